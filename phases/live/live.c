@@ -161,8 +161,6 @@ int live_round(struct live *live, const struct live_status *status, struct live_
     memset(orders, 0, sizeof *orders);
     orders->round_ms = ROUND_MS;
     live->now = *status;
-    if (!status->ready)
-        return 0;
     if (!live->is_begun) {
         live->is_begun = true;
         live->first = live->now;

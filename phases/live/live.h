@@ -35,7 +35,7 @@ struct live_orders {
 /* The parts know what they are given; all of them together are known only here.  To be read by others, not written. */
 struct live {
     struct live_options options;
-    struct live_status first, now; /* the first one with the agent ready */
+    struct live_status first, now;
     enum live_stage stage;
     bool is_begun;
     bool is_for_probes; /* the batch: it removes none */
@@ -57,7 +57,7 @@ void live_close(struct live *live);
 void live_batch_done(struct live *live, uint32_t n_classes);
 void live_removed(struct live *live, const uint32_t *ids, size_t n);
 
-/* Once per round, after what came in it.  Returns 0 with *orders set, or -1 with *err set. */
+/* Once per round with the agent ready, after what came in it.  Returns 0 with *orders set, or -1 with *err set. */
 int live_round(struct live *live, const struct live_status *status, struct live_orders *orders, struct err *err);
 
 /* The recording is over: so is a recompilation window.  Returns 0, or -1 with *err set. */

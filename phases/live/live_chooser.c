@@ -218,7 +218,8 @@ static int take_costs(struct live_chooser *c, const struct recompilation_costs *
         return err_set(err, "out of memory");
     if (costs->n > 0)
         memcpy(all, costs->all, costs->n * sizeof *all);
-    c->costs = (struct recompilation_costs){ all, costs->n, costs->n + 1, costs->compiled };
+    c->costs =
+        (struct recompilation_costs){ .all = all, .n = costs->n, .room = costs->n + 1, .compiled = costs->compiled };
     return 0;
 }
 

@@ -5,7 +5,6 @@
 #include "core/pmu/event_roles.h"
 #include "core/trace/recording_info.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -280,7 +279,6 @@ static int on_round(void *context, struct recorder_link *link, const struct reco
                                .rewriting_ns = session->rewriting_ms * 1e6,
                                .n_samples = session->n_samples,
                                .start_ns = status->start_ns,
-                               .ready = true,
                                .is_changing = status->busy };
     if (live_round(session->live, &now, &orders, err) < 0 || give(session, link, &orders, err) < 0 ||
         tell_windows(session, link, status->ns_per_tick, err) < 0)

@@ -50,7 +50,6 @@ struct live_status {
     double rewriting_ns; /* likewise batches: CPU time, the stops included */
     uint32_t n_samples;  /* of stacks, so far */
     uint64_t start_ns;   /* monotonic: of the recording and of sampling */
-    bool ready;          /* the agent takes orders */
     bool is_changing;    /* a batch is under way, or what classes cost is being found out */
 };
 

@@ -285,12 +285,6 @@ uint32_t live_tree_n_accounts(const struct live_tree *tree)
     return tree->n_accounts;
 }
 
-const struct live_account *live_tree_account(const struct live_tree *tree, uint32_t id)
-{
-    static const struct live_account none;
-    return id < tree->n_accounts ? &tree->accounts[id] : &none;
-}
-
 static void add_open(const struct live_tree *tree, const struct live_thread *t, uint64_t now,
                      struct live_account *accounts)
 {

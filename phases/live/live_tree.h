@@ -54,7 +54,6 @@ int live_tree_kernel(struct live_tree *tree, const struct trace_event *events, s
 
 /* Accounts are by method id; there are so many, zeros for ids that no record has had. */
 uint32_t live_tree_n_accounts(const struct live_tree *tree);
-const struct live_account *live_tree_account(const struct live_tree *tree, uint32_t id);
 
 /*
  * The accounts with what open calls have taken up to now (in ticks); the array has room for live_tree_n_accounts().

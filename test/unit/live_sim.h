@@ -158,7 +158,6 @@ static inline void do_round(struct sim *sim)
                                   .rewriting_ns = (double)sim->rewriting_ns,
                                   .n_samples = sim->n_samples,
                                   .start_ns = SECOND,
-                                  .ready = true,
                                   .is_changing = sim->choice_end_ns + sim->batch_end_ns != 0 };
     must(live_round(sim->live, &status, &orders, &err), &err);
     follow_orders(sim, &orders);

@@ -49,20 +49,28 @@ static struct live_tree *new_tree(const struct live_tree_options *options)
     return tree;
 }
 
+/* Of the calls that have ended, and of those that are open up to the latest record; valid until the next call. */
+static const struct live_account *account_of(struct live_tree *tree, uint32_t id)
+{
+    static struct live_account accounts[N_ACCOUNTS];
+    live_tree_accounts(tree, 0, accounts);
+    return &accounts[id];
+}
+
 static void test_times(void)
 {
     struct live_tree *tree = new_tree(&(struct live_tree_options){ 0 });
     feed(tree, 0, "+1@100 +2@110 -2@130 +2@140 !2@145 -1@200", 0);
-    CHECK_NUMBER("a method's time is from its entry to its exit", live_tree_account(tree, 1)->wall_ticks, 100);
-    CHECK_NUMBER("calls add up", live_tree_account(tree, 2)->wall_ticks, 25);
-    CHECK_NUMBER("an exception ends a call", live_tree_account(tree, 2)->calls, 2);
-    CHECK_NUMBER("without switches CPU time is wall time", live_tree_account(tree, 1)->cpu_ticks, 100);
+    CHECK_NUMBER("a method's time is from its entry to its exit", account_of(tree, 1)->wall_ticks, 100);
+    CHECK_NUMBER("calls add up", account_of(tree, 2)->wall_ticks, 25);
+    CHECK_NUMBER("an exception ends a call", account_of(tree, 2)->calls, 2);
+    CHECK_NUMBER("without switches CPU time is wall time", account_of(tree, 1)->cpu_ticks, 100);
     CHECK_NUMBER("records are counted", live_tree_n_records(tree), 6);
     feed(tree, 0, "+3@300 +3@310 +4@315 +3@320 -3@330 -4@335 -3@340 -3@350", 0);
-    CHECK_NUMBER("recursion counts once", live_tree_account(tree, 3)->wall_ticks, 50);
-    CHECK_NUMBER("but each call is counted", live_tree_account(tree, 3)->calls, 3);
+    CHECK_NUMBER("recursion counts once", account_of(tree, 3)->wall_ticks, 50);
+    CHECK_NUMBER("but each call is counted", account_of(tree, 3)->calls, 3);
     feed(tree, 1, "+1@100 +3@120 -3@130 -1@140", 0);
-    CHECK_NUMBER("threads have stacks of their own", live_tree_account(tree, 1)->wall_ticks, 140);
+    CHECK_NUMBER("threads have stacks of their own", account_of(tree, 1)->wall_ticks, 140);
     live_tree_close(tree);
 }
 
@@ -70,8 +78,8 @@ static void test_damage(void)
 {
     struct live_tree *tree = new_tree(&(struct live_tree_options){ 0 });
     feed(tree, 0, "-9@50 +1@100 +2@110 +2@115 -1@200 +2@210 -2@220 g5@230", 0);
-    CHECK_NUMBER("an exit without an entry is ignored", live_tree_account(tree, 9)->calls, 0);
-    CHECK_NUMBER("a caller's exit ends what is open within", live_tree_account(tree, 2)->wall_ticks, 90 + 10);
+    CHECK_NUMBER("an exit without an entry is ignored", account_of(tree, 9)->calls, 0);
+    CHECK_NUMBER("a caller's exit ends what is open within", account_of(tree, 2)->wall_ticks, 90 + 10);
     live_tree_close(tree);
 
     tree = new_tree(&(struct live_tree_options){ .n_columns = 2 });
@@ -97,8 +105,8 @@ static void test_deep(void)
         rc |= live_tree_records(tree, 0, &word, 1, NOW, &err);
     }
     CHECK("deep recursion is taken", rc == 0);
-    CHECK_NUMBER("all calls are counted", live_tree_account(tree, 1)->calls + live_tree_account(tree, 2)->calls, n);
-    CHECK_NUMBER("and their time", live_tree_account(tree, 1)->wall_ticks, 2 * n - 1);
+    CHECK_NUMBER("all calls are counted", account_of(tree, 1)->calls + account_of(tree, 2)->calls, n);
+    CHECK_NUMBER("and their time", account_of(tree, 1)->wall_ticks, 2 * n - 1);
     live_tree_close(tree);
 }
 
@@ -110,10 +118,9 @@ static void test_open(void)
     live_tree_accounts(tree, 11000, accounts);
     CHECK_NUMBER("an open call has taken time already", accounts[1].wall_ticks, 10000);
     CHECK_NUMBER("so has its open callee", accounts[2].wall_ticks, 9000);
-    CHECK_NUMBER("the account itself waits for the exit", live_tree_account(tree, 1)->wall_ticks, 0);
     feed(tree, 0, "-2@12000 -1@13000", 0);
     live_tree_accounts(tree, 20000, accounts);
-    CHECK_NUMBER("after it both agree", accounts[1].wall_ticks, live_tree_account(tree, 1)->wall_ticks);
+    CHECK_NUMBER("after it both agree", accounts[1].wall_ticks, account_of(tree, 1)->wall_ticks);
     live_tree_close(tree);
 }
 
@@ -128,9 +135,9 @@ static void test_cpu(void)
     feed(tree, 0, "+1@1000", 0);
     CHECK("switches are taken", live_tree_kernel(tree, events, 4, &err) == 0);
     feed(tree, 0, "+2@6000 -2@6500 -1@7000", 0);
-    CHECK_NUMBER("time off the CPU is wall time", live_tree_account(tree, 1)->wall_ticks, 6000);
-    CHECK_NUMBER("but no CPU time", live_tree_account(tree, 1)->cpu_ticks, 3000);
-    CHECK_NUMBER("a callee that did not wait has both", live_tree_account(tree, 2)->cpu_ticks, 500);
+    CHECK_NUMBER("time off the CPU is wall time", account_of(tree, 1)->wall_ticks, 6000);
+    CHECK_NUMBER("but no CPU time", account_of(tree, 1)->cpu_ticks, 3000);
+    CHECK_NUMBER("a callee that did not wait has both", account_of(tree, 2)->cpu_ticks, 500);
 
     struct trace_event back[] = { { .kind = TRACE_CPU_IN, .thread = 0, .ticks = 20000 } };
     struct live_account accounts[N_ACCOUNTS];
@@ -153,9 +160,9 @@ static void test_new_thread(void)
     };
     CHECK("switches are taken", live_tree_kernel(tree, switches, sizeof switches / sizeof *switches, &err) == 0);
     feed(tree, 0, "+1@120 +2@130 -2@190 -1@200", 0);
-    CHECK_NUMBER("a new thread's calls have their time", live_tree_account(tree, 1)->wall_ticks, 80);
-    CHECK_NUMBER("and their CPU time", live_tree_account(tree, 1)->cpu_ticks, 60);
-    CHECK_NUMBER("within one, too", live_tree_account(tree, 2)->cpu_ticks, 40);
+    CHECK_NUMBER("a new thread's calls have their time", account_of(tree, 1)->wall_ticks, 80);
+    CHECK_NUMBER("and their CPU time", account_of(tree, 1)->cpu_ticks, 60);
+    CHECK_NUMBER("within one, too", account_of(tree, 2)->cpu_ticks, 40);
     live_tree_close(tree);
 }
 
@@ -171,7 +178,7 @@ static void test_quiet_thread(void)
     }
     CHECK("many switches are taken", taken);
     feed(tree, 0, "+1@200000 -1@200010", 0);
-    CHECK_NUMBER("and a call behind them has its time", live_tree_account(tree, 1)->wall_ticks, 10);
+    CHECK_NUMBER("and a call behind them has its time", account_of(tree, 1)->wall_ticks, 10);
     live_tree_close(tree);
 }
 
@@ -181,12 +188,12 @@ static void test_under_way(void)
     struct live_account accounts[N_ACCOUNTS];
     feed(tree, 0, "O1@100 O2@100 +3@150 -3@180", 0);
     live_tree_accounts(tree, 300, accounts);
-    CHECK_NUMBER("a call that was under way is one", live_tree_account(tree, 1)->calls, 1);
+    CHECK_NUMBER("a call that was under way is one", account_of(tree, 1)->calls, 1);
     CHECK_NUMBER("its time goes on since it was found", accounts[1].wall_ticks, 200);
     feed(tree, 0, "+4@400 -4@500 -2@500 R4@500 -4@600", 0);
-    CHECK_NUMBER("it ends when that is noticed", live_tree_account(tree, 2)->wall_ticks, 400);
-    CHECK_NUMBER("what goes on outside of it is the same call", live_tree_account(tree, 4)->calls, 1);
-    CHECK_NUMBER("with the time of both parts", live_tree_account(tree, 4)->wall_ticks, 200);
+    CHECK_NUMBER("it ends when that is noticed", account_of(tree, 2)->wall_ticks, 400);
+    CHECK_NUMBER("what goes on outside of it is the same call", account_of(tree, 4)->calls, 1);
+    CHECK_NUMBER("with the time of both parts", account_of(tree, 4)->wall_ticks, 200);
     live_tree_close(tree);
 }
 
@@ -194,13 +201,13 @@ static void test_counters(void)
 {
     struct live_tree *tree = new_tree(&(struct live_tree_options){ 3, 2, { 0, 2 } });
     feed(tree, 0, "+1@100/10/1/1000 +2@110/20/2/2000 -2@120/50/3/2100 -1@200/90/4/3000", 3);
-    CHECK_NUMBER("the first tracked counter", live_tree_account(tree, 1)->counters[0], 80);
-    CHECK_NUMBER("and the second", live_tree_account(tree, 1)->counters[1], 2000);
-    CHECK_NUMBER("a callee's", live_tree_account(tree, 2)->counters[1], 100);
+    CHECK_NUMBER("the first tracked counter", account_of(tree, 1)->counters[0], 80);
+    CHECK_NUMBER("and the second", account_of(tree, 1)->counters[1], 2000);
+    CHECK_NUMBER("a callee's", account_of(tree, 2)->counters[1], 100);
     feed(tree, 0, "+1@300 +2@310/100/5/4000 -2@320/110/6/4010 -1@400/120/7/5000", 3);
-    CHECK_NUMBER("a call without a counter read adds no counts", live_tree_account(tree, 1)->counters[0], 80);
-    CHECK_NUMBER("and is not among the counted", live_tree_account(tree, 1)->n_counted, 1);
-    CHECK_NUMBER("one with both does", live_tree_account(tree, 2)->n_counted, 2);
+    CHECK_NUMBER("a call without a counter read adds no counts", account_of(tree, 1)->counters[0], 80);
+    CHECK_NUMBER("and is not among the counted", account_of(tree, 1)->n_counted, 1);
+    CHECK_NUMBER("one with both does", account_of(tree, 2)->n_counted, 2);
     live_tree_close(tree);
 }
 
@@ -209,21 +216,21 @@ static void test_virtual_threads(void)
     struct live_tree *tree = new_tree(&(struct live_tree_options){ 1, 1, { 0 } });
     struct live_account accounts[N_ACCOUNTS];
     feed(tree, 0, "+9@100/0 M0@200/10 +1@210/20 +2@220/30 U5@250/60 -9@300/70", 1);
-    CHECK_NUMBER("a call that goes with its virtual thread has taken time", live_tree_account(tree, 1)->wall_ticks, 40);
-    CHECK_NUMBER("and has counted", live_tree_account(tree, 2)->counters[0], 30);
-    CHECK_NUMBER("none of which is its carrier's", live_tree_account(tree, 9)->wall_ticks, 200 - 50);
-    CHECK_NUMBER("whose own counts are not known", live_tree_account(tree, 9)->n_counted, 0);
+    CHECK_NUMBER("a call that goes with its virtual thread has taken time", account_of(tree, 1)->wall_ticks, 40);
+    CHECK_NUMBER("and has counted", account_of(tree, 2)->counters[0], 30);
+    CHECK_NUMBER("none of which is its carrier's", account_of(tree, 9)->wall_ticks, 200 - 50);
+    CHECK_NUMBER("whose own counts are not known", account_of(tree, 9)->n_counted, 0);
     feed(tree, 1, "+9@1000 M5@1100/1000 R1@1100/1000 R2@1100/1000 -2@1110/1010", 1);
     live_tree_accounts(tree, 1200, accounts);
     CHECK_NUMBER("while it is there, a carrier's call stands still", accounts[9].wall_ticks, 150 + 100);
     CHECK_NUMBER("and its own goes on", accounts[1].wall_ticks, 40 + 100);
     feed(tree, 1, "-1@1300/1200 -9@1310/1210 U0@1350 -9@1360", 1);
-    CHECK_NUMBER("elsewhere it goes on", live_tree_account(tree, 1)->wall_ticks, 40 + 200);
-    CHECK_NUMBER("as one call", live_tree_account(tree, 1)->calls, 1);
-    CHECK_NUMBER("with its counts", live_tree_account(tree, 1)->counters[0], 40 + 200);
-    CHECK_NUMBER("that call ends with its own exit", live_tree_account(tree, 9)->wall_ticks, 150 + 100 + 10);
+    CHECK_NUMBER("elsewhere it goes on", account_of(tree, 1)->wall_ticks, 40 + 200);
+    CHECK_NUMBER("as one call", account_of(tree, 1)->calls, 1);
+    CHECK_NUMBER("with its counts", account_of(tree, 1)->counters[0], 40 + 200);
+    CHECK_NUMBER("that call ends with its own exit", account_of(tree, 9)->wall_ticks, 150 + 100 + 10);
     feed(tree, 2, "+3@2000/0 M6@2100/0 R3@2100/0 -3@2130/0 U0@2140/0 -3@2150/0", 1);
-    CHECK_NUMBER("a method of both counts for both", live_tree_account(tree, 3)->wall_ticks, 30 + 110);
+    CHECK_NUMBER("a method of both counts for both", account_of(tree, 3)->wall_ticks, 30 + 110);
     live_tree_close(tree);
 }
 
