@@ -15,7 +15,6 @@
 #include "core/agent/codecache/perf_map.h"
 #include "core/agent/control/agent_names.h"
 #include "core/agent/control/config.h"
-#include "core/agent/control/control.h"
 #include "core/agent/control/included.h"
 #include "core/agent/control/jvmti_env.h"
 #include "core/wire/protocol.h"

@@ -8,7 +8,6 @@
 #include "core/agent/calibrate.h"
 
 #include "core/agent/control/agent_names.h"
-#include "core/agent/control/config.h"
 #include "core/agent/instrument/classes.h"
 #include "core/agent/probe/probe.h"
 #include "core/base/ticks.h"

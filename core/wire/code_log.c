@@ -49,8 +49,7 @@ static void put_dependent(struct sink *s, const struct code_entry *entry)
 
 void code_log_put(struct sink *s, const struct code_entry *entry)
 {
-    uint8_t *length = s->at;
-    sink_u32le(s, 0);
+    uint8_t *length = wire_begin_entry(s);
     sink_u8(s, (uint8_t)entry->kind);
     if (entry->kind == CODE_METHOD)
         put_method(s, entry);
@@ -60,10 +59,7 @@ void code_log_put(struct sink *s, const struct code_entry *entry)
         put_dependent(s, entry);
     else
         put_code(s, entry);
-    if (s->full)
-        return;
-    struct sink front = sink_into(length, 4);
-    sink_u32le(&front, (uint32_t)(s->at - length - 4));
+    wire_end_entry(s, length);
 }
 
 void code_log_put_point(struct sink *s, uint64_t n_bytes, const struct code_frame *frames, uint32_t n_frames,

@@ -15,8 +15,7 @@ static void put_compiled(struct sink *s, const struct jit_event *event)
 
 void jit_events_put(struct sink *s, const struct jit_event *event)
 {
-    uint8_t *length = s->at;
-    sink_u32le(s, 0);
+    uint8_t *length = wire_begin_entry(s);
     sink_u8(s, (uint8_t)event->kind);
     if (event->kind != JIT_METHOD)
         sink_varint(s, event->ticks);
@@ -28,10 +27,7 @@ void jit_events_put(struct sink *s, const struct jit_event *event)
     }
     if (event->kind == JIT_COMPILED)
         put_compiled(s, event);
-    if (s->full)
-        return;
-    struct sink front = sink_into(length, 4);
-    sink_u32le(&front, (uint32_t)(s->at - length - 4));
+    wire_end_entry(s, length);
 }
 
 /* ---- reading ---- */

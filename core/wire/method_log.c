@@ -2,8 +2,7 @@
 
 void protocol_put_method(struct sink *s, const struct protocol_method *method)
 {
-    uint8_t *length = s->at;
-    sink_u32le(s, 0);
+    uint8_t *length = wire_begin_entry(s);
     sink_varint(s, method->id);
     sink_varint(s, method->first_line);
     sink_varint(s, method->code_bytes);
@@ -12,10 +11,7 @@ void protocol_put_method(struct sink *s, const struct protocol_method *method)
     wire_text_put(s, method->name);
     wire_text_put(s, method->descriptor);
     wire_text_put(s, method->source);
-    if (!s->full) {
-        struct sink front = sink_into(length, 4);
-        sink_u32le(&front, (uint32_t)(s->at - length - 4));
-    }
+    wire_end_entry(s, length);
 }
 
 int protocol_get_method(struct cursor *c, struct protocol_method *method)

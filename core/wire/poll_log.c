@@ -6,18 +6,9 @@
 
 static uint8_t *begin(struct sink *s, enum poll_kind kind)
 {
-    uint8_t *length = s->at;
-    sink_u32le(s, 0);
+    uint8_t *length = wire_begin_entry(s);
     sink_u8(s, (uint8_t)kind);
     return length;
-}
-
-static void finish(struct sink *s, uint8_t *length)
-{
-    if (s->full)
-        return;
-    struct sink front = sink_into(length, 4);
-    sink_u32le(&front, (uint32_t)(s->at - length - 4));
 }
 
 void poll_log_put_method(struct sink *s, const struct poll_method *method)
@@ -35,7 +26,7 @@ void poll_log_put_method(struct sink *s, const struct poll_method *method)
         sink_varint(s, method->lines[i].index);
         sink_varint(s, method->lines[i].line);
     }
-    finish(s, length);
+    wire_end_entry(s, length);
 }
 
 void poll_log_put_counts(struct sink *s, const struct poll_counts *counts)
@@ -44,7 +35,7 @@ void poll_log_put_counts(struct sink *s, const struct poll_counts *counts)
     sink_varint(s, counts->number);
     sink_varint(s, counts->calls);
     sink_varint(s, (uint32_t)(counts->tier + 1));
-    finish(s, length);
+    wire_end_entry(s, length);
 }
 
 void poll_log_put_stack(struct sink *s, const struct poll_stack *stack)
@@ -60,7 +51,7 @@ void poll_log_put_stack(struct sink *s, const struct poll_stack *stack)
         sink_varint(s, stack->frames[i].method);
         sink_varint(s, (uint32_t)(stack->frames[i].index + 1));
     }
-    finish(s, length);
+    wire_end_entry(s, length);
 }
 
 void poll_log_put_state(struct sink *s, const struct poll_state *state)
@@ -70,7 +61,7 @@ void poll_log_put_state(struct sink *s, const struct poll_state *state)
     sink_varint(s, state->n_put_off);
     sink_varint(s, state->cost_ns);
     sink_varint(s, state->longest_ns);
-    finish(s, length);
+    wire_end_entry(s, length);
 }
 
 /* ---- reading ---- */

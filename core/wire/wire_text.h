@@ -1,5 +1,6 @@
 /*
- * A text in an entry of a log: a number (LEB128), its length, and its bytes.
+ * An entry of a log, its length (core/base/bytes.h) and what follows; and a text in it: a number (LEB128), its length,
+ * and its bytes.
  */
 #ifndef CORE_WIRE_WIRE_TEXT_H
 #define CORE_WIRE_WIRE_TEXT_H
@@ -45,6 +46,21 @@ static inline struct wire_text wire_text_get_short(struct cursor *c)
     struct wire_text text = wire_text_get(c, WIRE_TEXT_SHORT_BYTES);
     c->bad = c->bad || memchr(text.at, '\0', text.n) != NULL;
     return text;
+}
+
+/* Begin an entry as cursor_entry takes it.  Returns where its length will stand, for wire_end_entry. */
+static inline uint8_t *wire_begin_entry(struct sink *s)
+{
+    uint8_t *length = s->at;
+    sink_u32le(s, 0);
+    return length;
+}
+
+static inline void wire_end_entry(struct sink *s, uint8_t *length)
+{
+    struct sink front = sink_into(length, 4);
+    if (!s->full)
+        sink_u32le(&front, (uint32_t)(s->at - length - 4));
 }
 
 #endif

@@ -9,7 +9,6 @@
 #include "core/agent/codecache/perf_map.h"
 
 #include "core/agent/codecache/perf_file.h"
-#include "core/agent/control/control.h"
 #include "core/agent/control/events_env.h"
 #include "core/agent/control/jvmti_env.h"
 #include "core/agent/control/method_names.h"

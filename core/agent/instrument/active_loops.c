@@ -3,7 +3,6 @@
 #include "core/agent/control/method_names.h"
 #include "core/agent/instrument/methods.h"
 
-#include <stdatomic.h>
 #include <string.h>
 #include <time.h>
 

@@ -134,10 +134,10 @@ enum { M_ENTER0, M_EXIT0, M_UNWIND0, M_CAUGHT0, M_ENTER, M_EXIT, M_UNWIND, M_CAU
 enum { M_CALIBRATE = N_OWN, M_FIND, M_GUARD, N_METHODS, M_FOR_NAME = N_METHODS, M_MANAGER, N_ALL };
 
 static const struct method_text methods[N_METHODS] = {
-    [M_ENTER0] = { ACC_NATIVE, "enter0", "(I)I", { 0 }, 0, 0, { { 0, 0 } }, 0 },
-    [M_EXIT0] = { ACC_NATIVE, "exit0", "(I)V", { 0 }, 0, 0, { { 0, 0 } }, 0 },
-    [M_UNWIND0] = { ACC_NATIVE, "unwind0", "(I)V", { 0 }, 0, 0, { { 0, 0 } }, 0 },
-    [M_CAUGHT0] = { ACC_NATIVE, "caught0", "(I)V", { 0 }, 0, 0, { { 0, 0 } }, 0 },
+    [M_ENTER0] = { .flags = ACC_NATIVE, .name = "enter0", .descriptor = "(I)I" },
+    [M_EXIT0] = { .flags = ACC_NATIVE, .name = "exit0", .descriptor = "(I)V" },
+    [M_UNWIND0] = { .flags = ACC_NATIVE, .name = "unwind0", .descriptor = "(I)V" },
+    [M_CAUGHT0] = { .flags = ACC_NATIVE, .name = "caught0", .descriptor = "(I)V" },
     /* iload_0; ifeq 9; iload_0; invokestatic enter0; ireturn; 9: iconst_0; ireturn */
     [M_ENTER] = { 0,
                   "enter",

@@ -7,8 +7,6 @@
  */
 #include "core/agent/instrument/retransform.h"
 
-#include "core/agent/control/config.h"
-#include "core/agent/control/control.h"
 #include "core/agent/control/method_ids.h"
 #include "core/agent/instrument/batch.h"
 #include "core/agent/instrument/active_loops.h"
@@ -23,7 +21,6 @@
 #include "core/base/ticks.h"
 
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>

@@ -15,6 +15,11 @@
         BYTECODE_BRANCH, pops, pushes \
     }
 
+/* The same of each type, whose values are pops and pushes of int; long and double take twice as many slots. */
+#define INT_LONG(op, pops, pushes)              [op] = PLAIN(pops, pushes), [op + 1] = PLAIN(2 * pops, 2 * pushes)
+#define INT_LONG_FLOAT_DOUBLE(op, pops, pushes) INT_LONG(op, pops, pushes), INT_LONG(op + 2, pops, pushes)
+#define SHIFT(op)                               [op] = PLAIN(2, 1), [op + 1] = PLAIN(3, 2)
+
 const struct bytecode bytecodes[256] = {
     [0x00] = PLAIN(0, 0),          /* nop */
     [0x01 ... 0x08] = PLAIN(0, 1), /* aconst_null, iconst */
@@ -59,60 +64,36 @@ const struct bytecode bytecodes[256] = {
     [0x57] = PLAIN(1, 0),          /* pop */
     [0x58] = PLAIN(2, 0),          /* pop2 */
     [OP_DUP... OP_SWAP] = { BYTECODE_STACK, 0, 0 },
-    [0x60] = PLAIN(2, 1), /* iadd, and so on: i l f d */
-    [0x61] = PLAIN(4, 2),
-    [0x62] = PLAIN(2, 1),
-    [0x63] = PLAIN(4, 2),
-    [0x64] = PLAIN(2, 1), /* sub */
-    [0x65] = PLAIN(4, 2),
-    [0x66] = PLAIN(2, 1),
-    [0x67] = PLAIN(4, 2),
-    [0x68] = PLAIN(2, 1), /* mul */
-    [0x69] = PLAIN(4, 2),
-    [0x6a] = PLAIN(2, 1),
-    [0x6b] = PLAIN(4, 2),
-    [0x6c] = PLAIN(2, 1), /* div */
-    [0x6d] = PLAIN(4, 2),
-    [0x6e] = PLAIN(2, 1),
-    [0x6f] = PLAIN(4, 2),
-    [0x70] = PLAIN(2, 1), /* rem */
-    [0x71] = PLAIN(4, 2),
-    [0x72] = PLAIN(2, 1),
-    [0x73] = PLAIN(4, 2),
-    [0x74] = PLAIN(1, 1), /* neg */
-    [0x75] = PLAIN(2, 2),
-    [0x76] = PLAIN(1, 1),
-    [0x77] = PLAIN(2, 2),
-    [0x78] = PLAIN(2, 1), /* shl: i l */
-    [0x79] = PLAIN(3, 2),
-    [0x7a] = PLAIN(2, 1), /* shr */
-    [0x7b] = PLAIN(3, 2),
-    [0x7c] = PLAIN(2, 1), /* ushr */
-    [0x7d] = PLAIN(3, 2),
-    [0x7e] = PLAIN(2, 1), /* and */
-    [0x7f] = PLAIN(4, 2),
-    [0x80] = PLAIN(2, 1), /* or */
-    [0x81] = PLAIN(4, 2),
-    [0x82] = PLAIN(2, 1), /* xor */
-    [0x83] = PLAIN(4, 2),
-    [0x84] = LOCAL(0, 0),           /* iinc */
-    [0x85] = PLAIN(1, 2),           /* i2l */
-    [0x86] = PLAIN(1, 1),           /* i2f */
-    [0x87] = PLAIN(1, 2),           /* i2d */
-    [0x88 ... 0x89] = PLAIN(2, 1),  /* l2i, l2f */
-    [0x8a] = PLAIN(2, 2),           /* l2d */
-    [0x8b] = PLAIN(1, 1),           /* f2i */
-    [0x8c ... 0x8d] = PLAIN(1, 2),  /* f2l, f2d */
-    [0x8e] = PLAIN(2, 1),           /* d2i */
-    [0x8f] = PLAIN(2, 2),           /* d2l */
-    [0x90] = PLAIN(2, 1),           /* d2f */
-    [0x91 ... 0x93] = PLAIN(1, 1),  /* i2b, i2c, i2s */
-    [0x94] = PLAIN(4, 1),           /* lcmp */
-    [0x95 ... 0x96] = PLAIN(2, 1),  /* fcmp */
-    [0x97 ... 0x98] = PLAIN(4, 1),  /* dcmp */
-    [0x99 ... 0x9e] = BRANCH(1, 0), /* if */
-    [0x9f ... 0xa6] = BRANCH(2, 0), /* if_icmp, if_acmp */
-    [0xa7] = BRANCH(0, 0),          /* goto */
+    INT_LONG_FLOAT_DOUBLE(0x60, 2, 1), /* add */
+    INT_LONG_FLOAT_DOUBLE(0x64, 2, 1), /* sub */
+    INT_LONG_FLOAT_DOUBLE(0x68, 2, 1), /* mul */
+    INT_LONG_FLOAT_DOUBLE(0x6c, 2, 1), /* div */
+    INT_LONG_FLOAT_DOUBLE(0x70, 2, 1), /* rem */
+    INT_LONG_FLOAT_DOUBLE(0x74, 1, 1), /* neg */
+    SHIFT(0x78),                       /* shl */
+    SHIFT(0x7a),                       /* shr */
+    SHIFT(0x7c),                       /* ushr */
+    INT_LONG(0x7e, 2, 1),              /* and */
+    INT_LONG(0x80, 2, 1),              /* or */
+    INT_LONG(0x82, 2, 1),              /* xor */
+    [0x84] = LOCAL(0, 0),              /* iinc */
+    [0x85] = PLAIN(1, 2),              /* i2l */
+    [0x86] = PLAIN(1, 1),              /* i2f */
+    [0x87] = PLAIN(1, 2),              /* i2d */
+    [0x88 ... 0x89] = PLAIN(2, 1),     /* l2i, l2f */
+    [0x8a] = PLAIN(2, 2),              /* l2d */
+    [0x8b] = PLAIN(1, 1),              /* f2i */
+    [0x8c ... 0x8d] = PLAIN(1, 2),     /* f2l, f2d */
+    [0x8e] = PLAIN(2, 1),              /* d2i */
+    [0x8f] = PLAIN(2, 2),              /* d2l */
+    [0x90] = PLAIN(2, 1),              /* d2f */
+    [0x91 ... 0x93] = PLAIN(1, 1),     /* i2b, i2c, i2s */
+    [0x94] = PLAIN(4, 1),              /* lcmp */
+    [0x95 ... 0x96] = PLAIN(2, 1),     /* fcmp */
+    [0x97 ... 0x98] = PLAIN(4, 1),     /* dcmp */
+    [0x99 ... 0x9e] = BRANCH(1, 0),    /* if */
+    [0x9f ... 0xa6] = BRANCH(2, 0),    /* if_icmp, if_acmp */
+    [0xa7] = BRANCH(0, 0),             /* goto */
     [OP_JSR] = BRANCH(0, 1),
     [OP_RET] = { BYTECODE_RET, 0, 0 },
     [0xaa] = { BYTECODE_TABLE, 1, 0 },

@@ -10,6 +10,7 @@
 #define CORE_AGENT_POLL_H
 
 #include "core/base/err.h"
+#include "core/base/hash.h"
 #include "core/wire/poll_log.h"
 
 #include <jvmti.h>
@@ -30,8 +31,9 @@ void poll_stop(void);
 /* ---- poll_methods.c ---- */
 
 struct poll_methods {
-    struct poll_method_slot *slots; /* owned; by jmethodID */
-    uint32_t n_slots, n_used;
+    struct hash_set numbers;   /* by jmethodID: the number, plus 1 */
+    struct polled_method *all; /* owned; by number */
+    uint32_t n, room;
 };
 
 /*

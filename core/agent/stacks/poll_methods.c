@@ -2,13 +2,14 @@
 
 #include "core/hotspot/vm_counts.h"
 #include "core/agent/control/method_names.h"
+#include "core/base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct poll_method_slot {
-    jmethodID method; /* NULL: free */
-    uint32_t number, code_bytes;
+struct polled_method {
+    jmethodID method;
+    uint32_t code_bytes;
     uint32_t n_seen, told_at; /* times on a stack; when its counts are told next */
 };
 
@@ -76,56 +77,35 @@ static uint32_t describe(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID id, uint32_t nu
 
 /* ---- the table ---- */
 
-static struct poll_method_slot *find_method_slot(const struct poll_methods *methods, jmethodID method)
-{
-    uint64_t hash = (uint64_t)(uintptr_t)method * UINT64_C(0x9e3779b97f4a7c15);
-    uint32_t i = (uint32_t)(hash >> 32) & (methods->n_slots - 1);
-    while (methods->slots[i].method != NULL && methods->slots[i].method != method)
-        i = (i + 1) & (methods->n_slots - 1);
-    return &methods->slots[i];
-}
-
-static bool grow(struct poll_methods *methods)
-{
-    struct poll_methods more = { NULL, methods->n_slots == 0 ? 1024 : methods->n_slots * 2, methods->n_used };
-    more.slots = calloc(more.n_slots, sizeof *more.slots);
-    if (more.slots == NULL)
-        return false;
-    for (uint32_t i = 0; i < methods->n_slots; i++)
-        if (methods->slots[i].method != NULL)
-            *find_method_slot(&more, methods->slots[i].method) = methods->slots[i];
-    free(methods->slots);
-    *methods = more;
-    return true;
-}
-
 /* Not each time: it takes some microseconds. */
-static void tell_counts(struct poll_method_slot *slot, struct sink *out)
+static void tell_counts(struct polled_method *known, uint32_t number, struct sink *out)
 {
-    const struct poll_counts counts = { slot->number, vm_id_calls(slot->method, slot->code_bytes),
-                                        vm_id_tier(slot->method, slot->code_bytes) };
-    slot->told_at = 2 * slot->n_seen;
+    const struct poll_counts counts = { number, vm_id_calls(known->method, known->code_bytes),
+                                        vm_id_tier(known->method, known->code_bytes) };
+    known->told_at = 2 * known->n_seen;
     poll_log_put_counts(out, &counts);
 }
 
 int poll_methods_number(struct poll_methods *methods, jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method, struct sink *out)
 {
-    if (methods->n_used * 2 >= methods->n_slots && !grow(methods))
+    struct hash_slot *slot = hash_put(&methods->numbers, method_names_id_key(method));
+    if (slot == NULL || vec_reserve(methods->all, methods->room, methods->n + 1) < 0 ||
+        (slot->value == 0 && methods->n == POLL_METHODS_MAX))
         return -1;
-    struct poll_method_slot *slot = find_method_slot(methods, method);
-    if (slot->method == NULL && methods->n_used == POLL_METHODS_MAX)
-        return -1;
-    if (slot->method == NULL) {
-        *slot = (struct poll_method_slot){ .method = method, .number = methods->n_used++, .told_at = 1 };
-        slot->code_bytes = describe(jvmti, jni, method, slot->number, out);
+    if (slot->value == 0) {
+        methods->all[methods->n++] = (struct polled_method){ .method = method, .told_at = 1 };
+        slot->value = methods->n;
+        methods->all[methods->n - 1].code_bytes = describe(jvmti, jni, method, methods->n - 1, out);
     }
-    if (++slot->n_seen >= slot->told_at)
-        tell_counts(slot, out);
-    return (int)slot->number;
+    struct polled_method *known = &methods->all[slot->value - 1];
+    if (++known->n_seen >= known->told_at)
+        tell_counts(known, slot->value - 1, out);
+    return (int)slot->value - 1;
 }
 
 void poll_methods_free(struct poll_methods *methods)
 {
-    free(methods->slots);
+    hash_free(&methods->numbers);
+    free(methods->all);
     memset(methods, 0, sizeof *methods);
 }

@@ -10,7 +10,6 @@
 #include "core/agent/control/method_names.h"
 #include "core/agent/instrument/classes.h"
 #include "core/agent/instrument/methods.h"
-#include "core/agent/probe/open_calls.h"
 #include "core/agent/probe/virtual.h"
 #include "core/wire/ring.h"
 
