@@ -217,20 +217,19 @@ static uint64_t word(uint64_t address)
     return value;
 }
 
-#define NAME_BYTES 128u
+#define NAME_BYTES 128u /* longer names are cut: none that is asked for is */
 
-/* Is the text that a pointer at an address points to this one? */
-static bool is_text(uint64_t address, const char *name)
+/* The text that a pointer at an address points to; of another process' in 'bytes'. */
+static const char *text_of(uint64_t address, char bytes[NAME_BYTES])
 {
     uint64_t start = word(address);
-    size_t n = strlen(name) + 1;
-    char bytes[NAME_BYTES];
-    if (start == 0 || n > sizeof bytes)
-        return false;
+    bytes[0] = bytes[NAME_BYTES - 1] = '\0';
+    if (start == 0)
+        return bytes;
     if (other.pid == 0)
-        return strcmp((const char *)(uintptr_t)start, name) == 0;
-    take_value(start, bytes, n);
-    return memcmp(bytes, name, n) == 0;
+        return (const char *)(uintptr_t)start;
+    take_value(start, bytes, NAME_BYTES - 1);
+    return bytes;
 }
 
 static bool get_symbol(void *library, const char *name, uint64_t *value)
@@ -270,10 +269,12 @@ static bool open_table(void *library, struct field_table *table)
 
 static size_t take_entry(const struct field_table *table, uint64_t entry, struct vm_field *fields, size_t n)
 {
+    char bytes[2][NAME_BYTES];
+    const char *type = text_of(entry + table->type, bytes[0]);
     size_t n_found = 0;
     for (size_t k = 0; k < n; k++)
-        if (*fields[k].value == VM_NONE && is_text(entry + table->type, fields[k].type) &&
-            is_text(entry + table->field, fields[k].field)) {
+        if (*fields[k].value == VM_NONE && strcmp(type, fields[k].type) == 0 &&
+            strcmp(text_of(entry + table->field, bytes[1]), fields[k].field) == 0) {
             *fields[k].value = word(entry + (fields[k].is_static ? table->address : table->offset));
             n_found++;
         }
@@ -300,12 +301,13 @@ static uint64_t find_named(const char *start, const char *stride, const char *na
                            const char *name)
 {
     uint64_t entry, step, at, value, found = 0;
+    char bytes[NAME_BYTES];
     bool is_there;
     void *library = open_library(&is_there);
     if (is_there && get_symbol(library, start, &entry) && get_symbol(library, stride, &step) &&
         get_symbol(library, name_at, &at) && get_symbol(library, value_at, &value))
         for (; word(entry + at) != 0 && found == 0; entry += step)
-            found = is_text(entry + at, name) ? entry + value : 0;
+            found = strcmp(text_of(entry + at, bytes), name) == 0 ? entry + value : 0;
     close_library(library);
     return found;
 }

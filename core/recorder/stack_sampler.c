@@ -196,10 +196,24 @@ static bool compare(struct stack_sampler *sampler, const struct kernel_event *ev
     return last_stacks_compare(&sampler->last, &next, change) == 0;
 }
 
+/*
+ * JIT compilers and collectors run no Java code: their stacks, deep ones of native code and each of them another one,
+ * need not be walked.  (Compilers that are written in Java are "JVMCI ...".)
+ */
+static bool has_no_java(const char *thread_name)
+{
+    static const char *const names[] = { "C1 CompilerThre", "C2 CompilerThre", "GC Thread#" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strncmp(thread_name, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
 static int take_sample(const struct kernel_event *event, void *context)
 {
     struct stack_sampler *sampler = context;
     const struct java_stack *stack = &sampler->stack;
+    const char *name = thread_names_get(&sampler->names, sampler->pid, event->tid);
     const struct thread_state thread = { .pc = event->count,
                                          .sp = event->stack.sp,
                                          .fp = event->stack.fp,
@@ -207,7 +221,7 @@ static int take_sample(const struct kernel_event *event, void *context)
                                          .bytecode = event->stack.bytecode,
                                          .stack = event->stack.bytes,
                                          .n_bytes = event->stack.n_bytes };
-    walk(sampler, event->tid, event->count == KERNEL_UNKNOWN ? NULL : &thread);
+    walk(sampler, event->tid, event->count == KERNEL_UNKNOWN || has_no_java(name) ? NULL : &thread);
     struct stack_change change;
     bool is_compared = compare(sampler, event, &thread, &change);
     sampler->state.n_samples++;
@@ -215,7 +229,7 @@ static int take_sample(const struct kernel_event *event, void *context)
     const struct stack_sample sample = { .time_ns = event->time_ns,
                                          .weight = sample_periods_weight(&sampler->periods, event),
                                          .tid = event->tid,
-                                         .thread_name = thread_names_get(&sampler->names, sampler->pid, event->tid),
+                                         .thread_name = name,
                                          .pc = event->count,
                                          .in_kernel = event->in_kernel,
                                          .in_native = !stack->is_in_java,

@@ -76,8 +76,10 @@ static uint32_t block_of(struct sample_profile *profile, uint64_t time_ns)
     while (since_ns / profile->block_ns >= SAMPLE_BLOCKS)
         join_all(profile);
     uint32_t block = (uint32_t)(since_ns / profile->block_ns);
-    if (block >= profile->n_blocks)
+    if (block >= profile->n_blocks) {
         profile->n_blocks = block + 1;
+        profile->t_limit = distribution_t_limit(0.05, block);
+    }
     return block;
 }
 
@@ -181,7 +183,7 @@ static struct sample_ratio ratio_of(const struct sample_profile *profile, const 
         double difference = (double)some[i] - ratio.value * (double)all[i];
         squares += difference * difference;
     }
-    ratio.error = sqrt(n / (n - 1.0) * squares) / x * distribution_t_limit(0.05, n - 1.0);
+    ratio.error = sqrt(n / (n - 1.0) * squares) / x * profile->t_limit;
     return ratio;
 }
 

@@ -40,6 +40,7 @@ struct sample_row {
 struct sample_profile {
     uint64_t first_ns, block_ns;
     uint32_t n_blocks;     /* that have begun */
+    double t_limit;        /* of 95 % intervals from so many: the same for all rows */
     struct sample_sum all; /* of all groups, but for what others than the application wait */
     struct sample_row groups[SAMPLE_GROUPS];
     struct sample_row no_method;             /* of group 0 */
