@@ -301,7 +301,7 @@ bench-diff: make java $(BUILD)/test/bench/diff_power
 # What stack samples cost a program that computes, beside async-profiler.
 .PHONY: bench-sampling
 bench-sampling: make java
-	@BUILD='$(BUILD)' JDK='$(JDK)' ASPROF='$(ASPROF)' test/bench/sampling.sh
+	@BUILD='$(BUILD)' JDK='$(JDK)' ASPROF='$(ASPROF)' WORKLOADS='$(WORKLOADS)' test/bench/sampling.sh
 
 # Whether one live recording finds the phases that two runs find.
 .PHONY: bench-agreement
@@ -314,11 +314,13 @@ bench-announced: make tools
 	@BUILD='$(BUILD)' JDK='$(JDK)' WORKLOADS='$(WORKLOADS)' test/bench/announced.sh
 
 # How accurate stack samples are: beside JFR's, and by what takes them.
-.PHONY: bench-jfr bench-design
+.PHONY: bench-jfr bench-design bench-exact
 bench-jfr: make
 	@BUILD='$(BUILD)' WORKLOADS='$(WORKLOADS)' test/bench/jfr.sh
 bench-design: make
 	@BUILD='$(BUILD)' WORKLOADS='$(WORKLOADS)' test/bench/design_space.sh
+bench-exact: make
+	@BUILD='$(BUILD)' WORKLOADS='$(WORKLOADS)' test/bench/exact.sh
 
 # What simulation costs programs, beside cachegrind.
 .PHONY: bench-simulate
@@ -404,6 +406,7 @@ help:
 	@echo 'make bench-sampling  what stack samples cost programs, beside async-profiler: ASPROF=FILE'
 	@echo 'make bench-jfr       how far stack samples and those of JFR agree'
 	@echo 'make bench-design    how accurate and stable the ways to sample are'
+	@echo 'make bench-exact     whether stack samples have the shares that probes measure'
 	@echo 'make bench-announced  whether live recordings have the phases that programs announce'
 	@echo 'make bench-simulate  what --simulate costs programs, beside cachegrind'
 	@echo 'make demo         profile javac on a few hundred source files'

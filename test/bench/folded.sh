@@ -7,19 +7,23 @@
 # of their shares, in per cent; how many are among the first N of both; and the overlap of own times.
 agree() {
     awk -v top="$1" -v what="$2" '
-        function shares(file, total, own,    line, n, i, k, frames, count, all, seen, path, last) {
+        function number_of(path, frame) {
+            if (!((path, frame) in numbers)) numbers[path, frame] = ++n_numbers
+            return numbers[path, frame]
+        }
+        function shares(file, total, own,    line, n, i, k, frames, count, all, seen, path) {
             while ((getline line < file) > 0) {
                 count = line; sub(/.* /, "", count); sub(/ [0-9]+$/, "", line)
                 k = split(line, frames, ";")
                 split("", seen)
                 path = ""
                 for (i = 1; i <= k; i++) {
-                    sub(/\$\$Lambda.*\./, "$$Lambda.", frames[i]) # numbers and addresses differ
-                    path = what == "contexts" ? path ";" frames[i] : frames[i]
+                    if (index(frames[i], "$$Lambda")) # numbers and addresses differ
+                        sub(/\$\$Lambda.*\./, "$$Lambda.", frames[i])
+                    path = what == "contexts" ? number_of(path, frames[i]) : frames[i]
                     if (!(path in seen)) { seen[path]; total[path] += count }
-                    last = path
                 }
-                own[last] += count
+                own[what == "contexts" ? path : frames[k]] += count
                 all += count
             }
             close(file)
