@@ -322,6 +322,11 @@ bench-design: make
 bench-exact: make
 	@BUILD='$(BUILD)' WORKLOADS='$(WORKLOADS)' test/bench/exact.sh
 
+# What they take of a program with 500 threads and 50,000 methods.
+.PHONY: bench-memory
+bench-memory: make
+	@BUILD='$(BUILD)' JDK='$(JDK)' test/bench/memory.sh
+
 # What simulation costs programs, beside cachegrind.
 .PHONY: bench-simulate
 bench-simulate: make tools java $(BUILD)/test/bench/callbacks.so
@@ -407,6 +412,7 @@ help:
 	@echo 'make bench-jfr       how far stack samples and those of JFR agree'
 	@echo 'make bench-design    how accurate and stable the ways to sample are'
 	@echo 'make bench-exact     whether stack samples have the shares that probes measure'
+	@echo 'make bench-memory    how much memory stack samples of a large program take'
 	@echo 'make bench-announced  whether live recordings have the phases that programs announce'
 	@echo 'make bench-simulate  what --simulate costs programs, beside cachegrind'
 	@echo 'make demo         profile javac on a few hundred source files'
