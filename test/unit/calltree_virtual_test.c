@@ -222,14 +222,14 @@ static void test_statistics(void)
     make_move(&m);
     STEPS(&m, 0, ENTER(WORK, 1300), UNMOUNT(1, 1310), ENTER(WORK, 1400), UNMOUNT(9, 1500));
     STEPS(&m, 1, MOUNT(9, 1600), RESUME(WORK, 1600), MOUNT(1, 1700), RESUME(WORK, 1700), ENTER(WORK, 1702),
-          EXIT(WORK, 1706), EXIT(WORK, 1710));
+          EXIT(WORK, 1706), EXIT(WORK, 1710), UNMOUNT(0, 1720), ENTER(LOOP, 1720), EXIT(LOOP, 1740));
     struct calltree tree = end_with(&m, 1800, &(struct calltree_options){ .observer = &observer });
     struct moments work = statistics_moments(s, WORK, 0), park = statistics_moments(s, PARK, 0),
                    loop = statistics_moments(s, LOOP, 0);
     CHECK_NUMBER("the pieces of a call are one call", work.n, 2);
     CHECK_NUMBER("which takes what they take", (uint64_t)work.mean, (130 + 20) / 2);
     CHECK("inner calls as well", park.n == 1 && (uint64_t)park.mean == 40);
-    CHECK("a carrier's call has a pause", loop.n == 2 && (uint64_t)loop.mean == (160 + 1090) / 2);
+    CHECK("a carrier's call has a pause", loop.n == 3 && (uint64_t)loop.mean == (160 + 1090 + 20) / 3);
     done(&tree);
     statistics_close(s);
 }

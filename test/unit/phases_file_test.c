@@ -68,6 +68,8 @@ static void test_input(void)
           "phase 1 has no proper \"class\" (such as \"java/lang/String\")" },
         { "a class in another form is refused", ROW("Lb/C;", "m", "()V"),
           "phase 1 has no proper \"class\" (such as \"java/lang/String\")" },
+        { "a class with a slash at its end is refused", ROW("b/C/", "m", "()V"),
+          "phase 1 has no proper \"class\" (such as \"java/lang/String\")" },
         { "a method with a slash is refused", ROW("b/C", "m/n", "()V"),
           "phase 1 has no proper \"method\" (such as \"length\")" },
         { "names may have what the JVM lets them have", ROW("a b/C(", "m (\\n)>", "(La b(c);)V"), NULL },

@@ -40,7 +40,8 @@ static void test_top(void)
     CHECK("one at least", is_about(overlap_top(x, y, 10, 0), 1));
     CHECK("elements that are alike are not told apart", is_about(overlap_top(ties, first, 4, 0.5), 0.5));
     CHECK("nothing has no overlap", isnan(overlap_top(none, x, 4, 0.5)) && isnan(overlap_unweighted(none, none, 4)) &&
-                                        isnan(overlap_weighted(none, x, 4)) && isnan(overlap_stability(NULL, 0, 4)));
+                                        isnan(overlap_weighted(none, x, 4)) && isnan(overlap_weighted(x, none, 4)) &&
+                                        isnan(overlap_stability(NULL, 0, 4)));
 }
 
 /* PCCT §6.1: covariance by standard deviations. */

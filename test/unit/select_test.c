@@ -172,6 +172,8 @@ static void test_trace(void)
     CHECK_NUMBER("on the wall clock waiting counts", phases_all_ticks(&tree, PHASES_WALL), 9000);
     struct budget_base base = phases_budget_base(&tree, all, true);
     CHECK_NUMBER("all calls are in the base of the estimate", base.n_invocations, 656);
+    tree.n_lost = 44;
+    CHECK_NUMBER("those that were lost, too", phases_budget_base(&tree, all, true).n_invocations, 656 + 44);
     struct phases_criteria wish = { PHASES_CPU, 0.10, 0.05, 0.01 };
     maker_must(&m, phases_select(totals, n, all, &base, &wish, &arena, &choice, &m.err));
     CHECK_TEXT("thesis Figure 3.3, from a trace: main, readData, sortData", chosen(&choice), "025");
