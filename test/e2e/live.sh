@@ -19,15 +19,44 @@ below() {
     awk -v v="$1" -v limit="$2" 'BEGIN { exit !(v != "" && v < limit) }'
 }
 
+# has_calls TRACE: the trace, which is still being written, has 20 calls of Busy.round that have ended.
+has_calls() {
+    local n
+    n=$("$mmprof" dump "$1" 2> /dev/null | grep -m 20 -c ' exit  target/Busy\.round(')
+    [ "${n:-0}" -ge 20 ]
+}
+
+# has_samples TRACE: it has 300 stack samples.
+has_samples() {
+    local n
+    n=$("$mmprof" dump "$1" 2> /dev/null | sed -n 's/^.* events, \([0-9]*\) samples, .*/\1/p')
+    [ "${n:-0}" -ge 300 ]
+}
+
+# live_until CONDITION TRACE OPTION...: records $jvm until 'CONDITION TRACE' holds; status is mmprof's.
+live_until() {
+    rm -f "$2"
+    "$mmprof" record --live --budget 90% "${@:3}" -p "$jvm" -o "$2" > "$SCRATCH/out" 2> "$SCRATCH/errors" &
+    test_pids+=($!)
+    wait_for 60 "$1" "$2"
+    kill -INT "${test_pids[-1]}"
+    wait "${test_pids[-1]}"
+    status=$?
+}
+
 for jdk in $(jdks); do
     version=$(jdk_version "$jdk")
     start_busy "$jdk" -Dbusy.rest=false
     jvm=$pid
     trace=$SCRATCH/live-$version.dat
-    "$mmprof" record --live --budget 90% -p "$jvm" -d $((8 * slow)) -o "$trace" > "$SCRATCH/out" 2> "$SCRATCH/errors"
-    is "JDK $version: a running program is recorded live" "$?$(cat "$SCRATCH/out")" 0
+    cheap=() # from JDK 23 on only what depends on a class is compiled again, which is within any limit
+    [ "$version" -lt 23 ] || cheap=(--recompile 1ms)
+    live_until has_calls "$trace" ${cheap[@]+"${cheap[@]}"}
+    is "JDK $version: a running program is recorded live" "$status$(cat "$SCRATCH/out")" 0
     matches "JDK $version: it says what it did" "$(cat "$SCRATCH/errors")" '[1-9][0-9]* stack samples; '
     matches "JDK $version: and what that cost" "$(cat "$SCRATCH/errors")" "cost, of the program's CPU time: probes"
+    matches "JDK $version: classes are changed${cheap[*]:+, with ${cheap[*]}, too}" "$(cat "$SCRATCH/errors")" \
+        '[1-9][0-9]* methods instrumented in [1-9]'
     together=$(sed -n 's/^mmprof: cost, .*: \([0-9.]*\) % together$/\1/p' "$SCRATCH/errors")
     "$mmprof" phases --csv -q -o "$SCRATCH/phases.json" "$trace" > "$SCRATCH/phases" 2> "$SCRATCH/errors"
     is "JDK $version: the trace is one for 'mmprof phases'" "$?$(cat "$SCRATCH/errors")" 0
@@ -68,40 +97,33 @@ for jdk in $(jdks); do
     stop_busy "$jvm" "JDK $version: its results and output are those without mmprof"
 done
 
-# A JVM before JDK 23 would throw all its code away: what took long to compile is spared.
+# A JVM before JDK 23 would discard all its code: one that took long to compile is not instrumented.
 for jdk in $(jdks); do
     version=$(jdk_version "$jdk")
+    [ "$version" -lt 23 ] || continue
     start_busy "$jdk" -Dbusy.rest=false
     jvm=$pid
-    trace=$SCRATCH/spared-$version.dat
-    "$mmprof" record --live --budget 90% --recompile 1ms -p "$jvm" -d $((4 * slow)) -o "$trace" \
-        > "$SCRATCH/out" 2> "$SCRATCH/errors"
-    is "JDK $version, --recompile: a running program is recorded" "$?$(cat "$SCRATCH/out")" 0
+    trace=$SCRATCH/kept-$version.dat
+    live_until has_samples "$trace" --recompile 1ms
+    is "JDK $version, --recompile: a running program is recorded" "$status$(cat "$SCRATCH/out")" 0
     "$mmprof" report "$trace" > "$SCRATCH/report" 2> "$SCRATCH/said"
     is "JDK $version, --recompile: and reported" "$?$(cat "$SCRATCH/said")" 0
-    if [ "$version" -lt 23 ]; then
-        matches "JDK $version: no class was changed, which it says" "$(cat "$SCRATCH/errors")" \
-            'no class was instrumented, so there are samples only: .*, [0-9.]+ s of JIT compilation'
-        matches "JDK $version: with the next step" "$(cat "$SCRATCH/errors")" 'next: add --recompile [1-9]'
-        is "JDK $version: nothing was changed" "$(fact "$trace" live.batches)" 0
-        matches "JDK $version: the report has what samples found" "$(cat "$SCRATCH/report")" \
-            '^Busy\.round .*all compiled code would be discarded'
-        matches "JDK $version: and says why" "$(cat "$SCRATCH/report")" \
-            '^note: no class was instrumented, so no call was'
-        "$mmprof" record --live --mechanism polling --budget 90% -p "$jvm" -d $((4 * slow)) -o "$trace" \
-        > "$SCRATCH/out" 2> "$SCRATCH/errors"
-        matches "JDK $version: --mechanism polling: the agent samples" "$(cat "$SCRATCH/errors")" \
-            '[1-9][0-9]* stack samples by the agent; '
-        matches "JDK $version: without the option it tells before it changes a class" "$(cat "$SCRATCH/errors")" \
-            '^mmprof: this JVM now discards all its compiled code, [0-9.]+ s of JIT compilation'
-        "$mmprof" record --live --budget 90% --recompile 1ms -p "$jvm" -d $((4 * slow)) -o "$trace" \
-        > "$SCRATCH/out" 2> "$SCRATCH/errors"
-        matches "JDK $version: once it has done so, there is nothing to spare" "$(cat "$SCRATCH/errors")" \
-            '[1-9][0-9]* methods instrumented in [1-9]'
-    else
-        matches "JDK $version: only what depends on a class is compiled again, and that is changed" \
-            "$(cat "$SCRATCH/errors")" '[1-9][0-9]* methods instrumented in [1-9]'
-    fi
+    matches "JDK $version: no class was changed, which it says" "$(cat "$SCRATCH/errors")" \
+        'no class was instrumented, so there are samples only: .*, [0-9.]+ s of JIT compilation'
+    matches "JDK $version: with the next step" "$(cat "$SCRATCH/errors")" 'next: add --recompile [1-9]'
+    is "JDK $version: nothing was changed" "$(fact "$trace" live.batches)" 0
+    matches "JDK $version: the report has what samples found" "$(cat "$SCRATCH/report")" \
+        '^Busy\.round .*all compiled code would be discarded'
+    matches "JDK $version: and says why" "$(cat "$SCRATCH/report")" \
+        '^note: no class was instrumented, so no call was'
+    live_until has_calls "$trace" --mechanism polling
+    matches "JDK $version: --mechanism polling: the agent samples" "$(cat "$SCRATCH/errors")" \
+        '[1-9][0-9]* stack samples by the agent; '
+    matches "JDK $version: without the option it tells before it changes a class" "$(cat "$SCRATCH/errors")" \
+        '^mmprof: this JVM now discards all its compiled code, [0-9.]+ s of JIT compilation'
+    live_until has_calls "$trace" --recompile 1ms
+    matches "JDK $version: once it has done so, there is no code left to keep" "$(cat "$SCRATCH/errors")" \
+        '[1-9][0-9]* methods instrumented in [1-9]'
     stop_busy "$jvm" "JDK $version, --recompile: its results and output are those without mmprof"
 done
 
