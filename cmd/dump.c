@@ -12,6 +12,7 @@
 #include "cmd/dump.h"
 
 #include "cmd/commands.h"
+#include "cmd/dump_locations.h"
 #include "cmd/dump_misses.h"
 #include "cmd/terminal.h"
 #include "cmd/trace_argument.h"
@@ -189,7 +190,7 @@ static void dump_event(struct dump *dump, const struct trace_event *event)
         [TRACE_CPU_PREEMPTED] = "out",   [TRACE_PAGE_FAULT] = "fault",
         [TRACE_THREAD_START] = "starts", [TRACE_THREAD_END] = "ends",
         [TRACE_KERNEL_LOST] = "lost",    [TRACE_COUNTS] = "counts",
-        [TRACE_ENABLED] = "armed",       [TRACE_DISABLED] = "disarmed",
+        [TRACE_ENABLED] = "enabled",     [TRACE_DISABLED] = "disabled",
         [TRACE_PAUSE] = "pause",         [TRACE_RECOVERED] = "recovered",
         [TRACE_IP_SAMPLE] = "is",        [TRACE_KERNEL_IP_SAMPLE] = "is in the kernel",
     };
@@ -218,7 +219,7 @@ static void dump_event(struct dump *dump, const struct trace_event *event)
     if (event->kind == TRACE_PAUSE || event->kind == TRACE_RECOVERED)
         fprintf(dump->out, "  %.3f ms", (double)event->count / 1e6);
     if (event->kind >= TRACE_IP_SAMPLE)
-        fprintf(dump->out, "  at place %" PRIu64, event->count);
+        fprintf(dump->out, "  at location %" PRIu64, event->count);
     if (event->counters != NULL)
         put_counters(dump, event->counters);
     fputc('\n', dump->out);
@@ -267,53 +268,6 @@ static void dump_jit(void *context, const struct jit_event *event)
         put_jit_method(dump, event->inlined[i].caller);
     }
     fputs(event->flags & JIT_IS_CUT ? ", and more\n" : "\n", dump->out);
-}
-
-/* ---- places ---- */
-
-static void put_place_text(const struct dump *dump, struct wire_text text)
-{
-    char copy[WIRE_TEXT_SHORT_BYTES + 1];
-    snprintf(copy, sizeof copy, "%.*s", (int)text.n, text.at);
-    put_text(dump->out, copy);
-}
-
-/* "file 1 /usr/lib/libc.so.6, build 1a2b, symbols from .symtab" */
-static void dump_file(const struct dump *dump, const struct location_entry *entry)
-{
-    fprintf(dump->out, "file    %" PRIu32 " ", entry->number);
-    put_place_text(dump, entry->path);
-    if (entry->build_id.n > 0) {
-        fputs(", build ", dump->out);
-        put_place_text(dump, entry->build_id);
-    }
-    if (entry->symbols.n > 0) {
-        fputs(", symbols: ", dump->out);
-        put_place_text(dump, entry->symbols);
-    }
-    fputc('\n', dump->out);
-}
-
-/* A line, or the index of a bytecode. */
-static void put_frame(FILE *out, const struct location_frame *frame, const char *before)
-{
-    bool is_line = frame->line < LOCATION_BYTECODE;
-    fprintf(out, "%s code method %" PRIu32 "%s%" PRIu32, before, frame->method, is_line ? ":" : ", bytecode ",
-            is_line ? frame->line : frame->line - LOCATION_BYTECODE);
-}
-
-static void dump_code(const struct dump *dump, const struct location_entry *entry)
-{
-    static const char *const codes[LOCATION_CODES] = { "unknown code", "the interpreter", "a stub", "compiled",
-                                                       "the kernel's code in the process" };
-    fprintf(dump->out, "place   %" PRIu32 " %s", entry->number, codes[entry->code]);
-    if (entry->tier > 0)
-        fprintf(dump->out, ", tier %" PRIu32, entry->tier);
-    fputs(entry->name.n > 0 ? " " : "", dump->out);
-    put_place_text(dump, entry->name);
-    for (uint32_t i = 0; i < entry->n_frames; i++)
-        put_frame(dump->out, &entry->frames[i], i == 0 ? ":" : " in");
-    fputc('\n', dump->out);
 }
 
 static void dump_collection(void *context, const struct trace_collection *collection)
@@ -389,38 +343,10 @@ static void dump_sample(void *context, const struct trace_sample *sample)
     fputc('\n', dump->out);
 }
 
-static void dump_place(void *context, const struct location_entry *entry)
+static void dump_location(void *context, const struct location_entry *entry)
 {
     const struct dump *dump = context;
-    switch (entry->kind) {
-    case LOCATION_FILE:
-        dump_file(dump, entry);
-        return;
-    case LOCATION_SYMBOL:
-        fprintf(dump->out, "symbol  file %" PRIu32 ", %#" PRIx64 ", %" PRIu64 " bytes: ", entry->number, entry->offset,
-                entry->n_bytes);
-        put_place_text(dump, entry->name);
-        break;
-    case LOCATION_METHOD:
-        fprintf(dump->out, "code method %" PRIu32 " ", entry->number);
-        put_place_text(dump, entry->class_name);
-        fputc('.', dump->out);
-        put_place_text(dump, entry->name);
-        put_place_text(dump, entry->descriptor);
-        if (entry->source.n > 0) {
-            fputs(", ", dump->out);
-            put_place_text(dump, entry->source);
-        }
-        break;
-    case LOCATION_IN_FILE:
-        fprintf(dump->out, "place   %" PRIu32 " file %" PRIu32 ", %#" PRIx64, entry->number, entry->file,
-                entry->offset);
-        break;
-    case LOCATION_IN_CODE:
-        dump_code(dump, entry);
-        return;
-    }
-    fputc('\n', dump->out);
+    dump_locations(dump->out, entry);
 }
 
 static void dump_miss(void *context, const struct miss_entry *entry)
@@ -438,7 +364,7 @@ static void put_totals(const struct dump *dump)
         n_methods += trace_method(dump->reader, i) != NULL;
     fprintf(dump->out, "%" PRIu64 " records, %" PRIu64 " kernel events, ", dump->n_records, dump->n_kernel);
     if (dump->n_readings > 0)
-        fprintf(dump->out, "%" PRIu64 " readings, ", dump->n_readings);
+        fprintf(dump->out, "%" PRIu64 " counter reads, ", dump->n_readings);
     if (dump->n_samples > 0)
         fprintf(dump->out, "%" PRIu64 " samples, ", dump->n_samples);
     if (dump->n_ip_samples > 0)
@@ -449,10 +375,10 @@ static void put_totals(const struct dump *dump)
 int dump_trace(FILE *out, struct trace_reader *reader, bool with_events, double ns_per_tick, struct err *err)
 {
     struct dump dump = { .out = out, .reader = reader, .with_events = with_events, .ns_per_tick = ns_per_tick };
-    const struct trace_listener listener = { &dump,        dump_info,       dump_clock,  dump_counter,
-                                             dump_thread,  dump_charge,     dump_method, dump_jit,
-                                             dump_place,   dump_collection, dump_miss,   dump_sampled_method,
-                                             dump_context, dump_sample,     NULL };
+    const struct trace_listener listener = { &dump,         dump_info,       dump_clock,  dump_counter,
+                                             dump_thread,   dump_charge,     dump_method, dump_jit,
+                                             dump_location, dump_collection, dump_miss,   dump_sampled_method,
+                                             dump_context,  dump_sample,     NULL };
     static const struct trace_listener nobody;
     struct trace_event event;
     int rc;

@@ -44,7 +44,7 @@ void dump_misses(FILE *out, const struct miss_entry *entry)
         put_text(out, entry->name);
         break;
     case MISS_COUNTS:
-        fprintf(out, "misses  %" PRIu64 " ticks, thread %" PRIu32 ", place %" PRIu64 ", cell %" PRIu32, entry->ticks,
+        fprintf(out, "misses  %" PRIu64 " ticks, thread %" PRIu32 ", location %" PRIu64 ", cell %" PRIu32, entry->ticks,
                 entry->thread, entry->location, entry->cell);
         put_counts(out, entry);
         fprintf(out, ", of %" PRIu64 " kept", entry->n_kept);
@@ -56,7 +56,7 @@ void dump_misses(FILE *out, const struct miss_entry *entry)
         break;
     case MISS_ACCESSES:
         fprintf(out,
-                "misses  %" PRIu64 " ticks, thread %" PRIu32 ", place %" PRIu64 ", cell %" PRIu32 ", accesses %" PRIu64
+                "misses  %" PRIu64 " ticks, thread %" PRIu32 ", location %" PRIu64 ", cell %" PRIu32 ", accesses %" PRIu64
                 ", of %" PRIu64 " drawn",
                 entry->ticks, entry->thread, entry->location, entry->cell, entry->n_accesses, entry->n_kept);
         break;

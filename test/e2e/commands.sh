@@ -87,10 +87,10 @@ check_live() {
     nested "$name: well nested"
     "$mmprof" dump "$SCRATCH/t.dat" | awk '$3 == "(mmprof)"' > "$SCRATCH/control"
     is "$name: the trace says what was enabled and disabled" \
-        "$(grep armed "$SCRATCH/control" | sort -s -k1,1g -k5,5 |
+        "$(grep abled "$SCRATCH/control" | sort -s -k1,1g -k5,5 |
             awk '{ sub(/.*\./, "", $5); sub(/[(].*/, "", $5); printf "%s %s, ", $4, $5 }')" \
-        "armed depth, armed round, disarmed depth, armed depth, armed corners, disarmed depth, $(
-        )disarmed corners, disarmed depth, disarmed round, armed depth, "
+        "enabled depth, enabled round, disabled depth, enabled depth, enabled corners, disabled depth, $(
+        )disabled corners, disabled depth, disabled round, enabled depth, "
     is "$name: and when the program stood still" "$(grep -c ' pause ' "$SCRATCH/control")" 5
     goes_on "$name: the program goes on"
 
