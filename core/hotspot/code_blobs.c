@@ -132,9 +132,7 @@ bool code_blobs_is_interpreter(const struct code_blobs *blobs, uint64_t pc)
 
 static uint64_t field(const uint8_t *header, uint64_t offset, size_t n)
 {
-    struct cursor c = cursor_over(header, HEADER_BYTES);
-    cursor_bytes(&c, (size_t)offset);
-    return cursor_little(&c, n);
+    return vm_number(header, HEADER_BYTES, offset, n);
 }
 
 static enum blob_kind kind_of(const struct code_blob *blob)

@@ -99,9 +99,7 @@ struct header {
 
 static uint64_t field(const struct header *header, uint64_t offset, size_t n)
 {
-    struct cursor c = cursor_over(header->bytes, sizeof header->bytes);
-    cursor_bytes(&c, (size_t)offset);
-    return cursor_little(&c, n);
+    return vm_number(header->bytes, sizeof header->bytes, offset, n);
 }
 
 static uint32_t number(const struct header *header, uint64_t offset)

@@ -9,6 +9,8 @@
 #ifndef CORE_HOTSPOT_VM_FIELDS_H
 #define CORE_HOTSPOT_VM_FIELDS_H
 
+#include "core/base/bytes.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -58,6 +60,14 @@ void vm_read_words(const uint64_t *addresses, size_t n, uint64_t *words);
 
 /* The text that a pointer at an address points to; false: it is longer than n - 1, or not there. */
 bool vm_read_text(uint64_t address, char *text, size_t n);
+
+/* A number of n bytes at an offset of what was read; 0: it is not all there. */
+static inline uint64_t vm_number(const uint8_t *bytes, size_t n_bytes, uint64_t offset, size_t n)
+{
+    struct cursor c = cursor_over(bytes, n_bytes);
+    cursor_bytes(&c, (size_t)offset);
+    return cursor_little(&c, n);
+}
 
 /* A field of a type: its offset, or the address of a static one; VM_NONE: this JVM does not export it. */
 struct vm_field {

@@ -68,13 +68,6 @@ const char *vm_methods_why_not(void)
     return at.why_not;
 }
 
-static uint64_t field(const uint8_t *bytes, size_t n_bytes, uint64_t offset, size_t n)
-{
-    struct cursor c = cursor_over(bytes, n_bytes);
-    cursor_bytes(&c, (size_t)offset);
-    return cursor_little(&c, n);
-}
-
 /* ---- texts ---- */
 
 struct text {
@@ -87,7 +80,7 @@ static bool take_symbol(const struct text *text, const uint8_t *bytes, size_t go
 {
     if (got < at.body || got < at.length + 2)
         return false;
-    size_t n = field(bytes, got, at.length, 2);
+    size_t n = vm_number(bytes, got, at.length, 2);
     *text->n = n < WIRE_TEXT_SHORT_BYTES ? n : WIRE_TEXT_SHORT_BYTES;
     if (*text->n > got - at.body)
         return vm_read(text->symbol + at.body, text->at, *text->n);
@@ -169,8 +162,8 @@ static bool read_pool(uint64_t address, const uint32_t *indexes, size_t n, struc
  */
 static bool find_class(uint64_t address, struct pool *pool, uint64_t *name, uint64_t *source)
 {
-    uint64_t holder = field(pool->header, at.pool_bytes, at.holder, 8), its[3];
-    uint64_t index = field(pool->header, at.pool_bytes, at.source, 2);
+    uint64_t holder = vm_number(pool->header, at.pool_bytes, at.holder, 8), its[3];
+    uint64_t index = vm_number(pool->header, at.pool_bytes, at.source, 2);
     const struct vm_piece pieces[3] = { { holder + at.class_name, 8 },
                                         { holder + at.constants, 8 },
                                         constant_of(address, index) };
@@ -183,7 +176,7 @@ static bool find_class(uint64_t address, struct pool *pool, uint64_t *name, uint
         return true;
     if (!read_pool(its[1], NULL, 0, pool))
         return false;
-    index = field(pool->header, at.pool_bytes, at.source, 2);
+    index = vm_number(pool->header, at.pool_bytes, at.source, 2);
     *source = 0;
     return index == 0 || vm_read_u64(constant_of(its[1], index).address, source);
 }
@@ -214,12 +207,12 @@ static struct vm_method_parts parts_of(const uint8_t *header, uint64_t constant)
 {
     size_t n = (size_t)at.constant_bytes;
     return (struct vm_method_parts){ .constant = constant,
-                                     .pool = field(header, n, at.pool, 8),
+                                     .pool = vm_number(header, n, at.pool, 8),
                                      .code = constant + at.constant_bytes,
-                                     .n_code = (uint32_t)field(header, n, at.code_size, 2),
-                                     .n_bytes = 8 * (uint32_t)field(header, n, at.n_words, 4),
-                                     .name = (uint32_t)field(header, n, at.name, 2),
-                                     .descriptor = (uint32_t)field(header, n, at.descriptor, 2) };
+                                     .n_code = (uint32_t)vm_number(header, n, at.code_size, 2),
+                                     .n_bytes = 8 * (uint32_t)vm_number(header, n, at.n_words, 4),
+                                     .name = (uint32_t)vm_number(header, n, at.name, 2),
+                                     .descriptor = (uint32_t)vm_number(header, n, at.descriptor, 2) };
 }
 
 static void find_keys(const uint64_t *addresses, size_t n, uint64_t *keys, struct vm_method_parts *parts)
@@ -255,14 +248,15 @@ void vm_methods_keys(const uint64_t *addresses, size_t n, uint64_t *keys, struct
 
 static bool has_lines(const uint8_t *header, size_t n)
 {
-    uint64_t flags = at.wide_flags != VM_NONE ? field(header, n, at.wide_flags, 4) : field(header, n, at.flags, 2);
+    uint64_t flags =
+        at.wide_flags != VM_NONE ? vm_number(header, n, at.wide_flags, 4) : vm_number(header, n, at.flags, 2);
     return (flags & HAS_LINES) != 0;
 }
 
 /* What is behind the header: bytecodes, then line numbers. */
 static bool take_lines(struct vm_method *method, const uint8_t *bytes, size_t n)
 {
-    size_t lines = at.constant_bytes + field(bytes, n, at.code_size, 2);
+    size_t lines = at.constant_bytes + vm_number(bytes, n, at.code_size, 2);
     bool is_bad = false;
     method->n_lines = 0;
     if (has_lines(bytes, n))
@@ -287,11 +281,11 @@ static bool read_parts(struct vm_method *method, uint64_t address, const struct 
         return false;
     memcpy(pool.header, bytes, at.pool_bytes);
     memcpy(pool.symbols, bytes + at.pool_bytes, sizeof pool.symbols);
-    uint64_t flags = field(constant - 2, 2, 0, 2);
+    uint64_t flags = vm_number(constant - 2, 2, 0, 2);
     method->code = (struct vm_code){ .n_bytes = parts->n_code,
                                      .is_native = (flags & ACCESS_NATIVE) != 0,
                                      .is_abstract = (flags & ACCESS_ABSTRACT) != 0 };
-    if (field(constant, parts->n_bytes, at.code_size, 2) != parts->n_code ||
+    if (vm_number(constant, parts->n_bytes, at.code_size, 2) != parts->n_code ||
         at.constant_bytes + parts->n_code > parts->n_bytes)
         return false;
     if (code != NULL)

@@ -97,7 +97,7 @@ uint32_t owners_named(struct owners *owners, enum miss_owner kind, const char *t
     return describe(owners, name, kind, text);
 }
 
-uint32_t owners_class(struct owners *owners, uint64_t klass, uint64_t symbol, bool is_static)
+static uint32_t owners_class(struct owners *owners, uint64_t klass, uint64_t symbol, bool is_static)
 {
     char text[VM_TEXT_BYTES] = "";
     struct owners_name *name = find_name(owners, is_static ? STATICS : CLASS, klass, symbol);

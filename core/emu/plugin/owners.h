@@ -31,7 +31,6 @@ int owners_open(struct owners *owners, int fd);
 
 /* Each returns a number, or OWNERS_NONE: there is no room. */
 uint32_t owners_named(struct owners *owners, enum miss_owner kind, const char *name);
-uint32_t owners_class(struct owners *owners, uint64_t klass, uint64_t symbol, bool is_static);
 uint32_t owners_cell(struct owners *owners, uint32_t owner, enum miss_space space);
 uint32_t owners_field(struct owners *owners, uint32_t owner, enum miss_space space, const struct vm_classes *classes,
                       const struct heap_object *object, uint64_t address);

@@ -50,11 +50,6 @@ void sim_misses_forget(void)
     all.is_wanted = false;
 }
 
-bool sim_misses_are_wanted(void)
-{
-    return all.is_wanted;
-}
-
 /* ---- looking up ---- */
 
 static void hold(struct sim_misses *mine)

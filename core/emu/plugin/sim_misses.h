@@ -33,8 +33,6 @@ int sim_misses_open(struct sim_slots *slots, int fd);
 /* In a child that was forked: nothing is kept or written. */
 void sim_misses_forget(void);
 
-bool sim_misses_are_wanted(void);
-
 /* A thread comes (mine is zeroed), and goes. */
 void sim_misses_begin(struct sim_misses *mine, const struct sim_slot *slot, const struct sim_machine *machine);
 void sim_misses_end(struct sim_misses *mine);
