@@ -91,16 +91,33 @@ recorded() {
     goes_on "$1: the JVM goes on"
 }
 
+# The samples of a recording by an agent in it, and those of them that are of no known thread: "12 0".  Again where the
+# JVM got no CPU.
+samples_by_polling() {
+    local n
+    for ((n = 0; n < 5; n++)); do
+        "$mmprof" record --live --mechanism polling -q -d 1 -o "$SCRATCH/c.dat" -p "$jvm" > "$SCRATCH/said" 2>&1
+        "$mmprof" dump "$SCRATCH/c.dat" | awk '$1 == "sample" && $2 != "method" { n++; known += $2 == "thread" }
+            END { print n + 0, n - known }' > "$SCRATCH/samples"
+        grep -q '^0' "$SCRATCH/samples" || break
+    done
+    cat "$SCRATCH/samples"
+}
+
 ends() {
     kill -KILL "$container"
     wait "$container" 2> "$SCRATCH/ignored"
 }
 
+newest=$(jdks | tail -n 1)
 remember_files
 while read -r jdk; do
     v="JDK $(jdk_version "$jdk")"
     if busy_in own-tmp; then
         recorded "$v, its own /tmp"
+        [ "$jdk" != "$newest" ] ||
+            matches "$v, its own /tmp: an agent samples stacks in it, of threads that mmprof sees by other ids" \
+                "$(samples_by_polling)" '^[1-9][0-9]* 0$'
         ends
     fi
     if busy_in own-root; then
@@ -127,7 +144,6 @@ while read -r jdk; do
 done < <(fault_jdks)
 
 # Inside, by a user who is nobody special.
-newest=$(jdks | tail -n 1)
 cp "$mmprof" "$agent" "$SCRATCH/box"
 cat > "$SCRATCH/box/inside" << 'END'
 cd /tmp
