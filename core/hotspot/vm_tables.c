@@ -6,15 +6,9 @@
 
 /* A field that was called otherwise, or was elsewhere, in another JDK has a row for each: a JVM has one of them. */
 
-static void find_heap(struct vm_tables *t)
+static void find_serial(struct vm_tables *t)
 {
-    int32_t mask;
     struct vm_field fields[] = {
-        { "Universe", "_collectedHeap", &t->heap, true },
-        { "CollectedHeap", "_reserved", &t->heap_reserved, false },
-        { "CollectedHeap", "_total_collections", &t->collections, false },
-        { "MemRegion", "_start", &t->region_start, false },
-        { "MemRegion", "_word_size", &t->region_words, false },
         { "GenCollectedHeap", "_young_gen", &t->young, false }, /* JDK 17 */
         { "GenCollectedHeap", "_old_gen", &t->old, false },
         { "SerialHeap", "_young_gen", &t->young, false }, /* JDK 25 */
@@ -23,20 +17,35 @@ static void find_heap(struct vm_tables *t)
         { "DefNewGeneration", "_from_space", &t->from, false },
         { "DefNewGeneration", "_to_space", &t->to, false },
         { "TenuredGeneration", "_the_space", &t->tenured, false },
-        { "Space", "_bottom", &t->contiguous_bottom, false },
-        { "Space", "_end", &t->contiguous_end, false },
-        { "ContiguousSpace", "_bottom", &t->contiguous_bottom, false },
-        { "ContiguousSpace", "_end", &t->contiguous_end, false },
-        { "ContiguousSpace", "_top", &t->contiguous_top, false },
-        { "MutableSpace", "_bottom", &t->mutable_bottom, false },
-        { "MutableSpace", "_end", &t->mutable_end, false },
-        { "MutableSpace", "_top", &t->mutable_top, false },
-        { "ParallelScavengeHeap", "_young_gen", &t->parallel_young, true },
-        { "ParallelScavengeHeap", "_old_gen", &t->parallel_old, true },
-        { "PSYoungGen", "_eden_space", &t->ps_eden, false },
-        { "PSYoungGen", "_from_space", &t->ps_from, false },
-        { "PSYoungGen", "_to_space", &t->ps_to, false },
-        { "PSOldGen", "_object_space", &t->ps_old, false },
+        { "Space", "_bottom", &t->space_bottom, false },
+        { "Space", "_end", &t->space_end, false },
+        { "ContiguousSpace", "_bottom", &t->space_bottom, false },
+        { "ContiguousSpace", "_end", &t->space_end, false },
+        { "ContiguousSpace", "_top", &t->space_top, false },
+    };
+    vm_fields_find(fields, sizeof fields / sizeof *fields);
+}
+
+static void find_parallel(struct vm_tables *t)
+{
+    struct vm_field fields[] = {
+        { "ParallelScavengeHeap", "_young_gen", &t->young, true },
+        { "ParallelScavengeHeap", "_old_gen", &t->old, true },
+        { "PSYoungGen", "_eden_space", &t->eden, false },
+        { "PSYoungGen", "_from_space", &t->from, false },
+        { "PSYoungGen", "_to_space", &t->to, false },
+        { "PSOldGen", "_object_space", &t->tenured, false },
+        { "MutableSpace", "_bottom", &t->space_bottom, false },
+        { "MutableSpace", "_end", &t->space_end, false },
+        { "MutableSpace", "_top", &t->space_top, false },
+    };
+    vm_fields_find(fields, sizeof fields / sizeof *fields);
+}
+
+static void find_g1(struct vm_tables *t)
+{
+    int32_t mask;
+    struct vm_field fields[] = {
         { "G1CollectedHeap", "_hrm", &t->g1_manager, false },
         { "HeapRegionManager", "_regions", &t->g1_regions, false },
         { "G1HeapRegionManager", "_regions", &t->g1_regions, false }, /* JDK 22 and later */
@@ -92,6 +101,11 @@ static void find_classes(struct vm_tables *t)
 static void find_rest(struct vm_tables *t)
 {
     struct vm_field fields[] = {
+        { "Universe", "_collectedHeap", &t->heap, true },
+        { "CollectedHeap", "_reserved", &t->heap_reserved, false },
+        { "CollectedHeap", "_total_collections", &t->collections, false },
+        { "MemRegion", "_start", &t->region_start, false },
+        { "MemRegion", "_word_size", &t->region_words, false },
         { "ThreadsSMRSupport", "_java_thread_list", &t->threads, true },
         { "ThreadsList", "_length", &t->n_threads, false },
         { "ThreadsList", "_threads", &t->threads_data, false },
@@ -135,17 +149,12 @@ static bool has_all(const struct vm_tables *t)
                                 t->n_threads,    t->threads_data,  t->tlab,          t->tlab_start,    t->tlab_top,
                                 t->tlab_end,     t->narrow_base,   t->narrow_shift,  t->layout_helper, t->klass_name,
                                 t->mirror_bytes, t->mirror_klass,  t->symbol_length, t->symbol_body };
-    const uint64_t serial[] = {
-        t->young,          t->old,           t->eden, t->from, t->to, t->tenured, t->contiguous_bottom,
-        t->contiguous_end, t->contiguous_top
-    };
-    const uint64_t parallel[] = { t->parallel_young, t->parallel_old, t->ps_eden,     t->ps_from,       t->ps_to,
-                                  t->ps_old,         t->mutable_end,  t->mutable_top, t->mutable_bottom };
+    const uint64_t generations[] = { t->young,   t->old,          t->eden,      t->from,     t->to,
+                                     t->tenured, t->space_bottom, t->space_end, t->space_top };
     const uint64_t g1[] = { t->g1_manager, t->g1_regions, t->g1_base, t->g1_length, t->g1_bottom,
                             t->g1_end,     t->g1_top,     t->g1_type, t->g1_tag,    t->humongous_mask };
-    _Static_assert(sizeof serial == sizeof parallel, "one length");
-    const uint64_t *of_heap = t->collector == VM_SERIAL ? serial : t->collector == VM_PARALLEL ? parallel : g1;
-    size_t n_of_heap = t->collector == VM_G1 ? sizeof g1 / sizeof *g1 : sizeof serial / sizeof *serial;
+    const uint64_t *of_heap = t->collector == VM_G1 ? g1 : generations;
+    size_t n_of_heap = t->collector == VM_G1 ? sizeof g1 / sizeof *g1 : sizeof generations / sizeof *generations;
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
         if (needed[i] == VM_NONE)
             return false;
@@ -160,7 +169,12 @@ int vm_tables_read(struct vm_tables *tables, const char **why)
     memset(tables, 0, sizeof *tables);
     if (read_flags(tables, why) < 0)
         return -1;
-    find_heap(tables);
+    if (tables->collector == VM_SERIAL)
+        find_serial(tables);
+    else if (tables->collector == VM_PARALLEL)
+        find_parallel(tables);
+    else
+        find_g1(tables);
     find_classes(tables);
     find_rest(tables);
     *why = "its tables lack what the heap is found by";

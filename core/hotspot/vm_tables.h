@@ -13,10 +13,8 @@ enum vm_collector { VM_SERIAL, VM_PARALLEL, VM_G1, VM_OTHER_COLLECTOR };
 struct vm_tables {
     /* the heap */
     uint64_t heap, heap_reserved, region_start, region_words, collections;
-    uint64_t young, old, eden, from, to, tenured;
-    uint64_t contiguous_bottom, contiguous_end, contiguous_top;
-    uint64_t mutable_bottom, mutable_end, mutable_top;
-    uint64_t parallel_young, parallel_old, ps_eden, ps_from, ps_to, ps_old;
+    uint64_t young, old; /* of Serial in the heap, of Parallel static */
+    uint64_t eden, from, to, tenured, space_bottom, space_end, space_top;
     uint64_t g1_manager, g1_regions, g1_base, g1_length, g1_bottom, g1_end, g1_top, g1_type, g1_tag;
     uint64_t humongous_mask; /* in a region's tag */
     /* threads */

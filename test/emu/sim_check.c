@@ -81,11 +81,9 @@ void sim_check_watch(struct qemu_plugin_insn *insn, const struct sim_foresight *
 }
 
 /* As qemu_flags.h calls it. */
-void sim_check_begins(unsigned vcpu, void *context, void *state, const uint8_t *returns_to);
 QEMU_FLAGS_CALLBACK(sim_check_block, sim_check_begins);
 
-__attribute__((visibility("hidden"))) void sim_check_begins(unsigned vcpu, void *context, void *state,
-                                                            const uint8_t *returns_to)
+QEMU_FLAGS_HANDLER(sim_check_begins)
 {
     const struct sim_block *block = context;
     all.n_left += now.n_missing;

@@ -45,42 +45,25 @@ static void add_part(struct heap_walk *heap, uint64_t bottom, uint64_t top, uint
     heap->parts[heap->n_parts++] = (struct heap_part){ bottom, top, end, space };
 }
 
-static void add_contiguous(struct heap_walk *heap, uint64_t space, enum heap_space kind)
+static void add_space(struct heap_walk *heap, uint64_t space, enum heap_space kind)
 {
     const struct vm_tables *t = heap->tables;
     uint64_t bottom, top, end;
-    if (vm_get_u64(space + t->contiguous_bottom, &bottom) && vm_get_u64(space + t->contiguous_top, &top) &&
-        vm_get_u64(space + t->contiguous_end, &end))
+    if (vm_get_u64(space + t->space_bottom, &bottom) && vm_get_u64(space + t->space_top, &top) &&
+        vm_get_u64(space + t->space_end, &end))
         add_part(heap, bottom, top, end, kind);
 }
 
-static void look_serial(struct heap_walk *heap)
+/* Serial's and Parallel's. */
+static void look_generations(struct heap_walk *heap)
 {
     const struct vm_tables *t = heap->tables;
-    uint64_t at = vm_pointer(t->heap), young = vm_pointer(at + t->young), old = vm_pointer(at + t->old);
-    add_contiguous(heap, vm_pointer(young + t->eden), HEAP_EDEN);
-    add_contiguous(heap, vm_pointer(young + t->from), HEAP_SURVIVOR);
-    add_contiguous(heap, vm_pointer(young + t->to), HEAP_SURVIVOR);
-    add_contiguous(heap, vm_pointer(old + t->tenured), HEAP_OLD);
-}
-
-static void add_mutable(struct heap_walk *heap, uint64_t space, enum heap_space kind)
-{
-    const struct vm_tables *t = heap->tables;
-    uint64_t bottom, top, end;
-    if (vm_get_u64(space + t->mutable_bottom, &bottom) && vm_get_u64(space + t->mutable_top, &top) &&
-        vm_get_u64(space + t->mutable_end, &end))
-        add_part(heap, bottom, top, end, kind);
-}
-
-static void look_parallel(struct heap_walk *heap)
-{
-    const struct vm_tables *t = heap->tables;
-    uint64_t young = vm_pointer(t->parallel_young), old = vm_pointer(t->parallel_old);
-    add_mutable(heap, vm_pointer(young + t->ps_eden), HEAP_EDEN);
-    add_mutable(heap, vm_pointer(young + t->ps_from), HEAP_SURVIVOR);
-    add_mutable(heap, vm_pointer(young + t->ps_to), HEAP_SURVIVOR);
-    add_mutable(heap, vm_pointer(old + t->ps_old), HEAP_OLD);
+    uint64_t at = t->collector == VM_SERIAL ? vm_pointer(t->heap) : 0;
+    uint64_t young = vm_pointer(at + t->young), old = vm_pointer(at + t->old);
+    add_space(heap, vm_pointer(young + t->eden), HEAP_EDEN);
+    add_space(heap, vm_pointer(young + t->from), HEAP_SURVIVOR);
+    add_space(heap, vm_pointer(young + t->to), HEAP_SURVIVOR);
+    add_space(heap, vm_pointer(old + t->tenured), HEAP_OLD);
 }
 
 static void add_region(struct heap_walk *heap, uint64_t region)
@@ -152,12 +135,10 @@ void heap_walk_look(struct heap_walk *heap)
 {
     heap->n_parts = heap->n_buffers = 0;
     heap->stretch_end = 0;
-    if (heap->tables->collector == VM_SERIAL)
-        look_serial(heap);
-    else if (heap->tables->collector == VM_PARALLEL)
-        look_parallel(heap);
-    else
+    if (heap->tables->collector == VM_G1)
         look_g1(heap);
+    else
+        look_generations(heap);
     look_buffers(heap);
     qsort(heap->parts, heap->n_parts, sizeof *heap->parts, vm_compare);
     qsort(heap->buffers, heap->n_buffers, sizeof *heap->buffers, vm_compare);

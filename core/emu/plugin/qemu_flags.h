@@ -62,13 +62,17 @@ struct qemu_flags_call {
  *
  * what is in rbp, and where in QEMU's code it returns to; NULL where none of this is known.
  */
+#define QEMU_FLAGS_HANDLER(to) \
+    __attribute__((visibility("hidden"))) void to(unsigned vcpu, void *context, void *state, const uint8_t *returns_to)
 #if defined(__x86_64__)
 #define QEMU_FLAGS_CALLBACK(name, to)                                                            \
+    QEMU_FLAGS_HANDLER(to);                                                                      \
     void name(unsigned vcpu, void *context);                                                     \
     __asm__(".text\n.type " #name ", @function\n.hidden " #name "\n.globl " #name "\n" #name ":" \
             "\n\tmov %rbp, %rdx\n\tmov (%rsp), %rcx\n\tjmp " #to "\n.size " #name ", . - " #name)
 #else
 #define QEMU_FLAGS_CALLBACK(name, to)        \
+    QEMU_FLAGS_HANDLER(to);                  \
     void name(unsigned vcpu, void *context); \
     void name(unsigned vcpu, void *context)  \
     {                                        \

@@ -117,13 +117,11 @@ static inline __attribute__((always_inline)) void enter(unsigned vcpu, const str
  * One callback for each usual number of groups: QEMU's code calls it directly, and there is no loop whose end would be
  * mispredicted in every second block.
  */
-#define SHAPE(name, lines, simple, general)                                                             \
-    void name##_begins(unsigned vcpu, void *context, void *state, const uint8_t *returns_to);           \
-    QEMU_FLAGS_CALLBACK(name, name##_begins);                                                           \
-    __attribute__((visibility("hidden"))) void name##_begins(unsigned vcpu, void *context, void *state, \
-                                                             const uint8_t *returns_to)                 \
-    {                                                                                                   \
-        enter(vcpu, context, state, returns_to, lines, simple, general);                                \
+#define SHAPE(name, lines, simple, general)                              \
+    QEMU_FLAGS_CALLBACK(name, name##_begins);                            \
+    QEMU_FLAGS_HANDLER(name##_begins)                                    \
+    {                                                                    \
+        enter(vcpu, context, state, returns_to, lines, simple, general); \
     }
 #define SHAPES(lines, simple)                             \
     SHAPE(sim_enter_##lines##simple##0, lines, simple, 0) \
@@ -143,11 +141,9 @@ SHAPES_OF(2)
         ROW(lines, 0), ROW(lines, 1), ROW(lines, 2), ROW(lines, 3) \
     }
 
-void sim_enter_many_begins(unsigned vcpu, void *context, void *state, const uint8_t *returns_to);
 QEMU_FLAGS_CALLBACK(sim_enter_many, sim_enter_many_begins);
 
-__attribute__((visibility("hidden"))) void sim_enter_many_begins(unsigned vcpu, void *context, void *state,
-                                                                 const uint8_t *returns_to)
+QEMU_FLAGS_HANDLER(sim_enter_many_begins)
 {
     sim_enter_any(vcpu, context, state, returns_to);
 }

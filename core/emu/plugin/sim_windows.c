@@ -6,9 +6,6 @@
 #define PATIENCE 4096
 
 /* As qemu_flags.h calls them. */
-void sim_windows_light_begins(unsigned vcpu, void *context, void *state, const uint8_t *returns_to);
-void sim_windows_heavy_begins(unsigned vcpu, void *context, void *state, const uint8_t *returns_to);
-
 QEMU_FLAGS_CALLBACK(sim_windows_light, sim_windows_light_begins);
 QEMU_FLAGS_CALLBACK(sim_windows_heavy, sim_windows_heavy_begins);
 
@@ -57,8 +54,7 @@ static __attribute__((noinline)) void light_first(unsigned vcpu, void *context, 
         sim_windows_light_begins(vcpu, context, state, returns_to);
 }
 
-__attribute__((visibility("hidden"))) void sim_windows_light_begins(unsigned vcpu, void *context, void *state,
-                                                                    const uint8_t *returns_to)
+QEMU_FLAGS_HANDLER(sim_windows_light_begins)
 {
     const struct sim_block *block = context;
     struct sim_core *core = sim_core;
@@ -87,8 +83,7 @@ static __attribute__((noinline)) void change_phase(struct sim_core *core, uint32
     core->skipping = core->place.phase == SIM_SKIPPED ? core->place.left : -1;
 }
 
-__attribute__((visibility("hidden"))) void sim_windows_heavy_begins(unsigned vcpu, void *context, void *state,
-                                                                    const uint8_t *returns_to)
+QEMU_FLAGS_HANDLER(sim_windows_heavy_begins)
 {
     const struct sim_block *block = context;
     struct sim_core *core = sim_core;

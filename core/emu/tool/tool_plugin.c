@@ -131,12 +131,9 @@ static void on_bytecode(unsigned vcpu, uint32_t info, uint64_t address, void *in
 }
 
 /* Each block: nothing but where the thread's state is. */
-void tool_block_begins(unsigned vcpu, void *context, void *state, const uint8_t *returns_to);
-
 QEMU_FLAGS_CALLBACK(tool_block, tool_block_begins);
 
-__attribute__((visibility("hidden"))) void tool_block_begins(unsigned vcpu, void *context, void *state,
-                                                             const uint8_t *returns_to)
+QEMU_FLAGS_HANDLER(tool_block_begins)
 {
     (void)context, (void)returns_to;
     if (vcpu < VCPUS_MAX)
