@@ -56,8 +56,8 @@ void dump_misses(FILE *out, const struct miss_entry *entry)
         break;
     case MISS_ACCESSES:
         fprintf(out,
-                "misses  %" PRIu64 " ticks, thread %" PRIu32 ", location %" PRIu64 ", cell %" PRIu32 ", accesses %" PRIu64
-                ", of %" PRIu64 " drawn",
+                "misses  %" PRIu64 " ticks, thread %" PRIu32 ", location %" PRIu64 ", cell %" PRIu32
+                ", accesses %" PRIu64 ", of %" PRIu64 " drawn",
                 entry->ticks, entry->thread, entry->location, entry->cell, entry->n_accesses, entry->n_kept);
         break;
     case MISS_CONTENTS:
