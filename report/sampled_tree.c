@@ -75,7 +75,7 @@ static int know_methods(const struct report_source *source, struct map *known)
 static int find_methods(struct planting *p)
 {
     struct arena *arena = p->source->arena;
-    struct map known = { arena, NULL, 0, 0 };
+    struct map known = { .arena = arena };
     uint32_t first = p->tree->n_methods;
     int rc = know_methods(p->source, &known);
     for (uint32_t i = 0; rc == 0 && i < p->n_methods; i++) {

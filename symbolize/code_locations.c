@@ -39,7 +39,8 @@ struct described {
 
 struct code_locations {
     struct arena arena;
-    struct map locations, methods, functions, file_numbers;
+    struct hash_set locations, methods, file_numbers; /* indexes by number */
+    struct map functions;
     struct described *all; /* owned, as the others */
     struct location_method *all_methods;
     struct code_function *all_functions;
@@ -53,8 +54,7 @@ int code_locations_open(struct code_locations **result, struct err *err)
     struct code_locations *locations = *result = calloc(1, sizeof *locations);
     if (locations == NULL)
         return err_set(err, "out of memory for code locations");
-    locations->locations.arena = locations->methods.arena = locations->functions.arena = locations->file_numbers.arena =
-        &locations->arena;
+    locations->functions.arena = &locations->arena;
     return 0;
 }
 
@@ -64,10 +64,10 @@ void code_locations_close(struct code_locations *locations)
         return;
     for (uint32_t i = 0; i < locations->n_files; i++)
         free(locations->files[i].symbols);
-    map_free(&locations->locations);
-    map_free(&locations->methods);
+    hash_free(&locations->locations);
+    hash_free(&locations->methods);
     map_free(&locations->functions);
-    map_free(&locations->file_numbers);
+    hash_free(&locations->file_numbers);
     free(locations->all);
     free(locations->all_methods);
     free(locations->all_functions);
@@ -89,12 +89,12 @@ static const char *copy(struct code_locations *locations, struct wire_text text)
 }
 
 /* The index under a number, which is new if *n is it; UINT32_MAX: no memory. */
-static uint32_t index_of(struct map *map, uint32_t number, uint32_t n)
+static uint32_t index_of(struct hash_set *set, uint32_t number, uint32_t n)
 {
-    const uint32_t *known = map_get(map, &number, sizeof number);
+    const uint32_t *known = hash_find(set, number);
     if (known != NULL)
         return *known;
-    return map_put(map, &number, sizeof number, n) < 0 ? UINT32_MAX : n;
+    return hash_store(set, number, n) < 0 ? UINT32_MAX : n;
 }
 
 static struct file *file_of(struct code_locations *locations, uint32_t number)
@@ -302,7 +302,7 @@ static int find_in_file(struct code_locations *locations, const struct described
 static const struct location_method *method_of(const struct code_locations *locations, uint32_t number)
 {
     static const struct location_method nothing = { "", "", "", "" };
-    const uint32_t *i = map_get(&locations->methods, &number, sizeof number);
+    const uint32_t *i = hash_find(&locations->methods, number);
     return i == NULL ? &nothing : &locations->all_methods[*i];
 }
 
@@ -374,7 +374,7 @@ int code_locations_find(struct code_locations *locations, uint32_t number, struc
                         struct err *err)
 {
     struct code_function function = { .kind = CODE_AT_UNKNOWN, .subsystem = VM_UNKNOWN, .name = "", .file = "" };
-    const uint32_t *i = map_get(&locations->locations, &number, sizeof number);
+    const uint32_t *i = hash_find(&locations->locations, number);
     int rc = 0;
     *location = (struct code_location){ .outer = "" };
     if (i != NULL) {

@@ -179,7 +179,7 @@ static void raise_detail(const struct java_name *a, const struct java_name *b, s
 static long label_round(struct arena *arena, const struct java_name *names, size_t n, struct detail *details,
                         const char **labels)
 {
-    struct map seen = { arena, NULL, 0, 0 };
+    struct map seen = { .arena = arena };
     long n_raised = -1;
     for (size_t i = 0; i < n; i++) {
         labels[i] = label_of(arena, &names[i], details[i], i);

@@ -17,43 +17,85 @@ uint64_t hash_address(uint64_t address)
     return key ^ key >> 32;
 }
 
-static struct hash_slot *find_key(struct hash_slot *slots, size_t n_slots, uint64_t key)
+struct hash_set hash_over(struct hash_slot *slots, size_t n_slots)
 {
-    size_t i = key & (n_slots - 1);
-    while (slots[i].key != 0 && slots[i].key != key)
-        i = (i + 1) & (n_slots - 1);
-    return &slots[i];
+    return (struct hash_set){ slots, n_slots, 0, true };
+}
+
+/* The slot of a key, or that where it is to be; NULL: there is none among the first n. */
+static struct hash_slot *find_key(struct hash_slot *slots, size_t n_slots, uint64_t key, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct hash_slot *slot = &slots[(key + i) & (n_slots - 1)];
+        if (slot->key == key || slot->key == 0)
+            return slot;
+    }
+    return NULL;
+}
+
+static size_t n_probes(const struct hash_set *set)
+{
+    return set->is_fixed && set->n_slots > HASH_PROBES ? HASH_PROBES : set->n_slots;
 }
 
 struct hash_slot *hash_get(const struct hash_set *set, uint64_t key)
 {
-    struct hash_slot *slot = set->n_slots == 0 ? NULL : find_key(set->slots, set->n_slots, key | 1);
+    struct hash_slot *slot = find_key(set->slots, set->n_slots, key | 1, n_probes(set));
     return slot == NULL || slot->key == 0 ? NULL : slot;
+}
+
+static int grow(struct hash_set *set)
+{
+    size_t n_slots = set->n_slots == 0 ? 64 : set->n_slots * 2;
+    struct hash_slot *slots = calloc(n_slots, sizeof *slots);
+    if (slots == NULL)
+        return -1;
+    for (size_t i = 0; i < set->n_slots; i++)
+        if (set->slots[i].key != 0)
+            *find_key(slots, n_slots, set->slots[i].key, n_slots) = set->slots[i];
+    free(set->slots);
+    set->slots = slots;
+    set->n_slots = n_slots;
+    return 0;
 }
 
 struct hash_slot *hash_put(struct hash_set *set, uint64_t key)
 {
-    key |= 1;
-    if (set->n_used * 2 >= set->n_slots) {
-        size_t n_slots = set->n_slots == 0 ? 1024 : set->n_slots * 2;
-        struct hash_slot *slots = calloc(n_slots, sizeof *slots);
-        if (slots == NULL)
-            return NULL;
-        for (size_t i = 0; i < set->n_slots; i++)
-            if (set->slots[i].key != 0)
-                *find_key(slots, n_slots, set->slots[i].key) = set->slots[i];
-        free(set->slots);
-        set->slots = slots;
-        set->n_slots = n_slots;
+    if (!set->is_fixed && set->n_used * 2 >= set->n_slots && grow(set) < 0)
+        return NULL;
+    struct hash_slot *slot = find_key(set->slots, set->n_slots, key | 1, n_probes(set));
+    if (slot != NULL && slot->key == 0) {
+        slot->key = key | 1;
+        set->n_used++;
     }
-    struct hash_slot *slot = find_key(set->slots, set->n_slots, key);
-    set->n_used += slot->key == 0;
-    slot->key = key;
     return slot;
+}
+
+uint32_t *hash_find(const struct hash_set *set, uint64_t number)
+{
+    struct hash_slot *slot = hash_get(set, hash_address(number));
+    return slot == NULL ? NULL : &slot->value;
+}
+
+int hash_store(struct hash_set *set, uint64_t number, uint32_t value)
+{
+    struct hash_slot *slot = hash_put(set, hash_address(number));
+    if (slot == NULL)
+        return -1;
+    slot->value = value;
+    return 0;
+}
+
+void hash_clear(struct hash_set *set)
+{
+    if (set->n_used > 0)
+        memset(set->slots, 0, set->n_slots * sizeof *set->slots);
+    set->n_used = 0;
 }
 
 void hash_free(struct hash_set *set)
 {
-    free(set->slots);
+    if (!set->is_fixed)
+        free(set->slots);
     memset(set, 0, sizeof *set);
 }

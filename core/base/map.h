@@ -1,20 +1,22 @@
 /*
- * A hash table from byte strings to 32-bit numbers; keys are copied into the caller's arena.
+ * The hash table (hash.h) from byte strings to 32-bit numbers; keys are copied into the caller's arena.
  */
 #ifndef CORE_BASE_MAP_H
 #define CORE_BASE_MAP_H
 
 #include "core/base/arena.h"
+#include "core/base/hash.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct map_slot;
+struct map_key;
 
 struct map {
-    struct arena *arena;    /* keys; borrowed, must outlive the map */
-    struct map_slot *slots; /* owned */
-    size_t n_slots, n_used; /* a power of two, or 0 */
+    struct arena *arena;  /* keys; borrowed, must outlive the map */
+    struct hash_set set;  /* second: the index of its key */
+    struct map_key *keys; /* owned */
+    uint32_t n_keys, keys_room;
 };
 
 /* The value under a key, or NULL; valid until the next map_put. */
@@ -23,7 +25,7 @@ uint32_t *map_get(const struct map *map, const void *key, size_t n);
 /* Set the value under a key.  Returns 0, or -1 when there is no memory. */
 int map_put(struct map *map, const void *key, size_t n, uint32_t value);
 
-/* Free the slots; the keys are the arena's. */
+/* Free all but the keys' bytes, which are the arena's. */
 void map_free(struct map *map);
 
 #endif

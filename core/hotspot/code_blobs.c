@@ -10,13 +10,7 @@
 
 #define HEADER_BYTES 512u
 #define AT_ONCE      256u
-#define BUCKETS      4096u
-#define PCS          (1u << 17) /* of which half are used at most: then all is forgotten */
-
-struct code_blob_entry {
-    struct code_blob blob; /* first */
-    struct code_blob_entry *next;
-};
+#define PCS          (1u << 17) /* when half of them are used all is forgotten */
 
 struct blob_layout {
     bool is_apart; /* JDK 23 and later: offsets from the header, of 16 bits some of them, in place of addresses */
@@ -29,10 +23,11 @@ struct code_blobs {
     const struct frame_rules *rules;
     struct known_methods *methods; /* borrowed */
     struct blob_layout at;
-    struct arena arena; /* entries, frames */
-    struct code_blob_entry *buckets[BUCKETS];
-    struct code_at *pcs; /* owned */
-    uint32_t n_pcs;
+    struct arena arena;                /* blobs, frames */
+    struct hash_set by_address, by_pc; /* indexes in 'all' and 'pcs', plus 1 */
+    struct code_blob **all;            /* owned */
+    struct code_at *pcs;               /* owned */
+    uint32_t n, room, n_pcs;
     struct code_blob **recent; /* owned */
     size_t n_recent, recent_room;
     uint64_t round;
@@ -91,11 +86,11 @@ struct code_blobs *code_blobs_open(const struct frame_rules *rules, struct known
 
 static void free_all(struct code_blobs *blobs)
 {
-    for (size_t i = 0; i < BUCKETS; i++) {
-        for (struct code_blob_entry *entry = blobs->buckets[i]; entry != NULL; entry = entry->next)
-            nmethod_free(&entry->blob.nmethod);
-        blobs->buckets[i] = NULL;
-    }
+    for (uint32_t i = 0; i < blobs->n; i++)
+        nmethod_free(&blobs->all[i]->nmethod);
+    blobs->n = blobs->n_pcs = 0;
+    hash_clear(&blobs->by_address);
+    hash_clear(&blobs->by_pc);
     arena_free(&blobs->arena);
 }
 
@@ -103,8 +98,6 @@ static void forget_all(struct code_blobs *blobs)
 {
     free_all(blobs);
     known_methods_let_go(blobs->methods);
-    memset(blobs->pcs, 0, PCS * sizeof *blobs->pcs);
-    blobs->n_pcs = 0;
     blobs->n_recent = 0;
 }
 
@@ -113,6 +106,9 @@ void code_blobs_close(struct code_blobs *blobs)
     if (blobs == NULL)
         return;
     free_all(blobs);
+    hash_free(&blobs->by_address);
+    hash_free(&blobs->by_pc);
+    free(blobs->all);
     free(blobs->pcs);
     free(blobs->recent);
     free(blobs);
@@ -256,28 +252,30 @@ void code_blobs_round(struct code_blobs *blobs)
         compare(blobs, blobs->recent + i, n - i < AT_ONCE ? n - i : AT_ONCE);
 }
 
+/* Of an address that has none; NULL: no memory. */
+static struct code_blob *add_blob(struct code_blobs *blobs, struct hash_slot *slot, uint64_t address)
+{
+    struct code_blob *blob = arena_alloc(&blobs->arena, sizeof *blob);
+    if (blob == NULL || vec_reserve(blobs->all, blobs->room, (size_t)blobs->n + 1) < 0)
+        return NULL;
+    blob->address = address;
+    blobs->all[blobs->n] = blob;
+    slot->value = ++blobs->n;
+    return blob;
+}
+
 static struct code_blob *find_blob(struct code_blobs *blobs, uint64_t pc)
 {
     uint64_t address = code_heaps_find(pc);
-    struct code_blob_entry **bucket = &blobs->buckets[hash_address(address) % BUCKETS], *entry = *bucket;
-    if (address == 0)
+    struct hash_slot *slot = address == 0 ? NULL : hash_put(&blobs->by_address, hash_address(address));
+    if (slot == NULL)
         return NULL;
-    while (entry != NULL && entry->blob.address != address)
-        entry = entry->next;
-    if (entry != NULL && is_there(blobs, &entry->blob))
-        return &entry->blob;
-    if (entry == NULL) {
-        entry = arena_alloc(&blobs->arena, sizeof *entry);
-        if (entry == NULL)
-            return NULL;
-        memset(entry, 0, sizeof *entry);
-        entry->blob.address = address;
-        entry->next = *bucket;
-        *bucket = entry;
-    }
-    entry->blob.life++;
-    entry->blob.compared = entry->blob.asked = blobs->round;
-    return read_blob(blobs, &entry->blob) ? &entry->blob : NULL;
+    struct code_blob *blob = slot->value == 0 ? add_blob(blobs, slot, address) : blobs->all[slot->value - 1];
+    if (blob == NULL || (blob->life > 0 && is_there(blobs, blob)))
+        return blob;
+    blob->life++;
+    blob->compared = blob->asked = blobs->round;
+    return read_blob(blobs, blob) ? blob : NULL;
 }
 
 /* ---- an address ---- */
@@ -380,18 +378,20 @@ static void look_up(struct code_blobs *blobs, struct code_at *at, uint64_t pc)
 
 const struct code_at *code_blobs_at(struct code_blobs *blobs, uint64_t pc)
 {
-    size_t i = hash_address(pc) % PCS;
-    while (blobs->pcs[i].pc != 0 && blobs->pcs[i].pc != pc)
-        i = (i + 1) % PCS;
-    struct code_at *at = &blobs->pcs[i];
-    bool is_known = at->pc != 0 && (at->blob == NULL ? at->round == blobs->round
-                                                     : is_there(blobs, at->blob) && at->life == at->blob->life);
-    if (is_known)
-        return at;
     static const struct code_at none;
-    if (at->pc == 0 && blobs->n_pcs >= PCS - 1)
-        return &none;
-    blobs->n_pcs += at->pc == 0;
+    uint64_t key = hash_address(pc);
+    const struct hash_slot *known = hash_get(&blobs->by_pc, key);
+    struct code_at *at = known == NULL ? NULL : &blobs->pcs[known->value - 1];
+    if (at != NULL &&
+        (at->blob == NULL ? at->round == blobs->round : is_there(blobs, at->blob) && at->life == at->blob->life))
+        return at;
+    if (at == NULL) {
+        struct hash_slot *slot = blobs->n_pcs < PCS ? hash_put(&blobs->by_pc, key) : NULL;
+        if (slot == NULL)
+            return &none;
+        at = &blobs->pcs[blobs->n_pcs];
+        slot->value = ++blobs->n_pcs;
+    }
     look_up(blobs, at, pc);
     return at;
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define RULES      (1u << 15) /* of which half are kept at most: then all are forgotten */
+#define RULES      (1u << 15) /* when half of them are used all are forgotten */
 #define LIBRARIES  64u
 #define PATH_BYTES 4096
 #define VDSO_BYTES ((uint64_t)64 << 10)
@@ -30,18 +30,14 @@ struct library {
     char *bytes; /* owned: of one that is no file */
 };
 
-struct kept_rule {
-    uint64_t pc;
-    struct native_rule rule;
-};
-
 struct native_frames {
     pid_t pid;
     struct jvm_maps maps;
     bool is_read; /* the maps, in this round */
     struct library libraries[LIBRARIES];
     size_t n_libraries;
-    struct kept_rule *rules; /* owned */
+    struct hash_set by_pc;     /* indexes in 'rules', plus 1 */
+    struct native_rule *rules; /* owned */
     uint32_t n_rules;
 };
 
@@ -76,6 +72,7 @@ void native_frames_close(struct native_frames *native)
     for (size_t i = 0; i < native->n_libraries; i++)
         close_library(&native->libraries[i]);
     jvm_maps_free(&native->maps);
+    hash_free(&native->by_pc);
     free(native->rules);
     free(native);
 }
@@ -84,7 +81,7 @@ static void forget(struct native_frames *native)
 {
     if (native->n_rules == 0)
         return;
-    memset(native->rules, 0, RULES * sizeof *native->rules);
+    hash_clear(&native->by_pc);
     native->n_rules = 0;
 }
 
@@ -250,25 +247,17 @@ static struct native_rule look_up(struct native_frames *native, uint64_t pc)
     return rule;
 }
 
-static size_t find_slot(const struct native_frames *native, uint64_t pc)
-{
-    size_t i = hash_address(pc) % RULES;
-    while (native->rules[i].pc != 0 && native->rules[i].pc != pc)
-        i = (i + 1) % RULES;
-    return i;
-}
-
 const struct native_rule *native_frames_at(struct native_frames *native, uint64_t pc)
 {
     static const struct native_rule none;
-    size_t i = find_slot(native, pc);
-    if (pc == 0 || native->rules[i].pc == pc)
-        return pc == 0 ? &none : &native->rules[i].rule;
-    const struct native_rule rule = look_up(native, pc);
-    if (native->n_rules >= RULES - 1)
+    const struct hash_slot *known = hash_get(&native->by_pc, hash_address(pc));
+    if (pc == 0 || known != NULL)
+        return pc == 0 ? &none : &native->rules[known->value - 1];
+    const struct native_rule rule = look_up(native, pc); /* all others may have been forgotten */
+    struct hash_slot *slot = native->n_rules < RULES ? hash_put(&native->by_pc, hash_address(pc)) : NULL;
+    if (slot == NULL)
         return &none;
-    i = find_slot(native, pc); /* all others may have been forgotten */
-    native->n_rules++;
-    native->rules[i] = (struct kept_rule){ pc, rule };
-    return &native->rules[i].rule;
+    native->rules[native->n_rules] = rule;
+    slot->value = ++native->n_rules;
+    return &native->rules[slot->value - 1];
 }

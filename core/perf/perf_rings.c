@@ -66,9 +66,8 @@ void perf_rings_close(struct perf_rings *rings)
         close(rings->files[i].fd);
     if (rings->half_full >= 0)
         close(rings->half_full);
-    map_free(&rings->by_id);
-    map_free(&rings->by_tid);
-    arena_free(&rings->arena);
+    hash_free(&rings->by_id);
+    hash_free(&rings->by_tid);
     free(rings->threads);
     free(rings->rings);
     free(rings->files);
@@ -88,13 +87,13 @@ static int by_time(const void *a, const void *b)
 
 static struct perf_thread *thread_of(const struct perf_rings *rings, int32_t tid)
 {
-    const uint32_t *index = map_get(&rings->by_tid, &tid, sizeof tid);
+    const uint32_t *index = hash_find(&rings->by_tid, (uint32_t)tid);
     return index == NULL ? NULL : &rings->threads[*index];
 }
 
 static struct event_file *file_of(const struct perf_rings *rings, uint64_t event_id)
 {
-    const uint32_t *index = map_get(&rings->by_id, &event_id, sizeof event_id);
+    const uint32_t *index = hash_find(&rings->by_id, event_id);
     return index == NULL ? NULL : &rings->files[*index];
 }
 

@@ -5,7 +5,7 @@
 #define CORE_PERF_PERF_RINGS_INTERNAL_H
 
 #include "core/base/arena.h"
-#include "core/base/map.h"
+#include "core/base/hash.h"
 #include "core/perf/perf_rings.h"
 
 #include <stdlib.h>
@@ -35,9 +35,8 @@ struct perf_rings {
     bool inherit_children, user_ip_samples_only;
     bool ip_samples_not_inherited; /* this kernel reads no group with samples of an event that new threads inherit */
     struct err no_ip_samples;      /* why, or "" */
-    struct arena arena;            /* the maps' keys */
-    struct map by_id;              /* event id -> index of its file */
-    struct map by_tid;             /* tid -> index of the latest thread that had it */
+    struct hash_set by_id;         /* event id -> index of its file */
+    struct hash_set by_tid;        /* tid -> index of the latest thread that had it */
     struct perf_thread *threads;
     size_t n_threads, threads_capacity;
     struct perf_ring *rings;

@@ -285,7 +285,7 @@ static int take_event(struct perf_rings *rings, struct perf_ring *ring, int fd, 
         return refuse_map(errno, tid, err);
     if (ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0)
         return err_set(err, "cannot identify the event of thread %d: %s", tid, strerror(errno));
-    if (map_put(&rings->by_id, &id, sizeof id, (uint32_t)rings->n_files - 1) < 0)
+    if (hash_store(&rings->by_id, id, (uint32_t)rings->n_files - 1) < 0)
         return err_set(err, "out of memory for the events of thread %d", tid);
     return 0;
 }
@@ -376,7 +376,7 @@ static int cover_thread(struct perf_rings *rings, int32_t tid, struct err *err)
 {
     struct perf_thread *threads =
         perf_rings_grow(rings->threads, rings->n_threads, &rings->threads_capacity, sizeof *rings->threads);
-    if (threads == NULL || map_put(&rings->by_tid, &tid, sizeof tid, (uint32_t)rings->n_threads) < 0)
+    if (threads == NULL || hash_store(&rings->by_tid, (uint32_t)tid, (uint32_t)rings->n_threads) < 0)
         return err_set(err, "out of memory for thread %d", tid);
     rings->threads = threads;
     uint32_t owner = (uint32_t)rings->n_threads++;
@@ -408,7 +408,7 @@ int perf_rings_scan(struct perf_rings *rings, struct err *err)
     /* cppcheck-suppress readdirCalled */
     while (n_new >= 0 && (entry = readdir(dir)) != NULL) {
         int32_t tid = (int32_t)strtol(entry->d_name, NULL, 10);
-        if (tid <= 0 || map_get(&rings->by_tid, &tid, sizeof tid) != NULL)
+        if (tid <= 0 || hash_find(&rings->by_tid, (uint32_t)tid) != NULL)
             continue;
         n_new = cover_thread(rings, tid, err) < 0 ? -1 : n_new + 1;
     }
@@ -451,7 +451,6 @@ int perf_rings_open(struct perf_rings **out, pid_t pid, const struct perf_rings_
                     (has_period(rings) ? (unsigned)KERNEL_WITH_PERIOD : 0);
     rings->half_full = epoll_create1(EPOLL_CLOEXEC);
     srand48_r((long)kernel_now_ns(), &rings->random);
-    rings->by_id.arena = rings->by_tid.arena = &rings->arena;
     raise_file_limit();
     int rc = list_cpus(rings) == 0 ? 0 : err_set(err, "cannot find out which CPUs are online");
     if (rc == 0)

@@ -10,7 +10,6 @@
 
 #define PIECE_BYTES (2 * CODE_LOG_ENTRY_BYTES)
 #define PAGE_BITS   12
-#define N_BUCKETS   (1u << 14)
 #define NONE        UINT32_MAX
 
 /* The JVM makes no larger piece, and leaves no more numbers of methods out. */
@@ -21,7 +20,6 @@ void code_map_init(struct code_map *map, int fd)
 {
     memset(map, 0, sizeof *map);
     map->fd = fd;
-    map->starts.arena = &map->arena;
 }
 
 void code_map_free(struct code_map *map)
@@ -32,17 +30,19 @@ void code_map_free(struct code_map *map)
     free(map->dependents);
     free(map->classes);
     free(map->links);
-    free(map->buckets);
-    map_free(&map->starts);
+    hash_free(&map->pages);
+    hash_free(&map->starts);
     arena_free(&map->arena);
     code_map_init(map, -1);
 }
 
 /* ---- taking up ---- */
 
-static uint32_t *bucket_of(const struct code_map *map, uint64_t address)
+/* The newest link of a page, plus 1; 0: none. */
+static uint32_t newest_of(const struct code_map *map, uint64_t page)
 {
-    return &map->buckets[(address >> PAGE_BITS) % N_BUCKETS];
+    const struct hash_slot *slot = hash_get(&map->pages, hash_address(page));
+    return slot == NULL ? 0 : slot->value;
 }
 
 /* Returns 0, or -1: no memory. */
@@ -50,11 +50,11 @@ static int link_pages(struct code_map *map, uint32_t piece)
 {
     uint64_t first = map->pieces[piece].start >> PAGE_BITS, last = (map->pieces[piece].end - 1) >> PAGE_BITS;
     for (uint64_t page = first; page <= last; page++) {
-        if (vec_reserve_zeroed(map->links, map->links_room, (size_t)map->n_links + 1) < 0)
+        struct hash_slot *slot = hash_put(&map->pages, hash_address(page));
+        if (slot == NULL || vec_reserve(map->links, map->links_room, (size_t)map->n_links + 1) < 0)
             return -1;
-        uint32_t *bucket = bucket_of(map, page << PAGE_BITS);
-        map->links[map->n_links] = (struct code_link){ piece, *bucket };
-        *bucket = ++map->n_links;
+        map->links[map->n_links] = (struct code_link){ piece, slot->value };
+        slot->value = ++map->n_links;
     }
     return 0;
 }
@@ -63,7 +63,7 @@ static int link_pages(struct code_map *map, uint32_t piece)
 static void end_others(struct code_map *map, uint64_t start, uint64_t end, uint64_t ticks)
 {
     for (uint64_t page = start >> PAGE_BITS; page <= (end - 1) >> PAGE_BITS; page++)
-        for (uint32_t i = *bucket_of(map, page << PAGE_BITS); i != 0; i = map->links[i - 1].next) {
+        for (uint32_t i = newest_of(map, page); i != 0; i = map->links[i - 1].next) {
             struct code_piece *piece = &map->pieces[map->links[i - 1].piece];
             if (piece->start < end && piece->end > start && piece->to_ticks == UINT64_MAX)
                 piece->to_ticks = ticks;
@@ -140,9 +140,11 @@ static int add_class(struct code_map *map, const struct code_entry *entry)
 /* It takes the place of what began where it does; without bytes, nothing does. */
 static int add_dependent(struct code_map *map, const struct code_entry *entry)
 {
-    const uint32_t *before = map_get(&map->starts, &entry->address, sizeof entry->address);
-    if (before != NULL && *before < map->n_dependents)
-        map->dependents[*before].is_gone = true;
+    struct hash_slot *start = hash_put(&map->starts, hash_address(entry->address));
+    if (start == NULL)
+        return -1;
+    if (start->value != 0)
+        map->dependents[start->value - 1].is_gone = true;
     if (entry->n_bytes == 0 || entry->n_bytes > CODE_BYTES_MAX || map->n_dependents == NONE - 1)
         return 0;
     bool has_dependents = vec_reserve_zeroed(map->dependents, map->dependents_room, (size_t)map->n_dependents + 1) == 0;
@@ -152,7 +154,8 @@ static int add_dependent(struct code_map *map, const struct code_entry *entry)
     map->dependents[map->n_dependents] = (struct code_dependent){
         .n_bytes = entry->n_bytes, .tier = entry->tier, .classes = classes, .n_classes_bytes = entry->n_classes_bytes
     };
-    return map_put(&map->starts, &entry->address, sizeof entry->address, map->n_dependents++);
+    start->value = ++map->n_dependents;
+    return 0;
 }
 
 static int take_entry(struct code_map *map, const struct code_entry *entry)
@@ -176,22 +179,13 @@ static int take_entry(struct code_map *map, const struct code_entry *entry)
 
 /* ---- reading ---- */
 
-static int make_room(struct code_map *map)
-{
-    if (map->bytes == NULL)
-        map->bytes = malloc(PIECE_BYTES);
-    if (map->buckets == NULL)
-        map->buckets = calloc(N_BUCKETS, sizeof *map->buckets);
-    return map->bytes == NULL || map->buckets == NULL ? -1 : 0;
-}
-
 int code_map_read(struct code_map *map, struct err *err)
 {
     struct code_entry entry;
     ssize_t n;
     if (map->fd < 0 || map->is_damaged)
         return 0;
-    if (make_room(map) < 0)
+    if (map->bytes == NULL && (map->bytes = malloc(PIECE_BYTES)) == NULL)
         return err_set(err, "out of memory for the JVM's code");
     do {
         int rc = 0;
@@ -211,9 +205,7 @@ int code_map_read(struct code_map *map, struct err *err)
 uint32_t code_map_find(const struct code_map *map, uint64_t address, uint64_t ticks)
 {
     uint32_t late = NONE;
-    if (map->buckets == NULL)
-        return NONE;
-    for (uint32_t i = *bucket_of(map, address); i != 0; i = map->links[i - 1].next) {
+    for (uint32_t i = newest_of(map, address >> PAGE_BITS); i != 0; i = map->links[i - 1].next) {
         const struct code_piece *piece = &map->pieces[map->links[i - 1].piece];
         if (address < piece->start || address >= piece->end)
             continue;

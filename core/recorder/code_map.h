@@ -9,7 +9,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/err.h"
-#include "core/base/map.h"
+#include "core/base/hash.h"
 #include "core/wire/code_log.h"
 
 struct code_piece {
@@ -54,10 +54,10 @@ struct code_map {
     struct code_piece *pieces; /* owned, as the others */
     struct code_method *methods;
     struct code_dependent *dependents;
-    const char **classes; /* by number; the arena's names; NULL: not described */
-    struct map starts;    /* of the dependents that are there, by the address: their numbers */
+    const char **classes;   /* by number; the arena's names; NULL: not described */
+    struct hash_set starts; /* of the dependents that are there, by the address: their numbers, plus 1 */
     struct code_link *links;
-    uint32_t *buckets; /* by page: the newest link, plus 1 */
+    struct hash_set pages; /* by page: the newest link, plus 1 */
     uint32_t n_pieces, n_methods, n_links, n_dependents, n_classes;
     size_t pieces_room, methods_room, links_room, dependents_room, classes_room;
     bool is_damaged;

@@ -7,50 +7,47 @@
 #define SAMPLES_BETWEEN 100u /* changes of a period: a change costs half a period */
 #define LEAST_DRAWN     8u
 
-struct series_key {
-    int32_t tid;
-    uint32_t cpu;
-};
-
 void sample_periods_init(struct sample_periods *periods, const struct kernel_trigger *trigger, uint32_t hz)
 {
     memset(periods, 0, sizeof *periods);
     periods->is_clock = trigger->n == 0 || trigger->is_clock;
     periods->wanted = trigger->period != 0 ? trigger->period : periods->is_clock ? UINT64_C(1000000000) / hz : hz;
     srand48_r((long)kernel_now_ns(), &periods->random);
-    periods->by_series.arena = periods->by_event.arena = &periods->arena;
 }
 
 void sample_periods_free(struct sample_periods *periods)
 {
-    map_free(&periods->by_series);
-    map_free(&periods->by_event);
-    arena_free(&periods->arena);
+    hash_free(&periods->by_series);
+    hash_free(&periods->by_event);
     free(periods->series);
     free(periods->drawn);
     memset(periods, 0, sizeof *periods);
 }
 
-/* Room for one more of the elements of a table that a map numbers.  Returns its number, or -1: no memory. */
-static int64_t add_to(void **table, size_t *n, size_t *room, size_t bytes, struct map *map, const void *key,
-                      size_t key_bytes)
+/* Room for one more of the elements of a table, which 'set' numbers.  Returns its number, or -1: no memory. */
+static int64_t add_to(void **table, size_t *n, size_t *room, size_t bytes, struct hash_set *set, uint64_t key)
 {
     if (vec_make_room(table, bytes, room, sizeof *room, *n + 1, false) < 0)
         return -1;
     memset((char *)*table + *n * bytes, 0, bytes);
-    return map_put(map, key, key_bytes, (uint32_t)*n) < 0 ? -1 : (int64_t)(*n)++;
+    return hash_store(set, key, (uint32_t)*n) < 0 ? -1 : (int64_t)(*n)++;
+}
+
+static uint64_t series_key(int32_t tid, uint32_t cpu)
+{
+    return (uint64_t)(uint32_t)tid << 32 | cpu;
 }
 
 /* ---- counters ---- */
 
 static struct sample_series *series_of(struct sample_periods *periods, const struct kernel_event *sample)
 {
-    const struct series_key key = { sample->tid, sample->cpu };
-    const uint32_t *known = map_get(&periods->by_series, &key, sizeof key);
+    uint64_t key = series_key(sample->tid, sample->cpu);
+    const uint32_t *known = hash_find(&periods->by_series, key);
     void *table = periods->series;
     int64_t i = known != NULL ? *known
                               : add_to(&table, &periods->n_series, &periods->series_room, sizeof *periods->series,
-                                       &periods->by_series, &key, sizeof key);
+                                       &periods->by_series, key);
     periods->series = table;
     periods->n_cpus = sample->cpu >= periods->n_cpus ? sample->cpu + 1 : periods->n_cpus;
     return i < 0 ? NULL : &periods->series[i];
@@ -76,8 +73,7 @@ uint32_t sample_periods_counters(struct sample_periods *periods, const struct ke
 void sample_periods_forget(struct sample_periods *periods, int32_t tid)
 {
     for (uint32_t cpu = 0; periods->n_series > 0 && cpu < periods->n_cpus; cpu++) {
-        const struct series_key key = { tid, cpu };
-        const uint32_t *known = map_get(&periods->by_series, &key, sizeof key);
+        const uint32_t *known = hash_find(&periods->by_series, series_key(tid, cpu));
         if (known != NULL)
             periods->series[*known].last = (struct kernel_values){ .n = 0 };
     }
@@ -87,11 +83,11 @@ void sample_periods_forget(struct sample_periods *periods, int32_t tid)
 
 static struct drawn_event *drawn_of(struct sample_periods *periods, uint64_t event_id)
 {
-    const uint32_t *known = map_get(&periods->by_event, &event_id, sizeof event_id);
+    const uint32_t *known = hash_find(&periods->by_event, event_id);
     void *table = periods->drawn;
     int64_t i = known != NULL ? *known
                               : add_to(&table, &periods->n_drawn, &periods->drawn_room, sizeof *periods->drawn,
-                                       &periods->by_event, &event_id, sizeof event_id);
+                                       &periods->by_event, event_id);
     periods->drawn = table;
     if (i >= 0)
         periods->drawn[i].event_id = event_id;

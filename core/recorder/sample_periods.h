@@ -10,7 +10,7 @@
 #define CORE_RECORDER_SAMPLE_PERIODS_H
 
 #include "core/base/arena.h"
-#include "core/base/map.h"
+#include "core/base/hash.h"
 #include "core/perf/perf_rings.h"
 
 #include <stdlib.h>
@@ -32,8 +32,7 @@ struct sample_periods {
     uint64_t wanted; /* of a trigger that the kernel finds the period for, the frequency */
     bool is_clock;
     struct drand48_data random;
-    struct arena arena; /* the maps' keys */
-    struct map by_series, by_event;
+    struct hash_set by_series, by_event;
     struct sample_series *series; /* owned */
     struct drawn_event *drawn;    /* owned */
     uint32_t n_cpus;              /* the highest number of one that had a sample, and 1 */

@@ -9,27 +9,25 @@
 void thread_names_init(struct thread_names *names)
 {
     memset(names, 0, sizeof *names);
-    names->by_tid.arena = &names->arena;
 }
 
 void thread_names_free(struct thread_names *names)
 {
-    map_free(&names->by_tid);
-    arena_free(&names->arena);
+    hash_free(&names->by_tid);
     free(names->threads);
     memset(names, 0, sizeof *names);
 }
 
 int thread_names_set(struct thread_names *names, int32_t tid, const char *name)
 {
-    const uint32_t *known = map_get(&names->by_tid, &tid, sizeof tid);
+    const uint32_t *known = hash_find(&names->by_tid, (uint32_t)tid);
     if (known == NULL) {
         if (vec_reserve(names->threads, names->room, names->n + 1) < 0)
             return -1;
-        if (map_put(&names->by_tid, &tid, sizeof tid, (uint32_t)names->n) < 0)
+        if (hash_store(&names->by_tid, (uint32_t)tid, (uint32_t)names->n) < 0)
             return -1;
         names->threads[names->n++] = (struct thread_name){ .tid = tid };
-        known = map_get(&names->by_tid, &tid, sizeof tid);
+        known = hash_find(&names->by_tid, (uint32_t)tid);
     }
     memcpy(names->threads[*known].name, name, KERNEL_NAME_BYTES);
     return 0;
@@ -37,9 +35,9 @@ int thread_names_set(struct thread_names *names, int32_t tid, const char *name)
 
 const char *thread_names_get(struct thread_names *names, pid_t pid, int32_t tid)
 {
-    const uint32_t *known = map_get(&names->by_tid, &tid, sizeof tid);
+    const uint32_t *known = hash_find(&names->by_tid, (uint32_t)tid);
     char name[KERNEL_NAME_BYTES] = "";
     if (known == NULL && jvm_thread_comm(pid, tid, name) == 0 && thread_names_set(names, tid, name) == 0)
-        known = map_get(&names->by_tid, &tid, sizeof tid);
+        known = hash_find(&names->by_tid, (uint32_t)tid);
     return known == NULL ? "" : names->threads[*known].name;
 }

@@ -5,7 +5,7 @@
 #define CORE_RECORDER_THREAD_NAMES_H
 
 #include "core/base/arena.h"
-#include "core/base/map.h"
+#include "core/base/hash.h"
 #include "core/perf/perf_records.h"
 
 #include <sys/types.h>
@@ -16,8 +16,7 @@ struct thread_name {
 };
 
 struct thread_names {
-    struct arena arena; /* the map's keys */
-    struct map by_tid;
+    struct hash_set by_tid;
     struct thread_name *threads; /* owned */
     size_t n, room;
 };

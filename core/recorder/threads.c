@@ -8,12 +8,11 @@
 void threads_init(struct threads *threads)
 {
     memset(threads, 0, sizeof *threads);
-    threads->by_tid.arena = &threads->arena;
 }
 
 void threads_free(struct threads *threads)
 {
-    map_free(&threads->by_tid);
+    hash_free(&threads->by_tid);
     free(threads->all);
     arena_free(&threads->arena);
     memset(threads, 0, sizeof *threads);
@@ -21,7 +20,7 @@ void threads_free(struct threads *threads)
 
 struct recorder_thread *threads_find(const struct threads *threads, int32_t tid)
 {
-    const uint32_t *index = map_get(&threads->by_tid, &tid, sizeof tid);
+    const uint32_t *index = hash_find(&threads->by_tid, (uint32_t)tid);
     return index == NULL ? NULL : threads->all[*index];
 }
 
@@ -35,7 +34,7 @@ struct recorder_thread *threads_add(struct threads *threads, int32_t tid, uint64
         threads->all = all;
     }
     struct recorder_thread *thread = arena_alloc(&threads->arena, sizeof *thread);
-    if (thread == NULL || map_put(&threads->by_tid, &tid, sizeof tid, threads->n) < 0)
+    if (thread == NULL || hash_store(&threads->by_tid, (uint32_t)tid, threads->n) < 0)
         return NULL;
     thread->info.index = threads->n;
     thread->info.tid = tid;
@@ -60,7 +59,7 @@ struct recorder_thread *threads_get(struct threads *threads, int32_t tid, uint64
 
 int threads_rename(struct threads *threads, struct recorder_thread *thread, int32_t tid)
 {
-    if (map_put(&threads->by_tid, &tid, sizeof tid, thread->info.index) < 0)
+    if (hash_store(&threads->by_tid, (uint32_t)tid, thread->info.index) < 0)
         return -1;
     thread->info.tid = tid;
     thread->changed = true;

@@ -5,7 +5,8 @@
 #ifndef CORE_RECORDER_THREADS_H
 #define CORE_RECORDER_THREADS_H
 
-#include "core/base/map.h"
+#include "core/base/arena.h"
+#include "core/base/hash.h"
 #include "core/wire/ring.h"
 #include "core/trace/trace.h"
 
@@ -35,7 +36,7 @@ struct recorder_thread {
 
 struct threads {
     struct arena arena;
-    struct map by_tid;            /* the index of a tid's latest thread */
+    struct hash_set by_tid;       /* the index of a tid's latest thread */
     struct recorder_thread **all; /* owned array, elements in the arena */
     uint32_t n;
 };

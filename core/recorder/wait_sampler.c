@@ -1,7 +1,7 @@
 #include "core/recorder/wait_sampler.h"
 
 #include "core/base/arena.h"
-#include "core/base/map.h"
+#include "core/base/hash.h"
 #include "core/perf/perf_rings.h"
 #include "core/hotspot/vm_fields.h"
 #include "core/jvm/process.h"
@@ -33,8 +33,7 @@ struct waiting_thread {
 
 struct wait_sampler {
     pid_t pid;
-    struct arena arena;
-    struct map by_tid;
+    struct hash_set by_tid;
     struct waiting_thread *threads; /* owned */
     uint32_t n, room, next;
     struct wait_sampler_state state;
@@ -167,7 +166,7 @@ int wait_sampler_visit(struct wait_sampler *waits, thread_wait_fn *fn, void *con
 
 int wait_sampler_add(struct wait_sampler *waits, int32_t tid)
 {
-    const uint32_t *known = map_get(&waits->by_tid, &tid, sizeof tid);
+    const uint32_t *known = hash_find(&waits->by_tid, (uint32_t)tid);
     if (known == NULL) {
         if (waits->n == waits->room) {
             uint32_t room = waits->room == 0 ? 64 : waits->room * 2;
@@ -177,10 +176,10 @@ int wait_sampler_add(struct wait_sampler *waits, int32_t tid)
             waits->threads = threads;
             waits->room = room;
         }
-        if (map_put(&waits->by_tid, &tid, sizeof tid, waits->n) < 0)
+        if (hash_store(&waits->by_tid, (uint32_t)tid, waits->n) < 0)
             return -1;
         waits->threads[waits->n++] = (struct waiting_thread){ .tid = tid, .schedstat = -1 };
-        known = map_get(&waits->by_tid, &tid, sizeof tid);
+        known = hash_find(&waits->by_tid, (uint32_t)tid);
     }
     struct waiting_thread *thread = &waits->threads[*known];
     if (thread->schedstat < 0)
@@ -222,7 +221,6 @@ int wait_sampler_open(struct wait_sampler **out, pid_t pid, uint32_t stack_bytes
     }
     waits->pid = pid;
     waits->stack_bytes = stack_bytes;
-    waits->by_tid.arena = &waits->arena;
     if (add_all(waits, err) < 0) {
         wait_sampler_close(waits);
         return -1;
@@ -243,8 +241,7 @@ void wait_sampler_close(struct wait_sampler *waits)
     for (uint32_t i = 0; i < waits->n; i++)
         if (waits->threads[i].schedstat >= 0)
             end(&waits->threads[i]);
-    map_free(&waits->by_tid);
-    arena_free(&waits->arena);
+    hash_free(&waits->by_tid);
     free(waits->threads);
     free(waits->stack);
     free(waits);

@@ -343,7 +343,7 @@ static int map_methods(struct diff_reading *r, struct map *methods)
 
 int diff_rows_take(struct diff_reading *r)
 {
-    struct map methods = { &r->local, NULL, 0, 0 };
+    struct map methods = { .arena = &r->local };
     int rc = add_metrics(r) < 0 || map_methods(r, &methods) < 0 || note_measured(r) < 0 ? -1 : 0;
     for (size_t i = 0; rc == 0 && i < r->table.n_rows; i++)
         rc = take_row(r, &r->table.rows[i], &methods);

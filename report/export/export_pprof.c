@@ -235,7 +235,7 @@ int export_pprof(const struct report_source *source, const struct export_wish *w
     if (export_value_find(source, wish->value, &wanted, err) < 0 ||
         export_tree_open(&tree, source, wish->min_share, err) < 0)
         return -1;
-    struct pprof p = { .tree = &tree, .strings = { source->arena, NULL, 0, 0 }, .gzip = gzip_open(out) };
+    struct pprof p = { .tree = &tree, .strings = { .arena = source->arena }, .gzip = gzip_open(out) };
     int rc = p.gzip == NULL ? err_set(err, "out of memory for a profile") : put_all(&p, &wanted, err);
     if (p.gzip != NULL && gzip_close(p.gzip, p.inner.is_broken || p.message.is_broken, &closing) < 0 && rc == 0) {
         *err = closing;

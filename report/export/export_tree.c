@@ -73,7 +73,7 @@ static int name_method(const struct export_tree *tree, uint32_t method, struct m
 
 static int name_methods(const struct export_tree *tree)
 {
-    struct map seen = { tree->source->arena, NULL, 0, 0 };
+    struct map seen = { .arena = tree->source->arena };
     int rc = 0;
     for (uint32_t i = 1; rc == 0 && i < tree->source->tree->n_nodes; i++) {
         uint32_t method = tree->source->tree->nodes[i].method;

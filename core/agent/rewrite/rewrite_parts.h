@@ -11,6 +11,7 @@
 #include "core/agent/rewrite/bytecode.h"
 #include "core/agent/rewrite/classfile.h"
 #include "core/agent/rewrite/rewrite.h"
+#include "core/base/hash.h"
 
 /* How a step ended; all but the first and the last mean that the method is left as it was. */
 enum rewrite_outcome { REWRITE_DONE, REWRITE_TOO_LARGE, REWRITE_LIMITS, REWRITE_UNUSUAL, REWRITE_NO_MEMORY };
@@ -37,18 +38,12 @@ static inline void buffer_span(struct rewrite_buffer *b, struct span span)
 
 /* --- The constant pool and what is added to it. --- */
 
-struct pool_slot {
-    uint32_t at;    /* of the constant: in the class file, or behind it in 'added' */
-    uint16_t index; /* 0: free */
-};
-
 struct rewrite_pool {
     const struct classfile *file; /* borrowed */
     struct rewrite_buffer added;
-    uint32_t n;              /* constants, index 0 included, as in a class file's header */
-    struct pool_slot *slots; /* owned */
-    size_t n_slots;          /* a power of two */
-    bool full;               /* something did not fit */
+    uint32_t n;             /* constants, index 0 included, as in a class file's header */
+    struct hash_set hashes; /* slots: owned; value: index, 0: none; second: where, in the class file or behind it */
+    bool full;              /* something did not fit */
 };
 
 struct pool_mark {

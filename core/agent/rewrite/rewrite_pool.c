@@ -5,12 +5,6 @@
 
 #define MAX_CONSTANTS 65535
 
-/*
- * A look-up stops after so many slots: a class file made of colliding constants costs some duplicates, not quadratic
- * time.  For the same reason nothing may rely on a constant being found.
- */
-#define MAX_PROBES 16
-
 static struct span constant_at(const struct rewrite_pool *pool, uint32_t at)
 {
     size_t n_file = pool->file->bytes.n;
@@ -19,54 +13,52 @@ static struct span constant_at(const struct rewrite_pool *pool, uint32_t at)
     return (struct span){ c.at, classfile_constant_bytes(c) };
 }
 
-static uint64_t hash(struct span constant)
+/*
+ * The slot of a constant; its value is 0 when it is not there, and that is where it goes.  NULL: there is no room, for
+ * the table does not grow.  A class file made of colliding constants costs some duplicates, not quadratic time, and
+ * nothing may rely on a constant being found.
+ */
+static struct hash_slot *find_constant(struct rewrite_pool *pool, struct span constant)
 {
-    uint64_t h = 0xcbf29ce484222325;
-    for (size_t i = 0; i < constant.n; i++)
-        h = (h ^ constant.at[i]) * 0x100000001b3;
-    return h ^ h >> 29;
+    struct hash_slot *slot = hash_put(&pool->hashes, hash_text(HASH_START, (const char *)constant.at, constant.n));
+    if (slot == NULL || slot->value == 0)
+        return slot;
+    struct span present = constant_at(pool, slot->second);
+    return present.n == constant.n && memcmp(present.at, constant.at, present.n) == 0 ? slot : NULL;
 }
 
-/* The slot that holds a constant, else a free one, else NULL. */
-static struct pool_slot *find_constant(const struct rewrite_pool *pool, struct span constant)
+static void keep_constant(struct hash_slot *slot, uint32_t index, size_t at)
 {
-    struct pool_slot *free_slot = NULL;
-    uint64_t h = hash(constant);
-    for (unsigned i = 0; i < MAX_PROBES; i++) {
-        struct pool_slot *slot = &pool->slots[(h + i) & (pool->n_slots - 1)];
-        if (slot->index == 0) {
-            free_slot = free_slot == NULL ? slot : free_slot;
-            continue;
-        }
-        struct span present = constant_at(pool, slot->at);
-        if (present.n == constant.n && memcmp(present.at, constant.at, present.n) == 0)
-            return slot;
-    }
-    return free_slot;
+    if (slot == NULL)
+        return;
+    slot->value = index;
+    slot->second = (uint32_t)at;
 }
 
 int pool_open(struct rewrite_pool *pool, const struct classfile *file)
 {
-    *pool = (struct rewrite_pool){ .file = file, .n = file->n_constants, .n_slots = 256 };
-    while (pool->n_slots < 4 * (size_t)file->n_constants)
-        pool->n_slots *= 2;
-    pool->slots = calloc(pool->n_slots, sizeof *pool->slots);
-    if (pool->slots == NULL)
+    size_t n_slots = 256;
+    while (n_slots < 2 * (size_t)file->n_constants)
+        n_slots *= 2;
+    struct hash_slot *slots = calloc(n_slots, sizeof *slots);
+    *pool = (struct rewrite_pool){ .file = file, .n = file->n_constants };
+    if (slots == NULL)
         return -1;
+    pool->hashes = hash_over(slots, n_slots);
     for (unsigned i = 1; i < file->n_constants; i++) {
         if (file->constants[i] == 0)
             continue;
-        struct pool_slot *slot = find_constant(pool, constant_at(pool, file->constants[i]));
-        if (slot != NULL && slot->index == 0)
-            *slot = (struct pool_slot){ file->constants[i], (uint16_t)i };
+        struct hash_slot *slot = find_constant(pool, constant_at(pool, file->constants[i]));
+        if (slot != NULL && slot->value == 0)
+            keep_constant(slot, i, file->constants[i]);
     }
     return 0;
 }
 
 void pool_close(struct rewrite_pool *pool)
 {
-    free(pool->slots);
-    pool->slots = NULL;
+    free(pool->hashes.slots);
+    hash_free(&pool->hashes);
     buffer_free(&pool->added);
 }
 
@@ -80,9 +72,9 @@ void pool_rollback(struct rewrite_pool *pool, struct pool_mark mark)
     size_t at = mark.n_added;
     while (at < pool->added.n && !pool->added.failed) {
         struct span constant = constant_at(pool, (uint32_t)(pool->file->bytes.n + at));
-        struct pool_slot *slot = find_constant(pool, constant);
-        if (slot != NULL && slot->index >= mark.n)
-            slot->index = 0;
+        struct hash_slot *slot = find_constant(pool, constant);
+        if (slot != NULL && slot->value >= mark.n)
+            slot->value = 0;
         at += constant.n;
     }
     pool->added.n = mark.n_added;
@@ -96,20 +88,18 @@ static uint16_t intern(struct rewrite_pool *pool, size_t start)
     if (pool->added.failed || pool->full)
         return 0;
     struct span constant = { pool->added.at + start, pool->added.n - start };
-    struct pool_slot *slot = find_constant(pool, constant);
-    if (slot != NULL && slot->index != 0) {
+    struct hash_slot *slot = find_constant(pool, constant);
+    if (slot != NULL && slot->value != 0) {
         pool->added.n = start;
-        return slot->index;
+        return (uint16_t)slot->value;
     }
     if (pool->n >= MAX_CONSTANTS) {
         pool->added.n = start;
         pool->full = true;
         return 0;
     }
-    uint16_t index = (uint16_t)pool->n++;
-    if (slot != NULL)
-        *slot = (struct pool_slot){ (uint32_t)(pool->file->bytes.n + start), index };
-    return index;
+    keep_constant(slot, pool->n, pool->file->bytes.n + start);
+    return (uint16_t)pool->n++;
 }
 
 uint16_t pool_utf8(struct rewrite_pool *pool, struct span text)
