@@ -112,10 +112,10 @@ static void dump_charge(void *context, const struct trace_thread *thread)
 /* Main.work(I)V */
 static void put_method(FILE *out, const struct trace_method *method)
 {
-    put_text(out, method->class_name);
+    put_text(out, method->names.class_name);
     fputc('.', out);
-    put_text(out, method->name);
-    put_text(out, method->descriptor);
+    put_text(out, method->names.method);
+    put_text(out, method->names.descriptor);
 }
 
 static void dump_method(void *context, const struct trace_method *method)
@@ -291,10 +291,10 @@ static void dump_sampled_method(void *context, uint32_t number, const struct tra
 {
     const struct dump *dump = context;
     fprintf(dump->out, "sampled method %" PRIu32 " ", number);
-    put_text(dump->out, method->class_name);
+    put_text(dump->out, method->names.class_name);
     fputc('.', dump->out);
-    put_text(dump->out, method->name);
-    put_text(dump->out, method->descriptor);
+    put_text(dump->out, method->names.method);
+    put_text(dump->out, method->names.descriptor);
     if (method->source[0] != '\0') {
         fputs(", ", dump->out);
         put_text(dump->out, method->source);

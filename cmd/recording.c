@@ -73,9 +73,9 @@ static int read_phases(const char *path, struct arena *arena, struct recorder_pl
     if (phases == NULL)
         return err_set(err, "out of memory");
     for (size_t i = 0; i < file.n_rows; i++) {
-        phases[i].class_name = file.rows[i].class_name;
-        phases[i].name = file.rows[i].method;
-        phases[i].descriptor = file.rows[i].descriptor;
+        phases[i].class_name = file.rows[i].names.class_name;
+        phases[i].name = file.rows[i].names.method;
+        phases[i].descriptor = file.rows[i].names.descriptor;
     }
     if (file.n_rows == 0) {
         err_set(err, "'%s' names no phases", path);

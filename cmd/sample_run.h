@@ -22,7 +22,7 @@ struct sample_run {
     struct stack_sampler *sampler;
     struct stack_sampler_state state; /* at the end */
     struct sample_profile profile;
-    struct java_name *names; /* owned: by the sampler's number */
+    struct method_name *names; /* owned: by the sampler's number */
     uint32_t n_names;
     struct bytecode_kinds kinds;
     struct sample_trace trace;           /* not written where no -o is given */

@@ -62,15 +62,17 @@ static int keep_names(struct sample_run *run, const struct stack_sample *sample,
 {
     if (sample->n_known == run->n_names)
         return 0;
-    struct java_name *names = realloc(run->names, sample->n_known * sizeof *names);
+    struct method_name *names = realloc(run->names, sample->n_known * sizeof *names);
     if (names == NULL)
         return err_set(err, "out of memory for the names of %" PRIu32 " methods", sample->n_known);
     run->names = names;
     for (; run->n_names < sample->n_known; run->n_names++) {
         const struct sampled_method *known = &sample->known[run->n_names];
-        const struct java_name name = { arena_text(&run->arena, known->class_name, strlen(known->class_name)),
-                                        arena_text(&run->arena, known->name, strlen(known->name)),
-                                        arena_text(&run->arena, known->descriptor, strlen(known->descriptor)) };
+        const struct method_name name = {
+            arena_text(&run->arena, known->names.class_name, strlen(known->names.class_name)),
+            arena_text(&run->arena, known->names.method, strlen(known->names.method)),
+            arena_text(&run->arena, known->names.descriptor, strlen(known->names.descriptor))
+        };
         if (name.class_name == NULL || name.method == NULL || name.descriptor == NULL)
             return err_set(err, "out of memory for the names of methods");
         names[run->n_names] = name;

@@ -23,10 +23,10 @@ static void add_columns(struct table *table)
 
 static int add_rows(const struct live_sampled *all, size_t n, struct table *table, struct arena *arena, struct err *err)
 {
-    struct java_name *names = arena_alloc(arena, n * sizeof *names);
+    struct method_name *names = arena_alloc(arena, n * sizeof *names);
     const char **labels = arena_alloc(arena, n * sizeof *labels);
     for (size_t i = 0; names != NULL && i < n; i++)
-        names[i] = (struct java_name){ all[i].found->class_name, all[i].found->name, all[i].found->descriptor };
+        names[i] = all[i].found->names;
     if (names == NULL || labels == NULL || java_names_labels(arena, names, n, labels) < 0)
         return err_set(err, "out of memory");
     for (size_t i = 0; i < n; i++) {

@@ -68,7 +68,7 @@ static int make_rows(const struct top_table *top, struct live_session *session, 
 {
     const struct live_method *methods = session->live->methods.all;
     size_t n_methods = session->live->methods.n, n_rows = 0;
-    struct java_name *names = arena_alloc(arena, (n_methods + 1) * sizeof *names);
+    struct method_name *names = arena_alloc(arena, (n_methods + 1) * sizeof *names);
     const char **labels = arena_alloc(arena, (n_methods + 1) * sizeof *labels);
     *rows = arena_alloc(arena, (n_methods + 1) * sizeof **rows);
     if (names == NULL || labels == NULL || *rows == NULL)
@@ -78,7 +78,7 @@ static int make_rows(const struct top_table *top, struct live_session *session, 
             continue;
         const struct live_account figures = live_method_figures(&session->live->methods, &methods[i]);
         fill_row(top, session, i, &figures, &(*rows)[n_rows]);
-        names[n_rows++] = (struct java_name){ methods[i].class_name, methods[i].name, methods[i].descriptor };
+        names[n_rows++] = (struct method_name){ methods[i].class_name, methods[i].name, methods[i].descriptor };
     }
     if (java_names_labels(arena, names, n_rows, labels) < 0)
         return err_set(err, "out of memory");

@@ -27,16 +27,16 @@ struct planting {
     const struct calltree *measured, *from; /* what probes measured; from: with the ends that samples tell */
     const struct trace_samples *samples;
     const struct trace_reader *reader;
-    struct calltree *tree;   /* the new one; its nodes are malloc'ed until the end */
-    uint32_t room;           /* of its nodes */
-    struct hash_set paths;   /* a root and a context: its node */
-    uint32_t n_methods;      /* of the samples */
-    uint32_t *recorded;      /* by the samples' method: the trace's of that name, or CALLTREE_NONE; the arena's, as */
-    uint32_t *method_of;     /* by the samples' method: the new tree's                  all that follow but places */
-    uint32_t *number_of;     /* by the new tree's method: the samples' */
-    struct java_name *names; /* of methods that only samples know */
-    bool *is_own;            /* by context: it is in the probes' own calls */
-    bool *is_ended;          /* by the new tree's method: sampled_ends.h */
+    struct calltree *tree;     /* the new one; its nodes are malloc'ed until the end */
+    uint32_t room;             /* of its nodes */
+    struct hash_set paths;     /* a root and a context: its node */
+    uint32_t n_methods;        /* of the samples */
+    uint32_t *recorded;        /* by the samples' method: the trace's of that name, or CALLTREE_NONE; the arena's, as */
+    uint32_t *method_of;       /* by the samples' method: the new tree's                  all that follow but places */
+    uint32_t *number_of;       /* by the new tree's method: the samples' */
+    struct method_name *names; /* of methods that only samples know */
+    bool *is_own;              /* by context: it is in the probes' own calls */
+    bool *is_ended;            /* by the new tree's method: sampled_ends.h */
     uint32_t *stack, *stack_nodes;
     uint64_t least;               /* samples that divide a context's time */
     uint32_t *root_of;            /* by recorded context: the new root, for roots */
@@ -52,19 +52,14 @@ struct planting {
 
 /* ---- methods ---- */
 
-static const char *key_of(struct arena *arena, const char *class_name, const char *name, const char *descriptor)
-{
-    return arena_printf(arena, "%s;%s;%s", class_name, name, descriptor);
-}
-
 static int know_methods(const struct report_source *source, struct map *known)
 {
     const struct calltree *tree = source->tree;
     for (uint32_t i = 1; i < tree->n_nodes; i++) {
         if (tree->nodes[i].method >= tree->n_methods)
             continue;
-        struct java_name name = report_name(source, tree->nodes[i].method);
-        const char *key = key_of(source->arena, name.class_name, name.method, name.descriptor);
+        struct method_name name = report_name(source, tree->nodes[i].method);
+        const char *key = method_name_text(source->arena, &name);
         if (key == NULL || map_put(known, key, strlen(key), tree->nodes[i].method) < 0)
             return -1;
     }
@@ -81,10 +76,10 @@ static int find_methods(struct planting *p)
     for (uint32_t i = 0; rc == 0 && i < p->n_methods; i++) {
         const struct trace_sampled_method *of = trace_sampled_method(p->reader, i);
         uint32_t same = trace_samples_method(p->samples, i);
-        const char *key = key_of(arena, of->class_name, of->name, of->descriptor);
+        const char *key = method_name_text(arena, &of->names);
         const uint32_t *method = key == NULL ? NULL : map_get(&known, key, strlen(key));
         rc = key == NULL ? -1 : 0;
-        p->names[i] = (struct java_name){ of->class_name, of->name, of->descriptor };
+        p->names[i] = of->names;
         p->recorded[i] = method == NULL ? CALLTREE_NONE : *method;
         p->method_of[i] = method == NULL ? first + same : *method;
         if (p->number_of[p->method_of[i]] == CALLTREE_NONE)

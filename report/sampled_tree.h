@@ -15,7 +15,7 @@ struct sampled_tree {
     const struct calltree *measured; /* what probes alone know */
     const struct calltree *ended;    /* the same, but for the ends of calls that no probe saw (report/sampled_ends.h) */
     const struct trace_samples *samples;
-    const struct java_name *names; /* of methods that only samples know: n of them, the tree's from number first on */
+    const struct method_name *names; /* of methods that only samples know: n of them, the tree's from number first on */
     uint32_t first, n;
     const uint32_t *number_of;      /* by method: its number in the samples' profile; CALLTREE_NONE: it has none */
     const uint64_t *probe_ticks;    /* by node: of its total on the CPU, what probes measured in its own calls */

@@ -80,7 +80,7 @@ static void put_calls(const struct samples_source *source, const struct samples_
 static void add_row(const struct samples_source *source, const struct samples_table_row *row, const char *label,
                     struct table *table)
 {
-    const struct java_name *name = &source->names[row->method];
+    const struct method_name *name = &source->names[row->method];
     struct sample_share waiting = sample_profile_waiting(source->profile, row->method);
     struct sample_cells to = { table, table_row(table, "method") };
     if (to.next == NULL)

@@ -12,8 +12,8 @@
 
 /* All borrowed. */
 struct samples_source {
-    struct sample_profile *profile; /* groups: enum vm_part; totals of its contexts are set here */
-    const struct java_name *names;  /* by method */
+    struct sample_profile *profile;  /* groups: enum vm_part; totals of its contexts are set here */
+    const struct method_name *names; /* by method */
     uint32_t n_names;
     const char *program;
     uint64_t period_ns; /* of CPU time, that a sample stands for; 0: another event takes samples */

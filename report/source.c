@@ -55,19 +55,19 @@ const char *report_recorded_text(const struct report_source *source, const struc
     return arena_printf(source->arena, "%s (%.0f %%)", ns, 100 * (double)recorded->ticks / (double)all_ticks);
 }
 
-struct java_name report_name(const struct report_source *source, uint32_t method)
+struct method_name report_name(const struct report_source *source, uint32_t method)
 {
     const struct trace_method *known = trace_method(source->reader, method);
     if (sampled_is(source, method))
         return source->sampled->names[method - source->sampled->first];
     if (known != NULL)
-        return (struct java_name){ known->class_name, known->name, known->descriptor };
-    return (struct java_name){ "", arena_printf(source->arena, "(method %u)", method), "" };
+        return known->names;
+    return (struct method_name){ "", arena_printf(source->arena, "(method %u)", method), "" };
 }
 
 const char **report_labels(const struct report_source *source, const uint32_t *methods, size_t n)
 {
-    struct java_name *names = arena_alloc(source->arena, (n + 1) * sizeof *names);
+    struct method_name *names = arena_alloc(source->arena, (n + 1) * sizeof *names);
     const char **labels = arena_alloc(source->arena, (n + 1) * sizeof *labels);
     if (names == NULL || labels == NULL)
         return NULL;

@@ -47,7 +47,7 @@ bool report_is_partly(const struct report_source *source, const struct recorded 
 const char *report_recorded_text(const struct report_source *source, const struct recorded *recorded);
 
 /* The method's names; "(method 17)" where the trace does not describe it.  Never NULL texts but without memory. */
-struct java_name report_name(const struct report_source *source, uint32_t method);
+struct method_name report_name(const struct report_source *source, uint32_t method);
 
 /* Labels of n methods, each the only one of its kind.  Returns n texts in the arena, or NULL: no memory. */
 const char **report_labels(const struct report_source *source, const uint32_t *methods, size_t n);

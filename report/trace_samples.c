@@ -40,9 +40,7 @@ static bool know(struct trace_samples *samples, uint32_t method)
         if (vec_reserve(samples->first_of, samples->room, samples->n_known + 1) < 0)
             return false;
         const struct trace_sampled_method *of = trace_sampled_method(samples->reader, samples->n_known);
-        uint64_t key = hash_text(HASH_START, of->class_name, strlen(of->class_name));
-        key = hash_text(hash_text(key, of->name, strlen(of->name)), of->descriptor, strlen(of->descriptor));
-        struct hash_slot *slot = hash_put(&samples->by_name, key);
+        struct hash_slot *slot = hash_put(&samples->by_name, method_name_hash(&of->names));
         if (slot == NULL)
             return false;
         slot->value = slot->value == 0 ? samples->n_known + 1 : slot->value;
@@ -121,13 +119,13 @@ int trace_samples_check(const struct trace_samples *samples, struct err *err)
     return -1;
 }
 
-struct java_name *trace_samples_names(const struct trace_reader *reader, struct arena *arena)
+struct method_name *trace_samples_names(const struct trace_reader *reader, struct arena *arena)
 {
     uint32_t n = trace_n_sampled_methods(reader);
-    struct java_name *names = arena_alloc(arena, ((size_t)n + 1) * sizeof *names);
+    struct method_name *names = arena_alloc(arena, ((size_t)n + 1) * sizeof *names);
     for (uint32_t i = 0; names != NULL && i < n; i++) {
         const struct trace_sampled_method *method = trace_sampled_method(reader, i);
-        names[i] = (struct java_name){ method->class_name, method->name, method->descriptor };
+        names[i] = method->names;
     }
     return names;
 }
@@ -164,7 +162,7 @@ static int make_source(struct trace_samples *samples, struct arena *arena, struc
     const char *events[EVENTS], *program = info_text(samples->reader, INFO_JVM_COMMAND);
     uint32_t n_events = events_of(samples, arena, events);
     int n_kinds = n_events > 1 ? sample_ratio_kinds(events, n_events, arena, kinds) : 0;
-    struct java_name *names = trace_samples_names(samples->reader, arena);
+    struct method_name *names = trace_samples_names(samples->reader, arena);
     if (names == NULL || n_kinds < 0)
         return err_set(err, "out of memory for the names of methods");
     *source = (struct samples_source){ .profile = &samples->profile,

@@ -49,7 +49,7 @@ uint32_t trace_samples_method(const struct trace_samples *samples, uint32_t meth
 int trace_samples_check(const struct trace_samples *samples, struct err *err);
 
 /* By name; NULL: no memory.  In the arena, trace_n_sampled_methods of them. */
-struct java_name *trace_samples_names(const struct trace_reader *reader, struct arena *arena);
+struct method_name *trace_samples_names(const struct trace_reader *reader, struct arena *arena);
 
 /* Is there nothing but samples in the trace? */
 bool trace_samples_are_all(const struct trace_reader *reader);

@@ -35,7 +35,7 @@ static double own_ticks_of(const struct report_source *source, uint32_t node)
 }
 
 /* How far a method is from what was asked for, half a letter more where its class is another one. */
-static uint32_t distance_of(const struct report_source *source, const char *names, const struct java_name *name)
+static uint32_t distance_of(const struct report_source *source, const char *names, const struct method_name *name)
 {
     const char *end = strchr(names, '('), *at = end == NULL ? names + strlen(names) : end;
     struct pattern pattern;
@@ -59,7 +59,7 @@ static const char *find_alike(const struct report_source *source, const char *na
         uint32_t method = tree->nodes[i].method;
         if (method >= tree->n_methods || is_known[method])
             continue;
-        struct java_name name = report_name(source, method);
+        struct method_name name = report_name(source, method);
         uint32_t distance = distance_of(source, names, &name);
         is_known[method] = true;
         best = distance < least ? i : best;
@@ -67,7 +67,7 @@ static const char *find_alike(const struct report_source *source, const char *na
     }
     if (best == 0)
         return NULL;
-    struct java_name name = report_name(source, tree->nodes[best].method);
+    struct method_name name = report_name(source, tree->nodes[best].method);
     return java_names_display(source->arena, &name, JAVA_NAMES_SHORT);
 }
 
@@ -106,7 +106,7 @@ int tree_view_find(const struct report_source *source, const char *names, uint32
         uint32_t method = tree->nodes[i].method;
         if (method >= tree->n_methods || place[method] == SIZE_MAX)
             continue;
-        struct java_name name = report_name(source, method);
+        struct method_name name = report_name(source, method);
         if (place[method] == 0 && java_names_is(source->arena, &name, names)) {
             found[*n].method = method;
             place[method] = ++*n;

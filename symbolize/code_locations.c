@@ -24,7 +24,8 @@ struct file {
 };
 
 struct location_method {
-    const char *class_name, *name, *descriptor, *source; /* the arena's */
+    struct method_name names; /* the arena's */
+    const char *source;       /* the same */
 };
 
 /* What the trace says of a code location. */
@@ -152,8 +153,9 @@ static void hear_method(struct code_locations *locations, const struct location_
     locations->is_broken |= i == UINT32_MAX;
     if (i != UINT32_MAX)
         locations->all_methods[i] =
-            (struct location_method){ copy(locations, entry->class_name), copy(locations, entry->name),
-                                      copy(locations, entry->descriptor), copy(locations, entry->source) };
+            (struct location_method){ { copy(locations, entry->class_name), copy(locations, entry->name),
+                                        copy(locations, entry->descriptor) },
+                                      copy(locations, entry->source) };
 }
 
 static void hear_location(struct code_locations *locations, const struct location_entry *entry)
@@ -264,7 +266,8 @@ static const char *symbol_at(struct code_locations *locations, struct file *file
 static uint32_t function_number(struct code_locations *locations, const struct code_function *function)
 {
     char *key = arena_printf(&locations->arena, "%d %d %s\n%s\n%s", (int)function->kind, (int)function->subsystem,
-                             function->file, function->name, function->descriptor == NULL ? "" : function->descriptor);
+                             function->file, function->name,
+                             function->names.descriptor == NULL ? "" : function->names.descriptor);
     if (key == NULL)
         return UINT32_MAX;
     const uint32_t *known = map_get(&locations->functions, key, strlen(key));
@@ -301,7 +304,7 @@ static int find_in_file(struct code_locations *locations, const struct described
 
 static const struct location_method *method_of(const struct code_locations *locations, uint32_t number)
 {
-    static const struct location_method nothing = { "", "", "", "" };
+    static const struct location_method nothing = { { "", "", "" }, "" };
     const uint32_t *i = hash_find(&locations->methods, number);
     return i == NULL ? &nothing : &locations->all_methods[*i];
 }
@@ -324,8 +327,8 @@ static const char *outer_of(struct code_locations *locations, const struct descr
     const char *text = "";
     for (uint32_t i = 1; i < described->n_frames && text != NULL; i++) {
         const struct location_method *method = method_of(locations, described->frames[i].method);
-        text = arena_printf(&locations->arena, "%s%s%s.%s", text, i > 1 ? " in " : "", short_class(method->class_name),
-                            method->name);
+        text = arena_printf(&locations->arena, "%s%s%s.%s", text, i > 1 ? " in " : "",
+                            short_class(method->names.class_name), method->names.method);
         uint32_t line = line_of(&described->frames[i]);
         if (text != NULL && line != 0) /* code that the JVM generates has no lines */
             text = arena_printf(&locations->arena, "%s:%u", text, line);
@@ -358,11 +361,11 @@ static int find_in_code(struct code_locations *locations, const struct described
     if (described->n_frames == 0)
         return 0;
     const struct location_method *method = method_of(locations, described->frames[0].method);
-    function->name = arena_printf(&locations->arena, "%s.%s", method->class_name, method->name);
+    function->name = arena_printf(&locations->arena, "%s.%s", method->names.class_name, method->names.method);
     function->file = method->source;
-    function->class_name = method->class_name;
-    function->method = method->name;
-    function->descriptor = method->descriptor;
+    function->names.class_name = method->names.class_name;
+    function->names.method = method->names.method;
+    function->names.descriptor = method->names.descriptor;
     location->line = line_of(&described->frames[0]);
     location->bytecode =
         described->frames[0].line < LOCATION_BYTECODE ? 0 : described->frames[0].line - LOCATION_BYTECODE + 1;

@@ -8,6 +8,7 @@
 #define SYMBOLIZE_CODE_LOCATIONS_H
 
 #include "core/base/err.h"
+#include "core/base/method_name.h"
 #include "core/trace/locations.h"
 #include "symbolize/vm_subsystems.h"
 
@@ -32,7 +33,7 @@ struct code_function {
     enum vm_subsystem subsystem; /* of CODE_AT_VM */
     const char *name;            /* "G1CollectedHeap::collect", "java/util/HashMap.get", "Interpreter", or "" */
     const char *file;            /* of native code: its path; of a method: its class' source file; or "" */
-    const char *class_name, *method, *descriptor; /* of CODE_AT_INTERPRETER never, of compiled code; else NULL */
+    struct method_name names;    /* of CODE_AT_INTERPRETER never, of compiled code; else NULL */
 };
 
 struct code_location {

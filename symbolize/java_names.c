@@ -138,7 +138,7 @@ static const char *returned_type(struct arena *arena, const char *descriptor)
     return type_name(arena, &close, true);
 }
 
-const char *java_names_display(struct arena *arena, const struct java_name *name, enum java_names_style style)
+const char *java_names_display(struct arena *arena, const struct method_name *name, enum java_names_style style)
 {
     size_t n = visible_length(name->class_name);
     size_t skip = style == JAVA_NAMES_FULL ? 0 : package_length(name->class_name, n);
@@ -148,7 +148,7 @@ const char *java_names_display(struct arena *arena, const struct java_name *name
     return *class_name == '\0' ? name->method : arena_printf(arena, "%s.%s", class_name, name->method);
 }
 
-static const char *label_of(struct arena *arena, const struct java_name *name, struct detail detail, size_t number)
+static const char *label_of(struct arena *arena, const struct method_name *name, struct detail detail, size_t number)
 {
     if (detail.all)
         return arena_printf(arena, "%s.%s%s #%zu", name->class_name, name->method, name->descriptor, number + 1);
@@ -161,7 +161,8 @@ static const char *label_of(struct arena *arena, const struct java_name *name, s
 }
 
 /* Two rows print alike: let both say one thing more. */
-static void raise_detail(const struct java_name *a, const struct java_name *b, struct detail *one, struct detail *other)
+static void raise_detail(const struct method_name *a, const struct method_name *b, struct detail *one,
+                         struct detail *other)
 {
     if (strcmp(a->class_name, b->class_name) != 0 && !one->package)
         one->package = other->package = true;
@@ -176,7 +177,7 @@ static void raise_detail(const struct java_name *a, const struct java_name *b, s
 }
 
 /* One round: make the labels, raise the detail of those that are alike.  Returns how many were raised, or -1. */
-static long label_round(struct arena *arena, const struct java_name *names, size_t n, struct detail *details,
+static long label_round(struct arena *arena, const struct method_name *names, size_t n, struct detail *details,
                         const char **labels)
 {
     struct map seen = { .arena = arena };
@@ -206,7 +207,7 @@ out:
     return n_raised;
 }
 
-int java_names_labels(struct arena *arena, const struct java_name *names, size_t n, const char **labels)
+int java_names_labels(struct arena *arena, const struct method_name *names, size_t n, const char **labels)
 {
     struct detail *details = calloc(n + 1, sizeof *details);
     if (details == NULL)
@@ -245,7 +246,7 @@ static bool ends_with(const char *text, size_t n, const char *end, size_t n_end)
            (n == n_end || text[n - n_end - 1] == '.' || text[n - n_end - 1] == '$');
 }
 
-bool java_names_is(struct arena *arena, const struct java_name *name, const char *pattern)
+bool java_names_is(struct arena *arena, const struct method_name *name, const char *pattern)
 {
     const char *full = java_names_display(arena, name, JAVA_NAMES_FULL), *open = strchr(pattern, '(');
     const char *parameters = open == NULL ? NULL : java_names_parameters(arena, name->descriptor);

@@ -4,15 +4,10 @@
 #ifndef SYMBOLIZE_JAVA_NAMES_H
 #define SYMBOLIZE_JAVA_NAMES_H
 
-#include "core/base/arena.h"
+#include "core/base/method_name.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-
-/* As the class file has them: com/sun/tools/javac/parser/JavacParser, classDeclaration, (I)V.  Borrowed. */
-struct java_name {
-    const char *class_name, *method, *descriptor;
-};
 
 enum java_names_style {
     JAVA_NAMES_SHORT, /* JavacParser.classDeclaration */
@@ -23,7 +18,7 @@ enum java_names_style {
  * One name.  The address that the JVM appends to the names of hidden classes (Shell$$Lambda$14/0x0000000800c03000) is
  * left out.  Lives in the arena; NULL when there is no memory.
  */
-const char *java_names_display(struct arena *arena, const struct java_name *name, enum java_names_style style);
+const char *java_names_display(struct arena *arena, const struct method_name *name, enum java_names_style style);
 
 /* The parameter types of a descriptor, "(int, String[])"; "(?)" when it is malformed.  NULL: no memory. */
 const char *java_names_parameters(struct arena *arena, const char *descriptor);
@@ -39,12 +34,12 @@ const char *java_names_class(struct arena *arena, const char *name);
  * parameter types, then the classes that those are nested in, then the return type, then all of the class name and a
  * number.  labels receives n pointers into the arena.  Returns 0, or -1 when there is no memory.
  */
-int java_names_labels(struct arena *arena, const struct java_name *names, size_t n, const char **labels);
+int java_names_labels(struct arena *arena, const struct method_name *names, size_t n, const char **labels);
 
 /*
  * Is the method called that: by its name, or Class.method with an end of the class's name, or Class#method; and with
  * "(int, String)" or the descriptor behind it only if it takes these?
  */
-bool java_names_is(struct arena *arena, const struct java_name *name, const char *pattern);
+bool java_names_is(struct arena *arena, const struct method_name *name, const char *pattern);
 
 #endif

@@ -112,15 +112,15 @@ static int add_method(struct code_map *map, const struct code_entry *entry)
         map->n_methods = entry->method + 1;
     struct code_method *method = &map->methods[entry->method];
     *method = (struct code_method){
-        .class_name = text_utf8(&map->arena, entry->class_name.at, entry->class_name.n),
-        .name = text_utf8(&map->arena, entry->name.at, entry->name.n),
-        .descriptor = text_utf8(&map->arena, entry->descriptor.at, entry->descriptor.n),
+        .names.class_name = text_utf8(&map->arena, entry->class_name.at, entry->class_name.n),
+        .names.method = text_utf8(&map->arena, entry->name.at, entry->name.n),
+        .names.descriptor = text_utf8(&map->arena, entry->descriptor.at, entry->descriptor.n),
         .source = text_utf8(&map->arena, entry->source.at, entry->source.n),
         .line_bytes = keep(map, entry->line_bytes, entry->n_line_bytes),
         .n_line_bytes = entry->n_line_bytes,
     };
-    return method->class_name == NULL || method->name == NULL || method->descriptor == NULL || method->source == NULL ||
-                   method->line_bytes == NULL
+    return method->names.class_name == NULL || method->names.method == NULL || method->names.descriptor == NULL ||
+                   method->source == NULL || method->line_bytes == NULL
                ? -1
                : 0;
 }

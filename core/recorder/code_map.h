@@ -10,6 +10,7 @@
 #include "core/base/arena.h"
 #include "core/base/err.h"
 #include "core/base/hash.h"
+#include "core/base/method_name.h"
 #include "core/wire/code_log.h"
 
 struct code_piece {
@@ -25,8 +26,9 @@ struct code_piece {
 };
 
 struct code_method {
-    const char *class_name, *name, *descriptor, *source; /* the arena's; NULL: not described */
-    const uint8_t *line_bytes;                           /* the same */
+    struct method_name names; /* the arena's, as the others; NULL: not described */
+    const char *source;
+    const uint8_t *line_bytes;
     size_t n_line_bytes;
     bool is_written; /* to the trace */
 };

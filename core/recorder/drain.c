@@ -116,15 +116,15 @@ static int write_method(const struct drain *drain, struct trace_writer *writer, 
 {
     struct arena arena = { NULL, 0 };
     struct trace_method out = { .id = method->id,
-                                .class_name = copy(&arena, method->class_name),
-                                .name = copy(&arena, method->name),
-                                .descriptor = copy(&arena, method->descriptor),
+                                .names.class_name = copy(&arena, method->class_name),
+                                .names.method = copy(&arena, method->name),
+                                .names.descriptor = copy(&arena, method->descriptor),
                                 .source = copy(&arena, method->source),
                                 .first_line = method->first_line,
                                 .code_bytes = method->code_bytes,
                                 .has_loop = method->has_loop };
     int rc = err_set(err, "out of memory");
-    if (out.class_name != NULL && out.name != NULL && out.descriptor != NULL && out.source != NULL)
+    if (out.names.class_name != NULL && out.names.method != NULL && out.names.descriptor != NULL && out.source != NULL)
         rc = trace_write_method(writer, &out, err) < 0 || tell_method(drain, &out, err) < 0 ? -1 : 0;
     arena_free(&arena);
     return rc;

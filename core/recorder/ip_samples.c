@@ -136,14 +136,14 @@ static int find_unknown(struct ip_samples *samples, enum location_code code, str
 static int write_method(struct ip_samples *samples, uint32_t number, struct trace_writer *writer, struct err *err)
 {
     struct code_method *method = number < samples->code.n_methods ? &samples->code.methods[number] : NULL;
-    if (method == NULL || method->class_name == NULL || method->is_written)
+    if (method == NULL || method->names.class_name == NULL || method->is_written)
         return 0;
     method->is_written = true;
     const struct location_entry entry = { .kind = LOCATION_METHOD,
                                           .number = number,
-                                          .class_name = wire_text(method->class_name),
-                                          .name = wire_text(method->name),
-                                          .descriptor = wire_text(method->descriptor),
+                                          .class_name = wire_text(method->names.class_name),
+                                          .name = wire_text(method->names.method),
+                                          .descriptor = wire_text(method->names.descriptor),
                                           .source = wire_text(method->source) };
     return trace_write_location(writer, &entry, err);
 }

@@ -53,9 +53,10 @@ void link_free(struct recorder_link *link)
 int link_know(struct recorder_link *link, const struct trace_method *method, struct err *err)
 {
     const struct recorder_observer *observer = link->observer;
-    const struct setting phase = {
-        .kind = SETTING_PHASE, .class_name = method->class_name, .name = method->name, .descriptor = method->descriptor
-    };
+    const struct setting phase = { .kind = SETTING_PHASE,
+                                   .class_name = method->names.class_name,
+                                   .name = method->names.method,
+                                   .descriptor = method->names.descriptor };
     char *line = arena_alloc(&link->arena, setting_room(&phase));
     if (line == NULL || map_put(&link->told, line, setting_encode(&phase, line), method->id) < 0 ||
         map_put(&link->told, &method->id, sizeof method->id, method->id) < 0)

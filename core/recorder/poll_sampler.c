@@ -110,13 +110,15 @@ static int take_method(struct poll_sampler *sampler, const struct poll_method *f
                        sampler->n_methods);
     if (vec_reserve(sampler->methods, sampler->room, sampler->n_methods + 1) < 0)
         return err_set(err, "out of memory for methods");
-    struct sampled_method method = { .class_name = text_utf8(&sampler->arena, from->class_name.at, from->class_name.n),
-                                     .name = text_utf8(&sampler->arena, from->name.at, from->name.n),
-                                     .descriptor = text_utf8(&sampler->arena, from->descriptor.at, from->descriptor.n),
+    struct sampled_method method = { .names.class_name =
+                                         text_utf8(&sampler->arena, from->class_name.at, from->class_name.n),
+                                     .names.method = text_utf8(&sampler->arena, from->name.at, from->name.n),
+                                     .names.descriptor =
+                                         text_utf8(&sampler->arena, from->descriptor.at, from->descriptor.n),
                                      .source = text_utf8(&sampler->arena, from->source.at, from->source.n),
                                      .tier = VM_TIER_UNKNOWN };
-    if (method.class_name == NULL || method.name == NULL || method.descriptor == NULL || method.source == NULL ||
-        !keep_code(sampler, from, &method))
+    if (method.names.class_name == NULL || method.names.method == NULL || method.names.descriptor == NULL ||
+        method.source == NULL || !keep_code(sampler, from, &method))
         return err_set(err, "out of memory for methods");
     sampler->methods[sampler->n_methods++] = method;
     return 0;

@@ -25,7 +25,7 @@ static uint64_t *bits_of_methods(const struct code_map *map, const struct wanted
 {
     uint64_t *bits = calloc((size_t)map->n_methods + 1, sizeof *bits);
     for (uint32_t i = 0; bits != NULL && i < map->n_methods; i++)
-        bits[i] = bit_of(wanted, map->methods[i].class_name);
+        bits[i] = bit_of(wanted, map->methods[i].names.class_name);
     return bits;
 }
 

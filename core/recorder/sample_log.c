@@ -29,8 +29,8 @@ static int put_context(struct sample_log *log, struct trace_writer *writer, cons
                        uint32_t method, struct trace_context *context, struct err *err)
 {
     const struct sampled_method *known = &sample->known[method];
-    const struct trace_sampled_method named = { known->class_name,   known->name,  known->descriptor, known->source,
-                                                known->code.n_bytes, known->lines, known->n_lines,    known->bytes };
+    const struct trace_sampled_method named = { known->names, known->source,  known->code.n_bytes,
+                                                known->lines, known->n_lines, known->bytes };
     if (log->method_of[method] == 0) {
         context->named = &named;
         log->method_of[method] = ++log->n_methods;

@@ -125,13 +125,14 @@ static uint32_t describe(struct stack_sampler *sampler, const struct known_metho
         return SAMPLED_UNKNOWN;
     struct sampled_method known = {
         .address = at->address,
-        .class_name = text_utf8(&sampler->arena, method->class_name, method->n_class_name),
-        .name = text_utf8(&sampler->arena, method->name, method->n_name),
-        .descriptor = text_utf8(&sampler->arena, method->descriptor, method->n_descriptor),
+        .names.class_name = text_utf8(&sampler->arena, method->class_name, method->n_class_name),
+        .names.method = text_utf8(&sampler->arena, method->name, method->n_name),
+        .names.descriptor = text_utf8(&sampler->arena, method->descriptor, method->n_descriptor),
     };
-    if (known.class_name == NULL || known.name == NULL || known.descriptor == NULL || !describe_code(sampler, &known))
+    if (known.names.class_name == NULL || known.names.method == NULL || known.names.descriptor == NULL ||
+        !describe_code(sampler, &known))
         return SAMPLED_UNKNOWN;
-    known.facts = frame_facts_of(known.class_name, known.descriptor);
+    known.facts = frame_facts_of(known.names.class_name, known.names.descriptor);
     sampler->methods[sampler->n_methods] = known;
     return sampler->n_methods++;
 }

@@ -6,6 +6,7 @@
 #define CORE_RECORDER_STACK_SAMPLER_H
 
 #include "core/base/err.h"
+#include "core/base/method_name.h"
 #include "core/perf/perf_rings.h"
 #include "core/hotspot/bytecodes.h"
 #include "core/hotspot/stack_walk.h"
@@ -30,10 +31,10 @@ struct stack_sampler_options {
 
 /* A method that was found on a stack. */
 struct sampled_method {
-    const char *class_name, *name, *descriptor; /* as the class file has them; the sampler's */
-    const char *source;                         /* file name, or "" */
-    uint64_t address;                           /* of the JVM's Method, when it was found last; 0: not known */
-    uint32_t calls, tier;                       /* then: of its calls and code, as the agent has told last */
+    struct method_name names; /* the sampler's */
+    const char *source;       /* file name, or "" */
+    uint64_t address;         /* of the JVM's Method, when it was found last; 0: not known */
+    uint32_t calls, tier;     /* then: of its calls and code, as the agent has told last */
     struct vm_code code;
     struct bytecodes_summary bytecodes; /* of it */
     const uint8_t *bytes;               /* code.n_bytes of it; NULL: they could not be read */

@@ -145,7 +145,7 @@ struct info_window {
 struct info_live_sampled {
     double share;
     uint64_t n_samples;
-    const char *class_name, *name, *descriptor;
+    struct method_name names;
     const char *why; /* a word: mmprof.trace(5) */
     double recompilation_ns;
 };

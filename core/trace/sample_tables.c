@@ -58,9 +58,9 @@ static enum tables_result take_method(struct tables *tables, struct cursor *c, u
     struct trace_sampled_method method = { .source = "" };
     if (number != samples->n_methods)
         return TABLES_DAMAGED;
-    method.class_name = tables_text(tables, c, NULL, &result);
-    method.name = result == TABLES_OK ? tables_text(tables, c, NULL, &result) : NULL;
-    method.descriptor = result == TABLES_OK ? tables_text(tables, c, NULL, &result) : NULL;
+    method.names.class_name = tables_text(tables, c, NULL, &result);
+    method.names.method = result == TABLES_OK ? tables_text(tables, c, NULL, &result) : NULL;
+    method.names.descriptor = result == TABLES_OK ? tables_text(tables, c, NULL, &result) : NULL;
     if (result == TABLES_OK && with_lines)
         method.source = tables_text(tables, c, NULL, &result);
     if (result == TABLES_OK && with_lines)

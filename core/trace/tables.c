@@ -187,9 +187,9 @@ static enum tables_result take_method(struct tables *tables, struct cursor *c, c
     const struct trace_method *near = *before == NULL ? slot : *before;
     struct trace_method method = { .id = (uint32_t)id, .first_line = (uint32_t)line, .code_bytes = (uint32_t)n_bytes };
     method.has_loop = flags & METHOD_FLAG_LOOP;
-    method.class_name = tables_text(tables, c, near->class_name, &result);
-    method.name = result == TABLES_OK ? tables_text(tables, c, slot->name, &result) : NULL;
-    method.descriptor = result == TABLES_OK ? tables_text(tables, c, slot->descriptor, &result) : NULL;
+    method.names.class_name = tables_text(tables, c, near->names.class_name, &result);
+    method.names.method = result == TABLES_OK ? tables_text(tables, c, slot->names.method, &result) : NULL;
+    method.names.descriptor = result == TABLES_OK ? tables_text(tables, c, slot->names.descriptor, &result) : NULL;
     method.source = result == TABLES_OK ? tables_text(tables, c, near->source, &result) : NULL;
     if (result != TABLES_OK)
         return result;

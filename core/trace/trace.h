@@ -12,6 +12,7 @@
 #define CORE_TRACE_TRACE_H
 
 #include "core/base/err.h"
+#include "core/base/method_name.h"
 #include "core/wire/code_log.h"
 #include "core/wire/jit_events.h"
 #include "core/trace/misses.h"
@@ -70,8 +71,7 @@ struct trace_event {
 
 struct trace_method {
     uint32_t id;
-    const char *class_name; /* internal form, java/lang/String */
-    const char *name, *descriptor;
+    struct method_name names;
     const char *source;  /* file name, or "" */
     uint32_t first_line; /* or 0 */
     uint32_t code_bytes; /* of bytecode, before rewriting */
@@ -111,9 +111,10 @@ struct trace_collection {
 
 /* A method that was seen on a sampled stack. */
 struct trace_sampled_method {
-    const char *class_name, *name, *descriptor, *source; /* class in internal form; source: file name, or "" */
-    uint32_t code_bytes;                                 /* of bytecode; 0: native, or not known */
-    const struct code_line *lines;                       /* in the order of their bytecode */
+    struct method_name names;
+    const char *source;            /* file name, or "" */
+    uint32_t code_bytes;           /* of bytecode; 0: native, or not known */
+    const struct code_line *lines; /* in the order of their bytecode */
     uint32_t n_lines;
     const uint8_t *code; /* code_bytes of it, as it was in the JVM (bytecodes.h); NULL: not known */
 };

@@ -6,9 +6,9 @@
 static void put_named(struct sink *s, const struct trace_sampled_method *method)
 {
     uint32_t before = 0;
-    writer_text(s, method->class_name);
-    writer_text(s, method->name);
-    writer_text(s, method->descriptor);
+    writer_text(s, method->names.class_name);
+    writer_text(s, method->names.method);
+    writer_text(s, method->names.descriptor);
     writer_text(s, method->source);
     sink_number(s, method->code_bytes);
     sink_number(s, method->n_lines);

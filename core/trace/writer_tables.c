@@ -85,9 +85,9 @@ int trace_write_method(struct trace_writer *writer, const struct trace_method *m
     sink_number(&s, method->has_loop ? METHOD_FLAG_LOOP : 0);
     sink_number(&s, method->first_line);
     sink_number(&s, method->code_bytes);
-    writer_text(&s, method->class_name);
-    writer_text(&s, method->name);
-    writer_text(&s, method->descriptor);
+    writer_text(&s, method->names.class_name);
+    writer_text(&s, method->names.method);
+    writer_text(&s, method->names.descriptor);
     writer_text(&s, method->source);
     return writer_finish(writer, CHUNK_METHODS, &s, err);
 }

@@ -54,9 +54,9 @@ int live_methods_add(struct live_methods *methods, const struct trace_method *to
             return err_set(err, "out of memory for %zu methods", methods->n);
         method = &methods->all[methods->n];
         method->id = told->id;
-        method->class_name = copy(methods, told->class_name);
-        method->name = copy(methods, told->name);
-        method->descriptor = copy(methods, told->descriptor);
+        method->class_name = copy(methods, told->names.class_name);
+        method->name = copy(methods, told->names.method);
+        method->descriptor = copy(methods, told->names.descriptor);
         if (method->class_name == NULL || method->name == NULL || method->descriptor == NULL)
             return err_set(err, "out of memory for %zu methods", methods->n);
         methods->n++;

@@ -16,8 +16,8 @@ static const char *why_of(const struct live_session *session, const struct candi
         [LIVE_WITHOUT_BATCH] = "none", [LIVE_WITHOUT_BUDGET] = "dear", [LIVE_WITHOUT_CHANGE] = "kept",
         [LIVE_WITHOUT_EXIT] = "loop",  [LIVE_WITHOUT_LOSS] = "spared", [LIVE_WITHOUT_CLASSES] = "archive"
     };
-    return words[live_chooser_why(&session->live->chooser, one->class_name, one->name, one->descriptor,
-                                  recompilation_ns)];
+    return words[live_chooser_why(&session->live->chooser, one->names.class_name, one->names.method,
+                                  one->names.descriptor, recompilation_ns)];
 }
 
 /* Why one that is no candidate is none; NULL: it is too rare to tell of. */
@@ -38,8 +38,8 @@ static const char *left_out(const struct candidate *one, const struct candidates
 static bool is_beside_another(const struct candidate_list *list, const struct live_sampled *all, size_t n,
                               const struct candidate *one)
 {
-    if (strncmp(one->class_name, "java/", 5) != 0 && strncmp(one->class_name, "jdk/", 4) != 0 &&
-        strncmp(one->class_name, "sun/", 4) != 0)
+    if (strncmp(one->names.class_name, "java/", 5) != 0 && strncmp(one->names.class_name, "jdk/", 4) != 0 &&
+        strncmp(one->names.class_name, "sun/", 4) != 0)
         return false;
     for (size_t i = 0; i < list->n; i++)
         if (list->all[i].n_samples == one->n_samples && fabs(list->all[i].share - one->share) < SAME_SHARE)
@@ -73,7 +73,8 @@ int live_sampled_list(struct live_session *session, struct arena *arena, struct 
     for (size_t i = 0; i < list.n_all && *n < LIVE_SAMPLED_MAX; i++) {
         struct live_sampled one = { .found = &list.all[i] };
         if (one.found->share < criteria.weight ||
-            live_methods_know(&session->live->methods, one.found->class_name, one.found->name, one.found->descriptor))
+            live_methods_know(&session->live->methods, one.found->names.class_name, one.found->names.method,
+                              one.found->names.descriptor))
             continue;
         one.why = i < list.n ? why_of(session, one.found, &one.recompilation_ns) : left_out(one.found, &criteria);
         if (one.why != NULL && (i < list.n || !is_beside_another(&list, *all, *n, one.found)))
@@ -89,9 +90,7 @@ static int write_one(struct recorder_link *link, size_t number, const struct liv
     const struct candidate *found = one->found;
     const struct info_live_sampled told = { .share = found->share,
                                             .n_samples = found->n_samples,
-                                            .class_name = found->class_name,
-                                            .name = found->name,
-                                            .descriptor = found->descriptor,
+                                            .names = found->names,
                                             .why = one->why,
                                             .recompilation_ns = one->recompilation_ns };
     return info_write(recorder_trace(link), INFO_LIVE_SAMPLED, (uint32_t)number, &told, INFO_ALL_FIELDS, err);

@@ -232,7 +232,8 @@ size_t live_samples_loops(const struct live_samples *samples, struct recorder_ph
         for (uint32_t k = 0; thread != NULL && k < thread->n_loops && n < most; k++) {
             const struct sampled_method *method = &samples->seen[thread->loops[k].method].method;
             if (is_hot(thread, &thread->loops[k]) && is_long(samples, thread, &thread->loops[k]))
-                all[n++] = (struct recorder_phase){ method->class_name, method->name, method->descriptor };
+                all[n++] =
+                    (struct recorder_phase){ method->names.class_name, method->names.method, method->names.descriptor };
         }
     }
     return n;
@@ -261,8 +262,8 @@ int live_samples_add(struct live_samples *samples, const struct stack_sample *sa
     for (uint32_t i = 0; i < n; i++) {
         struct seen *seen = &samples->seen[samples->frames[i].method];
         if (seen->candidate == CANDIDATES_NONE)
-            seen->candidate = candidates_method(samples->candidates, seen->method.class_name, seen->method.name,
-                                                seen->method.descriptor, err);
+            seen->candidate = candidates_method(samples->candidates, seen->method.names.class_name,
+                                                seen->method.names.method, seen->method.names.descriptor, err);
         if (seen->candidate == CANDIDATES_NONE)
             return -1;
         samples->methods[i] = seen->candidate;
@@ -292,7 +293,8 @@ static bool is_seldom_called(const struct sampled_method *method, uint64_t cpu_n
 static bool is_wanted(const struct sampled_method *method, const struct agent_config *rules, uint64_t cpu_ns,
                       bool has_loop)
 {
-    const char *class_name = method->class_name, *name = method->name, *descriptor = method->descriptor;
+    const char *class_name = method->names.class_name, *name = method->names.method,
+               *descriptor = method->names.descriptor;
     if (method->code.is_hidden)
         return false;
     return config_wants_named(rules, class_name, name, descriptor, method->code.n_bytes, has_loop) ||

@@ -141,9 +141,9 @@ static int choose(struct live_session *session, struct err *err)
     if (list.n > 0)
         found = arena_alloc(&session->arena, (list.n + 1) * sizeof *found);
     for (; found != NULL && n < list.n; n++)
-        found[n] = (struct live_candidate){ .class_name = list.all[n].class_name,
-                                            .name = list.all[n].name,
-                                            .descriptor = list.all[n].descriptor,
+        found[n] = (struct live_candidate){ .class_name = list.all[n].names.class_name,
+                                            .name = list.all[n].names.method,
+                                            .descriptor = list.all[n].names.descriptor,
                                             .share = list.all[n].share };
     int rc = give_candidates(session, found, n, err);
     arena_free(&session->arena);

@@ -16,7 +16,7 @@
 #define NO_METHOD    CANDIDATES_NONE
 
 struct seen_method {
-    const char *class_name, *name, *descriptor; /* the arena's */
+    struct method_name names; /* the arena's */
     uint32_t code_bytes, flags;
     uint64_t weight_ns, self_ns, outer_ns; /* outer: of the threads that were always in it */
     uint64_t n_samples, n_calls_least;
@@ -68,11 +68,11 @@ static bool add_method(struct candidates *c, const char *class_name, const char 
     if (vec_reserve(c->methods, c->n_room, c->n_methods + 1) < 0)
         return false;
     struct seen_method *seen = &c->methods[c->n_methods];
-    *seen = (struct seen_method){ .class_name = keep(c, class_name),
-                                  .name = keep(c, name),
-                                  .descriptor = keep(c, descriptor) };
+    *seen = (struct seen_method){ .names.class_name = keep(c, class_name),
+                                  .names.method = keep(c, name),
+                                  .names.descriptor = keep(c, descriptor) };
     c->n_methods++;
-    return seen->class_name != NULL && seen->name != NULL && seen->descriptor != NULL;
+    return seen->names.class_name != NULL && seen->names.method != NULL && seen->names.descriptor != NULL;
 }
 
 uint32_t candidates_method(struct candidates *c, const char *class_name, const char *name, const char *descriptor,
@@ -269,9 +269,7 @@ static enum candidate_reason judge(const struct candidates *c, const struct cand
 static void describe(const struct candidates *c, const struct candidates_criteria *criteria,
                      const struct seen_method *seen, double n_effective, struct candidate *out)
 {
-    *out = (struct candidate){ .class_name = seen->class_name,
-                               .name = seen->name,
-                               .descriptor = seen->descriptor,
+    *out = (struct candidate){ .names = seen->names,
                                .share = (double)seen->weight_ns / c->weight_ns,
                                .self_share = (double)seen->self_ns / c->weight_ns,
                                .code_bytes = seen->code_bytes,
@@ -291,10 +289,7 @@ static int compare(const void *a, const void *b)
         return rank;
     if (x->share > y->share || x->share < y->share)
         return x->share < y->share ? 1 : -1;
-    rank = strcmp(x->class_name, y->class_name);
-    if (rank == 0)
-        rank = strcmp(x->name, y->name);
-    return rank != 0 ? rank : strcmp(x->descriptor, y->descriptor);
+    return method_name_compare(&x->names, &y->names);
 }
 
 static void cap(struct candidate_list *list, size_t most)

@@ -10,6 +10,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/err.h"
+#include "core/base/method_name.h"
 
 #include <stdint.h>
 #include <stdbool.h>
@@ -92,8 +93,8 @@ enum candidate_reason {
 #define CANDIDATE_IS_ONE(reason) ((reason) <= CANDIDATE_POSSIBLE)
 
 struct candidate {
-    const char *class_name, *name, *descriptor; /* the candidates' */
-    double share, share_low, share_high;        /* of the time in all samples, callees included; 95 % interval; 0..1 */
+    struct method_name names;            /* the candidates' */
+    double share, share_low, share_high; /* of the time in all samples, callees included; 95 % interval; 0..1 */
     double self_share;
     uint32_t code_bytes;
     uint64_t n_samples;

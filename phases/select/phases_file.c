@@ -27,9 +27,9 @@ static bool add_row(cJSON *rows, const struct phases_file_row *row)
     cJSON *json = cJSON_CreateObject();
     if (json == NULL || !cJSON_AddItemToArray(rows, json))
         return false;
-    return cJSON_AddStringToObject(json, "class", row->class_name) != NULL &&
-           cJSON_AddStringToObject(json, "method", row->method) != NULL &&
-           cJSON_AddStringToObject(json, "descriptor", row->descriptor) != NULL &&
+    return cJSON_AddStringToObject(json, "class", row->names.class_name) != NULL &&
+           cJSON_AddStringToObject(json, "method", row->names.method) != NULL &&
+           cJSON_AddStringToObject(json, "descriptor", row->names.descriptor) != NULL &&
            cJSON_AddNumberToObject(json, "total_ns", round(row->total_ns)) != NULL &&
            cJSON_AddNumberToObject(json, "calls", (double)row->calls) != NULL &&
            cJSON_AddNumberToObject(json, "per_call_ns", row->per_call_ns) != NULL &&
@@ -200,16 +200,16 @@ static int bad_row(const struct parsing *p, size_t i, const char *what)
 
 static int parse_row(const struct parsing *p, const cJSON *json, size_t i, struct phases_file_row *row)
 {
-    row->class_name = text_of(p, json, "class");
-    row->method = text_of(p, json, "method");
-    row->descriptor = text_of(p, json, "descriptor");
-    if (row->class_name == NULL || row->method == NULL || row->descriptor == NULL)
+    row->names.class_name = text_of(p, json, "class");
+    row->names.method = text_of(p, json, "method");
+    row->names.descriptor = text_of(p, json, "descriptor");
+    if (row->names.class_name == NULL || row->names.method == NULL || row->names.descriptor == NULL)
         return no_memory(p);
-    if (!is_class(row->class_name, strlen(row->class_name)))
+    if (!is_class(row->names.class_name, strlen(row->names.class_name)))
         return bad_row(p, i, "\"class\" (such as \"java/lang/String\")");
-    if (!is_name(row->method, strlen(row->method), ".;[/"))
+    if (!is_name(row->names.method, strlen(row->names.method), ".;[/"))
         return bad_row(p, i, "\"method\" (such as \"length\")");
-    if (!is_descriptor(row->descriptor))
+    if (!is_descriptor(row->names.descriptor))
         return bad_row(p, i, "\"descriptor\" (such as \"()I\")");
     double calls = number_of(json, "calls", 0);
     row->calls = calls > 0 && calls < 0x1p63 ? (uint64_t)calls : 0;

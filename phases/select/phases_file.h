@@ -7,6 +7,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/err.h"
+#include "core/base/method_name.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,8 +18,7 @@
 #define PHASES_FILE_MAX_BYTES ((size_t)32 << 20)
 
 struct phases_file_row {
-    const char *class_name; /* internal form, java/lang/String */
-    const char *method, *descriptor;
+    struct method_name names;
     double total_ns, per_call_ns;
     double share; /* of the program's time, 0..1 */
     uint64_t calls;

@@ -27,7 +27,7 @@ struct compare_reading {
 
 static uint32_t call(struct compare_reading *r, uint32_t parent, const char *class_name, const char *method)
 {
-    const struct java_name name = { class_name, method, "" };
+    const struct method_name name = { class_name, method, "" };
     const char *text = java_names_display(&r->arena, &name, JAVA_NAMES_FULL);
     return parent == PROFILE_SET_NONE || text == NULL ? PROFILE_SET_NONE
                                                       : profile_set_call(r->set, parent, text, strlen(text));
@@ -42,7 +42,7 @@ static int take_samples(struct compare_reading *r, const struct trace_reader *re
     for (uint32_t i = 1; r->contexts != NULL && i <= n_contexts; i++) {
         const struct trace_context *context = trace_context(reader, i);
         const struct trace_sampled_method *method = trace_sampled_method(reader, context->method);
-        r->contexts[i] = call(r, r->contexts[context->parent], method->class_name, method->name);
+        r->contexts[i] = call(r, r->contexts[context->parent], method->names.class_name, method->names.method);
         if (r->contexts[i] == PROFILE_SET_NONE ||
             profile_set_add(r->set, r->profile, r->contexts[i], (double)context->own_ns) < 0)
             return -1;
@@ -60,7 +60,7 @@ static int mark_probed(struct compare_reading *r, const struct trace_reader *rea
         const struct trace_method *method = trace_method(reader, i);
         if (method == NULL)
             continue;
-        const struct java_name name = { method->class_name, method->name, "" };
+        const struct method_name name = { method->names.class_name, method->names.method, "" };
         const char *text = java_names_display(&r->arena, &name, JAVA_NAMES_FULL);
         if (text == NULL || profile_set_mark(r->set, text, strlen(text)) < 0)
             return -1;
@@ -86,7 +86,7 @@ static int take_calls(struct compare_reading *r, const struct trace_reader *read
         if (node->parent == i || parent == PROFILE_SET_NONE)
             continue;
         const struct trace_method *method = node->method == CALLTREE_FOLDED ? NULL : trace_method(reader, node->method);
-        r->contexts[i] = method == NULL ? parent : call(r, parent, method->class_name, method->name);
+        r->contexts[i] = method == NULL ? parent : call(r, parent, method->names.class_name, method->names.method);
         double ns = (double)node->cpu_ticks * tree->ns_per_tick;
         if (r->contexts[i] == PROFILE_SET_NONE || profile_set_add(r->set, r->profile, r->contexts[i], ns) < 0)
             return -1;

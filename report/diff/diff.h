@@ -31,6 +31,7 @@
 #ifndef REPORT_DIFF_DIFF_H
 #define REPORT_DIFF_DIFF_H
 
+#include "core/base/method_name.h"
 #include "phases/select/select.h"
 #include "report/format/table.h"
 
@@ -85,11 +86,12 @@ struct diff_result {
 };
 
 struct diff_row {
-    const char *kind, *label, *class_name, *method, *descriptor; /* the arena's; the last three may be "" */
-    bool is_phase;                                               /* of some trace */
-    size_t order;                                                /* in which rows were met */
-    uint64_t measured[DIFF_SIDES];                               /* by trace, a bit: the method had probes there */
-    struct diff_value *values[DIFF_SIDES];                       /* by trace, then metric; the arena's */
+    const char *kind, *label;              /* the arena's */
+    struct method_name names;              /* the same; may be "" */
+    bool is_phase;                         /* of some trace */
+    size_t order;                          /* in which rows were met */
+    uint64_t measured[DIFF_SIDES];         /* by trace, a bit: the method had probes there */
+    struct diff_value *values[DIFF_SIDES]; /* by trace, then metric; the arena's */
     double slope_error; /* of the adjustment, where the factor differs between the sides: (difference of its means)^2
                            over its spread, which adds to 1/n + 1/n */
     struct diff_result *results; /* by metric; the arena's, set by diff_compare */

@@ -111,7 +111,7 @@ static int make_room(struct diff *d)
 }
 
 static struct diff_row *new_row(struct diff_reading *r, const char *kind, const char *label,
-                                const struct java_name *name)
+                                const struct method_name *name)
 {
     struct diff *d = r->diff;
     if (make_room(d) < 0)
@@ -119,19 +119,20 @@ static struct diff_row *new_row(struct diff_reading *r, const char *kind, const 
     struct diff_row *row = &d->rows[d->n_rows];
     *row = (struct diff_row){ .kind = keep(r, kind),
                               .label = keep(r, label),
-                              .class_name = keep(r, name->class_name),
-                              .method = keep(r, name->method),
-                              .descriptor = keep(r, name->descriptor),
+                              .names.class_name = keep(r, name->class_name),
+                              .names.method = keep(r, name->method),
+                              .names.descriptor = keep(r, name->descriptor),
                               .order = d->n_rows,
                               .values = { new_values(r, d->wish->n_traces[DIFF_BEFORE]),
                                           new_values(r, d->wish->n_traces[DIFF_AFTER]) } };
-    bool has_all = row->kind != NULL && row->label != NULL && row->class_name != NULL && row->method != NULL &&
-                   row->descriptor != NULL && row->values[DIFF_BEFORE] != NULL && row->values[DIFF_AFTER] != NULL;
+    bool has_all = row->kind != NULL && row->label != NULL && row->names.class_name != NULL &&
+                   row->names.method != NULL && row->names.descriptor != NULL && row->values[DIFF_BEFORE] != NULL &&
+                   row->values[DIFF_AFTER] != NULL;
     return has_all ? row : NULL;
 }
 
 /* The same method in another run: hidden classes have another address there. */
-static const char *key_of(struct diff_reading *r, const char *kind, const struct java_name *name)
+static const char *key_of(struct diff_reading *r, const char *kind, const struct method_name *name)
 {
     const char *text = java_names_display(&r->local, name, JAVA_NAMES_FULL);
     return text == NULL ? NULL : arena_printf(&r->local, "%s %s %s", kind, text, name->descriptor);
@@ -139,7 +140,7 @@ static const char *key_of(struct diff_reading *r, const char *kind, const struct
 
 /* The row of a key, or NULL: no memory. */
 static struct diff_row *find_row(struct diff_reading *r, const char *kind, const char *label,
-                                 const struct java_name *name)
+                                 const struct method_name *name)
 {
     const char *key = key_of(r, kind, name);
     const uint32_t *known = key == NULL ? NULL : map_get(&r->rows, key, strlen(key));
@@ -212,9 +213,9 @@ static void add_variance(const struct diff_reading *r, const struct diff_metric 
 }
 
 /* The method of a table's row; CALLTREE_NONE: it is none. */
-static uint32_t method_of(const struct map *methods, struct diff_reading *r, const struct java_name *name)
+static uint32_t method_of(const struct map *methods, struct diff_reading *r, const struct method_name *name)
 {
-    const char *key = arena_printf(&r->local, "%s %s %s", name->class_name, name->method, name->descriptor);
+    const char *key = method_name_text(&r->local, name);
     const uint32_t *method = key == NULL ? NULL : map_get(methods, key, strlen(key));
     return method == NULL ? CALLTREE_NONE : *method;
 }
@@ -267,8 +268,8 @@ static void take_values(const struct diff_reading *r, const struct table_row *ro
 static int take_row(struct diff_reading *r, const struct table_row *row, const struct map *methods)
 {
     const struct table *table = &r->table;
-    struct java_name name = { words(table, row->cells, "class"), words(table, row->cells, "method"),
-                              words(table, row->cells, "descriptor") };
+    struct method_name name = { words(table, row->cells, "class"), words(table, row->cells, "method"),
+                                words(table, row->cells, "descriptor") };
     bool is_method = strcmp(row->kind, "phase") == 0, is_total = strcmp(row->kind, "total") == 0;
     const char *label = is_total ? "whole process" : label_of(r, words(table, row->cells, "label"));
     /* What is in no method: nobody can say what it is; and what may be the host's doing. */
@@ -276,7 +277,7 @@ static int take_row(struct diff_reading *r, const struct table_row *row, const s
         strcmp(row->kind, "before") == 0 || strcmp(row->kind, "more") == 0)
         return 0;
     if (!is_method) /* they have no name but their kind's */
-        name = (struct java_name){ "", "", "" };
+        name = (struct method_name){ "", "", "" };
     struct diff_row *to = label == NULL ? NULL : find_row(r, row->kind, label, &name);
     if (to == NULL)
         return -1;
@@ -287,7 +288,7 @@ static int take_row(struct diff_reading *r, const struct table_row *row, const s
 
 /* ---- what had probes ---- */
 
-static int note_method(struct diff_reading *r, const struct java_name *name)
+static int note_method(struct diff_reading *r, const struct method_name *name)
 {
     const char *key = key_of(r, "phase", name);
     const uint32_t *known = key == NULL ? NULL : map_get(&r->measured, key, strlen(key));
@@ -320,7 +321,7 @@ static int note_measured(struct diff_reading *r)
     for (uint32_t i = 0; i < trace_n_methods(r->pass.source.reader); i++) {
         if (trace_method(r->pass.source.reader, i) == NULL || (is_live && !knows_live(r, i)))
             continue;
-        struct java_name name = report_name(&r->pass.source, i);
+        struct method_name name = report_name(&r->pass.source, i);
         if (note_method(r, &name) < 0)
             return -1;
     }
@@ -333,8 +334,8 @@ static int note_measured(struct diff_reading *r)
 static int map_methods(struct diff_reading *r, struct map *methods)
 {
     for (size_t i = 0; i < r->pass.n_totals; i++) {
-        struct java_name name = report_name(&r->pass.source, r->pass.totals[i].method);
-        const char *key = arena_printf(&r->local, "%s %s %s", name.class_name, name.method, name.descriptor);
+        struct method_name name = report_name(&r->pass.source, r->pass.totals[i].method);
+        const char *key = method_name_text(&r->local, &name);
         if (key == NULL || map_put(methods, key, strlen(key), r->pass.totals[i].method) < 0)
             return -1;
     }
@@ -353,7 +354,7 @@ int diff_rows_take(struct diff_reading *r)
 
 size_t diff_rows_find(struct diff_reading *r, uint32_t method, int *rc)
 {
-    struct java_name name = report_name(&r->pass.source, method);
+    struct method_name name = report_name(&r->pass.source, method);
     const char *key = key_of(r, "phase", &name);
     const uint32_t *row = key == NULL ? NULL : map_get(&r->rows, key, strlen(key));
     *rc = key == NULL ? -1 : 0;
@@ -387,7 +388,7 @@ int diff_rows_finish(struct diff_reading *r)
     const struct diff *d = r->diff;
     for (size_t i = 0; i < d->n_rows; i++) {
         struct diff_row *row = &d->rows[i];
-        struct java_name name = { row->class_name, row->method, row->descriptor };
+        struct method_name name = row->names;
         if (strcmp(row->kind, "phase") != 0)
             continue;
         const char *key = key_of(r, "phase", &name);

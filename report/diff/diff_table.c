@@ -136,9 +136,9 @@ static void add_row(const struct diff *d, const struct diff_row *row, size_t met
     const char *verdict = is_text ? verdict_words(d, r, metric) : verdicts[r->verdict];
     cells[at->verdict] = table_words(verdict == NULL ? verdicts[r->verdict] : verdict);
     cells[at->cause] = table_words(r->cause == NULL ? "" : r->cause->label);
-    cells[at->class_name] = table_words(row->class_name);
-    cells[at->method] = table_words(row->method);
-    cells[at->descriptor] = table_words(row->descriptor);
+    cells[at->class_name] = table_words(row->names.class_name);
+    cells[at->method] = table_words(row->names.method);
+    cells[at->descriptor] = table_words(row->names.descriptor);
 }
 
 /* Own time that is nearly all of the time. */

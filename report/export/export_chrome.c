@@ -87,7 +87,7 @@ static int make_labels(struct chrome *c)
 {
     size_t n = 0;
     c->n_methods = trace_n_methods(c->reader);
-    struct java_name *names = arena_alloc(&c->arena, ((size_t)c->n_methods + 1) * sizeof *names);
+    struct method_name *names = arena_alloc(&c->arena, ((size_t)c->n_methods + 1) * sizeof *names);
     const char **labels = arena_alloc(&c->arena, ((size_t)c->n_methods + 1) * sizeof *labels);
     c->labels = arena_alloc(&c->arena, ((size_t)c->n_methods + 1) * sizeof *c->labels);
     if (names == NULL || labels == NULL || c->labels == NULL)
@@ -95,7 +95,7 @@ static int make_labels(struct chrome *c)
     for (uint32_t i = 0; i < c->n_methods; i++) {
         const struct trace_method *method = trace_method(c->reader, i);
         if (method != NULL)
-            names[n++] = (struct java_name){ method->class_name, method->name, method->descriptor };
+            names[n++] = method->names;
     }
     if (java_names_labels(&c->arena, names, n, labels) < 0)
         return -1;

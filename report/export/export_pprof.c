@@ -112,10 +112,7 @@ static void put_functions(struct pprof *p)
         const char *name = p->tree->names[i];
         if (name != NULL)
             put_function(p, (uint64_t)i + 1, name,
-                         method == NULL ? name
-                                        : arena_printf(source->arena, "%s.%s%s", method->class_name, method->name,
-                                                       method->descriptor),
-                         method);
+                         method == NULL ? name : method_name_text(source->arena, &method->names), method);
     }
     for (uint32_t i = 0; i < tree->n_roots; i++)
         put_function(p, (uint64_t)tree->n_methods + i + 1, p->tree->root_names[i], p->tree->root_names[i], NULL);

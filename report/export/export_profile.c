@@ -41,7 +41,7 @@ static bool is_own(const struct printing *p, uint32_t context)
 {
     while (context != 0) {
         const struct trace_context *node = trace_context(p->reader, context);
-        const char *class_name = trace_sampled_method(p->reader, node->method)->class_name;
+        const char *class_name = trace_sampled_method(p->reader, node->method)->names.class_name;
         if (strncmp(class_name, OWN_CLASSES, strlen(OWN_CLASSES)) == 0)
             return true;
         context = node->parent;
@@ -78,8 +78,8 @@ static int make_labels(struct printing *p)
 {
     struct arena *arena = p->profile->arena;
     uint32_t n = trace_n_sampled_methods(p->reader), n_named = 0;
-    struct java_name *all = trace_samples_names(p->reader, arena),
-                     *names = arena_alloc(arena, ((size_t)n + 1) * sizeof *names);
+    struct method_name *all = trace_samples_names(p->reader, arena),
+                       *names = arena_alloc(arena, ((size_t)n + 1) * sizeof *names);
     const char **labels = arena_alloc(arena, ((size_t)n + 1) * sizeof *labels);
     p->labels = arena_alloc(arena, ((size_t)n + 1) * sizeof *p->labels);
     if (all == NULL || names == NULL || labels == NULL || p->labels == NULL)

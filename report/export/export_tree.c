@@ -45,7 +45,7 @@ static uint32_t *find_owners(const struct report_source *source, double min_shar
 
 static const char *full_name(const struct report_source *source, uint32_t method, bool with_parameters)
 {
-    struct java_name name = report_name(source, method);
+    struct method_name name = report_name(source, method);
     if (name.method == NULL)
         return NULL;
     const char *text = java_names_display(source->arena, &name, JAVA_NAMES_FULL);

@@ -81,9 +81,8 @@ static bool put_name(const struct drawn *drawn, cJSON *names, cJSON *keys, uint3
     uint32_t method = drawn->source->tree->nodes[node].method;
     const char *key = "";
     if (method < drawn->source->tree->n_methods) {
-        struct java_name name = report_name(drawn->source, method);
-        key =
-            name.method == NULL ? NULL : arena_printf(arena, "%s.%s%s", name.class_name, name.method, name.descriptor);
+        struct method_name name = report_name(drawn->source, method);
+        key = name.method == NULL ? NULL : method_name_text(arena, &name);
     }
     return key != NULL && html_put(names, NULL, html_text(arena, export_name(&drawn->tree, node))) &&
            html_put(keys, NULL, html_text(arena, key));

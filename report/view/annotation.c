@@ -178,7 +178,7 @@ int annotation_table(const struct annotation *a, const struct annotation_options
 {
     struct source_file found, *file = NULL;
     bool has_lines = a->method.n_lines > 0;
-    if (has_lines && source_file_find(&found, options->sources, a->method.class_name, a->method.source, a->arena))
+    if (has_lines && source_file_find(&found, options->sources, a->method.names.class_name, a->method.source, a->arena))
         file = &found;
     table_begin(table, a->arena);
     add_columns(a, file != NULL, table);

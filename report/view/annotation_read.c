@@ -25,7 +25,7 @@ static int no_memory(struct err *err)
 
 static bool is_named(const char *pattern, const struct trace_sampled_method *method, struct arena *arena)
 {
-    return java_names_is(arena, &(struct java_name){ method->class_name, method->name, method->descriptor }, pattern);
+    return java_names_is(arena, &method->names, pattern);
 }
 
 /* By method: the samples with it on the stack; NULL: no memory.  Recursion counts once for each call. */
@@ -56,17 +56,16 @@ static int refuse(const struct trace_reader *reader, const char *path, const cha
 
 static const char *label_of(struct arena *arena, const struct trace_sampled_method *method)
 {
-    const struct java_name name = { method->class_name, method->name, method->descriptor };
+    const struct method_name name = method->names;
     const char *full = java_names_display(arena, &name, JAVA_NAMES_FULL);
-    const char *parameters = java_names_parameters(arena, method->descriptor);
+    const char *parameters = java_names_parameters(arena, method->names.descriptor);
     return full == NULL || parameters == NULL ? NULL : arena_printf(arena, "%s%s", full, parameters);
 }
 
 /* A class that was changed, as by a recording's probes, has its methods once more. */
 static bool is_version(const struct trace_sampled_method *a, const struct trace_sampled_method *b)
 {
-    return strcmp(a->class_name, b->class_name) == 0 && strcmp(a->name, b->name) == 0 &&
-           strcmp(a->descriptor, b->descriptor) == 0;
+    return method_name_equals(&a->names, &b->names);
 }
 
 /* By method: is it a version of this one?  In the arena; NULL: no memory. */
@@ -121,14 +120,14 @@ static void *copy(struct arena *arena, const void *bytes, size_t n)
 static int keep_method(struct annotation *a, const struct trace_sampled_method *method, struct err *err)
 {
     a->method =
-        (struct trace_sampled_method){ .class_name =
-                                           arena_text(a->arena, method->class_name, strlen(method->class_name)),
+        (struct trace_sampled_method){ .names.class_name = arena_text(a->arena, method->names.class_name,
+                                                                      strlen(method->names.class_name)),
                                        .source = arena_text(a->arena, method->source, strlen(method->source)),
                                        .code_bytes = method->code_bytes,
                                        .lines = copy(a->arena, method->lines, method->n_lines * sizeof *method->lines),
                                        .n_lines = method->n_lines,
                                        .code = copy(a->arena, method->code, method->code_bytes) };
-    return a->method.class_name == NULL || a->method.source == NULL ? no_memory(err) : 0;
+    return a->method.names.class_name == NULL || a->method.source == NULL ? no_memory(err) : 0;
 }
 
 static uint32_t line_of(const struct trace_sampled_method *method, uint32_t index)

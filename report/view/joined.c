@@ -40,7 +40,7 @@ static int check(const struct report_source *a, const struct report_source *b, s
 
 static const char *name_of(const struct report_source *source, uint32_t method)
 {
-    struct java_name name = report_name(source, method);
+    struct method_name name = report_name(source, method);
     return arena_printf(source->arena, "%s.%s%s", name.class_name, name.method == NULL ? "" : name.method,
                         name.descriptor);
 }

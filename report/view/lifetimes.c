@@ -26,7 +26,7 @@ struct list {
 };
 
 struct lifetimes_method {
-    const char *class_name, *name, *descriptor; /* the arena's */
+    struct method_name names; /* the arena's */
 };
 
 struct lifetimes_place {
@@ -110,8 +110,9 @@ static bool take_entry_of_kind(struct lifetimes *l, const struct memtrace_entry 
     case MEMTRACE_METHOD: {
         struct lifetimes_method *method = method_of(l, e->number);
         if (method != NULL)
-            *method = (struct lifetimes_method){ keep(l, e->class_name), keep(l, e->name), keep(l, e->descriptor) };
-        return method != NULL && method->class_name != NULL && method->name != NULL && method->descriptor != NULL;
+            *method = (struct lifetimes_method){ { keep(l, e->class_name), keep(l, e->name), keep(l, e->descriptor) } };
+        return method != NULL && method->names.class_name != NULL && method->names.method != NULL &&
+               method->names.descriptor != NULL;
     }
     case MEMTRACE_PLACE: {
         struct lifetimes_place *place = place_of(l, e->number);
@@ -220,9 +221,9 @@ static const char *site_label(const struct lifetimes *l, const struct lifetimes_
 {
     const struct lifetimes_method *methods = l->methods.items;
     const struct lifetimes_method *m = place->method < l->methods.n ? &methods[place->method] : NULL;
-    if (m == NULL || m->name == NULL)
+    if (m == NULL || m->names.method == NULL)
         return "a method that is not described";
-    const struct java_name name = { m->class_name, m->name, m->descriptor };
+    const struct method_name name = m->names;
     const char *text = java_names_display(arena, &name, JAVA_NAMES_FULL);
     if (text == NULL || place->line == 0)
         return text;

@@ -16,8 +16,8 @@ struct misses_known {
 bool misses_are_ours(const struct misses_tally *tally, const struct code_function *function)
 {
     return tally->key.is_ours || function->kind == CODE_AT_AGENT ||
-           (function->class_name != NULL && (strcmp(function->class_name, "java/lang/MmprofProbe") == 0 ||
-                                             strcmp(function->class_name, "mmprof/Probe") == 0));
+           (function->names.class_name != NULL && (strcmp(function->names.class_name, "java/lang/MmprofProbe") == 0 ||
+                                                   strcmp(function->names.class_name, "mmprof/Probe") == 0));
 }
 
 static bool is_java(enum code_location_kind kind)
@@ -74,7 +74,7 @@ static void add_tally(struct misses_known *known, struct misses *m, const struct
     const struct code_function *function = code_locations_function(m->locations, location.function);
     if (misses_are_ours(tally, function))
         return;
-    bool is_java = function->method != NULL;
+    bool is_java = function->names.method != NULL;
     known->all += n;
     known->no_code += function->kind == CODE_AT_UNKNOWN || (function->kind == CODE_AT_INTERPRETER && !is_java) ? n : 0;
     known->java += is_java ? n : 0;

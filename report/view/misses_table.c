@@ -95,8 +95,8 @@ static const char *part_label(struct arena *arena, const struct code_function *f
 
 static const char *method_label(struct arena *arena, const struct code_function *function)
 {
-    if (function->method != NULL) {
-        const struct java_name name = { function->class_name, function->method, function->descriptor };
+    if (function->names.method != NULL) {
+        const struct method_name name = function->names;
         return java_names_display(arena, &name, JAVA_NAMES_SHORT);
     }
     if (function->kind == CODE_AT_INTERPRETER)
@@ -167,8 +167,8 @@ static struct misses_row code_row(const struct misses *m, enum misses_by by, con
     }
     row.label = method_label(m->arena, function);
     row.file = function->file;
-    row.class_name = function->class_name;
-    if (by == MISSES_BY_METHOD || function->method == NULL)
+    row.class_name = function->names.class_name;
+    if (by == MISSES_BY_METHOD || function->names.method == NULL)
         return row;
     row.line = location->line;
     if (location->bytecode != 0)

@@ -103,7 +103,7 @@ static void fill_row(const struct phases_report *report, const struct phases_ord
                      const struct table *table, struct table_cell *cells)
 {
     const struct calltree_total *total = &report->totals[order->i];
-    struct java_name name = report_name(report->source, total->method);
+    struct method_name name = report_name(report->source, total->method);
     struct recorded window = recorded(report, order->i);
     double ns = report_ns(report->source, order->total_ticks);
     double self_ns = report_ns(report->source, phases_self_ticks(total, report->source->clock));
@@ -210,12 +210,11 @@ int phases_rows(const struct phases_report *report, struct phases_file *file, st
     size_t n_rows = 0;
     for (size_t i = 0; i < n; i++) {
         const struct calltree_total *total = &report->totals[order[i].i];
-        struct java_name name = report_name(source, total->method);
+        struct method_name name = report_name(source, total->method);
         if (name.class_name[0] == '\0') /* not described: nobody could instrument it */
             continue;
         double ns = report_ns(source, order[i].total_ticks);
-        rows[n_rows++] = (struct phases_file_row){ name.class_name,           name.method,    name.descriptor, ns,
-                                                   ns / (double)total->calls, order[i].share, total->calls };
+        rows[n_rows++] = (struct phases_file_row){ name, ns, ns / (double)total->calls, order[i].share, total->calls };
     }
     *file = (struct phases_file){ .trace = source->path,
                                   .clock = report_clock_key(source->clock),

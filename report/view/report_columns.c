@@ -305,7 +305,7 @@ static void fill_kernel(const struct making *making, const struct values *v, str
 static void fill_shape(struct making *making, const struct values *v, struct table_cell *cells)
 {
     struct arena *arena = making->source->arena;
-    const struct java_name *name = &v->name;
+    const struct method_name *name = &v->name;
     struct jit_shape shape;
     char text[JIT_SHAPE_TEXT_BYTES];
     if (making->source->shapes == NULL ||

@@ -24,7 +24,7 @@ struct row_id {
 struct values {
     const char *label, *kind;
     struct row_id id;
-    struct java_name name;
+    struct method_name name;
     /* Or REPORT_NO_TICKS: not applicable; others are negative in a row of switches only. */
     double time_ticks, self_ticks;
     double probe_ticks;   /* of time_ticks, what probes measured: what calls took */

@@ -214,7 +214,7 @@ static const char *known_by(const struct making *making, size_t row, double from
 static const char *reason_of(const struct making *making, size_t row, const struct sampled *all, size_t n)
 {
     uint32_t method = making->rows[row]->method;
-    struct java_name name = report_name(making->source, method);
+    struct method_name name = report_name(making->source, method);
     if (making->rows[row]->calls > 0)
         return sampled_why_off(making->source, method);
     for (size_t i = 0; i < n; i++)

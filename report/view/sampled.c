@@ -33,7 +33,7 @@ static bool parse(const struct report_source *source, uint32_t i, struct sampled
 {
     struct info_live_sampled told;
     size_t n = info_read(source->reader, INFO_LIVE_SAMPLED, i, source->arena, &told);
-    sampled->name = (struct java_name){ told.class_name, told.name, told.descriptor };
+    sampled->name = told.names;
     sampled->why = sampled_why_text(n < INFO_SAMPLED_REASON ? "" : told.why, told.recompilation_ns, source->arena);
     return n >= INFO_SAMPLED_FORMER && sampled->why != NULL;
 }

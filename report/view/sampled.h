@@ -8,7 +8,7 @@
 
 /* A method that samples saw, and why it has no probes. */
 struct sampled {
-    struct java_name name;
+    struct method_name name;
     const char *why;
 };
 

@@ -73,7 +73,7 @@ static struct table_cell *start_row(struct stats_making *making, const char *kin
 static void add_phase(struct stats_making *making, size_t row)
 {
     uint32_t method = making->rows[row]->method;
-    struct java_name name = report_name(making->source, method);
+    struct method_name name = report_name(making->source, method);
     for (size_t i = 0; i < making->metrics->wish.n_metrics; i++) {
         struct moments moments = statistics_moments(making->statistics, method, i);
         struct table_cell *cells = start_row(making, "phase", making->labels[row], i);

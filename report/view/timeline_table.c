@@ -361,7 +361,7 @@ static void say_regions(struct timeline_making *m)
 static void add_phase(struct timeline_making *m, uint32_t row)
 {
     struct table_cell *cells = table_row(m->table, "phase");
-    struct java_name name = report_name(m->source, m->read->rows[row]->method);
+    struct method_name name = report_name(m->source, m->read->rows[row]->method);
     uint64_t ticks = 0;
     if (cells == NULL)
         return;

@@ -148,7 +148,7 @@ static void put_row(const struct tree_making *making, uint32_t i)
     uint32_t top = i;
     while (making->view.lines[top].parent != 0)
         top = making->view.lines[top].parent;
-    struct java_name name = is_root ? (struct java_name){ "", "", "" } : report_name(source, line->method);
+    struct method_name name = is_root ? (struct method_name){ "", "", "" } : report_name(source, line->method);
     struct sample_cells to = { making->table, table_row(making->table, is_root ? "root" : "context") };
     const struct table_cell values[] = {
         share_of(line->ticks, whole, line->share_error, arena),

@@ -177,8 +177,8 @@ static const char *most_at(struct arena *arena, const struct code_function *func
 
 static const char *function_label(struct arena *arena, const struct code_function *function)
 {
-    if (function->method != NULL) {
-        struct java_name name = { function->class_name, function->method, function->descriptor };
+    if (function->names.method != NULL) {
+        struct method_name name = function->names;
         return java_names_display(arena, &name, JAVA_NAMES_SHORT);
     }
     if (function->name[0] != '\0')

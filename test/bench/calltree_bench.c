@@ -57,7 +57,7 @@ static int write_tables(struct trace_writer *writer, struct err *err)
     for (uint32_t i = 0; i < N_METHODS; i++) {
         char name[32];
         snprintf(name, sizeof name, "m%u", i);
-        struct trace_method method = { i, "bench/Synthetic", name, "()V", "Synthetic.java", 1, 60, true };
+        struct trace_method method = { i, { "bench/Synthetic", name, "()V" }, "Synthetic.java", 1, 60, true };
         if (trace_write_method(writer, &method, err) < 0)
             return -1;
     }

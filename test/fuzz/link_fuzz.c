@@ -21,7 +21,9 @@ static int take_answer(void *context, const struct recorder_answer *answer, stru
 static void give_commands(struct recorder_link *link)
 {
     static const struct recorder_phase phase = { "a/B", "run", "()V" };
-    static const struct trace_method method = { .id = 3, .class_name = "a/B", .name = "run", .descriptor = "()V" };
+    static const struct trace_method method = {
+        .id = 3, .names.class_name = "a/B", .names.method = "run", .names.descriptor = "()V"
+    };
     const uint32_t ids[] = { 3, 4 };
     struct err err;
     link_know(link, &method, &err);

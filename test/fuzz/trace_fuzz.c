@@ -97,7 +97,7 @@ static void read_all(const uint8_t *bytes, size_t n, bool salvage)
     hold(n_events <= n && trace_n_methods(reader) <= 1u << 20 && trace_n_threads(reader) <= 1u << 20);
     for (uint32_t i = 0; i < trace_n_methods(reader); i += 97) {
         const struct trace_method *method = trace_method(reader, i);
-        sum += method == NULL ? 0 : strlen(method->class_name) + strlen(method->source);
+        sum += method == NULL ? 0 : strlen(method->names.class_name) + strlen(method->source);
     }
     hold(sum != 0xfeedfeedfeedfeed); /* so that the sum is needed */
     trace_close(reader);

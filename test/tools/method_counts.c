@@ -106,8 +106,9 @@ static void print(const struct trace_reader *reader)
         const struct trace_method *m = trace_method(reader, id);
         const struct counts *c = &methods[id];
         if (m != NULL && c->entered + c->returned + c->thrown > 0)
-            printf("METHOD %s.%s%s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", m->class_name, m->name,
-                   m->descriptor, c->entered, c->returned, c->thrown, c->entered - c->returned - c->thrown);
+            printf("METHOD %s.%s%s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", m->names.class_name,
+                   m->names.method, m->names.descriptor, c->entered, c->returned, c->thrown,
+                   c->entered - c->returned - c->thrown);
     }
     printf("RECORDS %" PRIu64 " LOST %" PRIu64 " CUT %d UNNESTED %" PRIu64 "\n", n_records, n_lost,
            trace_is_cut(reader), n_unnested);

@@ -48,7 +48,7 @@ static int hear_method(void *context, const struct trace_method *method, struct 
     char name[4096];
     if (method->id >= MAX_METHODS || script.names[method->id] != NULL)
         return err_set(err, "method %" PRIu32 " comes twice or is out of range", method->id);
-    snprintf(name, sizeof name, "%s.%s", method->class_name, method->name);
+    snprintf(name, sizeof name, "%s.%s", method->names.class_name, method->names.method);
     script.names[method->id] = strdup(name);
     script.n_methods++;
     if (method->id >= script.n_ids)

@@ -53,8 +53,8 @@ static void print_candidates(const struct candidate_list *list)
         const struct candidate *c = &list->all[i];
         printf("%s %.3f %.3f..%.3f self=%.3f samples=%" PRIu64 " calls=%" PRIu64 " per_call_ms=%.1f %s.%s%s %s\n",
                CANDIDATE_IS_ONE(c->reason) ? "OVER" : "UNDER", c->share, c->share_low, c->share_high, c->self_share,
-               c->n_samples, c->n_calls_least, c->per_call_most_ns / 1e6, c->class_name, c->name, c->descriptor,
-               candidate_reason_text(c->reason));
+               c->n_samples, c->n_calls_least, c->per_call_most_ns / 1e6, c->names.class_name, c->names.method,
+               c->names.descriptor, candidate_reason_text(c->reason));
     }
 }
 
@@ -68,8 +68,8 @@ static const struct candidate *find(const struct candidate_list *list, const str
 {
     for (size_t i = 0; i < list->n_all; i++) {
         const struct candidate *c = &list->all[i];
-        if (strcmp(c->class_name, row->class_name) == 0 && strcmp(c->name, row->method) == 0 &&
-            strcmp(c->descriptor, row->descriptor) == 0)
+        if (strcmp(c->names.class_name, row->names.class_name) == 0 &&
+            strcmp(c->names.method, row->names.method) == 0 && strcmp(c->names.descriptor, row->names.descriptor) == 0)
             return c;
     }
     return NULL;
@@ -89,7 +89,7 @@ static void print_recall(const struct candidate_list *list, const struct phases_
             reasons[c->reason]++;
         if (run.all && (c == NULL || !CANDIDATE_IS_ONE(c->reason)))
             printf("MISSED %.4f calls=%" PRIu64 " %s.%s %s\n", file->rows[i].share, file->rows[i].calls,
-                   file->rows[i].class_name, file->rows[i].method,
+                   file->rows[i].names.class_name, file->rows[i].names.method,
                    c == NULL ? "not seen" : candidate_reason_text(c->reason));
     }
     printf("RECALL share=%.3f phases=%zu found=%zu unseen=%zu", share, n, n_found, n_unseen);

@@ -17,10 +17,10 @@ static const uint8_t code[] = { 0x03, 0x3c, 0x1b, 0x1a, 0xa2, 0x00, 0x0d, 0x1b, 
 static const struct code_line lines[] = { { 0, 10 }, { 7, 11 }, { 11, 10 }, { 17, 12 } };
 static const struct code_line later_lines[] = { { 0, 10 }, { 29, 12 } };
 static const struct trace_sampled_method methods[] = {
-    { "p/Outer$Loop", "run", "(I)V", "Outer.java", sizeof code, lines, 4, code },
-    { "p/Outer$Loop", "call", "(I)V", "Outer.java", 1, NULL, 0, NULL },
-    { "p/Outer$Loop", "run", "(I)V", "Outer.java", 30, later_lines, 2, NULL },
-    { "q/Loop", "run", "(ILjava/lang/String;)V", "", 0, NULL, 0, NULL },
+    { { "p/Outer$Loop", "run", "(I)V" }, "Outer.java", sizeof code, lines, 4, code },
+    { { "p/Outer$Loop", "call", "(I)V" }, "Outer.java", 1, NULL, 0, NULL },
+    { { "p/Outer$Loop", "run", "(I)V" }, "Outer.java", 30, later_lines, 2, NULL },
+    { { "q/Loop", "run", "(ILjava/lang/String;)V" }, "", 0, NULL, 0, NULL },
 };
 
 static void put(struct maker *m, uint32_t context, int32_t index, uint64_t cycles)
@@ -45,7 +45,7 @@ static const char *make_trace(void)
     maker_must(&m, trace_write_info(m.writer, "sample.events", "cycles instructions", &m.err));
     maker_thread(&m, 0, "main", false);
     maker_stack(&m, 0, -1, 0, &methods[0], 0, 0);
-    maker_stack(&m, 1, 8, 0, &(struct trace_sampled_method){ .class_name = NULL }, 0, 0);
+    maker_stack(&m, 1, 8, 0, &(struct trace_sampled_method){ .names.class_name = NULL }, 0, 0);
     maker_stack(&m, 2, 8, 1, &methods[1], 0, 0);
     maker_stack(&m, 0, -1, 2, &methods[3], 0, 0);
     maker_stack(&m, 0, -1, 3, &methods[2], 0, 0);

@@ -61,9 +61,9 @@ static void choose(void)
 
 static const struct candidate *find(const char *name)
 {
-    static const struct candidate none = { .class_name = "", .name = "", .reason = CANDIDATE_N_REASONS };
+    static const struct candidate none = { .names.class_name = "", .names.method = "", .reason = CANDIDATE_N_REASONS };
     for (size_t i = 0; i < list.n_all; i++)
-        if (strcmp(list.all[i].name, name) == 0)
+        if (strcmp(list.all[i].names.method, name) == 0)
             return &list.all[i];
     return &none;
 }
@@ -93,7 +93,8 @@ static void test_shares(void)
     CHECK("recursion counts once", is_near(find("1")->share, 1) && is_near(find("3")->share, 0.4));
     CHECK("a method's own time is that of the innermost frame",
           is_near(find("3")->self_share, 0.4) && find("1")->self_share == 0);
-    CHECK("the largest comes first", strcmp(list.all[0].name, "0") == 0 && strcmp(list.all[2].name, "2") == 0);
+    CHECK("the largest comes first",
+          strcmp(list.all[0].names.method, "0") == 0 && strcmp(list.all[2].names.method, "2") == 0);
     CHECK("samples of different weight say less than as many of the same",
           list.n_effective > 60 && list.n_effective < 65);
 }

@@ -30,9 +30,9 @@ static const char *make_trace(const char *name, bool with_samples)
     maker_method(&m, 1, "p/T", "b", "(I)V");
     STEPS(&m, 0, ENTER(0, 100), ENTER(1, 150), EXIT(1, 450), EXIT(0, 500));
     static const struct trace_sampled_method methods[] = {
-        { .class_name = "p/T", .name = "a", .descriptor = "()V", .source = "" },
-        { .class_name = "p/T", .name = "b", .descriptor = "(I)V", .source = "" },
-        { .class_name = "p/T", .name = "x", .descriptor = "()V", .source = "" },
+        { .names.class_name = "p/T", .names.method = "a", .names.descriptor = "()V", .source = "" },
+        { .names.class_name = "p/T", .names.method = "b", .names.descriptor = "(I)V", .source = "" },
+        { .names.class_name = "p/T", .names.method = "x", .names.descriptor = "()V", .source = "" },
     };
     for (uint32_t i = 0; with_samples && i < 3; i++)
         maker_stack(&m, i, -1, i, &methods[i], i == 2 ? 2 : 1, i == 2 ? 20 : 10);

@@ -71,9 +71,7 @@ static inline struct diff_row *experiment_row(struct experiment *e, const char *
     struct diff_row *row = &d->rows[d->n_rows];
     *row = (struct diff_row){ .kind = kind,
                               .label = label,
-                              .class_name = "",
-                              .method = "",
-                              .descriptor = "",
+                              .names = { "", "", "" },
                               .is_phase = true,
                               .order = d->n_rows,
                               .measured = { UINT64_MAX, UINT64_MAX } };

@@ -229,8 +229,8 @@ static void test_chrome(void)
 static void test_chrome_samples(void)
 {
     static const struct trace_sampled_method
-        run = { .class_name = "a/Sort", .name = "run", .descriptor = "()V", .source = "" },
-        sort = { .class_name = "a/Sort", .name = "sort", .descriptor = "()V", .source = "" };
+        run = { .names.class_name = "a/Sort", .names.method = "run", .names.descriptor = "()V", .source = "" },
+        sort = { .names.class_name = "a/Sort", .names.method = "sort", .names.descriptor = "()V", .source = "" };
     static const struct {
         uint64_t ticks;
         uint32_t context;

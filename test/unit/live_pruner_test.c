@@ -26,9 +26,12 @@ static void begin(uint32_t n)
     pruner = (struct live_pruner){ .budget = &budget, .methods = &methods };
     int rc = live_methods_open(&methods, &options.tree, &err);
     for (uint32_t id = 1; id <= n && rc == 0; id++) {
-        struct trace_method method = {
-            .id = id, .class_name = "A", .name = "m", .descriptor = "()V", .source = "", .code_bytes = 1
-        };
+        struct trace_method method = { .id = id,
+                                       .names.class_name = "A",
+                                       .names.method = "m",
+                                       .names.descriptor = "()V",
+                                       .source = "",
+                                       .code_bytes = 1 };
         rc = live_methods_add(&methods, &method, now.now_ns, &err);
     }
     live_budget_begin(&budget);

@@ -105,9 +105,7 @@ static inline void follow_orders(struct sim *sim, const struct live_orders *orde
         uint32_t id = (uint32_t)(orders->instrument[i].name[0] - 'a');
         if (id == sim->refused)
             continue;
-        struct trace_method method = {
-            .id = id, .class_name = "Sim", .name = orders->instrument[i].name, .descriptor = "()V", .source = ""
-        };
+        struct trace_method method = { .id = id, .names = { "Sim", orders->instrument[i].name, "()V" }, .source = "" };
         method.code_bytes = id == sim->deferred ? 0 : 1;
         must(live_methods_add(&sim->live->methods, &method, sim->live->now.now_ns, &err), &err);
         sim->has_probes[id] = sim->is_enabled[id] = id != sim->deferred;

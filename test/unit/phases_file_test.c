@@ -18,19 +18,19 @@ static int parse(const char *text, struct phases_file *phases)
 static void test_round_trip(void)
 {
     struct phases_file_row rows[] = {
-        { "thesis/Sort", "<init>", "([Ljava/lang/String;I)V", 1830, 915, 1, 2 },
-        { "caf\xc3\xa9/\"Quoted\"", "sort\\Data", "()V", 0.25e9, 1e6, 0.125, UINT64_C(1) << 40 },
-        { "a b/C (d)", "adds (positive)\nnumbers\x1b", "(ILe f/G (h);[[La)b;)Li) j;", 1, 1, 1, 1 },
-        { "\xf0\x9d\x92\xb3/Hidden.0x01", "\xf0\x9d\x92\xb3work\xc2\x9b", "()V", 1, 1, 1, 1 },
+        { { "thesis/Sort", "<init>", "([Ljava/lang/String;I)V" }, 1830, 915, 1, 2 },
+        { { "caf\xc3\xa9/\"Quoted\"", "sort\\Data", "()V" }, 0.25e9, 1e6, 0.125, UINT64_C(1) << 40 },
+        { { "a b/C (d)", "adds (positive)\nnumbers\x1b", "(ILe f/G (h);[[La)b;)Li) j;" }, 1, 1, 1, 1 },
+        { { "\xf0\x9d\x92\xb3/Hidden.0x01", "\xf0\x9d\x92\xb3work\xc2\x9b", "()V" }, 1, 1, 1, 1 },
     };
     struct phases_file phases = { "trace.dat", "cpu", 1830, 0.1, 0.05, 0.01, 0.004, -1, 21.5, rows, 4 }, got;
     char *text = phases_file_text(&phases);
     CHECK("what is written is read", text != NULL && parse(text, &got) == 0);
     CHECK_NUMBER("with all phases", got.n_rows, 4);
     for (size_t i = 0; i < got.n_rows; i++) {
-        CHECK_TEXT("class", got.rows[i].class_name, rows[i].class_name);
-        CHECK_TEXT("method", got.rows[i].method, rows[i].method);
-        CHECK_TEXT("descriptor", got.rows[i].descriptor, rows[i].descriptor);
+        CHECK_TEXT("class", got.rows[i].names.class_name, rows[i].names.class_name);
+        CHECK_TEXT("method", got.rows[i].names.method, rows[i].names.method);
+        CHECK_TEXT("descriptor", got.rows[i].names.descriptor, rows[i].names.descriptor);
     }
     CHECK("nothing in it steers a terminal", text != NULL && strpbrk(text, "\x1b\x9b") == NULL);
     CHECK_NUMBER("calls", got.rows[1].calls, rows[1].calls);
@@ -122,7 +122,7 @@ static void test_deep_nesting(void)
 static void test_files(void)
 {
     const char *directory = getenv("SCRATCH") == NULL ? "/tmp" : getenv("SCRATCH");
-    struct phases_file_row row = { "a/B", "m", "()V", 1, 1, 1, 1 };
+    struct phases_file_row row = { { "a/B", "m", "()V" }, 1, 1, 1, 1 };
     struct phases_file phases = { "trace.dat", "cpu", 1, 0, 0, 0, 0, 0, 0, &row, 1 }, got;
     char path[512], missing[512];
     snprintf(path, sizeof path, "%s/phases.json", directory);

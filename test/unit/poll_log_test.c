@@ -141,8 +141,8 @@ static int take(const struct stack_sample *sample, void *context, struct err *er
         return 0;
     const struct sampled_method *inner = &sample->known[sample->methods[0]],
                                 *outer = &sample->known[sample->methods[sample->n - 1]];
-    snprintf(seen.inner, sizeof seen.inner, "%s", inner->name);
-    snprintf(seen.outer, sizeof seen.outer, "%s", outer->name);
+    snprintf(seen.inner, sizeof seen.inner, "%s", inner->names.method);
+    snprintf(seen.outer, sizeof seen.outer, "%s", outer->names.method);
     seen.calls = sampled_method_calls(inner);
     return 0;
 }

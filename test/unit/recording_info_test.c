@@ -6,7 +6,7 @@
 
 static void test_records(void)
 {
-    static const struct info_live_sampled sampled = { 0.125, 7, "a/B", "run it", "(I)V", "dear", 5e6 };
+    static const struct info_live_sampled sampled = { 0.125, 7, { "a/B", "run it", "(I)V" }, "dear", 5e6 };
     static const struct info_live_method method = { "disarmed", 1.5, 1000, 250, "it is called too often" };
     struct info_live_sampled s;
     struct info_live_method got;
@@ -35,7 +35,7 @@ static void test_records(void)
     struct trace_event event;
     CHECK("it can be read", trace_next(r, &event, &m.err) == 0);
     CHECK_NUMBER("a sampled method has seven fields", info_read(r, INFO_LIVE_SAMPLED, 0, &arena, &s), 7);
-    CHECK_TEXT("a word may hold a blank", s.name, "run it");
+    CHECK_TEXT("a word may hold a blank", s.names.method, "run it");
     CHECK("and numbers are in their places", s.share == 0.125 && s.n_samples == 7 && s.recompilation_ns == 5e6);
     CHECK_NUMBER("what is behind the last field is passed over", info_read(r, INFO_LIVE_SAMPLED, 1, &arena, &s),
                  INFO_SAMPLED_REASON);

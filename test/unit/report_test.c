@@ -248,9 +248,9 @@ static void test_shapes(void)
         const struct trace_method *method = trace_method(made.trace.reader, made.trace.totals[i].method);
         event.kind = JIT_METHOD;
         event.method = method->id;
-        event.class_name = (struct wire_text){ method->class_name, strlen(method->class_name) };
-        event.name = (struct wire_text){ method->name, strlen(method->name) };
-        event.descriptor = (struct wire_text){ method->descriptor, strlen(method->descriptor) };
+        event.class_name = (struct wire_text){ method->names.class_name, strlen(method->names.class_name) };
+        event.name = (struct wire_text){ method->names.method, strlen(method->names.method) };
+        event.descriptor = (struct wire_text){ method->names.descriptor, strlen(method->names.descriptor) };
         maker_must(&m, jit_shapes_add(shapes, &event, &m.err));
     }
     event = (struct jit_event){ .kind = JIT_COMPILED, .flags = JIT_WAS_THERE, .n_inlined = 1, .inlined = { { 1, 0 } } };

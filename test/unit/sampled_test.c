@@ -31,18 +31,14 @@ static void begin(struct maker *m)
     maker_method(m, SORT, "a/Sort", "sort", "(I)V");
 }
 
-static const struct trace_sampled_method main_method = { .class_name = "a/Main",
-                                                         .name = "main",
-                                                         .descriptor = "()V",
-                                                         .code_bytes = 9 },
-                                         run = { .class_name = "a/Sort", .name = "run", .descriptor = "()V" },
-                                         merge = { .class_name = "a/Sort", .name = "merge", .descriptor = "()V" },
-                                         copy = { .class_name = "a/Sort", .name = "copy", .descriptor = "()V" },
-                                         sort = { .class_name = "a/Sort", .name = "sort", .descriptor = "(I)V" },
-                                         probe = { .class_name = "java/lang/MmprofProbe",
-                                                   .name = "exit",
-                                                   .descriptor = "()V" },
-                                         known = { .class_name = NULL };
+static const struct trace_sampled_method
+    main_method = { .names.class_name = "a/Main", .names.method = "main", .names.descriptor = "()V", .code_bytes = 9 },
+    run = { .names.class_name = "a/Sort", .names.method = "run", .names.descriptor = "()V" },
+    merge = { .names.class_name = "a/Sort", .names.method = "merge", .names.descriptor = "()V" },
+    copy = { .names.class_name = "a/Sort", .names.method = "copy", .names.descriptor = "()V" },
+    sort = { .names.class_name = "a/Sort", .names.method = "sort", .names.descriptor = "(I)V" },
+    probe = { .names.class_name = "java/lang/MmprofProbe", .names.method = "exit", .names.descriptor = "()V" },
+    known = { .names.class_name = NULL };
 
 enum { IN_MAIN = 1, IN_RUN, IN_MERGE, IN_COPY, IN_SORT, IN_PROBE, IN_OTHER_MERGE };
 
@@ -257,8 +253,12 @@ static void test_ended_row(void)
 /* Two halves of the time, each of a method that only calls others. */
 static void test_same_time(void)
 {
-    static const struct trace_sampled_method left = { .class_name = "a/Main", .name = "left", .descriptor = "()V" },
-                                             right = { .class_name = "a/Main", .name = "right", .descriptor = "()V" };
+    static const struct trace_sampled_method left = { .names.class_name = "a/Main",
+                                                      .names.method = "left",
+                                                      .names.descriptor = "()V" },
+                                             right = { .names.class_name = "a/Main",
+                                                       .names.method = "right",
+                                                       .names.descriptor = "()V" };
     const struct report_wish wish = { .sort = "time" };
     struct maker m;
     struct made made;

@@ -22,7 +22,7 @@ static void test_display(void)
         { "no class at all", "", "(method 7)", "(method 7)", "(method 7)" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct java_name name = { rows[i].class_name, rows[i].method, "()V" };
+        struct method_name name = { rows[i].class_name, rows[i].method, "()V" };
         CHECK_TEXT(rows[i].claim, java_names_display(&arena, &name, JAVA_NAMES_SHORT), rows[i].brief);
         CHECK_TEXT("and in full", java_names_display(&arena, &name, JAVA_NAMES_FULL), rows[i].full);
     }
@@ -51,7 +51,7 @@ static void test_parameters(void)
 static void test_labels(void)
 {
     static const struct {
-        struct java_name name;
+        struct method_name name;
         const char *label;
     } rows[] = {
         { { "a/List", "add", "(I)V" }, "a.List.add(int)" },
@@ -70,7 +70,7 @@ static void test_labels(void)
         { { "a/Tree", "get", "(La/List$Node;)V" }, "Tree.get(List$Node)" },
     };
     enum { N = sizeof rows / sizeof rows[0] };
-    struct java_name names[N];
+    struct method_name names[N];
     const char *labels[N];
     for (size_t i = 0; i < N; i++)
         names[i] = rows[i].name;

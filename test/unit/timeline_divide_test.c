@@ -15,9 +15,9 @@ enum { MAIN, READ = 0 };
 static void test_divided(void)
 {
     static const struct trace_sampled_method methods[] = {
-        { .class_name = "a/Parser", .name = "read", .descriptor = "()V", .source = "" },
-        { .class_name = "a/Parser", .name = "hash", .descriptor = "()V", .source = "" },
-        { .class_name = "a/Parser", .name = "work", .descriptor = "()V", .source = "" }
+        { .names.class_name = "a/Parser", .names.method = "read", .names.descriptor = "()V", .source = "" },
+        { .names.class_name = "a/Parser", .names.method = "hash", .names.descriptor = "()V", .source = "" },
+        { .names.class_name = "a/Parser", .names.method = "work", .names.descriptor = "()V", .source = "" }
     };
     static const uint32_t parents[] = { 0, 1, 0 };
     static const uint64_t moments[] = { 10, 20, 70 };

@@ -17,8 +17,8 @@ static int write_small(const char *path)
 {
     const struct trace_counter counters[] = { { "instructions", "", true, TRACE_COUNTER_EVENT, 0 },
                                               { "cycles", "no PMU", false, TRACE_COUNTER_EVENT, 0 } };
-    const struct trace_method methods[] = { { 1, "A", "<init>", "()V", "A.java", 3, 60, false },
-                                            { 300, "A", "work", "(I)V", "A.java", 9, 90, true } };
+    const struct trace_method methods[] = { { 1, { "A", "<init>", "()V" }, "A.java", 3, 60, false },
+                                            { 300, { "A", "work", "(I)V" }, "A.java", 9, 90, true } };
     const struct trace_thread thread = {
         1, 4712, true, "main", "java", TRACE_UNKNOWN, TRACE_UNKNOWN, 0, .cpu_time = { 0 }
     };

@@ -73,7 +73,7 @@ static inline void maker_thread(struct maker *m, uint32_t index, const char *nam
 static inline void maker_method(struct maker *m, uint32_t id, const char *class_name, const char *name,
                                 const char *descriptor)
 {
-    struct trace_method method = { id, class_name, name, descriptor, "Sort.java", 1, 60, false };
+    struct trace_method method = { id, { class_name, name, descriptor }, "Sort.java", 1, 60, false };
     maker_must(m, trace_write_method(m->writer, &method, &m->err));
 }
 
@@ -83,9 +83,10 @@ static inline void maker_method(struct maker *m, uint32_t id, const char *class_
 static inline void maker_stack(struct maker *m, uint32_t parent, int32_t call_site, uint32_t method,
                                const struct trace_sampled_method *named, uint64_t n, uint64_t ns)
 {
-    const struct trace_context context = {
-        .parent = parent, .call_site = call_site, .method = method, .named = named->class_name == NULL ? NULL : named
-    };
+    const struct trace_context context = { .parent = parent,
+                                           .call_site = call_site,
+                                           .method = method,
+                                           .named = named->names.class_name == NULL ? NULL : named };
     maker_must(m, trace_write_context(m->writer, &context, &m->err));
     const struct trace_sample sample = {
         .thread = TRACE_NO_THREAD, .context = ++m->n_contexts, .index = -1, .n = n, .weight_ns = ns

@@ -21,8 +21,10 @@ static int write_example(const char *path)
     const struct trace_thread thread = {
         0, 4712, true, "main", "java", TRACE_UNKNOWN, TRACE_UNKNOWN, 0, { true, 300, 250, 2 }
     };
-    const struct trace_method methods[] = { { 1, "Main", "main", "([Ljava/lang/String;)V", "Main.java", 3, 60, false },
-                                            { 200, "Main", "sort", "()V", "Main.java", 9, 81, true } };
+    const struct trace_method methods[] = {
+        { 1, { "Main", "main", "([Ljava/lang/String;)V" }, "Main.java", 3, 60, false },
+        { 200, { "Main", "sort", "()V" }, "Main.java", 9, 81, true }
+    };
     const struct trace_event event = { .kind = TRACE_CPU_IN, .thread = 0, .ticks = 1300 };
     const struct location_entry file = { .kind = LOCATION_FILE,
                                          .path = wire_text("/a.so"),

@@ -100,9 +100,9 @@ static inline void seen_cpu_time(void *context, const struct trace_thread *threa
 static inline void seen_method(void *context, const struct trace_method *method)
 {
     hash_number(context, method->id);
-    hash_text(context, method->class_name);
-    hash_text(context, method->name);
-    hash_text(context, method->descriptor);
+    hash_text(context, method->names.class_name);
+    hash_text(context, method->names.method);
+    hash_text(context, method->names.descriptor);
     hash_text(context, method->source);
     hash_number(context, method->first_line);
     hash_number(context, method->code_bytes);

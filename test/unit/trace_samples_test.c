@@ -16,7 +16,7 @@ struct heard {
 static void hear_method(void *context, uint32_t number, const struct trace_sampled_method *method)
 {
     struct heard *heard = context;
-    heard->n_methods += number == heard->n_methods && method->class_name != NULL;
+    heard->n_methods += number == heard->n_methods && method->names.class_name != NULL;
 }
 
 static void hear_context(void *context, uint32_t number, const struct trace_context *node)
@@ -52,8 +52,8 @@ static struct trace_reader *read_all(const char *path, bool salvage, struct hear
 
 static const struct code_line lines[] = { { 0, 12 }, { 7, 13 }, { 40, 9 } };
 static const uint8_t code[60] = { 0x2a, 0xb4, [59] = 0xb1 };
-static const struct trace_sampled_method run = { "a/B", "run", "()V", "B.java", 60, lines, 3, code },
-                                         sum = { "a/B", "\xed\xa0\xb5\xed\xb2\xb3", "(I)V", "", 0, NULL, 0, NULL };
+static const struct trace_sampled_method run = { { "a/B", "run", "()V" }, "B.java", 60, lines, 3, code },
+                                         sum = { { "a/B", "\xed\xa0\xb5\xed\xb2\xb3", "(I)V" }, "", 0, NULL, 0, NULL };
 static const uint64_t counters[] = { 9000000, 0, UINT64_MAX };
 
 static void write_samples(struct maker *m)
@@ -69,7 +69,7 @@ static void write_samples(struct maker *m)
     maker_thread(m, 1, "worker", false);
     maker_stack(m, 0, -1, 0, &run, 0, 0);
     maker_stack(m, 1, 40, 1, &sum, 0, 0);
-    maker_stack(m, 2, 65535, 0, &(struct trace_sampled_method){ .class_name = NULL }, 0, 0);
+    maker_stack(m, 2, 65535, 0, &(struct trace_sampled_method){ .names.class_name = NULL }, 0, 0);
     for (size_t i = 0; i < 4; i++)
         maker_must(m, trace_write_sample(m->writer, &samples[i], &m->err));
 }
@@ -108,7 +108,8 @@ static void test_round_trip(void)
                                           strcmp(method->source, "B.java") == 0);
     CHECK("and its code", method->code != NULL && memcmp(method->code, code, sizeof code) == 0 &&
                               trace_sampled_method(reader, 1)->code == NULL);
-    CHECK_TEXT("a class file's name is UTF-8 then", trace_sampled_method(reader, 1)->name, "\xf0\x9d\x92\xb3");
+    CHECK_TEXT("a class file's names.method is UTF-8 then", trace_sampled_method(reader, 1)->names.method,
+               "\xf0\x9d\x92\xb3");
     trace_close(reader);
     unlink(m.path);
 }
@@ -119,7 +120,7 @@ static void test_refusals(void)
     write_samples(&m);
     const struct trace_context later = { .parent = 4, .call_site = -1 };
     const struct code_line unsorted[] = { { 7, 1 }, { 0, 2 } };
-    const struct trace_sampled_method named = { "a", "b", "()V", "", 9, unsorted, 2, NULL };
+    const struct trace_sampled_method named = { { "a", "b", "()V" }, "", 9, unsorted, 2, NULL };
     const struct trace_context wrong = { .parent = 0, .call_site = -1, .method = 2, .named = &named };
     CHECK("a caller comes first", trace_write_context(m.writer, &later, &err) < 0);
     CHECK("a line table is in order", trace_write_context(m.writer, &wrong, &err) < 0);

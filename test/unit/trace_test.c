@@ -290,7 +290,7 @@ static void test_unchanged_columns(void)
 static void test_order(void)
 {
     const struct trace_event event = { .kind = TRACE_CPU_IN, .thread = 1, .ticks = 100 };
-    const struct trace_method method = { 4, "A", "b", "()V", "A.java", 3, 60, true };
+    const struct trace_method method = { 4, { "A", "b", "()V" }, "A.java", 3, 60, true };
     const struct trace_thread thread = { 1, 99, true, "main", "java", 50, TRACE_UNKNOWN, 0, .cpu_time = { 0 } };
     uint64_t word = ring_word(RING_ENTER, 4, 90);
     struct trace_writer *writer = open_scratch("order");
@@ -307,7 +307,7 @@ static void test_order(void)
     CHECK_TEXT("and threads before the kernel's events", trace_thread(reader, 1)->name, "main");
     trace_next(reader, &got, &err);
     CHECK("then the records", got.kind == TRACE_ENTER);
-    CHECK_TEXT("whose methods are known", trace_method(reader, 4)->class_name, "A");
+    CHECK_TEXT("whose methods are known", trace_method(reader, 4)->names.class_name, "A");
     CHECK("the end is 0 and stays 0", trace_next(reader, &got, &err) == 0 && trace_next(reader, &got, &err) == 0);
     trace_close(reader);
     unlink(scratch_path("order"));
@@ -469,7 +469,7 @@ static void test_definitions(void)
     memcpy(longest + STRING_MAX_BYTES - 1, "\xc3\xa4", 2); /* a character of two bytes across the limit */
     const struct trace_counter counters[] = { { "cycles", "not here", false, TRACE_COUNTER_EVENT, 0 },
                                               { "running_ns", "", true, TRACE_COUNTER_RUNNING_NS, 15 } };
-    const struct trace_method method = { RING_METHOD_MAX, longest, "<init>", "()V", "", 0, UINT32_MAX, false };
+    const struct trace_method method = { RING_METHOD_MAX, { longest, "<init>", "()V" }, "", 0, UINT32_MAX, false };
     const struct trace_thread early = {
         1, -1, false, "java", "java", TRACE_UNKNOWN, TRACE_UNKNOWN, 0, .cpu_time = { 0 }
     };
@@ -503,7 +503,7 @@ static void test_definitions(void)
     CHECK("a group's time is one", running->kind == TRACE_COUNTER_RUNNING_NS && running->group == 15);
     CHECK("there is no third", trace_counter(reader, 2) == NULL);
     const struct trace_method *m = trace_method(reader, RING_METHOD_MAX);
-    CHECK("a long name is cut between characters", m != NULL && strlen(m->class_name) == STRING_MAX_BYTES - 1);
+    CHECK("a long name is cut between characters", m != NULL && strlen(m->names.class_name) == STRING_MAX_BYTES - 1);
     CHECK("a method keeps its numbers", m != NULL && m->code_bytes == UINT32_MAX && m->id == RING_METHOD_MAX);
     CHECK("other methods are unknown", trace_method(reader, 0) == NULL && trace_method(reader, UINT32_MAX) == NULL);
     const struct trace_thread *t = trace_thread(reader, 1);

@@ -99,10 +99,11 @@ static struct mmprof_method *method_of(struct tool_jvm *jvm, uint32_t number)
     if (number >= jvm->code.n_methods)
         return NULL;
     const struct code_method *m = &jvm->code.methods[number];
-    const struct tool_method_text text = { m->class_name, m->name, m->descriptor,
+    const struct tool_method_text text = { m->names.class_name, m->names.method, m->names.descriptor,
                                            m->source == NULL ? none : m->source };
-    return m->class_name == NULL || m->name == NULL || m->descriptor == NULL ? NULL
-                                                                             : tool_names_method(&jvm->names, &text);
+    return m->names.class_name == NULL || m->names.method == NULL || m->names.descriptor == NULL
+               ? NULL
+               : tool_names_method(&jvm->names, &text);
 }
 
 struct mmprof_method *tool_jvm_method(struct tool_jvm *jvm, uint32_t piece)
