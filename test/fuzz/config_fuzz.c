@@ -20,7 +20,7 @@ static void repeat(const uint8_t *bytes, size_t n)
         char *once = malloc(setting_room(&setting)), *twice = malloc(setting_room(&setting));
         if (once == NULL || twice == NULL || setting_encode(&setting, once) != strlen(once))
             abort();
-        strcpy(twice, once);
+        memcpy(twice, once, strlen(once) + 1);
         if (setting_decode(twice, &setting) < 0)
             abort();
         char *again = malloc(setting_room(&setting));

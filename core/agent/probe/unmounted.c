@@ -28,12 +28,12 @@ static struct unmounted_state {
 void unmounted_begin(void)
 {
     const size_t n_bytes = UNMOUNTED_BLOCKS * sizeof(struct block);
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     if (unmounted.blocks != NULL)
         madvise(unmounted.blocks, n_bytes, MADV_DONTNEED);
     else {
         /* cppcheck-suppress invalidFunctionArg */
-        unmounted.blocks =
-            mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        unmounted.blocks = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
         if (unmounted.blocks == MAP_FAILED)
             unmounted.blocks = NULL;
     }
