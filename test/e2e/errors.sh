@@ -55,7 +55,8 @@ else
 fi
 
 record "a class that is not there" "did you mean --include 'target/Busy'" --include target/Bussy -p "$jvm" -d 1
-record "a method behind dots only" "did you mean --include 'target.Busy#round'" --include target.Busy.round -p "$jvm" -d 1
+record "a method behind dots only" "did you mean --include 'target.Busy#round'" --include target.Busy.round -p "$jvm" \
+    -d 1
 record "a method that is not there" "did you mean --include 'round'" --include target/Busy.ruond -p "$jvm" -d 1
 record "only small methods" "give --min-bytecodes 0" --include 'java/util/Optional' --exclude '*.no' -p "$jvm" -d 1
 record "live: a class that is not there" "matches no loaded class" --live --include 'no/such/package/*' -p "$jvm" -d 1
