@@ -1,10 +1,12 @@
 /*
  * From files to profiles.
  */
+#include "core/base/vec.h"
 #include "core/trace/format.h"
 #include "phases/tree/calltree.h"
 #include "report/diff/compare.h"
 #include "symbolize/java_names.h"
+#include "symbolize/vm_parts.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,6 +18,11 @@ static int no_memory(const char *path, struct err *err)
     return err_set(err, "out of memory for the profile of '%s'", path);
 }
 
+/* Samples in a calling context of the JVM's own threads. */
+struct jvm_samples {
+    uint64_t n, ns;
+};
+
 /* A profile on its way in. */
 struct compare_reading {
     const char *path;
@@ -23,6 +30,10 @@ struct compare_reading {
     uint32_t profile;
     struct arena arena; /* names */
     uint32_t *contexts; /* owned; in the set, by the trace's */
+    const struct trace_reader *reader;
+    struct jvm_samples *jvm; /* owned; by the trace's contexts, below jvm_room */
+    uint32_t jvm_room;
+    bool is_out_of_memory;
 };
 
 static uint32_t call(struct compare_reading *r, uint32_t parent, const char *class_name, const char *method)
@@ -35,6 +46,21 @@ static uint32_t call(struct compare_reading *r, uint32_t parent, const char *cla
 
 /* ---- samples of a trace ---- */
 
+static void hear_sample(void *context, const struct trace_sample *sample)
+{
+    struct compare_reading *r = context;
+    const struct trace_thread *thread = trace_thread(r->reader, sample->thread);
+    if (thread == NULL || vm_part_of(thread->comm) == VM_PART_APPLICATION)
+        return;
+    if (vec_reserve_zeroed(r->jvm, r->jvm_room, (size_t)sample->context + 1) < 0) {
+        r->is_out_of_memory = true;
+        return;
+    }
+    r->jvm[sample->context].n += sample->n;
+    r->jvm[sample->context].ns += sample->weight_ns;
+}
+
+/* The application's samples: those of the JVM's own threads, which may run Java methods, too, are left out. */
 static int take_samples(struct compare_reading *r, const struct trace_reader *reader, uint64_t *n)
 {
     uint32_t n_contexts = trace_n_contexts(reader);
@@ -42,13 +68,14 @@ static int take_samples(struct compare_reading *r, const struct trace_reader *re
     for (uint32_t i = 1; r->contexts != NULL && i <= n_contexts; i++) {
         const struct trace_context *context = trace_context(reader, i);
         const struct trace_sampled_method *method = trace_sampled_method(reader, context->method);
+        const struct jvm_samples jvm = i < r->jvm_room ? r->jvm[i] : (struct jvm_samples){ 0 };
         r->contexts[i] = call(r, r->contexts[context->parent], method->names.class_name, method->names.method);
         if (r->contexts[i] == PROFILE_SET_NONE ||
-            profile_set_add(r->set, r->profile, r->contexts[i], (double)context->own_ns) < 0)
+            profile_set_add(r->set, r->profile, r->contexts[i], (double)(context->own_ns - jvm.ns)) < 0)
             return -1;
-        *n += context->n_own;
+        *n += context->n_own - jvm.n;
     }
-    return r->contexts == NULL ? -1 : 0;
+    return r->contexts == NULL || r->is_out_of_memory ? -1 : 0;
 }
 
 /* ---- recorded calls of a trace ---- */
@@ -119,6 +146,9 @@ static int read_trace(struct compare_reading *r, const struct compare_options *o
     struct trace_reader *reader = NULL;
     struct calltree tree = { .n_nodes = 0 };
     int rc = trace_open(&reader, r->path, options->salvage, err);
+    r->reader = reader;
+    if (rc == 0)
+        trace_listen(reader, &(struct trace_listener){ .context = r, .sample = hear_sample });
     if (rc == 0)
         rc = calltree_build(reader, &(struct calltree_options){ .max_nodes = 0 }, &tree, err);
     if (rc == 0)
@@ -186,6 +216,7 @@ int compare_read(const char *path, const struct compare_options *options, struct
     int rc = is_trace ? read_trace(&r, options, result, err) : read_folded(&r, in, result, err);
     fclose(in);
     free(r.contexts);
+    free(r.jvm);
     arena_free(&r.arena);
     return rc;
 }

@@ -36,6 +36,12 @@ static const char *make_trace(const char *name, bool with_samples)
     };
     for (uint32_t i = 0; with_samples && i < 3; i++)
         maker_stack(&m, i, -1, i, &methods[i], i == 2 ? 2 : 1, i == 2 ? 20 : 10);
+    const struct trace_sample jvm = {
+        .thread = 1, .context = 3, .index = -1, .n = 9, .weight_ns = 90, .is_waiting = true
+    };
+    maker_thread(&m, 1, "Reference Handl", false);
+    if (with_samples)
+        maker_must(&m, trace_write_sample(m.writer, &jvm, &m.err));
     maker_close(&m, 600);
     return arena_printf(&arena, "%s", m.path);
 }
@@ -92,7 +98,7 @@ static void test_traces(void)
     const char *quarters = file("quarters", "p.T.a 1\np.T.a;p.T.b 3\n");
     CHECK_TEXT("recorded calls have their own time", COMPARED(&calls, exact, quarters), HEADING "pair,1,2,1,1,1,1\r\n");
     CHECK_TEXT("or that with their callees", COMPARED(&total, exact, quarters), HEADING "pair,1,2,1,1,1,1\r\n");
-    CHECK_TEXT("samples are taken where there are any",
+    CHECK_TEXT("samples of the application are taken where there are any",
                COMPARED(&own, sampled, file("s", "p.T.a 1\np.T.b 1\np.T.x 2\n")), HEADING "pair,1,2,1,1,1,1\r\n");
     CHECK_TEXT("unless calls are asked for", COMPARED(&calls, sampled, exact), HEADING "pair,1,2,1,1,1,1\r\n");
     CHECK("samples that are not there are said",
