@@ -338,7 +338,7 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
                                   .stacks_hz = recording->live != NULL ? RECORDING_STACKS_HZ : 0,
                                   .polls_stacks = strcmp(recording->mechanism, "polling") == 0,
                                   .polling_part =
-                                      recording->live != NULL ? LIVE_POLLING_PART * recording->live->options.budget : 0,
+                                      recording->live != NULL ? LIVE_POLLING_SHARE * recording->live->options.budget : 0,
                                   .fault_period = recording->events != NULL ? 1 : RECORDING_FAULT_PERIOD,
                                   .symbols = &symbols,
                                   .is_live = recording->live != NULL,

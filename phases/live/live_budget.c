@@ -8,7 +8,7 @@ void live_budget_begin(struct live_budget *b)
     b->charged_own_ns = b->now->own_cpu_ns;
     live_budget_mark(b);
     live_budget_mark(b);
-    b->credit_ns = b->options->budget * (double)LIVE_CREDIT_NS;
+    b->credit_ns = b->options->budget * (double)LIVE_CREDIT_MAX_NS;
 }
 
 double live_budget_cpu_ns(const struct live_budget *b)
@@ -30,7 +30,7 @@ double live_budget_cpu_ns_per_s(const struct live_budget *b)
 static double planned_s(const struct live_budget *b)
 {
     double s = b->options->duration_s;
-    return s < LIVE_AHEAD_S ? s : LIVE_AHEAD_S;
+    return s < PLANNED_AHEAD_S ? s : PLANNED_AHEAD_S;
 }
 
 /* The program's CPU time by a moment, as far as that is ahead; *ahead_s of it are to come. */
@@ -44,7 +44,7 @@ static double cpu_ns_by(const struct live_budget *b, double s, double *ahead_s)
 double live_budget_whole_ns(const struct live_budget *b)
 {
     double s = planned_s(b), ahead_s;
-    return b->options->budget * cpu_ns_by(b, s > 0 ? s : LIVE_AHEAD_S, &ahead_s);
+    return b->options->budget * cpu_ns_by(b, s > 0 ? s : PLANNED_AHEAD_S, &ahead_s);
 }
 
 double live_budget_probes_share(const struct live_budget *b)
@@ -52,7 +52,7 @@ double live_budget_probes_share(const struct live_budget *b)
     double whole_ns = live_budget_whole_ns(b);
     double others_ns = b->now->sampling_ns + b->now->rewriting_ns + b->recompilation_ns;
     double part = whole_ns <= 0 ? 1 : 1 - others_ns / whole_ns;
-    return b->options->budget * (part > LEAST_PART ? part : LEAST_PART);
+    return b->options->budget * (part > PROBES_MIN_SHARE ? part : PROBES_MIN_SHARE);
 }
 
 double live_budget_call_ns(const struct live_budget *b)
@@ -76,15 +76,15 @@ double live_budget_left_ns(const struct live_budget *b)
 {
     double ahead_s, cpu_ns = cpu_ns_by(b, planned_s(b), &ahead_s);
     return b->options->budget * cpu_ns - running_ns(b) * ahead_s - b->probes_ns - own_ns(b) - b->now->sampling_ns -
-           b->now->rewriting_ns - LIVE_LOSS * b->recompilation_ns;
+           b->now->rewriting_ns - RECOMPILATION_WEIGHT * b->recompilation_ns;
 }
 
 double live_budget_recompilation_ns(const struct live_budget *b)
 {
-    double cpu_ns = live_budget_cpu_ns(b), budget_ns = b->options->budget * LIVE_COMPILE;
-    double part_ns = budget_ns * (cpu_ns > LIVE_ADVANCE_NS ? cpu_ns : LIVE_ADVANCE_NS);
+    double cpu_ns = live_budget_cpu_ns(b), budget_ns = b->options->budget * RECOMPILATION_MIN_SHARE;
+    double part_ns = budget_ns * (cpu_ns > RECOMPILATION_ADVANCE_NS ? cpu_ns : RECOMPILATION_ADVANCE_NS);
     double least_ns = part_ns - b->recompilation_ns - b->now->rewriting_ns;
-    double left_ns = PART_OF_REST * live_budget_left_ns(b) / LIVE_LOSS;
+    double left_ns = RECOMPILATION_MAX_SHARE * live_budget_left_ns(b) / RECOMPILATION_WEIGHT;
     return least_ns > left_ns ? least_ns : left_ns;
 }
 
@@ -101,13 +101,13 @@ static bool probes_cost_too_much(const struct live_budget *b)
 {
     double cost_ns = (double)(b->n_records - b->mark_records[0]) / 2 * live_budget_call_ns(b);
     double cpu_ns = (double)(b->now->cpu_ns - b->mark_cpu_ns[0]);
-    return cost_ns > LIVE_AIM * live_budget_probes_share(b) * cpu_ns;
+    return cost_ns > OVER_BUDGET_TARGET * live_budget_probes_share(b) * cpu_ns;
 }
 
 struct live_charged live_budget_charge(struct live_budget *b, uint64_t n_records)
 {
     double probes_ns = (double)(n_records - b->n_records) * b->now->pair_ns / 2;
-    double most_ns = b->options->budget * (double)LIVE_CREDIT_NS;
+    double most_ns = b->options->budget * (double)LIVE_CREDIT_MAX_NS;
     b->probes_ns += probes_ns;
     b->n_records = n_records;
     b->credit_ns += live_budget_probes_share(b) * (double)(b->now->cpu_ns - b->charged_cpu_ns) - probes_ns -
@@ -119,7 +119,7 @@ struct live_charged live_budget_charge(struct live_budget *b, uint64_t n_records
     if (b->credit_ns > most_ns)
         b->credit_ns = most_ns;
     return (struct live_charged){ .is_over = b->credit_ns < 0 && probes_cost_too_much(b),
-                                  .is_mark = b->now->cpu_ns - b->mark_cpu_ns[1] >= LIVE_CREDIT_NS / 2 };
+                                  .is_mark = b->now->cpu_ns - b->mark_cpu_ns[1] >= LIVE_CREDIT_MAX_NS / 2 };
 }
 
 void live_budget_mark(struct live_budget *b)

@@ -44,7 +44,7 @@ double live_budget_whole_ns(const struct live_budget *b);
 
 /*
  * What is left of the budget, in ns of CPU time; less than 0: it was not enough.  Where it is known how long the
- * recording will be, of all its time (of LIVE_AHEAD_S at most), less what it will go on to cost.
+ * recording will be, of all its time (of PLANNED_AHEAD_S at most), less what it will go on to cost.
  */
 double live_budget_left_ns(const struct live_budget *b);
 

@@ -29,7 +29,7 @@ bool live_chooser_has_begun(struct live_chooser *c, bool *begins_anew)
 {
     const struct live_status *now = now_of(c);
     bool is_new = options_of(c)->is_new;
-    if (is_new && now->cpu_ns < START_NS)
+    if (is_new && now->cpu_ns < STARTED_PROGRAM_NS)
         return false;
     if (c->sampled_since_ns == 0) {
         c->sampled_since_ns = is_new ? now->now_ns : now->start_ns;
@@ -37,14 +37,16 @@ bool live_chooser_has_begun(struct live_chooser *c, bool *begins_anew)
         *begins_anew = is_new;
     }
     uint32_t n = now->n_samples - c->first_sample;
-    return n >= FIRST_SAMPLES || (n >= FEWER_SAMPLES && now->now_ns - c->sampled_since_ns >= SAMPLED_NS);
+    return n >= FIRST_SAMPLES || (n >= FEWER_SAMPLES && now->now_ns - c->sampled_since_ns >= FEWER_SAMPLES_AFTER_NS);
 }
 
 void live_chooser_begin(struct live_chooser *c)
 {
     c->has_candidates = false;
     c->n_choices++;
-    c->delay_ns = c->delay_ns == 0 ? AGAIN_FIRST_NS : c->delay_ns * 2 < AGAIN_LAST_NS ? c->delay_ns * 2 : AGAIN_LAST_NS;
+    c->delay_ns = c->delay_ns == 0                       ? NEXT_CHOICE_FIRST_NS
+                  : c->delay_ns * 2 < NEXT_CHOICE_MAX_NS ? c->delay_ns * 2
+                                                         : NEXT_CHOICE_MAX_NS;
     c->next_ns = now_of(c)->now_ns + c->delay_ns;
 }
 
@@ -55,7 +57,7 @@ static bool measures_nothing(const struct live_chooser *c)
     for (size_t i = 0; i < c->methods->n && has_records; i++)
         if (c->methods->all[i].state == LIVE_ENABLED && !c->methods->all[i].is_deferred)
             return false;
-    return c->n_choices <= FREE_CHOICES;
+    return c->n_choices <= UNBUDGETED_CHOICES;
 }
 
 /* ---- candidates ---- */
@@ -89,7 +91,7 @@ static bool has_new_largest(const struct live_chooser *c, const struct live_cand
         const struct live_candidate *one = &candidates[i];
         bool was_requested = !c->is_requested_again &&
                              find_candidate(&c->requested, one->class_name, one->name, one->descriptor) != NULL;
-        if (one->share >= ELSEWHERE && is_eligible(c, one) && !was_requested)
+        if (one->share >= NEW_METHOD_SHARE && is_eligible(c, one) && !was_requested)
             return true;
     }
     return false;
@@ -128,8 +130,8 @@ static uint32_t best_class(const struct class_choice *k, double *cost_ns)
         if ((among & bit) == 0)
             continue;
         double ns = recompilation_costs_of(k->costs, bit, k->chosen) * k->work_ns;
-        if (k->shares[i] / (ns + LEAST_NS) > most) {
-            most = k->shares[i] / (ns + LEAST_NS);
+        if (k->shares[i] / (ns + CLASS_MIN_NS) > most) {
+            most = k->shares[i] / (ns + CLASS_MIN_NS);
             best = i;
             *cost_ns = ns;
         }
@@ -150,8 +152,8 @@ static bool may_choose(struct class_choice *k, double cost_ns, double share, boo
     double spent_ns = share * k->time_ns;
     if (k->used_ns + cost_ns <= k->room_ns)
         return cost_ns <= spent_ns;
-    double later_part = share >= ELSEWHERE ? LATER_PART : 0;
-    double part = k->is_later ? later_part : k->used_ns > 0 ? SMALL_PART : 1;
+    double later_part = share >= NEW_METHOD_SHARE ? LATER_CLASS_SHARE : 0;
+    double part = k->is_later ? later_part : k->used_ns > 0 ? EXTRA_CLASS_SHARE : 1;
     double most_ns = k->is_later && k->most_ns > 0 ? cost_ns : k->most_ns - k->used_ns;
     if (!k->has_extra || is_deferred || cost_ns > spent_ns * part || cost_ns > most_ns)
         return false;
@@ -212,7 +214,7 @@ static int take_costs(struct live_chooser *c, const struct recompilation_costs *
         return 0;
     double work_ns = (double)now_of(c)->jit_cpu_ns / costs->compiled; /* too much where code is gone */
     work_ns = work_ns < WORK_NS ? work_ns : WORK_NS;
-    c->work_ns = options_of(c)->is_new ? NEW_WORK * work_ns : work_ns;
+    c->work_ns = options_of(c)->is_new ? STARTED_PROGRAM_WORK * work_ns : work_ns;
     struct recompilation_cost *all = calloc(costs->n + 1, sizeof *all);
     if (all == NULL)
         return err_set(err, "out of memory");

@@ -1,5 +1,5 @@
 /*
- * The numbers of the controller's policy, with units and reasons; POLICY.md says what they are for.
+ * The constants of the controller's policy, with units and reasons; POLICY.md says what they are for.
  */
 #ifndef PHASES_LIVE_LIVE_POLICY_H
 #define PHASES_LIVE_LIVE_POLICY_H
@@ -8,78 +8,125 @@
 
 /* ---- when to choose ---- */
 
-#define FREE_CHOICES 2u /* so many choices may have a batch at once, while nothing is measured */
+/* As long as nothing is measured, this many choices may instrument a batch without waiting for the budget. */
+#define UNBUDGETED_CHOICES 2u
 
-/* Samples for the first choice; fewer, where there are no more after so long (ns). */
-#define FIRST_SAMPLES 50u
-#define FEWER_SAMPLES 20u
-#define SAMPLED_NS    UINT64_C(1000000000)
+/* Samples needed for the first choice; after FEWER_SAMPLES_AFTER_NS, FEWER_SAMPLES suffice. */
+#define FIRST_SAMPLES          50u
+#define FEWER_SAMPLES          20u
+#define FEWER_SAMPLES_AFTER_NS UINT64_C(1000000000)
 
-/* CPU time (ns) by which a program that was just started has begun with what it is for, more or less. */
-#define START_NS UINT64_C(1000000000)
+/* A started program is sampled for the first choice from this CPU time (ns) on: before, the JVM starts up. */
+#define STARTED_PROGRAM_NS UINT64_C(1000000000)
 
-/* From the first choice to the next (ns); then twice as long each time, up to the last. */
-#define AGAIN_FIRST_NS UINT64_C(1500000000)
-#define AGAIN_LAST_NS  UINT64_C(30000000000)
+/* Time (ns) from the first choice to the next; it doubles each time, up to the maximum. */
+#define NEXT_CHOICE_FIRST_NS UINT64_C(1500000000)
+#define NEXT_CHOICE_MAX_NS   UINT64_C(30000000000)
 
-/* The longest round (ms): usually; while probes are watched, and little happens; while a method is on trial. */
+/* The longest round (ms): usually; while probes are active, but few records come; while a method is on trial. */
 #define ROUND_MS       100
 #define ROUND_WATCH_MS 500
 #define ROUND_TRIAL_MS 10
 
 /* ---- the budget ---- */
 
-#define LIVE_AIM          0.7                 /* of the budget is left for probes after some were switched off */
-#define LIVE_CREDIT_NS    UINT64_C(100000000) /* CPU time: the credit is at most the budget of so much */
-#define LEAST_PART        0.3  /* of the budget is for probes, whatever all else took: a recording is of calls */
-#define LIVE_POLLING_PART 0.3  /* of the budget is for stack samples, where the agent takes them */
-#define LIVE_COMPILE      0.5  /* of the budget so far is for recompilation and rewriting, whatever all else took; */
-#define LIVE_ADVANCE_NS   6e9  /* CPU time: they are given the budget of so much at once */
-#define LIVE_AHEAD_S      60.0 /* so much of a recording is planned ahead */
-#define LIVE_LOSS         2.0  /* recompilation counts so often: code is slower until it is done */
-#define PART_OF_REST      0.75 /* of what is left is for recompilation: something may be found later */
-#define WRITER_NS         15.0 /* this program's CPU time per record, at most */
+/* Probes over budget are switched off until the rest costs this part of the budget. */
+#define OVER_BUDGET_TARGET 0.7
 
-/* CPU time (ns) that a second of recording takes: rounds, IP samples, records that are not many.  After so many seconds
- * it is measured. */
+/* The credit is at most the budget of this CPU time (ns). */
+#define LIVE_CREDIT_MAX_NS UINT64_C(100000000)
+
+/* Probes always have this part of the budget: a recording without calls is of no use. */
+#define PROBES_MIN_SHARE 0.3
+
+/* Stack samples have this part of the budget where the agent takes them. */
+#define LIVE_POLLING_SHARE 0.3
+
+/*
+ * Recompilation and retransformation may always take this part of the budget accrued so far, which counts as that of
+ * RECOMPILATION_ADVANCE_NS of CPU time at least.
+ */
+#define RECOMPILATION_MIN_SHARE  0.5
+#define RECOMPILATION_ADVANCE_NS 6e9
+
+/* The budget is planned for the whole recording, but for no more than this time (s). */
+#define PLANNED_AHEAD_S 60.0
+
+/* The cost of recompilation counts this often, since code is slower until it is compiled again. */
+#define RECOMPILATION_WEIGHT 2.0
+
+/* Recompilation may take this part of what is left of the budget: later choices need some. */
+#define RECOMPILATION_MAX_SHARE 0.75
+
+/* mmprof's own CPU time (ns) for each record, an upper limit. */
+#define WRITER_NS 15.0
+
+/* mmprof's own CPU time (ns) for each second of recording, but for records; measured after RUNNING_S seconds. */
 #define RUNNING_NS 3e6
 #define RUNNING_S  10.0
 
 /* ---- what gets probes ---- */
 
-#define ELSEWHERE  (1.0 / 3) /* of all samples in a method that is new: it is what the program does now */
-#define WORK_NS    250.0     /* for a unit of work at most: what it was where all code was known (h2) */
-#define SMALL_PART 0.05 /* of the time in a class it may cost beyond the budget, beside others that cost something */
-#define LATER_PART 0.01 /* likewise in a later batch */
-#define LEAST_NS   100000.0 /* a class without compiled code costs the JVM something, too */
+/* A later batch may have a class of which a new method has this part of all samples: the program does that now. */
+#define NEW_METHOD_SHARE (1.0 / 3)
+
+/* CPU time (ns) that compiling a unit of work takes at most: as in h2, of which all code was known. */
+#define WORK_NS 250.0
 
 /*
- * Times the work in a program that has just begun: of seven programs C1 and C2 took 0.8 % (SE 0.2) of the first
- * minute's CPU time more, where the work was 0.24 %.
+ * A class beyond the budget may cost this part of the time spent in it: in the first batch, if other classes cost
+ * something, too; in a later batch.
  */
-#define NEW_WORK 3.0
+#define EXTRA_CLASS_SHARE 0.05
+#define LATER_CLASS_SHARE 0.01
 
-/* ---- which probes stay ---- */
+/* The least recompilation cost (ns) of a class: one without compiled code costs the JVM something, too. */
+#define CLASS_MIN_NS 100000.0
 
-#define LIVE_MARGIN     4.0  /* calls so much shorter than the grain of the time so far are too short: POLICY.md */
-#define LIVE_MIN_CALLS  20u  /* no mean of fewer is judged; a trial is over after so many, */
-#define LIVE_TRIAL_S    0.02 /* or so long */
-#define PRUNE_PERIOD_NS UINT64_C(100000000) /* from one judgement of all methods to the next */
+/*
+ * In a program that was just started, recompilation costs this many times the estimate: in seven programs, C1 and C2
+ * took 0.8 % (standard error 0.2) more of the first minute's CPU time, where 0.24 % was estimated.
+ */
+#define STARTED_PROGRAM_WORK 3.0
 
-/* From switching off to a trial (ns); then twice as long each time, up to the last. */
-#define LIVE_FIRST_TRIAL_NS UINT64_C(2000000000)
-#define LIVE_LAST_TRIAL_NS  UINT64_C(300000000000)
+/* ---- which probes stay on ---- */
 
-#define DISABLED_CALL_NS 2.0   /* per call of disabled probes, what they hinder the JIT compiler in included */
-#define WORTH_REMOVING   0.001 /* of the CPU time they must cost to be removed */
+/* Calls this many times shorter than the grain of the time so far are too short (POLICY.md). */
+#define TOO_SHORT_MARGIN 4.0
+
+/* Fewer calls than this are not judged.  A trial ends after as many, or after TRIAL_MAX_S seconds. */
+#define JUDGED_CALLS_MIN 20u
+#define TRIAL_MAX_S      0.02
+
+/* Time (ns) from one judgement of all methods to the next. */
+#define PRUNE_PERIOD_NS UINT64_C(100000000)
+
+/* Time (ns) from switching off to the first trial; it doubles each time, up to the maximum. */
+#define TRIAL_FIRST_NS        UINT64_C(2000000000)
+#define TRIAL_INTERVAL_MAX_NS UINT64_C(300000000000)
+
+/* The cost (ns) of a call through disabled probes, with what they prevent the JIT compiler from doing. */
+#define DISABLED_CALL_NS 2.0
+
+/* Disabled probes are removed if they cost this part of the CPU time or more. */
+#define REMOVAL_MIN_SHARE 0.001
 
 /* ---- the recompilation window ---- */
 
-#define WINDOW_STEP_NS  UINT64_C(100000000)   /* the compilers' CPU time is compared over so long */
-#define WINDOW_QUIET    3                     /* steps in a row as before, and the window is over */
-#define WINDOW_EXTRA    0.1                   /* CPUs of the compilers' that are not worth waiting for */
-#define WINDOW_MAX_NS   UINT64_C(5000000000)  /* so long a window is watched, */
-#define WINDOW_ALL_NS   UINT64_C(30000000000) /* or so long where all code was discarded */
-#define WINDOW_BLIND_NS UINT64_C(1500000000)  /* a window where the compilers' CPU time is not known */
+/* The compilers' CPU time is compared over steps of this length (ns). */
+#define WINDOW_STEP_NS UINT64_C(100000000)
+
+/* A window is over after this many steps in a row in which the compilers take no more than before the batch, */
+#define WINDOW_QUIET 3
+
+/* and this many CPUs: less is not worth waiting for. */
+#define WINDOW_EXTRA 0.1
+
+/* A window is observed for this time (ns) at most: usually; where all code was discarded. */
+#define WINDOW_MAX_NS UINT64_C(5000000000)
+#define WINDOW_ALL_NS UINT64_C(30000000000)
+
+/* The length of a window (ns) where the compilers' CPU time is not known. */
+#define WINDOW_BLIND_NS UINT64_C(1500000000)
 
 #endif

@@ -64,8 +64,8 @@ static void switch_off(struct live_pruner *p, struct live_method *method, enum l
     note_rate(p, method);
     if (method->state != LIVE_ON_TRIAL)
         method->n_trials = 0;
-    uint64_t delay_ns = method->n_trials < 16 ? LIVE_FIRST_TRIAL_NS << method->n_trials : LIVE_LAST_TRIAL_NS;
-    method->next_trial_ns = now_ns + (delay_ns < LIVE_LAST_TRIAL_NS ? delay_ns : LIVE_LAST_TRIAL_NS);
+    uint64_t delay_ns = method->n_trials < 16 ? TRIAL_FIRST_NS << method->n_trials : TRIAL_INTERVAL_MAX_NS;
+    method->next_trial_ns = now_ns + (delay_ns < TRIAL_INTERVAL_MAX_NS ? delay_ns : TRIAL_INTERVAL_MAX_NS);
     method->enabled_ns += now_ns - method->enabled_since_ns;
     method->state = LIVE_DISABLED;
     method->why = why;
@@ -108,7 +108,7 @@ static int shed(struct live_pruner *p, struct err *err)
     if (on == NULL)
         return err_set(err, "out of memory");
     double cpu_ns = (double)(now_of(p)->cpu_ns - p->budget->mark_cpu_ns[0]);
-    double room_ns = LIVE_AIM * live_budget_probes_share(p->budget) * cpu_ns, used_ns = 0;
+    double room_ns = OVER_BUDGET_TARGET * live_budget_probes_share(p->budget) * cpu_ns, used_ns = 0;
     for (size_t i = 0; i < p->methods->n; i++) {
         struct live_method *method = &p->methods->all[i];
         const struct live_account figures = live_method_net(p->methods, method);
@@ -162,20 +162,20 @@ static double program_ns(const struct live_pruner *p)
 /* A mean below which a method cannot become a phase, or below which a call costs more than its budget, is too short. */
 static bool is_too_short(const struct live_pruner *p, const struct live_account *figures)
 {
-    double by_grain = p->budget->options->grain * program_ns(p) / LIVE_MARGIN;
+    double by_grain = p->budget->options->grain * program_ns(p) / TOO_SHORT_MARGIN;
     double by_probe = live_budget_call_ns(p->budget) / p->budget->options->budget;
     double ns = call_ns(p, figures);
-    return figures->calls >= LIVE_MIN_CALLS && (ns < by_grain || ns < by_probe);
+    return figures->calls >= JUDGED_CALLS_MIN && (ns < by_grain || ns < by_probe);
 }
 
 /* The moment is over for a method that was enabled again: does it stay? */
 static void judge_trial(struct live_pruner *p, struct live_method *method, const struct live_account *figures)
 {
     double s = (double)(now_of(p)->now_ns - method->enabled_since_ns) / 1e9;
-    if (figures->calls < LIVE_MIN_CALLS && s < LIVE_TRIAL_S)
+    if (figures->calls < JUDGED_CALLS_MIN && s < TRIAL_MAX_S)
         return;
     double cost_ns = s <= 0 ? 0 : (double)figures->calls / s * live_budget_call_ns(p->budget);
-    double most_ns = (1 - LIVE_AIM) * p->budget->options->budget * live_budget_cpu_ns_per_s(p->budget);
+    double most_ns = (1 - OVER_BUDGET_TARGET) * p->budget->options->budget * live_budget_cpu_ns_per_s(p->budget);
     if (is_too_short(p, figures) || cost_ns > most_ns) {
         switch_off(p, method, is_too_short(p, figures) ? LIVE_TOO_SHORT : method->why);
         return;
@@ -218,7 +218,7 @@ int live_pruner_judge(struct live_pruner *p, struct err *err)
 void live_pruner_choose_removals(struct live_pruner *p, double batch_ns)
 {
     const struct live_status *now = now_of(p);
-    double worth = WORTH_REMOVING * live_budget_cpu_ns_per_s(p->budget), cost_ns = 0, spent_ns = 0;
+    double worth = REMOVAL_MIN_SHARE * live_budget_cpu_ns_per_s(p->budget), cost_ns = 0, spent_ns = 0;
     double stop_ns = p->budget->n_batches == 0 ? 0 : now->pauses_ms * 1e6 / p->budget->n_batches;
     p->remove.n = 0;
     for (size_t i = 0; i < p->methods->n; i++) {

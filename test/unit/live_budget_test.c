@@ -51,7 +51,8 @@ static void test_left(void)
     now.own_cpu_ns = 50 * MS;
     now.sampling_ns = 2e7;
     CHECK("less what it cost, recompilation twice",
-          is_near(live_budget_left_ns(&budget), 0.01 * 60e9 - 21 * RUNNING_NS - 1e8 - LIVE_LOSS * 1e8 - 5e7 - 2e7));
+          is_near(live_budget_left_ns(&budget),
+                  0.01 * 60e9 - 21 * RUNNING_NS - 1e8 - RECOMPILATION_WEIGHT * 1e8 - 5e7 - 2e7));
     now.pauses_ms = 91;
     CHECK("stops of 91 ms are too long after nine seconds", !live_budget_allows_batch(&budget));
     now.pauses_ms = 89;
@@ -81,7 +82,7 @@ static void test_credit(void)
     pass(10);
     now.rewriting_ns = 5e9;
     CHECK("probes have three tenths whatever all else took",
-          is_near(live_budget_probes_share(&budget), 0.01 * LEAST_PART));
+          is_near(live_budget_probes_share(&budget), 0.01 * PROBES_MIN_SHARE));
 }
 
 static struct live_status state(uint64_t ns, uint64_t jit_ns)

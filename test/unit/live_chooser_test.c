@@ -103,7 +103,7 @@ static void test_first_and_later(void)
     CHECK_TEXT("but not beyond the budget of a minute", chosen(&chooser.latest), "/a");
     budget.n_batches = 1;
     budget.recompilation_ns = 100e6;
-    chooser.n_choices = FREE_CHOICES;
+    chooser.n_choices = UNBUDGETED_CHOICES;
     tell((const double[N]){ 0.4, 0.3 }, (const double[N]){ 70, 50 });
     CHECK_TEXT("a later one has what is new and much of the time", chosen(&chooser.latest), "a/b");
     now.pauses_ms = 101;
@@ -139,7 +139,7 @@ static void test_unknown(void)
     CHECK_TEXT("classes of which no cost is known cost nothing", chosen(&chooser.latest), "ab");
     budget.n_batches = 1;
     budget.recompilation_ns = 200e6;
-    chooser.n_choices = FREE_CHOICES;
+    chooser.n_choices = UNBUDGETED_CHOICES;
     tell((const double[N]){ 0.3, 0.2 }, NULL);
     CHECK_TEXT("until they have cost more than the budget allows", chosen(&chooser.latest), "/ab");
     end();
@@ -149,10 +149,10 @@ static void test_times(void)
 {
     begin(10);
     live_chooser_begin(&chooser);
-    CHECK_NUMBER("a second choice follows soon", chooser.next_ns - now.now_ns, AGAIN_FIRST_NS);
+    CHECK_NUMBER("a second choice follows soon", chooser.next_ns - now.now_ns, NEXT_CHOICE_FIRST_NS);
     for (int i = 0; i < 10; i++)
         live_chooser_begin(&chooser);
-    CHECK_NUMBER("later ones every half minute", chooser.next_ns - now.now_ns, AGAIN_LAST_NS);
+    CHECK_NUMBER("later ones every half minute", chooser.next_ns - now.now_ns, NEXT_CHOICE_MAX_NS);
     end();
 }
 

@@ -73,8 +73,8 @@ static void judge(void)
 static void test_short(void)
 {
     begin(2);
-    call(1, LIVE_MIN_CALLS, 4 * MS);
-    call(2, LIVE_MIN_CALLS - 1, 1000);
+    call(1, JUDGED_CALLS_MIN, 4 * MS);
+    call(2, JUDGED_CALLS_MIN - 1, 1000);
     judge();
     CHECK("few calls are not judged", methods.all[1].state == LIVE_ENABLED);
     wait(0.2);
@@ -104,14 +104,14 @@ static void test_frequent(void)
 static void test_trial(void)
 {
     begin(1);
-    call(1, LIVE_MIN_CALLS, 1000);
+    call(1, JUDGED_CALLS_MIN, 1000);
     wait(0.2);
     judge();
     CHECK("a method is off", methods.all[0].state == LIVE_DISABLED && !live_pruner_tries(&pruner));
     wait(2);
     judge();
     CHECK("it is tried after two seconds", pruner.enable.n == 1 && live_pruner_tries(&pruner));
-    call(1, LIVE_MIN_CALLS, 1000);
+    call(1, JUDGED_CALLS_MIN, 1000);
     judge();
     CHECK("off where it is as before", methods.all[0].state == LIVE_DISABLED && pruner.disable.n == 1);
     wait(3.9);
