@@ -8,7 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-bool sample_run_is_clock(const struct sample_run *run)
+/* The events are of CPU time. */
+static bool is_clock(const struct sample_run *run)
 {
     return run->events.n == 0 || run->events.specs[0].kind == COUNTER_TIME;
 }
@@ -16,14 +17,14 @@ bool sample_run_is_clock(const struct sample_run *run)
 uint64_t sample_run_period_ns(const struct sample_run *run)
 {
     const struct sample_options *o = run->options;
-    if (!sample_run_is_clock(run))
+    if (!is_clock(run))
         return 0;
     return o->period != 0 ? o->period : UINT64_C(1000000000) / o->frequency;
 }
 
 static int refuse_empty(const struct sample_run *run, struct err *err)
 {
-    if (sample_run_is_clock(run))
+    if (is_clock(run))
         err_set(err, "process %d used no CPU time", (int)run->process.pid);
     else if (run->options->period != 0)
         err_set(err, "process %d had fewer than %" PRIu64 " %s on each CPU", (int)run->process.pid,
@@ -80,7 +81,7 @@ static void add_notes(const struct sample_run *run, struct table *table)
     if (run->options->is_polled)
         table_note(table, "stacks were taken at safepoints, by an agent in the JVM: a sample shows the next safepoint "
                           "after the moment that it is of");
-    else if (!state.has_kernel && sample_run_is_clock(run))
+    else if (!state.has_kernel && is_clock(run))
         table_note(table, "time in the kernel is not sampled, so shares are of time in user space: run "
                           "'sysctl kernel.perf_event_paranoid=1', or this as root");
     if (state.n_lost > 0)

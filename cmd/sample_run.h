@@ -36,8 +36,7 @@ struct sample_run {
     struct arena arena;
 };
 
-/* The events are of CPU time.  Then there is one sample for so much of it, else 0. */
-bool sample_run_is_clock(const struct sample_run *run);
+/* The CPU time for which there is one sample; 0: the events are of something else. */
 uint64_t sample_run_period_ns(const struct sample_run *run);
 
 /* Print what was sampled as the options say.  Returns 0, or -1 with *err set: there is nothing, or no memory. */

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-int options_fraction(const char *text, double *fraction)
+/* "5%" or "0.05" as a fraction 0..1.  Returns 0, or -1. */
+static int parse_fraction(const char *text, double *fraction)
 {
     char *end;
     double value = strtod(text, &end);
@@ -93,7 +94,7 @@ static int assign(const struct options_row *row, const char *value)
         *(double *)row->target = 0;
         return 0;
     case OPTION_FRACTION:
-        return options_fraction(value, row->target);
+        return parse_fraction(value, row->target);
     case OPTION_LIST:
         return add_to_list(row->target, value);
     case OPTION_GROUP:

@@ -64,9 +64,6 @@ int options_parse(const struct options_row *rows, int argc, char **argv, int *n_
 /* Print one line for each row, and the headings of groups. */
 void options_help(FILE *out, const struct options_row *rows);
 
-/* Parse "5%" or "0.05" into a fraction 0..1.  Returns 0, or -1. */
-int options_fraction(const char *text, double *fraction);
-
 /* Parse "2", "2s" or "20ms" into a positive number of seconds.  Returns 0, or -1. */
 int options_seconds(const char *text, double *seconds);
 

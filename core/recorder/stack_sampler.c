@@ -421,12 +421,6 @@ int stack_sampler_fd(const struct stack_sampler *sampler)
     return perf_rings_fd(sampler->rings);
 }
 
-const struct sampled_method *stack_sampler_methods(const struct stack_sampler *sampler, uint32_t *n)
-{
-    *n = sampler->n_methods;
-    return sampler->methods;
-}
-
 void stack_sampler_rings(const struct stack_sampler *sampler, struct perf_rings_state *state)
 {
     perf_rings_state(sampler->rings, state);

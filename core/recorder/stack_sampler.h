@@ -110,9 +110,6 @@ pid_t stack_sampler_pid(const struct stack_sampler *sampler);
 /* Polls as readable when there is much to drain; or -1. */
 int stack_sampler_fd(const struct stack_sampler *sampler);
 
-/* By number; the array grows with each drain. */
-const struct sampled_method *stack_sampler_methods(const struct stack_sampler *sampler, uint32_t *n);
-
 /* What the kernel's rings for it are like. */
 void stack_sampler_rings(const struct stack_sampler *sampler, struct perf_rings_state *state);
 

@@ -71,7 +71,8 @@ static int put_chunk(struct trace_writer *writer, enum chunk_type type, const ui
     return put_out(writer, payload, n, err);
 }
 
-int writer_put_pending(struct trace_writer *writer, struct err *err)
+/* Write out all that is pending, as chunks.  Returns 0, or -1 with *err set. */
+static int put_pending(struct trace_writer *writer, struct err *err)
 {
     for (unsigned type = 0; type < N_PENDING; type++) {
         size_t n = writer->pending_used[type];
@@ -93,7 +94,7 @@ struct sink writer_begin(struct trace_writer *writer, enum chunk_type type)
 int writer_finish(struct trace_writer *writer, enum chunk_type type, const struct sink *s, struct err *err)
 {
     writer->pending_used[type] = (size_t)(s->at - writer->pending[type]);
-    return writer->pending_used[type] < PENDING_TARGET ? 0 : writer_put_pending(writer, err);
+    return writer->pending_used[type] < PENDING_TARGET ? 0 : put_pending(writer, err);
 }
 
 static int put_file_header(struct trace_writer *writer, struct err *err)
@@ -145,7 +146,7 @@ static int put_event(struct trace_writer *writer, enum chunk_type type, uint64_t
 {
     uint64_t delta = ticks - *latest;
     bool fits = ticks >= *latest && delta <= KERNEL_DELTA_MAX;
-    if (!fits && writer->pending_used[type] > 0 && writer_put_pending(writer, err) < 0)
+    if (!fits && writer->pending_used[type] > 0 && put_pending(writer, err) < 0)
         return -1;
     struct sink s = writer_begin(writer, type);
     if (writer->pending_used[type] == 0) {
@@ -196,7 +197,7 @@ int trace_write_control(struct trace_writer *writer, const struct trace_event *e
 static int put_ip_sample(struct trace_writer *writer, const struct trace_event *event, struct err *err)
 {
     bool fits = event->ticks >= writer->ip_sample_ticks && event->ticks - writer->ip_sample_ticks <= KERNEL_DELTA_MAX;
-    if (!fits && writer->pending_used[CHUNK_HITS] > 0 && writer_put_pending(writer, err) < 0)
+    if (!fits && writer->pending_used[CHUNK_HITS] > 0 && put_pending(writer, err) < 0)
         return -1;
     struct sink s = writer_begin(writer, CHUNK_HITS);
     if (writer->pending_used[CHUNK_HITS] == 0) {
@@ -235,8 +236,7 @@ int trace_write_counts(struct trace_writer *writer, uint32_t thread, uint32_t se
         return -1;
     if (thread > THREAD_INDEX_MAX)
         return err_set(err, "thread index %u is above %u", thread, THREAD_INDEX_MAX);
-    if (ticks < writer->reading_ticks && writer->pending_used[CHUNK_READINGS] > 0 &&
-        writer_put_pending(writer, err) < 0)
+    if (ticks < writer->reading_ticks && writer->pending_used[CHUNK_READINGS] > 0 && put_pending(writer, err) < 0)
         return -1;
     struct sink s = writer_begin(writer, CHUNK_READINGS);
     if (writer->pending_used[CHUNK_READINGS] == 0) {
@@ -291,7 +291,7 @@ int trace_write_records(struct trace_writer *writer, uint32_t thread, const uint
                        THREAD_INDEX_MAX, n_words);
     if (thread >= writer->n_last_ticks && grow_last_ticks(writer, thread, err) < 0)
         return -1;
-    if (writer_put_pending(writer, err) < 0)
+    if (put_pending(writer, err) < 0)
         return -1;
     for (size_t used; n_words > 0; words += used, n_words -= used) {
         used = put_records(writer, thread, words, n_words, now, err);
@@ -303,7 +303,7 @@ int trace_write_records(struct trace_writer *writer, uint32_t thread, const uint
 
 int trace_writer_flush(struct trace_writer *writer, struct err *err)
 {
-    if (writer_check(writer, err) < 0 || writer_put_pending(writer, err) < 0)
+    if (writer_check(writer, err) < 0 || put_pending(writer, err) < 0)
         return -1;
     return drain(writer, err);
 }
@@ -323,7 +323,7 @@ int trace_writer_close(struct trace_writer *writer, uint64_t end_ticks, struct e
     uint8_t payload[8];
     store_u64le(payload, end_ticks);
     int rc = -1;
-    if (writer_check(writer, err) < 0 || writer_put_pending(writer, err) < 0)
+    if (writer_check(writer, err) < 0 || put_pending(writer, err) < 0)
         goto out;
     if (put_chunk(writer, CHUNK_END, payload, sizeof payload, err) < 0 || drain(writer, err) < 0)
         goto out;

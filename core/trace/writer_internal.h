@@ -38,9 +38,6 @@ struct trace_writer {
 /* Returns 0, or -1 with *err set: writing has failed before. */
 int writer_check(const struct trace_writer *writer, struct err *err);
 
-/* Write out all that is pending, as chunks.  Returns 0, or -1 with *err set. */
-int writer_put_pending(struct trace_writer *writer, struct err *err);
-
 /* An entry is encoded between begin and finish; there is always room for the largest.  As above. */
 struct sink writer_begin(struct trace_writer *writer, enum chunk_type type);
 int writer_finish(struct trace_writer *writer, enum chunk_type type, const struct sink *s, struct err *err);

@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-struct wire_text method_names_class(const char *signature)
+/* The name in a signature: "java/lang/String" of "Ljava/lang/String;"; else "". */
+static struct wire_text class_of(const char *signature)
 {
     size_t n = signature == NULL ? 0 : strlen(signature);
     return n > 2 && signature[0] == 'L' ? (struct wire_text){ signature + 1, n - 2 } : (struct wire_text){ "", 0 };
@@ -15,7 +16,7 @@ bool method_names_get(jvmtiEnv *jvmti, jmethodID method, struct method_names *na
         (*jvmti)->GetMethodDeclaringClass(jvmti, method, &names->class_ref) != JVMTI_ERROR_NONE ||
         (*jvmti)->GetClassSignature(jvmti, names->class_ref, &names->signature, NULL) != JVMTI_ERROR_NONE)
         return false;
-    names->class_name = method_names_class(names->signature);
+    names->class_name = class_of(names->signature);
     return true;
 }
 

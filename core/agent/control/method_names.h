@@ -18,9 +18,6 @@ struct method_names {
 bool method_names_get(jvmtiEnv *jvmti, jmethodID method, struct method_names *names);
 void method_names_free(jvmtiEnv *jvmti, JNIEnv *jni, const struct method_names *names);
 
-/* The name in a signature: "java/lang/String" of "Ljava/lang/String;"; else "". */
-struct wire_text method_names_class(const char *signature);
-
 static inline uint64_t method_names_class_key(struct wire_text class_name)
 {
     return hash_text(HASH_START, class_name.at, class_name.n);

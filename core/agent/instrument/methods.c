@@ -141,13 +141,6 @@ bool methods_may_want_class(const char *name, size_t n)
     return atomic_load(&state.active) && config_wants_class(state.config, name, n);
 }
 
-bool methods_may_want(const struct rewrite_method *method)
-{
-    return atomic_load(&state.active) &&
-           config_wants_class(state.config, method->class_name.at, method->class_name.n) &&
-           config_wants_method(state.config, method);
-}
-
 /* ---- ids ---- */
 
 /* Tell the recorder of a method, before any record can name it. */

@@ -26,10 +26,9 @@ bool methods_changed_class(const char *name, size_t n);
 bool methods_changed_key(uint64_t class_key); /* the hash of its name */
 uint32_t methods_n_changed(void);             /* such classes */
 
-/* Is it one of the session's?  Would it be one if the session were not live: do the configuration's rules let it? */
+/* Is it one of the session's?  Could methods of the class be, by the configuration's rules? */
 bool methods_want(const struct rewrite_method *method);
 bool methods_may_want_class(const char *name, size_t n);
-bool methods_may_want(const struct rewrite_method *method);
 
 /* The id of a method of the session, which the recorder knows then; 0: it is none, or there is no room. */
 uint32_t methods_choose(const struct rewrite_method *method);

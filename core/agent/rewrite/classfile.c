@@ -149,7 +149,8 @@ static struct cursor constant(const struct classfile *file, uint16_t index, uint
     return c;
 }
 
-struct span classfile_utf8(const struct classfile *file, uint16_t index)
+/* The text of a Utf8 constant, or an empty span with at == NULL. */
+static struct span utf8_at(const struct classfile *file, uint16_t index)
 {
     struct cursor c = constant(file, index, CONSTANT_UTF8);
     if (c.bad)
@@ -161,7 +162,7 @@ struct span classfile_utf8(const struct classfile *file, uint16_t index)
 struct span classfile_class_name(const struct classfile *file, uint16_t index)
 {
     struct cursor c = constant(file, index, CONSTANT_CLASS);
-    return c.bad ? (struct span){ NULL, 0 } : classfile_utf8(file, cursor_u16be(&c));
+    return c.bad ? (struct span){ NULL, 0 } : utf8_at(file, cursor_u16be(&c));
 }
 
 bool classfile_member(const struct classfile *file, uint16_t index, struct span *name, struct span *descriptor)
@@ -175,8 +176,8 @@ bool classfile_member(const struct classfile *file, uint16_t index, struct span 
         struct cursor pair = constant(file, cursor_u16be(&c), CONSTANT_NAME_AND_TYPE);
         if (pair.bad)
             return false;
-        *name = classfile_utf8(file, cursor_u16be(&pair));
-        *descriptor = classfile_utf8(file, cursor_u16be(&pair));
+        *name = utf8_at(file, cursor_u16be(&pair));
+        *descriptor = utf8_at(file, cursor_u16be(&pair));
         return name->at != NULL && descriptor->at != NULL;
     }
     return false;
@@ -190,7 +191,7 @@ struct span classfile_source(const struct classfile *file)
     while (classfile_next_attribute(file, &c, &a)) {
         struct cursor body = span_cursor(a.body);
         if (span_is(a.name, "SourceFile"))
-            return classfile_utf8(file, cursor_u16be(&body));
+            return utf8_at(file, cursor_u16be(&body));
     }
     return (struct span){ NULL, 0 };
 }
@@ -200,7 +201,7 @@ bool classfile_next_attribute(const struct classfile *file, struct cursor *at, s
     if (cursor_left(at) == 0)
         return false;
     out->name_index = cursor_u16be(at);
-    out->name = classfile_utf8(file, out->name_index);
+    out->name = utf8_at(file, out->name_index);
     out->body.n = cursor_u32be(at);
     out->body.at = cursor_bytes(at, out->body.n);
     return !at->bad;
@@ -212,8 +213,8 @@ int classfile_next_method(const struct classfile *file, struct cursor *at, struc
     out->whole.at = out->head.at = at->at;
     out->head.n = 6;
     out->access_flags = cursor_u16be(at);
-    out->name = classfile_utf8(file, cursor_u16be(at));
-    out->descriptor = classfile_utf8(file, cursor_u16be(at));
+    out->name = utf8_at(file, cursor_u16be(at));
+    out->descriptor = utf8_at(file, cursor_u16be(at));
     if (out->name.at == NULL || out->descriptor.at == NULL)
         return malformed(err, "a method has no name or no descriptor");
     struct cursor count = *at;

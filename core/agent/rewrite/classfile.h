@@ -100,9 +100,6 @@ size_t classfile_constant_bytes(struct cursor at);
 /* Is there a NaN among the constants of a class file?  One that is damaged has none behind the damage. */
 bool classfile_has_nan(const uint8_t *bytes, size_t n_bytes);
 
-/* The text of a Utf8 constant, or an empty span with at == NULL. */
-struct span classfile_utf8(const struct classfile *file, uint16_t index);
-
 /* The name of a class constant, or an empty span with at == NULL. */
 struct span classfile_class_name(const struct classfile *file, uint16_t index);
 
