@@ -146,18 +146,18 @@ static int parse_limits(struct diff *diff, const struct diff_options *o, struct 
 
 static int run(const struct diff_options *o, struct arena *arena, struct err *err)
 {
-    struct diff_wish wish = { .paths = { o->sides[DIFF_BEFORE].items, o->sides[DIFF_AFTER].items },
-                              .n_traces = { o->sides[DIFF_BEFORE].n, o->sides[DIFF_AFTER].n },
-                              .salvage = o->salvage,
-                              .all = o->all,
-                              .min_share = o->min_share,
-                              .least = o->least };
+    struct diff_row_options options = { .paths = { o->sides[DIFF_BEFORE].items, o->sides[DIFF_AFTER].items },
+                                        .n_traces = { o->sides[DIFF_BEFORE].n, o->sides[DIFF_AFTER].n },
+                                        .salvage = o->salvage,
+                                        .all = o->all,
+                                        .min_share = o->min_share,
+                                        .least = o->least };
     struct diff diff;
     struct diff_limit limits[OPTIONS_LIST_MAX];
     struct table *table = arena_alloc(arena, sizeof *table);
     if (table == NULL)
         return err_set(err, "out of memory for a table");
-    if (report_clock_parse(o->clock, &wish.clock, err) < 0 || diff_read(&diff, &wish, arena, err) < 0 ||
+    if (report_clock_parse(o->clock, &options.clock, err) < 0 || diff_read(&diff, &options, arena, err) < 0 ||
         parse_limits(&diff, o, limits, err) < 0 || diff_compare(&diff, err) < 0 ||
         diff_table(&diff, !o->csv && !o->json, table, err) < 0 || command_print_table(table, o->csv, o->json, err) < 0)
         return -1;

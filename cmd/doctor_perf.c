@@ -228,7 +228,8 @@ enum doctor_level doctor_switches(struct doctor *doctor, struct err *said)
     struct perf_rings *rings = NULL;
     struct perf_rings_state state;
     struct err why = { "" };
-    doctor->has_switches = perf_rings_open(&rings, getpid(), &(struct perf_rings_wish){ .fault_period = 1 }, &why) == 0;
+    doctor->has_switches =
+        perf_rings_open(&rings, getpid(), &(struct perf_rings_options){ .fault_period = 1 }, &why) == 0;
     if (!doctor->has_switches) {
         err_set(said, "times are wall-clock times: %s", why.text);
         return DOCTOR_LIMIT;

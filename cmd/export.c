@@ -65,20 +65,22 @@ static int parse(int argc, char **argv, struct export_options *o, bool *done, st
 static int build(struct export_run *run, struct err *err)
 {
     const struct export_options *o = run->options;
-    struct view_pass_options wish = {
+    struct view_pass_options options = {
         .path = o->path, .salvage = o->salvage, .parts = VIEW_PASS_SAMPLES, .per_thread = o->per_thread
     };
-    return report_clock_parse(o->clock, &wish.clock, err) < 0 || view_pass_read(&wish, &run->arena, &run->pass, err) < 0
+    return report_clock_parse(o->clock, &options.clock, err) < 0 ||
+                   view_pass_read(&options, &run->arena, &run->pass, err) < 0
                ? -1
                : sampled_tree(&run->pass.source, &run->pass.samples, o->per_thread, &run->source, err);
 }
 
 static int write_tree(struct export_run *run,
-                      int (*write)(const struct report_source *, const struct export_wish *, FILE *, struct err *),
+                      int (*write)(const struct report_source *, const struct export_tree_options *, FILE *,
+                                   struct err *),
                       FILE *out, struct err *err)
 {
-    struct export_wish wish = { run->options->value, run->options->min_share };
-    return build(run, err) < 0 ? -1 : write(&run->source, &wish, out, err);
+    struct export_tree_options options = { run->options->value, run->options->min_share };
+    return build(run, err) < 0 ? -1 : write(&run->source, &options, out, err);
 }
 
 static int write_folded(struct export_run *run, FILE *out, struct err *err)
@@ -99,10 +101,10 @@ static int write_pprof(struct export_run *run, FILE *out, struct err *err)
 static int write_chrome(struct export_run *run, FILE *out, struct err *err)
 {
     const struct export_options *o = run->options;
-    struct export_chrome_wish wish = { o->path, o->salvage, o->min_slice_s < 0 ? -1 : o->min_slice_s * 1e9,
-                                       MAX_SLICES };
+    struct export_chrome_options options = { o->path, o->salvage, o->min_slice_s < 0 ? -1 : o->min_slice_s * 1e9,
+                                             MAX_SLICES };
     struct export_slices slices;
-    if (export_chrome(&wish, out, &slices, err) < 0)
+    if (export_chrome(&options, out, &slices, err) < 0)
         return -1;
     char limit[64];
     table_format_ns(slices.limit_ns, limit, sizeof limit);
@@ -114,8 +116,9 @@ static int write_chrome(struct export_run *run, FILE *out, struct err *err)
 
 static int make_table(struct export_run *run, struct table *table, struct err *err)
 {
-    struct report_wish wish = { .sort = "time", .min_share = run->options->min_share };
-    if (build(run, err) < 0 || report_make(&run->source, run->pass.totals, run->pass.n_totals, &wish, table, err) < 0)
+    struct report_row_options options = { .sort = "time", .min_share = run->options->min_share };
+    if (build(run, err) < 0 ||
+        report_make(&run->source, run->pass.totals, run->pass.n_totals, &options, table, err) < 0)
         return -1;
     table->schema = TABLE_SCHEMA;
     table->schema_version = TABLE_SCHEMA_VERSION;

@@ -109,7 +109,7 @@ static int select_phases(struct phases_run *run, struct err *err)
                                           .totals = totals,
                                           .n_totals = n_totals,
                                           .all_ticks = all_ticks,
-                                          .wish = &run->criteria,
+                                          .options = &run->criteria,
                                           .choice = &run->choice,
                                           .pair_ns = base.pair_ns,
                                           .all = o->all,
@@ -123,11 +123,11 @@ static int select_phases(struct phases_run *run, struct err *err)
 static int make_tree(struct phases_run *run, struct table *table, struct err *err)
 {
     const struct phases_options *o = run->options;
-    const struct tree_wish wish = { TREE_VIEW_ALL, NULL, run->report.min_share, !o->csv && !o->json };
+    const struct tree_table_options options = { TREE_VIEW_ALL, NULL, run->report.min_share, !o->csv && !o->json };
     struct report_source whole;
     if (sampled_tree(&run->pass.source, &run->pass.samples, o->per_thread, &whole, err) < 0)
         return -1;
-    return tree_table(&whole, &wish, table, err);
+    return tree_table(&whole, &options, table, err);
 }
 
 static int print(struct phases_run *run, struct err *err)
@@ -164,12 +164,13 @@ static int write_phases(struct phases_run *run, struct err *err)
 static int run_phases(struct phases_run *run, struct err *err)
 {
     const struct phases_options *o = run->options;
-    struct view_pass_options wish = { .path = o->path,
-                                      .salvage = o->salvage,
-                                      .parts = o->tree ? VIEW_PASS_SAMPLES : 0,
-                                      .per_thread = o->per_thread,
-                                      .progress = !o->quiet || o->progress ? stderr : NULL };
-    if (report_clock_parse(o->clock, &wish.clock, err) < 0 || view_pass_read(&wish, &run->arena, &run->pass, err) < 0)
+    struct view_pass_options options = { .path = o->path,
+                                         .salvage = o->salvage,
+                                         .parts = o->tree ? VIEW_PASS_SAMPLES : 0,
+                                         .per_thread = o->per_thread,
+                                         .progress = !o->quiet || o->progress ? stderr : NULL };
+    if (report_clock_parse(o->clock, &options.clock, err) < 0 ||
+        view_pass_read(&options, &run->arena, &run->pass, err) < 0)
         return -1;
     run->criteria = (struct phases_criteria){ run->pass.source.clock, o->weight, o->grain, o->budget };
     if (select_phases(run, err) < 0)

@@ -72,12 +72,12 @@ static int parse(int argc, char **argv, struct report_options *o, bool *done, st
         { 0, "java", NULL, OPTION_FLAG, &o->java, "misses: only of Java code, not of the JVM or libraries" },
         { 0, "source", "DIR", OPTION_TEXT, &o->sources, "misses=line: print the lines, of sources in DIR" },
         OPTIONS_GROUP("Rows"),
-        { 0, "sort", "KEY", OPTION_TEXT, &o->wish.sort,
+        { 0, "sort", "KEY", OPTION_TEXT, &o->rows.sort,
           "time, self, calls, percall, cpi, off-cpu, or an event (time)" },
-        { 0, "min-share", "SHARE", OPTION_FRACTION, &o->wish.min_share, "leave out phases with less of the time (1%)" },
-        { 0, "top", "N", OPTION_NUMBER, &o->wish.top,
+        { 0, "min-share", "SHARE", OPTION_FRACTION, &o->rows.min_share, "leave out phases with less of the time (1%)" },
+        { 0, "top", "N", OPTION_NUMBER, &o->rows.top,
           "print the N methods with most time (30; 0: all; CSV, JSON: all; --html: 200)" },
-        { 0, "all", NULL, OPTION_FLAG, &o->wish.all, "print all methods, however small" },
+        { 0, "all", NULL, OPTION_FLAG, &o->rows.all, "print all methods, however small" },
         { 0, "thread", "NAME", OPTION_TEXT, &o->threads, "only threads of that name; '*' stands for any characters" },
         { 0, "clock", "CLOCK", OPTION_TEXT, &o->clock, "cpu, or wall: waiting counts too (cpu)" },
         OPTIONS_GROUP("Input, output"),
@@ -157,17 +157,17 @@ static int parse_step(const struct report_options *o, double *step_ns, struct er
 static int read_traces(struct report_run *run, enum phases_clock clock, struct err *err)
 {
     const struct report_options *o = run->options;
-    struct view_pass_options wish = {
+    struct view_pass_options options = {
         .salvage = o->salvage, .clock = clock, .per_thread = o->threads != NULL, .only_threads = o->threads
     };
-    if (parse_step(o, &wish.step_ns, err) < 0)
+    if (parse_step(o, &options.step_ns, err) < 0)
         return -1;
-    wish.parts = VIEW_PASS_SAMPLES | VIEW_PASS_JIT | (o->html != NULL ? REPORT_PAGE_PARTS : o->view->parts);
-    wish.steps_max = o->html != NULL ? HTML_STEPS_MAX : 0;
-    for (size_t i = 0; i < o->n_paths; i++, wish.parts = 0) {
+    options.parts = VIEW_PASS_SAMPLES | VIEW_PASS_JIT | (o->html != NULL ? REPORT_PAGE_PARTS : o->view->parts);
+    options.steps_max = o->html != NULL ? HTML_STEPS_MAX : 0;
+    for (size_t i = 0; i < o->n_paths; i++, options.parts = 0) {
         struct view_pass *pass = &run->passes[i];
-        wish.path = o->paths[i];
-        if (view_pass_read(&wish, &run->arena, pass, err) < 0)
+        options.path = o->paths[i];
+        if (view_pass_read(&options, &run->arena, pass, err) < 0)
             return -1;
         run->traces[i] = (struct report_trace){ &pass->source, pass->totals, pass->n_totals };
     }
@@ -191,14 +191,14 @@ int command_report(int argc, char **argv, struct err *err)
 {
     struct report_options options = { .clock = "cpu",
                                       .argument = "",
-                                      .wish = { .sort = "time", .min_share = 0.01, .top = TOP_UNSET } };
+                                      .rows = { .sort = "time", .min_share = 0.01, .top = TOP_UNSET } };
     struct report_run run = { .options = &options };
     bool done;
     if (parse(argc, argv, &options, &done, err) < 0)
         return -1;
-    if (options.wish.top == TOP_UNSET)
-        options.wish.top = options.html != NULL                              ? TOP_IN_HTML
-                           : options.csv || options.json || options.wish.all ? 0
+    if (options.rows.top == TOP_UNSET)
+        options.rows.top = options.html != NULL                              ? TOP_IN_HTML
+                           : options.csv || options.json || options.rows.all ? 0
                                                                              : TOP_ON_SCREEN;
     int rc = done ? 0 : run_report(&run, err);
     for (size_t i = 0; i < options.n_paths; i++)

@@ -27,10 +27,10 @@ static int make_line(struct report_run *run, struct html_page *page, struct err 
     const struct report_trace *first = &run->traces[0];
     struct view_pass *pass = &run->passes[0];
     struct err *why = &pass->no_line;
-    const struct report_wish *wish = &run->options->wish;
+    const struct report_row_options *options = &run->options->rows;
     if (why->text[0] == '\0' &&
-        timeline_end(first->source, first->totals, first->n_totals, wish, &pass->line, why) == 0 &&
-        timeline_divide(run->whole[0].source, wish->min_share, &pass->line, why) == 0 &&
+        timeline_end(first->source, first->totals, first->n_totals, options, &pass->line, why) == 0 &&
+        timeline_divide(run->whole[0].source, options->min_share, &pass->line, why) == 0 &&
         timeline_n_steps(pass->line.timeline) > HTML_STEPS_ASKED_MAX) {
         err_set(why, "a page of %u steps would be too large for a browser", timeline_n_steps(pass->line.timeline));
         err_next(why, "choose longer ones, --view timeline=STEP: %d are possible", HTML_STEPS_ASKED_MAX);
@@ -38,7 +38,7 @@ static int make_line(struct report_run *run, struct html_page *page, struct err 
     bool has_line = why->text[0] == '\0';
     page->line = has_line ? &pass->line : NULL;
     page->no_line = has_line ? NULL : why->text;
-    if (has_line || !(pass->wish.step_ns > 0))
+    if (has_line || !(pass->options.step_ns > 0))
         return 0;
     *err = *why;
     return -1;
@@ -51,7 +51,7 @@ static void make_places(struct report_run *run, struct page_parts *parts, struct
     const struct where *where = &run->passes[0].where;
     struct err *err = &run->passes[0].no_where;
     if (err->text[0] != '\0' || where_table(source, where, &parts->where, err) < 0 ||
-        where_hot_table(source, where, run->options->wish.top, &parts->hot, err) < 0) {
+        where_hot_table(source, where, run->options->rows.top, &parts->hot, err) < 0) {
         page->no_where = err->text;
     } else {
         page->where = &parts->where;
@@ -79,7 +79,7 @@ int report_page_print(struct report_run *run, struct err *err)
                               .stats = &parts->stats };
     if (report_make_table(run, &parts->phases, err) < 0 ||
         cost_make(first->source, &pass->recovery, &parts->cost, err) < 0 ||
-        stats_table(first->source, first->totals, first->n_totals, &o->wish, &pass->metrics, pass->statistics,
+        stats_table(first->source, first->totals, first->n_totals, &o->rows, &pass->metrics, pass->statistics,
                     &parts->stats, err) < 0 ||
         make_line(run, &page, err) < 0)
         return -1;

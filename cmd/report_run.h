@@ -37,7 +37,7 @@ extern const struct report_view report_views[];
 struct report_options {
     const char *paths[REPORT_TRACES_MAX], *clock, *html, *sources, *threads;
     size_t n_paths;
-    struct report_wish wish;
+    struct report_row_options rows;
     const struct report_view *view;
     const char *argument; /* of the view, or "" */
     bool csv, json, salvage, java;

@@ -50,7 +50,7 @@ static int make_hot(struct report_run *run, struct table *table, struct err *err
     const struct view_pass *pass = &run->passes[0];
     return check_part(&pass->no_where, err) < 0
                ? -1
-               : where_hot_table(&pass->source, &pass->where, run->options->wish.top, table, err);
+               : where_hot_table(&pass->source, &pass->where, run->options->rows.top, table, err);
 }
 
 static int make_misses(struct report_run *run, struct table *table, struct err *err)
@@ -69,7 +69,7 @@ static int make_misses(struct report_run *run, struct table *table, struct err *
     if (rc == 0 && o->java)
         rc = misses_keep_java(&misses, err);
     if (rc == 0)
-        rc = misses_table(source, &misses, by, o->wish.top, o->sources, table, err);
+        rc = misses_table(source, &misses, by, o->rows.top, o->sources, table, err);
     misses_free(&misses);
     return rc;
 }
@@ -78,7 +78,7 @@ static int make_timeline(struct report_run *run, struct table *table, struct err
 {
     struct view_pass *pass = &run->passes[0];
     return check_part(&pass->no_line, err) < 0 ||
-                   timeline_end(&pass->source, pass->totals, pass->n_totals, &run->options->wish, &pass->line, err) < 0
+                   timeline_end(&pass->source, pass->totals, pass->n_totals, &run->options->rows, &pass->line, err) < 0
                ? -1
                : timeline_table(&pass->source, &pass->line, is_text(run), table, err);
 }
@@ -86,26 +86,26 @@ static int make_timeline(struct report_run *run, struct table *table, struct err
 static int make_stats(struct report_run *run, struct table *table, struct err *err)
 {
     const struct view_pass *pass = &run->passes[0];
-    return stats_table(&pass->source, pass->totals, pass->n_totals, &run->options->wish, &pass->metrics,
+    return stats_table(&pass->source, pass->totals, pass->n_totals, &run->options->rows, &pass->metrics,
                        pass->statistics, table, err);
 }
 
 int report_make_table(struct report_run *run, struct table *table, struct err *err)
 {
     const struct report_options *o = run->options;
-    const struct samples_options options = { o->wish.all ? 0 : o->wish.min_share, o->wish.top,
-                                             strcmp(o->wish.sort, "self") == 0, false };
+    const struct samples_options options = { o->rows.all ? 0 : o->rows.min_share, o->rows.top,
+                                             strcmp(o->rows.sort, "self") == 0, false };
     return trace_samples_are_all(run->traces[0].source->reader)
                ? trace_samples_table(&run->passes[0].samples, &options, &run->arena, table, err)
-               : report_make_joined(run->whole, o->n_paths, &o->wish, table, err);
+               : report_make_joined(run->whole, o->n_paths, &o->rows, table, err);
 }
 
 static int make_tree_of(struct report_run *run, enum tree_view_kind kind, struct table *table, struct err *err)
 {
     const struct report_options *o = run->options;
-    const struct tree_wish wish = { kind, o->argument[0] == '\0' ? NULL : o->argument,
-                                    o->wish.all ? 0 : o->wish.min_share, is_text(run) };
-    return tree_table(run->whole[0].source, &wish, table, err);
+    const struct tree_table_options options = { kind, o->argument[0] == '\0' ? NULL : o->argument,
+                                                o->rows.all ? 0 : o->rows.min_share, is_text(run) };
+    return tree_table(run->whole[0].source, &options, table, err);
 }
 
 static int make_tree(struct report_run *run, struct table *table, struct err *err)

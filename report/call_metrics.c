@@ -6,14 +6,14 @@
 
 static struct statistics_metric *add_metric(struct call_metrics *metrics, struct call_metric about)
 {
-    metrics->of[metrics->wish.n_metrics] = about;
-    return &metrics->wish.metrics[metrics->wish.n_metrics++];
+    metrics->of[metrics->options.n_metrics] = about;
+    return &metrics->options.metrics[metrics->options.n_metrics++];
 }
 
 static void add_quotient(struct call_metrics *metrics, const struct event_column *top,
                          const struct event_column *bottom, double factor, struct call_metric about)
 {
-    if (top == NULL || bottom == NULL || metrics->wish.n_metrics == STATISTICS_METRICS_MAX)
+    if (top == NULL || bottom == NULL || metrics->options.n_metrics == STATISTICS_METRICS_MAX)
         return;
     struct statistics_metric *metric = add_metric(metrics, about);
     /* Groups that take turns: both of the same time. */
@@ -34,7 +34,7 @@ static const char *copy(struct arena *arena, const char *text)
 
 static bool has_texts(const struct call_metrics *metrics)
 {
-    for (size_t i = 0; i < metrics->wish.n_metrics; i++)
+    for (size_t i = 0; i < metrics->options.n_metrics; i++)
         if (metrics->of[i].name == NULL || metrics->of[i].key == NULL)
             return false;
     return true;
@@ -44,7 +44,7 @@ int call_metrics_find(const struct trace_reader *outline, enum phases_clock cloc
                       struct call_metrics *metrics, struct err *err)
 {
     memset(metrics, 0, sizeof *metrics);
-    metrics->wish.clock = clock;
+    metrics->options.clock = clock;
     struct event_column events[EVENT_COLUMNS_MAX];
     size_t n = event_columns(outline, NULL, events);
     const struct event_column *cycles = event_column_measured(events, n, EVENT_CYCLES),
@@ -75,8 +75,8 @@ void call_metrics_judge(struct call_metrics *metrics, const struct trace_reader 
 {
     struct event_column events[EVENT_COLUMNS_MAX];
     size_t n = event_columns(reader, tree, events);
-    for (size_t i = 0; i < metrics->wish.n_metrics; i++)
+    for (size_t i = 0; i < metrics->options.n_metrics; i++)
         for (size_t e = 0; e < n; e++)
-            if (events[e].why[0] != '\0' && is_of(&metrics->wish.metrics[i], &events[e]))
+            if (events[e].why[0] != '\0' && is_of(&metrics->options.metrics[i], &events[e]))
                 metrics->of[i].why = events[e].why;
 }

@@ -16,8 +16,8 @@ struct call_metric {
 };
 
 struct call_metrics {
-    struct statistics_options wish;
-    struct call_metric of[STATISTICS_METRICS_MAX]; /* wish.n_metrics of them; texts are the arena's */
+    struct statistics_options options;
+    struct call_metric of[STATISTICS_METRICS_MAX]; /* options.n_metrics of them; texts are the arena's */
 };
 
 /*

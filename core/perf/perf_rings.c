@@ -159,7 +159,7 @@ static int hand_out(struct perf_rings *rings, uint64_t until_ns, kernel_event_fn
 static int take_record(const struct kernel_event *event, void *context)
 {
     struct perf_rings *rings = context;
-    if (event->kind != KERNEL_IP_SAMPLE || rings->wish.stack_bytes == 0)
+    if (event->kind != KERNEL_IP_SAMPLE || rings->options.stack_bytes == 0)
         return perf_rings_keep(event, rings);
     if (event->pid != rings->pid || is_double(rings, event))
         return 0;
@@ -167,7 +167,7 @@ static int take_record(const struct kernel_event *event, void *context)
     const struct event_file *file = file_of(rings, event->event_id);
     if (whole.stack.period == 0 && file != NULL)
         whole.stack.period = file->period;
-    return rings->wish.stack_fn(&whole, rings->wish.stack_context);
+    return rings->options.stack_fn(&whole, rings->options.stack_context);
 }
 
 static void look(struct perf_ring *ring)
@@ -250,8 +250,8 @@ void perf_rings_state(const struct perf_rings *rings, struct perf_rings_state *s
     state->ring_bytes = rings->ring_bytes;
     state->why_no_ip_samples = rings->no_ip_samples.text[0] == '\0' ? NULL : rings->no_ip_samples.text;
     state->has_ip_samples =
-        (rings->wish.ip_samples_hz > 0 || rings->wish.trigger.n > 0) && state->why_no_ip_samples == NULL;
-    const struct kernel_trigger *trigger = &rings->wish.trigger;
+        (rings->options.ip_samples_hz > 0 || rings->options.trigger.n > 0) && state->why_no_ip_samples == NULL;
+    const struct kernel_trigger *trigger = &rings->options.trigger;
     bool is_for_users = trigger->n > 0 && (trigger->codes[0].exclude & COUNTER_NO_KERNEL) != 0;
     state->finds_threads_late = rings->ip_samples_not_inherited;
     state->has_kernel_ip_samples = state->has_ip_samples && !rings->user_ip_samples_only && !is_for_users;

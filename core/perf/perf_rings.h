@@ -28,10 +28,10 @@ struct kernel_trigger {
     uint32_t n;                                    /* 0: the CPU clock takes them */
     uint8_t precise;                               /* perf_event_attr.precise_ip */
     bool is_clock;                                 /* it counts ns, and stops at the kernel's door where it must */
-    uint64_t period;                               /* of the first event; 0: so that there are wish.ip_samples_hz */
+    uint64_t period;                               /* of the first event; 0: so that there are options.ip_samples_hz */
 };
 
-struct perf_rings_wish {
+struct perf_rings_options {
     uint32_t fault_period;  /* tell of one page fault in so many of a thread on a CPU; 0: of none */
     uint32_t ip_samples_hz; /* per second of a thread's time on a CPU; 0: none */
     struct kernel_trigger trigger;
@@ -59,9 +59,9 @@ struct perf_rings_wish {
  * Returns 0, or -1 with *err set (reason and next step); the recording may go on without, on wall time.  IP samples
  * that cannot be had are no failure: perf_rings_state says why.
  */
-int perf_rings_open(struct perf_rings **rings, pid_t pid, const struct perf_rings_wish *wish, struct err *err);
+int perf_rings_open(struct perf_rings **rings, pid_t pid, const struct perf_rings_options *options, struct err *err);
 
-/* With wish.with_children: events of this process are wanted, of no other.  Before any event is handed out. */
+/* With options.with_children: events of this process are wanted, of no other.  Before any event is handed out. */
 void perf_rings_choose(struct perf_rings *rings, pid_t pid);
 
 /*

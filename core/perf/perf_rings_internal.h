@@ -31,7 +31,7 @@ struct event_file {
 
 struct perf_rings {
     pid_t pid;
-    struct perf_rings_wish wish;
+    struct perf_rings_options options;
     bool inherit_children, user_ip_samples_only;
     bool ip_samples_not_inherited; /* this kernel reads no group with samples of an event that new threads inherit */
     struct err no_ip_samples;      /* why, or "" */

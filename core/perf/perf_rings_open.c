@@ -80,19 +80,19 @@ static void fill_common(const struct perf_rings *rings, struct perf_event_attr *
     attr->clockid = CLOCK_MONOTONIC_RAW;
     attr->watermark = 1;
     /* A ring of stacks may turn out to be half as large: the kernel lets a user pin less. */
-    attr->wakeup_watermark = (uint32_t)(rings->ring_bytes / (rings->wish.stack_bytes > 0 ? 4 : 2));
+    attr->wakeup_watermark = (uint32_t)(rings->ring_bytes / (rings->options.stack_bytes > 0 ? 4 : 2));
 }
 
 static void fill_attr(const struct perf_rings *rings, struct perf_event_attr *attr)
 {
     fill_common(rings, attr);
     attr->config = PERF_COUNT_SW_DUMMY;
-    if (rings->wish.fault_period > 0) {
+    if (rings->options.fault_period > 0) {
         attr->config = PERF_COUNT_SW_PAGE_FAULTS;
-        attr->sample_period = rings->wish.fault_period;
+        attr->sample_period = rings->options.fault_period;
     }
     attr->sample_type = KERNEL_SAMPLE_TYPE;
-    attr->context_switch = !rings->wish.no_switches;
+    attr->context_switch = !rings->options.no_switches;
     attr->task = 1;
     attr->comm = 1;
     attr->exclude_kernel = 1;
@@ -104,7 +104,7 @@ static const struct counter_code cpu_clock = { .type = PERF_TYPE_SOFTWARE,
 
 static const struct counter_code *trigger_code(const struct perf_rings *rings)
 {
-    return rings->wish.trigger.n == 0 ? &cpu_clock : &rings->wish.trigger.codes[0];
+    return rings->options.trigger.n == 0 ? &cpu_clock : &rings->options.trigger.codes[0];
 }
 
 static void fill_code(const struct perf_rings *rings, const struct counter_code *code, struct perf_event_attr *attr)
@@ -121,7 +121,7 @@ static void fill_code(const struct perf_rings *rings, const struct counter_code 
 /* An event that the kernel counts in software would take a sample each time, if it were to tell the period. */
 static bool has_period(const struct perf_rings *rings)
 {
-    const struct kernel_trigger *trigger = &rings->wish.trigger;
+    const struct kernel_trigger *trigger = &rings->options.trigger;
     return trigger->n == 0 || trigger->is_clock || trigger->period == 0 || trigger->codes[0].type != PERF_TYPE_SOFTWARE;
 }
 
@@ -147,31 +147,32 @@ static uint64_t draw(struct perf_rings *rings, uint64_t period)
  */
 static bool ip_samples_tell_all(const struct perf_rings *rings)
 {
-    const struct perf_rings_wish *wish = &rings->wish;
-    return wish->stack_bytes > 0 && wish->no_switches && wish->fault_period == 0 && !rings->ip_samples_not_inherited;
+    const struct perf_rings_options *options = &rings->options;
+    return options->stack_bytes > 0 && options->no_switches && options->fault_period == 0 &&
+           !rings->ip_samples_not_inherited;
 }
 
 /* A clock's period is in ns of the time that the thread has this CPU. */
 static void fill_ip_samples_attr(struct perf_rings *rings, struct perf_event_attr *attr)
 {
-    const struct kernel_trigger *trigger = &rings->wish.trigger;
+    const struct kernel_trigger *trigger = &rings->options.trigger;
     fill_common(rings, attr);
     fill_code(rings, trigger_code(rings), attr);
     drop_inheritance(rings, attr);
     attr->task = attr->comm = ip_samples_tell_all(rings);
     attr->precise_ip = trigger->precise & 3u;
     attr->freq = trigger->n > 0 && trigger->period == 0 && !trigger->is_clock;
-    attr->sample_period = attr->freq             ? rings->wish.ip_samples_hz
+    attr->sample_period = attr->freq             ? rings->options.ip_samples_hz
                           : trigger->period != 0 ? trigger->period
-                                                 : 1000000000 / rings->wish.ip_samples_hz;
-    if (rings->wish.stack_bytes > 0 && attr->sample_period > 8)
+                                                 : 1000000000 / rings->options.ip_samples_hz;
+    if (rings->options.stack_bytes > 0 && attr->sample_period > 8)
         attr->sample_period = draw(rings, attr->sample_period);
     attr->sample_type = KERNEL_IP_SAMPLE_TYPE;
     attr->sample_regs_user = KERNEL_IP_SAMPLE_REGISTERS;
-    if (rings->wish.stack_bytes > 0) {
+    if (rings->options.stack_bytes > 0) {
         attr->sample_type = KERNEL_STACK_TYPE | (has_period(rings) ? (unsigned)PERF_SAMPLE_PERIOD : 0);
         attr->sample_regs_user = KERNEL_STACK_REGISTERS;
-        attr->sample_stack_user = rings->wish.stack_bytes;
+        attr->sample_stack_user = rings->options.stack_bytes;
     }
     if (trigger->n > 1) {
         attr->sample_type |= PERF_SAMPLE_READ;
@@ -183,7 +184,7 @@ static void fill_ip_samples_attr(struct perf_rings *rings, struct perf_event_att
 static void fill_member_attr(const struct perf_rings *rings, uint32_t i, struct perf_event_attr *attr)
 {
     fill_common(rings, attr);
-    fill_code(rings, &rings->wish.trigger.codes[i], attr);
+    fill_code(rings, &rings->options.trigger.codes[i], attr);
     drop_inheritance(rings, attr);
     attr->watermark = 0;
     attr->wakeup_watermark = 0;
@@ -206,13 +207,13 @@ static int open_one(struct perf_rings *rings, int32_t tid, uint32_t cpu)
 
 static int open_ip_samples(struct perf_rings *rings, int32_t tid, uint32_t cpu, uint64_t *period)
 {
-    bool is_clock = rings->wish.trigger.n == 0 || rings->wish.trigger.is_clock;
+    bool is_clock = rings->options.trigger.n == 0 || rings->options.trigger.is_clock;
     for (;;) {
         struct perf_event_attr attr;
         fill_ip_samples_attr(rings, &attr);
         int fd = counters_perf_open(&attr, tid, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
         *period = attr.sample_period;
-        if (fd < 0 && errno == EINVAL && rings->wish.trigger.n > 1 && !rings->ip_samples_not_inherited)
+        if (fd < 0 && errno == EINVAL && rings->options.trigger.n > 1 && !rings->ip_samples_not_inherited)
             rings->ip_samples_not_inherited = true; /* Linux before 6.12 */
         else if (fd < 0 && errno == EINVAL && !rings->inherit_children)
             rings->inherit_children = true; /* as in open_one */
@@ -304,12 +305,12 @@ static int open_members(struct perf_rings *rings, const struct perf_ring *ring, 
                         struct err *err)
 {
     int32_t tid = rings->threads[owner].tid;
-    for (uint32_t i = 1; i < rings->wish.trigger.n; i++) {
+    for (uint32_t i = 1; i < rings->options.trigger.n; i++) {
         struct perf_event_attr attr;
         fill_member_attr(rings, i, &attr);
         int fd = counters_perf_open(&attr, tid, (int)ring->cpu, leader, PERF_FLAG_FD_CLOEXEC);
         if (fd < 0)
-            return refuse_ip_samples(rings, errno, tid, &rings->wish.trigger.codes[i]);
+            return refuse_ip_samples(rings, errno, tid, &rings->options.trigger.codes[i]);
         if (keep_file(rings, fd, owner, err) < 0)
             return -1;
     }
@@ -323,7 +324,7 @@ static int open_members(struct perf_rings *rings, const struct perf_ring *ring, 
 static int open_ip_samples_on_cpu(struct perf_rings *rings, struct perf_ring *ring, uint32_t owner, struct err *err)
 {
     int32_t tid = rings->threads[owner].tid;
-    bool is_wanted = rings->wish.ip_samples_hz > 0 || rings->wish.trigger.n > 0;
+    bool is_wanted = rings->options.ip_samples_hz > 0 || rings->options.trigger.n > 0;
     if (!is_wanted || rings->no_ip_samples.text[0] != '\0')
         return 0;
     uint64_t period;
@@ -434,20 +435,20 @@ static int cover_all(struct perf_rings *rings, struct err *err)
     return err_next(err, "find the JVM's process ID with 'ps' or 'jps'");
 }
 
-int perf_rings_open(struct perf_rings **out, pid_t pid, const struct perf_rings_wish *wish, struct err *err)
+int perf_rings_open(struct perf_rings **out, pid_t pid, const struct perf_rings_options *options, struct err *err)
 {
     struct perf_rings *rings = calloc(1, sizeof *rings);
     *out = NULL;
     if (rings == NULL)
         return err_set(err, "out of memory for the kernel's rings");
     rings->pid = pid;
-    rings->wish = *wish;
-    rings->inherit_children = wish->with_children;
+    rings->options = *options;
+    rings->inherit_children = options->with_children;
     rings->ring_bytes = RING_BYTES;
-    if (wish->stack_bytes > 0)
+    if (options->stack_bytes > 0)
         rings->ring_bytes = geteuid() == 0 ? STACK_RING_BYTES_ROOT : STACK_RING_BYTES;
-    rings->format = (wish->stack_bytes > 0 ? (unsigned)KERNEL_WITH_STACK : 0) |
-                    (wish->trigger.n > 1 ? (unsigned)KERNEL_WITH_VALUES : 0) |
+    rings->format = (options->stack_bytes > 0 ? (unsigned)KERNEL_WITH_STACK : 0) |
+                    (options->trigger.n > 1 ? (unsigned)KERNEL_WITH_VALUES : 0) |
                     (has_period(rings) ? (unsigned)KERNEL_WITH_PERIOD : 0);
     rings->half_full = epoll_create1(EPOLL_CLOEXEC);
     srand48_r((long)kernel_now_ns(), &rings->random);

@@ -7,12 +7,12 @@
 #include <string.h>
 
 int kernel_open(struct kernel *kernel, struct threads *threads, struct ip_samples *ip_samples, pid_t pid,
-                const struct perf_rings_wish *wish, struct err *err)
+                const struct perf_rings_options *options, struct err *err)
 {
     memset(kernel, 0, sizeof *kernel);
     kernel->threads = threads;
     kernel->ip_samples = ip_samples;
-    return perf_rings_open(&kernel->rings, pid, wish, err);
+    return perf_rings_open(&kernel->rings, pid, options, err);
 }
 
 void kernel_close(struct kernel *kernel)

@@ -27,7 +27,7 @@ struct kernel {
  * then the recording has to do without.
  */
 int kernel_open(struct kernel *kernel, struct threads *threads, struct ip_samples *ip_samples, pid_t pid,
-                const struct perf_rings_wish *wish, struct err *err);
+                const struct perf_rings_options *options, struct err *err);
 void kernel_close(struct kernel *kernel);
 
 /*

@@ -56,10 +56,11 @@ static void open_kernel(struct recorder *r)
 {
     struct err why = { "" };
     pid_t pid = r->plan->pid != 0 ? r->plan->pid : r->child.pid;
-    const struct perf_rings_wish wish = { .fault_period = metadata_fault_period(r->plan),
-                                          .ip_samples_hz = recorder_ring_ip_samples_hz(r),
-                                          .with_children = r->plan->pid == 0 && !launch_is_java(r->plan->argv[0]) };
-    if (kernel_open(&r->kernel, &r->threads, &r->ip_samples, pid, &wish, &why) == 0)
+    const struct perf_rings_options options = { .fault_period = metadata_fault_period(r->plan),
+                                                .ip_samples_hz = recorder_ring_ip_samples_hz(r),
+                                                .with_children =
+                                                    r->plan->pid == 0 && !launch_is_java(r->plan->argv[0]) };
+    if (kernel_open(&r->kernel, &r->threads, &r->ip_samples, pid, &options, &why) == 0)
         snprintf(r->offcpu, sizeof r->offcpu, "perf");
     else
         snprintf(r->offcpu, sizeof r->offcpu, "none: %.480s", why.text);

@@ -335,18 +335,18 @@ static int open_walker(struct stack_sampler *sampler, struct err *err)
 
 static int begin(struct stack_sampler *sampler, const struct stack_sampler_options *options, struct err *err)
 {
-    const struct perf_rings_wish wish = { .ip_samples_hz = options->hz,
-                                          .trigger = options->trigger,
-                                          .with_children = options->with_children,
-                                          .no_switches = true,
-                                          .stack_bytes = options->stack_bytes,
-                                          .stack_fn = take_sample,
-                                          .stack_context = sampler };
+    const struct perf_rings_options rings = { .ip_samples_hz = options->hz,
+                                              .trigger = options->trigger,
+                                              .with_children = options->with_children,
+                                              .no_switches = true,
+                                              .stack_bytes = options->stack_bytes,
+                                              .stack_fn = take_sample,
+                                              .stack_context = sampler };
     /* One that has just been started has no interpreter yet, and its samples can wait until it has. */
     bool is_starting = options->is_starting || jvm_started(sampler->pid) == 0;
     if (!is_starting && open_walker(sampler, err) < 0)
         return -1;
-    if (perf_rings_open(&sampler->rings, sampler->pid, &wish, err) < 0)
+    if (perf_rings_open(&sampler->rings, sampler->pid, &rings, err) < 0)
         return -1;
     if (options->with_children)
         perf_rings_choose(sampler->rings, 0); /* none, for now */

@@ -16,7 +16,7 @@ static int no_memory(struct err *err)
 
 static uint64_t step_start(const struct timeline *tl, uint32_t step)
 {
-    return tl->wish.start_ticks + (uint64_t)ceil(step * tl->step_ticks);
+    return tl->options.start_ticks + (uint64_t)ceil(step * tl->step_ticks);
 }
 
 /* What is outside the recording belongs to its first or last step. */
@@ -24,7 +24,7 @@ static uint32_t step_of(struct timeline *tl, uint64_t ticks)
 {
     if (ticks >= tl->near_start && ticks < tl->near_end)
         return tl->near;
-    uint64_t since = ticks > tl->wish.start_ticks ? ticks - tl->wish.start_ticks : 0;
+    uint64_t since = ticks > tl->options.start_ticks ? ticks - tl->options.start_ticks : 0;
     double exact = (double)since / tl->step_ticks;
     uint32_t step = exact >= tl->n_steps ? tl->n_steps - 1 : (uint32_t)exact;
     while (step > 0 && step_start(tl, step) > ticks) /* rounding */
@@ -48,45 +48,46 @@ static double round_up(double ns)
     return 10 * power;
 }
 
-struct timeline_wish timeline_wish_of(const struct trace_reader *outline)
+struct timeline_options timeline_options_of(const struct trace_reader *outline)
 {
-    return (struct timeline_wish){ .start_ticks = trace_start_ticks(outline),
-                                   .end_ticks = trace_end_ticks(outline),
-                                   .ns_per_tick = trace_ns_per_tick(outline),
-                                   .n_metrics = CALLTREE_COUNTERS + trace_n_recorded_counters(outline) };
+    return (struct timeline_options){ .start_ticks = trace_start_ticks(outline),
+                                      .end_ticks = trace_end_ticks(outline),
+                                      .ns_per_tick = trace_ns_per_tick(outline),
+                                      .n_metrics = CALLTREE_COUNTERS + trace_n_recorded_counters(outline) };
 }
 
 static int choose_steps(struct timeline *tl, struct err *err)
 {
-    struct timeline_wish *wish = &tl->wish;
-    if (!(wish->ns_per_tick > 0))
-        wish->ns_per_tick = 1;
-    if (wish->end_ticks < wish->start_ticks)
-        wish->end_ticks = wish->start_ticks;
-    double duration_ns = (double)(wish->end_ticks - wish->start_ticks) * wish->ns_per_tick;
-    uint32_t max = wish->steps_max == 0 ? STEPS_CHOSEN : wish->steps_max;
-    if (!(wish->step_ns > 0))
-        wish->step_ns = duration_ns <= STEP_NS_MIN * max ? STEP_NS_MIN : round_up(duration_ns / max);
-    double n = ceil(duration_ns / wish->step_ns - 1e-9);
+    struct timeline_options *options = &tl->options;
+    if (!(options->ns_per_tick > 0))
+        options->ns_per_tick = 1;
+    if (options->end_ticks < options->start_ticks)
+        options->end_ticks = options->start_ticks;
+    double duration_ns = (double)(options->end_ticks - options->start_ticks) * options->ns_per_tick;
+    uint32_t max = options->steps_max == 0 ? STEPS_CHOSEN : options->steps_max;
+    if (!(options->step_ns > 0))
+        options->step_ns = duration_ns <= STEP_NS_MIN * max ? STEP_NS_MIN : round_up(duration_ns / max);
+    double n = ceil(duration_ns / options->step_ns - 1e-9);
     if (n > TIMELINE_STEPS_MAX) {
-        err_set(err, "steps of %.9g s are too short for a recording of %.3g s", wish->step_ns / 1e9, duration_ns / 1e9);
+        err_set(err, "steps of %.9g s are too short for a recording of %.3g s", options->step_ns / 1e9,
+                duration_ns / 1e9);
         return err_next(err, "take longer ones: %d steps at most", TIMELINE_STEPS_MAX);
     }
     tl->n_steps = n < 1 ? 1 : (uint32_t)n;
-    tl->step_ticks = wish->step_ns / wish->ns_per_tick;
+    tl->step_ticks = options->step_ns / options->ns_per_tick;
     return 0;
 }
 
-int timeline_open(struct timeline **timeline, const struct timeline_wish *wish, struct err *err)
+int timeline_open(struct timeline **timeline, const struct timeline_options *options, struct err *err)
 {
     struct timeline *tl = *timeline = calloc(1, sizeof *tl);
     if (tl == NULL)
         return no_memory(err);
-    tl->wish = *wish;
-    tl->cell_words = CELL_METRICS + wish->n_metrics;
+    tl->options = *options;
+    tl->cell_words = CELL_METRICS + options->n_metrics;
     int rc = choose_steps(tl, err);
     if (rc == 0) {
-        tl->nothing = calloc(wish->n_metrics + 1, sizeof *tl->nothing);
+        tl->nothing = calloc(options->n_metrics + 1, sizeof *tl->nothing);
         rc = tl->nothing == NULL ? no_memory(err) : 0;
     }
     if (rc < 0) {
@@ -228,7 +229,7 @@ static int pass(struct timeline *tl, struct lane *lane, const struct calltree_fl
 static int count(struct timeline *tl, struct lane *lane, enum calltree_metric metric, uint64_t ticks, uint64_t n,
                  struct err *err)
 {
-    uint64_t *cell = metric < tl->wish.n_metrics ? cell_of(tl, lane, step_of(tl, ticks)) : tl->nothing;
+    uint64_t *cell = metric < tl->options.n_metrics ? cell_of(tl, lane, step_of(tl, ticks)) : tl->nothing;
     if (cell == NULL)
         return no_memory(err);
     if (cell != tl->nothing)
@@ -260,10 +261,10 @@ static int give(struct timeline *tl, struct lane *lane, const struct calltree_fl
         timeline_words(tl, VM_PART_MMPROF, step)[CELL_CPU] +=
             part_before(flow->probe_ticks, to) - part_before(flow->probe_ticks, from);
     uint64_t *metrics = cell + CELL_METRICS;
-    if (tl->wish.n_metrics > CALLTREE_UNCOUNTED)
+    if (tl->options.n_metrics > CALLTREE_UNCOUNTED)
         metrics[CALLTREE_UNCOUNTED] +=
             part_before(flow->uncounted_ticks, to) - part_before(flow->uncounted_ticks, from);
-    for (size_t i = 0; flow->counters != NULL && CALLTREE_COUNTERS + i < tl->wish.n_metrics && i < flow->n_counters;
+    for (size_t i = 0; flow->counters != NULL && CALLTREE_COUNTERS + i < tl->options.n_metrics && i < flow->n_counters;
          i++)
         metrics[CALLTREE_COUNTERS + i] += part_before(flow->counters[i], to) - part_before(flow->counters[i], from);
     return 0;
@@ -341,24 +342,24 @@ uint32_t timeline_n_steps(const struct timeline *tl)
 
 double timeline_step_ns(const struct timeline *tl)
 {
-    return tl->wish.step_ns;
+    return tl->options.step_ns;
 }
 
 double timeline_start_ns(const struct timeline *tl, uint32_t step)
 {
     if (step < tl->n_steps)
-        return step * tl->wish.step_ns;
-    return (double)(tl->wish.end_ticks - tl->wish.start_ticks) * tl->wish.ns_per_tick;
+        return step * tl->options.step_ns;
+    return (double)(tl->options.end_ticks - tl->options.start_ticks) * tl->options.ns_per_tick;
 }
 
 double timeline_ns(const struct timeline *tl, uint64_t ticks)
 {
-    return (double)ticks * tl->wish.ns_per_tick;
+    return (double)ticks * tl->options.ns_per_tick;
 }
 
 size_t timeline_n_metrics(const struct timeline *tl)
 {
-    return tl->wish.n_metrics;
+    return tl->options.n_metrics;
 }
 
 bool timeline_has_part(const struct timeline *tl, enum vm_part part)

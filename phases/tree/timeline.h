@@ -14,8 +14,8 @@
  *
  * Use:
  *
- *     struct timeline_wish wish = timeline_wish_of(outline);
- *     timeline_open(&timeline, &wish, err);
+ *     struct timeline_options options = timeline_options_of(outline);
+ *     timeline_open(&timeline, &options, err);
  *     struct calltree_observer observer = timeline_observer(timeline);
  *     struct calltree_options options = { .observer = &observer };
  *     calltree_build(reader, &options, &tree, err);
@@ -32,7 +32,7 @@
 
 #define TIMELINE_STEPS_MAX 100000 /* at about 100 bytes for each part of the VM */
 
-struct timeline_wish {
+struct timeline_options {
     uint64_t start_ticks, end_ticks; /* of the recording */
     double ns_per_tick;              /* 0: not known, a tick is taken for a ns */
     double step_ns;                  /* 0: choose 1, 2 or 5 times a power of ten, 1 ms at least */
@@ -41,7 +41,7 @@ struct timeline_wish {
 };
 
 /* Times and metrics from a trace's outline; the rest is zero. */
-struct timeline_wish timeline_wish_of(const struct trace_reader *outline);
+struct timeline_options timeline_options_of(const struct trace_reader *outline);
 
 /* What the threads of a part did in a step. */
 struct timeline_cell {
@@ -54,7 +54,7 @@ struct timeline_cell {
 struct timeline;
 
 /* Returns 0, or -1 with *err set: the step is too short for the recording, no memory. */
-int timeline_open(struct timeline **timeline, const struct timeline_wish *wish, struct err *err);
+int timeline_open(struct timeline **timeline, const struct timeline_options *options, struct err *err);
 void timeline_close(struct timeline *timeline); /* NULL is fine */
 
 /* For calltree_options; lives as long as the time line. */
@@ -125,7 +125,7 @@ struct timeline_regions {
                          none */
 };
 
-struct timeline_regions_wish {
+struct timeline_regions_options {
     /* The next four are 0 without counters: metrics whose sums are cycles and instructions of the same time. */
     const uint8_t *cycles, *instructions; /* indexes as in enum calltree_metric; borrowed */
     size_t n_cycles, n_instructions;
@@ -146,7 +146,7 @@ struct timeline_regions_wish {
  * Returns 0, or -1 with *err set: no memory.
  * Source: thesis §3.3.2; clustering by the share of code, after Sherwood et al., ASPLOS 2002.
  */
-int timeline_find_regions(const struct timeline *timeline, const struct timeline_regions_wish *wish,
+int timeline_find_regions(const struct timeline *timeline, const struct timeline_regions_options *options,
                           struct arena *arena, struct timeline_regions *regions, struct err *err);
 
 #endif

@@ -32,7 +32,7 @@ struct given {
 };
 
 struct timeline {
-    struct timeline_wish wish;
+    struct timeline_options options;
     uint32_t n_rows; /* of timeline_rows */
     double step_ticks;
     uint32_t n_steps;

@@ -23,7 +23,7 @@ struct cluster {
 
 struct clustering {
     const struct timeline *tl;
-    struct timeline_regions_wish wish;
+    struct timeline_regions_options options;
     enum vm_part gc; /* whose threads collect */
     size_t n_rows;   /* with what is outside */
     struct cluster *clusters, segment, step;
@@ -74,8 +74,8 @@ static void read_step(const struct clustering *c, uint32_t step, struct cluster 
     clear(c, to);
     to->gc = (double)timeline_cell(tl, c->gc, step).cpu_ticks;
     to->app = (double)app.cpu_ticks;
-    to->cycles = sum_of(&app, c->wish.cycles, c->wish.n_cycles, tl->wish.n_metrics);
-    to->instructions = sum_of(&app, c->wish.instructions, c->wish.n_instructions, tl->wish.n_metrics);
+    to->cycles = sum_of(&app, c->options.cycles, c->options.n_cycles, tl->options.n_metrics);
+    to->instructions = sum_of(&app, c->options.instructions, c->options.n_instructions, tl->options.n_metrics);
     for (uint32_t row = 0; row < c->n_rows; row++)
         to->rows[row] = (double)timeline_row_ticks(tl, row, step);
 }
@@ -104,7 +104,7 @@ static uint32_t find_cluster(struct clustering *c)
             nearest = i;
         }
     }
-    if (least < c->wish.distance || c->n_clusters == CLUSTERS_MAX)
+    if (least < c->options.distance || c->n_clusters == CLUSTERS_MAX)
         return nearest;
     return c->n_clusters++;
 }
@@ -128,7 +128,7 @@ static void cluster_steps(struct clustering *c)
         bool is_gc = is_collecting(c, &c->step);
         bool is_idle = c->step.app + (is_gc ? c->step.gc : 0) < IDLE_SHARE * c->tl->step_ticks;
         bool is_other = is_idle || is_gc;
-        if (is_other || (first < i && distance(c, &c->step, &c->segment) >= c->wish.distance)) {
+        if (is_other || (first < i && distance(c, &c->step, &c->segment) >= c->options.distance)) {
             end_segment(c, first, i);
             first = i;
         }
@@ -176,7 +176,7 @@ static void merge_clusters(struct clustering *c)
         c->clusters[i].merged_into = i;
     for (;;) {
         uint32_t n = find_nearest(c, &one, &other, &least);
-        if (n < 2 || (n <= REGIONS_MAX && least >= c->wish.distance))
+        if (n < 2 || (n <= REGIONS_MAX && least >= c->options.distance))
             return;
         add_cluster(c, &c->clusters[one], &c->clusters[other]);
         c->clusters[other].merged_into = one;
@@ -253,16 +253,16 @@ static int make_regions(const struct clustering *c, struct arena *arena, struct 
     return 0;
 }
 
-int timeline_find_regions(const struct timeline *tl, const struct timeline_regions_wish *wish, struct arena *arena,
-                          struct timeline_regions *regions, struct err *err)
+int timeline_find_regions(const struct timeline *tl, const struct timeline_regions_options *options,
+                          struct arena *arena, struct timeline_regions *regions, struct err *err)
 {
     struct clustering c = { .tl = tl,
-                            .wish = *wish,
+                            .options = *options,
                             .gc = timeline_has_part(tl, VM_PART_GC) ? VM_PART_GC : VM_PART_THREAD,
                             .n_rows = (size_t)tl->n_rows + 1 };
     int rc = -1;
-    if (!(c.wish.distance > 0))
-        c.wish.distance = DISTANCE;
+    if (!(c.options.distance > 0))
+        c.options.distance = DISTANCE;
     *regions =
         (struct timeline_regions){ .gc = c.gc, .of_step = arena_alloc(arena, tl->n_steps * sizeof *regions->of_step) };
     c.of_step = regions->of_step;

@@ -94,8 +94,8 @@ int timeline_rows(struct timeline *tl, const struct calltree *tree, const uint32
         return err_set(err, "out of memory for a time line");
     }
     tl->n_rows = n_rows;
-    if (tree->n_metrics < tl->wish.n_metrics)
-        tl->wish.n_metrics = tree->n_metrics;
+    if (tree->n_metrics < tl->options.n_metrics)
+        tl->options.n_metrics = tree->n_metrics;
     for (size_t i = 0; i < tl->n_given; i++)
         tl->rows[(size_t)tl->given[i].step * (n_rows + 1) + owners[tl->given[i].node]] += tl->given[i].ticks;
     for (uint32_t i = 0; i < tl->n_latest && i < tree->n_nodes; i++)

@@ -111,7 +111,7 @@ struct diff_load {
     double stolen_ns;      /* kept by the host from all CPUs */
 };
 
-struct diff_wish {
+struct diff_row_options {
     const char *const *paths[DIFF_SIDES]; /* borrowed */
     size_t n_traces[DIFF_SIDES];
     enum phases_clock clock;
@@ -123,7 +123,7 @@ struct diff_wish {
 
 struct diff {
     struct arena *arena; /* borrowed */
-    const struct diff_wish *wish;
+    const struct diff_row_options *options;
     struct diff_metric metrics[DIFF_METRICS_MAX];
     size_t n_metrics;
     struct diff_row *rows; /* sorted by diff_compare: the process, phases by time, then the rest as the report has it */
@@ -140,7 +140,7 @@ struct diff {
 };
 
 /* Read all traces.  Returns 0, or -1 with *err set: one against several, cannot be read, no memory. */
-int diff_read(struct diff *diff, const struct diff_wish *wish, struct arena *arena, struct err *err);
+int diff_read(struct diff *diff, const struct diff_row_options *options, struct arena *arena, struct err *err);
 
 /* Compare what was read.  Returns 0, or -1 with *err set: no memory. */
 int diff_compare(struct diff *diff, struct err *err);
@@ -167,7 +167,7 @@ size_t diff_blind(const struct diff *diff, const struct diff_limit *limit, size_
 
 /*
  * The table: a row for each row and metric.  Text has the time of each row, and other metrics where they differ, unless
- * wish->all.  Returns 0, or -1 with *err set: no memory.
+ * options->all.  Returns 0, or -1 with *err set: no memory.
  */
 int diff_table(const struct diff *diff, bool is_text, struct table *table, struct err *err);
 

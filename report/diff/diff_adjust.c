@@ -17,7 +17,7 @@
 static double self_share(const struct diff *d, const struct diff_row *row, enum diff_side side)
 {
     double sum = 0, n = 0;
-    for (size_t i = 0; i < d->wish->n_traces[side]; i++) {
+    for (size_t i = 0; i < d->options->n_traces[side]; i++) {
         double self = diff_value_of(row, side, i, DIFF_SELF)->value,
                time = diff_value_of(row, side, i, DIFF_TIME)->value;
         double share = self == 0 ? 0 : diff_value_of(row, side, i, DIFF_SHARE)->value * self / time;
@@ -32,13 +32,13 @@ static double self_share(const struct diff *d, const struct diff_row *row, enum 
 bool diff_has_own_time(const struct diff *d, const struct diff_row *row)
 {
     double larger = fmax(self_share(d, row, DIFF_BEFORE), self_share(d, row, DIFF_AFTER)); /* not NAN if one is not */
-    return strcmp(row->kind, "phase") == 0 && larger >= d->wish->min_share;
+    return strcmp(row->kind, "phase") == 0 && larger >= d->options->min_share;
 }
 
 bool diff_is_leaf(const struct diff *d, const struct diff_row *row)
 {
     for (int side = DIFF_BEFORE; side < DIFF_SIDES; side++)
-        for (size_t i = 0; i < d->wish->n_traces[side]; i++) {
+        for (size_t i = 0; i < d->options->n_traces[side]; i++) {
             const struct diff_value *time = diff_value_of(row, (enum diff_side)side, i, DIFF_TIME);
             const struct diff_value *self = diff_value_of(row, (enum diff_side)side, i, DIFF_SELF);
             bool both_unknown = isnan(time->value) && isnan(self->value);
@@ -68,7 +68,7 @@ static bool read_logs(const struct diff *d, const struct diff_row *row, double *
     if (!diff_has_own_time(d, row))
         return false;
     for (int side = DIFF_BEFORE; side < DIFF_SIDES; side++)
-        for (size_t i = 0; i < d->wish->n_traces[side]; i++) {
+        for (size_t i = 0; i < d->options->n_traces[side]; i++) {
             double value = diff_value_of(row, (enum diff_side)side, i, DIFF_SELF)->value;
             if (!(value > 0))
                 return false;
@@ -164,8 +164,8 @@ static void adjust_row(const struct adjusting *a, size_t k)
 static int begin(struct adjusting *a, struct diff *d)
 {
     size_t n = d->n_rows + 1;
-    *a = (struct adjusting){ .diff = d, .n_before = d->wish->n_traces[DIFF_BEFORE] };
-    a->n_runs = a->n_before + d->wish->n_traces[DIFF_AFTER];
+    *a = (struct adjusting){ .diff = d, .n_before = d->options->n_traces[DIFF_BEFORE] };
+    a->n_runs = a->n_before + d->options->n_traces[DIFF_AFTER];
     a->logs = calloc(n * a->n_runs, sizeof *a->logs);
     a->column = calloc(n, sizeof *a->column);
     a->factors = calloc(a->n_runs, sizeof *a->factors);

@@ -36,7 +36,7 @@ static struct diff_row **by_order(const struct diff *d)
 static bool is_hidden_in_some(const struct diff *d, const struct diff_row *row)
 {
     for (int side = DIFF_BEFORE; side < DIFF_SIDES; side++)
-        for (size_t i = 0; i < d->wish->n_traces[side]; i++)
+        for (size_t i = 0; i < d->options->n_traces[side]; i++)
             if (isnan(diff_value_of(row, (enum diff_side)side, i, DIFF_TIME)->value))
                 return true;
     return false;
@@ -52,7 +52,7 @@ int diff_hide_self(struct diff *d)
         if (caller == callee || caller == NULL || callee == NULL || !is_hidden_in_some(d, callee))
             continue;
         for (int side = DIFF_BEFORE; side < DIFF_SIDES; side++)
-            for (size_t k = 0; k < d->wish->n_traces[side]; k++)
+            for (size_t k = 0; k < d->options->n_traces[side]; k++)
                 *diff_value_of(caller, (enum diff_side)side, k, DIFF_SELF) = (struct diff_value){ NAN, NAN, 0, true };
     }
     free(rows);
@@ -178,7 +178,7 @@ static void fold_calls(struct folding *f, size_t i)
         bool is_caller = f->parts[k * f->n + i] >= ONE_CALLER && larger_time(caller) > larger_time(row);
         double ratio = log1p(calls->change) - log1p(theirs->change);
         if (is_caller && (is_found(theirs) || theirs->verdict == DIFF_FOLLOWS) &&
-            fabs(ratio) <= fmax(f->diff->wish->least, RATIO_LEAST))
+            fabs(ratio) <= fmax(f->diff->options->least, RATIO_LEAST))
             set_cause(calls, caller);
     }
 }

@@ -23,7 +23,7 @@ static bool is_whole(const struct diff_row *row)
 static double mean_of(const struct diff *d, const struct diff_row *row, enum diff_side side, size_t metric)
 {
     double sum = 0, n = 0;
-    for (size_t i = 0; i < d->wish->n_traces[side]; i++) {
+    for (size_t i = 0; i < d->options->n_traces[side]; i++) {
         double value = diff_value_of(row, side, i, metric)->value;
         sum += isnan(value) ? 0 : value;
         n += !isnan(value);
@@ -41,8 +41,8 @@ static bool is_kept(const struct diff *d, const struct diff_row *row)
 {
     if (!is_method(row))
         return true;
-    bool is_asked = row->is_phase || d->wish->all || diff_has_own_time(d, row);
-    return is_asked && !(larger(d, row, DIFF_SHARE) < d->wish->min_share); /* one that is not known counts */
+    bool is_asked = row->is_phase || d->options->all || diff_has_own_time(d, row);
+    return is_asked && !(larger(d, row, DIFF_SHARE) < d->options->min_share); /* one that is not known counts */
 }
 
 struct diff_sortable {
@@ -114,7 +114,7 @@ static bool is_moved(const struct comparing *c, size_t row)
 /* The variance of one run that gives the means' difference its. */
 static double runs_part(const struct comparing *c)
 {
-    const size_t *n = c->diff->wish->n_traces;
+    const size_t *n = c->diff->options->n_traces;
     return 1 / (double)n[DIFF_BEFORE] + 1 / (double)n[DIFF_AFTER];
 }
 
@@ -128,7 +128,7 @@ static void read_variance(struct comparing *c, size_t i)
         return;
     c->variances[i] = c->estimates[i].variance / runs_part(c) / c->estimates[i].more;
     for (int side = DIFF_BEFORE; side < DIFF_SIDES; side++)
-        for (size_t k = 0; k < d->wish->n_traces[side]; k++)
+        for (size_t k = 0; k < d->options->n_traces[side]; k++)
             *residuals++ = log(diff_value_of(&d->rows[i], (enum diff_side)side, k, c->metric)->value) -
                            c->estimates[i].means[side].mean;
 }
@@ -151,7 +151,8 @@ static void move_variances(struct comparing *c)
 static int begin_comparing(struct comparing *c, struct diff *d)
 {
     size_t n = d->n_rows + 1;
-    *c = (struct comparing){ .diff = d, .n_runs = d->wish->n_traces[DIFF_BEFORE] + d->wish->n_traces[DIFF_AFTER] };
+    *c =
+        (struct comparing){ .diff = d, .n_runs = d->options->n_traces[DIFF_BEFORE] + d->options->n_traces[DIFF_AFTER] };
     c->estimates = calloc(n * d->n_metrics, sizeof *c->estimates);
     c->variances = calloc(n, sizeof *c->variances);
     c->residuals = calloc(n * c->n_runs, sizeof *c->residuals);
@@ -172,7 +173,7 @@ static void compare_metric(struct comparing *c)
     struct diff *d = c->diff;
     for (size_t i = 0; i < d->n_rows; i++)
         c->estimates[i] = diff_estimate_of(d, &d->rows[i], c->metric);
-    if (d->wish->n_traces[DIFF_BEFORE] > 1)
+    if (d->options->n_traces[DIFF_BEFORE] > 1)
         move_variances(c);
     for (size_t i = 0; i < d->n_rows; i++)
         diff_judge(&c->estimates[i], &d->rows[i].results[c->metric]);
@@ -183,7 +184,7 @@ static void compare_metric(struct comparing *c)
 static bool is_partial(const struct diff *d, const struct diff_row *row, size_t metric)
 {
     for (int side = DIFF_BEFORE; side < DIFF_SIDES; side++)
-        for (size_t i = 0; i < d->wish->n_traces[side]; i++)
+        for (size_t i = 0; i < d->options->n_traces[side]; i++)
             if (diff_value_of(row, (enum diff_side)side, i, metric)->is_partial)
                 return true;
     return false;
@@ -198,7 +199,7 @@ static unsigned group_of_other(const struct diff *d, const struct diff_row *row,
         return DIFF_GROUPS;
     if (is_whole(row))
         return DIFF_GROUP_WHOLE;
-    return larger(d, row, DIFF_SHARE) < d->wish->min_share ? DIFF_GROUPS : DIFF_GROUP_SELF;
+    return larger(d, row, DIFF_SHARE) < d->options->min_share ? DIFF_GROUPS : DIFF_GROUP_SELF;
 }
 
 /* What mmprof takes is no change of the program; nor is what no thread is charged for. */
@@ -234,7 +235,7 @@ static unsigned group_of(const struct diff *d, const struct diff_row *row, const
 
 static bool is_small(const struct diff *d, const struct diff_result *result)
 {
-    return fabs(result->change) < d->wish->least;
+    return fabs(result->change) < d->options->least;
 }
 
 /* A change of no interest is none, whatever its p: a test that can only find less. */
@@ -271,7 +272,7 @@ static void take_tests(const struct comparing *c, const struct diff_test *tests,
                 continue;
             double least =
                 diff_detectable(&c->estimates[m * d->n_rows + i], DIFF_SIGNIFICANCE * diff_part(n_tests, group));
-            row->results[m].detectable = fmax(least, d->wish->least);
+            row->results[m].detectable = fmax(least, d->options->least);
             row->results[m].p_corrected = (tests++)->p;
         }
         copy_leaf(d, row);
@@ -315,7 +316,7 @@ static enum diff_verdict verdict_of(const struct diff *d, const struct diff_row 
         return DIFF_UNKNOWN;
     if (r->p_corrected < DIFF_SIGNIFICANCE)
         return after > before ? DIFF_HIGHER : DIFF_LOWER;
-    bool is_within = r->low > -d->wish->least * before && r->high < d->wish->least * before;
+    bool is_within = r->low > -d->options->least * before && r->high < d->options->least * before;
     return is_small(d, r) && (r->p < DIFF_SIGNIFICANCE || is_within) ? DIFF_SMALL : DIFF_NOT_SHOWN;
 }
 

@@ -11,7 +11,7 @@
 static bool are_positive(const struct diff *d, const struct diff_row *row, size_t metric)
 {
     for (int side = DIFF_BEFORE; side < DIFF_SIDES; side++)
-        for (size_t i = 0; i < d->wish->n_traces[side]; i++) {
+        for (size_t i = 0; i < d->options->n_traces[side]; i++) {
             double value = diff_value_of(row, (enum diff_side)side, i, metric)->value;
             if (!isnan(value) && !(value > 0))
                 return false;
@@ -24,7 +24,7 @@ static struct diff_mean over_runs(const struct diff *d, const struct diff_row *r
 {
     struct moments moments = { .n = 0 };
     double last = NAN;
-    for (size_t i = 0; i < d->wish->n_traces[side]; i++) {
+    for (size_t i = 0; i < d->options->n_traces[side]; i++) {
         double value = diff_value_of(row, side, i, metric)->value;
         if (isnan(value))
             continue;
@@ -52,7 +52,7 @@ static struct diff_mean over_calls(const struct diff_row *row, enum diff_side si
 /* A slope was fitted: that takes a degree of freedom, and is not known exactly. */
 static void take_slope(const struct diff *d, const struct diff_row *row, struct diff_estimate *e)
 {
-    double n_before = (double)d->wish->n_traces[DIFF_BEFORE], n_after = (double)d->wish->n_traces[DIFF_AFTER];
+    double n_before = (double)d->options->n_traces[DIFF_BEFORE], n_after = (double)d->options->n_traces[DIFF_AFTER];
     double left = (n_before + n_after - 3) / (n_before + n_after - 2);
     e->more = 1 + row->slope_error / (1 / n_before + 1 / n_after);
     e->variance *= e->more / left;
@@ -63,8 +63,8 @@ struct diff_estimate diff_estimate_of(const struct diff *d, const struct diff_ro
 {
     struct diff_estimate e = { .is_log = are_positive(d, row, metric), .more = 1 };
     for (int side = DIFF_BEFORE; side < DIFF_SIDES; side++)
-        e.means[side] = d->wish->n_traces[side] > 1 ? over_runs(d, row, (enum diff_side)side, metric, e.is_log)
-                                                    : over_calls(row, (enum diff_side)side, metric, e.is_log);
+        e.means[side] = d->options->n_traces[side] > 1 ? over_runs(d, row, (enum diff_side)side, metric, e.is_log)
+                                                       : over_calls(row, (enum diff_side)side, metric, e.is_log);
     double v = e.means[DIFF_BEFORE].variance, w = e.means[DIFF_AFTER].variance;
     e.variance = v + w;
     e.df = e.variance > 0 ? e.variance * e.variance / (v * v / e.means[DIFF_BEFORE].df + w * w / e.means[DIFF_AFTER].df)

@@ -41,7 +41,7 @@ static bool are_apart(const struct diff *d)
 {
     uint64_t first[DIFF_SIDES] = { UINT64_MAX, UINT64_MAX }, last[DIFF_SIDES] = { 0, 0 };
     for (int side = DIFF_BEFORE; side < DIFF_SIDES; side++)
-        for (size_t i = 0; i < d->wish->n_traces[side]; i++) {
+        for (size_t i = 0; i < d->options->n_traces[side]; i++) {
             uint64_t start = d->loads[side][i].start_ns;
             if (start == 0)
                 return false;
@@ -57,7 +57,7 @@ static bool differs(const struct diff *d, double (*share)(const struct diff_load
 {
     struct moments sides[DIFF_SIDES] = { { .n = 0 }, { .n = 0 } };
     for (int side = DIFF_BEFORE; side < DIFF_SIDES; side++) {
-        for (size_t i = 0; i < d->wish->n_traces[side]; i++)
+        for (size_t i = 0; i < d->options->n_traces[side]; i++)
             moments_add(&sides[side], share(&d->loads[side][i]));
         means[side] = sides[side].mean;
     }

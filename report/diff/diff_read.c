@@ -21,10 +21,10 @@ static int no_memory(struct err *err)
 /* Which methods are phases of this trace. */
 static int mark_phases(struct diff_reading *r, struct err *err)
 {
-    struct report_wish wish = { .sort = "time", .min_share = r->diff->wish->min_share };
+    struct report_row_options options = { .sort = "time", .min_share = r->diff->options->min_share };
     const struct calltree_total *const *rows;
     size_t n;
-    if (report_rows_of(&r->pass.source, r->pass.totals, r->pass.n_totals, &wish, &rows, &n, err) < 0)
+    if (report_rows_of(&r->pass.source, r->pass.totals, r->pass.n_totals, &options, &rows, &n, err) < 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
         int rc;
@@ -47,7 +47,7 @@ static int add_callers(struct diff_reading *r, struct err *err)
     for (size_t i = 0; rc == 0 && i < r->pass.n_totals; i++) {
         size_t row = diff_rows_find(r, r->pass.totals[i].method, &rc);
         double share = row == SIZE_MAX ? 0 : diff_value_of(&r->diff->rows[row], r->side, r->trace, DIFF_SHARE)->value;
-        if (!(share < r->diff->wish->min_share)) /* one that is not known counts */
+        if (!(share < r->diff->options->min_share)) /* one that is not known counts */
             rows[r->pass.totals[i].method] = row;
     }
     if (rc == 0)
@@ -70,7 +70,7 @@ static int note_mode(struct diff_reading *r, struct err *err)
         *known = mode;
     else if (*known != NULL && strcmp(*known, mode) != 0)
         *known = NULL;
-    if (r->pass.source.clock != r->diff->wish->clock) {
+    if (r->pass.source.clock != r->diff->options->clock) {
         r->diff->clocks_differ = true;
         r->diff->clock = r->pass.source.clock;
     }
@@ -79,8 +79,8 @@ static int note_mode(struct diff_reading *r, struct err *err)
 
 static int take_trace(struct diff_reading *r, struct err *err)
 {
-    struct report_wish wish = { .sort = "time", .all = true, .top = METHODS_MAX };
-    if (report_make(&r->pass.source, r->pass.totals, r->pass.n_totals, &wish, &r->table, err) < 0)
+    struct report_row_options options = { .sort = "time", .all = true, .top = METHODS_MAX };
+    if (report_make(&r->pass.source, r->pass.totals, r->pass.n_totals, &options, &r->table, err) < 0)
         return -1;
     r->diff->loads[r->side][r->trace] = diff_load_of(&r->pass.source);
     if (note_mode(r, err) < 0)
@@ -92,20 +92,20 @@ static int take_trace(struct diff_reading *r, struct err *err)
 
 static int read_trace(struct diff_reading *r, const char *path, struct err *err)
 {
-    const struct view_pass_options wish = { .path = path,
-                                            .salvage = r->diff->wish->salvage,
-                                            .parts = r->with_statistics ? VIEW_PASS_STATISTICS : 0,
-                                            .clock = r->diff->wish->clock };
-    int rc = view_pass_read(&wish, &r->local, &r->pass, err) < 0 ? -1 : take_trace(r, err);
+    const struct view_pass_options options = { .path = path,
+                                               .salvage = r->diff->options->salvage,
+                                               .parts = r->with_statistics ? VIEW_PASS_STATISTICS : 0,
+                                               .clock = r->diff->options->clock };
+    int rc = view_pass_read(&options, &r->local, &r->pass, err) < 0 ? -1 : take_trace(r, err);
     view_pass_close(&r->pass);
     arena_free(&r->local);
     return rc;
 }
 
-int diff_read(struct diff *diff, const struct diff_wish *wish, struct arena *arena, struct err *err)
+int diff_read(struct diff *diff, const struct diff_row_options *options, struct arena *arena, struct err *err)
 {
-    size_t n_before = wish->n_traces[DIFF_BEFORE], n_after = wish->n_traces[DIFF_AFTER];
-    *diff = (struct diff){ .arena = arena, .wish = wish, .clock = wish->clock };
+    size_t n_before = options->n_traces[DIFF_BEFORE], n_after = options->n_traces[DIFF_AFTER];
+    *diff = (struct diff){ .arena = arena, .options = options, .clock = options->clock };
     if (n_before == 0 || n_after == 0 || (n_before == 1) != (n_after == 1)) {
         err_set(err, "%zu traces before and %zu after cannot be compared", n_before, n_after);
         return err_next(err, "name one trace on each side, or at least two on each: --before A B --after C D");
@@ -118,10 +118,10 @@ int diff_read(struct diff *diff, const struct diff_wish *wish, struct arena *are
     r->with_statistics = n_before == 1;
     int rc = 0;
     for (int side = DIFF_BEFORE; rc == 0 && side < DIFF_SIDES; side++)
-        for (size_t i = 0; rc == 0 && i < wish->n_traces[side]; i++) {
+        for (size_t i = 0; rc == 0 && i < options->n_traces[side]; i++) {
             r->side = (enum diff_side)side;
             r->trace = i;
-            rc = read_trace(r, wish->paths[side][i], err);
+            rc = read_trace(r, options->paths[side][i], err);
         }
     if (rc == 0 && diff_rows_finish(r) < 0)
         rc = no_memory(err);

@@ -123,8 +123,8 @@ static struct diff_row *new_row(struct diff_reading *r, const char *kind, const 
                               .names.method = keep(r, name->method),
                               .names.descriptor = keep(r, name->descriptor),
                               .order = d->n_rows,
-                              .values = { new_values(r, d->wish->n_traces[DIFF_BEFORE]),
-                                          new_values(r, d->wish->n_traces[DIFF_AFTER]) } };
+                              .values = { new_values(r, d->options->n_traces[DIFF_BEFORE]),
+                                          new_values(r, d->options->n_traces[DIFF_AFTER]) } };
     bool has_all = row->kind != NULL && row->label != NULL && row->names.class_name != NULL &&
                    row->names.method != NULL && row->names.descriptor != NULL && row->values[DIFF_BEFORE] != NULL &&
                    row->values[DIFF_AFTER] != NULL;
@@ -198,8 +198,8 @@ static double table_value(const struct table *table, const struct table_cell *ce
 static void add_variance(const struct diff_reading *r, const struct diff_metric *metric, uint32_t method,
                          struct diff_value *value)
 {
-    for (size_t i = 0; i < r->pass.metrics.wish.n_metrics; i++) {
-        bool is_time = r->pass.metrics.wish.metrics[i].is_time;
+    for (size_t i = 0; i < r->pass.metrics.options.n_metrics; i++) {
+        bool is_time = r->pass.metrics.options.metrics[i].is_time;
         bool is_it = metric->role == DIFF_RATE ? strcmp(r->pass.metrics.of[i].key, metric->key) == 0
                                                : is_time && metric->role != DIFF_CALLS && metric->role != DIFF_ADJUSTED;
         if (!is_it)
@@ -373,7 +373,7 @@ static bool is_unknown(const struct diff_value *values)
 static void fill_zeros(const struct diff *d, const struct diff_row *row, enum diff_side side)
 {
     bool is_live = d->modes[side] == NULL || strcmp(d->modes[side], "live") == 0;
-    for (size_t i = 0; i < d->wish->n_traces[side]; i++) {
+    for (size_t i = 0; i < d->options->n_traces[side]; i++) {
         bool is_measured = (row->measured[side] >> i & 1) != 0;
         if (!is_unknown(diff_value_of(row, side, i, 0)) || (!is_measured && (is_live || row->measured[side] == 0)))
             continue;

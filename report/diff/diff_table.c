@@ -153,7 +153,7 @@ static bool is_shown(const struct diff *d, const struct diff_row *row, size_t me
     const struct diff_result *r = &row->results[metric];
     if (isnan(r->mean[DIFF_BEFORE]) && isnan(r->mean[DIFF_AFTER]))
         return false;
-    if (!is_text || d->wish->all || d->metrics[metric].role == DIFF_TIME)
+    if (!is_text || d->options->all || d->metrics[metric].role == DIFF_TIME)
         return true;
     if (d->metrics[metric].role == DIFF_SHARE) /* it stands in for a time that is not known */
         return row->results[DIFF_TIME].is_partial;
@@ -168,8 +168,8 @@ static void add_side(const struct diff *d, enum diff_side side, struct table *ta
 {
     static const char *const keys[] = { "before", "after" };
     const char *list = "";
-    for (size_t i = 0; i < d->wish->n_traces[side] && list != NULL; i++)
-        list = arena_printf(d->arena, "%s%s%s", list, i == 0 ? "" : ", ", d->wish->paths[side][i]);
+    for (size_t i = 0; i < d->options->n_traces[side] && list != NULL; i++)
+        list = arena_printf(d->arena, "%s%s%s", list, i == 0 ? "" : ", ", d->options->paths[side][i]);
     table_fact_words(table, keys[side], list,
                      list == NULL ? NULL : arena_printf(d->arena, "%-8s %s", keys[side], list));
 }
@@ -216,7 +216,7 @@ static void add_detectable(const struct diff *d, struct table *table)
 
 static void add_facts(const struct diff *d, struct table *table)
 {
-    bool is_within = d->wish->n_traces[DIFF_BEFORE] == 1;
+    bool is_within = d->options->n_traces[DIFF_BEFORE] == 1;
     add_side(d, DIFF_BEFORE, table);
     add_side(d, DIFF_AFTER, table);
     table_fact_words(table, "clock", d->clock == PHASES_CPU ? "cpu" : "wall", NULL);
@@ -228,15 +228,15 @@ static void add_facts(const struct diff *d, struct table *table)
         arena_printf(d->arena,
                      "verdict  where p is below 0.05, corrected for all rows (false discovery rate), and the "
                      "change at least %.4g %%",
-                     100 * d->wish->least));
-    table_fact_number(table, "least", d->wish->least, NULL);
+                     100 * d->options->least));
+    table_fact_number(table, "least", d->options->least, NULL);
     add_detectable(d, table);
 }
 
 static void add_notes(const struct diff *d, struct table *table)
 {
     const char *before = d->modes[DIFF_BEFORE], *after = d->modes[DIFF_AFTER];
-    if (d->wish->n_traces[DIFF_BEFORE] == 1) {
+    if (d->options->n_traces[DIFF_BEFORE] == 1) {
         table_note(table, "one run of each side does not tell how runs differ (JIT, memory layout, the machine): "
                           "several traces do (--before, --after)");
         table_note(table, "what has fewer than five calls, and the JVM's own threads, have no interval");

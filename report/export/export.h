@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-struct export_wish {
+struct export_tree_options {
     const char *value; /* "cpu", "wall", "calls" or an event of the trace */
     double min_share;  /* contexts with less of the clock's time are counted as their callers' */
 };
@@ -19,19 +19,22 @@ struct export_wish {
  *
  * Returns 0, or -1 with *err set: no such value, no memory, or out cannot be written.
  */
-int export_folded(const struct report_source *source, const struct export_wish *wish, FILE *out, struct err *err);
+int export_folded(const struct report_source *source, const struct export_tree_options *options, FILE *out,
+                  struct err *err);
 
 /*
  * speedscope's own JSON, an evented profile for each root of the tree.  It shows the call tree: calls along one path
  * are one, in no order of time.
  */
-int export_speedscope(const struct report_source *source, const struct export_wish *wish, FILE *out, struct err *err);
+int export_speedscope(const struct report_source *source, const struct export_tree_options *options, FILE *out,
+                      struct err *err);
 
 /*
  * pprof: perftools.profiles.Profile (profile.proto), compressed by gzip; a sample for each context with all values that
- * the trace has; wish->value is the default one.
+ * the trace has; options->value is the default one.
  */
-int export_pprof(const struct report_source *source, const struct export_wish *wish, FILE *out, struct err *err);
+int export_pprof(const struct report_source *source, const struct export_tree_options *options, FILE *out,
+                 struct err *err);
 
 /* What became of the slices of a time line, and its stack samples. */
 struct export_slices {
@@ -39,7 +42,7 @@ struct export_slices {
     double limit_ns; /* shorter ones were left out */
 };
 
-struct export_chrome_wish {
+struct export_chrome_options {
     const char *path; /* of the trace */
     bool salvage;
     double limit_ns;     /* leave out shorter slices; negative: as long as it takes for max_slices */
@@ -51,6 +54,7 @@ struct export_chrome_wish {
  * recorded method, and for the time on a CPU of the VM's own threads; and the stack samples of each thread
  * (export_profile.h).  The trace is read twice; memory does not depend on its length, but for the samples.
  */
-int export_chrome(const struct export_chrome_wish *wish, FILE *out, struct export_slices *slices, struct err *err);
+int export_chrome(const struct export_chrome_options *options, FILE *out, struct export_slices *slices,
+                  struct err *err);
 
 #endif

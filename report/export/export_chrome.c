@@ -64,17 +64,17 @@ static void count_slice(void *context, const struct slice *slice)
     c->classes[class_of(slice->end_ticks - slice->start_ticks)]++;
 }
 
-static void find_limit(struct chrome *c, const struct export_chrome_wish *wish)
+static void find_limit(struct chrome *c, const struct export_chrome_options *options)
 {
     uint64_t n = 0;
     c->limit_ticks = 0;
-    if (wish->limit_ns >= 0) {
-        c->limit_ticks = (uint64_t)(wish->limit_ns / c->ns_per_tick);
+    if (options->limit_ns >= 0) {
+        c->limit_ticks = (uint64_t)(options->limit_ns / c->ns_per_tick);
         return;
     }
     for (size_t class = N_CLASSES; class -- > 0;) {
         n += c->classes[class];
-        if (n > wish->max_slices) {
+        if (n > options->max_slices) {
             c->limit_ticks = class_ticks(class + 1);
             return;
         }
@@ -200,11 +200,11 @@ static int print_samples(struct chrome *c, struct err *err)
 /* ---- the whole ---- */
 
 /* Read the trace once more, or for the first time. */
-static int read_slices(struct chrome *c, const struct export_chrome_wish *wish, struct trace_reader *first,
+static int read_slices(struct chrome *c, const struct export_chrome_options *options, struct trace_reader *first,
                        void (*take)(void *context, const struct slice *slice), struct err *err)
 {
     struct trace_reader *reader = first;
-    if (first == NULL && trace_open(&reader, wish->path, wish->salvage, err) < 0)
+    if (first == NULL && trace_open(&reader, options->path, options->salvage, err) < 0)
         return -1;
     int rc = slices_read(reader, first == NULL ? c->reader : NULL, c->limit_ticks, take, c, err);
     if (first == NULL)
@@ -212,22 +212,22 @@ static int read_slices(struct chrome *c, const struct export_chrome_wish *wish, 
     return rc;
 }
 
-static int prepare(struct chrome *c, const struct export_chrome_wish *wish, struct err *err)
+static int prepare(struct chrome *c, const struct export_chrome_options *options, struct err *err)
 {
     c->ns_per_tick = trace_ns_per_tick(c->reader);
     c->start_ticks = trace_start_ticks(c->reader);
     if (!(c->ns_per_tick > 0)) {
-        err_set(err, "%s: the trace has fewer than two clock points: its times are not known", wish->path);
+        err_set(err, "%s: the trace has fewer than two clock points: its times are not known", options->path);
         return err_next(err, "record again, and let the recording end by itself");
     }
-    find_limit(c, wish);
+    find_limit(c, options);
     c->slices.limit_ns = (double)c->limit_ticks * c->ns_per_tick;
     if (make_labels(c) < 0 || find_tids(c) < 0)
         return err_set(err, "out of memory for the names of %u methods", trace_n_methods(c->reader));
     return 0;
 }
 
-int export_chrome(const struct export_chrome_wish *wish, FILE *out, struct export_slices *slices, struct err *err)
+int export_chrome(const struct export_chrome_options *options, FILE *out, struct export_slices *slices, struct err *err)
 {
     struct chrome *c = calloc(1, sizeof *c);
     struct trace_reader *reader = NULL;
@@ -235,18 +235,18 @@ int export_chrome(const struct export_chrome_wish *wish, FILE *out, struct expor
     if (c == NULL)
         return err_set(err, "out of memory for a time line");
     c->out = out;
-    if (trace_open(&reader, wish->path, wish->salvage, err) < 0)
+    if (trace_open(&reader, options->path, options->salvage, err) < 0)
         goto out;
     c->reader = reader;
     trace_listen(reader, &(struct trace_listener){ .context = c, .sample = hear_sample });
-    if (trace_samples_open(&c->samples, reader, err) < 0 || read_slices(c, wish, reader, count_slice, err) < 0 ||
-        prepare(c, wish, err) < 0)
+    if (trace_samples_open(&c->samples, reader, err) < 0 || read_slices(c, options, reader, count_slice, err) < 0 ||
+        prepare(c, options, err) < 0)
         goto out;
     fputs("{\"traceEvents\":[\n", out);
     print_names(c);
-    if (read_slices(c, wish, NULL, print_slice, err) < 0 || print_samples(c, err) < 0)
+    if (read_slices(c, options, NULL, print_slice, err) < 0 || print_samples(c, err) < 0)
         goto out;
-    print_end(c, wish->path);
+    print_end(c, options->path);
     *slices = c->slices;
     rc = ferror(out) ? err_set(err, "cannot write the time line") : 0;
 out:

@@ -47,13 +47,14 @@ static int print_stacks(const struct export_tree *tree, const uint64_t *self, FI
     return rc;
 }
 
-int export_folded(const struct report_source *source, const struct export_wish *wish, FILE *out, struct err *err)
+int export_folded(const struct report_source *source, const struct export_tree_options *options, FILE *out,
+                  struct err *err)
 {
     struct export_value value;
     struct export_tree tree;
     int rc = -1;
-    if (export_value_find(source, wish->value, &value, err) < 0 ||
-        export_tree_open(&tree, source, wish->min_share, err) < 0)
+    if (export_value_find(source, options->value, &value, err) < 0 ||
+        export_tree_open(&tree, source, options->min_share, err) < 0)
         return -1;
     uint64_t *self = export_self(&tree, &value);
     if (self == NULL || print_stacks(&tree, self, out) < 0)

@@ -224,13 +224,14 @@ static void close_pprof(struct pprof *p)
     protobuf_free(&p->inner);
 }
 
-int export_pprof(const struct report_source *source, const struct export_wish *wish, FILE *out, struct err *err)
+int export_pprof(const struct report_source *source, const struct export_tree_options *options, FILE *out,
+                 struct err *err)
 {
     struct export_value wanted;
     struct export_tree tree;
     struct err closing;
-    if (export_value_find(source, wish->value, &wanted, err) < 0 ||
-        export_tree_open(&tree, source, wish->min_share, err) < 0)
+    if (export_value_find(source, options->value, &wanted, err) < 0 ||
+        export_tree_open(&tree, source, options->min_share, err) < 0)
         return -1;
     struct pprof p = { .tree = &tree, .strings = { .arena = source->arena }, .gzip = gzip_open(out) };
     int rc = p.gzip == NULL ? err_set(err, "out of memory for a profile") : put_all(&p, &wanted, err);

@@ -143,13 +143,14 @@ static int number_frames(struct speedscope *s)
     return s->frames == NULL ? -1 : 0;
 }
 
-int export_speedscope(const struct report_source *source, const struct export_wish *wish, FILE *out, struct err *err)
+int export_speedscope(const struct report_source *source, const struct export_tree_options *options, FILE *out,
+                      struct err *err)
 {
     struct export_value value;
     struct export_tree tree;
     int rc = -1;
-    if (export_value_find(source, wish->value, &value, err) < 0 ||
-        export_tree_open(&tree, source, wish->min_share, err) < 0)
+    if (export_value_find(source, options->value, &value, err) < 0 ||
+        export_tree_open(&tree, source, options->min_share, err) < 0)
         return -1;
     struct speedscope s = { .tree = &tree, .value = &value, .out = out };
     s.self = export_self(&tree, &value);

@@ -66,10 +66,10 @@ static bool put_values(cJSON *json, const char *key, const struct grid *grid, en
 static bool put_chosen(cJSON *json, const struct grid *grid)
 {
     const struct report_trace *trace = grid->trace;
-    struct phases_criteria wish = { trace->source->clock, -1, -1, BUDGET };
+    struct phases_criteria options = { trace->source->clock, -1, -1, BUDGET };
     struct phases_choice choice;
     struct err err;
-    if (!grid->is_of_all || phases_select(trace->totals, trace->n_totals, grid->all_ticks, &grid->base, &wish,
+    if (!grid->is_of_all || phases_select(trace->totals, trace->n_totals, grid->all_ticks, &grid->base, &options,
                                           trace->source->arena, &choice, &err) < 0)
         return html_put(json, "chosen", cJSON_CreateNull());
     cJSON *chosen = cJSON_CreateObject();

@@ -106,8 +106,8 @@ static bool put_rates(cJSON *json, const struct report_source *source, const str
 {
     cJSON *rates = cJSON_AddArrayToObject(json, "rates");
     bool ok = rates != NULL;
-    for (size_t i = 0; ok && i < read->rates.wish.n_metrics; i++)
-        ok = read->rates.wish.metrics[i].is_time || put_rate(rates, source, read, i, kept);
+    for (size_t i = 0; ok && i < read->rates.options.n_metrics; i++)
+        ok = read->rates.options.metrics[i].is_time || put_rate(rates, source, read, i, kept);
     return ok;
 }
 

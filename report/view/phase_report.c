@@ -328,14 +328,14 @@ static int choose(struct making *making, const struct calltree_total *totals, si
     const struct report_source *source = making->source;
     uint64_t all_ticks = phases_all_ticks(source->tree, source->clock);
     *is_chosen = NULL;
-    if (making->wish->all || is_phase_recording(source) || n == 0 || all_ticks == 0)
+    if (making->options->all || is_phase_recording(source) || n == 0 || all_ticks == 0)
         return 0;
-    struct phases_criteria wish = { source->clock, -1, -1, BUDGET };
+    struct phases_criteria options = { source->clock, -1, -1, BUDGET };
     struct budget_base base = phases_budget_base(source->tree, all_ticks, report_knows_invocations(source->reader));
     struct phases_choice choice;
     if (is_cheap(&base, source->tree->n_calls + source->tree->n_lost))
         return 0;
-    if (phases_select(totals, n, all_ticks, &base, &wish, source->arena, &choice, err) < 0)
+    if (phases_select(totals, n, all_ticks, &base, &options, source->arena, &choice, err) < 0)
         return -1;
     *is_chosen = choice.is_chosen;
     return 0;
@@ -352,7 +352,7 @@ static int by_share(const void *a, const void *b)
 /* The rows are those with most time; the rest is one row. */
 static void take_rows(struct making *making, struct report_ranked *ranked, size_t n)
 {
-    size_t top = making->wish->top;
+    size_t top = making->options->top;
     qsort(ranked, n, sizeof *ranked, by_share);
     for (size_t i = 0; i < n; i++) {
         making->rows[i] = ranked[i].total;
@@ -369,7 +369,7 @@ static void take_rows(struct making *making, struct report_ranked *ranked, size_
         table_note(making->table,
                    arena_printf(making->source->arena,
                                 "%zu methods more have at least %s of the time: --top 0 prints them", making->n_more,
-                                report_percent(making->source->arena, making->wish->min_share)));
+                                report_percent(making->source->arena, making->options->min_share)));
 }
 
 /* A method that was recorded: its time and share. */
@@ -389,7 +389,7 @@ static int rank(struct making *making, const struct calltree_total *totals, size
                 size_t *n_ranked, struct err *err)
 {
     const bool *is_chosen;
-    double least = making->wish->all ? 0 : making->wish->min_share;
+    double least = making->options->all ? 0 : making->options->min_share;
     if (choose(making, totals, n, &is_chosen, err) < 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
@@ -430,14 +430,14 @@ static int choose_rows(struct making *making, const struct calltree_total *total
     return source->sampled == NULL ? 0 : report_find_errors(making, row_of, err);
 }
 
-int report_make_joined(const struct report_trace *traces, size_t n_traces, const struct report_wish *wish,
+int report_make_joined(const struct report_trace *traces, size_t n_traces, const struct report_row_options *options,
                        struct table *table, struct err *err)
 {
     const struct report_source *source = traces[0].source;
     struct making *making = arena_alloc(source->arena, sizeof *making);
     if (making == NULL)
         return err_set(err, "out of memory for a table");
-    *making = (struct making){ .source = source, .wish = wish, .table = table };
+    *making = (struct making){ .source = source, .options = options, .table = table };
     table_begin(table, source->arena);
     report_find_events(making);
     if (choose_rows(making, traces[0].totals, traces[0].n_totals, err) < 0)
@@ -464,17 +464,17 @@ int report_make_joined(const struct report_trace *traces, size_t n_traces, const
 }
 
 int report_make(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
-                const struct report_wish *wish, struct table *table, struct err *err)
+                const struct report_row_options *options, struct table *table, struct err *err)
 {
-    return report_make_joined(&(struct report_trace){ source, totals, n_totals }, 1, wish, table, err);
+    return report_make_joined(&(struct report_trace){ source, totals, n_totals }, 1, options, table, err);
 }
 
 int report_rows_of(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
-                   const struct report_wish *wish, const struct calltree_total *const **rows, size_t *n_rows,
+                   const struct report_row_options *options, const struct calltree_total *const **rows, size_t *n_rows,
                    struct err *err)
 {
     struct table notes; /* of rows that were cut; not printed */
-    struct making making = { .source = source, .wish = wish, .table = &notes };
+    struct making making = { .source = source, .options = options, .table = &notes };
     table_begin(&notes, source->arena);
     if (choose_rows(&making, totals, n_totals, err) < 0)
         return -1;
@@ -493,11 +493,11 @@ static int by_cpu_time(const void *a, const void *b)
 }
 
 int report_rows_sorted(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
-                       const struct report_wish *wish, const struct calltree_total *const **rows, const char ***labels,
-                       size_t *n_rows, struct err *err)
+                       const struct report_row_options *options, const struct calltree_total *const **rows,
+                       const char ***labels, size_t *n_rows, struct err *err)
 {
     const struct calltree_total *const *chosen;
-    if (report_rows_of(source, totals, n_totals, wish, &chosen, n_rows, err) < 0)
+    if (report_rows_of(source, totals, n_totals, options, &chosen, n_rows, err) < 0)
         return -1;
     const struct calltree_total **sorted = arena_alloc(source->arena, (*n_rows + 1) * sizeof *sorted);
     uint32_t *methods = arena_alloc(source->arena, (*n_rows + 1) * sizeof *methods);

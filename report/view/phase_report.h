@@ -7,7 +7,7 @@
 
 #include "report/source.h"
 
-struct report_wish {
+struct report_row_options {
     const char *sort; /* "time", "self", "calls", "percall", "cpi", or the name or heading of an event */
     double min_share; /* of the process' time that a method needs for a row */
     uint64_t top;     /* not more rows of methods than this, those with most time; 0: no limit */
@@ -26,7 +26,7 @@ struct report_wish {
  * Returns 0, or -1 with *err set: an unknown key to sort by, no memory.
  */
 int report_make(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
-                const struct report_wish *wish, struct table *table, struct err *err);
+                const struct report_row_options *options, struct table *table, struct err *err);
 
 struct report_trace {
     const struct report_source *source;
@@ -43,7 +43,7 @@ struct report_trace {
  *
  * Returns 0, or -1 with *err set: also when they are of different programs or phases.
  */
-int report_make_joined(const struct report_trace *traces, size_t n_traces, const struct report_wish *wish,
+int report_make_joined(const struct report_trace *traces, size_t n_traces, const struct report_row_options *options,
                        struct table *table, struct err *err);
 
 /*
@@ -52,12 +52,12 @@ int report_make_joined(const struct report_trace *traces, size_t n_traces, const
  * Returns 0, or -1 with *err set: no memory.
  */
 int report_rows_of(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
-                   const struct report_wish *wish, const struct calltree_total *const **rows, size_t *n_rows,
+                   const struct report_row_options *options, const struct calltree_total *const **rows, size_t *n_rows,
                    struct err *err);
 
 /* The same, those with most CPU time first, and the labels of their rows; the arena's. */
 int report_rows_sorted(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
-                       const struct report_wish *wish, const struct calltree_total *const **rows, const char ***labels,
-                       size_t *n_rows, struct err *err);
+                       const struct report_row_options *options, const struct calltree_total *const **rows,
+                       const char ***labels, size_t *n_rows, struct err *err);
 
 #endif

@@ -66,14 +66,14 @@ static void add_thresholds(const struct phases_report *report, struct table *tab
                                                                     : "searched";
     table_fact_number(table, "weight", choice->weight, NULL);
     table_fact_number(table, "grain", choice->grain, NULL);
-    table_fact_number(table, "budget", report->wish->budget, NULL);
+    table_fact_number(table, "budget", report->options->budget, NULL);
     table_fact_number(table, "phases", (double)choice->n_chosen, NULL);
     table_fact_number(table, "methods", (double)report->n_totals, NULL);
     table_fact_words(table, NULL, NULL,
                      arena_printf(arena, "phases   %zu of %zu methods: weight %s, grain %s (%s, budget %s)",
                                   choice->n_chosen, report->n_totals, report_percent(arena, choice->weight),
                                   report_percent(arena, choice->grain), given,
-                                  report_percent(arena, report->wish->budget)));
+                                  report_percent(arena, report->options->budget)));
 }
 
 static void add_estimates(const struct phases_report *report, struct table *table)
@@ -221,7 +221,7 @@ int phases_rows(const struct phases_report *report, struct phases_file *file, st
                                   .total_ns = report_ns(source, report->all_ticks),
                                   .weight = choice->weight,
                                   .grain = choice->grain,
-                                  .budget = report->wish->budget,
+                                  .budget = report->options->budget,
                                   .invocations_ratio = choice->estimates.invocations_ratio,
                                   .time_ratio = choice->estimates.time_ratio,
                                   .pair_ns = report->pair_ns,

@@ -12,7 +12,7 @@ struct phases_report {
     const struct calltree_total *totals; /* of the application's methods */
     size_t n_totals;
     uint64_t all_ticks; /* 100 % */
-    const struct phases_criteria *wish;
+    const struct phases_criteria *options;
     const struct phases_choice *choice;
     double pair_ns;
     bool all;         /* not only the selected methods */

@@ -55,7 +55,7 @@ struct event_origin {
 
 struct making {
     const struct report_source *source;
-    const struct report_wish *wish;
+    const struct report_row_options *options;
     struct table *table;
     struct shares shares;
     struct event_column own[EVENT_COLUMNS_MAX];       /* the trace's events */

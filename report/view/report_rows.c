@@ -50,18 +50,19 @@ static int find_sort_column(const struct making *making, size_t *column, struct 
                  { "page-faults", at->faults },
                  { "context-switches", at->switches } };
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        if (strcmp(making->wish->sort, keys[i].key) == 0) {
+        if (strcmp(making->options->sort, keys[i].key) == 0) {
             *column = keys[i].column;
             return 0;
         }
     for (size_t i = 0; i < making->n_events; i++) {
         const struct event_column *event = &making->events[i];
-        if (strcasecmp(making->wish->sort, event->name) != 0 && strcasecmp(making->wish->sort, event->heading) != 0)
+        if (strcasecmp(making->options->sort, event->name) != 0 &&
+            strcasecmp(making->options->sort, event->heading) != 0)
             continue;
         *column = event->role == EVENT_MISSES ? at->rates[i] : report_is_hardware(event) ? at->raw[i] : at->time;
         return 0;
     }
-    err_set(err, "unknown key '%s' to sort by", making->wish->sort);
+    err_set(err, "unknown key '%s' to sort by", making->options->sort);
     return err_next(err, "sort by time, self, calls, percall, cpi, off-cpu, page-faults, context-switches or an event "
                          "of this trace");
 }

@@ -54,7 +54,7 @@ static void add_columns(struct stats_making *making)
 /* A metric's unit from that of its moments. */
 static double scale(const struct stats_making *making, size_t metric)
 {
-    return making->metrics->wish.metrics[metric].is_time ? making->source->tree->ns_per_tick : 1;
+    return making->metrics->options.metrics[metric].is_time ? making->source->tree->ns_per_tick : 1;
 }
 
 static struct table_cell *start_row(struct stats_making *making, const char *kind, const char *label, size_t metric)
@@ -74,7 +74,7 @@ static void add_phase(struct stats_making *making, size_t row)
 {
     uint32_t method = making->rows[row]->method;
     struct method_name name = report_name(making->source, method);
-    for (size_t i = 0; i < making->metrics->wish.n_metrics; i++) {
+    for (size_t i = 0; i < making->metrics->options.n_metrics; i++) {
         struct moments moments = statistics_moments(making->statistics, method, i);
         struct table_cell *cells = start_row(making, "phase", making->labels[row], i);
         if (cells == NULL)
@@ -187,16 +187,16 @@ static void add_notes(struct stats_making *making)
                "returned at the end are none");
     table_note(making->table, "the calls of a phase are in those of its callers too, and follow each other: the p are "
                               "smaller than of independent observations");
-    if (making->metrics->wish.n_metrics == 1)
+    if (making->metrics->options.n_metrics == 1)
         table_note(making->table, "CPI and misses of calls need recorded cycles and instructions");
 }
 
 int stats_table(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
-                const struct report_wish *wish, const struct call_metrics *metrics, const struct statistics *statistics,
-                struct table *table, struct err *err)
+                const struct report_row_options *options, const struct call_metrics *metrics,
+                const struct statistics *statistics, struct table *table, struct err *err)
 {
     struct stats_making making = { .source = source, .metrics = metrics, .statistics = statistics, .table = table };
-    if (report_rows_sorted(source, totals, n_totals, wish, &making.rows, &making.labels, &making.n_rows, err) < 0)
+    if (report_rows_sorted(source, totals, n_totals, options, &making.rows, &making.labels, &making.n_rows, err) < 0)
         return -1;
     struct moments *groups = arena_alloc(source->arena, (making.n_rows + 1) * sizeof *groups);
     if (groups == NULL)
@@ -206,7 +206,7 @@ int stats_table(const struct report_source *source, const struct calltree_total 
     add_columns(&making);
     for (size_t i = 0; i < making.n_rows; i++)
         add_phase(&making, i);
-    for (size_t i = 0; i < metrics->wish.n_metrics; i++)
+    for (size_t i = 0; i < metrics->options.n_metrics; i++)
         add_all(&making, i, groups, i == 0);
     add_notes(&making);
     report_losses(source, table);

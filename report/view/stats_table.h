@@ -15,12 +15,12 @@
  * For each phase and metric the mean of its calls and their coefficient of variation; then, per metric, the variation
  * within and between phases, and the analysis of variance.
  *
- * statistics   of the calls of source's trace, by metrics->wish.
+ * statistics   of the calls of source's trace, by metrics->options.
  *
  * Returns 0, or -1 with *err set: no memory.
  */
 int stats_table(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
-                const struct report_wish *wish, const struct call_metrics *metrics, const struct statistics *statistics,
-                struct table *table, struct err *err);
+                const struct report_row_options *options, const struct call_metrics *metrics,
+                const struct statistics *statistics, struct table *table, struct err *err);
 
 #endif

@@ -10,12 +10,12 @@
 int timeline_begin(const struct trace_reader *outline, struct arena *arena, double step_ns, uint32_t steps_max,
                    struct timeline_read *read, struct observers *observers, struct err *err)
 {
-    struct timeline_wish wish = timeline_wish_of(outline);
+    struct timeline_options options = timeline_options_of(outline);
     *read = (struct timeline_read){ .timeline = NULL };
-    wish.step_ns = step_ns;
-    wish.steps_max = steps_max;
+    options.step_ns = step_ns;
+    options.steps_max = steps_max;
     if (call_metrics_find(outline, PHASES_CPU, arena, &read->rates, err) < 0 ||
-        timeline_open(&read->timeline, &wish, err) < 0)
+        timeline_open(&read->timeline, &options, err) < 0)
         return -1;
     observers->all[observers->n++] = timeline_observer(read->timeline);
     return 0;
@@ -23,24 +23,24 @@ int timeline_begin(const struct trace_reader *outline, struct arena *arena, doub
 
 static int find_regions(struct timeline_read *read, struct arena *arena, struct err *err)
 {
-    struct timeline_regions_wish wish = { .distance = 0 };
-    for (size_t i = 0; i < read->rates.wish.n_metrics; i++) {
-        const struct statistics_metric *metric = &read->rates.wish.metrics[i];
+    struct timeline_regions_options options = { .distance = 0 };
+    for (size_t i = 0; i < read->rates.options.n_metrics; i++) {
+        const struct statistics_metric *metric = &read->rates.options.metrics[i];
         if (strcmp(read->rates.of[i].key, "cpi") == 0)
-            wish =
-                (struct timeline_regions_wish){ metric->tops, metric->bottoms, metric->n_tops, metric->n_bottoms, 0 };
+            options = (struct timeline_regions_options){ metric->tops, metric->bottoms, metric->n_tops,
+                                                         metric->n_bottoms, 0 };
     }
-    return timeline_find_regions(read->timeline, &wish, arena, &read->regions, err);
+    return timeline_find_regions(read->timeline, &options, arena, &read->regions, err);
 }
 
 int timeline_end(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
-                 const struct report_wish *wish, struct timeline_read *read, struct err *err)
+                 const struct report_row_options *options, struct timeline_read *read, struct err *err)
 {
     const struct calltree *tree = source->tree;
     uint32_t *row_of = arena_alloc(source->arena, ((size_t)tree->n_methods + 1) * sizeof *row_of);
     if (row_of == NULL)
         return err_set(err, "out of memory for a time line of %u methods", tree->n_methods);
-    if (report_rows_sorted(source, totals, n_totals, wish, &read->rows, &read->labels, &read->n_rows, err) < 0)
+    if (report_rows_sorted(source, totals, n_totals, options, &read->rows, &read->labels, &read->n_rows, err) < 0)
         return -1;
     for (uint32_t i = 0; i < tree->n_methods; i++)
         row_of[i] = CALLTREE_NONE;
@@ -54,7 +54,7 @@ int timeline_end(const struct report_source *source, const struct calltree_total
 
 double timeline_rate_of(const struct timeline_read *read, size_t rate, const uint64_t *metrics, size_t n_metrics)
 {
-    const struct statistics_metric *metric = &read->rates.wish.metrics[rate];
+    const struct statistics_metric *metric = &read->rates.options.metrics[rate];
     double top = 0, bottom = 0;
     if (read->rates.of[rate].why != NULL)
         return NAN;

@@ -54,8 +54,8 @@ static uint64_t metric_of(const struct timeline_making *m, const struct timeline
 static void add_rates(struct timeline_making *m)
 {
     const struct call_metrics *rates = &m->read->rates;
-    for (size_t i = 0; i < rates->wish.n_metrics; i++) {
-        if (rates->wish.metrics[i].is_time)
+    for (size_t i = 0; i < rates->options.n_metrics; i++) {
+        if (rates->options.metrics[i].is_time)
             continue;
         m->at.rates[i] = table_column(m->table, rates->of[i].name, rates->of[i].key, rates->of[i].format);
         m->table->columns[m->at.rates[i]].detail = strcmp(rates->of[i].key, "cpi") != 0 ? 1 : 0;
@@ -206,8 +206,8 @@ static void add_text_row(struct timeline_making *m, uint32_t step)
     add_busy(m, step, cells);
     cells[m->at.gcs] = table_number(count_collections(m, step));
     add_kernel(m, step, cells);
-    for (size_t i = 0; i < m->read->rates.wish.n_metrics; i++)
-        if (!m->read->rates.wish.metrics[i].is_time)
+    for (size_t i = 0; i < m->read->rates.options.n_metrics; i++)
+        if (!m->read->rates.options.metrics[i].is_time)
             cells[m->at.rates[i]] = table_number(timeline_rate(m->read, i, VM_PART_APPLICATION, step));
     cells[m->at.most] = table_words(most_of(m, step));
 }
@@ -224,8 +224,8 @@ static void add_counts(struct timeline_making *m, const struct timeline_cell *ce
         cells[m->at.runnable] = ns_cell(m, cell->runnable_ticks);
         cells[m->at.switches] = table_number((double)metric_of(m, cell, CALLTREE_SWITCHES));
     }
-    for (size_t i = 0; i < m->read->rates.wish.n_metrics; i++)
-        if (!m->read->rates.wish.metrics[i].is_time)
+    for (size_t i = 0; i < m->read->rates.options.n_metrics; i++)
+        if (!m->read->rates.options.metrics[i].is_time)
             cells[m->at.rates[i]] = table_number(timeline_rate_of(m->read, i, cell->metrics, n_metrics));
     for (size_t i = 0; i < m->n_events; i++) {
         size_t metric = (size_t)CALLTREE_COUNTERS + m->events[i].recorded[0].column;
@@ -328,7 +328,7 @@ static const char *cpi_words(const struct timeline_making *m, uint32_t number)
 {
     struct timeline_cell sum = sum_region(m, number);
     const struct call_metrics *rates = &m->read->rates;
-    for (size_t i = 0; sum.metrics != NULL && i < rates->wish.n_metrics; i++) {
+    for (size_t i = 0; sum.metrics != NULL && i < rates->options.n_metrics; i++) {
         double cpi = strcmp(rates->of[i].key, "cpi") != 0
                          ? NAN
                          : timeline_rate_of(m->read, i, sum.metrics, timeline_n_metrics(m->timeline));
@@ -401,13 +401,13 @@ static void add_notes(struct timeline_making *m)
                              "known");
     table_note(m->table, "percentages are of one CPU; CPU time that the kernel accounts for the context switches "
                          "themselves and for the exit is in no step");
-    if (m->read->rates.wish.n_metrics > 1)
+    if (m->read->rates.options.n_metrics > 1)
         table_note(m->table, "CPI and misses are the application's");
     else
         table_note(m->table, "CPI and misses need recorded cycles and instructions");
     if (m->has_faults)
         report_note_faults(m->source, m->table);
-    for (size_t i = 0; i < m->read->rates.wish.n_metrics; i++)
+    for (size_t i = 0; i < m->read->rates.options.n_metrics; i++)
         if (m->read->rates.of[i].why != NULL)
             table_note(m->table,
                        arena_printf(m->source->arena, "%s: %s", m->read->rates.of[i].name, m->read->rates.of[i].why));

@@ -35,7 +35,7 @@ int timeline_begin(const struct trace_reader *outline, struct arena *arena, doub
                    struct timeline_read *read, struct observers *observers, struct err *err);
 
 /*
- * After it.  Rows are those that report_make() has for the same wish.
+ * After it.  Rows are those that report_make() has for the same options.
  *
  * source  of the trace, read to its end.
  * totals  of the application's methods.
@@ -43,7 +43,7 @@ int timeline_begin(const struct trace_reader *outline, struct arena *arena, doub
  * Returns 0, or -1 with *err set: too many steps, no memory.
  */
 int timeline_end(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
-                 const struct report_wish *wish, struct timeline_read *read, struct err *err);
+                 const struct report_row_options *options, struct timeline_read *read, struct err *err);
 
 /*
  * Methods that only stack samples know as further rows, behind that of what is outside the phases.  In each step

@@ -14,7 +14,7 @@
 
 struct tree_making {
     const struct report_source *source;
-    const struct tree_wish *wish;
+    const struct tree_table_options *options;
     struct table *table;
     struct tree_view view;
     const char **labels;   /* by line */
@@ -32,7 +32,7 @@ static double whole_of(const struct tree_making *making, uint32_t line)
     const struct report_source *source = making->source;
     double all = making->view.all_ticks;
     uint32_t top = line;
-    if (making->wish->kind == TREE_VIEW_ALL || source->sampled != NULL)
+    if (making->options->kind == TREE_VIEW_ALL || source->sampled != NULL)
         return all;
     while (making->view.lines[top].parent != 0)
         top = making->view.lines[top].parent;
@@ -83,14 +83,14 @@ static void add_columns(const struct tree_making *making)
                                             [TREE_VIEW_CALLEES] = "Method, and what it calls",
                                             [TREE_VIEW_CALLERS] = "Method, and what calls it" };
     struct table *t = making->table;
-    bool is_all = making->wish->kind == TREE_VIEW_ALL;
+    bool is_all = making->options->kind == TREE_VIEW_ALL;
     table_column(t, making->knows_time ? "Time (%)" : "Share (%)", "time_share", TABLE_SHARE);
     table_column(t, "Self (%)", "self_share", TABLE_SHARE);
     t->columns[table_column(t, "Of it (%)", "part", TABLE_SHARE)].not_in_text = is_all;
     table_column(t, "Calls", "calls", TABLE_COUNT);
     table_column(t, "Time/call", "ns_per_call", TABLE_NS);
     t->columns[table_column(t, "Known by", "known_by", TABLE_TEXT)].not_in_text = making->source->sampled == NULL;
-    table_column(t, headings[making->wish->kind], "label", TABLE_TEXT);
+    table_column(t, headings[making->options->kind], "label", TABLE_TEXT);
     sample_cells_hide(t, "depth", TABLE_COUNT);
     sample_cells_hide(t, "total_ns", TABLE_NS);
     sample_cells_hide(t, "self_ns", TABLE_NS);
@@ -120,9 +120,9 @@ static const char *known_by(const struct tree_making *making, const struct tree_
 static const char *text_label(const struct tree_making *making, uint32_t i)
 {
     const struct tree_line *line = &making->view.lines[i];
-    uint32_t indent = making->wish->is_text ? 2 * (line->depth < INDENT_MAX ? line->depth : INDENT_MAX) : 0;
+    uint32_t indent = making->options->is_text ? 2 * (line->depth < INDENT_MAX ? line->depth : INDENT_MAX) : 0;
     return arena_printf(making->source->arena, "%*s%s%s", (int)indent, "", making->labels[i],
-                        line->n_open > 0 && making->wish->is_text ? " +" : "");
+                        line->n_open > 0 && making->options->is_text ? " +" : "");
 }
 
 static struct table_cell share_of(double ticks, double whole, double error, struct arena *arena)
@@ -211,8 +211,8 @@ static void put_rest(const struct tree_making *making, uint32_t parent, const st
     cells[2] = table_quotient(rest.ticks, of->ticks);
     cells[3] = table_number(rest.calls);
     cells[5] = table_words("");
-    cells[6] = table_words(arena_printf(making->source->arena, "%s%zu smaller one%s", making->wish->is_text ? "  " : "",
-                                        n, n == 1 ? "" : "s"));
+    cells[6] = table_words(arena_printf(making->source->arena, "%s%zu smaller one%s",
+                                        making->options->is_text ? "  " : "", n, n == 1 ? "" : "s"));
     cells[7] = table_number(1);
     cells[8] = table_number(rest.ticks * ns);
 }
@@ -221,7 +221,7 @@ static int put_below(struct tree_making *making, uint32_t parent)
 {
     const struct tree_view *view = &making->view;
     size_t n = 0, n_shown = 0;
-    double least = making->wish->min_share;
+    double least = making->options->min_share;
     for (uint32_t i = view->lines[parent].first_child; i != 0; i = view->lines[i].next)
         n++;
     struct tree_order *order = calloc(n + 1, sizeof *order);
@@ -238,14 +238,14 @@ static int put_below(struct tree_making *making, uint32_t parent)
     int rc = 0;
     for (; rc == 0 && n_shown < n; n_shown++) {
         double whole = whole_of(making, order[n_shown].line);
-        bool is_asked = parent == 0 && making->wish->kind != TREE_VIEW_ALL;
+        bool is_asked = parent == 0 && making->options->kind != TREE_VIEW_ALL;
         if (!is_asked && order[n_shown].ticks < least * whole)
             break;
         put_row(making, order[n_shown].line);
         rc = put_below(making, order[n_shown].line);
     }
     making->n_left += n - n_shown;
-    if (making->wish->kind != TREE_VIEW_ALL && parent != 0 && view->lines[parent].parent == 0)
+    if (making->options->kind != TREE_VIEW_ALL && parent != 0 && view->lines[parent].parent == 0)
         put_rest(making, parent, order + n_shown, n - n_shown);
     free(order);
     return rc;
@@ -259,20 +259,20 @@ static void add_notes(const struct tree_making *making)
     struct arena *arena = making->source->arena;
     if (making->n_left > 0)
         table_note(table, arena_printf(arena, "%zu rows with less than %s of the time are left out (--min-share)",
-                                       making->n_left, report_percent(arena, making->wish->min_share)));
-    if (making->any_open && making->wish->is_text)
+                                       making->n_left, report_percent(arena, making->options->min_share)));
+    if (making->any_open && making->options->is_text)
         table_note(table, "+ calls of it had not returned at the end: they count up to there");
     if (making->source->sampled != NULL && making->knows_calls)
         table_note(table, "calls are those that probes recorded; other time is divided by stack samples");
-    if (making->wish->kind == TREE_VIEW_CALLERS)
+    if (making->options->kind == TREE_VIEW_CALLERS)
         table_note(table, "all values are the first method's, in calls that came along the path to it");
 }
 
 /* The rows of a view: of all, or of one method. */
 static int put_view(struct tree_making *making, uint32_t method, double all_ticks, struct err *err)
 {
-    if (tree_view_make(making->source, making->wish->kind, method, making->wish->min_share, all_ticks, &making->view,
-                       err) < 0)
+    if (tree_view_make(making->source, making->options->kind, method, making->options->min_share, all_ticks,
+                       &making->view, err) < 0)
         return -1;
     size_t n_before = making->table->n_rows;
     int rc = find_labels(making) < 0 || put_below(making, 0) < 0 ? err_set(err, "out of memory for the call tree") : 0;
@@ -294,10 +294,11 @@ static int make(struct tree_making *making, struct err *err)
     making->knows_calls = !trace_samples_are_all(source->reader);
     making->knows_time = making->knows_calls || (period != NULL && strtod(period, NULL) > 0);
     if (tree_view_all(source, &all_ticks, err) < 0 ||
-        (making->wish->kind != TREE_VIEW_ALL && tree_view_find(source, making->wish->method, &methods, &n, err) < 0))
+        (making->options->kind != TREE_VIEW_ALL &&
+         tree_view_find(source, making->options->method, &methods, &n, err) < 0))
         return -1;
     making->asked = methods;
-    making->n_asked = making->wish->kind == TREE_VIEW_ALL ? 0 : n;
+    making->n_asked = making->options->kind == TREE_VIEW_ALL ? 0 : n;
     report_facts(source, making->table);
     add_columns(making);
     for (size_t i = 0; i < n; i++)
@@ -308,9 +309,10 @@ static int make(struct tree_making *making, struct err *err)
     return 0;
 }
 
-int tree_table(const struct report_source *source, const struct tree_wish *wish, struct table *table, struct err *err)
+int tree_table(const struct report_source *source, const struct tree_table_options *options, struct table *table,
+               struct err *err)
 {
-    struct tree_making making = { .source = source, .wish = wish, .table = table };
+    struct tree_making making = { .source = source, .options = options, .table = table };
     table_begin(table, source->arena);
     int rc = make(&making, err);
     return rc == 0 && table->is_broken ? err_set(err, "out of memory for a table") : rc;

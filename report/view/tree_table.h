@@ -7,7 +7,7 @@
 
 #include "report/tree_view.h"
 
-struct tree_wish {
+struct tree_table_options {
     enum tree_view_kind kind;
     const char *method; /* of views of callees and callers: as 'mmprof annotate' takes it */
     double min_share;   /* rows with less of the time are left out */
@@ -22,6 +22,7 @@ struct tree_wish {
  *
  * Returns 0, or -1 with *err set: no such method, no memory.
  */
-int tree_table(const struct report_source *source, const struct tree_wish *wish, struct table *table, struct err *err);
+int tree_table(const struct report_source *source, const struct tree_table_options *options, struct table *table,
+               struct err *err);
 
 #endif

@@ -14,7 +14,7 @@ static void hear_jit(void *context, const struct jit_event *event)
     struct view_pass *pass = context;
     struct err ignored;
     if (pass->jit_err.text[0] == '\0' && (pass->shapes != NULL || jit_shapes_open(&pass->shapes, &pass->jit_err) == 0))
-        jit_shapes_add(pass->shapes, event, pass->wish.salvage ? &ignored : &pass->jit_err);
+        jit_shapes_add(pass->shapes, event, pass->options.salvage ? &ignored : &pass->jit_err);
 }
 
 static void hear_sample(void *context, const struct trace_sample *sample)
@@ -37,7 +37,7 @@ static void hear_ip_sample(void *context, const struct trace_event *event)
 
 static bool wants(const struct view_pass *pass, unsigned part)
 {
-    return (pass->wish.parts & part) != 0;
+    return (pass->options.parts & part) != 0;
 }
 
 static struct trace_listener listener_of(struct view_pass *pass)
@@ -53,9 +53,9 @@ static struct trace_listener listener_of(struct view_pass *pass)
 
 static int begin_statistics(struct view_pass *pass, struct err *err)
 {
-    if (call_metrics_find(pass->outline, pass->wish.clock, pass->arena, &pass->metrics, err) < 0)
+    if (call_metrics_find(pass->outline, pass->options.clock, pass->arena, &pass->metrics, err) < 0)
         return -1;
-    pass->statistics = statistics_open(&pass->metrics.wish);
+    pass->statistics = statistics_open(&pass->metrics.options);
     if (pass->statistics == NULL)
         return err_set(err, "out of memory for statistics");
     pass->observers.all[pass->observers.n++] = statistics_observer(pass->statistics);
@@ -64,16 +64,16 @@ static int begin_statistics(struct view_pass *pass, struct err *err)
 
 static int begin(struct view_pass *pass, struct err *err)
 {
-    const struct view_pass_options *wish = &pass->wish;
+    const struct view_pass_options *options = &pass->options;
     bool needs_outline = wants(pass, VIEW_PASS_STATISTICS | VIEW_PASS_RECOVERY | VIEW_PASS_TIMELINE);
-    if ((needs_outline && trace_outline(&pass->outline, wish->path, wish->salvage, err) < 0) ||
+    if ((needs_outline && trace_outline(&pass->outline, options->path, options->salvage, err) < 0) ||
         (wants(pass, VIEW_PASS_STATISTICS) && begin_statistics(pass, err) < 0) ||
         (wants(pass, VIEW_PASS_RECOVERY) &&
          recovery_begin(pass->outline, pass->arena, &pass->recovering, &pass->observers, err) < 0) ||
         (wants(pass, VIEW_PASS_WHERE) && where_begin(pass->arena, &pass->where, &pass->finding, err) < 0))
         return -1;
     if (wants(pass, VIEW_PASS_TIMELINE))
-        timeline_begin(pass->outline, pass->arena, wish->step_ns, wish->steps_max, &pass->line, &pass->observers,
+        timeline_begin(pass->outline, pass->arena, options->step_ns, options->steps_max, &pass->line, &pass->observers,
                        &pass->no_line);
     return 0;
 }
@@ -82,21 +82,21 @@ static int begin(struct view_pass *pass, struct err *err)
 
 static int build(struct view_pass *pass, struct err *err)
 {
-    const struct view_pass_options *wish = &pass->wish;
+    const struct view_pass_options *options = &pass->options;
     struct calltree_observer observer = observers_join(&pass->observers);
-    const struct calltree_options options = { .max_nodes = wish->max_nodes,
-                                              .per_thread = wish->per_thread,
-                                              .observer = pass->observers.n > 0 ? &observer : NULL };
+    const struct calltree_options tree_options = { .max_nodes = options->max_nodes,
+                                                   .per_thread = options->per_thread,
+                                                   .observer = pass->observers.n > 0 ? &observer : NULL };
     const struct trace_listener listener = listener_of(pass);
-    if (trace_open(&pass->reader, wish->path, wish->salvage, err) < 0 ||
+    if (trace_open(&pass->reader, options->path, options->salvage, err) < 0 ||
         (wants(pass, VIEW_PASS_SAMPLES) && trace_samples_open(&pass->samples, pass->reader, err) < 0))
         return -1;
-    pass->samples.only_threads = wish->only_threads;
+    pass->samples.only_threads = options->only_threads;
     trace_listen(pass->reader, &listener);
-    if (wish->progress != NULL)
-        trace_show_progress(pass->reader, wish->progress);
-    if (calltree_build(pass->reader, &options, &pass->tree, err) < 0 ||
-        (wish->only_threads != NULL && threads_keep(pass->reader, wish->only_threads, &pass->tree, err) < 0) ||
+    if (options->progress != NULL)
+        trace_show_progress(pass->reader, options->progress);
+    if (calltree_build(pass->reader, &tree_options, &pass->tree, err) < 0 ||
+        (options->only_threads != NULL && threads_keep(pass->reader, options->only_threads, &pass->tree, err) < 0) ||
         calltree_totals(&pass->tree, VM_PART_APPLICATION, pass->arena, &pass->totals, &pass->n_totals, err) < 0)
         return -1;
     return pass->jit_err.text[0] == '\0' ? 0 : err_set(err, "%s", pass->jit_err.text);
@@ -120,19 +120,20 @@ static void add_samples_to_line(struct view_pass *pass, struct err *err)
     }
 }
 
-int view_pass_read(const struct view_pass_options *wish, struct arena *arena, struct view_pass *pass, struct err *err)
+int view_pass_read(const struct view_pass_options *options, struct arena *arena, struct view_pass *pass,
+                   struct err *err)
 {
     memset(pass, 0, sizeof *pass);
-    pass->wish = *wish;
+    pass->options = *options;
     pass->arena = arena;
     if (begin(pass, err) < 0 || build(pass, err) < 0)
         return -1;
-    pass->source = (struct report_source){ .path = wish->path,
+    pass->source = (struct report_source){ .path = options->path,
                                            .reader = pass->reader,
                                            .tree = &pass->tree,
-                                           .clock = report_clock(&pass->tree, wish->clock),
+                                           .clock = report_clock(&pass->tree, options->clock),
                                            .arena = arena,
-                                           .only_threads = wish->only_threads != NULL,
+                                           .only_threads = options->only_threads != NULL,
                                            .shapes = pass->shapes };
     if (wants(pass, VIEW_PASS_STATISTICS))
         call_metrics_judge(&pass->metrics, pass->reader, &pass->tree);

@@ -35,7 +35,7 @@ struct view_pass_options {
 };
 
 struct view_pass {
-    struct view_pass_options wish;
+    struct view_pass_options options;
     struct arena *arena;
     struct trace_reader *outline, *reader;
     struct calltree tree;
@@ -63,7 +63,8 @@ struct view_pass {
  *
  * Returns 0, or -1 with *err set: it cannot be read, no memory.
  */
-int view_pass_read(const struct view_pass_options *wish, struct arena *arena, struct view_pass *pass, struct err *err);
+int view_pass_read(const struct view_pass_options *options, struct arena *arena, struct view_pass *pass,
+                   struct err *err);
 void view_pass_close(struct view_pass *pass);
 
 #endif

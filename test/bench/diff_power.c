@@ -56,7 +56,7 @@ static int print_drawn(size_t n)
 /* The runs of both sides of a comparison that was read: A before, B after. */
 struct pool {
     struct arena arena;
-    struct diff_wish wish;
+    struct diff_row_options options;
     struct diff diff;
     size_t n, n_other;
 };
@@ -67,18 +67,18 @@ static int read_pool(struct pool *pool, char **paths, size_t n, char **others, s
     size_t half = n / 2; /* runs A alone: either half is a side */
     pool->n = n;
     pool->n_other = n_others;
-    pool->wish = (struct diff_wish){ .paths = { (const char *const *)paths,
-                                                (const char *const *)(has_others ? others : paths + half) },
-                                     .n_traces = { has_others ? n : half, has_others ? n_others : n - half },
-                                     .min_share = 0.01,
-                                     .least = 0.01 };
-    return diff_read(&pool->diff, &pool->wish, &pool->arena, err);
+    pool->options = (struct diff_row_options){ .paths = { (const char *const *)paths,
+                                                          (const char *const *)(has_others ? others : paths + half) },
+                                               .n_traces = { has_others ? n : half, has_others ? n_others : n - half },
+                                               .min_share = 0.01,
+                                               .least = 0.01 };
+    return diff_read(&pool->diff, &pool->options, &pool->arena, err);
 }
 
 /* The values of a run: A's are 0 to n - 1, B's follow. */
 static const struct diff_value *run_of(const struct pool *pool, const struct diff_row *row, size_t run)
 {
-    size_t n_before = pool->wish.n_traces[DIFF_BEFORE];
+    size_t n_before = pool->options.n_traces[DIFF_BEFORE];
     return run < n_before ? row->values[DIFF_BEFORE] + run * DIFF_METRICS_MAX
                           : row->values[DIFF_AFTER] + (run - n_before) * DIFF_METRICS_MAX;
 }
@@ -101,11 +101,11 @@ static void draw(struct experiment *e, size_t *numbers, size_t n, size_t of)
 static void take_runs(struct experiment *e, const struct pool *pool, const size_t *before, const size_t *after)
 {
     arena_free(&e->arena);
-    e->wish = pool->wish;
-    e->wish.n_traces[DIFF_BEFORE] = e->wish.n_traces[DIFF_AFTER] = RUNS;
+    e->options = pool->options;
+    e->options.n_traces[DIFF_BEFORE] = e->options.n_traces[DIFF_AFTER] = RUNS;
     e->diff = pool->diff;
     e->diff.arena = &e->arena;
-    e->diff.wish = &e->wish;
+    e->diff.options = &e->options;
     e->diff.rows = arena_alloc(&e->arena, (e->diff.n_rows + 1) * sizeof *e->diff.rows);
     for (size_t i = 0; i < e->diff.n_rows; i++) {
         struct diff_row *row = &e->diff.rows[i];

@@ -27,14 +27,14 @@ static void print(const struct table *table, FILE *out)
 
 static void make_page(const struct report_trace *trace, struct view_pass *pass, FILE *out)
 {
-    const struct report_wish wish = { .sort = "time", .min_share = 0.01, .top = 20 };
+    const struct report_row_options options = { .sort = "time", .min_share = 0.01, .top = 20 };
     const struct report_source *source = &pass->source;
     struct table phases, places, hot, pauses;
     struct html_page page = {
         .traces = trace, .n_traces = 1, .whole = trace->source, .phases = &phases, .no_where = "", .no_pauses = ""
     };
     struct err err;
-    if (report_make(trace->source, trace->totals, trace->n_totals, &wish, &phases, &err) < 0)
+    if (report_make(trace->source, trace->totals, trace->n_totals, &options, &phases, &err) < 0)
         return;
     if (pass->no_where.text[0] == '\0' && where_table(source, &pass->where, &places, &err) == 0 &&
         where_hot_table(source, &pass->where, 20, &hot, &err) == 0) {
@@ -48,7 +48,7 @@ static void make_page(const struct report_trace *trace, struct view_pass *pass, 
         page.pauses = &pauses;
     }
     if (pass->no_line.text[0] == '\0' &&
-        timeline_end(source, trace->totals, trace->n_totals, &wish, &pass->line, &err) == 0)
+        timeline_end(source, trace->totals, trace->n_totals, &options, &pass->line, &err) == 0)
         page.line = &pass->line;
     html_write(&page, out, &err);
 }
@@ -57,8 +57,8 @@ static void make_others(const struct report_trace *trace, const struct view_pass
 {
     struct table table;
     struct err err;
-    if (report_make(trace->source, trace->totals, trace->n_totals, &(struct report_wish){ .sort = "self", .all = true },
-                    &table, &err) == 0)
+    if (report_make(trace->source, trace->totals, trace->n_totals,
+                    &(struct report_row_options){ .sort = "self", .all = true }, &table, &err) == 0)
         print(&table, out);
     if (cost_make(&pass->source, &pass->recovery, &table, &err) == 0)
         print(&table, out);
@@ -71,13 +71,13 @@ static void report(const char *path, FILE *out)
                                                            VIEW_PASS_RECOVERY | VIEW_PASS_WHERE | VIEW_PASS_TIMELINE,
                                                   .steps_max = 50 };
     struct arena arena = { NULL, 0 };
-    struct view_pass_options wish = all;
+    struct view_pass_options options = all;
     struct view_pass pass;
     struct report_source whole;
     struct err err;
-    wish.path = path;
-    wish.max_nodes = 1000;
-    if (view_pass_read(&wish, &arena, &pass, &err) == 0 && pass.tree.n_threads <= N_THREADS) {
+    options.path = path;
+    options.max_nodes = 1000;
+    if (view_pass_read(&options, &arena, &pass, &err) == 0 && pass.tree.n_threads <= N_THREADS) {
         bool is_whole = sampled_tree(&pass.source, &pass.samples, false, &whole, &err) == 0;
         const struct report_trace trace = { is_whole ? &whole : &pass.source, pass.totals, pass.n_totals };
         make_page(&trace, &pass, out);

@@ -73,10 +73,10 @@ static void check_regions(const struct timeline *timeline)
 {
     struct arena arena = { NULL, 0 };
     struct timeline_regions regions;
-    struct timeline_regions_wish wish = { .distance = 0 };
+    struct timeline_regions_options options = { .distance = 0 };
     struct err err;
     uint32_t n_steps = 0;
-    if (timeline_find_regions(timeline, &wish, &arena, &regions, &err) == 0) {
+    if (timeline_find_regions(timeline, &options, &arena, &regions, &err) == 0) {
         for (uint32_t r = 0; r <= regions.n; r++)
             n_steps += regions.regions[r].n_steps;
         hold(n_steps == timeline_n_steps(timeline));
@@ -94,12 +94,12 @@ static bool read_twice(const uint8_t *bytes, size_t n, bool salvage)
     if (!build(bytes, n, salvage, NULL, &first))
         return true;
     bool is_small = first.n_threads <= N_THREADS;
-    const struct timeline_wish wish = { .start_ticks = first.start_ticks,
-                                        .end_ticks = first.end_ticks,
-                                        .ns_per_tick = first.ns_per_tick,
-                                        .steps_max = N_STEPS,
-                                        .n_metrics = first.n_metrics };
-    if (is_small && timeline_open(&timeline, &wish, &err) == 0) {
+    const struct timeline_options options = { .start_ticks = first.start_ticks,
+                                              .end_ticks = first.end_ticks,
+                                              .ns_per_tick = first.ns_per_tick,
+                                              .steps_max = N_STEPS,
+                                              .n_metrics = first.n_metrics };
+    if (is_small && timeline_open(&timeline, &options, &err) == 0) {
         struct calltree_observer observer = timeline_observer(timeline);
         hold(timeline_n_steps(timeline) <= N_STEPS);
         if (build(bytes, n, salvage, &observer, &second)) {

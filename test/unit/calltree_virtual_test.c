@@ -215,8 +215,8 @@ static void test_turns(void)
 
 static void test_statistics(void)
 {
-    static const struct statistics_options wish = { .metrics = { { .is_time = true } }, .n_metrics = 1 };
-    struct statistics *s = statistics_open(&wish);
+    static const struct statistics_options options = { .metrics = { { .is_time = true } }, .n_metrics = 1 };
+    struct statistics *s = statistics_open(&options);
     struct calltree_observer observer = statistics_observer(s);
     struct maker m;
     make_move(&m);

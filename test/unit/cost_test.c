@@ -47,9 +47,9 @@ static void look(struct maker *m, struct made *made, struct jit_shapes *shapes)
     snprintf(made->path, sizeof made->path, "%s", m->path);
     made->trace.source.path = made->path;
     made->trace.source.shapes = shapes;
-    const struct view_pass_options wish = { .path = m->path, .parts = VIEW_PASS_RECOVERY };
+    const struct view_pass_options options = { .path = m->path, .parts = VIEW_PASS_RECOVERY };
     struct view_pass pass;
-    maker_must(m, view_pass_read(&wish, &arena, &pass, &m->err));
+    maker_must(m, view_pass_read(&options, &arena, &pass, &m->err));
     made->recovery = pass.recovery;
     view_pass_close(&pass);
     maker_must(m, cost_make(source, &made->recovery, &made->table, &m->err));

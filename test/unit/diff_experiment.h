@@ -16,7 +16,7 @@
 
 struct experiment {
     struct arena arena;
-    struct diff_wish wish;
+    struct diff_row_options options;
     struct diff diff;
     struct diff_row rows[DIFF_METRICS_MAX];
     uint64_t random;
@@ -60,8 +60,9 @@ static inline void experiment_begin(struct experiment *e, size_t n_before, size_
         { "time/call", "ns_per_call", TABLE_NS, DIFF_PER_CALL, false },
     };
     arena_free(&e->arena);
-    e->wish = (struct diff_wish){ .n_traces = { n_before, n_after }, .min_share = 0.01, .least = 0.01 };
-    e->diff = (struct diff){ .arena = &e->arena, .wish = &e->wish, .rows = e->rows, .n_metrics = EXPERIMENT_METRICS };
+    e->options = (struct diff_row_options){ .n_traces = { n_before, n_after }, .min_share = 0.01, .least = 0.01 };
+    e->diff =
+        (struct diff){ .arena = &e->arena, .options = &e->options, .rows = e->rows, .n_metrics = EXPERIMENT_METRICS };
     memcpy(e->diff.metrics, metrics, sizeof metrics);
 }
 
@@ -76,7 +77,7 @@ static inline struct diff_row *experiment_row(struct experiment *e, const char *
                               .order = d->n_rows,
                               .measured = { UINT64_MAX, UINT64_MAX } };
     for (int side = DIFF_BEFORE; side < DIFF_SIDES; side++) {
-        size_t n = d->wish->n_traces[side] * DIFF_METRICS_MAX;
+        size_t n = d->options->n_traces[side] * DIFF_METRICS_MAX;
         row->values[side] = arena_alloc(d->arena, n * sizeof(struct diff_value));
         for (size_t i = 0; i < n; i++)
             row->values[side][i] = (struct diff_value){ NAN, NAN, 0, false };

@@ -40,9 +40,9 @@ static void test_welch(void)
     static const double one[] = { 10.7, 8.4, 9.8, 8.8, 9.9, 13.4, 13.7, 10.8, 10.0, 12.0 },
                         other[] = { 11.9, 10.8, 11.1, 10.1, 9.9, 14.4, 15.5, 11.6, 14.6, 13.4 },
                         same[] = { 4, 4, 4, 4, 4, 4, 4, 4, 4, 4 }, more[] = { 5, 5, 5, 5, 5, 5, 5, 5, 5, 5 };
-    struct diff_wish wish = { .n_traces = { 10, 10 } };
+    struct diff_row_options options = { .n_traces = { 10, 10 } };
     struct diff_row rows[4];
-    struct diff d = { .arena = &arena, .wish = &wish, .rows = rows, .n_metrics = 1 };
+    struct diff d = { .arena = &arena, .options = &options, .rows = rows, .n_metrics = 1 };
     d.metrics[0] = (struct diff_metric){ "time", "total_ns", TABLE_NS, DIFF_TIME, false };
     add_row(&d, "a", one, 10, other, 10);
     add_row(&d, "b", same, 10, same, 10);
@@ -166,9 +166,9 @@ static void test_least(void)
 {
     static const double before[] = { 253401, 253401, 253401 }, after[] = { 253416, 253416, 253416 },
                         more[] = { 258401, 258401, 258401 };
-    struct diff_wish three = { .n_traces = { 3, 3 }, .least = 0.01 };
+    struct diff_row_options three = { .n_traces = { 3, 3 }, .least = 0.01 };
     struct diff_row rows[4];
-    struct diff d = { .arena = &arena, .wish = &three, .rows = rows, .n_metrics = 1 };
+    struct diff d = { .arena = &arena, .options = &three, .rows = rows, .n_metrics = 1 };
     add_row(&d, "a", before, 3, after, 3);
     add_row(&d, "b", before, 3, more, 3);
     CHECK("numbers that do not vary are compared", diff_compare(&d, &err) == 0);
@@ -244,13 +244,15 @@ static const char *make_run(const char *file, const struct run *run)
     return arena_text(&arena, m.path, strlen(m.path));
 }
 
-static struct diff_wish wish;
+static struct diff_row_options options;
 
 /* Paths of the traces: n before, then n after. */
 static int read_and_compare(struct diff *d, const char *const *paths, size_t n)
 {
-    wish = (struct diff_wish){ .paths = { paths, paths + n }, .n_traces = { n, n }, .min_share = 0.01, .least = 0.01 };
-    return diff_read(d, &wish, &arena, &err) < 0 ? -1 : diff_compare(d, &err);
+    options = (struct diff_row_options){
+        .paths = { paths, paths + n }, .n_traces = { n, n }, .min_share = 0.01, .least = 0.01
+    };
+    return diff_read(d, &options, &arena, &err) < 0 ? -1 : diff_compare(d, &err);
 }
 
 static const struct diff_row *row_of(const struct diff *d, const char *label)
@@ -369,8 +371,8 @@ static void test_new_and_gone(void)
 /* Two traces on each side, all methods. */
 static int compare_all(struct diff *d, const char *const *paths)
 {
-    wish = (struct diff_wish){ .paths = { paths, paths + 2 }, .n_traces = { 2, 2 }, .all = true };
-    return diff_read(d, &wish, &arena, &err) < 0 ? -1 : diff_compare(d, &err);
+    options = (struct diff_row_options){ .paths = { paths, paths + 2 }, .n_traces = { 2, 2 }, .all = true };
+    return diff_read(d, &options, &arena, &err) < 0 ? -1 : diff_compare(d, &err);
 }
 
 /* A live recording switched sort() off after some calls. */
@@ -412,9 +414,9 @@ static void set_loads(struct diff *d, uint64_t first_minute, uint64_t step, doub
 
 static void test_load(void)
 {
-    struct diff_wish three = { .n_traces = { 3, 3 } };
+    struct diff_row_options three = { .n_traces = { 3, 3 } };
     static struct diff d = { .arena = &arena, .metrics = { { NULL, NULL, TABLE_NS, DIFF_TIME, false } } };
-    d.wish = &three;
+    d.options = &three;
     set_loads(&d, 1, 1, 0.05, 0.3);
     const char *note = diff_load_note(&d);
     CHECK("one side after the other, and a machine that became busy: a note",
@@ -433,7 +435,7 @@ static void test_refusals(void)
     struct diff d;
     const char *path = make_run("r.dat", &(struct run){ 100, 50, 20, 1, 2, "1", NULL, false });
     const char *paths[] = { path, path, path };
-    struct diff_wish uneven = { .paths = { paths, paths }, .n_traces = { 1, 2 } };
+    struct diff_row_options uneven = { .paths = { paths, paths }, .n_traces = { 1, 2 } };
     CHECK("one trace against two is refused", diff_read(&d, &uneven, &arena, &err) < 0);
     CHECK("and what to do is said", strstr(err.text, "next: name one trace on each side") != NULL);
     CHECK("a trace is read for the limits", read_and_compare(&d, paths, 1) == 0);

@@ -115,9 +115,9 @@ static const char *folded(struct made *made, const char *value, double min_share
 {
     char *text = NULL;
     size_t n;
-    struct export_wish wish = { value, min_share };
+    struct export_tree_options options = { value, min_share };
     FILE *out = open_memstream(&text, &n);
-    int rc = export_folded(&made->source, &wish, out, &err);
+    int rc = export_folded(&made->source, &options, out, &err);
     fclose(out);
     const char *copy = arena_text(&arena, text, n);
     free(text);
@@ -195,9 +195,9 @@ static struct export_slices chrome(struct maker *m, double limit_ns, uint64_t ma
 {
     size_t n;
     struct export_slices slices = { .limit_ns = 0 };
-    struct export_chrome_wish wish = { m->path, false, limit_ns, max_slices };
+    struct export_chrome_options options = { m->path, false, limit_ns, max_slices };
     FILE *out = open_memstream(text, &n);
-    if (export_chrome(&wish, out, &slices, &err) < 0)
+    if (export_chrome(&options, out, &slices, &err) < 0)
         printf("Bail out! %s\n", err.text);
     fclose(out);
     return slices;

@@ -57,7 +57,7 @@ static cJSON *data_of(const char *page)
 static void read_back(struct maker *m, struct made *made, uint64_t end_ticks)
 {
     struct calltree_total *totals;
-    const struct report_wish wish = { .sort = "time", .min_share = 0.01 };
+    const struct report_row_options options = { .sort = "time", .min_share = 0.01 };
     maker_close(m, end_ticks);
     made->reader = maker_read(m);
     maker_must(m, calltree_build(made->reader, &(struct calltree_options){ 0 }, &made->tree, &m->err));
@@ -69,13 +69,13 @@ static void read_back(struct maker *m, struct made *made, uint64_t end_ticks)
     maker_must(m, calltree_totals(&made->tree, VM_PART_APPLICATION, &arena, &totals, &made->trace.n_totals, &m->err));
     made->trace.source = &made->source;
     made->trace.totals = totals;
-    maker_must(m, report_make(&made->source, totals, made->trace.n_totals, &wish, &made->table, &m->err));
+    maker_must(m, report_make(&made->source, totals, made->trace.n_totals, &options, &made->table, &m->err));
     if (made->wants_line) {
         const struct view_pass_options of_line = { .path = m->path,
                                                    .parts = VIEW_PASS_TIMELINE,
                                                    .steps_max = HTML_STEPS_MAX };
         maker_must(m, view_pass_read(&of_line, &arena, &made->pass, &m->err));
-        maker_must(m, timeline_end(&made->source, totals, made->trace.n_totals, &wish, &made->pass.line, &m->err));
+        maker_must(m, timeline_end(&made->source, totals, made->trace.n_totals, &options, &made->pass.line, &m->err));
     }
     make_page(made);
     made->json = data_of(made->page);

@@ -230,7 +230,7 @@ static void test_child(void)
     if (pid == 0)
         be_child();
     wait_until(&child->n_ready, N_OLD);
-    if (perf_rings_open(&rings, pid, &(struct perf_rings_wish){ .fault_period = 1 }, &err) < 0) {
+    if (perf_rings_open(&rings, pid, &(struct perf_rings_options){ .fault_period = 1 }, &err) < 0) {
         err.text[strcspn(err.text, "\n")] = '\0';
         SKIP("the records of a child's threads", err.text);
         kill(pid, SIGKILL);
@@ -362,7 +362,7 @@ static void test_storm(void)
     if (pid == 0)
         be_storm();
     wait_until(&child->n_ready, 1);
-    if (pid < 0 || perf_rings_open(&rings, pid, &(struct perf_rings_wish){ 0 }, &err) < 0) {
+    if (pid < 0 || perf_rings_open(&rings, pid, &(struct perf_rings_options){ 0 }, &err) < 0) {
         err.text[strcspn(err.text, "\n")] = '\0';
         SKIP("threads born during the start are recorded", err.text);
     } else {

@@ -48,7 +48,7 @@ static void test_refusals(void)
         struct perf_rings *rings;
         struct err err = { "" };
         refusal = refusals[i].error;
-        int rc = perf_rings_open(&rings, getpid(), &(struct perf_rings_wish){ .fault_period = 1 }, &err);
+        int rc = perf_rings_open(&rings, getpid(), &(struct perf_rings_options){ .fault_period = 1 }, &err);
         if (!CHECK(refusals[i].claim, rc == -1 && rings == NULL && strstr(err.text, refusals[i].text) != NULL &&
                                           strstr(err.text, "\n  next: ") != NULL))
             printf("# is '%s'\n", err.text);
@@ -61,12 +61,12 @@ static void test_refusals(void)
               last_attr.sample_type == KERNEL_SAMPLE_TYPE && last_pid == getpid());
     struct perf_rings *rings;
     struct err err = { "" };
-    perf_rings_open(&rings, getpid(), &(struct perf_rings_wish){ 0 }, &err);
+    perf_rings_open(&rings, getpid(), &(struct perf_rings_options){ 0 }, &err);
     CHECK("without page faults it is the dummy event",
           last_attr.config == PERF_COUNT_SW_DUMMY && last_attr.sample_period == 0 && last_attr.context_switch == 1);
     counters_perf_open_replace(NULL);
     CHECK("a process that is not there is named",
-          perf_rings_open(&rings, 0x3ffffff, &(struct perf_rings_wish){ 0 }, &err) == -1 &&
+          perf_rings_open(&rings, 0x3ffffff, &(struct perf_rings_options){ 0 }, &err) == -1 &&
               strstr(err.text, "there is no process 67108863\n  next: ") == err.text);
 }
 
@@ -120,12 +120,12 @@ __attribute__((noinline)) static void spin_here(void)
 
 static void test_ip_samples(void)
 {
-    const struct perf_rings_wish wish = { .ip_samples_hz = 1000 };
+    const struct perf_rings_options options = { .ip_samples_hz = 1000 };
     struct perf_rings *rings;
     struct perf_rings_state state;
     struct seen_ip_samples seen = { .n = 0 };
     struct err err = { "" };
-    if (perf_rings_open(&rings, getpid(), &wish, &err) < 0) {
+    if (perf_rings_open(&rings, getpid(), &options, &err) < 0) {
         SKIP("where threads are", "no perf events here");
         return;
     }
@@ -148,13 +148,13 @@ static void test_ip_samples(void)
 
 static void test_refused_ip_samples(void)
 {
-    const struct perf_rings_wish wish = { .ip_samples_hz = 100 };
+    const struct perf_rings_options options = { .ip_samples_hz = 100 };
     struct perf_rings *rings;
     struct perf_rings_state state;
     struct err err = { "" };
     counters_perf_open_replace(refuse_kernel_ip_samples);
     refusal = 0;
-    if (perf_rings_open(&rings, getpid(), &wish, &err) == 0) {
+    if (perf_rings_open(&rings, getpid(), &options, &err) == 0) {
         perf_rings_state(rings, &state);
         CHECK("where the kernel may not be looked into, IP samples are of user space",
               state.has_ip_samples && !state.has_kernel_ip_samples && last_attr.exclude_kernel == 1);
@@ -166,7 +166,7 @@ static void test_refused_ip_samples(void)
         SKIP("IP samples of user space", "no perf events here");
     }
     refusal = ENOENT;
-    if (perf_rings_open(&rings, getpid(), &wish, &err) == 0) {
+    if (perf_rings_open(&rings, getpid(), &options, &err) == 0) {
         perf_rings_state(rings, &state);
         CHECK("where there are none, the rest is recorded, and it is said why",
               !state.has_ip_samples && state.why_no_ip_samples != NULL &&
@@ -205,7 +205,7 @@ static int take_down(struct perf_event_attr *attr, pid_t pid, int cpu, int group
 
 static void test_triggers(void)
 {
-    struct perf_rings_wish wish = {
+    struct perf_rings_options options = {
         .ip_samples_hz = 100,
         .no_switches = true,
         .stack_bytes = 1024,
@@ -218,7 +218,7 @@ static void test_triggers(void)
     struct perf_rings *rings;
     struct err err = { "" };
     counters_perf_open_replace(take_down);
-    if (perf_rings_open(&rings, getpid(), &wish, &err) < 0) {
+    if (perf_rings_open(&rings, getpid(), &options, &err) < 0) {
         SKIP("events that take samples", "no perf events here");
         counters_perf_open_replace(NULL);
         return;
@@ -233,18 +233,18 @@ static void test_triggers(void)
     CHECK("the others count, in its group",
           attrs[1].config == 1 && attrs[1].sample_period == 0 && attrs[1].inherit == attrs[0].inherit && n_members > 0);
     n_attrs = 0;
-    wish.trigger.period = 0;
-    wish.trigger.n = 1;
-    if (perf_rings_open(&rings, getpid(), &wish, &err) == 0)
+    options.trigger.period = 0;
+    options.trigger.n = 1;
+    if (perf_rings_open(&rings, getpid(), &options, &err) == 0)
         perf_rings_close(rings);
     CHECK("without a period the kernel finds one for so many samples a second",
           attrs[0].freq == 1 && attrs[0].sample_freq >= 87 && attrs[0].sample_freq <= 113 &&
               attrs[0].sample_type == (KERNEL_STACK_TYPE | PERF_SAMPLE_PERIOD));
     n_attrs = 0;
     wanted_type = PERF_TYPE_SOFTWARE;
-    wish.trigger.period = 100;
-    wish.trigger.codes[0] = (struct counter_code){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS };
-    if (perf_rings_open(&rings, getpid(), &wish, &err) == 0)
+    options.trigger.period = 100;
+    options.trigger.codes[0] = (struct counter_code){ .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_PAGE_FAULTS };
+    if (perf_rings_open(&rings, getpid(), &options, &err) == 0)
         perf_rings_close(rings);
     CHECK("of one that the kernel counts in software the period is not told, or each would be a sample",
           attrs[0].sample_period >= 87 && attrs[0].sample_period <= 113 && attrs[0].sample_type == KERNEL_STACK_TYPE);
@@ -291,7 +291,7 @@ static void *spin_late(void *seen_by)
 static void test_old_kernel(void)
 {
     uint32_t n = 0;
-    const struct perf_rings_wish wish = {
+    const struct perf_rings_options options = {
         .ip_samples_hz = 1000,
         .no_switches = true,
         .stack_bytes = 1024,
@@ -308,7 +308,7 @@ static void test_old_kernel(void)
     _Atomic bool is_seen = false;
     pthread_t thread;
     counters_perf_open_replace(refuse_inherited_groups);
-    if (perf_rings_open(&rings, getpid(), &wish, &err) < 0 ||
+    if (perf_rings_open(&rings, getpid(), &options, &err) < 0 ||
         (perf_rings_state(rings, &state), !state.has_ip_samples)) {
         SKIP("groups of threads that start later, on an old kernel", "no perf events here");
         counters_perf_open_replace(NULL);

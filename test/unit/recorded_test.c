@@ -18,8 +18,8 @@ struct made {
 
 static void make_report(struct made *made, uint64_t top)
 {
-    struct report_wish wish = { .sort = "time", .min_share = 0.01, .top = top };
-    if (report_make(&made->trace.source, made->trace.totals, made->trace.n_totals, &wish, &made->table, &err) < 0)
+    struct report_row_options options = { .sort = "time", .min_share = 0.01, .top = top };
+    if (report_make(&made->trace.source, made->trace.totals, made->trace.n_totals, &options, &made->table, &err) < 0)
         printf("# %s\n", err.text);
 }
 

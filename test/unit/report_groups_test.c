@@ -25,10 +25,10 @@ struct made {
 
 static void make_table(struct maker *m, struct made *made, uint64_t end_ticks)
 {
-    struct report_wish wish = { .sort = "time", .min_share = 0, .all = true };
+    struct report_row_options options = { .sort = "time", .min_share = 0, .all = true };
     trace_made_open(&made->trace, m, end_ticks, &arena);
     maker_must(
-        m, report_make(&made->trace.source, made->trace.totals, made->trace.n_totals, &wish, &made->table, &m->err));
+        m, report_make(&made->trace.source, made->trace.totals, made->trace.n_totals, &options, &made->table, &m->err));
 }
 
 static size_t column(const struct table *table, const char *key)
@@ -306,7 +306,7 @@ struct joined {
 /* Returns what report_make_joined does. */
 static int join(const struct one_run *runs, size_t n, struct joined *joined, struct table *table)
 {
-    struct report_wish wish = { .sort = "time", .min_share = 0, .all = true };
+    struct report_row_options options = { .sort = "time", .min_share = 0, .all = true };
     for (size_t i = 0; i < n; i++) {
         struct maker m;
         struct calltree_total *totals;
@@ -323,7 +323,7 @@ static int join(const struct one_run *runs, size_t n, struct joined *joined, str
         joined->traces[i].source = &joined->sources[i];
         joined->traces[i].totals = totals;
     }
-    int rc = report_make_joined(joined->traces, n, &wish, table, &err);
+    int rc = report_make_joined(joined->traces, n, &options, table, &err);
     return rc;
 }
 

@@ -137,8 +137,8 @@ static void make_program(struct maker *m, bool has_pmu)
 
 static void make_report(struct made *made, const char *sort, double min_share)
 {
-    struct report_wish wish = { .sort = sort, .min_share = min_share };
-    if (report_make(&made->trace.source, made->trace.totals, made->trace.n_totals, &wish, &made->table, &err) < 0)
+    struct report_row_options options = { .sort = sort, .min_share = min_share };
+    if (report_make(&made->trace.source, made->trace.totals, made->trace.n_totals, &options, &made->table, &err) < 0)
         printf("# %s\n", err.text);
 }
 
@@ -307,9 +307,9 @@ static void test_sorting(void)
         CHECK(rows[i].claim, strcmp(made.table.rows[0].cells[0].words, rows[i].first) == 0 &&
                                  strcmp(made.table.rows[2].cells[0].words, rows[i].last) == 0);
     }
-    struct report_wish wish = { .sort = "colour" };
+    struct report_row_options options = { .sort = "colour" };
     CHECK("an unknown key is refused",
-          report_make(&made.trace.source, made.trace.totals, made.trace.n_totals, &wish, &made.table, &err) < 0 &&
+          report_make(&made.trace.source, made.trace.totals, made.trace.n_totals, &options, &made.table, &err) < 0 &&
               strncmp(err.text, "unknown key 'colour' to sort by\n  next: sort by time,", 52) == 0);
     trace_made_close(&made.trace);
 }
@@ -349,15 +349,15 @@ static void test_phases_table(void)
     maker_figure_3_3(&m);
     KERNEL(&m, AT(TRACE_CPU_OUT, 0, 1830));
     read_back(&m, &made, 1830, PHASES_CPU);
-    struct phases_criteria wish = { PHASES_CPU, 0.10, 0.05, 0.01 };
+    struct phases_criteria options = { PHASES_CPU, 0.10, 0.05, 0.01 };
     struct budget_base base = phases_budget_base(&made.trace.tree, 1830, true);
-    maker_must(&m, phases_select(made.trace.totals, made.trace.n_totals, 1830, &base, &wish, &arena, &choice, &err));
+    maker_must(&m, phases_select(made.trace.totals, made.trace.n_totals, 1830, &base, &options, &arena, &choice, &err));
     struct phases_report report = {
-        &made.trace.source, made.trace.totals, made.trace.n_totals, 1830, &wish, &choice, 0, false, 0
+        &made.trace.source, made.trace.totals, made.trace.n_totals, 1830, &options, &choice, 0, false, 0
     };
     maker_must(&m, phases_table(&report, &made.table, &err));
     CHECK_TEXT("the phases of thesis Figure 3.3", printed(&made.table, TEXT, &arena), figure);
-    const struct tree_wish of_tree = { TREE_VIEW_ALL, NULL, 0.09, true };
+    const struct tree_table_options of_tree = { TREE_VIEW_ALL, NULL, 0.09, true };
     maker_must(&m, tree_table(&made.trace.source, &of_tree, &made.table, &err));
     CHECK_TEXT("its call tree, largest first, without what is small", printed(&made.table, TEXT, &arena), figure_tree);
     trace_made_close(&made.trace);

@@ -93,11 +93,11 @@ static void forget(struct made *made)
 
 static const char *folded(const struct made *made, const char *value)
 {
-    const struct export_wish wish = { value, 0 };
+    const struct export_tree_options options = { value, 0 };
     char *text = NULL;
     size_t n;
     FILE *out = open_memstream(&text, &n);
-    if (export_folded(&made->whole, &wish, out, &err) < 0)
+    if (export_folded(&made->whole, &options, out, &err) < 0)
         printf("Bail out! %s\n", err.text);
     fclose(out);
     const char *copied = arena_text(&arena, text, n);
@@ -160,8 +160,8 @@ static void test_rows(void)
     make_program(&m);
     maker_info(&m, "live.sampled.0", "0.5 25 a/Sort merge ()V dear 12000000 0.75 a/Sort run ()V 0.5");
     read_back(&m, &made);
-    const struct report_wish wish = { .sort = "time" };
-    maker_must(&m, report_make(&made.whole, made.trace.totals, made.trace.n_totals, &wish, &made.table, &m.err));
+    const struct report_row_options options = { .sort = "time" };
+    maker_must(&m, report_make(&made.whole, made.trace.totals, made.trace.n_totals, &options, &made.table, &m.err));
     const char *text = squeezed(printed(&made.table, TEXT, &arena));
     const struct {
         const char *claim, *row;
@@ -225,7 +225,7 @@ static void test_ends(void)
 static void test_ended_row(void)
 {
     static const struct trace_event enabled = { .kind = TRACE_ENABLED, .method = RUN, .ticks = 1 };
-    const struct report_wish wish = { .sort = "time" };
+    const struct report_row_options options = { .sort = "time" };
     struct maker m;
     struct made made;
     begin(&m);
@@ -237,13 +237,14 @@ static void test_ended_row(void)
     sample(&m, 600, IN_MAIN, 30);
     KERNEL(&m, AT(TRACE_CPU_OUT, 0, 1000));
     read_back(&m, &made);
-    maker_must(&m, report_make(&made.whole, made.trace.totals, made.trace.n_totals, &wish, &made.table, &m.err));
+    maker_must(&m, report_make(&made.whole, made.trace.totals, made.trace.n_totals, &options, &made.table, &m.err));
     const char *text = squeezed(printed(&made.table, TEXT, &arena));
     if (!CHECK("a call's time is up to the end that samples tell; how long it waited is not known",
                strstr(text, "Sort.run 25.0") != NULL && strstr(text, "probes, end by samples 1 250 ms - -") != NULL))
         printf("# is:\n%s\n", text);
     made.trace.source.clock = PHASES_WALL;
-    maker_must(&m, report_make(&made.trace.source, made.trace.totals, made.trace.n_totals, &wish, &made.table, &m.err));
+    maker_must(&m,
+               report_make(&made.trace.source, made.trace.totals, made.trace.n_totals, &options, &made.table, &m.err));
     CHECK("where no samples tell, the report says that the end may be too late",
           strstr(printed(&made.table, TEXT, &arena), "may have ended before") != NULL);
     CHECK("it is not called open", strstr(text, "Sort.run +") == NULL && strstr(text, "not returned") == NULL);
@@ -259,7 +260,7 @@ static void test_same_time(void)
                                              right = { .names.class_name = "a/Main",
                                                        .names.method = "right",
                                                        .names.descriptor = "()V" };
-    const struct report_wish wish = { .sort = "time" };
+    const struct report_row_options options = { .sort = "time" };
     struct maker m;
     struct made made;
     begin(&m);
@@ -276,7 +277,7 @@ static void test_same_time(void)
         sample(&m, 100 + i, 4 + i, n[i]);
     KERNEL(&m, AT(TRACE_CPU_OUT, 0, 1000));
     read_back(&m, &made);
-    maker_must(&m, report_make(&made.whole, made.trace.totals, made.trace.n_totals, &wish, &made.table, &m.err));
+    maker_must(&m, report_make(&made.whole, made.trace.totals, made.trace.n_totals, &options, &made.table, &m.err));
     const char *text = squeezed(printed(&made.table, TEXT, &arena));
     if (!CHECK("methods that have the same number of samples by chance are two rows",
                strstr(text, "Main.left 50.00") != NULL && strstr(text, "Main.right 50.00") != NULL))

@@ -30,10 +30,10 @@ static const char *chosen(const struct phases_choice *choice)
 
 static struct phases_choice choose(double weight, double grain, double budget, double pair_ns)
 {
-    struct phases_criteria wish = { PHASES_CPU, weight, grain, budget };
+    struct phases_criteria options = { PHASES_CPU, weight, grain, budget };
     struct budget_base base = { .n_invocations = 656, .total_ns = 1830, .pair_ns = pair_ns };
     struct phases_choice choice;
-    if (phases_select(figure, N_FIGURE, 1830, &base, &wish, &arena, &choice, &err) < 0)
+    if (phases_select(figure, N_FIGURE, 1830, &base, &options, &arena, &choice, &err) < 0)
         printf("Bail out! %s\n", err.text);
     return choice;
 }
@@ -99,13 +99,13 @@ static void test_search(void)
 static void test_unknown_estimates(void)
 {
     struct budget_base base = { .n_invocations = 0, .total_ns = 1830, .pair_ns = 1 };
-    struct phases_criteria wish = { PHASES_CPU, -1, -1, 0.01 };
+    struct phases_criteria options = { PHASES_CPU, -1, -1, 0.01 };
     struct phases_choice choice;
-    phases_select(figure, N_FIGURE, 1830, &base, &wish, &arena, &choice, &err);
+    phases_select(figure, N_FIGURE, 1830, &base, &options, &arena, &choice, &err);
     CHECK("only selected methods recorded: the thesis' estimate is not known, the one in time decides",
           choice.estimates.invocations_ratio < 0 && choice.estimates.time_ratio <= 0.01 && choice.n_chosen == 6);
     base.pair_ns = 0;
-    phases_select(figure, N_FIGURE, 1830, &base, &wish, &arena, &choice, &err);
+    phases_select(figure, N_FIGURE, 1830, &base, &options, &arena, &choice, &err);
     CHECK("neither is known: all methods are phases", choice.n_chosen == N_FIGURE && !choice.over_budget);
 }
 
@@ -126,28 +126,28 @@ static void test_many(void)
                                              .cpu_ticks = is_heavy ? 30000 : 100,
                                              .calls = is_heavy ? 1000 : 1 };
     }
-    struct phases_criteria wish = { PHASES_CPU, -1, -1, 0.01 };
+    struct phases_criteria options = { PHASES_CPU, -1, -1, 0.01 };
     CHECK("phases of a program with many methods are found",
-          phases_select(totals, N, 1000000, &base, &wish, &arena, &choice, &err) == 0);
+          phases_select(totals, N, 1000000, &base, &options, &arena, &choice, &err) == 0);
     for (size_t i = 0; i < HEAVY; i++)
         n_heavy += choice.is_chosen[i];
     CHECK("they are no more than a person reads", choice.n_chosen <= PHASES_MANY);
     CHECK_NUMBER("those in which the program spends its time are all there", n_heavy, HEAVY);
-    wish.weight = 0;
+    options.weight = 0;
     CHECK("a weight that is given selects what it says",
-          phases_select(totals, N, 1000000, &base, &wish, &arena, &choice, &err) == 0 && choice.n_chosen == N);
+          phases_select(totals, N, 1000000, &base, &options, &arena, &choice, &err) == 0 && choice.n_chosen == N);
 }
 
 static void test_refusals(void)
 {
     struct budget_base base = { 0 };
-    struct phases_criteria wish = { PHASES_WALL, -1, -1, 0.01 };
+    struct phases_criteria options = { PHASES_WALL, -1, -1, 0.01 };
     struct phases_choice choice;
-    CHECK("no methods is an error", phases_select(figure, 0, 1830, &base, &wish, &arena, &choice, &err) < 0);
+    CHECK("no methods is an error", phases_select(figure, 0, 1830, &base, &options, &arena, &choice, &err) < 0);
     CHECK_TEXT("that says what to do", err.text,
                "the trace has no calls of the application's methods\n"
                "  next: record longer, or more methods ('mmprof record --all-methods --min-bytecodes 0')");
-    CHECK("no time is one too", phases_select(figure, N_FIGURE, 0, &base, &wish, &arena, &choice, &err) < 0);
+    CHECK("no time is one too", phases_select(figure, N_FIGURE, 0, &base, &options, &arena, &choice, &err) < 0);
 }
 
 /* From the trace to the phases. */
@@ -174,8 +174,8 @@ static void test_trace(void)
     CHECK_NUMBER("all calls are in the base of the estimate", base.n_invocations, 656);
     tree.n_lost = 44;
     CHECK_NUMBER("those that were lost, too", phases_budget_base(&tree, all, true).n_invocations, 656 + 44);
-    struct phases_criteria wish = { PHASES_CPU, 0.10, 0.05, 0.01 };
-    maker_must(&m, phases_select(totals, n, all, &base, &wish, &arena, &choice, &m.err));
+    struct phases_criteria options = { PHASES_CPU, 0.10, 0.05, 0.01 };
+    maker_must(&m, phases_select(totals, n, all, &base, &options, &arena, &choice, &m.err));
     CHECK_TEXT("thesis Figure 3.3, from a trace: main, readData, sortData", chosen(&choice), "025");
     calltree_free(&tree);
     trace_close(reader);

@@ -200,9 +200,9 @@ static void make_calls(struct maker *m)
     maker_close(m, 200);
 }
 
-static struct statistics *build(struct maker *m, const struct statistics_options *wish)
+static struct statistics *build(struct maker *m, const struct statistics_options *about)
 {
-    struct statistics *s = statistics_open(wish);
+    struct statistics *s = statistics_open(about);
     struct calltree_observer observer = statistics_observer(s);
     struct calltree_options options = { .observer = &observer };
     struct trace_reader *reader = maker_read(m);

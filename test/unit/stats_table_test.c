@@ -49,10 +49,10 @@ static const char *printed(struct maker *m, bool as_csv)
     struct table table;
     maker_must(m, view_pass_read(&of_stats, &arena, &pass, &m->err));
     pass.source.path = "t.dat";
-    struct report_wish wish = { .sort = "time" };
+    struct report_row_options options = { .sort = "time" };
     char *text = NULL;
-    maker_must(m, stats_table(&pass.source, pass.totals, pass.n_totals, &wish, &pass.metrics, pass.statistics, &table,
-                              &m->err));
+    maker_must(m, stats_table(&pass.source, pass.totals, pass.n_totals, &options, &pass.metrics, pass.statistics,
+                              &table, &m->err));
     FILE *out = open_memstream(&text, &n);
     if ((as_csv ? table_print_csv(&table, out, &err) : table_print_text(&table, out, &err)) < 0)
         printf("Bail out! %s\n", err.text);
@@ -172,9 +172,9 @@ static void test_silent(void)
 
 static void test_no_trace(void)
 {
-    const struct view_pass_options wish = { .path = "/nonexistent/t.dat", .parts = VIEW_PASS_STATISTICS };
+    const struct view_pass_options options = { .path = "/nonexistent/t.dat", .parts = VIEW_PASS_STATISTICS };
     struct view_pass pass;
-    CHECK("a trace that is not there is an error", view_pass_read(&wish, &arena, &pass, &err) < 0);
+    CHECK("a trace that is not there is an error", view_pass_read(&options, &arena, &pass, &err) < 0);
     view_pass_close(&pass);
     CHECK("that names it", strstr(err.text, "/nonexistent/t.dat") != NULL);
 }

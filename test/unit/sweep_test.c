@@ -53,9 +53,9 @@ static bool agrees(const struct sweep *sweep, const struct example *e, uint64_t 
 {
     for (size_t w = 0; w < sweep->n_weights; w++)
         for (size_t g = 0; g < sweep->n_grains; g++) {
-            struct phases_criteria wish = { e->source.clock, sweep->weights[w], sweep->grains[g], 1 };
+            struct phases_criteria options = { e->source.clock, sweep->weights[w], sweep->grains[g], 1 };
             struct phases_choice choice;
-            if (phases_select(e->totals, e->n_totals, all_ticks, base, &wish, &arena, &choice, &err) < 0)
+            if (phases_select(e->totals, e->n_totals, all_ticks, base, &options, &arena, &choice, &err) < 0)
                 return false;
             const struct sweep_cell *cell = sweep_at(sweep, w, g);
             if (choice.n_chosen != cell->n_methods || choice.n_calls != cell->n_calls)

@@ -42,10 +42,10 @@ static void test_divided(void)
     const struct view_pass_options parts = { .path = m.path,
                                              .parts = VIEW_PASS_TIMELINE | VIEW_PASS_SAMPLES,
                                              .step_ns = 100e3 };
-    const struct report_wish wish = { .sort = "time", .all = true };
+    const struct report_row_options options = { .sort = "time", .all = true };
     maker_must(&m, view_pass_read(&parts, &arena, &pass, &m.err));
     maker_must(&m, sampled_tree(&pass.source, &pass.samples, false, &whole, &m.err));
-    maker_must(&m, timeline_end(&pass.source, pass.totals, pass.n_totals, &wish, &pass.line, &m.err));
+    maker_must(&m, timeline_end(&pass.source, pass.totals, pass.n_totals, &options, &pass.line, &m.err));
     CHECK("methods without probes become rows",
           timeline_divide(&whole, 0, &pass.line, &err) == 0 && pass.line.n_rows == 1 && pass.line.n_sampled == 2);
     bool is_hash_first = strcmp(pass.line.sampled_labels[0], "Parser.hash") == 0;

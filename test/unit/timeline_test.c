@@ -38,10 +38,10 @@ static int read_trace(struct maker *m, double step_ns, struct both *both)
 {
     struct trace_reader *reader;
     maker_must(m, trace_outline(&reader, m->path, false, &m->err));
-    struct timeline_wish wish = timeline_wish_of(reader);
+    struct timeline_options line = timeline_options_of(reader);
     trace_close(reader);
-    wish.step_ns = step_ns;
-    if (timeline_open(&both->timeline, &wish, &err) < 0)
+    line.step_ns = step_ns;
+    if (timeline_open(&both->timeline, &line, &err) < 0)
         return -1;
     struct calltree_observer observer = timeline_observer(both->timeline);
     const struct calltree_options options = { .observer = &observer };
@@ -113,15 +113,15 @@ static void test_choice(void)
                  { 20, 0, 200e6, 100 },   { 20.1, 0, 500e6, 41 }, { 20, 500, 50e6, 400 },
                  { 3600, 100, 50e9, 72 }, { 1, 1000, 1e6, 1000 }, { 60, 0, 1e9, 60 } };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct timeline_wish wish = { 7, 7 + (uint64_t)(rows[i].seconds * 1e8), 10, 0, rows[i].max, 0 };
+        struct timeline_options options = { 7, 7 + (uint64_t)(rows[i].seconds * 1e8), 10, 0, rows[i].max, 0 };
         struct timeline *tl;
         char claim[80];
         snprintf(claim, sizeof claim, "%g s have %u steps of %g ms", rows[i].seconds, rows[i].n, rows[i].step_ns / 1e6);
-        CHECK(claim, timeline_open(&tl, &wish, &err) == 0 && timeline_n_steps(tl) == rows[i].n &&
+        CHECK(claim, timeline_open(&tl, &options, &err) == 0 && timeline_n_steps(tl) == rows[i].n &&
                          fabs(timeline_step_ns(tl) - rows[i].step_ns) < 1e-3);
         timeline_close(tl);
     }
-    struct timeline_wish short_steps = { 0, 1000000000, 1, 1e3, 0, 0 };
+    struct timeline_options short_steps = { 0, 1000000000, 1, 1e3, 0, 0 };
     struct timeline *tl;
     CHECK("a million steps are refused", timeline_open(&tl, &short_steps, &err) < 0 && tl == NULL &&
                                              strstr(err.text, "next: take longer ones") != NULL);
@@ -352,7 +352,7 @@ static void test_regions(void)
     struct timeline_regions regions;
     make_stretches(&m, "regions.dat", stretches, sizeof stretches / sizeof stretches[0]);
     CHECK("a program with stretches of its own is read", read_trace(&m, 100e3, &both) == 0);
-    struct timeline_regions_wish code = { .distance = 0 }, with_cpi = { cycles, instructions, 2, 1, 0 };
+    struct timeline_regions_options code = { .distance = 0 }, with_cpi = { cycles, instructions, 2, 1, 0 };
     CHECK("it has regions", timeline_find_regions(both.timeline, &code, &arena, &regions, &err) == 0);
     CHECK("the collector's is the first, others as they come, and come again", regions_are(&regions, "22213322103333"));
     CHECK("there are three", regions.n == 3 && regions.regions[1].is_gc && !regions.regions[2].is_gc);
@@ -363,7 +363,7 @@ static void test_regions(void)
     CHECK("with counters, the same code at another CPI is another region",
           timeline_find_regions(both.timeline, &with_cpi, &arena, &regions, &err) == 0 && regions.n == 4 &&
               regions_are(&regions, "22213322103344"));
-    struct timeline_regions_wish wide = { .distance = 2 };
+    struct timeline_regions_options wide = { .distance = 2 };
     CHECK("how far apart they are is the caller's choice",
           timeline_find_regions(both.timeline, &wide, &arena, &regions, &err) == 0 && regions.n == 2);
     close_both(&both);
@@ -381,10 +381,10 @@ static void test_serial(void)
            AT(TRACE_CPU_OUT, GC, 150), AT(TRACE_CPU_IN, GC, 220), AT(TRACE_CPU_OUT, GC, 225));
     STEPS(&m, APP, ENTER(READ, 0), EXIT(READ, 100));
     maker_close(&m, 300);
-    struct timeline_regions_wish wish = { .distance = 0 };
+    struct timeline_regions_options options = { .distance = 0 };
     CHECK("a trace of the serial collector is read", read_trace(&m, 100e3, &both) == 0);
     CHECK("half a step of the VM thread is a collection, a twentieth is none",
-          timeline_find_regions(both.timeline, &wish, &arena, &regions, &err) == 0 && regions_are(&regions, "210") &&
+          timeline_find_regions(both.timeline, &options, &arena, &regions, &err) == 0 && regions_are(&regions, "210") &&
               regions.regions[1].is_gc);
     close_both(&both);
 }
@@ -403,9 +403,9 @@ static void test_many_regions(void)
     }
     make_stretches(&m, "many.dat", stretches, 6000);
     CHECK("a trace of 3000 unlike steps is read", read_trace(&m, 100e3, &both) == 0);
-    struct timeline_regions_wish wish = { .distance = 0.001 };
-    CHECK("it has at most 32 regions",
-          timeline_find_regions(both.timeline, &wish, &arena, &regions, &err) == 0 && regions.n > 8 && regions.n <= 32);
+    struct timeline_regions_options options = { .distance = 0.001 };
+    CHECK("it has at most 32 regions", timeline_find_regions(both.timeline, &options, &arena, &regions, &err) == 0 &&
+                                           regions.n > 8 && regions.n <= 32);
     uint64_t ticks = 0;
     for (uint32_t r = 0; r <= regions.n; r++)
         ticks += regions.regions[r].cpu_ticks;
@@ -437,10 +437,10 @@ static void test_table(void)
     static struct table table;
     make_stretches(&m, "table.dat", stretches, 4);
     const struct view_pass_options of_line = { .path = m.path, .parts = VIEW_PASS_TIMELINE, .step_ns = 100e3 };
-    const struct report_wish wish = { .sort = "time", .all = true };
+    const struct report_row_options options = { .sort = "time", .all = true };
     CHECK("the report reads a time line",
           view_pass_read(&of_line, &arena, &pass, &err) == 0 &&
-              timeline_end(&pass.source, pass.totals, pass.n_totals, &wish, &pass.line, &err) == 0);
+              timeline_end(&pass.source, pass.totals, pass.n_totals, &options, &pass.line, &err) == 0);
     CHECK("CSV has a row for each step and part", timeline_table(&pass.source, &pass.line, false, &table, &err) == 0);
     CHECK("with its CPI", number_in(&table, "application", 0, "cpi") == 1 &&
                               number_in(&table, "application", 5, "cpi") == 3 &&

@@ -84,8 +84,8 @@ static void make(struct made *made, const char *kernel, bool with_ip_samples)
         ip_sample(m, TRACE_IP_SAMPLE, 1, 110, 0, 10);
     }
     maker_close(m, 1000);
-    const struct view_pass_options wish = { .path = m->path, .parts = VIEW_PASS_WHERE };
-    maker_must(m, view_pass_read(&wish, &arena, &made->pass, &m->err));
+    const struct view_pass_options options = { .path = m->path, .parts = VIEW_PASS_WHERE };
+    maker_must(m, view_pass_read(&options, &arena, &made->pass, &m->err));
 }
 
 static void done(struct made *made)
