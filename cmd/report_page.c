@@ -78,7 +78,7 @@ int report_page_print(struct report_run *run, struct err *err)
                               .cost = &parts->cost,
                               .stats = &parts->stats };
     if (report_make_table(run, &parts->phases, err) < 0 ||
-        cost_make(first->source, &pass->recovery, &parts->cost, err) < 0 ||
+        cost_make(first->source, &pass->recompilation, &parts->cost, err) < 0 ||
         stats_table(first->source, first->totals, first->n_totals, &o->rows, &pass->metrics, pass->statistics,
                     &parts->stats, err) < 0 ||
         make_line(run, &page, err) < 0)

@@ -17,7 +17,7 @@ static bool is_text(const struct report_run *run)
 
 static int make_cost(struct report_run *run, struct table *table, struct err *err)
 {
-    return cost_make(run->traces[0].source, &run->passes[0].recovery, table, err);
+    return cost_make(run->traces[0].source, &run->passes[0].recompilation, table, err);
 }
 
 static int make_pauses(struct report_run *run, struct table *table, struct err *err)

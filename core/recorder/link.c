@@ -411,7 +411,7 @@ int link_finish(struct recorder_link *link, struct recorder_status *status, stru
                : link->observer->finish(link->observer->context, link, status, err);
 }
 
-int recorder_recovered(struct recorder_link *link, uint64_t ticks, uint64_t ns, struct err *err)
+int recorder_window_ended(struct recorder_link *link, uint64_t ticks, uint64_t ns, struct err *err)
 {
     return write_control(link, TRACE_RECOVERED, 0, ticks, ns, err);
 }

@@ -69,7 +69,7 @@ const struct agent_config *recorder_rules(struct recorder_link *link, struct err
 struct trace_writer *recorder_trace(struct recorder_link *link);
 
 /* For the trace: at a moment (ticks) the JVM's compilers were as busy as before, ns after the pause. */
-int recorder_recovered(struct recorder_link *link, uint64_t ticks, uint64_t ns, struct err *err);
+int recorder_window_ended(struct recorder_link *link, uint64_t ticks, uint64_t ns, struct err *err);
 
 /* How long a round may wait when there is little to do, from now on; 0: as long as it does without an observer. */
 void recorder_pace(struct recorder_link *link, uint32_t round_ms);

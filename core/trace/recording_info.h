@@ -98,15 +98,15 @@ enum info_key {
     INFO_LIVE_SAMPLES,
     INFO_LIVE_RECOMPILING_MS,
     INFO_LIVE_COMPILING_MS,
-    INFO_LIVE_RECOVERY_MS,
+    INFO_LIVE_WINDOWS_MS,
     INFO_LIVE_FORGOTTEN_MS,
     INFO_LIVE_SPARED_MS,
     INFO_LIVE_REWRITING_MS,
     INFO_LIVE_PROBES_MS,
     INFO_LIVE_OWN_CPU_MS,
     INFO_LIVE_PUT_OFF,
-    INFO_LIVE_RECOVERY_IS_CUT,
-    INFO_LIVE_RECOVERY,
+    INFO_LIVE_WINDOW_IS_CUT,
+    INFO_LIVE_WINDOW,
     INFO_LIVE_SAMPLED,
     INFO_LIVE_METHOD,
     INFO_N_KEYS
@@ -133,7 +133,7 @@ struct info_live_samples {
     double cpu_ms;
 };
 
-/* INFO_LIVE_RECOVERY */
+/* INFO_LIVE_WINDOW */
 struct info_window {
     uint64_t start_ticks, end_ticks;
 };

@@ -251,7 +251,7 @@ static int tell_windows(struct live_session *session, struct recorder_link *link
     for (; session->n_windows < window->n; session->n_windows++) {
         const struct live_recompilation *one = &window->all[session->n_windows];
         uint64_t ns = (uint64_t)((double)(one->end_ticks - one->start_ticks) * ns_per_tick);
-        if (recorder_recovered(link, one->end_ticks, ns, err) < 0)
+        if (recorder_window_ended(link, one->end_ticks, ns, err) < 0)
             return -1;
     }
     return 0;
@@ -315,7 +315,7 @@ static int write_totals(const struct live_session *session, const struct recorde
         { INFO_LIVE_BUDGET, session->options.budget, false },
         { INFO_LIVE_PAUSES_MS, status->pauses_ms, false },
         { INFO_LIVE_LONGEST_PAUSE_MS, status->longest_pause_ms, false },
-        { INFO_LIVE_RECOVERY_MS, (double)live->window.ns / 1e6, false },
+        { INFO_LIVE_WINDOWS_MS, (double)live->window.ns / 1e6, false },
         { INFO_LIVE_RECOMPILING_MS, (double)cost.recompiling_ns / 1e6, cost.recompiling_ns == LIVE_UNKNOWN },
         { INFO_LIVE_COMPILING_MS, cost.compiling_ns / 1e6, false },
         { INFO_LIVE_FORGOTTEN_MS, (double)live->window.discarded_ns / 1e6, live->window.discarded_ns == 0 },
@@ -329,7 +329,7 @@ static int write_totals(const struct live_session *session, const struct recorde
             return -1;
     if (info_write_count(writer, INFO_LIVE_BATCHES, status->n_pauses, err) < 0 ||
         info_write_count(writer, INFO_LIVE_PUT_OFF, live->chooser.n_over_budget, err) < 0 ||
-        (live->window.is_cut && info_write_count(writer, INFO_LIVE_RECOVERY_IS_CUT, 1, err) < 0))
+        (live->window.is_cut && info_write_count(writer, INFO_LIVE_WINDOW_IS_CUT, 1, err) < 0))
         return -1;
     return info_write(writer, INFO_LIVE_SAMPLES, 0, &samples, INFO_ALL_FIELDS, err);
 }
@@ -347,7 +347,7 @@ static int on_finish(void *context, struct recorder_link *link, const struct rec
     const struct live *live = session->live;
     for (size_t i = 0; i < live->window.n; i++) {
         const struct info_window window = { live->window.all[i].start_ticks, live->window.all[i].end_ticks };
-        if (info_write(recorder_trace(link), INFO_LIVE_RECOVERY, (uint32_t)i, &window, INFO_ALL_FIELDS, err) < 0)
+        if (info_write(recorder_trace(link), INFO_LIVE_WINDOW, (uint32_t)i, &window, INFO_ALL_FIELDS, err) < 0)
             return -1;
     }
     for (size_t i = 0; i < live->methods.n; i++)

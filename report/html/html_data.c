@@ -187,7 +187,7 @@ static const enum info_key info_keys[] = { INFO_MMPROF_VERSION,
                                            INFO_LIVE_SAMPLES,
                                            INFO_LIVE_PROBES_MS,
                                            INFO_LIVE_OWN_CPU_MS,
-                                           INFO_LIVE_RECOVERY_MS };
+                                           INFO_LIVE_WINDOWS_MS };
 
 static cJSON *info_json(const struct report_source *source)
 {

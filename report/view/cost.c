@@ -16,7 +16,7 @@
 
 struct cost_rows {
     const struct report_source *source;
-    const struct recovery *recovery;
+    const struct recompilation *recompilation;
     struct table *table;
     struct shares shares;
     double wall_ns, cpu_ns; /* of the recording; of the program in it, 0: not known */
@@ -138,14 +138,13 @@ static void add_compiler(struct cost_rows *c)
     const struct jit_shapes *shapes = c->source->shapes;
     const char *without = is_live(c) ? "recorded without --jit-log" : "needs 'record --live --jit-log'";
     struct jit_summary again = { 0 };
-    double recovery_ns = is_live(c) ? c->recovery->recovery_ns : NOT_KNOWN;
+    double windows_ns = is_live(c) ? c->recompilation->windows_ns : NOT_KNOWN;
     if (shapes != NULL)
         jit_shapes_summary(shapes, &again);
-    add_cost_row(c,
-                 (struct cost){ "recovery", "Recompilation window", TABLE_NS, recovery_ns, wall_share(c, recovery_ns),
-                                !is_live(c) ? "only live recordings measure the JIT compilers"
-                                : number(c, INFO_LIVE_RECOVERY_IS_CUT) > 0 ? "measured, and not over then; of the time"
-                                                                           : "measured; of the time" });
+    add_cost_row(c, (struct cost){ "recovery", "Recompilation window", TABLE_NS, windows_ns, wall_share(c, windows_ns),
+                                   !is_live(c) ? "only live recordings measure the JIT compilers"
+                                   : number(c, INFO_LIVE_WINDOW_IS_CUT) > 0 ? "measured, and not over then; of the time"
+                                                                            : "measured; of the time" });
     add_recompiling(c);
     add_cost_row(c, (struct cost){ "recompiled_methods", "Recompiled methods", TABLE_COUNT,
                                    shapes == NULL ? NOT_KNOWN : again.n_again, NO_SENSE,
@@ -258,45 +257,45 @@ static void add_cpu_times(struct cost_rows *c)
 
 /* ---- slowdown ---- */
 
-/* What the program's own threads lose: the probes in them, pauses, and slower calls in recoveries. */
+/* What the program's own threads lose: the probes in them, pauses, and slower calls in recompilation windows. */
 static double estimate(const struct cost_rows *c)
 {
-    const struct recovery *recovery = c->recovery;
+    const struct recompilation *recompilation = c->recompilation;
     double own_ns = report_ns(c->source, c->shares.part_cpu_ticks[VM_PART_APPLICATION]);
     double pauses_ns = (double)c->source->tree->pauses.ns;
-    double extra_ns = recovery->why == NULL && recovery->extra_ns > 0 ? recovery->extra_ns : 0;
+    double extra_ns = recompilation->why == NULL && recompilation->extra_ns > 0 ? recompilation->extra_ns : 0;
     if (own_ns <= extra_ns || c->wall_ns <= pauses_ns)
         return NOT_KNOWN;
     return (own_ns + c->probes_ns) / (own_ns - extra_ns) * c->wall_ns / (c->wall_ns - pauses_ns) - 1;
 }
 
-static const char *recovery_how(const struct cost_rows *c)
+static const char *recompilation_how(const struct cost_rows *c)
 {
-    const struct recovery *recovery = c->recovery;
-    const char **labels = recovery->why == NULL ? report_labels(c->source, &recovery->method, 1) : NULL;
-    if (recovery->why != NULL)
-        return recovery->why;
+    const struct recompilation *recompilation = c->recompilation;
+    const char **labels = recompilation->why == NULL ? report_labels(c->source, &recompilation->method, 1) : NULL;
+    if (recompilation->why != NULL)
+        return recompilation->why;
     return labels == NULL ? NULL
                           : arena_printf(c->source->arena, "measured: %.0f calls of %s, and %.0f others",
-                                         (double)recovery->n_in, labels[0], (double)recovery->n_out);
+                                         (double)recompilation->n_in, labels[0], (double)recompilation->n_out);
 }
 
 static void add_slowdown(struct cost_rows *c)
 {
-    const struct recovery *recovery = c->recovery;
+    const struct recompilation *recompilation = c->recompilation;
     double estimated = estimate(c);
-    bool is_measured = recovery->why == NULL;
+    bool is_measured = recompilation->why == NULL;
     add_cost_row(c, (struct cost){ "slowdown", "Slowdown, estimated", TABLE_SHARE, NO_SENSE, estimated,
                                    estimated < 0 ? "the CPU time of the program's threads is not known"
-                                   : is_measured && recovery->extra_ns > 0
+                                   : is_measured && recompilation->extra_ns > 0
                                        ? "estimated: probes, pauses, slower calls during recompilation"
                                        : "estimated: probes, pauses" });
     struct cost measured = { "slowdown_in_recovery", "Slowdown in that window", TABLE_SHARE, NO_SENSE, NOT_KNOWN,
-                             recovery_how(c) };
+                             recompilation_how(c) };
     add_cost_row(c, measured);
     if (is_measured) /* may be negative */
         c->table->rows[c->table->n_rows - 1].cells[c->share] =
-            table_quotient(recovery->in_ns - recovery->out_ns, recovery->out_ns);
+            table_quotient(recompilation->in_ns - recompilation->out_ns, recompilation->out_ns);
     add_cost_row(c, (struct cost){ "slowdown_after", "Slowdown after it, measured", TABLE_SHARE, NO_SENSE, NOT_KNOWN,
                                    "nothing to compare with: no method ran without probes" });
 }
@@ -380,9 +379,10 @@ int cost_excess(const struct report_source *source, struct table *table, struct 
     return 0;
 }
 
-int cost_make(const struct report_source *source, const struct recovery *recovery, struct table *table, struct err *err)
+int cost_make(const struct report_source *source, const struct recompilation *recompilation, struct table *table,
+              struct err *err)
 {
-    struct cost_rows c = { .source = source, .recovery = recovery, .table = table };
+    struct cost_rows c = { .source = source, .recompilation = recompilation, .table = table };
     table_begin(table, source->arena);
     if (begin(&c, err) < 0)
         return -1;

@@ -4,7 +4,7 @@
 #ifndef REPORT_VIEW_COST_H
 #define REPORT_VIEW_COST_H
 
-#include "report/recovery.h"
+#include "report/recompilation.h"
 #include "report/source.h"
 
 /* CPU time, in ns; negative where it is not known. */
@@ -23,15 +23,15 @@ struct cost_sums {
 int cost_sums(const struct report_source *source, struct cost_sums *sums, struct err *err);
 
 /*
- * A row for each cost: how often and for how long the program stood still, how long the JIT compiler took to recover,
+ * A row for each cost: how often and for how long the program stood still, how long the JIT recompiled,
  * what it compiled again, CPU time of probes and of mmprof's threads, slowdown.  A value that is not known is '-', and
  * the reason stands behind it.
  *
- * recovery  of the same trace (recovery_measure); borrowed.
+ * recompilation  of the same trace (recompilation_measure); borrowed.
  *
  * Returns 0, or -1 with *err set.
  */
-int cost_make(const struct report_source *source, const struct recovery *recovery, struct table *table,
+int cost_make(const struct report_source *source, const struct recompilation *recompilation, struct table *table,
               struct err *err);
 
 /* Above a report's table: by how much a live recording exceeded its budget, and why; nothing where it did not. */

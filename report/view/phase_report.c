@@ -152,16 +152,16 @@ static void note_reads(struct making *making)
                             why));
 }
 
-#define RECOVERY_SHARE 0.1 /* of the time; a shorter recovery is not worth a note */
+#define RECOMPILATION_SHARE 0.1 /* of the time; a shorter window is not worth a note */
 
 /* Times of code that is compiled again are not those of the program. */
-static void note_recovery(struct making *making)
+static void note_recompilation(struct making *making)
 {
     const struct calltree *tree = making->source->tree;
-    const char *recovery = info_text(making->source->reader, INFO_LIVE_RECOVERY_MS);
+    const char *recompilation = info_text(making->source->reader, INFO_LIVE_WINDOWS_MS);
     double all_ms = report_ns(making->source, tree->end_ticks - tree->start_ticks) / 1e6;
-    double ms = recovery == NULL ? 0 : strtod(recovery, NULL);
-    if (ms > RECOVERY_SHARE * all_ms)
+    double ms = recompilation == NULL ? 0 : strtod(recompilation, NULL);
+    if (ms > RECOMPILATION_SHARE * all_ms)
         table_note(making->table, arena_printf(making->source->arena,
                                                "the JIT was recompiling instrumented classes for %.1f of %.1f s, so "
                                                "call times are too high; record for longer to reduce this",
@@ -213,7 +213,7 @@ static void note_partly(struct making *making)
 
 static void note_rest(struct making *making)
 {
-    note_recovery(making);
+    note_recompilation(making);
     note_untouched(making);
     note_partly(making);
     note_under_way(making);

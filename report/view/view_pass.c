@@ -69,7 +69,7 @@ static int begin(struct view_pass *pass, struct err *err)
     if ((needs_outline && trace_outline(&pass->outline, options->path, options->salvage, err) < 0) ||
         (wants(pass, VIEW_PASS_STATISTICS) && begin_statistics(pass, err) < 0) ||
         (wants(pass, VIEW_PASS_RECOVERY) &&
-         recovery_begin(pass->outline, pass->arena, &pass->recovering, &pass->observers, err) < 0) ||
+         recompilation_begin(pass->outline, pass->arena, &pass->recompiling, &pass->observers, err) < 0) ||
         (wants(pass, VIEW_PASS_WHERE) && where_begin(pass->arena, &pass->where, &pass->finding, err) < 0))
         return -1;
     if (wants(pass, VIEW_PASS_TIMELINE))
@@ -139,7 +139,7 @@ int view_pass_read(const struct view_pass_options *options, struct arena *arena,
         call_metrics_judge(&pass->metrics, pass->reader, &pass->tree);
     if (pass->line.timeline != NULL)
         add_samples_to_line(pass, &pass->no_line);
-    recovery_end(pass->recovering, &pass->source, &pass->recovery);
+    recompilation_end(pass->recompiling, &pass->source, &pass->recompilation);
     if (wants(pass, VIEW_PASS_WHERE))
         where_end(pass->finding, &pass->source, &pass->no_where);
     return 0;
@@ -148,7 +148,7 @@ int view_pass_read(const struct view_pass_options *options, struct arena *arena,
 void view_pass_close(struct view_pass *pass)
 {
     statistics_close(pass->statistics);
-    recovery_close(pass->recovering);
+    recompilation_close(pass->recompiling);
     where_close(pass->finding);
     where_free(&pass->where);
     timeline_close(pass->line.timeline);

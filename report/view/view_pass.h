@@ -8,7 +8,7 @@
 #ifndef REPORT_VIEW_VIEW_PASS_H
 #define REPORT_VIEW_VIEW_PASS_H
 
-#include "report/recovery.h"
+#include "report/recompilation.h"
 #include "report/sampled_tree.h"
 #include "report/view/timeline_table.h"
 #include "report/view/where.h"
@@ -46,8 +46,8 @@ struct view_pass {
     struct jit_shapes *shapes;
     struct call_metrics metrics; /* of the statistics */
     struct statistics *statistics;
-    struct recovery_reading *recovering;
-    struct recovery recovery;
+    struct recompilation_reading *recompiling;
+    struct recompilation recompilation;
     struct where where;
     struct where_reading *finding;
     struct timeline_read line; /* until timeline_end */

@@ -60,7 +60,7 @@ static void make_others(const struct report_trace *trace, const struct view_pass
     if (report_make(trace->source, trace->totals, trace->n_totals,
                     &(struct report_row_options){ .sort = "self", .all = true }, &table, &err) == 0)
         print(&table, out);
-    if (cost_make(&pass->source, &pass->recovery, &table, &err) == 0)
+    if (cost_make(&pass->source, &pass->recompilation, &table, &err) == 0)
         print(&table, out);
 }
 

@@ -11,7 +11,7 @@ static struct err err;
 struct made {
     char path[256];
     struct trace_made trace;
-    struct recovery recovery;
+    struct recompilation recompilation;
     struct table table;
 };
 
@@ -50,9 +50,9 @@ static void look(struct maker *m, struct made *made, struct jit_shapes *shapes)
     const struct view_pass_options options = { .path = m->path, .parts = VIEW_PASS_RECOVERY };
     struct view_pass pass;
     maker_must(m, view_pass_read(&options, &arena, &pass, &m->err));
-    made->recovery = pass.recovery;
+    made->recompilation = pass.recompilation;
     view_pass_close(&pass);
-    maker_must(m, cost_make(source, &made->recovery, &made->table, &m->err));
+    maker_must(m, cost_make(source, &made->recompilation, &made->table, &m->err));
 }
 
 /* clang-format off */
@@ -107,7 +107,7 @@ static const char *row_of(const struct made *made, const char *kind)
     return "no such row";
 }
 
-/* 30 calls of 15 us in the recovery, one on its edge, 30 of 10 us after it; each less a tick for its probe. */
+/* 30 calls of 15 us in the window, one on its edge, 30 of 10 us after it; each less a tick for its probe. */
 static void make_live(struct maker *m, uint64_t n, const char *compiling_ms, const char *recompiling_ms)
 {
     begin(m);
@@ -128,19 +128,19 @@ static void make_live(struct maker *m, uint64_t n, const char *compiling_ms, con
         STEPS(m, 0, ENTER(RUN, now), EXIT(RUN, now + 6));
 }
 
-static void test_recovery(void)
+static void test_window(void)
 {
     struct maker m;
     struct made made;
     make_live(&m, 30, NULL, "0.1");
     look(&m, &made, NULL);
-    CHECK_TEXT("calls in the recovery are compared with those outside", row_of(&made, "slowdown_in_recovery"),
+    CHECK_TEXT("calls in the window are compared with those outside", row_of(&made, "slowdown_in_recovery"),
                "n/a | 100.00 | measured: 30 calls of Main.run, and 30 others");
-    CHECK_TEXT("the recovery's time is told", row_of(&made, "recovery"), "460 us | 46.00 | measured; of the time");
+    CHECK_TEXT("the window's time is told", row_of(&made, "recovery"), "460 us | 46.00 | measured; of the time");
     CHECK_TEXT("and the compiler's CPU time in it", row_of(&made, "recompiling_cpu"),
                "100 us | 10.00 | measured: the compilers' in it, more than before");
     CHECK("what they took more is the slowdown's, too",
-          made.recovery.extra_ns > 149000 && made.recovery.extra_ns < 151000 &&
+          made.recompilation.extra_ns > 149000 && made.recompilation.extra_ns < 151000 &&
               strstr(row_of(&made, "slowdown"), "slower calls during recompilation") != NULL);
     CHECK_TEXT("stack samples are part of the agent's time", row_of(&made, "agent_cpu"),
                "30.0 us | 3.00 | measured; of it 20.0 us for stack samples");
@@ -151,7 +151,7 @@ static void test_recovery(void)
     CHECK_TEXT("no pause is no measured pause", row_of(&made, "batches"),
                "0 | n/a | no class was instrumented meanwhile");
     trace_made_close(&made.trace);
-    make_live(&m, RECOVERY_CALLS_MIN - 1, NULL, "0.1");
+    make_live(&m, RECOMPILED_CALLS_MIN - 1, NULL, "0.1");
     look(&m, &made, NULL);
     CHECK_TEXT("few calls are not compared", row_of(&made, "slowdown_in_recovery"),
                "n/a | - | no phase has enough calls both during recompilation and after it");
@@ -216,10 +216,10 @@ static void test_stacks(void)
     }
     look(&m, &made, NULL);
     CHECK("a call within a call of the method, or without an exit, is none",
-          made.recovery.why == NULL && made.recovery.method == RUN && made.recovery.n_in == 20 &&
-              made.recovery.n_out == 20);
+          made.recompilation.why == NULL && made.recompilation.method == RUN && made.recompilation.n_in == 20 &&
+              made.recompilation.n_out == 20);
     CHECK("a window that ends before it starts is none",
-          made.recovery.recovery_ns > 399000 && made.recovery.recovery_ns < 401000);
+          made.recompilation.windows_ns > 399000 && made.recompilation.windows_ns < 401000);
     trace_made_close(&made.trace);
 }
 
@@ -257,7 +257,7 @@ static void test_compiled(void)
     CHECK_TEXT("a method that had code and was compiled since was compiled again", row_of(&made, "recompiled_methods"),
                "1 | n/a | measured");
     CHECK_TEXT("so many times", row_of(&made, "compilations"), "3 | n/a | measured");
-    CHECK_TEXT("without a recovery nothing is compared", row_of(&made, "slowdown_in_recovery"),
+    CHECK_TEXT("without a window nothing is compared", row_of(&made, "slowdown_in_recovery"),
                "n/a | - | no class was recompiled for it");
     trace_made_close(&made.trace);
     jit_shapes_close(shapes);
@@ -324,7 +324,7 @@ static void test_excess(void)
 int main(void)
 {
     test_plain();
-    test_recovery();
+    test_window();
     test_chosen();
     test_compiling();
     test_stacks();

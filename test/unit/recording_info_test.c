@@ -26,7 +26,7 @@ static void test_records(void)
     maker_info(&m, "pauses.classes", "1 2 3 four 5 6");
     maker_must(
         &m, info_write(m.writer, INFO_LIVE_SAMPLES, 0, &(struct info_live_samples){ 9, 2.3 }, INFO_ALL_FIELDS, &m.err));
-    maker_must(&m, info_write(m.writer, INFO_LIVE_RECOVERY, 0, &(struct info_window){ UINT64_MAX - 1, UINT64_MAX },
+    maker_must(&m, info_write(m.writer, INFO_LIVE_WINDOW, 0, &(struct info_window){ UINT64_MAX - 1, UINT64_MAX },
                               INFO_ALL_FIELDS, &m.err));
     maker_must(&m, info_write_real(m.writer, INFO_LIVE_BUDGET, 0.01, &m.err));
     maker_info(&m, "hits.hz", "-3");
@@ -55,7 +55,7 @@ static void test_records(void)
     CHECK_NUMBER("what is damaged ends there", info_read(r, INFO_PAUSES_CLASSES, 0, &arena, &classes), 3);
     CHECK("a count and a time", info_read(r, INFO_LIVE_SAMPLES, 0, &arena, &samples) == 2 && samples.n == 9);
     CHECK_TEXT("the time to a tenth of a millisecond", trace_info(r, "live.samples"), "9 2.3");
-    CHECK("numbers may be large", info_read(r, INFO_LIVE_RECOVERY, 0, &arena, &window) == 2 &&
+    CHECK("numbers may be large", info_read(r, INFO_LIVE_WINDOW, 0, &arena, &window) == 2 &&
                                       window.start_ticks == UINT64_MAX - 1 && window.end_ticks == UINT64_MAX);
     CHECK_TEXT("a fraction is short", info_text(r, INFO_LIVE_BUDGET), "0.01");
     CHECK("no number is negative, or missing",
@@ -86,7 +86,7 @@ static void test_decimals(void)
         { INFO_LIVE_BUDGET, "2.71828" },
         { INFO_LIVE_RECOMPILING_MS, "3" },
         { INFO_LIVE_COMPILING_MS, "3" },
-        { INFO_LIVE_RECOVERY_MS, "3" },
+        { INFO_LIVE_WINDOWS_MS, "3" },
         { INFO_LIVE_FORGOTTEN_MS, "3" },
         { INFO_LIVE_SPARED_MS, "3" },
         { INFO_LIVE_REWRITING_MS, "2.7" },

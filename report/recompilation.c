@@ -1,4 +1,4 @@
-#include "report/recovery.h"
+#include "report/recompilation.h"
 
 #include "core/base/vec.h"
 #include "core/trace/recording_info.h"
@@ -12,39 +12,39 @@ struct window {
 };
 
 /* Calls of a method. */
-struct recovery_calls {
+struct recompilation_calls {
     bool is_compared;
     uint64_t n_in, n_out, in_ticks, out_ticks;
 };
 
-struct recovery_frame {
+struct recompilation_frame {
     uint32_t method;
     uint64_t ticks, cpu_ticks; /* at its entry */
 };
 
 /* Of the methods that are compared only. */
-struct recovery_stack {
-    struct recovery_frame *frames; /* owned */
+struct recompilation_stack {
+    struct recompilation_frame *frames; /* owned */
     size_t n, room;
 };
 
-struct recovery_reading {
+struct recompilation_reading {
     const struct trace_reader *outline;
     struct arena *arena;
     const char *why;        /* there is nothing to compare */
     struct window *windows; /* as they follow each other; the arena's */
     size_t n_windows;
-    struct recovery_calls *calls; /* by method; owned */
+    struct recompilation_calls *calls; /* by method; owned */
     uint32_t n_methods;
-    struct recovery_stack *stacks; /* by thread; owned */
+    struct recompilation_stack *stacks; /* by thread; owned */
     uint32_t n_threads;
 };
 
 /* ---- calls ---- */
 
-/* In a recovery, outside, or on its edge: then it says nothing. */
-static void add_call(const struct recovery_reading *r, struct recovery_calls *calls, const struct recovery_frame *frame,
-                     const struct calltree_step *exit)
+/* In a recompilation window, outside, or on its edge: then it says nothing. */
+static void add_call(const struct recompilation_reading *r, struct recompilation_calls *calls,
+                     const struct recompilation_frame *frame, const struct calltree_step *exit)
 {
     uint64_t cpu_ticks = exit->cpu_ticks - frame->cpu_ticks;
     for (size_t i = 0; i < r->n_windows; i++) {
@@ -60,16 +60,17 @@ static void add_call(const struct recovery_reading *r, struct recovery_calls *ca
     calls->out_ticks += cpu_ticks;
 }
 
-static int enter(struct recovery_stack *stack, const struct calltree_step *step, struct err *err)
+static int enter(struct recompilation_stack *stack, const struct calltree_step *step, struct err *err)
 {
     if (vec_reserve(stack->frames, stack->room, stack->n + 1) < 0)
         return err_set(err, "out of memory for a stack of %zu calls", stack->n);
-    stack->frames[stack->n++] = (struct recovery_frame){ step->method, step->ticks, step->cpu_ticks };
+    stack->frames[stack->n++] = (struct recompilation_frame){ step->method, step->ticks, step->cpu_ticks };
     return 0;
 }
 
 /* Calls above it have lost their exits.  A call in a call of the same method is part of that one. */
-static void leave(const struct recovery_reading *r, struct recovery_stack *stack, const struct calltree_step *step)
+static void leave(const struct recompilation_reading *r, struct recompilation_stack *stack,
+                  const struct calltree_step *step)
 {
     size_t at = stack->n;
     while (at > 0 && stack->frames[at - 1].method != step->method)
@@ -85,10 +86,10 @@ static void leave(const struct recovery_reading *r, struct recovery_stack *stack
 
 static int take_step(void *context, const struct calltree_step *step, struct err *err)
 {
-    struct recovery_reading *r = context;
+    struct recompilation_reading *r = context;
     if (step->thread >= r->n_threads)
         return 0;
-    struct recovery_stack *stack = &r->stacks[step->thread];
+    struct recompilation_stack *stack = &r->stacks[step->thread];
     if (step->kind == TRACE_MOUNT || step->kind == TRACE_UNMOUNT) /* calls around it say nothing */
         stack->n = 0;
     if (step->kind > TRACE_UNWIND || step->method >= r->n_methods || !r->calls[step->method].is_compared)
@@ -101,21 +102,21 @@ static int take_step(void *context, const struct calltree_step *step, struct err
 
 /* ---- what the recording says of itself ---- */
 
-static int find_windows(struct recovery_reading *r, struct err *err)
+static int find_windows(struct recompilation_reading *r, struct err *err)
 {
-    uint32_t n = info_count(r->outline, INFO_LIVE_RECOVERY);
+    uint32_t n = info_count(r->outline, INFO_LIVE_WINDOW);
     struct info_window told;
     r->windows = arena_alloc(r->arena, ((size_t)n + 1) * sizeof *r->windows);
     if (r->windows == NULL)
-        return err_set(err, "out of memory for %u recoveries", n);
+        return err_set(err, "out of memory for %u recompilation windows", n);
     for (uint32_t i = 0; i < n; i++)
-        if (info_read(r->outline, INFO_LIVE_RECOVERY, i, r->arena, &told) == 2 && told.end_ticks > told.start_ticks)
+        if (info_read(r->outline, INFO_LIVE_WINDOW, i, r->arena, &told) == 2 && told.end_ticks > told.start_ticks)
             r->windows[r->n_windows++] = (struct window){ told.start_ticks, told.end_ticks };
     return 0;
 }
 
 /* Those that were recorded to the end.  Returns how many. */
-static size_t mark_compared(const struct recovery_reading *r)
+static size_t mark_compared(const struct recompilation_reading *r)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < r->n_methods; i++) {
@@ -129,46 +130,47 @@ static size_t mark_compared(const struct recovery_reading *r)
 
 /* ---- the comparison ---- */
 
-static void compare(const struct report_source *source, const struct recovery_reading *r, struct recovery *recovery)
+static void compare(const struct report_source *source, const struct recompilation_reading *r,
+                    struct recompilation *recompilation)
 {
-    const struct recovery_calls *most = NULL;
+    const struct recompilation_calls *most = NULL;
     for (uint32_t i = 0; i < r->n_methods; i++) {
-        const struct recovery_calls *calls = &r->calls[i];
-        if (calls->n_in < RECOVERY_CALLS_MIN || calls->n_out < RECOVERY_CALLS_MIN || calls->out_ticks == 0 ||
+        const struct recompilation_calls *calls = &r->calls[i];
+        if (calls->n_in < RECOMPILED_CALLS_MIN || calls->n_out < RECOMPILED_CALLS_MIN || calls->out_ticks == 0 ||
             (most != NULL && calls->in_ticks <= most->in_ticks))
             continue;
         most = calls;
-        recovery->method = i;
+        recompilation->method = i;
     }
-    recovery->why = most == NULL ? "no phase has enough calls both during recompilation and after it" : NULL;
+    recompilation->why = most == NULL ? "no phase has enough calls both during recompilation and after it" : NULL;
     if (most == NULL)
         return;
-    recovery->n_in = most->n_in;
-    recovery->n_out = most->n_out;
-    recovery->in_ns = report_ns(source, most->in_ticks) / (double)most->n_in;
-    recovery->out_ns = report_ns(source, most->out_ticks) / (double)most->n_out;
-    recovery->extra_ns = (recovery->in_ns - recovery->out_ns) * (double)most->n_in;
+    recompilation->n_in = most->n_in;
+    recompilation->n_out = most->n_out;
+    recompilation->in_ns = report_ns(source, most->in_ticks) / (double)most->n_in;
+    recompilation->out_ns = report_ns(source, most->out_ticks) / (double)most->n_out;
+    recompilation->extra_ns = (recompilation->in_ns - recompilation->out_ns) * (double)most->n_in;
 }
 
 /* Room for the calls that are compared.  Returns 0, or -1 with *err set. */
-static int make_room(struct recovery_reading *r, struct err *err)
+static int make_room(struct recompilation_reading *r, struct err *err)
 {
     r->calls = calloc((size_t)r->n_methods + 1, sizeof *r->calls);
     r->stacks = calloc((size_t)r->n_threads + 1, sizeof *r->stacks);
     return r->calls == NULL || r->stacks == NULL ? err_set(err, "out of memory for %u methods", r->n_methods) : 0;
 }
 
-int recovery_begin(const struct trace_reader *outline, struct arena *arena, struct recovery_reading **reading,
-                   struct observers *observers, struct err *err)
+int recompilation_begin(const struct trace_reader *outline, struct arena *arena, struct recompilation_reading **reading,
+                        struct observers *observers, struct err *err)
 {
-    struct recovery_reading *r = *reading = arena_alloc(arena, sizeof *r);
+    struct recompilation_reading *r = *reading = arena_alloc(arena, sizeof *r);
     if (r == NULL)
-        return err_set(err, "out of memory for recoveries");
-    *r = (struct recovery_reading){ .outline = outline,
-                                    .arena = arena,
-                                    .why = "only live recordings measure the JIT compilers",
-                                    .n_methods = trace_n_methods(outline),
-                                    .n_threads = trace_n_threads(outline) };
+        return err_set(err, "out of memory for recompilation windows");
+    *r = (struct recompilation_reading){ .outline = outline,
+                                         .arena = arena,
+                                         .why = "only live recordings measure the JIT compilers",
+                                         .n_methods = trace_n_methods(outline),
+                                         .n_threads = trace_n_threads(outline) };
     if (info_text(outline, INFO_LIVE_BUDGET) == NULL)
         return 0;
     r->why = "no class was recompiled for it";
@@ -183,16 +185,17 @@ int recovery_begin(const struct trace_reader *outline, struct arena *arena, stru
     return 0;
 }
 
-void recovery_end(struct recovery_reading *r, const struct report_source *source, struct recovery *recovery)
+void recompilation_end(struct recompilation_reading *r, const struct report_source *source,
+                       struct recompilation *recompilation)
 {
-    *recovery = (struct recovery){ .why = r == NULL ? "the trace was not read for it" : r->why };
+    *recompilation = (struct recompilation){ .why = r == NULL ? "the trace was not read for it" : r->why };
     for (size_t i = 0; r != NULL && i < r->n_windows; i++)
-        recovery->recovery_ns += report_ns(source, r->windows[i].end_ticks - r->windows[i].start_ticks);
+        recompilation->windows_ns += report_ns(source, r->windows[i].end_ticks - r->windows[i].start_ticks);
     if (r != NULL && r->n_windows > 0)
-        compare(source, r, recovery);
+        compare(source, r, recompilation);
 }
 
-void recovery_close(struct recovery_reading *r)
+void recompilation_close(struct recompilation_reading *r)
 {
     for (uint32_t i = 0; r != NULL && r->stacks != NULL && i < r->n_threads; i++)
         free(r->stacks[i].frames);
