@@ -311,6 +311,12 @@ static void tell_discard(pid_t pid)
         tell_discarded(cpu_ns);
 }
 
+/* The part of the JVM's CPU time that sampling by polling may take. */
+static double polling_part(const struct recording *recording)
+{
+    return recording->live != NULL ? LIVE_POLLING_SHARE * recording->live->options.budget : 0;
+}
+
 int recording_run(struct recording *recording, struct recorder_summary *summary, struct err *err)
 {
     struct arena arena = { NULL, 0 };
@@ -337,8 +343,7 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
                                   .ip_samples_hz = ip_samples_hz(recording),
                                   .stacks_hz = recording->live != NULL ? RECORDING_STACKS_HZ : 0,
                                   .polls_stacks = strcmp(recording->mechanism, "polling") == 0,
-                                  .polling_part =
-                                      recording->live != NULL ? LIVE_POLLING_SHARE * recording->live->options.budget : 0,
+                                  .polling_part = polling_part(recording),
                                   .fault_period = recording->events != NULL ? 1 : RECORDING_FAULT_PERIOD,
                                   .symbols = &symbols,
                                   .is_live = recording->live != NULL,

@@ -3,8 +3,8 @@
 #
 # The design space of thesis section 4.2: what takes samples, how often, and whether at once or at the next safepoint.
 # Each workload (as for overhead.sh; BENCH_ONLY="NAME ..." takes only these) runs for BENCH_WARM (20) seconds; then all
-# ways sample the same BENCH_SECONDS (15) at once, BENCH_RUNS (10, no more) times, next to a detailed profile at ten times the
-# rate (990 samples a second of CPU time).
+# ways sample the same BENCH_SECONDS (15) at once, BENCH_RUNS (10, no more) times, next to a detailed profile at ten
+# times the rate (990 samples a second of CPU time).
 #
 # The table, means of all workloads (a line 'workload way ...' of each before it):
 #
@@ -68,7 +68,8 @@ overlaps() {
         way == "detailed" { own = 100; n = 1 }
         way != "detailed" && $1 == "detailed." run($2) && index($2, way ".") == 1 { own += $3; n++ }
         index($1, way ".") == 1 && index($2, way ".") == 1 { stable += $3; n_pairs++ }
-        END { print (n > 0 ? own / n : 0), (n_pairs > 0 ? stable / n_pairs : 0), (n_files > 0 ? n_samples / n_files : 0) }'
+        function mean(sum, n) { return n > 0 ? sum / n : 0 }
+        END { print mean(own, n), mean(stable, n_pairs), mean(n_samples, n_files) }'
 }
 
 # judge NAME WAY: 'workload way samples top all own total paths stable'; in the scratch folder.
@@ -106,7 +107,8 @@ each_workload "$directory" measure | tee "$SCRATCH/figures"
 awk '
     { way[$2]; n[$2]++; for (i = 3; i <= 9; i++) sum[$2, i] += $i }
     END {
-        printf "%-12s %9s %9s %9s %9s %9s %9s %9s\n", "", "samples", "top 20 %", "all", "own", "total", "50 paths", "stable"
+        printf "%-12s %9s %9s %9s %9s %9s %9s %9s\n", "", "samples", "top 20 %", "all", "own", "total", "50 paths",
+            "stable"
         for (w in way) {
             printf "%-12s %9.0f", w, sum[w, 3] / n[w] | "sort"
             for (i = 4; i <= 9; i++)

@@ -52,7 +52,8 @@ measure() {
     for hz in 99 499; do
         run_with "$hz" "$2" sample -F "$hz" || return
     done
-    n=$("$mmprof" compare --from samples "$SCRATCH/99.dat" "$SCRATCH/99.dat" | sed -n '1s/.* in \([0-9]*\) samples.*/\1/p')
+    n=$("$mmprof" compare --from samples "$SCRATCH/99.dat" "$SCRATCH/99.dat" |
+        sed -n '1s/.* in \([0-9]*\) samples.*/\1/p')
     for ((i = 0; i < runs; i++)); do
         run_with exact "$2" record -q --phases "$SCRATCH/phases.json" || return
         line=$(grep -c '"method":' "$SCRATCH/phases.json")" $n"

@@ -60,7 +60,8 @@ END
 # largest PID FIELD: of /proc/PID/status while it runs, in MB.
 largest() {
     local most=0 now
-    while now=$(awk -v field="$2:" '$1 == field { print $2 }' "/proc/$1/status" 2>> "$SCRATCH/errors") && [ -n "$now" ]; do
+    while now=$(awk -v field="$2:" '$1 == field { print $2 }' "/proc/$1/status" 2>> "$SCRATCH/errors") &&
+        [ -n "$now" ]; do
         [ "$now" -le "$most" ] || most=$now
         sleep 0.1
     done

@@ -3,12 +3,13 @@
 #
 # Two JVMs with the same program share one CPU, so that whatever slows this machine slows both.  In each of BENCH_TURNS
 # (20) turns each of them is sampled for BENCH_SECONDS (4) by each of: nothing, 'mmprof sample' as often a second as
-# BENCH_HZ (1000; several: "99 1000") says, and, with ASPROF (async-profiler's asprof), that by perf events as often.  A
-# figure is the CPU time that a round takes the one that is sampled, against the other's, and the mean of both of a turn.
+# BENCH_HZ (1000; several: "99 1000") says, and, with ASPROF (async-profiler's asprof), that by perf events as often.
+# A figure is the CPU time that a round takes the one that is sampled, against the other's, and the mean of both of a
+# turn.
 #
-# The program is bench.Nested, which computes on one thread, with BENCH_WAITING (0) threads besides that wait: where there
-# are any, those are sampled, too (--wall, -e wall).  With WORKLOADS it is each one that DIR/commands names (as for
-# overhead.sh), BENCH_WARM (60) seconds old; a round is what it does between two lines of output with 'iteration'.
+# The program is bench.Nested, which computes on one thread, with BENCH_WAITING (0) threads besides that wait: where
+# there are any, those are sampled, too (--wall, -e wall).  With WORKLOADS it is each one that DIR/commands names (as
+# for overhead.sh), BENCH_WARM (60) seconds old; a round is what it does between two lines of output with 'iteration'.
 #
 # The table: in per cent, the median of the turns, and its 95 % interval (of 1,000 resamples of the turns); then the CPU
 # time of the tool's own process, in per cent of that of the JVM, median and range of all samplings.
