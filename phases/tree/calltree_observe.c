@@ -38,7 +38,7 @@ int observe_after(struct builder *b, const struct thread *t, const struct trace_
     size_t n = b->store.n_metrics;
     if (n > 0 && b->before == NULL && make_room(b, err) < 0)
         return -1;
-    const uint64_t *now = b->store.metrics + t->node * n;
+    const uint64_t *now = n > 0 ? b->store.metrics + t->node * n : NULL;
     for (size_t i = 0; i < n; i++)
         b->passed[i] = now[i] - b->before[i];
     if (t->counters != NULL && n > 0)

@@ -14,7 +14,7 @@
 #define MS UINT64_C(1000000)
 
 static int ends[2];
-static _Atomic int32_t sleeper, spinner;
+static _Atomic int32_t sleeper, spinner, n_woken;
 static _Atomic bool is_over;
 
 /* It waits in a read of a pipe, with a word on its stack that is not elsewhere. */
@@ -23,7 +23,7 @@ static void *sleep_there(void *mark)
     volatile uint64_t words[4] = { 1, 2, (uintptr_t)mark, 4 };
     char byte;
     sleeper = (int32_t)syscall(SYS_gettid);
-    while (read(ends[0], &byte, 1) == 1 && byte != 'e')
+    for (; read(ends[0], &byte, 1) == 1 && byte != 'e'; n_woken++)
         words[0]++;
     return NULL;
 }
@@ -64,6 +64,20 @@ static void nap_ms(long ms)
     nanosleep(&(struct timespec){ 0, ms * 1000000 }, NULL);
 }
 
+/* Until the sleeper has been woken so often, and waits again. */
+static void await_sleep(int32_t woken)
+{
+    char path[64], line[256], *state;
+    for (bool is_asleep = false; !is_asleep; nap_ms(1)) {
+        snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)sleeper);
+        FILE *file = fopen(path, "r");
+        is_asleep = n_woken >= woken && file != NULL && fgets(line, sizeof line, file) != NULL &&
+                    (state = strrchr(line, ')')) != NULL && state[2] == 'S';
+        if (file != NULL)
+            fclose(file);
+    }
+}
+
 int main(void)
 {
     struct seen seen = { .mark = (uintptr_t)&seen };
@@ -76,7 +90,7 @@ int main(void)
         return 1;
     while (sleeper == 0 || spinner == 0)
         nap_ms(1);
-    nap_ms(5);
+    await_sleep(0);
     if (wait_sampler_open(&waits, getpid(), 4096, &err) < 0) {
         CHECK("where waits cannot be seen, it is said why", err.text[0] != '\0');
         SKIP("threads that wait", err.text);
@@ -85,8 +99,11 @@ int main(void)
         for (int i = 0; i < 6; i++) {
             wait_sampler_visit(waits, take, &seen);
             nap_ms(5);
-            if (i == 3 && write(ends[1], "x", 1) != 1)
+            if (i != 3)
+                continue;
+            if (write(ends[1], "x", 1) != 1)
                 return 1;
+            await_sleep(1);
         }
         uint64_t took_ns = kernel_now_ns() - start_ns;
         CHECK("one that waits is met at each visit but the first", seen.n_sleeper == 5);
