@@ -60,16 +60,16 @@ static uint64_t bits_of_piece(const struct code_map *map, const struct code_piec
     return all;
 }
 
-static int add_cost(struct recompilation_costs *prices, uint64_t classes, double work)
+static int add_cost(struct recompilation_costs *costs, uint64_t classes, double work)
 {
-    for (size_t i = 0; i < prices->n; i++)
-        if (prices->all[i].classes == classes) {
-            prices->all[i].work += work;
+    for (size_t i = 0; i < costs->n; i++)
+        if (costs->all[i].classes == classes) {
+            costs->all[i].work += work;
             return 0;
         }
-    if (vec_reserve(prices->all, prices->room, prices->n + 1) < 0)
+    if (vec_reserve(costs->all, costs->room, costs->n + 1) < 0)
         return -1;
-    prices->all[prices->n++] = (struct recompilation_cost){ classes, work };
+    costs->all[costs->n++] = (struct recompilation_cost){ classes, work };
     return 0;
 }
 
@@ -78,7 +78,7 @@ static double work_of(uint64_t n_bytes, uint32_t tier)
     return (double)n_bytes * (tier == C2_TIER ? RECOMPILATION_C2 : 1);
 }
 
-static int find_in_pieces(const struct code_map *map, const uint64_t *bits, struct recompilation_costs *prices)
+static int find_in_pieces(const struct code_map *map, const uint64_t *bits, struct recompilation_costs *costs)
 {
     int rc = 0;
     for (uint32_t i = 0; i < map->n_pieces && rc == 0; i++) {
@@ -86,54 +86,54 @@ static int find_in_pieces(const struct code_map *map, const uint64_t *bits, stru
         double work = work_of(piece->end - piece->start, piece->tier);
         if (piece->kind != CODE_COMPILED)
             continue;
-        prices->compiled += work;
+        costs->compiled += work;
         uint64_t of_piece = piece->to_ticks == UINT64_MAX ? bits_of_piece(map, piece, bits) : 0;
-        rc = of_piece == 0 ? 0 : add_cost(prices, of_piece, work);
+        rc = of_piece == 0 ? 0 : add_cost(costs, of_piece, work);
     }
     return rc;
 }
 
-static int find_in_dependents(const struct code_map *map, const uint64_t *bits, struct recompilation_costs *prices)
+static int find_in_dependents(const struct code_map *map, const uint64_t *bits, struct recompilation_costs *costs)
 {
     int rc = 0;
     for (uint32_t i = 0; i < map->n_dependents && rc == 0; i++) {
         const struct code_dependent *dependent = &map->dependents[i];
         double work = work_of(dependent->n_bytes, dependent->tier);
-        prices->compiled += work;
+        costs->compiled += work;
         uint64_t of_it = dependent->is_gone ? 0 : bits_of_dependent(map, dependent, bits);
-        rc = of_it == 0 ? 0 : add_cost(prices, of_it, work);
+        rc = of_it == 0 ? 0 : add_cost(costs, of_it, work);
     }
     return rc;
 }
 
 int recompilation_costs_find(const struct code_map *map, const char *const *classes, size_t n,
-                             struct recompilation_costs *prices, struct err *err)
+                             struct recompilation_costs *costs, struct err *err)
 {
     const struct wanted_codes wanted = { classes, n < RECOMPILATION_CLASSES ? n : RECOMPILATION_CLASSES };
     bool has_dependents = map->n_dependents > 0;
     uint64_t *bits = has_dependents ? bits_of_classes(map, &wanted) : bits_of_methods(map, &wanted);
-    memset(prices, 0, sizeof *prices);
+    memset(costs, 0, sizeof *costs);
     int rc = bits == NULL     ? -1
-             : has_dependents ? find_in_dependents(map, bits, prices)
-                              : find_in_pieces(map, bits, prices);
+             : has_dependents ? find_in_dependents(map, bits, costs)
+                              : find_in_pieces(map, bits, costs);
     free(bits);
     if (rc == 0)
         return 0;
-    recompilation_costs_free(prices);
+    recompilation_costs_free(costs);
     return err_set(err, "out of memory");
 }
 
-void recompilation_costs_free(struct recompilation_costs *prices)
+void recompilation_costs_free(struct recompilation_costs *costs)
 {
-    free(prices->all);
-    memset(prices, 0, sizeof *prices);
+    free(costs->all);
+    memset(costs, 0, sizeof *costs);
 }
 
-double recompilation_costs_of(const struct recompilation_costs *prices, uint64_t class_bit, uint64_t with)
+double recompilation_costs_of(const struct recompilation_costs *costs, uint64_t class_bit, uint64_t with)
 {
     double work = 0;
-    for (size_t i = 0; i < prices->n; i++)
-        if ((prices->all[i].classes & class_bit) != 0 && (prices->all[i].classes & with) == 0)
-            work += prices->all[i].work;
+    for (size_t i = 0; i < costs->n; i++)
+        if ((costs->all[i].classes & class_bit) != 0 && (costs->all[i].classes & with) == 0)
+            work += costs->all[i].work;
     return work;
 }

@@ -27,13 +27,13 @@ struct recompilation_costs {
 
 /*
  * The code that is there now and has code of one of these n classes (internal form; RECOMPILATION_CLASSES at most).
- * Returns 0 and *prices for recompilation_costs_free, or -1 with *err set: no memory.
+ * Returns 0 and *costs for recompilation_costs_free, or -1 with *err set: no memory.
  */
 int recompilation_costs_find(const struct code_map *map, const char *const *classes, size_t n,
-                             struct recompilation_costs *prices, struct err *err);
-void recompilation_costs_free(struct recompilation_costs *prices);
+                             struct recompilation_costs *costs, struct err *err);
+void recompilation_costs_free(struct recompilation_costs *costs);
 
 /* The work for the class with this bit that does not come with those that change anyway. */
-double recompilation_costs_of(const struct recompilation_costs *prices, uint64_t class_bit, uint64_t with);
+double recompilation_costs_of(const struct recompilation_costs *costs, uint64_t class_bit, uint64_t with);
 
 #endif

@@ -433,7 +433,7 @@ static void hand_over(struct builder *b)
         spans_free(&b->threads[i].spans);
     }
     free(b->threads);
-    free(b->parked);
+    free(b->unmounted);
     free(b->before);
     free(b->flagged);
     free(b->store.slots);

@@ -242,7 +242,7 @@ struct settled {
 };
 
 /* The calls that a virtual thread left open with a ticket: the innermost one's node, and their number; 0: none. */
-struct parked {
+struct unmounted {
     uint32_t node, depth;
 };
 
@@ -266,8 +266,8 @@ struct builder {
     struct settled settled;                   /* for it */
     uint64_t *before, *passed;                /* its: metrics of the current node, and what they rose by; owned */
     uint32_t shared_roots[VM_PARTS];          /* index into roots, or CALLTREE_NONE */
-    struct parked *parked;                    /* by ticket; owned */
-    uint32_t n_parked;
+    struct unmounted *unmounted;              /* by ticket; owned */
+    uint32_t n_unmounted;
     uint32_t roots_room, flags_room;
     struct flagged *flagged; /* by method; owned; NULL: nothing is known of flags */
     uint32_t n_flagged;

@@ -15,9 +15,9 @@
 #define TICKETS (RING_METHOD_MAX + UINT32_C(1))
 
 /* The calls of a ticket, or NULL when there is no memory. */
-static struct parked *find_parked(struct builder *b, uint32_t ticket)
+static struct unmounted *find_unmounted(struct builder *b, uint32_t ticket)
 {
-    return vec_reserve_zeroed(b->parked, b->n_parked, (size_t)ticket + 1) < 0 ? NULL : &b->parked[ticket];
+    return vec_reserve_zeroed(b->unmounted, b->n_unmounted, (size_t)ticket + 1) < 0 ? NULL : &b->unmounted[ticket];
 }
 
 /* The thread's stack and the one put aside change places. */
@@ -58,8 +58,8 @@ int virtual_mount(struct builder *b, struct thread *t, uint64_t ticket, struct e
 {
     if (t->is_mounted && virtual_unmount(b, t, 0, err) < 0) /* its going was lost */
         return -1;
-    if (ticket != 0 && ticket < b->n_parked)
-        b->parked[ticket].depth = 0;
+    if (ticket != 0 && ticket < b->n_unmounted)
+        b->unmounted[ticket].depth = 0;
     change_stack(t);
     stand_at_root(b, t);
     t->is_mounted = true;
@@ -69,13 +69,13 @@ int virtual_mount(struct builder *b, struct thread *t, uint64_t ticket, struct e
 /* Without a ticket, what it leaves open is lost. */
 int virtual_unmount(struct builder *b, struct thread *t, uint64_t ticket, struct err *err)
 {
-    struct parked *parked = ticket == 0 || ticket >= TICKETS ? NULL : find_parked(b, (uint32_t)ticket);
-    if (parked == NULL && ticket != 0 && ticket < TICKETS)
+    struct unmounted *unmounted = ticket == 0 || ticket >= TICKETS ? NULL : find_unmounted(b, (uint32_t)ticket);
+    if (unmounted == NULL && ticket != 0 && ticket < TICKETS)
         return err_set(err, "out of memory for the calls of virtual threads");
-    if (parked == NULL)
+    if (unmounted == NULL)
         count_open(b, t->node, t->depth);
     else
-        *parked = (struct parked){ t->node, t->depth };
+        *unmounted = (struct unmounted){ t->node, t->depth };
     stand_at_root(b, t);
     if (b->take_turns && spans_follow(b, t, CALLTREE_NONE, err) < 0)
         return -1;
@@ -97,6 +97,6 @@ void count_open(struct builder *b, uint32_t node, uint32_t depth)
 
 void virtual_end(struct builder *b)
 {
-    for (uint32_t i = 0; i < b->n_parked; i++)
-        count_open(b, b->parked[i].node, b->parked[i].depth);
+    for (uint32_t i = 0; i < b->n_unmounted; i++)
+        count_open(b, b->unmounted[i].node, b->unmounted[i].depth);
 }

@@ -177,13 +177,13 @@ static void note_untouched(struct making *making)
             arena_printf(making->source->arena,
                          "no class was instrumented, so no call was recorded: the JVM writes a class archive (%s)",
                          archive));
-    const char *spared = info_text(making->source->reader, INFO_LIVE_SPARED_MS);
-    if (spared != NULL)
+    const char *skipped = info_text(making->source->reader, INFO_LIVE_SPARED_MS);
+    if (skipped != NULL)
         table_note(making->table,
                    arena_printf(making->source->arena,
                                 "no class was instrumented, so no call was recorded: the JVM would have discarded all "
                                 "its compiled code, %.1f s of JIT compilation (--recompile)",
-                                strtod(spared, NULL) / 1e3));
+                                strtod(skipped, NULL) / 1e3));
 }
 
 /* On the wall clock no sample tells when a call ended whose end no probe saw. */
