@@ -44,8 +44,8 @@ static void add_wait_notes(const struct sample_run *run, const struct stack_samp
         idle_ns += run->profile.idle_ns[i];
     table_format_ns((double)idle_ns, idle, sizeof idle);
     table_format_ns((double)state->waits.ready_ns, ready, sizeof ready);
-    table_fact_number(table, "jvm_waiting_ns", (double)idle_ns, NULL);
-    table_fact_number(table, "ready_ns", (double)state->waits.ready_ns, NULL);
+    table_metadata_number(table, "jvm_waiting_ns", (double)idle_ns, NULL);
+    table_metadata_number(table, "ready_ns", (double)state->waits.ready_ns, NULL);
     table_note(table,
                arena_printf(table->arena,
                             "not in the shares: the JVM's own threads waited for %s, and all threads were ready to "
@@ -57,9 +57,9 @@ static void add_notes(const struct sample_run *run, struct table *table)
 {
     const struct stack_sampler_state state = run->state;
     uint64_t n_java = state.n_samples - state.n_by_end[STACK_NO_JAVA];
-    table_fact_number(table, "java_stacks", (double)n_java, NULL);
+    table_metadata_number(table, "java_stacks", (double)n_java, NULL);
     if (n_java > 0)
-        table_fact_number(table, "whole_stacks_share", (double)state.n_by_end[STACK_WHOLE] / (double)n_java, NULL);
+        table_metadata_number(table, "whole_stacks_share", (double)state.n_by_end[STACK_WHOLE] / (double)n_java, NULL);
     bytecode_kinds_tell(&run->kinds, table);
     for (enum stack_end end = STACK_WHOLE + 1; end < STACK_ENDS; end++)
         if (state.n_by_end[end] > 0 && end != STACK_NO_JAVA)

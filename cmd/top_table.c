@@ -116,18 +116,18 @@ static void add_head(const struct top_table *top, struct live_session *session, 
     for (size_t i = 0; i < n; i++)
         n_enabled += methods[i].state == LIVE_ENABLED;
     double own_ns = (double)(session->status.own_cpu_ns - top->before_own_ns);
-    table_fact_words(table, "head", "",
-                     arena_printf(arena, "JVM %d: %.1f s, %.2f CPUs, %s", (int)session->status.pid,
-                                  (double)(session->status.monotonic_ns - session->status.start_ns) / 1e9,
-                                  wall_ns <= 0 ? 0 : cpu_ns / wall_ns, stage_text(session, arena)));
-    table_fact_words(
+    table_metadata_words(table, "head", "",
+                         arena_printf(arena, "JVM %d: %.1f s, %.2f CPUs, %s", (int)session->status.pid,
+                                      (double)(session->status.monotonic_ns - session->status.start_ns) / 1e9,
+                                      wall_ns <= 0 ? 0 : cpu_ns / wall_ns, stage_text(session, arena)));
+    table_metadata_words(
         table, "cost", "",
         arena_printf(arena, "%zu methods measured, %zu switched off; probes %.2f %%, mmprof %.2f %% of the CPU time",
                      n_enabled, n - n_enabled, cost->probes_now * 100, cpu_ns <= 0 ? 0 : own_ns / cpu_ns * 100));
     if (top->has_keys)
-        table_fact_words(table, "keys", "",
-                         arena_printf(arena, "by %s; keys: t time, c calls, p time per call, i CPI, n name, q quit",
-                                      sorts[top->sort].name));
+        table_metadata_words(table, "keys", "",
+                             arena_printf(arena, "by %s; keys: t time, c calls, p time per call, i CPI, n name, q quit",
+                                          sorts[top->sort].name));
 }
 
 static struct table_cell known(double number)

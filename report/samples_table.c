@@ -191,13 +191,13 @@ static void add_period(const struct samples_source *source, struct table *table)
                                                   "%s: %s in all",
                                                   n, source->hz, source->event, all);
     }
-    table_fact_number(table, "samples", n, words);
+    table_metadata_number(table, "samples", n, words);
     if (source->period_ns > 0)
-        table_fact_number(table, "period_ns", (double)source->period_ns, NULL);
+        table_metadata_number(table, "period_ns", (double)source->period_ns, NULL);
     if (source->event != NULL)
-        table_fact_words(table, "event", source->event, NULL);
+        table_metadata_words(table, "event", source->event, NULL);
     if (source->period > 0)
-        table_fact_number(table, "period", (double)source->period, NULL);
+        table_metadata_number(table, "period", (double)source->period, NULL);
 }
 
 int samples_table_make(const struct samples_source *source, const struct samples_options *options, struct arena *arena,
@@ -210,7 +210,7 @@ int samples_table_make(const struct samples_source *source, const struct samples
     const char **labels = arena_alloc(arena, (source->n_names + 1) * sizeof *labels);
     if (rows == NULL || labels == NULL || java_names_labels(arena, source->names, source->n_names, labels) < 0)
         return err_set(err, "out of memory for the table of %u methods", source->n_names);
-    table_fact_words(table, "program", source->program, arena_printf(arena, "program  %s", source->program));
+    table_metadata_words(table, "program", source->program, arena_printf(arena, "program  %s", source->program));
     add_period(source, table);
     for (size_t i = 0; i < n && (options->top == 0 || i < options->top); i++)
         add_row(source, &rows[i], labels[rows[i].method], table);

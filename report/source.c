@@ -116,10 +116,10 @@ static void add_info(const struct report_source *source, struct table *table, en
     const char *line = value == NULL ? NULL
                                      : arena_printf(source->arena, "%s %.*s%s", words, VALUE_COLUMNS, value,
                                                     strlen(value) > VALUE_COLUMNS ? "..." : "");
-    table_fact_words(table, key, value, line);
+    table_metadata_words(table, key, value, line);
 }
 
-void report_facts(const struct report_source *source, struct table *table)
+void report_metadata(const struct report_source *source, struct table *table)
 {
     const struct calltree *tree = source->tree;
     char time[32], cpu[32];
@@ -127,21 +127,21 @@ void report_facts(const struct report_source *source, struct table *table)
            cpu_ns = report_ns(source, tree->cpu_ticks);
     table_format_ns(wall_ns, time, sizeof time);
     table_format_ns(cpu_ns, cpu, sizeof cpu);
-    table_fact_words(table, "trace", source->path, NULL);
+    table_metadata_words(table, "trace", source->path, NULL);
     add_info(source, table, INFO_JVM_COMMAND, "program", "program ");
     add_info(source, table, INFO_JVM_VERSION, "jvm", "JVM     ");
     add_info(source, table, INFO_SIMULATED, "simulated", "machine  simulated:");
-    table_fact_number(table, "duration_ns", wall_ns, NULL);
-    table_fact_number(table, "cpu_ns", cpu_ns, NULL);
-    table_fact_number(table, "records", (double)tree->n_records, NULL);
-    table_fact_number(table, "calls", (double)tree->n_calls, NULL);
-    table_fact_number(table, "calls_lost", (double)tree->n_lost, NULL);
-    table_fact_number(table, "calls_open", (double)tree->n_open, NULL);
-    table_fact_words(table, "clock", report_clock_key(source->clock), NULL);
-    table_fact_words(table, NULL, NULL,
-                     arena_printf(source->arena, "trace    %s: %s, %s %s, %.0f records of %.0f calls", source->path,
-                                  time, cpu, tree->cpu_is_wall ? "of the threads that ran probes" : "of CPU time",
-                                  (double)tree->n_records, (double)tree->n_calls));
+    table_metadata_number(table, "duration_ns", wall_ns, NULL);
+    table_metadata_number(table, "cpu_ns", cpu_ns, NULL);
+    table_metadata_number(table, "records", (double)tree->n_records, NULL);
+    table_metadata_number(table, "calls", (double)tree->n_calls, NULL);
+    table_metadata_number(table, "calls_lost", (double)tree->n_lost, NULL);
+    table_metadata_number(table, "calls_open", (double)tree->n_open, NULL);
+    table_metadata_words(table, "clock", report_clock_key(source->clock), NULL);
+    table_metadata_words(table, NULL, NULL,
+                         arena_printf(source->arena, "trace    %s: %s, %s %s, %.0f records of %.0f calls", source->path,
+                                      time, cpu, tree->cpu_is_wall ? "of the threads that ran probes" : "of CPU time",
+                                      (double)tree->n_records, (double)tree->n_calls));
 }
 
 static void lost_calls(const struct report_source *source, struct table *table)

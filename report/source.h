@@ -64,8 +64,8 @@ bool report_knows_invocations(const struct trace_reader *reader);
 /* printf of a share as per cent: "0.25 %". */
 const char *report_percent(struct arena *arena, double share);
 
-/* The facts that all tables begin with: where from, how long, how many records; and a note for each loss. */
-void report_facts(const struct report_source *source, struct table *table);
+/* The metadata that all tables begin with: where from, how long, how many records; and a note for each loss. */
+void report_metadata(const struct report_source *source, struct table *table);
 void report_losses(const struct report_source *source, struct table *table);
 
 /* Page faults were counted by samples of them: a note, if so. */

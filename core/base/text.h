@@ -3,7 +3,7 @@
  *
  * They become UTF-8 where they enter: text_utf8 is how a decoder keeps one.  What goes out to people, that is, perhaps
  * to a terminal, is cleaned: these functions are the only ways.  Between a recorder and its
- * agent, and in facts of a trace, words stand between blanks: text_words.
+ * agent, and in metadata of a trace, words stand between blanks: text_words.
  */
 #ifndef CORE_BASE_TEXT_H
 #define CORE_BASE_TEXT_H

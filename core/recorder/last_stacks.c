@@ -100,9 +100,10 @@ static uint16_t count_arguments(const char *descriptor)
     return n;
 }
 
-struct frame_facts frame_facts_of(const char *class_name, const char *descriptor)
+struct frame_traits frame_traits_of(const char *class_name, const char *descriptor)
 {
-    return (struct frame_facts){ count_arguments(descriptor), strcmp(class_name, "jdk/internal/vm/Continuation") == 0 };
+    return (struct frame_traits){ count_arguments(descriptor),
+                                  strcmp(class_name, "jdk/internal/vm/Continuation") == 0 };
 }
 
 /* ---- comparing ---- */
@@ -144,7 +145,7 @@ static uint64_t hash_around(const struct new_stack *next, uint32_t i)
     const struct java_frame *caller = frame_at(next, i - 1);
     uint64_t begin = caller->own_begin, end = caller->own_end, hash = HASH_START;
     if (caller->kind != FRAME_INTERPRETED)
-        begin += 8u * (uint64_t)next->facts[next->stack->n - 1 - i].n_arguments;
+        begin += 8u * (uint64_t)next->traits[next->stack->n - 1 - i].n_arguments;
     if (begin >= end || begin < thread->sp || begin % 8 != 0 || end - thread->sp > thread->n_bytes)
         return 0;
     for (uint64_t at = begin; at + 8 <= end; at += 8) {
@@ -215,7 +216,7 @@ static uint32_t count_guessed(const struct new_stack *next)
 static uint32_t count_movable(const struct new_stack *next)
 {
     uint32_t n = next->stack->n;
-    while (n > 0 && !next->facts[n - 1].is_continuation)
+    while (n > 0 && !next->traits[n - 1].is_continuation)
         n--;
     return n == 0 ? 0 : n - 1;
 }

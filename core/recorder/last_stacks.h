@@ -36,12 +36,12 @@ struct last_stacks {
 };
 
 /* Of a method. */
-struct frame_facts {
+struct frame_traits {
     uint16_t n_arguments; /* at most so many words of its caller's frame are its arguments */
     bool is_continuation; /* what it calls is of a virtual thread */
 };
 
-struct frame_facts frame_facts_of(const char *class_name, const char *descriptor);
+struct frame_traits frame_traits_of(const char *class_name, const char *descriptor);
 
 /* All borrowed. */
 struct new_stack {
@@ -52,7 +52,7 @@ struct new_stack {
     /* Collections that had begun before it was taken, and after; VM_COLLECTIONS_UNKNOWN. */
     uint64_t collections_before, collections_after;
     const uint32_t *methods; /* by frame, their numbers */
-    const struct frame_facts *facts;
+    const struct frame_traits *traits;
 };
 
 /* Counted from the outermost frame on. */

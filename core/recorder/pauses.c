@@ -7,14 +7,14 @@
 
 #define FREQUENCY "sun.os.hrt.frequency"
 
-/* A fact is several numbers, those in ticks as ns. */
+/* A row is several numbers, those in ticks as ns. */
 static const struct {
     enum info_key key;
     struct {
         const char *name;
         bool is_time;
     } numbers[6];
-} facts[] = {
+} sums[] = {
     { INFO_PAUSES_SAFEPOINTS,
       { { "sun.rt.safepoints", false }, { "sun.rt.safepointTime", true }, { "sun.rt.safepointSyncTime", true } } },
     { INFO_PAUSES_CLASSES,
@@ -26,8 +26,8 @@ static const struct {
         { "sun.cls.classInitTime", true } } },
 };
 
-#define N_FACTS   (sizeof facts / sizeof *facts)
-#define N_NUMBERS (sizeof facts[0].numbers / sizeof facts[0].numbers[0])
+#define N_SUMS    (sizeof sums / sizeof *sums)
+#define N_NUMBERS (sizeof sums[0].numbers / sizeof sums[0].numbers[0])
 
 void pauses_init(struct pauses *pauses)
 {
@@ -53,13 +53,13 @@ static void note_start(struct pauses *pauses)
         if (!number_of(pauses, i, "invocations", &pauses->collectors[i].n) ||
             !number_of(pauses, i, "time", &pauses->collectors[i].ticks))
             pauses->collectors[i].n = pauses->collectors[i].ticks = 0;
-    for (size_t i = 0; i < N_FACTS; i++)
-        for (size_t k = 0; k < N_NUMBERS && facts[i].numbers[k].name != NULL; k++)
-            if (!perf_data_number(&pauses->data, facts[i].numbers[k].name, &pauses->numbers[i * N_NUMBERS + k]))
+    for (size_t i = 0; i < N_SUMS; i++)
+        for (size_t k = 0; k < N_NUMBERS && sums[i].numbers[k].name != NULL; k++)
+            if (!perf_data_number(&pauses->data, sums[i].numbers[k].name, &pauses->numbers[i * N_NUMBERS + k]))
                 pauses->numbers[i * N_NUMBERS + k] = 0;
 }
 
-_Static_assert(N_FACTS *N_NUMBERS <= PAUSES_NUMBERS, "all numbers have room");
+_Static_assert(N_SUMS *N_NUMBERS <= PAUSES_NUMBERS, "all numbers have room");
 
 void pauses_open(struct pauses *pauses, pid_t pid, pid_t inner_pid, bool is_new)
 {
@@ -91,18 +91,18 @@ static int write_collector(const struct pauses *pauses, size_t i, uint64_t frequ
     return info_write(writer, INFO_PAUSES_GC, (uint32_t)i, &collector, INFO_ALL_FIELDS, err);
 }
 
-static int write_fact(const struct pauses *pauses, size_t i, uint64_t frequency, struct trace_writer *writer,
+static int write_info(const struct pauses *pauses, size_t i, uint64_t frequency, struct trace_writer *writer,
                       struct err *err)
 {
     uint64_t values[N_NUMBERS]; /* as struct info_safepoints and info_classes have them */
-    for (size_t k = 0; k < N_NUMBERS && facts[i].numbers[k].name != NULL; k++) {
+    for (size_t k = 0; k < N_NUMBERS && sums[i].numbers[k].name != NULL; k++) {
         uint64_t number;
-        if (!perf_data_number(&pauses->data, facts[i].numbers[k].name, &number))
+        if (!perf_data_number(&pauses->data, sums[i].numbers[k].name, &number))
             return 0;
         number -= pauses->numbers[i * N_NUMBERS + k];
-        values[k] = facts[i].numbers[k].is_time ? in_ns(number, frequency) : number;
+        values[k] = sums[i].numbers[k].is_time ? in_ns(number, frequency) : number;
     }
-    return info_write(writer, facts[i].key, 0, values, INFO_ALL_FIELDS, err);
+    return info_write(writer, sums[i].key, 0, values, INFO_ALL_FIELDS, err);
 }
 
 int pauses_write(struct pauses *pauses, struct trace_writer *writer, struct err *err)
@@ -120,8 +120,8 @@ int pauses_write(struct pauses *pauses, struct trace_writer *writer, struct err 
     for (size_t i = 0; i < PAUSES_COLLECTORS; i++)
         if (write_collector(pauses, i, frequency, writer, err) < 0)
             return -1;
-    for (size_t i = 0; i < N_FACTS; i++)
-        if (write_fact(pauses, i, frequency, writer, err) < 0)
+    for (size_t i = 0; i < N_SUMS; i++)
+        if (write_info(pauses, i, frequency, writer, err) < 0)
             return -1;
     return 0;
 }

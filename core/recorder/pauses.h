@@ -27,7 +27,7 @@ void pauses_close(struct pauses *pauses);
 /* The JVM is there; at the recording's start, if the JVM does not start itself only now.  */
 void pauses_open(struct pauses *pauses, pid_t pid, pid_t inner_pid, bool is_new);
 
-/* At the end: write the facts.  Returns 0, or -1 with *err set. */
+/* At the end: write them.  Returns 0, or -1 with *err set. */
 int pauses_write(struct pauses *pauses, struct trace_writer *writer, struct err *err);
 
 #endif

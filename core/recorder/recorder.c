@@ -283,7 +283,7 @@ static struct metadata_cpu cpu_times(const struct recorder *r, const struct reco
     return cpu;
 }
 
-static int write_ip_samples_facts(const struct recorder *r, struct err *err)
+static int write_ip_samples_info(const struct recorder *r, struct err *err)
 {
     struct perf_rings_state state = { .why_no_ip_samples = r->offcpu + strlen("none: ") };
     if (r->plan->ip_samples_hz == 0)
@@ -331,7 +331,7 @@ static void stop_agent(struct recorder *r, struct recorder_summary *summary)
     }
 }
 
-/* The last round, the final facts, the END chunk. */
+/* The last round, the final metadata, the END chunk. */
 static int finish_trace(struct recorder *r, struct recorder_summary *summary, struct err *err)
 {
     uint64_t n_words;
@@ -350,7 +350,7 @@ static int finish_trace(struct recorder *r, struct recorder_summary *summary, st
         kernel_write_last(&r->kernel, r->writer, &r->first, &r->latest, err) < 0 ||
         write_ip_samples(r, true, err) < 0 ||
         ip_samples_write_symbols(&r->ip_samples, r->plan->symbols, r->writer, err) < 0 ||
-        write_ip_samples_facts(r, err) < 0 || recorder_write_stacks_info(r, err) < 0 ||
+        write_ip_samples_info(r, err) < 0 || recorder_write_stacks_info(r, err) < 0 ||
         pauses_write(&r->pauses, r->writer, err) < 0 ||
         metadata_write_end(r->writer, r->session.segment, &cpu, err) < 0 ||
         metadata_write_readings(r->writer, &r->readings, err) < 0)

@@ -36,7 +36,7 @@ struct recorder_plan {
     uint64_t max_bytes;      /* of the trace: it ends then; 0: no matter how many */
     const char *output;      /* path of the trace */
     const char *agent;       /* path of the agent's library */
-    const char *phases_file; /* for the trace's facts; NULL: the first pass */
+    const char *phases_file; /* for the trace's metadata; NULL: the first pass */
     const struct recorder_phase *phases;
     size_t n_phases;
     const struct counter_set *events;    /* NULL: none */

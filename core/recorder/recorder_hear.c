@@ -43,7 +43,7 @@ static int meet_agent(struct recorder *r, struct err *err)
     return r->writer == NULL ? 0 : recorder_write_target(r, err);
 }
 
-/* A fact for the trace, which begins later where classes are changed before. */
+/* Metadata for the trace, which begins later where classes are changed before. */
 static int note(struct recorder *r, enum info_key key, const char *text, struct err *err)
 {
     if (r->writer != NULL)

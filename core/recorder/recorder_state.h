@@ -39,7 +39,7 @@ struct recorder_stacks {
 
 enum woken_by { WOKEN_BY_TIME, WOKEN_BY_AGENT, WOKEN_BY_OTHERS };
 
-/* A fact that came before there was a trace. */
+/* Metadata that came before there was a trace. */
 struct recorder_note {
     struct recorder_note *next;
     enum info_key key;
@@ -107,8 +107,8 @@ uint64_t recorder_own_cpu_ns(void); /* of this process */
 struct clock_point recorder_clock_and_cpu(pid_t pid, uint64_t *cpu_ns);
 
 /*
- * From a plan to a JVM with the agent in it (or a command on its way to one), an open trace with its first facts, and
- * a running clock.  Returns 0, or -1 with *err set; what was opened is in *r in both cases.
+ * From a plan to a JVM with the agent in it (or a command on its way to one), an open trace with its first metadata,
+ * and a running clock.  Returns 0, or -1 with *err set; what was opened is in *r in both cases.
  */
 int recorder_prepare(struct recorder *r, struct err *err);
 

@@ -38,7 +38,7 @@ int sample_trace_add(struct sample_trace *trace, const struct stack_sample *samp
 
 int sample_trace_words(struct sample_trace *trace, enum info_key key, const char *words, struct err *err);
 
-/* A fact of the end: mmprof.trace(5) has the keys. */
+/* Metadata of the end: mmprof.trace(5) has the keys. */
 int sample_trace_metadata(struct sample_trace *trace, enum info_key key, uint64_t value, struct err *err);
 int sample_trace_close(struct sample_trace *trace, struct err *err);
 

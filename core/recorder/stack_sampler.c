@@ -38,7 +38,7 @@ struct stack_sampler {
     struct last_stacks last;
     struct java_stack stack;
     uint32_t numbers[STACK_FRAMES_MAX];
-    struct frame_facts facts[STACK_FRAMES_MAX];
+    struct frame_traits traits[STACK_FRAMES_MAX];
     bool has_round; /* for what is handed out now */
     struct vm_collections collections;
     /* When the last drain and this one began, and in its round: its samples came between the first and the last. */
@@ -132,7 +132,7 @@ static uint32_t describe(struct stack_sampler *sampler, const struct known_metho
     if (known.names.class_name == NULL || known.names.method == NULL || known.names.descriptor == NULL ||
         !describe_code(sampler, &known))
         return SAMPLED_UNKNOWN;
-    known.facts = frame_facts_of(known.names.class_name, known.names.descriptor);
+    known.traits = frame_traits_of(known.names.class_name, known.names.descriptor);
     sampler->methods[sampler->n_methods] = known;
     return sampler->n_methods++;
 }
@@ -178,8 +178,8 @@ static void walk(struct stack_sampler *sampler, int32_t tid, const struct thread
     const struct cut_stack cut = { tid, thread, stack, sampler->numbers, vm_read_u64 };
     stack->end = last_stacks_complete(&sampler->last, &cut);
     for (uint32_t i = 0; i < stack->n; i++)
-        sampler->facts[i] = sampler->numbers[i] == SAMPLED_UNKNOWN ? (struct frame_facts){ 0, false }
-                                                                   : sampler->methods[sampler->numbers[i]].facts;
+        sampler->traits[i] = sampler->numbers[i] == SAMPLED_UNKNOWN ? (struct frame_traits){ 0, false }
+                                                                    : sampler->methods[sampler->numbers[i]].traits;
 }
 
 /* Returns whether it is known how the stack differs from the thread's last one. */
@@ -190,7 +190,7 @@ static bool compare(struct stack_sampler *sampler, const struct kernel_event *ev
                                     .time_ns = event->time_ns,
                                     .stack = &sampler->stack,
                                     .methods = sampler->numbers,
-                                    .facts = sampler->facts,
+                                    .traits = sampler->traits,
                                     .thread = thread,
                                     .collections_before = sampler->n_collections[0],
                                     .collections_after = sampler->n_collections[2] };

@@ -40,7 +40,7 @@ struct sampled_method {
     const uint8_t *bytes;               /* code.n_bytes of it; NULL: they could not be read */
     const struct code_line *lines;      /* in the order of their bytecode */
     uint32_t n_lines;
-    struct frame_facts facts;
+    struct frame_traits traits;
 };
 
 /* How often it was called, and the tier of its code, as of now: core/hotspot/vm_counts.h. */

@@ -1,6 +1,7 @@
 /*
- * What a recording says of itself: the facts of a trace's INFO chunk.  One table has a row for each, with its key, its
- * unit and what its value is made of; who writes them and who reads them goes by it.  mmprof.trace(5) describes them.
+ * What a recording says of itself: the metadata in a trace's INFO chunk.  One table has a row for each, with its key,
+ * its unit and what its value is made of; who writes them and who reads them goes by it.  mmprof.trace(5) describes
+ * them.
  *
  * Most are one text or one number.  Others are several fields with blanks between them, and have a struct below; of
  * some there are several, which have a number at the end of the key.
@@ -160,7 +161,7 @@ struct info_live_method {
 };
 
 /*
- * Write a fact: of one text, one number, or the first n_fields of its struct.  number: of those of which there are
+ * Write an entry: of one text, one number, or the first n_fields of its struct.  number: of those of which there are
  * several, else 0.  Without a writer (NULL) nothing is written.  Each returns 0, or -1 with *err set.
  */
 int info_write_text(struct trace_writer *writer, enum info_key key, const char *text, struct err *err);
@@ -174,8 +175,8 @@ const char *info_text(const struct trace_reader *reader, enum info_key key);
 double info_number(const struct trace_reader *reader, enum info_key key);
 
 /*
- * Read a fact into its struct; words live in the arena.  Returns how many fields there are, from the first on; the
- * others are 0, and texts "".  0: there is no such fact, it is damaged, or there is no memory.
+ * Read an entry into its struct; words live in the arena.  Returns how many fields there are, from the first on; the
+ * others are 0, and texts "".  0: there is no such entry, it is damaged, or there is no memory.
  */
 size_t info_read(const struct trace_reader *reader, enum info_key key, uint32_t number, struct arena *arena,
                  void *record);

@@ -1,5 +1,5 @@
 /*
- * What a trace defines: facts, clock points, counters, threads and methods.
+ * What a trace defines: metadata, clock points, counters, threads and methods.
  *
  * Memory grows with the bytes read, not with the numbers that stand in them.
  */

@@ -183,7 +183,7 @@ struct trace_writer;
 int trace_writer_open(struct trace_writer **writer, const char *path, struct err *err);
 
 /*
- * Facts about the session, UTF-8: see mmprof.trace(5) for the keys.  The last value of a key counts.
+ * Metadata of the session, UTF-8: see mmprof.trace(5) for the keys.  The last value of a key counts.
  */
 int trace_write_info(struct trace_writer *writer, const char *key, const char *value, struct err *err);
 

@@ -1,5 +1,5 @@
 /*
- * Writing what defines things: facts, clock points, counters, threads, methods, code locations, and what is known of
+ * Writing what defines things: metadata, clock points, counters, threads, methods, code locations, and what is known of
  * them.
  */
 #include "core/trace/writer_internal.h"

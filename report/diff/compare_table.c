@@ -79,15 +79,15 @@ static void add_profiles(struct table *table, const struct vectors *v, const str
                          const struct compare_options *options)
 {
     const char *elements = options->kind == PROFILE_METHODS ? "methods" : "contexts";
-    table_fact_words(table, "by", options->kind == PROFILE_METHODS ? "method" : "context", NULL);
-    table_fact_words(table, "time", options->is_total ? "total" : "self", NULL);
+    table_metadata_words(table, "by", options->kind == PROFILE_METHODS ? "method" : "context", NULL);
+    table_metadata_words(table, "time", options->is_total ? "total" : "self", NULL);
     for (uint32_t i = 0; i < v->n; i++) {
         size_t n = count(v->of[i], v->n_elements);
         const char *key = arena_printf(table->arena, "%s_%" PRIu32, elements, i + 1);
         const char *of = profiles[i].what[0] == 'f' ? "samples in folded stacks" : profiles[i].what;
-        table_fact_number(table, key == NULL ? "" : key, (double)n,
-                          arena_printf(table->arena, "profile  %s: %zu %s in %" PRIu64 " %s", profiles[i].path, n,
-                                       elements, profiles[i].n, of));
+        table_metadata_number(table, key == NULL ? "" : key, (double)n,
+                              arena_printf(table->arena, "profile  %s: %zu %s in %" PRIu64 " %s", profiles[i].path, n,
+                                           elements, profiles[i].n, of));
     }
 }
 
@@ -96,13 +96,13 @@ static void add_means(struct table *table, const struct vectors *v, const struct
     double stability = overlap_stability((const double *const *)v->of, v->n, v->n_elements);
     double mean = exp(precision->logs / precision->n);
     if (!isnan(stability))
-        table_fact_number(table, "stability", stability,
-                          arena_printf(table->arena,
-                                       "stability  %.2f %%, the mean overlap of %" PRIu32 " pair%s; correlation %s",
-                                       100 * stability, precision->n, precision->n == 1 ? "" : "s",
-                                       isnan(mean) ? "-" : arena_printf(table->arena, "%.4f", mean)));
+        table_metadata_number(table, "stability", stability,
+                              arena_printf(table->arena,
+                                           "stability  %.2f %%, the mean overlap of %" PRIu32 " pair%s; correlation %s",
+                                           100 * stability, precision->n, precision->n == 1 ? "" : "s",
+                                           isnan(mean) ? "-" : arena_printf(table->arena, "%.4f", mean)));
     if (!isnan(mean))
-        table_fact_number(table, "precision", mean, NULL);
+        table_metadata_number(table, "precision", mean, NULL);
 }
 
 static void add_note(struct table *table, const struct compare_profile *profiles, uint32_t n)

@@ -162,7 +162,7 @@ static bool is_shown(const struct diff *d, const struct diff_row *row, size_t me
     return (r->verdict == DIFF_HIGHER || r->verdict == DIFF_LOWER);
 }
 
-/* ---- facts and notes ---- */
+/* ---- metadata and notes ---- */
 
 static void add_side(const struct diff *d, enum diff_side side, struct table *table)
 {
@@ -170,8 +170,8 @@ static void add_side(const struct diff *d, enum diff_side side, struct table *ta
     const char *list = "";
     for (size_t i = 0; i < d->options->n_traces[side] && list != NULL; i++)
         list = arena_printf(d->arena, "%s%s%s", list, i == 0 ? "" : ", ", d->options->paths[side][i]);
-    table_fact_words(table, keys[side], list,
-                     list == NULL ? NULL : arena_printf(d->arena, "%-8s %s", keys[side], list));
+    table_metadata_words(table, keys[side], list,
+                         list == NULL ? NULL : arena_printf(d->arena, "%-8s %s", keys[side], list));
 }
 
 /* "own times 4 to 12 %"; NULL: none is tested. */
@@ -204,32 +204,33 @@ static void add_detectable(const struct diff *d, struct table *table)
     const char *text =
         list == NULL ? NULL : arena_printf(d->arena, "detectable (found in 80 %% of such sets)  %s", list);
     if (text != NULL)
-        table_fact_words(table, "detectable", list, text);
+        table_metadata_words(table, "detectable", list, text);
     if (isnan(d->common))
         return;
-    table_fact_number(table, "common_change", d->common,
-                      arena_printf(d->arena,
-                                   "adjusted  own times relative to their median change, which is %+.1f %%: what a "
-                                   "faster or slower machine changes, too",
-                                   100 * d->common));
+    table_metadata_number(table, "common_change", d->common,
+                          arena_printf(d->arena,
+                                       "adjusted  own times relative to their median change, which is %+.1f %%: what a "
+                                       "faster or slower machine changes, too",
+                                       100 * d->common));
 }
 
-static void add_facts(const struct diff *d, struct table *table)
+static void add_metadata(const struct diff *d, struct table *table)
 {
     bool is_within = d->options->n_traces[DIFF_BEFORE] == 1;
     add_side(d, DIFF_BEFORE, table);
     add_side(d, DIFF_AFTER, table);
-    table_fact_words(table, "clock", d->clock == PHASES_CPU ? "cpu" : "wall", NULL);
-    table_fact_words(table, "variation", is_within ? "calls" : "runs",
-                     is_within ? "compared by how calls vary within the one run of each side; number of calls as given"
-                               : "compared by how runs vary: Welch's t of logarithms over the traces of each side");
-    table_fact_words(
+    table_metadata_words(table, "clock", d->clock == PHASES_CPU ? "cpu" : "wall", NULL);
+    table_metadata_words(table, "variation", is_within ? "calls" : "runs",
+                         is_within
+                             ? "compared by how calls vary within the one run of each side; number of calls as given"
+                             : "compared by how runs vary: Welch's t of logarithms over the traces of each side");
+    table_metadata_words(
         table, "correction", "fdr",
         arena_printf(d->arena,
                      "verdict  where p is below 0.05, corrected for all rows (false discovery rate), and the "
                      "change at least %.4g %%",
                      100 * d->options->least));
-    table_fact_number(table, "least", d->options->least, NULL);
+    table_metadata_number(table, "least", d->options->least, NULL);
     add_detectable(d, table);
 }
 
@@ -263,7 +264,7 @@ int diff_table(const struct diff *d, bool is_text, struct table *table, struct e
 {
     struct diff_layout at;
     table_begin(table, d->arena);
-    add_facts(d, table);
+    add_metadata(d, table);
     add_columns(table, is_text, &at);
     int was = 0;
     for (size_t i = 0; i < d->n_rows; i++) {

@@ -176,7 +176,7 @@ static uint64_t whole_ns(double ns)
     return isfinite(ns) && ns > 0 ? (uint64_t)ns : 0;
 }
 
-static void put_facts(struct pprof *p, const struct export_value *wanted)
+static void put_metadata(struct pprof *p, const struct export_value *wanted)
 {
     const struct report_source *source = p->tree->source;
     const char *program = info_text(source->reader, INFO_JVM_COMMAND);
@@ -206,7 +206,7 @@ static int put_all(struct pprof *p, const struct export_value *wanted, struct er
         return -1;
     string(p, ""); /* the first one must be empty */
     put_types(p);
-    put_facts(p, wanted);
+    put_metadata(p, wanted);
     put_functions(p);
     for (uint32_t i = 1; i < p->tree->source->tree->n_nodes; i++)
         if (p->tree->owner[i] == i)

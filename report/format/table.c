@@ -41,22 +41,22 @@ struct table_cell *table_row(struct table *table, const char *kind)
     return cells;
 }
 
-static void add_fact(struct table *table, const char *key, struct table_cell cell, const char *words)
+static void add_metadata_number(struct table *table, const char *key, struct table_cell cell, const char *words)
 {
-    if (table->n_facts == TABLE_FACTS_MAX)
+    if (table->n_metadata == TABLE_METADATA_MAX)
         table->is_broken = true;
     else
-        table->facts[table->n_facts++] = (struct table_fact){ key, words, cell };
+        table->metadata[table->n_metadata++] = (struct table_metadata){ key, words, cell };
 }
 
-void table_fact_number(struct table *table, const char *key, double number, const char *words)
+void table_metadata_number(struct table *table, const char *key, double number, const char *words)
 {
-    add_fact(table, key, table_number(number), words);
+    add_metadata_number(table, key, table_number(number), words);
 }
 
-void table_fact_words(struct table *table, const char *key, const char *value, const char *words)
+void table_metadata_words(struct table *table, const char *key, const char *value, const char *words)
 {
-    add_fact(table, key, value == NULL ? table_unmeasured() : table_words(value), words);
+    add_metadata_number(table, key, value == NULL ? table_unmeasured() : table_words(value), words);
 }
 
 void table_note(struct table *table, const char *note)

@@ -1,5 +1,5 @@
 /*
- * A table without a format: columns with units, rows of cells, facts that stand above it, footnotes below.
+ * A table without a format: columns with units, rows of cells, metadata that stand above it, footnotes below.
  *
  * table_text.c, table_csv.c and table_json.c print it.  Everything lives in the caller's arena.  Building never fails
  * halfway: when memory runs out, the table is marked broken, and printing it fails.
@@ -51,16 +51,16 @@ struct table_row {
     struct table_cell *cells;
 };
 
-struct table_fact {
+struct table_metadata {
     const char *key;   /* in JSON */
     const char *words; /* the line above the table in text; NULL: not in text */
     struct table_cell cell;
 };
 
-#define TABLE_COLUMNS_MAX 480
-#define TABLE_FACTS_MAX   48
-#define TABLE_NOTES_MAX   64
-#define TABLE_DETAILS_MAX 3
+#define TABLE_COLUMNS_MAX  480
+#define TABLE_METADATA_MAX 48
+#define TABLE_NOTES_MAX    64
+#define TABLE_DETAILS_MAX  3
 
 struct table {
     struct arena *arena; /* borrowed */
@@ -69,13 +69,13 @@ struct table {
     const char *details[TABLE_DETAILS_MAX]; /* the headings of numbers 1, 2, ...; borrowed */
     struct table_row *rows;
     size_t n_rows, rows_room;
-    struct table_fact facts[TABLE_FACTS_MAX];
-    size_t n_facts;
+    struct table_metadata metadata[TABLE_METADATA_MAX];
+    size_t n_metadata;
     const char *notes[TABLE_NOTES_MAX];
     size_t n_notes;
     const char *schema; /* what CSV and JSON promise to keep (mmprof.schema(5)), or NULL */
     int schema_version;
-    bool is_broken; /* no memory, or too many columns, facts or notes */
+    bool is_broken; /* no memory, or too many columns, metadata or notes */
 };
 
 /* ---- building ---- */
@@ -88,9 +88,9 @@ size_t table_column(struct table *table, const char *heading, const char *key, e
 /* A row whose cells are all unmeasured; NULL when the table is broken. */
 struct table_cell *table_row(struct table *table, const char *kind);
 
-/* Facts: a number or words (either may be NULL) under a key, and a line of text or NULL. */
-void table_fact_number(struct table *table, const char *key, double number, const char *words);
-void table_fact_words(struct table *table, const char *key, const char *value, const char *words);
+/* Metadata: a number or words (either may be NULL) under a key, and a line of text or NULL. */
+void table_metadata_number(struct table *table, const char *key, double number, const char *words);
+void table_metadata_words(struct table *table, const char *key, const char *value, const char *words);
 
 /* A note below the table; each text stands there once. */
 void table_note(struct table *table, const char *note);
@@ -118,7 +118,7 @@ char *table_text(const struct table *table, struct err *err);
  * its version is the first column. */
 int table_print_csv(const struct table *table, FILE *out, struct err *err);
 
-/* {"about": {facts}, "rows": [{"kind": ..., column keys}], "notes": [...]}; null for what is not there.  With a
+/* {"about": {metadata}, "rows": [{"kind": ..., column keys}], "notes": [...]}; null for what is not there.  With a
  * schema: its name and version first, and the columns with their units. */
 int table_print_json(const struct table *table, FILE *out, struct err *err);
 

@@ -55,8 +55,8 @@ static bool fill(cJSON *json, const struct table *table)
     cJSON *rows = cJSON_AddArrayToObject(json, "rows");
     cJSON *notes = cJSON_AddArrayToObject(json, "notes");
     bool ok = about != NULL && rows != NULL && notes != NULL;
-    for (size_t i = 0; ok && i < table->n_facts; i++)
-        ok = table->facts[i].key == NULL || add_cell(about, table->facts[i].key, &table->facts[i].cell);
+    for (size_t i = 0; ok && i < table->n_metadata; i++)
+        ok = table->metadata[i].key == NULL || add_cell(about, table->metadata[i].key, &table->metadata[i].cell);
     for (size_t i = 0; ok && i < table->n_rows; i++)
         ok = add_row(rows, table, &table->rows[i]);
     for (size_t i = 0; ok && i < table->n_notes; i++)

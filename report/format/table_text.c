@@ -245,10 +245,10 @@ int table_print_text(const struct table *table, FILE *out, struct err *err)
     size_t n_lines = 0;
     if (table->is_broken)
         return err_set(err, "out of memory for a table of %zu rows", table->n_rows);
-    for (size_t i = 0; i < table->n_facts; i++) {
-        if (table->facts[i].words == NULL)
+    for (size_t i = 0; i < table->n_metadata; i++) {
+        if (table->metadata[i].words == NULL)
             continue;
-        text_print(out, table->facts[i].words);
+        text_print(out, table->metadata[i].words);
         fputc('\n', out);
         n_lines++;
     }

@@ -124,26 +124,26 @@ static bool put_lines(cJSON *json, const struct table *table, struct arena *aren
 {
     cJSON *lines = cJSON_AddArrayToObject(json, "lines");
     bool ok = lines != NULL;
-    for (size_t i = 0; ok && i < table->n_facts; i++)
-        if (table->facts[i].words != NULL)
-            ok = html_put(lines, NULL, html_text(arena, table->facts[i].words));
+    for (size_t i = 0; ok && i < table->n_metadata; i++)
+        if (table->metadata[i].words != NULL)
+            ok = html_put(lines, NULL, html_text(arena, table->metadata[i].words));
     return ok;
 }
 
-bool html_facts(cJSON *about, const struct table *table, struct arena *arena)
+bool html_metadata(cJSON *about, const struct table *table, struct arena *arena)
 {
     bool ok = put_lines(about, table, arena);
-    for (size_t i = 0; ok && i < table->n_facts; i++) {
-        const struct table_fact *fact = &table->facts[i];
-        if (fact->key != NULL)
-            ok = html_put(about, fact->key,
-                          fact->cell.value == TABLE_NUMBER ? html_number(fact->cell.number)
-                                                           : html_text(arena, fact->cell.words));
+    for (size_t i = 0; ok && i < table->n_metadata; i++) {
+        const struct table_metadata *row = &table->metadata[i];
+        if (row->key != NULL)
+            ok = html_put(about, row->key,
+                          row->cell.value == TABLE_NUMBER ? html_number(row->cell.number)
+                                                          : html_text(arena, row->cell.words));
     }
     return ok;
 }
 
-/* The session's facts that the page has words for. */
+/* The session's metadata that the page has words for. */
 static const enum info_key info_keys[] = { INFO_MMPROF_VERSION,
                                            INFO_HOST,
                                            INFO_OS,
@@ -252,7 +252,7 @@ static cJSON *about_json(const struct html_page *page)
 {
     const struct report_source *source = page->traces[0].source;
     cJSON *about = cJSON_CreateObject();
-    if (about != NULL && html_facts(about, page->phases, source->arena) && put_cost(about, source) &&
+    if (about != NULL && html_metadata(about, page->phases, source->arena) && put_cost(about, source) &&
         html_put(about, "info", info_json(source)) && html_put(about, "events", events_json(page)))
         return about;
     cJSON_Delete(about);

@@ -23,7 +23,7 @@ cJSON *html_data(const struct html_page *page);
 cJSON *html_table(const struct table *table, struct arena *arena);
 
 /* What stands above a table: numbers and words under their keys, lines of text.  Returns whether it is there. */
-bool html_facts(cJSON *json, const struct table *table, struct arena *arena);
+bool html_metadata(cJSON *json, const struct table *table, struct arena *arena);
 
 /*
  * The call tree, in arrays by context, callers first: names, calls, and of each value the context's own and that with

@@ -20,7 +20,7 @@ cJSON *html_places(const struct html_page *page)
     struct arena *arena = page->traces[0].source->arena;
     cJSON *json = cJSON_CreateObject(), *where = table_or_why(page->where, page->no_where, arena);
     bool ok = html_put(json, "where", where);
-    ok = ok && (page->where == NULL || html_facts(where, page->where, arena));
+    ok = ok && (page->where == NULL || html_metadata(where, page->where, arena));
     ok = ok && (page->hot == NULL || html_put(json, "hot", html_table(page->hot, arena)));
     if (ok && html_put(json, "pauses", table_or_why(page->pauses, page->no_pauses, arena)))
         return json;

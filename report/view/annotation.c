@@ -140,22 +140,22 @@ static void add_lines(const struct annotation *a, const struct source_file *file
 
 /* ---- all of it ---- */
 
-static void add_facts(const struct annotation *a, const struct source_file *file, struct table *table)
+static void add_metadata(const struct annotation *a, const struct source_file *file, struct table *table)
 {
     double self = 0;
     for (uint32_t i = 0; i < a->n_locations; i++) {
         const struct sample_row *row = row_of(a, i);
         self += row == NULL ? 0 : (double)row->self.n;
     }
-    table_fact_words(table, "method", a->label, arena_printf(a->arena, "method   %s", a->label));
-    table_fact_words(table, "source", file != NULL ? file->path : a->method.source,
-                     file != NULL                  ? arena_printf(a->arena, "source   %s", file->path)
-                     : a->method.source[0] != '\0' ? arena_printf(a->arena, "source   %s", a->method.source)
-                                                   : NULL);
-    table_fact_number(
+    table_metadata_words(table, "method", a->label, arena_printf(a->arena, "method   %s", a->label));
+    table_metadata_words(table, "source", file != NULL ? file->path : a->method.source,
+                         file != NULL                  ? arena_printf(a->arena, "source   %s", file->path)
+                         : a->method.source[0] != '\0' ? arena_printf(a->arena, "source   %s", a->method.source)
+                                                       : NULL);
+    table_metadata_number(
         table, "samples", (double)a->profile.n_samples,
         arena_printf(a->arena, "samples  %" PRIu64 ", %.0f of them in its own code", a->profile.n_samples, self));
-    table_fact_number(table, "self_samples", self, NULL);
+    table_metadata_number(table, "self_samples", self, NULL);
 }
 
 static void add_notes(const struct annotation *a, const struct annotation_options *options,
@@ -182,7 +182,7 @@ int annotation_table(const struct annotation *a, const struct annotation_options
         file = &found;
     table_begin(table, a->arena);
     add_columns(a, file != NULL, table);
-    add_facts(a, file, table);
+    add_metadata(a, file, table);
     if (a->by_bytecode)
         add_bytecodes(a, file, table);
     else

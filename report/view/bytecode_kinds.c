@@ -79,11 +79,11 @@ int bytecode_kinds_add(struct bytecode_kinds *kinds, const struct sampled_method
 void bytecode_kinds_tell(const struct bytecode_kinds *kinds, struct table *table)
 {
     double n = (double)kinds->n_in_java;
-    table_fact_number(table, "java_code_samples", n, NULL);
+    table_metadata_number(table, "java_code_samples", n, NULL);
     if (kinds->n_in_java == 0)
         return;
-    table_fact_number(table, "method_known_share", (double)kinds->n_methods / n, NULL);
-    table_fact_number(table, "bytecode_known_share", (double)kinds->n_bytecodes / n, NULL);
+    table_metadata_number(table, "method_known_share", (double)kinds->n_methods / n, NULL);
+    table_metadata_number(table, "bytecode_known_share", (double)kinds->n_bytecodes / n, NULL);
     if ((double)kinds->n_bytecodes < TOLD_SHARE * n)
         table_note(table, arena_printf(table->arena,
                                        "of %" PRIu64 " samples in Java code, the bytecode of %.1f %% is known, and the "
@@ -151,10 +151,10 @@ int bytecode_kinds_table(const struct bytecode_kinds *kinds, const struct sample
     qsort(rows, n, sizeof *rows, by_size);
     table_begin(table, arena);
     add_columns(source, table);
-    table_fact_words(table, "program", source->program, arena_printf(arena, "program  %s", source->program));
-    table_fact_number(table, "samples", (double)kinds->profile.n_samples,
-                      arena_printf(arena, "samples  %" PRIu64 ", %" PRIu64 " of them in Java code",
-                                   kinds->profile.n_samples, kinds->n_in_java));
+    table_metadata_words(table, "program", source->program, arena_printf(arena, "program  %s", source->program));
+    table_metadata_number(table, "samples", (double)kinds->profile.n_samples,
+                          arena_printf(arena, "samples  %" PRIu64 ", %" PRIu64 " of them in Java code",
+                                       kinds->profile.n_samples, kinds->n_in_java));
     for (uint32_t i = 0; i < n; i++)
         add_row(kinds, source, rows[i].row, table);
     return table->is_broken ? err_set(err, "out of memory for the table of bytecodes") : 0;

@@ -33,7 +33,7 @@ void bytecode_kinds_free(struct bytecode_kinds *kinds);
 int bytecode_kinds_add(struct bytecode_kinds *kinds, const struct sampled_method *methods,
                        const struct stack_sample *sample, const struct profile_sample *add);
 
-/* How many could be told, as facts, and a note where it is less than 99 %. */
+/* How many could be told, as metadata, and a note where it is less than 99 %. */
 void bytecode_kinds_tell(const struct bytecode_kinds *kinds, struct table *table);
 
 /* The table; of the source, what samples stand for and the ratios count.  Returns 0, or -1 with *err set: no memory. */

@@ -62,7 +62,7 @@ static double wall_share(const struct cost_rows *c, double ns)
     return ns < 0 || c->wall_ns <= 0 ? NOT_KNOWN : ns / c->wall_ns;
 }
 
-/* A fact that is a number; negative: there is none. */
+/* A number of the metadata; negative: there is none. */
 static double number(const struct cost_rows *c, enum info_key key)
 {
     return info_number(c->source->reader, key);
@@ -372,10 +372,10 @@ int cost_excess(const struct report_source *source, struct table *table, struct 
     if (cost_sums(source, &sums, err) < 0)
         return -1;
     if (sums.why_over != NULL)
-        table_fact_number(table, "cost_share", sums.all_ns / sums.cpu_ns,
-                          arena_printf(source->arena, "cost     %s of the CPU time, over the budget of %s; %s",
-                                       report_percent(source->arena, sums.all_ns / sums.cpu_ns),
-                                       report_percent(source->arena, sums.budget), sums.why_over));
+        table_metadata_number(table, "cost_share", sums.all_ns / sums.cpu_ns,
+                              arena_printf(source->arena, "cost     %s of the CPU time, over the budget of %s; %s",
+                                           report_percent(source->arena, sums.all_ns / sums.cpu_ns),
+                                           report_percent(source->arena, sums.budget), sums.why_over));
     return 0;
 }
 

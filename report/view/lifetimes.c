@@ -345,17 +345,17 @@ int lifetimes_table(const struct lifetimes *l, const char *path, enum lifetimes_
 {
     int rc = 0;
     table_begin(table, arena);
-    table_fact_words(
+    table_metadata_words(
         table, "trace", path,
         arena_printf(arena, "trace    %s: %" PRIu64 " objects were created in %" PRIu64 " data accesses of Java code",
                      path, l->n_created, l->time));
-    table_fact_number(table, "objects", (double)l->n_created, NULL);
-    table_fact_number(table, "accesses", (double)l->time, NULL);
-    table_fact_number(table, "dead", (double)(l->all.n - l->all.n_there),
-                      arena_printf(arena,
-                                   "objects  %" PRIu64 " were found dead by collections, %" PRIu64
-                                   " were there when the program ended",
-                                   l->all.n - l->all.n_there, l->all.n_there));
+    table_metadata_number(table, "objects", (double)l->n_created, NULL);
+    table_metadata_number(table, "accesses", (double)l->time, NULL);
+    table_metadata_number(table, "dead", (double)(l->all.n - l->all.n_there),
+                          arena_printf(arena,
+                                       "objects  %" PRIu64 " were found dead by collections, %" PRIu64
+                                       " were there when the program ended",
+                                       l->all.n - l->all.n_there, l->all.n_there));
     if (by == LIFETIMES_BY_LENGTH)
         length_table(l, arena, table);
     else

@@ -121,7 +121,7 @@ int misses_contents_table(const struct report_source *source, struct misses *mis
         return err_next(err, "record again: traces have it since version 2.4");
     }
     table_begin(table, source->arena);
-    report_facts(source, table);
+    report_metadata(source, table);
     misses_tell_totals(source, misses, table);
     add_columns(source, table);
     add_up(misses, steps);

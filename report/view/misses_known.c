@@ -104,7 +104,7 @@ static void tell_accesses(struct arena *arena, const struct misses_known *known,
     double all = (double)known->accesses, heap = (double)known->heap_accesses;
     if (known->n_drawn == 0)
         return;
-    table_fact_number(table, "heap_accesses_share", heap / all, NULL);
+    table_metadata_number(table, "heap_accesses_share", heap / all, NULL);
     table_note(table, arena_printf(arena,
                                    "accesses are estimates from %s random samples: without mmprof's own, "
                                    "%s are to the Java heap, where %s miss L1D; of all %s do",
@@ -129,10 +129,10 @@ void misses_tell_known(const struct report_source *source, struct misses *misses
     uint64_t no_object = known.of_owner[MISS_HEAP];
     double all = (double)known.all, java = (double)known.java;
     double heap = (double)(known.of_owner[MISS_OBJECTS] + known.of_owner[MISS_STATICS] + no_object);
-    table_fact_number(table, "known_memory_share", all > 0 ? 1 - (double)nowhere / all : 0, NULL);
-    table_fact_number(table, "known_object_share", heap > 0 ? 1 - (double)no_object / heap : 0, NULL);
-    table_fact_number(table, "known_code_share", all > 0 ? 1 - (double)known.no_code / all : 0, NULL);
-    table_fact_number(table, "known_line_share", java > 0 ? 1 - (double)known.no_line / java : 0, NULL);
+    table_metadata_number(table, "known_memory_share", all > 0 ? 1 - (double)nowhere / all : 0, NULL);
+    table_metadata_number(table, "known_object_share", heap > 0 ? 1 - (double)no_object / heap : 0, NULL);
+    table_metadata_number(table, "known_code_share", all > 0 ? 1 - (double)known.no_code / all : 0, NULL);
+    table_metadata_number(table, "known_line_share", java > 0 ? 1 - (double)known.no_line / java : 0, NULL);
     table_note(table, arena_printf(arena,
                                    "of L1D's misses, without mmprof's own, it is known: whose memory, of %s; which "
                                    "object in the Java heap, of %s of those there; which code, of %s; which line, or "
@@ -158,18 +158,18 @@ static void tell_java(const struct report_source *source, const struct misses *m
 void misses_tell_totals(const struct report_source *source, const struct misses *m, struct table *table)
 {
     const char *model = info_text(source->reader, INFO_SIMULATED);
-    table_fact_number(table, "accesses", (double)m->n_accesses, NULL);
-    table_fact_number(table, "l1d_misses", (double)m->all[MISS_L1D], NULL);
-    table_fact_number(table, "l2_misses", (double)m->all[MISS_L2], NULL);
-    table_fact_number(
+    table_metadata_number(table, "accesses", (double)m->n_accesses, NULL);
+    table_metadata_number(table, "l1d_misses", (double)m->all[MISS_L1D], NULL);
+    table_metadata_number(table, "l2_misses", (double)m->all[MISS_L2], NULL);
+    table_metadata_number(
         table, "dtlb_misses", (double)m->all[MISS_DTLB],
         arena_printf(
             source->arena, "misses   simulated (%s): of %s loads and stores %s missed L1D, %s L2, %s the data TLB",
             model == NULL ? "?" : model, digits(source->arena, m->n_accesses), digits(source->arena, m->all[MISS_L1D]),
             digits(source->arena, m->all[MISS_L2]), digits(source->arena, m->all[MISS_DTLB])));
-    table_fact_number(table, "kept", (double)m->n_kept, NULL);
-    table_fact_number(table, "looked_up", (double)m->n_looks, NULL);
-    table_fact_number(table, "look_ns", (double)m->look_ns, NULL);
+    table_metadata_number(table, "kept", (double)m->n_kept, NULL);
+    table_metadata_number(table, "looked_up", (double)m->n_looks, NULL);
+    table_metadata_number(table, "look_ns", (double)m->look_ns, NULL);
     uint64_t told = m->told[MISS_L1D] + m->told[MISS_DTLB];
     if (told > m->n_kept + m->n_kept / 10)
         table_note(table, arena_printf(source->arena,

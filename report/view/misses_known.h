@@ -16,7 +16,7 @@ int misses_time_table(const struct report_source *source, struct misses *misses,
 int misses_contents_table(const struct report_source *source, struct misses *misses, struct table *table,
                           struct err *err);
 
-/* Facts and notes of a table: how many there were; of how many what is known. */
+/* Metadata and notes of a table: how many there were; of how many what is known. */
 void misses_tell_totals(const struct report_source *source, const struct misses *misses, struct table *table);
 void misses_tell_known(const struct report_source *source, struct misses *misses, struct table *table);
 

@@ -372,7 +372,7 @@ int misses_table(const struct report_source *source, struct misses *misses, enum
         return misses_contents_table(source, misses, table, err);
     rows.by_label.arena = source->arena;
     table_begin(table, source->arena);
-    report_facts(source, table);
+    report_metadata(source, table);
     misses_tell_totals(source, misses, table);
     add_columns(by, misses->n_drawn > 0, by == MISSES_BY_LINE && sources != NULL, table);
     int rc = add_up(misses, by, &rows, err);

@@ -134,7 +134,7 @@ int misses_time_table(const struct report_source *source, struct misses *misses,
     double ns = report_ns(source, misses->step_ticks);
     memset(steps, 0, sizeof steps);
     table_begin(table, source->arena);
-    report_facts(source, table);
+    report_metadata(source, table);
     misses_tell_totals(source, misses, table);
     add_columns(source->arena, table);
     if (add_up(misses, steps, err) < 0)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- facts and notes ---- */
+/* ---- metadata and notes ---- */
 
 /* Events that were not measured for the same reason share a note. */
 static void note_missing(struct making *making)
@@ -256,10 +256,10 @@ static void add_accounted(struct making *making)
     char process[32], accounted[32];
     table_format_ns(process_ns, process, sizeof process);
     table_format_ns(cpu_ns, accounted, sizeof accounted);
-    table_fact_number(making->table, "process_cpu_ns", process_ns, NULL);
-    table_fact_number(making->table, "accounted_share", cpu_ns / process_ns,
-                      arena_printf(source->arena, "check    %s of the process' CPU time is accounted for: %s of %s",
-                                   report_percent(source->arena, cpu_ns / process_ns), accounted, process));
+    table_metadata_number(making->table, "process_cpu_ns", process_ns, NULL);
+    table_metadata_number(making->table, "accounted_share", cpu_ns / process_ns,
+                          arena_printf(source->arena, "check    %s of the process' CPU time is accounted for: %s of %s",
+                                       report_percent(source->arena, cpu_ns / process_ns), accounted, process));
 }
 
 #define SWITCHES_SHARE 0.005
@@ -277,8 +277,8 @@ static void add_switches(const struct making *making)
         making->source->arena,
         "switches %s of it for context switches: as accounted by the kernel for each thread, but %s estimated", all,
         report_percent(making->source->arena, switches->spread_ns / switches->all_ns));
-    table_fact_number(making->table, "switches_ns", switches->all_ns, is_much ? words : NULL);
-    table_fact_number(making->table, "switches_spread_ns", switches->spread_ns, NULL);
+    table_metadata_number(making->table, "switches_ns", switches->all_ns, is_much ? words : NULL);
+    table_metadata_number(making->table, "switches_spread_ns", switches->spread_ns, NULL);
 }
 
 /* Steps of 10 ms are all that the kernel tells, and some of them were taken from nobody of these. */
@@ -286,12 +286,12 @@ static void add_switches(const struct making *making)
 
 static void add_stolen(const struct making *making)
 {
-    table_fact_number(making->table, "withheld_ns", report_ns(making->source, making->shares.kept_ticks), NULL);
+    table_metadata_number(making->table, "withheld_ns", report_ns(making->source, making->shares.kept_ticks), NULL);
     const struct report_source *source = making->source;
     double stolen_ns = report_stolen_ns(source), process_ns = report_process_cpu_ns(source);
     if (info_text(source->reader, INFO_MACHINE_STOLEN_NS) == NULL)
         return;
-    table_fact_number(making->table, "stolen_ns", stolen_ns, NULL);
+    table_metadata_number(making->table, "stolen_ns", stolen_ns, NULL);
     if (source->tree->cpu_is_wall || !(stolen_ns > STOLEN_SHARE * process_ns))
         return;
     char stolen[32];
@@ -445,7 +445,7 @@ int report_make_joined(const struct report_trace *traces, size_t n_traces, const
     report_find_readings(making);
     if (report_join(making, traces + 1, n_traces - 1, err) < 0)
         return -1;
-    report_facts(source, table);
+    report_metadata(source, table);
     if (cost_excess(source, table, err) < 0)
         return -1;
     add_accounted(making);

@@ -64,16 +64,16 @@ static void add_thresholds(const struct phases_report *report, struct table *tab
                         : choice->weight_given                      ? "grain searched"
                         : choice->grain_given                       ? "weight searched"
                                                                     : "searched";
-    table_fact_number(table, "weight", choice->weight, NULL);
-    table_fact_number(table, "grain", choice->grain, NULL);
-    table_fact_number(table, "budget", report->options->budget, NULL);
-    table_fact_number(table, "phases", (double)choice->n_chosen, NULL);
-    table_fact_number(table, "methods", (double)report->n_totals, NULL);
-    table_fact_words(table, NULL, NULL,
-                     arena_printf(arena, "phases   %zu of %zu methods: weight %s, grain %s (%s, budget %s)",
-                                  choice->n_chosen, report->n_totals, report_percent(arena, choice->weight),
-                                  report_percent(arena, choice->grain), given,
-                                  report_percent(arena, report->options->budget)));
+    table_metadata_number(table, "weight", choice->weight, NULL);
+    table_metadata_number(table, "grain", choice->grain, NULL);
+    table_metadata_number(table, "budget", report->options->budget, NULL);
+    table_metadata_number(table, "phases", (double)choice->n_chosen, NULL);
+    table_metadata_number(table, "methods", (double)report->n_totals, NULL);
+    table_metadata_words(table, NULL, NULL,
+                         arena_printf(arena, "phases   %zu of %zu methods: weight %s, grain %s (%s, budget %s)",
+                                      choice->n_chosen, report->n_totals, report_percent(arena, choice->weight),
+                                      report_percent(arena, choice->grain), given,
+                                      report_percent(arena, report->options->budget)));
 }
 
 static void add_estimates(const struct phases_report *report, struct table *table)
@@ -82,14 +82,14 @@ static void add_estimates(const struct phases_report *report, struct table *tabl
     struct arena *arena = report->source->arena;
     const char *each = report->pair_ns > 0 ? arena_printf(arena, " (at %.3g ns a call)", report->pair_ns) : "";
     if (estimates->time_ratio >= 0)
-        table_fact_number(table, "estimate_time", estimates->time_ratio, NULL);
+        table_metadata_number(table, "estimate_time", estimates->time_ratio, NULL);
     if (estimates->invocations_ratio >= 0)
-        table_fact_number(table, "estimate_invocations", estimates->invocations_ratio, NULL);
-    table_fact_number(table, "pair_ns", report->pair_ns, NULL);
-    table_fact_words(table, NULL, NULL,
-                     arena_printf(arena, "overhead %s of the time%s, %s of all calls (the thesis' estimate)",
-                                  estimate_words(arena, estimates->time_ratio), each,
-                                  estimate_words(arena, estimates->invocations_ratio)));
+        table_metadata_number(table, "estimate_invocations", estimates->invocations_ratio, NULL);
+    table_metadata_number(table, "pair_ns", report->pair_ns, NULL);
+    table_metadata_words(table, NULL, NULL,
+                         arena_printf(arena, "overhead %s of the time%s, %s of all calls (the thesis' estimate)",
+                                      estimate_words(arena, estimates->time_ratio), each,
+                                      estimate_words(arena, estimates->invocations_ratio)));
     if (report->choice->over_budget)
         table_note(table, "no thresholds keep within the budget: these cost least; a larger --budget selects more");
     if (estimates->time_ratio < 0)
@@ -171,7 +171,7 @@ int phases_table(const struct phases_report *report, struct table *table, struct
     if (labels == NULL)
         return no_memory(report, err);
     table_begin(table, source->arena);
-    report_facts(source, table);
+    report_metadata(source, table);
     add_thresholds(report, table);
     add_estimates(report, table);
     report_losses(source, table);
@@ -235,7 +235,7 @@ int phases_threads(const struct phases_report *report, struct table *table, stru
     const struct report_source *source = report->source;
     const struct calltree *tree = source->tree;
     table_begin(table, source->arena);
-    report_facts(source, table);
+    report_metadata(source, table);
     report_losses(source, table);
     table_column(table, "Thread", "thread", TABLE_TEXT);
     table_column(table, "tid", "tid", TABLE_TEXT);

@@ -123,7 +123,7 @@ static void say(struct stats_making *making, size_t metric, const struct anova *
         arena, "%-9s %u phases %s: %s, %s of the variance", making->metrics->of[metric].name, anova->n_groups,
         differ(anova) ? "differ more from each other than within" : "do not differ more from each other than within",
         test_words(arena, anova), report_percent(arena, anova->explained));
-    table_fact_words(making->table, NULL, NULL, line);
+    table_metadata_words(making->table, NULL, NULL, line);
 }
 
 static void add_within(struct stats_making *making, size_t metric, const struct anova *anova)
@@ -202,7 +202,7 @@ int stats_table(const struct report_source *source, const struct calltree_total 
     if (groups == NULL)
         return err_set(err, "out of memory for a table of %zu phases", making.n_rows);
     table_begin(table, source->arena);
-    report_facts(source, table);
+    report_metadata(source, table);
     add_columns(&making);
     for (size_t i = 0; i < making.n_rows; i++)
         add_phase(&making, i);

@@ -23,8 +23,8 @@ int sweep_table(const struct report_source *source, const struct sweep *sweep, c
                 struct table *table, struct err *err)
 {
     table_begin(table, source->arena);
-    report_facts(source, table);
-    table_fact_number(table, "pair_ns", base->pair_ns, NULL);
+    report_metadata(source, table);
+    table_metadata_number(table, "pair_ns", base->pair_ns, NULL);
     table_column(table, "Weight", "weight", TABLE_RATIO);
     table_column(table, "Grain", "grain", TABLE_RATIO);
     table_column(table, "Phases", "phases", TABLE_COUNT);

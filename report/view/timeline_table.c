@@ -350,7 +350,7 @@ static void say_regions(struct timeline_making *m)
                                : arena_printf(arena, "region %-2u %s of the time, %u %s%s: %s", r,
                                               report_percent(arena, (double)region->cpu_ticks / (all_ticks(m) + 1e-9)),
                                               region->n_times, region->n_times == 1 ? "time" : "times", cpi, words);
-        table_fact_words(m->table, NULL, NULL, line);
+        table_metadata_words(m->table, NULL, NULL, line);
     }
     if (regions->n > REGIONS_IN_TEXT)
         table_note(m->table,
@@ -435,10 +435,10 @@ int timeline_table(const struct report_source *source, const struct timeline_rea
         .source = source, .read = read, .timeline = read->timeline, .table = table, .is_text = is_text
     };
     table_begin(table, source->arena);
-    report_facts(source, table);
-    table_fact_number(table, "step_ns", timeline_step_ns(m.timeline), NULL);
-    table_fact_number(table, "steps", timeline_n_steps(m.timeline), NULL);
-    table_fact_number(table, "regions", read->regions.n, NULL);
+    report_metadata(source, table);
+    table_metadata_number(table, "step_ns", timeline_step_ns(m.timeline), NULL);
+    table_metadata_number(table, "steps", timeline_n_steps(m.timeline), NULL);
+    table_metadata_number(table, "regions", read->regions.n, NULL);
     find_events(&m);
     if (is_text) {
         say_regions(&m);

@@ -299,7 +299,7 @@ static int make(struct tree_making *making, struct err *err)
         return -1;
     making->asked = methods;
     making->n_asked = making->options->kind == TREE_VIEW_ALL ? 0 : n;
-    report_facts(source, making->table);
+    report_metadata(source, making->table);
     add_columns(making);
     for (size_t i = 0; i < n; i++)
         if (put_view(making, methods[i], all_ticks, err) < 0)

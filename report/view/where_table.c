@@ -29,7 +29,7 @@ static double all_ns(const struct where *where)
     return ns;
 }
 
-/* ---- facts and notes ---- */
+/* ---- metadata and notes ---- */
 
 static const char *base_name(const char *path)
 {
@@ -58,7 +58,7 @@ static void note_symbols(const struct report_source *source, const struct where 
         table_note(table, arena_printf(source->arena, "only exported functions have names in: %s", exported));
 }
 
-static void add_facts(const struct report_source *source, const struct where *where, struct table *table)
+static void add_metadata(const struct report_source *source, const struct where *where, struct table *table)
 {
     char ns[32], cpu[32];
     double stands_for = (double)where->n_ip_samples * where->period_ns, cpu_ns = 0;
@@ -66,13 +66,13 @@ static void add_facts(const struct report_source *source, const struct where *wh
         cpu_ns += where->part_ns[part];
     table_format_ns(stands_for, ns, sizeof ns);
     table_format_ns(cpu_ns, cpu, sizeof cpu);
-    table_fact_number(table, "hits", (double)where->n_ip_samples,
-                      arena_printf(source->arena,
-                                   "samples  %.0f IP samples, one per %.1f ms of a thread's CPU time: %s of %s",
-                                   (double)where->n_ip_samples, where->period_ns / 1e6, ns, cpu));
-    table_fact_number(table, "hit_period_ns", where->period_ns, NULL);
-    table_fact_number(table, "hits_ns", stands_for, NULL);
-    table_fact_number(table, "cpu_ns", cpu_ns, NULL);
+    table_metadata_number(table, "hits", (double)where->n_ip_samples,
+                          arena_printf(source->arena,
+                                       "samples  %.0f IP samples, one per %.1f ms of a thread's CPU time: %s of %s",
+                                       (double)where->n_ip_samples, where->period_ns / 1e6, ns, cpu));
+    table_metadata_number(table, "hit_period_ns", where->period_ns, NULL);
+    table_metadata_number(table, "hits_ns", stands_for, NULL);
+    table_metadata_number(table, "cpu_ns", cpu_ns, NULL);
     table_note(table,
                arena_printf(source->arena,
                             "a share p has a 95 %% interval of +-2 sqrt(p (1 - p) / %.0f): for 50 %%, %.2f points",
@@ -145,13 +145,13 @@ int where_table(const struct report_source *source, const struct where *where, s
 {
     size_t columns[VM_PARTS] = { 0 };
     table_begin(table, source->arena);
-    report_facts(source, table);
+    report_metadata(source, table);
     table_column(table, "Where", "where", TABLE_TEXT);
     table_column(table, "All (%)", "share", TABLE_SHARE);
     for (size_t part = 0; part < VM_PARTS; part++)
         if (where->part_ns[part] > 0 || part == VM_PART_APPLICATION)
             columns[part] = table_column(table, parts[part].heading, parts[part].key, TABLE_SHARE);
-    add_facts(source, where, table);
+    add_metadata(source, where, table);
     add_rows(source, where, columns, table);
     report_losses(source, table);
     return table->is_broken ? err_set(err, "out of memory for a table") : 0;
@@ -214,9 +214,9 @@ static void add_function(const struct report_source *source, const struct where 
 /* Lines that nobody knows are not said: how much that concerns, and what to do about it. */
 static void note_no_lines(const struct report_source *source, struct table *table)
 {
-    const char *fact = info_text(source->reader, INFO_IP_SAMPLES_NO_LINES),
+    const char *row = info_text(source->reader, INFO_IP_SAMPLES_NO_LINES),
                *all = info_text(source->reader, INFO_IP_SAMPLES);
-    double n = fact == NULL ? 0 : strtod(fact, NULL), n_all = all == NULL ? 0 : strtod(all, NULL);
+    double n = without == NULL ? 0 : strtod(without, NULL), n_all = all == NULL ? 0 : strtod(all, NULL);
     bool were_wanted = info_text(source->reader, INFO_CODE_LINES) != NULL;
     if (!(n > 0 && n_all > 0))
         return;

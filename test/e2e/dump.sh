@@ -15,7 +15,7 @@ dump() {
 dump "$trace"
 is "a whole trace: exit status" $status 0
 is "nothing on the standard error" "$errors" ""
-matches "facts are printed" "$said" '^info    host = here  # name of the machine$'
+matches "metadata is printed" "$said" '^info    host = here  # name of the machine$'
 matches "events are printed, in microseconds" "$said" '^ +0\.453 us  main +unwind  Main\.sort\(\)V  instructions=1150$'
 totals="1 kernel events, 1 counter reads, 1 threads, 2 methods"
 is "the totals are the last line" "$(tail -n 1 <<< "$said")" "6 records, $totals"

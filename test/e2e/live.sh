@@ -4,14 +4,14 @@
 # long: yes
 . "$(dirname "$0")/../lib.sh"
 
-# facts FILE: the trace's facts about the live recording, 'key value'.
-facts() {
+# metadata FILE: the trace's metadata about the live recording, 'key value'.
+metadata() {
     "$mmprof" dump --tables "$1" | sed -n 's/^info *\(live\.[a-z_.0-9]*\) = \(.*\)  # .*/\1 \2/p'
 }
 
-# fact FILE KEY
-fact() {
-    facts "$1" | awk -v key="$2" '$1 == key { $1 = ""; sub(/^ /, ""); print }' | tail -n 1
+# value FILE KEY
+value() {
+    metadata "$1" | awk -v key="$2" '$1 == key { $1 = ""; sub(/^ /, ""); print }' | tail -n 1
 }
 
 # below VALUE LIMIT
@@ -92,7 +92,7 @@ for jdk in $(jdks); do
     own=$(awk -F, '$1 == "recorder_cpu" { print $3 / 1e6 }' "$SCRATCH/cost")
     is "JDK $version: mmprof's own CPU time is the trace's" "$own" \
         "$("$mmprof" dump --tables "$trace" | awk '$2 == "recorder.cpu_ns" { print $4 / 1e6 }')"
-    holds "JDK $version: and has all that was charged meanwhile" below "$(fact "$trace" live.own_cpu_ms)" \
+    holds "JDK $version: and has all that was charged meanwhile" below "$(value "$trace" live.own_cpu_ms)" \
         "$(awk "BEGIN { print $own + 0.1 }")"
     goes_on "JDK $version: the program goes on"
     stop_busy "$jvm" "JDK $version: its results and output are those without mmprof"
@@ -112,7 +112,7 @@ for jdk in $(jdks); do
     matches "JDK $version: no class was changed, which it says" "$(cat "$SCRATCH/errors")" \
         'no class was instrumented, so there are samples only: .*, [0-9.]+ s of JIT compilation'
     matches "JDK $version: with the next step" "$(cat "$SCRATCH/errors")" 'next: add --recompile [1-9]'
-    is "JDK $version: nothing was changed" "$(fact "$trace" live.batches)" 0
+    is "JDK $version: nothing was changed" "$(value "$trace" live.batches)" 0
     matches "JDK $version: the report has what samples found" "$(cat "$SCRATCH/report")" \
         '^Busy\.round .*all compiled code would be discarded'
     matches "JDK $version: and says why" "$(cat "$SCRATCH/report")" \
@@ -203,7 +203,7 @@ jdk=$(first_jdk)
 "$mmprof" record --live -q -o "$SCRATCH/cost.dat" -- "$jdk/bin/java" -cp "$classes" bench.Accessors 8 1 \
     > "$SCRATCH/out" 2> "$SCRATCH/errors"
 is "a program is recorded live from its start" "$?" 0
-probes=$(fact "$SCRATCH/cost.dat" live.probes_ms)
+probes=$(value "$SCRATCH/cost.dat" live.probes_ms)
 holds "small methods that are called all the time cost next to nothing: $probes ms" below "$probes" 200
 
 "$mmprof" record --all-methods --budget 2% -p 1 > "$SCRATCH/out" 2>&1

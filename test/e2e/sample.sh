@@ -47,7 +47,7 @@ matches "is said" "$errors" "'sh' started no JVM"
 sample -- "$SCRATCH/none"
 matches "and a command that cannot be run" "$errors" "cannot run '$SCRATCH/none': No such file"
 
-# value KEY: the number of a fact in $said, which is JSON.
+# value KEY: the number of the metadata in $said, which is JSON.
 value() {
     sed -n "s/.*\"$1\":[[:space:]]*\([0-9.e-]*\),\{0,1\}\$/\1/p" <<< "$said" | head -n 1
 }

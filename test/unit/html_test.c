@@ -372,7 +372,7 @@ static void test_places(void)
     table_begin(&table, &arena);
     table_column(&table, "Where", "where", TABLE_TEXT);
     table_column(&table, "All (%)", "share", TABLE_SHARE);
-    table_fact_number(&table, "hits", 74, "of 74 IP samples");
+    table_metadata_number(&table, "hits", 74, "of 74 IP samples");
     struct table_cell *cells = table_row(&table, "kernel");
     cells[0] = table_words("kernel");
     cells[1] = table_number(0.25);

@@ -8,7 +8,7 @@
 static struct last_stacks last;
 static struct java_stack made_stack;
 static uint32_t methods[FRAMES_MAX];
-static struct frame_facts facts[FRAMES_MAX];
+static struct frame_traits traits[FRAMES_MAX];
 static uint64_t now_ns, n_collections;
 static uint64_t words[0x400]; /* on the stack, from STACK_LOW on */
 
@@ -39,7 +39,7 @@ static int take_at(uint64_t time_ns, int32_t tid, bool is_in_java, uint32_t n_mo
     made_stack.is_in_java = is_in_java;
     made_stack.frames[0] = (struct java_frame){ .kind = FRAME_NATIVE };
     methods[0] = 99;
-    facts[0] = (struct frame_facts){ 0, false };
+    traits[0] = (struct frame_traits){ 0, false };
     for (uint32_t i = 0; i < n; i++) {
         struct java_frame *frame = &made_stack.frames[n_all - 1 - i];
         *frame = (struct java_frame){ .index = made[i].index,
@@ -50,14 +50,14 @@ static int take_at(uint64_t time_ns, int32_t tid, bool is_in_java, uint32_t n_mo
         frame->own_begin = i + 1 < n ? (made[i + 1].sp + 15) / 16 * 16 : made[i].sp - 32;
         frame->own_end = made[i].sp - 16;
         methods[n_all - 1 - i] = made[i].method;
-        facts[n_all - 1 - i] = (struct frame_facts){ 1, n_movable > 0 && n - i == n_movable + 1 };
+        traits[n_all - 1 - i] = (struct frame_traits){ 1, n_movable > 0 && n - i == n_movable + 1 };
     }
     const struct thread_state thread = { .sp = STACK_LOW, .stack = (const uint8_t *)words, .n_bytes = sizeof words };
     const struct new_stack stack = { .tid = tid,
                                      .time_ns = time_ns,
                                      .stack = &made_stack,
                                      .methods = methods,
-                                     .facts = facts,
+                                     .traits = traits,
                                      .thread = &thread,
                                      .collections_before = n_collections,
                                      .collections_after = n_collections };
@@ -206,7 +206,7 @@ static void test_searched(void)
                                           take_at(3, 1, true, 0, stub, 2, &change) == 1 &&
                                           take_at(4, 1, true, 0, one, 2, &change) == 0 && change.new_first == 2);
     const struct new_stack searched = {
-        .tid = 1, .time_ns = 5, .stack = &made_stack, .methods = methods, .facts = facts
+        .tid = 1, .time_ns = 5, .stack = &made_stack, .methods = methods, .traits = traits
     };
     made_stack.is_in_java = false;
     CHECK("nor does one of native code", last_stacks_compare(&last, &searched, &change) == 1);
@@ -215,16 +215,17 @@ static void test_searched(void)
     made_stack.end = STACK_WHOLE;
 }
 
-static void test_facts(void)
+static void test_metadata(void)
 {
-    CHECK_NUMBER("arguments of no method are three, for what nobody declares", frame_facts_of("A", "()V").n_arguments,
+    CHECK_NUMBER("arguments of no method are three, for what nobody declares", frame_traits_of("A", "()V").n_arguments,
                  3);
     CHECK_NUMBER("longs and doubles have two words",
-                 frame_facts_of("A", "(IJDLjava/lang/String;[J[[LJack;Z)D").n_arguments, 3 + 1 + 2 + 2 + 1 + 1 + 1 + 1);
-    CHECK_NUMBER("a damaged descriptor has an end", frame_facts_of("A", "(L").n_arguments, 4);
+                 frame_traits_of("A", "(IJDLjava/lang/String;[J[[LJack;Z)D").n_arguments,
+                 3 + 1 + 2 + 2 + 1 + 1 + 1 + 1);
+    CHECK_NUMBER("a damaged descriptor has an end", frame_traits_of("A", "(L").n_arguments, 4);
     CHECK("virtual threads begin in Continuation",
-          frame_facts_of("jdk/internal/vm/Continuation", "()V").is_continuation &&
-              !frame_facts_of("A", "()V").is_continuation);
+          frame_traits_of("jdk/internal/vm/Continuation", "()V").is_continuation &&
+              !frame_traits_of("A", "()V").is_continuation);
 }
 
 static void test_order(void)
@@ -329,7 +330,7 @@ int main(void)
     test_virtual();
     test_callers();
     test_searched();
-    test_facts();
+    test_metadata();
     test_order();
     test_memory();
     last_stacks_free(&last);

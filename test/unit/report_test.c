@@ -425,8 +425,8 @@ static void test_formats(void)
     table_column(&table, "Name", "name", TABLE_TEXT);
     table_column(&table, "Share (%)", "share", TABLE_SHARE);
     table_column(&table, "Zeit", "time_ns", TABLE_NS);
-    table_fact_number(&table, "n", 7, NULL);
-    table_fact_words(&table, "program", "a \"b\"", "program a \"b\"");
+    table_metadata_number(&table, "n", 7, NULL);
+    table_metadata_words(&table, "program", "a \"b\"", "program a \"b\"");
     struct table_cell *cells = table_row(&table, "k");
     cells[0] = table_words("caf\xc3\xa9, \"x\"\n");
     cells[1] = table_number(0.25);
@@ -448,7 +448,7 @@ static void test_formats(void)
                "kind,name,share,time_ns\r\n"
                "k,\"caf\xc3\xa9, \"\"x\"\"?\",0.25,\r\n"
                "k,y,,\r\n");
-    CHECK_TEXT("JSON: facts, rows, notes", printed(&table, JSON, &arena),
+    CHECK_TEXT("JSON: metadata, rows, notes", printed(&table, JSON, &arena),
                "{\n\t\"about\":\t{\n\t\t\"n\":\t7,\n\t\t\"program\":\t\"a \\\"b\\\"\"\n\t},\n\t\"rows\":\t[{\n"
                "\t\t\t\"kind\":\t\"k\",\n\t\t\t\"name\":\t\"caf\xc3\xa9, \\\"x\\\"\\n\",\n\t\t\t\"share\":\t0.25,\n"
                "\t\t\t\"time_ns\":\tnull\n\t\t}, {\n\t\t\t\"kind\":\t\"k\",\n\t\t\t\"name\":\t\"y\",\n"

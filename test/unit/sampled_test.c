@@ -353,34 +353,34 @@ static void test_samples_alone(void)
 static void test_reasons(void)
 {
     static const struct {
-        const char *fact, *why; /* why: NULL: it is damaged */
-    } facts[] = { { "0.25000 12 a/Later parse (I)V", "no probes" },
-                  { "0.02000 2 a/Later", NULL },
-                  { "0.2 10 a/Later x ()V dear 12000000 0.75 a/Main run ()V",
-                    "over budget: recompilation would take 12.0 ms" },
-                  { "0.1 5 a/Later y ()V dear 0", "over budget" },
-                  { "0.1 5 a/Later z ()V loop 0 1 a/Later x ()V 0.5", "a hot loop of its class is running" },
-                  { "0.1 5 a/Later u ()V kept 5", "its class could not be instrumented" },
-                  { "0.1 5 a/Later v ()V none 0", "no retransformation since it was sampled" },
-                  { "0.1 5 a/Later s ()V spared 0", "all compiled code would be discarded" },
-                  { "0.1 5 a/Later r ()V archive 0", "the JVM writes a class archive" } };
+        const char *value, *why; /* why: NULL: it is damaged */
+    } reasons[] = { { "0.25000 12 a/Later parse (I)V", "no probes" },
+                    { "0.02000 2 a/Later", NULL },
+                    { "0.2 10 a/Later x ()V dear 12000000 0.75 a/Main run ()V",
+                      "over budget: recompilation would take 12.0 ms" },
+                    { "0.1 5 a/Later y ()V dear 0", "over budget" },
+                    { "0.1 5 a/Later z ()V loop 0 1 a/Later x ()V 0.5", "a hot loop of its class is running" },
+                    { "0.1 5 a/Later u ()V kept 5", "its class could not be instrumented" },
+                    { "0.1 5 a/Later v ()V none 0", "no retransformation since it was sampled" },
+                    { "0.1 5 a/Later s ()V spared 0", "all compiled code would be discarded" },
+                    { "0.1 5 a/Later r ()V archive 0", "the JVM writes a class archive" } };
     struct maker m;
     struct made made;
     struct sampled *all;
     size_t n, at = 0;
     char key[32];
     begin(&m);
-    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++) {
         snprintf(key, sizeof key, "live.sampled.%zu", i);
-        maker_info(&m, key, facts[i].fact);
+        maker_info(&m, key, reasons[i].value);
     }
     maker_info(&m, "live.method.0", "off 1.000 5 100 its calls are too short");
     maker_info(&m, "live.method.1", "armed 1.000 0 0 ");
     read_back(&m, &made);
     maker_must(&m, sampled_find(&made.trace.source, &all, &n, &m.err));
-    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
-        if (facts[i].why != NULL)
-            CHECK_TEXT("a reason is told in words", at < n ? all[at++].why : "", facts[i].why);
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (reasons[i].why != NULL)
+            CHECK_TEXT("a reason is told in words", at < n ? all[at++].why : "", reasons[i].why);
     CHECK_NUMBER("damaged ones are none", n, at);
     CHECK_TEXT("why probes are off, is told", sampled_why_off(&made.trace.source, 0),
                "switched off: its calls are too short");
