@@ -29,10 +29,10 @@ static void print_access(FILE *out, const struct memtrace_entry *e)
         fprintf(out, " object %" PRIu64, e->object - 1);
 }
 
-static void print_place(FILE *out, uint32_t place)
+static void print_location(FILE *out, uint32_t location)
 {
-    if (place != MEMTRACE_NO_NUMBER)
-        fprintf(out, ", place %" PRIu32, place);
+    if (location != MEMTRACE_NO_NUMBER)
+        fprintf(out, ", location %" PRIu32, location);
 }
 
 static void print_name(FILE *out, const struct memtrace_entry *e)
@@ -56,7 +56,7 @@ static void print_name(FILE *out, const struct memtrace_entry *e)
         put_text(out, e->source);
         break;
     default:
-        fprintf(out, "place   %" PRIu32 " method %" PRIu32 ", line %" PRIu32, e->number, e->method, e->line);
+        fprintf(out, "location %" PRIu32 " method %" PRIu32 ", line %" PRIu32, e->number, e->method, e->line);
         break;
     }
 }
@@ -75,7 +75,7 @@ static void print_entry(FILE *out, const struct memtrace_entry *e)
                 "create  %" PRIu64 " object %" PRIu64 " class %" PRIu32 ", thread %" PRIu32 ", %#" PRIx64 " %" PRIu64
                 " bytes",
                 e->time, e->object, e->class_number, e->thread, e->address, e->bytes);
-        print_place(out, e->place);
+        print_location(out, e->location);
         break;
     case MEMTRACE_MOVED:
         fprintf(out, "move    object %" PRIu64 " to %#" PRIx64, e->object, e->address);
@@ -86,7 +86,7 @@ static void print_entry(FILE *out, const struct memtrace_entry *e)
                 " uses, %" PRIu64 " bytes",
                 e->has_died ? "die    " : "stay   ", e->object, e->class_number, e->created, e->lifetime, e->n_uses,
                 e->bytes);
-        print_place(out, e->place);
+        print_location(out, e->location);
         break;
     case MEMTRACE_TOTALS:
         fprintf(out, "end     %" PRIu64 ", %" PRIu64 " accesses", e->time, e->n_accesses);

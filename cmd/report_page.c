@@ -45,7 +45,7 @@ static int make_line(struct report_run *run, struct html_page *page, struct err 
 }
 
 /* A trace that does not tell of code or pauses is no error. */
-static void make_places(struct report_run *run, struct page_parts *parts, struct html_page *page)
+static void make_ip_samples(struct report_run *run, struct page_parts *parts, struct html_page *page)
 {
     const struct report_source *source = run->traces[0].source;
     const struct where *where = &run->passes[0].where;
@@ -83,6 +83,6 @@ int report_page_print(struct report_run *run, struct err *err)
                     &parts->stats, err) < 0 ||
         make_line(run, &page, err) < 0)
         return -1;
-    make_places(run, parts, &page);
+    make_ip_samples(run, parts, &page);
     return write_page(&page, o->html, err);
 }

@@ -11,7 +11,7 @@
 #define OWN_CLASSES "java/lang/Mmprof" /* the probes' own frames are no one's calls */
 
 /* Where a recorded context stands in the new tree, and the weight of the samples that say so. */
-struct sampled_place {
+struct sampled_position {
     uint32_t node, next; /* next: index of another one; 0: none */
     uint64_t ns;
 };
@@ -27,22 +27,22 @@ struct planting {
     const struct calltree *measured, *from; /* what probes measured; from: with the ends that samples tell */
     const struct trace_samples *samples;
     const struct trace_reader *reader;
-    struct calltree *tree;     /* the new one; its nodes are malloc'ed until the end */
-    uint32_t room;             /* of its nodes */
-    struct hash_set paths;     /* a root and a context: its node */
-    uint32_t n_methods;        /* of the samples */
-    uint32_t *recorded;        /* by the samples' method: the trace's of that name, or CALLTREE_NONE; the arena's, as */
-    uint32_t *method_of;       /* by the samples' method: the new tree's                  all that follow but places */
-    uint32_t *number_of;       /* by the new tree's method: the samples' */
+    struct calltree *tree; /* the new one; its nodes are malloc'ed until the end */
+    uint32_t room;         /* of its nodes */
+    struct hash_set paths; /* a root and a context: its node */
+    uint32_t n_methods;    /* of the samples */
+    uint32_t *recorded;    /* by the samples' method: the trace's of that name, or CALLTREE_NONE; the arena's, as */
+    uint32_t *method_of;   /* by the samples' method: the new tree's                  all that follow but positions */
+    uint32_t *number_of;   /* by the new tree's method: the samples' */
     struct method_name *names; /* of methods that only samples know */
     bool *is_own;              /* by context: it is in the probes' own calls */
     bool *is_ended;            /* by the new tree's method: sampled_ends.h */
     uint32_t *stack, *stack_nodes;
-    uint64_t least;               /* samples that divide a context's time */
-    uint32_t *root_of;            /* by recorded context: the new root, for roots */
-    uint32_t *first_place;        /* by recorded context: index, 0: none */
-    struct sampled_place *places; /* owned */
-    uint32_t n_places, places_room;
+    uint64_t least;                     /* samples that divide a context's time */
+    uint32_t *root_of;                  /* by recorded context: the new root, for roots */
+    uint32_t *first_position;           /* by recorded context: index, 0: none */
+    struct sampled_position *positions; /* owned */
+    uint32_t n_positions, positions_room;
     struct division *own;              /* by recorded context: its own time */
     uint64_t *n_own;                   /* by recorded context: samples in it, and in no other one that it calls */
     uint32_t *leaf, *anchor;           /* by kept sample: its node, and the recorded context that it is in */
@@ -152,19 +152,19 @@ static uint32_t node_of_context(struct planting *p, uint32_t root, uint32_t cont
 }
 
 /* Returns 0, or -1: no memory. */
-static int add_place(struct planting *p, uint32_t measured, uint32_t node, uint64_t ns)
+static int add_position(struct planting *p, uint32_t measured, uint32_t node, uint64_t ns)
 {
-    uint32_t i = p->first_place[measured];
-    while (i != 0 && p->places[i].node != node)
-        i = p->places[i].next;
+    uint32_t i = p->first_position[measured];
+    while (i != 0 && p->positions[i].node != node)
+        i = p->positions[i].next;
     if (i == 0) {
-        if (vec_reserve(p->places, p->places_room, p->n_places + 2) < 0)
+        if (vec_reserve(p->positions, p->positions_room, p->n_positions + 2) < 0)
             return -1;
-        i = ++p->n_places;
-        p->places[i] = (struct sampled_place){ node, p->first_place[measured], 0 };
-        p->first_place[measured] = i;
+        i = ++p->n_positions;
+        p->positions[i] = (struct sampled_position){ node, p->first_position[measured], 0 };
+        p->first_position[measured] = i;
     }
-    p->places[i].ns += ns;
+    p->positions[i].ns += ns;
     return 0;
 }
 
@@ -216,7 +216,7 @@ static uint32_t find_anchor(struct planting *p, const struct trace_kept_sample *
             continue;
         }
         anchor = child;
-        if (add_place(p, child, p->stack_nodes[n], sample->weight_ns) < 0)
+        if (add_position(p, child, p->stack_nodes[n], sample->weight_ns) < 0)
             return 0;
     }
     return anchor;
@@ -249,7 +249,7 @@ static uint64_t take_part(struct division *d, double weight)
     return part;
 }
 
-/* What a recorded context has, to one of its places. */
+/* What a recorded context has, to one of its positions. */
 struct handing {
     const struct calltree_node *node;
     double weight, seen;
@@ -280,19 +280,19 @@ static void hand_over(struct planting *p, uint32_t measured, const struct handin
 }
 
 /* A context that no sample was in stands where its caller does. */
-static int place_all(struct planting *p)
+static int position_all(struct planting *p)
 {
     for (uint32_t i = 1; i < p->from->n_nodes; i++) {
         const struct calltree_node *node = &p->from->nodes[i];
-        bool is_left_out = node->parent == i ? p->root_of[i] == 0 : p->first_place[node->parent] == 0;
-        if (p->first_place[i] != 0 || is_left_out)
+        bool is_left_out = node->parent == i ? p->root_of[i] == 0 : p->first_position[node->parent] == 0;
+        if (p->first_position[i] != 0 || is_left_out)
             continue;
-        uint32_t best = p->first_place[node->parent], at = p->root_of[i];
-        for (uint32_t k = best; k != 0; k = p->places[k].next)
-            best = p->places[k].ns > p->places[best].ns ? k : best;
+        uint32_t best = p->first_position[node->parent], at = p->root_of[i];
+        for (uint32_t k = best; k != 0; k = p->positions[k].next)
+            best = p->positions[k].ns > p->positions[best].ns ? k : best;
         if (node->parent != i)
-            at = best == 0 ? 0 : node_of(p, p->places[best].node, node->method);
-        if (at == 0 || add_place(p, i, at, 1) < 0)
+            at = best == 0 ? 0 : node_of(p, p->positions[best].node, node->method);
+        if (at == 0 || add_position(p, i, at, 1) < 0)
             return -1;
     }
     return 0;
@@ -302,11 +302,11 @@ static void hand_over_all(struct planting *p)
 {
     for (uint32_t i = 1; i < p->from->n_nodes; i++) {
         struct handing h = { .node = &p->from->nodes[i] };
-        for (uint32_t k = p->first_place[i]; k != 0; k = p->places[k].next)
-            h.weight += (double)p->places[k].ns;
-        for (uint32_t k = p->first_place[i]; k != 0; k = p->places[k].next) {
-            hand_over(p, i, &h, p->places[k].node, (double)p->places[k].ns);
-            h.seen += (double)p->places[k].ns;
+        for (uint32_t k = p->first_position[i]; k != 0; k = p->positions[k].next)
+            h.weight += (double)p->positions[k].ns;
+        for (uint32_t k = p->first_position[i]; k != 0; k = p->positions[k].next) {
+            hand_over(p, i, &h, p->positions[k].node, (double)p->positions[k].ns);
+            h.seen += (double)p->positions[k].ns;
         }
     }
     for (size_t i = 0; i < p->samples->n_kept; i++)
@@ -351,15 +351,15 @@ static bool make_room(struct planting *p)
     p->stack = arena_alloc(arena, n_contexts * sizeof *p->stack);
     p->stack_nodes = arena_alloc(arena, n_contexts * sizeof *p->stack_nodes);
     p->root_of = arena_alloc(arena, n_measured * sizeof *p->root_of);
-    p->first_place = arena_alloc(arena, n_measured * sizeof *p->first_place);
+    p->first_position = arena_alloc(arena, n_measured * sizeof *p->first_position);
     p->own = arena_alloc(arena, n_measured * sizeof *p->own);
     p->n_own = arena_alloc(arena, n_measured * sizeof *p->n_own);
     p->leaf = arena_alloc(arena, n_kept * sizeof *p->leaf);
     p->anchor = arena_alloc(arena, n_kept * sizeof *p->anchor);
     if (p->recorded == NULL || p->method_of == NULL || p->names == NULL || p->number_of == NULL ||
         p->method_samples == NULL || p->latest == NULL || p->is_own == NULL || p->stack == NULL ||
-        p->stack_nodes == NULL || p->root_of == NULL || p->first_place == NULL || p->own == NULL || p->n_own == NULL ||
-        p->leaf == NULL || p->anchor == NULL)
+        p->stack_nodes == NULL || p->root_of == NULL || p->first_position == NULL || p->own == NULL ||
+        p->n_own == NULL || p->leaf == NULL || p->anchor == NULL)
         return false;
     for (size_t i = 0; i < n_methods; i++)
         p->number_of[i] = CALLTREE_NONE;
@@ -445,7 +445,7 @@ static int plant(struct planting *p)
     for (size_t i = 0; i < p->samples->n_kept; i++)
         if (take_sample(p, i) < 0)
             return -1;
-    if (end_calls(p) < 0 || place_all(p) < 0 || !make_values(p))
+    if (end_calls(p) < 0 || position_all(p) < 0 || !make_values(p))
         return -1;
     hand_over_all(p);
     sum_up(tree);
@@ -572,7 +572,7 @@ int sampled_tree(const struct report_source *source, const struct trace_samples 
         free(p.tree->nodes);
     free(p.probe_ticks);
     free(p.n_samples);
-    free(p.places);
+    free(p.positions);
     hash_free(&p.paths);
     if (are_all)
         with->clock = PHASES_CPU;

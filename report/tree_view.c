@@ -96,25 +96,26 @@ int tree_view_find(const struct report_source *source, const char *names, uint32
                    struct err *err)
 {
     const struct calltree *tree = source->tree;
-    size_t *place = arena_alloc(source->arena, ((size_t)tree->n_methods + 1) * sizeof *place); /* SIZE_MAX: not named */
+    size_t *index_of =
+        arena_alloc(source->arena, ((size_t)tree->n_methods + 1) * sizeof *index_of); /* SIZE_MAX: not named */
     struct found *found = arena_alloc(source->arena, ((size_t)tree->n_methods + 1) * sizeof *found);
     *methods = arena_alloc(source->arena, ((size_t)tree->n_methods + 1) * sizeof **methods);
     *n = 0;
-    if (place == NULL || found == NULL || *methods == NULL)
+    if (index_of == NULL || found == NULL || *methods == NULL)
         return no_memory(err);
     for (uint32_t i = 1; i < tree->n_nodes; i++) {
         uint32_t method = tree->nodes[i].method;
-        if (method >= tree->n_methods || place[method] == SIZE_MAX)
+        if (method >= tree->n_methods || index_of[method] == SIZE_MAX)
             continue;
         struct method_name name = report_name(source, method);
-        if (place[method] == 0 && java_names_is(source->arena, &name, names)) {
+        if (index_of[method] == 0 && java_names_is(source->arena, &name, names)) {
             found[*n].method = method;
-            place[method] = ++*n;
-        } else if (place[method] == 0) {
-            place[method] = SIZE_MAX;
+            index_of[method] = ++*n;
+        } else if (index_of[method] == 0) {
+            index_of[method] = SIZE_MAX;
             continue;
         }
-        found[place[method] - 1].ticks += ticks_of(source, i);
+        found[index_of[method] - 1].ticks += ticks_of(source, i);
     }
     qsort(found, *n, sizeof *found, largest_first);
     for (size_t i = 0; i < *n; i++)

@@ -161,22 +161,23 @@ static const struct jvm_mapping *find_mapping(struct native_frames *native, uint
  * "Register + offset", "the word there", "+ more": all that compilers and libc's frames of signals are made of.  A
  * register's expression begins with the CFA on its stack, which a register in front of all else covers.
  */
-static bool take_place(const struct registers *registers, const Dwarf_Op *ops, size_t n, struct native_place *place)
+static bool take_location(const struct registers *registers, const Dwarf_Op *ops, size_t n,
+                          struct native_location *location)
 {
     bool is_first = true;
-    *place = (struct native_place){ .base = NATIVE_CFA };
+    *location = (struct native_location){ .base = NATIVE_CFA };
     for (size_t i = 0; i < n; i++) {
         const Dwarf_Op *op = &ops[i];
         int number = op->atom >= DW_OP_breg0 && op->atom <= DW_OP_breg31 ? op->atom - DW_OP_breg0
                      : op->atom == DW_OP_bregx                           ? (int)op->number
                                                                          : -1;
         if (is_first && (number == registers->sp || number == registers->fp)) {
-            place->base = number == registers->sp ? NATIVE_SP : NATIVE_FP;
-            place->offset = (int64_t)(op->atom == DW_OP_bregx ? op->number2 : op->number);
+            location->base = number == registers->sp ? NATIVE_SP : NATIVE_FP;
+            location->offset = (int64_t)(op->atom == DW_OP_bregx ? op->number2 : op->number);
         } else if (op->atom == DW_OP_plus_uconst) {
-            place->offset += (int64_t)op->number;
-        } else if (op->atom == DW_OP_deref && i == n - 1 && !place->is_behind_word) {
-            place->is_behind_word = true;
+            location->offset += (int64_t)op->number;
+        } else if (op->atom == DW_OP_deref && i == n - 1 && !location->is_behind_word) {
+            location->is_behind_word = true;
         } else if (op->atom != DW_OP_call_frame_cfa || i != 0) {
             return false;
         }
@@ -190,16 +191,16 @@ static bool take_place(const struct registers *registers, const Dwarf_Op *ops, s
  * operation asks for the instruction pointer.
  */
 static bool take_linkage(const struct registers *registers, const Dwarf_Op *ops, size_t n, uint64_t pc,
-                         struct native_place *place)
+                         struct native_location *location)
 {
-    *place = (struct native_place){ .base = NATIVE_SP, .offset = (pc & 15) >= 11 ? 16 : 8 };
+    *location = (struct native_location){ .base = NATIVE_SP, .offset = (pc & 15) >= 11 ? 16 : 8 };
     return n == 8 && registers->sp == 7 && ops[0].atom == DW_OP_breg7 && ops[0].number == 8 &&
            ops[1].atom == DW_OP_breg16;
 }
 
 /* Where a register of the caller is; *is_same: in the register itself; *is_none: nowhere. */
-static bool take_register(Dwarf_Frame *frame, const struct registers *registers, int number, struct native_place *place,
-                          bool *is_same, bool *is_none)
+static bool take_register(Dwarf_Frame *frame, const struct registers *registers, int number,
+                          struct native_location *location, bool *is_same, bool *is_none)
 {
     Dwarf_Op memory[3], *ops;
     size_t n;
@@ -207,7 +208,7 @@ static bool take_register(Dwarf_Frame *frame, const struct registers *registers,
         return false;
     *is_same = n == 0 && ops == NULL;
     *is_none = n == 0 && ops != NULL;
-    return n == 0 || take_place(registers, ops, n, place);
+    return n == 0 || take_location(registers, ops, n, location);
 }
 
 static struct native_rule take_rule(Dwarf_Frame *frame, const struct registers *registers, uint64_t pc)
@@ -218,7 +219,7 @@ static struct native_rule take_rule(Dwarf_Frame *frame, const struct registers *
     size_t n;
     int link = dwarf_frame_info(frame, NULL, NULL, &is_signal);
     if (link < 0 || dwarf_frame_cfa(frame, &ops, &n) != 0 ||
-        (!take_place(registers, ops, n, &rule.cfa) && !take_linkage(registers, ops, n, pc, &rule.cfa)) ||
+        (!take_location(registers, ops, n, &rule.cfa) && !take_linkage(registers, ops, n, pc, &rule.cfa)) ||
         !take_register(frame, registers, link, &rule.return_to, &rule.is_linked, &is_none))
         return rule;
     if (is_none) {

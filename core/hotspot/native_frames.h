@@ -22,7 +22,7 @@ enum native_kind {
 };
 
 /* An address: of the base's value, or of the word that the base points to, plus an offset. */
-struct native_place {
+struct native_location {
     enum native_base base;
     bool is_behind_word;
     int64_t offset;
@@ -30,10 +30,10 @@ struct native_place {
 
 struct native_rule {
     enum native_kind kind;
-    struct native_place cfa;           /* the caller's stack pointer */
-    struct native_place return_to, fp; /* where the return address is, and the caller's frame pointer */
-    bool has_fp;                       /* else the caller's frame pointer is the function's */
-    bool is_linked;                    /* the return address is in the link register, and return_to is nothing */
+    struct native_location cfa;           /* the caller's stack pointer */
+    struct native_location return_to, fp; /* where the return address is, and the caller's frame pointer */
+    bool has_fp;                          /* else the caller's frame pointer is the function's */
+    bool is_linked;                       /* the return address is in the link register, and return_to is nothing */
 };
 
 struct native_frames;

@@ -4,12 +4,12 @@
 
 #define NATIVE_MAX 512 /* frames of native code in a row */
 
-static bool read_place(const struct thread_state *thread, const struct cursor_frame *frame, uint64_t cfa,
-                       const struct native_place *place, uint64_t *address)
+static bool read_location(const struct thread_state *thread, const struct cursor_frame *frame, uint64_t cfa,
+                          const struct native_location *location, uint64_t *address)
 {
-    *address = place->base == NATIVE_SP ? frame->sp : place->base == NATIVE_FP ? frame->fp : cfa;
-    *address += (uint64_t)place->offset;
-    return !place->is_behind_word || stack_word_at(thread, *address, address);
+    *address = location->base == NATIVE_SP ? frame->sp : location->base == NATIVE_FP ? frame->fp : cfa;
+    *address += (uint64_t)location->offset;
+    return !location->is_behind_word || stack_word_at(thread, *address, address);
 }
 
 /* Where a native function returns to, which may still be in the link register. */
@@ -19,7 +19,7 @@ static bool read_return(const struct thread_state *thread, const struct cursor_f
     uint64_t at;
     *pc = thread->link;
     return rule->is_linked ? stack_is_interrupted(thread, frame)
-                           : read_place(thread, frame, cfa, &rule->return_to, &at) && stack_word_at(thread, at, pc);
+                           : read_location(thread, frame, cfa, &rule->return_to, &at) && stack_word_at(thread, at, pc);
 }
 
 /*
@@ -50,9 +50,9 @@ static bool leave_native(struct stack_walker *walker, const struct thread_state 
     *kind = rule->kind;
     if (rule->kind == NATIVE_UNKNOWN && leave_leaf(walker, thread, frame))
         return true;
-    if (rule->kind <= NATIVE_OUTERMOST || !read_place(thread, frame, 0, &rule->cfa, &cfa) || cfa < frame->sp ||
+    if (rule->kind <= NATIVE_OUTERMOST || !read_location(thread, frame, 0, &rule->cfa, &cfa) || cfa < frame->sp ||
         (cfa == frame->sp && !rule->is_linked) || !read_return(thread, frame, cfa, rule, &pc) ||
-        (rule->has_fp && (!read_place(thread, frame, cfa, &rule->fp, &at) || !stack_word_at(thread, at, &fp)))) {
+        (rule->has_fp && (!read_location(thread, frame, cfa, &rule->fp, &at) || !stack_word_at(thread, at, &fp)))) {
         *kind = rule->kind == NATIVE_OUTERMOST ? NATIVE_OUTERMOST : NATIVE_UNKNOWN;
         return false;
     }

@@ -27,13 +27,13 @@ static int connect_to(const struct jvm_process *process, const struct guest *gue
     struct stat status;
     struct ucred who = { 0, 0, 0 };
     socklen_t n = sizeof who;
-    if (fstatat(guest->place, socket_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+    if (fstatat(guest->base, socket_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
         return -1;
     errno = ECONNREFUSED;
     if (!S_ISSOCK(status.st_mode))
         return -1;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", guest->place, socket_name);
+    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", guest->base, socket_name);
     if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof address) == 0 &&
         getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) == 0 && who.pid == process->pid)
         return fd;
@@ -51,7 +51,7 @@ static int connect_to(const struct jvm_process *process, const struct guest *gue
 static int remove_stale(const struct jvm_process *process, const struct guest *guest, const char *socket_name,
                         struct err *err)
 {
-    if (unlinkat(guest->place, socket_name, 0) == 0 || errno == ENOENT)
+    if (unlinkat(guest->base, socket_name, 0) == 0 || errno == ENOENT)
         return 0;
     err_set(err, "'/tmp/.java_pid%d' is left from a JVM that was killed, and in the way: %s", (int)process->inner_pid,
             strerror(errno));
@@ -88,7 +88,7 @@ static int wake_up(const struct jvm_process *process, struct guest *guest, const
     if (kill(process->pid, SIGQUIT) == 0)
         for (int waited = 0; waited < START_TIMEOUT_MS && !there; waited += 5) {
             nanosleep(&pause, NULL);
-            there = fstatat(guest->place, socket_name, &status, AT_SYMLINK_NOFOLLOW) == 0;
+            there = fstatat(guest->base, socket_name, &status, AT_SYMLINK_NOFOLLOW) == 0;
         }
     if (!there) /* the guest's child removes the file when the JVM has seen it, however late */
         return not_answering(process, err);

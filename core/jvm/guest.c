@@ -30,14 +30,14 @@ static void remove_files(int directory)
     unlinkat(directory, GUEST_LIBRARY, 0);
 }
 
-static void remove_directory(int place, const char *name)
+static void remove_directory(int base, const char *name)
 {
-    int directory = openat(place, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    int directory = openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (directory < 0)
         return;
     remove_files(directory);
     close(directory);
-    unlinkat(place, name, AT_REMOVEDIR);
+    unlinkat(base, name, AT_REMOVEDIR);
 }
 
 /* ---- the child that removes what a killed process left ---- */
@@ -70,15 +70,14 @@ static bool take_message(struct message *message, struct left *left)
     return true;
 }
 
-static void remove_trigger(int place, pid_t pid, const struct left *left)
+static void remove_trigger(int base, pid_t pid, const struct left *left)
 {
     const struct timespec pause = { 0, 10000000 };
-    for (int waited = 0;
-         waited < TRIGGER_TIMEOUT_MS && faccessat(place, left->socket, F_OK, AT_SYMLINK_NOFOLLOW) != 0 &&
-         (pid == 0 || kill(pid, 0) == 0);
+    for (int waited = 0; waited < TRIGGER_TIMEOUT_MS && faccessat(base, left->socket, F_OK, AT_SYMLINK_NOFOLLOW) != 0 &&
+                         (pid == 0 || kill(pid, 0) == 0);
          waited += 10)
         nanosleep(&pause, NULL);
-    unlinkat(place, left->trigger, 0);
+    unlinkat(base, left->trigger, 0);
 }
 
 /* All but two descriptors are closed: whoever waits for the end of our output must not wait for this child. */
@@ -92,7 +91,7 @@ static void keep_only(int a, int b)
     syscall(SYS_close_range, high + 1, ~0u, 0u);
 }
 
-static _Noreturn void guard(int place, pid_t pid, int pipe_fd)
+static _Noreturn void guard(int base, pid_t pid, int pipe_fd)
 {
     struct message message;
     struct left left = { "", "", "" };
@@ -102,13 +101,13 @@ static _Noreturn void guard(int place, pid_t pid, int pipe_fd)
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
-    keep_only(place, pipe_fd);
+    keep_only(base, pipe_fd);
     while (is_needed && read(pipe_fd, &message, sizeof message) == (ssize_t)sizeof message)
         is_needed = take_message(&message, &left);
     if (left.directory[0] != '\0')
-        remove_directory(place, left.directory);
+        remove_directory(base, left.directory);
     if (left.trigger[0] != '\0')
-        remove_trigger(place, pid, &left);
+        remove_trigger(base, pid, &left);
     _exit(0);
 }
 
@@ -121,7 +120,7 @@ static void start_guard(struct guest *guest)
     guest->guard_pid = fork();
     if (guest->guard_pid == 0) {
         close(ends[1]);
-        guard(guest->place, guest->pid, ends[0]);
+        guard(guest->base, guest->pid, ends[0]);
     }
     close(ends[0]);
     guest->guard_fd = ends[1];
@@ -165,8 +164,8 @@ int guest_open(struct guest *guest, const struct jvm_process *process, const cha
     if (is_elsewhere)
         snprintf(from_here, sizeof from_here, "/proc/%d/root%s", (int)process->pid, path);
     /* A link in a container would lead to a place of ours. */
-    guest->place = open(from_here, O_PATH | O_DIRECTORY | O_CLOEXEC | (is_elsewhere ? O_NOFOLLOW : 0));
-    if (guest->place < 0) {
+    guest->base = open(from_here, O_PATH | O_DIRECTORY | O_CLOEXEC | (is_elsewhere ? O_NOFOLLOW : 0));
+    if (guest->base < 0) {
         err_set(err, "cannot enter '%s' of the JVM: %s", path, strerror(errno));
         return err_next(err, "make it a directory that the JVM's user may write into");
     }
@@ -197,12 +196,12 @@ int guest_make_directory(struct guest *guest, struct err *err)
     struct message message = { .what = LEFT_DIRECTORY };
     memcpy(message.name, name, sizeof name);
     tell_guard(guest, &message);
-    if (mkdirat(guest->place, name, 0700) < 0) {
+    if (mkdirat(guest->base, name, 0700) < 0) {
         err_set(err, "cannot make a directory in '%s' of the JVM: %s", guest->path, strerror(errno));
         return err_next(err, "make it writable for the JVM's user");
     }
     memcpy(guest->directory, name, sizeof name);
-    guest->directory_fd = openat(guest->place, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    guest->directory_fd = openat(guest->base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     struct stat status;
     if (guest->directory_fd < 0 || fstat(guest->directory_fd, &status) < 0 || status.st_uid != geteuid())
         return err_set(err, "'%s/%s' of the JVM is not what was made", guest->path, name);
@@ -314,7 +313,7 @@ static int clear_working_directory(const struct guest *guest, const char *trigge
 static int create_trigger(const struct guest *guest, const char *trigger, struct err *err)
 {
     struct stat status;
-    int fd = openat(guest->place, trigger, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0660);
+    int fd = openat(guest->base, trigger, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0660);
     if (fd < 0 && errno != EEXIST) {
         err_set(err, "cannot create '%s/%s' of the JVM: %s", guest->path, trigger, strerror(errno));
         return err_next(err, "make '%s' of the JVM writable for its user", guest->path);
@@ -323,10 +322,10 @@ static int create_trigger(const struct guest *guest, const char *trigger, struct
         errno = 0; /* root's does */
     if (fd >= 0)
         close(fd);
-    if (fstatat(guest->place, trigger, &status, AT_SYMLINK_NOFOLLOW) == 0 && is_accepted(guest, &status))
+    if (fstatat(guest->base, trigger, &status, AT_SYMLINK_NOFOLLOW) == 0 && is_accepted(guest, &status))
         return 0;
     if (fd >= 0)
-        unlinkat(guest->place, trigger, 0);
+        unlinkat(guest->base, trigger, 0);
     return in_the_way(&status, guest->path, trigger, err);
 }
 
@@ -334,7 +333,7 @@ int guest_make_trigger(struct guest *guest, const char *trigger, const char *soc
 {
     struct message message = { .what = LEFT_TRIGGER };
     if (clear_working_directory(guest, trigger, err) < 0 ||
-        clear_way(guest, guest->place, guest->path, trigger, err) < 0)
+        clear_way(guest, guest->base, guest->path, trigger, err) < 0)
         return -1;
     snprintf(message.name, sizeof message.name, "%s", trigger);
     snprintf(message.socket, sizeof message.socket, "%s", socket);
@@ -348,7 +347,7 @@ int guest_make_trigger(struct guest *guest, const char *trigger, const char *soc
 
 void guest_remove_trigger(struct guest *guest, const char *trigger)
 {
-    unlinkat(guest->place, trigger, 0);
+    unlinkat(guest->base, trigger, 0);
     guest->has_trigger = false;
 }
 
@@ -360,7 +359,7 @@ void guest_remove(struct guest *guest)
         guest->directory_fd = -1;
     }
     if (guest->directory[0] != '\0')
-        unlinkat(guest->place, guest->directory, AT_REMOVEDIR);
+        unlinkat(guest->base, guest->directory, AT_REMOVEDIR);
     guest->directory[0] = '\0';
     end_guard(guest);
 }
@@ -368,7 +367,7 @@ void guest_remove(struct guest *guest)
 void guest_close(struct guest *guest)
 {
     guest_remove(guest);
-    if (guest->place >= 0)
-        close(guest->place);
-    guest->place = -1;
+    if (guest->base >= 0)
+        close(guest->base);
+    guest->base = -1;
 }

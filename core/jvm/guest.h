@@ -18,7 +18,7 @@
 #define GUEST_PATH_BYTES 108 /* a socket's address */
 
 struct guest {
-    int place;                        /* the directory, such as the JVM's /tmp; or -1 */
+    int base;                         /* the directory, such as the JVM's /tmp; or -1 */
     char path[GUEST_NAME_BYTES];      /* as the JVM sees it */
     char directory[GUEST_NAME_BYTES]; /* the private one in it: its name; "" when there is none */
     int directory_fd;                 /* or -1 */
@@ -30,9 +30,9 @@ struct guest {
     pid_t guard_pid;
 };
 
-#define GUEST_NONE                                                      \
-    {                                                                   \
-        .place = -1, .directory_fd = -1, .guard_fd = -1, .path = "/tmp" \
+#define GUEST_NONE                                                     \
+    {                                                                  \
+        .base = -1, .directory_fd = -1, .guard_fd = -1, .path = "/tmp" \
     }
 
 /*

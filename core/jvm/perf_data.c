@@ -151,7 +151,7 @@ static bool find_entry(const struct perf_data *data, const char *name, struct pe
     return false;
 }
 
-size_t perf_data_place(const struct perf_data *data, const char *name)
+size_t perf_data_offset(const struct perf_data *data, const char *name)
 {
     struct perf_data_entry entry;
     if (data->n == 0 || !find_entry(data, name, &entry) || entry.type != 'J' || entry.n < 8)
@@ -159,19 +159,19 @@ size_t perf_data_place(const struct perf_data *data, const char *name)
     return (size_t)(entry.value - data->bytes);
 }
 
-bool perf_data_at(const struct perf_data *data, size_t place, uint64_t *value)
+bool perf_data_at(const struct perf_data *data, size_t offset, uint64_t *value)
 {
-    if (place > data->n || data->n - place < 8)
+    if (offset > data->n || data->n - offset < 8)
         return false;
-    struct cursor c = cursor_over(data->bytes + place, 8);
+    struct cursor c = cursor_over(data->bytes + offset, 8);
     *value = cursor_u64le(&c);
     return true;
 }
 
 bool perf_data_number(const struct perf_data *data, const char *name, uint64_t *value)
 {
-    size_t place = perf_data_place(data, name);
-    return place != 0 && perf_data_at(data, place, value);
+    size_t offset = perf_data_offset(data, name);
+    return offset != 0 && perf_data_at(data, offset, value);
 }
 
 bool perf_data_text(const struct perf_data *data, const char *name, char *text, size_t n)

@@ -37,7 +37,7 @@ void perf_data_close(struct perf_data *data);
 int perf_data_read(struct perf_data *data, struct err *err);
 
 /*
- * Read anew only the bytes from begin to end, places of the latest reading.  Returns 0, or -1 with *err set; the
+ * Read anew only the bytes from begin to end, offsets of the latest reading.  Returns 0, or -1 with *err set; the
  * reading is then as it was.
  */
 int perf_data_read_part(struct perf_data *data, size_t begin, size_t end, struct err *err);
@@ -47,10 +47,10 @@ bool perf_data_number(const struct perf_data *data, const char *name, uint64_t *
 bool perf_data_text(const struct perf_data *data, const char *name, char *text, size_t n);
 
 /*
- * Where a number stands in this and later readings; 0: there is none.  And the number at such a place; false where the
+ * Where a number stands in this and later readings; 0: there is none.  And the number at such a offset; false where the
  * reading is too short for it.
  */
-size_t perf_data_place(const struct perf_data *data, const char *name);
-bool perf_data_at(const struct perf_data *data, size_t place, uint64_t *value);
+size_t perf_data_offset(const struct perf_data *data, const char *name);
+bool perf_data_at(const struct perf_data *data, size_t offset, uint64_t *value);
 
 #endif

@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 /* Where a container may be written to; /tmp is often a file system from which nothing can be loaded (noexec). */
-static const char *const places[] = { "/tmp", "/var/tmp", "/dev/shm", "/run", "/var/run" };
+static const char *const directories[] = { "/tmp", "/var/tmp", "/dev/shm", "/run", "/var/run" };
 
-#define N_PLACES (sizeof places / sizeof *places)
+#define N_DIRECTORIES (sizeof directories / sizeof *directories)
 
 /*
  * A second copy would be another library, and find the first one's classes in its way.  The first one's path will do
@@ -23,8 +23,8 @@ static bool find_loaded(const struct jvm_process *process, char *path, size_t n)
         *deleted = '\0';
     const char *at = mapped;
     /* In front of ours there may be where the container's file system is mounted. */
-    for (size_t i = 0; i < N_PLACES; i++) {
-        snprintf(made, sizeof made, "%s/.mmprof-", places[i]);
+    for (size_t i = 0; i < N_DIRECTORIES; i++) {
+        snprintf(made, sizeof made, "%s/.mmprof-", directories[i]);
         const char *ours = strstr(mapped, made);
         at = ours != NULL ? ours : at;
     }
@@ -32,10 +32,10 @@ static bool find_loaded(const struct jvm_process *process, char *path, size_t n)
     return wrote > 0 && (size_t)wrote < n;
 }
 
-static int copy_into(const struct jvm_process *process, const char *place, const char *library, struct guest *copy,
+static int copy_into(const struct jvm_process *process, const char *directory, const char *library, struct guest *copy,
                      struct err *err)
 {
-    if (guest_open(copy, process, place, err) < 0 || guest_make_directory(copy, err) < 0 ||
+    if (guest_open(copy, process, directory, err) < 0 || guest_make_directory(copy, err) < 0 ||
         guest_copy_library(copy, library, err) < 0) {
         guest_close(copy);
         return -1;
@@ -67,8 +67,8 @@ int bring_agent(const struct jvm_process *process, const char *library, struct g
     snprintf(path, n, "%s", library);
     if (process->same_mounts)
         return 0;
-    for (size_t i = 0; i < N_PLACES; i++) {
-        if (copy_into(process, places[i], library, copy, &why) == 0) {
+    for (size_t i = 0; i < N_DIRECTORIES; i++) {
+        if (copy_into(process, directories[i], library, copy, &why) == 0) {
             char theirs[GUEST_PATH_BYTES];
             guest_their_path(copy, GUEST_LIBRARY, theirs);
             snprintf(path, n, "%s", theirs);

@@ -14,7 +14,7 @@
  * copy     is opened if a copy is made; to be closed (which removes it) when the library is loaded, in any case.
  * path     as the JVM sees it, n bytes.
  *
- * Returns 0, or -1 with *err set: the JVM's libc is another one, or no place in its container will do.
+ * Returns 0, or -1 with *err set: the JVM's libc is another one, or no directory in its container will do.
  */
 int bring_agent(const struct jvm_process *process, const char *library, struct guest *copy, char *path, size_t n,
                 struct err *err);

@@ -16,7 +16,7 @@ static bool find_kind(struct collections *collections, const struct perf_data *d
     char name[64];
     for (size_t i = 0; i < 3; i++) {
         snprintf(name, sizeof name, "sun.gc.collector.%u.%s", (unsigned)kind, whats[i]);
-        at[i] = perf_data_place(data, name);
+        at[i] = perf_data_offset(data, name);
         if (at[i] == 0)
             return false;
     }

@@ -23,15 +23,15 @@ struct collections_waiting {
 };
 
 struct collections {
-    bool is_ready; /* the numbers' places are known */
+    bool is_ready; /* the numbers' offsets are known */
     uint32_t n_kinds;
     struct {
-        size_t n_at, entry_at, exit_at; /* places of numbers */
+        size_t n_at, entry_at, exit_at; /* offsets of numbers */
         uint64_t n, exit;               /* at the latest look */
         char name[64];
         bool is_concurrent; /* the JVM gives no cause for these */
     } kinds[COLLECTIONS_KINDS];
-    size_t begin, end;           /* where all these places are */
+    size_t begin, end;           /* where all these offsets are */
     uint64_t looked_ns;          /* CLOCK_MONOTONIC, before the latest look */
     uint64_t found_ns, apart_ns; /* the latest look that found one, and how long after the one before */
     /* Its clock counts ns from a moment of CLOCK_MONOTONIC between these. */

@@ -7,15 +7,15 @@
 
 int recorder_find_agent(char *path, size_t n, struct err *err)
 {
-    static const char *const places[] = { "", "../lib/mmprof/", "../lib64/mmprof/" };
+    static const char *const directories[] = { "", "../lib/mmprof/", "../lib64/mmprof/" };
     char self[3072];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length <= 0)
         return err_set(err, "cannot find this program's own file");
     self[length] = '\0';
     *(strrchr(self, '/') + 1) = '\0';
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        int wrote = snprintf(path, n, "%s%s" AGENT_LIBRARY, self, places[i]);
+    for (size_t i = 0; i < sizeof directories / sizeof *directories; i++) {
+        int wrote = snprintf(path, n, "%s%s" AGENT_LIBRARY, self, directories[i]);
         if (wrote > 0 && (size_t)wrote < n && access(path, R_OK) == 0)
             return 0;
     }

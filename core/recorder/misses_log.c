@@ -46,7 +46,7 @@ static int find_thread(struct misses_log *log, struct trace_writer *writer, stru
     return threads_write(log->threads, writer, err);
 }
 
-static int find_place(struct misses_log *log, struct trace_writer *writer, struct miss_entry *entry, struct err *err)
+static int find_location(struct misses_log *log, struct trace_writer *writer, struct miss_entry *entry, struct err *err)
 {
     uint32_t location;
     int rc = entry->line > 0
@@ -67,7 +67,7 @@ static int write_entry(struct misses_log *log, struct trace_writer *writer, stru
                                              entry->descriptor, entry->source, writer, err);
     case MISS_COUNTS:
     case MISS_ACCESSES:
-        if (find_place(log, writer, entry, err) < 0)
+        if (find_location(log, writer, entry, err) < 0)
             return -1;
         /* fall through */
     case MISS_CONTENTS:

@@ -22,14 +22,14 @@
 /* As execvp finds it. */
 static bool find_on_path(const char *name, char *path, size_t n)
 {
-    const char *place = getenv("PATH");
+    const char *path_part = getenv("PATH");
     if (strchr(name, '/') != NULL)
         return (size_t)snprintf(path, n, "%s", name) < n && access(path, X_OK) == 0;
-    while (place != NULL && *place != '\0') {
-        size_t length = strcspn(place, ":");
-        if ((size_t)snprintf(path, n, "%.*s/%s", (int)length, place, name) < n && access(path, X_OK) == 0)
+    while (path_part != NULL && *path_part != '\0') {
+        size_t length = strcspn(path_part, ":");
+        if ((size_t)snprintf(path, n, "%.*s/%s", (int)length, path_part, name) < n && access(path, X_OK) == 0)
             return true;
-        place += length + (place[length] == ':');
+        path_part += length + (path_part[length] == ':');
     }
     return false;
 }

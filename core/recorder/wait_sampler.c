@@ -71,7 +71,7 @@ static bool read_runs(const struct waiting_thread *thread, struct runs *runs)
 }
 
 /* "202 0x7f.. 0x80 0x0 0x0 0x0 0xffffffff 0xSP 0xPC"; "running": it has a CPU, or is ready to run. */
-static bool read_place(const struct wait_sampler *waits, int32_t tid, struct thread_state *state)
+static bool read_syscall(const struct wait_sampler *waits, int32_t tid, struct thread_state *state)
 {
     char path[64], text[256];
     snprintf(path, sizeof path, "/proc/%d/task/%d/syscall", (int)waits->pid, (int)tid);
@@ -106,7 +106,7 @@ static size_t read_stack(const struct wait_sampler *waits, uint64_t sp)
 static bool find_state(struct wait_sampler *waits, struct waiting_thread *thread, struct thread_state *state)
 {
     struct runs after;
-    if (!read_place(waits, thread->tid, state))
+    if (!read_syscall(waits, thread->tid, state))
         return false;
     state->stack = waits->stack;
     state->n_bytes = read_stack(waits, state->sp);

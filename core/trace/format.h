@@ -19,8 +19,8 @@
 #define FILE_MAGIC_BYTES  8
 #define FILE_HEADER_BYTES 16
 #define FORMAT_MAJOR      2 /* a reader refuses a later one; 1 was the same but for groups of counters and READINGS */
-/* Additions that an older reader may ignore: 1: PLACES, HITS; 2: CPU_TIMES, COLLECTIONS; 3: MISSES; 4: ACCESSES;
- * 5: HEAP; 6: STACKS; 7: CONTEXTS, SAMPLES (and no STACKS any more). */
+/* Additions that an older reader may ignore: 1: LOCATIONS, IP_SAMPLES; 2: CPU_TIMES, COLLECTIONS; 3: MISSES; 4:
+ * ACCESSES; 5: HEAP; 6: STACKS; 7: CONTEXTS, SAMPLES (and no STACKS any more). */
 #define FORMAT_MINOR 7
 
 #define CHUNK_MAGIC        UINT32_C(0x6b6863d7) /* d7 'c' 'h' 'k' */
@@ -41,8 +41,8 @@ enum chunk_type {
     CHUNK_READINGS = 9,
     CHUNK_CONTROL = 10,
     CHUNK_JIT = 11,
-    CHUNK_PLACES = 12,
-    CHUNK_HITS = 13,
+    CHUNK_LOCATIONS = 12,
+    CHUNK_IP_SAMPLES = 13,
     CHUNK_CPU_TIMES = 14,
     CHUNK_COLLECTIONS = 15,
     CHUNK_MISSES = 16,

@@ -1,5 +1,5 @@
 /*
- * Where threads were found: the payload of a trace's PLACES chunk.
+ * Where threads were found: the payload of a trace's LOCATIONS chunk.
  *
  * A code location is what an address of the program was when a thread was found there: an offset in a file (an
  * executable or a library), or code that the JVM had made.  Symbols name the functions of files, as far as the recorder

@@ -22,7 +22,7 @@ static void put_named(struct sink *s, const struct miss_entry *entry)
 }
 
 /* What an entry of counts has: each in this order. */
-static bool has_place(enum miss_kind kind)
+static bool has_location(enum miss_kind kind)
 {
     return kind == MISS_COUNTS || kind == MISS_ACCESSES;
 }
@@ -37,7 +37,7 @@ static void put_counts(struct sink *s, const struct miss_entry *entry)
     sink_varint(s, entry->ticks);
     if (entry->kind != MISS_TOTALS)
         sink_varint(s, entry->thread);
-    if (has_place(entry->kind)) {
+    if (has_location(entry->kind)) {
         sink_varint(s, entry->location);
         sink_varint(s, entry->line);
     }
@@ -47,7 +47,7 @@ static void put_counts(struct sink *s, const struct miss_entry *entry)
         sink_varint(s, entry->n_accesses);
     for (int i = 0; i < MISS_N_COUNTS && entry->kind != MISS_ACCESSES; i++)
         sink_varint(s, entry->counts[i]);
-    if (has_place(entry->kind))
+    if (has_location(entry->kind))
         sink_varint(s, entry->n_kept);
     if (entry->kind == MISS_TOTALS) {
         sink_varint(s, entry->n_looks);
@@ -109,7 +109,7 @@ static void get_counts(struct cursor *c, struct miss_entry *entry)
     entry->ticks = cursor_varint(c);
     if (entry->kind != MISS_TOTALS)
         entry->thread = cursor_below(c, UINT32_MAX);
-    if (has_place(entry->kind)) {
+    if (has_location(entry->kind)) {
         entry->location = cursor_varint(c);
         entry->line = cursor_below(c, UINT32_MAX);
     }
@@ -119,7 +119,7 @@ static void get_counts(struct cursor *c, struct miss_entry *entry)
         entry->n_accesses = cursor_varint(c);
     for (int i = 0; i < MISS_N_COUNTS && entry->kind != MISS_ACCESSES; i++)
         entry->counts[i] = cursor_varint(c);
-    if (has_place(entry->kind))
+    if (has_location(entry->kind))
         entry->n_kept = cursor_varint(c);
     if (entry->kind == MISS_TOTALS) {
         entry->n_looks = cursor_varint(c);

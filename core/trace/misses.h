@@ -23,7 +23,7 @@
  * 5 and 6 are in ACCESSES, 7 in HEAP, the others in MISSES.
  *
  * In the log a thread is its id, and a location an address: of the instruction, or with a line number plus 1 the number
- * of an interpreted method.  In the trace a thread is an index and a location the number of one in PLACES, and lines
+ * of an interpreted method.  In the trace a thread is an index and a location the number of one in LOCATIONS, and lines
  * are 0.
  *
  * What is named was described before; the last entry of a number counts.  The decoder trusts nothing.

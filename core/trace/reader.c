@@ -257,7 +257,7 @@ static bool get_event(struct trace_reader *reader, struct trace_event *event)
         return get_record(reader, event);
     if (reader->type == CHUNK_KERNEL)
         return get_kernel(reader, event);
-    if (reader->type == CHUNK_HITS)
+    if (reader->type == CHUNK_IP_SAMPLES)
         return get_ip_sample(reader, event);
     return reader->type == CHUNK_CONTROL ? get_control(reader, event) : get_reading(reader, event);
 }
@@ -326,7 +326,7 @@ static enum tables_result take_chunk(struct trace_reader *reader)
     case CHUNK_THREADS:
     case CHUNK_METHODS:
     case CHUNK_JIT:
-    case CHUNK_PLACES:
+    case CHUNK_LOCATIONS:
     case CHUNK_CPU_TIMES:
     case CHUNK_COLLECTIONS:
     case CHUNK_MISSES:
@@ -340,7 +340,7 @@ static enum tables_result take_chunk(struct trace_reader *reader)
     case CHUNK_RECORDS:
     case CHUNK_READINGS:
     case CHUNK_CONTROL:
-    case CHUNK_HITS:
+    case CHUNK_IP_SAMPLES:
         return begin_events(reader);
     case CHUNK_END:
         reader->end_ticks = cursor_u64le(&c);

@@ -26,14 +26,14 @@ struct info_row {
 /* clang-format off */
 #define ONE_TEXT         { TEXT, 0, 0 }
 #define ONE_COUNT        { COUNT, 0, 0 }
-#define ONE_REAL(places) { REAL, places, 0 }
+#define ONE_REAL(decimals) { REAL, decimals, 0 }
 #define ONE_SHARE        { SHARE, 0, 0 }
 #define SAFEPOINT(member)        { COUNT, 0, offsetof(struct info_safepoints, member) }
 #define CLASSES(member)          { COUNT, 0, offsetof(struct info_classes, member) }
 #define COLLECTOR(type, member)  { type, 0, offsetof(struct info_collector, member) }
 #define WINDOW(member)           { COUNT, 0, offsetof(struct info_window, member) }
-#define SAMPLED(type, places, member) { type, places, offsetof(struct info_live_sampled, member) }
-#define METHOD(type, places, member)  { type, places, offsetof(struct info_live_method, member) }
+#define SAMPLED(type, decimals, member) { type, decimals, offsetof(struct info_live_sampled, member) }
+#define METHOD(type, decimals, member)  { type, decimals, offsetof(struct info_live_method, member) }
 
 static const struct info_row rows[INFO_N_KEYS] = {
     [INFO_MMPROF_VERSION] = { "mmprof.version", "", "version of mmprof", { ONE_TEXT } },

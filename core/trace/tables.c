@@ -218,7 +218,7 @@ static enum tables_result take_location(struct tables *tables, struct cursor *c)
     return TABLES_OK;
 }
 
-/* Methods are told of in the log only: here they are among PLACES. */
+/* Methods are told of in the log only: here they are among LOCATIONS. */
 static enum tables_result take_miss(struct tables *tables, enum chunk_type type, struct cursor *c)
 {
     if (misses_get(c, &tables->miss) < 0 || tables->miss.kind == MISS_METHOD || misses_chunk(tables->miss.kind) != type)
@@ -265,7 +265,7 @@ static enum tables_result take_entry(struct tables *tables, enum chunk_type type
         return take_method(tables, c, before);
     case CHUNK_JIT:
         return take_jit(tables, c);
-    case CHUNK_PLACES:
+    case CHUNK_LOCATIONS:
         return take_location(tables, c);
     case CHUNK_CPU_TIMES:
         return take_charge(tables, c);

@@ -50,8 +50,8 @@ void tables_free(struct tables *tables);
 
 enum tables_result { TABLES_OK, TABLES_DAMAGED, TABLES_NO_MEMORY };
 
-/* Take up an INFO, CLOCK, COUNTERS, THREADS, METHODS, JIT, PLACES, CPU_TIMES, COLLECTIONS, MISSES, STACKS, CONTEXTS or
- * SAMPLES chunk. */
+/* Take up an INFO, CLOCK, COUNTERS, THREADS, METHODS, JIT, LOCATIONS, CPU_TIMES, COLLECTIONS, MISSES, STACKS, CONTEXTS
+ * or SAMPLES chunk. */
 enum tables_result tables_take(struct tables *tables, const struct chunk *chunk);
 
 /* All entries of a STACKS, CONTEXTS or SAMPLES chunk. */

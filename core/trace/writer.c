@@ -197,10 +197,10 @@ int trace_write_control(struct trace_writer *writer, const struct trace_event *e
 static int put_ip_sample(struct trace_writer *writer, const struct trace_event *event, struct err *err)
 {
     bool fits = event->ticks >= writer->ip_sample_ticks && event->ticks - writer->ip_sample_ticks <= KERNEL_DELTA_MAX;
-    if (!fits && writer->pending_used[CHUNK_HITS] > 0 && put_pending(writer, err) < 0)
+    if (!fits && writer->pending_used[CHUNK_IP_SAMPLES] > 0 && put_pending(writer, err) < 0)
         return -1;
-    struct sink s = writer_begin(writer, CHUNK_HITS);
-    if (writer->pending_used[CHUNK_HITS] == 0) {
+    struct sink s = writer_begin(writer, CHUNK_IP_SAMPLES);
+    if (writer->pending_used[CHUNK_IP_SAMPLES] == 0) {
         sink_u64le(&s, event->ticks);
         writer->ip_sample_ticks = event->ticks;
     }
@@ -209,7 +209,7 @@ static int put_ip_sample(struct trace_writer *writer, const struct trace_event *
     sink_number(&s, event->thread);
     sink_number(&s, event->count);
     writer->ip_sample_ticks = event->ticks;
-    return writer_finish(writer, CHUNK_HITS, &s, err);
+    return writer_finish(writer, CHUNK_IP_SAMPLES, &s, err);
 }
 
 int trace_write_ip_samples(struct trace_writer *writer, const struct trace_event *events, size_t n, struct err *err)
@@ -220,7 +220,7 @@ int trace_write_ip_samples(struct trace_writer *writer, const struct trace_event
         if (events[i].kind != TRACE_IP_SAMPLE && events[i].kind != TRACE_KERNEL_IP_SAMPLE)
             return err_set(err, "event kind %d is no IP sample", (int)events[i].kind);
         if (events[i].thread > THREAD_INDEX_MAX || events[i].count >= LOCATION_NUMBERS_MAX)
-            return err_set(err, "an IP sample's thread or place has too large a number");
+            return err_set(err, "an IP sample's thread or location has too large a number");
         if (put_ip_sample(writer, &events[i], err) < 0)
             return -1;
     }

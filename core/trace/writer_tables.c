@@ -126,10 +126,10 @@ int trace_write_location(struct trace_writer *writer, const struct location_entr
 {
     if (writer_check(writer, err) < 0)
         return -1;
-    struct sink s = writer_begin(writer, CHUNK_PLACES);
+    struct sink s = writer_begin(writer, CHUNK_LOCATIONS);
     locations_put(&s, entry);
     return s.full ? err_set(err, "a code location is too long for a trace")
-                  : writer_finish(writer, CHUNK_PLACES, &s, err);
+                  : writer_finish(writer, CHUNK_LOCATIONS, &s, err);
 }
 
 int trace_write_miss(struct trace_writer *writer, const struct miss_entry *entry, struct err *err)

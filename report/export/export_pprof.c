@@ -93,13 +93,13 @@ static void put_function(struct pprof *p, uint64_t id, const char *name, const c
     protobuf_number(&p->message, FUNCTION_START_LINE, line);
     put_message(p, PROFILE_FUNCTION);
 
-    struct protobuf place = { .n = 0 };
-    protobuf_number(&place, LINE_FUNCTION_ID, id);
-    protobuf_number(&place, LINE_LINE, line);
+    struct protobuf line_message = { .n = 0 };
+    protobuf_number(&line_message, LINE_FUNCTION_ID, id);
+    protobuf_number(&line_message, LINE_LINE, line);
     protobuf_number(&p->message, LOCATION_ID, id);
-    protobuf_bytes(&p->message, LOCATION_LINE, place.bytes, place.n);
-    p->is_broken = p->is_broken || place.is_broken;
-    protobuf_free(&place);
+    protobuf_bytes(&p->message, LOCATION_LINE, line_message.bytes, line_message.n);
+    p->is_broken = p->is_broken || line_message.is_broken;
+    protobuf_free(&line_message);
     put_message(p, PROFILE_LOCATION);
 }
 

@@ -36,7 +36,7 @@ cJSON *html_timeline(const struct report_source *source, const struct timeline_r
 
 /* Where threads were found, the hottest code, and what the JVM counted of its pauses; {"why": ...} for what there is
  * not. */
-cJSON *html_places(const struct html_page *page);
+cJSON *html_ip_samples(const struct html_page *page);
 
 /* The grid of thresholds, and what was chosen; {"why": ...} where there is none. */
 cJSON *html_sweep(const struct report_trace *trace);

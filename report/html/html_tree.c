@@ -17,7 +17,7 @@ struct drawn {
     struct export_value values[TRACE_COUNTERS_MAX + 3];
     size_t n_values;
     enum vm_part *part_of; /* by node; the arena's */
-    uint32_t *place;       /* by node: its index among those drawn; the arena's */
+    uint32_t *index;       /* by node: its index among those drawn; the arena's */
     uint32_t *name_of;     /* by method: its index among the names, from 1 on; 0: none yet; the arena's */
     double share;          /* contexts with less are left out */
     struct tree_view view; /* where there are samples: intervals, what probes measured */
@@ -53,21 +53,21 @@ static bool is_drawn(const struct drawn *drawn, uint32_t node)
            (drawn->source->clock == PHASES_CPU || drawn->part_of[node] == VM_PART_APPLICATION);
 }
 
-static bool find_places(struct drawn *drawn)
+static bool find_indexes(struct drawn *drawn)
 {
     const struct calltree *tree = drawn->source->tree;
     struct arena *arena = drawn->source->arena;
     uint32_t n = 0;
     drawn->part_of = arena_alloc(arena, ((size_t)tree->n_nodes + 1) * sizeof *drawn->part_of);
-    drawn->place = arena_alloc(arena, ((size_t)tree->n_nodes + 1) * sizeof *drawn->place);
+    drawn->index = arena_alloc(arena, ((size_t)tree->n_nodes + 1) * sizeof *drawn->index);
     drawn->name_of = arena_alloc(arena, ((size_t)tree->n_methods + 1) * sizeof *drawn->name_of);
-    if (drawn->part_of == NULL || drawn->place == NULL || drawn->name_of == NULL)
+    if (drawn->part_of == NULL || drawn->index == NULL || drawn->name_of == NULL)
         return false;
     for (uint32_t i = 0; i < tree->n_roots; i++)
         drawn->part_of[tree->roots[i].node] = tree->roots[i].part;
     for (uint32_t i = 1; i < tree->n_nodes; i++) {
         drawn->part_of[i] = tree->nodes[i].parent == i ? drawn->part_of[i] : drawn->part_of[tree->nodes[i].parent];
-        drawn->place[i] = is_drawn(drawn, i) ? n++ : n;
+        drawn->index[i] = is_drawn(drawn, i) ? n++ : n;
     }
     return true;
 }
@@ -155,7 +155,7 @@ static bool put_nodes(const struct drawn *drawn, cJSON *json)
     for (uint32_t i = 1; ok && i < tree->n_nodes; i++)
         if (is_drawn(drawn, i)) {
             uint32_t parent = tree->nodes[i].parent;
-            ok = html_put(parents, NULL, cJSON_CreateNumber(parent == i ? -1 : (double)drawn->place[parent]));
+            ok = html_put(parents, NULL, cJSON_CreateNumber(parent == i ? -1 : (double)drawn->index[parent]));
         }
     for (size_t i = 0; ok && i < drawn->n_values && i < VALUES_MAX; i++)
         ok = put_value(drawn, values, &drawn->values[i]);
@@ -197,7 +197,7 @@ cJSON *html_tree(const struct report_source *source)
         return NULL;
     drawn->n_values = export_values(source, drawn->values);
     cJSON *json = cJSON_CreateObject();
-    bool ok = json != NULL && find_places(drawn) && put_names(drawn, json) && put_nodes(drawn, json) &&
+    bool ok = json != NULL && find_indexes(drawn) && put_names(drawn, json) && put_nodes(drawn, json) &&
               put_known(drawn, json) && html_put(json, "clock", cJSON_CreateString(report_clock_key(source->clock))) &&
               html_put(json, "least_share", html_number(drawn->share)) &&
               html_put(json, "sampled", cJSON_CreateBool(source->sampled != NULL)) &&

@@ -1,7 +1,7 @@
 /* Draws the parts; one that fails leaves the others alone. */
 
 if (isOfSamples)
-    for (const id of ["timeline", "parts", "places", "selection"]) {
+    for (const id of ["timeline", "parts", "ip-samples", "selection"]) {
         byId(id).remove();
         document.querySelector('nav a[href="#' + id + '"]').remove();
     }

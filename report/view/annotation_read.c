@@ -145,7 +145,7 @@ static int by_line(const void *x, const void *y)
 }
 
 /* Each line once, in their order. */
-static void place_lines(struct annotation *a)
+static void fill_lines(struct annotation *a)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < a->method.n_lines; i++)
@@ -165,7 +165,7 @@ static void place_lines(struct annotation *a)
 }
 
 /* Each instruction; where the code is not known, each index. */
-static void place_bytecodes(struct annotation *a)
+static void fill_bytecodes(struct annotation *a)
 {
     size_t length = 1;
     for (size_t at = 0; at < a->n_indexes; at += length) {
@@ -178,7 +178,7 @@ static void place_bytecodes(struct annotation *a)
     }
 }
 
-static int find_places(struct annotation *a, struct err *err)
+static int fill_rows(struct annotation *a, struct err *err)
 {
     a->n_indexes = a->method.code_bytes <= BYTECODES_MAX ? a->method.code_bytes : 0;
     size_t room = (size_t)a->n_indexes + a->method.n_lines + 2;
@@ -187,9 +187,9 @@ static int find_places(struct annotation *a, struct err *err)
     if (a->locations == NULL || a->location_of == NULL)
         return no_memory(err);
     if (a->by_bytecode)
-        place_bytecodes(a);
+        fill_bytecodes(a);
     else
-        place_lines(a);
+        fill_lines(a);
     a->locations[a->n_locations++] = (struct annotation_location){ 0, -1 };
     return 0;
 }
@@ -316,7 +316,7 @@ int annotation_read(struct annotation *a, const char *path, const struct annotat
     trace_close(reader);
     a->by_bytecode = options->by_bytecode || a->method.n_lines == 0;
     if (rc == 0)
-        rc = find_places(a, err);
+        rc = fill_rows(a, err);
     return rc == 0 ? count(counting, path, options->salvage, err) : -1;
 }
 

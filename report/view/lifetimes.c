@@ -29,7 +29,7 @@ struct lifetimes_method {
     struct method_name names; /* the arena's */
 };
 
-struct lifetimes_place {
+struct lifetimes_site {
     uint32_t method, line;
     struct lifetimes_group group;
 };
@@ -41,8 +41,8 @@ struct class_row {
 
 struct lifetimes {
     struct arena arena;
-    struct list classes, methods, places;
-    struct lifetimes_group all, no_place;
+    struct list classes, methods, sites;
+    struct lifetimes_group all, no_site;
     uint64_t n_created, time;
 };
 
@@ -68,9 +68,9 @@ static struct lifetimes_method *method_of(struct lifetimes *l, uint32_t number)
     return item(&l->methods, number, sizeof(struct lifetimes_method));
 }
 
-static struct lifetimes_place *place_of(struct lifetimes *l, uint32_t number)
+static struct lifetimes_site *site_of(struct lifetimes *l, uint32_t number)
 {
-    return item(&l->places, number, sizeof(struct lifetimes_place));
+    return item(&l->sites, number, sizeof(struct lifetimes_site));
 }
 
 static const char *keep(struct lifetimes *l, struct wire_text text)
@@ -91,11 +91,11 @@ static void count(struct lifetimes_group *group, const struct memtrace_entry *e)
 static bool take_object(struct lifetimes *l, const struct memtrace_entry *e)
 {
     struct class_row *row = class_of(l, e->class_number);
-    struct lifetimes_place *place = e->place == MEMTRACE_NO_NUMBER ? NULL : place_of(l, e->place);
-    if (row == NULL || (place == NULL && e->place != MEMTRACE_NO_NUMBER))
+    struct lifetimes_site *site = e->location == MEMTRACE_NO_NUMBER ? NULL : site_of(l, e->location);
+    if (row == NULL || (site == NULL && e->location != MEMTRACE_NO_NUMBER))
         return false;
     count(&row->group, e);
-    count(place == NULL ? &l->no_place : &place->group, e);
+    count(site == NULL ? &l->no_site : &site->group, e);
     count(&l->all, e);
     return true;
 }
@@ -114,13 +114,13 @@ static bool take_entry_of_kind(struct lifetimes *l, const struct memtrace_entry 
         return method != NULL && method->names.class_name != NULL && method->names.method != NULL &&
                method->names.descriptor != NULL;
     }
-    case MEMTRACE_PLACE: {
-        struct lifetimes_place *place = place_of(l, e->number);
-        if (place != NULL) {
-            place->method = e->method;
-            place->line = e->line;
+    case MEMTRACE_LOCATION: {
+        struct lifetimes_site *site = site_of(l, e->number);
+        if (site != NULL) {
+            site->method = e->method;
+            site->line = e->line;
         }
-        return place != NULL;
+        return site != NULL;
     }
     case MEMTRACE_CREATED:
         l->n_created++;
@@ -157,7 +157,7 @@ void lifetimes_free(struct lifetimes *l)
         return;
     free(l->classes.items);
     free(l->methods.items);
-    free(l->places.items);
+    free(l->sites.items);
     arena_free(&l->arena);
     free(l);
 }
@@ -217,17 +217,17 @@ static int by_objects(const void *a, const void *b)
     return strcmp(x->label, y->label);
 }
 
-static const char *site_label(const struct lifetimes *l, const struct lifetimes_place *place, struct arena *arena)
+static const char *site_label(const struct lifetimes *l, const struct lifetimes_site *site, struct arena *arena)
 {
     const struct lifetimes_method *methods = l->methods.items;
-    const struct lifetimes_method *m = place->method < l->methods.n ? &methods[place->method] : NULL;
+    const struct lifetimes_method *m = site->method < l->methods.n ? &methods[site->method] : NULL;
     if (m == NULL || m->names.method == NULL)
         return "a method that is not described";
     const struct method_name name = m->names;
     const char *text = java_names_display(arena, &name, JAVA_NAMES_FULL);
-    if (text == NULL || place->line == 0)
+    if (text == NULL || site->line == 0)
         return text;
-    return arena_printf(arena, "%s:%" PRIu32, text, place->line);
+    return arena_printf(arena, "%s:%" PRIu32, text, site->line);
 }
 
 /* Rows that have objects; returns how many, or -1: no memory. */
@@ -235,18 +235,18 @@ static int64_t make_rows(const struct lifetimes *l, enum lifetimes_by by, struct
                          struct arena *arena)
 {
     const struct class_row *classes = l->classes.items;
-    const struct lifetimes_place *places = l->places.items;
+    const struct lifetimes_site *sites = l->sites.items;
     int64_t n = 0;
     for (uint32_t i = 0; by == LIFETIMES_BY_CLASS && i < l->classes.n; i++)
         if (classes[i].group.n > 0)
             rows[n++] = (struct lifetimes_row){ classes[i].name == NULL ? "a class that is not described"
                                                                         : java_names_class(arena, classes[i].name),
                                                 &classes[i].group };
-    for (uint32_t i = 0; by == LIFETIMES_BY_SITE && i < l->places.n; i++)
-        if (places[i].group.n > 0)
-            rows[n++] = (struct lifetimes_row){ site_label(l, &places[i], arena), &places[i].group };
-    if (by == LIFETIMES_BY_SITE && l->no_place.n > 0)
-        rows[n++] = (struct lifetimes_row){ "not by Java code", &l->no_place };
+    for (uint32_t i = 0; by == LIFETIMES_BY_SITE && i < l->sites.n; i++)
+        if (sites[i].group.n > 0)
+            rows[n++] = (struct lifetimes_row){ site_label(l, &sites[i], arena), &sites[i].group };
+    if (by == LIFETIMES_BY_SITE && l->no_site.n > 0)
+        rows[n++] = (struct lifetimes_row){ "not by Java code", &l->no_site };
     for (int64_t i = 0; i < n; i++)
         if (rows[i].label == NULL)
             return -1;
@@ -283,7 +283,7 @@ static int group_table(const struct lifetimes *l, enum lifetimes_by by, uint64_t
                        struct table *table)
 {
     bool is_class = by == LIFETIMES_BY_CLASS;
-    struct lifetimes_row *rows = malloc(((size_t)l->classes.n + l->places.n + 1) * sizeof *rows);
+    struct lifetimes_row *rows = malloc(((size_t)l->classes.n + l->sites.n + 1) * sizeof *rows);
     int64_t n = rows == NULL ? -1 : make_rows(l, by, rows, arena);
     table_column(table, is_class ? "Class" : "Created by", is_class ? "class" : "site", TABLE_TEXT);
     table_column(table, "Objects", "objects", TABLE_COUNT);

@@ -214,7 +214,7 @@ static void add_function(const struct report_source *source, const struct where 
 /* Lines that nobody knows are not said: how much that concerns, and what to do about it. */
 static void note_no_lines(const struct report_source *source, struct table *table)
 {
-    const char *row = info_text(source->reader, INFO_IP_SAMPLES_NO_LINES),
+    const char *without = info_text(source->reader, INFO_IP_SAMPLES_NO_LINES),
                *all = info_text(source->reader, INFO_IP_SAMPLES);
     double n = without == NULL ? 0 : strtod(without, NULL), n_all = all == NULL ? 0 : strtod(all, NULL);
     bool were_wanted = info_text(source->reader, INFO_CODE_LINES) != NULL;

@@ -118,7 +118,7 @@ is "accesses are recorded" $? 0
 "$mmprof" memtrace --print "$SCRATCH/all.dat" | awk '
     $1 == "class" { class[$2] = $3 }
     $1 == "method" { gsub(/,/, "", $3); method[$2] = $3 }
-    $1 == "place" { gsub(/,/, "", $4); of[$2] = method[$4] }
+    $1 == "location" { gsub(/,/, "", $4); of[$2] = method[$4] }
     $1 == "create" && class[$6 + 0] == "[I" && of[$NF] ~ /^target\/Follow.<clinit>/ { array = $4 }
     $1 == "access" && $7 == "load" && $8 == 4 && $NF == array && / heap object / && $10 == "java" { n++ }
     END { print n + 0 }' > "$SCRATCH/loads"
@@ -146,7 +146,7 @@ static unsigned long n_accesses, n_created, n_lines;
 static void on_access(const struct mmprof_access *a)
 {
     n_accesses++;
-    n_lines += a->place != NULL && a->place->line > 0;
+    n_lines += a->location != NULL && a->location->line > 0;
 }
 static void on_created(struct mmprof_object *object)
 {
@@ -160,7 +160,7 @@ static void on_end(uint64_t time)
 {
     fprintf(mmprof_out, "%d %d %d\n", n_accesses > time, n_created > 1100, n_lines > 100000);
 }
-MMPROF_TOOL(.want_places = true, .begin = on_begin, .access = on_access, .object_created = on_created, .end = on_end)
+MMPROF_TOOL(.want_locations = true, .begin = on_begin, .access = on_access, .object_created = on_created, .end = on_end)
 END
 holds "a tool is built" "${CC:-cc}" -shared -fPIC -O1 -I"$root/core/emu/tool" -o "$SCRATCH/mine.so" "$SCRATCH/mine.c"
 "$mmprof" memtrace --tool="$SCRATCH/mine.so" -o "$SCRATCH/mine.txt" -- \

@@ -120,7 +120,7 @@ circle core/hotspot/stack_continuation core/hotspot/stack_native core/hotspot/st
 # a session's parts
 circle core/recorder/recorder_change core/recorder/recorder_hear core/recorder/recorder_prepare
 # parts of one page
-circle report/html/html_data report/html/html_places report/html/html_sweep report/html/html_timeline \
+circle report/html/html_data report/html/html_ip_samples report/html/html_sweep report/html/html_timeline \
     report/html/html_tree
 END
 }

@@ -61,7 +61,7 @@ static void on_access(unsigned vcpu, uint32_t info, uint64_t address, void *cont
     }
     const struct sim_operand *one = &checked->members[now.n_made - 1].operand;
     now.n_missing--;
-    if (sim_place_address(&one->place, now.registers) != address ||
+    if (sim_effective_address(&one->addressing, now.registers) != address ||
         one->n_bytes != 1u << qemu_plugin_mem_size_shift(info) || one->is_store != qemu_plugin_mem_is_store(info))
         note_different(checked);
 }

@@ -12,8 +12,8 @@ static void check_operands(const struct sim_operands *o)
         abort();
     for (uint32_t i = 0; i < o->n_accesses; i++) {
         const struct sim_operand *one = &o->accesses[i];
-        if (one->place.base > SIM_NO_REGISTER || one->place.index > SIM_NO_REGISTER || one->place.shift > 3 ||
-            one->n_bytes == 0 || one->n_bytes > 8)
+        if (one->addressing.base > SIM_NO_REGISTER || one->addressing.index > SIM_NO_REGISTER ||
+            one->addressing.shift > 3 || one->n_bytes == 0 || one->n_bytes > 8)
             abort();
     }
 }
@@ -32,7 +32,7 @@ static void check_foreseen(const struct sim_foreseen *seen, uint32_t n_members)
         n += group->n;
         for (uint32_t i = 0; i < group->n; i++) {
             const struct sim_operand *one = &group->members[i].operand;
-            uint64_t from = sim_place_address(&one->place, registers) - first;
+            uint64_t from = sim_effective_address(&one->addressing, registers) - first;
             if (from > group->span || from + one->n_bytes - 1 > group->span)
                 abort();
         }

@@ -91,7 +91,7 @@ const share = (text) => Number(text.replace("< ", ""));
 const cells = (selector, i) => all(selector).map((tr) => tr.cells[i].textContent);
 const wheres = texts("#where-heads th");
 if (wheres.length === 0) {
-    const said = document.getElementById("places-lead").textContent;
+    const said = document.getElementById("ip-samples-lead").textContent;
     say("without hits the page says why", said.startsWith("Not shown: "), said);
 } else {
     const times = cells("#where-rows tr", 1), whole = cells("#where-table tfoot tr", 1).join();

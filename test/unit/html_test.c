@@ -19,8 +19,8 @@ struct made {
     struct report_trace trace;
     struct table table;
     bool wants_line;
-    const struct table *places; /* as where, hot and pauses */
-    struct view_pass pass;      /* of the time line */
+    const struct table *ip_samples; /* as where, hot and pauses */
+    struct view_pass pass;          /* of the time line */
     char *page;
     cJSON *json; /* the page's own */
 };
@@ -35,9 +35,9 @@ static void make_page(struct made *made)
                                     .phases = &made->table,
                                     .line = made->wants_line ? &made->pass.line : NULL,
                                     .no_line = "for <reasons>",
-                                    .where = made->places,
-                                    .hot = made->places,
-                                    .pauses = made->places,
+                                    .where = made->ip_samples,
+                                    .hot = made->ip_samples,
+                                    .pauses = made->ip_samples,
                                     .no_where = "nobody looked",
                                     .no_pauses = "nobody asked" };
     int rc = html_write(&page, out, &err);
@@ -362,9 +362,9 @@ static void test_no_timeline(void)
     done(&made);
 }
 
-/* ---- places ---- */
+/* ---- IP samples ---- */
 
-static void test_places(void)
+static void test_ip_samples(void)
 {
     struct maker m;
     struct made made = { 0 };
@@ -376,25 +376,25 @@ static void test_places(void)
     struct table_cell *cells = table_row(&table, "kernel");
     cells[0] = table_words("kernel");
     cells[1] = table_number(0.25);
-    made.places = &table;
+    made.ip_samples = &table;
     maker_open(&m, "html.dat");
     read_back(&m, &made, 1000);
-    CHECK_NUMBER("the page has where threads were", number_at(&made, "places.where.rows.0.cells.1.1"), 0.25);
-    CHECK_NUMBER("of how many IP samples", number_at(&made, "places.where.hits"), 74);
-    CHECK_TEXT("the hottest code", text_at(&made, "places.hot.rows.0.cells.0"), "kernel");
-    CHECK_TEXT("and pauses", text_at(&made, "places.pauses.rows.0.kind"), "kernel");
+    CHECK_NUMBER("the page has where threads were", number_at(&made, "ip_samples.where.rows.0.cells.1.1"), 0.25);
+    CHECK_NUMBER("of how many IP samples", number_at(&made, "ip_samples.where.hits"), 74);
+    CHECK_TEXT("the hottest code", text_at(&made, "ip_samples.hot.rows.0.cells.0"), "kernel");
+    CHECK_TEXT("and pauses", text_at(&made, "ip_samples.pauses.rows.0.kind"), "kernel");
     done(&made);
 }
 
-static void test_no_places(void)
+static void test_no_ip_samples(void)
 {
     struct maker m;
     struct made made = { 0 };
     maker_open(&m, "html.dat");
     read_back(&m, &made, 1000);
-    CHECK_TEXT("without IP samples the page says why", text_at(&made, "places.where.why"), "nobody looked");
-    CHECK("and has no code", at(&made, "places.where.rows") == NULL && at(&made, "places.hot") == NULL);
-    CHECK_TEXT("without pauses, too", text_at(&made, "places.pauses.why"), "nobody asked");
+    CHECK_TEXT("without IP samples the page says why", text_at(&made, "ip_samples.where.why"), "nobody looked");
+    CHECK("and has no code", at(&made, "ip_samples.where.rows") == NULL && at(&made, "ip_samples.hot") == NULL);
+    CHECK_TEXT("without pauses, too", text_at(&made, "ip_samples.pauses.why"), "nobody asked");
     done(&made);
 }
 
@@ -447,8 +447,8 @@ int main(void)
     test_timeline();
     test_loads();
     test_no_timeline();
-    test_places();
-    test_no_places();
+    test_ip_samples();
+    test_no_ip_samples();
     test_bounds();
     test_empty();
     return tap_done();

@@ -43,11 +43,11 @@ static const char *table_of(const struct lifetimes *lifetimes, enum lifetimes_by
     return printed(&table, format, &arena);
 }
 
-/* Each gone object has a life of lifetime, of a class and place. */
-#define GONE(class, at, life)                                                                                        \
-    {                                                                                                                \
-        .kind = MEMTRACE_DIED, .class_number = (class), .place = (at), .bytes = 16, .lifetime = (life), .n_uses = 2, \
-        .has_died = true                                                                                             \
+/* Each gone object has a life of lifetime, of a class and location. */
+#define GONE(class, at, life)                                                                              \
+    {                                                                                                      \
+        .kind = MEMTRACE_DIED, .class_number = (class), .location = (at), .bytes = 16, .lifetime = (life), \
+        .n_uses = 2, .has_died = true                                                                      \
     }
 
 static const struct memtrace_entry entries[] = {
@@ -58,15 +58,15 @@ static const struct memtrace_entry entries[] = {
       .class_name = { "a/Main", 6 },
       .name = { "work", 4 },
       .descriptor = { "()V", 3 } },
-    { .kind = MEMTRACE_PLACE, .number = 9, .method = 2, .line = 17 },
-    { .kind = MEMTRACE_PLACE, .number = 8, .method = 2 },
+    { .kind = MEMTRACE_LOCATION, .number = 9, .method = 2, .line = 17 },
+    { .kind = MEMTRACE_LOCATION, .number = 8, .method = 2 },
     { .kind = MEMTRACE_CREATED, .object = 1 },
     GONE(0, 9, 0),
     GONE(0, 9, 15),
     GONE(0, 9, 16),
     GONE(0, 8, 1 << 20),
     GONE(5, MEMTRACE_NO_NUMBER, UINT64_MAX),
-    { .kind = MEMTRACE_DIED, .class_number = 5, .place = 8, .bytes = 64, .lifetime = 63 },
+    { .kind = MEMTRACE_DIED, .class_number = 5, .location = 8, .bytes = 64, .lifetime = 63 },
 };
 
 static void test_tables(void)

@@ -14,22 +14,22 @@ static uint8_t *file_bytes;
 static size_t n_file_bytes;
 
 static const struct memtrace_entry entries[] = {
-    { .kind = MEMTRACE_THREAD, .number = 0, .tid = 4711, .name = { "main", 4 }, .place = MEMTRACE_NO_NUMBER },
-    { .kind = MEMTRACE_CLASS, .number = 0, .name = { "a/Node", 6 }, .place = MEMTRACE_NO_NUMBER },
+    { .kind = MEMTRACE_THREAD, .number = 0, .tid = 4711, .name = { "main", 4 }, .location = MEMTRACE_NO_NUMBER },
+    { .kind = MEMTRACE_CLASS, .number = 0, .name = { "a/Node", 6 }, .location = MEMTRACE_NO_NUMBER },
     { .kind = MEMTRACE_METHOD,
       .number = 3,
       .class_name = { "a/Main", 6 },
       .name = { "work", 4 },
       .descriptor = { "()V", 3 },
       .source = { "Main.java", 9 },
-      .place = MEMTRACE_NO_NUMBER },
-    { .kind = MEMTRACE_PLACE, .number = 1, .method = 3, .line = 17, .place = MEMTRACE_NO_NUMBER },
-    { .kind = MEMTRACE_CODE, .method = 3, .address = 0x7000, .bytes = 99, .place = MEMTRACE_NO_NUMBER },
-    { .kind = MEMTRACE_CREATED, .object = 7, .place = 1, .address = 0x10000, .bytes = 24, .time = 100 },
-    { .kind = MEMTRACE_MOVED, .object = 7, .address = 0x20000, .place = MEMTRACE_NO_NUMBER },
+      .location = MEMTRACE_NO_NUMBER },
+    { .kind = MEMTRACE_LOCATION, .number = 1, .method = 3, .line = 17, .location = MEMTRACE_NO_NUMBER },
+    { .kind = MEMTRACE_CODE, .method = 3, .address = 0x7000, .bytes = 99, .location = MEMTRACE_NO_NUMBER },
+    { .kind = MEMTRACE_CREATED, .object = 7, .location = 1, .address = 0x10000, .bytes = 24, .time = 100 },
+    { .kind = MEMTRACE_MOVED, .object = 7, .address = 0x20000, .location = MEMTRACE_NO_NUMBER },
     { .kind = MEMTRACE_DIED,
       .object = 7,
-      .place = MEMTRACE_NO_NUMBER,
+      .location = MEMTRACE_NO_NUMBER,
       .bytes = 24,
       .has_died = true,
       .created = 100,
@@ -106,9 +106,9 @@ static bool same_text(struct wire_text a, struct wire_text b)
 static bool same(const struct memtrace_entry *a, const struct memtrace_entry *b)
 {
     return a->kind == b->kind && a->number == b->number && a->method == b->method && a->line == b->line &&
-           a->class_number == b->class_number && a->thread == b->thread && a->place == b->place && a->tid == b->tid &&
-           a->object == b->object && a->address == b->address && a->bytes == b->bytes && a->time == b->time &&
-           a->created == b->created && a->lifetime == b->lifetime && a->n_uses == b->n_uses &&
+           a->class_number == b->class_number && a->thread == b->thread && a->location == b->location &&
+           a->tid == b->tid && a->object == b->object && a->address == b->address && a->bytes == b->bytes &&
+           a->time == b->time && a->created == b->created && a->lifetime == b->lifetime && a->n_uses == b->n_uses &&
            a->has_died == b->has_died && same_text(a->name, b->name) && same_text(a->class_name, b->class_name) &&
            same_text(a->descriptor, b->descriptor) && same_text(a->source, b->source);
 }

@@ -31,11 +31,11 @@ static uint64_t word(uint64_t address)
     return value;
 }
 
-static uint64_t address_of(const struct native_place *place, const struct state *state, uint64_t cfa)
+static uint64_t address_of(const struct native_location *location, const struct state *state, uint64_t cfa)
 {
-    uint64_t address = place->base == NATIVE_SP ? state->sp : place->base == NATIVE_FP ? state->fp : cfa;
-    address += (uint64_t)place->offset;
-    return place->is_behind_word ? word(address) : address;
+    uint64_t address = location->base == NATIVE_SP ? state->sp : location->base == NATIVE_FP ? state->fp : cfa;
+    address += (uint64_t)location->offset;
+    return location->is_behind_word ? word(address) : address;
 }
 
 static void unwind(struct state state)

@@ -69,8 +69,8 @@ static void test_part(void)
     data.fd = memfd_create("perf_data", MFD_CLOEXEC);
     size_t n = make(bytes, sizeof bytes);
     bool is_made = pwrite(data.fd, bytes, n, 0) == (ssize_t)n && perf_data_read(&data, &err) == 0;
-    size_t first_at = perf_data_place(&data, "sun.os.hrt.frequency"),
-           last_at = perf_data_place(&data, "sun.gc.collector.0.invocations");
+    size_t first_at = perf_data_offset(&data, "sun.os.hrt.frequency"),
+           last_at = perf_data_offset(&data, "sun.gc.collector.0.invocations");
     is_made = is_made && pwrite(data.fd, &later[0], 8, (off_t)first_at) == 8 &&
               pwrite(data.fd, &later[1], 8, (off_t)last_at) == 8;
     CHECK("the file is made", is_made);

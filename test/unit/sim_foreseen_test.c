@@ -62,8 +62,8 @@ static void test_stack(void)
                  registers[SIM_RSP] - 24);
     CHECK_NUMBER("and goes to the end of the highest", seen.groups->span, 23);
     CHECK_NUMBER("the second push is 16 below the stack pointer",
-                 sim_place_address(&members[1].operand.place, registers), registers[SIM_RSP] - 16);
-    CHECK_NUMBER("the frame pointer is followed, too", sim_place_address(&members[3].operand.place, registers),
+                 sim_effective_address(&members[1].operand.addressing, registers), registers[SIM_RSP] - 16);
+    CHECK_NUMBER("the frame pointer is followed, too", sim_effective_address(&members[3].operand.addressing, registers),
                  registers[SIM_RSP] - 8);
     CHECK_NUMBER("an instruction has its address", members[1].instruction, 0x400004);
     forget(&seen);

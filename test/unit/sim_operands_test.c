@@ -17,11 +17,12 @@ static void print_operands(const struct sim_operands *o, char *text, size_t n)
     for (uint32_t i = 0; i < o->n_accesses; i++) {
         const struct sim_operand *one = &o->accesses[i];
         used += (size_t)snprintf(text + used, n - used, "%s %u [", one->is_store ? "store" : "load", one->n_bytes);
-        if (one->place.base != SIM_NO_REGISTER)
-            used += (size_t)snprintf(text + used, n - used, "%u", one->place.base);
-        if (one->place.index != SIM_NO_REGISTER)
-            used += (size_t)snprintf(text + used, n - used, "+%u*%u", one->place.index, 1u << one->place.shift);
-        used += (size_t)snprintf(text + used, n - used, "%+" PRId64 "]; ", one->place.offset);
+        if (one->addressing.base != SIM_NO_REGISTER)
+            used += (size_t)snprintf(text + used, n - used, "%u", one->addressing.base);
+        if (one->addressing.index != SIM_NO_REGISTER)
+            used +=
+                (size_t)snprintf(text + used, n - used, "+%u*%u", one->addressing.index, 1u << one->addressing.shift);
+        used += (size_t)snprintf(text + used, n - used, "%+" PRId64 "]; ", one->addressing.offset);
     }
     used += (size_t)snprintf(text + used, n - used, "writes %x", (unsigned)o->written);
     if (o->to != SIM_NO_REGISTER && o->from != SIM_NO_REGISTER)

@@ -46,15 +46,15 @@ static void test_reading(void)
 static void walk(const char *sizes, uint32_t number, uint64_t n_periods, uint64_t *phases)
 {
     struct sim_window window;
-    struct sim_window_place place;
+    struct sim_window_state state;
     phases[SIM_SKIPPED] = phases[SIM_WARMING_UP] = phases[SIM_COUNTED] = 0;
     if (sim_window_read(sizes, &window, &err) < 0)
         return;
-    sim_window_begin(&place, &window, number);
+    sim_window_begin(&state, &window, number);
     for (uint64_t n = 0; n < n_periods * window.period; n += 7) {
-        if ((place.left -= 7) < 0)
-            sim_window_next(&place, &window);
-        phases[place.phase] += 7;
+        if ((state.left -= 7) < 0)
+            sim_window_next(&state, &window);
+        phases[state.phase] += 7;
     }
 }
 
@@ -79,15 +79,15 @@ static void test_phases(void)
           phases[SIM_SKIPPED] <= 7 * 1001 && is_near(phases[SIM_COUNTED], 10000 * 1000));
 }
 
-/* The first window's place, of many threads. */
-static void test_places(void)
+/* The first window, of many threads. */
+static void test_first_windows(void)
 {
     struct sim_window window = { 100, 100, 10000 };
-    struct sim_window_place place;
+    struct sim_window_state state;
     uint64_t n_early = 0;
     for (uint32_t number = 0; number < 1000; number++) {
-        sim_window_begin(&place, &window, number);
-        n_early += place.left < 4900;
+        sim_window_begin(&state, &window, number);
+        n_early += state.left < 4900;
     }
     CHECK("a window may be anywhere in its period", n_early > 400 && n_early < 600);
 }
@@ -95,18 +95,18 @@ static void test_places(void)
 static void test_late(void)
 {
     struct sim_window window = { .warm_up = 100, .counted = 50, .period = 1000 };
-    struct sim_window_place place = { .phase = SIM_SKIPPED, .left = 5, .behind = 300 };
-    sim_window_begin_late(&place, 2, 7);
-    sim_window_next(&place, &window);
+    struct sim_window_state state = { .phase = SIM_SKIPPED, .left = 5, .behind = 300 };
+    sim_window_begin_late(&state, 2, 7);
+    sim_window_next(&state, &window);
     CHECK("a block that is partly in the window is of its warm-up",
-          place.phase == SIM_WARMING_UP && place.left == 98 && place.behind == 300);
-    place = (struct sim_window_place){ .phase = SIM_SKIPPED, .behind = 300 };
-    sim_window_begin_late(&place, 47, 7);
-    sim_window_next(&place, &window);
+          state.phase == SIM_WARMING_UP && state.left == 98 && state.behind == 300);
+    state = (struct sim_window_state){ .phase = SIM_SKIPPED, .behind = 300 };
+    sim_window_begin_late(&state, 47, 7);
+    sim_window_next(&state, &window);
     CHECK("what a thread is late is not of the warm-up, but of what is behind",
-          place.phase == SIM_WARMING_UP && place.left == 93 && place.behind == 260);
-    sim_window_begin_late(&place, 5000, 7);
-    CHECK("no more than there is", place.behind == 0 && place.left == -7);
+          state.phase == SIM_WARMING_UP && state.left == 93 && state.behind == 260);
+    sim_window_begin_late(&state, 5000, 7);
+    CHECK("no more than there is", state.behind == 0 && state.left == -7);
 }
 
 int main(void)
@@ -114,6 +114,6 @@ int main(void)
     test_reading();
     test_phases();
     test_late();
-    test_places();
+    test_first_windows();
     return tap_done();
 }

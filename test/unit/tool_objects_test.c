@@ -108,9 +108,9 @@ static void test_names(void)
     CHECK("there is one of each",
           tool_names_class(&names, "[I") == class_of && tool_names_class(&names, "[J")->number == 1 &&
               tool_names_method(&names, &text) == method && tool_names_method(&names, &other) != method);
-    const struct mmprof_place *place = tool_names_place(&names, method, 17);
-    CHECK("and of each line", place != NULL && tool_names_place(&names, method, 17) == place &&
-                                  tool_names_place(&names, method, 18)->number == 1 && place->method == method);
+    const struct mmprof_location *location = tool_names_location(&names, method, 17);
+    CHECK("and of each line", location != NULL && tool_names_location(&names, method, 17) == location &&
+                                  tool_names_location(&names, method, 18)->number == 1 && location->method == method);
 }
 
 int main(void)

@@ -25,16 +25,16 @@
 enum memtrace_chunk { MEMTRACE_ENTRIES, MEMTRACE_ACCESSES, MEMTRACE_END };
 
 enum memtrace_kind {
-    MEMTRACE_THREAD,  /* number, tid, name */
-    MEMTRACE_CLASS,   /* number, name */
-    MEMTRACE_METHOD,  /* number, class_name, name, descriptor, source */
-    MEMTRACE_PLACE,   /* number, method, line */
-    MEMTRACE_CODE,    /* method, address, bytes: compiled */
-    MEMTRACE_CREATED, /* object, class_number, place, thread, address, bytes, time */
-    MEMTRACE_MOVED,   /* object, address */
-    MEMTRACE_DIED,    /* object, class_number, place, bytes, created, lifetime, n_uses, has_died */
-    MEMTRACE_ACCESS,  /* what the struct has below; only in chunks of them */
-    MEMTRACE_TOTALS,  /* time, n_accesses; only at the end */
+    MEMTRACE_THREAD,   /* number, tid, name */
+    MEMTRACE_CLASS,    /* number, name */
+    MEMTRACE_METHOD,   /* number, class_name, name, descriptor, source */
+    MEMTRACE_LOCATION, /* number, method, line */
+    MEMTRACE_CODE,     /* method, address, bytes: compiled */
+    MEMTRACE_CREATED,  /* object, class_number, location, thread, address, bytes, time */
+    MEMTRACE_MOVED,    /* object, address */
+    MEMTRACE_DIED,     /* object, class_number, location, bytes, created, lifetime, n_uses, has_died */
+    MEMTRACE_ACCESS,   /* what the struct has below; only in chunks of them */
+    MEMTRACE_TOTALS,   /* time, n_accesses; only at the end */
     MEMTRACE_KINDS
 };
 
@@ -52,7 +52,7 @@ enum memtrace_info {
 struct memtrace_entry {
     enum memtrace_kind kind;
     uint32_t number, method, line, class_number, thread;
-    uint32_t place; /* NO_NUMBER: not known */
+    uint32_t location; /* NO_NUMBER: not known */
     int32_t tid;
     struct wire_text name, class_name, descriptor, source;
     uint64_t object; /* ACCESS: number plus 1, 0: none */

@@ -19,12 +19,12 @@ static const struct entry_field fields[MEMTRACE_KINDS][9] = {
     [MEMTRACE_CLASS] = { AT(NUMBER, number), AT(TEXT, name) },
     [MEMTRACE_METHOD] = { AT(NUMBER, number), AT(TEXT, class_name), AT(TEXT, name), AT(TEXT, descriptor),
                           AT(TEXT, source) },
-    [MEMTRACE_PLACE] = { AT(NUMBER, number), AT(NUMBER, method), AT(NUMBER, line) },
+    [MEMTRACE_LOCATION] = { AT(NUMBER, number), AT(NUMBER, method), AT(NUMBER, line) },
     [MEMTRACE_CODE] = { AT(NUMBER, method), AT(LONG, address), AT(LONG, bytes) },
-    [MEMTRACE_CREATED] = { AT(LONG, object), AT(NUMBER, class_number), AT(MAYBE, place), AT(LONG, bytes),
+    [MEMTRACE_CREATED] = { AT(LONG, object), AT(NUMBER, class_number), AT(MAYBE, location), AT(LONG, bytes),
                            AT(NUMBER, thread), AT(LONG, address), AT(LONG, time) },
     [MEMTRACE_MOVED] = { AT(LONG, object), AT(LONG, address) },
-    [MEMTRACE_DIED] = { AT(LONG, object), AT(NUMBER, class_number), AT(MAYBE, place), AT(LONG, bytes),
+    [MEMTRACE_DIED] = { AT(LONG, object), AT(NUMBER, class_number), AT(MAYBE, location), AT(LONG, bytes),
                         AT(FLAG, has_died), AT(LONG, created), AT(LONG, lifetime), AT(LONG, n_uses) },
     [MEMTRACE_TOTALS] = { AT(LONG, time), AT(LONG, n_accesses) },
 };
@@ -92,7 +92,7 @@ static void get_field(struct cursor *c, enum entry_part type, void *to)
 
 int memtrace_get(struct cursor *c, struct memtrace_entry *entry)
 {
-    *entry = (struct memtrace_entry){ .place = MEMTRACE_NO_NUMBER };
+    *entry = (struct memtrace_entry){ .location = MEMTRACE_NO_NUMBER };
     uint8_t kind = cursor_u8(c);
     if (c->bad || kind >= MEMTRACE_KINDS || kind == MEMTRACE_ACCESS)
         return -1;

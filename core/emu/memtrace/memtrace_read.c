@@ -165,7 +165,8 @@ static int next_chunk(struct memtrace_reader *reader, struct err *err)
 
 static int next_access(struct memtrace_reader *reader, struct memtrace_entry *entry, struct err *err)
 {
-    *entry = (struct memtrace_entry){ .kind = MEMTRACE_ACCESS, .place = MEMTRACE_NO_NUMBER, .thread = reader->thread };
+    *entry =
+        (struct memtrace_entry){ .kind = MEMTRACE_ACCESS, .location = MEMTRACE_NO_NUMBER, .thread = reader->thread };
     memtrace_decode(&reader->coder, *reader->flags++, &reader->entries, entry);
     reader->n_flags--;
     reader->n_accesses++;

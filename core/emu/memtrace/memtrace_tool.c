@@ -97,17 +97,17 @@ static uint32_t method_number(struct mmprof_method *method)
     return method->number;
 }
 
-static uint32_t place_number(struct mmprof_place *place)
+static uint32_t location_number(struct mmprof_location *location)
 {
-    if (place == NULL)
+    if (location == NULL)
         return MEMTRACE_NO_NUMBER;
-    if (place->user == NULL) {
-        place->user = &is_known;
-        uint32_t method = method_number(place->method);
+    if (location->user == NULL) {
+        location->user = &is_known;
+        uint32_t method = method_number(location->method);
         put(&(struct memtrace_entry){
-            .kind = MEMTRACE_PLACE, .number = place->number, .method = method, .line = place->line });
+            .kind = MEMTRACE_LOCATION, .number = location->number, .method = method, .line = location->line });
     }
-    return place->number;
+    return location->number;
 }
 
 /* ---- events ---- */
@@ -176,11 +176,11 @@ static void on_access(const struct mmprof_access *a)
 
 static void on_created(struct mmprof_object *object)
 {
-    uint32_t class_of = class_number(object->class_of), place = place_number(object->site);
+    uint32_t class_of = class_number(object->class_of), location = location_number(object->site);
     put(&(struct memtrace_entry){ .kind = MEMTRACE_CREATED,
                                   .object = object->number,
                                   .class_number = class_of,
-                                  .place = place,
+                                  .location = location,
                                   .thread = object->thread->number,
                                   .address = object->address,
                                   .bytes = object->bytes,
@@ -198,7 +198,7 @@ static void on_died(struct mmprof_object *object, bool has_died)
     put(&(struct memtrace_entry){ .kind = MEMTRACE_DIED,
                                   .object = object->number,
                                   .class_number = class_number(object->class_of),
-                                  .place = place_number(object->site),
+                                  .location = location_number(object->site),
                                   .bytes = object->bytes,
                                   .has_died = has_died,
                                   .created = object->created,

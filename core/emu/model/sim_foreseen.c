@@ -9,12 +9,13 @@ void sim_foresight_begin(struct sim_foresight *foresight)
     foresight->n = 0;
 }
 
-/* An instruction's place, by the registers at the block's begin.  Returns whether it can be told. */
-static bool place_at_begin(const struct sim_foresight *foresight, const struct sim_place *now, struct sim_place *then)
+/* An instruction's addressing, by the registers at the block's begin.  Returns whether it can be told. */
+static bool addressing_at_begin(const struct sim_foresight *foresight, const struct sim_addressing *now,
+                                struct sim_addressing *then)
 {
     const struct sim_followed *base = &foresight->registers[now->base], *index = &foresight->registers[now->index];
     uint64_t offset = (uint64_t)now->offset + (uint64_t)base->plus + ((uint64_t)index->plus << now->shift);
-    *then = (struct sim_place){ base->from, index->from, now->shift, (int64_t)offset };
+    *then = (struct sim_addressing){ base->from, index->from, now->shift, (int64_t)offset };
     return base->from != SIM_ANYTHING && index->from != SIM_ANYTHING;
 }
 
@@ -39,7 +40,7 @@ bool sim_foresight_add(struct sim_foresight *foresight, const struct sim_operand
     for (uint32_t i = 0; is_foreseen && i < operands->n_accesses; i++) {
         struct sim_member *member = &foresight->members[foresight->n + i];
         *member = (struct sim_member){ operands->accesses[i], instruction };
-        is_foreseen = place_at_begin(foresight, &operands->accesses[i].place, &member->operand.place);
+        is_foreseen = addressing_at_begin(foresight, &operands->accesses[i].addressing, &member->operand.addressing);
     }
     if (is_foreseen)
         foresight->n += operands->n_accesses;
@@ -57,12 +58,12 @@ struct grouping {
 
 static struct sim_group make_group(const struct sim_operand *one)
 {
-    const struct sim_place *place = &one->place;
-    bool has_base = place->base != SIM_NO_REGISTER, has_index = place->index != SIM_NO_REGISTER;
-    return (struct sim_group){ .offset = place->offset,
-                               .base = has_base ? place->base : 0,
-                               .index = has_index ? place->index : 0,
-                               .shift = has_index ? place->shift : 0,
+    const struct sim_addressing *addressing = &one->addressing;
+    bool has_base = addressing->base != SIM_NO_REGISTER, has_index = addressing->index != SIM_NO_REGISTER;
+    return (struct sim_group){ .offset = addressing->offset,
+                               .base = has_base ? addressing->base : 0,
+                               .index = has_index ? addressing->index : 0,
+                               .shift = has_index ? addressing->shift : 0,
                                .base_mask = has_base ? -1 : 0,
                                .index_mask = has_index ? -1 : 0,
                                .span = (uint8_t)(one->n_bytes - 1),
@@ -92,9 +93,9 @@ static bool join(struct sim_group *group, const struct sim_operand *one)
 }
 
 /* Where in the group, all of whose accesses are known, this one of them is. */
-static void place_member(struct sim_group *group, const struct sim_operand *one)
+static void put_member(struct sim_group *group, const struct sim_operand *one)
 {
-    unsigned first = (unsigned)(one->place.offset - group->offset), last = first + one->n_bytes - 1;
+    unsigned first = (unsigned)(one->addressing.offset - group->offset), last = first + one->n_bytes - 1;
     group->inner |= ((UINT64_C(2) << last) - 1) & ~((UINT64_C(2) << first) - 1);
     if (!one->is_store)
         return;
@@ -117,7 +118,7 @@ static void group_members(const struct sim_foresight *foresight, struct grouping
         grouping->group_of[i] = (uint8_t)g;
     }
     for (uint32_t i = 0; i < foresight->n; i++)
-        place_member(&grouping->groups[grouping->group_of[i]], &foresight->members[i].operand);
+        put_member(&grouping->groups[grouping->group_of[i]], &foresight->members[i].operand);
 }
 
 size_t sim_foresight_bytes(const struct sim_foresight *foresight)

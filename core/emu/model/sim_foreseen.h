@@ -71,13 +71,13 @@ size_t sim_foresight_bytes(const struct sim_foresight *foresight);
 /* Makes them there. */
 struct sim_foreseen sim_foresight_make(const struct sim_foresight *foresight, void *memory);
 
-static inline uint64_t sim_place_address(const struct sim_place *place, const uint64_t *registers)
+static inline uint64_t sim_effective_address(const struct sim_addressing *addressing, const uint64_t *registers)
 {
-    uint64_t address = (uint64_t)place->offset;
-    if (place->base != SIM_NO_REGISTER)
-        address += registers[place->base];
-    if (place->index != SIM_NO_REGISTER)
-        address += registers[place->index] << place->shift;
+    uint64_t address = (uint64_t)addressing->offset;
+    if (addressing->base != SIM_NO_REGISTER)
+        address += registers[addressing->base];
+    if (addressing->index != SIM_NO_REGISTER)
+        address += registers[addressing->index] << addressing->shift;
     return address;
 }
 

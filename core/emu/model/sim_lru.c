@@ -5,7 +5,7 @@
 /* From so many ways on, an index is quicker than a search. */
 #define INDEXED_WAYS 12
 
-static size_t places(size_t n_entries)
+static size_t ways(size_t n_entries)
 {
     return n_entries == 0 ? 1 : n_entries;
 }
@@ -17,14 +17,14 @@ static size_t index_bytes(size_t n_entries)
 
 size_t sim_lru_bytes(size_t n_entries, uint32_t n_ways)
 {
-    size_t n = places(n_entries) * 3 * sizeof(uint64_t);
+    size_t n = ways(n_entries) * 3 * sizeof(uint64_t);
     return n_ways < INDEXED_WAYS ? n : n + index_bytes(n_entries);
 }
 
 struct sim_lru sim_lru_make(void *memory, size_t n_entries, uint32_t n_ways, unsigned line_bits)
 {
     struct sim_lru table = { .n_ways = n_entries == 0 ? 0 : n_ways, .line_bits = line_bits };
-    size_t n = places(n_entries);
+    size_t n = ways(n_entries);
     table.lines = memory;
     table.used = table.lines + n;
     memset(table.lines, 0xff, n * sizeof(uint64_t)); /* SIM_EMPTY */
@@ -46,8 +46,8 @@ struct sim_lru sim_lru_make(void *memory, size_t n_entries, uint32_t n_ways, uns
 #define OLD_FEW  8
 #define OLD_MANY 24
 
-/* A place's time and the place in one number: times are different, but those of empty places. */
-static uint64_t time_and_place(const struct sim_lru *table, uint32_t at)
+/* A way's time and the way in one number: times are different, but those of empty ways. */
+static uint64_t time_and_way(const struct sim_lru *table, uint32_t at)
 {
     return sim_lru_used(table, at) << AT_BITS | at;
 }
@@ -73,7 +73,7 @@ static uint32_t find_before(const struct sim_lru *table, uint64_t time)
     uint64_t *old = table->index->old, before = time << AT_BITS;
     uint32_t n = 0;
     for (uint32_t at = 0; at < table->n_ways; at++) {
-        uint64_t one = time_and_place(table, at);
+        uint64_t one = time_and_way(table, at);
         old[n % SIM_NEXT_OLD] = one;
         n += one < before;
     }
@@ -86,7 +86,7 @@ static uint32_t find_few(const struct sim_lru *table)
     uint64_t *old = table->index->old;
     uint32_t n = 0;
     for (uint32_t at = 0; at < table->n_ways; at++) {
-        uint64_t one = time_and_place(table, at);
+        uint64_t one = time_and_way(table, at);
         uint32_t to = n;
         if (n == OLD_FEW && one >= old[0])
             continue;
@@ -166,7 +166,7 @@ uint32_t sim_lru_oldest(struct sim_lru *table, uint64_t line)
 
 /* ---- coming and going ---- */
 
-static void unlink_place(const struct sim_lru *table, uint32_t at)
+static void unlink_way(const struct sim_lru *table, uint32_t at)
 {
     uint32_t *link = &table->index->chains[table->lines[at] % SIM_CHAINS];
     while (*link != at)
@@ -179,7 +179,7 @@ void sim_lru_put(struct sim_lru *table, uint32_t at, uint64_t line, bool is_dirt
     if (table->index != NULL) {
         uint32_t *chain = &table->index->chains[line % SIM_CHAINS];
         if (table->lines[at] != SIM_EMPTY)
-            unlink_place(table, at);
+            unlink_way(table, at);
         table->index->next[at] = *chain;
         *chain = at;
     }
@@ -191,7 +191,7 @@ void sim_lru_put(struct sim_lru *table, uint32_t at, uint64_t line, bool is_dirt
 void sim_lru_clear(struct sim_lru *table, uint32_t at)
 {
     if (table->index != NULL) {
-        unlink_place(table, at);
+        unlink_way(table, at);
         table->index->n_old = 0; /* it is the oldest now */
     }
     table->lines[at] = SIM_EMPTY;

@@ -2,15 +2,15 @@
  * A set-associative table of lines (or pages) with least-recently-used replacement, made for hits: L1 and the first
  * level of TLBs, which are asked at each access.
  *
- * Each place has the time of its last use, and nothing ever moves: who remembers where a line is (struct sim_recent)
- * writes the time there, and that is all of a hit.  The least recent place of a set is looked for when a line misses.
+ * Each way has the time of its last use, and nothing ever moves: who remembers where a line is (struct sim_recent)
+ * writes the time there, and that is all of a hit.  The least recent way of a set is looked for when a line misses.
  * sim_cache.h, whose lines stand in order, is smaller, and quicker where every second access misses.
  *
  * The time of the last read and that of the last write are kept next to each other, so that an access has one to write
  * to without a question; a line is dirty when it has the latter.
  *
  * In a set of many ways (a TLB's 64 or so) both searches would take longer than all else: there an index finds lines,
- * and a search for the least recent place leaves the next few for later.
+ * and a search for the least recent way leaves the next few for later.
  */
 #ifndef CORE_EMU_MODEL_SIM_LRU_H
 #define CORE_EMU_MODEL_SIM_LRU_H
@@ -24,13 +24,13 @@
 #define SIM_NEXT_OLD 32
 
 struct sim_lru_index {
-    uint32_t chains[SIM_CHAINS]; /* by a line's lowest bits: a place that has such a line, or SIM_NOWHERE */
+    uint32_t chains[SIM_CHAINS]; /* by a line's lowest bits: a way that has such a line, or SIM_NOWHERE */
     /* Those that were oldest when they were looked for, the oldest last: SIM_OLD_TIME of each. */
     uint64_t old[SIM_NEXT_OLD];
     uint32_t n_old;
     uint64_t before; /* all that were used before it were found the last time */
     uint64_t step;   /* so much later it is to be the next time */
-    uint32_t next[]; /* of the chain, for each place */
+    uint32_t next[]; /* of the chain, for each way */
 };
 
 struct sim_lru {
@@ -38,7 +38,7 @@ struct sim_lru {
     uint64_t *used;              /* two of each line: when it was read and written last; 0: never */
     struct sim_lru_index *index; /* NULL: there is none */
     uint64_t set_mask;           /* sets - 1 */
-    uint32_t n_ways;             /* 0: there is no such cache, but a place that times are written to */
+    uint32_t n_ways;             /* 0: there is no such cache, but a way that times are written to */
     uint32_t line_bits;
 };
 
@@ -80,7 +80,7 @@ static inline uint32_t sim_lru_find(const struct sim_lru *table, uint64_t line)
     return SIM_NOWHERE;
 }
 
-/* The place of the line's set that was used longest ago, if ever. */
+/* The way of the line's set that was used longest ago, if ever. */
 uint32_t sim_lru_oldest(struct sim_lru *table, uint64_t line);
 
 /* Put a line, which is not there, into a place of its set, in place of what was there. */

@@ -15,7 +15,7 @@ struct reader {
     bool is_wide_vector, is_locked, is_cut;
     bool is_elsewhere; /* addresses by fs, gs or 32 bits */
     uint8_t mode, reg, rm;
-    struct sim_place place; /* of the operand in memory: mode is not 3 */
+    struct sim_addressing addressing; /* of the operand in memory: mode is not 3 */
 };
 
 static uint8_t next_byte(struct reader *r)
@@ -56,24 +56,24 @@ static uint8_t read_prefixes(struct reader *r)
     }
 }
 
-static void read_place(struct reader *r)
+static void read_addressing(struct reader *r)
 {
-    struct sim_place *place = &r->place;
+    struct sim_addressing *addressing = &r->addressing;
     uint8_t base = r->rm & 7;
-    *place = (struct sim_place){ .base = r->rm, .index = SIM_NO_REGISTER };
+    *addressing = (struct sim_addressing){ .base = r->rm, .index = SIM_NO_REGISTER };
     if (base == 4) {
         uint8_t sib = next_byte(r), index = (uint8_t)((sib >> 3 & 7) | (r->rex & 2) << 2);
         base = sib & 7;
-        place->base = (uint8_t)(base | (r->rex & 1) << 3);
-        place->index = index == SIM_RSP ? SIM_NO_REGISTER : index;
-        place->shift = sib >> 6;
+        addressing->base = (uint8_t)(base | (r->rex & 1) << 3);
+        addressing->index = index == SIM_RSP ? SIM_NO_REGISTER : index;
+        addressing->shift = sib >> 6;
     }
     if (r->mode == 0 && base == 5) {
         bool is_relative = (r->rm & 7) == 5;
-        place->base = SIM_NO_REGISTER;
-        place->offset = next_number(r, 4) + (is_relative ? (int64_t)r->behind : 0);
+        addressing->base = SIM_NO_REGISTER;
+        addressing->offset = next_number(r, 4) + (is_relative ? (int64_t)r->behind : 0);
     } else if (r->mode != 0) {
-        place->offset = next_number(r, r->mode == 1 ? 1 : 4);
+        addressing->offset = next_number(r, r->mode == 1 ? 1 : 4);
     }
 }
 
@@ -84,7 +84,7 @@ static void read_modrm(struct reader *r)
     r->reg = (uint8_t)((modrm >> 3 & 7) | (r->rex & 4) << 1);
     r->rm = (uint8_t)((modrm & 7) | (r->rex & 1) << 3);
     if (r->mode != 3)
-        read_place(r);
+        read_addressing(r);
 }
 
 static uint8_t general_bytes(const struct reader *r)
@@ -94,16 +94,16 @@ static uint8_t general_bytes(const struct reader *r)
 
 /* ---- what it does ---- */
 
-static void add_access(struct sim_operands *o, const struct sim_place *place, uint8_t n_bytes, bool is_store)
+static void add_access(struct sim_operands *o, const struct sim_addressing *addressing, uint8_t n_bytes, bool is_store)
 {
-    o->accesses[o->n_accesses++] = (struct sim_operand){ *place, n_bytes, is_store };
+    o->accesses[o->n_accesses++] = (struct sim_operand){ *addressing, n_bytes, is_store };
 }
 
 /* The stack pointer changes, behind an access to the stack at an offset from it. */
 static void use_stack(struct sim_operands *o, int64_t offset, int64_t plus, bool is_store)
 {
-    const struct sim_place place = { .base = SIM_RSP, .index = SIM_NO_REGISTER, .offset = offset };
-    add_access(o, &place, 8, is_store);
+    const struct sim_addressing addressing = { .base = SIM_RSP, .index = SIM_NO_REGISTER, .offset = offset };
+    add_access(o, &addressing, 8, is_store);
     o->written |= 1u << SIM_RSP;
     o->to = o->from = SIM_RSP;
     o->plus = plus;
@@ -119,7 +119,7 @@ static void write_register(struct sim_operands *o, const struct reader *r, uint8
 /* The operand in memory: one access, or several of 8 bytes. */
 static void use_memory(struct sim_operands *o, const struct reader *r, unsigned does, uint8_t n_bytes)
 {
-    struct sim_place place = r->place;
+    struct sim_addressing addressing = r->addressing;
     if ((does & OWN) != 0 || (r->is_elsewhere && (does & (LOAD | STORE)) != 0))
         o->is_known = false;
     if (!o->is_known || (does & (LOAD | STORE)) == 0)
@@ -127,10 +127,10 @@ static void use_memory(struct sim_operands *o, const struct reader *r, unsigned 
     for (uint8_t done = 0; done < n_bytes; done += 8) {
         uint8_t n = n_bytes < 8 ? n_bytes : 8;
         if ((does & LOAD) != 0)
-            add_access(o, &place, n, false);
+            add_access(o, &addressing, n, false);
         if ((does & STORE) != 0)
-            add_access(o, &place, n, true);
-        place.offset += 8;
+            add_access(o, &addressing, n, true);
+        addressing.offset += 8;
     }
 }
 
@@ -209,8 +209,8 @@ static void follow_move(struct reader *r, struct sim_operands *o, uint8_t code)
         follow(o, code == 0x89 ? r->rm : r->reg, code == 0x89 ? r->reg : r->rm, 0);
     else if (r->mode == 3 && (r->rex & 8) != 0 && code == 0xc7)
         follow(o, r->rm, SIM_NO_REGISTER, next_number(r, 4));
-    else if (code == 0x8d && (r->rex & 8) != 0 && !r->is_elsewhere && r->place.index == SIM_NO_REGISTER)
-        follow(o, r->reg, r->place.base, r->place.offset);
+    else if (code == 0x8d && (r->rex & 8) != 0 && !r->is_elsewhere && r->addressing.index == SIM_NO_REGISTER)
+        follow(o, r->reg, r->addressing.base, r->addressing.offset);
 }
 
 static bool by_modrm(struct reader *r, struct sim_operands *o, uint8_t code, struct sim_opcode_row row)
@@ -273,7 +273,7 @@ static bool push_or_pop(const struct reader *r, struct sim_operands *o, uint8_t 
 static bool by_opcode(struct reader *r, struct sim_operands *o, uint8_t code)
 {
     uint8_t one = (uint8_t)((code & 7) | (r->rex & 1) << 3);
-    const struct sim_place frame = { .base = SIM_RBP, .index = SIM_NO_REGISTER };
+    const struct sim_addressing frame = { .base = SIM_RBP, .index = SIM_NO_REGISTER };
     if ((code & 0xf0) == 0x50)
         return push_or_pop(r, o, code);
     if (r->prefix == 1 && (code & 0xf0) != 0xb0 && code != 0x90)

@@ -19,13 +19,13 @@
 enum { SIM_RAX, SIM_RCX, SIM_RDX, SIM_RBX, SIM_RSP, SIM_RBP };
 
 /* base + index * 2^shift + offset, of the registers before the instruction. */
-struct sim_place {
+struct sim_addressing {
     uint8_t base, index, shift; /* SIM_NO_REGISTER */
     int64_t offset;
 };
 
 struct sim_operand {
-    struct sim_place place;
+    struct sim_addressing addressing;
     uint8_t n_bytes;
     bool is_store;
 };

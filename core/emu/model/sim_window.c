@@ -60,51 +60,51 @@ void sim_window_print(const struct sim_window *window, char *text, size_t n)
 /* ---- going on ---- */
 
 /* xorshift */
-static uint64_t draw(struct sim_window_place *place, uint64_t n)
+static uint64_t draw(struct sim_window_state *state, uint64_t n)
 {
-    place->random ^= place->random << 13;
-    place->random ^= place->random >> 7;
-    place->random ^= place->random << 17;
-    return place->random % n;
+    state->random ^= state->random << 13;
+    state->random ^= state->random >> 7;
+    state->random ^= state->random << 17;
+    return state->random % n;
 }
 
 /* What of a period is not in the window is drawn to be before or behind it. */
-static void begin_period(struct sim_window_place *place, const struct sim_window *window)
+static void begin_period(struct sim_window_state *state, const struct sim_window *window)
 {
-    uint64_t rest = window->period - window->warm_up - window->counted, before = draw(place, rest + 1);
-    place->phase = SIM_SKIPPED;
-    place->left += (int64_t)(place->behind + before);
-    place->behind = rest - before;
+    uint64_t rest = window->period - window->warm_up - window->counted, before = draw(state, rest + 1);
+    state->phase = SIM_SKIPPED;
+    state->left += (int64_t)(state->behind + before);
+    state->behind = rest - before;
 }
 
-void sim_window_begin(struct sim_window_place *place, const struct sim_window *window, uint32_t number)
+void sim_window_begin(struct sim_window_state *state, const struct sim_window *window, uint32_t number)
 {
-    *place = (struct sim_window_place){ .random = UINT64_C(88172645463325252) + number * UINT64_C(0x9e3779b97f4a7c15) };
-    place->random += place->random == 0;
-    begin_period(place, window);
+    *state = (struct sim_window_state){ .random = UINT64_C(88172645463325252) + number * UINT64_C(0x9e3779b97f4a7c15) };
+    state->random += state->random == 0;
+    begin_period(state, window);
 }
 
-void sim_window_begin_late(struct sim_window_place *place, uint64_t n_late, uint32_t n)
+void sim_window_begin_late(struct sim_window_state *state, uint64_t n_late, uint32_t n)
 {
     uint64_t before = n_late > n ? n_late - n : 0;
-    place->left = -(int64_t)(n_late - before);
-    place->behind -= before < place->behind ? before : place->behind;
+    state->left = -(int64_t)(n_late - before);
+    state->behind -= before < state->behind ? before : state->behind;
 }
 
-void sim_window_next(struct sim_window_place *place, const struct sim_window *window)
+void sim_window_next(struct sim_window_state *state, const struct sim_window *window)
 {
-    while (place->left < 0) {
-        switch (place->phase) {
+    while (state->left < 0) {
+        switch (state->phase) {
         case SIM_SKIPPED:
-            place->phase = SIM_WARMING_UP;
-            place->left += (int64_t)window->warm_up;
+            state->phase = SIM_WARMING_UP;
+            state->left += (int64_t)window->warm_up;
             break;
         case SIM_WARMING_UP:
-            place->phase = SIM_COUNTED;
-            place->left += (int64_t)window->counted;
+            state->phase = SIM_COUNTED;
+            state->left += (int64_t)window->counted;
             break;
         default:
-            begin_period(place, window);
+            begin_period(state, window);
             break;
         }
     }

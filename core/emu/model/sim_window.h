@@ -4,7 +4,7 @@
  *     500K+250K/10M     of each 10 million, 500,000 warm caches and predictors up, the next 250,000 are counted
  *
  * Where in its period a window is, is drawn for each period: a program in step with the periods would else always show
- * the same part of itself.  The same thread draws the same places in each run.
+ * the same part of itself.  The same thread draws the same windows in each run.
  */
 #ifndef CORE_EMU_MODEL_SIM_WINDOW_H
 #define CORE_EMU_MODEL_SIM_WINDOW_H
@@ -25,7 +25,7 @@ struct sim_window {
 enum sim_window_phase { SIM_SKIPPED, SIM_WARMING_UP, SIM_COUNTED };
 
 /* Where a thread is. */
-struct sim_window_place {
+struct sim_window_state {
     int64_t left; /* instructions until the phase ends; below 0: it should have */
     enum sim_window_phase phase;
     uint64_t behind; /* what will be left of the period behind the window */
@@ -42,16 +42,16 @@ void sim_window_print(const struct sim_window *window, char *text, size_t n);
 int sim_window_check(const struct sim_window *window, struct err *err);
 
 /* A thread's first period begins; number: of the thread. */
-void sim_window_begin(struct sim_window_place *place, const struct sim_window *window, uint32_t number);
+void sim_window_begin(struct sim_window_state *state, const struct sim_window *window, uint32_t number);
 
 /*
  * A thread that skips comes to its window with a block of n instructions; n_late, n or more or less, are those beyond
  * what it was to skip, with the block.  What came before the block is taken from what will be left behind the window.
  * sim_window_next is next.
  */
-void sim_window_begin_late(struct sim_window_place *place, uint64_t n_late, uint32_t n);
+void sim_window_begin_late(struct sim_window_state *state, uint64_t n_late, uint32_t n);
 
 /* Less than 0 is left: go on to the phase that is due. */
-void sim_window_next(struct sim_window_place *place, const struct sim_window *window);
+void sim_window_next(struct sim_window_state *state, const struct sim_window *window);
 
 #endif

@@ -97,14 +97,14 @@ static void on_access_64(unsigned vcpu, uint32_t info, uint64_t address, void *c
 static void on_access_windows(unsigned vcpu, uint32_t info, uint64_t address, void *context)
 {
     (void)vcpu;
-    if (sim_core != NULL && sim_core->place.phase != SIM_SKIPPED)
+    if (sim_core != NULL && sim_core->window.phase != SIM_SKIPPED)
         access_once(info, address, context, 0);
 }
 
 static void on_access_windows_64(unsigned vcpu, uint32_t info, uint64_t address, void *context)
 {
     (void)vcpu;
-    if (sim_core != NULL && sim_core->place.phase != SIM_SKIPPED)
+    if (sim_core != NULL && sim_core->window.phase != SIM_SKIPPED)
         access_once(info, address, context, 6);
 }
 
@@ -122,7 +122,7 @@ void sim_access_draw(struct sim_core *core, const struct sim_foreseen *foreseen,
     uint64_t n_later = core->machine.data_time - core->next_draw;
     uint64_t last = foreseen->n_loads + foreseen->n_stores - 1;
     const struct sim_member *member = &foreseen->members[n_later > last ? 0 : last - n_later];
-    draw_access(core, sim_place_address(&member->operand.place, registers), member->instruction);
+    draw_access(core, sim_effective_address(&member->operand.addressing, registers), member->instruction);
 }
 
 /*
@@ -153,7 +153,7 @@ void sim_access_group_64(struct sim_core *core, const struct sim_group *group, c
         return;
     for (; member < end; member++) {
         const struct sim_operand *one = &member->operand;
-        uint64_t address = sim_place_address(&one->place, registers);
+        uint64_t address = sim_effective_address(&one->addressing, registers);
         core->machine.counts[SIM_L1D_LOADS + one->is_store]--;
         if (!sim_machine_hit(&core->machine, address, address + one->n_bytes - 1, 6, one->is_store))
             look_up(core, address, one->n_bytes, one->is_store, member->instruction);
@@ -165,7 +165,7 @@ void sim_access_foreseen(struct sim_core *core, const struct sim_foreseen *fores
     const struct sim_member *member = foreseen->members, *end = member + foreseen->n_loads + foreseen->n_stores;
     for (; member < end; member++) {
         const struct sim_operand *one = &member->operand;
-        uint64_t address = sim_place_address(&one->place, registers);
+        uint64_t address = sim_effective_address(&one->addressing, registers);
         if ((one->is_store && !core->machine.is_plain) ||
             !sim_machine_hit(&core->machine, address, address + one->n_bytes - 1, core->machine.l1d.line_bits,
                              one->is_store))

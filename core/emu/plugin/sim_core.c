@@ -63,8 +63,8 @@ struct sim_core *sim_core_make(unsigned vcpu, void *state, const uint8_t *return
     core->before = &sim_no_block;
     sim_machine_init(&core->machine, &sim.slots->model, core + 1, core->slot->counts);
     if (sim.slots->window.counted > 0)
-        sim_window_begin(&core->place, &sim.slots->window, atomic_load(&sim.slots->n_used));
-    core->skipping = core->place.left;
+        sim_window_begin(&core->window, &sim.slots->window, atomic_load(&sim.slots->n_used));
+    core->skipping = core->window.left;
     qemu_flags_begin(&core->flags, vcpu, state, returns_to);
     core->n_bytes = n;
     sim_misses_begin(&core->misses, core->own, &core->machine);

@@ -26,7 +26,7 @@ struct sim_core {
     size_t n_bytes;     /* of this mapping */
 
     /* With windows only: see sim_windows.c */
-    struct sim_window_place place;
+    struct sim_window_state window;
     int64_t skipping; /* instructions until the next window begins; below 0: it should have, or it has */
     int64_t astray;   /* instructions in the wrong translations, since others were asked for */
     struct qemu_flags flags;
@@ -91,7 +91,7 @@ static inline bool sim_core_is_paused(const struct sim_core *core)
 /* The thread's slot, or its window's phase, is another one. */
 static inline void sim_core_choose_counts(struct sim_core *core)
 {
-    bool is_counted = sim.slots->window.counted == 0 || core->place.phase == SIM_COUNTED;
+    bool is_counted = sim.slots->window.counted == 0 || core->window.phase == SIM_COUNTED;
     core->machine.counts = is_counted ? core->slot->counts : core->warming_up;
 }
 

@@ -82,7 +82,7 @@ static bool find_bytecode(struct sim_lookup *lookup, const struct sim_miss *miss
 {
     const struct vm_bytecodes *code = vm_metadata_code(&lookup->metadata, miss->where);
     uint32_t number = code == NULL ? OWNERS_NONE : owners_method(&lookup->owners, code);
-    key->place = number == OWNERS_NONE ? lookup->interpreter : number;
+    key->location = number == OWNERS_NONE ? lookup->interpreter : number;
     if (number == OWNERS_NONE)
         return false;
     uint32_t line = vm_method_line(&code->parts, miss->where);
@@ -94,7 +94,7 @@ static bool find_bytecode(struct sim_lookup *lookup, const struct sim_miss *miss
 
 bool sim_lookup_miss(struct sim_lookup *lookup, const struct sim_miss *miss, uint32_t thread, bool is_last)
 {
-    struct sim_sum_key key = { .place = miss->where, .thread = thread };
+    struct sim_sum_key key = { .location = miss->where, .thread = thread };
     bool waits = !is_last;
     if (miss->is_interpreted && !find_bytecode(lookup, miss, &key) && !is_last)
         return false;

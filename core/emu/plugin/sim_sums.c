@@ -43,7 +43,7 @@ static void write_sum(struct sim_sums *sums, const struct sim_sum *sum, uint64_t
     struct miss_entry entry = { .kind = MISS_COUNTS,
                                 .ticks = ticks,
                                 .thread = sum->key.thread,
-                                .location = sum->key.place,
+                                .location = sum->key.location,
                                 .line = (uint32_t)sum->key.line,
                                 .cell = sum->key.cell,
                                 .n_kept = sum->n_kept };
@@ -87,7 +87,7 @@ struct sim_sum *sim_sums_of(struct sim_sums *sums, const struct sim_sum_key *key
 {
     if (sums->n > SUMS_FULL)
         sim_sums_write(sums);
-    uint64_t hash = vm_hash(key->place + ((uint64_t)key->cell << 40) + ((uint64_t)key->thread << 20) + key->line);
+    uint64_t hash = vm_hash(key->location + ((uint64_t)key->cell << 40) + ((uint64_t)key->thread << 20) + key->line);
     struct sim_sum *sum = vm_table_find(&sums->sums, sizeof *sum, hash, key, sizeof *key);
     sums->n += sum->key.thread == 0;
     sum->key = *key;

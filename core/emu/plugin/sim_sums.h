@@ -1,5 +1,5 @@
 /*
- * What was found of misses, added up by thread, place and cell, and written to the log (core/trace/misses.h).
+ * What was found of misses, added up by thread, location and cell, and written to the log (core/trace/misses.h).
  */
 #ifndef CORE_EMU_PLUGIN_SIM_SUMS_H
 #define CORE_EMU_PLUGIN_SIM_SUMS_H
@@ -7,10 +7,10 @@
 #include "core/emu/plugin/owners.h"
 #include "core/emu/model/sim_slots.h"
 
-/* Whose misses: of one thread, place and cell. */
+/* Whose misses: of one thread, location and cell. */
 struct sim_sum_key {
-    uint32_t thread, cell; /* thread: not 0 */
-    uint64_t place, line;  /* line: plus 1, place is a method */
+    uint32_t thread, cell;   /* thread: not 0 */
+    uint64_t location, line; /* line: plus 1, location is a method */
 };
 
 struct sim_sum {

@@ -76,11 +76,11 @@ qemu_plugin_execute_fn *sim_windows_choose(const struct sim_block *block)
 /* A phase ends with or before a block of n instructions. */
 static __attribute__((noinline)) void change_phase(struct sim_core *core, uint32_t n)
 {
-    if (core->place.phase == SIM_SKIPPED)
-        sim_window_begin_late(&core->place, (uint64_t)-core->skipping, n);
-    sim_window_next(&core->place, &sim.slots->window);
+    if (core->window.phase == SIM_SKIPPED)
+        sim_window_begin_late(&core->window, (uint64_t)-core->skipping, n);
+    sim_window_next(&core->window, &sim.slots->window);
     sim_core_choose_counts(core);
-    core->skipping = core->place.phase == SIM_SKIPPED ? core->place.left : -1;
+    core->skipping = core->window.phase == SIM_SKIPPED ? core->window.left : -1;
 }
 
 QEMU_FLAGS_HANDLER(sim_windows_heavy_begins)
@@ -95,10 +95,10 @@ QEMU_FLAGS_HANDLER(sim_windows_heavy_begins)
     }
     const struct sim_block *before = core->before;
     uint32_t n = count_block(core, block);
-    int64_t *left = core->place.phase == SIM_SKIPPED ? &core->skipping : &core->place.left;
+    int64_t *left = core->window.phase == SIM_SKIPPED ? &core->skipping : &core->window.left;
     if ((*left -= n) < 0)
         change_phase(core, n);
-    if (core->place.phase != SIM_SKIPPED) {
+    if (core->window.phase != SIM_SKIPPED) {
         sim_core_enter(core, before, block);
         if (block->foreseen.groups != NULL)
             sim_access_foreseen(core, &block->foreseen, state);

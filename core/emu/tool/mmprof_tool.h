@@ -10,7 +10,7 @@
  *
  * A tool is a table of functions; those that it leaves out are not called.  They are called one at a time, by any
  * thread of the program, in the emulator that the program runs in: they may use the C library, and must not fork or
- * raise signals.  What a pointer leads to lives until the function returns, but for threads, classes, places and
+ * raise signals.  What a pointer leads to lives until the function returns, but for threads, classes, locations and
  * methods, which stay, and objects, which stay until they have died.  Each has a 'user' pointer that is the tool's,
  * NULL at first.
  *
@@ -47,7 +47,7 @@ struct mmprof_method {
 };
 
 /* A line of a method. */
-struct mmprof_place {
+struct mmprof_location {
     uint32_t number;
     struct mmprof_method *method;
     uint32_t line; /* 0: not known */
@@ -67,7 +67,7 @@ struct mmprof_object {
     uint64_t number;         /* no other object has it */
     uint64_t address, bytes; /* where it is now, header included */
     struct mmprof_class *class_of;
-    struct mmprof_place *site; /* that created it; NULL: not known */
+    struct mmprof_location *site; /* that created it; NULL: not known */
     struct mmprof_thread *thread;
     uint64_t created, last_used; /* times; last_used: of its latest access by a thread that is_java, or created */
     uint64_t n_uses;             /* such accesses */
@@ -85,8 +85,8 @@ struct mmprof_access {
     bool is_heap;       /* in the Java heap */
     uint64_t time;
     struct mmprof_thread *thread;
-    struct mmprof_object *object; /* that it is in; NULL: none whose creation was seen */
-    struct mmprof_place *place;   /* that did it, for tools that want_places; NULL: not known, or no Java code */
+    struct mmprof_object *object;     /* that it is in; NULL: none whose creation was seen */
+    struct mmprof_location *location; /* that did it, for tools that want_locations; NULL: not known, or no Java code */
 };
 
 /* What a compiler made of a method: before code from it is executed, or some ms later. */
@@ -99,7 +99,7 @@ struct mmprof_tool {
     int version; /* MMPROF_TOOL sets it, and out */
     FILE **out;  /* the file of 'mmprof memtrace -o', open from begin to end; stdout's place without -o */
 
-    bool want_places;     /* look up each access' place, which takes time */
+    bool want_locations;  /* look up each access' location, which takes time */
     bool want_vm_threads; /* accesses of threads that are not is_java, too */
 
     /* argument: what stands behind the comma of --tool, "" without.  Returns NULL, or why it cannot begin. */

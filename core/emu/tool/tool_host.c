@@ -139,8 +139,8 @@ static void tell_access(struct tool_thread *thread, const struct tool_kept *kept
         access.object->last_used = kept->time > access.object->created ? kept->time : access.object->created;
         access.object->n_uses++;
     }
-    if (host.tool->want_places && access.is_java)
-        access.place = tool_jvm_place(&host.jvm, kept->instruction, kept->bytecode);
+    if (host.tool->want_locations && access.is_java)
+        access.location = tool_jvm_location(&host.jvm, kept->instruction, kept->bytecode);
     if (host.tool->access != NULL)
         host.tool->access(&access);
 }
@@ -320,13 +320,13 @@ static void hear_start(void)
 
 static void hear_place(uint64_t argument)
 {
-    struct tracked_location place;
-    if (!qemu_read(argument, &place, sizeof place))
+    struct tracked_location location;
+    if (!qemu_read(argument, &location, sizeof location))
         return;
-    place.class_name[TRACKED_TEXT_BYTES - 1] = place.name[TRACKED_TEXT_BYTES - 1] = '\0';
-    place.descriptor[TRACKED_TEXT_BYTES - 1] = place.source[TRACKED_TEXT_BYTES - 1] = '\0';
-    const struct tool_method_text text = { place.class_name, place.name, place.descriptor, place.source };
-    tool_jvm_site(&host.jvm, place.number, &text, place.line);
+    location.class_name[TRACKED_TEXT_BYTES - 1] = location.name[TRACKED_TEXT_BYTES - 1] = '\0';
+    location.descriptor[TRACKED_TEXT_BYTES - 1] = location.source[TRACKED_TEXT_BYTES - 1] = '\0';
+    const struct tool_method_text text = { location.class_name, location.name, location.descriptor, location.source };
+    tool_jvm_site(&host.jvm, location.number, &text, location.line);
 }
 
 static void hear_object(struct tool_thread *thread, uint64_t argument)

@@ -49,7 +49,7 @@ void tool_jvm_site(struct tool_jvm *jvm, uint32_t number, const struct tool_meth
     if (vec_reserve(jvm->sites, jvm->sites_room, jvm->n_sites + 1) < 0)
         return;
     struct mmprof_method *method = tool_names_method(&jvm->names, text);
-    jvm->sites[jvm->n_sites++] = method == NULL ? NULL : tool_names_place(&jvm->names, method, line);
+    jvm->sites[jvm->n_sites++] = method == NULL ? NULL : tool_names_location(&jvm->names, method, line);
 }
 
 void tool_jvm_log(struct tool_jvm *jvm, int fd)
@@ -91,7 +91,7 @@ struct mmprof_class *tool_jvm_class(struct tool_jvm *jvm, uint64_t object, uint6
     return tool_names_class(&jvm->names, name);
 }
 
-/* ---- places ---- */
+/* ---- locations ---- */
 
 static struct mmprof_method *method_of(struct tool_jvm *jvm, uint32_t number)
 {
@@ -118,7 +118,7 @@ bool tool_jvm_is_compiled(const struct tool_jvm *jvm, uint64_t instruction)
 }
 
 /* The innermost frame that an instruction of compiled code is from. */
-static struct mmprof_place *compiled_place(struct tool_jvm *jvm, uint64_t instruction)
+static struct mmprof_location *compiled_location(struct tool_jvm *jvm, uint64_t instruction)
 {
     struct code_frame frames[CODE_FRAMES_MAX];
     uint32_t point, line = 0, number = jvm->has_code ? code_map_find(&jvm->code, instruction, ticks_now()) : UINT32_MAX;
@@ -131,7 +131,7 @@ static struct mmprof_place *compiled_place(struct tool_jvm *jvm, uint64_t instru
         line = code_log_line(jvm->code.methods[inner].line_bytes, jvm->code.methods[inner].n_line_bytes,
                              frames[n - 1].index < 0 ? 0 : frames[n - 1].index); /* a method's entry: its first line */
     struct mmprof_method *method = method_of(jvm, inner);
-    return method == NULL ? NULL : tool_names_place(&jvm->names, method, line);
+    return method == NULL ? NULL : tool_names_location(&jvm->names, method, line);
 }
 
 static const char *terminated(char *text, size_t n)
@@ -140,7 +140,7 @@ static const char *terminated(char *text, size_t n)
     return text;
 }
 
-static struct mmprof_place *interpreted_place(struct tool_jvm *jvm, uint64_t bytecode)
+static struct mmprof_location *interpreted_location(struct tool_jvm *jvm, uint64_t bytecode)
 {
     static struct vm_method m; /* too large for a thread of QEMU's */
     const struct vm_bytecodes *code = vm_metadata_code(&jvm->metadata, bytecode);
@@ -149,19 +149,20 @@ static struct mmprof_place *interpreted_place(struct tool_jvm *jvm, uint64_t byt
     const struct tool_method_text text = { terminated(m.class_name, m.n_class_name), terminated(m.name, m.n_name),
                                            terminated(m.descriptor, m.n_descriptor), terminated(m.source, m.n_source) };
     struct mmprof_method *method = tool_names_method(&jvm->names, &text);
-    return method == NULL ? NULL : tool_names_place(&jvm->names, method, vm_method_line(&code->parts, bytecode));
+    return method == NULL ? NULL : tool_names_location(&jvm->names, method, vm_method_line(&code->parts, bytecode));
 }
 
-struct mmprof_place *tool_jvm_place(struct tool_jvm *jvm, uint64_t instruction, uint64_t bytecode)
+struct mmprof_location *tool_jvm_location(struct tool_jvm *jvm, uint64_t instruction, uint64_t bytecode)
 {
     bool is_interpreted = bytecode != 0 && instruction >= jvm->interpreter && instruction < jvm->interpreter_end;
     uint64_t where = is_interpreted ? bytecode : instruction;
-    struct tool_place_kept *kept = &jvm->kept[(where * UINT64_C(0x9e3779b97f4a7c15)) >> 48];
+    struct tool_location_kept *kept = &jvm->kept[(where * UINT64_C(0x9e3779b97f4a7c15)) >> 48];
     _Static_assert(KEPT == 1u << 16, "as many as the hash has");
     if (kept->where == where)
-        return kept->place;
-    struct mmprof_place *place = is_interpreted ? interpreted_place(jvm, bytecode) : compiled_place(jvm, instruction);
-    if (place != NULL)
-        *kept = (struct tool_place_kept){ where, place };
-    return place;
+        return kept->location;
+    struct mmprof_location *location =
+        is_interpreted ? interpreted_location(jvm, bytecode) : compiled_location(jvm, instruction);
+    if (location != NULL)
+        *kept = (struct tool_location_kept){ where, location };
+    return location;
 }

@@ -10,9 +10,9 @@
 #include "core/recorder/code_map.h"
 #include "core/emu/tool/tool_names.h"
 
-struct tool_place_kept {
+struct tool_location_kept {
     uint64_t where; /* an instruction's or a bytecode's address; 0: none */
-    struct mmprof_place *place;
+    struct mmprof_location *location;
 };
 
 struct tool_jvm {
@@ -23,10 +23,10 @@ struct tool_jvm {
     struct code_map code;
     uint64_t heap, heap_end, java, java_end; /* java: the code cache */
     uint64_t interpreter, interpreter_end;
-    struct mmprof_place **sites; /* owned: by the agent's number */
+    struct mmprof_location **sites; /* owned: by the agent's number */
     uint32_t n_sites, sites_room;
-    struct tool_place_kept *kept; /* mapped */
-    const char *why;              /* the JVM cannot be looked into */
+    struct tool_location_kept *kept; /* mapped */
+    const char *why;                 /* the JVM cannot be looked into */
     bool has_code;
 };
 
@@ -35,7 +35,7 @@ void tool_jvm_init(struct tool_jvm *jvm);
 /* Where its tables are: SIM_TELL_TABLES.  Returns 0, or -1 with jvm->why set. */
 int tool_jvm_open(struct tool_jvm *jvm, const uint64_t *symbols);
 
-/* The agent tells of a place by its number, and where it tells of code. */
+/* The agent tells of a location by its number, and where it tells of code. */
 void tool_jvm_site(struct tool_jvm *jvm, uint32_t number, const struct tool_method_text *text, uint32_t line);
 void tool_jvm_log(struct tool_jvm *jvm, int fd);
 
@@ -55,6 +55,6 @@ void tool_jvm_forget(struct tool_jvm *jvm);
 struct mmprof_class *tool_jvm_class(struct tool_jvm *jvm, uint64_t object, uint64_t *n_bytes);
 
 /* bytecode: the one that the thread fetched last, or 0.  NULL: not known. */
-struct mmprof_place *tool_jvm_place(struct tool_jvm *jvm, uint64_t instruction, uint64_t bytecode);
+struct mmprof_location *tool_jvm_location(struct tool_jvm *jvm, uint64_t instruction, uint64_t bytecode);
 
 #endif

@@ -11,7 +11,7 @@
 void tool_names_init(struct tool_names *names)
 {
     memset(names, 0, sizeof *names);
-    names->classes.map.arena = names->methods.map.arena = names->places.map.arena = &names->arena;
+    names->classes.map.arena = names->methods.map.arena = names->locations.map.arena = &names->arena;
 }
 
 static void *find_item(const struct tool_list *list, const void *key, size_t n)
@@ -77,17 +77,17 @@ struct mmprof_method *tool_names_method(struct tool_names *names, const struct t
     return method;
 }
 
-struct mmprof_place *tool_names_place(struct tool_names *names, struct mmprof_method *method, uint32_t line)
+struct mmprof_location *tool_names_location(struct tool_names *names, struct mmprof_method *method, uint32_t line)
 {
     const uint32_t key[2] = { method->number, line };
-    struct mmprof_place *place = find_item(&names->places, key, sizeof key);
-    if (place != NULL)
-        return place;
-    place = add_item(names, &names->places, key, sizeof key, sizeof *place);
-    if (place == NULL)
+    struct mmprof_location *location = find_item(&names->locations, key, sizeof key);
+    if (location != NULL)
+        return location;
+    location = add_item(names, &names->locations, key, sizeof key, sizeof *location);
+    if (location == NULL)
         return NULL;
-    place->number = names->places.n - 1;
-    place->method = method;
-    place->line = line;
-    return place;
+    location->number = names->locations.n - 1;
+    location->method = method;
+    location->line = line;
+    return location;
 }

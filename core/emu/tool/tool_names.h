@@ -20,7 +20,7 @@ struct tool_list {
 
 struct tool_names {
     struct arena arena;
-    struct tool_list classes, methods, places;
+    struct tool_list classes, methods, locations;
 };
 
 void tool_names_init(struct tool_names *names);
@@ -28,6 +28,6 @@ void tool_names_init(struct tool_names *names);
 /* Each is made when it is new; NULL: no memory. */
 struct mmprof_class *tool_names_class(struct tool_names *names, const char *name);
 struct mmprof_method *tool_names_method(struct tool_names *names, const struct tool_method_text *text);
-struct mmprof_place *tool_names_place(struct tool_names *names, struct mmprof_method *method, uint32_t line);
+struct mmprof_location *tool_names_location(struct tool_names *names, struct mmprof_method *method, uint32_t line);
 
 #endif

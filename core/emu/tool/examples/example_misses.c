@@ -88,15 +88,15 @@ static void on_line(const struct mmprof_access *a, uint64_t address)
 {
     bool misses_l1 = !hits(&l1, address), misses_l2 = misses_l1 && !hits(&l2, address);
     struct mmprof_class *of = a->object == NULL ? NULL : a->object->class_of;
-    struct mmprof_place *place = a->place;
+    struct mmprof_location *location = a->location;
     count(&sums, misses_l1, misses_l2);
     count(of == NULL ? &no_object : counts_of(BY_CLASS, of, &of->user, &no_object), misses_l1, misses_l2);
-    if (place == NULL) {
+    if (location == NULL) {
         count(&no_method, misses_l1, misses_l2);
         return;
     }
-    count(counts_of(BY_METHOD, place->method, &place->method->user, &no_method), misses_l1, misses_l2);
-    count(counts_of(BY_LINE, place, &place->user, &no_method), misses_l1, misses_l2);
+    count(counts_of(BY_METHOD, location->method, &location->method->user, &no_method), misses_l1, misses_l2);
+    count(counts_of(BY_LINE, location, &location->user, &no_method), misses_l1, misses_l2);
 }
 
 static void on_access(const struct mmprof_access *a)
@@ -125,15 +125,15 @@ static void print_counts(const struct access_counts *c)
 static void print_label(enum kind kind, const void *of)
 {
     const struct mmprof_class *class_of = of;
-    const struct mmprof_place *place = of;
-    const struct mmprof_method *method = kind == BY_LINE ? place->method : of;
+    const struct mmprof_location *location = of;
+    const struct mmprof_method *method = kind == BY_LINE ? location->method : of;
     if (kind == BY_CLASS) {
         fprintf(mmprof_out, "%s\n", class_of->name);
         return;
     }
     fprintf(mmprof_out, "%s.%s%s", method->class_name, method->name, method->descriptor);
     if (kind == BY_LINE)
-        fprintf(mmprof_out, " %s:%u", method->source, place->line);
+        fprintf(mmprof_out, " %s:%u", method->source, location->line);
     fputc('\n', mmprof_out);
 }
 
@@ -169,4 +169,4 @@ static void on_end(uint64_t time)
     print_table(BY_LINE, "line", &no_method, "(no Java method, or not known)");
 }
 
-MMPROF_TOOL(.want_places = true, .access = on_access, .end = on_end)
+MMPROF_TOOL(.want_locations = true, .access = on_access, .end = on_end)

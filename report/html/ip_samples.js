@@ -115,8 +115,8 @@ function hotTable(shown) {
 }
 
 function drawPlaces() {
-    const { where, hot, pauses } = data.places,
-        lead = byId("places-lead");
+    const { where, hot, pauses } = data.ip_samples,
+        lead = byId("ip-samples-lead");
     lead.textContent =
         where.why === undefined
             ? "The kernel sampled " +
@@ -127,7 +127,7 @@ function drawPlaces() {
               "program that the thread belongs to."
             : "Not shown: " + (where.why ?? "no samples were taken") + ".";
     const notes = (where.notes ?? []).filter((note) => !data.phases.notes.includes(note));
-    byId("places-body").replaceChildren(
+    byId("ip-samples-body").replaceChildren(
         ...[
             where.why === undefined ? whereTable(where) : null,
             hot === undefined ? null : html("h3", {}, "The hottest code"),

@@ -15,7 +15,7 @@ static cJSON *table_or_why(const struct table *table, const char *why, struct ar
     return NULL;
 }
 
-cJSON *html_places(const struct html_page *page)
+cJSON *html_ip_samples(const struct html_page *page)
 {
     struct arena *arena = page->traces[0].source->arena;
     cJSON *json = cJSON_CreateObject(), *where = table_or_why(page->where, page->no_where, arena);
