@@ -9,7 +9,7 @@
  */
 #include "cmd/doctor.h"
 
-#include "cmd/commands.h"
+#include "cmd/target_argument.h"
 #include "core/base/text.h"
 
 #include <fcntl.h>
@@ -110,31 +110,28 @@ static int examine(struct doctor *doctor)
 
 int command_doctor(int argc, char **argv, struct err *err)
 {
-    uint64_t pid = 0;
+    struct target_argument target = { .name = NULL };
     bool done;
     const struct options_row rows[] = {
-        { 'p', "pid", "PID", OPTION_NUMBER, &pid, "also check this JVM" },
+        { 'p', "pid", "JVM", OPTION_TEXT, &target.name, "also check this JVM: a PID, or a name as for record" },
         { 0, NULL, NULL, OPTION_FLAG, NULL, NULL },
     };
-    int i;
-    if (command_parse("doctor [-p PID]",
-                      "Say what works on this machine and what does not, and what to do about it.\n"
-                      "Nothing is changed, and nothing is sent to the JVM.",
-                      rows, argc, argv, &i, &done, err) < 0)
+    if (target_argument_parse("doctor [JVM]",
+                              "Say what works on this machine and with a JVM and what does not, and what to do about\n"
+                              "it. Nothing is changed, and nothing is sent to the JVM.",
+                              rows, argc, argv, &target, &done, err) < 0)
         return -1;
     if (done)
         return 0;
-    if (i < argc) {
-        err_set(err, "unexpected argument '%s'", argv[i]);
-        return err_next(err, "name a process with -p: mmprof doctor -p PID");
+    if (target.command != NULL) {
+        err_set(err, "'%s': only a running JVM can be checked", target.command[0]);
+        return err_next(err, "name one as 'mmprof ps' does, or leave it out to check the machine");
     }
-    if (pid > INT32_MAX) {
-        err_set(err, "there is no process %" PRIu64, pid);
-        return err_next(err, "list the JVMs with 'pgrep -a java' and give one's number to -p");
-    }
+    if (target.name != NULL && target_argument_find(&target, "check", err) < 0)
+        return -1;
     struct arena arena = { 0 };
     struct doctor doctor;
-    doctor_init(&doctor, &arena, (pid_t)pid);
+    doctor_init(&doctor, &arena, target.pid);
     int status = examine(&doctor);
     arena_free(&arena);
     return status;

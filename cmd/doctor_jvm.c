@@ -1,6 +1,7 @@
 #include "cmd/doctor.h"
 
 #include "core/jvm/compilers.h"
+#include "core/jvm/obstacle.h"
 
 #include <pwd.h>
 #include <stdio.h>
@@ -8,8 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAJOR_MIN 11
-#define WARNS     21 /* of agents that are loaded late, on standard error */
+#define WARNS 21 /* of agents that are loaded late, on standard error */
 
 enum doctor_level doctor_jvm(struct doctor *doctor, struct err *said)
 {
@@ -34,15 +34,16 @@ enum doctor_level doctor_java(struct doctor *doctor, struct err *said)
         return DOCTOR_SILENT;
     if (jvm_release_read(doctor->pid, &release) < 0) {
         err_set(said, "the version is unknown: there is no file 'release' beside its libjvm.so");
-        err_next(said, "see with 'jcmd %d VM.version' that it is HotSpot %d or later", (int)doctor->pid, MAJOR_MIN);
+        err_next(said, "see with 'jcmd %d VM.version' that it is HotSpot %d or later", (int)doctor->pid,
+                 JVM_RELEASE_MIN);
         return DOCTOR_LIMIT;
     }
     doctor->java = release.major;
     err_set(said, "%s %s%s%s", release.is_openj9 ? "OpenJ9" : "HotSpot", release.version,
             release.implementor[0] == '\0' ? "" : ", ", release.implementor);
-    if (!release.is_openj9 && release.major >= MAJOR_MIN)
+    if (!release.is_openj9 && release.major >= JVM_RELEASE_MIN)
         return DOCTOR_OK;
-    err_next(said, "run the program on HotSpot %d or later", MAJOR_MIN);
+    err_next(said, "run the program on HotSpot %d or later", JVM_RELEASE_MIN);
     return DOCTOR_FAIL;
 }
 
@@ -58,13 +59,10 @@ static bool has_agent(const struct doctor *doctor)
  */
 enum doctor_level doctor_attach(struct doctor *doctor, struct err *said)
 {
-    char path[96];
-    struct stat status;
     const struct jvm_process *process = &doctor->process;
     if (!doctor->is_jvm)
         return DOCTOR_SILENT;
-    snprintf(path, sizeof path, "/proc/%d/root/tmp/.java_pid%d", (int)doctor->pid, (int)process->inner_pid);
-    bool has_socket = stat(path, &status) == 0 && S_ISSOCK(status.st_mode);
+    bool has_socket = jvm_listens(process);
     if (doctor->flags.attach_disabled || doctor->flags.late_agents_disabled) {
         err_set(said, "the JVM was started with %s",
                 doctor->flags.attach_disabled ? "-XX:+DisableAttachMechanism" : "-XX:-EnableDynamicAgentLoading");
@@ -145,10 +143,9 @@ static bool open_to_all(const char *path)
 /* The JVM loads the library by its path: it has to see it, or gets a copy, and to be allowed to read it. */
 enum doctor_level doctor_library(struct doctor *doctor, struct err *said)
 {
-    char path[4200];
     if (!doctor->is_jvm || doctor->agent[0] == '\0')
         return DOCTOR_SILENT;
-    if (jvm_process_maps(doctor->pid, "/ld-musl-", path, sizeof path) > 0) {
+    if (jvm_is_on_musl(doctor->pid)) {
         err_set(said, "the JVM runs on musl libc, and the agent needs glibc");
         err_next(said, "run the program in an image with glibc (Debian, Ubuntu, RHEL), not in one of Alpine");
         return DOCTOR_FAIL;

@@ -71,17 +71,16 @@ static int parse(int argc, char **argv, struct profile *p, bool *done, struct er
         OPTIONS_ROWS(common.output),
         { 0 },
     };
-    int n_parsed;
     recording_rows(&p->recording, &common);
-    if (command_parse(
-            "profile [OPTIONS] -p PID | [OPTIONS] -- COMMAND ...",
+    if (target_argument_parse(
+            "profile [OPTIONS] JVM | [OPTIONS] -- COMMAND ...",
             "Records a JVM (a running one for a minute without -d), finds its phases meanwhile, counts events\n"
             "in them, and prints the report. With --two-runs, COMMAND is run twice, or two intervals are recorded.",
-            rows, argc, argv, &n_parsed, done, err) < 0)
+            rows, argc, argv, &p->recording.target, done, err) < 0)
         return -1;
     if (*done)
         return 0;
-    return recording_target(&p->recording, argc, argv, n_parsed, "profile", err) < 0 ? -1 : check(p, err);
+    return recording_target(&p->recording, "profile", err) < 0 ? -1 : check(p, err);
 }
 
 static int make_directory(struct profile *p, struct err *err)

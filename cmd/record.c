@@ -91,20 +91,18 @@ int command_record(int argc, char **argv, struct err *err)
     };
     struct recorder_summary summary;
     struct live_session session;
-    int n_parsed;
     bool done;
     recording_rows(&recording, &common);
-    if (command_parse(
-            "record [OPTIONS] -p PID | [OPTIONS] -- COMMAND ...",
+    if (target_argument_parse(
+            "record [OPTIONS] JVM | [OPTIONS] -- COMMAND ...",
             "Records a JVM's methods into a trace: a running one until Ctrl-C, or one that COMMAND starts until\n"
             "it ends. It finds the phases itself and keeps a budget (--live); --all-methods, --include,\n"
             "--phases and --simulate record all of the methods that they name, from the beginning.",
-            rows, argc, argv, &n_parsed, &done, err) < 0)
+            rows, argc, argv, &recording.target, &done, err) < 0)
         return -1;
     if (done)
         return 0;
-    if (recording_target(&recording, argc, argv, n_parsed, "record", err) < 0 ||
-        check_choice(&recording, &choice, err) < 0 ||
+    if (recording_target(&recording, "record", err) < 0 || check_choice(&recording, &choice, err) < 0 ||
         check_live(&recording, is_live(&recording, &choice), logs_jit, &live, err) < 0)
         return -1;
     live_session_init(&session, &live);

@@ -20,22 +20,12 @@
 #define WAIT_FOREVER   (-1)
 #define FREE_DISK_PART 5
 
-int recording_target(struct recording *recording, int argc, char **argv, int n_parsed, const char *name,
-                     struct err *err)
+int recording_target(struct recording *recording, const char *what, struct err *err)
 {
-    recording->command = n_parsed < argc ? argv + n_parsed : NULL;
-    if (recording->pid > INT_MAX)
-        return err_set(err, "%" PRIu64 " is no process id", recording->pid);
-    if (recording->pid != 0 && recording->command != NULL) {
-        err_set(err, "there is both a process (-p %" PRIu64 ") and a command ('%s')", recording->pid,
-                recording->command[0]);
-        return err_next(err, "give one of them");
-    }
-    if (recording->pid == 0 && recording->command == NULL) {
-        err_set(err, "there is no JVM to record");
-        return err_next(err, "attach to one with 'mmprof %s -p PID', or start one with 'mmprof %s -- java ...'", name,
-                        name);
-    }
+    if (target_argument_find(&recording->target, what, err) < 0)
+        return -1;
+    recording->pid = (uint64_t)recording->target.pid;
+    recording->command = recording->target.command;
     return 0;
 }
 

@@ -4,11 +4,12 @@
 #ifndef CMD_RECORDING_H
 #define CMD_RECORDING_H
 
-#include "cmd/commands.h"
+#include "cmd/target_argument.h"
 #include "phases/live/live_session.h"
 #include "core/recorder/recorder.h"
 
 struct recording {
+    struct target_argument target;
     uint64_t pid, min_bytecodes, ring_bytes;
     double duration_s, prepare_limit_s;
     uint64_t max_bytes;                   /* of the trace; RECORDING_SIZE_UNSET: a share of what the disk has free */
@@ -52,9 +53,8 @@ struct recording_rows {
 /* Fill the tables with rows that set what is in recording, which is borrowed. */
 void recording_rows(struct recording *recording, struct recording_rows *to);
 
-/* Set command to what is behind the options; check that there is one target.  Returns 0, or -1 with *err set. */
-int recording_target(struct recording *recording, int argc, char **argv, int n_parsed, const char *name,
-                     struct err *err);
+/* Set pid or command to the target that was parsed; what: for a message, "record".  Returns 0, or -1 with *err set. */
+int recording_target(struct recording *recording, const char *what, struct err *err);
 
 /*
  * Record, with progress and a summary on stderr; with --groups separate, one group of events after the other.  Returns

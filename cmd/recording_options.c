@@ -9,7 +9,7 @@
 
 void recording_rows(struct recording *r, struct recording_rows *to)
 {
-    PUT(to->target, { 'p', "pid", "PID", OPTION_NUMBER, &r->pid, "attach to this running JVM" },
+    PUT(to->target, { 'p', "pid", "JVM", OPTION_TEXT, &r->target.name, TARGET_ARGUMENT_HELP },
         { 'd', "duration", "SECONDS", OPTION_SECONDS, &r->duration_s, "stop after this time (default: at the end)" },
         { 0, "max-size", "SIZE", OPTION_SIZE, &r->max_bytes,
           "stop when the trace has this size (a fifth of the free disk)" },

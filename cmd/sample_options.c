@@ -1,6 +1,5 @@
 #include "cmd/sample_options.h"
 
-#include "cmd/commands.h"
 #include "core/perf/perf_rings.h"
 
 #include <inttypes.h>
@@ -15,14 +14,10 @@
 
 static int check_target(struct sample_options *o, struct err *err)
 {
-    if (o->command != NULL && o->pid != 0) {
-        err_set(err, "there is both a process (-p %" PRIu64 ") and a command ('%s')", o->pid, o->command[0]);
-        return err_next(err, "give one of them");
-    }
-    if (o->command == NULL && (o->pid == 0 || o->pid > INT32_MAX)) {
-        err_set(err, "there is no JVM to sample");
-        return err_next(err, "name a running one with -p PID, or start one with 'mmprof sample -- java ...'");
-    }
+    if (target_argument_find(&o->target, "sample", err) < 0)
+        return -1;
+    o->pid = (uint64_t)o->target.pid;
+    o->command = o->target.command;
     if (o->command == NULL && o->seconds <= 0)
         o->seconds = SECONDS;
     return 0;
@@ -86,7 +81,6 @@ static int check(struct sample_options *o, struct err *err)
 
 int sample_options_parse(struct sample_options *o, int argc, char **argv, bool *done, struct err *err)
 {
-    int n_parsed;
     *o = (struct sample_options){ .frequency = UNSET,
                                   .stack_bytes = STACK_BYTES,
                                   .tree_bytes = TREE_BYTES,
@@ -94,7 +88,7 @@ int sample_options_parse(struct sample_options *o, int argc, char **argv, bool *
                                   .min_share = 0.01,
                                   .mechanism = "perf" };
     struct options_row rows[] = {
-        { 'p', "pid", "PID", OPTION_NUMBER, &o->pid, "sample a running JVM" },
+        { 'p', "pid", "JVM", OPTION_TEXT, &o->target.name, TARGET_ARGUMENT_HELP },
         { 'd', "duration", "SECONDS", OPTION_SECONDS, &o->seconds,
           "end after so long, or at Ctrl-C (10; a command: at its end)" },
         { 'F', "frequency", "HZ", OPTION_NUMBER, &o->frequency, "samples per second of a thread's CPU time (99)" },
@@ -118,12 +112,12 @@ int sample_options_parse(struct sample_options *o, int argc, char **argv, bool *
         { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
         { 0 },
     };
-    if (command_parse("sample [OPTIONS] -p PID | [OPTIONS] -- COMMAND ...",
-                      "Samples the stacks of a running JVM, or of one that COMMAND starts, from outside: nothing is\n"
-                      "loaded into it, nothing in it is changed or stopped (but see --mechanism). Prints the methods\n"
-                      "by their part of the CPU time, of other events (-e), or of all time (--wall).",
-                      rows, argc, argv, &n_parsed, done, err) < 0)
+    if (target_argument_parse(
+            "sample [OPTIONS] JVM | [OPTIONS] -- COMMAND ...",
+            "Samples the stacks of a running JVM, or of one that COMMAND starts, from outside: nothing is\n"
+            "loaded into it, nothing in it is changed or stopped (but see --mechanism). Prints the methods\n"
+            "by their part of the CPU time, of other events (-e), or of all time (--wall).",
+            rows, argc, argv, &o->target, done, err) < 0)
         return -1;
-    o->command = n_parsed < argc ? argv + n_parsed : NULL;
     return *done ? 0 : check(o, err);
 }

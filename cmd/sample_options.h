@@ -4,12 +4,13 @@
 #ifndef CMD_SAMPLE_OPTIONS_H
 #define CMD_SAMPLE_OPTIONS_H
 
-#include "core/base/err.h"
+#include "cmd/target_argument.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct sample_options {
+    struct target_argument target;
     uint64_t pid, frequency, period, stack_bytes, tree_bytes, top;
     double seconds, min_share; /* 0 s: until the end */
     char *const *command;      /* or NULL */

@@ -150,12 +150,11 @@ int command_top(int argc, char **argv, struct err *err)
     struct top top = { .interval_s = 1, .is_screen = terminal_is_one(stdout) };
     const char *sort = "time";
     bool once = false, done;
-    int n_parsed;
     recording.output = "/dev/null";
     recording.max_bytes = recording.ip_samples_hz = 0;
     recording.quiet = true;
     const struct options_row rows[] = {
-        { 'p', "pid", "PID", OPTION_NUMBER, &recording.pid, "attach to this running JVM" },
+        { 'p', "pid", "JVM", OPTION_TEXT, &recording.target.name, TARGET_ARGUMENT_HELP },
         { 'i', "interval", "SECONDS", OPTION_SECONDS, &top.interval_s, "refresh after this time (1)" },
         { 's', "sort", "COLUMN", OPTION_TEXT, &sort, "by time, calls, call (time per call), cpi or name (time)" },
         { 'n', "count", "N", OPTION_NUMBER, &top.n_wanted, "end after N tables, printed as plain text" },
@@ -170,9 +169,10 @@ int command_top(int argc, char **argv, struct err *err)
           "instrument only if the JIT has used less than SECONDS of CPU time so far (30)" },
         { 0 },
     };
-    if (command_parse("top [OPTIONS] -p PID",
-                      "Shows the phases of a running JVM and what they do now, until q or Ctrl-C. Nothing is saved.",
-                      rows, argc, argv, &n_parsed, &done, err) < 0)
+    if (target_argument_parse(
+            "top [OPTIONS] JVM",
+            "Shows the phases of a running JVM and what they do now, until q or Ctrl-C. Nothing is saved.", rows, argc,
+            argv, &recording.target, &done, err) < 0)
         return -1;
     if (done)
         return 0;
@@ -183,11 +183,11 @@ int command_top(int argc, char **argv, struct err *err)
     if (once)
         top.n_wanted = 1;
     top.is_screen = top.is_screen && top.n_wanted == 0;
-    if (recording_target(&recording, argc, argv, n_parsed, "top", err) < 0)
+    if (recording_target(&recording, "watch", err) < 0)
         return -1;
     if (recording.command != NULL) {
         err_set(err, "'%s': only a running JVM can be watched", recording.command[0]);
-        return err_next(err, "start it, and give its process id: mmprof top -p PID");
+        return err_next(err, "start it, and give its name or PID: mmprof top PID");
     }
     return run(&top, &recording, &options, err);
 }

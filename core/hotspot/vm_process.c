@@ -89,7 +89,7 @@ int vm_process_open(pid_t pid, struct err *err)
     char path[PATH_BYTES + 64];
     if (!find_mapping(pid, path, sizeof path)) {
         err_set(err, "process %d has no libjvm.so: it is no HotSpot JVM, or belongs to another user", (int)pid);
-        return err_next(err, "find the JVM's process ID with 'jps' or 'pgrep java'");
+        return err_next(err, "find the JVM's process ID with 'mmprof ps'");
     }
     if (check_memory(pid, err) < 0)
         return -1;

@@ -101,6 +101,22 @@ void jvm_flags_command(struct jvm_flags *flags, const char *words, size_t n)
     }
 }
 
+const char *jvm_flags_main(const char *words, size_t n)
+{
+    const char *end = words + n, *word = words;
+    bool skip = true; /* the program itself */
+    for (; word < end; word += strlen(word) + 1) {
+        if (memchr(word, '\0', (size_t)(end - word)) == NULL)
+            return NULL;
+        if (!skip && ends_options(word))
+            break;
+        skip = !skip && has_value(word);
+    }
+    if (word < end && word[0] == '-')
+        word += strlen(word) + 1;
+    return word < end && memchr(word, '\0', (size_t)(end - word)) != NULL && word[0] != '\0' ? word : NULL;
+}
+
 void jvm_flags_told(struct jvm_flags *flags, const char *text)
 {
     char word[1024];

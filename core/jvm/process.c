@@ -46,7 +46,7 @@ static int read_status(struct jvm_process *process, struct err *err)
     char status[8192];
     if (read_proc(process->pid, "status", status, sizeof status) <= 0) {
         err_set(err, "there is no process %d", (int)process->pid);
-        return err_next(err, "list the JVMs with 'pgrep -a java' and give one's number to -p");
+        return err_next(err, "list the JVMs with 'mmprof ps'");
     }
     long leader = strtol(field(status, "\nTgid:"), NULL, 10);
     if (leader != process->pid) {
@@ -144,18 +144,25 @@ static bool shares_mounts(pid_t pid)
     return is_same_file(pid, "root/") && is_same_file(pid, "ns/mnt");
 }
 
-int jvm_process_inspect(pid_t pid, struct jvm_process *process, struct err *err)
+int jvm_process_read(pid_t pid, struct jvm_process *process, struct err *err)
 {
     memset(process, 0, sizeof *process);
     process->pid = pid;
     if (read_status(process, err) < 0)
+        return -1;
+    read_command(process);
+    return 0;
+}
+
+int jvm_process_inspect(pid_t pid, struct jvm_process *process, struct err *err)
+{
+    if (jvm_process_read(pid, process, err) < 0)
         return -1;
     if (process->uid != geteuid() && geteuid() != 0) {
         const struct passwd *owner = getpwuid(process->uid);
         err_set(err, "process %d belongs to user '%s'", (int)pid, owner == NULL ? "?" : owner->pw_name);
         return err_next(err, "run mmprof as that user or as root");
     }
-    read_command(process);
     char libjvm[256];
     int is_jvm = jvm_process_maps(pid, "/libjvm.so", libjvm, sizeof libjvm);
     if (is_jvm < 0) {
@@ -164,7 +171,7 @@ int jvm_process_inspect(pid_t pid, struct jvm_process *process, struct err *err)
     }
     if (is_jvm == 0) {
         err_set(err, "process %d ('%.60s') is not a HotSpot JVM", (int)pid, process->command);
-        return err_next(err, "list the JVMs with 'pgrep -a java'; a JVM that just started may need another second");
+        return err_next(err, "list the JVMs with 'mmprof ps'; a JVM that just started may need another second");
     }
     if (process->attach_disabled) {
         err_set(err, "JVM %d does not let anybody attach (-XX:+DisableAttachMechanism)", (int)pid);

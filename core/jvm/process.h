@@ -25,6 +25,9 @@ struct jvm_process {
     char command[JVM_COMMAND_BYTES]; /* words separated by spaces; cut if long */
 };
 
+/* What files tell of any process.  Returns 0, or -1 with *err set: there is none, or it is a thread's id. */
+int jvm_process_read(pid_t pid, struct jvm_process *process, struct err *err);
+
 /*
  * Look at a process and see whether it is a JVM of ours to attach to.
  *

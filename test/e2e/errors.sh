@@ -3,14 +3,14 @@
 # timeout: 300
 . "$(dirname "$0")/../lib.sh"
 
-# refused CLAIM REGEX COMMAND...: status 1, one message that matches, one next step, not long.
+# refused CLAIM REGEX COMMAND...: status 1, one message that matches, one next step, not long, but for listed JVMs.
 refused() {
     local claim=$1 regex=$2 said status
     shift 2
     said=$(timeout 60 "$@" 2>&1 < /dev/null)
     status=$?
     if [ $status = 1 ] && grep -qE -- "$regex" <<< "$said" && [ "$(grep -c '^  next: ' <<< "$said")" = 1 ] &&
-        [ "$(wc -l <<< "$said")" -le 5 ]; then
+        [ "$(grep -vc '^ *[0-9][0-9]*  ' <<< "$said")" -le 5 ]; then
         ok "$claim"
     else
         not_ok "$claim" "${*/#$build/build}" "status $status, says:" "$said" "expected status 1, and: $regex"
@@ -28,14 +28,15 @@ jvm=$pid
 "$mmprof" > "$SCRATCH/said" 2>&1
 is "no arguments: the help, status 1" "$?, $(grep -c '^usage: mmprof' "$SCRATCH/said")" "1, 1"
 refused "an unknown command" "unknown command 'recrod'" "$mmprof" recrod
-refused "record needs a PID or a command" "(PID|COMMAND|command)" "$mmprof" record
+refused "record needs a PID or a command, and names the JVMs that run" "^ *$jvm  target.Busy|^  and [0-9]+ more" "$mmprof" record
 refused "an unknown option" "unknown option '--pit'" "$mmprof" record --pit 1
 record "all methods, and few of them" "--live .*--all-methods" --live --all-methods -p 1
 record "methods that a file names, and all" "--phases .*--all-methods" --phases p.json --all-methods -p 1
 refused "profile needs a PID or a command" "(PID|COMMAND|command)" "$mmprof" profile
 
 record "no such PID" "[Nn]o (such )?process.*|does not exist" -p 4194200 -d 1
-record "a PID that is no number" "'java'" -p java -d 1
+record "a name that no JVM has" "^ *$jvm  target.Busy|^  and [0-9]+ more" -p no-such-program -d 1
+matches "ps lists a JVM" "$("$mmprof" ps)" "^ *$jvm .* yes +target.Busy\$"
 start "$SCRATCH/sleep.out" sleep 300
 sleeper=$pid
 record "not a JVM" "(not|no) .*(JVM|Java)" -p "$sleeper" -d 1
@@ -61,7 +62,7 @@ record "a method that is not there" "did you mean --include 'round'" --include t
 record "only small methods" "give --min-bytecodes 0" --include 'java/util/Optional' --exclude '*.no' -p "$jvm" -d 1
 record "live: a class that is not there" "matches no loaded class" --live --include 'no/such/package/*' -p "$jvm" -d 1
 holds "a method that is named is recorded, however small it is" \
-    "$mmprof" record -q -o "$SCRATCH/small.dat" --include target/Busy.depth -p "$jvm" -d 0.5
+    "$mmprof" record "$SCRATCH/busy-1.stop" -q -o "$SCRATCH/small.dat" --include target/Busy.depth -d 500ms
 matches "with its calls" "$("$build/test/tools/method_counts" "$SCRATCH/small.dat")" 'target/Busy.depth.* [1-9][0-9]*'
 holds "a trace ends when it is too large" "$mmprof" record -q -o "$SCRATCH/small.dat" --max-size 100K \
     --include 'target/*' --min-bytecodes 0 -p "$jvm" -d 30

@@ -67,6 +67,24 @@ static void test_flags(void)
     CHECK("but not those of none", jvm_flags_read(0, &flags) == -1);
 }
 
+static void test_main_class(void)
+{
+    static const struct {
+        const char *claim, *words;
+        size_t n;
+        const char *main;
+    } rows[] = {
+        { "a main class behind options", WORDS("java\0-cp\0a.jar\0-Xint\0com.Main\0x"), "com.Main" },
+        { "a jar", WORDS("java\0-Xint\0-jar\0/opt/x.jar\0-jar"), "/opt/x.jar" },
+        { "a module", WORDS("java\0-p\0mods\0-m\0a.b/c.Main"), "a.b/c.Main" },
+        { "behind a file of options", WORDS("java\0@options\0Main"), "Main" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        CHECK_TEXT(rows[i].claim, jvm_flags_main(rows[i].words, rows[i].n), rows[i].main);
+    CHECK("there may be none", jvm_flags_main(WORDS("java\0-version")) == NULL && jvm_flags_main("java", 4) == NULL &&
+                                   jvm_flags_main(WORDS("java\0-jar")) == NULL);
+}
+
 static void test_release(void)
 {
     struct jvm_release release;
@@ -82,6 +100,7 @@ static void test_release(void)
 int main(void)
 {
     test_flags();
+    test_main_class();
     test_release();
     return tap_done();
 }

@@ -1,0 +1,114 @@
+/*
+ * mmprof ps: the JVMs that run here.
+ *
+ *        PID  User  JDK        Uptime        CPU  Attach    Main class or jar
+ *     ---------------------------------------------------------------------------
+ *       4711  app   17.0.21    3 d 04 h   812 min  yes       com.example.Shop
+ *       5012  app   25         12 min       31 s  disabled  /opt/batch/batch.jar
+ */
+#include "cmd/trace_argument.h"
+#include "core/jvm/running.h"
+
+#include <pwd.h>
+#include <string.h>
+
+static const char *user_name(struct arena *arena, uid_t uid)
+{
+    const struct passwd *user = getpwuid(uid);
+    return user == NULL ? arena_printf(arena, "%u", (unsigned)uid)
+                        : arena_text(arena, user->pw_name, strlen(user->pw_name));
+}
+
+/* In the two largest units that it has. */
+static struct table_cell duration(struct arena *arena, double seconds)
+{
+    struct table_cell cell = seconds < 0 ? table_unmeasured() : table_number(seconds);
+    uint64_t s = seconds < 0 ? 0 : (uint64_t)seconds;
+    if (seconds < 0)
+        return cell;
+    if (s < 10)
+        cell.words = arena_printf(arena, "%.1f s", seconds);
+    else if (s < 120)
+        cell.words = arena_printf(arena, "%u s", (unsigned)s);
+    else if (s < 7200)
+        cell.words = arena_printf(arena, "%u min", (unsigned)(s / 60));
+    else if (s < 2 * 86400)
+        cell.words = arena_printf(arena, "%u h %02u min", (unsigned)(s / 3600), (unsigned)(s / 60 % 60));
+    else
+        cell.words = arena_printf(arena, "%u d %02u h", (unsigned)(s / 86400), (unsigned)(s / 3600 % 24));
+    return cell;
+}
+
+static int add_jvm(struct table *table, const struct jvm_running *jvm, struct err *err)
+{
+    struct arena *arena = table->arena;
+    struct table_cell *cells = table_row(table, "jvm");
+    if (cells == NULL)
+        return err_set(err, "out of memory for the list of JVMs");
+    cells[0] = table_number(jvm->pid);
+    cells[0].words = arena_printf(arena, "%d", (int)jvm->pid);
+    cells[1] = table_words(user_name(arena, jvm->uid));
+    cells[2] = jvm->version[0] == '\0' ? table_unmeasured() : table_words(jvm->version);
+    cells[3] = duration(arena, jvm->uptime_s);
+    cells[4] = duration(arena, (double)jvm->cpu_ns / 1e9);
+    cells[5] = table_words(jvm_obstacle_word(jvm->obstacle));
+    cells[6] = jvm->main[0] == '\0' ? table_unmeasured() : table_words(jvm->main);
+    cells[7] = table_words(jvm->command);
+    return 0;
+}
+
+static int make(struct table *table, struct arena *arena, struct err *err)
+{
+    struct jvm_running *all;
+    size_t n;
+    bool has_obstacle = false;
+    if (jvm_running_list(arena, &all, &n, err) < 0)
+        return -1;
+    table_begin(table, arena);
+    table_column(table, "PID", "pid", TABLE_COUNT);
+    table_column(table, "User", "user", TABLE_TEXT);
+    table_column(table, "JDK", "jdk", TABLE_TEXT);
+    table_column(table, "Uptime", "uptime_s", TABLE_RATE);
+    table_column(table, "CPU", "cpu_s", TABLE_RATE);
+    table_column(table, "Attach", "attach", TABLE_TEXT);
+    table_column(table, "Main class or jar", "main", TABLE_TEXT);
+    table->columns[table_column(table, "Command", "command", TABLE_TEXT)].not_in_text = true;
+    for (size_t i = 0; i < n; i++) {
+        has_obstacle = has_obstacle || all[i].obstacle != JVM_OBSTACLE_NONE;
+        if (add_jvm(table, &all[i], err) < 0)
+            return -1;
+    }
+    if (n == 0)
+        table_note(table, "no JVM runs here that this user can see");
+    if (has_obstacle)
+        table_note(table, "'mmprof doctor PID' says why a JVM cannot be attached to, and what to do");
+    return 0;
+}
+
+int command_ps(int argc, char **argv, struct err *err)
+{
+    struct arena arena = { NULL, 0 };
+    bool csv = false, json = false, done;
+    const struct options_row rows[] = {
+        { 0, "csv", NULL, OPTION_FLAG, &csv, "print the table as CSV" },
+        { 0, "json", NULL, OPTION_FLAG, &json, "print the table as JSON" },
+        { 0 },
+    };
+    int i;
+    if (command_parse("ps [--csv | --json]",
+                      "Lists the JVMs that run here, in containers, too, and whether mmprof can attach to each.", rows,
+                      argc, argv, &i, &done, err) < 0)
+        return -1;
+    if (done)
+        return 0;
+    if (i < argc) {
+        err_set(err, "unexpected argument '%s'", argv[i]);
+        return err_next(err, "to see whether a JVM can be measured, run 'mmprof doctor %s'", argv[i]);
+    }
+    struct table *table = arena_alloc(&arena, sizeof *table);
+    int rc = table == NULL ? err_set(err, "out of memory for a table") : make(table, &arena, err);
+    if (rc == 0)
+        rc = command_print_table(table, csv, json, err);
+    arena_free(&arena);
+    return rc;
+}

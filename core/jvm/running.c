@@ -1,0 +1,150 @@
+#include "core/jvm/running.h"
+
+#include "core/base/text.h"
+#include "core/jvm/perf_data.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FIRST_ROOM  16
+#define WORDS_BYTES (64 * 1024)
+#define NAME_BYTES  1024
+#define START_FIELD 22 /* of /proc/PID/stat: when it began, in ticks since the machine did */
+
+/* ---- is it one? ---- */
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? path : slash + 1;
+}
+
+static bool is_called_java(pid_t pid)
+{
+    char path[64], words[4096];
+    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
+    return jvm_read_file(path, words, sizeof words) > 0 && strcmp(base_name(words), "java") == 0;
+}
+
+static bool is_jvm(pid_t pid)
+{
+    char path[4096];
+    int found = jvm_process_maps(pid, "/libjvm.so", path, sizeof path);
+    return found > 0 || (found < 0 && errno == EACCES && is_called_java(pid));
+}
+
+/* ---- what it is ---- */
+
+static const char *keep(struct arena *arena, const char *text)
+{
+    const char *kept = text_utf8(arena, text, strlen(text));
+    return kept == NULL ? "" : kept;
+}
+
+/* The JVM itself tells it; for one that shows nothing, or not to this user, the command line does. */
+static const char *find_main(struct arena *arena, const struct jvm_process *process)
+{
+    struct perf_data data;
+    struct err ignored;
+    char path[64], told[NAME_BYTES] = "", *words = malloc(WORDS_BYTES);
+    const char *main = told;
+    if (perf_data_open(&data, process->pid, process->inner_pid, &ignored) == 0)
+        perf_data_text(&data, "sun.rt.javaCommand", told, sizeof told);
+    perf_data_close(&data);
+    told[strcspn(told, " ")] = '\0';
+    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)process->pid);
+    ssize_t n = words == NULL || told[0] != '\0' ? 0 : jvm_read_file(path, words, WORDS_BYTES);
+    if (n > 0 && strcmp(base_name(words), "java") == 0)
+        main = jvm_flags_main(words, (size_t)n + 1);
+    const char *kept = keep(arena, main == NULL ? "" : main);
+    free(words);
+    return kept;
+}
+
+static double uptime_s(pid_t pid)
+{
+    char path[64], text[2048], *end;
+    struct timespec now;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    const char *at = jvm_read_file(path, text, sizeof text) <= 0 ? NULL : strrchr(text, ')');
+    for (int field = 2; at != NULL && field < START_FIELD; field++)
+        at = strchr(at + 1, ' ');
+    if (at == NULL || clock_gettime(CLOCK_BOOTTIME, &now) < 0)
+        return -1;
+    double ticks = (double)strtoull(at, &end, 10);
+    return end == at ? -1 : (double)now.tv_sec + (double)now.tv_nsec / 1e9 - ticks / (double)sysconf(_SC_CLK_TCK);
+}
+
+/* Returns whether it is still there. */
+static bool look_at(struct arena *arena, pid_t pid, struct jvm_running *jvm)
+{
+    struct jvm_process process;
+    struct jvm_flags flags;
+    struct jvm_release release = { .version = "" };
+    struct err ignored;
+    if (jvm_process_read(pid, &process, &ignored) < 0)
+        return false;
+    bool has_release = jvm_release_read(pid, &release) == 0;
+    jvm_flags_read(pid, &flags);
+    *jvm = (struct jvm_running){ .pid = pid,
+                                 .uid = process.uid,
+                                 .obstacle = jvm_obstacle_find(&process, &flags, has_release ? &release : NULL),
+                                 .version = keep(arena, release.version),
+                                 .main = find_main(arena, &process),
+                                 .command = keep(arena, process.command),
+                                 .uptime_s = uptime_s(pid) };
+    return jvm_process_cpu_ns(pid, &jvm->cpu_ns) == 0;
+}
+
+/* ---- all of them ---- */
+
+static bool make_room(struct arena *arena, struct jvm_running **all, size_t n, size_t *room)
+{
+    if (n < *room)
+        return true;
+    size_t more = *room == 0 ? FIRST_ROOM : *room * 2;
+    struct jvm_running *grown = arena_alloc(arena, more * sizeof *grown);
+    if (grown == NULL)
+        return false;
+    if (n > 0)
+        memcpy(grown, *all, n * sizeof *grown);
+    *all = grown;
+    *room = more;
+    return true;
+}
+
+static int by_pid(const void *a, const void *b)
+{
+    const struct jvm_running *x = a, *y = b;
+    return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+int jvm_running_list(struct arena *arena, struct jvm_running **all, size_t *n, struct err *err)
+{
+    size_t room = 0;
+    int rc = 0;
+    DIR *processes = opendir("/proc");
+    *all = NULL;
+    *n = 0;
+    if (processes == NULL)
+        return err_set(err, "cannot list the processes: '/proc': %s", strerror(errno));
+    /* cppcheck-suppress readdirCalled */
+    for (const struct dirent *entry; rc == 0 && (entry = readdir(processes)) != NULL;) {
+        pid_t pid = (pid_t)atoi(entry->d_name);
+        if (pid <= 0 || !is_jvm(pid))
+            continue;
+        if (!make_room(arena, all, *n, &room))
+            rc = err_set(err, "out of memory for the list of JVMs");
+        else
+            *n += look_at(arena, pid, &(*all)[*n]);
+    }
+    closedir(processes);
+    if (*n > 1)
+        qsort(*all, *n, sizeof **all, by_pid);
+    return rc;
+}

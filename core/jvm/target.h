@@ -1,0 +1,31 @@
+/*
+ * Which running JVM somebody means: by its PID, its main class or jar, or a part of its command line.
+ */
+#ifndef CORE_JVM_TARGET_H
+#define CORE_JVM_TARGET_H
+
+#include "core/jvm/running.h"
+
+/*
+ * How well a name fits a JVM; 0: not at all.  The best is that of its main class (simple or qualified) or jar (with or
+ * without folders and ".jar"), then the same but for upper and lower case, then a part of its command line.
+ */
+unsigned jvm_target_fits(const struct jvm_running *jvm, const char *name);
+
+/*
+ * The one of n JVMs that a name means: that which it fits best.  Returns 0, or -1 with *err set: it fits none, or
+ * several equally well; these, or all, are named.
+ */
+int jvm_target_choose(const struct jvm_running *all, size_t n, const char *name, pid_t *pid, struct err *err);
+
+/*
+ * The JVM that a name means, among all that run; a number is a PID, whatever it is of.
+ *
+ * Returns 0, or -1 with *err set, as jvm_target_choose does.
+ */
+int jvm_target_find(const char *name, pid_t *pid, struct err *err);
+
+/* Nobody was named: set *err to what ("there is no JVM to record"), and to the JVMs that run.  Returns -1. */
+int jvm_target_none(const char *what, struct err *err);
+
+#endif
