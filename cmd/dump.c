@@ -32,7 +32,7 @@ struct dump {
     double ns_per_tick;
     struct arena jit_arena;
     const char **jit_names; /* by the number in JIT events; owned, NULL before the first */
-    uint64_t n_records, n_kernel, n_readings, n_ip_samples, n_samples;
+    uint64_t n_records, n_kernel, n_readings, n_ip_samples, n_samples, n_allocations;
 };
 
 static void put_text(FILE *out, const char *text)
@@ -343,6 +343,24 @@ static void dump_sample(void *context, const struct trace_sample *sample)
     fputc('\n', dump->out);
 }
 
+/* "allocation  thread 2, at 1.500 us: context 3 at 12, [B, 4096 bytes, one in 524288" */
+static void dump_allocation(void *context, const struct trace_allocation *allocation)
+{
+    struct dump *dump = context;
+    dump->n_allocations++;
+    if (!dump->with_events)
+        return;
+    fprintf(dump->out, "allocation  thread %" PRIu32, allocation->thread);
+    put_moment(dump->out, "at", allocation->ticks);
+    fprintf(dump->out, ": context %" PRIu32, allocation->context);
+    if (allocation->index >= 0)
+        fprintf(dump->out, " at %" PRId32, allocation->index);
+    fputs(", ", dump->out);
+    put_text(dump->out, allocation->class_name);
+    fprintf(dump->out, ", %" PRIu64 " bytes, one sample in %" PRIu64 "\n", allocation->size_bytes,
+            allocation->mean_bytes);
+}
+
 static void dump_location(void *context, const struct location_entry *entry)
 {
     const struct dump *dump = context;
@@ -367,6 +385,8 @@ static void put_totals(const struct dump *dump)
         fprintf(dump->out, "%" PRIu64 " counter reads, ", dump->n_readings);
     if (dump->n_samples > 0)
         fprintf(dump->out, "%" PRIu64 " samples, ", dump->n_samples);
+    if (dump->n_allocations > 0)
+        fprintf(dump->out, "%" PRIu64 " allocations, ", dump->n_allocations);
     if (dump->n_ip_samples > 0)
         fprintf(dump->out, "%" PRIu64 " IP samples, ", dump->n_ip_samples);
     fprintf(dump->out, "%" PRIu32 " threads, %" PRIu32 " methods\n", n_threads, n_methods);
@@ -375,10 +395,10 @@ static void put_totals(const struct dump *dump)
 int dump_trace(FILE *out, struct trace_reader *reader, bool with_events, double ns_per_tick, struct err *err)
 {
     struct dump dump = { .out = out, .reader = reader, .with_events = with_events, .ns_per_tick = ns_per_tick };
-    const struct trace_listener listener = { &dump,         dump_info,       dump_clock,  dump_counter,
-                                             dump_thread,   dump_charge,     dump_method, dump_jit,
-                                             dump_location, dump_collection, dump_miss,   dump_sampled_method,
-                                             dump_context,  dump_sample,     NULL };
+    const struct trace_listener listener = { &dump,         dump_info,       dump_clock,      dump_counter,
+                                             dump_thread,   dump_charge,     dump_method,     dump_jit,
+                                             dump_location, dump_collection, dump_miss,       dump_sampled_method,
+                                             dump_context,  dump_sample,     dump_allocation, NULL };
     static const struct trace_listener nobody;
     struct trace_event event;
     int rc;

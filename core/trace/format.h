@@ -20,8 +20,9 @@
 #define FILE_HEADER_BYTES 16
 #define FORMAT_MAJOR      2 /* a reader refuses a later one; 1 was the same but for groups of counters and READINGS */
 /* Additions that an older reader may ignore: 1: LOCATIONS, IP_SAMPLES; 2: CPU_TIMES, COLLECTIONS; 3: MISSES; 4:
- * ACCESSES; 5: HEAP; 6: STACKS; 7: CONTEXTS, SAMPLES (and no STACKS any more). */
-#define FORMAT_MINOR 7
+ * ACCESSES; 5: HEAP; 6: STACKS; 7: CONTEXTS, SAMPLES (and no STACKS any more);
+ * 9: ALLOCATIONS. */
+#define FORMAT_MINOR 9
 
 #define CHUNK_MAGIC        UINT32_C(0x6b6863d7) /* d7 'c' 'h' 'k' */
 #define CHUNK_HEADER_BYTES 24
@@ -50,7 +51,8 @@ enum chunk_type {
     CHUNK_HEAP = 18,
     CHUNK_STACKS = 19,
     CHUNK_CONTEXTS = 20,
-    CHUNK_SAMPLES = 21
+    CHUNK_SAMPLES = 21,
+    CHUNK_ALLOCATIONS = 23
 };
 
 #define CHUNK_FLAGS_N_COUNTERS 0x7f /* of RECORDS and READINGS: values that follow each record */

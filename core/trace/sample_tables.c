@@ -1,5 +1,5 @@
 /*
- * What a trace has of stack samples: methods, calling contexts, samples.
+ * What a trace has of samples: methods, calling contexts, stack samples, allocated objects and their classes.
  *
  * A context's number counts all before it.  Where a chunk of them was lost (salvage), later ones would get others'
  * numbers: they, and samples in them, are refused then.
@@ -7,12 +7,14 @@
 #include "core/base/vec.h"
 #include "core/trace/tables.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 void sample_tables_free(struct sample_tables *samples)
 {
     free(samples->contexts);
     free(samples->methods);
+    free(samples->classes);
 }
 
 /* ---- methods ---- */
@@ -168,6 +170,55 @@ static enum tables_result take_sample(struct tables *tables, struct cursor *c, u
     return TABLES_OK;
 }
 
+/* ---- allocations ---- */
+
+static enum tables_result take_class(struct tables *tables, struct cursor *c, uint64_t number)
+{
+    struct sample_tables *samples = &tables->samples;
+    enum tables_result result = TABLES_OK;
+    if (number != samples->n_classes)
+        return TABLES_DAMAGED;
+    if (vec_reserve(samples->classes, samples->classes_room, samples->n_classes + 1) < 0)
+        return TABLES_NO_MEMORY;
+    const char *name = tables_text(tables, c, NULL, &result);
+    if (result == TABLES_OK)
+        samples->classes[samples->n_classes++] = name;
+    return result;
+}
+
+static enum tables_result take_allocation(struct tables *tables, struct cursor *c, uint64_t *ticks)
+{
+    struct sample_tables *samples = &tables->samples;
+    uint64_t since = cursor_number(c), thread = cursor_number(c), context = cursor_number(c), index = cursor_number(c);
+    uint64_t class_number = cursor_number(c);
+    if (c->bad || thread > THREAD_INDEX_MAX || context > samples->n_contexts || index > UINT16_MAX + UINT64_C(1))
+        return TABLES_DAMAGED;
+    enum tables_result result = class_number & 1 ? take_class(tables, c, class_number >> 1) : TABLES_OK;
+    if (result != TABLES_OK)
+        return result;
+    struct trace_allocation allocation = { .thread = (uint32_t)thread,
+                                           .context = (uint32_t)context,
+                                           .index = (int32_t)index - 1 };
+    allocation.size_bytes = cursor_number(c);
+    allocation.mean_bytes = cursor_number(c);
+    if (c->bad || class_number >> 1 >= samples->n_classes)
+        return TABLES_DAMAGED;
+    *ticks += since >> 1 ^ (0 - (since & 1));
+    allocation.ticks = *ticks;
+    allocation.class_number = (uint32_t)(class_number >> 1);
+    allocation.class_name = samples->classes[allocation.class_number];
+    table_name(&tables->threads, allocation.thread);
+    if (tables->listener.allocation != NULL)
+        tables->listener.allocation(tables->listener.context, &allocation);
+    return TABLES_OK;
+}
+
+double trace_allocation_objects(const struct trace_allocation *allocation)
+{
+    double size = (double)allocation->size_bytes, mean = (double)allocation->mean_bytes;
+    return mean <= 0 || size <= 0 ? 1 : -1 / expm1(-size / mean);
+}
+
 /* ---- before minor version 7 ---- */
 
 /* A context with all of its samples. */
@@ -195,12 +246,13 @@ static enum tables_result take_stack(struct tables *tables, struct cursor *c)
 enum tables_result sample_tables_take(struct tables *tables, enum chunk_type type, struct cursor *c)
 {
     enum tables_result result = TABLES_OK;
-    uint64_t ticks = type == CHUNK_SAMPLES ? cursor_u64le(c) : 0;
+    uint64_t ticks = type == CHUNK_SAMPLES || type == CHUNK_ALLOCATIONS ? cursor_u64le(c) : 0;
     if (type == CHUNK_CONTEXTS && cursor_number(c) != tables->samples.n_contexts)
         return TABLES_DAMAGED;
     while (result == TABLES_OK && cursor_left(c) > 0)
-        result = type == CHUNK_CONTEXTS  ? take_context(tables, c)
-                 : type == CHUNK_SAMPLES ? take_sample(tables, c, &ticks)
-                                         : take_stack(tables, c);
+        result = type == CHUNK_CONTEXTS      ? take_context(tables, c)
+                 : type == CHUNK_SAMPLES     ? take_sample(tables, c, &ticks)
+                 : type == CHUNK_ALLOCATIONS ? take_allocation(tables, c, &ticks)
+                                             : take_stack(tables, c);
     return c->bad ? TABLES_DAMAGED : result;
 }

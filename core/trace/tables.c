@@ -288,7 +288,8 @@ enum tables_result tables_take(struct tables *tables, const struct chunk *chunk)
     if (chunk->type == CHUNK_COUNTERS && tables->have_counters)
         return TABLES_DAMAGED;
     tables->have_counters = tables->have_counters || chunk->type == CHUNK_COUNTERS;
-    if (chunk->type == CHUNK_STACKS || chunk->type == CHUNK_CONTEXTS || chunk->type == CHUNK_SAMPLES)
+    if (chunk->type == CHUNK_STACKS || chunk->type == CHUNK_CONTEXTS || chunk->type == CHUNK_SAMPLES ||
+        chunk->type == CHUNK_ALLOCATIONS)
         return sample_tables_take(tables, chunk->type, &c);
     while (result == TABLES_OK && cursor_left(&c) > 0)
         result = take_entry(tables, chunk->type, &c, &before);

@@ -157,6 +157,22 @@ struct trace_sample {
     const uint64_t *counters;   /* since this thread's sample before */
 };
 
+/*
+ * An object that the JVM sampled when it was allocated.  It draws after how many bytes of a thread the next one is,
+ * with this mean: so the sample stands for size_bytes / (1 - exp(-size_bytes / mean_bytes)) bytes.
+ */
+struct trace_allocation {
+    uint64_t ticks;
+    uint32_t thread, context; /* as of a sample */
+    int32_t index;
+    uint32_t class_number;  /* numbered from 0 on as they come */
+    const char *class_name; /* "java/lang/String", "[B"; writing: NULL where an earlier one has named it */
+    uint64_t size_bytes, mean_bytes;
+};
+
+/* For how many objects of its size it stands, at least one. */
+double trace_allocation_objects(const struct trace_allocation *allocation);
+
 enum trace_counter_kind {
     TRACE_COUNTER_EVENT,
     TRACE_COUNTER_RUNNING_NS, /* how long a group has counted: its events' values are of that time */
@@ -230,6 +246,7 @@ int trace_write_collection(struct trace_writer *writer, const struct trace_colle
 /* A parent comes before its children, and a context before its samples; threads before their samples. */
 int trace_write_context(struct trace_writer *writer, const struct trace_context *context, struct err *err);
 int trace_write_sample(struct trace_writer *writer, const struct trace_sample *sample, struct err *err);
+int trace_write_allocation(struct trace_writer *writer, const struct trace_allocation *allocation, struct err *err);
 
 /* What the JIT compiler did with a method: its event as the agent's log has it. */
 int trace_write_jit(struct trace_writer *writer, const struct jit_event *event, struct err *err);
@@ -297,6 +314,7 @@ struct trace_listener {
     void (*sampled_method)(void *context, uint32_t number, const struct trace_sampled_method *method);
     void (*context_node)(void *context, uint32_t number, const struct trace_context *node);
     void (*sample)(void *context, const struct trace_sample *sample);
+    void (*allocation)(void *context, const struct trace_allocation *allocation);
     void (*ip_sample)(void *context, const struct trace_event *event); /* an IP sample, which trace_next returns, too */
 };
 

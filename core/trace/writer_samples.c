@@ -1,5 +1,6 @@
 /*
- * Writing stack samples: methods and calling contexts as they are met, and the samples in them.
+ * Writing samples of stacks and of allocated objects: methods, calling contexts and classes as they are met, and the
+ * samples in them.
  */
 #include "core/trace/writer_internal.h"
 
@@ -56,6 +57,18 @@ static uint64_t flags_of(const struct trace_sample *sample)
            (uint64_t)sample->end << SAMPLE_END_SHIFT;
 }
 
+/* The ticks since the entry before (at *latest), which may be later: rings of several CPUs, threads in any order. */
+static void put_since(struct trace_writer *writer, enum chunk_type type, uint64_t ticks, uint64_t *latest,
+                      struct sink *s)
+{
+    bool is_first = writer->pending_used[type] == 0;
+    if (is_first)
+        sink_u64le(s, ticks);
+    int64_t since = is_first ? 0 : (int64_t)(ticks - *latest);
+    *latest = ticks;
+    sink_number(s, (uint64_t)since << 1 ^ (since < 0 ? UINT64_MAX : 0));
+}
+
 int trace_write_sample(struct trace_writer *writer, const struct trace_sample *sample, struct err *err)
 {
     if (writer_check(writer, err) < 0)
@@ -64,13 +77,8 @@ int trace_write_sample(struct trace_writer *writer, const struct trace_sample *s
         sample->context > writer->n_contexts || sample->tier > SAMPLE_TIER_MAX || sample->end > SAMPLE_END_MAX ||
         sample->n_counters > TRACE_SAMPLE_COUNTERS_MAX)
         return err_set(err, "a sample's thread, context or number of counters is too large for a trace");
-    bool is_first = writer->pending_used[CHUNK_SAMPLES] == 0;
     struct sink s = writer_begin(writer, CHUNK_SAMPLES);
-    if (is_first)
-        sink_u64le(&s, sample->ticks);
-    int64_t since = is_first ? 0 : (int64_t)(sample->ticks - writer->sample_ticks);
-    writer->sample_ticks = sample->ticks;
-    sink_number(&s, (uint64_t)since << 1 ^ (since < 0 ? UINT64_MAX : 0)); /* rings of several CPUs: back, too */
+    put_since(writer, CHUNK_SAMPLES, sample->ticks, &writer->sample_ticks, &s);
     sink_number(&s, sample->thread == TRACE_NO_THREAD ? 0 : (uint64_t)sample->thread + 1);
     sink_number(&s, sample->context);
     sink_number(&s, (uint64_t)(int64_t)(sample->index + 1));
@@ -81,4 +89,26 @@ int trace_write_sample(struct trace_writer *writer, const struct trace_sample *s
     for (uint32_t i = 0; i < sample->n_counters; i++)
         sink_number(&s, sample->counters[i]);
     return writer_finish(writer, CHUNK_SAMPLES, &s, err);
+}
+
+int trace_write_allocation(struct trace_writer *writer, const struct trace_allocation *allocation, struct err *err)
+{
+    bool is_named = allocation->class_name != NULL;
+    if (writer_check(writer, err) < 0)
+        return -1;
+    if (allocation->thread > THREAD_INDEX_MAX || allocation->context > writer->n_contexts ||
+        (is_named ? allocation->class_number != writer->n_classes : allocation->class_number >= writer->n_classes))
+        return err_set(err, "an allocation's thread, context or class is not in the trace");
+    struct sink s = writer_begin(writer, CHUNK_ALLOCATIONS);
+    put_since(writer, CHUNK_ALLOCATIONS, allocation->ticks, &writer->allocation_ticks, &s);
+    sink_number(&s, allocation->thread);
+    sink_number(&s, allocation->context);
+    sink_number(&s, (uint64_t)(int64_t)(allocation->index + 1));
+    sink_number(&s, (uint64_t)allocation->class_number << 1 | is_named);
+    if (is_named)
+        writer_text(&s, allocation->class_name);
+    writer->n_classes += is_named;
+    sink_number(&s, allocation->size_bytes);
+    sink_number(&s, allocation->mean_bytes);
+    return writer_finish(writer, CHUNK_ALLOCATIONS, &s, err);
 }
