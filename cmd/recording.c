@@ -270,6 +270,7 @@ static int choose_counters(const struct recording *recording, struct recorder_pl
                                 recording->read, (pid_t)recording->pid, !recording->quiet, arena, counters, err);
     plan->simulate = model;
     plan->counts_only = recording->counts_only;
+    plan->samples_allocations = false;
     plan->ip_samples_hz = plan->stacks_hz = 0; /* the kernel sees where the emulator is, not where the program is */
     return choose_simulated(recording, arena, model, &plan->window, counters, err);
 }
@@ -334,6 +335,7 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
                                   .stacks_hz = recording->live != NULL ? RECORDING_STACKS_HZ : 0,
                                   .polls_stacks = strcmp(recording->mechanism, "polling") == 0,
                                   .polling_part = polling_part(recording),
+                                  .samples_allocations = recording->live != NULL && !recording->no_allocations,
                                   .fault_period = recording->events != NULL ? 1 : RECORDING_FAULT_PERIOD,
                                   .symbols = &symbols,
                                   .is_live = recording->live != NULL,

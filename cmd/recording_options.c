@@ -31,7 +31,9 @@ void recording_rows(struct recording *r, struct recording_rows *to)
         { 0, "sample-ip", "HZ", OPTION_NUMBER, &r->ip_samples_hz,
           "frequency of instruction-pointer samples, in Hz per thread (100, live 99; 0: off)" },
         { 0, "lines", NULL, OPTION_FLAG, &r->wants_lines,
-          "ask the JIT for line-level debug info, for --sample-ip (DebugNonSafepoints)" });
+          "ask the JIT for line-level debug info, for --sample-ip (DebugNonSafepoints)" },
+        { 0, "no-allocations", NULL, OPTION_FLAG, &r->no_allocations,
+          "do not sample allocations, which a live recording does" });
     PUT(to->simulation,
         { 0, "simulate", "MODEL", OPTION_MAYBE_TEXT, &r->simulate,
           "run COMMAND on a simulated processor: counters without hardware support (zen4)" },

@@ -30,6 +30,7 @@
 #include "core/agent/instrument/retransform.h"
 #include "core/agent/probe/probe.h"
 #include "core/agent/probe/virtual.h"
+#include "core/agent/stacks/allocation_events.h"
 #include "core/agent/stacks/stack.h"
 #include "core/wire/setting.h"
 
@@ -306,8 +307,7 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
 static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     (void)jvmti;
-    (void)jni;
-    (void)thread;
+    allocation_thread_ended(jni, thread);
     probe_thread_ended();
 }
 
@@ -347,7 +347,9 @@ static int make_env(JavaVM *vm)
     callbacks.VMStart = on_vm_start;
     callbacks.VMInit = on_vm_init;
     callbacks.VMDeath = on_vm_death;
+    callbacks.ThreadStart = allocation_thread_started;
     callbacks.ThreadEnd = on_thread_end;
+    callbacks.SampledObjectAlloc = allocation_sampled;
     callbacks.ClassFileLoadHook = instrument_class_file;
     callbacks.CompiledMethodLoad = jit_log_compiled;
     callbacks.CompiledMethodUnload = jit_log_discarded;

@@ -14,6 +14,7 @@
 #include "core/agent/instrument/methods.h"
 #include "core/agent/instrument/retransform.h"
 #include "core/agent/probe/probe.h"
+#include "core/agent/stacks/allocation_log.h"
 #include "core/agent/stacks/poll.h"
 
 #include "core/agent/codecache/code_asked.h"
@@ -93,6 +94,16 @@ static void poll_stacks(JNIEnv *jni, const struct control *control, const struct
         refuse(control, WIRE_POLL, err.text);
     if (!is_whole && fd >= 0)
         close(fd);
+}
+
+/* Takes over the descriptor. */
+static void sample_allocations(JNIEnv *jni, const struct control *control, int fd)
+{
+    struct err err = { "it needs a descriptor" };
+    if (fd >= 0 && allocation_log_start(work.jvmti, jni, fd, &err) == 0)
+        control_send(control, &(struct wire_message){ .kind = WIRE_ALLOCATIONS_BEGUN });
+    else
+        refuse(control, WIRE_ALLOCATIONS, err.text);
 }
 
 /* ---- the code that is asked for ---- */
@@ -260,6 +271,10 @@ static bool execute(JNIEnv *jni, const struct control *control, const struct con
         poll_stacks(jni, control, asked, fd);
         return false;
     }
+    if (asked->kind == WIRE_ALLOCATIONS) {
+        sample_allocations(jni, control, fd);
+        return false;
+    }
     if (fd >= 0)
         close(fd);
     if (asked->kind == WIRE_BEGIN)
@@ -285,6 +300,7 @@ void commands_run(jvmtiEnv *jvmti, JNIEnv *jni, struct control *control, uint32_
         continue;
     atomic_store(&work.stopping, true);
     poll_stop();
+    allocation_log_stop();
     wait_while(WORK_UNDER_WAY);
     wait_while(WORK_ANSWERED);
 }

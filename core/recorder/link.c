@@ -230,6 +230,12 @@ int link_poll(struct recorder_link *link, uint32_t period_us, uint32_t part_ppm,
     return give_file(link, &message, fcntl(fd, F_DUPFD_CLOEXEC, 0), NULL, err);
 }
 
+int link_allocations(struct recorder_link *link, int fd, struct err *err)
+{
+    return give_file(link, &(struct wire_message){ .kind = WIRE_ALLOCATIONS }, fcntl(fd, F_DUPFD_CLOEXEC, 0), NULL,
+                     err);
+}
+
 /* One question at a time: the next one waits for what is appended. */
 int link_where(struct recorder_link *link, const uint64_t *addresses, size_t n, struct err *err)
 {
@@ -325,7 +331,10 @@ static int answer(struct recorder_link *link, struct link_command *command, cons
         link->code_ns += (uint64_t)(said->cpu_ms * 1e6);
     if (command->command == RECORDER_POLL && is_refused)
         snprintf(link->polling_refused, sizeof link->polling_refused, "%s", said->text);
-    if (command->command == RECORDER_WHERE || command->command == RECORDER_POLL) {
+    if (command->command == RECORDER_ALLOCATIONS && is_refused)
+        snprintf(link->allocations_refused, sizeof link->allocations_refused, "%s", said->text);
+    if (command->command == RECORDER_WHERE || command->command == RECORDER_POLL ||
+        command->command == RECORDER_ALLOCATIONS) {
         drop(link, command);
         return 0;
     }

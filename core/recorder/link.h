@@ -84,8 +84,9 @@ enum recorder_command {
     RECORDER_REMOVE = WIRE_REMOVE,
     RECORDER_DEPENDENTS = WIRE_DEPENDENTS,
     RECORDER_JIT = WIRE_JIT,
-    RECORDER_WHERE = WIRE_WHERE, /* the recorder's own, as the next one: no observer hears of it */
-    RECORDER_POLL = WIRE_POLL
+    RECORDER_WHERE = WIRE_WHERE, /* the recorder's own, as the next ones: no observer hears of it */
+    RECORDER_POLL = WIRE_POLL,
+    RECORDER_ALLOCATIONS = WIRE_ALLOCATIONS
 };
 
 /* The agent's answer to a command. */

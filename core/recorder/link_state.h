@@ -40,10 +40,11 @@ struct recorder_link {
     uint64_t code_ns;            /* CPU time in the agent's threads for telling of code that was asked for */
     int jit_fd;                  /* the JIT compiler's log; owned; -1: none */
     uint64_t jit_read_bytes;
-    struct link_jit *jit;       /* owned; NULL: not needed yet */
-    struct agent_config *rules; /* owned; NULL: not read yet */
-    uint32_t round_ms;          /* 0: as usual */
-    char polling_refused[128];  /* why the agent does not sample stacks, or "" */
+    struct link_jit *jit;          /* owned; NULL: not needed yet */
+    struct agent_config *rules;    /* owned; NULL: not read yet */
+    uint32_t round_ms;             /* 0: as usual */
+    char polling_refused[128];     /* why the agent does not sample stacks, or "" */
+    char allocations_refused[128]; /* the same of allocations */
     bool is_over;
 };
 
@@ -78,6 +79,9 @@ int link_where(struct recorder_link *link, const uint64_t *addresses, size_t n, 
  * is borrowed.  Returns 0, or -1 with *err set.
  */
 int link_poll(struct recorder_link *link, uint32_t period_us, uint32_t part_ppm, int fd, struct err *err);
+
+/* Have the agent sample allocations, and append them to the memory file fd, as above. */
+int link_allocations(struct recorder_link *link, int fd, struct err *err);
 
 /* The end of the recording: the observer's finish.  Returns 0, or -1 with *err set. */
 int link_finish(struct recorder_link *link, struct recorder_status *status, struct err *err);

@@ -28,9 +28,15 @@ struct poll_sampler {
     struct sampled_method *methods; /* owned */
     uint32_t n_methods, room;
     struct polled_thread *threads; /* owned, POLL_THREADS_MAX */
+    const char **classes;          /* owned; of objects, the names are the arena's */
+    uint32_t n_classes, classes_room;
     struct poll_state state;
+    struct poll_allocated allocated;
     struct poll_entry entry;
     uint8_t bytes[POLL_ENTRY_BYTES + 4];
+    stack_sample_fn *on_stack;           /* who takes what is drained */
+    allocation_sample_fn *on_allocation; /* one of the two is NULL */
+    void *context;
     uint32_t numbers[POLL_FRAMES_MAX]; /* of the sample that is handed out, innermost first */
     struct java_frame frames[POLL_FRAMES_MAX];
 };
@@ -60,6 +66,7 @@ void poll_sampler_close(struct poll_sampler *sampler)
         close(sampler->fd);
     arena_free(&sampler->arena);
     free(sampler->methods);
+    free(sampler->classes);
     free(sampler->threads);
     free(sampler);
 }
@@ -67,6 +74,11 @@ void poll_sampler_close(struct poll_sampler *sampler)
 int poll_sampler_fd(const struct poll_sampler *sampler)
 {
     return sampler->fd;
+}
+
+void poll_sampler_allocated(const struct poll_sampler *sampler, struct poll_allocated *allocated)
+{
+    *allocated = sampler->allocated;
 }
 
 void poll_sampler_state(const struct poll_sampler *sampler, struct poll_state *state)
@@ -147,10 +159,10 @@ static const struct polled_thread *thread_of(struct poll_sampler *sampler, const
     return thread;
 }
 
-static int set_frames(struct poll_sampler *sampler, const struct poll_stack *stack, struct err *err)
+static int set_frames(struct poll_sampler *sampler, const struct poll_frame *frames, uint32_t n, struct err *err)
 {
-    for (uint32_t i = 0; i < stack->n_frames; i++) {
-        const struct poll_frame *from = &stack->frames[stack->n_frames - 1 - i];
+    for (uint32_t i = 0; i < n; i++) {
+        const struct poll_frame *from = &frames[n - 1 - i];
         if (from->method >= sampler->n_methods)
             return err_set(err, "the agent's stack samples are damaged: no method has number %u", from->method);
         bool is_native = sampler->methods[from->method].code.is_native;
@@ -161,12 +173,11 @@ static int set_frames(struct poll_sampler *sampler, const struct poll_stack *sta
     return 0;
 }
 
-static int take_stack(struct poll_sampler *sampler, const struct poll_stack *stack, stack_sample_fn *fn, void *context,
-                      struct err *err)
+static int take_stack(struct poll_sampler *sampler, const struct poll_stack *stack, struct err *err)
 {
     const struct polled_thread *thread = thread_of(sampler, stack);
-    if (set_frames(sampler, stack, err) < 0)
-        return -1;
+    if (sampler->on_stack == NULL || set_frames(sampler, stack->frames, stack->n_frames, err) < 0)
+        return sampler->on_stack == NULL ? 0 : -1;
     const struct stack_sample sample = { .time_ns = stack->time_ns,
                                          .weight = stack->cpu_ns,
                                          .tid = thread->tid,
@@ -180,10 +191,50 @@ static int take_stack(struct poll_sampler *sampler, const struct poll_stack *sta
                                          .frames = sampler->frames,
                                          .known = sampler->methods,
                                          .n_known = sampler->n_methods };
-    return fn(&sample, context, err);
+    return sampler->on_stack(&sample, sampler->context, err);
 }
 
-static int take_polled(struct poll_sampler *sampler, stack_sample_fn *fn, void *context, struct err *err)
+/* Numbers come in their order. */
+static int take_class(struct poll_sampler *sampler, const struct poll_class *from, struct err *err)
+{
+    if (from->number != sampler->n_classes)
+        return err_set(err, "the agent's allocation samples are damaged: class %u comes after %u", from->number,
+                       sampler->n_classes);
+    const char *name = text_utf8(&sampler->arena, from->name.at, from->name.n);
+    if (name == NULL || vec_reserve(sampler->classes, sampler->classes_room, sampler->n_classes + 1) < 0)
+        return err_set(err, "out of memory for classes");
+    sampler->classes[sampler->n_classes++] = name;
+    return 0;
+}
+
+static int take_allocation(struct poll_sampler *sampler, const struct poll_allocation *from, struct err *err)
+{
+    if (from->class_number >= sampler->n_classes)
+        return err_set(err, "the agent's allocation samples are damaged: no class has number %u", from->class_number);
+    if (sampler->on_allocation == NULL || set_frames(sampler, from->frames, from->n_frames, err) < 0)
+        return sampler->on_allocation == NULL ? 0 : -1;
+    const struct allocation_sample sample = { .stack = { .time_ns = from->time_ns,
+                                                         .tid = jvm_thread_outer_tid(sampler->pid, sampler->inner_pid,
+                                                                                     from->tid),
+                                                         .thread_name = "",
+                                                         .pc = KERNEL_UNKNOWN,
+                                                         .end = from->is_cut         ? STACK_CUT
+                                                                : from->n_frames > 0 ? STACK_WHOLE
+                                                                                     : STACK_NO_JAVA,
+                                                         .n = from->n_frames,
+                                                         .methods = sampler->numbers,
+                                                         .frames = sampler->frames,
+                                                         .known = sampler->methods,
+                                                         .n_known = sampler->n_methods },
+                                              .class_number = from->class_number,
+                                              .class_name = sampler->classes[from->class_number],
+                                              .size_bytes = from->size_bytes,
+                                              .interval_bytes = from->interval_bytes,
+                                              .before_bytes = from->before_bytes };
+    return sampler->on_allocation(&sample, sampler->context, err);
+}
+
+static int take_polled(struct poll_sampler *sampler, struct err *err)
 {
     const struct poll_entry *entry = &sampler->entry;
     switch (entry->kind) {
@@ -192,21 +243,28 @@ static int take_polled(struct poll_sampler *sampler, stack_sample_fn *fn, void *
     case POLL_COUNTS:
         return take_counts(sampler, &entry->counts, err);
     case POLL_STACK:
-        return take_stack(sampler, &entry->stack, fn, context, err);
+        return take_stack(sampler, &entry->stack, err);
+    case POLL_CLASS:
+        return take_class(sampler, &entry->class_name, err);
+    case POLL_ALLOCATION:
+        return take_allocation(sampler, &entry->allocation, err);
+    case POLL_ALLOCATED:
+        sampler->allocated = entry->allocated;
+        return 0;
     default:
         sampler->state = entry->state;
         return 0;
     }
 }
 
-int poll_sampler_drain(struct poll_sampler *sampler, stack_sample_fn *fn, void *context, struct err *err)
+static int drain(struct poll_sampler *sampler, struct err *err)
 {
     for (;;) {
         ssize_t n = pread(sampler->fd, sampler->bytes, sizeof sampler->bytes, (off_t)sampler->read_bytes);
         struct cursor c = cursor_over(sampler->bytes, n < 0 ? 0 : (size_t)n);
         int rc;
         while ((rc = poll_log_get(&c, &sampler->entry)) > 0)
-            if (take_polled(sampler, fn, context, err) < 0)
+            if (take_polled(sampler, err) < 0)
                 return -1;
         if (rc < 0)
             return err_set(err, "the agent's stack samples are damaged");
@@ -216,4 +274,21 @@ int poll_sampler_drain(struct poll_sampler *sampler, stack_sample_fn *fn, void *
         if (n < (ssize_t)sizeof sampler->bytes)
             return 0;
     }
+}
+
+int poll_sampler_drain(struct poll_sampler *sampler, stack_sample_fn *fn, void *context, struct err *err)
+{
+    sampler->on_stack = fn;
+    sampler->on_allocation = NULL;
+    sampler->context = context;
+    return drain(sampler, err);
+}
+
+int poll_sampler_drain_allocations(struct poll_sampler *sampler, allocation_sample_fn *fn, void *context,
+                                   struct err *err)
+{
+    sampler->on_stack = NULL;
+    sampler->on_allocation = fn;
+    sampler->context = context;
+    return drain(sampler, err);
 }

@@ -1,6 +1,6 @@
 /*
- * Stack samples that the agent takes by polling, at safepoints, as samples like those from outside
- * (core/recorder/stack_sampler.h): they go the same way from here on.
+ * Samples that the agent takes: of stacks by polling, at safepoints, as samples like those from outside
+ * (core/recorder/stack_sampler.h), which go the same way from here on; and of objects that are allocated.
  */
 #ifndef CORE_RECORDER_POLL_SAMPLER_H
 #define CORE_RECORDER_POLL_SAMPLER_H
@@ -20,6 +20,22 @@ int poll_sampler_fd(const struct poll_sampler *sampler);
 /* Hand out what was sampled by now.  Returns 0, or -1 with *err set: the log is damaged, no memory, or fn has failed.
  */
 int poll_sampler_drain(struct poll_sampler *sampler, stack_sample_fn *fn, void *context, struct err *err);
+
+/* An object that was allocated, and where: the stack has no weight. */
+struct allocation_sample {
+    struct stack_sample stack;
+    uint32_t class_number;                             /* the sampler's */
+    const char *class_name;                            /* "java/lang/String", "[B"; the sampler's */
+    uint64_t size_bytes, interval_bytes, before_bytes; /* as struct poll_allocation has them */
+};
+
+/* Returns 0, or -1 with *err set to end the sampling. */
+typedef int allocation_sample_fn(const struct allocation_sample *sample, void *context, struct err *err);
+
+/* The same of allocations: a sampler has the ones or the others. */
+int poll_sampler_drain_allocations(struct poll_sampler *sampler, allocation_sample_fn *fn, void *context,
+                                   struct err *err);
+void poll_sampler_allocated(const struct poll_sampler *sampler, struct poll_allocated *allocated);
 
 /* What the agent says of it, so far. */
 void poll_sampler_state(const struct poll_sampler *sampler, struct poll_state *state);

@@ -103,8 +103,9 @@ static int write_round(struct recorder *r, uint64_t *n_words, struct err *err)
     r->latest = recorder_clock_and_cpu(r->target, &r->cpu_ns);
     if (write_clock(r, err) < 0 || write_costs(r, err) < 0 ||
         kernel_write(&r->kernel, r->writer, r->latest.monotonic_ns, &r->first, &r->latest, err) < 0 ||
-        recorder_write_stacks(r, err) < 0 || write_ip_samples(r, false, err) < 0 || ask_for_code(r, err) < 0 ||
-        tell_kernel(r, err) < 0 || drain_threads(&r->drain, err) < 0 || readings_follow(&r->readings, err) < 0 ||
+        recorder_write_stacks(r, err) < 0 || recorder_write_allocations(r, err) < 0 ||
+        write_ip_samples(r, false, err) < 0 || ask_for_code(r, err) < 0 || tell_kernel(r, err) < 0 ||
+        drain_threads(&r->drain, err) < 0 || readings_follow(&r->readings, err) < 0 ||
         threads_write(&r->threads, r->writer, err) < 0 || readings_write(&r->readings, r->writer, err) < 0 ||
         collections_write(&r->collections, &r->pauses.data, r->writer, &r->first, &r->latest, err) < 0 ||
         drain_methods(&r->drain, r->writer, err) < 0 || drain_records(&r->drain, r->writer, ticks_now(), err) < 0)
@@ -173,7 +174,7 @@ static struct recorder_status status_of(const struct recorder *r)
                                       .n_columns = r->session.n_counters,
                                       .pid = r->target,
                                       .polls_stacks = r->stacks.polled != NULL,
-                                      .polling_cpu_ns = recorder_polling_ns(r),
+                                      .polling_cpu_ns = recorder_polling_ns(r) + recorder_allocations_ns(r),
                                       .jvm_cpu_ns = r->cpu_ns,
                                       .archive = r->archive[0] == '\0' ? NULL : r->archive };
     if (r->latest.monotonic_ns > r->first.monotonic_ns)
@@ -351,7 +352,7 @@ static int finish_trace(struct recorder *r, struct recorder_summary *summary, st
         write_ip_samples(r, true, err) < 0 ||
         ip_samples_write_symbols(&r->ip_samples, r->plan->symbols, r->writer, err) < 0 ||
         write_ip_samples_info(r, err) < 0 || recorder_write_stacks_info(r, err) < 0 ||
-        pauses_write(&r->pauses, r->writer, err) < 0 ||
+        recorder_write_allocations_info(r, err) < 0 || pauses_write(&r->pauses, r->writer, err) < 0 ||
         metadata_write_end(r->writer, r->session.segment, &cpu, err) < 0 ||
         metadata_write_readings(r->writer, &r->readings, err) < 0)
         return -1;
@@ -439,6 +440,7 @@ static void close_all(struct recorder *r)
         setpriority(PRIO_PROCESS, 0, r->niceness);
     kernel_close(&r->kernel);
     recorder_close_stacks(r);
+    recorder_close_allocations(r);
     ip_samples_free(&r->ip_samples);
     misses_log_free(&r->misses);
     pauses_close(&r->pauses);

@@ -51,8 +51,9 @@ struct recorder_plan {
     const char *const *includes, *const *excludes;
     size_t n_includes, n_excludes;
     uint64_t ring_bytes;
-    uint32_t fault_period;  /* of so many page faults one is recorded, if they are among the events */
-    uint32_t stacks_hz;     /* stack samples per second of a thread's CPU time; 0: none */
+    uint32_t fault_period; /* of so many page faults one is recorded, if they are among the events */
+    uint32_t stacks_hz;    /* stack samples per second of a thread's CPU time; 0: none */
+    bool samples_allocations;
     bool polls_stacks;      /* not from outside: the agent takes them; it does, too, where they cannot be taken so */
     double polling_part;    /* of the JVM's CPU time, 0..1, that the agent may take for it */
     uint32_t ip_samples_hz; /* how often to look where a thread is, per second on a CPU; 0: not at all */

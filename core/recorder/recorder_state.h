@@ -37,6 +37,14 @@ struct recorder_stacks {
     char why[256];       /* there are none from outside, if so */
 };
 
+/* Allocations that the agent samples: recorder_allocations.c. */
+struct recorder_allocations {
+    struct poll_sampler *sampler; /* owned; NULL: not yet, or never */
+    uint64_t drained_ns;
+    bool is_ours;  /* as of stacks */
+    char why[256]; /* there are none, if so */
+};
+
 enum woken_by { WOKEN_BY_TIME, WOKEN_BY_AGENT, WOKEN_BY_OTHERS };
 
 /* Metadata that came before there was a trace. */
@@ -65,6 +73,7 @@ struct recorder {
     struct recorder_link link;
     struct kernel kernel;
     struct recorder_stacks stacks;
+    struct recorder_allocations allocations;
     struct cpu_accounting cpu_accounting;
     struct ip_samples ip_samples;
     struct pauses pauses;
@@ -148,6 +157,16 @@ void recorder_close_stacks(struct recorder *r);
 
 /* CPU time that the JVM lost by the agent taking them. */
 uint64_t recorder_polling_ns(const struct recorder *r);
+
+/* ---- recorder_allocations.c ---- */
+
+/* As those of stacks: begin, or what was sampled since; at the end what the trace is told of all. */
+int recorder_write_allocations(struct recorder *r, struct err *err);
+int recorder_write_allocations_info(struct recorder *r, struct err *err);
+void recorder_close_allocations(struct recorder *r);
+
+/* CPU time that the JVM lost by them. */
+uint64_t recorder_allocations_ns(const struct recorder *r);
 
 /* ---- recorder_includes.c ---- */
 

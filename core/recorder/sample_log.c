@@ -1,70 +1,144 @@
 #include "core/recorder/sample_log.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 void sample_log_free(struct sample_log *log)
 {
     hash_free(&log->contexts);
-    free(log->method_of);
+    hash_free(&log->by_name);
+    for (size_t i = 0; i < SAMPLE_LOG_SAMPLERS; i++)
+        free(log->samplers[i].method_of);
     memset(log, 0, sizeof *log);
 }
 
-static int make_room(struct sample_log *log, uint32_t method, struct err *err)
+/* ---- methods ---- */
+
+/* Room for a sampler's number.  Returns 0, or -1 with *err set. */
+static int make_room(struct sample_log *log, enum sample_log_sampler from, uint32_t method, struct err *err)
 {
-    if (method < log->room)
+    if (method < log->samplers[from].room)
         return 0;
     uint32_t room = method < 512 ? 1024 : method * 2;
-    uint32_t *grown = realloc(log->method_of, room * sizeof *grown);
+    uint32_t *grown = realloc(log->samplers[from].method_of, room * sizeof *grown);
     if (grown == NULL)
         return err_set(err, "out of memory for %u methods", room);
-    memset(grown + log->room, 0, (room - log->room) * sizeof *grown);
-    log->method_of = grown;
-    log->room = room;
+    memset(grown + log->samplers[from].room, 0, (room - log->samplers[from].room) * sizeof *grown);
+    log->samplers[from].method_of = grown;
+    log->samplers[from].room = room;
     return 0;
 }
 
-/* A new one, whose method is named if that is new, too. */
-static int put_context(struct sample_log *log, struct trace_writer *writer, const struct stack_sample *sample,
-                       uint32_t method, struct trace_context *context, struct err *err)
+/*
+ * The trace's number of a method, plus 1; *is_new: it is to be named.  One sampler's methods of the same name are two:
+ * versions of a class, or classes of two loaders.
+ */
+static uint32_t number_of(struct sample_log *log, enum sample_log_sampler from, const struct stack_sample *sample,
+                          uint32_t method, bool *is_new, struct err *err)
 {
+    *is_new = false;
+    if (make_room(log, from, method, err) < 0)
+        return 0;
+    uint32_t *number = &log->samplers[from].method_of[method];
+    if (*number != 0)
+        return *number;
     const struct sampled_method *known = &sample->known[method];
+    struct hash_slot *slot =
+        hash_put(&log->by_name, hash_address(method_name_hash(&known->names) + known->code.n_bytes));
+    if (slot == NULL) {
+        err_set(err, "out of memory for %u methods", log->n_methods);
+        return 0;
+    }
+    *is_new = slot->value == 0 || slot->second == (uint32_t)from;
+    *number = *is_new ? ++log->n_methods : slot->value;
+    if (slot->value == 0) {
+        slot->value = *number;
+        slot->second = (uint32_t)from;
+    }
+    return *number;
+}
+
+/* ---- contexts ---- */
+
+static uint64_t key_of(uint32_t parent, int32_t call_site, uint32_t number)
+{
+    uint64_t key = hash_address((uint64_t)parent << 32 | number);
+    return hash_address(key ^ hash_address((uint64_t)(uint32_t)call_site + 1));
+}
+
+static int put_context(struct sample_log *log, struct trace_writer *writer, struct trace_context *context,
+                       const struct sampled_method *known, bool is_new, struct err *err)
+{
     const struct trace_sampled_method named = { known->names, known->source,  known->code.n_bytes,
                                                 known->lines, known->n_lines, known->bytes };
-    if (log->method_of[method] == 0) {
-        context->named = &named;
-        log->method_of[method] = ++log->n_methods;
-    }
-    context->method = log->method_of[method] - 1;
+    context->named = is_new ? &named : NULL;
     log->n_contexts++;
     return trace_write_context(writer, context, err);
 }
 
-static uint64_t key_of(uint32_t parent, int32_t call_site, uint32_t method)
+/*
+ * The context of a method in another one's calls.  Returns 1 with its number in *number, 0: there is no room for
+ * another, or -1.
+ */
+static int step(struct sample_log *log, struct trace_writer *writer, enum sample_log_sampler from,
+                const struct stack_sample *sample, uint32_t method, int32_t call_site, uint32_t *number,
+                struct err *err)
 {
-    uint64_t key = hash_address((uint64_t)parent << 32 | method);
-    return hash_address(key ^ hash_address((uint64_t)(uint32_t)call_site + 1));
-}
-
-/* The context of a method in another one's calls; *number stays where there is no room.  Returns 0, or -1. */
-static int step(struct sample_log *log, struct trace_writer *writer, const struct stack_sample *sample, uint32_t method,
-                int32_t call_site, uint32_t *number, struct err *err)
-{
-    uint64_t key = key_of(*number, call_site, method);
+    bool is_new, is_full = log->n_contexts >= SAMPLE_LOG_CONTEXTS;
+    if (is_full && (method >= log->samplers[from].room || log->samplers[from].method_of[method] == 0))
+        return 0;
+    uint32_t named = number_of(log, from, sample, method, &is_new, err);
+    if (named == 0)
+        return -1;
+    uint64_t key = key_of(*number, call_site, named);
     const struct hash_slot *known = hash_get(&log->contexts, key);
     if (known != NULL) {
         *number = known->value;
-        return 0;
+        return 1;
     }
-    struct trace_context context = { .parent = *number, .call_site = call_site };
+    if (is_full)
+        return 0;
+    struct trace_context context = { .parent = *number, .call_site = call_site, .method = named - 1 };
     struct hash_slot *slot = hash_put(&log->contexts, key);
     if (slot == NULL)
         return err_set(err, "out of memory for %u calling contexts", log->n_contexts);
-    if (make_room(log, method, err) < 0 || put_context(log, writer, sample, method, &context, err) < 0)
+    if (put_context(log, writer, &context, &sample->known[method], is_new, err) < 0)
         return -1;
     slot->value = *number = log->n_contexts;
+    return 1;
+}
+
+/*
+ * The context of a stack, 0 for none, and *frame: its innermost call in it, NULL: none.  Returns 0, or -1 with *err
+ * set.
+ */
+static int find_context(struct sample_log *log, struct trace_writer *writer, enum sample_log_sampler from,
+                        const struct stack_sample *sample, uint32_t *context, const struct java_frame **frame,
+                        struct err *err)
+{
+    int32_t call_site = -1;
+    *context = 0;
+    *frame = NULL;
+    for (uint32_t i = sample->n; i-- > 0;) {
+        if (sample->methods[i] == SAMPLED_UNKNOWN) {
+            call_site = -1;
+            continue;
+        }
+        int rc = step(log, writer, from, sample, sample->methods[i], call_site, context, err);
+        if (rc < 0)
+            return -1;
+        if (rc == 0) {
+            log->n_outside++;
+            return 0;
+        }
+        *frame = &sample->frames[i];
+        call_site = sample->frames[i].index;
+    }
     return 0;
 }
+
+/* ---- samples ---- */
 
 static void set_frame(struct trace_sample *out, const struct java_frame *frame)
 {
@@ -80,6 +154,7 @@ static void set_frame(struct trace_sample *out, const struct java_frame *frame)
 int sample_log_write(struct sample_log *log, struct trace_writer *writer, const struct stack_sample *sample,
                      uint32_t thread, uint64_t ticks, struct err *err)
 {
+    const struct java_frame *frame;
     struct trace_sample out = { .ticks = ticks,
                                 .thread = thread,
                                 .index = -1,
@@ -90,23 +165,43 @@ int sample_log_write(struct sample_log *log, struct trace_writer *writer, const 
                                 .weight_ns = sample->weight,
                                 .n_counters = sample->n_counters,
                                 .counters = sample->counters };
-    int32_t call_site = -1;
-    for (uint32_t i = sample->n; i-- > 0;) {
-        const struct java_frame *frame = &sample->frames[i];
-        if (sample->methods[i] == SAMPLED_UNKNOWN) {
-            call_site = -1;
-            continue;
-        }
-        if (log->n_contexts >= SAMPLE_LOG_CONTEXTS &&
-            hash_get(&log->contexts, key_of(out.context, call_site, sample->methods[i])) == NULL) {
-            log->n_outside++;
-            break;
-        }
-        if (step(log, writer, sample, sample->methods[i], call_site, &out.context, err) < 0)
-            return -1;
-        call_site = frame->index;
+    if (find_context(log, writer, SAMPLE_LOG_STACKS, sample, &out.context, &frame, err) < 0)
+        return -1;
+    if (frame != NULL)
         set_frame(&out, frame);
-    }
     log->n_written++;
     return trace_write_sample(writer, &out, err);
+}
+
+/*
+ * After a sampled object the JVM draws the next distance, with the interval as its mean, from the object's end; but if
+ * that is more than the object had left behind the sampled byte, from there.  So the mean is somewhat less, by the more
+ * the nearer the object's size is to the interval: 29 % less at most (source: threadHeapSampler.cpp, pick_next_sample,
+ * in JDK 11 to 25).
+ */
+uint64_t sample_log_mean_bytes(uint64_t interval_bytes, uint64_t before_bytes)
+{
+    double interval = (double)interval_bytes, size = before_bytes == 0 ? 0 : (double)before_bytes / interval;
+    if (size <= 0 || interval <= 0)
+        return interval_bytes;
+    return (uint64_t)(interval * (1 - size * size / (2 * expm1(size))) + 0.5);
+}
+
+int sample_log_write_allocation(struct sample_log *log, struct trace_writer *writer,
+                                const struct allocation_sample *sample, uint32_t thread, uint64_t ticks,
+                                struct err *err)
+{
+    const struct java_frame *frame;
+    bool is_new = sample->class_number == log->n_classes;
+    struct trace_allocation out = { .ticks = ticks,
+                                    .thread = thread,
+                                    .class_number = sample->class_number,
+                                    .class_name = is_new ? sample->class_name : NULL,
+                                    .size_bytes = sample->size_bytes,
+                                    .mean_bytes = sample_log_mean_bytes(sample->interval_bytes, sample->before_bytes) };
+    if (find_context(log, writer, SAMPLE_LOG_ALLOCATIONS, &sample->stack, &out.context, &frame, err) < 0)
+        return -1;
+    out.index = frame == NULL ? -1 : frame->index;
+    log->n_classes += is_new;
+    return trace_write_allocation(writer, &out, err);
 }

@@ -1,6 +1,6 @@
 /*
- * Stack samples that the agent takes by polling, at safepoints: the log that it appends them to, a memory file, and
- * that the recorder reads meanwhile.
+ * Samples that the agent takes, of stacks by polling, at safepoints, or of objects that are allocated: the log that it
+ * appends them to, a memory file for each of the two, and that the recorder reads meanwhile.
  *
  * An entry is a u32 (little-endian) with the length of what follows, then a byte, its kind, then numbers (LEB128; a
  * text is its length and its bytes):
@@ -9,10 +9,15 @@
  *        lines, and of each the index of its first bytecode and its number
  *     1, what is known of a method by now: number, calls, tier of its code plus 1 (0: not known)
  *     2, a sample: thread, its id, moment, CPU time in ns, flags (1: cut), frames, and of each, the outermost first,
- * its method and its bytecode's index plus 1 (0: not known) 3, the state: struct poll_state in its order
+ *        its method and its bytecode's index plus 1 (0: not known)
+ *     3, the state: struct poll_state in its order
+ *     4, a class of sampled objects: number, name
+ *     5, a sampled object: the thread's id, moment, class, its bytes, the interval, bytes of the object before, flags
+ *        and frames as in 2
+ *     6, what is known of allocations: struct poll_allocated in its order
  *
- * A method comes before the first sample that has it.  Numbers of methods and threads count from 0 and are this log's
- * own.  What is in a log comes from another process: the decoder checks it.
+ * A method, or class, comes before the first sample that has it.  Numbers of methods, classes and threads count from 0
+ * and are this log's own.  What is in a log comes from another process: the decoder checks it.
  */
 #ifndef CORE_WIRE_POLL_LOG_H
 #define CORE_WIRE_POLL_LOG_H
@@ -26,6 +31,7 @@
 #define POLL_FRAMES_MAX  512u
 #define POLL_METHODS_MAX 65536u
 #define POLL_THREADS_MAX 65536u
+#define POLL_CLASSES_MAX 65536u
 #define POLL_LOG_BYTES   ((uint64_t)16 << 20) /* while so much has not been read yet, no samples are taken */
 
 enum poll_method_flag {
@@ -69,7 +75,45 @@ struct poll_state {
     uint64_t longest_ns; /* that one thread was stopped, at most */
 };
 
-enum poll_kind { POLL_METHOD, POLL_COUNTS, POLL_STACK, POLL_STATE, POLL_N_KINDS };
+struct poll_class {
+    uint32_t number;
+    struct wire_text name; /* "java/lang/String", "[B" */
+};
+
+/*
+ * An object that the JVM sampled: it draws after how many bytes of a thread the next one is, with a mean of
+ * interval_bytes.
+ */
+struct poll_allocation {
+    int32_t tid;      /* as the JVM's PID namespace has it */
+    uint64_t time_ns; /* CLOCK_MONOTONIC_RAW */
+    uint32_t class_number;
+    uint64_t size_bytes, interval_bytes;
+    uint64_t before_bytes; /* the size of this thread's sampled object before; 0: there was none */
+    bool is_cut;
+    uint32_t n_frames;
+    const struct poll_frame *frames; /* as those of a stack */
+};
+
+/* Since the sampling of allocations began. */
+struct poll_allocated {
+    uint64_t n_samples, n_lost; /* lost: there was no room */
+    uint64_t ns;                /* how long it has lasted */
+    uint64_t cost_ns;           /* CPU time of all of it */
+    uint64_t jvm_bytes;         /* allocated by all threads, by the JVM's own counters */
+    bool is_counted;            /* these are known */
+};
+
+enum poll_kind {
+    POLL_METHOD,
+    POLL_COUNTS,
+    POLL_STACK,
+    POLL_STATE,
+    POLL_CLASS,
+    POLL_ALLOCATION,
+    POLL_ALLOCATED,
+    POLL_N_KINDS
+};
 
 struct poll_entry {
     enum poll_kind kind;
@@ -77,6 +121,9 @@ struct poll_entry {
     struct poll_counts counts;
     struct poll_stack stack;
     struct poll_state state;
+    struct poll_class class_name;
+    struct poll_allocation allocation;
+    struct poll_allocated allocated;
     struct poll_frame frames[POLL_FRAMES_MAX];
     struct code_line lines[CODE_LINES_MAX];
 };
@@ -86,6 +133,9 @@ void poll_log_put_method(struct sink *s, const struct poll_method *method);
 void poll_log_put_counts(struct sink *s, const struct poll_counts *counts);
 void poll_log_put_stack(struct sink *s, const struct poll_stack *stack);
 void poll_log_put_state(struct sink *s, const struct poll_state *state);
+void poll_log_put_class(struct sink *s, const struct poll_class *class_name);
+void poll_log_put_allocation(struct sink *s, const struct poll_allocation *allocation);
+void poll_log_put_allocated(struct sink *s, const struct poll_allocated *allocated);
 
 /*
  * Take the next whole entry from a log.  Returns 1 with *entry set (texts live as long as the cursor's bytes), 0 when

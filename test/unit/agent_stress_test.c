@@ -21,6 +21,7 @@
 #include "core/agent/instrument/retransform.h"
 #include "core/agent/probe/unmounted.h"
 #include "core/agent/probe/probe.h"
+#include "core/agent/stacks/allocation_log.h"
 #include "core/agent/stacks/poll.h"
 #include "core/base/ticks.h"
 #include "core/recorder/drain.h"
@@ -118,6 +119,19 @@ int poll_start(jvmtiEnv *env, JNIEnv *jni, int fd, uint32_t period_us, uint32_t 
 }
 
 void poll_stop(void)
+{
+}
+
+int allocation_log_start(jvmtiEnv *env, JNIEnv *jni, int fd, struct err *err)
+{
+    (void)env;
+    (void)jni;
+    (void)err;
+    close(fd);
+    return 0;
+}
+
+void allocation_log_stop(void)
 {
 }
 

@@ -3,13 +3,13 @@
 #include "core/agent/control/jvmti_env.h"
 #include "core/agent/control/method_ids.h"
 #include "core/agent/probe/virtual.h"
+#include "core/agent/stacks/sample_out.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,8 +19,6 @@
 #define ROUNDS_AT_FIRST  50  /* as they come: all methods are new, which says nothing of those that follow */
 #define SHARE_OF_LATEST  0.1 /* of a round's cost in what the next ones are expected to cost */
 #define FRAMES_OF_A_STOP 8   /* stopping and starting a thread takes as long as walking so many */
-#define BUFFER_BYTES     ((size_t)2 << 20)
-#define STACK_BYTES      (64 + (size_t)8 * POLL_FRAMES_MAX) /* of an entry */
 
 struct poll {
     jvmtiEnv *jvmti;
@@ -30,7 +28,6 @@ struct poll {
     struct poll_threads threads;
     struct poll_methods methods;
     struct poll_state state;
-    struct sink out; /* into 'buffer' */
     bool is_single_cpu;
     uint64_t start_ns, start_cpu_ns, refreshed_ns, n_rounds;
     double round_ns;                           /* what the next round is expected to cost */
@@ -38,7 +35,7 @@ struct poll {
     uint64_t random, best_rate;                /* ns per frame */
     jvmtiFrameInfo stack[POLL_FRAMES_MAX + 1]; /* as the JVM tells it: innermost first */
     struct poll_frame frames[POLL_FRAMES_MAX];
-    uint8_t buffer[BUFFER_BYTES];
+    struct sample_out out;
 };
 
 /* The thread, and who ends it. */
@@ -57,37 +54,6 @@ static uint64_t clock_now(clockid_t clock)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* ---- the log ---- */
-
-/* Only whole entries are written. */
-static int flush(struct poll *p)
-{
-    size_t n = (size_t)(p->out.at - p->buffer), done = 0;
-    while (done < n && !p->out.full) {
-        ssize_t wrote = write(shared.fd, p->buffer + done, n - done);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote <= 0)
-            return -1;
-        done += (size_t)wrote;
-    }
-    bool is_whole = !p->out.full;
-    p->out = sink_into(p->buffer, BUFFER_BYTES);
-    return is_whole ? 0 : -1;
-}
-
-static int room_for(struct poll *p, size_t n)
-{
-    return (size_t)(p->out.end - p->out.at) >= n ? 0 : flush(p);
-}
-
-/* The recorder gives the memory back of what it has read. */
-static bool is_log_full(void)
-{
-    struct stat status;
-    return fstat(shared.fd, &status) == 0 && (uint64_t)status.st_blocks * 512 > POLL_LOG_BYTES;
-}
-
 /* ---- one stack ---- */
 
 /* The JVM's innermost n frames, outermost first, with their methods' numbers. */
@@ -95,9 +61,9 @@ static int number_frames(struct poll *p, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         const jvmtiFrameInfo *from = &p->stack[n - 1 - i];
-        if (room_for(p, POLL_ENTRY_BYTES) < 0)
+        if (sample_out_room(&p->out, POLL_ENTRY_BYTES) < 0)
             return -1;
-        int number = poll_methods_number(&p->methods, p->jvmti, p->jni, from->method, &p->out);
+        int number = poll_methods_number(&p->methods, p->jvmti, p->jni, from->method, &p->out.s);
         if (number < 0)
             return -1;
         p->frames[i] =
@@ -116,9 +82,9 @@ static int put_stack(struct poll *p, struct poll_thread *thread, uint32_t n, boo
                                 .is_cut = is_cut,
                                 .n_frames = n,
                                 .frames = p->frames };
-    if (number_frames(p, n) < 0 || room_for(p, STACK_BYTES) < 0)
+    if (number_frames(p, n) < 0 || sample_out_room(&p->out, SAMPLE_OUT_STACK_BYTES) < 0)
         return -1;
-    poll_log_put_stack(&p->out, &stack);
+    poll_log_put_stack(&p->out.s, &stack);
     thread->counted_ns = thread->now_ns;
     p->state.n_samples++;
     return 0;
@@ -193,7 +159,7 @@ static int take_round(struct poll *p)
 {
     uint64_t now = clock_now(CLOCK_MONOTONIC), own = clock_now(CLOCK_THREAD_CPUTIME_ID), before = p->state.cost_ns;
     p->n_rounds++;
-    if (is_log_full()) {
+    if (sample_out_is_full(&p->out)) {
         p->state.n_put_off++;
         return 0;
     }
@@ -202,13 +168,13 @@ static int take_round(struct poll *p)
         if (poll_threads_refresh(&p->threads, p->jvmti, p->jni) < 0)
             return -1;
     }
-    if (take_stacks(p) < 0 || room_for(p, STACK_BYTES) < 0)
+    if (take_stacks(p) < 0 || sample_out_room(&p->out, SAMPLE_OUT_STACK_BYTES) < 0)
         return -1;
     p->state.cost_ns += clock_now(CLOCK_THREAD_CPUTIME_ID) - own;
-    poll_log_put_state(&p->out, &p->state);
+    poll_log_put_state(&p->out.s, &p->state);
     double cost_ns = (double)(p->state.cost_ns - before);
     p->round_ns += (p->round_ns <= 0 ? 1 : SHARE_OF_LATEST) * (cost_ns - p->round_ns);
-    return flush(p);
+    return sample_out_flush(&p->out);
 }
 
 /*
@@ -256,7 +222,7 @@ static void take_rounds(jvmtiEnv *jvmti, JNIEnv *jni)
     p->period_ns = (uint64_t)shared.period_us * 1000;
     p->part = shared.part_ppm / 1e6;
     p->is_single_cpu = is_single_cpu();
-    p->out = sink_into(p->buffer, BUFFER_BYTES);
+    sample_out_begin(&p->out, shared.fd);
     p->start_ns = p->random = clock_now(CLOCK_MONOTONIC);
     p->start_cpu_ns = clock_now(CLOCK_PROCESS_CPUTIME_ID);
     while (take_round(p) == 0 && wait_until(clock_now(CLOCK_MONOTONIC) + interval_ns(p)))
@@ -283,9 +249,7 @@ static void JNICALL run_thread(jvmtiEnv *jvmti, JNIEnv *jni, void *argument)
 static int want_capabilities(jvmtiEnv *jvmti, struct err *err)
 {
     jvmtiCapabilities wanted;
-    memset(&wanted, 0, sizeof wanted);
-    wanted.can_get_bytecodes = wanted.can_get_line_numbers = wanted.can_get_source_file_name = 1;
-    (*jvmti)->AddCapabilities(jvmti, &wanted); /* without them a method counts as one with loops and calls */
+    poll_methods_prepare(jvmti);
     memset(&wanted, 0, sizeof wanted);
     wanted.can_get_thread_cpu_time = 1;
     if ((*jvmti)->AddCapabilities(jvmti, &wanted) == JVMTI_ERROR_NONE)

@@ -36,6 +36,9 @@ struct poll_methods {
     uint32_t n, room;
 };
 
+/* Let the JVM tell all of methods that it can: it has these capabilities at any time, at no cost. */
+void poll_methods_prepare(jvmtiEnv *jvmti);
+
 /*
  * The number of a method in the log; a new one is described in *out first, and how often it was called is said again
  * each time that it has been seen twice as often.  Returns -1 when there is no memory or no number left.

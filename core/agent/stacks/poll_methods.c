@@ -13,6 +13,15 @@ struct polled_method {
     uint32_t n_seen, told_at; /* times on a stack; when its counts are told next */
 };
 
+/* Without them a method counts as one with loops and calls. */
+void poll_methods_prepare(jvmtiEnv *jvmti)
+{
+    jvmtiCapabilities wanted;
+    memset(&wanted, 0, sizeof wanted);
+    wanted.can_get_bytecodes = wanted.can_get_line_numbers = wanted.can_get_source_file_name = 1;
+    (*jvmti)->AddCapabilities(jvmti, &wanted);
+}
+
 /* ---- what a method is ---- */
 
 /* Owned by JVMTI. */

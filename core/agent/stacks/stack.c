@@ -58,8 +58,7 @@ static uint32_t id_of(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method, uint32_t g
 
 /* ---- the stack ---- */
 
-/* Is there enough of it for the JVM's functions? */
-static bool has_room(void)
+bool stack_has_room(size_t room_bytes)
 {
     pthread_attr_t attributes;
     void *low = NULL;
@@ -69,7 +68,7 @@ static bool has_room(void)
             stack_end = (uintptr_t)low;
         pthread_attr_destroy(&attributes);
     }
-    return stack_end != 0 && (uintptr_t)__builtin_frame_address(0) - stack_end > ROOM_BYTES;
+    return stack_end != 0 && (uintptr_t)__builtin_frame_address(0) - stack_end > room_bytes;
 }
 
 static bool take_frames(struct open_calls *calls, jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *frames, jint n)
@@ -103,7 +102,7 @@ static jint walk(jvmtiEnv *jvmti, jvmtiFrameInfo *frames, bool *is_deferred)
 bool stack_find(struct open_calls *calls, void *jni)
 {
     jvmtiEnv *jvmti = jvmti_env();
-    if (!has_room() || virtual_is_near(jvmti, jni))
+    if (!stack_has_room(ROOM_BYTES) || virtual_is_near(jvmti, jni))
         return false;
     jvmtiFrameInfo *frames = malloc(FRAMES_MAX * sizeof *frames);
     jint n = frames == NULL ? -1 : walk(jvmti, frames, &calls->is_deferred);

@@ -1,0 +1,246 @@
+#include "core/agent/stacks/allocation_events.h"
+
+#include "core/agent/control/jvmti_env.h"
+#include "core/agent/control/method_ids.h"
+#include "core/agent/stacks/stack.h"
+#include "core/hotspot/vm_allocated.h"
+
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define JVM_INTERVAL  (512 * 1024) /* the JVM's own, which it has before and after */
+#define INTERVAL_MIN  (32 * 1024)
+#define INTERVAL_MAX  (1 << 30)
+#define SAMPLES_MAX   100u /* so many within a second make the interval twice as long */
+#define SAMPLES_FEW   40u  /* less in a second, and it gets half as long */
+#define SLOTS_TO_WAKE 64u
+#define SLOTS_TRIED   8u
+#define ROOM_BYTES    ((size_t)64 << 10) /* of the thread's stack, for the JVM's walk */
+#define END_STEP_NS   100000
+#define END_STEPS     5000
+
+static struct allocation_events_state {
+    struct allocation_slot *slots; /* owned, for ever: threads may be on their way */
+    sem_t wake;
+    _Atomic bool is_on;
+    _Atomic uint32_t n_inside, interval, n_of_second, ticket;
+    _Atomic uint64_t n_lost, cost_ns, ended_bytes;
+    jfieldID native; /* of java.lang.Thread: the JVM's own structure; NULL: not known */
+} events;
+
+/* What the JVM has drawn for this thread's next sample: with which interval, after an object of how many bytes. */
+static _Thread_local struct {
+    uint32_t interval; /* 0: the JVM's own */
+    uint64_t before_bytes;
+} drawn;
+
+static uint64_t now_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+struct allocation_slot *allocation_slots(void)
+{
+    return events.slots;
+}
+
+/* ---- the interval ---- */
+
+static void set_interval(jvmtiEnv *jvmti, uint32_t interval)
+{
+    if ((*jvmti)->SetHeapSamplingInterval(jvmti, (jint)interval) == JVMTI_ERROR_NONE)
+        atomic_store(&events.interval, interval);
+}
+
+/* A burst of allocations must not cost what a second of them may. */
+static void count_sample(jvmtiEnv *jvmti)
+{
+    uint32_t n = atomic_fetch_add(&events.n_of_second, 1) + 1, interval = atomic_load(&events.interval);
+    if (n % SAMPLES_MAX == 0 && interval <= INTERVAL_MAX / 2)
+        set_interval(jvmti, interval * 2);
+}
+
+void allocation_events_adjust(jvmtiEnv *jvmti)
+{
+    uint32_t n = atomic_exchange(&events.n_of_second, 0), interval = atomic_load(&events.interval);
+    if (n < SAMPLES_FEW && interval / 2 >= INTERVAL_MIN)
+        set_interval(jvmti, interval / 2);
+}
+
+/* ---- one sample ---- */
+
+static struct allocation_slot *take_slot(void)
+{
+    uint32_t ticket = atomic_fetch_add(&events.ticket, 1);
+    for (uint32_t i = 0; i < SLOTS_TRIED; i++) {
+        struct allocation_slot *slot = &events.slots[(ticket + i) % ALLOCATION_SLOTS];
+        int is_free = ALLOCATION_FREE;
+        if (atomic_compare_exchange_strong(&slot->state, &is_free, ALLOCATION_TAKEN))
+            return slot;
+    }
+    atomic_fetch_add(&events.n_lost, 1);
+    return NULL;
+}
+
+/* While classes are changed there is no stack to be had: method_ids.h. */
+static void take_stack(jvmtiEnv *jvmti, struct allocation_slot *slot)
+{
+    jint n = 0;
+    slot->n_frames = 0;
+    if (!stack_has_room(ROOM_BYTES) || !method_ids_enter())
+        return;
+    if ((*jvmti)->GetStackTrace(jvmti, NULL, 0, ALLOCATION_FRAMES_MAX + 1, slot->frames, &n) == JVMTI_ERROR_NONE)
+        slot->n_frames = n;
+    method_ids_leave();
+}
+
+static void take_sample(jvmtiEnv *jvmti, jclass class_ref, uint64_t size_bytes)
+{
+    struct allocation_slot *slot = take_slot();
+    if (slot == NULL)
+        return;
+    slot->tid = gettid();
+    slot->time_ns = now_ns(CLOCK_MONOTONIC_RAW);
+    slot->size_bytes = size_bytes;
+    slot->interval_bytes = drawn.interval == 0 ? JVM_INTERVAL : drawn.interval;
+    slot->before_bytes = drawn.before_bytes;
+    if ((*jvmti)->GetClassSignature(jvmti, class_ref, &slot->signature, NULL) != JVMTI_ERROR_NONE)
+        slot->signature = NULL;
+    take_stack(jvmti, slot);
+    atomic_store(&slot->state, ALLOCATION_READY);
+    if (atomic_load(&events.ticket) % SLOTS_TO_WAKE == 0)
+        sem_post(&events.wake);
+}
+
+void JNICALL allocation_sampled(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object, jclass class_ref,
+                                jlong size_bytes)
+{
+    (void)jni;
+    (void)thread;
+    (void)object;
+    atomic_fetch_add(&events.n_inside, 1);
+    if (atomic_load(&events.is_on)) {
+        uint64_t start_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
+        take_sample(jvmti, class_ref, (uint64_t)size_bytes);
+        count_sample(jvmti);
+        drawn.interval = atomic_load(&events.interval);
+        drawn.before_bytes = (uint64_t)size_bytes;
+        atomic_fetch_add(&events.cost_ns, now_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns);
+    }
+    atomic_fetch_sub(&events.n_inside, 1);
+}
+
+/* ---- threads ---- */
+
+void JNICALL allocation_thread_started(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+{
+    (void)jvmti;
+    (void)jni;
+    (void)thread;
+    if (atomic_load(&events.is_on))
+        drawn.interval = atomic_load(&events.interval);
+}
+
+uint64_t allocation_native_thread(JNIEnv *jni, jthread thread)
+{
+    if (events.native == NULL) {
+        jclass base = (*jni)->FindClass(jni, "java/lang/Thread");
+        events.native = base == NULL ? NULL : (*jni)->GetFieldID(jni, base, "eetop", "J");
+        (*jni)->ExceptionClear(jni);
+        (*jni)->DeleteLocalRef(jni, base);
+    }
+    return events.native == NULL ? 0 : (uint64_t)(*jni)->GetLongField(jni, thread, events.native);
+}
+
+void allocation_thread_ended(JNIEnv *jni, jthread thread)
+{
+    if (!atomic_load(&events.is_on) || events.native == NULL)
+        return;
+    uint64_t native = allocation_native_thread(jni, thread);
+    if (native != 0)
+        atomic_fetch_add(&events.ended_bytes, vm_allocated_bytes(&native, 1));
+}
+
+/* ---- from its start to its end ---- */
+
+uint64_t allocation_events_lost(void)
+{
+    return atomic_load(&events.n_lost);
+}
+
+uint64_t allocation_events_cost_ns(void)
+{
+    return atomic_load(&events.cost_ns);
+}
+
+uint64_t allocation_events_ended_bytes(void)
+{
+    return atomic_load(&events.ended_bytes);
+}
+
+void allocation_events_wait(uint32_t ms)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    uint64_t ns = (uint64_t)until.tv_nsec + (uint64_t)ms * 1000000u;
+    until.tv_sec += (time_t)(ns / 1000000000u);
+    until.tv_nsec = (long)(ns % 1000000000u);
+    sem_timedwait(&events.wake, &until); /* early is as good: a signal, or a wake before */
+}
+
+void allocation_events_wake(void)
+{
+    sem_post(&events.wake);
+}
+
+/* One agent of a JVM can have it. */
+static int switch_capability(jvmtiEnv *jvmti, bool on)
+{
+    jvmtiCapabilities wanted;
+    memset(&wanted, 0, sizeof wanted);
+    wanted.can_generate_sampled_object_alloc_events = 1;
+    jvmtiError rc = on ? (*jvmti)->AddCapabilities(jvmti, &wanted) : (*jvmti)->RelinquishCapabilities(jvmti, &wanted);
+    return rc == JVMTI_ERROR_NONE ? 0 : -1;
+}
+
+static const jvmtiEvent kinds[] = { JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, JVMTI_EVENT_THREAD_START };
+#define N_KINDS (sizeof kinds / sizeof *kinds)
+
+int allocation_events_begin(jvmtiEnv *jvmti, struct err *err)
+{
+    if (events.slots == NULL) {
+        sem_init(&events.wake, 0, 0);
+        events.slots = calloc(ALLOCATION_SLOTS, sizeof *events.slots);
+    }
+    if (events.slots == NULL)
+        return err_set(err, "out of memory");
+    if (switch_capability(jvmti, true) < 0)
+        return err_set(err, "the JVM samples no allocations: another agent does, or it is older than JDK 11");
+    atomic_store(&events.n_lost, 0);
+    atomic_store(&events.cost_ns, 0);
+    atomic_store(&events.ended_bytes, 0);
+    atomic_store(&events.n_of_second, 0);
+    atomic_store(&events.interval, JVM_INTERVAL);
+    set_interval(jvmti, JVM_INTERVAL);
+    atomic_store(&events.is_on, true);
+    if (jvmti_env_switch(jvmti, JVMTI_ENABLE, kinds, N_KINDS) == 0)
+        return 0;
+    allocation_events_end(jvmti);
+    return err_set(err, "the JVM does not report the allocations that it samples");
+}
+
+void allocation_events_end(jvmtiEnv *jvmti)
+{
+    const struct timespec step = { 0, END_STEP_NS };
+    jvmti_env_switch(jvmti, JVMTI_DISABLE, kinds, N_KINDS);
+    atomic_store(&events.is_on, false);
+    (*jvmti)->SetHeapSamplingInterval(jvmti, JVM_INTERVAL);
+    switch_capability(jvmti, false);
+    for (int i = 0; atomic_load(&events.n_inside) > 0 && i < END_STEPS; i++)
+        nanosleep(&step, NULL);
+}

@@ -1,0 +1,22 @@
+/*
+ * The log of sampled allocations: a thread of the agent's writes what allocation_events.h has taken, with the names of
+ * classes and methods, as core/wire/poll_log.h says.
+ */
+#ifndef CORE_AGENT_ALLOCATION_LOG_H
+#define CORE_AGENT_ALLOCATION_LOG_H
+
+#include "core/base/err.h"
+
+#include <jvmti.h>
+
+/*
+ * Begin, in a thread of its own, and append to a log (its descriptor is taken over).
+ *
+ * Returns 0, or -1 with *err set: as allocation_events_begin, or there is no thread to be had.
+ */
+int allocation_log_start(jvmtiEnv *jvmti, JNIEnv *jni, int fd, struct err *err);
+
+/* End, and wait until that thread has. */
+void allocation_log_stop(void);
+
+#endif
