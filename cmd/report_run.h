@@ -10,7 +10,7 @@
 #include "report/view/view_pass.h"
 
 #define REPORT_TRACES_MAX ESTIMATE_GROUPS_MAX /* one for each group of events */
-#define REPORT_VIEWS_MAX  16
+#define REPORT_VIEWS_MAX  24
 
 /* What the page is made of. */
 #define REPORT_PAGE_PARTS (VIEW_PASS_STATISTICS | VIEW_PASS_RECOVERY | VIEW_PASS_WHERE | VIEW_PASS_TIMELINE)

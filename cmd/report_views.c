@@ -2,6 +2,7 @@
  * The views of 'mmprof report', each a table: one row here says its name, what it shows, and who makes it.
  */
 #include "cmd/report_run.h"
+#include "report/view/allocations.h"
 #include "report/view/cost.h"
 #include "report/view/misses_report.h"
 #include "report/view/pauses_table.h"
@@ -74,6 +75,14 @@ static int make_misses(struct report_run *run, struct table *table, struct err *
     return rc;
 }
 
+static int make_allocations(struct report_run *run, struct table *table, struct err *err)
+{
+    enum allocations_by by;
+    return allocations_by_name(run->options->argument, &by, err) < 0
+               ? -1
+               : allocations_table(&run->passes[0], by, &run->options->rows, table, err);
+}
+
 static int make_timeline(struct report_run *run, struct table *table, struct err *err)
 {
     struct view_pass *pass = &run->passes[0];
@@ -138,6 +147,8 @@ const struct report_view report_views[] = {
     { "vm", NULL, "IP samples by kind of code: compiled code, parts of the JVM, the kernel", make_vm, 0,
       VIEW_PASS_WHERE },
     { "hot", NULL, "functions and methods with most IP samples", make_hot, 0, VIEW_PASS_WHERE },
+    { "allocations", "BY", "what the program allocates, by method, class or site (method)", make_allocations,
+      REPORT_VIEW_THREADS, VIEW_PASS_ALLOCATIONS },
     { "pauses", NULL, "garbage collections, safepoints and class loading, summed up", make_pauses, 0, 0 },
     { "collections", NULL, "each garbage collection", make_collections, 0, 0 },
     { "misses", "BY", "simulated misses by class, field, space, method, line, part, time or contents (class)",

@@ -21,7 +21,8 @@ enum table_unit {
     TABLE_SHARE, /* 0..1, printed as per cent: 12.34, < 0.01 */
     TABLE_NS,    /* printed with a fitting unit: 12.3 us */
     TABLE_RATIO, /* 1.234 */
-    TABLE_RATE   /* 12.34, < 0.01 */
+    TABLE_RATE,  /* 12.34, < 0.01 */
+    TABLE_BYTES  /* printed with a fitting unit: 12.3 MB */
 };
 
 struct table_column {
@@ -127,5 +128,8 @@ void table_format(const struct table_cell *cell, enum table_unit unit, char *tex
 
 /* "12.3 us" with three digits. */
 void table_format_ns(double ns, char *text, size_t n);
+
+/* "12.3 MB" with three digits; a MB has 10^6 bytes. */
+void table_format_bytes(double bytes, char *text, size_t n);
 
 #endif

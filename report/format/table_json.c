@@ -26,8 +26,10 @@ static bool add_row(cJSON *rows, const struct table *table, const struct table_r
 
 static const char *unit_name(enum table_unit unit)
 {
-    static const char *const names[] = { [TABLE_TEXT] = "text", [TABLE_COUNT] = "count", [TABLE_SHARE] = "share",
-                                         [TABLE_NS] = "ns",     [TABLE_RATIO] = "ratio", [TABLE_RATE] = "rate" };
+    static const char *const names[] = {
+        [TABLE_TEXT] = "text",   [TABLE_COUNT] = "count", [TABLE_SHARE] = "share", [TABLE_NS] = "ns",
+        [TABLE_RATIO] = "ratio", [TABLE_RATE] = "rate",   [TABLE_BYTES] = "bytes"
+    };
     return names[unit];
 }
 

@@ -49,18 +49,29 @@ static void format_small(double number, char *text, size_t n)
         snprintf(text, n, "%.2f", number);
 }
 
-void table_format_ns(double ns, char *text, size_t n)
+/* With the first unit that leaves three digits, or the last one; each is a thousand of the one before. */
+static void format_in(double value, const char *const *units, size_t n_units, char *text, size_t n)
 {
-    static const char *const units[] = { "ns", "us", "ms", "s" };
     size_t unit = 0;
-    double value = ns;
-    while (unit < 3 && fabs(value) >= 999.5) {
+    while (unit + 1 < n_units && fabs(value) >= 999.5) {
         value /= 1000;
         unit++;
     }
     double size = fabs(value);
     int n_decimals = size == 0 || size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
     snprintf(text, n, "%.*f %s", n_decimals, value, units[unit]);
+}
+
+void table_format_ns(double ns, char *text, size_t n)
+{
+    static const char *const units[] = { "ns", "us", "ms", "s" };
+    format_in(ns, units, sizeof units / sizeof *units, text, n);
+}
+
+void table_format_bytes(double bytes, char *text, size_t n)
+{
+    static const char *const units[] = { "B", "kB", "MB", "GB", "TB" };
+    format_in(bytes, units, sizeof units / sizeof *units, text, n);
 }
 
 void table_format(const struct table_cell *cell, enum table_unit unit, char *text, size_t n)
@@ -75,6 +86,8 @@ void table_format(const struct table_cell *cell, enum table_unit unit, char *tex
         format_small(cell->number * 100, text, n);
     else if (unit == TABLE_NS)
         table_format_ns(cell->number, text, n);
+    else if (unit == TABLE_BYTES)
+        table_format_bytes(cell->number, text, n);
     else if (unit == TABLE_RATE)
         format_small(cell->number, text, n);
     else

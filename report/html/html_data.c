@@ -75,8 +75,10 @@ static cJSON *cell_json(const struct table_cell *cell, enum table_unit unit, str
 
 static const char *unit_key(enum table_unit unit)
 {
-    static const char *const keys[] = { [TABLE_TEXT] = "text", [TABLE_COUNT] = "count", [TABLE_SHARE] = "share",
-                                        [TABLE_NS] = "ns",     [TABLE_RATIO] = "ratio", [TABLE_RATE] = "rate" };
+    static const char *const keys[] = {
+        [TABLE_TEXT] = "text",   [TABLE_COUNT] = "count", [TABLE_SHARE] = "share", [TABLE_NS] = "ns",
+        [TABLE_RATIO] = "ratio", [TABLE_RATE] = "rate",   [TABLE_BYTES] = "bytes"
+    };
     return keys[unit];
 }
 

@@ -1,5 +1,6 @@
 #include "report/view/view_pass.h"
 
+#include "core/base/vec.h"
 #include "core/trace/recording_info.h"
 #include "report/some_threads.h"
 
@@ -13,14 +14,24 @@ static void hear_jit(void *context, const struct jit_event *event)
 {
     struct view_pass *pass = context;
     struct err ignored;
-    if (pass->jit_err.text[0] == '\0' && (pass->shapes != NULL || jit_shapes_open(&pass->shapes, &pass->jit_err) == 0))
-        jit_shapes_add(pass->shapes, event, pass->options.salvage ? &ignored : &pass->jit_err);
+    if (pass->heard_err.text[0] == '\0' &&
+        (pass->shapes != NULL || jit_shapes_open(&pass->shapes, &pass->heard_err) == 0))
+        jit_shapes_add(pass->shapes, event, pass->options.salvage ? &ignored : &pass->heard_err);
 }
 
 static void hear_sample(void *context, const struct trace_sample *sample)
 {
     struct view_pass *pass = context;
     trace_samples_add(&pass->samples, sample);
+}
+
+static void hear_allocation(void *context, const struct trace_allocation *allocation)
+{
+    struct view_pass *pass = context;
+    if (vec_reserve(pass->allocations, pass->allocations_room, pass->n_allocations + 1) < 0)
+        err_set(&pass->heard_err, "out of memory for %zu allocations", pass->n_allocations);
+    else
+        pass->allocations[pass->n_allocations++] = *allocation;
 }
 
 static void hear_location(void *context, const struct location_entry *entry)
@@ -45,6 +56,7 @@ static struct trace_listener listener_of(struct view_pass *pass)
     return (struct trace_listener){ .context = pass,
                                     .jit = wants(pass, VIEW_PASS_JIT) ? hear_jit : NULL,
                                     .sample = wants(pass, VIEW_PASS_SAMPLES) ? hear_sample : NULL,
+                                    .allocation = wants(pass, VIEW_PASS_ALLOCATIONS) ? hear_allocation : NULL,
                                     .location = wants(pass, VIEW_PASS_WHERE) ? hear_location : NULL,
                                     .ip_sample = wants(pass, VIEW_PASS_WHERE) ? hear_ip_sample : NULL };
 }
@@ -99,7 +111,7 @@ static int build(struct view_pass *pass, struct err *err)
         (options->only_threads != NULL && threads_keep(pass->reader, options->only_threads, &pass->tree, err) < 0) ||
         calltree_totals(&pass->tree, VM_PART_APPLICATION, pass->arena, &pass->totals, &pass->n_totals, err) < 0)
         return -1;
-    return pass->jit_err.text[0] == '\0' ? 0 : err_set(err, "%s", pass->jit_err.text);
+    return pass->heard_err.text[0] == '\0' ? 0 : err_set(err, "%s", pass->heard_err.text);
 }
 
 /* Without calls and switches the samples' time is all that there is; *err is set where memory is not enough. */
@@ -154,6 +166,7 @@ void view_pass_close(struct view_pass *pass)
     timeline_close(pass->line.timeline);
     jit_shapes_close(pass->shapes);
     trace_samples_close(&pass->samples);
+    free(pass->allocations);
     calltree_free(&pass->tree);
     trace_close(pass->reader);
     trace_close(pass->outline);

@@ -14,12 +14,13 @@
 #include "report/view/where.h"
 
 /* Who listens. */
-#define VIEW_PASS_SAMPLES    1u /* stack samples */
-#define VIEW_PASS_JIT        2u /* JIT events: shapes */
-#define VIEW_PASS_STATISTICS 4u
-#define VIEW_PASS_RECOVERY   8u
-#define VIEW_PASS_WHERE      16u
-#define VIEW_PASS_TIMELINE   32u
+#define VIEW_PASS_SAMPLES     1u /* stack samples */
+#define VIEW_PASS_JIT         2u /* JIT events: shapes */
+#define VIEW_PASS_STATISTICS  4u
+#define VIEW_PASS_RECOVERY    8u
+#define VIEW_PASS_WHERE       16u
+#define VIEW_PASS_TIMELINE    32u
+#define VIEW_PASS_ALLOCATIONS 128u
 
 struct view_pass_options {
     const char *path;
@@ -43,6 +44,8 @@ struct view_pass {
     struct calltree_total *totals; /* of the application's methods; the arena's */
     size_t n_totals;
     struct trace_samples samples;
+    struct trace_allocation *allocations; /* owned; of all threads, in no order */
+    size_t n_allocations, allocations_room;
     struct jit_shapes *shapes;
     struct call_metrics metrics; /* of the statistics */
     struct statistics *statistics;
@@ -52,7 +55,7 @@ struct view_pass {
     struct where_reading *finding;
     struct timeline_read line; /* until timeline_end */
     struct observers observers;
-    struct err jit_err;
+    struct err heard_err;         /* what went wrong in a listener, or "" */
     struct err no_line, no_where; /* why they could not be had, or "": which is no error of the pass */
 };
 

@@ -1,0 +1,56 @@
+/*
+ * What the program allocates, from the objects that the JVM sampled: bytes and objects by method or class.
+ *
+ * Each sample stands for all allocations that could have been drawn in its place (trace_allocation_objects), so sums
+ * are estimates without bias, and their intervals come from the samples' weights.
+ */
+#ifndef REPORT_VIEW_ALLOCATIONS_H
+#define REPORT_VIEW_ALLOCATIONS_H
+
+#include "report/view/phase_report.h"
+#include "report/view/view_pass.h"
+
+enum allocations_by {
+    ALLOCATIONS_BY_METHOD, /* the innermost method on the stack that is not the JDK's */
+    ALLOCATIONS_BY_CLASS,  /* of the objects */
+    ALLOCATIONS_BY_SITE    /* that method, the one that allocates, and the class */
+};
+
+/* What there are several of in a row is that of most of its bytes. */
+struct allocations_row {
+    struct method_name method;    /* names are NULL: no Java method was on the stack, or it is not known */
+    struct method_name allocator; /* the innermost method on the stack; names are NULL: it is 'method' itself */
+    struct method_name phase;     /* the innermost method with probes on the stack; names are NULL: there is none */
+    const char *class_name;       /* "java/lang/String", "[B" */
+    double bytes, objects, bytes_per_s;
+    double share, error; /* of the bytes of all samples, and half of its 95 % interval */
+    uint64_t n_samples;
+};
+
+struct allocations {
+    struct allocations_row *rows; /* most bytes first; the arena's */
+    size_t n_rows;
+    double bytes, objects, error; /* of all rows; error: half of the 95 % interval of bytes */
+    uint64_t n_samples;
+    double seconds;             /* in which allocations were sampled */
+    double jvm_bytes;           /* by the JVM's own counters in this time, of all threads; NAN: not known */
+    uint64_t n_lost;            /* samples for which there was no room: their bytes are missing */
+    double n_pauses, pauses_ns; /* of collections, in the whole recording; NAN: not known */
+};
+
+/*
+ * pass  with VIEW_PASS_ALLOCATIONS; of its only_threads, if it has some.
+ *
+ * Returns 0 with *found in the pass' arena; -1 with *err set: the trace has no allocations (why not, if it says so), no
+ * memory.
+ */
+int allocations_find(const struct view_pass *pass, enum allocations_by by, struct allocations *found, struct err *err);
+
+/* "method" (or ""), "class", "site".  Returns 0, or -1 with *err set. */
+int allocations_by_name(const char *word, enum allocations_by *by, struct err *err);
+
+/* The table; top and min_share of rows count.  Returns 0, or -1 with *err set. */
+int allocations_table(const struct view_pass *pass, enum allocations_by by, const struct report_row_options *rows,
+                      struct table *table, struct err *err);
+
+#endif
