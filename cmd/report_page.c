@@ -24,13 +24,12 @@ struct page_parts {
 /* The time line; one that cannot be had is no error, unless the user asked for its steps. */
 static int make_line(struct report_run *run, struct html_page *page, struct err *err)
 {
-    const struct report_trace *first = &run->traces[0];
+    const struct report_trace *first = &run->whole[0];
     struct view_pass *pass = &run->passes[0];
     struct err *why = &pass->no_line;
     const struct report_row_options *options = &run->options->rows;
     if (why->text[0] == '\0' &&
         timeline_end(first->source, first->totals, first->n_totals, options, &pass->line, why) == 0 &&
-        timeline_divide(run->whole[0].source, options->min_share, &pass->line, why) == 0 &&
         timeline_n_steps(pass->line.timeline) > HTML_STEPS_ASKED_MAX) {
         err_set(why, "a page of %u steps would be too large for a browser", timeline_n_steps(pass->line.timeline));
         err_next(why, "choose longer ones, --view timeline=STEP: %d are possible", HTML_STEPS_ASKED_MAX);
@@ -66,7 +65,7 @@ static void make_ip_samples(struct report_run *run, struct page_parts *parts, st
 int report_page_print(struct report_run *run, struct err *err)
 {
     const struct report_options *o = run->options;
-    const struct report_trace *first = &run->traces[0];
+    const struct report_trace *first = &run->traces[0], *whole = &run->whole[0];
     const struct view_pass *pass = &run->passes[0];
     struct page_parts *parts = arena_alloc(&run->arena, sizeof *parts);
     if (parts == NULL)
@@ -79,7 +78,7 @@ int report_page_print(struct report_run *run, struct err *err)
                               .stats = &parts->stats };
     if (report_make_table(run, &parts->phases, err) < 0 ||
         cost_make(first->source, &pass->recompilation, &parts->cost, err) < 0 ||
-        stats_table(first->source, first->totals, first->n_totals, &o->rows, &pass->metrics, pass->statistics,
+        stats_table(whole->source, whole->totals, whole->n_totals, &o->rows, &pass->metrics, pass->statistics,
                     &parts->stats, err) < 0 ||
         make_line(run, &page, err) < 0)
         return -1;

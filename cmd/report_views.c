@@ -86,16 +86,17 @@ static int make_allocations(struct report_run *run, struct table *table, struct 
 static int make_timeline(struct report_run *run, struct table *table, struct err *err)
 {
     struct view_pass *pass = &run->passes[0];
+    const struct report_source *whole = run->whole[0].source;
     return check_part(&pass->no_line, err) < 0 ||
-                   timeline_end(&pass->source, pass->totals, pass->n_totals, &run->options->rows, &pass->line, err) < 0
+                   timeline_end(whole, pass->totals, pass->n_totals, &run->options->rows, &pass->line, err) < 0
                ? -1
-               : timeline_table(&pass->source, &pass->line, is_text(run), table, err);
+               : timeline_table(whole, &pass->line, is_text(run), table, err);
 }
 
 static int make_stats(struct report_run *run, struct table *table, struct err *err)
 {
     const struct view_pass *pass = &run->passes[0];
-    return stats_table(&pass->source, pass->totals, pass->n_totals, &run->options->rows, &pass->metrics,
+    return stats_table(run->whole[0].source, pass->totals, pass->n_totals, &run->options->rows, &pass->metrics,
                        pass->statistics, table, err);
 }
 

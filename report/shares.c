@@ -1,6 +1,7 @@
 #include "report/shares.h"
 
 #include "phases/tree/recorded.h"
+#include "report/sampled_tree.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,29 @@ static void add_threads(const struct report_source *source, struct shares *share
         shares->part_cpu_ticks[thread->part] += thread->cpu_ticks - thread->probe_ticks;
         shares->probe_ticks += thread->probe_ticks;
         shares->all_ticks += ticks;
+    }
+}
+
+/* Of a trace that has nothing but stack samples: theirs.  Those of threads that are left out are of the application. */
+static void add_samples(const struct report_source *source, struct shares *shares)
+{
+    const struct calltree *tree = source->tree;
+    const struct trace_samples *samples = source->sampled->samples;
+    double ns = 0, listed = 0;
+    for (size_t i = 0; i < samples->n_kept; i++)
+        ns += (double)samples->kept[i].weight_ns;
+    for (uint32_t i = 0; i < tree->n_roots; i++) {
+        uint64_t ticks = tree->total_cpu_ticks[tree->roots[i].node];
+        shares->part_is_known[tree->roots[i].part] = true;
+        shares->part_ticks[tree->roots[i].part] += ticks;
+        listed += (double)ticks;
+    }
+    double all = ns / (tree->ns_per_tick > 0 ? tree->ns_per_tick : 1);
+    if (source->only_threads && all > listed)
+        shares->part_ticks[VM_PART_APPLICATION] += (uint64_t)(all - listed);
+    for (size_t p = 0; p < VM_PARTS; p++) {
+        shares->part_cpu_ticks[p] = shares->part_ticks[p];
+        shares->all_ticks += shares->part_ticks[p];
     }
 }
 
@@ -59,6 +83,13 @@ static void add_kernel(const struct report_source *source, struct shares *shares
         return;
     shares->kernel_ticks = (uint64_t)ticks - shares->all_ticks;
     shares->all_ticks += shares->kernel_ticks;
+}
+
+static void add_measured(const struct report_source *source, struct shares *shares)
+{
+    add_threads(source, shares);
+    add_switches(source, shares);
+    add_kernel(source, shares);
 }
 
 static int add_part_metrics(const struct report_source *source, struct shares *shares)
@@ -129,9 +160,10 @@ int shares_compute(const struct report_source *source, const uint32_t *row_of, s
         free(owner);
         return err_set(err, "out of memory for the shares of %u calling contexts", tree->n_nodes);
     }
-    add_threads(source, shares);
-    add_switches(source, shares);
-    add_kernel(source, shares);
+    if (source->sampled != NULL && trace_samples_are_all(source->reader))
+        add_samples(source, shares);
+    else
+        add_measured(source, shares);
     shares->outside_ticks = shares->part_ticks[VM_PART_APPLICATION];
     for (uint32_t i = 1; i < tree->n_nodes; i++) {
         const struct calltree_node *node = &tree->nodes[i];

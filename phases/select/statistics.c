@@ -35,6 +35,7 @@ struct statistics_snapshot {
 struct statistics_frame {
     uint32_t method;
     bool is_inner; /* another call of the method is around it */
+    bool is_found; /* it was under way: nobody saw when it began */
 };
 
 /* The calls of a thread, or of a virtual thread, whose clock and sums go on when it is on a carrier.  All owned. */
@@ -205,7 +206,7 @@ static struct statistics_snapshot *snapshot_of(const struct statistics *s, const
     return (struct statistics_snapshot *)(calls->snapshots + frame * s->snapshot_bytes);
 }
 
-static int enter(struct statistics *s, struct statistics_thread *t, uint32_t method, struct err *err)
+static int enter(struct statistics *s, struct statistics_thread *t, uint32_t method, bool is_found, struct err *err)
 {
     struct calls_statistics *c = &t->calls;
     uint32_t snapshots_room = c->frames_room;
@@ -214,7 +215,7 @@ static int enter(struct statistics *s, struct statistics_thread *t, uint32_t met
                       true) < 0 ||
         vec_reserve_zeroed(t->n_active, t->n_active_room, (size_t)method + 1) < 0)
         return no_memory(err);
-    c->frames[c->n_frames] = (struct statistics_frame){ method, t->n_active[method]++ > 0 };
+    c->frames[c->n_frames] = (struct statistics_frame){ method, t->n_active[method]++ > 0, is_found };
     memcpy(snapshot_of(s, c, c->n_frames++), c->now, s->snapshot_bytes);
     return 0;
 }
@@ -228,7 +229,8 @@ static int leave(struct statistics *s, struct statistics_thread *t, uint32_t met
     while (c->frames[c->n_frames - 1].method != method)
         t->n_active[c->frames[--c->n_frames].method]--;
     t->n_active[method]--;
-    if (c->frames[--c->n_frames].is_inner)
+    const struct statistics_frame *frame = &c->frames[--c->n_frames];
+    if (frame->is_inner || frame->is_found)
         return 0;
     struct method_statistics *m = find_method(s, method);
     if (m == NULL)
@@ -327,7 +329,8 @@ static int take_step(void *context, const struct calltree_step *step, struct err
         return no_memory(err);
     switch (step->kind) {
     case TRACE_ENTER:
-        return enter(s, t, step->method, err);
+    case TRACE_OPEN:
+        return enter(s, t, step->method, step->kind == TRACE_OPEN, err);
     case TRACE_EXIT:
     case TRACE_UNWIND:
         return leave(s, t, step->method, err);

@@ -1,7 +1,8 @@
 /*
  * How much the calls of a phase differ from each other, and the phases from each other (thesis §3.2.3).
  *
- * One observation is one call: of a recursive method the outermost one.  Calls that had not returned are none.
+ * One observation is one call: of a recursive method the outermost one.  Calls that had not returned are none, nor are
+ * those that were under way when their methods got probes.
  * Mean and variance are kept by Welford's method, so that memory does not depend on the number of calls: per method and
  * metric 24 bytes, and 32 batches.
  *

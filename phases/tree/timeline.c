@@ -379,3 +379,8 @@ uint64_t timeline_row_ticks(const struct timeline *tl, uint32_t row, uint32_t st
 {
     return tl->rows[(size_t)step * (tl->n_rows + 1) + row];
 }
+
+void timeline_set_row_ticks(struct timeline *tl, uint32_t row, uint32_t step, uint64_t ticks)
+{
+    tl->rows[(size_t)step * (tl->n_rows + 1) + row] = ticks;
+}

@@ -103,6 +103,9 @@ int timeline_sample(struct timeline *timeline, enum vm_part part, uint64_t ticks
  */
 uint64_t timeline_row_ticks(const struct timeline *timeline, uint32_t row, uint32_t step);
 
+/* Who divides them anew says what a row has: all rows of a step keep their sum. */
+void timeline_set_row_ticks(struct timeline *timeline, uint32_t row, uint32_t step, uint64_t ticks);
+
 /* ---- regions ---- */
 
 /* The number of steps in which application and collector hardly ran: less than a hundredth of one CPU. */

@@ -22,13 +22,13 @@ static int no_memory(struct err *err)
 static int mark_phases(struct diff_reading *r, struct err *err)
 {
     struct report_row_options options = { .sort = "time", .min_share = r->diff->options->min_share };
-    const struct calltree_total *const *rows;
+    struct report_row *rows;
     size_t n;
-    if (report_rows_of(&r->pass.source, r->pass.totals, r->pass.n_totals, &options, &rows, &n, err) < 0)
+    if (report_rows(&r->pass.source, r->pass.totals, r->pass.n_totals, &options, &rows, &n, err) < 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
         int rc;
-        size_t row = diff_rows_find(r, rows[i]->method, &rc);
+        size_t row = diff_rows_find(r, rows[i].total->method, &rc);
         if (rc < 0)
             return no_memory(err);
         if (row != SIZE_MAX)

@@ -192,32 +192,32 @@ static double row_ticks(const struct timeline_read *read, size_t row)
 {
     double sum = 0;
     for (uint32_t i = 0; i < timeline_n_steps(read->timeline); i++)
-        sum += timeline_ticks(read, row, i);
+        sum += (double)timeline_row_ticks(read->timeline, (uint32_t)row, i);
     return sum;
 }
 
 static const char *row_label(const struct timeline_read *read, size_t row)
 {
-    return row < read->n_rows    ? read->labels[row]
-           : row == read->n_rows ? "application, other code"
-                                 : read->sampled_labels[row - read->n_rows - 1];
+    return row < read->n_rows ? read->rows[row].label : "application, other code";
 }
 
 static bool put_row(cJSON *rows, const struct report_source *source, const struct timeline_read *read, size_t row)
 {
     cJSON *json = cJSON_CreateObject();
     bool ok = html_put(rows, NULL, json) && html_put(json, "label", html_text(source->arena, row_label(read, row))) &&
-              html_put(json, "is_sampled", cJSON_CreateBool(row > read->n_rows));
+              html_put(json, "is_sampled", cJSON_CreateBool(row < read->n_rows && read->rows[row].total->calls == 0));
     cJSON *values = ok ? cJSON_AddArrayToObject(json, "cpus") : NULL;
     for (uint32_t i = 0; values != NULL && ok && i < timeline_n_steps(read->timeline); i++)
-        ok = html_put(values, NULL, rounded(cpus(source, read->timeline, timeline_ticks(read, row, i), i)));
+        ok = html_put(
+            values, NULL,
+            rounded(cpus(source, read->timeline, (double)timeline_row_ticks(read->timeline, (uint32_t)row, i), i)));
     return ok && values != NULL;
 }
 
 /* Those with most time of their own. */
 static bool put_rows(cJSON *json, const struct report_source *source, const struct timeline_read *read)
 {
-    size_t n = read->n_rows + 1 + read->n_sampled;
+    size_t n = read->n_rows + 1;
     struct row_time *order = arena_alloc(source->arena, n * sizeof *order);
     cJSON *rows = cJSON_AddArrayToObject(json, "rows");
     bool ok = order != NULL && rows != NULL;

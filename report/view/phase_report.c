@@ -469,46 +469,30 @@ int report_make(const struct report_source *source, const struct calltree_total 
     return report_make_joined(&(struct report_trace){ source, totals, n_totals }, 1, options, table, err);
 }
 
-int report_rows_of(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
-                   const struct report_row_options *options, const struct calltree_total *const **rows, size_t *n_rows,
-                   struct err *err)
+static int most_time_first(const void *a, const void *b)
+{
+    const struct report_row *x = a, *y = b;
+    if (x->ticks != y->ticks)
+        return x->ticks < y->ticks ? 1 : -1;
+    return (x->total->method > y->total->method) - (x->total->method < y->total->method);
+}
+
+int report_rows(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
+                const struct report_row_options *options, struct report_row **rows, size_t *n_rows, struct err *err)
 {
     struct table notes; /* of rows that were cut; not printed */
     struct making making = { .source = source, .options = options, .table = &notes };
     table_begin(&notes, source->arena);
     if (choose_rows(&making, totals, n_totals, err) < 0)
         return -1;
-    *rows = making.rows;
-    *n_rows = making.n_rows;
+    size_t n = *n_rows = making.n_rows;
+    const char **labels = report_row_labels(&making);
+    *rows = arena_alloc(source->arena, (n + 1) * sizeof **rows);
+    if (*rows == NULL || labels == NULL)
+        return err_set(err, "out of memory for a table of %zu methods", n);
+    for (size_t i = 0; i < n; i++)
+        (*rows)[i] =
+            (struct report_row){ making.rows[i], labels[i], making.ticks[i], (double)making.shares.self_ticks[i] };
+    qsort(*rows, n, sizeof **rows, most_time_first);
     return 0;
-}
-
-static int by_cpu_time(const void *a, const void *b)
-{
-    const struct calltree_total *x = *(const struct calltree_total *const *)a,
-                                *y = *(const struct calltree_total *const *)b;
-    if (x->total_cpu_ticks != y->total_cpu_ticks)
-        return x->total_cpu_ticks < y->total_cpu_ticks ? 1 : -1;
-    return (x->method > y->method) - (x->method < y->method);
-}
-
-int report_rows_sorted(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
-                       const struct report_row_options *options, const struct calltree_total *const **rows,
-                       const char ***labels, size_t *n_rows, struct err *err)
-{
-    const struct calltree_total *const *chosen;
-    if (report_rows_of(source, totals, n_totals, options, &chosen, n_rows, err) < 0)
-        return -1;
-    const struct calltree_total **sorted = arena_alloc(source->arena, (*n_rows + 1) * sizeof *sorted);
-    uint32_t *methods = arena_alloc(source->arena, (*n_rows + 1) * sizeof *methods);
-    if (sorted == NULL || methods == NULL)
-        return err_set(err, "out of memory for a table of %zu phases", *n_rows);
-    for (size_t i = 0; i < *n_rows; i++)
-        sorted[i] = chosen[i];
-    qsort(sorted, *n_rows, sizeof *sorted, by_cpu_time);
-    for (size_t i = 0; i < *n_rows; i++)
-        methods[i] = sorted[i]->method;
-    *rows = sorted;
-    *labels = report_labels(source, methods, *n_rows);
-    return *labels == NULL ? err_set(err, "out of memory for the names of %zu phases", *n_rows) : 0;
 }

@@ -46,18 +46,19 @@ struct report_trace {
 int report_make_joined(const struct report_trace *traces, size_t n_traces, const struct report_row_options *options,
                        struct table *table, struct err *err);
 
+/* A row of a method.  Of one that only samples know, total->calls is 0. */
+struct report_row {
+    const struct calltree_total *total; /* what probes measured; borrowed */
+    const char *label;
+    double ticks, self_ticks; /* with what it calls, and its own; what samples say is in them */
+};
+
 /*
- * Which methods report_make() makes rows of, in no order: pointers into totals, in the arena.
+ * Which methods report_make() makes rows of, those with most time first; the arena's.
  *
  * Returns 0, or -1 with *err set: no memory.
  */
-int report_rows_of(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
-                   const struct report_row_options *options, const struct calltree_total *const **rows, size_t *n_rows,
-                   struct err *err);
-
-/* The same, those with most CPU time first, and the labels of their rows; the arena's. */
-int report_rows_sorted(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
-                       const struct report_row_options *options, const struct calltree_total *const **rows,
-                       const char ***labels, size_t *n_rows, struct err *err);
+int report_rows(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
+                const struct report_row_options *options, struct report_row **rows, size_t *n_rows, struct err *err);
 
 #endif

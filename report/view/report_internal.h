@@ -124,6 +124,9 @@ void report_columns(struct making *making);
 /* Add a row; after_rule: with a rule before it. */
 void report_row(struct making *making, const struct values *v, bool after_rule);
 
+/* The labels of the rows, each the only one of its kind; the arena's, or NULL: no memory. */
+const char **report_row_labels(const struct making *making);
+
 /* The rows of the phases, sorted.  Returns 0, or -1 with *err set: an unknown key, no memory. */
 int report_phase_rows(struct making *making, struct err *err);
 

@@ -119,8 +119,7 @@ static void add_partly(struct making *making, const struct values *v)
     }
 }
 
-/* Each the only one of its kind. */
-static const char **labels_of(const struct making *making)
+const char **report_row_labels(const struct making *making)
 {
     uint32_t *methods = arena_alloc(making->source->arena, (making->n_rows + 1) * sizeof *methods);
     for (size_t i = 0; methods != NULL && i < making->n_rows; i++)
@@ -130,7 +129,7 @@ static const char **labels_of(const struct making *making)
 
 int report_phase_rows(struct making *making, struct err *err)
 {
-    const char **labels = labels_of(making);
+    const char **labels = report_row_labels(making);
     if (labels == NULL)
         return err_set(err, "out of memory for a table of %zu methods", making->n_rows);
     for (size_t i = 0; i < making->n_rows; i++) {

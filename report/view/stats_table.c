@@ -1,5 +1,6 @@
 #include "report/view/stats_table.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +15,7 @@ struct stats_making {
     const struct call_metrics *metrics;
     const struct statistics *statistics;
     struct table *table;
-    const struct calltree_total *const *rows; /* sorted; the arena's */
-    const char **labels;
+    struct report_row *rows; /* the arena's */
     size_t n_rows;
     struct stats_layout at;
 };
@@ -72,11 +72,11 @@ static struct table_cell *start_row(struct stats_making *making, const char *kin
 
 static void add_phase(struct stats_making *making, size_t row)
 {
-    uint32_t method = making->rows[row]->method;
+    uint32_t method = making->rows[row].total->method;
     struct method_name name = report_name(making->source, method);
     for (size_t i = 0; i < making->metrics->options.n_metrics; i++) {
         struct moments moments = statistics_moments(making->statistics, method, i);
-        struct table_cell *cells = start_row(making, "phase", making->labels[row], i);
+        struct table_cell *cells = start_row(making, "phase", making->rows[row].label, i);
         if (cells == NULL)
             return;
         bool is_measured = making->metrics->of[i].why == NULL;
@@ -164,7 +164,7 @@ static void add_all(struct stats_making *making, size_t metric, struct moments *
         return;
     }
     for (size_t i = 0; i < making->n_rows; i++)
-        groups[i] = statistics_moments(making->statistics, making->rows[i]->method, metric);
+        groups[i] = statistics_moments(making->statistics, making->rows[i].total->method, metric);
     if (!anova_compute(groups, making->n_rows, &anova)) {
         table_note(making->table,
                    arena_printf(making->source->arena, "%s: fewer than two phases have two calls whose values differ",
@@ -180,11 +180,28 @@ static void add_all(struct stats_making *making, size_t metric, struct moments *
 
 /* ---- the whole ---- */
 
+/* Of methods that only samples know no call is. */
+static void leave_out_sampled(struct stats_making *making)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < making->n_rows; i++)
+        if (making->rows[i].total->calls > 0)
+            making->rows[n++] = making->rows[i];
+    making->n_rows = n;
+}
+
 static void add_notes(struct stats_making *making)
 {
+    uint64_t n = making->source->tree->n_under_way;
     table_note(making->table,
                "one observation is one call, of a recursive method the outermost one; calls that had not "
                "returned at the end are none");
+    if (n > 0)
+        table_note(making->table, arena_printf(making->source->arena,
+                                               "%" PRIu64 " call%s under way when %s method got probes: how long %s "
+                                               "took is not known, so %s none here, too",
+                                               n, n == 1 ? " was" : "s were", n == 1 ? "its" : "their",
+                                               n == 1 ? "it" : "they", n == 1 ? "it is" : "they are"));
     table_note(making->table, "the calls of a phase are in those of its callers too, and follow each other: the p are "
                               "smaller than of independent observations");
     if (making->metrics->options.n_metrics == 1)
@@ -196,8 +213,9 @@ int stats_table(const struct report_source *source, const struct calltree_total 
                 const struct statistics *statistics, struct table *table, struct err *err)
 {
     struct stats_making making = { .source = source, .metrics = metrics, .statistics = statistics, .table = table };
-    if (report_rows_sorted(source, totals, n_totals, options, &making.rows, &making.labels, &making.n_rows, err) < 0)
+    if (report_rows(source, totals, n_totals, options, &making.rows, &making.n_rows, err) < 0)
         return -1;
+    leave_out_sampled(&making);
     struct moments *groups = arena_alloc(source->arena, (making.n_rows + 1) * sizeof *groups);
     if (groups == NULL)
         return err_set(err, "out of memory for a table of %zu phases", making.n_rows);

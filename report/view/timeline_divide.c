@@ -1,8 +1,6 @@
-/*
- * Stack samples in the time line: methods without probes, step by step.
- */
+#include "report/view/timeline_divide.h"
+
 #include "report/sampled_tree.h"
-#include "report/view/timeline_table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,16 +8,18 @@
 /* A sample in a step: the row that was measured then, and the row that it was in. */
 struct line_sample {
     uint32_t step, measured, row;
-    double weight;
+    uint64_t weight;
 };
 
 struct dividing {
-    const struct report_source *whole;
-    struct timeline_read *read;
-    uint32_t *row_of;      /* by method of the whole tree; CALLTREE_NONE: it has none; the arena's, as the next two */
-    uint32_t *measured_of; /* by node of the measured tree */
+    const struct report_source *source;
+    const struct timeline_read *read;
+    const uint32_t *row_of; /* by method of the source's tree */
+    uint32_t *measured_of;  /* by node of the measured tree: its row; the arena's, as all of these */
+    uint32_t *pool_of;      /* by row: the first of those that are divided together; itself, if it is none of them */
+    uint64_t *had;          /* by row: ticks of the step */
     struct line_sample *samples;
-    size_t n_samples, n_all; /* n_all: of the rows */
+    size_t n_samples;
 };
 
 static int by_step(const void *a, const void *b)
@@ -30,55 +30,38 @@ static int by_step(const void *a, const void *b)
     return (x->measured > y->measured) - (x->measured < y->measured);
 }
 
-/* Methods that only samples know and that have so much of the time, with what they call, that the report has them. */
-static int choose_sampled(struct dividing *d, double min_share, struct err *err)
-{
-    const struct report_source *whole = d->whole;
-    const struct calltree *tree = whole->tree;
-    struct timeline_read *read = d->read;
-    struct calltree_total *totals;
-    double all = 0;
-    size_t n, n_methods = (size_t)tree->n_methods + 1;
-    if (calltree_totals(tree, VM_PART_APPLICATION, whole->arena, &totals, &n, err) < 0)
-        return -1;
-    uint32_t *methods = arena_alloc(whole->arena, (n + 1) * sizeof *methods);
-    d->row_of = arena_alloc(whole->arena, n_methods * sizeof *d->row_of);
-    if (methods == NULL || d->row_of == NULL)
-        return err_set(err, "out of memory for a time line of %zu methods", n);
-    for (uint32_t i = 0; i < tree->n_roots; i++)
-        all += (double)tree->total_cpu_ticks[tree->roots[i].node];
-    for (size_t i = 0; i < n_methods; i++)
-        d->row_of[i] = CALLTREE_NONE;
-    for (size_t i = 0; i < read->n_rows; i++)
-        d->row_of[read->rows[i]->method] = (uint32_t)i;
-    for (size_t i = 0; i < n; i++)
-        if (sampled_is(whole, totals[i].method) && (double)totals[i].total_cpu_ticks >= min_share * all) {
-            methods[read->n_sampled] = totals[i].method;
-            d->row_of[totals[i].method] = (uint32_t)(read->n_rows + 1 + read->n_sampled++);
-        }
-    read->sampled_labels = report_labels(whole, methods, read->n_sampled);
-    return read->sampled_labels == NULL ? err_set(err, "out of memory for the names of %zu methods", n) : 0;
-}
-
 /* As timeline_rows does it: that of the method, or else of its caller. */
-static bool find_measured(struct dividing *d)
+static void find_measured(const struct dividing *d)
 {
-    const struct calltree *tree = d->whole->sampled->measured;
+    const struct calltree *tree = d->source->sampled->measured;
     uint32_t n_rows = (uint32_t)d->read->n_rows;
-    d->measured_of = arena_alloc(d->whole->arena, ((size_t)tree->n_nodes + 1) * sizeof *d->measured_of);
-    for (uint32_t i = 0; d->measured_of != NULL && i < tree->n_nodes; i++) {
+    for (uint32_t i = 0; i < tree->n_nodes; i++) {
         const struct calltree_node *node = &tree->nodes[i];
         bool is_root = i == 0 || node->parent == i;
-        uint32_t own = is_root || node->method >= d->whole->tree->n_methods ? n_rows : d->row_of[node->method];
+        uint32_t own = is_root || node->method >= d->source->tree->n_methods ? n_rows : d->row_of[node->method];
         d->measured_of[i] = is_root ? n_rows : own < n_rows ? own : d->measured_of[node->parent];
     }
-    return d->measured_of != NULL;
+}
+
+/* Contexts whose time is another one, since samples tell the end of calls. */
+static void find_pool(const struct dividing *d)
+{
+    const struct calltree *measured = d->source->sampled->measured, *ended = d->source->sampled->ended;
+    uint32_t first = CALLTREE_NONE;
+    for (uint32_t row = 0; row <= d->read->n_rows; row++)
+        d->pool_of[row] = row;
+    for (uint32_t i = 1; i < measured->n_nodes; i++)
+        if (measured->nodes[i].cpu_ticks != ended->nodes[i].cpu_ticks && d->measured_of[i] < first)
+            first = d->measured_of[i];
+    for (uint32_t i = 1; i < measured->n_nodes; i++)
+        if (measured->nodes[i].cpu_ticks != ended->nodes[i].cpu_ticks)
+            d->pool_of[d->measured_of[i]] = first;
 }
 
 /* The row of the innermost call that has one; CALLTREE_NONE: it is in no thread of the application. */
 static uint32_t row_of_leaf(const struct dividing *d, uint32_t node)
 {
-    const struct calltree *tree = d->whole->tree;
+    const struct calltree *tree = d->source->tree;
     uint32_t row = CALLTREE_NONE;
     for (; tree->nodes[node].parent != node; node = tree->nodes[node].parent)
         if (row == CALLTREE_NONE && tree->nodes[node].method < tree->n_methods)
@@ -89,66 +72,74 @@ static uint32_t row_of_leaf(const struct dividing *d, uint32_t node)
     return CALLTREE_NONE;
 }
 
-static bool find_rows(struct dividing *d)
+static void find_samples(struct dividing *d)
 {
-    const struct sampled_tree *sampled = d->whole->sampled;
-    const struct trace_samples *from = sampled->samples;
-    d->samples = arena_alloc(d->whole->arena, (from->n_kept + 1) * sizeof *d->samples);
-    for (size_t i = 0; d->samples != NULL && i < from->n_kept; i++) {
-        const struct trace_kept_sample *sample = &from->kept[i];
-        if (sample->ticks == TRACE_UNKNOWN || sampled->leaf[i] == CALLTREE_NONE)
+    const struct sampled_tree *sampled = d->source->sampled;
+    for (size_t i = 0; i < sampled->samples->n_kept; i++) {
+        const struct trace_kept_sample *sample = &sampled->samples->kept[i];
+        if (sample->ticks == TRACE_UNKNOWN || sampled->leaf[i] == CALLTREE_NONE || sample->weight_ns == 0)
             continue;
         uint32_t row = row_of_leaf(d, sampled->leaf[i]);
         if (row != CALLTREE_NONE)
             d->samples[d->n_samples++] =
                 (struct line_sample){ timeline_step_at(d->read->timeline, sample->ticks),
-                                      d->measured_of[sampled->anchor[i]], row, (double)sample->weight_ns };
+                                      d->pool_of[d->measured_of[sampled->anchor[i]]], row, sample->weight_ns };
     }
-    if (d->samples != NULL)
-        qsort(d->samples, d->n_samples, sizeof *d->samples, by_step);
-    return d->samples != NULL;
+    qsort(d->samples, d->n_samples, sizeof *d->samples, by_step);
 }
 
-/* Samples of one step and row divide its time. */
+static void add_ticks(const struct dividing *d, uint32_t row, uint32_t step, uint64_t ticks)
+{
+    timeline_set_row_ticks(d->read->timeline, row, step, timeline_row_ticks(d->read->timeline, row, step) + ticks);
+}
+
+/* Samples of one step and pool divide its time: whole ticks, whose sum it is. */
 static void divide(const struct dividing *d, const struct line_sample *samples, size_t n)
 {
-    double *ticks = d->read->divided + samples->step * d->n_all, weight = 0;
-    double whole = (double)timeline_row_ticks(d->read->timeline, samples->measured, samples->step);
+    uint32_t step = samples->step;
+    uint64_t whole = 0, given = 0;
+    double weight = 0, seen = 0;
+    for (uint32_t row = 0; row <= d->read->n_rows; row++) {
+        if (d->pool_of[row] != samples->measured)
+            continue;
+        whole += d->had[row];
+        add_ticks(d, row, step, -d->had[row]);
+    }
     for (size_t i = 0; i < n; i++)
-        weight += samples[i].weight;
-    if (!(weight > 0))
-        return;
-    ticks[samples->measured] -= whole;
-    for (size_t i = 0; i < n; i++)
-        ticks[samples[i].row] += whole * (samples[i].weight / weight);
+        weight += (double)samples[i].weight;
+    for (size_t i = 0; i < n; i++) {
+        seen += (double)samples[i].weight;
+        uint64_t end = i + 1 == n ? whole : (uint64_t)((double)whole * (seen / weight));
+        end = end < given ? given : end > whole ? whole : end;
+        add_ticks(d, samples[i].row, step, end - given);
+        given = end;
+    }
 }
 
-int timeline_divide(const struct report_source *whole, double min_share, struct timeline_read *read, struct err *err)
+int timeline_divide(const struct report_source *source, const uint32_t *row_of, struct timeline_read *read,
+                    struct err *err)
 {
-    struct dividing d = { .whole = whole, .read = read };
-    uint32_t n_steps = timeline_n_steps(read->timeline);
-    if (whole->sampled == NULL)
-        return 0;
-    if (choose_sampled(&d, min_share, err) < 0)
-        return -1;
-    d.n_all = read->n_rows + 1 + read->n_sampled;
-    double *divided = arena_alloc(whole->arena, (n_steps * d.n_all + 1) * sizeof *divided);
-    if (divided == NULL || !find_measured(&d) || !find_rows(&d))
-        return err_set(err, "out of memory for a time line of %zu methods", d.n_all);
-    for (uint32_t step = 0; step < n_steps; step++)
-        for (size_t row = 0; row <= read->n_rows; row++)
-            divided[step * d.n_all + row] = (double)timeline_row_ticks(read->timeline, (uint32_t)row, step);
-    read->divided = divided;
+    struct arena *arena = source->arena;
+    size_t n_nodes = (size_t)source->sampled->measured->n_nodes + 1;
+    struct dividing d = { .source = source,
+                          .read = read,
+                          .row_of = row_of,
+                          .measured_of = arena_alloc(arena, n_nodes * sizeof *d.measured_of),
+                          .pool_of = arena_alloc(arena, (read->n_rows + 1) * sizeof *d.pool_of),
+                          .had = arena_alloc(arena, (read->n_rows + 1) * sizeof *d.had),
+                          .samples = arena_alloc(arena, (source->sampled->samples->n_kept + 1) * sizeof *d.samples) };
+    if (d.measured_of == NULL || d.pool_of == NULL || d.had == NULL || d.samples == NULL)
+        return err_set(err, "out of memory for a time line of %zu methods", read->n_rows);
+    find_measured(&d);
+    find_pool(&d);
+    find_samples(&d);
     for (size_t i = 0, end; i < d.n_samples; i = end) {
+        bool is_first = i == 0 || d.samples[i - 1].step != d.samples[i].step;
+        for (uint32_t row = 0; is_first && row <= read->n_rows; row++)
+            d.had[row] = timeline_row_ticks(read->timeline, row, d.samples[i].step);
         for (end = i + 1; end < d.n_samples && by_step(&d.samples[i], &d.samples[end]) == 0;)
             end++;
         divide(&d, d.samples + i, end - i);
     }
     return 0;
-}
-
-double timeline_ticks(const struct timeline_read *read, size_t row, uint32_t step)
-{
-    return read->divided == NULL ? (double)timeline_row_ticks(read->timeline, (uint32_t)row, step)
-                                 : read->divided[step * (read->n_rows + 1 + read->n_sampled) + row];
 }

@@ -1,7 +1,8 @@
 /*
  * The time line of a trace, from the pass over it.
  */
-#include "report/view/timeline_table.h"
+#include "report/sampled_tree.h"
+#include "report/view/timeline_divide.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -36,19 +37,20 @@ static int find_regions(struct timeline_read *read, struct arena *arena, struct 
 int timeline_end(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
                  const struct report_row_options *options, struct timeline_read *read, struct err *err)
 {
-    const struct calltree *tree = source->tree;
+    const struct calltree *tree = source->tree, *measured = source->sampled == NULL ? tree : source->sampled->measured;
     uint32_t *row_of = arena_alloc(source->arena, ((size_t)tree->n_methods + 1) * sizeof *row_of);
     if (row_of == NULL)
         return err_set(err, "out of memory for a time line of %u methods", tree->n_methods);
-    if (report_rows_sorted(source, totals, n_totals, options, &read->rows, &read->labels, &read->n_rows, err) < 0)
+    if (report_rows(source, totals, n_totals, options, &read->rows, &read->n_rows, err) < 0)
         return -1;
     for (uint32_t i = 0; i < tree->n_methods; i++)
         row_of[i] = CALLTREE_NONE;
     for (size_t i = 0; i < read->n_rows; i++)
-        row_of[read->rows[i]->method] = (uint32_t)i;
-    if (timeline_rows(read->timeline, tree, row_of, tree->n_methods, (uint32_t)read->n_rows, err) < 0)
+        row_of[read->rows[i].total->method] = (uint32_t)i;
+    if (timeline_rows(read->timeline, measured, row_of, tree->n_methods, (uint32_t)read->n_rows, err) < 0 ||
+        (source->sampled != NULL && timeline_divide(source, row_of, read, err) < 0))
         return -1;
-    call_metrics_judge(&read->rates, source->reader, tree);
+    call_metrics_judge(&read->rates, source->reader, measured);
     return find_regions(read, source->arena, err);
 }
 

@@ -107,7 +107,7 @@ static void add_data_columns(struct timeline_making *m)
 
 static const char *row_label(const struct timeline_making *m, uint32_t row)
 {
-    return row < m->read->n_rows ? m->read->labels[row] : "other code";
+    return row < m->read->n_rows ? m->read->rows[row].label : "other code";
 }
 
 /* The part of the VM that had most CPU time. */
@@ -357,19 +357,17 @@ static void say_regions(struct timeline_making *m)
                    arena_printf(arena, "%u regions more: --csv has all of them", regions->n - REGIONS_IN_TEXT));
 }
 
-/* A phase's own time, and where most of it is. */
+/* A phase's own time, as the report has it, and where most of it is. */
 static void add_phase(struct timeline_making *m, uint32_t row)
 {
-    struct table_cell *cells = table_row(m->table, "phase");
-    struct method_name name = report_name(m->source, m->read->rows[row]->method);
-    uint64_t ticks = 0;
+    const struct report_row *of = &m->read->rows[row];
+    struct table_cell *cells = table_row(m->table, of->total->calls > 0 ? "phase" : "sampled");
+    struct method_name name = report_name(m->source, of->total->method);
     if (cells == NULL)
         return;
-    for (uint32_t step = 0; step < timeline_n_steps(m->timeline); step++)
-        ticks += timeline_row_ticks(m->timeline, row, step);
     cells[m->at.region] = table_number(m->read->regions.of_row[row]);
     cells[m->at.label] = table_words(row_label(m, row));
-    cells[m->at.cpu] = ns_cell(m, ticks);
+    cells[m->at.cpu] = table_number(of->self_ticks * m->source->tree->ns_per_tick);
     cells[m->at.class_name] = table_words(name.class_name);
     cells[m->at.method] = table_words(name.method);
     cells[m->at.descriptor] = table_words(name.descriptor);

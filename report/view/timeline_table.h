@@ -12,13 +12,9 @@
 struct timeline_read {
     struct timeline *timeline; /* for timeline_close */
     struct timeline_regions regions;
-    struct call_metrics rates;                /* CPI and misses: sums of metrics by which a cell's are computed */
-    const struct calltree_total *const *rows; /* the phases: what row i is of; the arena's, like the next two */
-    const char **labels;                      /* of the rows */
+    struct call_metrics rates; /* CPI and misses: sums of metrics by which a cell's are computed */
+    struct report_row *rows;   /* what row i is of; the arena's */
     size_t n_rows;
-    const char **sampled_labels; /* of timeline_divide */
-    size_t n_sampled;
-    double *divided; /* by step, then n_rows + 1 + n_sampled: ticks; NULL: no samples divide them */
 };
 
 /*
@@ -35,30 +31,17 @@ int timeline_begin(const struct trace_reader *outline, struct arena *arena, doub
                    struct timeline_read *read, struct observers *observers, struct err *err);
 
 /*
- * After it.  Rows are those that report_make() has for the same options.
+ * After it.  Rows are those that report_make() has for the same options, methods that only stack samples know among
+ * them.  In each step samples divide the time of each row that was measured, as often as they were in a method, or in
+ * what it calls; so all rows together keep that time.  Where no sample was in a row, it keeps its own.
  *
- * source  of the trace, read to its end.
+ * source  of the trace, read to its end, with what samples saw in its tree.
  * totals  of the application's methods.
  *
  * Returns 0, or -1 with *err set: too many steps, no memory.
  */
 int timeline_end(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
                  const struct report_row_options *options, struct timeline_read *read, struct err *err);
-
-/*
- * Methods that only stack samples know as further rows, behind that of what is outside the phases.  In each step
- * samples divide the time of each row that was measured, as often as they were in a method, or in what it calls; so all
- * rows together keep that time.  Where no sample was in a row, it keeps its own.
- *
- * whole      of the same trace, with what samples saw in its tree; without such nothing is divided.
- * min_share  of all the time that a method needs for a row, with what it calls
- *
- * Returns 0, or -1 with *err set: no memory.
- */
-int timeline_divide(const struct report_source *whole, double min_share, struct timeline_read *read, struct err *err);
-
-/* A row's ticks on a CPU in a step, n_rows + 1 + n_sampled rows. */
-double timeline_ticks(const struct timeline_read *read, size_t row, uint32_t step);
 
 /* CPI or misses of a cell; NAN: not measured then.  rate: an index into rates.of; 0 is "time/call", which no cell has.
  */

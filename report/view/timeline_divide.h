@@ -1,0 +1,21 @@
+/*
+ * Stack samples in the time line.
+ */
+#ifndef REPORT_VIEW_TIMELINE_DIVIDE_H
+#define REPORT_VIEW_TIMELINE_DIVIDE_H
+
+#include "report/view/timeline_table.h"
+
+/*
+ * Divide the rows' ticks of each step as its samples are.  Rows that have calls whose end no probe saw, and what ran
+ * behind it, are divided together: which of them a sample is in is known, but not when the call ended.
+ *
+ * source  with samples in its tree
+ * row_of  by method of that tree; borrowed
+ *
+ * Returns 0, or -1 with *err set: no memory.
+ */
+int timeline_divide(const struct report_source *source, const uint32_t *row_of, struct timeline_read *read,
+                    struct err *err);
+
+#endif
