@@ -300,27 +300,28 @@ static int find_errors(struct tree_view *view, struct err *err)
     return rc;
 }
 
-/* ---- the whole ---- */
+/* ---- how a line is known ---- */
 
-/* Of a trace of samples alone: theirs, also those of threads that are left out. */
-static double all_samples(const struct report_source *source)
+const char *tree_view_known_by(const struct tree_view *view, const struct tree_line *line)
 {
-    const struct trace_samples *samples = source->sampled->samples;
-    double ns = 0;
-    for (size_t i = 0; i < samples->n_kept; i++)
-        ns += (double)samples->kept[i].weight_ns;
-    return ns / (source->tree->ns_per_tick > 0 ? source->tree->ns_per_tick : 1);
+    struct arena *arena = view->source->arena;
+    const char *samples = arena_printf(arena, "%.0f sample%s", line->n_samples, line->n_samples == 1 ? "" : "s");
+    if (line->method == CALLTREE_ROOT)
+        return trace_samples_are_all(view->source->reader) ? "samples" : "kernel";
+    if (line->calls == 0)
+        return samples;
+    if (line->is_ended)
+        return "probes, end by samples";
+    return line->n_samples > 0 && !isnan(line->share_error) ? arena_printf(arena, "probes, %s", samples) : "probes";
 }
+
+/* ---- the whole ---- */
 
 int tree_view_all(const struct report_source *source, double *all_ticks, struct err *err)
 {
     struct shares shares;
     uint32_t *row_of = arena_alloc(source->arena, ((size_t)source->tree->n_methods + 1) * sizeof *row_of);
     *all_ticks = 0;
-    if (trace_samples_are_all(source->reader)) {
-        *all_ticks = source->sampled == NULL ? 0 : all_samples(source);
-        return 0;
-    }
     if (row_of == NULL)
         return err_set(err, "out of memory for %u methods", source->tree->n_methods);
     if (shares_compute(source, row_of, 0, &shares, err) < 0)

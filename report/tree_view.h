@@ -57,4 +57,8 @@ int tree_view_make(const struct report_source *source, enum tree_view_kind kind,
                    double all_ticks, struct tree_view *view, struct err *err);
 void tree_view_free(struct tree_view *view);
 
+/* "probes", "17 samples", "probes, 17 samples", "probes, end by samples"; of a root "kernel", or "samples".  The
+ * arena's, or a literal; NULL: no memory. */
+const char *tree_view_known_by(const struct tree_view *view, const struct tree_line *line);
+
 #endif

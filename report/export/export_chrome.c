@@ -176,6 +176,10 @@ static void print_slice(void *context, const struct slice *slice)
     text_print_string(c->out, label == NULL ? "(unknown method)" : label);
     print_us(c, "ts", start - c->start_ticks);
     print_us(c, "dur", end - start);
+    if (slice->is_found)
+        fputs(",\"args\":{\"note\":\"under way when its method got probes: it began before, and may have ended "
+              "before this slice does\"}",
+              c->out);
     fputc('}', c->out);
 }
 

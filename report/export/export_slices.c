@@ -7,6 +7,7 @@
 
 struct call {
     uint32_t method;
+    bool is_found;
     uint64_t start_ticks;
 };
 
@@ -46,30 +47,28 @@ static struct slices_thread *find_thread(struct slicing *s, uint32_t index)
     return t;
 }
 
-static void hand_over(const struct slicing *s, uint32_t thread, uint32_t method, uint64_t start, uint64_t end)
+static void hand_over(const struct slicing *s, uint32_t thread, const struct call *call, uint64_t end)
 {
-    struct slice slice = { thread, method, s->threads[thread].part, start, end };
-    if (end >= start)
+    struct slice slice = { thread, call->method, s->threads[thread].part, call->is_found, call->start_ticks, end };
+    if (end >= call->start_ticks)
         s->take(s->context, &slice);
 }
 
 /* ---- calls ---- */
 
-static int enter(struct slices_thread *t, uint32_t method, uint64_t ticks, struct err *err)
+static int enter(struct slices_thread *t, const struct trace_event *event, struct err *err)
 {
     if (vec_reserve(t->calls, t->calls_room, t->n_calls + 1) < 0)
         return err_set(err, "out of memory for a stack of %u calls", t->calls_room);
-    t->calls[t->n_calls++] = (struct call){ method, ticks };
+    t->calls[t->n_calls++] = (struct call){ event->method, event->kind == TRACE_OPEN, event->ticks };
     return 0;
 }
 
 static void leave_to(const struct slicing *s, uint32_t thread, uint32_t depth, uint64_t ticks)
 {
     struct slices_thread *t = &s->threads[thread];
-    while (t->n_calls > depth) {
-        const struct call *call = &t->calls[--t->n_calls];
-        hand_over(s, thread, call->method, call->start_ticks, ticks);
-    }
+    while (t->n_calls > depth)
+        hand_over(s, thread, &t->calls[--t->n_calls], ticks);
 }
 
 /* The exit of a caller closes calls whose own are missing; one without an entry is ignored. */
@@ -91,7 +90,7 @@ static int take_virtual(const struct slicing *s, const struct trace_event *event
 {
     struct slices_thread *t = &s->threads[event->thread];
     if (event->kind == TRACE_RESUME)
-        return enter(t, event->method, event->ticks, err);
+        return enter(t, event, err);
     if (event->kind == TRACE_UNMOUNT)
         leave_to(s, event->thread, t->n_carrier, event->ticks);
     t->n_carrier = event->kind == TRACE_MOUNT ? t->n_calls : 0;
@@ -104,7 +103,7 @@ static void end_slice(const struct slicing *s, uint32_t thread)
 {
     struct slices_thread *t = &s->threads[thread];
     if (t->has_slice)
-        hand_over(s, thread, SLICE_ON_CPU, t->slice_start, t->slice_end);
+        hand_over(s, thread, &(struct call){ SLICE_ON_CPU, false, t->slice_start }, t->slice_end);
     t->has_slice = false;
 }
 
@@ -160,7 +159,7 @@ static int take_event(struct slicing *s, const struct trace_event *event, struct
     if (t == NULL)
         return err_set(err, "out of memory for %u threads", event->thread);
     if (event->kind == TRACE_ENTER || event->kind == TRACE_OPEN)
-        return enter(t, event->method, event->ticks, err);
+        return enter(t, event, err);
     if (event->kind >= TRACE_RESUME && event->kind < TRACE_GAP)
         return take_virtual(s, event, err);
     if (event->kind == TRACE_EXIT || event->kind == TRACE_UNWIND)

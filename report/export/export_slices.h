@@ -12,6 +12,7 @@ struct slice {
     uint32_t thread;
     uint32_t method; /* or SLICE_ON_CPU */
     enum vm_part part;
+    bool is_found; /* a call that was under way before it got probes: it may have ended long before its end here */
     uint64_t start_ticks, end_ticks;
 };
 

@@ -162,7 +162,7 @@ static bool put_nodes(const struct drawn *drawn, cJSON *json)
     return ok;
 }
 
-/* Of contexts, how each is known: what probes measured, in ns, samples, and half of the share's interval. */
+/* Of contexts, what probes measured, in ns, how each is known, and half of the share's interval. */
 static bool put_known(struct drawn *drawn, cJSON *json)
 {
     const struct report_source *source = drawn->source;
@@ -170,15 +170,15 @@ static bool put_known(struct drawn *drawn, cJSON *json)
     struct err err;
     if (source->sampled == NULL)
         return true;
-    cJSON *probes = cJSON_AddArrayToObject(json, "probe_ns"), *samples = cJSON_AddArrayToObject(json, "samples"),
+    cJSON *probes = cJSON_AddArrayToObject(json, "probe_ns"), *known = cJSON_AddArrayToObject(json, "known_by"),
           *errors = cJSON_AddArrayToObject(json, "share_error");
-    bool ok = probes != NULL && samples != NULL && errors != NULL && tree_view_all(source, &all_ticks, &err) == 0 &&
+    bool ok = probes != NULL && known != NULL && errors != NULL && tree_view_all(source, &all_ticks, &err) == 0 &&
               tree_view_make(source, TREE_VIEW_ALL, 0, 0, all_ticks, &drawn->view, &err) == 0;
     for (uint32_t i = 1; ok && i < source->tree->n_nodes; i++) {
         const struct tree_line *line = &drawn->view.lines[drawn->view.line_of[i]];
         if (is_drawn(drawn, i))
             ok = html_put(probes, NULL, html_number(line->probe_ticks * source->tree->ns_per_tick)) &&
-                 html_put(samples, NULL, html_number(line->n_samples)) &&
+                 html_put(known, NULL, html_text(source->arena, tree_view_known_by(&drawn->view, line))) &&
                  html_put(errors, NULL, isnan(line->share_error) ? cJSON_CreateNull() : html_number(line->share_error));
     }
     tree_view_free(&drawn->view);

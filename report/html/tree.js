@@ -87,26 +87,21 @@ function namesakes() {
 /* Methods that had no probes: report/sampled_tree.h. */
 const sampledMark = " [sampled]";
 
-/* What probes measured of a context, and how many samples were in calls of it that they did not. */
+/* What probes measured of a context. */
 function probeTime(node) {
     return data.tree.probe_ns === undefined ? all(node) : data.tree.probe_ns[node.index];
 }
 
-function samplesOf(node) {
-    return data.tree.samples === undefined ? 0 : data.tree.samples[node.index];
+/* As the table of --view tree has it. */
+function knownBy(node) {
+    return data.tree.known_by === undefined ? "probes" : data.tree.known_by[node.index];
 }
 
 /* "probes", "samples", "both"; "kernel" of a root. */
 function knownKind(node) {
     if (keyOf(node) === "") return "kernel";
-    if (!(own(node, treeValue("calls")) > 0)) return "samples";
-    return samplesOf(node) > 0 && probeTime(node) < 0.99 * all(node) ? "both" : "probes";
-}
-
-function knownBy(node) {
-    const kind = knownKind(node),
-        samples = plural(samplesOf(node), "sample");
-    return kind === "samples" ? samples : kind === "both" ? "probes, " + samples : kind;
+    const words = knownBy(node);
+    return words === "probes" ? "probes" : words.startsWith("probes") ? "both" : "samples";
 }
 
 /* Half of the interval of a context's share, as "\u00b11.23"; "" where it is measured, or not known. */
@@ -224,7 +219,7 @@ function treeLegend() {
     if (!data.tree.sampled) return "";
     const words = {
         probes: "by probes: time and calls measured",
-        both: "by probes for a part of the time, else by samples",
+        both: "by probes for a part of the time, else (or their end) by samples",
         samples: "by samples: no probes, time estimated"
     };
     const found = new Set(callTree.nodes.map(knownKind));

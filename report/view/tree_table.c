@@ -103,20 +103,6 @@ static void add_columns(const struct tree_making *making)
     sample_cells_hide(t, "descriptor", TABLE_TEXT);
 }
 
-static const char *known_by(const struct tree_making *making, const struct tree_line *line)
-{
-    const char *samples =
-        arena_printf(making->source->arena, "%.0f sample%s", line->n_samples, line->n_samples == 1 ? "" : "s");
-    if (line->method == CALLTREE_ROOT)
-        return trace_samples_are_all(making->source->reader) ? "samples" : "kernel";
-    if (line->calls == 0)
-        return samples;
-    if (line->is_ended)
-        return "probes, end by samples";
-    return line->n_samples > 0 && !isnan(line->share_error) ? arena_printf(making->source->arena, "probes, %s", samples)
-                                                            : "probes";
-}
-
 static const char *text_label(const struct tree_making *making, uint32_t i)
 {
     const struct tree_line *line = &making->view.lines[i];
@@ -156,7 +142,7 @@ static void put_row(const struct tree_making *making, uint32_t i)
         table_quotient(line->ticks, making->view.lines[top].ticks),
         calls_of(line),
         has_calls && !is_root ? table_number(line->probe_ticks * ns / line->calls) : table_unmeasured(),
-        table_words(known_by(making, line)),
+        table_words(tree_view_known_by(&making->view, line)),
         table_words(text_label(making, i)),
         table_number(line->depth),
         table_number(line->ticks * ns),
