@@ -132,6 +132,7 @@ struct diff {
     size_t n_pairs, pairs_room;
     struct diff_load loads[DIFF_SIDES][DIFF_TRACES_MAX];
     const char *modes[DIFF_SIDES]; /* "all", "phases" or "live", or NULL when a side's traces differ */
+    uint64_t sampled[DIFF_SIDES];  /* by trace, a bit: stack samples tell of every method, and divide the time */
     bool has_live;                 /* some are */
     bool has_simulated, has_real;  /* some are of a simulated processor; of a real one */
     enum phases_clock clock;       /* wall where CPU time is not known of one of the traces */

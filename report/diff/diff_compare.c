@@ -2,6 +2,7 @@
  * The comparison: which rows are kept, what is tested, verdicts.
  */
 #include "report/diff/diff_internal.h"
+#include "symbolize/java_names.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -84,6 +85,29 @@ static int keep_rows(struct diff *d)
         d->rows[i] = kept[i].row;
     d->n_rows = n;
     free(kept);
+    return 0;
+}
+
+static bool has_name(const struct diff_row *row)
+{
+    return is_method(row) && row->names.method != NULL && row->names.method[0] != '\0';
+}
+
+/* Each the only one of its kind among those that are kept; a trace's own labels tell more methods apart. */
+static int label_rows(const struct diff *d)
+{
+    struct method_name *names = arena_alloc(d->arena, (d->n_rows + 1) * sizeof *names);
+    const char **labels = arena_alloc(d->arena, (d->n_rows + 1) * sizeof *labels);
+    size_t n = 0;
+    for (size_t i = 0; names != NULL && i < d->n_rows; i++)
+        if (has_name(&d->rows[i]))
+            names[n++] = d->rows[i].names;
+    if (names == NULL || labels == NULL || java_names_labels(d->arena, names, n, labels) < 0)
+        return -1;
+    n = 0;
+    for (size_t i = 0; i < d->n_rows; i++)
+        if (has_name(&d->rows[i]))
+            d->rows[i].label = labels[n++];
     return 0;
 }
 
@@ -352,7 +376,7 @@ static int compare(struct diff *d)
 
 int diff_compare(struct diff *d, struct err *err)
 {
-    int rc = diff_hide_self(d) < 0 || keep_rows(d) < 0 || diff_adjust(d) < 0 ? -1 : 0;
+    int rc = diff_hide_self(d) < 0 || keep_rows(d) < 0 || label_rows(d) < 0 || diff_adjust(d) < 0 ? -1 : 0;
     for (size_t i = 0; rc == 0 && i < d->n_rows; i++) {
         d->rows[i].results = arena_alloc(d->arena, DIFF_METRICS_MAX * sizeof *d->rows[i].results);
         rc = d->rows[i].results == NULL ? -1 : 0;

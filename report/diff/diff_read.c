@@ -24,7 +24,7 @@ static int mark_phases(struct diff_reading *r, struct err *err)
     struct report_row_options options = { .sort = "time", .min_share = r->diff->options->min_share };
     struct report_row *rows;
     size_t n;
-    if (report_rows(&r->pass.source, r->pass.totals, r->pass.n_totals, &options, &rows, &n, err) < 0)
+    if (report_rows(&r->source, r->totals, r->n_totals, &options, &rows, &n, err) < 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
         int rc;
@@ -40,29 +40,29 @@ static int mark_phases(struct diff_reading *r, struct err *err)
 /* Of methods with enough time to be told of. */
 static int add_callers(struct diff_reading *r, struct err *err)
 {
-    size_t *rows = arena_alloc(&r->local, (r->pass.source.tree->n_methods + 1) * sizeof *rows);
+    size_t *rows = arena_alloc(&r->local, (r->source.tree->n_methods + 1) * sizeof *rows);
     int rc = rows == NULL ? -1 : 0;
-    for (uint32_t i = 0; rc == 0 && i < r->pass.source.tree->n_methods; i++)
+    for (uint32_t i = 0; rc == 0 && i < r->source.tree->n_methods; i++)
         rows[i] = SIZE_MAX;
-    for (size_t i = 0; rc == 0 && i < r->pass.n_totals; i++) {
-        size_t row = diff_rows_find(r, r->pass.totals[i].method, &rc);
+    for (size_t i = 0; rc == 0 && i < r->n_totals; i++) {
+        size_t row = diff_rows_find(r, r->totals[i].method, &rc);
         double share = row == SIZE_MAX ? 0 : diff_value_of(&r->diff->rows[row], r->side, r->trace, DIFF_SHARE)->value;
         if (!(share < r->diff->options->min_share)) /* one that is not known counts */
-            rows[r->pass.totals[i].method] = row;
+            rows[r->totals[i].method] = row;
     }
     if (rc == 0)
-        rc = diff_add_callers(r->diff, &r->pairs, &r->pass.source, rows, r->pass.source.tree->n_methods);
+        rc = diff_add_callers(r->diff, &r->pairs, &r->source, rows, r->source.tree->n_methods);
     return rc < 0 ? no_memory(err) : 0;
 }
 
 static int note_mode(struct diff_reading *r, struct err *err)
 {
-    const char *mode = info_text(r->pass.source.reader, INFO_RECORDING_MODE);
+    const char *mode = info_text(r->source.reader, INFO_RECORDING_MODE);
     const char **known = &r->diff->modes[r->side];
     bool is_live = mode != NULL && strcmp(mode, "live") == 0;
     mode = is_live ? "live" : mode != NULL && strcmp(mode, "phases") == 0 ? "phases" : "all";
     r->diff->has_live = r->diff->has_live || is_live;
-    if (info_text(r->pass.source.reader, INFO_SIMULATED) != NULL)
+    if (info_text(r->source.reader, INFO_SIMULATED) != NULL)
         r->diff->has_simulated = true;
     else
         r->diff->has_real = true;
@@ -70,19 +70,29 @@ static int note_mode(struct diff_reading *r, struct err *err)
         *known = mode;
     else if (*known != NULL && strcmp(*known, mode) != 0)
         *known = NULL;
-    if (r->pass.source.clock != r->diff->options->clock) {
+    if (r->source.clock != r->diff->options->clock) {
         r->diff->clocks_differ = true;
-        r->diff->clock = r->pass.source.clock;
+        r->diff->clock = r->source.clock;
     }
     return r->diff->n_rows > UINT32_MAX / 2 ? no_memory(err) : 0;
+}
+
+/* Of all methods, those that only samples know, too: the time is divided as the report does it. */
+static int find_totals(struct diff_reading *r, struct err *err)
+{
+    if (sampled_tree(&r->pass.source, &r->pass.samples, false, &r->source, err) < 0)
+        return -1;
+    if (r->source.sampled != NULL)
+        r->diff->sampled[r->side] |= UINT64_C(1) << r->trace;
+    return calltree_totals(r->source.tree, VM_PART_APPLICATION, &r->local, &r->totals, &r->n_totals, err);
 }
 
 static int take_trace(struct diff_reading *r, struct err *err)
 {
     struct report_row_options options = { .sort = "time", .all = true, .top = METHODS_MAX };
-    if (report_make(&r->pass.source, r->pass.totals, r->pass.n_totals, &options, &r->table, err) < 0)
+    if (find_totals(r, err) < 0 || report_make(&r->source, r->totals, r->n_totals, &options, &r->table, err) < 0)
         return -1;
-    r->diff->loads[r->side][r->trace] = diff_load_of(&r->pass.source);
+    r->diff->loads[r->side][r->trace] = diff_load_of(&r->source);
     if (note_mode(r, err) < 0)
         return -1;
     if (diff_rows_take(r) < 0)
@@ -94,7 +104,8 @@ static int read_trace(struct diff_reading *r, const char *path, struct err *err)
 {
     const struct view_pass_options options = { .path = path,
                                                .salvage = r->diff->options->salvage,
-                                               .parts = r->with_statistics ? VIEW_PASS_STATISTICS : 0,
+                                               .parts =
+                                                   VIEW_PASS_SAMPLES | (r->with_statistics ? VIEW_PASS_STATISTICS : 0),
                                                .clock = r->diff->options->clock };
     int rc = view_pass_read(&options, &r->local, &r->pass, err) < 0 ? -1 : take_trace(r, err);
     view_pass_close(&r->pass);

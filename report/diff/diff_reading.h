@@ -25,12 +25,14 @@ struct diff_reading {
     /* of the trace being read; local: until the next one */
     struct arena local;
     struct view_pass pass;
+    struct report_source source; /* the pass', with what samples saw in its tree */
+    struct calltree_total *totals;
+    size_t n_totals;
     struct table table;
 };
 
 /*
- * Take the metrics and rows of the trace being read: r->table and r->pass.  Returns 0, or -1:
- * no memory.
+ * Take the metrics and rows of the trace being read: r->table, r->source and r->pass.  Returns 0, or -1: no memory.
  */
 int diff_rows_take(struct diff_reading *r);
 

@@ -212,6 +212,24 @@ static void add_variance(const struct diff_reading *r, const struct diff_metric 
     }
 }
 
+#define DEVIATIONS 1.96  /* of the interval of 95 % */
+#define SAMPLES_DF 100.0 /* their intervals have what few samples need in them */
+
+/* Where stack samples divide the time, they tell how far off that may be, on top of how calls vary. */
+static void add_sampled_variance(const struct diff_reading *r, const struct diff_metric *metric,
+                                 const struct table_cell *cells, struct diff_value *value)
+{
+    bool is_self = metric->role == DIFF_SELF;
+    double share = number(&r->table, cells, is_self ? "self_share" : "time_share"),
+           error = number(&r->table, cells, is_self ? "self_share_error" : "time_share_error");
+    if ((metric->role != DIFF_TIME && metric->role != DIFF_SHARE && !is_self) || isnan(error) || !(share > 0))
+        return;
+    double deviation = value->value * error / share / DEVIATIONS, variance = deviation * deviation;
+    bool has_calls = value->variance > 0;
+    value->df = has_calls ? fmin(value->df, SAMPLES_DF) : SAMPLES_DF;
+    value->variance = variance + (has_calls ? value->variance : 0);
+}
+
 /* The method of a table's row; CALLTREE_NONE: it is none. */
 static uint32_t method_of(const struct map *methods, struct diff_reading *r, const struct method_name *name)
 {
@@ -232,8 +250,7 @@ static const char *label_of(struct diff_reading *r, const char *label)
 static bool knows_live(struct diff_reading *r, uint32_t method)
 {
     struct info_live_method told;
-    return method != CALLTREE_NONE &&
-           info_read(r->pass.source.reader, INFO_LIVE_METHOD, method, r->pass.source.arena, &told) > 0;
+    return method != CALLTREE_NONE && info_read(r->source.reader, INFO_LIVE_METHOD, method, r->source.arena, &told) > 0;
 }
 
 /* The method had probes for a part of the time: its time and calls are of that, its share of what ran meanwhile. */
@@ -248,9 +265,11 @@ static void take_values(const struct diff_reading *r, const struct table_row *ro
     const struct diff *d = r->diff;
     struct diff_value fresh[DIFF_METRICS_MAX] = { { 0 } };
     bool is_partly = is_recorded_partly(r, row), is_first = isnan(values[0].value) && !values[0].is_partial;
+    bool is_divided = r->source.sampled != NULL; /* then its time and share are of all that ran */
     for (size_t i = 0; i < d->n_metrics; i++) {
         fresh[i] = (struct diff_value){ table_value(&r->table, row->cells, &d->metrics[i]), NAN, 0, false };
-        if (is_partly && adds_up(&d->metrics[i]) && d->metrics[i].role != DIFF_SHARE)
+        bool is_of_all = is_divided ? d->metrics[i].role != DIFF_CALLS : d->metrics[i].role == DIFF_SHARE;
+        if (is_partly && adds_up(&d->metrics[i]) && !is_of_all)
             fresh[i] = (struct diff_value){ NAN, NAN, 0, true };
         else if (method != CALLTREE_NONE && r->with_statistics)
             add_variance(r, &d->metrics[i], method, &fresh[i]);
@@ -259,6 +278,8 @@ static void take_values(const struct diff_reading *r, const struct table_row *ro
         fresh[DIFF_SELF].value = NAN;
     if (fresh[DIFF_SELF].value != fresh[DIFF_TIME].value)
         fresh[DIFF_SELF].variance = NAN;
+    for (size_t i = 0; is_divided && r->with_statistics && i < d->n_metrics; i++)
+        add_sampled_variance(r, &d->metrics[i], row->cells, &fresh[i]);
     if (is_first)
         memcpy(values, fresh, d->n_metrics * sizeof *values);
     else
@@ -270,7 +291,8 @@ static int take_row(struct diff_reading *r, const struct table_row *row, const s
     const struct table *table = &r->table;
     struct method_name name = { words(table, row->cells, "class"), words(table, row->cells, "method"),
                                 words(table, row->cells, "descriptor") };
-    bool is_method = strcmp(row->kind, "phase") == 0, is_total = strcmp(row->kind, "total") == 0;
+    bool is_sampled = strcmp(row->kind, "sampled") == 0, is_total = strcmp(row->kind, "total") == 0;
+    bool is_method = is_sampled || strcmp(row->kind, "phase") == 0;
     const char *label = is_total ? "whole process" : label_of(r, words(table, row->cells, "label"));
     /* What is in no method: nobody can say what it is; and what may be the host's doing. */
     if (strcmp(row->kind, "application") == 0 || strcmp(row->kind, "switches") == 0 ||
@@ -278,7 +300,7 @@ static int take_row(struct diff_reading *r, const struct table_row *row, const s
         return 0;
     if (!is_method) /* they have no name but their kind's */
         name = (struct method_name){ "", "", "" };
-    struct diff_row *to = label == NULL ? NULL : find_row(r, row->kind, label, &name);
+    struct diff_row *to = label == NULL ? NULL : find_row(r, is_method ? "phase" : row->kind, label, &name);
     if (to == NULL)
         return -1;
     uint32_t method = is_method ? method_of(methods, r, &name) : CALLTREE_NONE;
@@ -316,12 +338,12 @@ static int note_method(struct diff_reading *r, const struct method_name *name)
 /* Traces define the methods that got probes, called or not; those of live recordings others, too. */
 static int note_measured(struct diff_reading *r)
 {
-    const char *mode = info_text(r->pass.source.reader, INFO_RECORDING_MODE);
+    const char *mode = info_text(r->source.reader, INFO_RECORDING_MODE);
     bool is_live = mode != NULL && strcmp(mode, "live") == 0;
-    for (uint32_t i = 0; i < trace_n_methods(r->pass.source.reader); i++) {
-        if (trace_method(r->pass.source.reader, i) == NULL || (is_live && !knows_live(r, i)))
+    for (uint32_t i = 0; i < trace_n_methods(r->source.reader); i++) {
+        if (trace_method(r->source.reader, i) == NULL || (is_live && !knows_live(r, i)))
             continue;
-        struct method_name name = report_name(&r->pass.source, i);
+        struct method_name name = report_name(&r->source, i);
         if (note_method(r, &name) < 0)
             return -1;
     }
@@ -333,10 +355,10 @@ static int note_measured(struct diff_reading *r)
 /* Ids of methods by their names. */
 static int map_methods(struct diff_reading *r, struct map *methods)
 {
-    for (size_t i = 0; i < r->pass.n_totals; i++) {
-        struct method_name name = report_name(&r->pass.source, r->pass.totals[i].method);
+    for (size_t i = 0; i < r->n_totals; i++) {
+        struct method_name name = report_name(&r->source, r->totals[i].method);
         const char *key = method_name_text(&r->local, &name);
-        if (key == NULL || map_put(methods, key, strlen(key), r->pass.totals[i].method) < 0)
+        if (key == NULL || map_put(methods, key, strlen(key), r->totals[i].method) < 0)
             return -1;
     }
     return 0;
@@ -354,7 +376,7 @@ int diff_rows_take(struct diff_reading *r)
 
 size_t diff_rows_find(struct diff_reading *r, uint32_t method, int *rc)
 {
-    struct method_name name = report_name(&r->pass.source, method);
+    struct method_name name = report_name(&r->source, method);
     const char *key = key_of(r, "phase", &name);
     const uint32_t *row = key == NULL ? NULL : map_get(&r->rows, key, strlen(key));
     *rc = key == NULL ? -1 : 0;
@@ -367,18 +389,21 @@ static bool is_unknown(const struct diff_value *values)
 }
 
 /*
- * A method that had probes in a run which never called it took no time there.  So did one whose class a run did not
- * load, where all that is to be recorded was known before, and other runs of the side did.
+ * A method that had probes in a run which never called it took no time there, and one that no stack sample met.  So
+ * did one whose class a run did not load, where all that is to be recorded was known before, and other runs of the side
+ * did.
  */
 static void fill_zeros(const struct diff *d, const struct diff_row *row, enum diff_side side)
 {
     bool is_live = d->modes[side] == NULL || strcmp(d->modes[side], "live") == 0;
     for (size_t i = 0; i < d->options->n_traces[side]; i++) {
-        bool is_measured = (row->measured[side] >> i & 1) != 0;
-        if (!is_unknown(diff_value_of(row, side, i, 0)) || (!is_measured && (is_live || row->measured[side] == 0)))
+        bool has_probes = (row->measured[side] >> i & 1) != 0, is_sampled = (d->sampled[side] >> i & 1) != 0;
+        bool may_be_called = !has_probes && (is_live || row->measured[side] == 0);
+        if (!is_unknown(diff_value_of(row, side, i, 0)) || (may_be_called && !is_sampled))
             continue;
         for (size_t m = 0; m < d->n_metrics; m++)
-            if (adds_up(&d->metrics[m]) && d->metrics[m].role != DIFF_ADJUSTED)
+            if (adds_up(&d->metrics[m]) && d->metrics[m].role != DIFF_ADJUSTED &&
+                !(may_be_called && d->metrics[m].role == DIFF_CALLS))
                 diff_value_of(row, side, i, m)->value = 0;
     }
 }

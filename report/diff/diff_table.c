@@ -187,8 +187,11 @@ static const char *detectable_words(const struct diff *d, enum diff_role role, b
     }
     if (!(least <= most))
         return NULL;
-    return least == most ? arena_printf(d->arena, "%s %.1f %%", name, 100 * most)
-                         : arena_printf(d->arena, "%s %.1f to %.1f %%", name, 100 * least, 100 * most);
+    const char *from = percent_words(d->arena, least, false), *to = percent_words(d->arena, most, false);
+    if (from == NULL || to == NULL)
+        return NULL;
+    return least == most ? arena_printf(d->arena, "%s %s %%", name, to)
+                         : arena_printf(d->arena, "%s %s to %s %%", name, from, to);
 }
 
 /* What these runs could have shown. */
@@ -234,6 +237,16 @@ static void add_metadata(const struct diff *d, struct table *table)
     add_detectable(d, table);
 }
 
+/* Each of the traces has stack samples. */
+static bool are_sampled(const struct diff *d)
+{
+    bool all = true;
+    for (int side = DIFF_BEFORE; side < DIFF_SIDES; side++)
+        for (size_t i = 0; i < d->options->n_traces[side]; i++)
+            all = all && (d->sampled[side] >> i & 1) != 0;
+    return all;
+}
+
 static void add_notes(const struct diff *d, struct table *table)
 {
     const char *before = d->modes[DIFF_BEFORE], *after = d->modes[DIFF_AFTER];
@@ -254,8 +267,11 @@ static void add_notes(const struct diff *d, struct table *table)
                                         "compared with the others is only how often methods are called"
                                       : "cycles, instructions and misses are simulated; times are an emulator's");
     if (d->has_live)
-        table_note(table, "of methods that had probes for a part of a live recording, only their share of what ran "
-                          "meanwhile, time per call, CPI and misses are compared");
+        table_note(table, are_sampled(d)
+                              ? "time that no probe measured is divided by stack samples; of methods that had probes "
+                                "for a part of a live recording, the number of calls is not compared"
+                              : "of methods that had probes for a part of a live recording, only their share of what "
+                                "ran meanwhile, time per call, CPI and misses are compared");
     if (d->clocks_differ)
         table_note(table, "CPU time is not known of a trace: wall time stands in there");
 }

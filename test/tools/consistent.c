@@ -7,7 +7,7 @@
  * its whole, no share below 0 or above 100 %, the rows' own times are the whole, and text, CSV, JSON and the page have
  * the same numbers.  The status is 1 if there is such a line, 2 if a report could not be had.
  */
-#include "test/tools/consistent_tree.h"
+#include "test/tools/consistent_diff.h"
 
 /* ---- the report's table ---- */
 
@@ -500,6 +500,7 @@ int main(int argc, char **argv)
     check_threads(report);
     check_text(report);
     check_tree(report);
+    check_diff(report);
     check_beside(report, is_cpu);
     cJSON_Delete(report);
     return n_wrong > 0;

@@ -375,6 +375,59 @@ static int compare_all(struct diff *d, const char *const *paths)
     return diff_read(d, &options, &arena, &err) < 0 ? -1 : diff_compare(d, &err);
 }
 
+/* sort() has probes, hash() in it has none: samples tell of it, in so many of 40. */
+static const char *make_sampled(const char *file, uint64_t n_hash, uint64_t all)
+{
+    static const struct trace_sampled_method methods[] = {
+        { .names.class_name = "a/Sort", .names.method = "sort", .names.descriptor = "()V", .source = "" },
+        { .names.class_name = "a/Sort", .names.method = "hash", .names.descriptor = "()V", .source = "" }
+    };
+    struct maker m;
+    maker_open_scaled(&m, file, 1000);
+    maker_info(&m, "recording.mode", "live");
+    maker_info(&m, "live.method.0", "armed 0.5 0 0 ");
+    maker_info(&m, "offcpu", "perf");
+    maker_thread(&m, 0, "main", true);
+    maker_method(&m, 0, "a/Sort", "sort", "()V");
+    KERNEL(&m, AT(TRACE_CPU_IN, 0, 0));
+    maker_stack(&m, 0, -1, 0, &methods[0], 0, 0);
+    maker_stack(&m, 1, 3, 1, &methods[1], 0, 0);
+    for (uint64_t i = 0; i < 40; i++) {
+        const struct trace_sample sample = {
+            .ticks = all * i / 40 + 1, .context = i < n_hash ? 2 : 1, .index = -1, .n = 1, .weight_ns = all * 25
+        };
+        maker_must(&m, trace_write_sample(m.writer, &sample, &m.err));
+    }
+    STEPS(&m, 0, ENTER(0, 0), EXIT(0, all));
+    maker_close(&m, all);
+    return arena_text(&arena, m.path, strlen(m.path));
+}
+
+static void test_sampled(void)
+{
+    struct diff d;
+    const char *paths[] = { make_sampled("s1.dat", 10, 40000000), make_sampled("s2.dat", 10, 41000000),
+                            make_sampled("s3.dat", 20, 50000000), make_sampled("s4.dat", 20, 51000000) };
+    CHECK("recordings with stack samples are compared", compare_all(&d, paths) == 0);
+    const struct diff_result *share = result_of(&d, "Sort.hash", "share"), *time = result_of(&d, "Sort.hash", "time");
+    CHECK("a method without probes has the share that samples give it",
+          is_near(share->mean[DIFF_BEFORE], 0.25, 1e-3) && is_near(share->mean[DIFF_AFTER], 0.5, 1e-3));
+    CHECK("its time is compared, too", is_near(time->change, 1.5, 0.1) && time->verdict == DIFF_HIGHER);
+    CHECK("its calls are not known",
+          isnan(result_of(&d, "Sort.hash", "calls")->mean[DIFF_BEFORE]) && row_of(&d, "Sort.hash")->measured[0] == 0);
+    const char *none[] = { make_sampled("s5.dat", 0, 40000000), make_sampled("s6.dat", 0, 40000000), paths[2],
+                           paths[3] };
+    CHECK("one that no sample met took no time", compare_all(&d, none) == 0 &&
+                                                     result_of(&d, "Sort.hash", "time")->verdict == DIFF_NEW &&
+                                                     result_of(&d, "Sort.hash", "time")->mean[DIFF_BEFORE] == 0);
+    const char *each[] = { paths[0], paths[2] };
+    options = (struct diff_row_options){ .paths = { each, each + 1 }, .n_traces = { 1, 1 }, .all = true };
+    CHECK("one trace on each side: how far samples may be off is the interval",
+          diff_read(&d, &options, &arena, &err) == 0 && diff_compare(&d, &err) == 0 &&
+              result_of(&d, "Sort.hash", "time")->low < result_of(&d, "Sort.hash", "time")->high &&
+              isnan(result_of(&d, "Sort.sort", "time")->low));
+}
+
 /* A live recording switched sort() off after some calls. */
 static void test_live(void)
 {
@@ -471,6 +524,7 @@ int main(void)
     test_runs();
     test_new_and_gone();
     test_live();
+    test_sampled();
     test_load();
     test_refusals();
     arena_free(&arena);
