@@ -1,6 +1,7 @@
 #include "phases/select/statistics.h"
 
 #include "core/base/vec.h"
+#include "phases/select/latency.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +22,8 @@ struct calls_batch {
 
 struct method_statistics {
     struct moments moments[STATISTICS_METRICS_MAX];
-    uint32_t n_batches; /* the last of them may not be full */
+    struct latency latency; /* of a call's time, where that is a metric */
+    uint32_t n_batches;     /* the last of them may not be full */
     uint64_t batch_calls;
     char batches[]; /* STATISTICS_BATCHES of batch_bytes */
 };
@@ -97,8 +99,11 @@ void statistics_close(struct statistics *s)
     for (uint32_t i = 0; i < s->n_unmounted; i++)
         free_calls(&s->unmounted[i]);
     free(s->unmounted);
-    for (uint32_t i = 0; i < s->n_methods; i++)
+    for (uint32_t i = 0; i < s->n_methods; i++) {
+        if (s->methods[i] != NULL)
+            latency_free(&s->methods[i]->latency);
         free(s->methods[i]);
+    }
     free(s->threads);
     free(s->methods);
     free(s);
@@ -181,7 +186,8 @@ static void add_time(struct method_statistics *m, struct calls_batch *batch, siz
     batch->of[metric].bottom += 1;
 }
 
-static void add_call(const struct statistics *s, struct method_statistics *m, const struct statistics_snapshot *then,
+/* Returns false: no memory. */
+static bool add_call(const struct statistics *s, struct method_statistics *m, const struct statistics_snapshot *then,
                      const struct statistics_snapshot *now)
 {
     uint64_t ticks = now->ticks - then->ticks, uncounted = now->uncounted_ticks - then->uncounted_ticks;
@@ -192,12 +198,15 @@ static void add_call(const struct statistics *s, struct method_statistics *m, co
         double top = now->of[i].top - then->of[i].top, bottom = now->of[i].bottom - then->of[i].bottom;
         if (s->options.metrics[i].is_time) {
             add_time(m, batch, i, ticks);
+            if (latency_add(&m->latency, ticks) < 0)
+                return false;
         } else if (is_counted && bottom > 0) {
             moments_add(&m->moments[i], top / bottom * s->options.metrics[i].factor);
             batch->of[i].top += top * s->options.metrics[i].factor;
             batch->of[i].bottom += bottom;
         }
     }
+    return true;
 }
 
 static struct statistics_snapshot *snapshot_of(const struct statistics *s, const struct calls_statistics *calls,
@@ -233,9 +242,8 @@ static int leave(struct statistics *s, struct statistics_thread *t, uint32_t met
     if (frame->is_inner || frame->is_found)
         return 0;
     struct method_statistics *m = find_method(s, method);
-    if (m == NULL)
+    if (m == NULL || !add_call(s, m, snapshot_of(s, c, c->n_frames), c->now))
         return no_memory(err);
-    add_call(s, m, snapshot_of(s, c, c->n_frames), c->now);
     return 0;
 }
 
@@ -360,6 +368,18 @@ struct moments statistics_moments(const struct statistics *s, uint32_t method, s
     const struct method_statistics *m = known_method(s, method);
     struct moments none = { .n = 0 };
     return m == NULL ? none : m->moments[metric];
+}
+
+double statistics_quantile(const struct statistics *s, uint32_t method, double part)
+{
+    const struct method_statistics *m = known_method(s, method);
+    return m == NULL ? NAN : latency_quantile(&m->latency, part);
+}
+
+double statistics_longest(const struct statistics *s, uint32_t method)
+{
+    const struct method_statistics *m = known_method(s, method);
+    return m == NULL || m->latency.n == 0 ? NAN : (double)m->latency.longest;
 }
 
 struct statistics_error statistics_error_of(const struct statistics *s, uint32_t method, size_t metric)

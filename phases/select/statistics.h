@@ -93,6 +93,12 @@ struct calltree_observer statistics_observer(struct statistics *statistics);
 /* A method's calls; n is 0 where it had none that ended, or none that the metric is known for. */
 struct moments statistics_moments(const struct statistics *statistics, uint32_t method, size_t metric);
 
+/* The time of a method's calls, in ticks of the clock: what a part of them does not exceed (0.5: the half of them),
+ * known to 0.8 % (phases/select/latency.h); and the longest one, exactly.  NAN: there was none, or time is no metric.
+ */
+double statistics_quantile(const struct statistics *statistics, uint32_t method, double part);
+double statistics_longest(const struct statistics *statistics, uint32_t method);
+
 /* How well a method's value of a metric over all its calls is known. */
 struct statistics_error {
     double value;    /* R */

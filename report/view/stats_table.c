@@ -6,8 +6,8 @@
 #include <string.h>
 
 struct stats_layout {
-    size_t label, metric, calls, mean, cov, unit, f, df_between, df_within, p, welch_f, welch_df, welch_p, explained,
-        verdict, class_name, method, descriptor;
+    size_t label, metric, calls, mean, cov, p50, p99, longest, unit, f, df_between, df_within, p, welch_f, welch_df,
+        welch_p, explained, verdict, class_name, method, descriptor;
 };
 
 struct stats_making {
@@ -36,6 +36,9 @@ static void add_columns(struct stats_making *making)
     at->calls = table_column(t, "Calls", "calls", TABLE_COUNT);
     at->mean = table_column(t, "Mean", "mean", TABLE_RATIO);
     at->cov = table_column(t, "CoV (%)", "cov", TABLE_SHARE);
+    at->p50 = table_column(t, "p50", "p50_ns", TABLE_NS);
+    at->p99 = table_column(t, "p99", "p99_ns", TABLE_NS);
+    at->longest = table_column(t, "Longest", "max_ns", TABLE_NS);
     at->unit = hidden(t, "unit", TABLE_TEXT);
     at->f = hidden(t, "f", TABLE_RATIO);
     at->df_between = hidden(t, "df_between", TABLE_RATIO);
@@ -70,6 +73,15 @@ static struct table_cell *start_row(struct stats_making *making, const char *kin
 
 /* ---- the phases ---- */
 
+static void fill_quantiles(const struct stats_making *making, uint32_t method, double ns_per_tick,
+                           struct table_cell *cells)
+{
+    const struct statistics *s = making->statistics;
+    cells[making->at.p50] = table_number(statistics_quantile(s, method, 0.5) * ns_per_tick);
+    cells[making->at.p99] = table_number(statistics_quantile(s, method, 0.99) * ns_per_tick);
+    cells[making->at.longest] = table_number(statistics_longest(s, method) * ns_per_tick);
+}
+
 static void add_phase(struct stats_making *making, size_t row)
 {
     uint32_t method = making->rows[row].total->method;
@@ -84,6 +96,8 @@ static void add_phase(struct stats_making *making, size_t row)
         if (is_measured && moments.n > 0)
             cells[making->at.mean] =
                 table_number_in(making->table, moments.mean * scale(making, i), making->metrics->of[i].format);
+        if (making->metrics->options.metrics[i].is_time)
+            fill_quantiles(making, method, scale(making, i), cells);
         if (is_measured)
             cells[making->at.cov] = table_number(moments_cov(&moments));
         cells[making->at.class_name] = table_words(name.class_name);

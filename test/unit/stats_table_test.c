@@ -73,24 +73,24 @@ static const char whole[] =
     "L1-D      2 phases differ more from each other than within: F(1, 18) = 5165, p < 0.0001, 99.7 % of the "
     "variance\n"
     "\n"
-    "Phase           Metric     Calls     Mean  CoV (%)\n"
-    "--------------------------------------------------\n"
-    "Sort.run        time/call      0        -        -\n"
-    "Sort.run        CPI            0        -        -\n"
-    "Sort.run        L1-D           0        -        -\n"
-    "Sort.sort       time/call     10   102 us     1.46\n"
-    "Sort.sort       CPI           10    4.180     2.90\n"
-    "Sort.sort       L1-D          10    20.90     4.19\n"
-    "Sort.read       time/call     10  22.0 us     6.78\n"
-    "Sort.read       CPI           10    1.100     5.50\n"
-    "Sort.read       L1-D          10     1.00     0.00\n"
-    "--------------------------------------------------\n"
-    "within phases   time/call     20        -     4.12\n"
-    "between phases  time/call     20        -    91.24\n"
-    "within phases   CPI           20        -     4.20\n"
-    "between phases  CPI           20        -    82.50\n"
-    "within phases   L1-D          20        -     2.09\n"
-    "between phases  L1-D          20        -   128.51\n"
+    "Phase           Metric     Calls     Mean  CoV (%)      p50      p99  Longest\n"
+    "-----------------------------------------------------------------------------\n"
+    "Sort.run        time/call      0        -        -        -        -        -\n"
+    "Sort.run        CPI            0        -        -        -        -        -\n"
+    "Sort.run        L1-D           0        -        -        -        -        -\n"
+    "Sort.sort       time/call     10   102 us     1.46   102 us   104 us   104 us\n"
+    "Sort.sort       CPI           10    4.180     2.90        -        -        -\n"
+    "Sort.sort       L1-D          10    20.90     4.19        -        -        -\n"
+    "Sort.read       time/call     10  22.0 us     6.78  22.0 us  24.0 us  24.0 us\n"
+    "Sort.read       CPI           10    1.100     5.50        -        -        -\n"
+    "Sort.read       L1-D          10     1.00     0.00        -        -        -\n"
+    "-----------------------------------------------------------------------------\n"
+    "within phases   time/call     20        -     4.12        -        -        -\n"
+    "between phases  time/call     20        -    91.24        -        -        -\n"
+    "within phases   CPI           20        -     4.20        -        -        -\n"
+    "between phases  CPI           20        -    82.50        -        -        -\n"
+    "within phases   L1-D          20        -     2.09        -        -        -\n"
+    "between phases  L1-D          20        -   128.51        -        -        -\n"
     "\n"
     "note: one observation is one call, of a recursive method the outermost one; calls that had not returned "
     "at the end are none\n"
@@ -160,9 +160,9 @@ static void test_silent(void)
     make_silent(&m, "branch-misses");
     const char *text = printed(&m, false);
     CHECK("the misses of an event that stayed 0 are not called 0",
-          strstr(text, "Branches mispredicted      3        -        -\n") != NULL);
+          strstr(text, "Branches mispredicted      3        -        -        -        -        -\n") != NULL);
     CHECK("a note says why", strstr(text, why) != NULL);
-    CHECK("what counted is there", strstr(text, "  3    2.000     0.00\n") != NULL);
+    CHECK("what counted is there", strstr(text, "  3    2.000     0.00        -        -        -\n") != NULL);
     make_silent(&m, "L1-dcache-load-misses");
     text = printed(&m, false);
     CHECK("one that counted in the test loop may be 0",
