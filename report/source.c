@@ -150,13 +150,13 @@ static void lost_calls(const struct report_source *source, struct table *table)
     double all = (double)tree->n_calls + (double)tree->n_lost;
     const char *no_ring = info_text(source->reader, INFO_LOST_NO_RING);
     if (tree->n_lost > 0)
-        table_note(table, arena_printf(source->arena,
-                                       "%.0f calls (%.2g %%) were lost: their time is counted for their callers; "
-                                       "record with a larger --buffer to lose fewer",
-                                       (double)tree->n_lost, 100 * (double)tree->n_lost / all));
+        table_doubt(table, arena_printf(source->arena,
+                                        "%.0f calls (%.2g %%) were lost: their time is counted for their callers; "
+                                        "record with a larger --buffer to lose fewer",
+                                        (double)tree->n_lost, 100 * (double)tree->n_lost / all));
     if (no_ring != NULL && strcmp(no_ring, "0") != 0)
-        table_note(table,
-                   arena_printf(source->arena, "%s calls were lost: there were more threads than buffers", no_ring));
+        table_doubt(table,
+                    arena_printf(source->arena, "%s calls were lost: there were more threads than buffers", no_ring));
 }
 
 void report_note_faults(const struct report_source *source, struct table *table)
@@ -175,31 +175,32 @@ void report_losses(const struct report_source *source, struct table *table)
     struct arena *arena = source->arena;
     lost_calls(source, table);
     if (info_text(source->reader, INFO_SIMULATED) != NULL)
-        table_note(table,
-                   "cycles, instructions and misses are simulated; times are those of the emulator, which slows "
-                   "different code down by different factors, so they do not show where the program's time goes");
+        table_doubt(table,
+                    "cycles, instructions and misses are simulated; times are those of the emulator, which slows "
+                    "different code down by different factors, so they do not show where the program's time goes");
     if (tree->cpu_is_wall)
-        table_note(table,
-                   arena_printf(arena, "CPU time is unknown (%s): the times are wall-clock times and include waiting",
-                                strncmp(tree->why_wall, "none: ", 6) == 0 ? tree->why_wall + 6 : tree->why_wall));
+        table_doubt(table,
+                    arena_printf(arena, "CPU time is unknown (%s): the times are wall-clock times and include waiting",
+                                 strncmp(tree->why_wall, "none: ", 6) == 0 ? tree->why_wall + 6 : tree->why_wall));
     if (info_text(source->reader, INFO_SAMPLE_FAILED) != NULL)
-        table_note(table, arena_printf(arena, "stacks could not be sampled by perf (%s): rows known by samples are few",
-                                       info_text(source->reader, INFO_SAMPLE_FAILED)));
+        table_doubt(table,
+                    arena_printf(arena, "stacks could not be sampled by perf (%s): rows known by samples are few",
+                                 info_text(source->reader, INFO_SAMPLE_FAILED)));
     if (tree->n_kernel_lost > 0)
-        table_note(table, arena_printf(arena, "the kernel dropped %.0f of its records: CPU times are estimates",
-                                       (double)tree->n_kernel_lost));
+        table_doubt(table, arena_printf(arena, "the kernel dropped %.0f of its records: CPU times are estimates",
+                                        (double)tree->n_kernel_lost));
     if (tree->is_cut)
-        table_note(table, "the trace is cut off: the recording did not end properly");
+        table_doubt(table, "the trace is cut off: the recording did not end properly");
     if (tree->n_damaged_chunks > 0)
-        table_note(table, arena_printf(arena, "%.0f damaged chunks of the trace were skipped",
-                                       (double)tree->n_damaged_chunks));
+        table_doubt(table, arena_printf(arena, "%.0f damaged chunks of the trace were skipped",
+                                        (double)tree->n_damaged_chunks));
     if (tree->n_folded > 0)
-        table_note(table,
-                   arena_printf(arena, "%.0f calls exceeded the size of the call tree and were merged into others",
-                                (double)tree->n_folded));
+        table_doubt(table,
+                    arena_printf(arena, "%.0f calls exceeded the size of the call tree and were merged into others",
+                                 (double)tree->n_folded));
     if (tree->n_unmatched_exits + tree->n_missing_exits > 0)
-        table_note(table, arena_printf(arena, "%.0f exits without an entry were ignored, %.0f exits were missing",
-                                       (double)tree->n_unmatched_exits, (double)tree->n_missing_exits));
+        table_doubt(table, arena_printf(arena, "%.0f exits without an entry were ignored, %.0f exits were missing",
+                                        (double)tree->n_unmatched_exits, (double)tree->n_missing_exits));
     if (tree->ns_per_tick == 0)
-        table_note(table, "the trace has fewer than two clock points: times in ns are not known");
+        table_doubt(table, "the trace has fewer than two clock points: times in ns are not known");
 }

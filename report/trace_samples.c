@@ -191,8 +191,8 @@ int trace_samples_table(struct trace_samples *samples, const struct samples_opti
         return -1;
     for (enum stack_end end = STACK_WHOLE + 1; end < STACK_ENDS; end++)
         if (samples->n_by_end[end] > 0 && end != STACK_NO_JAVA)
-            table_note(table, arena_printf(arena, "%" PRIu64 " stacks lack their outer methods: %s",
-                                           samples->n_by_end[end], stack_end_name(end)));
+            table_doubt(table, arena_printf(arena, "%" PRIu64 " stacks lack their outer methods: %s",
+                                            samples->n_by_end[end], stack_end_name(end)));
     double ticks = (double)(trace_end_ticks(samples->reader) - trace_start_ticks(samples->reader));
     table_metadata_number(table, "duration_ns", ticks * trace_ns_per_tick(samples->reader), NULL);
     if (source.period_ns > 0 && !source.is_wall)
@@ -200,6 +200,6 @@ int trace_samples_table(struct trace_samples *samples, const struct samples_opti
     table_metadata_words(table, "clock", source.is_wall ? "wall" : "cpu", NULL);
     uint64_t n_lost = number_of(samples->reader, INFO_SAMPLE_LOST);
     if (n_lost > 0)
-        table_note(table, arena_printf(arena, "%" PRIu64 " samples were lost: perf's buffers were full", n_lost));
+        table_doubt(table, arena_printf(arena, "%" PRIu64 " samples were lost: perf's buffers were full", n_lost));
     return table->is_broken ? err_set(err, "out of memory for a table") : 0;
 }

@@ -59,7 +59,7 @@ void table_metadata_words(struct table *table, const char *key, const char *valu
     add_metadata_number(table, key, value == NULL ? table_unmeasured() : table_words(value), words);
 }
 
-void table_note(struct table *table, const char *note)
+static void add_note(struct table *table, const char *note, bool is_doubt)
 {
     if (note == NULL || table->n_notes == TABLE_NOTES_MAX) {
         table->is_broken = true;
@@ -68,7 +68,18 @@ void table_note(struct table *table, const char *note)
     for (size_t i = 0; i < table->n_notes; i++)
         if (strcmp(table->notes[i], note) == 0)
             return;
+    table->is_doubt[table->n_notes] = is_doubt;
     table->notes[table->n_notes++] = note;
+}
+
+void table_note(struct table *table, const char *note)
+{
+    add_note(table, note, false);
+}
+
+void table_doubt(struct table *table, const char *note)
+{
+    add_note(table, note, true);
 }
 
 struct table_cell table_unmeasured(void)

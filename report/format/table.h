@@ -30,6 +30,7 @@ struct table_column {
     const char *key;     /* in CSV and JSON, with its unit: cpu_share, ns_per_call */
     enum table_unit unit;
     bool not_in_text;
+    bool is_told;    /* a note says why it may have no value: text that leaves it out adds none */
     uint32_t detail; /* in text that gets too wide, it goes to a further table: number 1 first; 0: never */
 };
 
@@ -73,7 +74,9 @@ struct table {
     struct table_metadata metadata[TABLE_METADATA_MAX];
     size_t n_metadata;
     const char *notes[TABLE_NOTES_MAX];
+    bool is_doubt[TABLE_NOTES_MAX]; /* by note: it makes figures doubtful, and stands before those that explain */
     size_t n_notes;
+    size_t notes_most;  /* in text; 0: all */
     const char *schema; /* what CSV and JSON promise to keep (mmprof.schema(5)), or NULL */
     int schema_version;
     bool is_broken; /* no memory, or too many columns, metadata or notes */
@@ -93,8 +96,9 @@ struct table_cell *table_row(struct table *table, const char *kind);
 void table_metadata_number(struct table *table, const char *key, double number, const char *words);
 void table_metadata_words(struct table *table, const char *key, const char *value, const char *words);
 
-/* A note below the table; each text stands there once. */
+/* A note below the table; each text stands there once.  A doubt says that figures are not what they seem. */
 void table_note(struct table *table, const char *note);
+void table_doubt(struct table *table, const char *note);
 
 struct table_cell table_unmeasured(void);
 struct table_cell table_number(double number);

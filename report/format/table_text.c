@@ -238,19 +238,93 @@ static bool hide_details(struct view *view, uint32_t detail)
     return are_there;
 }
 
+/* Has no row anything there? */
+static bool is_empty(const struct table *table, size_t column)
+{
+    for (size_t r = 0; r < table->n_rows; r++) {
+        const struct table_cell *cell = &table->rows[r].cells[column];
+        if (cell->value == TABLE_NUMBER || (cell->value == TABLE_WORDS && cell->words[0] != '\0'))
+            return false;
+    }
+    return table->n_rows > 0 && column > 0;
+}
+
+/* A column that is to be left out: not from a table of nothing. */
+static bool is_left_out(const struct table *table, size_t column)
+{
+    bool is_all = true;
+    for (size_t c = 1; c < table->n_columns; c++)
+        is_all = is_all && (table->columns[c].not_in_text || is_empty(table, c));
+    return !is_all && is_empty(table, column);
+}
+
+static bool is_shown(const struct table *table, size_t column)
+{
+    return !table->columns[column].not_in_text && !is_left_out(table, column);
+}
+
 static void print_tables(const struct table *table, FILE *out)
 {
     struct view view = { .table = table };
     bool is_apart[TABLE_DETAILS_MAX] = { false };
     measure(table, view.widths);
     for (size_t c = 0; c < table->n_columns; c++)
-        view.shown[c] = !table->columns[c].not_in_text;
+        view.shown[c] = is_shown(table, c);
     for (uint32_t d = 1; d <= TABLE_DETAILS_MAX && view_width(&view) > TABLE_TEXT_COLUMNS; d++)
         is_apart[d - 1] = hide_details(&view, d);
     print_view(&view, false, out);
     for (uint32_t d = 1; d <= TABLE_DETAILS_MAX; d++)
         if (is_apart[d - 1])
             print_details(&view, d, out);
+}
+
+/* ---- notes ---- */
+
+/* The next note after the last one (n_notes: the first one), doubts first; n_notes: there is none. */
+static size_t next_note(const struct table *table, size_t last)
+{
+    bool is_doubt = last == table->n_notes || table->is_doubt[last];
+    size_t at = last == table->n_notes ? 0 : last + 1;
+    for (; is_doubt && at < table->n_notes; at++)
+        if (table->is_doubt[at])
+            return at;
+    for (at = is_doubt ? 0 : at; at < table->n_notes; at++)
+        if (!table->is_doubt[at])
+            return at;
+    return table->n_notes;
+}
+
+/* Columns that are left out, and no note tells why: "CPI, L1-D".  out: or NULL.  Returns how many. */
+static size_t print_left_out(const struct table *table, FILE *out)
+{
+    size_t n = 0;
+    for (size_t c = 0; c < table->n_columns; c++) {
+        const struct table_column *column = &table->columns[c];
+        if (column->not_in_text || column->is_told || !is_left_out(table, c))
+            continue;
+        if (out != NULL)
+            fprintf(out, "%s%s", n == 0 ? "" : ", ", column->heading);
+        n++;
+    }
+    return n;
+}
+
+static void print_notes(const struct table *table, FILE *out)
+{
+    size_t n = 0, most = table->notes_most == 0 ? SIZE_MAX : table->notes_most;
+    size_t all = table->n_notes + (print_left_out(table, NULL) > 0);
+    for (size_t i = next_note(table, table->n_notes); i < table->n_notes && n < most; i = next_note(table, i)) {
+        fputs(n++ == 0 ? "\nnote: " : "note: ", out);
+        text_print(out, table->notes[i]);
+        fputc('\n', out);
+    }
+    if (n < all && n < most) {
+        fprintf(out, "%snote: no row has a value, so these columns are left out: ", n++ == 0 ? "\n" : "");
+        print_left_out(table, out);
+        fputc('\n', out);
+    }
+    if (n < all)
+        fprintf(out, "%zu more note%s: --notes\n", all - n, all - n == 1 ? "" : "s");
 }
 
 int table_print_text(const struct table *table, FILE *out, struct err *err)
@@ -268,11 +342,7 @@ int table_print_text(const struct table *table, FILE *out, struct err *err)
     if (n_lines > 0)
         fputc('\n', out);
     print_tables(table, out);
-    for (size_t i = 0; i < table->n_notes; i++) {
-        fputs(i == 0 ? "\nnote: " : "note: ", out);
-        text_print(out, table->notes[i]);
-        fputc('\n', out);
-    }
+    print_notes(table, out);
     return ferror(out) ? err_set(err, "cannot write the table") : 0;
 }
 

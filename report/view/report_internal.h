@@ -42,6 +42,7 @@ struct layout {
     size_t raw[EVENT_COLUMNS_MAX], counted, time_ns, self_ns, recorded_share, unwinds, open_calls, class_name, method,
         descriptor;
     size_t shape;                                    /* only with JIT events */
+    size_t p50, p99, longest;                        /* only with statistics of calls */
     size_t known_by, reason, time_error, self_error; /* only with rows of samples */
     /* Of groups that take turns; a lowest value stands before its highest. */
     size_t cpi_low, rates_low[EVENT_COLUMNS_MAX], raw_low[EVENT_COLUMNS_MAX], scaling[EVENT_COLUMNS_MAX];
@@ -76,6 +77,7 @@ struct making {
     double *ticks;                          /* by row: its time, with what samples say; the arena's */
     double *time_errors;   /* by row: of its share; NAN: it was measured, or it is not known; the arena's, or NULL */
     double *self_errors;   /* the same of its own */
+    uint32_t *n_folded;    /* by method: rows that were folded into its; the arena's, or NULL */
     size_t n_rows, n_more; /* printed; not printed, with less time, which stand behind those */
     bool any_off;          /* of some row the probes were switched off */
     bool is_partly;        /* some row was recorded for a part of the time */
@@ -142,6 +144,9 @@ int report_find_times(struct making *making, const struct calltree_total *totals
 /* Add methods that only samples know: in the arena, with no calls.  There is room for all methods. */
 int report_add_sampled(struct making *making, struct report_ranked *ranked, size_t *n_ranked, struct err *err);
 
+/* Leave out rows that tell nothing of their own: making->options->fold.  Returns 0, or -1 with *err set: no memory. */
+int report_fold(struct making *making, struct report_ranked *ranked, size_t *n_ranked, struct err *err);
+
 /* Does a row have calls of which only samples tell the end, and its time on the CPU up to there? */
 bool report_is_ended(const struct making *making, size_t row);
 
@@ -153,6 +158,10 @@ int report_fill_known(struct making *making, struct err *err);
 
 /* Of the row of what no thread had. */
 const char *report_kernel_label(const struct shares *shares);
+
+/* Above the table: whether all CPU time is accounted for, switches, steal time; and all notes below it. */
+void report_accounts(const struct making *making);
+void report_notes(struct making *making);
 
 /* The application's other code and switches, the parts of the VM, mmprof, the total. */
 void report_other_rows(struct making *making);

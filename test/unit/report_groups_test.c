@@ -415,6 +415,7 @@ static void test_wide(void)
         cells[1] = table_number(1);
         for (size_t c = 2; r == 0 && c < 32; c++)
             cells[c] = table_number(12.5);
+        cells[32] = table_number(3);
         cells[33] = table_words(r == 0 ? "" : "excluded");
     }
     const char *text = printed(&table, TEXT, &arena);

@@ -1,0 +1,325 @@
+/*
+ * What stands above and below the report's table: whether all CPU time is accounted for, and the notes.
+ */
+#include "report/view/report_internal.h"
+
+#include "core/trace/recording_info.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- metadata and notes ---- */
+
+/* Events that were not measured for the same reason share a note. */
+static void note_missing(struct making *making)
+{
+    struct arena *arena = making->source->arena;
+    for (size_t i = 0; i < making->n_events; i++) {
+        const char *why = making->events[i].why, *names = making->events[i].name;
+        bool is_first = why[0] != '\0';
+        for (size_t j = 0; j < i; j++)
+            is_first = is_first && strcmp(making->events[j].why, why) != 0;
+        if (!is_first)
+            continue;
+        for (size_t j = i + 1; j < making->n_events && names != NULL; j++)
+            if (strcmp(making->events[j].why, why) == 0)
+                names = arena_printf(arena, "%s, %s", names, making->events[j].name);
+        table_note(making->table, names == NULL ? NULL : arena_printf(arena, "not measured: %s: %s", names, why));
+    }
+}
+
+/* What is not '-' but stands for a part of the time only. */
+static void note_counted(struct making *making)
+{
+    struct arena *arena = making->source->arena;
+    const char *refused = info_text(making->source->reader, INFO_COUNTERS_REFUSED);
+    if (making->has_hardware && refused != NULL)
+        table_doubt(making->table, arena_printf(arena, "hardware events: %s", refused));
+    else if (making->partly != NULL)
+        table_doubt(making->table, arena_printf(arena,
+                                                "the counters could not be read all the time; CPI and misses stand for "
+                                                "a share of the row's time: %s",
+                                                making->partly));
+    if (!making->has_hardware || refused != NULL || making->has_readings)
+        return;
+    double counted = report_counted(making, (struct row_id){ ROW_OUTSIDE, 0 });
+    if (counted > 0 && counted < 1 - REPORT_UNCOUNTED_MAX)
+        table_note(making->table, arena_printf(arena,
+                                               "a thread's hardware events are counted from its first record to its "
+                                               "last: %s of the application's other code",
+                                               report_percent(arena, counted)));
+}
+
+/* "L1-D, L1-I in 24.9 %" of the whole process' time, for each group. */
+static const char *turns_of(struct making *making, uint32_t group)
+{
+    struct arena *arena = making->source->arena;
+    const struct calltree_groups *groups = &making->source->tree->groups;
+    const char *names = NULL;
+    double running = 0, enabled = 0;
+    for (size_t i = 0; i < making->basis.n_events; i++)
+        if (making->own[i].role == EVENT_MISSES && event_column_in(&making->own[i], group) >= 0)
+            names =
+                names == NULL ? making->own[i].heading : arena_printf(arena, "%s, %s", names, making->own[i].heading);
+    for (size_t p = 0; p < VM_PARTS; p++) {
+        running += (double)making->shares.part_metrics[p][CALLTREE_COUNTERS + groups->running + group];
+        enabled += (double)making->shares.part_metrics[p][CALLTREE_COUNTERS + groups->enabled];
+    }
+    return names == NULL || enabled <= 0
+               ? NULL
+               : arena_printf(arena, "%s in %s", names, report_percent(arena, running / enabled));
+}
+
+static void note_groups(struct making *making)
+{
+    struct arena *arena = making->source->arena;
+    const char *all = "";
+    if (making->source->tree->groups.n <= 1 || making->source->tree->n_metrics == 0)
+        return;
+    for (uint32_t g = 0; g < making->source->tree->groups.n && all != NULL; g++) {
+        const char *turns = turns_of(making, g);
+        if (turns != NULL)
+            all = arena_printf(arena, "%s%s%s", all, all[0] == '\0' ? "" : "; ", turns);
+    }
+    table_note(making->table,
+               all == NULL
+                   ? NULL
+                   : arena_printf(arena,
+                                  "the events take turns on the counters, and are estimates from their share of "
+                                  "the time: %s",
+                                  all));
+}
+
+/* Where the groups of counters take turns. */
+static void note_turns(struct making *making)
+{
+    const char *window = info_text(making->source->reader, INFO_SIMULATED_WINDOW);
+    if (!making->take_turns)
+        return;
+    if (window == NULL)
+        note_groups(making);
+    else
+        table_note(making->table,
+                   arena_printf(making->source->arena,
+                                "all instructions are counted, the other events in samples of them only (warm-up + "
+                                "counted / period, in instructions: %s): rates are estimates",
+                                window));
+    table_note(making->table, "\xc2\xb1 is half of the interval that has the true value in 95 of 100 cases");
+}
+
+/* Whether none of the events has what the kernel does. */
+static bool is_user_only(const struct making *making)
+{
+    const char *kernel = info_text(making->source->reader, INFO_COUNTERS_KERNEL);
+    bool all = making->has_hardware;
+    if (kernel != NULL)
+        return making->has_hardware && strcmp(kernel, "excluded") == 0;
+    for (size_t i = 0; i < making->n_events; i++) {
+        const char *colon = strrchr(making->events[i].name, ':');
+        if (report_is_hardware(&making->events[i]) && making->events[i].why[0] == '\0')
+            all = all && colon != NULL && strcmp(colon, ":u") == 0;
+    }
+    return all;
+}
+
+/* What follows the last colon of "cycles:u", if it is a mode; else user space, as without one. */
+static const char *mode_of(const char *name)
+{
+    const char *colon = strrchr(name, ':');
+    return colon != NULL && strspn(colon + 1, "ukh") == strlen(colon + 1) ? colon + 1 : "u";
+}
+
+static void note_modes(struct making *making)
+{
+    const struct event_column *cycles = making->cycles, *instructions = making->instructions;
+    if (cycles != NULL && instructions != NULL && strcmp(mode_of(cycles->name), mode_of(instructions->name)) != 0)
+        table_note(making->table,
+                   arena_printf(making->source->arena, "CPI is '%s' by '%s', which are not counted in the same mode",
+                                cycles->name, instructions->name));
+}
+
+/* "none: the reason": what the figures are made of then. */
+static void note_reads(struct making *making)
+{
+    const char *read = info_text(making->source->reader, INFO_PROBE_READ), *none = "none";
+    if (!making->has_hardware || read == NULL || strncmp(read, none, strlen(none)) != 0)
+        return;
+    const char *why = strncmp(read, "none: ", 6) == 0 ? read + 6 : "--read none";
+    table_doubt(making->table,
+                arena_printf(making->source->arena,
+                             "probes cannot read the counters (%s): CPI and misses come from remote counter reads, "
+                             "every 10 ms and at thread switches, and are known for long calls only",
+                             why));
+}
+
+#define RECOMPILATION_SHARE 0.1 /* of the time; a shorter window is not worth a note */
+
+/* Times of code that is compiled again are not those of the program. */
+static void note_recompilation(struct making *making)
+{
+    const struct calltree *tree = making->source->tree;
+    const char *recompilation = info_text(making->source->reader, INFO_LIVE_WINDOWS_MS);
+    double all_ms = report_ns(making->source, tree->end_ticks - tree->start_ticks) / 1e6;
+    double ms = recompilation == NULL ? 0 : strtod(recompilation, NULL);
+    if (ms > RECOMPILATION_SHARE * all_ms)
+        table_doubt(making->table, arena_printf(making->source->arena,
+                                                "the JIT was recompiling instrumented classes for %.1f of %.1f s, so "
+                                                "call times are too high; record for longer to reduce this",
+                                                ms / 1e3, all_ms / 1e3));
+}
+
+static void note_untouched(struct making *making)
+{
+    const char *archive = info_text(making->source->reader, INFO_JVM_ARCHIVE);
+    if (archive != NULL)
+        table_note(
+            making->table,
+            arena_printf(making->source->arena,
+                         "no class was instrumented, so no call was recorded: the JVM writes a class archive (%s)",
+                         archive));
+    const char *skipped = info_text(making->source->reader, INFO_LIVE_SPARED_MS);
+    if (skipped != NULL)
+        table_note(making->table,
+                   arena_printf(making->source->arena,
+                                "no class was instrumented, so no call was recorded: the JVM would have discarded all "
+                                "its compiled code, %.1f s of JIT compilation (--recompile)",
+                                strtod(skipped, NULL) / 1e3));
+}
+
+/* On the wall clock no sample tells when a call ended whose end no probe saw. */
+static void note_under_way(struct making *making)
+{
+    uint64_t n = making->source->tree->n_under_way;
+    if (making->source->sampled == NULL && n > 0)
+        table_doubt(making->table,
+                    arena_printf(making->source->arena,
+                                 "%" PRIu64
+                                 " call%s under way when %s method got probes: without samples each counts up "
+                                 "to the thread's next probe, and may have ended before",
+                                 n, n == 1 ? " was" : "s were", n == 1 ? "its" : "their"));
+}
+
+/* What shares are of, where rows were not recorded for the same time. */
+static void note_partly(struct making *making)
+{
+    if (making->source->sampled != NULL)
+        table_note(making->table,
+                   "time that no probe measured is divided by stack samples: shares are of all the time; "
+                   "methods known by samples only have no number of calls");
+    else if (making->is_partly)
+        table_note(making->table, "Time (%) and Self (%) of a phase are of what ran while it was recorded (Recorded), "
+                                  "so that they can be compared; Self adds up to 100 % where that was all the time");
+}
+
+static void note_rest(struct making *making)
+{
+    note_recompilation(making);
+    note_untouched(making);
+    note_partly(making);
+    note_under_way(making);
+    note_turns(making);
+    note_reads(making);
+    note_modes(making);
+    if (making->too_few != NULL)
+        table_doubt(making->table, arena_printf(making->source->arena, "too little was counted for some rates of: %s",
+                                                making->too_few));
+    if (is_user_only(making))
+        table_note(making->table, "user space only: what the kernel did for the methods is in their time, but not in "
+                                  "cycles, instructions and misses");
+    const struct calltree *tree = making->source->tree;
+    if (!making->table->columns[making->at.faults].not_in_text)
+        report_note_faults(making->source, making->table);
+    if (making->has_hardware && making->instructions == NULL)
+        table_note(making->table, "misses per 1,000 instructions and CPI need the event 'instructions', too");
+    else if (making->has_hardware && !making->has_readings &&
+             info_text(making->source->reader, INFO_COUNTERS_REFUSED) == NULL)
+        table_note(making->table,
+                   "the VM's own threads run no probes: hardware events are counted in the application only");
+    note_counted(making);
+    if (making->source->clock == PHASES_WALL)
+        table_note(making->table, "on the wall clock only threads that ran probes are counted");
+    else if (!making->shares.part_is_known[VM_PART_GC] && making->shares.part_is_known[VM_PART_THREAD])
+        table_note(making->table,
+                   "there are no threads of the garbage collector: the serial one runs in the VM thread");
+    if (tree->inside_ticks + tree->outside_ticks == 0)
+        table_doubt(making->table, "the trace has no calibrated cost of a probe, so the phases' times include it");
+}
+
+static void add_accounted(const struct making *making)
+{
+    const struct report_source *source = making->source;
+    const struct switches *switches = &making->shares.switches;
+    double process_ns = report_process_cpu_ns(source), cpu_ns = report_ns(source, source->tree->cpu_ticks);
+    cpu_ns += switches->are_known ? switches->all_ns : 0;
+    if (source->tree->cpu_is_wall || !(process_ns > 0))
+        return;
+    char process[32], accounted[32];
+    table_format_ns(process_ns, process, sizeof process);
+    table_format_ns(cpu_ns, accounted, sizeof accounted);
+    table_metadata_number(making->table, "process_cpu_ns", process_ns, NULL);
+    table_metadata_number(making->table, "accounted_share", cpu_ns / process_ns,
+                          arena_printf(source->arena, "check    %s of the process' CPU time is accounted for: %s of %s",
+                                       report_percent(source->arena, cpu_ns / process_ns), accounted, process));
+}
+
+#define SWITCHES_SHARE 0.005
+
+/* What the kernel charges for switches, and how that is known. */
+static void add_switches(const struct making *making)
+{
+    const struct switches *switches = &making->shares.switches;
+    char all[32];
+    if (!switches->are_known || !(switches->all_ns > 0))
+        return;
+    table_format_ns(switches->all_ns, all, sizeof all);
+    bool is_much = switches->all_ns > SWITCHES_SHARE * report_ns(making->source, making->shares.all_ticks);
+    const char *words = arena_printf(
+        making->source->arena,
+        "switches %s of it for context switches: as accounted by the kernel for each thread, but %s estimated", all,
+        report_percent(making->source->arena, switches->spread_ns / switches->all_ns));
+    table_metadata_number(making->table, "switches_ns", switches->all_ns, is_much ? words : NULL);
+    table_metadata_number(making->table, "switches_spread_ns", switches->spread_ns, NULL);
+}
+
+/* Steps of 10 ms are all that the kernel tells, and some of them were taken from nobody of these. */
+#define STOLEN_SHARE 0.01
+
+static void add_stolen(const struct making *making)
+{
+    table_metadata_number(making->table, "withheld_ns", report_ns(making->source, making->shares.kept_ticks), NULL);
+    const struct report_source *source = making->source;
+    double stolen_ns = report_stolen_ns(source), process_ns = report_process_cpu_ns(source);
+    if (info_text(source->reader, INFO_MACHINE_STOLEN_NS) == NULL)
+        return;
+    table_metadata_number(making->table, "stolen_ns", stolen_ns, NULL);
+    if (source->tree->cpu_is_wall || !(stolen_ns > STOLEN_SHARE * process_ns))
+        return;
+    char stolen[32];
+    table_format_ns(stolen_ns, stolen, sizeof stolen);
+    table_doubt(
+        making->table,
+        arena_printf(
+            source->arena,
+            "the host of this virtual machine withheld its CPUs for %s (steal time): times on the CPU include that",
+            stolen));
+}
+
+/* ---- both ---- */
+
+void report_accounts(const struct making *making)
+{
+    add_accounted(making);
+    add_switches(making);
+    add_stolen(making);
+}
+
+void report_notes(struct making *making)
+{
+    struct arena *arena = making->source->arena;
+    if (making->shaped != NULL)
+        table_doubt(making->table, arena_printf(arena, "the probes changed the compiled code of: %s", making->shaped));
+    note_missing(making);
+    note_rest(making);
+    report_losses(making->source, making->table);
+}
