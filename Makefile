@@ -39,8 +39,8 @@ UNIT_SRC  := $(wildcard test/unit/*.c)
 # Tools that show how they are written.
 EXAMPLES  := $(patsubst core/emu/tool/examples/%.c,$(BUILD)/%.so,$(wildcard core/emu/tool/examples/*.c))
 
-CLI_OBJ   := $(CLI_SRC:%.c=$(BUILD)/%.o) $(BUILD)/report/html_template.o
-LIB_OBJ   := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/report/html_template.o
+CLI_OBJ   := $(CLI_SRC:%.c=$(BUILD)/%.o) $(BUILD)/report/html_template.o $(BUILD)/report/frameworks_text.o
+LIB_OBJ   := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/report/html_template.o $(BUILD)/report/frameworks_text.o
 AGENT_OBJ := $(AGENT_SRC:%.c=$(BUILD)/pic/%.o)
 PLUGIN_OBJ := $(PLUGIN_SRC:%.c=$(BUILD)/pic/%.o)
 TOOL_OBJ  := $(TOOL_SRC:%.c=$(BUILD)/pic/%.o)
@@ -88,6 +88,13 @@ $(BUILD)/report/html_template.html: report/html/page.html report/html/style.css 
 
 $(BUILD)/report/html_template.o: $(BUILD)/report/html_template.html
 	@{ echo 'extern const unsigned char html_template[]; const unsigned char html_template[] = {' && \
+	    od -An -v -t x1 $< | sed 's/ \(..\)/0x\1,/g' && echo '0 };'; } > $(@:.o=.c)
+	$(call Q,CC)$(CC) $(ALL_CFLAGS) -c -o $@ $(@:.o=.c)
+
+# The list of frameworks, likewise.
+$(BUILD)/report/frameworks_text.o: report/frameworks.txt
+	@mkdir -p $(@D)
+	@{ echo 'extern const unsigned char frameworks_text[]; const unsigned char frameworks_text[] = {' && \
 	    od -An -v -t x1 $< | sed 's/ \(..\)/0x\1,/g' && echo '0 };'; } > $(@:.o=.c)
 	$(call Q,CC)$(CC) $(ALL_CFLAGS) -c -o $@ $(@:.o=.c)
 

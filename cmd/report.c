@@ -78,12 +78,16 @@ static int parse(int argc, char **argv, struct report_options *o, bool *done, st
         { 0, "top", "N", OPTION_NUMBER, &o->rows.top,
           "print the N methods with most time (30; 0: all; CSV, JSON: all; --html: 200)" },
         { 0, "all", NULL, OPTION_FLAG, &o->rows.all, "print all methods, however small" },
+        { 0, "fold", "FILE", OPTION_MAYBE_TEXT, &o->fold,
+          "text has no rows for what only calls the next method; other frameworks, of a list" },
+        { 0, "no-fold", NULL, OPTION_FLAG, &o->no_fold, "rows for all of these, too" },
         { 0, "thread", "NAME", OPTION_TEXT, &o->threads, "only threads of that name; '*' stands for any characters" },
         { 0, "clock", "CLOCK", OPTION_TEXT, &o->clock, "cpu, or wall: waiting counts too (cpu)" },
         OPTIONS_GROUP("Input, output"),
         { 0, "html", "FILE", OPTION_TEXT, &o->html, "write a page for a browser: the tables, plots, the call tree" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
+        { 0, "notes", NULL, OPTION_FLAG, &o->notes, "print all notes below the table, not only three" },
         { 0, "salvage", NULL, OPTION_FLAG, &o->salvage, "skip damaged parts of the trace" },
         OPTIONS_ROWS(words.rows),
         { 0 },
@@ -163,6 +167,8 @@ static int read_traces(struct report_run *run, enum phases_clock clock, struct e
     if (parse_step(o, &options.step_ns, err) < 0)
         return -1;
     options.parts = VIEW_PASS_SAMPLES | VIEW_PASS_JIT | (o->html != NULL ? REPORT_PAGE_PARTS : o->view->parts);
+    if (report_view_is(o->view, "phases") && (o->csv || o->json)) /* quantiles of calls */
+        options.parts |= VIEW_PASS_STATISTICS;
     options.steps_max = o->html != NULL ? HTML_STEPS_MAX : 0;
     for (size_t i = 0; i < o->n_paths; i++, options.parts = 0) {
         struct view_pass *pass = &run->passes[i];
@@ -181,6 +187,9 @@ static int run_report(struct report_run *run, struct err *err)
     if (report_clock_parse(o->clock, &clock, err) < 0 || check_options(o, clock, err) < 0 ||
         read_traces(run, clock, err) < 0 ||
         sampled_tree(run->traces[0].source, &run->passes[0].samples, o->threads != NULL, &run->first_whole, err) < 0)
+        return -1;
+    run->libraries = folding_read(o->fold == NULL || o->fold[0] == '\0' ? NULL : o->fold, &run->arena, err);
+    if (run->libraries == NULL)
         return -1;
     memcpy(run->whole, run->traces, sizeof run->whole);
     run->whole[0].source = &run->first_whole;

@@ -5,6 +5,7 @@
 #define CMD_REPORT_RUN_H
 
 #include "cmd/trace_argument.h"
+#include "report/findings/findings.h"
 #include "report/html/html.h"
 #include "report/view/phase_report.h"
 #include "report/view/view_pass.h"
@@ -35,12 +36,12 @@ struct report_view {
 extern const struct report_view report_views[];
 
 struct report_options {
-    const char *paths[REPORT_TRACES_MAX], *clock, *html, *sources, *threads;
+    const char *paths[REPORT_TRACES_MAX], *clock, *html, *sources, *threads, *fold;
     size_t n_paths;
     struct report_row_options rows;
     const struct report_view *view;
     const char *argument; /* of the view, or "" */
-    bool csv, json, salvage, java;
+    bool csv, json, salvage, java, notes, no_fold;
 };
 
 struct report_run {
@@ -50,6 +51,7 @@ struct report_run {
     struct report_trace traces[REPORT_TRACES_MAX];
     struct report_source first_whole;             /* the first trace with what samples saw in its tree */
     struct report_trace whole[REPORT_TRACES_MAX]; /* traces, with this one */
+    const struct folding_list *libraries;         /* classes that are not the program's own; the arena's */
 };
 
 /* Is it the view of that name? */

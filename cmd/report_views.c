@@ -11,6 +11,8 @@
 
 #include <string.h>
 
+#define NOTES_MOST 3 /* in text, without --notes */
+
 static bool is_text(const struct report_run *run)
 {
     return !run->options->csv && !run->options->json;
@@ -105,9 +107,24 @@ int report_make_table(struct report_run *run, struct table *table, struct err *e
     const struct report_options *o = run->options;
     const struct samples_options options = { o->rows.all ? 0 : o->rows.min_share, o->rows.top,
                                              strcmp(o->rows.sort, "self") == 0, false };
+    struct report_row_options rows = o->rows;
+    bool folds = o->fold != NULL || (is_text(run) && o->html == NULL && !rows.all);
+    rows.calls = is_text(run) ? NULL : run->passes[0].statistics;
+    rows.fold = folds && !o->no_fold ? run->libraries : NULL;
     return trace_samples_are_all(run->traces[0].source->reader)
                ? trace_samples_table(&run->passes[0].samples, &options, &run->arena, table, err)
-               : report_make_joined(run->whole, o->n_paths, &o->rows, table, err);
+               : report_make_joined(run->whole, o->n_paths, &rows, table, err);
+}
+
+static struct findings_input findings_input_of(const struct report_run *run)
+{
+    return (struct findings_input){ .source = run->whole[0].source, .libraries = run->libraries };
+}
+
+static int make_findings(struct report_run *run, struct table *table, struct err *err)
+{
+    const struct findings_input input = findings_input_of(run);
+    return findings_table(&input, table, err);
 }
 
 static int make_tree_of(struct report_run *run, enum tree_view_kind kind, struct table *table, struct err *err)
@@ -136,6 +153,7 @@ static int make_callees(struct report_run *run, struct table *table, struct err 
 const struct report_view report_views[] = {
     { "phases", NULL, "the phases' time, calls, CPI and misses, and the JVM's own threads (the default)",
       report_make_table, REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, VIEW_PASS_RECOVERY },
+    { "findings", NULL, "what costs most, in plain English", make_findings, 0, 0 },
     { "tree", NULL, "the call tree: what probes measured and what samples saw, in one", make_tree,
       REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, 0 },
     { "callers", "METHOD", "from where a method is called, with its time and calls from there", make_callers,
@@ -158,6 +176,19 @@ const struct report_view report_views[] = {
     { NULL, NULL, NULL, NULL, 0, 0 },
 };
 
+/* Above the phases, in text; of a part of the threads nothing is found. */
+static int print_findings(const struct report_run *run, struct err *err)
+{
+    const struct findings_input input = findings_input_of(run);
+    struct findings findings;
+    if (!is_text(run) || !report_view_is(run->options->view, "phases") || run->options->threads != NULL)
+        return 0;
+    if (findings_find(&input, &findings, err) < 0)
+        return -1;
+    findings_print(&findings, stdout);
+    return 0;
+}
+
 static int print_table(struct report_run *run, int (*make)(struct report_run *, struct table *, struct err *),
                        bool is_first, struct err *err)
 {
@@ -166,6 +197,9 @@ static int print_table(struct report_run *run, int (*make)(struct report_run *, 
         return -1;
     if (!is_first)
         putchar('\n');
+    else if (print_findings(run, err) < 0)
+        return -1;
+    table.notes_most = run->options->notes ? 0 : NOTES_MOST;
     return command_print_table(&table, run->options->csv, run->options->json, err);
 }
 

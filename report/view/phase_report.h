@@ -5,13 +5,17 @@
 #ifndef REPORT_VIEW_PHASE_REPORT_H
 #define REPORT_VIEW_PHASE_REPORT_H
 
+#include "phases/select/statistics.h"
+#include "report/folding.h"
 #include "report/source.h"
 
 struct report_row_options {
-    const char *sort; /* "time", "self", "calls", "percall", "cpi", or the name or heading of an event */
-    double min_share; /* of the process' time that a method needs for a row */
-    uint64_t top;     /* not more rows of methods than this, those with most time; 0: no limit */
-    bool all;         /* rows for methods that are no phases, too */
+    const char *sort;                /* "time", "self", "calls", "percall", "cpi", or the name or heading of an event */
+    double min_share;                /* of the process' time that a method needs for a row */
+    uint64_t top;                    /* not more rows of methods than this, those with most time; 0: no limit */
+    bool all;                        /* rows for methods that are no phases, too */
+    const struct folding_list *fold; /* no rows for what only calls the next method, and for these; NULL: for all */
+    const struct statistics *calls;  /* of single calls, for CSV and JSON; NULL: none */
 };
 
 /*

@@ -58,6 +58,7 @@ static void add_event_columns(struct making *making)
         /* Without any hardware event, empty columns would only push the rest off the screen: a note names them. */
         making->at.rates[i] = hidden(t, !making->has_hardware, table_column(t, event->heading, key, TABLE_RATE));
         t->columns[making->at.rates[i]].detail = DETAIL_RATES;
+        t->columns[making->at.rates[i]].is_told = event->why[0] != '\0';
     }
 }
 
@@ -106,6 +107,11 @@ static void add_raw_columns(struct making *making)
     making->at.recorded_share = hidden(t, true, table_column(t, "Recorded", "recorded_share", TABLE_SHARE));
     making->at.unwinds = hidden(t, true, table_column(t, "Thrown", "unwinds", TABLE_COUNT));
     making->at.open_calls = hidden(t, true, table_column(t, "Open", "open_calls", TABLE_COUNT));
+    if (making->options->calls != NULL) {
+        making->at.p50 = hidden(t, true, table_column(t, "p50", "p50_ns", TABLE_NS));
+        making->at.p99 = hidden(t, true, table_column(t, "p99", "p99_ns", TABLE_NS));
+        making->at.longest = hidden(t, true, table_column(t, "Longest", "max_ns", TABLE_NS));
+    }
     making->at.class_name = hidden(t, true, table_column(t, "Class", "class", TABLE_TEXT));
     making->at.method = hidden(t, true, table_column(t, "Name", "method", TABLE_TEXT));
     making->at.descriptor = hidden(t, true, table_column(t, "Descriptor", "descriptor", TABLE_TEXT));
@@ -131,6 +137,7 @@ void report_columns(struct making *making)
     at->calls = table_column(t, "Calls", "calls", TABLE_COUNT);
     at->per_call = table_column(t, "Time/call", "ns_per_call", TABLE_NS);
     at->cpi = hidden(t, no_cpi, table_column(t, "CPI", "cpi", TABLE_RATIO));
+    t->columns[at->cpi].is_told = !making->has_hardware;
     add_event_columns(making);
     bool no_off = making->source->tree->cpu_is_wall;
     at->off_cpu = detail(t, DETAIL_WAITS, table_column(t, "Off-CPU/call", "off_cpu_ns_per_call", TABLE_NS));
@@ -329,6 +336,19 @@ static void fill_calls(const struct making *making, const struct values *v, stru
     cells[at->off_cpu] = is_called ? ratio(v->off_cpu_ticks * ns, v->calls) : not_applicable();
 }
 
+/* Of the phase's calls, on the report's clock. */
+static void fill_quantiles(const struct making *making, size_t row, struct table_cell *cells)
+{
+    const struct statistics *calls = making->options->calls;
+    double ns = making->source->tree->ns_per_tick;
+    uint32_t method = making->rows[row]->method;
+    if (calls == NULL)
+        return;
+    cells[making->at.p50] = table_number(statistics_quantile(calls, method, 0.5) * ns);
+    cells[making->at.p99] = table_number(statistics_quantile(calls, method, 0.99) * ns);
+    cells[making->at.longest] = table_number(statistics_longest(calls, method) * ns);
+}
+
 static void fill_row(struct making *making, const struct values *v, struct table_cell *cells)
 {
     const struct layout *at = &making->at;
@@ -353,6 +373,7 @@ static void fill_row(struct making *making, const struct values *v, struct table
     if (v->id.kind == ROW_PHASE) {
         cells[at->unwinds] = table_number(v->unwinds);
         cells[at->open_calls] = table_number(v->n_open);
+        fill_quantiles(making, v->id.index, cells);
     }
     cells[at->class_name] = table_words(v->name.class_name);
     cells[at->method] = table_words(v->name.method);

@@ -3,6 +3,7 @@
  */
 #include "report/view/report_internal.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -133,9 +134,13 @@ int report_phase_rows(struct making *making, struct err *err)
     if (labels == NULL)
         return err_set(err, "out of memory for a table of %zu methods", making->n_rows);
     for (size_t i = 0; i < making->n_rows; i++) {
+        uint32_t n_folded = making->n_folded == NULL ? 0 : making->n_folded[making->rows[i]->method];
         const char *label = labels[i];
+        if (n_folded > 0)
+            label = arena_printf(making->source->arena, "%s (+%" PRIu32 " frame%s)", label, n_folded,
+                                 n_folded == 1 ? "" : "s");
         if (making->rows[i]->n_open > 0) {
-            label = arena_printf(making->source->arena, "%s +", labels[i]);
+            label = arena_printf(making->source->arena, "%s +", label);
             table_note(making->table, "+ calls of it had not returned at the end: they count up to there");
         }
         struct values v = phase_values(making, i, label);

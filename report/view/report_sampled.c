@@ -99,7 +99,8 @@ int report_add_sampled(struct making *making, struct report_ranked *ranked, size
             found[n++] = (struct report_ranked){ &totals[i], making->method_ticks[i], share };
     }
     for (size_t i = *n_ranked; i < n; i++)
-        if (making->options->all || !is_beside_another(making, found, n, &found[i], nodes))
+        if (making->options->all || making->options->fold != NULL ||
+            !is_beside_another(making, found, n, &found[i], nodes))
             ranked[(*n_ranked)++] = found[i];
     return 0;
 }

@@ -151,7 +151,7 @@ while read -r late; do
     if [ "$no_lines" = 0 ]; then # JDK 17 compiles all code anew; and a slow machine had compiled nothing before
         skip "$v: hits in older code" "there are none"
     else
-        matches "$v: hits in older code are noted" "$("$mmprof" report --hot "$SCRATCH/late.dat")" \
+        matches "$v: hits in older code are noted" "$("$mmprof" report --notes --hot "$SCRATCH/late.dat")" \
             'known by compiled method only'
     fi
     attached "$late" "$v, with its lines from the start" "" -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints
@@ -160,7 +160,7 @@ while read -r late; do
     is "$v: the JVM tells of no compiled code by itself" \
         "$(trace_info "$SCRATCH/late.dat" code.cpu_ms) $(trace_info "$SCRATCH/late.dat" code.all)" "0.0 "
     matches "$v: its methods are known" "$(cat "$SCRATCH/hot")" '^c[12]_code,Busy\.'
-    matches "$v: and how to know the lines" "$("$mmprof" report --hot "$SCRATCH/late.dat")" 'record with --lines'
+    matches "$v: and how to know the lines" "$("$mmprof" report --notes --hot "$SCRATCH/late.dat")" 'record with --lines'
 done < <(jdks)
 
 # A recorder that is killed writes no names; the report takes those of the same build here.

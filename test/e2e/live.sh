@@ -107,7 +107,7 @@ for jdk in $(jdks); do
     trace=$SCRATCH/kept-$version.dat
     live_until has_samples "$trace" --recompile 1ms
     is "JDK $version, --recompile: a running program is recorded" "$status$(cat "$SCRATCH/out")" 0
-    "$mmprof" report "$trace" > "$SCRATCH/report" 2> "$SCRATCH/said"
+    "$mmprof" report --notes "$trace" > "$SCRATCH/report" 2> "$SCRATCH/said"
     is "JDK $version, --recompile: and reported" "$?$(cat "$SCRATCH/said")" 0
     matches "JDK $version: no class was changed, which it says" "$(cat "$SCRATCH/errors")" \
         'no class was instrumented, so there are samples only: .*, [0-9.]+ s of JIT compilation'

@@ -41,6 +41,7 @@ report             core/base core/hotspot core/pmu core/trace phases/samples pha
 report             report/format symbolize
 report/view        core/base core/emu/memtrace core/hotspot core/perf core/recorder core/trace
 report/view        phases/samples phases/select phases/tree report report/format symbolize
+report/findings    core/base core/trace phases/samples phases/tree report report/format symbolize
 report/export      core/base core/pmu core/trace phases/tree report symbolize
 report/html        core/base core/trace phases/select phases/tree report report/export report/format report/view
 report/html        symbolize
@@ -48,7 +49,7 @@ report/diff        core/base core/trace phases/samples phases/select phases/tree
 report/diff        report/view symbolize
 cmd                core/base core/emu/memtrace core/emu/model core/hotspot core/jvm core/perf core/pmu
 cmd                core/recorder core/trace phases/live phases/select report report/diff report/export
-cmd                report/format report/html report/view symbolize phases/samples phases/tree
+cmd                report/findings report/format report/html report/view symbolize phases/samples phases/tree
 END
 }
 

@@ -106,7 +106,7 @@ for event in L1-dcache-misses L2-data-misses; do
     is "walk: $event by windows are those of all instructions: $rate ($low to $high), $whole" \
         "$(awk -v w="$whole" -v l="$low" -v h="$high" 'BEGIN { print (h > l && w > l * 0.95 && w < h * 1.05) }')" 1
 done
-"$mmprof" report "$SCRATCH/windows.dat" > "$SCRATCH/table" 2>&1
+"$mmprof" report --notes "$SCRATCH/windows.dat" > "$SCRATCH/table" 2>&1
 matches "the table says that rates are of samples" "$(cat "$SCRATCH/table")" \
     'in samples of them only .*200000\+200000/1000000'
 
@@ -117,7 +117,7 @@ record mine "--simulate=$SCRATCH/mine.model" -e instructions,L1-load-misses,L2-l
 between "a model of one's own: twice as many lines of 32 bytes" "$(count mine walk L1-load-misses)" 262144 264800
 between "and lines of 128 bytes in L2" "$(count mine walk L2-load-misses)" 65536 66300
 
-"$mmprof" report "$SCRATCH/mine.dat" > "$SCRATCH/table" 2>&1
+"$mmprof" report --notes "$SCRATCH/mine.dat" > "$SCRATCH/table" 2>&1
 matches "the table says that it is simulated, and the model" "$(cat "$SCRATCH/table")" \
     '^machine  simulated: mine\.model$'
 matches "and that times are the emulator's" "$(cat "$SCRATCH/table")" '^note: .*times are those of the emulator'

@@ -168,7 +168,7 @@ static const char *time_key(const cJSON *row)
 /* Each row of text begins with its label, and the time and own time that JSON has of it. */
 static void check_text(const cJSON *report)
 {
-    char *text = output_of("report --top 0"), time[32], self[32];
+    char *text = output_of("report --top 0 --no-fold"), time[32], self[32];
     if (text == NULL)
         give_up("report");
     const cJSON *row;

@@ -29,18 +29,18 @@ static const char with_pmu[] =
     "trace    t.dat: 1.00 ms, 1.66 ms of CPU time, 8 records of 4 calls\n"
     "check    97.6 % of the process' CPU time is accounted for: 1.66 ms of 1.70 ms\n"
     "\n"
-    "Phase                    Time (%)  Self (%)  Calls  Time/call    CPI   L1-D  Branches mispredicted  Off-CPU/call\n"
-    "----------------------------------------------------------------------------------------------------------------\n"
-    "Sort.run                    14.12      5.53      1     240 us  1.357   3.64                      -       50.0 us\n"
-    "Sort.sort                    8.59      8.59      2    73.0 us  4.400  16.00                      -       25.0 us\n"
-    "----------------------------------------------------------------------------------------------------------------\n"
-    "application, other code     35.12     35.12    n/a        n/a  2.000   9.80                      -           n/a\n"
-    "garbage collector           41.18     41.18    n/a        n/a      -      -                      -           n/a\n"
-    "C2 compiler                  5.88      5.88    n/a        n/a      -      -                      -           n/a\n"
-    "mmprof itself                1.35      1.35    n/a        n/a      -      -                      -           n/a\n"
-    "kernel: switches, exit       2.35      2.35    n/a        n/a      -      -                      -           n/a\n"
-    "----------------------------------------------------------------------------------------------------------------\n"
-    "Benchmark average             n/a    100.00      4        n/a  1.526   5.26                      -           n/a\n"
+    "Phase                    Time (%)  Self (%)  Calls  Time/call    CPI   L1-D  Off-CPU/call\n"
+    "-----------------------------------------------------------------------------------------\n"
+    "Sort.run                    14.12      5.53      1     240 us  1.357   3.64       50.0 us\n"
+    "Sort.sort                    8.59      8.59      2    73.0 us  4.400  16.00       25.0 us\n"
+    "-----------------------------------------------------------------------------------------\n"
+    "application, other code     35.12     35.12    n/a        n/a  2.000   9.80           n/a\n"
+    "garbage collector           41.18     41.18    n/a        n/a      -      -           n/a\n"
+    "C2 compiler                  5.88      5.88    n/a        n/a      -      -           n/a\n"
+    "mmprof itself                1.35      1.35    n/a        n/a      -      -           n/a\n"
+    "kernel: switches, exit       2.35      2.35    n/a        n/a      -      -           n/a\n"
+    "-----------------------------------------------------------------------------------------\n"
+    "Benchmark average             n/a    100.00      4        n/a  1.526   5.26           n/a\n"
     "\n"
     "note: not measured: branch-misses: the PMU has no more counters\n"
     "note: the VM's own threads run no probes: hardware events are counted in the application only\n"
@@ -52,18 +52,18 @@ static const char without_pmu[] =
     "trace    t.dat: 1.00 ms, 1.66 ms of CPU time, 8 records of 4 calls\n"
     "check    97.6 % of the process' CPU time is accounted for: 1.66 ms of 1.70 ms\n"
     "\n"
-    "Phase                    Time (%)  Self (%)  Calls  Time/call  CPI  Off-CPU/call  Faults/s  Switches/s\n"
-    "------------------------------------------------------------------------------------------------------\n"
-    "Sort.run                    14.12      5.53      1     240 us    -       50.0 us   4166.67     4166.67\n"
-    "Sort.sort                    8.59      8.59      2    73.0 us    -       25.0 us      0.00     6849.32\n"
-    "------------------------------------------------------------------------------------------------------\n"
-    "application, other code     35.12     35.12    n/a        n/a    -           n/a      0.00        0.00\n"
-    "garbage collector           41.18     41.18    n/a        n/a    -           n/a      0.00     1428.57\n"
-    "C2 compiler                  5.88      5.88    n/a        n/a    -           n/a      0.00    10000.00\n"
-    "mmprof itself                1.35      1.35    n/a        n/a    -           n/a         -           -\n"
-    "kernel: switches, exit       2.35      2.35    n/a        n/a    -           n/a         -           -\n"
-    "------------------------------------------------------------------------------------------------------\n"
-    "Benchmark average             n/a    100.00      4        n/a    -           n/a    602.41     2409.64\n"
+    "Phase                    Time (%)  Self (%)  Calls  Time/call  Off-CPU/call  Faults/s  Switches/s\n"
+    "-------------------------------------------------------------------------------------------------\n"
+    "Sort.run                    14.12      5.53      1     240 us       50.0 us   4166.67     4166.67\n"
+    "Sort.sort                    8.59      8.59      2    73.0 us       25.0 us      0.00     6849.32\n"
+    "-------------------------------------------------------------------------------------------------\n"
+    "application, other code     35.12     35.12    n/a        n/a           n/a      0.00        0.00\n"
+    "garbage collector           41.18     41.18    n/a        n/a           n/a      0.00     1428.57\n"
+    "C2 compiler                  5.88      5.88    n/a        n/a           n/a      0.00    10000.00\n"
+    "mmprof itself                1.35      1.35    n/a        n/a           n/a         -           -\n"
+    "kernel: switches, exit       2.35      2.35    n/a        n/a           n/a         -           -\n"
+    "-------------------------------------------------------------------------------------------------\n"
+    "Benchmark average             n/a    100.00      4        n/a           n/a    602.41     2409.64\n"
     "\n"
     "note: the host of this virtual machine withheld its CPUs for 100 us (steal time): times on the CPU include that\n"
     "note: not measured: cycles, instructions: this machine has no PMU\n";
@@ -334,8 +334,9 @@ static void test_empty(void)
     maker_open(&m, "report.dat");
     read_back(&m, &made, 0, PHASES_CPU);
     make_report(&made, "time", 0.01);
-    CHECK("an empty trace has a report: 0/0 is '-'",
-          strstr(printed(&made.table, TEXT, &arena), "\nBenchmark average             n/a         -") != NULL);
+    const char *text = printed(&made.table, TEXT, &arena);
+    CHECK("an empty trace has a report, without shares of nothing",
+          strstr(text, "\nBenchmark average  ") != NULL && strstr(text, "left out: Time (%), Self (%)") != NULL);
     trace_made_close(&made.trace);
 }
 
@@ -439,11 +440,19 @@ static void test_formats(void)
     CHECK_TEXT("text: aligned by characters, control characters not let through, notes once",
                printed(&table, TEXT, &arena),
                "program a \"b\"\n\n"
-               "Name        Share (%)  Zeit\n"
-               "---------------------------\n"
-               "caf\xc3\xa9, \"x\"?      25.00     -\n"
-               "y                   -   n/a\n\n"
-               "note: once\n");
+               "Name        Share (%)\n"
+               "---------------------\n"
+               "caf\xc3\xa9, \"x\"?      25.00\n"
+               "y                   -\n\n"
+               "note: once\n"
+               "note: no row has a value, so these columns are left out: Zeit\n");
+    table_note(&table, "twice");
+    table_doubt(&table, "a doubt");
+    table.notes_most = 2;
+    CHECK_TEXT("a doubt is the first note, and how many more there are the last line",
+               strstr(printed(&table, TEXT, &arena), "\nnote: "),
+               "\nnote: a doubt\nnote: once\n2 more notes: --notes\n");
+    table.n_notes = 1;
     CHECK_TEXT("CSV: RFC 4180 quoting, CRLF, full precision", printed(&table, CSV, &arena),
                "kind,name,share,time_ns\r\n"
                "k,\"caf\xc3\xa9, \"\"x\"\"?\",0.25,\r\n"

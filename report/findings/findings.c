@@ -1,0 +1,112 @@
+#include "report/findings/findings_internal.h"
+
+#include "core/base/text.h"
+#include "core/trace/recording_info.h"
+#include "report/tree_view.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- all of them ---- */
+
+/* What costs most comes first; what costs the same, by its text, so that equal runs print equally. */
+static int by_cost(const void *a, const void *b)
+{
+    const struct finding *x = a, *y = b;
+    if (x->cost_ns != y->cost_ns)
+        return x->cost_ns < y->cost_ns ? 1 : -1;
+    return strcmp(x->text, y->text);
+}
+
+static int begin(struct findings_making *making, const struct findings_input *input, struct err *err)
+{
+    const struct report_source *source = input->source;
+    uint32_t *no_rows = arena_alloc(source->arena, ((size_t)source->tree->n_methods + 1) * sizeof *no_rows);
+    making->source = source;
+    making->measured = source->sampled != NULL ? source->sampled->measured : source->tree;
+    making->is_library = folding_methods(input->libraries, source);
+    if (no_rows == NULL || making->is_library == NULL)
+        return err_set(err, "out of memory for findings");
+    if (shares_compute(source, no_rows, 0, &making->shares, err) < 0)
+        return -1;
+    if (tree_view_all(source, &making->all_ticks, err) < 0)
+        return -1;
+    making->is_simulated = info_text(source->reader, INFO_SIMULATED) != NULL;
+    making->duration_ns = report_ns(source, source->tree->end_ticks - source->tree->start_ticks);
+    making->cpu_ns = making->all_ticks * source->tree->ns_per_tick;
+    making->has_cpu_time =
+        source->clock == PHASES_CPU && making->all_ticks > 0 && !making->is_simulated &&
+        (source->sampled == NULL || !source->sampled->samples->has_waiting) &&
+        (!trace_samples_are_all(source->reader) || info_number(source->reader, INFO_SAMPLE_PERIOD_NS) > 0);
+    return 0;
+}
+
+int findings_find(const struct findings_input *input, struct findings *findings, struct err *err)
+{
+    struct findings_making *making = arena_alloc(input->source->arena, sizeof *making);
+    *findings = (struct findings){ .n = 0 };
+    if (making == NULL)
+        return err_set(err, "out of memory for findings");
+    if (begin(making, input, err) < 0)
+        return -1;
+    for (const struct finding_rule *rule = finding_rules; rule->name != NULL; rule++)
+        if (rule->look(making, rule, err) < 0)
+            return -1;
+    if (making->n_found > 1)
+        qsort(making->found, making->n_found, sizeof *making->found, by_cost);
+    *findings = (struct findings){ making->found, making->n_found };
+    return 0;
+}
+
+/* ---- printing ---- */
+
+void findings_print(const struct findings *findings, FILE *out)
+{
+    bool is_cut = findings->n > FINDINGS_ON_SCREEN;
+    size_t n = is_cut ? FINDINGS_ON_SCREEN - 1 : findings->n;
+    for (size_t i = 0; i < n; i++) {
+        const struct finding *f = &findings->all[i];
+        const char *quote = f->view[strcspn(f->view, "$ *()&;<>")] == '\0' ? "" : "'"; /* for a shell */
+        fputs("* ", out);
+        text_print(out, f->text);
+        fprintf(out, " (--view %s", quote);
+        text_print(out, f->view);
+        fprintf(out, "%s)\n", quote);
+    }
+    if (is_cut)
+        fprintf(out, "* and %zu that cost less (--view findings)\n", findings->n - n);
+    if (findings->n > 0)
+        fputc('\n', out);
+}
+
+int findings_table(const struct findings_input *input, struct table *table, struct err *err)
+{
+    struct findings findings;
+    if (findings_find(input, &findings, err) < 0)
+        return -1;
+    table_begin(table, input->source->arena);
+    report_metadata(input->source, table);
+    table_column(table, "Rule", "rule", TABLE_TEXT);
+    size_t subject = table_column(table, "Subject", "subject", TABLE_TEXT);
+    table_column(table, "Cost", "cost_ns", TABLE_NS);
+    table_column(table, "Share (%)", "share", TABLE_SHARE);
+    table_column(table, "from", "share_low", TABLE_SHARE);
+    table_column(table, "to", "share_high", TABLE_SHARE);
+    table_column(table, "Finding", "evidence", TABLE_TEXT);
+    table_column(table, "More", "view", TABLE_TEXT);
+    table->columns[subject].not_in_text = true;
+    for (size_t i = 0; i < findings.n; i++) {
+        const struct finding *f = &findings.all[i];
+        struct table_cell *cells = table_row(table, "finding");
+        if (cells == NULL)
+            break;
+        const struct table_cell values[] = { table_words(f->rule),   table_words(f->subject), table_number(f->cost_ns),
+                                             table_number(f->share), table_number(f->low),    table_number(f->high),
+                                             table_words(f->text),   table_words(f->view) };
+        memcpy(cells, values, sizeof values);
+    }
+    if (findings.n == 0)
+        table_note(table, "no rule found anything that exceeds its threshold");
+    report_losses(input->source, table);
+    return table->is_broken ? err_set(err, "out of memory for %zu findings", findings.n) : 0;
+}

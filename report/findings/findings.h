@@ -1,0 +1,43 @@
+/*
+ * What costs a program most, and why: sentences that each name a culprit, what it costs, and the view that shows more.
+ */
+#ifndef REPORT_FINDINGS_FINDINGS_H
+#define REPORT_FINDINGS_FINDINGS_H
+
+#include "report/folding.h"
+#include "report/sampled_tree.h"
+
+#define FINDINGS_ON_SCREEN 8 /* lines above the report */
+
+/* What findings are made from; all borrowed. */
+struct findings_input {
+    const struct report_source *source;   /* its tree with samples in it, where there are any */
+    const struct folding_list *libraries; /* classes that are not the program's own */
+};
+
+/* A cost that exceeds its rule's threshold with the whole interval.  Texts are the arena's. */
+struct finding {
+    const char *rule;    /* a word: mmprof-report(1) has the list */
+    const char *subject; /* a method, or a part of the JVM or the machine */
+    const char *text;    /* one line of plain English, which begins with the subject */
+    const char *view;    /* for 'mmprof report --view' */
+    double cost_ns;      /* of CPU time, or of waiting of all threads together */
+    double share;        /* what the threshold is of */
+    double low, high;    /* the interval of 95 % around the share; the share itself where it was measured */
+};
+
+struct findings {
+    const struct finding *all; /* those that cost most first; the arena's */
+    size_t n;
+};
+
+/* Returns 0 and *findings, or -1 with *err set: no memory. */
+int findings_find(const struct findings_input *input, struct findings *findings, struct err *err);
+
+/* The first of them, FINDINGS_ON_SCREEN lines at most, as they stand above the report. */
+void findings_print(const struct findings *findings, FILE *out);
+
+/* All of them, a row each.  Returns 0, or -1 with *err set: no memory. */
+int findings_table(const struct findings_input *input, struct table *table, struct err *err);
+
+#endif

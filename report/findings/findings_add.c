@@ -1,0 +1,83 @@
+/*
+ * What rules share: whether something is a finding, and whose code a context's time is.
+ */
+#include "report/findings/findings_internal.h"
+
+#include <string.h>
+
+#define LEAST_COST 0.01 /* of the recording's time: less is no trouble, whatever part of a little it is */
+
+int findings_add(struct findings_making *making, const struct finding_rule *rule, const struct finding *f,
+                 struct err *err)
+{
+    if (f->text == NULL || f->subject == NULL || f->view == NULL)
+        return err_set(err, "out of memory for findings");
+    if (!(f->low > rule->threshold) || !(f->cost_ns >= LEAST_COST * making->duration_ns))
+        return 0;
+    if (making->n_found == making->room) {
+        size_t room = making->room == 0 ? 32 : 2 * making->room;
+        struct finding *found = arena_alloc(making->source->arena, room * sizeof *found);
+        if (found == NULL)
+            return err_set(err, "out of memory for %zu findings", room);
+        if (making->n_found > 0)
+            memcpy(found, making->found, making->n_found * sizeof *found);
+        making->found = found;
+        making->room = room;
+    }
+    making->found[making->n_found] = *f;
+    making->found[making->n_found++].rule = rule->name;
+    return 0;
+}
+
+static bool is_jdk(const char *class_name)
+{
+    static const char *const packages[] = { "java/", "javax/", "jdk/", "sun/", "com/sun/" };
+    for (size_t i = 0; i < sizeof packages / sizeof *packages; i++)
+        if (strncmp(class_name, packages[i], strlen(packages[i])) == 0)
+            return true;
+    return false;
+}
+
+uint32_t *findings_owners(const struct findings_making *making, const struct calltree *tree)
+{
+    const struct report_source *source = making->source;
+    uint32_t *own = arena_alloc(source->arena, ((size_t)tree->n_nodes + 1) * sizeof *own);
+    uint32_t *framework = arena_alloc(source->arena, ((size_t)tree->n_nodes + 1) * sizeof *framework);
+    if (own == NULL || framework == NULL)
+        return NULL;
+    own[0] = framework[0] = CALLTREE_NONE;
+    for (uint32_t i = 1; i < tree->n_nodes; i++) { /* callers come before callees */
+        const struct calltree_node *node = &tree->nodes[i];
+        bool is_method = node->method < source->tree->n_methods, is_root = node->parent == i;
+        bool is_own = is_method && !making->is_library[node->method];
+        bool is_framework = is_method && !is_own && !is_jdk(report_name(source, node->method).class_name);
+        own[i] = is_root ? CALLTREE_NONE : is_own ? node->method : own[node->parent];
+        framework[i] = is_root ? CALLTREE_NONE : is_framework ? node->method : framework[node->parent];
+    }
+    for (uint32_t i = 1; i < tree->n_nodes; i++)
+        own[i] = own[i] != CALLTREE_NONE ? own[i] : framework[i];
+    return own;
+}
+
+bool *findings_ours(const struct findings_making *making, const struct calltree *tree)
+{
+    bool *is_ours = arena_alloc(making->source->arena, ((size_t)tree->n_nodes + 1) * sizeof *is_ours);
+    for (uint32_t i = 0; is_ours != NULL && i < tree->n_roots; i++)
+        is_ours[tree->roots[i].node] = tree->roots[i].part == VM_PART_APPLICATION;
+    for (uint32_t i = 1; is_ours != NULL && i < tree->n_nodes; i++)
+        is_ours[i] = is_ours[i] || is_ours[tree->nodes[i].parent];
+    return is_ours;
+}
+
+const char *findings_label(const struct findings_making *making, uint32_t method)
+{
+    struct method_name name = report_name(making->source, method);
+    return name.method == NULL ? NULL : java_names_display(making->source->arena, &name, JAVA_NAMES_SHORT);
+}
+
+const char *findings_time(const struct findings_making *making, double ns)
+{
+    char text[32];
+    table_format_ns(ns, text, sizeof text);
+    return arena_text(making->source->arena, text, strlen(text));
+}

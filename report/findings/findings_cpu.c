@@ -1,0 +1,356 @@
+/*
+ * Findings on CPU time: methods, the collector, the JIT compilers, and what threads waited for CPUs.
+ *
+ * A method's time here is that of its own code and of what it calls of libraries: the innermost method of the program's
+ * own is whose code can be changed.
+ */
+#include "report/findings/findings_internal.h"
+
+#include "core/trace/recording_info.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define METHODS_MOST 3u                /* that have a line; --view phases has the others */
+#define BLOCK        UINT64_C(1000000) /* ticks */
+#define TREE_BYTES   (UINT64_C(1) << 20)
+#define FROM_SAMPLES 0.01 /* of a method's time: with less from samples it was measured */
+
+/* Whose time it is; all the arena's. */
+struct own_code {
+    uint32_t *owner;    /* by context */
+    uint64_t *ticks;    /* by method: of its own code, with libraries */
+    double *errors;     /* by method, of its share; 0: it was measured; NAN: too few samples */
+    uint32_t *heaviest; /* by method: the context with most of that time */
+};
+
+/* What runs in libraries alone is a method of theirs. */
+static uint32_t owner_of(const struct own_code *code, const struct calltree *tree, uint32_t node)
+{
+    return code->owner[node] != CALLTREE_NONE ? code->owner[node] : tree->nodes[node].method;
+}
+
+/* Each sample is the own time of one method. */
+static int add_samples(const struct findings_making *making, const struct own_code *code,
+                       struct sample_profile *profile)
+{
+    const struct sampled_tree *sampled = making->source->sampled;
+    const struct calltree *tree = making->source->tree;
+    for (size_t i = 0; i < sampled->samples->n_kept; i++) {
+        const struct trace_kept_sample *sample = &sampled->samples->kept[i];
+        uint32_t leaf = sampled->leaf[i], method = CALLTREE_NONE;
+        if (leaf != CALLTREE_NONE && leaf != 0)
+            method = owner_of(code, tree, leaf);
+        const struct profile_sample add = { .time_ns = sample->ticks == TRACE_UNKNOWN ? 0 : sample->ticks,
+                                            .ns = sample->weight_ns,
+                                            .n = method < tree->n_methods ? 1 : 0,
+                                            .methods = &method };
+        if (sample_profile_add(profile, &add) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Sum up a tree's time by whose code it is.  Returns 0, or -1: no memory. */
+static int sum_own_code(const struct findings_making *making, const struct calltree *tree, struct own_code *code)
+{
+    struct arena *arena = making->source->arena;
+    size_t n = (size_t)making->source->tree->n_methods + 1;
+    bool *is_ours = findings_ours(making, tree);
+    *code = (struct own_code){ .owner = findings_owners(making, tree),
+                               .ticks = arena_alloc(arena, n * sizeof *code->ticks),
+                               .errors = arena_alloc(arena, n * sizeof *code->errors),
+                               .heaviest = arena_alloc(arena, n * sizeof *code->heaviest) };
+    if (is_ours == NULL || code->owner == NULL || code->ticks == NULL || code->errors == NULL || code->heaviest == NULL)
+        return -1;
+    for (uint32_t i = 1; i < tree->n_nodes; i++) {
+        if (!is_ours[i] || tree->nodes[i].method >= n - 1)
+            continue;
+        uint32_t method = owner_of(code, tree, i), heaviest = code->heaviest[method];
+        code->ticks[method] += tree->nodes[i].cpu_ticks;
+        if (heaviest == 0 || tree->nodes[heaviest].cpu_ticks < tree->nodes[i].cpu_ticks)
+            code->heaviest[method] = i;
+    }
+    return 0;
+}
+
+/* What probes alone say of it is no estimate: exact has that. */
+static void set_errors(const struct findings_making *making, const struct own_code *exact,
+                       const struct sample_profile *profile, struct own_code *code)
+{
+    for (uint32_t i = 0; i < making->source->tree->n_methods; i++) {
+        double ticks = (double)code->ticks[i], off = fabs(ticks - (double)exact->ticks[i]);
+        struct sample_share share = sample_profile_self(profile, i);
+        if (off > FROM_SAMPLES * ticks)
+            code->errors[i] = share.n_samples > 0 ? share.error / share.share * ticks / making->all_ticks : NAN;
+    }
+}
+
+static int find_own_code(const struct findings_making *making, struct own_code *code, struct err *err)
+{
+    const struct sampled_tree *sampled = making->source->sampled;
+    struct own_code exact;
+    struct sample_profile profile;
+    if (sum_own_code(making, making->source->tree, code) < 0 ||
+        (sampled != NULL && sum_own_code(making, sampled->ended, &exact) < 0))
+        return err_set(err, "out of memory for %u methods", making->source->tree->n_methods);
+    if (sampled == NULL)
+        return 0;
+    if (sample_profile_open(&profile, BLOCK, TREE_BYTES, err) < 0)
+        return -1;
+    int rc = add_samples(making, code, &profile) < 0 ? err_set(err, "out of memory for stack samples") : 0;
+    if (rc == 0)
+        set_errors(making, &exact, &profile, code);
+    sample_profile_free(&profile);
+    return rc;
+}
+
+/* ---- the sentence ---- */
+
+/* " in calls of JsonServlet.doGet": the innermost phase above it, or else the next method of the program's own. */
+static const char *called_by(const struct findings_making *making, const struct own_code *code, uint32_t method)
+{
+    const struct calltree *tree = making->source->tree;
+    uint32_t node = code->heaviest[method], found = CALLTREE_NONE;
+    for (; tree->nodes[node].parent != node; node = tree->nodes[node].parent) {
+        uint32_t of = tree->nodes[node].method;
+        bool is_other = of < tree->n_methods && of != method && !making->is_library[of];
+        if (is_other && tree->nodes[node].calls > 0) {
+            found = of;
+            break;
+        }
+        if (is_other && found == CALLTREE_NONE)
+            found = of;
+    }
+    const char *label = found == CALLTREE_NONE ? "" : findings_label(making, found);
+    if (label == NULL || label[0] == '\0')
+        return label;
+    return arena_printf(making->source->arena, ", called by %s", label);
+}
+
+/* ", most of it in SHA2.implCompress0": where the half of it is one other method's. */
+static const char *mostly_in(const struct findings_making *making, const struct own_code *code, uint32_t method)
+{
+    const struct calltree *tree = making->source->tree;
+    uint64_t *ticks = arena_alloc(making->source->arena, ((size_t)tree->n_methods + 1) * sizeof *ticks);
+    uint32_t most = method;
+    if (ticks == NULL)
+        return NULL;
+    for (uint32_t i = 1; i < tree->n_nodes; i++) {
+        uint32_t leaf = tree->nodes[i].method;
+        if (leaf >= tree->n_methods || code->owner[i] != method)
+            continue;
+        ticks[leaf] += tree->nodes[i].cpu_ticks;
+        most = ticks[leaf] > ticks[most] ? leaf : most;
+    }
+    bool is_most = most != method && 2 * ticks[most] > code->ticks[method];
+    const char *label = is_most ? findings_label(making, most) : "";
+    if (label == NULL || label[0] == '\0')
+        return label;
+    return arena_printf(making->source->arena, ", most of it in %s", label);
+}
+
+static int add_method(struct findings_making *making, const struct finding_rule *rule, const struct own_code *code,
+                      uint32_t method, struct err *err)
+{
+    struct arena *arena = making->source->arena;
+    double share = (double)code->ticks[method] / making->all_ticks, error = code->errors[method];
+    double ns = report_ns(making->source, code->ticks[method]);
+    const char *label = findings_label(making, method), *in = mostly_in(making, code, method);
+    const char *from = called_by(making, code, method), *time = findings_time(making, ns);
+    if (label == NULL || in == NULL || from == NULL || time == NULL)
+        return err_set(err, "out of memory for findings");
+    const char *interval = error > 0 ? arena_printf(arena, " \xc2\xb1%.0f", error * 100) : "";
+    const struct finding f = { .subject = label,
+                               .text = interval == NULL
+                                           ? NULL
+                                           : arena_printf(arena, "%s uses %.0f%s %% of the CPU time, %s%s%s", label,
+                                                          share * 100, interval, time, in, from),
+                               .view = arena_printf(arena, "callers=%s", label),
+                               .cost_ns = ns,
+                               .share = share,
+                               .low = share - error,
+                               .high = share + error };
+    return findings_add(making, rule, &f, err);
+}
+
+int findings_look_cpu(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+{
+    struct own_code code;
+    if (!making->has_cpu_time)
+        return 0;
+    if (find_own_code(making, &code, err) < 0)
+        return -1;
+    for (uint32_t taken = 0; taken < METHODS_MOST; taken++) {
+        uint32_t most = 0;
+        for (uint32_t i = 1; i < making->source->tree->n_methods; i++)
+            most = code.ticks[i] > code.ticks[most] ? i : most;
+        if (code.ticks[most] == 0)
+            break;
+        if (add_method(making, rule, &code, most, err) < 0)
+            return -1;
+        code.ticks[most] = 0;
+    }
+    return 0;
+}
+
+/* ---- the JVM's own threads ---- */
+
+/* The collector's pauses, as the JVM counted them. */
+struct pauses_sum {
+    double n, ns, longest_ns;
+};
+
+static struct pauses_sum sum_pauses(const struct report_source *source)
+{
+    struct pauses_sum sum = { 0, 0, 0 };
+    struct info_collector told;
+    for (uint32_t i = 0; info_read(source->reader, INFO_PAUSES_GC, i, source->arena, &told) >= 3; i++) {
+        sum.n += (double)told.n;
+        sum.ns += (double)told.ns;
+    }
+    for (size_t i = 0; i < trace_n_collections(source->reader); i++)
+        sum.longest_ns = fmax(sum.longest_ns, (double)trace_collection(source->reader, i)->ns);
+    return sum;
+}
+
+#define COLLECTIONS_LEAST 3   /* fewer are no rule of the program */
+#define RECOMPILATION     0.1 /* of the time, in which changed classes were compiled again */
+
+int findings_look_collector(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+{
+    const struct report_source *source = making->source;
+    struct arena *arena = source->arena;
+    struct pauses_sum pauses = sum_pauses(source);
+    double cpu_ns = report_ns(source, making->shares.part_ticks[VM_PART_GC]);
+    double cpu_share = making->cpu_ns > 0 ? cpu_ns / making->cpu_ns : 0;
+    double wall_share = making->duration_ns > 0 ? pauses.ns / making->duration_ns : 0;
+    if (!making->has_cpu_time || pauses.n < COLLECTIONS_LEAST)
+        return 0;
+    const char *cpu = findings_time(making, cpu_ns), *stops = findings_time(making, pauses.ns);
+    const char *longest = pauses.longest_ns > 0 ? findings_time(making, pauses.longest_ns) : "not known";
+    if (cpu == NULL || stops == NULL || longest == NULL)
+        return err_set(err, "out of memory for findings");
+    const char *used =
+        cpu_ns <= 0 ? "" : arena_printf(arena, "uses %.0f %% of the CPU time, %s, and ", cpu_share * 100, cpu);
+    double share = fmax(cpu_share, wall_share);
+    const struct finding f = { .subject = "garbage collector",
+                               .text = used == NULL
+                                           ? NULL
+                                           : arena_printf(arena,
+                                                          "garbage collector: %sstopped the program %.0f times "
+                                                          "for %s, %s at most",
+                                                          used, pauses.n, stops, longest),
+                               .view = trace_n_collections(source->reader) > 0 ? "collections" : "pauses",
+                               .cost_ns = fmax(cpu_ns, pauses.ns),
+                               .share = share,
+                               .low = share,
+                               .high = share };
+    return findings_add(making, rule, &f, err);
+}
+
+/* Was much of it compiled again because the recording changed classes? */
+static bool is_recompiled(const struct findings_making *making)
+{
+    double ms = info_number(making->source->reader, INFO_LIVE_WINDOWS_MS);
+    return ms * 1e6 > RECOMPILATION * making->duration_ns;
+}
+
+int findings_look_compilers(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+{
+    const struct report_source *source = making->source;
+    double c1_ns = report_ns(source, making->shares.part_ticks[VM_PART_C1]);
+    double c2_ns = report_ns(source, making->shares.part_ticks[VM_PART_C2]);
+    double share = making->cpu_ns > 0 ? (c1_ns + c2_ns) / making->cpu_ns : 0;
+    const char *time = findings_time(making, c1_ns + c2_ns);
+    const char *why = is_recompiled(making) ? "the recording had code compiled again, record for longer"
+                                            : "the program is still warming up";
+    if (!making->has_cpu_time)
+        return 0;
+    const struct finding f = { .subject = "JIT compilers",
+                               .text = time == NULL ? NULL
+                                                    : arena_printf(source->arena,
+                                                                   "JIT compilers use %.0f %% of the CPU time, %s: %s",
+                                                                   share * 100, time, why),
+                               .view = "timeline",
+                               .cost_ns = c1_ns + c2_ns,
+                               .share = share,
+                               .low = share,
+                               .high = share };
+    return findings_add(making, rule, &f, err);
+}
+
+/* ---- the kernel and the machine ---- */
+
+#define FAULT_NS 1000.0 /* in the kernel, on current machines; more in a virtual one */
+
+int findings_look_faults(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+{
+    const uint64_t *metrics = making->shares.all_metrics;
+    if (!making->has_cpu_time || making->source->tree->n_metrics == 0 || metrics == NULL)
+        return 0;
+    double n = (double)metrics[CALLTREE_FAULTS], share = n * FAULT_NS / making->cpu_ns;
+    struct arena *arena = making->source->arena;
+    const struct finding f = { .subject = "page faults",
+                               .text =
+                                   arena_printf(arena,
+                                                "page faults: %.0f for each second of CPU time, about %.0f %% of it: "
+                                                "memory is touched for the first time, or was given back",
+                                                n / making->cpu_ns * 1e9, share * 100),
+                               .view = "timeline",
+                               .cost_ns = n * FAULT_NS,
+                               .share = share,
+                               .low = share,
+                               .high = share };
+    return findings_add(making, rule, &f, err);
+}
+
+int findings_look_preempted(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+{
+    const struct calltree *tree = making->source->tree;
+    double waited_ns = 0, cpu_ns = 0;
+    for (uint32_t i = 0; i < tree->n_threads; i++)
+        if (tree->threads[i].is_known && tree->threads[i].part == VM_PART_APPLICATION) {
+            waited_ns += report_ns(making->source, tree->threads[i].wait_ticks);
+            cpu_ns += report_ns(making->source, tree->threads[i].cpu_ticks);
+        }
+    double share = cpu_ns > 0 ? waited_ns / cpu_ns : 0;
+    const char *waited = findings_time(making, waited_ns), *ran = findings_time(making, cpu_ns);
+    if (!making->has_cpu_time)
+        return 0;
+    const struct finding f = { .subject = "application threads",
+                               .text = waited == NULL || ran == NULL
+                                           ? NULL
+                                           : arena_printf(making->source->arena,
+                                                          "application threads were preempted and waited %s for a CPU, "
+                                                          "beside %s on one: there are too few CPUs for what runs",
+                                                          waited, ran),
+                               .view = "timeline",
+                               .cost_ns = waited_ns,
+                               .share = share,
+                               .low = share,
+                               .high = share };
+    return findings_add(making, rule, &f, err);
+}
+
+int findings_look_stolen(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+{
+    double stolen_ns = report_stolen_ns(making->source);
+    double share = making->cpu_ns > 0 ? stolen_ns / making->cpu_ns : 0;
+    const char *time = findings_time(making, stolen_ns);
+    const struct finding f = { .subject = "this machine's host",
+                               .text =
+                                   time == NULL
+                                       ? NULL
+                                       : arena_printf(making->source->arena,
+                                                      "this machine's host withheld CPUs for %s (steal time), which "
+                                                      "the program's CPU times include",
+                                                      time),
+                               .view = "timeline",
+                               .cost_ns = stolen_ns,
+                               .share = share,
+                               .low = share,
+                               .high = share };
+    return findings_add(making, rule, &f, err);
+}

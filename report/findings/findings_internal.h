@@ -1,0 +1,64 @@
+/*
+ * Shared by the rules of findings.
+ */
+#ifndef REPORT_FINDINGS_FINDINGS_INTERNAL_H
+#define REPORT_FINDINGS_FINDINGS_INTERNAL_H
+
+#include "report/findings/findings.h"
+#include "report/shares.h"
+
+struct findings_making;
+
+/* What a rule looks for: findings_add() compares with the threshold.  Returns 0, or -1 with *err set: no memory. */
+struct finding_rule {
+    const char *name;
+    double threshold; /* of the finding's share: 0.1 is 10 % */
+    double ratio;     /* how many times the rest's; 0: nothing is compared with the rest */
+    int (*look)(struct findings_making *making, const struct finding_rule *rule, struct err *err);
+};
+
+extern const struct finding_rule finding_rules[]; /* one without a name ends them */
+
+struct findings_making {
+    const struct report_source *source; /* the input's */
+    const struct calltree *measured;    /* what probes alone know: counters */
+    const bool *is_library;             /* by method; the arena's */
+    struct shares shares;               /* of no rows: the parts of the process */
+    double duration_ns, cpu_ns;         /* of the recording; of the process within it: 100 % */
+    double all_ticks;                   /* the same: what the report's shares are of */
+    bool has_cpu_time;                  /* the source's times are of CPUs; those of an emulator say nothing */
+    bool is_simulated;
+    struct finding *found; /* the arena's */
+    size_t n_found, room;
+};
+
+/*
+ * Take a finding, unless its interval has the threshold in it, or it costs next to nothing.  f->rule is set here.
+ * Returns 0, or -1 with *err set: no memory.
+ */
+int findings_add(struct findings_making *making, const struct finding_rule *rule, const struct finding *f,
+                 struct err *err);
+
+/* By context: the innermost method of the program's own code on its path; or of a framework, where there is none; or
+ * CALLTREE_NONE.  The arena's; NULL: no memory. */
+uint32_t *findings_owners(const struct findings_making *making, const struct calltree *tree);
+
+/* By context: is it in a thread of the application?  The arena's; NULL: no memory. */
+bool *findings_ours(const struct findings_making *making, const struct calltree *tree);
+
+/* A method's label: "RiskEngine.exposure".  NULL: no memory. */
+const char *findings_label(const struct findings_making *making, uint32_t method);
+
+/* "12.3 s" in the arena; NULL: no memory. */
+const char *findings_time(const struct findings_making *making, double ns);
+
+/* The rules' functions, a file for each kind of data. */
+int findings_look_cpu(struct findings_making *making, const struct finding_rule *rule, struct err *err);
+int findings_look_collector(struct findings_making *making, const struct finding_rule *rule, struct err *err);
+int findings_look_compilers(struct findings_making *making, const struct finding_rule *rule, struct err *err);
+int findings_look_faults(struct findings_making *making, const struct finding_rule *rule, struct err *err);
+int findings_look_preempted(struct findings_making *making, const struct finding_rule *rule, struct err *err);
+int findings_look_stolen(struct findings_making *making, const struct finding_rule *rule, struct err *err);
+int findings_look_misses(struct findings_making *making, const struct finding_rule *rule, struct err *err);
+
+#endif

@@ -1,0 +1,107 @@
+#include "report/folding.h"
+
+#include "core/base/pattern.h"
+#include "core/base/vec.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* report/frameworks.txt, which the build makes an array of; it ends with a 0. */
+extern const unsigned char frameworks_text[];
+
+struct folding_list {
+    struct pattern *patterns;
+    size_t n;
+};
+
+#define LINE_MOST 4096
+
+/* The file's text; the arena's. */
+static const char *text_of(const char *path, struct arena *arena, struct err *err)
+{
+    char *text = NULL, line[LINE_MOST];
+    size_t n = 0;
+    FILE *out, *in = fopen(path, "re");
+    if (in == NULL) {
+        err_set(err, "cannot open '%s': %s", path, strerror(errno));
+        err_next(err, "name a file with a pattern of classes in each line, such as 'org.apache.catalina.*'");
+        return NULL;
+    }
+    out = open_memstream(&text, &n);
+    while (out != NULL && fgets(line, sizeof line, in) != NULL)
+        fputs(line, out);
+    bool is_read = !ferror(in) && out != NULL && fclose(out) == 0;
+    fclose(in);
+    const char *copy = is_read ? arena_text(arena, text, n) : NULL;
+    free(text);
+    if (copy == NULL)
+        err_set(err, "cannot read '%s'", path);
+    return copy;
+}
+
+/* A line without its comment and blanks; *n of it. */
+static const char *trimmed(const char *line, size_t *n)
+{
+    size_t all = strcspn(line, "#\n");
+    size_t blanks = strspn(line, " \t\r");
+    line += blanks < all ? blanks : all;
+    all -= blanks < all ? blanks : all;
+    while (all > 0 && strchr(" \t\r", line[all - 1]) != NULL)
+        all--;
+    *n = all;
+    return line;
+}
+
+static int take_lines(struct folding_list *folding, const char *text, const char *path, struct arena *arena,
+                      struct err *err)
+{
+    size_t room = 1;
+    for (const char *at = text; *at != '\0'; at++)
+        room += *at == '\n';
+    folding->patterns = arena_alloc(arena, room * sizeof *folding->patterns);
+    if (folding->patterns == NULL)
+        return err_set(err, "out of memory for the patterns of '%s'", path);
+    while (*text != '\0') {
+        size_t n, all = strcspn(text, "\n");
+        const char *line = trimmed(text, &n), *word = arena_text(arena, line, n);
+        if (word == NULL)
+            return err_set(err, "out of memory for the patterns of '%s'", path);
+        if (n > 0 && pattern_parse(&folding->patterns[folding->n++], word) < 0) {
+            err_set(err, "'%s' in '%s' is no pattern of classes", word, path);
+            return err_next(err, "write one in each line, such as 'org.apache.catalina.*'");
+        }
+        text += all + (text[all] == '\n');
+    }
+    return 0;
+}
+
+const struct folding_list *folding_read(const char *path, struct arena *arena, struct err *err)
+{
+    struct folding_list *folding = arena_alloc(arena, sizeof *folding);
+    const char *text = path == NULL ? (const char *)frameworks_text : text_of(path, arena, err);
+    if (folding == NULL)
+        err_set(err, "out of memory for the list of frameworks");
+    if (folding == NULL || text == NULL ||
+        take_lines(folding, text, path == NULL ? "report/frameworks.txt" : path, arena, err) < 0)
+        return NULL;
+    return folding;
+}
+
+bool folding_has(const struct folding_list *folding, const char *class_name)
+{
+    size_t n = strlen(class_name);
+    for (size_t i = 0; i < folding->n; i++)
+        if (pattern_matches_class(&folding->patterns[i], class_name, n))
+            return true;
+    return false;
+}
+
+const bool *folding_methods(const struct folding_list *folding, const struct report_source *source)
+{
+    uint32_t n = source->tree->n_methods;
+    bool *is_listed = arena_alloc(source->arena, ((size_t)n + 1) * sizeof *is_listed);
+    for (uint32_t i = 0; is_listed != NULL && i < n; i++)
+        is_listed[i] = folding_has(folding, report_name(source, i).class_name);
+    return is_listed;
+}

@@ -1,0 +1,211 @@
+/* Findings: each rule just above its threshold and just below it; none where nothing is wrong. */
+#include "report/findings/findings.h"
+
+#include "test/unit/table_printed.h"
+#include "test/unit/tap.h"
+#include "test/unit/trace_made.h"
+
+static struct arena arena;
+static struct err err;
+
+enum { HANDLE, PRICE, DIGEST };
+
+/* A recording of 10 s, which the application's thread is on a CPU for; 1 tick is 1 ms. */
+struct program {
+    uint64_t price_ms;               /* of it in PRICE, */
+    uint64_t digest_ms;              /* with what that calls of the JDK */
+    uint64_t gc_ms, c1_ms, c2_ms;    /* of other threads */
+    const char *collections;         /* "N NS NAME" */
+    uint64_t n_faults, preempted_ms; /* preempted_ms: that the thread waits for a CPU, in the 10 s */
+    const char *stolen_ns;
+    uint64_t run_ms; /* that the thread is on a CPU; 0: 10 s */
+};
+
+static void write_threads(struct maker *m, const struct program *p)
+{
+    uint64_t run = p->run_ms == 0 ? 10000 - p->preempted_ms : p->run_ms;
+    KERNEL(m, AT(TRACE_CPU_IN, 0, 0), AT(TRACE_CPU_IN, 1, 0), AT(TRACE_CPU_IN, 2, 0), AT(TRACE_CPU_IN, 3, 0));
+    for (uint64_t i = 0; i < p->n_faults; i++)
+        KERNEL(m, AT(TRACE_PAGE_FAULT, 0, 1));
+    KERNEL(m, AT(TRACE_CPU_OUT, 1, p->gc_ms), AT(TRACE_CPU_OUT, 2, p->c1_ms), AT(TRACE_CPU_OUT, 3, p->c2_ms));
+    if (p->preempted_ms > 0)
+        KERNEL(m, AT(TRACE_CPU_PREEMPTED, 0, run - 10), AT(TRACE_CPU_IN, 0, run - 10 + p->preempted_ms));
+    KERNEL(m, AT(TRACE_CPU_OUT, 0, run + p->preempted_ms));
+}
+
+static void make_program(struct maker *m, const struct program *p)
+{
+    static const struct trace_counter faults = { "page-faults", "", false, TRACE_COUNTER_EVENT, 0 };
+    maker_open_scaled(m, "findings.dat", 1000000);
+    maker_info(m, "offcpu", "perf");
+    maker_must(m, trace_write_counters(m->writer, &faults, 1, &m->err));
+    maker_thread(m, 0, "main", true);
+    maker_thread(m, 1, "GC Thread#0", false);
+    maker_thread(m, 2, "C1 CompilerThre", false);
+    maker_thread(m, 3, "C2 CompilerThre", false);
+    maker_method(m, HANDLE, "jakarta/servlet/Servlet", "service", "()V");
+    maker_method(m, PRICE, "com/acme/Shop", "price", "()V");
+    maker_method(m, DIGEST, "java/security/Digest", "run", "()V");
+    if (p->collections != NULL)
+        maker_info(m, "pauses.gc.0", p->collections);
+    if (p->stolen_ns != NULL)
+        maker_info(m, "machine.stolen_ns", p->stolen_ns);
+    write_threads(m, p);
+    uint64_t end = 100 + p->price_ms;
+    STEPS(m, 0, ENTER(HANDLE, 100), ENTER(PRICE, 100), ENTER(DIGEST, 100), EXIT(DIGEST, 100 + p->digest_ms),
+          EXIT(PRICE, end), EXIT(HANDLE, end));
+}
+
+static struct findings_input input_of(const struct report_source *source)
+{
+    return (struct findings_input){ .source = source, .libraries = folding_read(NULL, &arena, &err) };
+}
+
+/* The lines above the report. */
+static const char *lines_of(const struct report_source *source)
+{
+    const struct findings_input input = input_of(source);
+    struct findings findings;
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+    if (input.libraries == NULL || findings_find(&input, &findings, &err) < 0)
+        printf("Bail out! %s\n", err.text);
+    else
+        findings_print(&findings, out);
+    fclose(out);
+    const char *copy = arena_text(&arena, text, n);
+    free(text);
+    return copy;
+}
+
+static void check_lines(const char *claim, const struct program *p, const char *expected)
+{
+    struct maker m;
+    struct trace_made made;
+    make_program(&m, p);
+    trace_made_open(&made, &m, 10000, &arena);
+    CHECK_TEXT(claim, lines_of(&made.source), expected);
+    trace_made_close(&made);
+}
+
+static void test_thresholds(void)
+{
+    static const struct {
+        const char *claim;
+        struct program program;
+        const char *lines;
+    } rows[] = {
+        { "nothing is found where nothing is wrong", { .price_ms = 900, .digest_ms = 100 }, "" },
+        { "a method of the program's own that uses more than 10 % of the CPU time, with what it calls of the JDK",
+          { .price_ms = 1010, .digest_ms = 900 },
+          "* Shop.price uses 10 % of the CPU time, 1.01 s, most of it in Digest.run (--view callers=Shop.price)\n\n" },
+        { "not one of exactly that", { .price_ms = 1000, .digest_ms = 900 }, "" },
+        { "nor in a program that hardly runs", { .price_ms = 90, .digest_ms = 10, .run_ms = 200 }, "" },
+        { "a collector that uses more than 5 % of the CPU time",
+          { .gc_ms = 530, .collections = "40 90000000 young" },
+          "* garbage collector: uses 5 % of the CPU time, 530 ms, and stopped the program 40 times for 90.0 ms, not "
+          "known at most (--view pauses)\n\n" },
+        { "not one that uses less", { .gc_ms = 520, .collections = "40 90000000 young" }, "" },
+        { "one that stops the program for more than 5 % of the time",
+          { .collections = "4 510000000 full" },
+          "* garbage collector: stopped the program 4 times for 510 ms, not known at most (--view pauses)\n\n" },
+        { "not for less", { .collections = "4 490000000 full" }, "" },
+        { "not two collections, which say little", { .collections = "2 5000000000 full" }, "" },
+        { "JIT compilers that use more than 25 % of the CPU time",
+          { .c1_ms = 400, .c2_ms = 3000 },
+          "* JIT compilers use 25 % of the CPU time, 3.40 s: the program is still warming up (--view timeline)\n\n" },
+        { "not less", { .c1_ms = 400, .c2_ms = 2900 }, "" },
+        { "threads that wait for a CPU for more than a fifth of the time that they have one",
+          { .preempted_ms = 1700 },
+          "* application threads were preempted and waited 1.70 s for a CPU, beside 8.30 s on one: there are too few "
+          "CPUs for what runs (--view timeline)\n\n" },
+        { "not less", { .preempted_ms = 1600 }, "" },
+        { "a host that keeps more than 5 % of the CPU time",
+          { .stolen_ns = "510000000" },
+          "* this machine's host withheld CPUs for 510 ms (steal time), which the program's CPU times include (--view "
+          "timeline)\n\n" },
+        { "not less", { .stolen_ns = "490000000" }, "" },
+        { "what costs most comes first",
+          { .price_ms = 3000, .c2_ms = 5000 },
+          "* JIT compilers use 33 % of the CPU time, 5.00 s: the program is still warming up (--view timeline)\n"
+          "* Shop.price uses 20 % of the CPU time, 3.00 s (--view callers=Shop.price)\n\n" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        check_lines(rows[i].claim, &rows[i].program, rows[i].lines);
+}
+
+/* Instructions, cycles and misses of L2 for each: price has misses of its own, digest is the rest. */
+static const char *lines_of_misses(uint64_t n_misses)
+{
+    static const struct trace_counter counters[] = { { "cycles", "", true, TRACE_COUNTER_EVENT, 0 },
+                                                     { "instructions", "", true, TRACE_COUNTER_EVENT, 0 },
+                                                     { "l2-data-misses", "", true, TRACE_COUNTER_EVENT, 0 } };
+    struct maker m;
+    struct trace_made made;
+    maker_open_scaled(&m, "misses.dat", 1000000);
+    maker_info(&m, "offcpu", "perf");
+    maker_info(&m, "simulated", "a processor");
+    maker_must(&m, trace_write_counters(m.writer, counters, 3, &m.err));
+    m.n_counters = 3;
+    maker_thread(&m, 0, "main", true);
+    maker_method(&m, PRICE, "com/acme/Shop", "price", "()V");
+    maker_method(&m, HANDLE, "com/acme/Shop", "handle", "()V");
+    KERNEL(&m, AT(TRACE_CPU_IN, 0, 0), AT(TRACE_CPU_OUT, 0, 10000));
+    STEPS(&m, 0, ENTER(HANDLE, 0, 0, 0, 0), ENTER(PRICE, 5000, 100000, 100000, 200),
+          EXIT(PRICE, 10000, 900000, 200000, 200 + n_misses), EXIT(HANDLE, 10000, 900000, 200000, 200 + n_misses));
+    trace_made_open(&made, &m, 10000, &arena);
+    const char *lines = lines_of(&made.source);
+    bool is_found = strstr(lines, "Shop.price misses the caches: per 1,000 instructions") != NULL;
+    trace_made_close(&made);
+    return is_found ? "found" : "not found";
+}
+
+static void test_misses(void)
+{
+    CHECK_TEXT("a method that misses more than 3 times as often as the rest is found", lines_of_misses(610), "found");
+    CHECK_TEXT("one that does so less often is not", lines_of_misses(590), "not found");
+}
+
+static void test_table(void)
+{
+    const struct program p = { .price_ms = 3000, .digest_ms = 100 };
+    struct maker m;
+    struct trace_made made;
+    struct table table;
+    make_program(&m, &p);
+    trace_made_open(&made, &m, 10000, &arena);
+    const struct findings_input input = input_of(&made.source);
+    maker_must(&m, findings_table(&input, &table, &m.err));
+    CHECK_TEXT("as CSV, with the interval", printed(&table, CSV, &arena),
+               "kind,rule,subject,cost_ns,share,share_low,share_high,evidence,view\r\n"
+               "finding,cpu,Shop.price,3000000000,0.29999999999999999,0.29999999999999999,0.29999999999999999,"
+               "\"Shop.price uses 30 % of the CPU time, 3.00 s\",callers=Shop.price\r\n");
+    trace_made_close(&made);
+}
+
+static void test_list(void)
+{
+    const struct {
+        const char *name;
+        bool is_listed;
+    } rows[] = { { "java/lang/String", true },
+                 { "org/apache/catalina/core/StandardWrapper", true },
+                 { "com/acme/shop/PriceService", false },
+                 { "com/sun/tools/javac/Main", false },
+                 { "org/h2/command/Parser", true } };
+    const struct folding_list *list = folding_read(NULL, &arena, &err);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        CHECK(rows[i].name, folding_has(list, rows[i].name) == rows[i].is_listed);
+    CHECK("a list that is not there is an error", folding_read("/nowhere/list", &arena, &err) == NULL);
+    arena_free(&arena);
+}
+
+int main(void)
+{
+    test_thresholds();
+    test_misses();
+    test_table();
+    test_list();
+    return tap_done();
+}
