@@ -113,7 +113,9 @@ int command_compare(int argc, char **argv, struct err *err)
     bool done;
     if (parse(argc, argv, &arguments, &done, err) < 0)
         return -1;
-    int rc = done ? 0 : run(&arguments, &arena, err);
+    int rc = done ? 0 : trace_argument_find(&arena, arguments.paths, COMPARE_MAX, &arguments.n, err);
+    if (rc == 0 && !done)
+        rc = run(&arguments, &arena, err);
     arena_free(&arena);
     return rc;
 }

@@ -443,6 +443,19 @@ static void warn(const struct trace_reader *reader, const char *path)
         fprintf(stderr, "mmprof dump: '%s' has no end: the recorder did not finish, or the file is cut\n", path);
 }
 
+static int dump_path(const char *path, bool has_events, bool salvage, struct err *err)
+{
+    struct trace_reader *reader;
+    double ns_per_tick = read_ns_per_tick(path, salvage);
+    if (trace_open(&reader, path, salvage, err) < 0)
+        return -1;
+    int rc = dump_trace(stdout, reader, has_events, ns_per_tick, err);
+    if (rc == 0)
+        warn(reader, path);
+    trace_close(reader);
+    return rc;
+}
+
 int command_dump(int argc, char **argv, struct err *err)
 {
     bool salvage = false, tables = false, done;
@@ -458,13 +471,10 @@ int command_dump(int argc, char **argv, struct err *err)
         return -1;
     if (done)
         return 0;
-    struct trace_reader *reader;
-    double ns_per_tick = read_ns_per_tick(path, salvage);
-    if (trace_open(&reader, path, salvage, err) < 0)
-        return -1;
-    int rc = dump_trace(stdout, reader, !tables, ns_per_tick, err);
+    struct arena arena = { NULL, 0 };
+    int rc = trace_argument_one(&arena, &path, err);
     if (rc == 0)
-        warn(reader, path);
-    trace_close(reader);
+        rc = dump_path(path, !tables, salvage, err);
+    arena_free(&arena);
     return rc;
 }

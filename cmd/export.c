@@ -3,10 +3,12 @@
  */
 #include "cmd/output_file.h"
 #include "cmd/trace_argument.h"
+#include "core/trace/recording_info.h"
 #include "report/export/export.h"
 #include "report/view/phase_report.h"
 #include "report/view/view_pass.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -45,7 +47,7 @@ static int parse(int argc, char **argv, struct export_options *o, bool *done, st
         { 0, "per-thread", NULL, OPTION_FLAG, &o->per_thread, "a tree for each thread (folded, speedscope, pprof)" },
         { 0, "min-share", "SHARE", OPTION_FRACTION, &o->min_share,
           "add contexts with less of the time to their callers (0)" },
-        { 0, "min-slice", "SECONDS", OPTION_SECONDS, &o->min_slice_s,
+        { 0, "min-slice", "TIME", OPTION_SECONDS, &o->min_slice_s,
           "leave out shorter slices (chrome; as many as fit 200,000)" },
         { 0, "clock", "CLOCK", OPTION_TEXT, &o->clock, "cpu, or wall: waiting counts too (json, csv; cpu)" },
         { 'q', "quiet", NULL, OPTION_FLAG, &o->quiet, "do not say what was left out" },
@@ -158,8 +160,30 @@ static const struct format *find_format(const char *name, struct err *err)
 
 /* ---- the whole ---- */
 
+/* That of the JVM of a trace; 0: not known.  The trace is read later, when there is where to write to. */
+static pid_t traced_pid(const struct export_options *o)
+{
+    struct trace_reader *outline;
+    struct err ignored;
+    if (trace_outline(&outline, o->path, o->salvage, &ignored) < 0)
+        return 0;
+    const char *text = info_text(outline, INFO_JVM_PID);
+    pid_t pid = text == NULL ? 0 : (pid_t)atoi(text);
+    trace_close(outline);
+    return pid;
+}
+
+static int open_output(const struct export_options *o, char name[PATH_MAX], struct output_file *file, struct err *err)
+{
+    bool has_pid = o->output != NULL && strstr(o->output, "%p") != NULL;
+    if (o->output != NULL && output_file_name(o->output, "-o", has_pid ? traced_pid(o) : 0, name, err) < 0)
+        return -1;
+    return output_file_open(file, o->output == NULL ? NULL : name, "-o", err);
+}
+
 static int run_export(struct export_run *run, struct err *err)
 {
+    char name[PATH_MAX];
     const struct export_options *o = run->options;
     const struct format *format = find_format(o->format, err);
     struct output_file file;
@@ -169,7 +193,7 @@ static int run_export(struct export_run *run, struct err *err)
         err_set(err, "%s is binary: not for a terminal", format->name);
         return err_next(err, "name a file with -o, like 'profile.pb.gz'");
     }
-    if (output_file_open(&file, o->output, "-o", err) < 0)
+    if (open_output(o, name, &file, err) < 0)
         return -1;
     return output_file_close(&file, format->write(run, file.out, err), err);
 }
@@ -181,7 +205,9 @@ int command_export(int argc, char **argv, struct err *err)
     bool done;
     if (parse(argc, argv, &options, &done, err) < 0)
         return -1;
-    int rc = done ? 0 : run_export(&run, err);
+    int rc = done ? 0 : trace_argument_one(&run.arena, &options.path, err);
+    if (rc == 0 && !done)
+        rc = run_export(&run, err);
     view_pass_close(&run.pass);
     arena_free(&run.arena);
     return rc;

@@ -82,15 +82,28 @@ static int run_none(const char *name, const char *word, struct err *err)
     return err_next(err, "run 'mmprof help' for the list of commands");
 }
 
+/* 'help COMMAND' is 'COMMAND --help'.  *command is NULL where it is none of the table. */
+static int run(int argc, char **argv, const struct command **command, struct err *err)
+{
+    static char option[] = "--help";
+    bool is_help = argc > 2 && strcmp(argv[1], "help") == 0;
+    char *help[] = { argv[2], option, NULL };
+    const char *name = is_help ? argv[2] : argv[1];
+    *command = find_command(name);
+    if (*command == NULL)
+        return run_none(name, argv[2], err);
+    return is_help ? (*command)->run(2, help, err) : (*command)->run(argc - 1, argv + 1, err);
+}
+
 int main(int argc, char **argv)
 {
     struct err err = { "" };
+    const struct command *command;
     if (argc < 2) {
         print_help(stderr);
         return 1;
     }
-    const struct command *command = find_command(argv[1]);
-    int status = command == NULL ? run_none(argv[1], argv[2], &err) : command->run(argc - 1, argv + 1, &err);
+    int status = run(argc, argv, &command, &err);
     if (output_check(&err) == 0 && status >= 0) /* in any case: then that is why the command failed */
         return status;
     fprintf(stderr, "mmprof%s%s: ", command == NULL ? "" : " ", command == NULL ? "" : command->name);

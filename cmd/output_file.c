@@ -4,6 +4,47 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What stands for the letter behind a %; "" for one that has no meaning. */
+static void expand(char letter, pid_t pid, char *text, size_t n)
+{
+    time_t now = time(NULL);
+    struct tm local;
+    text[0] = '\0';
+    if (letter == 'p')
+        snprintf(text, n, "%d", (int)pid);
+    else if (letter == 't' && localtime_r(&now, &local) != NULL)
+        strftime(text, n, "%Y%m%d-%H%M%S", &local);
+    else if (letter == 'h' && gethostname(text, n) < 0)
+        text[0] = '\0';
+    else if (letter == '%')
+        snprintf(text, n, "%%");
+    text[n - 1] = '\0';
+}
+
+int output_file_name(const char *pattern, const char *option, pid_t pid, char name[PATH_MAX], struct err *err)
+{
+    char text[256];
+    size_t used = 0;
+    for (const char *at = pattern; *at != '\0'; at++) {
+        snprintf(text, sizeof text, "%c", *at);
+        if (at[0] == '%' && at[1] == 'p' && pid == 0) {
+            err_set(err, "%%p in '%s' is a JVM's process ID, and it has none yet", pattern);
+            return err_next(err, "put %%t, the time, into the name that %s gives", option);
+        }
+        if (at[0] == '%' && at[1] != '\0' && strchr("pth%", at[1]) != NULL)
+            expand(*++at, pid, text, sizeof text);
+        size_t n = strlen(text);
+        if (used + n >= PATH_MAX)
+            return err_set(err, "the name '%.60s...' is too long", pattern);
+        memcpy(name + used, text, n);
+        used += n;
+    }
+    name[used] = '\0';
+    return 0;
+}
 
 static int cannot_write(const struct output_file *file, struct err *err)
 {

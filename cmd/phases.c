@@ -193,7 +193,9 @@ int command_phases(int argc, char **argv, struct err *err)
         return -1;
     if (done)
         return 0;
-    int rc = run_phases(&run, err);
+    int rc = trace_argument_one(&run.arena, &options.path, err);
+    if (rc == 0)
+        rc = run_phases(&run, err);
     view_pass_close(&run.pass);
     arena_free(&run.arena);
     return rc;

@@ -1,6 +1,7 @@
 /*
  * mmprof profile: one live recording, and the report; or record, select the phases, record these again, report.
  */
+#include "cmd/output_file.h"
 #include "cmd/recording.h"
 #include "cmd/recording_counters.h"
 
@@ -22,7 +23,7 @@ struct profile {
     double weight, grain, budget; /* UNGIVEN, or a fraction */
     double recompile_s;
     bool two_runs;
-    char trace[PATH_MAX], phases[PATH_MAX], phases_trace[PATH_MAX];
+    char directory_name[PATH_MAX], trace[PATH_MAX], phases[PATH_MAX], phases_trace[PATH_MAX];
     uint32_t n_separate; /* traces of the phases, one for each group of events; 0: one of all */
 };
 
@@ -56,8 +57,8 @@ static int parse(int argc, char **argv, struct profile *p, bool *done, struct er
         { 0, "weight", "SHARE", OPTION_FRACTION, &p->weight,
           "a phase has at least this share of the time in all its calls together" },
         { 0, "grain", "SHARE", OPTION_FRACTION, &p->grain, "a phase has at least this share of the time in one call" },
-        { 0, "recompile", "SECONDS", OPTION_SECONDS, &p->recompile_s,
-          "instrument only if the JIT has used less than SECONDS of CPU time so far (30)" },
+        { 0, "recompile", "TIME", OPTION_SECONDS, &p->recompile_s,
+          "instrument only if the JIT has used less than TIME of CPU time so far (30)" },
         OPTIONS_GROUP("Methods"),
         OPTIONS_ROWS(common.methods),
         OPTIONS_GROUP("Counters"),
@@ -89,6 +90,9 @@ static int make_directory(struct profile *p, struct err *err)
         char *path;
         const char *name;
     } files[] = { { p->trace, "trace.dat" }, { p->phases, "phases.json" }, { p->phases_trace, "phases.dat" } };
+    if (output_file_name(p->directory, "-o", p->recording.target.pid, p->directory_name, err) < 0)
+        return -1;
+    p->directory = p->directory_name;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         int n = snprintf(files[i].path, PATH_MAX, "%s/%s", p->directory, files[i].name);
         if (n < 0 || n >= PATH_MAX)

@@ -1,3 +1,4 @@
+#include "cmd/output_file.h"
 #include "cmd/recording.h"
 
 #include <stdbool.h>
@@ -74,8 +75,8 @@ int command_record(int argc, char **argv, struct err *err)
         { 0, "weight", "SHARE", OPTION_FRACTION, &live.weight, "a phase has at least this share of the time (1%)" },
         { 0, "grain", "SHARE", OPTION_FRACTION, &live.grain,
           "one call of a phase has at least this share of the time (0.0001%)" },
-        { 0, "recompile", "SECONDS", OPTION_SECONDS, &live.recompile_s,
-          "instrument only if the JIT has used less than SECONDS of CPU time so far (30)" },
+        { 0, "recompile", "TIME", OPTION_SECONDS, &live.recompile_s,
+          "instrument only if the JIT has used less than TIME of CPU time so far (30)" },
         { 0, "jit-log", NULL, OPTION_FLAG, &logs_jit,
           "record the JIT compiler's decisions about the methods (inlining)" },
         OPTIONS_GROUP("Counters"),
@@ -91,6 +92,7 @@ int command_record(int argc, char **argv, struct err *err)
     };
     struct recorder_summary summary;
     struct live_session session;
+    char output[PATH_MAX];
     bool done;
     recording_rows(&recording, &common);
     if (target_argument_parse(
@@ -102,9 +104,12 @@ int command_record(int argc, char **argv, struct err *err)
         return -1;
     if (done)
         return 0;
-    if (recording_target(&recording, "record", err) < 0 || check_choice(&recording, &choice, err) < 0 ||
+    if (recording_target(&recording, "record", err) < 0 ||
+        output_file_name(recording.output, "-o", recording.target.pid, output, err) < 0 ||
+        check_choice(&recording, &choice, err) < 0 ||
         check_live(&recording, is_live(&recording, &choice), logs_jit, &live, err) < 0)
         return -1;
+    recording.output = output;
     live_session_init(&session, &live);
     session.logs_jit = logs_jit;
     recording.live = is_live(&recording, &choice) ? &session : NULL;

@@ -10,10 +10,10 @@
 void recording_rows(struct recording *r, struct recording_rows *to)
 {
     PUT(to->target, { 'p', "pid", "JVM", OPTION_TEXT, &r->target.name, TARGET_ARGUMENT_HELP },
-        { 'd', "duration", "SECONDS", OPTION_SECONDS, &r->duration_s, "stop after this time (default: at the end)" },
+        { 'd', "duration", "TIME", OPTION_SECONDS, &r->duration_s, "stop after this time (default: at the end)" },
         { 0, "max-size", "SIZE", OPTION_SIZE, &r->max_bytes,
           "stop when the trace has this size (a fifth of the free disk)" },
-        { 0, "prepare-limit", "SECONDS", OPTION_SECONDS, &r->prepare_limit_s,
+        { 0, "prepare-limit", "TIME", OPTION_SECONDS_OR_NONE, &r->prepare_limit_s,
           "time limit for instrumenting a running JVM's classes (60; 0: none)" });
     PUT(to->methods,
         { 0, "include", "PATTERN", OPTION_LIST, &r->includes, "only methods that match, e.g. 'com/example/*'" },

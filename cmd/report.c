@@ -209,7 +209,9 @@ int command_report(int argc, char **argv, struct err *err)
         options.rows.top = options.html != NULL                              ? TOP_IN_HTML
                            : options.csv || options.json || options.rows.all ? 0
                                                                              : TOP_ON_SCREEN;
-    int rc = done ? 0 : run_report(&run, err);
+    int rc = done ? 0 : trace_argument_find(&run.arena, options.paths, REPORT_TRACES_MAX, &options.n_paths, err);
+    if (rc == 0 && !done)
+        rc = run_report(&run, err);
     for (size_t i = 0; i < options.n_paths; i++)
         view_pass_close(&run.passes[i]);
     arena_free(&run.arena);

@@ -3,14 +3,20 @@
  */
 #include "cmd/output_file.h"
 #include "cmd/report_run.h"
+#include "core/trace/recording_info.h"
 #include "report/view/cost.h"
 #include "report/view/pauses_table.h"
 #include "report/view/stats_table.h"
 
-static int write_page(const struct html_page *page, const char *path, struct err *err)
+#include <stdlib.h>
+
+static int write_page(const struct html_page *page, const char *pattern, struct err *err)
 {
     struct output_file file;
-    if (output_file_open(&file, path, "--html", err) < 0)
+    char path[PATH_MAX];
+    const char *pid = info_text(page->traces[0].source->reader, INFO_JVM_PID);
+    if (output_file_name(pattern, "--html", pid == NULL ? 0 : (pid_t)atoi(pid), path, err) < 0 ||
+        output_file_open(&file, path, "--html", err) < 0)
         return -1;
     return output_file_close(&file, html_write(page, file.out, err), err);
 }

@@ -162,7 +162,7 @@ const struct report_view report_views[] = {
       REPORT_VIEW_METHOD | REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, 0 },
     { "stats", NULL, "how calls vary within and between phases", make_stats, REPORT_VIEW_WAITING,
       VIEW_PASS_STATISTICS },
-    { "timeline", "STEP", "what happened when, in steps of STEP seconds", make_timeline, 0, VIEW_PASS_TIMELINE },
+    { "timeline", "STEP", "what happened when, in steps of STEP (1s, 20ms)", make_timeline, 0, VIEW_PASS_TIMELINE },
     { "vm", NULL, "IP samples by kind of code: compiled code, parts of the JVM, the kernel", make_vm, 0,
       VIEW_PASS_WHERE },
     { "hot", NULL, "functions and methods with most IP samples", make_hot, 0, VIEW_PASS_WHERE },

@@ -1,5 +1,6 @@
 #include "cmd/sample_options.h"
 
+#include "cmd/output_file.h"
 #include "core/perf/perf_rings.h"
 
 #include <inttypes.h>
@@ -20,6 +21,16 @@ static int check_target(struct sample_options *o, struct err *err)
     o->command = o->target.command;
     if (o->command == NULL && o->seconds <= 0)
         o->seconds = SECONDS;
+    return 0;
+}
+
+static int name_file(const char **name, const char *option, pid_t pid, char to[PATH_MAX], struct err *err)
+{
+    if (*name == NULL)
+        return 0;
+    if (output_file_name(*name, option, pid, to, err) < 0)
+        return -1;
+    *name = to;
     return 0;
 }
 
@@ -65,7 +76,8 @@ static int check(struct sample_options *o, struct err *err)
     }
     if (check_target(o, err) < 0)
         return -1;
-    if (check_period(o, err) < 0)
+    if (check_period(o, err) < 0 || name_file(&o->output, "-o", o->target.pid, o->output_name, err) < 0 ||
+        name_file(&o->folded, "--folded", o->target.pid, o->folded_name, err) < 0)
         return -1;
     o->stack_bytes -= o->stack_bytes % 8;
     if (o->stack_bytes < 1024 || o->stack_bytes > KERNEL_STACK_MAX_BYTES) {
@@ -89,7 +101,7 @@ int sample_options_parse(struct sample_options *o, int argc, char **argv, bool *
                                   .mechanism = "perf" };
     struct options_row rows[] = {
         { 'p', "pid", "JVM", OPTION_TEXT, &o->target.name, TARGET_ARGUMENT_HELP },
-        { 'd', "duration", "SECONDS", OPTION_SECONDS, &o->seconds,
+        { 'd', "duration", "TIME", OPTION_SECONDS, &o->seconds,
           "end after so long, or at Ctrl-C (10; a command: at its end)" },
         { 'F', "frequency", "HZ", OPTION_NUMBER, &o->frequency, "samples per second of a thread's CPU time (99)" },
         { 'e', "events", "LIST", OPTION_TEXT, &o->events, "the first takes samples, the others are read with each" },

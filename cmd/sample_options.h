@@ -6,15 +6,17 @@
 
 #include "cmd/target_argument.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 struct sample_options {
     struct target_argument target;
     uint64_t pid, frequency, period, stack_bytes, tree_bytes, top;
-    double seconds, min_share; /* 0 s: until the end */
-    char *const *command;      /* or NULL */
-    const char *events, *output, *folded;
+    double seconds, min_share;            /* 0 s: until the end */
+    char *const *command;                 /* or NULL */
+    const char *events, *output, *folded; /* output, folded: patterns until they are checked, then the names below */
+    char output_name[PATH_MAX], folded_name[PATH_MAX];
     const char *mechanism; /* "perf" or "polling" */
     bool csv, json, tree, call_sites, by_self, by_bytecode, is_wall, is_polled;
 };

@@ -155,7 +155,7 @@ int command_top(int argc, char **argv, struct err *err)
     recording.quiet = true;
     const struct options_row rows[] = {
         { 'p', "pid", "JVM", OPTION_TEXT, &recording.target.name, TARGET_ARGUMENT_HELP },
-        { 'i', "interval", "SECONDS", OPTION_SECONDS, &top.interval_s, "refresh after this time (1)" },
+        { 'i', "interval", "TIME", OPTION_SECONDS, &top.interval_s, "refresh after this time (1)" },
         { 's', "sort", "COLUMN", OPTION_TEXT, &sort, "by time, calls, call (time per call), cpi or name (time)" },
         { 'n', "count", "N", OPTION_NUMBER, &top.n_wanted, "end after N tables, printed as plain text" },
         { 0, "once", NULL, OPTION_FLAG, &once, "print one table; the same as --count 1" },
@@ -165,8 +165,8 @@ int command_top(int argc, char **argv, struct err *err)
           "limit on overhead, a share of the program's CPU time (1%)" },
         { 0, "weight", "SHARE", OPTION_FRACTION, &options.weight,
           "show phases with at least this share of the time (1%)" },
-        { 0, "recompile", "SECONDS", OPTION_SECONDS, &options.recompile_s,
-          "instrument only if the JIT has used less than SECONDS of CPU time so far (30)" },
+        { 0, "recompile", "TIME", OPTION_SECONDS, &options.recompile_s,
+          "instrument only if the JIT has used less than TIME of CPU time so far (30)" },
         { 0 },
     };
     if (target_argument_parse(

@@ -5,9 +5,11 @@
 #define CMD_TRACE_ARGUMENT_H
 
 #include "cmd/commands.h"
+#include "core/base/arena.h"
 #include "report/format/table.h"
 
-#define DEFAULT_TRACE "trace.dat"
+#define DEFAULT_TRACE       "trace.dat"
+#define TRACE_ARGUMENTS_MAX 64
 
 /*
  * Parse options before and after the trace's name; *path is DEFAULT_TRACE when there is none.  As command_parse,
@@ -21,6 +23,16 @@ int command_parse_trace(const char *usage, const char *purpose, const struct opt
  */
 int command_parse_traces(const char *usage, const char *purpose, const struct options_row *rows, int argc, char **argv,
                          const char **paths, size_t max, size_t *n, bool *done, struct err *err);
+
+/*
+ * Put in the place of a directory the traces in it: phases.dat, as 'profile' writes it, or trace.dat, or those of the
+ * groups of events (phases.1.dat, ...), or those of mmprof-profile in it.  DEFAULT_TRACE that is not there stands for
+ * the working directory.  Names are the arena's.  Returns 0, or -1 with *err set: there is none, or more than max.
+ */
+int trace_argument_find(struct arena *arena, const char **paths, size_t max, size_t *n, struct err *err);
+
+/* The same of one trace, of commands that read no more. */
+int trace_argument_one(struct arena *arena, const char **path, struct err *err);
 
 /* Print a table to the standard output as one of the three formats.  Returns 0, or -1 with *err set. */
 int command_print_table(const struct table *table, bool as_csv, bool as_json, struct err *err);

@@ -48,18 +48,20 @@ static int parse_number(const char *text, bool with_unit, uint64_t *number)
 
 int options_seconds(const char *text, double *seconds)
 {
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = { { "", 1 }, { "ms", 1e-3 }, { "s", 1 }, { "m", 60 }, { "min", 60 }, { "h", 3600 } };
     char *end;
     double value = strtod(text, &end);
-    if (end != text && strcmp(end, "ms") == 0) {
-        value /= 1000;
-        end++;
-    }
-    if (end != text && *end == 's')
-        end++;
-    if (end == text || *end != '\0' || !isfinite(value) || value <= 0)
+    if (end == text || !isfinite(value) || value <= 0)
         return -1;
-    *seconds = value;
-    return 0;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(end, units[i].name) == 0) {
+            *seconds = value * units[i].seconds;
+            return 0;
+        }
+    return -1;
 }
 
 static int add_to_list(struct options_list *list, const char *value)
@@ -88,6 +90,9 @@ static int assign(const struct options_row *row, const char *value)
         return parse_number(value, true, row->target);
     case OPTION_SECONDS:
         return options_seconds(value, row->target);
+    case OPTION_SECONDS_OR_NONE:
+        *(double *)row->target = 0;
+        return strcmp(value, "0") == 0 ? 0 : options_seconds(value, row->target);
     case OPTION_MAYBE_SECONDS:
         if (value != NULL)
             return options_seconds(value, row->target);

@@ -21,17 +21,18 @@
 #include <stdio.h>
 
 enum option_type {
-    OPTION_FLAG,          /* bool *: set to true */
-    OPTION_TEXT,          /* const char **: borrowed from argv */
-    OPTION_MAYBE_TEXT,    /* const char **: what follows a '=', "" without one */
-    OPTION_NUMBER,        /* uint64_t *: decimal */
-    OPTION_SECONDS,       /* double *: a positive number, in seconds; or in "ms" */
-    OPTION_MAYBE_SECONDS, /* double *: the same after a '=', 0 without one */
-    OPTION_FRACTION,      /* double *: "5%" or "0.05" gives 0.05, 0..1 */
-    OPTION_SIZE,          /* uint64_t *: bytes, with K, M or G */
-    OPTION_LIST,          /* struct options_list *: may be given several times */
-    OPTION_GROUP,         /* no option: a heading of the help */
-    OPTION_ROWS           /* no option: the rows of another table, borrowed, stand here */
+    OPTION_FLAG,            /* bool *: set to true */
+    OPTION_TEXT,            /* const char **: borrowed from argv */
+    OPTION_MAYBE_TEXT,      /* const char **: what follows a '=', "" without one */
+    OPTION_NUMBER,          /* uint64_t *: decimal */
+    OPTION_SECONDS,         /* double *: a positive time, as options_seconds reads it, in seconds */
+    OPTION_SECONDS_OR_NONE, /* double *: the same, or "0" for none */
+    OPTION_MAYBE_SECONDS,   /* double *: the same after a '=', 0 without one */
+    OPTION_FRACTION,        /* double *: "5%" or "0.05" gives 0.05, 0..1 */
+    OPTION_SIZE,            /* uint64_t *: bytes, with K, M or G */
+    OPTION_LIST,            /* struct options_list *: may be given several times */
+    OPTION_GROUP,           /* no option: a heading of the help */
+    OPTION_ROWS             /* no option: the rows of another table, borrowed, stand here */
 };
 
 /* clang-format off */
@@ -64,7 +65,7 @@ int options_parse(const struct options_row *rows, int argc, char **argv, int *n_
 /* Print one line for each row, and the headings of groups. */
 void options_help(FILE *out, const struct options_row *rows);
 
-/* Parse "2", "2s" or "20ms" into a positive number of seconds.  Returns 0, or -1. */
+/* Parse "2", "2s", "20ms", "5m" (or "5min") or "1h" into a positive number of seconds.  Returns 0, or -1. */
 int options_seconds(const char *text, double *seconds);
 
 #endif

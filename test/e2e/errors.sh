@@ -28,7 +28,8 @@ jvm=$pid
 "$mmprof" > "$SCRATCH/said" 2>&1
 is "no arguments: the help, status 1" "$?, $(grep -c '^usage: mmprof' "$SCRATCH/said")" "1, 1"
 refused "an unknown command" "unknown command 'recrod'" "$mmprof" recrod
-refused "record needs a PID or a command, and names the JVMs that run" "^ *$jvm  target.Busy|^  and [0-9]+ more" "$mmprof" record
+refused "record needs a PID or a command, and names the JVMs that run" "^ *$jvm  target.Busy|^  and [0-9]+ more" \
+    "$mmprof" record
 refused "an unknown option" "unknown option '--pit'" "$mmprof" record --pit 1
 record "all methods, and few of them" "--live .*--all-methods" --live --all-methods -p 1
 record "methods that a file names, and all" "--phases .*--all-methods" --phases p.json --all-methods -p 1

@@ -27,8 +27,8 @@ for command in $list; do
         not_ok "mmprof $command has a page" "no man/mmprof-$command.1"
         continue
     fi
-    "$mmprof" "$command" --help > "$SCRATCH/help" 2>&1
-    is "mmprof $command --help succeeds" $? 0
+    "$mmprof" help "$command" > "$SCRATCH/help" 2>&1
+    is "mmprof help $command succeeds" $? 0
     is "man/mmprof-$command.1 has the options of mmprof $command --help" "$(options_of_page "$page")" \
         "$(options_of_help "$SCRATCH/help")"
     page_has_row "$root/man/mmprof.1" "$command" && ok "mmprof.1 has a row for $command" ||

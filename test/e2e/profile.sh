@@ -40,8 +40,8 @@ for file in trace.dat phases.json phases.dat; do
     holds "$file is kept" test -s "$SCRATCH/profile/$file"
 done
 
-"$mmprof" report --csv "$SCRATCH/profile/phases.dat" > "$SCRATCH/report.csv" 2> "$SCRATCH/errors"
-is "report --csv of the second trace succeeds" "$?$(cat "$SCRATCH/errors")" 0
+"$mmprof" report --csv "$SCRATCH/profile" > "$SCRATCH/report.csv" 2> "$SCRATCH/errors"
+is "report --csv of the directory, that is of the second trace, succeeds" "$?$(cat "$SCRATCH/errors")" 0
 "$mmprof" report --json "$SCRATCH/profile/phases.dat" > "$SCRATCH/report.json" 2> "$SCRATCH/errors"
 is "report --json too" "$?$(cat "$SCRATCH/errors")" 0
 

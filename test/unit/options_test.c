@@ -6,7 +6,7 @@
 
 static struct err err;
 
-static double seconds, step;
+static double seconds, step, limit;
 static const char *model;
 static bool flag;
 
@@ -15,6 +15,7 @@ static const struct options_row others[] = { { 'i', "included", NULL, OPTION_FLA
                                              { 0 } };
 static const struct options_row rows[] = { OPTIONS_GROUP("Time"),
                                            { 'd', "duration", "SECONDS", OPTION_SECONDS, &seconds, "how long" },
+                                           { 0, "limit", "TIME", OPTION_SECONDS_OR_NONE, &limit, "at most" },
                                            { 0, "timeline", "STEP", OPTION_MAYBE_SECONDS, &step, "what when" },
                                            { 0, "simulate", "MODEL", OPTION_MAYBE_TEXT, &model, "on what" },
                                            { 0, "all", NULL, OPTION_FLAG, &flag, "all of it" },
@@ -42,7 +43,11 @@ static void test_seconds(void)
     CHECK("seconds", parse("--duration", "2.5") == 2 && seconds == 2.5);
     CHECK("with their unit", parse("--duration=2s", NULL) == 1 && seconds == 2);
     CHECK("in milliseconds", parse("-d20ms", NULL) == 1 && seconds == 0.02);
-    CHECK("another unit is refused", parse("--duration=2m", NULL) < 0 && strstr(err.text, "bad value '2m'") != NULL);
+    CHECK("in minutes and hours", parse("-d5m", NULL) == 1 && seconds == 300 && parse("-d1.5h", NULL) == 1 &&
+                                      seconds == 5400 && parse("-d", "2min") == 2 && seconds == 120);
+    CHECK("another unit is refused", parse("--duration=2x", NULL) < 0 && strstr(err.text, "bad value '2x'") != NULL);
+    CHECK("0 where it means none", parse("--limit=0", NULL) == 1 && limit == 0 && parse("--limit", "1m") == 2 &&
+                                       limit == 60 && parse("--limit=none", NULL) < 0);
     CHECK("so is a unit alone", parse("--duration=ms", NULL) < 0 && parse("--duration=s", NULL) < 0);
     CHECK("so is none", parse("--duration", NULL) < 0 && strstr(err.text, "needs a value") != NULL);
     CHECK("so is a time that is not positive", parse("--duration=0", NULL) < 0 && parse("--duration=-1ms", NULL) < 0);
