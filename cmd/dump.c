@@ -32,7 +32,7 @@ struct dump {
     double ns_per_tick;
     struct arena jit_arena;
     const char **jit_names; /* by the number in JIT events; owned, NULL before the first */
-    uint64_t n_records, n_kernel, n_readings, n_ip_samples, n_samples, n_allocations;
+    uint64_t n_records, n_kernel, n_readings, n_ip_samples, n_samples, n_waits, n_allocations;
 };
 
 static void put_text(FILE *out, const char *text)
@@ -343,6 +343,36 @@ static void dump_sample(void *context, const struct trace_sample *sample)
     fputc('\n', dump->out);
 }
 
+/* "wait    thread 2, 1.500 us: lock, context 3 at 12, 10000000 ns, for java/util/HashMap, held by thread 4 in 7" */
+static void dump_wait(void *context, const struct trace_wait *wait)
+{
+    struct dump *dump = context;
+    dump->n_waits += wait->n;
+    if (!dump->with_events)
+        return;
+    fprintf(dump->out, "wait    thread %" PRIu32, wait->thread);
+    put_moment(dump->out, "at", wait->ticks);
+    fprintf(dump->out, ": %s%s", trace_cause_key(wait->cause), wait->is_same ? " as before" : "");
+    if (wait->context != 0)
+        fprintf(dump->out, ", context %" PRIu32, wait->context);
+    if (wait->index >= 0)
+        fprintf(dump->out, " at %" PRId32, wait->index);
+    fprintf(dump->out, ", %" PRIu64 " ns", wait->weight_ns);
+    if (wait->n != 1)
+        fprintf(dump->out, " of %" PRIu64 " visits", wait->n);
+    if (wait->lock_class[0] != '\0') {
+        fputs(", for ", dump->out);
+        put_text(dump->out, wait->lock_class);
+    }
+    if (wait->owner != TRACE_NO_THREAD)
+        fprintf(dump->out, ", held by thread %" PRIu32, wait->owner);
+    if (wait->owner_context != 0)
+        fprintf(dump->out, " in context %" PRIu32, wait->owner_context);
+    if (wait->end > 0)
+        fprintf(dump->out, ", stack cut for reason %d", wait->end);
+    fputc('\n', dump->out);
+}
+
 /* "allocation  thread 2, at 1.500 us: context 3 at 12, [B, 4096 bytes, one in 524288" */
 static void dump_allocation(void *context, const struct trace_allocation *allocation)
 {
@@ -385,6 +415,8 @@ static void put_totals(const struct dump *dump)
         fprintf(dump->out, "%" PRIu64 " counter reads, ", dump->n_readings);
     if (dump->n_samples > 0)
         fprintf(dump->out, "%" PRIu64 " samples, ", dump->n_samples);
+    if (dump->n_waits > 0)
+        fprintf(dump->out, "%" PRIu64 " waits, ", dump->n_waits);
     if (dump->n_allocations > 0)
         fprintf(dump->out, "%" PRIu64 " allocations, ", dump->n_allocations);
     if (dump->n_ip_samples > 0)
@@ -395,10 +427,11 @@ static void put_totals(const struct dump *dump)
 int dump_trace(FILE *out, struct trace_reader *reader, bool with_events, double ns_per_tick, struct err *err)
 {
     struct dump dump = { .out = out, .reader = reader, .with_events = with_events, .ns_per_tick = ns_per_tick };
-    const struct trace_listener listener = { &dump,         dump_info,       dump_clock,      dump_counter,
-                                             dump_thread,   dump_charge,     dump_method,     dump_jit,
-                                             dump_location, dump_collection, dump_miss,       dump_sampled_method,
-                                             dump_context,  dump_sample,     dump_allocation, NULL };
+    const struct trace_listener listener = { &dump,         dump_info,       dump_clock,  dump_counter,
+                                             dump_thread,   dump_charge,     dump_method, dump_jit,
+                                             dump_location, dump_collection, dump_miss,   dump_sampled_method,
+                                             dump_context,  dump_sample,     dump_wait,   dump_allocation,
+                                             NULL };
     static const struct trace_listener nobody;
     struct trace_event event;
     int rc;

@@ -271,7 +271,8 @@ static int choose_counters(const struct recording *recording, struct recorder_pl
     plan->simulate = model;
     plan->counts_only = recording->counts_only;
     plan->samples_allocations = false;
-    plan->ip_samples_hz = plan->stacks_hz = 0; /* the kernel sees where the emulator is, not where the program is */
+    plan->ip_samples_hz = plan->stacks_hz = plan->waits_hz =
+        0; /* the kernel sees where the emulator is, not where the program is */
     return choose_simulated(recording, arena, model, &plan->window, counters, err);
 }
 
@@ -333,6 +334,8 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
                                   .wants_lines = recording->wants_lines,
                                   .ip_samples_hz = ip_samples_hz(recording),
                                   .stacks_hz = recording->live != NULL ? RECORDING_STACKS_HZ : 0,
+                                  .waits_hz = recording->live != NULL ? RECORDING_WAITS_HZ : 0,
+                                  .waits_part = RECORDING_WAITS_PART,
                                   .polls_stacks = strcmp(recording->mechanism, "polling") == 0,
                                   .polling_part = polling_part(recording),
                                   .samples_allocations = recording->live != NULL && !recording->no_allocations,

@@ -30,7 +30,12 @@ struct recording {
 #define RECORDING_IP_SAMPLES_HZ     100
 #define RECORDING_STACKS_HZ         99 /* of a live recording; where threads are is known by these, too */
 #define RECORDING_IP_SAMPLES_HZ_MAX 10000
-#define RECORDING_IP_SAMPLES_UNSET  UINT64_MAX
+
+/* Visits to threads that wait, of a live recording: so many a second, and so much of one CPU, at most. */
+#define RECORDING_WAITS_HZ   20
+#define RECORDING_WAITS_PART 0.005
+
+#define RECORDING_IP_SAMPLES_UNSET UINT64_MAX
 
 /* Of so many page faults one is recorded where nobody asked for them: odd, as what touches pages often is not. */
 #define RECORDING_FAULT_PERIOD 7

@@ -129,7 +129,7 @@ static int check_options(const struct report_options *o, enum phases_clock clock
     }
     if (o->threads != NULL && (o->html != NULL || !(o->view->can & REPORT_VIEW_THREADS))) {
         err_set(err, "%s of all threads", o->html != NULL ? "a page is" : "this view is");
-        return err_next(err, "remove --thread, or choose --view phases, tree, callers or callees");
+        return err_next(err, "remove --thread, or choose --view phases, tree, callers, callees, waits or locks");
     }
     if (o->html != NULL)
         return check_page(o, err);

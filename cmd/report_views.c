@@ -8,6 +8,7 @@
 #include "report/view/pauses_table.h"
 #include "report/view/stats_table.h"
 #include "report/view/tree_table.h"
+#include "report/view/waits_table.h"
 
 #include <string.h>
 
@@ -75,6 +76,19 @@ static int make_misses(struct report_run *run, struct table *table, struct err *
         rc = misses_table(source, &misses, by, o->rows.top, o->sources, table, err);
     misses_free(&misses);
     return rc;
+}
+
+static int make_waits(struct report_run *run, struct table *table, struct err *err)
+{
+    const struct report_row_options *rows = &run->options->rows;
+    const struct waits_table_options options = { rows->all ? 0 : rows->min_share, rows->top };
+    return waits_table(&run->passes[0].source, &run->passes[0].waits, &options, table, err);
+}
+
+static int make_locks(struct report_run *run, struct table *table, struct err *err)
+{
+    const struct waits_table_options options = { 0, run->options->rows.top };
+    return locks_table(&run->passes[0].source, &run->passes[0].waits, &options, table, err);
 }
 
 static int make_allocations(struct report_run *run, struct table *table, struct err *err)
@@ -163,6 +177,10 @@ const struct report_view report_views[] = {
     { "stats", NULL, "how calls vary within and between phases", make_stats, REPORT_VIEW_WAITING,
       VIEW_PASS_STATISTICS },
     { "timeline", "STEP", "what happened when, in steps of STEP (1s, 20ms)", make_timeline, 0, VIEW_PASS_TIMELINE },
+    { "waits", NULL, "why and where threads waited: locks, sleep, I/O, queues, the run queue", make_waits,
+      REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, VIEW_PASS_WAITS },
+    { "locks", NULL, "the monitors and locks that threads waited for, and what their owners did", make_locks,
+      REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, VIEW_PASS_WAITS },
     { "vm", NULL, "IP samples by kind of code: compiled code, parts of the JVM, the kernel", make_vm, 0,
       VIEW_PASS_WHERE },
     { "hot", NULL, "functions and methods with most IP samples", make_hot, 0, VIEW_PASS_WHERE },

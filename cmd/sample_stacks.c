@@ -80,9 +80,8 @@ static int keep_names(struct sample_run *run, const struct stack_sample *sample,
     return 0;
 }
 
-static int on_sample(const struct stack_sample *sample, void *context, struct err *err)
+static int add_to_profile(struct sample_run *run, const struct stack_sample *sample, struct err *err)
 {
-    struct sample_run *run = context;
     enum vm_part part = part_of(run, sample);
     for (uint32_t i = 0; i < sample->n; i++)
         run->bytecodes[i] = sample->frames[i].index;
@@ -105,7 +104,23 @@ static int on_sample(const struct stack_sample *sample, void *context, struct er
         return err_set(err, "out of memory for the calling contexts");
     if (bytecode_kinds_add(&run->kinds, sample->known, sample, &add) < 0)
         return err_set(err, "out of memory for the kinds of bytecode");
-    return sample_trace_add(&run->trace, sample, err);
+    return 0;
+}
+
+static int on_sample(const struct stack_sample *sample, void *context, struct err *err)
+{
+    struct sample_run *run = context;
+    return add_to_profile(run, sample, err) < 0 ? -1 : sample_trace_add(&run->trace, sample, err);
+}
+
+static int on_visit(const struct stack_wait *wait, void *context, struct err *err)
+{
+    struct sample_run *run = context;
+    if (wait->sample.is_waiting && add_to_profile(run, &wait->sample, err) < 0)
+        return -1;
+    bool is_launcher = wait->sample.is_waiting && part_of(run, &wait->sample) == VM_PART_OTHER;
+    return is_launcher ? sample_trace_add(&run->trace, &wait->sample, err)
+                       : sample_trace_add_wait(&run->trace, wait, err);
 }
 
 static uint64_t now_ns(void)
@@ -209,7 +224,7 @@ static int sample(struct sample_run *run, struct err *err)
         bool is_over = now >= due.end_ns || wakes[0].revents != 0 || wakes[2].revents != 0;
         if (now >= due.visit_ns) {
             plan_visit(run, &due, now);
-            if (stack_sampler_visit(run->sampler, on_sample, run, err) < 0)
+            if (stack_sampler_visit(run->sampler, on_visit, run, err) < 0)
                 return -1;
         }
         if (is_over || now >= due.drain_ns || wakes[1].revents != 0) {

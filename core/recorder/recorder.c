@@ -212,6 +212,19 @@ static int round_ms(const struct recorder *r, uint64_t n_words)
     return r->ready && r->plan->duration_s > 0 && left_ms < ms ? (left_ms > 1 ? (int)left_ms : 1) : ms;
 }
 
+/* For so long at most; threads that wait are visited meanwhile. */
+static enum woken_by wait_and_visit(struct recorder *r, int ms)
+{
+    uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
+    for (int left_ms = ms;; left_ms = ms - (int)((clock_ns(CLOCK_MONOTONIC) - start_ns) / 1000000u)) {
+        int visit_ms = recorder_visit_waits(r);
+        bool is_last = visit_ms >= left_ms;
+        enum woken_by by = recorder_wait_for(r, !is_last ? visit_ms : left_ms > 0 ? left_ms : 0);
+        if (is_last || by != WOKEN_BY_TIME || r->gone || r->interrupted)
+            return by;
+    }
+}
+
 /* For so long at most.  An observer keeps a budget, and looks are system calls. */
 static enum woken_by wait_and_look(struct recorder *r, int ms)
 {
@@ -221,8 +234,8 @@ static enum woken_by wait_and_look(struct recorder *r, int ms)
         look_ms =
             is_observed ? LOOK_SPARING_MS : (int)collections_wait_ms(&r->collections, ROUND_SHORT_MS, LOOK_LONG_MS);
         if (look_ms >= left_ms)
-            return recorder_wait_for(r, left_ms > 0 ? left_ms : 0);
-        enum woken_by by = recorder_wait_for(r, look_ms);
+            return wait_and_visit(r, left_ms);
+        enum woken_by by = wait_and_visit(r, look_ms);
         if (by != WOKEN_BY_TIME || r->gone || r->interrupted || !collections_look(&r->collections, &r->pauses.data))
             return by;
     }

@@ -52,6 +52,8 @@ struct recorder_plan {
     size_t n_includes, n_excludes;
     uint64_t ring_bytes;
     uint32_t fault_period; /* of so many page faults one is recorded, if they are among the events */
+    uint32_t waits_hz;     /* visits a second at most to see what threads wait for, with stacks_hz; 0: none */
+    double waits_part;     /* of one CPU's time, 0..1, that they may take here */
     uint32_t stacks_hz;    /* stack samples per second of a thread's CPU time; 0: none */
     bool samples_allocations;
     bool polls_stacks;      /* not from outside: the agent takes them; it does, too, where they cannot be taken so */

@@ -10,6 +10,7 @@
 #include "core/trace/recording_info.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <string.h>
 
@@ -31,6 +32,8 @@ void recorder_open_stacks(struct recorder *r)
     const struct recorder_plan *plan = r->plan;
     const struct stack_sampler_options options = { .hz = plan->stacks_hz,
                                                    .stack_bytes = STACKS_BYTES,
+                                                   .is_wall = plan->waits_hz > 0,
+                                                   .only_java = true,
                                                    .is_starting = plan->pid == 0,
                                                    .with_children = plan->pid == 0 && !launch_is_java(plan->argv[0]) };
     struct err why;
@@ -121,6 +124,55 @@ int recorder_write_stacks(struct recorder *r, struct err *err)
                                     : drain_outside(r, err);
 }
 
+/* ---- threads that wait ---- */
+
+static int take_wait(const struct stack_wait *wait, void *context, struct err *err)
+{
+    struct recorder *r = context;
+    const struct stack_sample *sample = &wait->sample;
+    struct recorder_thread *thread = threads_get(&r->threads, sample->tid, TRACE_UNKNOWN);
+    if (thread == NULL)
+        return err_set(err, "out of memory for threads");
+    if (thread->comm[0] == '\0')
+        threads_set_comm(thread, sample->thread_name);
+    if (sample->time_ns < r->first.monotonic_ns)
+        return 0;
+    if (thread->changed && threads_write(&r->threads, r->writer, err) < 0)
+        return -1;
+    uint64_t ticks = clock_ticks(sample->time_ns, &r->latest, &r->first, &r->latest);
+    const struct recorder_thread *owner = wait->owner_tid == 0 ? NULL : threads_find(&r->threads, wait->owner_tid);
+    return wait_log_add(&r->stacks.waits, &r->stacks.log, r->writer, wait, thread->info.index,
+                        owner == NULL ? TRACE_NO_THREAD : owner->info.index, ticks, err);
+}
+
+/* Not in step with the program, and so that they take no more than they may. */
+static void plan_visit(struct recorder *r, uint64_t now_ns)
+{
+    struct stack_sampler_state state;
+    stack_sampler_state(r->stacks.sampler, &state);
+    const struct wait_sampler_state *waits = &state.waits;
+    double least_ns = 1e9 / r->plan->waits_hz, cost_ns = (double)waits->cpu_ns / (double)(waits->n_visits + 1);
+    double ns = cost_ns / r->plan->waits_part > least_ns ? cost_ns / r->plan->waits_part : least_ns;
+    r->stacks.random = r->stacks.random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    r->stacks.visit_ns = now_ns + (uint64_t)(ns * (0.75 + (double)(r->stacks.random >> 33) / (double)(1u << 31) / 2));
+}
+
+int recorder_visit_waits(struct recorder *r)
+{
+    uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+    struct err why;
+    if (r->plan->waits_hz == 0 || r->stacks.sampler == NULL || stack_sampler_pid(r->stacks.sampler) == 0)
+        return INT_MAX;
+    if (now_ns >= r->stacks.visit_ns) {
+        if (stack_sampler_visit(r->stacks.sampler, take_wait, r, &why) < 0) {
+            note_failure(r, &why);
+            return INT_MAX;
+        }
+        plan_visit(r, now_ns);
+    }
+    return r->stacks.visit_ns > now_ns ? (int)((r->stacks.visit_ns - now_ns + 999999) / 1000000) : 1;
+}
+
 uint64_t recorder_polling_ns(const struct recorder *r)
 {
     struct poll_state state = { 0 };
@@ -142,6 +194,18 @@ static int write_polling(struct recorder *r, struct err *err)
     return info_write_count(r->writer, INFO_SAMPLE_LONGEST_NS, state.longest_ns, err);
 }
 
+static int write_waits_info(struct recorder *r, const struct stack_sampler_state *state, struct err *err)
+{
+    if (r->plan->waits_hz == 0)
+        return 0;
+    if (state->why_no_waits[0] != '\0')
+        return info_write_text(r->writer, INFO_WAIT_FAILED, state->why_no_waits, err);
+    return wait_log_flush(&r->stacks.waits, r->writer, err) < 0 ||
+                   info_write_count(r->writer, INFO_WAIT_VISITS, state->waits.n_visits, err) < 0
+               ? -1
+               : info_write_real(r->writer, INFO_WAIT_CPU_MS, (double)state->waits.cpu_ns / 1e6, err);
+}
+
 int recorder_write_stacks_info(struct recorder *r, struct err *err)
 {
     struct stack_sampler_state state = { 0 };
@@ -156,9 +220,10 @@ int recorder_write_stacks_info(struct recorder *r, struct err *err)
     if (r->stacks.sampler == NULL)
         return 0;
     stack_sampler_state(r->stacks.sampler, &state);
-    return info_write_count(r->writer, INFO_SAMPLE_LOST, state.n_lost, err) < 0
+    return info_write_count(r->writer, INFO_SAMPLE_LOST, state.n_lost, err) < 0 ||
+                   info_write_count(r->writer, INFO_SAMPLE_KERNEL, state.has_kernel, err) < 0
                ? -1
-               : info_write_count(r->writer, INFO_SAMPLE_KERNEL, state.has_kernel, err);
+               : write_waits_info(r, &state, err);
 }
 
 void recorder_close_stacks(struct recorder *r)
@@ -166,6 +231,7 @@ void recorder_close_stacks(struct recorder *r)
     stack_sampler_close(r->stacks.sampler);
     poll_sampler_close(r->stacks.polled);
     sample_log_free(&r->stacks.log);
+    wait_log_free(&r->stacks.waits);
     r->stacks.sampler = NULL;
     r->stacks.polled = NULL;
 }

@@ -20,6 +20,7 @@
 #include "core/recorder/sample_log.h"
 #include "core/recorder/recorder.h"
 #include "core/recorder/simulation.h"
+#include "core/recorder/wait_log.h"
 #include "core/trace/recording_info.h"
 
 #include <signal.h>
@@ -32,6 +33,9 @@ struct recorder_stacks {
     struct stack_sampler *sampler; /* from outside; owned; NULL: there are none */
     struct poll_sampler *polled;   /* by the agent; owned; NULL: not yet, or never */
     struct sample_log log;
+    struct wait_log waits;
+    uint64_t random;     /* for the time between visits */
+    uint64_t visit_ns;   /* when threads that wait are visited next, CLOCK_MONOTONIC; 0: at once */
     uint64_t drained_ns; /* when samples were taken out of the rings last */
     bool is_ours;        /* it is the recording that has failed, not the sampling */
     char why[256];       /* there are none from outside, if so */
@@ -154,6 +158,12 @@ uint32_t recorder_ring_ip_samples_hz(const struct recorder *r);
 int recorder_write_stacks(struct recorder *r, struct err *err);
 int recorder_write_stacks_info(struct recorder *r, struct err *err);
 void recorder_close_stacks(struct recorder *r);
+
+/*
+ * See what threads wait for, if it is time; a failure ends that, and the recording goes on.  Returns how many ms there
+ * are until it is time again; INT_MAX: never.
+ */
+int recorder_visit_waits(struct recorder *r);
 
 /* CPU time that the JVM lost by the agent taking them. */
 uint64_t recorder_polling_ns(const struct recorder *r);

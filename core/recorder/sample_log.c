@@ -151,24 +151,32 @@ static void set_frame(struct trace_sample *out, const struct java_frame *frame)
     out->tier = frame->tier <= 4 ? frame->tier : 0;
 }
 
+int sample_log_locate(struct sample_log *log, struct trace_writer *writer, const struct stack_sample *sample,
+                      struct trace_sample *out, struct err *err)
+{
+    const struct java_frame *frame;
+    out->index = -1;
+    out->end = sample->end == STACK_NO_JAVA ? 0 : (uint8_t)sample->end;
+    if (find_context(log, writer, SAMPLE_LOG_STACKS, sample, &out->context, &frame, err) < 0)
+        return -1;
+    if (frame != NULL)
+        set_frame(out, frame);
+    return 0;
+}
+
 int sample_log_write(struct sample_log *log, struct trace_writer *writer, const struct stack_sample *sample,
                      uint32_t thread, uint64_t ticks, struct err *err)
 {
-    const struct java_frame *frame;
     struct trace_sample out = { .ticks = ticks,
                                 .thread = thread,
-                                .index = -1,
-                                .end = sample->end == STACK_NO_JAVA ? 0 : (uint8_t)sample->end,
                                 .in_kernel = sample->in_kernel,
                                 .is_waiting = sample->is_waiting,
                                 .n = 1,
                                 .weight_ns = sample->weight,
                                 .n_counters = sample->n_counters,
                                 .counters = sample->counters };
-    if (find_context(log, writer, SAMPLE_LOG_STACKS, sample, &out.context, &frame, err) < 0)
+    if (sample_log_locate(log, writer, sample, &out, err) < 0)
         return -1;
-    if (frame != NULL)
-        set_frame(&out, frame);
     log->n_written++;
     return trace_write_sample(writer, &out, err);
 }

@@ -37,6 +37,13 @@ struct sample_log {
 int sample_log_write(struct sample_log *log, struct trace_writer *writer, const struct stack_sample *sample,
                      uint32_t thread, uint64_t ticks, struct err *err);
 
+/*
+ * Where a sample is: its context, which is written if it is new, the index and the frame's kind in it, and how the
+ * stack ends; the rest of *out stays.  As above.
+ */
+int sample_log_locate(struct sample_log *log, struct trace_writer *writer, const struct stack_sample *sample,
+                      struct trace_sample *out, struct err *err);
+
 /* The mean distance to a sampled object: the JVM's interval, and the size of the one before (0: none), in bytes. */
 uint64_t sample_log_mean_bytes(uint64_t interval_bytes, uint64_t before_bytes);
 

@@ -45,19 +45,45 @@ int sample_trace_round(struct sample_trace *trace, struct err *err)
     return trace_writer_flush(trace->writer, err);
 }
 
+/* The sample's thread, which the trace has then; NULL with *err set. */
+static struct recorder_thread *thread_of(struct sample_trace *trace, const struct stack_sample *sample, struct err *err)
+{
+    struct recorder_thread *thread = threads_get(&trace->threads, sample->tid, TRACE_UNKNOWN);
+    if (thread == NULL) {
+        err_set(err, "out of memory for threads");
+        return NULL;
+    }
+    if (strcmp(thread->comm, sample->thread_name) == 0)
+        return thread;
+    threads_set_comm(thread, sample->thread_name);
+    return threads_write(&trace->threads, trace->writer, err) < 0 ? NULL : thread;
+}
+
+static uint64_t ticks_of(const struct sample_trace *trace, const struct stack_sample *sample)
+{
+    return clock_ticks(sample->time_ns, &trace->latest, &trace->first, &trace->latest);
+}
+
+int sample_trace_add_wait(struct sample_trace *trace, const struct stack_wait *wait, struct err *err)
+{
+    if (trace->writer == NULL)
+        return 0;
+    struct recorder_thread *thread = thread_of(trace, &wait->sample, err);
+    if (thread == NULL || (wait->sample.is_waiting && sample_trace_add(trace, &wait->sample, err) < 0))
+        return -1;
+    const struct recorder_thread *owner = wait->owner_tid == 0 ? NULL : threads_find(&trace->threads, wait->owner_tid);
+    return wait_log_add(&trace->waits, &trace->log, trace->writer, wait, thread->info.index,
+                        owner == NULL ? TRACE_NO_THREAD : owner->info.index, ticks_of(trace, &wait->sample), err);
+}
+
 int sample_trace_add(struct sample_trace *trace, const struct stack_sample *sample, struct err *err)
 {
     if (trace->writer == NULL)
         return 0;
-    struct recorder_thread *thread = threads_get(&trace->threads, sample->tid, TRACE_UNKNOWN);
+    struct recorder_thread *thread = thread_of(trace, sample, err);
     if (thread == NULL)
-        return err_set(err, "out of memory for threads");
-    if (strcmp(thread->comm, sample->thread_name) != 0) {
-        threads_set_comm(thread, sample->thread_name);
-        if (threads_write(&trace->threads, trace->writer, err) < 0)
-            return -1;
-    }
-    uint64_t ticks = clock_ticks(sample->time_ns, &trace->latest, &trace->first, &trace->latest);
+        return -1;
+    uint64_t ticks = ticks_of(trace, sample);
     return sample_log_write(&trace->log, trace->writer, sample, thread->info.index, ticks, err);
 }
 
@@ -67,12 +93,13 @@ int sample_trace_close(struct sample_trace *trace, struct err *err)
     int rc = 0;
     if (writer == NULL)
         return 0;
-    if (threads_write(&trace->threads, writer, err) < 0)
+    if (threads_write(&trace->threads, writer, err) < 0 || wait_log_flush(&trace->waits, writer, err) < 0)
         rc = -1;
     trace->writer = NULL;
     if (trace_writer_close(writer, clock_point_now().ticks, err) < 0)
         rc = -1;
     sample_log_free(&trace->log);
+    wait_log_free(&trace->waits);
     threads_free(&trace->threads);
     return rc;
 }

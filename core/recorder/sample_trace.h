@@ -7,11 +7,13 @@
 #include "core/recorder/clock.h"
 #include "core/recorder/sample_log.h"
 #include "core/recorder/threads.h"
+#include "core/recorder/wait_log.h"
 #include "core/trace/recording_info.h"
 
 struct sample_trace {
     struct trace_writer *writer; /* NULL: no trace is wanted, or it is closed */
     struct sample_log log;
+    struct wait_log waits;
     struct threads threads;
     struct clock_point first, latest;
 };
@@ -35,6 +37,9 @@ int sample_trace_target(struct sample_trace *trace, pid_t pid, char *const *argv
 /* Before the samples of a round; then each of them. */
 int sample_trace_round(struct sample_trace *trace, struct err *err);
 int sample_trace_add(struct sample_trace *trace, const struct stack_sample *sample, struct err *err);
+
+/* And what visits to its threads found; of one that waits, that it does is a sample, too. */
+int sample_trace_add_wait(struct sample_trace *trace, const struct stack_wait *wait, struct err *err);
 
 int sample_trace_words(struct sample_trace *trace, enum info_key key, const char *words, struct err *err);
 

@@ -1,51 +1,17 @@
 #include "core/recorder/stack_sampler.h"
 
-#include "core/base/arena.h"
-#include "core/base/hash.h"
 #include "core/base/text.h"
 #include "core/hotspot/frame_rules.h"
-#include "core/hotspot/vm_fields.h"
 #include "core/hotspot/vm_counts.h"
-#include "core/hotspot/vm_methods.h"
+#include "core/hotspot/vm_fields.h"
 #include "core/hotspot/vm_process.h"
 #include "core/jvm/started.h"
-#include "core/recorder/sample_periods.h"
-#include "core/recorder/thread_names.h"
+#include "core/recorder/stack_sampler_state.h"
 
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-struct stack_sampler {
-    pid_t pid;                   /* the JVM; while it is starting, the command */
-    struct stack_walker *walker; /* NULL: it is starting */
-    uint64_t always_there;       /* an address in it that can be read until it ends */
-    struct perf_rings *rings;
-    struct stack_sampler_state state;
-    struct arena arena;
-    struct thread_names names;
-    struct stack_sampler_options options;
-    struct sample_periods periods;
-    struct wait_sampler *waits; /* NULL: none, or not yet */
-    uint64_t counters[KERNEL_VALUES_MAX];
-    struct sampled_method *methods; /* owned */
-    uint32_t n_methods, methods_room;
-    /* where a drain hands out */
-    stack_sample_fn *fn;
-    void *context;
-    struct err *err;
-    struct last_stacks last;
-    struct java_stack stack;
-    uint32_t numbers[STACK_FRAMES_MAX];
-    struct frame_traits traits[STACK_FRAMES_MAX];
-    bool has_round; /* for what is handed out now */
-    struct vm_collections collections;
-    /* When the last drain and this one began, and in its round: its samples came between the first and the last. */
-    uint64_t n_collections[3];
-    struct vm_method described;
-    uint8_t bytecodes[BYTECODES_MAX];
-};
 
 /* What is not a sample: a thread was found, has a new name, or has ended. */
 static int take_event(const struct kernel_event *event, void *context)
@@ -163,7 +129,7 @@ static void begin_round(struct stack_sampler *sampler)
         stack_walker_round(sampler->walker);
 }
 
-static void walk(struct stack_sampler *sampler, int32_t tid, const struct thread_state *thread)
+void stack_sampler_walk(struct stack_sampler *sampler, int32_t tid, const struct thread_state *thread)
 {
     struct java_stack *stack = &sampler->stack;
     stack->n = 0;
@@ -197,11 +163,7 @@ static bool compare(struct stack_sampler *sampler, const struct kernel_event *ev
     return last_stacks_compare(&sampler->last, &next, change) == 0;
 }
 
-/*
- * JIT compilers and collectors run no Java code: their stacks, deep ones of native code and each of them another one,
- * need not be walked.  (Compilers that are written in Java are "JVMCI ...".)
- */
-static bool has_no_java(const char *thread_name)
+bool stack_sampler_has_no_java(const char *thread_name)
 {
     static const char *const names[] = { "C1 CompilerThre", "C2 CompilerThre", "GC Thread#" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -222,7 +184,8 @@ static int take_sample(const struct kernel_event *event, void *context)
                                          .bytecode = event->stack.bytecode,
                                          .stack = event->stack.bytes,
                                          .n_bytes = event->stack.n_bytes };
-    walk(sampler, event->tid, event->count == KERNEL_UNKNOWN || has_no_java(name) ? NULL : &thread);
+    stack_sampler_walk(sampler, event->tid,
+                       event->count == KERNEL_UNKNOWN || stack_sampler_has_no_java(name) ? NULL : &thread);
     struct stack_change change;
     bool is_compared = compare(sampler, event, &thread, &change);
     sampler->state.n_samples++;
@@ -248,71 +211,17 @@ static int take_sample(const struct kernel_event *event, void *context)
     return sampler->fn(&sample, sampler->context, sampler->err);
 }
 
-/* ---- threads that wait ---- */
-
-/* The walked stack of a thread, for as long as it waits. */
-struct kept_stack {
-    uint64_t pc;
-    enum stack_end end;
-    bool is_in_java;
-    uint32_t n, *numbers;
-    struct java_frame frames[];
-};
-
-/* NULL: no memory. */
-static const struct kept_stack *keep(struct stack_sampler *sampler, uint64_t pc, void **kept)
-{
-    const struct java_stack *stack = &sampler->stack;
-    size_t frames_bytes = stack->n * sizeof stack->frames[0], numbers_bytes = stack->n * sizeof sampler->numbers[0];
-    struct kept_stack *one = realloc(*kept, sizeof *one + frames_bytes + numbers_bytes);
-    if (one == NULL)
-        return NULL;
-    *kept = one;
-    *one = (struct kept_stack){ pc, stack->end, stack->is_in_java, stack->n, (uint32_t *)(one->frames + stack->n) };
-    memcpy(one->frames, stack->frames, frames_bytes);
-    memcpy(one->numbers, sampler->numbers, numbers_bytes);
-    return one;
-}
-
-static int take_wait(const struct thread_wait *wait, void *context)
-{
-    struct stack_sampler *sampler = context;
-    const struct kept_stack *stack = *wait->kept;
-    if (!wait->is_same) {
-        walk(sampler, wait->tid, &wait->state);
-        stack = keep(sampler, wait->state.pc, wait->kept);
-    }
-    if (stack == NULL)
-        return err_set(sampler->err, "out of memory for stacks of threads that wait");
-    sampler->state.n_samples++;
-    sampler->state.n_waiting++;
-    sampler->state.n_by_end[stack->end]++;
-    const struct stack_sample sample = { .time_ns = wait->time_ns,
-                                         .weight = wait->weight_ns,
-                                         .tid = wait->tid,
-                                         .thread_name = thread_names_get(&sampler->names, sampler->pid, wait->tid),
-                                         .pc = stack->pc,
-                                         .is_waiting = true,
-                                         .in_native = !stack->is_in_java,
-                                         .end = stack->end,
-                                         .n = stack->n,
-                                         .methods = stack->numbers,
-                                         .known = sampler->methods,
-                                         .n_known = sampler->n_methods,
-                                         .frames = stack->frames };
-    return sampler->fn(&sample, sampler->context, sampler->err);
-}
-
-int stack_sampler_visit(struct stack_sampler *sampler, stack_sample_fn *fn, void *context, struct err *err)
-{
-    sampler->fn = fn;
-    sampler->context = context;
-    sampler->err = err;
-    sampler->has_round = false;
-    return sampler->waits == NULL ? 0 : wait_sampler_visit(sampler->waits, take_wait, sampler);
-}
-
 /* ---- opening ---- */
+
+static int open_waits(struct stack_sampler *sampler, struct err *err)
+{
+    vm_monitors_open(&sampler->monitors, sampler->pid);
+    if (wait_sampler_open(&sampler->waits, sampler->pid, sampler->options.stack_bytes, err) == 0)
+        return 0;
+    snprintf(sampler->state.why_no_waits, sizeof sampler->state.why_no_waits, "%.*s", (int)strcspn(err->text, "\n"),
+             err->text);
+    return sampler->options.only_java ? 0 : -1;
+}
 
 static int open_walker(struct stack_sampler *sampler, struct err *err)
 {
@@ -326,9 +235,7 @@ static int open_walker(struct stack_sampler *sampler, struct err *err)
     vm_collections_open(&sampler->collections);
     sampler->n_collections[0] = sampler->n_collections[1] = sampler->n_collections[2] = VM_COLLECTIONS_UNKNOWN;
     if (vm_methods_why_not() == NULL)
-        return !sampler->options.is_wall
-                   ? 0
-                   : wait_sampler_open(&sampler->waits, sampler->pid, sampler->options.stack_bytes, err);
+        return sampler->options.is_wall ? open_waits(sampler, err) : 0;
     err_set(err, "the methods of this JVM cannot be named: %s", vm_methods_why_not());
     return err_next(err, "use --mechanism polling, by which the JVM itself is asked");
 }
@@ -443,6 +350,8 @@ void stack_sampler_close(struct stack_sampler *sampler)
     last_stacks_free(&sampler->last);
     thread_names_free(&sampler->names);
     wait_sampler_close(sampler->waits);
+    vm_monitors_close(&sampler->monitors);
+    free(sampler->visited);
     sample_periods_free(&sampler->periods);
     arena_free(&sampler->arena);
     free(sampler->methods);

@@ -24,7 +24,8 @@ struct stack_sampler_options {
     uint32_t hz; /* per second of a thread's CPU time */
     struct kernel_trigger trigger;
     uint32_t stack_bytes; /* that are copied with each sample */
-    bool is_wall;         /* threads that wait are sampled, too: the trigger is a clock */
+    bool is_wall;         /* threads that wait are sampled, too: the trigger is a clock; */
+    bool only_java;       /* of these, only Java threads */
     bool is_starting;     /* the process is a child that waits before its exec: it or a child of it becomes the JVM */
     bool with_children;   /* with is_starting: it is not the JVM itself */
 };
@@ -75,6 +76,19 @@ struct stack_sample {
 /* Returns 0, or -1 with *err set to end the sampling. */
 typedef int stack_sample_fn(const struct stack_sample *sample, void *context, struct err *err);
 
+/* What a visit to a thread found; all of it is the sampler's, until the function that gets it returns. */
+struct stack_wait {
+    struct stack_sample sample;       /* of one that waits; of others only tid, name, time and weight */
+    enum trace_cause cause;           /* ON_CPU: it does not wait */
+    uint64_t ready_ns;                /* of the time since its visit before it could run, but had no CPU: exact */
+    bool is_same;                     /* it has had no CPU since its visit before */
+    const char *lock_class;           /* of the monitor or lock that it waits for; "": not known */
+    int32_t owner_tid;                /* who has that; 0: not known */
+    const struct stack_sample *owner; /* where that waits itself; NULL: it does not, or not known */
+};
+
+typedef int stack_wait_fn(const struct stack_wait *wait, void *context, struct err *err);
+
 struct stack_sampler_state {
     uint64_t n_samples;            /* handed out */
     uint64_t n_by_end[STACK_ENDS]; /* of those in threads of user space */
@@ -83,6 +97,7 @@ struct stack_sampler_state {
     bool has_kernel;               /* samples of threads in the kernel, too */
     uint64_t n_waiting;            /* samples of threads that wait */
     struct wait_sampler_state waits;
+    char why_no_waits[256]; /* with only_java the rest goes on without them; "" */
 };
 
 /*
@@ -99,10 +114,12 @@ int stack_sampler_open(struct stack_sampler **sampler, pid_t pid, const struct s
 int stack_sampler_drain(struct stack_sampler *sampler, stack_sample_fn *fn, void *context, struct err *err);
 
 /*
- * Of a sampler with is_wall, to be called about 'hz' times a second: hand out a sample of each thread that waits.  It
- * stands for the time since the call before.  Returns 0, or -1 with *err set.
+ * Of a sampler with is_wall, to be called some times a second: hand out what each thread does, which stands for the
+ * time since the call before.  The JVM's collectors and compilers are left out, and threads that have no Java stack.
+ *
+ * Returns 0, or -1 with *err set.
  */
-int stack_sampler_visit(struct stack_sampler *sampler, stack_sample_fn *fn, void *context, struct err *err);
+int stack_sampler_visit(struct stack_sampler *sampler, stack_wait_fn *fn, void *context, struct err *err);
 
 /* The JVM's process id; 0: none has started yet. */
 pid_t stack_sampler_pid(const struct stack_sampler *sampler);

@@ -37,6 +37,7 @@ struct wait_sampler {
     struct waiting_thread *threads; /* owned */
     uint32_t n, room, next;
     struct wait_sampler_state state;
+    uint64_t now_ns; /* of this visit */
     uint32_t stack_bytes;
     uint8_t *stack; /* owned */
 };
@@ -70,9 +71,23 @@ static bool read_runs(const struct waiting_thread *thread, struct runs *runs)
     return true;
 }
 
-/* "202 0x7f.. 0x80 0x0 0x0 0x0 0xffffffff 0xSP 0xPC"; "running": it has a CPU, or is ready to run. */
-static bool read_syscall(const struct wait_sampler *waits, int32_t tid, struct thread_state *state)
+/* What a descriptor is: "socket:[4711]", or another file. */
+static enum wait_descriptor find_descriptor(const struct wait_sampler *waits, unsigned long descriptor)
 {
+    char path[64], target[16] = "";
+    snprintf(path, sizeof path, "/proc/%d/fd/%lu", (int)waits->pid, descriptor);
+    return readlink(path, target, sizeof target - 1) > 0 && strncmp(target, "socket:", 7) == 0 ? WAIT_SOCKET
+                                                                                               : WAIT_FILE;
+}
+
+/*
+ * "202 0x7f.. 0x80 0x0 0x0 0x0 0xffffffff 0xSP 0xPC"; "-1 0xSP 0xPC": it waits in no system call; "running": it has a
+ * CPU, or is ready to run.
+ */
+static bool read_syscall(const struct wait_sampler *waits, struct thread_wait *wait)
+{
+    struct thread_state *state = &wait->state;
+    int32_t tid = wait->tid;
     char path[64], text[256];
     snprintf(path, sizeof path, "/proc/%d/task/%d/syscall", (int)waits->pid, (int)tid);
     if (jvm_read_file(path, text, sizeof text) <= 0)
@@ -86,6 +101,10 @@ static bool read_syscall(const struct wait_sampler *waits, int32_t tid, struct t
         return false;
     state->pc = strtoull(pc + 1, NULL, 16);
     state->sp = strtoull(sp + 1, NULL, 16);
+    char *arguments;
+    wait->call = strtol(text, &arguments, 10);
+    if (wait_cause_has_descriptor(wait->call))
+        wait->descriptor = find_descriptor(waits, strtoul(arguments, NULL, 16));
     return state->sp != 0;
 }
 
@@ -103,10 +122,11 @@ static size_t read_stack(const struct wait_sampler *waits, uint64_t sp)
 }
 
 /* Does it wait, and did it while this was read? */
-static bool find_state(struct wait_sampler *waits, struct waiting_thread *thread, struct thread_state *state)
+static bool find_state(struct wait_sampler *waits, struct waiting_thread *thread, struct thread_wait *wait)
 {
+    struct thread_state *state = &wait->state;
     struct runs after;
-    if (!read_syscall(waits, thread->tid, state))
+    if (!read_syscall(waits, wait))
         return false;
     state->stack = waits->stack;
     state->n_bytes = read_stack(waits, state->sp);
@@ -134,16 +154,22 @@ static int visit(struct wait_sampler *waits, struct waiting_thread *thread, thre
     }
     waits->state.n_visited++;
     thread->last_ns = now_ns;
-    struct thread_wait wait = {
-        .tid = thread->tid, .time_ns = now_ns, .weight_ns = now_ns - last_ns, .kept = &thread->kept
-    };
+    struct thread_wait wait = { .tid = thread->tid,
+                                .time_ns = waits->now_ns,
+                                .weight_ns = now_ns - last_ns,
+                                .ready_ns = thread->runs.ready_ns - before.ready_ns,
+                                .call = WAIT_NO_CALL,
+                                .kept = &thread->kept };
     if (last_ns == 0) /* what it did before is not known */
         return 0;
-    waits->state.ready_ns += thread->runs.ready_ns - before.ready_ns;
+    waits->state.ready_ns += wait.ready_ns;
     wait.is_same = thread->has_state && before.n == thread->runs.n && before.cpu_ns == thread->runs.cpu_ns;
     waits->state.n_same += wait.is_same;
-    thread->has_state = wait.is_same || find_state(waits, thread, &wait.state);
-    return thread->has_state ? fn(&wait, context) : 0;
+    thread->has_state = wait.is_waiting = wait.is_same || find_state(waits, thread, &wait);
+    int rc = fn(&wait, context);
+    if (rc > 0)
+        end(thread);
+    return rc < 0 ? -1 : 0;
 }
 
 /* ---- all of them ---- */
@@ -152,6 +178,8 @@ int wait_sampler_visit(struct wait_sampler *waits, thread_wait_fn *fn, void *con
 {
     uint64_t before_ns = own_cpu_ns();
     int rc = 0;
+    waits->now_ns = kernel_now_ns();
+    waits->state.n_visits++;
     for (uint32_t seen = 0, i = 0; rc == 0 && i < waits->n && seen < AT_ONCE; i++) {
         waits->next = waits->next + 1 < waits->n ? waits->next + 1 : 0;
         struct waiting_thread *thread = &waits->threads[waits->next];

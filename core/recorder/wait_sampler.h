@@ -16,6 +16,7 @@
 
 #include "core/base/err.h"
 #include "core/hotspot/stack_walk.h"
+#include "core/recorder/wait_cause.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,17 +24,21 @@
 
 struct wait_sampler;
 
-/* A thread that waits; all of it is the sampler's, until the function that gets it returns. */
+/* A thread at a visit; all of it is the sampler's, until the function that gets it returns. */
 struct thread_wait {
     int32_t tid;
-    uint64_t time_ns;   /* CLOCK_MONOTONIC_RAW */
+    uint64_t time_ns;   /* of the visit, of all threads the same: CLOCK_MONOTONIC_RAW */
     uint64_t weight_ns; /* since its visit before, or its start: a wait that is as likely to be met as it is long */
-    bool is_same;       /* it has waited since then: 'state' is not read again */
+    uint64_t ready_ns;  /* of that it could run, but had no CPU: exact */
+    bool is_waiting;    /* or it runs, or is about to: nothing that follows is known */
+    bool is_same;       /* it has waited since its visit before: 'state' and what follows is not read again */
     struct thread_state state; /* the frame pointer is not known: 0 */
-    void **kept;               /* of the thread, for what is made of its state; the sampler frees it; NULL at first */
+    long call;                 /* the system call that it is in, or WAIT_NO_CALL (wait_cause.h) */
+    enum wait_descriptor descriptor;
+    void **kept; /* of the thread, for what is made of its state; the sampler frees it; NULL at first */
 };
 
-/* Returns 0, or -1 to stop. */
+/* Returns 0; 1: leave this thread out from now on; or -1 to stop. */
 typedef int thread_wait_fn(const struct thread_wait *wait, void *context);
 
 /*
@@ -49,13 +54,14 @@ int wait_sampler_open(struct wait_sampler **waits, pid_t pid, uint32_t stack_byt
 int wait_sampler_add(struct wait_sampler *waits, int32_t tid);
 
 /*
- * See which threads wait.  Of more than 256, each visit sees 256, in turn: their weights are so much larger.
+ * See what each thread does.  Of more than 256, each visit sees 256, in turn: their weights are so much larger.
  *
  * Returns 0, or -1: fn said so.
  */
 int wait_sampler_visit(struct wait_sampler *waits, thread_wait_fn *fn, void *context);
 
 struct wait_sampler_state {
+    uint64_t n_visits;
     uint64_t n_visited, n_same, n_moved; /* threads; moved: they ran while their stack was copied */
     uint64_t ready_ns;                   /* that threads could have run, and had no CPU */
     uint64_t cpu_ns;                     /* of visits, here */

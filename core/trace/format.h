@@ -20,7 +20,7 @@
 #define FILE_HEADER_BYTES 16
 #define FORMAT_MAJOR      2 /* a reader refuses a later one; 1 was the same but for groups of counters and READINGS */
 /* Additions that an older reader may ignore: 1: LOCATIONS, IP_SAMPLES; 2: CPU_TIMES, COLLECTIONS; 3: MISSES; 4:
- * ACCESSES; 5: HEAP; 6: STACKS; 7: CONTEXTS, SAMPLES (and no STACKS any more);
+ * ACCESSES; 5: HEAP; 6: STACKS; 7: CONTEXTS, SAMPLES (and no STACKS any more); 8: WAITS;
  * 9: ALLOCATIONS. */
 #define FORMAT_MINOR 9
 
@@ -52,6 +52,7 @@ enum chunk_type {
     CHUNK_STACKS = 19,
     CHUNK_CONTEXTS = 20,
     CHUNK_SAMPLES = 21,
+    CHUNK_WAITS = 22,
     CHUNK_ALLOCATIONS = 23
 };
 

@@ -335,6 +335,7 @@ static enum tables_result take_chunk(struct trace_reader *reader)
     case CHUNK_STACKS:
     case CHUNK_CONTEXTS:
     case CHUNK_SAMPLES:
+    case CHUNK_WAITS:
     case CHUNK_ALLOCATIONS:
         return tables_take(&reader->tables, &reader->chunk);
     case CHUNK_KERNEL:

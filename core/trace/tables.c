@@ -49,6 +49,7 @@ void tables_free(struct tables *tables)
     free(tables->threads.pages);
     free(tables->collections);
     sample_tables_free(&tables->samples);
+    wait_tables_free(&tables->waits);
     arena_free(&tables->arena);
 }
 
@@ -288,6 +289,8 @@ enum tables_result tables_take(struct tables *tables, const struct chunk *chunk)
     if (chunk->type == CHUNK_COUNTERS && tables->have_counters)
         return TABLES_DAMAGED;
     tables->have_counters = tables->have_counters || chunk->type == CHUNK_COUNTERS;
+    if (chunk->type == CHUNK_WAITS)
+        return wait_tables_take(tables, &c);
     if (chunk->type == CHUNK_STACKS || chunk->type == CHUNK_CONTEXTS || chunk->type == CHUNK_SAMPLES ||
         chunk->type == CHUNK_ALLOCATIONS)
         return sample_tables_take(tables, chunk->type, &c);

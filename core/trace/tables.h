@@ -27,6 +27,12 @@ struct sample_tables {
     uint64_t counters[TRACE_SAMPLE_COUNTERS_MAX]; /* of the sample that the listener is told of */
 };
 
+/* What threads waited for (wait_tables.c). */
+struct wait_tables {
+    const char **classes; /* by number less 1; owned, the texts are the arena's */
+    size_t n_classes, room;
+};
+
 struct tables {
     struct arena arena;
     struct map info;                       /* key -> index */
@@ -39,6 +45,7 @@ struct tables {
     struct trace_collection *collections; /* owned; the texts are the arena's */
     size_t n_collections, n_collections_room;
     struct sample_tables samples;
+    struct wait_tables waits;
     uint64_t n_clock_points, first_clock[3], last_clock[3]; /* ticks, monotonic_ns, realtime_ns */
     struct jit_event jit;                                   /* the one that the listener is told of */
     struct location_entry location;                         /* the same */
@@ -53,12 +60,16 @@ void tables_free(struct tables *tables);
 enum tables_result { TABLES_OK, TABLES_DAMAGED, TABLES_NO_MEMORY };
 
 /* Take up an INFO, CLOCK, COUNTERS, THREADS, METHODS, JIT, LOCATIONS, CPU_TIMES, COLLECTIONS, MISSES, STACKS, CONTEXTS,
- * SAMPLES or ALLOCATIONS chunk. */
+ * SAMPLES, WAITS or ALLOCATIONS chunk. */
 enum tables_result tables_take(struct tables *tables, const struct chunk *chunk);
 
 /* All entries of a STACKS, CONTEXTS, SAMPLES or ALLOCATIONS chunk. */
 enum tables_result sample_tables_take(struct tables *tables, enum chunk_type type, struct cursor *c);
 void sample_tables_free(struct sample_tables *samples);
+
+/* All entries of a WAITS chunk. */
+enum tables_result wait_tables_take(struct tables *tables, struct cursor *c);
+void wait_tables_free(struct wait_tables *waits);
 
 /* A text without NULs, or NULL and *result set.  One equal to the hint (or NULL) is not stored again. */
 const char *tables_text(struct tables *tables, struct cursor *c, const char *hint, enum tables_result *result);

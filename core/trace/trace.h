@@ -157,6 +157,47 @@ struct trace_sample {
     const uint64_t *counters;   /* since this thread's sample before */
 };
 
+/* Why a thread is off the CPU.  The numbers stand in traces. */
+enum trace_cause {
+    TRACE_CAUSE_UNKNOWN, /* it waits in the kernel, and not for what is known */
+    TRACE_CAUSE_ON_CPU,  /* it does not wait: it ran, or was about to */
+    TRACE_CAUSE_READY,   /* it could run, but had no CPU */
+    TRACE_CAUSE_MONITOR, /* to enter a 'synchronized' method or block */
+    TRACE_CAUSE_LOCK,    /* for a lock of java.util.concurrent.locks */
+    TRACE_CAUSE_PARK,    /* otherwise by LockSupport.park: queues, conditions, futures */
+    TRACE_CAUSE_WAIT,    /* in Object.wait */
+    TRACE_CAUSE_SLEEP,   /* in Thread.sleep */
+    TRACE_CAUSE_SOCKET,  /* for a socket, or a selector of channels */
+    TRACE_CAUSE_FILE,    /* for a file, pipe or device */
+    TRACE_CAUSE_PAGE,    /* for a page of memory that must be read */
+    TRACE_CAUSE_JVM,     /* in the JVM: a safepoint, a collection, class loading */
+    TRACE_CAUSES
+};
+
+#define TRACE_CLASSES_MAX (UINT32_C(1) << 16) /* names of locks' classes */
+
+/* "monitor", "run_queue", ... : as dump, CSV and JSON call it; "monitor", "run queue", ... : as text does. */
+const char *trace_cause_key(enum trace_cause cause);
+const char *trace_cause_name(enum trace_cause cause);
+
+/*
+ * What a thread did at one moment or, for what it did no more or less since the entry before, over several: for how
+ * long it was on no CPU, where, and why.
+ */
+struct trace_wait {
+    uint64_t ticks; /* all that one visit to the threads found has the same */
+    uint32_t thread;
+    enum trace_cause cause;
+    uint32_t context;       /* the innermost call; 0: no Java method, or with ON_CPU and READY: not looked at */
+    int32_t index;          /* of the bytecode in that method; -1: not known */
+    uint8_t end;            /* as of a sample */
+    bool is_same;           /* it has not had a CPU since the thread's entry before: the same wait */
+    uint64_t n, weight_ns;  /* visits, and the time that they stand for */
+    const char *lock_class; /* of the monitor or lock: "java/util/HashMap"; "": not known */
+    uint32_t owner;         /* the thread that held it; TRACE_NO_THREAD: not known */
+    uint32_t owner_context; /* where that waited itself; 0: it did not, or not known */
+};
+
 /*
  * An object that the JVM sampled when it was allocated.  It draws after how many bytes of a thread the next one is,
  * with this mean: so the sample stands for size_bytes / (1 - exp(-size_bytes / mean_bytes)) bytes.
@@ -246,6 +287,7 @@ int trace_write_collection(struct trace_writer *writer, const struct trace_colle
 /* A parent comes before its children, and a context before its samples; threads before their samples. */
 int trace_write_context(struct trace_writer *writer, const struct trace_context *context, struct err *err);
 int trace_write_sample(struct trace_writer *writer, const struct trace_sample *sample, struct err *err);
+int trace_write_wait(struct trace_writer *writer, const struct trace_wait *wait, struct err *err);
 int trace_write_allocation(struct trace_writer *writer, const struct trace_allocation *allocation, struct err *err);
 
 /* What the JIT compiler did with a method: its event as the agent's log has it. */
@@ -314,6 +356,7 @@ struct trace_listener {
     void (*sampled_method)(void *context, uint32_t number, const struct trace_sampled_method *method);
     void (*context_node)(void *context, uint32_t number, const struct trace_context *node);
     void (*sample)(void *context, const struct trace_sample *sample);
+    void (*wait)(void *context, const struct trace_wait *wait);
     void (*allocation)(void *context, const struct trace_allocation *allocation);
     void (*ip_sample)(void *context, const struct trace_event *event); /* an IP sample, which trace_next returns, too */
 };

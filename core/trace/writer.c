@@ -112,6 +112,8 @@ static void release(struct trace_writer *writer)
 {
     if (writer->fd >= 0)
         close(writer->fd);
+    map_free(&writer->wait_classes.by_name);
+    arena_free(&writer->wait_classes.arena);
     free(writer->last_ticks);
     free(writer->path);
     free(writer);

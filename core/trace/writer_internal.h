@@ -1,9 +1,10 @@
 /*
- * Shared by writer.c, writer_tables.c and writer_samples.c; nobody else includes it.
+ * Shared by writer.c and writer_*.c; nobody else includes it.
  */
 #ifndef CORE_TRACE_WRITER_INTERNAL_H
 #define CORE_TRACE_WRITER_INTERNAL_H
 
+#include "core/base/map.h"
 #include "core/trace/encode.h"
 #include "core/trace/trace.h"
 
@@ -16,6 +17,13 @@
 
 _Static_assert(LOCATION_ENTRY_BYTES < PENDING_BYTES - PENDING_TARGET, "a code location has room");
 
+/* Names of locks' classes in the trace so far: a number each, from 1 on. */
+struct wait_classes {
+    struct arena arena;
+    struct map by_name;
+    uint32_t n;
+};
+
 struct trace_writer {
     int fd;
     char *path;
@@ -24,13 +32,14 @@ struct trace_writer {
     uint64_t n_bytes, n_records;
     bool have_counters;
     size_t n_columns; /* values of a reading; the encoder knows those of a record */
-    uint64_t kernel_ticks, reading_ticks, control_ticks, ip_sample_ticks, sample_ticks,
+    uint64_t kernel_ticks, reading_ticks, control_ticks, ip_sample_ticks, sample_ticks, wait_ticks,
         allocation_ticks; /* of the latest pending one */
     uint64_t *last_ticks; /* by thread index: of its latest record */
     size_t n_last_ticks;
     size_t out_used;
     size_t pending_used[N_PENDING]; /* by chunk type: they are written in the order of the types */
     uint32_t n_contexts, n_classes; /* n_classes: of allocated objects */
+    struct wait_classes wait_classes;
     struct encoder encoder;
     uint8_t out[OUT_BYTES];
     uint8_t pending[N_PENDING][PENDING_BYTES];

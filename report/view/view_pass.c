@@ -46,6 +46,12 @@ static void hear_ip_sample(void *context, const struct trace_event *event)
     where_hear_ip_sample(pass->finding, event);
 }
 
+static void hear_wait(void *context, const struct trace_wait *wait)
+{
+    struct view_pass *pass = context;
+    waits_hear(pass->waiting, wait);
+}
+
 static bool wants(const struct view_pass *pass, unsigned part)
 {
     return (pass->options.parts & part) != 0;
@@ -58,6 +64,7 @@ static struct trace_listener listener_of(struct view_pass *pass)
                                     .sample = wants(pass, VIEW_PASS_SAMPLES) ? hear_sample : NULL,
                                     .allocation = wants(pass, VIEW_PASS_ALLOCATIONS) ? hear_allocation : NULL,
                                     .location = wants(pass, VIEW_PASS_WHERE) ? hear_location : NULL,
+                                    .wait = wants(pass, VIEW_PASS_WAITS) ? hear_wait : NULL,
                                     .ip_sample = wants(pass, VIEW_PASS_WHERE) ? hear_ip_sample : NULL };
 }
 
@@ -102,6 +109,8 @@ static int build(struct view_pass *pass, struct err *err)
     const struct trace_listener listener = listener_of(pass);
     if (trace_open(&pass->reader, options->path, options->salvage, err) < 0 ||
         (wants(pass, VIEW_PASS_SAMPLES) && trace_samples_open(&pass->samples, pass->reader, err) < 0))
+        return -1;
+    if (wants(pass, VIEW_PASS_WAITS) && waits_begin(&pass->waiting, pass->reader, options->only_threads, err) < 0)
         return -1;
     pass->samples.only_threads = options->only_threads;
     trace_listen(pass->reader, &listener);
@@ -154,6 +163,8 @@ int view_pass_read(const struct view_pass_options *options, struct arena *arena,
     recompilation_end(pass->recompiling, &pass->source, &pass->recompilation);
     if (wants(pass, VIEW_PASS_WHERE))
         where_end(pass->finding, &pass->source, &pass->no_where);
+    if (wants(pass, VIEW_PASS_WAITS) && waits_end(pass->waiting, &pass->source, &pass->waits, err) < 0)
+        return -1;
     return 0;
 }
 
@@ -162,6 +173,7 @@ void view_pass_close(struct view_pass *pass)
     statistics_close(pass->statistics);
     recompilation_close(pass->recompiling);
     where_close(pass->finding);
+    waits_close(pass->waiting);
     where_free(&pass->where);
     timeline_close(pass->line.timeline);
     jit_shapes_close(pass->shapes);

@@ -11,6 +11,7 @@
 #include "report/recompilation.h"
 #include "report/sampled_tree.h"
 #include "report/view/timeline_table.h"
+#include "report/view/waits.h"
 #include "report/view/where.h"
 
 /* Who listens. */
@@ -20,6 +21,7 @@
 #define VIEW_PASS_RECOVERY    8u
 #define VIEW_PASS_WHERE       16u
 #define VIEW_PASS_TIMELINE    32u
+#define VIEW_PASS_WAITS       64u
 #define VIEW_PASS_ALLOCATIONS 128u
 
 struct view_pass_options {
@@ -53,6 +55,8 @@ struct view_pass {
     struct recompilation recompilation;
     struct where where;
     struct where_reading *finding;
+    struct waits waits;
+    struct waits_reading *waiting;
     struct timeline_read line; /* until timeline_end */
     struct observers observers;
     struct err heard_err;         /* what went wrong in a listener, or "" */

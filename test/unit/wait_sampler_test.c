@@ -37,7 +37,8 @@ static void *spin(void *unused)
 }
 
 struct seen {
-    uint32_t n_sleeper, n_spinner, n_same;
+    uint32_t n_sleeper, n_spinner, n_running, n_same;
+    bool is_in_read;
     uint64_t weight_ns;
     bool has_mark;
     uint64_t mark;
@@ -46,11 +47,16 @@ struct seen {
 static int take(const struct thread_wait *wait, void *context)
 {
     struct seen *seen = context;
+    if (!wait->is_waiting) {
+        seen->n_running += wait->tid == spinner;
+        return 0;
+    }
     seen->n_spinner += wait->tid == spinner;
     if (wait->tid != sleeper)
         return 0;
     seen->n_sleeper++;
     seen->n_same += wait->is_same;
+    seen->is_in_read |= wait->call == SYS_read && wait->descriptor == WAIT_FILE;
     seen->weight_ns += wait->weight_ns;
     if (*wait->kept == NULL)
         *wait->kept = malloc(1);
@@ -110,7 +116,8 @@ int main(void)
         CHECK("and stands for the time between them", seen.weight_ns > 20 * MS && seen.weight_ns <= took_ns);
         CHECK("its stack is copied from where it waits", seen.has_mark);
         CHECK("once, until it has had a CPU", seen.n_same == 3);
-        CHECK("one that computes is not met", seen.n_spinner == 0);
+        CHECK("it is in a read of what is no socket", seen.is_in_read);
+        CHECK("one that computes is met as such, never as one that waits", seen.n_spinner == 0 && seen.n_running == 5);
         wait_sampler_state(waits, &state);
         CHECK("visits are counted", state.n_visited >= 18 && state.n_same >= 3);
         is_over = true;

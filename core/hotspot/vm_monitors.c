@@ -1,0 +1,164 @@
+#include "core/hotspot/vm_monitors.h"
+
+#include "core/hotspot/vm_fields.h"
+
+#include <string.h>
+
+#define NOBODY    0u
+#define ANONYMOUS 1u /* an owner that has not said who it is: it locked the object while nobody else wanted it */
+#define STACK_MAX (UINT64_C(1) << 30)
+#define LOCKS_MAX 8u /* on a thread's own stack of locks, JDK 21 and later */
+
+/* Where fields are. */
+static struct {
+    uint64_t entering, waiting, java_thread, stack_base, lock_stack, owner_id; /* in a JavaThread */
+    uint64_t object, owner;                                                    /* in an ObjectMonitor */
+    uint64_t lock_base, lock_top;                                              /* in a LockStack */
+} at;
+
+static struct vm_object_field park_blocker = { "java/lang/Thread", "parkBlocker", 0 };
+static struct vm_object_field java_address = { "java/lang/Thread", "eetop", 0 };
+static struct vm_object_field lock_owner = { "java/util/concurrent/locks/AbstractOwnableSynchronizer",
+                                             "exclusiveOwnerThread", 0 };
+
+void vm_monitors_open(struct vm_monitors *monitors, pid_t pid)
+{
+    struct vm_field fields[] = {
+        { "JavaThread", "_current_pending_monitor", &at.entering, false },
+        { "JavaThread", "_current_waiting_monitor", &at.waiting, false },
+        { "JavaThread", "_threadObj", &at.java_thread, false },
+        { "JavaThread", "_stack_base", &at.stack_base, false },
+        { "ObjectMonitor", "_object", &at.object, false },
+        { "ObjectMonitor", "_owner", &at.owner, false },
+    };
+    struct vm_field later[] = { { "JavaThread", "_lock_stack", &at.lock_stack, false },
+                                { "LockStack", "_base[0]", &at.lock_base, false },
+                                { "LockStack", "_top", &at.lock_top, false },
+                                { "JavaThread", "_monitor_owner_id", &at.owner_id, false } };
+    struct vm_field former = { "Thread", "_stack_base", &at.stack_base, false };
+    vm_fields_find(fields, sizeof fields / sizeof *fields);
+    if (at.stack_base == VM_NONE)
+        vm_fields_find(&former, 1);
+    vm_fields_find(later, sizeof later / sizeof *later);
+    vm_threads_open(&monitors->threads, pid);
+    vm_objects_open();
+    park_blocker.offset = java_address.offset = lock_owner.offset = 0;
+    monitors->is_known = monitors->threads.is_known && at.entering != VM_NONE && at.waiting != VM_NONE &&
+                         at.object != VM_NONE && at.owner != VM_NONE;
+}
+
+void vm_monitors_close(struct vm_monitors *monitors)
+{
+    vm_threads_free(&monitors->threads);
+}
+
+void vm_monitors_round(struct vm_monitors *monitors)
+{
+    if (monitors->is_known)
+        vm_threads_round(&monitors->threads);
+}
+
+/* ---- who holds a monitor ---- */
+
+/* JDK 17: the owner's record is on its stack, where it has locked the object before others wanted it. */
+static int32_t owner_by_stack(const struct vm_threads *threads, uint64_t address)
+{
+    uint64_t nearest = UINT64_MAX, base;
+    int32_t tid = 0;
+    for (uint32_t i = 0; at.stack_base != VM_NONE && i < threads->n; i++)
+        if (vm_read_u64(threads->all[i].address + at.stack_base, &base) && base > address &&
+            base - address < STACK_MAX && base < nearest) {
+            nearest = base;
+            tid = threads->all[i].tid;
+        }
+    return tid;
+}
+
+/* JDK 21 and later: each thread has a list of the objects that it has locked so. */
+static int32_t owner_by_object(const struct vm_threads *threads, uint64_t object)
+{
+    uint64_t locked[LOCKS_MAX], first = at.lock_stack + at.lock_base;
+    uint32_t end; /* behind the last one, from the JavaThread on */
+    if (object == 0 || at.lock_stack == VM_NONE || at.lock_base == VM_NONE || at.lock_top == VM_NONE)
+        return 0;
+    for (uint32_t i = 0; i < threads->n; i++) {
+        uint64_t thread = threads->all[i].address;
+        if (!vm_read(thread + at.lock_stack + at.lock_top, &end, sizeof end) ||
+            !vm_read(thread + first, locked, sizeof locked))
+            continue;
+        for (size_t k = 0; k < LOCKS_MAX && first + 8 * (k + 1) <= end; k++)
+            if (locked[k] == object)
+                return threads->all[i].tid;
+    }
+    return 0;
+}
+
+/* JDK 24 and later: threads have numbers for this. */
+static int32_t owner_by_id(const struct vm_threads *threads, uint64_t id)
+{
+    uint64_t its;
+    for (uint32_t i = 0; i < threads->n; i++)
+        if (vm_read_u64(threads->all[i].address + at.owner_id, &its) && its == id)
+            return threads->all[i].tid;
+    return 0;
+}
+
+static int32_t find_owner(const struct vm_threads *threads, uint64_t owner, uint64_t object)
+{
+    const struct vm_thread *thread;
+    if (owner == NOBODY)
+        return 0;
+    if (owner == ANONYMOUS)
+        return owner_by_object(threads, object);
+    if (at.owner_id != VM_NONE)
+        return owner_by_id(threads, owner);
+    thread = vm_threads_by_address(threads, owner);
+    return thread != NULL ? thread->tid : owner_by_stack(threads, owner);
+}
+
+/* ---- what a thread waits for ---- */
+
+static bool find_monitor(const struct vm_monitors *monitors, int32_t tid, uint64_t field, struct vm_lock *lock)
+{
+    const struct vm_thread *thread = monitors->is_known ? vm_threads_by_tid(&monitors->threads, tid) : NULL;
+    uint64_t owner;
+    *lock = (struct vm_lock){ .monitor = 0 };
+    if (thread == NULL || !vm_read_u64(thread->address + field, &lock->monitor) || lock->monitor == 0)
+        return false;
+    uint64_t object = vm_handle_object(lock->monitor + at.object);
+    if (!vm_class_text(vm_object_class(object), lock->class_name, sizeof lock->class_name))
+        lock->class_name[0] = '\0';
+    if (vm_read_u64(lock->monitor + at.owner, &owner))
+        lock->owner_tid = find_owner(&monitors->threads, owner, object);
+    return true;
+}
+
+bool vm_monitors_entering(const struct vm_monitors *monitors, int32_t tid, struct vm_lock *lock)
+{
+    return find_monitor(monitors, tid, at.entering, lock);
+}
+
+bool vm_monitors_waiting(const struct vm_monitors *monitors, int32_t tid, struct vm_lock *lock)
+{
+    return find_monitor(monitors, tid, at.waiting, lock);
+}
+
+bool vm_monitors_parked(const struct vm_monitors *monitors, int32_t tid, struct vm_lock *lock)
+{
+    const struct vm_thread *thread = monitors->is_known ? vm_threads_by_tid(&monitors->threads, tid) : NULL;
+    uint64_t address;
+    *lock = (struct vm_lock){ .monitor = 0 };
+    if (thread == NULL || at.java_thread == VM_NONE)
+        return false;
+    uint64_t blocker = vm_object_reference(vm_handle_object(thread->address + at.java_thread), &park_blocker);
+    if (!vm_class_text(vm_object_class(blocker), lock->class_name, sizeof lock->class_name)) {
+        lock->class_name[0] = '\0';
+        return false;
+    }
+    uint64_t owner = vm_object_reference(blocker, &lock_owner);
+    const struct vm_thread *holder = owner != 0 && vm_object_long(owner, &java_address, &address)
+                                         ? vm_threads_by_address(&monitors->threads, address)
+                                         : NULL;
+    lock->owner_tid = holder == NULL ? 0 : holder->tid;
+    return true;
+}

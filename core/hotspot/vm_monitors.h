@@ -1,0 +1,38 @@
+/*
+ * What a Java thread that waits, waits for, and who has it: the monitor that it wants to enter or that it is notified
+ * by, or the object that it is parked for.  Read from outside, of JDK 17 to 25.
+ */
+#ifndef CORE_HOTSPOT_VM_MONITORS_H
+#define CORE_HOTSPOT_VM_MONITORS_H
+
+#include "core/hotspot/vm_objects.h"
+#include "core/hotspot/vm_threads.h"
+
+struct vm_monitors {
+    struct vm_threads threads;
+    bool is_known; /* the layout of monitors is */
+};
+
+struct vm_lock {
+    uint64_t monitor;                     /* the address of an ObjectMonitor; 0: of a park */
+    char class_name[VM_CLASS_NAME_BYTES]; /* of the object: "java/util/HashMap"; "": not known */
+    int32_t owner_tid;                    /* who holds it, in our PID namespace; 0: nobody, or not known */
+};
+
+/* Of the JVM that vm_process_open has opened. */
+void vm_monitors_open(struct vm_monitors *monitors, pid_t pid);
+
+/* Before some threads are asked about: which there are. */
+void vm_monitors_round(struct vm_monitors *monitors);
+
+/* Is a thread about to enter a monitor? */
+bool vm_monitors_entering(const struct vm_monitors *monitors, int32_t tid, struct vm_lock *lock);
+
+/* Is it in Object.wait?  The owner is who has the monitor now. */
+bool vm_monitors_waiting(const struct vm_monitors *monitors, int32_t tid, struct vm_lock *lock);
+
+/* What it is parked for, as LockSupport.park was told; the owner is known of locks that one thread has. */
+bool vm_monitors_parked(const struct vm_monitors *monitors, int32_t tid, struct vm_lock *lock);
+void vm_monitors_close(struct vm_monitors *monitors);
+
+#endif

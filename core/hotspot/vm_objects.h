@@ -1,0 +1,43 @@
+/*
+ * Java objects of a JVM that is read from outside while it runs: an object's class, and references in its fields.
+ *
+ * Collectors move objects meanwhile, so what is read may be anything: an answer is one that names a class.  Not known
+ * is where ZGC keeps bits in pointers (JDK 21 and later).
+ */
+#ifndef CORE_HOTSPOT_VM_OBJECTS_H
+#define CORE_HOTSPOT_VM_OBJECTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define VM_CLASS_NAME_BYTES 256u /* longer names are not known */
+
+/* Of the JVM that is being read; again after another one has been opened. */
+void vm_objects_open(void);
+
+/* Where a handle of the JVM points to: the address of a slot with an object's address in it.  0: to nothing. */
+uint64_t vm_handle_object(uint64_t handle);
+
+/* The Klass of an object; 0: not known. */
+uint64_t vm_object_class(uint64_t object);
+
+/* "java/lang/String"; false: not known. */
+bool vm_class_text(uint64_t class, char *name, size_t n);
+
+/* A field of an instance, of a class that the object's class is or extends. */
+struct vm_object_field {
+    const char *class_name, *name;
+    uint32_t offset; /* 0: not looked for yet, or not found */
+};
+
+/* Returns whether it has one: its offset is known from then on. */
+bool vm_object_has_field(uint64_t object, struct vm_object_field *field);
+
+/* The object that a field of an object points to; 0: none, or not known. */
+uint64_t vm_object_reference(uint64_t object, struct vm_object_field *field);
+
+/* A field of 8 bytes. */
+bool vm_object_long(uint64_t object, struct vm_object_field *field, uint64_t *value);
+
+#endif

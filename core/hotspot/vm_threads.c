@@ -1,0 +1,148 @@
+#include "core/hotspot/vm_threads.h"
+
+#include "core/hotspot/vm_fields.h"
+#include "core/jvm/process.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define THREADS_MAX 65536u
+
+/* Where fields are. */
+static struct {
+    uint64_t list;          /* the address of the pointer to it */
+    uint64_t length, data;  /* in the list */
+    uint64_t os_thread, id; /* in a Thread, in its OSThread */
+} at;
+
+void vm_threads_open(struct vm_threads *threads, pid_t pid)
+{
+    struct vm_field fields[] = {
+        { "ThreadsSMRSupport", "_java_thread_list", &at.list, true },
+        { "ThreadsList", "_length", &at.length, false },
+        { "ThreadsList", "_threads", &at.data, false },
+        { "JavaThread", "_osthread", &at.os_thread, false }, /* JDK 17 */
+        { "Thread", "_osthread", &at.os_thread, false },     /* JDK 25 */
+        { "OSThread", "_thread_id", &at.id, false },
+    };
+    memset(threads, 0, sizeof *threads);
+    threads->pid = pid;
+    threads->inner_pid = jvm_process_inner_pid(pid);
+    vm_fields_find(fields, sizeof fields / sizeof *fields);
+    threads->is_known =
+        at.list != VM_NONE && at.length != VM_NONE && at.data != VM_NONE && at.os_thread != VM_NONE && at.id != VM_NONE;
+}
+
+void vm_threads_free(struct vm_threads *threads)
+{
+    free(threads->all);
+    free(threads->list);
+    free(threads->next);
+    memset(threads, 0, sizeof *threads);
+}
+
+static bool make_room(struct vm_threads *threads, uint32_t n)
+{
+    if (n <= threads->list_room)
+        return true;
+    uint64_t *list = realloc(threads->list, n * sizeof *list), *next = NULL;
+    if (list != NULL) {
+        threads->list = list;
+        next = realloc(threads->next, n * sizeof *next);
+    }
+    struct vm_thread *all = NULL;
+    if (next != NULL) {
+        threads->next = next;
+        all = realloc(threads->all, n * sizeof *all);
+    }
+    if (all == NULL)
+        return false;
+    threads->all = all;
+    threads->list_room = threads->room = n;
+    return true;
+}
+
+/* The addresses of all threads into 'next'.  Returns how many, or -1. */
+static int64_t read_list(struct vm_threads *threads)
+{
+    uint64_t list, data;
+    uint32_t n;
+    if (!vm_read_u64(at.list, &list) || list == 0 || !vm_read(list + at.length, &n, sizeof n) || n > THREADS_MAX ||
+        !vm_read_u64(list + at.data, &data) || !make_room(threads, n + n / 2 + 16))
+        return -1;
+    return n == 0 || vm_read(data, threads->next, n * sizeof *threads->next) ? (int64_t)n : -1;
+}
+
+static int32_t known_tid(const struct vm_threads *threads, int32_t inner_tid)
+{
+    if (threads->pid == threads->inner_pid)
+        return inner_tid;
+    for (uint32_t i = 0; i < threads->n; i++)
+        if (threads->all[i].inner_tid == inner_tid && threads->all[i].tid != 0)
+            return threads->all[i].tid;
+    return jvm_thread_outer_tid(threads->pid, threads->inner_pid, inner_tid);
+}
+
+/* Of each thread in 'list', through its OSThread. */
+static void read_ids(struct vm_threads *threads)
+{
+    uint32_t n = threads->n_list;
+    uint64_t *words = malloc(((size_t)n + 1) * 2 * sizeof *words), *addresses = words + n;
+    struct vm_thread *all = malloc(((size_t)n + 1) * sizeof *all);
+    if (words != NULL && all != NULL) {
+        for (uint32_t i = 0; i < n; i++)
+            addresses[i] = threads->list[i] + at.os_thread;
+        vm_read_words(addresses, n, words);
+        for (uint32_t i = 0; i < n; i++)
+            addresses[i] = words[i] + at.id;
+        vm_read_words(addresses, n, words);
+        for (uint32_t i = 0; i < n; i++) {
+            int32_t inner = (int32_t)(uint32_t)words[i];
+            all[i] = (struct vm_thread){ threads->list[i], inner == 0 ? 0 : known_tid(threads, inner), inner };
+        }
+        memcpy(threads->all, all, n * sizeof *all);
+        threads->n = n;
+    }
+    free(words);
+    free(all);
+}
+
+static bool is_complete(const struct vm_threads *threads)
+{
+    for (uint32_t i = 0; i < threads->n; i++)
+        if (threads->all[i].tid == 0)
+            return false;
+    return true;
+}
+
+void vm_threads_round(struct vm_threads *threads)
+{
+    int64_t n = threads->is_known ? read_list(threads) : -1;
+    if (n < 0)
+        return;
+    bool is_same = (uint32_t)n == threads->n_list &&
+                   (n == 0 || memcmp(threads->list, threads->next, (size_t)n * sizeof *threads->list) == 0);
+    if (is_same && is_complete(threads))
+        return;
+    uint64_t *list = threads->list;
+    threads->list = threads->next;
+    threads->next = list;
+    threads->n_list = (uint32_t)n;
+    read_ids(threads);
+}
+
+const struct vm_thread *vm_threads_by_tid(const struct vm_threads *threads, int32_t tid)
+{
+    for (uint32_t i = 0; i < threads->n; i++)
+        if (threads->all[i].tid == tid)
+            return &threads->all[i];
+    return NULL;
+}
+
+const struct vm_thread *vm_threads_by_address(const struct vm_threads *threads, uint64_t address)
+{
+    for (uint32_t i = 0; i < threads->n; i++)
+        if (threads->all[i].address == address)
+            return &threads->all[i];
+    return NULL;
+}

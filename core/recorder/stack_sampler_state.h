@@ -1,0 +1,65 @@
+/*
+ * A stack sampler, shared by stack_sampler.c and stack_waits.c; nobody else includes it.
+ */
+#ifndef CORE_RECORDER_STACK_SAMPLER_STATE_H
+#define CORE_RECORDER_STACK_SAMPLER_STATE_H
+
+#include "core/base/arena.h"
+#include "core/hotspot/vm_monitors.h"
+#include "core/recorder/sample_periods.h"
+#include "core/recorder/stack_sampler.h"
+#include "core/recorder/thread_names.h"
+
+struct kept_stack;
+
+/* A thread at this visit. */
+struct visited {
+    int32_t tid;
+    uint64_t time_ns, weight_ns, ready_ns;
+    bool is_same;
+    const struct kept_stack *stack; /* the wait sampler's; NULL: it does not wait */
+};
+
+struct stack_sampler {
+    pid_t pid;                   /* the JVM; while it is starting, the command */
+    struct stack_walker *walker; /* NULL: it is starting */
+    uint64_t always_there;       /* an address in it that can be read until it ends */
+    struct perf_rings *rings;
+    struct stack_sampler_state state;
+    struct arena arena;
+    struct thread_names names;
+    struct stack_sampler_options options;
+    struct sample_periods periods;
+    struct wait_sampler *waits; /* NULL: none, or not yet */
+    struct vm_monitors monitors;
+    struct visited *visited; /* owned */
+    uint32_t n_visited, visited_room;
+    uint64_t counters[KERNEL_VALUES_MAX];
+    struct sampled_method *methods; /* owned */
+    uint32_t n_methods, methods_room;
+    /* where a drain hands out */
+    stack_sample_fn *fn;
+    void *context;
+    struct err *err;
+    struct last_stacks last;
+    struct java_stack stack;
+    uint32_t numbers[STACK_FRAMES_MAX];
+    struct frame_traits traits[STACK_FRAMES_MAX];
+    bool has_round; /* for what is handed out now */
+    struct vm_collections collections;
+    /* When the last drain and this one began, and in its round: its samples came between the first and the last. */
+    uint64_t n_collections[3];
+    struct vm_method described;
+    uint8_t bytecodes[BYTECODES_MAX];
+};
+
+/* The stack of a thread (NULL: not to be walked) into sampler->stack, its methods into sampler->numbers. */
+void stack_sampler_walk(struct stack_sampler *sampler, int32_t tid, const struct thread_state *thread);
+
+/*
+ * JIT compilers and collectors run no Java code: their stacks, deep ones of native code and each of them another one,
+ * need not be walked.  (Compilers that are written in Java are "JVMCI ...".)
+ */
+bool stack_sampler_has_no_java(const char *thread_name);
+
+#endif

@@ -1,0 +1,145 @@
+#include "core/recorder/wait_log.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ENTRY_NS UINT64_C(1000000000)
+
+static struct wait_pending *pending_of(struct wait_log *log, uint32_t thread)
+{
+    if (thread >= log->n) {
+        uint32_t n = thread < 32 ? 64 : thread * 2;
+        struct wait_pending *all = realloc(log->all, n * sizeof *all);
+        if (all == NULL)
+            return NULL;
+        memset(all + log->n, 0, (n - log->n) * sizeof *all);
+        log->all = all;
+        log->n = n;
+    }
+    return &log->all[thread];
+}
+
+static int write_wait(struct wait_log *log, struct trace_writer *writer, struct wait_pending *pending, struct err *err)
+{
+    struct trace_wait wait = pending->wait;
+    pending->wait.n = 0;
+    wait.lock_class = pending->class_name;
+    log->n_written += wait.n > 0;
+    return wait.n == 0 ? 0 : trace_write_wait(writer, &wait, err);
+}
+
+/* That it ran, and was ready to.  Visits tell that with an error, in which it may have been ready for longer. */
+static int write_run(struct trace_writer *writer, struct wait_pending *pending, uint32_t thread, struct err *err)
+{
+    struct trace_wait run = { .ticks = pending->run_ticks,
+                              .thread = thread,
+                              .cause = TRACE_CAUSE_ON_CPU,
+                              .index = -1,
+                              .n = pending->n_run,
+                              .weight_ns = (uint64_t)pending->run_ns,
+                              .lock_class = "",
+                              .owner = TRACE_NO_THREAD };
+    pending->run_since_ns = 0;
+    if (pending->run_ns > 0) {
+        if (trace_write_wait(writer, &run, err) < 0)
+            return -1;
+        pending->run_ns = 0;
+        pending->n_run = 0;
+    }
+    run.cause = TRACE_CAUSE_READY;
+    run.n = pending->n_ready;
+    run.weight_ns = pending->ready_ns;
+    pending->ready_ns = pending->n_ready = 0;
+    return run.weight_ns == 0 ? 0 : trace_write_wait(writer, &run, err);
+}
+
+/* ---- adding ---- */
+
+static int add_run(struct trace_writer *writer, struct wait_pending *pending, const struct stack_wait *wait,
+                   uint32_t thread, uint64_t ticks, struct err *err)
+{
+    bool runs = wait->cause == TRACE_CAUSE_ON_CPU;
+    if (pending->run_since_ns == 0)
+        pending->run_since_ns = wait->sample.time_ns;
+    pending->run_ticks = ticks;
+    pending->run_ns += (int64_t)(runs ? wait->sample.weight : 0) - (int64_t)wait->ready_ns;
+    pending->n_run += runs;
+    pending->ready_ns += wait->ready_ns;
+    pending->n_ready += wait->ready_ns > 0;
+    return wait->sample.time_ns - pending->run_since_ns >= ENTRY_NS ? write_run(writer, pending, thread, err) : 0;
+}
+
+/* Where it waits, and where the owner does. */
+static int site(struct wait_pending *pending, struct sample_log *contexts, struct trace_writer *writer,
+                const struct stack_wait *wait, struct err *err)
+{
+    struct trace_sample at = { .context = 0 };
+    if (!wait->is_same || !pending->has_site) {
+        if (sample_log_locate(contexts, writer, &wait->sample, &at, err) < 0)
+            return -1;
+        pending->has_site = true;
+        pending->context = at.context;
+        pending->index = at.index;
+        pending->end = at.end;
+        snprintf(pending->class_name, sizeof pending->class_name, "%s", wait->lock_class);
+    }
+    pending->owner_context = 0;
+    if (wait->owner != NULL) {
+        if (sample_log_locate(contexts, writer, wait->owner, &at, err) < 0)
+            return -1;
+        pending->owner_context = at.context;
+    }
+    return 0;
+}
+
+/* What others hold is told at each visit: they may change. */
+static bool is_contended(enum trace_cause cause)
+{
+    return cause == TRACE_CAUSE_MONITOR || cause == TRACE_CAUSE_LOCK;
+}
+
+int wait_log_add(struct wait_log *log, struct sample_log *contexts, struct trace_writer *writer,
+                 const struct stack_wait *wait, uint32_t thread, uint32_t owner, uint64_t ticks, struct err *err)
+{
+    struct wait_pending *pending = pending_of(log, thread);
+    if (pending == NULL)
+        return err_set(err, "out of memory for threads that wait");
+    if (add_run(writer, pending, wait, thread, ticks, err) < 0)
+        return -1;
+    bool goes_on = wait->is_same && wait->cause != TRACE_CAUSE_ON_CPU;
+    if (!goes_on && write_wait(log, writer, pending, err) < 0)
+        return -1;
+    pending->has_site = goes_on && pending->has_site;
+    if (wait->cause == TRACE_CAUSE_ON_CPU)
+        return 0;
+    if (site(pending, contexts, writer, wait, err) < 0)
+        return -1;
+    uint64_t n = pending->wait.n, weight_ns = n == 0 ? 0 : pending->wait.weight_ns;
+    bool is_same = n == 0 ? wait->is_same : pending->wait.is_same;
+    pending->wait = (struct trace_wait){ .ticks = ticks,
+                                         .thread = thread,
+                                         .cause = wait->cause,
+                                         .context = pending->context,
+                                         .index = pending->index,
+                                         .end = pending->end,
+                                         .is_same = is_same,
+                                         .n = n + 1,
+                                         .weight_ns = weight_ns + wait->sample.weight,
+                                         .owner = owner,
+                                         .owner_context = pending->owner_context };
+    return is_contended(wait->cause) || pending->wait.weight_ns >= ENTRY_NS ? write_wait(log, writer, pending, err) : 0;
+}
+
+int wait_log_flush(struct wait_log *log, struct trace_writer *writer, struct err *err)
+{
+    for (uint32_t i = 0; i < log->n; i++)
+        if (write_wait(log, writer, &log->all[i], err) < 0 || write_run(writer, &log->all[i], i, err) < 0)
+            return -1;
+    return 0;
+}
+
+void wait_log_free(struct wait_log *log)
+{
+    free(log->all);
+    memset(log, 0, sizeof *log);
+}

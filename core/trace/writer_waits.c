@@ -1,0 +1,67 @@
+/*
+ * Writing why threads were off the CPU.
+ */
+#include "core/trace/writer_internal.h"
+
+/* The number of a class' name, 0: none.  *is_new: it is to be told. */
+static int class_number(struct trace_writer *writer, const char *name, uint32_t *number, bool *is_new, struct err *err)
+{
+    struct wait_classes *classes = &writer->wait_classes;
+    size_t n = name == NULL ? 0 : strlen(name);
+    *number = 0;
+    *is_new = false;
+    if (n == 0)
+        return 0;
+    classes->by_name.arena = &classes->arena;
+    const uint32_t *known = map_get(&classes->by_name, name, n);
+    if (known != NULL) {
+        *number = *known;
+        return 0;
+    }
+    if (classes->n == TRACE_CLASSES_MAX)
+        return 0;
+    if (map_put(&classes->by_name, name, n, classes->n + 1) < 0)
+        return err_set(err, "out of memory for the names of %u classes", classes->n);
+    *number = ++classes->n;
+    *is_new = true;
+    return 0;
+}
+
+static bool is_possible(const struct trace_writer *writer, const struct trace_wait *wait)
+{
+    return wait->thread <= THREAD_INDEX_MAX && wait->context <= writer->n_contexts &&
+           wait->owner_context <= writer->n_contexts && wait->end <= SAMPLE_END_MAX && wait->cause < TRACE_CAUSES &&
+           (wait->owner <= THREAD_INDEX_MAX || wait->owner == TRACE_NO_THREAD) && wait->index <= UINT16_MAX;
+}
+
+int trace_write_wait(struct trace_writer *writer, const struct trace_wait *wait, struct err *err)
+{
+    uint32_t class;
+    bool is_new;
+    if (writer_check(writer, err) < 0)
+        return -1;
+    if (!is_possible(writer, wait))
+        return err_set(err, "a wait's thread, context or cause is too large for a trace");
+    if (class_number(writer, wait->lock_class, &class, &is_new, err) < 0)
+        return -1;
+    bool is_first = writer->pending_used[CHUNK_WAITS] == 0;
+    struct sink s = writer_begin(writer, CHUNK_WAITS);
+    if (is_first)
+        sink_u64le(&s, wait->ticks);
+    int64_t since = is_first ? 0 : (int64_t)(wait->ticks - writer->wait_ticks);
+    writer->wait_ticks = wait->ticks;
+    sink_number(&s, (uint64_t)since << 1 ^ (since < 0 ? UINT64_MAX : 0));
+    sink_number(&s, wait->thread);
+    sink_number(&s, (uint64_t)wait->cause << 1 | wait->is_same);
+    sink_number(&s, wait->context);
+    sink_number(&s, (uint64_t)(int64_t)(wait->index + 1));
+    sink_number(&s, wait->end);
+    sink_number(&s, wait->n);
+    sink_number(&s, wait->weight_ns);
+    sink_number(&s, class);
+    if (is_new)
+        writer_text(&s, wait->lock_class);
+    sink_number(&s, wait->owner == TRACE_NO_THREAD ? 0 : (uint64_t)wait->owner + 1);
+    sink_number(&s, wait->owner_context);
+    return writer_finish(writer, CHUNK_WAITS, &s, err);
+}

@@ -1,0 +1,285 @@
+#include "report/view/waits.h"
+
+#include "core/base/hash.h"
+#include "core/base/vec.h"
+#include "phases/samples/sample_profile.h"
+#include "report/some_threads.h"
+#include "report/view/wait_sites.h"
+#include "symbolize/vm_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCK      UINT64_C(1000000) /* ticks */
+#define TREE_BYTES (UINT64_C(1) << 20)
+#define PIECES_MAX 100u /* of a wait: a second of visits */
+
+/* A method that held the lock of a row. */
+struct wait_holder {
+    uint32_t row;
+    struct method_name method;
+    uint64_t ns;
+};
+
+/* What a row is while the trace is read; more of it is in the profile, under the row's number as a method's. */
+struct wait_sum {
+    struct wait_row row;
+    uint64_t latest_ticks; /* of the visit that met it last, */
+    uint32_t n_then;       /* and threads that it met */
+};
+
+struct waits_reading {
+    const struct trace_reader *reader;
+    const char *only_threads;
+    struct wait_site *sites; /* owned; by context */
+    bool *are_known;         /* owned; the same */
+    uint32_t n_sites, sites_room, known_room;
+    struct wait_sum *rows; /* owned */
+    uint32_t n_rows, rows_room;
+    struct wait_holder *holders; /* owned */
+    uint32_t n_holders, holders_room;
+    struct hash_set by_key, threads, row_threads, by_holder; /* of rows, threads, threads of rows, holders of rows */
+    struct sample_profile profile;
+    struct hash_set visits;
+    uint64_t n_visits;
+    uint32_t n_threads;
+    struct err err; /* the first one, or "" */
+};
+
+int waits_begin(struct waits_reading **out, const struct trace_reader *reader, const char *only_threads,
+                struct err *err)
+{
+    struct waits_reading *reading = calloc(1, sizeof *reading);
+    *out = reading;
+    if (reading == NULL)
+        return err_set(err, "out of memory for what threads waited for");
+    reading->reader = reader;
+    reading->only_threads = only_threads;
+    return sample_profile_open(&reading->profile, BLOCK, TREE_BYTES, err);
+}
+
+void waits_close(struct waits_reading *reading)
+{
+    if (reading == NULL)
+        return;
+    sample_profile_free(&reading->profile);
+    hash_free(&reading->by_key);
+    hash_free(&reading->threads);
+    hash_free(&reading->visits);
+    hash_free(&reading->row_threads);
+    hash_free(&reading->by_holder);
+    free(reading->sites);
+    free(reading->are_known);
+    free(reading->rows);
+    free(reading->holders);
+    free(reading);
+}
+
+/* ---- a wait's row ---- */
+
+/* NULL: no memory. */
+static const struct wait_site *site_of(struct waits_reading *reading, uint32_t context)
+{
+    if (context >= reading->n_sites) {
+        uint32_t n = context + 1;
+        if (vec_reserve(reading->sites, reading->sites_room, n) < 0 ||
+            vec_reserve(reading->are_known, reading->known_room, n) < 0)
+            return NULL;
+        memset(reading->are_known + reading->n_sites, 0, (n - reading->n_sites) * sizeof *reading->are_known);
+        reading->n_sites = n;
+    }
+    if (!reading->are_known[context])
+        reading->sites[context] = wait_site_of(reading->reader, context);
+    reading->are_known[context] = true;
+    return &reading->sites[context];
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    return hash_address(hash ^ hash_address(value + 1));
+}
+
+static uint64_t mix_method(uint64_t hash, const struct method_name *method)
+{
+    return mix(hash, method->class_name == NULL ? 0 : method_name_hash(method));
+}
+
+static uint64_t mix_text(uint64_t hash, const char *text)
+{
+    for (; *text != '\0'; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return mix(hash, 0);
+}
+
+static bool is_of_object(enum trace_cause cause)
+{
+    return cause == TRACE_CAUSE_MONITOR || cause == TRACE_CAUSE_LOCK || cause == TRACE_CAUSE_WAIT;
+}
+
+/* The number of a wait's row, made if it is new; UINT32_MAX: no memory. */
+static uint32_t row_of(struct waits_reading *reading, const struct trace_wait *wait)
+{
+    const struct wait_site none = { .is_idle = false };
+    bool has_site = wait->cause != TRACE_CAUSE_ON_CPU && wait->cause != TRACE_CAUSE_READY;
+    const struct wait_site *site = has_site ? site_of(reading, wait->context) : &none;
+    const char *lock_class = is_of_object(wait->cause) ? wait->lock_class : "";
+    if (site == NULL)
+        return UINT32_MAX;
+    uint64_t key = mix(mix(HASH_START, wait->cause), site->is_idle);
+    key = mix_text(mix_method(mix_method(key, &site->where), &site->jdk), lock_class);
+    struct hash_slot *slot = hash_put(&reading->by_key, key);
+    if (slot == NULL || vec_reserve(reading->rows, reading->rows_room, reading->n_rows + 1) < 0)
+        return UINT32_MAX;
+    if (slot->value == 0) {
+        struct wait_row row = { .cause = wait->cause,
+                                .is_idle = site->is_idle,
+                                .where = site->where,
+                                .jdk = site->jdk,
+                                .lock_class = lock_class[0] == '\0' ? NULL : lock_class };
+        reading->rows[reading->n_rows] = (struct wait_sum){ .row = row };
+        slot->value = ++reading->n_rows;
+    }
+    return slot->value - 1;
+}
+
+/* Is it the first of its kind?  Returns 1 or 0; -1: no memory. */
+static int is_first(struct hash_set *set, uint64_t key)
+{
+    struct hash_slot *slot = hash_put(set, key);
+    int first = slot == NULL ? -1 : slot->value == 0;
+    if (slot != NULL)
+        slot->value = 1;
+    return first;
+}
+
+static int add_holder(struct waits_reading *reading, uint32_t row, const struct trace_wait *wait)
+{
+    if (wait->owner_context == 0)
+        return 0;
+    const struct wait_site *site = site_of(reading, wait->owner_context);
+    if (site == NULL)
+        return -1;
+    const struct method_name *method = site->where.class_name != NULL ? &site->where : &site->jdk;
+    struct hash_slot *slot = hash_put(&reading->by_holder, mix_method(mix(HASH_START, row), method));
+    if (slot == NULL || vec_reserve(reading->holders, reading->holders_room, reading->n_holders + 1) < 0)
+        return -1;
+    if (slot->value == 0) {
+        reading->holders[reading->n_holders] = (struct wait_holder){ row, *method, 0 };
+        slot->value = ++reading->n_holders;
+    }
+    reading->holders[slot->value - 1].ns += wait->weight_ns;
+    return 0;
+}
+
+/* What goes on for several visits is in the blocks of all of them. */
+static int add_time(struct waits_reading *reading, uint32_t row, const struct trace_wait *wait)
+{
+    double ns_per_tick = trace_ns_per_tick(reading->reader);
+    uint64_t n = wait->n == 0 || ns_per_tick <= 0 ? 1
+                 : wait->n < PIECES_MAX           ? wait->n
+                                                  : PIECES_MAX,
+             left_ns = wait->weight_ns;
+    uint64_t piece_ticks = n == 1 ? 0 : (uint64_t)((double)wait->weight_ns / ns_per_tick) / n;
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t ns = left_ns / (n - i);
+        const struct profile_sample sample = {
+            .time_ns = wait->ticks - i * piece_ticks, .ns = ns, .is_waiting = true, .n = 1, .methods = &row
+        };
+        if (sample_profile_add(&reading->profile, &sample) < 0)
+            return -1;
+        left_ns -= ns;
+    }
+    return 0;
+}
+
+static int add_wait(struct waits_reading *reading, const struct trace_wait *wait)
+{
+    uint32_t number = row_of(reading, wait);
+    if (number == UINT32_MAX)
+        return -1;
+    struct wait_sum *sum = &reading->rows[number];
+    int first_visit = is_first(&reading->visits, mix(HASH_START, wait->ticks));
+    int first = is_first(&reading->row_threads, mix(mix(HASH_START, number), wait->thread));
+    int first_of_all = is_first(&reading->threads, mix(HASH_START, wait->thread));
+    if (first < 0 || first_of_all < 0 || first_visit < 0)
+        return -1;
+    reading->n_visits += (uint64_t)first_visit;
+    sum->row.n += wait->n;
+    sum->row.n_threads += (uint32_t)first;
+    reading->n_threads += (uint32_t)first_of_all;
+    sum->n_then = sum->latest_ticks == wait->ticks ? sum->n_then + 1 : 1;
+    sum->latest_ticks = wait->ticks;
+    sum->row.max_waiting = sum->n_then > sum->row.max_waiting ? sum->n_then : sum->row.max_waiting;
+    return add_time(reading, number, wait) < 0 ? -1 : add_holder(reading, number, wait);
+}
+
+void waits_hear(struct waits_reading *reading, const struct trace_wait *wait)
+{
+    const struct trace_thread *thread = trace_thread(reading->reader, wait->thread);
+    if (thread == NULL || vm_part_of(thread->comm) != VM_PART_APPLICATION ||
+        !threads_match(thread, reading->only_threads))
+        return;
+    if (reading->err.text[0] == '\0' && add_wait(reading, wait) < 0)
+        err_set(&reading->err, "out of memory for what threads waited for");
+}
+
+/* ---- the rows ---- */
+
+static int by_time(const void *a, const void *b)
+{
+    const struct wait_row *x = a, *y = b;
+    bool x_waits = !x->is_idle && x->cause != TRACE_CAUSE_ON_CPU,
+         y_waits = !y->is_idle && y->cause != TRACE_CAUSE_ON_CPU;
+    if (x_waits != y_waits)
+        return x_waits ? -1 : 1;
+    return x->ns < y->ns ? 1 : x->ns > y->ns ? -1 : 0;
+}
+
+/* Where the owner was most of the time. */
+static void find_holders(const struct waits_reading *reading, struct wait_row *rows)
+{
+    for (uint32_t i = 0; i < reading->n_holders; i++) {
+        const struct wait_holder *holder = &reading->holders[i];
+        struct wait_row *row = &rows[holder->row];
+        double share = row->ns == 0 ? 0 : (double)holder->ns / (double)row->ns;
+        if (share > row->holder_share) {
+            row->holder_share = share;
+            row->holder = holder->method;
+        }
+    }
+}
+
+static const char *class_label(const struct report_source *source, const char *name)
+{
+    return name == NULL ? NULL : java_names_class(source->arena, name);
+}
+
+int waits_end(struct waits_reading *reading, const struct report_source *source, struct waits *waits, struct err *err)
+{
+    double all_ns = report_ns(source, source->tree->end_ticks - source->tree->start_ticks);
+    struct wait_row *rows = arena_alloc(source->arena, (reading->n_rows + 1) * sizeof *rows);
+    if (reading->err.text[0] != '\0') {
+        *err = reading->err;
+        return -1;
+    }
+    if (rows == NULL)
+        return err_set(err, "out of memory for what threads waited for");
+    *waits = (struct waits){
+        .rows = rows, .n = reading->n_rows, .n_visits = reading->n_visits, .n_threads = reading->n_threads
+    };
+    for (uint32_t i = 0; i < reading->n_rows; i++) {
+        struct sample_share share = sample_profile_total(&reading->profile, i);
+        rows[i] = reading->rows[i].row;
+        rows[i].ns = share.weight;
+        rows[i].share = share.share;
+        rows[i].error = rows[i].cause == TRACE_CAUSE_READY ? NAN : share.error; /* that is no estimate */
+        rows[i].mean_waiting = all_ns > 0 ? (double)share.weight / all_ns : NAN;
+        rows[i].lock_class = class_label(source, rows[i].lock_class);
+        waits->wall_ns += rows[i].ns;
+        waits->waited_ns += rows[i].is_idle || rows[i].cause == TRACE_CAUSE_ON_CPU ? 0 : rows[i].ns;
+    }
+    find_holders(reading, rows);
+    qsort(rows, waits->n, sizeof *rows, by_time);
+    return 0;
+}
