@@ -309,6 +309,11 @@ static double polling_part(const struct recording *recording)
     return recording->live != NULL ? LIVE_POLLING_SHARE * recording->live->options.budget : 0;
 }
 
+static double allocations_part(const struct recording *recording)
+{
+    return recording->live != NULL ? LIVE_ALLOCATIONS_SHARE * recording->live->options.budget : 0;
+}
+
 int recording_run(struct recording *recording, struct recorder_summary *summary, struct err *err)
 {
     struct arena arena = { NULL, 0 };
@@ -338,6 +343,7 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
                                   .waits_part = RECORDING_WAITS_PART,
                                   .polls_stacks = strcmp(recording->mechanism, "polling") == 0,
                                   .polling_part = polling_part(recording),
+                                  .allocations_part = allocations_part(recording),
                                   .samples_allocations = recording->live != NULL && !recording->no_allocations,
                                   .fault_period = recording->events != NULL ? 1 : RECORDING_FAULT_PERIOD,
                                   .symbols = &symbols,

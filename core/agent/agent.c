@@ -31,6 +31,7 @@
 #include "core/agent/probe/probe.h"
 #include "core/agent/probe/virtual.h"
 #include "core/agent/stacks/allocation_events.h"
+#include "core/agent/stacks/allocation_log.h"
 #include "core/agent/stacks/stack.h"
 #include "core/wire/setting.h"
 
@@ -296,6 +297,7 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
     (void)jvmti;
     (void)jni;
     atomic_store(&agent.is_jvm_ending, true);
+    allocation_log_stop(); /* later the JVM tells of no threads any more */
     if (agent.is_emulated)
         emulated_tell_end();
     pthread_mutex_lock(&agent.closing);

@@ -230,10 +230,10 @@ int link_poll(struct recorder_link *link, uint32_t period_us, uint32_t part_ppm,
     return give_file(link, &message, fcntl(fd, F_DUPFD_CLOEXEC, 0), NULL, err);
 }
 
-int link_allocations(struct recorder_link *link, int fd, struct err *err)
+int link_allocations(struct recorder_link *link, uint32_t part_ppm, int fd, struct err *err)
 {
-    return give_file(link, &(struct wire_message){ .kind = WIRE_ALLOCATIONS }, fcntl(fd, F_DUPFD_CLOEXEC, 0), NULL,
-                     err);
+    const struct wire_message message = { .kind = WIRE_ALLOCATIONS, .part_ppm = part_ppm };
+    return give_file(link, &message, fcntl(fd, F_DUPFD_CLOEXEC, 0), NULL, err);
 }
 
 /* One question at a time: the next one waits for what is appended. */

@@ -122,6 +122,7 @@ struct recorder_status {
     pid_t pid;                          /* of the JVM; 0: not known yet */
     bool polls_stacks;                  /* the agent samples stacks, not the recorder from outside */
     uint64_t polling_cpu_ns;            /* that the JVM lost by that */
+    uint64_t allocations_cpu_ns;        /* that it lost by sampling allocations */
     uint64_t jvm_cpu_ns;                /* of the JVM since its start */
     const char *archive;                /* it writes a class archive by this option: no class is changed; or NULL */
     bool ready;                         /* the agent takes commands */

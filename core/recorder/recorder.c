@@ -174,7 +174,8 @@ static struct recorder_status status_of(const struct recorder *r)
                                       .n_columns = r->session.n_counters,
                                       .pid = r->target,
                                       .polls_stacks = r->stacks.polled != NULL,
-                                      .polling_cpu_ns = recorder_polling_ns(r) + recorder_allocations_ns(r),
+                                      .polling_cpu_ns = recorder_polling_ns(r),
+                                      .allocations_cpu_ns = recorder_allocations_ns(r),
                                       .jvm_cpu_ns = r->cpu_ns,
                                       .archive = r->archive[0] == '\0' ? NULL : r->archive };
     if (r->latest.monotonic_ns > r->first.monotonic_ns)
@@ -365,12 +366,12 @@ static int finish_trace(struct recorder *r, struct recorder_summary *summary, st
         write_ip_samples(r, true, err) < 0 ||
         ip_samples_write_symbols(&r->ip_samples, r->plan->symbols, r->writer, err) < 0 ||
         write_ip_samples_info(r, err) < 0 || recorder_write_stacks_info(r, err) < 0 ||
-        recorder_write_allocations_info(r, err) < 0 || pauses_write(&r->pauses, r->writer, err) < 0 ||
+        pauses_write(&r->pauses, r->writer, err) < 0 ||
         metadata_write_end(r->writer, r->session.segment, &cpu, err) < 0 ||
         metadata_write_readings(r->writer, &r->readings, err) < 0)
         return -1;
     stop_agent(r, summary);
-    if (metadata_write_removal(r->writer, &r->link, err) < 0)
+    if (metadata_write_removal(r->writer, &r->link, err) < 0 || recorder_end_allocations(r, err) < 0)
         return -1;
     return trace_write_clock(r->writer, r->latest.ticks, r->latest.monotonic_ns, r->latest.realtime_ns, err);
 }

@@ -24,7 +24,8 @@ static int begin(struct recorder *r, struct err *err)
         note_failure(r, err);
         return 0;
     }
-    return link_allocations(&r->link, poll_sampler_fd(r->allocations.sampler), err);
+    uint32_t part_ppm = (uint32_t)(r->plan->allocations_part * 1e6);
+    return link_allocations(&r->link, part_ppm, poll_sampler_fd(r->allocations.sampler), err);
 }
 
 static int take_one(struct recorder *r, const struct allocation_sample *sample, struct err *err)
@@ -32,8 +33,9 @@ static int take_one(struct recorder *r, const struct allocation_sample *sample, 
     struct recorder_thread *thread = threads_get(&r->threads, sample->stack.tid, TRACE_UNKNOWN);
     if (thread == NULL)
         return err_set(err, "out of memory for threads");
-    uint64_t first_ns = r->first.monotonic_ns, time_ns = sample->stack.time_ns;
-    uint64_t ticks = clock_ticks(time_ns > first_ns ? time_ns : first_ns, &r->latest, &r->first, &r->latest);
+    uint64_t first_ns = r->first.monotonic_ns, last_ns = r->latest.monotonic_ns, time_ns = sample->stack.time_ns;
+    time_ns = time_ns < first_ns ? first_ns : time_ns > last_ns ? last_ns : time_ns;
+    uint64_t ticks = clock_ticks(time_ns, &r->latest, &r->first, &r->latest);
     if (thread->changed && threads_write(&r->threads, r->writer, err) < 0)
         return -1;
     return sample_log_write_allocation(&r->stacks.log, r->writer, sample, thread->info.index, ticks, err);
@@ -47,14 +49,8 @@ static int take_allocation(const struct allocation_sample *sample, void *context
     return rc;
 }
 
-int recorder_write_allocations(struct recorder *r, struct err *err)
+static int drain_log(struct recorder *r, struct err *err)
 {
-    uint64_t now_ns = r->latest.monotonic_ns;
-    if (r->allocations.sampler == NULL)
-        return begin(r, err);
-    if (r->allocations.why[0] != '\0' || (now_ns - r->allocations.drained_ns < DRAIN_NS && !r->readings.is_last))
-        return 0;
-    r->allocations.drained_ns = now_ns;
     if (poll_sampler_drain_allocations(r->allocations.sampler, take_allocation, r, err) == 0)
         return 0;
     if (r->allocations.is_ours)
@@ -63,15 +59,26 @@ int recorder_write_allocations(struct recorder *r, struct err *err)
     return 0;
 }
 
+int recorder_write_allocations(struct recorder *r, struct err *err)
+{
+    uint64_t now_ns = r->latest.monotonic_ns;
+    if (r->allocations.sampler == NULL)
+        return begin(r, err);
+    if (r->allocations.why[0] != '\0' || now_ns - r->allocations.drained_ns < DRAIN_NS)
+        return 0;
+    r->allocations.drained_ns = now_ns;
+    return drain_log(r, err);
+}
+
 uint64_t recorder_allocations_ns(const struct recorder *r)
 {
     struct poll_allocated allocated = { 0 };
     if (r->allocations.sampler != NULL)
         poll_sampler_allocated(r->allocations.sampler, &allocated);
-    return allocated.cost_ns;
+    return allocated.cost_ns + allocated.agent_ns;
 }
 
-int recorder_write_allocations_info(struct recorder *r, struct err *err)
+static int write_info(struct recorder *r, struct err *err)
 {
     struct poll_allocated allocated;
     const char *why = r->link.allocations_refused[0] != '\0' ? r->link.allocations_refused : r->allocations.why;
@@ -88,6 +95,12 @@ int recorder_write_allocations_info(struct recorder *r, struct err *err)
         info_write_count(r->writer, INFO_ALLOCATIONS_COST_NS, allocated.cost_ns, err) < 0)
         return -1;
     return info_write_count(r->writer, INFO_ALLOCATIONS_LOST, allocated.n_lost, err);
+}
+
+int recorder_end_allocations(struct recorder *r, struct err *err)
+{
+    bool is_there = r->allocations.sampler != NULL && r->allocations.why[0] == '\0';
+    return is_there && drain_log(r, err) < 0 ? -1 : write_info(r, err);
 }
 
 void recorder_close_allocations(struct recorder *r)

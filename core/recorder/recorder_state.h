@@ -170,9 +170,9 @@ uint64_t recorder_polling_ns(const struct recorder *r);
 
 /* ---- recorder_allocations.c ---- */
 
-/* As those of stacks: begin, or what was sampled since; at the end what the trace is told of all. */
+/* As those of stacks: begin, or what was sampled since; and what is left when the agent has ended, and of all. */
 int recorder_write_allocations(struct recorder *r, struct err *err);
-int recorder_write_allocations_info(struct recorder *r, struct err *err);
+int recorder_end_allocations(struct recorder *r, struct err *err);
 void recorder_close_allocations(struct recorder *r);
 
 /* CPU time that the JVM lost by them. */

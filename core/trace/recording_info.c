@@ -94,7 +94,7 @@ static const struct info_row rows[INFO_N_KEYS] = {
         "bytes that all threads allocated meanwhile, by the JVM's own counters", { ONE_COUNT } },
     [INFO_ALLOCATIONS_LOST] = { "allocations.lost", "", "allocation samples lost because the buffers were full",
         { ONE_COUNT } },
-    [INFO_ALLOCATIONS_COST_NS] = { "allocations.cost_ns", "ns", "CPU time of sampling allocations in the program",
+    [INFO_ALLOCATIONS_COST_NS] = { "allocations.cost_ns", "ns", "CPU time of sampling allocations in the threads that allocate",
         { ONE_COUNT } },
     [INFO_ALLOCATIONS_FAILED] = { "allocations.failed", "", "why there are no allocation samples", { ONE_TEXT } },
     [INFO_FAULTS_PERIOD] = { "faults.period", "", "page faults per recorded one", { ONE_COUNT } },

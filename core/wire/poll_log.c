@@ -97,6 +97,7 @@ void poll_log_put_allocated(struct sink *s, const struct poll_allocated *allocat
     sink_varint(s, allocated->n_lost);
     sink_varint(s, allocated->ns);
     sink_varint(s, allocated->cost_ns);
+    sink_varint(s, allocated->agent_ns);
     sink_varint(s, allocated->jvm_bytes);
     sink_varint(s, allocated->is_counted);
     wire_end_entry(s, length);
@@ -174,6 +175,7 @@ static void get_allocated(struct cursor *c, struct poll_allocated *allocated)
     allocated->n_lost = cursor_varint(c);
     allocated->ns = cursor_varint(c);
     allocated->cost_ns = cursor_varint(c);
+    allocated->agent_ns = cursor_varint(c);
     allocated->jvm_bytes = cursor_varint(c);
     allocated->is_counted = cursor_below(c, 2) != 0;
 }

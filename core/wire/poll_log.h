@@ -99,7 +99,7 @@ struct poll_allocation {
 struct poll_allocated {
     uint64_t n_samples, n_lost; /* lost: there was no room */
     uint64_t ns;                /* how long it has lasted */
-    uint64_t cost_ns;           /* CPU time of all of it */
+    uint64_t cost_ns, agent_ns; /* its CPU time in the threads that allocate, and in the agent's */
     uint64_t jvm_bytes;         /* allocated by all threads, by the JVM's own counters */
     bool is_counted;            /* these are known */
 };

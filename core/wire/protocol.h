@@ -35,7 +35,8 @@
  * probes, before and after, to its descriptor's file (core/wire/jit_events.h) until the session's end.  'poll' has it
  * sample the stacks of Java threads until then, about one round every period_us, at the cost of part_ppm millionths of
  * the process' CPU time, and append them to its descriptor's file (core/wire/poll_log.h).  'allocations' has it do so
- * with objects that the JVM samples when they are allocated, about a hundred a second, to another file of that kind.
+ * with objects that the JVM samples when they are allocated, at most about a hundred a second and at that cost, to
+ * another file of that kind.
  * 'where', with SETTING_CODE_ASKED, has it append what code is at these addresses to the code log before it answers,
  * unless it has done so; if code that it told of begins at one and is gone, that.  'dependents', then, appends whose
  * classes' code all of it has.  cpu_ms: of the agent's thread, for that.

@@ -42,6 +42,9 @@
 /* Stack samples have this part of the budget where the agent takes them. */
 #define LIVE_POLLING_SHARE 0.3
 
+/* Allocation samples have this part of it, in the threads that allocate: 40 us a sample where caches are cold. */
+#define LIVE_ALLOCATIONS_SHARE 0.3
+
 /*
  * Recompilation and retransformation may always take this part of the budget accrued so far, which counts as that of
  * RECOMPILATION_ADVANCE_NS of CPU time at least.

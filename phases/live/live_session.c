@@ -275,7 +275,8 @@ static int on_round(void *context, struct recorder_link *link, const struct reco
                                .jit_cpu_ns = compilers_ns(session, status->monotonic_ns),
                                .pair_ns = (status->inside_ticks + status->outside_ticks) * status->ns_per_tick,
                                .pauses_ms = status->pauses_ms,
-                               .sampling_ns = (double)(status->polling_cpu_ns + status->ip_samples_cpu_ns),
+                               .sampling_ns = (double)(status->polling_cpu_ns + status->allocations_cpu_ns +
+                                                       status->ip_samples_cpu_ns),
                                .rewriting_ns = session->rewriting_ms * 1e6,
                                .n_samples = session->n_samples,
                                .start_ns = status->start_ns,

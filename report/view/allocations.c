@@ -32,7 +32,8 @@ struct allocations_making {
     struct allocated_methods methods;
     struct allocated_item *items;
     size_t n_items;
-    double *row_squares; /* by row: sum of the squares of weights */
+    double all_bytes, all_squares; /* of the samples of all threads */
+    double *row_squares;           /* by row: sum of the squares of weights */
 };
 
 /* ---- methods ---- */
@@ -121,12 +122,15 @@ static int take_samples(struct allocations_making *making, struct err *err)
     for (size_t i = 0; i < pass->n_allocations; i++) {
         const struct trace_allocation *from = &pass->allocations[i];
         const struct trace_thread *thread = trace_thread(pass->reader, from->thread);
+        double objects = trace_allocation_objects(from), bytes = objects * (double)from->size_bytes;
+        making->all_bytes += bytes;
+        making->all_squares += bytes * bytes;
         if (pass->options.only_threads != NULL &&
             (thread == NULL || !threads_match(thread, pass->options.only_threads)))
             continue;
         struct allocated_item *item = &making->items[making->n_items++];
-        item->objects = trace_allocation_objects(from);
-        item->bytes = item->objects * (double)from->size_bytes;
+        item->objects = objects;
+        item->bytes = bytes;
         item->class_number = from->class_number;
         item->class_name = from->class_name;
         find_methods(making, from->context, item);
@@ -264,20 +268,33 @@ static void find_most(struct allocations_making *making, order_fn *compare, most
 /* A share's variance: its own samples vary it, and all others that it is a share of. */
 static void find_shares(const struct allocations_making *making, struct allocations *found)
 {
-    double squares = 0;
+    double bytes = 0, squares = 0;
     for (size_t i = 0; i < found->n_rows; i++) {
+        bytes += found->rows[i].bytes;
         squares += making->row_squares[i];
-        found->bytes += found->rows[i].bytes;
-        found->objects += found->rows[i].objects;
     }
-    found->n_samples = making->n_items;
-    found->error = INTERVAL_95 * sqrt(squares);
-    for (size_t i = 0; found->bytes > 0 && i < found->n_rows; i++) {
+    for (size_t i = 0; bytes > 0 && i < found->n_rows; i++) {
         struct allocations_row *row = &found->rows[i];
-        row->share = row->bytes / found->bytes;
+        row->share = row->bytes / bytes;
         double part = making->row_squares[i] * (1 - 2 * row->share) + row->share * row->share * squares;
-        row->error = INTERVAL_95 * sqrt(part > 0 ? part : 0) / found->bytes;
+        row->error = INTERVAL_95 * sqrt(part > 0 ? part : 0) / bytes;
+    }
+}
+
+/* Rows as parts of what the JVM counted, of which the samples of all threads are a sample. */
+static void find_bytes(const struct allocations_making *making, struct allocations *found)
+{
+    double scale = found->jvm_bytes > 0 && making->all_bytes > 0 ? found->jvm_bytes / making->all_bytes : 1;
+    found->n_samples = making->n_items;
+    found->sampled_bytes = making->all_bytes;
+    found->error = INTERVAL_95 * sqrt(making->all_squares);
+    for (size_t i = 0; i < found->n_rows; i++) {
+        struct allocations_row *row = &found->rows[i];
+        row->bytes *= scale;
+        row->objects *= scale;
         row->bytes_per_s = found->seconds > 0 ? row->bytes / found->seconds : 0;
+        found->bytes += row->bytes;
+        found->objects += row->objects;
     }
 }
 
@@ -293,7 +310,7 @@ static void read_facts(const struct view_pass *pass, struct allocations *found)
     double jvm = info_number(pass->reader, INFO_ALLOCATIONS_JVM_BYTES);
     found->seconds = (ns > 0 ? ns : report_ns(&pass->source, pass->tree.end_ticks - pass->tree.start_ticks)) / 1e9;
     found->n_lost = lost > 0 ? (uint64_t)lost : 0;
-    found->jvm_bytes = jvm >= 0 && pass->options.only_threads == NULL ? jvm : NAN;
+    found->jvm_bytes = jvm > 0 ? jvm : NAN;
     found->n_pauses = found->pauses_ns = NAN;
     for (uint32_t i = 0; i < PAUSES_KINDS; i++) {
         struct info_collector told;
@@ -329,6 +346,7 @@ int allocations_find(const struct view_pass *pass, enum allocations_by by, struc
     find_most(&making, by_allocator, set_allocator, found);
     find_most(&making, by_phase, set_phase, found);
     find_shares(&making, found);
+    find_bytes(&making, found);
     qsort(found->rows, found->n_rows, sizeof *found->rows, by_bytes);
     return 0;
 }

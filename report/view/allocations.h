@@ -1,8 +1,10 @@
 /*
  * What the program allocates, from the objects that the JVM sampled: bytes and objects by method or class.
  *
- * Each sample stands for all allocations that could have been drawn in its place (trace_allocation_objects), so sums
- * are estimates without bias, and their intervals come from the samples' weights.
+ * Each sample stands for all allocations that could have been drawn in its place (trace_allocation_objects): so sums
+ * are estimates without bias, and their intervals come from the samples' weights.  The JVM's own counters know the sum
+ * of all threads: where the trace has it, a row's bytes are its share of that, and what the samples alone say stands
+ * above the table.
  */
 #ifndef REPORT_VIEW_ALLOCATIONS_H
 #define REPORT_VIEW_ALLOCATIONS_H
@@ -22,20 +24,21 @@ struct allocations_row {
     struct method_name allocator; /* the innermost method on the stack; names are NULL: it is 'method' itself */
     struct method_name phase;     /* the innermost method with probes on the stack; names are NULL: there is none */
     const char *class_name;       /* "java/lang/String", "[B" */
-    double bytes, objects, bytes_per_s;
-    double share, error; /* of the bytes of all samples, and half of its 95 % interval */
+    double bytes, objects, bytes_per_s; /* of what the JVM counted */
+    double share, error;                /* of the bytes of all samples, and half of its 95 % interval */
     uint64_t n_samples;
 };
 
 struct allocations {
     struct allocations_row *rows; /* most bytes first; the arena's */
     size_t n_rows;
-    double bytes, objects, error; /* of all rows; error: half of the 95 % interval of bytes */
+    double bytes, objects; /* of all rows */
     uint64_t n_samples;
-    double seconds;             /* in which allocations were sampled */
-    double jvm_bytes;           /* by the JVM's own counters in this time, of all threads; NAN: not known */
-    uint64_t n_lost;            /* samples for which there was no room: their bytes are missing */
-    double n_pauses, pauses_ns; /* of collections, in the whole recording; NAN: not known */
+    double sampled_bytes, error; /* what the samples alone say of all threads, and half of its 95 % interval */
+    double jvm_bytes;            /* by the JVM's own counters in this time, of all threads; NAN: not known */
+    double seconds;              /* in which allocations were sampled */
+    uint64_t n_lost;             /* samples for which there was no room */
+    double n_pauses, pauses_ns;  /* of collections, in the whole recording; NAN: not known */
 };
 
 /*

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#define NO_JAVA "no Java method"
+#define NO_JAVA "stack not known"
 
 /* Names as the rows show them. */
 struct allocations_labels {
@@ -116,18 +116,20 @@ static void add_sum(const struct allocations *found, size_t first, const char *k
 static void add_facts(const struct allocations *found, struct table *table)
 {
     char sampled[32], counted[32], error[32];
-    table_format_bytes(found->bytes, sampled, sizeof sampled);
+    bool is_counted = !isnan(found->jvm_bytes);
+    struct arena *arena = table->arena;
+    table_format_bytes(found->sampled_bytes, sampled, sizeof sampled);
     table_format_bytes(found->error, error, sizeof error);
-    table_metadata_number(table, "allocated_bytes", found->bytes,
-                          arena_printf(table->arena, "allocated  %s \u00b1%s in %.1f s, by %" PRIu64 " sampled objects",
-                                       sampled, error, found->seconds, found->n_samples));
-    table_metadata_number(table, "seconds", found->seconds, NULL);
-    if (isnan(found->jvm_bytes))
-        return;
     table_format_bytes(found->jvm_bytes, counted, sizeof counted);
-    table_metadata_number(table, "jvm_bytes", found->jvm_bytes,
-                          arena_printf(table->arena, "counted    %s by the JVM's own counters (%+.1f %%)", counted,
-                                       found->jvm_bytes > 0 ? 100 * (found->bytes / found->jvm_bytes - 1) : 0));
+    if (is_counted)
+        table_metadata_number(
+            table, "jvm_bytes", found->jvm_bytes,
+            arena_printf(arena, "allocated  %s in %.1f s, by the JVM's own counters", counted, found->seconds));
+    table_metadata_number(table, "sampled_bytes", found->sampled_bytes,
+                          arena_printf(arena, "sampled    %" PRIu64 " objects, which alone say %s \u00b1%s%s",
+                                       found->n_samples, sampled, error, is_counted ? "" : "; the JVM counts none"));
+    table_metadata_number(table, "sampled_bytes_error", found->error, NULL);
+    table_metadata_number(table, "seconds", found->seconds, NULL);
 }
 
 static void add_notes(const struct allocations *found, struct table *table)

@@ -22,6 +22,7 @@ struct cost_rows {
     double wall_ns, cpu_ns; /* of the recording; of the program in it, 0: not known */
     double probes_ns, agent_ns, recorder_ns;
     double ip_sample_ns, ip_samples_ns; /* of one; of all, 0: there were none */
+    double allocations_ns;              /* of all samples, 0: there were none */
     double compiling_ns;                /* again, as the budget has it, or NOT_KNOWN */
     size_t label, value, share, unit, how;
 };
@@ -171,6 +172,7 @@ static void find_cpu_times(struct cost_rows *c)
     c->recorder_ns = number(c, INFO_RECORDER_CPU_NS);
     c->ip_sample_ns =
         number(c, INFO_IP_SAMPLES_COST_NS) > 0 ? number(c, INFO_IP_SAMPLES_COST_NS) : (double)IP_SAMPLE_COST_USUAL_NS;
+    c->allocations_ns = number(c, INFO_ALLOCATIONS_COST_NS) > 0 ? number(c, INFO_ALLOCATIONS_COST_NS) : 0;
     c->ip_samples_ns = number(c, INFO_IP_SAMPLES) <= 0 ? 0 : number(c, INFO_IP_SAMPLES) * c->ip_sample_ns;
     c->compiling_ns = number(c, INFO_LIVE_COMPILING_MS) >= 0 ? number(c, INFO_LIVE_COMPILING_MS) * 1e6 : NOT_KNOWN;
 }
@@ -229,7 +231,8 @@ static const char *sum_how(const struct cost_rows *c)
 /* All that is known. */
 static double sum_of(const struct cost_rows *c, bool *is_known)
 {
-    const double parts[] = { c->probes_ns, c->agent_ns, c->recorder_ns, c->ip_samples_ns, c->compiling_ns };
+    const double parts[] = { c->probes_ns,     c->agent_ns,       c->recorder_ns,
+                             c->ip_samples_ns, c->allocations_ns, c->compiling_ns };
     double all_ns = 0;
     *is_known = c->agent_ns >= 0 && c->recorder_ns >= 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -245,6 +248,9 @@ static void add_cpu_times(struct cost_rows *c)
                                    cpu_share(c, c->probes_ns), probes_how(c) });
     add_cost_row(c, (struct cost){ "agent_cpu", "CPU time of the agent", TABLE_NS, c->agent_ns,
                                    cpu_share(c, c->agent_ns), agent_how(c) });
+    if (c->allocations_ns > 0)
+        add_cost_row(c, (struct cost){ "allocations_cpu", "CPU time of allocation samples", TABLE_NS, c->allocations_ns,
+                                       cpu_share(c, c->allocations_ns), "measured: in the threads that allocate" });
     if (c->ip_samples_ns != 0)
         add_cost_row(c, (struct cost){ "hits_cpu", "CPU time of IP sampling", TABLE_NS, c->ip_samples_ns,
                                        cpu_share(c, c->ip_samples_ns), ip_samples_how(c) });
@@ -338,6 +344,7 @@ static const char *excess_why(const struct cost_rows *c)
         { c->recorder_ns, "mmprof's own process",
           "it starts, walks stack samples and writes the trace; a longer recording amortizes the start only" },
         { c->ip_samples_ns, "IP sampling", "use a lower --sample-ip" },
+        { c->allocations_ns, "allocation samples", "record with --no-allocations" },
         { c->probes_ns, "probes", "methods with probes were called more often than expected" }
     };
     size_t most = 0;
@@ -358,6 +365,7 @@ int cost_sums(const struct report_source *source, struct cost_sums *sums, struct
                                 .agent_ns = c.agent_ns,
                                 .recorder_ns = c.recorder_ns,
                                 .ip_samples_ns = c.ip_samples_ns,
+                                .allocations_ns = c.allocations_ns,
                                 .compiling_ns = c.compiling_ns,
                                 .budget = number(&c, INFO_LIVE_BUDGET) };
     sums->all_ns = sum_of(&c, &sums->is_whole);

@@ -11,12 +11,13 @@
 struct cost_sums {
     double cpu_ns; /* of the program, within the recording; 0: not known */
     double probes_ns, agent_ns, recorder_ns;
-    double ip_samples_ns; /* of looking where threads are; 0: there was none of it */
-    double compiling_ns;  /* of the JIT compiler again, as the budget has it */
-    double all_ns;        /* together */
-    bool is_whole;        /* that is all; else one of them is not known */
-    double budget;        /* that was given, a fraction of cpu_ns; negative: none */
-    const char *why_over; /* what took most of it, and what to do; in the source's arena; NULL: not over the budget */
+    double ip_samples_ns;  /* of looking where threads are; 0: there was none of it */
+    double allocations_ns; /* of allocation samples, in the threads that allocate; 0: there are none */
+    double compiling_ns;   /* of the JIT compiler again, as the budget has it */
+    double all_ns;         /* together */
+    bool is_whole;         /* that is all; else one of them is not known */
+    double budget;         /* that was given, a fraction of cpu_ns; negative: none */
+    const char *why_over;  /* what took most of it, and what to do; in the source's arena; NULL: not over the budget */
 };
 
 /* What a recording cost altogether: the one place that adds it up.  Returns 0, or -1 with *err set. */

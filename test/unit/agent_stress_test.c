@@ -122,8 +122,9 @@ void poll_stop(void)
 {
 }
 
-int allocation_log_start(jvmtiEnv *env, JNIEnv *jni, int fd, struct err *err)
+int allocation_log_start(jvmtiEnv *env, JNIEnv *jni, int fd, uint32_t part_ppm, struct err *err)
 {
+    (void)part_ppm;
     (void)env;
     (void)jni;
     (void)err;

@@ -152,10 +152,11 @@ static void test_rows(void)
     CHECK("with where most of it is allocated, and of which class",
           strcmp(found.rows[0].allocator.method, "copyOf") == 0 && strcmp(found.rows[0].class_name, "[B") == 0);
     CHECK("its bytes, objects, share, and bytes per second",
-          is_near(found.rows[0].bytes, 3e6, 1e-9) && is_near(found.rows[0].objects, 3, 1e-9) &&
-              is_near(found.rows[0].share, 0.6, 1e-9) && is_near(found.rows[0].bytes_per_s, 1.5e6, 1e-9));
+          is_near(found.rows[0].bytes, 3.06e6, 1e-9) && is_near(found.rows[0].objects, 3.06, 1e-9) &&
+              is_near(found.rows[0].share, 0.6, 1e-9) && is_near(found.rows[0].bytes_per_s, 1.53e6, 1e-9));
     CHECK("the interval is that of 3 of 5 samples", is_near(found.rows[0].error, 1.96 * sqrt(0.6 * 0.4 / 5), 1e-6));
-    CHECK("the JVM's counter stands beside the sum", is_near(found.bytes, 5e6, 1e-9) && found.jvm_bytes == 5100000);
+    CHECK("rows are shares of what the JVM counted, and what samples alone say stands beside it",
+          is_near(found.bytes, 5.1e6, 1e-9) && found.jvm_bytes == 5100000 && is_near(found.sampled_bytes, 5e6, 1e-9));
     CHECK_NUMBER("by class", find(m.path, NULL, ALLOCATIONS_BY_CLASS, &found), 0);
     CHECK("there are two, the one with more bytes first",
           found.n_rows == 2 && strcmp(found.rows[0].class_name, "java/lang/String") == 0 &&
@@ -163,7 +164,8 @@ static void test_rows(void)
     CHECK_NUMBER("by site", find(m.path, NULL, ALLOCATIONS_BY_SITE, &found), 0);
     CHECK_NUMBER("there is a row for each method, allocator and class", found.n_rows, 4);
     CHECK_NUMBER("of one thread", find(m.path, "worker", ALLOCATIONS_BY_METHOD, &found), 0);
-    CHECK("there are its own only, and no counter", found.n_samples == 2 && isnan(found.jvm_bytes));
+    CHECK("there are its own only, by the same measure",
+          found.n_samples == 2 && is_near(found.bytes, 2.04e6, 1e-9) && is_near(found.rows[0].share, 0.5, 1e-9));
     unlink(m.path);
 }
 

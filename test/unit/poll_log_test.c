@@ -118,7 +118,7 @@ static void test_damage(void)
         { "a name of a class longer than its entry is refused", { 4, 0, 2, 'A' }, 4, -1 },
         { "an allocation is taken", { 5, 9, 0, 0, 24, 1, 0, 0, 1, 1, 1 }, 11, 1 },
         { "one with fewer frames than it says is refused", { 5, 9, 0, 0, 24, 1, 0, 0, 2, 1, 1 }, 11, -1 },
-        { "what is neither counted nor not counted is refused", { 6, 0, 0, 0, 0, 0, 2 }, 7, -1 },
+        { "what is neither counted nor not counted is refused", { 6, 0, 0, 0, 0, 0, 0, 2 }, 8, -1 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         CHECK_NUMBER(rows[i].claim, get(rows[i].body, rows[i].n), rows[i].rc);
@@ -216,7 +216,7 @@ static void test_allocations(void)
 {
     static const struct poll_frame frames[] = { { 0, 3 } };
     const struct poll_allocation allocation = { getpid(), 5, 0, 4096, 524288, 24, false, 1, frames };
-    const struct poll_allocated state = { 1, 2, 3, 4, 5, true };
+    const struct poll_allocated state = { 1, 2, 3, 4, 6, 5, true };
     struct poll_allocated told;
     struct poll_sampler *sampler;
     struct err err = { "" };

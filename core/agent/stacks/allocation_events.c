@@ -11,16 +11,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#define JVM_INTERVAL  (512 * 1024) /* the JVM's own, which it has before and after */
-#define INTERVAL_MIN  (32 * 1024)
-#define INTERVAL_MAX  (1 << 30)
-#define SAMPLES_MAX   100u /* so many within a second make the interval twice as long */
-#define SAMPLES_FEW   40u  /* less in a second, and it gets half as long */
-#define SLOTS_TO_WAKE 64u
-#define SLOTS_TRIED   8u
-#define ROOM_BYTES    ((size_t)64 << 10) /* of the thread's stack, for the JVM's walk */
-#define END_STEP_NS   100000
-#define END_STEPS     5000
+#define JVM_INTERVAL   (512 * 1024) /* the JVM's own, which it has before and after */
+#define INTERVAL_MIN   (64 * 1024)
+#define INTERVAL_MAX   (1 << 30)
+#define SAMPLES_MAX    100u /* so many within a second make the interval twice as long */
+#define SAMPLES_FEW    40u  /* less in a second, and it gets half as long, if that costs no more than it may */
+#define SAMPLES_ALWAYS 5u   /* whatever they cost */
+#define TIMED_ONE_IN   4u   /* the thread's clock takes a microsecond in virtual machines */
+#define SLOTS_TO_WAKE  64u
+#define SLOTS_TRIED    8u
+#define ROOM_BYTES     ((size_t)64 << 10) /* of the thread's stack, for the JVM's walk */
+#define END_STEP_NS    100000
+#define END_STEPS      5000
 
 static struct allocation_events_state {
     struct allocation_slot *slots; /* owned, for ever: threads may be on their way */
@@ -28,7 +30,8 @@ static struct allocation_events_state {
     _Atomic bool is_on;
     _Atomic uint32_t n_inside, interval, n_of_second, ticket;
     _Atomic uint64_t n_lost, cost_ns, ended_bytes;
-    jfieldID native; /* of java.lang.Thread: the JVM's own structure; NULL: not known */
+    uint64_t start_cpu_ns;    /* of the process */
+    _Atomic(jfieldID) native; /* of java.lang.Thread: the JVM's own structure; NULL: not known */
 } events;
 
 /* What the JVM has drawn for this thread's next sample: with which interval, after an object of how many bytes. */
@@ -65,10 +68,14 @@ static void count_sample(jvmtiEnv *jvmti)
         set_interval(jvmti, interval * 2);
 }
 
-void allocation_events_adjust(jvmtiEnv *jvmti)
+void allocation_events_adjust(jvmtiEnv *jvmti, double part)
 {
     uint32_t n = atomic_exchange(&events.n_of_second, 0), interval = atomic_load(&events.interval);
-    if (n < SAMPLES_FEW && interval / 2 >= INTERVAL_MIN)
+    double most_ns = part * (double)(now_ns(CLOCK_PROCESS_CPUTIME_ID) - events.start_cpu_ns);
+    double ns = (double)atomic_load(&events.cost_ns);
+    if (ns > most_ns && n > SAMPLES_ALWAYS && interval <= INTERVAL_MAX / 2)
+        set_interval(jvmti, interval * 2);
+    else if (n < SAMPLES_FEW && (1.5 * ns < most_ns || n < SAMPLES_ALWAYS / 2) && interval / 2 >= INTERVAL_MIN)
         set_interval(jvmti, interval / 2);
 }
 
@@ -125,12 +132,14 @@ void JNICALL allocation_sampled(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jo
     (void)object;
     atomic_fetch_add(&events.n_inside, 1);
     if (atomic_load(&events.is_on)) {
-        uint64_t start_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
+        bool is_timed = atomic_load(&events.ticket) % TIMED_ONE_IN == 0;
+        uint64_t start_ns = is_timed ? now_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
         take_sample(jvmti, class_ref, (uint64_t)size_bytes);
         count_sample(jvmti);
         drawn.interval = atomic_load(&events.interval);
         drawn.before_bytes = (uint64_t)size_bytes;
-        atomic_fetch_add(&events.cost_ns, now_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns);
+        if (is_timed)
+            atomic_fetch_add(&events.cost_ns, TIMED_ONE_IN * (now_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns));
     }
     atomic_fetch_sub(&events.n_inside, 1);
 }
@@ -148,18 +157,20 @@ void JNICALL allocation_thread_started(jvmtiEnv *jvmti, JNIEnv *jni, jthread thr
 
 uint64_t allocation_native_thread(JNIEnv *jni, jthread thread)
 {
-    if (events.native == NULL) {
+    jfieldID native = atomic_load(&events.native);
+    if (native == NULL) {
         jclass base = (*jni)->FindClass(jni, "java/lang/Thread");
-        events.native = base == NULL ? NULL : (*jni)->GetFieldID(jni, base, "eetop", "J");
+        native = base == NULL ? NULL : (*jni)->GetFieldID(jni, base, "eetop", "J");
         (*jni)->ExceptionClear(jni);
         (*jni)->DeleteLocalRef(jni, base);
+        atomic_store(&events.native, native);
     }
-    return events.native == NULL ? 0 : (uint64_t)(*jni)->GetLongField(jni, thread, events.native);
+    return native == NULL ? 0 : (uint64_t)(*jni)->GetLongField(jni, thread, native);
 }
 
 void allocation_thread_ended(JNIEnv *jni, jthread thread)
 {
-    if (!atomic_load(&events.is_on) || events.native == NULL)
+    if (!atomic_load(&events.is_on) || atomic_load(&events.native) == NULL)
         return;
     uint64_t native = allocation_native_thread(jni, thread);
     if (native != 0)
@@ -225,6 +236,7 @@ int allocation_events_begin(jvmtiEnv *jvmti, struct err *err)
     atomic_store(&events.cost_ns, 0);
     atomic_store(&events.ended_bytes, 0);
     atomic_store(&events.n_of_second, 0);
+    events.start_cpu_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
     atomic_store(&events.interval, JVM_INTERVAL);
     set_interval(jvmti, JVM_INTERVAL);
     atomic_store(&events.is_on, true);

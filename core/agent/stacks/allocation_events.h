@@ -4,7 +4,7 @@
  * Of each thread's bytes the JVM draws after how many it samples the next object, with a mean of one interval.  In the
  * thread itself only its stack is taken, into a slot of a table; the thread of allocation_log.c takes it from there,
  * and finds out what its methods are called.  The interval is made longer at once when samples come too fast, and
- * shorter by and by when they are few: about a hundred a second, whatever the program does.
+ * shorter by and by when they are few: at most about a hundred a second, whatever the program does, and at a cost.
  */
 #ifndef CORE_AGENT_ALLOCATION_EVENTS_H
 #define CORE_AGENT_ALLOCATION_EVENTS_H
@@ -39,8 +39,11 @@ int allocation_events_begin(jvmtiEnv *jvmti, struct err *err);
 /* The JVM is as it was before, but for what still waits in slots. */
 void allocation_events_end(jvmtiEnv *jvmti);
 
-/* About once a second: is the interval to be shorter? */
-void allocation_events_adjust(jvmtiEnv *jvmti);
+/*
+ * About once a second: is the interval to be longer, for samples have cost more than this part of the process' CPU
+ * time, or shorter, for they are few?
+ */
+void allocation_events_adjust(jvmtiEnv *jvmti, double part);
 
 /* Samples for which there was no room; CPU time in the threads that allocated; bytes of threads that have ended. */
 uint64_t allocation_events_lost(void);

@@ -13,9 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ROUND_MS     250u
+#define ROUND_MS     1000u
 #define SECOND_NS    UINT64_C(1000000000)
-#define THREADS_FEW  100 /* more threads' counters are read once a second only */
+#define MANY_NS      (5 * SECOND_NS)
+#define THREADS_FEW  100 /* more threads' counters are read so rarely */
 #define UNKNOWN_NAME "?"
 
 struct allocation_log {
@@ -39,6 +40,7 @@ static struct allocation_log_state {
     pthread_cond_t changed;
     bool runs, ends;
     int fd; /* owned while it runs */
+    uint32_t part_ppm;
 } shared = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
 
 static uint64_t clock_now(clockid_t clock)
@@ -82,7 +84,7 @@ static uint64_t count_bytes(struct allocation_log *log, jint *n)
     return sum;
 }
 
-/* What there is to say by now: with each round, or of very many threads with one in each second. */
+/* What there is to say by now: of very many threads, each five seconds. */
 static int put_state(struct allocation_log *log)
 {
     uint64_t now_ns = clock_now(CLOCK_MONOTONIC);
@@ -90,7 +92,7 @@ static int put_state(struct allocation_log *log)
     if (now_ns < log->counted_ns)
         return sample_out_flush(&log->out);
     uint64_t bytes = count_bytes(log, &n);
-    log->counted_ns = n > THREADS_FEW ? now_ns + SECOND_NS : 0;
+    log->counted_ns = n > THREADS_FEW ? now_ns + MANY_NS : 0;
     if (vm_allocated_is_known() &&
         bytes >= log->before_bytes + log->state.jvm_bytes) { /* one that ends tells nothing */
         log->state.is_counted = true;
@@ -98,7 +100,8 @@ static int put_state(struct allocation_log *log)
     }
     log->state.ns = now_ns - log->start_ns;
     log->state.n_lost = allocation_events_lost();
-    log->state.cost_ns = allocation_events_cost_ns() + clock_now(CLOCK_THREAD_CPUTIME_ID) - log->own_start_ns;
+    log->state.cost_ns = allocation_events_cost_ns();
+    log->state.agent_ns = clock_now(CLOCK_THREAD_CPUTIME_ID) - log->own_start_ns;
     if (sample_out_room(&log->out, SAMPLE_OUT_STACK_BYTES) < 0)
         return -1;
     poll_log_put_allocated(&log->out.s, &log->state);
@@ -203,7 +206,7 @@ static int run_round(struct allocation_log *log)
         return -1;
     if (now_ns - log->adjusted_ns >= SECOND_NS) {
         log->adjusted_ns = now_ns;
-        allocation_events_adjust(log->jvmti);
+        allocation_events_adjust(log->jvmti, shared.part_ppm / 1e6);
     }
     return put_state(log);
 }
@@ -223,7 +226,9 @@ static void run_log(jvmtiEnv *jvmti, JNIEnv *jni)
     while (!is_ending() && run_round(log) == 0)
         continue;
     allocation_events_end(jvmti);
-    put_samples(log);
+    log->counted_ns = 0;
+    if (put_samples(log) == 0)
+        put_state(log);
     poll_methods_free(&log->methods);
     hash_free(&log->classes);
     free(log->natives);
@@ -243,7 +248,7 @@ static void JNICALL run_thread(jvmtiEnv *jvmti, JNIEnv *jni, void *argument)
 
 /* ---- from its start to its end ---- */
 
-int allocation_log_start(jvmtiEnv *jvmti, JNIEnv *jni, int fd, struct err *err)
+int allocation_log_start(jvmtiEnv *jvmti, JNIEnv *jni, int fd, uint32_t part_ppm, struct err *err)
 {
     pthread_mutex_lock(&shared.lock);
     bool runs = shared.runs;
@@ -254,6 +259,7 @@ int allocation_log_start(jvmtiEnv *jvmti, JNIEnv *jni, int fd, struct err *err)
     }
     poll_methods_prepare(jvmti);
     shared.fd = fd;
+    shared.part_ppm = part_ppm;
     shared.ends = false;
     shared.runs = true;
     if (jvmti_env_run_thread(jni, run_thread, NULL) == 0)

@@ -8,13 +8,17 @@
 #include "core/base/err.h"
 
 #include <jvmti.h>
+#include <stdint.h>
 
 /*
  * Begin, in a thread of its own, and append to a log (its descriptor is taken over).
  *
+ * part_ppm  of the process' CPU time, in millionths, that it may take in the threads that allocate; a few samples a
+ *           second are taken in any case
+ *
  * Returns 0, or -1 with *err set: as allocation_events_begin, or there is no thread to be had.
  */
-int allocation_log_start(jvmtiEnv *jvmti, JNIEnv *jni, int fd, struct err *err);
+int allocation_log_start(jvmtiEnv *jvmti, JNIEnv *jni, int fd, uint32_t part_ppm, struct err *err);
 
 /* End, and wait until that thread has. */
 void allocation_log_stop(void);
