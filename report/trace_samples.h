@@ -14,6 +14,7 @@ struct trace_kept_sample {
     uint64_t ticks; /* TRACE_UNKNOWN: in traces of minor versions before 7 */
     uint64_t weight_ns, n;
     uint32_t thread, context; /* TRACE_NO_THREAD: of several; 0: in no Java method */
+    bool is_waiting;          /* the thread had no CPU */
 };
 
 #define TRACE_SAMPLES_OTHER VM_PARTS /* the group of the application's other threads */

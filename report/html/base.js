@@ -88,6 +88,13 @@ function percent(share) {
     );
 }
 
+function formatBytes(n) {
+    if (n === null || n === undefined) return unknown;
+    const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+    const power = n < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log2(n) / 10));
+    return (power === 0 ? Math.round(n) : digits3(n / 1024 ** power)) + "\u00a0" + units[power];
+}
+
 function formatCount(n) {
     return n === null || n === undefined ? unknown : Math.round(n).toLocaleString("en-US");
 }
@@ -107,6 +114,11 @@ function formatThreshold(x) {
 
 function plural(n, noun) {
     return formatCount(n) + " " + noun + (n === 1 ? "" : "s");
+}
+
+/* "CPU time" stays, "Wall time" becomes "wall time" within a sentence. */
+function lowerFirst(text) {
+    return /^[A-Z][a-z]/.test(text) ? text[0].toLowerCase() + text.slice(1) : text;
 }
 
 /* "a", "a and b", "a, b and c": parts may be elements; commas stand between. */
@@ -153,10 +165,30 @@ function onPart(key) {
     return "var(--on-part-" + key + ", var(--on-part))";
 }
 
-/* So much of a text as about has room, with an ellipsis. */
+const penWidths = new Map();
+
+/* Of a character in the page's figures, in pixels; measured once. */
+function penWidth(character) {
+    if (!penWidths.has(character)) {
+        const pen = document.createElement("canvas").getContext("2d");
+        pen.font = "11.5px " + getComputedStyle(document.documentElement).fontFamily;
+        penWidths.set(character, pen.measureText(character).width);
+    }
+    return penWidths.get(character);
+}
+
+/* So much of a text as has room, with an ellipsis; nothing, where that is less than two letters. */
 function cut(text, width) {
-    const n = Math.floor((width - 6) / 6.6);
-    return n >= text.length ? text : n < 3 ? "" : text.slice(0, n - 1) + "\u2026";
+    const room = width - 8;
+    let taken = 0,
+        fits = 0;
+    if (room < 20) return "";
+    for (let i = 0; i < text.length; i++) {
+        taken += penWidth(text[i]);
+        if (taken <= room - penWidth("\u2026")) fits = i + 1;
+        if (taken > room) return fits < 2 ? "" : text.slice(0, fits) + "\u2026";
+    }
+    return text;
 }
 
 /* ---- axes ---- */

@@ -5,7 +5,7 @@ const treeColumns = [
     ["Self (%)", (node) => formatPercent(own(node) / wholeTime())],
     ["Time", (node) => formatNs(all(node))],
     ["Self", (node) => formatNs(own(node))],
-    ["Calls", (node) => (callsOf(node) === null ? (keyOf(node) === "" ? "n/a" : unknown) : formatCount(callsOf(node)))],
+    ["Calls", (node) => (keyOf(node) === "" ? "n/a" : callsOf(node) > 0 ? formatCount(callsOf(node)) : unknown)],
     [
         "Time/call",
         (node) =>

@@ -8,8 +8,8 @@
 
 #include <cjson/cJSON.h>
 
-/* So many calling contexts are drawn at most. */
-#define HTML_NODES_MAX 4000
+#define HTML_NODES_MAX  4000 /* so many calling contexts are drawn at most */
+#define HTML_VALUES_MAX 16   /* of each */
 
 /* The functions that follow return NULL when there is no memory; else an item for cJSON_Delete. */
 
@@ -28,8 +28,13 @@ bool html_metadata(cJSON *json, const struct table *table, struct arena *arena);
 /*
  * The call tree, in arrays by context, callers first: names, calls, and of each value the context's own and that with
  * all it calls.  Contexts with little time are left out, so that HTML_NODES_MAX suffice.
+ *
+ * times_only  no counters
  */
-cJSON *html_tree(const struct report_source *source);
+cJSON *html_tree(const struct report_source *source, bool times_only);
+
+/* What the widths of its flame graph can mean. */
+cJSON *html_graphs(const struct html_page *page);
 
 /* CPUs in use, CPI and misses, regions, and the phases with most time, by step. */
 cJSON *html_timeline(const struct report_source *source, const struct timeline_read *read);

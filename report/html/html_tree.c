@@ -2,14 +2,14 @@
  * The page's call tree.
  */
 #include "report/export/export_tree.h"
-#include "report/html/html_data.h"
+#include "report/html/html_stacks.h"
 #include "report/tree_view.h"
 
 #include <math.h>
 #include <string.h>
 
 #define FIRST_SHARE 0.0001
-#define VALUES_MAX  16
+#define N_TIMES     3 /* the first values: calls, wall, CPU */
 
 struct drawn {
     const struct report_source *source;
@@ -74,8 +74,18 @@ static bool find_indexes(struct drawn *drawn)
 
 /* ---- names ---- */
 
+/* What a frame is: "java", "native", or the part of the JVM whose root it is. */
+static const char *kind_of(const struct drawn *drawn, uint32_t node)
+{
+    uint32_t method = drawn->source->tree->nodes[node].method;
+    if (method >= drawn->source->tree->n_methods)
+        return vm_part_key(drawn->part_of[node]);
+    const struct trace_method *of = trace_method(drawn->source->reader, method);
+    return html_frame_key(of != NULL && of->code_bytes == 0 ? HTML_FRAME_NATIVE : HTML_FRAME_JAVA);
+}
+
 /* A method's name and, for who looks for it in the table, what the class file calls it. */
-static bool put_name(const struct drawn *drawn, cJSON *names, cJSON *keys, uint32_t node)
+static bool put_name(const struct drawn *drawn, cJSON *const lists[3], uint32_t node)
 {
     struct arena *arena = drawn->source->arena;
     uint32_t method = drawn->source->tree->nodes[node].method;
@@ -84,25 +94,27 @@ static bool put_name(const struct drawn *drawn, cJSON *names, cJSON *keys, uint3
         struct method_name name = report_name(drawn->source, method);
         key = name.method == NULL ? NULL : method_name_text(arena, &name);
     }
-    return key != NULL && html_put(names, NULL, html_text(arena, export_name(&drawn->tree, node))) &&
-           html_put(keys, NULL, html_text(arena, key));
+    return key != NULL && html_put(lists[0], NULL, html_text(arena, export_name(&drawn->tree, node))) &&
+           html_put(lists[1], NULL, html_text(arena, key)) &&
+           html_put(lists[2], NULL, cJSON_CreateString(kind_of(drawn, node)));
 }
 
 /* Each name once. */
 static bool put_names(struct drawn *drawn, cJSON *json)
 {
     const struct calltree *tree = drawn->source->tree;
-    cJSON *names = cJSON_AddArrayToObject(json, "names"), *keys = cJSON_AddArrayToObject(json, "keys"),
+    cJSON *lists[] = { cJSON_AddArrayToObject(json, "names"), cJSON_AddArrayToObject(json, "keys"),
+                       cJSON_AddArrayToObject(json, "kinds") },
           *of = cJSON_AddArrayToObject(json, "name");
     uint32_t n = 0;
-    bool ok = names != NULL && keys != NULL && of != NULL;
+    bool ok = of != NULL;
     for (uint32_t i = 1; ok && i < tree->n_nodes; i++) {
         uint32_t method = tree->nodes[i].method;
         uint32_t known = method < tree->n_methods ? drawn->name_of[method] : 0;
         if (!is_drawn(drawn, i))
             continue;
         if (known == 0) {
-            ok = put_name(drawn, names, keys, i);
+            ok = put_name(drawn, lists, i);
             known = ++n;
         }
         if (method < tree->n_methods)
@@ -157,7 +169,7 @@ static bool put_nodes(const struct drawn *drawn, cJSON *json)
             uint32_t parent = tree->nodes[i].parent;
             ok = html_put(parents, NULL, cJSON_CreateNumber(parent == i ? -1 : (double)drawn->index[parent]));
         }
-    for (size_t i = 0; ok && i < drawn->n_values && i < VALUES_MAX; i++)
+    for (size_t i = 0; ok && i < drawn->n_values && i < HTML_VALUES_MAX; i++)
         ok = put_value(drawn, values, &drawn->values[i]);
     return ok;
 }
@@ -185,7 +197,7 @@ static bool put_known(struct drawn *drawn, cJSON *json)
     return ok;
 }
 
-cJSON *html_tree(const struct report_source *source)
+cJSON *html_tree(const struct report_source *source, bool times_only)
 {
     struct drawn *drawn = arena_alloc(source->arena, sizeof *drawn);
     struct err err;
@@ -196,6 +208,8 @@ cJSON *html_tree(const struct report_source *source)
     if (export_tree_open(&drawn->tree, source, drawn->share, &err) < 0)
         return NULL;
     drawn->n_values = export_values(source, drawn->values);
+    if (times_only && drawn->n_values > N_TIMES)
+        drawn->n_values = N_TIMES;
     cJSON *json = cJSON_CreateObject();
     bool ok = json != NULL && find_indexes(drawn) && put_names(drawn, json) && put_nodes(drawn, json) &&
               put_known(drawn, json) && html_put(json, "clock", cJSON_CreateString(report_clock_key(source->clock))) &&

@@ -84,7 +84,7 @@ function detailOf(row) {
                 html(
                     "button",
                     { class: "link", type: "button", onclick: () => callTree.show(rowKey(row)) },
-                    "show in the call tree"
+                    "show in the flame graph"
                 )
             ),
             inlineList(hidden.map(([column, cell]) => [column.key.replaceAll("_", " "), pretty(cellText(cell))]))

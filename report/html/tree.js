@@ -1,18 +1,11 @@
-/* The call tree: what is known of its contexts, and what stands around icicle.js and calls.js. */
-
-const iciclePitch = 19;
+/* The call tree: what is known of its contexts, and what stands around flame.js and calls.js. */
 
 const callTree = {
     value: null /* whose width is drawn: the clock's */,
     nodes: [] /* {index, parent, children, depth} */,
     roots: [],
-    top: null /* the node drawn over the whole width; null: all roots */,
-    current: null /* the node under the pointer or the keyboard */,
     open: new Set() /* in the table */,
     whole: new Set() /* of the open ones: with small callees, too */,
-    wanted: "" /* names with this are not faded */,
-    shadeBy: "own",
-    redraw: () => {},
     show: () => {}
 };
 
@@ -133,12 +126,6 @@ function cpiOf(node) {
     return cycles === null || !(instructions > 0) ? null : cycles / instructions;
 }
 
-/* The time of callees too small to be drawn. */
-function smallOf(node) {
-    const rest = all(node) - own(node) - node.children.reduce((sum, child) => sum + all(child), 0);
-    return rest > all(node) * 1e-4 ? rest : 0;
-}
-
 function callsOf(node) {
     return keyOf(node) === "" ? null : own(node, treeValue("calls"));
 }
@@ -171,147 +158,62 @@ function missesOf(node) {
 
 /* ---- the whole ---- */
 
-function treeControls() {
-    const shadings =
-        treeCycles === undefined
-            ? null
-            : html(
-                  "label",
-                  {},
-                  "Shade by",
-                  html(
-                      "select",
-                      {
-                          id: "tree-shade",
-                          onchange: (event) => {
-                              callTree.shadeBy = event.target.value;
-                              callTree.redraw();
-                          }
-                      },
-                      html("option", { value: "own" }, "own time"),
-                      html("option", { value: "cpi" }, "CPI")
-                  )
-              );
-    return html(
-        "div",
-        { class: "controls" },
-        html(
-            "label",
-            {},
-            "Find",
-            html("input", {
-                type: "search",
-                id: "tree-filter",
-                placeholder: "part of a name",
-                oninput: (event) => {
-                    callTree.wanted = event.target.value.toLowerCase();
-                    callTree.redraw();
-                }
-            })
-        ),
-        shadings,
-        html("button", { type: "button", class: "link", id: "tree-up", onclick: () => zoom(null) }, "show all threads")
-    );
-}
-
-/* How contexts are known, where they are not all known by probes. */
-function treeLegend() {
-    if (!data.tree.sampled) return "";
-    const words = {
-        probes: "by probes: time and calls measured",
-        both: "by probes for a part of the time, else (or their end) by samples",
-        samples: "by samples: no probes, time estimated"
-    };
-    const found = new Set(callTree.nodes.map(knownKind));
-    return html(
-        "ul",
-        { class: "legend" },
-        Object.entries(words)
-            .filter(([kind]) => found.has(kind))
-            .map(([kind, text]) => html("li", {}, html("span", { class: "swatch known is-" + kind }), text))
-    );
-}
-
 /* From the table of phases: enlarge the context of a method with most time. */
 callTree.show = (key) => {
     const nodes = callTree.nodes.filter((node) => keyOf(node) === key).sort((a, b) => all(b) - all(a));
-    if (nodes.length === 0) return;
+    if (!showMethod(key) || nodes.length === 0) return;
     for (let node = nodes[0].parent; node !== null; node = node.parent) callTree.open.add(node);
     drawCalls(null);
-    zoom(nodes[0]);
     byId("tree").scrollIntoView();
 };
 
+function callsTable() {
+    return html(
+        "table",
+        {
+            class: "wide calls",
+            role: "treegrid",
+            "aria-label": "Call tree",
+            onkeydown: callsKey,
+            onclick: callsClick
+        },
+        html(
+            "thead",
+            {},
+            html(
+                "tr",
+                { role: "row" },
+                html("th", { scope: "col", role: "columnheader" }, "Method"),
+                shownTreeColumns().map(([heading]) =>
+                    html(
+                        "th",
+                        { scope: "col", role: "columnheader", class: classOfColumn(heading) },
+                        heading.replace(" (", "\u00a0(")
+                    )
+                )
+            )
+        ),
+        html("tbody", { id: "call-rows", role: "rowgroup" })
+    );
+}
+
 function drawTree() {
-    const tree = data.tree,
-        lead = byId("tree-lead"),
-        nDrawn = tree.parent.length;
+    const lead = byId("tree-lead"),
+        flameBody = html("div", {});
     buildTree();
     if (callTree.roots.length === 0) {
         lead.textContent = "No time was recorded on this clock.";
         return;
     }
     lead.textContent =
-        "Callers above callees, at first of the application alone; the width is " +
-        (tree.clock === "cpu" ? "CPU time" : "wall time") +
-        ", and the stronger the colour, the more of it is the method\u2019s own. A click or Enter enlarges. " +
-        (nDrawn < tree.contexts
-            ? "Drawn are " +
-              formatCount(nDrawn) +
-              " of " +
-              plural(tree.contexts, "calling context") +
-              ": those with at least " +
-              percent(tree.least_share) +
-              " of the time. "
-            : "") +
+        "Callers above callees, at first of the application alone; a click or Enter enlarges a frame, Escape shows all." +
         partlyNote();
-    const columns = shownTreeColumns();
     byId("tree-body").replaceChildren(
-        treeControls(),
-        treeLegend(),
-        html("div", { class: "readout", id: "tree-readout" }),
-        html("div", { class: "icicle", id: "icicle" }),
-        html("h3", {}, "The same as a table"),
-        html(
-            "div",
-            { class: "scroll" },
-            html(
-                "table",
-                {
-                    class: "wide calls",
-                    role: "treegrid",
-                    "aria-label": "Call tree",
-                    onkeydown: callsKey,
-                    onclick: callsClick
-                },
-                html(
-                    "thead",
-                    {},
-                    html(
-                        "tr",
-                        { role: "row" },
-                        html("th", { scope: "col", role: "columnheader" }, "Method"),
-                        columns.map(([heading]) =>
-                            html(
-                                "th",
-                                { scope: "col", role: "columnheader", class: classOfColumn(heading) },
-                                heading.replace(" (", "\u00a0(")
-                            )
-                        )
-                    )
-                ),
-                html("tbody", { id: "call-rows", role: "rowgroup" })
-            )
-        )
+        flameBody,
+        html("h3", {}, "Call tree"),
+        html("div", { class: "scroll" }, callsTable())
     );
     openHottest();
     drawCalls(null);
-    if (callTree.roots.length > 1 && callTree.roots[0].children.length > 0) callTree.top = callTree.roots[0];
-    let last = 0;
-    callTree.redraw = () => drawIcicle(last);
-    drawFitting(byId("icicle"), (width) => {
-        last = width;
-        drawIcicle(width);
-    });
-    byId("tree-up").disabled = callTree.top === null;
+    drawFlameGraph(flameBody);
 }

@@ -48,16 +48,67 @@ say("the focus stays on the name", document.activeElement.textContent === "Thesi
     document.activeElement.getAttribute("aria-expanded") === "true", document.activeElement.outerHTML);
 document.querySelector("#phase-rows tr.detail button").click();
 await settle();
-const said = () => texts("#tree-readout .name")[0];
-say("it leads to the call tree", said() === "micro.Thesis.sortData", said());
+const said = () => texts("#flame-readout .name")[0];
+say("it leads to the flame graph", said() === "micro.Thesis.sortData", said());
+
+/* The flame graph. */
+const frame = () => document.activeElement;
+const boxes = () => all("#flame g[role='treeitem']");
+say("the flame graph is drawn", boxes().length >= 3, boxes().length);
+say("the enlarged frame has the focus, and all the width", frame() === boxes()[0] &&
+    frame().getAttribute("aria-label").startsWith("micro.Thesis.sortData, "), frame().outerHTML);
+press(frame(), "ArrowDown");
+say("an arrow leads to a callee", /Thesis\.(compare|swap)$/.test(said()) && frame().ariaLevel === "2", said());
+const callee = said();
+press(frame(), "ArrowRight");
+say("and to its neighbour", said() !== callee && frame().ariaLevel === "2", said());
+press(frame(), "ArrowUp");
+say("and back to the caller", said() === "micro.Thesis.sortData", said());
+press(frame(), "Escape");
+say("Escape shows all", said() === "application" && document.getElementById("flame-reset").disabled, said());
+press(frame(), "ArrowDown");
+press(frame(), "Enter");
+say("Enter enlarges", boxes()[0] === frame() && !document.getElementById("flame-reset").disabled, frame().outerHTML);
+document.getElementById("flame-reset").click();
+say("a button shows all, too", said() === "application", said());
+say("frames tell exact figures", /\nCPU time: .*s, [\d.]+.%.*\nSelf: .*\nCalls: 300\n/.test(
+    boxes().find((g) => g.ariaLabel.startsWith("micro.Thesis.compare, ")).textContent), boxes()[4]?.textContent);
+say("the legend has what is drawn", texts("#flame-legend li").join().startsWith("Java, exact: measured by probes,") &&
+    boxes().some((g) => g.classList.contains("is-probes")), texts("#flame-legend li"));
+const search = document.getElementById("flame-search"), found = () => document.getElementById("flame-found").textContent;
+const type = (text) => {
+    search.value = text;
+    search.dispatchEvent(new Event("input"));
+};
+const shareOf = (text) => boxes().find((g) => g.ariaLabel.includes(text)).ariaLabel.match(/, ([\d.]+).%/)[1];
+const marked = () => boxes().filter((g) => g.querySelector("rect").style.fill === "var(--match)").length;
+type("sortdata");
+say("a search marks what matches, and tells its share", marked() === 1 && found() ===
+    "1 name, " + shareOf("Thesis.sortData") + "\u00a0% of CPU time", found());
+type("^micro.*(compare|swap)$");
+say("a text is no regular expression", found() === "no frame matches", found());
+document.getElementById("flame-regular").click();
+say("unless asked for: what is in another match counts once", marked() === 2 && found().startsWith("2 names, "), found());
+type("(");
+say("a bad one is told", search.ariaInvalid === "true" && found().startsWith("not a regular expression"), found());
+document.getElementById("flame-regular").click();
+type("");
+say("and nothing is marked without one", marked() === 0 && found() === "", found());
+const widths = document.getElementById("flame-widths"), meanings = texts("#flame-widths option");
+say("widths are CPU time, wall time or off the CPU", meanings.slice(0, 3).join() === "CPU time,Wall time,Off the CPU",
+    meanings);
+press(boxes()[0], "ArrowDown");
+press(boxes()[0], "Enter");
+const enlarged = said();
+widths.selectedIndex = 1;
+widths.dispatchEvent(new Event("change"));
+say("the chosen one is drawn, of the same frame", said() === enlarged &&
+    boxes()[0].textContent.includes("\nWall time: "), said() + boxes()[0].textContent);
+widths.selectedIndex = 0;
+widths.dispatchEvent(new Event("change"));
+document.getElementById("flame-reset").click();
 
 /* The call tree. */
-const icicle = document.querySelector("#icicle svg");
-say("the call tree is drawn", all("#icicle g[role='treeitem']").length >= 3, all("#icicle g").length);
-press(icicle, "ArrowDown");
-say("an arrow leads to a callee", /Thesis\.(compare|swap)$/.test(said()), said());
-press(icicle, "Escape");
-say("Escape shows all", said() === "application", said());
 const first = document.querySelector("#call-rows tr");
 const nOpen = all("#call-rows tr").length;
 press(first, "ArrowLeft");

@@ -1,6 +1,6 @@
 #include "report/html/html.h"
 
-#include "report/html/html_data.h"
+#include "report/html/html_stacks.h"
 #include "report/view/parts_table.h"
 #include "report/view/view_pass.h"
 #include "test/unit/tap.h"
@@ -178,7 +178,37 @@ static void test_tree(void)
     CHECK_NUMBER("and none of its own", number_at(&made, "tree.values.2.own.1"), 0);
     CHECK_NUMBER("calls are a context's own", number_at(&made, "tree.values.0.own.4"), 50);
     CHECK_NUMBER("the page knows how many there are", number_at(&made, "tree.contexts"), 11);
+    CHECK_TEXT("a root's kind is its part of the JVM", text_at(&made, "tree.kinds.0"), "application");
+    CHECK_TEXT("widths of the flame graph are wall time, where nothing else is known", text_at(&made, "graphs.0.key"),
+               "wall");
+    CHECK_TEXT("by the tree's value of that name", text_at(&made, "graphs.0.value"), "wall");
     done(&made);
+}
+
+/* Stacks of a lock's waiters: what is little is left out, but stays in its caller. */
+static void test_stacks(void)
+{
+    const struct method_name run = { "a/B", "run", "()V" }, add = { "a/B", "add", "(I)V" }, more = { "a/B", "add", "(J)V" };
+    struct html_stacks *stacks = html_stacks_new(&arena);
+    uint32_t lock = html_stacks_group(stacks, "lock a.B"), of_run = html_stacks_method(stacks, &run, HTML_FRAME_JAVA),
+             of_add = html_stacks_method(stacks, &add, HTML_FRAME_JAVA),
+             of_more = html_stacks_method(stacks, &more, HTML_FRAME_NATIVE);
+    CHECK_NUMBER("a method is one frame", html_stacks_method(stacks, &run, HTML_FRAME_JAVA), of_run);
+    const uint32_t first[] = { lock, of_run, of_add }, second[] = { lock, of_run }, third[] = { lock, of_more };
+    int rc = html_stacks_add(stacks, first, 3, 70000);
+    rc += html_stacks_add(stacks, second, 2, 29999) + html_stacks_add(stacks, third, 2, 1);
+    struct made made = { .json = html_stacks_json(stacks, "wait") };
+    CHECK("stacks are added", rc == 0 && made.json != NULL);
+    CHECK_NUMBER("each path is a context", number_at(&made, "contexts"), 4);
+    CHECK_NUMBER("small ones are left out", cJSON_GetArraySize(at(&made, "parent")), 3);
+    CHECK_NUMBER("but counted in their callers", number_at(&made, "values.0.all.0"), 100000);
+    CHECK_NUMBER("own values are without callees", number_at(&made, "values.0.own.1"), 29999);
+    CHECK_TEXT("groups have titles", text_at(&made, "names.0"), "lock a.B");
+    CHECK_TEXT("overloads keep their signatures", text_at(&made, "names.2"), "a.B.add(int)");
+    CHECK_TEXT("frames have kinds", text_at(&made, "kinds.3"), "native");
+    cJSON_Delete(made.json);
+    html_stacks_free(stacks);
+    arena_free(&arena);
 }
 
 static void test_sweep(void)
@@ -440,6 +470,7 @@ int main(void)
 {
     test_figure();
     test_tree();
+    test_stacks();
     test_sweep();
     test_escapes();
     test_counted();

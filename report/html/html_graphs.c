@@ -1,0 +1,166 @@
+/*
+ * What the widths of the page's flame graph can mean: a list of {key, label, unit, about, value}, each of the call tree
+ * or, where other contexts matter, with a tree of its own.
+ */
+#include "core/trace/recording_info.h"
+#include "report/export/export_tree.h"
+#include "report/html/html_stacks.h"
+#include "report/sampled_tree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FRAMES_MAX 4096
+
+/* of: the graph whose tree it has; NULL: the page's call tree.  minus: a value that is taken away; or NULL. */
+struct graph {
+    const char *key, *label, *unit, *about, *value, *minus, *of;
+};
+
+/* tree: its own, or NULL. */
+static bool put_graph(cJSON *graphs, const struct graph *graph, cJSON *tree, struct arena *arena)
+{
+    cJSON *json = cJSON_CreateObject();
+    return html_put(graphs, NULL, json) && html_put(json, "key", html_text(arena, graph->key)) &&
+           html_put(json, "label", html_text(arena, graph->label)) &&
+           html_put(json, "unit", cJSON_CreateString(graph->unit)) &&
+           html_put(json, "about", html_text(arena, graph->about)) &&
+           html_put(json, "value", html_text(arena, graph->value)) &&
+           (graph->minus == NULL || html_put(json, "minus", cJSON_CreateString(graph->minus))) &&
+           (graph->of == NULL || html_put(json, "of", cJSON_CreateString(graph->of))) &&
+           (tree == NULL || html_put(json, "tree", tree));
+}
+
+/* ---- the call tree's own clock ---- */
+
+static const struct graph cpu_time = { "cpu", "CPU time", "ns", "time on a CPU", "cpu", NULL, NULL },
+                          wall_time = { "wall", "Wall time", "ns",
+                                        "all time between a call and its return, waiting included", "wall", NULL, NULL },
+                          wall_samples = { "wall", "Wall time", "ns", "time of all threads, waiting included",
+                                           "cpu",  NULL,        NULL };
+
+/* What a trace of nothing but samples was taken by. */
+static struct graph graph_of_samples(const struct report_source *source)
+{
+    const char *period = info_text(source->reader, INFO_SAMPLE_PERIOD_NS),
+               *events = info_text(source->reader, INFO_SAMPLE_EVENTS);
+    if (source->sampled->samples->has_waiting)
+        return wall_samples;
+    if (period != NULL && strtod(period, NULL) > 0)
+        return cpu_time;
+    const char *name =
+        arena_text(source->arena, events == NULL ? "events" : events, events == NULL ? 6 : strcspn(events, " "));
+    return (struct graph){ "event", name, "count", "samples by this event", "cpu", NULL, NULL };
+}
+
+static bool put_main(cJSON *graphs, const struct report_source *whole)
+{
+    struct graph graph = whole->clock == PHASES_CPU ? cpu_time : wall_time;
+    if (trace_samples_are_all(whole->reader) && whole->sampled != NULL)
+        graph = graph_of_samples(whole);
+    return put_graph(graphs, &graph, NULL, whole->arena);
+}
+
+/* ---- wall time that probes measured ---- */
+
+static bool has_wall_time(const struct report_source *source)
+{
+    const struct calltree *tree = source->tree;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < tree->n_roots; i++)
+        sum += tree->roots[i].part == VM_PART_APPLICATION ? tree->total_wall_ticks[tree->roots[i].node] : 0;
+    return sum > 0 && source->clock == PHASES_CPU && !tree->cpu_is_wall && !trace_samples_are_all(source->reader);
+}
+
+/* Its contexts are others than those with most CPU time. */
+static bool put_wall(cJSON *graphs, const struct report_source *measured)
+{
+    static const struct graph off_cpu = {
+        "off-cpu", "Off the CPU", "ns", "wall time less CPU time: waiting for a lock, I/O, a CPU", "wall", "cpu", "wall"
+    };
+    struct report_source wall = *measured;
+    if (!has_wall_time(measured))
+        return true;
+    wall.clock = PHASES_WALL;
+    return put_graph(graphs, &wall_time, html_tree(&wall, true), measured->arena) &&
+           put_graph(graphs, &off_cpu, NULL, measured->arena);
+}
+
+/* ---- events ---- */
+
+static bool put_events(cJSON *graphs, const struct report_source *whole)
+{
+    struct export_value values[TRACE_COUNTERS_MAX + 3];
+    size_t n = trace_samples_are_all(whole->reader) ? 0 : export_values(whole, values);
+    bool ok = true;
+    for (size_t i = 3; ok && i < n && i < HTML_VALUES_MAX; i++) {
+        const struct graph graph = {
+            values[i].name, values[i].name, "count", "events in what was recorded by probes", values[i].name, NULL, NULL
+        };
+        ok = put_graph(graphs, &graph, NULL, whole->arena);
+    }
+    return ok;
+}
+
+/* ---- samples of threads that wait ---- */
+
+/* Outermost first.  Returns how many. */
+static size_t frames_of(struct html_stacks *stacks, const struct trace_reader *reader,
+                        const struct trace_kept_sample *sample, uint32_t *frames)
+{
+    const struct trace_thread *thread = trace_thread(reader, sample->thread);
+    size_t n = 1;
+    frames[0] =
+        html_stacks_group(stacks, vm_part_name(thread == NULL ? VM_PART_APPLICATION : vm_part_of(thread->comm)));
+    for (uint32_t node = sample->context; node != 0 && n < FRAMES_MAX; n++) {
+        const struct trace_context *context = trace_context(reader, node);
+        frames[n] = html_stacks_method(stacks, &trace_sampled_method(reader, context->method)->names, HTML_FRAME_JAVA);
+        node = context->parent;
+    }
+    for (size_t i = 1, j = n - 1; i < j; i++, j--) {
+        uint32_t frame = frames[i];
+        frames[i] = frames[j];
+        frames[j] = frame;
+    }
+    return n;
+}
+
+/* The application's samples, of threads that waited or that ran. */
+static cJSON *tree_of_samples(const struct report_source *whole, bool waiting)
+{
+    const struct trace_samples *samples = whole->sampled->samples;
+    struct html_stacks *stacks = html_stacks_new(whole->arena);
+    uint32_t *frames = arena_alloc(whole->arena, FRAMES_MAX * sizeof *frames);
+    bool ok = stacks != NULL && frames != NULL;
+    for (size_t i = 0; ok && i < samples->n_kept; i++) {
+        const struct trace_kept_sample *sample = &samples->kept[i];
+        if (sample->is_waiting == waiting && (!waiting || sample->context != 0))
+            ok = html_stacks_add(stacks, frames, frames_of(stacks, whole->reader, sample, frames),
+                                 (double)sample->weight_ns) == 0;
+    }
+    cJSON *json = ok ? html_stacks_json(stacks, "samples") : NULL;
+    html_stacks_free(stacks);
+    return json;
+}
+
+static bool put_waiting(cJSON *graphs, const struct report_source *whole)
+{
+    static const struct graph running = { "cpu", "CPU time", "ns", "samples of threads on a CPU",
+                                          "samples", NULL,   NULL },
+                              waiting = { "waiting", "Waiting", "ns", "samples of threads that had no CPU",
+                                          "samples", NULL,      NULL };
+    if (whole->sampled == NULL || !trace_samples_are_all(whole->reader) || !whole->sampled->samples->has_waiting)
+        return true;
+    return put_graph(graphs, &running, tree_of_samples(whole, false), whole->arena) &&
+           put_graph(graphs, &waiting, tree_of_samples(whole, true), whole->arena);
+}
+
+cJSON *html_graphs(const struct html_page *page)
+{
+    cJSON *graphs = cJSON_CreateArray();
+    if (graphs != NULL && put_main(graphs, page->whole) && put_waiting(graphs, page->whole) &&
+        put_wall(graphs, page->traces[0].source) && put_events(graphs, page->whole))
+        return graphs;
+    cJSON_Delete(graphs);
+    return NULL;
+}

@@ -1,0 +1,203 @@
+#include "report/html/html_stacks.h"
+
+#include "core/base/map.h"
+#include "core/base/text.h"
+#include "core/base/vec.h"
+#include "symbolize/java_names.h"
+
+#include <string.h>
+
+#define FIRST_SHARE 0.0001
+
+struct stacks_frame {
+    struct method_name name; /* of a group: only the method, its title */
+    enum html_frame kind;
+};
+
+struct stacks_node {
+    uint32_t parent, frame; /* parent 0: none */
+    double own, all;
+};
+
+struct html_stacks {
+    struct arena *arena;
+    struct map frame_of;         /* by key */
+    struct stacks_frame *frames; /* owned */
+    uint32_t n_frames, frames_room;
+    struct hash_set paths;     /* a parent and a frame: its node */
+    struct stacks_node *nodes; /* owned; from 1 on; callers come before callees */
+    uint32_t n_nodes, nodes_room;
+    double sum;
+};
+
+const char *html_frame_key(enum html_frame kind)
+{
+    static const char *const keys[HTML_FRAMES] = { [HTML_FRAME_JAVA] = "java",
+                                                   [HTML_FRAME_NATIVE] = "native",
+                                                   [HTML_FRAME_GROUP] = "group" };
+    return keys[kind];
+}
+
+struct html_stacks *html_stacks_new(struct arena *arena)
+{
+    struct html_stacks *stacks = arena_alloc(arena, sizeof *stacks);
+    if (stacks == NULL)
+        return NULL;
+    *stacks = (struct html_stacks){ .arena = arena, .frame_of = { .arena = arena }, .n_nodes = 1 };
+    return stacks;
+}
+
+void html_stacks_free(struct html_stacks *stacks)
+{
+    if (stacks == NULL)
+        return;
+    map_free(&stacks->frame_of);
+    hash_free(&stacks->paths);
+    free(stacks->frames);
+    free(stacks->nodes);
+    stacks->frames = NULL;
+    stacks->nodes = NULL;
+}
+
+static uint32_t frame_of(struct html_stacks *s, const char *key, const struct stacks_frame *frame)
+{
+    const uint32_t *known = key == NULL ? NULL : map_get(&s->frame_of, key, strlen(key));
+    if (known != NULL)
+        return *known;
+    if (key == NULL || vec_reserve(s->frames, s->frames_room, s->n_frames + 1) < 0 ||
+        map_put(&s->frame_of, key, strlen(key), s->n_frames) < 0)
+        return UINT32_MAX;
+    s->frames[s->n_frames] = *frame;
+    return s->n_frames++;
+}
+
+uint32_t html_stacks_method(struct html_stacks *s, const struct method_name *name, enum html_frame kind)
+{
+    const struct stacks_frame frame = { *name, kind };
+    return frame_of(s, method_name_text(s->arena, name), &frame);
+}
+
+uint32_t html_stacks_group(struct html_stacks *s, const char *title)
+{
+    const struct stacks_frame frame = { { "", title, "" }, HTML_FRAME_GROUP };
+    return frame_of(s, arena_printf(s->arena, "\n%s", title), &frame);
+}
+
+/* 0: no memory. */
+static uint32_t node_below(struct html_stacks *s, uint32_t parent, uint32_t frame)
+{
+    struct hash_slot *slot = hash_put(&s->paths, hash_address((uint64_t)parent << 32 | frame));
+    if (slot == NULL)
+        return 0;
+    if (slot->value != 0)
+        return slot->value;
+    if (vec_reserve(s->nodes, s->nodes_room, s->n_nodes + 1) < 0)
+        return 0;
+    s->nodes[s->n_nodes] = (struct stacks_node){ .parent = parent, .frame = frame };
+    return slot->value = s->n_nodes++;
+}
+
+int html_stacks_add(struct html_stacks *s, const uint32_t *frames, size_t n, double value)
+{
+    uint32_t node = 0;
+    for (size_t i = 0; i < n; i++) {
+        node = frames[i] == UINT32_MAX ? 0 : node_below(s, node, frames[i]);
+        if (node == 0)
+            return -1;
+        s->nodes[node].all += value;
+    }
+    s->nodes[node].own += value;
+    s->sum += value;
+    return 0;
+}
+
+/* ---- what is drawn ---- */
+
+/* A share that leaves room for all that have as much. */
+static double find_share(const struct html_stacks *s)
+{
+    double share = FIRST_SHARE;
+    for (; share < 1; share *= 2) {
+        size_t n = 0;
+        for (uint32_t i = 1; i < s->n_nodes; i++)
+            n += s->nodes[i].all >= share * s->sum;
+        if (n <= HTML_NODES_MAX)
+            break;
+    }
+    return share;
+}
+
+static const char *plain_name(const struct html_stacks *s, uint32_t i)
+{
+    const struct stacks_frame *frame = &s->frames[i];
+    return frame->kind == HTML_FRAME_GROUP ? frame->name.method
+                                           : java_names_display(s->arena, &frame->name, JAVA_NAMES_FULL);
+}
+
+/* Overloaded methods say their parameters. */
+static const char *name_of(const struct html_stacks *s, const struct map *seen, uint32_t i)
+{
+    const char *name = plain_name(s, i);
+    const uint32_t *n = name == NULL ? NULL : map_get(seen, name, strlen(name));
+    if (n == NULL || *n < 2 || s->frames[i].kind == HTML_FRAME_GROUP)
+        return name;
+    const char *parameters = java_names_parameters(s->arena, s->frames[i].name.descriptor);
+    return parameters == NULL ? NULL : arena_printf(s->arena, "%s%s", name, parameters);
+}
+
+static bool put_frame(const struct html_stacks *s, const struct map *seen, uint32_t i, cJSON *lists[3])
+{
+    bool is_group = s->frames[i].kind == HTML_FRAME_GROUP;
+    const char *key = is_group ? "" : method_name_text(s->arena, &s->frames[i].name);
+    return key != NULL && html_put(lists[0], NULL, html_text(s->arena, name_of(s, seen, i))) &&
+           html_put(lists[1], NULL, html_text(s->arena, key)) &&
+           html_put(lists[2], NULL, cJSON_CreateString(html_frame_key(s->frames[i].kind)));
+}
+
+static bool put_frames(const struct html_stacks *s, cJSON *json)
+{
+    cJSON *lists[] = { cJSON_AddArrayToObject(json, "names"), cJSON_AddArrayToObject(json, "keys"),
+                       cJSON_AddArrayToObject(json, "kinds") };
+    struct map seen = { .arena = s->arena };
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < s->n_frames; i++) {
+        const char *name = plain_name(s, i);
+        const uint32_t *n = name == NULL ? NULL : map_get(&seen, name, strlen(name));
+        ok = name != NULL && map_put(&seen, name, strlen(name), n == NULL ? 1 : *n + 1) == 0;
+    }
+    for (uint32_t i = 0; ok && i < s->n_frames; i++)
+        ok = put_frame(s, &seen, i, lists);
+    map_free(&seen);
+    return ok;
+}
+
+/* What is left out is in the value of those that are drawn, and in none of their callees. */
+static bool put_nodes(const struct html_stacks *s, cJSON *json, double least, const char *value)
+{
+    uint32_t *index = arena_alloc(s->arena, ((size_t)s->n_nodes + 1) * sizeof *index), n = 0;
+    cJSON *parent = cJSON_AddArrayToObject(json, "parent"), *name = cJSON_AddArrayToObject(json, "name"),
+          *values = cJSON_AddArrayToObject(json, "values"), *of = cJSON_CreateObject();
+    bool ok = html_put(values, NULL, of) && index != NULL && html_put(of, "name", cJSON_CreateString(value));
+    cJSON *own = ok ? cJSON_AddArrayToObject(of, "own") : NULL, *all = ok ? cJSON_AddArrayToObject(of, "all") : NULL;
+    for (uint32_t i = 1; ok && i < s->n_nodes; i++) {
+        const struct stacks_node *node = &s->nodes[i];
+        if (node->all < least)
+            continue;
+        index[i] = n++;
+        ok = html_put(parent, NULL, cJSON_CreateNumber(node->parent == 0 ? -1 : (double)index[node->parent])) &&
+             html_put(name, NULL, cJSON_CreateNumber(node->frame)) && html_put(own, NULL, html_number(node->own)) &&
+             html_put(all, NULL, html_number(node->all));
+    }
+    return ok;
+}
+
+cJSON *html_stacks_json(const struct html_stacks *s, const char *value)
+{
+    cJSON *json = cJSON_CreateObject();
+    double share = find_share(s);
+    if (json != NULL && put_frames(s, json) && put_nodes(s, json, share * s->sum, value) &&
+        html_put(json, "least_share", html_number(share)) && html_put(json, "contexts", html_number(s->n_nodes - 1.0)))
+        return json;
+    cJSON_Delete(json);
+    return NULL;
+}

@@ -1,0 +1,36 @@
+/*
+ * A tree for the page's flame graph, from stacks and what each stands for: waiting, bytes, samples.
+ */
+#ifndef REPORT_HTML_HTML_STACKS_H
+#define REPORT_HTML_HTML_STACKS_H
+
+#include "core/base/method_name.h"
+#include "report/html/html_data.h"
+
+/* What a frame is; the page has a colour for each. */
+enum html_frame { HTML_FRAME_JAVA, HTML_FRAME_NATIVE, HTML_FRAME_GROUP, HTML_FRAMES };
+
+/* Its key in the data: "java", "native", "group". */
+const char *html_frame_key(enum html_frame kind);
+
+struct html_stacks;
+
+/* In the arena, for html_stacks_free; NULL: no memory. */
+struct html_stacks *html_stacks_new(struct arena *arena);
+void html_stacks_free(struct html_stacks *stacks); /* NULL is fine */
+
+/* A method's number as a frame, or that of a group of stacks (a thread, a lock, a class of objects) with this title.
+ * Names are borrowed.  The same number for the same names; UINT32_MAX: no memory. */
+uint32_t html_stacks_method(struct html_stacks *stacks, const struct method_name *name, enum html_frame kind);
+uint32_t html_stacks_group(struct html_stacks *stacks, const char *title);
+
+/* Add a stack, outermost frame first, one at least.  Returns 0, or -1: no memory. */
+int html_stacks_add(struct html_stacks *stacks, const uint32_t *frames, size_t n, double value);
+
+/*
+ * The tree as html_tree() has it, with one value of that name; contexts with little of it are left out, so that
+ * HTML_NODES_MAX suffice.  NULL: no memory.
+ */
+cJSON *html_stacks_json(const struct html_stacks *stacks, const char *value);
+
+#endif
