@@ -134,9 +134,8 @@ function eventTable() {
         )
     );
     if (rows.length === 0) return html("p", { class: "quiet" }, "None was asked for.");
-    return html(
-        "div",
-        { class: "scroll" },
+    return scroller(
+        "Events",
         html(
             "table",
             { id: "event-table" },

@@ -44,6 +44,17 @@ function drawFitting(element, draw) {
     new ResizeObserver(again).observe(element);
 }
 
+/* What is wider than the page scrolls by itself: by the keyboard, too, so it takes the focus then. */
+function scroller(label, child) {
+    const element = html("div", { class: "scroll", role: "group", "aria-label": label }, child);
+    const settle = () => {
+        if (element.scrollWidth > element.clientWidth) element.setAttribute("tabindex", 0);
+        else element.removeAttribute("tabindex");
+    };
+    new ResizeObserver(settle).observe(element);
+    return element;
+}
+
 /* ---- numbers, as 'mmprof report' prints them ---- */
 
 const unknown = "-";

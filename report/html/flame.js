@@ -231,7 +231,6 @@ function box(item) {
         [fill, ink] = coloursOf(frame),
         text = cut(frame.short, w);
     const y = depth * framePitch;
-    const said = formatOf(flame.graph, frame.all) + ", " + percent(frame.all / flame.graph.whole);
     return svg(
         "g",
         {
@@ -239,7 +238,6 @@ function box(item) {
             tabindex: -1,
             "aria-level": depth + 1,
             id: frameId(frame),
-            "aria-label": frame.name + ", " + said + (frameKinds[frame.kind] ? ", " + frameKinds[frame.kind] : ""),
             class: "is-" + frame.kind + (w < 12 ? " is-narrow" : "")
         },
         svg("title", {}, frame.name + "\n" + figuresOf(frame).map((pair) => pair.join(": ")).join("\n")),

@@ -34,8 +34,10 @@ static bool put_graph(cJSON *graphs, const struct graph *graph, cJSON *tree, str
 /* ---- the call tree's own clock ---- */
 
 static const struct graph cpu_time = { "cpu", "CPU time", "ns", "time on a CPU", "cpu", NULL, NULL },
-                          wall_time = { "wall", "Wall time", "ns",
-                                        "all time between a call and its return, waiting included", "wall", NULL, NULL },
+                          wall_time = { "wall", "Wall time",
+                                        "ns",   "all time between a call and its return, waiting included",
+                                        "wall", NULL,
+                                        NULL },
                           wall_samples = { "wall", "Wall time", "ns", "time of all threads, waiting included",
                                            "cpu",  NULL,        NULL };
 
@@ -94,9 +96,8 @@ static bool put_events(cJSON *graphs, const struct report_source *whole)
     size_t n = trace_samples_are_all(whole->reader) ? 0 : export_values(whole, values);
     bool ok = true;
     for (size_t i = 3; ok && i < n && i < HTML_VALUES_MAX; i++) {
-        const struct graph graph = {
-            values[i].name, values[i].name, "count", "events in what was recorded by probes", values[i].name, NULL, NULL
-        };
+        const struct graph graph = { values[i].name, values[i].name, "count", "events in what was recorded by probes",
+                                     values[i].name, NULL,           NULL };
         ok = put_graph(graphs, &graph, NULL, whole->arena);
     }
     return ok;
@@ -145,10 +146,9 @@ static cJSON *tree_of_samples(const struct report_source *whole, bool waiting)
 
 static bool put_waiting(cJSON *graphs, const struct report_source *whole)
 {
-    static const struct graph running = { "cpu", "CPU time", "ns", "samples of threads on a CPU",
-                                          "samples", NULL,   NULL },
-                              waiting = { "waiting", "Waiting", "ns", "samples of threads that had no CPU",
-                                          "samples", NULL,      NULL };
+    static const struct graph
+        running = { "cpu", "CPU time", "ns", "samples of threads on a CPU", "samples", NULL, NULL },
+        waiting = { "waiting", "Waiting", "ns", "samples of threads that had no CPU", "samples", NULL, NULL };
     if (whole->sampled == NULL || !trace_samples_are_all(whole->reader) || !whole->sampled->samples->has_waiting)
         return true;
     return put_graph(graphs, &running, tree_of_samples(whole, false), whole->arena) &&

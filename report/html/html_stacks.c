@@ -32,9 +32,9 @@ struct html_stacks {
 
 const char *html_frame_key(enum html_frame kind)
 {
-    static const char *const keys[HTML_FRAMES] = { [HTML_FRAME_JAVA] = "java",
-                                                   [HTML_FRAME_NATIVE] = "native",
-                                                   [HTML_FRAME_GROUP] = "group" };
+    static const char *const keys[HTML_FRAMES] = {
+        [HTML_FRAME_JAVA] = "java", [HTML_FRAME_NATIVE] = "native", [HTML_FRAME_GROUP] = "group"
+    };
     return keys[kind];
 }
 

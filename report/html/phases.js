@@ -294,9 +294,8 @@ function drawPhases() {
         marksSentence();
     byId("phases-body").replaceChildren(
         phaseControls(),
-        html(
-            "div",
-            { class: "scroll" },
+        scroller(
+            "Phases",
             html(
                 "table",
                 { class: "wide", id: "phase-table" },

@@ -107,9 +107,8 @@ function plainTable(table, label, why) {
             shown.slice(1).map((c) => cellOf(row, c))
         );
     const heads = shown.map((c) => plainHead(table.columns[c]));
-    return html(
-        "div",
-        { class: "scroll" },
+    return scroller(
+        label,
         html(
             "table",
             { "aria-label": label },
@@ -211,9 +210,8 @@ function sortedTable(table, { id, label, column, most, noun, cellOf, headOf, isL
                   { class: "controls" },
                   html("label", {}, "Show", html("select", { id: id + "-kind", onchange: choose }, options))
               ),
-        html(
-            "div",
-            { class: "scroll" },
+        scroller(
+            label,
             html(
                 "table",
                 { class: "wide", id: id + "-table", "aria-label": label },

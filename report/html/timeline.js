@@ -403,9 +403,8 @@ function regionTable() {
     return html(
         "div",
         {},
-        html(
-            "div",
-            { class: "scroll" },
+        scroller(
+            "Regions",
             html(
                 "table",
                 { id: "region-table", class: "wide" },

@@ -211,7 +211,7 @@ function drawTree() {
     byId("tree-body").replaceChildren(
         flameBody,
         html("h3", {}, "Call tree"),
-        html("div", { class: "scroll" }, callsTable())
+        scroller("Call tree", callsTable())
     );
     openHottest();
     drawCalls(null);

@@ -188,7 +188,8 @@ static void test_tree(void)
 /* Stacks of a lock's waiters: what is little is left out, but stays in its caller. */
 static void test_stacks(void)
 {
-    const struct method_name run = { "a/B", "run", "()V" }, add = { "a/B", "add", "(I)V" }, more = { "a/B", "add", "(J)V" };
+    const struct method_name run = { "a/B", "run", "()V" }, add = { "a/B", "add", "(I)V" },
+                             more = { "a/B", "add", "(J)V" };
     struct html_stacks *stacks = html_stacks_new(&arena);
     uint32_t lock = html_stacks_group(stacks, "lock a.B"), of_run = html_stacks_method(stacks, &run, HTML_FRAME_JAVA),
              of_add = html_stacks_method(stacks, &add, HTML_FRAME_JAVA),
