@@ -166,6 +166,10 @@ static int read_traces(struct report_run *run, enum phases_clock clock, struct e
     };
     if (parse_step(o, &options.step_ns, err) < 0)
         return -1;
+    run->libraries = folding_read(o->fold == NULL || o->fold[0] == '\0' ? NULL : o->fold, &run->arena, err);
+    if (run->libraries == NULL)
+        return -1;
+    options.libraries = run->libraries;
     options.parts = VIEW_PASS_SAMPLES | VIEW_PASS_JIT | (o->html != NULL ? REPORT_PAGE_PARTS : o->view->parts);
     if (report_view_is(o->view, "phases") && (o->csv || o->json)) /* quantiles of calls */
         options.parts |= VIEW_PASS_STATISTICS;
@@ -187,9 +191,6 @@ static int run_report(struct report_run *run, struct err *err)
     if (report_clock_parse(o->clock, &clock, err) < 0 || check_options(o, clock, err) < 0 ||
         read_traces(run, clock, err) < 0 ||
         sampled_tree(run->traces[0].source, &run->passes[0].samples, o->threads != NULL, &run->first_whole, err) < 0)
-        return -1;
-    run->libraries = folding_read(o->fold == NULL || o->fold[0] == '\0' ? NULL : o->fold, &run->arena, err);
-    if (run->libraries == NULL)
         return -1;
     memcpy(run->whole, run->traces, sizeof run->whole);
     run->whole[0].source = &run->first_whole;

@@ -132,7 +132,8 @@ int report_make_table(struct report_run *run, struct table *table, struct err *e
 
 static struct findings_input findings_input_of(const struct report_run *run)
 {
-    return (struct findings_input){ .source = run->whole[0].source, .libraries = run->libraries };
+    return (
+        struct findings_input){ .source = run->whole[0].source, .libraries = run->libraries, .pass = &run->passes[0] };
 }
 
 static int make_findings(struct report_run *run, struct table *table, struct err *err)
@@ -166,8 +167,8 @@ static int make_callees(struct report_run *run, struct table *table, struct err 
 
 const struct report_view report_views[] = {
     { "phases", NULL, "the phases' time, calls, CPI and misses, and the JVM's own threads (the default)",
-      report_make_table, REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, VIEW_PASS_RECOVERY },
-    { "findings", NULL, "what costs most, in plain English", make_findings, 0, 0 },
+      report_make_table, REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, VIEW_PASS_RECOVERY | VIEW_PASS_FINDINGS },
+    { "findings", NULL, "what costs most, in plain English", make_findings, 0, VIEW_PASS_FINDINGS },
     { "tree", NULL, "the call tree: what probes measured and what samples saw, in one", make_tree,
       REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, 0 },
     { "callers", "METHOD", "from where a method is called, with its time and calls from there", make_callers,

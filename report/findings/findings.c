@@ -23,6 +23,7 @@ static int begin(struct findings_making *making, const struct findings_input *in
     const struct report_source *source = input->source;
     uint32_t *no_rows = arena_alloc(source->arena, ((size_t)source->tree->n_methods + 1) * sizeof *no_rows);
     making->source = source;
+    making->pass = input->pass;
     making->measured = source->sampled != NULL ? source->sampled->measured : source->tree;
     making->is_library = folding_methods(input->libraries, source);
     if (no_rows == NULL || making->is_library == NULL)

@@ -5,7 +5,10 @@
 #define REPORT_FINDINGS_FINDINGS_H
 
 #include "report/folding.h"
-#include "report/sampled_tree.h"
+#include "report/view/view_pass.h"
+
+/* What is heard for them. */
+#define VIEW_PASS_FINDINGS VIEW_PASS_ALLOCATIONS
 
 #define FINDINGS_ON_SCREEN 8 /* lines above the report */
 
@@ -13,6 +16,7 @@
 struct findings_input {
     const struct report_source *source;   /* its tree with samples in it, where there are any */
     const struct folding_list *libraries; /* classes that are not the program's own */
+    const struct view_pass *pass;         /* of the source, with VIEW_PASS_FINDINGS; NULL: nothing is found by it */
 };
 
 /* A cost that exceeds its rule's threshold with the whole interval.  Texts are the arena's. */

@@ -75,6 +75,15 @@ const char *findings_label(const struct findings_making *making, uint32_t method
     return name.method == NULL ? NULL : java_names_display(making->source->arena, &name, JAVA_NAMES_SHORT);
 }
 
+const char *findings_share(const struct findings_making *making, double share, double error)
+{
+    struct arena *arena = making->source->arena;
+    int n_decimals = error > 0 && error < 0.0095 ? 1 : 0;
+    if (!(error > 0))
+        return arena_printf(arena, "%.0f %%", share * 100);
+    return arena_printf(arena, "%.*f \u00b1%.*f %%", n_decimals, share * 100, n_decimals, error * 100);
+}
+
 const char *findings_time(const struct findings_making *making, double ns)
 {
     char text[32];

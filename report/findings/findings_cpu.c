@@ -75,15 +75,15 @@ static int sum_own_code(const struct findings_making *making, const struct callt
     return 0;
 }
 
-/* What probes alone say of it is no estimate: exact has that. */
+/* Samples tell of what differs from what probes alone say, which exact has: that is no estimate. */
 static void set_errors(const struct findings_making *making, const struct own_code *exact,
                        const struct sample_profile *profile, struct own_code *code)
 {
     for (uint32_t i = 0; i < making->source->tree->n_methods; i++) {
-        double ticks = (double)code->ticks[i], off = fabs(ticks - (double)exact->ticks[i]);
+        double ticks = (double)code->ticks[i], from_samples = fmin(fabs(ticks - (double)exact->ticks[i]), ticks);
         struct sample_share share = sample_profile_self(profile, i);
-        if (off > FROM_SAMPLES * ticks)
-            code->errors[i] = share.n_samples > 0 ? share.error / share.share * ticks / making->all_ticks : NAN;
+        if (from_samples > FROM_SAMPLES * ticks)
+            code->errors[i] = share.n_samples > 0 ? share.error / share.share * from_samples / making->all_ticks : NAN;
     }
 }
 
@@ -161,12 +161,11 @@ static int add_method(struct findings_making *making, const struct finding_rule 
     const char *from = called_by(making, code, method), *time = findings_time(making, ns);
     if (label == NULL || in == NULL || from == NULL || time == NULL)
         return err_set(err, "out of memory for findings");
-    const char *interval = error > 0 ? arena_printf(arena, " \xc2\xb1%.0f", error * 100) : "";
+    const char *part = findings_share(making, share, error);
     const struct finding f = { .subject = label,
-                               .text = interval == NULL
-                                           ? NULL
-                                           : arena_printf(arena, "%s uses %.0f%s %% of the CPU time, %s%s%s", label,
-                                                          share * 100, interval, time, in, from),
+                               .text = part == NULL ? NULL
+                                                    : arena_printf(arena, "%s uses %s of the CPU time, %s%s%s", label,
+                                                                   part, time, in, from),
                                .view = arena_printf(arena, "callers=%s", label),
                                .cost_ns = ns,
                                .share = share,

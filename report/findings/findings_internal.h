@@ -21,6 +21,7 @@ extern const struct finding_rule finding_rules[]; /* one without a name ends the
 
 struct findings_making {
     const struct report_source *source; /* the input's */
+    const struct view_pass *pass;       /* or NULL */
     const struct calltree *measured;    /* what probes alone know: counters */
     const bool *is_library;             /* by method; the arena's */
     struct shares shares;               /* of no rows: the parts of the process */
@@ -49,11 +50,15 @@ bool *findings_ours(const struct findings_making *making, const struct calltree 
 /* A method's label: "RiskEngine.exposure".  NULL: no memory. */
 const char *findings_label(const struct findings_making *making, uint32_t method);
 
+/* "34 ±2 %", or "34 %" where the error is 0; in the arena; NULL: no memory. */
+const char *findings_share(const struct findings_making *making, double share, double error);
+
 /* "12.3 s" in the arena; NULL: no memory. */
 const char *findings_time(const struct findings_making *making, double ns);
 
 /* The rules' functions, a file for each kind of data. */
 int findings_look_cpu(struct findings_making *making, const struct finding_rule *rule, struct err *err);
+int findings_look_allocation(struct findings_making *making, const struct finding_rule *rule, struct err *err);
 int findings_look_collector(struct findings_making *making, const struct finding_rule *rule, struct err *err);
 int findings_look_compilers(struct findings_making *making, const struct finding_rule *rule, struct err *err);
 int findings_look_faults(struct findings_making *making, const struct finding_rule *rule, struct err *err);

@@ -21,8 +21,8 @@ struct allocated_item {
 
 /* What is known of methods, by number in the trace. */
 struct allocated_methods {
-    uint32_t *first; /* of the same name */
-    bool *is_jdk, *is_phase;
+    uint32_t *first;                  /* of the same name */
+    bool *is_jdk, *is_own, *is_phase; /* own: of the program, not of a framework */
     uint32_t n;
 };
 
@@ -67,13 +67,15 @@ static int know_methods(struct allocations_making *making, struct err *err)
 {
     const struct trace_reader *reader = making->pass->reader;
     struct allocated_methods *methods = &making->methods;
+    const struct folding_list *libraries = making->pass->options.libraries;
     struct hash_set by_name = { NULL, 0, 0, false };
     int rc = -1;
     methods->n = trace_n_sampled_methods(reader);
     methods->first = arena_alloc(making->arena, (methods->n + 1) * sizeof *methods->first);
     methods->is_jdk = arena_alloc(making->arena, methods->n + 1);
+    methods->is_own = arena_alloc(making->arena, methods->n + 1);
     methods->is_phase = arena_alloc(making->arena, methods->n + 1);
-    if (methods->first == NULL || methods->is_jdk == NULL || methods->is_phase == NULL)
+    if (methods->first == NULL || methods->is_jdk == NULL || methods->is_own == NULL || methods->is_phase == NULL)
         goto out;
     for (uint32_t i = 0; i < methods->n; i++) {
         const struct method_name *names = &trace_sampled_method(reader, i)->names;
@@ -83,6 +85,7 @@ static int know_methods(struct allocations_making *making, struct err *err)
         slot->value = slot->value == 0 ? i + 1 : slot->value;
         methods->first[i] = slot->value - 1;
         methods->is_jdk[i] = is_of_jdk(names->class_name);
+        methods->is_own[i] = !methods->is_jdk[i] && (libraries == NULL || !folding_has(libraries, names->class_name));
     }
     mark_phases(making, &by_name);
     rc = 0;
@@ -98,19 +101,22 @@ static void find_methods(const struct allocations_making *making, uint32_t node,
 {
     const struct allocated_methods *methods = &making->methods;
     const struct trace_context *context;
+    uint32_t framework = NONE;
     item->method = item->allocator = item->phase = NONE;
     for (; node != 0; node = context->parent) {
         context = trace_context(making->pass->reader, node);
         uint32_t method = methods->first[context->method];
         if (item->allocator == NONE)
             item->allocator = method;
-        if (item->method == NONE && !methods->is_jdk[method])
+        if (item->method == NONE && methods->is_own[method])
             item->method = method;
+        if (framework == NONE && !methods->is_jdk[method])
+            framework = method;
         if (item->phase == NONE && methods->is_phase[method])
             item->phase = method;
     }
     if (item->method == NONE)
-        item->method = item->allocator;
+        item->method = framework != NONE ? framework : item->allocator;
 }
 
 static int take_samples(struct allocations_making *making, struct err *err)

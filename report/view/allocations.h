@@ -13,7 +13,7 @@
 #include "report/view/view_pass.h"
 
 enum allocations_by {
-    ALLOCATIONS_BY_METHOD, /* the innermost method on the stack that is not the JDK's */
+    ALLOCATIONS_BY_METHOD, /* the innermost one of the program's own, or else of a framework */
     ALLOCATIONS_BY_CLASS,  /* of the objects */
     ALLOCATIONS_BY_SITE    /* that method, the one that allocates, and the class */
 };

@@ -8,6 +8,7 @@
 #ifndef REPORT_VIEW_VIEW_PASS_H
 #define REPORT_VIEW_VIEW_PASS_H
 
+#include "report/folding.h"
 #include "report/recompilation.h"
 #include "report/sampled_tree.h"
 #include "report/view/timeline_table.h"
@@ -27,11 +28,12 @@
 struct view_pass_options {
     const char *path;
     bool salvage;
-    unsigned parts;           /* VIEW_PASS_... */
-    enum phases_clock clock;  /* as asked for */
-    bool per_thread;          /* a tree for each thread */
-    const char *only_threads; /* or NULL (report/some_threads.h); with per_thread */
-    double step_ns;           /* of the time line; 0: choose, at most steps_max */
+    unsigned parts;                       /* VIEW_PASS_... */
+    enum phases_clock clock;              /* as asked for */
+    bool per_thread;                      /* a tree for each thread */
+    const struct folding_list *libraries; /* classes that are not the program's own; NULL: the JDK's */
+    const char *only_threads;             /* or NULL (report/some_threads.h); with per_thread */
+    double step_ns;                       /* of the time line; 0: choose, at most steps_max */
     uint32_t steps_max;
     FILE *progress;     /* where it is said how much has been read, while it takes long; or NULL */
     uint32_t max_nodes; /* of the call tree; 0: as many as calltree.h allows */

@@ -41,7 +41,7 @@ report             core/base core/hotspot core/pmu core/trace phases/samples pha
 report             report/format symbolize
 report/view        core/base core/emu/memtrace core/hotspot core/perf core/recorder core/trace
 report/view        phases/samples phases/select phases/tree report report/format symbolize
-report/findings    core/base core/trace phases/samples phases/tree report report/format symbolize
+report/findings    core/base core/trace phases/samples phases/tree report report/format report/view symbolize
 report/export      core/base core/pmu core/trace phases/tree report symbolize
 report/html        core/base core/trace phases/select phases/tree report report/export report/format report/view
 report/html        symbolize

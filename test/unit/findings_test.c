@@ -5,7 +5,7 @@
 #include "test/unit/tap.h"
 #include "test/unit/trace_made.h"
 
-static struct arena arena;
+static struct arena arena, copies; /* copies: what outlives a trace */
 static struct err err;
 
 enum { HANDLE, PRICE, DIGEST };
@@ -56,15 +56,15 @@ static void make_program(struct maker *m, const struct program *p)
           EXIT(PRICE, end), EXIT(HANDLE, end));
 }
 
-static struct findings_input input_of(const struct report_source *source)
+static struct findings_input input_of(const struct report_source *source, const struct view_pass *pass)
 {
-    return (struct findings_input){ .source = source, .libraries = folding_read(NULL, &arena, &err) };
+    return (struct findings_input){ .source = source, .pass = pass, .libraries = folding_read(NULL, &arena, &err) };
 }
 
 /* The lines above the report. */
-static const char *lines_of(const struct report_source *source)
+static const char *lines_of(const struct report_source *source, const struct view_pass *pass)
 {
-    const struct findings_input input = input_of(source);
+    const struct findings_input input = input_of(source, pass);
     struct findings findings;
     char *text = NULL;
     size_t n = 0;
@@ -85,7 +85,7 @@ static void check_lines(const char *claim, const struct program *p, const char *
     struct trace_made made;
     make_program(&m, p);
     trace_made_open(&made, &m, 10000, &arena);
-    CHECK_TEXT(claim, lines_of(&made.source), expected);
+    CHECK_TEXT(claim, lines_of(&made.source, NULL), expected);
     trace_made_close(&made);
 }
 
@@ -155,7 +155,7 @@ static const char *lines_of_misses(uint64_t n_misses)
     STEPS(&m, 0, ENTER(HANDLE, 0, 0, 0, 0), ENTER(PRICE, 5000, 100000, 100000, 200),
           EXIT(PRICE, 10000, 900000, 200000, 200 + n_misses), EXIT(HANDLE, 10000, 900000, 200000, 200 + n_misses));
     trace_made_open(&made, &m, 10000, &arena);
-    const char *lines = lines_of(&made.source);
+    const char *lines = lines_of(&made.source, NULL);
     bool is_found = strstr(lines, "Shop.price misses the caches: per 1,000 instructions") != NULL;
     trace_made_close(&made);
     return is_found ? "found" : "not found";
@@ -167,6 +167,45 @@ static void test_misses(void)
     CHECK_TEXT("one that does so less often is not", lines_of_misses(590), "not found");
 }
 
+/* 1,000 objects of a MB in 10 s, so many of them by price; the others by no method. */
+static const char *lines_of_allocations(uint64_t n_of_price)
+{
+    static const struct trace_sampled_method price = { .names.class_name = "com/acme/Shop",
+                                                       .names.method = "price",
+                                                       .names.descriptor = "()V" },
+                                             build = { .names.class_name = "java/lang/StringBuilder",
+                                                       .names.method = "append",
+                                                       .names.descriptor = "()V" };
+    struct view_pass pass;
+    struct maker m;
+    maker_open_scaled(&m, "allocates.dat", 1000000);
+    maker_thread(&m, 0, "main", false);
+    maker_stack(&m, 0, -1, 0, &price, 0, 0);
+    maker_stack(&m, 1, 3, 1, &build, 0, 0);
+    for (uint64_t i = 0; i < 1000; i++) {
+        const struct trace_allocation allocation = { i * 10,  0,   i < n_of_price ? 2 : 0, 7, 0, i == 0 ? "[B" : NULL,
+                                                     1000000, 1000 };
+        maker_must(&m, trace_write_allocation(m.writer, &allocation, &m.err));
+    }
+    maker_close(&m, 10000);
+    const struct view_pass_options options = { .path = m.path, .parts = VIEW_PASS_SAMPLES | VIEW_PASS_FINDINGS };
+    maker_must(&m, view_pass_read(&options, &arena, &pass, &m.err));
+    const char *lines = lines_of(&pass.source, &pass);
+    view_pass_close(&pass);
+    arena_free(&copies);
+    return arena_text(&copies, lines, strlen(lines));
+}
+
+static void test_allocations(void)
+{
+    CHECK_TEXT(
+        "a method whose objects are more than 25 % of all bytes, with the whole interval", lines_of_allocations(300),
+        "* Shop.price allocates 30 \u00b13 % of all bytes, 30.0 MB/s, most of them byte[] (--view allocations)\n\n");
+    CHECK_TEXT("not one that may be less", lines_of_allocations(270), "");
+    arena_free(&copies);
+    arena_free(&arena);
+}
+
 static void test_table(void)
 {
     const struct program p = { .price_ms = 3000, .digest_ms = 100 };
@@ -175,7 +214,7 @@ static void test_table(void)
     struct table table;
     make_program(&m, &p);
     trace_made_open(&made, &m, 10000, &arena);
-    const struct findings_input input = input_of(&made.source);
+    const struct findings_input input = input_of(&made.source, NULL);
     maker_must(&m, findings_table(&input, &table, &m.err));
     CHECK_TEXT("as CSV, with the interval", printed(&table, CSV, &arena),
                "kind,rule,subject,cost_ns,share,share_low,share_high,evidence,view\r\n"
@@ -205,6 +244,7 @@ int main(void)
 {
     test_thresholds();
     test_misses();
+    test_allocations();
     test_table();
     test_list();
     return tap_done();

@@ -1,0 +1,62 @@
+/*
+ * Findings on allocation: methods whose objects are much of all bytes, and what the collections did that follow.
+ */
+#include "report/findings/findings_internal.h"
+
+#include "report/view/allocations.h"
+
+#include <math.h>
+#include <string.h>
+
+#define METHODS_MOST 2u  /* that have a line */
+#define BYTE_NS      0.5 /* to allocate, clear and write it: 2 GB/s */
+
+/* "; all collections stopped the program 12 times for 1.20 s", or "". */
+static const char *stops_of(const struct findings_making *making, const struct allocations *found)
+{
+    if (!(found->n_pauses > 0))
+        return "";
+    const char *time = findings_time(making, found->pauses_ns);
+    return time == NULL ? NULL
+                        : arena_printf(making->source->arena, "; collections stopped the program %.0f times for %s",
+                                       found->n_pauses, time);
+}
+
+static int add_allocating(struct findings_making *making, const struct finding_rule *rule,
+                          const struct allocations *found, const struct allocations_row *row, struct err *err)
+{
+    struct arena *arena = making->source->arena;
+    char rate[32];
+    table_format_bytes(row->bytes_per_s, rate, sizeof rate);
+    const char *label = java_names_display(arena, &row->method, JAVA_NAMES_SHORT);
+    const char *of = row->class_name == NULL ? "?" : java_names_class(arena, row->class_name);
+    const char *stops = stops_of(making, found), *share = findings_share(making, row->share, row->error);
+    double collecting_ns = fmax(report_ns(making->source, making->shares.part_ticks[VM_PART_GC]),
+                                found->n_pauses > 0 ? found->pauses_ns : 0);
+    if (label == NULL || of == NULL || stops == NULL || share == NULL)
+        return err_set(err, "out of memory for findings");
+    const struct finding f = { .subject = label,
+                               .text = arena_printf(arena, "%s allocates %s of all bytes, %s/s, most of them %s%s",
+                                                    label, share, rate, of, stops),
+                               .view = "allocations",
+                               .cost_ns = row->bytes * BYTE_NS + row->share * collecting_ns,
+                               .share = row->share,
+                               .low = row->share - row->error,
+                               .high = row->share + row->error };
+    return findings_add(making, rule, &f, err);
+}
+
+int findings_look_allocation(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+{
+    struct allocations *found = arena_alloc(making->source->arena, sizeof *found);
+    struct err ignored; /* why there are none: no error of a report */
+    if (found == NULL)
+        return err_set(err, "out of memory for findings");
+    if (making->pass == NULL || making->pass->n_allocations == 0 ||
+        allocations_find(making->pass, ALLOCATIONS_BY_METHOD, found, &ignored) < 0)
+        return 0;
+    for (size_t i = 0; i < found->n_rows && i < METHODS_MOST; i++)
+        if (found->rows[i].method.method != NULL && add_allocating(making, rule, found, &found->rows[i], err) < 0)
+            return -1;
+    return 0;
+}
