@@ -152,4 +152,7 @@ struct timeline_regions_options {
 int timeline_find_regions(const struct timeline *timeline, const struct timeline_regions_options *options,
                           struct arena *arena, struct timeline_regions *regions, struct err *err);
 
+/* Sum up the rows' ticks of each region anew, where they were divided since. */
+void timeline_sum_rows(const struct timeline *timeline, struct timeline_regions *regions);
+
 #endif

@@ -212,8 +212,6 @@ static void sum_regions(const struct clustering *c, struct timeline_regions *reg
         region->n_times += i == 0 || regions->of_step[i] != regions->of_step[i - 1];
         region->cpu_ticks +=
             timeline_cell(tl, c->gc, i).cpu_ticks + timeline_cell(tl, VM_PART_APPLICATION, i).cpu_ticks;
-        for (uint32_t row = 0; row < c->n_rows; row++)
-            region->row_ticks[row] += timeline_row_ticks(tl, row, i);
     }
 }
 
@@ -227,6 +225,18 @@ static void place_row(struct timeline_regions *regions, uint32_t row)
             most = region->row_ticks[row];
             regions->of_row[row] = r;
         }
+    }
+}
+
+void timeline_sum_rows(const struct timeline *tl, struct timeline_regions *regions)
+{
+    for (uint32_t row = 0; row <= tl->n_rows; row++) {
+        for (uint32_t r = 0; r <= regions->n; r++)
+            regions->regions[r].row_ticks[row] = 0;
+        for (uint32_t i = 0; i < tl->n_steps; i++)
+            regions->regions[regions->of_step[i]].row_ticks[row] += timeline_row_ticks(tl, row, i);
+        regions->of_row[row] = TIMELINE_IDLE;
+        place_row(regions, row);
     }
 }
 
@@ -248,8 +258,7 @@ static int make_regions(const struct clustering *c, struct arena *arena, struct 
     if (has_gc)
         regions->regions[1].is_gc = true;
     sum_regions(c, regions);
-    for (uint32_t row = 0; row < c->n_rows; row++)
-        place_row(regions, row);
+    timeline_sum_rows(c->tl, regions);
     return 0;
 }
 

@@ -3,7 +3,6 @@
 #include "report/sampled_tree.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* A sample in a step: the row that was measured then, and the row that it was in. */
 struct line_sample {
@@ -17,17 +16,17 @@ struct dividing {
     const uint32_t *row_of; /* by method of the source's tree */
     uint32_t *measured_of;  /* by node of the measured tree: its row; the arena's, as all of these */
     uint32_t *pool_of;      /* by row: the first of those that are divided together; itself, if it is none of them */
-    uint64_t *had;          /* by row: ticks of the step */
+    uint64_t *had;          /* by step, then row: ticks before */
     struct line_sample *samples;
     size_t n_samples;
 };
 
-static int by_step(const void *a, const void *b)
+static int by_pool_and_step(const void *a, const void *b)
 {
     const struct line_sample *x = a, *y = b;
-    if (x->step != y->step)
-        return x->step < y->step ? -1 : 1;
-    return (x->measured > y->measured) - (x->measured < y->measured);
+    if (x->measured != y->measured)
+        return x->measured < y->measured ? -1 : 1;
+    return (x->step > y->step) - (x->step < y->step);
 }
 
 /* As timeline_rows does it: that of the method, or else of its caller. */
@@ -85,7 +84,7 @@ static void find_samples(struct dividing *d)
                 (struct line_sample){ timeline_step_at(d->read->timeline, sample->ticks),
                                       d->pool_of[d->measured_of[sampled->anchor[i]]], row, sample->weight_ns };
     }
-    qsort(d->samples, d->n_samples, sizeof *d->samples, by_step);
+    qsort(d->samples, d->n_samples, sizeof *d->samples, by_pool_and_step);
 }
 
 static void add_ticks(const struct dividing *d, uint32_t row, uint32_t step, uint64_t ticks)
@@ -93,21 +92,26 @@ static void add_ticks(const struct dividing *d, uint32_t row, uint32_t step, uin
     timeline_set_row_ticks(d->read->timeline, row, step, timeline_row_ticks(d->read->timeline, row, step) + ticks);
 }
 
-/* Samples of one step and pool divide its time: whole ticks, whose sum it is. */
-static void divide(const struct dividing *d, const struct line_sample *samples, size_t n)
+/* Take a pool's ticks of a step from its rows. */
+static uint64_t take_pool(const struct dividing *d, uint32_t pool, uint32_t step)
 {
-    uint32_t step = samples->step;
-    uint64_t whole = 0, given = 0;
-    double weight = 0, seen = 0;
+    uint64_t whole = 0;
     for (uint32_t row = 0; row <= d->read->n_rows; row++) {
-        if (d->pool_of[row] != samples->measured)
-            continue;
-        whole += d->had[row];
-        add_ticks(d, row, step, -d->had[row]);
+        uint64_t had = d->pool_of[row] == pool ? d->had[step * (d->read->n_rows + 1) + row] : 0;
+        whole += had;
+        add_ticks(d, row, step, -had);
     }
+    return whole;
+}
+
+/* Samples of one pool divide its time in a step: whole ticks, whose sum it is. */
+static void divide(const struct dividing *d, const struct line_sample *samples, size_t n, uint32_t step)
+{
+    uint64_t whole = take_pool(d, samples->measured, step), given = 0;
+    double weight = 0, seen = 0;
     for (size_t i = 0; i < n; i++)
         weight += (double)samples[i].weight;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && whole > 0; i++) {
         seen += (double)samples[i].weight;
         uint64_t end = i + 1 == n ? whole : (uint64_t)((double)whole * (seen / weight));
         end = end < given ? given : end > whole ? whole : end;
@@ -116,30 +120,54 @@ static void divide(const struct dividing *d, const struct line_sample *samples, 
     }
 }
 
+/* How many samples from the first one on are of its step. */
+static size_t of_one_step(const struct line_sample *samples, size_t n)
+{
+    size_t i = 1;
+    while (i < n && samples[i].step == samples->step)
+        i++;
+    return i;
+}
+
+/* A step in which no sample met the pool is like the nearest one. */
+static void divide_pool(const struct dividing *d, const struct line_sample *samples, size_t n)
+{
+    uint32_t step = 0, n_steps = timeline_n_steps(d->read->timeline);
+    for (size_t i = 0, n_here, n_left; i < n; i += n_here) {
+        n_here = of_one_step(samples + i, n - i);
+        n_left = n - i - n_here;
+        uint32_t end = n_left == 0 ? n_steps : (samples[i].step + samples[i + n_here].step) / 2 + 1;
+        for (; step < end; step++)
+            divide(d, samples + i, n_here, step);
+    }
+}
+
+static bool make_room(struct dividing *d)
+{
+    struct arena *arena = d->source->arena;
+    size_t n_rows = d->read->n_rows + 1, n_words = timeline_n_steps(d->read->timeline) * n_rows;
+    d->measured_of = arena_alloc(arena, ((size_t)d->source->sampled->measured->n_nodes + 1) * sizeof *d->measured_of);
+    d->pool_of = arena_alloc(arena, n_rows * sizeof *d->pool_of);
+    d->had = arena_alloc(arena, n_words * sizeof *d->had);
+    d->samples = arena_alloc(arena, (d->source->sampled->samples->n_kept + 1) * sizeof *d->samples);
+    for (size_t i = 0; d->had != NULL && i < n_words; i++)
+        d->had[i] = timeline_row_ticks(d->read->timeline, (uint32_t)(i % n_rows), (uint32_t)(i / n_rows));
+    return d->measured_of != NULL && d->pool_of != NULL && d->had != NULL && d->samples != NULL;
+}
+
 int timeline_divide(const struct report_source *source, const uint32_t *row_of, struct timeline_read *read,
                     struct err *err)
 {
-    struct arena *arena = source->arena;
-    size_t n_nodes = (size_t)source->sampled->measured->n_nodes + 1;
-    struct dividing d = { .source = source,
-                          .read = read,
-                          .row_of = row_of,
-                          .measured_of = arena_alloc(arena, n_nodes * sizeof *d.measured_of),
-                          .pool_of = arena_alloc(arena, (read->n_rows + 1) * sizeof *d.pool_of),
-                          .had = arena_alloc(arena, (read->n_rows + 1) * sizeof *d.had),
-                          .samples = arena_alloc(arena, (source->sampled->samples->n_kept + 1) * sizeof *d.samples) };
-    if (d.measured_of == NULL || d.pool_of == NULL || d.had == NULL || d.samples == NULL)
+    struct dividing d = { .source = source, .read = read, .row_of = row_of };
+    if (!make_room(&d))
         return err_set(err, "out of memory for a time line of %zu methods", read->n_rows);
     find_measured(&d);
     find_pool(&d);
     find_samples(&d);
     for (size_t i = 0, end; i < d.n_samples; i = end) {
-        bool is_first = i == 0 || d.samples[i - 1].step != d.samples[i].step;
-        for (uint32_t row = 0; is_first && row <= read->n_rows; row++)
-            d.had[row] = timeline_row_ticks(read->timeline, row, d.samples[i].step);
-        for (end = i + 1; end < d.n_samples && by_step(&d.samples[i], &d.samples[end]) == 0;)
+        for (end = i + 1; end < d.n_samples && d.samples[end].measured == d.samples[i].measured;)
             end++;
-        divide(&d, d.samples + i, end - i);
+        divide_pool(&d, d.samples + i, end - i);
     }
     return 0;
 }

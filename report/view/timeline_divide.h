@@ -7,8 +7,9 @@
 #include "report/view/timeline_table.h"
 
 /*
- * Divide the rows' ticks of each step as its samples are.  Rows that have calls whose end no probe saw, and what ran
- * behind it, are divided together: which of them a sample is in is known, but not when the call ended.
+ * Divide the rows' ticks of each step as its samples are; of a step without, as those of the nearest one are.  Rows
+ * that have calls whose end no probe saw, and what ran behind it, are divided together: which of them a sample is in is
+ * known, but not when the call ended.
  *
  * source  with samples in its tree
  * row_of  by method of that tree; borrowed

@@ -47,11 +47,16 @@ int timeline_end(const struct report_source *source, const struct calltree_total
         row_of[i] = CALLTREE_NONE;
     for (size_t i = 0; i < read->n_rows; i++)
         row_of[read->rows[i].total->method] = (uint32_t)i;
-    if (timeline_rows(read->timeline, measured, row_of, tree->n_methods, (uint32_t)read->n_rows, err) < 0 ||
-        (source->sampled != NULL && timeline_divide(source, row_of, read, err) < 0))
-        return -1;
     call_metrics_judge(&read->rates, source->reader, measured);
-    return find_regions(read, source->arena, err);
+    if (timeline_rows(read->timeline, measured, row_of, tree->n_methods, (uint32_t)read->n_rows, err) < 0 ||
+        find_regions(read, source->arena, err) < 0)
+        return -1;
+    if (source->sampled == NULL) /* single steps have too few samples to tell regions by them */
+        return 0;
+    if (timeline_divide(source, row_of, read, err) < 0)
+        return -1;
+    timeline_sum_rows(read->timeline, &read->regions);
+    return 0;
 }
 
 double timeline_rate_of(const struct timeline_read *read, size_t rate, const uint64_t *metrics, size_t n_metrics)

@@ -33,7 +33,7 @@ int timeline_begin(const struct trace_reader *outline, struct arena *arena, doub
 /*
  * After it.  Rows are those that report_make() has for the same options, methods that only stack samples know among
  * them.  In each step samples divide the time of each row that was measured, as often as they were in a method, or in
- * what it calls; so all rows together keep that time.  Where no sample was in a row, it keeps its own.
+ * what it calls; so all rows together keep that time.  Where no sample was in a row, those of the nearest step count.
  *
  * source  of the trace, read to its end, with what samples saw in its tree.
  * totals  of the application's methods.

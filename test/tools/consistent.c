@@ -388,10 +388,10 @@ static void check_timeline(const cJSON *report, const cJSON *line, bool is_cpu)
     }
     EACH(row, line)
     {
-        const cJSON *same = is_kind(row, "phase") ? row_of(report, text_in(row, "label")) : NULL;
+        bool is_method_row = is_kind(row, "phase") || is_kind(row, "sampled");
+        const cJSON *same = is_method_row ? row_of(report, text_in(row, "label")) : NULL;
         check_share("timeline", row, "time_share");
-        if (is_cpu && !has_samples(report) && same != NULL &&
-            !is_same(number_in(row, "cpu_ns"), number_in(same, "self_ns"), EPSILON))
+        if (is_cpu && same != NULL && !is_same(number_in(row, "cpu_ns"), number_in(same, "self_ns"), EPSILON))
             wrong("timeline: '%s' has %g ns of its own, in the report %g", text_in(row, "label"),
                   number_in(row, "cpu_ns"), number_in(same, "self_ns"));
     }
