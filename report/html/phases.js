@@ -254,8 +254,11 @@ function shownColumns() {
         .map((_, c) => c)
         .filter((c) => !table.columns[c].hidden && c !== reason)
         .filter((c) => table.rows.some((row) => ![unknown, "n/a", ""].includes(cellText(row.cells[c]))));
-    const before = shown.indexOf(columnIndex(table, "ns_per_call"));
-    if (reason >= 0 && !table.columns[reason].hidden) shown.splice(before + 1, 0, reason);
+    if (reason < 0 || table.columns[reason].hidden) return shown;
+    const before = ["ns_per_call", "calls", "known_by"]
+        .map((key) => shown.indexOf(columnIndex(table, key)))
+        .find((i) => i >= 0);
+    shown.splice(before === undefined ? shown.length : before + 1, 0, reason);
     return shown;
 }
 

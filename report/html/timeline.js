@@ -199,14 +199,17 @@ function drawCarpet(chart, width, top) {
         height = 12,
         pitch = height + 15; /* a row's name stands above it: no text is over the shades */
     const highest = Math.max(0.01, largest(line.rows.flatMap((row) => row.cpus)));
+    const words =
+        "own time of phases, up to " +
+        highest.toFixed(2) +
+        " CPUs" +
+        (line.rows.some((row) => row.is_sampled) ? "; [sampled]: as stack samples divide the time" : "");
     chart.append(
         svg(
             "text",
             { class: "quiet", x: lineLeft, y: top - 5 },
-            "own time of phases, up to " +
-                highest.toFixed(2) +
-                " CPUs" +
-                (line.rows.some((row) => row.is_sampled) ? "; [sampled]: as stack samples divide the time" : "")
+            svg("title", {}, words),
+            cut(words, width - lineLeft - lineRight)
         )
     );
     line.rows.forEach((row, r) => {
