@@ -325,20 +325,3 @@ int candidates_choose(struct candidates *c, const struct candidates_criteria *cr
     cap(list, criteria->most);
     return 0;
 }
-
-const char *candidate_reason_text(enum candidate_reason reason)
-{
-    static const char *const texts[CANDIDATE_N_REASONS] = {
-        [CANDIDATE_OUTER] = "in all samples of a thread",
-        [CANDIDATE_HEAVY] = "over the weight",
-        [CANDIDATE_POSSIBLE] = "perhaps over the weight",
-        [CANDIDATE_UNWANTED] = "not to be instrumented",
-        [CANDIDATE_TINY] = "no loop, no call: over at once",
-        [CANDIDATE_SHORT] = "calls too short",
-        [CANDIDATE_WITHIN] = "within calls too short",
-        [CANDIDATE_RARE] = "too few samples",
-        [CANDIDATE_LIGHT] = "below the weight",
-        [CANDIDATE_SURPLUS] = "too many larger ones",
-    };
-    return texts[reason];
-}

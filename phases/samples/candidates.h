@@ -120,7 +120,4 @@ struct candidate_list {
 int candidates_choose(struct candidates *candidates, const struct candidates_criteria *criteria, struct arena *arena,
                       struct candidate_list *list, struct err *err);
 
-/* "in all samples of a thread", ... */
-const char *candidate_reason_text(enum candidate_reason reason);
-
 #endif

@@ -228,11 +228,6 @@ uint64_t sample_profile_calls(const struct sample_profile *profile, uint32_t met
     return row->n_calls == 0 && row->latest > 0 ? 1 : row->n_calls;
 }
 
-struct sample_share sample_profile_group(const struct sample_profile *profile, uint32_t group)
-{
-    return total_of(profile, &profile->groups[group]);
-}
-
 void sample_profile_row(const struct sample_profile *profile, const struct sample_row *row, struct sample_share *total,
                         struct sample_share *waiting)
 {

@@ -103,7 +103,6 @@ struct sample_share sample_profile_self(const struct sample_profile *profile, ui
  * at all.  So its time in total by them is what a call took at most.
  */
 uint64_t sample_profile_calls(const struct sample_profile *profile, uint32_t method);
-struct sample_share sample_profile_group(const struct sample_profile *profile, uint32_t group);
 
 /* Of a row that is no method's. */
 void sample_profile_row(const struct sample_profile *profile, const struct sample_row *row, struct sample_share *total,

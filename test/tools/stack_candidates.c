@@ -11,7 +11,7 @@
  * then SAMPLES, and with -p one line per step of share: how many of the phases in a phases.json are candidates.
  */
 #include "core/recorder/recorder.h"
-#include "phases/samples/candidates.h"
+#include "test/tools/candidate_texts.h"
 #include "phases/live/live_samples.h"
 #include "phases/select/phases_file.h"
 

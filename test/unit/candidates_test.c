@@ -1,5 +1,5 @@
 /* Which methods are worth probes, from samples of programs that are made up. */
-#include "phases/samples/candidates.h"
+#include "test/tools/candidate_texts.h"
 #include "test/unit/tap.h"
 
 #include <math.h>
