@@ -128,6 +128,28 @@ for jdk in $(jdks); do
     stop_busy "$jvm" "JDK $version, --recompile: its results and output are those without mmprof"
 done
 
+# What a program allocates, by the JVM's own counters and its samples, against its own account: in shares, of which the
+# least samples of so short a run tell some ten points.
+# allocated METHOD: its share of the bytes, in per cent.
+allocated() {
+    awk -F, -v method="$1" '$2 == method { print int($5 * 100 + 0.5) }' "$SCRATCH/allocated"
+}
+
+for jdk in $(jdks); do
+    version=$(jdk_version "$jdk")
+    trace=$SCRATCH/allocates-$version.dat
+    "$mmprof" record --live -q -o "$trace" -- "$jdk/bin/java" -cp "$classes" target.Allocates 700 > "$SCRATCH/out" 2>&1
+    counted=$(sed -n 's/^rounds .* counted //p' "$SCRATCH/out")
+    "$mmprof" report --view allocations --csv "$trace" | tr -d '\r' > "$SCRATCH/allocated"
+    told=$("$mmprof" dump --tables "$trace" | awk '$2 == "allocations.jvm_bytes" { print $4 }')
+    holds "JDK $version: bytes allocated are those that the program counts" \
+        awk "BEGIN { exit !($told > 0.9 * $counted && $told < 1.1 * $counted + 5e6) }"
+    holds "JDK $version: of them 40 % by a method that allocates 40 %" \
+        awk "BEGIN { exit !($(allocated Allocates.points) > 20 && $(allocated Allocates.points) < 60) }"
+    matches "JDK $version: what a method has the JDK allocate is the method's" "$(cat "$SCRATCH/allocated")" \
+        '^method,Allocates\.lists,ArrayList\.<init>,java\.lang\.Object\[\],0\.'
+done
+
 # A class whose hot loop is under way keeps its code: the JVM would interpret the loop until it ends.
 looks_at_loop() {
     "$mmprof" record --live --budget 90% -p "$jvm" -d $((3 * slow)) --min-bytecodes 0 -o "$SCRATCH/loop.dat" \
