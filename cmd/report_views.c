@@ -167,7 +167,8 @@ static int make_callees(struct report_run *run, struct table *table, struct err 
 
 const struct report_view report_views[] = {
     { "phases", NULL, "the phases' time, calls, CPI and misses, and the JVM's own threads (the default)",
-      report_make_table, REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, VIEW_PASS_RECOVERY | VIEW_PASS_FINDINGS },
+      report_make_table, REPORT_VIEW_THREADS | REPORT_VIEW_WAITING,
+      VIEW_PASS_RECOVERY | VIEW_PASS_ALLOCATIONS | VIEW_PASS_FINDINGS },
     { "findings", NULL, "what costs most, in plain English", make_findings, 0, VIEW_PASS_FINDINGS },
     { "tree", NULL, "the call tree: what probes measured and what samples saw, in one", make_tree,
       REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, 0 },

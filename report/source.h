@@ -11,6 +11,7 @@
 #include "symbolize/java_names.h"
 
 struct sampled_tree;
+struct allocated;
 
 struct report_source {
     const char *path;                   /* of the trace; borrowed */
@@ -20,6 +21,7 @@ struct report_source {
     struct arena *arena;                /* borrowed */
     const struct jit_shapes *shapes;    /* of the trace's JIT events; borrowed; NULL: it has none */
     bool only_threads;                  /* the tree is of some of the application's threads: report/some_threads.h */
+    const struct allocated *allocated;  /* bytes per second (report/view/allocated.h); borrowed, or NULL */
     const struct sampled_tree *sampled; /* what the tree has from samples (report/sampled_tree.h); borrowed, or NULL */
 };
 

@@ -3,6 +3,8 @@
  */
 #include "report/view/report_internal.h"
 
+#include "report/view/allocated.h"
+
 bool report_is_tiny(const struct making *making, const struct values *v)
 {
     double ticks = v->time_ticks < 0 ? v->self_ticks : v->time_ticks;
@@ -123,7 +125,7 @@ void report_columns(struct making *making)
 {
     struct table *t = making->table;
     t->details[DETAIL_PROBES - 1] = "How long each was recorded, and why others have no probes";
-    t->details[DETAIL_WAITS - 1] = "Time off the CPU, page faults and context switches";
+    t->details[DETAIL_WAITS - 1] = "Time off the CPU, page faults, context switches and bytes allocated";
     t->details[DETAIL_RATES - 1] = "Per 1,000 instructions";
     struct layout *at = &making->at;
     bool no_cpi = !was_asked(making, EVENT_CYCLES) && !was_asked(making, EVENT_INSTRUCTIONS);
@@ -148,6 +150,8 @@ void report_columns(struct making *making)
     hidden(t, no_faults, at->faults);
     at->switches = detail(t, DETAIL_WAITS, table_column(t, "Switches/s", "switches_per_cpu_s", TABLE_RATE));
     hidden(t, no_switches, at->switches);
+    if (making->source->allocated != NULL)
+        at->allocated = detail(t, DETAIL_WAITS, table_column(t, "Alloc/s", "allocated_bytes_per_s", TABLE_BYTES));
     if (making->source->sampled != NULL) {
         at->reason = detail(t, DETAIL_PROBES, table_column(t, "No probes because", "reason", TABLE_TEXT));
         at->time_error = hidden(t, true, table_column(t, "Error", "time_share_error", TABLE_SHARE));
@@ -308,6 +312,15 @@ static void fill_kernel(const struct making *making, const struct values *v, str
     cells[making->at.switches] = ratio(is_known ? (double)v->metrics[CALLTREE_SWITCHES] : -1, cpu_s);
 }
 
+static void fill_allocated(const struct making *making, const struct values *v, struct table_cell *cells)
+{
+    const struct allocated *allocated = making->source->allocated;
+    if (allocated != NULL && v->id.kind == ROW_TOTAL)
+        cells[making->at.allocated] = table_number(allocated_all_per_s(allocated));
+    else if (allocated != NULL && v->name.method != NULL)
+        cells[making->at.allocated] = table_number(allocated_per_s(allocated, &v->name));
+}
+
 /* What the probes did to its compiled code, where the trace tells. */
 static void fill_shape(struct making *making, const struct values *v, struct table_cell *cells)
 {
@@ -361,6 +374,7 @@ static void fill_row(struct making *making, const struct values *v, struct table
         fill_calls(making, v, cells);
     fill_events(making, v, cells);
     fill_kernel(making, v, cells);
+    fill_allocated(making, v, cells);
     cells[at->time_ns] = v->time_ticks == REPORT_NO_TICKS ? not_applicable() : table_number(v->time_ticks * ns);
     cells[at->self_ns] = v->self_ticks == REPORT_NO_TICKS ? not_applicable() : table_number(v->self_ticks * ns);
     if (making->source->sampled != NULL) {

@@ -38,7 +38,8 @@ struct values {
 
 /* The columns' indexes. */
 struct layout {
-    size_t label, time, self, recorded, calls, per_call, cpi, rates[EVENT_COLUMNS_MAX], off_cpu, faults, switches;
+    size_t label, time, self, recorded, calls, per_call, cpi, rates[EVENT_COLUMNS_MAX], off_cpu, faults, switches,
+        allocated;
     size_t raw[EVENT_COLUMNS_MAX], counted, time_ns, self_ns, recorded_share, unwinds, open_calls, class_name, method,
         descriptor;
     size_t shape;                                    /* only with JIT events */

@@ -3,6 +3,7 @@
 #include "core/base/vec.h"
 #include "core/trace/recording_info.h"
 #include "report/some_threads.h"
+#include "report/view/allocated.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -156,6 +157,8 @@ int view_pass_read(const struct view_pass_options *options, struct arena *arena,
                                            .arena = arena,
                                            .only_threads = options->only_threads != NULL,
                                            .shapes = pass->shapes };
+    if (wants(pass, VIEW_PASS_ALLOCATIONS))
+        pass->source.allocated = allocated_find(pass);
     if (wants(pass, VIEW_PASS_STATISTICS))
         call_metrics_judge(&pass->metrics, pass->reader, &pass->tree);
     if (pass->line.timeline != NULL)

@@ -1,5 +1,6 @@
 /* Allocations: what a sample stands for, how it goes through a trace, and the tables that are made of samples. */
 #include "core/recorder/sample_log.h"
+#include "report/view/allocated.h"
 #include "report/view/allocations.h"
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"
@@ -169,6 +170,32 @@ static void test_rows(void)
     unlink(m.path);
 }
 
+/* serve, in it export, which calls itself, and no samples of another method. */
+static void test_callers(void)
+{
+    struct maker m;
+    const struct method_name other = { "shop/Server", "stop", "()V" };
+    static struct view_pass pass;
+    maker_open(&m, "callers");
+    maker_thread(&m, 0, "main", false);
+    maker_stack(&m, 0, -1, 0, &serve, 0, 0);
+    maker_stack(&m, 1, 3, 1, &export_all, 0, 0);
+    maker_stack(&m, 2, 9, 1, &(struct trace_sampled_method){ .names.class_name = NULL }, 0, 0);
+    allocate_in(&m, 0, 3, 0, "[B", 1000000);
+    allocate_in(&m, 0, 1, 0, NULL, 1000000);
+    maker_info(&m, "allocations.ns", "2000000000");
+    maker_must(&m, trace_writer_close(m.writer, 1000, &m.err));
+    const struct view_pass_options options = { .path = m.path, .parts = VIEW_PASS_SAMPLES | VIEW_PASS_ALLOCATIONS };
+    CHECK_NUMBER("a trace is read for the table of phases", view_pass_read(&options, &arena, &pass, &err), 0);
+    const struct allocated *allocated = pass.source.allocated;
+    CHECK("a method allocates what those that it calls do, too",
+          is_near(allocated_per_s(allocated, &serve.names), 1e6, 1e-9) && allocated_all_per_s(allocated) == 1e6);
+    CHECK("one that calls itself does once", is_near(allocated_per_s(allocated, &export_all.names), 5e5, 1e-9));
+    CHECK("one without samples nothing", allocated_per_s(allocated, &other) == 0);
+    view_pass_close(&pass);
+    unlink(m.path);
+}
+
 static void test_none(void)
 {
     struct maker m;
@@ -198,6 +225,7 @@ int main(void)
     test_weights();
     test_bias();
     test_rows();
+    test_callers();
     test_none();
     test_refusals();
     arena_free(&arena);
