@@ -41,10 +41,11 @@ struct format {
 static int parse(int argc, char **argv, struct export_options *o, bool *done, struct err *err)
 {
     struct options_row rows[] = {
-        { 'f', "format", "FORMAT", OPTION_TEXT, &o->format, "folded, speedscope, pprof, chrome, json or csv" },
+        { 'f', "format", "FORMAT", OPTION_TEXT, &o->format,
+          "flamegraph, collapsed (folded), speedscope, pprof, chrome, json or csv" },
         { 'o', "output", "FILE", OPTION_TEXT, &o->output, "write to FILE instead of the standard output" },
         { 0, "value", "VALUE", OPTION_TEXT, &o->value, "cpu, wall, calls, or an event of the trace (cpu)" },
-        { 0, "per-thread", NULL, OPTION_FLAG, &o->per_thread, "a tree for each thread (folded, speedscope, pprof)" },
+        { 0, "per-thread", NULL, OPTION_FLAG, &o->per_thread, "a tree for each thread (not of chrome, json, csv)" },
         { 0, "min-share", "SHARE", OPTION_FRACTION, &o->min_share,
           "add contexts with less of the time to their callers (0)" },
         { 0, "min-slice", "TIME", OPTION_SECONDS, &o->min_slice_s,
@@ -56,8 +57,9 @@ static int parse(int argc, char **argv, struct export_options *o, bool *done, st
     };
     return command_parse_trace(
         "export --format FORMAT [OPTIONS] [TRACE]",
-        "Writes a trace (trace.dat) for other tools: folded stacks (flamegraph.pl, inferno),\n"
-        "speedscope, pprof, Chrome's trace events (Perfetto), or the phase table as JSON or CSV.",
+        "Writes a trace (trace.dat) as a flame graph (a page for a browser), or for other tools: folded\n"
+        "stacks (flamegraph.pl, inferno), speedscope, pprof, Chrome's trace events (Perfetto), or the phase table as "
+        "JSON or CSV.",
         rows, argc, argv, &o->path, done, err);
 }
 
@@ -88,6 +90,11 @@ static int write_tree(struct export_run *run,
 static int write_folded(struct export_run *run, FILE *out, struct err *err)
 {
     return write_tree(run, export_folded, out, err);
+}
+
+static int write_flamegraph(struct export_run *run, FILE *out, struct err *err)
+{
+    return write_tree(run, export_flamegraph, out, err);
 }
 
 static int write_speedscope(struct export_run *run, FILE *out, struct err *err)
@@ -140,9 +147,14 @@ static int write_csv(struct export_run *run, FILE *out, struct err *err)
 }
 
 static const struct format formats[] = {
-    { "folded", false, write_folded }, { "speedscope", false, write_speedscope },
-    { "pprof", true, write_pprof },    { "chrome", false, write_chrome },
-    { "json", false, write_json },     { "csv", false, write_csv },
+    { "flamegraph", false, write_flamegraph },
+    { "collapsed", false, write_folded },
+    { "folded", false, write_folded },
+    { "speedscope", false, write_speedscope },
+    { "pprof", true, write_pprof },
+    { "chrome", false, write_chrome },
+    { "json", false, write_json },
+    { "csv", false, write_csv },
 };
 
 static const struct format *find_format(const char *name, struct err *err)
@@ -154,7 +166,7 @@ static const struct format *find_format(const char *name, struct err *err)
         err_set(err, "no format is given");
     else
         err_set(err, "unknown format '%s'", name);
-    err_next(err, "choose --format folded, speedscope, pprof, chrome, json or csv");
+    err_next(err, "choose --format flamegraph, collapsed (folded), speedscope, pprof, chrome, json or csv");
     return NULL;
 }
 

@@ -128,8 +128,10 @@ static int check_options(const struct report_options *o, enum phases_clock clock
         return err_next(err, "add --view misses, or remove --java");
     }
     if (o->threads != NULL && (o->html != NULL || !(o->view->can & REPORT_VIEW_THREADS))) {
+        char views[256];
         err_set(err, "%s of all threads", o->html != NULL ? "a page is" : "this view is");
-        return err_next(err, "remove --thread, or choose --view phases, tree, callers, callees, waits or locks");
+        report_views_that_can(REPORT_VIEW_THREADS, views, sizeof views);
+        return err_next(err, "remove --thread, or choose a view of these: %s", views);
     }
     if (o->html != NULL)
         return check_page(o, err);

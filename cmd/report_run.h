@@ -63,6 +63,9 @@ const struct report_view *report_view_find(const char *words, const char **argum
 /* Print the view that was asked for; in text some have others below them.  Returns 0, or -1 with *err set. */
 int report_view_print(struct report_run *run, struct err *err);
 
+/* The names of those that can all of this (REPORT_VIEW_...), "phases, tree, ...". */
+void report_views_that_can(unsigned can, char *text, size_t n);
+
 /* Print the names of all views, a line for each. */
 void report_views_print(FILE *out);
 

@@ -183,9 +183,9 @@ const struct report_view report_views[] = {
       REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, VIEW_PASS_WAITS },
     { "locks", NULL, "the monitors and locks that threads waited for, and what their owners did", make_locks,
       REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, VIEW_PASS_WAITS },
-    { "vm", NULL, "IP samples by kind of code: compiled code, parts of the JVM, the kernel", make_vm, 0,
-      VIEW_PASS_WHERE },
-    { "hot", NULL, "functions and methods with most IP samples", make_hot, 0, VIEW_PASS_WHERE },
+    { "vm", NULL, "IP samples by kind of code: compiled code, parts of the JVM, the kernel", make_vm,
+      REPORT_VIEW_THREADS, VIEW_PASS_WHERE },
+    { "hot", NULL, "functions and methods with most IP samples", make_hot, REPORT_VIEW_THREADS, VIEW_PASS_WHERE },
     { "allocations", "BY", "what the program allocates, by method, class or site (method)", make_allocations,
       REPORT_VIEW_THREADS, VIEW_PASS_ALLOCATIONS },
     { "pauses", NULL, "garbage collections, safepoints and class loading, summed up", make_pauses, 0, 0 },
@@ -232,7 +232,8 @@ int report_view_print(struct report_run *run, struct err *err)
     if (!is_text(run))
         return 0;
     if (report_view_is(o->view, "vm")) {
-        print_table(run, make_pauses, false, &ignored);
+        if (o->threads == NULL)
+            print_table(run, make_pauses, false, &ignored);
         return print_table(run, make_hot, false, err);
     }
     bool has_cost = report_view_is(o->view, "phases") && o->n_paths == 1 && o->threads == NULL &&
@@ -275,4 +276,13 @@ void report_views_print(FILE *out)
                  before[0] == '[' ? "]" : "");
         fprintf(out, "  %-16s %s\n", name, view->help);
     }
+}
+
+void report_views_that_can(unsigned can, char *text, size_t n)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (const struct report_view *view = report_views; view->name != NULL && used < n; view++)
+        if ((view->can & can) == can)
+            used += (size_t)snprintf(text + used, n - used, "%s%s", used == 0 ? "" : ", ", view->name);
 }

@@ -23,6 +23,12 @@ int export_folded(const struct report_source *source, const struct export_tree_o
                   struct err *err);
 
 /*
+ * A flame graph as one HTML page that needs no other file: zoom by click or Enter, search.  Returns as export_folded.
+ */
+int export_flamegraph(const struct report_source *source, const struct export_tree_options *options, FILE *out,
+                      struct err *err);
+
+/*
  * speedscope's own JSON, an evented profile for each root of the tree.  It shows the call tree: calls along one path
  * are one, in no order of time.
  */

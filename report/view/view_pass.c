@@ -44,7 +44,8 @@ static void hear_location(void *context, const struct location_entry *entry)
 static void hear_ip_sample(void *context, const struct trace_event *event)
 {
     struct view_pass *pass = context;
-    where_hear_ip_sample(pass->finding, event);
+    if (threads_match(trace_thread(pass->reader, event->thread), pass->options.only_threads))
+        where_hear_ip_sample(pass->finding, event);
 }
 
 static void hear_wait(void *context, const struct trace_wait *wait)
@@ -90,7 +91,8 @@ static int begin(struct view_pass *pass, struct err *err)
         (wants(pass, VIEW_PASS_STATISTICS) && begin_statistics(pass, err) < 0) ||
         (wants(pass, VIEW_PASS_RECOVERY) &&
          recompilation_begin(pass->outline, pass->arena, &pass->recompiling, &pass->observers, err) < 0) ||
-        (wants(pass, VIEW_PASS_WHERE) && where_begin(pass->arena, &pass->where, &pass->finding, err) < 0))
+        (wants(pass, VIEW_PASS_WHERE) &&
+         where_begin(pass->arena, options->only_threads, &pass->where, &pass->finding, err) < 0))
         return -1;
     if (wants(pass, VIEW_PASS_TIMELINE))
         timeline_begin(pass->outline, pass->arena, options->step_ns, options->steps_max, &pass->line, &pass->observers,

@@ -1,5 +1,6 @@
 #include "report/view/where.h"
 
+#include "report/some_threads.h"
 #include "core/base/map.h"
 #include "core/base/vec.h"
 #include "core/trace/recording_info.h"
@@ -27,6 +28,7 @@ struct tallies {
 struct where_reading {
     struct where *where;
     struct arena arena;
+    const char *only_threads; /* report/some_threads.h; borrowed */
     struct tallies by_thread, by_part;
     bool is_broken; /* no memory */
 };
@@ -70,7 +72,7 @@ static void add_parts(struct where_reading *r, const struct calltree *tree)
 
 /* ---- times ---- */
 
-static void find_scales(const struct report_source *source, struct where *where)
+static void find_scales(const struct report_source *source, const char *only_threads, struct where *where)
 {
     const char *hz = info_text(source->reader, INFO_IP_SAMPLES_HZ),
                *kernel = info_text(source->reader, INFO_IP_SAMPLES_KERNEL);
@@ -78,7 +80,8 @@ static void find_scales(const struct report_source *source, struct where *where)
     where->period_ns = per_second > 0 ? 1e9 / per_second : 0;
     where->has_kernel = kernel == NULL || strcmp(kernel, "excluded") != 0;
     for (uint32_t i = 0; i < source->tree->n_threads; i++)
-        where->part_ns[source->tree->threads[i].part] += report_ns(source, source->tree->threads[i].cpu_ticks);
+        if (threads_match(trace_thread(source->reader, i), only_threads))
+            where->part_ns[source->tree->threads[i].part] += report_ns(source, source->tree->threads[i].cpu_ticks);
     for (size_t part = 0; part < VM_PARTS; part++) {
         uint64_t n = 0;
         for (size_t row = 0; row < WHERE_ROWS; row++)
@@ -175,13 +178,15 @@ static int refuse(const struct report_source *source, struct err *err)
                     why == NULL ? "" : ", on a machine where the kernel allows it (mmprof doctor)");
 }
 
-int where_begin(struct arena *arena, struct where *where, struct where_reading **reading, struct err *err)
+int where_begin(struct arena *arena, const char *only_threads, struct where *where, struct where_reading **reading,
+                struct err *err)
 {
     struct where_reading *r = *reading = arena_alloc(arena, sizeof *r);
     memset(where, 0, sizeof *where);
     if (r == NULL)
         return err_set(err, "out of memory for IP samples");
     r->where = where;
+    r->only_threads = only_threads;
     r->by_thread.by_key.arena = r->by_part.by_key.arena = &r->arena;
     return code_locations_open(&where->locations, err);
 }
@@ -196,7 +201,7 @@ int where_end(struct where_reading *r, const struct report_source *source, struc
             return -1;
     if (r->where->n_ip_samples == 0)
         return refuse(source, err);
-    find_scales(source, r->where);
+    find_scales(source, r->only_threads, r->where);
     add_times(r->where, r);
     return 0;
 }

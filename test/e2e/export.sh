@@ -103,8 +103,8 @@ refused() {
     is "$1: status 1" $? 1
     matches "$1: says what to do" "$(cat "$SCRATCH/said")" "$2"
 }
-refused "an unknown format" 'next: choose --format folded' --format svg "$trace"
-refused "no format" 'next: choose --format folded' "$trace"
+refused "an unknown format" 'next: choose --format flamegraph, collapsed .folded.,' --format svg "$trace"
+refused "no format" 'next: choose --format flamegraph' "$trace"
 refused "an unknown value" 'next: it has calls, wall, cpu' --format folded --value cycles "$trace"
 refused "no trace" 'nothing-here.dat' --format chrome "$SCRATCH/nothing-here.dat"
 refused "a place that cannot be written" 'next: choose another path' --format csv -o "$SCRATCH/none/x" "$trace"
@@ -138,7 +138,7 @@ is "a pattern with such a letter finds its method" \
 steers='\x1b|\xc2[\x80-\x9f]|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]'
 for command in "report --all" "report --all --csv" "report --all --json" "report --timeline --json" \
     "report --hot --csv" "phases --all" "phases --tree" "phases --per-thread --csv" "phases --per-thread --json" \
-    "dump" "export -q -f folded" "export -q -f speedscope" "export -q -f chrome" "export -q -f json" \
+    "dump" "export -q -f collapsed" "export -q -f flamegraph" "export -q -f speedscope" "export -q -f chrome" "export -q -f json" \
     "report --html -"; do
     case $command in
         phases*) set -- -o "$SCRATCH/phases.json" "$names/all.dat" ;;

@@ -124,6 +124,22 @@ static const char *folded(struct made *made, const char *value, double min_share
     return rc < 0 ? err.text : copy;
 }
 
+/* The data of the page. */
+static const char *flamegraph(const struct made *made)
+{
+    char *text = NULL;
+    size_t n = 0;
+    struct export_tree_options options = { "cpu", 0 };
+    FILE *out = open_memstream(&text, &n);
+    int rc = export_flamegraph(&made->source, &options, out, &err);
+    fclose(out);
+    const char *begin = rc < 0 ? NULL : strstr(text, "id=\"data\">"),
+               *end = begin == NULL ? NULL : strstr(begin, "</script>");
+    const char *copy = end == NULL ? "" : arena_text(&arena, begin + 10, (size_t)(end - begin - 10));
+    free(text);
+    return copy;
+}
+
 static void test_values(void)
 {
     struct maker m;
@@ -135,6 +151,10 @@ static void test_values(void)
     CHECK_TEXT("time is in ns; overloaded methods say their parameters", folded(&made, "cpu", 0),
                "application;a.Sort.run 30000\napplication;a.Sort.run;a.Sort.sort(int[]) 30000\n"
                "application;a.Sort.run;a.Sort.sort(int[][]) 40000\ngarbage collector 35000\nC2 compiler 40000\n");
+    CHECK_TEXT("a flame graph has the same contexts, callers first", flamegraph(&made),
+               "{\"unit\":\"nanoseconds\",\"names\":[\"application\",\n\"a.Sort.run\",\n\"a.Sort.sort(int[])\",\n"
+               "\"a.Sort.sort(int[][])\",\n\"garbage collector\",\n\"C2 compiler\"],"
+               "\"nodes\":[[-1,0,0],[0,1,30000],[1,2,30000],[1,3,40000],[-1,4,35000],[-1,5,40000]]}");
     CHECK_TEXT("calls are counted", folded(&made, "calls", 0),
                "application;a.Sort.run 1\napplication;a.Sort.run;a.Sort.sort(int[]) 1\n"
                "application;a.Sort.run;a.Sort.sort(int[][]) 1\n");
