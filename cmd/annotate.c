@@ -22,6 +22,7 @@ struct annotate_arguments {
     struct options_list sources;
     const char *path;
     bool csv, json;
+    struct display display;
 };
 
 static int parse(int argc, char **argv, struct annotate_arguments *a, bool *done, struct err *err)
@@ -33,6 +34,7 @@ static int parse(int argc, char **argv, struct annotate_arguments *a, bool *done
         { 0, "bytecode", NULL, OPTION_FLAG, &a->options.by_bytecode, "bytecode by bytecode, not line by line" },
         { 0, "csv", NULL, OPTION_FLAG, &a->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &a->json, "print the table as JSON" },
+        DISPLAY_ROW(&a->display),
         { 0, "salvage", NULL, OPTION_FLAG, &a->options.salvage, "skip damaged parts of the trace" },
         { 0 },
     };
@@ -54,7 +56,7 @@ static int parse(int argc, char **argv, struct annotate_arguments *a, bool *done
 
 int command_annotate(int argc, char **argv, struct err *err)
 {
-    struct annotate_arguments arguments = { .csv = false };
+    struct annotate_arguments arguments = { .display = DISPLAY_PLAIN };
     struct arena arena = { NULL, 0 };
     struct annotation annotation;
     bool done;
@@ -71,7 +73,7 @@ int command_annotate(int argc, char **argv, struct err *err)
     if (rc == 0)
         rc = annotation_table(&annotation, &arguments.options, table, err);
     if (rc == 0)
-        rc = command_print_table(table, arguments.csv, arguments.json, err);
+        rc = command_print_table(table, arguments.csv, arguments.json, &arguments.display, err);
     annotation_free(&annotation);
     arena_free(&arena);
     return rc;

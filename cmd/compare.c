@@ -15,6 +15,7 @@
 #include <string.h>
 
 struct compare_arguments {
+    struct display display;
     struct compare_options options;
     const char *by, *from;
     const char *paths[COMPARE_MAX];
@@ -56,6 +57,7 @@ static int parse(int argc, char **argv, struct compare_arguments *a, bool *done,
           "only methods that had probes; other methods' time is their callers'" },
         { 0, "csv", NULL, OPTION_FLAG, &a->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &a->json, "print the table as JSON" },
+        DISPLAY_ROW(&a->display),
         { 0, "salvage", NULL, OPTION_FLAG, &a->options.salvage, "skip damaged parts of the traces" },
         { 0 },
     };
@@ -88,7 +90,7 @@ static int keep_probed(struct profile_set *set, struct err *err)
     return 0;
 }
 
-static int run(const struct compare_arguments *a, struct arena *arena, struct err *err)
+static int run(struct compare_arguments *a, struct arena *arena, struct err *err)
 {
     struct profile_set set;
     struct compare_profile profiles[COMPARE_MAX];
@@ -101,14 +103,14 @@ static int run(const struct compare_arguments *a, struct arena *arena, struct er
     if (rc == 0)
         rc = compare_table(&set, profiles, (uint32_t)a->n, &a->options, arena, table, err);
     if (rc == 0)
-        rc = command_print_table(table, a->csv, a->json, err);
+        rc = command_print_table(table, a->csv, a->json, &a->display, err);
     profile_set_free(&set);
     return rc;
 }
 
 int command_compare(int argc, char **argv, struct err *err)
 {
-    struct compare_arguments arguments = { .by = "method", .options = { .top_share = 0.2 } };
+    struct compare_arguments arguments = { .by = "method", .options = { .top_share = 0.2 }, .display = DISPLAY_PLAIN };
     struct arena arena = { NULL, 0 };
     bool done;
     if (parse(argc, argv, &arguments, &done, err) < 0)

@@ -11,6 +11,7 @@
 #define STATUS_BROKEN 2 /* a limit of --fail-on is broken */
 
 struct diff_options {
+    struct display *display;
     struct options_list sides[DIFF_SIDES], limits;
     const char *clock;
     double min_share, least;
@@ -88,6 +89,7 @@ static int parse(int argc, char **argv, struct diff_options *o, bool *done, stru
         { 0, "all", NULL, OPTION_FLAG, &o->all, "print all methods and metrics" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
+        DISPLAY_ROW(o->display),
         { 0, "salvage", NULL, OPTION_FLAG, &o->salvage, "skip damaged parts of the traces" },
         { 0 },
     };
@@ -159,7 +161,8 @@ static int run(const struct diff_options *o, struct arena *arena, struct err *er
         return err_set(err, "out of memory for a table");
     if (report_clock_parse(o->clock, &options.clock, err) < 0 || diff_read(&diff, &options, arena, err) < 0 ||
         parse_limits(&diff, o, limits, err) < 0 || diff_compare(&diff, err) < 0 ||
-        diff_table(&diff, !o->csv && !o->json, table, err) < 0 || command_print_table(table, o->csv, o->json, err) < 0)
+        diff_table(&diff, !o->csv && !o->json, table, err) < 0 ||
+        display_close(o->display, command_print_table(table, o->csv, o->json, o->display, err), err) < 0)
         return -1;
     size_t n_broken = 0;
     fflush(stdout);
@@ -172,7 +175,8 @@ static int run(const struct diff_options *o, struct arena *arena, struct err *er
 
 int command_diff(int argc, char **argv, struct err *err)
 {
-    struct diff_options options = { .clock = "cpu", .min_share = 0.01, .least = 0.01 };
+    struct display display = DISPLAY_OF_PAGES;
+    struct diff_options options = { .display = &display, .clock = "cpu", .min_share = 0.01, .least = 0.01 };
     struct arena arena = { NULL, 0 };
     bool done;
     if (parse(argc, argv, &options, &done, err) < 0)

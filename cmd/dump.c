@@ -482,7 +482,10 @@ static int dump_path(const char *path, bool has_events, bool salvage, struct err
     double ns_per_tick = read_ns_per_tick(path, salvage);
     if (trace_open(&reader, path, salvage, err) < 0)
         return -1;
-    int rc = dump_trace(stdout, reader, has_events, ns_per_tick, err);
+    struct display display = DISPLAY_OF_PAGES;
+    int rc = display_open(&display, err);
+    if (rc == 0)
+        rc = display_close(&display, dump_trace(stdout, reader, has_events, ns_per_tick, err), err);
     if (rc == 0)
         warn(reader, path);
     trace_close(reader);

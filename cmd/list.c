@@ -9,6 +9,7 @@
  *       ...
  */
 #include "cmd/commands.h"
+#include "cmd/display.h"
 
 #include "core/pmu/layout.h"
 #include "core/pmu/selftest.h"
@@ -217,7 +218,10 @@ int command_list(int argc, char **argv, struct err *err)
         return err_next(err, "run 'mmprof list PATTERN'");
     }
     struct arena arena = { 0 };
-    int rc = list(i < argc ? argv[i] : NULL, all, &arena, err);
+    struct display display = DISPLAY_OF_PAGES;
+    int rc = display_open(&display, err);
+    if (rc == 0)
+        rc = display_close(&display, list(i < argc ? argv[i] : NULL, all, &arena, err), err);
     arena_free(&arena);
     return rc;
 }

@@ -19,6 +19,7 @@
 #define EMPTY_BYTES  100 /* nothing but a begin and an end */
 
 struct memtrace_options {
+    struct display *display;
     const char *output, *tool, *lifetimes; /* lifetimes: by what, or NULL */
     uint64_t interval_bytes, top;
     bool print, objects_only, all_threads, quiet, csv, json;
@@ -42,6 +43,7 @@ static int parse(int argc, char **argv, struct memtrace_options *o, int *n_parse
         { 0, "top", "N", OPTION_NUMBER, &o->top, "with --lifetimes: only the N rows with most objects; 0: all (20)" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "with --lifetimes: print CSV" },
         { 0, "json", NULL, OPTION_FLAG, &o->json, "with --lifetimes: print JSON" },
+        DISPLAY_ROW(o->display),
         { 0 },
     };
     return command_parse("memtrace [OPTIONS] -- COMMAND ... | [OPTIONS] [FILE]",
@@ -62,7 +64,7 @@ static int print_lifetimes(const struct memtrace_options *o, struct memtrace_rea
     int rc = -1;
     if (lifetimes_by_parse(o->lifetimes, &by, err) == 0 && lifetimes_read(&lifetimes, reader, err) == 0 &&
         lifetimes_table(lifetimes, path, by, o->top, &arena, &table, err) == 0)
-        rc = command_print_table(&table, o->csv, o->json, err);
+        rc = command_print_table(&table, o->csv, o->json, o->display, err);
     lifetimes_free(lifetimes);
     arena_free(&arena);
     return rc;
@@ -171,7 +173,8 @@ static int parse_words(int argc, char **argv, struct memtrace_options *o, const 
 
 int command_memtrace(int argc, char **argv, struct err *err)
 {
-    struct memtrace_options options = { .top = 20 };
+    struct display display = DISPLAY_PLAIN;
+    struct memtrace_options options = { .display = &display, .top = 20 };
     const char *path;
     char **command;
     bool done;

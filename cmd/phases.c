@@ -22,6 +22,7 @@
 #include <string.h>
 
 struct phases_options {
+    struct display *display;
     const char *path, *output, *clock;
     double weight, grain, budget, min_share;
     uint64_t read_cost_ns; /* of a recorded call's counters */
@@ -57,6 +58,7 @@ static int parse(int argc, char **argv, struct phases_options *o, bool *done, st
         { 'o', "output", "FILE", OPTION_TEXT, &o->output, "write the phases to FILE (phases.json); - prints them" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
+        DISPLAY_ROW(o->display),
         { 'q', "quiet", NULL, OPTION_FLAG, &o->quiet, "print nothing" },
         { 0, "progress", NULL, OPTION_FLAG, &o->progress, "show progress even with --quiet" },
         { 0, "salvage", NULL, OPTION_FLAG, &o->salvage, "skip damaged parts of the trace" },
@@ -88,7 +90,7 @@ static int print_sweep(struct phases_run *run, const struct calltree_total *tota
     if (sweep_compute(&sweep, totals, n_totals, all_ticks, run->criteria.clock, &run->arena, err) < 0 ||
         sweep_table(&run->pass.source, &sweep, base, &table, err) < 0)
         return -1;
-    return command_print_table(&table, !run->options->json, run->options->json, err);
+    return command_print_table(&table, !run->options->json, run->options->json, run->options->display, err);
 }
 
 static int select_phases(struct phases_run *run, struct err *err)
@@ -137,7 +139,7 @@ static int print(struct phases_run *run, struct err *err)
     int rc = o->tree         ? make_tree(run, &table, err)
              : o->per_thread ? phases_threads(&run->report, &table, err)
                              : phases_table(&run->report, &table, err);
-    if (rc < 0 || command_print_table(&table, o->csv, o->json, err) < 0)
+    if (rc < 0 || command_print_table(&table, o->csv, o->json, o->display, err) < 0)
         return -1;
     if (!o->csv && !o->json && !o->per_thread && !o->tree)
         printf("\nThe phases are in %s: 'mmprof record --phases %s' measures these methods only.\n", o->output,
@@ -184,18 +186,24 @@ static int run_phases(struct phases_run *run, struct err *err)
 
 int command_phases(int argc, char **argv, struct err *err)
 {
-    struct phases_options options = {
-        .output = "phases.json", .clock = "cpu", .weight = -1, .grain = -1, .budget = 0.01, .min_share = -1
-    };
+    struct display display = DISPLAY_PLAIN;
+    struct phases_options options = { .display = &display,
+                                      .output = "phases.json",
+                                      .clock = "cpu",
+                                      .weight = -1,
+                                      .grain = -1,
+                                      .budget = 0.01,
+                                      .min_share = -1 };
     struct phases_run run = { .options = &options };
     bool done;
     if (parse(argc, argv, &options, &done, err) < 0)
         return -1;
     if (done)
         return 0;
+    display.pages = options.tree;
     int rc = trace_argument_one(&run.arena, &options.path, err);
     if (rc == 0)
-        rc = run_phases(&run, err);
+        rc = display_close(&display, run_phases(&run, err), err);
     view_pass_close(&run.pass);
     arena_free(&run.arena);
     return rc;

@@ -183,8 +183,8 @@ static int record_phases(struct profile *p, const struct recorder_summary *first
 static int report(const char *trace, uint32_t n_separate, struct err *err)
 {
     char paths[COUNTERS_GROUPS_MAX][PATH_MAX];
-    char *words[2 + COUNTERS_GROUPS_MAX] = { (char[]){ "report" } };
-    int n = 1;
+    char *words[3 + COUNTERS_GROUPS_MAX] = { (char[]){ "report" }, (char[]){ "--no-pager" } };
+    int n = 2;
     for (uint32_t i = 0; i < n_separate || i == 0; i++) {
         recording_trace_name(trace, n_separate == 0 ? 0 : i + 1, paths[i], sizeof paths[i]);
         words[n++] = paths[i];

@@ -88,10 +88,12 @@ static int make(struct table *table, struct arena *arena, struct err *err)
 int command_ps(int argc, char **argv, struct err *err)
 {
     struct arena arena = { NULL, 0 };
+    struct display display = DISPLAY_PLAIN;
     bool csv = false, json = false, done;
     const struct options_row rows[] = {
         { 0, "csv", NULL, OPTION_FLAG, &csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &json, "print the table as JSON" },
+        DISPLAY_ROW(&display),
         { 0 },
     };
     int i;
@@ -108,7 +110,7 @@ int command_ps(int argc, char **argv, struct err *err)
     struct table *table = arena_alloc(&arena, sizeof *table);
     int rc = table == NULL ? err_set(err, "out of memory for a table") : make(table, &arena, err);
     if (rc == 0)
-        rc = command_print_table(table, csv, json, err);
+        rc = command_print_table(table, csv, json, &display, err);
     arena_free(&arena);
     return rc;
 }

@@ -62,9 +62,10 @@ static int choose_view(const struct view_words *words, struct report_options *o,
     return 0;
 }
 
-static int parse(int argc, char **argv, struct report_options *o, bool *done, struct err *err)
+static int parse(int argc, char **argv, struct report_options *o, struct display *display, bool *done, struct err *err)
 {
     struct view_words words = { .lists = false };
+    bool no_pager = false;
     struct options_row rows[] = {
         OPTIONS_GROUP("Views"),
         { 0, "view", "NAME[=ARG]", OPTION_TEXT, &words.view, "print this view of the trace (phases)" },
@@ -87,6 +88,8 @@ static int parse(int argc, char **argv, struct report_options *o, bool *done, st
         { 0, "html", "FILE", OPTION_TEXT, &o->html, "write a page for a browser: the tables, plots, the call tree" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
+        DISPLAY_ROW(display),
+        { 0, "no-pager", NULL, OPTION_FLAG, &no_pager, "no pager on a terminal" },
         { 0, "notes", NULL, OPTION_FLAG, &o->notes, "print all notes below the table, not only three" },
         { 0, "salvage", NULL, OPTION_FLAG, &o->salvage, "skip damaged parts of the trace" },
         OPTIONS_ROWS(words.rows),
@@ -100,6 +103,7 @@ static int parse(int argc, char **argv, struct report_options *o, bool *done, st
             "program, recorded with --groups separate.",
             rows, argc, argv, o->paths, REPORT_TRACES_MAX, &o->n_paths, done, err) < 0)
         return -1;
+    display->pages = !no_pager;
     if (words.lists && !*done) {
         report_views_print(stdout);
         *done = true;
@@ -204,9 +208,10 @@ int command_report(int argc, char **argv, struct err *err)
     struct report_options options = { .clock = "cpu",
                                       .argument = "",
                                       .rows = { .sort = "time", .min_share = 0.01, .top = TOP_UNSET } };
-    struct report_run run = { .options = &options };
+    struct display display = DISPLAY_OF_PAGES;
+    struct report_run run = { .options = &options, .display = &display };
     bool done;
-    if (parse(argc, argv, &options, &done, err) < 0)
+    if (parse(argc, argv, &options, &display, &done, err) < 0)
         return -1;
     if (options.rows.top == TOP_UNSET)
         options.rows.top = options.html != NULL                              ? TOP_IN_HTML
@@ -214,7 +219,7 @@ int command_report(int argc, char **argv, struct err *err)
                                                                              : TOP_ON_SCREEN;
     int rc = done ? 0 : trace_argument_find(&run.arena, options.paths, REPORT_TRACES_MAX, &options.n_paths, err);
     if (rc == 0 && !done)
-        rc = run_report(&run, err);
+        rc = display_close(&display, run_report(&run, err), err);
     for (size_t i = 0; i < options.n_paths; i++)
         view_pass_close(&run.passes[i]);
     arena_free(&run.arena);

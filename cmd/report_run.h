@@ -46,6 +46,7 @@ struct report_options {
 
 struct report_run {
     const struct report_options *options;
+    struct display *display; /* borrowed */
     struct arena arena;
     struct view_pass passes[REPORT_TRACES_MAX]; /* the first one of all that the view needs */
     struct report_trace traces[REPORT_TRACES_MAX];

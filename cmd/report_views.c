@@ -10,9 +10,11 @@
 #include "report/view/tree_table.h"
 #include "report/view/waits_table.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#define NOTES_MOST 3 /* in text, without --notes */
+#define NOTES_MOST     3 /* in text, without --notes */
+#define FINDING_INDENT 2
 
 static bool is_text(const struct report_run *run)
 {
@@ -197,30 +199,51 @@ const struct report_view report_views[] = {
 };
 
 /* Above the phases, in text; of a part of the threads nothing is found. */
+/* Lines of a text as the terminal has room for them. */
+static void print_lines(const char *text, const struct table_look *look)
+{
+    while (*text != '\0') {
+        size_t n = strcspn(text, "\n");
+        char line[1024];
+        snprintf(line, sizeof line, "%.*s", (int)n, text);
+        table_print_words("", line, FINDING_INDENT, look, stdout);
+        text += n + (text[n] == '\n');
+    }
+}
+
 static int print_findings(const struct report_run *run, struct err *err)
 {
+    char *text = NULL;
+    size_t n = 0;
     const struct findings_input input = findings_input_of(run);
     struct findings findings;
     if (!is_text(run) || !report_view_is(run->options->view, "phases") || run->options->threads != NULL)
         return 0;
     if (findings_find(&input, &findings, err) < 0)
         return -1;
-    findings_print(&findings, stdout);
-    return 0;
+    FILE *out = open_memstream(&text, &n);
+    if (out == NULL)
+        return err_set(err, "out of memory for the findings");
+    findings_print(&findings, out);
+    int rc = fclose(out) == 0 ? 0 : err_set(err, "out of memory for the findings");
+    if (rc == 0)
+        print_lines(text, &run->display->look);
+    free(text);
+    return rc;
 }
 
 static int print_table(struct report_run *run, int (*make)(struct report_run *, struct table *, struct err *),
                        bool is_first, struct err *err)
 {
     struct table table;
-    if (make(run, &table, err) < 0)
+    if (make(run, &table, err) < 0 || (is_text(run) && display_open(run->display, err) < 0))
         return -1;
     if (!is_first)
         putchar('\n');
     else if (print_findings(run, err) < 0)
         return -1;
     table.notes_most = run->options->notes ? 0 : NOTES_MOST;
-    return command_print_table(&table, run->options->csv, run->options->json, err);
+    return command_print_table(&table, run->options->csv, run->options->json, run->display, err);
 }
 
 int report_view_print(struct report_run *run, struct err *err)

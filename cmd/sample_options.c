@@ -93,7 +93,8 @@ static int check(struct sample_options *o, struct err *err)
 
 int sample_options_parse(struct sample_options *o, int argc, char **argv, bool *done, struct err *err)
 {
-    *o = (struct sample_options){ .frequency = UNSET,
+    *o = (struct sample_options){ .display = DISPLAY_PLAIN,
+                                  .frequency = UNSET,
                                   .stack_bytes = STACK_BYTES,
                                   .tree_bytes = TREE_BYTES,
                                   .top = 40,
@@ -122,6 +123,7 @@ int sample_options_parse(struct sample_options *o, int argc, char **argv, bool *
         { 0, "folded", "FILE", OPTION_TEXT, &o->folded, "also write folded stacks (flame graphs) to FILE" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
+        DISPLAY_ROW(&o->display),
         { 0 },
     };
     if (target_argument_parse(

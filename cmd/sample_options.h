@@ -4,6 +4,7 @@
 #ifndef CMD_SAMPLE_OPTIONS_H
 #define CMD_SAMPLE_OPTIONS_H
 
+#include "cmd/display.h"
 #include "cmd/target_argument.h"
 
 #include <limits.h>
@@ -12,6 +13,7 @@
 
 struct sample_options {
     struct target_argument target;
+    struct display display;
     uint64_t pid, frequency, period, stack_bytes, tree_bytes, top;
     double seconds, min_share;            /* 0 s: until the end */
     char *const *command;                 /* or NULL */

@@ -4,6 +4,7 @@
 #include "cmd/sample_run.h"
 
 #include "cmd/output_file.h"
+#include "cmd/trace_argument.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -140,7 +141,6 @@ int sample_print(struct sample_run *run, struct err *err)
                         : samples_table_make(&source, &options, &run->arena, table, err)) < 0)
         return -1;
     add_notes(run, table);
-    return o->csv    ? table_print_csv(table, stdout, err)
-           : o->json ? table_print_json(table, stdout, err)
-                     : table_print_text(table, stdout, err);
+    struct display display = o->display;
+    return command_print_table(table, o->csv, o->json, &display, err);
 }

@@ -114,7 +114,7 @@ int trace_argument_one(struct arena *arena, const char **path, struct err *err)
     return trace_argument_find(arena, path, 1, &n, err);
 }
 
-int command_print_table(const struct table *table, bool as_csv, bool as_json, struct err *err)
+int command_print_table(const struct table *table, bool as_csv, bool as_json, struct display *display, struct err *err)
 {
     if (as_csv && as_json) {
         err_set(err, "--csv and --json are two formats");
@@ -122,5 +122,7 @@ int command_print_table(const struct table *table, bool as_csv, bool as_json, st
     }
     if (as_csv)
         return table_print_csv(table, stdout, err);
-    return as_json ? table_print_json(table, stdout, err) : table_print_text(table, stdout, err);
+    if (as_json)
+        return table_print_json(table, stdout, err);
+    return display_open(display, err) < 0 ? -1 : table_print_look(table, &display->look, stdout, err);
 }

@@ -5,6 +5,7 @@
 #define CMD_TRACE_ARGUMENT_H
 
 #include "cmd/commands.h"
+#include "cmd/display.h"
 #include "core/base/arena.h"
 #include "report/format/table.h"
 
@@ -34,7 +35,8 @@ int trace_argument_find(struct arena *arena, const char **paths, size_t max, siz
 /* The same of one trace, of commands that read no more. */
 int trace_argument_one(struct arena *arena, const char **path, struct err *err);
 
-/* Print a table to the standard output as one of the three formats.  Returns 0, or -1 with *err set. */
-int command_print_table(const struct table *table, bool as_csv, bool as_json, struct err *err);
+/* Print a table to the standard output as one of the three formats, text as display wants it.  Returns 0, or -1 with
+ * *err set. */
+int command_print_table(const struct table *table, bool as_csv, bool as_json, struct display *display, struct err *err);
 
 #endif

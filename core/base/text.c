@@ -4,7 +4,11 @@
 #include "core/base/words.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
+
+#define ELLIPSIS   "\xe2\x80\xa6"
+#define NAME_BYTES 4096 /* of a name that is shortened */
 
 static bool is_ascii(const char *at, size_t n)
 {
@@ -107,6 +111,69 @@ void text_print_json(FILE *out, const char *json)
         else
             put_json(out, utf8_take(&json, end));
     }
+}
+
+/* ---- columns ---- */
+
+size_t text_columns(const char *text)
+{
+    size_t n = 0;
+    for (; *text != '\0'; text++)
+        n += ((unsigned char)*text & 0xc0) != 0x80;
+    return n;
+}
+
+/* Where the n-th character begins, or the end. */
+static const char *character(const char *text, size_t n)
+{
+    for (; *text != '\0'; text++)
+        if (((unsigned char)*text & 0xc0) != 0x80 && n-- == 0)
+            break;
+    return text;
+}
+
+/* "class.method(parameters) [mark]" without the parameters, where there are some. */
+static void drop_parameters(const char *text, char *to, size_t room)
+{
+    const char *open = strchr(text, '('), *close = strrchr(text, ')');
+    if (open == NULL || open == text || open[-1] == ' ' || close == NULL || close < open + 2)
+        snprintf(to, room, "%s", text);
+    else
+        snprintf(to, room, "%.*s" ELLIPSIS "%s", (int)(open + 1 - text), text, close);
+}
+
+/* Characters of the last two parts of a name with dots, and of what follows it; 0: it has no dots. */
+static size_t last_parts(const char *text)
+{
+    const char *end = text + strcspn(text, "("), *at = end;
+    unsigned n_dots = 0;
+    for (; at > text; at--) {
+        n_dots += at[-1] == '.';
+        if (n_dots == 2)
+            break;
+    }
+    return n_dots == 0 ? 0 : text_columns(at);
+}
+
+void text_shorten(const char *text, size_t columns, char *to, size_t room)
+{
+    char name[NAME_BYTES];
+    size_t blanks = strspn(text, " "), n;
+    blanks = blanks + 8 > columns ? columns - 8 : blanks;
+    if (text_columns(text) <= columns) {
+        snprintf(to, room, "%s", text);
+        return;
+    }
+    drop_parameters(text + strspn(text, " "), name, sizeof name);
+    n = text_columns(name);
+    size_t left = columns - blanks, tail = last_parts(name);
+    tail = tail < left * 2 / 3 ? left * 2 / 3 : tail;
+    tail = tail > left - 1 ? left - 1 : tail;
+    if (n <= left)
+        snprintf(to, room, "%*s%s", (int)blanks, "", name);
+    else
+        snprintf(to, room, "%*s%.*s" ELLIPSIS "%s", (int)blanks, "", (int)(character(name, left - 1 - tail) - name),
+                 name, character(name, n - tail));
 }
 
 char *text_words(struct arena *arena, const char *const *words, size_t n)

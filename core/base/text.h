@@ -36,6 +36,16 @@ void text_print_string(FILE *out, const char *text);
 /* Print JSON that is well-formed but for such characters in its strings: as above. */
 void text_print_json(FILE *out, const char *json);
 
+/* Columns that a terminal needs for UTF-8 text: one for each character. */
+size_t text_columns(const char *text);
+
+/*
+ * Text of at most so many columns (8 or more) into room bytes (4 for each column, and one): a name that is longer is
+ * cut in its middle, "...", so that its indentation, its beginning, and its last two parts, class and method, stay;
+ * what is in a method's parentheses goes first.
+ */
+void text_shorten(const char *text, size_t columns, char *to, size_t room);
+
 /* n words with blanks between them, escaped (core/base/words.h), in the arena; NULL: no memory. */
 char *text_words(struct arena *arena, const char *const *words, size_t n);
 

@@ -112,9 +112,20 @@ struct table_cell table_number_in(struct table *table, double number, enum table
 
 #define TABLE_TEXT_COLUMNS 120 /* what is wider goes into several tables, if it has details */
 
+/* Where text is printed. */
+struct table_look {
+    size_t columns;   /* of a terminal: no line is wider, names are cut for that; 0: none, names are whole */
+    bool has_colours; /* headings and large shares stand out */
+};
+
 /* ---- printing: 0, or -1 with *err set ---- */
 
 int table_print_text(const struct table *table, FILE *out, struct err *err);
+/* Words behind a prefix: on a terminal on lines that it has room for, those after the first indented by so many
+ * columns. */
+void table_print_words(const char *prefix, const char *text, size_t indent, const struct table_look *look, FILE *out);
+
+int table_print_look(const struct table *table, const struct table_look *look, FILE *out, struct err *err);
 
 /* The same text, for free(); NULL with *err set: it is broken, or no memory. */
 char *table_text(const struct table *table, struct err *err);

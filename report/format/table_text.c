@@ -10,16 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CELL_BYTES 64
-
-/* Columns that a terminal needs for UTF-8 text: one for each character. */
-static size_t width_of(const char *text)
-{
-    size_t n = 0;
-    for (; *text != '\0'; text++)
-        n += ((unsigned char)*text & 0xc0) != 0x80;
-    return n;
-}
+#define CELL_BYTES      64
+#define CUT_COLUMNS     512 /* a column whose cells are cut is at most so wide */
+#define NAME_LEAST      24  /* to so many columns names are cut before other columns go to a further table */
+#define LARGE_SHARE     0.1
+#define NOTE_INDENT     6
+#define METADATA_INDENT 9
+#define BOLD            "\033[1m"
+#define RED             "\033[31m"
+#define PLAIN           "\033[0m"
 
 static void print_padding(FILE *out, char filler, size_t n)
 {
@@ -107,9 +106,9 @@ static void measure(const struct table *table, size_t *widths)
 {
     char scratch[CELL_BYTES];
     for (size_t c = 0; c < table->n_columns; c++) {
-        widths[c] = width_of(table->columns[c].heading);
+        widths[c] = text_columns(table->columns[c].heading);
         for (size_t r = 0; r < table->n_rows; r++) {
-            size_t width = width_of(cell_text(table, &table->rows[r].cells[c], c, scratch));
+            size_t width = text_columns(cell_text(table, &table->rows[r].cells[c], c, scratch));
             if (width > widths[c])
                 widths[c] = width;
         }
@@ -119,7 +118,12 @@ static void measure(const struct table *table, size_t *widths)
 /* is_last: no padding after a text column, so that no line ends in blanks. */
 static void print_cell(FILE *out, const char *text, size_t width, bool to_the_left, bool is_last)
 {
-    size_t padding = width - width_of(text);
+    char cut[4 * CUT_COLUMNS + 1];
+    if (text_columns(text) > width) {
+        text_shorten(text, width, cut, sizeof cut);
+        text = cut;
+    }
+    size_t padding = width - text_columns(text);
     if (!to_the_left)
         print_padding(out, ' ', padding);
     text_print(out, text);
@@ -130,6 +134,7 @@ static void print_cell(FILE *out, const char *text, size_t width, bool to_the_le
 /* Which columns one table on the screen has. */
 struct view {
     const struct table *table;
+    const struct table_look *look;
     size_t widths[TABLE_COLUMNS_MAX];
     bool shown[TABLE_COLUMNS_MAX];
 };
@@ -143,10 +148,49 @@ static size_t view_width(const struct view *view)
     return n < 2 ? 0 : n - 2;
 }
 
+static size_t limit_of(const struct view *view)
+{
+    return view->look->columns > 0 ? view->look->columns : TABLE_TEXT_COLUMNS;
+}
+
+/* How narrow it can be: names are cut on a terminal. */
+static size_t least_width(const struct view *view)
+{
+    size_t n = view_width(view);
+    for (size_t c = 0; view->look->columns > 0 && c < view->table->n_columns; c++)
+        if (view->shown[c] && view->table->columns[c].unit == TABLE_TEXT && view->widths[c] > NAME_LEAST)
+            n -= view->widths[c] - NAME_LEAST;
+    return n;
+}
+
+/* Cut the widest names until all fits, on a terminal. */
+static void cut_names(struct view *view)
+{
+    while (view->look->columns > 0 && view_width(view) > limit_of(view)) {
+        size_t widest = TABLE_COLUMNS_MAX;
+        for (size_t c = 0; c < view->table->n_columns; c++)
+            if (view->shown[c] && view->table->columns[c].unit == TABLE_TEXT && view->widths[c] > NAME_LEAST &&
+                (widest == TABLE_COLUMNS_MAX || view->widths[c] > view->widths[widest]))
+                widest = c;
+        if (widest == TABLE_COLUMNS_MAX)
+            return;
+        view->widths[widest] = view->widths[widest] > CUT_COLUMNS ? CUT_COLUMNS : view->widths[widest] - 1;
+    }
+}
+
 /* row is NULL for the headings. */
 static const char *line_text(const struct table *table, const struct table_row *row, size_t column, char *scratch)
 {
     return row == NULL ? table->columns[column].heading : cell_text(table, &row->cells[column], column, scratch);
+}
+
+static const char *colour_of(const struct view *view, const struct table_row *row, size_t column)
+{
+    bool is_large = row != NULL && view->table->columns[column].unit == TABLE_SHARE &&
+                    row->cells[column].value == TABLE_NUMBER && row->cells[column].number >= LARGE_SHARE;
+    if (!view->look->has_colours)
+        return "";
+    return row == NULL ? BOLD : is_large ? RED : "";
 }
 
 /* One line, which ends in no blanks. */
@@ -162,7 +206,10 @@ static void print_line(const struct view *view, const struct table_row *row, FIL
         if (!view->shown[c])
             continue;
         const char *text = line_text(table, row, c, scratch);
+        const char *colour = colour_of(view, row, c);
+        fputs(colour, out);
         print_cell(out, text, view->widths[c], table->columns[c].unit == TABLE_TEXT, c == last);
+        fputs(colour[0] == '\0' ? "" : PLAIN, out);
         fputs(c == last ? "\n" : "  ", out);
     }
 }
@@ -173,14 +220,14 @@ static void print_rule(const struct view *view, FILE *out)
     fputc('\n', out);
 }
 
-/* A row that has nothing in the columns of details is left out there. */
+/* A row that has nothing but its name in a further table is left out there. */
 static bool has_details(const struct view *view, const struct table_row *row)
 {
     bool has = false;
-    for (size_t c = 0; c < view->table->n_columns; c++) {
+    for (size_t c = 1; c < view->table->n_columns; c++) {
         const struct table_cell *cell = &row->cells[c];
         bool is_there = cell->value == TABLE_NUMBER || (cell->value == TABLE_WORDS && cell->words[0] != '\0');
-        has = has || (view->shown[c] && view->table->columns[c].detail > 0 && is_there);
+        has = has || (view->shown[c] && is_there);
     }
     return has;
 }
@@ -202,20 +249,19 @@ static void print_view(const struct view *view, bool is_details, FILE *out)
     }
 }
 
-/* As many columns of these details at a time as fit beside the first column. */
-static void print_details(struct view *view, uint32_t detail, FILE *out)
+/* As many of these columns at a time as fit beside the first column. */
+static void print_further(struct view *view, const bool *wanted, FILE *out)
 {
     const struct table *table = view->table;
-    fprintf(out, "\n%s\n", table->details[detail - 1]);
     for (size_t c = 0; c < table->n_columns;) {
         size_t n_shown = 0;
         memset(view->shown, 0, sizeof view->shown);
         view->shown[0] = true;
         for (; c < table->n_columns; c++) {
-            if (table->columns[c].detail != detail || table->columns[c].not_in_text)
+            if (!wanted[c])
                 continue;
             view->shown[c] = true;
-            if (n_shown++ > 0 && view_width(view) > TABLE_TEXT_COLUMNS) {
+            if (n_shown++ > 0 && least_width(view) > limit_of(view)) {
                 view->shown[c] = false;
                 break;
             }
@@ -223,17 +269,32 @@ static void print_details(struct view *view, uint32_t detail, FILE *out)
         if (n_shown == 0)
             break;
         fputc('\n', out);
+        cut_names(view);
         print_view(view, true, out);
     }
 }
 
-/* Are there columns of these details?  They are hidden. */
-static bool hide_details(struct view *view, uint32_t detail)
+/* Hide the columns of these details.  Returns whether there are any. */
+static bool hide_details(struct view *view, uint32_t detail, bool *hidden)
 {
     bool are_there = false;
     for (size_t c = 0; c < view->table->n_columns; c++) {
-        are_there = are_there || (view->shown[c] && view->table->columns[c].detail == detail);
-        view->shown[c] = view->shown[c] && view->table->columns[c].detail != detail;
+        hidden[c] = view->shown[c] && view->table->columns[c].detail == detail;
+        are_there = are_there || hidden[c];
+        view->shown[c] = view->shown[c] && !hidden[c];
+    }
+    return are_there;
+}
+
+/* On a terminal: hide the last columns until the others fit, but for the first two.  Returns whether that took any. */
+static bool hide_last(struct view *view, bool *hidden)
+{
+    bool are_there = false;
+    memset(hidden, 0, TABLE_COLUMNS_MAX * sizeof *hidden);
+    for (size_t c = view->table->n_columns; view->look->columns > 0 && c-- > 2 && least_width(view) > limit_of(view);) {
+        hidden[c] = view->shown[c] && view->table->columns[c].unit != TABLE_TEXT;
+        are_there = are_there || hidden[c];
+        view->shown[c] = view->shown[c] && !hidden[c];
     }
     return are_there;
 }
@@ -263,19 +324,59 @@ static bool is_shown(const struct table *table, size_t column)
     return !table->columns[column].not_in_text && !is_left_out(table, column);
 }
 
-static void print_tables(const struct table *table, FILE *out)
+static void print_tables(const struct table *table, const struct table_look *look, FILE *out)
 {
-    struct view view = { .table = table };
-    bool is_apart[TABLE_DETAILS_MAX] = { false };
+    struct view view = { .table = table, .look = look };
+    bool apart[TABLE_DETAILS_MAX][TABLE_COLUMNS_MAX], last[TABLE_COLUMNS_MAX], is_apart[TABLE_DETAILS_MAX] = { false };
     measure(table, view.widths);
     for (size_t c = 0; c < table->n_columns; c++)
         view.shown[c] = is_shown(table, c);
-    for (uint32_t d = 1; d <= TABLE_DETAILS_MAX && view_width(&view) > TABLE_TEXT_COLUMNS; d++)
-        is_apart[d - 1] = hide_details(&view, d);
+    for (uint32_t d = 0; d < TABLE_DETAILS_MAX && least_width(&view) > limit_of(&view); d++)
+        is_apart[d] = hide_details(&view, d + 1, apart[d]);
+    bool has_last = hide_last(&view, last);
+    cut_names(&view);
     print_view(&view, false, out);
-    for (uint32_t d = 1; d <= TABLE_DETAILS_MAX; d++)
-        if (is_apart[d - 1])
-            print_details(&view, d, out);
+    if (has_last)
+        print_further(&view, last, out);
+    for (uint32_t d = 0; d < TABLE_DETAILS_MAX; d++) {
+        if (!is_apart[d])
+            continue;
+        fprintf(out, "\n%s\n", table->details[d]);
+        print_further(&view, apart[d], out);
+    }
+}
+
+/* ---- lines of words ---- */
+
+/* A part of text that fits on a line with used columns: blanks and a word.  Its bytes. */
+static size_t word_bytes(const char *text, char *word, size_t room)
+{
+    size_t n_blanks = strspn(text, " "), n = n_blanks + strcspn(text + n_blanks, " ");
+    n = n < room ? n : room - 1;
+    while (n > 1 && ((unsigned char)text[n] & 0xc0) == 0x80)
+        n--;
+    snprintf(word, room, "%.*s", (int)n, text);
+    return n;
+}
+
+void table_print_words(const char *prefix, const char *text, size_t indent, const struct table_look *look, FILE *out)
+{
+    char word[1024];
+    size_t used = strlen(prefix);
+    fputs(prefix, out);
+    for (size_t n; look->columns > 0 && *text != '\0'; text += n) {
+        n = word_bytes(text, word, sizeof word);
+        bool is_new = used > indent && used + text_columns(word) > look->columns;
+        const char *shown = is_new ? word + strspn(word, " ") : word;
+        used = is_new ? indent : used;
+        if (is_new)
+            fprintf(out, "\n%*s", (int)indent, "");
+        text_print(out, shown);
+        used += text_columns(shown);
+    }
+    if (look->columns == 0)
+        text_print(out, text);
+    fputc('\n', out);
 }
 
 /* ---- notes ---- */
@@ -309,14 +410,13 @@ static size_t print_left_out(const struct table *table, FILE *out)
     return n;
 }
 
-static void print_notes(const struct table *table, FILE *out)
+static void print_notes(const struct table *table, const struct table_look *look, FILE *out)
 {
     size_t n = 0, most = table->notes_most == 0 ? SIZE_MAX : table->notes_most;
     size_t all = table->n_notes + (print_left_out(table, NULL) > 0);
     for (size_t i = next_note(table, table->n_notes); i < table->n_notes && n < most; i = next_note(table, i)) {
-        fputs(n++ == 0 ? "\nnote: " : "note: ", out);
-        text_print(out, table->notes[i]);
-        fputc('\n', out);
+        fputs(n++ == 0 ? "\n" : "", out);
+        table_print_words("note: ", table->notes[i], NOTE_INDENT, look, out);
     }
     if (n < all && n < most) {
         fprintf(out, "%snote: no row has a value, so these columns are left out: ", n++ == 0 ? "\n" : "");
@@ -327,7 +427,7 @@ static void print_notes(const struct table *table, FILE *out)
         fprintf(out, "%zu more note%s: --notes\n", all - n, all - n == 1 ? "" : "s");
 }
 
-int table_print_text(const struct table *table, FILE *out, struct err *err)
+int table_print_look(const struct table *table, const struct table_look *look, FILE *out, struct err *err)
 {
     size_t n_lines = 0;
     if (table->is_broken)
@@ -335,15 +435,20 @@ int table_print_text(const struct table *table, FILE *out, struct err *err)
     for (size_t i = 0; i < table->n_metadata; i++) {
         if (table->metadata[i].words == NULL)
             continue;
-        text_print(out, table->metadata[i].words);
-        fputc('\n', out);
+        table_print_words("", table->metadata[i].words, METADATA_INDENT, look, out);
         n_lines++;
     }
     if (n_lines > 0)
         fputc('\n', out);
-    print_tables(table, out);
-    print_notes(table, out);
+    print_tables(table, look, out);
+    print_notes(table, look, out);
     return ferror(out) ? err_set(err, "cannot write the table") : 0;
+}
+
+int table_print_text(const struct table *table, FILE *out, struct err *err)
+{
+    const struct table_look plain = { 0, false };
+    return table_print_look(table, &plain, out, err);
 }
 
 char *table_text(const struct table *table, struct err *err)

@@ -111,6 +111,25 @@ refused "a place that cannot be written" 'next: choose another path' --format cs
 refused "a format that fails leaves no file" 'it has' --format folded --value cycles -o "$SCRATCH/half" "$trace"
 [ ! -e "$SCRATCH/half" ] && ok "no half file is there" || not_ok "no half file is there"
 
+# ---- on a terminal ----
+
+# shown COMMAND...: by mmprof, in a terminal of 70 columns, with a pager that marks its lines; its status at the end.
+shown() {
+    script -qec "stty cols 70 rows 30; PAGER='sed s/^/P:/' $mmprof $* $trace; echo STATUS \$?" /dev/null < /dev/null |
+        tr -d '\r'
+}
+
+if ! command -v script > "$SCRATCH/which"; then
+    skip "a report fits the terminal" "there is no script(1)"
+else
+    shown report > "$SCRATCH/screen"
+    is "a report on a terminal comes through the pager, with the status of mmprof" \
+        "$(grep -vc '^P:' "$SCRATCH/screen") $(tail -n 1 "$SCRATCH/screen")" "1 STATUS 0"
+    matches "with colours" "$(cat "$SCRATCH/screen")" $'^P:\x1b\\[1mPhase'
+    is "and fits" "$(sed 's/\x1b\[[0-9;]*m//g; s/^P://; s/[^ -~][^ -~]*/./g' "$SCRATCH/screen" | grep -cE '.{71}')" 0
+    matches "colours can be left out" "$(shown report --color never)" '^P:Phase'
+fi
+
 # ---- names that other languages have ----
 
 names=$SCRATCH/names
