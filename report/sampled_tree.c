@@ -3,6 +3,7 @@
 #include "core/base/map.h"
 #include "core/base/vec.h"
 #include "report/sampled_ends.h"
+#include "report/sampled_search.h"
 #include "report/some_threads.h"
 
 #include <stdlib.h>
@@ -279,9 +280,25 @@ static void hand_over(struct planting *p, uint32_t measured, const struct handin
         p->tree->metrics[to * n_metrics + m] += part_of(h, p->from->metrics[measured * n_metrics + m], weight);
 }
 
-/* A context that no sample was in stands where its caller does. */
+/*
+ * A context that no sample was in stands in its caller's calls.  One that should have had some did not record what is
+ * between them, though another thread did then, so that the samples are in that one's contexts: it stands where they
+ * are.
+ */
+static uint32_t position_below(struct planting *p, const struct sampled_seen *seen, uint32_t above, uint32_t measured)
+{
+    uint32_t method = p->from->nodes[measured].method, known = callee(p->tree, above, method), below = 0;
+    bool has_none = known == 0 || known >= seen->n_nodes || seen->n[known] == 0;
+    if (has_none && (double)p->from->total_cpu_ticks[measured] * seen->per_tick >= SAMPLED_LEAST)
+        below = sampled_seen_below(seen, p->tree, above, method);
+    return below != 0 ? below : node_of(p, above, method);
+}
+
 static int position_all(struct planting *p)
 {
+    struct sampled_seen seen;
+    if (!sampled_seen_count(p->tree, p->from, p->samples, p->leaf, p->source->arena, &seen))
+        return -1;
     for (uint32_t i = 1; i < p->from->n_nodes; i++) {
         const struct calltree_node *node = &p->from->nodes[i];
         bool is_left_out = node->parent == i ? p->root_of[i] == 0 : p->first_position[node->parent] == 0;
@@ -291,7 +308,7 @@ static int position_all(struct planting *p)
         for (uint32_t k = best; k != 0; k = p->positions[k].next)
             best = p->positions[k].ns > p->positions[best].ns ? k : best;
         if (node->parent != i)
-            at = best == 0 ? 0 : node_of(p, p->positions[best].node, node->method);
+            at = best == 0 ? 0 : position_below(p, &seen, p->positions[best].node, i);
         if (at == 0 || add_position(p, i, at, 1) < 0)
             return -1;
     }

@@ -381,6 +381,31 @@ static void test_around(void)
     forget(&made);
 }
 
+/*
+ * A thread did not record merge, as its calls of it had begun before merge's probes were enabled; another one did. When
+ * which of them did is not known, so all samples are in the other one's contexts.
+ */
+static void test_other_thread(void)
+{
+    enum { MERGE = 2 };
+    struct maker m;
+    struct made made;
+    begin(&m);
+    maker_method(&m, MERGE, "a/Sort", "merge", "()V");
+    KERNEL(&m, AT(TRACE_CPU_IN, 0, 0));
+    STEPS(&m, 0, ENTER(RUN, 0), ENTER(MERGE, 0), ENTER(SORT, 0), EXIT(SORT, 500), EXIT(MERGE, 500), EXIT(RUN, 500));
+    STEPS(&m, 0, ENTER(RUN, 500), ENTER(SORT, 500), EXIT(SORT, 1000), EXIT(RUN, 1000));
+    make_contexts(&m);
+    sample(&m, 100, IN_SORT, 10);
+    sample(&m, 600, IN_SORT, 10);
+    KERNEL(&m, AT(TRACE_CPU_OUT, 0, 1000));
+    read_back(&m, &made);
+    CHECK_TEXT("calls of so much time that samples must have met them stand where samples met the method",
+               folded(&made, "cpu"),
+               "application;a.Main.main [sampled];a.Sort.run;a.Sort.merge;a.Sort.sort 1000000000\n");
+    forget(&made);
+}
+
 static void test_few(void)
 {
     struct maker m;
@@ -466,6 +491,7 @@ int main(void)
     test_same_time();
     test_folding();
     test_around();
+    test_other_thread();
     test_few();
     test_samples_alone();
     test_reasons();
