@@ -50,7 +50,7 @@ static void find_cause(struct stack_sampler *sampler, const struct thread_wait *
     stack->cause = wait_cause_find(&seen);
     if (stack->cause == TRACE_CAUSE_WAIT)
         vm_monitors_waiting(&sampler->monitors, wait->tid, &stack->lock);
-    else if (stack->cause == TRACE_CAUSE_LOCK || stack->cause == TRACE_CAUSE_PARK)
+    else if (stack->cause == TRACE_CAUSE_LOCK)
         vm_monitors_parked(&sampler->monitors, wait->tid, &stack->lock);
 }
 

@@ -113,7 +113,8 @@ static int build(struct view_pass *pass, struct err *err)
     if (trace_open(&pass->reader, options->path, options->salvage, err) < 0 ||
         (wants(pass, VIEW_PASS_SAMPLES) && trace_samples_open(&pass->samples, pass->reader, err) < 0))
         return -1;
-    if (wants(pass, VIEW_PASS_WAITS) && waits_begin(&pass->waiting, pass->reader, options->only_threads, err) < 0)
+    if (wants(pass, VIEW_PASS_WAITS) &&
+        waits_begin(&pass->waiting, pass->reader, options->libraries, options->only_threads, err) < 0)
         return -1;
     pass->samples.only_threads = options->only_threads;
     trace_listen(pass->reader, &listener);

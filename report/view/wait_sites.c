@@ -13,7 +13,7 @@ static bool ends(const char *text, const char *with)
     return n >= n_with && strcmp(text + n - n_with, with) == 0;
 }
 
-bool wait_site_is_jdk(const char *class_name)
+static bool is_of_jdk(const char *class_name)
 {
     return begins(class_name, "java/") || begins(class_name, "jdk/") || begins(class_name, "sun/");
 }
@@ -51,29 +51,54 @@ static bool is_runner(const struct method_name *method)
     return false;
 }
 
-/* A thread that does nothing but take what others put into a queue. */
-static bool takes_work(const struct wait_site *site)
+/* A thread that does nothing but take what others put into a queue; or the first one, which waits for the end. */
+static bool has_no_work(const struct wait_site *site, bool is_outermost)
 {
-    return site->where.class_name != NULL && site->jdk.class_name != NULL && strcmp(site->where.method, "run") == 0 &&
-           strstr(site->jdk.class_name, "Queue") != NULL &&
-           (strcmp(site->jdk.method, "take") == 0 || strcmp(site->jdk.method, "poll") == 0);
+    if (site->where.class_name == NULL || site->called.class_name == NULL)
+        return site->where.class_name == NULL && site->called.class_name != NULL;
+    if (is_outermost && strcmp(site->where.method, "main") == 0)
+        return true;
+    return strcmp(site->where.method, "run") == 0 && strstr(site->called.class_name, "Queue") != NULL &&
+           (strcmp(site->called.method, "take") == 0 || strcmp(site->called.method, "poll") == 0);
 }
 
-struct wait_site wait_site_of(const struct trace_reader *reader, uint32_t context)
+/* What is being found: the innermost method of the program's, of a framework, of the JDK, with the one inside of it. */
+struct site_search {
+    struct wait_site own, framework, jdk;
+    struct method_name inside;
+};
+
+static void see_method(struct site_search *search, const struct folding_list *libraries,
+                       const struct method_name *method)
 {
-    struct wait_site site = { .is_idle = false };
+    bool is_jdk = is_of_jdk(method->class_name);
+    bool is_own = !is_jdk && (libraries == NULL || !folding_has(libraries, method->class_name));
+    if (is_own && search->own.where.class_name == NULL)
+        search->own = (struct wait_site){ *method, search->inside, false };
+    if (!is_jdk && search->framework.where.class_name == NULL)
+        search->framework = (struct wait_site){ *method, search->inside, false };
+    if (is_jdk && (search->jdk.called.class_name == NULL || !is_runner(method)))
+        search->jdk.called = *method;
+    search->inside = *method;
+}
+
+struct wait_site wait_site_of(const struct trace_reader *reader, const struct folding_list *libraries, uint32_t context)
+{
+    struct site_search search = { .inside.class_name = NULL };
+    bool is_idle = false, is_outermost = false;
     const struct trace_context *node = context == 0 ? NULL : trace_context(reader, context);
     for (; node != NULL; node = node->parent == 0 ? NULL : trace_context(reader, node->parent)) {
         const struct trace_sampled_method *method = trace_sampled_method(reader, node->method);
-        bool is_inside = site.where.class_name == NULL;
+        bool is_inside = search.own.where.class_name == NULL;
         if (method == NULL)
             break;
-        site.is_idle = site.is_idle || is_idle_method(&method->names, is_inside);
-        if (is_inside && !wait_site_is_jdk(method->names.class_name))
-            site.where = method->names;
-        else if (is_inside && (site.jdk.class_name == NULL || !is_runner(&method->names)))
-            site.jdk = method->names;
+        is_idle = is_idle || is_idle_method(&method->names, is_inside);
+        see_method(&search, libraries, &method->names);
+        is_outermost = node->parent == 0 && is_inside && search.own.where.class_name != NULL;
     }
-    site.is_idle = site.is_idle || takes_work(&site) || (site.where.class_name == NULL && site.jdk.class_name != NULL);
+    struct wait_site site = search.own.where.class_name != NULL         ? search.own
+                            : search.framework.where.class_name != NULL ? search.framework
+                                                                        : search.jdk;
+    site.is_idle = is_idle || has_no_work(&site, is_outermost);
     return site;
 }

@@ -1,25 +1,31 @@
 /*
- * Where in the program a thread waits: the innermost method of the application on its stack, and the method of the JDK
- * that this calls; and whether it waits for work.
+ * Where in the program a thread waits: the innermost method of the program's own on its stack, and what this calls; and
+ * whether it waits for work.
  */
 #ifndef REPORT_VIEW_WAIT_SITES_H
 #define REPORT_VIEW_WAIT_SITES_H
 
 #include "core/trace/trace.h"
+#include "report/folding.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct wait_site {
-    struct method_name where; /* of the application; its class is NULL where there is none.  The reader's */
-    struct method_name jdk;   /* what it calls, or what the thread is in; the same */
+    struct method_name
+        where; /* the program's own, or of a framework where it has none on the stack; its class is NULL: */
+    struct method_name
+        called;   /* what that calls, or where there is none, what the thread is in          there is none */
     bool is_idle; /* it waits for work: a pool's thread for a task, a server's for a connection, one of the JDK's own */
 };
 
-/* context: number of a calling context, the innermost call; 0: none. */
-struct wait_site wait_site_of(const struct trace_reader *reader, uint32_t context);
-
-/* Is a class one of the JDK's: of packages java, jdk or sun? */
-bool wait_site_is_jdk(const char *class_name);
+/*
+ * libraries  classes that are not the program's own (report/folding.h); NULL: only the JDK's are not
+ * context    number of a calling context, the innermost call; 0: none
+ *
+ * The names are the reader's.
+ */
+struct wait_site wait_site_of(const struct trace_reader *reader, const struct folding_list *libraries,
+                              uint32_t context);
 
 #endif

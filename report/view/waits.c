@@ -31,6 +31,7 @@ struct wait_sum {
 
 struct waits_reading {
     const struct trace_reader *reader;
+    const struct folding_list *libraries;
     const char *only_threads;
     struct wait_site *sites; /* owned; by context */
     bool *are_known;         /* owned; the same */
@@ -47,14 +48,15 @@ struct waits_reading {
     struct err err; /* the first one, or "" */
 };
 
-int waits_begin(struct waits_reading **out, const struct trace_reader *reader, const char *only_threads,
-                struct err *err)
+int waits_begin(struct waits_reading **out, const struct trace_reader *reader, const struct folding_list *libraries,
+                const char *only_threads, struct err *err)
 {
     struct waits_reading *reading = calloc(1, sizeof *reading);
     *out = reading;
     if (reading == NULL)
         return err_set(err, "out of memory for what threads waited for");
     reading->reader = reader;
+    reading->libraries = libraries;
     reading->only_threads = only_threads;
     return sample_profile_open(&reading->profile, BLOCK, TREE_BYTES, err);
 }
@@ -90,7 +92,7 @@ static const struct wait_site *site_of(struct waits_reading *reading, uint32_t c
         reading->n_sites = n;
     }
     if (!reading->are_known[context])
-        reading->sites[context] = wait_site_of(reading->reader, context);
+        reading->sites[context] = wait_site_of(reading->reader, reading->libraries, context);
     reading->are_known[context] = true;
     return &reading->sites[context];
 }
@@ -127,7 +129,7 @@ static uint32_t row_of(struct waits_reading *reading, const struct trace_wait *w
     if (site == NULL)
         return UINT32_MAX;
     uint64_t key = mix(mix(HASH_START, wait->cause), site->is_idle);
-    key = mix_text(mix_method(mix_method(key, &site->where), &site->jdk), lock_class);
+    key = mix_text(mix_method(mix_method(key, &site->where), &site->called), lock_class);
     struct hash_slot *slot = hash_put(&reading->by_key, key);
     if (slot == NULL || vec_reserve(reading->rows, reading->rows_room, reading->n_rows + 1) < 0)
         return UINT32_MAX;
@@ -135,7 +137,7 @@ static uint32_t row_of(struct waits_reading *reading, const struct trace_wait *w
         struct wait_row row = { .cause = wait->cause,
                                 .is_idle = site->is_idle,
                                 .where = site->where,
-                                .jdk = site->jdk,
+                                .called = site->called,
                                 .lock_class = lock_class[0] == '\0' ? NULL : lock_class };
         reading->rows[reading->n_rows] = (struct wait_sum){ .row = row };
         slot->value = ++reading->n_rows;
@@ -160,7 +162,7 @@ static int add_holder(struct waits_reading *reading, uint32_t row, const struct 
     const struct wait_site *site = site_of(reading, wait->owner_context);
     if (site == NULL)
         return -1;
-    const struct method_name *method = site->where.class_name != NULL ? &site->where : &site->jdk;
+    const struct method_name *method = site->where.class_name != NULL ? &site->where : &site->called;
     struct hash_slot *slot = hash_put(&reading->by_holder, mix_method(mix(HASH_START, row), method));
     if (slot == NULL || vec_reserve(reading->holders, reading->holders_room, reading->n_holders + 1) < 0)
         return -1;

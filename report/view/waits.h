@@ -9,22 +9,23 @@
 #ifndef REPORT_VIEW_WAITS_H
 #define REPORT_VIEW_WAITS_H
 
+#include "report/folding.h"
 #include "report/source.h"
 
 /* A cause and a method that waited; of monitors and locks, of one class. */
 struct wait_row {
-    enum trace_cause cause;   /* ON_CPU: it did not wait; READY: it was ready to run; of neither is it known where */
-    bool is_idle;             /* for work: wait_sites.h */
-    struct method_name where; /* the innermost method of the application; its class is NULL: none, or not known */
-    struct method_name jdk;   /* the method of the JDK that it called, or was in; the same */
-    const char *lock_class;   /* of the monitor or lock, "java.util.HashMap"; NULL: not known, or another cause */
-    uint64_t ns;              /* waited, all threads */
-    double share;             /* of the wall time of all threads, 0..1 */
-    double error;             /* of that: half its 95 % interval; NAN: not known, or as READY exact */
-    uint64_t n;               /* visits that met it */
-    uint32_t n_threads;       /* that waited so at some time */
-    double mean_waiting;      /* threads at a time: ns by the time of the recording */
-    uint32_t max_waiting;     /* at one visit; each thread with a wait of its own */
+    enum trace_cause cause;    /* ON_CPU: it did not wait; READY: it was ready to run; of neither is it known where */
+    bool is_idle;              /* for work: wait_sites.h */
+    struct method_name where;  /* the innermost method of the program's own; its class is NULL: none, or not known */
+    struct method_name called; /* what that called, or where it is none, the thread was in; the same */
+    const char *lock_class;    /* of the monitor or lock, "java.util.HashMap"; NULL: not known, or another cause */
+    uint64_t ns;               /* waited, all threads */
+    double share;              /* of the wall time of all threads, 0..1 */
+    double error;              /* of that: half its 95 % interval; NAN: not known, or as READY exact */
+    uint64_t n;                /* visits that met it */
+    uint32_t n_threads;        /* that waited so at some time */
+    double mean_waiting;       /* threads at a time: ns by the time of the recording */
+    uint32_t max_waiting;      /* at one visit; each thread with a wait of its own */
     /* of monitors and locks */
     struct method_name holder; /* where the owner was for most of ns; its class is NULL: not known */
     double holder_share;       /* of ns, with the owner there; 0..1 */
@@ -51,12 +52,13 @@ struct waits_reading;
  * What hears the waits of a trace.
  *
  * reader        of the trace; borrowed until the end
+ * libraries     classes that are not the program's own (report/folding.h); NULL: only the JDK's are not
  * only_threads  the names of those that count (report/some_threads.h); NULL: all; borrowed
  *
  * Returns 0, or -1 with *err set: no memory.
  */
-int waits_begin(struct waits_reading **reading, const struct trace_reader *reader, const char *only_threads,
-                struct err *err);
+int waits_begin(struct waits_reading **reading, const struct trace_reader *reader, const struct folding_list *libraries,
+                const char *only_threads, struct err *err);
 void waits_hear(struct waits_reading *reading, const struct trace_wait *wait);
 
 /* After the pass.  Returns 0, or -1 with *err set: no memory. */

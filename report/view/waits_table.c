@@ -18,7 +18,7 @@ struct method_labels {
 
 static const struct method_name *method_of_row(const struct wait_row *row, size_t i)
 {
-    return i == 0 ? &row->where : i == 1 ? &row->jdk : &row->holder;
+    return i == 0 ? &row->where : i == 1 ? &row->called : &row->holder;
 }
 
 /* Returns 0, or -1: no memory. */
@@ -120,7 +120,7 @@ static void add_wait_columns(struct table *table)
 {
     table_column(table, "Cause", "cause", TABLE_TEXT);
     table_column(table, "Method", "method", TABLE_TEXT);
-    table_column(table, "Called", "jdk_method", TABLE_TEXT);
+    table_column(table, "Called", "called", TABLE_TEXT);
     table_column(table, "Time", "waited_ns", TABLE_NS);
     table_column(table, "Share (%)", "wall_share", TABLE_SHARE);
     table_column(table, "Threads", "threads", TABLE_COUNT);
@@ -143,7 +143,7 @@ static void add_wait_row(const struct waits *waits, const struct wait_row *row, 
                                      : trace_cause_name(row->cause);
     sample_cells_put(&to, table_words(cause));
     sample_cells_put(&to, label_cell(labels, &row->where));
-    sample_cells_put(&to, label_cell(labels, &row->jdk));
+    sample_cells_put(&to, label_cell(labels, &row->called));
     sample_cells_put(&to, time_cell(waits, row, table->arena));
     sample_cells_put(&to, table_number(row->share));
     sample_cells_put(&to, table_number(row->n_threads));
@@ -220,7 +220,7 @@ static void add_lock_row(const struct waits *waits, const struct wait_row *row, 
     bool has_holder = row->holder.class_name != NULL;
     sample_cells_put(&to, text_cell(short_class(row->lock_class)));
     sample_cells_put(&to, table_words(trace_cause_name(row->cause)));
-    sample_cells_put(&to, label_cell(labels, row->where.class_name != NULL ? &row->where : &row->jdk));
+    sample_cells_put(&to, label_cell(labels, row->where.class_name != NULL ? &row->where : &row->called));
     sample_cells_put(&to, label_cell(labels, &row->holder));
     sample_cells_put(&to, has_holder ? table_number(row->holder_share) : table_unmeasured());
     sample_cells_put(&to, time_cell(waits, row, table->arena));

@@ -112,14 +112,15 @@ static void test_rows(void)
     const struct wait_row *monitor = row_of(waits, TRACE_CAUSE_MONITOR), *sleep = row_of(waits, TRACE_CAUSE_SLEEP),
                           *park = row_of(waits, TRACE_CAUSE_PARK);
     CHECK("a wait is where the application called", strcmp(monitor->where.method, "quote") == 0);
-    CHECK("and what it called is told", sleep->jdk.class_name != NULL && strcmp(sleep->jdk.method, "sleep") == 0 &&
+    CHECK("and what it called is told", sleep->called.class_name != NULL &&
+                                            strcmp(sleep->called.method, "sleep") == 0 &&
                                             strcmp(sleep->where.method, "compute") == 0);
     CHECK("times add up", monitor->ns == VISITS * TICKS * 3 / 2 && sleep->ns == VISITS * TICKS);
     CHECK("the sum of all rows is the threads' time", waits->wall_ns == 4 * VISITS * TICKS && waits->n == 4);
     CHECK("shares are of that", monitor->share > 0.3749 && monitor->share < 0.3751);
     CHECK("the JVM's own threads are left out", waits->n_threads == 4 && waits->n_visits == VISITS);
     CHECK("a pool's thread without work is idle",
-          park->is_idle && !monitor->is_idle && strcmp(park->jdk.method, "take") == 0);
+          park->is_idle && !monitor->is_idle && strcmp(park->called.method, "take") == 0);
     CHECK("which is no time waited", waits->waited_ns == VISITS * TICKS * 5 / 2);
     CHECK("idle rows come last", waits->rows[0].cause == TRACE_CAUSE_MONITOR && waits->rows[2].ns <= park->ns &&
                                      (waits->rows[2].is_idle || waits->rows[3].is_idle));
