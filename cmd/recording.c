@@ -314,6 +314,12 @@ static double allocations_part(const struct recording *recording)
     return recording->live != NULL ? LIVE_ALLOCATIONS_SHARE * recording->live->options.budget : 0;
 }
 
+/* The part of it that visits to threads that wait may take, in the recorder. */
+static double waits_part(const struct recording *recording)
+{
+    return recording->live != NULL ? RECORDING_WAITS_PART * recording->live->options.budget : 0;
+}
+
 int recording_run(struct recording *recording, struct recorder_summary *summary, struct err *err)
 {
     struct arena arena = { NULL, 0 };
@@ -340,7 +346,7 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
                                   .ip_samples_hz = ip_samples_hz(recording),
                                   .stacks_hz = recording->live != NULL ? RECORDING_STACKS_HZ : 0,
                                   .waits_hz = recording->live != NULL ? RECORDING_WAITS_HZ : 0,
-                                  .waits_part = RECORDING_WAITS_PART,
+                                  .waits_part = waits_part(recording),
                                   .polls_stacks = strcmp(recording->mechanism, "polling") == 0,
                                   .polling_part = polling_part(recording),
                                   .allocations_part = allocations_part(recording),

@@ -31,9 +31,9 @@ struct recording {
 #define RECORDING_STACKS_HZ         99 /* of a live recording; where threads are is known by these, too */
 #define RECORDING_IP_SAMPLES_HZ_MAX 10000
 
-/* Visits to threads that wait, of a live recording: so many a second, and so much of one CPU, at most. */
+/* Visits to threads that wait, of a live recording: so many a second, and so much of the budget, at most. */
 #define RECORDING_WAITS_HZ   20
-#define RECORDING_WAITS_PART 0.005
+#define RECORDING_WAITS_PART 0.3
 
 #define RECORDING_IP_SAMPLES_UNSET UINT64_MAX
 

@@ -14,6 +14,8 @@
 #include <poll.h>
 #include <string.h>
 
+#define WAITS_MOST_NS 400e6 /* between two visits, whatever they cost */
+
 /*
  * What is known of the JVM's code and methods is compared again in each drain: when it took more, with one for each few
  * samples this program took 2.9 % of a javac's CPU time, with two a second 1.7 %.
@@ -152,7 +154,10 @@ static void plan_visit(struct recorder *r, uint64_t now_ns)
     stack_sampler_state(r->stacks.sampler, &state);
     const struct wait_sampler_state *waits = &state.waits;
     double least_ns = 1e9 / r->plan->waits_hz, cost_ns = (double)waits->cpu_ns / (double)(waits->n_visits + 1);
-    double ns = cost_ns / r->plan->waits_part > least_ns ? cost_ns / r->plan->waits_part : least_ns;
+    double wall_ns = (double)(r->latest.monotonic_ns - r->first.monotonic_ns) + 1;
+    double may_part = r->plan->waits_part * (double)(r->cpu_ns - r->cpu_start_ns) / wall_ns;
+    double ns = may_part > 0 ? cost_ns / may_part : WAITS_MOST_NS;
+    ns = ns < least_ns ? least_ns : ns > WAITS_MOST_NS ? WAITS_MOST_NS : ns;
     r->stacks.random = r->stacks.random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     r->stacks.visit_ns = now_ns + (uint64_t)(ns * (0.75 + (double)(r->stacks.random >> 33) / (double)(1u << 31) / 2));
 }

@@ -102,7 +102,10 @@ static int take_wait(const struct thread_wait *wait, void *context)
     if (is_left_out(sampler, wait))
         return 1;
     if (wait->is_waiting && !wait->is_same) {
+        struct thread_wait whole = *wait;
         stack_sampler_walk(sampler, wait->tid, &wait->state);
+        if (sampler->stack.end == STACK_CUT && wait_sampler_read_rest(sampler->waits, &whole))
+            stack_sampler_walk(sampler, wait->tid, &whole.state);
         stack = keep(sampler, wait->state.pc, wait->kept);
         if (stack != NULL)
             find_cause(sampler, wait, stack);

@@ -14,8 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define AT_ONCE    256u
-#define READ_BYTES 32768u /* at once: vm_read_some */
+#define AT_ONCE     256u
+#define FIRST_BYTES 8192u  /* of a stack: most are whole then */
+#define READ_BYTES  32768u /* at once: vm_read_some */
 
 /* What schedstat tells: time on a CPU, time ready to run without one, and how often it got one. */
 struct runs {
@@ -25,6 +26,7 @@ struct runs {
 struct waiting_thread {
     int32_t tid;
     int schedstat;    /* -1: it has ended */
+    int syscall;      /* the same file of where it waits; -1: it is opened when it is read */
     uint64_t last_ns; /* the visit before */
     struct runs runs; /* at that */
     bool has_state;   /* it waited then, and was handed out */
@@ -80,17 +82,28 @@ static enum wait_descriptor find_descriptor(const struct wait_sampler *waits, un
                                                                                                : WAIT_FILE;
 }
 
+static bool read_syscall_text(const struct wait_sampler *waits, struct waiting_thread *thread, char *text, size_t n)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/syscall", (int)waits->pid, (int)thread->tid);
+    if (waits->n > AT_ONCE)
+        return jvm_read_file(path, text, n) > 0;
+    if (thread->syscall < 0)
+        thread->syscall = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = thread->syscall < 0 ? -1 : pread(thread->syscall, text, n - 1, 0);
+    text[got < 0 ? 0 : got] = '\0';
+    return got > 0;
+}
+
 /*
  * "202 0x7f.. 0x80 0x0 0x0 0x0 0xffffffff 0xSP 0xPC"; "-1 0xSP 0xPC": it waits in no system call; "running": it has a
  * CPU, or is ready to run.
  */
-static bool read_syscall(const struct wait_sampler *waits, struct thread_wait *wait)
+static bool read_syscall(const struct wait_sampler *waits, struct waiting_thread *thread, struct thread_wait *wait)
 {
     struct thread_state *state = &wait->state;
-    int32_t tid = wait->tid;
-    char path[64], text[256];
-    snprintf(path, sizeof path, "/proc/%d/task/%d/syscall", (int)waits->pid, (int)tid);
-    if (jvm_read_file(path, text, sizeof text) <= 0)
+    char text[256];
+    if (!read_syscall_text(waits, thread, text, sizeof text))
         return false;
     char *pc = strrchr(text, ' ');
     if (pc == NULL)
@@ -108,11 +121,11 @@ static bool read_syscall(const struct wait_sampler *waits, struct thread_wait *w
     return state->sp != 0;
 }
 
-static size_t read_stack(const struct wait_sampler *waits, uint64_t sp)
+/* From the n-th byte on, up to 'most'.  Returns how many there are then. */
+static size_t read_stack(const struct wait_sampler *waits, uint64_t sp, size_t n, size_t most)
 {
-    size_t n = 0;
-    while (n < waits->stack_bytes) {
-        size_t left = waits->stack_bytes - n, piece = left < READ_BYTES ? left : READ_BYTES;
+    while (n < most) {
+        size_t left = most - n, piece = left < READ_BYTES ? left : READ_BYTES;
         size_t got = vm_read_some(sp + n, waits->stack + n, piece);
         n += got;
         if (got < piece)
@@ -121,16 +134,34 @@ static size_t read_stack(const struct wait_sampler *waits, uint64_t sp)
     return n;
 }
 
+static bool has_moved(const struct waiting_thread *thread)
+{
+    struct runs after;
+    return !read_runs(thread, &after) || after.n != thread->runs.n || after.cpu_ns != thread->runs.cpu_ns;
+}
+
+bool wait_sampler_read_rest(struct wait_sampler *waits, struct thread_wait *wait)
+{
+    const uint32_t *known = hash_find(&waits->by_tid, (uint32_t)wait->tid);
+    size_t n = wait->state.n_bytes;
+    if (known == NULL || n >= waits->stack_bytes)
+        return false;
+    wait->state.n_bytes = read_stack(waits, wait->state.sp, n, waits->stack_bytes);
+    if (has_moved(&waits->threads[*known]))
+        wait->state.n_bytes = n;
+    return wait->state.n_bytes > n;
+}
+
 /* Does it wait, and did it while this was read? */
 static bool find_state(struct wait_sampler *waits, struct waiting_thread *thread, struct thread_wait *wait)
 {
     struct thread_state *state = &wait->state;
-    struct runs after;
-    if (!read_syscall(waits, wait))
+    if (!read_syscall(waits, thread, wait))
         return false;
     state->stack = waits->stack;
-    state->n_bytes = read_stack(waits, state->sp);
-    bool is_still = read_runs(thread, &after) && after.n == thread->runs.n && after.cpu_ns == thread->runs.cpu_ns;
+    state->n_bytes =
+        read_stack(waits, state->sp, 0, waits->stack_bytes < FIRST_BYTES ? waits->stack_bytes : FIRST_BYTES);
+    bool is_still = !has_moved(thread);
     waits->state.n_moved += !is_still;
     return is_still;
 }
@@ -138,8 +169,10 @@ static bool find_state(struct wait_sampler *waits, struct waiting_thread *thread
 static void end(struct waiting_thread *thread)
 {
     close(thread->schedstat);
+    if (thread->syscall >= 0)
+        close(thread->syscall);
     free(thread->kept);
-    thread->schedstat = -1;
+    thread->schedstat = thread->syscall = -1;
     thread->kept = NULL;
 }
 
@@ -206,12 +239,12 @@ int wait_sampler_add(struct wait_sampler *waits, int32_t tid)
         }
         if (hash_store(&waits->by_tid, (uint32_t)tid, waits->n) < 0)
             return -1;
-        waits->threads[waits->n++] = (struct waiting_thread){ .tid = tid, .schedstat = -1 };
+        waits->threads[waits->n++] = (struct waiting_thread){ .tid = tid, .schedstat = -1, .syscall = -1 };
         known = hash_find(&waits->by_tid, (uint32_t)tid);
     }
     struct waiting_thread *thread = &waits->threads[*known];
     if (thread->schedstat < 0)
-        *thread = (struct waiting_thread){ .tid = tid, .schedstat = open_schedstat(waits, tid) };
+        *thread = (struct waiting_thread){ .tid = tid, .schedstat = open_schedstat(waits, tid), .syscall = -1 };
     return 0;
 }
 

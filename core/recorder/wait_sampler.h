@@ -60,6 +60,9 @@ int wait_sampler_add(struct wait_sampler *waits, int32_t tid);
  */
 int wait_sampler_visit(struct wait_sampler *waits, thread_wait_fn *fn, void *context);
 
+/* The beginning of the stack has been copied: the rest, in fn.  Returns whether there is more of it now. */
+bool wait_sampler_read_rest(struct wait_sampler *waits, struct thread_wait *wait);
+
 struct wait_sampler_state {
     uint64_t n_visits;
     uint64_t n_visited, n_same, n_moved; /* threads; moved: they ran while their stack was copied */

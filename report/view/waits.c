@@ -119,6 +119,13 @@ static bool is_of_object(enum trace_cause cause)
     return cause == TRACE_CAUSE_MONITOR || cause == TRACE_CAUSE_LOCK || cause == TRACE_CAUSE_WAIT;
 }
 
+/* Nobody waits for work by what stops a thread that has some. */
+static bool may_be_idle(enum trace_cause cause)
+{
+    return cause != TRACE_CAUSE_MONITOR && cause != TRACE_CAUSE_LOCK && cause != TRACE_CAUSE_PAGE &&
+           cause != TRACE_CAUSE_JVM;
+}
+
 /* The number of a wait's row, made if it is new; UINT32_MAX: no memory. */
 static uint32_t row_of(struct waits_reading *reading, const struct trace_wait *wait)
 {
@@ -128,14 +135,15 @@ static uint32_t row_of(struct waits_reading *reading, const struct trace_wait *w
     const char *lock_class = is_of_object(wait->cause) ? wait->lock_class : "";
     if (site == NULL)
         return UINT32_MAX;
-    uint64_t key = mix(mix(HASH_START, wait->cause), site->is_idle);
+    bool is_idle = site->is_idle && may_be_idle(wait->cause);
+    uint64_t key = mix(mix(HASH_START, wait->cause), is_idle);
     key = mix_text(mix_method(mix_method(key, &site->where), &site->called), lock_class);
     struct hash_slot *slot = hash_put(&reading->by_key, key);
     if (slot == NULL || vec_reserve(reading->rows, reading->rows_room, reading->n_rows + 1) < 0)
         return UINT32_MAX;
     if (slot->value == 0) {
         struct wait_row row = { .cause = wait->cause,
-                                .is_idle = site->is_idle,
+                                .is_idle = is_idle,
                                 .where = site->where,
                                 .called = site->called,
                                 .lock_class = lock_class[0] == '\0' ? NULL : lock_class };

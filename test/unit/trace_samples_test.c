@@ -114,6 +114,44 @@ static void test_round_trip(void)
     unlink(m.path);
 }
 
+static void hear_wait(void *context, const struct trace_wait *wait)
+{
+    struct trace_wait *heard = context;
+    heard[0] = heard[1];
+    heard[1] = *wait;
+}
+
+static void test_waits(void)
+{
+    static const struct trace_wait
+        first = { 900, 1, TRACE_CAUSE_MONITOR, 3, 41, 2, true, 3, 70000000, "java/util/HashMap", 0, 2 },
+        second = { 880, 0, TRACE_CAUSE_READY, 0, -1, 0, false, 1, 5, "", TRACE_NO_THREAD, 0 },
+        third = { 890, 0, TRACE_CAUSE_LOCK, 1, 0, 0, false, 1, 9, "java/util/HashMap", TRACE_NO_THREAD, 0 };
+    struct trace_wait heard[2], bad = first;
+    struct maker m;
+    struct trace_reader *reader;
+    struct trace_event event;
+    write_samples(&m);
+    maker_must(&m, trace_write_wait(m.writer, &first, &m.err));
+    maker_must(&m, trace_write_wait(m.writer, &second, &m.err));
+    maker_must(&m, trace_write_wait(m.writer, &third, &m.err));
+    bad.context = 4;
+    CHECK("a wait in a context that is none is refused", trace_write_wait(m.writer, &bad, &err) < 0);
+    maker_must(&m, trace_writer_close(m.writer, 1000, &m.err));
+    trace_open(&reader, m.path, false, &err);
+    trace_listen(reader, &(struct trace_listener){ .context = heard, .wait = hear_wait });
+    while (trace_next(reader, &event, &err) > 0)
+        continue;
+    CHECK("a wait is read as it was written", heard[0].ticks == 880 && heard[0].cause == TRACE_CAUSE_READY &&
+                                                  heard[0].context == 0 && heard[0].index == -1 &&
+                                                  heard[0].owner == TRACE_NO_THREAD && heard[0].lock_class[0] == '\0' &&
+                                                  heard[0].n == 1 && heard[0].weight_ns == 5);
+    CHECK("with the class of its lock, which is named once",
+          heard[1].ticks == 890 && heard[1].context == 1 && strcmp(heard[1].lock_class, first.lock_class) == 0);
+    trace_close(reader);
+    unlink(m.path);
+}
+
 static void test_refusals(void)
 {
     struct maker m;
@@ -204,12 +242,19 @@ static void test_damage(void)
     REFUSED("a sample of a context that is none", CHUNK_SAMPLES, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 << 1, 0, 0, 2, 2, 0);
     REFUSED("a sample with half its counters", CHUNK_SAMPLES, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 2 << 1, 2);
     REFUSED("a sample with too many", CHUNK_SAMPLES, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 2, 17 << 1, 2);
+    REFUSED("a wait in a context that is none", CHUNK_WAITS, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3 << 2, 1 << 1, 0, 0, 2, 2,
+            0, 0, 0);
+    REFUSED("a wait for no known cause", CHUNK_WAITS, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 12 << 2, 0, 0, 0, 2, 2, 0, 0, 0);
+    REFUSED("a wait for a lock of a class that is not named", CHUNK_WAITS, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3 << 2, 0, 0,
+            0, 2, 2, 2 << 1, 0, 0);
+    REFUSED("half a wait", CHUNK_WAITS, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3 << 2, 0, 0, 0, 2);
     REFUSED("a frame of no known kind", CHUNK_SAMPLES, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 20 << 1, 2, 2, 0);
 }
 
 int main(void)
 {
     test_round_trip();
+    test_waits();
     test_refusals();
     test_version_6();
     test_damage();
