@@ -89,8 +89,6 @@ static uint32_t group_of(const struct trace_samples *samples, const struct trace
 
 void trace_samples_add(struct trace_samples *samples, const struct trace_sample *sample)
 {
-    if (!keep(samples, sample))
-        err_set(&samples->err, "out of memory for the stack samples");
     const struct trace_thread *thread = trace_thread(samples->reader, sample->thread);
     struct profile_sample add = { .time_ns = sample->ticks == TRACE_UNKNOWN
                                                  ? 0
@@ -102,6 +100,9 @@ void trace_samples_add(struct trace_samples *samples, const struct trace_sample 
                                   .bytecodes = samples->bytecodes,
                                   .n_counters = sample->n_counters,
                                   .counters = sample->counters };
+    /* What others than the application wait is in no share: phases/samples/sample_profile.h. */
+    if ((add.group == VM_PART_APPLICATION || !sample->is_waiting) && !keep(samples, sample))
+        err_set(&samples->err, "out of memory for the stack samples");
     add.n = take_frames(samples, sample);
     samples->n_by_end[sample->end] += sample->n;
     samples->has_waiting = samples->has_waiting || sample->is_waiting;

@@ -16,10 +16,9 @@ static struct {
     uint64_t lock_base, lock_top;                                              /* in a LockStack */
 } at;
 
-static struct vm_object_field park_blocker = { "java/lang/Thread", "parkBlocker", 0 };
-static struct vm_object_field java_address = { "java/lang/Thread", "eetop", 0 };
-static struct vm_object_field lock_owner = { "java/util/concurrent/locks/AbstractOwnableSynchronizer",
-                                             "exclusiveOwnerThread", 0 };
+static struct {
+    struct vm_object_field park_blocker, java_thread, owner;
+} java;
 
 void vm_monitors_open(struct vm_monitors *monitors, pid_t pid)
 {
@@ -42,7 +41,12 @@ void vm_monitors_open(struct vm_monitors *monitors, pid_t pid)
     vm_fields_find(later, sizeof later / sizeof *later);
     vm_threads_open(&monitors->threads, pid);
     vm_objects_open();
-    park_blocker.offset = java_address.offset = lock_owner.offset = 0;
+    memset(&java, 0, sizeof java);
+    java.park_blocker.class_name = java.java_thread.class_name = "java/lang/Thread";
+    java.park_blocker.name = "parkBlocker";
+    java.java_thread.name = "eetop"; /* the JavaThread's address */
+    java.owner.class_name = "java/util/concurrent/locks/AbstractOwnableSynchronizer";
+    java.owner.name = "exclusiveOwnerThread";
     monitors->is_known = monitors->threads.is_known && at.entering != VM_NONE && at.waiting != VM_NONE &&
                          at.object != VM_NONE && at.owner != VM_NONE;
 }
@@ -103,13 +107,13 @@ static int32_t owner_by_id(const struct vm_threads *threads, uint64_t id)
     return 0;
 }
 
-static int32_t find_owner(const struct vm_threads *threads, uint64_t owner, uint64_t object)
+static int32_t find_owner(const struct vm_threads *threads, uint64_t monitor, uint64_t owner)
 {
     const struct vm_thread *thread;
     if (owner == NOBODY)
         return 0;
     if (owner == ANONYMOUS)
-        return owner_by_object(threads, object);
+        return owner_by_object(threads, vm_handle_object(monitor + at.object));
     if (at.owner_id != VM_NONE)
         return owner_by_id(threads, owner);
     thread = vm_threads_by_address(threads, owner);
@@ -118,18 +122,22 @@ static int32_t find_owner(const struct vm_threads *threads, uint64_t owner, uint
 
 /* ---- what a thread waits for ---- */
 
-static bool find_monitor(const struct vm_monitors *monitors, int32_t tid, uint64_t field, struct vm_lock *lock)
+/* Returns the address of the monitor that a field of a thread says; 0: none. */
+static uint64_t monitor_of(const struct vm_monitors *monitors, int32_t tid, uint64_t field)
 {
     const struct vm_thread *thread = monitors->is_known ? vm_threads_by_tid(&monitors->threads, tid) : NULL;
-    uint64_t owner;
-    *lock = (struct vm_lock){ .monitor = 0 };
-    if (thread == NULL || !vm_read_u64(thread->address + field, &lock->monitor) || lock->monitor == 0)
+    uint64_t monitor;
+    return thread != NULL && vm_read_u64(thread->address + field, &monitor) ? monitor : 0;
+}
+
+static bool find_monitor(const struct vm_monitors *monitors, int32_t tid, uint64_t field, struct vm_lock *lock)
+{
+    *lock = (struct vm_lock){ .monitor = monitor_of(monitors, tid, field) };
+    if (lock->monitor == 0)
         return false;
     uint64_t object = vm_handle_object(lock->monitor + at.object);
     if (!vm_class_text(vm_object_class(object), lock->class_name, sizeof lock->class_name))
         lock->class_name[0] = '\0';
-    if (vm_read_u64(lock->monitor + at.owner, &owner))
-        lock->owner_tid = find_owner(&monitors->threads, owner, object);
     return true;
 }
 
@@ -143,22 +151,29 @@ bool vm_monitors_waiting(const struct vm_monitors *monitors, int32_t tid, struct
     return find_monitor(monitors, tid, at.waiting, lock);
 }
 
-bool vm_monitors_parked(const struct vm_monitors *monitors, int32_t tid, struct vm_lock *lock)
+/* Of a parked thread: what it is parked for; 0: not known. */
+static uint64_t blocker_of(const struct vm_monitors *monitors, int32_t tid)
 {
     const struct vm_thread *thread = monitors->is_known ? vm_threads_by_tid(&monitors->threads, tid) : NULL;
-    uint64_t address;
+    return thread == NULL || at.java_thread == VM_NONE
+               ? 0
+               : vm_object_reference(vm_handle_object(thread->address + at.java_thread), &java.park_blocker);
+}
+
+bool vm_monitors_parked(const struct vm_monitors *monitors, int32_t tid, struct vm_lock *lock)
+{
     *lock = (struct vm_lock){ .monitor = 0 };
-    if (thread == NULL || at.java_thread == VM_NONE)
-        return false;
-    uint64_t blocker = vm_object_reference(vm_handle_object(thread->address + at.java_thread), &park_blocker);
-    if (!vm_class_text(vm_object_class(blocker), lock->class_name, sizeof lock->class_name)) {
-        lock->class_name[0] = '\0';
-        return false;
-    }
-    uint64_t owner = vm_object_reference(blocker, &lock_owner);
-    const struct vm_thread *holder = owner != 0 && vm_object_long(owner, &java_address, &address)
+    return vm_class_text(vm_object_class(blocker_of(monitors, tid)), lock->class_name, sizeof lock->class_name);
+}
+
+int32_t vm_monitors_owner(const struct vm_monitors *monitors, int32_t tid, const struct vm_lock *lock)
+{
+    uint64_t owner, address;
+    if (lock->monitor != 0)
+        return vm_read_u64(lock->monitor + at.owner, &owner) ? find_owner(&monitors->threads, lock->monitor, owner) : 0;
+    owner = vm_object_reference(blocker_of(monitors, tid), &java.owner);
+    const struct vm_thread *holder = owner != 0 && vm_object_long(owner, &java.java_thread, &address)
                                          ? vm_threads_by_address(&monitors->threads, address)
                                          : NULL;
-    lock->owner_tid = holder == NULL ? 0 : holder->tid;
-    return true;
+    return holder == NULL ? 0 : holder->tid;
 }

@@ -16,7 +16,6 @@ struct vm_monitors {
 struct vm_lock {
     uint64_t monitor;                     /* the address of an ObjectMonitor; 0: of a park */
     char class_name[VM_CLASS_NAME_BYTES]; /* of the object: "java/util/HashMap"; "": not known */
-    int32_t owner_tid;                    /* who holds it, in our PID namespace; 0: nobody, or not known */
 };
 
 /* Of the JVM that vm_process_open has opened. */
@@ -28,11 +27,17 @@ void vm_monitors_round(struct vm_monitors *monitors);
 /* Is a thread about to enter a monitor? */
 bool vm_monitors_entering(const struct vm_monitors *monitors, int32_t tid, struct vm_lock *lock);
 
-/* Is it in Object.wait?  The owner is who has the monitor now. */
+/* Is it in Object.wait? */
 bool vm_monitors_waiting(const struct vm_monitors *monitors, int32_t tid, struct vm_lock *lock);
 
-/* What it is parked for, as LockSupport.park was told; the owner is known of locks that one thread has. */
+/* What it is parked for, as LockSupport.park was told. */
 bool vm_monitors_parked(const struct vm_monitors *monitors, int32_t tid, struct vm_lock *lock);
+
+/*
+ * Who has what a thread waits for now, by its id in our PID namespace; of a park, for a lock that one thread has.
+ * 0: nobody, or not known.
+ */
+int32_t vm_monitors_owner(const struct vm_monitors *monitors, int32_t tid, const struct vm_lock *lock);
 void vm_monitors_close(struct vm_monitors *monitors);
 
 #endif

@@ -160,8 +160,11 @@ static uint32_t find_in_stream(uint64_t class, uint64_t pool, const char *name)
 bool vm_object_has_field(uint64_t object, struct vm_object_field *field)
 {
     char name[VM_CLASS_NAME_BYTES];
-    uint64_t class = vm_object_class(object), pool;
+    uint64_t class = vm_object_class(object), own = class, pool;
     bool is_there = false;
+    for (uint32_t i = 0; class != 0 && i < VM_KNOWN_CLASSES; i++)
+        if (field->known[i] == class)
+            return true;
     for (int i = 0; i < SUPERS_MAX && vm_class_text(class, name, sizeof name); i++) {
         is_there = strcmp(name, field->class_name) == 0;
         if (is_there || !vm_read_u64(class + at.klass_super, &class))
@@ -171,6 +174,8 @@ bool vm_object_has_field(uint64_t object, struct vm_object_field *field)
         field->offset = at.fields != VM_NONE         ? find_in_array(class, pool, field->name)
                         : at.field_stream != VM_NONE ? find_in_stream(class, pool, field->name)
                                                      : 0;
+    if (is_there && field->offset != 0)
+        field->known[field->n_known++ % VM_KNOWN_CLASSES] = own;
     return is_there && field->offset != 0;
 }
 

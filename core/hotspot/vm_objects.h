@@ -25,10 +25,14 @@ uint64_t vm_object_class(uint64_t object);
 /* "java/lang/String"; false: not known. */
 bool vm_class_text(uint64_t class, char *name, size_t n);
 
+#define VM_KNOWN_CLASSES 4u /* the latest ones: a class is found by many reads */
+
 /* A field of an instance, of a class that the object's class is or extends. */
 struct vm_object_field {
     const char *class_name, *name;
-    uint32_t offset; /* 0: not looked for yet, or not found */
+    uint32_t offset;                  /* 0: not looked for yet, or not found */
+    uint64_t known[VM_KNOWN_CLASSES]; /* classes that have it */
+    uint32_t n_known;
 };
 
 /* Returns whether it has one: its offset is known from then on. */

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 /* The walked stack of a thread, for as long as it waits, and what it waits for. */
 struct kept_stack {
@@ -15,6 +16,7 @@ struct kept_stack {
     bool is_in_java;
     enum trace_cause cause;
     struct vm_lock lock;
+    int32_t owner_tid; /* who has it now; 0: not known */
     uint32_t n, *numbers;
     struct java_frame frames[];
 };
@@ -46,22 +48,13 @@ static void find_cause(struct stack_sampler *sampler, const struct thread_wait *
     for (uint32_t i = 0; i < stack->n && seen.n < WAIT_FRAMES; i++)
         if (stack->numbers[i] != SAMPLED_UNKNOWN)
             frames[seen.n++] = sampler->methods[stack->numbers[i]].names;
-    seen.is_entering = vm_monitors_entering(&sampler->monitors, wait->tid, &stack->lock);
+    bool may_enter = wait->call == SYS_futex;
+    seen.is_entering = may_enter && vm_monitors_entering(&sampler->monitors, wait->tid, &stack->lock);
     stack->cause = wait_cause_find(&seen);
     if (stack->cause == TRACE_CAUSE_WAIT)
         vm_monitors_waiting(&sampler->monitors, wait->tid, &stack->lock);
     else if (stack->cause == TRACE_CAUSE_LOCK)
         vm_monitors_parked(&sampler->monitors, wait->tid, &stack->lock);
-}
-
-/* Another thread may have got it meanwhile. */
-static void find_owner_again(struct stack_sampler *sampler, int32_t tid, struct kept_stack *stack)
-{
-    struct vm_lock now;
-    if (stack->cause == TRACE_CAUSE_MONITOR && vm_monitors_entering(&sampler->monitors, tid, &now))
-        stack->lock.owner_tid = now.owner_tid;
-    else if (stack->cause == TRACE_CAUSE_LOCK && vm_monitors_parked(&sampler->monitors, tid, &now))
-        stack->lock.owner_tid = now.owner_tid;
 }
 
 static struct stack_sample sample_of(struct stack_sampler *sampler, const struct visited *at)
@@ -109,9 +102,9 @@ static int take_wait(const struct thread_wait *wait, void *context)
         stack = keep(sampler, wait->state.pc, wait->kept);
         if (stack != NULL)
             find_cause(sampler, wait, stack);
-    } else if (stack != NULL) {
-        find_owner_again(sampler, wait->tid, stack);
     }
+    if (stack != NULL && (stack->cause == TRACE_CAUSE_MONITOR || stack->cause == TRACE_CAUSE_LOCK))
+        stack->owner_tid = vm_monitors_owner(&sampler->monitors, wait->tid, &stack->lock);
     if ((wait->is_waiting && stack == NULL) ||
         vec_reserve(sampler->visited, sampler->visited_room, sampler->n_visited + 1) < 0)
         return err_set(sampler->err, "out of memory for stacks of threads that wait");
@@ -136,14 +129,14 @@ static const struct visited *find_visited(const struct stack_sampler *sampler, i
 static int hand_out(struct stack_sampler *sampler, const struct visited *at, stack_wait_fn *fn, void *context)
 {
     const struct kept_stack *stack = at->stack;
-    const struct visited *owner = stack == NULL ? NULL : find_visited(sampler, stack->lock.owner_tid);
+    const struct visited *owner = stack == NULL ? NULL : find_visited(sampler, stack->owner_tid);
     struct stack_sample its = { .n = 0 };
     struct stack_wait wait = { .sample = sample_of(sampler, at),
                                .cause = stack == NULL ? TRACE_CAUSE_ON_CPU : stack->cause,
                                .ready_ns = at->ready_ns,
                                .is_same = at->is_same,
                                .lock_class = stack == NULL ? "" : stack->lock.class_name,
-                               .owner_tid = stack == NULL ? 0 : stack->lock.owner_tid };
+                               .owner_tid = stack == NULL ? 0 : stack->owner_tid };
     if (owner != NULL) {
         its = sample_of(sampler, owner);
         wait.owner = &its;

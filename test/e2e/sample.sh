@@ -223,6 +223,26 @@ computes=$(number Waits.compute on_cpu_share)
 holds "one that works and rests has both: $computes on a CPU, $rests waiting" \
     awk -v c="$computes" -v r="$rests" 'BEGIN { exit !(c > 0.01 && c < 0.13 && r > 0.04 && r < 0.16) }'
 matches "threads of the JVM that wait are in no share" "$said" "the JVM's own threads waited for [0-9.]+ s"
+# Each cause's time is what the program has measured by itself, a second; java.util.concurrent's classes are the JDK's.
+trace=$SCRATCH/waits.dat
+"$(jdks | tail -n 1)/bin/java" -cp "$classes" target.Waiting 2.2 > "$SCRATCH/waited" &
+test_pids+=($!)
+sleep 0.4
+sample --wall -F 99 -d 1.5 -o "$trace" -p ${test_pids[-1]}
+"$mmprof" report --view waits --all --csv "$trace" 2> "$SCRATCH/errors" | sed 's/"[^"]*"/quoted/g' > "$SCRATCH/waits"
+wait "${test_pids[-1]}"
+for cause in monitor lock park object_wait sleep socket; do
+    measured=$(awk -v cause=$cause '$1 == cause { print $2 / 2.2e9 }' "$SCRATCH/waited")
+    sampled=$(awk -F, -v cause=$cause '$1 == cause && !/Waiting.main/ { ns += $5 } END { print ns / 1.5e9 }' "$SCRATCH/waits")
+    holds "--wall: threads wait for cause $cause for $sampled s a second, by their own clock $measured" \
+        awk -v s="$sampled" -v m="$measured" 'BEGIN { exit !(s > 0.55 * m && s < 1.5 * m) }'
+done
+"$mmprof" report --view locks "$trace" > "$SCRATCH/locks" 2> "$SCRATCH/errors"
+matches "a monitor is told by its class, and where its owner is" "$(cat "$SCRATCH/locks")" \
+    '^StringBuilder +monitor +Waiting\.enterMonitor +Waiting\.pause '
+matches "so is a lock" "$(cat "$SCRATCH/locks")" \
+    '^ReentrantLock\$NonfairSync +lock +Waiting\.acquireLock +Waiting\.pause '
+
 sample --mechanism polling --wall -p $$
 matches "--mechanism polling is of threads that run" "$errors" \
     '^mmprof sample: --mechanism polling samples threads that run'
