@@ -33,7 +33,7 @@ static int make_pauses(struct report_run *run, struct table *table, struct err *
 
 static int make_collections(struct report_run *run, struct table *table, struct err *err)
 {
-    return collections_table(run->traces[0].source, table, err);
+    return collections_table(&run->passes[0], table, err);
 }
 
 /* What a pass could not have: *why is "" where it could. */
@@ -191,7 +191,7 @@ const struct report_view report_views[] = {
     { "allocations", "BY", "what the program allocates, by method, class or site (method)", make_allocations,
       REPORT_VIEW_THREADS, VIEW_PASS_ALLOCATIONS },
     { "pauses", NULL, "garbage collections, safepoints and class loading, summed up", make_pauses, 0, 0 },
-    { "collections", NULL, "each garbage collection", make_collections, 0, 0 },
+    { "collections", NULL, "each garbage collection, and the heap after it", make_collections, 0, VIEW_PASS_HEAP },
     { "misses", "BY", "simulated misses by class, field, space, method, line, part, time or contents (class)",
       make_misses, 0, 0 },
     { "cost", NULL, "what the recording cost the program", make_cost, 0, VIEW_PASS_RECOVERY },

@@ -35,6 +35,25 @@ static bool find_kind(struct collections *collections, const struct perf_data *d
     return perf_data_at(data, at[2], &collections->kinds[kind].exit);
 }
 
+/* The young generation's first space is where objects begin; what is neither that nor another of it is old. */
+static void find_spaces(struct collections *collections, const struct perf_data *data)
+{
+    char name[64];
+    collections->n_spaces = 0;
+    for (unsigned generation = 0; generation < 2; generation++) {
+        for (unsigned space = 0; space < 4 && collections->n_spaces < COLLECTIONS_SPACES; space++) {
+            snprintf(name, sizeof name, "sun.gc.generation.%u.space.%u.used", generation, space);
+            size_t offset = perf_data_offset(data, name);
+            if (offset == 0)
+                break;
+            collections->spaces[collections->n_spaces].offset = offset;
+            collections->spaces[collections->n_spaces++].space = generation > 0 ? MISS_OLD
+                                                                 : space > 0    ? MISS_SURVIVOR
+                                                                                : MISS_EDEN;
+        }
+    }
+}
+
 void collections_begin(struct collections *collections, const struct perf_data *data, const struct collections_now *now)
 {
     uint64_t frequency = 0, begun_ms = 0;
@@ -49,6 +68,7 @@ void collections_begin(struct collections *collections, const struct perf_data *
     collections->end = 0;
     if (!perf_data_number(data, FREQUENCY, &frequency) || frequency != NS_PER_S)
         return;
+    find_spaces(collections, data);
     while (collections->n_kinds < COLLECTIONS_KINDS && find_kind(collections, data, collections->n_kinds))
         collections->n_kinds++;
 }
@@ -123,6 +143,25 @@ uint32_t collections_wait_ms(const struct collections *collections, uint32_t low
     return ms < low_ms ? low_ms : ms > high_ms ? high_ms : (uint32_t)ms;
 }
 
+/*
+ * What is used after a collection of this kind.  Where there are survivor spaces it has left nothing where objects
+ * begin: what is there has come since, for Serial and Parallel tell that every 50 ms.
+ */
+static void read_spaces(const struct collections *collections, uint32_t kind, const struct perf_data *data,
+                        uint64_t used[MISS_SPACES])
+{
+    bool has_survivors = false;
+    memset(used, 0, MISS_SPACES * sizeof *used);
+    for (uint32_t i = 0; i < collections->n_spaces; i++) {
+        uint64_t bytes = 0;
+        if (perf_data_at(data, collections->spaces[i].offset, &bytes))
+            used[collections->spaces[i].space] += bytes;
+        has_survivors = has_survivors || collections->spaces[i].space == MISS_SURVIVOR;
+    }
+    if (has_survivors && !collections->kinds[kind].is_concurrent)
+        used[MISS_EDEN] = 0;
+}
+
 /* Whether there is another one of a kind, which waits then. */
 static bool look_at(struct collections *collections, uint32_t kind, const struct perf_data *data,
                     const struct collections_now *now)
@@ -131,6 +170,7 @@ static bool look_at(struct collections *collections, uint32_t kind, const struct
     if (collections->n_waiting == COLLECTIONS_WAITING ||
         !collections_next(collections, kind, data, now, &seen->collection, &seen->start_ns, seen->cause))
         return false;
+    read_spaces(collections, kind, data, seen->used);
     collections->n_waiting++;
     return true;
 }
@@ -150,6 +190,17 @@ static bool read_news(struct collections *collections, struct perf_data *data, s
     if (!is_new)
         collections->looked_ns = now->before_ns;
     return is_new && perf_data_read(data, &ignored) == 0;
+}
+
+static int write_heap(const struct collections_waiting *seen, bool tells, struct trace_writer *writer, struct err *err)
+{
+    struct miss_entry heap = { .kind = MISS_USED, .ticks = seen->collection.start_ticks };
+    bool is_known = false;
+    for (int i = MISS_NO_SPACE + 1; i < MISS_SPACES; i++) {
+        heap.used[i] = seen->used[i];
+        is_known = is_known || seen->used[i] > 0;
+    }
+    return is_known && tells ? trace_write_miss(writer, &heap, err) : 0;
 }
 
 bool collections_look(struct collections *collections, struct perf_data *data)
@@ -182,7 +233,8 @@ int collections_write(struct collections *collections, struct perf_data *data, s
         struct collections_waiting *seen = &collections->waiting[i];
         seen->collection.cause = seen->cause;
         seen->collection.start_ticks = clock_ticks(seen->start_ns, last, first, last);
-        if (trace_write_collection(writer, &seen->collection, err) < 0)
+        if (trace_write_collection(writer, &seen->collection, err) < 0 ||
+            write_heap(seen, collections->tells_heap, writer, err) < 0)
             return -1;
     }
     collections->n_waiting = 0;

@@ -13,6 +13,7 @@
 
 #define COLLECTIONS_KINDS   4 /* of pauses that a JVM has names for */
 #define COLLECTIONS_WAITING 32
+#define COLLECTIONS_SPACES  8  /* of the heap */
 #define COLLECTIONS_CAUSE   64 /* bytes */
 
 /* One that was seen, and is not in the trace yet. */
@@ -20,10 +21,12 @@ struct collections_waiting {
     struct trace_collection collection; /* but for its start and its cause, which are: */
     uint64_t start_ns;                  /* CLOCK_MONOTONIC_RAW */
     char cause[COLLECTIONS_CAUSE];
+    uint64_t used[MISS_SPACES]; /* bytes of the heap after it; all 0: not known */
 };
 
 struct collections {
-    bool is_ready; /* the numbers' offsets are known */
+    bool is_ready;   /* the numbers' offsets are known */
+    bool tells_heap; /* its use after collections is written: a simulation tells of it by itself */
     uint32_t n_kinds;
     struct {
         size_t n_at, entry_at, exit_at; /* offsets of numbers */
@@ -31,6 +34,11 @@ struct collections {
         char name[64];
         bool is_concurrent; /* the JVM gives no cause for these */
     } kinds[COLLECTIONS_KINDS];
+    uint32_t n_spaces;
+    struct {
+        size_t offset; /* of the bytes that are used */
+        enum miss_space space;
+    } spaces[COLLECTIONS_SPACES];
     size_t begin, end;           /* where all these offsets are */
     uint64_t looked_ns;          /* CLOCK_MONOTONIC, before the latest look */
     uint64_t found_ns, apart_ns; /* the latest look that found one, and how long after the one before */

@@ -256,6 +256,7 @@ static int record(struct recorder *r, struct err *err)
     bool stopped = false, has_news;
     uint64_t n_words = 0;
     r->link.writer = r->writer;
+    r->collections.tells_heap = r->plan->simulate == NULL;
     progress_begin(&r->progress, r->plan->progress);
     while (!r->gone && !r->interrupted && !r->link.is_over && !time_is_up(r) && !is_too_large(r)) {
         enum woken_by by = wait_for_round(r, round_ms(r, n_words));

@@ -124,8 +124,16 @@ static int refuse_collections(const struct report_source *source, struct err *er
     return err_next(err, "record it again, without -XX:-UsePerfData in the JVM's options");
 }
 
+/* What was written with the collection that begins then; the next one to look at is *at. */
+static struct table_cell heap_after(const struct view_pass *pass, uint64_t ticks, size_t *at)
+{
+    while (*at < pass->n_heap_uses && pass->heap_uses[*at].ticks != ticks)
+        ++*at;
+    return *at < pass->n_heap_uses ? table_number((double)pass->heap_uses[(*at)++].bytes) : table_unmeasured();
+}
+
 static void add_collection(const struct report_source *source, const struct trace_collection *collection,
-                           struct table *table)
+                           struct table_cell heap, struct table *table)
 {
     uint64_t start = source->tree->start_ticks, ticks = collection->start_ticks;
     struct table_cell *cells = table_row(table, kind_of(collection->name));
@@ -136,11 +144,13 @@ static void add_collection(const struct report_source *source, const struct trac
     cells[2] = table_words(collection->name);
     cells[3] = collection->cause[0] == '\0' ? table_unmeasured() : table_words(collection->cause);
     cells[4] = table_number((double)collection->n_missed);
+    cells[5] = heap;
 }
 
-int collections_table(const struct report_source *source, struct table *table, struct err *err)
+int collections_table(const struct view_pass *pass, struct table *table, struct err *err)
 {
-    size_t n = trace_n_collections(source->reader);
+    const struct report_source *source = &pass->source;
+    size_t at = 0, n = trace_n_collections(source->reader);
     uint64_t n_missed = 0;
     if (n == 0)
         return refuse_collections(source, err);
@@ -150,9 +160,14 @@ int collections_table(const struct report_source *source, struct table *table, s
     table_column(table, "Pause", "what", TABLE_TEXT);
     table_column(table, "Cause", "cause", TABLE_TEXT);
     table_column(table, "Not seen before", "not_seen", TABLE_COUNT);
+    table_column(table, "Heap after", "heap_after_bytes", TABLE_BYTES);
     for (size_t i = 0; i < n; i++) {
-        add_collection(source, trace_collection(source->reader, i), table);
-        n_missed += trace_collection(source->reader, i)->n_missed;
+        const struct trace_collection *collection = trace_collection(source->reader, i);
+        size_t here = at;
+        struct table_cell heap = heap_after(pass, collection->start_ticks, &here);
+        at = heap.value == TABLE_NUMBER ? here : at;
+        add_collection(source, collection, heap, table);
+        n_missed += collection->n_missed;
     }
     if (n_missed > 0)
         table_note(table,

@@ -4,7 +4,7 @@
 #ifndef REPORT_VIEW_PAUSES_TABLE_H
 #define REPORT_VIEW_PAUSES_TABLE_H
 
-#include "report/source.h"
+#include "report/view/view_pass.h"
 
 /*
  * A row for each kind: how often, how long in all, its share of the recording's time.  Returns 0, or -1 with *err set:
@@ -12,7 +12,10 @@
  */
 int pauses_table(const struct report_source *source, struct table *table, struct err *err);
 
-/* A row for each collection that was seen.  Returns 0, or -1 with *err set: the trace has none, and why; no memory. */
-int collections_table(const struct report_source *source, struct table *table, struct err *err);
+/*
+ * A row for each collection that was seen; of a pass with VIEW_PASS_HEAP.  Returns 0, or -1 with *err set: the trace
+ * has none, and why; no memory.
+ */
+int collections_table(const struct view_pass *pass, struct table *table, struct err *err);
 
 #endif

@@ -26,6 +26,20 @@ static void hear_sample(void *context, const struct trace_sample *sample)
     trace_samples_add(&pass->samples, sample);
 }
 
+static void hear_heap(void *context, const struct miss_entry *entry)
+{
+    struct view_pass *pass = context;
+    struct heap_use use = { .ticks = entry->ticks };
+    if (entry->kind != MISS_USED)
+        return;
+    for (int i = MISS_NO_SPACE + 1; i < MISS_SPACES; i++)
+        use.bytes += entry->used[i];
+    if (vec_reserve(pass->heap_uses, pass->heap_uses_room, pass->n_heap_uses + 1) < 0)
+        err_set(&pass->heard_err, "out of memory for %zu collections", pass->n_heap_uses);
+    else
+        pass->heap_uses[pass->n_heap_uses++] = use;
+}
+
 static void hear_allocation(void *context, const struct trace_allocation *allocation)
 {
     struct view_pass *pass = context;
@@ -64,6 +78,7 @@ static struct trace_listener listener_of(struct view_pass *pass)
     return (struct trace_listener){ .context = pass,
                                     .jit = wants(pass, VIEW_PASS_JIT) ? hear_jit : NULL,
                                     .sample = wants(pass, VIEW_PASS_SAMPLES) ? hear_sample : NULL,
+                                    .miss = wants(pass, VIEW_PASS_HEAP) ? hear_heap : NULL,
                                     .allocation = wants(pass, VIEW_PASS_ALLOCATIONS) ? hear_allocation : NULL,
                                     .location = wants(pass, VIEW_PASS_WHERE) ? hear_location : NULL,
                                     .wait = wants(pass, VIEW_PASS_WAITS) ? hear_wait : NULL,
@@ -185,6 +200,7 @@ void view_pass_close(struct view_pass *pass)
     jit_shapes_close(pass->shapes);
     trace_samples_close(&pass->samples);
     free(pass->allocations);
+    free(pass->heap_uses);
     calltree_free(&pass->tree);
     trace_close(pass->reader);
     trace_close(pass->outline);

@@ -24,6 +24,12 @@
 #define VIEW_PASS_TIMELINE    32u
 #define VIEW_PASS_WAITS       64u
 #define VIEW_PASS_ALLOCATIONS 128u
+#define VIEW_PASS_HEAP        512u /* its use after collections */
+
+/* Bytes of the heap that are in use after the collection that begins then. */
+struct heap_use {
+    uint64_t ticks, bytes;
+};
 
 struct view_pass_options {
     const char *path;
@@ -48,6 +54,8 @@ struct view_pass {
     struct calltree_total *totals; /* of the application's methods; the arena's */
     size_t n_totals;
     struct trace_samples samples;
+    struct heap_use *heap_uses; /* owned; in the order of the trace */
+    size_t n_heap_uses, heap_uses_room;
     struct trace_allocation *allocations; /* owned; of all threads, in no order */
     size_t n_allocations, allocations_room;
     struct jit_shapes *shapes;

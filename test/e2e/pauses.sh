@@ -35,6 +35,8 @@ one_by_one() {
     matches "$1: with their causes" "$(cut -d , -f 1,5 "$SCRATCH/pauses")" '^gc_full,System\.gc\(\)'
     starts=$(tr -d '\r' < "$SCRATCH/pauses" | awk -F, 'NR > 1 && $2 > 0' | wc -l)
     between "$1: each at its time" "$starts" 1 "$2"
+    between "$1: and the heap after a full one, in bytes" \
+        "$(tr -d '\r' < "$SCRATCH/pauses" | awk -F, '$1 == "gc_full" { print $7 }' | tail -n 1)" 1 20000000
 }
 
 check() {
