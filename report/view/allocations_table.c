@@ -127,7 +127,8 @@ static void add_facts(const struct allocations *found, struct table *table)
             arena_printf(arena, "allocated  %s in %.1f s, by the JVM's own counters", counted, found->seconds));
     table_metadata_number(table, "sampled_bytes", found->sampled_bytes,
                           arena_printf(arena, "sampled    %" PRIu64 " objects, which alone say %s \u00b1%s%s",
-                                       found->n_samples, sampled, error, is_counted ? "" : "; the JVM counts none"));
+                                       found->n_samples, sampled, error,
+                                       is_counted ? "" : "; the JVM's own counters are not known"));
     table_metadata_number(table, "sampled_bytes_error", found->error, NULL);
     table_metadata_number(table, "seconds", found->seconds, NULL);
 }

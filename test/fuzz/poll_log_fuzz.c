@@ -1,4 +1,4 @@
-/* The log of polled stack samples is written by another process: any bytes, in any pieces. */
+/* The log of polled stack samples, or of allocations, is written by another process: any bytes, in any pieces. */
 #include "core/recorder/poll_sampler.h"
 
 #include <stdlib.h>
@@ -16,6 +16,13 @@ static int take(const struct stack_sample *sample, void *context, struct err *er
     return 0;
 }
 
+static int take_allocation(const struct allocation_sample *sample, void *context, struct err *err)
+{
+    if (sample->class_name == NULL)
+        abort();
+    return take(&sample->stack, context, err);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct poll_sampler *sampler;
@@ -27,6 +34,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         poll_sampler_drain(sampler, take, NULL, &err) == 0 &&
         write(poll_sampler_fd(sampler), data + half, size - half) == (ssize_t)(size - half))
         poll_sampler_drain(sampler, take, NULL, &err);
+    poll_sampler_close(sampler);
+    if (poll_sampler_open(&sampler, 1, &err) < 0)
+        return 0;
+    if (write(poll_sampler_fd(sampler), data, size) == (ssize_t)size)
+        poll_sampler_drain_allocations(sampler, take_allocation, NULL, &err);
     poll_sampler_close(sampler);
     return 0;
 }

@@ -3,6 +3,7 @@
  * pauses, what the recording cost, what samples saw, and the page.
  */
 #include "core/trace/reader.h"
+#include "report/view/allocations.h"
 #include "report/view/cost.h"
 #include "report/html/html.h"
 #include "report/view/pauses_table.h"
@@ -60,6 +61,8 @@ static void make_others(const struct report_trace *trace, const struct view_pass
     if (report_make(trace->source, trace->totals, trace->n_totals,
                     &(struct report_row_options){ .sort = "self", .all = true }, &table, &err) == 0)
         print(&table, out);
+    if (allocations_table(pass, ALLOCATIONS_BY_SITE, &(struct report_row_options){ .all = true }, &table, &err) == 0)
+        print(&table, out);
     if (cost_make(&pass->source, &pass->recompilation, &table, &err) == 0)
         print(&table, out);
 }
@@ -68,7 +71,8 @@ static void report(const char *path, FILE *out)
 {
     static const struct view_pass_options all = { .salvage = true,
                                                   .parts = VIEW_PASS_SAMPLES | VIEW_PASS_STATISTICS |
-                                                           VIEW_PASS_RECOVERY | VIEW_PASS_WHERE | VIEW_PASS_TIMELINE,
+                                                           VIEW_PASS_RECOVERY | VIEW_PASS_WHERE | VIEW_PASS_TIMELINE |
+                                                           VIEW_PASS_ALLOCATIONS,
                                                   .steps_max = 50 };
     struct arena arena = { NULL, 0 };
     struct view_pass_options options = all;

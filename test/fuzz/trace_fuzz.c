@@ -55,6 +55,12 @@ static void hear_miss(void *context, const struct miss_entry *entry)
          entry->space < MISS_SPACES && entry->name.n <= WIRE_TEXT_SHORT_BYTES && entry->kind != MISS_METHOD);
 }
 
+static void hear_allocation(void *context, const struct trace_allocation *allocation)
+{
+    (void)context;
+    hold(allocation->class_name != NULL && trace_allocation_objects(allocation) >= 1);
+}
+
 static void make_sense(const struct listening *listening)
 {
     struct code_location place;
@@ -69,7 +75,7 @@ static void read_all(const uint8_t *bytes, size_t n, bool salvage)
     struct trace_event event;
     struct listening listening = { .shapes = NULL };
     const struct trace_listener listener = {
-        .context = &listening, .jit = hear_jit, .location = hear_place, .miss = hear_miss
+        .context = &listening, .jit = hear_jit, .location = hear_place, .miss = hear_miss, .allocation = hear_allocation
     };
     struct err err;
     uint64_t sum = 0, n_events = 0;
