@@ -216,8 +216,8 @@ static jvmtiError call(const struct work *work, const jclass *classes, jint n, d
     struct priority_boost boost = { .wait_ms = work->purpose == LAST ? 0 : whole_ms(work->batch->wait_ms),
                                     .is_over = is_over,
                                     .context = work };
+    priority_boost_begin(&boost, (uint32_t)n); /* may wait for seconds, in which stacks are asked for */
     method_ids_block(work->jvmti);
-    priority_boost_begin(&boost, (uint32_t)n);
     jvmtiError error = (*work->jvmti)->RetransformClasses(work->jvmti, n, classes);
     method_ids_make(work->jvmti, work->jni);
     priority_boost_end(&boost);
