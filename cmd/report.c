@@ -90,6 +90,7 @@ static int parse(int argc, char **argv, struct report_options *o, struct display
         { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
         DISPLAY_ROW(display),
         { 0, "no-pager", NULL, OPTION_FLAG, &no_pager, "no pager on a terminal" },
+        { 0, "wide", NULL, OPTION_FLAG, &o->wide, "print all columns of the phases, and what the recording cost" },
         { 0, "notes", NULL, OPTION_FLAG, &o->notes, "print all notes below the table, not only three" },
         { 0, "salvage", NULL, OPTION_FLAG, &o->salvage, "skip damaged parts of the trace" },
         OPTIONS_ROWS(words.rows),

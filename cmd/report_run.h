@@ -41,7 +41,7 @@ struct report_options {
     struct report_row_options rows;
     const struct report_view *view;
     const char *argument; /* of the view, or "" */
-    bool csv, json, salvage, java, notes, no_fold;
+    bool csv, json, salvage, java, notes, no_fold, wide;
 };
 
 struct report_run {

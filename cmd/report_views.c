@@ -243,6 +243,7 @@ static int print_table(struct report_run *run, int (*make)(struct report_run *, 
     else if (print_findings(run, err) < 0)
         return -1;
     table.notes_most = run->options->notes ? 0 : NOTES_MOST;
+    table.details_wide = run->options->wide || !report_view_is(run->options->view, "phases") ? 0 : REPORT_DETAILS_WIDE;
     return command_print_table(&table, run->options->csv, run->options->json, run->display, err);
 }
 
@@ -259,7 +260,7 @@ int report_view_print(struct report_run *run, struct err *err)
             print_table(run, make_pauses, false, &ignored);
         return print_table(run, make_hot, false, err);
     }
-    bool has_cost = report_view_is(o->view, "phases") && o->n_paths == 1 && o->threads == NULL &&
+    bool has_cost = o->wide && report_view_is(o->view, "phases") && o->n_paths == 1 && o->threads == NULL &&
                     !trace_samples_are_all(run->traces[0].source->reader);
     return has_cost ? print_table(run, make_cost, false, err) : 0;
 }

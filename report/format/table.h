@@ -76,8 +76,9 @@ struct table {
     const char *notes[TABLE_NOTES_MAX];
     bool is_doubt[TABLE_NOTES_MAX]; /* by note: it makes figures doubtful, and stands before those that explain */
     size_t n_notes;
-    size_t notes_most;  /* in text; 0: all */
-    const char *schema; /* what CSV and JSON promise to keep (mmprof.schema(5)), or NULL */
+    size_t notes_most;     /* in text; 0: all */
+    uint32_t details_wide; /* details 1 to this one that do not fit are not printed: a line names their columns */
+    const char *schema;    /* what CSV and JSON promise to keep (mmprof.schema(5)), or NULL */
     int schema_version;
     bool is_broken; /* no memory, or too many columns, metadata or notes */
 };

@@ -324,6 +324,18 @@ static bool is_shown(const struct table *table, size_t column)
     return !table->columns[column].not_in_text && !is_left_out(table, column);
 }
 
+/* "more columns: Recorded, Faults/s (--wide)". */
+static void name_columns(const struct table *table, bool apart[][TABLE_COLUMNS_MAX], const bool *is_apart, FILE *out)
+{
+    size_t n = 0;
+    for (uint32_t d = 0; d < table->details_wide; d++)
+        for (size_t c = 0; is_apart[d] && c < table->n_columns; c++)
+            if (apart[d][c])
+                fprintf(out, "%s%s", n++ == 0 ? "\nmore columns: " : ", ", table->columns[c].heading);
+    if (n > 0)
+        fputs(" (--wide)\n", out);
+}
+
 static void print_tables(const struct table *table, const struct table_look *look, FILE *out)
 {
     struct view view = { .table = table, .look = look };
@@ -338,12 +350,13 @@ static void print_tables(const struct table *table, const struct table_look *loo
     print_view(&view, false, out);
     if (has_last)
         print_further(&view, last, out);
-    for (uint32_t d = 0; d < TABLE_DETAILS_MAX; d++) {
+    for (uint32_t d = table->details_wide; d < TABLE_DETAILS_MAX; d++) {
         if (!is_apart[d])
             continue;
         fprintf(out, "\n%s\n", table->details[d]);
         print_further(&view, apart[d], out);
     }
+    name_columns(table, apart, is_apart, out);
 }
 
 /* ---- lines of words ---- */

@@ -9,6 +9,8 @@
 #include "report/folding.h"
 #include "report/source.h"
 
+#define REPORT_DETAILS_WIDE 2 /* details that need not be seen first: how rows are known, and waiting */
+
 struct report_row_options {
     const char *sort;                /* "time", "self", "calls", "percall", "cpi", or the name or heading of an event */
     double min_share;                /* of the process' time that a method needs for a row */

@@ -40,7 +40,7 @@ static size_t hidden(struct table *table, bool is_hidden, size_t column)
 }
 
 /* In text that gets too wide, in this order. */
-enum { DETAIL_PROBES = 1, DETAIL_RATES, DETAIL_WAITS };
+enum { DETAIL_PROBES = 1, DETAIL_WAITS = REPORT_DETAILS_WIDE, DETAIL_RATES };
 
 static size_t detail(struct table *t, uint32_t number, size_t column)
 {

@@ -432,6 +432,11 @@ static void test_wide(void)
     CHECK("each kind of details under its heading", reasons != NULL && rates != NULL && reasons < rates);
     CHECK("words are details, too", reasons != NULL && strstr(reasons, "excluded") < rates);
     CHECK("what need not move stays", strstr(text, "Off-CPU/call") < reasons);
+    table.details_wide = 1;
+    text = printed(&table, TEXT, &arena);
+    CHECK("details for wide tables are named only", strstr(text, "\nWhy others have no probes\n") == NULL &&
+                                                        strstr(text, "\nmore columns: No probes because (--wide)\n"));
+    CHECK("others are printed", strstr(text, "\nPer 1,000 instructions\n") != NULL);
     table.n_columns = 6;
     CHECK("one that fits stays one", strstr(printed(&table, TEXT, &arena), "Per 1,000") == NULL);
     arena_free(&arena);
