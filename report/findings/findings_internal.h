@@ -59,6 +59,10 @@ const char *findings_time(const struct findings_making *making, double ns);
 /* The rules' functions, a file for each kind of data. */
 int findings_look_cpu(struct findings_making *making, const struct finding_rule *rule, struct err *err);
 int findings_look_allocation(struct findings_making *making, const struct finding_rule *rule, struct err *err);
+int findings_look_locks(struct findings_making *making, const struct finding_rule *rule, struct err *err);
+int findings_look_io(struct findings_making *making, const struct finding_rule *rule, struct err *err);
+int findings_look_pools(struct findings_making *making, const struct finding_rule *rule, struct err *err);
+int findings_look_paging(struct findings_making *making, const struct finding_rule *rule, struct err *err);
 int findings_look_collector(struct findings_making *making, const struct finding_rule *rule, struct err *err);
 int findings_look_compilers(struct findings_making *making, const struct finding_rule *rule, struct err *err);
 int findings_look_faults(struct findings_making *making, const struct finding_rule *rule, struct err *err);

@@ -206,6 +206,99 @@ static void test_allocations(void)
     arena_free(&arena);
 }
 
+enum { IN_QUOTE = 1, IN_COMPUTE, IN_SLEEP, IN_DRIVER, IN_READ, IN_TAKE, IN_PARK, IN_TASK, IN_POOL };
+
+/* quote computes, which sleeps; reads from a driver's socket; takes from a queue.  A pool's thread waits for tasks. */
+static void write_wait_contexts(struct maker *m)
+{
+    static const struct {
+        uint32_t parent;
+        const char *class_name, *method;
+    } nodes[] = { { 0, "com/acme/Shop", "quote" },
+                  { IN_QUOTE, "com/acme/Shop", "compute" },
+                  { IN_COMPUTE, "java/lang/Thread", "sleep" },
+                  { IN_QUOTE, "org/h2/Driver", "query" },
+                  { IN_DRIVER, "java/net/SocketInputStream", "read" },
+                  { IN_QUOTE, "java/util/concurrent/ArrayBlockingQueue", "take" },
+                  { IN_TAKE, "jdk/internal/misc/Unsafe", "park" },
+                  { 0, "java/util/concurrent/ThreadPoolExecutor", "getTask" },
+                  { IN_TASK, "java/util/concurrent/LinkedBlockingQueue", "take" } };
+    static struct trace_sampled_method methods[sizeof nodes / sizeof *nodes];
+    for (uint32_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
+        methods[i] = (struct trace_sampled_method){ .names.class_name = nodes[i].class_name,
+                                                    .names.method = nodes[i].method,
+                                                    .names.descriptor = "()V" };
+        maker_stack(m, nodes[i].parent, -1, i, &methods[i], 0, 0);
+    }
+}
+
+struct waiting_case {
+    const char *claim;
+    uint32_t every; /* of 80 visits in 10 s: it waits in each such one, and runs in the others */
+    enum trace_cause cause;
+    uint32_t context, owner_context;
+    const char *lock_class, *lines;
+};
+
+static void check_waits(const struct waiting_case *c)
+{
+    struct view_pass pass;
+    struct maker m;
+    maker_open(&m, "waits.dat");
+    maker_thread(&m, 0, "http-1", false);
+    write_wait_contexts(&m);
+    for (uint32_t i = 1; i <= 80; i++) {
+        bool waits = i % c->every == 0;
+        const struct trace_wait wait = { .ticks = i * UINT64_C(125000000),
+                                         .cause = waits ? c->cause : TRACE_CAUSE_ON_CPU,
+                                         .context = waits ? c->context : 0,
+                                         .index = -1,
+                                         .n = 1,
+                                         .weight_ns = 125000000,
+                                         .lock_class = waits ? c->lock_class : "",
+                                         .owner = TRACE_NO_THREAD,
+                                         .owner_context = waits ? c->owner_context : 0 };
+        maker_must(&m, trace_write_wait(m.writer, &wait, &m.err));
+    }
+    maker_close(&m, UINT64_C(10000000000));
+    const struct view_pass_options options = { .path = m.path,
+                                               .parts = VIEW_PASS_SAMPLES | VIEW_PASS_FINDINGS,
+                                               .libraries = folding_read(NULL, &arena, &err) };
+    maker_must(&m, view_pass_read(&options, &arena, &pass, &m.err));
+    CHECK_TEXT(c->claim, lines_of(&pass.source, &pass), c->lines);
+    view_pass_close(&pass);
+    arena_free(&arena);
+}
+
+static void test_waits(void)
+{
+    static const struct waiting_case rows[] = {
+        { "a monitor that others wait for, and who holds it", 2, TRACE_CAUSE_MONITOR, IN_QUOTE, IN_SLEEP,
+          "java/util/LinkedHashMap",
+          "* Shop.quote waits for a monitor (LinkedHashMap) that Shop.compute holds: 5.00 s in all threads, of 10.0 s "
+          "(--view locks)\n\n" },
+        { "not one for a tenth of the time", 10, TRACE_CAUSE_MONITOR, IN_QUOTE, IN_SLEEP, "java/util/LinkedHashMap",
+          "" },
+        { "a socket, by the program's own method, not the driver's", 4, TRACE_CAUSE_SOCKET, IN_READ, 0, "",
+          "* Shop.quote waits for a socket (SocketInputStream.read): 2.50 s in all threads, of 10.0 s (--view "
+          "waits)\n\n" },
+        { "not for a tenth of the time", 10, TRACE_CAUSE_SOCKET, IN_READ, 0, "", "" },
+        { "a pool with nothing left", 2, TRACE_CAUSE_PARK, IN_PARK, 0, "",
+          "* Shop.quote waits for a queue or pool that has nothing left (ArrayBlockingQueue.take): 5.00 s in all "
+          "threads, of 10.0 s (--view waits)\n\n" },
+        { "not for a tenth of the time", 10, TRACE_CAUSE_PARK, IN_PARK, 0, "", "" },
+        { "nor where that is all that the thread does", 1, TRACE_CAUSE_PARK, IN_PARK, 0, "", "" },
+        { "a pool's thread without work is none", 2, TRACE_CAUSE_PARK, IN_POOL, 0, "", "" },
+        { "nor is sleep", 2, TRACE_CAUSE_SLEEP, IN_SLEEP, 0, "", "" },
+        { "memory that is read from disk", 4, TRACE_CAUSE_PAGE, IN_COMPUTE, 0, "",
+          "* Shop.compute waits for memory that must be read from disk (swapped out, or a mapped file): 2.50 s in all "
+          "threads, of 10.0 s (--view waits)\n\n" },
+        { "not for a tenth of the time", 10, TRACE_CAUSE_PAGE, IN_COMPUTE, 0, "", "" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        check_waits(&rows[i]);
+}
+
 static void test_table(void)
 {
     const struct program p = { .price_ms = 3000, .digest_ms = 100 };
@@ -245,6 +338,7 @@ int main(void)
     test_thresholds();
     test_misses();
     test_allocations();
+    test_waits();
     test_table();
     test_list();
     return tap_done();

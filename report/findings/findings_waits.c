@@ -1,0 +1,187 @@
+/*
+ * Findings on waiting: locks that others hold, sockets and files, pools that have nothing left, memory that must be
+ * read from disk.  What waits for work is none; nor are sleep and Object.wait, by which programs do nothing on purpose.
+ */
+#include "report/findings/findings_internal.h"
+
+#include "report/view/wait_sites.h"
+
+#include <math.h>
+#include <string.h>
+
+#define HELD_BY      0.3 /* of the time waited: the holder was seen there */
+#define ALWAYS       0.9 /* of the time of its threads: a thread that only takes work */
+#define METHODS_MOST 3u  /* that have a line, of each rule */
+
+/* Rows of one method, for one thing. */
+struct waiting {
+    const struct wait_row *row; /* that with most time */
+    double ns, error_ns;        /* error_ns: half the 95 % interval */
+};
+
+typedef bool is_kind_fn(const struct wait_row *row);
+
+/* What it waits for, behind "METHOD waits for "; NULL: no memory. */
+typedef const char *words_fn(const struct findings_making *making, const struct wait_row *row);
+
+static bool is_same(const struct wait_row *a, const struct wait_row *b)
+{
+    bool is_lock = wait_row_is_lock(a);
+    return method_name_equals(&a->where, &b->where) && wait_row_is_lock(b) == is_lock &&
+           (!is_lock || (a->lock_class == NULL) == (b->lock_class == NULL)) &&
+           (!is_lock || a->lock_class == NULL || strcmp(a->lock_class, b->lock_class) == 0);
+}
+
+static bool is_of(const struct wait_row *row, is_kind_fn *is_kind)
+{
+    return !row->is_idle && row->where.class_name != NULL && is_kind(row);
+}
+
+/* All rows like row i, of which none comes before it; rows with most time come first.  false: one does. */
+static bool sum_rows(const struct waits *waits, size_t i, is_kind_fn *is_kind, struct waiting *sum)
+{
+    double squares = 0;
+    *sum = (struct waiting){ .row = &waits->rows[i] };
+    for (size_t j = 0; j < waits->n; j++) {
+        const struct wait_row *row = &waits->rows[j];
+        if (!is_of(row, is_kind) || !is_same(row, sum->row))
+            continue;
+        if (j < i)
+            return false;
+        double error_ns = row->error * (double)waits->wall_ns;
+        sum->ns += (double)row->ns;
+        squares += error_ns * error_ns;
+    }
+    sum->error_ns = sqrt(squares);
+    return true;
+}
+
+static int add_waiting(struct findings_making *making, const struct finding_rule *rule, const struct waiting *sum,
+                       words_fn *words_of, const char *view, struct err *err)
+{
+    struct arena *arena = making->source->arena;
+    const char *where = java_names_display(arena, &sum->row->where, JAVA_NAMES_SHORT);
+    const char *words = words_of(making, sum->row), *time = findings_time(making, sum->ns);
+    const char *all = findings_time(making, making->duration_ns);
+    double share = sum->ns / making->duration_ns, error = sum->error_ns / making->duration_ns;
+    if (where == NULL || words == NULL || time == NULL || all == NULL)
+        return err_set(err, "out of memory for findings");
+    const struct finding f = { .subject = where,
+                               .text = arena_printf(arena, "%s waits for %s: %s in all threads, of %s", where, words,
+                                                    time, all),
+                               .view = view,
+                               .cost_ns = sum->ns,
+                               .share = share,
+                               .low = share - error,
+                               .high = share + error };
+    return findings_add(making, rule, &f, err);
+}
+
+static int look_at_waits(struct findings_making *making, const struct finding_rule *rule, is_kind_fn *is_kind,
+                         words_fn *words_of, const char *view, struct err *err)
+{
+    const struct waits *waits = making->pass == NULL ? NULL : &making->pass->waits;
+    struct waiting sum;
+    uint32_t n = 0;
+    for (size_t i = 0; waits != NULL && !(making->is_simulated) && i < waits->n && n < METHODS_MOST; i++) {
+        if (!is_of(&waits->rows[i], is_kind) || !sum_rows(waits, i, is_kind, &sum))
+            continue;
+        if (add_waiting(making, rule, &sum, words_of, view, err) < 0)
+            return -1;
+        n++;
+    }
+    return 0;
+}
+
+/* ---- locks ---- */
+
+static bool is_lock(const struct wait_row *row)
+{
+    return wait_row_is_lock(row);
+}
+
+/* "java.util.LinkedHashMap" is LinkedHashMap. */
+static const char *short_class(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot == NULL ? name : dot + 1;
+}
+
+static const char *words_of_lock(const struct findings_making *making, const struct wait_row *row)
+{
+    struct arena *arena = making->source->arena;
+    const char *kind = row->cause == TRACE_CAUSE_MONITOR ? "a monitor" : "a lock";
+    const char *what =
+        row->lock_class == NULL ? kind : arena_printf(arena, "%s (%s)", kind, short_class(row->lock_class));
+    if (what == NULL || row->holder.class_name == NULL || row->holder_share < HELD_BY)
+        return what;
+    const char *holder = java_names_display(arena, &row->holder, JAVA_NAMES_SHORT);
+    return holder == NULL ? NULL : arena_printf(arena, "%s that %s holds", what, holder);
+}
+
+int findings_look_locks(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+{
+    return look_at_waits(making, rule, is_lock, words_of_lock, "locks", err);
+}
+
+/* ---- the rest ---- */
+
+static const char *with_callee(const struct findings_making *making, const char *what, const struct wait_row *row)
+{
+    struct arena *arena = making->source->arena;
+    const char *label = row->called.class_name == NULL ? "" : java_names_display(arena, &row->called, JAVA_NAMES_SHORT);
+    if (label == NULL || label[0] == '\0')
+        return label == NULL ? NULL : what;
+    return arena_printf(arena, "%s (%s)", what, label);
+}
+
+static bool is_io(const struct wait_row *row)
+{
+    return row->cause == TRACE_CAUSE_SOCKET || row->cause == TRACE_CAUSE_FILE;
+}
+
+static const char *words_of_io(const struct findings_making *making, const struct wait_row *row)
+{
+    return with_callee(making, row->cause == TRACE_CAUSE_SOCKET ? "a socket" : "a file or pipe", row);
+}
+
+int findings_look_io(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+{
+    return look_at_waits(making, rule, is_io, words_of_io, "waits", err);
+}
+
+/* A queue or semaphore that has nothing left; not that of a thread which does nothing but take work. */
+static bool is_pool(const struct wait_row *row)
+{
+    static const char *const names[] = { "Queue", "Deque", "Semaphore", "Exchanger" };
+    bool is_named = false;
+    for (size_t i = 0; row->called.class_name != NULL && i < sizeof names / sizeof *names; i++)
+        is_named = is_named || strstr(row->called.class_name, names[i]) != NULL;
+    return row->cause == TRACE_CAUSE_PARK && is_named && row->mean_waiting < ALWAYS * row->n_threads;
+}
+
+static const char *words_of_pool(const struct findings_making *making, const struct wait_row *row)
+{
+    return with_callee(making, "a queue or pool that has nothing left", row);
+}
+
+int findings_look_pools(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+{
+    return look_at_waits(making, rule, is_pool, words_of_pool, "waits", err);
+}
+
+static bool is_page(const struct wait_row *row)
+{
+    return row->cause == TRACE_CAUSE_PAGE;
+}
+
+static const char *words_of_page(const struct findings_making *making, const struct wait_row *row)
+{
+    (void)making, (void)row;
+    return "memory that must be read from disk (swapped out, or a mapped file)";
+}
+
+int findings_look_paging(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+{
+    return look_at_waits(making, rule, is_page, words_of_page, "waits", err);
+}
