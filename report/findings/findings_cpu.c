@@ -214,8 +214,8 @@ static struct pauses_sum sum_pauses(const struct report_source *source)
     return sum;
 }
 
-#define COLLECTIONS_LEAST 3   /* fewer are no rule of the program */
-#define RECOMPILATION     0.1 /* of the time, in which changed classes were compiled again */
+#define COLLECTIONS_LEAST 3    /* fewer are no rule of the program */
+#define RECOMPILATION     0.05 /* of the time, in which changed classes were compiled again */
 
 int findings_look_collector(struct findings_making *making, const struct finding_rule *rule, struct err *err)
 {

@@ -14,7 +14,7 @@
 #define METHODS_MOST 3u  /* that have a line, of each rule */
 
 /* Rows of one method, for one thing. */
-struct waiting {
+struct waiting_sum {
     const struct wait_row *row; /* that with most time */
     double ns, error_ns;        /* error_ns: half the 95 % interval */
 };
@@ -38,10 +38,10 @@ static bool is_of(const struct wait_row *row, is_kind_fn *is_kind)
 }
 
 /* All rows like row i, of which none comes before it; rows with most time come first.  false: one does. */
-static bool sum_rows(const struct waits *waits, size_t i, is_kind_fn *is_kind, struct waiting *sum)
+static bool sum_rows(const struct waits *waits, size_t i, is_kind_fn *is_kind, struct waiting_sum *sum)
 {
     double squares = 0;
-    *sum = (struct waiting){ .row = &waits->rows[i] };
+    *sum = (struct waiting_sum){ .row = &waits->rows[i] };
     for (size_t j = 0; j < waits->n; j++) {
         const struct wait_row *row = &waits->rows[j];
         if (!is_of(row, is_kind) || !is_same(row, sum->row))
@@ -56,7 +56,7 @@ static bool sum_rows(const struct waits *waits, size_t i, is_kind_fn *is_kind, s
     return true;
 }
 
-static int add_waiting(struct findings_making *making, const struct finding_rule *rule, const struct waiting *sum,
+static int add_waiting(struct findings_making *making, const struct finding_rule *rule, const struct waiting_sum *sum,
                        words_fn *words_of, const char *view, struct err *err)
 {
     struct arena *arena = making->source->arena;
@@ -81,7 +81,7 @@ static int look_at_waits(struct findings_making *making, const struct finding_ru
                          words_fn *words_of, const char *view, struct err *err)
 {
     const struct waits *waits = making->pass == NULL ? NULL : &making->pass->waits;
-    struct waiting sum;
+    struct waiting_sum sum;
     uint32_t n = 0;
     for (size_t i = 0; waits != NULL && !(making->is_simulated) && i < waits->n && n < METHODS_MOST; i++) {
         if (!is_of(&waits->rows[i], is_kind) || !sum_rows(waits, i, is_kind, &sum))

@@ -21,6 +21,7 @@ struct folder {
     uint32_t *heaviest;     /* by row: its method's context with most time */
     uint32_t *depth;        /* by context */
     uint32_t *next;         /* by row: the one that it only calls, or CALLTREE_NONE */
+    uint32_t *stays;        /* by row: the one that it is folded into */
     bool *is_done, *is_hidden;
 };
 
@@ -57,10 +58,11 @@ static int open_folder(struct folder *f)
     f->heaviest = arena_alloc(arena, (f->n + 1) * sizeof *f->heaviest);
     f->next = arena_alloc(arena, (f->n + 1) * sizeof *f->next);
     f->depth = arena_alloc(arena, ((size_t)tree->n_nodes + 1) * sizeof *f->depth);
+    f->stays = arena_alloc(arena, (f->n + 1) * sizeof *f->stays);
     f->is_done = arena_alloc(arena, f->n + 1);
     f->is_hidden = arena_alloc(arena, f->n + 1);
     if (f->is_library == NULL || f->row_of == NULL || f->heaviest == NULL || f->next == NULL || f->depth == NULL ||
-        f->is_done == NULL || f->is_hidden == NULL)
+        f->stays == NULL || f->is_done == NULL || f->is_hidden == NULL)
         return -1;
     memset(f->row_of, 0xff, (size_t)tree->n_methods * sizeof *f->row_of);
     memset(f->next, 0xff, f->n * sizeof *f->next);
@@ -76,12 +78,10 @@ static int open_folder(struct folder *f)
     return 0;
 }
 
-/* Is row a better next one of a row than row b?  The one with more time is, or that is called first. */
+/* Is row a better next one of a row than row b?  The one that is called first is. */
 static bool is_nearer(const struct folder *f, uint32_t a, uint32_t b)
 {
-    if (b == CALLTREE_NONE || f->ranked[a].ticks != f->ranked[b].ticks)
-        return b == CALLTREE_NONE || f->ranked[a].ticks > f->ranked[b].ticks;
-    return f->depth[f->heaviest[a]] < f->depth[f->heaviest[b]];
+    return b == CALLTREE_NONE || f->depth[f->heaviest[a]] < f->depth[f->heaviest[b]];
 }
 
 /* Each row is the next one of those of its callers that only call it. */
@@ -99,27 +99,43 @@ static void find_next(struct folder *f)
             if (caller == CALLTREE_NONE || caller == row || !passes_on(f, caller) ||
                 f->depth[f->heaviest[caller]] >= f->depth[f->heaviest[row]])
                 continue;
-            if (f->ranked[row].ticks >= SAME_TIME * f->ranked[caller].ticks && is_nearer(f, row, f->next[caller]))
+            double ticks = f->ranked[row].ticks, callers = f->ranked[caller].ticks;
+            if (ticks >= SAME_TIME * callers && callers >= SAME_TIME * ticks && is_nearer(f, row, f->next[caller]))
                 f->next[caller] = row;
         }
     }
 }
 
-/* A chain from its outermost row: the innermost one of the program's own stays, or else the last one.  Returns the row
- * that the next chain begins with, or CALLTREE_NONE. */
+/* The rows of a chain from 'first' on, n of them, are folded into one that stays. */
+static void hide_chain(struct folder *f, uint32_t first, uint32_t n, uint32_t stays, uint32_t *n_folded)
+{
+    uint32_t row = first;
+    for (uint32_t i = 0; i < n; i++, row = f->next[row]) {
+        f->is_hidden[row] = row != stays;
+        f->stays[row] = stays;
+        n_folded[f->ranked[stays].total->method] += row != stays;
+    }
+}
+
+/*
+ * A chain from its outermost row: the innermost one of the program's own stays, or else the last one.  Where it runs
+ * into a chain that is folded already, it becomes part of that.  Returns the row that the next chain begins with, or
+ * CALLTREE_NONE.
+ */
 static uint32_t fold_chain(struct folder *f, uint32_t first, uint32_t *n_folded)
 {
     uint32_t row = first, stays = first, n = 0;
     double least = SAME_TIME * f->ranked[first].ticks;
     bool has_own = false;
     for (; row != CALLTREE_NONE && !f->is_done[row] && f->ranked[row].ticks >= least; row = f->next[row], n++) {
-        f->is_done[row] = f->is_hidden[row] = true;
+        f->is_done[row] = true;
         if (!is_listed(f, row) || !has_own)
             stays = row;
         has_own = has_own || !is_listed(f, row);
     }
-    f->is_hidden[stays] = false;
-    n_folded[f->ranked[stays].total->method] = n - 1;
+    bool joins = row != CALLTREE_NONE && f->is_done[row] && f->ranked[f->stays[row]].ticks >= least &&
+                 (!has_own || !is_listed(f, f->stays[row]));
+    hide_chain(f, first, n, joins ? f->stays[row] : stays, n_folded);
     return row;
 }
 
