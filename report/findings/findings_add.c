@@ -5,14 +5,12 @@
 
 #include <string.h>
 
-#define LEAST_COST 0.01 /* of the recording's time: less is no trouble, whatever part of a little it is */
-
 int findings_add(struct findings_making *making, const struct finding_rule *rule, const struct finding *f,
                  struct err *err)
 {
     if (f->text == NULL || f->subject == NULL || f->view == NULL)
         return err_set(err, "out of memory for findings");
-    if (!(f->low > rule->threshold) || !(f->cost_ns >= LEAST_COST * making->duration_ns))
+    if (!(f->low > rule->threshold) || !(f->cost_ns >= rule->least * making->duration_ns))
         return 0;
     if (making->n_found == making->room) {
         size_t room = making->room == 0 ? 32 : 2 * making->room;

@@ -321,10 +321,11 @@ int findings_look_preempted(struct findings_making *making, const struct finding
     const struct finding f = { .subject = "application threads",
                                .text = waited == NULL || ran == NULL
                                            ? NULL
-                                           : arena_printf(making->source->arena,
-                                                          "application threads were preempted and waited %s for a CPU, "
-                                                          "beside %s on one: there are too few CPUs for what runs",
-                                                          waited, ran),
+                                           : arena_printf(
+                                                 making->source->arena,
+                                                 "application threads waited %s for a CPU, and had one for %s: too few "
+                                                 "CPUs for what runs",
+                                                 waited, ran),
                                .view = "timeline",
                                .cost_ns = waited_ns,
                                .share = share,

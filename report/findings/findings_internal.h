@@ -14,6 +14,7 @@ struct finding_rule {
     const char *name;
     double threshold; /* of the finding's share: 0.1 is 10 % */
     double ratio;     /* how many times the rest's; 0: nothing is compared with the rest */
+    double least;     /* that it costs, of the recording's time: less is no trouble, whatever part of a little it is */
     int (*look)(struct findings_making *making, const struct finding_rule *rule, struct err *err);
 };
 

@@ -3,18 +3,28 @@
  */
 #include "report/findings/findings_internal.h"
 
+/* What a finding costs at least, of the recording's time: of the program's own methods, and of all else. */
+#define SMALL 0.01
+#define LARGE 0.02
+
 const struct finding_rule finding_rules[] = {
-    { "lock", 0.1, 0, findings_look_locks },    /* threads that wait for a monitor or lock: of the recording's time */
-    { "io", 0.1, 0, findings_look_io },         /* for sockets and files: the same */
-    { "pool", 0.1, 0, findings_look_pools },    /* for a queue or pool with nothing left: the same */
-    { "paging", 0.1, 0, findings_look_paging }, /* for memory that must be read from disk: the same */
-    { "cpu", 0.1, 0, findings_look_cpu },       /* a method's own code, and what it calls of libraries: of CPU time */
-    { "gc", 0.05, 0, findings_look_collector }, /* the collector's threads: of CPU time; or its pauses: of the time */
-    { "allocation", 0.25, 0, findings_look_allocation }, /* a method's objects: of all bytes allocated */
-    { "jit", 0.25, 0, findings_look_compilers },         /* the JIT compilers: of CPU time */
-    { "misses", 0.03, 3, findings_look_misses }, /* cycles lost to three times the misses of the rest: of all cycles */
-    { "faults", 0.05, 0, findings_look_faults }, /* page faults, at a microsecond each: of CPU time */
-    { "preempted", 0.2, 0, findings_look_preempted }, /* threads that wait for a CPU again: of CPU time */
-    { "stolen", 0.05, 0, findings_look_stolen },      /* what the host of a virtual machine withheld: of CPU time */
-    { NULL, 0, 0, NULL },
+    /* threads that wait in a method of the program's own, of the recording's time: for monitors and locks, sockets and
+     * files, a queue or pool with nothing left, memory that must be read from disk */
+    { "lock", 0.1, 0, SMALL, findings_look_locks },
+    { "io", 0.1, 0, SMALL, findings_look_io },
+    { "pool", 0.1, 0, SMALL, findings_look_pools },
+    { "paging", 0.1, 0, SMALL, findings_look_paging },
+    /* a method's own code and what it calls of libraries, of CPU time; its objects, of all bytes; cycles that are lost
+     * to several times the misses of the rest, of all */
+    { "cpu", 0.1, 0, SMALL, findings_look_cpu },
+    { "allocation", 0.25, 0, SMALL, findings_look_allocation },
+    { "misses", 0.03, 3, SMALL, findings_look_misses },
+    /* of CPU time: the collector (or its pauses, of the time), the JIT compilers, page faults at a microsecond each,
+     * threads that could run and had no CPU, what the host of a virtual machine withheld */
+    { "gc", 0.05, 0, LARGE, findings_look_collector },
+    { "jit", 0.25, 0, LARGE, findings_look_compilers },
+    { "faults", 0.05, 0, LARGE, findings_look_faults },
+    { "preempted", 0.2, 0, LARGE, findings_look_preempted },
+    { "stolen", 0.05, 0, LARGE, findings_look_stolen },
+    { NULL, 0, 0, 0, NULL },
 };

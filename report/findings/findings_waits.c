@@ -67,7 +67,7 @@ static int add_waiting(struct findings_making *making, const struct finding_rule
     if (where == NULL || words == NULL || time == NULL || all == NULL)
         return err_set(err, "out of memory for findings");
     const struct finding f = { .subject = where,
-                               .text = arena_printf(arena, "%s waits for %s: %s in all threads, of %s", where, words,
+                               .text = arena_printf(arena, "%s waits for %s: %s of all threads in %s", where, words,
                                                     time, all),
                                .view = view,
                                .cost_ns = sum->ns,
@@ -162,7 +162,7 @@ static bool is_pool(const struct wait_row *row)
 
 static const char *words_of_pool(const struct findings_making *making, const struct wait_row *row)
 {
-    return with_callee(making, "a queue or pool that has nothing left", row);
+    return with_callee(making, "an empty queue or pool", row);
 }
 
 int findings_look_pools(struct findings_making *making, const struct finding_rule *rule, struct err *err)

@@ -116,10 +116,11 @@ static void test_thresholds(void)
           { .c1_ms = 400, .c2_ms = 3000 },
           "* JIT compilers use 25 % of the CPU time, 3.40 s: the program is still warming up (--view timeline)\n\n" },
         { "not less", { .c1_ms = 400, .c2_ms = 2900 }, "" },
+        { "nor where that is less than 2 % of the time", { .c2_ms = 190, .run_ms = 200 }, "" },
         { "threads that wait for a CPU for more than a fifth of the time that they have one",
           { .preempted_ms = 1700 },
-          "* application threads were preempted and waited 1.70 s for a CPU, beside 8.30 s on one: there are too few "
-          "CPUs for what runs (--view timeline)\n\n" },
+          "* application threads waited 1.70 s for a CPU, and had one for 8.30 s: too few CPUs for what runs (--view "
+          "timeline)\n\n" },
         { "not less", { .preempted_ms = 1600 }, "" },
         { "a host that keeps more than 5 % of the CPU time",
           { .stolen_ns = "510000000" },
@@ -275,24 +276,24 @@ static void test_waits(void)
     static const struct waiting_case rows[] = {
         { "a monitor that others wait for, and who holds it", 2, TRACE_CAUSE_MONITOR, IN_QUOTE, IN_SLEEP,
           "java/util/LinkedHashMap",
-          "* Shop.quote waits for a monitor (LinkedHashMap) that Shop.compute holds: 5.00 s in all threads, of 10.0 s "
+          "* Shop.quote waits for a monitor (LinkedHashMap) that Shop.compute holds: 5.00 s of all threads in 10.0 s "
           "(--view locks)\n\n" },
         { "not one for a tenth of the time", 10, TRACE_CAUSE_MONITOR, IN_QUOTE, IN_SLEEP, "java/util/LinkedHashMap",
           "" },
         { "a socket, by the program's own method, not the driver's", 4, TRACE_CAUSE_SOCKET, IN_READ, 0, "",
-          "* Shop.quote waits for a socket (SocketInputStream.read): 2.50 s in all threads, of 10.0 s (--view "
+          "* Shop.quote waits for a socket (SocketInputStream.read): 2.50 s of all threads in 10.0 s (--view "
           "waits)\n\n" },
         { "not for a tenth of the time", 10, TRACE_CAUSE_SOCKET, IN_READ, 0, "", "" },
         { "a pool with nothing left", 2, TRACE_CAUSE_PARK, IN_PARK, 0, "",
-          "* Shop.quote waits for a queue or pool that has nothing left (ArrayBlockingQueue.take): 5.00 s in all "
-          "threads, of 10.0 s (--view waits)\n\n" },
+          "* Shop.quote waits for an empty queue or pool (ArrayBlockingQueue.take): 5.00 s of all threads in 10.0 s "
+          "(--view waits)\n\n" },
         { "not for a tenth of the time", 10, TRACE_CAUSE_PARK, IN_PARK, 0, "", "" },
         { "nor where that is all that the thread does", 1, TRACE_CAUSE_PARK, IN_PARK, 0, "", "" },
         { "a pool's thread without work is none", 2, TRACE_CAUSE_PARK, IN_POOL, 0, "", "" },
         { "nor is sleep", 2, TRACE_CAUSE_SLEEP, IN_SLEEP, 0, "", "" },
         { "memory that is read from disk", 4, TRACE_CAUSE_PAGE, IN_COMPUTE, 0, "",
-          "* Shop.compute waits for memory that must be read from disk (swapped out, or a mapped file): 2.50 s in all "
-          "threads, of 10.0 s (--view waits)\n\n" },
+          "* Shop.compute waits for memory that must be read from disk (swapped out, or a mapped file): 2.50 s of all "
+          "threads in 10.0 s (--view waits)\n\n" },
         { "not for a tenth of the time", 10, TRACE_CAUSE_PAGE, IN_COMPUTE, 0, "", "" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
