@@ -281,7 +281,7 @@ static void test_waits(void)
         { "not one for a tenth of the time", 10, TRACE_CAUSE_MONITOR, IN_QUOTE, IN_SLEEP, "java/util/LinkedHashMap",
           "" },
         { "a socket, by the program's own method, not the driver's", 4, TRACE_CAUSE_SOCKET, IN_READ, 0, "",
-          "* Shop.quote waits for a socket (SocketInputStream.read): 2.50 s of all threads in 10.0 s (--view "
+          "* Shop.quote waits for a socket (Driver.query): 2.50 s of all threads in 10.0 s (--view "
           "waits)\n\n" },
         { "not for a tenth of the time", 10, TRACE_CAUSE_SOCKET, IN_READ, 0, "", "" },
         { "a pool with nothing left", 2, TRACE_CAUSE_PARK, IN_PARK, 0, "",
