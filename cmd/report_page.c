@@ -81,7 +81,12 @@ int report_page_print(struct report_run *run, struct err *err)
                               .whole = run->whole[0].source,
                               .phases = &parts->phases,
                               .cost = &parts->cost,
-                              .stats = &parts->stats };
+                              .stats = &parts->stats,
+                              .allocations = pass->allocations,
+                              .n_allocations = pass->n_allocations,
+                              .waits = pass->kept_waits,
+                              .n_waits = pass->n_kept_waits,
+                              .libraries = run->libraries };
     if (report_make_table(run, &parts->phases, err) < 0 ||
         cost_make(first->source, &pass->recompilation, &parts->cost, err) < 0 ||
         stats_table(whole->source, whole->totals, whole->n_totals, &o->rows, &pass->metrics, pass->statistics,

@@ -14,7 +14,9 @@
 #define REPORT_VIEWS_MAX  24
 
 /* What the page is made of. */
-#define REPORT_PAGE_PARTS (VIEW_PASS_STATISTICS | VIEW_PASS_RECOVERY | VIEW_PASS_WHERE | VIEW_PASS_TIMELINE)
+#define REPORT_PAGE_PARTS                                                                                       \
+    (VIEW_PASS_STATISTICS | VIEW_PASS_RECOVERY | VIEW_PASS_WHERE | VIEW_PASS_TIMELINE | VIEW_PASS_ALLOCATIONS | \
+     VIEW_PASS_WAIT_STACKS)
 
 struct report_run;
 

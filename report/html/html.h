@@ -24,6 +24,8 @@
  * pauses    pauses_table's of the first one; or NULL, and no_pauses says why.
  * line      the time line of the first one, of at most HTML_STEPS_MAX steps or as many as the user asked for; or NULL,
  *           and no_line says why.
+ * allocations  n_allocations of them, of the first one; waits, likewise, with the classes that are not the
+ *              program's own.
  */
 struct html_page {
     const struct report_trace *traces;
@@ -32,6 +34,11 @@ struct html_page {
     const struct table *phases, *cost, *stats, *where, *hot, *pauses;
     const struct timeline_read *line;
     const char *no_line, *no_where, *no_pauses;
+    const struct trace_allocation *allocations;
+    size_t n_allocations;
+    const struct trace_wait *waits;
+    size_t n_waits;
+    const struct folding_list *libraries;
 };
 
 /*

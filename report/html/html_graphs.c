@@ -6,6 +6,8 @@
 #include "report/export/export_tree.h"
 #include "report/html/html_stacks.h"
 #include "report/sampled_tree.h"
+#include "report/view/wait_sites.h"
+#include "symbolize/java_names.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -105,18 +107,15 @@ static bool put_events(cJSON *graphs, const struct report_source *whole)
 
 /* ---- samples of threads that wait ---- */
 
-/* Outermost first.  Returns how many. */
-static size_t frames_of(struct html_stacks *stacks, const struct trace_reader *reader,
-                        const struct trace_kept_sample *sample, uint32_t *frames)
+/* The methods of a context below a first frame, outermost first.  Returns how many. */
+static size_t frames_of(struct html_stacks *stacks, const struct trace_reader *reader, uint32_t context,
+                        uint32_t *frames)
 {
-    const struct trace_thread *thread = trace_thread(reader, sample->thread);
     size_t n = 1;
-    frames[0] =
-        html_stacks_group(stacks, vm_part_name(thread == NULL ? VM_PART_APPLICATION : vm_part_of(thread->comm)));
-    for (uint32_t node = sample->context; node != 0 && n < FRAMES_MAX; n++) {
-        const struct trace_context *context = trace_context(reader, node);
-        frames[n] = html_stacks_method(stacks, &trace_sampled_method(reader, context->method)->names, HTML_FRAME_JAVA);
-        node = context->parent;
+    for (uint32_t node = context; node != 0 && n < FRAMES_MAX; n++) {
+        const struct trace_context *at = trace_context(reader, node);
+        frames[n] = html_stacks_method(stacks, &trace_sampled_method(reader, at->method)->names, HTML_FRAME_JAVA);
+        node = at->parent;
     }
     for (size_t i = 1, j = n - 1; i < j; i++, j--) {
         uint32_t frame = frames[i];
@@ -124,6 +123,12 @@ static size_t frames_of(struct html_stacks *stacks, const struct trace_reader *r
         frames[j] = frame;
     }
     return n;
+}
+
+static uint32_t part_of(struct html_stacks *stacks, const struct trace_reader *reader, uint32_t number)
+{
+    const struct trace_thread *thread = trace_thread(reader, number);
+    return html_stacks_group(stacks, vm_part_name(thread == NULL ? VM_PART_APPLICATION : vm_part_of(thread->comm)));
 }
 
 /* The application's samples, of threads that waited or that ran. */
@@ -135,9 +140,11 @@ static cJSON *tree_of_samples(const struct report_source *whole, bool waiting)
     bool ok = stacks != NULL && frames != NULL;
     for (size_t i = 0; ok && i < samples->n_kept; i++) {
         const struct trace_kept_sample *sample = &samples->kept[i];
-        if (sample->is_waiting == waiting && (!waiting || sample->context != 0))
-            ok = html_stacks_add(stacks, frames, frames_of(stacks, whole->reader, sample, frames),
-                                 (double)sample->weight_ns) == 0;
+        if (sample->is_waiting != waiting || (waiting && sample->context == 0))
+            continue;
+        frames[0] = part_of(stacks, whole->reader, sample->thread);
+        ok = html_stacks_add(stacks, frames, frames_of(stacks, whole->reader, sample->context, frames),
+                             (double)sample->weight_ns) == 0;
     }
     cJSON *json = ok ? html_stacks_json(stacks, "samples") : NULL;
     html_stacks_free(stacks);
@@ -155,11 +162,104 @@ static bool put_waiting(cJSON *graphs, const struct report_source *whole)
            put_graph(graphs, &waiting, tree_of_samples(whole, true), whole->arena);
 }
 
+/* ---- allocations ---- */
+
+/* The class stands below who allocates; what a sample stands for is that of report/view/allocations.h. */
+static cJSON *tree_of_allocations(const struct html_page *page)
+{
+    const struct report_source *source = page->traces[0].source;
+    struct html_stacks *stacks = html_stacks_new(source->arena);
+    uint32_t *frames = arena_alloc(source->arena, (FRAMES_MAX + 1) * sizeof *frames);
+    bool ok = stacks != NULL && frames != NULL;
+    for (size_t i = 0; ok && i < page->n_allocations; i++) {
+        const struct trace_allocation *one = &page->allocations[i];
+        const char *class_name = java_names_class(source->arena, one->class_name);
+        frames[0] = part_of(stacks, source->reader, one->thread);
+        size_t n = frames_of(stacks, source->reader, one->context, frames);
+        frames[n] = class_name == NULL ? UINT32_MAX : html_stacks_group(stacks, class_name);
+        ok = html_stacks_add(stacks, frames, n + 1, trace_allocation_objects(one) * (double)one->size_bytes) == 0;
+    }
+    cJSON *json = ok ? html_stacks_json(stacks, "bytes") : NULL;
+    html_stacks_free(stacks);
+    return json;
+}
+
+static bool put_allocations(cJSON *graphs, const struct html_page *page)
+{
+    static const struct graph allocated = {
+        "allocation", "Allocated bytes", "bytes", "by the objects that the JVM sampled", "bytes", NULL, NULL
+    };
+    return page->n_allocations == 0 ||
+           put_graph(graphs, &allocated, tree_of_allocations(page), page->traces[0].source->arena);
+}
+
+/* ---- waits ---- */
+
+/* "monitor: java.util.HashMap", "socket"; NULL: no memory. */
+static const char *cause_text(const struct trace_wait *wait, struct arena *arena)
+{
+    const char *name = trace_cause_name(wait->cause);
+    if (wait->lock_class == NULL || wait->lock_class[0] == '\0')
+        return name;
+    const char *class_name = java_names_class(arena, wait->lock_class);
+    return class_name == NULL ? NULL : arena_printf(arena, "%s: %s", name, class_name);
+}
+
+/* As the views 'waits' and 'locks': of the application, without who waits for work. */
+static bool is_counted(const struct html_page *page, const struct trace_wait *wait, bool locks_only)
+{
+    const struct trace_reader *reader = page->traces[0].source->reader;
+    const struct trace_thread *thread = trace_thread(reader, wait->thread);
+    bool is_lock = wait->cause == TRACE_CAUSE_MONITOR || wait->cause == TRACE_CAUSE_LOCK;
+    return wait->weight_ns > 0 && wait->cause != TRACE_CAUSE_ON_CPU && (is_lock || !locks_only) &&
+           (thread == NULL || vm_part_of(thread->comm) == VM_PART_APPLICATION) &&
+           !wait_site_of(reader, page->libraries, wait->context).is_idle;
+}
+
+/* What is waited for stands below the stack; of locks, above all stacks. */
+static cJSON *tree_of_waits(const struct html_page *page, bool locks_only)
+{
+    const struct report_source *source = page->traces[0].source;
+    struct html_stacks *stacks = html_stacks_new(source->arena);
+    uint32_t *frames = arena_alloc(source->arena, (FRAMES_MAX + 1) * sizeof *frames);
+    bool ok = stacks != NULL && frames != NULL;
+    for (size_t i = 0; ok && i < page->n_waits; i++) {
+        const struct trace_wait *wait = &page->waits[i];
+        if (!is_counted(page, wait, locks_only))
+            continue;
+        const char *text = cause_text(wait, source->arena);
+        uint32_t cause = text == NULL ? UINT32_MAX : html_stacks_group(stacks, text);
+        frames[0] = locks_only ? cause : part_of(stacks, source->reader, wait->thread);
+        size_t n = frames_of(stacks, source->reader, wait->context, frames);
+        frames[n] = cause;
+        ok = html_stacks_add(stacks, frames, locks_only ? n : n + 1, (double)wait->weight_ns) == 0;
+    }
+    cJSON *json = ok ? html_stacks_json(stacks, "wait") : NULL;
+    html_stacks_free(stacks);
+    return json;
+}
+
+static bool put_waits(cJSON *graphs, const struct html_page *page)
+{
+    static const struct graph waiting = { "waiting", "Waiting",
+                                          "ns",      "time off the CPU by stack and cause, without who waits for work",
+                                          "wait",    NULL,
+                                          NULL },
+                              locks = { "locks", "Waiting for locks",
+                                        "ns",    "time that threads waited for monitors and locks, by their class",
+                                        "wait",  NULL,
+                                        NULL };
+    struct arena *arena = page->traces[0].source->arena;
+    return page->n_waits == 0 || (put_graph(graphs, &waiting, tree_of_waits(page, false), arena) &&
+                                  put_graph(graphs, &locks, tree_of_waits(page, true), arena));
+}
+
 cJSON *html_graphs(const struct html_page *page)
 {
     cJSON *graphs = cJSON_CreateArray();
     if (graphs != NULL && put_main(graphs, page->whole) && put_waiting(graphs, page->whole) &&
-        put_wall(graphs, page->traces[0].source) && put_events(graphs, page->whole))
+        put_wall(graphs, page->traces[0].source) && put_waits(graphs, page) && put_allocations(graphs, page) &&
+        put_events(graphs, page->whole))
         return graphs;
     cJSON_Delete(graphs);
     return NULL;

@@ -62,15 +62,22 @@ static void hear_ip_sample(void *context, const struct trace_event *event)
         where_hear_ip_sample(pass->finding, event);
 }
 
-static void hear_wait(void *context, const struct trace_wait *wait)
-{
-    struct view_pass *pass = context;
-    waits_hear(pass->waiting, wait);
-}
-
 static bool wants(const struct view_pass *pass, unsigned part)
 {
     return (pass->options.parts & part) != 0;
+}
+
+static void hear_wait(void *context, const struct trace_wait *wait)
+{
+    struct view_pass *pass = context;
+    if (pass->waiting != NULL)
+        waits_hear(pass->waiting, wait);
+    if (!wants(pass, VIEW_PASS_WAIT_STACKS))
+        return;
+    if (vec_reserve(pass->kept_waits, pass->kept_waits_room, pass->n_kept_waits + 1) < 0)
+        err_set(&pass->heard_err, "out of memory for %zu waits", pass->n_kept_waits);
+    else
+        pass->kept_waits[pass->n_kept_waits++] = *wait;
 }
 
 static struct trace_listener listener_of(struct view_pass *pass)
@@ -81,7 +88,7 @@ static struct trace_listener listener_of(struct view_pass *pass)
                                     .miss = wants(pass, VIEW_PASS_HEAP) ? hear_heap : NULL,
                                     .allocation = wants(pass, VIEW_PASS_ALLOCATIONS) ? hear_allocation : NULL,
                                     .location = wants(pass, VIEW_PASS_WHERE) ? hear_location : NULL,
-                                    .wait = wants(pass, VIEW_PASS_WAITS) ? hear_wait : NULL,
+                                    .wait = wants(pass, VIEW_PASS_WAITS | VIEW_PASS_WAIT_STACKS) ? hear_wait : NULL,
                                     .ip_sample = wants(pass, VIEW_PASS_WHERE) ? hear_ip_sample : NULL };
 }
 
@@ -201,6 +208,7 @@ void view_pass_close(struct view_pass *pass)
     trace_samples_close(&pass->samples);
     free(pass->allocations);
     free(pass->heap_uses);
+    free(pass->kept_waits);
     calltree_free(&pass->tree);
     trace_close(pass->reader);
     trace_close(pass->outline);

@@ -24,6 +24,7 @@
 #define VIEW_PASS_TIMELINE    32u
 #define VIEW_PASS_WAITS       64u
 #define VIEW_PASS_ALLOCATIONS 128u
+#define VIEW_PASS_WAIT_STACKS 256u /* each wait, with its stack */
 #define VIEW_PASS_HEAP        512u /* its use after collections */
 
 /* Bytes of the heap that are in use after the collection that begins then. */
@@ -56,6 +57,8 @@ struct view_pass {
     struct trace_samples samples;
     struct heap_use *heap_uses; /* owned; in the order of the trace */
     size_t n_heap_uses, heap_uses_room;
+    struct trace_wait *kept_waits; /* owned; of all threads */
+    size_t n_kept_waits, kept_waits_room;
     struct trace_allocation *allocations; /* owned; of all threads, in no order */
     size_t n_allocations, allocations_room;
     struct jit_shapes *shapes;
