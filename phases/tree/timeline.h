@@ -106,6 +106,15 @@ uint64_t timeline_row_ticks(const struct timeline *timeline, uint32_t row, uint3
 /* Who divides them anew says what a row has: all rows of a step keep their sum. */
 void timeline_set_row_ticks(struct timeline *timeline, uint32_t row, uint32_t step, uint64_t ticks);
 
+/* What a context of the application was given in a step; node 0: it was in none. */
+struct timeline_given {
+    uint32_t node, step;
+    uint64_t ticks;
+};
+
+/* All of that, by step and node; after timeline_rows, until timeline_close. */
+const struct timeline_given *timeline_given(const struct timeline *timeline, size_t *n);
+
 /* ---- regions ---- */
 
 /* The number of steps in which application and collector hardly ran: less than a hundredth of one CPU. */

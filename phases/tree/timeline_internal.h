@@ -25,12 +25,6 @@ struct lane {
     uint32_t n_cells, cells_room;
 };
 
-/* What a node of the tree was given in a step. */
-struct given {
-    uint32_t node, step;
-    uint64_t ticks;
-};
-
 struct timeline {
     struct timeline_options options;
     uint32_t n_rows; /* of timeline_rows */
@@ -42,9 +36,9 @@ struct timeline {
     uint64_t *nothing;         /* metrics of a cell that is not there; owned */
     struct lane *lanes;        /* by thread; owned */
     uint32_t n_lanes;
-    struct given *latest; /* by node: in the step in which it was given something the last time; owned */
+    struct timeline_given *latest; /* by node: in the step in which it was given something the last time; owned */
     uint32_t n_latest;
-    struct given *given; /* before that: node and step may be there several times; owned */
+    struct timeline_given *given; /* before that: node and step may be there several times until timeline_rows; owned */
     size_t n_given, given_room;
     uint32_t near; /* the step that was looked up last, and its ticks */
     uint64_t near_start, near_end;

@@ -14,7 +14,7 @@
 
 static int by_step_and_node(const void *a, const void *b)
 {
-    const struct given *x = a, *y = b;
+    const struct timeline_given *x = a, *y = b;
     if (x->step != y->step)
         return x->step < y->step ? -1 : 1;
     return (x->node > y->node) - (x->node < y->node);
@@ -33,7 +33,7 @@ static void merge(struct timeline *tl)
     tl->n_given = n;
 }
 
-static int keep(struct timeline *tl, const struct given *given)
+static int keep(struct timeline *tl, const struct timeline_given *given)
 {
     if (tl->n_given == tl->given_room) {
         if (tl->n_given >= GIVEN_LEAST)
@@ -51,7 +51,7 @@ int timeline_give(struct timeline *tl, uint32_t node, uint32_t step, uint64_t ti
         return 0;
     if (node >= tl->n_latest && vec_reserve_zeroed(tl->latest, tl->n_latest, (size_t)node + 1) < 0)
         return -1;
-    struct given *latest = &tl->latest[node];
+    struct timeline_given *latest = &tl->latest[node];
     if (latest->ticks > 0 && latest->step != step) {
         if (keep(tl, latest) < 0)
             return -1;
@@ -79,6 +79,20 @@ static uint32_t *find_owners(const struct calltree *tree, const uint32_t *row_of
     return owners;
 }
 
+/* All that was given is merged.  Returns whether there was memory. */
+static bool settle(struct timeline *tl, uint32_t n_nodes)
+{
+    for (uint32_t i = 0; i < tl->n_latest && i < n_nodes; i++)
+        if (tl->latest[i].ticks > 0 && keep(tl, &tl->latest[i]) < 0)
+            return false;
+    free(tl->latest);
+    tl->latest = NULL;
+    tl->n_latest = 0;
+    if (tl->n_given > 0)
+        merge(tl);
+    return true;
+}
+
 int timeline_rows(struct timeline *tl, const struct calltree *tree, const uint32_t *row_of, uint32_t n_methods,
                   uint32_t n_rows, struct err *err)
 {
@@ -89,7 +103,7 @@ int timeline_rows(struct timeline *tl, const struct calltree *tree, const uint32
     }
     uint32_t *owners = find_owners(tree, row_of, n_methods, n_rows);
     tl->rows = calloc(n_words, sizeof *tl->rows);
-    if (owners == NULL || tl->rows == NULL) {
+    if (owners == NULL || tl->rows == NULL || !settle(tl, tree->n_nodes)) {
         free(owners);
         return err_set(err, "out of memory for a time line");
     }
@@ -98,12 +112,12 @@ int timeline_rows(struct timeline *tl, const struct calltree *tree, const uint32
         tl->options.n_metrics = tree->n_metrics;
     for (size_t i = 0; i < tl->n_given; i++)
         tl->rows[(size_t)tl->given[i].step * (n_rows + 1) + owners[tl->given[i].node]] += tl->given[i].ticks;
-    for (uint32_t i = 0; i < tl->n_latest && i < tree->n_nodes; i++)
-        tl->rows[(size_t)tl->latest[i].step * (n_rows + 1) + owners[i]] += tl->latest[i].ticks;
     free(owners);
-    free(tl->given);
-    free(tl->latest);
-    tl->given = tl->latest = NULL;
-    tl->n_given = tl->given_room = tl->n_latest = 0;
     return 0;
+}
+
+const struct timeline_given *timeline_given(const struct timeline *tl, size_t *n)
+{
+    *n = tl->n_given;
+    return tl->given;
 }

@@ -12,7 +12,7 @@ const treeColumns = [
             keyOf(node) === "" ? "n/a" : callsOf(node) > 0 ? formatNs(probeTime(node) / callsOf(node)) : unknown
     ],
     ["CPI", (node) => formatRatio(cpiOf(node))],
-    ["Known by", knownBy]
+    ["Known by", (node) => (span.range === null ? knownBy(node) : unknown)]
 ];
 
 function classOfColumn(heading) {
@@ -47,9 +47,8 @@ function visibleRowsOfTree() {
     const add = (node) => {
         rows.push(node);
         if (!callTree.open.has(node)) return;
-        const rest = callTree.whole.has(node)
-            ? []
-            : node.children.filter((child) => all(child) < smallShare * wholeTime());
+        const small = node.children.filter((child) => all(child) < smallShare * wholeTime()),
+            rest = callTree.whole.has(node) ? [] : small;
         node.children.filter((child) => rest.length < 2 || !rest.includes(child)).forEach(add);
         if (rest.length > 1) rows.push({ parent: node, rest });
     };
@@ -71,6 +70,12 @@ function turnMark(has, isOpen) {
     return html("span", { class: "turn", "aria-hidden": "true" }, has ? (isOpen ? "\u25be" : "\u25b8") : "");
 }
 
+/* "-" says why. */
+function treeCell(text, heading) {
+    const why = text !== unknown ? null : span.range === null ? "no probe recorded its calls" : whyNotInSpan;
+    return html("td", { role: "gridcell", class: classOfColumn(heading), title: why }, text);
+}
+
 function nodeRow(node, columns) {
     const isOpen = callTree.open.has(node),
         has = node.children.length > 0;
@@ -81,7 +86,7 @@ function nodeRow(node, columns) {
     );
     const first = html("td", { role: "gridcell", title: nameOf(node) }, turnMark(has, isOpen), name);
     const cells = columns.map(([heading, format]) =>
-        html("td", { role: "gridcell", class: classOfColumn(heading) }, format(node))
+        treeCell(format(node), heading)
     );
     return treeRow(node, [first, ...cells], { "aria-expanded": has ? String(isOpen) : null });
 }

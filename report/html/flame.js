@@ -287,6 +287,7 @@ function drawFlame() {
     byId("flame-reset").disabled = flame.top === null;
     sayMatches();
     const current = flame.current !== null ? itemOf(flame.current)?.frame : undefined;
+    if (flame.items.length === 0) byId("flame-readout").textContent = "Nothing ran.";
     if (flame.items.length > 0) makeCurrent(current ?? flame.items[0].frame, false);
 }
 
@@ -317,10 +318,11 @@ function showGraph(key) {
         sameAs = (frame) => (frame === null ? null : sameFrame(graph, frame));
     const top = sameAs(flame.top),
         current = sameAs(flame.current);
-    const roots = rootsOfGraph(graph);
+    const roots = rootsOfGraph(graph),
+        isFirst = flame.graph === null;
     flame.graph = graph;
     flame.top = top;
-    if (top === null && roots.length > 1 && roots[0].children.length > 0) flame.top = roots[0];
+    if (isFirst && roots.length > 1 && roots[0].children.length > 0) flame.top = roots[0];
     flame.current = current;
     sayGraph();
     drawFlame();
@@ -340,7 +342,7 @@ function widthSwitch() {
         html(
             "select",
             { id: "flame-widths", onchange: (event) => showGraph(event.target.value) },
-            graphs.map((graph) => option(graph.key, graphLabel(graph)))
+            graphs.map((graph) => html("option", { value: graph.key }, graphLabel(graph)))
         )
     );
 }
@@ -387,6 +389,20 @@ function flameControls() {
         html("button", { type: "button", class: "link", id: "flame-reset", onclick: reset }, "Reset zoom"),
         html("span", { id: "flame-found", class: "quiet", role: "status" })
     );
+}
+
+/* Of another span of time; what is not known of it cannot be chosen. */
+function drawFlameAgain() {
+    data.graphs.forEach((graph) => (graph.roots = undefined));
+    const isShown = (graph) => span.range === null || isKnownInSpan(graph);
+    for (const choice of byId("flame-widths")?.options ?? []) {
+        const graph = data.graphs.find((other) => other.key === choice.value);
+        choice.disabled = !isShown(graph);
+        choice.textContent = graphLabel(graph) + (isShown(graph) ? "" : ": not known of a span");
+    }
+    const graph = isShown(flame.graph) ? flame.graph : data.graphs[0];
+    if (byId("flame-widths") !== null) byId("flame-widths").value = graph.key;
+    showGraph(graph.key);
 }
 
 /* From a table: enlarge the frame of a method with most of what the widths mean.  Returns whether there is one. */

@@ -100,11 +100,18 @@ function treeOfGraph(graph) {
 function rootsOfGraph(graph) {
     if (graph.roots === undefined) {
         const tree = treeOfGraph(graph);
-        const frames = framesOf(tree, graphNumbers(graph, tree, "all"), graphNumbers(graph, tree, "own"), tree === data.tree);
+        const isOfSpan = span.range !== null && isKnownInSpan(graph);
+        const [all, own] = isOfSpan ? [span.all, span.own] : ["all", "own"].map((key) => graphNumbers(graph, tree, key));
+        const frames = framesOf(tree, all, own, tree === data.tree);
         graph.roots = settleFrames(frames);
         graph.whole = graph.roots.reduce((sum, root) => sum + root.all, 0);
     }
     return graph.roots;
+}
+
+/* Of a span of time only the call tree's own clock is known. */
+function isKnownInSpan(graph) {
+    return treeOfGraph(graph) === data.tree && graph.value === data.tree.clock;
 }
 
 /* Those that this trace has numbers of. */

@@ -304,7 +304,8 @@ cJSON *html_data(const struct html_page *page)
         (page->cost == NULL || html_put(json, "cost", html_table(page->cost, source->arena))) &&
         (page->stats == NULL || html_put(json, "stats", stats_json(page->stats, source->arena))) &&
         html_put(json, "timeline", timeline_json(page)) && html_put(json, "parts", parts_json(source)) &&
-        html_put(json, "ip_samples", html_ip_samples(page)) && html_put(json, "tree", html_tree(page->whole, false)) &&
+        html_put(json, "ip_samples", html_ip_samples(page)) &&
+        html_put(json, "tree", html_tree(page->whole, false, page->line)) &&
         html_put(json, "graphs", html_graphs(page)) && html_put(json, "sweep", html_sweep(&page->traces[0])))
         return json;
     cJSON_Delete(json);

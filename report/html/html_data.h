@@ -30,8 +30,17 @@ bool html_metadata(cJSON *json, const struct table *table, struct arena *arena);
  * all it calls.  Contexts with little time are left out, so that HTML_NODES_MAX suffice.
  *
  * times_only  no counters
+ * line        to have what html_steps() makes, as "steps"; or NULL
  */
-cJSON *html_tree(const struct report_source *source, bool times_only);
+cJSON *html_tree(const struct report_source *source, bool times_only, const struct timeline_read *line);
+
+/*
+ * The CPU time of the application's contexts by step: arrays of the same length, of a step, a context and us, sorted by
+ * step; "grain": steps are merged so many to one, the first of which is named.
+ *
+ * drawn  by node of the source's tree: the index of the context that has its time
+ */
+cJSON *html_steps(const struct report_source *source, const struct timeline_read *line, const uint32_t *drawn);
 
 /* What the widths of its flame graph can mean. */
 cJSON *html_graphs(const struct html_page *page);

@@ -86,7 +86,7 @@ static bool put_wall(cJSON *graphs, const struct report_source *measured)
     if (!has_wall_time(measured))
         return true;
     wall.clock = PHASES_WALL;
-    return put_graph(graphs, &wall_time, html_tree(&wall, true), measured->arena) &&
+    return put_graph(graphs, &wall_time, html_tree(&wall, true, NULL), measured->arena) &&
            put_graph(graphs, &off_cpu, NULL, measured->arena);
 }
 

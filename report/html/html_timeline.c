@@ -44,7 +44,8 @@ static bool put_part(cJSON *parts, const struct report_source *source, const str
     cJSON *values = ok ? cJSON_AddArrayToObject(json, "cpus") : NULL;
     for (uint32_t i = 0; values != NULL && ok && i < timeline_n_steps(timeline); i++) {
         struct timeline_cell cell = timeline_cell(timeline, part, i);
-        ok = html_put(values, NULL, rounded(cpus(source, timeline, (double)cell.cpu_ticks, i)));
+        /* Spans of time add them up. */
+        ok = html_put(values, NULL, html_number(cpus(source, timeline, (double)cell.cpu_ticks, i)));
     }
     return ok && values != NULL;
 }

@@ -197,7 +197,20 @@ static bool put_known(struct drawn *drawn, cJSON *json)
     return ok;
 }
 
-cJSON *html_tree(const struct report_source *source, bool times_only)
+/* Where steps of the time line are those of the tree's clock. */
+static bool put_steps(const struct drawn *drawn, const struct timeline_read *line, cJSON *json)
+{
+    const struct report_source *source = drawn->source;
+    uint32_t *of = arena_alloc(source->arena, ((size_t)source->tree->n_nodes + 1) * sizeof *of);
+    bool is_of_clock = source->clock == PHASES_CPU || source->tree->cpu_is_wall;
+    if (line == NULL || !is_of_clock || trace_samples_are_all(source->reader))
+        return true;
+    for (uint32_t i = 1; of != NULL && i < source->tree->n_nodes; i++)
+        of[i] = drawn->tree.owner[i] == CALLTREE_NONE ? 0 : drawn->index[drawn->tree.owner[i]];
+    return of != NULL && html_put(json, "steps", html_steps(source, line, of));
+}
+
+cJSON *html_tree(const struct report_source *source, bool times_only, const struct timeline_read *line)
 {
     struct drawn *drawn = arena_alloc(source->arena, sizeof *drawn);
     struct err err;
@@ -212,7 +225,8 @@ cJSON *html_tree(const struct report_source *source, bool times_only)
         drawn->n_values = N_TIMES;
     cJSON *json = cJSON_CreateObject();
     bool ok = json != NULL && find_indexes(drawn) && put_names(drawn, json) && put_nodes(drawn, json) &&
-              put_known(drawn, json) && html_put(json, "clock", cJSON_CreateString(report_clock_key(source->clock))) &&
+              put_known(drawn, json) && put_steps(drawn, line, json) &&
+              html_put(json, "clock", cJSON_CreateString(report_clock_key(source->clock))) &&
               html_put(json, "least_share", html_number(drawn->share)) &&
               html_put(json, "sampled", cJSON_CreateBool(source->sampled != NULL)) &&
               html_put(json, "contexts", html_number(source->tree->n_nodes - 1.0));

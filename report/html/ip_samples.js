@@ -115,10 +115,12 @@ function hotTable(shown) {
 }
 
 function drawPlaces() {
-    const { where, hot, pauses } = data.ip_samples,
+    const [where, hot, pauses] = ["where", "hot", "pauses"].map((key) => inSpan(data.ip_samples[key])),
         lead = byId("ip-samples-lead");
     lead.textContent =
-        where.why === undefined
+        where.why === undefined && span.range !== null
+            ? spanNote(false)
+            : where.why === undefined
             ? "The kernel sampled " +
               formatCount(where.hits) +
               " times, each " +

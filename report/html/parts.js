@@ -12,7 +12,9 @@ function partBar(row, columns, y, left, width) {
     group.append(svg("text", { x: left - 10, y: y + 14, "text-anchor": "end" }, cellText(row.cells[0])));
     let at = left;
     if (columns.every(([, c]) => cellNumber(row.cells[c]) === null))
-        group.append(svg("text", { class: "quiet", x: left, y: y + 14 }, "none"));
+        group.append(
+            svg("text", { class: "quiet", x: left, y: y + 14 }, span.range === null ? "none" : "not known of this span")
+        );
     for (const [column, c] of columns) {
         const share = cellNumber(row.cells[c]);
         if (share === null || share === 0) continue;
@@ -43,15 +45,15 @@ function partBar(row, columns, y, left, width) {
 }
 
 function drawParts() {
-    const table = data.parts;
+    const table = inSpan(data.parts);
     const columns = table.columns
         .map((column, c) => [column, c])
         .slice(1)
-        .filter(([, c]) => table.rows.some((row) => cellNumber(row.cells[c]) > 0));
+        .filter(([, c]) => data.parts.rows.some((row) => cellNumber(row.cells[c]) > 0));
     const lead = byId("parts-lead"),
         body = byId("parts-body"),
         figure = html("figure", {});
-    lead.textContent = "Who has the time and the events, in per cent of each.";
+    lead.textContent = spanNote(true) + "Who has the time and the events, in per cent of each.";
     body.replaceChildren(
         html(
             "ul",

@@ -8,11 +8,11 @@ function isMethodRow(row) {
 }
 
 const phases = {
-    table: data.phases,
+    table: data.phases /* in a span of time: of that */,
     shown: [] /* indexes of the columns */,
-    rows: data.phases.rows.filter(isMethodRow),
-    others: data.phases.rows.filter((row) => !isMethodRow(row) && row.kind !== "total"),
-    total: data.phases.rows.find((row) => row.kind === "total"),
+    rows: [] /* of methods */,
+    others: [],
+    total: undefined,
     open: new Set(),
     sort: { column: -1, isDescending: true },
     filter: "",
@@ -21,6 +21,15 @@ const phases = {
 
 const nameKey = columnIndex(data.phases, "name") < 0 ? "method" : "name",
     hasIntervals = columnIndex(data.phases, "time_share_error") >= 0;
+
+function readPhases() {
+    const table = inSpan(data.phases);
+    phases.table = table;
+    phases.rows = table.rows.filter(isMethodRow);
+    phases.others = table.rows.filter((row) => !isMethodRow(row) && row.kind !== "total");
+    phases.total = table.rows.find((row) => row.kind === "total");
+    phases.open.clear();
+}
 
 /* The method of a row as the class file calls it. */
 function rowKey(row) {
@@ -208,6 +217,7 @@ function phaseControls() {
         type: "search",
         id: "phase-filter",
         placeholder: "package, class or method",
+        value: phases.filter,
         oninput: (event) => {
             phases.filter = event.target.value;
             drawRows();
@@ -235,20 +245,20 @@ function phaseControls() {
 /* How calls vary within the phases and between them (thesis 3.2.3); the trace itself is described elsewhere. */
 function statsDetails() {
     if (data.stats === undefined || data.stats.rows.length === 0) return null;
-    const said = data.stats.lines.filter((line) => !data.about.lines.includes(line));
+    const said = span.range === null ? data.stats.lines.filter((line) => !data.about.lines.includes(line)) : [];
     return html(
         "details",
         { id: "stats" },
         html("summary", {}, "How much calls vary, and whether the phases differ"),
         said.map((line) => html("p", {}, line)),
-        plainTable(data.stats, "Variation of calls within the phases"),
+        plainTable(inSpan(data.stats), "Variation of calls within the phases"),
         data.stats.notes.map((note) => html("p", { class: "quiet" }, note))
     );
 }
 
 /* Those with something in them; why a method has no probes stands behind its calls. */
 function shownColumns() {
-    const { table } = phases,
+    const table = data.phases,
         reason = columnIndex(table, "reason");
     const shown = table.columns
         .map((_, c) => c)
@@ -272,19 +282,22 @@ function marksSentence() {
     return (
         " " +
         some.join("; ") +
-        (hasIntervals
+        (span.range !== null
+            ? ". No intervals are known of a span."
+            : hasIntervals
             ? ". Shares are of all the time; \u00b1 is half of the 95 % interval of what comes from samples."
             : "; its shares are of that.")
     );
 }
 
 function drawPhases() {
-    const table = phases.table,
-        average = phases.total;
+    readPhases();
+    const { table, total: average } = phases;
     phases.shown = shownColumns();
     if (isOfSamples) byId("phases-title").textContent = "Methods";
     if (isOfSamples) document.querySelector('nav a[href="#phases"]').textContent = "Methods";
     byId("phases-lead").textContent =
+        spanNote(true) +
         (isOfSamples
             ? "The methods that stack samples saw, with all that they call, and the JVM\u2019s own threads; \u00b1 is " +
               "half of the 95 % interval. The column Self is without what they call. "
@@ -317,7 +330,10 @@ function drawPhases() {
     );
     const byTime = columnIndex(table, "time_share");
     const isByTime = phases.rows.every((row, i) => i === 0 || compareTime(phases.rows[i - 1], row, byTime));
-    if (isByTime) sortBy(byTime);
+    if (phases.sort.column >= 0) {
+        saySort(byId("phase-heads"), phases.shown, phases.sort);
+        drawRows();
+    } else if (isByTime) sortBy(byTime);
     else drawRows(); /* as the command line asked for */
 }
 

@@ -79,11 +79,11 @@ function labelOf(row) {
 }
 
 function hottestSentence() {
-    const rows = data.phases.rows
+    const rows = phases.table.rows
         .filter(isMethodRow)
         .map((row) => ({
             name: labelOf(row),
-            share: valueOf(data.phases, row, "self_share") ?? 0,
+            share: valueOf(phases.table, row, "self_share") ?? 0,
             isSampled: row.kind !== "phase"
         }))
         .filter(({ share }) => share >= 0.005)
@@ -158,7 +158,33 @@ function warnings() {
     return said.length === 0 ? null : html("p", { class: "warn" }, "Beware: ", said.join("; "), ".");
 }
 
+/* The same of a span. */
+function spanSentence() {
+    const ns = spanEnd() - spanStart(),
+        names = new Map(line.parts.map((part) => [part.key, part.name]));
+    const shares = [...span.parts]
+        .map(([key, part]) => [names.get(key), span.whole > 0 ? part / span.whole : 0])
+        .filter(([, share]) => share >= 0.01)
+        .sort((a, b) => b[1] - a[1]);
+    return html(
+        "p",
+        {},
+        "From ",
+        html("b", {}, spanText()),
+        ": " + formatNs(span.whole) + " of CPU time, on " + (span.whole / ns).toFixed(2) + " CPUs",
+        shares.length === 0 ? "" : ": ",
+        listed(shares.map(([name, share]) => name + " " + percent(share))),
+        "."
+    );
+}
+
 function drawSummary() {
+    if (span.range !== null) {
+        readPhases();
+        byId("summary").replaceChildren(...[spanSentence(), hottestSentence(), warnings()].filter(Boolean));
+        return;
+    }
+    readPhases();
     byId("summary").replaceChildren(
         ...[timeSentence(), hottestSentence(), cpiSentence(), warnings()].filter(Boolean)
     );

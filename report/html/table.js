@@ -42,6 +42,7 @@ function whyOf(column) {
 function cellTitle(cell, column) {
     const text = cellText(cell);
     if (text === "n/a") return "makes no sense for this row";
+    if (text === unknown && span.range !== null) return whyNotInSpan;
     return text === unknown
         ? "not measured: " + (whyOf(column) || "the notes at the page\u2019s end say why")
         : null;
@@ -96,7 +97,7 @@ function plainHead(column) {
 function plainTable(table, label, why) {
     const shown = table.columns.map((column, c) => c).filter((c) => !table.columns[c].hidden);
     const cellOf = (row, c) => {
-        const isSilent = why !== undefined && cellText(row.cells[c]) === unknown;
+        const isSilent = why !== undefined && span.range === null && cellText(row.cells[c]) === unknown;
         return tableCell(row.cells[c], table.columns[c], isSilent ? { title: "not known: " + why } : {});
     };
     const rowOf = (row) =>

@@ -1,7 +1,7 @@
 /* What happened when: CPUs, CPI or misses, regions, and the phases as a carpet, over one axis of time. */
 
 const line = data.timeline;
-const lineView = { step: 0, rate: 0, redraw: () => {} };
+const lineView = { step: 0, rate: 0, redraw: () => {}, mark: () => {} };
 
 const carpetShades = 16,
     regionColours = 7,
@@ -299,7 +299,9 @@ function drawLine(width) {
         id: "line-chart",
         "aria-valuemin": 0,
         "aria-valuemax": line.steps - 1,
-        "aria-label": "Time line; the arrow keys move through its steps"
+        "aria-label":
+            "Time line; the arrow keys move through its steps" +
+            (canSelectSpan() ? ", with Shift they select a span, Escape selects all" : "")
     });
     let y = drawCpus(chart, width, 24, 120);
     if (curves().length > 0) y = drawRate(chart, width, y + 34, 110);
@@ -319,12 +321,16 @@ function drawLine(width) {
         chart.setAttribute("aria-valuenow", lineView.step);
         chart.setAttribute("aria-valuetext", byId("line-readout").textContent);
     };
-    chart.addEventListener("pointermove", (event) => {
+    const stepOf = (event) => {
         const box = chart.getBoundingClientRect(),
             at = ((event.clientX - box.left) * width) / box.width;
-        go(Math.floor((((at - lineLeft) / (width - lineLeft - lineRight)) * line.end_ns) / line.step_ns));
-    });
+        const step = Math.floor((((at - lineLeft) / (width - lineLeft - lineRight)) * line.end_ns) / line.step_ns);
+        return Math.min(line.steps - 1, Math.max(0, step));
+    };
+    chart.addEventListener("pointermove", (event) => go(stepOf(event)));
+    letSelect(chart, { x, height: y - 22, stepOf, go });
     chart.addEventListener("keydown", (event) => {
+        if (event.shiftKey) return;
         const far = Math.max(1, Math.round(line.steps / 20));
         const to = {
             ArrowLeft: lineView.step - 1,
@@ -367,9 +373,37 @@ function rateControls() {
 }
 
 /* The last step may be shorter. */
+function lengthOf(step) {
+    return Math.min(line.step_ns, line.end_ns - step * line.step_ns);
+}
+
+/* Of a region, those in the span. */
+function stepsOfRegion(number) {
+    const { from, to } = span.range ?? { from: 0, to: line.steps };
+    return line.of_step.map((_, i) => i).filter((i) => i >= from && i < to && line.of_step[i] === number);
+}
+
 function timeOfRegion(number) {
-    const lengthOf = (i) => Math.min(line.step_ns, line.end_ns - i * line.step_ns);
-    return line.of_step.reduce((sum, other, i) => sum + (other === number ? lengthOf(i) : 0), 0);
+    return stepsOfRegion(number).reduce((sum, i) => sum + lengthOf(i), 0);
+}
+
+/* A region as it is within the span: from the time line's own steps. */
+function regionInSpan(region) {
+    if (span.range === null) return region;
+    const steps = stepsOfRegion(region.number),
+        sumOf = (cpus) => steps.reduce((sum, i) => sum + cpus[i] * lengthOf(i), 0);
+    const cpuOf = (key) => sumOf(line.parts.find((part) => part.key === key)?.cpus ?? []) || 0,
+        application = cpuOf("application");
+    return {
+        ...region,
+        n_times: steps.filter((step, i) => steps[i - 1] !== step - 1).length,
+        cpu_ns: application + cpuOf("gc"),
+        rates: region.rates.map(() => null),
+        rows: line.rows
+            .map((row) => ({ label: row.label, share: application > 0 ? sumOf(row.cpus) / application : 0 }))
+            .filter(({ share }) => share > 0.02)
+            .slice(0, 4)
+    };
 }
 
 function regionRow(region) {
@@ -394,7 +428,9 @@ function regionRow(region) {
 
 /* What each region is: the figures, and the phases that make it. */
 function regionTable() {
-    const regions = regionsByTime(),
+    const regions = regionsByTime()
+            .filter((region) => stepsOfRegion(region.number).length > 0)
+            .map(regionInSpan),
         heads = ["Region", "Time", "Times", "CPU\u00a0time", ...line.rates.slice(0, 1).map((rate) => rate.name)];
     if (regions.length === 0) return null;
     const more = html("button", { type: "button", class: "link" }, "all " + plural(regions.length, "region"));
@@ -428,6 +464,13 @@ function regionTable() {
     );
 }
 
+function drawRegionTable() {
+    byId("line-regions").replaceChildren(
+        span.range === null ? "" : html("p", { class: "quiet" }, spanNote(true)),
+        regionTable() ?? ""
+    );
+}
+
 function drawTimeline() {
     const lead = byId("timeline-lead"),
         body = byId("timeline-body");
@@ -449,6 +492,7 @@ function drawTimeline() {
             ? "CPI over time was not measured: " + (whyOf({ key: "cpi" }) || "no such events were asked for") + "."
             : "") +
         (line.collections.length > 0 ? " Marks in the row \u201cGC\u201d: single collections; paler: its threads ran." : "") +
+        (canSelectSpan() ? " Drag over the time line, or hold Shift and press the arrow keys, to select a span: the tables and the flame graph are of that then." : "") +
         (line.stops.length > 0 ? " Marks in the row \u201cmmprof\u201d: it stopped the program to change classes." : "");
     const chart = html("figure", {});
     const parts = line.parts.filter((part) => part.cpus.some((cpus) => cpus > 0));
@@ -469,9 +513,10 @@ function drawTimeline() {
             ),
             chart,
             html("p", { class: "readout quiet", id: "line-readout" }),
-            regionTable()
+            html("div", { id: "line-regions" })
         ].filter(Boolean)
     );
+    drawRegionTable();
     let last = 0;
     lineView.redraw = () => chart.replaceChildren(drawLine(last));
     drawFitting(chart, (width) => {

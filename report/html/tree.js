@@ -48,6 +48,7 @@ function own(node, value = callTree.value) {
 /* 100 %, as in the table of phases: the probes' and the kernel's time are in it, but in no context. */
 function wholeTime() {
     const total = data.phases.rows.find((row) => row.kind === "total");
+    if (span.range !== null) return span.whole;
     return valueOf(data.phases, total, "self_ns") || callTree.roots.reduce((sum, node) => sum + all(node), 0);
 }
 
@@ -99,7 +100,7 @@ function knownKind(node) {
 
 /* Half of the interval of a context's share, as "\u00b11.23"; "" where it is measured, or not known. */
 function intervalOf(node) {
-    const error = data.tree.share_error?.[node.index];
+    const error = span.range === null ? data.tree.share_error?.[node.index] : null;
     return error === null || error === undefined ? "" : "\u00b1" + (100 * error).toFixed(2);
 }
 
@@ -120,14 +121,14 @@ const treeCycles = eventNamed(/^(cpu-)?cycles(:|$)/i),
 
 /* Cycles per instruction of a context with all that it calls, or null. */
 function cpiOf(node) {
-    if (treeCycles === undefined || treeInstructions === undefined) return null;
+    if (treeCycles === undefined || treeInstructions === undefined || span.range !== null) return null;
     const cycles = all(node, treeCycles),
         instructions = all(node, treeInstructions);
     return cycles === null || !(instructions > 0) ? null : cycles / instructions;
 }
 
 function callsOf(node) {
-    return keyOf(node) === "" ? null : own(node, treeValue("calls"));
+    return keyOf(node) === "" || span.range !== null ? null : own(node, treeValue("calls"));
 }
 
 /* An event's column in the table of phases. */
@@ -141,6 +142,7 @@ function isOfKernel(value) {
 
 /* Terms and figures of the other events: per 1,000 instructions, where those are known. */
 function missesOf(node) {
+    if (span.range !== null) return [];
     const instructions = treeInstructions === undefined ? null : all(node, treeInstructions);
     return data.tree.values
         .slice(3)
@@ -197,6 +199,13 @@ function callsTable() {
     );
 }
 
+function treeLead() {
+    return (
+        "Callers above callees, at first of the application alone; a click or Enter enlarges a frame, Escape shows all." +
+        partlyNote()
+    );
+}
+
 function drawTree() {
     const lead = byId("tree-lead"),
         flameBody = html("div", {});
@@ -205,9 +214,7 @@ function drawTree() {
         lead.textContent = "No time was recorded on this clock.";
         return;
     }
-    lead.textContent =
-        "Callers above callees, at first of the application alone; a click or Enter enlarges a frame, Escape shows all." +
-        partlyNote();
+    lead.textContent = treeLead();
     byId("tree-body").replaceChildren(
         flameBody,
         html("h3", {}, "Call tree"),
@@ -216,4 +223,13 @@ function drawTree() {
     openHottest();
     drawCalls(null);
     drawFlameGraph(flameBody);
+}
+
+/* Of another span of time: what is open stays open. */
+function drawTreeAgain() {
+    callTree.value = span.range === null ? treeValue(data.tree.clock) : { all: span.all, own: span.own };
+    callTree.nodes.forEach((node) => node.children.sort((a, b) => all(b) - all(a)));
+    byId("tree-lead").textContent = spanNote(true) + treeLead();
+    drawCalls(null);
+    drawFlameAgain();
 }

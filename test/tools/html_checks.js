@@ -138,6 +138,41 @@ press(chart, "ArrowRight");
 say("the last step is the last", saidAt().includes("region"), saidAt());
 say("regions are explained", all("#region-table tbody tr").length > 0, "none");
 
+/* A span of it. */
+const pressWithShift = (key) => document.getElementById("line-chart").dispatchEvent(
+    new KeyboardEvent("keydown", { key, shiftKey: true, bubbles: true, cancelable: true }));
+const rowOf = (label) => all("#phase-table tr").find((tr) => tr.cells[0]?.textContent === label);
+const timeOf = (label) => Number(rowOf(label).cells[1].textContent), bar = document.getElementById("span-bar");
+const wholeTime = timeOf("Thesis.sortData"), wholeCalls = rowOf("Thesis.sortData").cells[calls].textContent;
+press(chart, "Home");
+for (let i = 0; i < 24; i++) pressWithShift("PageDown");
+say("Shift and an arrow key select a span", !bar.hidden && bar.textContent.startsWith("Only 0.0"), bar.textContent);
+say("a span of all the time has the whole's shares", Math.abs(timeOf("Thesis.sortData") - wholeTime) < 1 + 0.02 * wholeTime,
+    timeOf("Thesis.sortData") + ", " + wholeTime);
+say("selfs add up to 100 %", Math.abs(all("#phase-table tbody tr").reduce((sum, tr) =>
+    sum + (Number(tr.cells[2]?.textContent) || 0), 0) - 100) < 1, texts("#phase-table tbody tr td:nth-child(3)"));
+const noCalls = rowOf("Thesis.sortData").cells[calls];
+say("what is not known of a span says so", noCalls.textContent === "-" && noCalls.title.startsWith("not known of a span"),
+    noCalls.outerHTML);
+press(chart, "Home");
+pressWithShift("ArrowRight");
+say("all follow another span", texts("#flame-readout .name").length === 1 && texts("#summary p")[0].startsWith("From ") &&
+    timeOf("Thesis.sortData") < wholeTime / 2 && texts("#flame-widths option")[1].endsWith("not known of a span"),
+    timeOf("Thesis.sortData") + texts("#summary p")[0]);
+const drag = (type, share) => {
+    const box = chart.getBoundingClientRect();
+    chart.dispatchEvent(new PointerEvent(type, { pointerId: 1, button: 0, clientX: box.left + share * box.width,
+        clientY: box.top + 30, bubbles: true }));
+};
+chart.setPointerCapture = () => {};
+drag("pointerdown", 0.3);
+drag("pointermove", 0.6);
+drag("pointerup", 0.7);
+say("the pointer selects, too", !bar.textContent.startsWith("Only 0.0"), bar.textContent);
+press(chart, "Escape");
+say("Escape gives all back", bar.hidden && timeOf("Thesis.sortData") === wholeTime &&
+    rowOf("Thesis.sortData").cells[calls].textContent === wholeCalls, bar.textContent);
+
 /* Where threads were. */
 const share = (text) => Number(text.replace("< ", ""));
 const cells = (selector, i) => all(selector).map((tr) => tr.cells[i].textContent);

@@ -345,6 +345,9 @@ static void test_timeline(void)
     CHECK_NUMBER("each step is in a region", cJSON_GetArraySize(at(&made, "timeline.of_step")), n);
     CHECK_NUMBER("regions have CPI, too", number_at(&made, "timeline.regions.1.rates.0") * 1000, 2000);
     CHECK_TEXT("and phases", text_at(&made, "timeline.regions.1.rows.0.label"), "B.run");
+    CHECK_NUMBER("contexts have their time by step", cJSON_GetArraySize(at(&made, "tree.steps.us")), n);
+    CHECK_NUMBER("all of it, in us", sum_at(&made, "tree.steps.us"), 800000);
+    CHECK_NUMBER("of the method that ran then", number_at(&made, "tree.steps.node.0"), 1);
     done(&made);
 }
 
