@@ -107,14 +107,38 @@ static bool put_events(cJSON *graphs, const struct report_source *whole)
 
 /* ---- samples of threads that wait ---- */
 
-/* The methods of a context below a first frame, outermost first.  Returns how many. */
-static size_t frames_of(struct html_stacks *stacks, const struct trace_reader *reader, uint32_t context,
-                        uint32_t *frames)
+/* Stacks of one trace. */
+struct graph_stacks {
+    const struct trace_reader *reader;
+    struct html_stacks *stacks;
+    uint32_t *known;  /* by sampled method: for html_stacks_method */
+    uint32_t *frames; /* of the stack that is added */
+};
+
+static bool begin_stacks(struct graph_stacks *g, const struct report_source *source)
 {
+    *g = (struct graph_stacks){ .reader = source->reader, .stacks = html_stacks_new(source->arena) };
+    g->known = arena_alloc(source->arena, ((size_t)trace_n_sampled_methods(source->reader) + 1) * sizeof *g->known);
+    g->frames = arena_alloc(source->arena, (FRAMES_MAX + 1) * sizeof *g->frames);
+    return g->stacks != NULL && g->known != NULL && g->frames != NULL;
+}
+
+static cJSON *end_stacks(struct graph_stacks *g, bool ok, const char *value)
+{
+    cJSON *json = ok ? html_stacks_json(g->stacks, &value, 1) : NULL;
+    html_stacks_free(g->stacks);
+    return json;
+}
+
+/* The methods of a context below a first frame, outermost first.  Returns how many. */
+static size_t frames_of(struct graph_stacks *g, uint32_t context)
+{
+    uint32_t *frames = g->frames;
     size_t n = 1;
     for (uint32_t node = context; node != 0 && n < FRAMES_MAX; n++) {
-        const struct trace_context *at = trace_context(reader, node);
-        frames[n] = html_stacks_method(stacks, &trace_sampled_method(reader, at->method)->names, HTML_FRAME_JAVA);
+        const struct trace_context *at = trace_context(g->reader, node);
+        frames[n] = html_stacks_method(g->stacks, &trace_sampled_method(g->reader, at->method)->names, HTML_FRAME_JAVA,
+                                       &g->known[at->method]);
         node = at->parent;
     }
     for (size_t i = 1, j = n - 1; i < j; i++, j--) {
@@ -125,30 +149,26 @@ static size_t frames_of(struct html_stacks *stacks, const struct trace_reader *r
     return n;
 }
 
-static uint32_t part_of(struct html_stacks *stacks, const struct trace_reader *reader, uint32_t number)
+static uint32_t part_of(struct graph_stacks *g, uint32_t number)
 {
-    const struct trace_thread *thread = trace_thread(reader, number);
-    return html_stacks_group(stacks, vm_part_name(thread == NULL ? VM_PART_APPLICATION : vm_part_of(thread->comm)));
+    const struct trace_thread *thread = trace_thread(g->reader, number);
+    return html_stacks_group(g->stacks, vm_part_name(thread == NULL ? VM_PART_APPLICATION : vm_part_of(thread->comm)));
 }
 
 /* The application's samples, of threads that waited or that ran. */
 static cJSON *tree_of_samples(const struct report_source *whole, bool waiting)
 {
     const struct trace_samples *samples = whole->sampled->samples;
-    struct html_stacks *stacks = html_stacks_new(whole->arena);
-    uint32_t *frames = arena_alloc(whole->arena, FRAMES_MAX * sizeof *frames);
-    bool ok = stacks != NULL && frames != NULL;
+    struct graph_stacks g;
+    bool ok = begin_stacks(&g, whole);
     for (size_t i = 0; ok && i < samples->n_kept; i++) {
         const struct trace_kept_sample *sample = &samples->kept[i];
         if (sample->is_waiting != waiting || (waiting && sample->context == 0))
             continue;
-        frames[0] = part_of(stacks, whole->reader, sample->thread);
-        ok = html_stacks_add(stacks, frames, frames_of(stacks, whole->reader, sample->context, frames),
-                             (double)sample->weight_ns) == 0;
+        g.frames[0] = part_of(&g, sample->thread);
+        ok = html_stacks_add(g.stacks, g.frames, frames_of(&g, sample->context), 0, (double)sample->weight_ns) == 0;
     }
-    cJSON *json = ok ? html_stacks_json(stacks, "samples") : NULL;
-    html_stacks_free(stacks);
-    return json;
+    return end_stacks(&g, ok, "samples");
 }
 
 static bool put_waiting(cJSON *graphs, const struct report_source *whole)
@@ -168,20 +188,18 @@ static bool put_waiting(cJSON *graphs, const struct report_source *whole)
 static cJSON *tree_of_allocations(const struct html_page *page)
 {
     const struct report_source *source = page->traces[0].source;
-    struct html_stacks *stacks = html_stacks_new(source->arena);
-    uint32_t *frames = arena_alloc(source->arena, (FRAMES_MAX + 1) * sizeof *frames);
-    bool ok = stacks != NULL && frames != NULL;
+    struct graph_stacks g;
+    bool ok = begin_stacks(&g, source);
     for (size_t i = 0; ok && i < page->n_allocations; i++) {
         const struct trace_allocation *one = &page->allocations[i];
         const char *class_name = java_names_class(source->arena, one->class_name);
-        frames[0] = part_of(stacks, source->reader, one->thread);
-        size_t n = frames_of(stacks, source->reader, one->context, frames);
-        frames[n] = class_name == NULL ? UINT32_MAX : html_stacks_group(stacks, class_name);
-        ok = html_stacks_add(stacks, frames, n + 1, trace_allocation_objects(one) * (double)one->size_bytes) == 0;
+        g.frames[0] = part_of(&g, one->thread);
+        size_t n = frames_of(&g, one->context);
+        g.frames[n] = class_name == NULL ? UINT32_MAX : html_stacks_group(g.stacks, class_name);
+        ok =
+            html_stacks_add(g.stacks, g.frames, n + 1, 0, trace_allocation_objects(one) * (double)one->size_bytes) == 0;
     }
-    cJSON *json = ok ? html_stacks_json(stacks, "bytes") : NULL;
-    html_stacks_free(stacks);
-    return json;
+    return end_stacks(&g, ok, "bytes");
 }
 
 static bool put_allocations(cJSON *graphs, const struct html_page *page)
@@ -220,23 +238,20 @@ static bool is_counted(const struct html_page *page, const struct trace_wait *wa
 static cJSON *tree_of_waits(const struct html_page *page, bool locks_only)
 {
     const struct report_source *source = page->traces[0].source;
-    struct html_stacks *stacks = html_stacks_new(source->arena);
-    uint32_t *frames = arena_alloc(source->arena, (FRAMES_MAX + 1) * sizeof *frames);
-    bool ok = stacks != NULL && frames != NULL;
+    struct graph_stacks g;
+    bool ok = begin_stacks(&g, source);
     for (size_t i = 0; ok && i < page->n_waits; i++) {
         const struct trace_wait *wait = &page->waits[i];
         if (!is_counted(page, wait, locks_only))
             continue;
         const char *text = cause_text(wait, source->arena);
-        uint32_t cause = text == NULL ? UINT32_MAX : html_stacks_group(stacks, text);
-        frames[0] = locks_only ? cause : part_of(stacks, source->reader, wait->thread);
-        size_t n = frames_of(stacks, source->reader, wait->context, frames);
-        frames[n] = cause;
-        ok = html_stacks_add(stacks, frames, locks_only ? n : n + 1, (double)wait->weight_ns) == 0;
+        uint32_t cause = text == NULL ? UINT32_MAX : html_stacks_group(g.stacks, text);
+        g.frames[0] = locks_only ? cause : part_of(&g, wait->thread);
+        size_t n = frames_of(&g, wait->context);
+        g.frames[n] = cause;
+        ok = html_stacks_add(g.stacks, g.frames, locks_only ? n : n + 1, 0, (double)wait->weight_ns) == 0;
     }
-    cJSON *json = ok ? html_stacks_json(stacks, "wait") : NULL;
-    html_stacks_free(stacks);
-    return json;
+    return end_stacks(&g, ok, "wait");
 }
 
 static bool put_waits(cJSON *graphs, const struct html_page *page)

@@ -16,7 +16,7 @@ struct stacks_frame {
 
 struct stacks_node {
     uint32_t parent, frame; /* parent 0: none */
-    double own, all;
+    double own[HTML_STACKS_VALUES], all[HTML_STACKS_VALUES];
 };
 
 struct html_stacks {
@@ -27,7 +27,7 @@ struct html_stacks {
     struct hash_set paths;     /* a parent and a frame: its node */
     struct stacks_node *nodes; /* owned; from 1 on; callers come before callees */
     uint32_t n_nodes, nodes_room;
-    double sum;
+    double sums[HTML_STACKS_VALUES];
 };
 
 const char *html_frame_key(enum html_frame kind)
@@ -71,10 +71,26 @@ static uint32_t frame_of(struct html_stacks *s, const char *key, const struct st
     return s->n_frames++;
 }
 
-uint32_t html_stacks_method(struct html_stacks *s, const struct method_name *name, enum html_frame kind)
+static const char *copy(struct arena *arena, const char *text)
 {
-    const struct stacks_frame frame = { *name, kind };
-    return frame_of(s, method_name_text(s->arena, name), &frame);
+    return arena_text(arena, text, strlen(text));
+}
+
+uint32_t html_stacks_method(struct html_stacks *s, const struct method_name *name, enum html_frame kind,
+                            uint32_t *known)
+{
+    if (*known != 0)
+        return *known - 1;
+    const char *text = java_names_display(s->arena, name, JAVA_NAMES_FULL);
+    const struct stacks_frame frame = {
+        { copy(s->arena, name->class_name), copy(s->arena, name->method), copy(s->arena, name->descriptor) }, kind
+    };
+    bool is_whole =
+        text != NULL && frame.name.class_name != NULL && frame.name.method != NULL && frame.name.descriptor != NULL;
+    uint32_t number =
+        is_whole ? frame_of(s, arena_printf(s->arena, "%s%s", text, name->descriptor), &frame) : UINT32_MAX;
+    *known = number + 1;
+    return number;
 }
 
 uint32_t html_stacks_group(struct html_stacks *s, const char *title)
@@ -97,21 +113,30 @@ static uint32_t node_below(struct html_stacks *s, uint32_t parent, uint32_t fram
     return slot->value = s->n_nodes++;
 }
 
-int html_stacks_add(struct html_stacks *s, const uint32_t *frames, size_t n, double value)
+int html_stacks_add(struct html_stacks *s, const uint32_t *frames, size_t n, unsigned value, double number)
 {
     uint32_t node = 0;
     for (size_t i = 0; i < n; i++) {
         node = frames[i] == UINT32_MAX ? 0 : node_below(s, node, frames[i]);
         if (node == 0)
             return -1;
-        s->nodes[node].all += value;
+        s->nodes[node].all[value] += number;
     }
-    s->nodes[node].own += value;
-    s->sum += value;
+    s->nodes[node].own[value] += number;
+    s->sums[value] += number;
     return 0;
 }
 
 /* ---- what is drawn ---- */
+
+/* Has a context so much of some value? */
+static bool is_large(const struct html_stacks *s, uint32_t node, double share)
+{
+    for (unsigned v = 0; v < HTML_STACKS_VALUES; v++)
+        if (s->nodes[node].all[v] > 0 && s->nodes[node].all[v] >= share * s->sums[v])
+            return true;
+    return false;
+}
 
 /* A share that leaves room for all that have as much. */
 static double find_share(const struct html_stacks *s)
@@ -120,7 +145,7 @@ static double find_share(const struct html_stacks *s)
     for (; share < 1; share *= 2) {
         size_t n = 0;
         for (uint32_t i = 1; i < s->n_nodes; i++)
-            n += s->nodes[i].all >= share * s->sum;
+            n += is_large(s, i, share);
         if (n <= HTML_NODES_MAX)
             break;
     }
@@ -171,32 +196,46 @@ static bool put_frames(const struct html_stacks *s, cJSON *json)
     return ok;
 }
 
-/* What is left out is in the value of those that are drawn, and in none of their callees. */
-static bool put_nodes(const struct html_stacks *s, cJSON *json, double least, const char *value)
+static bool put_contexts(const struct html_stacks *s, cJSON *json, double share)
 {
     uint32_t *index = arena_alloc(s->arena, ((size_t)s->n_nodes + 1) * sizeof *index), n = 0;
-    cJSON *parent = cJSON_AddArrayToObject(json, "parent"), *name = cJSON_AddArrayToObject(json, "name"),
-          *values = cJSON_AddArrayToObject(json, "values"), *of = cJSON_CreateObject();
-    bool ok = html_put(values, NULL, of) && index != NULL && html_put(of, "name", cJSON_CreateString(value));
-    cJSON *own = ok ? cJSON_AddArrayToObject(of, "own") : NULL, *all = ok ? cJSON_AddArrayToObject(of, "all") : NULL;
+    cJSON *parent = cJSON_AddArrayToObject(json, "parent"), *name = cJSON_AddArrayToObject(json, "name");
+    bool ok = index != NULL;
     for (uint32_t i = 1; ok && i < s->n_nodes; i++) {
         const struct stacks_node *node = &s->nodes[i];
-        if (node->all < least)
+        if (!is_large(s, i, share))
             continue;
         index[i] = n++;
         ok = html_put(parent, NULL, cJSON_CreateNumber(node->parent == 0 ? -1 : (double)index[node->parent])) &&
-             html_put(name, NULL, cJSON_CreateNumber(node->frame)) && html_put(own, NULL, html_number(node->own)) &&
-             html_put(all, NULL, html_number(node->all));
+             html_put(name, NULL, cJSON_CreateNumber(node->frame));
     }
     return ok;
 }
 
-cJSON *html_stacks_json(const struct html_stacks *s, const char *value)
+/* What is left out is in the value of those that are drawn, and in none of their callees. */
+static bool put_value(const struct html_stacks *s, cJSON *values, double share, const char *name, unsigned value)
+{
+    cJSON *json = cJSON_CreateObject();
+    bool ok = html_put(values, NULL, json) && html_put(json, "name", cJSON_CreateString(name));
+    cJSON *own = ok ? cJSON_AddArrayToObject(json, "own") : NULL,
+          *all = ok ? cJSON_AddArrayToObject(json, "all") : NULL;
+    for (uint32_t i = 1; ok && i < s->n_nodes; i++)
+        if (is_large(s, i, share))
+            ok = html_put(own, NULL, html_number(s->nodes[i].own[value])) &&
+                 html_put(all, NULL, html_number(s->nodes[i].all[value]));
+    return ok;
+}
+
+cJSON *html_stacks_json(const struct html_stacks *s, const char *const *names, unsigned n_values)
 {
     cJSON *json = cJSON_CreateObject();
     double share = find_share(s);
-    if (json != NULL && put_frames(s, json) && put_nodes(s, json, share * s->sum, value) &&
-        html_put(json, "least_share", html_number(share)) && html_put(json, "contexts", html_number(s->n_nodes - 1.0)))
+    bool ok = json != NULL && put_frames(s, json) && put_contexts(s, json, share);
+    cJSON *values = ok ? cJSON_AddArrayToObject(json, "values") : NULL;
+    for (unsigned v = 0; ok && v < n_values; v++)
+        ok = put_value(s, values, share, names[v], v);
+    if (ok && html_put(json, "least_share", html_number(share)) &&
+        html_put(json, "contexts", html_number(s->n_nodes - 1.0)))
         return json;
     cJSON_Delete(json);
     return NULL;

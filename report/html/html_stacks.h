@@ -13,24 +13,32 @@ enum html_frame { HTML_FRAME_JAVA, HTML_FRAME_NATIVE, HTML_FRAME_GROUP, HTML_FRA
 /* Its key in the data: "java", "native", "group". */
 const char *html_frame_key(enum html_frame kind);
 
+#define HTML_STACKS_VALUES 2u
+
 struct html_stacks;
 
 /* In the arena, for html_stacks_free; NULL: no memory. */
 struct html_stacks *html_stacks_new(struct arena *arena);
 void html_stacks_free(struct html_stacks *stacks); /* NULL is fine */
 
-/* A method's number as a frame, or that of a group of stacks (a thread, a lock, a class of objects) with this title.
- * Names are borrowed.  The same number for the same names; UINT32_MAX: no memory. */
-uint32_t html_stacks_method(struct html_stacks *stacks, const struct method_name *name, enum html_frame kind);
+/*
+ * A method's number as a frame, or that of a group of stacks (a thread, a lock, a class of objects) with this title.
+ * The same number for the same method, whatever the address of its hidden class; UINT32_MAX: no memory.
+ *
+ * known  by the caller's number of the method in its trace: what was returned before, 0 or 1 more than it; updated
+ */
+uint32_t html_stacks_method(struct html_stacks *stacks, const struct method_name *name, enum html_frame kind,
+                            uint32_t *known);
 uint32_t html_stacks_group(struct html_stacks *stacks, const char *title);
 
-/* Add a stack, outermost frame first, one at least.  Returns 0, or -1: no memory. */
-int html_stacks_add(struct html_stacks *stacks, const uint32_t *frames, size_t n, double value);
+/* Add a stack to a value (below HTML_STACKS_VALUES), outermost frame first, one at least.  Returns 0, or -1: no memory.
+ */
+int html_stacks_add(struct html_stacks *stacks, const uint32_t *frames, size_t n, unsigned value, double number);
 
 /*
- * The tree as html_tree() has it, with one value of that name; contexts with little of it are left out, so that
+ * The tree as html_tree() has it, with values of these names; contexts with little of all of them are left out, so that
  * HTML_NODES_MAX suffice.  NULL: no memory.
  */
-cJSON *html_stacks_json(const struct html_stacks *stacks, const char *value);
+cJSON *html_stacks_json(const struct html_stacks *stacks, const char *const *values, unsigned n_values);
 
 #endif

@@ -191,14 +191,17 @@ static void test_stacks(void)
     const struct method_name run = { "a/B", "run", "()V" }, add = { "a/B", "add", "(I)V" },
                              more = { "a/B", "add", "(J)V" };
     struct html_stacks *stacks = html_stacks_new(&arena);
-    uint32_t lock = html_stacks_group(stacks, "lock a.B"), of_run = html_stacks_method(stacks, &run, HTML_FRAME_JAVA),
-             of_add = html_stacks_method(stacks, &add, HTML_FRAME_JAVA),
-             of_more = html_stacks_method(stacks, &more, HTML_FRAME_NATIVE);
-    CHECK_NUMBER("a method is one frame", html_stacks_method(stacks, &run, HTML_FRAME_JAVA), of_run);
+    const char *const values[] = { "wait" };
+    uint32_t known[4] = { 0 };
+    uint32_t lock = html_stacks_group(stacks, "lock a.B"),
+             of_run = html_stacks_method(stacks, &run, HTML_FRAME_JAVA, &known[0]),
+             of_add = html_stacks_method(stacks, &add, HTML_FRAME_JAVA, &known[1]),
+             of_more = html_stacks_method(stacks, &more, HTML_FRAME_NATIVE, &known[2]);
+    CHECK_NUMBER("a method is one frame", html_stacks_method(stacks, &run, HTML_FRAME_JAVA, &known[3]), of_run);
     const uint32_t first[] = { lock, of_run, of_add }, second[] = { lock, of_run }, third[] = { lock, of_more };
-    int rc = html_stacks_add(stacks, first, 3, 70000);
-    rc += html_stacks_add(stacks, second, 2, 29999) + html_stacks_add(stacks, third, 2, 1);
-    struct made made = { .json = html_stacks_json(stacks, "wait") };
+    int rc = html_stacks_add(stacks, first, 3, 0, 70000);
+    rc += html_stacks_add(stacks, second, 2, 0, 29999) + html_stacks_add(stacks, third, 2, 0, 1);
+    struct made made = { .json = html_stacks_json(stacks, values, 1) };
     CHECK("stacks are added", rc == 0 && made.json != NULL);
     CHECK_NUMBER("each path is a context", number_at(&made, "contexts"), 4);
     CHECK_NUMBER("small ones are left out", cJSON_GetArraySize(at(&made, "parent")), 3);
