@@ -1,6 +1,7 @@
 /*
  * mmprof diff: what differs between two versions of a program, where it is more than chance.
  */
+#include "cmd/diff_page.h"
 #include "cmd/trace_argument.h"
 #include "core/base/text.h"
 #include "report/diff/diff.h"
@@ -13,7 +14,7 @@
 struct diff_options {
     struct display *display;
     struct options_list sides[DIFF_SIDES], limits;
-    const char *clock;
+    const char *clock, *html;
     double min_share, least;
     bool all, csv, json, salvage;
 };
@@ -87,6 +88,8 @@ static int parse(int argc, char **argv, struct diff_options *o, bool *done, stru
         { 0, "min-share", "SHARE", OPTION_FRACTION, &o->min_share, "leave out phases with less of the time (1%)" },
         { 0, "least", "SHARE", OPTION_FRACTION, &o->least, "ignore smaller changes (1%)" },
         { 0, "all", NULL, OPTION_FLAG, &o->all, "print all methods and metrics" },
+        { 0, "html", "FILE", OPTION_TEXT, &o->html,
+          "write a page for a browser: a differential flame graph, the table" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
         DISPLAY_ROW(o->display),
@@ -95,7 +98,13 @@ static int parse(int argc, char **argv, struct diff_options *o, bool *done, stru
     };
     if (parse_words(rows, argc, argv, o, done, err) < 0)
         return -1;
-    if (*done || (o->sides[DIFF_BEFORE].n > 0 && o->sides[DIFF_AFTER].n > 0))
+    if (*done)
+        return 0;
+    if (o->html != NULL && (o->csv || o->json)) {
+        err_set(err, "--html writes a page, and --%s a table", o->csv ? "csv" : "json");
+        return err_next(err, "run 'mmprof diff' once for each");
+    }
+    if (o->sides[DIFF_BEFORE].n > 0 && o->sides[DIFF_AFTER].n > 0)
         return 0;
     err_set(err, "nothing to compare");
     return err_next(err, "name a trace before and one after a change: mmprof diff before.dat after.dat");
@@ -162,7 +171,9 @@ static int run(const struct diff_options *o, struct arena *arena, struct err *er
     if (report_clock_parse(o->clock, &options.clock, err) < 0 || diff_read(&diff, &options, arena, err) < 0 ||
         parse_limits(&diff, o, limits, err) < 0 || diff_compare(&diff, err) < 0 ||
         diff_table(&diff, !o->csv && !o->json, table, err) < 0 ||
-        display_close(o->display, command_print_table(table, o->csv, o->json, o->display, err), err) < 0)
+        (o->html != NULL
+             ? diff_page_print(&diff, table, o->html, err)
+             : display_close(o->display, command_print_table(table, o->csv, o->json, o->display, err), err)) < 0)
         return -1;
     size_t n_broken = 0;
     fflush(stdout);

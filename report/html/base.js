@@ -2,6 +2,14 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 
+/* A comparison has a flame graph and a table, and nothing of a recording. */
+if (data.diff !== undefined)
+    Object.assign(data, {
+        about: { info: {}, events: [], lines: [] },
+        phases: { columns: [], rows: [], notes: [] },
+        tree: { parent: [], names: [], keys: [], kinds: [], name: [], values: [], clock: "" }
+    });
+
 /* A trace that has nothing but stack samples: what there is not, is left out. */
 const isOfSamples = data.about.info["recording.mode"] === "samples";
 

@@ -73,6 +73,7 @@ function coloursOf(frame) {
     if (frame.kind === "others") return ["var(--wash)", "var(--ink)"];
     if (flame.pattern !== null)
         return isMatch(frame) ? ["var(--match)", "var(--on-match)"] : ["var(--wash)", "var(--quiet)"];
+    if (data.diff !== undefined) return changeColours(frame);
     if (flame.colourBy === "kind") return ["var(--frame-" + frame.kind + ")", "var(--on-frame)"];
     const strength = strengthOf(frame);
     return [shade(strength), inkOn(strength)];
@@ -133,9 +134,11 @@ function search() {
 
 function figuresOf(frame) {
     const { graph } = flame,
-        shareOf = (number) => formatOf(graph, number) + ", " + percent(number / graph.whole);
+        shareOf = (number) =>
+            formatOf(graph, number) + (graph.unit === "share" ? "" : ", " + percent(number / graph.whole));
     const node = graph.value === data.tree.clock ? frame.node : null,
         calls = node === null ? null : callsOf(node);
+    if (data.diff !== undefined && frame.kind !== "others") return changeFigures(frame);
     return [
         [graphLabel(graph), shareOf(frame.all) + (node === null ? "" : (intervalOf(node) && " " + intervalOf(node)))],
         frame.kind === "others" ? null : ["Self", shareOf(frame.own)],
@@ -306,6 +309,10 @@ function sayGraph() {
     const kinds = new Set();
     const add = (frames) => frames.forEach((frame) => (kinds.add(frame.kind), add(frame.children)));
     add(rootsOfGraph(graph));
+    if (data.diff !== undefined) {
+        byId("flame-legend").replaceChildren(...changeLegend());
+        return;
+    }
     byId("flame-legend").replaceChildren(
         ...Object.entries(frameKinds)
             .filter(([kind]) => kinds.has(kind))
@@ -373,7 +380,7 @@ function flameControls() {
         "div",
         { class: "controls" },
         widthSwitch(),
-        colourSwitch(),
+        data.diff !== undefined ? null : colourSwitch(),
         html(
             "label",
             {},

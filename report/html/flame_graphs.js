@@ -25,6 +25,7 @@ function frameKind(kind, node) {
     if (kind === "kernel" || kind === "native") return kind;
     if (partsOfJvm.includes(kind)) return "jvm";
     if (kind !== "java") return "group";
+    if (data.diff !== undefined) return "compared";
     return node === null ? "samples" : knownKind(node);
 }
 
@@ -124,6 +125,7 @@ function graphsWithNumbers() {
 
 function formatOf(graph, number) {
     if (graph.unit === "ns") return formatNs(number);
+    if (graph.unit === "share") return percent(number);
     return graph.unit === "bytes" ? formatBytes(number) : formatCount(number);
 }
 

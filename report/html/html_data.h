@@ -74,4 +74,7 @@ bool html_put(cJSON *to, const char *key, cJSON *item);
  */
 int html_print_json(const cJSON *json, FILE *out, struct err *err);
 
+/* Write a page with such data.  Likewise. */
+int html_write_json(const cJSON *json, FILE *out, struct err *err);
+
 #endif

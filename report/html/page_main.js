@@ -6,7 +6,12 @@ if (isOfSamples)
         document.querySelector('nav a[href="#' + id + '"]').remove();
     }
 
-const draws = isOfSamples ? [drawHead, drawSummary, drawPhases, drawTree, drawAbout] : [drawHead, drawSummary, drawPhases, drawTimeline, drawParts, drawPlaces, drawTree, drawSweep, drawAbout];
+if (data.diff !== undefined) {
+    document.querySelectorAll("main > section, header > nav").forEach((element) => element.id === "tree" || element.remove());
+    byId("tree-title").textContent = "Flame graph of the differences";
+}
+
+const draws = data.diff !== undefined ? [drawDiff] : isOfSamples ? [drawHead, drawSummary, drawPhases, drawTree, drawAbout] : [drawHead, drawSummary, drawPhases, drawTimeline, drawParts, drawPlaces, drawTree, drawSweep, drawAbout];
 for (const draw of draws) {
     try {
         draw();

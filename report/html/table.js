@@ -62,7 +62,7 @@ function tableCell(cell, column, attributes) {
     return html(
         "td",
         {
-            class: isNone ? "none" : column.unit === "text" ? "text" : null,
+            class: (isNone ? "none " : "") + (column.unit === "text" ? "text" : "") || null,
             title: cellTitle(cell, column) ?? (column.unit === "text" ? text : null),
             ...attributes
         },

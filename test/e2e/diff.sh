@@ -95,6 +95,8 @@ refused "one against two" 'or at least two on each' --before before1.dat --after
 refused "a limit that is none" "next: name a metric" --fail-on 'time=5%' before1.dat after1.dat
 refused "a metric that is none" "next: they have time, self, adjusted, share, calls, time/call" \
     --fail-on 'colour>5%' before1.dat after1.dat
+refused "a page and a table" "next: run 'mmprof diff' once for each" --html none.html --json before1.dat after1.dat
+refused "a page that cannot be written" 'next: choose another path' --html none/page.html before1.dat after1.dat
 refused "a trace that is none" 'gone\.dat' before1.dat gone.dat
 
 done_testing

@@ -156,6 +156,8 @@ dump $trace
 dump --tables $trace
 diff $trace $trace
 diff --json $trace $trace
+diff --html - $trace $trace
+diff --html /dev/full $trace $trace
 report $trace
 report --csv $trace
 report --timeline --json $trace
