@@ -13,7 +13,7 @@ sample() {
 
 sample
 is "no process: exit status" $status 1
-matches "and what to do" "$errors" '^  next: name a running one with -p PID, or start one with .mmprof sample -- java'
+matches "and what to do" "$errors" '^  next: name (a running|one by its PID).*, or start one with .*-- java'
 sample -p $$
 is "a process that is no JVM: exit status" $status 1
 matches "is said" "$errors" 'not a .*JVM|no .*JVM|is no'
@@ -25,7 +25,7 @@ sample -p $$ --tree-size 1K
 matches "so is a tree without room" "$errors" "a calling context tree of 1024 bytes is too small"
 
 sample -p $$ -- true
-matches "a process or a command, not both" "$errors" "both a process .* and a command"
+matches "a process or a command, not both" "$errors" "both a (JVM|process) .* and a command"
 sample -c 1000 -p $$
 matches "a number of events of which there is none" "$errors" "no event is given"
 sample -e page-faults -c 100 -F 100 -p $$
@@ -206,7 +206,7 @@ holds "what is read with samples tells methods apart: $touches and $computes fau
 
 sample --mechanism polling -F 199 -- "$jdk/bin/java" -cp "$classes" target.Faults 0.4
 is "--mechanism polling: the agent samples a program to its end" "$status$errors" 0
-matches "and finds its methods, at safepoints" "$said" '^Faults.main .* [1-9][0-9]* '
+matches "and finds its methods, at safepoints" "$said" '^Faults.main .* [1-9][0-9]*( |$)'
 
 # Of all time of application threads: three that wait all the time and main are a quarter each less what 'turns' has.
 sample --wall -F 199 -d 0.9 --json -- "$jdk/bin/java" -cp "$classes" target.Waits 1.2
