@@ -87,9 +87,9 @@ static int32_t known_tid(const struct vm_threads *threads, int32_t inner_tid)
 static void read_ids(struct vm_threads *threads)
 {
     uint32_t n = threads->n_list;
-    uint64_t *words = malloc(((size_t)n + 1) * 2 * sizeof *words), *addresses = words + n;
+    uint64_t *words = malloc(((size_t)n + 1) * sizeof *words), *addresses = malloc(((size_t)n + 1) * sizeof *addresses);
     struct vm_thread *all = malloc(((size_t)n + 1) * sizeof *all);
-    if (words != NULL && all != NULL) {
+    if (words != NULL && addresses != NULL && all != NULL) {
         for (uint32_t i = 0; i < n; i++)
             addresses[i] = threads->list[i] + at.os_thread;
         vm_read_words(addresses, n, words);
@@ -104,6 +104,7 @@ static void read_ids(struct vm_threads *threads)
         threads->n = n;
     }
     free(words);
+    free(addresses);
     free(all);
 }
 

@@ -233,7 +233,8 @@ sample --wall -F 99 -d 1.5 -o "$trace" -p ${test_pids[-1]}
 wait "${test_pids[-1]}"
 for cause in monitor lock park object_wait sleep socket; do
     measured=$(awk -v cause=$cause '$1 == cause { print $2 / 2.2e9 }' "$SCRATCH/waited")
-    sampled=$(awk -F, -v cause=$cause '$1 == cause && !/Waiting.main/ { ns += $5 } END { print ns / 1.5e9 }' "$SCRATCH/waits")
+    sampled=$(awk -F, -v cause=$cause \
+        '$1 == cause && !/Waiting.main/ { ns += $5 } END { print ns / 1.5e9 }' "$SCRATCH/waits")
     holds "--wall: threads wait for cause $cause for $sampled s a second, by their own clock $measured" \
         awk -v s="$sampled" -v m="$measured" 'BEGIN { exit !(s > 0.55 * m && s < 1.5 * m) }'
 done

@@ -127,7 +127,7 @@ static void test_waits(void)
         first = { 900, 1, TRACE_CAUSE_MONITOR, 3, 41, 2, true, 3, 70000000, "java/util/HashMap", 0, 2 },
         second = { 880, 0, TRACE_CAUSE_READY, 0, -1, 0, false, 1, 5, "", TRACE_NO_THREAD, 0 },
         third = { 890, 0, TRACE_CAUSE_LOCK, 1, 0, 0, false, 1, 9, "java/util/HashMap", TRACE_NO_THREAD, 0 };
-    struct trace_wait heard[2], bad = first;
+    struct trace_wait heard[2] = { first, first }, bad = first;
     struct maker m;
     struct trace_reader *reader;
     struct trace_event event;
