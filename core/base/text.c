@@ -167,7 +167,7 @@ void text_shorten(const char *text, size_t columns, char *to, size_t room)
     drop_parameters(text + strspn(text, " "), name, sizeof name);
     n = text_columns(name);
     size_t left = columns - blanks, tail = last_parts(name);
-    tail = tail < left * 2 / 3 ? left * 2 / 3 : tail;
+    tail = tail > 0 && tail < left * 2 / 3 ? left * 2 / 3 : tail;
     tail = tail > left - 1 ? left - 1 : tail;
     if (n <= left)
         snprintf(to, room, "%*s%s", (int)blanks, "", name);

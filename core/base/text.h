@@ -40,9 +40,9 @@ void text_print_json(FILE *out, const char *json);
 size_t text_columns(const char *text);
 
 /*
- * Text of at most so many columns (8 or more) into room bytes (4 for each column, and one): a name that is longer is
- * cut in its middle, "...", so that its indentation, its beginning, and its last two parts, class and method, stay;
- * what is in a method's parentheses goes first.
+ * Text of at most so many columns (8 or more) into room bytes (4 for each column, and one).  A name that is longer is
+ * cut in its middle, so that its indentation, its beginning, and its last two parts, class and method, stay; what is in
+ * a method's parentheses goes first.  Text without dots is cut at its end.
  */
 void text_shorten(const char *text, size_t columns, char *to, size_t room);
 

@@ -25,8 +25,9 @@ static void test_names(void)
         { "deep indentation leaves eight columns", "                    a.b.Class.method", 12, "    \u2026.method" },
         { "what is added to a name stays", "org.apache.Valve.invoke (+2 frames)", 26,
           "o\u2026Valve.invoke (+2 frames)" },
-        { "a character is a column", "\u00e4\u00f6\u00fc\u00e4\u00f6\u00fc\u00e4\u00f6\u00fc\u00e4", 8,
-          "\u00e4\u00f6\u2026\u00fc\u00e4\u00f6\u00fc\u00e4" },
+        { "without dots it is cut at its end; a character is a column",
+          "\u00e4\u00f6\u00fc\u00e4\u00f6\u00fc\u00e4\u00f6\u00fc\u00e4", 8,
+          "\u00e4\u00f6\u00fc\u00e4\u00f6\u00fc\u00e4\u2026" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char cut[256];
