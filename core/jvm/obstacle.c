@@ -1,5 +1,7 @@
 #include "core/jvm/obstacle.h"
 
+#include "core/jvm/kind.h"
+
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,13 +23,16 @@ bool jvm_is_on_musl(pid_t pid)
 enum jvm_obstacle jvm_obstacle_find(const struct jvm_process *process, const struct jvm_flags *flags,
                                     const struct jvm_release *release)
 {
+    struct jvm_kind kind = { .is_openj9 = false };
     if (process->uid != geteuid() && geteuid() != 0)
         return JVM_OBSTACLE_USER;
+    if (jvm_kind_find(process->pid, &kind) == 0 && kind.is_openj9)
+        return JVM_OBSTACLE_OPENJ9;
     if (release != NULL && release->is_openj9)
         return JVM_OBSTACLE_OPENJ9;
     if (release != NULL && release->major < JVM_RELEASE_MIN)
         return JVM_OBSTACLE_OLD;
-    if (jvm_is_on_musl(process->pid))
+    if (kind.is_musl)
         return JVM_OBSTACLE_MUSL;
     if (flags->attach_disabled || process->attach_disabled)
         return JVM_OBSTACLE_DISABLED;
@@ -36,6 +41,21 @@ enum jvm_obstacle jvm_obstacle_find(const struct jvm_process *process, const str
     if (process->is_stopped)
         return JVM_OBSTACLE_STOPPED;
     return process->catches_quit || jvm_listens(process) ? JVM_OBSTACLE_NONE : JVM_OBSTACLE_SIGNAL;
+}
+
+int jvm_obstacle_refuse(enum jvm_obstacle obstacle, pid_t pid, struct err *err)
+{
+    if (obstacle == JVM_OBSTACLE_OPENJ9)
+        return jvm_kind_check(&(struct jvm_kind){ .is_openj9 = true }, pid, "", err);
+    if (obstacle == JVM_OBSTACLE_OLD) {
+        err_set(err, "JVM %d is older than JDK %d, and mmprof does not know its structures", (int)pid, JVM_RELEASE_MIN);
+        return err_next(err, "run the program on HotSpot %d or later", JVM_RELEASE_MIN);
+    }
+    if (obstacle == JVM_OBSTACLE_MUSL) {
+        err_set(err, "JVM %d runs on musl libc, and mmprof's agent needs glibc", (int)pid);
+        return err_next(err, "run the program in an image with glibc (Debian, Ubuntu, RHEL), not in one of Alpine");
+    }
+    return 0;
 }
 
 const char *jvm_obstacle_word(enum jvm_obstacle obstacle)

@@ -30,6 +30,12 @@ enum jvm_obstacle jvm_obstacle_find(const struct jvm_process *process, const str
 /* In one word, as 'mmprof ps' prints it: "yes" for none. */
 const char *jvm_obstacle_word(enum jvm_obstacle obstacle);
 
+/*
+ * Those that will not pass and that loading the agent would not tell well: -1 with *err set, and what to do.  0: none
+ * of these; another is told when it is met.
+ */
+int jvm_obstacle_refuse(enum jvm_obstacle obstacle, pid_t pid, struct err *err);
+
 /* It listens at its socket already, so that it needs no signal. */
 bool jvm_listens(const struct jvm_process *process);
 

@@ -1,5 +1,7 @@
 #include "core/jvm/process.h"
 
+#include "core/jvm/kind.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -163,16 +165,13 @@ int jvm_process_inspect(pid_t pid, struct jvm_process *process, struct err *err)
         err_set(err, "process %d belongs to user '%s'", (int)pid, owner == NULL ? "?" : owner->pw_name);
         return err_next(err, "run mmprof as that user or as root");
     }
-    char libjvm[256];
-    int is_jvm = jvm_process_maps(pid, "/libjvm.so", libjvm, sizeof libjvm);
-    if (is_jvm < 0) {
+    struct jvm_kind kind;
+    if (jvm_kind_find(pid, &kind) < 0) {
         err_set(err, "cannot read process %d: %s", (int)pid, strerror(errno));
         return err_next(err, "run mmprof as the JVM's user or as root");
     }
-    if (is_jvm == 0) {
-        err_set(err, "process %d ('%.60s') is not a HotSpot JVM", (int)pid, process->command);
-        return err_next(err, "list the JVMs with 'mmprof ps'; a JVM that just started may need another second");
-    }
+    if (jvm_kind_check(&kind, pid, process->command, err) < 0)
+        return -1;
     if (process->attach_disabled) {
         err_set(err, "JVM %d does not let anybody attach (-XX:+DisableAttachMechanism)", (int)pid);
         return err_next(err, "start it without that option, or under mmprof: mmprof record -- java ...");

@@ -4,6 +4,7 @@
 #include "core/jvm/attach.h"
 #include "core/jvm/flags.h"
 #include "core/jvm/metaspace.h"
+#include "core/jvm/obstacle.h"
 #include "core/recorder/bring_agent.h"
 #include "core/recorder/metadata.h"
 #include "core/wire/setting.h"
@@ -360,6 +361,19 @@ static int prepare_changed(struct recorder *r, struct err *err)
     return 0;
 }
 
+/* Of a running one: is it a JVM that the agent can be loaded into, as far as files tell? */
+static int inspect(struct recorder *r, struct err *err)
+{
+    struct jvm_flags flags;
+    struct jvm_release release;
+    pid_t pid = r->plan->pid;
+    if (jvm_process_inspect(pid, &r->process, err) < 0)
+        return -1;
+    jvm_flags_read(pid, &flags);
+    bool has_release = jvm_release_read(pid, &release) == 0;
+    return jvm_obstacle_refuse(jvm_obstacle_find(&r->process, &flags, has_release ? &release : NULL), pid, err);
+}
+
 int recorder_prepare(struct recorder *r, struct err *err)
 {
     const struct recorder_plan *plan = r->plan;
@@ -368,7 +382,7 @@ int recorder_prepare(struct recorder *r, struct err *err)
     ip_samples_init(&r->ip_samples);
     pauses_init(&r->pauses);
     r->layout = plan->layout != NULL ? plan->layout : &no_events;
-    if (plan->pid != 0 && jvm_process_inspect(plan->pid, &r->process, err) < 0)
+    if (plan->pid != 0 && inspect(r, err) < 0)
         return -1;
     if (plan->simulate != NULL && simulation_open(&r->simulation, plan, err) < 0)
         return -1;

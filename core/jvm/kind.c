@@ -1,0 +1,75 @@
+#include "core/jvm/kind.h"
+
+#include <fcntl.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HEAP_SECTION ".svm_heap" /* GraalVM 19 to 25 */
+
+void jvm_kind_read(FILE *maps, struct jvm_kind *kind)
+{
+    char *line = NULL;
+    size_t size = 0;
+    memset(kind, 0, sizeof *kind);
+    while (getline(&line, &size, maps) > 0) {
+        const char *path = strchr(line, '/');
+        if (path == NULL)
+            continue;
+        kind->has_libjvm = kind->has_libjvm || strstr(path, "/libjvm.so") != NULL;
+        kind->is_openj9 = kind->is_openj9 || strstr(path, "/libj9vm") != NULL;
+        kind->is_native_image = kind->is_native_image || strstr(path, "/libsubstratevm") != NULL;
+        kind->is_musl = kind->is_musl || strstr(path, "/ld-musl-") != NULL;
+    }
+    free(line);
+}
+
+bool jvm_kind_is_image(const char *path)
+{
+    size_t names;
+    bool found = false;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    Elf *elf = fd < 0 || elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_begin(fd, ELF_C_READ_MMAP, NULL);
+    if (elf != NULL && elf_kind(elf) == ELF_K_ELF && elf_getshdrstrndx(elf, &names) == 0)
+        for (Elf_Scn *section = NULL; !found && (section = elf_nextscn(elf, section)) != NULL;) {
+            GElf_Shdr header;
+            const char *name = gelf_getshdr(section, &header) == NULL ? NULL : elf_strptr(elf, names, header.sh_name);
+            found = name != NULL && strcmp(name, HEAP_SECTION) == 0;
+        }
+    elf_end(elf);
+    if (fd >= 0)
+        close(fd);
+    return found;
+}
+
+int jvm_kind_find(pid_t pid, struct jvm_kind *kind)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
+    FILE *maps = fopen(path, "re");
+    if (maps == NULL)
+        return -1;
+    jvm_kind_read(maps, kind);
+    fclose(maps);
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    kind->is_native_image = kind->is_native_image || (!kind->has_libjvm && jvm_kind_is_image(path));
+    return 0;
+}
+
+int jvm_kind_check(const struct jvm_kind *kind, pid_t pid, const char *command, struct err *err)
+{
+    if (kind->is_openj9) {
+        err_set(err, "process %d is a JVM of OpenJ9, and mmprof reads and instruments HotSpot's", (int)pid);
+        return err_next(err, "run the program on HotSpot 11 or later, such as OpenJDK of Debian or Temurin");
+    }
+    if (kind->is_native_image) {
+        err_set(err, "process %d is a GraalVM native image: there is no JVM in it, and no bytecode", (int)pid);
+        return err_next(err, "run the program on HotSpot to profile it with mmprof, or sample the image with perf");
+    }
+    if (kind->has_libjvm)
+        return 0;
+    err_set(err, "process %d ('%.60s') is not a HotSpot JVM", (int)pid, command);
+    return err_next(err, "list the JVMs with 'mmprof ps'; a JVM that just started may need another second");
+}
