@@ -3,6 +3,7 @@
  */
 #include "cmd/output_file.h"
 #include "cmd/recording.h"
+#include "cmd/profile_progress.h"
 #include "cmd/recording_counters.h"
 
 #include <errno.h>
@@ -249,6 +250,7 @@ static int run_live(struct profile *p, struct err *err)
     struct live_options options = LIVE_OPTIONS;
     struct live_session session;
     struct recording live = p->recording;
+    struct profile_progress progress;
     options.budget = p->budget < 0 ? options.budget : p->budget;
     options.weight = p->weight < 0 ? options.weight : p->weight;
     options.grain = p->grain < 0 ? options.grain : p->grain;
@@ -256,7 +258,13 @@ static int run_live(struct profile *p, struct err *err)
     live_session_init(&session, &options);
     live.output = p->phases_trace;
     live.live = &session;
+    profile_progress_begin(&progress, stderr);
+    if (!live.quiet) {
+        session.view = profile_progress_round;
+        session.view_context = &progress;
+    }
     int rc = recording_run(&live, &summary, err);
+    profile_progress_end(&progress);
     bool has_samples = live_session_has_samples_only(&session);
     live_session_free(&session);
     if (rc < 0)

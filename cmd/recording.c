@@ -124,6 +124,8 @@ static int run_session(const struct recording *recording, struct recorder_plan *
         return -1;
     if (!recording->quiet)
         recording_tell_summary(summary, plan, recording->pid != 0);
+    if (!recording->quiet)
+        fputs(counters->notes, stderr);
     if (summary->no_ip_samples[0] != '\0' && !recording->quiet)
         fprintf(stderr, "mmprof: %s\n", summary->no_ip_samples);
     if (summary->perf_map_why[0] != '\0')

@@ -3,6 +3,7 @@
 #include "core/pmu/layout.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,24 +27,40 @@ static const char *without_name(const char *why)
     return colon == NULL ? why : colon + 3;
 }
 
-/* What the user asked for and does not get is said once, with the reason. */
-static int choose_events(const char *list, pid_t pid, bool tells, struct arena *arena, struct counter_set *set,
+static void add_note(struct recording_counters *counters, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void add_note(struct recording_counters *counters, const char *format, ...)
+{
+    size_t used = strlen(counters->notes);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(counters->notes + used, sizeof counters->notes - used, format, arguments);
+    va_end(arguments);
+}
+
+/*
+ * What the user asked for and does not get is said once, with the reason, when the recording has ended.  What is
+ * counted where nobody asked for events, the report says.
+ */
+static int choose_events(const char *list, pid_t pid, struct arena *arena, struct recording_counters *counters,
                          struct err *err)
 {
+    struct counter_set *set = &counters->events;
     struct err note = { "" };
     if (selftest_choose(list, pid, arena, set, &note, err) < 0)
         return -1;
     for (size_t i = 0; i < set->n && note.text[0] == '\0'; i++)
         if (set->specs[i].why[0] != '\0')
             err_set(&note, "'%s' is not counted: %s", set->specs[i].name, without_name(set->specs[i].why));
-    if (tells && note.text[0] != '\0')
-        fprintf(stderr, "mmprof: %s\n", note.text);
-    for (size_t i = 0; tells && i < set->n; i++)
+    if (list != NULL && note.text[0] != '\0')
+        add_note(counters, "mmprof: %s\n", note.text);
+    for (size_t i = 0; i < set->n; i++)
         if (set->specs[i].is_silent)
-            fprintf(stderr,
-                    "mmprof: '%s' was 0 in mmprof's test loop: if it is 0 in the program, too, this machine cannot "
-                    "count it\n",
-                    set->specs[i].name);
+            add_note(counters,
+                     "mmprof: '%s' was 0 in mmprof's test loop: if it is 0 in the program, too, this machine cannot "
+                     "count it\n",
+                     set->specs[i].name);
     return 0;
 }
 
@@ -78,12 +95,11 @@ static int choose_read(size_t how, bool tells, struct recording_counters *counte
     reason += strspn(reason, ": ");
     counters->read = RECORDER_READ_NONE;
     snprintf(counters->read_reason, sizeof counters->read_reason, "%.*s", (int)strcspn(reason, "\n"), reason);
-    if (tells)
-        fprintf(stderr,
-                "mmprof: %s\n"
-                "mmprof: so mmprof reads them remotely, at thread switches and every 10 ms: short calls get no counts\n"
-                "  next: --read syscall counts them, at a higher cost\n",
-                why.text);
+    add_note(counters,
+             "mmprof: %s\n"
+             "mmprof: so mmprof reads them remotely, at thread switches and every 10 ms: short calls get no counts\n"
+             "  next: --read syscall counts them, at a higher cost\n",
+             why.text);
     return 0;
 }
 
@@ -107,7 +123,7 @@ int recording_choose(const char *list, bool counts, const char *how, pid_t pid, 
         return -1;
     if (list == NULL && !counts)
         return 0;
-    if (choose_events(list, pid, tells, arena, &counters->events, err) < 0 ||
+    if (choose_events(list, pid, arena, counters, err) < 0 ||
         layout_arrange(&counters->events, &counters->layout, err) < 0)
         return -1;
     return counters->layout.n_groups == 0 ? 0 : choose_read(index, tells, counters, err);
@@ -129,6 +145,7 @@ void recording_one_group(const struct recording_counters *all, uint32_t g, struc
     struct counter_code codes[COUNTERS_GROUP_MAX];
     uint8_t events[COUNTERS_GROUP_MAX];
     uint32_t n = 0;
+    snprintf(one->notes, sizeof one->notes, "%s", g == 0 ? all->notes : "");
     one->events.n = 0;
     one->layout = (struct counter_layout){ .n_groups = 0 };
     one->read = all->read;

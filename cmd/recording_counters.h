@@ -12,6 +12,7 @@ struct recording_counters {
     struct counter_layout layout;
     enum recorder_read read;
     char read_reason[512]; /* why it is not as usual, or "" */
+    char notes[2048];      /* lines to tell when the recording has ended: what is not as the user may expect */
 };
 
 /*
@@ -20,7 +21,7 @@ struct recording_counters {
  *
  * list       -e, or NULL: the default set if it counts, else nothing.
  * how        --read: auto, user, syscall, none.
- * tells      print what is not as the user may expect, on stderr.
+ * tells      print what counting will cost, on stderr.
  *
  * Returns 0, or -1 with *err set.
  */

@@ -57,6 +57,8 @@ static int choose_view(const struct view_words *words, struct report_options *o,
         }
         view = &report_views[i];
         o->argument = words->named[i];
+        fprintf(stderr, "mmprof: '--%s' is an older name, which will go: use '--view %s%s%s'\n", view->name, view->name,
+                o->argument[0] == '\0' ? "" : "=", o->argument);
     }
     o->view = view == NULL ? &report_views[0] : view;
     return 0;

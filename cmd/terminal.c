@@ -54,11 +54,32 @@ static size_t bytes_of(const char *line, size_t n_bytes, size_t n)
     return at;
 }
 
+static struct winsize size_of(FILE *out)
+{
+    struct winsize size;
+    if (ioctl(fileno(out), TIOCGWINSZ, &size) < 0 || size.ws_row == 0 || size.ws_col == 0)
+        size = (struct winsize){ 24, 80, 0, 0 };
+    return size;
+}
+
+void terminal_draw_over(FILE *out, const char *text, unsigned *n_lines)
+{
+    struct winsize size = size_of(out);
+    fputs("\r", out);
+    if (*n_lines > 0)
+        fprintf(out, "\033[%uA", *n_lines);
+    fputs("\033[J", out);
+    for (*n_lines = 0; *n_lines + 2 < size.ws_row && *text != '\0'; ++*n_lines) {
+        size_t n = strcspn(text, "\n");
+        fprintf(out, "%.*s\n", (int)bytes_of(text, n, size.ws_col), text);
+        text += n + (text[n] == '\n');
+    }
+    fflush(out);
+}
+
 void terminal_draw(struct terminal *terminal, const char *text)
 {
-    struct winsize size = { 24, 80, 0, 0 };
-    if (ioctl(fileno(terminal->out), TIOCGWINSZ, &size) < 0 || size.ws_row == 0 || size.ws_col == 0)
-        size = (struct winsize){ 24, 80, 0, 0 };
+    struct winsize size = size_of(terminal->out);
     fputs("\033[H", terminal->out);
     for (unsigned row = 0; row < size.ws_row && *text != '\0'; row++) {
         size_t n = strcspn(text, "\n");

@@ -30,6 +30,12 @@ void terminal_leave(struct terminal *terminal);
 void terminal_draw(struct terminal *terminal, const char *text);
 
 /*
+ * Draw text over the *n_lines lines above the cursor, and set *n_lines: cut to the columns of out, and to fewer lines
+ * than it has.
+ */
+void terminal_draw_over(FILE *out, const char *text, unsigned *n_lines);
+
+/*
  * Print n bytes of a text that comes from the target, to a terminal or not: nothing in it may steer one, so that
  * control characters are shown by their numbers, like \x1b and \u202e.
  */

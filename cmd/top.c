@@ -47,31 +47,16 @@ static void take_keys(struct top *top, struct recorder_link *link, bool *again)
     }
 }
 
-/* While samples are taken it stays as it was. */
-static int sample_anew(struct top *top, struct live_session *session, struct err *err)
-{
-    return session->live->stage == LIVE_CHOOSING ? 0 : top_sampled_take(&top->sampled, session, err);
-}
-
 static int show(struct top *top, struct live_session *session, struct err *err)
 {
-    struct arena arena = { NULL, 0 };
-    if (sample_anew(top, session, err) < 0)
-        return -1;
-    char *phases = top_table_text(&top->table, session, err);
-    if (phases == NULL)
-        return -1;
-    const char *sampled = top_sampled_text(&top->sampled, session->status.monotonic_ns, &arena);
-    const char *text =
-        sampled == NULL ? NULL : arena_printf(&arena, "%s%s%s", phases, sampled[0] == '\0' ? "" : "\n", sampled);
-    free(phases);
+    char *text = top_text(&top->table, &top->sampled, session, err);
     if (text == NULL)
-        return err_set(err, "out of memory");
+        return -1;
     if (top->is_screen)
         terminal_draw(&top->terminal, text);
     else
         printf("%s%s", top->n_shown == 0 ? "" : "\n", text);
-    arena_free(&arena);
+    free(text);
     top->n_shown++;
     return output_check(err);
 }

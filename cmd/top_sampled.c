@@ -79,3 +79,24 @@ const char *top_sampled_text(const struct top_sampled *sampled, uint64_t now_ns,
     return arena_printf(arena, "not instrumented, by %" PRIu64 " samples in %.1f s, the latest %.0f s ago:\n\n%s",
                         sampled->n_samples, seconds, age_s, sampled->text);
 }
+
+/* While samples are taken they stay as they were. */
+static int sample_anew(struct top_sampled *sampled, struct live_session *session, struct err *err)
+{
+    return session->live->stage == LIVE_CHOOSING ? 0 : top_sampled_take(sampled, session, err);
+}
+
+char *top_text(struct top_table *table, struct top_sampled *sampled, struct live_session *session, struct err *err)
+{
+    struct arena arena = { NULL, 0 };
+    char *phases = sample_anew(sampled, session, err) < 0 ? NULL : top_table_text(table, session, err), *text = NULL;
+    const char *below = phases == NULL ? NULL : top_sampled_text(sampled, session->status.monotonic_ns, &arena);
+    if (phases != NULL &&
+        (below == NULL || asprintf(&text, "%s%s%s", phases, below[0] == '\0' ? "" : "\n", below) < 0)) {
+        err_set(err, "out of memory");
+        text = NULL;
+    }
+    free(phases);
+    arena_free(&arena);
+    return text;
+}

@@ -4,7 +4,7 @@
 #ifndef CMD_TOP_SAMPLED_H
 #define CMD_TOP_SAMPLED_H
 
-#include "phases/live/live_session.h"
+#include "cmd/top_table.h"
 
 /* What the latest samples found, and of when they are; all 0: there are none yet. */
 struct top_sampled {
@@ -20,5 +20,11 @@ int top_sampled_take(struct top_sampled *sampled, struct live_session *session, 
  * rarely.  "" where there is nothing to show.  Returns the arena's text, or NULL: no memory.
  */
 const char *top_sampled_text(const struct top_sampled *sampled, uint64_t now_ns, struct arena *arena);
+
+/*
+ * Both tables, of the interval that ends now, and of what samples know.  Returns the text, for free(), or NULL with
+ * *err set.
+ */
+char *top_text(struct top_table *table, struct top_sampled *sampled, struct live_session *session, struct err *err);
 
 #endif

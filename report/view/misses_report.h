@@ -16,7 +16,7 @@ enum misses_by {
     MISSES_BY_SPACE,  /* of the Java heap, and as above */
     MISSES_BY_METHOD, /* and native functions */
     MISSES_BY_LINE,
-    MISSES_BY_PART,  /* of the VM: as report --vm */
+    MISSES_BY_PART,  /* of the VM: as report --view vm */
     MISSES_BY_TIME,  /* a step of the recording, a column for each part */
     MISSES_CONTENTS, /* what was in the caches: as BY_TIME */
     MISSES_WAYS

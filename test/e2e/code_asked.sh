@@ -37,19 +37,19 @@ check_parts() {
     is "$v: the JVM's structures are known" "$(trace_info "$trace" code.all)$(trace_info "$trace" code.failed)" ""
     is "$v: and it tells of no compiled code by itself" "$(trace_info "$trace" code.cpu_ms)" 0.0
     at_most "$v: the code that threads were found in is known" "$(share hits.unknown)" 0.02
-    "$mmprof" report --notes --hot --csv --top 0 "$trace" > "$SCRATCH/hot"
+    "$mmprof" report --notes --view hot --csv --top 0 "$trace" > "$SCRATCH/hot"
     matches "$v: by its method" "$(cat "$SCRATCH/hot")" '^c2_code,Parts\.'
     is "$v: and all lines are" "$(trace_info "$trace" hits.no_lines)" 0
     matches "$v: and what is inlined there" "$(cat "$SCRATCH/hot")" '^c2_code,Parts.step.*Parts\.java:2[23] in Parts\.'
     record "$v, without lines" "$jdk" "" -Xbatch -XX:+UseSerialGC target.Parts 1500
-    matches "$v: methods are known then, too" "$("$mmprof" report --notes --hot --csv --top 0 "$trace")" '^c2_code,Parts\.'
+    matches "$v: methods are known then, too" "$("$mmprof" report --notes --view hot --csv --top 0 "$trace")" '^c2_code,Parts\.'
     at_most "$v: of a tenth and more not the line" "$(share hits.no_lines | awk '{ print -$1 }')" -0.1
-    matches "$v: which is noted" "$("$mmprof" report --notes --hot "$trace")" \
+    matches "$v: which is noted" "$("$mmprof" report --notes --view hot "$trace")" \
         'was not asked for line-level debug info; record with --lines'
     record "$v, against the program's own options" "$jdk" --lines -Xbatch -XX:+UseSerialGC \
         -XX:+UnlockDiagnosticVMOptions -XX:-DebugNonSafepoints target.Parts 1500
     at_most "$v: those count" "$(share hits.no_lines | awk '{ print -$1 }')" -0.1
-    matches "$v: which is noted, too" "$("$mmprof" report --notes --hot "$trace")" 'start the JVM with -XX'
+    matches "$v: which is noted, too" "$("$mmprof" report --notes --view hot "$trace")" 'start the JVM with -XX'
 }
 
 # Code and classes come and go while they are read.

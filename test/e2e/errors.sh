@@ -160,7 +160,7 @@ diff --html - $trace $trace
 diff --html /dev/full $trace $trace
 report $trace
 report --csv $trace
-report --timeline --json $trace
+report --view timeline --json $trace
 report --html - $trace
 report --html /dev/full $trace
 phases -o $SCRATCH/p.json $trace

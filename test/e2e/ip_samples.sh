@@ -1,5 +1,5 @@
 #!/bin/bash
-# record --sample-ip and report --vm: where threads' time goes; names from whichever symbols a file has.
+# record --sample-ip and report --view vm: where threads' time goes; names from whichever symbols a file has.
 # timeout: 300
 . "$(dirname "$0")/../lib.sh"
 needs_command report
@@ -52,7 +52,7 @@ END
 
 # ---- recordings ----
 
-# The field of a row of report --vm --csv, by the column's key.
+# The field of a row of report --view vm --csv, by the column's key.
 cell() {
     tr -d '\r' < "$1" | awk -F, -v kind="$2" -v key="$3" \
         'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } $1 == kind { print $at[key] == "" ? 0 : $at[key] }'
@@ -84,9 +84,9 @@ check_recording() {
         skip "$v: where its threads were" "$(trace_info "$trace" hits.failed)"
         return
     fi
-    "$mmprof" report --vm --csv "$trace" > "$vm"
+    "$mmprof" report --view vm --csv "$trace" > "$vm"
     is "$v: the report says where its threads were" $? 0
-    "$mmprof" report --vm --json "$trace" > "$vm.json"
+    "$mmprof" report --view vm --json "$trace" > "$vm.json"
     # While the host has the CPU, periods pass without a hit, on a clock that may count that time.
     between "$v: hits stand for no more CPU time than the threads had, and for most of it" \
         "$(tr ',{}' '\n' < "$vm.json" |
@@ -98,7 +98,7 @@ check_recording() {
             awk '{ print $1 - $2 }')" -0.01 0.01
     between "$v: all shares add up to 1" "$(cell "$vm" total share)" 0.999 1.001
     between "$v: the serial collector works in the VM thread" "$(cell "$vm" vm_gc vm_thread_share)" 0.001 1
-    "$mmprof" report --hot --csv --top 0 "$trace" > "$vm.hot"
+    "$mmprof" report --view hot --csv --top 0 "$trace" > "$vm.hot"
     matches "$v: code of C2 has its lines, and what it is inlined in" "$(grep '^c2_code,Parts.step' "$vm.hot")" \
         'Parts\.java:2[23] in Parts\.compute:2[7-9]'
     between "$v: the program's own methods are most of its time" \
@@ -107,7 +107,7 @@ check_recording() {
     between "$v: what the interpreter runs is its own" "$(cell "$vm" interpreter share)" 0.0001 0.5
     is "$v: no event of the JVM failed" "$(trace_info "$trace" code.failed)" ""
     is "$v: nor was one needed" "$(trace_info "$trace" code.cpu_ms) $(trace_info "$trace" code.all)" "0.0 "
-    matches "$v: functions of the JVM have names" "$("$mmprof" report --hot --csv --top 0 "$trace")" \
+    matches "$v: functions of the JVM have names" "$("$mmprof" report --view hot --csv --top 0 "$trace")" \
         '^vm_gc,.*(Serial|DefNew|Mark|Oop|Card|Tenured|Gen)'
 }
 
@@ -121,7 +121,7 @@ jdk=$(first_jdk)
 "$mmprof" record -q --sample-ip 0 --include 'target/Parts.main' -o "$SCRATCH/none.dat" -- \
     "$jdk/bin/java" -cp "$classes" target.Parts 1 > "$SCRATCH/said" 2>&1
 is "without --sample-ip there are no hits" "$(trace_info "$SCRATCH/none.dat" hits)" ""
-"$mmprof" report --vm "$SCRATCH/none.dat" > "$SCRATCH/out" 2>&1
+"$mmprof" report --view vm "$SCRATCH/none.dat" > "$SCRATCH/out" 2>&1
 is "and a report of them is refused" $? 1
 matches "with what to do" "$(cat "$SCRATCH/out")" 'next: record with --sample-ip'
 "$mmprof" record --sample-ip 99999 -o "$SCRATCH/none.dat" -- "$jdk/bin/java" > "$SCRATCH/out" 2>&1
@@ -140,7 +140,7 @@ attached() {
         > "$SCRATCH/said" 2>&1
     is "$name: recorded" "$? $(cat "$SCRATCH/said")" "0 "
     stop "$pid"
-    "$mmprof" report --hot --csv --top 0 "$SCRATCH/late.dat" > "$SCRATCH/hot" 2>&1
+    "$mmprof" report --view hot --csv --top 0 "$SCRATCH/late.dat" > "$SCRATCH/hot" 2>&1
 }
 
 while read -r late; do
@@ -151,7 +151,7 @@ while read -r late; do
     if [ "$no_lines" = 0 ]; then # JDK 17 compiles all code anew; and a slow machine had compiled nothing before
         skip "$v: hits in older code" "there are none"
     else
-        matches "$v: hits in older code are noted" "$("$mmprof" report --notes --hot "$SCRATCH/late.dat")" \
+        matches "$v: hits in older code are noted" "$("$mmprof" report --notes --view hot "$SCRATCH/late.dat")" \
             'known by compiled method only'
     fi
     attached "$late" "$v, with its lines from the start" "" -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints
@@ -160,7 +160,7 @@ while read -r late; do
     is "$v: the JVM tells of no compiled code by itself" \
         "$(trace_info "$SCRATCH/late.dat" code.cpu_ms) $(trace_info "$SCRATCH/late.dat" code.all)" "0.0 "
     matches "$v: its methods are known" "$(cat "$SCRATCH/hot")" '^c[12]_code,Busy\.'
-    matches "$v: and how to know the lines" "$("$mmprof" report --notes --hot "$SCRATCH/late.dat")" 'record with --lines'
+    matches "$v: and how to know the lines" "$("$mmprof" report --notes --view hot "$SCRATCH/late.dat")" 'record with --lines'
 done < <(jdks)
 
 # A recorder that is killed writes no names; the report takes those of the same build here.
@@ -177,7 +177,7 @@ enough() {
 if wait_for 60 enough; then
     stop "$recorder"
     "$mmprof" dump --tables "$SCRATCH/cut.dat" > "$SCRATCH/tables" 2> "$SCRATCH/errors"
-    "$mmprof" report --hot --csv --top 0 "$SCRATCH/cut.dat" > "$SCRATCH/hot" 2> "$SCRATCH/errors"
+    "$mmprof" report --view hot --csv --top 0 "$SCRATCH/cut.dat" > "$SCRATCH/hot" 2> "$SCRATCH/errors"
     is "a trace that is cut has no names" "$(grep -c '^symbol' "$SCRATCH/tables")" 0
     matches "the report names functions of the same build" "$(cat "$SCRATCH/hot")" \
         '^vm_[a-z]*,[A-Za-z_]+::[a-z_]+'

@@ -71,15 +71,15 @@ for jdk in $(jdks); do
         "$("$mmprof" dump --tables "$trace" | grep -cE '^info *live\.method\.[0-9]+ = [^a].* it')"
     matches "JDK $version: what only samples know is a row of the same table, with why it has no probes" \
         "$(cat "$SCRATCH/rows")" '^sampled,[^,]+,[0-9.e-]+,.*,[1-9][0-9]* samples?,'
-    "$mmprof" report --callers Busy.round "$trace" > "$SCRATCH/callers" 2>&1
+    "$mmprof" report --view callers=Busy.round "$trace" > "$SCRATCH/callers" 2>&1
     matches "JDK $version: a method's callers are known" "$(cat "$SCRATCH/callers")" '  Busy\.[a-z]+( \+)?$'
-    "$mmprof" report --callers Busy.ruond "$trace" > "$SCRATCH/callers" 2>&1
+    "$mmprof" report --view callers=Busy.ruond "$trace" > "$SCRATCH/callers" 2>&1
     matches "JDK $version: a method that is not there is an error with the nearest one" \
         "$?$(cat "$SCRATCH/callers")" "next: did you mean 'Busy.round'"
     "$mmprof" report --thread 'mian*' "$trace" > "$SCRATCH/callers" 2>&1
     matches "JDK $version: so is a thread that is not there, with those that are" \
         "$?$(cat "$SCRATCH/callers")" "the application's threads are .*'main'"
-    "$mmprof" report --cost --csv "$trace" | tr -d '\r' > "$SCRATCH/cost"
+    "$mmprof" report --view cost --csv "$trace" | tr -d '\r' > "$SCRATCH/cost"
     matches "JDK $version: what the recording cost: pauses" "$(cat "$SCRATCH/cost")" \
         '^pause_longest,"Pause, the longest",[1-9][0-9.e+]*,,ns,"measured, at most"$'
     matches "JDK $version: also of the last ones, which take the probes out" "$(cat "$SCRATCH/cost")" \

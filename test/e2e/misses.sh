@@ -21,7 +21,7 @@ record() {
 
 # count NAME WAY LABEL [IN [COLUMN]]: misses of L1D, or what else the column has, in the rows that begin so.
 count() {
-    "$mmprof" report "--misses=$2" --csv "$SCRATCH/$1.dat" 2> "$SCRATCH/errors" | tr -d '\r' |
+    "$mmprof" report --view "misses=$2" --csv "$SCRATCH/$1.dat" 2> "$SCRATCH/errors" | tr -d '\r' |
         awk -F , -v label="$3" -v of="${4-}" -v column="${5-l1d_misses}" '
             { gsub(/"/, "") }
             NR == 1 { for (i = 1; i <= NF; i++) if ($i == column) from_end = NF - i }
@@ -50,7 +50,7 @@ check() {
         "$(count "$name" line 'Misses.chase:')" 117000 275000
     between "$name: those of the array are known to be the array's" "$(count "$name" class 'long[]')" 240000 "$most"
     between "$name: those of the nodes the class'" "$(count "$name" class 'target.Misses$Node')" 120000 700000
-    "$mmprof" report --notes --misses=class --json "$SCRATCH/$name.dat" > "$SCRATCH/json" 2>&1
+    "$mmprof" report --notes --view misses=class --json "$SCRATCH/$name.dat" > "$SCRATCH/json" 2>&1
     # One of 4,096 is drawn, of 100 million or more: two per cent is five times what chance does, or more.
     local share per_cent counted
     counted=$(sed -n 's/.*"accesses":[[:space:]]*\([0-9.]*\).*/\1/p' "$SCRATCH/json" | head -n 1)
@@ -86,7 +86,7 @@ between "an array of 8 MB is humongous" "$(count g1 field 'long[]' humongous)" 2
 # Nodes do not fit into a young generation of 2 MB: collections copy them, read where they were, write where they are.
 "$mmprof" record -q --simulate --include 'target/*' -o "$SCRATCH/young.dat" -- "$jdk/bin/java" \
     -XX:+UseSerialGC -Xlog:gc -Xmn2m -Xmx64m -cp "$classes" target.Misses 1 > "$SCRATCH/said" 2>&1
-"$mmprof" report --notes --misses=class --json "$SCRATCH/young.dat" > "$SCRATCH/json" 2>&1
+"$mmprof" report --notes --view misses=class --json "$SCRATCH/young.dat" > "$SCRATCH/json" 2>&1
 share=$(sed -n 's/.*"known_object_share":[[:space:]]*\([0-9.]*\).*/\1/p' "$SCRATCH/json" | head -n 1)
 matches "there are young collections" "$(grep -c 'Pause Young' "$SCRATCH/said")" '^[1-9]'
 between "of so many per cent of their misses in the heap, and others', the object is known" \
@@ -95,43 +95,43 @@ between "of so many per cent of their misses in the heap, and others', the objec
 # An array of eight times L2's size is walked again and again: L2's 16,384 lines are mostly the array's then.
 "$mmprof" record -q --simulate --include 'target/*' -o "$SCRATCH/full.dat" -- \
     "$jdk/bin/java" -Xint -XX:+UseSerialGC -Xmx128m -cp "$classes" target.Misses 6 64 > "$SCRATCH/said" 2>&1
-"$mmprof" report --notes --misses=contents --csv "$SCRATCH/full.dat" 2> "$SCRATCH/errors" | tr -d '\r"' |
+"$mmprof" report --notes --view misses=contents --csv "$SCRATCH/full.dat" 2> "$SCRATCH/errors" | tr -d '\r"' |
     awk -F , 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
         NR > 1 { lines = $at["l2_lines"] * ($at["l2_eden"] + $at["l2_old"]); if (lines > most) most = lines }
         END { printf "%d\n", most }' > "$SCRATCH/lines"
 between "L2 is full of the array that was walked" "$(cat "$SCRATCH/lines")" 12000 33000
 # Its 8 MB, and what the JVM has, of 128.
-"$mmprof" report --notes --misses=contents --csv "$SCRATCH/full.dat" 2> "$SCRATCH/errors" | tr -d '\r"' |
+"$mmprof" report --notes --view misses=contents --csv "$SCRATCH/full.dat" 2> "$SCRATCH/errors" | tr -d '\r"' |
     awk -F , 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
         NR > 1 { mb = $at["used_eden_mb"] + $at["used_old_mb"] + $at["used_humongous_mb"]; if (mb > most) most = mb }
         END { printf "%d\n", most }' > "$SCRATCH/used"
 between "the heap has it, too, in MB" "$(cat "$SCRATCH/used")" 8 128
-"$mmprof" report --notes --misses=contents "$SCRATCH/full.dat" > "$SCRATCH/table" 2>&1
+"$mmprof" report --notes --view misses=contents "$SCRATCH/full.dat" > "$SCRATCH/table" 2>&1
 matches "it is a table of steps" "$(grep From "$SCRATCH/table")" '^ *From +Snapshots +L2 lines +Eden '
 
 # ---- what is said ----
 
-"$mmprof" report --notes --misses=field "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
+"$mmprof" report --notes --view misses=field "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
 matches "elements of arrays have ranges of indices" "$(cat "$SCRATCH/table")" '^long\[\] \[524288\.\.1048575\] '
 matches "fields have names" "$(cat "$SCRATCH/table")" '^target\.Misses\$Node\.next '
 matches "it is said that this is simulated" "$(cat "$SCRATCH/table")" '^misses   simulated \(zen4\): of [0-9,]+ loads'
 matches "and of how many misses it is known" "$(cat "$SCRATCH/table")" '^note: of L1D.s misses, .* whose memory, of '
-"$mmprof" report --notes --misses=line --source "$root/test/java" "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
+"$mmprof" report --notes --view misses=line --source "$root/test/java" "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
 matches "lines are shown" "$(cat "$SCRATCH/table")" '^Misses\.add:[0-9]+ .* sum \+= array\[i\];$'
-"$mmprof" report --notes --misses=part "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
+"$mmprof" report --notes --view misses=part "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
 matches "parts of the JVM are told apart" "$(cat "$SCRATCH/table")" '^JVM: garbage collection +[0-9]'
-"$mmprof" report --notes --misses=time "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
+"$mmprof" report --notes --view misses=time "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
 matches "there is a row for each step" "$(grep -cE '^ *[0-9.]+ (ns|us|ms|s) ' "$SCRATCH/table")" '^[1-9]'
-"$mmprof" report --notes --misses=part --java "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
+"$mmprof" report --notes --view misses=part --java "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
 is "the JVM's own code can be left out" "$?, $(grep -cE '^(JVM: |other native)' "$SCRATCH/table")" "0, 0"
 matches "and Java code stays" "$(cat "$SCRATCH/table")" '^interpreter +[0-9]'
 matches "and it is said of how many misses that leaves something" "$(cat "$SCRATCH/table")" \
     '^note: only what Java code missed, .*: [0-9.]+ % of L1D.s misses, [0-9.]+ % of L2.s$'
-"$mmprof" report --notes --misses=contents --java "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
+"$mmprof" report --notes --view misses=contents --java "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
 is "of what is in the caches it cannot be" "$?, $(grep -c 'next: remove --java' "$SCRATCH/table")" "1, 1"
 "$mmprof" report --java "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
 is "without misses it says nothing" "$?, $(grep -c 'next: add --view misses' "$SCRATCH/table")" "1, 1"
-"$mmprof" report --notes --misses=object "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
+"$mmprof" report --notes --view misses=object "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
 is "another way is refused" "$?, $(grep -c 'next: use --view misses=class' "$SCRATCH/table")" "1, 1"
 
 "$mmprof" record -q --simulate --counts-only --include 'target/*' -o "$SCRATCH/counts.dat" -- \
@@ -139,7 +139,7 @@ is "another way is refused" "$?, $(grep -c 'next: use --view misses=class' "$SCR
 is "counts can be had without it" $? 0
 "$mmprof" report --csv "$SCRATCH/counts.dat" 2> "$SCRATCH/errors" | head -n 1 > "$SCRATCH/table"
 matches "and are there" "$(cat "$SCRATCH/table")" 'simulated::L1-dcache-misses'
-"$mmprof" report --notes --misses "$SCRATCH/counts.dat" > "$SCRATCH/table" 2>&1
+"$mmprof" report --notes --view misses "$SCRATCH/counts.dat" > "$SCRATCH/table" 2>&1
 is "where they are is not told then" "$?, $(grep -c 'next: record .* without --counts-only' "$SCRATCH/table")" "1, 1"
 "$mmprof" record -q --counts-only -o "$SCRATCH/refused.dat" -- "$jdk/bin/java" -version > "$SCRATCH/said" 2>&1
 is "without a simulation it says nothing" "$?, $(grep -c 'next: add --simulate' "$SCRATCH/said")" "1, 1"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# report --pauses: collections, safepoints and class loading as the JVM counted them, held against its own log.
+# report --view pauses: collections, safepoints and class loading as the JVM counted them, held against its own log.
 # timeout: 240
 . "$(dirname "$0")/../lib.sh"
 needs_command report
@@ -26,7 +26,7 @@ of_log() {
 # one_by_one NAME NUMBER NS: the collections seen, and those that were not, are no more than all, and take no longer.
 one_by_one() {
     local seen ns starts
-    "$mmprof" report --collections --csv "$SCRATCH/a.dat" > "$SCRATCH/pauses" 2>&1
+    "$mmprof" report --view collections --csv "$SCRATCH/a.dat" > "$SCRATCH/pauses" 2>&1
     is "$1: collections are listed" $? 0
     seen=$(tr -d '\r' < "$SCRATCH/pauses" | awk -F, 'NR > 1 { n += 1 + $6 } END { print n }')
     ns=$(tr -d '\r' < "$SCRATCH/pauses" | awk -F, 'NR > 1 { ns += $3 } END { print ns }')
@@ -45,7 +45,7 @@ check() {
     "$mmprof" record -q --include target/Parts.main -o "$SCRATCH/a.dat" -- "$jdk/bin/java" -Xmx128m "-XX:+Use$gc" \
         "-Xlog:gc:file=$SCRATCH/gc.log" -cp "$classes" target.Parts 400 > "$SCRATCH/said" 2>&1
     is "$name: recorded" $? 0
-    "$mmprof" report --pauses --csv "$SCRATCH/a.dat" > "$SCRATCH/pauses" 2>&1
+    "$mmprof" report --view pauses --csv "$SCRATCH/a.dat" > "$SCRATCH/pauses" 2>&1
     read -r n ms <<< "$(of_log)"
     is "$name: as many pauses as the JVM's log has" "$(cell gc_all 3)" "$n"
     between "$name: as long as there, within 5 % and 0.1 ms a pause" \
@@ -70,13 +70,13 @@ jdk=$(first_jdk)
 start_busy "$jdk" -Xmx64m -XX:+UseSerialGC
 jvm=$pid
 "$mmprof" record -q --include target/Busy.round -d 1 -o "$SCRATCH/a.dat" -p "$jvm"
-"$mmprof" report --pauses --csv "$SCRATCH/a.dat" > "$SCRATCH/pauses" 2>&1
+"$mmprof" report --view pauses --csv "$SCRATCH/a.dat" > "$SCRATCH/pauses" 2>&1
 between "attached: the JVM's start is not counted: hardly a class was loaded" "$(cell classes 3)" 0 300
 stop "$jvm"
 
 "$mmprof" record -q --include target/Parts.main -o "$SCRATCH/a.dat" -- "$jdk/bin/java" -XX:-UsePerfData -cp "$classes" \
     target.Parts 1 > "$SCRATCH/said" 2>&1
-"$mmprof" report --pauses "$SCRATCH/a.dat" > "$SCRATCH/pauses" 2>&1
+"$mmprof" report --view pauses "$SCRATCH/a.dat" > "$SCRATCH/pauses" 2>&1
 is "a JVM that does not count by itself: the report says so" $? 1
 matches "and what to do" "$(cat "$SCRATCH/pauses")" 'next: record it again, without -XX:-UsePerfData'
 

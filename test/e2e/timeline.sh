@@ -1,5 +1,5 @@
 #!/bin/bash
-# mmprof report --timeline: its sums are those of the report, in whatever steps.
+# mmprof report --view timeline: its sums are those of the report, in whatever steps.
 # timeout: 120
 . "$(dirname "$0")/../lib.sh"
 needs_command report
@@ -32,7 +32,7 @@ fact() {
 switches=$(fact switches_ns)
 withheld=$(fact withheld_ns | cut -d . -f 1) # by the host: that stays in some rows
 for step in 10ms 0.1 333ms 5; do
-    "$mmprof" report --all --csv --timeline=$step cpu.dat > "timeline.csv"
+    "$mmprof" report --all --csv --view timeline=$step cpu.dat > "timeline.csv"
     is "steps of $step: the application's CPU time adds up to the report's" \
         "$(sums_of timeline.csv cpu_ns | grep '^application ')" "$(sums_of report.csv self_ns | grep '^application ')"
     # Each of ten figures is rounded, twice.
@@ -54,16 +54,16 @@ phases_of() {
 }
 is "so do the phases' own times" "$(phases_of timeline.csv cpu_ns)" "$(phases_of report.csv self_ns)"
 
-"$mmprof" report --timeline=50ms --csv cpu.dat > timeline.csv
+"$mmprof" report --view timeline=50ms --csv cpu.dat > timeline.csv
 steps=$(grep -c '^application,' timeline.csv)
 is "each step has its collector" "$(grep -c '^gc,' timeline.csv)" "$steps"
 [ "$steps" -ge 15 ] && ok "a second has many steps of 50 ms" ||
     not_ok "a second has many steps of 50 ms" "$(head -5 timeline.csv)"
-"$mmprof" report --timeline cpu.dat > timeline.txt
+"$mmprof" report --view timeline cpu.dat > timeline.txt
 matches "text: a line for each region" "$(cat timeline.txt)" \
     '^region [12] +[0-9.]+ % of the time, [0-9]+ times?: .*[a-z]'
 matches "text: a line for each step" "$(cat timeline.txt)" '^[0-9.]+ +[0-9] +[0-9.]+ '
-"$mmprof" report --timeline --json cpu.dat > timeline.json
+"$mmprof" report --view timeline --json cpu.dat > timeline.json
 holds "json: it is JSON" python3 -m json.tool timeline.json /dev/null
 
 refused() {
@@ -71,17 +71,17 @@ refused() {
     is "$1: status 1" $? 1
     matches "$1: says what to do" "$said" "$2"
 }
-refused "steps that are too short" 'next: take longer ones' --timeline=0.000001 cpu.dat
-refused "a step that is none" "'often' is no time" --timeline=often cpu.dat
-refused "two tables" 'next: choose one of them' --timeline --stats cpu.dat
-refused "two traces" 'next: run it once for each of them' --timeline cpu.dat cpu.dat
+refused "steps that are too short" 'next: take longer ones' --view timeline=0.000001 cpu.dat
+refused "a step that is none" "'often' is no time" --view timeline=often cpu.dat
+refused "two tables" 'next: choose one of them' --view timeline --stats cpu.dat
+refused "two traces" 'next: run it once for each of them' --view timeline cpu.dat cpu.dat
 
 # 51,200 pages are touched once: one of seven faults is told of, if nobody asks for them, and stands for as many.
 "$mmprof" phases -q -o phases.json cpu.dat > said 2>&1
 faults_of() {
     "$mmprof" record -q --phases phases.json "$@" -o faults.dat -- "$jdk/bin/java" -XX:+UseSerialGC -Xms200m -Xmx200m \
         -XX:+AlwaysPreTouch -cp "$classes" target.Cpu 1 > said 2>&1
-    "$mmprof" report --timeline --csv faults.dat | tr -d '\r' | awk -F , '
+    "$mmprof" report --view timeline --csv faults.dat | tr -d '\r' | awk -F , '
         NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
         ("page_faults" in at) && $1 != "region" { sum += $at["page_faults"] }
         END { print sum + 0 }'
@@ -89,9 +89,9 @@ faults_of() {
 if [ "$(trace_info cpu.dat offcpu)" = perf ]; then
     all=$(faults_of -e page-faults)
     is "page faults that were asked for are not samples" \
-        "$("$mmprof" report --notes --timeline faults.dat | grep -c 'page faults')" 0
+        "$("$mmprof" report --notes --view timeline faults.dat | grep -c 'page faults')" 0
     some=$(faults_of)
-    matches "else they are, which is noted" "$("$mmprof" report --notes --timeline faults.dat)" 'one of 7 page faults'
+    matches "else they are, which is noted" "$("$mmprof" report --notes --view timeline faults.dat)" 'one of 7 page faults'
     if awk -v all="$all" -v some="$some" 'BEGIN { exit !(all > 10000 && some > 0.85 * all && some < 1.15 * all) }'; then
         ok "and as many"
     else

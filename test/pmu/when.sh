@@ -7,7 +7,7 @@ in_machine -smp 1 -icount shift=1
 
 # steps: end (s), cycles and instructions of each step, all parts of the VM together.
 steps() {
-    "$mmprof" report --timeline=10ms --csv "$trace" | sed 's/\r//; s/"[^"]*"//g' | awk -F, '
+    "$mmprof" report --view timeline=10ms --csv "$trace" | sed 's/\r//; s/"[^"]*"//g' | awk -F, '
         NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
         $1 == "region" || $1 == "phase" { next }
         $at["start_ns"] != start { if (n++) print end, cycles, instructions; cycles = instructions = 0 }
@@ -90,6 +90,6 @@ between "at each of perf's moments as many instructions have passed: per cent of
 between "in each of its intervals CPI is the same: per cent" "$cpi" 0 2
 between "so many intervals were compared" "$compared" 5 1000
 echo "# as printed:"
-"$mmprof" report --timeline "$trace" | sed 's/^/# /'
+"$mmprof" report --view timeline "$trace" | sed 's/^/# /'
 
 done_testing

@@ -425,7 +425,7 @@ static void check_sampled_method(const cJSON *of, const cJSON *tree)
 static void check_sampled(const cJSON *report)
 {
     cJSON *all = must_have("report --all --json"), *tree = must_have("report --tree --all --json"),
-          *cost = must_have("report --cost --json");
+          *cost = must_have("report --view cost --json");
     const cJSON *row;
     double self = 0;
     check_sums("tree", tree);
@@ -442,7 +442,7 @@ static void check_sampled(const cJSON *report)
     check_csv("", report);
     check_csv("--all", all);
     check_csv("--tree --all", tree);
-    check_csv("--cost", cost);
+    check_csv("--view cost", cost);
     check_text(report);
     check_page(report, cost);
     cJSON_Delete(all);
@@ -454,8 +454,8 @@ static void check_sampled(const cJSON *report)
 
 static void check_beside(const cJSON *report, bool is_cpu)
 {
-    cJSON *cost = must_have("report --cost --json"), *where = table_of("report --vm --json"),
-          *hot = table_of("report --hot --top 0 --json"), *line = table_of("report --timeline --json"),
+    cJSON *cost = must_have("report --view cost --json"), *where = table_of("report --view vm --json"),
+          *hot = table_of("report --view hot --top 0 --json"), *line = table_of("report --view timeline --json"),
           *phases = table_of("phases -o /dev/null --all --json");
     check_cost(report, cost);
     if (where != NULL)
@@ -466,7 +466,7 @@ static void check_beside(const cJSON *report, bool is_cpu)
         check_phases(phases);
     if (line != NULL)
         check_timeline(report, line, is_cpu);
-    check_csv("--cost", cost);
+    check_csv("--view cost", cost);
     check_page(report, cost);
     cJSON *const all[] = { cost, where, hot, line, phases };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
