@@ -1,6 +1,6 @@
 /*
- * The table of 'mmprof report --view stats': how much the calls of each phase vary, and whether the phases differ more from
- * each other than within (thesis §3.2.3).
+ * The table of 'mmprof report --view stats': how much the calls of each phase vary, and whether the phases differ more
+ * from each other than within (thesis §3.2.3).
  */
 #ifndef REPORT_VIEW_STATS_TABLE_H
 #define REPORT_VIEW_STATS_TABLE_H
