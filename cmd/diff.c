@@ -155,8 +155,11 @@ static int parse_limits(struct diff *diff, const struct diff_options *o, struct 
 
 /* ---- the whole ---- */
 
-static int run(const struct diff_options *o, struct arena *arena, struct err *err)
+static int run(struct diff_options *o, struct arena *arena, struct err *err)
 {
+    for (size_t side = 0; side < DIFF_SIDES; side++)
+        if (trace_argument_find(arena, o->sides[side].items, OPTIONS_LIST_MAX, &o->sides[side].n, err) < 0)
+            return -1;
     struct diff_row_options options = { .paths = { o->sides[DIFF_BEFORE].items, o->sides[DIFF_AFTER].items },
                                         .n_traces = { o->sides[DIFF_BEFORE].n, o->sides[DIFF_AFTER].n },
                                         .salvage = o->salvage,

@@ -146,7 +146,7 @@ static int add_rows(const struct top_table *top, const struct live_session *sess
     table_column(table, "Time (%)", "cpu_share", TABLE_SHARE);
     table_column(table, "Calls/s", "calls_per_s", TABLE_RATE);
     table_column(table, "Time/call", "ns_per_call", TABLE_NS);
-    table_column(table, "CPI", "cpi", TABLE_RATIO);
+    table->columns[table_column(table, "CPI", "cpi", TABLE_RATIO)].is_told = true; /* by doctor and report */
     table_column(table, "Calls", "calls", TABLE_COUNT);
     table_column(table, "Time", "total_ns", TABLE_NS);
     table_column(table, "Phase", "phase", TABLE_TEXT);
