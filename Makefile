@@ -386,6 +386,10 @@ install: make
 	install -m 644 README.md LICENSE '$(DOC_DIR)'
 	install -m 644 $(wildcard core/emu/tool/examples/*.c) '$(DOC_DIR)'
 
+.PHONY: package
+package: make
+	@MAKE='$(MAKE)' .ci/package.sh '$(BUILD)' '$(VERSION)'
+
 uninstall:
 	rm -f '$(BIN_DIR)/mmprof' '$(INCLUDE_DIR)/mmprof_tool.h' $(foreach page,$(notdir $(wildcard man/*.1)),'$(MAN_DIR)/man1/$(page)') \
 	    $(foreach page,$(notdir $(wildcard man/*.5)),'$(MAN_DIR)/man5/$(page)') \
@@ -424,6 +428,7 @@ help:
 	@echo 'make bench-simulate  what --simulate costs programs, beside cachegrind'
 	@echo 'make demo         profile javac on a few hundred source files'
 	@echo 'make install      into $$(DESTDIR)$$(PREFIX) ($(PREFIX)); make uninstall removes it'
+	@echo 'make package      a Debian package of the same, in $(BUILD)'
 	@echo 'make deps         install the Debian packages that are missing'
 	@echo 'make lint         looks only; make format runs clang-format, make tidy clang-tidy'
 	@echo 'CC, CFLAGS, LDFLAGS, BUILD, SANITIZE, JDK are what they are everywhere; V=1 shows the commands.'

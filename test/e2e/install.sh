@@ -20,4 +20,24 @@ matches "the installed program runs" "$("$prefix/bin/mmprof" version 2>&1)" '^mm
 holds "make uninstall succeeds" made uninstall
 is "and leaves no file" "$(find "$SCRATCH/root" -type f)" ""
 
+if ! command -v dpkg-shlibdeps > "$SCRATCH/which"; then
+    skip "make package builds a Debian package" "there is no dpkg-dev"
+else
+    package=$(made package 2> "$SCRATCH/errors" | tail -n 1)
+    [ -s "$package" ] && ok "make package builds a Debian package" || not_ok "make package builds a Debian package" \
+        "$(cat "$SCRATCH/errors")"
+    matches "it depends on the libraries that the program needs" "$(dpkg-deb -f "$package" Depends)" 'libc6 .*libelf'
+    debian=$SCRATCH/debian
+    mkdir -p "$debian/var/lib/dpkg/updates" "$debian/var/lib/dpkg/info"
+    : > "$debian/var/lib/dpkg/status"
+    in_root() {
+        dpkg --root="$debian" --log=/dev/null --force-depends --force-not-root --force-bad-path "$@"
+    }
+    holds "it can be installed" in_root -i "$package"
+    matches "and runs" "$("$debian/usr/bin/mmprof" version 2>&1)" '^mmprof [0-9]+\.[0-9]+'
+    holds "it can be removed" in_root -P mmprof
+    is "and leaves no file" "$(find "$debian/usr" -type f 2> "$SCRATCH/which")" ""
+    rm -f "$package"
+fi
+
 done_testing
