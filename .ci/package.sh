@@ -13,7 +13,7 @@ ${MAKE:-make} --no-print-directory BUILD="$build" DESTDIR="$stage" PREFIX=/usr i
 strip --strip-debug "$stage/usr/bin/mmprof" "$stage"/usr/lib/mmprof/*.so
 gzip -9n "$stage"/usr/share/man/man*/*
 mv "$stage/usr/share/doc/mmprof/LICENSE" "$stage/usr/share/doc/mmprof/copyright"
-printf 'mmprof (%s) unstable; urgency=medium\n\n  * See the history of the sources.\n\n -- mmprof authors <mmprof@localhost>  %s\n' \
+printf 'mmprof (%s) unstable; urgency=medium\n\n  * See the sources.\n\n -- mmprof authors <mmprof@localhost>  %s\n' \
     "$version" "$(LC_ALL=C date -R)" | gzip -9n > "$stage/usr/share/doc/mmprof/changelog.gz"
 
 # The libraries that the program needs; the agent needs libc only.

@@ -42,7 +42,8 @@ check_parts() {
     is "$v: and all lines are" "$(trace_info "$trace" hits.no_lines)" 0
     matches "$v: and what is inlined there" "$(cat "$SCRATCH/hot")" '^c2_code,Parts.step.*Parts\.java:2[23] in Parts\.'
     record "$v, without lines" "$jdk" "" -Xbatch -XX:+UseSerialGC target.Parts 1500
-    matches "$v: methods are known then, too" "$("$mmprof" report --notes --view hot --csv --top 0 "$trace")" '^c2_code,Parts\.'
+    matches "$v: methods are known then, too" "$("$mmprof" report --notes --view hot --csv --top 0 "$trace")" \
+        '^c2_code,Parts\.'
     at_most "$v: of a tenth and more not the line" "$(share hits.no_lines | awk '{ print -$1 }')" -0.1
     matches "$v: which is noted" "$("$mmprof" report --notes --view hot "$trace")" \
         'was not asked for line-level debug info; record with --lines'

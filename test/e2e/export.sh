@@ -111,7 +111,8 @@ refused "a place that cannot be written" 'next: choose another path' --format cs
 refused "a format that fails leaves no file" 'it has' --format folded --value cycles -o "$SCRATCH/half" "$trace"
 [ ! -e "$SCRATCH/half" ] && ok "no half file is there" || not_ok "no half file is there"
 
-matches "an older name of a view is told the new one" "$("$mmprof" report --hot "$trace" 2>&1 > "$SCRATCH/out")" "use '--view hot'"
+matches "an older name of a view is told the new one" \
+    "$("$mmprof" report --hot "$trace" 2>&1 > "$SCRATCH/out")" "use '--view hot'"
 
 # ---- on a terminal ----
 
@@ -159,7 +160,8 @@ is "a pattern with such a letter finds its method" \
 steers='\x1b|\xc2[\x80-\x9f]|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]'
 for command in "report --all" "report --all --csv" "report --all --json" "report --view timeline --json" \
     "report --view hot --csv" "phases --all" "phases --tree" "phases --per-thread --csv" "phases --per-thread --json" \
-    "dump" "export -q -f collapsed" "export -q -f flamegraph" "export -q -f speedscope" "export -q -f chrome" "export -q -f json" \
+    "dump" "export -q -f collapsed" "export -q -f flamegraph" \
+    "export -q -f speedscope" "export -q -f chrome" "export -q -f json" \
     "report --html -"; do
     case $command in
         phases*) set -- -o "$SCRATCH/phases.json" "$names/all.dat" ;;

@@ -160,7 +160,8 @@ while read -r late; do
     is "$v: the JVM tells of no compiled code by itself" \
         "$(trace_info "$SCRATCH/late.dat" code.cpu_ms) $(trace_info "$SCRATCH/late.dat" code.all)" "0.0 "
     matches "$v: its methods are known" "$(cat "$SCRATCH/hot")" '^c[12]_code,Busy\.'
-    matches "$v: and how to know the lines" "$("$mmprof" report --notes --view hot "$SCRATCH/late.dat")" 'record with --lines'
+    matches "$v: and how to know the lines" "$("$mmprof" report --notes --view hot "$SCRATCH/late.dat")" \
+        'record with --lines'
 done < <(jdks)
 
 # A recorder that is killed writes no names; the report takes those of the same build here.
