@@ -98,7 +98,8 @@ for row in table["rows"]:
 print(text[:found.start(2)] + json.dumps(data).replace("<", "\\u003c") + text[found.end(2):])
 END
 cat > "$SCRATCH/width.js" << 'END'
-return [String(document.documentElement.scrollWidth <= innerWidth), document.querySelector("#phase-heads th").textContent]
+return [String(document.documentElement.scrollWidth <= innerWidth),
+    document.querySelector("#phase-heads th").textContent]
 END
 is "it fits a narrow window, and begins with names, where no calls are known, too" \
     "$(browser --width 390 "$SCRATCH/sampled.html" "$SCRATCH/width.js" | xargs)" "true Phase"
