@@ -83,7 +83,6 @@ while read -r line; do
 done < <(browser "$page" "$root/test/tools/html_checks.js")
 [ $tap_n -gt 40 ] && ok "all of it was tried" || not_ok "all of it was tried" "$tap_n claims"
 
-<<<<<<< HEAD
 # As if samples alone knew all methods: no calls, and why they have no probes.
 python3 - "$page" > "$SCRATCH/sampled.html" << 'END'
 import json, re, sys
@@ -103,7 +102,6 @@ return [String(document.documentElement.scrollWidth <= innerWidth),
 END
 is "it fits a narrow window, and begins with names, where no calls are known, too" \
     "$(browser --width 390 "$SCRATCH/sampled.html" "$SCRATCH/width.js" | xargs)" "true Phase"
-=======
 
 # What differs between two traces: of the same program here, so nothing is shown.
 "$mmprof" diff --html "$SCRATCH/diff.html" "$trace" "$trace"
@@ -112,9 +110,6 @@ return [frames.length > 5, frames.every((g) => g.querySelector("rect").style.fil
     document.querySelectorAll("tbody tr").length > 5].join()' > "$SCRATCH/diff.js"
 is "a comparison is a page, too: grey where no change is shown" "$(browser "$SCRATCH/diff.html" "$SCRATCH/diff.js")" \
     true,true,true
-echo 'return String(document.documentElement.scrollWidth <= innerWidth)' > "$SCRATCH/width.js"
-is "it fits a narrow window" "$(browser --width 390 "$page" "$SCRATCH/width.js")" true
->>>>>>> d447d39 (cmd, report/html: diff --html, a page with a differential flame graph)
 echo 'const style = getComputedStyle(document.documentElement); return style.backgroundColor' > "$SCRATCH/paper.js"
 light=$(browser "$page" "$SCRATCH/paper.js")
 dark=$(browser --dark "$page" "$SCRATCH/paper.js")
