@@ -66,18 +66,16 @@ int top_sampled_take(struct top_sampled *sampled, struct live_session *session, 
         return -1;
     free(sampled->text);
     *sampled = (struct top_sampled){ text, n == 0 ? 0 : candidates_n_samples(session->candidates),
-                                     session->sampled_ns[0], session->sampled_ns[1] };
+                                     session->status.monotonic_ns - session->sampled_since_ns };
     return 0;
 }
 
-const char *top_sampled_text(const struct top_sampled *sampled, uint64_t now_ns, struct arena *arena)
+const char *top_sampled_text(const struct top_sampled *sampled, struct arena *arena)
 {
-    double seconds = (double)(sampled->ended_ns - sampled->begun_ns) / 1e9;
-    double age_s = now_ns > sampled->ended_ns ? (double)(now_ns - sampled->ended_ns) / 1e9 : 0;
     if (sampled->text == NULL)
         return "";
-    return arena_printf(arena, "not instrumented, by %" PRIu64 " samples in %.1f s, the latest %.0f s ago:\n\n%s",
-                        sampled->n_samples, seconds, age_s, sampled->text);
+    return arena_printf(arena, "not instrumented, by %" PRIu64 " samples in %.1f s:\n\n%s", sampled->n_samples,
+                        (double)sampled->ns / 1e9, sampled->text);
 }
 
 /* While samples are taken they stay as they were. */
@@ -90,7 +88,7 @@ char *top_text(struct top_table *table, struct top_sampled *sampled, struct live
 {
     struct arena arena = { NULL, 0 };
     char *phases = sample_anew(sampled, session, err) < 0 ? NULL : top_table_text(table, session, err), *text = NULL;
-    const char *below = phases == NULL ? NULL : top_sampled_text(sampled, session->status.monotonic_ns, &arena);
+    const char *below = phases == NULL ? NULL : top_sampled_text(sampled, &arena);
     if (phases != NULL &&
         (below == NULL || asprintf(&text, "%s%s%s", phases, below[0] == '\0' ? "" : "\n", below) < 0)) {
         err_set(err, "out of memory");

@@ -6,20 +6,20 @@
 
 #include "cmd/top_table.h"
 
-/* What the latest samples found, and of when they are; all 0: there are none yet. */
+/* What samples found; all 0: there are none yet. */
 struct top_sampled {
-    char *text; /* owned: the table; NULL: there is nothing to show */
-    uint64_t n_samples, begun_ns, ended_ns;
+    char *text;             /* owned: the table; NULL: there is nothing to show */
+    uint64_t n_samples, ns; /* ns: in which they were taken */
 };
 
 /* Take what is known now.  Not while samples are taken.  Returns 0, or -1 with *err set: no memory. */
 int top_sampled_take(struct top_sampled *sampled, struct live_session *session, struct err *err);
 
 /*
- * The table below a line that says how many samples it is by, and how old they are at now_ns: they are taken ever more
- * rarely.  "" where there is nothing to show.  Returns the arena's text, or NULL: no memory.
+ * The table below a line that says how many samples it is by, and in how much time.  "" where there is nothing to show.
+ * Returns the arena's text, or NULL: no memory.
  */
-const char *top_sampled_text(const struct top_sampled *sampled, uint64_t now_ns, struct arena *arena);
+const char *top_sampled_text(const struct top_sampled *sampled, struct arena *arena);
 
 /*
  * Both tables, of the interval that ends now, and of what samples know.  Returns the text, for free(), or NULL with

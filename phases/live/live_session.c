@@ -135,7 +135,6 @@ static int choose(struct live_session *session, struct err *err)
     struct candidate_list list = { 0 };
     struct live_candidate *found = NULL;
     size_t n = 0;
-    session->sampled_ns[1] = session->status.monotonic_ns;
     if (list_candidates(session, &list, err) < 0)
         return -1;
     if (list.n > 0)
@@ -190,7 +189,7 @@ static int give(struct live_session *session, struct recorder_link *link, const 
     struct arena *arena = &session->arena;
     recorder_pace(link, orders->round_ms);
     if (orders->begins_anew) {
-        session->sampled_ns[0] = session->status.monotonic_ns;
+        session->sampled_since_ns = session->status.monotonic_ns;
         session->candidates = NULL;
         if (session->samples != NULL && live_samples_begin(session->samples, err) < 0)
             return -1;
@@ -223,7 +222,7 @@ static int begin(struct live_session *session, struct recorder_link *link, const
         session->has_cpi = false;
     }
     session->compilers.pid = status->pid;
-    session->sampled_ns[0] = status->start_ns;
+    session->sampled_since_ns = status->start_ns;
     session->options.samples_only = status->archive != NULL;
     snprintf(session->archive, sizeof session->archive, "%s", status->archive == NULL ? "" : status->archive);
     if (session->logs_jit && recorder_jit(link, err) < 0)

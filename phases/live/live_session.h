@@ -25,8 +25,8 @@ struct live_session {
     struct live_options options;
     struct live *live;             /* owned; NULL until the agent is ready */
     struct live_samples *samples;  /* owned; NULL: there are none yet */
-    struct candidates *candidates; /* theirs, as of the latest choice; NULL: there was none */
-    uint64_t sampled_ns[2];        /* from when on samples count, and up to the latest choice */
+    struct candidates *candidates; /* theirs, with each sample since; NULL: there was no choice yet */
+    uint64_t sampled_since_ns;     /* from when on samples count */
     struct arena arena;            /* of the present choice */
     struct jvm_compilers compilers;
     uint64_t compilers_ns, compilers_read_ns; /* as read last, and when */
