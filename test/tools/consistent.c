@@ -424,7 +424,7 @@ static void check_sampled_method(const cJSON *of, const cJSON *tree)
 
 static void check_sampled(const cJSON *report)
 {
-    cJSON *all = must_have("report --all --json"), *tree = must_have("report --tree --all --json"),
+    cJSON *all = must_have("report --all --json"), *tree = must_have("report --view tree --all --json"),
           *cost = must_have("report --view cost --json");
     const cJSON *row;
     double self = 0;
@@ -441,7 +441,7 @@ static void check_sampled(const cJSON *report)
         wrong("report: the rows' own shares are %.9g", self);
     check_csv("", report);
     check_csv("--all", all);
-    check_csv("--tree --all", tree);
+    check_csv("--view tree --all", tree);
     check_csv("--view cost", cost);
     check_text(report);
     check_page(report, cost);

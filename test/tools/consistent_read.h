@@ -43,7 +43,7 @@ static _Noreturn void give_up(const char *what)
 /* Reports that have no options of the kind that is tried. */
 static bool is_beside(const char *words)
 {
-    static const char *const names[] = { "--cost", "--vm", "--hot", "--timeline", "export" };
+    static const char *const names[] = { "view cost", "view vm", "view hot", "view timeline", "export" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strstr(words, names[i]) != NULL)
             return true;

@@ -102,7 +102,7 @@ static double roots_ns(const cJSON *tree)
 
 static void check_tree(const cJSON *report)
 {
-    cJSON *tree = must_have("report --tree --all --json");
+    cJSON *tree = must_have("report --view tree --all --json");
     const cJSON *row;
     int n = 0;
     check_sums("tree", tree);
@@ -272,7 +272,7 @@ static void check_exports(void)
 {
     const char *given = options;
     options = "";
-    cJSON *tree = table_of("report --tree --json --min-share 0");
+    cJSON *tree = table_of("report --view tree --json --min-share 0");
     options = given;
     const cJSON *about = cJSON_GetObjectItem(tree, "about");
     if (tree != NULL && strcmp(text_in(about, "clock"), "cpu") == 0) {
