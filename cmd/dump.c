@@ -14,6 +14,7 @@
 #include "cmd/commands.h"
 #include "cmd/dump_locations.h"
 #include "cmd/dump_misses.h"
+#include "cmd/dump_samples.h"
 #include "cmd/terminal.h"
 #include "cmd/trace_argument.h"
 
@@ -286,109 +287,40 @@ static void dump_collection(void *context, const struct trace_collection *collec
     fputc('\n', dump->out);
 }
 
-/* "sampled method 4 a/B.work(I)V, B.java, 60 bytes (kept), 12 lines" */
 static void dump_sampled_method(void *context, uint32_t number, const struct trace_sampled_method *method)
 {
     const struct dump *dump = context;
-    fprintf(dump->out, "sampled method %" PRIu32 " ", number);
-    put_text(dump->out, method->names.class_name);
-    fputc('.', dump->out);
-    put_text(dump->out, method->names.method);
-    put_text(dump->out, method->names.descriptor);
-    if (method->source[0] != '\0') {
-        fputs(", ", dump->out);
-        put_text(dump->out, method->source);
-    }
-    fprintf(dump->out, ", %" PRIu32 " bytes%s, %" PRIu32 " lines\n", method->code_bytes,
-            method->code != NULL ? " (kept)" : "", method->n_lines);
+    dump_samples_method(dump->out, number, method);
 }
 
-/* "context 3 in 2 at 17: sampled method 4" */
 static void dump_context(void *context, uint32_t number, const struct trace_context *node)
 {
     const struct dump *dump = context;
-    fprintf(dump->out, "context %" PRIu32 " in %" PRIu32, number, node->parent);
-    if (node->call_site >= 0)
-        fprintf(dump->out, " at %" PRId32, node->call_site);
-    fprintf(dump->out, ": sampled method %" PRIu32 "\n", node->method);
+    dump_samples_context(dump->out, number, node);
 }
 
-/* "sample  thread 2, 1.500 us: context 3 at 12, C2, 10000000 ns" */
 static void dump_sample(void *context, const struct trace_sample *sample)
 {
-    static const char *const frames[] = { "", ", interpreted", ", compiled", ", inlined", ", native" };
     struct dump *dump = context;
     dump->n_samples += sample->n;
-    if (!dump->with_events)
-        return;
-    fputs("sample  ", dump->out);
-    if (sample->thread != TRACE_NO_THREAD)
-        fprintf(dump->out, "thread %" PRIu32, sample->thread);
-    if (sample->ticks != TRACE_UNKNOWN)
-        put_moment(dump->out, "at", sample->ticks);
-    fprintf(dump->out, ": context %" PRIu32, sample->context);
-    if (sample->index >= 0)
-        fprintf(dump->out, " at %" PRId32, sample->index);
-    fputs(frames[sample->frame], dump->out);
-    if (sample->tier > 0)
-        fprintf(dump->out, " by tier %d", sample->tier);
-    fprintf(dump->out, "%s%s, %" PRIu64 " ns", sample->in_kernel ? ", in the kernel" : "",
-            sample->is_waiting ? ", waiting" : "", sample->weight_ns);
-    if (sample->n != 1)
-        fprintf(dump->out, " of %" PRIu64 " samples", sample->n);
-    for (uint32_t i = 0; i < sample->n_counters; i++)
-        fprintf(dump->out, "%s%" PRIu64, i == 0 ? ", counters " : " ", sample->counters[i]);
-    if (sample->end > 0)
-        fprintf(dump->out, ", stack cut for reason %d", sample->end);
-    fputc('\n', dump->out);
+    if (dump->with_events)
+        dump_samples_sample(dump->out, sample);
 }
 
-/* "wait    thread 2, 1.500 us: lock, context 3 at 12, 10000000 ns, for java/util/HashMap, held by thread 4 in 7" */
 static void dump_wait(void *context, const struct trace_wait *wait)
 {
     struct dump *dump = context;
     dump->n_waits += wait->n;
-    if (!dump->with_events)
-        return;
-    fprintf(dump->out, "wait    thread %" PRIu32, wait->thread);
-    put_moment(dump->out, "at", wait->ticks);
-    fprintf(dump->out, ": %s%s", trace_cause_key(wait->cause), wait->is_same ? " as before" : "");
-    if (wait->context != 0)
-        fprintf(dump->out, ", context %" PRIu32, wait->context);
-    if (wait->index >= 0)
-        fprintf(dump->out, " at %" PRId32, wait->index);
-    fprintf(dump->out, ", %" PRIu64 " ns", wait->weight_ns);
-    if (wait->n != 1)
-        fprintf(dump->out, " of %" PRIu64 " visits", wait->n);
-    if (wait->lock_class[0] != '\0') {
-        fputs(", for ", dump->out);
-        put_text(dump->out, wait->lock_class);
-    }
-    if (wait->owner != TRACE_NO_THREAD)
-        fprintf(dump->out, ", held by thread %" PRIu32, wait->owner);
-    if (wait->owner_context != 0)
-        fprintf(dump->out, " in context %" PRIu32, wait->owner_context);
-    if (wait->end > 0)
-        fprintf(dump->out, ", stack cut for reason %d", wait->end);
-    fputc('\n', dump->out);
+    if (dump->with_events)
+        dump_samples_wait(dump->out, wait);
 }
 
-/* "allocation  thread 2, at 1.500 us: context 3 at 12, [B, 4096 bytes, one in 524288" */
 static void dump_allocation(void *context, const struct trace_allocation *allocation)
 {
     struct dump *dump = context;
     dump->n_allocations++;
-    if (!dump->with_events)
-        return;
-    fprintf(dump->out, "allocation  thread %" PRIu32, allocation->thread);
-    put_moment(dump->out, "at", allocation->ticks);
-    fprintf(dump->out, ": context %" PRIu32, allocation->context);
-    if (allocation->index >= 0)
-        fprintf(dump->out, " at %" PRId32, allocation->index);
-    fputs(", ", dump->out);
-    put_text(dump->out, allocation->class_name);
-    fprintf(dump->out, ", %" PRIu64 " bytes, one sample in %" PRIu64 "\n", allocation->size_bytes,
-            allocation->mean_bytes);
+    if (dump->with_events)
+        dump_samples_allocation(dump->out, allocation);
 }
 
 static void dump_location(void *context, const struct location_entry *entry)

@@ -51,7 +51,7 @@ int findings_find(const struct findings_input *input, struct findings *findings,
     if (begin(making, input, err) < 0)
         return -1;
     for (const struct finding_rule *rule = finding_rules; rule->name != NULL; rule++)
-        if (rule->look(making, rule, err) < 0)
+        if (rule->find(making, rule, err) < 0)
             return -1;
     if (making->n_found > 1)
         qsort(making->found, making->n_found, sizeof *making->found, by_cost);

@@ -46,7 +46,7 @@ static int add_allocating(struct findings_making *making, const struct finding_r
     return findings_add(making, rule, &f, err);
 }
 
-int findings_look_allocation(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+int findings_of_allocation(struct findings_making *making, const struct finding_rule *rule, struct err *err)
 {
     struct allocations *found = arena_alloc(making->source->arena, sizeof *found);
     struct err ignored; /* why there are none: no error of a report */

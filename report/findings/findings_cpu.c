@@ -174,7 +174,7 @@ static int add_method(struct findings_making *making, const struct finding_rule 
     return findings_add(making, rule, &f, err);
 }
 
-int findings_look_cpu(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+int findings_of_cpu(struct findings_making *making, const struct finding_rule *rule, struct err *err)
 {
     struct own_code code;
     if (!making->has_cpu_time)
@@ -217,7 +217,7 @@ static struct pauses_sum sum_pauses(const struct report_source *source)
 #define COLLECTIONS_LEAST 3    /* fewer are no rule of the program */
 #define RECOMPILATION     0.05 /* of the time, in which changed classes were compiled again */
 
-int findings_look_collector(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+int findings_of_collector(struct findings_making *making, const struct finding_rule *rule, struct err *err)
 {
     const struct report_source *source = making->source;
     struct arena *arena = source->arena;
@@ -256,7 +256,7 @@ static bool is_recompiled(const struct findings_making *making)
     return ms * 1e6 > RECOMPILATION * making->duration_ns;
 }
 
-int findings_look_compilers(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+int findings_of_compilers(struct findings_making *making, const struct finding_rule *rule, struct err *err)
 {
     const struct report_source *source = making->source;
     double c1_ns = report_ns(source, making->shares.part_ticks[VM_PART_C1]);
@@ -284,7 +284,7 @@ int findings_look_compilers(struct findings_making *making, const struct finding
 
 #define FAULT_NS 1000.0 /* in the kernel, on current machines; more in a virtual one */
 
-int findings_look_faults(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+int findings_of_faults(struct findings_making *making, const struct finding_rule *rule, struct err *err)
 {
     const uint64_t *metrics = making->shares.all_metrics;
     if (!making->has_cpu_time || making->source->tree->n_metrics == 0 || metrics == NULL)
@@ -305,7 +305,7 @@ int findings_look_faults(struct findings_making *making, const struct finding_ru
     return findings_add(making, rule, &f, err);
 }
 
-int findings_look_preempted(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+int findings_of_preempted(struct findings_making *making, const struct finding_rule *rule, struct err *err)
 {
     const struct calltree *tree = making->source->tree;
     double waited_ns = 0, cpu_ns = 0;
@@ -334,7 +334,7 @@ int findings_look_preempted(struct findings_making *making, const struct finding
     return findings_add(making, rule, &f, err);
 }
 
-int findings_look_stolen(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+int findings_of_stolen(struct findings_making *making, const struct finding_rule *rule, struct err *err)
 {
     double stolen_ns = report_stolen_ns(making->source);
     double share = making->cpu_ns > 0 ? stolen_ns / making->cpu_ns : 0;

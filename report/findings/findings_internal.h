@@ -15,7 +15,7 @@ struct finding_rule {
     double threshold; /* of the finding's share: 0.1 is 10 % */
     double ratio;     /* how many times the rest's; 0: nothing is compared with the rest */
     double least;     /* that it costs, of the recording's time: less is no trouble, whatever part of a little it is */
-    int (*look)(struct findings_making *making, const struct finding_rule *rule, struct err *err);
+    int (*find)(struct findings_making *making, const struct finding_rule *rule, struct err *err);
 };
 
 extern const struct finding_rule finding_rules[]; /* one without a name ends them */
@@ -58,17 +58,17 @@ const char *findings_share(const struct findings_making *making, double share, d
 const char *findings_time(const struct findings_making *making, double ns);
 
 /* The rules' functions, a file for each kind of data. */
-int findings_look_cpu(struct findings_making *making, const struct finding_rule *rule, struct err *err);
-int findings_look_allocation(struct findings_making *making, const struct finding_rule *rule, struct err *err);
-int findings_look_locks(struct findings_making *making, const struct finding_rule *rule, struct err *err);
-int findings_look_io(struct findings_making *making, const struct finding_rule *rule, struct err *err);
-int findings_look_pools(struct findings_making *making, const struct finding_rule *rule, struct err *err);
-int findings_look_paging(struct findings_making *making, const struct finding_rule *rule, struct err *err);
-int findings_look_collector(struct findings_making *making, const struct finding_rule *rule, struct err *err);
-int findings_look_compilers(struct findings_making *making, const struct finding_rule *rule, struct err *err);
-int findings_look_faults(struct findings_making *making, const struct finding_rule *rule, struct err *err);
-int findings_look_preempted(struct findings_making *making, const struct finding_rule *rule, struct err *err);
-int findings_look_stolen(struct findings_making *making, const struct finding_rule *rule, struct err *err);
-int findings_look_misses(struct findings_making *making, const struct finding_rule *rule, struct err *err);
+int findings_of_cpu(struct findings_making *making, const struct finding_rule *rule, struct err *err);
+int findings_of_allocation(struct findings_making *making, const struct finding_rule *rule, struct err *err);
+int findings_of_locks(struct findings_making *making, const struct finding_rule *rule, struct err *err);
+int findings_of_io(struct findings_making *making, const struct finding_rule *rule, struct err *err);
+int findings_of_pools(struct findings_making *making, const struct finding_rule *rule, struct err *err);
+int findings_of_paging(struct findings_making *making, const struct finding_rule *rule, struct err *err);
+int findings_of_collector(struct findings_making *making, const struct finding_rule *rule, struct err *err);
+int findings_of_compilers(struct findings_making *making, const struct finding_rule *rule, struct err *err);
+int findings_of_faults(struct findings_making *making, const struct finding_rule *rule, struct err *err);
+int findings_of_preempted(struct findings_making *making, const struct finding_rule *rule, struct err *err);
+int findings_of_stolen(struct findings_making *making, const struct finding_rule *rule, struct err *err);
+int findings_of_misses(struct findings_making *making, const struct finding_rule *rule, struct err *err);
 
 #endif

@@ -124,7 +124,7 @@ static int look_at(struct findings_making *making, const struct finding_rule *ru
     return findings_add(making, rule, &f, err);
 }
 
-int findings_look_misses(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+int findings_of_misses(struct findings_making *making, const struct finding_rule *rule, struct err *err)
 {
     struct counted_code *code = arena_alloc(making->source->arena, sizeof *code);
     if (code == NULL)

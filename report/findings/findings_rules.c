@@ -10,21 +10,21 @@
 const struct finding_rule finding_rules[] = {
     /* threads that wait in a method of the program's own, of the recording's time: for monitors and locks, sockets and
      * files, a queue or pool with nothing left, memory that must be read from disk */
-    { "lock", 0.1, 0, SMALL, findings_look_locks },
-    { "io", 0.1, 0, SMALL, findings_look_io },
-    { "pool", 0.1, 0, SMALL, findings_look_pools },
-    { "paging", 0.1, 0, SMALL, findings_look_paging },
+    { "lock", 0.1, 0, SMALL, findings_of_locks },
+    { "io", 0.1, 0, SMALL, findings_of_io },
+    { "pool", 0.1, 0, SMALL, findings_of_pools },
+    { "paging", 0.1, 0, SMALL, findings_of_paging },
     /* a method's own code and what it calls of libraries, of CPU time; its objects, of all bytes; cycles that are lost
      * to several times the misses of the rest, of all */
-    { "cpu", 0.1, 0, SMALL, findings_look_cpu },
-    { "allocation", 0.25, 0, SMALL, findings_look_allocation },
-    { "misses", 0.03, 3, SMALL, findings_look_misses },
+    { "cpu", 0.1, 0, SMALL, findings_of_cpu },
+    { "allocation", 0.25, 0, SMALL, findings_of_allocation },
+    { "misses", 0.03, 3, SMALL, findings_of_misses },
     /* of CPU time: the collector (or its pauses, of the time), the JIT compilers, page faults at a microsecond each,
      * threads that could run and had no CPU, what the host of a virtual machine withheld */
-    { "gc", 0.05, 0, LARGE, findings_look_collector },
-    { "jit", 0.25, 0, LARGE, findings_look_compilers },
-    { "faults", 0.05, 0, LARGE, findings_look_faults },
-    { "preempted", 0.2, 0, LARGE, findings_look_preempted },
-    { "stolen", 0.05, 0, LARGE, findings_look_stolen },
+    { "gc", 0.05, 0, LARGE, findings_of_collector },
+    { "jit", 0.25, 0, LARGE, findings_of_compilers },
+    { "faults", 0.05, 0, LARGE, findings_of_faults },
+    { "preempted", 0.2, 0, LARGE, findings_of_preempted },
+    { "stolen", 0.05, 0, LARGE, findings_of_stolen },
     { NULL, 0, 0, 0, NULL },
 };

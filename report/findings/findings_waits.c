@@ -119,7 +119,7 @@ static const char *words_of_lock(const struct findings_making *making, const str
     return holder == NULL ? NULL : arena_printf(arena, "%s that %s holds", what, holder);
 }
 
-int findings_look_locks(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+int findings_of_locks(struct findings_making *making, const struct finding_rule *rule, struct err *err)
 {
     return look_at_waits(making, rule, is_lock, words_of_lock, "locks", err);
 }
@@ -145,7 +145,7 @@ static const char *words_of_io(const struct findings_making *making, const struc
     return with_callee(making, row->cause == TRACE_CAUSE_SOCKET ? "a socket" : "a file or pipe", row);
 }
 
-int findings_look_io(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+int findings_of_io(struct findings_making *making, const struct finding_rule *rule, struct err *err)
 {
     return look_at_waits(making, rule, is_io, words_of_io, "waits", err);
 }
@@ -165,7 +165,7 @@ static const char *words_of_pool(const struct findings_making *making, const str
     return with_callee(making, "an empty queue or pool", row);
 }
 
-int findings_look_pools(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+int findings_of_pools(struct findings_making *making, const struct finding_rule *rule, struct err *err)
 {
     return look_at_waits(making, rule, is_pool, words_of_pool, "waits", err);
 }
@@ -181,7 +181,7 @@ static const char *words_of_page(const struct findings_making *making, const str
     return "memory that must be read from disk (swapped out, or a mapped file)";
 }
 
-int findings_look_paging(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+int findings_of_paging(struct findings_making *making, const struct finding_rule *rule, struct err *err)
 {
     return look_at_waits(making, rule, is_page, words_of_page, "waits", err);
 }
