@@ -10,6 +10,11 @@
 
 /* ---- who listens ---- */
 
+static bool wants(const struct view_pass *pass, unsigned part)
+{
+    return (pass->options.parts & part) != 0;
+}
+
 /* A trace that is salvaged may have lost the name of a method that it has events of. */
 static void hear_jit(void *context, const struct jit_event *event)
 {
@@ -23,7 +28,10 @@ static void hear_jit(void *context, const struct jit_event *event)
 static void hear_sample(void *context, const struct trace_sample *sample)
 {
     struct view_pass *pass = context;
-    trace_samples_add(&pass->samples, sample);
+    if (wants(pass, VIEW_PASS_SAMPLES))
+        trace_samples_add(&pass->samples, sample);
+    if (pass->waiting != NULL)
+        waits_hear_sample(pass->waiting, sample);
 }
 
 static void hear_heap(void *context, const struct miss_entry *entry)
@@ -62,11 +70,6 @@ static void hear_ip_sample(void *context, const struct trace_event *event)
         where_hear_ip_sample(pass->finding, event);
 }
 
-static bool wants(const struct view_pass *pass, unsigned part)
-{
-    return (pass->options.parts & part) != 0;
-}
-
 static void hear_wait(void *context, const struct trace_wait *wait)
 {
     struct view_pass *pass = context;
@@ -84,7 +87,7 @@ static struct trace_listener listener_of(struct view_pass *pass)
 {
     return (struct trace_listener){ .context = pass,
                                     .jit = wants(pass, VIEW_PASS_JIT) ? hear_jit : NULL,
-                                    .sample = wants(pass, VIEW_PASS_SAMPLES) ? hear_sample : NULL,
+                                    .sample = wants(pass, VIEW_PASS_SAMPLES | VIEW_PASS_WAITS) ? hear_sample : NULL,
                                     .miss = wants(pass, VIEW_PASS_HEAP) ? hear_heap : NULL,
                                     .allocation = wants(pass, VIEW_PASS_ALLOCATIONS) ? hear_allocation : NULL,
                                     .location = wants(pass, VIEW_PASS_WHERE) ? hear_location : NULL,

@@ -14,12 +14,25 @@
 #define BLOCK      UINT64_C(1000000) /* ticks */
 #define TREE_BYTES (UINT64_C(1) << 20)
 #define PIECES_MAX 100u /* of a wait: a second of visits */
+#define NEAR_NS    5e7 /* from a visit to the owner's CPU sample: a few periods of the CPU time, between waits for it */
 
 /* A method that held the lock of a row. */
 struct wait_holder {
     uint32_t row;
     struct method_name method;
     uint64_t ns;
+};
+
+/* A visit to threads that waited for one that did not: where that ran is in its CPU samples. */
+struct wait_for_running {
+    uint32_t row, owner;
+    uint64_t ticks, ns;
+};
+
+/* A CPU sample. */
+struct wait_run {
+    uint64_t ticks;
+    uint32_t thread, context;
 };
 
 /* What a row is while the trace is read; more of it is in the profile, under the row's number as a method's. */
@@ -40,6 +53,9 @@ struct waits_reading {
     uint32_t n_rows, rows_room;
     struct wait_holder *holders; /* owned */
     uint32_t n_holders, holders_room;
+    struct wait_for_running *for_running; /* owned */
+    struct wait_run *runs;                /* owned */
+    size_t n_for_running, for_running_room, n_runs, runs_room;
     struct hash_set by_key, threads, row_threads, by_holder; /* of rows, threads, threads of rows, holders of rows */
     struct sample_profile profile;
     struct hash_set visits;
@@ -75,6 +91,8 @@ void waits_close(struct waits_reading *reading)
     free(reading->are_known);
     free(reading->rows);
     free(reading->holders);
+    free(reading->for_running);
+    free(reading->runs);
     free(reading);
 }
 
@@ -163,11 +181,10 @@ static int is_first(struct hash_set *set, uint64_t key)
     return first;
 }
 
-static int add_holder(struct waits_reading *reading, uint32_t row, const struct trace_wait *wait)
+/* The lock of a row was held in a context for so long.  Returns 0, or -1: no memory. */
+static int add_holder(struct waits_reading *reading, uint32_t row, uint32_t context, uint64_t ns)
 {
-    if (wait->owner_context == 0)
-        return 0;
-    const struct wait_site *site = site_of(reading, wait->owner_context);
+    const struct wait_site *site = site_of(reading, context);
     if (site == NULL)
         return -1;
     const struct method_name *method = site->where.class_name != NULL ? &site->where : &site->called;
@@ -178,7 +195,20 @@ static int add_holder(struct waits_reading *reading, uint32_t row, const struct 
         reading->holders[reading->n_holders] = (struct wait_holder){ row, *method, 0 };
         slot->value = ++reading->n_holders;
     }
-    reading->holders[slot->value - 1].ns += wait->weight_ns;
+    reading->holders[slot->value - 1].ns += ns;
+    return 0;
+}
+
+static int add_owner(struct waits_reading *reading, uint32_t row, const struct trace_wait *wait)
+{
+    if (wait->owner_context != 0)
+        return add_holder(reading, row, wait->owner_context, wait->weight_ns);
+    if (wait->owner == TRACE_NO_THREAD)
+        return 0;
+    if (vec_reserve(reading->for_running, reading->for_running_room, reading->n_for_running + 1) < 0)
+        return -1;
+    reading->for_running[reading->n_for_running++] =
+        (struct wait_for_running){ row, wait->owner, wait->ticks, wait->weight_ns };
     return 0;
 }
 
@@ -221,7 +251,7 @@ static int add_wait(struct waits_reading *reading, const struct trace_wait *wait
     sum->n_then = sum->latest_ticks == wait->ticks ? sum->n_then + 1 : 1;
     sum->latest_ticks = wait->ticks;
     sum->row.max_waiting = sum->n_then > sum->row.max_waiting ? sum->n_then : sum->row.max_waiting;
-    return add_time(reading, number, wait) < 0 ? -1 : add_holder(reading, number, wait);
+    return add_time(reading, number, wait) < 0 ? -1 : add_owner(reading, number, wait);
 }
 
 void waits_hear(struct waits_reading *reading, const struct trace_wait *wait)
@@ -232,6 +262,70 @@ void waits_hear(struct waits_reading *reading, const struct trace_wait *wait)
         return;
     if (reading->err.text[0] == '\0' && add_wait(reading, wait) < 0)
         err_set(&reading->err, "out of memory for what threads waited for");
+}
+
+void waits_hear_sample(struct waits_reading *reading, const struct trace_sample *sample)
+{
+    if (sample->is_waiting || sample->ticks == TRACE_UNKNOWN || sample->context == 0 || reading->err.text[0] != '\0')
+        return;
+    if (vec_reserve(reading->runs, reading->runs_room, reading->n_runs + 1) < 0)
+        err_set(&reading->err, "out of memory for %zu stack samples", reading->n_runs);
+    else
+        reading->runs[reading->n_runs++] = (struct wait_run){ sample->ticks, sample->thread, sample->context };
+}
+
+/* ---- owners that ran ---- */
+
+static int by_thread_and_ticks(const void *a, const void *b)
+{
+    const struct wait_run *x = a, *y = b;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    return x->ticks < y->ticks ? -1 : x->ticks > y->ticks;
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+    return a < b ? b - a : a - b;
+}
+
+/* A thread's sample next to a moment, at most so far from it; runs are sorted.  NULL: there is none. */
+static const struct wait_run *nearest(const struct waits_reading *reading, uint32_t thread, uint64_t ticks,
+                                      uint64_t most)
+{
+    const struct wait_run wanted = { ticks, thread, 0 }, *best = NULL;
+    size_t low = 0, high = reading->n_runs;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (by_thread_and_ticks(&reading->runs[middle], &wanted) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (size_t i = low == 0 ? 0 : low - 1; i < reading->n_runs && i <= low; i++) {
+        const struct wait_run *run = &reading->runs[i];
+        if (run->thread == thread && distance(run->ticks, ticks) <= most) {
+            best = run;
+            most = distance(run->ticks, ticks);
+        }
+    }
+    return best;
+}
+
+/* Where owners ran that did not wait when others waited for them.  Returns 0, or -1: no memory. */
+static int find_running(struct waits_reading *reading)
+{
+    double ns_per_tick = trace_ns_per_tick(reading->reader);
+    if (reading->n_runs == 0 || ns_per_tick <= 0)
+        return 0;
+    qsort(reading->runs, reading->n_runs, sizeof *reading->runs, by_thread_and_ticks);
+    for (size_t i = 0; i < reading->n_for_running; i++) {
+        const struct wait_for_running *wait = &reading->for_running[i];
+        const struct wait_run *run = nearest(reading, wait->owner, wait->ticks, (uint64_t)(NEAR_NS / ns_per_tick));
+        if (run != NULL && add_holder(reading, wait->row, run->context, wait->ns) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 /* ---- the rows ---- */
@@ -273,7 +367,7 @@ int waits_end(struct waits_reading *reading, const struct report_source *source,
         *err = reading->err;
         return -1;
     }
-    if (rows == NULL)
+    if (rows == NULL || find_running(reading) < 0)
         return err_set(err, "out of memory for what threads waited for");
     *waits = (struct waits){
         .rows = rows, .n = reading->n_rows, .n_visits = reading->n_visits, .n_threads = reading->n_threads

@@ -28,7 +28,7 @@ struct wait_row {
     uint32_t max_waiting;      /* at one visit; each thread with a wait of its own */
     /* of monitors and locks */
     struct method_name holder; /* where the owner was for most of ns; its class is NULL: not known */
-    double holder_share;       /* of ns, with the owner there; 0..1 */
+    double holder_share;       /* of ns, with the owner there: it waited, or had a CPU sample not 50 ms away; 0..1 */
 };
 
 /* All of it lives in the arena. */
@@ -60,6 +60,7 @@ struct waits_reading;
 int waits_begin(struct waits_reading **reading, const struct trace_reader *reader, const struct folding_list *libraries,
                 const char *only_threads, struct err *err);
 void waits_hear(struct waits_reading *reading, const struct trace_wait *wait);
+void waits_hear_sample(struct waits_reading *reading, const struct trace_sample *sample); /* tells where owners ran */
 
 /* After the pass.  Returns 0, or -1 with *err set: no memory. */
 int waits_end(struct waits_reading *reading, const struct report_source *source, struct waits *waits, struct err *err);

@@ -164,9 +164,57 @@ static void test_tables(void)
     unlink(m.path);
 }
 
+/* Others wait for thread 1, which runs; a CPU sample of it, in compute, is at so many ticks. */
+static const struct wait_row *running_owner(uint64_t sample_ticks, struct maker *m, struct view_pass *pass)
+{
+    struct trace_wait wait = { .index = -1,
+                               .n = 1,
+                               .thread = 2,
+                               .cause = TRACE_CAUSE_MONITOR,
+                               .context = QUOTE,
+                               .weight_ns = TICKS,
+                               .lock_class = "a/Lock",
+                               .owner = 1 };
+    const struct trace_sample sample = {
+        .ticks = sample_ticks, .thread = 1, .context = COMPUTE, .index = -1, .n = 1, .weight_ns = TICKS
+    };
+    maker_open(m, "running");
+    maker_thread(m, 1, "http-1", false);
+    maker_thread(m, 2, "http-2", false);
+    write_contexts(m);
+    for (uint32_t i = 1; i <= VISITS; i++) {
+        wait.ticks = i * TICKS;
+        write_wait(m, &wait);
+    }
+    maker_must(m, trace_write_sample(m->writer, &sample, &m->err));
+    maker_must(m, trace_writer_close(m->writer, 200 * TICKS, &m->err));
+    read_trace(m, NULL, pass);
+    return row_of(&pass->waits, TRACE_CAUSE_MONITOR);
+}
+
+static void test_running_owner(void)
+{
+    struct maker m;
+    struct view_pass pass;
+    const struct wait_row *row = running_owner(VISITS / 2 * TICKS, &m, &pass);
+    CHECK("where an owner ran is told by its CPU samples",
+          row->holder.method != NULL && strcmp(row->holder.method, "compute") == 0 && row->holder_share > 0.999);
+    view_pass_close(&pass);
+    unlink(m.path);
+    row = running_owner((VISITS / 2 + 50) * TICKS, &m, &pass);
+    CHECK("of visits that are near them", row->holder_share > 0.5 && row->holder_share < 0.53);
+    view_pass_close(&pass);
+    unlink(m.path);
+    row = running_owner(2 * (VISITS + 50) * TICKS, &m, &pass);
+    CHECK("others tell nothing of it", row->holder.class_name == NULL);
+    view_pass_close(&pass);
+    unlink(m.path);
+}
+
 int main(void)
 {
     test_rows();
+    test_running_owner();
     test_tables();
     arena_free(&arena);
     return tap_done();
