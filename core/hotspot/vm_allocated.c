@@ -33,7 +33,7 @@ bool vm_allocated_is_known(void)
 
 static uint64_t read_some(const uint64_t *threads, size_t n)
 {
-    uint64_t addresses[AT_ONCE * WORDS], words[AT_ONCE * WORDS], sum = 0;
+    uint64_t addresses[AT_ONCE * WORDS] = { 0 }, words[AT_ONCE * WORDS], sum = 0;
     for (size_t i = 0; i < n; i++) {
         addresses[WORDS * i] = threads[i] + at.allocated;
         addresses[WORDS * i + 1] = threads[i] + at.buffer + at.start;

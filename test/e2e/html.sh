@@ -105,7 +105,8 @@ is "it fits a narrow window, and begins with names, where no calls are known, to
 
 # What differs between two traces: of the same program here, so nothing is shown.
 "$mmprof" diff --html "$SCRATCH/diff.html" "$trace" "$trace"
-echo 'const frames = [...document.querySelectorAll("#flame .is-compared")].filter((g) => /Before: .*\n.*After: /.test(g.textContent));
+echo 'const all = [...document.querySelectorAll("#flame .is-compared")];
+const frames = all.filter((g) => /Before: .*\n.*After: /.test(g.textContent));
 return [frames.length > 5, frames.every((g) => g.querySelector("rect").style.fill === "var(--frame-group)"),
     document.querySelectorAll("tbody tr").length > 5].join()' > "$SCRATCH/diff.js"
 is "a comparison is a page, too: grey where no change is shown" "$(browser "$SCRATCH/diff.html" "$SCRATCH/diff.js")" \

@@ -27,7 +27,7 @@ check_jdk() {
     "$mmprof" report --json --all "$SCRATCH/jit.dat" > "$SCRATCH/report.json" 2> "$SCRATCH/errors"
     is "$v: the report succeeds" "$?$(cat "$SCRATCH/errors")" 0
     matches "$v: and has a column for it" "$(cat "$SCRATCH/report.json")" '"jit_shape"'
-    matches "$v: which says what was compiled again" "$("$mmprof" report "$SCRATCH/jit.dat")" \
+    matches "$v: which says what was compiled again" "$("$mmprof" report --wide "$SCRATCH/jit.dat")" \
         '^Recompiled methods +[1-9][0-9]* +n/a  measured$'
     "$mmprof" record -q --live -d 1 --include 'micro/*' -o "$SCRATCH/plain.dat" -p "$jvm" > "$SCRATCH/said" 2>&1
     is "$v: without the option the next recording has none" \

@@ -31,7 +31,7 @@ has_samples() {
     local n
     sleep 0.5
     n=$("$mmprof" dump "$1" 2> /dev/null | sed -n 's/^.* events, \([0-9]*\) samples, .*/\1/p')
-    [ "${n:-0}" -ge 300 ]
+    [ "${n:-0}" -ge 400 ]
 }
 
 # live_until CONDITION TRACE OPTION...: records $jvm until 'CONDITION TRACE' holds; status is mmprof's.
@@ -63,7 +63,7 @@ for jdk in $(jdks); do
     is "JDK $version: the trace is one for 'mmprof phases'" "$?$(cat "$SCRATCH/errors")" 0
     matches "JDK $version: the method that does all the work is there" "$(cat "$SCRATCH/phases.json")" \
         '"method":[[:space:]]*"round"'
-    "$mmprof" report "$trace" > "$SCRATCH/report" 2> "$SCRATCH/errors"
+    "$mmprof" report --wide "$trace" > "$SCRATCH/report" 2> "$SCRATCH/errors"
     is "JDK $version: and for 'mmprof report'" "$?$(cat "$SCRATCH/errors")" 0
     "$mmprof" report --all --csv "$trace" | tr -d '\r' > "$SCRATCH/rows"
     is "JDK $version: a row says why its probes were switched off" \
@@ -107,7 +107,7 @@ for jdk in $(jdks); do
     trace=$SCRATCH/kept-$version.dat
     live_until has_samples "$trace" --recompile 1ms
     is "JDK $version, --recompile: a running program is recorded" "$status$(cat "$SCRATCH/out")" 0
-    "$mmprof" report --notes "$trace" > "$SCRATCH/report" 2> "$SCRATCH/said"
+    "$mmprof" report --wide --no-fold --notes "$trace" > "$SCRATCH/report" 2> "$SCRATCH/said"
     is "JDK $version, --recompile: and reported" "$?$(cat "$SCRATCH/said")" 0
     matches "JDK $version: no class was changed, which it says" "$(cat "$SCRATCH/errors")" \
         'no class was instrumented, so there are samples only: .*, [0-9.]+ s of JIT compilation'
