@@ -2,6 +2,7 @@
 
 #include "core/base/pattern.h"
 #include "core/base/vec.h"
+#include "report/sample_rows.h"
 #include "report/shares.h"
 
 #include <math.h>
@@ -273,11 +274,6 @@ static int add_sample(const struct tree_view *view, size_t i, struct sample_prof
                                                         .methods = path });
 }
 
-static double error_of(const struct sample_share *share, double ticks, double all_ticks)
-{
-    return share->share > 0 ? share->error / share->share * ticks / all_ticks : NAN;
-}
-
 static int find_errors(struct tree_view *view, struct err *err)
 {
     const struct sampled_tree *sampled = view->source->sampled;
@@ -292,9 +288,9 @@ static int find_errors(struct tree_view *view, struct err *err)
         struct sample_share total = sample_profile_total(&profile, i), self = sample_profile_self(&profile, i);
         double estimated = line->ticks - (line->is_ended ? 0 : line->probe_ticks);
         if (line->method != CALLTREE_ROOT && estimated > FROM_SAMPLES * line->ticks)
-            line->share_error = error_of(&total, estimated, view->all_ticks);
+            line->share_error = sample_rows_error(&total, estimated, view->all_ticks);
         if (view->kind != TREE_VIEW_CALLERS && line->self_ticks > 0)
-            line->self_error = error_of(&self, line->self_ticks, view->all_ticks);
+            line->self_error = sample_rows_error(&self, line->self_ticks, view->all_ticks);
     }
     sample_profile_free(&profile);
     return rc;

@@ -4,6 +4,7 @@
  */
 #include "report/view/report_internal.h"
 #include "report/sample_cells.h"
+#include "report/sample_rows.h"
 #include "report/view/sampled.h"
 
 #include <inttypes.h>
@@ -12,8 +13,6 @@
 #include <string.h>
 
 #define SAMPLES_LEAST 2
-#define BLOCK         UINT64_C(1000000) /* ticks */
-#define TREE_BYTES    (UINT64_C(1) << 20)
 #define PASSES_ON     0.05 /* with less of its time as its own a method only calls another one */
 #define FROM_SAMPLES  0.01 /* of a row's time: with less from samples it was measured */
 
@@ -113,35 +112,6 @@ bool report_is_ended(const struct making *making, size_t row)
 
 /* ---- intervals ---- */
 
-#define DEPTH_MOST 4096u
-
-/* Each sample is in the rows of the methods on its stack; the innermost one's own time it is. */
-static int add_samples(const struct making *making, const uint32_t *row_of, struct sample_profile *profile)
-{
-    const struct sampled_tree *sampled = making->source->sampled;
-    const struct calltree *tree = making->source->tree;
-    for (size_t i = 0; i < sampled->samples->n_kept; i++) {
-        const struct trace_kept_sample *sample = &sampled->samples->kept[i];
-        uint32_t rows[DEPTH_MOST], n = 0, node = sampled->leaf[i] == CALLTREE_NONE ? 0 : sampled->leaf[i];
-        for (; node != 0 && tree->nodes[node].method < tree->n_methods; node = tree->nodes[node].parent)
-            if (n < DEPTH_MOST && row_of[tree->nodes[node].method] != CALLTREE_NONE)
-                rows[n++] = row_of[tree->nodes[node].method];
-        const struct profile_sample add = { .time_ns = sample->ticks == TRACE_UNKNOWN ? 0 : sample->ticks,
-                                            .ns = sample->weight_ns,
-                                            .n = n,
-                                            .methods = rows };
-        if (sample_profile_add(profile, &add) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-/* Of a part of the time, as the samples tell how far theirs may be off. */
-static double error_of(const struct sample_share *share, double ticks, double all_ticks)
-{
-    return share->share > 0 ? share->error / share->share * ticks / all_ticks : NAN;
-}
-
 /* What was measured alone has no error: exact has the rows' own times by probes. */
 static void set_errors(struct making *making, const struct shares *exact, const struct sample_profile *profile)
 {
@@ -152,10 +122,10 @@ static void set_errors(struct making *making, const struct shares *exact, const 
         bool is_measured = fabs(self - measured) <= FROM_SAMPLES * self;
         double measured_ticks = report_is_ended(making, i) ? 0 : (double)making->rows[i]->total_cpu_ticks;
         double from_samples = making->ticks[i] - measured_ticks;
-        making->self_errors[i] = is_measured ? NAN : error_of(&share, self, all);
+        making->self_errors[i] = is_measured ? NAN : sample_rows_error(&share, self, all);
         share = sample_profile_total(profile, (uint32_t)i);
         making->time_errors[i] =
-            from_samples > FROM_SAMPLES * making->ticks[i] ? error_of(&share, from_samples, all) : NAN;
+            from_samples > FROM_SAMPLES * making->ticks[i] ? sample_rows_error(&share, from_samples, all) : NAN;
     }
     making->shares.outside_metrics = exact->outside_metrics;
     making->shares.outside_cpu_ticks = exact->outside_cpu_ticks;
@@ -174,10 +144,9 @@ int report_find_errors(struct making *making, const uint32_t *row_of, struct err
     measured.sampled = NULL;
     if (making->self_errors == NULL || making->time_errors == NULL)
         return err_set(err, "out of memory for %zu rows", n);
-    if (shares_compute(&measured, row_of, n, &exact, err) < 0 ||
-        sample_profile_open(&profile, BLOCK, TREE_BYTES, err) < 0)
+    if (shares_compute(&measured, row_of, n, &exact, err) < 0)
         return -1;
-    int rc = add_samples(making, row_of, &profile) < 0 ? err_set(err, "out of memory for stack samples") : 0;
+    int rc = sample_rows_profile(source, row_of, &profile, err);
     if (rc == 0)
         set_errors(making, &exact, &profile);
     sample_profile_free(&profile);

@@ -1,0 +1,39 @@
+#include "report/sample_rows.h"
+
+#include <math.h>
+
+#define BLOCK      UINT64_C(1000000) /* ticks */
+#define TREE_BYTES (UINT64_C(1) << 20)
+#define DEPTH_MOST 4096u
+
+static int add_sample(const struct report_source *source, const uint32_t *row_of, size_t i,
+                      struct sample_profile *profile)
+{
+    const struct sampled_tree *sampled = source->sampled;
+    const struct calltree *tree = source->tree;
+    const struct trace_kept_sample *sample = &sampled->samples->kept[i];
+    uint32_t rows[DEPTH_MOST], n = 0, node = sampled->leaf[i] == CALLTREE_NONE ? 0 : sampled->leaf[i];
+    for (; node != 0 && tree->nodes[node].method < tree->n_methods; node = tree->nodes[node].parent)
+        if (n < DEPTH_MOST && row_of[tree->nodes[node].method] != CALLTREE_NONE)
+            rows[n++] = row_of[tree->nodes[node].method];
+    const struct profile_sample add = {
+        .time_ns = sample->ticks == TRACE_UNKNOWN ? 0 : sample->ticks, .ns = sample->weight_ns, .n = n, .methods = rows
+    };
+    return sample_profile_add(profile, &add);
+}
+
+int sample_rows_profile(const struct report_source *source, const uint32_t *row_of, struct sample_profile *profile,
+                        struct err *err)
+{
+    if (sample_profile_open(profile, BLOCK, TREE_BYTES, err) < 0)
+        return -1;
+    for (size_t i = 0; i < source->sampled->samples->n_kept; i++)
+        if (add_sample(source, row_of, i, profile) < 0)
+            return err_set(err, "out of memory for stack samples");
+    return 0;
+}
+
+double sample_rows_error(const struct sample_share *share, double ticks, double all_ticks)
+{
+    return share->share > 0 ? share->error / share->share * ticks / all_ticks : NAN;
+}

@@ -1,0 +1,25 @@
+/*
+ * How far the times of a table's rows may be off where stack samples divide the time.
+ */
+#ifndef REPORT_SAMPLE_ROWS_H
+#define REPORT_SAMPLE_ROWS_H
+
+#include "report/sampled_tree.h"
+
+/*
+ * The samples of a source's tree, which has some, as a profile of rows: a sample is in the rows of all methods on its
+ * stack, and the own time of that of the innermost one.
+ *
+ * row_of   by method: its row, or CALLTREE_NONE; several methods may have one
+ * profile  for sample_profile_free, whatever is returned
+ *
+ * Returns 0, or -1 with *err set: no memory.
+ */
+int sample_rows_profile(const struct report_source *source, const uint32_t *row_of, struct sample_profile *profile,
+                        struct err *err);
+
+/* Half of the 95 % interval around a share of all time, of which so many ticks are told by these samples; NAN: it is
+ * not known. */
+double sample_rows_error(const struct sample_share *share, double ticks, double all_ticks);
+
+#endif
