@@ -28,4 +28,11 @@ struct wait_site {
 struct wait_site wait_site_of(const struct trace_reader *reader, const struct folding_list *libraries,
                               uint32_t context);
 
+/* Nobody waits for work by what stops a thread that has some. */
+static inline bool wait_may_be_idle(enum trace_cause cause)
+{
+    return cause != TRACE_CAUSE_MONITOR && cause != TRACE_CAUSE_LOCK && cause != TRACE_CAUSE_PAGE &&
+           cause != TRACE_CAUSE_JVM;
+}
+
 #endif

@@ -137,13 +137,6 @@ static bool is_of_object(enum trace_cause cause)
     return cause == TRACE_CAUSE_MONITOR || cause == TRACE_CAUSE_LOCK || cause == TRACE_CAUSE_WAIT;
 }
 
-/* Nobody waits for work by what stops a thread that has some. */
-static bool may_be_idle(enum trace_cause cause)
-{
-    return cause != TRACE_CAUSE_MONITOR && cause != TRACE_CAUSE_LOCK && cause != TRACE_CAUSE_PAGE &&
-           cause != TRACE_CAUSE_JVM;
-}
-
 /* The number of a wait's row, made if it is new; UINT32_MAX: no memory. */
 static uint32_t row_of(struct waits_reading *reading, const struct trace_wait *wait)
 {
@@ -153,7 +146,7 @@ static uint32_t row_of(struct waits_reading *reading, const struct trace_wait *w
     const char *lock_class = is_of_object(wait->cause) ? wait->lock_class : "";
     if (site == NULL)
         return UINT32_MAX;
-    bool is_idle = site->is_idle && may_be_idle(wait->cause);
+    bool is_idle = site->is_idle && wait_may_be_idle(wait->cause);
     uint64_t key = mix(mix(HASH_START, wait->cause), is_idle);
     key = mix_text(mix_method(mix_method(key, &site->where), &site->called), lock_class);
     struct hash_slot *slot = hash_put(&reading->by_key, key);
