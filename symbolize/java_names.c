@@ -2,6 +2,7 @@
 
 #include "core/base/map.h"
 
+#include <fnmatch.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -240,26 +241,37 @@ const char *java_names_class(struct arena *arena, const char *name)
     return text;
 }
 
-static bool ends_with(const char *text, size_t n, const char *end, size_t n_end)
+/* Is the class called so, or does its name end with that, behind a point or '$'? */
+static bool is_class(const char *class_name, const char *pattern)
 {
-    return n >= n_end && memcmp(text + n - n_end, end, n_end) == 0 &&
-           (n == n_end || text[n - n_end - 1] == '.' || text[n - n_end - 1] == '$');
+    const char *at = class_name;
+    while (fnmatch(pattern, at, FNM_NOESCAPE) != 0) {
+        at += strcspn(at, ".$");
+        if (*at++ == '\0')
+            return false;
+    }
+    return true;
 }
 
 bool java_names_is(struct arena *arena, const struct method_name *name, const char *pattern)
 {
     const char *full = java_names_display(arena, name, JAVA_NAMES_FULL), *open = strchr(pattern, '(');
     const char *parameters = open == NULL ? NULL : java_names_parameters(arena, name->descriptor);
-    size_t n = open == NULL ? strlen(pattern) : (size_t)(open - pattern), n_name = strlen(name->method), i = n;
+    size_t n = open == NULL ? strlen(pattern) : (size_t)(open - pattern), i = n;
     if (full == NULL || (open != NULL && (parameters == NULL ||
                                           (strcmp(open, name->descriptor) != 0 && strcmp(open, parameters) != 0))))
         return false;
     while (i > 0 && pattern[i - 1] != '.' && pattern[i - 1] != '#')
         i--;
-    if (n - i != n_name || memcmp(pattern + i, name->method, n_name) != 0)
+    const char *method = arena_text(arena, pattern + i, n - i);
+    if (method == NULL || fnmatch(method, name->method, FNM_NOESCAPE) != 0)
         return false;
-    char *class_name = i == 0 ? NULL : arena_text(arena, pattern, i - 1);
-    for (char *at = class_name; at != NULL && *at != '\0'; at++)
+    if (i == 0)
+        return true;
+    size_t n_full = strlen(full), n_method = strlen(name->method) + 1;
+    char *class_name = arena_text(arena, full, n_full > n_method ? n_full - n_method : 0);
+    char *class_pattern = arena_text(arena, pattern, i - 1);
+    for (char *at = class_pattern; at != NULL && *at != '\0'; at++)
         *at = *at == '/' ? '.' : *at;
-    return i == 0 || (class_name != NULL && ends_with(full, strlen(full) - n_name - 1, class_name, i - 1));
+    return class_pattern != NULL && class_name != NULL && is_class(class_name, class_pattern);
 }

@@ -38,7 +38,8 @@ int java_names_labels(struct arena *arena, const struct method_name *names, size
 
 /*
  * Is the method called that: by its name, or Class.method with an end of the class's name, or Class#method; and with
- * "(int, String)" or the descriptor behind it only if it takes these?
+ * "(int, String)" or the descriptor behind it only if it takes these?  In names '*' stands for any characters, '?' for
+ * one.
  */
 bool java_names_is(struct arena *arena, const struct method_name *name, const char *pattern);
 

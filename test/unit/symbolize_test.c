@@ -28,6 +28,35 @@ static void test_display(void)
     }
 }
 
+static void test_is(void)
+{
+    static const struct method_name get = { "shop/web/Server$ItemServlet", "doGet", "(I)V" },
+                                    none = { "", "(method 7)", "" };
+    static const struct {
+        const char *pattern;
+        bool is_it;
+    } rows[] = {
+        { "doGet", true },
+        { "doPost", false },
+        { "ItemServlet.doGet", true },
+        { "Server$ItemServlet#doGet", true },
+        { "shop.web.Server$ItemServlet.doGet", true },
+        { "shop/web/Server$ItemServlet.doGet", true },
+        { "Servlet.doGet", false },
+        { "*Servlet.doGet", true },
+        { "shop.web.*.doGet", true },
+        { "shop.db.*.doGet", false },
+        { "*Servlet.do*", true },
+        { "do?et", true },
+        { ".doGet", false },
+        { "doGet(int)", true },
+        { "doGet(long)", false },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        CHECK(rows[i].pattern, java_names_is(&arena, &get, rows[i].pattern) == rows[i].is_it);
+    CHECK("what has no class is in none", !java_names_is(&arena, &none, "a.*") && java_names_is(&arena, &none, "*"));
+}
+
 static void test_parameters(void)
 {
     static const struct {
@@ -139,6 +168,7 @@ static void test_parts(void)
 int main(void)
 {
     test_display();
+    test_is();
     test_parameters();
     test_labels();
     test_parts();
