@@ -25,7 +25,7 @@
 
 /* What the command line says of views: --view, and the views' names as options, as they were until version 0.1. */
 struct view_words {
-    const char *view, *named[REPORT_VIEWS_MAX]; /* named: the argument, "" without one; NULL: not given */
+    const char *view, *by, *named[REPORT_VIEWS_MAX]; /* named: the argument, "" without one; NULL: not given */
     struct options_row rows[REPORT_VIEWS_MAX];
     bool lists;
 };
@@ -46,6 +46,14 @@ static void make_rows(struct view_words *words)
 static int choose_view(const struct view_words *words, struct report_options *o, struct err *err)
 {
     const struct report_view *view = NULL;
+    if (words->view != NULL && words->by != NULL) {
+        err_set(err, "--by is a view, and '%s' another one", words->view);
+        return err_next(err, "choose one of them");
+    }
+    if (words->by != NULL) {
+        view = report_view_find("groups", &o->argument, err);
+        o->argument = words->by;
+    }
     if (words->view != NULL && (view = report_view_find(words->view, &o->argument, err)) == NULL)
         return -1;
     for (size_t i = 0; report_views[i].name != NULL; i++) {
@@ -71,6 +79,7 @@ static int parse(int argc, char **argv, struct report_options *o, struct display
     struct options_row rows[] = {
         OPTIONS_GROUP("Views"),
         { 0, "view", "NAME[=ARG]", OPTION_TEXT, &words.view, "print this view of the trace (phases)" },
+        { 0, "by", "KIND", OPTION_TEXT, &words.by, "by package, thread or a METHOD: --view groups=KIND" },
         { 0, "views", NULL, OPTION_FLAG, &words.lists, "list the views" },
         { 0, "java", NULL, OPTION_FLAG, &o->java, "misses: only of Java code, not of the JVM or libraries" },
         { 0, "source", "DIR", OPTION_TEXT, &o->sources, "misses=line: print the lines, of sources in DIR" },

@@ -4,6 +4,7 @@
 #include "cmd/report_run.h"
 #include "report/view/allocations.h"
 #include "report/view/cost.h"
+#include "report/view/groups.h"
 #include "report/view/misses_report.h"
 #include "report/view/pauses_table.h"
 #include "report/view/stats_table.h"
@@ -101,6 +102,11 @@ static int make_allocations(struct report_run *run, struct table *table, struct 
                : allocations_table(&run->passes[0], by, &run->options->rows, table, err);
 }
 
+static int make_groups(struct report_run *run, struct table *table, struct err *err)
+{
+    return groups_table(&run->passes[0], run->whole[0].source, run->options->argument, &run->options->rows, table, err);
+}
+
 static int make_timeline(struct report_run *run, struct table *table, struct err *err)
 {
     struct view_pass *pass = &run->passes[0];
@@ -178,6 +184,9 @@ const struct report_view report_views[] = {
       REPORT_VIEW_METHOD | REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, 0 },
     { "callees", "METHOD", "what a method calls, directly or not, with its part of the time", make_callees,
       REPORT_VIEW_METHOD | REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, 0 },
+    { "groups", "KIND", "time, waiting and bytes by package or thread, or of a METHOD in each class (package)",
+      make_groups, REPORT_VIEW_THREADS | REPORT_VIEW_WAITING,
+      VIEW_PASS_STATISTICS | VIEW_PASS_WAIT_STACKS | VIEW_PASS_ALLOCATIONS },
     { "stats", NULL, "how calls vary within and between phases", make_stats, REPORT_VIEW_WAITING,
       VIEW_PASS_STATISTICS },
     { "timeline", "STEP", "what happened when, in steps of STEP (1s, 20ms)", make_timeline, 0, VIEW_PASS_TIMELINE },

@@ -9,20 +9,31 @@
 #define NOT_OURS   (CALLTREE_NONE - 1) /* a context in a thread of the VM */
 #define NOT_IN_ROW CALLTREE_NONE
 
+static bool is_measured(const struct report_source *source, const struct calltree_thread *thread)
+{
+    return thread->is_known && (thread->has_records || (source->clock == PHASES_CPU && !source->tree->cpu_is_wall));
+}
+
+uint64_t shares_thread_ticks(const struct report_source *source, uint32_t index)
+{
+    const struct calltree_thread *thread = &source->tree->threads[index];
+    uint64_t ticks = source->clock == PHASES_CPU ? thread->cpu_ticks : thread->wall_ticks;
+    return is_measured(source, thread) ? ticks - thread->probe_ticks : 0;
+}
+
 static void add_threads(const struct report_source *source, struct shares *shares)
 {
     const struct calltree *tree = source->tree;
     for (uint32_t i = 0; i < tree->n_threads; i++) {
         const struct calltree_thread *thread = &tree->threads[i];
-        bool is_measured = thread->has_records || (source->clock == PHASES_CPU && !tree->cpu_is_wall);
-        if (!thread->is_known || !is_measured)
+        uint64_t ticks = shares_thread_ticks(source, i);
+        if (!is_measured(source, thread))
             continue;
-        uint64_t ticks = source->clock == PHASES_CPU ? thread->cpu_ticks : thread->wall_ticks;
         shares->part_is_known[thread->part] = true;
-        shares->part_ticks[thread->part] += ticks - thread->probe_ticks;
+        shares->part_ticks[thread->part] += ticks;
         shares->part_cpu_ticks[thread->part] += thread->cpu_ticks - thread->probe_ticks;
         shares->probe_ticks += thread->probe_ticks;
-        shares->all_ticks += ticks;
+        shares->all_ticks += ticks + thread->probe_ticks;
     }
 }
 

@@ -35,4 +35,7 @@ struct shares {
 int shares_compute(const struct report_source *source, const uint32_t *row_of, size_t n_rows, struct shares *shares,
                    struct err *err);
 
+/* What one thread adds to its part, by its index; 0: it was not measured. */
+uint64_t shares_thread_ticks(const struct report_source *source, uint32_t index);
+
 #endif

@@ -24,6 +24,8 @@ contradicts() {
 contradicts "a row with more of its own than in all" 'more time of its own' \
     's/("time_share":[[:space:]]*)0\.[1-9][0-9]*/\10.0001/'
 contradicts "a share of 118 %" 'has a time_share of 1.18' 's/("time_share":[[:space:]]*)0\.[1-9][0-9]*/\11.18/'
+contradicts "groups that are not all of the time" 'groups=package: the rows. self_ns are' \
+    '/"kind":[[:space:]]*"package"/,/}/s/("self_ns":[[:space:]]*)[0-9]/\19/'
 contradicts "CSV that is not JSON" 'as CSV' 's/^(phase,[^,]*,)0\.[0-9]*/\10.5/'
 
 done_testing

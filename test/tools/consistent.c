@@ -8,6 +8,7 @@
  * the same numbers.  The status is 1 if there is such a line, 2 if a report could not be had.
  */
 #include "test/tools/consistent_diff.h"
+#include "test/tools/consistent_groups.h"
 
 /* ---- the report's table ---- */
 
@@ -443,6 +444,7 @@ static void check_sampled(const cJSON *report)
     check_csv("--all", all);
     check_csv("--view tree --all", tree);
     check_csv("--view cost", cost);
+    check_groups(report);
     check_text(report);
     check_page(report, cost);
     cJSON_Delete(all);
@@ -501,6 +503,7 @@ int main(int argc, char **argv)
     check_threads(report);
     check_text(report);
     check_tree(report);
+    check_groups(report);
     check_diff(report);
     check_beside(report, is_cpu);
     cJSON_Delete(report);

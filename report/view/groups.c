@@ -1,0 +1,425 @@
+#include "report/view/groups.h"
+
+#include "core/base/map.h"
+#include "core/base/vec.h"
+#include "report/sample_rows.h"
+#include "report/some_threads.h"
+#include "report/tree_view.h"
+#include "report/view/allocations.h"
+#include "report/view/wait_sites.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE         UINT32_MAX /* no row */
+#define SEVERAL      (NONE - 1)
+#define FROM_SAMPLES 0.01 /* of a row's time: with less from samples it was measured */
+
+struct groups_making {
+    const struct view_pass *pass;
+    const struct report_source *source;
+    const char *argument;
+    struct groups *found;
+    struct groups_row *rows; /* owned */
+    uint32_t n, room;
+    struct map known;                             /* rows by what they are of */
+    uint32_t *of_method, *of_sampled, *of_thread; /* the row of the tree's methods, the trace's sampled ones, threads */
+    uint64_t n_counted;                           /* waits and allocations so far */
+    bool is_broken;                               /* no memory */
+};
+
+/* ---- what is one group ---- */
+
+/* The number of a row, made if it is new; NONE: no memory. */
+static uint32_t row_of_key(struct groups_making *making, const char *key, const char *label,
+                           const struct method_name *name)
+{
+    const uint32_t *row = key == NULL ? NULL : map_get(&making->known, key, strlen(key));
+    if (row != NULL)
+        return *row;
+    if (key == NULL || label == NULL || vec_reserve(making->rows, making->room, making->n + 1) < 0 ||
+        map_put(&making->known, key, strlen(key), making->n) < 0) {
+        making->is_broken = true;
+        return NONE;
+    }
+    making->rows[making->n] = (struct groups_row){ .label = label,
+                                                   .name = *name,
+                                                   .called = NONE,
+                                                   .time_error = NAN,
+                                                   .self_error = NAN,
+                                                   .p50 = NAN,
+                                                   .p99 = NAN,
+                                                   .longest = NAN };
+    return making->n++;
+}
+
+/* "com.shop"; NULL: no memory. */
+static const char *package_of(struct arena *arena, const struct method_name *name)
+{
+    const char *full = java_names_display(arena, name, JAVA_NAMES_FULL);
+    size_t n = full == NULL ? 0 : strlen(full), n_method = strlen(name->method) + 1;
+    n = n > n_method ? n - n_method : 0;
+    while (n > 0 && full[n - 1] != '.')
+        n--;
+    return full == NULL ? NULL : n == 0 ? "(no package)" : arena_text(arena, full, n - 1);
+}
+
+static uint32_t row_of_method(struct groups_making *making, const struct method_name *name)
+{
+    static const struct method_name none;
+    struct arena *arena = making->source->arena;
+    const char *package;
+    switch (making->found->by) {
+    case GROUPS_BY_PACKAGE:
+        package = package_of(arena, name);
+        return row_of_key(making, package, package, &none);
+    case GROUPS_BY_METHOD:
+        return java_names_is(arena, name, making->argument)
+                   ? row_of_key(making, method_name_text(arena, name), "", name)
+                   : NONE;
+    default:
+        return NONE;
+    }
+}
+
+/* Rows of methods that turn out to have nothing are left out at the end. */
+static int know_methods(struct groups_making *making)
+{
+    const struct trace_reader *reader = making->source->reader;
+    uint32_t n = making->source->tree->n_methods, n_sampled = trace_n_sampled_methods(reader);
+    making->of_method = arena_alloc(making->source->arena, ((size_t)n + 1) * sizeof(uint32_t));
+    making->of_sampled = arena_alloc(making->source->arena, ((size_t)n_sampled + 1) * sizeof(uint32_t));
+    if (making->of_method == NULL || making->of_sampled == NULL)
+        return -1;
+    for (uint32_t i = 0; i < n; i++) {
+        struct method_name name = report_name(making->source, i);
+        making->of_method[i] = row_of_method(making, &name);
+    }
+    for (uint32_t i = 0; i < n_sampled; i++)
+        making->of_sampled[i] = row_of_method(making, &trace_sampled_method(reader, i)->names);
+    return 0;
+}
+
+const char *groups_thread_pattern(struct arena *arena, const char *name)
+{
+    size_t n = strlen(name);
+    while (n > 0 && name[n - 1] >= '0' && name[n - 1] <= '9')
+        n--;
+    return name[n] == '\0' ? name : arena_printf(arena, "%.*s*", (int)n, name);
+}
+
+/* One of the application's, and asked for? */
+static bool is_counted(const struct groups_making *making, uint32_t index)
+{
+    const struct trace_thread *thread = trace_thread(making->source->reader, index);
+    return thread != NULL && vm_part_of(thread->comm) == VM_PART_APPLICATION &&
+           threads_match(thread, making->pass->options.only_threads);
+}
+
+static int know_threads(struct groups_making *making)
+{
+    static const struct method_name none;
+    struct arena *arena = making->source->arena;
+    uint32_t n = making->found->by == GROUPS_BY_THREAD ? trace_n_threads(making->source->reader) : 0;
+    making->of_thread = arena_alloc(arena, ((size_t)n + 1) * sizeof *making->of_thread);
+    for (uint32_t i = 0; making->of_thread != NULL && i < n; i++) {
+        making->of_thread[i] = NONE;
+        if (!is_counted(making, i))
+            continue;
+        const char *name = trace_thread(making->source->reader, i)->name;
+        const char *pattern = groups_thread_pattern(arena, name);
+        uint32_t row = row_of_key(making, pattern, name, &none);
+        if (row == NONE)
+            return -1;
+        making->of_thread[i] = row;
+        if (++making->rows[row].n_threads > 1)
+            making->rows[row].label = pattern;
+    }
+    return making->of_thread == NULL ? -1 : 0;
+}
+
+/* The row of a thread; NONE: it has none, or rows are not of threads. */
+static uint32_t row_of_thread(const struct groups_making *making, uint32_t index)
+{
+    bool has_row = making->found->by == GROUPS_BY_THREAD && index < trace_n_threads(making->source->reader);
+    return has_row ? making->of_thread[index] : NONE;
+}
+
+/* ---- time ---- */
+
+/* Is a context in the calls of another one of its row? */
+static bool is_inside(const struct groups_making *making, uint32_t node, uint32_t row)
+{
+    const struct calltree_node *nodes = making->source->tree->nodes;
+    while (nodes[node].parent != node) {
+        node = nodes[node].parent;
+        if (nodes[node].method < making->source->tree->n_methods && making->of_method[nodes[node].method] == row)
+            return true;
+    }
+    return false;
+}
+
+static void add_context(const struct groups_making *making, uint32_t node, uint32_t number)
+{
+    const struct report_source *source = making->source;
+    const struct calltree_node *of = &source->tree->nodes[node];
+    struct groups_row *row = &making->rows[number];
+    bool is_ended = source->sampled != NULL && of->calls > 0 && source->sampled->is_ended[of->method];
+    double ticks = (double)(source->clock == PHASES_CPU ? source->tree->total_cpu_ticks[node]
+                                                        : source->tree->total_wall_ticks[node]);
+    row->calls += (double)of->calls;
+    if (of->calls > 0)
+        row->called = row->called == NONE || row->called == of->method ? of->method : SEVERAL;
+    if (is_inside(making, node, number))
+        return;
+    row->all.ticks += ticks;
+    row->probe_ticks += source->sampled == NULL ? ticks : is_ended ? 0 : (double)source->sampled->probe_ticks[node];
+}
+
+/* Contexts of the application; callers come before callees. */
+static int add_contexts(struct groups_making *making)
+{
+    const struct calltree *tree = making->source->tree;
+    bool *is_ours = arena_alloc(making->source->arena, (size_t)tree->n_nodes + 1);
+    if (is_ours == NULL)
+        return -1;
+    for (uint32_t i = 0; i < tree->n_roots; i++)
+        is_ours[tree->roots[i].node] = tree->roots[i].part == VM_PART_APPLICATION;
+    for (uint32_t i = 1; i < tree->n_nodes; i++) {
+        uint32_t method = tree->nodes[i].method;
+        is_ours[i] = is_ours[tree->nodes[i].parent];
+        if (is_ours[i] && method < tree->n_methods && making->of_method[method] != NONE)
+            add_context(making, i, making->of_method[method]);
+    }
+    return 0;
+}
+
+/* Where there is nothing but samples, theirs is the threads' time. */
+static void add_thread_times(const struct groups_making *making)
+{
+    const struct report_source *source = making->source;
+    const struct trace_samples *samples = &making->pass->samples;
+    bool are_all = source->sampled != NULL && trace_samples_are_all(source->reader);
+    double ns_per_tick = source->tree->ns_per_tick > 0 ? source->tree->ns_per_tick : 1;
+    size_t n = are_all ? samples->n_kept : source->tree->n_threads;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t row = row_of_thread(making, are_all ? samples->kept[i].thread : (uint32_t)i);
+        if (row != NONE)
+            making->rows[row].all.ticks += are_all ? (double)samples->kept[i].weight_ns / ns_per_tick
+                                                   : (double)shares_thread_ticks(source, (uint32_t)i);
+    }
+}
+
+/* Own times, and what is in no row, are the report's. */
+static int find_times(struct groups_making *making, struct err *err)
+{
+    struct groups *found = making->found;
+    if (add_contexts(making) < 0)
+        return err_set(err, "out of memory for groups");
+    if (shares_compute(making->source, making->of_method, making->n, &found->shares, err) < 0)
+        return -1;
+    if (found->by == GROUPS_BY_THREAD)
+        add_thread_times(making);
+    found->rest.ticks = (double)found->shares.part_ticks[VM_PART_APPLICATION];
+    found->total.ticks = (double)found->shares.all_ticks;
+    for (uint32_t i = 0; i < making->n; i++) {
+        struct groups_row *row = &making->rows[i];
+        row->own.ticks = found->by == GROUPS_BY_THREAD ? row->all.ticks : (double)found->shares.self_ticks[i];
+        found->rest.ticks -= row->own.ticks;
+    }
+    found->rest.ticks = found->rest.ticks < 1 ? 0 : found->rest.ticks; /* of ticks that were rounded */
+    return 0;
+}
+
+/* Of packages and methods. */
+static int find_errors(struct groups_making *making, struct err *err)
+{
+    const struct report_source *source = making->source;
+    double all_ticks = making->found->total.ticks;
+    struct sample_profile profile;
+    if (source->sampled == NULL || making->found->by == GROUPS_BY_THREAD)
+        return 0;
+    int rc = sample_rows_profile(source, making->of_method, &profile, err);
+    for (uint32_t i = 0; rc == 0 && i < making->n; i++) {
+        struct groups_row *row = &making->rows[i];
+        struct sample_share total = sample_profile_total(&profile, i), self = sample_profile_self(&profile, i);
+        double estimated = row->all.ticks - row->probe_ticks;
+        row->n_samples = (double)total.n_samples;
+        if (estimated > FROM_SAMPLES * row->all.ticks)
+            row->time_error = sample_rows_error(&total, estimated, all_ticks);
+        row->self_error =
+            row->own.ticks < row->all.ticks ? sample_rows_error(&self, row->own.ticks, all_ticks) : row->time_error;
+    }
+    sample_profile_free(&profile);
+    return rc;
+}
+
+/* ---- waits and allocations ---- */
+
+static void add_sums(struct group_sums *to, const struct group_sums *sums)
+{
+    to->waited_ns += sums->waited_ns;
+    to->idle_ns += sums->idle_ns;
+    to->bytes += sums->bytes;
+}
+
+/* To a row, if there is one: once for each stack, and the innermost row's own.  Returns whether some had it. */
+static bool add_to_row(struct groups_making *making, uint32_t number, const struct group_sums *sums,
+                       enum trace_cause cause, bool has_own)
+{
+    struct groups_row *row = number == NONE ? NULL : &making->rows[number];
+    if (row == NULL)
+        return has_own;
+    if (!has_own)
+        add_sums(&row->own, sums);
+    if (row->latest == making->n_counted)
+        return true;
+    add_sums(&row->all, sums);
+    row->cause_ns[cause] += sums->waited_ns;
+    row->latest = making->n_counted;
+    return true;
+}
+
+/* A wait or an allocation: to its thread's row, or those that its stack is in. */
+static void add_to_rows(struct groups_making *making, uint32_t thread, uint32_t context, const struct group_sums *sums,
+                        enum trace_cause cause)
+{
+    const struct trace_reader *reader = making->source->reader;
+    making->n_counted++;
+    bool has_own = add_to_row(making, row_of_thread(making, thread), sums, cause, false);
+    for (; context != 0; context = trace_context(reader, context)->parent)
+        has_own = add_to_row(making, making->of_sampled[trace_context(reader, context)->method], sums, cause, has_own);
+    if (!has_own)
+        add_sums(&making->found->rest, sums);
+    add_sums(&making->found->total, sums);
+}
+
+static int add_waits(struct groups_making *making)
+{
+    enum { UNKNOWN, WORKS, IDLE };
+    const struct view_pass *pass = making->pass;
+    const struct trace_reader *reader = making->source->reader;
+    uint8_t *sites = arena_alloc(making->source->arena, (size_t)trace_n_contexts(reader) + 1);
+    making->found->has_waits = pass->n_kept_waits > 0;
+    for (size_t i = 0; sites != NULL && i < pass->n_kept_waits; i++) {
+        const struct trace_wait *wait = &pass->kept_waits[i];
+        bool has_site = wait->cause != TRACE_CAUSE_READY;
+        if (wait->cause == TRACE_CAUSE_ON_CPU || !is_counted(making, wait->thread))
+            continue;
+        if (has_site && sites[wait->context] == UNKNOWN)
+            sites[wait->context] = wait_site_of(reader, pass->options.libraries, wait->context).is_idle ? IDLE : WORKS;
+        bool is_idle = has_site && sites[wait->context] == IDLE && wait_may_be_idle(wait->cause);
+        double ns = (double)wait->weight_ns;
+        const struct group_sums sums = { .waited_ns = is_idle ? 0 : ns, .idle_ns = is_idle ? ns : 0 };
+        add_to_rows(making, wait->thread, wait->context, &sums, wait->cause);
+    }
+    return sites == NULL ? -1 : 0;
+}
+
+/* As parts of what the JVM counted, as the view 'allocations' has them. */
+static void add_allocations(struct groups_making *making)
+{
+    const struct view_pass *pass = making->pass;
+    struct allocations all;
+    struct err none;
+    making->found->has_allocations = allocations_find(pass, ALLOCATIONS_BY_CLASS, &all, &none) == 0;
+    if (!making->found->has_allocations)
+        return;
+    double scale = all.jvm_bytes > 0 && all.sampled_bytes > 0 ? all.jvm_bytes / all.sampled_bytes : 1;
+    for (size_t i = 0; i < pass->n_allocations; i++) {
+        const struct trace_allocation *of = &pass->allocations[i];
+        const struct trace_thread *thread = trace_thread(pass->reader, of->thread);
+        const char *only = pass->options.only_threads;
+        if (only != NULL && (thread == NULL || !threads_match(thread, only)))
+            continue;
+        const struct group_sums sums = { .bytes = scale * trace_allocation_objects(of) * (double)of->size_bytes };
+        add_to_rows(making, of->thread, of->context, &sums, TRACE_CAUSE_UNKNOWN);
+    }
+}
+
+/* ---- the rows ---- */
+
+static int by_order(const void *a, const void *b)
+{
+    const struct groups_row *x = a, *y = b;
+    if (x->order != y->order)
+        return x->order < y->order ? 1 : -1;
+    return x->all.waited_ns != y->all.waited_ns ? (x->all.waited_ns < y->all.waited_ns ? 1 : -1)
+                                                : strcmp(x->label, y->label);
+}
+
+static int label_methods(struct groups_making *making)
+{
+    struct arena *arena = making->source->arena;
+    const struct statistics *calls = making->pass->statistics;
+    double ns = report_ns(making->source, 1);
+    struct method_name *names = arena_alloc(arena, ((size_t)making->n + 1) * sizeof *names);
+    const char **labels = arena_alloc(arena, ((size_t)making->n + 1) * sizeof *labels);
+    for (uint32_t i = 0; names != NULL && i < making->n; i++)
+        names[i] = making->rows[i].name;
+    if (names == NULL || labels == NULL || java_names_labels(arena, names, making->n, labels) < 0)
+        return -1;
+    for (uint32_t i = 0; i < making->n; i++) {
+        struct groups_row *row = &making->rows[i];
+        row->label = labels[i];
+        if (calls == NULL || row->called == NONE || row->called == SEVERAL)
+            continue;
+        row->p50 = statistics_quantile(calls, row->called, 0.5) * ns;
+        row->p99 = statistics_quantile(calls, row->called, 0.99) * ns;
+        row->longest = statistics_longest(calls, row->called) * ns;
+    }
+    return 0;
+}
+
+/* Those that have anything, in their order. */
+static int keep_rows(struct groups_making *making)
+{
+    struct groups *found = making->found;
+    found->rows = arena_alloc(making->source->arena, ((size_t)making->n + 1) * sizeof *found->rows);
+    if (found->rows == NULL || (found->by == GROUPS_BY_METHOD && label_methods(making) < 0))
+        return -1;
+    for (uint32_t i = 0; i < making->n; i++) {
+        struct groups_row *row = &making->rows[i];
+        row->order = found->by == GROUPS_BY_PACKAGE ? row->own.ticks : row->all.ticks;
+        if (row->all.ticks > 0 || row->all.waited_ns > 0 || row->all.idle_ns > 0 || row->all.bytes > 0 ||
+            row->calls > 0 || row->n_threads > 0)
+            found->rows[found->n++] = *row;
+    }
+    qsort(found->rows, found->n, sizeof *found->rows, by_order);
+    return 0;
+}
+
+static int make(struct groups_making *making, struct err *err)
+{
+    uint32_t *methods;
+    size_t n;
+    if (know_methods(making) < 0 || know_threads(making) < 0 || making->is_broken)
+        return err_set(err, "out of memory for groups");
+    if (find_times(making, err) < 0 || find_errors(making, err) < 0)
+        return -1;
+    if (add_waits(making) < 0)
+        return err_set(err, "out of memory for waits");
+    add_allocations(making);
+    if (keep_rows(making) < 0)
+        return err_set(err, "out of memory for groups");
+    bool is_none = making->found->by == GROUPS_BY_METHOD && making->found->n == 0;
+    return is_none ? tree_view_find(making->source, making->argument, &methods, &n, err) : 0; /* what is named alike */
+}
+
+int groups_find(const struct view_pass *pass, const struct report_source *source, const char *argument,
+                struct groups *groups, struct err *err)
+{
+    struct groups_making making = {
+        .pass = pass, .source = source, .argument = argument, .found = groups, .known.arena = source->arena
+    };
+    *groups = (struct groups){ .by = GROUPS_BY_METHOD };
+    if (argument[0] == '\0' || strcmp(argument, "package") == 0)
+        groups->by = GROUPS_BY_PACKAGE;
+    else if (strcmp(argument, "thread") == 0)
+        groups->by = GROUPS_BY_THREAD;
+    int rc = make(&making, err);
+    map_free(&making.known);
+    free(making.rows);
+    return rc;
+}

@@ -1,0 +1,64 @@
+/*
+ * Time, waiting and allocation by groups: Java packages, threads of one kind of name, or the calls of a method, each
+ * class that has it for itself.
+ *
+ * Own times are the report's (report/shares.h): each tick of the process is in one row, as each allocated byte and each
+ * wait is.  What a group has with all that it calls counts once for it, however often it is on the stack.
+ */
+#ifndef REPORT_VIEW_GROUPS_H
+#define REPORT_VIEW_GROUPS_H
+
+#include "report/shares.h"
+#include "report/view/phase_report.h"
+#include "report/view/view_pass.h"
+
+enum groups_by { GROUPS_BY_PACKAGE, GROUPS_BY_THREAD, GROUPS_BY_METHOD };
+
+/* With what is called; and own: with the group's method innermost, or for time the innermost one of a group. */
+struct group_sums {
+    double ticks, waited_ns, idle_ns, bytes; /* waited: for other things than work (wait_sites.h) */
+};
+
+struct groups_row {
+    const char *label;       /* "com.shop", "http-exec-*", "JsonServlet.doGet" */
+    struct method_name name; /* by method; else its texts are NULL */
+    struct group_sums all, own;
+    double cause_ns[TRACE_CAUSES];   /* of all.waited_ns */
+    double time_error, self_error;   /* of shares of all time: half of a 95 % interval; NAN: measured, or not known */
+    double n_samples, probe_ticks;   /* stack samples in it; of all.ticks what probes measured in their own calls */
+    double calls, p50, p99, longest; /* by method: of calls with probes, in ns; NAN: there was none */
+    uint32_t n_threads;              /* by thread */
+    /* While it is made. */
+    uint32_t called; /* the tree's method with calls */
+    uint64_t latest; /* the wait or allocation that was counted in it last */
+    double order;    /* what rows are sorted by */
+};
+
+/* In the arena of the pass. */
+struct groups {
+    enum groups_by by;
+    struct groups_row *rows; /* most time of their own first, by method: most time */
+    size_t n;
+    struct group_sums rest, total; /* rest: of the application, in none of the rows */
+    struct shares shares;          /* total.ticks are all of it */
+    bool has_waits, has_allocations;
+};
+
+/*
+ * pass      with VIEW_PASS_SAMPLES, _STATISTICS, _WAIT_STACKS and _ALLOCATIONS
+ * source    its tree, with samples in it (report/sampled_tree.h)
+ * argument  "package" (or ""), "thread"; else a method, as java_names_is takes it
+ *
+ * Returns 0, or -1 with *err set: the trace has no such method, no memory.
+ */
+int groups_find(const struct view_pass *pass, const struct report_source *source, const char *argument,
+                struct groups *groups, struct err *err);
+
+/* A thread's name without the number at its end: "http-exec-*".  The arena's; NULL: no memory. */
+const char *groups_thread_pattern(struct arena *arena, const char *name);
+
+/* The table; top and min_share of rows count.  Returns 0, or -1 with *err set. */
+int groups_table(const struct view_pass *pass, const struct report_source *source, const char *argument,
+                 const struct report_row_options *rows, struct table *table, struct err *err);
+
+#endif
