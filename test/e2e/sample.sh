@@ -13,7 +13,7 @@ sample() {
 
 sample
 is "no process: exit status" $status 1
-matches "and what to do" "$errors" '^  next: name (a running|one by its PID).*, or start one with .*-- java'
+matches "and what to do" "$errors" '^  next: (name (a running|one by its PID).*, or )?start one .*-- java'
 sample -p $$
 is "a process that is no JVM: exit status" $status 1
 matches "is said" "$errors" 'not a .*JVM|no .*JVM|is no'

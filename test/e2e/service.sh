@@ -21,8 +21,8 @@ found() {
     local service=$pid
     sleep 3
     "$mmprof" profile -q -p "$service" -d 12 -o "$SCRATCH/profile" > "$SCRATCH/report" 2>&1
-    "$mmprof" report --view findings --csv "$SCRATCH/profile" | tr -d '\r' | awk -F , '$1 == "finding" { print $2, $3 }' |
-        sort
+    "$mmprof" report --view findings --csv "$SCRATCH/profile" | tr -d '\r' |
+        awk -F , '$1 == "finding" { print $2, $3 }' | sort
     stop "$service"
 }
 
