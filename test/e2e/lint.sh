@@ -50,7 +50,8 @@ fi
 if command -v cppcheck > "$SCRATCH/which"; then
     # One configuration: all of them take twice as long, and the compilers see what is left, also for aarch64.
     check=(cppcheck -D__x86_64__=1 -D__linux__=1 --quiet --error-exitcode=1 --std=c11 --library=posix -j 2
-        -I . -I core/emu/tool "--enable=warning,performance,portability" --inline-suppr --suppressions-list=.ci/cppcheck-suppressions)
+        -I . -I core/emu/tool "--enable=warning,performance,portability" --inline-suppr
+        --suppressions-list=.ci/cppcheck-suppressions)
     mapfile -t units < <(printf '%s\n' "${c_files[@]}" | grep '\.c$') # each with its headers
     holds "cppcheck finds nothing" "${check[@]}" "${units[@]}"
     printf 'int f(void);\nint f(void)\n{\n    int a[2] = { 0, 1 };\n    return a[2];\n}\n' > "$SCRATCH/bad.c"
