@@ -19,7 +19,10 @@ int trace_samples_open(struct trace_samples *samples, struct trace_reader *reade
     memset(samples, 0, sizeof *samples);
     samples->reader = reader;
     samples->is_open = true;
-    return sample_profile_open(&samples->profile, BLOCK, TREE_BYTES, err);
+    if (sample_profile_open(&samples->profile, BLOCK, TREE_BYTES, err) < 0)
+        return -1;
+    samples->profile.rest = TRACE_SAMPLES_OTHER;
+    return 0;
 }
 
 void trace_samples_close(struct trace_samples *samples)
@@ -101,7 +104,8 @@ void trace_samples_add(struct trace_samples *samples, const struct trace_sample 
                                   .n_counters = sample->n_counters,
                                   .counters = sample->counters };
     /* What others than the application wait is in no share: phases/samples/sample_profile.h. */
-    if ((add.group == VM_PART_APPLICATION || !sample->is_waiting) && !keep(samples, sample))
+    bool is_ours = add.group == VM_PART_APPLICATION || add.group == TRACE_SAMPLES_OTHER;
+    if ((is_ours || !sample->is_waiting) && !keep(samples, sample))
         err_set(&samples->err, "out of memory for the stack samples");
     add.n = take_frames(samples, sample);
     samples->n_by_end[sample->end] += sample->n;

@@ -145,7 +145,7 @@ static int count_methods(struct sample_profile *profile, uint32_t block, const s
 int sample_profile_add(struct sample_profile *profile, const struct profile_sample *sample)
 {
     uint32_t block = block_of(profile, sample->time_ns);
-    if (sample->group != 0 && sample->is_waiting) {
+    if (sample->group != 0 && sample->group != profile->rest && sample->is_waiting) {
         profile->idle_ns[sample->group] += sample->ns;
         profile->n_idle++;
         return 0;

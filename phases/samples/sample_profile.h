@@ -43,6 +43,7 @@ struct sample_profile {
     double t_limit;        /* of 95 % intervals from so many: the same for all rows */
     struct sample_sum all; /* of all groups, but for what others than the application wait */
     struct sample_row groups[SAMPLE_GROUPS];
+    uint32_t rest;                           /* the group of threads of the application that are in no row; 0: none */
     struct sample_row no_method;             /* of group 0 */
     uint64_t idle_ns[SAMPLE_GROUPS], n_idle; /* that others wait, which is in no share */
     struct sample_row *rows;                 /* owned; by the method's number */

@@ -28,4 +28,9 @@ contradicts "groups that are not all of the time" 'groups=package: the rows. sel
     '/"kind":[[:space:]]*"package"/,/}/s/("self_ns":[[:space:]]*)[0-9]/\19/'
 contradicts "CSV that is not JSON" 'as CSV' 's/^(phase,[^,]*,)0\.[0-9]*/\10.5/'
 
+# Of samples alone, and threads that wait: as the latest trace it is what done_testing looks at.
+"$mmprof" sample --wall -F 99 -o "$SCRATCH/wall.dat" -- \
+    "$jdk/bin/java" -cp "$classes" micro.Thesis 30 1 > "$SCRATCH/out" 2>&1
+is "a program is sampled" $? 0
+
 done_testing

@@ -9,6 +9,7 @@
  */
 #include "test/tools/consistent_diff.h"
 #include "test/tools/consistent_groups.h"
+#include "test/tools/consistent_sampled.h"
 
 /* ---- the report's table ---- */
 
@@ -158,12 +159,6 @@ static char *after_number(char *at)
         return at;
     at += strcspn(at, " ");
     return at + strspn(at, " ");
-}
-
-/* Samples by an event are of no time. */
-static const char *time_key(const cJSON *row)
-{
-    return cJSON_HasObjectItem(row, "share") ? "share" : "time_share";
 }
 
 /* Each row of text begins with its label, and the time and own time that JSON has of it. */
@@ -400,29 +395,6 @@ static void check_timeline(const cJSON *report, const cJSON *line, bool is_cpu)
 
 /* ---- a trace of samples alone ---- */
 
-/* A method's contexts have its share together: its own, and of those that are in no other one of it all. */
-static void check_sampled_method(const cJSON *of, const cJSON *tree)
-{
-    const cJSON *row;
-    double time = 0, self = 0, inside = -1;
-    EACH(row, tree)
-    {
-        double depth = number_in(row, "depth");
-        inside = inside >= 0 && depth <= inside ? -1 : inside;
-        if (strcmp(text_in(of, "name"), text_in(row, "method")) != 0 ||
-            strcmp(text_in(of, "class"), text_in(row, "class")) != 0 ||
-            strcmp(text_in(of, "descriptor"), text_in(row, "descriptor")) != 0)
-            continue;
-        self += number_in(row, "self_share");
-        time += inside < 0 ? number_in(row, "time_share") : 0;
-        inside = inside < 0 ? depth : inside;
-    }
-    if (fabs(time - number_in(of, time_key(of))) > SAMPLED_SAME ||
-        fabs(self - number_in(of, "self_share")) > SAMPLED_SAME)
-        wrong("tree: '%s' has %g of the time, %g its own, in the report %g and %g", label_in(of), time, self,
-              number_in(of, time_key(of)), number_in(of, "self_share"));
-}
-
 static void check_sampled(const cJSON *report)
 {
     cJSON *all = must_have("report --all --json"), *tree = must_have("report --view tree --all --json"),
@@ -440,6 +412,8 @@ static void check_sampled(const cJSON *report)
     }
     if (!is_same(self, 1, EPSILON))
         wrong("report: the rows' own shares are %.9g", self);
+    check_sampled_methods(all);
+    check_sampled_threads(all);
     check_csv("", report);
     check_csv("--all", all);
     check_csv("--view tree --all", tree);

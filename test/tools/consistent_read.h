@@ -103,10 +103,22 @@ static const char *label_in(const cJSON *row)
     return text_in(row, cJSON_HasObjectItem(row, "label") ? "label" : "method");
 }
 
+/* A method's own name; where that column is the label, another one has it. */
+static const char *name_in(const cJSON *row)
+{
+    return text_in(row, cJSON_HasObjectItem(row, "name") ? "name" : "method");
+}
+
 /* NAN: there is none. */
 static double number_in(const cJSON *row, const char *key)
 {
     return cJSON_GetNumberValue(cJSON_GetObjectItem(row, key));
+}
+
+/* Samples by an event are of no time. */
+static const char *time_key(const cJSON *row)
+{
+    return cJSON_HasObjectItem(row, "share") ? "share" : "time_share";
 }
 
 /* What the kernel accounted to threads less than they were on CPUs: only the table's rows of the JVM leave it out. */

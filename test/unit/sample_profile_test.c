@@ -118,6 +118,10 @@ static void test_waiting(void)
     sample_profile_row(&profile, &profile.groups[1], &total, &waiting);
     CHECK("the JVM's own threads that wait are in no share",
           is_about(total.share, 1.0 / 7) && profile.idle_ns[1] == 10 && profile.n_idle == 1 && profile.n_samples == 7);
+    profile.rest = 1;
+    sample_profile_add(&profile, &(struct profile_sample){ .group = 1, .ns = 10, .is_waiting = true });
+    CHECK("but those of the application in no row are: other rows keep their shares",
+          is_about(sample_profile_total(&profile, 0).share, 4.0 / 8));
     sample_profile_free(&profile);
 }
 
