@@ -28,6 +28,7 @@ struct chrome {
     const char **labels;         /* by method; NULL: nobody knows it */
     uint32_t n_methods;
     uint32_t *tids;
+    bool *has_slices; /* by thread: there are some that were written */
     struct trace_samples samples;
     FILE *out;
     struct export_slices slices;
@@ -116,6 +117,7 @@ static int find_tids(struct chrome *c)
     uint32_t n = trace_n_threads(c->reader);
     bool *is_used = calloc(FREE_TID, sizeof *is_used);
     c->tids = arena_alloc(&c->arena, ((size_t)n + 1) * sizeof *c->tids);
+    c->has_slices = arena_alloc(&c->arena, ((size_t)n + 1) * sizeof *c->has_slices);
     for (uint32_t i = 0; is_used != NULL && c->tids != NULL && i < n; i++) {
         const struct trace_thread *thread = trace_thread(c->reader, i);
         uint32_t tid = thread == NULL || thread->tid <= 0 ? FREE_TID : (uint32_t)thread->tid;
@@ -125,7 +127,7 @@ static int find_tids(struct chrome *c)
             is_used[tid] = true;
     }
     free(is_used);
-    return is_used == NULL || c->tids == NULL ? -1 : 0;
+    return is_used == NULL || c->tids == NULL || c->has_slices == NULL ? -1 : 0;
 }
 
 static void print_name(struct chrome *c, const char *what, uint32_t tid, const char *name, bool is_first)
@@ -171,6 +173,7 @@ static void print_slice(void *context, const struct slice *slice)
                         : slice->method < c->n_methods ? c->labels[slice->method]
                                                        : NULL;
     c->slices.n_written++;
+    c->has_slices[slice->thread] = true;
     fprintf(c->out, ",\n{\"ph\":\"X\",\"pid\":1,\"tid\":%u,\"cat\":\"%s\",\"name\":", c->tids[slice->thread],
             is_cpu ? "cpu" : "method");
     text_print_string(c->out, label == NULL ? "(unknown method)" : label);
@@ -197,7 +200,8 @@ static void print_end(struct chrome *c, const char *path)
 
 static int print_samples(struct chrome *c, struct err *err)
 {
-    const struct export_profile profile = { &c->samples, c->tids, c->start_ticks, c->ns_per_tick, &c->arena, c->out };
+    const struct export_profile profile = { &c->samples,    c->tids,   c->has_slices, c->start_ticks,
+                                            c->ns_per_tick, &c->arena, c->out };
     return export_profile_print(&profile, &c->slices.n_samples, err);
 }
 

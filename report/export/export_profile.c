@@ -142,13 +142,16 @@ static void print_nodes(struct printing *p, const struct trace_kept_sample *cons
     }
 }
 
-/* When the time ends that a sample stands for, if that is long before the next one; else 0. */
+/* When the time ends that a sample stands for, or the trace, if that is long before the next sample; else 0. */
 static double idle_from(const struct printing *p, const struct trace_kept_sample *const *samples, size_t n, size_t i)
 {
     double us = us_of(p->profile, samples[i]->ticks), length = (double)samples[i]->weight_ns / 1e3;
     bool is_last = i + 1 == n;
     double next = is_last ? 0 : us_of(p->profile, samples[i + 1]->ticks);
-    return p->is_time && (is_last || next > us + PERIODS_APART * length) ? us + length : 0;
+    if (!p->is_time || (!is_last && next <= us + PERIODS_APART * length))
+        return 0;
+    double end = us_of(p->profile, trace_end_ticks(p->reader));
+    return us + length < end ? us + length : us < end ? end : us;
 }
 
 /* The nodes in which the thread was found, or the whole us that passed before each. */
@@ -168,6 +171,29 @@ static void print_list(const struct printing *p, const struct trace_kept_sample 
     }
 }
 
+/*
+ * A slice from each sample that follows a gap to the end of the one in front of the next gap; in whole us, as samples
+ * are, so that none is outside.
+ */
+static void print_stretches(const struct printing *p, const struct trace_kept_sample *const *samples, size_t n)
+{
+    const struct export_profile *profile = p->profile;
+    const struct trace_thread *thread = trace_thread(p->reader, samples[0]->thread);
+    const char *name = vm_part_name(vm_part_of(thread->comm == NULL ? "" : thread->comm));
+    uint64_t start = (uint64_t)us_of(profile, samples[0]->ticks);
+    for (size_t i = 0; i < n; i++) {
+        double end = idle_from(p, samples, n, i);
+        if (end <= 0 && i + 1 < n)
+            continue;
+        end = end > 0 ? end : us_of(profile, samples[i]->ticks);
+        fprintf(profile->out,
+                ",\n{\"ph\":\"X\",\"pid\":1,\"tid\":%u,\"cat\":\"samples\",\"name\":\"%s\",\"ts\":%" PRIu64
+                ",\"dur\":%" PRIu64 "}",
+                profile->tids[samples[0]->thread], name, start, (uint64_t)end - start);
+        start = i + 1 < n ? (uint64_t)us_of(profile, samples[i + 1]->ticks) : 0;
+    }
+}
+
 static void print_thread(struct printing *p, const struct trace_kept_sample *const *samples, size_t n)
 {
     FILE *out = p->profile->out;
@@ -184,6 +210,8 @@ static void print_thread(struct printing *p, const struct trace_kept_sample *con
     fputs("]},\"timeDeltas\":[", out);
     print_list(p, samples, n, true);
     fputs("]}}}", out);
+    if (!p->profile->has_slices[samples[0]->thread])
+        print_stretches(p, samples, n);
 }
 
 int export_profile_print(const struct export_profile *profile, uint64_t *n, struct err *err)

@@ -258,8 +258,20 @@ static void check_profile(const cJSON *event, double duration_ns)
     cJSON_ArrayForEach(delta, deltas) us += cJSON_GetNumberValue(delta);
     if (cJSON_GetArraySize(deltas) != cJSON_GetArraySize(cJSON_GetObjectItem(profile, "samples")))
         wrong("export: chrome has samples without a moment");
-    if (us * 1e3 > duration_ns * 1.001 + 20e6) /* what the last sample stands for */
+    if (us * 1e3 > duration_ns * 1.001 + 1e6)
         wrong("export: chrome has samples at %g us, beyond the recording", us);
+}
+
+/* DevTools show a thread's samples within its slices: it has some. */
+static void check_slices(const cJSON *json, const cJSON *profile)
+{
+    const cJSON *event;
+    cJSON_ArrayForEach(event, cJSON_GetObjectItem(json, "traceEvents"))
+    {
+        if (strcmp(text_in(event, "ph"), "X") == 0 && number_in(event, "tid") == number_in(profile, "tid"))
+            return;
+    }
+    wrong("export: chrome has samples of thread %g, and no slice", number_in(profile, "tid"));
 }
 
 /* Slices and samples are within the recording. */
@@ -269,8 +281,10 @@ static void check_chrome(double duration_ns)
     const cJSON *event;
     cJSON_ArrayForEach(event, cJSON_GetObjectItem(json, "traceEvents"))
     {
-        if (strcmp(text_in(event, "name"), "ProfileChunk") == 0)
+        if (strcmp(text_in(event, "name"), "ProfileChunk") == 0) {
             check_profile(event, duration_ns);
+            check_slices(json, event);
+        }
         double start = number_in(event, "ts"), length = number_in(event, "dur");
         if (strcmp(text_in(event, "ph"), "X") == 0 &&
             (length < 0 || (start + length) * 1e3 > duration_ns * 1.001 + 1e6))

@@ -278,6 +278,9 @@ static void test_chrome_samples(void)
               strstr(text, "{\"id\":5,\"parent\":4,\"callFrame\":{\"functionName\":\"Sort.sort\"") != NULL);
     CHECK("after the time that a sample stands for the thread is idle",
           strstr(text, "\"samples\":[4,5,2,3,2]},\"timeDeltas\":[20,10,10,40,10]") != NULL);
+    CHECK("a thread without slices has one for each stretch of samples, as DevTools show nothing else",
+          strstr(text, "\"cat\":\"samples\",\"name\":\"application\",\"ts\":20,\"dur\":20}") != NULL &&
+              strstr(text, "\"name\":\"application\",\"ts\":80,\"dur\":10}") != NULL);
     free(text);
 }
 
