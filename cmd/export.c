@@ -3,17 +3,17 @@
  */
 #include "cmd/output_file.h"
 #include "cmd/trace_argument.h"
-#include "core/trace/recording_info.h"
 #include "report/export/export.h"
 #include "report/view/phase_report.h"
 #include "report/view/view_pass.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 /* Perfetto opens a file of 200,000 slices (20 MB) in a second or two. */
 #define MAX_SLICES 200000
+
+#define FORMATS "flamegraph, collapsed (folded), speedscope, pprof, jfr, chrome, json or csv"
 
 #define TABLE_SCHEMA         "mmprof.phases"
 #define TABLE_SCHEMA_VERSION 3
@@ -41,11 +41,11 @@ struct format {
 static int parse(int argc, char **argv, struct export_options *o, bool *done, struct err *err)
 {
     struct options_row rows[] = {
-        { 'f', "format", "FORMAT", OPTION_TEXT, &o->format,
-          "flamegraph, collapsed (folded), speedscope, pprof, chrome, json or csv" },
+        { 'f', "format", "FORMAT", OPTION_TEXT, &o->format, FORMATS },
         { 'o', "output", "FILE", OPTION_TEXT, &o->output, "write to FILE instead of the standard output" },
-        { 0, "value", "VALUE", OPTION_TEXT, &o->value, "cpu, wall, calls, or an event of the trace (cpu)" },
-        { 0, "per-thread", NULL, OPTION_FLAG, &o->per_thread, "a tree for each thread (not of chrome, json, csv)" },
+        { 0, "value", "VALUE", OPTION_TEXT, &o->value, "cpu, wall, calls, samples, or an event of the trace (cpu)" },
+        { 0, "per-thread", NULL, OPTION_FLAG, &o->per_thread,
+          "a tree for each thread (not of jfr, chrome, json, csv)" },
         { 0, "min-share", "SHARE", OPTION_FRACTION, &o->min_share,
           "add contexts with less of the time to their callers (0)" },
         { 0, "min-slice", "TIME", OPTION_SECONDS, &o->min_slice_s,
@@ -58,8 +58,8 @@ static int parse(int argc, char **argv, struct export_options *o, bool *done, st
     return command_parse_trace(
         "export --format FORMAT [OPTIONS] [TRACE]",
         "Writes a trace (trace.dat) as a flame graph (a page for a browser), or for other tools: folded\n"
-        "stacks (flamegraph.pl, inferno), speedscope, pprof, Chrome's trace events (Perfetto), or the phase table as "
-        "JSON or CSV.",
+        "stacks (flamegraph.pl, inferno), speedscope, pprof, JDK Flight Recorder (jfr, JDK Mission Control),\n"
+        "Chrome's trace events (Perfetto), or the phase table as JSON or CSV.",
         rows, argc, argv, &o->path, done, err);
 }
 
@@ -123,6 +123,11 @@ static int write_chrome(struct export_run *run, FILE *out, struct err *err)
     return 0;
 }
 
+static int write_jfr(struct export_run *run, FILE *out, struct err *err)
+{
+    return export_jfr(run->options->path, run->options->salvage, out, err);
+}
+
 static int make_table(struct export_run *run, struct table *table, struct err *err)
 {
     struct report_row_options options = { .sort = "time", .min_share = run->options->min_share };
@@ -147,14 +152,9 @@ static int write_csv(struct export_run *run, FILE *out, struct err *err)
 }
 
 static const struct format formats[] = {
-    { "flamegraph", false, write_flamegraph },
-    { "collapsed", false, write_folded },
-    { "folded", false, write_folded },
-    { "speedscope", false, write_speedscope },
-    { "pprof", true, write_pprof },
-    { "chrome", false, write_chrome },
-    { "json", false, write_json },
-    { "csv", false, write_csv },
+    { "flamegraph", false, write_flamegraph }, { "collapsed", false, write_folded }, { "folded", false, write_folded },
+    { "speedscope", false, write_speedscope }, { "pprof", true, write_pprof },       { "jfr", true, write_jfr },
+    { "chrome", false, write_chrome },         { "json", false, write_json },        { "csv", false, write_csv },
 };
 
 static const struct format *find_format(const char *name, struct err *err)
@@ -166,29 +166,15 @@ static const struct format *find_format(const char *name, struct err *err)
         err_set(err, "no format is given");
     else
         err_set(err, "unknown format '%s'", name);
-    err_next(err, "choose --format flamegraph, collapsed (folded), speedscope, pprof, chrome, json or csv");
+    err_next(err, "choose --format " FORMATS);
     return NULL;
 }
 
 /* ---- the whole ---- */
 
-/* That of the JVM of a trace; 0: not known.  The trace is read later, when there is where to write to. */
-static pid_t traced_pid(const struct export_options *o)
-{
-    struct trace_reader *outline;
-    struct err ignored;
-    if (trace_outline(&outline, o->path, o->salvage, &ignored) < 0)
-        return 0;
-    const char *text = info_text(outline, INFO_JVM_PID);
-    pid_t pid = text == NULL ? 0 : (pid_t)atoi(text);
-    trace_close(outline);
-    return pid;
-}
-
 static int open_output(const struct export_options *o, char name[PATH_MAX], struct output_file *file, struct err *err)
 {
-    bool has_pid = o->output != NULL && strstr(o->output, "%p") != NULL;
-    if (o->output != NULL && output_file_name(o->output, "-o", has_pid ? traced_pid(o) : 0, name, err) < 0)
+    if (o->output != NULL && trace_argument_output(o->path, o->salvage, o->output, "-o", name, err) < 0)
         return -1;
     return output_file_open(file, o->output == NULL ? NULL : name, "-o", err);
 }
@@ -203,7 +189,7 @@ static int run_export(struct export_run *run, struct err *err)
         return -1;
     if (o->output == NULL && format->is_binary && isatty(STDOUT_FILENO)) {
         err_set(err, "%s is binary: not for a terminal", format->name);
-        return err_next(err, "name a file with -o, like 'profile.pb.gz'");
+        return err_next(err, "name a file with -o, like 'profile.pb.gz' or 'profile.jfr'");
     }
     if (open_output(o, name, &file, err) < 0)
         return -1;

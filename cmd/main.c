@@ -25,7 +25,7 @@ static const struct command commands[] = {
       command_annotate },
     { "diff", "BEFORE AFTER", "find significant differences between two versions of a program", command_diff },
     { "compare", "PROFILE PROFILE", "measure how similar several profiles are", command_compare },
-    { "export", "-f FORMAT [TRACE]", "convert a trace for flamegraph.pl, speedscope, pprof or Perfetto",
+    { "export", "-f FORMAT [TRACE]", "convert a trace for flamegraph.pl, speedscope, pprof, JFR or Perfetto",
       command_export },
     { "", NULL, "Tools", NULL },
     { "ps", "", "list the JVMs that run here, and whether they can be attached to", command_ps },

@@ -31,7 +31,7 @@ int output_file_name(const char *pattern, const char *option, pid_t pid, char na
     for (const char *at = pattern; *at != '\0'; at++) {
         snprintf(text, sizeof text, "%c", *at);
         if (at[0] == '%' && at[1] == 'p' && pid == 0) {
-            err_set(err, "%%p in '%s' is a JVM's process ID, and it has none yet", pattern);
+            err_set(err, "%%p in '%s' is the process ID of one JVM, and none is known here", pattern);
             return err_next(err, "put %%t, the time, into the name that %s gives", option);
         }
         if (at[0] == '%' && at[1] != '\0' && strchr("pth%", at[1]) != NULL)

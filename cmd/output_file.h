@@ -19,7 +19,7 @@ struct output_file {
  * The name that a user gave a file or directory to be written, with %p replaced by a JVM's process ID, %t by the time
  * (20261127-231500), %h by the machine's name and %% by a %; other characters behind a % stay as they are.
  *
- * option, pid  by which it was named, for the message; 0: the JVM has no process ID yet
+ * option, pid  by which it was named, for the message; 0: not known, or there are several
  *
  * Returns 0, or -1 with *err set: it is too long, or has %p where there is no process ID.
  */

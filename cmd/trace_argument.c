@@ -1,5 +1,9 @@
 #include "cmd/trace_argument.h"
 
+#include "cmd/output_file.h"
+#include "core/trace/recording_info.h"
+
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -112,6 +116,26 @@ int trace_argument_one(struct arena *arena, const char **path, struct err *err)
 {
     size_t n = 1;
     return trace_argument_find(arena, path, 1, &n, err);
+}
+
+/* 0: not known. */
+static pid_t traced_pid(const char *path, bool salvage)
+{
+    struct trace_reader *outline;
+    struct err ignored;
+    if (trace_outline(&outline, path, salvage, &ignored) < 0)
+        return 0;
+    const char *text = info_text(outline, INFO_JVM_PID);
+    pid_t pid = text == NULL ? 0 : (pid_t)atoi(text);
+    trace_close(outline);
+    return pid;
+}
+
+int trace_argument_output(const char *trace, bool salvage, const char *pattern, const char *option, char name[PATH_MAX],
+                          struct err *err)
+{
+    pid_t pid = strstr(pattern, "%p") == NULL ? 0 : traced_pid(trace, salvage);
+    return output_file_name(pattern, option, pid, name, err);
 }
 
 int command_print_table(const struct table *table, bool as_csv, bool as_json, struct display *display, struct err *err)

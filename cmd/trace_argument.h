@@ -9,6 +9,8 @@
 #include "core/base/arena.h"
 #include "report/format/table.h"
 
+#include <limits.h>
+
 #define DEFAULT_TRACE       "trace.dat"
 #define TRACE_ARGUMENTS_MAX 64
 
@@ -34,6 +36,13 @@ int trace_argument_find(struct arena *arena, const char **paths, size_t max, siz
 
 /* The same of one trace, of commands that read no more. */
 int trace_argument_one(struct arena *arena, const char **path, struct err *err);
+
+/*
+ * The name of a file that is made from a trace (cmd/output_file.h): %p is the process ID of its JVM, which is looked up
+ * only for that.  option: by which the pattern was given.  Returns 0, or -1 with *err set.
+ */
+int trace_argument_output(const char *trace, bool salvage, const char *pattern, const char *option, char name[PATH_MAX],
+                          struct err *err);
 
 /* Print a table to the standard output as one of the three formats, text as display wants it.  Returns 0, or -1 with
  * *err set. */

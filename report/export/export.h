@@ -1,5 +1,5 @@
 /*
- * A trace in the formats of other tools: folded stacks, speedscope, pprof, Chrome's trace events.
+ * A trace in the formats of other tools: folded stacks, speedscope, pprof, Chrome's trace events, JDK Flight Recorder.
  */
 #ifndef REPORT_EXPORT_EXPORT_H
 #define REPORT_EXPORT_EXPORT_H
@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 struct export_tree_options {
-    const char *value; /* "cpu", "wall", "calls" or an event of the trace */
+    const char *value; /* "cpu", "wall", "calls", "samples" or an event of the trace */
     double min_share;  /* contexts with less of the clock's time are counted as their callers' */
 };
 
@@ -41,6 +41,15 @@ int export_speedscope(const struct report_source *source, const struct export_tr
  */
 int export_pprof(const struct report_source *source, const struct export_tree_options *options, FILE *out,
                  struct err *err);
+
+/*
+ * A recording of JDK Flight Recorder, version 2.1: stack samples as jdk.ExecutionSample, sampled allocations as
+ * jdk.ObjectAllocationSample, waits as jdk.JavaMonitorEnter, jdk.ThreadPark and so on (a wait lasts as long as the
+ * visits that met it stand for), collections.  It is made in memory.
+ *
+ * Returns 0, or -1 with *err set: the trace cannot be read, no memory, or out cannot be written.
+ */
+int export_jfr(const char *path, bool salvage, FILE *out, struct err *err);
 
 /* What became of the slices of a time line, and its stack samples. */
 struct export_slices {

@@ -40,8 +40,8 @@ enum {
 
 struct pprof {
     const struct export_tree *tree;
-    struct export_value values[TRACE_COUNTERS_MAX + 3];
-    uint64_t *self[TRACE_COUNTERS_MAX + 3]; /* by value, then node; owned */
+    struct export_value values[EXPORT_VALUES_MAX];
+    uint64_t *self[EXPORT_VALUES_MAX]; /* by value, then node; owned */
     size_t n_values;
     struct map strings;
     uint32_t n_strings;
@@ -147,7 +147,7 @@ static size_t find_stack(struct pprof *p, uint32_t node)
 
 static void put_sample(struct pprof *p, uint32_t node)
 {
-    uint64_t values[TRACE_COUNTERS_MAX + 3], any = 0;
+    uint64_t values[EXPORT_VALUES_MAX], any = 0;
     for (size_t v = 0; v < p->n_values; v++)
         any |= values[v] = p->self[v][node];
     if (any == 0)
@@ -193,7 +193,7 @@ static void put_metadata(struct pprof *p, const struct export_value *wanted)
 
 static int find_values(struct pprof *p, struct err *err)
 {
-    p->n_values = export_values(p->tree->source, p->values);
+    p->n_values = export_values(p->tree->source, true, p->values);
     for (size_t v = 0; v < p->n_values; v++)
         if ((p->self[v] = export_self(p->tree, &p->values[v])) == NULL)
             return err_set(err, "out of memory for %u calling contexts", p->tree->source->tree->n_nodes);

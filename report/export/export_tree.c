@@ -204,12 +204,36 @@ static void add_event(const struct report_source *source, const struct trace_cou
     }
 }
 
-size_t export_values(const struct report_source *source, struct export_value *values)
+/* How many samples were in each context; those that are in none of the tree are not counted.  False: no memory. */
+static bool count_samples(const struct report_source *source, struct export_value *value)
+{
+    const struct trace_samples *samples = source->sampled->samples;
+    const struct calltree *tree = source->tree;
+    uint64_t *own = arena_alloc(source->arena, ((size_t)tree->n_nodes + 1) * sizeof *own);
+    uint64_t *total = arena_alloc(source->arena, ((size_t)tree->n_nodes + 1) * sizeof *total);
+    if (own == NULL || total == NULL)
+        return false;
+    for (size_t i = 0; i < samples->n_kept; i++)
+        if (source->sampled->leaf[i] != CALLTREE_NONE)
+            own[source->sampled->leaf[i]] += samples->kept[i].n;
+    for (uint32_t i = tree->n_nodes; --i > 0;) {
+        total[i] += own[i];
+        if (tree->nodes[i].parent != i)
+            total[tree->nodes[i].parent] += total[i];
+    }
+    *value = (struct export_value){
+        .name = "samples", .unit = "count", .kind = EXPORT_SAMPLES, .samples = own, .total_samples = total
+    };
+    return true;
+}
+
+size_t export_values(const struct report_source *source, bool with_samples, struct export_value *values)
 {
     size_t n = 0;
     values[n++] = (struct export_value){ .name = "calls", .unit = "count", .kind = EXPORT_CALLS };
     values[n++] = (struct export_value){ .name = "wall", .unit = "nanoseconds", .kind = EXPORT_WALL };
     values[n++] = (struct export_value){ .name = "cpu", .unit = "nanoseconds", .kind = EXPORT_CPU };
+    n += with_samples && source->sampled != NULL && count_samples(source, &values[n]);
     for (size_t i = 0; source->tree->n_metrics > 0 && i < trace_n_counters(source->reader); i++) {
         const struct trace_counter *counter = trace_counter(source->reader, i);
         if (counter->kind != TRACE_COUNTER_EVENT || counter->why[0] != '\0' || is_named(values, n, counter->name))
@@ -222,8 +246,8 @@ size_t export_values(const struct report_source *source, struct export_value *va
 
 int export_value_find(const struct report_source *source, const char *name, struct export_value *value, struct err *err)
 {
-    struct export_value values[TRACE_COUNTERS_MAX + 3];
-    size_t n = export_values(source, values);
+    struct export_value values[EXPORT_VALUES_MAX];
+    size_t n = export_values(source, true, values);
     const char *list = "";
     for (size_t i = 0; i < n && list != NULL; i++) {
         const char *heading = values[i].name;
@@ -243,6 +267,8 @@ static uint64_t value_of(const struct calltree *tree, uint32_t node, const struc
     const struct calltree_node *n = &tree->nodes[node];
     if (value->kind == EXPORT_CALLS)
         return n->calls;
+    if (value->kind == EXPORT_SAMPLES)
+        return value->samples[node];
     if (value->kind != EXPORT_METRICS)
         return value->kind == EXPORT_CPU ? n->cpu_ticks : n->wall_ticks;
     uint64_t sum = 0;
@@ -254,7 +280,7 @@ static uint64_t value_of(const struct calltree *tree, uint32_t node, const struc
 static double scale_of(const struct calltree *tree, const struct export_value *value)
 {
     bool is_time = value->kind == EXPORT_CPU || value->kind == EXPORT_WALL;
-    return is_time ? tree->ns_per_tick : value->kind == EXPORT_CALLS ? 1 : value->scale;
+    return is_time ? tree->ns_per_tick : value->kind == EXPORT_METRICS ? value->scale : 1;
 }
 
 double export_own(const struct export_tree *tree, uint32_t node, const struct export_value *value)
@@ -269,6 +295,8 @@ double export_inclusive(const struct export_tree *tree, uint32_t node, const str
     uint64_t sum = 0;
     if (value->kind == EXPORT_CALLS)
         return export_own(tree, node, value);
+    if (value->kind == EXPORT_SAMPLES)
+        return (double)value->total_samples[node];
     if (value->kind != EXPORT_METRICS)
         sum = value->kind == EXPORT_CPU ? t->total_cpu_ticks[node] : t->total_wall_ticks[node];
     for (size_t i = 0; i < value->n_metrics; i++)

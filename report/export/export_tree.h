@@ -7,13 +7,15 @@
 #include "report/export/export.h"
 
 #define EXPORT_GROUPS_MAX 16
+#define EXPORT_VALUES_MAX (TRACE_COUNTERS_MAX + 4)
 
 /* A value of each context. */
 struct export_value {
-    const char *name; /* "cpu", "wall", "calls", or the event's */
+    const char *name; /* "cpu", "wall", "calls", "samples", or the event's */
     const char *unit; /* "nanoseconds" or "count" */
-    enum { EXPORT_CPU, EXPORT_WALL, EXPORT_CALLS, EXPORT_METRICS } kind;
-    size_t metrics[EXPORT_GROUPS_MAX]; /* whose sum it is */
+    enum { EXPORT_CPU, EXPORT_WALL, EXPORT_CALLS, EXPORT_SAMPLES, EXPORT_METRICS } kind;
+    const uint64_t *samples, *total_samples; /* by node, without and with its callees'; the arena's */
+    size_t metrics[EXPORT_GROUPS_MAX];       /* whose sum it is */
     size_t n_metrics;
     double scale; /* of the sum: counters that took turns had a part of the time */
 };
@@ -32,9 +34,9 @@ void export_tree_close(struct export_tree *tree);
 /* The name of a node's method, or of its root. */
 const char *export_name(const struct export_tree *tree, uint32_t node);
 
-/* All values that a trace has: cpu, wall, calls, events.  Returns how many; values has room for TRACE_COUNTERS_MAX + 3.
- */
-size_t export_values(const struct report_source *source, struct export_value *values);
+/* All values that a trace has: cpu, wall, calls, (with_samples) samples, events.  Returns how many, at most
+ * EXPORT_VALUES_MAX. */
+size_t export_values(const struct report_source *source, bool with_samples, struct export_value *values);
 
 /* The one of a name; an event's heading will do.  Returns 0, or -1 with *err set. */
 int export_value_find(const struct report_source *source, const char *name, struct export_value *value,

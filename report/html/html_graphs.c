@@ -94,8 +94,8 @@ static bool put_wall(cJSON *graphs, const struct report_source *measured)
 
 static bool put_events(cJSON *graphs, const struct report_source *whole)
 {
-    struct export_value values[TRACE_COUNTERS_MAX + 3];
-    size_t n = trace_samples_are_all(whole->reader) ? 0 : export_values(whole, values);
+    struct export_value values[EXPORT_VALUES_MAX];
+    size_t n = trace_samples_are_all(whole->reader) ? 0 : export_values(whole, false, values);
     bool ok = true;
     for (size_t i = 3; ok && i < n && i < HTML_VALUES_MAX; i++) {
         const struct graph graph = { values[i].name, values[i].name, "count", "events in what was recorded by probes",

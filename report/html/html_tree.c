@@ -14,7 +14,7 @@
 struct drawn {
     const struct report_source *source;
     struct export_tree tree;
-    struct export_value values[TRACE_COUNTERS_MAX + 3];
+    struct export_value values[EXPORT_VALUES_MAX];
     size_t n_values;
     enum vm_part *part_of; /* by node; the arena's */
     uint32_t *index;       /* by node: its index among those drawn; the arena's */
@@ -220,7 +220,7 @@ cJSON *html_tree(const struct report_source *source, bool times_only, const stru
     drawn->share = find_share(source);
     if (export_tree_open(&drawn->tree, source, drawn->share, &err) < 0)
         return NULL;
-    drawn->n_values = export_values(source, drawn->values);
+    drawn->n_values = export_values(source, false, drawn->values);
     if (times_only && drawn->n_values > N_TIMES)
         drawn->n_values = N_TIMES;
     cJSON *json = cJSON_CreateObject();

@@ -101,6 +101,17 @@ has_shares() {
         '^target\.Shares\.main;target\.Shares\.beta;target\.Shares\.work[; ]'
 }
 
+# has_recording JDK: 'jfr print' finds as many samples with each method innermost as the folded stacks of them have.
+has_recording() {
+    "$mmprof" export -f jfr -o "$SCRATCH/shares.jfr" "$SCRATCH/shares.dat"
+    "$mmprof" export -f folded --value samples -o "$SCRATCH/folded" "$SCRATCH/shares.dat"
+    "$jdk/bin/jfr" print --json --stack-depth 1 --events jdk.ExecutionSample "$SCRATCH/shares.jfr" > "$SCRATCH/jfr.json"
+    matches "$1: JFR's tool reads the samples" "$(tail -c 20 "$SCRATCH/jfr.json" | tr -d ' \n')" ']}}$'
+    is "$1: as many in each method as folded stacks have" \
+        "$(python3 "$root/test/tools/read_exports.py" tops jfr "$SCRATCH/jfr.json" 2>&1)" \
+        "$(python3 "$root/test/tools/read_exports.py" tops folded "$SCRATCH/folded" 2>&1)"
+}
+
 n_jdks=0
 for jdk in $(jdks); do
     name="JDK $(jdk_version "$jdk")"
@@ -127,6 +138,7 @@ for jdk in $(jdks); do
     else
         skip "$name: and so has a time line, as a strict reader says" "python3 is not installed"
     fi
+    [ $n_jdks != 0 ] || has_recording "$name"
     is "$name: nothing is loaded into the JVM" "$(grep -c mmprof "/proc/$pid/maps")" 0
     is "$name: which goes on, and has said nothing" "$(is_gone "$pid" || cat "$SCRATCH/shares")" READY
     stop "$pid"

@@ -4,6 +4,8 @@
     read_exports.py folded|speedscope|pprof FILE METHOD   prints the method's inclusive value, and the sum of all
     read_exports.py chrome FILE METHOD                    prints the number of its slices and their time in us
     read_exports.py samples FILE METHOD                   prints the number of stack samples, and of those in the method
+    read_exports.py tops folded|jfr FILE                  prints how many samples each innermost method has: of folded
+                                                          stacks of samples, or of what 'jfr print --json' says
     read_exports.py tracks FILE CATEGORY                  prints the names of the tracks that have slices of it
     read_exports.py keys FILE                             prints the keys of a table as JSON, one a line
 
@@ -11,6 +13,7 @@ Whatever is wrong ends it with a message.
 """
 import gzip
 import json
+import re
 import sys
 
 
@@ -220,9 +223,31 @@ def keys_of(path):
     return list(root) + list(root["about"]) + columns
 
 
+# By innermost method, the samples; all that are in no Java method are one row.
+def tops_of(what, path):
+    tops = {}
+    if what == "folded":
+        for frames, value in read_folded(path):
+            top = re.sub(r"\(.*| \[sampled\]$", "", frames[-1]) if len(frames) > 1 else "none"
+            tops[top] = tops.get(top, 0) + value
+        return tops
+    with open(path, encoding="utf-8") as file:
+        events = json.load(file)["recording"]["events"]
+    for event in events:
+        must(event["type"] == "jdk.ExecutionSample" and event["values"]["sampledThread"]["osThreadId"] > 0, "no sample")
+        method = event["values"]["stackTrace"]["frames"][0]["method"]
+        name = method["type"]["name"].replace("/", ".") + "." + method["name"]
+        name = "none" if name.startswith("JVM.") else name
+        tops[name] = tops.get(name, 0) + 1
+    return tops
+
+
 def main():
     what, path = sys.argv[1:3]
-    if what == "keys":
+    if what == "tops":
+        for method, n in sorted(tops_of(path, sys.argv[3]).items()):
+            print(n, method)
+    elif what == "keys":
         print("\n".join(keys_of(path)))
     elif what == "tracks":
         tracks, slices = read_chrome(path)

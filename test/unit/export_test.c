@@ -147,7 +147,8 @@ static void test_values(void)
     make_program(&m);
     read_back(&m, &made);
     struct export_value values[TRACE_COUNTERS_MAX + 3];
-    CHECK_NUMBER("calls, two times, two events of groups, one of the kernel's", export_values(&made.source, values), 6);
+    CHECK_NUMBER("calls, two times, two events of groups, one of the kernel's",
+                 export_values(&made.source, true, values), 6);
     CHECK_TEXT("time is in ns; overloaded methods say their parameters", folded(&made, "cpu", 0),
                "application;a.Sort.run 30000\napplication;a.Sort.run;a.Sort.sort(int[]) 30000\n"
                "application;a.Sort.run;a.Sort.sort(int[][]) 40000\ngarbage collector 35000\nC2 compiler 40000\n");
