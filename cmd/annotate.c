@@ -35,6 +35,7 @@ static int parse(int argc, char **argv, struct annotate_arguments *a, bool *done
         { 0, "csv", NULL, OPTION_FLAG, &a->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &a->json, "print the table as JSON" },
         DISPLAY_ROW(&a->display),
+        DISPLAY_PAGER_ROW(&a->display),
         { 0, "salvage", NULL, OPTION_FLAG, &a->options.salvage, "skip damaged parts of the trace" },
         { 0 },
     };
@@ -56,7 +57,7 @@ static int parse(int argc, char **argv, struct annotate_arguments *a, bool *done
 
 int command_annotate(int argc, char **argv, struct err *err)
 {
-    struct annotate_arguments arguments = { .display = DISPLAY_PLAIN };
+    struct annotate_arguments arguments = { .display = DISPLAY_OF_PAGES };
     struct arena arena = { NULL, 0 };
     struct annotation annotation;
     bool done;
@@ -73,7 +74,8 @@ int command_annotate(int argc, char **argv, struct err *err)
     if (rc == 0)
         rc = annotation_table(&annotation, &arguments.options, table, err);
     if (rc == 0)
-        rc = command_print_table(table, arguments.csv, arguments.json, &arguments.display, err);
+        rc = display_close(&arguments.display,
+                           command_print_table(table, arguments.csv, arguments.json, &arguments.display, err), err);
     annotation_free(&annotation);
     arena_free(&arena);
     return rc;

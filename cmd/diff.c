@@ -93,6 +93,7 @@ static int parse(int argc, char **argv, struct diff_options *o, bool *done, stru
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
         DISPLAY_ROW(o->display),
+        DISPLAY_PAGER_ROW(o->display),
         { 0, "salvage", NULL, OPTION_FLAG, &o->salvage, "skip damaged parts of the traces" },
         { 0 },
     };

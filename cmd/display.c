@@ -97,7 +97,7 @@ int display_open(struct display *display, struct err *err)
     if (!terminal_is_one(stdout))
         return 0;
     display->look.columns = terminal_columns();
-    if (display->pages)
+    if (display->pages && !display->no_pager)
         start_pager(display);
     return 0;
 }

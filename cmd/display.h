@@ -12,7 +12,8 @@
 
 struct display {
     const char *color; /* "auto", "always" or "never"; borrowed */
-    bool pages;        /* long text goes through a pager */
+    bool pages;        /* the text may be long: it goes through a pager, */
+    bool no_pager;     /* unless the user does not want that */
     bool is_open;
     struct table_look look;
     pid_t pager; /* 0: none */
@@ -24,6 +25,8 @@ struct display {
 #define DISPLAY_OF_PAGES  { .color = "auto", .pages = true, .before = -1 }
 #define DISPLAY_ROW(display) \
     { 0, "color", "WHEN", OPTION_TEXT, &(display)->color, "colours: auto (on a terminal), always or never (auto)" }
+#define DISPLAY_PAGER_ROW(display) \
+    { 0, "no-pager", NULL, OPTION_FLAG, &(display)->no_pager, "no pager on a terminal" }
 /* clang-format on */
 
 /*

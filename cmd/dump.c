@@ -408,16 +408,15 @@ static void warn(const struct trace_reader *reader, const char *path)
         fprintf(stderr, "mmprof dump: '%s' has no end: the recorder did not finish, or the file is cut\n", path);
 }
 
-static int dump_path(const char *path, bool has_events, bool salvage, struct err *err)
+static int dump_path(const char *path, bool has_events, bool salvage, struct display *display, struct err *err)
 {
     struct trace_reader *reader;
     double ns_per_tick = read_ns_per_tick(path, salvage);
     if (trace_open(&reader, path, salvage, err) < 0)
         return -1;
-    struct display display = DISPLAY_OF_PAGES;
-    int rc = display_open(&display, err);
+    int rc = display_open(display, err);
     if (rc == 0)
-        rc = display_close(&display, dump_trace(stdout, reader, has_events, ns_per_tick, err), err);
+        rc = display_close(display, dump_trace(stdout, reader, has_events, ns_per_tick, err), err);
     if (rc == 0)
         warn(reader, path);
     trace_close(reader);
@@ -427,13 +426,15 @@ static int dump_path(const char *path, bool has_events, bool salvage, struct err
 int command_dump(int argc, char **argv, struct err *err)
 {
     bool salvage = false, tables = false, done;
+    struct display display = DISPLAY_OF_PAGES;
     const struct options_row rows[] = {
         { 0, "salvage", NULL, OPTION_FLAG, &salvage, "skip damaged parts and print the rest" },
         { 0, "tables", NULL, OPTION_FLAG, &tables, "print what the trace defines, not its events" },
+        DISPLAY_PAGER_ROW(&display),
         { 0, NULL, NULL, OPTION_FLAG, NULL, NULL },
     };
     const char *path;
-    if (command_parse_trace("dump [--salvage] [--tables] [TRACE]",
+    if (command_parse_trace("dump [OPTIONS] [TRACE]",
                             "Print a trace (trace.dat) as text: what it defines and one line for each event.", rows,
                             argc, argv, &path, &done, err) < 0)
         return -1;
@@ -442,7 +443,7 @@ int command_dump(int argc, char **argv, struct err *err)
     struct arena arena = { NULL, 0 };
     int rc = trace_argument_one(&arena, &path, err);
     if (rc == 0)
-        rc = dump_path(path, !tables, salvage, err);
+        rc = dump_path(path, !tables, salvage, &display, err);
     arena_free(&arena);
     return rc;
 }

@@ -191,12 +191,14 @@ static int print_model(const char *name, struct err *err)
 int command_list(int argc, char **argv, struct err *err)
 {
     bool all = false, models = false, done;
+    struct display display = DISPLAY_OF_PAGES;
     const char *model = NULL;
     const struct options_row rows[] = {
         { 'a', "all", NULL, OPTION_FLAG, &all, "also show the events that do not work here, and why" },
         { 0, "models", NULL, OPTION_FLAG, &models, "list the processors that can be simulated instead" },
         { 0, "model", "MODEL", OPTION_TEXT, &model,
           "print the sizes and costs of MODEL, in the format of a model file" },
+        DISPLAY_PAGER_ROW(&display),
         { 0, NULL, NULL, OPTION_FLAG, NULL, NULL },
     };
     int i;
@@ -218,7 +220,6 @@ int command_list(int argc, char **argv, struct err *err)
         return err_next(err, "run 'mmprof list PATTERN'");
     }
     struct arena arena = { 0 };
-    struct display display = DISPLAY_OF_PAGES;
     int rc = display_open(&display, err);
     if (rc == 0)
         rc = display_close(&display, list(i < argc ? argv[i] : NULL, all, &arena, err), err);

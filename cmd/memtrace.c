@@ -4,6 +4,7 @@
  */
 #include "cmd/commands.h"
 #include "cmd/memtrace_print.h"
+#include "cmd/output_file.h"
 
 #include "cmd/trace_argument.h"
 
@@ -44,6 +45,7 @@ static int parse(int argc, char **argv, struct memtrace_options *o, int *n_parse
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "with --lifetimes: print CSV" },
         { 0, "json", NULL, OPTION_FLAG, &o->json, "with --lifetimes: print JSON" },
         DISPLAY_ROW(o->display),
+        DISPLAY_PAGER_ROW(o->display),
         { 0 },
     };
     return command_parse("memtrace [OPTIONS] -- COMMAND ... | [OPTIONS] [FILE]",
@@ -75,9 +77,10 @@ static int read_trace(const struct memtrace_options *o, const char *path, struct
     struct memtrace_reader *reader;
     if (memtrace_open(&reader, path, err) < 0)
         return -1;
-    int rc = o->lifetimes != NULL ? print_lifetimes(o, reader, path, err)
-             : o->print           ? memtrace_print(stdout, reader, err)
-                                  : memtrace_summarize(stdout, reader, path, err);
+    int rc = o->lifetimes != NULL                ? print_lifetimes(o, reader, path, err)
+             : !o->print                         ? memtrace_summarize(stdout, reader, path, err)
+             : display_open(o->display, err) < 0 ? -1
+                                                 : memtrace_print(stdout, reader, err);
     memtrace_close(reader);
     return rc;
 }
@@ -120,9 +123,9 @@ static int check(const struct memtrace_options *o, struct err *err)
 
 static int record(const struct memtrace_options *o, char *const *argv, struct err *err)
 {
-    char agent[PATH_MAX], text[PATH_MAX];
+    char agent[PATH_MAX], text[PATH_MAX], name[PATH_MAX];
     const char *argument, *tool = split_tool(o, text, &argument);
-    const char *output = o->output != NULL || tool != NULL ? o->output : DEFAULT_FILE;
+    const char *output = tool == NULL || o->output != NULL ? name : NULL;
     int status = 0;
     struct tool_run_plan plan = { .argv = argv,
                                   .agent = agent,
@@ -130,7 +133,8 @@ static int record(const struct memtrace_options *o, char *const *argv, struct er
                                   .argument = argument,
                                   .output = output,
                                   .interval_bytes = o->interval_bytes };
-    if (check(o, err) < 0 || recorder_find_agent(agent, sizeof agent, err) < 0)
+    if (output_file_name(o->output == NULL ? DEFAULT_FILE : o->output, "-o", 0, name, err) < 0 || check(o, err) < 0 ||
+        recorder_find_agent(agent, sizeof agent, err) < 0)
         return -1;
     if (tool == NULL)
         remove(output); /* what an earlier run left is not taken for this one's */
@@ -173,7 +177,7 @@ static int parse_words(int argc, char **argv, struct memtrace_options *o, const 
 
 int command_memtrace(int argc, char **argv, struct err *err)
 {
-    struct display display = DISPLAY_PLAIN;
+    struct display display = DISPLAY_OF_PAGES;
     struct memtrace_options options = { .display = &display, .top = 20 };
     const char *path;
     char **command;
@@ -188,5 +192,5 @@ int command_memtrace(int argc, char **argv, struct err *err)
         err_set(err, "no command to record is given");
         return err_next(err, "give it behind '--': mmprof memtrace -o FILE -- java ...");
     }
-    return read_trace(&options, path != NULL ? path : DEFAULT_FILE, err);
+    return display_close(&display, read_trace(&options, path != NULL ? path : DEFAULT_FILE, err), err);
 }

@@ -37,6 +37,7 @@ struct phases_run {
     struct phases_criteria criteria;
     struct phases_choice choice;
     struct phases_report report;
+    char output[PATH_MAX];
 };
 
 static int parse(int argc, char **argv, struct phases_options *o, bool *done, struct err *err)
@@ -59,6 +60,7 @@ static int parse(int argc, char **argv, struct phases_options *o, bool *done, st
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
         DISPLAY_ROW(o->display),
+        DISPLAY_PAGER_ROW(o->display),
         { 'q', "quiet", NULL, OPTION_FLAG, &o->quiet, "print nothing" },
         { 0, "progress", NULL, OPTION_FLAG, &o->progress, "show progress even with --quiet" },
         { 0, "salvage", NULL, OPTION_FLAG, &o->salvage, "skip damaged parts of the trace" },
@@ -142,14 +144,14 @@ static int print(struct phases_run *run, struct err *err)
     if (rc < 0 || command_print_table(&table, o->csv, o->json, o->display, err) < 0)
         return -1;
     if (!o->csv && !o->json && !o->per_thread && !o->tree)
-        printf("\nThe phases are in %s: 'mmprof record --phases %s' measures these methods only.\n", o->output,
-               o->output);
+        printf("\nThe phases are in %s: 'mmprof record --phases %s' measures these methods only.\n", run->output,
+               run->output);
     return 0;
 }
 
 static int write_phases(struct phases_run *run, struct err *err)
 {
-    const char *output = run->options->output;
+    const char *output = run->output;
     struct phases_file file;
     if (phases_rows(&run->report, &file, err) < 0)
         return -1;
@@ -202,6 +204,8 @@ int command_phases(int argc, char **argv, struct err *err)
         return 0;
     display.pages = options.tree;
     int rc = trace_argument_one(&run.arena, &options.path, err);
+    if (rc == 0)
+        rc = trace_argument_output(options.path, options.salvage, options.output, "-o", run.output, err);
     if (rc == 0)
         rc = display_close(&display, run_phases(&run, err), err);
     view_pass_close(&run.pass);

@@ -75,7 +75,6 @@ static int choose_view(const struct view_words *words, struct report_options *o,
 static int parse(int argc, char **argv, struct report_options *o, struct display *display, bool *done, struct err *err)
 {
     struct view_words words = { .lists = false };
-    bool no_pager = false;
     struct options_row rows[] = {
         OPTIONS_GROUP("Views"),
         { 0, "view", "NAME[=ARG]", OPTION_TEXT, &words.view, "print this view of the trace (phases)" },
@@ -100,7 +99,7 @@ static int parse(int argc, char **argv, struct report_options *o, struct display
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
         DISPLAY_ROW(display),
-        { 0, "no-pager", NULL, OPTION_FLAG, &no_pager, "no pager on a terminal" },
+        DISPLAY_PAGER_ROW(display),
         { 0, "wide", NULL, OPTION_FLAG, &o->wide, "print all columns of the phases, and what the recording cost" },
         { 0, "notes", NULL, OPTION_FLAG, &o->notes, "print all notes below the table, not only three" },
         { 0, "salvage", NULL, OPTION_FLAG, &o->salvage, "skip damaged parts of the trace" },
@@ -115,7 +114,6 @@ static int parse(int argc, char **argv, struct report_options *o, struct display
             "program, recorded with --groups separate.",
             rows, argc, argv, o->paths, REPORT_TRACES_MAX, &o->n_paths, done, err) < 0)
         return -1;
-    display->pages = !no_pager;
     if (words.lists && !*done) {
         report_views_print(stdout);
         *done = true;

@@ -79,6 +79,7 @@ static int check(struct sample_options *o, struct err *err)
     if (check_period(o, err) < 0 || name_file(&o->output, "-o", o->target.pid, o->output_name, err) < 0 ||
         name_file(&o->folded, "--folded", o->target.pid, o->folded_name, err) < 0)
         return -1;
+    o->display.pages = o->tree;
     o->stack_bytes -= o->stack_bytes % 8;
     if (o->stack_bytes < 1024 || o->stack_bytes > KERNEL_STACK_MAX_BYTES) {
         err_set(err, "%" PRIu64 " bytes of each stack cannot be copied", o->stack_bytes);
@@ -124,6 +125,7 @@ int sample_options_parse(struct sample_options *o, int argc, char **argv, bool *
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
         DISPLAY_ROW(&o->display),
+        DISPLAY_PAGER_ROW(&o->display),
         { 0 },
     };
     if (target_argument_parse(

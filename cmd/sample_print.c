@@ -135,12 +135,14 @@ int sample_print(struct sample_run *run, struct err *err)
         return refuse_empty(run, err);
     if (o->folded != NULL && write_folded(&source, &run->arena, o->folded, err) < 0)
         return -1;
-    if (o->tree)
-        return samples_print_tree(&source, &options, &run->arena, stdout, err);
+    struct display display = o->display;
+    if (o->tree) {
+        int rc = display_open(&display, err) < 0 ? -1 : samples_print_tree(&source, &options, &run->arena, stdout, err);
+        return display_close(&display, rc, err);
+    }
     if ((o->by_bytecode ? bytecode_kinds_table(&run->kinds, &source, &run->arena, table, err)
                         : samples_table_make(&source, &options, &run->arena, table, err)) < 0)
         return -1;
     add_notes(run, table);
-    struct display display = o->display;
     return command_print_table(table, o->csv, o->json, &display, err);
 }
