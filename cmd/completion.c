@@ -7,7 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What both scripts read: "  profile    find ..." and "  -e, --events LIST   count ...". */
+/*
+ * What both scripts read: "  profile    find ...", "  -e, --events LIST   count ...", views, JVMs, and behind
+ * --format the names of formats.
+ */
 static const char bash[] =
     "# mmprof in bash: source <(mmprof completion bash)\n"
     "_mmprof() {\n"
@@ -16,6 +19,8 @@ static const char bash[] =
     "        words=$(\"$1\" help | sed -n 's/^  \\([a-z][a-z]*\\) .*/\\1/p')\n"
     "    elif [ \"$before\" = --view ]; then\n"
     "        words=$(\"$1\" report --views | sed -n 's/^  \\([a-z][a-z]*\\).*/\\1/p')\n"
+    "    elif [[ $command == export && ($before == -f || $before == --format) ]]; then\n"
+    "        words=$(\"$1\" export --help | sed -n 's/ or / /; s/^ .*--format FORMAT *//p' | tr -s ' ,()' ' ')\n"
     "    elif [[ $before == -p || $before == --pid ]] ||\n"
     "        [[ $COMP_CWORD == 2 && $word != -* && $command =~ ^(profile|record|sample|top|doctor)$ ]]; then\n"
     "        words=$(\"$1\" ps 2> /dev/null | sed -nE 's/^ *([0-9]+) .* ([^ ]+)$/\\1 \\2/p')\n"
@@ -31,13 +36,22 @@ static const char zsh[] =
     "# mmprof in zsh: source <(mmprof completion zsh)\n"
     "_mmprof() {\n"
     "    local -a rows\n"
+    "    local before=$words[CURRENT-1]\n"
     "    if (( CURRENT == 2 )); then\n"
     "        rows=(${(f)\"$($words[1] help | sed -nE 's/^  ([a-z]+) +(.*)/\\1:\\2/p')\"})\n"
     "        _describe command rows\n"
-    "    elif [[ $words[CURRENT-1] == --view ]]; then\n"
+    "    elif [[ $before == --view ]]; then\n"
     "        rows=(${(f)\"$($words[1] report --views | sed -nE 's/^  ([a-z]+)[^ ]* +(.*)/\\1:\\2/p')\"})\n"
     "        _describe view rows\n"
-    "    elif [[ $words[CURRENT] == -* && -z ${words[(r)--]} ]]; then\n"
+    "    elif [[ $words[2] == export && ($before == -f || $before == --format) ]]; then\n"
+    "        rows=(${=\"$($words[1] export --help | sed -n 's/ or / /; s/^ .*--format FORMAT *//p' |\n"
+    "            tr -s ' ,()' ' ')\"})\n"
+    "        _describe format rows\n"
+    "    elif [[ $before == (-p|--pid) ]] ||\n"
+    "        [[ $CURRENT == 3 && $words[3] != -* && $words[2] == (profile|record|sample|top|doctor) ]]; then\n"
+    "        rows=(${(f)\"$($words[1] ps 2> /dev/null | sed -nE 's/^ *([0-9]+) .* ([^ ]+)$/\\1:\\2/p')\"})\n"
+    "        _describe JVM rows\n"
+    "    elif [[ $words[CURRENT] == -* && -z ${${(@)words[1,CURRENT-1]}[(r)--]} ]]; then\n"
     "        rows=(${(f)\"$($words[1] $words[2] --help 2> /dev/null |\n"
     "            sed -nE 's/^  (-., |    )(--[a-z][a-z-]*)[^ ]*( [A-Z][^ ]*)? +(.*)/\\2:\\4/p')\"})\n"
     "        _describe option rows\n"

@@ -63,7 +63,30 @@ for command in $list; do
 done
 is "the views of report" "$(completed report --view p)" "$(printf '%s\n' pauses phases)"
 is "but no option of a command that is started" "$(completed record -- java -)" ""
+is "the formats of export" "$(completed export -f p)" pprof
 matches "zsh has a script, too" "$("$mmprof" completion zsh | head -n 1)" '^#compdef mmprof$'
+
+# zsh_completed WORD...: what zsh offers, by stand-ins of its functions.
+zsh_completed() {
+    zsh -fc 'compdef() { }
+        _describe() { print -rl -- "${(@)${(P)2}%%:*}" }
+        _files() { print files }
+        eval "$("$1" completion zsh)"
+        words=("$@") CURRENT=$#
+        _mmprof' zsh "$mmprof" "$@" | sort -u
+}
+
+if ! command -v zsh > "$SCRATCH/which"; then
+    skip "zsh completes the same" "zsh is not installed"
+else
+    is "zsh completes commands" "$(zsh_completed '')" "$(sort <<< "$list")"
+    for command in export record; do
+        is "the options of $command" "$(zsh_completed "$command" --)" "$(completed "$command" --)"
+    done
+    is "the formats of export, all of them" "$(zsh_completed export --format '' | xargs)" \
+        "$(completed export -f '' | xargs)"
+    is "but no option of a command that is started" "$(zsh_completed record -- java --)" files
+fi
 is "another shell is refused" "$("$mmprof" completion fish 2>&1 | grep -c 'next: ')" 1
 
 printf '  -o, --output FILE      write\n      --tree             print\nSee --weight.\n' > "$SCRATCH/help"
