@@ -6,12 +6,13 @@
 #include <string.h>
 
 #define FIRST_NS UINT64_C(5000000000)
-#define AGAIN_NS UINT64_C(3000000000)
+#define AGAIN_NS UINT64_C(1000000000)
 
 void profile_progress_begin(struct profile_progress *progress, FILE *out)
 {
     memset(progress, 0, sizeof *progress);
     progress->out = terminal_is_one(out) ? out : NULL;
+    progress->table.is_total = true;
 }
 
 static void wipe(struct profile_progress *progress)

@@ -200,6 +200,26 @@ stop_busy() {
     fi
 }
 
+# in_terminal FILE COMMAND: runs it (by sh) in a terminal of its own; what it shows goes to FILE.
+in_terminal() {
+    local file=$1
+    shift
+    # The shell of it must outlive a Ctrl-C, whichever it is.
+    script -qfec "trap : INT; stty rows 20 cols 100; stty -g; $*; echo STATUS \$?; stty -g" "$file" > /dev/null 2>&1
+}
+
+# shows FILE TEXT: until that is on the screen; then what follows can be typed.
+shows() {
+    wait_for 20 grep -aqE -- "$2" "$1" 2> /dev/null && return
+    echo "'$2' is not shown, but at the end: $(tail -c 1000 "$1" | cat -v)" >&2
+    return 1
+}
+
+# ended FILE: until the command has said its status: a terminal whose input ends before would end it, too.
+ended() {
+    shows "$1" 'STATUS [0-9]'
+}
+
 # The JDKs to test, one path a line: 17, and 25 where there is one.  MMPROF_JDKS (paths) replaces the list.
 jdks() {
     local version home

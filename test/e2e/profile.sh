@@ -61,15 +61,28 @@ is "a running program of which no call was recorded has a report all the same" "
 matches "of what samples found" "$(cat "$SCRATCH/table")" '^Busy\.[a-z]+ .* [0-9]+ samples '
 matches "and it is said why" "$(tr '\n' ' ' < "$SCRATCH/errors")" \
     'no call was recorded, so there is no phase: .* next: .*with a --budget of more than 1%'
-for runs in '' --two-runs; do
-    budget='--budget 50%' # whatever this machine's CPUs have left for the program
-    [ -z "$runs" ] || budget=
-    # shellcheck disable=SC2086 # nothing, or one option
-    "$mmprof" profile -q $runs $budget --include 'target/*' -d 3 -o "$SCRATCH/late" -p "$jvm" \
-        > "$SCRATCH/table" 2> "$SCRATCH/errors"
-    is "a running program is profiled${runs:+ with $runs}" "$?" 0
-    matches "the table has its phases" "$(cat "$SCRATCH/table")" 'Busy\.'
-done
+"$mmprof" profile -q --two-runs --include 'target/*' -d 2 -o "$SCRATCH/late" -p "$jvm" \
+    > "$SCRATCH/table" 2> "$SCRATCH/errors"
+is "a running program is profiled with --two-runs" "$?" 0
+matches "the table has its phases" "$(cat "$SCRATCH/table")" 'Busy\.'
+
+# The budget is whatever this machine's CPUs have left for the program.
+if ! command -v script > "$SCRATCH/which"; then
+    skip "a running program is profiled in a terminal" "there is no script(1)"
+else
+    screen=$SCRATCH/screen
+    drawn_twice() {
+        [ "$(grep -ac 'JVM [0-9]*: [0-9.]* s' "$screen" 2> /dev/null)" -ge 2 ]
+    }
+    { wait_for 20 drawn_twice && printf '\003' && ended "$screen"; } |
+        in_terminal "$screen" "$mmprof profile --budget 50% --include 'target/*' -o $SCRATCH/late -p $jvm"
+    tr -d '\r' < "$screen" | sed 's/\x1b\[[0-9]*[A-Za-z]//g' > "$SCRATCH/shown"
+    matches "what was found so far is shown after five seconds, and then each second" \
+        "$(sed -nE 's/.*JVM [0-9]+: ([0-9]+)\.[0-9] s.*/\1/p' "$SCRATCH/shown" | xargs)" '^(5 6|5 7|6 7|6 8)'
+    matches "with the phases" "$(sed '/^Phase /,$d' "$SCRATCH/shown")" '^ *[0-9.]+ .* Busy\.[a-z]+.?$'
+    matches "Ctrl-C ends the recording" "$(cat "$SCRATCH/shown")" '^STATUS 0'
+    matches "and prints the table so far" "$(sed -n '/^Phase /,$p' "$SCRATCH/shown")" '^Busy\.'
+fi
 goes_on "it goes on"
 stop_busy "$jvm" "its results and output are those without mmprof"
 
