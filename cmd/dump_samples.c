@@ -105,3 +105,17 @@ void dump_samples_allocation(FILE *out, const struct trace_allocation *allocatio
     put_text(out, allocation->class_name);
     fprintf(out, ", %" PRIu64 " bytes, one sample in %" PRIu64 "\n", allocation->size_bytes, allocation->mean_bytes);
 }
+
+/* "heap    freed allocation 4711, at 1500" */
+void dump_samples_heap_event(FILE *out, const struct trace_heap_event *event)
+{
+    static const char *const kinds[TRACE_HEAP_KINDS] = {
+        [TRACE_HEAP_CHECKED] = "checked objects, halvings",
+        [TRACE_HEAP_FREED] = "freed allocation",
+        [TRACE_HEAP_DROPPED] = "dropped allocation",
+        [TRACE_HEAP_BEFORE] = "before a collection, bytes",
+    };
+    fprintf(out, "heap    %s %" PRIu64, kinds[event->kind], event->number);
+    put_moment(out, "at", event->ticks);
+    fputc('\n', out);
+}

@@ -213,6 +213,16 @@ static int check_mechanism(const struct recording *recording, struct err *err)
     return err_next(err, "give --mechanism perf (from outside), or polling (in the JVM, at safepoints)");
 }
 
+static int check_live_objects(const struct recording *recording, struct err *err)
+{
+    if (!recording->live_objects || (recording->live != NULL && !recording->no_allocations))
+        return 0;
+    err_set(err, "--live-objects tracks sampled allocations, and %s",
+            recording->no_allocations ? "--no-allocations takes no samples" : "only a live recording has these");
+    return err_next(err,
+                    recording->no_allocations ? "remove one of them" : "run 'mmprof record --live --live-objects'");
+}
+
 static uint32_t ip_samples_hz(const struct recording *recording)
 {
     if (recording->ip_samples_hz != RECORDING_IP_SAMPLES_UNSET)
@@ -353,6 +363,7 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
                                   .polling_part = polling_part(recording),
                                   .allocations_part = allocations_part(recording),
                                   .samples_allocations = recording->live != NULL && !recording->no_allocations,
+                                  .tracks_objects = recording->live_objects,
                                   .fault_period = recording->events != NULL ? 1 : RECORDING_FAULT_PERIOD,
                                   .symbols = &symbols,
                                   .is_live = recording->live != NULL,
@@ -362,8 +373,8 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
     memset(summary, 0, sizeof *summary);
     if (check_patterns(&recording->includes, "include", err) < 0 ||
         check_patterns(&recording->excludes, "exclude", err) < 0 || check_ip_samples(recording, err) < 0 ||
-        check_mechanism(recording, err) < 0 || is_separate(recording, &separate, err) < 0 ||
-        recorder_find_agent(agent, sizeof agent, err) < 0 ||
+        check_mechanism(recording, err) < 0 || check_live_objects(recording, err) < 0 ||
+        is_separate(recording, &separate, err) < 0 || recorder_find_agent(agent, sizeof agent, err) < 0 ||
         (recording->phases != NULL && read_phases(recording->phases, &arena, &plan, err) < 0) ||
         check_simulate(recording, err) < 0 || choose_counters(recording, &plan, &arena, &model, &counters, err) < 0)
         goto out;

@@ -33,7 +33,9 @@ void recording_rows(struct recording *r, struct recording_rows *to)
         { 0, "lines", NULL, OPTION_FLAG, &r->wants_lines,
           "ask the JIT for line-level debug info, for --sample-ip (DebugNonSafepoints)" },
         { 0, "no-allocations", NULL, OPTION_FLAG, &r->no_allocations,
-          "do not sample allocations, which a live recording does" });
+          "do not sample allocations, which a live recording does" },
+        { 0, "live-objects", NULL, OPTION_FLAG, &r->live_objects,
+          "track the sampled objects: which of them still live, and since when" });
     PUT(to->simulation,
         { 0, "simulate", "MODEL", OPTION_MAYBE_TEXT, &r->simulate,
           "run COMMAND on a simulated processor: counters without hardware support (zen4)" },

@@ -32,6 +32,7 @@
 #include "core/agent/probe/virtual.h"
 #include "core/agent/stacks/allocation_events.h"
 #include "core/agent/stacks/allocation_log.h"
+#include "core/agent/stacks/heap_before.h"
 #include "core/agent/stacks/stack.h"
 #include "core/wire/setting.h"
 
@@ -313,6 +314,13 @@ static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
     probe_thread_ended();
 }
 
+static void JNICALL on_collection_start(jvmtiEnv *jvmti)
+{
+    if (agent.is_emulated)
+        emulated_collection_start(jvmti);
+    heap_before_collection();
+}
+
 /* ---- entry points ---- */
 
 /*
@@ -355,7 +363,7 @@ static int make_env(JavaVM *vm)
     callbacks.ClassFileLoadHook = instrument_class_file;
     callbacks.CompiledMethodLoad = jit_log_compiled;
     callbacks.CompiledMethodUnload = jit_log_discarded;
-    callbacks.GarbageCollectionStart = emulated_collection_start;
+    callbacks.GarbageCollectionStart = on_collection_start;
     callbacks.GarbageCollectionFinish = emulated_collection_end;
     if ((*agent.jvmti)->AddCapabilities(agent.jvmti, &capabilities) == JVMTI_ERROR_NONE &&
         (*agent.jvmti)->SetEventCallbacks(agent.jvmti, &callbacks, (jint)sizeof callbacks) == JVMTI_ERROR_NONE &&

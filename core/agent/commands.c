@@ -97,10 +97,10 @@ static void poll_stacks(JNIEnv *jni, const struct control *control, const struct
 }
 
 /* Takes over the descriptor. */
-static void sample_allocations(JNIEnv *jni, const struct control *control, uint32_t part_ppm, int fd)
+static void sample_allocations(JNIEnv *jni, const struct control *control, const struct wire_message *asked, int fd)
 {
     struct err err = { "it needs a descriptor" };
-    if (fd >= 0 && allocation_log_start(work.jvmti, jni, fd, part_ppm, &err) == 0)
+    if (fd >= 0 && allocation_log_start(work.jvmti, jni, fd, asked->part_ppm, asked->is_tracking != 0, &err) == 0)
         control_send(control, &(struct wire_message){ .kind = WIRE_ALLOCATIONS_BEGUN });
     else
         refuse(control, WIRE_ALLOCATIONS, err.text);
@@ -272,7 +272,7 @@ static bool execute(JNIEnv *jni, const struct control *control, const struct con
         return false;
     }
     if (asked->kind == WIRE_ALLOCATIONS) {
-        sample_allocations(jni, control, asked->part_ppm, fd);
+        sample_allocations(jni, control, asked, fd);
         return false;
     }
     if (fd >= 0)

@@ -230,9 +230,9 @@ int link_poll(struct recorder_link *link, uint32_t period_us, uint32_t part_ppm,
     return give_file(link, &message, fcntl(fd, F_DUPFD_CLOEXEC, 0), NULL, err);
 }
 
-int link_allocations(struct recorder_link *link, uint32_t part_ppm, int fd, struct err *err)
+int link_allocations(struct recorder_link *link, uint32_t part_ppm, bool is_tracking, int fd, struct err *err)
 {
-    const struct wire_message message = { .kind = WIRE_ALLOCATIONS, .part_ppm = part_ppm };
+    const struct wire_message message = { .kind = WIRE_ALLOCATIONS, .part_ppm = part_ppm, .is_tracking = is_tracking };
     return give_file(link, &message, fcntl(fd, F_DUPFD_CLOEXEC, 0), NULL, err);
 }
 

@@ -80,8 +80,8 @@ int link_where(struct recorder_link *link, const uint64_t *addresses, size_t n, 
  */
 int link_poll(struct recorder_link *link, uint32_t period_us, uint32_t part_ppm, int fd, struct err *err);
 
-/* Have the agent sample allocations, and append them to the memory file fd, as above. */
-int link_allocations(struct recorder_link *link, uint32_t part_ppm, int fd, struct err *err);
+/* Have the agent sample allocations, and track the objects, too, and append that to the memory file fd, as above. */
+int link_allocations(struct recorder_link *link, uint32_t part_ppm, bool is_tracking, int fd, struct err *err);
 
 /* The end of the recording: the observer's finish.  Returns 0, or -1 with *err set. */
 int link_finish(struct recorder_link *link, struct recorder_status *status, struct err *err);

@@ -36,6 +36,7 @@ struct poll_sampler {
     uint8_t bytes[POLL_ENTRY_BYTES + 4];
     stack_sample_fn *on_stack;           /* who takes what is drained */
     allocation_sample_fn *on_allocation; /* one of the two is NULL */
+    poll_heap_fn *on_heap;               /* with the latter */
     void *context;
     uint32_t numbers[POLL_FRAMES_MAX]; /* of the sample that is handed out, innermost first */
     struct java_frame frames[POLL_FRAMES_MAX];
@@ -248,6 +249,8 @@ static int take_polled(struct poll_sampler *sampler, struct err *err)
         return take_class(sampler, &entry->class_name, err);
     case POLL_ALLOCATION:
         return take_allocation(sampler, &entry->allocation, err);
+    case POLL_HEAP:
+        return sampler->on_heap == NULL ? 0 : sampler->on_heap(&entry->heap, sampler->context, err);
     case POLL_ALLOCATED:
         sampler->allocated = entry->allocated;
         return 0;
@@ -280,15 +283,17 @@ int poll_sampler_drain(struct poll_sampler *sampler, stack_sample_fn *fn, void *
 {
     sampler->on_stack = fn;
     sampler->on_allocation = NULL;
+    sampler->on_heap = NULL;
     sampler->context = context;
     return drain(sampler, err);
 }
 
-int poll_sampler_drain_allocations(struct poll_sampler *sampler, allocation_sample_fn *fn, void *context,
-                                   struct err *err)
+int poll_sampler_drain_allocations(struct poll_sampler *sampler, allocation_sample_fn *fn, poll_heap_fn *heap_fn,
+                                   void *context, struct err *err)
 {
     sampler->on_stack = NULL;
     sampler->on_allocation = fn;
+    sampler->on_heap = heap_fn;
     sampler->context = context;
     return drain(sampler, err);
 }

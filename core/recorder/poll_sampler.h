@@ -32,9 +32,12 @@ struct allocation_sample {
 /* Returns 0, or -1 with *err set to end the sampling. */
 typedef int allocation_sample_fn(const struct allocation_sample *sample, void *context, struct err *err);
 
-/* The same of allocations: a sampler has the ones or the others. */
-int poll_sampler_drain_allocations(struct poll_sampler *sampler, allocation_sample_fn *fn, void *context,
-                                   struct err *err);
+/* What became of an object, or of the heap.  As above. */
+typedef int poll_heap_fn(const struct poll_heap *heap, void *context, struct err *err);
+
+/* The same of allocations, and of the heap: a sampler has the ones or the others. */
+int poll_sampler_drain_allocations(struct poll_sampler *sampler, allocation_sample_fn *fn, poll_heap_fn *heap_fn,
+                                   void *context, struct err *err);
 void poll_sampler_allocated(const struct poll_sampler *sampler, struct poll_allocated *allocated);
 
 /* What the agent says of it, so far. */

@@ -55,11 +55,11 @@ struct recorder_plan {
     uint32_t waits_hz;     /* visits a second at most to see what threads wait for, with stacks_hz; 0: none */
     double waits_part;     /* of the JVM's CPU time, 0..1, that they may take here */
     uint32_t stacks_hz;    /* stack samples per second of a thread's CPU time; 0: none */
-    bool samples_allocations;
-    double allocations_part; /* of the JVM's CPU time, 0..1, that they may take */
-    bool polls_stacks;       /* not from outside: the agent takes them; it does, too, where they cannot be taken so */
-    double polling_part;     /* of the JVM's CPU time, 0..1, that the agent may take for it */
-    uint32_t ip_samples_hz;  /* how often to look where a thread is, per second on a CPU; 0: not at all */
+    bool samples_allocations, tracks_objects; /* the latter: those of the samples, as long as they live */
+    double allocations_part;                  /* of the JVM's CPU time, 0..1, that they may take */
+    bool polls_stacks;      /* not from outside: the agent takes them; it does, too, where they cannot be taken so */
+    double polling_part;    /* of the JVM's CPU time, 0..1, that the agent may take for it */
+    uint32_t ip_samples_hz; /* how often to look where a thread is, per second on a CPU; 0: not at all */
     const struct recorder_symbols *symbols;   /* names functions of files; borrowed, or NULL: nobody does */
     FILE *progress;                           /* where to report, or NULL */
     bool wants_perf_map;                      /* names for perf are written, in the JVM's /tmp */

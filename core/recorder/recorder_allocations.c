@@ -25,7 +25,14 @@ static int begin(struct recorder *r, struct err *err)
         return 0;
     }
     uint32_t part_ppm = (uint32_t)(r->plan->allocations_part * 1e6);
-    return link_allocations(&r->link, part_ppm, poll_sampler_fd(r->allocations.sampler), err);
+    return link_allocations(&r->link, part_ppm, r->plan->tracks_objects, poll_sampler_fd(r->allocations.sampler), err);
+}
+
+static uint64_t ticks_of(const struct recorder *r, uint64_t time_ns)
+{
+    uint64_t first_ns = r->first.monotonic_ns, last_ns = r->latest.monotonic_ns;
+    time_ns = time_ns < first_ns ? first_ns : time_ns > last_ns ? last_ns : time_ns;
+    return clock_ticks(time_ns, &r->latest, &r->first, &r->latest);
 }
 
 static int take_one(struct recorder *r, const struct allocation_sample *sample, struct err *err)
@@ -33,9 +40,7 @@ static int take_one(struct recorder *r, const struct allocation_sample *sample, 
     struct recorder_thread *thread = threads_get(&r->threads, sample->stack.tid, TRACE_UNKNOWN);
     if (thread == NULL)
         return err_set(err, "out of memory for threads");
-    uint64_t first_ns = r->first.monotonic_ns, last_ns = r->latest.monotonic_ns, time_ns = sample->stack.time_ns;
-    time_ns = time_ns < first_ns ? first_ns : time_ns > last_ns ? last_ns : time_ns;
-    uint64_t ticks = clock_ticks(time_ns, &r->latest, &r->first, &r->latest);
+    uint64_t ticks = ticks_of(r, sample->stack.time_ns);
     if (thread->changed && threads_write(&r->threads, r->writer, err) < 0)
         return -1;
     return sample_log_write_allocation(&r->stacks.log, r->writer, sample, thread->info.index, ticks, err);
@@ -49,9 +54,21 @@ static int take_allocation(const struct allocation_sample *sample, void *context
     return rc;
 }
 
+static int take_heap(const struct poll_heap *heap, void *context, struct err *err)
+{
+    static const enum trace_heap_kind kinds[POLL_HEAP_KINDS] = { [POLL_HEAP_CHECKED] = TRACE_HEAP_CHECKED,
+                                                                 [POLL_HEAP_FREED] = TRACE_HEAP_FREED,
+                                                                 [POLL_HEAP_DROPPED] = TRACE_HEAP_DROPPED,
+                                                                 [POLL_HEAP_BEFORE] = TRACE_HEAP_BEFORE };
+    struct recorder *r = context;
+    const struct trace_heap_event event = { ticks_of(r, heap->time_ns), kinds[heap->kind], heap->number };
+    r->allocations.is_ours = trace_write_heap_event(r->writer, &event, err) < 0;
+    return r->allocations.is_ours ? -1 : 0;
+}
+
 static int drain_log(struct recorder *r, struct err *err)
 {
-    if (poll_sampler_drain_allocations(r->allocations.sampler, take_allocation, r, err) == 0)
+    if (poll_sampler_drain_allocations(r->allocations.sampler, take_allocation, take_heap, r, err) == 0)
         return 0;
     if (r->allocations.is_ours)
         return -1;

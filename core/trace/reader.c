@@ -337,6 +337,7 @@ static enum tables_result take_chunk(struct trace_reader *reader)
     case CHUNK_SAMPLES:
     case CHUNK_WAITS:
     case CHUNK_ALLOCATIONS:
+    case CHUNK_HEAP_EVENTS:
         return tables_take(&reader->tables, &reader->chunk);
     case CHUNK_KERNEL:
     case CHUNK_RECORDS:

@@ -208,8 +208,22 @@ static enum tables_result take_allocation(struct tables *tables, struct cursor *
     allocation.class_number = (uint32_t)(class_number >> 1);
     allocation.class_name = samples->classes[allocation.class_number];
     table_name(&tables->threads, allocation.thread);
+    samples->n_allocations++;
     if (tables->listener.allocation != NULL)
         tables->listener.allocation(tables->listener.context, &allocation);
+    return TABLES_OK;
+}
+
+static enum tables_result take_heap_event(struct tables *tables, struct cursor *c, uint64_t *ticks)
+{
+    uint64_t since = cursor_number(c), kind = cursor_number(c), number = cursor_number(c);
+    bool is_object = kind == TRACE_HEAP_FREED || kind == TRACE_HEAP_DROPPED;
+    if (c->bad || kind >= TRACE_HEAP_KINDS || (is_object && number >= tables->samples.n_allocations))
+        return TABLES_DAMAGED;
+    *ticks += since >> 1 ^ (0 - (since & 1));
+    const struct trace_heap_event event = { *ticks, (enum trace_heap_kind)kind, number };
+    if (tables->listener.heap_event != NULL)
+        tables->listener.heap_event(tables->listener.context, &event);
     return TABLES_OK;
 }
 
@@ -246,13 +260,15 @@ static enum tables_result take_stack(struct tables *tables, struct cursor *c)
 enum tables_result sample_tables_take(struct tables *tables, enum chunk_type type, struct cursor *c)
 {
     enum tables_result result = TABLES_OK;
-    uint64_t ticks = type == CHUNK_SAMPLES || type == CHUNK_ALLOCATIONS ? cursor_u64le(c) : 0;
+    uint64_t ticks =
+        type == CHUNK_SAMPLES || type == CHUNK_ALLOCATIONS || type == CHUNK_HEAP_EVENTS ? cursor_u64le(c) : 0;
     if (type == CHUNK_CONTEXTS && cursor_number(c) != tables->samples.n_contexts)
         return TABLES_DAMAGED;
     while (result == TABLES_OK && cursor_left(c) > 0)
         result = type == CHUNK_CONTEXTS      ? take_context(tables, c)
                  : type == CHUNK_SAMPLES     ? take_sample(tables, c, &ticks)
                  : type == CHUNK_ALLOCATIONS ? take_allocation(tables, c, &ticks)
+                 : type == CHUNK_HEAP_EVENTS ? take_heap_event(tables, c, &ticks)
                                              : take_stack(tables, c);
     return c->bad ? TABLES_DAMAGED : result;
 }

@@ -214,6 +214,21 @@ struct trace_allocation {
 /* For how many objects of its size it stands, at least one. */
 double trace_allocation_objects(const struct trace_allocation *allocation);
 
+/* What became of a sampled object or of the heap.  The numbers stand in traces. */
+enum trace_heap_kind {
+    TRACE_HEAP_CHECKED, /* the objects tracked that have not gone are there; one of 2^number samples is tracked */
+    TRACE_HEAP_FREED,   /* an object has gone since the check before: its allocation's number, from 0 on */
+    TRACE_HEAP_DROPPED, /* an object is not tracked, or not any more */
+    TRACE_HEAP_BEFORE,  /* a collection begins: the bytes that are in use */
+    TRACE_HEAP_KINDS
+};
+
+struct trace_heap_event {
+    uint64_t ticks;
+    enum trace_heap_kind kind;
+    uint64_t number;
+};
+
 enum trace_counter_kind {
     TRACE_COUNTER_EVENT,
     TRACE_COUNTER_RUNNING_NS, /* how long a group has counted: its events' values are of that time */
@@ -289,6 +304,7 @@ int trace_write_context(struct trace_writer *writer, const struct trace_context 
 int trace_write_sample(struct trace_writer *writer, const struct trace_sample *sample, struct err *err);
 int trace_write_wait(struct trace_writer *writer, const struct trace_wait *wait, struct err *err);
 int trace_write_allocation(struct trace_writer *writer, const struct trace_allocation *allocation, struct err *err);
+int trace_write_heap_event(struct trace_writer *writer, const struct trace_heap_event *event, struct err *err);
 
 /* What the JIT compiler did with a method: its event as the agent's log has it. */
 int trace_write_jit(struct trace_writer *writer, const struct jit_event *event, struct err *err);
@@ -358,6 +374,7 @@ struct trace_listener {
     void (*sample)(void *context, const struct trace_sample *sample);
     void (*wait)(void *context, const struct trace_wait *wait);
     void (*allocation)(void *context, const struct trace_allocation *allocation);
+    void (*heap_event)(void *context, const struct trace_heap_event *event);
     void (*ip_sample)(void *context, const struct trace_event *event); /* an IP sample, which trace_next returns, too */
 };
 

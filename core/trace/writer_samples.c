@@ -110,5 +110,24 @@ int trace_write_allocation(struct trace_writer *writer, const struct trace_alloc
     writer->n_classes += is_named;
     sink_number(&s, allocation->size_bytes);
     sink_number(&s, allocation->mean_bytes);
+    writer->n_allocations++;
     return writer_finish(writer, CHUNK_ALLOCATIONS, &s, err);
+}
+
+static bool is_object(enum trace_heap_kind kind)
+{
+    return kind == TRACE_HEAP_FREED || kind == TRACE_HEAP_DROPPED;
+}
+
+int trace_write_heap_event(struct trace_writer *writer, const struct trace_heap_event *event, struct err *err)
+{
+    if (writer_check(writer, err) < 0)
+        return -1;
+    if (event->kind >= TRACE_HEAP_KINDS || (is_object(event->kind) && event->number >= writer->n_allocations))
+        return err_set(err, "an object that was freed is not in the trace");
+    struct sink s = writer_begin(writer, CHUNK_HEAP_EVENTS);
+    put_since(writer, CHUNK_HEAP_EVENTS, event->ticks, &writer->heap_event_ticks, &s);
+    sink_number(&s, event->kind);
+    sink_number(&s, event->number);
+    return writer_finish(writer, CHUNK_HEAP_EVENTS, &s, err);
 }

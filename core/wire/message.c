@@ -78,7 +78,7 @@ static const struct message_row rows[WIRE_N_KINDS] = {
                     .fields = { FIELD(U32, "", period_us), FIELD(U32, "", part_ppm) },
                     .answer = WIRE_POLLING },
     [WIRE_ALLOCATIONS] = { .name = "allocations",
-                           .fields = { FIELD(U32, "", part_ppm) },
+                           .fields = { FIELD(U32, "", part_ppm), FIELD(U32, "live", is_tracking) },
                            .answer = WIRE_ALLOCATIONS_BEGUN },
     [WIRE_DEPENDENTS] = { .name = "dependents", .answer = WIRE_DEPENDENTS_TOLD, .is_slow = true },
     [WIRE_JIT] = { .name = "jit", .answer = WIRE_LOGGING },

@@ -73,6 +73,7 @@ struct wire_message {
     uint32_t n;              /* flags switched; pieces of code told of */
     uint32_t period_us;      /* from one round of samples to the next, at least */
     uint32_t part_ppm;       /* that they may take of the CPU time, in millionths */
+    uint32_t is_tracking;    /* 1: of sampled objects, how long they live, too */
     uint64_t ticks;          /* a moment: protocol.h says which */
     uint64_t pause_ns;       /* how long the application stood still from then on, at most */
     double call_ms;          /* of RetransformClasses */

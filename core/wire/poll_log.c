@@ -103,6 +103,15 @@ void poll_log_put_allocated(struct sink *s, const struct poll_allocated *allocat
     wire_end_entry(s, length);
 }
 
+void poll_log_put_heap(struct sink *s, const struct poll_heap *heap)
+{
+    uint8_t *length = begin(s, POLL_HEAP);
+    sink_varint(s, heap->time_ns);
+    sink_varint(s, heap->kind);
+    sink_varint(s, heap->number);
+    wire_end_entry(s, length);
+}
+
 /* ---- reading ---- */
 
 static void get_method(struct cursor *c, struct poll_method *method, struct code_line *lines)
@@ -180,6 +189,13 @@ static void get_allocated(struct cursor *c, struct poll_allocated *allocated)
     allocated->is_counted = cursor_below(c, 2) != 0;
 }
 
+static void get_heap(struct cursor *c, struct poll_heap *heap)
+{
+    heap->time_ns = cursor_varint(c);
+    heap->kind = (enum poll_heap_kind)cursor_below(c, POLL_HEAP_KINDS);
+    heap->number = cursor_varint(c);
+}
+
 static void get_state(struct cursor *c, struct poll_state *state)
 {
     state->n_samples = cursor_varint(c);
@@ -208,6 +224,9 @@ static void get_entry(struct cursor *c, struct poll_entry *entry)
         break;
     case POLL_ALLOCATED:
         get_allocated(c, &entry->allocated);
+        break;
+    case POLL_HEAP:
+        get_heap(c, &entry->heap);
         break;
     default:
         get_state(c, &entry->state);

@@ -15,6 +15,7 @@
  *     5, a sampled object: the thread's id, moment, class, its bytes, the interval, bytes of the object before, flags
  *        and frames as in 2
  *     6, what is known of allocations: struct poll_allocated in its order
+ *     7, what became of a sampled object, or of the heap: struct poll_heap in its order
  *
  * A method, or class, comes before the first sample that has it.  Numbers of methods, classes and threads count from 0
  * and are this log's own.  What is in a log comes from another process: the decoder checks it.
@@ -104,6 +105,20 @@ struct poll_allocated {
     bool is_counted;            /* these are known */
 };
 
+enum poll_heap_kind {
+    POLL_HEAP_CHECKED, /* all tracked objects but those freed so far are there; one of 2^number samples is tracked */
+    POLL_HEAP_FREED,   /* the object that was sampled as this number, from 0 on, has gone */
+    POLL_HEAP_DROPPED, /* it is not tracked, or not any more */
+    POLL_HEAP_BEFORE,  /* so many bytes are in use where a collection begins */
+    POLL_HEAP_KINDS
+};
+
+struct poll_heap {
+    uint64_t time_ns; /* CLOCK_MONOTONIC_RAW */
+    enum poll_heap_kind kind;
+    uint64_t number;
+};
+
 enum poll_kind {
     POLL_METHOD,
     POLL_COUNTS,
@@ -112,6 +127,7 @@ enum poll_kind {
     POLL_CLASS,
     POLL_ALLOCATION,
     POLL_ALLOCATED,
+    POLL_HEAP,
     POLL_N_KINDS
 };
 
@@ -124,6 +140,7 @@ struct poll_entry {
     struct poll_class class_name;
     struct poll_allocation allocation;
     struct poll_allocated allocated;
+    struct poll_heap heap;
     struct poll_frame frames[POLL_FRAMES_MAX];
     struct code_line lines[CODE_LINES_MAX];
 };
@@ -136,6 +153,7 @@ void poll_log_put_state(struct sink *s, const struct poll_state *state);
 void poll_log_put_class(struct sink *s, const struct poll_class *class_name);
 void poll_log_put_allocation(struct sink *s, const struct poll_allocation *allocation);
 void poll_log_put_allocated(struct sink *s, const struct poll_allocated *allocated);
+void poll_log_put_heap(struct sink *s, const struct poll_heap *heap);
 
 /*
  * Take the next whole entry from a log.  Returns 1 with *entry set (texts live as long as the cursor's bytes), 0 when

@@ -36,7 +36,7 @@
  * sample the stacks of Java threads until then, about one round every period_us, at the cost of part_ppm millionths of
  * the process' CPU time, and append them to its descriptor's file (core/wire/poll_log.h).  'allocations' has it do so
  * with objects that the JVM samples when they are allocated, at most about a hundred a second and at that cost, to
- * another file of that kind.
+ * another file of that kind, and with live=1 when each of these objects has gone.
  * 'where', with SETTING_CODE_ASKED, has it append what code is at these addresses to the code log before it answers,
  * unless it has done so; if code that it told of begins at one and is gone, that.  'dependents', then, appends whose
  * classes' code all of it has.  cpu_ms: of the agent's thread, for that.

@@ -23,6 +23,15 @@ static int take_allocation(const struct allocation_sample *sample, void *context
     return take(&sample->stack, context, err);
 }
 
+static int take_heap(const struct poll_heap *heap, void *context, struct err *err)
+{
+    (void)context;
+    (void)err;
+    if (heap->kind >= POLL_HEAP_KINDS)
+        abort();
+    return 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct poll_sampler *sampler;
@@ -38,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (poll_sampler_open(&sampler, 1, &err) < 0)
         return 0;
     if (write(poll_sampler_fd(sampler), data, size) == (ssize_t)size)
-        poll_sampler_drain_allocations(sampler, take_allocation, NULL, &err);
+        poll_sampler_drain_allocations(sampler, take_allocation, take_heap, NULL, &err);
     poll_sampler_close(sampler);
     return 0;
 }

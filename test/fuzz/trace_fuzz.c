@@ -61,6 +61,12 @@ static void hear_allocation(void *context, const struct trace_allocation *alloca
     hold(allocation->class_name != NULL && trace_allocation_objects(allocation) >= 1);
 }
 
+static void hear_heap_event(void *context, const struct trace_heap_event *event)
+{
+    (void)context;
+    hold(event->kind < TRACE_HEAP_KINDS);
+}
+
 static void make_sense(const struct listening *listening)
 {
     struct code_location place;
@@ -74,9 +80,12 @@ static void read_all(const uint8_t *bytes, size_t n, bool salvage)
     struct trace_reader *reader;
     struct trace_event event;
     struct listening listening = { .shapes = NULL };
-    const struct trace_listener listener = {
-        .context = &listening, .jit = hear_jit, .location = hear_place, .miss = hear_miss, .allocation = hear_allocation
-    };
+    const struct trace_listener listener = { .context = &listening,
+                                             .jit = hear_jit,
+                                             .location = hear_place,
+                                             .miss = hear_miss,
+                                             .allocation = hear_allocation,
+                                             .heap_event = hear_heap_event };
     struct err err;
     uint64_t sum = 0, n_events = 0;
     int rc;

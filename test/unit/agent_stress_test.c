@@ -122,9 +122,10 @@ void poll_stop(void)
 {
 }
 
-int allocation_log_start(jvmtiEnv *env, JNIEnv *jni, int fd, uint32_t part_ppm, struct err *err)
+int allocation_log_start(jvmtiEnv *env, JNIEnv *jni, int fd, uint32_t part_ppm, bool is_tracking, struct err *err)
 {
     (void)part_ppm;
+    (void)is_tracking;
     (void)env;
     (void)jni;
     (void)err;

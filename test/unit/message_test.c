@@ -9,9 +9,9 @@
 static bool survives(enum wire_kind kind, const char *text)
 {
     struct wire_list list = { 3, { 1, 77, 1048575 } }, got_list = { 0, { 0 } };
-    const struct wire_message all = { kind,  9,           4711, 4712,           5,           6,     7,   8,   10,
-                                      11,    12,          14,   UINT64_MAX / 2, 13000000000, 0.125, 2.5, 1e9, 0,
-                                      17.25, WIRE_REMOVE, text, &list };
+    const struct wire_message all = { kind,        9,    4711, 4712,           5,           6,     7,   8,   10, 11,
+                                      12,          14,   1,    UINT64_MAX / 2, 13000000000, 0.125, 2.5, 1e9, 0,  17.25,
+                                      WIRE_REMOVE, text, &list };
     char packet[WIRE_PACKET_BYTES], again[WIRE_PACKET_BYTES];
     struct wire_message got;
     size_t n = wire_encode(&all, packet, sizeof packet);

@@ -100,7 +100,7 @@ static void test_damage(void)
         int rc;
     } rows[] = {
         { "an entry without a kind is refused", { 0 }, 0, -1 },
-        { "a kind that is not known is refused", { 7, 0, 0 }, 3, -1 },
+        { "a kind that is not known is refused", { 8, 0, 0 }, 3, -1 },
         { "a method that ends too early is refused", { 0, 1, 2 }, 3, -1 },
         { "a name longer than its entry is refused", { 0, 1, 2, 9, 'a' }, 5, -1 },
         { "a method without anything is taken", { 0, 1, 2, 0, 0, 0, 0, 0, 0 }, 9, 1 },
@@ -119,6 +119,8 @@ static void test_damage(void)
         { "an allocation is taken", { 5, 9, 0, 0, 24, 1, 0, 0, 1, 1, 1 }, 11, 1 },
         { "one with fewer frames than it says is refused", { 5, 9, 0, 0, 24, 1, 0, 0, 2, 1, 1 }, 11, -1 },
         { "what is neither counted nor not counted is refused", { 6, 0, 0, 0, 0, 0, 0, 2 }, 8, -1 },
+        { "an object that was freed is taken", { 7, 9, 1, 3 }, 4, 1 },
+        { "what became of one in no known way is refused", { 7, 9, 4, 3 }, 4, -1 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         CHECK_NUMBER(rows[i].claim, get(rows[i].body, rows[i].n), rows[i].rc);
@@ -212,6 +214,16 @@ static int take_allocation(const struct allocation_sample *sample, void *context
     return 0;
 }
 
+static struct poll_heap freed;
+
+static int take_heap(const struct poll_heap *heap, void *context, struct err *err)
+{
+    (void)context;
+    (void)err;
+    freed = *heap;
+    return 0;
+}
+
 static void test_allocations(void)
 {
     static const struct poll_frame frames[] = { { 0, 3 } };
@@ -226,17 +238,20 @@ static void test_allocations(void)
     poll_log_put_class(&s, &(struct poll_class){ 0, text("[B") });
     poll_log_put_allocation(&s, &allocation);
     poll_log_put_allocated(&s, &state);
+    poll_log_put_heap(&s, &(struct poll_heap){ 7, POLL_HEAP_FREED, 300 });
     poll_log_put_stack(&s, &(struct poll_stack){ 0, getpid(), 5, 6, false, 1, frames });
     size_t n = (size_t)(s.at - bytes);
     CHECK("a log of allocations is read",
           write(poll_sampler_fd(sampler), bytes, n) == (ssize_t)n &&
-              poll_sampler_drain_allocations(sampler, take_allocation, NULL, &err) == 0 && allocated.n == 1);
+              poll_sampler_drain_allocations(sampler, take_allocation, take_heap, NULL, &err) == 0 && allocated.n == 1);
     CHECK("an object has its class, size and what the JVM drew from",
           strcmp(allocated.class_name, "[B") == 0 && allocated.last.size_bytes == 4096 &&
               allocated.last.interval_bytes == 524288 && allocated.last.before_bytes == 24);
     CHECK("and its thread and stack", allocated.last.stack.tid == getpid() && allocated.last.stack.n == 1 &&
                                           allocated.last.stack.frames[0].index == 3);
     poll_sampler_allocated(sampler, &told);
+    CHECK("what became of an object is told",
+          freed.time_ns == 7 && freed.kind == POLL_HEAP_FREED && freed.number == 300);
     CHECK("the state is known", told.n_lost == 2 && told.ns == 3 && told.jvm_bytes == 5 && told.is_counted);
     const struct poll_allocation unknown = { 0, 5, 1, 24, 1, 0, false, 0, NULL };
     s = sink_into(bytes, sizeof bytes);
@@ -244,7 +259,7 @@ static void test_allocations(void)
     n = (size_t)(s.at - bytes);
     CHECK("a class that was not named is damage",
           write(poll_sampler_fd(sampler), bytes, n) == (ssize_t)n &&
-              poll_sampler_drain_allocations(sampler, take_allocation, NULL, &err) < 0);
+              poll_sampler_drain_allocations(sampler, take_allocation, take_heap, NULL, &err) < 0);
     CHECK_TEXT("which is said", err.text, "the agent's allocation samples are damaged: no class has number 1");
     poll_sampler_close(sampler);
 }

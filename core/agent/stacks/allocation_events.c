@@ -27,7 +27,7 @@
 static struct allocation_events_state {
     struct allocation_slot *slots; /* owned, for ever: threads may be on their way */
     sem_t wake;
-    _Atomic bool is_on;
+    _Atomic bool is_on, is_tracking;
     _Atomic uint32_t n_inside, interval, n_of_second, ticket;
     _Atomic uint64_t n_lost, cost_ns, ended_bytes;
     uint64_t start_cpu_ns;    /* of the process */
@@ -106,7 +106,7 @@ static void take_stack(jvmtiEnv *jvmti, struct allocation_slot *slot)
     method_ids_leave();
 }
 
-static void take_sample(jvmtiEnv *jvmti, jclass class_ref, uint64_t size_bytes)
+static void take_sample(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, jclass class_ref, uint64_t size_bytes)
 {
     struct allocation_slot *slot = take_slot();
     if (slot == NULL)
@@ -118,6 +118,7 @@ static void take_sample(jvmtiEnv *jvmti, jclass class_ref, uint64_t size_bytes)
     slot->before_bytes = drawn.before_bytes;
     if ((*jvmti)->GetClassSignature(jvmti, class_ref, &slot->signature, NULL) != JVMTI_ERROR_NONE)
         slot->signature = NULL;
+    slot->ref = atomic_load(&events.is_tracking) ? (*jni)->NewWeakGlobalRef(jni, object) : NULL;
     take_stack(jvmti, slot);
     atomic_store(&slot->state, ALLOCATION_READY);
     if (atomic_load(&events.ticket) % SLOTS_TO_WAKE == 0)
@@ -127,14 +128,12 @@ static void take_sample(jvmtiEnv *jvmti, jclass class_ref, uint64_t size_bytes)
 void JNICALL allocation_sampled(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object, jclass class_ref,
                                 jlong size_bytes)
 {
-    (void)jni;
     (void)thread;
-    (void)object;
     atomic_fetch_add(&events.n_inside, 1);
     if (atomic_load(&events.is_on)) {
         bool is_timed = atomic_load(&events.ticket) % TIMED_ONE_IN == 0;
         uint64_t start_ns = is_timed ? now_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
-        take_sample(jvmti, class_ref, (uint64_t)size_bytes);
+        take_sample(jvmti, jni, object, class_ref, (uint64_t)size_bytes);
         count_sample(jvmti);
         drawn.interval = atomic_load(&events.interval);
         drawn.before_bytes = (uint64_t)size_bytes;
@@ -222,7 +221,7 @@ static int switch_capability(jvmtiEnv *jvmti, bool on)
 static const jvmtiEvent kinds[] = { JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, JVMTI_EVENT_THREAD_START };
 #define N_KINDS (sizeof kinds / sizeof *kinds)
 
-int allocation_events_begin(jvmtiEnv *jvmti, struct err *err)
+int allocation_events_begin(jvmtiEnv *jvmti, bool is_tracking, struct err *err)
 {
     if (events.slots == NULL) {
         sem_init(&events.wake, 0, 0);
@@ -236,6 +235,7 @@ int allocation_events_begin(jvmtiEnv *jvmti, struct err *err)
     atomic_store(&events.cost_ns, 0);
     atomic_store(&events.ended_bytes, 0);
     atomic_store(&events.n_of_second, 0);
+    atomic_store(&events.is_tracking, is_tracking);
     events.start_cpu_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
     atomic_store(&events.interval, JVM_INTERVAL);
     set_interval(jvmti, JVM_INTERVAL);

@@ -26,6 +26,7 @@ struct allocation_slot {
     int32_t tid;
     uint64_t time_ns, size_bytes, interval_bytes, before_bytes;
     char *signature; /* of the object's class, the JVM's; NULL: not known */
+    jweak ref;       /* to the object, owned; NULL: it is not tracked */
     jint n_frames;   /* the innermost first */
     jvmtiFrameInfo frames[ALLOCATION_FRAMES_MAX + 1];
 };
@@ -33,8 +34,11 @@ struct allocation_slot {
 /* ALLOCATION_SLOTS of them, from the first allocation_events_begin on. */
 struct allocation_slot *allocation_slots(void);
 
-/* Begin.  Returns 0, or -1 with *err set: the JVM does not sample, another agent has it do so, no memory. */
-int allocation_events_begin(jvmtiEnv *jvmti, struct err *err);
+/*
+ * Begin; with weak references to the objects, if they are to be tracked.  Returns 0, or -1 with *err set: the JVM does
+ * not sample, another agent has it do so, no memory.
+ */
+int allocation_events_begin(jvmtiEnv *jvmti, bool is_tracking, struct err *err);
 
 /* The JVM is as it was before, but for what still waits in slots. */
 void allocation_events_end(jvmtiEnv *jvmti);

@@ -2,6 +2,8 @@
 
 #include "core/agent/control/jvmti_env.h"
 #include "core/agent/stacks/allocation_events.h"
+#include "core/agent/stacks/heap_before.h"
+#include "core/agent/stacks/weak_objects.h"
 #include "core/agent/stacks/poll.h"
 #include "core/agent/stacks/sample_out.h"
 #include "core/base/hash.h"
@@ -26,6 +28,7 @@ struct allocation_log {
     struct hash_set classes; /* by name: the number, plus 1 */
     uint32_t n_classes;
     struct poll_allocated state;
+    struct weak_objects live;
     uint64_t start_ns, adjusted_ns, counted_ns, own_start_ns;
     uint64_t before_bytes; /* of all threads, when it began */
     uint64_t *natives;     /* owned: threads whose counters are read */
@@ -41,6 +44,7 @@ static struct allocation_log_state {
     bool runs, ends;
     int fd; /* owned while it runs */
     uint32_t part_ppm;
+    bool is_tracking;
 } shared = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
 
 static uint64_t clock_now(clockid_t clock)
@@ -151,7 +155,7 @@ static int number_frames(struct allocation_log *log, const struct allocation_slo
     return 0;
 }
 
-static int put_sample(struct allocation_log *log, const struct allocation_slot *slot)
+static int put_sample(struct allocation_log *log, struct allocation_slot *slot)
 {
     bool is_cut = slot->n_frames > ALLOCATION_FRAMES_MAX;
     uint32_t n = is_cut ? ALLOCATION_FRAMES_MAX : (uint32_t)slot->n_frames;
@@ -168,8 +172,9 @@ static int put_sample(struct allocation_log *log, const struct allocation_slot *
                                                 .n_frames = n,
                                                 .frames = log->frames };
     poll_log_put_allocation(&log->out.s, &allocation);
-    log->state.n_samples++;
-    return 0;
+    jweak ref = slot->ref;
+    slot->ref = NULL;
+    return weak_objects_add(&log->live, log->jni, ref, (uint32_t)log->state.n_samples++, &log->out);
 }
 
 /* ---- rounds ---- */
@@ -182,8 +187,9 @@ static int put_samples(struct allocation_log *log)
     for (uint32_t i = 0; i < ALLOCATION_SLOTS && !sample_out_is_full(&log->out); i++) {
         if (atomic_load(&slots[i].state) != ALLOCATION_READY)
             continue;
-        if (rc == 0)
-            rc = put_sample(log, &slots[i]);
+        rc = rc == 0 ? put_sample(log, &slots[i]) : rc;
+        if (slots[i].ref != NULL)
+            (*log->jni)->DeleteWeakGlobalRef(log->jni, slots[i].ref);
         (*log->jvmti)->Deallocate(log->jvmti, (unsigned char *)slots[i].signature);
         atomic_store(&slots[i].state, ALLOCATION_FREE);
     }
@@ -202,10 +208,12 @@ static int run_round(struct allocation_log *log)
 {
     uint64_t now_ns = clock_now(CLOCK_MONOTONIC);
     allocation_events_wait(ROUND_MS);
-    if (put_samples(log) < 0)
+    if (put_samples(log) < 0 || heap_before_put(&log->out) < 0)
         return -1;
     if (now_ns - log->adjusted_ns >= SECOND_NS) {
         log->adjusted_ns = now_ns;
+        if (weak_objects_check(&log->live, log->jni, &log->out) < 0)
+            return -1;
         allocation_events_adjust(log->jvmti, shared.part_ppm / 1e6);
     }
     return put_state(log);
@@ -220,15 +228,20 @@ static void run_log(jvmtiEnv *jvmti, JNIEnv *jni)
     log->jvmti = jvmti;
     log->jni = jni;
     sample_out_begin(&log->out, shared.fd);
+    if (shared.is_tracking)
+        weak_objects_begin(&log->live);
     log->own_start_ns = clock_now(CLOCK_THREAD_CPUTIME_ID);
     log->before_bytes = count_bytes(log, &n);
+    heap_before_begin(jvmti);
     log->start_ns = log->adjusted_ns = clock_now(CLOCK_MONOTONIC);
     while (!is_ending() && run_round(log) == 0)
         continue;
     allocation_events_end(jvmti);
+    heap_before_end(jvmti);
     log->counted_ns = 0;
-    if (put_samples(log) == 0)
+    if (put_samples(log) == 0 && heap_before_put(&log->out) == 0 && weak_objects_check(&log->live, jni, &log->out) == 0)
         put_state(log);
+    weak_objects_end(&log->live, jni);
     poll_methods_free(&log->methods);
     hash_free(&log->classes);
     free(log->natives);
@@ -248,18 +261,19 @@ static void JNICALL run_thread(jvmtiEnv *jvmti, JNIEnv *jni, void *argument)
 
 /* ---- from its start to its end ---- */
 
-int allocation_log_start(jvmtiEnv *jvmti, JNIEnv *jni, int fd, uint32_t part_ppm, struct err *err)
+int allocation_log_start(jvmtiEnv *jvmti, JNIEnv *jni, int fd, uint32_t part_ppm, bool is_tracking, struct err *err)
 {
     pthread_mutex_lock(&shared.lock);
     bool runs = shared.runs;
     pthread_mutex_unlock(&shared.lock);
-    if (runs || allocation_events_begin(jvmti, err) < 0) {
+    if (runs || allocation_events_begin(jvmti, is_tracking, err) < 0) {
         close(fd);
         return runs ? err_set(err, "allocations are sampled already") : -1;
     }
     poll_methods_prepare(jvmti);
     shared.fd = fd;
     shared.part_ppm = part_ppm;
+    shared.is_tracking = is_tracking;
     shared.ends = false;
     shared.runs = true;
     if (jvmti_env_run_thread(jni, run_thread, NULL) == 0)

@@ -8,6 +8,7 @@
 #include "core/base/err.h"
 
 #include <jvmti.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -15,10 +16,11 @@
  *
  * part_ppm  of the process' CPU time, in millionths, that it may take in the threads that allocate; a few samples a
  *           second are taken in any case
+ * is_tracking  say when each of the objects has gone, too (weak_objects.h)
  *
  * Returns 0, or -1 with *err set: as allocation_events_begin, or there is no thread to be had.
  */
-int allocation_log_start(jvmtiEnv *jvmti, JNIEnv *jni, int fd, uint32_t part_ppm, struct err *err);
+int allocation_log_start(jvmtiEnv *jvmti, JNIEnv *jni, int fd, uint32_t part_ppm, bool is_tracking, struct err *err);
 
 /* End, and wait until that thread has. */
 void allocation_log_stop(void);

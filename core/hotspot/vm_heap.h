@@ -1,0 +1,28 @@
+/*
+ * How many bytes of the heap are in use, from the JVM's own structures: exact while all threads stand still.
+ */
+#ifndef CORE_HOTSPOT_VM_HEAP_H
+#define CORE_HOTSPOT_VM_HEAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define VM_HEAP_WORDS 10u
+
+/* The sum of some words less that of others. */
+struct vm_heap {
+    uint64_t words[VM_HEAP_WORDS]; /* addresses: those that are added, then those that are subtracted */
+    size_t n_added, n;             /* n is 0: not known */
+};
+
+/*
+ * Of the JVM that is being read.  Known are Serial, Parallel, G1 (without the region that threads allocate in, which is
+ * full when a collection begins for want of room), Shenandoah and ZGC in JDK 17.
+ */
+void vm_heap_open(struct vm_heap *heap);
+
+/* Returns whether *bytes is known. */
+bool vm_heap_used(const struct vm_heap *heap, uint64_t *bytes);
+
+#endif
