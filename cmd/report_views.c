@@ -5,6 +5,7 @@
 #include "report/view/allocations.h"
 #include "report/view/cost.h"
 #include "report/view/groups.h"
+#include "report/view/live_objects.h"
 #include "report/view/misses_report.h"
 #include "report/view/pauses_table.h"
 #include "report/view/stats_table.h"
@@ -100,6 +101,14 @@ static int make_allocations(struct report_run *run, struct table *table, struct 
     return allocations_by_name(run->options->argument, &by, err) < 0
                ? -1
                : allocations_table(&run->passes[0], by, &run->options->rows, table, err);
+}
+
+static int make_live_objects(struct report_run *run, struct table *table, struct err *err)
+{
+    enum live_objects_by by;
+    return live_objects_by_name(run->options->argument, &by, err) < 0
+               ? -1
+               : live_objects_table(&run->passes[0], by, &run->options->rows, table, err);
 }
 
 static int make_groups(struct report_run *run, struct table *table, struct err *err)
@@ -199,8 +208,11 @@ const struct report_view report_views[] = {
     { "hot", NULL, "functions and methods with most IP samples", make_hot, REPORT_VIEW_THREADS, VIEW_PASS_WHERE },
     { "allocations", "BY", "what the program allocates, by method, class or site (method)", make_allocations,
       REPORT_VIEW_THREADS, VIEW_PASS_ALLOCATIONS },
+    { "live-objects", "BY", "sampled objects that still live, by site, class, age or collections survived (site)",
+      make_live_objects, REPORT_VIEW_THREADS, VIEW_PASS_LIVE },
     { "pauses", NULL, "garbage collections, safepoints and class loading, summed up", make_pauses, 0, 0 },
-    { "collections", NULL, "each garbage collection, and the heap after it", make_collections, 0, VIEW_PASS_HEAP },
+    { "collections", NULL, "each garbage collection, with the heap before and after it", make_collections, 0,
+      VIEW_PASS_HEAP | VIEW_PASS_HEAP_EVENTS },
     { "misses", "BY", "simulated misses by class, field, space, method, line, part, time or contents (class)",
       make_misses, 0, 0 },
     { "cost", NULL, "what the recording cost the program", make_cost, 0, VIEW_PASS_RECOVERY },

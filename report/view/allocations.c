@@ -3,121 +3,34 @@
 #include "core/base/hash.h"
 #include "core/trace/recording_info.h"
 #include "report/some_threads.h"
+#include "report/view/allocation_sites.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NONE         UINT32_MAX /* no method */
-#define INTERVAL_95  1.96       /* standard deviations */
+#define INTERVAL_95  1.96 /* standard deviations */
 #define PAUSES_KINDS 4
 
 /* One sample: methods by number in the trace, the first one of the same name. */
 struct allocated_item {
-    uint32_t row, method, allocator, phase, class_number;
+    struct allocation_site site;
+    uint32_t row, class_number;
     const char *class_name;
     double bytes, objects;
-};
-
-/* What is known of methods, by number in the trace. */
-struct allocated_methods {
-    uint32_t *first;                  /* of the same name */
-    bool *is_jdk, *is_own, *is_phase; /* own: of the program, not of a framework */
-    uint32_t n;
 };
 
 struct allocations_making {
     const struct view_pass *pass;
     struct arena *arena;
-    struct allocated_methods methods;
+    struct allocation_methods methods;
     struct allocated_item *items;
     size_t n_items;
     double all_bytes, all_squares; /* of the samples of all threads */
     double *row_squares;           /* by row: sum of the squares of weights */
 };
 
-/* ---- methods ---- */
-
-/* The JDK's compiler is a program of its own. */
-static bool is_of_jdk(const char *class_name)
-{
-    static const char *const prefixes[] = { "java/", "javax/", "jdk/", "sun/", "com/sun/" };
-    if (strncmp(class_name, "com/sun/tools/", 14) == 0)
-        return false;
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (strncmp(class_name, prefixes[i], strlen(prefixes[i])) == 0)
-            return true;
-    return false;
-}
-
-/* Methods that have probes. */
-static void mark_phases(const struct allocations_making *making, struct hash_set *by_name)
-{
-    const struct view_pass *pass = making->pass;
-    for (size_t i = 0; i < pass->n_totals; i++) {
-        const struct trace_method *method = trace_method(pass->reader, pass->totals[i].method);
-        const struct hash_slot *slot =
-            method == NULL ? NULL : hash_get(by_name, hash_address(method_name_hash(&method->names)));
-        if (slot != NULL)
-            making->methods.is_phase[slot->value - 1] = true;
-    }
-}
-
-static int know_methods(struct allocations_making *making, struct err *err)
-{
-    const struct trace_reader *reader = making->pass->reader;
-    struct allocated_methods *methods = &making->methods;
-    const struct folding_list *libraries = making->pass->options.libraries;
-    struct hash_set by_name = { NULL, 0, 0, false };
-    int rc = -1;
-    methods->n = trace_n_sampled_methods(reader);
-    methods->first = arena_alloc(making->arena, (methods->n + 1) * sizeof *methods->first);
-    methods->is_jdk = arena_alloc(making->arena, methods->n + 1);
-    methods->is_own = arena_alloc(making->arena, methods->n + 1);
-    methods->is_phase = arena_alloc(making->arena, methods->n + 1);
-    if (methods->first == NULL || methods->is_jdk == NULL || methods->is_own == NULL || methods->is_phase == NULL)
-        goto out;
-    for (uint32_t i = 0; i < methods->n; i++) {
-        const struct method_name *names = &trace_sampled_method(reader, i)->names;
-        struct hash_slot *slot = hash_put(&by_name, hash_address(method_name_hash(names)));
-        if (slot == NULL)
-            goto out;
-        slot->value = slot->value == 0 ? i + 1 : slot->value;
-        methods->first[i] = slot->value - 1;
-        methods->is_jdk[i] = is_of_jdk(names->class_name);
-        methods->is_own[i] = !methods->is_jdk[i] && (libraries == NULL || !folding_has(libraries, names->class_name));
-    }
-    mark_phases(making, &by_name);
-    rc = 0;
-out:
-    hash_free(&by_name);
-    return rc == 0 ? 0 : err_set(err, "out of memory for methods");
-}
-
 /* ---- samples ---- */
-
-/* Who allocates: the innermost method, that of the program which calls it, and that with probes around both. */
-static void find_methods(const struct allocations_making *making, uint32_t node, struct allocated_item *item)
-{
-    const struct allocated_methods *methods = &making->methods;
-    const struct trace_context *context;
-    uint32_t framework = NONE;
-    item->method = item->allocator = item->phase = NONE;
-    for (; node != 0; node = context->parent) {
-        context = trace_context(making->pass->reader, node);
-        uint32_t method = methods->first[context->method];
-        if (item->allocator == NONE)
-            item->allocator = method;
-        if (item->method == NONE && methods->is_own[method])
-            item->method = method;
-        if (framework == NONE && !methods->is_jdk[method])
-            framework = method;
-        if (item->phase == NONE && methods->is_phase[method])
-            item->phase = method;
-    }
-    if (item->method == NONE)
-        item->method = framework != NONE ? framework : item->allocator;
-}
 
 static int take_samples(struct allocations_making *making, struct err *err)
 {
@@ -139,7 +52,7 @@ static int take_samples(struct allocations_making *making, struct err *err)
         item->bytes = bytes;
         item->class_number = from->class_number;
         item->class_name = from->class_name;
-        find_methods(making, from->context, item);
+        item->site = allocation_site_of(&making->methods, pass->reader, from->context);
     }
     return 0;
 }
@@ -149,10 +62,10 @@ static int take_samples(struct allocations_making *making, struct err *err)
 static uint64_t key_of(const struct allocated_item *item, enum allocations_by by)
 {
     if (by == ALLOCATIONS_BY_METHOD)
-        return hash_address((uint64_t)item->method + 1);
+        return hash_address((uint64_t)item->site.method + 1);
     if (by == ALLOCATIONS_BY_CLASS)
         return hash_address((uint64_t)item->class_number + 1);
-    return hash_address(hash_address((uint64_t)item->method << 32 | item->allocator) + item->class_number);
+    return hash_address(hash_address((uint64_t)item->site.method << 32 | item->site.allocator) + item->class_number);
 }
 
 static int make_rows(struct allocations_making *making, enum allocations_by by, struct allocations *found)
@@ -197,30 +110,24 @@ static int by_class(const void *a, const void *b)
 static int by_method(const void *a, const void *b)
 {
     const struct allocated_item *x = a, *y = b;
-    return x->row != y->row ? order(x->row, y->row) : order(x->method, y->method);
+    return x->row != y->row ? order(x->row, y->row) : order(x->site.method, y->site.method);
 }
 
 static int by_allocator(const void *a, const void *b)
 {
     const struct allocated_item *x = a, *y = b;
-    return x->row != y->row ? order(x->row, y->row) : order(x->allocator, y->allocator);
+    return x->row != y->row ? order(x->row, y->row) : order(x->site.allocator, y->site.allocator);
 }
 
 static int by_phase(const void *a, const void *b)
 {
     const struct allocated_item *x = a, *y = b;
-    return x->row != y->row ? order(x->row, y->row) : order(x->phase, y->phase);
+    return x->row != y->row ? order(x->row, y->row) : order(x->site.phase, y->site.phase);
 }
 
 typedef int order_fn(const void *a, const void *b);
 typedef void most_fn(const struct allocations_making *making, const struct allocated_item *item,
                      struct allocations_row *row);
-
-static struct method_name name_of(const struct allocations_making *making, uint32_t method)
-{
-    static const struct method_name none;
-    return method == NONE ? none : trace_sampled_method(making->pass->reader, method)->names;
-}
 
 static void set_class(const struct allocations_making *making, const struct allocated_item *item,
                       struct allocations_row *row)
@@ -232,22 +139,23 @@ static void set_class(const struct allocations_making *making, const struct allo
 static void set_method(const struct allocations_making *making, const struct allocated_item *item,
                        struct allocations_row *row)
 {
-    row->method = name_of(making, item->method);
+    row->method = allocation_method_name(making->pass->reader, item->site.method);
 }
 
 /* After set_method. */
 static void set_allocator(const struct allocations_making *making, const struct allocated_item *item,
                           struct allocations_row *row)
 {
-    struct method_name name = name_of(making, item->allocator);
+    struct method_name name = allocation_method_name(making->pass->reader, item->site.allocator);
     bool is_self = name.method == NULL || (row->method.method != NULL && method_name_equals(&name, &row->method));
-    row->allocator = name_of(making, is_self ? NONE : item->allocator);
+    row->allocator =
+        allocation_method_name(making->pass->reader, is_self ? ALLOCATION_NO_METHOD : item->site.allocator);
 }
 
 static void set_phase(const struct allocations_making *making, const struct allocated_item *item,
                       struct allocations_row *row)
 {
-    row->phase = name_of(making, item->phase);
+    row->phase = allocation_method_name(making->pass->reader, item->site.phase);
 }
 
 /* Tell of each row the items of one kind that have most of its bytes. */
@@ -343,7 +251,7 @@ int allocations_find(const struct view_pass *pass, enum allocations_by by, struc
     if (pass->n_allocations == 0 && info_number(pass->reader, INFO_ALLOCATIONS_NS) < 0)
         return refuse(pass, err);
     read_facts(pass, found);
-    if (know_methods(&making, err) < 0 || take_samples(&making, err) < 0)
+    if (allocation_methods_know(pass, &making.methods, err) < 0 || take_samples(&making, err) < 0)
         return -1;
     if (make_rows(&making, by, found) < 0)
         return err_set(err, "out of memory for %zu allocations", pass->n_allocations);

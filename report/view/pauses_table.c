@@ -3,10 +3,12 @@
 #include "core/trace/recording_info.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define COLLECTORS 4
+#define BEFORE_NS  65e6 /* a start may be off by half the time between two looks at the JVM's counters */
 
 struct pause {
     const char *label, *kind, *how;
@@ -132,8 +134,25 @@ static struct table_cell heap_after(const struct view_pass *pass, uint64_t ticks
     return *at < pass->n_heap_uses ? table_number((double)pass->heap_uses[(*at)++].bytes) : table_unmeasured();
 }
 
+/* The use told nearest to a collection's start, which is not known better than a look at the JVM's counters takes. */
+static struct table_cell heap_before(const struct view_pass *pass, const struct trace_collection *collection)
+{
+    uint64_t start = collection->start_ticks, least = UINT64_MAX, bytes = 0;
+    for (size_t i = 0; i < pass->n_heap_events; i++) {
+        const struct trace_heap_event *event = &pass->heap_events[i];
+        uint64_t off = event->ticks > start ? event->ticks - start : start - event->ticks;
+        if (event->kind == TRACE_HEAP_BEFORE && off < least) {
+            least = off;
+            bytes = event->number;
+        }
+    }
+    double most_ns = fmax(BEFORE_NS, (double)collection->ns);
+    return least != UINT64_MAX && report_ns(&pass->source, least) <= most_ns ? table_number((double)bytes)
+                                                                             : table_unmeasured();
+}
+
 static void add_collection(const struct report_source *source, const struct trace_collection *collection,
-                           struct table_cell heap, struct table *table)
+                           struct table_cell before, struct table_cell after, struct table *table)
 {
     uint64_t start = source->tree->start_ticks, ticks = collection->start_ticks;
     struct table_cell *cells = table_row(table, kind_of(collection->name));
@@ -144,7 +163,22 @@ static void add_collection(const struct report_source *source, const struct trac
     cells[2] = table_words(collection->name);
     cells[3] = collection->cause[0] == '\0' ? table_unmeasured() : table_words(collection->cause);
     cells[4] = table_number((double)collection->n_missed);
-    cells[5] = heap;
+    cells[5] = before;
+    cells[6] = after;
+}
+
+/* Why no row tells of it, if so. */
+static void explain_before(const struct view_pass *pass, struct table *table)
+{
+    bool samples = info_number(pass->reader, INFO_ALLOCATIONS_NS) >= 0;
+    for (size_t i = 0; i < pass->n_heap_events; i++)
+        if (pass->heap_events[i].kind == TRACE_HEAP_BEFORE)
+            return;
+    table_note(table, samples
+                          ? "the heap before collections is not known: the JVM's structures do not tell it (ZGC and "
+                            "Shenandoah after JDK 17)"
+                          : "the heap before collections is not known: only live recordings that sample allocations "
+                            "have it");
 }
 
 int collections_table(const struct view_pass *pass, struct table *table, struct err *err)
@@ -160,13 +194,15 @@ int collections_table(const struct view_pass *pass, struct table *table, struct 
     table_column(table, "Pause", "what", TABLE_TEXT);
     table_column(table, "Cause", "cause", TABLE_TEXT);
     table_column(table, "Not seen before", "not_seen", TABLE_COUNT);
+    table->columns[table_column(table, "Heap before", "heap_before_bytes", TABLE_BYTES)].is_told = true;
     table_column(table, "Heap after", "heap_after_bytes", TABLE_BYTES);
     for (size_t i = 0; i < n; i++) {
         const struct trace_collection *collection = trace_collection(source->reader, i);
         size_t here = at;
         struct table_cell heap = heap_after(pass, collection->start_ticks, &here);
         at = heap.value == TABLE_NUMBER ? here : at;
-        add_collection(source, collection, heap, table);
+        add_collection(source, collection, heap_before(pass, collection), heap, table);
+
         n_missed += collection->n_missed;
     }
     if (n_missed > 0)
@@ -175,5 +211,6 @@ int collections_table(const struct view_pass *pass, struct table *table, struct 
                                 "%" PRIu64
                                 " more have no rows of their own: they ended between two samples of the JVM's counters",
                                 n_missed));
+    explain_before(pass, table);
     return table->is_broken ? err_set(err, "out of memory for %zu collections", n) : 0;
 }

@@ -57,6 +57,15 @@ static void hear_allocation(void *context, const struct trace_allocation *alloca
         pass->allocations[pass->n_allocations++] = *allocation;
 }
 
+static void hear_heap_event(void *context, const struct trace_heap_event *event)
+{
+    struct view_pass *pass = context;
+    if (vec_reserve(pass->heap_events, pass->heap_events_room, pass->n_heap_events + 1) < 0)
+        err_set(&pass->heard_err, "out of memory for %zu objects", pass->n_heap_events);
+    else
+        pass->heap_events[pass->n_heap_events++] = *event;
+}
+
 static void hear_location(void *context, const struct location_entry *entry)
 {
     struct view_pass *pass = context;
@@ -90,6 +99,7 @@ static struct trace_listener listener_of(struct view_pass *pass)
                                     .sample = wants(pass, VIEW_PASS_SAMPLES | VIEW_PASS_WAITS) ? hear_sample : NULL,
                                     .miss = wants(pass, VIEW_PASS_HEAP) ? hear_heap : NULL,
                                     .allocation = wants(pass, VIEW_PASS_ALLOCATIONS) ? hear_allocation : NULL,
+                                    .heap_event = wants(pass, VIEW_PASS_HEAP_EVENTS) ? hear_heap_event : NULL,
                                     .location = wants(pass, VIEW_PASS_WHERE) ? hear_location : NULL,
                                     .wait = wants(pass, VIEW_PASS_WAITS | VIEW_PASS_WAIT_STACKS) ? hear_wait : NULL,
                                     .ip_sample = wants(pass, VIEW_PASS_WHERE) ? hear_ip_sample : NULL };
@@ -211,6 +221,7 @@ void view_pass_close(struct view_pass *pass)
     trace_samples_close(&pass->samples);
     free(pass->allocations);
     free(pass->heap_uses);
+    free(pass->heap_events);
     free(pass->kept_waits);
     calltree_free(&pass->tree);
     trace_close(pass->reader);

@@ -24,8 +24,10 @@
 #define VIEW_PASS_TIMELINE    32u
 #define VIEW_PASS_WAITS       64u
 #define VIEW_PASS_ALLOCATIONS 128u
-#define VIEW_PASS_WAIT_STACKS 256u /* each wait, with its stack */
-#define VIEW_PASS_HEAP        512u /* its use after collections */
+#define VIEW_PASS_WAIT_STACKS 256u  /* each wait, with its stack */
+#define VIEW_PASS_HEAP        512u  /* its use after collections */
+#define VIEW_PASS_HEAP_EVENTS 1024u /* what became of sampled objects, and the heap's use before collections */
+#define VIEW_PASS_LIVE        (VIEW_PASS_ALLOCATIONS | VIEW_PASS_HEAP | VIEW_PASS_HEAP_EVENTS)
 
 /* Bytes of the heap that are in use after the collection that begins then. */
 struct heap_use {
@@ -59,8 +61,10 @@ struct view_pass {
     size_t n_heap_uses, heap_uses_room;
     struct trace_wait *kept_waits; /* owned; of all threads */
     size_t n_kept_waits, kept_waits_room;
-    struct trace_allocation *allocations; /* owned; of all threads, in no order */
+    struct trace_allocation *allocations; /* owned; of all threads, by their numbers */
     size_t n_allocations, allocations_room;
+    struct trace_heap_event *heap_events; /* owned; in the order of the trace */
+    size_t n_heap_events, heap_events_room;
     struct jit_shapes *shapes;
     struct call_metrics metrics; /* of the statistics */
     struct statistics *statistics;

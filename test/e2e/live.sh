@@ -150,6 +150,20 @@ for jdk in $(jdks); do
         '^method,Allocates\.lists,ArrayList\.<init>,java\.lang\.Object\[\],0\.'
 done
 
+# What still lives of that, against the program's own account: within twice the interval, which is one of 95 %.
+jdk=$(first_jdk)
+trace=$SCRATCH/keeps.dat
+"$mmprof" record --live --live-objects --budget 90% -q -o "$trace" -- "$jdk/bin/java" -Xmx512m -cp "$classes" \
+    target.Keeps 500 > "$SCRATCH/out" 2>&1
+"$mmprof" report --view live-objects=class --csv "$trace" | tr -d '\r' > "$SCRATCH/live"
+bytes=$(awk -F, 'NR > 1 && $1 == "class" && $3 ~ /Keeps.Kept.<init>/ { print $6, $7 }' "$SCRATCH/live")
+holds "bytes that a method keeps are those that live, and what is dropped does not" \
+    awk -v kept="$(sed -n 's/^kept \([0-9]*\) .*/\1/p' "$SCRATCH/out")" \
+    "BEGIN { n = split(\"$bytes\", b, \" \"); exit !(n == 2 && b[1] - 2 * b[2] < kept && kept < b[1] + 2 * b[2]) }"
+"$mmprof" report --view collections --csv "$trace" | tr -d '\r' > "$SCRATCH/live"
+matches "the heap before a collection is more than after it" \
+    "$(awk -F, 'NR > 1 && $7 != "" && $8 != "" { print ($7 > $8) }' "$SCRATCH/live" | sort -u)" '^1$'
+
 # A class whose hot loop is under way keeps its code: the JVM would interpret the loop until it ends.
 looks_at_loop() {
     "$mmprof" record --live --budget 90% -p "$jvm" -d $((3 * slow)) --min-bytecodes 0 -o "$SCRATCH/loop.dat" \

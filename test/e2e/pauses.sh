@@ -36,7 +36,7 @@ one_by_one() {
     starts=$(tr -d '\r' < "$SCRATCH/pauses" | awk -F, 'NR > 1 && $2 > 0' | wc -l)
     between "$1: each at its time" "$starts" 1 "$2"
     between "$1: and the heap after a full one, in bytes" \
-        "$(tr -d '\r' < "$SCRATCH/pauses" | awk -F, '$1 == "gc_full" { print $7 }' | tail -n 1)" 1 20000000
+        "$(tr -d '\r' < "$SCRATCH/pauses" | awk -F, '$1 == "gc_full" { print $8 }' | tail -n 1)" 1 20000000
 }
 
 check() {

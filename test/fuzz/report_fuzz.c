@@ -5,6 +5,7 @@
 #include "core/trace/reader.h"
 #include "report/view/allocations.h"
 #include "report/view/cost.h"
+#include "report/view/live_objects.h"
 #include "report/html/html.h"
 #include "report/view/pauses_table.h"
 #include "report/view/view_pass.h"
@@ -63,6 +64,8 @@ static void make_others(const struct report_trace *trace, const struct view_pass
         print(&table, out);
     if (allocations_table(pass, ALLOCATIONS_BY_SITE, &(struct report_row_options){ .all = true }, &table, &err) == 0)
         print(&table, out);
+    if (live_objects_table(pass, LIVE_OBJECTS_BY_SITE, &(struct report_row_options){ .all = true }, &table, &err) == 0)
+        print(&table, out);
     if (cost_make(&pass->source, &pass->recompilation, &table, &err) == 0)
         print(&table, out);
 }
@@ -72,7 +75,7 @@ static void report(const char *path, FILE *out)
     static const struct view_pass_options all = { .salvage = true,
                                                   .parts = VIEW_PASS_SAMPLES | VIEW_PASS_STATISTICS |
                                                            VIEW_PASS_RECOVERY | VIEW_PASS_WHERE | VIEW_PASS_TIMELINE |
-                                                           VIEW_PASS_ALLOCATIONS,
+                                                           VIEW_PASS_LIVE,
                                                   .steps_max = 50 };
     struct arena arena = { NULL, 0 };
     struct view_pass_options options = all;

@@ -1,0 +1,202 @@
+#include "report/view/live_objects.h"
+
+#include "report/sample_cells.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define NO_JAVA "stack not known"
+#define N_NAMES 3 /* columns of words, the first ones */
+
+static bool is_range(enum live_objects_by by)
+{
+    return by == LIVE_OBJECTS_BY_AGE || by == LIVE_OBJECTS_BY_COLLECTIONS;
+}
+
+/* ---- names ---- */
+
+/* Short ones, each the only one of its kind.  NULL: no memory. */
+static const char **labels_of(const struct view_pass *pass, const struct live_objects *found, bool of_allocators)
+{
+    struct method_name *names = arena_alloc(pass->arena, (found->n_rows + 1) * sizeof *names);
+    const char **labels = arena_alloc(pass->arena, (found->n_rows + 1) * sizeof *labels);
+    if (names == NULL || labels == NULL)
+        return NULL;
+    for (size_t i = 0; i < found->n_rows; i++) {
+        names[i] = of_allocators ? found->rows[i].allocator : found->rows[i].method;
+        labels[i] = names[i].method != NULL ? java_names_display(pass->arena, &names[i], JAVA_NAMES_SHORT)
+                    : of_allocators         ? ""
+                                            : NO_JAVA;
+        if (labels[i] == NULL)
+            return NULL;
+    }
+    return labels;
+}
+
+/* ---- rows ---- */
+
+static void add_columns(enum live_objects_by by, struct table *table)
+{
+    if (by == LIVE_OBJECTS_BY_SITE) {
+        table_column(table, "Method", "method", TABLE_TEXT);
+        table_column(table, "Allocates in", "allocator", TABLE_TEXT);
+        table_column(table, "Class", "class", TABLE_TEXT);
+    } else if (by == LIVE_OBJECTS_BY_CLASS) {
+        table_column(table, "Class", "class", TABLE_TEXT);
+        table_column(table, "Most by", "method", TABLE_TEXT);
+        table_column(table, "Allocates in", "allocator", TABLE_TEXT);
+    } else {
+        table_column(table, by == LIVE_OBJECTS_BY_AGE ? "Age" : "Survived collections", "range", TABLE_TEXT);
+        table_column(table, "Most of class", "class", TABLE_TEXT);
+        table_column(table, "Most by", "method", TABLE_TEXT);
+    }
+    table_column(table, "Live (%)", "live_share", TABLE_SHARE);
+    table_column(table, "Live bytes", "live_bytes", TABLE_BYTES);
+    table_column(table, "\u00b1", "live_bytes_error", TABLE_BYTES);
+    table_column(table, "Objects", "objects", TABLE_COUNT);
+    size_t survive = table_column(table, "Of allocated (%)", "live_of_allocated", TABLE_SHARE);
+    table->columns[survive].not_in_text = is_range(by);
+    table_column(table, "Age", "age_ns", TABLE_NS);
+    table_column(table, "Oldest", "oldest_ns", TABLE_NS);
+    table_column(table, "Collections", "collections", TABLE_RATE);
+    sample_cells_hide(table, "samples", TABLE_COUNT);
+    sample_cells_hide(table, "live_share_error", TABLE_SHARE);
+}
+
+static struct table_cell words_of(const char *words)
+{
+    return words == NULL || words[0] == '\0' ? table_unmeasured() : table_words(words);
+}
+
+static void put_names(const struct live_objects_row *row, const char *method, const char *allocator,
+                      enum live_objects_by by, struct sample_cells *to)
+{
+    const char *class_name = row->class_name == NULL ? NULL : java_names_class(to->table->arena, row->class_name);
+    const char *site[N_NAMES] = { method, allocator, class_name },
+               *class_first[N_NAMES] = { class_name, method, allocator },
+               *range[N_NAMES] = { row->range, class_name, method };
+    const char *const *names = by == LIVE_OBJECTS_BY_SITE ? site : is_range(by) ? range : class_first;
+    for (int i = 0; i < N_NAMES; i++)
+        sample_cells_put(to, words_of(names[i]));
+}
+
+static void add_row(const struct live_objects_row *row, const char *method, const char *allocator,
+                    enum live_objects_by by, struct table *table)
+{
+    static const char *const kinds[] = { "site", "class", "age", "collections" };
+    const struct sample_share share = { .share = row->share, .error = row->share_error };
+    struct sample_cells to = { table, table_row(table, kinds[by]) };
+    if (to.next == NULL)
+        return;
+    put_names(row, method, allocator, by, &to);
+    sample_cells_put(&to, sample_cells_share(&share, table->arena));
+    sample_cells_put(&to, table_number(row->bytes));
+    sample_cells_put(&to, table_number(row->bytes_error));
+    sample_cells_put(&to, table_number(round(row->objects)));
+    sample_cells_put(&to, isnan(row->allocated_bytes)
+                              ? table_unmeasured()
+                              : table_quotient(row->bytes, fmax(row->allocated_bytes, row->bytes)));
+    sample_cells_put(&to, table_number(row->age_ns));
+    sample_cells_put(&to, table_number(row->oldest_ns));
+    sample_cells_put(&to, row->collections > 0 ? table_number(row->collections) : table_unmeasured());
+    sample_cells_put(&to, table_number((double)row->n_samples));
+    sample_cells_put(&to, table_number(row->share_error));
+}
+
+/* The sum of some rows: those that are not printed, or all, whose interval is known. */
+static void add_sum(const struct live_objects *found, size_t first, const char *kind, struct table *table)
+{
+    double bytes = 0, objects = 0, n_samples = 0;
+    for (size_t i = first; i < found->n_rows; i++) {
+        bytes += found->rows[i].bytes;
+        objects += found->rows[i].objects;
+        n_samples += (double)found->rows[i].n_samples;
+    }
+    struct table_cell *cells = table_row(table, kind);
+    if (cells == NULL)
+        return;
+    table->rows[table->n_rows - 1].after_rule = first == 0;
+    cells[0] = table_words(kind);
+    cells[N_NAMES] = table_quotient(bytes, found->bytes);
+    cells[N_NAMES + 1] = table_number(bytes);
+    if (first == 0)
+        cells[N_NAMES + 2] = table_number(found->bytes_error);
+    cells[N_NAMES + 3] = table_number(round(objects));
+    cells[N_NAMES + 8] = table_number(n_samples);
+}
+
+/* ---- what it is of ---- */
+
+static void add_facts(const struct live_objects *found, struct table *table)
+{
+    char live[32], error[32], young[32];
+    struct arena *arena = table->arena;
+    table_format_bytes(found->bytes, live, sizeof live);
+    table_format_bytes(found->bytes_error, error, sizeof error);
+    table_format_bytes(found->young_bytes, young, sizeof young);
+    table_metadata_number(table, "live_bytes", found->bytes,
+                          arena_printf(arena,
+                                       "live       %s \u00b1%s of what was allocated in the %.1f s before the last "
+                                       "collection",
+                                       live, error, found->seconds));
+    table_metadata_number(table, "live_bytes_error", found->bytes_error, NULL);
+    table_metadata_number(
+        table, "young_bytes", found->young_bytes,
+        arena_printf(arena, "young      %s allocated since, which no collection could free yet", young));
+    table_metadata_number(table, "tracked", (double)found->n_tracked,
+                          arena_printf(arena, "tracked    %" PRIu64 " sampled objects, of which %" PRIu64 " were freed",
+                                       found->n_tracked, found->n_freed));
+    table_metadata_number(table, "freed", (double)found->n_freed, NULL);
+    table_metadata_number(table, "dropped", (double)found->n_dropped, NULL);
+    table_metadata_number(table, "collections", (double)found->n_collections, NULL);
+    table_metadata_number(table, "seconds", found->seconds, NULL);
+    if (!isnan(found->heap_bytes))
+        table_metadata_number(table, "heap_after_bytes", found->heap_bytes, NULL);
+}
+
+static void add_notes(const struct live_objects *found, struct table *table)
+{
+    if (found->seconds <= 0)
+        table_note(table, "no collection is known to have run meanwhile: record for longer, or have the JVM collect "
+                          "('jcmd PID GC.run')");
+    if (found->n_dropped > 0)
+        table_note(table, arena_printf(table->arena,
+                                       "%" PRIu64 " sampled objects were not tracked to the end: there were too many "
+                                       "at a time; one of %.0f stands for the others",
+                                       found->n_dropped, found->one_in));
+    if (found->n_rows > 0)
+        table_note(table, "objects that nothing refers to any more live until a collection looks at the part of the "
+                          "heap that they are in");
+}
+
+static size_t n_printed(const struct live_objects *found, const struct report_row_options *rows)
+{
+    size_t n = 0;
+    while (n < found->n_rows && (rows->top == 0 || n < rows->top) &&
+           (rows->all || found->rows[n].range != NULL || found->rows[n].share >= rows->min_share))
+        n++;
+    return n;
+}
+
+int live_objects_table(const struct view_pass *pass, enum live_objects_by by, const struct report_row_options *rows,
+                       struct table *table, struct err *err)
+{
+    struct live_objects found;
+    if (live_objects_find(pass, by, &found, err) < 0)
+        return -1;
+    const char **methods = labels_of(pass, &found, false), **allocators = labels_of(pass, &found, true);
+    if (methods == NULL || allocators == NULL)
+        return err_set(err, "out of memory for names");
+    table_begin(table, pass->arena);
+    add_facts(&found, table);
+    add_columns(by, table);
+    size_t n = n_printed(&found, rows);
+    for (size_t i = 0; i < n; i++)
+        add_row(&found.rows[i], methods[i], allocators[i], by, table);
+    if (n < found.n_rows)
+        add_sum(&found, n, "others", table);
+    add_sum(&found, 0, "total", table);
+    add_notes(&found, table);
+    return table->is_broken ? err_set(err, "out of memory for a table") : 0;
+}
