@@ -18,6 +18,8 @@ const struct finding_rule finding_rules[] = {
      * to several times the misses of the rest, of all */
     { "cpu", 0.1, 0, SMALL, findings_of_cpu },
     { "allocation", 0.25, 0, SMALL, findings_of_allocation },
+    /* objects of a site that stay, as many of those allocated at first as of the latest, of the heap */
+    { "leak", 0.05, 0, SMALL, findings_of_leaks },
     { "misses", 0.03, 3, SMALL, findings_of_misses },
     /* of CPU time: the collector (or its pauses, of the time), the JIT compilers, page faults at a microsecond each,
      * threads that could run and had no CPU, what the host of a virtual machine withheld */
