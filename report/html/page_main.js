@@ -12,7 +12,7 @@ if (data.diff !== undefined) {
 }
 
 const draws = data.diff !== undefined ? [drawDiff] : isOfSamples ? [drawHead, drawSummary, drawPhases, drawTree, drawAbout] : [drawHead, drawSummary, drawPhases, drawTimeline, drawParts, drawPlaces, drawTree, drawSweep, drawAbout];
-for (const draw of draws) {
+for (const draw of [...draws, fitAll]) {
     try {
         draw();
     } catch (error) {

@@ -195,7 +195,7 @@ function selectSpan(range) {
     }
     saySpan();
     lineView.mark(range);
-    for (const draw of [drawSummary, drawPhases, drawRegionTable, drawParts, drawPlaces, drawTreeAgain]) draw();
+    for (const draw of [drawSummary, drawPhases, drawRegionTable, drawParts, drawPlaces, drawTreeAgain, fitAll]) draw();
 }
 
 /* ---- on the time line's chart ---- */
