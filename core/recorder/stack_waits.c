@@ -149,6 +149,16 @@ static int hand_out(struct stack_sampler *sampler, const struct visited *at, sta
     return fn(&wait, context, sampler->err);
 }
 
+/* The kernel's rings tell of threads too late for those that live shortly. */
+static int meet_threads(struct stack_sampler *sampler)
+{
+    const struct vm_threads *threads = &sampler->monitors.threads;
+    for (uint32_t i = 0; i < threads->n; i++)
+        if (threads->all[i].tid != 0 && wait_sampler_meet(sampler->waits, threads->all[i].tid) < 0)
+            return err_set(sampler->err, "out of memory for threads");
+    return 0;
+}
+
 /* The owner of a lock may be visited behind those that wait for it: all are handed out at the end. */
 int stack_sampler_visit(struct stack_sampler *sampler, stack_wait_fn *fn, void *context, struct err *err)
 {
@@ -159,7 +169,9 @@ int stack_sampler_visit(struct stack_sampler *sampler, stack_wait_fn *fn, void *
     if (sampler->waits == NULL)
         return 0;
     vm_monitors_round(&sampler->monitors);
-    rc = wait_sampler_visit(sampler->waits, take_wait, sampler);
+    rc = meet_threads(sampler);
+    if (rc == 0)
+        rc = wait_sampler_visit(sampler->waits, take_wait, sampler);
     for (uint32_t i = 0; rc == 0 && i < sampler->n_visited; i++)
         rc = hand_out(sampler, &sampler->visited[i], fn, context);
     return rc;

@@ -2,6 +2,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/hash.h"
+#include "core/base/vec.h"
 #include "core/perf/perf_rings.h"
 #include "core/hotspot/vm_fields.h"
 #include "core/jvm/process.h"
@@ -38,8 +39,11 @@ struct wait_sampler {
     struct hash_set by_tid;
     struct waiting_thread *threads; /* owned */
     uint32_t n, room, next;
+    uint32_t *free; /* owned: indexes of threads that have ended, for others; room for all */
+    uint32_t n_free;
     struct wait_sampler_state state;
-    uint64_t now_ns; /* of this visit */
+    uint64_t now_ns;   /* of this visit */
+    uint64_t round_ns; /* of the visit at which the latest round of all threads began; 0: none has */
     uint32_t stack_bytes;
     uint8_t *stack; /* owned */
 };
@@ -140,14 +144,21 @@ static bool has_moved(const struct waiting_thread *thread)
     return !read_runs(thread, &after) || after.n != thread->runs.n || after.cpu_ns != thread->runs.cpu_ns;
 }
 
+/* NULL: it is not known, or has ended. */
+static struct waiting_thread *find(const struct wait_sampler *waits, int32_t tid)
+{
+    const uint32_t *known = hash_find(&waits->by_tid, (uint32_t)tid);
+    return known == NULL || waits->threads[*known].tid != tid ? NULL : &waits->threads[*known];
+}
+
 bool wait_sampler_read_rest(struct wait_sampler *waits, struct thread_wait *wait)
 {
-    const uint32_t *known = hash_find(&waits->by_tid, (uint32_t)wait->tid);
+    const struct waiting_thread *thread = find(waits, wait->tid);
     size_t n = wait->state.n_bytes;
-    if (known == NULL || n >= waits->stack_bytes)
+    if (thread == NULL || n >= waits->stack_bytes)
         return false;
     wait->state.n_bytes = read_stack(waits, wait->state.sp, n, waits->stack_bytes);
-    if (has_moved(&waits->threads[*known]))
+    if (has_moved(thread))
         wait->state.n_bytes = n;
     return wait->state.n_bytes > n;
 }
@@ -166,14 +177,23 @@ static bool find_state(struct wait_sampler *waits, struct waiting_thread *thread
     return is_still;
 }
 
-static void end(struct waiting_thread *thread)
+static void close_files(struct waiting_thread *thread)
 {
-    close(thread->schedstat);
+    if (thread->schedstat >= 0)
+        close(thread->schedstat);
     if (thread->syscall >= 0)
         close(thread->syscall);
     free(thread->kept);
     thread->schedstat = thread->syscall = -1;
     thread->kept = NULL;
+}
+
+/* Its place is for another one. */
+static void end(struct wait_sampler *waits, struct waiting_thread *thread)
+{
+    close_files(thread);
+    thread->tid = 0;
+    waits->free[waits->n_free++] = (uint32_t)(thread - waits->threads);
 }
 
 /* Returns 0, or -1: fn said so. */
@@ -182,7 +202,7 @@ static int visit(struct wait_sampler *waits, struct waiting_thread *thread, thre
     struct runs before = thread->runs;
     uint64_t now_ns = kernel_now_ns(), last_ns = thread->last_ns;
     if (!read_runs(thread, &thread->runs)) {
-        end(thread);
+        end(waits, thread);
         return 0;
     }
     waits->state.n_visited++;
@@ -200,8 +220,8 @@ static int visit(struct wait_sampler *waits, struct waiting_thread *thread, thre
     waits->state.n_same += wait.is_same;
     thread->has_state = wait.is_waiting = wait.is_same || find_state(waits, thread, &wait);
     int rc = fn(&wait, context);
-    if (rc > 0)
-        end(thread);
+    if (rc > 0) /* its place stays: it is known */
+        close_files(thread);
     return rc < 0 ? -1 : 0;
 }
 
@@ -215,6 +235,7 @@ int wait_sampler_visit(struct wait_sampler *waits, thread_wait_fn *fn, void *con
     waits->state.n_visits++;
     for (uint32_t seen = 0, i = 0; rc == 0 && i < waits->n && seen < AT_ONCE; i++) {
         waits->next = waits->next + 1 < waits->n ? waits->next + 1 : 0;
+        waits->round_ns = waits->next == 0 ? waits->now_ns : waits->round_ns;
         struct waiting_thread *thread = &waits->threads[waits->next];
         if (thread->schedstat < 0)
             continue;
@@ -225,27 +246,37 @@ int wait_sampler_visit(struct wait_sampler *waits, thread_wait_fn *fn, void *con
     return rc;
 }
 
+/* A place for a thread; NULL: no memory. */
+static struct waiting_thread *place(struct wait_sampler *waits)
+{
+    uint32_t room = waits->room;
+    if (waits->n_free > 0)
+        return &waits->threads[waits->free[--waits->n_free]];
+    if (vec_reserve(waits->threads, waits->room, waits->n + 1) < 0 || vec_reserve(waits->free, room, waits->n + 1) < 0)
+        return NULL;
+    return &waits->threads[waits->n++];
+}
+
 int wait_sampler_add(struct wait_sampler *waits, int32_t tid)
 {
-    const uint32_t *known = hash_find(&waits->by_tid, (uint32_t)tid);
-    if (known == NULL) {
-        if (waits->n == waits->room) {
-            uint32_t room = waits->room == 0 ? 64 : waits->room * 2;
-            struct waiting_thread *threads = realloc(waits->threads, room * sizeof *threads);
-            if (threads == NULL)
-                return -1;
-            waits->threads = threads;
-            waits->room = room;
-        }
-        if (hash_store(&waits->by_tid, (uint32_t)tid, waits->n) < 0)
-            return -1;
-        waits->threads[waits->n++] = (struct waiting_thread){ .tid = tid, .schedstat = -1, .syscall = -1 };
-        known = hash_find(&waits->by_tid, (uint32_t)tid);
-    }
-    struct waiting_thread *thread = &waits->threads[*known];
+    struct waiting_thread *thread = find(waits, tid);
+    if (thread != NULL && thread->schedstat >= 0)
+        return 0;
+    if (thread == NULL)
+        thread = place(waits);
+    if (thread == NULL || hash_store(&waits->by_tid, (uint32_t)tid, (uint32_t)(thread - waits->threads)) < 0)
+        return -1;
+    *thread = (struct waiting_thread){
+        .tid = tid, .schedstat = open_schedstat(waits, tid), .syscall = -1, .last_ns = waits->round_ns
+    };
     if (thread->schedstat < 0)
-        *thread = (struct waiting_thread){ .tid = tid, .schedstat = open_schedstat(waits, tid), .syscall = -1 };
+        end(waits, thread);
     return 0;
+}
+
+int wait_sampler_meet(struct wait_sampler *waits, int32_t tid)
+{
+    return find(waits, tid) != NULL ? 0 : wait_sampler_add(waits, tid);
 }
 
 static int add_all(struct wait_sampler *waits, struct err *err)
@@ -301,9 +332,10 @@ void wait_sampler_close(struct wait_sampler *waits)
         return;
     for (uint32_t i = 0; i < waits->n; i++)
         if (waits->threads[i].schedstat >= 0)
-            end(&waits->threads[i]);
+            close_files(&waits->threads[i]);
     hash_free(&waits->by_tid);
     free(waits->threads);
+    free(waits->free);
     free(waits->stack);
     free(waits);
 }

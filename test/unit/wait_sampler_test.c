@@ -14,7 +14,7 @@
 #define MS UINT64_C(1000000)
 
 static int ends[2];
-static _Atomic int32_t sleeper, spinner, n_woken;
+static _Atomic int32_t sleeper, spinner, latecomer, n_woken;
 static _Atomic bool is_over;
 
 /* It waits in a read of a pipe, with a word on its stack that is not elsewhere. */
@@ -36,7 +36,16 @@ static void *spin(void *unused)
     return unused;
 }
 
+/* It begins late, and lives shortly. */
+static void *nap_there(void *unused)
+{
+    latecomer = (int32_t)syscall(SYS_gettid);
+    nanosleep(&(struct timespec){ 0, 200 * 1000000 }, NULL);
+    return unused;
+}
+
 struct seen {
+    uint64_t late_ns;
     uint32_t n_sleeper, n_spinner, n_running, n_same;
     bool is_in_read;
     uint64_t weight_ns;
@@ -52,6 +61,7 @@ static int take(const struct thread_wait *wait, void *context)
         return 0;
     }
     seen->n_spinner += wait->tid == spinner;
+    seen->late_ns += wait->tid == latecomer ? wait->weight_ns : 0;
     if (wait->tid != sleeper)
         return 0;
     seen->n_sleeper++;
@@ -90,7 +100,7 @@ int main(void)
     struct wait_sampler *waits;
     struct wait_sampler_state state;
     struct err err = { "" };
-    pthread_t threads[2];
+    pthread_t threads[2], late;
     if (pipe(ends) < 0 || pthread_create(&threads[0], NULL, sleep_there, &seen) != 0 ||
         pthread_create(&threads[1], NULL, spin, NULL) != 0)
         return 1;
@@ -120,6 +130,16 @@ int main(void)
         CHECK("one that computes is met as such, never as one that waits", seen.n_spinner == 0 && seen.n_running == 5);
         wait_sampler_state(waits, &state);
         CHECK("visits are counted", state.n_visited >= 18 && state.n_same >= 3);
+        start_ns = kernel_now_ns();
+        wait_sampler_visit(waits, take, &seen);
+        if (pthread_create(&late, NULL, nap_there, NULL) != 0)
+            return 1;
+        nap_ms(20);
+        CHECK("a thread that begins is met", wait_sampler_meet(waits, latecomer) == 0);
+        wait_sampler_visit(waits, take, &seen);
+        took_ns = kernel_now_ns() - start_ns;
+        CHECK("and stands for the time since the visit before", seen.late_ns >= 20 * MS && seen.late_ns <= took_ns);
+        pthread_join(late, NULL);
         is_over = true;
         pthread_join(threads[1], NULL);
         CHECK("a thread that has ended is left out",
