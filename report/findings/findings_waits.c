@@ -4,7 +4,7 @@
  */
 #include "report/findings/findings_internal.h"
 
-#include "report/view/wait_sites.h"
+#include "report/wait_sites.h"
 
 #include <math.h>
 #include <string.h>

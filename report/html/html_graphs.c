@@ -6,7 +6,7 @@
 #include "report/export/export_tree.h"
 #include "report/html/html_stacks.h"
 #include "report/sampled_tree.h"
-#include "report/view/wait_sites.h"
+#include "report/wait_sites.h"
 #include "symbolize/java_names.h"
 
 #include <stdlib.h>

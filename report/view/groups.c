@@ -6,7 +6,7 @@
 #include "report/some_threads.h"
 #include "report/tree_view.h"
 #include "report/view/allocations.h"
-#include "report/view/wait_sites.h"
+#include "report/wait_sites.h"
 
 #include <math.h>
 #include <stdlib.h>

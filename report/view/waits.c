@@ -4,7 +4,7 @@
 #include "core/base/vec.h"
 #include "phases/samples/sample_profile.h"
 #include "report/some_threads.h"
-#include "report/view/wait_sites.h"
+#include "report/wait_sites.h"
 #include "symbolize/vm_parts.h"
 
 #include <math.h>

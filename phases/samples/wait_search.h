@@ -1,0 +1,50 @@
+/*
+ * Where in the program a thread waits, by the methods on its stack: the innermost method of the program's own, and what
+ * this calls; and whether it waits for work.
+ */
+#ifndef PHASES_SAMPLES_WAIT_SEARCH_H
+#define PHASES_SAMPLES_WAIT_SEARCH_H
+
+#include "core/base/method_name.h"
+#include "core/trace/trace.h"
+
+#include <stdbool.h>
+
+/* What a method is, by its names. */
+enum wait_method_kind {
+    WAIT_OF_JDK = 1,
+    WAIT_OF_LIBRARY = 2,      /* not the program's own; for the caller to say */
+    WAIT_FOR_WORK = 4,        /* who is in it waits for work; */
+    WAIT_FOR_WORK_INSIDE = 8, /* if no method of the program's own is inside of it */
+    WAIT_RUNNER = 16          /* runs tasks: nobody waits in it */
+};
+
+unsigned wait_method_kinds(const struct method_name *method);
+
+struct wait_site {
+    struct method_name where;  /* the program's own, or of a library where it has none on the stack; NULL: none */
+    struct method_name called; /* what that calls, or where there is none, what the thread is in */
+    bool is_idle; /* it waits for work: a pool's thread for a task, a server's for a connection, one of the JDK's own */
+};
+
+/* Of one stack; all zero at first. */
+struct wait_search {
+    struct wait_site own, library, jdk;
+    struct method_name inside;
+    bool is_idle, own_is_outermost;
+};
+
+/* The next method, from the innermost one on.  Names are borrowed. */
+void wait_search_see(struct wait_search *search, const struct method_name *method, unsigned kinds);
+
+/* Behind the outermost one. */
+struct wait_site wait_search_end(const struct wait_search *search);
+
+/* Nobody waits for work by what stops a thread that has some. */
+static inline bool wait_may_be_idle(enum trace_cause cause)
+{
+    return cause != TRACE_CAUSE_MONITOR && cause != TRACE_CAUSE_LOCK && cause != TRACE_CAUSE_PAGE &&
+           cause != TRACE_CAUSE_JVM;
+}
+
+#endif
