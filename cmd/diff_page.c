@@ -93,10 +93,13 @@ static int add_trace(struct diff_page *page, enum diff_side side, size_t number,
     const struct view_pass_options options = { .path = page->diff->options->paths[side][number],
                                                .salvage = page->diff->options->salvage,
                                                .parts = VIEW_PASS_SAMPLES,
-                                               .clock = page->diff->clock };
+                                               .clock = page->diff->clock,
+                                               .libraries = folding_read(NULL, &local, err) };
+    if (options.libraries == NULL)
+        return -1;
     int rc = view_pass_read(&options, &local, &pass, err);
     if (rc == 0)
-        rc = sampled_tree(&pass.source, &pass.samples, false, &whole, err);
+        rc = sampled_tree(&pass.source, view_pass_samples(&pass, &pass.source), false, &whole, err);
     if (rc == 0)
         rc = add_tree(page, &whole, side, err);
     view_pass_close(&pass);

@@ -8,6 +8,7 @@
 #include "report/view/view_pass.h"
 
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 /* Perfetto opens a file of 200,000 slices (20 MB) in a second or two. */
@@ -50,7 +51,7 @@ static int parse(int argc, char **argv, struct export_options *o, bool *done, st
           "add contexts with less of the time to their callers (0)" },
         { 0, "min-slice", "TIME", OPTION_SECONDS, &o->min_slice_s,
           "leave out shorter slices (chrome; as many as fit 200,000)" },
-        { 0, "clock", "CLOCK", OPTION_TEXT, &o->clock, "cpu, or wall: waiting counts too (json, csv; cpu)" },
+        { 0, "clock", "CLOCK", OPTION_TEXT, &o->clock, "cpu, or wall: waiting counts too (cpu)" },
         { 'q', "quiet", NULL, OPTION_FLAG, &o->quiet, "do not say what was left out" },
         { 0, "salvage", NULL, OPTION_FLAG, &o->salvage, "skip damaged parts of the trace" },
         { 0 },
@@ -65,17 +66,26 @@ static int parse(int argc, char **argv, struct export_options *o, bool *done, st
 
 /* ---- formats ---- */
 
+/* A tree of wall time is of that clock. */
+static const char *clock_of(const struct export_options *o)
+{
+    return o->clock != NULL ? o->clock : o->value != NULL && strcasecmp(o->value, "wall") == 0 ? "wall" : "cpu";
+}
+
 /* The call tree, with what samples saw. */
 static int build(struct export_run *run, struct err *err)
 {
     const struct export_options *o = run->options;
-    struct view_pass_options options = {
-        .path = o->path, .salvage = o->salvage, .parts = VIEW_PASS_SAMPLES, .per_thread = o->per_thread
-    };
-    return report_clock_parse(o->clock, &options.clock, err) < 0 ||
-                   view_pass_read(&options, &run->arena, &run->pass, err) < 0
-               ? -1
-               : sampled_tree(&run->pass.source, &run->pass.samples, o->per_thread, &run->source, err);
+    struct view_pass_options options = { .path = o->path,
+                                         .salvage = o->salvage,
+                                         .parts = VIEW_PASS_SAMPLES,
+                                         .per_thread = o->per_thread,
+                                         .libraries = folding_read(NULL, &run->arena, err) };
+    const struct report_source *source = &run->pass.source;
+    if (options.libraries == NULL || report_clock_parse(clock_of(o), &options.clock, err) < 0 ||
+        view_pass_read(&options, &run->arena, &run->pass, err) < 0)
+        return -1;
+    return sampled_tree(source, view_pass_samples(&run->pass, source), o->per_thread, &run->source, err);
 }
 
 static int write_tree(struct export_run *run,
@@ -83,7 +93,8 @@ static int write_tree(struct export_run *run,
                                    struct err *),
                       FILE *out, struct err *err)
 {
-    struct export_tree_options options = { run->options->value, run->options->min_share };
+    const struct export_options *o = run->options;
+    struct export_tree_options options = { o->value != NULL ? o->value : clock_of(o), o->min_share };
     return build(run, err) < 0 ? -1 : write(&run->source, &options, out, err);
 }
 
@@ -198,7 +209,7 @@ static int run_export(struct export_run *run, struct err *err)
 
 int command_export(int argc, char **argv, struct err *err)
 {
-    struct export_options options = { .clock = "cpu", .value = "cpu", .min_slice_s = -1 };
+    struct export_options options = { .min_slice_s = -1 };
     struct export_run run = { .options = &options };
     bool done;
     if (parse(argc, argv, &options, &done, err) < 0)

@@ -129,7 +129,8 @@ static int make_tree(struct phases_run *run, struct table *table, struct err *er
     const struct phases_options *o = run->options;
     const struct tree_table_options options = { TREE_VIEW_ALL, NULL, run->report.min_share, !o->csv && !o->json };
     struct report_source whole;
-    if (sampled_tree(&run->pass.source, &run->pass.samples, o->per_thread, &whole, err) < 0)
+    if (sampled_tree(&run->pass.source, view_pass_samples(&run->pass, &run->pass.source), o->per_thread, &whole, err) <
+        0)
         return -1;
     return tree_table(&whole, &options, table, err);
 }

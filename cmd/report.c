@@ -205,8 +205,10 @@ static int run_report(struct report_run *run, struct err *err)
     const struct report_options *o = run->options;
     enum phases_clock clock;
     if (report_clock_parse(o->clock, &clock, err) < 0 || check_options(o, clock, err) < 0 ||
-        read_traces(run, clock, err) < 0 ||
-        sampled_tree(run->traces[0].source, &run->passes[0].samples, o->threads != NULL, &run->first_whole, err) < 0)
+        read_traces(run, clock, err) < 0)
+        return -1;
+    const struct report_source *first = run->traces[0].source;
+    if (sampled_tree(first, view_pass_samples(&run->passes[0], first), o->threads != NULL, &run->first_whole, err) < 0)
         return -1;
     memcpy(run->whole, run->traces, sizeof run->whole);
     run->whole[0].source = &run->first_whole;

@@ -30,12 +30,14 @@ struct page_parts {
 /* The time line; one that cannot be had is no error, unless the user asked for its steps. */
 static int make_line(struct report_run *run, struct html_page *page, struct err *err)
 {
-    const struct report_trace *first = &run->whole[0];
+    struct report_trace first = run->whole[0];
     struct view_pass *pass = &run->passes[0];
     struct err *why = &pass->no_line;
     const struct report_row_options *options = &run->options->rows;
+    if (first.source->clock == PHASES_WALL && run->first_other.clock == PHASES_CPU)
+        first.source = &run->first_other;
     if (why->text[0] == '\0' &&
-        timeline_end(first->source, first->totals, first->n_totals, options, &pass->line, why) == 0 &&
+        timeline_end(first.source, first.totals, first.n_totals, options, &pass->line, why) == 0 &&
         timeline_n_steps(pass->line.timeline) > HTML_STEPS_ASKED_MAX) {
         err_set(why, "a page of %u steps would be too large for a browser", timeline_n_steps(pass->line.timeline));
         err_next(why, "choose longer ones, --view timeline=STEP: %d are possible", HTML_STEPS_ASKED_MAX);
@@ -68,6 +70,16 @@ static void make_ip_samples(struct report_run *run, struct page_parts *parts, st
         page->pauses = &parts->pauses;
 }
 
+static int make_other_clock(struct report_run *run, struct html_page *page, struct err *err)
+{
+    struct report_source other = *run->traces[0].source;
+    if (trace_samples_are_all(other.reader))
+        return 0;
+    other.clock = other.clock == PHASES_CPU || other.tree->cpu_is_wall ? PHASES_WALL : PHASES_CPU;
+    page->wall = other.clock == PHASES_WALL ? &run->first_other : NULL;
+    return sampled_tree(&other, view_pass_samples(&run->passes[0], &other), false, &run->first_other, err);
+}
+
 int report_page_print(struct report_run *run, struct err *err)
 {
     const struct report_options *o = run->options;
@@ -87,7 +99,7 @@ int report_page_print(struct report_run *run, struct err *err)
                               .waits = pass->kept_waits,
                               .n_waits = pass->n_kept_waits,
                               .libraries = run->libraries };
-    if (report_make_table(run, &parts->phases, err) < 0 ||
+    if (make_other_clock(run, &page, err) < 0 || report_make_table(run, &parts->phases, err) < 0 ||
         cost_make(first->source, &pass->recompilation, &parts->cost, err) < 0 ||
         stats_table(whole->source, whole->totals, whole->n_totals, &o->rows, &pass->metrics, pass->statistics,
                     &parts->stats, err) < 0 ||

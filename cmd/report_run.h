@@ -53,6 +53,7 @@ struct report_run {
     struct view_pass passes[REPORT_TRACES_MAX]; /* the first one of all that the view needs */
     struct report_trace traces[REPORT_TRACES_MAX];
     struct report_source first_whole;             /* the first trace with what samples saw in its tree */
+    struct report_source first_other;             /* for a page: likewise on the other clock */
     struct report_trace whole[REPORT_TRACES_MAX]; /* traces, with this one */
     const struct folding_list *libraries;         /* classes that are not the program's own; the arena's */
 };

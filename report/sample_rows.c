@@ -16,9 +16,10 @@ static int add_sample(const struct report_source *source, const uint32_t *row_of
     for (; node != 0 && tree->nodes[node].method < tree->n_methods; node = tree->nodes[node].parent)
         if (n < DEPTH_MOST && row_of[tree->nodes[node].method] != CALLTREE_NONE)
             rows[n++] = row_of[tree->nodes[node].method];
-    const struct profile_sample add = {
-        .time_ns = sample->ticks == TRACE_UNKNOWN ? 0 : sample->ticks, .ns = sample->weight_ns, .n = n, .methods = rows
-    };
+    const struct profile_sample add = { .time_ns = sample->ticks == TRACE_UNKNOWN ? 0 : sample->ticks,
+                                        .ns = sample->weight_ns + sample->ready_ns,
+                                        .n = n,
+                                        .methods = rows };
     return sample_profile_add(profile, &add);
 }
 
@@ -28,7 +29,7 @@ int sample_rows_profile(const struct report_source *source, const uint32_t *row_
     if (sample_profile_open(profile, BLOCK, TREE_BYTES, err) < 0)
         return -1;
     for (size_t i = 0; i < source->sampled->samples->n_kept; i++)
-        if (add_sample(source, row_of, i, profile) < 0)
+        if (!source->sampled->samples->kept[i].is_idle && add_sample(source, row_of, i, profile) < 0)
             return err_set(err, "out of memory for stack samples");
     return 0;
 }

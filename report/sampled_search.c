@@ -11,7 +11,7 @@ bool sampled_seen_count(const struct calltree *tree, const struct calltree *meas
     for (size_t i = 0; n != NULL && i < samples->n_kept; i++) {
         uint64_t here = leaf[i] == CALLTREE_NONE ? 0 : samples->kept[i].n;
         n[leaf[i] == CALLTREE_NONE ? 0 : leaf[i]] += here;
-        all += here;
+        all += samples->waits != NULL && samples->kept[i].is_waiting ? 0 : here;
     }
     for (uint32_t i = tree->n_nodes; n != NULL && --i > 0;)
         if (tree->nodes[i].parent != i)

@@ -4,6 +4,7 @@
 #include "core/base/vec.h"
 #include "report/sampled_ends.h"
 #include "report/sampled_search.h"
+#include "report/sampled_wall.h"
 #include "report/some_threads.h"
 
 #include <stdlib.h>
@@ -49,6 +50,7 @@ struct planting {
     uint32_t *leaf, *anchor;           /* by kept sample: its node, and the recorded context that it is in */
     uint64_t *probe_ticks, *n_samples; /* by node; malloc'ed until the end */
     uint64_t *method_samples, *latest; /* by method; the latest sample that was counted, from 1 on */
+    uint64_t idle_ticks;               /* on the wall clock: who waits for work */
 };
 
 /* ---- methods ---- */
@@ -213,7 +215,7 @@ static uint32_t find_anchor(struct planting *p, const struct trace_kept_sample *
         uint32_t method = p->recorded[trace_context(p->reader, p->stack[n])->method];
         uint32_t child = method == CALLTREE_NONE ? 0 : callee(p->from, anchor, method);
         if (child == 0 || (sample->ticks != TRACE_UNKNOWN && !recorded_at(p->from, method, sample->ticks))) {
-            count_in(p, p->stack_nodes[n], sample->n, number);
+            count_in(p, p->stack_nodes[n], sample->is_idle ? 0 : sample->n, number);
             continue;
         }
         anchor = child;
@@ -234,6 +236,8 @@ static int take_sample(struct planting *p, size_t i)
     p->anchor[i] = p->leaf[i] == 0 ? 0 : find_anchor(p, sample, root, p->leaf[i], i + 1);
     if (p->anchor[i] == 0)
         return -1;
+    if (p->samples->waits != NULL && sample->is_waiting)
+        return 0;
     p->own[p->anchor[i]].weight += (double)sample->weight_ns;
     p->n_own[p->anchor[i]] += sample->n;
     return 0;
@@ -272,10 +276,13 @@ static void hand_over(struct planting *p, uint32_t measured, const struct handin
     node->unwinds += part_of(h, from->unwinds, weight);
     node->n_open += (uint32_t)part_of(h, from->n_open, weight);
     node->n_lost += (uint32_t)part_of(h, from->n_lost, weight);
-    node->wall_ticks += part_of(h, from->wall_ticks, weight);
+    bool is_wall = p->samples->waits != NULL;
+    if (!is_wall)
+        node->wall_ticks += part_of(h, from->wall_ticks, weight);
     if (p->n_own[measured] < p->least)
         node->cpu_ticks += part_of(h, p->own[measured].all, weight);
-    p->probe_ticks[to] += part_of(h, p->from->total_cpu_ticks[measured], weight);
+    p->probe_ticks[to] +=
+        part_of(h, is_wall ? p->from->total_wall_ticks[measured] : p->from->total_cpu_ticks[measured], weight);
     for (size_t m = 0; m < n_metrics; m++)
         p->tree->metrics[to * n_metrics + m] += part_of(h, p->from->metrics[measured * n_metrics + m], weight);
 }
@@ -327,7 +334,8 @@ static void hand_over_all(struct planting *p)
         }
     }
     for (size_t i = 0; i < p->samples->n_kept; i++)
-        if (p->leaf[i] != CALLTREE_NONE && p->n_own[p->anchor[i]] >= p->least)
+        if (p->leaf[i] != CALLTREE_NONE && !(p->samples->waits != NULL && p->samples->kept[i].is_waiting) &&
+            p->n_own[p->anchor[i]] >= p->least)
             p->tree->nodes[p->leaf[i]].cpu_ticks +=
                 take_part(&p->own[p->anchor[i]], (double)p->samples->kept[i].weight_ns);
 }
@@ -465,6 +473,8 @@ static int plant(struct planting *p)
     if (end_calls(p) < 0 || position_all(p) < 0 || !make_values(p))
         return -1;
     hand_over_all(p);
+    if (p->samples->waits != NULL && sampled_wall_divide(p->source, p->samples, p->leaf, tree, &p->idle_ticks) < 0)
+        return -1;
     sum_up(tree);
     return 0;
 }
@@ -561,10 +571,11 @@ static bool keep(struct planting *p, struct report_source *with)
                                       .method_samples = p->method_samples,
                                       .is_ended = p->is_ended,
                                       .leaf = p->leaf,
-                                      .anchor = p->anchor };
+                                      .anchor = p->anchor,
+                                      .idle_ticks = p->idle_ticks };
     with->tree = tree;
     with->sampled = sampled;
-    return true;
+    return p->samples->waits == NULL || sampled_wall_threads(p->source, tree, p->samples, sampled) == 0;
 }
 
 int sampled_tree(const struct report_source *source, const struct trace_samples *samples, bool per_thread,
@@ -575,12 +586,12 @@ int sampled_tree(const struct report_source *source, const struct trace_samples 
                           .samples = samples,
                           .reader = source->reader,
                           .n_methods = trace_n_sampled_methods(source->reader) };
-    bool are_all = trace_samples_are_all(source->reader);
+    bool are_all = trace_samples_are_all(source->reader), is_wall = !are_all && source->clock == PHASES_WALL;
     p.least = are_all ? 1 : SAMPLED_LEAST;
     *with = *source;
     if (trace_samples_check(samples, err) < 0)
         return -1;
-    if (samples->n_kept == 0 || (!are_all && source->clock != PHASES_CPU))
+    if (samples->n_kept == 0 || is_wall != (samples->waits != NULL))
         return 0;
     if (are_all)
         p.from = make_roots(source, samples, per_thread);

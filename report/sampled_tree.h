@@ -24,6 +24,10 @@ struct sampled_tree {
     const bool *is_ended;           /* by method: samples tell the end of calls that were under way */
     const uint32_t *leaf;           /* by kept sample: its node; CALLTREE_NONE: it is in none */
     const uint32_t *anchor;         /* by kept sample that has a leaf: the node of 'measured' that recorded then */
+    /* On the wall clock of a live recording. */
+    const uint64_t *thread_ticks; /* by thread: its time, but for waiting without work; NULL: on another clock */
+    uint64_t other_ticks;         /* of the application's threads that are below no root */
+    uint64_t idle_ticks;          /* of those below roots: waiting without work, which is in no context */
 };
 
 /*
@@ -35,13 +39,22 @@ struct sampled_tree {
  *
  * samples  of this trace; all of it has been read.
  *
- * The copy is the source itself where the trace has no samples, and on the wall clock, of which these say nothing.  A
- * trace that has nothing but samples gets a root for each part of the JVM, or with per_thread for each thread.
+ * The copy is the source itself where the trace has no samples, or on the wall clock none of threads that wait
+ * (report/waiting_samples.h).  Where there are, they alone tell the wall time of contexts: a call that was under way
+ * when its method got probes was not recorded, and may have waited for long.  What waits for work is in no context.
+ *
+ * A trace that has nothing but samples gets a root for each part of the JVM, or with per_thread for each thread.
  *
  * Returns 0 and *with, whose tree lives in the arena, or -1 with *err set: no memory.
  */
 int sampled_tree(const struct report_source *source, const struct trace_samples *samples, bool per_thread,
                  struct report_source *with, struct err *err);
+
+/* Of a time on the source's clock, what probes measured and no sample. */
+static inline double sampled_measured(const struct report_source *source, double probe_ticks)
+{
+    return source->sampled != NULL && source->sampled->thread_ticks != NULL ? 0 : probe_ticks;
+}
 
 /* Is it a method that only samples know? */
 static inline bool sampled_is(const struct report_source *source, uint32_t method)

@@ -18,6 +18,8 @@ uint64_t shares_thread_ticks(const struct report_source *source, uint32_t index)
 {
     const struct calltree_thread *thread = &source->tree->threads[index];
     uint64_t ticks = source->clock == PHASES_CPU ? thread->cpu_ticks : thread->wall_ticks;
+    if (source->sampled != NULL && source->sampled->thread_ticks != NULL)
+        return source->sampled->thread_ticks[index];
     return is_measured(source, thread) ? ticks - thread->probe_ticks : 0;
 }
 
@@ -58,6 +60,27 @@ static void add_samples(const struct report_source *source, struct shares *share
         shares->part_cpu_ticks[p] = shares->part_ticks[p];
         shares->all_ticks += shares->part_ticks[p];
     }
+}
+
+/* On the wall clock where samples tell of threads that wait: what is below the roots, and the probes' own. */
+static void add_waiting(const struct report_source *source, struct shares *shares)
+{
+    const struct calltree *tree = source->tree;
+    for (uint32_t i = 0; i < tree->n_threads; i++) {
+        const struct calltree_thread *thread = &tree->threads[i];
+        if (!thread->is_known)
+            continue;
+        shares->part_cpu_ticks[thread->part] += thread->cpu_ticks - thread->probe_ticks;
+        shares->probe_ticks += thread->probe_ticks;
+    }
+    for (uint32_t i = 0; i < tree->n_roots; i++) {
+        shares->part_is_known[tree->roots[i].part] = true;
+        shares->part_ticks[tree->roots[i].part] += tree->total_wall_ticks[tree->roots[i].node];
+    }
+    shares->part_ticks[VM_PART_APPLICATION] += source->sampled->other_ticks;
+    shares->all_ticks = shares->probe_ticks;
+    for (size_t p = 0; p < VM_PARTS; p++)
+        shares->all_ticks += shares->part_ticks[p];
 }
 
 /*
@@ -173,6 +196,8 @@ int shares_compute(const struct report_source *source, const uint32_t *row_of, s
     }
     if (source->sampled != NULL && trace_samples_are_all(source->reader))
         add_samples(source, shares);
+    else if (source->sampled != NULL && source->sampled->thread_ticks != NULL)
+        add_waiting(source, shares);
     else
         add_measured(source, shares);
     shares->outside_ticks = shares->part_ticks[VM_PART_APPLICATION];

@@ -78,9 +78,12 @@ static bool keep(struct trace_samples *samples, const struct trace_sample *sampl
 {
     if (vec_reserve(samples->kept, samples->kept_room, samples->n_kept + 1) < 0)
         return false;
-    samples->kept[samples->n_kept++] =
-        (struct trace_kept_sample){ sample->ticks,  sample->weight_ns, sample->n,
-                                    sample->thread, sample->context,   sample->is_waiting };
+    samples->kept[samples->n_kept++] = (struct trace_kept_sample){ .ticks = sample->ticks,
+                                                                   .weight_ns = sample->weight_ns,
+                                                                   .n = sample->n,
+                                                                   .thread = sample->thread,
+                                                                   .context = sample->context,
+                                                                   .is_waiting = sample->is_waiting };
     return true;
 }
 

@@ -13,8 +13,16 @@
 struct trace_kept_sample {
     uint64_t ticks; /* TRACE_UNKNOWN: in traces of minor versions before 7 */
     uint64_t weight_ns, n;
+    uint64_t ready_ns;        /* on the wall clock: for which the thread had to wait for that CPU time; else 0 */
     uint32_t thread, context; /* TRACE_NO_THREAD: of several; 0: in no Java method */
     bool is_waiting;          /* the thread had no CPU */
+    bool is_idle;             /* nor work: report/wait_sites.h */
+};
+
+/* What is known of a thread's time on the wall clock. */
+struct trace_thread_waits {
+    uint64_t waited_ns;        /* for a CPU, too */
+    uint64_t seen_ns, idle_ns; /* the sum of its samples' weights; of that, without work */
 };
 
 #define TRACE_SAMPLES_OTHER VM_PARTS /* the group of the application's other threads */
@@ -32,7 +40,8 @@ struct trace_samples {
     uint32_t n_known, room;
     struct trace_kept_sample *kept; /* owned; all of them */
     size_t n_kept, kept_room;
-    uint32_t methods[4096]; /* of the sample that is being taken */
+    const struct trace_thread_waits *waits; /* by thread; NULL: not of the wall clock (report/waiting_samples.h) */
+    uint32_t methods[4096];                 /* of the sample that is being taken */
     int32_t bytecodes[4096];
 };
 

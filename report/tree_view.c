@@ -269,7 +269,7 @@ static int add_sample(const struct tree_view *view, size_t i, struct sample_prof
         path[n++] = line;
     return sample_profile_add(profile,
                               &(struct profile_sample){ .time_ns = sample->ticks == TRACE_UNKNOWN ? 0 : sample->ticks,
-                                                        .ns = sample->weight_ns,
+                                                        .ns = sample->weight_ns + sample->ready_ns,
                                                         .n = n,
                                                         .methods = path });
 }
@@ -282,11 +282,11 @@ static int find_errors(struct tree_view *view, struct err *err)
     if (sample_profile_open(&profile, BLOCK, TREE_BYTES, err) < 0)
         return -1;
     for (size_t i = 0; rc == 0 && i < sampled->samples->n_kept; i++)
-        rc = add_sample(view, i, &profile) < 0 ? no_memory(err) : 0;
+        rc = !sampled->samples->kept[i].is_idle && add_sample(view, i, &profile) < 0 ? no_memory(err) : 0;
     for (uint32_t i = 1; rc == 0 && i < view->n_lines; i++) {
         struct tree_line *line = &view->lines[i];
         struct sample_share total = sample_profile_total(&profile, i), self = sample_profile_self(&profile, i);
-        double estimated = line->ticks - (line->is_ended ? 0 : line->probe_ticks);
+        double estimated = line->ticks - (line->is_ended ? 0 : sampled_measured(view->source, line->probe_ticks));
         if (line->method != CALLTREE_ROOT && estimated > FROM_SAMPLES * line->ticks)
             line->share_error = sample_rows_error(&total, estimated, view->all_ticks);
         if (view->kind != TREE_VIEW_CALLERS && line->self_ticks > 0)

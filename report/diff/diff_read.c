@@ -80,7 +80,7 @@ static int note_mode(struct diff_reading *r, struct err *err)
 /* Of all methods, those that only samples know, too: the time is divided as the report does it. */
 static int find_totals(struct diff_reading *r, struct err *err)
 {
-    if (sampled_tree(&r->pass.source, &r->pass.samples, false, &r->source, err) < 0)
+    if (sampled_tree(&r->pass.source, view_pass_samples(&r->pass, &r->pass.source), false, &r->source, err) < 0)
         return -1;
     if (r->source.sampled != NULL)
         r->diff->sampled[r->side] |= UINT64_C(1) << r->trace;
@@ -106,7 +106,10 @@ static int read_trace(struct diff_reading *r, const char *path, struct err *err)
                                                .salvage = r->diff->options->salvage,
                                                .parts =
                                                    VIEW_PASS_SAMPLES | (r->with_statistics ? VIEW_PASS_STATISTICS : 0),
-                                               .clock = r->diff->options->clock };
+                                               .clock = r->diff->options->clock,
+                                               .libraries = folding_read(NULL, &r->local, err) };
+    if (options.libraries == NULL)
+        return -1;
     int rc = view_pass_read(&options, &r->local, &r->pass, err) < 0 ? -1 : take_trace(r, err);
     view_pass_close(&r->pass);
     arena_free(&r->local);

@@ -16,7 +16,7 @@
  * What the page shows.  Everything is borrowed.
  *
  * traces    as for report_make_joined; all but the table is of the first one.
- * whole     the first one with what samples saw in its tree.
+ * whole     the first one with what samples saw in its tree; wall, likewise on the wall clock, or NULL: whole is.
  * phases    report_make_joined's table of them.
  * cost      cost_make's table of the first one, or NULL.
  * stats     stats_table's of the first one, or NULL.
@@ -30,7 +30,7 @@
 struct html_page {
     const struct report_trace *traces;
     size_t n_traces;
-    const struct report_source *whole;
+    const struct report_source *whole, *wall;
     const struct table *phases, *cost, *stats, *where, *hot, *pauses;
     const struct timeline_read *line;
     const char *no_line, *no_where, *no_pauses;

@@ -263,6 +263,12 @@ static cJSON *about_json(const struct html_page *page)
 
 /* ---- the whole ---- */
 
+/* Samples of threads that wait are a part of the wall time, and no row of their own. */
+static const struct report_source *parts_source(const struct html_page *page)
+{
+    return page->whole->clock == PHASES_WALL ? page->whole : page->traces[0].source;
+}
+
 static cJSON *parts_json(const struct report_source *source)
 {
     struct table *table = arena_alloc(source->arena, sizeof *table);
@@ -303,7 +309,7 @@ cJSON *html_data(const struct html_page *page)
         html_put(json, "phases", html_table(page->phases, source->arena)) &&
         (page->cost == NULL || html_put(json, "cost", html_table(page->cost, source->arena))) &&
         (page->stats == NULL || html_put(json, "stats", stats_json(page->stats, source->arena))) &&
-        html_put(json, "timeline", timeline_json(page)) && html_put(json, "parts", parts_json(source)) &&
+        html_put(json, "timeline", timeline_json(page)) && html_put(json, "parts", parts_json(parts_source(page))) &&
         html_put(json, "ip_samples", html_ip_samples(page)) &&
         html_put(json, "tree", html_tree(page->whole, false, page->line)) &&
         html_put(json, "graphs", html_graphs(page)) && html_put(json, "sweep", html_sweep(&page->traces[0])))

@@ -65,29 +65,27 @@ static bool put_main(cJSON *graphs, const struct report_source *whole)
     return put_graph(graphs, &graph, NULL, whole->arena);
 }
 
-/* ---- wall time that probes measured ---- */
+/* ---- the wall clock beside it ---- */
 
-static bool has_wall_time(const struct report_source *source)
+static bool has_wall_time(const struct report_source *wall)
 {
-    const struct calltree *tree = source->tree;
+    const struct calltree *tree = wall->tree;
     uint64_t sum = 0;
     for (uint32_t i = 0; i < tree->n_roots; i++)
         sum += tree->roots[i].part == VM_PART_APPLICATION ? tree->total_wall_ticks[tree->roots[i].node] : 0;
-    return sum > 0 && source->clock == PHASES_CPU && !tree->cpu_is_wall && !trace_samples_are_all(source->reader);
+    return sum > 0 && !tree->cpu_is_wall && !trace_samples_are_all(wall->reader);
 }
 
 /* Its contexts are others than those with most CPU time. */
-static bool put_wall(cJSON *graphs, const struct report_source *measured)
+static bool put_wall(cJSON *graphs, const struct report_source *wall)
 {
     static const struct graph off_cpu = {
         "off-cpu", "Off the CPU", "ns", "wall time less CPU time: waiting for a lock, I/O, a CPU", "wall", "cpu", "wall"
     };
-    struct report_source wall = *measured;
-    if (!has_wall_time(measured))
+    if (wall == NULL || !has_wall_time(wall))
         return true;
-    wall.clock = PHASES_WALL;
-    return put_graph(graphs, &wall_time, html_tree(&wall, true, NULL), measured->arena) &&
-           put_graph(graphs, &off_cpu, NULL, measured->arena);
+    return put_graph(graphs, &wall_time, html_tree(wall, true, NULL), wall->arena) &&
+           put_graph(graphs, &off_cpu, NULL, wall->arena);
 }
 
 /* ---- events ---- */
@@ -273,7 +271,7 @@ cJSON *html_graphs(const struct html_page *page)
 {
     cJSON *graphs = cJSON_CreateArray();
     if (graphs != NULL && put_main(graphs, page->whole) && put_waiting(graphs, page->whole) &&
-        put_wall(graphs, page->traces[0].source) && put_waits(graphs, page) && put_allocations(graphs, page) &&
+        put_wall(graphs, page->wall) && put_waits(graphs, page) && put_allocations(graphs, page) &&
         put_events(graphs, page->whole))
         return graphs;
     cJSON_Delete(graphs);

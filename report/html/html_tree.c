@@ -131,7 +131,8 @@ static bool put_names(struct drawn *drawn, cJSON *json)
 static bool is_known(const struct drawn *drawn, uint32_t node, const struct export_value *value)
 {
     const struct calltree *tree = drawn->source->tree;
-    if (sampled_is(drawn->source, tree->nodes[node].method) && value->kind != EXPORT_CPU)
+    bool is_time = value->kind == EXPORT_CPU || (value->kind == EXPORT_WALL && drawn->source->clock == PHASES_WALL);
+    if (sampled_is(drawn->source, tree->nodes[node].method) && !is_time)
         return false;
     if (value->kind != EXPORT_METRICS || value->metrics[0] < CALLTREE_COUNTERS)
         return true;

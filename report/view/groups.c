@@ -244,7 +244,7 @@ static int find_errors(struct groups_making *making, struct err *err)
     for (uint32_t i = 0; rc == 0 && i < making->n; i++) {
         struct groups_row *row = &making->rows[i];
         struct sample_share total = sample_profile_total(&profile, i), self = sample_profile_self(&profile, i);
-        double estimated = row->all.ticks - row->probe_ticks;
+        double estimated = row->all.ticks - sampled_measured(source, row->probe_ticks);
         row->n_samples = (double)total.n_samples;
         if (estimated > FROM_SAMPLES * row->all.ticks)
             row->time_error = sample_rows_error(&total, estimated, all_ticks);

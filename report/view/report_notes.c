@@ -212,6 +212,23 @@ static void note_partly(struct making *making)
                                   "so that they can be compared; Self adds up to 100 % where that was all the time");
 }
 
+static void note_wall(struct making *making)
+{
+    const struct sampled_tree *sampled = making->source->sampled;
+    char idle[32];
+    if (sampled == NULL || sampled->thread_ticks == NULL) {
+        table_note(making->table, "on the wall clock only threads that ran probes are counted");
+        return;
+    }
+    table_format_ns(report_ns(making->source, sampled->idle_ticks), idle, sizeof idle);
+    table_metadata_number(making->table, "idle_ns", report_ns(making->source, sampled->idle_ticks), NULL);
+    table_note(making->table,
+               arena_printf(making->source->arena,
+                            "wall time is CPU time and waiting, of all threads; what waits for work is left out: %s "
+                            "(--view waits)",
+                            idle));
+}
+
 static void note_rest(struct making *making)
 {
     note_recompilation(making);
@@ -238,7 +255,7 @@ static void note_rest(struct making *making)
                    "the VM's own threads run no probes: hardware events are counted in the application only");
     note_counted(making);
     if (making->source->clock == PHASES_WALL)
-        table_note(making->table, "on the wall clock only threads that ran probes are counted");
+        note_wall(making);
     else if (!making->shares.part_is_known[VM_PART_GC] && making->shares.part_is_known[VM_PART_THREAD])
         table_note(making->table,
                    "there are no threads of the garbage collector: the serial one runs in the VM thread");

@@ -30,8 +30,8 @@ int report_find_times(struct making *making, const struct calltree_total *totals
     if (calltree_totals(tree, VM_PART_APPLICATION, arena, &all, &n, err) < 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
-        making->method_ticks[all[i].method] = (double)all[i].total_cpu_ticks;
-        making->method_own[all[i].method] = (double)all[i].cpu_ticks;
+        making->method_ticks[all[i].method] = (double)phases_total_ticks(&all[i], making->source->clock);
+        making->method_own[all[i].method] = (double)phases_self_ticks(&all[i], making->source->clock);
     }
     for (size_t i = 0; i < n_totals; i++)
         making->measured[totals[i].method] = &totals[i];
@@ -112,15 +112,21 @@ bool report_is_ended(const struct making *making, size_t row)
 
 /* ---- intervals ---- */
 
+static double measured_of(const struct making *making, size_t row)
+{
+    return sampled_measured(making->source, (double)phases_total_ticks(making->rows[row], making->source->clock));
+}
+
 /* What was measured alone has no error: exact has the rows' own times by probes. */
 static void set_errors(struct making *making, const struct shares *exact, const struct sample_profile *profile)
 {
     double all = (double)making->shares.all_ticks;
     for (size_t i = 0; i < making->n_rows; i++) {
-        double self = (double)making->shares.self_ticks[i], measured = (double)exact->self_ticks[i];
+        double self = (double)making->shares.self_ticks[i],
+               measured = sampled_measured(making->source, (double)exact->self_ticks[i]);
         struct sample_share share = sample_profile_self(profile, (uint32_t)i);
         bool is_measured = fabs(self - measured) <= FROM_SAMPLES * self;
-        double measured_ticks = report_is_ended(making, i) ? 0 : (double)making->rows[i]->total_cpu_ticks;
+        double measured_ticks = report_is_ended(making, i) ? 0 : measured_of(making, i);
         double from_samples = making->ticks[i] - measured_ticks;
         making->self_errors[i] = is_measured ? NAN : sample_rows_error(&share, self, all);
         share = sample_profile_total(profile, (uint32_t)i);
@@ -206,9 +212,8 @@ int report_fill_known(struct making *making, struct err *err)
         return -1;
     for (size_t i = 0; i < making->n_rows; i++) { /* they are the table's first rows */
         struct table_cell *cells = table->rows[i].cells;
-        const struct calltree_total *total = making->rows[i];
         const char *why = reason_of(making, i, all, n);
-        double from_samples = making->ticks[i] - (double)total->total_cpu_ticks;
+        double from_samples = making->ticks[i] - measured_of(making, i);
         from_samples = from_samples > FROM_SAMPLES * making->ticks[i] ? from_samples : 0;
         fill_shares(making, i, cells);
         cells[making->at.known_by] = table_words(known_by(making, i, from_samples));

@@ -3,6 +3,7 @@
 #include "core/base/vec.h"
 #include "core/trace/recording_info.h"
 #include "report/some_threads.h"
+#include "report/waiting_samples.h"
 #include "report/view/allocated.h"
 
 #include <stdlib.h>
@@ -180,12 +181,29 @@ static void add_samples_to_line(struct view_pass *pass, struct err *err)
     }
 }
 
+/* A trace of nothing but samples has its waits among them already. */
+static int find_wall_samples(struct view_pass *pass, struct err *err)
+{
+    bool are_kept = wants(pass, VIEW_PASS_SAMPLES) && wants(pass, VIEW_PASS_WAIT_STACKS) && pass->n_kept_waits > 0;
+    if (!are_kept || pass->tree.cpu_is_wall || trace_samples_are_all(pass->reader))
+        return 0;
+    pass->wall_samples =
+        waiting_samples(&pass->samples, pass->kept_waits, pass->n_kept_waits, pass->options.libraries, pass->arena);
+    return pass->wall_samples != NULL ? 0 : err_set(err, "out of memory for %zu waits", pass->n_kept_waits);
+}
+
+const struct trace_samples *view_pass_samples(const struct view_pass *pass, const struct report_source *source)
+{
+    return source->clock == PHASES_WALL && pass->wall_samples != NULL ? pass->wall_samples : &pass->samples;
+}
+
 int view_pass_read(const struct view_pass_options *options, struct arena *arena, struct view_pass *pass,
                    struct err *err)
 {
     memset(pass, 0, sizeof *pass);
     pass->options = *options;
     pass->arena = arena;
+    pass->options.parts |= options->clock == PHASES_WALL && wants(pass, VIEW_PASS_SAMPLES) ? VIEW_PASS_WAIT_STACKS : 0;
     if (begin(pass, err) < 0 || build(pass, err) < 0)
         return -1;
     pass->source = (struct report_source){ .path = options->path,
@@ -195,6 +213,8 @@ int view_pass_read(const struct view_pass_options *options, struct arena *arena,
                                            .arena = arena,
                                            .only_threads = options->only_threads != NULL,
                                            .shapes = pass->shapes };
+    if (find_wall_samples(pass, err) < 0)
+        return -1;
     if (wants(pass, VIEW_PASS_ALLOCATIONS))
         pass->source.allocated = allocated_find(pass);
     if (wants(pass, VIEW_PASS_STATISTICS))

@@ -24,7 +24,7 @@
 #define VIEW_PASS_TIMELINE    32u
 #define VIEW_PASS_WAITS       64u
 #define VIEW_PASS_ALLOCATIONS 128u
-#define VIEW_PASS_WAIT_STACKS 256u  /* each wait, with its stack */
+#define VIEW_PASS_WAIT_STACKS 256u  /* each wait, with its stack; on the wall clock always */
 #define VIEW_PASS_HEAP        512u  /* its use after collections */
 #define VIEW_PASS_HEAP_EVENTS 1024u /* what became of sampled objects, and the heap's use before collections */
 #define VIEW_PASS_LIVE        (VIEW_PASS_ALLOCATIONS | VIEW_PASS_HEAP | VIEW_PASS_HEAP_EVENTS)
@@ -61,6 +61,7 @@ struct view_pass {
     size_t n_heap_uses, heap_uses_room;
     struct trace_wait *kept_waits; /* owned; of all threads */
     size_t n_kept_waits, kept_waits_room;
+    struct trace_samples *wall_samples;   /* with both VIEW_PASS_SAMPLES and WAIT_STACKS; NULL: no waits; the arena's */
     struct trace_allocation *allocations; /* owned; of all threads, by their numbers */
     size_t n_allocations, allocations_room;
     struct trace_heap_event *heap_events; /* owned; in the order of the trace */
@@ -90,5 +91,8 @@ struct view_pass {
 int view_pass_read(const struct view_pass_options *options, struct arena *arena, struct view_pass *pass,
                    struct err *err);
 void view_pass_close(struct view_pass *pass);
+
+/* The stack samples for a source of this pass, on its clock (report/sampled_tree.h). */
+const struct trace_samples *view_pass_samples(const struct view_pass *pass, const struct report_source *source);
 
 #endif

@@ -1,0 +1,126 @@
+#include "report/sampled_wall.h"
+
+/* ---- threads ---- */
+
+static uint64_t thread_waited_ticks(const struct report_source *source, const struct trace_samples *samples, uint32_t i)
+{
+    double ns_per_tick = source->tree->ns_per_tick;
+    bool has_samples = i < trace_n_threads(source->reader) && ns_per_tick > 0;
+    return has_samples ? (uint64_t)((double)samples->waits[i].waited_ns / ns_per_tick) : 0;
+}
+
+static uint64_t thread_ticks(const struct report_source *source, const struct trace_samples *samples, uint32_t i)
+{
+    const struct calltree_thread *thread = &source->tree->threads[i];
+    bool is_ours = thread->part == VM_PART_APPLICATION, has_wall = is_ours && thread->has_records;
+    if (!thread->is_known)
+        return 0;
+    uint64_t ticks = has_wall ? thread->wall_ticks : thread->cpu_ticks;
+    ticks += is_ours && !has_wall ? thread_waited_ticks(source, samples, i) : 0;
+    return ticks > thread->probe_ticks ? ticks - thread->probe_ticks : 0;
+}
+
+static bool is_root_of(const struct calltree_root *root, const struct calltree_thread *thread, uint32_t i)
+{
+    return root->thread == CALLTREE_NONE ? root->part == thread->part : root->thread == i;
+}
+
+/* The index of its root; the number of roots: it has none. */
+static uint32_t root_of_thread(const struct calltree *tree, uint32_t thread)
+{
+    uint32_t root = 0;
+    while (root < tree->n_roots && !is_root_of(&tree->roots[root], &tree->threads[thread], thread))
+        root++;
+    return root;
+}
+
+/* ---- contexts ---- */
+
+/* What the threads below a root have, and its samples; behind the last root, that of threads without one. */
+struct root_time {
+    uint64_t ticks, given;
+    double weight_ns, seen_ns;
+};
+
+static uint64_t take_part(struct root_time *root, double ns)
+{
+    root->seen_ns += ns;
+    bool is_last = root->seen_ns >= root->weight_ns;
+    uint64_t end = is_last ? root->ticks : (uint64_t)((double)root->ticks * (root->seen_ns / root->weight_ns));
+    uint64_t part = end > root->given ? end - root->given : 0;
+    root->given += part;
+    return part;
+}
+
+static uint32_t root_of_node(const struct calltree *tree, uint32_t node, const uint32_t *root_of)
+{
+    while (tree->nodes[node].parent != node)
+        node = tree->nodes[node].parent;
+    return root_of[node];
+}
+
+/* By node that is a root's its index; the arena's, or NULL. */
+static uint32_t *index_roots(const struct calltree *tree, struct arena *arena)
+{
+    uint32_t *root_of = arena_alloc(arena, ((size_t)tree->n_nodes + 1) * sizeof *root_of);
+    for (uint32_t i = 0; root_of != NULL && i < tree->n_roots; i++)
+        root_of[tree->roots[i].node] = i;
+    return root_of;
+}
+
+int sampled_wall_divide(const struct report_source *source, const struct trace_samples *samples, const uint32_t *leaf,
+                        struct calltree *tree, uint64_t *idle_ticks)
+{
+    struct root_time *roots = arena_alloc(source->arena, ((size_t)tree->n_roots + 1) * sizeof *roots);
+    uint32_t *root_of = index_roots(tree, source->arena);
+    if (roots == NULL || root_of == NULL)
+        return -1;
+    for (uint32_t i = 0; i < tree->n_threads; i++)
+        roots[root_of_thread(tree, i)].ticks += thread_ticks(source, samples, i);
+    for (size_t i = 0; i < samples->n_kept; i++)
+        if (leaf[i] != CALLTREE_NONE)
+            roots[root_of_node(tree, leaf[i], root_of)].weight_ns +=
+                (double)(samples->kept[i].weight_ns + samples->kept[i].ready_ns);
+    for (size_t i = 0; i < samples->n_kept; i++) {
+        const struct trace_kept_sample *sample = &samples->kept[i];
+        if (leaf[i] == CALLTREE_NONE)
+            continue;
+        struct root_time *root = &roots[root_of_node(tree, leaf[i], root_of)];
+        *(sample->is_idle ? idle_ticks : &tree->nodes[leaf[i]].wall_ticks) +=
+            take_part(root, (double)(sample->weight_ns + sample->ready_ns));
+    }
+    for (uint32_t i = 0; i < tree->n_roots; i++) /* without samples */
+        tree->nodes[tree->roots[i].node].wall_ticks += roots[i].ticks - roots[i].given;
+    return 0;
+}
+
+/* ---- who has it ---- */
+
+/* Threads that share a root have what their samples say, and all of them together what the root has. */
+static void share_root(const struct calltree *tree, uint32_t root, double all, uint64_t *ticks)
+{
+    double has = (double)tree->total_wall_ticks[tree->roots[root].node];
+    for (uint32_t i = 0; i < tree->n_threads && all > 0; i++)
+        if (tree->threads[i].is_known && root_of_thread(tree, i) == root)
+            ticks[i] = (uint64_t)((double)ticks[i] * (has / all));
+}
+
+int sampled_wall_threads(const struct report_source *source, const struct calltree *tree,
+                         const struct trace_samples *samples, struct sampled_tree *sampled)
+{
+    uint64_t *ticks = arena_alloc(source->arena, ((size_t)tree->n_threads + 1) * sizeof *ticks);
+    double *sums = arena_alloc(source->arena, ((size_t)tree->n_roots + 1) * sizeof *sums);
+    if (ticks == NULL || sums == NULL)
+        return -1;
+    for (uint32_t i = 0; i < tree->n_threads; i++) {
+        bool is_seen = i < trace_n_threads(source->reader) && samples->waits[i].seen_ns > 0;
+        double idle = is_seen ? (double)samples->waits[i].idle_ns / (double)samples->waits[i].seen_ns : 0;
+        ticks[i] = (uint64_t)((double)thread_ticks(source, samples, i) * (1 - idle));
+        sums[root_of_thread(tree, i)] += (double)ticks[i];
+    }
+    for (uint32_t i = 0; i < tree->n_roots; i++)
+        share_root(tree, i, sums[i], ticks);
+    sampled->thread_ticks = ticks;
+    sampled->other_ticks = (uint64_t)sums[tree->n_roots];
+    return 0;
+}
