@@ -144,6 +144,8 @@ struct recorder_observer {
     int (*kernel)(void *context, const struct trace_event *events, size_t n, struct err *err);
     /* A stack sample, of the thread with this index; what it points to is valid during the call. */
     int (*stack)(void *context, const struct stack_sample *sample, uint32_t thread, struct err *err);
+    /* What a visit found of such a thread: the same. */
+    int (*wait)(void *context, const struct stack_wait *wait, uint32_t thread, struct err *err);
     /* To a command. */
     int (*answer)(void *context, const struct recorder_answer *answer, struct err *err);
     /* May give commands. */

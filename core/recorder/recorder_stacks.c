@@ -128,9 +128,9 @@ int recorder_write_stacks(struct recorder *r, struct err *err)
 
 /* ---- threads that wait ---- */
 
-static int take_wait(const struct stack_wait *wait, void *context, struct err *err)
+static int take_one_wait(struct recorder *r, const struct stack_wait *wait, struct err *err)
 {
-    struct recorder *r = context;
+    const struct recorder_observer *observer = r->plan->observer;
     const struct stack_sample *sample = &wait->sample;
     struct recorder_thread *thread = threads_get(&r->threads, sample->tid, TRACE_UNKNOWN);
     if (thread == NULL)
@@ -143,8 +143,20 @@ static int take_wait(const struct stack_wait *wait, void *context, struct err *e
         return -1;
     uint64_t ticks = clock_ticks(sample->time_ns, &r->latest, &r->first, &r->latest);
     const struct recorder_thread *owner = wait->owner_tid == 0 ? NULL : threads_find(&r->threads, wait->owner_tid);
-    return wait_log_add(&r->stacks.waits, &r->stacks.log, r->writer, wait, thread->info.index,
-                        owner == NULL ? TRACE_NO_THREAD : owner->info.index, ticks, err);
+    if (wait_log_add(&r->stacks.waits, &r->stacks.log, r->writer, wait, thread->info.index,
+                     owner == NULL ? TRACE_NO_THREAD : owner->info.index, ticks, err) < 0)
+        return -1;
+    return observer == NULL || observer->wait == NULL
+               ? 0
+               : observer->wait(observer->context, wait, thread->info.index, err);
+}
+
+static int take_wait(const struct stack_wait *wait, void *context, struct err *err)
+{
+    struct recorder *r = context;
+    int rc = take_one_wait(r, wait, err);
+    r->stacks.is_ours = rc < 0;
+    return rc;
 }
 
 /* Not in step with the program, and so that they take no more than they may. */

@@ -37,7 +37,9 @@ bool live_chooser_has_begun(struct live_chooser *c, bool *begins_anew)
         *begins_anew = is_new;
     }
     uint32_t n = now->n_samples - c->first_sample;
-    return n >= FIRST_SAMPLES || (n >= FEWER_SAMPLES && now->now_ns - c->sampled_since_ns >= FEWER_SAMPLES_AFTER_NS);
+    uint64_t since_ns = now->now_ns - c->sampled_since_ns;
+    return n >= FIRST_SAMPLES || (n >= FEWER_SAMPLES && since_ns >= FEWER_SAMPLES_AFTER_NS) ||
+           (now->n_waits >= FIRST_SAMPLES && since_ns >= WAITS_SUFFICE_AFTER_NS);
 }
 
 void live_chooser_begin(struct live_chooser *c)
@@ -62,12 +64,47 @@ static bool measures_nothing(const struct live_chooser *c)
 
 /* ---- candidates ---- */
 
+static bool is_named(const struct live_candidate *one, const struct method_name *names)
+{
+    return strcmp(one->name, names->method) == 0 && strcmp(one->class_name, names->class_name) == 0 &&
+           strcmp(one->descriptor, names->descriptor) == 0;
+}
+
+static int largest_first(const void *a, const void *b)
+{
+    const struct live_candidate *x = a, *y = b;
+    if (x->share != y->share)
+        return x->share < y->share ? 1 : -1;
+    int order = strcmp(x->class_name, y->class_name);
+    order = order != 0 ? order : strcmp(x->name, y->name);
+    return order != 0 ? order : strcmp(x->descriptor, y->descriptor);
+}
+
+size_t live_candidates_join(const struct candidate_list *cpu, const struct candidate_list *wall,
+                            struct live_candidate *found)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < cpu->n + wall->n; i++) {
+        const struct candidate *one = i < cpu->n ? &cpu->all[i] : &wall->all[i - cpu->n];
+        size_t known = i < cpu->n ? n : 0;
+        while (known < n && !is_named(&found[known], &one->names))
+            known++;
+        if (known == n)
+            found[n++] = (struct live_candidate){ .class_name = one->names.class_name,
+                                                  .name = one->names.method,
+                                                  .descriptor = one->names.descriptor };
+        found[known].share = one->share > found[known].share ? one->share : found[known].share;
+    }
+    qsort(found, n, sizeof *found, largest_first);
+    return n;
+}
+
 static const struct live_candidate *find_candidate(const struct live_choice *choice, const char *class_name,
                                                    const char *name, const char *descriptor)
 {
+    const struct method_name names = { class_name, name, descriptor };
     for (size_t i = 0; i < choice->n; i++)
-        if (strcmp(choice->all[i].name, name) == 0 && strcmp(choice->all[i].class_name, class_name) == 0 &&
-            strcmp(choice->all[i].descriptor, descriptor) == 0)
+        if (is_named(&choice->all[i], &names))
             return &choice->all[i];
     return NULL;
 }

@@ -10,11 +10,12 @@
 #include "core/recorder/recompilation_cost.h"
 #include "phases/live/live_budget.h"
 #include "phases/live/live_methods.h"
+#include "phases/samples/candidates.h"
 
 /* A method that samples found on the stack: internal form. */
 struct live_candidate {
     const char *class_name, *name, *descriptor;
-    double share;            /* of the samples' CPU time, callees included */
+    double share;            /* of the samples' CPU time, callees included; or if it is more, of that and waiting */
     uint32_t class_number;   /* of its class among those whose cost was asked for; others: no cost is known */
     double recompilation_ns; /* what the chooser found its class to cost the compilers; 0: not known */
 };
@@ -56,6 +57,13 @@ struct live_chooser {
     uint64_t sampled_since_ns; /* samples count since then; 0: not yet */
     uint32_t first_sample;     /* then */
 };
+
+/*
+ * The candidates of two lists, by CPU time and on the wall clock, each once, with the larger share; sorted for
+ * live_chooser_candidates.  'found' has room for both.  Returns how many.
+ */
+size_t live_candidates_join(const struct candidate_list *cpu, const struct candidate_list *wall,
+                            struct live_candidate *found);
 
 void live_chooser_free(struct live_chooser *c);
 

@@ -135,6 +135,11 @@ double live_account_call_ns(const struct live_account *figures, double ns_per_ti
     return figures->calls == 0 ? 0 : (double)figures->cpu_ticks * ns_per_tick / (double)figures->calls;
 }
 
+double live_account_wall_ns(const struct live_account *figures, double ns_per_tick)
+{
+    return figures->calls == 0 ? 0 : (double)figures->wall_ticks * ns_per_tick / (double)figures->calls;
+}
+
 const char *live_state_name(enum live_state state)
 {
     static const char *const names[] = { "armed", "disarmed", "tried", "removed" };

@@ -76,8 +76,9 @@ struct live_account live_method_net(const struct live_methods *methods, const st
 bool live_method_has_figures(const struct live_methods *methods, const struct live_method *method);
 bool live_methods_have_figures(const struct live_methods *methods);
 
-/* Mean CPU time of a call in ns; 0 when there was none. */
+/* Mean CPU time of a call in ns, and its wall time; 0 when there was none. */
 double live_account_call_ns(const struct live_account *figures, double ns_per_tick);
+double live_account_wall_ns(const struct live_account *figures, double ns_per_tick);
 
 static inline bool live_method_is_on(const struct live_method *method)
 {

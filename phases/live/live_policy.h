@@ -16,6 +16,12 @@
 #define FEWER_SAMPLES          20u
 #define FEWER_SAMPLES_AFTER_NS UINT64_C(1000000000)
 
+/* A program that waits most of the time gives few samples: after this time FIRST_SAMPLES of waits suffice. */
+#define WAITS_SUFFICE_AFTER_NS UINT64_C(5000000000)
+
+/* A wait that goes on for longer than this counts no more for the choice: it may be meant to (a timer, a watchdog). */
+#define WAIT_COUNTED_NS UINT64_C(1000000000)
+
 /* A started program is sampled for the first choice from this CPU time (ns) on: before, the JVM starts up. */
 #define STARTED_PROGRAM_NS UINT64_C(1000000000)
 
@@ -96,6 +102,9 @@
 
 /* Calls this many times shorter than the grain of the time so far are too short (POLICY.md). */
 #define TOO_SHORT_MARGIN 4.0
+
+/* A call whose wall time is so many times its CPU time waits: then its wall time must not be too short. */
+#define WAITING_CALL 10.0
 
 /* Fewer calls than this are not judged.  A trial ends after as many, or after TRIAL_MAX_S seconds. */
 #define JUDGED_CALLS_MIN 20u

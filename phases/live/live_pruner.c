@@ -164,7 +164,9 @@ static bool is_too_short(const struct live_pruner *p, const struct live_account 
 {
     double by_grain = p->budget->options->grain * program_ns(p) / TOO_SHORT_MARGIN;
     double by_probe = live_budget_call_ns(p->budget) / p->budget->options->budget;
-    double ns = call_ns(p, figures);
+    double ns = call_ns(p, figures), wall_ns = live_account_wall_ns(figures, now_of(p)->ns_per_tick);
+    if (wall_ns > WAITING_CALL * ns) /* what waits is as long as it waits */
+        ns = wall_ns;
     return figures->calls >= JUDGED_CALLS_MIN && (ns < by_grain || ns < by_probe);
 }
 

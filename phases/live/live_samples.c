@@ -1,6 +1,8 @@
 #include "phases/live/live_samples.h"
 
 #include "core/base/vec.h"
+#include "phases/live/live_policy.h"
+#include "phases/samples/wait_search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +21,9 @@
 #define SELDOM_BYTES      UINT32_MAX
 
 struct seen {
-    uint32_t candidate; /* CANDIDATES_NONE: not seen yet */
-    bool has_many_calls;
+    uint32_t candidate, wall; /* among each of these; CANDIDATES_NONE: not seen yet */
+    unsigned wait_kinds;      /* once it was seen in a wait: has_kinds */
+    bool has_kinds, has_many_calls;
     struct sampled_method method;
 };
 
@@ -38,14 +41,17 @@ struct loop {
 
 struct live_stack_thread {
     uint32_t n_samples, n_frames, n_loops, room;
-    uint64_t cpu_ns; /* that its samples stand for */
+    uint64_t cpu_ns;    /* that its samples stand for */
+    uint64_t waited_ns; /* of the wait that goes on: what has counted */
+    bool is_idle;       /* it is for work */
     struct loop loops[LOOPS];
     struct live_stack_frame *frames; /* owned: of the latest sample, outermost first */
 };
 
 struct live_samples {
-    struct candidates *candidates; /* owned */
-    struct seen *seen;             /* owned, by the sampler's number */
+    struct candidates *candidates, *wall; /* owned: of samples on a CPU; with waits */
+    uint32_t n_waits;
+    struct seen *seen; /* owned, by the sampler's number */
     uint32_t n_seen, seen_room;
     struct live_stack_thread **threads; /* owned, by number; NULL: not seen */
     uint32_t n_threads;
@@ -53,12 +59,17 @@ struct live_samples {
     uint32_t methods[STACK_FRAMES_MAX];               /* as candidates */
 };
 
+static int open_candidates(struct live_samples *samples, struct err *err)
+{
+    return candidates_open(&samples->candidates, err) < 0 ? -1 : candidates_open(&samples->wall, err);
+}
+
 int live_samples_open(struct live_samples **out, struct err *err)
 {
     struct live_samples *samples = *out = calloc(1, sizeof *samples);
     if (samples == NULL)
         return err_set(err, "out of memory");
-    return candidates_open(&samples->candidates, err);
+    return open_candidates(samples, err);
 }
 
 void live_samples_close(struct live_samples *samples)
@@ -73,16 +84,19 @@ void live_samples_close(struct live_samples *samples)
     free(samples->threads);
     free(samples->seen);
     candidates_close(samples->candidates);
+    candidates_close(samples->wall);
     free(samples);
 }
 
 int live_samples_begin(struct live_samples *samples, struct err *err)
 {
     candidates_close(samples->candidates);
-    samples->candidates = NULL;
+    candidates_close(samples->wall);
+    samples->candidates = samples->wall = NULL;
+    samples->n_waits = 0;
     for (uint32_t i = 0; i < samples->n_seen; i++)
-        samples->seen[i].candidate = CANDIDATES_NONE;
-    return candidates_open(&samples->candidates, err);
+        samples->seen[i].candidate = samples->seen[i].wall = CANDIDATES_NONE;
+    return open_candidates(samples, err);
 }
 
 /* ---- one stack ---- */
@@ -93,7 +107,9 @@ static int know_methods(struct live_samples *samples, const struct stack_sample 
     if (vec_reserve(samples->seen, samples->seen_room, sample->n_known) < 0)
         return err_set(err, "out of memory for %u methods", sample->n_known);
     for (; samples->n_seen < sample->n_known; samples->n_seen++)
-        samples->seen[samples->n_seen] = (struct seen){ CANDIDATES_NONE, false, sample->known[samples->n_seen] };
+        samples->seen[samples->n_seen] = (struct seen){ .candidate = CANDIDATES_NONE,
+                                                        .wall = CANDIDATES_NONE,
+                                                        .method = sample->known[samples->n_seen] };
     for (uint32_t i = 0; i < sample->n; i++)
         if (sample->methods[i] != SAMPLED_UNKNOWN)
             samples->seen[sample->methods[i]].method = sample->known[sample->methods[i]];
@@ -239,6 +255,88 @@ size_t live_samples_loops(const struct live_samples *samples, struct recorder_ph
     return n;
 }
 
+/* ---- the wall clock ---- */
+
+/* The stack's frames as methods of the wall clock's candidates: in 'methods'.  Returns 0, or -1 with *err set. */
+static int find_wall_methods(struct live_samples *samples, uint32_t n, struct err *err)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        struct seen *seen = &samples->seen[samples->frames[i].method];
+        if (seen->wall == CANDIDATES_NONE)
+            seen->wall = candidates_method(samples->wall, seen->method.names.class_name, seen->method.names.method,
+                                           seen->method.names.descriptor, err);
+        if (seen->wall == CANDIDATES_NONE)
+            return -1;
+        samples->methods[i] = seen->wall;
+    }
+    return 0;
+}
+
+/* Which calls are new ones is not told: samples and visits come in no order. */
+static int add_to_wall(struct live_samples *samples, struct sample_stack *stack, struct err *err)
+{
+    if (find_wall_methods(samples, stack->n_frames, err) < 0)
+        return -1;
+    stack->n_same = stack->n_frames;
+    return candidates_stack(samples->wall, stack, err);
+}
+
+/* Of the stack in 'frames'. */
+static bool waits_for_work(struct live_samples *samples, enum trace_cause cause, uint32_t n)
+{
+    struct wait_search search = { .is_idle = false };
+    if (!wait_may_be_idle(cause))
+        return false;
+    while (n-- > 0) {
+        struct seen *seen = &samples->seen[samples->frames[n].method];
+        if (!seen->has_kinds)
+            seen->wait_kinds = wait_method_kinds(&seen->method.names);
+        seen->has_kinds = true;
+        wait_search_see(&search, &seen->method.names, seen->wait_kinds);
+    }
+    return wait_search_end(&search).is_idle;
+}
+
+int live_samples_add_wait(struct live_samples *samples, const struct stack_wait *wait, uint32_t number, struct err *err)
+{
+    const struct stack_sample *sample = &wait->sample;
+    struct live_stack_thread *thread = thread_of(samples, number);
+    if (thread == NULL)
+        return err_set(err, "out of memory for threads");
+    if (!wait->is_same)
+        thread->waited_ns = 0;
+    bool is_over = wait->is_same && (thread->is_idle || thread->waited_ns >= WAIT_COUNTED_NS);
+    if (wait->cause == TRACE_CAUSE_ON_CPU || is_over)
+        return 0;
+    if (know_methods(samples, sample, err) < 0)
+        return -1;
+    uint32_t n = take_frames(samples, sample);
+    if (!wait->is_same || thread->waited_ns == 0)
+        thread->is_idle = waits_for_work(samples, wait->cause, n);
+    if (thread->is_idle)
+        return 0;
+    uint64_t left_ns = WAIT_COUNTED_NS - thread->waited_ns;
+    struct sample_stack stack = { .thread = number,
+                                  .cpu_ns = sample->weight < left_ns ? sample->weight : left_ns,
+                                  .is_cut = sample->end != STACK_WHOLE && sample->end != STACK_NO_JAVA,
+                                  .is_waiting = true,
+                                  .n_frames = n,
+                                  .methods = samples->methods };
+    thread->waited_ns += stack.cpu_ns;
+    samples->n_waits++;
+    return add_to_wall(samples, &stack, err);
+}
+
+uint32_t live_samples_n_waits(const struct live_samples *samples)
+{
+    return samples->n_waits;
+}
+
+struct candidates *live_samples_wall(struct live_samples *samples)
+{
+    return samples->wall;
+}
+
 /* ---- the whole ---- */
 
 int live_samples_add(struct live_samples *samples, const struct stack_sample *sample, uint32_t number, struct err *err)
@@ -270,7 +368,7 @@ int live_samples_add(struct live_samples *samples, const struct stack_sample *sa
     }
     if (!remember(thread, samples->frames, is_cut ? 0 : n))
         return err_set(err, "out of memory for a stack");
-    return candidates_stack(samples->candidates, &stack, err);
+    return candidates_stack(samples->candidates, &stack, err) < 0 ? -1 : add_to_wall(samples, &stack, err);
 }
 
 /*
@@ -321,9 +419,15 @@ static uint32_t flags_of(const struct sampled_method *method, const struct agent
 struct candidates *live_samples_candidates(struct live_samples *samples, const struct agent_config *rules,
                                            uint64_t cpu_ns)
 {
-    for (uint32_t i = 0; i < samples->n_seen; i++)
-        if (samples->seen[i].candidate != CANDIDATES_NONE)
-            candidates_describe(samples->candidates, samples->seen[i].candidate, samples->seen[i].method.code.n_bytes,
-                                flags_of(&samples->seen[i].method, rules, cpu_ns));
+    for (uint32_t i = 0; i < samples->n_seen; i++) {
+        const struct seen *seen = &samples->seen[i];
+        if (seen->candidate == CANDIDATES_NONE && seen->wall == CANDIDATES_NONE)
+            continue;
+        uint32_t n_bytes = seen->method.code.n_bytes, flags = flags_of(&seen->method, rules, cpu_ns);
+        if (seen->candidate != CANDIDATES_NONE)
+            candidates_describe(samples->candidates, seen->candidate, n_bytes, flags);
+        if (seen->wall != CANDIDATES_NONE)
+            candidates_describe(samples->wall, seen->wall, n_bytes, flags);
+    }
     return samples->candidates;
 }

@@ -25,6 +25,19 @@ int live_samples_begin(struct live_samples *samples, struct err *err);
 int live_samples_add(struct live_samples *samples, const struct stack_sample *sample, uint32_t thread, struct err *err);
 
 /*
+ * Take up what a visit found of a thread of the application that waits.  Who waits for work counts nothing, and what
+ * goes on for long counts as WAIT_COUNTED_NS.  Returns 0, or -1 with *err set.
+ */
+int live_samples_add_wait(struct live_samples *samples, const struct stack_wait *wait, uint32_t thread,
+                          struct err *err);
+
+/* How many waits counted so far. */
+uint32_t live_samples_n_waits(const struct live_samples *samples);
+
+/* The same samples with waits, on the wall clock; described by live_samples_candidates; borrowed. */
+struct candidates *live_samples_wall(struct live_samples *samples);
+
+/*
  * The candidates with what is known of their methods now; borrowed.
  *
  * wanted  the rules of what may get probes

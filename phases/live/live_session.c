@@ -70,6 +70,16 @@ static int hear_stack(void *context, const struct stack_sample *sample, uint32_t
     return live_samples_add(session->samples, sample, thread, err);
 }
 
+static int hear_wait(void *context, const struct stack_wait *wait, uint32_t thread, struct err *err)
+{
+    struct live_session *session = context;
+    if (vm_part_of(wait->sample.thread_name) != VM_PART_APPLICATION)
+        return 0;
+    if (session->samples == NULL && live_samples_open(&session->samples, err) < 0)
+        return -1;
+    return live_samples_add_wait(session->samples, wait, thread, err);
+}
+
 #define LOOPS_MAX 64
 
 /* Numbers for their classes, of which there are names in the order of these.  Returns how many. */
@@ -104,15 +114,17 @@ static int give_candidates(struct live_session *session, struct live_candidate *
 static int tell_short(struct live_session *session, struct err *err)
 {
     const struct live_method *methods = session->live->methods.all;
+    struct candidates *all[] = { session->candidates, live_samples_wall(session->samples) };
     for (size_t i = 0; i < session->live->methods.n; i++)
-        if (methods[i].why == LIVE_TOO_SHORT && candidates_too_short(session->candidates, methods[i].class_name,
-                                                                     methods[i].name, methods[i].descriptor, err) < 0)
-            return -1;
+        for (size_t k = 0; methods[i].why == LIVE_TOO_SHORT && k < sizeof all / sizeof *all; k++)
+            if (candidates_too_short(all[k], methods[i].class_name, methods[i].name, methods[i].descriptor, err) < 0)
+                return -1;
     return 0;
 }
 
-/* What is worth probes?  No sample at all is no error: the program may be idle. */
-static int list_candidates(struct live_session *session, struct candidate_list *list, struct err *err)
+/* What is worth probes, by CPU time and on the wall clock?  No sample at all is no error: the program may be idle. */
+static int list_candidates(struct live_session *session, struct candidate_list *list, struct candidate_list *wall,
+                           struct err *err)
 {
     struct candidates_criteria criteria = CANDIDATES_CRITERIA;
     struct err ignored; /* the program did nothing */
@@ -126,24 +138,22 @@ static int list_candidates(struct live_session *session, struct candidate_list *
     if (tell_short(session, err) < 0)
         return -1;
     candidates_choose(session->candidates, &criteria, &session->arena, list, &ignored);
+    candidates_choose(live_samples_wall(session->samples), &criteria, &session->arena, wall, &ignored);
     return 0;
 }
 
 /* What it costs to compile classes again is known now. */
 static int choose(struct live_session *session, struct err *err)
 {
-    struct candidate_list list = { 0 };
+    struct candidate_list list = { 0 }, wall = { 0 };
     struct live_candidate *found = NULL;
     size_t n = 0;
-    if (list_candidates(session, &list, err) < 0)
+    if (list_candidates(session, &list, &wall, err) < 0)
         return -1;
-    if (list.n > 0)
-        found = arena_alloc(&session->arena, (list.n + 1) * sizeof *found);
-    for (; found != NULL && n < list.n; n++)
-        found[n] = (struct live_candidate){ .class_name = list.all[n].names.class_name,
-                                            .name = list.all[n].names.method,
-                                            .descriptor = list.all[n].names.descriptor,
-                                            .share = list.all[n].share };
+    if (list.n + wall.n > 0) {
+        found = arena_alloc(&session->arena, (list.n + wall.n) * sizeof *found);
+        n = found == NULL ? 0 : live_candidates_join(&list, &wall, found);
+    }
     int rc = give_candidates(session, found, n, err);
     arena_free(&session->arena);
     return rc;
@@ -278,6 +288,7 @@ static int on_round(void *context, struct recorder_link *link, const struct reco
                                                        status->ip_samples_cpu_ns),
                                .rewriting_ns = session->rewriting_ms * 1e6,
                                .n_samples = session->n_samples,
+                               .n_waits = session->samples == NULL ? 0 : live_samples_n_waits(session->samples),
                                .start_ns = status->start_ns,
                                .is_changing = status->busy };
     if (live_round(session->live, &now, &orders, err) < 0 || give(session, link, &orders, err) < 0 ||
@@ -367,6 +378,7 @@ void live_session_init(struct live_session *session, const struct live_options *
                                                     .records = hear_records,
                                                     .kernel = hear_kernel,
                                                     .stack = hear_stack,
+                                                    .wait = hear_wait,
                                                     .answer = hear_answer,
                                                     .round = on_round,
                                                     .finish = on_finish };

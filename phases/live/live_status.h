@@ -49,6 +49,7 @@ struct live_status {
     double sampling_ns;  /* what stack and IP samples have cost the target so far */
     double rewriting_ns; /* likewise batches: CPU time, the stops included */
     uint32_t n_samples;  /* of stacks, so far */
+    uint32_t n_waits;    /* visits to threads that wait for something else than work, so far */
     uint64_t start_ns;   /* monotonic: of the recording and of sampling */
     bool is_changing;    /* a batch is under way, or what classes cost is being found out */
 };

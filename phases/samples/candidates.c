@@ -165,7 +165,7 @@ int candidates_stack(struct candidates *c, const struct sample_stack *stack, str
         count(c, methods[i], stack->cpu_ns, !stack->is_cut && i >= stack->n_same, is_within);
         is_within = is_within || c->methods[methods[i]].is_too_short;
     }
-    if (stack->n_frames > 0)
+    if (stack->n_frames > 0 && !stack->is_waiting)
         c->methods[methods[stack->n_frames - 1]].self_ns += stack->cpu_ns;
     return 0;
 }

@@ -23,7 +23,7 @@ enum sample_method_flag {
 };
 
 /*
- * One thread's stack at a moment when the thread had a CPU.
+ * One thread's stack at a moment when the thread had a CPU, or waited: weights are of one clock.
  *
  * same   the outermost frames that may be the same calls as in this thread's sample before: all of them and their
  *        call sites are as they were.  The frames within are certainly other calls.
@@ -32,6 +32,7 @@ struct sample_stack {
     uint32_t thread;
     uint64_t cpu_ns; /* the sample's weight */
     bool is_cut;     /* there are more frames outside of these */
+    bool is_waiting; /* the innermost frame's own code takes none of it */
     uint32_t n_frames, n_same;
     const uint32_t *methods; /* outermost first; borrowed */
 };

@@ -39,7 +39,7 @@ static void take(uint32_t thread, uint64_t cpu_ns, const char *frames, uint32_t 
     uint32_t methods[64], n = 0;
     for (; frames[n] != '\0' && frames[n] != '~'; n++)
         methods[n] = numbers[frames[n] - '0'];
-    const struct sample_stack stack = { thread, cpu_ns, frames[n] == '~', n, n_same, methods };
+    const struct sample_stack stack = { thread, cpu_ns, frames[n] == '~', false, n, n_same, methods };
     if (candidates_stack(all, &stack, &err) < 0)
         printf("Bail out! %s\n", err.text);
 }
@@ -296,7 +296,7 @@ static void test_recall(void)
             while (inner + 1 < N && at >= shares[inner])
                 at -= shares[inner++];
             const uint32_t stack[2] = { numbers[N], numbers[inner] };
-            const struct sample_stack sample = { 0, (uint64_t)(MS * (0.5 + chance())), false, 2, 1, stack };
+            const struct sample_stack sample = { 0, (uint64_t)(MS * (0.5 + chance())), false, false, 2, 1, stack };
             if (candidates_stack(all, &sample, &err) < 0)
                 printf("Bail out! %s\n", err.text);
         }
