@@ -4,6 +4,7 @@
 #ifndef REPORT_WAIT_SITES_H
 #define REPORT_WAIT_SITES_H
 
+#include "core/trace/trace.h"
 #include "phases/samples/wait_search.h"
 #include "report/folding.h"
 

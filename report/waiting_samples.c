@@ -32,7 +32,7 @@ static bool is_wait(const struct making_waiting *m, const struct trace_wait *wai
 static bool is_idle(const struct making_waiting *m, const struct trace_wait *wait)
 {
     uint8_t *kind = &m->kinds[wait->context];
-    if (!wait_may_be_idle(wait->cause))
+    if (!trace_cause_may_be_idle(wait->cause))
         return false;
     if (*kind == SITE_UNKNOWN)
         *kind = wait_site_of(m->reader, m->libraries, wait->context).is_idle ? SITE_IDLE : SITE_WORKS;

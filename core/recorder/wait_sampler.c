@@ -145,7 +145,7 @@ static bool has_moved(const struct waiting_thread *thread)
 }
 
 /* NULL: it is not known, or has ended. */
-static struct waiting_thread *find(const struct wait_sampler *waits, int32_t tid)
+static struct waiting_thread *find_thread(const struct wait_sampler *waits, int32_t tid)
 {
     const uint32_t *known = hash_find(&waits->by_tid, (uint32_t)tid);
     return known == NULL || waits->threads[*known].tid != tid ? NULL : &waits->threads[*known];
@@ -153,7 +153,7 @@ static struct waiting_thread *find(const struct wait_sampler *waits, int32_t tid
 
 bool wait_sampler_read_rest(struct wait_sampler *waits, struct thread_wait *wait)
 {
-    const struct waiting_thread *thread = find(waits, wait->tid);
+    const struct waiting_thread *thread = find_thread(waits, wait->tid);
     size_t n = wait->state.n_bytes;
     if (thread == NULL || n >= waits->stack_bytes)
         return false;
@@ -259,7 +259,7 @@ static struct waiting_thread *place(struct wait_sampler *waits)
 
 int wait_sampler_add(struct wait_sampler *waits, int32_t tid)
 {
-    struct waiting_thread *thread = find(waits, tid);
+    struct waiting_thread *thread = find_thread(waits, tid);
     if (thread != NULL && thread->schedstat >= 0)
         return 0;
     if (thread == NULL)
@@ -276,7 +276,7 @@ int wait_sampler_add(struct wait_sampler *waits, int32_t tid)
 
 int wait_sampler_meet(struct wait_sampler *waits, int32_t tid)
 {
-    return find(waits, tid) != NULL ? 0 : wait_sampler_add(waits, tid);
+    return find_thread(waits, tid) != NULL ? 0 : wait_sampler_add(waits, tid);
 }
 
 static int add_all(struct wait_sampler *waits, struct err *err)

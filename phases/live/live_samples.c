@@ -285,7 +285,7 @@ static int add_to_wall(struct live_samples *samples, struct sample_stack *stack,
 static bool waits_for_work(struct live_samples *samples, enum trace_cause cause, uint32_t n)
 {
     struct wait_search search = { .is_idle = false };
-    if (!wait_may_be_idle(cause))
+    if (!trace_cause_may_be_idle(cause))
         return false;
     while (n-- > 0) {
         struct seen *seen = &samples->seen[samples->frames[n].method];

@@ -6,7 +6,6 @@
 #define PHASES_SAMPLES_WAIT_SEARCH_H
 
 #include "core/base/method_name.h"
-#include "core/trace/trace.h"
 
 #include <stdbool.h>
 
@@ -39,12 +38,5 @@ void wait_search_see(struct wait_search *search, const struct method_name *metho
 
 /* Behind the outermost one. */
 struct wait_site wait_search_end(const struct wait_search *search);
-
-/* Nobody waits for work by what stops a thread that has some. */
-static inline bool wait_may_be_idle(enum trace_cause cause)
-{
-    return cause != TRACE_CAUSE_MONITOR && cause != TRACE_CAUSE_LOCK && cause != TRACE_CAUSE_PAGE &&
-           cause != TRACE_CAUSE_JVM;
-}
 
 #endif

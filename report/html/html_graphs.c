@@ -229,7 +229,7 @@ static bool is_counted(const struct html_page *page, const struct trace_wait *wa
     bool is_lock = wait->cause == TRACE_CAUSE_MONITOR || wait->cause == TRACE_CAUSE_LOCK;
     return wait->weight_ns > 0 && wait->cause != TRACE_CAUSE_ON_CPU && (is_lock || !locks_only) &&
            (thread == NULL || vm_part_of(thread->comm) == VM_PART_APPLICATION) &&
-           !(wait_may_be_idle(wait->cause) && wait_site_of(reader, page->libraries, wait->context).is_idle);
+           !(trace_cause_may_be_idle(wait->cause) && wait_site_of(reader, page->libraries, wait->context).is_idle);
 }
 
 /* What is waited for stands below the stack; of locks, above all stacks. */

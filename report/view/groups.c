@@ -309,7 +309,7 @@ static int add_waits(struct groups_making *making)
             continue;
         if (has_site && sites[wait->context] == UNKNOWN)
             sites[wait->context] = wait_site_of(reader, pass->options.libraries, wait->context).is_idle ? IDLE : WORKS;
-        bool is_idle = has_site && sites[wait->context] == IDLE && wait_may_be_idle(wait->cause);
+        bool is_idle = has_site && sites[wait->context] == IDLE && trace_cause_may_be_idle(wait->cause);
         double ns = (double)wait->weight_ns;
         const struct group_sums sums = { .waited_ns = is_idle ? 0 : ns, .idle_ns = is_idle ? ns : 0 };
         add_to_rows(making, wait->thread, wait->context, &sums, wait->cause);

@@ -146,7 +146,7 @@ static uint32_t row_of(struct waits_reading *reading, const struct trace_wait *w
     const char *lock_class = is_of_object(wait->cause) ? wait->lock_class : "";
     if (site == NULL)
         return UINT32_MAX;
-    bool is_idle = site->is_idle && wait_may_be_idle(wait->cause);
+    bool is_idle = site->is_idle && trace_cause_may_be_idle(wait->cause);
     uint64_t key = mix(mix(HASH_START, wait->cause), is_idle);
     key = mix_text(mix_method(mix_method(key, &site->where), &site->called), lock_class);
     struct hash_slot *slot = hash_put(&reading->by_key, key);
