@@ -132,6 +132,15 @@ static void dump_method(void *context, const struct trace_method *method)
     fprintf(dump->out, ", %" PRIu32 " bytes%s\n", method->code_bytes, method->has_loop ? ", loop" : "");
 }
 
+/* "value   9 of 7 /orders" */
+static void dump_value(void *context, const struct trace_value *value)
+{
+    const struct dump *dump = context;
+    fprintf(dump->out, "value   %" PRIu32 " of %" PRIu32 " ", value->id, value->method);
+    put_text(dump->out, trace_value_text(value));
+    fputc('\n', dump->out);
+}
+
 static void put_time(const struct dump *dump, uint64_t ticks)
 {
     uint64_t start = trace_start_ticks(dump->reader);
@@ -162,6 +171,8 @@ static void put_subject(const struct dump *dump, const struct trace_event *event
         put_method(dump->out, method);
     else
         fprintf(dump->out, "method %" PRIu32, event->method);
+    if (event->value != 0)
+        fprintf(dump->out, "  value %" PRIu32, event->value);
 }
 
 static void put_counters(const struct dump *dump, const uint64_t *values)
@@ -366,11 +377,11 @@ static void put_totals(const struct dump *dump)
 int dump_trace(FILE *out, struct trace_reader *reader, bool with_events, double ns_per_tick, struct err *err)
 {
     struct dump dump = { .out = out, .reader = reader, .with_events = with_events, .ns_per_tick = ns_per_tick };
-    const struct trace_listener listener = {
-        &dump,        dump_info,   dump_clock,    dump_counter,    dump_thread,     dump_charge,
-        dump_method,  dump_jit,    dump_location, dump_collection, dump_miss,       dump_sampled_method,
-        dump_context, dump_sample, dump_wait,     dump_allocation, dump_heap_event, NULL
-    };
+    const struct trace_listener listener = { &dump,           dump_info,       dump_clock,  dump_counter,
+                                             dump_thread,     dump_charge,     dump_method, dump_jit,
+                                             dump_location,   dump_collection, dump_miss,   dump_sampled_method,
+                                             dump_context,    dump_sample,     dump_wait,   dump_allocation,
+                                             dump_heap_event, dump_value,      NULL };
     static const struct trace_listener nobody;
     struct trace_event event;
     int rc;

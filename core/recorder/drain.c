@@ -1,6 +1,7 @@
 #include "core/recorder/drain.h"
 
 #include "core/base/text.h"
+#include "core/base/vec.h"
 #include "core/jvm/process.h"
 
 #include <stdio.h>
@@ -31,6 +32,7 @@ void drain_free(struct drain *drain)
     free(drain->words);
     free(drain->methods);
     free(drain->tickets);
+    free(drain->value_methods);
     memset(drain, 0, sizeof *drain);
 }
 
@@ -130,8 +132,27 @@ static int write_method(const struct drain *drain, struct trace_writer *writer, 
     return rc;
 }
 
+static int write_value(struct drain *drain, struct trace_writer *writer, const struct protocol_value *value,
+                       struct err *err)
+{
+    struct arena arena = { NULL, 0 };
+    const struct trace_value out = { value->id, value->method, (enum value_kind)value->kind,
+                                     copy(&arena, value->text) };
+    int rc = err_set(err, "out of memory");
+    if (value->id > RING_METHOD_MAX || value->method > RING_METHOD_MAX)
+        rc = err_set(err, "the agent's method log is damaged");
+    else if (out.text != NULL &&
+             vec_reserve_zeroed(drain->value_methods, drain->n_values, (size_t)value->id + 1) == 0) {
+        drain->value_methods[value->id] = value->method + 1;
+        drain->n_told_values++;
+        rc = trace_write_value(writer, &out, err);
+    }
+    arena_free(&arena);
+    return rc;
+}
+
 /* Write the whole entries of a piece.  Returns the bytes used, or -1 with *err set. */
-static int64_t write_methods(const struct drain *drain, const uint8_t *piece, size_t n, struct trace_writer *writer,
+static int64_t write_methods(struct drain *drain, const uint8_t *piece, size_t n, struct trace_writer *writer,
                              struct err *err)
 {
     struct cursor c = cursor_over(piece, n);
@@ -145,9 +166,12 @@ static int64_t write_methods(const struct drain *drain, const uint8_t *piece, si
             return start - piece;
         struct cursor inner = cursor_over(entry, length);
         struct protocol_method method;
-        if (protocol_get_method(&inner, &method) < 0)
+        struct protocol_value value;
+        int kind = protocol_get_entry(&inner, &method, &value);
+        if (kind < 0)
             return err_set(err, "the agent's method log is damaged");
-        if (write_method(drain, writer, &method, err) < 0)
+        if (kind == PROTOCOL_METHOD ? write_method(drain, writer, &method, err) < 0
+                                    : write_value(drain, writer, &value, err) < 0)
             return -1;
     }
 }
@@ -233,12 +257,25 @@ static void release(struct drain *drain, struct ring *ring, struct drain_ring *m
     atomic_store_explicit(&ring->state, RING_FREE, memory_order_release);
 }
 
+/* Whoever counts calls counts a method's together. */
+static void name_methods(const struct drain *drain, size_t n_words)
+{
+    size_t record_words = 1 + (size_t)drain->session->n_counters;
+    for (size_t i = 0; drain->n_values > 0 && i < n_words; i += record_words) {
+        uint64_t word = drain->words[i];
+        uint32_t id = ring_word_method(word);
+        if (ring_word_kind(word) <= RING_OPEN && id < drain->n_values && drain->value_methods[id] != 0)
+            drain->words[i] = ring_word(ring_word_kind(word), drain->value_methods[id] - 1, word);
+    }
+}
+
 static int tell_records(const struct drain *drain, uint32_t thread, size_t n_words, uint64_t now, struct err *err)
 {
     const struct recorder_observer *observer = drain->observer;
-    return observer == NULL || observer->records == NULL
-               ? 0
-               : observer->records(observer->context, thread, drain->words, n_words, now, err);
+    if (observer == NULL || observer->records == NULL)
+        return 0;
+    name_methods(drain, n_words);
+    return observer->records(observer->context, thread, drain->words, n_words, now, err);
 }
 
 /* Write what a ring has and need not wait.  Returns 1 when there was something, 0 when not, or -1 with *err set. */

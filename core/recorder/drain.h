@@ -32,6 +32,9 @@ struct drain {
     uint64_t *words;                          /* owned: a copy of one ring's words, in one piece */
     uint8_t *methods;                         /* owned: a piece of the method log */
     uint64_t *tickets;                        /* owned: a bit for each with which a virtual thread has left */
+    uint32_t *value_methods;                  /* owned, by the id of a value: 1 more than its method; 0: it is none */
+    uint32_t n_values;                        /* ids are below this */
+    uint32_t n_told_values;                   /* so far */
     uint64_t methods_at;                      /* bytes of the method log that were read */
     uint32_t n_seen;                          /* rings looked at in this round */
     uint64_t n_damaged;                       /* rings whose head made no sense: the target was overwritten there */

@@ -180,7 +180,7 @@ static int resynchronise(struct chunk_source *source, struct err *err)
 static bool is_in_outline(enum chunk_type type)
 {
     return type == CHUNK_INFO || type == CHUNK_CLOCK || type == CHUNK_COUNTERS || type == CHUNK_THREADS ||
-           type == CHUNK_METHODS || type == CHUNK_CPU_TIMES || type == CHUNK_END;
+           type == CHUNK_METHODS || type == CHUNK_VALUES || type == CHUNK_CPU_TIMES || type == CHUNK_END;
 }
 
 /* Returns whether it could be: a pipe is read through. */

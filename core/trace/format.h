@@ -21,8 +21,8 @@
 #define FORMAT_MAJOR      2 /* a reader refuses a later one; 1 was the same but for groups of counters and READINGS */
 /* Additions that an older reader may ignore: 1: LOCATIONS, IP_SAMPLES; 2: CPU_TIMES, COLLECTIONS; 3: MISSES; 4:
  * ACCESSES; 5: HEAP; 6: STACKS; 7: CONTEXTS, SAMPLES (and no STACKS any more); 8: WAITS;
- * 9: ALLOCATIONS; 10: HEAP_EVENTS. */
-#define FORMAT_MINOR 10
+ * 9: ALLOCATIONS; 10: HEAP_EVENTS; 11: VALUES. */
+#define FORMAT_MINOR 11
 
 #define CHUNK_MAGIC        UINT32_C(0x6b6863d7) /* d7 'c' 'h' 'k' */
 #define CHUNK_HEADER_BYTES 24
@@ -54,6 +54,7 @@ enum chunk_type {
     CHUNK_SAMPLES = 21,
     CHUNK_WAITS = 22,
     CHUNK_ALLOCATIONS = 23,
+    CHUNK_VALUES = 24,
     CHUNK_HEAP_EVENTS = 25
 };
 

@@ -338,6 +338,7 @@ static enum tables_result take_chunk(struct trace_reader *reader)
     case CHUNK_WAITS:
     case CHUNK_ALLOCATIONS:
     case CHUNK_HEAP_EVENTS:
+    case CHUNK_VALUES:
         return tables_take(&reader->tables, &reader->chunk);
     case CHUNK_KERNEL:
     case CHUNK_RECORDS:
@@ -393,11 +394,25 @@ static inline void tell_ip_sample(const struct trace_reader *reader, const struc
         listener->ip_sample(listener->context, event);
 }
 
+/* A record that names a value is of the method that has it. */
+static void set_value(const struct trace_reader *reader, struct trace_event *event)
+{
+    const struct trace_value *value =
+        event->kind > TRACE_OPEN ? NULL : table_get(&reader->tables.values, event->method);
+    if (value == NULL || value->text == NULL)
+        return;
+    event->value = value->id;
+    event->method = value->method;
+}
+
 int trace_next(struct trace_reader *reader, struct trace_event *event, struct err *err)
 {
     for (;;) {
         if (LIKELY(reader->at != reader->end)) {
             if (LIKELY(get_event(reader, event))) {
+                event->value = 0;
+                if (UNLIKELY(reader->tables.values.n > 0))
+                    set_value(reader, event);
                 tell_ip_sample(reader, event);
                 return 1;
             }
@@ -475,6 +490,12 @@ const struct trace_method *trace_method(const struct trace_reader *reader, uint3
     return method != NULL && method->source != NULL ? method : NULL;
 }
 
+const struct trace_value *trace_value(const struct trace_reader *reader, uint32_t id)
+{
+    const struct trace_value *value = table_get(&reader->tables.values, id);
+    return value != NULL && value->text != NULL ? value : NULL;
+}
+
 const struct trace_thread *trace_thread(const struct trace_reader *reader, uint32_t index)
 {
     const struct trace_thread *thread = table_get(&reader->tables.threads, index);
@@ -526,6 +547,11 @@ uint32_t trace_n_threads(const struct trace_reader *reader)
 uint32_t trace_n_methods(const struct trace_reader *reader)
 {
     return reader->tables.methods.n;
+}
+
+uint32_t trace_n_values(const struct trace_reader *reader)
+{
+    return reader->tables.values.n;
 }
 
 size_t trace_n_counters(const struct trace_reader *reader)

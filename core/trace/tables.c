@@ -37,7 +37,8 @@ int tables_init(struct tables *tables)
     tables->info.arena = &tables->arena;
     tables->methods.pages = calloc(N_PAGES, sizeof *tables->methods.pages);
     tables->threads.pages = calloc(N_PAGES, sizeof *tables->threads.pages);
-    return tables->methods.pages == NULL || tables->threads.pages == NULL ? -1 : 0;
+    tables->values.pages = calloc(N_PAGES, sizeof *tables->values.pages);
+    return tables->methods.pages == NULL || tables->threads.pages == NULL || tables->values.pages == NULL ? -1 : 0;
 }
 
 void tables_free(struct tables *tables)
@@ -47,6 +48,7 @@ void tables_free(struct tables *tables)
     free(tables->info_values);
     free(tables->methods.pages);
     free(tables->threads.pages);
+    free(tables->values.pages);
     free(tables->collections);
     sample_tables_free(&tables->samples);
     wait_tables_free(&tables->waits);
@@ -201,6 +203,34 @@ static enum tables_result take_method(struct tables *tables, struct cursor *c, c
     return TABLES_OK;
 }
 
+static enum tables_result take_value(struct tables *tables, struct cursor *c)
+{
+    enum tables_result result = TABLES_OK;
+    uint64_t id = cursor_number(c), method = cursor_number(c), kind = cursor_number(c);
+    if (c->bad || id == 0 || id > RING_METHOD_MAX || method > RING_METHOD_MAX || kind >= VALUE_KINDS)
+        return TABLES_DAMAGED;
+    struct trace_value *slot = table_make(tables, &tables->values, (uint32_t)id, sizeof *slot);
+    if (slot == NULL)
+        return TABLES_NO_MEMORY;
+    const char *text = tables_text(tables, c, slot->text, &result);
+    if (text == NULL)
+        return result;
+    *slot = (struct trace_value){ (uint32_t)id, (uint32_t)method, (enum value_kind)kind, text };
+    table_name(&tables->methods, slot->method);
+    if (tables->listener.value != NULL)
+        tables->listener.value(tables->listener.context, slot);
+    return TABLES_OK;
+}
+
+const char *trace_value_text(const struct trace_value *value)
+{
+    static const char *const names[] = { [VALUE_NULL] = "null",
+                                         [VALUE_OTHER] = "(other)",
+                                         [VALUE_EXCEPTION] = "(exception)",
+                                         [VALUE_NO_METHOD] = "(no such method)" };
+    return value->kind == VALUE_TEXT ? value->text : names[value->kind];
+}
+
 static enum tables_result take_jit(struct tables *tables, struct cursor *c)
 {
     if (jit_events_get(c, &tables->jit) <= 0)
@@ -264,6 +294,8 @@ static enum tables_result take_entry(struct tables *tables, enum chunk_type type
         return take_thread(tables, c);
     case CHUNK_METHODS:
         return take_method(tables, c, before);
+    case CHUNK_VALUES:
+        return take_value(tables, c);
     case CHUNK_JIT:
         return take_jit(tables, c);
     case CHUNK_LOCATIONS:

@@ -42,7 +42,7 @@ struct tables {
     struct trace_counter counters[TRACE_COUNTERS_MAX];
     size_t n_counters, n_recorded;
     bool have_counters;
-    struct trace_table methods, threads;
+    struct trace_table methods, threads, values;
     struct trace_collection *collections; /* owned; the texts are the arena's */
     size_t n_collections, n_collections_room;
     struct sample_tables samples;
@@ -61,7 +61,7 @@ void tables_free(struct tables *tables);
 enum tables_result { TABLES_OK, TABLES_DAMAGED, TABLES_NO_MEMORY };
 
 /* Take up an INFO, CLOCK, COUNTERS, THREADS, METHODS, JIT, LOCATIONS, CPU_TIMES, COLLECTIONS, MISSES, STACKS, CONTEXTS,
- * SAMPLES, WAITS, ALLOCATIONS or HEAP_EVENTS chunk. */
+ * SAMPLES, WAITS, ALLOCATIONS, HEAP_EVENTS or VALUES chunk. */
 enum tables_result tables_take(struct tables *tables, const struct chunk *chunk);
 
 /* All entries of a STACKS, CONTEXTS, SAMPLES, ALLOCATIONS or HEAP_EVENTS chunk. */

@@ -15,6 +15,7 @@
 #include "core/base/method_name.h"
 #include "core/wire/code_log.h"
 #include "core/wire/jit_events.h"
+#include "core/wire/protocol.h"
 #include "core/trace/misses.h"
 #include "core/trace/locations.h"
 
@@ -64,6 +65,7 @@ enum trace_kind {
 struct trace_event {
     enum trace_kind kind;
     uint32_t thread, method;
+    uint32_t value; /* of ENTER to OPEN: a trace_value's id, which tells the method's calls apart; 0: not known */
     uint64_t ticks;
     uint64_t count;
     const uint64_t *counters; /* cumulative values or TRACE_NOT_COUNTED; the reader's, until the next call */
@@ -77,6 +79,17 @@ struct trace_method {
     uint32_t code_bytes; /* of bytecode, before rewriting */
     bool has_loop;       /* a backward branch */
 };
+
+/* What tells calls of a method apart: the value of an argument, or of what a method of the argument returned. */
+struct trace_value {
+    uint32_t id;          /* as a method's, of which it is none */
+    uint32_t method;      /* whose calls */
+    enum value_kind kind; /* core/wire/protocol.h */
+    const char *text;     /* of VALUE_TEXT; else "" */
+};
+
+/* "/orders", "null", "(other)", "(exception)", "(no such method)". */
+const char *trace_value_text(const struct trace_value *value);
 
 /*
  * What the kernel says that a thread took of CPUs, and what its run slices take that the kernel's events tell, both
@@ -278,6 +291,9 @@ void trace_write_plain_records(struct trace_writer *writer);
 
 int trace_write_method(struct trace_writer *writer, const struct trace_method *method, struct err *err);
 
+/* Records may name a value in place of its method from now on. */
+int trace_write_value(struct trace_writer *writer, const struct trace_value *value, struct err *err);
+
 /* A thread, or what has become known of it since: the last entry of an index counts. */
 int trace_write_thread(struct trace_writer *writer, const struct trace_thread *thread, struct err *err);
 
@@ -382,6 +398,7 @@ struct trace_listener {
     void (*wait)(void *context, const struct trace_wait *wait);
     void (*allocation)(void *context, const struct trace_allocation *allocation);
     void (*heap_event)(void *context, const struct trace_heap_event *event);
+    void (*value)(void *context, const struct trace_value *value);
     void (*ip_sample)(void *context, const struct trace_event *event); /* an IP sample, which trace_next returns, too */
 };
 
@@ -390,6 +407,7 @@ void trace_listen(struct trace_reader *reader, const struct trace_listener *list
 /* What is known so far; strings live until trace_close.  NULL when there is no such thing (yet). */
 const char *trace_info(const struct trace_reader *reader, const char *key);
 const struct trace_method *trace_method(const struct trace_reader *reader, uint32_t id);
+const struct trace_value *trace_value(const struct trace_reader *reader, uint32_t id);
 const struct trace_thread *trace_thread(const struct trace_reader *reader, uint32_t index);
 const struct trace_counter *trace_counter(const struct trace_reader *reader, size_t i);
 const struct trace_collection *trace_collection(const struct trace_reader *reader, size_t i);
@@ -400,6 +418,7 @@ const struct trace_sampled_method *trace_sampled_method(const struct trace_reade
 uint32_t trace_n_sampled_methods(const struct trace_reader *reader);
 uint32_t trace_n_threads(const struct trace_reader *reader);         /* indexes are below this */
 uint32_t trace_n_methods(const struct trace_reader *reader);         /* ids are below this */
+uint32_t trace_n_values(const struct trace_reader *reader);          /* 0: none; else ids are below this */
 size_t trace_n_counters(const struct trace_reader *reader);          /* all, in records or not */
 size_t trace_n_recorded_counters(const struct trace_reader *reader); /* those in records, in table order */
 uint64_t trace_start_ticks(const struct trace_reader *reader);       /* the first clock point's */

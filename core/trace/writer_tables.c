@@ -92,6 +92,20 @@ int trace_write_method(struct trace_writer *writer, const struct trace_method *m
     return writer_finish(writer, CHUNK_METHODS, &s, err);
 }
 
+int trace_write_value(struct trace_writer *writer, const struct trace_value *value, struct err *err)
+{
+    if (writer_check(writer, err) < 0)
+        return -1;
+    if (value->id == 0 || value->id > RING_METHOD_MAX || value->method > RING_METHOD_MAX || value->kind >= VALUE_KINDS)
+        return err_set(err, "the value %u of method %u is impossible", value->id, value->method);
+    struct sink s = writer_begin(writer, CHUNK_VALUES);
+    sink_number(&s, value->id);
+    sink_number(&s, value->method);
+    sink_number(&s, value->kind);
+    writer_text(&s, value->text);
+    return writer_finish(writer, CHUNK_VALUES, &s, err);
+}
+
 static int put_cpu_time(struct trace_writer *writer, const struct trace_thread *thread, struct err *err)
 {
     struct sink s = writer_begin(writer, CHUNK_CPU_TIMES);

@@ -3,6 +3,7 @@
 void protocol_put_method(struct sink *s, const struct protocol_method *method)
 {
     uint8_t *length = wire_begin_entry(s);
+    sink_u8(s, PROTOCOL_METHOD);
     sink_varint(s, method->id);
     sink_varint(s, method->first_line);
     sink_varint(s, method->code_bytes);
@@ -14,7 +15,18 @@ void protocol_put_method(struct sink *s, const struct protocol_method *method)
     wire_end_entry(s, length);
 }
 
-int protocol_get_method(struct cursor *c, struct protocol_method *method)
+void protocol_put_value(struct sink *s, const struct protocol_value *value)
+{
+    uint8_t *length = wire_begin_entry(s);
+    sink_u8(s, PROTOCOL_VALUE);
+    sink_varint(s, value->id);
+    sink_varint(s, value->method);
+    sink_varint(s, value->kind);
+    wire_text_put(s, value->text);
+    wire_end_entry(s, length);
+}
+
+static void get_method(struct cursor *c, struct protocol_method *method)
 {
     method->id = (uint32_t)cursor_varint(c);
     method->first_line = (uint32_t)cursor_varint(c);
@@ -24,5 +36,24 @@ int protocol_get_method(struct cursor *c, struct protocol_method *method)
     method->name = wire_text_get(c, PROTOCOL_METHOD_BYTES);
     method->descriptor = wire_text_get(c, PROTOCOL_METHOD_BYTES);
     method->source = wire_text_get(c, PROTOCOL_METHOD_BYTES);
-    return c->bad || cursor_left(c) != 0 ? -1 : 0;
+}
+
+static void get_value(struct cursor *c, struct protocol_value *value)
+{
+    value->id = (uint32_t)cursor_varint(c);
+    value->method = (uint32_t)cursor_varint(c);
+    value->kind = (uint32_t)cursor_varint(c);
+    value->text = wire_text_get_short(c);
+}
+
+int protocol_get_entry(struct cursor *c, struct protocol_method *method, struct protocol_value *value)
+{
+    uint8_t entry = cursor_u8(c);
+    if (entry == PROTOCOL_METHOD)
+        get_method(c, method);
+    else if (entry == PROTOCOL_VALUE)
+        get_value(c, value);
+    else
+        return -1;
+    return c->bad || cursor_left(c) != 0 ? -1 : entry;
 }

@@ -55,15 +55,16 @@
  * The end of the connection means stop, too: a target whose recorder died cleans up by itself.
  *
  * The segment is core/wire/ring.h's.  The method log is a memory file to which the agent appends a method before its
- * first probe can run; entries are a u32 (little-endian) with the length of what follows, then as protocol_put_method
- * writes it.  The configuration has a setting on each line (core/wire/setting.h).
+ * first probe can run, and a value before its first record; entries are a u32 (little-endian) with the length of what
+ * follows, then as protocol_put_method and protocol_put_value write it.  The configuration has a setting on each line
+ * (core/wire/setting.h).
  */
 #ifndef CORE_WIRE_PROTOCOL_H
 #define CORE_WIRE_PROTOCOL_H
 
 #include "core/wire/wire_text.h"
 
-#define PROTOCOL_VERSION      10
+#define PROTOCOL_VERSION      11
 #define PROTOCOL_N_FDS        4
 #define PROTOCOL_METHOD_BYTES ((size_t)256 * 1024) /* no entry of the method log is longer */
 
@@ -87,10 +88,33 @@ struct protocol_method {
     struct wire_text class_name, name, descriptor, source; /* borrowed */
 };
 
+/* What is known of a value by which calls of a method are told apart. */
+enum value_kind {
+    VALUE_TEXT,
+    VALUE_NULL,
+    VALUE_OTHER,     /* one of those for which there was no room: the method had had too many */
+    VALUE_EXCEPTION, /* the argument's method threw one */
+    VALUE_NO_METHOD, /* the argument's class has no such method */
+    VALUE_KINDS
+};
+
+#define VALUE_BYTES 200 /* a longer text is cut */
+
+/* A value of an argument: records may name it, by an id like a method's, in place of its method. */
+struct protocol_value {
+    uint32_t id, method;
+    uint32_t kind;         /* enum value_kind */
+    struct wire_text text; /* borrowed */
+};
+
+/* What an entry of the method log is. */
+enum protocol_entry { PROTOCOL_METHOD, PROTOCOL_VALUE };
+
 /* Append an entry with its length in front.  s->full when it does not fit. */
 void protocol_put_method(struct sink *s, const struct protocol_method *method);
+void protocol_put_value(struct sink *s, const struct protocol_value *value);
 
-/* Decode an entry without its length.  Returns 0, or -1 when it is malformed. */
-int protocol_get_method(struct cursor *c, struct protocol_method *method);
+/* Decode an entry without its length, into what it is.  Returns an enum protocol_entry, or -1: it is malformed. */
+int protocol_get_entry(struct cursor *c, struct protocol_method *method, struct protocol_value *value);
 
 #endif

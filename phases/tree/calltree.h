@@ -51,6 +51,7 @@
 struct calltree_step {
     enum trace_kind kind; /* TRACE_ENTER to TRACE_GAP */
     uint32_t thread, method;
+    uint32_t value;  /* as of a trace_event */
     uint64_t ticket; /* TRACE_MOUNT, TRACE_UNMOUNT */
     enum vm_part part;
     uint64_t ticks;                 /* the moment */

@@ -46,6 +46,7 @@ int observe_after(struct builder *b, const struct thread *t, const struct trace_
     struct calltree_step step = { .kind = event->kind,
                                   .thread = event->thread,
                                   .method = event->method,
+                                  .value = event->value,
                                   .ticket = event->count,
                                   .part = t->known.part,
                                   .ticks = event->ticks,

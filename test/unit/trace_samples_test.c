@@ -152,6 +152,42 @@ static void test_waits(void)
     unlink(m.path);
 }
 
+static void hear_value(void *context, const struct trace_value *value)
+{
+    uint32_t *n = context;
+    *n += value->id == 9 || value->id == 8;
+}
+
+static void test_values(void)
+{
+    struct maker m;
+    struct trace_reader *reader;
+    struct trace_event events[5];
+    uint32_t n_heard = 0;
+    maker_open(&m, "values");
+    maker_thread(&m, 0, "main", true);
+    maker_method(&m, 7, "a/B", "run", "()V");
+    maker_must(&m, trace_write_value(m.writer, &(struct trace_value){ 9, 7, VALUE_TEXT, "/orders" }, &m.err));
+    maker_must(&m, trace_write_value(m.writer, &(struct trace_value){ 8, 7, VALUE_OTHER, "" }, &m.err));
+    STEPS(&m, 0, ENTER(9, 10), ENTER(7, 20), EXIT(7, 30), EXIT(9, 40), RESUME(8, 50));
+    CHECK("a value without an id is refused",
+          trace_write_value(m.writer, &(struct trace_value){ 0, 7, VALUE_TEXT, "a" }, &err) < 0);
+    maker_close(&m, 1000);
+    reader = maker_read(&m);
+    trace_listen(reader, &(struct trace_listener){ .context = &n_heard, .value = hear_value });
+    for (size_t i = 0; i < 5; i++)
+        trace_next(reader, &events[i], &err);
+    CHECK("a record that names a value is of the value's method", events[0].method == 7 && events[0].value == 9);
+    CHECK("one that names the method is of none of its values", events[1].method == 7 && events[1].value == 0);
+    CHECK("exits have it, too", events[2].value == 0 && events[3].method == 7 && events[3].value == 9);
+    CHECK("and calls that virtual threads take up again", events[4].method == 7 && events[4].value == 8);
+    CHECK("values are told of", n_heard == 2 && trace_n_values(reader) == 10 && trace_value(reader, 7) == NULL);
+    CHECK_TEXT("with their text", trace_value_text(trace_value(reader, 9)), "/orders");
+    CHECK_TEXT("or what they are", trace_value_text(trace_value(reader, 8)), "(other)");
+    trace_close(reader);
+    unlink(m.path);
+}
+
 static void test_refusals(void)
 {
     struct maker m;
@@ -247,6 +283,9 @@ static void test_damage(void)
     REFUSED("a wait for no known cause", CHUNK_WAITS, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 12 << 2, 0, 0, 0, 2, 2, 0, 0, 0);
     REFUSED("a wait for a lock of a class that is not named", CHUNK_WAITS, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3 << 2, 0, 0,
             0, 2, 2, 2 << 1, 0, 0);
+    REFUSED("a value without an id", CHUNK_VALUES, 0, 7 << 1, 0, 2, 'a');
+    REFUSED("a value of no known kind", CHUNK_VALUES, 9 << 1, 7 << 1, 5 << 1, 0);
+    REFUSED("half a value", CHUNK_VALUES, 9 << 1, 7 << 1, 0, 4, 'a');
     REFUSED("half a wait", CHUNK_WAITS, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3 << 2, 0, 0, 0, 2);
     REFUSED("a frame of no known kind", CHUNK_SAMPLES, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 20 << 1, 2, 2, 0);
 }
@@ -255,6 +294,7 @@ int main(void)
 {
     test_round_trip();
     test_waits();
+    test_values();
     test_refusals();
     test_version_6();
     test_damage();

@@ -233,12 +233,16 @@ static void test_readings(size_t n_counters)
         for (size_t k = 0; k < n_counters; k++)
             values[k] = k % 5 == i ? TRACE_NOT_COUNTED : i * k * UINT64_C(0x123456789);
         rc |= trace_write_counts(writer, rows[i].thread, rows[i].series, rows[i].ticks, values, &err);
-        struct trace_event event = { TRACE_COUNTS, rows[i].thread, 0, rows[i].ticks, rows[i].series, values };
+        struct trace_event event = { .kind = TRACE_COUNTS,
+                                     .thread = rows[i].thread,
+                                     .ticks = rows[i].ticks,
+                                     .count = rows[i].series,
+                                     .counters = values };
         see_event(&expected, &event, n_counters);
     }
     rc |= trace_write_records(writer, 1, word, 1 + n_counters, 100, &err);
     rc |= trace_writer_close(writer, 100, &err);
-    struct trace_event event = { TRACE_ENTER, 1, 4, 90, 0, word + 1 };
+    struct trace_event event = { .kind = TRACE_ENTER, .thread = 1, .method = 4, .ticks = 90, .counters = word + 1 };
     see_event(&expected, &event, n_counters);
     struct seen seen = read_scratch("readings");
     snprintf(claim, sizeof claim, "readings of %zu counters are read as they were written", n_counters);
