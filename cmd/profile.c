@@ -5,6 +5,7 @@
 #include "cmd/recording.h"
 #include "cmd/profile_progress.h"
 #include "cmd/recording_counters.h"
+#include "core/base/call_argument.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -193,6 +194,32 @@ static int report(const char *trace, uint32_t n_separate, struct err *err)
     return command_report(n, words, err);
 }
 
+/* Below the report, the calls that were told apart: a method of which none was recorded is no error. */
+static int report_by(const struct profile *p, const char *trace, struct err *err)
+{
+    for (size_t i = 0; i < p->recording.by.n; i++) {
+        struct call_argument argument;
+        struct err none = { "" };
+        char name[PATH_MAX],
+            *words[] = { (char[]){ "report" }, (char[]){ "--no-pager" }, (char[]){ "--by" }, argument.methods, name };
+        if (call_argument_parse(&argument, p->recording.by.items[i]) < 0)
+            return err_set(err, "bad value '%s' of option --by", p->recording.by.items[i]);
+        for (char *at = argument.methods; (at = strchr(at, '/')) != NULL;)
+            *at = '.';
+        recording_trace_name(trace, p->n_separate == 0 ? 0 : 1, name, sizeof name);
+        putchar('\n');
+        fflush(stdout);
+        command_report((int)(sizeof words / sizeof *words), words, &none); /* the recording said why there is none */
+    }
+    return 0;
+}
+
+/* What a recording found. */
+static int report_all(const struct profile *p, const char *trace, uint32_t n_separate, struct err *err)
+{
+    return report(trace, n_separate, err) < 0 ? -1 : report_by(p, trace, err);
+}
+
 static int run_twice(struct profile *p, struct err *err)
 {
     struct recorder_summary first, second;
@@ -208,7 +235,7 @@ static int run_twice(struct profile *p, struct err *err)
     }
     if (record_phases(p, &first, &second, err) < 0)
         return -1;
-    int rc = report(p->phases_trace, p->n_separate, err);
+    int rc = report_all(p, p->phases_trace, p->n_separate, err);
     fflush(stdout);
     int status = recording_wait(&p->recording, &second, NULL);
     return rc < 0 ? -1 : status != 0 ? status : first.command_status;
@@ -241,7 +268,7 @@ static int report_live(struct profile *p, const struct recorder_summary *summary
         tell_empty(p);
     if (!has_samples && !is_empty && select_phases(p, p->phases_trace, 0, err) < 0)
         return -1;
-    return report(p->phases_trace, 0, err);
+    return report_all(p, p->phases_trace, 0, err);
 }
 
 static int run_live(struct profile *p, struct err *err)

@@ -3,6 +3,7 @@
 #include "cmd/recording_counters.h"
 #include "cmd/recording_summary.h"
 #include "core/base/arena.h"
+#include "core/base/call_argument.h"
 #include "core/base/pattern.h"
 #include "core/pmu/simulated_events.h"
 #include "core/recorder/ip_samples.h"
@@ -36,6 +37,18 @@ static int check_patterns(const struct options_list *list, const char *option, s
         if (strchr(list->items[i], '\n') != NULL || pattern_parse(&pattern, list->items[i]) < 0) {
             err_set(err, "bad value '%s' of option --%s", list->items[i], option);
             return err_next(err, "give a class and perhaps a method: 'java/util/HashMap.get*'");
+        }
+    return 0;
+}
+
+static int check_arguments(const struct options_list *list, struct err *err)
+{
+    struct call_argument argument;
+    for (size_t i = 0; i < list->n; i++)
+        if (call_argument_parse(&argument, list->items[i]) < 0) {
+            err_set(err, "bad value '%s' of option --by", list->items[i]);
+            return err_next(err, "give a method, the number of its argument, and perhaps a method of that: "
+                                 "'com.shop.Orders.find(1)', '*Servlet.service(1).getRequestURI()'");
         }
     return 0;
 }
@@ -126,6 +139,11 @@ static int run_session(const struct recording *recording, struct recorder_plan *
         recording_tell_summary(summary, plan, recording->pid != 0);
     if (!recording->quiet)
         fputs(counters->notes, stderr);
+    if (recording->by.n > 0 && summary->n_values == 0 && !recording->quiet)
+        fprintf(stderr,
+                "mmprof: no call of '%s' was recorded with its argument's value\n"
+                "  next: check the names of class and method and the argument's number, or record for longer\n",
+                recording->by.items[0]);
     if (summary->no_ip_samples[0] != '\0' && !recording->quiet)
         fprintf(stderr, "mmprof: %s\n", summary->no_ip_samples);
     if (summary->perf_map_why[0] != '\0')
@@ -352,6 +370,8 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
                                   .n_includes = recording->includes.n,
                                   .excludes = recording->excludes.items,
                                   .n_excludes = recording->excludes.n,
+                                  .arguments = recording->by.items,
+                                  .n_arguments = recording->by.n,
                                   .ring_bytes = recording->ring_bytes,
                                   .wants_perf_map = recording->wants_perf_map,
                                   .wants_lines = recording->wants_lines,
@@ -372,9 +392,10 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
     recording->n_separate = 0;
     memset(summary, 0, sizeof *summary);
     if (check_patterns(&recording->includes, "include", err) < 0 ||
-        check_patterns(&recording->excludes, "exclude", err) < 0 || check_ip_samples(recording, err) < 0 ||
-        check_mechanism(recording, err) < 0 || check_live_objects(recording, err) < 0 ||
-        is_separate(recording, &separate, err) < 0 || recorder_find_agent(agent, sizeof agent, err) < 0 ||
+        check_patterns(&recording->excludes, "exclude", err) < 0 || check_arguments(&recording->by, err) < 0 ||
+        check_ip_samples(recording, err) < 0 || check_mechanism(recording, err) < 0 ||
+        check_live_objects(recording, err) < 0 || is_separate(recording, &separate, err) < 0 ||
+        recorder_find_agent(agent, sizeof agent, err) < 0 ||
         (recording->phases != NULL && read_phases(recording->phases, &arena, &plan, err) < 0) ||
         check_simulate(recording, err) < 0 || choose_counters(recording, &plan, &arena, &model, &counters, err) < 0)
         goto out;

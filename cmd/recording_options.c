@@ -19,7 +19,9 @@ void recording_rows(struct recording *r, struct recording_rows *to)
         { 0, "include", "PATTERN", OPTION_LIST, &r->includes, "only methods that match, e.g. 'com/example/*'" },
         { 0, "exclude", "PATTERN", OPTION_LIST, &r->excludes, "no methods that match, e.g. 'java/util/*.get*'" },
         { 0, "min-bytecodes", "N", OPTION_NUMBER, &r->min_bytecodes,
-          "only methods with more than N bytes of bytecode, or a loop (50)" });
+          "only methods with more than N bytes of bytecode, or a loop (50)" },
+        { 0, "by", "ARGUMENT", OPTION_LIST, &r->by,
+          "tell calls apart by an argument: '*Servlet.service(1).getRequestURI()'" });
     PUT(to->counters,
         { 'e', "events", "LIST", OPTION_TEXT, &r->events, "count these events, as 'mmprof list' names them" },
         { 0, "read", "HOW", OPTION_TEXT, &r->read, "read counters: auto, user, syscall, none (auto)" },

@@ -29,6 +29,7 @@
 #include "core/agent/instrument/methods.h"
 #include "core/agent/instrument/retransform.h"
 #include "core/agent/probe/probe.h"
+#include "core/agent/probe/argument_ids.h"
 #include "core/agent/probe/virtual.h"
 #include "core/agent/stacks/allocation_events.h"
 #include "core/agent/stacks/allocation_log.h"
@@ -151,6 +152,9 @@ static int begin_session(JNIEnv *jni, struct err *err)
     start_code_events(jni);
     agent.epoch = agent.epoch % (AGENT_EPOCH_MAX - 1) + 1;
     agent.segment->epoch = agent.epoch;
+    if (agent.config.n_arguments > 0 &&
+        argument_ids_begin(agent.jvmti, jni, agent.epoch, agent.control.methods_fd, err) < 0)
+        return -1;
     virtual_listen(agent.jvmti, agent.epoch);
     probe_find_with(stack_find);
     probe_start(agent.segment, &agent.config, agent.jvmti, agent.control.socket);
@@ -170,6 +174,7 @@ static int begin_session(JNIEnv *jni, struct err *err)
 static void end_session(JNIEnv *jni)
 {
     probe_stop();
+    argument_ids_end();
     jit_log_stop(agent.jvmti);
     perf_map_stop();
     code_asked_stop();

@@ -1,5 +1,6 @@
 #include "core/recorder/metadata.h"
 
+#include "core/base/call_argument.h"
 #include "core/base/ticks.h"
 #include "core/pmu/perf_why.h"
 #include "core/pmu/read.h"
@@ -63,6 +64,25 @@ uint32_t metadata_fault_period(const struct recorder_plan *plan)
     return 0;
 }
 
+/* A class without a package may be of any. */
+static void add_argument(struct setting_lines *lines, const char *text)
+{
+    struct call_argument argument;
+    char any[PATTERN_BYTES + 2];
+    if (call_argument_parse(&argument, text) < 0)
+        return;
+    struct setting setting = { .kind = SETTING_ARGUMENT,
+                               .number = argument.number,
+                               .name = argument.accessor[0] == '\0' ? "-" : argument.accessor,
+                               .text = argument.methods };
+    setting_lines_add(lines, &setting);
+    if (strcspn(argument.methods, "./*") < strcspn(argument.methods, "#"))
+        return;
+    snprintf(any, sizeof any, "*/%s", argument.methods);
+    setting.text = any;
+    setting_lines_add(lines, &setting);
+}
+
 char *metadata_config(const struct recorder_plan *plan)
 {
     const struct {
@@ -83,6 +103,8 @@ char *metadata_config(const struct recorder_plan *plan)
             setting_lines_add(&lines, &(struct setting){ .kind = flags[i].kind });
     add_patterns(&lines, SETTING_INCLUDE, plan->includes, plan->n_includes);
     add_patterns(&lines, SETTING_EXCLUDE, plan->excludes, plan->n_excludes);
+    for (size_t i = 0; i < plan->n_arguments; i++)
+        add_argument(&lines, plan->arguments[i]);
     setting_lines_add_methods(&lines, SETTING_PHASE, plan->phases, plan->n_phases);
     if (plan->layout != NULL && plan->read != RECORDER_READ_NONE)
         add_events(&lines, plan->layout);

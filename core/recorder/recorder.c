@@ -415,6 +415,7 @@ static void summarize(const struct recorder *r, struct recorder_summary *summary
     summary->n_records = trace_writer_records(r->writer);
     summary->n_bytes = trace_writer_bytes(r->writer);
     summary->n_lost = drain_n_lost(&r->drain);
+    summary->n_values = r->drain.n_told_values;
     summary->n_kernel_lost = kernel_n_lost(&r->kernel);
     summary->n_classes = atomic_load(&segment->counts[SEGMENT_CLASSES]);
     summary->n_methods = atomic_load(&segment->counts[SEGMENT_METHODS]);

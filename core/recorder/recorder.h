@@ -50,6 +50,8 @@ struct recorder_plan {
     uint32_t min_bytecodes;
     const char *const *includes, *const *excludes;
     size_t n_includes, n_excludes;
+    const char *const *arguments; /* by which calls are told apart: core/base/call_argument.h */
+    size_t n_arguments;
     uint64_t ring_bytes;
     uint32_t fault_period; /* of so many page faults one is recorded, if they are among the events */
     uint32_t waits_hz;     /* visits a second at most to see what threads wait for, with stacks_hz; 0: none */
@@ -83,6 +85,7 @@ struct recorder_summary {
     double seconds, cpu_s;   /* cpu_s: of the whole process; 0: not known */
     uint64_t n_instructions; /* simulated; 0: there is no simulation */
     uint64_t n_records, n_bytes, n_lost, n_kernel_lost;
+    uint32_t n_values; /* by which calls are told apart */
     uint32_t n_classes, n_methods, n_skipped, n_failed_classes, n_left_classes, n_no_room_classes, n_event_classes,
         n_late_classes, n_loader_classes;
     double instrument_ms, longest_pause_ms; /* of the classes that were loaded already; attached: the longest stop */

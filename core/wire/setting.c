@@ -42,6 +42,7 @@ static const struct setting_row rows[SETTING_N_KINDS] = {
     [SETTING_EXCLUDE] = { "exclude", { LINE } },
     [SETTING_PHASE] = { "phase", { METHOD } },
     [SETTING_LOOP] = { "loop", { METHOD } },
+    [SETTING_ARGUMENT] = { "argument", { NUMBER, FIELD(WORD, name), LINE } },
     [SETTING_LIVE] = { "live", { { END, 0 } } },
     [SETTING_BEGIN_LATER] = { "begin_later", { { END, 0 } } },
     [SETTING_PERF_MAP] = { "perf_map", { { END, 0 } } },

@@ -2,6 +2,7 @@
 
 #include "phases/live/live_sampled.h"
 
+#include "core/base/vec.h"
 #include "core/pmu/event_roles.h"
 #include "core/trace/recording_info.h"
 
@@ -14,6 +15,9 @@ void live_session_free(struct live_session *session)
     live_samples_close(session->samples);
     session->samples = NULL;
     arena_free(&session->arena);
+    arena_free(&session->first_arena);
+    free(session->first);
+    session->first = NULL;
     session->live = NULL;
     session->candidates = NULL;
 }
@@ -38,10 +42,26 @@ void live_session_events(struct live_session *session, const struct counter_set 
 
 /* ---- what the recorder tells ---- */
 
+/* A copy, for when the decisions begin: of a method that the user named, which has probes from the start. */
+static int note_method(struct live_session *session, const struct trace_method *method, struct err *err)
+{
+    struct arena *arena = &session->first_arena;
+    const struct method_name *names = &method->names;
+    if (vec_reserve(session->first, session->first_room, session->n_first + 1) < 0)
+        return err_set(err, "out of memory for %zu methods", session->n_first);
+    struct trace_method *first = &session->first[session->n_first++];
+    *first = (struct trace_method){ .id = method->id, .code_bytes = method->code_bytes };
+    first->names.class_name = arena_text(arena, names->class_name, strlen(names->class_name));
+    first->names.method = arena_text(arena, names->method, strlen(names->method));
+    first->names.descriptor = arena_text(arena, names->descriptor, strlen(names->descriptor));
+    bool is_whole = first->names.class_name != NULL && first->names.method != NULL && first->names.descriptor != NULL;
+    return is_whole ? 0 : err_set(err, "out of memory for %zu methods", session->n_first);
+}
+
 static int hear_method(void *context, const struct trace_method *method, struct err *err)
 {
     struct live_session *session = context;
-    return session->live == NULL ? 0
+    return session->live == NULL ? note_method(session, method, err)
                                  : live_methods_add(&session->live->methods, method, session->live->now.now_ns, err);
 }
 
@@ -222,7 +242,7 @@ static int give(struct live_session *session, struct recorder_link *link, const 
     return recorder_instrument(link, methods, orders->n_instrument, loops, n_loops, err);
 }
 
-/* The columns are known only now, and no record has come yet: nothing has probes. */
+/* The columns are known only now, and hardly a record has come yet: nothing has probes that nobody named. */
 static int begin(struct live_session *session, struct recorder_link *link, const struct recorder_status *status,
                  struct err *err)
 {
@@ -237,7 +257,12 @@ static int begin(struct live_session *session, struct recorder_link *link, const
     snprintf(session->archive, sizeof session->archive, "%s", status->archive == NULL ? "" : status->archive);
     if (session->logs_jit && recorder_jit(link, err) < 0)
         return -1;
-    return live_open(&session->live, &session->options, err);
+    if (live_open(&session->live, &session->options, err) < 0)
+        return -1;
+    for (size_t i = 0; i < session->n_first; i++)
+        if (live_methods_add(&session->live->methods, &session->first[i], status->monotonic_ns, err) < 0)
+            return -1;
+    return 0;
 }
 
 /* Seldom where it does not matter: each reading is a file per thread, and costs as much as the rest of a round. */

@@ -28,6 +28,9 @@ struct live_session {
     struct candidates *candidates; /* theirs, with each sample since; NULL: there was no choice yet */
     uint64_t sampled_since_ns;     /* from when on samples count */
     struct arena arena;            /* of the present choice */
+    struct trace_method *first;    /* owned; methods that had probes before 'live' */
+    size_t n_first, first_room;
+    struct arena first_arena; /* of their names */
     struct jvm_compilers compilers;
     uint64_t compilers_ns, compilers_read_ns; /* as read last, and when */
     struct recorder_link *link;               /* borrowed: of the latest round */

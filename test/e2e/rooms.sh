@@ -19,7 +19,7 @@ core/agent/control     core/base core/wire core/trace core/pmu core/agent/rewrit
 core/agent/probe       core/base core/wire core/trace core/pmu core/agent/control
 core/agent/codecache   core/base core/wire core/trace core/hotspot core/agent/control
 core/agent/instrument  core/base core/wire core/trace core/hotspot core/agent/rewrite core/agent/control
-core/agent/instrument  core/agent/codecache
+core/agent/instrument  core/agent/codecache core/agent/probe
 core/agent/stacks      core/base core/wire core/trace core/hotspot core/agent/rewrite core/agent/control
 core/agent/stacks      core/agent/probe
 core/agent/stacks      core/agent/codecache core/agent/instrument

@@ -77,7 +77,8 @@ void classes_enable(JNIEnv *jni, uint32_t id, bool enabled)
 static void change_class(uint32_t i)
 {
     const struct rewrite_method method = method_of(i);
-    uint32_t id = methods_want_class(class_names[i], strlen(class_names[i])) ? methods_choose(&method) : 0;
+    int16_t argument;
+    uint32_t id = methods_want_class(class_names[i], strlen(class_names[i])) ? methods_choose(&method, &argument) : 0;
     if (id != 0)
         classes_enable(NULL, id, true);
     atomic_store(&ids[i], id);

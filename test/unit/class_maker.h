@@ -157,7 +157,8 @@ static struct seen {
     unsigned n_offered, n_skipped;
     enum rewrite_skip why;
     struct rewrite_method last;
-    bool take;
+    bool take, gives; /* gives: the argument */
+    int16_t argument;
 } seen;
 
 static inline bool choose(void *context, const struct rewrite_method *method, struct rewrite_flag *flag)
@@ -167,6 +168,8 @@ static inline bool choose(void *context, const struct rewrite_method *method, st
     s->last = *method;
     snprintf(flag->class_name, sizeof flag->class_name, "G0");
     snprintf(flag->field_name, sizeof flag->field_name, "g0");
+    if (s->gives)
+        flag->argument = s->argument;
     return s->take;
 }
 
@@ -196,7 +199,7 @@ static inline void rewrite(struct span bytes)
     classfile_free(&result.file);
     free(result.bytes);
     memset(&result, 0, sizeof result);
-    seen = (struct seen){ .take = seen.take };
+    seen = (struct seen){ .take = seen.take, .gives = seen.gives, .argument = seen.argument };
     result.rc = rewrite_class(bytes.at, bytes.n, &policy, &result.bytes, &result.n_bytes, &result.err);
     if (result.bytes == NULL || classfile_open(&result.file, result.bytes, result.n_bytes, &result.err) < 0)
         return;

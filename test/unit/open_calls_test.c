@@ -26,6 +26,12 @@ static uint32_t put_open(const char *methods, uint32_t *open)
     return n;
 }
 
+/* x, y and z are calls of c, told apart by a value. */
+static uint32_t method_of(uint32_t id)
+{
+    return id >= ('x' & 31) ? 'c' & 31 : id;
+}
+
 static void check_merge(const char *claim, const char *open, const char *found, const char *expected)
 {
     static struct open_calls c;
@@ -33,7 +39,7 @@ static void check_merge(const char *claim, const char *open, const char *found, 
     char text[64];
     size_t n = 0;
     find(&c, found);
-    if (!open_calls_merge(&c, calls, n_open)) {
+    if (!open_calls_merge(&c, calls, n_open, method_of)) {
         CHECK_TEXT(claim, "not on the stack", expected);
         return;
     }
@@ -58,6 +64,8 @@ static void test_merge(void)
     check_merge("a call that is over is left", "MA", "M", "M|");
     check_merge("another one takes its place", "MA", "MB", "M|B+");
     check_merge("what was recorded stays", "MAc", "MAC", "MAc");
+    check_merge("also what a value tells apart", "MAy", "MAC", "MAy");
+    check_merge("with what is found around it", "xz", "MCC", "|M+xz");
     check_merge("also when it is switched off now", "MAc", "MAc", "MAc");
     check_merge("it goes on outside of what is over", "MAc", "MC", "M|c");
     check_merge("and inside of what got probes later", "Mc", "MBC", "M|B+c");

@@ -178,6 +178,56 @@ static void test_constructors(void)
              "0002 ff 0010 0002 00 01 0001 07 0028  ff 0004 0002 06 01 0001 07 0028");
 }
 
+/* --- The argument that the entry's probe is given: of m(JLjava/lang/String;), the new local is 4. --- */
+
+#define GIVES(load) "b20019" load "b8001f b80023 3604"
+#define REST        "1504 b80027 b1 1504 b8002a bf"
+
+static const struct {
+    const char *claim;
+    uint16_t access, name;
+    int16_t argument;
+    uint16_t max_stack;
+    const char *new_code;
+} argument_rows[] = {
+    { "a long of a static method", 8, NAME_M, 1, 3, GIVES("1e") REST },
+    { "what is behind a long is two further", 8, NAME_M, 2, 3, GIVES("2c") REST },
+    { "'this'", 1, NAME_M, 0, 3, GIVES("2a") REST },
+    { "others come behind 'this'", 1, NAME_M, 2, 3, GIVES("2d") REST },
+    { "a static method has no 'this': nothing is given", 8, NAME_M, 0, 2,
+      ENTER "3604 1504" EXIT "b1 1504" UNWIND "bf" },
+    { "nor an argument that there is not", 8, NAME_M, 3, 2, ENTER "3604 1504" EXIT "b1 1504" UNWIND "bf" },
+    { "nor an object that is not made yet", 1, NAME_INIT, 0, 2, NULL },
+};
+
+static void test_arguments(void)
+{
+    seen.gives = true;
+    for (size_t i = 0; i < sizeof argument_rows / sizeof *argument_rows; i++) {
+        struct recipe r = plain;
+        char text[256];
+        r.descriptor = LONG_STRING;
+        r.access = argument_rows[i].access;
+        r.name = argument_rows[i].name;
+        r.max_locals = 4;
+        r.code_hex = r.name == NAME_INIT ? "01 bf" : "b1";
+        r.max_stack = r.name == NAME_INIT;
+        seen.argument = argument_rows[i].argument;
+        rewrite_recipe(r);
+        to_hex(result.code.bytes, text, sizeof text);
+        if (argument_rows[i].new_code != NULL)
+            same_hex(argument_rows[i].claim, text, argument_rows[i].new_code);
+        else
+            CHECK(argument_rows[i].claim, result.rc == 1 && strncmp(text, "b20019b8", 8) == 0);
+        CHECK_NUMBER("  its stack", result.code.max_stack, argument_rows[i].max_stack);
+        CHECK("  its type", rewrite_argument_type(&seen.last, (unsigned)argument_rows[i].argument) ==
+                                (strstr(argument_rows[i].claim, "no") != NULL ? 0
+                                 : i == 0                                     ? 'J'
+                                                                              : 'L'));
+    }
+    seen.gives = false;
+}
+
 /* --- What choose() is asked. --- */
 
 static void test_policy(void)
@@ -269,6 +319,7 @@ int main(void)
     test_code();
     test_attributes();
     test_constructors();
+    test_arguments();
     test_policy();
     test_pool();
     test_nan();

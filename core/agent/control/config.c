@@ -55,6 +55,19 @@ static int add_method(struct agent_phase **methods, size_t *n, size_t *room, con
     return 0;
 }
 
+static int add_argument(struct agent_config *c, const struct setting *setting, struct err *err)
+{
+    if (vec_reserve(c->arguments, c->arguments_room, c->n_arguments + 1) < 0)
+        return err_set(err, "out of memory in the target");
+    struct agent_argument *argument = &c->arguments[c->n_arguments];
+    if (pattern_parse(&argument->methods, setting->text) < 0 || setting->number > UINT8_MAX)
+        return err_set(err, "bad argument of '%s'", setting->text);
+    argument->number = setting->number;
+    argument->accessor = strcmp(setting->name, "-") == 0 ? NULL : setting->name;
+    c->n_arguments++;
+    return 0;
+}
+
 /* An event of the latest group, or the first one of the next. */
 static int add_event(struct counter_layout *layout, const struct setting_event *event, struct err *err)
 {
@@ -113,6 +126,8 @@ static int take_line(struct agent_config *c, char *line, struct err *err)
         return add_method(&c->phases, &c->n_phases, &c->phases_room, &setting, err);
     case SETTING_LOOP:
         return add_method(&c->loops, &c->n_loops, &c->loops_room, &setting, err);
+    case SETTING_ARGUMENT:
+        return add_argument(c, &setting, err);
     case SETTING_EVENT:
         return add_event(&c->counting.layout, &setting.event, err);
     default:
@@ -146,6 +161,7 @@ void config_free(struct agent_config *config)
     free(config->excludes);
     free(config->phases);
     free(config->loops);
+    free(config->arguments);
     memset(config, 0, sizeof *config);
 }
 
@@ -202,7 +218,26 @@ bool config_wants_class(const struct agent_config *config, const char *name, siz
 
 bool config_names_classes(const struct agent_config *config)
 {
-    return config->n_phases > 0 || config->n_includes > 0;
+    return config->n_phases > 0 || config->n_includes > 0 || (config->is_live && config->n_arguments > 0);
+}
+
+bool config_may_tell_apart(const struct agent_config *config, const char *name, size_t n)
+{
+    for (size_t i = 0; i < config->n_arguments; i++)
+        if (pattern_matches_class(&config->arguments[i].methods, name, n))
+            return true;
+    return false;
+}
+
+const struct agent_argument *config_argument(const struct agent_config *config, const struct rewrite_method *method)
+{
+    for (size_t i = 0; i < config->n_arguments; i++) {
+        const struct agent_argument *argument = &config->arguments[i];
+        if (pattern_matches_class(&argument->methods, method->class_name.at, method->class_name.n) &&
+            pattern_matches_method(&argument->methods, method->name.at, method->name.n))
+            return argument;
+    }
+    return NULL;
 }
 
 static bool any_matches(const struct pattern *patterns, size_t n, const struct rewrite_method *method)

@@ -15,6 +15,13 @@ struct agent_phase {
     const char *class_name, *name, *descriptor; /* owned by the configuration */
 };
 
+/* The argument by which calls of some methods are told apart. */
+struct agent_argument {
+    struct pattern methods;
+    uint32_t number;      /* from 1 on; 0: 'this' */
+    const char *accessor; /* the method that is called on it; NULL: none; owned by the configuration */
+};
+
 /* What a session counts; plain data. */
 struct counting_plan {
     struct counter_layout layout; /* n_groups 0: nothing */
@@ -32,6 +39,8 @@ struct agent_config {
     size_t n_phases, phases_room;
     struct agent_phase *loops; /* owned */
     size_t n_loops, loops_room;
+    struct agent_argument *arguments; /* owned; methods that match get probes, too */
+    size_t n_arguments, arguments_room;
     struct counting_plan counting;
 };
 
@@ -44,11 +53,15 @@ bool config_may_change_class(const char *name, size_t n);
 bool config_wants_class(const struct agent_config *config, const char *name, size_t n);
 bool config_wants_method(const struct agent_config *config, const struct rewrite_method *method);
 
+/* May a class have methods whose calls are told apart?  The argument by which those of a method are, or NULL. */
+bool config_may_tell_apart(const struct agent_config *config, const char *name, size_t n);
+const struct agent_argument *config_argument(const struct agent_config *config, const struct rewrite_method *method);
+
 /* Both, for the recorder, which chooses among methods that it sampled: code_bytes of bytecode. */
 bool config_wants_named(const struct agent_config *config, const char *class_name, const char *name,
                         const char *descriptor, uint32_t code_bytes, bool has_loop);
 
-/* Are the classes that it wants named, by phases or patterns? */
+/* Are the classes that it wants at the start named, by phases or patterns? */
 bool config_names_classes(const struct agent_config *config);
 
 #endif

@@ -7,6 +7,9 @@
  *         public static void exit(int token) { if (token != 0) exit0(token); }
  *         public static void unwind(int token) { if (token != 0) unwind0(token); }
  *         public static void caught(int token) { if (token != 0) caught0(token); }
+ *         public static int object(int token, Object value) { return token != 0 ? object0(token, value) : 0; }
+ *         public static int integer(int token, long value) ...
+ *         public static int real(int token, double value) ...
  *         private static native int enter0(int token); ...
  *         public static void calibrate(int token, int n) { for (; n > 0; n--) exit(enter(token)); }
  *         public static Class find(String name, ClassLoader loader) { return Class.forName(name, false, loader); }
@@ -130,7 +133,23 @@ struct method_text {
     uint8_t n_calls;
 };
 
-enum { M_ENTER0, M_EXIT0, M_UNWIND0, M_CAUGHT0, M_ENTER, M_EXIT, M_UNWIND, M_CAUGHT, N_OWN };
+enum {
+    M_ENTER0,
+    M_EXIT0,
+    M_UNWIND0,
+    M_CAUGHT0,
+    M_OBJECT0,
+    M_INTEGER0,
+    M_REAL0,
+    M_ENTER,
+    M_EXIT,
+    M_UNWIND,
+    M_CAUGHT,
+    M_OBJECT,
+    M_INTEGER,
+    M_REAL,
+    N_OWN
+};
 enum { M_CALIBRATE = N_OWN, M_FIND, M_GUARD, N_METHODS, M_FOR_NAME = N_METHODS, M_MANAGER, N_ALL };
 
 static const struct method_text methods[N_METHODS] = {
@@ -138,6 +157,9 @@ static const struct method_text methods[N_METHODS] = {
     [M_EXIT0] = { .flags = ACC_NATIVE, .name = "exit0", .descriptor = "(I)V" },
     [M_UNWIND0] = { .flags = ACC_NATIVE, .name = "unwind0", .descriptor = "(I)V" },
     [M_CAUGHT0] = { .flags = ACC_NATIVE, .name = "caught0", .descriptor = "(I)V" },
+    [M_OBJECT0] = { .flags = ACC_NATIVE, .name = "object0", .descriptor = "(ILjava/lang/Object;)I" },
+    [M_INTEGER0] = { .flags = ACC_NATIVE, .name = "integer0", .descriptor = "(IJ)I" },
+    [M_REAL0] = { .flags = ACC_NATIVE, .name = "real0", .descriptor = "(ID)I" },
     /* iload_0; ifeq 9; iload_0; invokestatic enter0; ireturn; 9: iconst_0; ireturn */
     [M_ENTER] = { 0,
                   "enter",
@@ -151,6 +173,32 @@ static const struct method_text methods[N_METHODS] = {
     [M_EXIT] = { 0, "exit", "(I)V", { 0x1a, 0x99, 0, 7, 0x1a, 0xb8, 0, 0, 0xb1 }, 9, 8, { { 6, M_EXIT0 } }, 1 },
     [M_UNWIND] = { 0, "unwind", "(I)V", { 0x1a, 0x99, 0, 7, 0x1a, 0xb8, 0, 0, 0xb1 }, 9, 8, { { 6, M_UNWIND0 } }, 1 },
     [M_CAUGHT] = { 0, "caught", "(I)V", { 0x1a, 0x99, 0, 7, 0x1a, 0xb8, 0, 0, 0xb1 }, 9, 8, { { 6, M_CAUGHT0 } }, 1 },
+    /* iload_0; ifeq 10; iload_0; aload_1; invokestatic object0; ireturn; 10: iconst_0; ireturn */
+    [M_OBJECT] = { 0,
+                   "object",
+                   "(ILjava/lang/Object;)I",
+                   { 0x1a, 0x99, 0, 9, 0x1a, 0x2b, 0xb8, 0, 0, 0xac, 0x03, 0xac },
+                   12,
+                   10,
+                   { { 7, M_OBJECT0 } },
+                   1 },
+    /* the same with lload_1, and with dload_1 */
+    [M_INTEGER] = { 0,
+                    "integer",
+                    "(IJ)I",
+                    { 0x1a, 0x99, 0, 9, 0x1a, 0x1f, 0xb8, 0, 0, 0xac, 0x03, 0xac },
+                    12,
+                    10,
+                    { { 7, M_INTEGER0 } },
+                    1 },
+    [M_REAL] = { 0,
+                 "real",
+                 "(ID)I",
+                 { 0x1a, 0x99, 0, 9, 0x1a, 0x27, 0xb8, 0, 0, 0xac, 0x03, 0xac },
+                 12,
+                 10,
+                 { { 7, M_REAL0 } },
+                 1 },
     /* 0: iload_1; ifle 17; iload_0; invokestatic enter; invokestatic exit; iinc 1 -1; goto 0; 17: return */
     [M_CALIBRATE] = { 0,
                       "calibrate",
@@ -188,7 +236,7 @@ static void put_code(struct class_builder *b, const struct method_text *method, 
     sink_u16be(&b->body, code_name);
     sink_u32be(&b->body, 12u + method->n_code + (has_frame ? 9 : 0));
     sink_u16be(&b->body, 3); /* max_stack */
-    sink_u16be(&b->body, 2); /* max_locals */
+    sink_u16be(&b->body, 3); /* max_locals */
     sink_u32be(&b->body, method->n_code);
     sink_bytes(&b->body, code, method->n_code);
     sink_u16be(&b->body, 0); /* exception table */

@@ -55,18 +55,24 @@ static jclass define(JNIEnv *jni, const char *name, const uint8_t *bytes, size_t
  */
 bool classes_link_natives(JNIEnv *jni, jclass probe)
 {
-    static const char *const names[][2] = {
-        { "enter0", "(I)I" }, { "exit0", "(I)V" }, { "unwind0", "(I)V" }, { "caught0", "(I)V" }
-    };
-    const jint token = (jint)agent_token(AGENT_EPOCH_MAX, 0);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        jmethodID method = (*jni)->GetStaticMethodID(jni, probe, names[i][0], names[i][1]);
+    static const struct {
+        const char *name, *descriptor;
+    } natives[] = { { "enter0", "(I)I" },
+                    { "exit0", "(I)V" },
+                    { "unwind0", "(I)V" },
+                    { "caught0", "(I)V" },
+                    { "object0", "(ILjava/lang/Object;)I" },
+                    { "integer0", "(IJ)I" },
+                    { "real0", "(ID)I" } };
+    for (size_t i = 0; i < sizeof natives / sizeof *natives; i++) {
+        const jvalue arguments[2] = { { .i = (jint)agent_token(AGENT_EPOCH_MAX, 0) }, { .j = 0 } };
+        jmethodID method = (*jni)->GetStaticMethodID(jni, probe, natives[i].name, natives[i].descriptor);
         if (method == NULL)
             return false;
-        if (names[i][1][3] == 'I')
-            (*jni)->CallStaticIntMethod(jni, probe, method, token);
+        if (strchr(natives[i].descriptor, 'V') == NULL)
+            (*jni)->CallStaticIntMethodA(jni, probe, method, arguments);
         else
-            (*jni)->CallStaticVoidMethod(jni, probe, method, token);
+            (*jni)->CallStaticVoidMethodA(jni, probe, method, arguments);
         if ((*jni)->ExceptionCheck(jni))
             return false;
     }

@@ -98,7 +98,7 @@ static bool choose(void *context, const struct rewrite_method *method, struct re
     }
     if (find_way(shown) == LOADERS_NONE)
         return false;
-    uint32_t id = methods_choose(method);
+    uint32_t id = methods_choose(method, &flag->argument);
     if (id == 0)
         return false;
     return shown->way == LOADERS_OWN ? loaders_flag(shown->jvmti, shown->jni, &shown->about, id, flag) == 0

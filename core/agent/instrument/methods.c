@@ -8,6 +8,7 @@
 
 #include "core/agent/control/method_names.h"
 #include "core/agent/instrument/classes.h"
+#include "core/agent/probe/argument_ids.h"
 #include "core/base/vec.h"
 #include "core/wire/protocol.h"
 #include "core/wire/ring.h"
@@ -74,16 +75,22 @@ void methods_forget_ids(void)
 
 /* ---- what the session wants ---- */
 
+bool methods_are_chosen_later(void)
+{
+    return state.config->is_live;
+}
+
 bool methods_want_any(void)
 {
-    return !state.config->is_live;
+    return !state.config->is_live || state.config->n_arguments > 0;
 }
 
 bool methods_want_class(const char *name, size_t n)
 {
     if (!atomic_load(&state.active) || !config_may_change_class(name, n))
         return false;
-    if (!state.config->is_live && config_wants_class(state.config, name, n))
+    if ((!state.config->is_live && config_wants_class(state.config, name, n)) ||
+        config_may_tell_apart(state.config, name, n))
         return true;
     pthread_mutex_lock(&state.lock);
     bool wanted = hash_get(&state.named, hash_text(HASH_START, name, n)) != NULL;
@@ -124,7 +131,8 @@ static bool wants(const struct rewrite_method *method, uint64_t key)
     uint32_t flags = slot == NULL ? 0 : slot->flags;
     if (!atomic_load(&state.active) || flags != 0)
         return atomic_load(&state.active) && flags == ADDED;
-    return !state.config->is_live && config_wants_method(state.config, method);
+    return (!state.config->is_live && config_wants_method(state.config, method)) ||
+           config_argument(state.config, method) != NULL;
 }
 
 bool methods_want(const struct rewrite_method *method)
@@ -190,7 +198,34 @@ static uint32_t id_of(const struct rewrite_method *method, struct method_keys ke
     return id;
 }
 
-uint32_t methods_choose(const struct rewrite_method *method)
+/* Ids for the values of an argument, which are no methods'.  Returns the first one, or 0. */
+static uint32_t reserve_values(void)
+{
+    uint32_t first = state.next_id;
+    if (first + ARGUMENT_IDS > RING_METHOD_MAX ||
+        vec_reserve(state.known, state.n_known, (size_t)first + ARGUMENT_IDS) < 0)
+        return 0;
+    memset(&state.known[first], 0, ARGUMENT_IDS * sizeof *state.known);
+    state.next_id += ARGUMENT_IDS;
+    return first;
+}
+
+/* The argument by which the method's calls are told apart from now on, or REWRITE_NO_ARGUMENT. */
+static int16_t argument_of(const struct rewrite_method *method, uint32_t id)
+{
+    const struct agent_argument *argument = config_argument(state.config, method);
+    char type = argument == NULL ? 0 : rewrite_argument_type(method, argument->number);
+    if (type == 0 || (type != 'L' && argument->accessor != NULL))
+        return REWRITE_NO_ARGUMENT;
+    if (!argument_ids_has(id)) {
+        uint32_t first = reserve_values();
+        if (first == 0 || !argument_ids_add(id, first, type, argument->accessor))
+            return REWRITE_NO_ARGUMENT;
+    }
+    return (int16_t)argument->number;
+}
+
+uint32_t methods_choose(const struct rewrite_method *method, int16_t *argument)
 {
     struct method_keys keys = keys_of(method->class_name, method->name, method->descriptor);
     pthread_mutex_lock(&state.lock);
@@ -200,6 +235,7 @@ uint32_t methods_choose(const struct rewrite_method *method)
         log_method(id, method); /* now with its code: it has its probes */
     if (deferred != NULL)
         deferred->second = 0;
+    *argument = id == 0 ? REWRITE_NO_ARGUMENT : argument_of(method, id);
     pthread_mutex_unlock(&state.lock);
     return id;
 }

@@ -17,8 +17,9 @@ void methods_begin(const struct agent_config *config, const struct control *cont
 void methods_end(void);
 void methods_forget_ids(void);
 
-/* Does the session want any method from the start? */
+/* Does the session want any method from the start?  Are most chosen only by commands? */
 bool methods_want_any(void);
+bool methods_are_chosen_later(void);
 
 /* May a class have methods of the session (name in internal form)?  Does it have one of those added or removed last? */
 bool methods_want_class(const char *name, size_t n);
@@ -30,8 +31,11 @@ uint32_t methods_n_changed(void);             /* such classes */
 bool methods_want(const struct rewrite_method *method);
 bool methods_may_want_class(const char *name, size_t n);
 
-/* The id of a method of the session, which the recorder knows then; 0: it is none, or there is no room. */
-uint32_t methods_choose(const struct rewrite_method *method);
+/*
+ * The id of a method of the session, which the recorder knows then; 0: it is none, or there is no room.  *argument:
+ * that by which its calls are told apart, or REWRITE_NO_ARGUMENT.
+ */
+uint32_t methods_choose(const struct rewrite_method *method, int16_t *argument);
 
 /*
  * Add the phases of a configuration; their flags are enabled.  Remove methods by their ids; those that no method has

@@ -388,11 +388,10 @@ int retransform_first(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *contro
     struct class_batch batch = BATCH_START;
     const struct work work = { jvmti, jni, control, NULL, FIRST, names_classes, pass, &batch, NULL };
     memset(pass, 0, sizeof *pass);
-    if (!methods_want_any()) {
-        if (names_classes)
-            compare_names(&work);
+    if (methods_are_chosen_later() && names_classes)
+        compare_names(&work);
+    if (!methods_want_any())
         return 0; /* the hook costs each class that is loaded its bytes from the archive */
-    }
     if (listen(jvmti) < 0 || run(&work) < 0)
         return err_set(err, "the JVM does not let its classes be instrumented");
     return 0;

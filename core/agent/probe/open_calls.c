@@ -4,13 +4,13 @@
  * The recorded calls among those found: from the innermost on, for a call under way is outside of what was recorded of
  * the same method since.
  */
-static bool match(struct open_calls *c, const uint32_t *open, uint32_t n_open)
+static bool match(struct open_calls *c, const uint32_t *open, uint32_t n_open, uint32_t (*method_of)(uint32_t))
 {
     uint32_t at = c->n_found;
     for (uint32_t i = n_open; i-- > 0;) {
         if ((open[i] & OPEN_CALL) != 0)
             continue;
-        while (at > 0 && (c->found[at - 1] & ~OPEN_CALL) != open[i])
+        while (at > 0 && (c->found[at - 1] & ~OPEN_CALL) != method_of(open[i]))
             at--;
         if (at == 0)
             return false;
@@ -31,12 +31,12 @@ static bool take_call(uint32_t call, const uint32_t *open, uint32_t n_open, uint
     return false;
 }
 
-bool open_calls_merge(struct open_calls *c, const uint32_t *open, uint32_t n_open)
+bool open_calls_merge(struct open_calls *c, const uint32_t *open, uint32_t n_open, uint32_t (*method_of)(uint32_t))
 {
     uint32_t first;
     for (uint32_t i = 0; i < c->n_found; i++)
         c->is_known[i] = false;
-    if (!match(c, open, n_open))
+    if (!match(c, open, n_open, method_of))
         return false;
     c->n = 0;
     for (uint32_t i = 0; i < c->n_found; i++)

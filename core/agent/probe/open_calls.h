@@ -29,8 +29,10 @@ struct open_calls {
 /*
  * From what was found, and the thread's open calls, outermost first: what is to be open.  Calls that were recorded
  * stay. Returns false when they are not on the stack: nothing can be said then.
+ *
+ * method_of  the method of a recorded call, which may be told apart by a value
  */
-bool open_calls_merge(struct open_calls *calls, const uint32_t *open, uint32_t n_open);
+bool open_calls_merge(struct open_calls *calls, const uint32_t *open, uint32_t n_open, uint32_t (*method_of)(uint32_t));
 
 /* Fill in what is found on the calling thread's stack; jni: its JNIEnv.  Returns false: it cannot be walked. */
 typedef bool open_calls_find_fn(struct open_calls *calls, void *jni);

@@ -2,6 +2,7 @@
  * Calls under way in the probes: a thread walks its own stack, and makes what it has recorded agree with it.
  */
 #include "core/agent/probe/probe_parts.h"
+#include "core/agent/probe/argument_ids.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -54,7 +55,8 @@ static bool has_open_calls(void)
 static bool reconcile(struct ring *ring, struct open_calls *c, uintptr_t frame)
 {
     bool had = has_open_calls();
-    if (!open_calls_merge(c, probe_self.stack, probe_self.depth) || !has_room_for(ring, probe_self.depth + c->n))
+    if (!open_calls_merge(c, probe_self.stack, probe_self.depth, argument_ids_method) ||
+        !has_room_for(ring, probe_self.depth + c->n))
         return false;
     bool is_same = c->n_same == c->n && probe_self.depth == c->n;
     if (!is_same)

@@ -11,6 +11,9 @@
 enum {
     OP_SIPUSH = 0x11,
     OP_ILOAD = 0x15,
+    OP_LLOAD = 0x16,
+    OP_FLOAD = 0x17,
+    OP_DLOAD = 0x18,
     OP_ALOAD = 0x19,
     OP_ILOAD_0 = 0x1a,
     OP_ALOAD_0 = 0x2a,
@@ -24,6 +27,8 @@ enum {
     OP_DUP = 0x59,
     OP_DUP2_X2 = 0x5e,
     OP_SWAP = 0x5f,
+    OP_I2L = 0x85,
+    OP_F2D = 0x8d,
     OP_JSR = 0xa8,
     OP_RET = 0xa9,
     OP_GETSTATIC = 0xb2,

@@ -116,7 +116,7 @@ static int offer(struct class_job *cj, const struct classfile_method *method, co
     static const enum rewrite_skip why[] = { [REWRITE_TOO_LARGE] = REWRITE_SKIP_TOO_LARGE,
                                              [REWRITE_LIMITS] = REWRITE_SKIP_LIMITS,
                                              [REWRITE_UNUSUAL] = REWRITE_SKIP_UNUSUAL };
-    struct rewrite_flag flag = { .index = REWRITE_FLAG_FIELD };
+    struct rewrite_flag flag = { .index = REWRITE_FLAG_FIELD, .argument = REWRITE_NO_ARGUMENT };
     struct rewrite_method *about = &cj->about;
     enum rewrite_outcome outcome = layout_scan(code->bytes, cj->starts, &about->has_loop);
     about->name = text_of(method->name);

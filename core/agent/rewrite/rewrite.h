@@ -5,6 +5,8 @@
  * The code that is added, with L a new local variable behind all others and G the method's flag:
  *
  *     getstatic G I; invokestatic PROBE.enter(I)I; istore L       at the entry (or: getstatic G [I; sipush N; iaload)
+ *     getstatic G I; xload N; invokestatic PROBE.object(ILjava/lang/Object;)I; invokestatic PROBE.enter(I)I; istore L
+ *                                                                 the same, where the N-th argument tells calls apart
  *     iload L; invokestatic PROBE.exit(I)V                        before each return
  *     iload L; invokestatic PROBE.unwind(I)V; athrow              the handler, at the end
  *     iload L; invokestatic PROBE.caught(I)V                      at the start of each 'catch'
@@ -43,13 +45,15 @@ struct rewrite_method {
 
 #define REWRITE_NAME_BYTES 64
 
-#define REWRITE_FLAG_FIELD (-1)
+#define REWRITE_FLAG_FIELD  (-1)
+#define REWRITE_NO_ARGUMENT (-1)
 
 /* Where a method's flag is: a static int field, or an element of one that is an int array. */
 struct rewrite_flag {
     char class_name[REWRITE_NAME_BYTES]; /* internal form */
     char field_name[REWRITE_NAME_BYTES];
-    int16_t index; /* of the element, or REWRITE_FLAG_FIELD */
+    int16_t index;    /* of the element, or REWRITE_FLAG_FIELD */
+    int16_t argument; /* that the entry's probe is given: from 1 on, 0: 'this'; REWRITE_NO_ARGUMENT: none */
 };
 
 enum rewrite_skip {
@@ -62,9 +66,9 @@ enum rewrite_skip {
 struct rewrite_policy {
     const char *probe_class; /* internal form, e.g. java/lang/MmprofProbe */
     /*
-     * Asked for each method with code, in the order of the class file.  Returns true and fills *flag to have it
-     * instrumented.  Never asked for Object.<init> and for a finalize() that does nothing: HotSpot treats both
-     * specially.  The texts live as long as the class file's bytes.
+     * Asked for each method with code, in the order of the class file.  Returns true and fills *flag (index and
+     * argument stand at none) to have it instrumented.  Never asked for Object.<init> and for a finalize() that does
+     * nothing: HotSpot treats both specially.  The texts live as long as the class file's bytes.
      */
     bool (*choose)(void *context, const struct rewrite_method *method, struct rewrite_flag *flag);
     /* May be NULL.  Told when a chosen method is left as it was after all, before choose() is asked again. */
@@ -84,5 +88,8 @@ struct rewrite_policy {
  */
 int rewrite_class(const uint8_t *bytes, size_t n_bytes, const struct rewrite_policy *policy, uint8_t **out,
                   size_t *n_out, struct err *err);
+
+/* The type of a method's n-th argument, 0: 'this': the letter of a primitive one, or 'L'; 0: it has no such. */
+char rewrite_argument_type(const struct rewrite_method *method, unsigned n);
 
 #endif

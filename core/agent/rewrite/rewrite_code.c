@@ -9,7 +9,7 @@
 #define MAX_COMPILED_BYTES 8000
 
 struct references {
-    uint16_t code, flag, enter, exit, unwind, caught;
+    uint16_t code, flag, argument, enter, exit, unwind, caught;
 };
 
 static struct references add_references(struct rewrite_job *job)
@@ -19,6 +19,10 @@ static struct references add_references(struct rewrite_job *job)
     r.code = pool_utf8(pool, (struct span){ (const uint8_t *)"Code", 4 });
     r.flag = pool_member(pool, CONSTANT_FIELD, job->flag->class_name, job->flag->field_name,
                          job->flag->index == REWRITE_FLAG_FIELD ? "I" : "[I");
+    const struct rewrite_argument *given = &job->argument;
+    r.argument = given->probe == NULL
+                     ? 0
+                     : pool_member(pool, CONSTANT_METHOD, job->probe_class, given->probe, given->descriptor);
     r.enter = pool_member(pool, CONSTANT_METHOD, job->probe_class, "enter", "(I)I");
     r.exit = pool_member(pool, CONSTANT_METHOD, job->probe_class, "exit", "(I)V");
     r.unwind = pool_member(pool, CONSTANT_METHOD, job->probe_class, "unwind", "(I)V");
@@ -26,19 +30,20 @@ static struct references add_references(struct rewrite_job *job)
     return r;
 }
 
-/* iload (op 0x15) or istore (0x36) of the new local in its shortest form. */
-static void put_variable(struct rewrite_job *job, uint8_t opcode)
+/* A load (iload and up) or store (istore) of a local variable in its shortest form. */
+static void put_local(struct rewrite_job *job, uint8_t opcode, uint16_t local)
 {
-    uint8_t short_form = opcode == OP_ILOAD ? OP_ILOAD_0 : OP_ISTORE_0;
-    if (job->local < 4) {
-        buffer_big(job->out, short_form + job->local, 1);
-    } else if (job->local < 256) {
+    uint8_t short_form =
+        (uint8_t)(opcode < OP_ISTORE ? OP_ILOAD_0 + 4 * (opcode - OP_ILOAD) : OP_ISTORE_0 + 4 * (opcode - OP_ISTORE));
+    if (local < 4) {
+        buffer_big(job->out, short_form + local, 1);
+    } else if (local < 256) {
         buffer_big(job->out, opcode, 1);
-        buffer_big(job->out, job->local, 1);
+        buffer_big(job->out, local, 1);
     } else {
         buffer_big(job->out, OP_WIDE, 1);
         buffer_big(job->out, opcode, 1);
-        buffer_big(job->out, job->local, 2);
+        buffer_big(job->out, local, 2);
     }
 }
 
@@ -50,7 +55,7 @@ static void put_reference(struct rewrite_job *job, uint8_t opcode, uint16_t refe
 
 static void put_probe(struct rewrite_job *job, uint16_t probe)
 {
-    put_variable(job, OP_ILOAD);
+    put_local(job, OP_ILOAD, job->local);
     put_reference(job, OP_INVOKESTATIC, probe);
 }
 
@@ -100,16 +105,28 @@ static void put_handler(struct rewrite_job *job, const struct references *r)
     buffer_big(job->out, OP_ATHROW, 1);
 }
 
-static enum rewrite_outcome put_bytecode(struct rewrite_job *job, const struct references *r)
+static void put_entry(struct rewrite_job *job, const struct references *r)
 {
-    enum rewrite_outcome outcome = REWRITE_DONE;
+    const struct rewrite_argument *argument = &job->argument;
     put_reference(job, OP_GETSTATIC, r->flag);
     if (job->flag->index != REWRITE_FLAG_FIELD) {
         put_reference(job, OP_SIPUSH, (uint16_t)job->flag->index);
         buffer_big(job->out, OP_IALOAD, 1);
     }
+    if (argument->probe != NULL) {
+        put_local(job, argument->load, argument->local);
+        if (argument->convert != 0)
+            buffer_big(job->out, argument->convert, 1);
+        put_reference(job, OP_INVOKESTATIC, r->argument);
+    }
     put_reference(job, OP_INVOKESTATIC, r->enter);
-    put_variable(job, OP_ISTORE);
+    put_local(job, OP_ISTORE, job->local);
+}
+
+static enum rewrite_outcome put_bytecode(struct rewrite_job *job, const struct references *r)
+{
+    enum rewrite_outcome outcome = REWRITE_DONE;
+    put_entry(job, r);
     struct span code = job->old->bytes;
     for (uint32_t at = 0, n; at < code.n && outcome == REWRITE_DONE; at += n) {
         n = (uint32_t)bytecode_length(code, at);
@@ -179,7 +196,8 @@ enum rewrite_outcome code_write(struct rewrite_job *job)
     buffer_big(job->out, r.code, 2);
     size_t start = job->out->n;
     buffer_big(job->out, 0, 4);
-    buffer_big(job->out, old->max_stack < 2 ? 2 : old->max_stack + 1u, 2);
+    unsigned entry_stack = job->argument.probe == NULL ? 2 : 3; /* a token, and a long or double at most */
+    buffer_big(job->out, old->max_stack < entry_stack ? entry_stack : old->max_stack + 1u, 2);
     buffer_big(job->out, old->max_locals + 1u, 2);
     buffer_big(job->out, n_code, 4);
     enum rewrite_outcome outcome = put_bytecode(job, &r);

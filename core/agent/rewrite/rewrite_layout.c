@@ -34,13 +34,14 @@ enum rewrite_outcome layout_scan(struct span code, uint8_t *starts, bool *has_lo
     return REWRITE_DONE;
 }
 
-static struct rewrite_sizes sizes_for(uint16_t local, const struct rewrite_flag *flag)
+static struct rewrite_sizes sizes_for(const struct rewrite_job *job)
 {
-    unsigned element = flag->index == REWRITE_FLAG_FIELD ? 0 : 3 + 1;
-    unsigned variable = local < 4 ? 1 : local < 256 ? 2 : 4;
+    const struct rewrite_argument *argument = &job->argument;
+    unsigned element = job->flag->index == REWRITE_FLAG_FIELD ? 0 : 3 + 1, variable = variable_bytes(job->local);
+    unsigned given = argument->probe == NULL ? 0 : variable_bytes(argument->local) + (argument->convert != 0) + 3;
     return (struct rewrite_sizes){ .load = variable,
                                    .store = variable,
-                                   .entry = 3 + element + 3 + variable,
+                                   .entry = 3 + element + given + 3 + variable,
                                    .exit = variable + 3,
                                    .handler = variable + 3 + 1 };
 }
@@ -77,7 +78,8 @@ void layout_assign(struct rewrite_job *job)
 {
     struct span code = job->old->bytes;
     find_catches(job);
-    job->sizes = sizes_for(job->local, job->flag);
+    argument_find(job);
+    job->sizes = sizes_for(job);
     uint32_t now = job->sizes.entry;
     for (uint32_t at = 0, n; at < code.n; at += n) {
         uint8_t kind = bytecodes[code.at[at]].kind;

@@ -78,6 +78,13 @@ struct rewrite_run {
     bool before; /* in a constructor before this(...) or super(...) */
 };
 
+/* The argument that the entry's probe is given. */
+struct rewrite_argument {
+    uint16_t local;
+    uint8_t load, convert;          /* opcodes; convert 0: none */
+    const char *probe, *descriptor; /* NULL: it is given none */
+};
+
 struct rewrite_job {
     const struct classfile *file; /* borrowed, as all that is not said to be owned */
     const struct classfile_method *method;
@@ -91,6 +98,7 @@ struct rewrite_job {
     bool write_frames;
     bool constructor; /* one whose 'this' has to be initialized */
     uint16_t local;   /* the new local variable */
+    struct rewrite_argument argument;
     struct rewrite_sizes sizes;
 
     uint8_t *starts;          /* owned; per old offset: INSTRUCTION when one begins here, and CATCH */
@@ -125,6 +133,15 @@ static inline bool job_is_start(const struct rewrite_job *job, uint64_t offset)
  * Returns REWRITE_DONE, or REWRITE_UNUSUAL when an instruction is invalid or a branch leaves the instructions.
  */
 enum rewrite_outcome layout_scan(struct span code, uint8_t *starts, bool *has_loop);
+
+/* Fill argument, as the flag has it. */
+void argument_find(struct rewrite_job *job);
+
+/* The bytes of a load or store of a local variable. */
+static inline unsigned variable_bytes(uint16_t local)
+{
+    return local < 4 ? 1 : local < 256 ? 2 : 4;
+}
 
 /* Find the catches, fill sizes, to, n_body. */
 void layout_assign(struct rewrite_job *job);
