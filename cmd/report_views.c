@@ -10,6 +10,7 @@
 #include "report/view/pauses_table.h"
 #include "report/view/stats_table.h"
 #include "report/view/tree_table.h"
+#include "report/view/values.h"
 #include "report/view/waits_table.h"
 
 #include <stdlib.h>
@@ -113,6 +114,10 @@ static int make_live_objects(struct report_run *run, struct table *table, struct
 
 static int make_groups(struct report_run *run, struct table *table, struct err *err)
 {
+    const char *by = run->options->argument;
+    bool is_method = by[0] != '\0' && strcmp(by, "package") != 0 && strcmp(by, "thread") != 0;
+    if (is_method && values_has(&run->passes[0], by))
+        return values_table(&run->passes[0], run->whole[0].source, by, &run->options->rows, table, err);
     return groups_table(&run->passes[0], run->whole[0].source, run->options->argument, &run->options->rows, table, err);
 }
 
@@ -193,9 +198,9 @@ const struct report_view report_views[] = {
       REPORT_VIEW_METHOD | REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, 0 },
     { "callees", "METHOD", "what a method calls, directly or not, with its part of the time", make_callees,
       REPORT_VIEW_METHOD | REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, 0 },
-    { "groups", "KIND", "time, waiting and bytes by package or thread, or of a METHOD in each class (package)",
+    { "groups", "KIND", "time, waiting and bytes by package, thread, or METHOD: each class or value (package)",
       make_groups, REPORT_VIEW_THREADS | REPORT_VIEW_WAITING,
-      VIEW_PASS_STATISTICS | VIEW_PASS_WAIT_STACKS | VIEW_PASS_ALLOCATIONS },
+      VIEW_PASS_STATISTICS | VIEW_PASS_WAIT_STACKS | VIEW_PASS_ALLOCATIONS | VIEW_PASS_VALUES },
     { "stats", NULL, "how calls vary within and between phases", make_stats, REPORT_VIEW_WAITING,
       VIEW_PASS_STATISTICS },
     { "timeline", "STEP", "what happened when, in steps of STEP (1s, 20ms)", make_timeline, 0, VIEW_PASS_TIMELINE },

@@ -110,8 +110,6 @@ static struct trace_listener listener_of(struct view_pass *pass)
 
 static int begin_statistics(struct view_pass *pass, struct err *err)
 {
-    if (call_metrics_find(pass->outline, pass->options.clock, pass->arena, &pass->metrics, err) < 0)
-        return -1;
     pass->statistics = statistics_open(&pass->metrics.options);
     if (pass->statistics == NULL)
         return err_set(err, "out of memory for statistics");
@@ -119,11 +117,24 @@ static int begin_statistics(struct view_pass *pass, struct err *err)
     return 0;
 }
 
+static int begin_values(struct view_pass *pass, struct err *err)
+{
+    if (trace_n_values(pass->outline) == 0)
+        return 0;
+    if (value_calls_open(&pass->value_calls, pass->outline, &pass->metrics.options, err) < 0)
+        return -1;
+    pass->observers.all[pass->observers.n++] = value_calls_observer(pass->value_calls);
+    return 0;
+}
+
 static int begin(struct view_pass *pass, struct err *err)
 {
     const struct view_pass_options *options = &pass->options;
-    bool needs_outline = wants(pass, VIEW_PASS_STATISTICS | VIEW_PASS_RECOVERY | VIEW_PASS_TIMELINE);
+    bool of_calls = wants(pass, VIEW_PASS_STATISTICS | VIEW_PASS_VALUES);
+    bool needs_outline = of_calls || wants(pass, VIEW_PASS_RECOVERY | VIEW_PASS_TIMELINE);
     if ((needs_outline && trace_outline(&pass->outline, options->path, options->salvage, err) < 0) ||
+        (of_calls && call_metrics_find(pass->outline, options->clock, pass->arena, &pass->metrics, err) < 0) ||
+        (wants(pass, VIEW_PASS_VALUES) && begin_values(pass, err) < 0) ||
         (wants(pass, VIEW_PASS_STATISTICS) && begin_statistics(pass, err) < 0) ||
         (wants(pass, VIEW_PASS_RECOVERY) &&
          recompilation_begin(pass->outline, pass->arena, &pass->recompiling, &pass->observers, err) < 0) ||
@@ -217,7 +228,7 @@ int view_pass_read(const struct view_pass_options *options, struct arena *arena,
         return -1;
     if (wants(pass, VIEW_PASS_ALLOCATIONS))
         pass->source.allocated = allocated_find(pass);
-    if (wants(pass, VIEW_PASS_STATISTICS))
+    if (wants(pass, VIEW_PASS_STATISTICS | VIEW_PASS_VALUES))
         call_metrics_judge(&pass->metrics, pass->reader, &pass->tree);
     if (pass->line.timeline != NULL)
         add_samples_to_line(pass, &pass->no_line);
@@ -232,6 +243,7 @@ int view_pass_read(const struct view_pass_options *options, struct arena *arena,
 void view_pass_close(struct view_pass *pass)
 {
     statistics_close(pass->statistics);
+    value_calls_close(pass->value_calls);
     recompilation_close(pass->recompiling);
     where_close(pass->finding);
     waits_close(pass->waiting);

@@ -12,6 +12,7 @@
 #include "report/recompilation.h"
 #include "report/sampled_tree.h"
 #include "report/view/timeline_table.h"
+#include "report/view/value_calls.h"
 #include "report/view/waits.h"
 #include "report/view/where.h"
 
@@ -27,6 +28,7 @@
 #define VIEW_PASS_WAIT_STACKS 256u  /* each wait, with its stack; on the wall clock always */
 #define VIEW_PASS_HEAP        512u  /* its use after collections */
 #define VIEW_PASS_HEAP_EVENTS 1024u /* what became of sampled objects, and the heap's use before collections */
+#define VIEW_PASS_VALUES      2048u /* calls by what tells them apart */
 #define VIEW_PASS_LIVE        (VIEW_PASS_ALLOCATIONS | VIEW_PASS_HEAP | VIEW_PASS_HEAP_EVENTS)
 
 /* Bytes of the heap that are in use after the collection that begins then. */
@@ -67,8 +69,9 @@ struct view_pass {
     struct trace_heap_event *heap_events; /* owned; in the order of the trace */
     size_t n_heap_events, heap_events_room;
     struct jit_shapes *shapes;
-    struct call_metrics metrics; /* of the statistics */
+    struct call_metrics metrics; /* of the statistics, and of the calls by value */
     struct statistics *statistics;
+    struct value_calls *value_calls; /* NULL: the trace has no values */
     struct recompilation_reading *recompiling;
     struct recompilation recompilation;
     struct where where;

@@ -1,0 +1,185 @@
+#include "report/view/value_calls.h"
+
+#include "core/base/vec.h"
+
+#include <stdlib.h>
+
+struct value_calls_thread {
+    struct value_call *calls; /* owned; in the order of their starts */
+    uint32_t n, room;
+    uint32_t *open; /* owned; indexes of those that are open, the outermost first */
+    uint32_t n_open, open_room;
+    uint32_t base; /* of them the carrier's, while a virtual thread is here */
+};
+
+static int no_memory(struct err *err)
+{
+    return err_set(err, "out of memory for calls by value");
+}
+
+int value_calls_open(struct value_calls **calls, const struct trace_reader *outline,
+                     const struct statistics_options *metrics, struct err *err)
+{
+    const struct statistics_options wall = { .clock = PHASES_WALL, .metrics = { { .is_time = true } }, .n_metrics = 1 };
+    struct value_calls *c = *calls = calloc(1, sizeof *c);
+    if (c == NULL)
+        return no_memory(err);
+    c->n_told_apart = trace_n_methods(outline);
+    c->is_told_apart = calloc((size_t)c->n_told_apart + 1, sizeof *c->is_told_apart);
+    c->by_clock = statistics_open(metrics);
+    c->by_wall = statistics_open(&wall);
+    if (c->is_told_apart == NULL || c->by_clock == NULL || c->by_wall == NULL)
+        return no_memory(err);
+    for (uint32_t id = 0; id < trace_n_values(outline); id++) {
+        const struct trace_value *value = trace_value(outline, id);
+        if (value != NULL && value->method < c->n_told_apart)
+            c->is_told_apart[value->method] = true;
+    }
+    return 0;
+}
+
+void value_calls_close(struct value_calls *c)
+{
+    if (c == NULL)
+        return;
+    for (uint32_t i = 0; i < c->n_threads; i++) {
+        free(c->threads[i].calls);
+        free(c->threads[i].open);
+    }
+    free(c->threads);
+    statistics_close(c->by_clock);
+    statistics_close(c->by_wall);
+    free(c->is_told_apart);
+    free(c->entries);
+    free(c->unwinds);
+    free(c);
+}
+
+/* ---- the pass ---- */
+
+static int add_call(struct value_calls *c, struct value_calls_thread *t, uint32_t key, uint64_t ticks, struct err *err)
+{
+    if (c->n_kept == VALUE_CALLS_KEPT) {
+        c->n_not_kept++;
+        return 0;
+    }
+    if (vec_reserve(t->calls, t->room, (size_t)t->n + 1) < 0 ||
+        vec_reserve(t->open, t->open_room, (size_t)t->n_open + 1) < 0)
+        return no_memory(err);
+    uint32_t outer = t->n_open > t->base ? t->open[t->n_open - 1] : VALUE_CALLS_NONE;
+    t->calls[t->n] = (struct value_call){ key, outer, ticks, UINT64_MAX };
+    t->open[t->n_open++] = t->n++;
+    c->n_kept++;
+    return 0;
+}
+
+/* End all calls from one on, counted from the outermost. */
+static void end_calls(struct value_calls_thread *t, uint32_t from, uint64_t ticks)
+{
+    while (t->n_open > from)
+        t->calls[t->open[--t->n_open]].end_ticks = ticks;
+}
+
+static void end_call(struct value_calls_thread *t, uint32_t key, uint64_t ticks)
+{
+    uint32_t at = t->n_open;
+    while (at > t->base && t->calls[t->open[at - 1]].key != key)
+        at--;
+    if (at > t->base)
+        end_calls(t, at - 1, ticks);
+}
+
+static int count(struct value_calls *c, const struct calltree_step *step, struct err *err)
+{
+    bool is_entry = step->kind == TRACE_ENTER || step->kind == TRACE_OPEN;
+    if (!is_entry && step->kind != TRACE_UNWIND)
+        return 0;
+    if (vec_reserve_zeroed(c->entries, c->n_keys, (size_t)step->method + 1) < 0 ||
+        vec_reserve_zeroed(c->unwinds, c->n_unwinds_room, (size_t)step->method + 1) < 0)
+        return no_memory(err);
+    *(is_entry ? &c->entries[step->method] : &c->unwinds[step->method]) += 1;
+    return 0;
+}
+
+/* A step of a call that is told apart, its key in the place of the method. */
+static int take_call(struct value_calls *c, struct value_calls_thread *t, const struct calltree_step *step,
+                     struct err *err)
+{
+    if (count(c, step, err) < 0)
+        return -1;
+    if (step->kind == TRACE_EXIT || step->kind == TRACE_UNWIND) {
+        end_call(t, step->method, step->ticks);
+        return 0;
+    }
+    return add_call(c, t, step->method, step->ticks, err);
+}
+
+static bool has_method(const struct calltree_step *step)
+{
+    return step->kind <= TRACE_OPEN;
+}
+
+static int take_step(void *context, const struct calltree_step *told, struct err *err)
+{
+    struct value_calls *c = context;
+    struct calltree_step step = *told;
+    struct calltree_observer clock = statistics_observer(c->by_clock), wall = statistics_observer(c->by_wall);
+    if (step.part != VM_PART_APPLICATION)
+        return 0;
+    if (has_method(told) && told->value != 0)
+        step.method = told->value;
+    if (clock.step(clock.context, &step, err) < 0 || wall.step(wall.context, &step, err) < 0)
+        return -1;
+    if (vec_reserve_zeroed(c->threads, c->n_threads, (size_t)step.thread + 1) < 0)
+        return no_memory(err);
+    struct value_calls_thread *t = &c->threads[step.thread];
+    if (has_method(told) && told->method < c->n_told_apart && c->is_told_apart[told->method])
+        return take_call(c, t, &step, err);
+    if (step.kind == TRACE_MOUNT)
+        t->base = t->n_open;
+    if (step.kind == TRACE_UNMOUNT) {
+        end_calls(t, t->base, step.ticks);
+        t->base = 0;
+    }
+    return 0;
+}
+
+struct calltree_observer value_calls_observer(struct value_calls *c)
+{
+    return (struct calltree_observer){ .context = c, .step = take_step };
+}
+
+/* ---- results ---- */
+
+uint64_t value_calls_entries(const struct value_calls *c, uint32_t key)
+{
+    return key < c->n_keys ? c->entries[key] : 0;
+}
+
+uint64_t value_calls_unwinds(const struct value_calls *c, uint32_t key)
+{
+    return key < c->n_unwinds_room ? c->unwinds[key] : 0;
+}
+
+/* Calls nest: what is open then is the latest one that has begun, or around it. */
+const struct value_call *value_calls_at(const struct value_calls *c, uint32_t thread, uint64_t ticks)
+{
+    const struct value_calls_thread *t = thread < c->n_threads ? &c->threads[thread] : NULL;
+    uint32_t low = 0, high = t == NULL ? 0 : t->n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (t->calls[middle].start_ticks <= ticks)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct value_call *call = low == 0 ? NULL : &t->calls[low - 1];
+    while (call != NULL && call->end_ticks <= ticks)
+        call = value_calls_outer(c, thread, call);
+    return call;
+}
+
+const struct value_call *value_calls_outer(const struct value_calls *c, uint32_t thread, const struct value_call *call)
+{
+    return call->outer == VALUE_CALLS_NONE ? NULL : &c->threads[thread].calls[call->outer];
+}
