@@ -1,6 +1,6 @@
 #include "core/agent/stacks/allocation_log.h"
 
-#include "core/agent/control/jvmti_env.h"
+#include "core/agent/control/agent_thread.h"
 #include "core/agent/stacks/allocation_events.h"
 #include "core/agent/stacks/heap_before.h"
 #include "core/agent/stacks/weak_objects.h"
@@ -9,7 +9,6 @@
 #include "core/base/hash.h"
 #include "core/hotspot/vm_allocated.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -37,15 +36,15 @@ struct allocation_log {
     struct sample_out out;
 };
 
-/* The thread, and who ends it. */
-static struct allocation_log_state {
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    bool runs, ends;
-    int fd; /* owned while it runs */
+static agent_thread_function run_log;
+
+static struct agent_thread own_thread = AGENT_THREAD(run_log);
+
+/* Set before it starts. */
+static struct allocation_log_options {
     uint32_t part_ppm;
     bool is_tracking;
-} shared = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
+} options;
 
 static uint64_t clock_now(clockid_t clock)
 {
@@ -196,14 +195,6 @@ static int put_samples(struct allocation_log *log)
     return rc;
 }
 
-static bool is_ending(void)
-{
-    pthread_mutex_lock(&shared.lock);
-    bool ends = shared.ends;
-    pthread_mutex_unlock(&shared.lock);
-    return ends;
-}
-
 static int run_round(struct allocation_log *log)
 {
     uint64_t now_ns = clock_now(CLOCK_MONOTONIC);
@@ -214,12 +205,12 @@ static int run_round(struct allocation_log *log)
         log->adjusted_ns = now_ns;
         if (weak_objects_check(&log->live, log->jni, &log->out) < 0)
             return -1;
-        allocation_events_adjust(log->jvmti, shared.part_ppm / 1e6);
+        allocation_events_adjust(log->jvmti, options.part_ppm / 1e6);
     }
     return put_state(log);
 }
 
-static void run_log(jvmtiEnv *jvmti, JNIEnv *jni)
+static void run_log(jvmtiEnv *jvmti, JNIEnv *jni, int fd)
 {
     struct allocation_log *log = calloc(1, sizeof *log);
     jint n;
@@ -227,14 +218,14 @@ static void run_log(jvmtiEnv *jvmti, JNIEnv *jni)
         return;
     log->jvmti = jvmti;
     log->jni = jni;
-    sample_out_begin(&log->out, shared.fd);
-    if (shared.is_tracking)
+    sample_out_begin(&log->out, fd);
+    if (options.is_tracking)
         weak_objects_begin(&log->live);
     log->own_start_ns = clock_now(CLOCK_THREAD_CPUTIME_ID);
     log->before_bytes = count_bytes(log, &n);
     heap_before_begin(jvmti);
     log->start_ns = log->adjusted_ns = clock_now(CLOCK_MONOTONIC);
-    while (!is_ending() && run_round(log) == 0)
+    while (!agent_thread_is_ending(&own_thread) && run_round(log) == 0)
         continue;
     allocation_events_end(jvmti);
     heap_before_end(jvmti);
@@ -248,53 +239,25 @@ static void run_log(jvmtiEnv *jvmti, JNIEnv *jni)
     free(log);
 }
 
-static void JNICALL run_thread(jvmtiEnv *jvmti, JNIEnv *jni, void *argument)
-{
-    (void)argument;
-    run_log(jvmti, jni);
-    pthread_mutex_lock(&shared.lock);
-    close(shared.fd);
-    shared.runs = false;
-    pthread_cond_broadcast(&shared.changed);
-    pthread_mutex_unlock(&shared.lock);
-}
-
 /* ---- from its start to its end ---- */
 
 int allocation_log_start(jvmtiEnv *jvmti, JNIEnv *jni, int fd, uint32_t part_ppm, bool is_tracking, struct err *err)
 {
-    pthread_mutex_lock(&shared.lock);
-    bool runs = shared.runs;
-    pthread_mutex_unlock(&shared.lock);
+    bool runs = agent_thread_is_running(&own_thread);
     if (runs || allocation_events_begin(jvmti, is_tracking, err) < 0) {
         close(fd);
         return runs ? err_set(err, "allocations are sampled already") : -1;
     }
     poll_methods_prepare(jvmti);
-    shared.fd = fd;
-    shared.part_ppm = part_ppm;
-    shared.is_tracking = is_tracking;
-    shared.ends = false;
-    shared.runs = true;
-    if (jvmti_env_run_thread(jni, run_thread, NULL) == 0)
+    options = (struct allocation_log_options){ part_ppm, is_tracking };
+    if (agent_thread_start(&own_thread, jni, fd, err) == 0)
         return 0;
-    shared.runs = false;
     allocation_events_end(jvmti);
     close(fd);
-    return err_set(err, "the JVM has no thread for it");
+    return -1;
 }
 
 void allocation_log_stop(void)
 {
-    pthread_mutex_lock(&shared.lock);
-    shared.ends = true;
-    bool runs = shared.runs;
-    pthread_mutex_unlock(&shared.lock);
-    if (!runs)
-        return;
-    allocation_events_wake();
-    pthread_mutex_lock(&shared.lock);
-    while (shared.runs)
-        pthread_cond_wait(&shared.changed, &shared.lock);
-    pthread_mutex_unlock(&shared.lock);
+    agent_thread_stop(&own_thread, allocation_events_wake);
 }

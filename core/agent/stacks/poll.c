@@ -1,12 +1,10 @@
 #include "core/agent/stacks/poll.h"
 
-#include "core/agent/control/jvmti_env.h"
+#include "core/agent/control/agent_thread.h"
 #include "core/agent/control/method_ids.h"
 #include "core/agent/probe/virtual.h"
 #include "core/agent/stacks/sample_out.h"
 
-#include <errno.h>
-#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,14 +36,14 @@ struct poll {
     struct sample_out out;
 };
 
-/* The thread, and who ends it. */
-static struct poll_shared_state {
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    bool runs, ends;
-    int fd; /* owned while it runs */
+static agent_thread_function take_rounds;
+
+static struct agent_thread own_thread = AGENT_THREAD(take_rounds);
+
+/* Set before it starts. */
+static struct poll_pace {
     uint32_t period_us, part_ppm;
-} shared = { .lock = PTHREAD_MUTEX_INITIALIZER };
+} pace;
 
 static uint64_t clock_now(clockid_t clock)
 {
@@ -194,53 +192,30 @@ static uint64_t interval_ns(struct poll *p)
     return ns / 2 + p->random % (ns + 1);
 }
 
-/* Returns false if the sampling ends meanwhile. */
-static bool wait_until(uint64_t ns)
-{
-    const struct timespec until = { (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
-    pthread_mutex_lock(&shared.lock);
-    while (!shared.ends && pthread_cond_timedwait(&shared.changed, &shared.lock, &until) != ETIMEDOUT)
-        continue;
-    bool goes_on = !shared.ends;
-    pthread_mutex_unlock(&shared.lock);
-    return goes_on;
-}
-
 static bool is_single_cpu(void)
 {
     cpu_set_t set;
     return sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) == 1;
 }
 
-static void take_rounds(jvmtiEnv *jvmti, JNIEnv *jni)
+static void take_rounds(jvmtiEnv *jvmti, JNIEnv *jni, int fd)
 {
     struct poll *p = calloc(1, sizeof *p);
     if (p == NULL)
         return;
     p->jvmti = jvmti;
     p->jni = jni;
-    p->period_ns = (uint64_t)shared.period_us * 1000;
-    p->part = shared.part_ppm / 1e6;
+    p->period_ns = (uint64_t)pace.period_us * 1000;
+    p->part = pace.part_ppm / 1e6;
     p->is_single_cpu = is_single_cpu();
-    sample_out_begin(&p->out, shared.fd);
+    sample_out_begin(&p->out, fd);
     p->start_ns = p->random = clock_now(CLOCK_MONOTONIC);
     p->start_cpu_ns = clock_now(CLOCK_PROCESS_CPUTIME_ID);
-    while (take_round(p) == 0 && wait_until(clock_now(CLOCK_MONOTONIC) + interval_ns(p)))
+    while (take_round(p) == 0 && agent_thread_sleep_until(&own_thread, clock_now(CLOCK_MONOTONIC) + interval_ns(p)))
         continue;
     poll_threads_free(&p->threads, jni);
     poll_methods_free(&p->methods);
     free(p);
-}
-
-static void JNICALL run_thread(jvmtiEnv *jvmti, JNIEnv *jni, void *argument)
-{
-    (void)argument;
-    take_rounds(jvmti, jni);
-    pthread_mutex_lock(&shared.lock);
-    close(shared.fd);
-    shared.runs = false;
-    pthread_cond_broadcast(&shared.changed);
-    pthread_mutex_unlock(&shared.lock);
 }
 
 /* ---- from its start to its end ---- */
@@ -257,51 +232,21 @@ static int want_capabilities(jvmtiEnv *jvmti, struct err *err)
     return err_set(err, "the JVM does not report its threads' CPU times (JVMTI)");
 }
 
-static bool is_running(void)
-{
-    pthread_mutex_lock(&shared.lock);
-    bool runs = shared.runs;
-    pthread_mutex_unlock(&shared.lock);
-    return runs;
-}
-
-static void init_once(void)
-{
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&shared.changed, &attributes);
-    pthread_condattr_destroy(&attributes);
-}
-
 int poll_start(jvmtiEnv *jvmti, JNIEnv *jni, int fd, uint32_t period_us, uint32_t part_ppm, struct err *err)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, init_once);
-    bool runs = is_running();
+    bool runs = agent_thread_is_running(&own_thread);
     if (runs || want_capabilities(jvmti, err) < 0) {
         close(fd);
         return runs ? err_set(err, "stacks are sampled already") : -1;
     }
-    shared.fd = fd;
-    shared.period_us = period_us;
-    shared.part_ppm = part_ppm;
-    shared.ends = false;
-    shared.runs = true;
-    if (jvmti_env_run_thread(jni, run_thread, NULL) == 0)
+    pace = (struct poll_pace){ period_us, part_ppm };
+    if (agent_thread_start(&own_thread, jni, fd, err) == 0)
         return 0;
-    shared.runs = false;
     close(fd);
-    return err_set(err, "the JVM has no thread for it");
+    return -1;
 }
 
 void poll_stop(void)
 {
-    pthread_mutex_lock(&shared.lock);
-    shared.ends = true;
-    while (shared.runs) {
-        pthread_cond_broadcast(&shared.changed);
-        pthread_cond_wait(&shared.changed, &shared.lock);
-    }
-    pthread_mutex_unlock(&shared.lock);
+    agent_thread_stop(&own_thread, NULL);
 }
