@@ -72,7 +72,7 @@ static int make(struct table *table, struct arena *arena, struct err *err)
     table_column(table, "CPU", "cpu_s", TABLE_RATE);
     table_column(table, "Attach", "attach", TABLE_TEXT);
     table_column(table, "Main class or jar", "main", TABLE_TEXT);
-    table->columns[table_column(table, "Command", "command", TABLE_TEXT)].not_in_text = true;
+    table_data_column(table, "command", TABLE_TEXT);
     for (size_t i = 0; i < n; i++) {
         has_obstacle = has_obstacle || all[i].obstacle != JVM_OBSTACLE_NONE;
         if (add_jvm(table, &all[i], err) < 0)

@@ -18,13 +18,6 @@ static const char *const verdicts[] = {
     "-", "not shown", "small", "higher", "lower", "follows", "new", "gone", "not measured before", "not measured after"
 };
 
-static size_t hidden(struct table *table, const char *key, enum table_unit unit)
-{
-    size_t column = table_column(table, key, key, unit);
-    table->columns[column].not_in_text = true;
-    return column;
-}
-
 /* The interval is a text; low and high are numbers. */
 static void add_columns(struct table *t, bool is_text, struct diff_layout *at)
 {
@@ -37,15 +30,15 @@ static void add_columns(struct table *t, bool is_text, struct diff_layout *at)
     at->detectable = table_column(t, "Detectable (%)", "detectable", TABLE_RATE);
     at->p_corrected = table_column(t, "p", "p_corrected", TABLE_RATIO);
     at->verdict = table_column(t, "Verdict", "verdict", TABLE_TEXT);
-    at->unit = hidden(t, "unit", TABLE_TEXT);
-    at->difference = hidden(t, "difference", TABLE_RATIO);
-    at->low = hidden(t, "low", TABLE_RATIO);
-    at->high = hidden(t, "high", TABLE_RATIO);
-    at->p = hidden(t, "p", TABLE_RATIO);
-    at->cause = hidden(t, "cause", TABLE_TEXT);
-    at->class_name = hidden(t, "class", TABLE_TEXT);
-    at->method = hidden(t, "method", TABLE_TEXT);
-    at->descriptor = hidden(t, "descriptor", TABLE_TEXT);
+    at->unit = table_data_column(t, "unit", TABLE_TEXT);
+    at->difference = table_data_column(t, "difference", TABLE_RATIO);
+    at->low = table_data_column(t, "low", TABLE_RATIO);
+    at->high = table_data_column(t, "high", TABLE_RATIO);
+    at->p = table_data_column(t, "p", TABLE_RATIO);
+    at->cause = table_data_column(t, "cause", TABLE_TEXT);
+    at->class_name = table_data_column(t, "class", TABLE_TEXT);
+    at->method = table_data_column(t, "method", TABLE_TEXT);
+    at->descriptor = table_data_column(t, "descriptor", TABLE_TEXT);
 }
 
 /* A number and how text prints it. */

@@ -88,14 +88,13 @@ int findings_table(const struct findings_input *input, struct table *table, stru
     table_begin(table, input->source->arena);
     report_metadata(input->source, table);
     table_column(table, "Rule", "rule", TABLE_TEXT);
-    size_t subject = table_column(table, "Subject", "subject", TABLE_TEXT);
+    table_data_column(table, "subject", TABLE_TEXT);
     table_column(table, "Cost", "cost_ns", TABLE_NS);
     table_column(table, "Share (%)", "share", TABLE_SHARE);
     table_column(table, "from", "share_low", TABLE_SHARE);
     table_column(table, "to", "share_high", TABLE_SHARE);
     table_column(table, "Finding", "evidence", TABLE_TEXT);
     table_column(table, "More", "view", TABLE_TEXT);
-    table->columns[subject].not_in_text = true;
     for (size_t i = 0; i < findings.n; i++) {
         const struct finding *f = &findings.all[i];
         struct table_cell *cells = table_row(table, "finding");

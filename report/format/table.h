@@ -90,6 +90,9 @@ void table_begin(struct table *table, struct arena *arena);
 /* Texts are borrowed.  Returns the column's index. */
 size_t table_column(struct table *table, const char *heading, const char *key, enum table_unit unit);
 
+/* One that is not in text. */
+size_t table_data_column(struct table *table, const char *key, enum table_unit unit);
+
 /* A row whose cells are all unmeasured; NULL when the table is broken. */
 struct table_cell *table_row(struct table *table, const char *kind);
 

@@ -397,8 +397,7 @@ int cost_make(const struct report_source *source, const struct recompilation *re
     c.label = table_column(table, "Cost of this recording", "cost", TABLE_TEXT);
     c.value = table_column(table, "Value", "value", TABLE_RATIO);
     c.share = table_column(table, "Share (%)", "share", TABLE_SHARE);
-    c.unit = table_column(table, "Unit", "unit", TABLE_TEXT);
-    table->columns[c.unit].not_in_text = true;
+    c.unit = table_data_column(table, "unit", TABLE_TEXT);
     c.how = table_column(table, "Basis", "how", TABLE_TEXT);
     add_pauses(&c);
     add_changes(&c);

@@ -288,12 +288,12 @@ static int group_table(const struct lifetimes *l, enum lifetimes_by by, uint64_t
     table_column(table, is_class ? "Class" : "Created by", is_class ? "class" : "site", TABLE_TEXT);
     table_column(table, "Objects", "objects", TABLE_COUNT);
     table_column(table, "(%)", "objects_share", TABLE_SHARE);
-    table->columns[table_column(table, "Bytes", "bytes", TABLE_COUNT)].not_in_text = true;
+    table_data_column(table, "bytes", TABLE_COUNT);
     for (size_t i = 0; i < N_COLUMNS; i++)
         table->columns[table_column(table, columns[i].heading, columns[i].key, TABLE_SHARE)].not_in_text =
             columns[i].not_in_text;
     table_column(table, "Longest", "longest_accesses", TABLE_COUNT);
-    table->columns[table_column(table, "Uses", "uses_per_object", TABLE_RATE)].not_in_text = true;
+    table_data_column(table, "uses_per_object", TABLE_RATE);
     table_column(table, "At end", "at_end_share", TABLE_SHARE);
     if (n > 0) {
         qsort(rows, (size_t)n, sizeof *rows, by_objects);

@@ -322,12 +322,6 @@ static void add_rows(struct misses *m, enum misses_by by, const struct misses_ro
         table->rows[first_after].after_rule = true;
 }
 
-static void add_hidden(struct table *table, const char *heading, const char *key, enum table_unit unit)
-{
-    size_t column = table_column(table, heading, key, unit);
-    table->columns[column].not_in_text = true;
-}
-
 static void add_columns(enum misses_by by, bool has_accesses, bool has_lines, struct table *table)
 {
     static const char *const first[MISSES_WAYS] = { "Class", "Field", "Memory", "Method", "Line", "Code", "", "" };
@@ -335,9 +329,8 @@ static void add_columns(enum misses_by by, bool has_accesses, bool has_lines, st
     table_column(table, first[by], keys[by], TABLE_TEXT);
     size_t of = table_column(table, by == MISSES_BY_FIELD || by == MISSES_BY_CLASS ? "In" : "Of", "of", TABLE_TEXT);
     table->columns[of].not_in_text = by == MISSES_BY_PART || by == MISSES_BY_SPACE;
-    size_t accesses = table_column(table, "Accesses", "accesses", TABLE_COUNT);
+    table_data_column(table, "accesses", TABLE_COUNT);
     size_t share = table_column(table, "Accesses (%)", "accesses_share", TABLE_SHARE);
-    table->columns[accesses].not_in_text = true;
     table->columns[share].not_in_text = !has_accesses;
     for (int k = 0; k < MISS_N_COUNTS; k++) {
         uint32_t detail = k == MISS_DTLB ? 1 : 0;
@@ -354,9 +347,9 @@ static void add_columns(enum misses_by by, bool has_accesses, bool has_lines, st
         table->columns[column].detail = 1;
     }
     table->details[0] = tells_contents(by) ? "The data TLB, and what was in L2" : "The data TLB";
-    add_hidden(table, "Kept", "kept", TABLE_COUNT);
-    add_hidden(table, "Drawn", "drawn", TABLE_COUNT);
-    add_hidden(table, "File", "file", TABLE_TEXT);
+    table_data_column(table, "kept", TABLE_COUNT);
+    table_data_column(table, "drawn", TABLE_COUNT);
+    table_data_column(table, "file", TABLE_TEXT);
     if (has_lines)
         table_column(table, "Source", "source", TABLE_TEXT);
 }

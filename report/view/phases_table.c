@@ -146,9 +146,9 @@ static void add_columns(const struct phases_report *report, struct table *table)
     table->columns[table_column(table, "Thrown", "unwinds", TABLE_COUNT)].not_in_text = !report->all;
     table->columns[table_column(table, "Open", "open_calls", TABLE_COUNT)].not_in_text = !report->all;
     table->columns[table_column(table, "Phase", "phase", TABLE_TEXT)].not_in_text = !report->all;
-    table->columns[table_column(table, "Class", "class", TABLE_TEXT)].not_in_text = true;
-    table->columns[table_column(table, "Name", "method", TABLE_TEXT)].not_in_text = true;
-    table->columns[table_column(table, "Descriptor", "descriptor", TABLE_TEXT)].not_in_text = true;
+    table_data_column(table, "class", TABLE_TEXT);
+    table_data_column(table, "method", TABLE_TEXT);
+    table_data_column(table, "descriptor", TABLE_TEXT);
     table->columns[table_column(table, "Recorded", "recorded_ns", TABLE_NS)].not_in_text = !is_partly(report);
 }
 

@@ -20,13 +20,6 @@ struct stats_making {
     struct stats_layout at;
 };
 
-static size_t hidden(struct table *table, const char *key, enum table_unit unit)
-{
-    size_t column = table_column(table, key, key, unit);
-    table->columns[column].not_in_text = true;
-    return column;
-}
-
 static void add_columns(struct stats_making *making)
 {
     struct table *t = making->table;
@@ -39,19 +32,19 @@ static void add_columns(struct stats_making *making)
     at->p50 = table_column(t, "p50", "p50_ns", TABLE_NS);
     at->p99 = table_column(t, "p99", "p99_ns", TABLE_NS);
     at->longest = table_column(t, "Longest", "max_ns", TABLE_NS);
-    at->unit = hidden(t, "unit", TABLE_TEXT);
-    at->f = hidden(t, "f", TABLE_RATIO);
-    at->df_between = hidden(t, "df_between", TABLE_RATIO);
-    at->df_within = hidden(t, "df_within", TABLE_RATIO);
-    at->p = hidden(t, "p", TABLE_RATIO);
-    at->welch_f = hidden(t, "welch_f", TABLE_RATIO);
-    at->welch_df = hidden(t, "welch_df", TABLE_RATIO);
-    at->welch_p = hidden(t, "welch_p", TABLE_RATIO);
-    at->explained = hidden(t, "explained_share", TABLE_SHARE);
-    at->verdict = hidden(t, "verdict", TABLE_TEXT);
-    at->class_name = hidden(t, "class", TABLE_TEXT);
-    at->method = hidden(t, "method", TABLE_TEXT);
-    at->descriptor = hidden(t, "descriptor", TABLE_TEXT);
+    at->unit = table_data_column(t, "unit", TABLE_TEXT);
+    at->f = table_data_column(t, "f", TABLE_RATIO);
+    at->df_between = table_data_column(t, "df_between", TABLE_RATIO);
+    at->df_within = table_data_column(t, "df_within", TABLE_RATIO);
+    at->p = table_data_column(t, "p", TABLE_RATIO);
+    at->welch_f = table_data_column(t, "welch_f", TABLE_RATIO);
+    at->welch_df = table_data_column(t, "welch_df", TABLE_RATIO);
+    at->welch_p = table_data_column(t, "welch_p", TABLE_RATIO);
+    at->explained = table_data_column(t, "explained_share", TABLE_SHARE);
+    at->verdict = table_data_column(t, "verdict", TABLE_TEXT);
+    at->class_name = table_data_column(t, "class", TABLE_TEXT);
+    at->method = table_data_column(t, "method", TABLE_TEXT);
+    at->descriptor = table_data_column(t, "descriptor", TABLE_TEXT);
 }
 
 /* A metric's unit from that of its moments. */
