@@ -23,7 +23,7 @@ AGENT_SRC := $(wildcard core/agent/*.c core/agent/*/*.c) $(patsubst %,core/hotsp
              $(patsubst %,core/base/%.c,err hash pattern utf8 words) core/pmu/perf_open.c core/pmu/read.c core/pmu/outside.c core/pmu/simulated.c \
              $(wildcard core/wire/*.c)
 # The JVM's structures, as what runs inside the emulator reads them.
-VM_SRC := $(patsubst %,core/hotspot/%.c,code_heaps vm_fields vm_flags vm_methods vm_streams vm_tables)
+VM_SRC := $(patsubst %,core/hotspot/%.c,class_layout code_heaps vm_fields vm_flags vm_methods vm_streams vm_tables)
 # What runs inside the emulator: libc and libpthread, and QEMU itself.
 PLUGIN_SRC := $(wildcard core/emu/plugin/*.c core/emu/model/*.c) $(VM_SRC) core/base/err.c core/base/hash.c core/trace/misses.c
 # Likewise, for tools.

@@ -71,23 +71,11 @@ static void find_g1(struct vm_tables *t)
 static void find_classes(struct vm_tables *t)
 {
     struct vm_field fields[] = {
-        { "CompressedKlassPointers", "_narrow_klass._base", &t->narrow_base, true },
-        { "CompressedKlassPointers", "_narrow_klass._shift", &t->narrow_shift, true },
-        { "CompressedKlassPointers", "_base", &t->narrow_base, true },
-        { "CompressedKlassPointers", "_shift", &t->narrow_shift, true },
         { "Klass", "_layout_helper", &t->layout_helper, false },
-        { "Klass", "_name", &t->klass_name, false },
-        { "Klass", "_super", &t->klass_super, false },
         { "Klass", "_next_link", &t->next_klass, false },
-        { "InstanceKlass", "_constants", &t->constants, false },
         { "InstanceKlass", "_methods", &t->methods, false },
-        { "InstanceKlass", "_fields", &t->fields, false }, /* JDK 17 */
-        { "InstanceKlass", "_java_fields_count", &t->n_java_fields, false },
-        { "InstanceKlass", "_fieldinfo_stream", &t->field_stream, false }, /* JDK 21 and later */
         { "java_lang_Class", "_oop_size_offset", &t->mirror_bytes, true },
         { "java_lang_Class", "_klass_offset", &t->mirror_klass, true },
-        { "Symbol", "_length", &t->symbol_length, false },
-        { "Symbol", "_body[0]", &t->symbol_body, false },
         { "Method", "_method_counters", &t->counters, false },
         { "Method", "_method_data", &t->method_data, false },
         { "ClassLoaderDataGraph", "_head", &t->loaders, true },
@@ -95,7 +83,7 @@ static void find_classes(struct vm_tables *t)
         { "ClassLoaderData", "_klasses", &t->loader_klasses, false },
     };
     vm_fields_find(fields, sizeof fields / sizeof *fields);
-    t->pool_bytes = vm_type_bytes("ConstantPool");
+    class_layout_find(&t->classes);
 }
 
 static void find_rest(struct vm_tables *t)
@@ -145,10 +133,11 @@ static int read_flags(struct vm_tables *t, const char **why)
 /* Without one of these nothing in the heap can be resolved; what else is missing is only not told. */
 static bool has_all(const struct vm_tables *t)
 {
+    const struct class_layout *c = &t->classes;
     const uint64_t needed[] = { t->heap,         t->heap_reserved, t->region_start,  t->region_words,  t->threads,
                                 t->n_threads,    t->threads_data,  t->tlab,          t->tlab_start,    t->tlab_top,
-                                t->tlab_end,     t->narrow_base,   t->narrow_shift,  t->layout_helper, t->klass_name,
-                                t->mirror_bytes, t->mirror_klass,  t->symbol_length, t->symbol_body };
+                                t->tlab_end,     c->narrow_base,   c->narrow_shift,  t->layout_helper, c->name,
+                                t->mirror_bytes, t->mirror_klass,  c->symbol_length, c->symbol_body };
     const uint64_t generations[] = { t->young,   t->old,          t->eden,      t->from,     t->to,
                                      t->tenured, t->space_bottom, t->space_end, t->space_top };
     const uint64_t g1[] = { t->g1_manager, t->g1_regions, t->g1_base, t->g1_length, t->g1_bottom,

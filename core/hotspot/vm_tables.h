@@ -5,6 +5,7 @@
 #ifndef CORE_HOTSPOT_VM_TABLES_H
 #define CORE_HOTSPOT_VM_TABLES_H
 
+#include "core/hotspot/class_layout.h"
 #include "core/hotspot/vm_fields.h"
 
 enum vm_collector { VM_SERIAL, VM_PARALLEL, VM_G1, VM_OTHER_COLLECTOR };
@@ -20,9 +21,8 @@ struct vm_tables {
     /* threads */
     uint64_t threads, n_threads, threads_data, tlab, tlab_start, tlab_top, tlab_end, tlab_desired, tlab_reserve;
     /* objects and classes */
-    uint64_t narrow_base, narrow_shift, layout_helper, klass_name, klass_super, next_klass, constants, methods;
-    uint64_t fields, n_java_fields, field_stream, mirror_bytes, mirror_klass;
-    uint64_t symbol_length, symbol_body, pool_bytes;
+    struct class_layout classes;
+    uint64_t layout_helper, next_klass, methods, mirror_bytes, mirror_klass;
     uint64_t counters, method_data; /* in a Method */
     uint64_t loaders, next_loader, loader_klasses;
     /* other memory */

@@ -115,18 +115,18 @@ static void describe(void)
         .tlab_end = offsetof(struct thread, end),
         .tlab_desired = offsetof(struct thread, desired),
         .tlab_reserve = VM_NONE,
-        .narrow_base = address(&narrow_base),
-        .narrow_shift = address(&narrow_shift),
+        .classes.narrow_base = address(&narrow_base),
+        .classes.narrow_shift = address(&narrow_shift),
         .layout_helper = offsetof(struct klass, layout_helper),
-        .klass_super = offsetof(struct klass, super),
-        .constants = offsetof(struct klass, constants),
-        .fields = offsetof(struct klass, fields),
-        .n_java_fields = offsetof(struct klass, n_fields),
-        .field_stream = VM_NONE,
+        .classes.super = offsetof(struct klass, super),
+        .classes.constants = offsetof(struct klass, constants),
+        .classes.fields = offsetof(struct klass, fields),
+        .classes.n_fields = offsetof(struct klass, n_fields),
+        .classes.field_stream = VM_NONE,
         .mirror_bytes = address(&at_mirror_bytes),
         .mirror_klass = address(&at_mirror_klass),
-        .symbol_body = offsetof(struct symbol, body),
-        .pool_bytes = offsetof(struct pool, texts),
+        .classes.symbol_body = offsetof(struct symbol, body),
+        .classes.pool_bytes = offsetof(struct pool, texts),
         .collector = VM_SERIAL,
     };
 }
@@ -259,8 +259,8 @@ static void test_fields(void)
     CHECK("a static one", field_is(&base, 40, true, "size"));
     CHECK("which is no instance's", field_is(&base, 40, false, NULL));
     CHECK("none between", field_is(&base, 20, false, NULL));
-    tables.field_stream = tables.fields;
-    tables.fields = VM_NONE;
+    tables.classes.field_stream = tables.classes.fields;
+    tables.classes.fields = VM_NONE;
     CHECK("a field's, of JDK 25", field_is(&later, 16, false, "next"));
     CHECK("a static one", field_is(&later, 40, true, "size"));
     CHECK("none that there is not", field_is(&later, 24, false, NULL));

@@ -146,7 +146,7 @@ uint32_t owners_of(struct owners *owners, const struct vm_classes *classes, cons
     if (!is_in_statics(classes, object, address))
         return owners_class(owners, object->class->klass, object->class->name, false);
     uint64_t klass = vm_mirrored(classes, object->start);
-    return owners_class(owners, klass, vm_pointer(klass + classes->tables->klass_name), true);
+    return owners_class(owners, klass, vm_pointer(klass + classes->tables->classes.name), true);
 }
 
 /*

@@ -1,7 +1,5 @@
 #include "core/emu/plugin/vm_classes.h"
 
-#include "core/hotspot/vm_streams.h"
-
 #include <stdio.h>
 #include <sys/mman.h>
 
@@ -23,106 +21,36 @@ void vm_classes_forget(struct vm_classes *classes)
     madvise(classes->table.elements, CLASSES_BYTES, MADV_DONTNEED);
     classes->none.klass = 0;
     /* Those are set when the JVM has begun: after its tables are there. */
-    classes->narrow_base = vm_pointer(t->narrow_base);
-    vm_get_u32(t->narrow_shift, &classes->narrow_shift);
+    classes->narrow_base = vm_pointer(t->classes.narrow_base);
+    vm_get_u32(t->classes.narrow_shift, &classes->narrow_shift);
     vm_get_u32(t->mirror_bytes, &classes->mirror_bytes);
     vm_get_u32(t->mirror_klass, &classes->mirror_klass);
 }
 
 /* ---- names ---- */
 
-static bool symbol_text(const struct vm_tables *tables, uint64_t symbol, char *text, size_t n)
-{
-    uint16_t length;
-    if (symbol == 0 || n == 0 || !vm_get_u16(symbol + tables->symbol_length, &length) || length == 0)
-        return false;
-    size_t kept = length < n - 1 ? length : n - 1;
-    if (!vm_get(symbol + tables->symbol_body, text, kept) || memchr(text, '\0', kept) != NULL)
-        return false;
-    text[kept] = '\0';
-    return true;
-}
-
 bool vm_class_name(const struct vm_tables *tables, uint64_t klass, char *text, size_t n)
 {
-    return symbol_text(tables, vm_pointer(klass + tables->klass_name), text, n);
+    return class_name_text(&tables->classes, klass, text, n) > 0;
 }
 
-static bool pool_text(const struct vm_tables *tables, uint64_t pool, uint32_t index, char *text, size_t n)
+static bool is_same_field(const struct class_field *field, void *context)
 {
-    if (tables->pool_bytes == VM_NONE || pool == 0)
-        return false;
-    return symbol_text(tables, vm_pointer(pool + tables->pool_bytes + 8 * (uint64_t)index), text, n);
-}
-
-/* ---- fields ---- */
-
-#define FIELD_STATIC 0x0008
-
-/* JDK 17: six numbers of 16 bits for each field; the offset has two bits of a tag below it. */
-static bool find_in_array(const struct vm_tables *tables, uint64_t klass, uint32_t offset, bool is_static,
-                          uint32_t *name)
-{
-    uint64_t array = vm_pointer(klass + tables->fields);
-    uint16_t n = 0, field[6];
-    if (array == 0 || tables->n_java_fields == VM_NONE || !vm_get_u16(klass + tables->n_java_fields, &n))
-        return false;
-    for (uint64_t i = 0; i < n; i++) {
-        if (!vm_get(array + 4 + i * sizeof field, field, sizeof field))
-            return false;
-        uint32_t at = ((uint32_t)field[5] << 16 | field[4]) >> 2;
-        *name = field[1];
-        if (at == offset && ((field[0] & FIELD_STATIC) != 0) == is_static)
-            return true;
-    }
-    return false;
-}
-
-#define NUMBERS_BYTES 16384u /* of a class' fields: what is behind has no names */
-
-/*
- * JDK 21 and later: numbers of fields, then for each name, signature, offset, access, flags, and what those announce:
- * an initial value, a generic signature, a group of contended ones.
- */
-static bool find_in_stream(const struct vm_tables *tables, uint64_t klass, uint32_t offset, bool is_static,
-                           uint32_t *name)
-{
-    uint8_t bytes[NUMBERS_BYTES];
-    uint64_t array = vm_pointer(klass + tables->field_stream);
-    uint32_t n_bytes;
-    if (array == 0 || !vm_get_u32(array, &n_bytes))
-        return false;
-    struct cursor c =
-        cursor_over(bytes, vm_read_some(array + 4, bytes, n_bytes < sizeof bytes ? n_bytes : sizeof bytes));
-    uint32_t n = vm_stream_number(&c, 1);
-    vm_stream_number(&c, 1); /* of those that the JVM has added */
-    for (uint32_t i = 0; i < n && !c.bad; i++) {
-        *name = vm_stream_number(&c, 1);
-        vm_stream_number(&c, 1); /* its signature */
-        uint32_t place = vm_stream_number(&c, 1), access = vm_stream_number(&c, 1), flags = vm_stream_number(&c, 1);
-        for (uint32_t announced = flags & (1u << 0 | 1u << 2 | 1u << 4); announced != 0; announced &= announced - 1)
-            vm_stream_number(&c, 1);
-        if (!c.bad && place == offset && ((access & FIELD_STATIC) != 0) == is_static)
-            return true;
-    }
-    return false;
+    const struct class_field *wanted = context;
+    return field->offset == wanted->offset && field->is_static == wanted->is_static;
 }
 
 bool vm_field_name(const struct vm_tables *tables, uint64_t klass, uint32_t offset, bool is_static, char *text,
                    size_t n)
 {
-    uint32_t name = 0;
-    if (tables->constants == VM_NONE || tables->klass_super == VM_NONE)
+    const struct class_layout *layout = &tables->classes;
+    struct class_field wanted = { .offset = offset, .is_static = is_static }, found;
+    if (layout->super == VM_NONE)
         return false;
     for (int i = 0; klass != 0 && i < SUPERS_MAX; i++) {
-        bool found = false;
-        if (tables->fields != VM_NONE)
-            found = find_in_array(tables, klass, offset, is_static, &name);
-        else if (tables->field_stream != VM_NONE)
-            found = find_in_stream(tables, klass, offset, is_static, &name);
-        if (found)
-            return pool_text(tables, vm_pointer(klass + tables->constants), name, text, n);
-        klass = is_static ? 0 : vm_pointer(klass + tables->klass_super);
+        if (class_field_find(layout, klass, is_same_field, &wanted, &found))
+            return class_field_text(layout, klass, found.name, text, n) > 0;
+        klass = is_static ? 0 : vm_pointer(klass + layout->super);
     }
     return false;
 }
@@ -159,8 +87,8 @@ static void learn(const struct vm_classes *classes, uint64_t klass, struct vm_cl
     uint32_t bits;
     char name[8];
     *class = (struct vm_class){ .klass = klass, .shape = VM_NO_CLASS };
-    class->name = vm_pointer(klass + classes->tables->klass_name);
-    if (klass % 8 != 0 || !symbol_text(classes->tables, class->name, name, sizeof name) ||
+    class->name = vm_pointer(klass + classes->tables->classes.name);
+    if (klass % 8 != 0 || class_symbol_text(&classes->tables->classes, class->name, name, sizeof name) == 0 ||
         !vm_get_u32(klass + classes->tables->layout_helper, &bits))
         return;
     int32_t helper = (int32_t)bits;

@@ -74,7 +74,7 @@ static void look_at_class(struct vm_metadata *metadata, uint64_t klass)
     if (!vm_get_u32(klass + t->layout_helper, &helper) || (int32_t)helper <= 0)
         return;
     uint64_t methods = vm_pointer(klass + t->methods);
-    mark(metadata, vm_pointer(klass + t->constants));
+    mark(metadata, vm_pointer(klass + t->classes.constants));
     mark(metadata, methods);
     if (methods == 0 || !vm_get_u32(methods, &n) || n > METHODS_MAX)
         return;
@@ -89,9 +89,8 @@ static void look_at_class(struct vm_metadata *metadata, uint64_t klass)
 static void look_at_all(struct vm_metadata *metadata)
 {
     const struct vm_tables *t = metadata->tables;
-    const uint64_t needed[] = {
-        t->loaders, t->next_loader, t->loader_klasses, t->next_klass, t->constants, t->methods
-    };
+    const uint64_t needed[] = { t->loaders,    t->next_loader,       t->loader_klasses,
+                                t->next_klass, t->classes.constants, t->methods };
     metadata->n_codes = 0;
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
         if (needed[i] == VM_NONE)
