@@ -1,15 +1,14 @@
 #include "core/hotspot/vm_compilers.h"
 
 #include "core/hotspot/vm_fields.h"
+#include "core/hotspot/vm_thread_list.h"
 
 #include <pthread.h>
 
-#define THREADS_MAX 100000u
-
-/* Offsets of fields, but for the list of threads, which is a pointer at an address. */
+/* Offsets of fields. */
 static struct {
-    uint64_t list, length, threads, compilation, task, number, system_tid;
-    uint64_t system, system_17; /* in a thread: where what the system knows is; in JDK 17 the field is JavaThread's */
+    struct vm_thread_list threads;
+    uint64_t compilation, task, number;
     uint64_t method, loop, constant, n_bytes;
     bool are_known, are_methods_known;
 } at;
@@ -17,10 +16,6 @@ static struct {
 static void know(void)
 {
     struct vm_field fields[] = {
-        { "ThreadsSMRSupport", "_java_thread_list", &at.list, true },
-        { "ThreadsList", "_length", &at.length, false },
-        { "ThreadsList", "_threads", &at.threads, false },
-        { "OSThread", "_thread_id", &at.system_tid, false },
         { "CompilerThread", "_env", &at.compilation, false },
         { "ciEnv", "_task", &at.task, false },
         { "CompileTask", "_compile_id", &at.number, false },
@@ -31,14 +26,8 @@ static void know(void)
         { "Method", "_constMethod", &at.constant, false },
         { "ConstMethod", "_code_size", &at.n_bytes, false },
     };
-    struct vm_field of_thread[] = { { "Thread", "_osthread", &at.system, false } };
-    struct vm_field of_java_thread[] = { { "JavaThread", "_osthread", &at.system_17, false } };
-    at.are_known = vm_fields_find(fields, sizeof fields / sizeof *fields);
+    at.are_known = vm_thread_list_find(&at.threads) && vm_fields_find(fields, sizeof fields / sizeof *fields);
     at.are_methods_known = vm_fields_find(of_method, sizeof of_method / sizeof *of_method);
-    if (!vm_fields_find(of_thread, 1)) {
-        at.are_known = at.are_known && vm_fields_find(of_java_thread, 1);
-        at.system = at.system_17;
-    }
 }
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -48,20 +37,17 @@ pid_t vm_thread_tid(uint64_t thread)
     uint64_t system;
     int32_t tid;
     pthread_once(&once, know);
-    bool is_known = at.are_known && thread != 0 && vm_read_u64(thread + at.system, &system) &&
-                    vm_read(system + at.system_tid, &tid, sizeof tid);
+    bool is_known = at.are_known && thread != 0 && vm_read_u64(thread + at.threads.os_thread, &system) &&
+                    vm_read(system + at.threads.id, &tid, sizeof tid);
     return is_known && tid > 0 ? tid : 0;
 }
 
 uint64_t vm_compiler_find(pid_t tid)
 {
-    uint64_t list, threads, thread;
-    uint32_t n;
+    uint64_t threads, thread;
     pthread_once(&once, know);
-    if (!at.are_known || !vm_read_u64(at.list, &list) || !vm_read(list + at.length, &n, sizeof n) ||
-        !vm_read_u64(list + at.threads, &threads))
-        return 0;
-    for (uint32_t i = 0; i < n && i < THREADS_MAX && vm_read_u64(threads + 8 * (uint64_t)i, &thread); i++)
+    int64_t n = at.are_known ? vm_thread_list_read(&at.threads, &threads) : 0;
+    for (int64_t i = 0; i < n && vm_read_u64(threads + 8 * (uint64_t)i, &thread); i++)
         if (vm_thread_tid(thread) == tid)
             return thread;
     return 0;

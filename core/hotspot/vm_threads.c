@@ -1,36 +1,20 @@
 #include "core/hotspot/vm_threads.h"
 
 #include "core/hotspot/vm_fields.h"
+#include "core/hotspot/vm_thread_list.h"
 #include "core/jvm/process.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define THREADS_MAX 65536u
-
-/* Where fields are. */
-static struct {
-    uint64_t list;          /* the address of the pointer to it */
-    uint64_t length, data;  /* in the list */
-    uint64_t os_thread, id; /* in a Thread, in its OSThread */
-} at;
+static struct vm_thread_list at;
 
 void vm_threads_open(struct vm_threads *threads, pid_t pid)
 {
-    struct vm_field fields[] = {
-        { "ThreadsSMRSupport", "_java_thread_list", &at.list, true },
-        { "ThreadsList", "_length", &at.length, false },
-        { "ThreadsList", "_threads", &at.data, false },
-        { "JavaThread", "_osthread", &at.os_thread, false }, /* JDK 17 */
-        { "Thread", "_osthread", &at.os_thread, false },     /* JDK 25 */
-        { "OSThread", "_thread_id", &at.id, false },
-    };
     memset(threads, 0, sizeof *threads);
     threads->pid = pid;
     threads->inner_pid = jvm_process_inner_pid(pid);
-    vm_fields_find(fields, sizeof fields / sizeof *fields);
-    threads->is_known =
-        at.list != VM_NONE && at.length != VM_NONE && at.data != VM_NONE && at.os_thread != VM_NONE && at.id != VM_NONE;
+    threads->is_known = vm_thread_list_find(&at);
 }
 
 void vm_threads_free(struct vm_threads *threads)
@@ -65,12 +49,11 @@ static bool make_room(struct vm_threads *threads, uint32_t n)
 /* The addresses of all threads into 'next'.  Returns how many, or -1. */
 static int64_t read_list(struct vm_threads *threads)
 {
-    uint64_t list, data;
-    uint32_t n;
-    if (!vm_read_u64(at.list, &list) || list == 0 || !vm_read(list + at.length, &n, sizeof n) || n > THREADS_MAX ||
-        !vm_read_u64(list + at.data, &data) || !make_room(threads, n + n / 2 + 16))
+    uint64_t data;
+    int64_t n = vm_thread_list_read(&at, &data);
+    if (n < 0 || !make_room(threads, (uint32_t)(n + n / 2 + 16)))
         return -1;
-    return n == 0 || vm_read(data, threads->next, n * sizeof *threads->next) ? (int64_t)n : -1;
+    return n == 0 || vm_read(data, threads->next, (size_t)n * sizeof *threads->next) ? n : -1;
 }
 
 static int32_t known_tid(const struct vm_threads *threads, int32_t inner_tid)
