@@ -2,10 +2,11 @@
 
 #include "core/base/map.h"
 #include "core/base/vec.h"
+#include "report/division.h"
 #include "report/sampled_ends.h"
+#include "report/sampled_roots.h"
 #include "report/sampled_search.h"
 #include "report/sampled_wall.h"
-#include "report/some_threads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +17,6 @@
 struct sampled_position {
     uint32_t node, next; /* next: index of another one; 0: none */
     uint64_t ns;
-};
-
-/* A whole number, given away in parts whose sum it is. */
-struct division {
-    uint64_t all, given;
-    double weight, seen;
 };
 
 struct planting {
@@ -173,17 +168,10 @@ static int add_position(struct planting *p, uint32_t measured, uint32_t node, ui
 
 /* ---- samples ---- */
 
-/* The part of the JVM, or the thread, whose root a sample is below. */
-static enum vm_part part_of_sample(const struct trace_reader *reader, const struct trace_kept_sample *sample)
-{
-    const struct trace_thread *thread = trace_thread(reader, sample->thread);
-    return thread == NULL ? VM_PART_APPLICATION : vm_part_of(thread->comm);
-}
-
 /* 0: none. */
 static uint32_t root_of_sample(const struct planting *p, const struct trace_kept_sample *sample)
 {
-    enum vm_part part = part_of_sample(p->reader, sample);
+    enum vm_part part = sampled_part(p->reader, sample);
     for (uint32_t i = 0; i < p->from->n_roots; i++) {
         const struct calltree_root *root = &p->from->roots[i];
         if (root->thread == CALLTREE_NONE ? root->part == part : root->thread == sample->thread)
@@ -245,15 +233,6 @@ static int take_sample(struct planting *p, size_t i)
 
 /* ---- time and calls ---- */
 
-static uint64_t take_part(struct division *d, double weight)
-{
-    d->seen += weight;
-    uint64_t end = d->seen >= d->weight ? d->all : (uint64_t)((double)d->all * (d->seen / d->weight));
-    uint64_t part = end > d->given ? end - d->given : 0;
-    d->given += part;
-    return part;
-}
-
 /* What a recorded context has, to one of its positions. */
 struct handing {
     const struct calltree_node *node;
@@ -262,9 +241,7 @@ struct handing {
 
 static uint64_t part_of(const struct handing *h, uint64_t all, double weight)
 {
-    struct division d = { .all = all, .weight = h->weight, .seen = h->seen };
-    d.given = h->seen <= 0 ? 0 : (uint64_t)((double)all * (h->seen / h->weight));
-    return take_part(&d, weight);
+    return division_part(all, h->weight, h->seen, weight);
 }
 
 static void hand_over(struct planting *p, uint32_t measured, const struct handing *h, uint32_t to, double weight)
@@ -337,26 +314,7 @@ static void hand_over_all(struct planting *p)
         if (p->leaf[i] != CALLTREE_NONE && !(p->samples->waits != NULL && p->samples->kept[i].is_waiting) &&
             p->n_own[p->anchor[i]] >= p->least)
             p->tree->nodes[p->leaf[i]].cpu_ticks +=
-                take_part(&p->own[p->anchor[i]], (double)p->samples->kept[i].weight_ns);
-}
-
-static void sum_up(struct calltree *tree)
-{
-    size_t n_metrics = tree->n_metrics;
-    for (uint32_t i = 1; i < tree->n_nodes; i++) {
-        tree->total_cpu_ticks[i] = tree->nodes[i].cpu_ticks;
-        tree->total_wall_ticks[i] = tree->nodes[i].wall_ticks;
-    }
-    memcpy(tree->total_metrics, tree->metrics, tree->n_nodes * n_metrics * sizeof(uint64_t));
-    for (uint32_t i = tree->n_nodes; --i > 0;) {
-        uint32_t parent = tree->nodes[i].parent;
-        if (parent == i)
-            continue;
-        tree->total_cpu_ticks[parent] += tree->total_cpu_ticks[i];
-        tree->total_wall_ticks[parent] += tree->total_wall_ticks[i];
-        for (size_t m = 0; m < n_metrics; m++)
-            tree->total_metrics[parent * n_metrics + m] += tree->total_metrics[i * n_metrics + m];
-    }
+                division_take(&p->own[p->anchor[i]], (double)p->samples->kept[i].weight_ns);
 }
 
 /* ---- the whole ---- */
@@ -475,68 +433,8 @@ static int plant(struct planting *p)
     hand_over_all(p);
     if (p->samples->waits != NULL && sampled_wall_divide(p->source, p->samples, p->leaf, tree, &p->idle_ticks) < 0)
         return -1;
-    sum_up(tree);
+    calltree_add_up(tree);
     return 0;
-}
-
-/* ---- a trace that has nothing but samples ---- */
-
-/* Roots by number: of the threads, or of the parts of the JVM. */
-struct sample_root {
-    double ns;
-    enum vm_part part;
-};
-
-static uint32_t find_sample_roots(const struct trace_reader *reader, const struct trace_samples *samples,
-                                  bool per_thread, uint32_t n, struct sample_root *roots)
-{
-    uint32_t n_roots = 0;
-    for (size_t i = 0; i < samples->n_kept; i++) {
-        const struct trace_kept_sample *sample = &samples->kept[i];
-        enum vm_part part = part_of_sample(reader, sample);
-        uint32_t key = per_thread ? sample->thread : (uint32_t)part;
-        if (key >= n || sample->weight_ns == 0 ||
-            !threads_match(trace_thread(reader, sample->thread), samples->only_threads))
-            continue;
-        n_roots += roots[key].ns <= 0;
-        roots[key].ns += (double)sample->weight_ns;
-        roots[key].part = part;
-    }
-    return n_roots;
-}
-
-/* As if probes had measured the threads, and no call: the samples' time is the roots' own. */
-static struct calltree *make_roots(const struct report_source *source, const struct trace_samples *samples,
-                                   bool per_thread)
-{
-    struct arena *arena = source->arena;
-    uint32_t n = per_thread ? trace_n_threads(source->reader) : VM_PARTS;
-    struct calltree *tree = arena_alloc(arena, sizeof *tree);
-    struct sample_root *found = arena_alloc(arena, ((size_t)n + 1) * sizeof *found);
-    if (tree == NULL || found == NULL)
-        return NULL;
-    size_t n_roots = find_sample_roots(source->reader, samples, per_thread, n, found);
-    *tree = *source->tree;
-    tree->nodes = arena_alloc(arena, (n_roots + 1) * sizeof *tree->nodes);
-    tree->roots = arena_alloc(arena, (n_roots + 1) * sizeof *tree->roots);
-    tree->total_cpu_ticks = arena_alloc(arena, (n_roots + 1) * sizeof(uint64_t));
-    if (tree->nodes == NULL || tree->roots == NULL || tree->total_cpu_ticks == NULL)
-        return NULL;
-    tree->n_nodes = 1;
-    tree->n_roots = 0;
-    tree->n_metrics = 0;
-    tree->cpu_is_wall = false;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t node = tree->n_nodes;
-        if (found[i].ns <= 0)
-            continue;
-        tree->n_nodes++;
-        uint64_t ticks = (uint64_t)(found[i].ns / (tree->ns_per_tick > 0 ? tree->ns_per_tick : 1));
-        tree->nodes[node] = (struct calltree_node){ .parent = node, .method = CALLTREE_ROOT, .cpu_ticks = ticks };
-        tree->roots[tree->n_roots++] = (struct calltree_root){ node, found[i].part, per_thread ? i : CALLTREE_NONE };
-        tree->total_cpu_ticks[node] = ticks;
-    }
-    return tree;
 }
 
 /* ---- what is kept of it ---- */
@@ -594,7 +492,7 @@ int sampled_tree(const struct report_source *source, const struct trace_samples 
     if (samples->n_kept == 0 || is_wall != (samples->waits != NULL))
         return 0;
     if (are_all)
-        p.from = make_roots(source, samples, per_thread);
+        p.from = sampled_roots(source, samples, per_thread);
     bool is_made = p.from != NULL && plant(&p) == 0 && keep(&p, with);
     if (!is_made && p.tree != NULL)
         free(p.tree->nodes);

@@ -264,4 +264,7 @@ struct calltree_total {
 int calltree_totals(const struct calltree *tree, enum vm_part part, struct arena *arena, struct calltree_total **totals,
                     size_t *n_totals, struct err *err);
 
+/* Inclusive values of all contexts from their own, into the tree's arrays.  Callers come before callees. */
+void calltree_add_up(struct calltree *tree);
+
 #endif

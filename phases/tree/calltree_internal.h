@@ -164,7 +164,7 @@ bool counts_run_backwards(const uint64_t *a, const uint64_t *b, size_t n);
 bool counts_push(struct thread_counters *counters, const struct counts *counts);
 struct counts counts_pop(struct thread_counters *counters);
 
-/* Fill in the inclusive values.  Returns 0, or -1 with *err set. */
+/* Make the arrays of inclusive values, and fill them.  Returns 0, or -1 with *err set. */
 int calltree_sum_up(struct calltree *tree, struct err *err);
 
 /* ---- the builder ---- */

@@ -6,21 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-int calltree_sum_up(struct calltree *tree, struct err *err)
+void calltree_add_up(struct calltree *tree)
 {
     size_t n = tree->n_nodes, n_metrics = tree->n_metrics;
-    tree->total_cpu_ticks = malloc(n * sizeof(uint64_t));
-    tree->total_wall_ticks = malloc(n * sizeof(uint64_t));
-    tree->total_metrics = malloc((n * n_metrics + 1) * sizeof(uint64_t));
-    if (tree->total_cpu_ticks == NULL || tree->total_wall_ticks == NULL || tree->total_metrics == NULL)
-        return err_set(err, "out of memory for the times of %zu calling contexts", n);
     for (size_t i = 0; i < n; i++) {
         tree->total_cpu_ticks[i] = tree->nodes[i].cpu_ticks;
         tree->total_wall_ticks[i] = tree->nodes[i].wall_ticks;
     }
     if (n_metrics > 0)
         memcpy(tree->total_metrics, tree->metrics, n * n_metrics * sizeof(uint64_t));
-    /* Callers come before callees in the array. */
     for (size_t i = n; i-- > 1;) {
         size_t parent = tree->nodes[i].parent;
         if (parent == i)
@@ -30,6 +24,17 @@ int calltree_sum_up(struct calltree *tree, struct err *err)
         for (size_t m = 0; m < n_metrics; m++)
             tree->total_metrics[parent * n_metrics + m] += tree->total_metrics[i * n_metrics + m];
     }
+}
+
+int calltree_sum_up(struct calltree *tree, struct err *err)
+{
+    size_t n = tree->n_nodes;
+    tree->total_cpu_ticks = malloc(n * sizeof(uint64_t));
+    tree->total_wall_ticks = malloc(n * sizeof(uint64_t));
+    tree->total_metrics = malloc((n * tree->n_metrics + 1) * sizeof(uint64_t));
+    if (tree->total_cpu_ticks == NULL || tree->total_wall_ticks == NULL || tree->total_metrics == NULL)
+        return err_set(err, "out of memory for the times of %zu calling contexts", n);
+    calltree_add_up(tree);
     return 0;
 }
 

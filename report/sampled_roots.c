@@ -1,0 +1,67 @@
+#include "report/sampled_roots.h"
+
+#include "report/some_threads.h"
+
+enum vm_part sampled_part(const struct trace_reader *reader, const struct trace_kept_sample *sample)
+{
+    const struct trace_thread *thread = trace_thread(reader, sample->thread);
+    return thread == NULL ? VM_PART_APPLICATION : vm_part_of(thread->comm);
+}
+
+/* Roots by number: of the threads, or of the parts of the JVM. */
+struct sample_root {
+    double ns;
+    enum vm_part part;
+};
+
+static uint32_t find_sample_roots(const struct trace_reader *reader, const struct trace_samples *samples,
+                                  bool per_thread, uint32_t n, struct sample_root *roots)
+{
+    uint32_t n_roots = 0;
+    for (size_t i = 0; i < samples->n_kept; i++) {
+        const struct trace_kept_sample *sample = &samples->kept[i];
+        enum vm_part part = sampled_part(reader, sample);
+        uint32_t key = per_thread ? sample->thread : (uint32_t)part;
+        if (key >= n || sample->weight_ns == 0 ||
+            !threads_match(trace_thread(reader, sample->thread), samples->only_threads))
+            continue;
+        n_roots += roots[key].ns <= 0;
+        roots[key].ns += (double)sample->weight_ns;
+        roots[key].part = part;
+    }
+    return n_roots;
+}
+
+static void add_root(struct calltree *tree, const struct sample_root *root, uint32_t thread)
+{
+    uint32_t node = tree->n_nodes++;
+    uint64_t ticks = (uint64_t)(root->ns / (tree->ns_per_tick > 0 ? tree->ns_per_tick : 1));
+    tree->nodes[node] = (struct calltree_node){ .parent = node, .method = CALLTREE_ROOT, .cpu_ticks = ticks };
+    tree->roots[tree->n_roots++] = (struct calltree_root){ node, root->part, thread };
+    tree->total_cpu_ticks[node] = ticks;
+}
+
+struct calltree *sampled_roots(const struct report_source *source, const struct trace_samples *samples, bool per_thread)
+{
+    struct arena *arena = source->arena;
+    uint32_t n = per_thread ? trace_n_threads(source->reader) : VM_PARTS;
+    struct calltree *tree = arena_alloc(arena, sizeof *tree);
+    struct sample_root *found = arena_alloc(arena, ((size_t)n + 1) * sizeof *found);
+    if (tree == NULL || found == NULL)
+        return NULL;
+    size_t n_roots = find_sample_roots(source->reader, samples, per_thread, n, found);
+    *tree = *source->tree;
+    tree->nodes = arena_alloc(arena, (n_roots + 1) * sizeof *tree->nodes);
+    tree->roots = arena_alloc(arena, (n_roots + 1) * sizeof *tree->roots);
+    tree->total_cpu_ticks = arena_alloc(arena, (n_roots + 1) * sizeof(uint64_t));
+    if (tree->nodes == NULL || tree->roots == NULL || tree->total_cpu_ticks == NULL)
+        return NULL;
+    tree->n_nodes = 1;
+    tree->n_roots = 0;
+    tree->n_metrics = 0;
+    tree->cpu_is_wall = false;
+    for (uint32_t i = 0; i < n; i++)
+        if (found[i].ns > 0)
+            add_root(tree, &found[i], per_thread ? i : CALLTREE_NONE);
+    return tree;
+}
