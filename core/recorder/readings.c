@@ -1,4 +1,5 @@
 #include "core/recorder/readings_own.h"
+#include "core/recorder/readings_pending.h"
 
 #include "core/base/ticks.h"
 #include "core/perf/perf_rings.h"
@@ -38,12 +39,6 @@ struct reading_thread {
     uint32_t n_idle; /* readings that said nothing new */
     struct counters_outside own;
     uint64_t last[]; /* n_columns: the values of the latest reading of the series */
-};
-
-struct pending_reading {
-    uint32_t thread, series;
-    uint64_t ticks;
-    size_t values; /* index of the first one */
 };
 
 static uint64_t cpu_ns(void)
@@ -98,8 +93,7 @@ void readings_close(struct readings *readings)
     }
     free(readings->all);
     free(readings->handed);
-    free(readings->pending);
-    free(readings->values);
+    readings_pending_free(readings);
     memset(readings, 0, sizeof *readings);
 }
 
@@ -136,25 +130,6 @@ static struct counters_outside *handed_of(struct readings *readings, const struc
 
 /* ---- one reading ---- */
 
-static struct pending_reading *new_reading(struct readings *readings)
-{
-    if (readings->n_pending == readings->room) {
-        size_t room = readings->room == 0 ? 64 : readings->room * 2;
-        struct pending_reading *pending = realloc(readings->pending, room * sizeof *pending);
-        if (pending != NULL)
-            readings->pending = pending;
-        uint64_t *values = realloc(readings->values, room * readings->n_columns * sizeof *values);
-        if (values != NULL)
-            readings->values = values;
-        if (pending == NULL || values == NULL)
-            return NULL;
-        readings->room = room;
-    }
-    struct pending_reading *reading = &readings->pending[readings->n_pending];
-    reading->values = readings->n_pending++ * readings->n_columns;
-    return reading;
-}
-
 /* Keep it; one that says nothing new is not written.  Without memory it is lost, and the next one says the same. */
 static void keep(struct readings *readings, struct recorder_thread *thread, struct reading_thread *mine, uint64_t ticks,
                  const uint64_t *values)
@@ -164,7 +139,7 @@ static void keep(struct readings *readings, struct recorder_thread *thread, stru
     if (ticks < mine->read_ticks)
         ticks = mine->read_ticks;
     mine->n_idle = is_same ? mine->n_idle + 1 : 0;
-    struct pending_reading *reading = is_same ? NULL : new_reading(readings);
+    struct pending_reading *reading = is_same ? NULL : readings_pending_new(readings);
     if (reading == NULL)
         return;
     reading->thread = thread->info.index;
@@ -354,15 +329,6 @@ static bool wants_own(const struct readings *readings, const struct recorder_thr
     return readings->plan.without_probes || thread->ring < 0 || counters_of(readings, thread) == RING_COUNTERS_FAILED;
 }
 
-/* This round's reading of the thread, if it was after the ticks: the probes counted already. */
-static struct pending_reading *pending_after(struct readings *readings, uint32_t thread, uint64_t ticks)
-{
-    for (size_t i = 0; i < readings->n_pending; i++)
-        if (readings->pending[i].thread == thread && readings->pending[i].ticks > ticks)
-            return &readings->pending[i];
-    return NULL;
-}
-
 /*
  * What we have counted more than the probes until now, read in this order so that it does not become less than what was
  * read before.  The thread goes on meanwhile: of some tries the quickest is the best.
@@ -396,7 +362,8 @@ static void end_with_probes(struct readings *readings, struct recorder_thread *t
         !read_difference(readings, mine, handed, until_probes))
         return;
     uint64_t start_ticks = session_ring(readings->session, (uint32_t)thread->ring)->start_ticks;
-    struct pending_reading *late = pending_after(readings, thread->info.index, start_ticks);
+    /* This round's reading may be after them: the probes counted already. */
+    struct pending_reading *late = readings_pending_after(readings, thread->info.index, start_ticks);
     if (late == NULL) {
         keep(readings, thread, mine, start_ticks, until_probes);
         return;
@@ -476,27 +443,5 @@ int readings_follow(struct readings *readings, struct err *err)
         if (!is_new || kernel_now_ns() - start_ns < OPENING_NS)
             follow(readings, readings->threads->all[i], mine);
     }
-    return 0;
-}
-
-/* ---- writing ---- */
-
-static int by_ticks(const void *a, const void *b)
-{
-    const struct pending_reading *x = a, *y = b;
-    return x->ticks < y->ticks ? -1 : x->ticks > y->ticks;
-}
-
-int readings_write(struct readings *readings, struct trace_writer *writer, struct err *err)
-{
-    if (readings->n_pending > 1)
-        qsort(readings->pending, readings->n_pending, sizeof *readings->pending, by_ticks);
-    for (size_t i = 0; i < readings->n_pending; i++) {
-        const struct pending_reading *reading = &readings->pending[i];
-        if (trace_write_counts(writer, reading->thread, reading->series, reading->ticks,
-                               readings->values + reading->values, err) < 0)
-            return -1;
-    }
-    readings->n_pending = 0;
     return 0;
 }

@@ -20,98 +20,13 @@
 #define ROUND_BUSY_MS   1
 #define ROUND_SHORT_MS  5
 #define ROUND_ASKING_MS 250
-#define ASKING_NS       200000000u /* a question wakes the agent, and its answer the recorder */
 #define ROUND_LONG_MS   500
 #define LOOK_LONG_MS    100
 #define LOOK_SPARING_MS 125
-#define CLOCK_PERIOD_NS 100000000u
-#define FLUSH_PERIOD_NS 500000000u
 #define STOP_TIMEOUT_NS 60000000000u
 #define STOP_SHORT_NS   1000000000u
 
 /* ---- rounds ---- */
-
-static int write_clock(struct recorder *r, struct err *err)
-{
-    if (r->latest.monotonic_ns - r->clock_written_ns < CLOCK_PERIOD_NS)
-        return 0;
-    r->clock_written_ns = r->latest.monotonic_ns;
-    if (recorder_name_threads(r, err) < 0)
-        return -1;
-    return trace_write_clock(r->writer, r->latest.ticks, r->latest.monotonic_ns, r->latest.realtime_ns, err);
-}
-
-static int flush(struct recorder *r, struct err *err)
-{
-    if (r->latest.monotonic_ns - r->flushed_ns < FLUSH_PERIOD_NS)
-        return 0;
-    r->flushed_ns = r->latest.monotonic_ns;
-    return trace_writer_flush(r->writer, err);
-}
-
-/* Calibrated before anything is instrumented. */
-static int write_costs(struct recorder *r, struct err *err)
-{
-    if (r->costs_written || !atomic_load(&r->session.segment->is_calibrated))
-        return 0;
-    r->costs_written = true;
-    return metadata_write_costs(r->writer, r->plan, r->session.segment, err);
-}
-
-/* The observer hears what the trace got. */
-static int tell_kernel(const struct recorder *r, struct err *err)
-{
-    const struct recorder_observer *observer = r->plan->observer;
-    if (observer == NULL || observer->kernel == NULL || r->kernel.n_events == 0)
-        return 0;
-    return observer->kernel(observer->context, r->kernel.events, r->kernel.n_events, err);
-}
-
-/* IP samples and misses that have waited, or all. */
-static int write_ip_samples(struct recorder *r, bool is_last, struct err *err)
-{
-    uint64_t until_ns = r->latest.monotonic_ns - IP_SAMPLES_WAIT_NS;
-    uint64_t until_ticks = r->latest.monotonic_ns - r->first.monotonic_ns < IP_SAMPLES_WAIT_NS
-                               ? 0
-                               : clock_ticks(until_ns, &r->latest, &r->first, &r->latest);
-    /* Those of the JVM's start wait for the agent, which tells what code was there. */
-    bool may_know = r->ready && r->latest.monotonic_ns - r->ready_ns > IP_SAMPLES_WAIT_NS;
-    if (misses_log_write(&r->misses, r->writer, r->latest.monotonic_ns, may_know ? until_ticks : 0, is_last, err) < 0)
-        return -1;
-    return ip_samples_write(&r->ip_samples, r->writer, r->latest.monotonic_ns, until_ticks, is_last, err);
-}
-
-/* What code IP samples are in, where the agent tells only of that. */
-static int ask_for_code(struct recorder *r, struct err *err)
-{
-    uint64_t addresses[LINK_ADDRESSES];
-    if (!metadata_asks_for_code(r->plan) || r->plan->ip_samples_hz == 0 || !link_may_ask(&r->link) ||
-        (!r->asks_much && r->latest.monotonic_ns - r->asked_ns < ASKING_NS))
-        return 0;
-    size_t n = ip_samples_ask(&r->ip_samples, addresses, LINK_ADDRESSES);
-    r->asks_much = n >= LINK_ADDRESSES / 4;
-    r->asked_ns = r->latest.monotonic_ns;
-    return link_where(&r->link, addresses, n, err);
-}
-
-/* One round, in the order that the trace promises.  *n_words: how much there was. */
-static int write_round(struct recorder *r, uint64_t *n_words, struct err *err)
-{
-    readings_take(&r->readings, clock_ns(CLOCK_MONOTONIC_RAW));
-    cpu_accounting_take(&r->cpu_accounting, r->kernel.pid);
-    *n_words = drain_snapshot(&r->drain);
-    r->latest = recorder_clock_and_cpu(r->target, &r->cpu_ns);
-    if (write_clock(r, err) < 0 || write_costs(r, err) < 0 ||
-        kernel_write(&r->kernel, r->writer, r->latest.monotonic_ns, &r->first, &r->latest, err) < 0 ||
-        recorder_write_stacks(r, err) < 0 || recorder_write_allocations(r, err) < 0 ||
-        write_ip_samples(r, false, err) < 0 || ask_for_code(r, err) < 0 || tell_kernel(r, err) < 0 ||
-        drain_threads(&r->drain, err) < 0 || readings_follow(&r->readings, err) < 0 ||
-        threads_write(&r->threads, r->writer, err) < 0 || readings_write(&r->readings, r->writer, err) < 0 ||
-        collections_write(&r->collections, &r->pauses.data, r->writer, &r->first, &r->latest, err) < 0 ||
-        drain_methods(&r->drain, r->writer, err) < 0 || drain_records(&r->drain, r->writer, ticks_now(), err) < 0)
-        return -1;
-    return flush(r, err);
-}
 
 /* What a time limit counts from: all of a live recording is to be over then, and a command's start is its own affair.
  */
@@ -264,7 +179,7 @@ static int record(struct recorder *r, struct err *err)
             return -1;
         if (by == WOKEN_BY_AGENT && !has_news && !r->gone)
             continue;
-        if (write_round(r, &n_words, err) < 0 || observe(r, err) < 0)
+        if (recorder_write_round(r, &n_words, err) < 0 || observe(r, err) < 0)
             return -1;
         if (stopped && !r->gone)
             poll(NULL, 0, ROUND_SHORT_MS); /* its socket is readable for good now */
@@ -353,7 +268,7 @@ static int finish_trace(struct recorder *r, struct recorder_summary *summary, st
     uint64_t n_words;
     r->readings.is_last = true;
     cpu_accounting_take_all(&r->cpu_accounting, r->gone ? 0 : r->kernel.pid);
-    if (write_round(r, &n_words, err) < 0)
+    if (recorder_write_round(r, &n_words, err) < 0)
         return -1;
     cpu_accounting_finish(&r->cpu_accounting);
     summary->end = r->gone           ? RECORDER_ENDED_WITH_TARGET
@@ -364,7 +279,7 @@ static int finish_trace(struct recorder *r, struct recorder_summary *summary, st
     struct metadata_cpu cpu = cpu_times(r, &status);
     if (link_finish(&r->link, &status, err) < 0 || threads_write(&r->threads, r->writer, err) < 0 ||
         kernel_write_last(&r->kernel, r->writer, &r->first, &r->latest, err) < 0 ||
-        write_ip_samples(r, true, err) < 0 ||
+        recorder_write_ip_samples(r, true, err) < 0 ||
         ip_samples_write_symbols(&r->ip_samples, r->plan->symbols, r->writer, err) < 0 ||
         write_ip_samples_info(r, err) < 0 || recorder_write_stacks_info(r, err) < 0 ||
         pauses_write(&r->pauses, r->writer, err) < 0 ||

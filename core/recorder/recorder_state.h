@@ -125,6 +125,14 @@ struct clock_point recorder_clock_and_cpu(pid_t pid, uint64_t *cpu_ns);
  */
 int recorder_prepare(struct recorder *r, struct err *err);
 
+/* ---- recorder_round.c ---- */
+
+/* In the order that the trace promises.  *n_words: how much there was.  Returns 0, or -1 with *err set. */
+int recorder_write_round(struct recorder *r, uint64_t *n_words, struct err *err);
+
+/* IP samples and misses that have waited, or all. */
+int recorder_write_ip_samples(struct recorder *r, bool is_last, struct err *err);
+
 /* ---- recorder_hear.c ---- */
 
 /* The threads and their names, where the kernel's rings do not tell them. */
