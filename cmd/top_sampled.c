@@ -52,7 +52,8 @@ static char *text_of(const struct live_sampled *all, size_t n, struct arena *are
     return add_rows(all, n < ROWS_MAX ? n : ROWS_MAX, &table, arena, err) < 0 ? NULL : table_text(&table, err);
 }
 
-int top_sampled_take(struct top_sampled *sampled, struct live_session *session, struct err *err)
+/* Take what is known now.  Not while samples are taken. */
+static int take_samples(struct top_sampled *sampled, struct live_session *session, struct err *err)
 {
     struct arena arena = { NULL, 0 };
     struct live_sampled *all;
@@ -70,7 +71,8 @@ int top_sampled_take(struct top_sampled *sampled, struct live_session *session, 
     return 0;
 }
 
-const char *top_sampled_text(const struct top_sampled *sampled, struct arena *arena)
+/* The table below a line that says how many samples it is by, and in how much time; "": there is nothing to show. */
+static const char *below_text(const struct top_sampled *sampled, struct arena *arena)
 {
     if (sampled->text == NULL)
         return "";
@@ -81,14 +83,14 @@ const char *top_sampled_text(const struct top_sampled *sampled, struct arena *ar
 /* While samples are taken they stay as they were. */
 static int sample_anew(struct top_sampled *sampled, struct live_session *session, struct err *err)
 {
-    return session->live->stage == LIVE_CHOOSING ? 0 : top_sampled_take(sampled, session, err);
+    return session->live->stage == LIVE_CHOOSING ? 0 : take_samples(sampled, session, err);
 }
 
 char *top_text(struct top_table *table, struct top_sampled *sampled, struct live_session *session, struct err *err)
 {
     struct arena arena = { NULL, 0 };
     char *phases = sample_anew(sampled, session, err) < 0 ? NULL : top_table_text(table, session, err), *text = NULL;
-    const char *below = phases == NULL ? NULL : top_sampled_text(sampled, &arena);
+    const char *below = phases == NULL ? NULL : below_text(sampled, &arena);
     if (phases != NULL &&
         (below == NULL || asprintf(&text, "%s%s%s", phases, below[0] == '\0' ? "" : "\n", below) < 0)) {
         err_set(err, "out of memory");

@@ -12,15 +12,6 @@ struct top_sampled {
     uint64_t n_samples, ns; /* ns: in which they were taken */
 };
 
-/* Take what is known now.  Not while samples are taken.  Returns 0, or -1 with *err set: no memory. */
-int top_sampled_take(struct top_sampled *sampled, struct live_session *session, struct err *err);
-
-/*
- * The table below a line that says how many samples it is by, and in how much time.  "" where there is nothing to show.
- * Returns the arena's text, or NULL: no memory.
- */
-const char *top_sampled_text(const struct top_sampled *sampled, struct arena *arena);
-
 /*
  * Both tables, of the interval that ends now, and of what samples know.  Returns the text, for free(), or NULL with
  * *err set.

@@ -102,7 +102,8 @@ static uint32_t find_offset(uint64_t class, const char *name)
     return class_field_find(&at.classes, class, is_wanted, &wanted, &field) ? field.offset : 0;
 }
 
-bool vm_object_has_field(uint64_t object, struct vm_object_field *field)
+/* Returns whether it has one: its offset is known from then on. */
+static bool has_field(uint64_t object, struct vm_object_field *field)
 {
     char name[VM_CLASS_NAME_BYTES];
     uint64_t class = vm_object_class(object), own = class;
@@ -126,7 +127,7 @@ uint64_t vm_object_reference(uint64_t object, struct vm_object_field *field)
 {
     uint64_t wide = 0;
     uint32_t narrow = 0;
-    if (!vm_object_has_field(object, field))
+    if (!has_field(object, field))
         return 0;
     if (!at.has_narrow_oop)
         return vm_read_u64(object + field->offset, &wide) && wide % 8 == 0 ? wide : 0;
@@ -137,5 +138,5 @@ uint64_t vm_object_reference(uint64_t object, struct vm_object_field *field)
 
 bool vm_object_long(uint64_t object, struct vm_object_field *field, uint64_t *value)
 {
-    return vm_object_has_field(object, field) && vm_read_u64(object + field->offset, value);
+    return has_field(object, field) && vm_read_u64(object + field->offset, value);
 }

@@ -35,9 +35,6 @@ struct vm_object_field {
     uint32_t n_known;
 };
 
-/* Returns whether it has one: its offset is known from then on. */
-bool vm_object_has_field(uint64_t object, struct vm_object_field *field);
-
 /* The object that a field of an object points to; 0: none, or not known. */
 uint64_t vm_object_reference(uint64_t object, struct vm_object_field *field);
 

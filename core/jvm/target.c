@@ -32,7 +32,11 @@ static bool is_named(const char *main, const char *name, compare *same, compare_
     return false;
 }
 
-unsigned jvm_target_fits(const struct jvm_running *jvm, const char *name)
+/*
+ * How well a name fits a JVM; 0: not at all.  The best is that of its main class (simple or qualified) or jar (with or
+ * without folders and ".jar"), then the same but for upper and lower case, then a part of its command line.
+ */
+static unsigned fits_of(const struct jvm_running *jvm, const char *name)
 {
     if (name[0] == '\0')
         return 0;
@@ -59,7 +63,7 @@ static void list_jvms(const struct jvm_running *all, size_t n, const char *name,
     text[0] = '\0';
     for (size_t i = 0; i < n; i++) {
         const char *words = words_of(&all[i]);
-        if (name != NULL && jvm_target_fits(&all[i], name) != fits)
+        if (name != NULL && fits_of(&all[i], name) != fits)
             continue;
         if (n_listed++ >= LISTED_MAX)
             n_more++;
@@ -102,7 +106,7 @@ int jvm_target_choose(const struct jvm_running *all, size_t n, const char *name,
     unsigned best = 0;
     size_t n_best = 0;
     for (size_t i = 0; i < n; i++) {
-        unsigned fits = jvm_target_fits(&all[i], name);
+        unsigned fits = fits_of(&all[i], name);
         n_best = fits > best ? 1 : n_best + (fits != 0 && fits == best);
         *pid = fits > best ? all[i].pid : *pid;
         best = fits > best ? fits : best;

@@ -7,12 +7,6 @@
 #include "core/jvm/running.h"
 
 /*
- * How well a name fits a JVM; 0: not at all.  The best is that of its main class (simple or qualified) or jar (with or
- * without folders and ".jar"), then the same but for upper and lower case, then a part of its command line.
- */
-unsigned jvm_target_fits(const struct jvm_running *jvm, const char *name);
-
-/*
  * The one of n JVMs that a name means: that which it fits best.  Returns 0, or -1 with *err set: it fits none, or
  * several equally well; these, or all, are named.
  */

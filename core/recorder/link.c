@@ -80,7 +80,8 @@ static bool must_wait(const struct recorder_link *link, enum recorder_command wh
     return is_slow(which) && command != NULL;
 }
 
-void link_send(struct recorder_link *link)
+/* Give the agent what it can take now. */
+static void send_waiting(struct recorder_link *link)
 {
     for (struct link_command *command = link->commands; link->ready && command != NULL; command = command->next) {
         if (command->sent || must_wait(link, command->command))
@@ -134,7 +135,7 @@ static int give_ids(struct recorder_link *link, enum wire_kind which, const uint
         return drop_failed(link, command, err);
     memcpy(command->ids, ids, n * sizeof *ids);
     command->n_ids = n;
-    link_send(link);
+    send_waiting(link);
     return 0;
 }
 
@@ -175,7 +176,7 @@ static int give_file(struct recorder_link *link, const struct wire_message *mess
     }
     command->fd = fd;
     command->lines = lines;
-    link_send(link);
+    send_waiting(link);
     return 0;
 }
 
@@ -220,7 +221,7 @@ int recorder_dependents(struct recorder_link *link, struct err *err)
     struct link_command *command = add_command(link, &(struct wire_message){ .kind = WIRE_DEPENDENTS });
     if (command == NULL)
         return drop_failed(link, command, err);
-    link_send(link);
+    send_waiting(link);
     return 0;
 }
 
@@ -246,7 +247,7 @@ int link_where(struct recorder_link *link, const uint64_t *addresses, size_t n, 
     struct link_command *command = add_command(link, &(struct wire_message){ .kind = WIRE_WHERE, .list = &list });
     if (command == NULL)
         return drop_failed(link, command, err);
-    link_send(link);
+    send_waiting(link);
     return 0;
 }
 
@@ -406,7 +407,7 @@ int link_round(struct recorder_link *link, struct recorder_status *status, struc
     if (link->observer != NULL && link->observer->round != NULL &&
         link->observer->round(link->observer->context, link, status, err) < 0)
         return -1;
-    link_send(link);
+    send_waiting(link);
     return 0;
 }
 

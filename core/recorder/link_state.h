@@ -51,9 +51,6 @@ struct recorder_link {
 void link_init(struct recorder_link *link, struct session *session, const struct recorder_observer *observer);
 void link_free(struct recorder_link *link);
 
-/* Give the agent what it can take now. */
-void link_send(struct recorder_link *link);
-
 /* A method that the agent told of.  Returns 0, or -1 with *err set. */
 int link_know(struct recorder_link *link, const struct trace_method *method, struct err *err);
 

@@ -145,6 +145,18 @@ is "mmprof: no room calls an earlier one, no other files need each other" \
     "$(needs "$build" '^core/(agent|emu/(plugin|tool))/')" ""
 is "the agent: likewise" "$(needs "$build/pic" '^core/emu')" ""
 is "what runs in the emulator: likewise" "$(needs "$build/pic" '^core/agent')" ""
+# Functions and data of the objects that no other object needs and no test names, but for what others load or call.
+alone() {
+    grep -rhoE --include='*.[ch]' '\w+' "$1" | sort -u > "$SCRATCH/tested"
+    { objects "$build" '^core/(agent|emu/(plugin|tool))/'; objects "$build/pic" '^$'; } | xargs nm -A | awk '
+        $(NF - 1) == "U" { needed[$NF] = 1; next }
+        $(NF - 1) ~ /^[TDBR]$/ { path = $1; sub(/:.*/, "", path); home[$NF] = path }
+        END { for (symbol in home) if (!(symbol in needed)) print symbol, home[symbol] }' | sort |
+        join -v 1 - "$SCRATCH/tested" |
+        grep -vE '^(main|Agent_|Java_|qemu_plugin_|mmprof_tool |sim_enter_|sim_windows_|tool_block)'
+}
+is "what only its own file uses is static" "$(alone "$root/test")" ""
+[ "$(alone "$root/man" | wc -l)" -gt 10 ] && ok "what is not is found" || not_ok "what is not is found"
 echo 'core/base' > "$SCRATCH/rules"
 matches "calls that are not allowed are found" "$(needs "$build/pic" '^core/emu' | head -n 1)" 'must not call'
 

@@ -33,7 +33,6 @@ static void give_commands(struct recorder_link *link)
     recorder_remove(link, ids, 1, &err);
     recorder_dependents(link, &err);
     recorder_jit(link, &err);
-    link_send(link);
 }
 
 static void hear_all(struct recorder_link *link, const uint8_t *bytes, size_t n)
