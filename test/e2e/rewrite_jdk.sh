@@ -9,6 +9,7 @@
 tool=$build/test/tools/rewrite_classes
 probe_source=$root/test/java/rewrite/probe/MmprofProbe.java
 link_source=$root/test/java/rewrite/Link.java
+quick=(-XX:TieredStopAtLevel=1 -XX:+UseSerialGC) # nothing here runs for long
 
 # flags LIST DIR: sources of the flag classes; each flag holds its method's token.
 flags() {
@@ -38,7 +39,7 @@ prepare() {
     "$tool" "$rule" java/lang/MmprofProbe java/lang/MmprofFlags "$in" "$out/modules" "$out/list" \
         > "$out/counts" 2> "$out/skipped" || return
     flags "$out/list" "$out/source/java/lang"
-    "$jdk/bin/javac" -nowarn --patch-module java.base="$out/source" -d "$out/modules/java.base" \
+    "$jdk/bin/javac" "${quick[@]/#/-J}" -nowarn --patch-module java.base="$out/source" -d "$out/modules/java.base" \
         "$out"/source/java/lang/*.java "$probe_source" || return
     for module in "$out"/modules/*/; do
         module=${module%/}
@@ -48,7 +49,7 @@ prepare() {
 
 # link_all JDK OUT NAMES: verifies and links the named classes on the rewritten JDK.
 link_all() {
-    "$1/bin/java" -Xverify:all -Xshare:off --add-modules ALL-SYSTEM "@$2/options" -cp "$SCRATCH/link" Link "$3"
+    "$1/bin/java" "${quick[@]}" -Xverify:all -Xshare:off --add-modules ALL-SYSTEM "@$2/options" -cp "$SCRATCH/link" Link "$3"
 }
 
 class_names() {
