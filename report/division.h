@@ -20,12 +20,16 @@ static inline uint64_t division_take(struct division *d, double weight)
     return part;
 }
 
-/* The part of one weight behind those that were seen, of several in all. */
-static inline uint64_t division_part(uint64_t all, double weight, double seen, double its)
+/* One part of several: their weight in all, that of those before it, and its own. */
+struct division_share {
+    double weight, seen, its;
+};
+
+static inline uint64_t division_part(uint64_t all, const struct division_share *share)
 {
-    struct division d = { .all = all, .weight = weight, .seen = seen };
-    d.given = seen <= 0 ? 0 : (uint64_t)((double)all * (seen / weight));
-    return division_take(&d, its);
+    struct division d = { .all = all, .weight = share->weight, .seen = share->seen };
+    d.given = share->seen <= 0 ? 0 : (uint64_t)((double)all * (share->seen / share->weight));
+    return division_take(&d, share->its);
 }
 
 #endif

@@ -233,35 +233,25 @@ static int take_sample(struct planting *p, size_t i)
 
 /* ---- time and calls ---- */
 
-/* What a recorded context has, to one of its positions. */
-struct handing {
-    const struct calltree_node *node;
-    double weight, seen;
-};
-
-static uint64_t part_of(const struct handing *h, uint64_t all, double weight)
-{
-    return division_part(all, h->weight, h->seen, weight);
-}
-
-static void hand_over(struct planting *p, uint32_t measured, const struct handing *h, uint32_t to, double weight)
+/* A share of what a recorded context has, to one of its positions. */
+static void hand_over(struct planting *p, uint32_t measured, const struct division_share *share, uint32_t to)
 {
     struct calltree_node *node = &p->tree->nodes[to];
-    const struct calltree_node *from = h->node;
+    const struct calltree_node *from = &p->from->nodes[measured];
     size_t n_metrics = p->tree->n_metrics;
-    node->calls += part_of(h, from->calls, weight);
-    node->unwinds += part_of(h, from->unwinds, weight);
-    node->n_open += (uint32_t)part_of(h, from->n_open, weight);
-    node->n_lost += (uint32_t)part_of(h, from->n_lost, weight);
+    node->calls += division_part(from->calls, share);
+    node->unwinds += division_part(from->unwinds, share);
+    node->n_open += (uint32_t)division_part(from->n_open, share);
+    node->n_lost += (uint32_t)division_part(from->n_lost, share);
     bool is_wall = p->samples->waits != NULL;
     if (!is_wall)
-        node->wall_ticks += part_of(h, from->wall_ticks, weight);
+        node->wall_ticks += division_part(from->wall_ticks, share);
     if (p->n_own[measured] < p->least)
-        node->cpu_ticks += part_of(h, p->own[measured].all, weight);
+        node->cpu_ticks += division_part(p->own[measured].all, share);
     p->probe_ticks[to] +=
-        part_of(h, is_wall ? p->from->total_wall_ticks[measured] : p->from->total_cpu_ticks[measured], weight);
+        division_part(is_wall ? p->from->total_wall_ticks[measured] : p->from->total_cpu_ticks[measured], share);
     for (size_t m = 0; m < n_metrics; m++)
-        p->tree->metrics[to * n_metrics + m] += part_of(h, p->from->metrics[measured * n_metrics + m], weight);
+        p->tree->metrics[to * n_metrics + m] += division_part(p->from->metrics[measured * n_metrics + m], share);
 }
 
 /*
@@ -302,12 +292,13 @@ static int position_all(struct planting *p)
 static void hand_over_all(struct planting *p)
 {
     for (uint32_t i = 1; i < p->from->n_nodes; i++) {
-        struct handing h = { .node = &p->from->nodes[i] };
+        struct division_share share = { 0 };
         for (uint32_t k = p->first_position[i]; k != 0; k = p->positions[k].next)
-            h.weight += (double)p->positions[k].ns;
+            share.weight += (double)p->positions[k].ns;
         for (uint32_t k = p->first_position[i]; k != 0; k = p->positions[k].next) {
-            hand_over(p, i, &h, p->positions[k].node, (double)p->positions[k].ns);
-            h.seen += (double)p->positions[k].ns;
+            share.its = (double)p->positions[k].ns;
+            hand_over(p, i, &share, p->positions[k].node);
+            share.seen += share.its;
         }
     }
     for (size_t i = 0; i < p->samples->n_kept; i++)
