@@ -61,6 +61,8 @@ struct waits_reading {
     struct hash_set visits;
     uint64_t n_visits;
     uint32_t n_threads;
+    struct trace_wait *held; /* owned: with only_threads, until all threads' names are known */
+    size_t n_held, held_room;
     struct err err; /* the first one, or "" */
 };
 
@@ -93,6 +95,7 @@ void waits_close(struct waits_reading *reading)
     free(reading->holders);
     free(reading->for_running);
     free(reading->runs);
+    free(reading->held);
     free(reading);
 }
 
@@ -247,7 +250,7 @@ static int add_wait(struct waits_reading *reading, const struct trace_wait *wait
     return add_time(reading, number, wait) < 0 ? -1 : add_owner(reading, number, wait);
 }
 
-void waits_hear(struct waits_reading *reading, const struct trace_wait *wait)
+static void take_wait(struct waits_reading *reading, const struct trace_wait *wait)
 {
     const struct trace_thread *thread = trace_thread(reading->reader, wait->thread);
     if (thread == NULL || vm_part_of(thread->comm) != VM_PART_APPLICATION ||
@@ -255,6 +258,17 @@ void waits_hear(struct waits_reading *reading, const struct trace_wait *wait)
         return;
     if (reading->err.text[0] == '\0' && add_wait(reading, wait) < 0)
         err_set(&reading->err, "out of memory for what threads waited for");
+}
+
+/* A thread's name in Java may come later in the trace. */
+void waits_hear(struct waits_reading *reading, const struct trace_wait *wait)
+{
+    if (reading->only_threads == NULL)
+        take_wait(reading, wait);
+    else if (vec_reserve(reading->held, reading->held_room, reading->n_held + 1) < 0)
+        err_set(&reading->err, "out of memory for what threads waited for");
+    else
+        reading->held[reading->n_held++] = *wait;
 }
 
 void waits_hear_sample(struct waits_reading *reading, const struct trace_sample *sample)
@@ -355,6 +369,8 @@ static const char *class_label(const struct report_source *source, const char *n
 int waits_end(struct waits_reading *reading, const struct report_source *source, struct waits *waits, struct err *err)
 {
     double all_ns = report_ns(source, source->tree->end_ticks - source->tree->start_ticks);
+    for (size_t i = 0; i < reading->n_held; i++)
+        take_wait(reading, &reading->held[i]);
     struct wait_row *rows = arena_alloc(source->arena, (reading->n_rows + 1) * sizeof *rows);
     if (reading->err.text[0] != '\0') {
         *err = reading->err;

@@ -81,6 +81,7 @@ static void write_trace(struct maker *m, bool has_waits)
     write_contexts(m);
     if (has_waits)
         write_waits(m);
+    maker_thread(m, 2, "late-2", false);
     maker_must(m, trace_writer_close(m->writer, VISITS * TICKS, &m->err));
 }
 
@@ -134,6 +135,9 @@ static void test_rows(void)
     read_trace(&m, "*-3", &pass);
     CHECK("some threads' waits are theirs alone",
           pass.waits.n_threads == 1 && row_of(&pass.waits, TRACE_CAUSE_MONITOR)->ns == VISITS * TICKS / 2);
+    view_pass_close(&pass);
+    read_trace(&m, "late-*", &pass);
+    CHECK("by names that came later, too", row_of(&pass.waits, TRACE_CAUSE_MONITOR)->ns == VISITS * TICKS);
     view_pass_close(&pass);
     unlink(m.path);
 }
