@@ -479,6 +479,7 @@ void calltree_free(struct calltree *tree)
     free(tree->total_wall_ticks);
     free(tree->total_metrics);
     free(tree->flags);
+    free(tree->unmounted);
     activity_close(&tree->activity);
     for (uint32_t i = 0; i < tree->n_batches; i++)
         calltree_batches_free(tree->batches[i], tree->groups.n);

@@ -168,6 +168,12 @@ struct calltree_flag {
     uint64_t last_exit_ticks; /* OFF: of the calls that were open then, which are recorded to their end; or 0 */
 };
 
+/* Virtual threads without a carrier, in calls that were recorded. */
+struct calltree_unmounted {
+    uint64_t n, ticks;      /* times that they were, and for how long together, those at the end up to there */
+    uint32_t n_now, n_most; /* while the tree is built; at the same time, at most */
+};
+
 struct calltree {
     struct calltree_node *nodes; /* owned */
     uint32_t n_nodes, n_mapped;  /* 0 is no node; mapped: room for */
@@ -189,6 +195,9 @@ struct calltree {
 
     /* Inclusive, by node. */
     uint64_t *total_cpu_ticks, *total_wall_ticks, *total_metrics; /* owned */
+
+    struct calltree_unmounted *unmounted; /* by method: the innermost recorded call; owned */
+    uint32_t n_unmounted;                 /* methods below this */
 
     /* What the whole recording says of itself. */
     uint64_t n_records;         /* entries, exits, unwinds */

@@ -244,6 +244,7 @@ struct settled {
 /* The calls that a virtual thread left open with a ticket: the innermost one's node, and their number; 0: none. */
 struct unmounted {
     uint32_t node, depth;
+    uint64_t since; /* ticks */
 };
 
 struct builder {

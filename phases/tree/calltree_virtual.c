@@ -20,6 +20,34 @@ static struct unmounted *find_unmounted(struct builder *b, uint32_t ticket)
     return vec_reserve_zeroed(b->unmounted, b->n_unmounted, (size_t)ticket + 1) < 0 ? NULL : &b->unmounted[ticket];
 }
 
+/* What is known of a node's method; NULL: it is none, or there is no memory. */
+static struct calltree_unmounted *account_of(struct builder *b, uint32_t node)
+{
+    uint32_t method = b->store.nodes[node].method;
+    bool has_room = method <= RING_METHOD_MAX &&
+                    vec_reserve_zeroed(b->tree->unmounted, b->tree->n_unmounted, (size_t)method + 1) == 0;
+    return has_room ? &b->tree->unmounted[method] : NULL;
+}
+
+static void begin_wait(struct builder *b, const struct unmounted *unmounted)
+{
+    struct calltree_unmounted *account = unmounted->depth == 0 ? NULL : account_of(b, unmounted->node);
+    if (account == NULL)
+        return;
+    account->n++;
+    account->n_now++;
+    account->n_most = account->n_now > account->n_most ? account->n_now : account->n_most;
+}
+
+static void end_wait(struct builder *b, struct unmounted *unmounted, uint64_t ticks)
+{
+    struct calltree_unmounted *account = unmounted->depth == 0 ? NULL : account_of(b, unmounted->node);
+    if (account == NULL)
+        return;
+    account->ticks += ticks > unmounted->since ? ticks - unmounted->since : 0;
+    account->n_now -= account->n_now > 0;
+}
+
 /* The thread's stack and the one put aside change places. */
 static void change_stack(struct thread *t)
 {
@@ -58,8 +86,10 @@ int virtual_mount(struct builder *b, struct thread *t, uint64_t ticket, struct e
 {
     if (t->is_mounted && virtual_unmount(b, t, 0, err) < 0) /* its going was lost */
         return -1;
-    if (ticket != 0 && ticket < b->n_unmounted)
+    if (ticket != 0 && ticket < b->n_unmounted) {
+        end_wait(b, &b->unmounted[ticket], t->clock.now);
         b->unmounted[ticket].depth = 0;
+    }
     change_stack(t);
     stand_at_root(b, t);
     t->is_mounted = true;
@@ -72,10 +102,13 @@ int virtual_unmount(struct builder *b, struct thread *t, uint64_t ticket, struct
     struct unmounted *unmounted = ticket == 0 || ticket >= TICKETS ? NULL : find_unmounted(b, (uint32_t)ticket);
     if (unmounted == NULL && ticket != 0 && ticket < TICKETS)
         return err_set(err, "out of memory for the calls of virtual threads");
-    if (unmounted == NULL)
+    if (unmounted == NULL) {
         count_open(b, t->node, t->depth);
-    else
-        *unmounted = (struct unmounted){ t->node, t->depth };
+    } else {
+        end_wait(b, unmounted, t->clock.now); /* its coming was lost */
+        *unmounted = (struct unmounted){ t->node, t->depth, t->clock.now };
+        begin_wait(b, unmounted);
+    }
     stand_at_root(b, t);
     if (b->take_turns && spans_follow(b, t, CALLTREE_NONE, err) < 0)
         return -1;
@@ -97,6 +130,8 @@ void count_open(struct builder *b, uint32_t node, uint32_t depth)
 
 void virtual_end(struct builder *b)
 {
-    for (uint32_t i = 0; i < b->n_unmounted; i++)
+    for (uint32_t i = 0; i < b->n_unmounted; i++) {
+        end_wait(b, &b->unmounted[i], trace_end_ticks(b->reader));
         count_open(b, b->unmounted[i].node, b->unmounted[i].depth);
+    }
 }

@@ -155,6 +155,48 @@ static void add_wait_row(const struct waits *waits, const struct wait_row *row, 
     sample_cells_put(&to, table_number((double)row->n));
 }
 
+/* ---- virtual threads ---- */
+
+/* What no visit sees: how many times a virtual thread waited in calls of a method, and how many did at a time. */
+static void add_virtual_row(const struct report_source *source, uint32_t method, bool after_rule, struct table *table)
+{
+    const struct calltree_unmounted *of = &source->tree->unmounted[method];
+    struct sample_cells to = { table, table_row(table, "virtual") };
+    struct method_name name = report_name(source, method);
+    const char *label = java_names_display(table->arena, &name, JAVA_NAMES_SHORT);
+    if (to.next == NULL)
+        return;
+    table->rows[table->n_rows - 1].after_rule = after_rule;
+    sample_cells_put(&to, table_words("virtual thread"));
+    sample_cells_put(&to, text_cell(label));
+    sample_cells_put(&to, text_cell(NULL));
+    sample_cells_put(&to, table_number(report_ns(source, of->ticks)));
+    sample_cells_put(&to, table_unmeasured());
+    sample_cells_put(&to, table_number(of->n_most));
+    sample_cells_put(&to, table_unmeasured());
+    sample_cells_put(&to, text_cell(NULL));
+    sample_cells_put(&to, table_number(0));
+    sample_cells_put(&to, text_cell(name.class_name));
+    sample_cells_put(&to, text_cell(name.method));
+    sample_cells_put(&to, table_number((double)of->n));
+}
+
+/* Those without a carrier, in calls that probes recorded. */
+static void add_virtual_rows(const struct report_source *source, struct table *table)
+{
+    const struct calltree *tree = source->tree;
+    bool any = false;
+    for (uint32_t i = 0; i < tree->n_unmounted; i++) {
+        if (tree->unmounted[i].n == 0)
+            continue;
+        add_virtual_row(source, i, !any, table);
+        any = true;
+    }
+    if (any)
+        table_note(table, "virtual threads that wait have no carrier to visit: they are known, exactly, in calls of "
+                          "methods with probes, by the innermost of these; Threads: at a time, at most");
+}
+
 int waits_table(const struct report_source *source, const struct waits *waits,
                 const struct waits_table_options *options, struct table *table, struct err *err)
 {
@@ -178,6 +220,7 @@ int waits_table(const struct report_source *source, const struct waits *waits,
         add_wait_row(waits, row, &labels, is_idle && !was_idle, table);
         was_idle = is_idle;
     }
+    add_virtual_rows(source, table);
     if (n_left > 0)
         table_note(table, arena_printf(source->arena, "%" PRIu64 " smaller rows are left out (--all)", n_left));
     hash_free(&labels.by_method);

@@ -86,6 +86,8 @@ static void test_move(void)
     CHECK_NUMBER("all calls have returned", tree.n_open + work.n_open + park.n_open + loop.n_open, 0);
     CHECK_NUMBER("by their own exits", tree.n_unmatched_exits + tree.n_missing_exits, 0);
     CHECK_NUMBER("all time is in the tree", tree.total_cpu_ticks[tree.roots[0].node], tree.cpu_ticks);
+    CHECK_NUMBER("how long it waited is known by the call in which it did", tree.unmounted[PARK].ticks, 1000 - 140);
+    CHECK_NUMBER("so is how often", tree.unmounted[PARK].n + tree.unmounted[WORK].n, 1);
     done(&tree);
 }
 
@@ -99,6 +101,7 @@ static void test_never_resumed(void)
     CHECK_NUMBER("a call that is never taken up again never returned", total_of(&tree, PARK).n_open, 1);
     CHECK_NUMBER("nor did the calls around it, or one that was lost", total_of(&tree, WORK).n_open, 2);
     CHECK_NUMBER("they are counted", tree.n_open, 3);
+    CHECK_NUMBER("it waits to the end", tree.unmounted[PARK].ticks, 100 - 30);
     CHECK_NUMBER("their time ends where they go", total_of(&tree, WORK).total_cpu_ticks, 20 + 5 + 10);
     CHECK_NUMBER("another virtual thread's calls are not theirs", top_node(&tree, WORK)->calls, 3);
     done(&tree);
