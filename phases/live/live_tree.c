@@ -80,12 +80,13 @@ static int thread_at(struct live_tree *tree, uint32_t index, struct live_thread 
     return 0;
 }
 
-/* Room for one more frame of this method, and for its counters. */
+/* Room for one more frame of this method, and for the counters of as many as there is room for: who pushes one asks
+ * for room of frames only. */
 static int frame_room(const struct live_tree *tree, struct live_thread *t, uint32_t method, struct err *err)
 {
     size_t n = (size_t)t->depth + 1;
     if (vec_reserve(t->frames, t->room, n) < 0 ||
-        vec_reserve(t->counters, t->counters_room, n * tree->options.n_tracked) < 0 ||
+        vec_reserve(t->counters, t->counters_room, (size_t)t->room * tree->options.n_tracked) < 0 ||
         vec_reserve_zeroed(t->innermost, t->n_innermost, (size_t)method + 1) < 0)
         return no_memory(err);
     return 0;

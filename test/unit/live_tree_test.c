@@ -211,6 +211,21 @@ static void test_counters(void)
     live_tree_close(tree);
 }
 
+/* Threads in turn, so that what is written behind one's memory is another one's. */
+static void test_counters_deep(void)
+{
+    struct live_tree *tree = new_tree(&(struct live_tree_options){ 2, 2, { 0, 1 } });
+    for (uint32_t i = 0; i < 30; i++)
+        for (uint32_t thread = 0; thread < 4; thread++)
+            feed(tree, thread, "+1@100/10/20", 2);
+    for (uint32_t i = 0; i < 30; i++)
+        for (uint32_t thread = 0; thread < 4; thread++)
+            feed(tree, thread, "-1@200/110/320", 2);
+    CHECK_NUMBER("deep calls have room for their counters", account_of(tree, 1)->counters[0], 4 * 100);
+    CHECK_NUMBER("for each of them", account_of(tree, 1)->counters[1], 4 * 300);
+    live_tree_close(tree);
+}
+
 static void test_virtual_threads(void)
 {
     struct live_tree *tree = new_tree(&(struct live_tree_options){ 1, 1, { 0 } });
@@ -245,6 +260,7 @@ int main(void)
     test_quiet_thread();
     test_under_way();
     test_counters();
+    test_counters_deep();
     test_virtual_threads();
     return tap_done();
 }
