@@ -168,27 +168,23 @@ bool vm_read_text(uint64_t address, char *text, size_t n)
 /* Of another process, pages of its libjvm.so are kept: tables have thousands of entries. */
 #define PAGES 1024u
 
-struct page {
-    uint64_t address; /* plus 1 */
-    uint8_t bytes[PAGE_BYTES];
-};
-
+/* Each is a page here, too: one page fault each. */
 static const uint8_t *page_of(uint64_t address)
 {
-    static struct page *pages;
-    uint64_t start = address - address % PAGE_BYTES;
+    static uint64_t starts[PAGES]; /* plus 1 */
+    static uint8_t(*pages)[PAGE_BYTES];
+    uint64_t start = address - address % PAGE_BYTES, at = start / PAGE_BYTES % PAGES;
     if (pages == NULL)
-        pages = calloc(PAGES, sizeof *pages);
+        pages = aligned_alloc(PAGE_BYTES, sizeof *pages * PAGES);
     if (pages == NULL)
         return NULL;
-    struct page *page = &pages[start / PAGE_BYTES % PAGES];
-    if (page->address != start + 1) {
-        page->address = 0;
-        if (!vm_read(start, page->bytes, sizeof page->bytes))
+    if (starts[at] != start + 1) {
+        starts[at] = 0;
+        if (!vm_read(start, pages[at], PAGE_BYTES))
             return NULL;
-        page->address = start + 1;
+        starts[at] = start + 1;
     }
-    return page->bytes;
+    return pages[at];
 }
 
 /* n bytes, or zeros where there are none. */
