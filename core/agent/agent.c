@@ -464,6 +464,12 @@ __attribute__((visibility("default"))) JNIEXPORT jint JNICALL Agent_OnLoad(JavaV
         return 0;
     if (option.kind == SETTING_TRACK_OBJECTS)
         track_objects_start(vm, (jint)option.number);
+    /*
+     * Before JDK 23 the JVM discards all compiled code at the first change of a class, unless an agent could change
+     * classes from the start: JvmtiExport::all_dependencies_are_recorded.
+     */
+    if (option.kind == SETTING_PREPARE)
+        make_env(vm);
     if (option.kind != SETTING_RECORDER && option.kind != SETTING_SIMULATED)
         return 0;
     agent.is_emulated = option.kind == SETTING_SIMULATED;

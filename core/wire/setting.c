@@ -52,6 +52,7 @@ static const struct setting_row rows[SETTING_N_KINDS] = {
     [SETTING_READ_BY_CALL] = { "read_by_call", { { END, 0 } } },
     [SETTING_RECORDER] = { "", { LINE } },
     [SETTING_SIMULATED] = { "simulated", { LINE } },
+    [SETTING_PREPARE] = { "prepare", { { END, 0 } } },
     [SETTING_TRACK_OBJECTS] = { "track_objects", { NUMBER } },
 };
 

@@ -29,6 +29,7 @@ enum setting_kind {
     /* options */
     SETTING_RECORDER,      /* text: the path of the recorder's socket, absolute */
     SETTING_SIMULATED,     /* text: the same, of a JVM that runs in the simulator */
+    SETTING_PREPARE,       /* of a JVM that a recorder may attach to later: it is to know what its code depends on */
     SETTING_TRACK_OBJECTS, /* number: of bytes from one object to the next; 0: all (core/wire/tracked.h) */
     SETTING_N_KINDS
 };

@@ -67,11 +67,15 @@ done < <(jdks)
 # Attached late: what was before does not count.
 jdk=$(first_jdk)
 [ -n "$jdk" ] || done_testing
-start_busy "$jdk" -Xmx64m -XX:+UseSerialGC
+start_busy "$jdk" -Xmx64m -XX:+UseSerialGC "-agentpath:$agent=prepare" \
+    "-Xlog:redefine+class+nmethod=debug:file=$SCRATCH/redefine.log"
 jvm=$pid
 "$mmprof" record -q --include target/Busy.round -d 1 -o "$SCRATCH/a.dat" -p "$jvm"
 "$mmprof" report --view pauses --csv "$SCRATCH/a.dat" > "$SCRATCH/pauses" 2>&1
 between "attached: the JVM's start is not counted: hardly a class was loaded" "$(cell classes 3)" 0 300
+is "a JVM that was prepared discards only compiled code that depends on the changed class" \
+    "$(grep -o 'Marked [a-z0-9 ]* nmethods' "$SCRATCH/redefine.log" | tr -d 0-9 | tr -s ' ' | sort -u)" \
+    "Marked dependent nmethods"
 stop "$jvm"
 
 "$mmprof" record -q --include target/Parts.main -o "$SCRATCH/a.dat" -- "$jdk/bin/java" -XX:-UsePerfData -cp "$classes" \
