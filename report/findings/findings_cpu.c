@@ -292,11 +292,11 @@ int findings_of_faults(struct findings_making *making, const struct finding_rule
     double n = (double)metrics[CALLTREE_FAULTS], share = n * FAULT_NS / making->cpu_ns;
     struct arena *arena = making->source->arena;
     const struct finding f = { .subject = "page faults",
-                               .text =
-                                   arena_printf(arena,
-                                                "page faults: %.0f for each second of CPU time, about %.0f %% of it: "
-                                                "memory is touched for the first time, or was given back",
-                                                n / making->cpu_ns * 1e9, share * 100),
+                               .text = arena_printf(
+                                   arena,
+                                   "page faults: %.0f for each second of CPU time, %.0f %% of it if each takes a "
+                                   "microsecond: memory is touched for the first time, or was given back",
+                                   n / making->cpu_ns * 1e9, share * 100),
                                .view = "timeline",
                                .cost_ns = n * FAULT_NS,
                                .share = share,
