@@ -96,6 +96,9 @@ static int run(struct compare_arguments *a, struct arena *arena, struct err *err
     struct compare_profile profiles[COMPARE_MAX];
     struct table *table = arena_alloc(arena, sizeof *table);
     int rc = profile_set_open(&set, arena) < 0 || table == NULL ? err_set(err, "out of memory for profiles") : 0;
+    a->options.tells_overloads = a->options.is_probed; /* an overload without probes is its caller's, too */
+    for (uint32_t i = 0; i < a->n; i++)
+        a->options.tells_overloads = a->options.tells_overloads && compare_is_trace(a->paths[i]);
     for (uint32_t i = 0; rc == 0 && i < a->n; i++)
         rc = compare_read(a->paths[i], &a->options, &set, i, &profiles[i], err);
     if (rc == 0 && a->options.is_probed)

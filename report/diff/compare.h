@@ -18,10 +18,11 @@ enum compare_from {
 struct compare_options {
     enum compare_from from;
     enum profile_kind kind;
-    bool is_total;    /* with what is called */
-    bool is_probed;   /* methods that some trace has probes in, only: the time of others is their callers' */
-    bool salvage;     /* skip what is damaged in traces */
-    double top_share; /* 0..1: of the hottest elements */
+    bool is_total;        /* with what is called */
+    bool is_probed;       /* methods that some trace has probes in, only: the time of others is their callers' */
+    bool tells_overloads; /* methods of one name and other parameters are others: traces only */
+    bool salvage;         /* skip what is damaged in traces */
+    double top_share;     /* 0..1: of the hottest elements */
 };
 
 /* What a file has given. */
@@ -30,6 +31,8 @@ struct compare_profile {
     const char *what; /* "samples", "calls" or "folded stacks" */
     uint64_t n;       /* samples, or calls; 0: not known */
 };
+
+bool compare_is_trace(const char *path);
 
 /*
  * Read a trace, or folded stacks ("A.main;A.run 17" a line), as a profile of the set.  The application's methods only.

@@ -33,13 +33,23 @@ struct compare_reading {
     const struct trace_reader *reader;
     struct jvm_samples *jvm; /* owned; by the trace's contexts, below jvm_room */
     uint32_t jvm_room;
+    bool tells_overloads; /* names have descriptors */
     bool is_out_of_memory;
 };
 
-static uint32_t call(struct compare_reading *r, uint32_t parent, const char *class_name, const char *method)
+/* The method's name in the set; NULL: no memory. */
+static const char *name_of(struct compare_reading *r, const struct method_name *method)
 {
-    const struct method_name name = { class_name, method, "" };
+    const struct method_name name = { method->class_name, method->method, "" };
     const char *text = java_names_display(&r->arena, &name, JAVA_NAMES_FULL);
+    if (text == NULL || !r->tells_overloads || method->descriptor == NULL)
+        return text;
+    return arena_printf(&r->arena, "%s%s", text, method->descriptor);
+}
+
+static uint32_t call(struct compare_reading *r, uint32_t parent, const struct method_name *method)
+{
+    const char *text = name_of(r, method);
     return parent == PROFILE_SET_NONE || text == NULL ? PROFILE_SET_NONE
                                                       : profile_set_call(r->set, parent, text, strlen(text));
 }
@@ -69,7 +79,7 @@ static int take_samples(struct compare_reading *r, const struct trace_reader *re
         const struct trace_context *context = trace_context(reader, i);
         const struct trace_sampled_method *method = trace_sampled_method(reader, context->method);
         const struct jvm_samples jvm = i < r->jvm_room ? r->jvm[i] : (struct jvm_samples){ 0 };
-        r->contexts[i] = call(r, r->contexts[context->parent], method->names.class_name, method->names.method);
+        r->contexts[i] = call(r, r->contexts[context->parent], &method->names);
         if (r->contexts[i] == PROFILE_SET_NONE ||
             profile_set_add(r->set, r->profile, r->contexts[i], (double)(context->own_ns - jvm.ns)) < 0)
             return -1;
@@ -87,8 +97,7 @@ static int mark_probed(struct compare_reading *r, const struct trace_reader *rea
         const struct trace_method *method = trace_method(reader, i);
         if (method == NULL)
             continue;
-        const struct method_name name = { method->names.class_name, method->names.method, "" };
-        const char *text = java_names_display(&r->arena, &name, JAVA_NAMES_FULL);
+        const char *text = name_of(r, &method->names);
         if (text == NULL || profile_set_mark(r->set, text, strlen(text)) < 0)
             return -1;
     }
@@ -113,7 +122,7 @@ static int take_calls(struct compare_reading *r, const struct trace_reader *read
         if (node->parent == i || parent == PROFILE_SET_NONE)
             continue;
         const struct trace_method *method = node->method == CALLTREE_FOLDED ? NULL : trace_method(reader, node->method);
-        r->contexts[i] = method == NULL ? parent : call(r, parent, method->names.class_name, method->names.method);
+        r->contexts[i] = method == NULL ? parent : call(r, parent, &method->names);
         double ns = (double)node->cpu_ticks * tree->ns_per_tick;
         if (r->contexts[i] == PROFILE_SET_NONE || profile_set_add(r->set, r->profile, r->contexts[i], ns) < 0)
             return -1;
@@ -200,20 +209,36 @@ static int read_folded(struct compare_reading *r, FILE *in, struct compare_profi
 
 /* ---- any file ---- */
 
+static bool is_trace_file(FILE *in)
+{
+    char magic[FILE_MAGIC_BYTES] = "";
+    bool is_trace = fread(magic, 1, sizeof magic, in) == sizeof magic && memcmp(magic, FILE_MAGIC, sizeof magic) == 0;
+    rewind(in);
+    return is_trace;
+}
+
+bool compare_is_trace(const char *path)
+{
+    FILE *in = fopen(path, "r");
+    bool is_trace = in != NULL && is_trace_file(in);
+    if (in != NULL)
+        fclose(in);
+    return is_trace;
+}
+
 int compare_read(const char *path, const struct compare_options *options, struct profile_set *set, uint32_t profile,
                  struct compare_profile *result, struct err *err)
 {
-    struct compare_reading r = { .path = path, .set = set, .profile = profile };
-    char magic[FILE_MAGIC_BYTES] = "";
+    struct compare_reading r = {
+        .path = path, .set = set, .profile = profile, .tells_overloads = options->tells_overloads
+    };
     *result = (struct compare_profile){ .path = path };
     FILE *in = fopen(path, "r");
     if (in == NULL) {
         err_set(err, "cannot open '%s': %s", path, strerror(errno));
         return err_next(err, "give traces of 'mmprof record' or 'mmprof sample'");
     }
-    bool is_trace = fread(magic, 1, sizeof magic, in) == sizeof magic && memcmp(magic, FILE_MAGIC, sizeof magic) == 0;
-    rewind(in);
-    int rc = is_trace ? read_trace(&r, options, result, err) : read_folded(&r, in, result, err);
+    int rc = is_trace_file(in) ? read_trace(&r, options, result, err) : read_folded(&r, in, result, err);
     fclose(in);
     free(r.contexts);
     free(r.jvm);

@@ -20,8 +20,9 @@ static const char *file(const char *name, const char *text)
     return path;
 }
 
-/* Calls: a, 100 ticks of its own, calls b, 300 of its own.  Samples: x, called from b, in 2 of 4. */
-static const char *make_trace(const char *name, bool with_samples)
+/* Calls: a, 100 ticks of its own, calls b, 300 of its own.  Samples, unless NULL: that one, called from b, in 2 of 4.
+ */
+static const char *make_trace(const char *name, const char *sampled)
 {
     struct maker m;
     maker_open(&m, name);
@@ -29,18 +30,18 @@ static const char *make_trace(const char *name, bool with_samples)
     maker_method(&m, 0, "p/T", "a", "()V");
     maker_method(&m, 1, "p/T", "b", "(I)V");
     STEPS(&m, 0, ENTER(0, 100), ENTER(1, 150), EXIT(1, 450), EXIT(0, 500));
-    static const struct trace_sampled_method methods[] = {
+    const struct trace_sampled_method methods[] = {
         { .names.class_name = "p/T", .names.method = "a", .names.descriptor = "()V", .source = "" },
         { .names.class_name = "p/T", .names.method = "b", .names.descriptor = "(I)V", .source = "" },
-        { .names.class_name = "p/T", .names.method = "x", .names.descriptor = "()V", .source = "" },
+        { .names.class_name = "p/T", .names.method = sampled, .names.descriptor = "()V", .source = "" },
     };
-    for (uint32_t i = 0; with_samples && i < 3; i++)
+    for (uint32_t i = 0; sampled != NULL && i < 3; i++)
         maker_stack(&m, i, -1, i, &methods[i], i == 2 ? 2 : 1, i == 2 ? 20 : 10);
     const struct trace_sample jvm = {
         .thread = 1, .context = 3, .index = -1, .n = 9, .weight_ns = 90, .is_waiting = true
     };
     maker_thread(&m, 1, "Reference Handl", false);
-    if (with_samples)
+    if (sampled != NULL)
         maker_must(&m, trace_write_sample(m.writer, &jvm, &m.err));
     maker_close(&m, 600);
     return arena_printf(&arena, "%s", m.path);
@@ -94,7 +95,9 @@ static void test_traces(void)
                                         samples = { .top_share = 1, .from = COMPARE_SAMPLES },
                                         total = { .top_share = 1, .is_total = true, .from = COMPARE_CALLS },
                                         probed = { .top_share = 1, .is_probed = true };
-    const char *exact = make_trace("exact.dat", false), *sampled = make_trace("sampled.dat", true);
+    const char *exact = make_trace("exact.dat", NULL), *sampled = make_trace("sampled.dat", "x");
+    const char *overload = make_trace("overload.dat", "b");
+    struct compare_options contexts = { .kind = PROFILE_CONTEXTS, .top_share = 1, .is_probed = true };
     const char *quarters = file("quarters", "p.T.a 1\np.T.a;p.T.b 3\n");
     CHECK_TEXT("recorded calls have their own time", COMPARED(&calls, exact, quarters), HEADING "pair,1,2,1,1,1,1\r\n");
     CHECK_TEXT("or that with their callees", COMPARED(&total, exact, quarters), HEADING "pair,1,2,1,1,1,1\r\n");
@@ -106,6 +109,11 @@ static void test_traces(void)
     CHECK_TEXT("what had no probes differs from recorded calls", COMPARED(&own, exact, sampled),
                HEADING "pair,1,2,0.5,1,0.66666666666666663,-0.75592894601845451\r\n");
     CHECK_TEXT("and is its callers' with --probed", COMPARED(&probed, exact, sampled), HEADING "pair,1,2,1,1,1,1\r\n");
+    CHECK("an overload without probes is a context more",
+          strstr(COMPARED(&contexts, exact, overload), ",1\r\n") == NULL);
+    contexts.tells_overloads = true;
+    CHECK_TEXT("or, where overloads are told apart, its callers'", COMPARED(&contexts, exact, overload),
+               HEADING "pair,1,2,1,1,1,1\r\n");
 }
 
 int main(void)
