@@ -4,16 +4,30 @@
 #ifndef CORE_TRACE_ENCODE_H
 #define CORE_TRACE_ENCODE_H
 
-#include "core/trace/format.h"
+#include "core/trace/predict.h"
 
-/* Large enough that a chunk's 32 bytes of frame cost nothing, small enough to stay in a core's cache. */
+/* Large enough that a chunk's frame and the learning of what comes next cost nothing, small enough for a core's cache.
+ */
 #define RECORDS_PAYLOAD_BYTES ((size_t)64 * 1024)
+
+/* Moments in a chunk: whole units after the one before. */
+struct encoder_clock {
+    uint64_t base;     /* the chunk's first moment, in ticks */
+    uint64_t position; /* since then, in quarters of a tick */
+    uint64_t inverse;  /* to divide by the unit */
+    uint32_t unit;     /* in quarters of a tick; of the chunk before, and 0: of none */
+    uint32_t n_moved;  /* moments in this chunk that were not */
+};
 
 struct encoder {
     size_t n_counters;
     uint64_t counters[RING_COUNTERS_MAX];
-    /* The methods entered in this chunk and not left yet, above a sentinel; an entry takes two bytes at least. */
-    uint32_t stack[RECORDS_PAYLOAD_BYTES / 2 + 2];
+    struct encoder_clock clock;
+    uint64_t n_chunks;
+    struct predictor predictor;
+    uint32_t table[PREDICT_PLACES];
+    /* The methods entered in this chunk and not left yet, above a sentinel; an entry takes a byte at least. */
+    uint32_t stack[RECORDS_PAYLOAD_BYTES + 2];
 };
 
 /*

@@ -18,11 +18,12 @@
 #define FILE_MAGIC        "\x89MMPROF\n"
 #define FILE_MAGIC_BYTES  8
 #define FILE_HEADER_BYTES 16
-#define FORMAT_MAJOR      2 /* a reader refuses a later one; 1 was the same but for groups of counters and READINGS */
-/* Additions that an older reader may ignore: 1: LOCATIONS, IP_SAMPLES; 2: CPU_TIMES, COLLECTIONS; 3: MISSES; 4:
- * ACCESSES; 5: HEAP; 6: STACKS; 7: CONTEXTS, SAMPLES (and no STACKS any more); 8: WAITS;
- * 9: ALLOCATIONS; 10: HEAP_EVENTS; 11: VALUES. */
-#define FORMAT_MINOR 11
+/* A reader refuses a later one.  1: no groups of counters, no READINGS; 2: no predicted records. */
+#define FORMAT_MAJOR 3
+/* Additions that an older reader may ignore, of version 2: 1: LOCATIONS, IP_SAMPLES; 2: CPU_TIMES, COLLECTIONS; 3:
+ * MISSES; 4: ACCESSES; 5: HEAP; 6: STACKS; 7: CONTEXTS, SAMPLES (and no STACKS any more); 8: WAITS; 9: ALLOCATIONS; 10:
+ * HEAP_EVENTS; 11: VALUES.  Of version 3: none yet. */
+#define FORMAT_MINOR 0
 
 #define CHUNK_MAGIC        UINT32_C(0x6b6863d7) /* d7 'c' 'h' 'k' */
 #define CHUNK_HEADER_BYTES 24
@@ -59,18 +60,29 @@ enum chunk_type {
 };
 
 #define CHUNK_FLAGS_N_COUNTERS 0x7f /* of RECORDS and READINGS: values that follow each record */
+#define CHUNK_FLAG_PREDICTED   0x80 /* of RECORDS: they are coded as predict.h has it */
 
-/* The low two bits of a record's first number; the rest of it is the ticks since the record before. */
+/* The low two bits of a record's first number; the rest of it is the ticks since the record before.  Where records are
+ * predicted, bit 0 is 1 if this one was not; only then the tag follows; the rest is in the chunk's unit of time. */
 enum record_tag { TAG_ENTER = 0, TAG_EXIT = 1, TAG_UNWIND = 2, TAG_OTHER = 3 };
 
 /* The low two bits of the second number after TAG_OTHER; the rest of it is a method, or a gap's count, or more. */
 enum record_other { OTHER_EXIT = 0, OTHER_UNWIND = 1, OTHER_GAP = 2, OTHER_VIRTUAL = 3 };
 
-/* After OTHER_VIRTUAL, two bits more. */
-enum record_virtual { VIRTUAL_RESUME = 0, VIRTUAL_MOUNT = 1, VIRTUAL_UNMOUNT = 2, VIRTUAL_OPEN = 3 };
+/* After OTHER_VIRTUAL, two bits more; where records are predicted, three. */
+enum record_virtual {
+    VIRTUAL_RESUME = 0,
+    VIRTUAL_MOUNT = 1,
+    VIRTUAL_UNMOUNT = 2,
+    VIRTUAL_OPEN = 3,
+    VIRTUAL_CLOCK = 4 /* no record: the moment of the next one, which the unit of time does not fit */
+};
 
 #define TAG_BITS        2
-#define KERNEL_TAG_BITS 3 /* of a kernel event: the kind, from TRACE_CPU_IN; of CONTROL: from _ENABLED */
+#define MISSED_BITS     (1 + TAG_BITS) /* of the first number of a record that was not predicted */
+#define VIRTUAL_BITS    3              /* where records are predicted */
+#define PHASE_BITS      2              /* of a moment: quarters of a tick */
+#define KERNEL_TAG_BITS 3              /* of a kernel event: the kind, from TRACE_CPU_IN; of CONTROL: from _ENABLED */
 
 #define IP_SAMPLE_FLAG_KERNEL   1 /* of an IP sample's first number; the rest of it is ticks */
 #define IP_SAMPLE_FLAG_BITS     1
@@ -98,8 +110,8 @@ enum record_virtual { VIRTUAL_RESUME = 0, VIRTUAL_MOUNT = 1, VIRTUAL_UNMOUNT = 2
 #define COUNTERS_PLAIN_MAX       8
 #define COUNTERS_BITMAP_BYTES(n) (((n) + 7) / 8)
 
-/* Tag, method or count (or thread and series), counters. */
-#define RECORD_MAX_BYTES (NUMBER_MAX_BYTES * (3 + RING_COUNTERS_MAX) + COUNTERS_BITMAP_BYTES(RING_COUNTERS_MAX))
+/* A moment of its own, tag, method or count (or thread and series), counters. */
+#define RECORD_MAX_BYTES (NUMBER_MAX_BYTES * (5 + RING_COUNTERS_MAX) + COUNTERS_BITMAP_BYTES(RING_COUNTERS_MAX))
 
 #define LIKELY(condition)   __builtin_expect(!!(condition), 1)
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)

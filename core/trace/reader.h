@@ -10,4 +10,8 @@
 int trace_open_bytes(struct trace_reader **reader, const void *bytes, size_t n, const char *name, bool salvage,
                      struct err *err);
 
+/* Before the first event: files of at least so many bytes are read ahead, where there is a second CPU; else not at all.
+ */
+void trace_read_ahead_from(struct trace_reader *reader, int64_t min_bytes);
+
 #endif

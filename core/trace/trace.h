@@ -71,6 +71,24 @@ struct trace_event {
     const uint64_t *counters; /* cumulative values or TRACE_NOT_COUNTED; the reader's, until the next call */
 };
 
+struct trace_reader;
+
+/* An event of the kinds ENTER to GAP, as many come at once. */
+struct trace_record {
+    uint64_t ticks;
+    enum trace_kind kind;
+    uint32_t operand; /* the method, the ticket, or the calls lost */
+};
+
+/* Such events of one thread, one after the other; one alone where there are counters that it has. */
+struct trace_records {
+    const struct trace_record *all; /* the reader's, until the next call */
+    size_t n;
+    uint32_t thread;
+    const uint64_t *counters;             /* as of an event; of each of them */
+    const struct trace_reader *values_of; /* knows the values that they name; NULL: they name none */
+};
+
 struct trace_method {
     uint32_t id;
     struct method_name names;
@@ -351,8 +369,6 @@ int trace_writer_close(struct trace_writer *writer, uint64_t end_ticks, struct e
 
 /* ---- reading ---- */
 
-struct trace_reader;
-
 /*
  * Open a trace and check its header.  With salvage, damaged chunks are skipped and counted instead of ending the
  * reading with an error.  Returns 0, or -1 with *err set (missing, not a trace, another version, ...).
@@ -368,6 +384,16 @@ int trace_outline(struct trace_reader **reader, const char *path, bool salvage, 
 
 /* The next event.  Returns 1, 0 at the end (see trace_is_cut), or -1 with *err set: damaged at an offset. */
 int trace_next(struct trace_reader *reader, struct trace_event *event, struct err *err);
+
+/*
+ * The next events: *records, if records->n is not 0, else *event, which is none of the kinds ENTER to GAP.  Returns 1,
+ * 0 or -1, as trace_next.
+ */
+int trace_next_records(struct trace_reader *reader, struct trace_records *records, struct trace_event *event,
+                       struct err *err);
+
+/* One of the records as an event. */
+struct trace_event trace_record_event(const struct trace_records *records, size_t i);
 
 /* From now on say, while it takes long, how much has been read: as core/base/progress.h does. */
 void trace_show_progress(struct trace_reader *reader, FILE *out);

@@ -276,7 +276,7 @@ static size_t put_records(struct trace_writer *writer, uint32_t thread, const ui
     struct encoder *encoder = &writer->encoder;
     uint8_t *header = writer->out + writer->out_used, *payload = header + CHUNK_HEADER_BYTES;
     size_t n = encode_records(encoder, words, &n_words, now, &writer->last_ticks[thread], payload);
-    encode_header(header, CHUNK_RECORDS, (unsigned)encoder->n_counters, thread, payload, n);
+    encode_header(header, CHUNK_RECORDS, CHUNK_FLAG_PREDICTED | (unsigned)encoder->n_counters, thread, payload, n);
     writer->out_used += CHUNK_HEADER_BYTES + n;
     writer->n_bytes += CHUNK_HEADER_BYTES + n;
     writer->n_records += n_words / (1 + encoder->n_counters);

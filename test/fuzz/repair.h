@@ -13,7 +13,7 @@ static inline void repair(uint8_t *bytes, size_t n)
 {
     size_t at = FILE_HEADER_BYTES;
     if (n >= FILE_HEADER_BYTES)
-        memcpy(bytes, FILE_MAGIC "\2\0\0\0\0\0\0", FILE_HEADER_BYTES);
+        memcpy(bytes, FILE_MAGIC "\3\0\0\0\0\0\0", FILE_HEADER_BYTES);
     while (at + CHUNK_HEADER_BYTES <= n) {
         uint8_t *header = bytes + at;
         struct cursor c = cursor_over(header + 12, 4);

@@ -179,6 +179,7 @@ static size_t made_end(struct made *made)
 }
 
 #define BASE "\1\0\0\0\0\0\0\0"
+#define UNIT "\x08\x00\x08"
 #define ROW(claim, type, flags, thread, payload, n, possible)                 \
     {                                                                         \
         claim, type, flags, thread, payload, sizeof(payload) - 1, n, possible \
@@ -213,6 +214,23 @@ static const struct {
     ROW("a thread above 2^20", CHUNK_RECORDS, 0, 1u << 20, BASE "\x00\x0a", 0, false),
     ROW("counters that nobody defined", CHUNK_RECORDS, 1, 1, BASE "\x00\x0a\x02", 0, false),
     ROW("more counters than there can be", CHUNK_RECORDS, 127, 1, BASE "\x00\x0a\x02", 0, false),
+    /* A unit of a tick, no quarter more, 2^4 places; 00 is what is predicted, an exit at first; 02 a 06 no prediction.
+     */
+    ROW("no predicted records at all", CHUNK_RECORDS, 128, 1, BASE UNIT, 0, true),
+    ROW("predicted records without places", CHUNK_RECORDS, 128, 1, BASE "\x08\x00", 0, false),
+    ROW("more places than there can be", CHUNK_RECORDS, 128, 1, BASE "\x08\x00\x1a\x02\x0a", 0, false),
+    ROW("fewer places than there can be", CHUNK_RECORDS, 128, 1, BASE "\x08\x00\x06\x02\x0a", 0, false),
+    ROW("an entry and the predicted exit", CHUNK_RECORDS, 128, 1, BASE UNIT "\x02\x0a\x00", 2, true),
+    ROW("a predicted exit without an entry", CHUNK_RECORDS, 128, 1, BASE UNIT "\x00", 0, false),
+    ROW("one more predicted exit than entries", CHUNK_RECORDS, 128, 1, BASE UNIT "\x02\x0a\x00\x00", 2, false),
+    ROW("a moment and an entry", CHUNK_RECORDS, 128, 1, BASE UNIT "\x0e\x4d\x02\x02\x0a", 1, true),
+    ROW("a moment without a record", CHUNK_RECORDS, 128, 1, BASE UNIT "\x02\x0a\x0e\x4d\x02", 1, true),
+    ROW("two moments", CHUNK_RECORDS, 128, 1, BASE UNIT "\x0e\x4d\x02\x0e\x4d\x02\x02\x0a", 1, true),
+    ROW("a moment that is not whole", CHUNK_RECORDS, 128, 1, BASE UNIT "\x02\x0a\x0e\xff", 1, false),
+    ROW("a virtual thread among predicted records", CHUNK_RECORDS, 128, 1, BASE UNIT "\x0e\x4e\x0e\x46\x0e\x56", 3,
+        true),
+    ROW("an operand of no kind", CHUNK_RECORDS, 128, 1, BASE UNIT "\x0e\x5d\x01", 0, false),
+    ROW("a method above the largest, predicted", CHUNK_RECORDS, 128, 1, BASE UNIT "\x02\x03\0\x80", 0, false),
     ROW("kernel events", CHUNK_KERNEL, 0, 0, BASE "\x00\x02\x0c\x20", 2, true),
     ROW("a kernel event of no kind", CHUNK_KERNEL, 0, 0, BASE "\x00\x02\x0e\x20", 1, false),
     ROW("a kernel event that is not whole", CHUNK_KERNEL, 0, 0, BASE "\x00", 0, false),
@@ -352,7 +370,7 @@ static void test_headers(void)
     made_begin(&made, FORMAT_MAJOR + 1, 3);
     see_bytes(made.bytes, made_end(&made), false, &seen, &err);
     CHECK_TEXT("another major version is refused", err.text,
-               "'t' has format 3.3; this mmprof reads 1.x to 2.x\n  next: read it with the mmprof that wrote it");
+               "'t' has format 4.3; this mmprof reads 1.x to 3.x\n  next: read it with the mmprof that wrote it");
     made_begin(&made, 1, 0);
     made_chunk(&made, CHUNK_RECORDS, 0, 1, BASE "\x00\x0a\x02", 11, 11);
     see_bytes(made.bytes, made_end(&made), false, &seen, &err);
@@ -444,7 +462,7 @@ static void test_disk_full(void)
 
 static void test_file_limit(void)
 {
-    enum { N = 400000 };
+    enum { N = 1200000 };
     uint64_t *words = calloc(N, sizeof *words);
     for (size_t i = 0; i < N; i++)
         words[i] = ring_word(i % 2 == 0 ? RING_ENTER : RING_EXIT, 200, 1000 + 10 * i);

@@ -1,0 +1,262 @@
+/*
+ * The bytes after a chunk are readable too, so a record is decoded without looking where the chunk ends, and only then
+ * judged.
+ */
+#include "core/trace/decode.h"
+
+#include <stdlib.h>
+
+#define NO_METHOD UINT32_MAX
+
+/* All ones or all zeros: gcc makes branches of conditions. */
+static inline uint32_t mask_of(bool condition)
+{
+    return 0 - (uint32_t)condition;
+}
+
+static inline uint32_t choose(uint32_t if_first, uint32_t first, uint32_t second)
+{
+    return second ^ ((second ^ first) & if_first);
+}
+
+/*
+ * A gap, a virtual thread, an open call, or an exit that names its method, after the first number.  Returns where the
+ * next number stands; an impossible one has NO_METHOD.
+ */
+static const uint8_t *get_other(const uint8_t *at, unsigned virtual_bits, struct trace_record *record)
+{
+    static const enum trace_kind kinds[] = { TRACE_EXIT, TRACE_UNWIND, TRACE_GAP },
+                                 virtual_kinds[] = { TRACE_RESUME, TRACE_MOUNT, TRACE_UNMOUNT, TRACE_OPEN };
+    uint64_t number;
+    at = number_get(at, &number);
+    unsigned other = (unsigned)number & ((1u << TAG_BITS) - 1);
+    number >>= TAG_BITS;
+    bool is_known = true;
+    if (other == OTHER_VIRTUAL) {
+        unsigned which = (unsigned)number & ((1u << virtual_bits) - 1);
+        is_known = which < VIRTUAL_CLOCK;
+        record->kind = virtual_kinds[which & 3];
+        number >>= virtual_bits;
+    } else {
+        record->kind = kinds[other];
+    }
+    if (record->kind == TRACE_GAP)
+        record->operand = number < UINT32_MAX ? (uint32_t)number : UINT32_MAX - 1;
+    else
+        record->operand = is_known && number <= RING_METHOD_MAX ? (uint32_t)number : NO_METHOD;
+    return at;
+}
+
+/* After a bitmap of those that changed. */
+static const uint8_t *get_changed(const uint8_t *at, uint64_t *counters, size_t n)
+{
+    const uint8_t *changed = at;
+    at += COUNTERS_BITMAP_BYTES(n);
+    for (size_t first = 0; first < n; first += 8) {
+        for (unsigned bits = changed[first / 8]; bits != 0; bits &= bits - 1) {
+            size_t i = first + (unsigned)__builtin_ctz(bits);
+            uint64_t delta;
+            if (i >= n)
+                return NULL;
+            at = number_get(at, &delta);
+            counters[i] += delta;
+        }
+    }
+    return at;
+}
+
+const uint8_t *decode_counters(const uint8_t *at, uint64_t *counters, size_t n)
+{
+    if (n > COUNTERS_PLAIN_MAX)
+        return get_changed(at, counters, n);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t delta;
+        at = number_get(at, &delta);
+        counters[i] += delta;
+    }
+    return at;
+}
+
+/* The record that comes next, with branches for nothing but what is rare: which of an entry and an exit it is cannot be
+ * foreseen by the processor. */
+static inline void get_plain(struct decoder_state *s, struct trace_record *record)
+{
+    uint64_t first, method;
+    const uint8_t *at = number_get(s->at, &first);
+    unsigned kind = (unsigned)first & ((1u << TAG_BITS) - 1);
+    s->ticks += first >> TAG_BITS;
+    record->ticks = s->ticks;
+    if (UNLIKELY(kind == TAG_OTHER)) {
+        s->at = get_other(at, TAG_BITS, record);
+        return;
+    }
+    const uint8_t *after = number_get(at, &method);
+    uint32_t if_exit = mask_of(kind != TAG_ENTER);
+    record->kind = (enum trace_kind)kind;
+    record->operand = choose(if_exit, *s->top, method > RING_METHOD_MAX ? NO_METHOD : (uint32_t)method);
+    s->top[1] = record->operand;
+    s->top += 1 - (2 & (int32_t)if_exit);
+    s->at = at + ((size_t)(after - at) & ~(size_t)(int64_t)(int32_t)if_exit);
+}
+
+/* What a record that was not predicted says of itself. */
+struct missed {
+    uint64_t n_units;
+    unsigned tag;
+    uint32_t entered; /* TAG_ENTER: the method, or NO_METHOD */
+};
+
+/* Returns where the next number stands. */
+static inline const uint8_t *get_missed(const uint8_t *at, uint64_t first, struct missed *missed)
+{
+    uint64_t method;
+    missed->tag = (unsigned)(first >> 1) & ((1u << TAG_BITS) - 1);
+    missed->n_units = first >> MISSED_BITS;
+    if (missed->tag != TAG_ENTER)
+        return at;
+    at = number_get(at, &method);
+    missed->entered = method > RING_METHOD_MAX ? NO_METHOD : (uint32_t)method;
+    return at;
+}
+
+/* Returns whether it is a moment of its own, which comes before a record. */
+static inline bool get_clock(struct decoder_state *s, const struct decoder *decoder, const uint8_t *at)
+{
+    uint64_t number;
+    at = number_get(at, &number);
+    if ((number & ((1u << (TAG_BITS + VIRTUAL_BITS)) - 1)) != (VIRTUAL_CLOCK << TAG_BITS | OTHER_VIRTUAL))
+        return false;
+    number >>= TAG_BITS + VIRTUAL_BITS;
+    s->ticks += number >> PHASE_BITS;
+    s->position = (s->ticks - decoder->base) << PHASE_BITS | (number & ((1u << PHASE_BITS) - 1));
+    s->at = at;
+    return true;
+}
+
+static inline void pass(struct decoder_state *s, const struct decoder *decoder, uint64_t n_units)
+{
+    s->position += n_units * decoder->unit;
+    s->ticks = decoder->base + (s->position >> PHASE_BITS);
+}
+
+/* Returns false where there is no record: a moment alone. */
+static inline bool get_predicted(struct decoder_state *s, const struct decoder *decoder, uint32_t *table,
+                                 struct trace_record *record)
+{
+    uint32_t *place = &table[predict_place(&s->predictor)], kind = *place == PREDICT_EXIT, entered = *place - 1;
+    uint64_t first = *s->at;
+    const uint8_t *at = s->at + 1;
+    if (LIKELY((first & 3) == 0)) { /* most are predicted, and take a byte */
+        pass(s, decoder, first >> 2);
+    } else {
+        at = number_get(s->at, &first);
+        struct missed missed = { first >> 1, kind, entered };
+        if ((first & 1) != 0)
+            at = get_missed(at, first, &missed);
+        if (UNLIKELY(missed.tag == TAG_OTHER) && get_clock(s, decoder, at))
+            return false;
+        kind = missed.tag;
+        entered = missed.entered;
+        pass(s, decoder, missed.n_units);
+    }
+    record->ticks = s->ticks;
+    if (UNLIKELY(kind == TAG_OTHER)) {
+        s->at = get_other(at, VIRTUAL_BITS, record);
+        return true;
+    }
+    uint32_t if_exit = mask_of(kind != TAG_ENTER);
+    record->kind = (enum trace_kind)kind;
+    record->operand = choose(if_exit, *s->top, entered);
+    s->top[1] = record->operand;
+    s->top += 1 - (2 & (int32_t)if_exit);
+    s->at = at;
+    if (LIKELY(kind != TAG_UNWIND))
+        *place = (record->operand + 1) & ~if_exit;
+    predict_follow(&s->predictor, record->operand, if_exit & 1);
+    return true;
+}
+
+static inline enum decode_result get_records(struct decoder *decoder, struct trace_record *records, size_t n_max,
+                                             size_t *n, bool is_predicted)
+{
+    struct decoder_state s = decoder->state; /* so that it is in registers */
+    enum decode_result result = DECODE_OK;
+    struct trace_record *record = records;
+    uint32_t n_methods = decoder->n_methods;
+    while (record < records + n_max && s.at != decoder->end) {
+        bool is_record = true;
+        if (is_predicted)
+            is_record = get_predicted(&s, decoder, decoder->table, record);
+        else
+            get_plain(&s, record);
+        if (is_record && decoder->n_counters > 0)
+            s.at = decode_counters(s.at, decoder->counters, decoder->n_counters);
+        if (UNLIKELY(s.at == NULL || s.at > decoder->end || (is_record && record->operand == NO_METHOD))) {
+            result = DECODE_DAMAGED;
+            s.at = decoder->end;
+            break;
+        }
+        if (is_record && record->kind <= TRACE_OPEN && record->operand >= n_methods)
+            n_methods = record->operand + 1;
+        record += is_record;
+    }
+    decoder->n_methods = n_methods;
+    decoder->state = s;
+    *n = (size_t)(record - records);
+    return result;
+}
+
+enum decode_result decode_records(struct decoder *decoder, struct trace_record *records, size_t n_max, size_t *n)
+{
+    if (decoder->n_counters > 0 && n_max > 1)
+        n_max = 1;
+    return decoder->is_predicted ? get_records(decoder, records, n_max, n, true)
+                                 : get_records(decoder, records, n_max, n, false);
+}
+
+/* ---- a chunk ---- */
+
+/* A method entered takes a byte at least; one more may be decoded past the payload's end before that is seen. */
+static bool make_stack(struct decoder *decoder, size_t n_bytes)
+{
+    if (n_bytes + 4 > decoder->stack_size) {
+        uint32_t *stack = realloc(decoder->stack, (n_bytes + 4) * sizeof *stack);
+        if (stack == NULL)
+            return false;
+        decoder->stack = stack;
+        decoder->stack_size = n_bytes + 4;
+    }
+    decoder->state.top = decoder->stack;
+    *decoder->state.top = NO_METHOD;
+    return true;
+}
+
+enum decode_result decode_begin(struct decoder *decoder, const uint8_t *payload, size_t n, unsigned flags)
+{
+    struct cursor c = cursor_over(payload, n);
+    uint64_t bits = PREDICT_BITS_MIN;
+    decoder->n_counters = flags & CHUNK_FLAGS_N_COUNTERS;
+    decoder->is_predicted = (flags & CHUNK_FLAG_PREDICTED) != 0;
+    decoder->base = decoder->state.ticks = cursor_u64le(&c);
+    if (decoder->is_predicted) {
+        decoder->unit = cursor_number(&c);
+        decoder->state.position = cursor_number(&c);
+        bits = cursor_number(&c);
+    }
+    if (c.bad || decoder->n_counters > RING_COUNTERS_MAX || bits < PREDICT_BITS_MIN || bits > PREDICT_BITS_MAX)
+        return DECODE_DAMAGED;
+    if (!make_stack(decoder, n))
+        return DECODE_NO_MEMORY;
+    if (decoder->is_predicted)
+        decoder->state.predictor = predict_begin(decoder->table, (unsigned)bits);
+    memset(decoder->counters, 0, sizeof decoder->counters);
+    decoder->state.at = c.at;
+    decoder->end = c.end;
+    return DECODE_OK;
+}
+
+void decode_free(struct decoder *decoder)
+{
+    free(decoder->stack);
+    decoder->stack = NULL;
+}

@@ -1,0 +1,311 @@
+/*
+ * The code of records: what the writer makes is decoded by a second decoder, as slow and plain as mmprof.trace(5) has
+ * it; the same records in the code of version 2 are read as the same; and who reads ahead gets what he else would.
+ */
+#include "core/trace/clock_unit.h"
+#include "core/trace/predict.h"
+
+#include "test/unit/tap.h"
+#include "test/unit/trace_model.h"
+
+#define N_RECORDS 300000
+
+static struct err err;
+static uint64_t words[N_RECORDS];
+
+/* ---- a program: methods that call each other, most often as before, and a clock in steps of 24.5 ticks ---- */
+
+struct program {
+    uint64_t random, quarters;
+    uint32_t depth, stack[256];
+};
+
+static uint64_t next_word(struct program *p, uint64_t step_quarters)
+{
+    uint64_t r = random_next(&p->random);
+    uint64_t n_steps = (r & 1023) == 0 ? r >> 40 : 1 + (r >> 10) % 30;
+    uint32_t caller = p->depth == 0 ? 0 : p->stack[p->depth - 1];
+    p->quarters += n_steps * step_quarters + ((r & 0xfff0) == 0 ? 4 : 0); /* another core's clock now and then */
+    uint64_t ticks = p->quarters / 4;
+    if ((r >> 20 & 0x3ff) == 0)
+        return ring_word(RING_EXIT + (r >> 30 & 7) % 7, (uint32_t)(r >> 34) & RING_METHOD_MAX, ticks);
+    bool enters = p->depth < 3 || (p->depth < 256 && (caller % 3 == 0) == (p->depth % 2 == 0));
+    if (!enters)
+        return ring_word((r >> 50 & 63) == 0 ? RING_UNWIND : RING_EXIT, p->stack[--p->depth], ticks);
+    p->stack[p->depth] = (caller * 7 + 1 + (uint32_t)((r >> 44 & 7) == 0)) % 3000;
+    return ring_word(RING_ENTER, p->stack[p->depth++], ticks);
+}
+
+static void make_words(uint64_t step_quarters)
+{
+    struct program p = { .random = 4711, .quarters = 1000000 };
+    for (size_t i = 0; i < N_RECORDS; i++)
+        words[i] = next_word(&p, step_quarters);
+}
+
+/* ---- the second decoder ---- */
+
+struct second {
+    const uint8_t *at, *end;
+    uint64_t base, unit, sum, ticks;
+    uint32_t hash, places[1 << 12], stack[N_RECORDS + 1], depth;
+    unsigned bits;
+    size_t n; /* records so far, of all chunks */
+    bool right;
+};
+
+static uint64_t second_number(struct second *s)
+{
+    unsigned n = 0;
+    uint64_t value = 0;
+    while (n < 8 && (*s->at >> n & 1) != 0)
+        n++;
+    for (unsigned i = 0; i <= n; i++)
+        value |= n == 8 ? (i == 0 ? 0 : (uint64_t)s->at[i] << 8 * (i - 1)) : (uint64_t)s->at[i] << 8 * i;
+    s->at += n + 1;
+    return n == 8 ? value : value >> (n + 1);
+}
+
+static void second_give(struct second *s, enum ring_kind kind, uint64_t operand)
+{
+    uint64_t word = words[s->n++];
+    s->right = s->right && ring_word_kind(word) == kind && ring_word_method(word) == operand &&
+               ring_word_ticks(word, s->ticks) == s->ticks;
+}
+
+static void second_call(struct second *s, unsigned kind, uint32_t method)
+{
+    if (kind == 0)
+        s->stack[s->depth++] = method;
+    else
+        method = s->stack[--s->depth];
+    if (kind != 2)
+        s->places[s->hash >> (32 - s->bits)] = kind == 0 ? method + 1 : 0;
+    s->hash = (uint32_t)(s->hash * UINT64_C(2048)) ^ (uint32_t)((2 * method + (kind != 0)) * UINT64_C(2654435761));
+    second_give(s, kind == 0 ? RING_ENTER : kind == 1 ? RING_EXIT : RING_UNWIND, method);
+}
+
+static void second_other(struct second *s)
+{
+    static const enum ring_kind kinds[] = { RING_EXIT, RING_UNWIND, RING_GAP },
+                                virtual_kinds[] = { RING_RESUME, RING_MOUNT, RING_UNMOUNT, RING_OPEN };
+    uint64_t number = second_number(s);
+    if (number % 32 == 19) {
+        s->ticks += number / 32 / 4;
+        s->sum = 4 * (s->ticks - s->base) + number / 32 % 4;
+    } else if (number % 4 == 3)
+        second_give(s, virtual_kinds[number / 4 % 8], number / 32);
+    else
+        second_give(s, kinds[number % 4], number / 4);
+}
+
+static void second_pass(struct second *s, uint64_t n_units)
+{
+    s->sum += n_units * s->unit;
+    s->ticks = s->base + s->sum / 4;
+}
+
+static void second_chunk(struct second *s, const uint8_t *payload, size_t n)
+{
+    struct cursor c = cursor_over(payload, 8);
+    s->at = payload + 8;
+    s->end = payload + n;
+    s->base = s->ticks = cursor_u64le(&c);
+    s->unit = second_number(s);
+    s->sum = second_number(s);
+    s->bits = (unsigned)second_number(s);
+    s->hash = s->depth = 0;
+    memset(s->places, 0, sizeof s->places);
+    while (s->at < s->end) {
+        uint64_t number = second_number(s);
+        uint32_t place = s->places[s->hash >> (32 - s->bits)];
+        unsigned kind = number / 2 % 4;
+        second_pass(s, number % 2 == 0 ? number / 2 : number / 8);
+        if (number % 2 == 0)
+            second_call(s, place == 0, place - 1);
+        else if (kind == 3)
+            second_other(s);
+        else
+            second_call(s, kind, kind == 0 ? (uint32_t)second_number(s) : 0);
+    }
+}
+
+static void test_second_decoder(const struct bytes *trace)
+{
+    struct second *s = calloc(1, sizeof *s);
+    size_t at = FILE_HEADER_BYTES;
+    s->right = true;
+    while (at + CHUNK_HEADER_BYTES <= trace->n) {
+        struct cursor c = cursor_over(trace->at + at + 12, 4);
+        size_t n = cursor_u32le(&c);
+        if (trace->at[at + 4] == CHUNK_RECORDS)
+            second_chunk(s, trace->at + at + CHUNK_HEADER_BYTES, n);
+        at += CHUNK_HEADER_BYTES + n;
+    }
+    CHECK_NUMBER("a second decoder finds all records", s->n, N_RECORDS);
+    CHECK("and they are those that were written", s->right);
+    free(s);
+}
+
+/* ---- the code of version 2 ---- */
+
+static struct bytes plain_trace(void)
+{
+    struct bytes bytes = { malloc(N_RECORDS * 30), 0 };
+    enum { N_CHUNK = 10000 };
+    struct sink file = sink_into(bytes.at, N_RECORDS * 30);
+    sink_bytes(&file, FILE_MAGIC "\2\0\x9\0\0\0\0\0", 16);
+    for (size_t first = 0; first < N_RECORDS; first += N_CHUNK) {
+        uint8_t *header = file.at;
+        uint64_t before = ring_word_ticks(words[first], UINT64_C(1) << 40);
+        static uint32_t stack[N_CHUNK + 1];
+        uint32_t depth = 0;
+        sink_bytes(&file, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", CHUNK_HEADER_BYTES);
+        sink_u64le(&file, before);
+        for (size_t i = first; i < first + N_CHUNK; i++) {
+            static const unsigned others[] = {
+                [RING_EXIT] = 0,  [RING_UNWIND] = 1,   [RING_GAP] = 2,  [RING_RESUME] = 3,
+                [RING_MOUNT] = 7, [RING_UNMOUNT] = 11, [RING_OPEN] = 15
+            };
+            uint64_t ticks = ring_word_ticks(words[i], UINT64_C(1) << 40), delta = ticks - before;
+            uint32_t kind = ring_word_kind(words[i]), method = ring_word_method(words[i]);
+            bool is_top = kind <= RING_UNWIND && kind != RING_ENTER && depth > 0 && stack[depth - 1] == method;
+            before = ticks;
+            sink_number(&file, delta << 2 | (kind == RING_ENTER || is_top ? kind : 3));
+            if (kind == RING_ENTER) {
+                sink_number(&file, method);
+                stack[depth++] = method;
+            } else if (is_top)
+                depth--;
+            else
+                sink_number(&file, (uint64_t)method << (others[kind] % 4 == 3 ? 4 : 2) | others[kind]);
+        }
+        size_t n = (size_t)(file.at - header) - CHUNK_HEADER_BYTES;
+        struct sink s = sink_into(header, CHUNK_HEADER_BYTES);
+        sink_u32le(&s, CHUNK_MAGIC);
+        sink_u32le(&s, CHUNK_RECORDS);
+        sink_u32le(&s, 1);
+        sink_u32le(&s, (uint32_t)n);
+        sink_u32le(&s, checksum(header + CHUNK_HEADER_BYTES, n));
+        sink_u32le(&s, checksum(header, CHUNK_SIGNED_BYTES));
+    }
+    bytes.n = (size_t)(file.at - bytes.at);
+    return bytes;
+}
+
+static void test_plain(const struct seen *expected)
+{
+    struct bytes plain = plain_trace();
+    struct seen seen;
+    see_bytes(plain.at, plain.n, false, &seen, &err);
+    CHECK("the code of version 2 is read", seen.rc == 0 && seen.n == N_RECORDS);
+    CHECK("as the same records", begins(&seen, expected));
+    printf("# %.2f bytes a record in it\n", (double)plain.n / N_RECORDS);
+    free(seen.events);
+    free(plain.at);
+}
+
+/* ---- reading ahead ---- */
+
+static struct seen see_file(const char *path, int64_t min_bytes, bool salvage)
+{
+    struct seen seen = { .rc = -1 };
+    struct trace_reader *reader;
+    if (trace_open(&reader, path, salvage, &err) < 0)
+        return seen;
+    trace_read_ahead_from(reader, min_bytes);
+    see_all(reader, &seen, &err);
+    return seen;
+}
+
+static void test_ahead(const char *path, const struct seen *expected)
+{
+    struct seen ahead = see_file(path, 0, false);
+    CHECK("who reads ahead gets the same", ahead.rc == 0 && is_same(&ahead, expected) && ahead.cut == expected->cut);
+    free(ahead.events);
+    struct bytes bytes = slurp(path);
+    bytes.at[bytes.n / 2] ^= 1;
+    FILE *file = fopen(path, "wb");
+    fwrite(bytes.at, 1, bytes.n, file);
+    fclose(file);
+    struct seen here = see_file(path, INT64_MAX, true);
+    ahead = see_file(path, 0, true);
+    CHECK("a damaged chunk is lost alone", here.rc == 0 && here.n_damaged == 1 && here.n > N_RECORDS / 2);
+    CHECK("ahead, too", is_same(&ahead, &here) && ahead.n_damaged == 1);
+    free(here.events);
+    free(ahead.events);
+    here = see_file(path, INT64_MAX, false);
+    ahead = see_file(path, 0, false);
+    CHECK("without salvage both end there", here.rc < 0 && ahead.rc < 0 && is_same(&ahead, &here));
+    free(here.events);
+    free(ahead.events);
+    struct trace_reader *reader;
+    struct trace_event event;
+    if (trace_open(&reader, path, false, &err) == 0) {
+        trace_read_ahead_from(reader, 0);
+        trace_next(reader, &event, &err);
+        trace_close(reader);
+    }
+    CHECK("and may be left off", reader != NULL);
+    free(bytes.at);
+}
+
+/* ---- units of time ---- */
+
+static void test_units(void)
+{
+    static const struct {
+        const char *claim;
+        uint64_t step_quarters;
+    } rows[] = {
+        { "a clock in steps of 24.5 ticks", 98 }, { "in steps of 2", 8 }, { "of 100", 400 }, { "of a tick", UNIT_TICK }
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        uint64_t ticks[CLOCK_UNIT_SAMPLES], random = 99, quarters = 4000001;
+        for (size_t k = 0; k < CLOCK_UNIT_SAMPLES; k++) {
+            quarters += rows[i].step_quarters * (1 + random_next(&random) % 50);
+            ticks[k] = quarters / 4;
+        }
+        CHECK_NUMBER(rows[i].claim, clock_unit_find(ticks, CLOCK_UNIT_SAMPLES), rows[i].step_quarters);
+        CHECK("too few moments tell nothing", clock_unit_find(ticks, CLOCK_UNIT_SAMPLES - 1) == UNIT_TICK);
+    }
+}
+
+/* Returns the file's bytes. */
+static struct bytes write_records(const char *path)
+{
+    struct trace_writer *writer = NULL;
+    uint64_t now = ring_word_ticks(words[N_RECORDS - 1], UINT64_C(1) << 40);
+    int rc = trace_writer_open(&writer, path, &err);
+    for (size_t i = 0; i < N_RECORDS && rc == 0; i += N_RECORDS / 10)
+        rc = trace_write_records(writer, 1, words + i, N_RECORDS / 10, now, &err);
+    uint64_t n_bytes = rc < 0 ? 0 : trace_writer_bytes(writer);
+    if (rc < 0 || trace_writer_close(writer, now, &err) < 0)
+        printf("# %s\n", err.text);
+    printf("# %.2f bytes a record\n", (double)n_bytes / N_RECORDS);
+    return slurp(path);
+}
+
+int main(void)
+{
+    static const uint64_t steps[] = { 98, UNIT_TICK };
+    const char *path = scratch_path("records");
+    double bytes_per_record[2];
+    for (size_t i = 0; i < 2; i++) {
+        struct seen seen;
+        make_words(steps[i]);
+        struct bytes trace = write_records(path);
+        see_bytes(trace.at, trace.n, false, &seen, &err);
+        CHECK("the records are read", seen.rc == 0 && seen.n == N_RECORDS);
+        test_second_decoder(&trace);
+        test_plain(&seen);
+        test_ahead(path, &seen);
+        bytes_per_record[i] = (double)trace.n / N_RECORDS;
+        free(seen.events);
+        free(trace.at);
+    }
+    CHECK("a record takes 1.5 bytes at most", bytes_per_record[0] < 1.5 && bytes_per_record[1] < 1.5);
+    test_units();
+    unlink(path);
+    return tap_done();
+}
