@@ -275,6 +275,34 @@ struct builder {
     uint64_t probes_since, first_record, paused; /* ticks; 0: none yet */
 };
 
+/* What the trace says of its counters.  Returns 0, or -1 with *err set: they are arranged in no possible way. */
+int builder_learn_groups(struct builder *b, struct err *err);
+
+/* Give the time since the record before to the current node, less the probe's cost.  Returns it, in ticks on the CPU.
+ */
+static inline uint64_t thread_settle(struct builder *b, struct thread *t, uint64_t cost)
+{
+    struct calltree_node *node = &b->store.nodes[t->node];
+    uint64_t wall = t->clock.wall, cpu = b->tree->cpu_is_wall ? wall : t->clock.cpu;
+    uint64_t probe = cost_take(cost, &t->fraction, cpu);
+    node->cpu_ticks += cpu - probe;
+    node->wall_ticks += wall - probe;
+    t->known.cpu_ticks += cpu;
+    t->known.wall_ticks += wall;
+    t->known.probe_ticks += probe;
+    t->clock.cpu = t->clock.wall = 0;
+    if (b->flow != NULL)
+        b->settled = (struct settled){ cpu, probe, 0, b->tree->cpu_is_wall, false };
+    return cpu - probe;
+}
+
+/*
+ * Give the current node what its thread's counters say; where they do not, its ticks on the CPU were not counted.
+ * costs: of the probe that read them; NULL: nobody's.  Returns 0, or -1 with *err set: no memory.
+ */
+int thread_count(struct builder *b, struct thread *t, const struct counts *counts, const struct probe_costs *costs,
+                 enum step now, uint64_t ticks, struct err *err);
+
 /* A thread that find_thread() does not know yet. */
 int find_new_thread(struct builder *b, uint32_t index, struct thread **thread, struct err *err);
 
@@ -287,6 +315,17 @@ static inline int find_thread(struct builder *b, uint32_t index, struct thread *
     }
     return find_new_thread(b, index, thread, err);
 }
+
+/* ---- events ---- */
+
+/* Records of one thread.  Returns 0, or -1 with *err set. */
+int records_take(struct builder *b, const struct trace_records *records, struct err *err);
+
+/* What the kernel said, or a reading: it waits for the thread's records.  Returns 0, or -1 with *err set. */
+int kernel_take(struct builder *b, const struct trace_event *event, struct err *err);
+
+/* Take what waits up to a moment, at most n_max of it.  Returns 0, or -1 with *err set. */
+int kernel_apply(struct builder *b, struct thread *t, uint64_t ticks, uint32_t n_max, struct err *err);
 
 /* ---- a thread's stack ---- */
 

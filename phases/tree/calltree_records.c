@@ -1,0 +1,246 @@
+/*
+ * Entries, exits and what else stands in a thread's records.
+ */
+#include "phases/tree/calltree_internal.h"
+
+#include "core/wire/ring.h"
+
+/* Go to a call's node. */
+static inline int descend(struct builder *b, struct thread *t, uint32_t method, struct err *err)
+{
+    struct calltree_node *nodes = b->store.nodes, *caller = &nodes[t->node];
+    uint32_t before = caller->last_child, child = before;
+    if (nodes[child].method != method) {
+        child = nodes[before].follower;
+        if (child != 0 && nodes[child].method == method)
+            caller->last_child = child;
+        else if (node_store_child(&b->store, t->node, method, &child, err) < 0)
+            return -1;
+    }
+    if (child == CALLTREE_NONE && stack_fold(b, t, method, err) < 0)
+        return -1;
+    if (child != CALLTREE_NONE)
+        t->node = child;
+    t->depth++;
+    return 0;
+}
+
+static inline int enter(struct builder *b, struct thread *t, uint32_t method, struct err *err)
+{
+    if (descend(b, t, method, err) < 0)
+        return -1;
+    b->tree->n_calls++;
+    b->store.nodes[t->node].calls++;
+    return 0;
+}
+
+static inline void leave(struct builder *b, struct thread *t, uint32_t method, bool is_unwind)
+{
+    struct calltree_node *node = &b->store.nodes[t->node];
+    if (node->method != method || t->n_folds > 0 || t->depth == 0) {
+        stack_leave(b, t, method, is_unwind);
+        return;
+    }
+    node->unwinds += is_unwind;
+    t->node = node->parent;
+    t->depth--;
+}
+
+/* A record that is no entry and no exit. */
+static int take_other(struct builder *b, struct thread *t, const struct trace_event *event, struct err *err)
+{
+    if (event->kind == TRACE_MOUNT)
+        return virtual_mount(b, t, event->count, err);
+    if (event->kind == TRACE_UNMOUNT)
+        return virtual_unmount(b, t, event->count, err);
+    if (event->kind == TRACE_GAP) {
+        stack_gap(b, t, event->count);
+        return 0;
+    }
+    bool is_found = event->kind == TRACE_OPEN;
+    if (is_found && control_found(b, event->method, event->ticks, err) < 0)
+        return -1;
+    b->tree->n_under_way += is_found;
+    if (is_found ? enter(b, t, event->method, err) < 0 : descend(b, t, event->method, err) < 0)
+        return -1;
+    return b->take_turns ? spans_follow(b, t, event->method, err) : 0;
+}
+
+static int take_record(struct builder *b, struct thread *t, const struct trace_event *event, struct err *err)
+{
+    static const enum step steps[] = {
+        [TRACE_ENTER] = STEP_ENTER, [TRACE_EXIT] = STEP_EXIT, [TRACE_UNWIND] = STEP_EXIT, [TRACE_RESUME] = STEP_GAP,
+        [TRACE_OPEN] = STEP_GAP,    [TRACE_MOUNT] = STEP_GAP, [TRACE_UNMOUNT] = STEP_GAP, [TRACE_GAP] = STEP_GAP,
+    };
+    if (!t->known.has_records && (b->first_record == 0 || event->ticks < b->first_record))
+        b->first_record = event->ticks;
+    t->known.has_records = true;
+    if (!t->is_placed && place_thread(b, t, event->thread, err) < 0)
+        return -1;
+    if (b->observer != NULL)
+        observe_before(b, t);
+    b->next_values = event->counters;
+    if (t->clock.n_pending > 0 && kernel_apply(b, t, event->ticks, UINT32_MAX, err) < 0)
+        return -1;
+    b->next_values = NULL;
+    uint64_t cpu = t->clock.cpu, wall = t->clock.wall;
+    if (t->clock.state == CLOCK_ON)
+        clock_advance(&t->clock, event->ticks);
+    else {
+        clock_record(&t->clock, event->ticks);
+        if (t->on_since == NOT_ON && t->clock.state == CLOCK_ON)
+            t->on_since = event->ticks;
+    }
+    if (b->flow != NULL && flow_passed(b, t, cpu, wall, err) < 0)
+        return -1;
+    enum step step = steps[event->kind];
+    uint64_t ticks = thread_settle(b, t, b->costs.ticks.of[t->step][step]);
+    struct counts counts = { SERIES_OF_RECORDS, event->counters };
+    if ((event->counters != NULL || b->n_columns > 0) && thread_count(b, t, &counts, &b->costs, step, ticks, err) < 0)
+        return -1;
+    if (b->flow != NULL && flow_settled(b, t, event->ticks, err) < 0)
+        return -1;
+    if (b->observer != NULL && observe_after(b, t, event, err) < 0)
+        return -1;
+    t->step = step;
+    if (event->kind > TRACE_UNWIND)
+        return take_other(b, t, event, err);
+    b->tree->n_records++;
+    bool is_entry = event->kind == TRACE_ENTER;
+    if (!is_entry) {
+        leave(b, t, event->method, event->kind == TRACE_UNWIND);
+        control_left(b, event->method, event->ticks);
+    } else if (enter(b, t, event->method, err) < 0)
+        return -1;
+    return b->take_turns ? spans_follow(b, t, is_entry ? event->method : CALLTREE_NONE, err) : 0;
+}
+
+/* ---- many records at once ---- */
+
+/* Where a thread stands, and what it has passed, while its records are taken in short. */
+struct run {
+    uint64_t now, limit; /* limit: the moment of the kernel's next event */
+    uint64_t cpu, probe;
+    uint32_t node, depth, fraction;
+    enum step step;
+};
+
+/* Nobody looks at single records, and nothing but time is counted. */
+static bool is_plain(const struct builder *b, const struct trace_records *records)
+{
+    return records->counters == NULL && records->values_of == NULL && b->n_columns == 0 && b->observer == NULL &&
+           b->flow == NULL;
+}
+
+/* And the thread is on a CPU, in calls with nodes of their own. */
+static bool can_run(const struct thread *t)
+{
+    return t->is_placed && t->known.has_records && t->clock.state == CLOCK_ON && t->clock.cpu == 0 &&
+           t->clock.wall == 0 && t->n_folds == 0;
+}
+
+static struct run run_begin(const struct thread *t)
+{
+    const struct thread_clock *clock = &t->clock;
+    uint64_t limit = clock->n_pending > 0 ? clock->pending[clock->first].ticks : UINT64_MAX;
+    return (struct run){ clock->now, limit, 0, 0, t->node, t->depth, t->fraction, t->step };
+}
+
+static void run_end(struct thread *t, const struct run *run)
+{
+    t->clock.now = run->now;
+    t->node = run->node;
+    t->depth = run->depth;
+    t->fraction = run->fraction;
+    t->step = run->step;
+    t->known.cpu_ticks += run->cpu;
+    t->known.wall_ticks += run->cpu;
+    t->known.probe_ticks += run->probe;
+}
+
+/* As thread_settle; the clock is on. */
+static inline void run_settle(const struct builder *b, struct run *run, struct calltree_node *node, uint64_t ticks,
+                              enum step step)
+{
+    uint64_t passed = ticks > run->now ? ticks - run->now : 0;
+    uint64_t probe = cost_take(b->costs.ticks.of[run->step][step], &run->fraction, passed);
+    run->now += passed;
+    run->step = step;
+    run->cpu += passed;
+    run->probe += probe;
+    node->cpu_ticks += passed - probe;
+    node->wall_ticks += passed - probe;
+}
+
+/* The callee that was entered here last, or the one that followed it then.  Returns 0 where it is another one. */
+static inline uint32_t likely_callee(struct calltree_node *nodes, struct calltree_node *caller, uint32_t method)
+{
+    uint32_t child = caller->last_child;
+    if (nodes[child].method == method)
+        return child;
+    child = nodes[child].follower;
+    if (child == 0 || nodes[child].method != method)
+        return 0;
+    caller->last_child = child;
+    return child;
+}
+
+/*
+ * Take entries and exits from the i-th record on, up to one that is rare or comes after the kernel's next event.
+ * Returns its index: i where there is none.  Does what take_record() does, with all of a thread's state in registers.
+ */
+static size_t run_through(struct builder *b, struct thread *t, const struct trace_records *records, size_t i)
+{
+    struct calltree_node *nodes = b->store.nodes;
+    struct run run = run_begin(t);
+    uint64_t n_calls = 0;
+    size_t first = i;
+    for (; i < records->n; i++) {
+        const struct trace_record *record = &records->all[i];
+        struct calltree_node *node = &nodes[run.node];
+        if (record->ticks >= run.limit)
+            break;
+        if (record->kind == TRACE_ENTER) {
+            uint32_t callee = likely_callee(nodes, node, record->operand);
+            if (callee == 0)
+                break;
+            run_settle(b, &run, node, record->ticks, STEP_ENTER);
+            run.node = callee;
+            run.depth++;
+            nodes[callee].calls++;
+            n_calls++;
+        } else {
+            if (record->kind > TRACE_UNWIND || node->method != record->operand || run.depth == 0)
+                break;
+            run_settle(b, &run, node, record->ticks, STEP_EXIT);
+            node->unwinds += record->kind == TRACE_UNWIND;
+            run.node = node->parent;
+            run.depth--;
+            control_left(b, record->operand, record->ticks);
+        }
+    }
+    run_end(t, &run);
+    b->tree->n_calls += n_calls;
+    b->tree->n_records += i - first;
+    return i;
+}
+
+int records_take(struct builder *b, const struct trace_records *records, struct err *err)
+{
+    struct thread *t;
+    bool can_be_short = is_plain(b, records);
+    int found = find_thread(b, records->thread, &t, err);
+    b->in_records = true;
+    if (found <= 0) {
+        b->tree->n_stray += records->n;
+        return found;
+    }
+    for (size_t i = 0; i < records->n; i++) {
+        const struct trace_event event = trace_record_event(records, i);
+        if (take_record(b, t, &event, err) < 0)
+            return -1;
+        if (can_be_short && can_run(t))
+            i = run_through(b, t, records, i + 1) - 1;
+    }
+    return 0;
+}
