@@ -12,10 +12,11 @@ probes() {
     local jdk=$1 jvm=$2 dump=$SCRATCH/dump jcore=sun.jvm.hotspot.tools.jcore
     rm -rf "$dump"
     # clhsdb's dumpclass does not find a class by its name once it was retransformed; this does.
-    "$jdk/bin/java" -D$jcore.filter=$jcore.PackageNameFilter -D$jcore.PackageNameFilter.pkgList=target \
-        -D$jcore.outputDir="$dump" -m jdk.hotspot.agent/$jcore.ClassDump "$jvm" > "$SCRATCH/sa" 2>&1
+    "$jdk/bin/java" -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -D$jcore.filter=$jcore.PackageNameFilter \
+        -D$jcore.PackageNameFilter.pkgList=target -D$jcore.outputDir="$dump" \
+        -m jdk.hotspot.agent/$jcore.ClassDump "$jvm" > "$SCRATCH/sa" 2>&1
     if [ -f "$dump/target/Busy.class" ]; then
-        "$jdk/bin/javap" -c -p "$dump/target/Busy.class" | grep -c 'MmprofProbe'
+        "$jdk/bin/javap" -J-XX:TieredStopAtLevel=1 -c -p "$dump/target/Busy.class" | grep -c 'MmprofProbe'
     else
         echo -1
     fi

@@ -36,7 +36,7 @@ check_attached() {
     start "$SCRATCH/running" "$jdk/bin/java" -cp "$classes" micro.Thesis 100 10000
     jvm=$pid
     wait_for 20 attachable "$jvm"
-    "$candidates" "$agent" "$SCRATCH/late.dat" polling 3 "$jvm" > "$SCRATCH/late" 2>&1
+    "$candidates" "$agent" "$SCRATCH/late.dat" polling 2 "$jvm" > "$SCRATCH/late" 2>&1
     is "$v: a running program is sampled" "$?" 0
     for method in main readData sortData compare swap; do
         grep -q "^OVER.* micro/Thesis\.$method(" "$SCRATCH/late" || missing="$missing $method"

@@ -78,7 +78,7 @@ phases_share() {
 check_recording() {
     local jdk=$1 v=$2 trace=$SCRATCH/$2.dat vm=$SCRATCH/$2.vm
     "$mmprof" record -q --sample-ip 1000 --lines --include 'target/Parts.main' -o "$trace" -- \
-        "$jdk/bin/java" -Xmx256m -Xbatch -XX:+UseSerialGC -cp "$classes" target.Parts 1500 > "$SCRATCH/said" 2>&1
+        "$jdk/bin/java" -Xmx256m -Xbatch -XX:+UseSerialGC -cp "$classes" target.Parts 1000 > "$SCRATCH/said" 2>&1
     is "$v: a program is recorded" "$? $(cat "$SCRATCH/said")" "0 DONE ok"
     if [ -n "$(trace_info "$trace" hits.failed)" ]; then
         skip "$v: where its threads were" "$(trace_info "$trace" hits.failed)"
@@ -136,7 +136,7 @@ attached() {
     local jdk=$1 name=$2 option=$3
     shift 3
     start_busy "$jdk" "$@"
-    "$mmprof" record -q $option --sample-ip 1000 --include target/Busy.main -d 2 -o "$SCRATCH/late.dat" -p "$pid" \
+    "$mmprof" record -q $option --sample-ip 1000 --include target/Busy.main -d 1 -o "$SCRATCH/late.dat" -p "$pid" \
         > "$SCRATCH/said" 2>&1
     is "$name: recorded" "$? $(cat "$SCRATCH/said")" "0 "
     stop "$pid"

@@ -13,7 +13,7 @@ check_jdk() {
     wait_for 20 attachable "$jvm"
     sleep 2 # compiled by then
     # On a busy machine the JIT compiler may not come to it within the first one.
-    for seconds in 6 12 24; do
+    for seconds in 3 6 12 24; do
         "$mmprof" record -q --live --budget 50% --jit-log -d $seconds --include 'micro/*' --min-bytecodes 0 \
             -o "$SCRATCH/jit.dat" -p "$jvm" > "$SCRATCH/said" 2>&1
         is "$v: a live recording with the JIT's log succeeds" "$?$(cat "$SCRATCH/said")" 0

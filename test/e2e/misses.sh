@@ -94,7 +94,7 @@ between "of so many per cent of their misses in the heap, and others', the objec
 
 # An array of eight times L2's size is walked again and again: L2's 16,384 lines are mostly the array's then.
 "$mmprof" record -q --simulate --include 'target/*' -o "$SCRATCH/full.dat" -- \
-    "$jdk/bin/java" -Xint -XX:+UseSerialGC -Xmx128m -cp "$classes" target.Misses 6 64 > "$SCRATCH/said" 2>&1
+    "$jdk/bin/java" -Xint -XX:+UseSerialGC -Xmx128m -cp "$classes" target.Misses 3 64 > "$SCRATCH/said" 2>&1
 "$mmprof" report --notes --view misses=contents --csv "$SCRATCH/full.dat" 2> "$SCRATCH/errors" | tr -d '\r"' |
     awk -F , 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
         NR > 1 { lines = $at["l2_lines"] * ($at["l2_eden"] + $at["l2_old"]); if (lines > most) most = lines }
@@ -135,7 +135,7 @@ is "without misses it says nothing" "$?, $(grep -c 'next: add --view misses' "$S
 is "another way is refused" "$?, $(grep -c 'next: use --view misses=class' "$SCRATCH/table")" "1, 1"
 
 "$mmprof" record -q --simulate --counts-only --include 'target/*' -o "$SCRATCH/counts.dat" -- \
-    "$jdk/bin/java" -Xint -XX:+UseSerialGC -Xmx256m -cp "$classes" target.Misses 1 > "$SCRATCH/said" 2>&1
+    "$jdk/bin/java" -XX:+UseSerialGC -Xmx64m -cp "$classes" target.Walks > "$SCRATCH/said" 2>&1
 is "counts can be had without it" $? 0
 "$mmprof" report --csv "$SCRATCH/counts.dat" 2> "$SCRATCH/errors" | head -n 1 > "$SCRATCH/table"
 matches "and are there" "$(cat "$SCRATCH/table")" 'simulated::L1-dcache-misses'

@@ -49,7 +49,8 @@ prepare() {
 
 # link_all JDK OUT NAMES: verifies and links the named classes on the rewritten JDK.
 link_all() {
-    "$1/bin/java" "${quick[@]}" -Xverify:all -Xshare:off --add-modules ALL-SYSTEM "@$2/options" -cp "$SCRATCH/link" Link "$3"
+    "$1/bin/java" "${quick[@]}" -Xverify:all -Xshare:off --add-modules ALL-SYSTEM "@$2/options" \
+        -cp "$SCRATCH/link" Link "$3"
 }
 
 class_names() {

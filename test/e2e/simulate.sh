@@ -74,16 +74,6 @@ between "but execute instructions" "$(count first stay instructions)" 5000000 20
 between "20,000 calls with probes in them leave nothing in L2 of what the probes write" \
     "$(count first calls L2-data-misses)" 0 2000
 
-record second
-for method in walk jump stay; do
-    one=$(count first $method instructions)
-    between "$method: the same instructions once more" "$(count second $method instructions)" \
-        $((one - one / 100000)) $((one + one / 100000))
-    one=$(count first $method L1-dcache-misses)
-    between "$method: about the same misses" "$(count second $method L1-dcache-misses)" $((one - one / 100 - 100)) \
-        $((one + one / 100 + 100))
-done
-
 # ---- windows ----
 
 # estimate NAME METHOD EVENT: its rate and the interval's ends, as '1.47 1.46 1.49'.
@@ -137,7 +127,7 @@ for fd in /proc/self/fd/*; do
     if [ "\$fd" -gt 2 ] && [ "\$fd" -lt 250 ]; then eval "exec \$fd>&-"; fi
 done
 one() { "$jdk/bin/java" -XX:+UseSerialGC -Xmx256m -cp "$classes" "\$@"; }
-one -Xint target.Walks "\$@" && one -Xint target.Walks 3 && echo 'and more'
+one -Xint target.Walks "\$@" && one target.Walks && echo 'and more'
 END
 chmod +x "$SCRATCH/script"
 "$mmprof" record -q --simulate --include target/Walks --exclude target/Walks.down --min-bytecodes 0 \
@@ -147,6 +137,14 @@ is "a script runs to its end" "$?, $(paste -sd, "$SCRATCH/said")" "0, 0 10 500,0
 "$mmprof" report --json "$SCRATCH/script.dat" > "$SCRATCH/json" 2>> "$SCRATCH/errors"
 between "its first JVM is simulated, and no other: lines of an array walked once miss once" \
     "$(count script walk L1-dcache-misses)" 131072 140000
+for method in walk jump stay; do
+    one=$(count first $method instructions)
+    between "$method: the same instructions as in the first recording" "$(count script $method instructions)" \
+        $((one - one / 100000)) $((one + one / 100000))
+    one=$(count first $method L1-dcache-misses)
+    between "$method: about the same misses" "$(count script $method L1-dcache-misses)" $((one - one / 100 - 100)) \
+        $((one + one / 100 + 100))
+done
 share=$(sed -nE 's/.*"accounted_share":[[:space:]]*([0-9.]+).*/\1/p' "$SCRATCH/json")
 between "CPU time of its process, of which it is the second program, is accounted for, in percent" \
     "$(awk -v s="$share" 'BEGIN { printf "%d", s * 100 + 0.5 }')" 95 105
@@ -169,7 +167,7 @@ told() {
 }
 
 # A started command's own terminal is left alone: its output goes to a file.
-program="'$jdk/bin/java' -Xint -XX:+UseSerialGC -Xmx256m -cp '$classes' target.Walks 3"
+program="'$jdk/bin/java' -Xint -XX:+UseSerialGC -Xmx256m -cp '$classes' target.Walks"
 script -qfec "'$mmprof' record --simulate --include 'target/*' -o '$SCRATCH/far.dat' -- $program > '$SCRATCH/said'" \
     "$SCRATCH/screen" > "$SCRATCH/output" 2>&1 < /dev/null
 progress='[0-9.]+ s, [0-9.]+ G instructions, [0-9.]+ M in a second of CPU time, slowdown -, left -'

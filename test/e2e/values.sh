@@ -4,7 +4,8 @@
 . "$(dirname "$0")/../lib.sh"
 
 by=()
-for argument in 'handle(1).getUri()' 'sleep(1).getUri()' 'size(3)' 'kind(1)' 'many(1)' 'text(1)' 'visit(0).getName()'; do
+for argument in 'handle(1).getUri()' 'sleep(1).getUri()' 'size(3)' 'kind(1)' 'many(1)' 'text(1)' \
+    'visit(0).getName()'; do
     by+=(--by "Values.$argument")
 done
 
@@ -28,5 +29,6 @@ done
 is "text of a value does not steer a terminal" "$(grep -c $'\033' "$SCRATCH/text")" 0
 
 "$mmprof" record --by 'Values.handle' -p 1 2> "$SCRATCH/errors"
-matches "an argument without its number is refused" "$(cat "$SCRATCH/errors")" "bad value 'Values.handle' of option --by"
+matches "an argument without its number is refused" "$(cat "$SCRATCH/errors")" \
+    "bad value 'Values.handle' of option --by"
 done_testing

@@ -38,13 +38,13 @@ recorded() {
     is "$claim: the results are right" "$said" "$expected"
 }
 
-expected=$(run 10000 3; echo "status $?")
+expected=$(run 3000 3; echo "status $?")
 matches "without mmprof" "$expected" '^TOTAL ok, LOCKED ok, SUM [0-9]+$'
-command=("$newest/bin/java" -Xmx512m -cp "$SCRATCH/classes" virtual.VirtualThreads 10000 3)
+command=("$newest/bin/java" -Xmx512m -cp "$SCRATCH/classes" virtual.VirtualThreads 3000 3)
 recorded "every method" --all-methods --min-bytecodes 0 -- "${command[@]}"
-check_trace "every method" 10000 3
+check_trace "every method" 3000 3
 recorded "the program's own" --min-bytecodes 0 --include 'virtual/*' -- "${command[@]}"
-check_trace "the program's own" 10000 3
+check_trace "the program's own" 3000 3
 
 # ---- phases that wait in the middle of known work ----
 
@@ -60,14 +60,14 @@ compare() {
     holds "$1 ($2 <= $3)" awk -v a="$2" -v b="$3" 'BEGIN { exit !(a > 0 && a <= b) }'
 }
 
-expected=$(timeout 100 "$newest/bin/java" -cp "$SCRATCH/classes" virtual.Phases 10000 6; echo "status $?")
+expected=$(timeout 100 "$newest/bin/java" -cp "$SCRATCH/classes" virtual.Phases 3000 6; echo "status $?")
 matches "phases without mmprof" "$expected" '^SUM -?[0-9]+ ok'
 recorded "phases" --min-bytecodes 0 --include 'virtual/Phases' -- \
-    "$newest/bin/java" -cp "$SCRATCH/classes" virtual.Phases 10000 6
+    "$newest/bin/java" -cp "$SCRATCH/classes" virtual.Phases 3000 6
 "$mmprof" phases --all --csv "$SCRATCH/t.dat" > "$SCRATCH/phases.csv" 2> "$SCRATCH/errors"
 is "they are listed" "$?$(cat "$SCRATCH/errors")" 0
 is "each call is one call, wherever it goes on" \
-    "$(of calls runs) $(of calls outer) $(of calls inner) $(of calls burns)" "10000 60000 60000 240000"
+    "$(of calls runs) $(of calls outer) $(of calls inner) $(of calls burns)" "3000 18000 18000 72000"
 is "all have returned" "$(of open_calls runs) $(of open_calls outer) $(of open_calls inner) $(of open_calls waits)" \
     "0 0 0 0"
 compare "work after a wait is still the work of the call around it" "$(of total_ns burns)" "$(of total_ns outer)"
