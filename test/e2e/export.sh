@@ -114,6 +114,10 @@ refused "a format that fails leaves no file" 'it has' --format folded --value cy
 matches "an older name of a view is told the new one" \
     "$("$mmprof" report --hot "$trace" 2>&1 > "$SCRATCH/out")" "use '--view hot'"
 
+"$mmprof" phases -q -o "$SCRATCH/of-%p.json" "$trace"
+is "the process ID of the traced JVM can be in a name" "$(basename "$SCRATCH"/of-*.json)" \
+    "of-$("$mmprof" dump --tables "$trace" | sed -n 's/^info  *jvm\.pid = \([0-9]*\).*/\1/p').json"
+
 # ---- on a terminal ----
 
 # shown COMMAND...: by mmprof, in a terminal of 70 columns, with a pager that marks its lines; its status at the end.
@@ -131,6 +135,10 @@ else
     matches "with colours" "$(cat "$SCRATCH/screen")" $'^P:\x1b\\[1mPhase'
     is "and fits" "$(sed 's/\x1b\[[0-9;]*m//g; s/^P://; s/[^ -~][^ -~]*/./g' "$SCRATCH/screen" | grep -cE '.{71}')" 0
     matches "colours can be left out" "$(shown report --color never)" '^P:Phase'
+    for command in "phases --tree -o $SCRATCH/tree.json" "diff $trace" "dump --tables"; do
+        is "so does '${command%% *}'" "$(shown "$command" | grep -v '^P:')" "STATUS 0"
+    done
+    is "but not with --no-pager" "$(shown report --no-pager | grep -c '^P:')" 0
 fi
 
 # ---- names that other languages have ----
