@@ -56,6 +56,21 @@ make: $(BUILD)/mmprof $(BUILD)/libmmprof-agent.so $(BUILD)/libmmprof-sim.so $(BU
 $(BUILD)/mmprof: $(CLI_OBJ)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)
 
+# A program that needs no library.  Debian has all of them as archives but cJSON, which is compiled from its source then:
+# make static CJSON=DIR, where 'apt-get source cjson' has left cJSON.c.
+CJSON ?=
+STATIC_LIBS := -ldw -lelf -lpfm $(if $(CJSON),,-lcjson) -lbz2 -llzma -lz -lm -lpthread
+
+.PHONY: static
+static: $(BUILD)/mmprof-static
+
+$(BUILD)/cJSON.o: $(CJSON)/cJSON.c
+	@mkdir -p $(@D)
+	$(call Q,CC)$(CC) $(CFLAGS) -c -o $@ $<
+
+$(BUILD)/mmprof-static: $(CLI_OBJ) $(if $(CJSON),$(BUILD)/cJSON.o)
+	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -static -o $@ $^ $(STATIC_LIBS)
+
 # initial-exec TLS: a probe finds its buffer in one instruction.
 $(BUILD)/libmmprof-agent.so: $(AGENT_OBJ)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -shared -Wl,-z,defs -Wl,-z,nodelete -o $@ $^ -lpthread
@@ -429,6 +444,7 @@ help:
 	@echo 'make demo         profile javac on a few hundred source files'
 	@echo 'make install      into $$(DESTDIR)$$(PREFIX) ($(PREFIX)); make uninstall removes it'
 	@echo 'make package      a Debian package of the same, in $(BUILD)'
+	@echo 'make static       the command alone, without shared libraries: CJSON=DIR, with the source of cJSON'
 	@echo 'make deps         install the Debian packages that are missing'
 	@echo 'make lint         looks only; make format runs clang-format, make tidy clang-tidy'
 	@echo 'CC, CFLAGS, LDFLAGS, BUILD, SANITIZE, JDK are what they are everywhere; V=1 shows the commands.'
