@@ -10,10 +10,19 @@ package=$build/mmprof_${version}_$architecture.deb
 rm -rf "$stage"
 mkdir -p "$stage/DEBIAN" "$build/package-control/debian"
 ${MAKE:-make} --no-print-directory BUILD="$build" DESTDIR="$stage" PREFIX=/usr install > /dev/null
-strip --strip-debug "$stage/usr/bin/mmprof" "$stage"/usr/lib/mmprof/*.so
+strip "$stage/usr/bin/mmprof" "$stage"/usr/lib/mmprof/*.so
 gzip -9n "$stage"/usr/share/man/man*/*
-mv "$stage/usr/share/doc/mmprof/LICENSE" "$stage/usr/share/doc/mmprof/copyright"
-printf 'mmprof (%s) unstable; urgency=medium\n\n  * See the sources.\n\n -- mmprof authors <mmprof@localhost>  %s\n' \
+rm "$stage/usr/share/doc/mmprof/LICENSE" # Debian has it in /usr/share/common-licenses
+cat > "$stage/usr/share/doc/mmprof/copyright" << 'COPYRIGHT'
+Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: mmprof
+
+Files: *
+Copyright: 2026 mmprof authors
+License: Apache-2.0
+ The Apache License, version 2.0, is in /usr/share/common-licenses/Apache-2.0.
+COPYRIGHT
+printf 'mmprof (%s) unstable; urgency=medium\n\n  * See the sources.\n\n -- mmprof authors <mmprof@example.org>  %s\n' \
     "$version" "$(LC_ALL=C date -R)" | gzip -9n > "$stage/usr/share/doc/mmprof/changelog.gz"
 
 # The libraries that the program needs; the agent needs libc only.
@@ -27,7 +36,7 @@ cat > "$stage/DEBIAN/control" << CONTROL
 Package: mmprof
 Version: $version
 Architecture: $architecture
-Maintainer: mmprof authors <mmprof@localhost>
+Maintainer: mmprof authors <mmprof@example.org>
 Installed-Size: $(du -sk "$stage/usr" | cut -f 1)
 Depends: $depends
 Section: devel

@@ -27,6 +27,11 @@ else
     [ -s "$package" ] && ok "make package builds a Debian package" || not_ok "make package builds a Debian package" \
         "$(cat "$SCRATCH/errors")"
     matches "it depends on the libraries that the program needs" "$(dpkg-deb -f "$package" Depends)" 'libc6 .*libelf'
+    if command -v lintian > "$SCRATCH/which"; then
+        is "lintian finds no error in it" "$(lintian --fail-on none "$package" 2> "$SCRATCH/errors" | grep '^E:')" ""
+    else
+        skip "lintian finds no error in it" "there is no lintian"
+    fi
     debian=$SCRATCH/debian
     mkdir -p "$debian/var/lib/dpkg/updates" "$debian/var/lib/dpkg/info"
     : > "$debian/var/lib/dpkg/status"
