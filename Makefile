@@ -193,8 +193,11 @@ $(CHECKED_PLUGIN): $(filter-out %/sim_check_none.o,$(PLUGIN_OBJ)) $(BUILD)/pic/t
 	@mkdir -p $(@D)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -shared -o $@ $^ -lpthread
 
+# Benches are not run by tests; that they go on compiling is known so.
+BENCH_BIN := $(patsubst %,$(BUILD)/test/bench/%,calltree_bench context_bench live_bench walk_bench code_lookup diff_power)
+
 .PHONY: tools
-tools: $(TOOL_BIN) $(CHECKED_AGENT) $(CHECKED_PLUGIN)
+tools: $(TOOL_BIN) $(CHECKED_AGENT) $(CHECKED_PLUGIN) $(BENCH_BIN)
 
 # The Java programs that the tests, the demo and the benches run.
 JAVA_SRC = $(wildcard test/java/micro/*.java test/java/target/*.java test/java/pmu/*.java test/java/demo/*.java test/java/bench/*.java) $(BUILD)/test/java-made/micro/BigCode.java

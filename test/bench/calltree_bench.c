@@ -62,7 +62,13 @@ static int write_tables(struct trace_writer *writer, struct err *err)
             return -1;
     }
     for (uint32_t i = 0; i < N_THREADS; i++) {
-        struct trace_thread thread = { i, (int32_t)i + 1, true, "worker", "worker", TRACE_UNKNOWN, TRACE_UNKNOWN, 0 };
+        struct trace_thread thread = { .index = i,
+                                       .tid = (int32_t)i + 1,
+                                       .has_ring = true,
+                                       .name = "worker",
+                                       .comm = "worker",
+                                       .start_ticks = TRACE_UNKNOWN,
+                                       .end_ticks = TRACE_UNKNOWN };
         if (trace_write_thread(writer, &thread, err) < 0)
             return -1;
     }
