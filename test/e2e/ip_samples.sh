@@ -136,7 +136,7 @@ attached() {
     local jdk=$1 name=$2 option=$3
     shift 3
     start_busy "$jdk" "$@"
-    "$mmprof" record -q $option --sample-ip 1000 --include target/Busy.main -d 1 -o "$SCRATCH/late.dat" -p "$pid" \
+    "$mmprof" record -q $option --sample-ip 1000 --include target/Busy.main -d 2 -o "$SCRATCH/late.dat" -p "$pid" \
         > "$SCRATCH/said" 2>&1
     is "$name: recorded" "$? $(cat "$SCRATCH/said")" "0 "
     stop "$pid"
