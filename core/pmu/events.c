@@ -87,9 +87,12 @@ static int set_kind(struct counter_spec *spec, struct err *err)
     case PERF_COUNT_SW_CONTEXT_SWITCHES:
         spec->kind = COUNTER_SWITCHES;
         return 0;
+    case PERF_COUNT_SW_DUMMY:
+        return err_set(err, "event '%s' never happens", spec->name),
+               err_next(err, "run 'mmprof list' for the events that count here");
     default:
-        err_set(err, "software event '%s' cannot be read in user space", spec->name);
-        return err_next(err, "of the kernel's software events use task-clock, page-faults and context-switches");
+        spec->kind = COUNTER_SOFTWARE;
+        return 0;
     }
 }
 
@@ -159,6 +162,13 @@ int events_encode(const char *name, struct arena *arena, struct counter_spec *sp
 {
     if (encode(name, arena, spec, err) < 0)
         return -1;
+    if (spec->kind == COUNTER_SOFTWARE) {
+        err_set(err, "software event '%s' cannot be read in user space", name);
+        return err_next(err,
+                        "take samples with 'mmprof sample -e %s', or of the kernel's software events count task-clock, "
+                        "page-faults and context-switches",
+                        name);
+    }
     if (spec->precise == 0)
         return 0;
     err_set(err, "event '%s' has a modifier for sampling, and here it counts", name);

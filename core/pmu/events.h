@@ -18,7 +18,8 @@ enum counter_kind {
     COUNTER_HARDWARE,    /* read by the probe */
     COUNTER_TIME,        /* these are derived from kernel events and never read in a probe: time on the CPU, in ns */
     COUNTER_PAGE_FAULTS, /* caused by user-space instructions */
-    COUNTER_SWITCHES     /* times the thread left a CPU */
+    COUNTER_SWITCHES,    /* times the thread left a CPU */
+    COUNTER_SOFTWARE     /* the kernel's others: they take samples, but are not counted */
 };
 
 /* Strings are the arena's or constants. */

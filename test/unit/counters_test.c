@@ -79,7 +79,7 @@ static const struct {
     { "cycles:q", "event 'cycles:q' has an unknown modifier or unit mask\n  next: " },
     { "cycles:precise=2", "event 'cycles:precise=2' has a modifier for sampling, and here it counts\n  next: " },
     { "cycles:freq=100", "event 'cycles:freq=100' has a period or a frequency of its own\n  next: " },
-    { "cpu-migrations", "software event 'cpu-migrations' cannot be read in user space\n  next: of the kernel's" },
+    { "cpu-migrations", "software event 'cpu-migrations' cannot be read in user space\n  next: take samples" },
     { "r1,r2,r3,r4,r5,r6,r7,r8,r9,ra,rb,rc,rd,re,rf,r10,r11,r12,r13,r14,r15,r16,r17,r18,r19,r1a,r1b,r1c,r1d,r1e,r1f,"
       "r20,"
       "r21",
@@ -108,6 +108,9 @@ static void test_lists(struct arena *arena)
           events_parse(" cycles ,instructions:u, page-faults,r1c2", arena, &set, &err) == 0 && set.n == 4 &&
               strcmp(set.specs[0].name, "cycles") == 0 && strcmp(set.specs[2].name, "page-faults") == 0 &&
               set.specs[3].code.config == 0x1c2);
+    CHECK("samples are taken by software events that are not counted",
+          events_parse_sampling("minor-faults,cpu-migrations", arena, &set, &err) == 0 && set.n == 2 &&
+              set.specs[1].kind == COUNTER_SOFTWARE);
     char long_name[600];
     memset(long_name, 'a', sizeof long_name - 1);
     long_name[sizeof long_name - 1] = '\0';
