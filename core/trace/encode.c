@@ -131,7 +131,7 @@ static inline uint8_t *put_call(struct predictor *predictor, uint32_t *table, ui
 
 static uint8_t *put_head(struct encoder *encoder, const struct encoding *e, uint8_t *at)
 {
-    uint64_t ticks[CLOCK_UNIT_SAMPLES];
+    uint64_t ticks[CLOCK_UNIT_SAMPLES] = { 0 };
     size_t n = (size_t)(e->end - e->word) / e->n_per_record;
     unsigned bits = PREDICT_BITS_MIN;
     while (bits < PREDICT_BITS_MAX && n >> bits > 1)
