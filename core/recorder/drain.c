@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #define METHODS_PIECE_BYTES ((size_t)1 << 20)
+#define BEHIND_PART         3 /* a ring that is fuller than one in so many: its thread is faster than the recorder */
 #define TICKET_WORDS        ((RING_METHOD_MAX + UINT64_C(1)) / 64)
 
 int drain_init(struct drain *drain, struct session *session, struct threads *threads, struct err *err)
@@ -284,6 +285,7 @@ static int write_ring(struct drain *drain, uint32_t i, struct trace_writer *writ
     struct ring *ring = session_ring(drain->session, i);
     struct drain_ring *mine = &drain->rings[i];
     size_t n = take_words(drain, i, ring);
+    trace_writer_set_plain(writer, n > drain->session->ring_words / BEHIND_PART);
     if (n > 0 && (trace_write_records(writer, mine->thread->info.index, drain->words, n, now, err) < 0 ||
                   tell_records(drain, mine->thread->info.index, n, now, err) < 0))
         return -1;

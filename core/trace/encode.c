@@ -96,16 +96,16 @@ static uint8_t *put_moment(const struct encoding *e, struct encoder_clock *clock
     return number_put(number_put(at, TAG_OTHER << 1 | 1), moment << TAG_BITS | OTHER_VIRTUAL);
 }
 
-/* A gap, a virtual thread, an open call, or an exit whose entry is not the chunk's latest open one. */
-static uint8_t *put_other(uint8_t *at, uint64_t n_units, uint32_t kind, uint32_t operand)
+/* A gap, a virtual thread, an open call, or an exit whose entry is not the chunk's latest open one: what its first
+ * number is followed by. */
+static uint8_t *put_other(uint8_t *at, unsigned virtual_bits, uint32_t kind, uint32_t operand)
 {
     static const uint8_t kinds[] = { [RING_RESUME] = VIRTUAL_RESUME,
                                      [RING_OPEN] = VIRTUAL_OPEN,
                                      [RING_MOUNT] = VIRTUAL_MOUNT,
                                      [RING_UNMOUNT] = VIRTUAL_UNMOUNT };
-    at = number_put(at, n_units << MISSED_BITS | TAG_OTHER << 1 | 1);
     if (kind >= RING_RESUME && kind < RING_GAP)
-        return number_put(at, ((uint64_t)operand << VIRTUAL_BITS | kinds[kind]) << TAG_BITS | OTHER_VIRTUAL);
+        return number_put(at, ((uint64_t)operand << virtual_bits | kinds[kind]) << TAG_BITS | OTHER_VIRTUAL);
     return number_put(at, (uint64_t)operand << TAG_BITS | (kind >= RING_GAP ? OTHER_GAP : kind - RING_EXIT));
 }
 
@@ -145,8 +145,8 @@ static uint8_t *put_head(struct encoder *encoder, const struct encoding *e, uint
     return number_put(at, bits);
 }
 
-size_t encode_records(struct encoder *encoder, const uint64_t *words, size_t *n_words, uint64_t now,
-                      uint64_t *last_ticks, uint8_t *payload)
+size_t encode_predicted(struct encoder *encoder, const uint64_t *words, size_t *n_words, uint64_t now,
+                        uint64_t *last_ticks, uint8_t *payload)
 {
     struct encoding e = { words, words + *n_words, 1 + encoder->n_counters, now, *last_ticks };
     uint8_t *at = put_head(encoder, &e, payload), *limit = payload + RECORDS_PAYLOAD_BYTES - RECORD_MAX_BYTES;
@@ -168,7 +168,7 @@ size_t encode_records(struct encoder *encoder, const uint64_t *words, size_t *n_
         }
         e.before = ticks;
         if (UNLIKELY(((*top ^ method) & if_exit) != 0 || kind >= RING_RESUME)) {
-            at = put_other(at, n_units, kind, method);
+            at = put_other(number_put(at, n_units << MISSED_BITS | TAG_OTHER << 1 | 1), VIRTUAL_BITS, kind, method);
         } else {
             at = put_call(&predictor, encoder->table, at, n_units, kind, method, if_exit);
             top[1] = method;
@@ -180,6 +180,40 @@ size_t encode_records(struct encoder *encoder, const uint64_t *words, size_t *n_
     *n_words = (size_t)(e.word - words);
     *last_ticks = e.before;
     encoder->clock.unit = clock.n_moved > *n_words / e.n_per_record / MOVED_PART ? UNIT_TICK : clock.unit;
+    return (size_t)(at - payload);
+}
+
+size_t encode_plain(struct encoder *encoder, const uint64_t *words, size_t *n_words, uint64_t now, uint64_t *last_ticks,
+                    uint8_t *payload)
+{
+    const size_t n_per_record = 1 + encoder->n_counters;
+    const uint64_t *word = words, *end = words + *n_words;
+    uint8_t *at = payload + 8, *limit = payload + RECORDS_PAYLOAD_BYTES - RECORD_MAX_BYTES;
+    uint32_t *top = encoder->stack;
+    uint64_t first = ring_word_ticks(*word, now), before = first < *last_ticks ? *last_ticks : first;
+    *top = NO_METHOD;
+    memset(encoder->counters, 0, sizeof encoder->counters);
+    store_u64le(payload, before);
+    for (; word < end && at <= limit; word += n_per_record) {
+        uint64_t ticks = ring_word_ticks(*word, now);
+        ticks = ticks < before ? before : ticks;
+        uint64_t delta = ticks - before;
+        uint32_t kind = (uint32_t)ring_word_kind(*word), method = ring_word_method(*word);
+        uint32_t if_exit = 0 - (uint32_t)(kind != RING_ENTER);
+        before = ticks;
+        if (UNLIKELY(((*top ^ method) & if_exit) != 0 || kind >= RING_RESUME)) {
+            at = put_other(number_put(at, delta << TAG_BITS | TAG_OTHER), TAG_BITS, kind, method);
+        } else {
+            at = number_put(at, delta << TAG_BITS | kind);
+            at += (size_t)(number_put(at, method) - at) & ~(size_t)(int64_t)(int32_t)if_exit;
+            top[1] = method;
+            top += 1 - (2 & (int32_t)if_exit);
+        }
+        if (n_per_record > 1)
+            at = encode_counters(at, encoder->counters, word + 1, encoder->n_counters);
+    }
+    *n_words = (size_t)(word - words);
+    *last_ticks = before;
     return (size_t)(at - payload);
 }
 

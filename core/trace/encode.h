@@ -39,8 +39,12 @@ struct encoder {
  *
  * Returns the payload's size in bytes.  Any word is harmless.
  */
-size_t encode_records(struct encoder *encoder, const uint64_t *words, size_t *n_words, uint64_t now,
-                      uint64_t *last_ticks, uint8_t *payload);
+size_t encode_predicted(struct encoder *encoder, const uint64_t *words, size_t *n_words, uint64_t now,
+                        uint64_t *last_ticks, uint8_t *payload);
+
+/* The same without prediction: in half the time and about twice the bytes. */
+size_t encode_plain(struct encoder *encoder, const uint64_t *words, size_t *n_words, uint64_t now, uint64_t *last_ticks,
+                    uint8_t *payload);
 
 /* The header of a chunk, CHUNK_HEADER_BYTES, with the checksums of its payload of n bytes and of itself. */
 void encode_header(uint8_t *at, enum chunk_type type, unsigned flags, uint32_t thread, const uint8_t *payload,

@@ -329,6 +329,10 @@ int trace_write_control(struct trace_writer *writer, const struct trace_event *e
 int trace_write_counts(struct trace_writer *writer, uint32_t thread, uint32_t series, uint64_t ticks,
                        const uint64_t *values, struct err *err);
 
+/* Whether the records that are written next are coded in half the time and about twice the bytes: for a writer that
+ * records come to faster than it can predict them. */
+void trace_writer_set_plain(struct trace_writer *writer, bool is_plain);
+
 /*
  * Records of one thread as its ring holds them (core/wire/ring.h): n_words words, a whole number of records of
  * 1 + n_counters words each; now (in ticks) is a moment after the last of them and less than 2^41 ticks after the

@@ -275,12 +275,19 @@ static size_t put_records(struct trace_writer *writer, uint32_t thread, const ui
         return 0;
     struct encoder *encoder = &writer->encoder;
     uint8_t *header = writer->out + writer->out_used, *payload = header + CHUNK_HEADER_BYTES;
-    size_t n = encode_records(encoder, words, &n_words, now, &writer->last_ticks[thread], payload);
-    encode_header(header, CHUNK_RECORDS, CHUNK_FLAG_PREDICTED | (unsigned)encoder->n_counters, thread, payload, n);
+    unsigned flags = (unsigned)encoder->n_counters | (writer->is_plain ? 0 : CHUNK_FLAG_PREDICTED);
+    size_t n = (writer->is_plain ? encode_plain : encode_predicted)(encoder, words, &n_words, now,
+                                                                    &writer->last_ticks[thread], payload);
+    encode_header(header, CHUNK_RECORDS, flags, thread, payload, n);
     writer->out_used += CHUNK_HEADER_BYTES + n;
     writer->n_bytes += CHUNK_HEADER_BYTES + n;
     writer->n_records += n_words / (1 + encoder->n_counters);
     return n_words;
+}
+
+void trace_writer_set_plain(struct trace_writer *writer, bool is_plain)
+{
+    writer->is_plain = is_plain;
 }
 
 int trace_write_records(struct trace_writer *writer, uint32_t thread, const uint64_t *words, size_t n_words,

@@ -41,6 +41,7 @@ struct trace_writer {
     uint32_t n_contexts, n_classes; /* n_classes: of allocated objects */
     uint64_t n_allocations;
     struct wait_classes wait_classes;
+    bool is_plain; /* records are not predicted */
     struct encoder encoder;
     uint8_t out[OUT_BYTES];
     uint8_t pending[N_PENDING][PENDING_BYTES];

@@ -76,7 +76,7 @@ static int recode_records(struct recoding *r, const struct chunk *chunk)
     }
     for (size_t used; r->n_words > 0 && result == DECODE_OK; r->n_words -= used) {
         used = r->n_words;
-        size_t n_bytes = encode_records(&r->encoder, r->words, &used, r->last_ticks, &first, payload);
+        size_t n_bytes = encode_predicted(&r->encoder, r->words, &used, r->last_ticks, &first, payload);
         put_chunk(r, chunk, CHUNK_FLAG_PREDICTED | (unsigned)r->encoder.n_counters, payload, n_bytes);
         memmove(r->words, r->words + used, (r->n_words - used) * sizeof *r->words);
     }

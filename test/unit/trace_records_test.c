@@ -9,6 +9,7 @@
 #include "test/unit/trace_model.h"
 
 #define N_RECORDS 300000
+#define N_BATCHES 10
 
 static struct err err;
 static uint64_t words[N_RECORDS];
@@ -147,62 +148,42 @@ static void test_second_decoder(const struct bytes *trace)
     free(s);
 }
 
-/* ---- the code of version 2 ---- */
-
-static struct bytes plain_trace(void)
+/* Returns the file's bytes.  plain_each: one batch in so many is not predicted; 0: none. */
+static struct bytes write_records(const char *path, size_t plain_each)
 {
-    struct bytes bytes = { malloc(N_RECORDS * 30), 0 };
-    enum { N_CHUNK = 10000 };
-    struct sink file = sink_into(bytes.at, N_RECORDS * 30);
-    sink_bytes(&file, FILE_MAGIC "\2\0\x9\0\0\0\0\0", 16);
-    for (size_t first = 0; first < N_RECORDS; first += N_CHUNK) {
-        uint8_t *header = file.at;
-        uint64_t before = ring_word_ticks(words[first], UINT64_C(1) << 40);
-        static uint32_t stack[N_CHUNK + 1];
-        uint32_t depth = 0;
-        sink_bytes(&file, "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", CHUNK_HEADER_BYTES);
-        sink_u64le(&file, before);
-        for (size_t i = first; i < first + N_CHUNK; i++) {
-            static const unsigned others[] = {
-                [RING_EXIT] = 0,  [RING_UNWIND] = 1,   [RING_GAP] = 2,  [RING_RESUME] = 3,
-                [RING_MOUNT] = 7, [RING_UNMOUNT] = 11, [RING_OPEN] = 15
-            };
-            uint64_t ticks = ring_word_ticks(words[i], UINT64_C(1) << 40), delta = ticks - before;
-            uint32_t kind = ring_word_kind(words[i]), method = ring_word_method(words[i]);
-            bool is_top = kind <= RING_UNWIND && kind != RING_ENTER && depth > 0 && stack[depth - 1] == method;
-            before = ticks;
-            sink_number(&file, delta << 2 | (kind == RING_ENTER || is_top ? kind : 3));
-            if (kind == RING_ENTER) {
-                sink_number(&file, method);
-                stack[depth++] = method;
-            } else if (is_top)
-                depth--;
-            else
-                sink_number(&file, (uint64_t)method << (others[kind] % 4 == 3 ? 4 : 2) | others[kind]);
-        }
-        size_t n = (size_t)(file.at - header) - CHUNK_HEADER_BYTES;
-        struct sink s = sink_into(header, CHUNK_HEADER_BYTES);
-        sink_u32le(&s, CHUNK_MAGIC);
-        sink_u32le(&s, CHUNK_RECORDS);
-        sink_u32le(&s, 1);
-        sink_u32le(&s, (uint32_t)n);
-        sink_u32le(&s, checksum(header + CHUNK_HEADER_BYTES, n));
-        sink_u32le(&s, checksum(header, CHUNK_SIGNED_BYTES));
+    struct trace_writer *writer = NULL;
+    uint64_t now = ring_word_ticks(words[N_RECORDS - 1], UINT64_C(1) << 40);
+    int rc = trace_writer_open(&writer, path, &err);
+    for (size_t i = 0; i < N_BATCHES && rc == 0; i++) {
+        trace_writer_set_plain(writer, plain_each > 0 && i % plain_each == 0);
+        rc = trace_write_records(writer, 1, words + i * (N_RECORDS / N_BATCHES), N_RECORDS / N_BATCHES, now, &err);
     }
-    bytes.n = (size_t)(file.at - bytes.at);
-    return bytes;
+    uint64_t n_bytes = rc < 0 ? 0 : trace_writer_bytes(writer);
+    if (rc < 0 || trace_writer_close(writer, now, &err) < 0)
+        printf("# %s\n", err.text);
+    printf("# %.2f bytes a record\n", (double)n_bytes / N_RECORDS);
+    return slurp(path);
 }
 
-static void test_plain(const struct seen *expected)
+/* ---- records that are not predicted: all of version 2, and those of a recorder that fell behind ---- */
+
+static void test_plain(const char *path, const struct seen *expected)
 {
-    struct bytes plain = plain_trace();
+    struct bytes predicted = slurp(path), plain = write_records(path, 1), mixed = write_records(path, 3);
     struct seen seen;
+    size_t size = predicted.n;
+    free(predicted.at);
+    memcpy(plain.at + 8, "\2\0\x9\0", 4);
     see_bytes(plain.at, plain.n, false, &seen, &err);
     CHECK("the code of version 2 is read", seen.rc == 0 && seen.n == N_RECORDS);
     CHECK("as the same records", begins(&seen, expected));
-    printf("# %.2f bytes a record in it\n", (double)plain.n / N_RECORDS);
+    free(seen.events);
+    see_bytes(mixed.at, mixed.n, false, &seen, &err);
+    CHECK("chunks of both codes are read as the same records", seen.rc == 0 && begins(&seen, expected));
+    CHECK("and take more than predicted ones, and less than plain ones", size < mixed.n && mixed.n < plain.n);
     free(seen.events);
     free(plain.at);
+    free(mixed.at);
 }
 
 /* ---- reading ahead ---- */
@@ -271,21 +252,6 @@ static void test_units(void)
     }
 }
 
-/* Returns the file's bytes. */
-static struct bytes write_records(const char *path)
-{
-    struct trace_writer *writer = NULL;
-    uint64_t now = ring_word_ticks(words[N_RECORDS - 1], UINT64_C(1) << 40);
-    int rc = trace_writer_open(&writer, path, &err);
-    for (size_t i = 0; i < N_RECORDS && rc == 0; i += N_RECORDS / 10)
-        rc = trace_write_records(writer, 1, words + i, N_RECORDS / 10, now, &err);
-    uint64_t n_bytes = rc < 0 ? 0 : trace_writer_bytes(writer);
-    if (rc < 0 || trace_writer_close(writer, now, &err) < 0)
-        printf("# %s\n", err.text);
-    printf("# %.2f bytes a record\n", (double)n_bytes / N_RECORDS);
-    return slurp(path);
-}
-
 int main(void)
 {
     static const uint64_t steps[] = { 98, UNIT_TICK };
@@ -294,12 +260,12 @@ int main(void)
     for (size_t i = 0; i < 2; i++) {
         struct seen seen;
         make_words(steps[i]);
-        struct bytes trace = write_records(path);
+        struct bytes trace = write_records(path, 0);
         see_bytes(trace.at, trace.n, false, &seen, &err);
         CHECK("the records are read", seen.rc == 0 && seen.n == N_RECORDS);
         test_second_decoder(&trace);
-        test_plain(&seen);
         test_ahead(path, &seen);
+        test_plain(path, &seen);
         bytes_per_record[i] = (double)trace.n / N_RECORDS;
         free(seen.events);
         free(trace.at);
