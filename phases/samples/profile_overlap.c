@@ -19,17 +19,27 @@ static int heaviest_first(const void *a, const void *b)
     return *x > *y ? -1 : *x < *y;
 }
 
+/* The elements that x has, heaviest first: owned by the caller; NULL: no memory. */
+static double *sort_elements(const double *x, size_t n, size_t *n_has)
+{
+    double *sorted = malloc((n + 1) * sizeof *sorted);
+    *n_has = 0;
+    if (sorted == NULL)
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        if (x[i] > 0)
+            sorted[(*n_has)++] = x[i];
+    qsort(sorted, *n_has, sizeof *sorted, heaviest_first);
+    return sorted;
+}
+
 /* Elements that are as heavy as the last one of them count, too: which of them would be left out is chance. */
 double overlap_top(const double *x, const double *y, size_t n, double top_share)
 {
-    double *sorted = malloc((n + 1) * sizeof *sorted);
-    size_t n_has = 0, n_top = 0, n_both = 0;
+    size_t n_has, n_top = 0, n_both = 0;
+    double *sorted = sort_elements(x, n, &n_has);
     if (sorted == NULL)
         return -1;
-    for (size_t i = 0; i < n; i++)
-        if (x[i] > 0)
-            sorted[n_has++] = x[i];
-    qsort(sorted, n_has, sizeof *sorted, heaviest_first);
     size_t wanted = (size_t)ceil(top_share * (double)n_has - 1e-9);
     double least = n_has == 0 ? 0 : sorted[wanted == 0 ? 0 : wanted - 1];
     for (size_t i = 0; n_has > 0 && i < n; i++) {
@@ -38,6 +48,20 @@ double overlap_top(const double *x, const double *y, size_t n, double top_share)
     }
     free(sorted);
     return n_top == 0 ? NAN : (double)n_both / (double)n_top;
+}
+
+int overlap_keep_first(double *const *vectors, size_t n_vectors, size_t n, size_t n_first)
+{
+    size_t n_has;
+    double *sorted = n_vectors == 0 ? NULL : sort_elements(vectors[0], n, &n_has);
+    if (sorted == NULL)
+        return n_vectors == 0 ? 0 : -1;
+    double least = n_has == 0 || n_first == 0 ? INFINITY : sorted[(n_first < n_has ? n_first : n_has) - 1];
+    free(sorted);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = n_vectors; k-- > 0 && vectors[0][i] < least;)
+            vectors[k][i] = 0;
+    return 0;
 }
 
 static double sum_of(const double *x, size_t n)

@@ -26,6 +26,14 @@ double overlap_weighted(const double *x, const double *y, size_t n);
 /* Pearson's coefficient of correlation over the elements that either has; NAN: one vector has no variance. */
 double overlap_correlation(const double *x, const double *y, size_t n);
 
+/*
+ * Of n_vectors vectors of n weights keep the n_first heaviest elements of the first vector, and those as heavy as the
+ * last of them; the others become 0 in all.
+ *
+ * Returns 0, or -1: no memory.
+ */
+int overlap_keep_first(double *const *vectors, size_t n_vectors, size_t n, size_t n_first);
+
 /* The mean weighted overlap of all pairs of n_vectors vectors; NAN for fewer than two. */
 double overlap_stability(const double *const *vectors, size_t n_vectors, size_t n);
 

@@ -23,6 +23,7 @@ struct compare_options {
     bool tells_overloads; /* methods of one name and other parameters are others: traces only */
     bool salvage;         /* skip what is damaged in traces */
     double top_share;     /* 0..1: of the hottest elements */
+    uint64_t n_first;     /* only so many elements, of most time in the first profile; 0: all */
 };
 
 /* What a file has given. */

@@ -22,7 +22,7 @@ static int make_vectors(struct vectors *v, const struct profile_set *set, uint32
         if (v->of[v->n] == NULL)
             return -1;
     }
-    return 0;
+    return options->n_first == 0 ? 0 : overlap_keep_first(v->of, v->n, v->n_elements, options->n_first);
 }
 
 static size_t count(const double *vector, size_t n)

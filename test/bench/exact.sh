@@ -13,12 +13,14 @@
 #     samples   of the profile with 99 a second, in Java methods
 #     methods   weighted overlap of times with callees, by method
 #     contexts  the same by calling context
+#     50        of the 50 contexts with the most time in the calls
 #     own       of own times by calling context
-#     499       methods, contexts, own with 499 samples a second
+#     499       methods, contexts, 50, own with 499 samples a second
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/workloads.sh"
 cd "$root" || exit 1
 
+row='%-12s %7s %8s %8s %8s %6s %6s %8s %8s %6s %6s\n'
 runs=${BENCH_RUNS:-1}
 directory=${WORKLOADS:?give a directory with a file 'commands'}
 
@@ -39,9 +41,10 @@ overlap() {
         NR == 2 { printf "%.1f\n", $(at["overlap"]) * 100 }'
 }
 
-# figures OPTION... FILE FILE: the overlaps by method, by context, and of own times by context.
+# figures EXACT SAMPLED: the overlaps by method, by context, of the first 50 contexts, and of own times by context.
 figures() {
-    echo "$(overlap --total "$@") $(overlap --total --by context "$@") $(overlap --by context "$@")"
+    echo "$(overlap --total "$@") $(overlap --total --by context "$@")" \
+        "$(overlap --total --by context --first 50 "$@") $(overlap --by context "$@")"
 }
 
 measure() {
@@ -60,10 +63,11 @@ measure() {
         for hz in 99 499; do
             line+=" $(figures "$SCRATCH/exact.dat" "$SCRATCH/$hz.dat")"
         done
-        # shellcheck disable=SC2086  # columns
-        printf '%-12s %8s %8s %9s %8s %8s %9s %8s %8s\n' "$1" $line
+        # shellcheck disable=SC2059,SC2086  # columns
+        printf "$row" "$1" $line
     done
 }
 
-printf '%-12s %8s %8s %9s %8s %8s %9s %8s %8s\n' "" phases samples methods contexts own "499" contexts own
+# shellcheck disable=SC2059  # one row for heading and figures
+printf "$row" "" phases samples methods contexts 50 own "499" contexts 50 own
 each_workload "$directory" measure

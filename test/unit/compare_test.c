@@ -83,6 +83,11 @@ static void test_folded(void)
                HEADING "pair,1,2,0.7142857142857143,1,0.33333333333333331,0.8619310599323885\r\n");
     CHECK_TEXT("by context", COMPARED(&contexts, x, y),
                HEADING "pair,1,2,0.42857142857142855,0.33333333333333331,0.25,0.55888089543671415\r\n");
+    const struct compare_options first = { .top_share = 1, .n_first = 1 }, ties = { .top_share = 1, .n_first = 2 };
+    const char *z = file("z", "m;a 3\nm;c 2\nm;d 2\nm;e 1\n"), *w = file("w", "m;a 1\nm;d 3\nm;e 9\n");
+    CHECK_TEXT("the first one only", COMPARED(&first, z, w), HEADING "pair,1,2,1,1,1,\r\n");
+    CHECK_TEXT("of the first two, all that are as hot as the second", COMPARED(&ties, z, w),
+               HEADING "pair,1,2,0.5357142857142857,0.66666666666666663,0.66666666666666663,-0.18898223650461354\r\n");
     const char *words = file("words", "m;a 3\nnothing\n");
     CHECK("other files are refused", strstr(COMPARED(&methods, x, words), "line 2 is not 'A.main;A.run 17'") != NULL);
     const char *empty = file("empty", "");
