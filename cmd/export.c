@@ -1,6 +1,7 @@
 /*
  * mmprof export: a trace in the formats of other tools.
  */
+#include "cmd/export_parquet.h"
 #include "cmd/output_file.h"
 #include "cmd/trace_argument.h"
 #include "report/export/export.h"
@@ -14,14 +15,17 @@
 /* Perfetto opens a file of 200,000 slices (20 MB) in a second or two. */
 #define MAX_SLICES 200000
 
-#define FORMATS "flamegraph, collapsed (folded), speedscope, pprof, jfr, chrome, json or csv"
+#define FORMATS "flamegraph, collapsed (folded), speedscope, pprof, jfr, chrome, json, csv or parquet"
 
 #define TABLE_SCHEMA         "mmprof.phases"
 #define TABLE_SCHEMA_VERSION 3
 
 struct export_options {
     const char *path, *format, *output, *clock, *value;
-    double min_share, min_slice_s;
+    const char *paths[TRACE_ARGUMENTS_MAX]; /* path is the first one */
+    size_t n_paths;
+    struct options_list labels;
+    double min_share, min_slice_s, bucket_s; /* negative: not given */
     bool per_thread, salvage, quiet;
 };
 
@@ -48,20 +52,23 @@ static int parse(int argc, char **argv, struct export_options *o, bool *done, st
         { 0, "per-thread", NULL, OPTION_FLAG, &o->per_thread,
           "a tree for each thread (not of jfr, chrome, json, csv)" },
         { 0, "min-share", "SHARE", OPTION_FRACTION, &o->min_share,
-          "add contexts with less of the time to their callers (0)" },
+          "add contexts with less of the time to their callers (0; parquet 0.1%)" },
         { 0, "min-slice", "TIME", OPTION_SECONDS, &o->min_slice_s,
           "leave out shorter slices (chrome; as many as fit 200,000)" },
+        { 0, "bucket", "TIME", OPTION_SECONDS, &o->bucket_s, "length of a row's time (parquet; 60s)" },
+        { 0, "label", "KEY=NAME", OPTION_LIST, &o->labels, "service, version or host of all rows (parquet)" },
         { 0, "clock", "CLOCK", OPTION_TEXT, &o->clock, "cpu, or wall: waiting counts too (cpu)" },
         { 'q', "quiet", NULL, OPTION_FLAG, &o->quiet, "do not say what was left out" },
         { 0, "salvage", NULL, OPTION_FLAG, &o->salvage, "skip damaged parts of the trace" },
         { 0 },
     };
-    return command_parse_trace(
-        "export --format FORMAT [OPTIONS] [TRACE]",
+    return command_parse_traces(
+        "export --format FORMAT [OPTIONS] [TRACE ...]",
         "Writes a trace (trace.dat) as a flame graph (a page for a browser), or for other tools: folded\n"
         "stacks (flamegraph.pl, inferno), speedscope, pprof, JDK Flight Recorder (jfr, JDK Mission Control),\n"
-        "Chrome's trace events (Perfetto), or the phase table as JSON or CSV.",
-        rows, argc, argv, &o->path, done, err);
+        "Chrome's trace events (Perfetto), or the phase table as JSON or CSV; or traces of several runs as\n"
+        "rows for DuckDB, ClickHouse, Spark and pandas (parquet).",
+        rows, argc, argv, o->paths, TRACE_ARGUMENTS_MAX, &o->n_paths, done, err);
 }
 
 /* ---- formats ---- */
@@ -70,6 +77,11 @@ static int parse(int argc, char **argv, struct export_options *o, bool *done, st
 static const char *clock_of(const struct export_options *o)
 {
     return o->clock != NULL ? o->clock : o->value != NULL && strcasecmp(o->value, "wall") == 0 ? "wall" : "cpu";
+}
+
+static double min_share_of(const struct export_options *o)
+{
+    return o->min_share < 0 ? 0 : o->min_share;
 }
 
 /* The call tree, with what samples saw. */
@@ -94,7 +106,7 @@ static int write_tree(struct export_run *run,
                       FILE *out, struct err *err)
 {
     const struct export_options *o = run->options;
-    struct export_tree_options options = { o->value != NULL ? o->value : clock_of(o), o->min_share };
+    struct export_tree_options options = { o->value != NULL ? o->value : clock_of(o), min_share_of(o) };
     return build(run, err) < 0 ? -1 : write(&run->source, &options, out, err);
 }
 
@@ -141,7 +153,7 @@ static int write_jfr(struct export_run *run, FILE *out, struct err *err)
 
 static int make_table(struct export_run *run, struct table *table, struct err *err)
 {
-    struct report_row_options options = { .sort = "time", .min_share = run->options->min_share };
+    struct report_row_options options = { .sort = "time", .min_share = min_share_of(run->options) };
     if (build(run, err) < 0 ||
         report_make(&run->source, run->pass.totals, run->pass.n_totals, &options, table, err) < 0)
         return -1;
@@ -162,10 +174,23 @@ static int write_csv(struct export_run *run, FILE *out, struct err *err)
     return make_table(run, &table, err) < 0 ? -1 : table_print_csv(&table, out, err);
 }
 
+static int write_parquet(struct export_run *run, FILE *out, struct err *err)
+{
+    const struct export_options *o = run->options;
+    struct export_parquet_options options = { .paths = o->paths,
+                                              .n_paths = o->n_paths,
+                                              .labels = &o->labels,
+                                              .bucket_s = o->bucket_s < 0 ? PARQUET_BUCKET_S : o->bucket_s,
+                                              .min_share = o->min_share < 0 ? PARQUET_MIN_SHARE : o->min_share,
+                                              .salvage = o->salvage };
+    return export_parquet(&options, out, err);
+}
+
 static const struct format formats[] = {
     { "flamegraph", false, write_flamegraph }, { "collapsed", false, write_folded }, { "folded", false, write_folded },
     { "speedscope", false, write_speedscope }, { "pprof", true, write_pprof },       { "jfr", true, write_jfr },
     { "chrome", false, write_chrome },         { "json", false, write_json },        { "csv", false, write_csv },
+    { "parquet", true, write_parquet },
 };
 
 static const struct format *find_format(const char *name, struct err *err)
@@ -183,6 +208,25 @@ static const struct format *find_format(const char *name, struct err *err)
 
 /* ---- the whole ---- */
 
+/* Options of one format only, and several traces. */
+static int check_arguments(const struct export_options *o, const struct format *format, struct err *err)
+{
+    bool is_parquet = format->write == write_parquet;
+    if (!is_parquet && o->n_paths > 1) {
+        err_set(err, "one trace at a time, not '%s' and '%s'", o->paths[0], o->paths[1]);
+        return err_next(err, "run it once for each of them, or choose --format parquet");
+    }
+    if (!is_parquet && (o->bucket_s > 0 || o->labels.n > 0)) {
+        err_set(err, "%s has no %s", format->name, o->bucket_s > 0 ? "buckets" : "labels");
+        return err_next(err, "leave %s out, or choose --format parquet", o->bucket_s > 0 ? "--bucket" : "--label");
+    }
+    if (is_parquet && (o->clock != NULL || o->value != NULL || o->per_thread)) {
+        err_set(err, "parquet has columns for all clocks and values, and no rows of threads");
+        return err_next(err, "leave --clock, --value and --per-thread out");
+    }
+    return 0;
+}
+
 static int open_output(const struct export_options *o, char name[PATH_MAX], struct output_file *file, struct err *err)
 {
     if (o->output != NULL && trace_argument_output(o->path, o->salvage, o->output, "-o", name, err) < 0)
@@ -196,11 +240,11 @@ static int run_export(struct export_run *run, struct err *err)
     const struct export_options *o = run->options;
     const struct format *format = find_format(o->format, err);
     struct output_file file;
-    if (format == NULL)
+    if (format == NULL || check_arguments(o, format, err) < 0)
         return -1;
     if (o->output == NULL && format->is_binary && isatty(STDOUT_FILENO)) {
         err_set(err, "%s is binary: not for a terminal", format->name);
-        return err_next(err, "name a file with -o, like 'profile.pb.gz' or 'profile.jfr'");
+        return err_next(err, "name a file with -o, like 'profile.pb.gz' or 'rows.parquet'");
     }
     if (open_output(o, name, &file, err) < 0)
         return -1;
@@ -209,12 +253,13 @@ static int run_export(struct export_run *run, struct err *err)
 
 int command_export(int argc, char **argv, struct err *err)
 {
-    struct export_options options = { .min_slice_s = -1 };
+    struct export_options options = { .min_slice_s = -1, .min_share = -1, .bucket_s = -1 };
     struct export_run run = { .options = &options };
     bool done;
     if (parse(argc, argv, &options, &done, err) < 0)
         return -1;
-    int rc = done ? 0 : trace_argument_one(&run.arena, &options.path, err);
+    int rc = done ? 0 : trace_argument_find(&run.arena, options.paths, TRACE_ARGUMENTS_MAX, &options.n_paths, err);
+    options.path = options.paths[0];
     if (rc == 0 && !done)
         rc = run_export(&run, err);
     view_pass_close(&run.pass);

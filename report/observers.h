@@ -6,7 +6,7 @@
 
 #include "phases/tree/calltree.h"
 
-#define OBSERVERS_MAX 4
+#define OBSERVERS_MAX 5
 
 struct observers {
     struct calltree_observer all[OBSERVERS_MAX]; /* in any order */

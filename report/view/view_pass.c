@@ -141,6 +141,8 @@ static int begin(struct view_pass *pass, struct err *err)
         (wants(pass, VIEW_PASS_WHERE) &&
          where_begin(pass->arena, options->only_threads, &pass->where, &pass->finding, err) < 0))
         return -1;
+    if (options->observer != NULL)
+        pass->observers.all[pass->observers.n++] = *options->observer;
     if (wants(pass, VIEW_PASS_TIMELINE))
         timeline_begin(pass->outline, pass->arena, options->step_ns, options->steps_max, &pass->line, &pass->observers,
                        &pass->no_line);

@@ -46,6 +46,7 @@ struct view_pass_options {
     const char *only_threads;             /* or NULL (report/some_threads.h); with per_thread */
     double step_ns;                       /* of the time line; 0: choose, at most steps_max */
     uint32_t steps_max;
+    const struct calltree_observer *observer; /* another one who listens; borrowed; or NULL */
     FILE *progress;     /* where it is said how much has been read, while it takes long; or NULL */
     uint32_t max_nodes; /* of the call tree; 0: as many as calltree.h allows */
 };

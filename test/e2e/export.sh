@@ -98,6 +98,14 @@ is "csv: the version is in each row" "$(tr -d '\r' < "$SCRATCH/csv" | cut -d , -
 is "csv: its columns are those of JSON" "$(head -n 1 "$SCRATCH/csv" | tr -d '\r' | tr ',' '\n' | tail -n +3)" \
     "$(sed -n '/^label$/,$p' <<< "$keys")"
 
+is "parquet is written" "$(export_to parquet --bucket 1s --label "service=a'b" "$trace")" ""
+is "parquet: it begins and ends as such a file does" \
+    "$(head -c 4 "$SCRATCH/parquet")$(tail -c 4 "$SCRATCH/parquet")" PAR1PAR1
+is "parquet: the page describes each column" \
+    "$(sed -n 's/.*{ "\([a-z0-9_]*\)", PARQUET_.*/\1/p' "$root/report/fleet/fleet_rows.c" | while read -r column; do
+        grep -qE "^\.It( Cm)?.* $column( |$)" "$root/man/mmprof.parquet.5" || echo "$column"
+    done)" ""
+
 refused() {
     "$mmprof" export "${@:3}" > "$SCRATCH/out" 2> "$SCRATCH/said"
     is "$1: status 1" $? 1
@@ -106,6 +114,9 @@ refused() {
 refused "an unknown format" 'next: choose --format flamegraph, collapsed .folded.,' --format svg "$trace"
 refused "no format" 'next: choose --format flamegraph' "$trace"
 refused "an unknown value" 'next: it has calls, wall, cpu' --format folded --value cycles "$trace"
+refused "a label that is none" 'next: give --label service=NAME' --format parquet --label colour=red "$trace"
+refused "buckets of another format" 'next: leave --bucket out' --format csv --bucket 1s "$trace"
+refused "two traces of another format" 'next: run it once for each' --format csv "$trace" "$trace"
 refused "no trace" 'nothing-here.dat' --format chrome "$SCRATCH/nothing-here.dat"
 refused "a place that cannot be written" 'next: choose another path' --format csv -o "$SCRATCH/none/x" "$trace"
 refused "a format that fails leaves no file" 'it has' --format folded --value cycles -o "$SCRATCH/half" "$trace"

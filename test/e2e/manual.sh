@@ -63,7 +63,7 @@ for command in $list; do
 done
 is "the views of report" "$(completed report --view p)" "$(printf '%s\n' pauses phases)"
 is "but no option of a command that is started" "$(completed record -- java -)" ""
-is "the formats of export" "$(completed export -f p)" pprof
+is "the formats of export" "$(completed export -f p | xargs)" "parquet pprof"
 matches "zsh has a script, too" "$("$mmprof" completion zsh | head -n 1)" '^#compdef mmprof$'
 
 # zsh_completed WORD...: what zsh offers, by stand-ins of its functions.

@@ -43,13 +43,14 @@ report/view        core/base core/emu/memtrace core/hotspot core/perf core/recor
 report/view        phases/samples phases/select phases/tree report report/format symbolize
 report/findings    core/base core/trace phases/samples phases/tree report report/format report/view symbolize
 report/export      core/base core/pmu core/trace phases/tree report symbolize
+report/fleet       core/base core/trace phases/select phases/tree report report/format report/view symbolize
 report/html        core/base core/trace phases/select phases/tree report report/export report/format report/view
 report/html        symbolize
 report/diff        core/base core/trace phases/samples phases/select phases/tree report report/format
 report/diff        report/view symbolize
 cmd                core/base core/emu/memtrace core/emu/model core/hotspot core/jvm core/perf core/pmu
 cmd                core/recorder core/trace phases/live phases/select report report/diff report/export
-cmd                report/findings report/format report/html report/view symbolize phases/samples phases/tree
+cmd                report/findings report/fleet report/format report/html report/view symbolize phases/samples phases/tree
 END
 }
 

@@ -1,0 +1,25 @@
+/*
+ * mmprof export --format parquet: labels and traces of one file.
+ */
+#ifndef CMD_EXPORT_PARQUET_H
+#define CMD_EXPORT_PARQUET_H
+
+#include "core/base/options.h"
+
+#include <stdbool.h>
+
+#define PARQUET_BUCKET_S  60
+#define PARQUET_MIN_SHARE 0.001 /* of a method that gets rows */
+
+struct export_parquet_options {
+    const char *const *paths; /* borrowed */
+    size_t n_paths;
+    const struct options_list *labels; /* KEY=VALUE; borrowed */
+    double bucket_s, min_share;
+    bool salvage;
+};
+
+/* Write the rows of all traces.  Returns 0, or -1 with *err set. */
+int export_parquet(const struct export_parquet_options *options, FILE *out, struct err *err);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * The rows of recordings for engines that read tables: one for each row of the phase table, bucket of time and run.
+ * mmprof.parquet(5) describes the columns.
+ */
+#ifndef REPORT_FLEET_FLEET_ROWS_H
+#define REPORT_FLEET_FLEET_ROWS_H
+
+#include "report/fleet/parquet.h"
+
+#define FLEET_SCHEMA         "mmprof.fleet"
+#define FLEET_SCHEMA_VERSION 1
+
+struct fleet_options {
+    const char *host, *service, *version; /* NULL: the trace's host; none; none */
+    double bucket_ns;
+    double min_share; /* of the process' time that a method needs for rows */
+    bool salvage;
+};
+
+/* Begin a file of such rows.  Returns as parquet_open. */
+int fleet_rows_open(struct parquet_writer **writer, FILE *out, const struct fleet_options *options, struct err *err);
+
+/* Add those of a trace.  Returns 0, or -1 with *err set: it cannot be read, no memory. */
+int fleet_rows_add(struct parquet_writer *writer, const char *path, const struct fleet_options *options,
+                   struct err *err);
+
+#endif
