@@ -174,7 +174,7 @@ uint64_t code_heaps_find(uint64_t address)
  * A block begins at each segment that is no segment behind one.  The map is in use in whole pages: what it has of
  * segments whose memory is not in use yet says nothing.
  */
-static void walk(const struct heap *heap, void (*block)(uint64_t address))
+static void walk(const struct heap *heap, code_block_fn *fn, void *context)
 {
     uint8_t map[4096];
     uint64_t used = atomic_load(&heap->used), n_segments = used < heap->low ? 0 : (used - heap->low) >> heap->log2;
@@ -183,18 +183,18 @@ static void walk(const struct heap *heap, void (*block)(uint64_t address))
         size_t got = vm_read_some(heap->map + first, map, left < sizeof map ? left : sizeof map);
         for (size_t i = 0; i < got; i++)
             if (map[i] == 0)
-                block(heap->low + ((first + i) << heap->log2) + at.block_bytes);
+                fn(context, heap->low + ((first + i) << heap->log2) + at.block_bytes);
         if (got < sizeof map)
             break;
     }
 }
 
-void code_heaps_walk(void (*block)(uint64_t address))
+void code_heaps_walk(code_block_fn *fn, void *context)
 {
     pthread_once(&once, read_heaps);
     for (int32_t i = 0; i < n_heaps; i++) {
         read_in_place((size_t)i);
-        walk(&heaps[i], block);
+        walk(&heaps[i], fn, context);
     }
 }
 

@@ -15,7 +15,9 @@ uint64_t code_heaps_find(uint64_t address);
 void code_heaps_round(void);
 
 /* All blocks that are in use, in the same way; those that are made or freed meanwhile may be missed. */
-void code_heaps_walk(void (*block)(uint64_t address));
+typedef void code_block_fn(void *context, uint64_t address);
+
+void code_heaps_walk(code_block_fn *fn, void *context);
 
 /* The memory that is reserved for all heaps, from the lowest to the highest address; false: it is not known. */
 bool code_heaps_range(uint64_t *low, uint64_t *high);

@@ -21,6 +21,7 @@ static struct {
     uint32_t excluded;
     uint64_t header_bytes, pc_bytes, pc_at, pc_scope;
     uint64_t name, n_bytes, state, tier, number, pcs; /* of all */
+    uint64_t entry;                                   /* VM_NONE: not known */
     struct {
         uint64_t method, code_start, code_end, scopes, methods, dependencies;
     } together;
@@ -65,7 +66,9 @@ static void find_fields(void)
         { "nmethod", "_immutable_data_size", &at.apart.fixed_bytes, false },
         { "nmethod", "_scopes_data_offset", &at.apart.scopes, false },
     };
+    struct vm_field entry = { "nmethod", "_entry_bci", &at.entry, false };
     vm_fields_find(fields, sizeof fields / sizeof *fields);
+    vm_fields_find(&entry, 1);
     at.header_bytes = vm_type_bytes("nmethod");
     at.pc_bytes = vm_type_bytes("PcDesc");
     at.excluded = vm_excluded_digits();
@@ -218,6 +221,8 @@ static void take_header(struct nmethod *nmethod, const struct header *header)
     nmethod->method = field(header, at.is_apart ? at.apart.method : at.together.method, 8);
     nmethod->tier = (uint32_t)field(header, at.tier, 1);
     nmethod->number = number(header, at.number);
+    nmethod->is_in_use = field(header, at.state, 1) == 0;
+    nmethod->entry_index = at.entry > HEADER_MAX - 4 ? -1 : (int32_t)number(header, at.entry);
 }
 
 static bool take_alive(struct nmethod *nmethod, uint64_t address, const struct header *header)

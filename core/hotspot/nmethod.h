@@ -22,6 +22,8 @@ struct nmethod {
     uint64_t start, n_bytes; /* of its code */
     uint64_t method;         /* a Method's address */
     uint32_t tier, number;   /* of the compiler (0: it calls a native method); of the compilation */
+    bool is_in_use;          /* calls enter it: it has not been discarded */
+    int32_t entry_index;     /* of the bytecode in a loop at which it is entered; -1: at its beginning, or not known */
     struct nmethod_parts parts;
     struct scopes scopes; /* in 'bytes' */
     uint8_t *bytes;       /* owned, as nmethod_free says */

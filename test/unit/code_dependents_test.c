@@ -35,10 +35,10 @@ static uint64_t method(size_t i)
 
 /* ---- the JVM ---- */
 
-void code_heaps_walk(void (*block)(uint64_t address))
+void code_heaps_walk(code_block_fn *fn, void *context)
 {
     for (size_t i = 0; i < PIECES; i++)
-        block(AT(i));
+        fn(context, AT(i));
 }
 
 bool nmethod_find_at(struct nmethod *nmethod, uint64_t header)

@@ -12,8 +12,9 @@
 static uint64_t blocks[64];
 static size_t n_blocks;
 
-static void take(uint64_t address)
+static void take(void *context, uint64_t address)
 {
+    (void)context;
     if (n_blocks < sizeof blocks / sizeof *blocks)
         blocks[n_blocks] = address;
     n_blocks++;
@@ -22,7 +23,7 @@ static void take(uint64_t address)
 static void walk(void)
 {
     n_blocks = 0;
-    code_heaps_walk(take);
+    code_heaps_walk(take, NULL);
 }
 
 static uint64_t inside(const struct jvm_heap *heap, size_t segment)

@@ -272,8 +272,9 @@ static void tell_group(void)
 
 /* ---- a walk ---- */
 
-static void take_block(uint64_t header)
+static void take_block(void *context, uint64_t header)
 {
+    (void)context;
     state.headers[state.n_headers++] = header;
     if (state.n_headers == NMETHODS_MAX)
         tell_group();
@@ -295,7 +296,7 @@ void code_dependents_tell(void)
     pthread_mutex_lock(&state.lock);
     if (state.is_on && code_out_is_open()) {
         state.walk++;
-        code_heaps_walk(take_block);
+        code_heaps_walk(take_block, NULL);
         tell_group();
         tell_gone();
         code_out_end();

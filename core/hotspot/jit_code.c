@@ -1,0 +1,468 @@
+#include "core/hotspot/jit_code.h"
+
+#include "core/base/text.h"
+#include "core/base/vec.h"
+#include "core/hotspot/bytecodes.h"
+#include "core/hotspot/call_targets.h"
+#include "core/hotspot/code_heaps.h"
+#include "core/hotspot/known_methods.h"
+#include "core/hotspot/nmethod.h"
+#include "core/hotspot/vm_constants.h"
+#include "core/hotspot/vm_fields.h"
+
+#define NO_METHOD   UINT32_MAX
+#define NOT_WANTED  UINT32_MAX
+#define NATIVE_TIER 0u
+
+/* Of what was inlined without a trace no more is followed. */
+#define NODES_MAX 4096u
+#define DEPTH_MAX 15u /* MaxInlineLevel */
+
+/* What reading needs, and is nobody else's. */
+struct jit_reader {
+    jit_wanted_fn *wanted;
+    void *context; /* borrowed */
+    struct known_methods *methods;
+    struct call_targets targets;
+    struct vm_profile profile;
+    struct hash_set by_name; /* methods: the number of the latest, plus 1 */
+    struct hash_set seen;    /* compilations: the index in 'all', plus 1, or NOT_WANTED */
+    struct nmethod group[NMETHODS_MAX];
+    uint64_t headers[NMETHODS_MAX];
+    size_t n_headers;
+    struct vm_method method;
+    uint8_t bytes[BYTECODES_MAX];
+    struct inline_tree tree;
+    struct vm_reference named;
+    uint64_t always_there;
+    bool has_no_memory;
+};
+
+int jit_codes_open(struct jit_codes *codes, jit_wanted_fn *wanted, void *context, struct err *err)
+{
+    const char *why = nmethod_why_not() != NULL ? nmethod_why_not() : vm_methods_why_not();
+    memset(codes, 0, sizeof *codes);
+    if (why != NULL) {
+        err_set(err, "the compiled code of this JVM cannot be read: %s", why);
+        return err_next(err, "run the program on JDK 17, 21 or 25");
+    }
+    codes->reader = calloc(1, sizeof *codes->reader);
+    if (codes->reader == NULL || (codes->reader->methods = known_methods_open()) == NULL)
+        return err_set(err, "out of memory for compiled code");
+    struct vm_field field = { "StubRoutines", "_call_stub_return_address", &codes->reader->always_there, true };
+    vm_fields_find(&field, 1);
+    codes->reader->wanted = wanted;
+    codes->reader->context = context;
+    call_targets_open(&codes->reader->targets);
+    return 0;
+}
+
+void jit_codes_close(struct jit_codes *codes)
+{
+    struct jit_reader *reader = codes->reader;
+    for (uint32_t i = 0; i < codes->n; i++) {
+        inline_tree_free(&codes->all[i].tree);
+        free(codes->all[i].methods);
+    }
+    free(codes->all);
+    free(codes->methods);
+    arena_free(&codes->arena);
+    if (reader == NULL)
+        return;
+    for (size_t i = 0; i < NMETHODS_MAX; i++)
+        nmethod_free(&reader->group[i]);
+    known_methods_close(reader->methods);
+    call_targets_free(&reader->targets);
+    vm_profile_free(&reader->profile);
+    inline_tree_free(&reader->tree);
+    hash_free(&reader->by_name);
+    hash_free(&reader->seen);
+    free(reader);
+}
+
+/* ---- methods ---- */
+
+static uint64_t key_of_names(const char *class_name, const char *name, const char *descriptor)
+{
+    uint64_t key = hash_text(HASH_START, class_name, strlen(class_name));
+    key = hash_text(key, name, strlen(name));
+    return hash_text(key, descriptor, strlen(descriptor)) | 1;
+}
+
+static uint32_t describe(struct jit_codes *codes, const struct known_method *at)
+{
+    struct jit_reader *reader = codes->reader;
+    struct compiled_method *method = arena_alloc(&codes->arena, sizeof *method);
+    if (method == NULL || vec_reserve(codes->methods, codes->methods_room, codes->n_methods + 1) < 0) {
+        reader->has_no_memory = true;
+        return NO_METHOD;
+    }
+    if (!vm_method_read_parts(&reader->method, at->address, &at->parts, NULL))
+        return NO_METHOD;
+    method->address = at->address;
+    method->class_name = text_utf8(&codes->arena, reader->method.class_name, reader->method.n_class_name);
+    method->name = text_utf8(&codes->arena, reader->method.name, reader->method.n_name);
+    method->descriptor = text_utf8(&codes->arena, reader->method.descriptor, reader->method.n_descriptor);
+    if (method->class_name == NULL || method->name == NULL || method->descriptor == NULL) {
+        reader->has_no_memory = true;
+        return NO_METHOD;
+    }
+    struct hash_slot *slot =
+        hash_put(&reader->by_name, key_of_names(method->class_name, method->name, method->descriptor));
+    codes->methods[codes->n_methods++] = method;
+    if (slot != NULL)
+        slot->value = codes->n_methods;
+    return codes->n_methods - 1;
+}
+
+/* The number of the one at an address now; NO_METHOD: there is none. */
+static uint32_t number_of(struct jit_codes *codes, uint64_t address)
+{
+    struct known_method *known = known_methods_get(codes->reader->methods, address);
+    if (known == NULL)
+        return NO_METHOD;
+    if (!known->is_numbered) {
+        known->number = describe(codes, known);
+        known->is_numbered = known->number != NO_METHOD;
+    }
+    return known->number;
+}
+
+/* One that was met before, and is still there. */
+static uint32_t number_of_names(struct jit_codes *codes, const char *class_name, const char *name,
+                                const char *descriptor)
+{
+    const struct hash_slot *slot = hash_get(&codes->reader->by_name, key_of_names(class_name, name, descriptor));
+    uint32_t number = slot == NULL ? NO_METHOD : slot->value - 1;
+    return number != NO_METHOD && number_of(codes, codes->methods[number]->address) == number ? number : NO_METHOD;
+}
+
+/* ---- what is in a method ---- */
+
+static uint32_t line_of(const struct vm_method *method, uint32_t index)
+{
+    uint32_t line = 0, latest = 0;
+    for (uint32_t i = 0; i < method->n_lines; i++)
+        if (method->lines[i].index <= index && (line == 0 || method->lines[i].index >= latest)) {
+            line = method->lines[i].line;
+            latest = method->lines[i].index;
+        }
+    return line;
+}
+
+static const char *keep_text(struct jit_codes *codes, const char *text)
+{
+    return text_utf8(&codes->arena, text, strlen(text));
+}
+
+static void take_instruction(struct jit_codes *codes, const struct known_method *at, uint32_t index,
+                             struct jit_instruction *instruction)
+{
+    struct jit_reader *reader = codes->reader;
+    const struct opcode *opcode = bytecodes_at(reader->bytes, at->parts.n_code, index);
+    bool is_allocation = opcode->kind == OPCODE_ALLOCATION;
+    *instruction = (struct jit_instruction){ .index = (int32_t)index,
+                                             .line = line_of(&reader->method, index),
+                                             .is_allocation = is_allocation,
+                                             .is_virtual = opcode->kind == OPCODE_CALL_VIRTUAL ||
+                                                           opcode->kind == OPCODE_CALL_INTERFACE };
+    bool is_named = is_allocation
+                        ? vm_constants_class(at->parts.pool, reader->bytes, at->parts.n_code, index, &reader->named)
+                        : vm_constants_call(at->parts.pool, reader->bytes, at->parts.n_code, index, &reader->named);
+    if (!is_named)
+        return;
+    instruction->class_name = keep_text(codes, reader->named.class_name);
+    instruction->name = keep_text(codes, reader->named.name);
+    instruction->descriptor = keep_text(codes, reader->named.descriptor);
+    reader->has_no_memory |=
+        instruction->class_name == NULL || instruction->name == NULL || instruction->descriptor == NULL;
+}
+
+static bool is_site(const struct opcode *opcode)
+{
+    return opcode != NULL && (opcode->kind == OPCODE_ALLOCATION ||
+                              (opcode->kind >= OPCODE_CALL_VIRTUAL && opcode->kind <= OPCODE_CALL_DYNAMIC));
+}
+
+static bool ends_straight_code(const struct opcode *opcode)
+{
+    return opcode == NULL || opcode->kind == OPCODE_BRANCH || opcode->kind == OPCODE_SWITCH ||
+           opcode->kind == OPCODE_RETURN || opcode->kind == OPCODE_THROW;
+}
+
+static void read_instructions(struct jit_codes *codes, struct compiled_method *method)
+{
+    struct jit_reader *reader = codes->reader;
+    const struct known_method *at = known_methods_get(reader->methods, method->address);
+    uint32_t n = 0, n_bytes = at == NULL ? 0 : at->parts.n_code;
+    if (n_bytes == 0 || !vm_method_read_parts(&reader->method, at->address, &at->parts, reader->bytes))
+        return;
+    method->n_straight = n_bytes;
+    for (size_t i = 0, step; i < n_bytes; i += step) {
+        const struct opcode *opcode = bytecodes_at(reader->bytes, n_bytes, i);
+        if (ends_straight_code(opcode) && i < method->n_straight)
+            method->n_straight = (uint32_t)i;
+        n += is_site(opcode);
+        step = bytecodes_length(reader->bytes, n_bytes, i);
+        if (step == 0)
+            break;
+    }
+    method->instructions = n == 0 ? NULL : arena_alloc(&codes->arena, n * sizeof *method->instructions);
+    reader->has_no_memory |= n > 0 && method->instructions == NULL;
+    for (size_t i = 0, step; method->n_instructions < n && method->instructions != NULL && i < n_bytes; i += step) {
+        if (is_site(bytecodes_at(reader->bytes, n_bytes, i)))
+            take_instruction(codes, at, (uint32_t)i, &method->instructions[method->n_instructions++]);
+        step = bytecodes_length(reader->bytes, n_bytes, i);
+    }
+    method->has_instructions = true;
+}
+
+static void take_counts(struct jit_codes *codes, const struct vm_call_profile *call,
+                        struct jit_instruction *instruction)
+{
+    char name[VM_NAME_BYTES];
+    instruction->is_counted = true;
+    instruction->n_reached = call->n;
+    instruction->n_receivers = 0;
+    for (uint32_t i = 0; i < call->n_receivers; i++) {
+        const char *text = vm_profile_class(&call->receivers[i], name, sizeof name) ? keep_text(codes, name) : NULL;
+        if (text != NULL)
+            instruction->receivers[instruction->n_receivers++] = (struct jit_receiver){ text, call->receivers[i].n };
+    }
+}
+
+int jit_instruction_reached(const struct compiled_method *method, const struct jit_instruction *at)
+{
+    if (at->is_counted)
+        return at->n_reached > 0;
+    return (uint32_t)at->index < method->n_straight ? 1 : -1;
+}
+
+/* What was counted may have grown since. */
+static void read_counts(struct jit_codes *codes, struct compiled_method *method)
+{
+    struct jit_reader *reader = codes->reader;
+    struct vm_call_profile call;
+    const struct known_method *at = known_methods_get(reader->methods, method->address);
+    method->is_profiled = at != NULL && vm_profile_read(&reader->profile, method->address, at->parts.n_code);
+    method->n_discarded = reader->profile.n_discarded;
+    for (uint32_t i = 0; method->is_profiled && i < method->n_instructions; i++) {
+        struct jit_instruction *instruction = &method->instructions[i];
+        if (vm_profile_call(&reader->profile, (uint32_t)instruction->index, &call))
+            take_counts(codes, &call, instruction);
+    }
+}
+
+/* ---- code ---- */
+
+static unsigned no_flags(void *context, uint64_t offset)
+{
+    (void)context;
+    (void)offset;
+    return 0;
+}
+
+static unsigned flags_at(void *context, uint64_t offset)
+{
+    switch (call_targets_at(context, offset)) {
+    case CALL_OF_JAVA:
+        return INLINE_CALLS;
+    case CALL_OF_TRAP:
+        return INLINE_TRAPS;
+    case CALL_OF_ALLOCATION:
+        return INLINE_ALLOCATES;
+    case CALL_OF_NONE:
+    case CALL_OF_OTHER:
+        break;
+    }
+    return 0;
+}
+
+static bool is_method_wanted(struct jit_codes *codes, uint64_t address)
+{
+    uint32_t number = number_of(codes, address);
+    struct compiled_method *method = number == NO_METHOD ? NULL : codes->methods[number];
+    if (method != NULL && !method->is_asked) {
+        method->is_asked = true;
+        method->is_wanted = codes->reader->wanted(codes->reader->context, method);
+    }
+    return method != NULL && method->is_wanted;
+}
+
+static bool has_wanted(struct jit_codes *codes, const struct nmethod *nmethod, const struct inline_tree *tree)
+{
+    bool has = is_method_wanted(codes, nmethod->method);
+    for (uint32_t i = 0; i < tree->n_nodes && !has; i++)
+        has = is_method_wanted(codes, tree->nodes[i].method);
+    return has;
+}
+
+/* The method of a node, with what is in it.  Returns false: no memory, or it is not there any more. */
+static bool take_method(struct jit_codes *codes, struct jit_code *code, uint32_t node)
+{
+    uint32_t number = number_of(codes, code->tree.nodes[node].method);
+    if (number == NO_METHOD || vec_reserve(code->methods, code->methods_room, node + 1) < 0)
+        return false;
+    struct compiled_method *method = codes->methods[number];
+    code->methods[node] = number;
+    if (!method->has_instructions)
+        read_instructions(codes, method);
+    read_counts(codes, method);
+    return true;
+}
+
+/* Is it one of the methods that a node is inlined in, or are these too many? */
+static bool is_around(const struct jit_code *code, uint32_t node, uint32_t number)
+{
+    uint32_t depth = 0;
+    for (; node != INLINE_ROOT; node = code->tree.nodes[node].caller, depth++)
+        if (code->methods[node] == number || depth == DEPTH_MAX)
+            return true;
+    return false;
+}
+
+static void add_left_out(struct jit_codes *codes, struct jit_code *code, uint32_t node,
+                         const struct jit_instruction *at, const char *class_name)
+{
+    uint32_t number = number_of_names(codes, class_name, at->name, at->descriptor);
+    if (number == NO_METHOD || code->tree.n_nodes >= NODES_MAX || is_around(code, node, number))
+        return;
+    uint32_t added = inline_tree_add(&code->tree, node, at->index, codes->methods[number]->address);
+    codes->reader->has_no_memory |= added == INLINE_ROOT;
+    if (added != INLINE_ROOT && !take_method(codes, code, added))
+        code->tree.n_nodes--;
+}
+
+/*
+ * Calls of which nothing is left although they were reached, were inlined: what they call is known by its name, or by
+ * the classes that were counted.
+ */
+static void find_left_out(struct jit_codes *codes, struct jit_code *code, uint32_t node)
+{
+    const struct compiled_method *method = codes->methods[code->methods[node]];
+    for (uint32_t i = 0; i < method->n_instructions; i++) {
+        const struct jit_instruction *at = &method->instructions[i];
+        if (at->is_allocation || at->name == NULL || jit_instruction_reached(method, at) != 1 ||
+            inline_tree_flags(&code->tree, node, at->index) != 0 ||
+            inline_tree_has_inlined(&code->tree, node, at->index))
+            continue;
+        if (!at->is_virtual || at->n_receivers == 0)
+            add_left_out(codes, code, node, at, at->class_name);
+        for (uint32_t k = 0; at->is_virtual && k < at->n_receivers; k++)
+            add_left_out(codes, code, node, at, at->receivers[k].class_name);
+    }
+}
+
+/* The methods of a tree; it grows meanwhile.  Returns false: no memory, or one is not there any more. */
+static bool take_methods(struct jit_codes *codes, struct jit_code *code)
+{
+    for (uint32_t i = 0; i < code->tree.n_nodes; i++)
+        if (!take_method(codes, code, i))
+            return false;
+    for (uint32_t i = 0; i < code->tree.n_nodes; i++)
+        find_left_out(codes, code, i);
+    return true;
+}
+
+static bool is_final(const struct nmethod *nmethod)
+{
+    return nmethod->tier == JIT_TIER_C1 || nmethod->tier == JIT_TIER_C2;
+}
+
+/* Returns false: it is not known what it is, as it is gone. */
+static bool read_code(struct jit_codes *codes, struct nmethod *nmethod, struct jit_code *code)
+{
+    struct jit_reader *reader = codes->reader;
+    *code = (struct jit_code){ .address = nmethod->address,
+                               .number = nmethod->number,
+                               .tier = nmethod->tier,
+                               .entry_index = nmethod->entry_index,
+                               .method = number_of(codes, nmethod->method),
+                               .is_there = true };
+    if (code->method == NO_METHOD)
+        return false;
+    if (!is_final(nmethod)) {
+        read_counts(codes, codes->methods[code->method]);
+        return nmethod_is_there(nmethod);
+    }
+    return call_targets_take(&reader->targets, nmethod) &&
+           inline_tree_read(&code->tree, &nmethod->scopes, flags_at, &reader->targets) == 0 &&
+           take_methods(codes, code) && nmethod_is_there(nmethod);
+}
+
+/* The key of a compilation. */
+static uint64_t key_of(const struct nmethod *nmethod)
+{
+    return hash_text(hash_address(nmethod->address), (const char *)&nmethod->number, sizeof nmethod->number) | 1;
+}
+
+static void add_code(struct jit_codes *codes, struct nmethod *nmethod)
+{
+    struct jit_reader *reader = codes->reader;
+    struct inline_tree *tree = &reader->tree;
+    bool has_tree =
+        is_final(nmethod) && nmethod_copy(nmethod) && inline_tree_read(tree, &nmethod->scopes, no_flags, NULL) == 0;
+    if (!has_tree)
+        tree->n_nodes = 0;
+    bool wanted = has_wanted(codes, nmethod, tree);
+    if (!nmethod_is_there(nmethod) || (is_final(nmethod) && !has_tree))
+        return;
+    struct hash_slot *slot = hash_put(&reader->seen, key_of(nmethod));
+    if (slot == NULL || vec_reserve(codes->all, codes->room, codes->n + 1) < 0) {
+        reader->has_no_memory = true;
+        return;
+    }
+    slot->value = NOT_WANTED;
+    if (!wanted)
+        return;
+    struct jit_code *code = &codes->all[codes->n];
+    if (read_code(codes, nmethod, code)) {
+        slot->value = ++codes->n;
+        return;
+    }
+    inline_tree_free(&code->tree);
+    free(code->methods);
+    slot->value = 0;
+}
+
+static void take_group(struct jit_codes *codes)
+{
+    struct jit_reader *reader = codes->reader;
+    size_t n = nmethods_find_at(reader->group, reader->headers, reader->n_headers);
+    reader->n_headers = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct nmethod *nmethod = &reader->group[i];
+        if (!nmethod->is_in_use || nmethod->tier == NATIVE_TIER)
+            continue;
+        const struct hash_slot *seen = hash_get(&reader->seen, key_of(nmethod));
+        if (seen == NULL || seen->value == 0)
+            add_code(codes, nmethod);
+        else if (seen->value != NOT_WANTED)
+            codes->all[seen->value - 1].is_there = true;
+    }
+}
+
+static void take_block(void *context, uint64_t header)
+{
+    struct jit_codes *codes = context;
+    struct jit_reader *reader = codes->reader;
+    reader->headers[reader->n_headers++] = header;
+    if (reader->n_headers == NMETHODS_MAX)
+        take_group(codes);
+}
+
+int jit_codes_look(struct jit_codes *codes, struct err *err)
+{
+    struct jit_reader *reader = codes->reader;
+    uint64_t value;
+    known_methods_round(reader->methods);
+    code_heaps_round();
+    call_targets_forget(&reader->targets);
+    for (uint32_t i = 0; i < codes->n; i++)
+        codes->all[i].is_there = false;
+    code_heaps_walk(take_block, codes);
+    take_group(codes);
+    if (reader->has_no_memory)
+        return err_set(err, "out of memory for compiled code");
+    return vm_read_u64(reader->always_there, &value);
+}

@@ -1,0 +1,191 @@
+/*
+ * A profile is a list of entries in the order of the method's bytecodes: a word (tag, flags, index of the bytecode,
+ * traps), then cells of a word each, as many as its tag says.
+ *
+ * Source: HotSpot's methodData.hpp.
+ */
+#include "core/hotspot/vm_profile.h"
+
+#include "core/base/bytes.h"
+#include "core/hotspot/class_layout.h"
+#include "core/hotspot/vm_fields.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#define CELL      8u
+#define BYTES_MAX ((size_t)1 << 20)
+
+enum profile_tag {
+    TAG_NONE,
+    TAG_BIT,
+    TAG_COUNTER,
+    TAG_JUMP,
+    TAG_RECEIVER,
+    TAG_VIRTUAL_CALL,
+    TAG_RET,
+    TAG_BRANCH,
+    TAG_MULTI_BRANCH,
+    TAG_ARGUMENTS,
+    TAG_CALL_TYPE,
+    TAG_VIRTUAL_CALL_TYPE
+};
+
+static struct {
+    uint64_t data, bytes, list, discarded;
+    struct class_layout layout;
+    bool are_known;
+} at;
+
+static void know(void)
+{
+    struct vm_field fields[] = {
+        { "Method", "_method_data", &at.data, false },
+        { "MethodData", "_data_size", &at.bytes, false },
+        { "MethodData", "_data[0]", &at.list, false },
+    };
+    struct vm_field discarded = { "MethodData", "_compiler_counters._nof_decompiles", &at.discarded, false };
+    at.are_known = vm_fields_find(fields, sizeof fields / sizeof *fields);
+    vm_fields_find(&discarded, 1);
+    class_layout_find(&at.layout);
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static uint64_t cell_of(const struct vm_profile *profile, size_t entry, size_t cell)
+{
+    return vm_number(profile->bytes, profile->n_bytes, entry + (1 + cell) * CELL, CELL);
+}
+
+static uint8_t tag_of(const struct vm_profile *profile, size_t entry)
+{
+    return (uint8_t)vm_number(profile->bytes, profile->n_bytes, entry, 1);
+}
+
+static uint32_t index_of(const struct vm_profile *profile, size_t entry)
+{
+    return (uint32_t)vm_number(profile->bytes, profile->n_bytes, entry + 2, 2);
+}
+
+/* Cells of an entry; SIZE_MAX: there is no such tag. */
+static size_t n_cells_of(const struct vm_profile *profile, size_t entry)
+{
+    const size_t receivers = 1 + profile->extra + 2 * (size_t)VM_RECEIVERS_MAX;
+    switch (tag_of(profile, entry)) {
+    case TAG_BIT:
+        return 0;
+    case TAG_COUNTER:
+        return 1;
+    case TAG_JUMP:
+        return 2;
+    case TAG_RECEIVER:
+    case TAG_VIRTUAL_CALL:
+        return receivers;
+    case TAG_RET:
+        return 7;
+    case TAG_BRANCH:
+        return 3;
+    case TAG_MULTI_BRANCH:
+        return 1 + (size_t)cell_of(profile, entry, 0);
+    case TAG_CALL_TYPE:
+        return 2 + (size_t)cell_of(profile, entry, 1);
+    case TAG_VIRTUAL_CALL_TYPE:
+        return receivers + 1 + (size_t)cell_of(profile, entry, receivers);
+    default:
+        return SIZE_MAX;
+    }
+}
+
+/* The entry behind another one; n_bytes at the end; SIZE_MAX: it is damaged. */
+static size_t behind(const struct vm_profile *profile, size_t entry)
+{
+    size_t n = n_cells_of(profile, entry), left = (profile->n_bytes - entry) / CELL;
+    return n >= left ? SIZE_MAX : entry + (1 + n) * CELL;
+}
+
+static bool is_whole(const struct vm_profile *profile, uint32_t n_code)
+{
+    uint32_t last = 0;
+    for (size_t entry = 0; entry < profile->n_bytes; entry = behind(profile, entry)) {
+        uint32_t index = index_of(profile, entry);
+        if (index < last || index >= n_code || behind(profile, entry) == SIZE_MAX)
+            return false;
+        last = index;
+    }
+    return true;
+}
+
+/* JDK 17 has a cell more in each entry of receivers, if it was built so. */
+bool vm_profile_check(struct vm_profile *profile, uint32_t n_code)
+{
+    for (profile->extra = 0; profile->extra < 2; profile->extra++)
+        if (is_whole(profile, n_code))
+            return true;
+    return false;
+}
+
+bool vm_profile_read(struct vm_profile *profile, uint64_t method, uint32_t n_code)
+{
+    uint64_t data;
+    uint32_t n = 0;
+    pthread_once(&once, know);
+    profile->n_bytes = 0;
+    profile->n_discarded = 0;
+    if (!at.are_known || !vm_read_u64(method + at.data, &data) || data == 0 ||
+        !vm_read(data + at.bytes, &n, sizeof n) || n > BYTES_MAX)
+        return false;
+    if (at.discarded != VM_NONE)
+        vm_read(data + at.discarded, &profile->n_discarded, sizeof profile->n_discarded);
+    if (n > profile->room) {
+        free(profile->bytes);
+        profile->bytes = malloc(n);
+        profile->room = profile->bytes == NULL ? 0 : n;
+    }
+    if (n > profile->room || (n > 0 && !vm_read(data + at.list, profile->bytes, n)))
+        return false;
+    profile->n_bytes = n;
+    return vm_profile_check(profile, n_code);
+}
+
+static void take_call(const struct vm_profile *profile, size_t entry, struct vm_call_profile *call)
+{
+    uint8_t tag = tag_of(profile, entry);
+    call->index = index_of(profile, entry);
+    call->n = call->n_others = cell_of(profile, entry, 0);
+    call->is_virtual = tag == TAG_VIRTUAL_CALL || tag == TAG_VIRTUAL_CALL_TYPE;
+    for (size_t i = 0; call->is_virtual && i < VM_RECEIVERS_MAX; i++) {
+        size_t cell = 1 + profile->extra + 2 * i;
+        const struct vm_receiver receiver = { cell_of(profile, entry, cell), cell_of(profile, entry, cell + 1) };
+        if (receiver.klass == 0)
+            continue;
+        call->receivers[call->n_receivers++] = receiver;
+        call->n += receiver.n;
+    }
+}
+
+bool vm_profile_call(const struct vm_profile *profile, uint32_t index, struct vm_call_profile *call)
+{
+    memset(call, 0, sizeof *call);
+    for (size_t entry = 0; entry < profile->n_bytes; entry = behind(profile, entry)) {
+        uint8_t tag = tag_of(profile, entry);
+        bool is_call =
+            tag == TAG_COUNTER || tag == TAG_VIRTUAL_CALL || tag == TAG_CALL_TYPE || tag == TAG_VIRTUAL_CALL_TYPE;
+        if (index_of(profile, entry) != index || !is_call)
+            continue;
+        take_call(profile, entry, call);
+        return true;
+    }
+    return false;
+}
+
+bool vm_profile_class(const struct vm_receiver *receiver, char *text, size_t n)
+{
+    pthread_once(&once, know);
+    return class_name_text(&at.layout, receiver->klass, text, n) > 0;
+}
+
+void vm_profile_free(struct vm_profile *profile)
+{
+    free(profile->bytes);
+    memset(profile, 0, sizeof *profile);
+}
