@@ -16,6 +16,7 @@ struct command {
 };
 
 int command_annotate(int argc, char **argv, struct err *err);
+int command_check_jit(int argc, char **argv, struct err *err);
 int command_compare(int argc, char **argv, struct err *err);
 int command_diff(int argc, char **argv, struct err *err);
 int command_doctor(int argc, char **argv, struct err *err);

@@ -24,6 +24,8 @@ static const struct command commands[] = {
     { "annotate", "CLASS.METHOD [TRACE]", "print a method's source lines with the stack samples in each",
       command_annotate },
     { "diff", "BEFORE AFTER", "find significant differences between two versions of a program", command_diff },
+    { "check-jit", "FILE JVM | FILE -- COMMAND", "test what the JIT compilers inlined, and which objects they removed",
+      command_check_jit },
     { "compare", "PROFILE PROFILE", "measure how similar several profiles are", command_compare },
     { "export", "-f FORMAT [TRACE]", "convert a trace for flamegraph.pl, speedscope, pprof, JFR or Perfetto",
       command_export },

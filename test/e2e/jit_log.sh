@@ -1,9 +1,38 @@
 #!/bin/bash
 # record --live --jit-log: what the JIT compiler made of the methods that get probes, before and after, is in the trace,
-# and the report says whose code has another shape.
+# and the report says whose code has another shape.  check-jit: the rules of a file hold for compiled code, or do not.
 # timeout: 300
 # long: yes
 . "$(dirname "$0")/../lib.sh"
+
+# What is inlined and removed in target.Inlines is known; one method of it may not be inlined.
+cat > "$SCRATCH/hold" << 'END'
+target.Inlines.leaf is inlined into target.Inlines.run
+target.Inlines.loops(long) is inlined into target.Inlines.run
+target.Inlines.apart is not inlined into target.Inlines.run
+allocation of target.Inlines$Point in target.Inlines.run is removed
+allocation of Inlines$Square in target.Inlines.escapes is not removed
+target.Inlines.run is compiled by C2
+END
+cat > "$SCRATCH/fail" << 'END'
+target.Inlines.leaf is not inlined into target.Inlines.run
+target.Inlines.apart is inlined into target.Inlines.run
+allocation of Inlines$Square in target.Inlines.escapes is removed
+target.Inlines.never is inlined into target.Inlines.run
+END
+cat "$SCRATCH/hold" "$SCRATCH/fail" > "$SCRATCH/all.rules"
+
+check_rules() {
+    local jdk=$1 v=$2 results
+    "$mmprof" check-jit --junit "$SCRATCH/jit.xml" --csv "$SCRATCH/all.rules" -- "$jdk/bin/java" \
+        -XX:CompileCommand=quiet -XX:CompileCommand=dontinline,target.Inlines::apart -cp "$classes" target.Inlines 1 \
+        > "$SCRATCH/results" 2> "$SCRATCH/errors"
+    is "$v: check-jit fails where a rule does not hold" "$?$(cat "$SCRATCH/errors")" 1
+    results=$(sed -n 's/^rule,\([a-z]*\),.*/\1/p' "$SCRATCH/results" | xargs)
+    is "$v: by what the JIT compilers made of a program" "$results" \
+        'holds holds holds holds holds holds broken broken broken unknown' || sed 's/^/# /' "$SCRATCH/results"
+    is "$v: JUnit's XML has the same" "$(grep -c '<failure' "$SCRATCH/jit.xml") $(grep -c '<error' "$SCRATCH/jit.xml")" '3 1'
+}
 
 check_jdk() {
     local jdk=$1 v jvm seconds with_probes='compiled micro/Thesis\.sortData\(\)V.*MmprofProbe\.(enter|exit)'
@@ -32,8 +61,11 @@ check_jdk() {
     "$mmprof" record -q --live -d 1 --include 'micro/*' -o "$SCRATCH/plain.dat" -p "$jvm" > "$SCRATCH/said" 2>&1
     is "$v: without the option the next recording has none" \
         "$?$(cat "$SCRATCH/said")$("$mmprof" dump --tables "$SCRATCH/plain.dat" | grep -c '^jit')" 00
+    echo 'micro.Thesis.sortData is compiled' > "$SCRATCH/one.rules"
+    is "$v: a running JVM is checked" "$("$mmprof" check-jit "$SCRATCH/one.rules" -p "$jvm" 2>&1 | grep -c '^holds ')" 1
     holds "$v: the program goes on" kill -0 "$jvm"
     stop "$jvm"
+    check_rules "$jdk" "$v"
 }
 
 while read -r jdk; do
