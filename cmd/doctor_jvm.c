@@ -2,6 +2,7 @@
 
 #include "core/jvm/compilers.h"
 #include "core/jvm/obstacle.h"
+#include "core/recorder/recorder.h"
 
 #include <pwd.h>
 #include <stdio.h>
@@ -167,6 +168,7 @@ enum doctor_level doctor_library(struct doctor *doctor, struct err *said)
 enum doctor_level doctor_code(struct doctor *doctor, struct err *said)
 {
     struct jvm_compilers compilers = { .pid = doctor->pid };
+    char option[4200];
     if (!doctor->is_jvm || doctor->flags.archive[0] != '\0')
         return DOCTOR_SILENT;
     if (!jvm_forgets_code(doctor->pid)) {
@@ -181,7 +183,10 @@ enum doctor_level doctor_code(struct doctor *doctor, struct err *said)
                 "when the first class is instrumented, the JVM discards all its compiled code, %.1f s of JIT "
                 "compilation so far: the program is slower until it is compiled again",
                 (double)cpu_ns / 1e9);
-    err_next(said, "run the program on JDK %d or later, or start it under mmprof: mmprof record --live -- java ...",
-             JVM_KEEPS_CODE);
+    recorder_prepare_option(option, sizeof option);
+    err_next(said,
+             "start the JVM with %s, or run it on JDK %d or later; else 'profile' and 'record' take samples only, "
+             "unless all of that is within their budget (--recompile)",
+             option, JVM_KEEPS_CODE);
     return DOCTOR_LIMIT;
 }

@@ -60,7 +60,7 @@ static int parse(int argc, char **argv, struct profile *p, bool *done, struct er
           "a phase has at least this share of the time in all its calls together" },
         { 0, "grain", "SHARE", OPTION_FRACTION, &p->grain, "a phase has at least this share of the time in one call" },
         { 0, "recompile", "TIME", OPTION_SECONDS, &p->recompile_s,
-          "instrument only if the JIT has used less than TIME of CPU time so far (30)" },
+          "let a JVM discard all its code if that took its JIT less than TIME (the budget)" },
         OPTIONS_GROUP("Methods"),
         OPTIONS_ROWS(common.methods),
         OPTIONS_GROUP("Counters"),

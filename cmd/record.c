@@ -76,7 +76,7 @@ int command_record(int argc, char **argv, struct err *err)
         { 0, "grain", "SHARE", OPTION_FRACTION, &live.grain,
           "one call of a phase has at least this share of the time (0.0001%)" },
         { 0, "recompile", "TIME", OPTION_SECONDS, &live.recompile_s,
-          "instrument only if the JIT has used less than TIME of CPU time so far (30)" },
+          "let a JVM discard all its code if that took its JIT less than TIME (the budget)" },
         { 0, "jit-log", NULL, OPTION_FLAG, &logs_jit,
           "record the JIT compiler's decisions about the methods (inlining)" },
         OPTIONS_GROUP("Counters"),

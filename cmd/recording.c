@@ -319,7 +319,9 @@ static void prepare_live(struct recording *recording, const struct recording_cou
     struct live_session *live = recording->live;
     live->options.is_new = recording->command != NULL;
     live->options.duration_s = recording->duration_s;
-    live->options.discards_code = recording->pid != 0 && jvm_forgets_code((pid_t)recording->pid);
+    /* Methods of --by get probes before anything is decided: then there is nothing left to keep. */
+    live->options.discards_code =
+        recording->pid != 0 && recording->by.n == 0 && jvm_forgets_code((pid_t)recording->pid);
     live->discards = recording->quiet ? NULL : tell_discarded;
     live_session_events(live, &counters->events, &counters->layout);
 }
@@ -401,7 +403,7 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
         goto out;
     if (recording->live != NULL)
         prepare_live(recording, &counters);
-    else if (recording->pid != 0 && !recording->quiet)
+    if (recording->pid != 0 && !recording->quiet && (recording->live == NULL || recording->by.n > 0))
         tell_discard((pid_t)recording->pid);
     rc = separate && counters.layout.n_groups > 1 ? run_groups(recording, &plan, &counters, summary, err)
                                                   : run_session(recording, &plan, &counters, 0, summary, err);

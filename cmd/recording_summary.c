@@ -152,6 +152,22 @@ void recording_tell_cost(const char *path)
 
 /* ---- a live recording ---- */
 
+/* What samples tell is the whole answer then, and how to have exact calls all the same. */
+static void tell_skipped(const struct live_session *session)
+{
+    double skipped_ns = (double)session->live->chooser.skipped_ns, cpu_ns = (double)session->status.process_cpu_ns;
+    char option[4200];
+    recorder_prepare_option(option, sizeof option);
+    fprintf(stderr,
+            "mmprof: no class was instrumented, so there are samples, waits and allocations only: this JVM would have "
+            "discarded all its compiled code, %.1f s of JIT compilation, %.0f %% of the program's CPU time in this "
+            "recording (budget %.2g %%)\n"
+            "  next: for exact calls start the JVM with %s, or on JDK 23 or later, which keep compiled code; or "
+            "accept that cost with --recompile %.0f\n",
+            skipped_ns / 1e9, cpu_ns <= 0 ? 100 : skipped_ns / cpu_ns * 100, session->options.budget * 100, option,
+            ceil(skipped_ns / 1e9 * 1.2));
+}
+
 void recording_tell_live(const struct live_session *session)
 {
     size_t n_enabled = 0, n_deferred = 0, n_off[4] = { 0 };
@@ -193,12 +209,7 @@ void recording_tell_live(const struct live_session *session)
             "  next: run the program without that option to have its calls recorded\n",
             session->archive);
     else if (live->chooser.skipped_ns > 0)
-        fprintf(stderr,
-                "mmprof: no class was instrumented, so there are samples only: this JVM would have discarded all its "
-                "compiled code, %.1f s of JIT compilation\n"
-                "  next: add --recompile %.0f to allow it; JDK 23 and later, and JVMs that mmprof starts, keep their "
-                "code\n",
-                (double)live->chooser.skipped_ns / 1e9, ceil((double)live->chooser.skipped_ns / 1e9 * 1.2));
+        tell_skipped(session);
     else if (live->chooser.n_over_budget > 0)
         fprintf(
             stderr,

@@ -1,9 +1,11 @@
 #include "cmd/top_table.h"
 
 #include "core/base/vec.h"
+#include "core/recorder/recorder.h"
 #include "report/format/table.h"
 #include "symbolize/java_names.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,9 +103,22 @@ static const char *stage_text(const struct live_session *session, struct arena *
     if (session->options.samples_only)
         return arena_printf(arena, "not instrumented: the JVM writes a class archive (%s)", session->archive);
     if (session->live->chooser.skipped_ns > 0)
-        return arena_printf(arena, "not instrumented: %.0f s of JIT compilation would be lost, see --recompile",
+        return arena_printf(arena, "not instrumented: %.1f s of JIT compilation would be lost",
                             (double)session->live->chooser.skipped_ns / 1e9);
     return texts[session->live->stage];
+}
+
+/* How to have phases where no class is changed. */
+static void add_way_out(const struct live_session *session, struct table *table, struct arena *arena)
+{
+    double skipped_s = (double)session->live->chooser.skipped_ns / 1e9;
+    char option[4200];
+    if (skipped_s <= 0)
+        return;
+    recorder_prepare_option(option, sizeof option);
+    table_metadata_words(table, "prepare", "",
+                         arena_printf(arena, "next: for phases start the JVM with %s, or add --recompile %.0f", option,
+                                      ceil(skipped_s * 1.2)));
 }
 
 static void add_head(const struct top_table *top, struct live_session *session, const struct live_cost *cost,
@@ -120,6 +135,7 @@ static void add_head(const struct top_table *top, struct live_session *session, 
                          arena_printf(arena, "JVM %d: %.1f s, %.2f CPUs, %s", (int)session->status.pid,
                                       (double)(session->status.monotonic_ns - session->status.start_ns) / 1e9,
                                       wall_ns <= 0 ? 0 : cpu_ns / wall_ns, stage_text(session, arena)));
+    add_way_out(session, table, arena);
     table_metadata_words(
         table, "cost", "",
         arena_printf(arena, "%zu methods measured, %zu switched off; probes %.2f %%, mmprof %.2f %% of the CPU time",

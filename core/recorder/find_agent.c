@@ -1,5 +1,8 @@
 #include "core/recorder/recorder.h"
 
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,4 +24,14 @@ int recorder_find_agent(char *path, size_t n, struct err *err)
     }
     err_set(err, "cannot find '" AGENT_LIBRARY "' beside '%smmprof' or in '%s../lib/mmprof'", self, self);
     return err_next(err, "run 'make' or 'make install' again");
+}
+
+void recorder_prepare_option(char *text, size_t n)
+{
+    char found[4096], whole[PATH_MAX];
+    const char *path = "/usr/local/lib/mmprof/" AGENT_LIBRARY;
+    struct err ignored; /* then it is where 'make install' puts it */
+    if (recorder_find_agent(found, sizeof found, &ignored) == 0)
+        path = realpath(found, whole) == NULL ? found : whole;
+    snprintf(text, n, "-agentpath:%s=prepare", path);
 }

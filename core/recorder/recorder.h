@@ -116,4 +116,7 @@ bool recorder_wait(struct recorder_summary *summary, int timeout_ms);
  */
 int recorder_find_agent(char *path, size_t n, struct err *err);
 
+/* The java option that loads it and lets a JVM before JDK 23 keep its code: "-agentpath:/usr/.../NAME=prepare". */
+void recorder_prepare_option(char *text, size_t n);
+
 #endif

@@ -88,6 +88,14 @@ double live_budget_recompilation_ns(const struct live_budget *b)
     return least_ns > left_ns ? least_ns : left_ns;
 }
 
+double live_budget_discard_ns(const struct live_budget *b)
+{
+    double s = b->options->duration_s, ahead_s;
+    double whole_ns = b->options->budget * cpu_ns_by(b, s > 0 ? s : PLANNED_AHEAD_S, &ahead_s);
+    double most_ns = whole_ns / RECOMPILATION_WEIGHT;
+    return most_ns > DISCARD_ALWAYS_NS ? most_ns : DISCARD_ALWAYS_NS;
+}
+
 bool live_budget_allows_batch(const struct live_budget *b)
 {
     bool may_stop = b->now->pauses_ms / 1e3 <= b->options->budget * elapsed_s(b);

@@ -51,6 +51,12 @@ double live_budget_left_ns(const struct live_budget *b);
 /* What recompilation may cost now: of what is left, or in any case a part of the budget so far. */
 double live_budget_recompilation_ns(const struct live_budget *b);
 
+/*
+ * What compiling all code again may take, in ns of CPU time, where the first batch discards it: of the budget of the
+ * whole recording, or where nobody knows its end, of the first minute or of the time so far.
+ */
+double live_budget_discard_ns(const struct live_budget *b);
+
 /* The share of the target's CPU time that probes, and what writes their records, may have. */
 double live_budget_probes_share(const struct live_budget *b);
 

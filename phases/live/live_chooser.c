@@ -239,6 +239,19 @@ static struct class_choice affordable(const struct live_chooser *c, const struct
 }
 
 /*
+ * What all code costs that there is: the compilers' time so far, which had other code to do, too, that is gone; so no
+ * more than all of this was slow to compile.
+ */
+static uint64_t discard_ns(const struct live_chooser *c, const struct recompilation_costs *costs)
+{
+    uint64_t jit_ns = now_of(c)->jit_cpu_ns;
+    if (jit_ns == LIVE_UNKNOWN)
+        return 0;
+    double most_ns = costs == NULL ? 0 : costs->compiled * WORK_NS;
+    return most_ns > 0 && most_ns < (double)jit_ns ? (uint64_t)most_ns : jit_ns;
+}
+
+/*
  * Take over the costs, for the batch that may follow, too.  Where they are not known, classes cost nothing until the
  * compilers have shown what; where the first batch discards all code there is, no class costs more than that.
  */
@@ -247,6 +260,7 @@ static int take_costs(struct live_chooser *c, const struct recompilation_costs *
     bool is_all = options_of(c)->discards_code && c->budget->n_batches == 0;
     recompilation_costs_free(&c->costs);
     c->work_ns = 0;
+    c->discard_ns = is_all ? discard_ns(c, costs) : 0;
     if (costs == NULL || costs->compiled <= 0 || now_of(c)->jit_cpu_ns == LIVE_UNKNOWN || is_all)
         return 0;
     double work_ns = (double)now_of(c)->jit_cpu_ns / costs->compiled; /* too much where code is gone */
@@ -310,16 +324,16 @@ int live_chooser_candidates(struct live_chooser *c, const struct live_candidate 
                : add_candidates(c, candidates, n, n, &k, false, err);
 }
 
-/* A first batch may be none: where it would discard what took the compilers long. */
+/* A first batch may be none: where it would discard more than the budget, or the user, allows to be compiled again. */
 static bool may_begin(struct live_chooser *c)
 {
-    uint64_t jit_ns = now_of(c)->jit_cpu_ns;
+    double most_ns = options_of(c)->recompile_s * 1e9;
     if (options_of(c)->samples_only)
         return false;
-    bool is_skipped =
-        options_of(c)->discards_code && jit_ns != LIVE_UNKNOWN && (double)jit_ns > options_of(c)->recompile_s * 1e9;
-    c->skipped_ns = is_skipped ? jit_ns : 0;
-    return !is_skipped;
+    if (most_ns <= 0)
+        most_ns = live_budget_discard_ns(c->budget);
+    c->skipped_ns = (double)c->discard_ns > most_ns ? c->discard_ns : 0;
+    return c->skipped_ns == 0;
 }
 
 bool live_chooser_decide(struct live_chooser *c)

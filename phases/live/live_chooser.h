@@ -45,7 +45,9 @@ struct live_chooser {
     struct live_choice latest;    /* empty when its batch is under way */
     struct live_choice requested; /* that of the latest batch */
     size_t n_over_budget;         /* candidates of the latest choice that were not worth a batch */
-    uint64_t skipped_ns; /* CPU time of the compilers for code that a batch would discard: there is none; 0: there is */
+    uint64_t
+        discard_ns; /* the compilers' CPU time for all code there is, where the first batch discards it; 0: not known */
+    uint64_t skipped_ns; /* likewise, where there is no batch for it; 0: there is */
 
     struct arena arena;               /* names of candidates */
     struct recompilation_costs costs; /* owned copy; of their classes: none where they are not known */

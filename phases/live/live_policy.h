@@ -67,6 +67,12 @@
 /* Recompilation may take this part of what is left of the budget: later choices need some. */
 #define RECOMPILATION_MAX_SHARE 0.75
 
+/*
+ * A JVM whose compilers took so little CPU time (ns) may discard all its code whatever the budget: it has begun a
+ * moment ago, or is small, and compiles that much meanwhile anyway.
+ */
+#define DISCARD_ALWAYS_NS 1e9
+
 /* mmprof's own CPU time (ns) for each record, an upper limit. */
 #define WRITER_NS 15.0
 

@@ -17,8 +17,9 @@ struct live_options {
     bool is_new;          /* the program has just been started: its start says little */
     bool discards_code;   /* the JVM discards all compiled code at the first batch: jvm_forgets_code */
     bool samples_only;    /* no class may be changed */
-    double recompile_s;   /* of code to discard: no batch where the compilers took more CPU time than this so far */
-    double duration_s;    /* of the recording; 0: until somebody ends it */
+    double
+        recompile_s;   /* of code to discard: no batch where compiling it takes more CPU time; 0: what the budget has */
+    double duration_s; /* of the recording; 0: until somebody ends it */
     uint32_t max_more; /* instrumented after a choice, those with the largest share: what comes later needs room, too */
     struct live_tree_options tree;
 };
@@ -28,7 +29,7 @@ struct live_options {
 #define LIVE_GRAIN       1e-6 /* the lowest that the search for thresholds tries */
 #define LIVE_MAX_METHODS 256u
 #define LIVE_MAX_MORE    64u
-#define LIVE_RECOMPILE_S 30.0
+#define LIVE_RECOMPILE_S 0.0
 
 #define LIVE_OPTIONS                                                                                        \
     {                                                                                                       \

@@ -326,7 +326,8 @@ static int begin(struct cost_rows *c, struct err *err)
 static const char *compiling_why(const struct cost_rows *c)
 {
     if (number(c, INFO_LIVE_FORGOTTEN_MS) > 0)
-        return "this JVM discarded all its compiled code at the first instrumentation (see --recompile)";
+        return "this JVM discarded all its compiled code at the first instrumentation: started with "
+               "-agentpath:.../libmmprof-agent.so=prepare it keeps it (mmprof-record(1))";
     return number(c, INFO_LIVE_RECOMPILING_MS) * 1e6 >= c->compiling_ns
                ? "more than expected, so no more classes were instrumented"
                : "record for longer to amortize it";

@@ -183,7 +183,8 @@ static void note_untouched(struct making *making)
         table_note(making->table,
                    arena_printf(making->source->arena,
                                 "no class was instrumented, so no call was recorded: the JVM would have discarded all "
-                                "its compiled code, %.1f s of JIT compilation (--recompile)",
+                                "its compiled code, %.1f s of JIT compilation; started with "
+                                "-agentpath:.../libmmprof-agent.so=prepare it keeps it (mmprof-record(1))",
                                 strtod(skipped, NULL) / 1e3));
 }
 

@@ -110,8 +110,9 @@ for jdk in $(jdks); do
     "$mmprof" report --wide --no-fold --notes "$trace" > "$SCRATCH/report" 2> "$SCRATCH/said"
     is "JDK $version, --recompile: and reported" "$?$(cat "$SCRATCH/said")" 0
     matches "JDK $version: no class was changed, which it says" "$(cat "$SCRATCH/errors")" \
-        'no class was instrumented, so there are samples only: .*, [0-9.]+ s of JIT compilation'
-    matches "JDK $version: with the next step" "$(cat "$SCRATCH/errors")" 'next: add --recompile [1-9]'
+        'no class was instrumented, so there are samples, .*, [0-9.]+ s of JIT compilation'
+    matches "JDK $version: with the next step" "$(cat "$SCRATCH/errors")" \
+        'next: .*-agentpath:/.*/libmmprof-agent\.so=prepare, .*--recompile [1-9]'
     is "JDK $version: nothing was changed" "$(value "$trace" live.batches)" 0
     matches "JDK $version: the report has what samples found" "$(cat "$SCRATCH/report")" \
         '^Busy\.round .*all compiled code would be discarded'

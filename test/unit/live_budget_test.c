@@ -61,6 +61,26 @@ static void test_left(void)
     CHECK("without anything left there is no batch", !live_budget_allows_batch(&budget));
 }
 
+/* At 1 %, two CPUs busy; what it takes counts twice. */
+static void test_discard(void)
+{
+    const struct {
+        const char *claim;
+        double part, duration_s, passed_s, ns;
+    } rows[] = {
+        { "a recording of ten minutes pays for half its budget of all code", 0.01, 600, 10, 6e9 },
+        { "one of a minute for less than what is free anyway", 0.01, 60, 10, DISCARD_ALWAYS_NS },
+        { "but with a budget of half the CPU time for half of that", 0.5, 60, 10, 30e9 },
+        { "where nobody knows the end, the first minute counts", 0.5, 0, 10, 30e9 },
+        { "or the time so far where that is more", 0.5, 0, 100, 50e9 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        begin(rows[i].part, rows[i].duration_s);
+        pass(rows[i].passed_s);
+        CHECK(rows[i].claim, is_near(live_budget_discard_ns(&budget), rows[i].ns));
+    }
+}
+
 static void test_credit(void)
 {
     begin(0.01, 0);
@@ -137,6 +157,7 @@ static void test_window(void)
 int main(void)
 {
     test_left();
+    test_discard();
     test_credit();
     test_window();
     return tap_done();

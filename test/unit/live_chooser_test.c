@@ -132,6 +132,32 @@ static void test_discarded(void)
     end();
 }
 
+/* Nobody said how much may be discarded, so the budget does: of a minute of two CPUs, 1.2 s at 1 %. */
+static void test_discarded_by_budget(void)
+{
+    static const double shares[N] = { 0.9, 0.8 }, costs_ms[N] = { 50, 50 };
+    const struct {
+        const char *claim;
+        double budget, compiled_s;
+        bool is_known, is_chosen;
+    } rows[] = {
+        { "what the compilers took so long for is left alone", 0.01, 16, false, false },
+        { "what took them no longer than the start of a small program is not", 0.01, 0.9, false, true },
+        { "nor is what a larger budget pays for", 0.5, 16, false, true },
+        { "code that is gone is not compiled again: what there is counts", 0.01, 16, true, true },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        begin(10);
+        options.discards_code = true;
+        options.recompile_s = 0;
+        options.budget = rows[i].budget;
+        now.jit_cpu_ns = (uint64_t)(rows[i].compiled_s * 1e9);
+        tell(shares, rows[i].is_known ? costs_ms : NULL);
+        CHECK(rows[i].claim, live_chooser_decide(&chooser) == rows[i].is_chosen);
+        end();
+    }
+}
+
 static void test_unknown(void)
 {
     begin(10);
@@ -161,6 +187,7 @@ int main(void)
     test_budget();
     test_first_and_later();
     test_discarded();
+    test_discarded_by_budget();
     test_unknown();
     test_times();
     return tap_done();
