@@ -203,13 +203,13 @@ static int put_page(struct parquet_bytes *pages, const struct parquet_bytes *pla
     uint8_t *packed = plain->is_broken ? NULL : pack_page(plain, &n_packed);
     if (packed == NULL)
         return -1;
-    thrift_i32(&t, 1, kind);
+    thrift_i32(&t, 1, (int32_t)kind);
     thrift_i32(&t, 2, (int32_t)plain->n);
     thrift_i32(&t, 3, (int32_t)n_packed);
     thrift_i32(&t, 4, (int32_t)(uint32_t)crc32(0, packed, (uInt)n_packed));
     thrift_begin(&t, kind == DATA_PAGE ? 5 : 7);
     thrift_i32(&t, 1, (int32_t)n_values);
-    thrift_i32(&t, 2, encoding);
+    thrift_i32(&t, 2, (int32_t)encoding);
     if (kind == DATA_PAGE) {
         thrift_i32(&t, 3, PARQUET_RLE); /* definition levels */
         thrift_i32(&t, 4, PARQUET_RLE); /* repetition levels: there are none */

@@ -37,7 +37,9 @@ static void test_thrift(void)
 /* Texts of few kinds with runs, and numbers that repeat late: row i of a made table. */
 static void make_row(size_t i, struct parquet_value *row, char *name, size_t room)
 {
-    snprintf(name, room, i % 7 == 3 ? "" : i % 40 < 20 ? "one" : "caf\xc3\xa9 %zu", i % 5);
+    snprintf(name, room, "caf\xc3\xa9 %zu", i % 5);
+    if (i % 7 == 3 || i % 40 < 20)
+        snprintf(name, room, "%s", i % 7 == 3 ? "" : "one");
     row[0] = (struct parquet_value){ .is_there = i % 11 != 5, .text = name };
     row[1] = (struct parquet_value){ .is_there = i % 3 != 1, .number = (int64_t)(i * i) - 1000 };
     row[2] = (struct parquet_value){ .is_there = true, .number = 1790000000000000 + (int64_t)(i / 100) };
