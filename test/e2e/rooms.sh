@@ -50,7 +50,8 @@ report/diff        core/base core/trace phases/samples phases/select phases/tree
 report/diff        report/view symbolize
 cmd                core/base core/emu/memtrace core/emu/model core/hotspot core/jvm core/perf core/pmu
 cmd                core/recorder core/trace phases/live phases/select report report/diff report/export
-cmd                report/findings report/fleet report/format report/html report/view symbolize phases/samples phases/tree
+cmd                report/findings report/fleet report/format report/html report/view symbolize
+cmd                phases/samples phases/tree
 END
 }
 
