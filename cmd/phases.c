@@ -12,6 +12,7 @@
  *     Sort.sortData  1.30 us   1.30 us      1      71.04  200 ns
  *     Sort.readData   300 ns    300 ns      1      16.39  100 ns
  */
+#include "cmd/phases_run.h"
 #include "cmd/trace_argument.h"
 #include "report/view/phases_table.h"
 #include "report/view/sweep_table.h"
@@ -21,14 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct phases_options {
-    struct display *display;
-    const char *path, *output, *clock;
-    double weight, grain, budget, min_share;
-    uint64_t read_cost_ns; /* of a recorded call's counters */
-    bool tree, per_thread, all, sweep, csv, json, salvage, quiet, progress;
-};
-
 /* Everything that one run holds. */
 struct phases_run {
     const struct phases_options *options;
@@ -37,7 +30,6 @@ struct phases_run {
     struct phases_criteria criteria;
     struct phases_choice choice;
     struct phases_report report;
-    char output[PATH_MAX];
 };
 
 static int parse(int argc, char **argv, struct phases_options *o, bool *done, struct err *err)
@@ -145,14 +137,14 @@ static int print(struct phases_run *run, struct err *err)
     if (rc < 0 || command_print_table(&table, o->csv, o->json, o->display, err) < 0)
         return -1;
     if (!o->csv && !o->json && !o->per_thread && !o->tree)
-        printf("\nThe phases are in %s: 'mmprof record --phases %s' measures these methods only.\n", run->output,
-               run->output);
+        printf("\nThe phases are in %s: 'mmprof record --phases %s' measures these methods only.\n", o->output,
+               o->output);
     return 0;
 }
 
 static int write_phases(struct phases_run *run, struct err *err)
 {
-    const char *output = run->output;
+    const char *output = run->options->output;
     struct phases_file file;
     if (phases_rows(&run->report, &file, err) < 0)
         return -1;
@@ -187,29 +179,33 @@ static int run_phases(struct phases_run *run, struct err *err)
     return o->quiet || strcmp(o->output, "-") == 0 ? 0 : print(run, err);
 }
 
+int phases_run(const struct phases_options *options, struct err *err)
+{
+    struct phases_run run = { .options = options };
+    int rc = run_phases(&run, err);
+    view_pass_close(&run.pass);
+    arena_free(&run.arena);
+    return rc;
+}
+
 int command_phases(int argc, char **argv, struct err *err)
 {
     struct display display = DISPLAY_PLAIN;
-    struct phases_options options = { .display = &display,
-                                      .output = "phases.json",
-                                      .clock = "cpu",
-                                      .weight = -1,
-                                      .grain = -1,
-                                      .budget = 0.01,
-                                      .min_share = -1 };
-    struct phases_run run = { .options = &options };
+    struct phases_options options = PHASES_OPTIONS(&display);
+    struct arena arena = { NULL, 0 };
+    char output[PATH_MAX];
     bool done;
     if (parse(argc, argv, &options, &done, err) < 0)
         return -1;
     if (done)
         return 0;
     display.pages = options.tree;
-    int rc = trace_argument_one(&run.arena, &options.path, err);
+    int rc = trace_argument_one(&arena, &options.path, err);
     if (rc == 0)
-        rc = trace_argument_output(options.path, options.salvage, options.output, "-o", run.output, err);
+        rc = trace_argument_output(options.path, options.salvage, options.output, "-o", output, err);
+    options.output = output;
     if (rc == 0)
-        rc = display_close(&display, run_phases(&run, err), err);
-    view_pass_close(&run.pass);
-    arena_free(&run.arena);
+        rc = display_close(&display, phases_run(&options, err), err);
+    arena_free(&arena);
     return rc;
 }

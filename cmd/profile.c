@@ -2,6 +2,7 @@
  * mmprof profile: one live recording, and the report; or record, select the phases, record these again, report.
  */
 #include "cmd/output_file.h"
+#include "cmd/phases_run.h"
 #include "cmd/recording.h"
 #include "cmd/profile_progress.h"
 #include "cmd/recording_counters.h"
@@ -95,8 +96,9 @@ static int make_directory(struct profile *p, struct err *err)
     if (output_file_name(p->directory, "-o", p->recording.target.pid, p->directory_name, err) < 0)
         return -1;
     p->directory = p->directory_name;
+    const char *here = p->directory[0] == '-' ? "./" : ""; /* no option of the report that follows */
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        int n = snprintf(files[i].path, PATH_MAX, "%s/%s", p->directory, files[i].name);
+        int n = snprintf(files[i].path, PATH_MAX, "%s%s/%s", here, p->directory, files[i].name);
         if (n < 0 || n >= PATH_MAX)
             return err_set(err, "the name of the directory is too long");
     }
@@ -145,27 +147,19 @@ static int measure_reads(const struct profile *p, uint64_t *read_cost_ns, struct
     return rc;
 }
 
-static int select_phases(struct profile *p, char *trace, uint64_t read_cost_ns, struct err *err)
+static int select_phases(const struct profile *p, const char *trace, uint64_t read_cost_ns, struct err *err)
 {
-    char *words[16] = { (char[]){ "phases" }, (char[]){ "--quiet" }, (char[]){ "-o" }, p->phases };
-    const struct {
-        const char *option;
-        double value;
-    } thresholds[] = { { "--weight", p->weight }, { "--grain", p->grain }, { "--budget", p->budget } };
-    char texts[4][64], progress[] = "--progress";
-    int n = 4;
-    for (size_t i = 0; i < 3; i++) {
-        if (thresholds[i].value < 0)
-            continue;
-        snprintf(texts[i], sizeof texts[i], "%s=%.17g", thresholds[i].option, thresholds[i].value);
-        words[n++] = texts[i];
-    }
-    snprintf(texts[3], sizeof texts[3], "--read-cost=%" PRIu64, read_cost_ns);
-    words[n++] = texts[3];
-    if (!p->recording.quiet)
-        words[n++] = progress;
-    words[n++] = trace;
-    return command_phases(n, words, err);
+    struct display display = DISPLAY_PLAIN;
+    struct phases_options options = PHASES_OPTIONS(&display);
+    options.path = trace;
+    options.output = p->phases;
+    options.weight = p->weight;
+    options.grain = p->grain;
+    options.budget = p->budget < 0 ? options.budget : p->budget;
+    options.read_cost_ns = read_cost_ns;
+    options.quiet = true;
+    options.progress = !p->recording.quiet;
+    return phases_run(&options, err);
 }
 
 static int record_phases(struct profile *p, const struct recorder_summary *first, struct recorder_summary *summary,
@@ -185,7 +179,7 @@ static int record_phases(struct profile *p, const struct recorder_summary *first
 static int report(const char *trace, uint32_t n_separate, struct err *err)
 {
     char paths[COUNTERS_GROUPS_MAX][PATH_MAX];
-    char *words[3 + COUNTERS_GROUPS_MAX] = { (char[]){ "report" }, (char[]){ "--no-pager" } };
+    char *words[2 + COUNTERS_GROUPS_MAX] = { (char[]){ "report" }, (char[]){ "--no-pager" } };
     int n = 2;
     for (uint32_t i = 0; i < n_separate || i == 0; i++) {
         recording_trace_name(trace, n_separate == 0 ? 0 : i + 1, paths[i], sizeof paths[i]);

@@ -34,7 +34,7 @@ matches "and the next step is named" "$(cat "$SCRATCH/table")" 'next: add --two-
 "$mmprof" profile -q --groups separate -d 1 -p $$ > "$SCRATCH/table" 2>&1
 matches "separate groups need two runs, and this is said" "$(cat "$SCRATCH/table")" 'next: add --two-runs'
 
-"$mmprof" profile -q --two-runs --include 'micro/*' --weight 10% --grain 5% -o "$SCRATCH/profile" -- \
+"$mmprof" profile -q --two-runs --include 'micro/*' --weight 10% --grain 5% -o "$SCRATCH/profile%%t" -- \
     "$jdk/bin/java" -cp "$classes" micro.Thesis $((500 * slow)) 1 > "$SCRATCH/table" 2> "$SCRATCH/errors"
 is "with --two-runs, a program is profiled from its start" "$?" 0
 is "it ran twice, with the same results" "$(grep -c '^SELF-CHECK micro/Thesis ok$' "$SCRATCH/table")" 2
@@ -42,12 +42,12 @@ for method in main readData sortData; do
     matches "the table on the screen has $method" "$(grep -v '^METHOD\|^UNITS' "$SCRATCH/table")" "Thesis.$method"
 done
 for file in trace.dat phases.json phases.dat; do
-    holds "$file is kept" test -s "$SCRATCH/profile/$file"
+    holds "$file is kept, where %% is one %" test -s "$SCRATCH/profile%t/$file"
 done
 
-"$mmprof" report --csv "$SCRATCH/profile" > "$SCRATCH/report.csv" 2> "$SCRATCH/errors"
+"$mmprof" report --csv "$SCRATCH/profile%t" > "$SCRATCH/report.csv" 2> "$SCRATCH/errors"
 is "report --csv of the directory, that is of the second trace, succeeds" "$?$(cat "$SCRATCH/errors")" 0
-"$mmprof" report --json "$SCRATCH/profile/phases.dat" > "$SCRATCH/report.json" 2> "$SCRATCH/errors"
+"$mmprof" report --json "$SCRATCH/profile%t/phases.dat" > "$SCRATCH/report.json" 2> "$SCRATCH/errors"
 is "report --json too" "$?$(cat "$SCRATCH/errors")" 0
 
 "$mmprof" profile -q --two-runs --include 'micro/*' --weight 10% --grain 5% -o "$SCRATCH/profile" -- \
