@@ -61,6 +61,7 @@ const char *findings_time(const struct findings_making *making, double ns);
 int findings_of_cpu(struct findings_making *making, const struct finding_rule *rule, struct err *err);
 int findings_of_allocation(struct findings_making *making, const struct finding_rule *rule, struct err *err);
 int findings_of_leaks(struct findings_making *making, const struct finding_rule *rule, struct err *err);
+int findings_of_values(struct findings_making *making, const struct finding_rule *rule, struct err *err);
 int findings_of_locks(struct findings_making *making, const struct finding_rule *rule, struct err *err);
 int findings_of_io(struct findings_making *making, const struct finding_rule *rule, struct err *err);
 int findings_of_pools(struct findings_making *making, const struct finding_rule *rule, struct err *err);

@@ -21,6 +21,10 @@ const struct finding_rule finding_rules[] = {
     /* objects of a site that stay, as many of those allocated at first as of the latest, of the heap */
     { "leak", 0.05, 0, SMALL, findings_of_leaks },
     { "misses", 0.03, 3, SMALL, findings_of_misses },
+    /* calls of one value of a method that 'record --by' tells apart: of the time of all its calls; with a p99 of so
+     * many times that of any other value */
+    { "value", 0.5, 0, SMALL, findings_of_values },
+    { "slow", 0.05, 3, SMALL, findings_of_values },
     /* of CPU time: the collector (or its pauses, of the time), the JIT compilers, page faults at a microsecond each,
      * threads that could run and had no CPU, what the host of a virtual machine withheld */
     { "gc", 0.05, 0, LARGE, findings_of_collector },

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NONE UINT32_MAX
+#define NONE        UINT32_MAX
+#define INTERVAL_95 1.96 /* standard deviations */
 
 struct values_making {
     const struct view_pass *pass;
@@ -38,6 +39,20 @@ bool values_has(const struct view_pass *pass, const char *method)
     return false;
 }
 
+/*
+ * How well the calls that ended tell those of such a value: the sum of their times, by their mean's error, and their
+ * p99, by the order of so many calls.
+ */
+static void find_intervals(const struct value_calls *calls, struct values_row *row)
+{
+    const struct statistics_error known = statistics_error_of(calls->by_wall, row->key, 0);
+    double n = (double)known.n_calls, off = INTERVAL_95 * sqrt(0.99 * 0.01 / n);
+    row->ended = known.n_calls;
+    row->wall_error = INTERVAL_95 * sqrt(known.variance) * n;
+    row->p99_low = statistics_quantile(calls->by_wall, row->key, fmax(0.99 - off, 0));
+    row->p99_high = 0.99 + off < 1 ? statistics_quantile(calls->by_wall, row->key, 0.99 + off) : row->longest;
+}
+
 static void add_row(struct values_making *making, uint32_t key, uint32_t method, const struct trace_value *value)
 {
     const struct value_calls *calls = making->pass->value_calls;
@@ -59,6 +74,7 @@ static void add_row(struct values_making *making, uint32_t key, uint32_t method,
                                 .p50 = statistics_quantile(calls->by_wall, key, 0.5),
                                 .p99 = statistics_quantile(calls->by_wall, key, 0.99),
                                 .longest = statistics_longest(calls->by_wall, key) };
+    find_intervals(calls, row);
     making->of_key[key] = making->n++;
 }
 

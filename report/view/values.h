@@ -18,6 +18,8 @@ struct values_row {
     uint64_t calls, unwinds;              /* begun; left by an exception */
     double ticks, mean;                   /* on the clock, of those that ended: all, and of one; mean: NAN: none did */
     double wall_ticks, p50, p99, longest; /* of the clock on the wall; NAN: none ended */
+    uint64_t ended;                       /* calls */
+    double wall_error, p99_low, p99_high; /* half the 95 % interval of wall_ticks, NAN: too few calls; that of p99 */
     double waited_ns, cause_ns[TRACE_CAUSES], bytes;
     uint64_t latest; /* while it is made: the wait or allocation that was counted last */
 };
