@@ -23,14 +23,14 @@ static const char *stops_of(const struct findings_making *making, const struct a
 }
 
 static int add_allocating(struct findings_making *making, const struct finding_rule *rule,
-                          const struct allocations *found, const struct allocations_row *row, struct err *err)
+                          const struct allocations *found, const struct allocation_row *row, struct err *err)
 {
     struct arena *arena = making->source->arena;
     char rate[32];
     table_format_bytes(row->bytes_per_s, rate, sizeof rate);
     const char *label = java_names_display(arena, &row->method, JAVA_NAMES_SHORT);
     const char *of = row->class_name == NULL ? "?" : java_names_class(arena, row->class_name);
-    const char *stops = stops_of(making, found), *share = findings_share(making, row->share, row->error);
+    const char *stops = stops_of(making, found), *share = findings_share(making, row->share, row->share_error);
     double collecting_ns = fmax(report_ns(making->source, making->shares.part_ticks[VM_PART_GC]),
                                 found->n_pauses > 0 ? found->pauses_ns : 0);
     if (label == NULL || of == NULL || stops == NULL || share == NULL)
@@ -41,8 +41,8 @@ static int add_allocating(struct findings_making *making, const struct finding_r
                                .view = "allocations",
                                .cost_ns = row->bytes * BYTE_NS + row->share * collecting_ns,
                                .share = row->share,
-                               .low = row->share - row->error,
-                               .high = row->share + row->error };
+                               .low = row->share - row->share_error,
+                               .high = row->share + row->share_error };
     return findings_add(making, rule, &f, err);
 }
 
@@ -55,8 +55,9 @@ int findings_of_allocation(struct findings_making *making, const struct finding_
     if (making->pass == NULL || making->pass->n_allocations == 0 ||
         allocations_find(making->pass, ALLOCATIONS_BY_METHOD, found, &ignored) < 0)
         return 0;
-    for (size_t i = 0; i < found->n_rows && i < METHODS_MOST; i++)
-        if (found->rows[i].method.method != NULL && add_allocating(making, rule, found, &found->rows[i], err) < 0)
+    for (size_t i = 0; i < found->rows.n && i < METHODS_MOST; i++)
+        if (found->rows.all[i].method.method != NULL &&
+            add_allocating(making, rule, found, &found->rows.all[i], err) < 0)
             return -1;
     return 0;
 }

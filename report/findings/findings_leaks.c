@@ -18,7 +18,7 @@
 #define RISE_LEAST        (1.0 / 3) /* of these bytes, by which the heap grew meanwhile */
 #define COLLECTIONS_LEAST 3u
 
-static bool is_steady(const struct live_objects *found, const struct live_objects_row *row)
+static bool is_steady(const struct live_objects *found, const struct allocation_row *row)
 {
     bool grows = isnan(found->heap_rise_bytes) || found->heap_rise_bytes >= RISE_LEAST * row->bytes;
     return row->when - row->when_error > WHEN_LOW && row->when + row->when_error < WHEN_HIGH &&
@@ -26,7 +26,7 @@ static bool is_steady(const struct live_objects *found, const struct live_object
 }
 
 static int add_leak(struct findings_making *making, const struct finding_rule *rule, const struct live_objects *found,
-                    const struct live_objects_row *row, struct err *err)
+                    const struct allocation_row *row, struct err *err)
 {
     struct arena *arena = making->source->arena;
     char bytes[32], error[32], rate[32];
@@ -65,11 +65,11 @@ int findings_of_leaks(struct findings_making *making, const struct finding_rule 
         found->n_collections < COLLECTIONS_LEAST || !(found->seconds > 0) || !(found->bytes > 0))
         return 0;
     uint32_t n = 0;
-    for (size_t i = 0; i < found->n_rows && n < SITES_MOST; i++) {
-        if (found->rows[i].method.method == NULL || !is_steady(found, &found->rows[i]))
+    for (size_t i = 0; i < found->rows.n && n < SITES_MOST; i++) {
+        if (found->rows.all[i].method.method == NULL || !is_steady(found, &found->rows.all[i]))
             continue;
         n++;
-        if (add_leak(making, rule, found, &found->rows[i], err) < 0)
+        if (add_leak(making, rule, found, &found->rows.all[i], err) < 0)
             return -1;
     }
     return 0;

@@ -44,11 +44,9 @@ static double add_up(const struct view_pass *pass, uint32_t *latest, struct allo
     double all = 0;
     for (size_t i = 0; i < pass->n_allocations; i++) {
         const struct trace_allocation *from = &pass->allocations[i];
-        const struct trace_thread *thread = trace_thread(pass->reader, from->thread);
         double bytes = trace_allocation_objects(from) * (double)from->size_bytes;
         all += bytes;
-        if (pass->options.only_threads != NULL &&
-            (thread == NULL || !threads_match(thread, pass->options.only_threads)))
+        if (!threads_match(trace_thread(pass->reader, from->thread), pass->options.only_threads))
             continue;
         allocated->all_per_s += bytes;
         add_to_callers(pass->reader, from->context, (uint32_t)i + 1, bytes, latest, allocated);

@@ -9,8 +9,7 @@
 #ifndef REPORT_VIEW_ALLOCATIONS_H
 #define REPORT_VIEW_ALLOCATIONS_H
 
-#include "report/view/phase_report.h"
-#include "report/view/view_pass.h"
+#include "report/view/allocation_rows.h"
 
 enum allocations_by {
     ALLOCATIONS_BY_METHOD, /* the innermost one of the program's own, or else of a framework */
@@ -18,21 +17,9 @@ enum allocations_by {
     ALLOCATIONS_BY_SITE    /* that method, the one that allocates, and the class */
 };
 
-/* What there are several of in a row is that of most of its bytes. */
-struct allocations_row {
-    struct method_name method;    /* names are NULL: no Java method was on the stack, or it is not known */
-    struct method_name allocator; /* the innermost method on the stack; names are NULL: it is 'method' itself */
-    struct method_name phase;     /* the innermost method with probes on the stack; names are NULL: there is none */
-    const char *class_name;       /* "java/lang/String", "[B" */
-    double bytes, objects, bytes_per_s; /* of what the JVM counted */
-    double share, error;                /* of the bytes of all samples, and half of its 95 % interval */
-    uint64_t n_samples;
-};
-
 struct allocations {
-    struct allocations_row *rows; /* most bytes first; the arena's */
-    size_t n_rows;
-    double bytes, objects; /* of all rows */
+    struct allocation_rows rows; /* most bytes first */
+    double bytes;                /* of all rows */
     uint64_t n_samples;
     double sampled_bytes, error; /* what the samples alone say of all threads, and half of its 95 % interval */
     double jvm_bytes;            /* by the JVM's own counters in this time, of all threads; NAN: not known */

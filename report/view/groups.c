@@ -329,9 +329,7 @@ static void add_allocations(struct groups_making *making)
     double scale = all.jvm_bytes > 0 && all.sampled_bytes > 0 ? all.jvm_bytes / all.sampled_bytes : 1;
     for (size_t i = 0; i < pass->n_allocations; i++) {
         const struct trace_allocation *of = &pass->allocations[i];
-        const struct trace_thread *thread = trace_thread(pass->reader, of->thread);
-        const char *only = pass->options.only_threads;
-        if (only != NULL && (thread == NULL || !threads_match(thread, only)))
+        if (!threads_match(trace_thread(pass->reader, of->thread), pass->options.only_threads))
             continue;
         const struct group_sums sums = { .bytes = scale * trace_allocation_objects(of) * (double)of->size_bytes };
         add_to_rows(making, of->thread, of->context, &sums, TRACE_CAUSE_UNKNOWN);

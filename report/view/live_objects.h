@@ -8,8 +8,7 @@
 #ifndef REPORT_VIEW_LIVE_OBJECTS_H
 #define REPORT_VIEW_LIVE_OBJECTS_H
 
-#include "report/view/phase_report.h"
-#include "report/view/view_pass.h"
+#include "report/view/allocation_rows.h"
 
 enum live_objects_by {
     LIVE_OBJECTS_BY_SITE, /* method of the program, method that allocates, class */
@@ -18,25 +17,9 @@ enum live_objects_by {
     LIVE_OBJECTS_BY_COLLECTIONS /* how many they survived */
 };
 
-/* What there are several of in a row is that of most of its bytes. */
-struct live_objects_row {
-    struct method_name method, allocator; /* as of allocations */
-    const char *class_name;
-    const char *range; /* "1 to 10 s"; NULL by site and class */
-    uint32_t range_order;
-    double bytes, bytes_error, objects;    /* _error: half of the 95 % interval */
-    double share, share_error;             /* of the live bytes of all rows */
-    double allocated_bytes;                /* those and the freed ones; NAN in ranges */
-    double age_ns, oldest_ns, collections; /* means by bytes, and the oldest */
-    double when, when_error;               /* mean moment of allocation: 0, the beginning, to 1, the last collection */
-    double middle, middle_error;           /* share of its bytes that was allocated in the middle third of that time */
-    uint64_t n_samples;
-};
-
 struct live_objects {
-    struct live_objects_row *rows; /* most bytes first, or youngest range first; the arena's */
-    size_t n_rows;
-    double bytes, bytes_error, objects;
+    struct allocation_rows rows; /* most bytes first, or youngest range first */
+    double bytes, bytes_error;   /* of all rows; half of the 95 % interval */
     uint64_t n_samples;
     double young_bytes; /* allocated after the last collection began: none of these could be freed */
     uint64_t n_tracked, n_freed, n_dropped;

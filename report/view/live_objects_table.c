@@ -6,32 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-#define NO_JAVA "stack not known"
 #define N_NAMES 3 /* columns of words, the first ones */
 
 static bool is_range(enum live_objects_by by)
 {
     return by == LIVE_OBJECTS_BY_AGE || by == LIVE_OBJECTS_BY_COLLECTIONS;
-}
-
-/* ---- names ---- */
-
-/* Short ones, each the only one of its kind.  NULL: no memory. */
-static const char **labels_of(const struct view_pass *pass, const struct live_objects *found, bool of_allocators)
-{
-    struct method_name *names = arena_alloc(pass->arena, (found->n_rows + 1) * sizeof *names);
-    const char **labels = arena_alloc(pass->arena, (found->n_rows + 1) * sizeof *labels);
-    if (names == NULL || labels == NULL)
-        return NULL;
-    for (size_t i = 0; i < found->n_rows; i++) {
-        names[i] = of_allocators ? found->rows[i].allocator : found->rows[i].method;
-        labels[i] = names[i].method != NULL ? java_names_display(pass->arena, &names[i], JAVA_NAMES_SHORT)
-                    : of_allocators         ? ""
-                                            : NO_JAVA;
-        if (labels[i] == NULL)
-            return NULL;
-    }
-    return labels;
 }
 
 /* ---- rows ---- */
@@ -64,32 +43,19 @@ static void add_columns(enum live_objects_by by, struct table *table)
     sample_cells_hide(table, "live_share_error", TABLE_SHARE);
 }
 
-static struct table_cell words_of(const char *words)
-{
-    return words == NULL || words[0] == '\0' ? table_unmeasured() : table_words(words);
-}
-
-static void put_names(const struct live_objects_row *row, const char *method, const char *allocator,
-                      enum live_objects_by by, struct sample_cells *to)
-{
-    const char *class_name = row->class_name == NULL ? NULL : java_names_class(to->table->arena, row->class_name);
-    const char *site[N_NAMES] = { method, allocator, class_name },
-               *class_first[N_NAMES] = { class_name, method, allocator },
-               *range[N_NAMES] = { row->range, class_name, method };
-    const char *const *names = by == LIVE_OBJECTS_BY_SITE ? site : is_range(by) ? range : class_first;
-    for (int i = 0; i < N_NAMES; i++)
-        sample_cells_put(to, words_of(names[i]));
-}
-
-static void add_row(const struct live_objects_row *row, const char *method, const char *allocator,
-                    enum live_objects_by by, struct table *table)
+static int add_row(const struct allocation_row *row, enum live_objects_by by, struct table *table)
 {
     static const char *const kinds[] = { "site", "class", "age", "collections" };
     const struct sample_share share = { .share = row->share, .error = row->share_error };
     struct sample_cells to = { table, table_row(table, kinds[by]) };
-    if (to.next == NULL)
-        return;
-    put_names(row, method, allocator, by, &to);
+    struct allocation_cells names;
+    if (to.next == NULL || allocation_rows_name(row, table->arena, &names) < 0)
+        return -1;
+    const struct table_cell site[N_NAMES] = { names.method, names.allocator, names.of_class },
+                            class_first[N_NAMES] = { names.of_class, names.method, names.allocator },
+                            range[N_NAMES] = { table_words(row->range), names.of_class, names.method };
+    for (int i = 0; i < N_NAMES; i++)
+        sample_cells_put(&to, by == LIVE_OBJECTS_BY_SITE ? site[i] : is_range(by) ? range[i] : class_first[i]);
     sample_cells_put(&to, sample_cells_share(&share, table->arena));
     sample_cells_put(&to, table_number(row->bytes));
     sample_cells_put(&to, table_number(row->bytes_error));
@@ -102,28 +68,24 @@ static void add_row(const struct live_objects_row *row, const char *method, cons
     sample_cells_put(&to, row->collections > 0 ? table_number(row->collections) : table_unmeasured());
     sample_cells_put(&to, table_number((double)row->n_samples));
     sample_cells_put(&to, table_number(row->share_error));
+    return 0;
 }
 
 /* The sum of some rows: those that are not printed, or all, whose interval is known. */
 static void add_sum(const struct live_objects *found, size_t first, const char *kind, struct table *table)
 {
-    double bytes = 0, objects = 0, n_samples = 0;
-    for (size_t i = first; i < found->n_rows; i++) {
-        bytes += found->rows[i].bytes;
-        objects += found->rows[i].objects;
-        n_samples += (double)found->rows[i].n_samples;
-    }
+    const struct allocation_row sum = allocation_rows_sum(&found->rows, first);
     struct table_cell *cells = table_row(table, kind);
     if (cells == NULL)
         return;
     table->rows[table->n_rows - 1].after_rule = first == 0;
     cells[0] = table_words(kind);
-    cells[N_NAMES] = table_quotient(bytes, found->bytes);
-    cells[N_NAMES + 1] = table_number(bytes);
+    cells[N_NAMES] = table_quotient(sum.bytes, found->bytes);
+    cells[N_NAMES + 1] = table_number(sum.bytes);
     if (first == 0)
         cells[N_NAMES + 2] = table_number(found->bytes_error);
-    cells[N_NAMES + 3] = table_number(round(objects));
-    cells[N_NAMES + 8] = table_number(n_samples);
+    cells[N_NAMES + 3] = table_number(round(sum.objects));
+    cells[N_NAMES + 8] = table_number((double)sum.n_samples);
 }
 
 /* ---- what it is of ---- */
@@ -165,18 +127,9 @@ static void add_notes(const struct live_objects *found, struct table *table)
                                        "%" PRIu64 " sampled objects were not tracked to the end: there were too many "
                                        "at a time; one of %.0f stands for the others",
                                        found->n_dropped, found->one_in));
-    if (found->n_rows > 0)
+    if (found->rows.n > 0)
         table_note(table, "objects that nothing refers to any more live until a collection looks at the part of the "
                           "heap that they are in");
-}
-
-static size_t n_printed(const struct live_objects *found, const struct report_row_options *rows)
-{
-    size_t n = 0;
-    while (n < found->n_rows && (rows->top == 0 || n < rows->top) &&
-           (rows->all || found->rows[n].range != NULL || found->rows[n].share >= rows->min_share))
-        n++;
-    return n;
 }
 
 int live_objects_table(const struct view_pass *pass, enum live_objects_by by, const struct report_row_options *rows,
@@ -185,16 +138,14 @@ int live_objects_table(const struct view_pass *pass, enum live_objects_by by, co
     struct live_objects found;
     if (live_objects_find(pass, by, &found, err) < 0)
         return -1;
-    const char **methods = labels_of(pass, &found, false), **allocators = labels_of(pass, &found, true);
-    if (methods == NULL || allocators == NULL)
-        return err_set(err, "out of memory for names");
     table_begin(table, pass->arena);
     add_facts(&found, table);
     add_columns(by, table);
-    size_t n = n_printed(&found, rows);
+    size_t n = allocation_rows_printed(&found.rows, rows);
     for (size_t i = 0; i < n; i++)
-        add_row(&found.rows[i], methods[i], allocators[i], by, table);
-    if (n < found.n_rows)
+        if (add_row(&found.rows.all[i], by, table) < 0)
+            return err_set(err, "out of memory for names");
+    if (n < found.rows.n)
         add_sum(&found, n, "others", table);
     add_sum(&found, 0, "total", table);
     add_notes(&found, table);

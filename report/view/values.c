@@ -129,8 +129,7 @@ static void add_to_rows(struct values_making *making, uint32_t thread, uint64_t 
 
 static bool is_counted(const struct view_pass *pass, uint32_t index)
 {
-    const struct trace_thread *thread = trace_thread(pass->reader, index);
-    return pass->options.only_threads == NULL || (thread != NULL && threads_match(thread, pass->options.only_threads));
+    return threads_match(trace_thread(pass->reader, index), pass->options.only_threads);
 }
 
 static void add_waits(struct values_making *making)

@@ -131,8 +131,8 @@ static int find(const char *path, const char *threads, enum allocations_by by, s
     int rc = view_pass_read(&options, &arena, &pass, &err);
     if (rc == 0)
         rc = allocations_find(&pass, by, found, &err);
-    for (size_t i = 0; rc == 0 && i < found->n_rows; i++) { /* names live as long as the pass */
-        struct allocations_row *row = &found->rows[i];
+    for (size_t i = 0; rc == 0 && i < found->rows.n; i++) { /* names live as long as the pass */
+        struct allocation_row *row = &found->rows.all[i];
         row->class_name = arena_printf(&arena, "%s", row->class_name);
         row->method.method = row->method.method == NULL ? NULL : arena_printf(&arena, "%s", row->method.method);
         row->allocator.method =
@@ -149,24 +149,26 @@ static void test_rows(void)
     write_allocations(&m);
     CHECK_NUMBER("allocations are found", find(m.path, NULL, ALLOCATIONS_BY_METHOD, &found), 0);
     CHECK("by method: the innermost that is not the JDK's",
-          found.n_rows == 3 && strcmp(found.rows[0].method.method, "export") == 0 && found.rows[0].n_samples == 3);
+          found.rows.n == 3 && strcmp(found.rows.all[0].method.method, "export") == 0 &&
+              found.rows.all[0].n_samples == 3);
     CHECK("with where most of it is allocated, and of which class",
-          strcmp(found.rows[0].allocator.method, "copyOf") == 0 && strcmp(found.rows[0].class_name, "[B") == 0);
+          strcmp(found.rows.all[0].allocator.method, "copyOf") == 0 && strcmp(found.rows.all[0].class_name, "[B") == 0);
     CHECK("its bytes, objects, share, and bytes per second",
-          is_near(found.rows[0].bytes, 3.06e6, 1e-9) && is_near(found.rows[0].objects, 3.06, 1e-9) &&
-              is_near(found.rows[0].share, 0.6, 1e-9) && is_near(found.rows[0].bytes_per_s, 1.53e6, 1e-9));
-    CHECK("the interval is that of 3 of 5 samples", is_near(found.rows[0].error, 1.96 * sqrt(0.6 * 0.4 / 5), 1e-6));
+          is_near(found.rows.all[0].bytes, 3.06e6, 1e-9) && is_near(found.rows.all[0].objects, 3.06, 1e-9) &&
+              is_near(found.rows.all[0].share, 0.6, 1e-9) && is_near(found.rows.all[0].bytes_per_s, 1.53e6, 1e-9));
+    CHECK("the interval is that of 3 of 5 samples",
+          is_near(found.rows.all[0].share_error, 1.96 * sqrt(0.6 * 0.4 / 5), 1e-6));
     CHECK("rows are shares of what the JVM counted, and what samples alone say stands beside it",
           is_near(found.bytes, 5.1e6, 1e-9) && found.jvm_bytes == 5100000 && is_near(found.sampled_bytes, 5e6, 1e-9));
     CHECK_NUMBER("by class", find(m.path, NULL, ALLOCATIONS_BY_CLASS, &found), 0);
     CHECK("there are two, the one with more bytes first",
-          found.n_rows == 2 && strcmp(found.rows[0].class_name, "java/lang/String") == 0 &&
-              found.rows[0].n_samples == 3 && strcmp(found.rows[1].class_name, "[B") == 0);
+          found.rows.n == 2 && strcmp(found.rows.all[0].class_name, "java/lang/String") == 0 &&
+              found.rows.all[0].n_samples == 3 && strcmp(found.rows.all[1].class_name, "[B") == 0);
     CHECK_NUMBER("by site", find(m.path, NULL, ALLOCATIONS_BY_SITE, &found), 0);
-    CHECK_NUMBER("there is a row for each method, allocator and class", found.n_rows, 4);
+    CHECK_NUMBER("there is a row for each method, allocator and class", found.rows.n, 4);
     CHECK_NUMBER("of one thread", find(m.path, "worker", ALLOCATIONS_BY_METHOD, &found), 0);
     CHECK("there are its own only, by the same measure",
-          found.n_samples == 2 && is_near(found.bytes, 2.04e6, 1e-9) && is_near(found.rows[0].share, 0.5, 1e-9));
+          found.n_samples == 2 && is_near(found.bytes, 2.04e6, 1e-9) && is_near(found.rows.all[0].share, 0.5, 1e-9));
     unlink(m.path);
 }
 

@@ -90,19 +90,19 @@ static void test_sites(void)
     CHECK("what is younger counts apart", is_near(found.young_bytes, 1e6));
     CHECK("how many were tracked, freed and not tracked is known",
           found.n_tracked == 5 && found.n_freed == 1 && found.n_dropped == 1 && found.n_collections == 3);
-    const struct live_objects_row *row = &found.rows[0];
+    const struct allocation_row *row = &found.rows.all[0];
     CHECK("a row is a site: who has them made, where, and of which class",
-          found.n_rows == 2 && strcmp(row->method.method, "keep") == 0 &&
+          found.rows.n == 2 && strcmp(row->method.method, "keep") == 0 &&
               strcmp(row->allocator.method, "copyOf") == 0 && strcmp(row->class_name, "[B") == 0 &&
               row->n_samples == 2);
     CHECK("with the part of what it allocated that lives", is_near(row->bytes / row->allocated_bytes, 2.0 / 3));
     CHECK("its mean age, the oldest, and how many collections they survived",
           is_near(row->age_ns, 6.5e9) && is_near(row->oldest_ns, 9e9) && is_near(row->collections, 2));
-    CHECK("who makes them itself has no other maker", found.rows[1].allocator.method == NULL);
+    CHECK("who makes them itself has no other maker", found.rows.all[1].allocator.method == NULL);
     CHECK("the interval is that of 2 of 6 samples, of known sum", /* 1.96 * sqrt(2 - 4/3 + 6/9) */
           is_near(row->bytes_error, 1.96e6 * sqrt(2 - 2 * 2.0 / 6 * 2 + 4.0 / 36 * 6)));
     CHECK_NUMBER("of one thread", find(m.path, "worker", LIVE_OBJECTS_BY_SITE, &found), 0);
-    CHECK("there are its own only", found.n_samples == 1 && found.n_rows == 1 && found.young_bytes == 0);
+    CHECK("there are its own only", found.n_samples == 1 && found.rows.n == 1 && found.young_bytes == 0);
     unlink(m.path);
 }
 
@@ -112,16 +112,17 @@ static void test_ranges(void)
     struct live_objects found;
     write_trace(&m, 0);
     CHECK_NUMBER("by age", find(m.path, NULL, LIVE_OBJECTS_BY_AGE, &found), 0);
-    CHECK("the youngest come first", found.n_rows == 1 && strcmp(found.rows[0].range, "1 to 10 s") == 0);
+    CHECK("the youngest come first", found.rows.n == 1 && strcmp(found.rows.all[0].range, "1 to 10 s") == 0);
     CHECK_NUMBER("by collections", find(m.path, NULL, LIVE_OBJECTS_BY_COLLECTIONS, &found), 0);
-    CHECK("the same", found.n_rows == 2 && strcmp(found.rows[0].range, "1") == 0 && found.rows[0].n_samples == 2 &&
-                          strcmp(found.rows[1].range, "2 to 3") == 0);
+    CHECK("the same", found.rows.n == 2 && strcmp(found.rows.all[0].range, "1") == 0 &&
+                          found.rows.all[0].n_samples == 2 && strcmp(found.rows.all[1].range, "2 to 3") == 0);
     CHECK_NUMBER("by class", find(m.path, NULL, LIVE_OBJECTS_BY_CLASS, &found), 0);
-    CHECK("there are two", found.n_rows == 2 && strcmp(found.rows[1].class_name, "java/lang/String") == 0);
+    CHECK("there are two", found.rows.n == 2 && strcmp(found.rows.all[1].class_name, "java/lang/String") == 0);
     unlink(m.path);
     write_trace(&m, 2);
     CHECK_NUMBER("where one of four is tracked", find(m.path, NULL, LIVE_OBJECTS_BY_CLASS, &found), 0);
-    CHECK("it stands for four", is_near(found.bytes, 12e6) && found.one_in == 4 && is_near(found.objects, 12));
+    CHECK("it stands for four",
+          is_near(found.bytes, 12e6) && found.one_in == 4 && is_near(allocation_rows_sum(&found.rows, 0).objects, 12));
     unlink(m.path);
 }
 

@@ -1,0 +1,85 @@
+/*
+ * Rows of sampled objects, by whatever they have in common: for the views of allocations and of live objects.
+ */
+#ifndef REPORT_VIEW_ALLOCATION_ROWS_H
+#define REPORT_VIEW_ALLOCATION_ROWS_H
+
+#include "core/base/hash.h"
+#include "report/view/allocation_sites.h"
+#include "report/view/phase_report.h"
+#include "report/view/view_pass.h"
+
+/* A sampled object: methods by number in the trace, the first one of the same name. */
+struct allocation_item {
+    struct allocation_site site;
+    uint32_t row, class_number;
+    const char *class_name;
+    double bytes, objects; /* that it stands for, of all samples */
+    double weight;         /* the bytes by which it counts: those, or more where only some samples count */
+    uint32_t collections;  /* of one that lives, as what follows: live_objects.h */
+    double age_ns, when;
+};
+
+/* What there are several of in a row is that of most of its bytes. */
+struct allocation_row {
+    struct method_name method;    /* names are NULL: no Java method was on the stack, or it is not known */
+    struct method_name allocator; /* the innermost method on the stack; names are NULL: it is 'method' itself */
+    struct method_name phase;     /* the innermost method with probes on the stack; names are NULL: there is none */
+    const char *class_name;       /* "java/lang/String", "[B" */
+    double bytes, objects;
+    double share, share_error; /* of the bytes of all rows, and half of its 95 % interval */
+    double squares;            /* the sum of those of weights */
+    uint64_t n_samples;
+    double bytes_per_s; /* of allocations */
+    /* Of live objects. */
+    const char *range; /* "1 to 10 s"; NULL: rows are not of ranges */
+    uint32_t range_order;
+    double bytes_error;                    /* half of the 95 % interval */
+    double allocated_bytes;                /* those and the freed ones; NAN in ranges */
+    double age_ns, oldest_ns, collections; /* means by bytes, and the oldest */
+    double when, when_error;               /* mean moment of allocation: 0, the beginning, to 1, the last collection */
+    double middle, middle_error;           /* share of its bytes that was allocated in the middle third of that time */
+};
+
+struct allocation_rows {
+    struct allocation_row *all; /* the arena's */
+    size_t n;
+};
+
+/* The key of what items have in common: of hash.h. */
+uint64_t allocation_key_of_method(const struct allocation_item *item);
+uint64_t allocation_key_of_class(const struct allocation_item *item);
+uint64_t allocation_key_of_site(const struct allocation_item *item);
+
+/*
+ * Make a row for each key, with sums of weights (as bytes), objects and samples, shares, and names.
+ *
+ * items   n of them: their rows are set, and their order changes.
+ * numbers by key: 1 more than the row; for hash_free.
+ *
+ * Returns 0, or -1: no memory.
+ */
+int allocation_rows_make(const struct view_pass *pass, struct allocation_item *items, size_t n,
+                         uint64_t (*key_of)(const struct allocation_item *item), struct hash_set *numbers,
+                         struct allocation_rows *rows);
+
+/* For qsort: most bytes first; ranges in their order. */
+int allocation_rows_order(const void *a, const void *b);
+
+/* ---- tables of them ---- */
+
+/* How many have a row of their own. */
+size_t allocation_rows_printed(const struct allocation_rows *rows, const struct report_row_options *options);
+
+/* The sum of those from one on: bytes, objects, samples. */
+struct allocation_row allocation_rows_sum(const struct allocation_rows *rows, size_t first);
+
+/* Short names, for cells: "-" where there is none. */
+struct allocation_cells {
+    struct table_cell method, allocator, phase, of_class;
+};
+
+/* of_class: the class.  Returns 0, or -1: no memory. */
+int allocation_rows_name(const struct allocation_row *row, struct arena *arena, struct allocation_cells *cells);
+
+#endif
