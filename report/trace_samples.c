@@ -32,8 +32,12 @@ void trace_samples_close(struct trace_samples *samples)
     hash_free(&samples->by_name);
     free(samples->first_of);
     free(samples->kept);
+    free(samples->held);
+    free(samples->held_counters);
     samples->first_of = NULL;
     samples->kept = NULL;
+    samples->held = NULL;
+    samples->held_counters = NULL;
     samples->is_open = false;
 }
 
@@ -93,7 +97,7 @@ static uint32_t group_of(const struct trace_samples *samples, const struct trace
     return part == VM_PART_APPLICATION && !threads_match(thread, samples->only_threads) ? TRACE_SAMPLES_OTHER : part;
 }
 
-void trace_samples_add(struct trace_samples *samples, const struct trace_sample *sample)
+static void take_sample(struct trace_samples *samples, const struct trace_sample *sample)
 {
     const struct trace_thread *thread = trace_thread(samples->reader, sample->thread);
     struct profile_sample add = { .time_ns = sample->ticks == TRACE_UNKNOWN
@@ -118,6 +122,37 @@ void trace_samples_add(struct trace_samples *samples, const struct trace_sample 
         if (samples->err.text[0] == '\0' && sample_profile_add(&samples->profile, &add) < 0)
             err_set(&samples->err, "out of memory for the stack samples");
     }
+}
+
+/* A thread's name in Java may come later in the trace. */
+void trace_samples_add(struct trace_samples *samples, const struct trace_sample *sample)
+{
+    size_t n = samples->n_held_counters + sample->n_counters;
+    if (samples->only_threads == NULL) {
+        take_sample(samples, sample);
+        return;
+    }
+    if (vec_reserve(samples->held, samples->held_room, samples->n_held + 1) < 0 ||
+        vec_reserve(samples->held_counters, samples->held_counters_room, n) < 0) {
+        err_set(&samples->err, "out of memory for the stack samples");
+        return;
+    }
+    samples->held[samples->n_held++] = *sample;
+    if (sample->n_counters > 0)
+        memcpy(samples->held_counters + samples->n_held_counters, sample->counters,
+               sample->n_counters * sizeof(uint64_t));
+    samples->n_held_counters = n;
+}
+
+void trace_samples_end(struct trace_samples *samples)
+{
+    const uint64_t *counters = samples->held_counters;
+    for (size_t i = 0; i < samples->n_held; i++) {
+        samples->held[i].counters = counters;
+        counters += samples->held[i].n_counters;
+        take_sample(samples, &samples->held[i]);
+    }
+    samples->n_held = 0;
 }
 
 int trace_samples_check(const struct trace_samples *samples, struct err *err)

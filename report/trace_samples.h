@@ -40,6 +40,10 @@ struct trace_samples {
     uint32_t n_known, room;
     struct trace_kept_sample *kept; /* owned; all of them */
     size_t n_kept, kept_room;
+    struct trace_sample *held; /* owned: with only_threads, until all threads' names are known; as are their counters */
+    size_t n_held, held_room;
+    uint64_t *held_counters;
+    size_t n_held_counters, held_counters_room;
     const struct trace_thread_waits *waits; /* by thread; NULL: not of the wall clock (report/waiting_samples.h) */
     uint32_t methods[4096];                 /* of the sample that is being taken */
     int32_t bytecodes[4096];
@@ -51,6 +55,9 @@ void trace_samples_close(struct trace_samples *samples);
 
 /* For each sample that the listener is told of. */
 void trace_samples_add(struct trace_samples *samples, const struct trace_sample *sample);
+
+/* After the last one: with only_threads none counts before. */
+void trace_samples_end(struct trace_samples *samples);
 
 /* The number by which the profile has a sampled method of the trace. */
 uint32_t trace_samples_method(const struct trace_samples *samples, uint32_t method);

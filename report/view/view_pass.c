@@ -76,8 +76,7 @@ static void hear_location(void *context, const struct location_entry *entry)
 static void hear_ip_sample(void *context, const struct trace_event *event)
 {
     struct view_pass *pass = context;
-    if (threads_match(trace_thread(pass->reader, event->thread), pass->options.only_threads))
-        where_hear_ip_sample(pass->finding, event);
+    where_hear_ip_sample(pass->finding, event);
 }
 
 static void hear_wait(void *context, const struct trace_wait *wait)
@@ -169,8 +168,10 @@ static int build(struct view_pass *pass, struct err *err)
     trace_listen(pass->reader, &listener);
     if (options->progress != NULL)
         trace_show_progress(pass->reader, options->progress);
-    if (calltree_build(pass->reader, &tree_options, &pass->tree, err) < 0 ||
-        (options->only_threads != NULL && threads_keep(pass->reader, options->only_threads, &pass->tree, err) < 0) ||
+    if (calltree_build(pass->reader, &tree_options, &pass->tree, err) < 0)
+        return -1;
+    trace_samples_end(&pass->samples);
+    if ((options->only_threads != NULL && threads_keep(pass->reader, options->only_threads, &pass->tree, err) < 0) ||
         calltree_totals(&pass->tree, VM_PART_APPLICATION, pass->arena, &pass->totals, &pass->n_totals, err) < 0)
         return -1;
     return pass->heard_err.text[0] == '\0' ? 0 : err_set(err, "%s", pass->heard_err.text);

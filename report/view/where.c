@@ -60,11 +60,15 @@ void where_hear_location(struct where_reading *r, const struct location_entry *e
     code_locations_hear(r->where->locations, entry);
 }
 
-static void add_parts(struct where_reading *r, const struct calltree *tree)
+/* Of those threads that are asked for: a thread's name in Java may have come later than its samples. */
+static void add_parts(struct where_reading *r, const struct report_source *source)
 {
+    const struct calltree *tree = source->tree;
     for (uint32_t i = 0; i < r->by_thread.n; i++) {
         const struct tally *tally = &r->by_thread.all[i];
         struct where_key key = tally->key;
+        if (!threads_match(trace_thread(source->reader, key.of), r->only_threads))
+            continue;
         key.of = key.of < tree->n_threads ? tree->threads[key.of].part : VM_PART_APPLICATION;
         r->is_broken = r->is_broken || count(&r->by_part, &key, tally->n) < 0;
     }
@@ -193,7 +197,7 @@ int where_begin(struct arena *arena, const char *only_threads, struct where *whe
 
 int where_end(struct where_reading *r, const struct report_source *source, struct err *err)
 {
-    add_parts(r, source->tree);
+    add_parts(r, source);
     if (r->is_broken)
         return err_set(err, "out of memory for IP samples");
     for (uint32_t i = 0; i < r->by_part.n; i++)

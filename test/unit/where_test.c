@@ -170,10 +170,42 @@ static void test_none(void)
     done(&made);
 }
 
+/* One sample of a thread before its name in Java, and one after it. */
+static void test_late_name(void)
+{
+    struct made made;
+    struct maker *m = &made.maker;
+    const struct trace_sampled_method run = { .names = { "a/Main", "run", "()V" } };
+    maker_open_scaled(m, "late.dat", 1000);
+    maker_info(m, "hits.hz", "100000");
+    maker_info(m, "hits.kernel", "included");
+    maker_thread(m, 0, "java", false);
+    KERNEL(m, AT(TRACE_CPU_IN, 0, 0), AT(TRACE_CPU_OUT, 0, 800));
+    describe(m);
+    ip_sample(m, TRACE_IP_SAMPLE, 0, 10, 2, 3);
+    maker_stack(m, 0, -1, 0, &run, 0, 0);
+    struct trace_sample sample = { .ticks = 100, .context = 1, .index = -1, .n = 1, .weight_ns = 1000 };
+    maker_must(m, trace_write_sample(m->writer, &sample, &m->err));
+    maker_thread(m, 0, "worker-1", false);
+    ip_sample(m, TRACE_IP_SAMPLE, 0, 20, 2, 4);
+    sample.ticks = 300;
+    maker_must(m, trace_write_sample(m->writer, &sample, &m->err));
+    maker_close(m, 1000);
+    const struct view_pass_options options = {
+        .path = m->path, .parts = VIEW_PASS_WHERE | VIEW_PASS_SAMPLES, .per_thread = true, .only_threads = "worker-*"
+    };
+    maker_must(m, view_pass_read(&options, &arena, &made.pass, &m->err));
+    CHECK_NUMBER("IP samples of a thread count from before its name was known", made.pass.where.n_ip_samples, 7);
+    struct sample_share share = sample_profile_total(&made.pass.samples.profile, 0);
+    CHECK_NUMBER("stack samples do, too", share.n_samples, 2);
+    done(&made);
+}
+
 int main(void)
 {
     test_shares();
     test_without_kernel();
     test_none();
+    test_late_name();
     return tap_done();
 }
