@@ -56,30 +56,44 @@ static int compare(const void *a, const void *b)
     return x->found->share < y->found->share ? 1 : x->found->share > y->found->share ? -1 : 0;
 }
 
-int live_sampled_list(struct live_session *session, struct arena *arena, struct live_sampled **all, size_t *n,
-                      struct err *err)
+static bool is_listed(const struct live_sampled *all, size_t n, const struct candidate *one)
+{
+    for (size_t i = 0; i < n; i++)
+        if (method_name_equals(&all[i].found->names, &one->names))
+            return true;
+    return false;
+}
+
+/* Behind the n of 'all', which has room for LIVE_SAMPLED_MAX, those of some candidates that it does not have. */
+static void add_candidates(struct live_session *session, struct candidates *candidates, struct arena *arena,
+                           struct live_sampled *all, size_t *n)
 {
     struct candidates_criteria criteria = CANDIDATES_CRITERIA;
     struct candidate_list list = { 0 };
     struct err ignored; /* the program did nothing */
-    *n = 0;
-    *all = NULL;
     criteria.weight = session->options.weight;
-    if (session->candidates == NULL || candidates_choose(session->candidates, &criteria, arena, &list, &ignored) < 0)
-        return 0;
-    *all = arena_alloc(arena, (list.n_all + 1) * sizeof **all);
-    if (*all == NULL)
-        return err_set(err, "out of memory for %zu methods", list.n_all);
+    if (candidates == NULL || candidates_choose(candidates, &criteria, arena, &list, &ignored) < 0)
+        return;
     for (size_t i = 0; i < list.n_all && *n < LIVE_SAMPLED_MAX; i++) {
         struct live_sampled one = { .found = &list.all[i] };
-        if (one.found->share < criteria.weight ||
+        if (one.found->share < criteria.weight || is_listed(all, *n, one.found) ||
             live_methods_know(&session->live->methods, one.found->names.class_name, one.found->names.method,
                               one.found->names.descriptor))
             continue;
         one.why = i < list.n ? why_of(session, one.found, &one.recompilation_ns) : left_out(one.found, &criteria);
-        if (one.why != NULL && (i < list.n || !is_beside_another(&list, *all, *n, one.found)))
-            (*all)[(*n)++] = one;
+        if (one.why != NULL && (i < list.n || !is_beside_another(&list, all, *n, one.found)))
+            all[(*n)++] = one;
     }
+}
+
+int live_sampled_list(struct live_session *session, struct arena *arena, struct live_sampled **all, size_t *n,
+                      struct err *err)
+{
+    *n = 0;
+    *all = arena_alloc(arena, LIVE_SAMPLED_MAX * sizeof **all);
+    if (*all == NULL)
+        return err_set(err, "out of memory for %u methods", LIVE_SAMPLED_MAX);
+    add_candidates(session, session->candidates, arena, *all, n);
     qsort(*all, *n, sizeof **all, compare);
     return 0;
 }
@@ -104,6 +118,8 @@ int live_sampled_write(struct live_session *session, struct recorder_link *link,
     int rc = 0;
     if (live_sampled_list(session, &session->arena, &all, &n, &ignored) < 0)
         n = 0;
+    else if (session->candidates != NULL) /* then the others are described, too */
+        add_candidates(session, live_samples_wall(session->samples), &session->arena, all, &n);
     for (size_t i = 0; i < n && rc == 0; i++)
         rc = write_one(link, i, &all[i], err);
     arena_free(&session->arena);

@@ -15,13 +15,14 @@ struct live_sampled {
 };
 
 /*
- * Those with the session's weight at least, largest share first, LIVE_SAMPLED_MAX at most.
+ * By CPU time, those with the session's weight at least, largest share first, LIVE_SAMPLED_MAX at most.
  * Returns 0, or -1 with *err set: no memory.
  */
 int live_sampled_list(struct live_session *session, struct arena *arena, struct live_sampled **all, size_t *n,
                       struct err *err);
 
-/* At the end, once: their metadata, for mmprof report.  Returns 0, or -1 with *err set. */
+/* At the end, once: their metadata, for mmprof report, and that of those that have such a weight on the wall clock
+ * only. Returns 0, or -1 with *err set. */
 int live_sampled_write(struct live_session *session, struct recorder_link *link, struct err *err);
 
 #endif

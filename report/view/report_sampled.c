@@ -3,6 +3,7 @@
  * why methods have no probes.
  */
 #include "report/view/report_internal.h"
+#include "core/trace/recording_info.h"
 #include "report/sample_cells.h"
 #include "report/sample_rows.h"
 #include "report/view/sampled.h"
@@ -199,7 +200,10 @@ static const char *reason_of(const struct making *making, size_t row, const stru
             return all[i].why;
     uint32_t number = making->source->sampled->number_of[method];
     const struct trace_sampled_method *of = trace_sampled_method(making->source->reader, number);
-    return of != NULL && of->code_bytes == 0 ? "native" : "not selected";
+    if (of != NULL && of->code_bytes == 0)
+        return "native";
+    bool is_live = info_text(making->source->reader, INFO_LIVE_BUDGET) != NULL;
+    return is_live ? "too few samples, or too little of the time" : "not selected";
 }
 
 int report_fill_known(struct making *making, struct err *err)

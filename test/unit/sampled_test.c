@@ -159,6 +159,7 @@ static void test_rows(void)
     struct maker m;
     struct made made;
     make_program(&m);
+    maker_info(&m, "live.budget", "0.01");
     maker_info(&m, "live.sampled.0", "0.5 25 a/Sort merge ()V dear 12000000 0.75 a/Sort run ()V 0.5");
     read_back(&m, &made);
     const struct report_row_options options = { .sort = "time" };
@@ -168,7 +169,7 @@ static void test_rows(void)
         const char *claim, *row;
     } rows[] = {
         { "a method that only samples know is a row", "Main.main 100.00 20.00 14 samples - - - -" },
-        { "with why it has no probes", "Main.main - not selected" },
+        { "with why it has no probes", "Main.main - too few samples, or too little of the time" },
         { "one that was recorded late has the time before, too", "Sort.run 80.00 20.00 probes, 4 samples 1 400 ms" },
         { "and says how long it was recorded", "Sort.run 600 ms (60 %)" },
         { "its callee has no more", "Sort.merge 60.00 35.00 9 samples - - - -" },
