@@ -64,6 +64,8 @@ done
 is "the views of report" "$(completed report --view p)" "$(printf '%s\n' pauses phases)"
 is "but no option of a command that is started" "$(completed record -- java -)" ""
 is "the formats of export" "$(completed export -f p | xargs)" "parquet pprof"
+formats_of_export=$(sed -n 's/^\.It Cm //p' "$root/man/mmprof-export.1" | tr -d ' ' | tr , '\n' | sort)
+is "man/mmprof-export.1 has all of them" "$formats_of_export" "$(completed export -f '')"
 matches "zsh has a script, too" "$("$mmprof" completion zsh | head -n 1)" '^#compdef mmprof$'
 
 # zsh_completed WORD...: what zsh offers, by stand-ins of its functions.
