@@ -5,8 +5,10 @@
 #include "cmd/report_run.h"
 #include "core/trace/recording_info.h"
 #include "report/view/cost.h"
+#include "report/view/live_objects.h"
 #include "report/view/pauses_table.h"
 #include "report/view/stats_table.h"
+#include "report/view/values.h"
 
 #include <stdlib.h>
 
@@ -23,7 +25,7 @@ static int write_page(const struct html_page *page, const char *pattern, struct 
 
 /* The page's tables. */
 struct page_parts {
-    struct table phases, cost, stats, where, hot, pauses;
+    struct table phases, cost, stats, where, hot, pauses, values, live_objects;
     struct err no_pauses;
 };
 
@@ -70,6 +72,20 @@ static void make_ip_samples(struct report_run *run, struct page_parts *parts, st
         page->pauses = &parts->pauses;
 }
 
+/* What only some traces have. */
+static int make_values(struct report_run *run, struct page_parts *parts, struct html_page *page, struct err *err)
+{
+    const struct view_pass *pass = &run->passes[0];
+    const struct report_row_options *rows = &run->options->rows;
+    struct err none;
+    if (live_objects_table(pass, LIVE_OBJECTS_BY_SITE, rows, &parts->live_objects, &none) == 0)
+        page->live_objects = &parts->live_objects;
+    if (!values_has(pass, NULL))
+        return 0;
+    page->values = &parts->values;
+    return values_table(pass, run->whole[0].source, NULL, rows, &parts->values, err);
+}
+
 static int make_other_clock(struct report_run *run, struct html_page *page, struct err *err)
 {
     struct report_source other = *run->traces[0].source;
@@ -103,7 +119,7 @@ int report_page_print(struct report_run *run, struct err *err)
         cost_make(first->source, &pass->recompilation, &parts->cost, err) < 0 ||
         stats_table(whole->source, whole->totals, whole->n_totals, &o->rows, &pass->metrics, pass->statistics,
                     &parts->stats, err) < 0 ||
-        make_line(run, &page, err) < 0)
+        make_line(run, &page, err) < 0 || make_values(run, parts, &page, err) < 0)
         return -1;
     make_ip_samples(run, parts, &page);
     return write_page(&page, o->html, err);

@@ -14,9 +14,9 @@
 #define REPORT_VIEWS_MAX  24
 
 /* What the page is made of. */
-#define REPORT_PAGE_PARTS                                                                                       \
-    (VIEW_PASS_STATISTICS | VIEW_PASS_RECOVERY | VIEW_PASS_WHERE | VIEW_PASS_TIMELINE | VIEW_PASS_ALLOCATIONS | \
-     VIEW_PASS_WAIT_STACKS)
+#define REPORT_PAGE_PARTS                                                                                \
+    (VIEW_PASS_STATISTICS | VIEW_PASS_RECOVERY | VIEW_PASS_WHERE | VIEW_PASS_TIMELINE | VIEW_PASS_LIVE | \
+     VIEW_PASS_WAIT_STACKS | VIEW_PASS_VALUES)
 
 struct report_run;
 

@@ -278,8 +278,8 @@ static cJSON *parts_json(const struct report_source *source)
     return html_table(table, source->arena);
 }
 
-/* With what it says of the phases, which stands above the table. */
-static cJSON *stats_json(const struct table *table, struct arena *arena)
+/* With what stands above the table. */
+static cJSON *whole_json(const struct table *table, struct arena *arena)
 {
     cJSON *json = html_table(table, arena);
     if (json != NULL && put_lines(json, table, arena))
@@ -308,7 +308,9 @@ cJSON *html_data(const struct html_page *page)
         html_put(json, "about", about_json(page)) &&
         html_put(json, "phases", html_table(page->phases, source->arena)) &&
         (page->cost == NULL || html_put(json, "cost", html_table(page->cost, source->arena))) &&
-        (page->stats == NULL || html_put(json, "stats", stats_json(page->stats, source->arena))) &&
+        (page->stats == NULL || html_put(json, "stats", whole_json(page->stats, source->arena))) &&
+        (page->values == NULL || html_put(json, "values", html_table(page->values, source->arena))) &&
+        (page->live_objects == NULL || html_put(json, "live_objects", whole_json(page->live_objects, source->arena))) &&
         html_put(json, "timeline", timeline_json(page)) && html_put(json, "parts", parts_json(parts_source(page))) &&
         html_put(json, "ip_samples", html_ip_samples(page)) &&
         html_put(json, "tree", html_tree(page->whole, false, page->line)) &&

@@ -1,17 +1,21 @@
 /* Draws the parts; one that fails leaves the others alone. */
 
-if (isOfSamples)
-    for (const id of ["timeline", "parts", "ip-samples", "selection"]) {
-        byId(id).remove();
-        document.querySelector('nav a[href="#' + id + '"]').remove();
-    }
+/* Sections of what the trace has not. */
+for (const id of [
+    ...(isOfSamples ? ["timeline", "parts", "ip-samples", "selection"] : []),
+    ...(data.values === undefined ? ["values"] : []),
+    ...(data.live_objects === undefined ? ["live-objects"] : [])
+]) {
+    byId(id).remove();
+    document.querySelector('nav a[href="#' + id + '"]').remove();
+}
 
 if (data.diff !== undefined) {
     document.querySelectorAll("main > section, header > nav").forEach((element) => element.id === "tree" || element.remove());
     byId("tree-title").textContent = "Flame graph of the differences";
 }
 
-const draws = data.diff !== undefined ? [drawDiff] : isOfSamples ? [drawHead, drawSummary, drawPhases, drawTree, drawAbout] : [drawHead, drawSummary, drawPhases, drawTimeline, drawParts, drawPlaces, drawTree, drawSweep, drawAbout];
+const draws = data.diff !== undefined ? [drawDiff] : isOfSamples ? [drawHead, drawSummary, drawPhases, drawValues, drawLiveObjects, drawTree, drawAbout] : [drawHead, drawSummary, drawPhases, drawTimeline, drawParts, drawPlaces, drawValues, drawLiveObjects, drawTree, drawSweep, drawAbout];
 for (const draw of [...draws, fitAll]) {
     try {
         draw();

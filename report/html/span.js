@@ -195,7 +195,7 @@ function selectSpan(range) {
     }
     saySpan();
     lineView.mark(range);
-    for (const draw of [drawSummary, drawPhases, drawRegionTable, drawParts, drawPlaces, drawTreeAgain, fitAll]) draw();
+    for (const draw of [drawSummary, drawPhases, drawRegionTable, drawParts, drawPlaces, drawValues, drawLiveObjects, drawTreeAgain, fitAll]) draw();
 }
 
 /* ---- on the time line's chart ---- */

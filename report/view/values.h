@@ -43,7 +43,7 @@ struct value_rows {
 int values_find(const struct view_pass *pass, const struct report_source *source, const char *method,
                 struct value_rows *values, struct err *err);
 
-/* Are there values of such a method's calls? */
+/* Are there values of such a method's calls?  NULL: of any. */
 bool values_has(const struct view_pass *pass, const char *method);
 
 /* The table; top and min_share of rows count.  Returns 0, or -1 with *err set. */

@@ -10,6 +10,9 @@ const press = (element, key) =>
 const settle = () => new Promise((done) => setTimeout(done, 100));
 await settle();
 
+say("there is no section of what the trace has not", document.querySelector("#values, a[href='#values'], " +
+    "#live-objects, a[href='#live-objects']") === null, "there is");
+
 /* The table of phases. */
 const heads = texts("#phase-heads th"), calls = heads.indexOf("Calls");
 say("the table has the text report's columns", heads[0] === "Phase" && calls > 0, heads.join());
