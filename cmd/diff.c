@@ -2,6 +2,7 @@
  * mmprof diff: what differs between two versions of a program, where it is more than chance.
  */
 #include "cmd/diff_page.h"
+#include "cmd/diff_versions.h"
 #include "cmd/trace_argument.h"
 #include "core/base/text.h"
 #include "report/diff/diff.h"
@@ -11,62 +12,71 @@
 
 #define STATUS_BROKEN 2 /* a limit of --fail-on is broken */
 
+#define RUNS_DEFAULT   "5:30"
+#define STEADY_DEFAULT "10:2%"
+
 struct diff_options {
     struct display *display;
-    struct options_list sides[DIFF_SIDES], limits;
+    struct diff_sides sides;
+    struct options_list named, limits; /* named: of --side, before they are added to sides */
+    struct diff_until until;
     const char *clock, *html;
     double min_share, least;
     bool all, csv, json, salvage;
 };
 
-/* The side whose option was given last among n words; DIFF_SIDES: neither was. */
-static enum diff_side last_side(char **words, int n)
+/* The side whose option was given last among n words; VERSIONS_MAX: none was.  named: the one of the last --side. */
+static size_t last_side(char **words, int n, size_t named)
 {
     for (int i = n - 1; i > 0; i--) {
         if (strncmp(words[i], "--before", 8) == 0)
             return DIFF_BEFORE;
         if (strncmp(words[i], "--after", 7) == 0)
             return DIFF_AFTER;
+        if (strncmp(words[i], "--side", 6) == 0)
+            return named;
     }
-    return DIFF_SIDES;
-}
-
-static int add_trace(struct diff_options *o, enum diff_side side, const char *path, struct err *err)
-{
-    struct options_list *list = &o->sides[side];
-    if (list->n == OPTIONS_LIST_MAX)
-        return err_set(err, "more than %d traces on one side", OPTIONS_LIST_MAX);
-    list->items[list->n++] = path;
-    return 0;
+    return VERSIONS_MAX;
 }
 
 /* A word that is no option: a trace of the side named last; without such, the first is before, the second after. */
-static int take_word(struct diff_options *o, enum diff_side side, const char *word, struct err *err)
+static int take_word(struct diff_options *o, size_t side, const char *word, struct err *err)
 {
-    if (side < DIFF_SIDES)
-        return add_trace(o, side, word, err);
-    if (o->sides[DIFF_BEFORE].n == 0)
-        return add_trace(o, DIFF_BEFORE, word, err);
-    if (o->sides[DIFF_AFTER].n == 0)
-        return add_trace(o, DIFF_AFTER, word, err);
+    if (side < VERSIONS_MAX)
+        return diff_sides_word(&o->sides, side, word, err);
+    if (o->sides.words[DIFF_BEFORE].n == 0)
+        return diff_sides_word(&o->sides, DIFF_BEFORE, word, err);
+    if (o->sides.words[DIFF_AFTER].n == 0)
+        return diff_sides_word(&o->sides, DIFF_AFTER, word, err);
     err_set(err, "which side is '%s' on?", word);
     return err_next(err, "name several traces as --before A B --after C D");
+}
+
+static int take_named(struct diff_options *o, size_t *named, struct err *err)
+{
+    for (size_t i = 0; i < o->named.n; i++)
+        if (diff_sides_add(&o->sides, o->named.items[i], named, err) < 0)
+            return -1;
+    o->named.n = 0;
+    return 0;
 }
 
 static int parse_words(const struct options_row *rows, int argc, char **argv, struct diff_options *o, bool *done,
                        struct err *err)
 {
-    enum diff_side side = DIFF_SIDES;
+    size_t side = VERSIONS_MAX, named = VERSIONS_MAX;
     for (;;) {
         int n;
         if (command_parse(
                 "diff [OPTIONS] BEFORE AFTER | --before A B ... --after C D ...",
-                "Compares two versions of a program, phase by phase: time, CPI and misses, with intervals of\n"
-                "95 %. Several traces on each side tell how runs vary; one each, how calls do.",
-                rows, argc, argv, &n, done, err) < 0)
+                "Compares versions of a program, phase by phase: time, CPI and misses, with intervals of\n"
+                "95 %. Several traces on each side tell how runs vary; one each, how calls do. With --until,\n"
+                "BEFORE and AFTER are commands in quotes: they are run until the intervals are narrow.",
+                rows, argc, argv, &n, done, err) < 0 ||
+            take_named(o, &named, err) < 0)
             return -1;
-        if (last_side(argv, n) != DIFF_SIDES)
-            side = last_side(argv, n);
+        if (last_side(argv, n, named) != VERSIONS_MAX)
+            side = last_side(argv, n, named);
         if (*done || n >= argc)
             return 0;
         if (take_word(o, side, argv[n], err) < 0)
@@ -77,16 +87,47 @@ static int parse_words(const struct options_row *rows, int argc, char **argv, st
     }
 }
 
+static bool is_of_versions(const struct diff_options *o)
+{
+    return o->until.until > 0 || o->sides.n > DIFF_SIDES;
+}
+
+static int check_versions(const struct diff_options *o, struct err *err)
+{
+    bool runs = o->until.until > 0;
+    if (!runs && (o->until.iterations != NULL || strcmp(o->until.runs, RUNS_DEFAULT) != 0 ||
+                  strcmp(o->until.steady, STEADY_DEFAULT) != 0)) {
+        err_set(err, "--runs, --iterations and --steady are for commands that are run");
+        return err_next(err, "give --until 5%%, and the commands in quotes, or leave them out");
+    }
+    if (!is_of_versions(o) || (o->html == NULL && o->limits.n == 0))
+        return 0;
+    err_set(err, "%s is for traces of two versions", o->html != NULL ? "--html" : "--fail-on");
+    return err_next(err, "give --before and --after, without %s", runs ? "--until" : "--side");
+}
+
 static int parse(int argc, char **argv, struct diff_options *o, bool *done, struct err *err)
 {
     const struct options_row rows[] = {
-        { 0, "before", "TRACE", OPTION_LIST, &o->sides[DIFF_BEFORE], "a trace before the change; more may follow it" },
-        { 0, "after", "TRACE", OPTION_LIST, &o->sides[DIFF_AFTER], "a trace after the change; more may follow it" },
+        { 0, "before", "TRACE", OPTION_LIST, &o->sides.words[DIFF_BEFORE],
+          "a trace before the change; more may follow it" },
+        { 0, "after", "TRACE", OPTION_LIST, &o->sides.words[DIFF_AFTER],
+          "a trace after the change; more may follow it" },
+        { 0, "side", "NAME=TRACE", OPTION_LIST, &o->named, "a trace of a further version; more may follow it" },
         { 0, "fail-on", "LIMIT", OPTION_LIST, &o->limits,
           "exit with status 2 if a difference is significant and exceeds LIMIT: 'time>5%'" },
         { 0, "clock", "CLOCK", OPTION_TEXT, &o->clock, "cpu, or wall: waiting counts too (cpu)" },
         { 0, "min-share", "SHARE", OPTION_FRACTION, &o->min_share, "leave out phases with less of the time (1%)" },
         { 0, "least", "SHARE", OPTION_FRACTION, &o->least, "ignore smaller changes (1%)" },
+        OPTIONS_GROUP("Run the versions (commands in the place of traces)"),
+        { 0, "until", "SHARE", OPTION_FRACTION, &o->until.until,
+          "run them in turns until each 95 % interval is within SHARE of the mean: 5%" },
+        { 0, "runs", "LEAST:MOST", OPTION_TEXT, &o->until.runs, "how many runs of each (" RUNS_DEFAULT ")" },
+        { 0, "iterations", "REGEX", OPTION_TEXT, &o->until.iterations,
+          "compare times of iterations that the program prints: 'in ([0-9.]+) msec'" },
+        { 0, "steady", "N:COV", OPTION_TEXT, &o->until.steady,
+          "of each run, the first N that vary by less than COV (" STEADY_DEFAULT ")" },
+        OPTIONS_GROUP("Output"),
         { 0, "all", NULL, OPTION_FLAG, &o->all, "print all methods and metrics" },
         { 0, "html", "FILE", OPTION_TEXT, &o->html,
           "write a page for a browser: a differential flame graph, the table" },
@@ -101,11 +142,13 @@ static int parse(int argc, char **argv, struct diff_options *o, bool *done, stru
         return -1;
     if (*done)
         return 0;
+    if (check_versions(o, err) < 0)
+        return -1;
     if (o->html != NULL && (o->csv || o->json)) {
         err_set(err, "--html writes a page, and --%s a table", o->csv ? "csv" : "json");
         return err_next(err, "run 'mmprof diff' once for each");
     }
-    if (o->sides[DIFF_BEFORE].n > 0 && o->sides[DIFF_AFTER].n > 0)
+    if (is_of_versions(o) || (o->sides.words[DIFF_BEFORE].n > 0 && o->sides.words[DIFF_AFTER].n > 0))
         return 0;
     err_set(err, "nothing to compare");
     return err_next(err, "name a trace before and one after a change: mmprof diff before.dat after.dat");
@@ -156,13 +199,24 @@ static int parse_limits(struct diff *diff, const struct diff_options *o, struct 
 
 /* ---- the whole ---- */
 
+static int run_versions(struct diff_options *o, const struct diff_row_options *options, struct arena *arena,
+                        struct table *table, struct err *err)
+{
+    bool is_text = !o->csv && !o->json;
+    o->until.by_wall = options->clock == PHASES_WALL;
+    int rc = o->until.until > 0 ? diff_versions_run(&o->sides, &o->until, o->least, is_text, arena, table, err)
+                                : diff_versions_read(&o->sides, options, is_text, arena, table, err);
+    return rc < 0 ? -1 : display_close(o->display, command_print_table(table, o->csv, o->json, o->display, err), err);
+}
+
 static int run(struct diff_options *o, struct arena *arena, struct err *err)
 {
-    for (size_t side = 0; side < DIFF_SIDES; side++)
-        if (trace_argument_find(arena, o->sides[side].items, OPTIONS_LIST_MAX, &o->sides[side].n, err) < 0)
+    for (size_t side = 0; side < o->sides.n && !(o->until.until > 0); side++)
+        if (trace_argument_find(arena, o->sides.words[side].items, OPTIONS_LIST_MAX, &o->sides.words[side].n, err) < 0)
             return -1;
-    struct diff_row_options options = { .paths = { o->sides[DIFF_BEFORE].items, o->sides[DIFF_AFTER].items },
-                                        .n_traces = { o->sides[DIFF_BEFORE].n, o->sides[DIFF_AFTER].n },
+    const struct options_list *before = &o->sides.words[DIFF_BEFORE], *after = &o->sides.words[DIFF_AFTER];
+    struct diff_row_options options = { .paths = { before->items, after->items },
+                                        .n_traces = { before->n, after->n },
                                         .salvage = o->salvage,
                                         .all = o->all,
                                         .min_share = o->min_share,
@@ -172,9 +226,12 @@ static int run(struct diff_options *o, struct arena *arena, struct err *err)
     struct table *table = arena_alloc(arena, sizeof *table);
     if (table == NULL)
         return err_set(err, "out of memory for a table");
-    if (report_clock_parse(o->clock, &options.clock, err) < 0 || diff_read(&diff, &options, arena, err) < 0 ||
-        parse_limits(&diff, o, limits, err) < 0 || diff_compare(&diff, err) < 0 ||
-        diff_table(&diff, !o->csv && !o->json, table, err) < 0 ||
+    if (report_clock_parse(o->clock, &options.clock, err) < 0)
+        return -1;
+    if (is_of_versions(o))
+        return run_versions(o, &options, arena, table, err);
+    if (diff_read(&diff, &options, arena, err) < 0 || parse_limits(&diff, o, limits, err) < 0 ||
+        diff_compare(&diff, err) < 0 || diff_table(&diff, !o->csv && !o->json, table, err) < 0 ||
         (o->html != NULL
              ? diff_page_print(&diff, table, o->html, err)
              : display_close(o->display, command_print_table(table, o->csv, o->json, o->display, err), err)) < 0)
@@ -191,7 +248,12 @@ static int run(struct diff_options *o, struct arena *arena, struct err *err)
 int command_diff(int argc, char **argv, struct err *err)
 {
     struct display display = DISPLAY_OF_PAGES;
-    struct diff_options options = { .display = &display, .clock = "cpu", .min_share = 0.01, .least = 0.01 };
+    struct diff_options options = { .display = &display,
+                                    .sides = diff_sides_begin(),
+                                    .clock = "cpu",
+                                    .min_share = 0.01,
+                                    .least = 0.01,
+                                    .until = { .runs = RUNS_DEFAULT, .steady = STEADY_DEFAULT } };
     struct arena arena = { NULL, 0 };
     bool done;
     if (parse(argc, argv, &options, &done, err) < 0)

@@ -1,6 +1,6 @@
 /*
  * The distributions that tests of significance need: Student's t and Fisher's F, by way of the incomplete beta
- * function; and what it takes to fit a distribution to variances.
+ * function; the studentised range; and what it takes to fit a distribution to variances.
  */
 #ifndef PHASES_SAMPLES_DISTRIBUTION_H
 #define PHASES_SAMPLES_DISTRIBUTION_H
@@ -21,6 +21,15 @@ double distribution_t_tails(double t, double df);
 
 /* The t with P(|T| >= t) = tails: half the width of a confidence interval of 1 - tails, in standard errors. */
 double distribution_t_limit(double tails, double df);
+
+/*
+ * P(Q > q) of the studentised range of k means with df degrees of freedom, k >= 2: the p of Tukey's honestly
+ * significant difference; and the q with P(Q > q) = tail.  NAN outside.
+ *
+ * Checked against Harter, Tables of Range and Studentized Range, Annals of Mathematical Statistics 31, 1960.
+ */
+double distribution_range_tail(double q, double k, double df);
+double distribution_range_limit(double tail, double k, double df);
 
 /*
  * The first and second derivative of log(gamma(x)) for x > 0, and the x whose trigamma is y > 0; NAN outside.

@@ -83,6 +83,28 @@ diff_of --json --fail-on 'time/call<20%' --before after{1,2,3}.dat --after befor
 is "a gate: what falls is caught by <" "$status" 2
 matches "json: it has its rows" "$said" '"verdict":[[:space:]]*"lower"'
 
+diff_of --csv --side old=before1.dat before2.dat before3.dat --side new=after1.dat after2.dat after3.dat \
+    --side same=same1.dat same2.dat same3.dat
+is "three versions: succeeds" "$status$errors" 0
+is "three versions: a row for each pair, which Tukey's HSD judges" \
+    "$(tr -d '\r' <<< "$said" | awk -F , '/changed/ && $3 == "time" { print $4, $5, $10 }')" \
+    "$(printf '%s\n' 'old new higher' 'old same not shown' 'new same lower')"
+
+# steps N: a program of so many steps; it prints iterations that get faster until they last 100 ms.
+steps() {
+    echo "i=0; while [ \$i -lt $1 ]; do i=\$((i + 1)); done
+        for t in 900 300 101 100 99 101 ${2-100}; do echo \"iteration in \$t ms\"; done"
+}
+diff_of --csv --until 40% --runs 3:40 --before "$(steps 5000)" --after "$(steps 20000)"
+is "commands: run until the interval is narrow" "$status$errors" 0
+is "commands: the slower one is found" "$(field 'CPU time' verdict '')" higher
+diff_of --json --until 1% --runs 2:2 --iterations 'in ([0-9]+) ms' --steady 4:2% --before "$(steps 1)" \
+    --after "$(steps 1 10)"
+matches "iterations: the window that varies little counts" "$said" '"before":[[:space:]]*100\.[0-9]+'
+matches "iterations: what came before does not" "$said" 'with a CoV below 2 %, after 2\.0 others'
+diff_of --until 0.01% --runs 2:3 true 'exec true'
+matches "commands: at the limit the interval is still wide" "$said" 'still wider than the 0.01 % asked for: allow more'
+
 refused() {
     diff_of "${@:3}"
     is "$1: status 1" "$status" 1
@@ -96,6 +118,13 @@ refused "a limit that is none" "next: name a metric" --fail-on 'time=5%' before1
 refused "a metric that is none" "next: they have time, self, adjusted, share, calls, time/call" \
     --fail-on 'colour>5%' before1.dat after1.dat
 refused "a page and a table" "next: run 'mmprof diff' once for each" --html none.html --json before1.dat after1.dat
+refused "one trace of three versions" "next: name two or more of each" --side a=before1.dat --side b=after1.dat --side c=x
+refused "a side without a name" "next: give it a name" --side before1.dat
+refused "a command that fails" "next: run it by itself" --until 5% false true
+refused "two commands of a version" "next: put the command in quotes" --until 5% --before java x --after true
+refused "a number of runs that is none" "next: give the fewest and the most" --until 5% --runs 9:3 true true
+refused "an expression without parentheses" "next: put parentheses" --until 5% --iterations ms true true
+refused "runs of traces" "next: give --until 5%" --runs 3:9 before1.dat after1.dat
 refused "a page that cannot be written" 'next: choose another path' --html none/page.html before1.dat after1.dat
 refused "a trace that is none" 'gone\.dat' before1.dat gone.dat
 

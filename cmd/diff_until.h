@@ -1,0 +1,23 @@
+/*
+ * mmprof diff --until: runs the versions in turns until the intervals of their differences are narrow enough.
+ */
+#ifndef CMD_DIFF_UNTIL_H
+#define CMD_DIFF_UNTIL_H
+
+#include "report/diff/versions.h"
+
+struct diff_until {
+    double until;           /* half the interval, a fraction of the mean */
+    const char *runs;       /* "LEAST:MOST" of each version */
+    const char *iterations; /* an expression for the output, or NULL */
+    const char *steady;     /* "ITERATIONS:COV" */
+    bool by_wall;           /* the intervals are of wall time, not CPU time */
+    bool is_quiet;          /* no progress */
+};
+
+/* Run versions->what[]; sets the rest of *versions.  *note: how it ended, the arena's; *is_narrow: narrow enough.
+ * Returns 0, or -1 with *err set: malformed, a command fails, no memory. */
+int diff_until_run(const struct diff_until *options, struct versions *versions, const char **note, bool *is_narrow,
+                   struct err *err);
+
+#endif

@@ -1,0 +1,110 @@
+#include "cmd/diff_versions.h"
+
+#include <string.h>
+
+struct diff_sides diff_sides_begin(void)
+{
+    return (struct diff_sides){ .names = { "before", "after" }, .n = DIFF_SIDES };
+}
+
+int diff_sides_word(struct diff_sides *sides, size_t side, const char *word, struct err *err)
+{
+    struct options_list *list = &sides->words[side];
+    if (list->n == OPTIONS_LIST_MAX)
+        return err_set(err, "more than %d traces on one side", OPTIONS_LIST_MAX);
+    list->items[list->n++] = word;
+    return 0;
+}
+
+int diff_sides_add(struct diff_sides *sides, const char *text, size_t *side, struct err *err)
+{
+    const char *equals = strchr(text, '=');
+    if (equals == NULL || equals == text || equals[1] == '\0') {
+        err_set(err, "malformed side '%s'", text);
+        return err_next(err, "give it a name: --side NAME=TRACE, or with --until --side NAME='COMMAND'");
+    }
+    size_t n = (size_t)(equals - text);
+    for (*side = 0; *side < sides->n; ++*side)
+        if (strncmp(sides->names[*side], text, n) == 0 && strchr("=", sides->names[*side][n]) != NULL)
+            return diff_sides_word(sides, *side, equals + 1, err);
+    if (sides->n == VERSIONS_MAX)
+        return err_set(err, "more than %d versions", VERSIONS_MAX);
+    sides->names[sides->n++] = text; /* up to its '=' */
+    return diff_sides_word(sides, *side, equals + 1, err);
+}
+
+/* The sides that have words; index: of each its place in sides. */
+static int begin(const struct diff_sides *sides, struct arena *arena, struct versions *v, size_t *index,
+                 struct err *err)
+{
+    *v = (struct versions){ .arena = arena };
+    for (size_t i = 0; i < sides->n; i++) {
+        if (sides->words[i].n == 0)
+            continue;
+        v->names[v->n_versions] = arena_text(arena, sides->names[i], strcspn(sides->names[i], "="));
+        if (v->names[v->n_versions] == NULL)
+            return err_set(err, "out of memory for versions");
+        index[v->n_versions++] = i;
+    }
+    if (v->n_versions >= 2)
+        return 0;
+    err_set(err, "nothing to compare");
+    return err_next(err, "name two versions at least: --before, --after, --side NAME=...");
+}
+
+/* "a.dat, b.dat"; NULL: no memory. */
+static const char *list_of(struct arena *arena, const struct options_list *words)
+{
+    const char *list = "";
+    for (size_t i = 0; i < words->n && list != NULL; i++)
+        list = arena_printf(arena, "%s%s%s", list, i == 0 ? "" : ", ", words->items[i]);
+    return list;
+}
+
+int diff_versions_run(const struct diff_sides *sides, const struct diff_until *until, double least, bool is_text,
+                      struct arena *arena, struct table *table, struct err *err)
+{
+    struct versions v;
+    size_t index[VERSIONS_MAX];
+    const char *note;
+    bool is_narrow;
+    if (begin(sides, arena, &v, index, err) < 0)
+        return -1;
+    v.least = least;
+    for (size_t i = 0; i < v.n_versions; i++) {
+        const struct options_list *words = &sides->words[index[i]];
+        v.what[i] = words->items[0];
+        if (words->n == 1)
+            continue;
+        err_set(err, "'%s' has %zu commands", v.names[i], words->n);
+        return err_next(err, "put the command in quotes: --%s 'java -jar app.jar'", v.names[i]);
+    }
+    if (diff_until_run(until, &v, &note, &is_narrow, err) < 0 || versions_table(&v, is_text, table, err) < 0)
+        return -1;
+    if (is_narrow)
+        table_note(table, note);
+    else
+        table_doubt(table, note);
+    return 0;
+}
+
+int diff_versions_read(const struct diff_sides *sides, const struct diff_row_options *options, bool is_text,
+                       struct arena *arena, struct table *table, struct err *err)
+{
+    struct versions v;
+    size_t index[VERSIONS_MAX], n_traces[VERSIONS_MAX];
+    const char *const *paths[VERSIONS_MAX];
+    if (begin(sides, arena, &v, index, err) < 0)
+        return -1;
+    v.least = options->least;
+    for (size_t i = 0; i < v.n_versions; i++) {
+        paths[i] = sides->words[index[i]].items;
+        n_traces[i] = sides->words[index[i]].n;
+        v.what[i] = list_of(arena, &sides->words[index[i]]);
+        if (v.what[i] == NULL)
+            return err_set(err, "out of memory for versions");
+    }
+    if (versions_of_traces(options, paths, n_traces, &v, err) < 0)
+        return -1;
+    return versions_table(&v, is_text, table, err);
+}
