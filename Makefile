@@ -296,6 +296,12 @@ mutants:
 bench: make tools java
 	@BUILD='$(BUILD)' JDK='$(JDK)' test/bench/bench.sh
 
+# This build beside that of another revision.
+REV ?=
+.PHONY: bench-compare
+bench-compare: make tools java
+	@BUILD='$(BUILD)' JDK='$(JDK)' CC='$(CC)' REV='$(REV)' test/bench/compare.sh
+
 # What recording costs programs: those that WORKLOADS/commands names, or those of the tests.
 WORKLOADS ?=
 .PHONY: bench-overhead
@@ -432,6 +438,7 @@ help:
 	@echo 'make mutants      change operators in FILES: which changes do the unit tests not notice?'
 	@echo 'make fuzz         fuzz each decoder for FUZZ_SECONDS ($(FUZZ_SECONDS))'
 	@echo 'make bench        what a probe and a record cost, next to uftrace'
+	@echo 'make bench-compare   what records, traces and tables cost in this build and in that of revision REV'
 	@echo 'make bench-overhead  what recording costs programs: WORKLOADS=DIR, as test/bench/overhead.sh says'
 	@echo 'make bench-builds    what a live recording costs with one build and with others: BUILDS="DIR ..."'
 	@echo 'make bench-attached  what a live recording costs JVMs that are warm'
