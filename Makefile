@@ -373,6 +373,24 @@ demo-here: make java
 	$(BUILD)/mmprof profile --two-runs -o $(BUILD)/demo -- \
 	    $(JDK)/bin/java -Xmx1g -cp $(BUILD)/test/java demo.JavacDemo $(JDK)/lib/src.zip 2
 
+# ---- DuckDB, which 'mmprof fleet' asks: its shared library, as npm has it, beside mmprof ----
+
+DUCKDB_VERSION := 1.5.6-r.1
+DUCKDB_ARCH    := $(if $(filter aarch64,$(shell uname -m)),arm64,x64)
+DUCKDB_SHA256_x64   := 1b9f82478539bb9a1d1df44bd103121a12ae52142c07158dc52b97d2ec1d69ff
+DUCKDB_SHA256_arm64 := 3a45a6305b3235a781ed9de25aa795a3862acd042782d1f864e1bdb656de212b
+DUCKDB_PACKAGE := duckdb-node-bindings-linux-$(DUCKDB_ARCH)-$(DUCKDB_VERSION).tgz
+
+.PHONY: duckdb
+duckdb: $(BUILD)/libduckdb.so
+
+$(BUILD)/libduckdb.so:
+	@mkdir -p $(BUILD)/duckdb
+	cd $(BUILD)/duckdb && npm pack --silent @duckdb/node-bindings-linux-$(DUCKDB_ARCH)@$(DUCKDB_VERSION)
+	cd $(BUILD)/duckdb && echo "$(DUCKDB_SHA256_$(DUCKDB_ARCH))  $(DUCKDB_PACKAGE)" | sha256sum --check --quiet
+	tar -xzf $(BUILD)/duckdb/$(DUCKDB_PACKAGE) -C $(BUILD)/duckdb package/libduckdb.so
+	mv $(BUILD)/duckdb/package/libduckdb.so $@
+
 # ---- taste ----
 
 .PHONY: format lint tidy
@@ -455,6 +473,7 @@ help:
 	@echo 'make install      into $$(DESTDIR)$$(PREFIX) ($(PREFIX)); make uninstall removes it'
 	@echo 'make package      a Debian package of the same, in $(BUILD)'
 	@echo 'make static       the command alone, without shared libraries: CJSON=DIR, with the source of cJSON'
+	@echo 'make duckdb       DuckDB'"'"'s library, which mmprof fleet asks, from npm'
 	@echo 'make deps         install the Debian packages that are missing'
 	@echo 'make lint         looks only; make format runs clang-format, make tidy clang-tidy'
 	@echo 'CC, CFLAGS, LDFLAGS, BUILD, SANITIZE, JDK are what they are everywhere; V=1 shows the commands.'

@@ -29,6 +29,7 @@ enum fleet_column {
     AT_METHOD,
     AT_PARENT,
     AT_CALLS,
+    AT_CALLED,
     AT_CPU,
     AT_SELF,
     AT_OFF_CPU,
@@ -55,6 +56,7 @@ static const struct parquet_column columns[N_COLUMNS] = {
     [AT_METHOD] = { "method", PARQUET_TEXT },
     [AT_PARENT] = { "parent", PARQUET_TEXT },
     [AT_CALLS] = { "calls", PARQUET_NUMBER },
+    [AT_CALLED] = { "called_ns", PARQUET_NUMBER },
     [AT_CPU] = { "cpu_ns", PARQUET_NUMBER },
     [AT_SELF] = { "self_ns", PARQUET_NUMBER },
     [AT_OFF_CPU] = { "off_cpu_ns", PARQUET_NUMBER },
@@ -311,6 +313,8 @@ static void find_spreads(const struct fleet_making *m, const struct fleet_row *r
     for (size_t c = 0; c < N_COLUMNS; c++)
         spreads[c].whole = NAN;
     spreads[AT_CALLS] = spread_of(m, row, calls, FLEET_CALLED);
+    double called = is_wall || is_total ? NAN : calls * number_under(m, row->of, "ns_per_call");
+    spreads[AT_CALLED] = spread_of(m, row, called, FLEET_TOTAL);
     spreads[AT_CPU] = spread_of(m, row, is_wall ? NAN : cpu, FLEET_TOTAL);
     spreads[AT_SELF] = spread_of(m, row, is_wall || is_total ? NAN : self, FLEET_SELF);
     spreads[AT_OFF_CPU] = spread_of(m, row, off, FLEET_OFF);

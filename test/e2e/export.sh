@@ -106,6 +106,27 @@ is "parquet: the page describes each column" \
         grep -qE "^\.It( Cm)?.* $column( |$)" "$root/man/mmprof.parquet.5" || echo "$column"
     done)" ""
 
+fleet() {
+    MMPROF_DUCKDB=$root/build/libduckdb.so "$mmprof" fleet "$@" 2>&1
+}
+matches "fleet: without DuckDB it says how to get it" \
+    "$("$mmprof" fleet select --duckdb /nowhere.so "$SCRATCH" 2>&1)" "next: run 'make duckdb'"
+matches "fleet: what it can do" "$("$mmprof" fleet mend "$SCRATCH" 2>&1)" 'next: give add, select or sql'
+if [ ! -e "$root/build/libduckdb.so" ]; then
+    skip "fleet: DuckDB reads the rows" "there is no DuckDB: 'make duckdb' brings it"
+else
+    "$mmprof" export -f parquet --label service=shop -o "$SCRATCH/rows.parquet" "$trace"
+    is "fleet: a file is added" "$(fleet add "$SCRATCH/fleet" "$SCRATCH/rows.parquet")" \
+        "1 added, 0 there already, 0 not added"
+    sql="SELECT sum(cpu_ns)::BIGINT AS total_ns FROM phases WHERE method = 'sortData'"
+    near "fleet: DuckDB finds the time that the table says" \
+        "$(fleet sql --csv "$SCRATCH/fleet" "$sql" | tr -d '\r' | tail -n 1 | cut -d , -f 2)" "$total"
+    matches "fleet: it is a phase of its service" "$(fleet select --grain 1ms "$SCRATCH/fleet")" "^shop +$method"
+    cp "$trace" "$SCRATCH/fleet/x.parquet"
+    fleet select --strict "$SCRATCH/fleet" > "$SCRATCH/out"
+    is "fleet: with --strict a file that is none fails" $? 1
+fi
+
 refused() {
     "$mmprof" export "${@:3}" > "$SCRATCH/out" 2> "$SCRATCH/said"
     is "$1: status 1" $? 1

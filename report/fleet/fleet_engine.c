@@ -1,0 +1,311 @@
+/*
+ * Source: duckdb.h, DuckDB 1.5 (its C interface is stable since 1.0).
+ */
+#include "report/fleet/fleet_engine.h"
+
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LIBRARY      "libduckdb.so"
+#define IS_SELECT    1 /* DUCKDB_STATEMENT_TYPE_SELECT */
+#define RESULT_BYTES 48
+#define MEMORY_LIMIT "1GB"
+#define SYMBOL(name)                                         \
+    {                                                        \
+        "duckdb_" #name, offsetof(struct duckdb_calls, name) \
+    }
+
+/* duckdb_type: whole numbers up to 64 bits, and others. */
+enum {
+    TYPE_TINYINT = 2,
+    TYPE_UBIGINT = 9,
+    TYPE_FLOAT = 10,
+    TYPE_DOUBLE = 11,
+    TYPE_HUGEINT = 16,
+    TYPE_DECIMAL = 19, /* value_varchar knows the types up to this one */
+    TYPE_NULL = 36
+};
+
+/* duckdb_result: what is in it is DuckDB's. */
+struct duckdb_result_of {
+    uint64_t words[RESULT_BYTES / 8];
+};
+
+struct duckdb_calls {
+    int (*open)(const char *path, void **database);
+    void (*close)(void **database);
+    int (*connect)(void *database, void **connection);
+    void (*disconnect)(void **connection);
+    int (*query)(void *connection, const char *sql, struct duckdb_result_of *result);
+    void (*destroy_result)(struct duckdb_result_of *result);
+    const char *(*result_error)(struct duckdb_result_of *result);
+    uint64_t (*row_count)(struct duckdb_result_of *result);
+    uint64_t (*column_count)(struct duckdb_result_of *result);
+    const char *(*column_name)(struct duckdb_result_of *result, uint64_t column);
+    int (*column_type)(struct duckdb_result_of *result, uint64_t column);
+    char *(*value_varchar)(struct duckdb_result_of *result, uint64_t column, uint64_t row);
+    void (*free)(void *memory);
+    uint64_t (*extract_statements)(void *connection, const char *sql, void **statements);
+    const char *(*extract_statements_error)(void *statements);
+    void (*destroy_extracted)(void **statements);
+    int (*prepare_extracted_statement)(void *connection, void *statements, uint64_t index, void **prepared);
+    const char *(*prepare_error)(void *prepared);
+    int (*prepared_statement_type)(void *prepared);
+    void (*destroy_prepare)(void **prepared);
+};
+
+struct fleet_engine {
+    void *library, *database, *connection;
+    struct duckdb_calls calls;
+};
+
+/* ---- the library ---- */
+
+static const struct {
+    const char *name;
+    size_t offset;
+} symbols[] = {
+    SYMBOL(open),
+    SYMBOL(close),
+    SYMBOL(connect),
+    SYMBOL(disconnect),
+    SYMBOL(query),
+    SYMBOL(destroy_result),
+    SYMBOL(result_error),
+    SYMBOL(row_count),
+    SYMBOL(column_count),
+    SYMBOL(column_name),
+    SYMBOL(column_type),
+    SYMBOL(value_varchar),
+    SYMBOL(free),
+    SYMBOL(extract_statements),
+    SYMBOL(extract_statements_error),
+    SYMBOL(destroy_extracted),
+    SYMBOL(prepare_extracted_statement),
+    SYMBOL(prepare_error),
+    SYMBOL(prepared_statement_type),
+    SYMBOL(destroy_prepare),
+};
+
+static int how_to(struct err *err)
+{
+    return err_next(err, "run 'make duckdb', name its " LIBRARY " with --duckdb or " FLEET_ENGINE_VARIABLE
+                         ", or put it into /usr/local/lib");
+}
+
+/* One that is named is that one or none. */
+static void *load_library(const char *named, struct err *err)
+{
+    char beside[PATH_MAX + sizeof LIBRARY] = "";
+    const char *given = named != NULL ? named : getenv(FLEET_ENGINE_VARIABLE);
+    ssize_t length = readlink("/proc/self/exe", beside, PATH_MAX - 1);
+    char *slash = length <= 0 ? NULL : strrchr(beside, '/');
+    memcpy(slash == NULL ? beside : slash + 1, LIBRARY, sizeof LIBRARY);
+    const char *const paths[] = { given != NULL ? given : beside, "/usr/local/lib/" LIBRARY, LIBRARY };
+    for (size_t i = 0; i < (given != NULL ? 1 : sizeof paths / sizeof *paths); i++) {
+        void *library = dlopen(paths[i], RTLD_NOW | RTLD_LOCAL);
+        if (library != NULL)
+            return library;
+    }
+    const char *why = dlerror();
+    if (given != NULL)
+        err_set(err, "cannot load DuckDB from '%s': %s", given, why == NULL ? "" : why);
+    else
+        err_set(err, "cannot find DuckDB, which reads the files of a fleet");
+    how_to(err);
+    return NULL;
+}
+
+static int find_symbols(struct fleet_engine *engine, struct err *err)
+{
+    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
+        void *address = dlsym(engine->library, symbols[i].name);
+        if (address == NULL) {
+            err_set(err, "this library of DuckDB has no '%s'", symbols[i].name);
+            return how_to(err);
+        }
+        memcpy((char *)&engine->calls + symbols[i].offset, &address, sizeof address);
+    }
+    return 0;
+}
+
+int fleet_engine_open(struct fleet_engine **engine, const char *library, struct err *err)
+{
+    struct fleet_engine *e = *engine = calloc(1, sizeof *e);
+    if (e == NULL)
+        return err_set(err, "out of memory for DuckDB");
+    e->library = load_library(library, err);
+    int rc = e->library == NULL ? -1 : find_symbols(e, err);
+    if (rc == 0 && (e->calls.open(NULL, &e->database) != 0 || e->calls.connect(e->database, &e->connection) != 0))
+        rc = err_set(err, "DuckDB cannot open a database in memory");
+    if (rc == 0)
+        rc = fleet_engine_query(e,
+                                "SET memory_limit = '" MEMORY_LIMIT "'; SET TimeZone = 'UTC'; "
+                                "SET autoinstall_known_extensions = false; "
+                                "SET autoload_known_extensions = false; SET temp_directory = ''",
+                                NULL, NULL, err);
+    if (rc == 0)
+        return 0;
+    fleet_engine_close(e);
+    *engine = NULL;
+    return -1;
+}
+
+/* The library stays loaded: DuckDB has threads of its own. */
+void fleet_engine_close(struct fleet_engine *e)
+{
+    if (e == NULL)
+        return;
+    if (e->connection != NULL)
+        e->calls.disconnect(&e->connection);
+    if (e->database != NULL)
+        e->calls.close(&e->database);
+    free(e);
+}
+
+/* ---- queries ---- */
+
+static enum fleet_type type_of(int type)
+{
+    if ((type >= TYPE_TINYINT && type <= TYPE_UBIGINT) || type == TYPE_HUGEINT)
+        return FLEET_WHOLE;
+    return type == TYPE_FLOAT || type == TYPE_DOUBLE || type == TYPE_DECIMAL ? FLEET_REAL : FLEET_TEXT;
+}
+
+static bool copy_columns(const struct fleet_engine *e, struct duckdb_result_of *from, struct arena *arena,
+                         struct fleet_result *to)
+{
+    for (size_t c = 0; c < to->n_columns; c++) {
+        const char *name = e->calls.column_name(from, c);
+        to->names[c] = arena_printf(arena, "%s", name == NULL ? "" : name);
+        to->types[c] = type_of(e->calls.column_type(from, c));
+        if (to->names[c] == NULL)
+            return false;
+    }
+    return true;
+}
+
+static bool copy_result(const struct fleet_engine *e, struct duckdb_result_of *from, struct arena *arena,
+                        struct fleet_result *to)
+{
+    *to = (struct fleet_result){ .n_columns = e->calls.column_count(from), .n_rows = e->calls.row_count(from) };
+    to->names = arena_alloc(arena, (to->n_columns + 1) * sizeof *to->names);
+    to->types = arena_alloc(arena, (to->n_columns + 1) * sizeof *to->types);
+    to->values = arena_alloc(arena, (to->n_rows * to->n_columns + 1) * sizeof *to->values);
+    if (to->names == NULL || to->types == NULL || to->values == NULL || !copy_columns(e, from, arena, to))
+        return false;
+    for (size_t i = 0; i < to->n_rows * to->n_columns; i++) {
+        char *text = e->calls.value_varchar(from, i % to->n_columns, i / to->n_columns);
+        if (text == NULL)
+            continue;
+        to->values[i] = arena_text(arena, text, strlen(text));
+        e->calls.free(text);
+        if (to->values[i] == NULL)
+            return false;
+    }
+    return true;
+}
+
+/* Of moments with a time zone, lists and the like the values come as NULL. */
+static bool has_other_types(const struct fleet_engine *e, struct duckdb_result_of *of)
+{
+    for (uint64_t c = 0; c < e->calls.column_count(of); c++) {
+        int type = e->calls.column_type(of, c);
+        if (type > TYPE_DECIMAL && type != TYPE_NULL)
+            return true;
+    }
+    return false;
+}
+
+/* The same query with all values as texts; NULL: no memory. */
+static const char *as_texts(struct arena *arena, const char *sql)
+{
+    size_t n = strlen(sql);
+    while (n > 0 && strchr("; \t\r\n", sql[n - 1]) != NULL)
+        n--;
+    return arena_printf(arena, "SELECT COLUMNS(*)::VARCHAR FROM (%.*s\n)", (int)n, sql);
+}
+
+int fleet_engine_query(struct fleet_engine *e, const char *sql, struct arena *arena, struct fleet_result *result,
+                       struct err *err)
+{
+    struct duckdb_result_of of;
+    int rc = e->calls.query(e->connection, sql, &of);
+    bool is_other = rc == 0 && result != NULL && has_other_types(e, &of);
+    if (rc != 0) {
+        const char *why = e->calls.result_error(&of);
+        err_set(err, "%s", why == NULL ? "DuckDB failed" : why);
+    } else if (!is_other && result != NULL && !copy_result(e, &of, arena, result)) {
+        rc = err_set(err, "out of memory for the answer");
+    }
+    e->calls.destroy_result(&of);
+    if (!is_other)
+        return rc == 0 ? 0 : -1;
+    sql = as_texts(arena, sql);
+    return sql == NULL ? err_set(err, "out of memory for the answer") : fleet_engine_query(e, sql, arena, result, err);
+}
+
+int fleet_engine_confine(struct fleet_engine *e, const char *directory, struct err *err)
+{
+    struct arena arena = { NULL, 0 };
+    char real[PATH_MAX];
+    const char *name = fleet_literal(&arena, realpath(directory, real) == NULL ? directory : real);
+    const char *sql = name == NULL ? NULL
+                                   : arena_printf(&arena,
+                                                  "SET allowed_directories = [%s]; "
+                                                  "SET enable_external_access = false; "
+                                                  "SET lock_configuration = true",
+                                                  name);
+    int rc = sql == NULL ? err_set(err, "out of memory for DuckDB") : fleet_engine_query(e, sql, NULL, NULL, err);
+    arena_free(&arena);
+    return rc;
+}
+
+static int check_one(struct fleet_engine *e, void *statements, struct err *err)
+{
+    void *prepared = NULL;
+    int rc = e->calls.prepare_extracted_statement(e->connection, statements, 0, &prepared);
+    if (rc != 0)
+        err_set(err, "%s", e->calls.prepare_error(prepared));
+    else if (e->calls.prepared_statement_type(prepared) != IS_SELECT)
+        rc = err_set(err, "this statement does more than read"), err_next(err, "give a SELECT");
+    e->calls.destroy_prepare(&prepared);
+    return rc == 0 ? 0 : -1;
+}
+
+int fleet_engine_check_select(struct fleet_engine *e, const char *sql, struct err *err)
+{
+    void *statements = NULL;
+    uint64_t n = e->calls.extract_statements(e->connection, sql, &statements);
+    int rc = -1;
+    if (n == 1) {
+        rc = check_one(e, statements, err);
+    } else {
+        const char *why = n == 0 ? e->calls.extract_statements_error(statements) : NULL;
+        err_set(err, "%s", why != NULL ? why : n == 0 ? "there is no statement" : "there are several statements");
+        err_next(err, "give one SELECT");
+    }
+    e->calls.destroy_extracted(&statements);
+    return rc;
+}
+
+const char *fleet_literal(struct arena *arena, const char *text)
+{
+    size_t n = strlen(text), at = 0;
+    char *literal = arena_alloc(arena, 2 * n + 3);
+    if (literal == NULL)
+        return NULL;
+    literal[at++] = '\'';
+    for (size_t i = 0; i < n; i++) {
+        if (text[i] == '\'')
+            literal[at++] = '\'';
+        literal[at++] = text[i];
+    }
+    literal[at++] = '\'';
+    return literal;
+}

@@ -1,0 +1,52 @@
+/*
+ * DuckDB, from its shared library: it is looked for when it is needed, and mmprof is built without it.
+ */
+#ifndef REPORT_FLEET_FLEET_ENGINE_H
+#define REPORT_FLEET_FLEET_ENGINE_H
+
+#include "core/base/arena.h"
+#include "core/base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define FLEET_ENGINE_VARIABLE "MMPROF_DUCKDB"
+
+enum fleet_type { FLEET_TEXT, FLEET_WHOLE, FLEET_REAL };
+
+struct fleet_result {
+    size_t n_columns, n_rows;
+    const char **names; /* all are the arena's */
+    enum fleet_type *types;
+    const char **values; /* by row, then column: as DuckDB prints them; NULL: NULL */
+};
+
+struct fleet_engine;
+
+/*
+ * Load the library and open a database in memory.
+ *
+ * library  its path, or NULL: that of the environment, beside this program, or in /usr/local/lib.
+ *
+ * Returns 0 and *engine for fleet_engine_close, or -1 with *err set.
+ */
+int fleet_engine_open(struct fleet_engine **engine, const char *library, struct err *err);
+void fleet_engine_close(struct fleet_engine *engine);
+
+/* Run a statement; result may be NULL.  Returns 0, or -1 with *err set to DuckDB's words. */
+int fleet_engine_query(struct fleet_engine *engine, const char *sql, struct arena *arena, struct fleet_result *result,
+                       struct err *err);
+
+/*
+ * From now on statements read files of this directory only, load nothing and change no setting.
+ * Returns 0, or -1 with *err set.
+ */
+int fleet_engine_confine(struct fleet_engine *engine, const char *directory, struct err *err);
+
+/* Is it one statement that only reads?  Returns 0, or -1 with *err set. */
+int fleet_engine_check_select(struct fleet_engine *engine, const char *sql, struct err *err);
+
+/* A text as an SQL literal with its quotes, in the arena; NULL: no memory. */
+const char *fleet_literal(struct arena *arena, const char *text);
+
+#endif

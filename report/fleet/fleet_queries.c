@@ -1,0 +1,24 @@
+#include "report/fleet/fleet_queries.h"
+
+#include "report/fleet/fleet_engine.h"
+
+/* 'called' is a word of SQL. */
+#define SELECT_QUERY                                                                                 \
+    "WITH mine AS (SELECT * FROM phases WHERE %s), "                                                 \
+    "whole AS (SELECT service, sum(self_ns)::DOUBLE AS all_ns FROM mine GROUP BY service), "         \
+    "summed AS (SELECT service, phase, sum(cpu_ns)::DOUBLE AS cpu, sum(self_ns)::DOUBLE AS self, "   \
+    "sum(calls)::BIGINT AS calls, sum(called_ns)::DOUBLE AS in_calls, count(DISTINCT run) AS runs "  \
+    "FROM mine WHERE kind IN ('phase', 'sampled') GROUP BY service, phase) "                         \
+    "SELECT summed.service, phase, cpu / all_ns AS time_share, self / all_ns AS self_share, calls, " \
+    "in_calls / calls AS ns_per_call, runs "                                                         \
+    "FROM summed JOIN whole ON summed.service IS NOT DISTINCT FROM whole.service "                   \
+    "WHERE cpu >= %.17g * all_ns AND in_calls >= %.17g * calls AND calls > 0 ORDER BY summed.service, cpu DESC, phase"
+
+const char *fleet_select_sql(struct arena *arena, const char *service, double weight, double grain_ns)
+{
+    const char *literal = service == NULL ? NULL : fleet_literal(arena, service);
+    const char *which = service == NULL   ? "true"
+                        : literal == NULL ? NULL
+                                          : arena_printf(arena, "service = %s", literal);
+    return which == NULL ? NULL : arena_printf(arena, SELECT_QUERY, which, weight, grain_ns);
+}

@@ -1,0 +1,21 @@
+/*
+ * Questions to the rows of a fleet (the view 'phases' of fleet_files.h), in DuckDB's SQL.
+ */
+#ifndef REPORT_FLEET_FLEET_QUERIES_H
+#define REPORT_FLEET_FLEET_QUERIES_H
+
+#include "core/base/arena.h"
+
+/*
+ * The phases of each service over all of its runs: methods that have at least this share of the service's CPU time and,
+ * a call, at least this time, both with all that they call.  Columns: service, phase, time_share, self_share, calls,
+ * ns_per_call, runs.
+ *
+ * service  only this one; NULL: all.
+ *
+ * Returns the query, the arena's, or NULL: no memory.
+ * Source: thesis section 3.2.2 (after Huang et al., ISCA 2003).
+ */
+const char *fleet_select_sql(struct arena *arena, const char *service, double weight, double grain_ns);
+
+#endif

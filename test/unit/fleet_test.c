@@ -1,0 +1,216 @@
+#include "report/fleet/fleet_files.h"
+
+#include "report/fleet/fleet_queries.h"
+#include "report/fleet/fleet_rows.h"
+#include "test/unit/tap.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct err err;
+static struct arena arena;
+static char directory[200];
+
+static const char *path_of(const char *name)
+{
+    return arena_printf(&arena, "%s/%s", directory, name);
+}
+
+/* ---- files ---- */
+
+static const struct parquet_column columns[] = {
+    { "run", PARQUET_TEXT },         { "service", PARQUET_TEXT },  { "ts", PARQUET_TIME_US },
+    { "kind", PARQUET_TEXT },        { "phase", PARQUET_TEXT },    { "calls", PARQUET_NUMBER },
+    { "called_ns", PARQUET_NUMBER }, { "cpu_ns", PARQUET_NUMBER }, { "self_ns", PARQUET_NUMBER },
+    { "cycles", PARQUET_NUMBER },
+};
+
+#define N_COLUMNS (sizeof columns / sizeof columns[0])
+
+struct made_row {
+    const char *kind, *phase;
+    int64_t calls, cpu_ns, self_ns; /* calls: -1: NULL */
+};
+
+/* Work has 60 % in calls of 1 ms, tiny 30 % in calls of 1 us, and rare 0.1 %. */
+static const struct made_row rows[] = { { "phase", "work", 600, 600000000, 600000000 },
+                                        { "phase", "tiny", 300000, 300000000, 300000000 },
+                                        { "phase", "rare", 1, 1000000, 1000000 },
+                                        { "sampled", "seen", -1, 50000000, 50000000 },
+                                        { "gc", "garbage collector", -1, 49000000, 49000000 },
+                                        { "total", "total", -1, 1000000000, -1 } };
+
+static struct parquet_value number(int64_t value)
+{
+    return (struct parquet_value){ .is_there = value >= 0, .number = value };
+}
+
+static void write_file(const char *name, const char *run, const char *service, int64_t ts, const char *version)
+{
+    struct parquet_writer *writer = NULL;
+    FILE *out = fopen(path_of(name), "w");
+    if (out == NULL || parquet_open(&writer, out, columns, N_COLUMNS, &err) < 0) {
+        printf("Bail out! '%s' cannot be written\n", path_of(name));
+        exit(1);
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct made_row *row = &rows[i];
+        const struct parquet_value values[N_COLUMNS] = { { true, 0, run },
+                                                         { true, 0, service },
+                                                         { true, ts, NULL },
+                                                         { true, 0, row->kind },
+                                                         { true, 0, row->phase },
+                                                         number(row->calls),
+                                                         number(row->calls < 0 ? -1 : row->cpu_ns),
+                                                         number(row->cpu_ns),
+                                                         number(row->self_ns),
+                                                         number(-1) };
+        parquet_row(writer, values, &err);
+    }
+    if (version != NULL) {
+        parquet_metadata(writer, "mmprof.schema", FLEET_SCHEMA, &err);
+        parquet_metadata(writer, "mmprof.schema_version", version, &err);
+    }
+    parquet_close(writer, &err);
+    fclose(out);
+}
+
+static void cut_file(const char *name)
+{
+    struct stat about;
+    if (stat(path_of(name), &about) < 0 || truncate(path_of(name), about.st_size - 3) < 0)
+        printf("Bail out! '%s' cannot be cut\n", name);
+}
+
+/* ---- adding ---- */
+
+static void test_add(void)
+{
+    const char *to = path_of("added");
+    write_file("a.parquet", "r1", "shop", 0, "1");
+    CHECK("a file is added, and its directory made", fleet_file_add(to, path_of("a.parquet"), &err) == 1);
+    CHECK("adding it again does nothing", fleet_file_add(to, path_of("a.parquet"), &err) == 0);
+    CHECK("one that is not there is named",
+          fleet_file_add(to, "/nowhere.parquet", &err) < 0 && strstr(err.text, "'/nowhere.parquet'") != NULL);
+    CHECK("no half file is left", access(arena_printf(&arena, "%s/.adding-%d", to, (int)getpid()), F_OK) != 0);
+    CHECK("a directory that cannot be made is named",
+          fleet_file_add("/proc/none/x", path_of("a.parquet"), &err) < 0 && strstr(err.text, "next: ") != NULL);
+}
+
+static void test_no_library(void)
+{
+    struct fleet_engine *engine;
+    CHECK("without DuckDB one line says how to get it", fleet_engine_open(&engine, "/nowhere/libduckdb.so", &err) < 0 &&
+                                                            engine == NULL &&
+                                                            strstr(err.text, "next: run 'make duckdb'") != NULL);
+    CHECK_TEXT("a text is a literal whatever is in it", fleet_literal(&arena, "a'; DROP TABLE x; --"),
+               "'a''; DROP TABLE x; --'");
+}
+
+/* ---- questions ---- */
+
+/* An answer's values with blanks between them, "NULL" for none. */
+static const char *asked(struct fleet_engine *engine, const char *sql)
+{
+    struct fleet_result result;
+    const char *text = "";
+    if (fleet_engine_query(engine, sql, &arena, &result, &err) < 0)
+        return err.text;
+    for (size_t i = 0; i < result.n_rows * result.n_columns; i++)
+        text = arena_printf(&arena, "%s%s%s", text, i == 0 ? "" : " ",
+                            result.values[i] == NULL ? "NULL" : result.values[i]);
+    return text;
+}
+
+static void test_view(struct fleet_engine *engine)
+{
+    struct fleet_count count;
+    char *said = NULL;
+    size_t n;
+    FILE *out = open_memstream(&said, &n);
+    mkdir(path_of("fleet"), 0777);
+    mkdir(path_of("fleet/below"), 0777);
+    write_file("fleet/a.parquet", "r1", "shop", 60000000, "1");
+    write_file("fleet/below/b.parquet", "r2", "shop", 60000000, "1");
+    write_file("fleet/c.parquet", "r3", "o'x", 60000000, "1");
+    write_file("fleet/cut.parquet", "r4", "shop", 60000000, "1");
+    cut_file("fleet/cut.parquet");
+    write_file("fleet/double.parquet", "r1", "shop", 60000000, "1");
+    write_file("fleet/foreign.parquet", "r5", "shop", 60000000, NULL);
+    write_file("fleet/later.parquet", "r1", "shop", 120000000, "1");
+    write_file("fleet/newer.parquet", "r6", "shop", 60000000, "2");
+    write_file("fleet/.hidden.parquet", "r7", "shop", 60000000, "1");
+    int rc = fleet_files_view(engine, path_of("fleet"), out, &count, &err);
+    fclose(out);
+    if (!CHECK("files of a directory and below it are one table", rc == 0 && count.n_used == 4 && count.n_skipped == 4))
+        printf("# %s, %zu used, %zu skipped\n", err.text, count.n_used, count.n_skipped);
+    CHECK("a file that is cut is named", strstr(said, "/cut.parquet' is skipped: it is cut") != NULL);
+    CHECK("and one of another program", strstr(said, "/foreign.parquet' is skipped: mmprof did not write") != NULL);
+    CHECK("and one of a newer schema", strstr(said, "/newer.parquet' is skipped: it has schema 2") != NULL);
+    CHECK("and one that has rows of another one", strstr(said, "/double.parquet' is skipped: it has rows") != NULL);
+    CHECK_TEXT("nothing else is in it, and what is, once",
+               asked(engine, "SELECT run, count(*), sum(self_ns) FROM phases GROUP BY run ORDER BY run"),
+               "r1 12 2000000000 r2 6 1000000000 r3 6 1000000000");
+    CHECK_TEXT("what was not counted is NULL", asked(engine, "SELECT sum(cycles), count(cycles) FROM phases"),
+               "NULL 0");
+    CHECK_TEXT("moments are told", asked(engine, "SELECT min(ts), max(ts) FROM phases"),
+               "1970-01-01 00:01:00 1970-01-01 00:02:00");
+    CHECK_TEXT("and lists", asked(engine, "SELECT [1, 2], now() IS NULL;"), "[1, 2] false");
+    free(said);
+}
+
+static void test_select(struct fleet_engine *engine)
+{
+    CHECK_TEXT("phases have the weight and the grain over all runs of a service",
+               asked(engine, fleet_select_sql(&arena, NULL, 0.005, 100000)),
+               "o'x work 0.6 0.6 600 1000000.0 1 shop work 0.6 0.6 1800 1000000.0 2");
+    CHECK_TEXT("one service can be asked of, whatever its name", asked(engine, fleet_select_sql(&arena, "o'x", 0, 0)),
+               "o'x work 0.6 0.6 600 1000000.0 1 o'x tiny 0.3 0.3 300000 1000.0 1 o'x rare 0.001 0.001 1 1000000.0 1");
+    CHECK_TEXT("a service that is none has no phases", asked(engine, fleet_select_sql(&arena, "' OR true --", 0, 0)),
+               "");
+}
+
+static void test_confined(struct fleet_engine *engine)
+{
+    static const char *const refused[] = { "DROP VIEW phases",
+                                           "SELECT 1; SELECT 2",
+                                           "COPY (SELECT 1) TO 'x.csv'",
+                                           "SET memory_limit = '9GB'",
+                                           "CREATE TABLE x AS SELECT 1",
+                                           "",
+                                           "SELEC" };
+    size_t n_refused = 0;
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
+        n_refused += fleet_engine_check_select(engine, refused[i], &err) < 0;
+    CHECK_NUMBER("what does more than read is refused", n_refused, sizeof refused / sizeof refused[0]);
+    CHECK("a question is not", fleet_engine_check_select(engine, "WITH x AS (SELECT 1) SELECT * FROM x;", &err) == 0);
+    CHECK("the table can be read once all else is closed",
+          fleet_engine_confine(engine, path_of("fleet"), &err) == 0 &&
+              strcmp(asked(engine, "SELECT count(*) FROM phases"), "24") == 0);
+    CHECK("other files cannot",
+          strstr(asked(engine, "SELECT * FROM read_text('/etc/passwd')"), "/etc/passwd") != NULL &&
+              strstr(err.text, "disabled") != NULL);
+    CHECK("nor can settings be changed", strstr(asked(engine, "SET memory_limit = '9GB'"), "locked") != NULL);
+}
+
+int main(void)
+{
+    const char *scratch = getenv("SCRATCH");
+    struct fleet_engine *engine;
+    struct fleet_count count;
+    snprintf(directory, sizeof directory, "%s", scratch == NULL ? "/tmp" : scratch);
+    test_add();
+    test_no_library();
+    if (fleet_engine_open(&engine, getenv("MMPROF_DUCKDB") == NULL ? "build/libduckdb.so" : NULL, &err) < 0) {
+        SKIP("questions are answered", "there is no DuckDB: 'make duckdb' brings it");
+        return tap_done();
+    }
+    CHECK("an empty directory is an error", fleet_files_view(engine, "/proc/self/net", stdout, &count, &err) < 0);
+    test_view(engine);
+    test_select(engine);
+    test_confined(engine);
+    fleet_engine_close(engine);
+    arena_free(&arena);
+    return tap_done();
+}
