@@ -5,6 +5,7 @@
 #include "report/view/allocations.h"
 #include "report/view/cost.h"
 #include "report/view/groups.h"
+#include "report/view/inlining_table.h"
 #include "report/view/live_objects.h"
 #include "report/view/misses_report.h"
 #include "report/view/pauses_table.h"
@@ -60,6 +61,13 @@ static int make_hot(struct report_run *run, struct table *table, struct err *err
     return check_part(&pass->no_where, err) < 0
                ? -1
                : where_hot_table(&pass->source, &pass->where, run->options->rows.top, table, err);
+}
+
+static int make_inlining(struct report_run *run, struct table *table, struct err *err)
+{
+    const struct report_row_options *rows = &run->options->rows;
+    const struct inlining_options options = { rows->all ? 0 : rows->min_share, rows->top };
+    return inlining_table(&run->passes[0], &options, table, err);
 }
 
 static int make_misses(struct report_run *run, struct table *table, struct err *err)
@@ -211,6 +219,8 @@ const struct report_view report_views[] = {
     { "vm", NULL, "IP samples by kind of code: compiled code, parts of the JVM, the kernel", make_vm,
       REPORT_VIEW_THREADS, VIEW_PASS_WHERE },
     { "hot", NULL, "functions and methods with most IP samples", make_hot, REPORT_VIEW_THREADS, VIEW_PASS_WHERE },
+    { "inlining", NULL, "which calls the JIT compilers inlined, by the callee's own time", make_inlining,
+      REPORT_VIEW_THREADS, 0 },
     { "allocations", "BY", "what the program allocates, by method, class or site (method)", make_allocations,
       REPORT_VIEW_THREADS, VIEW_PASS_ALLOCATIONS },
     { "live-objects", "BY", "sampled objects that still live, by site, class, age or collections survived (site)",

@@ -87,6 +87,7 @@ static bool keep(struct trace_samples *samples, const struct trace_sample *sampl
                                                                    .n = sample->n,
                                                                    .thread = sample->thread,
                                                                    .context = sample->context,
+                                                                   .frame = (uint8_t)sample->frame,
                                                                    .is_waiting = sample->is_waiting };
     return true;
 }

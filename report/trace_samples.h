@@ -15,6 +15,7 @@ struct trace_kept_sample {
     uint64_t weight_ns, n;
     uint64_t ready_ns;        /* on the wall clock: for which the thread had to wait for that CPU time; else 0 */
     uint32_t thread, context; /* TRACE_NO_THREAD: of several; 0: in no Java method */
+    uint8_t frame;            /* enum trace_frame, of the innermost call */
     bool is_waiting;          /* the thread had no CPU */
     bool is_idle;             /* nor work: report/wait_sites.h */
 };

@@ -166,14 +166,39 @@ static unsigned marks_of(const struct jit_shape *shape)
            (shape->n_compiled > usual + JIT_SHAPE_RECOMPILED_MORE_THAN ? JIT_SHAPE_RECOMPILED : 0u);
 }
 
-bool jit_shapes_find(const struct jit_shapes *s, const char *class_name, const char *name, const char *descriptor,
-                     struct jit_shape *shape)
+/* NULL: it is not in the events. */
+static const uint32_t *number_of(const struct jit_shapes *s, const char *class_name, const char *name,
+                                 const char *descriptor)
 {
     struct arena scratch = { NULL, 0 };
     char *key = arena_printf(&scratch, "%s;%s;%s", class_name, name, descriptor);
     const uint32_t *number = key == NULL ? NULL : map_get(&s->by_name, key, strlen(key));
-    const struct jit_method *method = number == NULL ? NULL : &s->methods[*number];
     arena_free(&scratch);
+    return number;
+}
+
+const char *jit_shapes_call_text(const struct jit_shapes *s, const struct method_name *method,
+                                 const struct method_name *caller)
+{
+    const uint32_t *callee = number_of(s, method->class_name, method->method, method->descriptor);
+    const uint32_t *in = number_of(s, caller->class_name, caller->method, caller->descriptor);
+    if (callee == NULL || in == NULL || (!s->methods[*callee].is_watched && !s->methods[*in].is_watched))
+        return "";
+    const uint32_t key[2] = { *callee, *in };
+    const uint32_t *index = map_get(&s->by_pair, key, sizeof key);
+    const struct known_pair *pair = index == NULL ? NULL : &s->pairs[*index];
+    if (pair == NULL || (!pair->before && !pair->after))
+        return "";
+    if (is_lost(s, pair))
+        return "not inlined any more";
+    return pair->before ? "inlined, as before" : "inlined since";
+}
+
+bool jit_shapes_find(const struct jit_shapes *s, const char *class_name, const char *name, const char *descriptor,
+                     struct jit_shape *shape)
+{
+    const uint32_t *number = number_of(s, class_name, name, descriptor);
+    const struct jit_method *method = number == NULL ? NULL : &s->methods[*number];
     memset(shape, 0, sizeof *shape);
     if (method == NULL || !method->is_watched)
         return false;

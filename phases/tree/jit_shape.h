@@ -11,6 +11,7 @@
 #define PHASES_TREE_JIT_SHAPE_H
 
 #include "core/base/err.h"
+#include "core/base/method_name.h"
 #include "core/wire/jit_events.h"
 
 #include <stdbool.h>
@@ -53,6 +54,13 @@ int jit_shapes_add(struct jit_shapes *shapes, const struct jit_event *event, str
  */
 bool jit_shapes_find(const struct jit_shapes *shapes, const char *class_name, const char *name, const char *descriptor,
                      struct jit_shape *shape);
+
+/*
+ * What became of a method where another one calls it: "inlined, as before", "not inlined any more", "inlined since"; ""
+ * where neither was watched, or it was never inlined there.
+ */
+const char *jit_shapes_call_text(const struct jit_shapes *shapes, const struct method_name *method,
+                                 const struct method_name *caller);
 
 /* What the compilers had to do again, all in all. */
 struct jit_summary {

@@ -74,6 +74,12 @@ static const char *text_of(const char *name)
     return jit_shape_text(&shape, words, sizeof words);
 }
 
+static const char *call_text_of(const char *callee, const char *caller)
+{
+    return jit_shapes_call_text(shapes, &(struct method_name){ "Main", callee, "()V" },
+                                &(struct method_name){ "Main", caller, "()V" });
+}
+
 static void test_not_inlined(void)
 {
     start();
@@ -85,6 +91,9 @@ static void test_not_inlined(void)
     CHECK_TEXT("a caller compiled without it has lost it", text_of("inner"),
                "not inlined any more (1 of 2 callers), inlines less (1 of 1 calls)");
     compiled(0, 0, "20");
+    CHECK_TEXT("of the two of a call", call_text_of("inner", "outer"), "not inlined any more");
+    CHECK_TEXT("another one has it as before", call_text_of("inner", "main"), "inlined, as before");
+    CHECK_TEXT("of what was never inlined nothing is said", call_text_of("leaf", "outer"), "");
     CHECK("one that has it again has not", shape_of("inner").n_callers_lost == 1);
     compiled(1, 0, "21 32");
     CHECK_TEXT("and when both have it, its shape is what it was", text_of("inner"), "");
