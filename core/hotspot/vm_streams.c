@@ -74,6 +74,19 @@ bool scopes_next(struct scopes_walk *walk)
     return !walk->is_bad;
 }
 
+bool scopes_find(struct scopes_walk *walk, const struct scopes *scopes, uint64_t offset)
+{
+    scopes_begin(walk, scopes);
+    for (size_t pc = 0; pc + scopes->pc_bytes <= scopes->n_pcs_bytes; pc += scopes->pc_bytes) {
+        int32_t end = (int32_t)pc_field(scopes, pc, scopes->at_pc);
+        if (end < 0 || (uint64_t)end <= offset || pc_field(scopes, pc, scopes->at_scope) == 0)
+            continue;
+        walk->at = pc;
+        return scopes_next(walk);
+    }
+    return false;
+}
+
 /* ---- lines ---- */
 
 /* A step further.  Returns false at the end, or where it does not go on (c->bad). */

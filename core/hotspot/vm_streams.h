@@ -47,6 +47,9 @@ void scopes_begin(struct scopes_walk *walk, const struct scopes *scopes);
 /* Returns whether there was a next one, undamaged; else walk->is_bad says which. */
 bool scopes_next(struct scopes_walk *walk);
 
+/* The one that an offset in the code is of, without taking those before it apart; as above. */
+bool scopes_find(struct scopes_walk *walk, const struct scopes *scopes, uint64_t offset);
+
 /*
  * A method's line numbers, of at most 'room' lines.  A step of both is in one byte, or 255 and two signed numbers; a
  * byte 0 is the end.  Returns how many there are; *is_bad: it does not end well.

@@ -56,6 +56,9 @@ static void check_example(uint32_t excluded, const char *claim)
     bool second = scopes_next(&walk) && walk.end == 20 && walk.n_frames == 2 && walk.frames[0].method == METHOD_B &&
                   walk.frames[0].index == 0 && walk.frames[1].method == METHOD_A && walk.frames[1].index == 7;
     CHECK(claim, first && second && !scopes_next(&walk) && !walk.is_bad);
+    first = scopes_find(&walk, &e.scopes, 15) && walk.end == 16 && walk.frames[0].method == METHOD_A;
+    second = scopes_find(&walk, &e.scopes, 16) && walk.end == 20 && walk.frames[0].method == METHOD_B;
+    CHECK("that of an offset is found", first && second && !scopes_find(&walk, &e.scopes, 20) && !walk.is_bad);
 }
 
 /* Is it refused when this number of the scopes is another one? */
