@@ -25,7 +25,8 @@ AGENT_SRC := $(wildcard core/agent/*.c core/agent/*/*.c) $(patsubst %,core/hotsp
 # The JVM's structures, as what runs inside the emulator reads them.
 VM_SRC := $(patsubst %,core/hotspot/%.c,class_layout code_heaps vm_fields vm_flags vm_methods vm_streams vm_tables)
 # What runs inside the emulator: libc and libpthread, and QEMU itself.
-PLUGIN_SRC := $(wildcard core/emu/plugin/*.c core/emu/model/*.c) $(VM_SRC) core/base/err.c core/base/hash.c core/trace/misses.c
+PLUGIN_SRC := $(wildcard core/emu/plugin/*.c core/emu/model/*.c) $(VM_SRC) \
+             $(patsubst %,core/hotspot/%.c,bytecodes nmethod vm_members) core/base/err.c core/base/hash.c core/trace/misses.c
 # Likewise, for tools.
 TOOL_SRC  := $(wildcard core/emu/tool/*.c) $(patsubst %,core/emu/plugin/%.c,qemu_stale vm_classes vm_memory vm_metadata) $(VM_SRC) \
              core/emu/model/sim_decode.c core/wire/code_log.c core/recorder/code_map.c $(patsubst %,core/base/%.c,arena err hash map text utf8 words)

@@ -1,6 +1,7 @@
 #include "cmd/dump_misses.h"
 
 #include "cmd/terminal.h"
+#include "core/hotspot/bytecodes.h"
 
 #include <inttypes.h>
 
@@ -30,6 +31,18 @@ static void put_counts(FILE *out, const struct miss_entry *entry)
     static const char *const names[MISS_N_COUNTS] = { "L1D", "L2", "DTLB" };
     for (int i = 0; i < MISS_N_COUNTS; i++)
         fprintf(out, ", %s %" PRIu64, names[i], entry->counts[i]);
+}
+
+static void put_bytecode(FILE *out, const struct miss_entry *entry)
+{
+    const char *name = opcodes[entry->opcode].name;
+    fprintf(out, "bytecode %" PRIu32 " index %" PRIu32 ", %s ", entry->number, entry->index,
+            name == NULL ? "unknown" : name);
+    put_text(out, entry->class_name);
+    fputs(entry->name.n > 0 ? "." : "", out);
+    put_text(out, entry->name);
+    fputs(entry->descriptor.n > 0 ? " " : "", out);
+    put_text(out, entry->descriptor);
 }
 
 void dump_misses(FILE *out, const struct miss_entry *entry)
@@ -70,6 +83,16 @@ void dump_misses(FILE *out, const struct miss_entry *entry)
         for (int i = MISS_NO_SPACE + 1; i < MISS_SPACES; i++)
             fprintf(out, "%s %s %" PRIu64, i > MISS_NO_SPACE + 1 ? "," : "", spaces[i], entry->used[i]);
         fprintf(out, " bytes");
+        break;
+    case MISS_BYTECODE:
+        put_bytecode(out, entry);
+        break;
+    case MISS_AT:
+        fprintf(out, "bytecode of location %" PRIu64 ": ", entry->location);
+        if (entry->number == 0)
+            fputs("not known", out);
+        else
+            fprintf(out, "%" PRIu32, entry->number - 1);
         break;
     case MISS_METHOD:
         return;

@@ -164,6 +164,7 @@ static int fill_frames(struct ip_samples *samples, const struct code_piece *piec
     struct code_frame frames[CODE_FRAMES_MAX];
     struct location_entry *entry = &samples->entry;
     uint32_t n = code_piece_frames(piece, offset, frames, point);
+    samples->index = n == 0 ? -1 : frames[n - 1].index;
     for (uint32_t i = 0; i < n; i++)
         if (frames[i].index < 0)
             frames[i].index = 0; /* a method's entry: HotSpot takes its first line */
@@ -188,6 +189,7 @@ static int find_in_code(struct ip_samples *samples, struct ip_sample *sample, st
 {
     uint32_t number = code_map_find(&samples->code, sample->address, sample->ticks), key[3] = { number, 0, 1 };
     bool is_new;
+    samples->index = -1;
     if (number == UINT32_MAX) {
         samples->n_unknown++;
         return find_unknown(samples, LOCATION_UNKNOWN, sample, writer, err);
@@ -344,25 +346,27 @@ void ip_samples_look_at_maps(struct ip_samples *samples)
 }
 
 int ip_samples_location(struct ip_samples *samples, uint64_t address, uint64_t ticks, uint32_t *location,
-                        struct trace_writer *writer, struct err *err)
+                        int32_t *index, struct trace_writer *writer, struct err *err)
 {
     struct ip_sample sample = { .ticks = ticks, .address = address, .location = IP_SAMPLES_NO_LOCATION };
+    samples->index = -1;
     int rc = code_map_read(&samples->code, err) < 0 ? -1 : look_up(samples, &sample, writer, err);
     if (rc == 0 && sample.location == IP_SAMPLES_NO_LOCATION)
         rc = find_in_code(samples, &sample, writer, err);
     else if (rc > 0)
         rc = find_unknown(samples, LOCATION_UNKNOWN, &sample, writer, err);
     *location = sample.location;
+    *index = samples->index;
     return rc;
 }
 
 /* Numbers of methods that were interpreted are these behind those of methods that were compiled. */
 #define INTERPRETED (CODE_NUMBERS_MAX / 2)
 
-int ip_samples_interpreted(struct ip_samples *samples, uint32_t method, uint32_t line, uint32_t *location,
-                           struct trace_writer *writer, struct err *err)
+int ip_samples_interpreted(struct ip_samples *samples, uint32_t method, uint32_t line, uint32_t bytecode,
+                           uint32_t *location, struct trace_writer *writer, struct err *err)
 {
-    const uint32_t key[4] = { method, line, 0, 2 };
+    const uint32_t key[4] = { method, line, bytecode, 2 };
     bool is_new;
     samples->entry = (struct location_entry){ .kind = LOCATION_IN_CODE, .code = LOCATION_INTERPRETER, .n_frames = 1 };
     samples->entry.frames[0] = (struct location_frame){ INTERPRETED + method % INTERPRETED, line };

@@ -59,6 +59,7 @@ struct ip_samples {
     struct code_map code;
     uint64_t code_read_ns; /* when */
     struct location_entry entry;
+    int32_t index;                   /* of the bytecode that the last code location is from; -1: not known */
     uint64_t n, n_unknown, n_coarse; /* IP samples; those in no code that is known; in code without lines */
 };
 
@@ -85,15 +86,18 @@ size_t ip_samples_ask(struct ip_samples *samples, uint64_t *addresses, size_t n)
 void ip_samples_look_at_maps(struct ip_samples *samples);
 
 /*
- * The code location that an address was at a moment, by what is known now; *location is its number in the trace.
- * Returns 0, or -1 with *err set.
+ * The code location that an address was at a moment, by what is known now; *location is its number in the trace, *index
+ * that of the bytecode that it is from, or -1.  Returns 0, or -1 with *err set.
  */
 int ip_samples_location(struct ip_samples *samples, uint64_t address, uint64_t ticks, uint32_t *location,
-                        struct trace_writer *writer, struct err *err);
+                        int32_t *index, struct trace_writer *writer, struct err *err);
 
-/* The code location of a line of a method that was interpreted (0: not known); and that method, before.  As above. */
-int ip_samples_interpreted(struct ip_samples *samples, uint32_t method, uint32_t line, uint32_t *location,
-                           struct trace_writer *writer, struct err *err);
+/*
+ * The code location of a line of a method that was interpreted (0: not known), and of a bytecode, whose number is the
+ * caller's; and that method, before.  As above.
+ */
+int ip_samples_interpreted(struct ip_samples *samples, uint32_t method, uint32_t line, uint32_t bytecode,
+                           uint32_t *location, struct trace_writer *writer, struct err *err);
 int ip_samples_interpreted_method(struct ip_samples *samples, uint32_t method, struct wire_text class_name,
                                   struct wire_text name, struct wire_text descriptor, struct wire_text source,
                                   struct trace_writer *writer, struct err *err);

@@ -1,5 +1,6 @@
 #include "core/recorder/misses_log.h"
 
+#include "core/base/vec.h"
 #include "core/recorder/read_log.h"
 
 #include <stdlib.h>
@@ -17,7 +18,11 @@ void misses_log_init(struct misses_log *log, int fd, struct ip_samples *ip_sampl
 void misses_log_free(struct misses_log *log)
 {
     free(log->bytes);
+    free(log->indexes);
+    hash_free(&log->told);
     log->bytes = NULL;
+    log->indexes = NULL;
+    log->indexes_room = 0;
 }
 
 /*
@@ -46,13 +51,36 @@ static int find_thread(struct misses_log *log, struct trace_writer *writer, stru
     return threads_write(log->threads, writer, err);
 }
 
+/* Which bytecode a location is from: it is the same for ever. */
+static int tell_bytecode(struct misses_log *log, uint32_t location, struct trace_writer *writer, struct err *err)
+{
+    const struct miss_entry entry = { .kind = MISS_AT, .location = location, .number = log->bytecode };
+    if (hash_find(&log->told, location) != NULL)
+        return 0;
+    if (hash_store(&log->told, location, log->bytecode) < 0)
+        return err_set(err, "out of memory for bytecodes");
+    return trace_write_miss(writer, &entry, err);
+}
+
+static int keep_bytecode(struct misses_log *log, struct trace_writer *writer, const struct miss_entry *entry,
+                         struct err *err)
+{
+    if (vec_reserve_zeroed(log->indexes, log->indexes_room, (size_t)entry->number + 1) < 0)
+        return err_set(err, "out of memory for bytecodes");
+    log->indexes[entry->number] = (uint16_t)entry->index;
+    return trace_write_miss(writer, entry, err);
+}
+
 static int find_location(struct misses_log *log, struct trace_writer *writer, struct miss_entry *entry, struct err *err)
 {
     uint32_t location;
+    int32_t index = log->bytecode > 0 ? log->indexes[log->bytecode - 1] : -1, its = index;
     int rc = entry->line > 0
-                 ? ip_samples_interpreted(log->ip_samples, (uint32_t)entry->location, entry->line - 1, &location,
-                                          writer, err)
-                 : ip_samples_location(log->ip_samples, entry->location, entry->ticks, &location, writer, err);
+                 ? ip_samples_interpreted(log->ip_samples, (uint32_t)entry->location, entry->line - 1, log->bytecode,
+                                          &location, writer, err)
+                 : ip_samples_location(log->ip_samples, entry->location, entry->ticks, &location, &its, writer, err);
+    if (rc == 0 && index >= 0 && its == index)
+        rc = tell_bytecode(log, location, writer, err);
     if (rc == 0)
         entry->location = location;
     entry->line = 0;
@@ -65,6 +93,11 @@ static int write_entry(struct misses_log *log, struct trace_writer *writer, stru
     case MISS_METHOD:
         return ip_samples_interpreted_method(log->ip_samples, entry->number, entry->class_name, entry->name,
                                              entry->descriptor, entry->source, writer, err);
+    case MISS_BYTECODE:
+        return keep_bytecode(log, writer, entry, err);
+    case MISS_AT:
+        log->bytecode = entry->number <= log->indexes_room ? entry->number : 0;
+        return 0;
     case MISS_COUNTS:
     case MISS_ACCESSES:
         if (find_location(log, writer, entry, err) < 0)

@@ -1,6 +1,7 @@
 /*
  * From the plugin's log of misses into the trace: addresses of instructions become code locations, thread ids become
- * threads.
+ * threads.  Which bytecode an instruction is from the plugin says by the code that was at its address some time later:
+ * it is told where it agrees with what the JVM told of the code that was there then.
  *
  * What is in the log waits until the JVM has told what code was there: it tells some ms late, and in an emulator later.
  */
@@ -19,6 +20,12 @@ struct misses_log {
     uint8_t *bytes;        /* owned: a piece of the log */
     uint64_t maps_read_ns; /* when */
     bool is_damaged;
+    /* The bytecode of the entries that follow, plus 1; of each, its index in its method; of a location, what was told.
+     */
+    uint32_t bytecode;
+    uint16_t *indexes; /* owned */
+    size_t indexes_room;
+    struct hash_set told;
 };
 
 void misses_log_init(struct misses_log *log, int fd, struct ip_samples *ip_samples, struct threads *threads);

@@ -22,8 +22,8 @@
 #define FORMAT_MAJOR 3
 /* Additions that an older reader may ignore, of version 2: 1: LOCATIONS, IP_SAMPLES; 2: CPU_TIMES, COLLECTIONS; 3:
  * MISSES; 4: ACCESSES; 5: HEAP; 6: STACKS; 7: CONTEXTS, SAMPLES (and no STACKS any more); 8: WAITS; 9: ALLOCATIONS; 10:
- * HEAP_EVENTS; 11: VALUES.  Of version 3: none yet. */
-#define FORMAT_MINOR 0
+ * HEAP_EVENTS; 11: VALUES.  Of version 3: 1: BYTECODES. */
+#define FORMAT_MINOR 1
 
 #define CHUNK_MAGIC        UINT32_C(0x6b6863d7) /* d7 'c' 'h' 'k' */
 #define CHUNK_HEADER_BYTES 24
@@ -56,7 +56,8 @@ enum chunk_type {
     CHUNK_WAITS = 22,
     CHUNK_ALLOCATIONS = 23,
     CHUNK_VALUES = 24,
-    CHUNK_HEAP_EVENTS = 25
+    CHUNK_HEAP_EVENTS = 25,
+    CHUNK_BYTECODES = 27
 };
 
 #define CHUNK_FLAGS_N_COUNTERS 0x7f /* of RECORDS and READINGS: values that follow each record */
@@ -180,6 +181,8 @@ static inline enum chunk_type misses_chunk(enum miss_kind kind)
 {
     if (kind == MISS_USED)
         return CHUNK_HEAP;
+    if (kind == MISS_BYTECODE || kind == MISS_AT)
+        return CHUNK_BYTECODES;
     return kind == MISS_ACCESSES || kind == MISS_CONTENTS ? CHUNK_ACCESSES : CHUNK_MISSES;
 }
 

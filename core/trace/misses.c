@@ -62,6 +62,16 @@ static void put_used(struct sink *s, const struct miss_entry *entry)
         sink_varint(s, entry->used[i]);
 }
 
+static void put_bytecode(struct sink *s, const struct miss_entry *entry)
+{
+    sink_varint(s, entry->number);
+    sink_varint(s, entry->index);
+    sink_u8(s, entry->opcode);
+    wire_text_put_short(s, entry->class_name);
+    wire_text_put_short(s, entry->name);
+    wire_text_put_short(s, entry->descriptor);
+}
+
 void misses_put(struct sink *s, const struct miss_entry *entry)
 {
     sink_u8(s, (uint8_t)entry->kind);
@@ -79,6 +89,13 @@ void misses_put(struct sink *s, const struct miss_entry *entry)
         break;
     case MISS_USED:
         put_used(s, entry);
+        break;
+    case MISS_BYTECODE:
+        put_bytecode(s, entry);
+        break;
+    case MISS_AT:
+        sink_varint(s, entry->location);
+        sink_varint(s, entry->number);
         break;
     }
 }
@@ -134,6 +151,16 @@ static void get_used(struct cursor *c, struct miss_entry *entry)
         entry->used[i] = cursor_varint(c);
 }
 
+static void get_bytecode(struct cursor *c, struct miss_entry *entry)
+{
+    entry->number = cursor_below(c, MISSES_NUMBERS_MAX);
+    entry->index = cursor_below(c, UINT16_MAX);
+    entry->opcode = cursor_u8(c);
+    entry->class_name = wire_text_get_short(c);
+    entry->name = wire_text_get_short(c);
+    entry->descriptor = wire_text_get_short(c);
+}
+
 int misses_get(struct cursor *c, struct miss_entry *entry)
 {
     uint8_t kind = cursor_u8(c);
@@ -153,6 +180,13 @@ int misses_get(struct cursor *c, struct miss_entry *entry)
         break;
     case MISS_USED:
         get_used(c, entry);
+        break;
+    case MISS_BYTECODE:
+        get_bytecode(c, entry);
+        break;
+    case MISS_AT:
+        entry->location = cursor_varint(c);
+        entry->number = cursor_below(c, MISSES_NUMBERS_MAX + 1);
         break;
     default:
         return -1;

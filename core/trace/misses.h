@@ -1,6 +1,6 @@
 /*
  * Where the simulated processor's misses and accesses are, and what is in its caches: the payload of a trace's MISSES,
- * ACCESSES and HEAP chunks, and the log in which the plugin tells the recorder of them.
+ * ACCESSES, HEAP and BYTECODES chunks, and the log in which the plugin tells the recorder of them.
  *
  * An entry is a byte, its kind, then numbers (LEB128; a text is its length and its bytes):
  *
@@ -20,11 +20,15 @@
  *     7, the heap's use: ticks, then bytes that are in use of eden, the survivor spaces, the old generation, humongous
  *        regions
  *
- * 5 and 6 are in ACCESSES, 7 in HEAP, the others in MISSES.
+ *     8, a bytecode: number, its index in its method, its opcode (as in class files), and of the field or method that
+ * it names the class, the name and the descriptor (or empty) 9, which bytecode the code at a location is from:
+ * location, number of the bytecode plus 1 (0: not known)
+ *
+ * 5 and 6 are in ACCESSES, 7 in HEAP, 8 and 9 in BYTECODES, the others in MISSES.
  *
  * In the log a thread is its id, and a location an address: of the instruction, or with a line number plus 1 the number
- * of an interpreted method.  In the trace a thread is an index and a location the number of one in LOCATIONS, and lines
- * are 0.
+ * of an interpreted method; 9 is of all entries 3 and 5 that follow, and its location is 0.  In the trace a thread is
+ * an index and a location the number of one in LOCATIONS, and lines are 0.
  *
  * What is named was described before; the last entry of a number counts.  The decoder trusts nothing.
  */
@@ -43,7 +47,9 @@ enum miss_kind {
     MISS_TOTALS,
     MISS_ACCESSES,
     MISS_CONTENTS,
-    MISS_USED
+    MISS_USED,
+    MISS_BYTECODE,
+    MISS_AT
 };
 
 enum miss_owner {
@@ -67,16 +73,18 @@ enum miss_count { MISS_L1D, MISS_L2, MISS_DTLB, MISS_N_COUNTS };
 
 struct miss_entry {
     enum miss_kind kind;
-    uint32_t number;                                 /* OWNER, CELL, METHOD */
+    uint32_t number;                                 /* OWNER, CELL, METHOD, BYTECODE; AT: plus 1 */
     enum miss_owner owner_kind;                      /* OWNER */
-    struct wire_text name;                           /* OWNER, CELL, METHOD */
-    struct wire_text class_name, descriptor, source; /* METHOD */
+    struct wire_text name;                           /* OWNER, CELL, METHOD, BYTECODE */
+    struct wire_text class_name, descriptor, source; /* METHOD, BYTECODE (but for source) */
+    uint32_t index;                                  /* BYTECODE */
+    uint8_t opcode;                                  /* BYTECODE */
     uint32_t owner;                                  /* CELL: number */
     enum miss_space space;                           /* CELL */
     uint32_t offset;                                 /* CELL */
     uint64_t ticks;                                  /* COUNTS, TOTALS, ACCESSES, CONTENTS, USED */
     uint32_t thread;                                 /* COUNTS, ACCESSES, CONTENTS */
-    uint64_t location;                               /* COUNTS, ACCESSES */
+    uint64_t location;                               /* COUNTS, ACCESSES, AT */
     uint32_t line;                                   /* the same; in the log: plus 1 */
     uint32_t cell;                                   /* COUNTS, ACCESSES, CONTENTS */
     uint64_t counts[MISS_N_COUNTS];                  /* COUNTS, TOTALS, CONTENTS */

@@ -174,6 +174,7 @@ static enum tables_result take_chunk(struct trace_reader *reader)
     case CHUNK_MISSES:
     case CHUNK_ACCESSES:
     case CHUNK_HEAP:
+    case CHUNK_BYTECODES:
     case CHUNK_STACKS:
     case CHUNK_CONTEXTS:
     case CHUNK_SAMPLES:

@@ -307,6 +307,7 @@ static enum tables_result take_entry(struct tables *tables, enum chunk_type type
     case CHUNK_MISSES:
     case CHUNK_ACCESSES:
     case CHUNK_HEAP:
+    case CHUNK_BYTECODES:
         return take_miss(tables, type, c);
     default:
         return TABLES_DAMAGED;

@@ -117,6 +117,25 @@ static void test_used(void)
     CHECK("a part of it is refused", is_refused_in_part(n));
 }
 
+static void test_bytecodes(void)
+{
+    size_t n;
+    struct miss_entry read = again(&(struct miss_entry){ .kind = MISS_BYTECODE,
+                                                         .number = 300,
+                                                         .index = 1000,
+                                                         .opcode = 0xb4,
+                                                         .class_name = wire_text("a/B"),
+                                                         .name = wire_text("next"),
+                                                         .descriptor = wire_text("La/B;") },
+                                   &n);
+    CHECK("a bytecode", read.number == 300 && read.index == 1000 && read.opcode == 0xb4 && is(read.class_name, "a/B") &&
+                            is(read.name, "next") && is(read.descriptor, "La/B;"));
+    CHECK("a part of one is refused", is_refused_in_part(n));
+    read = again(&(struct miss_entry){ .kind = MISS_AT, .location = 1000, .number = MISSES_NUMBERS_MAX }, &n);
+    CHECK("a location's", read.location == 1000 && read.number == MISSES_NUMBERS_MAX);
+    CHECK("a part of it is refused", is_refused_in_part(n));
+}
+
 static void test_damage(void)
 {
     static const struct {
@@ -124,11 +143,12 @@ static void test_damage(void)
         uint8_t bytes[12];
         size_t n;
     } rows[] = {
-        { "no kind", { 8, 0 }, 2 },
+        { "no kind", { 10, 0 }, 2 },
         { "an owner of no kind", { MISS_OWNER, 1, MISS_OWNERS, 0 }, 4 },
         { "a number of 2^22", { MISS_OWNER, 0x80, 0x80, 0x80, 2, 0, 0 }, 7 },
         { "a name with a NUL", { MISS_OWNER, 1, 0, 2, 'a', 0 }, 6 },
         { "a name longer than the entry", { MISS_OWNER, 1, 0, 9, 'a' }, 5 },
+        { "a bytecode behind the longest method", { MISS_BYTECODE, 1, 0xff, 0xff, 3, 0xb4, 0, 0, 0 }, 9 },
         { "a cell in no space", { MISS_CELL, 1, 1, MISS_SPACES, 0, 0 }, 6 },
     };
     struct miss_entry read;
@@ -143,6 +163,7 @@ int main(void)
     test_names();
     test_counts();
     test_used();
+    test_bytecodes();
     test_damage();
     return tap_done();
 }

@@ -268,7 +268,7 @@ static const struct {
         "\x00\x01\x00\x01"
         "A\x01\x02\x01\x01\x0c\x00\x03\x09\x00\x05\x00\x02\x03\x02\x01\x03\x04\x09\x64\x03\x02\x01\x01\x07",
         0, true),
-    ROW("misses of no kind", CHUNK_MISSES, 0, 0, "\x08\x00", 0, false),
+    ROW("misses of no kind", CHUNK_MISSES, 0, 0, "\x0a\x00", 0, false),
     ROW("accesses and contents", CHUNK_ACCESSES, 0, 0, "\x05\x09\x00\x05\x00\x02\x40\x01\x06\x09\x00\x02\x01\x02\x03",
         0, true),
     ROW("accesses among misses", CHUNK_MISSES, 0, 0, "\x05\x09\x00\x05\x00\x02\x40\x01", 0, false),
@@ -277,6 +277,17 @@ static const struct {
     ROW("the heap's use", CHUNK_HEAP, 0, 0, "\x07\x09\x01\x02\x03\x04", 0, true),
     ROW("the heap's use that is not whole", CHUNK_HEAP, 0, 0, "\x07\x09\x01\x02\x03", 0, false),
     ROW("contents in its place", CHUNK_HEAP, 0, 0, "\x06\x09\x00\x02\x01\x02\x03", 0, false),
+    ROW("bytecodes", CHUNK_BYTECODES, 0, 0,
+        "\x08\x00\x05\xb4\x01"
+        "A\x01"
+        "b\x01"
+        "I\x09\x02\x01",
+        0, true),
+    ROW("a bytecode that is not whole", CHUNK_BYTECODES, 0, 0,
+        "\x08\x00\x05\xb4\x01"
+        "A",
+        0, false),
+    ROW("a bytecode among misses", CHUNK_MISSES, 0, 0, "\x09\x02\x01", 0, false),
     ROW("a method among misses", CHUNK_MISSES, 0, 0, "\x02\x00\x00\x00\x00\x00", 0, false),
     ROW("an owner of no kind", CHUNK_MISSES, 0, 0, "\x00\x01\x0b\x00", 0, false),
     ROW("a cell in no space", CHUNK_MISSES, 0, 0, "\x01\x02\x01\x05\x0c\x00", 0, false),

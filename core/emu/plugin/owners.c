@@ -1,5 +1,7 @@
 #include "core/emu/plugin/owners.h"
 
+#include "core/hotspot/vm_members.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -14,7 +16,7 @@ struct owners_name {
     uint32_t number;
 };
 
-enum what { OWNER = 1, CLASS, STATICS, CELL, METHOD };
+enum what { OWNER = 1, CLASS, STATICS, CELL, METHOD, BYTECODE };
 
 int owners_open(struct owners *owners, int fd)
 {
@@ -237,6 +239,28 @@ uint32_t owners_method(struct owners *owners, const struct vm_bytecodes *code)
                                       .name = its.name,
                                       .descriptor = its.descriptor,
                                       .source = its.source };
+    owners_log(owners, &entry);
+    return name->number;
+}
+
+/* ---- bytecodes ---- */
+
+uint32_t owners_bytecode(struct owners *owners, const struct vm_method_parts *method, uint32_t index)
+{
+    static struct vm_instruction its; /* too large for a thread of QEMU's */
+    struct owners_name *name = find_name(owners, BYTECODE, method->constant, method->pool << 16 | (index & 0xffff));
+    if (name == NULL || name->number != OWNERS_NONE)
+        return name == NULL ? OWNERS_NONE : name->number;
+    if (owners->n_bytecodes + 1 >= MISSES_NUMBERS_MAX || !vm_instruction_read(&its, method, index))
+        return OWNERS_NONE;
+    name->number = owners->n_bytecodes++;
+    const struct miss_entry entry = { .kind = MISS_BYTECODE,
+                                      .number = name->number,
+                                      .index = index,
+                                      .opcode = its.opcode,
+                                      .class_name = { its.class_name, its.n_class_name },
+                                      .name = { its.name, its.n_name },
+                                      .descriptor = { its.descriptor, its.n_descriptor } };
     owners_log(owners, &entry);
     return name->number;
 }

@@ -1,6 +1,6 @@
 /*
- * Numbers for what misses are told by (owners of memory, cells, methods), and the log in which each is described before
- * it is named.
+ * Numbers for what misses are told by (owners of memory, cells, methods, bytecodes), and the log in which each is
+ * described before it is named.
  */
 #ifndef CORE_EMU_PLUGIN_OWNERS_H
 #define CORE_EMU_PLUGIN_OWNERS_H
@@ -23,7 +23,7 @@ struct owners {
     const struct vm_tables *tables; /* borrowed; NULL: none yet */
     struct owners_log log;
     struct vm_table names;
-    uint32_t n_owners, n_cells, n_methods;
+    uint32_t n_owners, n_cells, n_methods, n_bytecodes;
 };
 
 /* Returns 0, or -1: no memory. */
@@ -35,6 +35,7 @@ uint32_t owners_cell(struct owners *owners, uint32_t owner, enum miss_space spac
 uint32_t owners_field(struct owners *owners, uint32_t owner, enum miss_space space, const struct vm_classes *classes,
                       const struct heap_object *object, uint64_t address);
 uint32_t owners_method(struct owners *owners, const struct vm_bytecodes *code);
+uint32_t owners_bytecode(struct owners *owners, const struct vm_method_parts *method, uint32_t index);
 
 /* The owner of an object: its class, or the class whose static fields it has. */
 uint32_t owners_of(struct owners *owners, const struct vm_classes *classes, const struct heap_object *object,

@@ -1,13 +1,16 @@
 #include "core/emu/plugin/sim_lookup.h"
 
 #include "core/hotspot/code_heaps.h"
+#include "core/hotspot/vm_members.h"
 
 int sim_lookup_open(struct sim_lookup *lookup, struct sim_slots *slots, int fd)
 {
     *lookup = (struct sim_lookup){ .why = "the heap was not known yet" };
     if (owners_open(&lookup->owners, fd) < 0 || vm_ranges_open(&lookup->ranges) < 0)
         return -1;
-    return sim_sums_open(&lookup->sums, &lookup->owners, slots);
+    return sim_bytecodes_open(&lookup->bytecodes, &lookup->owners) < 0
+               ? -1
+               : sim_sums_open(&lookup->sums, &lookup->owners, slots);
 }
 
 /* ---- whose memory ---- */
@@ -77,7 +80,7 @@ static uint32_t find_elsewhere(struct sim_lookup *lookup, uint64_t address)
 
 /* ---- which code ---- */
 
-/* The method and line of a bytecode; or only that it was the interpreter.  Returns whether it is known. */
+/* The method, line and number of a bytecode; or only that it was the interpreter.  Returns whether it is known. */
 static bool find_bytecode(struct sim_lookup *lookup, const struct sim_miss *miss, struct sim_sum_key *key)
 {
     const struct vm_bytecodes *code = vm_metadata_code(&lookup->metadata, miss->where);
@@ -86,8 +89,19 @@ static bool find_bytecode(struct sim_lookup *lookup, const struct sim_miss *miss
     if (number == OWNERS_NONE)
         return false;
     uint32_t line = vm_method_line(&code->parts, miss->where);
-    key->line = 1 + (line != 0 ? line : LOCATION_BYTECODE + miss->where - code->parts.code);
+    uint32_t index = (uint32_t)(miss->where - code->parts.code);
+    key->line = 1 + (line != 0 ? line : LOCATION_BYTECODE + index);
+    uint32_t bytecode = owners_bytecode(&lookup->owners, &code->parts, vm_instruction_last(&code->parts, index));
+    key->bytecode = bytecode == OWNERS_NONE ? 0 : bytecode + 1;
     return true;
+}
+
+static void find_compiled(struct sim_lookup *lookup, const struct sim_miss *miss, struct sim_sum_key *key)
+{
+    uint32_t bytecode = miss->where >= lookup->code && miss->where < lookup->code_end
+                            ? sim_bytecodes_find(&lookup->bytecodes, miss->where)
+                            : OWNERS_NONE;
+    key->bytecode = bytecode == OWNERS_NONE ? 0 : bytecode + 1;
 }
 
 /* ---- both ---- */
@@ -98,6 +112,8 @@ bool sim_lookup_miss(struct sim_lookup *lookup, const struct sim_miss *miss, uin
     bool waits = !is_last;
     if (miss->is_interpreted && !find_bytecode(lookup, miss, &key) && !is_last)
         return false;
+    if (!miss->is_interpreted)
+        find_compiled(lookup, miss, &key);
     key.cell = find_in_heap(lookup, miss->address, true, &waits);
     if (key.cell == OWNERS_NONE)
         key.cell = waits && is_in_heap(lookup, miss->address) ? OWNERS_NONE : find_elsewhere(lookup, miss->address);
@@ -122,6 +138,7 @@ uint32_t sim_lookup_memory(struct sim_lookup *lookup, uint64_t address)
 void sim_lookup_begin(struct sim_lookup *lookup)
 {
     vm_memory_forget();
+    sim_bytecodes_look(&lookup->bytecodes);
     lookup->has_maps = false;
     if (lookup->has_heap && !lookup->is_moving)
         heap_walk_look(&lookup->heap);
@@ -162,4 +179,5 @@ void sim_lookup_tables(struct sim_lookup *lookup, const uint64_t *symbols)
         return;
     vm_metadata_look(&lookup->metadata);
     code_heaps_interpreter(&lookup->interpreter, &lookup->interpreter_end);
+    code_heaps_range(&lookup->code, &lookup->code_end);
 }

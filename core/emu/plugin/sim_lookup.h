@@ -1,5 +1,5 @@
 /*
- * Looking misses up: which method and line, and whose memory.  What is found is added up (sim_sums.h).
+ * Looking misses up: which method, line and bytecode, and whose memory.  What is found is added up (sim_sums.h).
  *
  * One thread at a time, which sees to it that no object moves meanwhile, but in a collection (is_moving).  A young one
  * copies objects: where they were they are found while it runs, by how the heap was divided before; where they are
@@ -9,6 +9,7 @@
 #ifndef CORE_EMU_PLUGIN_SIM_LOOKUP_H
 #define CORE_EMU_PLUGIN_SIM_LOOKUP_H
 
+#include "core/emu/plugin/sim_bytecodes.h"
 #include "core/emu/plugin/sim_sums.h"
 
 #define SIM_ACCESSES_DRAWN 4096u /* one of so many, on average */
@@ -29,13 +30,14 @@ struct sim_lookup {
     struct vm_metadata metadata;
     struct vm_ranges ranges;
     struct sim_sums sums;
+    struct sim_bytecodes bytecodes;
     const char *why; /* the heap cannot be looked into */
     bool has_heap, has_maps;
-    bool is_moving;   /* objects are, in a collection */
-    bool is_full;     /* which is a full one, or it is not known whether it is */
-    uint64_t full_at; /* if not: where full collections are counted, */
-    uint32_t n_full;  /* and how many there were before */
-    uint64_t interpreter, interpreter_end;
+    bool is_moving;                                        /* objects are, in a collection */
+    bool is_full;                                          /* which is a full one, or it is not known whether it is */
+    uint64_t full_at;                                      /* if not: where full collections are counted, */
+    uint32_t n_full;                                       /* and how many there were before */
+    uint64_t interpreter, interpreter_end, code, code_end; /* code: all that the JVM made */
 };
 
 /* fd: of the log.  Returns 0, or -1: no memory. */

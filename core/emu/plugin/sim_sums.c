@@ -38,6 +38,15 @@ static void tell_totals(struct sim_sums *sums, uint64_t ticks)
     owners_log(sums->owners, &entry);
 }
 
+/* Of what follows. */
+static void tell_bytecode(struct sim_sums *sums, uint32_t bytecode)
+{
+    const struct miss_entry entry = { .kind = MISS_AT, .number = bytecode };
+    if (bytecode != sums->bytecode)
+        owners_log(sums->owners, &entry);
+    sums->bytecode = bytecode;
+}
+
 static void write_sum(struct sim_sums *sums, const struct sim_sum *sum, uint64_t ticks)
 {
     struct miss_entry entry = { .kind = MISS_COUNTS,
@@ -48,6 +57,7 @@ static void write_sum(struct sim_sums *sums, const struct sim_sum *sum, uint64_t
                                 .cell = sum->key.cell,
                                 .n_kept = sum->n_kept };
     memcpy(entry.counts, sum->counts, sizeof entry.counts);
+    tell_bytecode(sums, (uint32_t)sum->key.bytecode);
     if (sum->n_kept > 0)
         owners_log(sums->owners, &entry);
     entry.kind = MISS_ACCESSES;
@@ -87,7 +97,8 @@ struct sim_sum *sim_sums_of(struct sim_sums *sums, const struct sim_sum_key *key
 {
     if (sums->n > SUMS_FULL)
         sim_sums_write(sums);
-    uint64_t hash = vm_hash(key->location + ((uint64_t)key->cell << 40) + ((uint64_t)key->thread << 20) + key->line);
+    uint64_t hash = vm_hash(key->location + ((uint64_t)key->cell << 40) + ((uint64_t)key->thread << 20) + key->line +
+                            (key->bytecode << 30));
     struct sim_sum *sum = vm_table_find(&sums->sums, sizeof *sum, hash, key, sizeof *key);
     sums->n += sum->key.thread == 0;
     sum->key = *key;

@@ -11,6 +11,7 @@
 struct sim_sum_key {
     uint32_t thread, cell;   /* thread: not 0 */
     uint64_t location, line; /* line: plus 1, location is a method */
+    uint64_t bytecode;       /* its number plus 1; 0: not known */
 };
 
 struct sim_sum {
@@ -20,10 +21,10 @@ struct sim_sum {
 };
 
 struct sim_sums {
-    struct owners *owners;   /* borrowed: whose log is written */
-    struct sim_slots *slots; /* borrowed: of all threads */
-    struct vm_table sums;    /* by key */
-    uint32_t n;
+    struct owners *owners;                              /* borrowed: whose log is written */
+    struct sim_slots *slots;                            /* borrowed: of all threads */
+    struct vm_table sums;                               /* by key */
+    uint32_t n, bytecode;                               /* bytecode: of the key, told last */
     uint64_t written_ns, n_looks, look_ns;              /* how often, how long was looked up since then */
     uint64_t retired[SIM_N_COUNTS], told[SIM_N_COUNTS]; /* of threads that are gone; by the last totals */
 };
