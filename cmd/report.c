@@ -80,7 +80,7 @@ static int parse(int argc, char **argv, struct report_options *o, struct display
         { 0, "view", "NAME[=ARG]", OPTION_TEXT, &words.view, "print this view of the trace (phases)" },
         { 0, "by", "KIND", OPTION_TEXT, &words.by, "by package, thread or a METHOD: --view groups=KIND" },
         { 0, "views", NULL, OPTION_FLAG, &words.lists, "list the views" },
-        { 0, "java", NULL, OPTION_FLAG, &o->java, "misses: only of Java code, not of the JVM or libraries" },
+        { 0, "java", NULL, OPTION_FLAG, &o->java, "misses, fields: only of Java code, not of the JVM or libraries" },
         { 0, "source", "DIR", OPTION_TEXT, &o->sources, "misses=line: print the lines, of sources in DIR" },
         OPTIONS_GROUP("Rows"),
         { 0, "sort", "KEY", OPTION_TEXT, &o->rows.sort,
@@ -137,8 +137,8 @@ static int check_page(const struct report_options *o, struct err *err)
 
 static int check_options(const struct report_options *o, enum phases_clock clock, struct err *err)
 {
-    if (o->java && !report_view_is(o->view, "misses")) {
-        err_set(err, "--java requires the view 'misses'");
+    if (o->java && !report_view_is(o->view, "misses") && !report_view_is(o->view, "fields")) {
+        err_set(err, "--java requires the view 'misses' or 'fields'");
         return err_next(err, "add --view misses, or remove --java");
     }
     if (o->threads != NULL && (o->html != NULL || !(o->view->can & REPORT_VIEW_THREADS))) {

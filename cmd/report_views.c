@@ -4,6 +4,7 @@
 #include "cmd/report_run.h"
 #include "report/view/allocations.h"
 #include "report/view/cost.h"
+#include "report/view/fields_table.h"
 #include "report/view/groups.h"
 #include "report/view/inlining_table.h"
 #include "report/view/live_objects.h"
@@ -87,6 +88,23 @@ static int make_misses(struct report_run *run, struct table *table, struct err *
         rc = misses_keep_java(&misses, err);
     if (rc == 0)
         rc = misses_table(source, &misses, by, o->rows.top, o->sources, table, err);
+    misses_free(&misses);
+    return rc;
+}
+
+static int make_fields(struct report_run *run, struct table *table, struct err *err)
+{
+    const struct report_options *o = run->options;
+    const struct report_source *source = run->traces[0].source;
+    struct misses misses = { .locations = NULL };
+    bool by_class;
+    if (fields_way(o->argument, &by_class, err) < 0)
+        return -1;
+    int rc = misses_read(source, o->salvage, MISSES_BY_FIELD, &misses, err);
+    if (rc == 0 && o->java)
+        rc = misses_keep_java(&misses, err);
+    if (rc == 0)
+        rc = fields_table(source, &misses, by_class, o->rows.top, table, err);
     misses_free(&misses);
     return rc;
 }
@@ -228,8 +246,10 @@ const struct report_view report_views[] = {
     { "pauses", NULL, "garbage collections, safepoints and class loading, summed up", make_pauses, 0, 0 },
     { "collections", NULL, "each garbage collection, with the heap before and after it", make_collections, 0,
       VIEW_PASS_HEAP | VIEW_PASS_HEAP_EVENTS },
-    { "misses", "BY", "simulated misses by class, field, space, method, line, part, time or contents (class)",
+    { "misses", "BY", "simulated misses by class, field, space, method, line, bytecode, part, time, contents (class)",
       make_misses, 0, 0 },
+    { "fields", "BY", "simulated misses by field or class: that of the object, and that the bytecode names (field)",
+      make_fields, 0, 0 },
     { "cost", NULL, "what the recording cost the program", make_cost, 0, VIEW_PASS_RECOVERY },
     { NULL, NULL, NULL, NULL, 0, 0 },
 };

@@ -9,9 +9,9 @@
 #define STEP_LEAST_NS 4e8 /* twice as long as the plugin adds misses up */
 
 static const char *const ways[MISSES_WAYS] = {
-    [MISSES_BY_CLASS] = "class",   [MISSES_BY_FIELD] = "field",    [MISSES_BY_SPACE] = "space",
-    [MISSES_BY_METHOD] = "method", [MISSES_BY_LINE] = "line",      [MISSES_BY_PART] = "part",
-    [MISSES_BY_TIME] = "time",     [MISSES_CONTENTS] = "contents",
+    [MISSES_BY_CLASS] = "class",   [MISSES_BY_FIELD] = "field", [MISSES_BY_SPACE] = "space",
+    [MISSES_BY_METHOD] = "method", [MISSES_BY_LINE] = "line",   [MISSES_BY_BYTECODE] = "bytecode",
+    [MISSES_BY_PART] = "part",     [MISSES_BY_TIME] = "time",   [MISSES_CONTENTS] = "contents",
 };
 
 int misses_way(const char *text, enum misses_by *by, struct err *err)
@@ -22,7 +22,7 @@ int misses_way(const char *text, enum misses_by *by, struct err *err)
             return 0;
     }
     err_set(err, "misses cannot be grouped by '%s'", text);
-    return err_next(err, "use --view misses=class, field, space, method, line, part, time or contents");
+    return err_next(err, "use --view misses=class, field, space, method, line, bytecode, part, time or contents");
 }
 
 /* ---- hearing ---- */
@@ -62,6 +62,16 @@ static void hear_cell(struct misses *m, const struct miss_entry *entry)
     m->is_broken |= cell == NULL;
     if (cell != NULL)
         *cell = (struct misses_cell){ copy(m, entry->name), entry->owner, entry->offset, entry->space };
+}
+
+static void hear_bytecode(struct misses *m, const struct miss_entry *entry)
+{
+    struct misses_bytecode *bytecode =
+        element((void **)&m->bytecodes, entry->number, &m->n_bytecodes, &m->bytecodes_room, sizeof *m->bytecodes);
+    m->is_broken |= bytecode == NULL;
+    if (bytecode != NULL)
+        *bytecode = (struct misses_bytecode){ copy(m, entry->class_name), copy(m, entry->name),
+                                              copy(m, entry->descriptor), entry->opcode };
 }
 
 struct hearing {
@@ -181,6 +191,12 @@ static void hear(void *context, const struct miss_entry *entry)
     case MISS_USED:
         hear_used(hearing, entry);
         break;
+    case MISS_BYTECODE:
+        hear_bytecode(m, entry);
+        break;
+    case MISS_AT:
+        m->is_broken |= hash_store(&m->at, entry->location, entry->number) < 0;
+        break;
     case MISS_METHOD:
         break;
     }
@@ -236,6 +252,22 @@ int misses_read(const struct report_source *source, bool salvage, enum misses_by
     return err_next(err, "record with 'mmprof record --simulate -- java ...', without --counts-only");
 }
 
+const struct misses_bytecode *misses_bytecode(const struct misses *m, uint32_t location)
+{
+    const uint32_t *number = hash_find(&m->at, location);
+    if (number == NULL || *number == 0 || *number > m->n_bytecodes || m->bytecodes[*number - 1].name == NULL)
+        return NULL;
+    return &m->bytecodes[*number - 1];
+}
+
+int misses_need_bytecodes(const struct report_source *source, const struct misses *misses, struct err *err)
+{
+    if (misses->n_bytecodes > 0)
+        return 0;
+    err_set(err, "'%s' does not record which bytecodes missed", source->path);
+    return err_next(err, "record it again with this version of mmprof, and JDK 17 to 22 or 25");
+}
+
 void misses_free(struct misses *misses)
 {
     code_locations_close(misses->locations);
@@ -245,5 +277,7 @@ void misses_free(struct misses *misses)
     free(misses->cells);
     free(misses->tallies);
     free(misses->held);
+    free(misses->bytecodes);
+    hash_free(&misses->at);
     memset(misses, 0, sizeof *misses);
 }

@@ -5,6 +5,7 @@
 #ifndef REPORT_VIEW_MISSES_REPORT_H
 #define REPORT_VIEW_MISSES_REPORT_H
 
+#include "core/base/hash.h"
 #include "core/base/map.h"
 #include "report/source.h"
 #include "symbolize/code_locations.h"
@@ -16,9 +17,10 @@ enum misses_by {
     MISSES_BY_SPACE,  /* of the Java heap, and as above */
     MISSES_BY_METHOD, /* and native functions */
     MISSES_BY_LINE,
-    MISSES_BY_PART,  /* of the VM: as report --view vm */
-    MISSES_BY_TIME,  /* a step of the recording, a column for each part */
-    MISSES_CONTENTS, /* what was in the caches: as BY_TIME */
+    MISSES_BY_BYTECODE, /* its kind */
+    MISSES_BY_PART,     /* of the VM: as report --view vm */
+    MISSES_BY_TIME,     /* a step of the recording, a column for each part */
+    MISSES_CONTENTS,    /* what was in the caches: as BY_TIME */
     MISSES_WAYS
 };
 
@@ -33,6 +35,12 @@ struct misses_cell {
     const char *name; /* as above */
     uint32_t owner, offset;
     enum miss_space space;
+};
+
+/* An instruction of a method, and the field or method that it names; the texts are the arena's. */
+struct misses_bytecode {
+    const char *class_name, *name, *descriptor; /* "": it names none; NULL: never described */
+    uint8_t opcode;
 };
 
 /* Misses of one code location in one cell. */
@@ -61,7 +69,10 @@ struct misses {
     struct misses_cell *cells;
     struct misses_tally *tallies;
     struct misses_held *held;
-    uint32_t n_owners, n_cells, n_tallies, n_held, owners_room, cells_room, tallies_room, held_room;
+    struct misses_bytecode *bytecodes;
+    uint32_t n_owners, n_cells, n_tallies, n_held, n_bytecodes;
+    uint32_t owners_room, cells_room, tallies_room, held_room, bytecodes_room;
+    struct hash_set at; /* by code location: the number of its bytecode plus 1 */
     struct map by_key, by_held;
     uint64_t all[MISS_N_COUNTS], told[MISS_N_COUNTS]; /* exactly; those that are told by code location */
     uint64_t n_accesses, n_kept, n_looks, look_ns;
@@ -86,6 +97,12 @@ int misses_way(const char *text, enum misses_by *by, struct err *err);
 int misses_read(const struct report_source *source, bool salvage, enum misses_by by, struct misses *misses,
                 struct err *err);
 void misses_free(struct misses *misses);
+
+/* The bytecode that the code at a location is from; NULL: not known. */
+const struct misses_bytecode *misses_bytecode(const struct misses *misses, uint32_t location);
+
+/* Returns 0, or -1 with *err set: the trace does not tell of bytecodes. */
+int misses_need_bytecodes(const struct report_source *source, const struct misses *misses, struct err *err);
 
 /*
  * Leave out what was not missed by Java code (interpreted or compiled) or the JVM's stubs; what is in the caches stays.

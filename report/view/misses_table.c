@@ -1,5 +1,6 @@
 #include "core/base/vec.h"
 #include "report/view/misses_known.h"
+#include "report/view/misses_labels.h"
 #include "report/view/misses_lines.h"
 #include "symbolize/java_names.h"
 
@@ -25,20 +26,6 @@ struct misses_rows {
     uint32_t n, room;
 };
 
-static const char *const owners[MISS_OWNERS] = {
-    [MISS_OBJECTS] = "Java heap",
-    [MISS_STATICS] = "Java heap",
-    [MISS_STACK] = "threads' stacks",
-    [MISS_CODE] = "code cache",
-    [MISS_METASPACE] = "metaspace",
-    [MISS_CARDS] = "card table",
-    [MISS_C_HEAP] = "C heap",
-    [MISS_FILE] = "file",
-    [MISS_OTHER] = "other memory",
-    [MISS_HEAP] = "Java heap, object not known",
-    [MISS_UNKNOWN] = "not mapped any more",
-};
-
 static const char *const owner_kinds[MISS_OWNERS] = {
     [MISS_OBJECTS] = "class",       [MISS_STATICS] = "class", [MISS_STACK] = "stack",      [MISS_CODE] = "code",
     [MISS_METASPACE] = "metaspace", [MISS_CARDS] = "cards",   [MISS_C_HEAP] = "c_heap",    [MISS_FILE] = "file",
@@ -48,43 +35,6 @@ static const char *const owner_kinds[MISS_OWNERS] = {
 static const char *const spaces[MISS_SPACES] = { "no generation", "eden", "survivor", "old generation", "humongous" };
 
 /* ---- names ---- */
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash == NULL ? path : slash + 1;
-}
-
-static bool is_class(const struct misses_owner *owner)
-{
-    return owner->kind == MISS_OBJECTS || owner->kind == MISS_STATICS;
-}
-
-static const char *owner_label(struct arena *arena, const struct misses_owner *owner)
-{
-    if (owner->kind == MISS_OBJECTS)
-        return java_names_class(arena, owner->name);
-    if (owner->kind == MISS_STATICS)
-        return arena_printf(arena, "%s (static fields)", java_names_class(arena, owner->name));
-    if (owner->kind == MISS_FILE)
-        return arena_printf(arena, "file: %s", base_name(owner->name));
-    return owners[owner->kind];
-}
-
-static const char *field_label(struct arena *arena, const struct misses_owner *owner, const struct misses_cell *cell)
-{
-    const char *name = owner->name == NULL ? "" : java_names_class(arena, owner->name);
-    if (!is_class(owner) || name == NULL)
-        return owner_label(arena, owner);
-    if (cell->name[0] == '\0')
-        return arena_printf(arena, "%s +%" PRIu32, name, cell->offset);
-    if (strcmp(cell->name, "header") == 0)
-        return arena_printf(arena, "%s (header)", name);
-    if (cell->name[0] == '[' && cell->name[1] != ']')
-        return arena_printf(arena, "%s %s", name, cell->name);
-    return strcmp(cell->name, "[]") == 0 ? arena_printf(arena, "%s elements", name)
-                                         : arena_printf(arena, "%s.%s", name, cell->name);
-}
 
 static const char *part_label(struct arena *arena, const struct code_function *function)
 {
@@ -103,7 +53,8 @@ static const char *method_label(struct arena *arena, const struct code_function 
         return "(interpreter, method not known)";
     if (function->name[0] != '\0')
         return function->name;
-    return function->file[0] == '\0' ? "(no name)" : arena_printf(arena, "(no name, %s)", base_name(function->file));
+    return function->file[0] == '\0' ? "(no name)"
+                                     : arena_printf(arena, "(no name, %s)", misses_base_name(function->file));
 }
 
 /* ---- adding up ---- */
@@ -137,17 +88,18 @@ static struct misses_row memory_row(const struct misses *m, enum misses_by by, u
     const struct misses_owner *owner = cell->owner < m->n_owners ? &m->owners[cell->owner] : &nobody;
     cell = cell->name == NULL ? &nothing : cell;
     owner = owner->name == NULL ? &nobody : owner;
-    struct misses_row row = { .of = owners[owner->kind], .kind = owner_kinds[owner->kind], .file = "" };
+    struct misses_row row = { .of = misses_owner_kind(owner->kind), .kind = owner_kinds[owner->kind], .file = "" };
     if (by == MISSES_BY_SPACE) {
-        bool in_heap = is_class(owner) || owner->kind == MISS_HEAP;
-        row.label = in_heap ? arena_printf(m->arena, "Java heap: %s", spaces[cell->space]) : owners[owner->kind];
+        bool in_heap = misses_is_class(owner) || owner->kind == MISS_HEAP;
+        row.label =
+            in_heap ? arena_printf(m->arena, "Java heap: %s", spaces[cell->space]) : misses_owner_kind(owner->kind);
         row.of = row.kind = in_heap ? "heap" : owner_kinds[owner->kind];
         return row;
     }
-    row.label = by == MISSES_BY_FIELD ? field_label(m->arena, owner, cell) : owner_label(m->arena, owner);
-    if (is_class(owner))
+    row.label = by == MISSES_BY_FIELD ? misses_field_label(m->arena, owner, cell) : misses_owner_label(m->arena, owner);
+    if (misses_is_class(owner))
         row.of = spaces[cell->space];
-    if (by == MISSES_BY_CLASS && is_class(owner))
+    if (by == MISSES_BY_CLASS && misses_is_class(owner))
         row.of = "Java heap";
     else if (owner->kind == MISS_HEAP || owner->kind == MISS_OTHER)
         row.of = owner->name;
@@ -177,6 +129,22 @@ static struct misses_row code_row(const struct misses *m, enum misses_by by, con
         row.label = row.line == 0 ? arena_printf(m->arena, "%s, line not known", row.label)
                                   : arena_printf(m->arena, "%s:%" PRIu32, row.label, row.line);
     row.of = location->outer[0] == '\0' ? row.of : arena_printf(m->arena, "%s, in %s", row.of, location->outer);
+    return row;
+}
+
+/* The row of a kind of bytecode. */
+static struct misses_row bytecode_row(const struct misses *m, const struct misses_tally *tally,
+                                      const struct code_function *function)
+{
+    const struct misses_bytecode *bytecode = misses_bytecode(m, tally->key.location);
+    struct misses_row row = { .label = "not Java code", .of = "", .kind = "other_code", .file = "" };
+    if (bytecode != NULL) {
+        row.kind = "bytecode";
+        row.label = misses_bytecode_kind(m->arena, bytecode);
+    } else if (function->names.method != NULL) {
+        row.kind = "not_known";
+        row.label = "Java code, bytecode not known";
+    }
     return row;
 }
 
@@ -215,8 +183,9 @@ static int add_up(struct misses *m, enum misses_by by, struct misses_rows *rows,
         if (code_locations_find(m->locations, m->tallies[i].key.location, &location, err) < 0)
             return -1;
         const struct code_function *function = code_locations_function(m->locations, location.function);
-        struct misses_row like =
-            is_memory ? memory_row(m, by, m->tallies[i].key.cell) : code_row(m, by, &location, function);
+        struct misses_row like = is_memory                  ? memory_row(m, by, m->tallies[i].key.cell)
+                                 : by == MISSES_BY_BYTECODE ? bytecode_row(m, &m->tallies[i], function)
+                                                            : code_row(m, by, &location, function);
         if (misses_are_ours(&m->tallies[i], function))
             like = ours;
         struct misses_row *row = like.label == NULL || like.of == NULL ? NULL : row_of(m, rows, &like);
@@ -324,11 +293,13 @@ static void add_rows(struct misses *m, enum misses_by by, const struct misses_ro
 
 static void add_columns(enum misses_by by, bool has_accesses, bool has_lines, struct table *table)
 {
-    static const char *const first[MISSES_WAYS] = { "Class", "Field", "Memory", "Method", "Line", "Code", "", "" };
-    static const char *const keys[MISSES_WAYS] = { "class", "field", "memory", "method", "line", "code", "", "" };
+    static const char *const first[MISSES_WAYS] = { "Class",    "Field", "Memory", "Method", "Line",
+                                                    "Bytecode", "Code",  "",       "" };
+    static const char *const keys[MISSES_WAYS] = { "class",    "field", "memory", "method", "line",
+                                                   "bytecode", "code",  "",       "" };
     table_column(table, first[by], keys[by], TABLE_TEXT);
     size_t of = table_column(table, by == MISSES_BY_FIELD || by == MISSES_BY_CLASS ? "In" : "Of", "of", TABLE_TEXT);
-    table->columns[of].not_in_text = by == MISSES_BY_PART || by == MISSES_BY_SPACE;
+    table->columns[of].not_in_text = by == MISSES_BY_PART || by == MISSES_BY_SPACE || by == MISSES_BY_BYTECODE;
     table_data_column(table, "accesses", TABLE_COUNT);
     size_t share = table_column(table, "Accesses (%)", "accesses_share", TABLE_SHARE);
     table->columns[share].not_in_text = !has_accesses;
@@ -363,6 +334,8 @@ int misses_table(const struct report_source *source, struct misses *misses, enum
         return misses_time_table(source, misses, table, err);
     if (by == MISSES_CONTENTS)
         return misses_contents_table(source, misses, table, err);
+    if (by == MISSES_BY_BYTECODE && misses_need_bytecodes(source, misses, err) < 0)
+        return -1;
     rows.by_label.arena = source->arena;
     table_begin(table, source->arena);
     report_metadata(source, table);

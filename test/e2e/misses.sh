@@ -65,10 +65,43 @@ check() {
     between "$name: accesses of mmprof itself are few" "$(count "$name" class 'mmprof itself' '' accesses)" 0 20000000
 }
 
+# fields NAME LABEL COLUMN: of the rows of fields that begin so; of all but the total one, added up, without.
+fields() {
+    "$mmprof" report --view fields --top 0 --csv "$SCRATCH/$1.dat" 2> "$SCRATCH/errors" | tr -d '\r' |
+        awk -F , -v label="$2" -v column="$3" '
+            { gsub(/"/, "") }
+            NR == 1 { for (i = 1; i <= NF; i++) if ($i == column) from_end = NF - i }
+            NR > 1 && (label == "" ? $1 != "total" : index($2, label) == 1) { n += $(NF - from_end) }
+            END { printf "%d\n", n }'
+}
+
+# check_fields NAME: the field of the list, whose every other node is of a subclass, and the array's elements.
+check_fields() {
+    local name=$1 share
+    between "$name: the bytecode of the array names its elements" "$(fields "$name" 'long[] elements' l1d_by_bytecode)" \
+        255000 275000
+    between "$name: that of the list the field that it follows" \
+        "$(fields "$name" 'target.Misses$Node.next' l1d_by_bytecode)" 150000 500000
+    between "$name: of a subclass by object, in its header or there" \
+        "$(fields "$name" 'target.Misses$Node2' l1d_by_object)" 60000 350000
+    between "$name: which no bytecode names" "$(fields "$name" 'target.Misses$Node2' l1d_by_bytecode)" 0 0
+    is "$name: both ways add up to all misses" \
+        "$(fields "$name" '' l1d_by_object) $(fields "$name" '' l1d_by_bytecode) $(fields "$name" all l2_by_object)" \
+        "$(count "$name" field all) $(count "$name" field all) $(count "$name" field all '' l2_misses)"
+    share=$("$mmprof" report --view fields --json "$SCRATCH/$name.dat" |
+        sed -n 's/.*"known_bytecode_share":[[:space:]]*\([0-9.]*\).*/\1/p')
+    between "$name: the bytecode is known of so many per cent of what Java code missed" \
+        "$(awk -v s="$share" 'BEGIN { printf "%d", 100 * s }')" 97 100
+    "$mmprof" report --view fields --csv "$SCRATCH/$name.dat" | sed -n '2,3p' | cut -d , -f 2 | sort > "$SCRATCH/table"
+    is "$name: these two are the first fields" "$(paste -sd, "$SCRATCH/table")" \
+        'long[] elements,target.Misses$Node.next'
+}
+
 for jdk in $(jdks); do
     version=$(jdk_version "$jdk")
     record "serial$version" "$jdk/bin/java" -Xint -XX:+UseSerialGC
     check "serial$version"
+    check_fields "serial$version"
     between "before the collection the nodes are young" \
         "$(count "serial$version" field 'target.Misses$Node' eden)" 60000 600000
     between "after it they are old" "$(count "serial$version" field 'target.Misses$Node' 'old generation')" 58000 140000
@@ -119,6 +152,8 @@ matches "and of how many misses it is known" "$(cat "$SCRATCH/table")" '^note: o
 "$mmprof" report --notes --view misses=line --source "$root/test/java" "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
 matches "lines are shown" "$(cat "$SCRATCH/table")" '^Misses\.add:[0-9]+ .* sum \+= array\[i\];$'
 "$mmprof" report --notes --view misses=part "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
+matches "kinds of bytecode are, in compiled code, too" \
+    "$("$mmprof" report --view misses=bytecode "$SCRATCH/g1.dat" 2>&1)" '^array read, long +[0-9]'
 matches "parts of the JVM are told apart" "$(cat "$SCRATCH/table")" '^JVM: garbage collection +[0-9]'
 "$mmprof" report --notes --view misses=time "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
 matches "there is a row for each step" "$(grep -cE '^ *[0-9.]+ (ns|us|ms|s) ' "$SCRATCH/table")" '^[1-9]'

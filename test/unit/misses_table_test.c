@@ -1,7 +1,7 @@
 /*
  * Where misses are: made-up ones, whose table is known.
  */
-#include "report/view/misses_report.h"
+#include "report/view/fields_table.h"
 
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"
@@ -47,6 +47,17 @@ static void describe(struct maker *m)
         { .kind = MISS_CELL, .number = 2, .owner = 1, .space = MISS_OLD, .offset = 16, .name = wire_text("[4..7]") },
         { .kind = MISS_CELL, .number = 3, .owner = 2, .space = MISS_NO_SPACE },
         { .kind = MISS_CELL, .number = 4, .owner = 3, .space = MISS_EDEN },
+        { .kind = MISS_BYTECODE,
+          .number = 0,
+          .index = 5,
+          .opcode = 0xb4, /* getfield */
+          .class_name = wire_text("a/Base"),
+          .name = wire_text("next"),
+          .descriptor = wire_text("La/Base;") },
+        { .kind = MISS_BYTECODE, .number = 1, .index = 9, .opcode = 0x32 /* aaload */ },
+        { .kind = MISS_AT, .location = 0, .number = 1 },
+        { .kind = MISS_AT, .location = 1, .number = 2 },
+        { .kind = MISS_AT, .location = 2, .number = 0 },
     };
     for (size_t i = 0; i < sizeof locations / sizeof *locations; i++)
         maker_must(m, trace_write_location(m->writer, &locations[i], &m->err));
@@ -193,6 +204,10 @@ static void test_ways(void)
                "Main.work:7|interpreter|40|30\n"
                "Main.work:9|interpreter|25|10\n"
                "(no name)|unknown|15|0\n" END);
+    CHECK_TEXT("kinds of bytecode", rows_by(&made, "bytecode", 0, &table),
+               "field read, reference|-|40|30\n"
+               "array read, reference|-|25|10\n"
+               "not Java code|-|15|0\n" END);
     CHECK_TEXT("parts of the VM", rows_by(&made, "part", 0, &table),
                "interpreter|interpreter|65|40\n"
                "unknown|unknown|15|0\n" END);
@@ -214,6 +229,57 @@ static void test_ways(void)
     CHECK("how many of them missed L1D and L2", nodes[6].number == 0.1 && nodes[9].number == 0.075);
     CHECK("of few that were drawn it is not told",
           table.rows[1].cells[2].number == 100 && table.rows[1].cells[6].value == TABLE_UNMEASURED);
+    done(&made);
+}
+
+/* As above, of fields: misses of L2 and L1D, each by object and by bytecode. */
+static const char *fields_by(struct made *made, const char *way, uint64_t top, struct table *table)
+{
+    struct misses misses;
+    const char *text = "";
+    bool by_class;
+    CHECK(way, fields_way(way, &by_class, &err) == 0 &&
+                   misses_read(&made->source, false, MISSES_BY_FIELD, &misses, &err) == 0 &&
+                   fields_table(&made->source, &misses, by_class, top, table, &err) == 0);
+    misses_free(&misses);
+    for (size_t i = 0; i < table->n_rows; i++) {
+        const struct table_cell *cells = table->rows[i].cells;
+        text = arena_printf(&arena, "%s%s", text, cells[0].words);
+        for (int k = 1; k < 9; k += 2)
+            text = cells[k].value == TABLE_NOT_APPLICABLE ? arena_printf(&arena, "%s|-", text)
+                                                          : arena_printf(&arena, "%s|%.0f", text, cells[k].number);
+        text = arena_printf(&arena, "%s\n", text);
+    }
+    return text;
+}
+
+#define FIELDS_END                          \
+    "not Java code|-|0|-|15\n"              \
+    "Java heap, object not known|5|-|5|-\n" \
+    "not in the Java heap|0|-|15|-\n"       \
+    "mmprof itself|10|10|20|20\n"           \
+    "all|50|50|100|100\n"
+
+static void test_fields(void)
+{
+    struct made made;
+    struct table table;
+    make(&made, true);
+    CHECK_TEXT("fields of objects, and those that bytecodes name: each miss is of one row in both ways",
+               fields_by(&made, "", 0, &table),
+               "a.Base.next|0|30|0|40\n"
+               "a.Node.next|30|0|40|0\n"
+               "elements of reference arrays|0|10|0|25\n"
+               "java.lang.String[][] elements|5|0|20|0\n" FIELDS_END);
+    CHECK_TEXT("how many it is known of", table.notes[0],
+               "of L1D's misses, without mmprof's own, Java code has 81.2 %; of these the bytecode is known of 100 %, "
+               "and names a field or elements of an array in 100 %");
+    CHECK_TEXT("and of how many both say the same", table.notes[1],
+               "of those in the Java heap the object is known of 92.3 %; where the bytecode names a field and the "
+               "object is known, its field at the address is the same in 100 %");
+    CHECK_TEXT("classes, one of them", fields_by(&made, "class", 1, &table),
+               "a.Base|0|30|0|40\n"
+               "others|35|10|60|25\n" FIELDS_END);
     done(&made);
 }
 
@@ -275,17 +341,21 @@ static void test_refused(void)
     struct made made;
     struct misses misses;
     enum misses_by by;
+    bool by_class;
     make(&made, false);
     CHECK("a trace without misses is refused", misses_read(&made.source, false, MISSES_BY_CLASS, &misses, &err) < 0 &&
                                                    strstr(err.text, "does not record where misses occurred") != NULL);
     misses_free(&misses);
     CHECK("so is another way", misses_way("object", &by, &err) < 0);
+    CHECK("and another way of fields", fields_way("object", &by_class, &err) < 0);
+    CHECK("and a trace without bytecodes", misses_need_bytecodes(&made.source, &misses, &err) < 0);
     done(&made);
 }
 
 int main(void)
 {
     test_ways();
+    test_fields();
     test_java();
     test_time();
     test_contents();

@@ -9,9 +9,13 @@ public final class Misses {
     private static final int LINES = 1 << 17, LINE_LONGS = 8;
 
     /** 64 bytes, with a header of 12 and pointers of 4. */
-    private static final class Node {
+    private static class Node {
         private Node next;
         private long value, pad1, pad2, pad3, pad4, pad5;
+    }
+
+    /** Every other node: what its object is, the bytecode does not name. */
+    private static final class Node2 extends Node {
     }
 
     public static void main(String[] args) {
@@ -31,7 +35,7 @@ public final class Misses {
     private static Node link(int n) {
         Node[] all = new Node[n];
         for (int i = 0; i < n; i++) {
-            all[i] = new Node();
+            all[i] = i % 2 == 0 ? new Node() : new Node2();
             all[i].value = i;
         }
         /* An odd factor visits each of a power of two once. */

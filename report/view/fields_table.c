@@ -1,0 +1,300 @@
+#include "report/view/fields_table.h"
+
+#include "core/base/vec.h"
+#include "report/view/misses_known.h"
+#include "report/view/misses_labels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum way { BY_OBJECT, BY_BYTECODE, WAYS };
+
+/* Rows of no field; in the order in which they stand. */
+enum tail { NO_NAME, NO_BYTECODE, NO_JAVA, NO_OBJECT, NO_HEAP, OURS, TAILS };
+
+struct fields_row {
+    const char *label;
+    uint64_t counts[WAYS][MISS_N_COUNTS];
+};
+
+/* Misses of L1D, without mmprof's. */
+struct fields_known {
+    uint64_t all, java, bytecode, named, heap, object, both, same;
+};
+
+struct fields {
+    struct misses *misses; /* borrowed */
+    bool by_class;
+    struct map by_label;
+    struct fields_row *all; /* owned */
+    uint32_t n, room;
+    struct fields_row tails[TAILS];
+    struct fields_known known;
+};
+
+static const struct {
+    const char *label, *kind;
+    bool of[WAYS];
+} tails[TAILS] = {
+    [NO_NAME] = { "bytecodes that name none", "no_name", { false, true } },
+    [NO_BYTECODE] = { "Java code, bytecode not known", "no_bytecode", { false, true } },
+    [NO_JAVA] = { "not Java code", "no_java_code", { false, true } },
+    [NO_OBJECT] = { "Java heap, object not known", "no_object", { true, false } },
+    [NO_HEAP] = { "not in the Java heap", "no_heap", { true, false } },
+    [OURS] = { "mmprof itself", "mmprof", { true, true } },
+};
+
+int fields_way(const char *text, bool *by_class, struct err *err)
+{
+    *by_class = strcmp(text, "class") == 0;
+    if (*by_class || text[0] == '\0' || strcmp(text, "field") == 0)
+        return 0;
+    err_set(err, "misses of fields cannot be grouped by '%s'", text);
+    return err_next(err, "use --view fields, or --view fields=class");
+}
+
+/* ---- adding up ---- */
+
+/* The row with a label; NULL: no memory. */
+static struct fields_row *row_of(struct fields *f, const char *label)
+{
+    const uint32_t *known = label == NULL ? NULL : map_get(&f->by_label, label, strlen(label));
+    if (known != NULL)
+        return &f->all[*known];
+    if (label == NULL || vec_reserve_zeroed(f->all, f->room, (size_t)f->n + 1) < 0 ||
+        map_put(&f->by_label, label, strlen(label), f->n) < 0)
+        return NULL;
+    f->all[f->n].label = label;
+    return &f->all[f->n++];
+}
+
+static int add_counts(struct fields_row *row, enum way way, const struct misses_tally *tally)
+{
+    for (int i = 0; row != NULL && i < MISS_N_COUNTS; i++)
+        row->counts[way][i] += tally->counts[i];
+    return row == NULL ? -1 : 0;
+}
+
+/* All elements of an array are one row. */
+static const char *label_of_object(const struct fields *f, const struct misses_owner *owner,
+                                   const struct misses_cell *cell)
+{
+    struct arena *arena = f->misses->arena;
+    if (f->by_class)
+        return misses_owner_label(arena, owner);
+    return cell->name[0] == '[' ? arena_printf(arena, "%s elements", misses_owner_label(arena, owner))
+                                : misses_field_label(arena, owner, cell);
+}
+
+/* The field of an object whose field and class are known; NULL: it is something else. */
+static const struct misses_cell *cell_of(const struct misses *m, uint32_t number, const struct misses_owner **owner)
+{
+    const struct misses_cell *cell = number < m->n_cells ? &m->cells[number] : NULL;
+    *owner = cell != NULL && cell->owner < m->n_owners && m->owners[cell->owner].name != NULL ? &m->owners[cell->owner]
+                                                                                              : NULL;
+    return *owner != NULL && misses_is_class(*owner) && cell->name != NULL ? cell : NULL;
+}
+
+static int add_object(struct fields *f, const struct misses_tally *tally)
+{
+    const struct misses_owner *owner;
+    const struct misses_cell *cell = cell_of(f->misses, tally->key.cell, &owner);
+    if (cell != NULL)
+        return add_counts(row_of(f, label_of_object(f, owner, cell)), BY_OBJECT, tally);
+    return add_counts(&f->tails[owner != NULL && owner->kind == MISS_HEAP ? NO_OBJECT : NO_HEAP], BY_OBJECT, tally);
+}
+
+static int add_bytecode(struct fields *f, const struct misses_tally *tally, bool is_java)
+{
+    const struct misses_bytecode *bytecode = misses_bytecode(f->misses, tally->key.location);
+    struct arena *arena = f->misses->arena;
+    if (bytecode == NULL)
+        return add_counts(&f->tails[is_java ? NO_BYTECODE : NO_JAVA], BY_BYTECODE, tally);
+    const char *label = f->by_class ? misses_named_class(arena, bytecode) : misses_named_field(arena, bytecode);
+    return label != NULL && label[0] == '\0' ? add_counts(&f->tails[NO_NAME], BY_BYTECODE, tally)
+                                             : add_counts(row_of(f, label), BY_BYTECODE, tally);
+}
+
+static void add_known(struct fields *f, const struct misses_tally *tally, bool is_java)
+{
+    struct fields_known *known = &f->known;
+    const struct misses_bytecode *bytecode = misses_bytecode(f->misses, tally->key.location);
+    const struct misses_owner *owner;
+    const struct misses_cell *cell = cell_of(f->misses, tally->key.cell, &owner);
+    uint64_t n = tally->counts[MISS_L1D];
+    const char *label = bytecode == NULL ? "" : misses_named_field(f->misses->arena, bytecode);
+    bool is_named = label != NULL && label[0] != '\0', is_array = is_named && bytecode->name[0] == '\0';
+    known->all += n;
+    known->java += is_java ? n : 0;
+    known->bytecode += bytecode != NULL ? n : 0;
+    known->named += is_named ? n : 0;
+    known->heap += cell != NULL || (owner != NULL && owner->kind == MISS_HEAP) ? n : 0;
+    known->object += cell != NULL ? n : 0;
+    if (!is_named || cell == NULL)
+        return;
+    known->both += n;
+    known->same += (is_array ? cell->name[0] == '[' : strcmp(cell->name, bytecode->name) == 0) ? n : 0;
+}
+
+static int add_up(struct fields *f, struct err *err)
+{
+    struct misses *m = f->misses;
+    for (uint32_t i = 0; i < m->n_tallies; i++) {
+        const struct misses_tally *tally = &m->tallies[i];
+        struct code_location location;
+        if (code_locations_find(m->locations, tally->key.location, &location, err) < 0)
+            return -1;
+        const struct code_function *function = code_locations_function(m->locations, location.function);
+        if (misses_are_ours(tally, function)) {
+            add_counts(&f->tails[OURS], BY_OBJECT, tally);
+            add_counts(&f->tails[OURS], BY_BYTECODE, tally);
+            continue;
+        }
+        bool is_java = function->names.method != NULL;
+        add_known(f, tally, is_java);
+        if (add_object(f, tally) < 0 || add_bytecode(f, tally, is_java) < 0)
+            return err_set(err, "out of memory for the misses of fields");
+    }
+    return 0;
+}
+
+static uint64_t larger(const struct fields_row *row, enum miss_count count)
+{
+    uint64_t object = row->counts[BY_OBJECT][count], bytecode = row->counts[BY_BYTECODE][count];
+    return object > bytecode ? object : bytecode;
+}
+
+static int by_misses(const void *a, const void *b)
+{
+    static const enum miss_count order[] = { MISS_L2, MISS_L1D, MISS_DTLB };
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        uint64_t x = larger(a, order[i]), y = larger(b, order[i]);
+        if (x != y)
+            return x > y ? -1 : 1;
+    }
+    return strcmp(((const struct fields_row *)a)->label, ((const struct fields_row *)b)->label);
+}
+
+/* ---- the table ---- */
+
+/* In this order. */
+static const struct {
+    enum miss_count count;
+    const char *headings[WAYS], *keys[WAYS], *share_keys[WAYS];
+} columns[MISS_N_COUNTS] = {
+    { MISS_L2,
+      { "L2: by object", "By bytecode" },
+      { "l2_by_object", "l2_by_bytecode" },
+      { "l2_by_object_share", "l2_by_bytecode_share" } },
+    { MISS_L1D,
+      { "L1D: by object", "By bytecode" },
+      { "l1d_by_object", "l1d_by_bytecode" },
+      { "l1d_by_object_share", "l1d_by_bytecode_share" } },
+    { MISS_DTLB,
+      { "DTLB: by object", "By bytecode" },
+      { "dtlb_by_object", "dtlb_by_bytecode" },
+      { "dtlb_by_object_share", "dtlb_by_bytecode_share" } },
+};
+
+static void add_columns(bool by_class, struct table *table)
+{
+    table_column(table, by_class ? "Class" : "Field", by_class ? "class" : "field", TABLE_TEXT);
+    for (int i = 0; i < MISS_N_COUNTS; i++)
+        for (int way = 0; way < WAYS; way++) {
+            size_t number = table_column(table, columns[i].headings[way], columns[i].keys[way], TABLE_COUNT);
+            size_t share = table_column(table, "(%)", columns[i].share_keys[way], TABLE_SHARE);
+            table->columns[number].detail = table->columns[share].detail = columns[i].count == MISS_L2 ? 0 : 1;
+        }
+    table->details[0] = "L1D and the data TLB";
+}
+
+/* of: the ways in which there is such a row. */
+static void add_row(const struct fields *f, const struct fields_row *row, const char *kind, const bool of[WAYS],
+                    struct table *table)
+{
+    static const struct table_cell none = { .value = TABLE_NOT_APPLICABLE };
+    struct table_cell *cells = table_row(table, kind);
+    if (cells == NULL)
+        return;
+    *cells++ = table_words(row->label);
+    for (int i = 0; i < MISS_N_COUNTS; i++)
+        for (int way = 0; way < WAYS; way++) {
+            enum miss_count count = columns[i].count;
+            double n = (double)row->counts[way][count], all = (double)f->misses->told[count];
+            *cells++ = of[way] ? table_number(n) : none;
+            *cells++ = of[way] ? table_quotient(n, all) : none;
+        }
+}
+
+static void add_rows(struct fields *f, uint64_t top, struct table *table)
+{
+    static const bool both[WAYS] = { true, true };
+    struct fields_row rest = { .label = "others" }, all = { .label = "all" };
+    uint64_t n = top == 0 || top > f->n ? f->n : top;
+    for (uint32_t i = 0; i < f->n; i++)
+        for (int k = 0; i >= n && k < WAYS * MISS_N_COUNTS; k++)
+            rest.counts[k / MISS_N_COUNTS][k % MISS_N_COUNTS] += f->all[i].counts[k / MISS_N_COUNTS][k % MISS_N_COUNTS];
+    for (uint32_t i = 0; i < n; i++)
+        add_row(f, &f->all[i], f->by_class ? "class" : "field", both, table);
+    size_t first_after = table->n_rows;
+    if (n < f->n)
+        add_row(f, &rest, "others", both, table);
+    for (int i = 0; i < TAILS; i++) {
+        f->tails[i].label = tails[i].label;
+        if (larger(&f->tails[i], MISS_L1D) + larger(&f->tails[i], MISS_DTLB) > 0)
+            add_row(f, &f->tails[i], tails[i].kind, tails[i].of, table);
+    }
+    for (int way = 0; way < WAYS; way++)
+        memcpy(all.counts[way], f->misses->told, sizeof all.counts[way]);
+    add_row(f, &all, "total", both, table);
+    if (first_after < table->n_rows)
+        table->rows[first_after].after_rule = true;
+}
+
+static const char *part(struct arena *arena, uint64_t n, uint64_t of)
+{
+    return of == 0 ? "-" : report_percent(arena, (double)n / (double)of);
+}
+
+static void tell_known(const struct report_source *source, const struct fields *f, struct table *table)
+{
+    const struct fields_known *known = &f->known;
+    struct arena *arena = source->arena;
+    double java = (double)known->java, both = (double)known->both;
+    table_metadata_number(table, "java_code_share", known->all > 0 ? java / (double)known->all : 0, NULL);
+    table_metadata_number(table, "known_bytecode_share", java > 0 ? (double)known->bytecode / java : 0, NULL);
+    table_metadata_number(table, "named_share", java > 0 ? (double)known->named / java : 0, NULL);
+    table_metadata_number(table, "same_field_share", both > 0 ? (double)known->same / both : 0, NULL);
+    table_note(table, arena_printf(arena,
+                                   "of L1D's misses, without mmprof's own, Java code has %s; of these the bytecode is "
+                                   "known of %s, and names a field or elements of an array in %s",
+                                   part(arena, known->java, known->all), part(arena, known->bytecode, known->java),
+                                   part(arena, known->named, known->java)));
+    table_note(table, arena_printf(arena,
+                                   "of those in the Java heap the object is known of %s; where the bytecode names a "
+                                   "field and the object is known, its field at the address is the same in %s",
+                                   part(arena, known->object, known->heap), part(arena, known->same, known->both)));
+}
+
+int fields_table(const struct report_source *source, struct misses *misses, bool by_class, uint64_t top,
+                 struct table *table, struct err *err)
+{
+    struct fields fields = { .misses = misses, .by_class = by_class, .by_label.arena = source->arena };
+    if (misses_need_bytecodes(source, misses, err) < 0)
+        return -1;
+    table_begin(table, source->arena);
+    report_metadata(source, table);
+    misses_tell_totals(source, misses, table);
+    add_columns(by_class, table);
+    int rc = add_up(&fields, err);
+    if (rc == 0) {
+        if (fields.n > 0)
+            qsort(fields.all, fields.n, sizeof *fields.all, by_misses);
+        add_rows(&fields, top, table);
+        tell_known(source, &fields, table);
+    }
+    report_losses(source, table);
+    map_free(&fields.by_label);
+    free(fields.all);
+    return rc < 0 ? -1 : table->is_broken ? err_set(err, "out of memory for a table") : 0;
+}
