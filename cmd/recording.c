@@ -343,7 +343,8 @@ static double polling_part(const struct recording *recording)
 
 static double allocations_part(const struct recording *recording)
 {
-    return recording->live != NULL ? LIVE_ALLOCATIONS_SHARE * recording->live->options.budget : 0;
+    double part = recording->live_objects ? LIVE_OBJECTS_SHARE : LIVE_ALLOCATIONS_SHARE;
+    return recording->live != NULL ? part * recording->live->options.budget : 0;
 }
 
 /* The part of it that visits to threads that wait may take, in the recorder. */

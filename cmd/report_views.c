@@ -241,7 +241,7 @@ const struct report_view report_views[] = {
       REPORT_VIEW_THREADS, 0 },
     { "allocations", "BY", "what the program allocates, by method, class or site (method)", make_allocations,
       REPORT_VIEW_THREADS, VIEW_PASS_ALLOCATIONS },
-    { "live-objects", "BY", "sampled objects that still live, by site, class, age or collections survived (site)",
+    { "live-objects", "BY", "sampled objects that still live, by site, method, class, age or collections (site)",
       make_live_objects, REPORT_VIEW_THREADS, VIEW_PASS_LIVE },
     { "pauses", NULL, "garbage collections, safepoints and class loading, summed up", make_pauses, 0, 0 },
     { "collections", NULL, "each garbage collection, with the heap before and after it", make_collections, 0,

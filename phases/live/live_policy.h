@@ -50,6 +50,7 @@
 
 /* Allocation samples have this part of it, in the threads that allocate: 40 us a sample where caches are cold. */
 #define LIVE_ALLOCATIONS_SHARE 0.3
+#define LIVE_OBJECTS_SHARE     0.6 /* with --live-objects: what leaks may be a hundredth of all that is allocated */
 
 /*
  * Recompilation and retransformation may always take this part of the budget accrued so far, which counts as that of

@@ -1,56 +1,72 @@
 /*
- * Findings on objects that stay: sites whose live objects are as many of those allocated first as of the latest, and
- * much of a heap that grows.
+ * Findings on objects that stay: the heap grows steadily, as is measured after each collection, and a method's are many
+ * of the sampled objects that live.
  *
- * What lives briefly has the latest allocations only, and what is made once the first ones.  A cache that is full
- * replaces old objects by new ones, and the heap does not grow.
+ * What lives briefly has the latest allocations only, what is made once the first ones, and a cache that is full
+ * replaces old objects by new ones: the heap does not grow.  Few samples tell no bytes, for one may stand for a tenth
+ * of the heap; how many of them are a method's they do.
  */
 #include "report/findings/findings_internal.h"
 
 #include "report/view/live_objects.h"
 
+#include <inttypes.h>
 #include <math.h>
 
-#define SITES_MOST        2u
-#define WHEN_LOW          (1.0 / 3) /* the mean moment of allocation is between these, with its whole interval */
+#define METHODS_MOST      2u
+#define SAMPLES_LEAST     3u
+#define COLLECTIONS_LEAST 6u
+#define INTERVAL_95       1.96
+#define UNIFORM_DEVIATION 0.28868   /* of moments that are anywhere between 0 and 1 */
+#define WHEN_LOW          (1.0 / 3) /* their mean moment is between these, or its interval reaches there */
 #define WHEN_HIGH         (2.0 / 3)
-#define MIDDLE_LEAST      0.1       /* of the bytes are of the middle third, with the whole interval */
-#define RISE_LEAST        (1.0 / 3) /* of these bytes, by which the heap grew meanwhile */
-#define COLLECTIONS_LEAST 3u
+#define MIDDLE_LEAST      0.1 /* of the samples are of the middle third, or may be */
 
-static bool is_steady(const struct live_objects *found, const struct allocation_row *row)
+/* A part of some samples, with its interval (Wilson, JASA 22, 1927). */
+struct part {
+    double share, low, high;
+};
+
+static struct part part_of(uint64_t n, uint64_t of)
 {
-    bool grows = isnan(found->heap_rise_bytes) || found->heap_rise_bytes >= RISE_LEAST * row->bytes;
-    return row->when - row->when_error > WHEN_LOW && row->when + row->when_error < WHEN_HIGH &&
-           row->middle - row->middle_error > MIDDLE_LEAST && grows;
+    double all = (double)of, p = (double)n / all, z2 = INTERVAL_95 * INTERVAL_95, scale = 1 / (1 + z2 / all);
+    double middle = (p + z2 / (2 * all)) * scale;
+    double half = INTERVAL_95 * sqrt(p * (1 - p) / all + z2 / (4 * all * all)) * scale;
+    return (struct part){ p, fmax(middle - half, 0), fmin(middle + half, 1) };
+}
+
+/* Is it allocated all the time, as far as its samples tell? */
+static bool may_be_steady(const struct allocation_row *row)
+{
+    double off = INTERVAL_95 * UNIFORM_DEVIATION / sqrt((double)row->n_samples);
+    return row->when + off > WHEN_LOW && row->when - off < WHEN_HIGH &&
+           part_of(row->n_middle, row->n_samples).high > MIDDLE_LEAST;
 }
 
 static int add_leak(struct findings_making *making, const struct finding_rule *rule, const struct live_objects *found,
                     const struct allocation_row *row, struct err *err)
 {
     struct arena *arena = making->source->arena;
-    char bytes[32], error[32], rate[32];
-    double heap = isnan(found->heap_bytes) ? found->bytes : fmax(found->heap_bytes, found->bytes);
-    table_format_bytes(row->bytes, bytes, sizeof bytes);
-    table_format_bytes(row->bytes_error, error, sizeof error);
-    table_format_bytes(row->bytes / found->seconds, rate, sizeof rate);
+    const struct heap_growth *growth = &found->growth;
+    const struct part part = part_of(row->n_samples, found->n_samples);
+    char first[32], last[32];
+    table_format_bytes(growth->first_bytes, first, sizeof first);
+    table_format_bytes(found->heap_bytes, last, sizeof last);
     const char *label = java_names_display(arena, &row->method, JAVA_NAMES_SHORT);
     const char *of = row->class_name == NULL ? "?" : java_names_class(arena, row->class_name);
     if (label == NULL || of == NULL)
         return err_set(err, "out of memory for findings");
-    const struct finding f = {
-        .subject = label,
-        .text =
-            arena_printf(arena,
-                         "%s may leak memory: %s \u00b1%s of its %s live after %.1f collections on average, the first "
-                         "as well as the latest, %s/s more",
-                         label, bytes, error, of, row->collections, rate),
-        .view = "live-objects",
-        .cost_ns = row->bytes / heap * making->duration_ns,
-        .share = row->bytes / heap,
-        .low = (row->bytes - row->bytes_error) / heap,
-        .high = (row->bytes + row->bytes_error) / heap
-    };
+    const struct finding f = { .subject = label,
+                               .text = arena_printf(
+                                   arena,
+                                   "%s may leak memory: after collections %s were in use at first and %s at last, and "
+                                   "%" PRIu64 " of %" PRIu64 " sampled objects that stay are its, most of them %s",
+                                   label, first, last, row->n_samples, found->n_samples, of),
+                               .view = "live-objects",
+                               .cost_ns = part.share * growth->bytes / found->heap_bytes * making->duration_ns,
+                               .share = part.share * growth->bytes / found->heap_bytes,
+                               .low = part.low * growth->least_bytes / found->heap_bytes,
+                               .high = part.high * growth->most_bytes / found->heap_bytes };
     return findings_add(making, rule, &f, err);
 }
 
@@ -61,15 +77,16 @@ int findings_of_leaks(struct findings_making *making, const struct finding_rule 
     if (found == NULL)
         return err_set(err, "out of memory for findings");
     if (making->pass == NULL || making->pass->n_heap_events == 0 ||
-        live_objects_find(making->pass, LIVE_OBJECTS_BY_SITE, found, &ignored) < 0 ||
-        found->n_collections < COLLECTIONS_LEAST || !(found->seconds > 0) || !(found->bytes > 0))
+        live_objects_find(making->pass, LIVE_OBJECTS_BY_METHOD, found, &ignored) < 0 ||
+        found->growth.n_collections < COLLECTIONS_LEAST || !found->growth.is_steady || !(found->heap_bytes > 0))
         return 0;
     uint32_t n = 0;
-    for (size_t i = 0; i < found->rows.n && n < SITES_MOST; i++) {
-        if (found->rows.all[i].method.method == NULL || !is_steady(found, &found->rows.all[i]))
+    for (size_t i = 0; i < found->rows.n && n < METHODS_MOST; i++) {
+        const struct allocation_row *row = &found->rows.all[i];
+        if (row->method.method == NULL || row->n_samples < SAMPLES_LEAST || !may_be_steady(row))
             continue;
         n++;
-        if (add_leak(making, rule, found, &found->rows.all[i], err) < 0)
+        if (add_leak(making, rule, found, row, err) < 0)
             return -1;
     }
     return 0;

@@ -18,7 +18,7 @@ const struct finding_rule finding_rules[] = {
      * to several times the misses of the rest, of all */
     { "cpu", 0.1, 0, SMALL, findings_of_cpu },
     { "allocation", 0.25, 0, SMALL, findings_of_allocation },
-    /* objects of a site that stay, as many of those allocated at first as of the latest, of the heap */
+    /* by how much the heap grows steadily, of the heap: a method's part of it */
     { "leak", 0.05, 0, SMALL, findings_of_leaks },
     { "misses", 0.03, 3, SMALL, findings_of_misses },
     /* calls of one value of a method that 'record --by' tells apart: of the time of all its calls; with a p99 of so

@@ -37,8 +37,9 @@ struct allocation_row {
     double bytes_error;                    /* half of the 95 % interval */
     double allocated_bytes;                /* those and the freed ones; NAN in ranges */
     double age_ns, oldest_ns, collections; /* means by bytes, and the oldest */
-    double when, when_error;               /* mean moment of allocation: 0, the beginning, to 1, the last collection */
-    double middle, middle_error;           /* share of its bytes that was allocated in the middle third of that time */
+    double when;       /* mean moment, by the order of samples: from 0, the first, to 1, the last one before the last
+                          collection */
+    uint64_t n_middle; /* samples of the middle third of that time */
 };
 
 struct allocation_rows {

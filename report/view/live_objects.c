@@ -9,6 +9,7 @@
 
 #define INTERVAL_95 1.96 /* standard deviations */
 #define SHIFT_MAX   62u
+#define STEADY_PART 0.2 /* of the heap's growth, from one quarter of the collections to the next */
 
 /* A collection, and those before it that have no row of their own. */
 struct live_collection {
@@ -110,7 +111,7 @@ static uint32_t collections_since(const struct live_making *making, uint64_t tic
 static struct allocation_item item_of(const struct live_making *making, const struct trace_allocation *from)
 {
     const struct report_source *source = &making->pass->source;
-    uint64_t start = source->tree->start_ticks, end = making->checked;
+    uint64_t end = making->checked;
     double objects = trace_allocation_objects(from), bytes = objects * (double)from->size_bytes;
     return (struct allocation_item){ .site = allocation_site_of(&making->methods, making->pass->reader, from->context),
                                      .class_number = from->class_number,
@@ -119,10 +120,7 @@ static struct allocation_item item_of(const struct live_making *making, const st
                                      .bytes = bytes,
                                      .weight = bytes * making->stands_for,
                                      .collections = collections_since(making, from->ticks),
-                                     .age_ns = end > from->ticks ? report_ns(source, end - from->ticks) : 0,
-                                     .when = from->ticks > start && making->tested > start
-                                                 ? (double)(from->ticks - start) / (double)(making->tested - start)
-                                                 : 0 };
+                                     .age_ns = end > from->ticks ? report_ns(source, end - from->ticks) : 0 };
 }
 
 static bool is_wanted(const struct view_pass *pass, const struct trace_allocation *allocation)
@@ -130,9 +128,11 @@ static bool is_wanted(const struct view_pass *pass, const struct trace_allocatio
     return threads_match(trace_thread(pass->reader, allocation->thread), pass->options.only_threads);
 }
 
+/* Samples are not equally frequent at all times, so moments are counted in samples. */
 static int take_samples(struct live_making *making, struct live_objects *found, struct err *err)
 {
     const struct view_pass *pass = making->pass;
+    double n_tested = 0;
     making->items = arena_alloc(making->pass->arena, (pass->n_allocations + 1) * sizeof *making->items);
     if (making->items == NULL)
         return err_set(err, "out of memory for %zu allocations", pass->n_allocations);
@@ -141,13 +141,18 @@ static int take_samples(struct live_making *making, struct live_objects *found, 
         double bytes = trace_allocation_objects(from) * (double)from->size_bytes;
         making->all_bytes += bytes;
         making->all_squares += bytes * bytes;
+        n_tested += making->fates[i] != DROPPED && from->ticks < making->tested;
         if (making->fates[i] != LIVES || !is_wanted(pass, from))
             continue;
-        if (from->ticks >= making->tested)
+        if (from->ticks >= making->tested) {
             found->young_bytes += bytes * making->stands_for;
-        else
-            making->items[making->n_items++] = item_of(making, from);
+            continue;
+        }
+        making->items[making->n_items] = item_of(making, from);
+        making->items[making->n_items++].when = n_tested - 0.5;
     }
+    for (size_t i = 0; i < making->n_items; i++)
+        making->items[i].when /= n_tested;
     double jvm = info_number(pass->reader, INFO_ALLOCATIONS_JVM_BYTES);
     making->scale = jvm > 0 && making->all_bytes > 0 ? jvm / making->all_bytes : 1;
     found->young_bytes *= making->scale;
@@ -185,6 +190,7 @@ static uint64_t key_of_collections(const struct allocation_item *item)
 
 static uint64_t (*const keys[])(const struct allocation_item *) = {
     [LIVE_OBJECTS_BY_SITE] = allocation_key_of_site,
+    [LIVE_OBJECTS_BY_METHOD] = allocation_key_of_method,
     [LIVE_OBJECTS_BY_CLASS] = allocation_key_of_class,
     [LIVE_OBJECTS_BY_AGE] = key_of_age,
     [LIVE_OBJECTS_BY_COLLECTIONS] = key_of_collections
@@ -193,11 +199,6 @@ static uint64_t (*const keys[])(const struct allocation_item *) = {
 static bool is_range(enum live_objects_by by)
 {
     return by == LIVE_OBJECTS_BY_AGE || by == LIVE_OBJECTS_BY_COLLECTIONS;
-}
-
-static bool is_in_middle(const struct allocation_item *item)
-{
-    return item->when >= 1.0 / 3 && item->when < 2.0 / 3;
 }
 
 /* Means by bytes, and the oldest. */
@@ -210,8 +211,8 @@ static void add_ages(const struct live_making *making, enum live_objects_by by, 
         row->age_ns += part * item->age_ns;
         row->oldest_ns = fmax(row->oldest_ns, item->age_ns);
         row->collections += part * item->collections;
-        row->when += part * item->when;
-        row->middle += is_in_middle(item) ? part : 0;
+        row->when += item->when / (double)row->n_samples;
+        row->n_middle += item->when >= 1.0 / 3 && item->when < 2.0 / 3;
         row->allocated_bytes = NAN;
         if (!is_range(by))
             continue;
@@ -240,11 +241,6 @@ static void add_allocated(const struct live_making *making, enum live_objects_by
 
 /* ---- sums and their intervals ---- */
 
-/* Sums of a row's samples, beside those of their squares. */
-struct live_squares {
-    double products, when, middle;
-};
-
 /* Half the interval of a sum of weights that is a part of all bytes, which are known. */
 static double error_of(const struct live_making *making, double bytes, double weights, double products)
 {
@@ -253,61 +249,68 @@ static double error_of(const struct live_making *making, double bytes, double we
     return INTERVAL_95 * sqrt(variance > 0 ? variance : 0) * making->scale;
 }
 
-static void add_squares(const struct allocation_item *item, const struct allocation_row *row, struct live_squares *sums)
-{
-    double weight = item->weight, off = item->when - row->when, middle = (is_in_middle(item) ? 1 : 0) - row->middle;
-    sums->products += weight * item->bytes;
-    sums->when += weight * weight * off * off;
-    sums->middle += weight * weight * middle * middle;
-}
-
-static void finish_row(const struct live_making *making, const struct live_squares *own, struct allocation_row *row)
-{
-    row->bytes_error = error_of(making, row->bytes, row->squares, own->products);
-    row->when_error = INTERVAL_95 * sqrt(own->when) / row->bytes;
-    row->middle_error = INTERVAL_95 * sqrt(own->middle) / row->bytes;
-    row->bytes *= making->scale;
-    row->objects *= making->scale * making->stands_for;
-}
-
 static int find_sums(const struct live_making *making, struct live_objects *found)
 {
-    struct live_squares *rows = arena_alloc(making->pass->arena, (found->rows.n + 1) * sizeof *rows);
+    double *of_row = arena_alloc(making->pass->arena, (found->rows.n + 1) * sizeof *of_row);
     double all = 0, squares = 0, products = 0;
-    if (rows == NULL)
+    if (of_row == NULL)
         return -1;
     for (size_t i = 0; i < making->n_items; i++) {
         const struct allocation_item *item = &making->items[i];
-        add_squares(item, &found->rows.all[item->row], &rows[item->row]);
-        all += item->weight;
-        squares += item->weight * item->weight;
+        of_row[item->row] += item->weight * item->bytes;
         products += item->weight * item->bytes;
+    }
+    for (size_t i = 0; i < found->rows.n; i++) {
+        struct allocation_row *row = &found->rows.all[i];
+        all += row->bytes;
+        squares += row->squares;
+        row->bytes_error = error_of(making, row->bytes, row->squares, of_row[i]);
+        row->bytes *= making->scale;
+        row->objects *= making->scale * making->stands_for;
     }
     found->bytes = all * making->scale;
     found->bytes_error = error_of(making, all, squares, products);
     found->n_samples = making->n_items;
-    for (size_t i = 0; i < found->rows.n; i++)
-        finish_row(making, &rows[i], &found->rows.all[i]);
     return 0;
 }
 
 /* ---- the heap ---- */
 
-/* Its least use after a collection, in the first and the last third of them: what a young one leaves, an old one may
- * free. */
+/* Least and most of some uses after collections. */
+struct heap_range {
+    double least, most;
+};
+
+static struct heap_range range_of_heap(const struct view_pass *pass, size_t from, size_t to)
+{
+    struct heap_range range = { INFINITY, 0 };
+    for (size_t i = from; i < to; i++) {
+        range.least = fmin(range.least, (double)pass->heap_uses[i].bytes);
+        range.most = fmax(range.most, (double)pass->heap_uses[i].bytes);
+    }
+    return range;
+}
+
+/* By the least use in each quarter of the collections: what a young one leaves, an old one may free. */
 static void read_heap(const struct view_pass *pass, struct live_objects *found)
 {
-    size_t n = pass->n_heap_uses, third = (n + 2) / 3;
-    double first = INFINITY, last = INFINITY;
+    size_t n = pass->n_heap_uses;
+    struct heap_growth *growth = &found->growth;
+    struct heap_range quarters[4];
     found->heap_bytes = n > 0 ? (double)pass->heap_uses[n - 1].bytes : NAN;
-    found->heap_rise_bytes = NAN;
-    if (n < 3)
+    *growth = (struct heap_growth){ .n_collections = n };
+    if (n < 4)
         return;
-    for (size_t i = 0; i < third; i++) {
-        first = fmin(first, (double)pass->heap_uses[i].bytes);
-        last = fmin(last, (double)pass->heap_uses[n - 1 - i].bytes);
-    }
-    found->heap_rise_bytes = last - first;
+    for (size_t i = 0; i < 4; i++)
+        quarters[i] = range_of_heap(pass, i * n / 4, (i + 1) * n / 4);
+    growth->first_bytes = (double)pass->heap_uses[0].bytes;
+    growth->bytes = quarters[3].least - quarters[0].least;
+    growth->least_bytes = quarters[3].least - quarters[0].most;
+    growth->most_bytes = quarters[3].most - quarters[0].least;
+    growth->is_steady = growth->bytes > 0;
+    for (size_t i = 1; i < 4; i++)
+        growth->is_steady =
+            growth->is_steady && quarters[i].least - quarters[i - 1].least >= STEADY_PART * growth->bytes;
 }
 
 /* ---- all of it ---- */
@@ -362,7 +365,7 @@ int live_objects_find(const struct view_pass *pass, enum live_objects_by by, str
 
 int live_objects_by_name(const char *word, enum live_objects_by *by, struct err *err)
 {
-    static const char *const words[] = { "site", "class", "age", "collections" };
+    static const char *const words[] = { "site", "class", "age", "collections", "method" };
     *by = LIVE_OBJECTS_BY_SITE;
     if (word[0] == '\0')
         return 0;
@@ -372,5 +375,5 @@ int live_objects_by_name(const char *word, enum live_objects_by *by, struct err 
             return 0;
         }
     err_set(err, "there is no view 'live-objects=%s'", word);
-    return err_next(err, "give --view live-objects=site, =class, =age or =collections");
+    return err_next(err, "give --view live-objects=site, =method, =class, =age or =collections");
 }

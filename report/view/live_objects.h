@@ -13,8 +13,18 @@
 enum live_objects_by {
     LIVE_OBJECTS_BY_SITE, /* method of the program, method that allocates, class */
     LIVE_OBJECTS_BY_CLASS,
-    LIVE_OBJECTS_BY_AGE,        /* in time */
-    LIVE_OBJECTS_BY_COLLECTIONS /* how many they survived */
+    LIVE_OBJECTS_BY_AGE,         /* in time */
+    LIVE_OBJECTS_BY_COLLECTIONS, /* how many they survived */
+    LIVE_OBJECTS_BY_METHOD
+};
+
+/* What is in use after collections, from the first quarter of them to the last. */
+struct heap_growth {
+    size_t n_collections;           /* whose heap is known */
+    double first_bytes;             /* after the first one */
+    double bytes;                   /* by how much more, of the least in each quarter */
+    double least_bytes, most_bytes; /* the same of the others: what the growth is between */
+    bool is_steady;                 /* from each quarter to the next */
 };
 
 struct live_objects {
@@ -23,10 +33,11 @@ struct live_objects {
     uint64_t n_samples;
     double young_bytes; /* allocated after the last collection began: none of these could be freed */
     uint64_t n_tracked, n_freed, n_dropped;
-    double one_in;                      /* one sample of so many is tracked at the end */
-    double seconds;                     /* from the beginning to the last collection */
-    uint64_t n_collections;             /* in this time; 0: not known */
-    double heap_bytes, heap_rise_bytes; /* in use after the last one; by how much more than at first; NAN: not known */
+    double one_in;          /* one sample of so many is tracked at the end */
+    double seconds;         /* from the beginning to the last collection */
+    uint64_t n_collections; /* in this time; 0: not known */
+    double heap_bytes;      /* in use after the last one; NAN: not known */
+    struct heap_growth growth;
 };
 
 /*
@@ -37,7 +48,7 @@ struct live_objects {
 int live_objects_find(const struct view_pass *pass, enum live_objects_by by, struct live_objects *found,
                       struct err *err);
 
-/* "site" (or ""), "class", "age", "collections".  Returns 0, or -1 with *err set. */
+/* "site" (or ""), "class", "age", "collections", "method".  Returns 0, or -1 with *err set. */
 int live_objects_by_name(const char *word, enum live_objects_by *by, struct err *err);
 
 /* The table; top and min_share of rows count.  Returns 0, or -1 with *err set. */

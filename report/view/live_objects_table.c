@@ -17,10 +17,11 @@ static bool is_range(enum live_objects_by by)
 
 static void add_columns(enum live_objects_by by, struct table *table)
 {
-    if (by == LIVE_OBJECTS_BY_SITE) {
+    bool is_site = by == LIVE_OBJECTS_BY_SITE;
+    if (is_site || by == LIVE_OBJECTS_BY_METHOD) {
         table_column(table, "Method", "method", TABLE_TEXT);
-        table_column(table, "Allocates in", "allocator", TABLE_TEXT);
-        table_column(table, "Class", "class", TABLE_TEXT);
+        table_column(table, is_site ? "Allocates in" : "Most in", "allocator", TABLE_TEXT);
+        table_column(table, is_site ? "Class" : "Most of class", "class", TABLE_TEXT);
     } else if (by == LIVE_OBJECTS_BY_CLASS) {
         table_column(table, "Class", "class", TABLE_TEXT);
         table_column(table, "Most by", "method", TABLE_TEXT);
@@ -45,7 +46,7 @@ static void add_columns(enum live_objects_by by, struct table *table)
 
 static int add_row(const struct allocation_row *row, enum live_objects_by by, struct table *table)
 {
-    static const char *const kinds[] = { "site", "class", "age", "collections" };
+    static const char *const kinds[] = { "site", "class", "age", "collections", "method" };
     const struct sample_share share = { .share = row->share, .error = row->share_error };
     struct sample_cells to = { table, table_row(table, kinds[by]) };
     struct allocation_cells names;
@@ -55,7 +56,7 @@ static int add_row(const struct allocation_row *row, enum live_objects_by by, st
                             class_first[N_NAMES] = { names.of_class, names.method, names.allocator },
                             range[N_NAMES] = { table_words(row->range), names.of_class, names.method };
     for (int i = 0; i < N_NAMES; i++)
-        sample_cells_put(&to, by == LIVE_OBJECTS_BY_SITE ? site[i] : is_range(by) ? range[i] : class_first[i]);
+        sample_cells_put(&to, is_range(by) ? range[i] : by == LIVE_OBJECTS_BY_CLASS ? class_first[i] : site[i]);
     sample_cells_put(&to, sample_cells_share(&share, table->arena));
     sample_cells_put(&to, table_number(row->bytes));
     sample_cells_put(&to, table_number(row->bytes_error));

@@ -208,10 +208,10 @@ static void test_allocations(void)
 }
 
 /*
- * 1,000 objects of a MB in 10 s, a tenth of them by price; of these one lives that lives_of says so, by its moment in
- * ms.  Collections each second leave the heap with this many bytes more.
+ * 1,000 objects of a MB in 10 s, one of so many by price; of these one lives that lives() says so, by its moment in ms.
+ * Collections each second leave the heap with this many bytes more, up to one of them.
  */
-static const char *lines_of_objects(bool (*lives)(uint64_t ms), uint64_t rise_bytes)
+static const char *lines_of_objects(uint64_t one_in, bool (*lives)(uint64_t ms), uint64_t rise_bytes, uint64_t up_to)
 {
     static const struct trace_sampled_method price = { .names.class_name = "com/acme/Shop",
                                                        .names.method = "price",
@@ -222,7 +222,7 @@ static const char *lines_of_objects(bool (*lives)(uint64_t ms), uint64_t rise_by
     maker_thread(&m, 0, "main", false);
     maker_stack(&m, 0, -1, 0, &price, 0, 0);
     for (uint64_t i = 0; i < 1000; i++) {
-        const struct trace_allocation allocation = { i * 10,  0,   i % 10 == 0 ? 1 : 0, 7, 0, i == 0 ? "[B" : NULL,
+        const struct trace_allocation allocation = { i * 10,  0,   i % one_in == 0 ? 1 : 0, 7, 0, i == 0 ? "[B" : NULL,
                                                      1000000, 1000 };
         maker_must(&m, trace_write_allocation(m.writer, &allocation, &m.err));
     }
@@ -230,12 +230,12 @@ static const char *lines_of_objects(bool (*lives)(uint64_t ms), uint64_t rise_by
         const struct trace_collection collection = { i * 1000 + 999, 1000, 0, "young collections", "" };
         const struct miss_entry heap = { .kind = MISS_USED,
                                          .ticks = collection.start_ticks,
-                                         .used[MISS_OLD] = 100000000 + i * rise_bytes };
+                                         .used[MISS_OLD] = 100000000 + (i < up_to ? i : up_to) * rise_bytes };
         maker_must(&m, trace_write_collection(m.writer, &collection, &m.err));
         maker_must(&m, trace_write_miss(m.writer, &heap, &m.err));
     }
     for (uint64_t i = 0; i < 1000; i++)
-        if (i % 10 != 0 || !lives(i * 10))
+        if (i % one_in != 0 || !lives(i * 10))
             maker_must(
                 &m, trace_write_heap_event(m.writer, &(struct trace_heap_event){ 10000, TRACE_HEAP_FREED, i }, &m.err));
     maker_must(&m,
@@ -272,15 +272,19 @@ static bool at_both_ends(uint64_t ms)
 
 static void test_leaks(void)
 {
-    CHECK_TEXT(
-        "objects that stay, the first as well as the latest, in a heap that grows", lines_of_objects(always, 10000000),
-        "* Shop.price may leak memory: 100 MB \u00b118.6 MB of its byte[] live after 5.5 collections on average, the "
-        "first as well as the latest, 10.0 MB/s more (--view live-objects)\n\n");
-    CHECK_TEXT("not in one that does not", lines_of_objects(always, 0), "");
-    CHECK_TEXT("not where they were made at first", lines_of_objects(early, 10000000), "");
-    CHECK_TEXT("nor where the latest live only", lines_of_objects(lately, 10000000), "");
+    CHECK_TEXT("objects that stay, the first as well as the latest, in a heap that grows",
+               lines_of_objects(10, always, 10000000, 10),
+               "* Shop.price may leak memory: after collections 100 MB were in use at first and 190 MB at last, and "
+               "100 of 100 "
+               "sampled objects that stay are its, most of them byte[] (--view live-objects)\n\n");
+    CHECK_TEXT("not in one that does not", lines_of_objects(10, always, 0, 10), "");
+    CHECK("of few samples, too", strstr(lines_of_objects(200, always, 10000000, 10), "5 of 5 sampled objects") != NULL);
+    CHECK_TEXT("not of two", lines_of_objects(500, always, 10000000, 10), "");
+    CHECK_TEXT("not in a heap that grows no more", lines_of_objects(10, always, 10000000, 4), "");
+    CHECK_TEXT("not where they were made at first", lines_of_objects(10, early, 10000000, 10), "");
+    CHECK_TEXT("nor where the latest live only", lines_of_objects(10, lately, 10000000, 10), "");
     CHECK_TEXT("nor where some were made at first, and of the others the latest live",
-               lines_of_objects(at_both_ends, 10000000), "");
+               lines_of_objects(10, at_both_ends, 10000000, 10), "");
     arena_free(&copies);
     arena_free(&arena);
 }
