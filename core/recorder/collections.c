@@ -170,9 +170,22 @@ static bool look_at(struct collections *collections, uint32_t kind, const struct
     if (collections->n_waiting == COLLECTIONS_WAITING ||
         !collections_next(collections, kind, data, now, &seen->collection, &seen->start_ns, seen->cause))
         return false;
+    seen->read_ns = now->raw_ns;
+    seen->is_concurrent = collections->kinds[kind].is_concurrent;
     read_spaces(collections, kind, data, seen->used);
     collections->n_waiting++;
     return true;
+}
+
+/* Where another one had begun when the heap was read, it is not known what the first one had left. */
+static void forget_heap(struct collections *collections)
+{
+    for (uint32_t i = 0; i < collections->n_waiting; i++)
+        for (uint32_t k = 0; k < collections->n_waiting; k++) {
+            struct collections_waiting *seen = &collections->waiting[i], *next = &collections->waiting[k];
+            if (!next->is_concurrent && next->start_ns > seen->start_ns && next->start_ns <= seen->read_ns)
+                memset(seen->used, 0, sizeof seen->used);
+        }
 }
 
 /* Most looks find nothing new in the few bytes that would be: only then all is read.  Returns whether it was. */
@@ -219,8 +232,10 @@ bool collections_look(struct collections *collections, struct perf_data *data)
         is_found = true;
         has_missed = has_missed || collections->waiting[collections->n_waiting - 1].collection.n_missed > 0;
     }
-    if (is_found)
+    if (is_found) {
         note_found(collections, &now, has_missed);
+        forget_heap(collections);
+    }
     collections->looked_ns = now.before_ns;
     return collections->n_waiting + COLLECTIONS_KINDS <= COLLECTIONS_WAITING;
 }

@@ -19,7 +19,8 @@
 /* One that was seen, and is not in the trace yet. */
 struct collections_waiting {
     struct trace_collection collection; /* but for its start and its cause, which are: */
-    uint64_t start_ns;                  /* CLOCK_MONOTONIC_RAW */
+    uint64_t start_ns, read_ns;         /* CLOCK_MONOTONIC_RAW; read_ns: when its heap was read */
+    bool is_concurrent;
     char cause[COLLECTIONS_CAUSE];
     uint64_t used[MISS_SPACES]; /* bytes of the heap after it; all 0: not known */
 };

@@ -134,21 +134,75 @@ static struct table_cell heap_after(const struct view_pass *pass, uint64_t ticks
     return *at < pass->n_heap_uses ? table_number((double)pass->heap_uses[(*at)++].bytes) : table_unmeasured();
 }
 
-/* The use told nearest to a collection's start, which is not known better than a look at the JVM's counters takes. */
-static struct table_cell heap_before(const struct view_pass *pass, const struct trace_collection *collection)
+#define NO_USE SIZE_MAX
+
+/* The heap's uses before collections, which are told when these begin. */
+struct heap_before {
+    const struct view_pass *pass;
+    const size_t *events; /* of the pass: by use */
+    size_t n;
+};
+
+/* How far from a collection's start a use was told; INFINITY: that is another one's, or there is no such use. */
+static double off_ns(const struct heap_before *before, size_t use, size_t collection)
 {
-    uint64_t start = collection->start_ticks, least = UINT64_MAX, bytes = 0;
-    for (size_t i = 0; i < pass->n_heap_events; i++) {
-        const struct trace_heap_event *event = &pass->heap_events[i];
-        uint64_t off = event->ticks > start ? event->ticks - start : start - event->ticks;
-        if (event->kind == TRACE_HEAP_BEFORE && off < least) {
-            least = off;
-            bytes = event->number;
-        }
+    const struct trace_collection *of = trace_collection(before->pass->reader, collection);
+    if (use >= before->n)
+        return INFINITY;
+    uint64_t a = before->pass->heap_events[before->events[use]].ticks, b = of->start_ticks;
+    double ns = report_ns(&before->pass->source, a < b ? b - a : a - b);
+    return ns <= fmax(BEFORE_NS, (double)of->ns) ? ns : INFINITY;
+}
+
+/*
+ * Both the i-th collection and the one before it are nearest to one use: the other one of them has the use behind it or
+ * before it, whichever fits better; or none.
+ */
+static void share_use(const struct heap_before *before, size_t i, size_t *use_of)
+{
+    size_t use = use_of[i - 1], taken = i > 1 ? use_of[i - 2] : NO_USE;
+    bool may_be_missed = trace_collection(before->pass->reader, i - 1)->n_missed > 0;
+    bool is_free = use > 0 && taken != use - 1 && !may_be_missed;
+    double up = off_ns(before, use + 1, i), here = off_ns(before, use, i) - off_ns(before, use, i - 1);
+    double down = is_free ? off_ns(before, use - 1, i - 1) + here : INFINITY;
+    use_of[i] = isinf(up) && isinf(down) ? NO_USE : up <= down ? use + 1 : use;
+    use_of[i - 1] = !isinf(down) && down < up ? use - 1 : use;
+}
+
+/* By collection: its use; starts are known as well as the JVM's counters are looked at. */
+static void match_uses(const struct heap_before *before, size_t n, size_t *use_of)
+{
+    size_t use = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t start = trace_collection(before->pass->reader, i)->start_ticks;
+        while (use + 1 < before->n && before->pass->heap_events[before->events[use + 1]].ticks <= start)
+            use++;
+        bool is_next = off_ns(before, use + 1, i) < off_ns(before, use, i);
+        use_of[i] = isinf(off_ns(before, use + is_next, i)) ? NO_USE : use + is_next;
+        if (i > 0 && use_of[i] != NO_USE && use_of[i - 1] != NO_USE && use_of[i] < use_of[i - 1])
+            use_of[i] = use_of[i - 1];
+        if (i > 0 && use_of[i] != NO_USE && use_of[i] == use_of[i - 1])
+            share_use(before, i, use_of);
     }
-    double most_ns = fmax(BEFORE_NS, (double)collection->ns);
-    return least != UINT64_MAX && report_ns(&pass->source, least) <= most_ns ? table_number((double)bytes)
-                                                                             : table_unmeasured();
+}
+
+/* By collection, in the arena: the bytes in use before it; NAN: not known.  NULL: no memory. */
+static double *find_before(const struct view_pass *pass)
+{
+    size_t n = trace_n_collections(pass->reader);
+    size_t *events = arena_alloc(pass->arena, (pass->n_heap_events + 1) * sizeof *events);
+    size_t *use_of = arena_alloc(pass->arena, (n + 1) * sizeof *use_of);
+    double *bytes = arena_alloc(pass->arena, (n + 1) * sizeof *bytes);
+    struct heap_before before = { pass, events, 0 };
+    if (events == NULL || use_of == NULL || bytes == NULL)
+        return NULL;
+    for (size_t i = 0; i < pass->n_heap_events; i++)
+        if (pass->heap_events[i].kind == TRACE_HEAP_BEFORE)
+            events[before.n++] = i;
+    match_uses(&before, n, use_of);
+    for (size_t i = 0; i < n; i++)
+        bytes[i] = use_of[i] == NO_USE ? NAN : (double)pass->heap_events[events[use_of[i]]].number;
+    return bytes;
 }
 
 static void add_collection(const struct report_source *source, const struct trace_collection *collection,
@@ -188,6 +242,9 @@ int collections_table(const struct view_pass *pass, struct table *table, struct 
     uint64_t n_missed = 0;
     if (n == 0)
         return refuse_collections(source, err);
+    const double *before = find_before(pass);
+    if (before == NULL)
+        return err_set(err, "out of memory for %zu collections", n);
     table_begin(table, source->arena);
     table_column(table, "Start", "start_ns", TABLE_NS);
     table_column(table, "Time", "total_ns", TABLE_NS);
@@ -201,8 +258,7 @@ int collections_table(const struct view_pass *pass, struct table *table, struct 
         size_t here = at;
         struct table_cell heap = heap_after(pass, collection->start_ticks, &here);
         at = heap.value == TABLE_NUMBER ? here : at;
-        add_collection(source, collection, heap_before(pass, collection), heap, table);
-
+        add_collection(source, collection, table_number(before[i]), heap, table);
         n_missed += collection->n_missed;
     }
     if (n_missed > 0)

@@ -1,5 +1,6 @@
 /* Objects that still live: what became of each goes through a trace, and the tables that are made of them. */
 #include "report/view/live_objects.h"
+#include "report/view/pauses_table.h"
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"
 
@@ -126,6 +127,31 @@ static void test_ranges(void)
     unlink(m.path);
 }
 
+/* Two collections that follow each other closely, whose starts are not known as well as the uses; two of one stop. */
+static void test_heap_before(void)
+{
+    struct maker m;
+    struct table table;
+    maker_open_scaled(&m, "before.dat", 1000000);
+    collect(&m, 5000, "young collections");
+    collect(&m, 5005, "full collections");
+    collect(&m, 7000, "young collections");
+    collect(&m, 7004, "full collections");
+    tell(&m, 4990, TRACE_HEAP_BEFORE, 100);
+    tell(&m, 5003, TRACE_HEAP_BEFORE, 200);
+    tell(&m, 7001, TRACE_HEAP_BEFORE, 300);
+    maker_must(&m, trace_writer_close(m.writer, 10000, &m.err));
+    const struct view_pass_options options = { .path = m.path, .parts = VIEW_PASS_LIVE };
+    view_pass_close(&pass);
+    maker_must(&m, view_pass_read(&options, &arena, &pass, &m.err));
+    CHECK_NUMBER("collections are a table", collections_table(&pass, &table, &err), 0);
+    CHECK("each has the use before it once, in their order",
+          table.rows[0].cells[5].number == 100 && table.rows[1].cells[5].number == 200);
+    CHECK("where there is one for two, the first has it",
+          table.rows[2].cells[5].number == 300 && table.rows[3].cells[5].value != TABLE_NUMBER);
+    unlink(m.path);
+}
+
 static void test_refusals(void)
 {
     struct maker m;
@@ -149,6 +175,7 @@ int main(void)
 {
     test_sites();
     test_ranges();
+    test_heap_before();
     test_refusals();
     view_pass_close(&pass);
     arena_free(&arena);
