@@ -10,9 +10,11 @@
  *     shop     org.sunflow.core.accel.KDTree.build...     24.18     11.20  13,741     152 us     2
  */
 #include "cmd/trace_argument.h"
+#include "report/fleet/fleet_compare.h"
 #include "report/fleet/fleet_files.h"
 #include "report/fleet/fleet_queries.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,14 +23,15 @@
 #define GRAIN_S       100e-6
 #define WHOLE_MAX     9007199254740992.0 /* 2^53: larger ones are no doubles */
 #define NS_PER_SECOND 1e9
+#define STATUS_BROKEN 2 /* as of 'mmprof diff' */
 
 struct fleet_arguments {
     struct display display;
     const char *words[WORDS_MAX]; /* what to do, and with what */
     size_t n;
-    const char *service, *library;
-    double weight, grain_s;
-    bool csv, json, strict;
+    const char *service, *library, *before, *after;
+    double weight, grain_s, fail_on; /* fail_on: negative: not given */
+    bool csv, json, strict, all;
 };
 
 struct fleet_command_run {
@@ -42,10 +45,15 @@ struct fleet_command_run {
 static int parse(int argc, char **argv, struct fleet_arguments *a, bool *done, struct err *err)
 {
     const struct options_row rows[] = {
-        { 0, "service", "NAME", OPTION_TEXT, &a->service, "select: only this service" },
+        { 0, "service", "NAME", OPTION_TEXT, &a->service, "select, compare: only this service" },
         { 0, "weight", "SHARE", OPTION_FRACTION, &a->weight,
-          "select: a phase has at least this share of its service's CPU time (0.5%)" },
+          "select, compare: a phase has at least this share of the CPU time (0.5%)" },
         { 0, "grain", "TIME", OPTION_SECONDS, &a->grain_s, "select: and at least this time per call (0.1ms)" },
+        { 0, "before", "KEY=NAME", OPTION_TEXT, &a->before, "compare: these runs, as version=1.2" },
+        { 0, "after", "KEY=NAME", OPTION_TEXT, &a->after, "compare: with these" },
+        { 0, "all", NULL, OPTION_FLAG, &a->all, "compare: print what does not differ, too" },
+        { 0, "fail-on", "SHARE", OPTION_FRACTION, &a->fail_on,
+          "compare: exit with status 2 if a phase got slower by more" },
         { 0, "duckdb", "FILE", OPTION_TEXT, &a->library,
           "DuckDB's libduckdb.so (" FLEET_ENGINE_VARIABLE ", beside mmprof, /usr/local/lib)" },
         { 0, "strict", NULL, OPTION_FLAG, &a->strict, "fail if a file is skipped" },
@@ -55,10 +63,11 @@ static int parse(int argc, char **argv, struct fleet_arguments *a, bool *done, s
         { 0 },
     };
     return command_parse_traces(
-        "fleet add DIR FILE... | select [OPTIONS] DIR | sql [OPTIONS] DIR 'SELECT ...'",
+        "fleet add DIR FILE... | select|compare [OPTIONS] DIR | sql [OPTIONS] DIR 'SELECT ...'",
         "Asks the rows of many JVMs ('mmprof export --format parquet') by DuckDB. 'add' copies files into a\n"
-        "directory, 'select' finds the phases of each service over all of its runs, and 'sql' answers a\n"
-        "question of your own: the table is 'phases', and mmprof.parquet(5) describes its columns.",
+        "directory, 'select' finds the phases of each service over all of its runs, 'compare' those that\n"
+        "differ between two versions, and 'sql' answers a question of your own: the table is 'phases', and\n"
+        "mmprof.parquet(5) describes its columns.",
         rows, argc, argv, a->words, WORDS_MAX, &a->n, done, err);
 }
 
@@ -184,6 +193,76 @@ static int run_select(struct fleet_command_run *run, struct err *err)
     return print_answer(run, err);
 }
 
+static void print_difference(struct fleet_command_run *run, const struct fleet_difference *d)
+{
+    struct table_cell *cells = table_row(run->table, "row");
+    if (cells == NULL)
+        return;
+    static const enum table_unit units[] = { TABLE_NS, TABLE_SHARE, TABLE_RATIO };
+    static const char *const names[] = { "time/call", "share", "factor" };
+    enum table_unit unit = units[d->of];
+    cells[0] = d->service == NULL ? table_unmeasured() : table_words(d->service);
+    cells[1] = table_words(d->phase);
+    cells[2] = table_words(names[d->of]);
+    cells[3] = table_number_in(run->table, d->before, unit);
+    cells[4] = table_number_in(run->table, d->after, unit);
+    cells[5] = table_number(d->ratio);
+    cells[6] = isnan(d->low) ? table_unmeasured() : table_number(d->low);
+    cells[7] = isnan(d->high) ? table_unmeasured() : table_number(d->high);
+    cells[8] = table_number(d->p);
+    cells[9] = table_number(d->n_before);
+    cells[10] = table_number(d->n_after);
+}
+
+/* Returns how many differ; *is_broken: one got slower by more than --fail-on. */
+static size_t fill_differences(struct fleet_command_run *run, const struct fleet_difference *differences, size_t n,
+                               bool *is_broken)
+{
+    static const struct answer_column columns[] = {
+        { "service", "Service", TABLE_TEXT },
+        { "phase", "Phase", TABLE_TEXT },
+        { "metric", "What", TABLE_TEXT },
+        { "before", "Before", TABLE_RATIO },
+        { "after", "After", TABLE_RATIO },
+        { "ratio", "Ratio", TABLE_RATIO },
+        { "ratio_low", "Low", TABLE_RATIO },
+        { "ratio_high", "High", TABLE_RATIO },
+        { "p", "p", TABLE_RATIO },
+        { "runs_before", "Runs", TABLE_COUNT },
+        { "runs_after", "Runs", TABLE_COUNT },
+    };
+    const struct fleet_arguments *a = run->arguments;
+    size_t n_differ = 0;
+    for (size_t c = 0; c < sizeof columns / sizeof columns[0]; c++)
+        table_column(run->table, columns[c].heading, columns[c].name, columns[c].unit);
+    for (size_t i = 0; i < n; i++) {
+        bool differs = differences[i].p < FLEET_SIGNIFICANCE;
+        n_differ += differs;
+        *is_broken = *is_broken || (differs && a->fail_on >= 0 && differences[i].ratio > 1 + a->fail_on);
+        if (differs || a->all)
+            print_difference(run, &differences[i]);
+    }
+    return n_differ;
+}
+
+static int run_compare(struct fleet_command_run *run, struct err *err)
+{
+    const struct fleet_arguments *a = run->arguments;
+    const struct fleet_compare_options options = { a->before, a->after, a->service, a->weight };
+    struct fleet_difference *differences;
+    size_t n;
+    bool is_broken = false;
+    if (open_files(run, err) < 0 || fleet_compare(run->engine, &options, &run->arena, &differences, &n, err) < 0)
+        return -1;
+    size_t n_differ = fill_differences(run, differences, n, &is_broken);
+    const char *tests = arena_printf(&run->arena, "; %zu of %zu phases differ between %s and %s (Welch's t over runs)",
+                                     n_differ, n, a->before, a->after);
+    table_metadata_number(run->table, "files", (double)run->count.n_used, files_text(run, tests == NULL ? "" : tests));
+    table_metadata_number(run->table, "tests", (double)n, NULL);
+    int rc = print_answer(run, err);
+    return rc == 0 && is_broken ? STATUS_BROKEN : rc;
+}
+
 /* Files that are none are named and left out. */
 static int run_add(struct fleet_command_run *run, struct err *err)
 {
@@ -212,6 +291,7 @@ static const struct {
 } actions[] = {
     { "add", "mmprof fleet add DIR FILE...", 3, WORDS_MAX, run_add },
     { "select", "mmprof fleet select DIR", 2, 2, run_select },
+    { "compare", "mmprof fleet compare --before version=A --after version=B DIR", 2, 2, run_compare },
     { "sql", "mmprof fleet sql DIR 'SELECT ...'", 3, 3, run_sql },
 };
 
@@ -230,12 +310,14 @@ static int run_action(struct fleet_command_run *run, struct err *err)
         err_set(err, "nothing is said to do with a fleet");
     else
         err_set(err, "'%s' is nothing that can be done with a fleet", a->words[0]);
-    return err_next(err, "give add, select or sql: see 'mmprof fleet --help'");
+    return err_next(err, "give add, select, compare or sql: see 'mmprof fleet --help'");
 }
 
 int command_fleet(int argc, char **argv, struct err *err)
 {
-    static struct fleet_arguments arguments = { .weight = WEIGHT, .grain_s = GRAIN_S, .display = DISPLAY_PLAIN };
+    static struct fleet_arguments arguments = {
+        .weight = WEIGHT, .grain_s = GRAIN_S, .fail_on = -1, .display = DISPLAY_PLAIN
+    };
     struct fleet_command_run run = { .arguments = &arguments };
     bool done;
     if (parse(argc, argv, &arguments, &done, err) < 0)

@@ -111,7 +111,7 @@ fleet() {
 }
 matches "fleet: without DuckDB it says how to get it" \
     "$("$mmprof" fleet select --duckdb /nowhere.so "$SCRATCH" 2>&1)" "next: run 'make duckdb'"
-matches "fleet: what it can do" "$("$mmprof" fleet mend "$SCRATCH" 2>&1)" 'next: give add, select or sql'
+matches "fleet: what it can do" "$("$mmprof" fleet mend "$SCRATCH" 2>&1)" 'next: give add, select, compare or sql'
 if [ ! -e "$root/build/libduckdb.so" ]; then
     skip "fleet: DuckDB reads the rows" "there is no DuckDB: 'make duckdb' brings it"
 else
@@ -122,6 +122,8 @@ else
     near "fleet: DuckDB finds the time that the table says" \
         "$(fleet sql --csv "$SCRATCH/fleet" "$sql" | tr -d '\r' | tail -n 1 | cut -d , -f 2)" "$total"
     matches "fleet: it is a phase of its service" "$(fleet select --grain 1ms "$SCRATCH/fleet")" "^shop +$method"
+    matches "fleet: one run of each side is too few" \
+        "$(fleet compare --before service=shop --after service=x "$SCRATCH/fleet")" "has 1 run$"
     cp "$trace" "$SCRATCH/fleet/x.parquet"
     fleet select --strict "$SCRATCH/fleet" > "$SCRATCH/out"
     is "fleet: with --strict a file that is none fails" $? 1

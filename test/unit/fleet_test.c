@@ -1,9 +1,11 @@
 #include "report/fleet/fleet_files.h"
 
+#include "report/fleet/fleet_compare.h"
 #include "report/fleet/fleet_queries.h"
 #include "report/fleet/fleet_rows.h"
 #include "test/unit/tap.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,10 +22,10 @@ static const char *path_of(const char *name)
 /* ---- files ---- */
 
 static const struct parquet_column columns[] = {
-    { "run", PARQUET_TEXT },         { "service", PARQUET_TEXT },  { "ts", PARQUET_TIME_US },
-    { "kind", PARQUET_TEXT },        { "phase", PARQUET_TEXT },    { "calls", PARQUET_NUMBER },
-    { "called_ns", PARQUET_NUMBER }, { "cpu_ns", PARQUET_NUMBER }, { "self_ns", PARQUET_NUMBER },
-    { "cycles", PARQUET_NUMBER },
+    { "run", PARQUET_TEXT },      { "version", PARQUET_TEXT },   { "simulated", PARQUET_TEXT },
+    { "service", PARQUET_TEXT },  { "ts", PARQUET_TIME_US },     { "kind", PARQUET_TEXT },
+    { "phase", PARQUET_TEXT },    { "calls", PARQUET_NUMBER },   { "called_ns", PARQUET_NUMBER },
+    { "cpu_ns", PARQUET_NUMBER }, { "self_ns", PARQUET_NUMBER }, { "cycles", PARQUET_NUMBER },
 };
 
 #define N_COLUMNS (sizeof columns / sizeof columns[0])
@@ -56,16 +58,12 @@ static void write_file(const char *name, const char *run, const char *service, i
     }
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct made_row *row = &rows[i];
-        const struct parquet_value values[N_COLUMNS] = { { true, 0, run },
-                                                         { true, 0, service },
-                                                         { true, ts, NULL },
-                                                         { true, 0, row->kind },
-                                                         { true, 0, row->phase },
-                                                         number(row->calls),
-                                                         number(row->calls < 0 ? -1 : row->cpu_ns),
-                                                         number(row->cpu_ns),
-                                                         number(row->self_ns),
-                                                         number(-1) };
+        const struct parquet_value values[N_COLUMNS] = {
+            { true, 0, run },        { true, 0, "1" },     { false, 0, NULL },
+            { true, 0, service },    { true, ts, NULL },   { true, 0, row->kind },
+            { true, 0, row->phase }, number(row->calls),   number(row->calls < 0 ? -1 : row->cpu_ns),
+            number(row->cpu_ns),     number(row->self_ns), number(-1)
+        };
         parquet_row(writer, values, &err);
     }
     if (version != NULL) {
@@ -171,6 +169,101 @@ static void test_select(struct fleet_engine *engine)
                "");
 }
 
+/* ---- two versions ---- */
+
+enum { PHASES = 40, RUNS = 8, BUCKETS = 3, SEEDS = 20 };
+
+static uint64_t state;
+
+/* Normal, of mean 0 and deviation 1: twelve even numbers of xorshift's. */
+static double noise(void)
+{
+    double sum = -6;
+    for (int i = 0; i < 12; i++) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        sum += (double)(state >> 11) / 9007199254740992.0;
+    }
+    return sum;
+}
+
+/* Runs of version 1 and 2 differ by 5 %, in each its phases by 3 % more; phase 7 takes 1.2 times as long in version 2.
+ */
+static const char *write_versions(int seed, size_t n_runs)
+{
+    struct parquet_writer *writer = NULL;
+    const char *at = path_of(arena_printf(&arena, "versions-%d-%zu", seed, n_runs));
+    mkdir(at, 0777);
+    FILE *out = fopen(arena_printf(&arena, "%s/v.parquet", at), "w");
+    char run[16], phase[16];
+    state = 88172645463325252u + (uint64_t)seed * 7919;
+    if (out == NULL || parquet_open(&writer, out, columns, N_COLUMNS, &err) < 0)
+        return at;
+    for (size_t r = 0; r < 2 * n_runs; r++) {
+        double machine = exp(0.05 * noise());
+        snprintf(run, sizeof run, "r%zu", r);
+        for (int p = 0; p < PHASES; p++) {
+            double planted = p == 7 && r >= n_runs ? 1.2 : 1, ns = 1e6 * machine * planted * exp(0.03 * noise());
+            snprintf(phase, sizeof phase, "p%d", p);
+            for (int b = 0; b < BUCKETS; b++) {
+                const struct parquet_value values[N_COLUMNS] = { { true, 0, run },
+                                                                 { true, 0, r < n_runs ? "1" : "2" },
+                                                                 { false, 0, NULL },
+                                                                 { true, 0, "shop" },
+                                                                 { true, b * 60000000, NULL },
+                                                                 { true, 0, "phase" },
+                                                                 { true, 0, phase },
+                                                                 number(100),
+                                                                 number((int64_t)(100 * ns)),
+                                                                 number((int64_t)(100 * ns)),
+                                                                 number((int64_t)(100 * ns)),
+                                                                 number(-1) };
+                parquet_row(writer, values, &err);
+            }
+        }
+    }
+    parquet_metadata(writer, "mmprof.schema", FLEET_SCHEMA, &err);
+    parquet_metadata(writer, "mmprof.schema_version", "1", &err);
+    parquet_close(writer, &err);
+    fclose(out);
+    return at;
+}
+
+static void test_compare(struct fleet_engine *engine)
+{
+    struct fleet_compare_options options = { .before = "version=1", .after = "version=2" };
+    struct fleet_difference *all = NULL;
+    struct fleet_count count;
+    size_t n = 0, n_found = 0, n_false = 0, n_held = 0;
+    for (int seed = 1; seed <= SEEDS; seed++) {
+        if (fleet_files_view(engine, write_versions(seed, RUNS), stdout, &count, &err) < 0 ||
+            fleet_compare(engine, &options, &arena, &all, &n, &err) < 0)
+            printf("# %s\n", err.text);
+        for (size_t i = 0; i < n; i++) {
+            bool is_planted = strcmp(all[i].phase, "p7") == 0;
+            n_found += is_planted && all[i].p < FLEET_SIGNIFICANCE;
+            n_false += !is_planted && all[i].p < FLEET_SIGNIFICANCE;
+            n_held += is_planted && all[i].low <= 1.2 && all[i].high >= 1.2;
+        }
+    }
+    printf("# found %zu, false %zu of %d, the interval holds in %zu\n", n_found, n_false, SEEDS * (PHASES - 1), n_held);
+    CHECK_NUMBER("all phases are compared, and what they have in common", n, PHASES + 1);
+    CHECK_NUMBER("a phase that got slower by a fifth is found with every seed", n_found, SEEDS);
+    CHECK("and nothing else in more than one of 20 experiments", n_false <= 1);
+    CHECK("the interval has the true ratio in 17 of 20 or more", n_held >= 17);
+    CHECK("less than five runs are too few, however many rows they have",
+          fleet_files_view(engine, write_versions(1, 4), stdout, &count, &err) == 0 &&
+              fleet_compare(engine, &options, &arena, &all, &n, &err) < 0 &&
+              strstr(err.text, "'version=1' has 4 runs") != NULL);
+    options.after = "colour=red";
+    CHECK("what tells no runs is refused", fleet_compare(engine, &options, &arena, &all, &n, &err) < 0 &&
+                                               strstr(err.text, "give --after version=NAME") != NULL);
+    options.after = "version=2' OR true --";
+    CHECK("a name is a name",
+          fleet_compare(engine, &options, &arena, &all, &n, &err) < 0 && strstr(err.text, "has 4 runs") != NULL);
+}
+
 static void test_confined(struct fleet_engine *engine)
 {
     static const char *const refused[] = { "DROP VIEW phases",
@@ -209,6 +302,8 @@ int main(void)
     CHECK("an empty directory is an error", fleet_files_view(engine, "/proc/self/net", stdout, &count, &err) < 0);
     test_view(engine);
     test_select(engine);
+    test_compare(engine);
+    fleet_files_view(engine, path_of("fleet"), fopen("/dev/null", "w"), &count, &err);
     test_confined(engine);
     fleet_engine_close(engine);
     arena_free(&arena);
