@@ -18,10 +18,11 @@
 #include <string.h>
 #include <time.h>
 
-#define LOOK_MS    100 /* between two looks */
-#define LOOK_PARTS 20  /* a look may take this part of the time */
-#define START_MS   10  /* between two questions whether there is a JVM already */
-#define ENDING_MS  200 /* that a command may take to end after its JVM */
+#define LOOK_MS    100  /* between two looks */
+#define LOOK_PARTS 20   /* a look may take this part of the time */
+#define START_MS   10   /* between two questions whether there is a JVM already */
+#define ENDING_MS  200  /* that a command may take to end when looking is over, */
+#define ENDED_MS   5000 /* and after its JVM's end: on a busy machine that takes a while */
 
 struct check_jit {
     const char *path, *junit;
@@ -168,7 +169,7 @@ static int look_into_command(struct check_jit *c, struct err *err)
 /* Looking is over, or has failed. */
 static void end_command(struct check_jit *c)
 {
-    if (c->command != 0 && !launch_wait(c->command, ENDING_MS, &c->status)) {
+    if (c->command != 0 && !launch_wait(c->command, c->has_ended ? ENDED_MS : ENDING_MS, &c->status)) {
         fprintf(stderr, "mmprof: the command goes on as process %d: waiting for its end\n", (int)c->command);
         launch_wait(c->command, LAUNCH_FOREVER, &c->status);
     }

@@ -299,7 +299,7 @@ static void judge_sites(struct judging *j)
     if (!judge_code(j))
         return;
     if (v->n_done + v->n_gone == 0 && v->n_left == 0 && j->may_be_called) {
-        v->result = j->rule->is_not ? JIT_HOLDS : JIT_BROKEN;
+        v->result = j->rule->is_not ? JIT_HOLDS : JIT_UNKNOWN;
         snprintf(v->why, sizeof v->why, "a call that names another class may reach it (%s %u)", compiler(v->tier),
                  v->number);
         return;
