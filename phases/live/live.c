@@ -102,6 +102,7 @@ int live_finish(struct live *live, struct err *err)
 static void choose(struct live *live, struct live_orders *orders)
 {
     orders->chooses = true;
+    orders->asks = live_chooser_needs_costs(&live->chooser);
     if (live->budget.n_batches == 0)
         live_window_watch(&live->window, &live->now);
     live_chooser_begin(&live->chooser);

@@ -27,7 +27,8 @@ struct live_orders {
     size_t n_enable, n_disable, n_remove;
     const struct live_candidate *instrument;
     size_t n_instrument;
-    bool chooses;      /* what recompiling the candidates' classes costs is asked for: live_candidates is to follow */
+    bool chooses;      /* candidates are asked for: live_chooser_candidates is to follow */
+    bool asks;         /* then what recompiling their classes costs is to be found out before, for a batch may follow */
     bool begins_anew;  /* samples from now on count: what was before is not what the program is for */
     uint32_t round_ms; /* the longest that the next round should wait: less while much may happen */
 };

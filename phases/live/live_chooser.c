@@ -324,16 +324,27 @@ int live_chooser_candidates(struct live_chooser *c, const struct live_candidate 
                : add_candidates(c, candidates, n, n, &k, false, err);
 }
 
-/* A first batch may be none: where it would discard more than the budget, or the user, allows to be compiled again. */
-static bool may_begin(struct live_chooser *c)
+/* What the budget, or the user, allows to be compiled again where the first batch discards all code. */
+static double most_discard_ns(const struct live_chooser *c)
 {
     double most_ns = options_of(c)->recompile_s * 1e9;
+    return most_ns > 0 ? most_ns : live_budget_discard_ns(c->budget);
+}
+
+/* A first batch may be none. */
+static bool may_begin(struct live_chooser *c)
+{
     if (options_of(c)->samples_only)
         return false;
-    if (most_ns <= 0)
-        most_ns = live_budget_discard_ns(c->budget);
-    c->skipped_ns = (double)c->discard_ns > most_ns ? c->discard_ns : 0;
+    c->skipped_ns = (double)c->discard_ns > most_discard_ns(c) ? c->discard_ns : 0;
     return c->skipped_ns == 0;
+}
+
+bool live_chooser_needs_costs(const struct live_chooser *c)
+{
+    if (c->budget->n_batches == 0)
+        return !options_of(c)->samples_only && (double)c->skipped_ns <= most_discard_ns(c);
+    return measures_nothing(c) || live_budget_allows_batch(c->budget);
 }
 
 bool live_chooser_decide(struct live_chooser *c)

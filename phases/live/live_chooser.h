@@ -75,6 +75,12 @@ void live_chooser_free(struct live_chooser *c);
  */
 bool live_chooser_has_begun(struct live_chooser *c, bool *begins_anew);
 
+/*
+ * May a batch follow the next choice?  If not, what its classes cost need not be found out: the agent would look
+ * through all of the JVM's code for it.
+ */
+bool live_chooser_needs_costs(const struct live_chooser *c);
+
 /* A choice begins: candidates are asked for. */
 void live_chooser_begin(struct live_chooser *c);
 

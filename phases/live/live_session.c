@@ -227,7 +227,8 @@ static int give(struct live_session *session, struct recorder_link *link, const 
     if ((orders->n_disable > 0 && recorder_disable(link, orders->disable, orders->n_disable, err) < 0) ||
         (orders->n_enable > 0 && recorder_enable(link, orders->enable, orders->n_enable, err) < 0) ||
         (orders->n_remove > 0 && recorder_remove(link, orders->remove, orders->n_remove, err) < 0) ||
-        (orders->chooses && recorder_dependents(link, err) < 0))
+        (orders->asks && recorder_dependents(link, err) < 0) ||
+        (orders->chooses && !orders->asks && choose(session, err) < 0))
         return -1;
     if (orders->n_instrument == 0)
         return 0;

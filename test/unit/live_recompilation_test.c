@@ -132,6 +132,7 @@ static void test_skipped(void)
     run(sim, 1, 60);
     CHECK_NUMBER("where that took long, no class is changed", sim->n_batches, 0);
     CHECK("choices go on", sim->n_choices > 3);
+    CHECK_NUMBER("but what classes cost is found out once", sim->n_asked, 1);
     CHECK("it is said what is not discarded",
           sim->live->chooser.skipped_ns == 20 * SECOND && sim->live->window.discarded_ns == 0);
     CHECK("and why what was seen has no probes",
@@ -148,7 +149,8 @@ static void test_archived(void)
     struct sim *sim = new_sim(&options);
     sim->methods[1] = (struct sim_method){ 0, 0, 1000000, 1 };
     run(sim, 1, 60);
-    CHECK("where no class may be changed, choices go on and none is", sim->n_choices > 3 && sim->n_batches == 0);
+    CHECK("where no class may be changed, choices go on and none is",
+          sim->n_choices > 3 && sim->n_batches == 0 && sim->n_asked == 0);
     CHECK("and it is said why what was seen has no probes",
           live_chooser_why(&sim->live->chooser, "Sim", "outer", "()V", &cost_ns) == LIVE_WITHOUT_CLASSES);
     live_close(sim->live);

@@ -30,8 +30,8 @@ struct sim {
     uint64_t now_ns, round_ns, round_end_ns, end_ns, own_ns, pauses_ns, last_batch_ns;
     uint64_t words[1 << 13]; /* then the recorder is woken */
     size_t n_words;
-    uint32_t n_choices, n_batches, n_removed;
-    uint32_t n_changed; /* classes, by the latest batch: each has one method */
+    uint32_t n_choices, n_asked, n_batches, n_removed; /* asked: choices for which costs were to be found out */
+    uint32_t n_changed;                                /* classes, by the latest batch: each has one method */
     uint64_t choice_end_ns, batch_end_ns;
     uint64_t n_probed[N_METHODS]; /* calls with probes */
     uint32_t n_samples;
@@ -118,6 +118,7 @@ static inline void follow_orders(struct sim *sim, const struct live_orders *orde
     sim->n_changed += (uint32_t)orders->n_remove;
     if (orders->chooses) {
         sim->n_choices++;
+        sim->n_asked += orders->asks;
         sim->choice_end_ns = sim->now_ns + 5 * MS;
     }
     if (orders->n_instrument + orders->n_remove > 0) {
