@@ -124,6 +124,8 @@ static void tell(const struct cost_sums *sums)
     tell_part("IP sampling", sums->ip_samples_ns, sums);
     if (sums->allocations_ns > 0)
         tell_part("allocation samples", sums->allocations_ns, sums);
+    if (sums->changing_ns > 0)
+        tell_part("changing classes", sums->changing_ns, sums);
     tell_part("recompilation", sums->compiling_ns, sums);
     fprintf(stderr, ": %.2f %% together%s\n", sums->all_ns / sums->cpu_ns * 100, sums->is_whole ? "" : " at least");
     if (sums->why_over != NULL)

@@ -24,6 +24,7 @@ struct cost_rows {
     double ip_sample_ns, ip_samples_ns; /* of one; of all, 0: there were none */
     double allocations_ns;              /* of all samples, 0: there were none */
     double compiling_ns;                /* again, as the budget has it, or NOT_KNOWN */
+    double changing_ns;                 /* of changed classes, in the JVM's thread, and to change them back */
     size_t label, value, share, unit, how;
 };
 
@@ -157,6 +158,23 @@ static void add_compiler(struct cost_rows *c)
 
 /* ---- CPU time ---- */
 
+/*
+ * What changed classes cost that is not of the agent's thread in the recording: the JVM's own thread works in the
+ * pauses, all others wait; and to remove the probes, behind the recording's end, both do all of that again.
+ */
+static double find_changing(const struct cost_rows *c)
+{
+    const struct calltree *tree = c->source->tree;
+    double pauses_ns = (double)tree->pauses.ns, all_ns = number(c, INFO_LIVE_REWRITING_MS) * 1e6;
+    double thread_ns = report_ns(c->source, c->shares.part_cpu_ticks[VM_PART_THREAD]);
+    double in_pauses_ns = tree->cpu_is_wall || pauses_ns < thread_ns ? pauses_ns : thread_ns;
+    double again_ns = in_pauses_ns + (all_ns > pauses_ns ? all_ns - pauses_ns : 0);
+    double n_again = number(c, INFO_REMOVAL_BATCHES);
+    if (tree->pauses.n == 0)
+        return 0;
+    return in_pauses_ns + (n_again > 0 ? again_ns * n_again / (double)tree->pauses.n : 0);
+}
+
 static void find_cpu_times(struct cost_rows *c)
 {
     const struct report_source *source = c->source;
@@ -174,6 +192,7 @@ static void find_cpu_times(struct cost_rows *c)
         number(c, INFO_IP_SAMPLES_COST_NS) > 0 ? number(c, INFO_IP_SAMPLES_COST_NS) : (double)IP_SAMPLE_COST_USUAL_NS;
     c->allocations_ns = number(c, INFO_ALLOCATIONS_COST_NS) > 0 ? number(c, INFO_ALLOCATIONS_COST_NS) : 0;
     c->ip_samples_ns = number(c, INFO_IP_SAMPLES) <= 0 ? 0 : number(c, INFO_IP_SAMPLES) * c->ip_sample_ns;
+    c->changing_ns = is_live(c) ? find_changing(c) : 0;
     c->compiling_ns = number(c, INFO_LIVE_COMPILING_MS) >= 0 ? number(c, INFO_LIVE_COMPILING_MS) * 1e6 : NOT_KNOWN;
 }
 
@@ -231,8 +250,8 @@ static const char *sum_how(const struct cost_rows *c)
 /* All that is known. */
 static double sum_of(const struct cost_rows *c, bool *is_known)
 {
-    const double parts[] = { c->probes_ns,     c->agent_ns,       c->recorder_ns,
-                             c->ip_samples_ns, c->allocations_ns, c->compiling_ns };
+    const double parts[] = { c->probes_ns,      c->agent_ns,     c->recorder_ns, c->ip_samples_ns,
+                             c->allocations_ns, c->compiling_ns, c->changing_ns };
     double all_ns = 0;
     *is_known = c->agent_ns >= 0 && c->recorder_ns >= 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -248,15 +267,19 @@ static void add_cpu_times(struct cost_rows *c)
                                    cpu_share(c, c->probes_ns), probes_how(c) });
     add_cost_row(c, (struct cost){ "agent_cpu", "CPU time of the agent", TABLE_NS, c->agent_ns,
                                    cpu_share(c, c->agent_ns), agent_how(c) });
+    if (c->changing_ns > 0)
+        add_cost_row(c, (struct cost){ "changing_cpu", "CPU time of changing classes", TABLE_NS, c->changing_ns,
+                                       cpu_share(c, c->changing_ns),
+                                       "estimated: the JVM's thread in the pauses, and removing the probes" });
     if (c->allocations_ns > 0)
         add_cost_row(c, (struct cost){ "allocations_cpu", "CPU time of allocation samples", TABLE_NS, c->allocations_ns,
                                        cpu_share(c, c->allocations_ns), "measured: in the threads that allocate" });
     if (c->ip_samples_ns != 0)
         add_cost_row(c, (struct cost){ "hits_cpu", "CPU time of IP sampling", TABLE_NS, c->ip_samples_ns,
                                        cpu_share(c, c->ip_samples_ns), ip_samples_how(c) });
-    add_cost_row(c,
-                 (struct cost){ "recorder_cpu", "CPU time of mmprof itself", TABLE_NS, c->recorder_ns,
-                                cpu_share(c, c->recorder_ns), c->recorder_ns < 0 ? "not in the trace" : "measured" });
+    add_cost_row(c, (struct cost){ "recorder_cpu", "CPU time of mmprof itself", TABLE_NS, c->recorder_ns,
+                                   cpu_share(c, c->recorder_ns),
+                                   c->recorder_ns < 0 ? "not in the trace" : "measured, until the recording ended" });
     add_cost_row(c, (struct cost){ "cpu", "CPU time, together", TABLE_NS, all_ns, cpu_share(c, all_ns),
                                    is_known ? sum_how(c) : "at least: one of them is not known" });
 }
@@ -341,6 +364,7 @@ static const char *excess_why(const struct cost_rows *c)
         const char *what, *why;
     } parts[] = {
         { c->compiling_ns, "recompilation", compiling_why(c) },
+        { c->changing_ns, "changing classes", "record for longer to amortize it" },
         { c->agent_ns, "the agent in the JVM", "record for longer to amortize its start" },
         { c->recorder_ns, "mmprof's own process",
           "it starts, walks stack samples and writes the trace; a longer recording amortizes the start only" },
@@ -368,6 +392,7 @@ int cost_sums(const struct report_source *source, struct cost_sums *sums, struct
                                 .ip_samples_ns = c.ip_samples_ns,
                                 .allocations_ns = c.allocations_ns,
                                 .compiling_ns = c.compiling_ns,
+                                .changing_ns = c.changing_ns,
                                 .budget = number(&c, INFO_LIVE_BUDGET) };
     sums->all_ns = sum_of(&c, &sums->is_whole);
     bool is_over = sums->budget >= 0 && sums->cpu_ns > 0 && sums->all_ns > sums->budget * sums->cpu_ns;

@@ -14,6 +14,7 @@ struct cost_sums {
     double ip_samples_ns;  /* of looking where threads are; 0: there was none of it */
     double allocations_ns; /* of allocation samples, in the threads that allocate; 0: there are none */
     double compiling_ns;   /* of the JIT compiler again, as the budget has it */
+    double changing_ns;    /* of changed classes, but for the agent's thread in the recording */
     double all_ns;         /* together */
     bool is_whole;         /* that is all; else one of them is not known */
     double budget;         /* that was given, a fraction of cpu_ns; negative: none */

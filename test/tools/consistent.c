@@ -301,8 +301,8 @@ static void check_page(const cJSON *report, const cJSON *cost)
 
 static void check_cost(const cJSON *report, const cJSON *cost)
 {
-    static const char *const parts[] = { "probes_cpu", "agent_cpu",    "allocations_cpu",
-                                         "hits_cpu",   "recorder_cpu", "recompiling_cpu" };
+    static const char *const parts[] = { "probes_cpu",   "agent_cpu",       "allocations_cpu", "hits_cpu",
+                                         "recorder_cpu", "recompiling_cpu", "changing_cpu" };
     const cJSON *all = row_of_kind(cost, "cpu");
     double sum = 0, cpu_ns = number_in(cJSON_GetObjectItem(report, "about"), "process_cpu_ns");
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {

@@ -69,7 +69,7 @@ static const char plain[] =
     "Compilations of them               -        n/a  needs 'record --live --jit-log'\n"
     "CPU time of probes           3.00 us       0.30  estimated: 4 records at 1.00 us\n"
     "CPU time of the agent        30.0 us       3.00  measured\n"
-    "CPU time of mmprof itself    40.0 us       4.00  measured\n"
+    "CPU time of mmprof itself    40.0 us       4.00  measured, until the recording ended\n"
     "CPU time, together           73.0 us       7.30  of the program's CPU time\n"
     "Slowdown, estimated              n/a       4.48  estimated: probes, pauses\n"
     "Slowdown in that window          n/a          -  only live recordings measure the JIT compilers\n"
@@ -263,6 +263,26 @@ static void test_compiled(void)
     jit_shapes_close(shapes);
 }
 
+/* Two pauses of 40 us together, for which the JVM's thread has 25 us; the agent's thread took 10 us for the batches. */
+static void test_changing(void)
+{
+    struct maker m;
+    struct made made;
+    begin(&m);
+    maker_info(&m, "live.budget", "0.01");
+    maker_info(&m, "live.rewriting_ms", "0.05");
+    maker_info(&m, "removal.batches", "1");
+    maker_thread(&m, 2, "VM Thread", false);
+    KERNEL(&m, AT(TRACE_CPU_IN, 2, 200), AT(TRACE_CPU_OUT, 2, 225));
+    pause_of(&m, 50, 10000);
+    pause_of(&m, 150, 30000);
+    look(&m, &made, NULL);
+    CHECK_TEXT("changed classes cost what the JVM's thread took, and for one of two batches that and the agent's again",
+               row_of(&made, "changing_cpu"),
+               "42.5 us | 4.25 | estimated: the JVM's thread in the pauses, and removing the probes");
+    trace_made_close(&made.trace);
+}
+
 static void test_unknown(void)
 {
     struct maker m;
@@ -329,6 +349,7 @@ int main(void)
     test_compiling();
     test_stacks();
     test_compiled();
+    test_changing();
     test_unknown();
     test_excess();
     return tap_done();
