@@ -238,6 +238,21 @@ static struct class_choice affordable(const struct live_chooser *c, const struct
     return k;
 }
 
+/* What the budget, or the user, allows to be compiled again where the first batch discards all code. */
+static double most_discard_ns(const struct live_chooser *c)
+{
+    double most_ns = options_of(c)->recompile_s * 1e9;
+    return most_ns > 0 ? most_ns : live_budget_discard_ns(c->budget);
+}
+
+/* Is what would be discarded so much that no closer look makes it little enough? */
+static bool is_far_beyond(const struct live_chooser *c)
+{
+    uint64_t jit_ns = now_of(c)->jit_cpu_ns;
+    return options_of(c)->discards_code && jit_ns != LIVE_UNKNOWN &&
+           (double)jit_ns > DISCARD_FAR_BEYOND * most_discard_ns(c);
+}
+
 /*
  * What all code costs that there is: the compilers' time so far, which had other code to do, too, that is gone; so no
  * more than all of this was slow to compile.
@@ -247,7 +262,7 @@ static uint64_t discard_ns(const struct live_chooser *c, const struct recompilat
     uint64_t jit_ns = now_of(c)->jit_cpu_ns;
     if (jit_ns == LIVE_UNKNOWN)
         return 0;
-    double most_ns = costs == NULL ? 0 : costs->compiled * WORK_NS;
+    double most_ns = costs == NULL || is_far_beyond(c) ? 0 : costs->compiled * WORK_NS;
     return most_ns > 0 && most_ns < (double)jit_ns ? (uint64_t)most_ns : jit_ns;
 }
 
@@ -324,13 +339,6 @@ int live_chooser_candidates(struct live_chooser *c, const struct live_candidate 
                : add_candidates(c, candidates, n, n, &k, false, err);
 }
 
-/* What the budget, or the user, allows to be compiled again where the first batch discards all code. */
-static double most_discard_ns(const struct live_chooser *c)
-{
-    double most_ns = options_of(c)->recompile_s * 1e9;
-    return most_ns > 0 ? most_ns : live_budget_discard_ns(c->budget);
-}
-
 /* A first batch may be none. */
 static bool may_begin(struct live_chooser *c)
 {
@@ -343,7 +351,7 @@ static bool may_begin(struct live_chooser *c)
 bool live_chooser_needs_costs(const struct live_chooser *c)
 {
     if (c->budget->n_batches == 0)
-        return !options_of(c)->samples_only && (double)c->skipped_ns <= most_discard_ns(c);
+        return !options_of(c)->samples_only && !is_far_beyond(c) && (double)c->skipped_ns <= most_discard_ns(c);
     return measures_nothing(c) || live_budget_allows_batch(c->budget);
 }
 

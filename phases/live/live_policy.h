@@ -74,6 +74,9 @@
  */
 #define DISCARD_ALWAYS_NS 1e9
 
+/* Where they took this many times what may be discarded, the JVM's code is not even looked through to estimate it. */
+#define DISCARD_FAR_BEYOND 4.0
+
 /* mmprof's own CPU time (ns) for each record, an upper limit. */
 #define WRITER_NS 15.0
 

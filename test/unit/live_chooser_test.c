@@ -144,7 +144,8 @@ static void test_discarded_by_budget(void)
         { "what the compilers took so long for is left alone", 0.01, 16, false, false },
         { "what took them no longer than the start of a small program is not", 0.01, 0.9, false, true },
         { "nor is what a larger budget pays for", 0.5, 16, false, true },
-        { "code that is gone is not compiled again: what there is counts", 0.01, 16, true, true },
+        { "code that is gone is not compiled again: what there is counts", 0.01, 3, true, true },
+        { "but what is far beyond is not looked at", 0.01, 16, true, false },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         begin(10);
@@ -154,6 +155,7 @@ static void test_discarded_by_budget(void)
         now.jit_cpu_ns = (uint64_t)(rows[i].compiled_s * 1e9);
         tell(shares, rows[i].is_known ? costs_ms : NULL);
         CHECK(rows[i].claim, live_chooser_decide(&chooser) == rows[i].is_chosen);
+        CHECK("nor is it asked for", live_chooser_needs_costs(&chooser) == rows[i].is_chosen);
         end();
     }
 }

@@ -250,6 +250,14 @@ uint64_t instrument_latest_ticks(void)
 
 /* ---- what has probes ---- */
 
+bool instrument_had_probes(void)
+{
+    pthread_mutex_lock(&state.lock);
+    bool had = state.classes.n_used > 0;
+    pthread_mutex_unlock(&state.lock);
+    return had;
+}
+
 bool instrument_has_probes(const char *name, size_t n)
 {
     pthread_mutex_lock(&state.lock);

@@ -28,6 +28,9 @@ bool instrument_is_idle(void);
 /* When the hook was last shown a class that was loaded already, in ticks. */
 uint64_t instrument_latest_ticks(void);
 
+/* Has any class ever had probes since instrument_begin? */
+bool instrument_had_probes(void);
+
 /* Does a class have probes (name in internal form)?  It is about to lose them; the hook will see those that it keeps.
  */
 bool instrument_has_probes(const char *name, size_t n);

@@ -428,7 +428,9 @@ void retransform_last(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *contro
     const struct work work = { jvmti, jni, control, NULL, LAST, false, pass, &batch, NULL };
     wait_for_hooks();
     uint32_t n_failed = instrument_counted(SEGMENT_FAILED);
-    run(&work);
+    memset(pass, 0, sizeof *pass);
+    if (instrument_had_probes()) /* else the names of all classes would be looked at for nothing */
+        run(&work);
     (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);
     instrument_end();
     if (instrument_counted(SEGMENT_FAILED) == n_failed)
