@@ -15,6 +15,7 @@ struct command {
     int (*run)(int argc, char **argv, struct err *err);
 };
 
+int command_advise(int argc, char **argv, struct err *err);
 int command_annotate(int argc, char **argv, struct err *err);
 int command_check_jit(int argc, char **argv, struct err *err);
 int command_compare(int argc, char **argv, struct err *err);

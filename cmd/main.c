@@ -21,6 +21,7 @@ static const struct command commands[] = {
     { "phases", "[TRACE]", "print the call tree of a trace and select its phases", command_phases },
     { "report", "[TRACE]", "print the time, CPI and misses of the phases and of the JVM's own threads",
       command_report },
+    { "advise", "[TRACE]", "print what to change, in the order of what it is expected to save", command_advise },
     { "annotate", "CLASS.METHOD [TRACE]", "print a method's source lines with the stack samples in each",
       command_annotate },
     { "diff", "BEFORE AFTER", "find significant differences between two versions of a program", command_diff },

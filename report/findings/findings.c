@@ -42,19 +42,29 @@ static int begin(struct findings_making *making, const struct findings_input *in
     return 0;
 }
 
-int findings_find(const struct findings_input *input, struct findings *findings, struct err *err)
+struct findings_making *findings_make(const struct findings_input *input, struct err *err)
 {
     struct findings_making *making = arena_alloc(input->source->arena, sizeof *making);
-    *findings = (struct findings){ .n = 0 };
-    if (making == NULL)
-        return err_set(err, "out of memory for findings");
+    if (making == NULL) {
+        err_set(err, "out of memory for findings");
+        return NULL;
+    }
     if (begin(making, input, err) < 0)
-        return -1;
+        return NULL;
     for (const struct finding_rule *rule = finding_rules; rule->name != NULL; rule++)
         if (rule->find(making, rule, err) < 0)
-            return -1;
+            return NULL;
     if (making->n_found > 1)
         qsort(making->found, making->n_found, sizeof *making->found, by_cost);
+    return making;
+}
+
+int findings_find(const struct findings_input *input, struct findings *findings, struct err *err)
+{
+    const struct findings_making *making = findings_make(input, err);
+    *findings = (struct findings){ .n = 0 };
+    if (making == NULL)
+        return -1;
     *findings = (struct findings){ making->found, making->n_found };
     return 0;
 }

@@ -34,6 +34,10 @@ struct findings_making {
     size_t n_found, room;
 };
 
+/* All of them, those that cost most first, and what they were made from; the source's arena's.  NULL with *err set: no
+ * memory. */
+struct findings_making *findings_make(const struct findings_input *input, struct err *err);
+
 /*
  * Take a finding, unless its interval has the threshold in it, or it costs next to nothing.  f->rule is set here.
  * Returns 0, or -1 with *err set: no memory.

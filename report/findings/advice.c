@@ -1,0 +1,183 @@
+#include "report/findings/advice_internal.h"
+
+#include "core/base/text.h"
+#include "core/trace/recording_info.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COMMAND_SHOWN 400 /* bytes; a longer one is not repeated */
+
+/* ---- how to verify ---- */
+
+/* The program's command: its launcher, and the rest.  What is not known, or too long, stands for itself. */
+static const char *command_of(const struct findings_making *making, const char **rest)
+{
+    const char *command = info_text(making->source->reader, INFO_JVM_COMMAND);
+    size_t n = command == NULL ? 0 : strcspn(command, " ");
+    *rest = "...";
+    if (n == 0 || command[n] == '\0' || strlen(command) > COMMAND_SHOWN || strchr(command, '\'') != NULL)
+        return "java";
+    *rest = command + n + 1;
+    return arena_text(making->source->arena, command, n);
+}
+
+static const char *verify_of(const struct findings_making *making, const struct advice_rule *rule)
+{
+    struct arena *arena = making->source->arena;
+    const char *rest, *launcher = command_of(making, &rest);
+    const char *clock = rule->is_waiting ? " --clock wall" : "";
+    if (launcher == NULL)
+        return NULL;
+    if (rule->option == NULL)
+        return arena_printf(arena,
+                            "record both versions in turns, two runs of each or more: mmprof diff%s --before old*.dat "
+                            "--after new*.dat",
+                            clock);
+    const char *first = rule->training == NULL ? "" : arena_printf(arena, "%s %s %s; ", launcher, rule->training, rest);
+    if (first == NULL)
+        return NULL;
+    return arena_printf(arena, "%smmprof diff --until 5%%%s --before '%s %s' --after '%s %s %s'", first, clock,
+                        launcher, rest, launcher, rule->option, rest);
+}
+
+/* ---- hints ---- */
+
+/* With the subject in the place of "%s", if there is one. */
+static const char *action_of(const struct findings_making *making, const struct advice_rule *rule, const char *subject)
+{
+    const char *place = strstr(rule->action, "%s");
+    if (place == NULL)
+        return rule->action;
+    return arena_printf(making->source->arena, "%.*s%s%s", (int)(place - rule->action), rule->action, subject,
+                        place + 2);
+}
+
+struct advising {
+    const struct findings_making *making;
+    struct advice_hint *hints; /* the arena's */
+    size_t n, room;
+};
+
+static int add_hint(struct advising *a, const struct advice_rule *rule, const struct finding *f, struct err *err)
+{
+    const struct findings_making *making = a->making;
+    double base_ns = rule->is_waiting ? making->duration_ns : making->cpu_ns;
+    double share = base_ns > 0 ? f->cost_ns / base_ns : 0, low = share * f->low / f->share,
+           high = share * f->high / f->share;
+    const struct advice_hint hint = { .rule = rule->name,
+                                      .subject = f->subject,
+                                      .action = action_of(making, rule, f->subject),
+                                      .evidence = f->text,
+                                      .verify = verify_of(making, rule),
+                                      .of = rule->is_waiting ? "waiting" : "CPU time",
+                                      .saving_ns = rule->part * f->cost_ns,
+                                      .share = rule->part * share,
+                                      .low = rule->low * low,
+                                      .high = rule->high * high };
+    if (!(hint.low > rule->threshold))
+        return 0;
+    if (hint.action == NULL || hint.verify == NULL || a->n == a->room)
+        return err_set(err, "out of memory for hints");
+    a->hints[a->n++] = hint;
+    return 0;
+}
+
+static int by_saving(const void *a, const void *b)
+{
+    const struct advice_hint *x = a, *y = b;
+    if (x->saving_ns != y->saving_ns)
+        return x->saving_ns < y->saving_ns ? 1 : -1;
+    return strcmp(x->action, y->action);
+}
+
+static size_t n_rules(void)
+{
+    size_t n = 0;
+    while (advice_rules[n].name != NULL)
+        n++;
+    return n;
+}
+
+int advice_find(const struct findings_input *input, struct advice *advice, struct err *err)
+{
+    struct advising a = { .making = findings_make(input, err) };
+    *advice = (struct advice){ .n = 0 };
+    if (a.making == NULL)
+        return -1;
+    a.room = a.making->n_found * n_rules();
+    a.hints = arena_alloc(input->source->arena, (a.room + 1) * sizeof *a.hints);
+    if (a.hints == NULL)
+        return err_set(err, "out of memory for hints");
+    for (const struct advice_rule *rule = advice_rules; rule->name != NULL; rule++)
+        for (size_t i = 0; i < a.making->n_found; i++) {
+            const struct finding *f = &a.making->found[i];
+            bool applies = strcmp(f->rule, rule->finding) == 0 && (rule->applies == NULL || rule->applies(a.making));
+            if (applies && add_hint(&a, rule, f, err) < 0)
+                return -1;
+        }
+    if (a.n > 1)
+        qsort(a.hints, a.n, sizeof *a.hints, by_saving);
+    *advice = (struct advice){ a.hints, a.n };
+    return 0;
+}
+
+/* ---- printing ---- */
+
+static void print_time(double ns, FILE *out)
+{
+    char text[32];
+    table_format_ns(ns, text, sizeof text);
+    fputs(text, out);
+}
+
+void advice_print(const struct advice *advice, FILE *out)
+{
+    if (advice->n == 0)
+        fputs("nothing significant: no rule is expected to save 2 % or more with its whole interval\n", out);
+    for (size_t i = 0; i < advice->n; i++) {
+        const struct advice_hint *hint = &advice->all[i];
+        fprintf(out, "%s%zu. ", i == 0 ? "" : "\n", i + 1);
+        text_print(out, hint->action);
+        fputs("\n   saves   about ", out);
+        print_time(hint->saving_ns, out);
+        fprintf(out, " of %s, %.0f %% (%.0f .. %.0f %%)%s\n   why     ", hint->of, 100 * hint->share, 100 * hint->low,
+                100 * hint->high, hint->of[0] == 'w' ? " of the recording's time, of all threads together" : "");
+        text_print(out, hint->evidence);
+        fputs("\n   verify  ", out);
+        text_print(out, hint->verify);
+        fputc('\n', out);
+    }
+}
+
+int advice_table(const struct findings_input *input, const struct advice *advice, struct table *table, struct err *err)
+{
+    table_begin(table, input->source->arena);
+    report_metadata(input->source, table);
+    table_column(table, "Rule", "rule", TABLE_TEXT);
+    table_column(table, "Subject", "subject", TABLE_TEXT);
+    table_column(table, "Saves", "saving_ns", TABLE_NS);
+    table_column(table, "Share (%)", "share", TABLE_SHARE);
+    table_column(table, "from", "share_low", TABLE_SHARE);
+    table_column(table, "to", "share_high", TABLE_SHARE);
+    table_column(table, "Of", "of", TABLE_TEXT);
+    table_column(table, "Action", "action", TABLE_TEXT);
+    table_column(table, "Evidence", "evidence", TABLE_TEXT);
+    table_column(table, "Verify", "verify", TABLE_TEXT);
+    for (size_t i = 0; i < advice->n; i++) {
+        const struct advice_hint *h = &advice->all[i];
+        struct table_cell *cells = table_row(table, "hint");
+        if (cells == NULL)
+            break;
+        const struct table_cell values[] = { table_words(h->rule),       table_words(h->subject),
+                                             table_number(h->saving_ns), table_number(h->share),
+                                             table_number(h->low),       table_number(h->high),
+                                             table_words(h->of),         table_words(h->action),
+                                             table_words(h->evidence),   table_words(h->verify) };
+        memcpy(cells, values, sizeof values);
+    }
+    if (advice->n == 0)
+        table_note(table, "nothing significant: no rule is expected to save 2 % or more with its whole interval");
+    report_losses(input->source, table);
+    return table->is_broken ? err_set(err, "out of memory for %zu hints", advice->n) : 0;
+}

@@ -1,0 +1,37 @@
+/*
+ * What to do about what costs most: actions in the order of what they are expected to save, each with its evidence and
+ * with how to verify it.
+ */
+#ifndef REPORT_FINDINGS_ADVICE_H
+#define REPORT_FINDINGS_ADVICE_H
+
+#include "report/findings/findings.h"
+
+/* An action that saves more than its rule's threshold with the whole interval.  Texts are the arena's. */
+struct advice_hint {
+    const char *rule;     /* a word: mmprof-advise(1) has the list */
+    const char *subject;  /* a method, or a part of the JVM or the machine */
+    const char *action;   /* one line of plain English */
+    const char *evidence; /* the finding */
+    const char *verify;   /* a command, or two */
+    const char *of;       /* "CPU time", or "waiting": what is saved */
+    double saving_ns;     /* expected */
+    double share;         /* the same: of the CPU time, or of the recording's; waiting is of all threads together */
+    double low, high;     /* the interval of the share */
+};
+
+struct advice {
+    const struct advice_hint *all; /* those that save most first; the arena's */
+    size_t n;
+};
+
+/* Returns 0 and *advice, or -1 with *err set: no memory. */
+int advice_find(const struct findings_input *input, struct advice *advice, struct err *err);
+
+/* A paragraph for each, or one line that says that there is nothing. */
+void advice_print(const struct advice *advice, FILE *out);
+
+/* All of them, a row each.  Returns 0, or -1 with *err set: no memory. */
+int advice_table(const struct findings_input *input, const struct advice *advice, struct table *table, struct err *err);
+
+#endif

@@ -1,0 +1,24 @@
+/*
+ * Shared by the rules of advice.
+ */
+#ifndef REPORT_FINDINGS_ADVICE_INTERNAL_H
+#define REPORT_FINDINGS_ADVICE_INTERNAL_H
+
+#include "report/findings/advice.h"
+#include "report/findings/findings_internal.h"
+
+struct advice_rule {
+    const char *name;
+    const char *finding;    /* the rule of the finding that it acts on */
+    double threshold;       /* what it saves at least, of the CPU time or the recording's, with the whole interval */
+    double low, part, high; /* what part of the finding's cost it saves: at least, expected, at most */
+    bool is_waiting;        /* that is time off the CPU */
+    const char *action;     /* "%s" is the subject, at most once */
+    const char *option;     /* of the JVM, for the run that verifies it; NULL: the program is changed */
+    const char *training;   /* an option for a run before that one, or NULL */
+    bool (*applies)(const struct findings_making *making); /* NULL: always */
+};
+
+extern const struct advice_rule advice_rules[]; /* one without a name ends them */
+
+#endif

@@ -1,0 +1,119 @@
+/*
+ * The rules of advice: which finding asks for which action, and what that saves.
+ *
+ * What an action saves is a part of what the finding costs, with an interval that is wide on purpose: it orders the
+ * hints, and 'mmprof diff' measures it.
+ */
+#include "report/findings/advice_internal.h"
+
+#include "core/trace/recording_info.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SMALL 0.02 /* less is within what runs differ by */
+
+/* ---- when a rule applies ---- */
+
+#define AOT_SINCE     25   /* JDK: -XX:AOTCache with profiles (JEP 514, 515) */
+#define OWN_COMPILING 0.2  /* of the JIT's time, caused by the recording: then it says little of the program */
+#define YOUNG_LEAST   10   /* collections */
+#define MOST          0.75 /* of the pauses' time */
+
+/* "OpenJDK 64-Bit Server VM 25.0.1+8-LTS": 25; 0: not known. */
+static unsigned long jdk_of(const struct findings_making *making)
+{
+    const char *version = info_text(making->source->reader, INFO_JVM_VERSION);
+    for (; version != NULL && *version != '\0'; version++) {
+        char *end;
+        bool begins_word = version[0] >= '0' && version[0] <= '9';
+        unsigned long number = begins_word ? strtoul(version, &end, 10) : 0;
+        if (begins_word && (*end == '.' || *end == '+' || *end == '\0' || *end == ' ') && number != 64)
+            return number;
+        while (begins_word && version[1] >= '0' && version[1] <= '9')
+            version++;
+    }
+    return 0;
+}
+
+static bool has_option(const struct findings_making *making, const char *option)
+{
+    const char *command = info_text(making->source->reader, INFO_JVM_COMMAND);
+    return command != NULL && strstr(command, option) != NULL;
+}
+
+static bool can_use_cache(const struct findings_making *making)
+{
+    double compiling_ns = report_ns(making->source, making->shares.part_ticks[VM_PART_C1]) +
+                          report_ns(making->source, making->shares.part_ticks[VM_PART_C2]);
+    double own_ns = info_number(making->source->reader, INFO_LIVE_COMPILING_MS) * 1e6;
+    return jdk_of(making) >= AOT_SINCE && !has_option(making, "-XX:AOT") && !(own_ns > OWN_COMPILING * compiling_ns);
+}
+
+/* How many collections of a kind there were, and what part of all pauses they took. */
+static double pauses_of(const struct findings_making *making, const char *kind, double *part)
+{
+    struct info_collector told;
+    double n = 0, ns = 0, all_ns = 0;
+    for (uint32_t i = 0; info_read(making->source->reader, INFO_PAUSES_GC, i, making->source->arena, &told) >= 3; i++) {
+        all_ns += (double)told.ns;
+        if (strstr(told.name, kind) == NULL)
+            continue;
+        n += (double)told.n;
+        ns += (double)told.ns;
+    }
+    *part = all_ns > 0 ? ns / all_ns : 0;
+    return n;
+}
+
+static bool is_young(const struct findings_making *making)
+{
+    double part, n = pauses_of(making, "young", &part);
+    return n >= YOUNG_LEAST && part >= MOST && !has_option(making, "-Xmn") && !has_option(making, "-XX:NewSize");
+}
+
+static bool is_full(const struct findings_making *making)
+{
+    double part;
+    return pauses_of(making, "full", &part) >= 1 && part > 1 - MOST;
+}
+
+static bool has_small_pages(const struct findings_making *making)
+{
+    return !has_option(making, "-XX:+UseTransparentHugePages") && !has_option(making, "-XX:+UseLargePages");
+}
+
+/* ---- the table ---- */
+
+const struct advice_rule advice_rules[] = {
+    /* paired runs of javac on JDK 25: mmprof-advise(1) */
+    { "aot-cache", "jit", SMALL, 0.3, 0.5, 0.8, false,
+      "start with an AOT cache, which has classes linked and profiles for the JIT compilers (JDK 25 and later)",
+      "-XX:AOTCache=app.aot", "-XX:AOTCacheOutput=app.aot", can_use_cache },
+    /* a collection costs what survives: with twice the room there are half as many of about the same cost */
+    { "young", "gc", SMALL, 0.25, 0.5, 0.6, false,
+      "give the young generation twice the room, with a larger heap: half as many collections", "-Xmx<more> -Xmn<more>",
+      NULL, is_young },
+    { "heap", "gc", SMALL, 0.25, 0.6, 0.9, false,
+      "give the program a larger heap: full collections run where it is nearly full", "-Xmx<more>", NULL, is_full },
+    { "faults", "faults", SMALL, 0.3, 0.6, 0.9, false, "use huge pages: fewer page faults",
+      "-XX:+UseTransparentHugePages", NULL, has_small_pages },
+    { "objects", "allocation", SMALL, 0.3, 0.6, 0.9, false,
+      "make fewer objects in %s: reuse them, or pass on what is in them", NULL, NULL, NULL },
+    { "layout", "misses", SMALL, 0.3, 0.5, 0.9, false,
+      "change the order in which %s reads memory, or what lies there: arrays of primitives, what is read together kept "
+      "together",
+      NULL, NULL, NULL },
+    /* of what all threads wait for, others run meanwhile: what is saved of a request is not more than this */
+    { "lock", "lock", SMALL, 0.3, 0.7, 1, true,
+      "do less under the lock that %s waits for, or split it: one lock for each part of the data", NULL, NULL, NULL },
+    { "io", "io", SMALL, 0.25, 0.5, 0.9, true, "let %s ask less often: several things at once, or a cache", NULL, NULL,
+      NULL },
+    { "pool", "pool", SMALL, 0.25, 0.5, 0.9, true,
+      "enlarge the pool or queue that %s waits for, or give back sooner what is taken from it", NULL, NULL, NULL },
+    { "memory", "paging", SMALL, 0.5, 0.9, 1, true, "give the machine more memory, or the JVM a smaller heap",
+      "-Xmx<less>", NULL, NULL },
+    { "threads", "preempted", SMALL, 0.2, 0.5, 0.9, true, "let fewer threads run at once, or give them more CPUs", NULL,
+      NULL, NULL },
+    { NULL, NULL, 0, 0, 0, 0, false, NULL, NULL, NULL, NULL },
+};

@@ -1,0 +1,146 @@
+/* Advice: each rule where it must come and where it must not; the order; what verifies it. */
+#include "report/findings/advice.h"
+
+#include "test/unit/table_printed.h"
+#include "test/unit/tap.h"
+#include "test/unit/trace_made.h"
+
+static struct arena arena;
+static struct err err;
+
+#define JDK_25 "OpenJDK 64-Bit Server VM 25.0.1+8-LTS"
+#define JDK_17 "OpenJDK 64-Bit Server VM 17.0.15+6-Debian-1deb12u1"
+
+/* A recording of 10 s, in which the application's thread is on a CPU; 1 tick is 1 ms. */
+struct program {
+    const char *version, *command;
+    uint64_t gc_ms, c2_ms, n_faults, preempted_ms; /* preempted_ms: that the thread waits for a CPU, in the 10 s */
+    const char *collections, *others;              /* "N NS NAME" */
+    const char *recompiling;                       /* ms, by the recording */
+};
+
+static void make_info(struct maker *m, const struct program *p)
+{
+    maker_info(m, "offcpu", "perf");
+    maker_info(m, "jvm.version", p->version == NULL ? JDK_25 : p->version);
+    maker_info(m, "jvm.command", p->command == NULL ? "java -jar shop.jar" : p->command);
+    if (p->collections != NULL)
+        maker_info(m, "pauses.gc.0", p->collections);
+    if (p->others != NULL)
+        maker_info(m, "pauses.gc.1", p->others);
+    if (p->recompiling != NULL)
+        maker_info(m, "live.compiling_ms", p->recompiling);
+}
+
+static void make_program(struct maker *m, const struct program *p)
+{
+    static const struct trace_counter faults = { "page-faults", "", false, TRACE_COUNTER_EVENT, 0 };
+    uint64_t run = 10000 - p->preempted_ms;
+    maker_open_scaled(m, "advice.dat", 1000000);
+    make_info(m, p);
+    maker_must(m, trace_write_counters(m->writer, &faults, 1, &m->err));
+    maker_thread(m, 0, "main", true);
+    maker_thread(m, 1, "GC Thread#0", false);
+    maker_thread(m, 2, "C2 CompilerThre", false);
+    maker_method(m, 0, "com/acme/Shop", "price", "()V");
+    KERNEL(m, AT(TRACE_CPU_IN, 0, 0), AT(TRACE_CPU_IN, 1, 0), AT(TRACE_CPU_IN, 2, 0));
+    for (uint64_t i = 0; i < p->n_faults; i++)
+        KERNEL(m, AT(TRACE_PAGE_FAULT, 0, 1));
+    KERNEL(m, AT(TRACE_CPU_OUT, 1, p->gc_ms), AT(TRACE_CPU_OUT, 2, p->c2_ms));
+    if (p->preempted_ms > 0)
+        KERNEL(m, AT(TRACE_CPU_PREEMPTED, 0, run - 10), AT(TRACE_CPU_IN, 0, run - 10 + p->preempted_ms));
+    KERNEL(m, AT(TRACE_CPU_OUT, 0, 10000));
+    STEPS(m, 0, ENTER(0, 100), EXIT(0, 200));
+}
+
+/* The rules of the hints, in their order, or the text. */
+static const char *advice_of(const struct program *p, bool is_text)
+{
+    struct maker m;
+    struct trace_made made;
+    struct advice advice;
+    char *text = NULL;
+    size_t n = 0;
+    make_program(&m, p);
+    trace_made_open(&made, &m, 10000, &arena);
+    const struct findings_input input = { .source = &made.source, .libraries = folding_read(NULL, &arena, &err) };
+    FILE *out = open_memstream(&text, &n);
+    if (input.libraries == NULL || advice_find(&input, &advice, &err) < 0)
+        printf("Bail out! %s\n", err.text);
+    else if (is_text)
+        advice_print(&advice, out);
+    else
+        for (size_t i = 0; i < advice.n; i++)
+            fprintf(out, "%s%s", i == 0 ? "" : " ", advice.all[i].rule);
+    fclose(out);
+    const char *copy = arena_text(&arena, text, n);
+    free(text);
+    trace_made_close(&made);
+    return copy;
+}
+
+static void test_rules(void)
+{
+    static const struct {
+        const char *claim;
+        struct program program;
+        const char *rules;
+    } rows[] = {
+        { "nothing where nothing is wrong", { .c2_ms = 100 }, "" },
+        { "an AOT cache where the JIT compilers take a third of the CPU time", { .c2_ms = 5000 }, "aot-cache" },
+        { "not on a JDK without", { .c2_ms = 5000, .version = JDK_17 }, "" },
+        { "nor of a JVM whose version is not known", { .c2_ms = 5000, .version = "a JVM" }, "" },
+        { "nor where the program has one", { .c2_ms = 5000, .command = "java -XX:AOTCache=x.aot -jar x.jar" }, "" },
+        { "nor where the recording had code compiled again", { .c2_ms = 5000, .recompiling = "1100" }, "" },
+        { "it does not matter where that is little", { .c2_ms = 5000, .recompiling = "900" }, "aot-cache" },
+        { "nor where the compilers take a fifth", { .c2_ms = 2500 }, "" },
+        { "a larger young generation where its collections take the time",
+          { .gc_ms = 1500, .collections = "40 1200000000 G1 young collection pauses" },
+          "young" },
+        { "not where they are few", { .gc_ms = 1500, .collections = "9 1200000000 G1 young collection pauses" }, "" },
+        { "not where its size was chosen",
+          { .gc_ms = 1500, .collections = "40 1200000000 young", .command = "java -Xmn100m Shop" },
+          "" },
+        { "not where what it saves may be next to nothing",
+          { .gc_ms = 700, .collections = "40 700000000 G1 young collection pauses" },
+          "" },
+        { "a larger heap where full collections take the time",
+          { .gc_ms = 1500, .collections = "40 400000000 young", .others = "5 1000000000 G1 full collection pauses" },
+          "heap" },
+        { "huge pages where page faults take the time", { .n_faults = 3000000 }, "faults" },
+        { "not where the program has them",
+          { .n_faults = 3000000, .command = "java -XX:+UseTransparentHugePages Shop" },
+          "" },
+        { "fewer threads where they wait for CPUs", { .preempted_ms = 4000 }, "threads" },
+        { "what saves most comes first",
+          { .c2_ms = 9000, .gc_ms = 3000, .collections = "40 3000000000 young" },
+          "aot-cache young" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        CHECK_TEXT(rows[i].claim, advice_of(&rows[i].program, false), rows[i].rules);
+}
+
+static void test_text(void)
+{
+    static const struct program slow = { .c2_ms = 10000 }, fine = { .c2_ms = 100 };
+    static const struct program quoted = { .c2_ms = 10000, .command = "java -cp 'a b' Shop" };
+    CHECK_TEXT("a hint has what it saves, why, and how to verify it", advice_of(&slow, true),
+               "1. start with an AOT cache, which has classes linked and profiles for the JIT compilers (JDK 25 and "
+               "later)\n"
+               "   saves   about 5.00 s of CPU time, 25 % (15 .. 40 %)\n"
+               "   why     JIT compilers use 50 % of the CPU time, 10.0 s: the program is still warming up\n"
+               "   verify  java -XX:AOTCacheOutput=app.aot -jar shop.jar; mmprof diff --until 5% --before 'java -jar "
+               "shop.jar' --after 'java -XX:AOTCache=app.aot -jar shop.jar'\n");
+    CHECK_TEXT("where there is none, one line says so", advice_of(&fine, true),
+               "nothing significant: no rule is expected to save 2 % or more with its whole interval\n");
+    CHECK("a command with quotes is not put in quotes",
+          strstr(advice_of(&quoted, true), "--before 'java ...'") != NULL);
+}
+
+int main(void)
+{
+    test_rules();
+    test_text();
+    arena_free(&arena);
+    return tap_done();
+}
