@@ -88,7 +88,7 @@ QEMU_FLAGS_HANDLER(sim_check_begins)
     const struct sim_block *block = context;
     all.n_left += now.n_missing;
     now.at = NULL;
-    now.n_missing = block->foreseen.n_loads + block->foreseen.n_stores;
+    now.n_missing = (uint32_t)block->n_loads + block->n_stores;
     if (now.n_missing > 0)
         memcpy(now.registers, state, sizeof now.registers);
     sim_enter_any(vcpu, block, state, returns_to);

@@ -13,6 +13,9 @@ struct instruction {
 /* The registers at a block's begin: each other than the others. */
 static uint64_t registers[SIM_N_REGISTERS];
 
+/* Of the block that was looked at last. */
+static struct sim_group *groups;
+
 /* Looks at a block.  What is foreseen of it is allocated, if anything is. */
 static struct sim_foreseen look(const struct instruction *block, size_t n, uint64_t *which)
 {
@@ -27,16 +30,18 @@ static struct sim_foreseen look(const struct instruction *block, size_t n, uint6
         *which |= (uint64_t)sim_foresight_add(foresight, &operands, at, false) << i;
         at += block[i].n;
     }
-    size_t n_bytes = sim_foresight_bytes(foresight);
-    if (n_bytes > 0)
-        made = sim_foresight_make(foresight, malloc(n_bytes));
+    struct sim_foresight_bytes bytes = sim_foresight_bytes(foresight);
+    groups = bytes.groups > 0 ? malloc(bytes.groups) : NULL;
+    if (groups != NULL)
+        made = sim_foresight_make(foresight, groups, malloc(bytes.rest));
     free(foresight);
     return made;
 }
 
 static void forget(struct sim_foreseen *foreseen)
 {
-    free((void *)(uintptr_t)foreseen->groups);
+    free((void *)(uintptr_t)foreseen->rest);
+    free(groups);
 }
 
 /* A method's begin: three pushes, room, a store there, and a load by a register that was loaded. */
@@ -58,9 +63,9 @@ static void test_stack(void)
     CHECK_NUMBER("as three stores", seen.n_stores, 3);
     CHECK_NUMBER("and a load", seen.n_loads, 1);
     CHECK_NUMBER("of one group", seen.n_simple + seen.n_general, 1);
-    CHECK_NUMBER("that begins at the lowest of them", sim_group_address(seen.groups, registers, true),
+    CHECK_NUMBER("that begins at the lowest of them", sim_group_address(groups, registers, true),
                  registers[SIM_RSP] - 24);
-    CHECK_NUMBER("and goes to the end of the highest", seen.groups->span, 23);
+    CHECK_NUMBER("and goes to the end of the highest", groups->span, 23);
     CHECK_NUMBER("the second push is 16 below the stack pointer",
                  sim_effective_address(&members[1].operand.addressing, registers), registers[SIM_RSP] - 16);
     CHECK_NUMBER("the frame pointer is followed, too", sim_effective_address(&members[3].operand.addressing, registers),
@@ -85,21 +90,19 @@ static void test_groups(void)
     CHECK_NUMBER("what has a written index is not foreseen", which, 0x3f);
     CHECK_NUMBER("near ones by the same register are a group, far ones another", seen.n_simple, 2);
     CHECK_NUMBER("with an index, or without a base, they are general", seen.n_general, 2);
-    CHECK_NUMBER("the first has two members", seen.groups[0].n, 2);
-    CHECK("one of which is a store", seen.groups[0].is_written && !seen.groups[1].is_written);
-    CHECK_NUMBER("whose bytes are told from the first on: the last four", seen.groups[0].first_written, 52);
-    CHECK_NUMBER("to the last one", seen.groups[0].last_written, 55);
-    CHECK("where no byte is written none is told",
-          seen.groups[1].first_written == 255 && seen.groups[1].last_written == 0);
-    CHECK("a line may end between its members",
-          sim_group_divides(seen.groups, 4) && sim_group_divides(seen.groups, 52));
-    CHECK("but not in one", !sim_group_divides(seen.groups, 1) && !sim_group_divides(seen.groups, 3) &&
-                                !sim_group_divides(seen.groups, 55));
-    CHECK_NUMBER("an index counts", sim_group_address(&seen.groups[2], registers, false),
+    CHECK_NUMBER("the first has two members", groups[0].n, 2);
+    CHECK("one of which is a store", groups[0].stores == SIM_SOME_STORES && groups[1].stores == 0);
+    CHECK_NUMBER("whose bytes are told from the first on: the last four", seen.rest[0].first_written, 52);
+    CHECK_NUMBER("to the last one", seen.rest[0].last_written, 55);
+    CHECK("where no byte is written none is told", seen.rest[1].first_written == 255 && seen.rest[1].last_written == 0);
+    CHECK("a line may end between its members", sim_group_divides(seen.rest, 4) && sim_group_divides(seen.rest, 52));
+    CHECK("but not in one",
+          !sim_group_divides(seen.rest, 1) && !sim_group_divides(seen.rest, 3) && !sim_group_divides(seen.rest, 55));
+    CHECK_NUMBER("an index counts", sim_group_address(&groups[2], registers, false),
                  registers[6] + 4 * registers[7] + 16);
-    CHECK_NUMBER("a number stands for itself", sim_group_address(&seen.groups[3], registers, false), 0x400016);
+    CHECK_NUMBER("a number stands for itself", sim_group_address(&groups[3], registers, false), 0x400016);
     CHECK("members stand in the order of groups",
-          seen.groups[1].members == seen.members + 2 && seen.groups[3].members == seen.members + 4);
+          seen.rest[1].members == seen.members + 2 && seen.rest[3].members == seen.members + 4);
     forget(&seen);
 }
 
@@ -115,10 +118,10 @@ static void test_not_known(void)
     uint64_t which;
     struct sim_foreseen seen = look(block, 5, &which);
     CHECK_NUMBER("behind what is not known nothing is but what is set again", which, 0x18);
-    CHECK_NUMBER("that is, a number", sim_group_address(seen.groups, registers, false), 0x1000);
+    CHECK_NUMBER("that is, a number", sim_group_address(groups, registers, false), 0x1000);
     forget(&seen);
     seen = look(block, 2, &which);
-    CHECK("of a block without any there is nothing", seen.groups == NULL && which == 0);
+    CHECK("of a block without any there is nothing", seen.rest == NULL && groups == NULL && which == 0);
 }
 
 static void test_many(void)

@@ -272,8 +272,10 @@ static void test_cycles(void)
 static void forget(uint64_t address)
 {
     for (uint64_t i = 0; i < 3; i++) {
-        machine.recent_data[((address >> machine.l1d.line_bits) + i) % SIM_RECENT].line = SIM_EMPTY;
-        machine.recent_code[((address >> machine.l1i.line_bits) + i) % SIM_RECENT].line = SIM_EMPTY;
+        uint64_t data = ((address >> machine.l1d.line_bits) + i) % SIM_RECENT;
+        uint64_t code = ((address >> machine.l1i.line_bits) + i) % SIM_RECENT;
+        machine.recent_data[data] = sim_recent_none(data);
+        machine.recent_code[code] = sim_recent_none(code);
     }
 }
 

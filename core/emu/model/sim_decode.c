@@ -70,13 +70,29 @@ enum sim_branch_kind sim_decode_x86(const uint8_t *bytes, size_t n)
     }
 }
 
+bool sim_decode_is_jump_x86(const uint8_t *bytes, size_t n)
+{
+    size_t i = skip_prefixes(bytes, n);
+    return i < n && (bytes[i] == 0xe9 || bytes[i] == 0xeb);
+}
+
 /* ---- A64 ---- */
+
+static uint32_t arm64_code(const uint8_t *bytes)
+{
+    return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+}
+
+bool sim_decode_is_jump_arm64(const uint8_t *bytes, size_t n)
+{
+    return n >= 4 && (arm64_code(bytes) & 0xfc000000) == 0x14000000; /* b */
+}
 
 enum sim_branch_kind sim_decode_arm64(const uint8_t *bytes, size_t n)
 {
     if (n < 4)
         return SIM_NO_BRANCH;
-    uint32_t code = (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
+    uint32_t code = arm64_code(bytes);
     if ((code & 0xff000000) == 0x54000000 || (code & 0x7e000000) == 0x34000000 || (code & 0x7e000000) == 0x36000000)
         return SIM_CONDITIONAL; /* b.cond; cbz, cbnz; tbz, tbnz */
     if ((code & 0xfc000000) == 0x94000000)

@@ -54,6 +54,7 @@ struct grouping {
     uint32_t n_groups;
     uint8_t group_of[SIM_FORESEEN_MAX];
     struct sim_group groups[SIM_FORESEEN_MAX];
+    struct sim_group_rest rest[SIM_FORESEEN_MAX];
 };
 
 static struct sim_group make_group(const struct sim_operand *one)
@@ -66,8 +67,7 @@ static struct sim_group make_group(const struct sim_operand *one)
                                .shift = has_index ? addressing->shift : 0,
                                .base_mask = has_base ? -1 : 0,
                                .index_mask = has_index ? -1 : 0,
-                               .span = (uint8_t)(one->n_bytes - 1),
-                               .first_written = UINT8_MAX };
+                               .span = (uint8_t)(one->n_bytes - 1) };
 }
 
 static bool is_simple(const struct sim_group *group)
@@ -93,14 +93,14 @@ static bool join(struct sim_group *group, const struct sim_operand *one)
 }
 
 /* Where in the group, all of whose accesses are known, this one of them is. */
-static void put_member(struct sim_group *group, const struct sim_operand *one)
+static void put_member(const struct sim_group *group, struct sim_group_rest *rest, const struct sim_operand *one)
 {
     unsigned first = (unsigned)(one->addressing.offset - group->offset), last = first + one->n_bytes - 1;
-    group->inner |= ((UINT64_C(2) << last) - 1) & ~((UINT64_C(2) << first) - 1);
+    rest->inner |= ((UINT64_C(2) << last) - 1) & ~((UINT64_C(2) << first) - 1);
     if (!one->is_store)
         return;
-    group->first_written = first < group->first_written ? (uint8_t)first : group->first_written;
-    group->last_written = last > group->last_written ? (uint8_t)last : group->last_written;
+    rest->first_written = first < rest->first_written ? (uint8_t)first : rest->first_written;
+    rest->last_written = last > rest->last_written ? (uint8_t)last : rest->last_written;
 }
 
 static void group_members(const struct sim_foresight *foresight, struct grouping *grouping)
@@ -111,48 +111,57 @@ static void group_members(const struct sim_foresight *foresight, struct grouping
         uint32_t g = 0;
         while (g < grouping->n_groups && !join(&grouping->groups[g], one))
             g++;
-        if (g == grouping->n_groups)
-            grouping->groups[grouping->n_groups++] = make_group(one);
+        if (g == grouping->n_groups) {
+            grouping->groups[g] = make_group(one);
+            grouping->groups[g].stores = one->is_store ? SIM_FIRST_STORES : 0;
+            grouping->rest[g] = (struct sim_group_rest){ .first_written = UINT8_MAX };
+            grouping->n_groups++;
+        }
         grouping->groups[g].n++;
-        grouping->groups[g].is_written |= one->is_store;
+        grouping->groups[g].stores |= one->is_store ? SIM_SOME_STORES : 0;
         grouping->group_of[i] = (uint8_t)g;
     }
-    for (uint32_t i = 0; i < foresight->n; i++)
-        put_member(&grouping->groups[grouping->group_of[i]], &foresight->members[i].operand);
+    for (uint32_t i = 0; i < foresight->n; i++) {
+        uint32_t g = grouping->group_of[i];
+        put_member(&grouping->groups[g], &grouping->rest[g], &foresight->members[i].operand);
+    }
 }
 
-size_t sim_foresight_bytes(const struct sim_foresight *foresight)
+struct sim_foresight_bytes sim_foresight_bytes(const struct sim_foresight *foresight)
 {
     struct grouping grouping;
     if (foresight->n == 0)
-        return 0;
+        return (struct sim_foresight_bytes){ 0 };
     group_members(foresight, &grouping);
-    return grouping.n_groups * sizeof(struct sim_group) + foresight->n * sizeof(struct sim_member);
+    return (struct sim_foresight_bytes){ grouping.n_groups * sizeof(struct sim_group),
+                                         grouping.n_groups * sizeof(struct sim_group_rest) +
+                                             foresight->n * sizeof(struct sim_member) };
 }
 
-struct sim_foreseen sim_foresight_make(const struct sim_foresight *foresight, void *memory)
+struct sim_foreseen sim_foresight_make(const struct sim_foresight *foresight, struct sim_group *groups, void *rest)
 {
     struct grouping grouping;
     group_members(foresight, &grouping);
-    struct sim_group *groups = memory;
-    struct sim_member *members = (struct sim_member *)(void *)(groups + grouping.n_groups);
-    struct sim_foreseen made = { .groups = groups, .members = members };
+    struct sim_group_rest *of = rest;
+    struct sim_member *members = (struct sim_member *)(void *)(of + grouping.n_groups);
+    struct sim_foreseen made = { .rest = of, .members = members };
     for (uint32_t turn = 0; turn < 2; turn++) { /* simple ones, and the others */
         for (uint32_t g = 0; g < grouping.n_groups; g++) {
             if (is_simple(&grouping.groups[g]) != (turn == 0))
                 continue;
-            *groups = grouping.groups[g];
-            groups++->members = members;
+            *groups++ = grouping.groups[g];
+            *of = grouping.rest[g];
+            of++->members = members;
             for (uint32_t i = 0; i < foresight->n; i++)
                 if (grouping.group_of[i] == g)
                     *members++ = foresight->members[i];
-            made.n_simple = (uint16_t)(made.n_simple + (turn == 0));
-            made.n_general = (uint16_t)(made.n_general + (turn == 1));
+            made.n_simple = (uint8_t)(made.n_simple + (turn == 0));
+            made.n_general = (uint8_t)(made.n_general + (turn == 1));
         }
     }
     for (uint32_t i = 0; i < foresight->n; i++) {
-        made.n_loads += !foresight->members[i].operand.is_store;
-        made.n_stores += foresight->members[i].operand.is_store;
+        made.n_loads = (uint8_t)(made.n_loads + !foresight->members[i].operand.is_store);
+        made.n_stores = (uint8_t)(made.n_stores + foresight->members[i].operand.is_store);
     }
     return made;
 }

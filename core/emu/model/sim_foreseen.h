@@ -19,15 +19,26 @@ struct sim_member {
     uint64_t instruction; /* its address */
 };
 
-/* base + index * 2^shift + offset; of one that is not there, the mask is 0: no branch is needed for it. */
+/*
+ * base + index * 2^shift + offset; of one that is not there, the mask is 0: no branch is needed for it.  What is seldom
+ * asked for stands elsewhere: all groups of a program's code are more than caches have.
+ */
 struct sim_group {
-    const struct sim_member *members; /* in their order; borrowed */
-    int64_t offset;                   /* of the lowest byte */
+    int64_t offset; /* of the lowest byte */
     uint8_t base, index, shift;
     int8_t base_mask, index_mask;
     uint8_t span; /* from the lowest byte to the highest one */
     uint8_t n;    /* members */
-    uint8_t is_written;
+    uint8_t stores;
+};
+
+/* Of its stores: any member is one; the first is. */
+#define SIM_SOME_STORES  1u
+#define SIM_FIRST_STORES 2u
+
+/* The rest of a group. */
+struct sim_group_rest {
+    const struct sim_member *members; /* in their order; borrowed */
     /* For one that is in two lines: where it can be divided, and which of its bytes are stored. */
     uint8_t first_written, last_written; /* the lowest and the highest one, or UINT8_MAX and 0 */
     uint64_t inner;                      /* bit i: byte i is in an access that begins before it */
@@ -35,10 +46,9 @@ struct sim_group {
 
 /* Of a block: n_simple groups that have a base and no index, and n_general others. */
 struct sim_foreseen {
-    uint16_t n_simple, n_general;
-    uint32_t n_loads, n_stores;
-    const struct sim_member *members; /* one group's behind the other's */
-    const struct sim_group *groups;   /* NULL: none */
+    uint8_t n_simple, n_general, n_loads, n_stores;
+    const struct sim_group_rest *rest; /* of each group; NULL: there are none */
+    const struct sim_member *members;  /* one group's behind the other's */
 };
 
 /* What is in a register: another's at the block's begin, and something. */
@@ -65,11 +75,16 @@ void sim_foresight_begin(struct sim_foresight *foresight);
 bool sim_foresight_add(struct sim_foresight *foresight, const struct sim_operands *operands, uint64_t instruction,
                        bool is_told);
 
-/* The block has ended: so many bytes of memory, aligned to 8, hold the groups and members; 0: there are none. */
-size_t sim_foresight_bytes(const struct sim_foresight *foresight);
+/* What the memory of a block's groups, and of the rest of them, is to have, in bytes; aligned to 8. */
+struct sim_foresight_bytes {
+    size_t groups, rest;
+};
 
-/* Makes them there. */
-struct sim_foreseen sim_foresight_make(const struct sim_foresight *foresight, void *memory);
+/* The block has ended; 0: nothing is foreseen. */
+struct sim_foresight_bytes sim_foresight_bytes(const struct sim_foresight *foresight);
+
+/* Makes both there. */
+struct sim_foreseen sim_foresight_make(const struct sim_foresight *foresight, struct sim_group *groups, void *rest);
 
 static inline uint64_t sim_effective_address(const struct sim_addressing *addressing, const uint64_t *registers)
 {
@@ -92,7 +107,7 @@ static inline uint64_t sim_group_address(const struct sim_group *group, const ui
 }
 
 /* Does its first n bytes' end divide none of a group's accesses? */
-static inline bool sim_group_divides(const struct sim_group *group, unsigned n)
+static inline bool sim_group_divides(const struct sim_group_rest *group, unsigned n)
 {
     return (group->inner >> n & 1) == 0;
 }

@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+#define LINE_BYTES 64
+#define TABLES_MAX 12 /* those that a machine is made of */
+
 /* ---- making one ---- */
 
 static unsigned log2_of(uint32_t power)
@@ -31,13 +34,14 @@ size_t sim_machine_bytes(const struct sim_model *model)
     size_t n = cache_entries(&model->l2) + 2 * (size_t)model->tlb2.n_entries;
     return n * sizeof(uint64_t) + sim_lru_bytes(cache_entries(&model->l1i), model->l1i.n_ways) +
            sim_lru_bytes(cache_entries(&model->l1d), model->l1d.n_ways) + tlb_bytes(&model->itlb) +
-           tlb_bytes(&model->dtlb) + predictor_bytes(model);
+           tlb_bytes(&model->dtlb) + predictor_bytes(model) + TABLES_MAX * LINE_BYTES;
 }
 
+/* At a line's begin: a set of 8 ways is then one line of the processor that simulates. */
 static void *take_memory(char **memory, size_t n)
 {
-    void *at = *memory;
-    *memory += (n + 7) & ~(size_t)7;
+    char *at = *memory + (-(uintptr_t)*memory & (LINE_BYTES - 1));
+    *memory = at + n;
     return at;
 }
 
@@ -108,7 +112,6 @@ void sim_machine_init(struct sim_machine *machine, const struct sim_model *model
         .page_bits = log2_of(model->page_bytes),
         .inclusion = model->inclusion,
         .counts = counts,
-        .words = memory,
     };
     machine->l1i = make_l1(&rest, &model->l1i, sim_machine_code_bits(model));
     machine->l1d = make_l1(&rest, &model->l1d, log2_of(model->l1d.line_bytes));
@@ -119,16 +122,17 @@ void sim_machine_init(struct sim_machine *machine, const struct sim_model *model
     machine->itlb = make_tlb(&rest, &model->itlb, has_second ? &machine->tlb2[0] : NULL);
     machine->dtlb = make_tlb(&rest, &model->dtlb, has_second ? &machine->tlb2[model->tlb2_shared ? 0 : 1] : NULL);
     make_predictor(&machine->predictor, model, &rest);
-    memset(machine->recent_data, 0xff, sizeof machine->recent_data); /* SIM_EMPTY */
-    memset(machine->recent_code, 0xff, sizeof machine->recent_code);
+    for (uint64_t i = 0; i < SIM_RECENT; i++)
+        machine->recent_data[i] = machine->recent_code[i] = sim_recent_none(i);
 }
 
 /* ---- recent lines ---- */
 
-static inline void forget_line(struct sim_recent *recent, uint64_t line)
+static inline void forget_line(uint64_t *recent, uint64_t line)
 {
-    if (recent[line % SIM_RECENT].line == line)
-        recent[line % SIM_RECENT].line = SIM_EMPTY;
+    uint64_t entry = line % SIM_RECENT;
+    if (recent[entry] >> SIM_RECENT_LINE == line)
+        recent[entry] = sim_recent_none(entry);
 }
 
 /* A page's 64ths have so many lines. */
@@ -139,15 +143,15 @@ static inline unsigned part_bits(const struct sim_machine *m, const struct sim_l
 }
 
 /* The lines of those parts of a page. */
-static void forget_parts(struct sim_recent *recent, uint64_t page, unsigned page_bits, uint64_t parts, unsigned bits)
+static void forget_parts(uint64_t *recent, uint64_t page, unsigned page_bits, uint64_t parts, unsigned bits)
 {
     uint64_t n = UINT64_C(1) << bits;
     for (; parts != 0; parts &= parts - 1) {
         uint64_t first = (page << page_bits) + ((uint64_t)__builtin_ctzll(parts) << bits);
         for (uint64_t i = 0; i < n && i < SIM_RECENT; i++) {
-            struct sim_recent *one = &recent[(first + i) % SIM_RECENT];
-            if (one->line - first < n)
-                one->line = SIM_EMPTY;
+            uint64_t entry = (first + i) % SIM_RECENT;
+            if ((recent[entry] >> SIM_RECENT_LINE) - first < n)
+                recent[entry] = sim_recent_none(entry);
         }
     }
 }
@@ -160,7 +164,7 @@ static uint64_t l2_line(const struct sim_machine *m, uint64_t address)
 }
 
 /* A line has left L2, and so its parts leave an L1.  Returns the dirty bit of what left. */
-static uint64_t leave_l1(struct sim_machine *m, struct sim_lru *l1, struct sim_recent *recent, uint64_t line)
+static uint64_t leave_l1(struct sim_machine *m, struct sim_lru *l1, uint64_t *recent, uint64_t line)
 {
     uint64_t dirty = 0;
     unsigned shift = m->l2.line_bits - l1->line_bits;
@@ -216,8 +220,8 @@ static void l2_write(struct sim_machine *m, uint64_t address, uint64_t dirty)
  * A line comes into L1, which does not have it, and the one that was used longest ago leaves it for L2.  Returns where
  * it is.
  */
-static uint32_t l1_bring(struct sim_machine *m, struct sim_lru *l1, struct sim_recent *recent, uint64_t line,
-                         bool is_dirty, uint64_t now, enum sim_count l2_misses)
+static uint32_t l1_bring(struct sim_machine *m, struct sim_lru *l1, uint64_t *recent, uint64_t line, bool is_dirty,
+                         uint64_t now, enum sim_count l2_misses)
 {
     uint32_t at = sim_lru_oldest(l1, line);
     uint64_t victim = l1->lines[at];
@@ -232,18 +236,15 @@ static uint32_t l1_bring(struct sim_machine *m, struct sim_lru *l1, struct sim_r
     return at;
 }
 
-static uint32_t time_of(const struct sim_machine *m, const struct sim_lru *table, uint32_t at)
-{
-    return (uint32_t)(table->used + 2 * (size_t)at - m->words);
-}
-
 /* The line that was used just now is a recent one, if what came after did not take it away. */
-static void remember(const struct sim_machine *m, const struct sim_lru *l1, const struct sim_tlb *tlb,
-                     struct sim_recent *recent, uint64_t line, uint32_t at, uint32_t page)
+static void remember(const struct sim_machine *m, const struct sim_lru *l1, const struct sim_tlb *tlb, uint64_t *recent,
+                     uint64_t line, uint32_t at, uint32_t page)
 {
-    if (l1->n_ways > 0 && l1->lines[at] != line)
+    bool has_room =
+        line >> (64 - SIM_RECENT_LINE) == 0 && at >> SIM_RECENT_AT_BITS == 0 && page >> SIM_RECENT_PAGE_BITS == 0;
+    if (!has_room || (l1->n_ways > 0 && l1->lines[at] != line))
         return;
-    recent[line % SIM_RECENT] = (struct sim_recent){ line, time_of(m, l1, at), time_of(m, &tlb->first, page) };
+    recent[line % SIM_RECENT] = line << SIM_RECENT_LINE | (uint64_t)at << SIM_RECENT_PAGE_BITS | page;
     uint64_t in_page = line & ((UINT64_C(1) << (m->page_bits - l1->line_bits)) - 1);
     tlb->parts[page] |= UINT64_C(1) << (in_page >> part_bits(m, l1));
 }
@@ -251,8 +252,8 @@ static void remember(const struct sim_machine *m, const struct sim_lru *l1, cons
 /* ---- TLBs ---- */
 
 /* A line's page.  Returns where it is in the first level. */
-static uint32_t translate(struct sim_machine *m, const struct sim_lru *l1, struct sim_tlb *tlb,
-                          struct sim_recent *recent, uint64_t line, uint64_t now, enum sim_count misses)
+static uint32_t translate(struct sim_machine *m, const struct sim_lru *l1, struct sim_tlb *tlb, uint64_t *recent,
+                          uint64_t line, uint64_t now, enum sim_count misses)
 {
     uint64_t none, page = line >> (m->page_bits - l1->line_bits);
     if (tlb->first.n_ways == 0)

@@ -76,15 +76,31 @@ struct sim_tlb {
 };
 
 /*
- * A line that is in L1 and whose page is in its TLB, and where the times of both are, among the machine's words: one of
- * those whose number ends in the same bits.  What leaves L1 or the TLB leaves here, too.
+ * A line that is in L1 and whose page is in its TLB, and where both are, in one number: line << 22 | at << 9 | page.
+ * One of those whose line's number ends in the same bits; what leaves L1 or the TLB leaves here, too.  With its 8 bytes
+ * (16 before) all of them leave room in the caches of the processor that simulates.  Lines of numbers of more than 42
+ * bits, and places beyond those that fit, are not remembered.
  */
-struct sim_recent {
-    uint64_t line;     /* SIM_EMPTY: none */
-    uint32_t at, page; /* of the last read; a line's last write is behind it */
-};
+#define SIM_RECENT           1024 /* lines; twice L1's of most models */
+#define SIM_RECENT_PAGE_BITS 9
+#define SIM_RECENT_AT_BITS   13
+#define SIM_RECENT_LINE      (SIM_RECENT_PAGE_BITS + SIM_RECENT_AT_BITS) /* from this bit on */
 
-#define SIM_RECENT 1024 /* lines; twice L1's of most models */
+/* What an entry is that has no line: a line that is never there, nor behind one that is, in the same access. */
+static inline uint64_t sim_recent_none(uint64_t entry)
+{
+    return entry == 0 ? (uint64_t)SIM_RECENT / 2 << SIM_RECENT_LINE : 0;
+}
+
+static inline uint32_t sim_recent_at(uint64_t recent)
+{
+    return (uint32_t)(recent >> SIM_RECENT_PAGE_BITS) & ((1u << SIM_RECENT_AT_BITS) - 1);
+}
+
+static inline uint32_t sim_recent_page(uint64_t recent)
+{
+    return (uint32_t)recent & ((1u << SIM_RECENT_PAGE_BITS) - 1);
+}
 
 struct sim_predictor {
     uint8_t *counters; /* gshare's; NULL: none */
@@ -99,12 +115,11 @@ struct sim_machine {
     uint32_t page_bits, inclusion;
     uint64_t data_time, code_time; /* of the last access: their number */
     uint64_t *counts;              /* SIM_N_COUNTS; borrowed */
-    uint64_t *words;               /* its memory; borrowed */
     struct sim_lru l1i, l1d;
     struct sim_tlb itlb, dtlb;
     struct sim_cache l2, tlb2[2];
     struct sim_predictor predictor;
-    struct sim_recent recent_data[SIM_RECENT], recent_code[SIM_RECENT];
+    uint64_t recent_data[SIM_RECENT], recent_code[SIM_RECENT];
 };
 
 /* log2 of a line of code; without an L1I a fetch still needs lines to be told apart by. */
@@ -119,8 +134,8 @@ size_t sim_machine_bytes(const struct sim_model *model);
 /*
  * Make a machine.
  *
- * memory  sim_machine_bytes, aligned to 8 bytes; borrowed, as counts is, for as long as the machine is used.
- * counts  SIM_N_COUNTS of them, which are added to.
+ * memory  sim_machine_bytes, aligned to 8 bytes (64 are quicker); borrowed, as counts is, for as long as the machine is
+ * used. counts  SIM_N_COUNTS of them, which are added to.
  */
 void sim_machine_init(struct sim_machine *machine, const struct sim_model *model, void *memory, uint64_t *counts);
 
@@ -149,12 +164,12 @@ void sim_machine_code(struct sim_machine *machine, uint64_t line);
 static inline bool sim_machine_hit(struct sim_machine *machine, uint64_t address, uint64_t last, unsigned line_bits,
                                    bool is_store)
 {
-    const struct sim_recent *recent = &machine->recent_data[(address >> line_bits) % SIM_RECENT];
-    if (__builtin_expect(recent->line != last >> line_bits, 0))
+    uint64_t recent = machine->recent_data[(address >> line_bits) % SIM_RECENT];
+    if (__builtin_expect(recent >> SIM_RECENT_LINE != last >> line_bits, 0))
         return false;
     uint64_t now = ++machine->data_time;
-    machine->words[recent->at + is_store] = now;
-    machine->words[recent->page] = now;
+    sim_lru_use(&machine->l1d, sim_recent_at(recent), is_store, now);
+    sim_lru_use(&machine->dtlb.first, sim_recent_page(recent), false, now);
     machine->counts[SIM_L1D_LOADS + is_store]++;
     return true;
 }
@@ -172,6 +187,12 @@ static inline void sim_machine_store(struct sim_machine *machine, uint64_t addre
         sim_machine_data(machine, address, n_bytes, true);
 }
 
+static inline void sim_machine_use_code(struct sim_machine *machine, uint64_t recent, uint64_t now)
+{
+    sim_lru_use(&machine->l1i, sim_recent_at(recent), false, now);
+    sim_lru_use(&machine->itlb.first, sim_recent_page(recent), false, now);
+}
+
 /*
  * A block of n instructions in one or two lines, if these are recent ones: hits in L1I and the TLB.  Returns whether it
  * was; if not, nothing has happened.
@@ -179,16 +200,15 @@ static inline void sim_machine_store(struct sim_machine *machine, uint64_t addre
 static inline bool sim_machine_fetch_hit(struct sim_machine *machine, uint64_t first_line, uint64_t last_line,
                                          uint32_t n)
 {
-    const struct sim_recent *first = &machine->recent_code[first_line % SIM_RECENT];
-    const struct sim_recent *last = &machine->recent_code[last_line % SIM_RECENT];
+    uint64_t first = machine->recent_code[first_line % SIM_RECENT];
+    uint64_t last = machine->recent_code[last_line % SIM_RECENT];
     uint64_t n_behind = last_line - first_line;
-    if (__builtin_expect(first->line != first_line || last->line != last_line || n_behind > 1, 0))
+    if (__builtin_expect(first >> SIM_RECENT_LINE != first_line || last >> SIM_RECENT_LINE != last_line || n_behind > 1,
+                         0))
         return false;
     uint64_t now = machine->code_time += n_behind + 1;
-    machine->words[first->at] = now - n_behind;
-    machine->words[first->page] = now - n_behind;
-    machine->words[last->at] = now;
-    machine->words[last->page] = now;
+    sim_machine_use_code(machine, first, now - n_behind);
+    sim_machine_use_code(machine, last, now);
     machine->counts[SIM_INSTRUCTIONS] += n;
     machine->counts[SIM_L1I_FETCHES] += n_behind + 1;
     return true;
@@ -197,12 +217,10 @@ static inline bool sim_machine_fetch_hit(struct sim_machine *machine, uint64_t f
 /* The same of a block that is in one line. */
 static inline bool sim_machine_fetch_hit_line(struct sim_machine *machine, uint64_t line, uint32_t n)
 {
-    const struct sim_recent *recent = &machine->recent_code[line % SIM_RECENT];
-    if (__builtin_expect(recent->line != line, 0))
+    uint64_t recent = machine->recent_code[line % SIM_RECENT];
+    if (__builtin_expect(recent >> SIM_RECENT_LINE != line, 0))
         return false;
-    uint64_t now = ++machine->code_time;
-    machine->words[recent->at] = now;
-    machine->words[recent->page] = now;
+    sim_machine_use_code(machine, recent, ++machine->code_time);
     machine->counts[SIM_INSTRUCTIONS] += n;
     machine->counts[SIM_L1I_FETCHES]++;
     return true;

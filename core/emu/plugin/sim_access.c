@@ -26,17 +26,26 @@ static uint8_t ask_access(uint32_t info)
     return (uint8_t)said;
 }
 
-/* It is not known to be a hit. */
-static __attribute__((noinline)) void look_up(struct sim_core *core, uint64_t address, uint32_t n_bytes, bool is_store,
-                                              uint64_t instruction)
+/* An access, or the first of several in one line, that is not known to be a hit.  Returns what of it missed. */
+static struct sim_missed do_access(struct sim_core *core, uint64_t address, uint32_t n_bytes, bool is_store)
 {
     struct sim_missed before = sim_missed(core->machine.counts);
     sim_machine_data(&core->machine, address, n_bytes, is_store);
     struct sim_missed after = sim_missed(core->machine.counts);
-    if (is_kept(core) && (after.l1d != before.l1d || after.dtlb != before.dtlb)) {
-        const struct sim_missed missed = { after.l1d - before.l1d, after.l2 - before.l2, after.dtlb - before.dtlb };
+    return (struct sim_missed){ after.l1d - before.l1d, after.l2 - before.l2, after.dtlb - before.dtlb };
+}
+
+static bool is_wanted(const struct sim_core *core, const struct sim_missed *missed)
+{
+    return is_kept(core) && sim_misses_are_kept(&core->misses) && (missed->l1d != 0 || missed->dtlb != 0);
+}
+
+static __attribute__((noinline)) void look_up(struct sim_core *core, uint64_t address, uint32_t n_bytes, bool is_store,
+                                              uint64_t instruction)
+{
+    const struct sim_missed missed = do_access(core, address, n_bytes, is_store);
+    if (is_wanted(core, &missed))
         sim_misses_take(&core->misses, instruction, core->bytecode, address, &missed);
-    }
 }
 
 static __attribute__((noinline)) void draw_access(struct sim_core *core, uint64_t address, uint64_t instruction)
@@ -117,11 +126,11 @@ void sim_access_bytecode(unsigned vcpu, uint32_t info, uint64_t address, void *c
 
 /* ---- foreseen ---- */
 
-void sim_access_draw(struct sim_core *core, const struct sim_foreseen *foreseen, const uint64_t *registers)
+void sim_access_draw(struct sim_core *core, const struct sim_block *block, const uint64_t *registers)
 {
     uint64_t n_later = core->machine.data_time - core->next_draw;
-    uint64_t last = foreseen->n_loads + foreseen->n_stores - 1;
-    const struct sim_member *member = &foreseen->members[n_later > last ? 0 : last - n_later];
+    uint64_t last = (uint64_t)block->n_loads + block->n_stores - 1;
+    const struct sim_member *member = &sim_block_members(block)[n_later > last ? 0 : last - n_later];
     draw_access(core, sim_effective_address(&member->operand.addressing, registers), member->instruction);
 }
 
@@ -129,28 +138,61 @@ void sim_access_draw(struct sim_core *core, const struct sim_foreseen *foreseen,
  * In two lines, both recent and of one page, that are in sets of their own: whatever the order of the group's accesses
  * is, no line or page is used between them but these.
  */
-static bool group_hits_two(struct sim_machine *machine, const struct sim_group *group, uint64_t first)
+static bool group_hits_two(struct sim_machine *machine, const struct sim_group *group,
+                           const struct sim_group_rest *rest, uint64_t first)
 {
     uint64_t last = first + group->span;
     unsigned n_before = (unsigned)(0 - first) % 64;
-    const struct sim_recent *one = &machine->recent_data[(first >> 6) % SIM_RECENT];
-    const struct sim_recent *other = &machine->recent_data[(last >> 6) % SIM_RECENT];
-    if (one->line != first >> 6 || other->line != last >> 6 || one->page != other->page || machine->l1d.set_mask == 0 ||
-        !sim_group_divides(group, n_before))
+    struct sim_lru *l1d = &machine->l1d;
+    uint64_t one = machine->recent_data[(first >> 6) % SIM_RECENT];
+    uint64_t other = machine->recent_data[(last >> 6) % SIM_RECENT];
+    if (one >> SIM_RECENT_LINE != first >> 6 || other >> SIM_RECENT_LINE != last >> 6 ||
+        sim_recent_page(one) != sim_recent_page(other) || l1d->set_mask == 0 || !sim_group_divides(rest, n_before))
         return false;
     uint64_t now = machine->data_time += group->n;
-    machine->words[one->at + (group->first_written < n_before)] = now;
-    machine->words[other->at + (group->last_written >= n_before)] = now;
-    machine->words[one->page] = now;
+    sim_lru_use(l1d, sim_recent_at(one), rest->first_written < n_before, now);
+    sim_lru_use(l1d, sim_recent_at(other), rest->last_written >= n_before, now);
+    sim_lru_use(&machine->dtlb.first, sim_recent_page(one), false, now);
     return true;
 }
 
-void sim_access_group_64(struct sim_core *core, const struct sim_group *group, const uint64_t *registers)
+/*
+ * In one line, which is not a recent one: its first access is looked up, and then it is there for the others.  Returns
+ * whether it is; if not, only the first was done.  What members are is not asked for, but where a miss is kept: their
+ * memory is seldom in a cache, and to wait for it took more than half of the time.
+ */
+static bool do_line(struct sim_core *core, const struct sim_group *group, const struct sim_group_rest *rest,
+                    uint64_t first)
 {
-    const struct sim_member *member = group->members, *end = member + group->n;
+    struct sim_machine *machine = &core->machine;
+    bool is_store = (group->stores & SIM_FIRST_STORES) != 0;
+    machine->counts[SIM_L1D_LOADS + is_store]--;
+    const struct sim_missed missed = do_access(core, first, 1, is_store);
+    if (is_wanted(core, &missed)) {
+        const struct sim_member *member = rest->members;
+        uint64_t address = first + (uint64_t)(member->operand.addressing.offset - group->offset);
+        sim_misses_take(&core->misses, member->instruction, core->bytecode, address, &missed);
+    }
+    if (group->n == 1)
+        return true;
+    uint64_t recent = machine->recent_data[(first >> 6) % SIM_RECENT];
+    if (recent >> SIM_RECENT_LINE != first >> 6)
+        return false;
+    uint64_t now = machine->data_time += group->n - 1u;
+    sim_lru_use(&machine->l1d, sim_recent_at(recent), (group->stores & SIM_SOME_STORES) != 0, now);
+    sim_lru_use(&machine->dtlb.first, sim_recent_page(recent), false, now);
+    return true;
+}
+
+void sim_access_group_64(struct sim_core *core, const struct sim_block *block, uint32_t i, const uint64_t *registers)
+{
+    const struct sim_group *group = &sim_block_groups(block)[i];
+    const struct sim_group_rest *rest = &block->rest[i];
     uint64_t first = sim_group_address(group, registers, false);
-    if (first >> 6 != (first + group->span) >> 6 && group_hits_two(&core->machine, group, first))
+    bool is_line = first >> 6 == (first + group->span) >> 6;
+    if (is_line ? do_line(core, group, rest, first) : group_hits_two(&core->machine, group, rest, first))
         return;
+    const struct sim_member *member = rest->members + is_line, *end = rest->members + group->n;
     for (; member < end; member++) {
         const struct sim_operand *one = &member->operand;
         uint64_t address = sim_effective_address(&one->addressing, registers);
@@ -160,9 +202,9 @@ void sim_access_group_64(struct sim_core *core, const struct sim_group *group, c
     }
 }
 
-void sim_access_foreseen(struct sim_core *core, const struct sim_foreseen *foreseen, const uint64_t *registers)
+void sim_access_foreseen(struct sim_core *core, const struct sim_block *block, const uint64_t *registers)
 {
-    const struct sim_member *member = foreseen->members, *end = member + foreseen->n_loads + foreseen->n_stores;
+    const struct sim_member *member = sim_block_members(block), *end = member + block->n_loads + block->n_stores;
     for (; member < end; member++) {
         const struct sim_operand *one = &member->operand;
         uint64_t address = sim_effective_address(&one->addressing, registers);
@@ -172,7 +214,7 @@ void sim_access_foreseen(struct sim_core *core, const struct sim_foreseen *fores
             look_up(core, address, one->n_bytes, one->is_store, member->instruction);
     }
     if (core->machine.data_time >= core->next_draw)
-        sim_access_draw(core, foreseen, registers);
+        sim_access_draw(core, block, registers);
 }
 
 qemu_plugin_memory_fn *sim_access_choose(const struct sim_model *model, bool has_windows)

@@ -18,16 +18,16 @@
 qemu_plugin_memory_fn *sim_access_choose(const struct sim_model *model, bool has_windows);
 
 /* All that are foreseen of a block, one after the other. */
-void sim_access_foreseen(struct sim_core *core, const struct sim_foreseen *foreseen, const uint64_t *registers);
+void sim_access_foreseen(struct sim_core *core, const struct sim_block *block, const uint64_t *registers);
 
 /*
- * Those of a group, whose loads and stores were counted, and not yet done: it is in two lines, or in no recent one.  Of
- * a plain machine with lines of 64 bytes.
+ * Those of a block's group i, whose loads and stores were counted, and not yet done: it is in two lines, or in no
+ * recent one.  Of a plain machine with lines of 64 bytes.
  */
-void sim_access_group_64(struct sim_core *core, const struct sim_group *group, const uint64_t *registers);
+void sim_access_group_64(struct sim_core *core, const struct sim_block *block, uint32_t i, const uint64_t *registers);
 
 /* One of those that were done just now is due to be drawn. */
-void sim_access_draw(struct sim_core *core, const struct sim_foreseen *foreseen, const uint64_t *registers);
+void sim_access_draw(struct sim_core *core, const struct sim_block *block, const uint64_t *registers);
 
 /* Of instructions with which the interpreter fetches a bytecode, or its operand: see sim_decode_is_dispatch. */
 void sim_access_bytecode(unsigned vcpu, uint32_t info, uint64_t address, void *context);

@@ -5,49 +5,73 @@
 /* More than the largest block needs. */
 #define CHUNK_BYTES (1u << 18)
 
+/* Of the processor that simulates. */
+#define LINE_BYTES 64u
+
 struct sim_blocks_chunk {
     struct sim_blocks_chunk *before;
     uint64_t unused[7];
     uint8_t bytes[];
 };
 
-static void *take_bytes(struct sim_blocks *blocks, size_t n_bytes)
+/* Where so many bytes, or a line of them, divide no line that they need not. */
+static size_t fit_lines(size_t at, size_t n_bytes)
 {
-    size_t room = CHUNK_BYTES - sizeof(struct sim_blocks_chunk);
-    if (blocks->newest == NULL || n_bytes > room - blocks->n_in_newest) {
+    size_t first = n_bytes < LINE_BYTES ? n_bytes : LINE_BYTES;
+    return at % LINE_BYTES + first > LINE_BYTES ? (at | (LINE_BYTES - 1)) + 1 : at;
+}
+
+static void *take_bytes(struct sim_room *room, size_t n_bytes)
+{
+    size_t at = fit_lines(room->n_in_newest, n_bytes);
+    if (room->newest == NULL || at + n_bytes > CHUNK_BYTES - sizeof(struct sim_blocks_chunk)) {
         /* cppcheck-suppress invalidFunctionArg */
-        void *at = mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (at == MAP_FAILED)
+        void *mapped = mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (mapped == MAP_FAILED)
             return NULL;
-        struct sim_blocks_chunk *chunk = at;
-        chunk->before = blocks->newest;
-        blocks->newest = chunk;
-        blocks->n_in_newest = 0;
+        struct sim_blocks_chunk *chunk = mapped;
+        chunk->before = room->newest;
+        room->newest = chunk;
+        at = 0;
     }
-    void *taken = blocks->newest->bytes + blocks->n_in_newest;
-    blocks->n_in_newest += n_bytes;
-    return taken;
+    room->n_in_newest = at + n_bytes;
+    return room->newest->bytes + at;
 }
 
 struct sim_block *sim_blocks_add(struct sim_blocks *blocks, const struct sim_block *block,
                                  const struct sim_foresight *foresight)
 {
-    size_t n_foreseen = foresight == NULL ? 0 : sim_foresight_bytes(foresight);
-    struct sim_block *kept = take_bytes(blocks, sizeof *kept + n_foreseen);
-    if (kept == NULL)
+    struct sim_foresight_bytes n = { 0 };
+    if (foresight != NULL)
+        n = sim_foresight_bytes(foresight);
+    struct sim_block *kept = take_bytes(&blocks->blocks, sizeof *kept + n.groups);
+    void *rest = kept == NULL || n.rest == 0 ? NULL : take_bytes(&blocks->rest, n.rest);
+    if (kept == NULL || (rest == NULL && n.rest > 0))
         return NULL;
     *kept = *block;
-    if (n_foreseen > 0)
-        kept->foreseen = sim_foresight_make(foresight, kept + 1);
+    if (rest == NULL)
+        return kept;
+    const struct sim_foreseen foreseen = sim_foresight_make(foresight, (struct sim_group *)(void *)(kept + 1), rest);
+    kept->rest = foreseen.rest;
+    kept->n_simple = foreseen.n_simple;
+    kept->n_general = foreseen.n_general;
+    kept->n_loads = foreseen.n_loads;
+    kept->n_stores = foreseen.n_stores;
     return kept;
+}
+
+static void clear_room(struct sim_room *room)
+{
+    while (room->newest != NULL) {
+        struct sim_blocks_chunk *chunk = room->newest;
+        room->newest = chunk->before;
+        munmap(chunk, CHUNK_BYTES);
+    }
+    room->n_in_newest = 0;
 }
 
 void sim_blocks_clear(struct sim_blocks *blocks)
 {
-    while (blocks->newest != NULL) {
-        struct sim_blocks_chunk *chunk = blocks->newest;
-        blocks->newest = chunk->before;
-        munmap(chunk, CHUNK_BYTES);
-    }
-    blocks->n_in_newest = 0;
+    clear_room(&blocks->blocks);
+    clear_room(&blocks->rest);
 }

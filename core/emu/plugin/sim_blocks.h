@@ -12,21 +12,51 @@
 #include "core/emu/model/sim_decode.h"
 #include "core/emu/model/sim_foreseen.h"
 
+/*
+ * 32 bytes, and behind it its groups of 16 each: with the usual two it is one line of the processor that simulates.  To
+ * wait for a block's memory is a quarter of all that a callback does (perf, of a JVM's start); each had three times as
+ * much.
+ */
 struct sim_block {
-    uint64_t at, last_at, behind;   /* its first and last instruction, the first one behind it */
-    uint64_t again_at;              /* where a block begins that counts one instruction less; SIM_BLOCK_NOWHERE */
-    uint64_t first_line, last_line; /* of code */
-    uint32_t n_instructions, kind;  /* of the last instruction: enum sim_branch_kind */
-    struct sim_foreseen foreseen;   /* of its loads and stores */
+    uint64_t at, behind;               /* its first instruction, the first one behind it */
+    const struct sim_group_rest *rest; /* as in struct sim_foreseen, as are the next four */
+    uint8_t n_simple, n_general, n_loads, n_stores;
+    uint16_t n_instructions;
+    uint8_t kind;   /* of the last instruction: enum sim_branch_kind */
+    uint8_t n_last; /* its bytes */
 };
 
-#define SIM_BLOCK_NOWHERE UINT64_MAX
+/* Of one that is kept. */
+static inline const struct sim_group *sim_block_groups(const struct sim_block *block)
+{
+    return (const struct sim_group *)(const void *)(block + 1);
+}
 
-struct sim_blocks_chunk;
+static inline uint64_t sim_block_last_at(const struct sim_block *block)
+{
+    return block->behind - block->n_last;
+}
+
+/* Does the block behind it count one instruction less? */
+static inline bool sim_block_goes_on(const struct sim_block *before, const struct sim_block *block)
+{
+    return before->kind == SIM_NO_BRANCH && sim_block_last_at(before) == block->at;
+}
+
+/* Its loads and stores that are foreseen, in the order of groups. */
+static inline const struct sim_member *sim_block_members(const struct sim_block *block)
+{
+    return block->rest->members;
+}
+
+/* Owned. */
+struct sim_room {
+    struct sim_blocks_chunk *newest;
+    size_t n_in_newest; /* bytes */
+};
 
 struct sim_blocks {
-    struct sim_blocks_chunk *newest; /* owned */
-    size_t n_in_newest;              /* bytes */
+    struct sim_room blocks, rest; /* apart, so that blocks stand close together */
 };
 
 /*

@@ -9,7 +9,7 @@
 
 struct sim_state sim = { .making = PTHREAD_MUTEX_INITIALIZER };
 
-const struct sim_block sim_no_block = { .kind = SIM_NO_BRANCH, .again_at = SIM_BLOCK_NOWHERE };
+const struct sim_block sim_no_block = { .kind = SIM_NO_BRANCH, .n_last = 1 }; /* its end is no address */
 
 _Thread_local struct sim_core *sim_core;
 
@@ -105,6 +105,7 @@ void sim_core_flush(void)
             continue;
         qemu_stale_clear(core->flags.state);
         core->kept = *core->before;
+        core->kept.rest = NULL;
         core->before = &core->kept;
     }
     sim_blocks_clear(&sim.blocks);
@@ -113,8 +114,9 @@ void sim_core_flush(void)
 
 void sim_core_fetch_slowly(struct sim_core *core, const struct sim_block *before, const struct sim_block *block)
 {
-    uint32_t n = block->n_instructions - (before->again_at == block->at);
-    sim_machine_fetch_lines(&core->machine, block->first_line, block->last_line, n);
+    unsigned line_bits = core->machine.l1i.line_bits;
+    uint32_t n = block->n_instructions - (uint32_t)sim_block_goes_on(before, block);
+    sim_machine_fetch_lines(&core->machine, block->at >> line_bits, (block->behind - 1) >> line_bits, n);
 }
 
 /* ---- forks ---- */

@@ -19,7 +19,7 @@ struct sim_core {
     struct sim_slot *slot; /* where it counts: its own one, or, for the agent's own work, aside */
     struct sim_slot *own, aside;
     const struct sim_block *before; /* the block executed last; sim_no_block: nothing is known of it */
-    struct sim_block kept;          /* it, when QEMU has thrown it away */
+    struct sim_block kept;          /* it, without its groups, when QEMU has thrown it away */
     uint64_t bytecode;              /* the address of the bytecode that the thread fetched last; 0: none yet */
     struct sim_misses misses;
     uint64_t next_draw; /* the machine's time from which on an access is drawn */
@@ -32,8 +32,12 @@ struct sim_core {
     struct qemu_flags flags;
     uint64_t warming_up[SIM_N_COUNTS]; /* what is not counted */
 
-    struct sim_machine machine;
+    struct sim_machine machine __attribute__((aligned(64)));
 };
+
+/* What enters a block of any shape, for a thread that is not paused; state: the registers. */
+typedef void sim_enter_simulated_fn(struct sim_core *core, const struct sim_block *before,
+                                    const struct sim_block *block, const void *state);
 
 struct sim_state {
     struct sim_slots *slots;               /* NULL: a child that was forked counts nothing */
@@ -43,8 +47,8 @@ struct sim_state {
     const char *out;
     qemu_plugin_execute_fn *(*choose_block)(const struct sim_block *block); /* what is called for it */
     qemu_plugin_memory_fn *on_access;
-    unsigned line_bits; /* of code */
-    int64_t clone;      /* its number: a thread begins, with a stack */
+    sim_enter_simulated_fn *enter; /* with windows, where they simulate */
+    int64_t clone;                 /* its number: a thread begins, with a stack */
     bool is_arm64, has_windows, is_checked;
     /* QEMU's callbacks for blocks have the program's registers: some loads and stores are foreseen.  See sim_access.h
      */
@@ -98,24 +102,41 @@ static inline void sim_core_choose_counts(struct sim_core *core)
 /* The block's instructions are fetched, where that is no hit, or not all are counted. */
 void sim_core_fetch_slowly(struct sim_core *core, const struct sim_block *before, const struct sim_block *block);
 
-/* A block's instructions are fetched, behind another one's, if that is a hit.  is_line: it is known to be in one line.
+/*
+ * A block's instructions are fetched, behind another one's, if that is a hit.  line_bits: of code; is_line: it is known
+ * to be in one line.
  */
 static inline __attribute__((always_inline)) bool sim_core_fetch(struct sim_core *core, const struct sim_block *before,
-                                                                 const struct sim_block *block, bool is_line)
+                                                                 const struct sim_block *block, unsigned line_bits,
+                                                                 bool is_line)
 {
-    uint32_t n = block->n_instructions;
-    return before->again_at != block->at &&
-           (is_line ? sim_machine_fetch_hit_line(&core->machine, block->first_line, n)
-                    : sim_machine_fetch_hit(&core->machine, block->first_line, block->last_line, n));
+    uint64_t first = block->at >> line_bits, last = (block->behind - 1) >> line_bits;
+    return !sim_block_goes_on(before, block) &&
+           (is_line ? sim_machine_fetch_hit_line(&core->machine, first, block->n_instructions)
+                    : sim_machine_fetch_hit(&core->machine, first, last, block->n_instructions));
+}
+
+static inline void sim_core_jump(struct sim_core *core, const struct sim_block *before, const struct sim_block *block)
+{
+    sim_machine_jump(&core->machine, (enum sim_branch_kind)before->kind, sim_block_last_at(before), before->behind,
+                     block->at);
+}
+
+static inline void sim_core_conditional(struct sim_core *core, const struct sim_block *before,
+                                        const struct sim_block *block)
+{
+    sim_machine_conditional(&core->machine, sim_block_last_at(before), before->behind != block->at);
 }
 
 /* The thread enters a block, behind another one. */
 static inline void sim_core_enter(struct sim_core *core, const struct sim_block *before, const struct sim_block *block)
 {
-    if (__builtin_expect(!sim_core_fetch(core, before, block, false), 0))
+    if (__builtin_expect(!sim_core_fetch(core, before, block, core->machine.l1i.line_bits, false), 0))
         sim_core_fetch_slowly(core, before, block);
-    if (before->kind != SIM_NO_BRANCH)
-        sim_machine_branch(&core->machine, before->kind, before->last_at, before->behind, block->at);
+    if (before->kind == SIM_CONDITIONAL)
+        sim_core_conditional(core, before, block);
+    else if (before->kind != SIM_NO_BRANCH)
+        sim_core_jump(core, before, block);
 }
 
 #endif

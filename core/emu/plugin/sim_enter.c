@@ -2,8 +2,17 @@
 
 #include "core/emu/plugin/sim_access.h"
 
-__attribute__((noinline)) void sim_enter_any(unsigned vcpu, const struct sim_block *block, const void *state,
-                                             const uint8_t *returns_to)
+static void enter_one_by_one(struct sim_core *core, const struct sim_block *before, const struct sim_block *block,
+                             const void *state)
+{
+    sim_core_enter(core, before, block);
+    if (block->rest != NULL)
+        sim_access_foreseen(core, block, state);
+}
+
+static inline __attribute__((always_inline)) void enter_as(sim_enter_simulated_fn *simulated, unsigned vcpu,
+                                                           const struct sim_block *block, const void *state,
+                                                           const uint8_t *returns_to)
 {
     struct sim_core *core = sim_core;
     if (core == NULL && (core = sim_core_make(vcpu, (void *)(uintptr_t)state, returns_to)) == NULL)
@@ -14,9 +23,13 @@ __attribute__((noinline)) void sim_enter_any(unsigned vcpu, const struct sim_blo
     }
     const struct sim_block *before = core->before;
     core->before = block;
-    sim_core_enter(core, before, block);
-    if (block->foreseen.groups != NULL)
-        sim_access_foreseen(core, &block->foreseen, state);
+    simulated(core, before, block, state);
+}
+
+__attribute__((noinline)) void sim_enter_any(unsigned vcpu, const struct sim_block *block, const void *state,
+                                             const uint8_t *returns_to)
+{
+    enter_as(enter_one_by_one, vcpu, block, state, returns_to);
 }
 
 /*
@@ -27,12 +40,13 @@ static inline __attribute__((always_inline)) bool do_group(struct sim_machine *m
                                                            const uint64_t *registers, uint64_t *time, bool is_simple)
 {
     uint64_t first = sim_group_address(group, registers, is_simple), last = first + group->span;
-    const struct sim_recent *recent = &machine->recent_data[(first >> 6) % SIM_RECENT];
-    if (__builtin_expect(recent->line != last >> 6, 0))
+    uint64_t recent = machine->recent_data[(first >> 6) % SIM_RECENT];
+    if (__builtin_expect(recent >> SIM_RECENT_LINE != last >> 6, 0))
         return false;
     uint64_t now = *time += group->n;
-    machine->words[recent->at + group->is_written] = now; /* the later one of both counts */
-    machine->words[recent->page] = now;
+    sim_lru_use(&machine->l1d, sim_recent_at(recent), group->stores & SIM_SOME_STORES,
+                now); /* the later one of both counts */
+    sim_lru_use(&machine->dtlb.first, sim_recent_page(recent), false, now);
     return true;
 }
 
@@ -44,22 +58,20 @@ static __attribute__((noinline)) void finish(struct sim_core *core, const struct
                                              const struct sim_block *block, const uint64_t *registers, uint32_t i)
 {
     struct sim_machine *machine = &core->machine;
-    const struct sim_foreseen *foreseen = &block->foreseen;
-    for (uint32_t n = (uint32_t)foreseen->n_simple + foreseen->n_general; i < n; i++)
-        if (!do_group(machine, &foreseen->groups[i], registers, &machine->data_time, false))
-            sim_access_group_64(core, &foreseen->groups[i], registers);
+    for (uint32_t n = (uint32_t)block->n_simple + block->n_general; i < n; i++)
+        if (!do_group(machine, &sim_block_groups(block)[i], registers, &machine->data_time, false))
+            sim_access_group_64(core, block, i, registers);
     if (machine->data_time >= core->next_draw)
-        sim_access_draw(core, foreseen, registers);
+        sim_access_draw(core, block, registers);
     if (before->kind > SIM_CONDITIONAL)
-        sim_machine_jump(machine, before->kind, before->last_at, before->behind, block->at);
+        sim_core_jump(core, before, block);
 }
 
-static inline __attribute__((always_inline)) void count_foreseen(struct sim_core *core,
-                                                                 const struct sim_foreseen *foreseen)
+static inline __attribute__((always_inline)) void count_foreseen(struct sim_core *core, const struct sim_block *block)
 {
-    core->machine.counts[SIM_L1D_LOADS] += foreseen->n_loads;
+    core->machine.counts[SIM_L1D_LOADS] += block->n_loads;
     __asm__ volatile("" : : : "memory"); /* else both at once, as sim_machine.h says of branches */
-    core->machine.counts[SIM_L1D_STORES] += foreseen->n_stores;
+    core->machine.counts[SIM_L1D_STORES] += block->n_stores;
 }
 
 /* All of it, where not all of its code is in recent lines. */
@@ -68,9 +80,22 @@ static __attribute__((noinline)) void enter_slowly(struct sim_core *core, const 
 {
     sim_core_fetch_slowly(core, before, block);
     if (before->kind == SIM_CONDITIONAL)
-        sim_machine_conditional(&core->machine, before->last_at, before->behind != block->at);
-    count_foreseen(core, &block->foreseen);
+        sim_core_conditional(core, before, block);
+    count_foreseen(core, block);
     finish(core, before, block, registers, 0);
+}
+
+static void enter_groups(struct sim_core *core, const struct sim_block *before, const struct sim_block *block,
+                         const void *state)
+{
+    if (__builtin_expect(!sim_core_fetch(core, before, block, 6, false), 0)) {
+        enter_slowly(core, before, block, state);
+        return;
+    }
+    if (before->kind == SIM_CONDITIONAL)
+        sim_core_conditional(core, before, block);
+    count_foreseen(core, block);
+    finish(core, before, block, state, 0);
 }
 
 static inline __attribute__((always_inline)) void enter(unsigned vcpu, const struct sim_block *block,
@@ -85,19 +110,18 @@ static inline __attribute__((always_inline)) void enter(unsigned vcpu, const str
     struct sim_machine *machine = &core->machine;
     const struct sim_block *before = core->before;
     core->before = block;
-    if (__builtin_expect(!sim_core_fetch(core, before, block, n_lines == 1), 0)) {
+    if (__builtin_expect(!sim_core_fetch(core, before, block, 6, n_lines == 1), 0)) {
         enter_slowly(core, before, block, registers);
         return;
     }
     if (before->kind == SIM_CONDITIONAL)
-        sim_machine_conditional(machine, before->last_at, before->behind != block->at);
+        sim_core_conditional(core, before, block);
     if (n_simple + n_general > 0) {
-        const struct sim_group *groups = (const struct sim_group *)(const void *)(block + 1);
-        count_foreseen(core, &block->foreseen);
+        count_foreseen(core, block);
         uint64_t now = machine->data_time;
 #pragma GCC unroll 8
         for (unsigned i = 0; i < n_simple + n_general; i++) {
-            if (__builtin_expect(!do_group(machine, &groups[i], registers, &now, i < n_simple), 0)) {
+            if (__builtin_expect(!do_group(machine, &sim_block_groups(block)[i], registers, &now, i < n_simple), 0)) {
                 machine->data_time = now;
                 finish(core, before, block, registers, i);
                 return;
@@ -110,7 +134,7 @@ static inline __attribute__((always_inline)) void enter(unsigned vcpu, const str
         }
     }
     if (before->kind > SIM_CONDITIONAL)
-        sim_machine_jump(machine, before->kind, before->last_at, before->behind, block->at);
+        sim_core_jump(core, before, block);
 }
 
 /*
@@ -142,8 +166,14 @@ SHAPES_OF(2)
     }
 
 QEMU_FLAGS_CALLBACK(sim_enter_many, sim_enter_many_begins);
+QEMU_FLAGS_CALLBACK(sim_enter_each, sim_enter_each_begins);
 
 QEMU_FLAGS_HANDLER(sim_enter_many_begins)
+{
+    enter_as(enter_groups, vcpu, context, state, returns_to);
+}
+
+QEMU_FLAGS_HANDLER(sim_enter_each_begins)
 {
     sim_enter_any(vcpu, context, state, returns_to);
 }
@@ -151,18 +181,29 @@ QEMU_FLAGS_HANDLER(sim_enter_many_begins)
 static qemu_plugin_execute_fn *choose_any(const struct sim_block *block)
 {
     (void)block;
-    return sim_enter_many;
+    return sim_enter_each;
 }
 
 static qemu_plugin_execute_fn *choose_shape(const struct sim_block *block)
 {
     static qemu_plugin_execute_fn *const shapes[2][4][3] = { ROWS(1), ROWS(2) };
-    uint32_t s = block->foreseen.n_simple, g = block->foreseen.n_general;
-    return s < 4 && g < 3 ? shapes[block->first_line != block->last_line][s][g] : sim_enter_many;
+    uint32_t s = block->n_simple, g = block->n_general;
+    bool is_line = block->at >> 6 == (block->behind - 1) >> 6;
+    return s < 4 && g < 3 ? shapes[!is_line][s][g] : sim_enter_many;
+}
+
+static bool has_groups(const struct sim_model *model)
+{
+    bool is_plain = model->write == SIM_WRITE_BACK && model->allocate == SIM_ALLOCATE;
+    return is_plain && model->l1d.line_bytes == 64 && sim_machine_code_bits(model) == 6;
 }
 
 sim_enter_fn *sim_enter_choose(const struct sim_model *model)
 {
-    bool is_plain = model->write == SIM_WRITE_BACK && model->allocate == SIM_ALLOCATE;
-    return is_plain && model->l1d.line_bytes == 64 ? choose_shape : choose_any;
+    return has_groups(model) ? choose_shape : choose_any;
+}
+
+sim_enter_simulated_fn *sim_enter_choose_simulated(const struct sim_model *model)
+{
+    return has_groups(model) ? enter_groups : enter_one_by_one;
 }

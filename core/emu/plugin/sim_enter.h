@@ -15,4 +15,7 @@ void sim_enter_any(unsigned vcpu, const struct sim_block *block, const void *sta
 
 sim_enter_fn *sim_enter_choose(const struct sim_model *model);
 
+/* With windows. */
+sim_enter_simulated_fn *sim_enter_choose_simulated(const struct sim_model *model);
+
 #endif

@@ -219,8 +219,7 @@ static void keep(struct sim_misses *mine, uint64_t instruction, uint64_t bytecod
 void sim_misses_take(struct sim_misses *mine, uint64_t instruction, uint64_t bytecode, uint64_t address,
                      const struct sim_missed *missed)
 {
-    if (mine->kept == NULL ||
-        (mine->thinned > 0 && (next_random(mine) >> 20 & ((UINT64_C(1) << mine->thinned) - 1)) != 0))
+    if (mine->thinned > 0 && (next_random(mine) >> 20 & ((UINT64_C(1) << mine->thinned) - 1)) != 0)
         return;
     struct sim_miss miss = { .address = address,
                              .counts = { [MISS_L1D] = (uint8_t)missed->l1d,

@@ -51,7 +51,13 @@ static inline struct sim_missed sim_missed(const uint64_t *counts)
                                 counts[SIM_L2_LOAD_MISSES] + counts[SIM_L2_STORE_MISSES], counts[SIM_DTLB_MISSES] };
 }
 
-/* An access missed.  bytecode: the one that the thread has fetched last, if it is in the interpreter. */
+static inline bool sim_misses_are_kept(const struct sim_misses *mine)
+{
+    return mine->kept != NULL;
+}
+
+/* An access missed, where they are kept.  bytecode: the one that the thread has fetched last, if it is in the
+ * interpreter. */
 void sim_misses_take(struct sim_misses *mine, uint64_t instruction, uint64_t bytecode, uint64_t address,
                      const struct sim_missed *missed);
 

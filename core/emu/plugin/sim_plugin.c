@@ -131,44 +131,78 @@ static void watch_accesses(struct qemu_plugin_insn *insn, const uint8_t *bytes, 
 }
 
 /* A copy that stays; NULL: no memory. */
-static struct sim_block *keep_block(struct sim_block *block, const struct sim_foresight *foresight)
+static struct sim_block *keep_block(const struct sim_block *block, const struct sim_foresight *foresight)
 {
-    block->first_line = block->at >> sim.line_bits;
-    block->last_line = (block->behind - 1) >> sim.line_bits;
-    block->again_at = block->kind == SIM_NO_BRANCH ? block->last_at : SIM_BLOCK_NOWHERE;
     pthread_mutex_lock(&sim.making);
     struct sim_block *kept = sim_blocks_add(&sim.blocks, block, foresight);
     pthread_mutex_unlock(&sim.making);
     return kept;
 }
 
+static const struct sim_block *keep_light(const struct sim_block *block)
+{
+    return keep_block(block, NULL);
+}
+
+/* The block's last instruction. */
+static void end_block(struct sim_block *block, struct qemu_plugin_insn *insn)
+{
+    const uint8_t *bytes = qemu_plugin_insn_data(insn);
+    size_t n_bytes = qemu_plugin_insn_size(insn);
+    block->behind = qemu_plugin_insn_vaddr(insn) + n_bytes;
+    block->n_last = (uint8_t)n_bytes;
+    block->kind = (uint8_t)(sim.is_arm64 ? sim_decode_arm64(bytes, n_bytes) : sim_decode_x86(bytes, n_bytes));
+}
+
+static bool ends_in_jump(struct qemu_plugin_insn *insn)
+{
+    const uint8_t *bytes = qemu_plugin_insn_data(insn);
+    size_t n_bytes = qemu_plugin_insn_size(insn);
+    return sim.is_arm64 ? sim_decode_is_jump_arm64(bytes, n_bytes) : sim_decode_is_jump_x86(bytes, n_bytes);
+}
+
+/* Its last instruction may be not executed with it, or its first one not with the block before: see sim_blocks.h */
+static bool may_be_again(const struct sim_block *block, struct qemu_plugin_insn *first, struct qemu_plugin_insn *last)
+{
+    uint64_t end = block->at + qemu_plugin_insn_size(first) - 1;
+    return (block->kind == SIM_NO_BRANCH && !ends_in_jump(last)) || block->at >> PAGE_BITS != end >> PAGE_BITS;
+}
+
+static void translate_light(struct qemu_plugin_tb *tb, const struct sim_block *block, struct qemu_plugin_insn *last)
+{
+    struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(tb, 0);
+    sim_windows_watch_light(tb, block, may_be_again(block, first, last), keep_light);
+}
+
+static void translate_heavy(struct qemu_plugin_tb *tb, const struct sim_block *block)
+{
+    struct sim_foresight made, *foresight = NULL;
+    if (atomic_load(&sim.sees_registers))
+        sim_foresight_begin(foresight = &made);
+    for (size_t i = 0; i < block->n_instructions; i++) {
+        struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+        watch_accesses(insn, qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn), foresight);
+    }
+    struct sim_block *kept = keep_block(block, foresight);
+    if (kept != NULL)
+        qemu_plugin_register_vcpu_tb_exec_cb(tb, sim.choose_block(kept), QEMU_PLUGIN_CB_NO_REGS, kept);
+}
+
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
     size_t n = qemu_plugin_tb_n_insns(tb);
-    struct sim_block block = { .at = qemu_plugin_tb_vaddr(tb), .n_instructions = (uint32_t)n };
-    struct sim_foresight made, *foresight = NULL;
-    bool is_light = sim.has_windows && sim_windows_are_light();
+    struct sim_block block = { .at = qemu_plugin_tb_vaddr(tb), .n_instructions = (uint16_t)n };
     (void)id;
-    if (!is_light && atomic_load(&sim.sees_registers))
-        sim_foresight_begin(foresight = &made);
-    for (size_t i = is_light && n > 0 ? n - 1 : 0; i < n; i++) {
-        struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
-        const uint8_t *bytes = qemu_plugin_insn_data(insn);
-        size_t n_bytes = qemu_plugin_insn_size(insn);
-        if (!is_light)
-            watch_accesses(insn, bytes, n_bytes, foresight);
-        if (i + 1 < n)
-            continue;
-        block.last_at = qemu_plugin_insn_vaddr(insn);
-        block.behind = block.last_at + n_bytes;
-        block.kind = sim.is_arm64 ? sim_decode_arm64(bytes, n_bytes) : sim_decode_x86(bytes, n_bytes);
-    }
-    if (n == 0 || block.behind <= block.at)
+    if (n == 0)
         return;
-    struct sim_block *kept = keep_block(&block, foresight);
-    if (kept != NULL)
-        qemu_plugin_register_vcpu_tb_exec_cb(tb, is_light ? sim_windows_light : sim.choose_block(kept),
-                                             QEMU_PLUGIN_CB_NO_REGS, kept);
+    struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, n - 1);
+    end_block(&block, last);
+    if (block.behind <= block.at)
+        return;
+    if (sim.has_windows && sim_windows_are_light())
+        translate_light(tb, &block, last);
+    else
+        translate_heavy(tb, &block);
 }
 
 /* ---- the end ---- */
@@ -203,9 +237,9 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info
     sim.choose_block = sim.has_windows  ? sim_windows_choose
                        : sim.is_checked ? sim_check_choose
                                         : sim_enter_choose(&sim.slots->model);
+    sim.enter = sim_enter_choose_simulated(&sim.slots->model);
     sim.on_access = sim_access_choose(&sim.slots->model, sim.has_windows);
     qemu_stale_begin((const void *)(uintptr_t)sim.on_access, (const void *)(uintptr_t)sim_access_bytecode);
-    sim.line_bits = sim_machine_code_bits(&sim.slots->model);
     sim_core_prepare_forks();
     qemu_plugin_register_vcpu_init_cb(id, on_thread_begin);
     qemu_plugin_register_vcpu_exit_cb(id, on_thread_end);

@@ -1,13 +1,16 @@
 #include "core/emu/plugin/sim_windows.h"
 
-#include "core/emu/plugin/sim_access.h"
+#include "core/emu/plugin/sim_enter.h"
 
 /* Instructions in the wrong translations without an indirect jump, until the thread is taken out of its loop. */
 #define PATIENCE 4096
 
 /* As qemu_flags.h calls them. */
 QEMU_FLAGS_CALLBACK(sim_windows_light, sim_windows_light_begins);
+QEMU_FLAGS_CALLBACK(sim_windows_light_again, sim_windows_light_again_begins);
 QEMU_FLAGS_CALLBACK(sim_windows_heavy, sim_windows_heavy_begins);
+
+typedef void light_fn(unsigned vcpu, void *context, void *state, const uint8_t *returns_to);
 
 bool sim_windows_are_light(void)
 {
@@ -23,11 +26,9 @@ bool sim_windows_have_light(void)
  * This block, of n instructions, is in the wrong translation.  The other ones begin behind one that ends in an indirect
  * jump: QEMU then links no light block to a heavy one, as it may where it has not linked the end of this one yet.
  */
-static __attribute__((noinline)) void ask_for(bool is_heavy, struct sim_core *core, const struct sim_block *block,
-                                              uint32_t n)
+static __attribute__((noinline)) void ask_for(bool is_heavy, struct sim_core *core, bool is_behind, uint64_t n)
 {
-    bool is_behind = block->kind == SIM_RETURN || block->kind == SIM_INDIRECT || block->kind == SIM_INDIRECT_CALL;
-    core->astray += n;
+    core->astray += (int64_t)n;
     if (!is_behind && core->astray <= PATIENCE)
         return;
     qemu_flags_choose(&core->flags, is_heavy);
@@ -36,35 +37,69 @@ static __attribute__((noinline)) void ask_for(bool is_heavy, struct sim_core *co
     core->astray = 0;
 }
 
+static bool ends_indirectly(const struct sim_block *block)
+{
+    return block->kind == SIM_RETURN || block->kind == SIM_INDIRECT || block->kind == SIM_INDIRECT_CALL;
+}
+
 /* How many of the block's instructions are new: see sim_blocks.h */
 static inline uint32_t count_block(struct sim_core *core, const struct sim_block *block)
 {
-    uint32_t n = block->n_instructions - (core->before->again_at == block->at);
+    uint32_t n = block->n_instructions - (uint32_t)sim_block_goes_on(core->before, block);
     core->before = block;
     core->slot->counts[SIM_EXECUTED] += n;
     return n;
 }
 
-/* In a thread's first block, or while it is paused: as below. */
-static __attribute__((noinline)) void light_first(unsigned vcpu, void *context, void *state, const uint8_t *returns_to)
+/* In a thread's first block, or while it is paused: as the callback, which is called again for the former. */
+static __attribute__((noinline)) void light_first(unsigned vcpu, void *context, void *state, const uint8_t *returns_to,
+                                                  light_fn *callback)
 {
     if (sim_core != NULL)
         sim_core->before = &sim_no_block;
     else if (sim_core_make(vcpu, state, returns_to) != NULL)
-        sim_windows_light_begins(vcpu, context, state, returns_to);
+        callback(vcpu, context, state, returns_to);
 }
 
 QEMU_FLAGS_HANDLER(sim_windows_light_begins)
 {
+    struct sim_core *core = sim_core;
+    if (__builtin_expect(core == NULL || sim_core_is_paused(core), 0)) {
+        light_first(vcpu, context, state, returns_to, sim_windows_light_begins);
+        return;
+    }
+    uint64_t n = (uint64_t)(uintptr_t)context >> 1;
+    core->before = &sim_no_block;
+    core->slot->counts[SIM_EXECUTED] += n;
+    if (__builtin_expect((core->skipping -= (int64_t)n) < 0, 0))
+        ask_for(true, core, ((uintptr_t)context & 1) != 0, n);
+}
+
+QEMU_FLAGS_HANDLER(sim_windows_light_again_begins)
+{
     const struct sim_block *block = context;
     struct sim_core *core = sim_core;
     if (__builtin_expect(core == NULL || sim_core_is_paused(core), 0)) {
-        light_first(vcpu, context, state, returns_to);
+        light_first(vcpu, context, state, returns_to, sim_windows_light_again_begins);
         return;
     }
     uint32_t n = count_block(core, block);
     if (__builtin_expect((core->skipping -= n) < 0, 0))
-        ask_for(true, core, block, n);
+        ask_for(true, core, ends_indirectly(block), n);
+}
+
+/*
+ * The number that QEMU hands over says all that is needed of a block: those of all code that a program executes are
+ * more than caches have, and the callback would wait for each.
+ */
+void sim_windows_watch_light(struct qemu_plugin_tb *tb, const struct sim_block *block, bool may_be_again,
+                             const struct sim_block *(*keep)(const struct sim_block *block))
+{
+    uintptr_t context = (uintptr_t)block->n_instructions << 1 | ends_indirectly(block);
+    const struct sim_block *kept = may_be_again ? keep(block) : NULL;
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, kept == NULL ? sim_windows_light : sim_windows_light_again,
+                                         QEMU_PLUGIN_CB_NO_REGS,
+                                         kept == NULL ? (void *)context : (void *)(uintptr_t)kept);
 }
 
 qemu_plugin_execute_fn *sim_windows_choose(const struct sim_block *block)
@@ -99,9 +134,7 @@ QEMU_FLAGS_HANDLER(sim_windows_heavy_begins)
     if ((*left -= n) < 0)
         change_phase(core, n);
     if (core->window.phase != SIM_SKIPPED) {
-        sim_core_enter(core, before, block);
-        if (block->foreseen.groups != NULL)
-            sim_access_foreseen(core, &block->foreseen, state);
+        sim.enter(core, before, block, state);
     } else if (core->flags.is_seen)
-        ask_for(false, core, block, n);
+        ask_for(false, core, ends_indirectly(block), n);
 }

@@ -16,8 +16,12 @@
 /* For the translation that QEMU is making in this thread: may it be a light one? */
 bool sim_windows_are_light(void);
 
-/* Context: the block. */
-void sim_windows_light(unsigned vcpu, void *context);
+/*
+ * QEMU shall call for the light translation of a block.  may_be_again: it, or the block behind it, may not count its
+ * first instruction again (sim_blocks.h): then it is kept, by keep, which returns NULL where there is no memory.
+ */
+void sim_windows_watch_light(struct qemu_plugin_tb *tb, const struct sim_block *block, bool may_be_again,
+                             const struct sim_block *(*keep)(const struct sim_block *block));
 
 /* The callback of heavy ones. */
 qemu_plugin_execute_fn *sim_windows_choose(const struct sim_block *block);
