@@ -5,6 +5,7 @@
 #include "cmd/report_run.h"
 #include "core/trace/recording_info.h"
 #include "report/view/cost.h"
+#include "report/view/fields_table.h"
 #include "report/view/live_objects.h"
 #include "report/view/pauses_table.h"
 #include "report/view/stats_table.h"
@@ -23,9 +24,11 @@ static int write_page(const struct html_page *page, const char *pattern, struct 
     return output_file_close(&file, html_write(page, file.out, err), err);
 }
 
+#define FIELDS_MOST 200 /* rows */
+
 /* The page's tables. */
 struct page_parts {
-    struct table phases, cost, stats, where, hot, pauses, values, live_objects;
+    struct table phases, cost, stats, where, hot, pauses, values, live_objects, fields;
     struct err no_pauses;
 };
 
@@ -86,6 +89,19 @@ static int make_values(struct report_run *run, struct page_parts *parts, struct 
     return values_table(pass, run->whole[0].source, NULL, rows, &parts->values, err);
 }
 
+/* A trace without misses, or bytecodes, is no error. */
+static void make_fields(struct report_run *run, struct page_parts *parts, struct html_page *page)
+{
+    const struct report_source *source = run->traces[0].source;
+    struct misses misses = { .locations = NULL };
+    struct err none;
+    if (info_text(source->reader, INFO_SIMULATED) != NULL &&
+        misses_read(source, run->options->salvage, MISSES_BY_FIELD, &misses, &none) == 0 &&
+        fields_table(source, &misses, false, FIELDS_MOST, &parts->fields, &none) == 0)
+        page->fields = &parts->fields;
+    misses_free(&misses);
+}
+
 static int make_other_clock(struct report_run *run, struct html_page *page, struct err *err)
 {
     struct report_source other = *run->traces[0].source;
@@ -122,5 +138,6 @@ int report_page_print(struct report_run *run, struct err *err)
         make_line(run, &page, err) < 0 || make_values(run, parts, &page, err) < 0)
         return -1;
     make_ip_samples(run, parts, &page);
+    make_fields(run, parts, &page);
     return write_page(&page, o->html, err);
 }

@@ -22,7 +22,8 @@
  * stats     stats_table's of the first one, or NULL.
  * where     where_table's of the first one, and hot where_hot_table's; or NULL, and no_where says why.
  * pauses    pauses_table's of the first one; or NULL, and no_pauses says why.
- * values    values_table's of the first one, and live_objects live_objects_table's; NULL: the trace has none.
+ * values    values_table's of the first one, live_objects live_objects_table's, and fields fields_table's; NULL: the
+ *           trace has none.
  * line      the time line of the first one, of at most HTML_STEPS_MAX steps or as many as the user asked for; or NULL,
  *           and no_line says why.
  * allocations  n_allocations of them, of the first one; waits, likewise, with the classes that are not the
@@ -32,7 +33,7 @@ struct html_page {
     const struct report_trace *traces;
     size_t n_traces;
     const struct report_source *whole, *wall;
-    const struct table *phases, *cost, *stats, *where, *hot, *pauses, *values, *live_objects;
+    const struct table *phases, *cost, *stats, *where, *hot, *pauses, *values, *live_objects, *fields;
     const struct timeline_read *line;
     const char *no_line, *no_where, *no_pauses;
     const struct trace_allocation *allocations;

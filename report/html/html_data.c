@@ -311,6 +311,7 @@ cJSON *html_data(const struct html_page *page)
         (page->stats == NULL || html_put(json, "stats", whole_json(page->stats, source->arena))) &&
         (page->values == NULL || html_put(json, "values", html_table(page->values, source->arena))) &&
         (page->live_objects == NULL || html_put(json, "live_objects", whole_json(page->live_objects, source->arena))) &&
+        (page->fields == NULL || html_put(json, "fields", html_table(page->fields, source->arena))) &&
         html_put(json, "timeline", timeline_json(page)) && html_put(json, "parts", parts_json(parts_source(page))) &&
         html_put(json, "ip_samples", html_ip_samples(page)) &&
         html_put(json, "tree", html_tree(page->whole, false, page->line)) &&

@@ -4,7 +4,8 @@
 for (const id of [
     ...(isOfSamples ? ["timeline", "parts", "ip-samples", "selection"] : []),
     ...(data.values === undefined ? ["values"] : []),
-    ...(data.live_objects === undefined ? ["live-objects"] : [])
+    ...(data.live_objects === undefined ? ["live-objects"] : []),
+    ...(data.fields === undefined ? ["fields"] : [])
 ]) {
     byId(id).remove();
     document.querySelector('nav a[href="#' + id + '"]').remove();
@@ -15,7 +16,7 @@ if (data.diff !== undefined) {
     byId("tree-title").textContent = "Flame graph of the differences";
 }
 
-const draws = data.diff !== undefined ? [drawDiff] : isOfSamples ? [drawHead, drawSummary, drawPhases, drawValues, drawLiveObjects, drawTree, drawAbout] : [drawHead, drawSummary, drawPhases, drawTimeline, drawParts, drawPlaces, drawValues, drawLiveObjects, drawTree, drawSweep, drawAbout];
+const draws = data.diff !== undefined ? [drawDiff] : isOfSamples ? [drawHead, drawSummary, drawPhases, drawValues, drawLiveObjects, drawTree, drawAbout] : [drawHead, drawSummary, drawPhases, drawTimeline, drawParts, drawPlaces, drawValues, drawLiveObjects, drawFields, drawTree, drawSweep, drawAbout];
 for (const draw of [...draws, fitAll]) {
     try {
         draw();

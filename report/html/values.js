@@ -1,9 +1,10 @@
-/* Tables that only some traces have: calls by the value of an argument, and objects that still live. */
+/* Tables that only some traces have: calls by the value of an argument, objects that still live, misses of fields. */
 
 const valuesAtFirst = 20;
 
 function drawTable(id, table, lead, share, noun) {
-    const isLast = (row) => row.kind === "total" || row.kind === "others",
+    const tails = ["total", "others", "no_name", "no_bytecode", "no_java_code", "no_object", "no_heap", "mmprof"],
+        isLast = (row) => tails.includes(row.kind),
         by = columnIndex(table, share),
         hasIntervals = table.rows.some((row) => cellText(row.cells[by]).includes("\u00b1")),
         highest = largest(table.rows.filter((row) => !isLast(row)).map((row) => cellNumber(row.cells[by])));
@@ -49,4 +50,15 @@ function drawLiveObjects() {
     if (data.live_objects === undefined) return;
     const about = data.live_objects.lines.map((words) => words.replace(/^(\w+) +/, "$1 "));
     drawTable("live-objects", inSpan(data.live_objects), about.join("; ") + ".", "live_share", "site");
+}
+
+function drawFields() {
+    if (data.fields === undefined) return;
+    drawTable(
+        "fields",
+        inSpan(data.fields),
+        "Simulated misses by the field of the object at the address, and by the field that the bytecode names.",
+        "l2_by_object_share",
+        "field"
+    );
 }

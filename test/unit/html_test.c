@@ -40,6 +40,7 @@ static void make_page(struct made *made)
                                     .pauses = made->ip_samples,
                                     .values = made->ip_samples,
                                     .live_objects = made->ip_samples,
+                                    .fields = made->ip_samples,
                                     .no_where = "nobody looked",
                                     .no_pauses = "nobody asked" };
     int rc = html_write(&page, out, &err);
@@ -423,8 +424,9 @@ static void test_ip_samples(void)
     CHECK_TEXT("the hottest code", text_at(&made, "ip_samples.hot.rows.0.cells.0"), "kernel");
     CHECK_TEXT("and pauses", text_at(&made, "ip_samples.pauses.rows.0.kind"), "kernel");
     CHECK_TEXT("calls by value", text_at(&made, "values.rows.0.kind"), "kernel");
-    CHECK("live objects, with what stands above them",
-          at(&made, "live_objects.rows.0.kind") != NULL && cJSON_IsArray(at(&made, "live_objects.lines")));
+    CHECK("live objects, with what stands above them", at(&made, "live_objects.rows.0.kind") != NULL &&
+                                                           at(&made, "fields.rows.0.kind") != NULL &&
+                                                           cJSON_IsArray(at(&made, "live_objects.lines")));
     done(&made);
 }
 
