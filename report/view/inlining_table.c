@@ -152,6 +152,15 @@ static void put_names(struct sample_cells *to, const struct method_name *names)
     sample_cells_put(to, table_words(names->descriptor));
 }
 
+/* Without commas. */
+static struct table_cell line_cell(uint32_t line, struct arena *arena)
+{
+    struct table_cell cell = line == 0 ? table_unmeasured() : table_number(line);
+    if (line != 0)
+        cell.words = arena_printf(arena, "%" PRIu32, line);
+    return cell;
+}
+
 static void add_row(const struct inlining_rows *rows, const struct inlining_row *row, struct table *table)
 {
     const struct view_pass *pass = rows->pass;
@@ -165,7 +174,7 @@ static void add_row(const struct inlining_rows *rows, const struct inlining_row 
         return;
     sample_cells_put(&to, table_words(rows->labels[row->callee]));
     sample_cells_put(&to, table_words(rows->labels[row->caller]));
-    sample_cells_put(&to, line == 0 ? table_unmeasured() : table_number(line));
+    sample_cells_put(&to, line_cell(line, table->arena));
     sample_cells_put(&to, table_quotient(row->ns, rows->all_ns));
     sample_cells_put(&to, table_quotient(row->by_frame[TRACE_FRAME_INLINED], known_ns));
     sample_cells_put(&to, table_quotient(called_ns, known_ns));
