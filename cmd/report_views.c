@@ -2,6 +2,7 @@
  * The views of 'mmprof report', each a table: one row here says its name, what it shows, and who makes it.
  */
 #include "cmd/report_run.h"
+#include "core/base/call_argument.h"
 #include "report/view/allocations.h"
 #include "report/view/cost.h"
 #include "report/view/fields_table.h"
@@ -138,10 +139,33 @@ static int make_live_objects(struct report_run *run, struct table *table, struct
                : live_objects_table(&run->passes[0], by, &run->options->rows, table, err);
 }
 
+/* The method's name, of words that 'record --by' takes, "doGet(1).getRequestURI()"; the arena's.  NULL: they are none,
+ * or there is no memory. */
+static const char *told_apart(struct arena *arena, const char *words)
+{
+    struct call_argument argument;
+    if (call_argument_parse(&argument, words) < 0)
+        return NULL;
+    for (char *at = argument.methods; (at = strchr(at, '/')) != NULL;)
+        *at = '.';
+    return arena_text(arena, argument.methods, strlen(argument.methods));
+}
+
+static int refuse_values(const struct report_run *run, const char *words, struct err *err)
+{
+    const struct report_source *source = run->traces[0].source;
+    err_set(err, "'%s' has no values of '%s'%s", source->path, words,
+            trace_samples_are_all(source->reader) ? ": stack samples do not tell arguments" : "");
+    return err_next(err, "record it with 'mmprof profile --by', or give the method only, without (N)");
+}
+
 static int make_groups(struct report_run *run, struct table *table, struct err *err)
 {
-    const char *by = run->options->argument;
+    const char *by = run->options->argument, *method = told_apart(&run->arena, by);
     bool is_method = by[0] != '\0' && strcmp(by, "package") != 0 && strcmp(by, "thread") != 0;
+    if (method != NULL && !values_has(&run->passes[0], method))
+        return refuse_values(run, by, err);
+    by = method != NULL ? method : by;
     if (is_method && values_has(&run->passes[0], by))
         return values_table(&run->passes[0], run->whole[0].source, by, &run->options->rows, table, err);
     return groups_table(&run->passes[0], run->whole[0].source, run->options->argument, &run->options->rows, table, err);
@@ -254,7 +278,6 @@ const struct report_view report_views[] = {
     { NULL, NULL, NULL, NULL, 0, 0 },
 };
 
-/* Above the phases, in text; of a part of the threads nothing is found. */
 /* Lines of a text as the terminal has room for them. */
 static void print_lines(const char *text, const struct table_look *look)
 {
@@ -267,6 +290,7 @@ static void print_lines(const char *text, const struct table_look *look)
     }
 }
 
+/* Above the phases, in text; of a part of the threads nothing is found. */
 static int print_findings(const struct report_run *run, struct err *err)
 {
     char *text = NULL;

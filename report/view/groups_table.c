@@ -263,7 +263,10 @@ int groups_table(const struct view_pass *pass, const struct report_source *sourc
     if (n_groups > 0 && table->n_rows > n_groups)
         table->rows[n_groups].after_rule = true;
     put_total(&groups, ns_per_tick, table);
-    if (groups.by != GROUPS_BY_THREAD)
+    if (groups.by == GROUPS_BY_METHOD && trace_samples_are_all(source->reader))
+        table_note(table, "stack samples tell no calls: 'mmprof profile' records them, and with --by by an argument's "
+                          "value");
+    if (groups.by != GROUPS_BY_THREAD && (groups.has_waits || groups.has_allocations))
         table_note(table, "what a row waits and allocates it does with all that it calls, as its time is");
     if (groups.by != GROUPS_BY_THREAD && groups.has_waits)
         table_note(

@@ -26,6 +26,10 @@ for row in json.load(sys.stdin)["rows"]:
     is "JDK $version: they are about a thousand" "$(wc -l < "$SCRATCH/counted")" 1021
 done
 "$mmprof" report --by Values.text "$trace" > "$SCRATCH/text"
+is "the argument may be named as for the recording" "$("$mmprof" report --by 'Values.text(1)' "$trace" | cksum)" \
+    "$(cksum < "$SCRATCH/text")"
+matches "one that was not recorded is refused" "$("$mmprof" report --by 'Values.main(1)' "$trace" 2>&1)" \
+    "has no values of 'Values.main\(1\)'"
 is "text of a value does not steer a terminal" "$(grep -c $'\033' "$SCRATCH/text")" 0
 
 "$mmprof" record --by 'Values.handle' -p 1 2> "$SCRATCH/errors"
