@@ -17,8 +17,10 @@
 #define COMPARE_QUERY                                                                                                 \
     MINE_QUERY                                                                                                        \
     ", whole AS (SELECT run, sum(self_ns)::DOUBLE AS all_ns FROM mine GROUP BY run), "                                \
-    "heavy AS (SELECT service, phase, count(calls) > 0 AS is_called FROM mine WHERE kind IN ('phase', 'sampled') "    \
-    "GROUP BY service, phase HAVING sum(cpu_ns) >= %.17g * (SELECT sum(all_ns) FROM whole)), "                        \
+    "services AS (SELECT service AS of_service, sum(self_ns)::DOUBLE AS all_ns FROM mine GROUP BY service), "         \
+    "heavy AS (SELECT service, phase, count(calls) > 0 AS is_called FROM mine "                                       \
+    "JOIN services ON service IS NOT DISTINCT FROM of_service WHERE kind IN ('phase', 'sampled') "                    \
+    "GROUP BY service, phase HAVING sum(cpu_ns) >= %.17g * any_value(all_ns)), "                                      \
     "each AS (SELECT service, phase, side, run, sum(called_ns)::DOUBLE / nullif(sum(calls), 0) AS per_call, "         \
     "sum(self_ns)::DOUBLE AS self FROM mine WHERE kind IN ('phase', 'sampled') GROUP BY service, phase, side, run), " \
     "v AS (SELECT each.service, each.phase, side, run, NOT is_called AS is_share, "                                   \

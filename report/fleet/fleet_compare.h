@@ -20,7 +20,7 @@
 struct fleet_compare_options {
     const char *before, *after; /* "version=1.2" */
     const char *service;        /* or NULL: all */
-    double weight;              /* a phase has at least this share of the CPU time of all these runs */
+    double weight;              /* a phase has at least this share of its service's CPU time in all these runs */
 };
 
 enum fleet_difference_of {
