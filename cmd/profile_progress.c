@@ -1,6 +1,7 @@
 #include "cmd/profile_progress.h"
 
 #include "cmd/terminal.h"
+#include "core/recorder/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@ void profile_progress_begin(struct profile_progress *progress, FILE *out)
 {
     memset(progress, 0, sizeof *progress);
     progress->out = terminal_is_one(out) ? out : NULL;
+    progress->next_ns = clock_ns(CLOCK_MONOTONIC_RAW) + FIRST_NS;
     progress->table.is_total = true;
 }
 
@@ -39,8 +41,8 @@ int profile_progress_round(void *context, struct live_session *session, struct r
         wipe(progress);
         return 0;
     }
-    if (progress->next_ns == 0) {
-        progress->next_ns = now + FIRST_NS;
+    if (!progress->has_begun) {
+        progress->has_begun = true;
         return top_table_begin(&progress->table, session, err);
     }
     if (now < progress->next_ns)

@@ -12,10 +12,12 @@ struct profile_progress {
     struct top_sampled sampled;
     FILE *out;        /* borrowed; NULL: nobody waits */
     unsigned n_lines; /* that are shown */
-    uint64_t next_ns; /* when they are drawn again; 0: it has not begun */
+    uint64_t
+        next_ns; /* when they are drawn (again), by CLOCK_MONOTONIC_RAW; first, that long after the command's start */
+    bool has_begun; /* the table: the session has */
 };
 
-/* out: a terminal, or else nothing is shown. */
+/* out: a terminal, or else nothing is shown.  Five seconds from now the first table is. */
 void profile_progress_begin(struct profile_progress *progress, FILE *out);
 void profile_progress_end(struct profile_progress *progress);
 
