@@ -195,7 +195,8 @@ $(CHECKED_PLUGIN): $(filter-out %/sim_check_none.o,$(PLUGIN_OBJ)) $(BUILD)/pic/t
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -shared -o $@ $^ -lpthread
 
 # Benches are not run by tests; that they go on compiling is known so.
-BENCH_BIN := $(patsubst %,$(BUILD)/test/bench/%,calltree_bench context_bench live_bench walk_bench code_lookup diff_power)
+BENCH_BIN := $(patsubst %,$(BUILD)/test/bench/%,calltree_bench encode_bench context_bench live_bench walk_bench code_lookup \
+    diff_power)
 
 .PHONY: tools
 tools: $(TOOL_BIN) $(CHECKED_AGENT) $(CHECKED_PLUGIN) $(BENCH_BIN)
@@ -295,13 +296,18 @@ mutants:
 
 .PHONY: bench
 bench: make tools java
-	@BUILD='$(BUILD)' JDK='$(JDK)' test/bench/bench.sh
+	@BUILD='$(BUILD)' JDK='$(JDK)' UFTRACE='$(UFTRACE)' test/bench/bench.sh
 
 # This build beside that of another revision.
 REV ?=
 .PHONY: bench-compare
 bench-compare: make tools java
 	@BUILD='$(BUILD)' JDK='$(JDK)' CC='$(CC)' REV='$(REV)' test/bench/compare.sh
+
+# How costs grow with records, methods and threads.
+.PHONY: bench-growth
+bench-growth: make tools
+	@BUILD='$(BUILD)' test/bench/growth.sh
 
 # What recording costs programs: those that WORKLOADS/commands names, or those of the tests.
 WORKLOADS ?=
@@ -456,8 +462,9 @@ help:
 	@echo 'make check-faults kills, crashes, full disks, load, containers: man/mmprof-faults.7 (an hour)'
 	@echo 'make mutants      change operators in FILES: which changes do the unit tests not notice?'
 	@echo 'make fuzz         fuzz each decoder for FUZZ_SECONDS ($(FUZZ_SECONDS))'
-	@echo 'make bench        what a probe and a record cost, next to uftrace'
+	@echo 'make bench        what a probe and a record cost, next to uftrace: UFTRACE=FILE'
 	@echo 'make bench-compare   what records, traces and tables cost in this build and in that of revision REV'
+	@echo 'make bench-growth    how the costs of a trace grow with records, methods, threads'
 	@echo 'make bench-overhead  what recording costs programs: WORKLOADS=DIR, as test/bench/overhead.sh says'
 	@echo 'make bench-builds    what a live recording costs with one build and with others: BUILDS="DIR ..."'
 	@echo 'make bench-attached  what a live recording costs JVMs that are warm'

@@ -1,13 +1,15 @@
 #!/bin/bash
-# What a probe and a record cost, next to uftrace on an equal C program:   make bench
+# What a probe and a record cost, next to uftrace on an equal C program:   make bench [UFTRACE=FILE]
 #
 # BENCH_RUNS (5) runs of each kind in alternating order; a figure is the median, with the smallest and the largest.
-# The pair programs call in bursts and pause, so that the recorders keep up and no call is lost.  The last table of
-# the output is the result; the commands are printed as they run.
+# The pair programs call in bursts and pause, so that the recorders keep up and no call is lost; both are called
+# equally often, so phases and uftrace's report read as many records of theirs.  The last table of the output is the
+# result, with the aim beside each figure; the commands are printed as they run.
 . "$(dirname "$0")/../lib.sh"
 cd "$root" || exit 1
 
 runs=${BENCH_RUNS:-5}
+uftrace=${UFTRACE:-uftrace}
 jdk=${JDK:-$(first_jdk)}
 java=$jdk/bin/java
 cd "$SCRATCH" || exit 1
@@ -53,23 +55,24 @@ row() {
 pair=("$java" -Xmx256m -cp "$classes" bench.Pair)
 unarmed=("$java" -Xmx256m -Dbench.disarm=true -cp "$classes" bench.Pair)
 recorded=("$mmprof" record -q --min-bytecodes 0 --include 'bench/Pair.work' --buffer 16M -o pair.dat --)
+recorded_unarmed=("${recorded[@]/pair.dat/unarmed.dat}")
 has_uftrace=0
-if command -v uftrace > which; then
+if command -v "$uftrace" > which; then
     has_uftrace=1
     cc -O2 -o pair "$root/test/bench/pair.c" && cc -O2 -pg -o pair_pg "$root/test/bench/pair.c" || fail "no C compiler"
 fi
-uftraced=(uftrace record --no-libcall --no-event --no-sched -d pair.uftrace ./pair_pg)
+uftraced=("$uftrace" record --no-libcall --no-event --no-sched -d pair.uftrace ./pair_pg)
 
 say "${pair[@]}"
 say "${recorded[@]}" "${pair[@]}"
-say "${recorded[@]}" "${unarmed[@]}"
+say "${recorded_unarmed[@]}" "${unarmed[@]}"
 [ $has_uftrace = 0 ] || say "${uftraced[@]}"
 for ((i = 0; i < runs; i++)); do
     ns plain "${pair[@]}"
     ns armed "${recorded[@]}" "${pair[@]}"
     "$build/test/tools/method_counts" pair.dat | tail -n 1 > counts
     grep -q ' LOST 0 ' counts || echo "  calls were lost, their records are missing in the mean: $(cat counts)"
-    ns disarmed "${recorded[@]}" "${unarmed[@]}"
+    ns disarmed "${recorded_unarmed[@]}" "${unarmed[@]}"
     grep -q '^DISARMED [1-9]' out || fail "no flag was closed: $(cat out)"
     if [ $has_uftrace = 1 ]; then
         ns c_plain ./pair
@@ -80,10 +83,10 @@ done
 less armed plain armed_pair
 less disarmed plain disarmed_pair
 row "ns per armed pair, C2-compiled caller" "$(spread armed_pair)" \
-    "$([ $has_uftrace = 0 ] || { less c_armed c_plain c_pair && spread c_pair; })" "25"
+    "$([ $has_uftrace = 0 ] && echo - || { less c_armed c_plain c_pair && spread c_pair; })" "25"
 row "ns per disarmed pair" "$(spread disarmed_pair)" "-" "1"
 
-# ---- javac: bytes per record, records per second, memory ----
+# ---- bytes per record, ns to write one, records per second, memory ----
 
 # javac NAME ITERATIONS: records the demo.
 javac() {
@@ -97,43 +100,65 @@ records_of() {
     "$build/test/tools/method_counts" "$1" | sed -n 's/^RECORDS \([0-9]*\) .*/\1/p'
 }
 
-# speed FILE RECORDS COMMAND...: million records per second of CPU time, appended to FILE; peak memory to FILE.mb.
+# speed FILE RECORDS COMMAND...: million records per second of CPU time, appended to FILE, and by the clock, to
+# FILE.wall; peak memory to FILE.mb.
 speed() {
     local file=$1 records=$2
     shift 2
     rm -f took
     "$build/test/tools/timed" took "$@" > out 2> errors || fail "'$*' failed: $(tail -n 3 errors)"
     awk -v n="$records" '{ print n / ($5 + $7) / 1e6 }' took >> "$file"
+    awk -v n="$records" '{ print n / $3 / 1e6 }' took >> "$file.wall"
     awk '{ print $9 / 1024 }' took >> "$file.mb"
+}
+
+# of_uftrace COMMAND...: its output, where there is a uftrace.
+of_uftrace() {
+    [ $has_uftrace = 0 ] && echo - || "$@"
 }
 
 javac javac1.dat 1
 javac javac3.dat 3
-n1=$(records_of javac1.dat) n3=$(records_of javac3.dat)
+n1=$(records_of javac1.dat) n3=$(records_of javac3.dat) n_pair=$(records_of pair.dat)
 lost=$("$build/test/tools/method_counts" javac3.dat | sed -n 's/.* LOST \([0-9]*\) .*/\1/p')
+if [ $has_uftrace = 1 ]; then
+    n_c=$(($(stat -c %s pair.uftrace/[0-9]*.dat | awk '{ s += $1 } END { print s }') / 16))
+    c_calls=$("$uftrace" report -d pair.uftrace 2> errors | awk '$NF == "work" { print $(NF - 1) }')
+fi
 say "$mmprof" phases javac3.dat
 for ((i = 0; i < runs; i++)); do
     speed phases1 "$n1" "$mmprof" phases -o phases.json javac1.dat
     speed phases3 "$n3" "$mmprof" phases -o phases.json javac3.dat
-done
-if [ $has_uftrace = 1 ]; then
-    n_c=$(($(stat -c %s pair.uftrace/[0-9]*.dat | awk '{ s += $1 } END { print s }') / 16))
-    c_calls=$(uftrace report -d pair.uftrace 2> errors | awk '$NF == "work" { print $(NF - 1) }')
-    for ((i = 0; i < runs; i++)); do
-        speed c_report $n_c uftrace report -d pair.uftrace
+    speed report3 "$n3" "$mmprof" report --csv javac3.dat
+    speed phases_pair "$n_pair" "$mmprof" phases -o phases.json pair.dat
+    [ $has_uftrace = 0 ] || speed c_report "$n_c" "$uftrace" report -d pair.uftrace
+    "$build/test/bench/encode_bench" javac3.dat > out || fail "encode_bench failed"
+    for way in predicted plain; do
+        sed -n "s/^$way \([0-9.]*\) .*/\1/p" out >> "coded.$way"
+        sed -n "s/^$way .* \([0-9.]*\) bytes.*/\1/p" out >> "coded.$way.bytes"
     done
-fi
+done
 row "bytes per record (javac; uftrace: C)" \
     "$(awk -v b="$(stat -c %s javac3.dat)" -v n="$n3" 'BEGIN { printf "%.2f", b / n }')" \
-    "$([ $has_uftrace = 0 ] || awk -v b=$((n_c * 16)) -v n=$((2 * c_calls)) 'BEGIN { printf "%.2f", b / n }')" "8"
-row "million records/s of phases, report" "$(spread phases3)" "$([ $has_uftrace = 0 ] || spread c_report)" "20"
+    "$(of_uftrace awk -v b=$((${n_c:-0} * 16)) -v n=$((2 * ${c_calls:-0})) 'BEGIN { printf "%.2f", b / n }')" "1.5"
+row "  of these, plainly" "$(spread coded.plain.bytes)" "-" "-"
+row "ns to code a record: predicted" "$(spread coded.predicted)" "-" "-"
+row "  plainly (thread faster than recorder)" "$(spread coded.plain)" "-" "-"
+row "M records/s: phases, report, of pair" "$(spread phases_pair)" "$(of_uftrace spread c_report)" "60"
+row "  phases, of javac" "$(spread phases3)" "-" "60"
+row "  the same, by the clock" "$(spread phases3.wall)" "-" "100"
+row "  report, of javac" "$(spread report3)" "-" "60"
 row "peak MB, $n1 records" "$(spread phases1.mb)" "-" "-"
-row "peak MB, $n3 records" "$(spread phases3.mb)" "$([ $has_uftrace = 0 ] || spread c_report.mb)" "-"
+row "peak MB, $n3 records" "$(spread phases3.mb)" "$(of_uftrace spread c_report.mb)" "-"
 row "calls lost of javac's" "$lost" "-" "0"
 
+peer=uftrace
+[ $has_uftrace = 0 ] || peer=$("$uftrace" --version 2> errors | cut -d ' ' -f 1,2)
 echo
 echo "$(nproc) CPUs, $(sed -n 's/^model name[[:space:]]*: //p' /proc/cpuinfo | head -n 1), Linux $(uname -r), JDK" \
     "$(sed -n 's/^JAVA_VERSION="\(.*\)"/\1/p' "$jdk/release"), $runs runs: median (smallest .. largest)"
 echo
-printf '%-42s %-24s %-24s %s\n' "" mmprof "$(uftrace --version 2> errors | cut -d ' ' -f 1,2)" aim
+printf '%-42s %-24s %-24s %s\n' "" mmprof "$peer" aim
 cat table
+[ $has_uftrace = 1 ] ||
+    printf '\n-: there is no %s here\n  next: apt-get install uftrace, or UFTRACE=FILE\n' "'$uftrace'"

@@ -1,10 +1,10 @@
 #!/bin/bash
 # This build beside that of another revision, in turns:   make bench-compare REV=v0.1
 #
-# REV is built from 'git archive' in $BUILD/compare, with this revision's calltree_bench.c: it must have the folders that
-# that includes.  A figure is the median of BENCH_RUNS (5) runs of each in turns, with the smallest and the largest; the
-# ratio is this build's to REV's, in the same turn: where the smallest and the largest are on one side of 1, the builds
-# differ.  Traces are synthetic, of COMPARE_RECORDS (20 million) records; all but the pair is CPU time.
+# REV is built from 'git archive' in $BUILD/compare, with this revision's calltree_bench.c, whose headers it must have.
+# A figure is the median of BENCH_RUNS (5) runs of each in turns, with the smallest and the largest; the ratio is this
+# build's to REV's in the same turn: where the smallest and the largest are on one side of 1, the builds differ.
+# Traces are synthetic, of COMPARE_RECORDS (20 million) records; all but the pair is CPU time.
 . "$(dirname "$0")/../lib.sh"
 cd "$root" || exit 1
 
