@@ -12,9 +12,8 @@ struct profile_progress {
     struct top_sampled sampled;
     FILE *out;        /* borrowed; NULL: nobody waits */
     unsigned n_lines; /* that are shown */
-    uint64_t
-        next_ns; /* when they are drawn (again), by CLOCK_MONOTONIC_RAW; first, that long after the command's start */
-    bool has_begun; /* the table: the session has */
+    uint64_t next_ns; /* when they are drawn next, by CLOCK_MONOTONIC_RAW */
+    bool has_begun;   /* the table: the session has */
 };
 
 /* out: a terminal, or else nothing is shown.  Five seconds from now the first table is. */

@@ -121,7 +121,8 @@ refused "a limit that is none" "next: name a metric" --fail-on 'time=5%' before1
 refused "a metric that is none" "next: they have time, self, adjusted, share, calls, time/call" \
     --fail-on 'colour>5%' before1.dat after1.dat
 refused "a page and a table" "next: run 'mmprof diff' once for each" --html none.html --json before1.dat after1.dat
-refused "one trace of three versions" "next: name two or more of each" --side a=before1.dat --side b=after1.dat --side c=x
+refused "one trace of three versions" "next: name two or more of each" --side a=before1.dat \
+    --side b=after1.dat --side c=x
 refused "a side without a name" "next: give it a name" --side before1.dat
 refused "a command that fails" "next: run it by itself" --until 5% false true
 refused "two commands of a version" "next: put the command in quotes" --until 5% --before java x --after true

@@ -78,8 +78,8 @@ fields() {
 # check_fields NAME: the field of the list, whose every other node is of a subclass, and the array's elements.
 check_fields() {
     local name=$1 share
-    between "$name: the bytecode of the array names its elements" "$(fields "$name" 'long[] elements' l1d_by_bytecode)" \
-        255000 275000
+    between "$name: the bytecode of the array names its elements" \
+        "$(fields "$name" 'long[] elements' l1d_by_bytecode)" 255000 275000
     between "$name: that of the list the field that it follows" \
         "$(fields "$name" 'target.Misses$Node.next' l1d_by_bytecode)" 150000 500000
     between "$name: of a subclass by object, in its header or there" \
