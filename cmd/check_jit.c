@@ -12,7 +12,7 @@
 #include "core/hotspot/vm_process.h"
 #include "core/jvm/started.h"
 #include "core/recorder/launch.h"
-#include "report/jit_verdicts.h"
+#include "report/jit/jit_verdicts.h"
 
 #include <errno.h>
 #include <string.h>

@@ -41,7 +41,7 @@ struct trace_samples {
     uint32_t n_known, room;
     struct trace_kept_sample *kept; /* owned; all of them */
     size_t n_kept, kept_room;
-    struct trace_sample *held; /* owned: with only_threads, until all threads' names are known; as are their counters */
+    struct trace_sample *held; /* owned: until all threads' names are known; as are their counters */
     size_t n_held, held_room;
     uint64_t *held_counters;
     size_t n_held_counters, held_counters_room;
@@ -57,7 +57,7 @@ void trace_samples_close(struct trace_samples *samples);
 /* For each sample that the listener is told of. */
 void trace_samples_add(struct trace_samples *samples, const struct trace_sample *sample);
 
-/* After the last one: with only_threads none counts before. */
+/* After the last one: before, those of threads whose names were not known yet do not count, and with only_threads none. */
 void trace_samples_end(struct trace_samples *samples);
 
 /* The number by which the profile has a sampled method of the trace. */

@@ -250,6 +250,7 @@ int export_chrome(const struct export_chrome_options *options, FILE *out, struct
     if (trace_samples_open(&c->samples, reader, err) < 0 || read_slices(c, options, reader, count_slice, err) < 0 ||
         prepare(c, options, err) < 0)
         goto out;
+    trace_samples_end(&c->samples);
     fputs("{\"traceEvents\":[\n", out);
     print_names(c);
     if (read_slices(c, options, NULL, print_slice, err) < 0 || print_samples(c, err) < 0)

@@ -71,10 +71,11 @@ if ! command -v script > "$SCRATCH/which"; then
     skip "a running program is profiled in a terminal" "there is no script(1)"
 else
     screen=$SCRATCH/screen
-    drawn_twice() {
-        [ "$(grep -ac 'JVM [0-9]*: [0-9.]* s' "$screen" 2> /dev/null)" -ge 2 ]
+    drawn_with_phases() {
+        [ "$(grep -ac 'JVM [0-9]*: [0-9.]* s' "$screen" 2> /dev/null)" -ge 2 ] &&
+            grep -aqE '^ *[0-9.]+ .* Busy\.[a-z]+.?$' "$screen"
     }
-    { wait_for 20 drawn_twice && printf '\003' && ended "$screen"; } |
+    { wait_for 20 drawn_with_phases && printf '\003' && ended "$screen"; } |
         in_terminal "$screen" "$mmprof profile --budget 50% --include 'target/*' -o $SCRATCH/late -p $jvm"
     tr -d '\r' < "$screen" | sed 's/\x1b\[[0-9]*[A-Za-z]//g' > "$SCRATCH/shown"
     matches "what was found so far is shown after five seconds, and then each second" \

@@ -42,6 +42,7 @@ report             report/format symbolize
 report/view        core/base core/emu/memtrace core/hotspot core/perf core/recorder core/trace
 report/view        phases/samples phases/select phases/tree report report/format symbolize
 report/findings    core/base core/trace phases/samples phases/tree report report/format report/view symbolize
+report/jit         core/base core/hotspot report/format symbolize
 report/export      core/base core/pmu core/trace phases/tree report symbolize
 report/fleet       core/base core/trace phases/select phases/tree report report/format report/view symbolize
 report/html        core/base core/trace phases/select phases/tree report report/export report/format report/view
@@ -50,7 +51,7 @@ report/diff        core/base core/trace phases/samples phases/select phases/tree
 report/diff        report/view symbolize
 cmd                core/base core/emu/memtrace core/emu/model core/hotspot core/jvm core/perf core/pmu
 cmd                core/recorder core/trace phases/live phases/select report report/diff report/export
-cmd                report/findings report/fleet report/format report/html report/view symbolize
+cmd                report/findings report/fleet report/format report/html report/jit report/view symbolize
 cmd                phases/samples phases/tree
 END
 }

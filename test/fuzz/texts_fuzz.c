@@ -1,7 +1,7 @@
 /*
  * Texts that the target's side gives us: /proc maps, the file 'release' of its JDK, its command line and environment,
- * what its diagnostic command says of metaspace, mangled names; and any name, on its way in and out.  The first byte
- * says which; any bytes follow.
+ * what its diagnostic command says of metaspace, mangled names; the rules of check-jit; and any name, on its way in and
+ * out.  The first byte says which; any bytes follow.
  */
 #include "core/base/text.h"
 #include "core/base/utf8.h"
@@ -9,6 +9,7 @@
 #include "core/jvm/flags.h"
 #include "core/jvm/maps.h"
 #include "core/jvm/metaspace.h"
+#include "report/jit/jit_rules.h"
 #include "symbolize/native_symbols.h"
 
 #include <stdlib.h>
@@ -42,6 +43,19 @@ static void read_name(const char *text)
     arena_free(&arena);
 }
 
+static void read_rules(const char *text, size_t n)
+{
+    struct jit_rules rules = { .n = 0 };
+    struct err err;
+    FILE *in = n == 0 ? NULL : fmemopen((void *)(uintptr_t)text, n, "r");
+    if (in != NULL && jit_rules_read(&rules, in, "fuzz", &err) == 0)
+        for (size_t i = 0; i < rules.n; i++)
+            hold(rules.all[i].in != NULL && rules.all[i].line > 0);
+    if (in != NULL)
+        fclose(in);
+    jit_rules_free(&rules);
+}
+
 /* What came in is UTF-8 once and for all; what goes out steers no terminal; a word comes back. */
 static void pass_on(const char *text)
 {
@@ -63,7 +77,7 @@ static void read_text(uint8_t kind, const char *text, size_t n)
     struct jvm_metaspace metaspace;
     struct jvm_flags flags;
     memset(&flags, 0, sizeof flags);
-    switch (kind % 7) {
+    switch (kind % 8) {
     case 0:
         read_maps(text);
         break;
@@ -85,6 +99,9 @@ static void read_text(uint8_t kind, const char *text, size_t n)
         break;
     case 5:
         read_name(text);
+        break;
+    case 7:
+        read_rules(text, n);
         break;
     default:
         pass_on(text);

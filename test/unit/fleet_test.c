@@ -196,7 +196,7 @@ static const char *write_versions(int seed, size_t n_runs)
     const char *at = path_of(arena_printf(&arena, "versions-%d-%zu", seed, n_runs));
     mkdir(at, 0777);
     FILE *out = fopen(arena_printf(&arena, "%s/v.parquet", at), "w");
-    char run[16], phase[16];
+    char run[32], phase[16];
     state = 88172645463325252u + (uint64_t)seed * 7919;
     if (out == NULL || parquet_open(&writer, out, columns, N_COLUMNS, &err) < 0)
         return at;

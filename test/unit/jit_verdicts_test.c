@@ -1,5 +1,5 @@
 /* Rules of what the JIT compilers make of a program, and what compiled code says to them. */
-#include "report/jit_verdicts.h"
+#include "report/jit/jit_verdicts.h"
 
 #include "test/unit/tap.h"
 

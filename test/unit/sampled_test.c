@@ -76,6 +76,7 @@ static void read_back(struct maker *m, struct made *made)
     maker_must(m, trace_samples_open(&made->samples, made->trace.reader, &m->err));
     trace_listen(made->trace.reader, &(struct trace_listener){ .context = &made->samples, .sample = hear });
     maker_must(m, calltree_build(made->trace.reader, &(struct calltree_options){ 0 }, &made->trace.tree, &m->err));
+    trace_samples_end(&made->samples);
     *source = (struct report_source){ .path = "t.dat",
                                       .reader = made->trace.reader,
                                       .tree = &made->trace.tree,

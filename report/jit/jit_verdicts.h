@@ -9,7 +9,7 @@
 
 #include "core/hotspot/jit_code.h"
 #include "report/format/table.h"
-#include "report/jit_rules.h"
+#include "report/jit/jit_rules.h"
 
 enum jit_result { JIT_UNKNOWN, JIT_HOLDS, JIT_BROKEN };
 

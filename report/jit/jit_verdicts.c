@@ -1,4 +1,4 @@
-#include "report/jit_verdicts.h"
+#include "report/jit/jit_verdicts.h"
 
 #include "core/base/vec.h"
 #include "symbolize/java_names.h"

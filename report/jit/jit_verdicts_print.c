@@ -1,5 +1,5 @@
 /* The verdicts as a table, and as JUnit's XML. */
-#include "report/jit_verdicts.h"
+#include "report/jit/jit_verdicts.h"
 
 static const char *result_text(enum jit_result result)
 {
