@@ -18,20 +18,21 @@ static void check_operands(const struct sim_operands *o)
     }
 }
 
-static void check_foreseen(const struct sim_foreseen *seen, uint32_t n_members)
+static void check_foreseen(const struct sim_foreseen *seen, const struct sim_group *groups, uint32_t n_members)
 {
     uint64_t registers[SIM_N_REGISTERS];
     uint32_t n = 0;
     for (uint64_t i = 0; i < SIM_N_REGISTERS; i++)
         registers[i] = i * UINT64_C(0x123456789abcdef);
     for (uint32_t g = 0; g < (uint32_t)seen->n_simple + seen->n_general; g++) {
-        const struct sim_group *group = &seen->groups[g];
+        const struct sim_group *group = &groups[g];
+        const struct sim_group_rest *rest = &seen->rest[g];
         uint64_t first = sim_group_address(group, registers, g < seen->n_simple);
-        if (group->members != seen->members + n || group->span >= SIM_GROUP_BYTES)
+        if (rest->members != seen->members + n || group->span >= SIM_GROUP_BYTES)
             abort();
         n += group->n;
         for (uint32_t i = 0; i < group->n; i++) {
-            const struct sim_operand *one = &group->members[i].operand;
+            const struct sim_operand *one = &rest->members[i].operand;
             uint64_t from = sim_effective_address(&one->addressing, registers) - first;
             if (from > group->span || from + one->n_bytes - 1 > group->span)
                 abort();
@@ -54,14 +55,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
         sim_foresight_add(&foresight, &operands, 0x400000 + i, false);
         i += n_bytes;
     }
-    size_t n_room = sim_foresight_bytes(&foresight);
-    if (n_room == 0)
-        return 0;
-    void *memory = malloc(n_room);
-    if (memory == NULL)
-        return 0;
-    struct sim_foreseen seen = sim_foresight_make(&foresight, memory);
-    check_foreseen(&seen, foresight.n);
-    free(memory);
+    struct sim_foresight_bytes room = sim_foresight_bytes(&foresight);
+    struct sim_group *groups = room.groups == 0 ? NULL : malloc(room.groups);
+    void *rest = room.rest == 0 ? NULL : malloc(room.rest);
+    if (groups != NULL && rest != NULL) {
+        struct sim_foreseen seen = sim_foresight_make(&foresight, groups, rest);
+        check_foreseen(&seen, groups, foresight.n);
+    }
+    free(groups);
+    free(rest);
     return 0;
 }

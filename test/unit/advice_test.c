@@ -53,9 +53,10 @@ static void make_program(struct maker *m, const struct program *p)
     STEPS(m, 0, ENTER(0, 100), EXIT(0, 200));
 }
 
-/* The rules of the hints, in their order, or the text. */
+/* The rules of the hints, in their order, or the text; until it is called again. */
 static const char *advice_of(const struct program *p, bool is_text)
 {
+    static char copy[4096];
     struct maker m;
     struct trace_made made;
     struct advice advice;
@@ -73,7 +74,7 @@ static const char *advice_of(const struct program *p, bool is_text)
         for (size_t i = 0; i < advice.n; i++)
             fprintf(out, "%s%s", i == 0 ? "" : " ", advice.all[i].rule);
     fclose(out);
-    const char *copy = arena_text(&arena, text, n);
+    snprintf(copy, sizeof copy, "%s", text); /* the arena goes with the trace */
     free(text);
     trace_made_close(&made);
     return copy;
