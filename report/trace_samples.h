@@ -57,7 +57,7 @@ void trace_samples_close(struct trace_samples *samples);
 /* For each sample that the listener is told of. */
 void trace_samples_add(struct trace_samples *samples, const struct trace_sample *sample);
 
-/* After the last one: before, those of threads whose names were not known yet do not count, and with only_threads none. */
+/* After the last one.  Before, those of threads whose names were not known yet do not count; with only_threads none. */
 void trace_samples_end(struct trace_samples *samples);
 
 /* The number by which the profile has a sampled method of the trace. */
