@@ -158,7 +158,8 @@ void trace_samples_end(struct trace_samples *samples)
     const uint64_t *counters = samples->held_counters;
     for (size_t i = 0; i < samples->n_held; i++) {
         samples->held[i].counters = counters;
-        counters += samples->held[i].n_counters;
+        if (samples->held[i].n_counters > 0) /* else there may be none at all */
+            counters += samples->held[i].n_counters;
         take_sample(samples, &samples->held[i]);
     }
     samples->n_held = 0;
