@@ -95,7 +95,7 @@ $(BUILD)/%.o: %.c
 	$(call Q,CC)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 # The page of 'mmprof report --html': one file, as the bytes of an array.
-PAGE_JS := $(patsubst %,report/html/%.js,base table span phases marks timeline parts ip_samples values tree flame_graphs flame diff calls sweep about summary page_main)
+PAGE_JS := $(patsubst %,report/html/%.js,base table span phases marks timeline regions parts ip_samples values tree flame_graphs flame diff calls sweep about summary page_main)
 
 $(BUILD)/report/html_template.html: report/html/page.html report/html/style.css $(PAGE_JS)
 	@mkdir -p $(@D)

@@ -32,14 +32,18 @@ struct page_parts {
     struct err no_pauses;
 };
 
-/* The time line; one that cannot be had is no error, unless the user asked for its steps. */
+/*
+ * The time line; one that cannot be had is no error, unless the user asked for its steps.  On the wall clock only
+ * samples of threads that wait tell of single steps.
+ */
 static int make_line(struct report_run *run, struct html_page *page, struct err *err)
 {
     struct report_trace first = run->whole[0];
     struct view_pass *pass = &run->passes[0];
     struct err *why = &pass->no_line;
     const struct report_row_options *options = &run->options->rows;
-    if (first.source->clock == PHASES_WALL && run->first_other.clock == PHASES_CPU)
+    bool tells_steps = first.source->sampled != NULL && first.source->sampled->kept_ticks != NULL;
+    if (first.source->clock == PHASES_WALL && run->first_other.clock == PHASES_CPU && !tells_steps)
         first.source = &run->first_other;
     if (why->text[0] == '\0' &&
         timeline_end(first.source, first.totals, first.n_totals, options, &pass->line, why) == 0 &&
@@ -108,7 +112,7 @@ static int make_other_clock(struct report_run *run, struct html_page *page, stru
     if (trace_samples_are_all(other.reader))
         return 0;
     other.clock = other.clock == PHASES_CPU || other.tree->cpu_is_wall ? PHASES_WALL : PHASES_CPU;
-    page->wall = other.clock == PHASES_WALL ? &run->first_other : NULL;
+    page->other = &run->first_other;
     return sampled_tree(&other, view_pass_samples(&run->passes[0], &other), false, &run->first_other, err);
 }
 

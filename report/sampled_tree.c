@@ -46,6 +46,7 @@ struct planting {
     uint64_t *probe_ticks, *n_samples; /* by node; malloc'ed until the end */
     uint64_t *method_samples, *latest; /* by method; the latest sample that was counted, from 1 on */
     uint64_t idle_ticks;               /* on the wall clock: who waits for work */
+    uint64_t *kept_ticks;              /* there, by kept sample */
 };
 
 /* ---- methods ---- */
@@ -422,7 +423,9 @@ static int plant(struct planting *p)
     if (end_calls(p) < 0 || position_all(p) < 0 || !make_values(p))
         return -1;
     hand_over_all(p);
-    if (p->samples->waits != NULL && sampled_wall_divide(p->source, p->samples, p->leaf, tree, &p->idle_ticks) < 0)
+    if (p->samples->waits != NULL)
+        p->kept_ticks = sampled_wall_divide(p->source, p->samples, p->leaf, tree, &p->idle_ticks);
+    if (p->samples->waits != NULL && p->kept_ticks == NULL)
         return -1;
     calltree_add_up(tree);
     return 0;
@@ -461,6 +464,7 @@ static bool keep(struct planting *p, struct report_source *with)
                                       .is_ended = p->is_ended,
                                       .leaf = p->leaf,
                                       .anchor = p->anchor,
+                                      .kept_ticks = p->kept_ticks,
                                       .idle_ticks = p->idle_ticks };
     with->tree = tree;
     with->sampled = sampled;

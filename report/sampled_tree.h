@@ -25,6 +25,7 @@ struct sampled_tree {
     const uint32_t *leaf;           /* by kept sample: its node; CALLTREE_NONE: it is in none */
     const uint32_t *anchor;         /* by kept sample that has a leaf: the node of 'measured' that recorded then */
     /* On the wall clock of a live recording. */
+    const uint64_t *kept_ticks;   /* by kept sample: what was given to its leaf, or was idle; NULL: another clock */
     const uint64_t *thread_ticks; /* by thread: its time, but for waiting without work; NULL: on another clock */
     uint64_t other_ticks;         /* of the application's threads that are below no root */
     uint64_t idle_ticks;          /* of those below roots: waiting without work, which is in no context */

@@ -68,13 +68,14 @@ static uint32_t *index_roots(const struct calltree *tree, struct arena *arena)
     return root_of;
 }
 
-int sampled_wall_divide(const struct report_source *source, const struct trace_samples *samples, const uint32_t *leaf,
-                        struct calltree *tree, uint64_t *idle_ticks)
+uint64_t *sampled_wall_divide(const struct report_source *source, const struct trace_samples *samples,
+                              const uint32_t *leaf, struct calltree *tree, uint64_t *idle_ticks)
 {
+    uint64_t *given = arena_alloc(source->arena, (samples->n_kept + 1) * sizeof *given);
     struct root_time *roots = arena_alloc(source->arena, ((size_t)tree->n_roots + 1) * sizeof *roots);
     uint32_t *root_of = index_roots(tree, source->arena);
-    if (roots == NULL || root_of == NULL)
-        return -1;
+    if (roots == NULL || root_of == NULL || given == NULL)
+        return NULL;
     for (uint32_t i = 0; i < tree->n_threads; i++)
         roots[root_of_thread(tree, i)].ticks += thread_ticks(source, samples, i);
     for (size_t i = 0; i < samples->n_kept; i++)
@@ -86,12 +87,12 @@ int sampled_wall_divide(const struct report_source *source, const struct trace_s
         if (leaf[i] == CALLTREE_NONE)
             continue;
         struct root_time *root = &roots[root_of_node(tree, leaf[i], root_of)];
-        *(sample->is_idle ? idle_ticks : &tree->nodes[leaf[i]].wall_ticks) +=
-            take_part(root, (double)(sample->weight_ns + sample->ready_ns));
+        given[i] = take_part(root, (double)(sample->weight_ns + sample->ready_ns));
+        *(sample->is_idle ? idle_ticks : &tree->nodes[leaf[i]].wall_ticks) += given[i];
     }
     for (uint32_t i = 0; i < tree->n_roots; i++) /* without samples */
         tree->nodes[tree->roots[i].node].wall_ticks += roots[i].ticks - roots[i].given;
-    return 0;
+    return given;
 }
 
 /* ---- who has it ---- */

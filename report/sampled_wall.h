@@ -16,10 +16,10 @@
  * leaf        by kept sample: its node in tree, or CALLTREE_NONE
  * idle_ticks  waiting for work, which is no node's
  *
- * Returns 0, or -1: no memory.
+ * Returns by kept sample what its node was given, or what is idle of it, in the arena; NULL: no memory.
  */
-int sampled_wall_divide(const struct report_source *source, const struct trace_samples *samples, const uint32_t *leaf,
-                        struct calltree *tree, uint64_t *idle_ticks);
+uint64_t *sampled_wall_divide(const struct report_source *source, const struct trace_samples *samples,
+                              const uint32_t *leaf, struct calltree *tree, uint64_t *idle_ticks);
 
 /* Set thread_ticks and other_ticks; of a tree with its totals.  Returns 0, or -1: no memory. */
 int sampled_wall_threads(const struct report_source *source, const struct calltree *tree,

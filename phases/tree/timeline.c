@@ -319,6 +319,22 @@ uint32_t timeline_step_at(struct timeline *tl, uint64_t ticks)
     return step_of(tl, ticks);
 }
 
+bool timeline_spread(struct timeline *tl, uint64_t from, uint64_t to, uint64_t ticks,
+                     bool (*take)(void *context, uint32_t step, uint64_t ticks), void *context)
+{
+    double length = from < to ? (double)(to - from) : 1;
+    uint64_t given = 0;
+    for (uint64_t at = from; at < to && given < ticks;) {
+        uint32_t step = step_of(tl, at);
+        at = tl->near_end < to ? tl->near_end : to;
+        uint64_t before = part_before(ticks, at == to ? 1 : (double)(at - from) / length);
+        if (before > given && !take(context, step, before - given))
+            return false;
+        given = before > given ? before : given;
+    }
+    return given == ticks || take(context, step_of(tl, to), ticks - given);
+}
+
 int timeline_sample(struct timeline *tl, enum vm_part part, uint64_t ticks, uint64_t cpu_ticks, struct err *err)
 {
     uint32_t step = step_of(tl, ticks);

@@ -92,6 +92,15 @@ struct timeline_cell timeline_cell(const struct timeline *timeline, enum vm_part
 uint32_t timeline_step_at(struct timeline *timeline, uint64_t ticks);
 
 /*
+ * Spread ticks evenly over the steps between two moments: each step's part is given, in their order, and the parts add
+ * up.  Where 'from' is not before 'to', the step of 'to' has all of it.
+ *
+ * Returns false where take() did, which ends it; else true.
+ */
+bool timeline_spread(struct timeline *timeline, uint64_t from, uint64_t to, uint64_t ticks,
+                     bool (*take)(void *context, uint32_t step, uint64_t ticks), void *context);
+
+/*
  * Of a trace that has nothing but stack samples, before timeline_rows: a thread of that part was on a CPU for so long
  * about that moment.  Returns 0, or -1 with *err set: no memory.
  */

@@ -102,7 +102,9 @@ function rootsOfGraph(graph) {
     if (graph.roots === undefined) {
         const tree = treeOfGraph(graph);
         const isOfSpan = span.range !== null && isKnownInSpan(graph);
-        const [all, own] = isOfSpan ? [span.all, span.own] : ["all", "own"].map((key) => graphNumbers(graph, tree, key));
+        const { all, own } = isOfSpan
+            ? treeInSpan(tree)
+            : { all: graphNumbers(graph, tree, "all"), own: graphNumbers(graph, tree, "own") };
         const frames = framesOf(tree, all, own, tree === data.tree);
         graph.roots = settleFrames(frames);
         graph.whole = graph.roots.reduce((sum, root) => sum + root.all, 0);
@@ -110,9 +112,10 @@ function rootsOfGraph(graph) {
     return graph.roots;
 }
 
-/* Of a span of time only the call tree's own clock is known. */
+/* Of a span of time a tree's own clock is known, or all of a tree of other stacks. */
 function isKnownInSpan(graph) {
-    return treeOfGraph(graph) === data.tree && graph.value === data.tree.clock;
+    const tree = treeOfGraph(graph);
+    return tree.steps !== undefined && graph.minus === undefined && (tree.clock ?? graph.value) === graph.value;
 }
 
 /* Those that this trace has numbers of. */

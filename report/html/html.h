@@ -16,23 +16,19 @@
  * What the page shows.  Everything is borrowed.
  *
  * traces    as for report_make_joined; all but the table is of the first one.
- * whole     the first one with what samples saw in its tree; wall, likewise on the wall clock, or NULL: whole is.
- * phases    report_make_joined's table of them.
- * cost      cost_make's table of the first one, or NULL.
- * stats     stats_table's of the first one, or NULL.
- * where     where_table's of the first one, and hot where_hot_table's; or NULL, and no_where says why.
- * pauses    pauses_table's of the first one; or NULL, and no_pauses says why.
- * values    values_table's of the first one, live_objects live_objects_table's, and fields fields_table's; NULL: the
- *           trace has none.
- * line      the time line of the first one, of at most HTML_STEPS_MAX steps or as many as the user asked for; or NULL,
- *           and no_line says why.
- * allocations  n_allocations of them, of the first one; waits, likewise, with the classes that are not the
- *              program's own.
+ * whole     the first one with what samples saw in its tree; other, likewise on the other clock, or NULL: there is
+ * none. phases    report_make_joined's table of them. cost      cost_make's table of the first one, or NULL. stats
+ * stats_table's of the first one, or NULL. where     where_table's of the first one, and hot where_hot_table's; or
+ * NULL, and no_where says why. pauses    pauses_table's of the first one; or NULL, and no_pauses says why. values
+ * values_table's of the first one, live_objects live_objects_table's, and fields fields_table's; NULL: the trace has
+ * none. line      the time line of the first one, of at most HTML_STEPS_MAX steps or as many as the user asked for; or
+ * NULL, and no_line says why. allocations  n_allocations of them, of the first one; waits, likewise, with the classes
+ * that are not the program's own.
  */
 struct html_page {
     const struct report_trace *traces;
     size_t n_traces;
-    const struct report_source *whole, *wall;
+    const struct report_source *whole, *other;
     const struct table *phases, *cost, *stats, *where, *hot, *pauses, *values, *live_objects, *fields;
     const struct timeline_read *line;
     const char *no_line, *no_where, *no_pauses;

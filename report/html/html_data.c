@@ -290,7 +290,7 @@ static cJSON *whole_json(const struct table *table, struct arena *arena)
 
 static cJSON *timeline_json(const struct html_page *page)
 {
-    const struct report_source *source = page->traces[0].source;
+    const struct report_source *source = page->whole;
     if (page->line != NULL)
         return html_timeline(source, page->line);
     cJSON *json = cJSON_CreateObject();

@@ -34,18 +34,38 @@ bool html_metadata(cJSON *json, const struct table *table, struct arena *arena);
  */
 cJSON *html_tree(const struct report_source *source, bool times_only, const struct timeline_read *line);
 
+#define HTML_STEPS_ENTRIES_MAX 50000 /* of the call tree; more are merged into longer steps */
+#define HTML_US                1000  /* ns in the page's unit of times */
+
+/* What an entry's tick, and one of the page's numbers, is: ns or bytes. */
+struct html_steps_unit {
+    double of_entry, of_page;
+};
+
 /*
- * The CPU time of the application's contexts by step: arrays of the same length, of a step, a context and us, sorted by
- * step; "grain": steps are merged so many to one, the first of which is named.
+ * Amounts of contexts by step: arrays of the same length, of a step, a context and an amount, sorted by step; "unit":
+ * what an amount of 1 is; "grain": steps are merged so many to one, the first of which is named.
  *
- * drawn  by node of the source's tree: the index of the context that has its time
+ * entries  n of them, changed; drawn: by their node the index of a context, CALLTREE_NONE: it is left out
+ * most     entries that there may be
+ */
+cJSON *html_steps_json(struct timeline_given *entries, size_t n, size_t most, const uint32_t *drawn, uint32_t n_steps,
+                       struct html_steps_unit unit);
+
+/*
+ * The same of the time of the application's contexts, on the source's clock.
+ *
+ * drawn  by node of the source's tree: the index of the context that has its time; CALLTREE_NONE: it is left out
  */
 cJSON *html_steps(const struct report_source *source, const struct timeline_read *line, const uint32_t *drawn);
 
 /* What the widths of its flame graph can mean. */
 cJSON *html_graphs(const struct html_page *page);
 
-/* CPUs in use, CPI and misses, regions, and the phases with most time, by step. */
+/*
+ * CPUs in use, CPI and misses, regions, and the phases with most time, by step.  Of a source whose samples tell the
+ * wall clock the application and its phases have threads that run or wait, and "running" is the part that has a CPU.
+ */
 cJSON *html_timeline(const struct report_source *source, const struct timeline_read *read);
 
 /* Where threads were found, the hottest code, and what the JVM counted of its pauses; {"why": ...} for what there is

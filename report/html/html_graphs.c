@@ -65,7 +65,7 @@ static bool put_main(cJSON *graphs, const struct report_source *whole)
     return put_graph(graphs, &graph, NULL, whole->arena);
 }
 
-/* ---- the wall clock beside it ---- */
+/* ---- the other clock beside it ---- */
 
 static bool has_wall_time(const struct report_source *wall)
 {
@@ -77,15 +77,17 @@ static bool has_wall_time(const struct report_source *wall)
 }
 
 /* Its contexts are others than those with most CPU time. */
-static bool put_wall(cJSON *graphs, const struct report_source *wall)
+static bool put_other(cJSON *graphs, const struct report_source *other, const struct timeline_read *line)
 {
     static const struct graph off_cpu = {
         "off-cpu", "Off the CPU", "ns", "wall time less CPU time: waiting for a lock, I/O, a CPU", "wall", "cpu", "wall"
     };
-    if (wall == NULL || !has_wall_time(wall))
+    if (other != NULL && other->clock == PHASES_CPU)
+        return put_graph(graphs, &cpu_time, html_tree(other, true, line), other->arena);
+    if (other == NULL || !has_wall_time(other))
         return true;
-    return put_graph(graphs, &wall_time, html_tree(wall, true, NULL), wall->arena) &&
-           put_graph(graphs, &off_cpu, NULL, wall->arena);
+    return put_graph(graphs, &wall_time, html_tree(other, true, line), other->arena) &&
+           put_graph(graphs, &off_cpu, NULL, other->arena);
 }
 
 /* ---- events ---- */
@@ -109,13 +111,16 @@ static bool put_events(cJSON *graphs, const struct report_source *whole)
 struct graph_stacks {
     const struct trace_reader *reader;
     struct html_stacks *stacks;
-    uint32_t *known;  /* by sampled method: for html_stacks_method */
-    uint32_t *frames; /* of the stack that is added */
+    struct timeline *line; /* or NULL */
+    uint32_t *known;       /* by sampled method: for html_stacks_method */
+    uint32_t *frames;      /* of the stack that is added */
 };
 
-static bool begin_stacks(struct graph_stacks *g, const struct report_source *source)
+static bool begin_stacks(struct graph_stacks *g, const struct report_source *source, const struct timeline_read *line)
 {
-    *g = (struct graph_stacks){ .reader = source->reader, .stacks = html_stacks_new(source->arena) };
+    *g = (struct graph_stacks){ .reader = source->reader,
+                                .stacks = html_stacks_new(source->arena),
+                                .line = line == NULL ? NULL : line->timeline };
     g->known = arena_alloc(source->arena, ((size_t)trace_n_sampled_methods(source->reader) + 1) * sizeof *g->known);
     g->frames = arena_alloc(source->arena, (FRAMES_MAX + 1) * sizeof *g->frames);
     return g->stacks != NULL && g->known != NULL && g->frames != NULL;
@@ -158,7 +163,7 @@ static cJSON *tree_of_samples(const struct report_source *whole, bool waiting)
 {
     const struct trace_samples *samples = whole->sampled->samples;
     struct graph_stacks g;
-    bool ok = begin_stacks(&g, whole);
+    bool ok = begin_stacks(&g, whole, NULL);
     for (size_t i = 0; ok && i < samples->n_kept; i++) {
         const struct trace_kept_sample *sample = &samples->kept[i];
         if (sample->is_waiting != waiting || (waiting && sample->context == 0))
@@ -187,15 +192,15 @@ static cJSON *tree_of_allocations(const struct html_page *page)
 {
     const struct report_source *source = page->traces[0].source;
     struct graph_stacks g;
-    bool ok = begin_stacks(&g, source);
+    bool ok = begin_stacks(&g, source, page->line);
     for (size_t i = 0; ok && i < page->n_allocations; i++) {
         const struct trace_allocation *one = &page->allocations[i];
         const char *class_name = java_names_class(source->arena, one->class_name);
         g.frames[0] = part_of(&g, one->thread);
         size_t n = frames_of(&g, one->context);
         g.frames[n] = class_name == NULL ? UINT32_MAX : html_stacks_group(g.stacks, class_name);
-        ok =
-            html_stacks_add(g.stacks, g.frames, n + 1, 0, trace_allocation_objects(one) * (double)one->size_bytes) == 0;
+        ok = html_stacks_add_between(g.stacks, g.frames, n + 1, trace_allocation_objects(one) * (double)one->size_bytes,
+                                     g.line, one->ticks, one->ticks) == 0;
     }
     return end_stacks(&g, ok, "bytes");
 }
@@ -232,12 +237,19 @@ static bool is_counted(const struct html_page *page, const struct trace_wait *wa
            !(trace_cause_may_be_idle(wait->cause) && wait_site_of(reader, page->libraries, wait->context).is_idle);
 }
 
+/* When a wait began, in ticks. */
+static uint64_t since(const struct report_source *source, const struct trace_wait *wait)
+{
+    double ns_per_tick = source->tree->ns_per_tick, ticks = ns_per_tick > 0 ? (double)wait->weight_ns / ns_per_tick : 0;
+    return (double)wait->ticks > ticks ? wait->ticks - (uint64_t)ticks : 0;
+}
+
 /* What is waited for stands below the stack; of locks, above all stacks. */
 static cJSON *tree_of_waits(const struct html_page *page, bool locks_only)
 {
     const struct report_source *source = page->traces[0].source;
     struct graph_stacks g;
-    bool ok = begin_stacks(&g, source);
+    bool ok = begin_stacks(&g, source, page->line);
     for (size_t i = 0; ok && i < page->n_waits; i++) {
         const struct trace_wait *wait = &page->waits[i];
         if (!is_counted(page, wait, locks_only))
@@ -247,7 +259,8 @@ static cJSON *tree_of_waits(const struct html_page *page, bool locks_only)
         g.frames[0] = locks_only ? cause : part_of(&g, wait->thread);
         size_t n = frames_of(&g, wait->context);
         g.frames[n] = cause;
-        ok = html_stacks_add(g.stacks, g.frames, locks_only ? n : n + 1, 0, (double)wait->weight_ns) == 0;
+        ok = html_stacks_add_between(g.stacks, g.frames, locks_only ? n : n + 1, (double)wait->weight_ns, g.line,
+                                     since(source, wait), wait->ticks) == 0;
     }
     return end_stacks(&g, ok, "wait");
 }
@@ -271,7 +284,7 @@ cJSON *html_graphs(const struct html_page *page)
 {
     cJSON *graphs = cJSON_CreateArray();
     if (graphs != NULL && put_main(graphs, page->whole) && put_waiting(graphs, page->whole) &&
-        put_wall(graphs, page->wall) && put_waits(graphs, page) && put_allocations(graphs, page) &&
+        put_other(graphs, page->other, page->line) && put_waits(graphs, page) && put_allocations(graphs, page) &&
         put_events(graphs, page->whole))
         return graphs;
     cJSON_Delete(graphs);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define FIRST_SHARE 0.0001
+#define ENTRIES_MAX 20000 /* by step; more are merged into longer steps */
 
 struct stacks_frame {
     struct method_name name; /* of a group: only the method, its title */
@@ -28,6 +29,11 @@ struct html_stacks {
     struct stacks_node *nodes; /* owned; from 1 on; callers come before callees */
     uint32_t n_nodes, nodes_room;
     double sums[HTML_STACKS_VALUES];
+    /* By step of the time line that the last stack had: the number of contexts, in whole units. */
+    struct timeline *line;
+    struct timeline_given *entries; /* owned */
+    size_t n_entries, entries_room;
+    uint32_t latest; /* the node of the stack that was added last */
 };
 
 const char *html_frame_key(enum html_frame kind)
@@ -55,6 +61,8 @@ void html_stacks_free(struct html_stacks *stacks)
     hash_free(&stacks->paths);
     free(stacks->frames);
     free(stacks->nodes);
+    free(stacks->entries);
+    stacks->entries = NULL;
     stacks->frames = NULL;
     stacks->nodes = NULL;
 }
@@ -124,7 +132,26 @@ int html_stacks_add(struct html_stacks *s, const uint32_t *frames, size_t n, uns
     }
     s->nodes[node].own[value] += number;
     s->sums[value] += number;
+    s->latest = node;
     return 0;
+}
+
+static bool add_entry(void *context, uint32_t step, uint64_t amount)
+{
+    struct html_stacks *s = context;
+    if (vec_reserve(s->entries, s->entries_room, s->n_entries + 1) < 0)
+        return false;
+    s->entries[s->n_entries++] = (struct timeline_given){ s->latest, step, amount };
+    return true;
+}
+
+int html_stacks_add_between(struct html_stacks *s, const uint32_t *frames, size_t n, double number,
+                            struct timeline *line, uint64_t from_ticks, uint64_t to_ticks)
+{
+    s->line = line;
+    bool ok = html_stacks_add(s, frames, n, 0, number) == 0 &&
+              (line == NULL || timeline_spread(line, from_ticks, to_ticks, (uint64_t)number, add_entry, s));
+    return ok ? 0 : -1;
 }
 
 /* ---- what is drawn ---- */
@@ -196,13 +223,15 @@ static bool put_frames(const struct html_stacks *s, cJSON *json)
     return ok;
 }
 
-static bool put_contexts(const struct html_stacks *s, cJSON *json, double share)
+/* index: by node, its own or that of the caller that is drawn. */
+static bool put_contexts(const struct html_stacks *s, cJSON *json, double share, uint32_t *index)
 {
-    uint32_t *index = arena_alloc(s->arena, ((size_t)s->n_nodes + 1) * sizeof *index), n = 0;
+    uint32_t n = 0;
     cJSON *parent = cJSON_AddArrayToObject(json, "parent"), *name = cJSON_AddArrayToObject(json, "name");
-    bool ok = index != NULL;
+    bool ok = name != NULL;
     for (uint32_t i = 1; ok && i < s->n_nodes; i++) {
         const struct stacks_node *node = &s->nodes[i];
+        index[i] = node->parent == 0 ? CALLTREE_NONE : index[node->parent];
         if (!is_large(s, i, share))
             continue;
         index[i] = n++;
@@ -230,7 +259,12 @@ cJSON *html_stacks_json(const struct html_stacks *s, const char *const *names, u
 {
     cJSON *json = cJSON_CreateObject();
     double share = find_share(s);
-    bool ok = json != NULL && put_frames(s, json) && put_contexts(s, json, share);
+    uint32_t *index = arena_alloc(s->arena, ((size_t)s->n_nodes + 1) * sizeof *index);
+    const struct html_steps_unit unit = { 1, 1 };
+    bool ok = json != NULL && index != NULL && put_frames(s, json) && put_contexts(s, json, share, index);
+    if (ok && s->line != NULL)
+        ok = html_put(json, "steps",
+                      html_steps_json(s->entries, s->n_entries, ENTRIES_MAX, index, timeline_n_steps(s->line), unit));
     cJSON *values = ok ? cJSON_AddArrayToObject(json, "values") : NULL;
     for (unsigned v = 0; ok && v < n_values; v++)
         ok = put_value(s, values, share, names[v], v);

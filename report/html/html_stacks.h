@@ -35,6 +35,10 @@ uint32_t html_stacks_group(struct html_stacks *stacks, const char *title);
  */
 int html_stacks_add(struct html_stacks *stacks, const uint32_t *frames, size_t n, unsigned value, double number);
 
+/* The same to value 0, of what began and ended in these moments of a time line; NULL: there is none. */
+int html_stacks_add_between(struct html_stacks *stacks, const uint32_t *frames, size_t n, double number,
+                            struct timeline *line, uint64_t from_ticks, uint64_t to_ticks);
+
 /*
  * The tree as html_tree() has it, with values of these names; contexts with little of all of them are left out, so that
  * HTML_NODES_MAX suffice.  NULL: no memory.

@@ -2,14 +2,13 @@
  * The time of the call tree's contexts by step of the time line, for the page's figures of a span of it.
  *
  * Probes tell it exactly.  Where there are stack samples, those of a step divide what was measured of a context in this
- * step, as in the time line; where a step has none of it, the next one that has counts.
+ * step, as in the time line; where a step has none of it, the next one that has counts.  On the wall clock samples
+ * alone tell it: a wait is in all steps that it lasted.
  */
 #include "report/html/html_data.h"
-#include "report/sampled_tree.h"
+#include "report/view/timeline_divide.h"
 
 #include <stdlib.h>
-
-#define ENTRIES_MAX 50000 /* more are merged into longer steps */
 
 /* A sample: the measured context that it is in, and the context of the page's tree. */
 struct steps_sample {
@@ -148,12 +147,43 @@ static bool divide(struct steps *s, const struct timeline_given *given)
     return ok;
 }
 
+/* ---- on the wall clock ---- */
+
+struct wall_entry {
+    struct steps *steps;
+    uint32_t node;
+};
+
+static bool give_entry(void *context, uint32_t step, uint64_t ticks)
+{
+    const struct wall_entry *to = context;
+    return add_entry(to->steps, to->node, step, ticks);
+}
+
+static bool make_wall_entries(struct steps *s)
+{
+    const struct sampled_tree *sampled = s->source->sampled;
+    bool ok = true;
+    for (size_t i = 0; ok && i < sampled->samples->n_kept; i++) {
+        const struct trace_kept_sample *sample = &sampled->samples->kept[i];
+        struct wall_entry to = { s, sampled->leaf[i] };
+        if (sample->ticks != TRACE_UNKNOWN && to.node != CALLTREE_NONE && !sample->is_idle)
+            ok = timeline_spread(s->timeline, timeline_since(s->source, sample), sample->ticks, sampled->kept_ticks[i],
+                                 give_entry, &to);
+    }
+    return ok;
+}
+
+/* ---- of all ---- */
+
 static bool make_entries(struct steps *s)
 {
     const struct report_source *source = s->source;
     const struct calltree *measured = source->sampled == NULL ? source->tree : source->sampled->measured;
     size_t n;
     const struct timeline_given *given = timeline_given(s->timeline, &n);
+    if (source->sampled != NULL && source->sampled->kept_ticks != NULL)
+        return make_wall_entries(s);
     s->n_nodes = measured->n_nodes;
     s->position = arena_alloc(source->arena, ((size_t)s->n_nodes + 1) * sizeof *s->position);
     s->first = arena_alloc(source->arena, ((size_t)s->n_nodes + 2) * sizeof *s->first);
@@ -180,48 +210,54 @@ static bool make_entries(struct steps *s)
 /* ---- as JSON ---- */
 
 /* Steps of so many become one; contexts are those that are drawn.  Returns how many entries are left. */
-static size_t merge(struct steps *s, const uint32_t *drawn, uint32_t grain)
+static size_t merge(struct timeline_given *entries, size_t n_entries, const uint32_t *drawn, uint32_t grain)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        s->entries[i].step -= s->entries[i].step % grain;
-        if (drawn != NULL)
-            s->entries[i].node = drawn[s->entries[i].node];
+    size_t n = 0, n_kept = 0;
+    for (size_t i = 0; i < n_entries; i++) {
+        struct timeline_given entry = entries[i];
+        entry.step -= entry.step % grain;
+        entry.node = drawn == NULL ? entry.node : drawn[entry.node];
+        if (entry.node != CALLTREE_NONE)
+            entries[n_kept++] = entry;
     }
-    qsort(s->entries, s->n, sizeof *s->entries, by_step);
-    for (size_t i = 0; i < s->n; i++)
-        if (n > 0 && by_step(&s->entries[n - 1], &s->entries[i]) == 0)
-            s->entries[n - 1].ticks += s->entries[i].ticks;
+    if (n_kept > 0)
+        qsort(entries, n_kept, sizeof *entries, by_step);
+    for (size_t i = 0; i < n_kept; i++)
+        if (n > 0 && by_step(&entries[n - 1], &entries[i]) == 0)
+            entries[n - 1].ticks += entries[i].ticks;
         else
-            s->entries[n++] = s->entries[i];
-    return s->n = n;
+            entries[n++] = entries[i];
+    return n;
 }
 
-static bool put_entries(cJSON *json, const struct steps *s)
+cJSON *html_steps_json(struct timeline_given *entries, size_t n, size_t most, const uint32_t *drawn, uint32_t n_steps,
+                       struct html_steps_unit unit)
 {
+    uint32_t grain = 1;
+    cJSON *json = cJSON_CreateObject();
     cJSON *steps = cJSON_AddArrayToObject(json, "step"), *nodes = cJSON_AddArrayToObject(json, "node"),
-          *times = cJSON_AddArrayToObject(json, "us");
-    bool ok = times != NULL;
-    for (size_t i = 0; ok && i < s->n; i++)
-        ok = html_put(steps, NULL, cJSON_CreateNumber(s->entries[i].step)) &&
-             html_put(nodes, NULL, cJSON_CreateNumber(s->entries[i].node)) &&
-             html_put(times, NULL, html_number(report_ns(s->source, s->entries[i].ticks) / 1000));
-    return ok;
+          *amounts = cJSON_AddArrayToObject(json, "amount");
+    for (n = merge(entries, n, drawn, grain); n > most && grain < n_steps;)
+        n = merge(entries, n, NULL, grain *= 2);
+    bool ok = html_put(json, "grain", cJSON_CreateNumber(grain)) &&
+              html_put(json, "unit", cJSON_CreateNumber(unit.of_page)) && amounts != NULL;
+    for (size_t i = 0; ok && i < n; i++)
+        ok = html_put(steps, NULL, cJSON_CreateNumber(entries[i].step)) &&
+             html_put(nodes, NULL, cJSON_CreateNumber(entries[i].node)) &&
+             html_put(amounts, NULL, html_number((double)entries[i].ticks * unit.of_entry / unit.of_page));
+    if (ok)
+        return json;
+    cJSON_Delete(json);
+    return NULL;
 }
 
 cJSON *html_steps(const struct report_source *source, const struct timeline_read *line, const uint32_t *drawn)
 {
     struct steps s = { .source = source, .timeline = line->timeline };
-    uint32_t grain = 1;
-    cJSON *json = cJSON_CreateObject();
-    bool ok = make_entries(&s);
-    if (ok && s.n > 0)
-        for (merge(&s, drawn, grain); s.n > ENTRIES_MAX && grain < timeline_n_steps(line->timeline);)
-            merge(&s, NULL, grain *= 2);
-    ok = ok && html_put(json, "grain", cJSON_CreateNumber(grain)) && put_entries(json, &s);
+    const struct html_steps_unit unit = { report_ns(source, 1), HTML_US };
+    cJSON *json = make_entries(&s) ? html_steps_json(s.entries, s.n, HTML_STEPS_ENTRIES_MAX, drawn,
+                                                     timeline_n_steps(line->timeline), unit)
+                                   : NULL;
     free(s.entries);
-    if (ok)
-        return json;
-    cJSON_Delete(json);
-    return NULL;
+    return json;
 }

@@ -2,6 +2,7 @@
  * The page's time line.
  */
 #include "report/html/html_data.h"
+#include "report/sampled_tree.h"
 #include "report/view/timeline_table.h"
 
 #include <math.h>
@@ -35,28 +36,44 @@ static cJSON *rounded(double number)
     return cJSON_CreateNumber(floor(number * 1000 + 0.5) / 1000);
 }
 
-static bool put_part(cJSON *parts, const struct report_source *source, const struct timeline *timeline,
+static bool is_wall(const struct report_source *source)
+{
+    return source->sampled != NULL && source->sampled->kept_ticks != NULL;
+}
+
+/* Spans of time add the numbers up.  Of all rows together, or on a CPU. */
+static bool put_steps_of(cJSON *json, const char *key, const struct report_source *source,
+                         const struct timeline_read *read, enum vm_part part, bool of_rows)
+{
+    cJSON *values = cJSON_AddArrayToObject(json, key);
+    bool ok = values != NULL;
+    for (uint32_t i = 0; ok && i < timeline_n_steps(read->timeline); i++) {
+        double ticks = of_rows ? 0 : (double)timeline_cell(read->timeline, part, i).cpu_ticks;
+        for (uint32_t row = 0; of_rows && row <= read->n_rows; row++)
+            ticks += (double)timeline_row_ticks(read->timeline, row, i);
+        ok = html_put(values, NULL, html_number(cpus(source, read->timeline, ticks, i)));
+    }
+    return ok;
+}
+
+static bool put_part(cJSON *parts, const struct report_source *source, const struct timeline_read *read,
                      enum vm_part part)
 {
     cJSON *json = cJSON_CreateObject();
-    bool ok = html_put(parts, NULL, json) && html_put(json, "key", cJSON_CreateString(vm_part_key(part))) &&
-              html_put(json, "name", cJSON_CreateString(vm_part_name(part)));
-    cJSON *values = ok ? cJSON_AddArrayToObject(json, "cpus") : NULL;
-    for (uint32_t i = 0; values != NULL && ok && i < timeline_n_steps(timeline); i++) {
-        struct timeline_cell cell = timeline_cell(timeline, part, i);
-        /* Spans of time add them up. */
-        ok = html_put(values, NULL, html_number(cpus(source, timeline, (double)cell.cpu_ticks, i)));
-    }
-    return ok && values != NULL;
+    bool has_waits = is_wall(source) && part == VM_PART_APPLICATION;
+    return html_put(parts, NULL, json) && html_put(json, "key", cJSON_CreateString(vm_part_key(part))) &&
+           html_put(json, "name", cJSON_CreateString(vm_part_name(part))) &&
+           put_steps_of(json, "cpus", source, read, part, has_waits) &&
+           (!has_waits || put_steps_of(json, "running", source, read, part, false));
 }
 
-static bool put_parts(cJSON *json, const struct report_source *source, const struct timeline *timeline)
+static bool put_parts(cJSON *json, const struct report_source *source, const struct timeline_read *read)
 {
     cJSON *parts = cJSON_AddArrayToObject(json, "parts");
     bool ok = parts != NULL;
     for (enum vm_part p = VM_PART_APPLICATION; ok && p < VM_PARTS; p++)
-        if (timeline_has_part(timeline, p))
-            ok = put_part(parts, source, timeline, p);
+        if (timeline_has_part(read->timeline, p))
+            ok = put_part(parts, source, read, p);
     return ok;
 }
 
@@ -348,9 +365,9 @@ cJSON *html_timeline(const struct report_source *source, const struct timeline_r
     if (json != NULL && html_put(json, "steps", cJSON_CreateNumber(n)) &&
         html_put(json, "step_ns", html_number(timeline_step_ns(timeline))) &&
         html_put(json, "end_ns", cJSON_CreateNumber(timeline_start_ns(timeline, n))) &&
-        put_parts(json, source, timeline) && put_rates(json, source, read, &kept) &&
-        put_loads(json, source, timeline) && put_stops(json, source) && put_collections(json, source) &&
-        put_rows(json, source, read) && put_regions(json, source, read, &kept))
+        html_put(json, "is_wall", cJSON_CreateBool(is_wall(source))) && put_parts(json, source, read) &&
+        put_rates(json, source, read, &kept) && put_loads(json, source, timeline) && put_stops(json, source) &&
+        put_collections(json, source) && put_rows(json, source, read) && put_regions(json, source, read, &kept))
         return json;
     cJSON_Delete(json);
     return NULL;

@@ -203,11 +203,14 @@ static bool put_steps(const struct drawn *drawn, const struct timeline_read *lin
 {
     const struct report_source *source = drawn->source;
     uint32_t *of = arena_alloc(source->arena, ((size_t)source->tree->n_nodes + 1) * sizeof *of);
-    bool is_of_clock = source->clock == PHASES_CPU || source->tree->cpu_is_wall;
+    bool is_of_clock = source->clock == PHASES_CPU || source->tree->cpu_is_wall ||
+                       (source->sampled != NULL && source->sampled->kept_ticks != NULL);
     if (line == NULL || !is_of_clock || trace_samples_are_all(source->reader))
         return true;
     for (uint32_t i = 1; of != NULL && i < source->tree->n_nodes; i++)
-        of[i] = drawn->tree.owner[i] == CALLTREE_NONE ? 0 : drawn->index[drawn->tree.owner[i]];
+        of[i] = drawn->tree.owner[i] == CALLTREE_NONE    ? 0
+                : !is_drawn(drawn, drawn->tree.owner[i]) ? CALLTREE_NONE
+                                                         : drawn->index[drawn->tree.owner[i]];
     return of != NULL && html_put(json, "steps", html_steps(source, line, of));
 }
 

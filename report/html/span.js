@@ -1,8 +1,8 @@
 /* A span of the time line that all tables and the flame graph are of, once one is selected. */
 
 /*
- * What is known of a span: CPU time of contexts (data.tree.steps), of the parts of the JVM (the time line's own steps),
- * and collections.  All else was added up over the whole recording: it is "-" then, and says why.
+ * What is known of a span: time of contexts (data.tree.steps, on the page's clock), of the parts of the JVM (the time
+ * line's own steps), and collections.  All else was added up over the whole recording: it is "-" then, and says why.
  */
 const span = {
     range: null /* {from, to}: steps, to is not in it; null: all of the recording */,
@@ -36,9 +36,14 @@ function spanText() {
     return momentText(spanStart()) + " to " + momentText(spanEnd());
 }
 
+/* The longest steps that any tree has; each is twice as long as the next shorter one. */
+function spanGrain() {
+    return largest([data.tree, ...data.graphs.map(treeOfGraph)].map((tree) => tree.steps?.grain ?? 1));
+}
+
 /* Between whole steps, as the data have them: at least one. */
 function roundSpan(a, b) {
-    const { grain } = data.tree.steps,
+    const grain = spanGrain(),
         from = Math.max(0, Math.floor(Math.min(a, b) / grain) * grain);
     const to = Math.min(line.steps, Math.ceil((Math.max(a, b) + 1) / grain) * grain);
     return { from: Math.min(from, line.steps - 1), to };
@@ -56,24 +61,30 @@ function sumPartsOfSpan() {
     }
 }
 
-/* Contexts of the application; the roots of other threads have what the time line says of them. */
-function sumContextsOfSpan() {
-    const { step, node, us } = data.tree.steps,
-        n = data.tree.parent.length;
-    span.own = new Array(n).fill(0);
-    let application = 0;
+/* What contexts of a tree have in the span; in a call tree the roots of other threads what the time line says of them. */
+function treeInSpan(tree) {
+    const { step, node, amount, unit } = tree.steps,
+        n = tree.parent.length,
+        own = new Array(n).fill(0);
+    let sum = 0;
     step.forEach((at, i) => {
         if (at < span.range.from || at >= span.range.to) return;
-        span.own[node[i]] += us[i] * 1000;
-        application += us[i] * 1000;
+        own[node[i]] += amount[i] * unit;
+        sum += amount[i] * unit;
     });
-    span.parts.set("application", application);
-    data.tree.parent.forEach((parent, i) => {
-        const part = data.tree.kinds[data.tree.name[i]];
-        if (parent < 0 && part !== "application") span.own[i] = span.parts.get(part) ?? 0;
+    tree.parent.forEach((parent, i) => {
+        const part = tree.kinds[tree.name[i]];
+        if (tree.clock !== undefined && parent < 0 && part !== "application") own[i] = span.parts.get(part) ?? 0;
     });
-    span.all = span.own.slice();
-    for (let i = n - 1; i >= 0; i--) if (data.tree.parent[i] >= 0) span.all[data.tree.parent[i]] += span.all[i];
+    const all = own.slice();
+    for (let i = n - 1; i >= 0; i--) if (tree.parent[i] >= 0) all[tree.parent[i]] += all[i];
+    return { own, all, sum };
+}
+
+function sumContextsOfSpan() {
+    const { own, all, sum } = treeInSpan(data.tree);
+    Object.assign(span, { own, all });
+    span.parts.set("application", sum);
 }
 
 /* By a row's key: what its method has without the other rows, and with all it calls. */
@@ -244,7 +255,7 @@ function letSelect(chart, { x, height, stepOf, go }) {
             selectSpan(null);
         } else if (event.shiftKey && by !== undefined) {
             anchor ??= lineView.step;
-            go(Math.round(lineView.step + by * (Math.abs(by) === 1 ? data.tree.steps.grain : 1)));
+            go(Math.round(lineView.step + by * (Math.abs(by) === 1 ? spanGrain() : 1)));
             selectSpan(roundSpan(anchor, lineView.step));
         } else {
             anchor = event.key === "Shift" ? anchor : null;

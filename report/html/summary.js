@@ -67,7 +67,7 @@ function timeSentence() {
         html("b", {}, formatNs(time)),
         about.clock === "cpu"
             ? " of CPU time, on " + (about.cpu_ns / about.duration_ns).toFixed(2) + " CPUs"
-            : " of wall time in the threads that ran probes",
+            : " of wall time" + (hasLine() && line.is_wall ? ", without what threads waited for work" : " in the threads that ran probes"),
         where.length === 0 ? "" : ": ",
         where,
         "."
@@ -171,7 +171,8 @@ function spanSentence() {
         {},
         "From ",
         html("b", {}, spanText()),
-        ": " + formatNs(span.whole) + " of CPU time, on " + (span.whole / ns).toFixed(2) + " CPUs",
+        ": " + formatNs(span.whole) + (line.is_wall ? " of wall time, in " : " of CPU time, on "),
+        (span.whole / ns).toFixed(2) + " " + lineUnit(),
         shares.length === 0 ? "" : ": ",
         listed(shares.map(([name, share]) => name + " " + percent(share))),
         "."

@@ -58,11 +58,29 @@ function yAxis(chart, width, top, y, marks, label, format) {
     chart.append(svg("text", { class: "quiet", x: lineLeft, y: top - 8 }, label));
 }
 
-/* The time on CPUs, part upon part. */
+/* What the time line counts: the wall clock's threads wait, too. */
+function lineUnit() {
+    return line.is_wall ? "threads" : "CPUs";
+}
+
+/* Bands of the first chart, from the bottom up: of threads that wait, too, those that run have a band of their own. */
+function bands() {
+    return line.parts.flatMap((part) => {
+        if (part.running === undefined) return [part];
+        const running = part.cpus.map((threads, i) => Math.min(threads, part.running[i]));
+        return [
+            { ...part, cpus: running },
+            { key: "waiting", name: part.name + ", waiting", cpus: part.cpus.map((threads, i) => threads - running[i]) }
+        ];
+    });
+}
+
+/* The time on CPUs, part upon part; on the wall clock that of all threads, but for those that wait for work. */
 function drawCpus(chart, width, top, height) {
     const x = lineX(width),
         sums = new Array(line.steps).fill(0);
-    for (const part of line.parts)
+    const parts = bands();
+    for (const part of parts)
         part.cpus.forEach((cpus, i) => {
             sums[i] += cpus;
         });
@@ -70,9 +88,9 @@ function drawCpus(chart, width, top, height) {
     const marks = roundSteps(Math.max(1, Math.round(largest(sums))), 4);
     const highest = Math.max(marks[marks.length - 1], largest(sums)),
         y = (v) => top + height * (1 - v / (highest || 1));
-    yAxis(chart, width, top, y, marks, "CPUs in use", (mark) => String(Number(mark.toPrecision(3))));
+    yAxis(chart, width, top, y, marks, line.is_wall ? "threads that run or wait" : "CPUs in use", (mark) => String(Number(mark.toPrecision(3))));
     const base = new Array(line.steps).fill(0);
-    for (const part of line.parts) {
+    for (const part of parts) {
         const upper = [],
             lower = [];
         part.cpus.forEach((cpus, i) => {
@@ -193,7 +211,7 @@ function lineLabel(row) {
     return row.label + (row.is_sampled ? " [sampled]" : "");
 }
 
-/* Each phase's own time on a CPU, as shades. */
+/* Each phase's own time, as shades. */
 function drawCarpet(chart, width, top) {
     const x = lineX(width),
         height = 12,
@@ -202,8 +220,12 @@ function drawCarpet(chart, width, top) {
     const words =
         "own time of phases, up to " +
         highest.toFixed(2) +
-        " CPUs" +
-        (line.rows.some((row) => row.is_sampled) ? "; [sampled]: as stack samples divide the time" : "");
+        " " + lineUnit() +
+        (line.is_wall
+            ? ", by stack samples"
+            : line.rows.some((row) => row.is_sampled)
+              ? "; [sampled]: as stack samples divide the time"
+              : "");
     chart.append(
         svg(
             "text",
@@ -272,7 +294,7 @@ function sayStep() {
     const i = lineView.step,
         from = i * line.step_ns,
         to = Math.min(line.end_ns, from + line.step_ns);
-    const busy = line.parts
+    const busy = bands()
         .filter((part) => part.cpus[i] > 0.005)
         .map((part) => part.name + " " + part.cpus[i].toFixed(2));
     const rates = curves()
@@ -286,7 +308,7 @@ function sayStep() {
         .map((row) => lineLabel(row) + " " + row.cpus[i].toFixed(2));
     byId("line-readout").replaceChildren(
         html("b", {}, formatNs(from), " to ", formatNs(to)),
-        ", region " + regionName(line.of_step[i]) + ". CPUs: " + (busy.join(", ") || "none") + ". ",
+        ", region " + regionName(line.of_step[i]) + ". " + (line.is_wall ? "Threads: " : "CPUs: ") + (busy.join(", ") || "none") + ". ",
         rates.length === 0 ? "" : "Application: " + rates.join(", ") + ". ",
         top.length === 0 ? "" : "Own time: " + top.join(", ") + "."
     );
@@ -372,103 +394,12 @@ function rateControls() {
     );
 }
 
-/* The last step may be shorter. */
-function lengthOf(step) {
-    return Math.min(line.step_ns, line.end_ns - step * line.step_ns);
-}
-
-/* Of a region, those in the span. */
-function stepsOfRegion(number) {
-    const { from, to } = span.range ?? { from: 0, to: line.steps };
-    return line.of_step.map((_, i) => i).filter((i) => i >= from && i < to && line.of_step[i] === number);
-}
-
-function timeOfRegion(number) {
-    return stepsOfRegion(number).reduce((sum, i) => sum + lengthOf(i), 0);
-}
-
-/* A region as it is within the span: from the time line's own steps. */
-function regionInSpan(region) {
-    if (span.range === null) return region;
-    const steps = stepsOfRegion(region.number),
-        sumOf = (cpus) => steps.reduce((sum, i) => sum + cpus[i] * lengthOf(i), 0);
-    const cpuOf = (key) => sumOf(line.parts.find((part) => part.key === key)?.cpus ?? []) || 0,
-        application = cpuOf("application");
-    return {
-        ...region,
-        n_times: steps.filter((step, i) => steps[i - 1] !== step - 1).length,
-        cpu_ns: application + cpuOf("gc"),
-        rates: region.rates.map(() => null),
-        rows: line.rows
-            .map((row) => ({ label: row.label, share: application > 0 ? sumOf(row.cpus) / application : 0 }))
-            .filter(({ share }) => share > 0.02)
-            .slice(0, 4)
-    };
-}
-
-function regionRow(region) {
-    const number = region.is_gc ? region.number + ", garbage collector" : String(region.number);
-    const rows = region.rows.map((row) => row.label + " " + percent(row.share)).join(", ");
-    return html(
-        "tr",
-        {},
-        html(
-            "th",
-            { scope: "row" },
-            html("span", { class: "swatch", style: { background: regionColour(region.number) } }),
-            number
-        ),
-        html("td", {}, formatNs(timeOfRegion(region.number))),
-        html("td", {}, formatCount(region.n_times)),
-        html("td", {}, formatNs(region.cpu_ns)),
-        line.rates.slice(0, 1).map((rate, i) => html("td", {}, formatRatio(region.rates[i]))),
-        html("td", { class: "text wrap" }, rows || unknown)
-    );
-}
-
-/* What each region is: the figures, and the phases that make it. */
-function regionTable() {
-    const regions = regionsByTime()
-            .filter((region) => stepsOfRegion(region.number).length > 0)
-            .map(regionInSpan),
-        heads = ["Region", "Time", "Times", "CPU\u00a0time", ...line.rates.slice(0, 1).map((rate) => rate.name)];
-    if (regions.length === 0) return null;
-    const more = html("button", { type: "button", class: "link" }, "all " + plural(regions.length, "region"));
-    const rows = html("tbody", {}, regions.slice(0, regionRowsAtFirst).map(regionRow));
-    more.addEventListener("click", () => {
-        rows.replaceChildren(...regions.map(regionRow));
-        more.remove();
-    });
-    return html(
-        "div",
-        {},
-        scroller(
-            "Regions",
-            html(
-                "table",
-                { id: "region-table", class: "wide" },
-                html(
-                    "thead",
-                    {},
-                    html(
-                        "tr",
-                        {},
-                        heads.map((head, i) => html("th", { scope: "col", class: i === 0 ? "text" : null }, head)),
-                        html("th", { scope: "col", class: "text" }, "Phases by their own time in it")
-                    )
-                ),
-                rows
-            )
-        ),
-        regions.length > regionRowsAtFirst ? html("p", {}, more) : null
-    );
-}
-
-function drawRegionTable() {
-    byId("line-regions").replaceChildren(
-        span.range === null ? "" : html("p", { class: "quiet" }, spanNote(true)),
-        regionTable() ?? ""
-    );
+/* Of a page of the wall clock: what its time line is of. */
+function lineClock() {
+    if (data.tree.clock !== "wall") return "";
+    return line.is_wall
+        ? " Threads run, or wait for something; those that wait for work are left out. When they did, samples tell."
+        : " It is of CPU time, and no span of it can be selected: when calls waited, only samples tell, and this trace has none.";
 }
 
 function drawTimeline() {
@@ -492,10 +423,11 @@ function drawTimeline() {
             ? "CPI over time was not measured: " + (whyOf({ key: "cpi" }) || "no such events were asked for") + "."
             : "") +
         (line.collections.length > 0 ? " Marks in the row \u201cGC\u201d: single collections; paler: its threads ran." : "") +
+        lineClock() +
         (canSelectSpan() ? " Drag over the time line, or hold Shift and press the arrow keys, to select a span: the tables and the flame graph are of that then." : "") +
         (line.stops.length > 0 ? " Marks in the row \u201cmmprof\u201d: it stopped the program to change classes." : "");
     const chart = html("figure", {});
-    const parts = line.parts.filter((part) => part.cpus.some((cpus) => cpus > 0));
+    const parts = bands().filter((part) => part.cpus.some((cpus) => cpus > 0));
     body.replaceChildren(
         ...[
             rateControls(),

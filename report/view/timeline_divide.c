@@ -21,6 +21,13 @@ struct dividing {
     size_t n_samples;
 };
 
+uint64_t timeline_since(const struct report_source *source, const struct trace_kept_sample *sample)
+{
+    double ns_per_tick = source->tree->ns_per_tick;
+    double ticks = sample->is_waiting && ns_per_tick > 0 ? (double)sample->weight_ns / ns_per_tick : 0;
+    return (double)sample->ticks > ticks ? sample->ticks - (uint64_t)ticks : 0;
+}
+
 static int by_pool_and_step(const void *a, const void *b)
 {
     const struct line_sample *x = a, *y = b;
@@ -155,10 +162,47 @@ static bool make_room(struct dividing *d)
     return d->measured_of != NULL && d->pool_of != NULL && d->had != NULL && d->samples != NULL;
 }
 
+/* ---- on the wall clock ---- */
+
+/* Who is given parts of a sample's time. */
+struct wall_row {
+    const struct dividing *d;
+    uint32_t row;
+};
+
+static bool give_row(void *context, uint32_t step, uint64_t ticks)
+{
+    const struct wall_row *to = context;
+    add_ticks(to->d, to->row, step, ticks);
+    return true;
+}
+
+static void give_samples(const struct dividing *d)
+{
+    const struct sampled_tree *sampled = d->source->sampled;
+    for (uint32_t step = 0; step < timeline_n_steps(d->read->timeline); step++)
+        for (uint32_t row = 0; row <= d->read->n_rows; row++)
+            timeline_set_row_ticks(d->read->timeline, row, step, 0);
+    for (size_t i = 0; i < sampled->samples->n_kept; i++) {
+        const struct trace_kept_sample *sample = &sampled->samples->kept[i];
+        struct wall_row to = { .d = d };
+        if (sample->ticks == TRACE_UNKNOWN || sampled->leaf[i] == CALLTREE_NONE || sample->is_idle)
+            continue;
+        to.row = row_of_leaf(d, sampled->leaf[i]);
+        if (to.row != CALLTREE_NONE)
+            timeline_spread(d->read->timeline, timeline_since(d->source, sample), sample->ticks, sampled->kept_ticks[i],
+                            give_row, &to);
+    }
+}
+
 int timeline_divide(const struct report_source *source, const uint32_t *row_of, struct timeline_read *read,
                     struct err *err)
 {
     struct dividing d = { .source = source, .read = read, .row_of = row_of };
+    if (source->sampled->kept_ticks != NULL) {
+        give_samples(&d);
+        return 0;
+    }
     if (!make_room(&d))
         return err_set(err, "out of memory for a time line of %zu methods", read->n_rows);
     find_measured(&d);

@@ -112,6 +112,14 @@ static double number_at(const struct made *made, const char *path)
     return cJSON_IsNumber(json) ? json->valuedouble : -1;
 }
 
+static double sum_at(const struct made *made, const char *path)
+{
+    const cJSON *json;
+    double sum = 0;
+    cJSON_ArrayForEach(json, at(made, path)) sum += json->valuedouble;
+    return sum;
+}
+
 static const char *text_at(const struct made *made, const char *path)
 {
     return cJSON_GetStringValue(at(made, path));
@@ -218,6 +226,31 @@ static void test_stacks(void)
     arena_free(&arena);
 }
 
+/* Two stacks in a time line of ten steps, of which the second is too little to be drawn. */
+static void test_stacks_over_time(void)
+{
+    const struct timeline_options options = { .start_ticks = 100, .end_ticks = 1100, .ns_per_tick = 1, .step_ns = 100 };
+    struct html_stacks *stacks = html_stacks_new(&arena);
+    struct timeline *line;
+    const char *const values[] = { "wait" };
+    const uint32_t lock = html_stacks_group(stacks, "lock a.B"), other = html_stacks_group(stacks, "other"),
+                   both[] = { lock, other };
+    int rc = timeline_open(&line, &options, &err);
+    rc += html_stacks_add_between(stacks, both, 1, 99999, line, 150, 250);
+    rc += html_stacks_add_between(stacks, both, 2, 1, line, 500, 500);
+    struct made made = { .json = html_stacks_json(stacks, values, 1) };
+    CHECK("stacks are added to a time line", rc == 0 && made.json != NULL);
+    CHECK_NUMBER("what lasts longer than a step is in several", cJSON_GetArraySize(at(&made, "steps.step")), 3);
+    CHECK_NUMBER("by the time in each", number_at(&made, "steps.amount.0"), 49999);
+    CHECK_NUMBER("and adds up", sum_at(&made, "steps.amount"), 100000);
+    CHECK_NUMBER("what is not drawn is its caller's", number_at(&made, "steps.node.2"), 0);
+    CHECK_NUMBER("in its step", number_at(&made, "steps.step.2"), 4);
+    cJSON_Delete(made.json);
+    timeline_close(line);
+    html_stacks_free(stacks);
+    arena_free(&arena);
+}
+
 static void test_sweep(void)
 {
     struct maker m;
@@ -317,14 +350,6 @@ static void test_not_counted(void)
 
 /* ---- the time line ---- */
 
-static double sum_at(const struct made *made, const char *path)
-{
-    const cJSON *json;
-    double sum = 0;
-    cJSON_ArrayForEach(json, at(made, path)) sum += json->valuedouble;
-    return sum;
-}
-
 static void test_timeline(void)
 {
     struct maker m;
@@ -351,8 +376,8 @@ static void test_timeline(void)
     CHECK_NUMBER("each step is in a region", cJSON_GetArraySize(at(&made, "timeline.of_step")), n);
     CHECK_NUMBER("regions have CPI, too", number_at(&made, "timeline.regions.1.rates.0") * 1000, 2000);
     CHECK_TEXT("and phases", text_at(&made, "timeline.regions.1.rows.0.label"), "B.run");
-    CHECK_NUMBER("contexts have their time by step", cJSON_GetArraySize(at(&made, "tree.steps.us")), n);
-    CHECK_NUMBER("all of it, in us", sum_at(&made, "tree.steps.us"), 800000);
+    CHECK_NUMBER("contexts have their time by step", cJSON_GetArraySize(at(&made, "tree.steps.amount")), n);
+    CHECK_NUMBER("all of it, in us", sum_at(&made, "tree.steps.amount"), 800000);
     CHECK_NUMBER("of the method that ran then", number_at(&made, "tree.steps.node.0"), 1);
     done(&made);
 }
@@ -485,6 +510,7 @@ int main(void)
     test_figure();
     test_tree();
     test_stacks();
+    test_stacks_over_time();
     test_sweep();
     test_escapes();
     test_counted();

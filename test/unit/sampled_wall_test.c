@@ -177,6 +177,43 @@ static void test_rows(void)
     unlink(m.path);
 }
 
+static uint64_t ticks_in(const struct timeline_read *line, const char *label, uint32_t step)
+{
+    size_t i = 0;
+    while (i < line->n_rows && strcmp(line->rows[i].label, label) != 0)
+        i++;
+    return timeline_row_ticks(line->timeline, (uint32_t)i, step);
+}
+
+/* In steps of 100 ms. */
+static void test_steps(void)
+{
+    struct maker m;
+    struct view_pass pass;
+    struct report_source whole;
+    uint64_t sum = 0;
+    const struct report_row_options rows = { .sort = "time" };
+    const struct view_pass_options options = {
+        .path = m.path, .parts = VIEW_PASS_SAMPLES | VIEW_PASS_TIMELINE, .clock = PHASES_WALL, .step_ns = 100e6
+    };
+    write_trace(&m, true);
+    maker_must(&m, view_pass_read(&options, &arena, &pass, &m.err));
+    maker_must(&m, sampled_tree(&pass.source, view_pass_samples(&pass, &pass.source), false, &whole, &m.err));
+    maker_must(&m, timeline_end(&whole, pass.totals, pass.n_totals, &rows, &pass.line, &m.err));
+    CHECK_NUMBER("a sample is in its step, with what it had to wait for its CPU",
+                 ticks_in(&pass.line, "Orders.query", 0), 200);
+    CHECK_NUMBER("a wait is in all steps that it lasted", ticks_in(&pass.line, "Orders.query", 5), 100);
+    CHECK_NUMBER("and in none behind", ticks_in(&pass.line, "Orders.query", 6), 0);
+    CHECK_NUMBER("several threads at a time add up",
+                 ticks_in(&pass.line, "Orders.query", 3) + ticks_in(&pass.line, "Prices.quote", 3), 200);
+    for (uint32_t step = 0; step < timeline_n_steps(pass.line.timeline); step++)
+        for (uint32_t row = 0; row <= pass.line.n_rows; row++)
+            sum += timeline_row_ticks(pass.line.timeline, row, step);
+    CHECK_NUMBER("all of it is the tree's", sum, 1700);
+    view_pass_close(&pass);
+    unlink(m.path);
+}
+
 static void test_without_waits(void)
 {
     struct maker m;
@@ -193,6 +230,7 @@ int main(void)
 {
     test_tree();
     test_rows();
+    test_steps();
     test_without_waits();
     arena_free(&arena);
     return tap_done();
