@@ -6,16 +6,15 @@
 #define TREE_BYTES (UINT64_C(1) << 20)
 #define DEPTH_MOST 4096u
 
-static int add_sample(const struct report_source *source, const uint32_t *row_of, size_t i,
-                      struct sample_profile *profile)
+int sample_rows_open(struct sample_profile *profile, struct err *err)
 {
-    const struct sampled_tree *sampled = source->sampled;
-    const struct calltree *tree = source->tree;
-    const struct trace_kept_sample *sample = &sampled->samples->kept[i];
-    uint32_t rows[DEPTH_MOST], n = 0, node = sampled->leaf[i] == CALLTREE_NONE ? 0 : sampled->leaf[i];
-    for (; node != 0 && tree->nodes[node].method < tree->n_methods; node = tree->nodes[node].parent)
-        if (n < DEPTH_MOST && row_of[tree->nodes[node].method] != CALLTREE_NONE)
-            rows[n++] = row_of[tree->nodes[node].method];
+    return sample_profile_open(profile, BLOCK, TREE_BYTES, err);
+}
+
+int sample_rows_add(const struct report_source *source, size_t i, const uint32_t *rows, uint32_t n,
+                    struct sample_profile *profile)
+{
+    const struct trace_kept_sample *sample = &source->sampled->samples->kept[i];
     const struct profile_sample add = { .time_ns = sample->ticks == TRACE_UNKNOWN ? 0 : sample->ticks,
                                         .ns = sample->weight_ns + sample->ready_ns,
                                         .n = n,
@@ -23,10 +22,22 @@ static int add_sample(const struct report_source *source, const uint32_t *row_of
     return sample_profile_add(profile, &add);
 }
 
+static int add_sample(const struct report_source *source, const uint32_t *row_of, size_t i,
+                      struct sample_profile *profile)
+{
+    const struct sampled_tree *sampled = source->sampled;
+    const struct calltree *tree = source->tree;
+    uint32_t rows[DEPTH_MOST], n = 0, node = sampled->leaf[i] == CALLTREE_NONE ? 0 : sampled->leaf[i];
+    for (; node != 0 && tree->nodes[node].method < tree->n_methods; node = tree->nodes[node].parent)
+        if (n < DEPTH_MOST && row_of[tree->nodes[node].method] != CALLTREE_NONE)
+            rows[n++] = row_of[tree->nodes[node].method];
+    return sample_rows_add(source, i, rows, n, profile);
+}
+
 int sample_rows_profile(const struct report_source *source, const uint32_t *row_of, struct sample_profile *profile,
                         struct err *err)
 {
-    if (sample_profile_open(profile, BLOCK, TREE_BYTES, err) < 0)
+    if (sample_rows_open(profile, err) < 0)
         return -1;
     for (size_t i = 0; i < source->sampled->samples->n_kept; i++)
         if (!source->sampled->samples->kept[i].is_idle && add_sample(source, row_of, i, profile) < 0)

@@ -18,6 +18,11 @@
 int sample_rows_profile(const struct report_source *source, const uint32_t *row_of, struct sample_profile *profile,
                         struct err *err);
 
+/* The same a sample at a time, of rows that are no method's: the i-th kept one in n of them, the innermost first. */
+int sample_rows_open(struct sample_profile *profile, struct err *err);
+int sample_rows_add(const struct report_source *source, size_t i, const uint32_t *rows, uint32_t n,
+                    struct sample_profile *profile); /* returns 0, or -1: no memory */
+
 /* Half of the 95 % interval around a share of all time, of which so many ticks are told by these samples; NAN: it is
  * not known. */
 double sample_rows_error(const struct sample_share *share, double ticks, double all_ticks);

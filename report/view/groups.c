@@ -1,6 +1,5 @@
-#include "report/view/groups.h"
+#include "report/view/groups_internal.h"
 
-#include "core/base/map.h"
 #include "core/base/vec.h"
 #include "report/sample_rows.h"
 #include "report/some_threads.h"
@@ -12,27 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NONE         UINT32_MAX /* no row */
+#define NONE         GROUPS_NONE
 #define SEVERAL      (NONE - 1)
 #define FROM_SAMPLES 0.01 /* of a row's time: with less from samples it was measured */
 
-struct groups_making {
-    const struct view_pass *pass;
-    const struct report_source *source;
-    const char *argument;
-    struct groups *found;
-    struct groups_row *rows; /* owned */
-    uint32_t n, room;
-    struct map known;                             /* rows by what they are of */
-    uint32_t *of_method, *of_sampled, *of_thread; /* the row of the tree's methods, the trace's sampled ones, threads */
-    uint64_t n_counted;                           /* waits and allocations so far */
-    bool is_broken;                               /* no memory */
-};
-
 /* ---- what is one group ---- */
 
-/* The number of a row, made if it is new; NONE: no memory. */
-static uint32_t row_of_key(struct groups_making *making, const char *key, const char *label,
+uint32_t groups_row_of_key(struct groups_making *making, const char *key, const char *label,
                            const struct method_name *name)
 {
     const uint32_t *row = key == NULL ? NULL : map_get(&making->known, key, strlen(key));
@@ -46,6 +31,7 @@ static uint32_t row_of_key(struct groups_making *making, const char *key, const 
     making->rows[making->n] = (struct groups_row){ .label = label,
                                                    .name = *name,
                                                    .called = NONE,
+                                                   .caller_of = NONE,
                                                    .time_error = NAN,
                                                    .self_error = NAN,
                                                    .p50 = NAN,
@@ -73,10 +59,10 @@ static uint32_t row_of_method(struct groups_making *making, const struct method_
     switch (making->found->by) {
     case GROUPS_BY_PACKAGE:
         package = package_of(arena, name);
-        return row_of_key(making, package, package, &none);
+        return groups_row_of_key(making, package, package, &none);
     case GROUPS_BY_METHOD:
         return java_names_is(arena, name, making->argument)
-                   ? row_of_key(making, method_name_text(arena, name), "", name)
+                   ? groups_row_of_key(making, method_name_text(arena, name), "", name)
                    : NONE;
     default:
         return NONE;
@@ -129,7 +115,7 @@ static int know_threads(struct groups_making *making)
             continue;
         const char *name = trace_thread(making->source->reader, i)->name;
         const char *pattern = groups_thread_pattern(arena, name);
-        uint32_t row = row_of_key(making, pattern, name, &none);
+        uint32_t row = groups_row_of_key(making, pattern, name, &none);
         if (row == NONE)
             return -1;
         making->of_thread[i] = row;
@@ -148,8 +134,7 @@ static uint32_t row_of_thread(const struct groups_making *making, uint32_t index
 
 /* ---- time ---- */
 
-/* Is a context in the calls of another one of its row? */
-static bool is_inside(const struct groups_making *making, uint32_t node, uint32_t row)
+bool groups_is_inside(const struct groups_making *making, uint32_t node, uint32_t row)
 {
     const struct calltree_node *nodes = making->source->tree->nodes;
     while (nodes[node].parent != node) {
@@ -171,7 +156,7 @@ static void add_context(const struct groups_making *making, uint32_t node, uint3
     row->calls += (double)of->calls;
     if (of->calls > 0)
         row->called = row->called == NONE || row->called == of->method ? of->method : SEVERAL;
-    if (is_inside(making, node, number))
+    if (groups_is_inside(making, node, number))
         return;
     row->all.ticks += ticks;
     row->probe_ticks += source->sampled == NULL ? ticks : is_ended ? 0 : (double)source->sampled->probe_ticks[node];
@@ -288,8 +273,11 @@ static void add_to_rows(struct groups_making *making, uint32_t thread, uint32_t 
     const struct trace_reader *reader = making->source->reader;
     making->n_counted++;
     bool has_own = add_to_row(making, row_of_thread(making, thread), sums, cause, false);
-    for (; context != 0; context = trace_context(reader, context)->parent)
+    for (; context != 0; context = trace_context(reader, context)->parent) {
         has_own = add_to_row(making, making->of_sampled[trace_context(reader, context)->method], sums, cause, has_own);
+        if (making->caller_of_context != NULL)
+            add_to_row(making, making->caller_of_context[context], sums, cause, true);
+    }
     if (!has_own)
         add_sums(&making->found->rest, sums);
     add_sums(&making->found->total, sums);
@@ -343,6 +331,12 @@ static int by_order(const void *a, const void *b)
     const struct groups_row *x = a, *y = b;
     if (x->order != y->order)
         return x->order < y->order ? 1 : -1;
+    if (x->method != y->method)
+        return x->method < y->method ? -1 : 1;
+    if (x->caller_of != y->caller_of)
+        return x->caller_of == NONE ? -1 : 1;
+    if (x->caller_of != NONE && x->all.ticks != y->all.ticks)
+        return x->all.ticks < y->all.ticks ? 1 : -1;
     return x->all.waited_ns != y->all.waited_ns ? (x->all.waited_ns < y->all.waited_ns ? 1 : -1)
                                                 : strcmp(x->label, y->label);
 }
@@ -354,13 +348,16 @@ static int label_methods(struct groups_making *making)
     double ns = report_ns(making->source, 1);
     struct method_name *names = arena_alloc(arena, ((size_t)making->n + 1) * sizeof *names);
     const char **labels = arena_alloc(arena, ((size_t)making->n + 1) * sizeof *labels);
+    size_t n_methods = 0;
     for (uint32_t i = 0; names != NULL && i < making->n; i++)
-        names[i] = making->rows[i].name;
-    if (names == NULL || labels == NULL || java_names_labels(arena, names, making->n, labels) < 0)
+        if (making->rows[i].caller_of == NONE) /* those come first */
+            names[n_methods++] = making->rows[i].name;
+    if (names == NULL || labels == NULL || java_names_labels(arena, names, n_methods, labels) < 0)
         return -1;
     for (uint32_t i = 0; i < making->n; i++) {
         struct groups_row *row = &making->rows[i];
-        row->label = labels[i];
+        if (row->caller_of == NONE)
+            row->label = labels[i];
         if (calls == NULL || row->called == NONE || row->called == SEVERAL)
             continue;
         row->p50 = statistics_quantile(calls, row->called, 0.5) * ns;
@@ -379,7 +376,8 @@ static int keep_rows(struct groups_making *making)
         return -1;
     for (uint32_t i = 0; i < making->n; i++) {
         struct groups_row *row = &making->rows[i];
-        row->order = found->by == GROUPS_BY_PACKAGE ? row->own.ticks : row->all.ticks;
+        row->method = row->caller_of == NONE ? i : row->caller_of;
+        row->order = found->by == GROUPS_BY_PACKAGE ? row->own.ticks : making->rows[row->method].all.ticks;
         if (row->all.ticks > 0 || row->all.waited_ns > 0 || row->all.idle_ns > 0 || row->all.bytes > 0 ||
             row->calls > 0 || row->n_threads > 0)
             found->rows[found->n++] = *row;
@@ -395,6 +393,9 @@ static int make(struct groups_making *making, struct err *err)
     if (know_methods(making) < 0 || know_threads(making) < 0 || making->is_broken)
         return err_set(err, "out of memory for groups");
     if (find_times(making, err) < 0 || find_errors(making, err) < 0)
+        return -1;
+    bool has_callers = making->found->by == GROUPS_BY_METHOD && trace_samples_are_all(making->source->reader);
+    if (has_callers && making->source->sampled != NULL && groups_add_callers(making, err) < 0)
         return -1;
     if (add_waits(making) < 0)
         return err_set(err, "out of memory for waits");

@@ -12,6 +12,8 @@
 #include "report/view/phase_report.h"
 #include "report/view/view_pass.h"
 
+#define GROUPS_NONE UINT32_MAX /* no row */
+
 enum groups_by { GROUPS_BY_PACKAGE, GROUPS_BY_THREAD, GROUPS_BY_METHOD };
 
 /* With what is called; and own: with the group's method innermost, or for time the innermost one of a group. */
@@ -28,7 +30,9 @@ struct groups_row {
     double n_samples, probe_ticks;   /* stack samples in it; of all.ticks what probes measured in their own calls */
     double calls, p50, p99, longest; /* by method: of calls with probes, in ns; NAN: there was none */
     uint32_t n_threads;              /* by thread */
+    uint32_t caller_of;              /* the row is of the calls that 'name' makes to that method; NONE: it is a group */
     /* While it is made. */
+    uint32_t method; /* the number of the row; of callers, of the method's */
     uint32_t called; /* the tree's method with calls */
     uint64_t latest; /* the wait or allocation that was counted in it last */
     double order;    /* what rows are sorted by */
@@ -37,7 +41,7 @@ struct groups_row {
 /* In the arena of the pass. */
 struct groups {
     enum groups_by by;
-    struct groups_row *rows; /* most time of their own first, by method: most time */
+    struct groups_row *rows; /* most time of their own first, by method: most time; its callers behind each */
     size_t n;
     struct group_sums rest, total; /* rest: of the application, in none of the rows */
     struct shares shares;          /* total.ticks are all of it */

@@ -1,6 +1,6 @@
 #include "report/view/groups.h"
 
-#include "report/sample_cells.h"
+#include "report/view/cause_cells.h"
 #include "report/view/report_internal.h"
 
 #include <inttypes.h>
@@ -75,10 +75,7 @@ static void add_columns(const struct groups *groups, struct table *table)
         size_t at = table_column(table, heading, columns[i].key, columns[i].unit);
         table->columns[at].not_in_text = (columns[i].in_text & (1u << groups->by)) == 0;
     }
-    for (int cause = 0; cause < TRACE_CAUSES; cause++)
-        if (cause != TRACE_CAUSE_ON_CPU)
-            sample_cells_hide(table, arena_printf(table->arena, "%s_ns", trace_cause_key((enum trace_cause)cause)),
-                              TABLE_NS);
+    cause_cells_hide(table);
 }
 
 /* ---- cells ---- */
@@ -89,54 +86,43 @@ static struct table_cell share_cell(const struct groups *groups, double ticks, d
     return groups->total.ticks > 0 ? sample_cells_share(&share, arena) : table_unmeasured();
 }
 
-/* all: NULL where a sum of groups would have some of it twice. */
+/* all: NULL where a sum of groups would have some of it twice; own: NULL where it is not told apart. */
 static void fill_sums(const struct groups *groups, double ns_per_tick, const struct group_sums *all,
                       const struct group_sums *own, struct table_cell *cells)
 {
     const struct table_cell none = { .value = TABLE_NOT_APPLICABLE };
     cells[CELL_TOTAL_NS] = all == NULL ? none : table_number(all->ticks * ns_per_tick);
-    cells[CELL_SELF_NS] = table_number(own->ticks * ns_per_tick);
+    cells[CELL_SELF_NS] = own == NULL ? none : table_number(own->ticks * ns_per_tick);
     if (groups->has_waits) {
         cells[CELL_WAITED] = all == NULL ? none : table_number(all->waited_ns);
         cells[CELL_IDLE] = all == NULL ? none : table_number(all->idle_ns);
-        cells[CELL_SELF_WAITED] = table_number(own->waited_ns);
+        cells[CELL_SELF_WAITED] = own == NULL ? none : table_number(own->waited_ns);
     }
     if (groups->has_allocations) {
         cells[CELL_BYTES] = all == NULL ? none : table_number(all->bytes);
-        cells[CELL_SELF_BYTES] = table_number(own->bytes);
+        cells[CELL_SELF_BYTES] = own == NULL ? none : table_number(own->bytes);
     }
-}
-
-/* "monitor 12.3 s"; NULL: it did not wait. */
-static const char *most_text(const struct groups_row *row, struct arena *arena)
-{
-    int most = 0;
-    char time[64];
-    for (int i = 1; i < TRACE_CAUSES; i++)
-        most = row->cause_ns[i] > row->cause_ns[most] ? i : most;
-    table_format_ns(row->cause_ns[most], time, sizeof time);
-    return row->cause_ns[most] > 0 ? arena_printf(arena, "%s %s", trace_cause_name((enum trace_cause)most), time)
-                                   : NULL;
 }
 
 static void put_group(const struct groups *groups, const struct groups_row *row, double ns_per_tick,
                       struct table *table)
 {
     static const char *const kinds[] = { "package", "thread", "method" };
-    struct table_cell *cells = table_row(table, kinds[groups->by]);
-    const char *most = most_text(row, table->arena);
+    bool is_caller = row->caller_of != GROUPS_NONE;
+    struct table_cell *cells = table_row(table, is_caller ? "caller" : kinds[groups->by]);
     if (cells == NULL)
         return;
     cells[CELL_LABEL] = table_words(row->label);
     cells[CELL_THREADS] = row->n_threads > 0 ? table_number(row->n_threads) : table_unmeasured();
     cells[CELL_TIME] = share_cell(groups, row->all.ticks, row->time_error, table->arena);
-    cells[CELL_SELF] = share_cell(groups, row->own.ticks, row->self_error, table->arena);
-    fill_sums(groups, ns_per_tick, &row->all, &row->own, cells);
+    if (!is_caller)
+        cells[CELL_SELF] = share_cell(groups, row->own.ticks, row->self_error, table->arena);
+    fill_sums(groups, ns_per_tick, &row->all, is_caller ? NULL : &row->own, cells);
     cells[CELL_CALLS] = row->calls > 0 ? table_number(row->calls) : table_unmeasured();
     cells[CELL_P50] = table_number(row->p50);
     cells[CELL_P99] = table_number(row->p99);
     cells[CELL_LONGEST] = table_number(row->longest);
-    cells[CELL_MOST] = most == NULL ? table_unmeasured() : table_words(most);
+    cells[CELL_MOST] = cause_cells_most(row->cause_ns, table->arena);
     cells[CELL_TIME_ERROR] = sample_cells_error(row->time_error);
     cells[CELL_SELF_ERROR] = sample_cells_error(row->self_error);
     cells[CELL_SAMPLES] = table_number(row->n_samples);
@@ -146,9 +132,7 @@ static void put_group(const struct groups *groups, const struct groups_row *row,
         cells[CELL_DESCRIPTOR] = table_words(row->name.descriptor);
     }
     struct sample_cells to = { table, cells + CELL_CAUSE_NS };
-    for (int cause = 0; cause < TRACE_CAUSES; cause++)
-        if (cause != TRACE_CAUSE_ON_CPU)
-            sample_cells_put(&to, groups->has_waits ? table_number(row->cause_ns[cause]) : table_unmeasured());
+    cause_cells_put(&to, groups->has_waits ? row->cause_ns : NULL);
 }
 
 /* ---- other rows ---- */
@@ -229,14 +213,17 @@ static void put_groups(const struct groups *groups, const struct report_row_opti
                        struct table *table)
 {
     struct group_sums others = { .ticks = 0 };
-    size_t n_others = 0;
+    size_t n_others = 0, n_put = 0;
     for (size_t i = 0; i < groups->n; i++) {
         const struct groups_row *row = &groups->rows[i];
-        bool is_beyond = options->top != 0 && i - n_others >= options->top;
+        bool is_beyond = options->top != 0 && n_put >= options->top;
         if (options->all || (!is_beyond && !is_small(groups, row, options->min_share))) {
             put_group(groups, row, ns_per_tick, table);
+            n_put++;
             continue;
         }
+        if (row->caller_of != GROUPS_NONE)
+            continue;
         n_others++;
         others.ticks += row->own.ticks;
         others.waited_ns += row->own.waited_ns;
@@ -264,8 +251,9 @@ int groups_table(const struct view_pass *pass, const struct report_source *sourc
         table->rows[n_groups].after_rule = true;
     put_total(&groups, ns_per_tick, table);
     if (groups.by == GROUPS_BY_METHOD && trace_samples_are_all(source->reader))
-        table_note(table, "stack samples tell no calls: 'mmprof profile' records them, and with --by by an argument's "
-                          "value");
+        table_note(table,
+                   "stack samples tell who calls a method, but no calls: 'mmprof profile' records these, and with "
+                   "--by by an argument's value");
     if (groups.by != GROUPS_BY_THREAD && (groups.has_waits || groups.has_allocations))
         table_note(table, "what a row waits and allocates it does with all that it calls, as its time is");
     if (groups.by != GROUPS_BY_THREAD && groups.has_waits)

@@ -1,6 +1,6 @@
 #include "report/view/values.h"
 
-#include "report/sample_cells.h"
+#include "report/view/cause_cells.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -60,32 +60,15 @@ static void add_columns(const struct view_pass *pass, const struct value_rows *v
         table->columns[at].not_in_text = columns[i].heading == NULL || (i == CELL_LABEL && values->n_methods < 2) ||
                                          (i == CELL_UNWINDS && !any_unwinds);
     }
-    for (int cause = 0; cause < TRACE_CAUSES; cause++)
-        if (cause != TRACE_CAUSE_ON_CPU)
-            sample_cells_hide(table, arena_printf(table->arena, "%s_ns", trace_cause_key((enum trace_cause)cause)),
-                              TABLE_NS);
+    cause_cells_hide(table);
     for (size_t i = 1; i < pass->metrics.options.n_metrics; i++)
         table_column(table, pass->metrics.of[i].name, pass->metrics.of[i].key, pass->metrics.of[i].format);
-}
-
-/* "monitor 12.3 s"; NULL: it did not wait. */
-static const char *most_text(const struct values_row *row, struct arena *arena)
-{
-    int most = 0;
-    char time[64];
-    for (int i = 1; i < TRACE_CAUSES; i++)
-        most = row->cause_ns[i] > row->cause_ns[most] ? i : most;
-    table_format_ns(row->cause_ns[most], time, sizeof time);
-    return row->cause_ns[most] > 0 ? arena_printf(arena, "%s %s", trace_cause_name((enum trace_cause)most), time)
-                                   : NULL;
 }
 
 static void put_metrics(const struct view_pass *pass, const struct value_rows *values, const struct values_row *row,
                         struct sample_cells *to)
 {
-    for (int cause = 0; cause < TRACE_CAUSES; cause++)
-        if (cause != TRACE_CAUSE_ON_CPU)
-            sample_cells_put(to, values->has_waits ? table_number(row->cause_ns[cause]) : table_unmeasured());
+    cause_cells_put(to, values->has_waits ? row->cause_ns : NULL);
     for (size_t i = 1; i < pass->metrics.options.n_metrics; i++)
         sample_cells_put(to, pass->metrics.of[i].why != NULL
                                  ? table_unmeasured()
@@ -119,7 +102,7 @@ static void put_row(const struct view_pass *pass, const struct report_source *so
     struct table_cell *cells = table_row(table, row->value == NULL ? "unknown" : kinds[row->value->kind]);
     double ns = report_ns(source, 1);
     const struct method_name name = trace_method(pass->reader, row->method)->names;
-    const char *label = java_names_display(table->arena, &name, JAVA_NAMES_SHORT), *most = most_text(row, table->arena);
+    const char *label = java_names_display(table->arena, &name, JAVA_NAMES_SHORT);
     if (cells == NULL)
         return;
     put_sums(source, values, row, cells);
@@ -129,7 +112,7 @@ static void put_row(const struct view_pass *pass, const struct report_source *so
     cells[CELL_P50] = table_number(row->p50 * ns);
     cells[CELL_P99] = table_number(row->p99 * ns);
     cells[CELL_LONGEST] = table_number(row->longest * ns);
-    cells[CELL_MOST] = most == NULL ? table_unmeasured() : table_words(most);
+    cells[CELL_MOST] = cause_cells_most(row->cause_ns, table->arena);
     cells[CELL_CLASS] = table_words(name.class_name);
     cells[CELL_METHOD] = table_words(name.method);
     cells[CELL_DESCRIPTOR] = table_words(name.descriptor);

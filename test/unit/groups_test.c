@@ -181,16 +181,22 @@ static void test_methods(const struct maker *m)
     CHECK_NUMBER("a method is found", find(m, "doGet", &pass, &whole, &groups), 0);
     const struct groups_row *item = &groups.rows[0];
     CHECK("each class has a row, that with most time first",
-          groups.n == 2 && strcmp(item->label, "Server$ItemServlet.doGet") == 0 &&
-              strcmp(groups.rows[1].label, "Server$CartServlet.doGet") == 0);
+          groups.n == 4 && strcmp(item->label, "Server$ItemServlet.doGet") == 0 &&
+              strcmp(groups.rows[2].label, "Server$CartServlet.doGet") == 0);
+    const struct groups_row *caller = &groups.rows[1];
+    CHECK("and behind it one for each caller", strcmp(caller->label, "  from Thread.run") == 0 &&
+                                                   caller->caller_of != GROUPS_NONE && item->caller_of == GROUPS_NONE);
+    CHECK("with the time and waits of these calls, and none of its own",
+          is_near(caller->all.ticks, 40000) && caller->all.waited_ns == 7000 && caller->own.ticks == 0 &&
+              caller->own.waited_ns == 0 && caller->n_samples == item->n_samples);
     CHECK("with all that it calls", is_near(item->all.ticks, 40000) && is_near(item->own.ticks, 40000));
     CHECK("waits, too", item->all.waited_ns == 7000 && item->own.waited_ns == 7000);
     CHECK("what is in no such call is the rest", is_near(groups.rest.ticks, 5000) && adds_up(&groups));
     CHECK("without probes calls are not known", item->calls == 0 && isnan(item->p50));
     view_pass_close(&pass);
-    CHECK("a pattern of classes is fine", find(m, "*Servlet.doGet", &pass, &whole, &groups) == 0 && groups.n == 2);
+    CHECK("a pattern of classes is fine", find(m, "*Servlet.doGet", &pass, &whole, &groups) == 0 && groups.n == 4);
     view_pass_close(&pass);
-    CHECK("one class of several", find(m, "CartServlet.doGet", &pass, &whole, &groups) == 0 && groups.n == 1);
+    CHECK("one class of several", find(m, "CartServlet.doGet", &pass, &whole, &groups) == 0 && groups.n == 2);
     view_pass_close(&pass);
     CHECK("a name that no method has is refused, with one that is alike",
           find(m, "doGot", &pass, &whole, &groups) < 0 && strstr(err.text, "doGet") != NULL);

@@ -1,0 +1,38 @@
+/*
+ * What makes groups: shared by the files that do.
+ */
+#ifndef REPORT_VIEW_GROUPS_INTERNAL_H
+#define REPORT_VIEW_GROUPS_INTERNAL_H
+
+#include "core/base/map.h"
+#include "report/view/groups.h"
+
+struct groups_making {
+    const struct view_pass *pass;
+    const struct report_source *source;
+    const char *argument;
+    struct groups *found;
+    struct groups_row *rows; /* owned */
+    uint32_t n, room;
+    struct map known;                             /* rows by what they are of */
+    uint32_t *of_method, *of_sampled, *of_thread; /* the row of the tree's methods, the trace's sampled ones, threads */
+    uint32_t *stack;                              /* rows of a sample */
+    uint32_t *caller_of_context; /* the row of who called a method of a row there; NULL: there are no such rows */
+    uint64_t n_counted;          /* waits and allocations so far */
+    bool is_broken;              /* no memory */
+};
+
+/* The number of a row, made if it is new: rows may move then; GROUPS_NONE: no memory. */
+uint32_t groups_row_of_key(struct groups_making *making, const char *key, const char *label,
+                           const struct method_name *name);
+
+/* Is a context of the tree in the calls of another one of that row? */
+bool groups_is_inside(const struct groups_making *making, uint32_t node, uint32_t row);
+
+/*
+ * A row for each method that calls a row's method, with the time of these calls; waits are added by caller_of_context.
+ * After the times of the rows.  Returns 0, or -1 with *err set: no memory.
+ */
+int groups_add_callers(struct groups_making *making, struct err *err);
+
+#endif
