@@ -152,6 +152,21 @@ enum {
 };
 enum { M_CALIBRATE = N_OWN, M_FIND, M_GUARD, N_METHODS, M_FOR_NAME = N_METHODS, M_MANAGER, N_ALL };
 
+#define LLOAD_1 0x1f
+#define DLOAD_1 0x27
+#define ALOAD_1 0x2b
+
+/* iload_0; ifeq 8; iload_0; invokestatic native; 8: return */
+#define OF_TOKEN(name, native)                                                                    \
+    {                                                                                             \
+        0, name, "(I)V", { 0x1a, 0x99, 0, 7, 0x1a, 0xb8, 0, 0, 0xb1 }, 9, 8, { { 6, native } }, 1 \
+    }
+/* iload_0; ifeq 10; iload_0; load; invokestatic native; ireturn; 10: iconst_0; ireturn */
+#define OF_ARGUMENT(name, type, load, native)                                                                       \
+    {                                                                                                               \
+        0, name, type, { 0x1a, 0x99, 0, 9, 0x1a, load, 0xb8, 0, 0, 0xac, 0x03, 0xac }, 12, 10, { { 7, native } }, 1 \
+    }
+
 static const struct method_text methods[N_METHODS] = {
     [M_ENTER0] = { .flags = ACC_NATIVE, .name = "enter0", .descriptor = "(I)I" },
     [M_EXIT0] = { .flags = ACC_NATIVE, .name = "exit0", .descriptor = "(I)V" },
@@ -169,36 +184,12 @@ static const struct method_text methods[N_METHODS] = {
                   9,
                   { { 6, M_ENTER0 } },
                   1 },
-    /* iload_0; ifeq 8; iload_0; invokestatic exit0; 8: return */
-    [M_EXIT] = { 0, "exit", "(I)V", { 0x1a, 0x99, 0, 7, 0x1a, 0xb8, 0, 0, 0xb1 }, 9, 8, { { 6, M_EXIT0 } }, 1 },
-    [M_UNWIND] = { 0, "unwind", "(I)V", { 0x1a, 0x99, 0, 7, 0x1a, 0xb8, 0, 0, 0xb1 }, 9, 8, { { 6, M_UNWIND0 } }, 1 },
-    [M_CAUGHT] = { 0, "caught", "(I)V", { 0x1a, 0x99, 0, 7, 0x1a, 0xb8, 0, 0, 0xb1 }, 9, 8, { { 6, M_CAUGHT0 } }, 1 },
-    /* iload_0; ifeq 10; iload_0; aload_1; invokestatic object0; ireturn; 10: iconst_0; ireturn */
-    [M_OBJECT] = { 0,
-                   "object",
-                   "(ILjava/lang/Object;)I",
-                   { 0x1a, 0x99, 0, 9, 0x1a, 0x2b, 0xb8, 0, 0, 0xac, 0x03, 0xac },
-                   12,
-                   10,
-                   { { 7, M_OBJECT0 } },
-                   1 },
-    /* the same with lload_1, and with dload_1 */
-    [M_INTEGER] = { 0,
-                    "integer",
-                    "(IJ)I",
-                    { 0x1a, 0x99, 0, 9, 0x1a, 0x1f, 0xb8, 0, 0, 0xac, 0x03, 0xac },
-                    12,
-                    10,
-                    { { 7, M_INTEGER0 } },
-                    1 },
-    [M_REAL] = { 0,
-                 "real",
-                 "(ID)I",
-                 { 0x1a, 0x99, 0, 9, 0x1a, 0x27, 0xb8, 0, 0, 0xac, 0x03, 0xac },
-                 12,
-                 10,
-                 { { 7, M_REAL0 } },
-                 1 },
+    [M_EXIT] = OF_TOKEN("exit", M_EXIT0),
+    [M_UNWIND] = OF_TOKEN("unwind", M_UNWIND0),
+    [M_CAUGHT] = OF_TOKEN("caught", M_CAUGHT0),
+    [M_OBJECT] = OF_ARGUMENT("object", "(ILjava/lang/Object;)I", ALOAD_1, M_OBJECT0),
+    [M_INTEGER] = OF_ARGUMENT("integer", "(IJ)I", LLOAD_1, M_INTEGER0),
+    [M_REAL] = OF_ARGUMENT("real", "(ID)I", DLOAD_1, M_REAL0),
     /* 0: iload_1; ifle 17; iload_0; invokestatic enter; invokestatic exit; iinc 1 -1; goto 0; 17: return */
     [M_CALIBRATE] = { 0,
                       "calibrate",
