@@ -1,6 +1,5 @@
 #include "report/view/groups_internal.h"
 
-#include "core/base/vec.h"
 #include "report/sample_rows.h"
 #include "report/some_threads.h"
 #include "report/tree_view.h"
@@ -16,29 +15,6 @@
 #define FROM_SAMPLES 0.01 /* of a row's time: with less from samples it was measured */
 
 /* ---- what is one group ---- */
-
-uint32_t groups_row_of_key(struct groups_making *making, const char *key, const char *label,
-                           const struct method_name *name)
-{
-    const uint32_t *row = key == NULL ? NULL : map_get(&making->known, key, strlen(key));
-    if (row != NULL)
-        return *row;
-    if (key == NULL || label == NULL || vec_reserve(making->rows, making->room, making->n + 1) < 0 ||
-        map_put(&making->known, key, strlen(key), making->n) < 0) {
-        making->is_broken = true;
-        return NONE;
-    }
-    making->rows[making->n] = (struct groups_row){ .label = label,
-                                                   .name = *name,
-                                                   .called = NONE,
-                                                   .caller_of = NONE,
-                                                   .time_error = NAN,
-                                                   .self_error = NAN,
-                                                   .p50 = NAN,
-                                                   .p99 = NAN,
-                                                   .longest = NAN };
-    return making->n++;
-}
 
 /* "com.shop"; NULL: no memory. */
 static const char *package_of(struct arena *arena, const struct method_name *name)
@@ -133,17 +109,6 @@ static uint32_t row_of_thread(const struct groups_making *making, uint32_t index
 }
 
 /* ---- time ---- */
-
-bool groups_is_inside(const struct groups_making *making, uint32_t node, uint32_t row)
-{
-    const struct calltree_node *nodes = making->source->tree->nodes;
-    while (nodes[node].parent != node) {
-        node = nodes[node].parent;
-        if (nodes[node].method < making->source->tree->n_methods && making->of_method[nodes[node].method] == row)
-            return true;
-    }
-    return false;
-}
 
 static void add_context(const struct groups_making *making, uint32_t node, uint32_t number)
 {
