@@ -32,7 +32,10 @@ TOOL_SRC  := $(wildcard core/emu/tool/*.c) $(patsubst %,core/emu/plugin/%.c,qemu
              core/emu/model/sim_decode.c core/wire/code_log.c core/recorder/code_map.c $(patsubst %,core/base/%.c,arena err hash map text utf8 words)
 # The tool that writes address traces.
 MEMTRACE_SRC := $(patsubst %,core/emu/memtrace/memtrace_%.c,tool code entry write)
-CLI_SRC   := $(wildcard cmd/*.c) $(filter-out core/agent/% core/emu/plugin/% core/emu/tool/% %/memtrace_tool.c,$(wildcard core/*/*.c core/*/*/*.c)) $(patsubst %,core/agent/%.c,instrument/batch control/config control/included) $(wildcard symbolize/*.c phases/*/*.c report/*.c report/*/*.c)
+# Likewise, for what objects' places would change.
+PLACEMENT_SRC := $(wildcard core/emu/placement/*.c core/emu/model/*.c) $(VM_SRC) $(patsubst %,core/base/%.c,arena err hash) \
+             $(patsubst %,core/emu/plugin/%.c,heap_walk qemu_stale vm_classes vm_memory)
+CLI_SRC   := $(wildcard cmd/*.c) $(filter-out core/agent/% core/emu/plugin/% core/emu/tool/% %/memtrace_tool.c %/placement_plugin.c %/placement_heap.c,$(wildcard core/*/*.c core/*/*/*.c)) $(patsubst %,core/agent/%.c,instrument/batch control/config control/included) $(wildcard symbolize/*.c phases/*/*.c report/*.c report/*/*.c)
 LIB_SRC   := $(filter-out cmd/main.c,$(CLI_SRC))
 LIB       := $(BUILD)/mmprof.a
 UNIT_SRC  := $(wildcard test/unit/*.c)
@@ -44,6 +47,7 @@ CLI_OBJ   := $(CLI_SRC:%.c=$(BUILD)/%.o) $(BUILD)/report/html_template.o $(BUILD
 LIB_OBJ   := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/report/html_template.o $(BUILD)/report/frameworks_text.o
 AGENT_OBJ := $(AGENT_SRC:%.c=$(BUILD)/pic/%.o)
 PLUGIN_OBJ := $(PLUGIN_SRC:%.c=$(BUILD)/pic/%.o)
+PLACEMENT_OBJ := $(PLACEMENT_SRC:%.c=$(BUILD)/pic/%.o)
 TOOL_OBJ  := $(TOOL_SRC:%.c=$(BUILD)/pic/%.o)
 MEMTRACE_OBJ := $(MEMTRACE_SRC:%.c=$(BUILD)/pic/%.o)
 UNIT_BIN  := $(UNIT_SRC:%.c=$(BUILD)/%)
@@ -52,7 +56,7 @@ UNIT_BIN  := $(UNIT_SRC:%.c=$(BUILD)/%)
 Q = $(if $(V),,@$(if $(1),echo '  $(1) $@';))
 
 .PHONY: make
-make: $(BUILD)/mmprof $(BUILD)/libmmprof-agent.so $(BUILD)/libmmprof-sim.so $(BUILD)/libmmprof-tool.so $(BUILD)/libmmprof-memtrace.so $(EXAMPLES)
+make: $(BUILD)/mmprof $(BUILD)/libmmprof-agent.so $(BUILD)/libmmprof-sim.so $(BUILD)/libmmprof-tool.so $(BUILD)/libmmprof-memtrace.so $(BUILD)/libmmprof-placement.so $(EXAMPLES)
 
 $(BUILD)/mmprof: $(CLI_OBJ)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)
@@ -84,6 +88,9 @@ $(BUILD)/libmmprof-tool.so: $(TOOL_OBJ)
 
 $(BUILD)/libmmprof-memtrace.so: $(MEMTRACE_OBJ)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -shared -Wl,-z,defs -o $@ $^ -lz
+
+$(BUILD)/libmmprof-placement.so: $(PLACEMENT_OBJ)
+	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -shared -o $@ $^ -lpthread
 
 # As a user builds one.
 $(BUILD)/example_%.so: core/emu/tool/examples/example_%.c core/emu/tool/mmprof_tool.h
@@ -427,7 +434,7 @@ DOC_DIR   = $(DESTDIR)$(PREFIX)/share/doc/mmprof
 install: make
 	install -d '$(BIN_DIR)' '$(AGENT_DIR)' '$(MAN_DIR)/man1' '$(MAN_DIR)/man5' '$(MAN_DIR)/man7' '$(DOC_DIR)' '$(INCLUDE_DIR)'
 	install -m 755 $(BUILD)/mmprof '$(BIN_DIR)'
-	install -m 755 $(addprefix $(BUILD)/libmmprof-,agent.so sim.so tool.so memtrace.so) '$(AGENT_DIR)'
+	install -m 755 $(addprefix $(BUILD)/libmmprof-,agent.so sim.so tool.so memtrace.so placement.so) '$(AGENT_DIR)'
 	install -m 644 core/emu/tool/mmprof_tool.h '$(INCLUDE_DIR)'
 	install -m 644 $(wildcard man/*.1) '$(MAN_DIR)/man1'
 	$(if $(wildcard man/*.5),install -m 644 $(wildcard man/*.5) '$(MAN_DIR)/man5')

@@ -27,6 +27,7 @@ int command_fleet(int argc, char **argv, struct err *err);
 int command_list(int argc, char **argv, struct err *err);
 int command_record(int argc, char **argv, struct err *err);
 int command_memtrace(int argc, char **argv, struct err *err);
+int command_placement(int argc, char **argv, struct err *err);
 int command_ps(int argc, char **argv, struct err *err);
 int command_profile(int argc, char **argv, struct err *err);
 int command_sample(int argc, char **argv, struct err *err);

@@ -39,6 +39,8 @@ static const struct command commands[] = {
     { "dump", "[TRACE]", "print a trace as text", command_dump },
     { "memtrace", "-- COMMAND | [FILE]", "record the memory accesses and objects of a program in an emulator",
       command_memtrace },
+    { "placement", "-- COMMAND", "count the misses that a program would have with its objects placed otherwise",
+      command_placement },
     { NULL, NULL, NULL, NULL },
 };
 

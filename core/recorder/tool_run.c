@@ -33,11 +33,9 @@ static void append_output(char *option, const char *output)
     append(option, "out", path);
 }
 
-static int make_option(const struct tool_run_plan *plan, char *option, struct err *err)
+static int append_tool(const struct tool_run_plan *plan, char *option, struct err *err)
 {
     char path[PATH_MAX], tool[2 * PATH_MAX];
-    if (simulation_name_plugin(plan->agent, PLUGIN_LIBRARY, option, OPTION_BYTES, err) < 0)
-        return -1;
     if (plan->tool == NULL) {
         if (simulation_name_plugin(plan->agent, WRITER_LIBRARY, tool, sizeof tool, err) < 0)
             return -1;
@@ -49,10 +47,25 @@ static int make_option(const struct tool_run_plan *plan, char *option, struct er
     } else { /* by its own path, and not by that of the dynamic linker's search */
         append(option, "tool", path);
     }
-    if (plan->output != NULL)
-        append_output(option, plan->output);
     if (plan->argument[0] != '\0')
         append(option, "argument", plan->argument);
+    return 0;
+}
+
+static int make_option(const struct tool_run_plan *plan, char *option, struct err *err)
+{
+    const char *library = plan->plugin == NULL ? PLUGIN_LIBRARY : plan->plugin;
+    if (simulation_name_plugin(plan->agent, library, option, OPTION_BYTES, err) < 0 ||
+        (plan->plugin == NULL && append_tool(plan, option, err) < 0))
+        return -1;
+    for (size_t i = 0; plan->plugin != NULL && plan->options[i] != NULL; i++) {
+        size_t n = strlen(option);
+        option[n] = n + 1 < OPTION_BYTES ? ',' : '\0';
+        option[n + 1] = '\0';
+        simulation_append(option, OPTION_BYTES, plan->options[i]);
+    }
+    if (plan->output != NULL)
+        append_output(option, plan->output);
     return 0;
 }
 

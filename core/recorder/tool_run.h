@@ -16,6 +16,12 @@ struct tool_run_plan {
     const char *argument;    /* the tool's */
     const char *output;      /* a file; NULL: none */
     uint64_t interval_bytes; /* tell of one object in about so many bytes; 0: of all */
+    /*
+     * Another plugin that is beside the agent, NULL: that which runs tools; and its options, "KEY=VALUE", up to NULL.
+     * Of the above, it gets only the file.
+     */
+    const char *plugin;
+    const char *const *options;
 };
 
 /*

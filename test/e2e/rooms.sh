@@ -30,6 +30,7 @@ core/recorder      core/agent/control core/agent/instrument
 core/emu/tool      core/base core/wire core/trace core/emu/model core/emu/plugin core/hotspot
 core/emu/tool      core/recorder
 core/emu/memtrace  core/base core/wire core/emu/tool
+core/emu/placement core/base core/wire core/emu/model core/emu/plugin core/hotspot
 symbolize          core/base core/wire core/trace core/pmu core/jvm core/recorder
 phases/tree        core/base core/trace core/wire symbolize
 phases/samples     core/base core/wire phases/tree
@@ -39,7 +40,7 @@ phases/live        phases/tree symbolize
 report/format      core/base
 report             core/base core/hotspot core/pmu core/trace phases/samples phases/select phases/tree
 report             report/format symbolize
-report/view        core/base core/emu/memtrace core/hotspot core/perf core/recorder core/trace
+report/view        core/base core/emu/memtrace core/emu/placement core/hotspot core/perf core/recorder core/trace
 report/view        phases/samples phases/select phases/tree report report/format symbolize
 report/findings    core/base core/trace phases/samples phases/tree report report/format report/view symbolize
 report/jit         core/base core/hotspot report/format symbolize
@@ -49,7 +50,8 @@ report/html        core/base core/trace phases/select phases/tree report report/
 report/html        symbolize
 report/diff        core/base core/trace phases/samples phases/select phases/tree report report/format
 report/diff        report/view symbolize
-cmd                core/base core/emu/memtrace core/emu/model core/hotspot core/jvm core/perf core/pmu
+cmd                core/base core/emu/memtrace core/emu/model core/emu/placement core/hotspot core/jvm core/perf
+cmd                core/pmu
 cmd                core/recorder core/trace phases/live phases/select report report/diff report/export
 cmd                report/findings report/fleet report/format report/html report/jit report/view symbolize
 cmd                phases/samples phases/tree
@@ -156,7 +158,7 @@ alone() {
         $(NF - 1) ~ /^[TDBR]$/ { path = $1; sub(/:.*/, "", path); home[$NF] = path }
         END { for (symbol in home) if (!(symbol in needed)) print symbol, home[symbol] }' | sort |
         join -v 1 - "$SCRATCH/tested" |
-        grep -vE '^(main|Agent_|Java_|qemu_plugin_|mmprof_tool |sim_enter_|sim_windows_|tool_block)'
+        grep -vE '^(main|Agent_|Java_|qemu_plugin_|mmprof_tool |sim_enter_|sim_windows_|tool_block|placement_block)'
 }
 is "what only its own file uses is static" "$(alone "$root/test")" ""
 [ "$(alone "$root/man" | wc -l)" -gt 10 ] && ok "what is not is found" || not_ok "what is not is found"
@@ -197,5 +199,6 @@ shows() {
 }
 shows libmmprof-tool.so "qemu_plugin_install qemu_plugin_version"
 shows libmmprof-memtrace.so "mmprof_tool"
+shows libmmprof-placement.so "qemu_plugin_install qemu_plugin_version"
 
 done_testing

@@ -1,0 +1,265 @@
+/*
+ * mmprof placement: what placing objects otherwise would change in a Java program's cache and TLB misses, simulated.
+ *
+ *     Policy     Memory            Objects  L1D misses  Change (%)  L2 misses  Change (%)  DTLB misses  Change (%)
+ *     ------------------------------------------------------------------------------------------------------------
+ *     as it is   all memory         80,000   6,411,022           -  2,905,170           -       88,013           -
+ *     hot-cold   all memory         80,000   5,802,119       -9.50  2,401,033      -17.35       70,020      -20.44
+ */
+#include "cmd/commands.h"
+#include "cmd/trace_argument.h"
+#include "core/recorder/recorder.h"
+#include "core/recorder/tool_run.h"
+#include "report/view/placement_table.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PLUGIN_LIBRARY   "libmmprof-placement.so"
+#define RUNS_MAX         100
+#define OPTIONS_MAX      8
+#define OPTION_BYTES     ((size_t)PATH_MAX + 16)
+#define FILE_BYTES_MAX   ((off_t)256 << 20)
+#define ALL_POLICIES     "hot-cold,children,fields"
+#define INTERVAL_OF_NONE INT32_MAX /* bytes: no object is followed */
+
+struct placement_options {
+    struct display *display;
+    const char *policies, *event, *model;
+    uint64_t period, runs, top;
+    bool hindsight, quiet, csv, json;
+    char agent[PATH_MAX], directory[64];
+    char *const *argv;
+    struct arena arena;
+    int status; /* of the command's last run that did not end with 0 */
+};
+
+static int parse(int argc, char **argv, struct placement_options *o, int *n_parsed, bool *done, struct err *err)
+{
+    const struct options_row rows[] = {
+        { 0, "policy", "LIST", OPTION_TEXT, &o->policies,
+          "hot-cold, children, fields or identity, or several with commas (" ALL_POLICIES ")" },
+        { 0, "hindsight", NULL, OPTION_FLAG, &o->hindsight,
+          "also place by the heat of a whole run, which is made before: a bound" },
+        { 'e', "event", "EVENT", OPTION_TEXT, &o->event, "sample misses of l1d, l2 or dtlb for heat (l2)" },
+        { 'c', "period", "N", OPTION_NUMBER, &o->period, "sample one miss in N on average (100)" },
+        { 0, "model", "MODEL", OPTION_TEXT, &o->model, "the processor to simulate: 'mmprof list --models' (zen4)" },
+        { 0, "runs", "N", OPTION_NUMBER, &o->runs, "run the command N times; from 3 on, with an interval of 95 % (1)" },
+        { 0, "top", "N", OPTION_NUMBER, &o->top, "the N classes with most misses; 0: all (5)" },
+        { 'q', "quiet", NULL, OPTION_FLAG, &o->quiet, "do not say which run is made" },
+        { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
+        { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
+        DISPLAY_ROW(o->display),
+        { 0 },
+    };
+    return command_parse("placement [OPTIONS] -- COMMAND",
+                         "Runs a Java program in an emulator and says how many cache and TLB misses it would have if\n"
+                         "a collector placed objects otherwise.",
+                         rows, argc, argv, n_parsed, done, err);
+}
+
+/* ---- what is asked for ---- */
+
+static int refuse_policy(const char *name, size_t n, struct err *err)
+{
+    err_set(err, "there is no policy '%.*s'", (int)n, name);
+    return err_next(err, "give --policy hot-cold, children, fields or identity, or several with commas");
+}
+
+/* The plugin's: "hot-cold+children+hot-cold!"; identity has no heat to be hindsight of. */
+static int make_policies(const struct placement_options *o, bool has_hindsight, char *text, size_t room,
+                         struct err *err)
+{
+    size_t n = (size_t)snprintf(text, room, "policies="), n_policies = 0;
+    for (int pass = 0; pass < 1 + has_hindsight; pass++)
+        for (const char *at = o->policies; *at != '\0'; at += *at == ',') {
+            size_t length = strcspn(at, ",");
+            enum placement_kind kind;
+            if (!placement_kind_parse(at, length, &kind))
+                return refuse_policy(at, length, err);
+            bool is_left_out = pass == 1 && kind == PLACEMENT_IDENTITY;
+            if (!is_left_out && n < room)
+                n += (size_t)snprintf(text + n, room - n, "%s%.*s%s", n_policies++ == 0 ? "" : "+", (int)length, at,
+                                      pass == 1 ? "!" : "");
+            at += length;
+        }
+    if (n_policies > 0 && n_policies <= PLACEMENT_MAX && n < room)
+        return 0;
+    err_set(err, "'%s' is no policy, or more than %d of them", o->policies, PLACEMENT_MAX);
+    return err_next(err, "give --policy hot-cold, children, fields or identity, each once");
+}
+
+static int check(const struct placement_options *o, struct err *err)
+{
+    char text[OPTION_BYTES];
+    enum placement_event event;
+    struct sim_model model;
+    if (o->runs < 1 || o->runs > RUNS_MAX) {
+        err_set(err, "so many runs cannot be made");
+        return err_next(err, "give --runs 1 to %d", RUNS_MAX);
+    }
+    if (!placement_event_parse(o->event, &event)) {
+        err_set(err, "misses of '%s' are not simulated", o->event);
+        return err_next(err, "give --event l1d, l2 or dtlb");
+    }
+    if (o->period < 1 || o->period > UINT32_MAX) {
+        err_set(err, "the period is to be 1 or more misses");
+        return err_next(err, "give --period 100");
+    }
+    return sim_model_load(o->model, &model, err) < 0 ? -1 : make_policies(o, o->hindsight, text, sizeof text, err);
+}
+
+/* ---- a run ---- */
+
+static const char *file_name(struct placement_options *o, const char *name, size_t number)
+{
+    return arena_printf(&o->arena, "%s/%s-%zu", o->directory, name, number);
+}
+
+/* The text of a run's result; NULL with *err set: there is none. */
+static char *read_text(struct placement_options *o, const char *path, size_t *n, struct err *err)
+{
+    struct stat status;
+    FILE *in = fopen(path, "re");
+    char *text = NULL;
+    if (in != NULL && fstat(fileno(in), &status) == 0 && status.st_size > 0 && status.st_size < FILE_BYTES_MAX)
+        text = arena_alloc(&o->arena, (size_t)status.st_size);
+    *n = text == NULL ? 0 : (size_t)status.st_size;
+    if (text != NULL && fread(text, 1, *n, in) != *n)
+        text = NULL;
+    if (in != NULL)
+        fclose(in);
+    if (text == NULL) {
+        err_set(err, "'%s' ended, and nothing of a JVM was simulated", o->argv[0]);
+        err_next(err, "see what is said above; give a command that starts a JVM (HotSpot 17 to 25)");
+    }
+    return text;
+}
+
+/* What the command prints goes to the standard error: the standard output is for the table. */
+static int run_aside(const struct tool_run_plan *plan, int *status, struct err *err)
+{
+    int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+    if (out < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+        return err_set(err, "cannot direct the standard output: %s", strerror(errno));
+    int rc = tool_run(plan, status, err);
+    dup2(out, STDOUT_FILENO);
+    close(out);
+    return rc;
+}
+
+/* Run the command.  heat: an earlier result, or NULL: without hindsight. */
+static int run_once(struct placement_options *o, const char *path, const char *heat, struct err *err)
+{
+    char policies[OPTION_BYTES];
+    char real[PATH_MAX];
+    int status = 0;
+    /* A model's file by its own path: the command may go elsewhere. */
+    const char *model = strchr(o->model, '/') != NULL && realpath(o->model, real) != NULL ? real : o->model;
+    if (make_policies(o, heat != NULL, policies, sizeof policies, err) < 0)
+        return -1;
+    const char *const options[OPTIONS_MAX] = { arena_printf(&o->arena, "model=%s", model), policies,
+                                               arena_printf(&o->arena, "event=%s", o->event),
+                                               arena_printf(&o->arena, "period=%" PRIu64, o->period),
+                                               heat == NULL ? NULL : arena_printf(&o->arena, "heat=%s", heat) };
+    const struct tool_run_plan plan = { .argv = o->argv,
+                                        .agent = o->agent,
+                                        .argument = "",
+                                        .output = path,
+                                        .interval_bytes = INTERVAL_OF_NONE,
+                                        .plugin = PLUGIN_LIBRARY,
+                                        .options = options };
+    if (run_aside(&plan, &status, err) < 0)
+        return -1;
+    o->status = status != 0 ? status : o->status;
+    return 0;
+}
+
+static int measure(struct placement_options *o, size_t number, const char *heat, struct placement_result *result,
+                   struct err *err)
+{
+    const char *path = file_name(o, "run", number);
+    size_t n = 0;
+    if (path == NULL)
+        return err_set(err, "out of memory");
+    if (!o->quiet)
+        fprintf(stderr, "mmprof: run %zu of %" PRIu64 "\n", number + 1, o->runs);
+    char *text = run_once(o, path, heat, err) < 0 ? NULL : read_text(o, path, &n, err);
+    int rc = text == NULL ? -1 : placement_result_read(text, n, path, &o->arena, result, err);
+    unlink(path);
+    return rc;
+}
+
+/* The run whose heat is hindsight; its own misses are not told. */
+static int look_ahead(struct placement_options *o, const char **heat, struct err *err)
+{
+    size_t n;
+    *heat = file_name(o, "heat", 0);
+    if (*heat == NULL)
+        return err_set(err, "out of memory");
+    if (!o->quiet)
+        fprintf(stderr, "mmprof: a run for hindsight\n");
+    return run_once(o, *heat, NULL, err) < 0 || read_text(o, *heat, &n, err) == NULL ? -1 : 0;
+}
+
+static int print_results(struct placement_options *o, const struct placement_result *results, struct err *err)
+{
+    struct table table;
+    if (placement_table(results, o->runs, o->top, &o->arena, &table, err) < 0)
+        return -1;
+    return command_print_table(&table, o->csv, o->json, o->display, err);
+}
+
+static int measure_all(struct placement_options *o, struct err *err)
+{
+    struct placement_result *results = arena_alloc(&o->arena, o->runs * sizeof *results);
+    const char *heat = NULL;
+    int rc = results == NULL ? err_set(err, "out of memory") : 0;
+    if (rc == 0 && o->hindsight)
+        rc = look_ahead(o, &heat, err);
+    for (size_t i = 0; rc == 0 && i < o->runs; i++)
+        rc = measure(o, i, heat, &results[i], err);
+    if (heat != NULL)
+        unlink(heat);
+    return rc < 0 ? -1 : print_results(o, results, err);
+}
+
+static int measure_in_directory(struct placement_options *o, struct err *err)
+{
+    snprintf(o->directory, sizeof o->directory, "/tmp/mmprof-placement-XXXXXX");
+    if (recorder_find_agent(o->agent, sizeof o->agent, err) < 0)
+        return -1;
+    if (mkdtemp(o->directory) == NULL)
+        return err_set(err, "cannot make a directory '%s': %s", o->directory, strerror(errno));
+    int rc = measure_all(o, err);
+    rmdir(o->directory);
+    arena_free(&o->arena);
+    return rc < 0 ? -1 : o->status;
+}
+
+int command_placement(int argc, char **argv, struct err *err)
+{
+    struct display display = DISPLAY_PLAIN;
+    struct placement_options o = { .display = &display,
+                                   .policies = ALL_POLICIES,
+                                   .event = placement_event_names[PLACEMENT_L2],
+                                   .model = SIM_MODEL_DEFAULT,
+                                   .period = 100,
+                                   .runs = 1,
+                                   .top = 5 };
+    bool done;
+    int i;
+    if (parse(argc, argv, &o, &i, &done, err) < 0 || done)
+        return done ? 0 : -1;
+    if (i >= argc || strcmp(argv[i - 1], "--") != 0) {
+        err_set(err, "no command to run is given");
+        return err_next(err, "give it behind '--': mmprof placement -- java ...");
+    }
+    o.argv = argv + i;
+    return check(&o, err) < 0 ? -1 : measure_in_directory(&o, err);
+}
