@@ -65,7 +65,7 @@ int options_parse(const struct options_row *rows, int argc, char **argv, int *n_
 /* Print one line for each row, and the headings of groups. */
 void options_help(FILE *out, const struct options_row *rows);
 
-/* Parse "2", "2s", "20ms", "5m" (or "5min") or "1h" into a positive number of seconds.  Returns 0, or -1. */
+/* Parse "2", "2s", "20ms", "5m" (or "5min"), "1h" or "30d" into a positive number of seconds.  Returns 0, or -1. */
 int options_seconds(const char *text, double *seconds);
 
 #endif

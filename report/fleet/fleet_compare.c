@@ -34,12 +34,13 @@
     "compared AS (SELECT service, phase, is_share::INTEGER AS what, side, "                                           \
     "y - CASE WHEN is_share THEN 0 ELSE coalesce(factor, 0) END AS y FROM logs LEFT JOIN common USING (run, side) "   \
     "UNION ALL SELECT NULL, 'all phases', %d, side, factor FROM common) "                                             \
-    "SELECT service, phase, what, count(y) FILTER (side = 0), avg(y) FILTER (side = 0), "                             \
-    "var_samp(y) FILTER (side = 0), count(y) FILTER (side = 1), avg(y) FILTER (side = 1), "                           \
-    "var_samp(y) FILTER (side = 1) FROM compared GROUP BY service, phase, what ORDER BY ALL"
+    "SELECT service, phase, what, count(y) FILTER (WHERE side = 0), avg(y) FILTER (WHERE side = 0), "                 \
+    "var_samp(y) FILTER (WHERE side = 0), count(y) FILTER (WHERE side = 1), avg(y) FILTER (WHERE side = 1), "         \
+    "var_samp(y) FILTER (WHERE side = 1) FROM compared GROUP BY service, phase, what ORDER BY ALL"
 
 #define RUNS_QUERY \
-    MINE_QUERY "SELECT count(DISTINCT run) FILTER (side = 0), count(DISTINCT run) FILTER (side = 1) FROM mine"
+    MINE_QUERY     \
+    "SELECT count(DISTINCT run) FILTER (WHERE side = 0), count(DISTINCT run) FILTER (WHERE side = 1) FROM mine"
 
 /* "version=1.2" as a condition, the arena's; NULL with *err set. */
 static const char *condition_of(struct arena *arena, const char *side, const char *option, struct err *err)
@@ -116,15 +117,16 @@ static int least_p_first(const void *a, const void *b)
     return (x->p > y->p) - (x->p < y->p);
 }
 
-/* The share of false ones among all that have this p or less is at most the corrected p. */
+double fleet_correct(double before, double p, size_t rank, size_t n)
+{
+    return fmin(1, fmax(before, p * (double)(n - rank)));
+}
+
 static void correct(struct fleet_difference *differences, size_t n)
 {
-    double least = 1;
     qsort(differences, n, sizeof *differences, least_p_first);
-    for (size_t i = n; i > 0; i--) {
-        least = fmin(least, differences[i - 1].p * (double)n / (double)i);
-        differences[i - 1].p = least;
-    }
+    for (size_t i = 0; i < n; i++)
+        differences[i].p = fleet_correct(i == 0 ? 0 : differences[i - 1].p, differences[i].p, i, n);
 }
 
 int fleet_compare(struct fleet_engine *engine, const struct fleet_compare_options *o, struct arena *arena,

@@ -3,7 +3,8 @@
  *
  * The unit is the run, never the row: of each run a phase has one value, its time per call or, where no calls were
  * counted, its own share of the run's CPU time.  Logarithms are compared by Welch's t over the runs, and p is corrected
- * for the number of tests (Benjamini and Hochberg).
+ * for the number of tests (Holm): a phase that is found is an alarm, so where nothing differs, nothing is found but in
+ * one of a hundred comparisons.
  *
  * Much of what differs between runs is the same in all phases: the machine was faster or slower.  Without this factor,
  * the median over the phases, small changes are found, and one slow machine does not make all phases differ; it is a
@@ -14,8 +15,8 @@
 
 #include "report/fleet/fleet_engine.h"
 
-#define FLEET_RUNS_LEAST   5 /* on a side */
-#define FLEET_SIGNIFICANCE 0.05
+#define FLEET_RUNS_LEAST   5    /* on a side */
+#define FLEET_SIGNIFICANCE 0.01 /* of a whole comparison */
 
 struct fleet_compare_options {
     const char *before, *after; /* "version=1.2" */
@@ -37,6 +38,16 @@ struct fleet_difference {
     double ratio, low, high; /* after to before, and its interval of 95 % */
     double p;                /* corrected */
 };
+
+/*
+ * The p of a test among n, by Holm's method.
+ *
+ * before  the corrected p of the one before it in the order of their own p, the least first; 0 of the first one
+ * rank    in that order, from 0
+ *
+ * Source: Holm, A Simple Sequentially Rejective Multiple Test Procedure, Scandinavian Journal of Statistics 6, 1979.
+ */
+double fleet_correct(double before, double p, size_t rank, size_t n);
 
 /*
  * differences  receives an array that lives in the arena, the least p first.

@@ -1,238 +1,209 @@
 #include "report/fleet/fleet_files.h"
 
-#include "core/base/hash.h"
 #include "core/base/text.h"
-#include "core/base/vec.h"
 #include "report/fleet/fleet_rows.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <fts.h>
-#include <inttypes.h>
-#include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#define SUFFIX     ".parquet"
-#define COPY_BYTES 65536
-#define FOOTER_QUERY \
-    "SELECT decode(key), decode(value) FROM parquet_kv_metadata(%s) WHERE decode(key) LIKE 'mmprof.schema%%'"
+#define RAW_COLUMNS  "*"
+#define USER_COLUMNS "* EXCLUDE (filename) REPLACE (ts AT TIME ZONE 'UTC' AS ts)"
 
-/* ---- what is there ---- */
+#define AHEAD "INTERVAL 10 MINUTE" /* so much a host's clock may be ahead of this one's */
 
-struct fleet_paths {
-    const char **paths; /* owned; the texts are the arena's */
-    size_t n, room;
+/* Rows that have their place in time; a run's name ends with its start in ns. */
+#define START_US "try_cast(regexp_extract(run, '-([0-9]+)$', 1) AS BIGINT) // 1000"
+#define IN_TIME  "(ts <= TIMESTAMPTZ '%s' + " AHEAD " AND coalesce(epoch_us(ts) >= (" START_US ") - %.0f, true))"
+
+#define WRONG_QUERY                                                                            \
+    "SELECT filename, run, count(*), min(ts) AT TIME ZONE 'UTC', max(ts) AT TIME ZONE 'UTC', " \
+    "bool_or(ts > TIMESTAMPTZ '%s' + " AHEAD ") FROM phases WHERE NOT " IN_TIME " GROUP BY ALL ORDER BY ALL"
+
+/* Of which file of a run's rows are taken: a compacted one, or the first one by name. */
+#define DOUBLES_QUERY                                                                                                  \
+    "CREATE OR REPLACE TEMP TABLE doubles AS "                                                                         \
+    "WITH r AS (SELECT filename, NOT starts_with(filename, %s) AS later, run, min(ts) a, max(ts) b, count(*) n "       \
+    "FROM phases GROUP BY ALL) "                                                                                       \
+    "SELECT y.filename, y.run, any_value(y.n) AS n_rows, min(x.filename) AS other FROM r x JOIN r y ON x.run = y.run " \
+    "AND x.a <= y.b "                                                                                                  \
+    "AND y.a <= x.b AND (x.later, x.filename) < (y.later, y.filename) GROUP BY ALL"
+
+#define TOLD_QUERY                                                                                                \
+    "SELECT d.filename, count(*), min(other), any_value(n), sum(n_rows) FROM doubles d JOIN (SELECT filename, "   \
+    "count(DISTINCT run) AS n FROM phases WHERE filename IN (SELECT filename FROM doubles) GROUP BY filename) f " \
+    "ON d.filename = f.filename GROUP BY d.filename ORDER BY 1"
+
+struct viewing {
+    struct fleet_engine *engine;
+    struct arena *arena;
+    struct fleet_listing *listing;
+    struct fleet_count *count;
+    FILE *said;
+    bool has_doubles;
+    const char *in_time; /* a condition; NULL: all rows are */
 };
-
-static int by_name(const FTSENT **a, const FTSENT **b)
-{
-    return strcmp((*a)->fts_name, (*b)->fts_name);
-}
-
-static bool is_table(const FTSENT *entry)
-{
-    size_t n = strlen(entry->fts_name), m = strlen(SUFFIX);
-    return entry->fts_info == FTS_F && entry->fts_name[0] != '.' && n > m &&
-           strcmp(entry->fts_name + n - m, SUFFIX) == 0;
-}
-
-static int list_files(const char *directory, struct arena *arena, struct fleet_paths *list, struct err *err)
-{
-    char root[PATH_MAX];
-    if (realpath(directory, root) == NULL) {
-        err_set(err, "cannot read the directory '%s': %s", directory, strerror(errno));
-        return err_next(err, "name the one that 'mmprof fleet add' fills");
-    }
-    char *const roots[] = { root, NULL };
-    FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
-    int rc = walk == NULL ? -1 : 0;
-    for (FTSENT *entry; rc == 0 && (entry = fts_read(walk)) != NULL;) {
-        if (!is_table(entry))
-            continue;
-        const char *path = arena_text(arena, entry->fts_path, strlen(entry->fts_path));
-        rc = path == NULL ? -1 : vec_reserve(list->paths, list->room, list->n + 1);
-        if (rc == 0)
-            list->paths[list->n++] = path;
-    }
-    if (walk != NULL)
-        fts_close(walk);
-    return rc == 0 ? 0 : err_set(err, "out of memory for the files of '%s'", directory);
-}
-
-const char *fleet_file_fault(struct fleet_engine *engine, struct arena *arena, const char *path)
-{
-    struct fleet_result result;
-    struct err err;
-    const char *literal = fleet_literal(arena, path), *sql = NULL, *schema = NULL, *version = "0";
-    if (literal != NULL)
-        sql = arena_printf(arena, FOOTER_QUERY, literal);
-    if (sql == NULL)
-        return "no memory";
-    if (fleet_engine_query(engine, sql, arena, &result, &err) < 0)
-        return "it is cut, or no Parquet file";
-    for (size_t i = 0; i < result.n_rows; i++) {
-        const char *key = result.values[2 * i], *value = result.values[2 * i + 1];
-        if (key != NULL && value != NULL)
-            *(strcmp(key, "mmprof.schema") == 0 ? &schema : &version) = value;
-    }
-    if (schema == NULL || strcmp(schema, FLEET_SCHEMA) != 0)
-        return "mmprof did not write it";
-    if (strtol(version, NULL, 10) > FLEET_SCHEMA_VERSION)
-        return arena_printf(arena, "it has schema %s, and this mmprof reads %d", version, FLEET_SCHEMA_VERSION);
-    return NULL;
-}
 
 /* ---- the view ---- */
 
-static void say(FILE *said, const char *path, const char *why, const char *other)
+static void say(const struct viewing *v, const char *path, const char *what, const char *other)
 {
-    fputs("mmprof: '", said);
-    text_print(said, path);
-    fprintf(said, "' is skipped: %s", why);
+    fputs("mmprof: '", v->said);
+    text_print(v->said, path);
+    fprintf(v->said, "' %s", what);
     if (other != NULL)
-        text_print(said, other);
-    fputs("\n", said);
+        text_print(v->said, other);
+    fputs("\n", v->said);
 }
 
-static int make_view(struct fleet_engine *engine, struct arena *arena, const struct fleet_paths *files,
-                     const char *columns, struct err *err)
+static struct fleet_file *file_of(const struct viewing *v, const char *path)
 {
-    const char *all = "";
-    size_t n = 0, room = 0;
-    char *text = NULL;
-    for (size_t i = 0; i < files->n; i++) {
-        const char *name = fleet_literal(arena, files->paths[i]);
-        size_t more = name == NULL ? 0 : strlen(name) + 1;
-        if (name == NULL || vec_reserve(text, room, n + more + 1) < 0) {
-            free(text);
-            return err_set(err, "out of memory for %zu files", files->n);
-        }
-        n += (size_t)snprintf(text + n, room - n, "%s%s", i == 0 ? "" : ",", name);
-    }
-    all = arena_printf(arena,
-                       "CREATE OR REPLACE VIEW phases AS SELECT %s FROM read_parquet([%s], union_by_name = true, "
-                       "filename = true)",
-                       columns, text == NULL ? "" : text);
-    free(text);
-    return all == NULL ? err_set(err, "out of memory for %zu files", files->n)
-                       : fleet_engine_query(engine, all, NULL, NULL, err);
+    for (size_t i = 0; path != NULL && i < v->listing->n; i++)
+        if (strcmp(v->listing->files[i].path, path) == 0)
+            return &v->listing->files[i];
+    return NULL;
 }
 
-/* Files that have buckets of a run that an earlier one has, too. */
-static int skip_doubles(struct fleet_engine *engine, struct arena *arena, struct fleet_paths *files, FILE *said,
-                        struct fleet_count *count, struct err *err)
+static int make_view(const struct viewing *v, const char *columns, struct err *err)
+{
+    const char *names = fleet_listing_sql(v->listing, v->arena);
+    const char *doubles =
+        !v->has_doubles ? "" : " ANTI JOIN doubles ON f.filename = doubles.filename AND f.run = doubles.run";
+    const char *sql = names == NULL ? NULL
+                                    : arena_printf(v->arena,
+                                                   "CREATE OR REPLACE VIEW phases AS SELECT %s FROM read_parquet([%s], "
+                                                   "union_by_name = true, filename = true) f%s WHERE %s",
+                                                   columns, names, doubles, v->in_time == NULL ? "true" : v->in_time);
+    return sql == NULL ? err_set(err, "out of memory for %zu files", v->listing->n)
+                       : fleet_engine_query(v->engine, sql, NULL, NULL, err);
+}
+
+static size_t count_used(const struct fleet_listing *listing)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < listing->n; i++)
+        n += fleet_file_is_used(&listing->files[i]);
+    return n;
+}
+
+/* ---- clocks ---- */
+
+static double widest_bucket_us(const struct fleet_listing *listing)
+{
+    double ns = 0;
+    for (size_t i = 0; i < listing->n; i++)
+        if (fleet_file_is_used(&listing->files[i]) && listing->files[i].bucket_ns > ns)
+            ns = listing->files[i].bucket_ns;
+    return ceil(ns / 1e3);
+}
+
+static void tell_wrong(struct viewing *v, const char *const *row)
+{
+    struct fleet_file *file = file_of(v, row[0]);
+    bool is_future = row[5] != NULL && strcmp(row[5], "true") == 0;
+    const char *what =
+        arena_printf(v->arena, "has %s row%s of %s to %s, %s: they are skipped, of run ", row[2],
+                     strcmp(row[2], "1") == 0 ? "" : "s", row[3] == NULL ? "" : row[3], row[4] == NULL ? "" : row[4],
+                     is_future ? "in the future" : "before their run began");
+    v->count->n_rows_skipped += strtod(row[2], NULL);
+    if (file != NULL)
+        file->has_wrong = true;
+    say(v, row[0], what == NULL ? "has rows of a wrong time" : what, row[1]);
+}
+
+static int skip_wrong_times(struct viewing *v, struct err *err)
+{
+    struct fleet_result now, result;
+    if (fleet_engine_query(v->engine, "SELECT now()::TIMESTAMPTZ::VARCHAR", v->arena, &now, err) < 0)
+        return -1;
+    double bucket_us = widest_bucket_us(v->listing);
+    const char *in_time = arena_printf(v->arena, IN_TIME, now.values[0], bucket_us);
+    const char *sql = arena_printf(v->arena, WRONG_QUERY, now.values[0], now.values[0], bucket_us);
+    if (in_time == NULL || sql == NULL)
+        return err_set(err, "out of memory for %zu files", v->listing->n);
+    if (fleet_engine_query(v->engine, sql, v->arena, &result, err) < 0)
+        return -1;
+    for (size_t i = 0; i < result.n_rows; i++)
+        tell_wrong(v, result.values + i * result.n_columns);
+    v->in_time = result.n_rows == 0 ? NULL : in_time;
+    return result.n_rows == 0 ? 0 : make_view(v, RAW_COLUMNS, err);
+}
+
+/* ---- doubles ---- */
+
+static void tell_double(struct viewing *v, const char *const *row)
+{
+    struct fleet_file *file = file_of(v, row[0]);
+    bool is_whole = strcmp(row[1], row[3]) == 0;
+    const char *some = arena_printf(v->arena, "has rows of %s run%s that are skipped: they are in ", row[1],
+                                    strcmp(row[1], "1") == 0 ? "" : "s");
+    say(v, row[0], is_whole || some == NULL ? "is skipped: it has rows of a run that are in " : some, row[2]);
+    if (file != NULL && is_whole)
+        file->fault = "its rows are in others";
+    if (file != NULL)
+        file->has_wrong = true;
+    v->has_doubles = v->has_doubles || !is_whole;
+    v->count->n_skipped += is_whole;
+    v->count->n_rows_skipped += is_whole || row[4] == NULL ? 0 : strtod(row[4], NULL);
+}
+
+static int skip_doubles(struct viewing *v, struct err *err)
 {
     struct fleet_result result;
-    if (fleet_engine_query(engine,
-                           "WITH r AS (SELECT filename f, run, min(ts) a, max(ts) b FROM phases GROUP BY ALL) "
-                           "SELECT y.f, min(x.f) FROM r x JOIN r y ON x.run = y.run AND x.f < y.f AND x.a <= y.b "
-                           "AND y.a <= x.b GROUP BY y.f ORDER BY 1",
-                           arena, &result, err) < 0)
+    const char *compacted = arena_printf(v->arena, "%s/" FLEET_COMPACTED, v->listing->root);
+    const char *literal = compacted == NULL ? NULL : fleet_literal(v->arena, compacted);
+    const char *sql = literal == NULL ? NULL : arena_printf(v->arena, DOUBLES_QUERY, literal);
+    if (sql == NULL)
+        return err_set(err, "out of memory for %zu files", v->listing->n);
+    if (fleet_engine_query(v->engine, sql, NULL, NULL, err) < 0 ||
+        fleet_engine_query(v->engine, TOLD_QUERY, v->arena, &result, err) < 0)
         return -1;
-    for (size_t i = 0; i < result.n_rows; i++) {
-        size_t n = 0;
-        for (size_t k = 0; k < files->n; k++)
-            if (strcmp(files->paths[k], result.values[2 * i]) != 0)
-                files->paths[n++] = files->paths[k];
-        files->n = n;
-        say(said, result.values[2 * i], "it has rows of a run that are in ", result.values[2 * i + 1]);
-        count->n_skipped++;
-    }
+    for (size_t i = 0; i < result.n_rows; i++)
+        tell_double(v, result.values + i * result.n_columns);
     return 0;
 }
 
-static int view_of(struct fleet_engine *engine, struct arena *arena, const char *directory, struct fleet_paths *files,
-                   FILE *said, struct fleet_count *count, struct err *err)
+/* ---- the whole ---- */
+
+static int view_of(struct viewing *v, const char *columns, struct err *err)
 {
-    size_t n = 0;
-    if (list_files(directory, arena, files, err) < 0)
-        return -1;
-    for (size_t i = 0; i < files->n; i++) {
-        const char *fault = fleet_file_fault(engine, arena, files->paths[i]);
-        if (fault == NULL)
-            files->paths[n++] = files->paths[i];
-        else
-            say(said, files->paths[i], fault, NULL);
+    for (size_t i = 0; i < v->listing->n; i++) {
+        const struct fleet_file *file = &v->listing->files[i];
+        const char *what = file->fault == NULL ? NULL : arena_printf(v->arena, "is skipped: %s", file->fault);
+        if (file->fault != NULL)
+            say(v, file->path, what == NULL ? "is skipped" : what, NULL);
+        v->count->n_skipped += file->fault != NULL;
     }
-    count->n_skipped = files->n - n;
-    files->n = n;
-    if (n == 0) {
-        err_set(err, "there are no files of mmprof in '%s'", directory);
+    if (count_used(v->listing) == 0) {
+        err_set(err, "there are no files of mmprof in '%s'", v->listing->root);
         return err_next(err, "write some with 'mmprof export --format parquet', and 'mmprof fleet add %s FILE'",
-                        directory);
+                        v->listing->root);
     }
-    if (make_view(engine, arena, files, "*", err) < 0 || skip_doubles(engine, arena, files, said, count, err) < 0)
+    if (make_view(v, RAW_COLUMNS, err) < 0 || skip_wrong_times(v, err) < 0 || skip_doubles(v, err) < 0)
         return -1;
-    count->n_used = files->n;
-    return make_view(engine, arena, files, "* EXCLUDE (filename) REPLACE (ts AT TIME ZONE 'UTC' AS ts)", err);
+    v->count->n_used = count_used(v->listing);
+    return make_view(v, columns, err);
+}
+
+int fleet_files_raw_view(struct fleet_engine *engine, struct arena *arena, struct fleet_listing *listing, FILE *said,
+                         struct fleet_count *count, struct err *err)
+{
+    struct viewing v = { .engine = engine, .arena = arena, .listing = listing, .count = count, .said = said };
+    *count = (struct fleet_count){ 0 };
+    return view_of(&v, RAW_COLUMNS, err);
 }
 
 int fleet_files_view(struct fleet_engine *engine, const char *directory, FILE *said, struct fleet_count *count,
                      struct err *err)
 {
     struct arena arena = { NULL, 0 };
-    struct fleet_paths files = { NULL, 0, 0 };
-    *count = (struct fleet_count){ 0, 0 };
-    int rc = view_of(engine, &arena, directory, &files, said, count, err);
-    free(files.paths);
+    struct fleet_listing listing;
+    *count = (struct fleet_count){ 0 };
+    int rc = fleet_listing_read(engine, directory, &arena, &listing, err);
+    struct viewing v = { .engine = engine, .arena = &arena, .listing = &listing, .count = count, .said = said };
+    if (rc == 0)
+        rc = view_of(&v, USER_COLUMNS, err);
+    fleet_listing_free(&listing);
     arena_free(&arena);
-    return rc;
-}
-
-/* ---- files that come ---- */
-
-static int fail(struct err *err, const char *what, const char *path)
-{
-    err_set(err, "cannot %s '%s': %s", what, path, strerror(errno));
-    return err_next(err, "see that the file can be read, and the directory written and not full");
-}
-
-/* Copy, and hash what was copied.  Returns 0, or -1 with errno set. */
-static int copy_file(int from, int to, uint64_t *hash)
-{
-    static char bytes[COPY_BYTES];
-    ssize_t n;
-    *hash = HASH_START;
-    while ((n = read(from, bytes, sizeof bytes)) > 0) {
-        *hash = hash_text(*hash, bytes, (size_t)n);
-        for (ssize_t at = 0, wrote; at < n; at += wrote)
-            if ((wrote = write(to, bytes + at, (size_t)(n - at))) < 0)
-                return -1;
-    }
-    return n < 0 || fsync(to) < 0 ? -1 : 0;
-}
-
-static int add_copy(const char *directory, const char *path, const char *beside, struct err *err)
-{
-    char name[PATH_MAX];
-    uint64_t hash = 0;
-    int from = open(path, O_RDONLY | O_CLOEXEC), to = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    int rc = from < 0 ? fail(err, "read", path) : to < 0 ? fail(err, "write", beside) : 0;
-    if (rc == 0 && copy_file(from, to, &hash) < 0)
-        rc = fail(err, "copy", path);
-    if (from >= 0)
-        close(from);
-    if (to >= 0 && close(to) < 0 && rc == 0)
-        rc = fail(err, "write", beside);
-    if (rc < 0)
-        return -1;
-    snprintf(name, sizeof name, "%s/%016" PRIx64 SUFFIX, directory, hash);
-    if (access(name, F_OK) == 0)
-        return 0;
-    return rename(beside, name) < 0 ? fail(err, "write", name) : 1;
-}
-
-int fleet_file_add(const char *directory, const char *path, struct err *err)
-{
-    char beside[PATH_MAX];
-    if (mkdir(directory, 0777) < 0 && errno != EEXIST)
-        return fail(err, "make the directory", directory);
-    snprintf(beside, sizeof beside, "%s/.adding-%d", directory, (int)getpid());
-    unlink(beside); /* of a process that was killed and had the same number */
-    int rc = add_copy(directory, path, beside, err);
-    unlink(beside);
     return rc;
 }

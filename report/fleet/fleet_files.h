@@ -1,22 +1,24 @@
 /*
- * A directory of Parquet files as one table, and how files come into it.
+ * A directory of Parquet files as one table.
  */
 #ifndef REPORT_FLEET_FLEET_FILES_H
 #define REPORT_FLEET_FLEET_FILES_H
 
-#include "report/fleet/fleet_engine.h"
+#include "report/fleet/fleet_listing.h"
 
 #include <stdint.h>
-#include <stdio.h>
 
-/* What became of files. */
+/* What became of files, and of rows of those that are used. */
 struct fleet_count {
     size_t n_used, n_skipped;
+    double n_rows_skipped;
 };
 
 /*
  * Make the view 'phases' of all files *.parquet of a directory and those below it that mmprof wrote; each other one is
- * named, with the reason: it is cut, foreign, of a newer schema, or has rows that another file has.
+ * named, with the reason: it is cut, foreign, of a newer schema, or has rows that another file has.  Of the others rows
+ * are skipped, and counted, where a clock was wrong: they begin before their run did, or in the future; and those of
+ * runs that an earlier file has in the same time.
  *
  * said  where that is printed.
  *
@@ -25,15 +27,11 @@ struct fleet_count {
 int fleet_files_view(struct fleet_engine *engine, const char *directory, FILE *said, struct fleet_count *count,
                      struct err *err);
 
-/* Is it whole, and one that mmprof wrote in a schema that is known?  Returns NULL, or why not, the arena's. */
-const char *fleet_file_fault(struct fleet_engine *engine, struct arena *arena, const char *path);
-
 /*
- * Copy a file into a directory, under a name that its content makes: a file that is there already is left.  Written
- * beside and renamed, so that no half file is ever there.
- *
- * Returns 1, 0: it was there, or -1 with *err set.
+ * The same view of a list of files, with the column filename, and ts as it is in the files; files of which rows are
+ * skipped are marked (has_wrong).
  */
-int fleet_file_add(const char *directory, const char *path, struct err *err);
+int fleet_files_raw_view(struct fleet_engine *engine, struct arena *arena, struct fleet_listing *listing, FILE *said,
+                         struct fleet_count *count, struct err *err);
 
 #endif

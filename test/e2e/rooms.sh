@@ -45,7 +45,8 @@ report/view        phases/samples phases/select phases/tree report report/format
 report/findings    core/base core/trace phases/samples phases/tree report report/format report/view symbolize
 report/jit         core/base core/hotspot report/format symbolize
 report/export      core/base core/pmu core/trace phases/tree report symbolize
-report/fleet       core/base core/trace phases/select phases/tree report report/format report/view symbolize
+report/fleet       core/base core/trace phases/samples phases/select phases/tree report report/format
+report/fleet       report/view symbolize
 report/html        core/base core/trace phases/select phases/tree report report/export report/format report/view
 report/html        symbolize
 report/diff        core/base core/trace phases/samples phases/select phases/tree report report/format

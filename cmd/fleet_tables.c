@@ -1,0 +1,298 @@
+/*
+ * What 'mmprof fleet' answers: tables.
+ */
+#include "cmd/fleet_command.h"
+#include "report/fleet/fleet_compare.h"
+#include "report/fleet/fleet_outliers.h"
+#include "report/fleet/fleet_queries.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WHOLE_MAX 9007199254740992.0 /* 2^53: larger ones are no doubles */
+
+/* How a column of an answer is printed; of one that is not among them the engine's own words stand. */
+struct fleet_answer_column {
+    const char *name, *heading;
+    enum table_unit unit;
+};
+
+/* ---- tables ---- */
+
+static enum table_unit unit_of(const struct fleet_answer_column *known, size_t n_known, const char *name,
+                               enum fleet_type type, const char **heading)
+{
+    *heading = name;
+    for (size_t i = 0; i < n_known; i++)
+        if (strcmp(known[i].name, name) == 0) {
+            *heading = known[i].heading;
+            return known[i].unit;
+        }
+    return type == FLEET_TEXT ? TABLE_TEXT : type == FLEET_WHOLE ? TABLE_COUNT : TABLE_RATIO;
+}
+
+static struct table_cell cell_of(const char *value, enum fleet_type type, bool is_known)
+{
+    if (value == NULL)
+        return table_unmeasured();
+    double number = type == FLEET_TEXT ? 0 : strtod(value, NULL);
+    if (type == FLEET_TEXT || (type == FLEET_WHOLE && (number > WHOLE_MAX || number < -WHOLE_MAX)))
+        return table_words(value);
+    struct table_cell cell = table_number(number);
+    cell.words = is_known || type == FLEET_WHOLE ? NULL : value;
+    return cell;
+}
+
+static int fill_table(struct fleet_command_run *run, const struct fleet_result *result,
+                      const struct fleet_answer_column *known, size_t n_known, struct err *err)
+{
+    bool is_known[TABLE_COLUMNS_MAX];
+    if (result->n_columns > TABLE_COLUMNS_MAX) {
+        err_set(err, "the answer has %zu columns", result->n_columns);
+        return err_next(err, "select at most %d", TABLE_COLUMNS_MAX);
+    }
+    for (size_t c = 0; c < result->n_columns; c++) {
+        const char *heading;
+        enum table_unit unit = unit_of(known, n_known, result->names[c], result->types[c], &heading);
+        is_known[c] = heading != result->names[c];
+        table_column(run->table, heading, result->names[c], unit);
+    }
+    for (size_t r = 0; r < result->n_rows; r++) {
+        struct table_cell *cells = table_row(run->table, "row");
+        for (size_t c = 0; cells != NULL && c < result->n_columns; c++)
+            cells[c] = cell_of(result->values[r * result->n_columns + c], result->types[c], is_known[c]);
+    }
+    return 0;
+}
+
+/* Make the table, and the view of the directory's files; from then on only these are read. */
+static int open_files(struct fleet_command_run *run, struct err *err)
+{
+    const struct fleet_arguments *a = run->arguments;
+    run->table = arena_alloc(&run->arena, sizeof *run->table);
+    if (run->table == NULL)
+        return err_set(err, "out of memory for a table");
+    table_begin(run->table, &run->arena);
+    if (fleet_engine_open(&run->engine, a->library, err) < 0 ||
+        fleet_files_view(run->engine, a->words[1], stderr, &run->count, err) < 0)
+        return -1;
+    return fleet_engine_confine(run->engine, a->words[1], err);
+}
+
+static const char *rows_text(struct fleet_command_run *run)
+{
+    double n = run->count.n_rows_skipped;
+    const char *text = n <= 0 ? "" : arena_printf(&run->arena, ", and %.0f row%s", n, n == 1 ? "" : "s");
+    return text == NULL ? "" : text;
+}
+
+/* Print the table, with what became of the files and more words above it.  Returns the exit status, or -1. */
+static int print_answer(struct fleet_command_run *run, const char *more, struct err *err)
+{
+    struct fleet_arguments a = *run->arguments;
+    const struct fleet_count *count = &run->count;
+    const char *text = arena_printf(&run->arena, "fleet    %zu file%s, %zu skipped%s%s", count->n_used,
+                                    count->n_used == 1 ? "" : "s", count->n_skipped, rows_text(run), more);
+    if (text == NULL)
+        return err_set(err, "out of memory for a table");
+    table_metadata_number(run->table, "files", (double)count->n_used, text);
+    table_metadata_number(run->table, "files_skipped", (double)count->n_skipped, NULL);
+    table_metadata_number(run->table, "rows_skipped", count->n_rows_skipped, NULL);
+    if (command_print_table(run->table, a.csv, a.json, &a.display, err) < 0)
+        return -1;
+    return a.strict && (count->n_skipped > 0 || count->n_rows_skipped > 0) ? 1 : 0;
+}
+
+int fleet_command_sql(struct fleet_command_run *run, struct err *err)
+{
+    struct fleet_result result;
+    const char *sql = run->arguments->words[2];
+    if (open_files(run, err) < 0 || fleet_engine_check_select(run->engine, sql, err) < 0 ||
+        fleet_engine_query(run->engine, sql, &run->arena, &result, err) < 0 ||
+        fill_table(run, &result, NULL, 0, err) < 0)
+        return -1;
+    return print_answer(run, "", err);
+}
+
+int fleet_command_select(struct fleet_command_run *run, struct err *err)
+{
+    static const struct fleet_answer_column columns[] = {
+        { "service", "Service", TABLE_TEXT },      { "phase", "Phase", TABLE_TEXT },
+        { "time_share", "Time (%)", TABLE_SHARE }, { "self_share", "Self (%)", TABLE_SHARE },
+        { "calls", "Calls", TABLE_COUNT },         { "ns_per_call", "Time/call", TABLE_NS },
+        { "runs", "Runs", TABLE_COUNT },
+    };
+    struct fleet_result result;
+    char grain[64];
+    if (open_files(run, err) < 0)
+        return -1;
+    const char *sql = fleet_select_sql(&run->arena, run->arguments->service, run->arguments->weight,
+                                       run->arguments->grain_s * FLEET_NS_PER_SECOND);
+    if (sql == NULL)
+        return err_set(err, "out of memory for a query");
+    if (fleet_engine_query(run->engine, sql, &run->arena, &result, err) < 0 ||
+        fill_table(run, &result, columns, sizeof columns / sizeof columns[0], err) < 0)
+        return -1;
+    table_format_ns(run->arguments->grain_s * FLEET_NS_PER_SECOND, grain, sizeof grain);
+    const char *rule = arena_printf(&run->arena, "; at least %.3g %% of a service's CPU time, and %s a call",
+                                    100 * run->arguments->weight, grain);
+    return print_answer(run, rule == NULL ? "" : rule, err);
+}
+
+static void print_difference(struct fleet_command_run *run, const struct fleet_difference *d)
+{
+    struct table_cell *cells = table_row(run->table, "row");
+    if (cells == NULL)
+        return;
+    static const enum table_unit units[] = { TABLE_NS, TABLE_SHARE, TABLE_RATIO };
+    static const char *const names[] = { "time/call", "share", "factor" };
+    enum table_unit unit = units[d->of];
+    cells[0] = d->service == NULL ? table_unmeasured() : table_words(d->service);
+    cells[1] = table_words(d->phase);
+    cells[2] = table_words(names[d->of]);
+    cells[3] = table_number_in(run->table, d->before, unit);
+    cells[4] = table_number_in(run->table, d->after, unit);
+    cells[5] = table_number(d->ratio);
+    cells[6] = isnan(d->low) ? table_unmeasured() : table_number(d->low);
+    cells[7] = isnan(d->high) ? table_unmeasured() : table_number(d->high);
+    cells[8] = table_number(d->p);
+    cells[9] = table_number(d->n_before);
+    cells[10] = table_number(d->n_after);
+}
+
+/* Returns how many differ; *is_broken: one got slower by more than --fail-on. */
+static size_t fill_differences(struct fleet_command_run *run, const struct fleet_difference *differences, size_t n,
+                               bool *is_broken)
+{
+    static const struct fleet_answer_column columns[] = {
+        { "service", "Service", TABLE_TEXT },
+        { "phase", "Phase", TABLE_TEXT },
+        { "metric", "What", TABLE_TEXT },
+        { "before", "Before", TABLE_RATIO },
+        { "after", "After", TABLE_RATIO },
+        { "ratio", "Ratio", TABLE_RATIO },
+        { "ratio_low", "Low", TABLE_RATIO },
+        { "ratio_high", "High", TABLE_RATIO },
+        { "p", "p", TABLE_RATIO },
+        { "runs_before", "Runs", TABLE_COUNT },
+        { "runs_after", "Runs", TABLE_COUNT },
+    };
+    const struct fleet_arguments *a = run->arguments;
+    size_t n_differ = 0;
+    for (size_t c = 0; c < sizeof columns / sizeof columns[0]; c++)
+        table_column(run->table, columns[c].heading, columns[c].name, columns[c].unit);
+    for (size_t i = 0; i < n; i++) {
+        bool differs = differences[i].p < FLEET_SIGNIFICANCE;
+        n_differ += differs;
+        *is_broken = *is_broken || (differs && a->fail_on >= 0 && differences[i].ratio > 1 + a->fail_on);
+        if (differs || a->all)
+            print_difference(run, &differences[i]);
+    }
+    return n_differ;
+}
+
+int fleet_command_compare(struct fleet_command_run *run, struct err *err)
+{
+    const struct fleet_arguments *a = run->arguments;
+    const struct fleet_compare_options options = { a->before, a->after, a->service, a->weight };
+    struct fleet_difference *differences;
+    size_t n;
+    bool is_broken = false;
+    if (open_files(run, err) < 0 || fleet_compare(run->engine, &options, &run->arena, &differences, &n, err) < 0)
+        return -1;
+    size_t n_differ = fill_differences(run, differences, n, &is_broken);
+    const char *tests = arena_printf(&run->arena, "; %zu of %zu phases differ between %s and %s (Welch's t over runs)",
+                                     n_differ, n, a->before, a->after);
+    table_metadata_number(run->table, "tests", (double)n, NULL);
+    int rc = print_answer(run, tests == NULL ? "" : tests, err);
+    return rc == 0 && is_broken ? FLEET_STATUS_BROKEN : rc;
+}
+
+/* ---- outliers ---- */
+
+static const struct fleet_answer_column outlier_columns[] = {
+    { "service", "Service", TABLE_TEXT }, { "run", "Run", TABLE_TEXT },       { "version", "Version", TABLE_TEXT },
+    { "jdk", "JDK", TABLE_TEXT },         { "cpu_model", "CPU", TABLE_TEXT }, { "value", "Value", TABLE_RATIO },
+    { "median", "Median", TABLE_RATIO },  { "mads", "MADs", TABLE_RATIO },    { "p", "p", TABLE_RATIO },
+    { "runs", "Runs", TABLE_COUNT },
+};
+
+static struct table_cell words_or_none(const char *words)
+{
+    return words == NULL ? table_unmeasured() : table_words(words);
+}
+
+static void print_outlier(struct fleet_command_run *run, const struct fleet_outlier *o)
+{
+    struct table_cell *cells = table_row(run->table, "row");
+    if (cells == NULL)
+        return;
+    cells[0] = words_or_none(o->service);
+    cells[1] = words_or_none(o->run);
+    cells[2] = words_or_none(o->version);
+    cells[3] = words_or_none(o->jdk);
+    cells[4] = words_or_none(o->cpu_model);
+    cells[5] = table_number(o->value);
+    cells[6] = table_number(o->median);
+    cells[7] = table_number(o->mads);
+    cells[8] = table_number(o->p);
+    cells[9] = table_number(o->n_runs);
+}
+
+/* Runs that were not judged, and why. */
+static void note_unjudged(struct fleet_command_run *run, const struct fleet_outliers *found, enum fleet_measure measure)
+{
+    const struct {
+        size_t n;
+        const char *why;
+    } notes[] = {
+        { found->n_uncounted, measure == FLEET_CPI ? "have no cycles and instructions that hardware counted"
+                                                   : "have too few phases whose calls were recorded" },
+        { found->n_few, "have less than 10 others of their service, JDK and CPU model to compare with" },
+        { found->n_alike, "are of services of which half of the runs have the same value: no spread is known" },
+    };
+    for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++) {
+        const char *note =
+            arena_printf(&run->arena, "%zu run%s %s", notes[i].n, notes[i].n == 1 ? "" : "s:", notes[i].why);
+        if (notes[i].n > 0 && note != NULL)
+            table_doubt(run->table, note);
+    }
+}
+
+/* Returns how many there are; *is_broken: one is slower by more than --fail-on. */
+static size_t fill_outliers(struct fleet_command_run *run, const struct fleet_outliers *found, bool *is_broken)
+{
+    const struct fleet_arguments *a = run->arguments;
+    size_t n = 0;
+    for (size_t c = 0; c < sizeof outlier_columns / sizeof outlier_columns[0]; c++)
+        table_column(run->table, outlier_columns[c].heading, outlier_columns[c].name, outlier_columns[c].unit);
+    for (size_t i = 0; i < found->n; i++) {
+        const struct fleet_outlier *o = &found->runs[i];
+        bool is_outlier = o->p < FLEET_SIGNIFICANCE;
+        n += is_outlier;
+        *is_broken = *is_broken || (is_outlier && a->fail_on >= 0 && o->value > o->median * (1 + a->fail_on));
+        if (is_outlier || a->all)
+            print_outlier(run, o);
+    }
+    return n;
+}
+
+int fleet_command_outliers(struct fleet_command_run *run, struct err *err)
+{
+    const struct fleet_arguments *a = run->arguments;
+    struct fleet_outliers_options options = { .service = a->service };
+    struct fleet_outliers found;
+    bool is_broken = false;
+    if (fleet_measure_parse(a->measure, &options.measure, err) < 0 || open_files(run, err) < 0 ||
+        fleet_outliers_find(run->engine, &options, &run->arena, &found, err) < 0)
+        return -1;
+    size_t n = fill_outliers(run, &found, &is_broken);
+    const char *what = options.measure == FLEET_CPI ? "cycles per instruction" : "time per call over what is usual";
+    const char *rule = arena_printf(
+        &run->arena, "; %zu of %zu runs are outliers by %s (MAD of service, JDK, CPU model)", n, found.n, what);
+    note_unjudged(run, &found, options.measure);
+    table_metadata_number(run->table, "tests", (double)found.n, NULL);
+    int rc = print_answer(run, rule == NULL ? "" : rule, err);
+    return rc == 0 && is_broken ? FLEET_STATUS_BROKEN : rc;
+}

@@ -1,0 +1,317 @@
+#include "report/fleet/fleet_compact.h"
+
+#include "core/base/vec.h"
+#include "report/fleet/fleet_add.h"
+#include "report/fleet/fleet_rows.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define DAY_S  86400
+#define BESIDE ".compacting"
+
+#define DAYS_QUERY                                                                                     \
+    "SELECT filename, epoch_us(min(ts)) // 86400000000, epoch_us(max(ts)) // 86400000000 FROM phases " \
+    "GROUP BY filename"
+
+#define DAY_ROWS                                                                                         \
+    "FROM read_parquet([%s], union_by_name = true) WHERE ts >= make_timestamptz(%ld * 86400000000) AND " \
+    "ts < make_timestamptz(%ld * 86400000000)"
+
+#define COPY_QUERY                                                                                                  \
+    "COPY (SELECT * " DAY_ROWS " ORDER BY service, phase, ts, run, kind) TO %s (FORMAT parquet, COMPRESSION zstd, " \
+    "KV_METADATA {'mmprof.schema': '" FLEET_SCHEMA "', 'mmprof.schema_version': '%d', 'mmprof.version': "           \
+    "'" MMPROF_VERSION "', 'mmprof.bucket_ns': '%.0f', '" FLEET_REPLACES_KEY "': %s})"
+
+struct compact_source {
+    struct fleet_file *file; /* borrowed */
+    long first, last;        /* days since 1970 that it has rows of */
+    bool is_source, is_old;
+};
+
+struct compacting {
+    struct fleet_engine *engine;
+    struct arena *arena;
+    struct fleet_listing listing;
+    struct compact_source *sources; /* by file of the listing; the arena's */
+    long cutoff;                    /* the first day that stays */
+    const char *beside;             /* the directory that is being made */
+    const char *spill;              /* where a sort has what the memory does not hold */
+    struct fleet_compacted *out;
+};
+
+static int fail(struct err *err, const char *what, const char *path)
+{
+    err_set(err, "cannot %s '%s': %s", what, path, strerror(errno));
+    return err_next(err, "see that the directory can be written and is not full");
+}
+
+static int no_memory(struct err *err)
+{
+    return err_set(err, "out of memory for a compaction");
+}
+
+static void remove_tree(const char *path)
+{
+    char copy[PATH_MAX];
+    snprintf(copy, sizeof copy, "%s", path);
+    char *const roots[] = { copy, NULL };
+    FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    for (FTSENT *entry; walk != NULL && (entry = fts_read(walk)) != NULL;)
+        if (entry->fts_info == FTS_DP)
+            rmdir(entry->fts_accpath);
+        else if (entry->fts_info != FTS_D)
+            unlink(entry->fts_accpath);
+    if (walk != NULL)
+        fts_close(walk);
+}
+
+/* ---- what becomes one ---- */
+
+static int find_days(struct compacting *c, struct err *err)
+{
+    struct fleet_result result;
+    if (fleet_engine_query(c->engine, DAYS_QUERY, c->arena, &result, err) < 0)
+        return -1;
+    c->sources = arena_alloc(c->arena, (c->listing.n + 1) * sizeof *c->sources);
+    if (c->sources == NULL)
+        return no_memory(err);
+    for (size_t i = 0; i < c->listing.n; i++)
+        c->sources[i] = (struct compact_source){ .file = &c->listing.files[i], .first = 1, .last = 0 };
+    for (size_t r = 0; r < result.n_rows; r++) {
+        const char *const *row = result.values + 3 * r;
+        for (size_t i = 0; row[0] != NULL && row[1] != NULL && row[2] != NULL && i < c->listing.n; i++)
+            if (strcmp(c->listing.files[i].path, row[0]) == 0) {
+                c->sources[i].first = strtol(row[1], NULL, 10);
+                c->sources[i].last = strtol(row[2], NULL, 10);
+            }
+    }
+    return 0;
+}
+
+static bool is_whole(const struct compact_source *s)
+{
+    return fleet_file_is_used(s->file) && !s->file->has_wrong && s->first <= s->last;
+}
+
+static bool share_days(const struct compact_source *a, const struct compact_source *b)
+{
+    return a->first <= b->last && b->first <= a->last;
+}
+
+/* Files that are not compacted, and the compacted ones of the same days. */
+static void choose_sources(struct compacting *c)
+{
+    for (size_t i = 0; i < c->listing.n; i++) {
+        struct compact_source *s = &c->sources[i];
+        s->is_old = is_whole(s) && s->last < c->cutoff;
+        s->is_source = is_whole(s) && !s->is_old && s->file->replaces == NULL;
+    }
+    for (size_t i = 0; i < c->listing.n; i++) {
+        struct compact_source *s = &c->sources[i];
+        bool is_other = is_whole(s) && !s->is_old && s->file->replaces != NULL;
+        for (size_t k = 0; is_other && !s->is_source && k < c->listing.n; k++)
+            s->is_source =
+                c->sources[k].is_source && c->sources[k].file->replaces == NULL && share_days(s, &c->sources[k]);
+    }
+}
+
+/* ---- new files ---- */
+
+static bool has_day(const struct compact_source *s, long day)
+{
+    return s->is_source && s->first <= day && day <= s->last;
+}
+
+/* The names of a day's sources for read_parquet and, with those that compacted ones had replaced, for the footer. */
+static int name_sources(struct compacting *c, long day, const char **names, const char **replaces, double *bucket_ns)
+{
+    size_t name_bytes = 1, line_bytes = 1, at = 0, line_at = 0;
+    for (size_t i = 0; i < c->listing.n; i++) {
+        const struct fleet_file *file = c->sources[i].file;
+        name_bytes += has_day(&c->sources[i], day) ? 2 * strlen(file->path) + 3 : 0;
+        line_bytes += strlen(file->name) + 1 + (file->replaces == NULL ? 0 : strlen(file->replaces) + 1);
+    }
+    char *name = arena_alloc(c->arena, name_bytes), *lines = arena_alloc(c->arena, line_bytes);
+    if (name == NULL || lines == NULL)
+        return -1;
+    *bucket_ns = 0;
+    for (size_t i = 0; i < c->listing.n; i++) {
+        const struct fleet_file *file = c->sources[i].file;
+        const char *literal = has_day(&c->sources[i], day) ? fleet_literal(c->arena, file->path) : "";
+        if (literal == NULL)
+            return -1;
+        if (literal[0] == '\0')
+            continue;
+        at += (size_t)snprintf(name + at, name_bytes - at, "%s%s", at == 0 ? "" : ",", literal);
+        line_at +=
+            (size_t)snprintf(lines + line_at, line_bytes - line_at, "%s%s%s%s", line_at == 0 ? "" : "\n", file->name,
+                             file->replaces == NULL ? "" : "\n", file->replaces == NULL ? "" : file->replaces);
+        *bucket_ns = file->bucket_ns > *bucket_ns ? file->bucket_ns : *bucket_ns;
+    }
+    *names = name;
+    *replaces = fleet_literal(c->arena, lines);
+    return *replaces == NULL ? -1 : 0;
+}
+
+static double count_rows(struct compacting *c, const char *sql, struct err *err)
+{
+    struct fleet_result result;
+    if (sql == NULL)
+        return no_memory(err);
+    if (fleet_engine_query(c->engine, sql, c->arena, &result, err) < 0)
+        return -1;
+    return result.n_rows == 1 && result.values[0] != NULL ? strtod(result.values[0], NULL) : -1;
+}
+
+/* Write what the day's sources have of it, if they have anything.  Returns 0, or -1 with *err set. */
+static int write_day(struct compacting *c, long day, struct err *err)
+{
+    const char *names, *replaces;
+    double bucket_ns;
+    const char *path = arena_printf(c->arena, "%s/day-%ld" FLEET_SUFFIX, c->beside, day);
+    const char *to = path == NULL ? NULL : fleet_literal(c->arena, path);
+    if (to == NULL || name_sources(c, day, &names, &replaces, &bucket_ns) < 0)
+        return no_memory(err);
+    double n = count_rows(c, arena_printf(c->arena, "SELECT count(*) " DAY_ROWS, names, day, day + 1), err);
+    if (n <= 0)
+        return n < 0 ? -1 : 0;
+    const char *sql =
+        arena_printf(c->arena, COPY_QUERY, names, day, day + 1, to, FLEET_SCHEMA_VERSION, bucket_ns, replaces);
+    if (sql == NULL)
+        return no_memory(err);
+    if (fleet_engine_query(c->engine, sql, NULL, NULL, err) < 0)
+        return err_next(err, "see that there is room for it: a compaction needs as much as the files have");
+    double wrote = count_rows(c, arena_printf(c->arena, "SELECT count(*) FROM read_parquet(%s)", to), err);
+    if (wrote != n)
+        return err_set(err, "'%s' has %.0f rows of %.0f: nothing is removed", path, wrote, n);
+    c->out->n_rows += n;
+    c->out->n_after++;
+    return fleet_sync(path) < 0 ? fail(err, "write", path) : 0;
+}
+
+static int write_days(struct compacting *c, struct err *err)
+{
+    long first = 0, last = -1;
+    for (size_t i = 0; i < c->listing.n; i++) {
+        const struct compact_source *s = &c->sources[i];
+        if (!s->is_source)
+            continue;
+        first = last < first || s->first < first ? s->first : first;
+        last = s->last > last ? s->last : last;
+        c->out->n_before++;
+    }
+    for (long day = first > c->cutoff ? first : c->cutoff; day <= last; day++) {
+        bool is_there = false;
+        for (size_t i = 0; i < c->listing.n && !is_there; i++)
+            is_there = has_day(&c->sources[i], day);
+        if (is_there && write_day(c, day, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* All of them come at once. */
+static int put_in_place(struct compacting *c, struct err *err)
+{
+    char name[64];
+    struct timespec now;
+    struct tm utc;
+    clock_gettime(CLOCK_REALTIME, &now);
+    strftime(name, sizeof name, FLEET_COMPACTED "%Y%m%dT%H%M%S", gmtime_r(&now.tv_sec, &utc));
+    const char *to = arena_printf(c->arena, "%s/%s.%09ld", c->listing.root, name, now.tv_nsec);
+    if (to == NULL)
+        return no_memory(err);
+    if (fleet_sync(c->beside) < 0 || rename(c->beside, to) < 0 || fleet_sync(c->listing.root) < 0)
+        return fail(err, "write", to);
+    return 0;
+}
+
+/* ---- the whole ---- */
+
+/* A directory of compacted files goes with the last of them. */
+static void remove_file(const struct fleet_listing *listing, const struct fleet_file *file)
+{
+    char path[PATH_MAX];
+    unlink(file->path);
+    snprintf(path, sizeof path, "%s", file->path);
+    char *slash = strrchr(path, '/');
+    bool is_compacted = strncmp(file->name, FLEET_COMPACTED, strlen(FLEET_COMPACTED)) == 0;
+    if (is_compacted && slash != NULL && (size_t)(slash - path) > strlen(listing->root)) {
+        *slash = '\0';
+        rmdir(path);
+    }
+}
+
+static int compact(struct compacting *c, FILE *said, struct fleet_count *count, struct err *err)
+{
+    if (fleet_files_raw_view(c->engine, c->arena, &c->listing, said, count, err) < 0 || find_days(c, err) < 0)
+        return -1;
+    choose_sources(c);
+    if (mkdir(c->beside, 0777) < 0)
+        return fail(err, "make the directory", c->beside);
+    if (write_days(c, err) < 0 || (c->out->n_after > 0 && put_in_place(c, err) < 0))
+        return -1;
+    for (size_t i = 0; i < c->listing.n; i++) {
+        if (c->sources[i].is_source || c->sources[i].is_old || c->listing.files[i].is_replaced)
+            remove_file(&c->listing, &c->listing.files[i]);
+        c->out->n_removed += c->sources[i].is_old;
+    }
+    return fleet_sync(c->listing.root) < 0 ? fail(err, "write", c->listing.root) : 0;
+}
+
+/* What a compaction that was killed left behind goes, and a sort that needs more than the memory spills beside. */
+static int begin(struct compacting *c, struct err *err)
+{
+    c->beside = arena_printf(c->arena, "%s/" BESIDE, c->listing.root);
+    c->spill = c->beside == NULL ? NULL : arena_printf(c->arena, "%s-spill", c->beside);
+    const char *name = c->spill == NULL ? NULL : fleet_literal(c->arena, c->spill);
+    const char *sql = name == NULL ? NULL : arena_printf(c->arena, "SET temp_directory = %s", name);
+    if (sql == NULL)
+        return no_memory(err);
+    remove_tree(c->beside);
+    remove_tree(c->spill);
+    return fleet_engine_query(c->engine, sql, NULL, NULL, err);
+}
+
+static int lock(const char *directory, struct err *err)
+{
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return fail(err, "read the directory", directory);
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+        return fd;
+    close(fd);
+    err_set(err, "'%s' is being compacted by another process", directory);
+    return err_next(err, "wait until it is done");
+}
+
+int fleet_compact(struct fleet_engine *engine, const char *directory, double keep_s, FILE *said,
+                  struct fleet_count *count, struct fleet_compacted *compacted, struct err *err)
+{
+    struct arena arena = { NULL, 0 };
+    struct compacting c = { .engine = engine, .arena = &arena, .out = compacted };
+    *compacted = (struct fleet_compacted){ 0 };
+    *count = (struct fleet_count){ 0 };
+    c.cutoff = keep_s <= 0 ? LONG_MIN : (long)(((double)time(NULL) - keep_s) / DAY_S);
+    int fd = lock(directory, err);
+    int rc = fd < 0 ? -1 : fleet_listing_read(engine, directory, &arena, &c.listing, err);
+    if (rc == 0 && (rc = begin(&c, err)) == 0) {
+        rc = compact(&c, said, count, err);
+        remove_tree(c.beside);
+        rmdir(c.spill);
+    }
+    fleet_listing_free(&c.listing);
+    arena_free(&arena);
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}

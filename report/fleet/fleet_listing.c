@@ -1,0 +1,216 @@
+#include "report/fleet/fleet_listing.h"
+
+#include "core/base/map.h"
+#include "core/base/vec.h"
+#include "report/fleet/fleet_rows.h"
+
+#include <errno.h>
+#include <fts.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PATTERN_CHARACTERS "*?[\\\n" /* DuckDB takes such a name for those of several files */
+
+#define FOOTERS_QUERY                                                                    \
+    "SELECT file_name, decode(key), decode(value) FROM parquet_kv_metadata([%s]) WHERE " \
+    "decode(key) LIKE 'mmprof.%%'"
+
+bool fleet_file_is_used(const struct fleet_file *file)
+{
+    return file->fault == NULL && !file->is_replaced;
+}
+
+void fleet_listing_free(struct fleet_listing *listing)
+{
+    free(listing->files);
+    listing->files = NULL;
+    listing->n = listing->room = 0;
+}
+
+/* ---- names ---- */
+
+static int by_name(const FTSENT **a, const FTSENT **b)
+{
+    return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+static bool is_hidden(const FTSENT *entry)
+{
+    return entry->fts_level > 0 && entry->fts_name[0] == '.';
+}
+
+static bool is_table(const FTSENT *entry)
+{
+    size_t n = strlen(entry->fts_name), m = strlen(FLEET_SUFFIX);
+    return entry->fts_info == FTS_F && n > m && strcmp(entry->fts_name + n - m, FLEET_SUFFIX) == 0;
+}
+
+static int add_path(struct fleet_listing *listing, struct arena *arena, const char *path)
+{
+    const char *copy = arena_text(arena, path, strlen(path));
+    if (copy == NULL || vec_reserve_zeroed(listing->files, listing->room, listing->n + 1) < 0)
+        return -1;
+    bool is_pattern = strpbrk(path, PATTERN_CHARACTERS) != NULL;
+    listing->files[listing->n++] = (struct fleet_file){ .path = copy,
+                                                        .name = copy + strlen(listing->root) + 1,
+                                                        .fault = is_pattern ? "its name would be a pattern" : NULL };
+    return 0;
+}
+
+static int walk_files(const char *directory, struct arena *arena, struct fleet_listing *listing, struct err *err)
+{
+    char root[PATH_MAX];
+    if (realpath(directory, root) == NULL) {
+        err_set(err, "cannot read the directory '%s': %s", directory, strerror(errno));
+        return err_next(err, "name the one that 'mmprof fleet add' fills");
+    }
+    char *const roots[] = { root, NULL };
+    listing->root = arena_text(arena, root, strlen(root));
+    FTS *walk = listing->root == NULL ? NULL : fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
+    int rc = walk == NULL ? -1 : 0;
+    for (FTSENT *entry; rc == 0 && (entry = fts_read(walk)) != NULL;) {
+        if (is_hidden(entry))
+            fts_set(walk, entry, FTS_SKIP);
+        else if (is_table(entry))
+            rc = add_path(listing, arena, entry->fts_path);
+    }
+    if (walk != NULL)
+        fts_close(walk);
+    return rc == 0 ? 0 : err_set(err, "out of memory for the files of '%s'", directory);
+}
+
+/* ---- footers ---- */
+
+static const char *names_of(const struct fleet_file *files, size_t n, struct arena *arena)
+{
+    size_t size = 1, at = 0;
+    for (size_t i = 0; i < n; i++)
+        size += 2 * strlen(files[i].path) + 3;
+    char *list = arena_alloc(arena, size);
+    for (size_t i = 0; list != NULL && i < n; i++) {
+        const char *name = !fleet_file_is_used(&files[i]) ? "" : fleet_literal(arena, files[i].path);
+        if (name == NULL)
+            return NULL;
+        if (name[0] != '\0')
+            at += (size_t)snprintf(list + at, size - at, "%s%s", at == 0 ? "" : ",", name);
+    }
+    return list;
+}
+
+const char *fleet_listing_sql(const struct fleet_listing *listing, struct arena *arena)
+{
+    return names_of(listing->files, listing->n, arena);
+}
+
+/* What the footers of some of the files say, by key; of one that is not among them nothing. */
+static int take_footers(const struct fleet_result *result, struct fleet_file *files, size_t n, struct arena *arena,
+                        const char **schemas, const char **versions)
+{
+    struct map numbers = { .arena = arena };
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = map_put(&numbers, files[i].path, strlen(files[i].path), (uint32_t)i);
+    for (size_t r = 0; rc == 0 && r < result->n_rows; r++) {
+        const char *path = result->values[3 * r], *key = result->values[3 * r + 1], *value = result->values[3 * r + 2];
+        const uint32_t *i = path == NULL ? NULL : map_get(&numbers, path, strlen(path));
+        if (i == NULL || key == NULL || value == NULL)
+            continue;
+        if (strcmp(key, "mmprof.schema") == 0)
+            schemas[*i] = value;
+        else if (strcmp(key, "mmprof.schema_version") == 0)
+            versions[*i] = value;
+        else if (strcmp(key, "mmprof.bucket_ns") == 0)
+            files[*i].bucket_ns = strtod(value, NULL);
+        else if (strcmp(key, FLEET_REPLACES_KEY) == 0)
+            files[*i].replaces = value;
+    }
+    map_free(&numbers);
+    return rc;
+}
+
+static const char *fault_of(struct arena *arena, const char *schema, const char *version)
+{
+    if (schema == NULL || strcmp(schema, FLEET_SCHEMA) != 0)
+        return "mmprof did not write it";
+    if (version != NULL && strtol(version, NULL, 10) > FLEET_SCHEMA_VERSION)
+        return arena_printf(arena, "it has schema %s, and this mmprof reads %d", version, FLEET_SCHEMA_VERSION);
+    return NULL;
+}
+
+/* Returns 0, 1: one of them cannot be read, or -1: no memory. */
+static int read_footers(struct fleet_engine *engine, struct arena *arena, struct fleet_file *files, size_t n)
+{
+    struct fleet_result result;
+    struct err ignored;
+    const char *names = names_of(files, n, arena);
+    const char *sql = names == NULL ? NULL : arena_printf(arena, FOOTERS_QUERY, names);
+    const char **schemas = arena_alloc(arena, n * sizeof *schemas),
+               **versions = arena_alloc(arena, n * sizeof *versions);
+    if (sql == NULL || schemas == NULL || versions == NULL)
+        return -1;
+    if (fleet_engine_query(engine, sql, arena, &result, &ignored) < 0)
+        return 1;
+    if (take_footers(&result, files, n, arena, schemas, versions) < 0)
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        if (files[i].fault == NULL)
+            files[i].fault = fault_of(arena, schemas[i], versions[i]);
+    return 0;
+}
+
+static int read_all_footers(struct fleet_engine *engine, struct arena *arena, struct fleet_file *files, size_t n)
+{
+    int rc = n == 0 ? 0 : read_footers(engine, arena, files, n);
+    if (rc <= 0)
+        return rc;
+    if (n == 1) {
+        files->fault = files->fault != NULL ? files->fault : "it is cut, or no Parquet file";
+        return 0;
+    }
+    /* One that is no Parquet file fails the query of all: halves find it. */
+    return read_all_footers(engine, arena, files, n / 2) < 0 ||
+                   read_all_footers(engine, arena, files + n / 2, n - n / 2) < 0
+               ? -1
+               : 0;
+}
+
+const char *fleet_file_fault(struct fleet_engine *engine, struct arena *arena, const char *path)
+{
+    bool is_pattern = strpbrk(path, PATTERN_CHARACTERS) != NULL;
+    struct fleet_file file = { .path = path, .fault = is_pattern ? "its name would be a pattern" : NULL };
+    return read_all_footers(engine, arena, &file, 1) < 0 ? "no memory" : file.fault;
+}
+
+/* ---- compacted files ---- */
+
+static int find_replaced(struct fleet_listing *listing, struct arena *arena)
+{
+    struct map numbers = { .arena = arena };
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < listing->n; i++)
+        rc = map_put(&numbers, listing->files[i].name, strlen(listing->files[i].name), (uint32_t)i);
+    for (size_t i = 0; rc == 0 && i < listing->n; i++) {
+        const struct fleet_file *file = &listing->files[i];
+        const char *line = file->fault == NULL ? file->replaces : NULL;
+        for (size_t n; line != NULL && *line != '\0'; line += n + (line[n] == '\n')) {
+            n = strcspn(line, "\n");
+            uint32_t *number = map_get(&numbers, line, n);
+            if (number != NULL && *number != i)
+                listing->files[*number].is_replaced = true;
+        }
+    }
+    map_free(&numbers);
+    return rc;
+}
+
+int fleet_listing_read(struct fleet_engine *engine, const char *directory, struct arena *arena,
+                       struct fleet_listing *listing, struct err *err)
+{
+    *listing = (struct fleet_listing){ .n = 0 };
+    if (walk_files(directory, arena, listing, err) < 0)
+        return -1;
+    if (read_all_footers(engine, arena, listing->files, listing->n) < 0 || find_replaced(listing, arena) < 0)
+        return err_set(err, "out of memory for the files of '%s'", directory);
+    return 0;
+}
