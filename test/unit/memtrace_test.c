@@ -35,6 +35,16 @@ static const struct memtrace_entry entries[] = {
       .created = 100,
       .lifetime = 50,
       .n_uses = 4 },
+    { .kind = MEMTRACE_LAST_USE, .object = 8, .location = 1, .method = 3, .info = MEMTRACE_BY_C2 },
+    { .kind = MEMTRACE_COLLECTION, .time = 200, .location = MEMTRACE_NO_NUMBER },
+    { .kind = MEMTRACE_CALL,
+      .method = MEMTRACE_NO_NUMBER,
+      .line = 2,
+      .created = 100,
+      .time = 300,
+      .bytes = 65536,
+      .location = MEMTRACE_NO_NUMBER },
+    { .kind = MEMTRACE_C2, .method = 3, .time = 150, .location = MEMTRACE_NO_NUMBER },
 };
 
 #define N_ENTRIES (sizeof entries / sizeof *entries)
@@ -109,7 +119,8 @@ static bool same(const struct memtrace_entry *a, const struct memtrace_entry *b)
            a->class_number == b->class_number && a->thread == b->thread && a->location == b->location &&
            a->tid == b->tid && a->object == b->object && a->address == b->address && a->bytes == b->bytes &&
            a->time == b->time && a->created == b->created && a->lifetime == b->lifetime && a->n_uses == b->n_uses &&
-           a->has_died == b->has_died && same_text(a->name, b->name) && same_text(a->class_name, b->class_name) &&
+           (a->kind != MEMTRACE_LAST_USE || a->info == b->info) && a->has_died == b->has_died &&
+           same_text(a->name, b->name) && same_text(a->class_name, b->class_name) &&
            same_text(a->descriptor, b->descriptor) && same_text(a->source, b->source);
 }
 
@@ -174,7 +185,7 @@ static void test_damage(void)
     CHECK_TEXT("which is said", err.text,
                "'bytes' is no address trace\n"
                "  next: name a file that 'mmprof memtrace -o FILE -- java ...' has written");
-    copy[8] = 2;
+    copy[8] = MEMTRACE_VERSION + 1;
     CHECK("neither is one of another version read", read_all(copy, n_file_bytes) < 0);
     free(copy);
 }

@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #define MEMTRACE_MAGIC        "mmprofmt"
-#define MEMTRACE_VERSION      1
+#define MEMTRACE_VERSION      2 /* 1 has no LAST_USE and what comes behind it */
 #define MEMTRACE_HEADER_BYTES 16
 #define MEMTRACE_CHUNK_MAGIC  UINT32_C(0x6b63746d) /* "mtck" */
 #define MEMTRACE_CHUNK_HEADER 24
@@ -35,6 +35,11 @@ enum memtrace_kind {
     MEMTRACE_DIED,     /* object, class_number, location, bytes, created, lifetime, n_uses, has_died */
     MEMTRACE_ACCESS,   /* what the struct has below; only in chunks of them */
     MEMTRACE_TOTALS,   /* time, n_accesses; only at the end */
+    /* Where each object was used last is recorded: */
+    MEMTRACE_LAST_USE,   /* before DIED: object, location, method (NO_NUMBER: no common caller), info */
+    MEMTRACE_COLLECTION, /* before what it has moved and found dead: time */
+    MEMTRACE_CALL, /* that is over: method (NO_NUMBER: not known), thread, line (its depth), created, time, bytes */
+    MEMTRACE_C2,   /* C2 has compiled a method: method, time */
     MEMTRACE_KINDS
 };
 
@@ -49,6 +54,13 @@ enum memtrace_info {
     MEMTRACE_INFO_END = 128
 };
 
+/* Of a last use. */
+enum memtrace_use {
+    MEMTRACE_OTHER_THREAD = 1, /* than created the object */
+    MEMTRACE_BY_C2 = 2,        /* the object was created by code of C2 */
+    MEMTRACE_USE_END = 4
+};
+
 struct memtrace_entry {
     enum memtrace_kind kind;
     uint32_t number, method, line, class_number, thread;
@@ -59,7 +71,7 @@ struct memtrace_entry {
     uint64_t address, bytes, time, created, lifetime, n_uses, n_accesses;
     bool has_died;
     uint64_t instruction; /* ACCESS */
-    uint32_t info;        /* ACCESS: enum memtrace_info */
+    uint32_t info;        /* ACCESS: enum memtrace_info; LAST_USE: enum memtrace_use */
 };
 
 /* ---- memtrace_entry.c: one that describes ---- */

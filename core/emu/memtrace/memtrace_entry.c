@@ -27,6 +27,11 @@ static const struct entry_field fields[MEMTRACE_KINDS][9] = {
     [MEMTRACE_DIED] = { AT(LONG, object), AT(NUMBER, class_number), AT(MAYBE, location), AT(LONG, bytes),
                         AT(FLAG, has_died), AT(LONG, created), AT(LONG, lifetime), AT(LONG, n_uses) },
     [MEMTRACE_TOTALS] = { AT(LONG, time), AT(LONG, n_accesses) },
+    [MEMTRACE_LAST_USE] = { AT(LONG, object), AT(MAYBE, location), AT(MAYBE, method), AT(NUMBER, info) },
+    [MEMTRACE_COLLECTION] = { AT(LONG, time) },
+    [MEMTRACE_CALL] = { AT(MAYBE, method), AT(NUMBER, thread), AT(NUMBER, line), AT(LONG, created), AT(LONG, time),
+                        AT(LONG, bytes) },
+    [MEMTRACE_C2] = { AT(NUMBER, method), AT(LONG, time) },
 };
 
 static void put_text(struct sink *s, const struct wire_text *text)

@@ -48,9 +48,9 @@ static int begin(struct memtrace_reader *reader, const char *path, struct err *e
     }
     struct cursor c = cursor_over(bytes + 8, 4);
     uint32_t version = cursor_u32le(&c);
-    if (version != MEMTRACE_VERSION) {
-        err_set(err, "'%s' is an address trace of version %" PRIu32 ", and this mmprof reads version %d", path, version,
-                MEMTRACE_VERSION);
+    if (version == 0 || version > MEMTRACE_VERSION) {
+        err_set(err, "'%s' is an address trace of version %" PRIu32 ", and this mmprof reads versions 1 to %d", path,
+                version, MEMTRACE_VERSION);
         return err_next(err, "read it with the mmprof that wrote it");
     }
     reader->n_read = sizeof bytes;

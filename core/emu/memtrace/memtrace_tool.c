@@ -1,7 +1,8 @@
 /*
  * libmmprof-memtrace.so: the tool that writes address traces; nothing but mmprof_tool.h is between it and the program.
  *
- * argument  words between commas: 'objects' (no accesses), 'all-threads' (the JVM's own, too)
+ * argument  words between commas: 'objects' (no accesses), 'all-threads' (the JVM's own, too), 'last-uses' (where each
+ *           object is used last, and calls)
  *
  * What describes is written before the accesses that it is for.
  */
@@ -12,7 +13,8 @@
 
 #define ENTRIES_BYTES ((size_t)64 * 1024)
 #define VALUES_BYTES  ((size_t)1 << 20)
-#define FRONT_BYTES   32 /* of a chunk of accesses, at most */
+#define FRONT_BYTES   32                   /* of a chunk of accesses, at most */
+#define CALL_BYTES    ((uint64_t)16 << 10) /* calls in which fewer bytes are created are not written */
 
 /* A thread's accesses that are not yet written. */
 struct stream {
@@ -30,7 +32,7 @@ static struct {
     struct stream *streams;
     uint64_t n_accesses;
     size_t n_entries;
-    bool has_failed;
+    bool has_failed, has_last_uses;
     uint8_t entries[ENTRIES_BYTES];
     uint8_t chunk[FRONT_BYTES + MEMTRACE_ACCESSES_MAX + VALUES_BYTES];
 } state;
@@ -193,8 +195,22 @@ static void on_moved(struct mmprof_object *object, uint64_t from)
     put(&(struct memtrace_entry){ .kind = MEMTRACE_MOVED, .object = object->number, .address = object->address });
 }
 
+static void put_last_use(struct mmprof_object *object)
+{
+    uint32_t location = location_number(object->last_site),
+             method = object->common == NULL ? MEMTRACE_NO_NUMBER : method_number(object->common);
+    put(&(struct memtrace_entry){ .kind = MEMTRACE_LAST_USE,
+                                  .object = object->number,
+                                  .location = location,
+                                  .method = method,
+                                  .info = (object->has_changed_thread ? MEMTRACE_OTHER_THREAD : 0u) |
+                                          (object->is_by_c2 ? MEMTRACE_BY_C2 : 0u) });
+}
+
 static void on_died(struct mmprof_object *object, bool has_died)
 {
+    if (state.has_last_uses)
+        put_last_use(object);
     put(&(struct memtrace_entry){ .kind = MEMTRACE_DIED,
                                   .object = object->number,
                                   .class_number = class_number(object->class_of),
@@ -206,11 +222,32 @@ static void on_died(struct mmprof_object *object, bool has_died)
                                   .n_uses = object->n_uses });
 }
 
+static void on_call(const struct mmprof_call *call)
+{
+    if (call->bytes < CALL_BYTES)
+        return;
+    uint32_t method = call->method == NULL ? MEMTRACE_NO_NUMBER : method_number(call->method);
+    put(&(struct memtrace_entry){ .kind = MEMTRACE_CALL,
+                                  .method = method,
+                                  .thread = call->thread->number,
+                                  .line = call->depth,
+                                  .created = call->began,
+                                  .time = call->ended,
+                                  .bytes = call->bytes });
+}
+
+static void on_collection(uint64_t time)
+{
+    put(&(struct memtrace_entry){ .kind = MEMTRACE_COLLECTION, .time = time });
+}
+
 static void on_compiled(const struct mmprof_code *code)
 {
     uint32_t method = method_number(code->method);
     put(&(struct memtrace_entry){
         .kind = MEMTRACE_CODE, .method = method, .address = code->start, .bytes = code->bytes });
+    if (state.has_last_uses && code->is_by_c2)
+        put(&(struct memtrace_entry){ .kind = MEMTRACE_C2, .method = method, .time = code->time });
 }
 
 static void on_end(uint64_t time)
@@ -229,11 +266,12 @@ static const char *on_begin(const char *argument);
 
 MMPROF_TOOL(.begin = on_begin, .thread_began = on_thread, .thread_ended = on_thread_end, .access = on_access,
             .object_created = on_created, .object_moved = on_moved, .object_died = on_died,
-            .method_compiled = on_compiled, .end = on_end)
+            .method_compiled = on_compiled, .call_ended = on_call, .collection_ended = on_collection, .end = on_end)
 
 static const char *on_begin(const char *argument)
 {
-    if (strstr(argument, "objects") != NULL)
+    mmprof_tool.want_callers = state.has_last_uses = strstr(argument, "last-uses") != NULL;
+    if (strstr(argument, "objects") != NULL || state.has_last_uses)
         mmprof_tool.access = NULL;
     mmprof_tool.want_vm_threads = strstr(argument, "all-threads") != NULL;
     return memtrace_write_header(mmprof_out) < 0 ? "the file cannot be written" : NULL;

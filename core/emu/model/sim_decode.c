@@ -76,6 +76,12 @@ bool sim_decode_is_jump_x86(const uint8_t *bytes, size_t n)
     return i < n && (bytes[i] == 0xe9 || bytes[i] == 0xeb);
 }
 
+bool sim_decode_is_pop_x86(const uint8_t *bytes, size_t n)
+{
+    size_t i = skip_prefixes(bytes, n);
+    return i < n && ((bytes[i] & 0xf8) == 0x58 || bytes[i] == 0xc9);
+}
+
 /* ---- A64 ---- */
 
 static uint32_t arm64_code(const uint8_t *bytes)

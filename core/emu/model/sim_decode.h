@@ -14,6 +14,9 @@ enum sim_branch_kind sim_decode_arm64(const uint8_t *bytes, size_t n);
 bool sim_decode_is_jump_x86(const uint8_t *bytes, size_t n);
 bool sim_decode_is_jump_arm64(const uint8_t *bytes, size_t n);
 
+/* Does it take a word off the stack, into a register: pop, leave? */
+bool sim_decode_is_pop_x86(const uint8_t *bytes, size_t n);
+
 /*
  * Does HotSpot's interpreter (x86-64, JDK 17 to 25) fetch a bytecode by it?  It loads a byte at an offset from r13,
  * where it keeps the bytecode's address, into rbx: of what is executed next, just before it is executed.  Other code

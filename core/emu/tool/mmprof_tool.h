@@ -24,7 +24,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define MMPROF_TOOL_VERSION 1
+#define MMPROF_TOOL_VERSION 2
 
 /*
  * Time is counted in data accesses of Java code (the interpreter, compiled code and the JVM's stubs), of all threads
@@ -71,7 +71,21 @@ struct mmprof_object {
     struct mmprof_thread *thread;
     uint64_t created, last_used; /* times; last_used: of its latest access by a thread that is_java, or created */
     uint64_t n_uses;             /* such accesses */
+    /* For tools that want_callers, as it dies: */
+    struct mmprof_location *last_site; /* that used it last; NULL: not known, or not used */
+    struct mmprof_method *common;      /* the innermost call from its creation to its last use; NULL: not known */
+    bool has_changed_thread;           /* it was used last by another thread than created it: nothing is common */
+    bool is_by_c2;                     /* it was created in code of the C2 compiler */
     void *user;
+};
+
+/* A call in which objects were created, of a thread that lives. */
+struct mmprof_call {
+    struct mmprof_method *method; /* NULL: not known */
+    struct mmprof_thread *thread;
+    uint32_t depth;
+    uint64_t began, ended; /* times: of the first object that was created in it or in a call from it; of its end */
+    uint64_t bytes;        /* of these objects */
 };
 
 /* One load or store; of 16 bytes and more: one for each 8 of them. */
@@ -93,6 +107,8 @@ struct mmprof_access {
 struct mmprof_code {
     uint64_t start, bytes;
     struct mmprof_method *method;
+    uint64_t time;
+    bool is_by_c2; /* else of a lower tier */
 };
 
 struct mmprof_tool {
@@ -101,6 +117,7 @@ struct mmprof_tool {
 
     bool want_locations;  /* look up each access' location, which takes time */
     bool want_vm_threads; /* accesses of threads that are not is_java, too */
+    bool want_callers;    /* walk the stack at each object's creation (x86-64 only), and look up who uses it */
 
     /* argument: what stands behind the comma of --tool, "" without.  Returns NULL, or why it cannot begin. */
     const char *(*begin)(const char *argument);
@@ -112,7 +129,9 @@ struct mmprof_tool {
     /* has_died: found by a collection; else the program ends, and it is there. */
     void (*object_died)(struct mmprof_object *object, bool has_died);
     void (*method_compiled)(const struct mmprof_code *code);
-    void (*end)(uint64_t time); /* once, after all others */
+    void (*call_ended)(const struct mmprof_call *call); /* for tools that want_callers; not those that last */
+    void (*collection_ended)(uint64_t time);            /* before what it has moved and found dead */
+    void (*end)(uint64_t time);                         /* once, after all others */
 };
 
 /* In the one file of the tool that says MMPROF_TOOL: where it writes to. */

@@ -3,8 +3,7 @@
 #include "core/emu/plugin/qemu_api.h"
 #include "core/emu/plugin/qemu_read.h"
 #include "core/emu/model/sim_slots.h"
-#include "core/emu/tool/tool_jvm.h"
-#include "core/emu/tool/tool_objects.h"
+#include "core/emu/tool/tool_uses.h"
 #include "core/wire/tracked.h"
 
 #include <dlfcn.h>
@@ -20,6 +19,7 @@
 
 #define NAME_BYTES 16
 #define PATH_BYTES 1024
+#define TIER_C2    4
 
 struct tool_wanted tool_wanted;
 
@@ -29,6 +29,7 @@ static struct {
     struct tool_thread *threads;
     struct tool_jvm jvm;
     struct tool_objects objects;
+    struct tool_stack stack;
     uint64_t ended_time; /* of threads that are gone */
     uint32_t n_threads, n_pieces_told;
     bool has_jvm, has_started;
@@ -70,6 +71,7 @@ const char *tool_host_open(const char *library, const char *argument, const char
     tool_jvm_init(&host.jvm);
     tool_wanted.vm_threads = tool->want_vm_threads;
     tool_wanted.accesses = tool->access != NULL;
+    tool_wanted.callers = tool->want_callers;
     host.tool = tool;
     /* cppcheck-suppress resourceLeak */
     return NULL;
@@ -85,6 +87,7 @@ static void tell_moved(struct mmprof_object *object, uint64_t from)
 
 static void tell_died(struct mmprof_object *object, bool has_died)
 {
+    tool_uses_end(&host.jvm, (struct tool_object *)(void *)object);
     if (host.tool->object_died != NULL)
         host.tool->object_died(object, has_died);
 }
@@ -107,16 +110,43 @@ static void tell_thread(struct tool_thread *thread)
         host.tool->thread_began(thread->thread);
 }
 
+/* How much time has passed in other threads. */
+static uint64_t time_of_others(const struct tool_thread *thread)
+{
+    uint64_t sum = host.ended_time;
+    for (const struct tool_thread *other = host.threads; other != NULL; other = other->next)
+        sum += other == thread ? 0 : __atomic_load_n(&other->time, __ATOMIC_RELAXED);
+    return sum;
+}
+
+static uint64_t time_now(void)
+{
+    return time_of_others(NULL);
+}
+
 static void tell_code(void)
 {
     tool_jvm_read_code(&host.jvm);
+    if (host.n_pieces_told < host.jvm.code.n_pieces)
+        tool_stack_round(&host.stack);
     for (; host.n_pieces_told < host.jvm.code.n_pieces; host.n_pieces_told++) {
         const struct code_piece *piece = &host.jvm.code.pieces[host.n_pieces_told];
-        const struct mmprof_code code = { piece->start, piece->end - piece->start,
-                                          tool_jvm_method(&host.jvm, host.n_pieces_told) };
+        const struct mmprof_code code = { .start = piece->start,
+                                          .bytes = piece->end - piece->start,
+                                          .method = tool_jvm_method(&host.jvm, host.n_pieces_told),
+                                          .time = time_now(),
+                                          .is_by_c2 = piece->tier == TIER_C2 };
         if (code.method != NULL && host.tool->method_compiled != NULL)
             host.tool->method_compiled(&code);
     }
+}
+
+static void tell_call(const struct tool_call *call, uint32_t depth, uint64_t time, void *context)
+{
+    const struct tool_thread *thread = context;
+    const struct mmprof_call told = { call->method, thread->thread, depth, call->began, time, call->n_bytes };
+    if (host.tool != NULL && host.tool->call_ended != NULL)
+        host.tool->call_ended(&told);
 }
 
 static void tell_access(struct tool_thread *thread, const struct tool_kept *kept)
@@ -138,6 +168,8 @@ static void tell_access(struct tool_thread *thread, const struct tool_kept *kept
     if (access.object != NULL && thread->thread->is_java) {
         access.object->last_used = kept->time > access.object->created ? kept->time : access.object->created;
         access.object->n_uses++;
+        if (tool_wanted.callers)
+            tool_uses_take(&host.jvm, thread, kept, (struct tool_object *)(void *)access.object);
     }
     if (host.tool->want_locations && access.is_java)
         access.location = tool_jvm_location(&host.jvm, kept->instruction, kept->bytecode);
@@ -145,18 +177,13 @@ static void tell_access(struct tool_thread *thread, const struct tool_kept *kept
         host.tool->access(&access);
 }
 
-/* How much time has passed in other threads. */
-static uint64_t time_of_others(const struct tool_thread *thread)
+static void tell_kept(struct tool_thread *thread, const struct tool_kept *kept)
 {
-    uint64_t sum = host.ended_time;
-    for (const struct tool_thread *other = host.threads; other != NULL; other = other->next)
-        sum += other == thread ? 0 : __atomic_load_n(&other->time, __ATOMIC_RELAXED);
-    return sum;
-}
-
-static uint64_t time_now(void)
-{
-    return time_of_others(NULL);
+    const struct tool_calls_listener calls = { tell_call, thread };
+    if (kept->code == TOOL_CALLS_OVER)
+        tool_calls_leave(&thread->calls, kept->info, kept->time, &calls);
+    else
+        tell_access(thread, kept);
 }
 
 static void hold(struct tool_thread *thread)
@@ -188,7 +215,7 @@ static void flush(struct tool_thread *thread, uint32_t n_tail)
         if (!thread->has_begun)
             tell_thread(thread);
         for (uint32_t i = 0; i < n; i++)
-            tell_access(thread, &thread->kept[i]);
+            tell_kept(thread, &thread->kept[i]);
     }
     memmove(thread->kept, thread->kept + n, n_tail * sizeof *thread->kept);
     thread->n = n_tail;
@@ -251,6 +278,8 @@ void tool_host_end(struct tool_thread *thread)
     flush(thread, 0);
     if (host.tool != NULL && thread->has_begun && host.tool->thread_ended != NULL)
         host.tool->thread_ended(thread->thread);
+    tool_calls_free(&thread->calls, thread->time + thread->others, &(struct tool_calls_listener){ tell_call, thread });
+    free(thread->frames);
     host.ended_time += thread->time;
     if (thread->before != NULL)
         thread->before->next = thread->next;
@@ -305,6 +334,8 @@ static void hear_tables(uint64_t argument)
     for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++)
         find_library(helpers[i], TOOL_LIBC);
     host.has_jvm = tool_objects_open(&host.objects, host.jvm.heap, host.jvm.heap_end) == 0;
+    if (host.has_jvm && tool_wanted.callers && tool_stack_open(&host.stack, &host.jvm.names) < 0)
+        fprintf(stderr, "mmprof: callers are not known: the layout of this JVM's stacks is not\n");
 }
 
 static void hear_start(void)
@@ -353,6 +384,9 @@ static void hear_object(struct tool_thread *thread, uint64_t argument)
         object->site = told.location < host.jvm.n_sites ? host.jvm.sites[told.location] : NULL;
         object->thread = thread->thread;
         object->created = object->last_used = thread->time + thread->others;
+        if (tool_wanted.callers)
+            tool_uses_begin(&host.stack, thread, (struct tool_object *)(void *)object,
+                            &(struct tool_calls_listener){ tell_call, thread });
         if (host.tool->object_created != NULL)
             host.tool->object_created(object);
     }
@@ -369,6 +403,9 @@ static void hear_collection(bool has_ended)
     flush_all();
     if (has_ended) {
         tool_jvm_forget(&host.jvm);
+        tool_stack_round(&host.stack);
+        if (host.tool->collection_ended != NULL)
+            host.tool->collection_ended(time_now());
         tool_objects_collect(&host.objects, &listener);
     }
     atomic_store(&tool_wanted.is_collecting, !has_ended);

@@ -10,7 +10,7 @@
 #ifndef CORE_EMU_TOOL_TOOL_HOST_H
 #define CORE_EMU_TOOL_TOOL_HOST_H
 
-#include "core/emu/tool/mmprof_tool.h"
+#include "core/emu/tool/tool_calls.h"
 
 #include <stdatomic.h>
 
@@ -23,12 +23,13 @@
 #define TOOL_BEFORE 1024u
 #define TOOL_BEHIND 512u
 
-enum tool_code { TOOL_OTHER, TOOL_JAVA, TOOL_VM, TOOL_LIBC };
+enum tool_code { TOOL_OTHER, TOOL_JAVA, TOOL_VM, TOOL_LIBC, TOOL_CALLS_OVER };
 
 struct tool_kept {
     uint64_t instruction, address, bytecode, time;
-    uint32_t info; /* QEMU's */
-    uint8_t code;  /* that it is by: enum tool_code */
+    uint64_t call_pc; /* struct tool_thread's */
+    uint32_t info;    /* QEMU's; CALLS_OVER: how many calls are left */
+    uint8_t code;     /* that it is by: enum tool_code */
     bool is_collecting;
 };
 
@@ -42,6 +43,13 @@ struct tool_thread {
     uint64_t time, others;        /* its own data accesses in Java code; those of all others, as it last heard */
     uint64_t bytecode;            /* that it fetched last */
     uint32_t left_out;            /* it comes back from telling of an object: so many accesses may be of that */
+    struct tool_calls calls;      /* as the tool knows them; the lock of all guards them */
+    struct tool_frame *frames;    /* owned, by the thread itself: those, and which of them are not over by now */
+    uint32_t n_frames;
+    uint64_t over_at, own_sp;         /* of the innermost; 0: there is none, or it is not known */
+    uint64_t call_pc;                 /* where that one calls, as long as it does; 0: it does not, or it is not known */
+    uint64_t java_thread, stack_end;  /* 0: not known yet */
+    struct mmprof_location *location; /* the latest that was known */
     uint32_t n;
     struct tool_kept kept[TOOL_KEPT];
 };
@@ -60,6 +68,7 @@ struct tool_wanted {
     _Atomic uint64_t java, java_bytes; /* 0: not known yet, nothing is kept */
     uint64_t heap, heap_bytes;         /* set before that */
     bool accesses;                     /* the tool hears of them; else only those to objects are kept */
+    bool callers;                      /* calls are followed */
     _Atomic bool is_collecting;
     bool vm_threads;
 };
@@ -107,6 +116,26 @@ static inline bool tool_is_library(enum tool_code code)
  * that are there.
  */
 bool tool_host_runs_java(struct tool_thread *thread, uint64_t instruction);
+
+/* The stack pointer comes to where a call of the thread's began: that call is over, and those from it. */
+void tool_host_leave(struct tool_thread *thread, uint64_t sp);
+
+/* A call pushes its return address. */
+static inline void tool_host_call(struct tool_thread *thread, uint64_t instruction, uint64_t address)
+{
+    if (address + 8 == thread->own_sp)
+        thread->call_pc = instruction;
+}
+
+/* A word is taken off the stack. */
+static inline void tool_host_pop(struct tool_thread *thread, uint64_t address)
+{
+    uint64_t sp = address + 8;
+    if (sp == thread->own_sp)
+        thread->call_pc = 0;
+    if (sp > thread->over_at - 1 && sp <= thread->stack_end)
+        tool_host_leave(thread, sp);
+}
 
 /* Keep an access: of a thread that is not paused, in a host that has begun.  Returns whether there is no room left. */
 static inline bool tool_host_keep(struct tool_thread *thread, const struct tool_kept *access)

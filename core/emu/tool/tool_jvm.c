@@ -93,7 +93,7 @@ struct mmprof_class *tool_jvm_class(struct tool_jvm *jvm, uint64_t object, uint6
 
 /* ---- locations ---- */
 
-static struct mmprof_method *method_of(struct tool_jvm *jvm, uint32_t number)
+struct mmprof_method *tool_jvm_code_method(struct tool_jvm *jvm, uint32_t number)
 {
     static const char *const none = "";
     if (number >= jvm->code.n_methods)
@@ -108,7 +108,8 @@ static struct mmprof_method *method_of(struct tool_jvm *jvm, uint32_t number)
 
 struct mmprof_method *tool_jvm_method(struct tool_jvm *jvm, uint32_t piece)
 {
-    return jvm->code.pieces[piece].kind == CODE_COMPILED ? method_of(jvm, jvm->code.pieces[piece].method) : NULL;
+    return jvm->code.pieces[piece].kind == CODE_COMPILED ? tool_jvm_code_method(jvm, jvm->code.pieces[piece].method)
+                                                         : NULL;
 }
 
 bool tool_jvm_is_compiled(const struct tool_jvm *jvm, uint64_t instruction)
@@ -130,7 +131,7 @@ static struct mmprof_location *compiled_location(struct tool_jvm *jvm, uint64_t 
     if (n > 0 && inner < jvm->code.n_methods)
         line = code_log_line(jvm->code.methods[inner].line_bytes, jvm->code.methods[inner].n_line_bytes,
                              frames[n - 1].index < 0 ? 0 : frames[n - 1].index); /* a method's entry: its first line */
-    struct mmprof_method *method = method_of(jvm, inner);
+    struct mmprof_method *method = tool_jvm_code_method(jvm, inner);
     return method == NULL ? NULL : tool_names_location(&jvm->names, method, line);
 }
 

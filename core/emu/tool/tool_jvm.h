@@ -42,6 +42,9 @@ void tool_jvm_log(struct tool_jvm *jvm, int fd);
 /* What was told of code by now: pieces up to jvm->code.n_pieces. */
 void tool_jvm_read_code(struct tool_jvm *jvm);
 
+/* By the number that it has in the log of code; NULL: not known. */
+struct mmprof_method *tool_jvm_code_method(struct tool_jvm *jvm, uint32_t number);
+
 /* Of a piece of code; NULL: not known. */
 struct mmprof_method *tool_jvm_method(struct tool_jvm *jvm, uint32_t piece);
 

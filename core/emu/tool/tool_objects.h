@@ -11,13 +11,17 @@
 #ifndef CORE_EMU_TOOL_TOOL_OBJECTS_H
 #define CORE_EMU_TOOL_TOOL_OBJECTS_H
 
-#include "core/emu/tool/mmprof_tool.h"
+#include "core/emu/tool/tool_calls.h"
 
 struct tool_object {
     struct mmprof_object object;
     uint64_t reference;
     uint32_t next_free; /* plus 1 */
     bool is_there;
+    /* For tools that want_callers: */
+    struct tool_call *call;    /* that created it, to be released; NULL: not known */
+    struct tool_call *lasting; /* the innermost call that was not over at its latest use */
+    uint64_t last_pc;          /* where this one was then, if it may be in what it has inlined; 0 */
 };
 
 struct tool_objects {

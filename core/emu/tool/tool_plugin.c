@@ -130,6 +130,23 @@ static void on_bytecode(unsigned vcpu, uint32_t info, uint64_t address, void *in
     on_access(vcpu, info, address, instruction);
 }
 
+static void on_call(unsigned vcpu, uint32_t info, uint64_t address, void *instruction)
+{
+    struct tool_thread *thread = thread_of(vcpu);
+    if (thread != NULL && qemu_plugin_mem_is_store(info))
+        tool_host_call(thread, (uint64_t)(uintptr_t)instruction, address);
+    on_access(vcpu, info, address, instruction);
+}
+
+/* ret, pop and leave, as the interpreter and compiled code take a frame off the stack. */
+static void on_pop(unsigned vcpu, uint32_t info, uint64_t address, void *instruction)
+{
+    on_access(vcpu, info, address, instruction);
+    struct tool_thread *thread = thread_of(vcpu);
+    if (thread != NULL && !qemu_plugin_mem_is_store(info))
+        tool_host_pop(thread, address);
+}
+
 /* Each block: nothing but where the thread's state is. */
 QEMU_FLAGS_CALLBACK(tool_block, tool_block_begins);
 
@@ -158,6 +175,22 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
         tool_host_hear(thread, a1, a2);
 }
 
+static qemu_plugin_memory_fn *callback_of(struct qemu_plugin_insn *insn)
+{
+    const uint8_t *bytes = qemu_plugin_insn_data(insn);
+    size_t n = qemu_plugin_insn_size(insn);
+    if (plugin.is_arm64)
+        return on_access;
+    if (sim_decode_is_dispatch(bytes, n))
+        return on_bytecode;
+    if (!tool_wanted.callers)
+        return on_access;
+    enum sim_branch_kind kind = sim_decode_x86(bytes, n);
+    return kind == SIM_CALL || kind == SIM_INDIRECT_CALL           ? on_call
+           : kind == SIM_RETURN || sim_decode_is_pop_x86(bytes, n) ? on_pop
+                                                                   : on_access;
+}
+
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
     size_t n = qemu_plugin_tb_n_insns(tb);
@@ -165,10 +198,8 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     qemu_plugin_register_vcpu_tb_exec_cb(tb, tool_block, QEMU_PLUGIN_CB_NO_REGS, NULL);
     for (size_t i = 0; i < n; i++) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
-        bool is_dispatch =
-            !plugin.is_arm64 && sim_decode_is_dispatch(qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn));
-        qemu_plugin_register_vcpu_mem_cb(insn, is_dispatch ? on_bytecode : on_access, QEMU_PLUGIN_CB_NO_REGS,
-                                         QEMU_PLUGIN_MEM_RW, (void *)(uintptr_t)qemu_plugin_insn_vaddr(insn));
+        qemu_plugin_register_vcpu_mem_cb(insn, callback_of(insn), QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+                                         (void *)(uintptr_t)qemu_plugin_insn_vaddr(insn));
     }
 }
 
@@ -208,6 +239,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info
     const char *why = tool_host_open(tool, text == NULL ? "" : text, argument(argc, argv, "out"));
     if (why != NULL)
         return refuse(why);
+    if (plugin.is_arm64 && tool_wanted.callers)
+        return refuse("who uses an object last is known on x86-64 only");
     pthread_atfork(tool_host_before_fork, tool_host_in_parent, in_child);
     qemu_stale_begin((const void *)(uintptr_t)on_access, (const void *)(uintptr_t)on_bytecode);
     qemu_plugin_register_flush_cb(id, on_flush);

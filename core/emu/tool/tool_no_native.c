@@ -1,0 +1,41 @@
+/*
+ * Frames of native code are not looked at here, where a stack is walked from where the thread left Java on: linked in
+ * the place of core/hotspot/native_frames.c, which needs libdw.
+ */
+#include "core/hotspot/native_frames.h"
+#include "core/hotspot/vm_process.h"
+
+#include <unistd.h>
+
+struct native_frames {
+    struct native_rule none;
+};
+
+static struct native_frames only;
+
+struct native_frames *native_frames_open(pid_t pid)
+{
+    (void)pid;
+    return &only;
+}
+
+void native_frames_close(struct native_frames *native)
+{
+    (void)native;
+}
+
+void native_frames_round(struct native_frames *native)
+{
+    (void)native;
+}
+
+const struct native_rule *native_frames_at(struct native_frames *native, uint64_t pc)
+{
+    (void)pc;
+    return &native->none;
+}
+
+pid_t vm_process_pid(void)
+{
+    return getpid();
+}
