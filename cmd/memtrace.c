@@ -10,7 +10,9 @@
 
 #include "core/recorder/recorder.h"
 #include "core/recorder/tool_run.h"
+#include "report/view/last_uses.h"
 #include "report/view/lifetimes.h"
+#include "report/view/live_bytes.h"
 
 #include <limits.h>
 #include <string.h>
@@ -23,7 +25,7 @@ struct memtrace_options {
     struct display *display;
     const char *output, *tool, *lifetimes; /* lifetimes: by what, or NULL */
     uint64_t interval_bytes, top;
-    bool print, objects_only, all_threads, quiet, csv, json;
+    bool print, objects_only, last_uses, live_bytes, points, all_threads, quiet, csv, json;
 };
 
 static int parse(int argc, char **argv, struct memtrace_options *o, int *n_parsed, bool *done, struct err *err)
@@ -31,6 +33,8 @@ static int parse(int argc, char **argv, struct memtrace_options *o, int *n_parse
     const struct options_row rows[] = {
         { 'o', "output", "FILE", OPTION_TEXT, &o->output, "write to FILE (memtrace.dat)" },
         { 0, "objects-only", NULL, OPTION_FLAG, &o->objects_only, "record objects and their lifetimes, no accesses" },
+        { 0, "last-uses", NULL, OPTION_FLAG, &o->last_uses,
+          "record objects and where each was used last; of a file, print what could be replaced" },
         { 0, "all-threads", NULL, OPTION_FLAG, &o->all_threads,
           "also record accesses by garbage collector and JIT compiler threads" },
         { 0, "interval", "BYTES", OPTION_SIZE, &o->interval_bytes,
@@ -41,9 +45,13 @@ static int parse(int argc, char **argv, struct memtrace_options *o, int *n_parse
         { 0, "print", NULL, OPTION_FLAG, &o->print, "print FILE as text: a line for each access" },
         { 0, "lifetimes", "BY", OPTION_MAYBE_TEXT, &o->lifetimes,
           "how long objects were used, by class, site, or as a distribution (class)" },
-        { 0, "top", "N", OPTION_NUMBER, &o->top, "with --lifetimes: only the N rows with most objects; 0: all (20)" },
-        { 0, "csv", NULL, OPTION_FLAG, &o->csv, "with --lifetimes: print CSV" },
-        { 0, "json", NULL, OPTION_FLAG, &o->json, "with --lifetimes: print JSON" },
+        { 0, "live-bytes", NULL, OPTION_FLAG, &o->live_bytes, "live bytes against allocated bytes, with collections" },
+        { 0, "collection-points", NULL, OPTION_FLAG, &o->points,
+          "where in the program few bytes are live, call for call" },
+        { 0, "top", "N", OPTION_NUMBER, &o->top,
+          "print only the N first rows, or N points of --live-bytes; 0: all (20)" },
+        { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
+        { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
         DISPLAY_ROW(o->display),
         DISPLAY_PAGER_ROW(o->display),
         { 0 },
@@ -72,12 +80,51 @@ static int print_lifetimes(const struct memtrace_options *o, struct memtrace_rea
     return rc;
 }
 
+static int print_last_uses(const struct memtrace_options *o, struct memtrace_reader *reader, const char *path,
+                           struct err *err)
+{
+    struct arena arena = { 0 };
+    struct last_uses uses;
+    struct table table;
+    if (last_uses_read(&uses, reader, path, err) < 0)
+        return -1;
+    int rc = last_uses_table(&uses, path, o->top, &arena, &table, err);
+    if (rc == 0)
+        rc = command_print_table(&table, o->csv, o->json, o->display, err);
+    last_uses_free(&uses);
+    arena_free(&arena);
+    return rc;
+}
+
+static int print_live(const struct memtrace_options *o, struct memtrace_reader *reader, const char *path,
+                      struct err *err)
+{
+    struct arena arena = { 0 };
+    struct live_bytes live;
+    struct live_points points = { NULL, 0 };
+    struct table table;
+    if (live_bytes_read(&live, reader, err) < 0)
+        return -1;
+    int rc = o->live_bytes ? live_bytes_table(&live, path, o->top, &arena, &table, err)
+             : live_points_find(&live, &points, err) < 0
+                 ? -1
+                 : live_points_table(&live, &points, path, o->top, &arena, &table, err);
+    if (rc == 0)
+        rc = command_print_table(&table, o->csv, o->json, o->display, err);
+    live_points_free(&points);
+    live_bytes_free(&live);
+    arena_free(&arena);
+    return rc;
+}
+
 static int read_trace(const struct memtrace_options *o, const char *path, struct err *err)
 {
     struct memtrace_reader *reader;
     if (memtrace_open(&reader, path, err) < 0)
         return -1;
     int rc = o->lifetimes != NULL                ? print_lifetimes(o, reader, path, err)
+             : o->last_uses                      ? print_last_uses(o, reader, path, err)
+             : o->live_bytes || o->points        ? print_live(o, reader, path, err)
              : !o->print                         ? memtrace_summarize(stdout, reader, path, err)
              : display_open(o->display, err) < 0 ? -1
                                                  : memtrace_print(stdout, reader, err);
@@ -90,10 +137,11 @@ static int read_trace(const struct memtrace_options *o, const char *path, struct
 /* The library and what stands behind its comma, in text. */
 static const char *split_tool(const struct memtrace_options *o, char text[PATH_MAX], const char **argument)
 {
-    *argument = o->objects_only && o->all_threads ? "objects,all-threads"
-                : o->objects_only                 ? "objects"
-                : o->all_threads                  ? "all-threads"
-                                                  : "";
+    *argument = o->last_uses                        ? "last-uses"
+                : o->objects_only && o->all_threads ? "objects,all-threads"
+                : o->objects_only                   ? "objects"
+                : o->all_threads                    ? "all-threads"
+                                                    : "";
     if (o->tool == NULL)
         return NULL;
     snprintf(text, PATH_MAX, "%s", o->tool);
@@ -106,12 +154,16 @@ static const char *split_tool(const struct memtrace_options *o, char text[PATH_M
 
 static int check(const struct memtrace_options *o, struct err *err)
 {
-    if (o->print || o->lifetimes != NULL) {
-        err_set(err, "--print and --lifetimes read a file and do not run a command");
+    if (o->print || o->lifetimes != NULL || o->live_bytes || o->points) {
+        err_set(err, "--print, --lifetimes, --live-bytes and --collection-points read a file and run no command");
         return err_next(err, "record first: 'mmprof memtrace -o FILE -- java ...'");
     }
-    if (o->tool != NULL && (o->objects_only || o->all_threads)) {
-        err_set(err, "--objects-only and --all-threads configure address traces, and --tool writes none");
+    if (o->last_uses && o->all_threads) {
+        err_set(err, "--last-uses records no accesses, and --all-threads asks for more of them");
+        return err_next(err, "remove one of them");
+    }
+    if (o->tool != NULL && (o->objects_only || o->all_threads || o->last_uses)) {
+        err_set(err, "--objects-only, --last-uses and --all-threads configure address traces, and --tool writes none");
         return err_next(err, "remove them, or remove --tool");
     }
     if (o->interval_bytes > INT_MAX) {

@@ -4,79 +4,26 @@
  */
 #include "report/view/lifetimes.h"
 
-#include "core/base/text.h"
-#include "core/base/vec.h"
-#include "symbolize/java_names.h"
+#include "report/view/memtrace_names.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define BUCKETS     65 /* 0: not used at all; i: lifetimes of i bits */
-#define NUMBERS_MAX (UINT32_C(1) << 24)
+#define BUCKETS 65 /* 0: not used at all; i: lifetimes of i bits */
 
 struct lifetimes_group {
     uint64_t n, n_bytes, n_uses, longest, n_there; /* n_there: at the program's end */
     uint64_t buckets[BUCKETS];
 };
 
-/* What numbers are of: grows by doubling. */
-struct list {
-    void *items; /* owned */
-    uint32_t n;  /* allocated, zeroed */
-};
-
-struct lifetimes_method {
-    struct method_name names; /* the arena's */
-};
-
-struct lifetimes_site {
-    uint32_t method, line;
-    struct lifetimes_group group;
-};
-
-struct class_row {
-    const char *name; /* the arena's */
-    struct lifetimes_group group;
-};
-
 struct lifetimes {
-    struct arena arena;
-    struct list classes, methods, sites;
+    struct memtrace_names names;
+    struct memtrace_list classes, sites; /* of struct lifetimes_group */
     struct lifetimes_group all, no_site;
     uint64_t n_created, time;
 };
 
 /* ---- reading ---- */
-
-/* The item of a number; NULL: no memory, or no number of a trace that mmprof writes. */
-static void *item(struct list *list, uint32_t number, size_t n_bytes)
-{
-    if (number >= NUMBERS_MAX)
-        return NULL;
-    if (vec_make_room(&list->items, n_bytes, &list->n, sizeof list->n, (size_t)number + 1, true) < 0)
-        return NULL;
-    return (char *)list->items + number * n_bytes;
-}
-
-static struct class_row *class_of(struct lifetimes *l, uint32_t number)
-{
-    return item(&l->classes, number, sizeof(struct class_row));
-}
-
-static struct lifetimes_method *method_of(struct lifetimes *l, uint32_t number)
-{
-    return item(&l->methods, number, sizeof(struct lifetimes_method));
-}
-
-static struct lifetimes_site *site_of(struct lifetimes *l, uint32_t number)
-{
-    return item(&l->sites, number, sizeof(struct lifetimes_site));
-}
-
-static const char *keep(struct lifetimes *l, struct wire_text text)
-{
-    return text_utf8(&l->arena, text.at, text.n);
-}
 
 static void count(struct lifetimes_group *group, const struct memtrace_entry *e)
 {
@@ -90,49 +37,22 @@ static void count(struct lifetimes_group *group, const struct memtrace_entry *e)
 
 static bool take_object(struct lifetimes *l, const struct memtrace_entry *e)
 {
-    struct class_row *row = class_of(l, e->class_number);
-    struct lifetimes_site *site = e->location == MEMTRACE_NO_NUMBER ? NULL : site_of(l, e->location);
-    if (row == NULL || (site == NULL && e->location != MEMTRACE_NO_NUMBER))
+    struct lifetimes_group *class = memtrace_list_item(&l->classes, e->class_number, sizeof *class);
+    struct lifetimes_group *site =
+        e->location == MEMTRACE_NO_NUMBER ? &l->no_site : memtrace_list_item(&l->sites, e->location, sizeof *site);
+    if (class == NULL || site == NULL)
         return false;
-    count(&row->group, e);
-    count(site == NULL ? &l->no_site : &site->group, e);
+    count(class, e);
+    count(site, e);
     count(&l->all, e);
     return true;
 }
 
-static bool take_entry_of_kind(struct lifetimes *l, const struct memtrace_entry *e)
+static bool take_entry(struct lifetimes *l, const struct memtrace_entry *e)
 {
-    switch (e->kind) {
-    case MEMTRACE_CLASS: {
-        struct class_row *row = class_of(l, e->number);
-        return row != NULL && (row->name = keep(l, e->name)) != NULL;
-    }
-    case MEMTRACE_METHOD: {
-        struct lifetimes_method *method = method_of(l, e->number);
-        if (method != NULL)
-            *method = (struct lifetimes_method){ { keep(l, e->class_name), keep(l, e->name), keep(l, e->descriptor) } };
-        return method != NULL && method->names.class_name != NULL && method->names.method != NULL &&
-               method->names.descriptor != NULL;
-    }
-    case MEMTRACE_LOCATION: {
-        struct lifetimes_site *site = site_of(l, e->number);
-        if (site != NULL) {
-            site->method = e->method;
-            site->line = e->line;
-        }
-        return site != NULL;
-    }
-    case MEMTRACE_CREATED:
-        l->n_created++;
-        return true;
-    case MEMTRACE_DIED:
-        return take_object(l, e);
-    case MEMTRACE_TOTALS:
-        l->time = e->time;
-        return true;
-    default:
-        return true;
-    }
+    l->n_created += e->kind == MEMTRACE_CREATED;
+    l->time = e->kind == MEMTRACE_TOTALS ? e->time : l->time;
+    return memtrace_names_take(&l->names, e) && (e->kind != MEMTRACE_DIED || take_object(l, e));
 }
 
 int lifetimes_read(struct lifetimes **lifetimes, struct memtrace_reader *reader, struct err *err)
@@ -141,7 +61,7 @@ int lifetimes_read(struct lifetimes **lifetimes, struct memtrace_reader *reader,
     struct memtrace_entry entry;
     int rc = l == NULL ? err_set(err, "out of memory") : 1;
     while (rc > 0 && (rc = memtrace_next(reader, &entry, err)) > 0)
-        if (!take_entry_of_kind(l, &entry))
+        if (!take_entry(l, &entry))
             rc = err_set(err, "out of memory, or the address trace has numbers that are too large");
     *lifetimes = l;
     if (rc == 0)
@@ -156,9 +76,8 @@ void lifetimes_free(struct lifetimes *l)
     if (l == NULL)
         return;
     free(l->classes.items);
-    free(l->methods.items);
     free(l->sites.items);
-    arena_free(&l->arena);
+    memtrace_names_free(&l->names);
     free(l);
 }
 
@@ -217,34 +136,20 @@ static int by_objects(const void *a, const void *b)
     return strcmp(x->label, y->label);
 }
 
-static const char *site_label(const struct lifetimes *l, const struct lifetimes_site *site, struct arena *arena)
-{
-    const struct lifetimes_method *methods = l->methods.items;
-    const struct lifetimes_method *m = site->method < l->methods.n ? &methods[site->method] : NULL;
-    if (m == NULL || m->names.method == NULL)
-        return "a method that is not described";
-    const struct method_name name = m->names;
-    const char *text = java_names_display(arena, &name, JAVA_NAMES_FULL);
-    if (text == NULL || site->line == 0)
-        return text;
-    return arena_printf(arena, "%s:%" PRIu32, text, site->line);
-}
-
 /* Rows that have objects; returns how many, or -1: no memory. */
 static int64_t make_rows(const struct lifetimes *l, enum lifetimes_by by, struct lifetimes_row *rows,
                          struct arena *arena)
 {
-    const struct class_row *classes = l->classes.items;
-    const struct lifetimes_site *sites = l->sites.items;
+    const struct lifetimes_group *classes = l->classes.items, *sites = l->sites.items;
     int64_t n = 0;
     for (uint32_t i = 0; by == LIFETIMES_BY_CLASS && i < l->classes.n; i++)
-        if (classes[i].group.n > 0)
-            rows[n++] = (struct lifetimes_row){ classes[i].name == NULL ? "a class that is not described"
-                                                                        : java_names_class(arena, classes[i].name),
-                                                &classes[i].group };
+        if (classes[i].n > 0)
+            rows[n++] =
+                (struct lifetimes_row){ memtrace_names_class(&l->names, i, JAVA_NAMES_FULL, arena), &classes[i] };
     for (uint32_t i = 0; by == LIFETIMES_BY_SITE && i < l->sites.n; i++)
-        if (sites[i].group.n > 0)
-            rows[n++] = (struct lifetimes_row){ site_label(l, &sites[i], arena), &sites[i].group };
+        if (sites[i].n > 0)
+            rows[n++] =
+                (struct lifetimes_row){ memtrace_names_location(&l->names, i, JAVA_NAMES_FULL, arena), &sites[i] };
     if (by == LIFETIMES_BY_SITE && l->no_site.n > 0)
         rows[n++] = (struct lifetimes_row){ "not by Java code", &l->no_site };
     for (int64_t i = 0; i < n; i++)

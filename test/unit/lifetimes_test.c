@@ -3,6 +3,7 @@
  */
 #include "report/view/lifetimes.h"
 
+#include "test/unit/memtrace_entries.h"
 #include "test/unit/table_printed.h"
 #include "test/unit/tap.h"
 
@@ -12,23 +13,9 @@ static struct err err;
 /* A trace of entries alone. */
 static int read_entries(const struct memtrace_entry *entries, size_t n, struct lifetimes **lifetimes)
 {
-    static uint8_t chunk[65536];
-    struct memtrace_reader *reader;
     char *bytes = NULL;
-    size_t n_bytes = 0;
-    FILE *out = open_memstream(&bytes, &n_bytes);
-    struct sink s = sink_into(chunk, sizeof chunk);
-    memtrace_write_header(out);
-    for (size_t i = 0; i < n; i++)
-        memtrace_put(&s, &entries[i]);
-    memtrace_write_chunk(out, MEMTRACE_ENTRIES, chunk, (size_t)(s.at - chunk));
-    s = sink_into(chunk, sizeof chunk);
-    memtrace_put(&s, &(struct memtrace_entry){ .kind = MEMTRACE_TOTALS, .time = 9000 });
-    memtrace_write_chunk(out, MEMTRACE_END, chunk, (size_t)(s.at - chunk));
-    fclose(out);
-    int rc = memtrace_open_bytes(&reader, bytes, n_bytes, &err);
-    if (rc == 0)
-        rc = lifetimes_read(lifetimes, reader, &err);
+    struct memtrace_reader *reader = memtrace_entries(entries, n, 9000, &bytes, &err);
+    int rc = reader == NULL ? -1 : lifetimes_read(lifetimes, reader, &err);
     memtrace_close(reader);
     free(bytes);
     return rc;

@@ -1,0 +1,260 @@
+#include "report/view/last_uses.h"
+
+#include "core/base/map.h"
+#include "core/base/vec.h"
+
+#include <inttypes.h>
+
+#define WARM 0.8 /* of the time: what C2 has compiled later says nothing of what it removes */
+
+/* ---- reading ---- */
+
+struct reading {
+    struct last_uses *uses;
+    struct map by_key;
+    struct memtrace_entry last; /* LAST_USE of the object that comes next */
+    bool has_last;
+};
+
+struct cluster_key {
+    uint32_t class_number, created, used, common, flags;
+};
+
+static struct last_uses_cluster *cluster_of(struct reading *r, const struct memtrace_entry *died)
+{
+    struct last_uses *uses = r->uses;
+    const bool is_used = died->n_uses > 0, is_elsewhere = (r->last.info & MEMTRACE_OTHER_THREAD) != 0;
+    const struct cluster_key key = { died->class_number, died->location,
+                                     is_used ? r->last.location : MEMTRACE_NO_NUMBER,
+                                     is_elsewhere ? MEMTRACE_NO_NUMBER : r->last.method, is_used | is_elsewhere << 1 };
+    const uint32_t *known = map_get(&r->by_key, &key, sizeof key);
+    if (known != NULL)
+        return &uses->all[*known];
+    if (vec_reserve(uses->all, uses->room, uses->n + 1) < 0 || map_put(&r->by_key, &key, sizeof key, uses->n) < 0)
+        return NULL;
+    uses->all[uses->n] = (struct last_uses_cluster){ .class_number = key.class_number,
+                                                     .created = key.created,
+                                                     .used = key.used,
+                                                     .common = key.common,
+                                                     .is_used = is_used,
+                                                     .is_elsewhere = is_elsewhere };
+    return &uses->all[uses->n++];
+}
+
+/* When C2 had compiled what the cluster's objects are passed on in; 0: it has not. */
+static uint64_t compiled_time(const struct last_uses *uses, const struct last_uses_cluster *cluster)
+{
+    const uint64_t *times = uses->compiled.items;
+    uint32_t method = cluster->common != MEMTRACE_NO_NUMBER ? cluster->common
+                                                            : memtrace_names_method_of(&uses->names, cluster->created);
+    return method < uses->compiled.n ? times[method] : 0;
+}
+
+static bool take_object(struct reading *r, const struct memtrace_entry *died)
+{
+    if (!r->has_last || r->last.object != died->object)
+        return true;
+    struct last_uses_cluster *cluster = cluster_of(r, died);
+    if (cluster == NULL)
+        return false;
+    uint64_t since = compiled_time(r->uses, cluster);
+    cluster->n++;
+    cluster->n_bytes += died->bytes;
+    cluster->n_short_bytes += died->lifetime < LAST_USES_SHORT ? died->bytes : 0;
+    cluster->n_since += since > 0 && died->created >= since;
+    cluster->n_c2_bytes += (r->last.info & MEMTRACE_BY_C2) != 0 ? died->bytes : 0;
+    cluster->longest = died->lifetime > cluster->longest ? died->lifetime : cluster->longest;
+    cluster->buckets[died->lifetime == 0 ? 0 : 64 - __builtin_clzll(died->lifetime)]++;
+    r->uses->n_objects++;
+    r->uses->n_bytes += died->bytes;
+    r->has_last = false;
+    return true;
+}
+
+static bool take_compiled(struct last_uses *uses, const struct memtrace_entry *e)
+{
+    uint64_t *time = memtrace_list_item(&uses->compiled, e->method, sizeof *time);
+    if (time != NULL && *time == 0)
+        *time = e->time + 1;
+    return time != NULL;
+}
+
+static bool take_entry(struct reading *r, const struct memtrace_entry *e)
+{
+    if (e->kind == MEMTRACE_LAST_USE) {
+        r->last = *e;
+        r->has_last = r->uses->is_recorded = true;
+    }
+    if (e->kind == MEMTRACE_TOTALS)
+        r->uses->time = e->time;
+    return memtrace_names_take(&r->uses->names, e) && (e->kind != MEMTRACE_DIED || take_object(r, e)) &&
+           (e->kind != MEMTRACE_C2 || take_compiled(r->uses, e));
+}
+
+static int by_short_bytes(const void *a, const void *b)
+{
+    const struct last_uses_cluster *x = a, *y = b;
+    if (x->n_short_bytes != y->n_short_bytes)
+        return x->n_short_bytes > y->n_short_bytes ? -1 : 1;
+    if (x->n_bytes != y->n_bytes)
+        return x->n_bytes > y->n_bytes ? -1 : 1;
+    return x->created != y->created ? (x->created < y->created ? -1 : 1) : 0;
+}
+
+int last_uses_read(struct last_uses *uses, struct memtrace_reader *reader, const char *path, struct err *err)
+{
+    struct memtrace_entry entry;
+    int rc = 1;
+    *uses = (struct last_uses){ .n = 0 };
+    struct reading reading = { .uses = uses, .by_key = { .arena = &uses->arena } };
+    while (rc > 0 && (rc = memtrace_next(reader, &entry, err)) > 0)
+        if (!take_entry(&reading, &entry))
+            rc = err_set(err, "out of memory, or the address trace has numbers that are too large");
+    map_free(&reading.by_key);
+    if (rc == 0 && !uses->is_recorded) {
+        err_set(err, "'%s' does not say where objects were used last", path);
+        rc = err_next(err, "record it again: 'mmprof memtrace --last-uses -o FILE -- java ...'");
+    }
+    if (rc < 0)
+        last_uses_free(uses);
+    else if (uses->n > 1)
+        qsort(uses->all, uses->n, sizeof *uses->all, by_short_bytes);
+    return rc;
+}
+
+void last_uses_free(struct last_uses *uses)
+{
+    free(uses->all);
+    free(uses->compiled.items);
+    memtrace_names_free(&uses->names);
+    arena_free(&uses->arena);
+    *uses = (struct last_uses){ .n = 0 };
+}
+
+/* ---- what is known of a cluster ---- */
+
+bool last_uses_is_removed(const struct last_uses *uses, const struct last_uses_cluster *cluster)
+{
+    uint64_t since = compiled_time(uses, cluster);
+    return since > 0 && (double)since < WARM * (double)uses->time && cluster->n_since == 0;
+}
+
+uint64_t last_uses_median(const struct last_uses_cluster *cluster)
+{
+    uint64_t n = 0;
+    for (unsigned i = 0; i < 64; i++) {
+        n += cluster->buckets[i];
+        if (2 * n > cluster->n)
+            return UINT64_C(1) << i;
+    }
+    return UINT64_MAX;
+}
+
+const char *last_uses_line(const struct last_uses *uses, uint32_t location, struct arena *arena)
+{
+    return location == MEMTRACE_NO_NUMBER ? "not known"
+                                          : memtrace_names_location(&uses->names, location, JAVA_NAMES_SHORT, arena);
+}
+
+const char *last_uses_common(const struct last_uses *uses, const struct last_uses_cluster *cluster, struct arena *arena)
+{
+    if (!cluster->is_used)
+        return "none: not used";
+    if (cluster->is_elsewhere)
+        return "none: another thread";
+    if (cluster->common == MEMTRACE_NO_NUMBER)
+        return "not known";
+    return memtrace_names_method(&uses->names, cluster->common, JAVA_NAMES_SHORT, arena);
+}
+
+/* ---- the table ---- */
+
+static void add_columns(struct table *table)
+{
+    table_column(table, "Created by", "created_by", TABLE_TEXT);
+    table_column(table, "Class", "class", TABLE_TEXT);
+    table_column(table, "Last used by", "last_used_by", TABLE_TEXT);
+    table_column(table, "Common caller", "common_caller", TABLE_TEXT);
+    table_column(table, "Objects", "objects", TABLE_COUNT);
+    table_column(table, "Bytes", "bytes", TABLE_BYTES);
+    table_column(table, "(%)", "bytes_share", TABLE_SHARE);
+    table_column(table, "Used for <", "median_under_accesses", TABLE_COUNT);
+    table_column(table, "C2 (%)", "c2_share", TABLE_SHARE);
+    table_data_column(table, "short_bytes", TABLE_BYTES);
+    table_data_column(table, "longest_accesses", TABLE_COUNT);
+}
+
+static void add_row(const struct last_uses *uses, const struct last_uses_cluster *c, const char *kind,
+                    struct arena *arena, struct table *table)
+{
+    struct table_cell *cells = table_row(table, kind);
+    if (cells == NULL)
+        return;
+    cells[0] = table_words(last_uses_line(uses, c->created, arena));
+    cells[1] = table_words(memtrace_names_class(&uses->names, c->class_number, JAVA_NAMES_SHORT, arena));
+    cells[2] = table_words(c->is_used ? last_uses_line(uses, c->used, arena) : "not used");
+    cells[3] = table_words(last_uses_common(uses, c, arena));
+    cells[4] = table_number((double)c->n);
+    cells[5] = table_number((double)c->n_bytes);
+    cells[6] = table_quotient((double)c->n_bytes, (double)uses->n_bytes);
+    cells[7] = table_number((double)last_uses_median(c));
+    cells[8] = table_quotient((double)c->n_c2_bytes, (double)c->n_bytes);
+    cells[9] = table_number((double)c->n_short_bytes);
+    cells[10] = table_number((double)c->longest);
+}
+
+static void add_sums(struct table *table, const char *kind, const char *label, uint64_t n, uint64_t n_bytes,
+                     uint64_t all_bytes)
+{
+    struct table_cell *cells = table_row(table, kind);
+    if (cells == NULL)
+        return;
+    cells[0] = table_words(label);
+    cells[4] = table_number((double)n);
+    cells[5] = table_number((double)n_bytes);
+    cells[6] = table_quotient((double)n_bytes, (double)all_bytes);
+}
+
+static void add_rows(const struct last_uses *uses, uint64_t top, struct arena *arena, struct table *table)
+{
+    uint64_t n_rows = 0, n_other = 0, n_other_bytes = 0, n_removed = 0, n_removed_bytes = 0;
+    for (uint32_t i = 0; i < uses->n; i++) {
+        const struct last_uses_cluster *c = &uses->all[i];
+        if (last_uses_is_removed(uses, c)) {
+            n_removed += c->n;
+            n_removed_bytes += c->n_bytes;
+        } else if (top == 0 || n_rows < top) {
+            n_rows++;
+            add_row(uses, c, "cluster", arena, table);
+        } else {
+            n_other += c->n;
+            n_other_bytes += c->n_bytes;
+        }
+    }
+    size_t first = table->n_rows;
+    if (n_other > 0)
+        add_sums(table, "others", "others", n_other, n_other_bytes, uses->n_bytes);
+    if (n_removed > 0)
+        add_sums(table, "removed", "no longer created by C2's code", n_removed, n_removed_bytes, uses->n_bytes);
+    add_sums(table, "total", "all", uses->n_objects, uses->n_bytes, uses->n_bytes);
+    if (first < table->n_rows)
+        table->rows[first].after_rule = true;
+}
+
+int last_uses_table(const struct last_uses *uses, const char *path, uint64_t top, struct arena *arena,
+                    struct table *table, struct err *err)
+{
+    table_begin(table, arena);
+    table_metadata_words(table, "trace", path,
+                         arena_printf(arena,
+                                      "trace    %s: %" PRIu64 " objects in %" PRIu64 " data accesses of Java code",
+                                      path, uses->n_objects, uses->time));
+    table_metadata_number(table, "accesses", (double)uses->time, NULL);
+    add_columns(table);
+    add_rows(uses, top, arena, table);
+    table_note(table,
+               "rows are in the order of the bytes of objects that were used for less than 65,536 data accesses");
+    table_note(table, "the common caller is the innermost call that lasted from an object's creation to its last use: "
+                      "there the object may be replaced by what is in it");
+    return table->is_broken ? err_set(err, "out of memory for a table") : 0;
+}

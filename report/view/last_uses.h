@@ -1,0 +1,55 @@
+/*
+ * Objects that one change of the program would save together: those of one class that one line creates and one line
+ * uses last, both called from one method, the lowest common caller (thesis §A.4).
+ */
+#ifndef REPORT_VIEW_LAST_USES_H
+#define REPORT_VIEW_LAST_USES_H
+
+#include "report/format/table.h"
+#include "report/view/memtrace_names.h"
+
+struct last_uses_cluster {
+    uint32_t class_number;
+    uint32_t created, used;     /* locations; NO_NUMBER: not known, or not used */
+    uint32_t common;            /* a method; NO_NUMBER: not known, not used, or another thread */
+    bool is_used, is_elsewhere; /* used last by another thread than created it */
+    uint64_t n, n_bytes;
+    uint64_t n_short_bytes; /* of those that were used for less than LAST_USES_SHORT */
+    uint64_t n_since;       /* created since C2 has compiled the common caller, or else the creating method */
+    uint64_t n_c2_bytes;    /* created by code of C2 */
+    uint64_t longest;
+    uint64_t buckets[65]; /* lifetimes of so many bits */
+};
+
+#define LAST_USES_SHORT (UINT64_C(1) << 16) /* accesses */
+
+struct last_uses {
+    struct memtrace_names names;
+    struct memtrace_list compiled; /* of uint64_t, by method: the time when C2 had compiled it first, plus 1 */
+    struct arena arena;            /* keys */
+    struct last_uses_cluster *all; /* owned: those of most short-lived bytes first */
+    uint32_t n, room;
+    uint64_t n_objects, n_bytes, time;
+    bool is_recorded; /* the trace has last uses */
+};
+
+/* Of a whole trace.  Returns 0, or -1 with *err set: damaged, without last uses, or no memory. */
+int last_uses_read(struct last_uses *uses, struct memtrace_reader *reader, const char *path, struct err *err);
+void last_uses_free(struct last_uses *uses);
+
+/* Is it of objects that C2 does not create any more, though it has compiled the code long before the end? */
+bool last_uses_is_removed(const struct last_uses *uses, const struct last_uses_cluster *cluster);
+
+/* More than half of the cluster's objects were used for less than this, a power of two. */
+uint64_t last_uses_median(const struct last_uses_cluster *cluster);
+
+/* The common caller, as people read it; NULL: no memory. */
+const char *last_uses_common(const struct last_uses *uses, const struct last_uses_cluster *cluster,
+                             struct arena *arena);
+const char *last_uses_line(const struct last_uses *uses, uint32_t location, struct arena *arena);
+
+/* At most top rows (0: all).  Returns 0, or -1 with *err set: no memory. */
+int last_uses_table(const struct last_uses *uses, const char *path, uint64_t top, struct arena *arena,
+                    struct table *table, struct err *err);
+
+#endif

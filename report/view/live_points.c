@@ -1,0 +1,213 @@
+/*
+ * Where collections cost least: the ends of a method's calls, if the live bytes are at a local minimum there, call for
+ * call.
+ *
+ * A young collection copies what is live of the bytes that were created since the one before, and frees the rest.  If
+ * there is one at each end of a method's calls, it copies what lives on from call to call.  If there are as many, with
+ * as many bytes between two of them, but anywhere, as when the young generation is full, they copy what is live there.
+ * A full collection copies all that is live, and frees besides what young ones have left and is dead by now.  Whether
+ * one pays is a matter of bytes freed for each byte copied (thesis §A.3).
+ */
+#include "report/view/live_bytes.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define LOOKS        16u /* at the live bytes, from one end to the next */
+#define ELSEWHERE    64u /* collections at other times */
+#define NEAR_MINIMUM 0.1 /* of the way from the least to the most live bytes between the ends before and behind */
+
+struct ends {
+    const struct live_bytes *live;
+    const struct live_call **calls; /* owned by the caller: of one method, in the order of their ends */
+    uint32_t n;
+};
+
+/* The end before, or where the first call began. */
+static uint64_t begin_of(const struct ends *ends, uint32_t i)
+{
+    return i == 0 ? ends->calls[0]->began : ends->calls[i - 1]->ended;
+}
+
+struct live_range {
+    uint64_t least, most;
+    double sum;
+};
+
+/* Between two times, at LOOKS points with as many allocated bytes between two, without the ends. */
+static struct live_range look_between(const struct live_bytes *live, uint64_t from, uint64_t to)
+{
+    uint64_t begin = live_bytes_allocated(live, from), n_bytes = live_bytes_allocated(live, to) - begin;
+    struct live_range range = { UINT64_MAX, 0, 0 };
+    for (uint32_t i = 1; i <= LOOKS; i++) {
+        uint64_t at = live_bytes_time(live, begin + n_bytes * i / (LOOKS + 1)), now = live_bytes_least(live, at);
+        range.least = now < range.least ? now : range.least;
+        range.most = now > range.most ? now : range.most;
+        range.sum += (double)now;
+    }
+    return range;
+}
+
+static bool is_minimum(const struct live_range *before, const struct live_range *behind, uint64_t now)
+{
+    uint64_t least = before->least < behind->least ? before->least : behind->least;
+    uint64_t most = before->most > behind->most ? before->most : behind->most;
+    return most > least && (double)now <= (double)least + NEAR_MINIMUM * (double)(most - least);
+}
+
+static void look_at_ends(const struct ends *ends, struct live_point *point)
+{
+    const struct live_bytes *live = ends->live;
+    double sum = 0, squares = 0, on_the_way = 0, minima = 0;
+    struct live_range before = look_between(live, begin_of(ends, 0), ends->calls[0]->ended);
+    for (uint32_t i = 0; i < ends->n; i++) {
+        uint64_t now = ends->calls[i]->ended, next = i + 1 < ends->n ? ends->calls[i + 1]->ended : live->time;
+        struct live_range behind = look_between(live, now, next);
+        uint64_t bytes = live_bytes_least(live, now);
+        sum += (double)bytes;
+        squares += (double)bytes * (double)bytes;
+        on_the_way += before.sum / LOOKS;
+        minima += is_minimum(&before, &behind, bytes);
+        before = behind;
+    }
+    double variance = squares / ends->n - sum / ends->n * (sum / ends->n);
+    point->live = sum / ends->n;
+    point->live_cov = sum > 0 && variance > 0 ? sqrt(variance) / point->live : 0;
+    point->live_mean = on_the_way / ends->n;
+    point->minima = minima / ends->n;
+}
+
+/* The first end at a time or behind; ends->n: there is none. */
+static uint32_t end_behind(const struct ends *ends, uint64_t time)
+{
+    uint32_t low = 0, high = ends->n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (ends->calls[middle]->ended < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* What collections at the ends copy; and what they leave that is dead at a later end. */
+static void collect_at_ends(const struct ends *ends, struct live_point *point)
+{
+    const struct live_bytes *live = ends->live;
+    uint64_t begin = begin_of(ends, 0), last = ends->calls[ends->n - 1]->ended, kept = 0, old_dead = 0;
+    for (uint32_t i = 0; i < live->n_objects; i++) {
+        const struct live_object *o = &live->objects[i];
+        if (o->created <= begin || o->created > last)
+            continue;
+        uint32_t end = end_behind(ends, o->created);
+        if (o->last_used <= ends->calls[end]->ended)
+            continue;
+        kept += o->bytes;
+        old_dead += o->last_used <= last ? o->bytes : 0;
+    }
+    point->kept = (double)kept / ends->n;
+    point->old_dead = (double)old_dead / ends->n;
+    point->call_bytes = (double)(live_bytes_allocated(live, last) - live_bytes_allocated(live, begin)) / ends->n;
+}
+
+/* The same number of bytes between two collections, which are anywhere between the first and the last end. */
+static void collect_elsewhere(const struct ends *ends, struct live_point *point)
+{
+    const struct live_bytes *live = ends->live;
+    uint64_t begin = live_bytes_allocated(live, begin_of(ends, 0)),
+             end = live_bytes_allocated(live, ends->calls[ends->n - 1]->ended), young = (uint64_t)point->call_bytes;
+    double kept = 0;
+    for (uint32_t i = 0; i < ELSEWHERE; i++) {
+        uint64_t at = begin + young + (uint64_t)((double)(end - begin - young) * (i + 0.5) / ELSEWHERE);
+        kept += (double)live_bytes_kept(live, live_bytes_time(live, at - young), live_bytes_time(live, at), true);
+    }
+    point->kept_mean = kept / ELSEWHERE;
+}
+
+static enum live_choice choose(const struct live_point *p)
+{
+    double young_copies = p->kept + 1, full_copies = p->live + 1; /* 1: of nothing, too, a little is to be done */
+    bool is_favourable = p->minima >= LIVE_MINIMA_LEAST && p->kept < (1 - LIVE_SAVED_LEAST) * p->kept_mean;
+    if (!is_favourable)
+        return LIVE_NO_COLLECTION;
+    double young = (p->call_bytes - p->kept) / young_copies,
+           full = (p->call_bytes - p->kept + p->old_dead) / full_copies;
+    return full > young ? LIVE_FULL : LIVE_YOUNG;
+}
+
+static struct live_point point_of(const struct ends *ends, uint32_t method)
+{
+    struct live_point point = { .method = method, .n_calls = ends->n };
+    look_at_ends(ends, &point);
+    collect_at_ends(ends, &point);
+    collect_elsewhere(ends, &point);
+    point.choice = choose(&point);
+    if (point.choice != LIVE_NO_COLLECTION)
+        point.saved = (point.kept_mean - point.kept) * ends->n;
+    return point;
+}
+
+/* ---- all methods ---- */
+
+static int by_method(const void *a, const void *b)
+{
+    const struct live_call *x = *(const struct live_call *const *)a, *y = *(const struct live_call *const *)b;
+    if (x->method != y->method)
+        return x->method < y->method ? -1 : 1;
+    return x->ended < y->ended ? -1 : x->ended > y->ended;
+}
+
+static int by_saved(const void *a, const void *b)
+{
+    const struct live_point *x = a, *y = b;
+    if (x->saved != y->saved)
+        return x->saved > y->saved ? -1 : 1;
+    if (x->minima != y->minima)
+        return x->minima > y->minima ? -1 : 1;
+    return x->method < y->method ? -1 : x->method > y->method;
+}
+
+/* Do its calls create many bytes, one behind the other? */
+static bool is_large(const struct ends *ends)
+{
+    uint64_t all = live_bytes_allocated(ends->live, UINT64_MAX), bytes = 0, until = 0;
+    for (uint32_t i = 0; i < ends->n; i++)
+        if (ends->calls[i]->began >= until) { /* not one in another thread at the same time, or in another call */
+            bytes += ends->calls[i]->bytes;
+            until = ends->calls[i]->ended;
+        }
+    return ends->n >= LIVE_CALLS_LEAST && (double)bytes >= LIVE_BYTES_LEAST * (double)all;
+}
+
+int live_points_find(const struct live_bytes *live, struct live_points *points, struct err *err)
+{
+    const struct live_call **calls = malloc(((size_t)live->n_calls + 1) * sizeof *calls);
+    *points = (struct live_points){ malloc(((size_t)live->n_calls + 1) * sizeof *points->all), 0 };
+    if (calls == NULL || points->all == NULL) {
+        free(calls);
+        live_points_free(points);
+        return err_set(err, "out of memory for %u calls", live->n_calls);
+    }
+    for (uint32_t i = 0; i < live->n_calls; i++)
+        calls[i] = &live->calls[i];
+    if (live->n_calls > 1)
+        qsort(calls, live->n_calls, sizeof *calls, by_method);
+    for (uint32_t i = 0, n; i < live->n_calls; i += n) {
+        for (n = 1; i + n < live->n_calls && calls[i + n]->method == calls[i]->method;)
+            n++;
+        const struct ends ends = { live, calls + i, n };
+        if (calls[i]->method != MEMTRACE_NO_NUMBER && is_large(&ends))
+            points->all[points->n++] = point_of(&ends, calls[i]->method);
+    }
+    free(calls);
+    if (points->n > 1)
+        qsort(points->all, points->n, sizeof *points->all, by_saved);
+    return 0;
+}
+
+void live_points_free(struct live_points *points)
+{
+    free(points->all);
+    *points = (struct live_points){ NULL, 0 };
+}
