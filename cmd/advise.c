@@ -13,13 +13,15 @@
 
 struct advise_arguments {
     struct display display;
-    const char *path;
+    const char *path, *memtrace;
     bool csv, json, salvage;
 };
 
 static int parse(int argc, char **argv, struct advise_arguments *a, bool *done, struct err *err)
 {
     const struct options_row rows[] = {
+        { 0, "memtrace", "FILE", OPTION_TEXT, &a->memtrace,
+          "also look at objects, in a trace of 'memtrace --last-uses' of the same program" },
         { 0, "csv", NULL, OPTION_FLAG, &a->csv, "print the hints as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &a->json, "print the hints as JSON" },
         DISPLAY_ROW(&a->display),
@@ -35,12 +37,12 @@ static int parse(int argc, char **argv, struct advise_arguments *a, bool *done, 
         rows, argc, argv, &a->path, done, err);
 }
 
-static int print(const struct advise_arguments *a, const struct findings_input *input, struct display *display,
-                 struct err *err)
+static int print(const struct advise_arguments *a, const struct findings_input *input,
+                 const struct advice_memory *memory, struct display *display, struct err *err)
 {
     struct advice advice;
     struct table table;
-    if (advice_find(input, &advice, err) < 0)
+    if (advice_find(input, memory, &advice, err) < 0)
         return -1;
     if (a->csv || a->json)
         return advice_table(input, &advice, &table, err) < 0
@@ -50,6 +52,47 @@ static int print(const struct advise_arguments *a, const struct findings_input *
         return -1;
     advice_print(&advice, stdout);
     return 0;
+}
+
+static int read_uses(const char *path, struct last_uses *uses, struct err *err)
+{
+    struct memtrace_reader *reader;
+    if (memtrace_open(&reader, path, err) < 0)
+        return -1;
+    int rc = last_uses_read(uses, reader, path, err);
+    memtrace_close(reader);
+    return rc;
+}
+
+static int read_live(const char *path, struct live_bytes *live, struct live_points *points, struct err *err)
+{
+    struct memtrace_reader *reader;
+    if (memtrace_open(&reader, path, err) < 0)
+        return -1;
+    int rc = live_bytes_read(live, reader, err);
+    memtrace_close(reader);
+    return rc < 0 ? -1 : live_points_find(live, points, err);
+}
+
+/* With what an emulated run says of objects, if there is one. */
+static int print_with_memory(const struct advise_arguments *a, const struct findings_input *input,
+                             struct display *display, struct err *err)
+{
+    struct last_uses uses = { .n = 0 };
+    struct live_bytes live = { .time = 0 };
+    struct live_points points = { NULL, 0 };
+    const struct advice_memory memory = { &uses, &live, &points };
+    if (a->memtrace == NULL)
+        return print(a, input, NULL, display, err);
+    int rc = read_uses(a->memtrace, &uses, err);
+    if (rc == 0)
+        rc = read_live(a->memtrace, &live, &points, err);
+    if (rc == 0)
+        rc = print(a, input, &memory, display, err);
+    live_points_free(&points);
+    live_bytes_free(&live);
+    last_uses_free(&uses);
+    return rc;
 }
 
 static int run(struct advise_arguments *a, struct arena *arena, struct err *err)
@@ -68,7 +111,7 @@ static int run(struct advise_arguments *a, struct arena *arena, struct err *err)
         rc = sampled_tree(&pass.source, view_pass_samples(&pass, &pass.source), false, &whole, err);
     const struct findings_input input = { .source = &whole, .libraries = options.libraries, .pass = &pass };
     if (rc == 0)
-        rc = display_close(&a->display, print(a, &input, &a->display, err), err);
+        rc = display_close(&a->display, print_with_memory(a, &input, &a->display, err), err);
     view_pass_close(&pass);
     return rc;
 }

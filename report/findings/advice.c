@@ -22,7 +22,7 @@ static const char *command_of(const struct findings_making *making, const char *
     return arena_text(making->source->arena, command, n);
 }
 
-static const char *verify_of(const struct findings_making *making, const struct advice_rule *rule)
+const char *advice_verify(const struct findings_making *making, const struct advice_rule *rule)
 {
     struct arena *arena = making->source->arena;
     const char *rest, *launcher = command_of(making, &rest);
@@ -53,12 +53,6 @@ static const char *action_of(const struct findings_making *making, const struct 
                         place + 2);
 }
 
-struct advising {
-    const struct findings_making *making;
-    struct advice_hint *hints; /* the arena's */
-    size_t n, room;
-};
-
 static int add_hint(struct advising *a, const struct advice_rule *rule, const struct finding *f, struct err *err)
 {
     const struct findings_making *making = a->making;
@@ -69,7 +63,7 @@ static int add_hint(struct advising *a, const struct advice_rule *rule, const st
                                       .subject = f->subject,
                                       .action = action_of(making, rule, f->subject),
                                       .evidence = f->text,
-                                      .verify = verify_of(making, rule),
+                                      .verify = advice_verify(making, rule),
                                       .of = rule->is_waiting ? "waiting" : "CPU time",
                                       .saving_ns = rule->part * f->cost_ns,
                                       .share = rule->part * share,
@@ -99,13 +93,14 @@ static size_t n_rules(void)
     return n;
 }
 
-int advice_find(const struct findings_input *input, struct advice *advice, struct err *err)
+int advice_find(const struct findings_input *input, const struct advice_memory *memory, struct advice *advice,
+                struct err *err)
 {
     struct advising a = { .making = findings_make(input, err) };
     *advice = (struct advice){ .n = 0 };
     if (a.making == NULL)
         return -1;
-    a.room = a.making->n_found * n_rules();
+    a.room = a.making->n_found * n_rules() + ADVICE_MEMORY_MOST;
     a.hints = arena_alloc(input->source->arena, (a.room + 1) * sizeof *a.hints);
     if (a.hints == NULL)
         return err_set(err, "out of memory for hints");
@@ -116,6 +111,8 @@ int advice_find(const struct findings_input *input, struct advice *advice, struc
             if (applies && add_hint(&a, rule, f, err) < 0)
                 return -1;
         }
+    if (memory != NULL && advice_find_memory(&a, memory, err) < 0)
+        return -1;
     if (a.n > 1)
         qsort(a.hints, a.n, sizeof *a.hints, by_saving);
     *advice = (struct advice){ a.hints, a.n };
@@ -140,14 +137,23 @@ void advice_print(const struct advice *advice, FILE *out)
         fprintf(out, "%s%zu. ", i == 0 ? "" : "\n", i + 1);
         text_print(out, hint->action);
         fputs("\n   saves   about ", out);
+        if (hint->bytes_share > 0)
+            fprintf(out, "%.0f %% of the bytes %s; ", 100 * hint->bytes_share, hint->bytes_of);
         print_time(hint->saving_ns, out);
-        fprintf(out, " of %s, %.0f %% (%.0f .. %.0f %%)%s\n   why     ", hint->of, 100 * hint->share, 100 * hint->low,
-                100 * hint->high, hint->of[0] == 'w' ? " of the recording's time, of all threads together" : "");
+        int digits = hint->high < 0.1 ? 1 : 0;
+        fprintf(out, " of %s, %.*f %% (%.*f .. %.*f %%)%s\n   why     ", hint->of, digits, 100 * hint->share, digits,
+                100 * hint->low, digits, 100 * hint->high,
+                hint->of[0] == 'w' ? " of the recording's time, of all threads together" : "");
         text_print(out, hint->evidence);
         fputs("\n   verify  ", out);
         text_print(out, hint->verify);
         fputc('\n', out);
     }
+}
+
+static struct table_cell bytes_cell(const struct advice_hint *hint)
+{
+    return hint->bytes_share > 0 ? table_number(hint->bytes_share) : table_unmeasured();
 }
 
 int advice_table(const struct findings_input *input, const struct advice *advice, struct table *table, struct err *err)
@@ -161,6 +167,7 @@ int advice_table(const struct findings_input *input, const struct advice *advice
     table_column(table, "from", "share_low", TABLE_SHARE);
     table_column(table, "to", "share_high", TABLE_SHARE);
     table_column(table, "Of", "of", TABLE_TEXT);
+    table_column(table, "Bytes (%)", "bytes_share", TABLE_SHARE);
     table_column(table, "Action", "action", TABLE_TEXT);
     table_column(table, "Evidence", "evidence", TABLE_TEXT);
     table_column(table, "Verify", "verify", TABLE_TEXT);
@@ -169,11 +176,11 @@ int advice_table(const struct findings_input *input, const struct advice *advice
         struct table_cell *cells = table_row(table, "hint");
         if (cells == NULL)
             break;
-        const struct table_cell values[] = { table_words(h->rule),       table_words(h->subject),
-                                             table_number(h->saving_ns), table_number(h->share),
-                                             table_number(h->low),       table_number(h->high),
-                                             table_words(h->of),         table_words(h->action),
-                                             table_words(h->evidence),   table_words(h->verify) };
+        const struct table_cell values[] = {
+            table_words(h->rule),   table_words(h->subject),  table_number(h->saving_ns), table_number(h->share),
+            table_number(h->low),   table_number(h->high),    table_words(h->of),         bytes_cell(h),
+            table_words(h->action), table_words(h->evidence), table_words(h->verify)
+        };
         memcpy(cells, values, sizeof values);
     }
     if (advice->n == 0)

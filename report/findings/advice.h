@@ -6,6 +6,8 @@
 #define REPORT_FINDINGS_ADVICE_H
 
 #include "report/findings/findings.h"
+#include "report/view/last_uses.h"
+#include "report/view/live_bytes.h"
 
 /* An action that saves more than its rule's threshold with the whole interval.  Texts are the arena's. */
 struct advice_hint {
@@ -15,18 +17,28 @@ struct advice_hint {
     const char *evidence; /* the finding */
     const char *verify;   /* a command, or two */
     const char *of;       /* "CPU time", or "waiting": what is saved */
+    double bytes_share;   /* of what is allocated, or copied by collections, that is saved; 0: no bytes */
+    const char *bytes_of; /* "allocated", "copied by collections" */
     double saving_ns;     /* expected */
     double share;         /* the same: of the CPU time, or of the recording's; waiting is of all threads together */
     double low, high;     /* the interval of the share */
 };
 
 struct advice {
-    const struct advice_hint *all; /* those that save most first; the arena's */
+    const struct advice_hint *all; /* those that save most time of threads first; the arena's */
     size_t n;
 };
 
-/* Returns 0 and *advice, or -1 with *err set: no memory. */
-int advice_find(const struct findings_input *input, struct advice *advice, struct err *err);
+/* What an emulated run of the same program says of its objects; borrowed. */
+struct advice_memory {
+    const struct last_uses *uses;
+    const struct live_bytes *live;
+    const struct live_points *points;
+};
+
+/* memory: or NULL.  Returns 0 and *advice, or -1 with *err set: no memory. */
+int advice_find(const struct findings_input *input, const struct advice_memory *memory, struct advice *advice,
+                struct err *err);
 
 /* A paragraph for each, or one line that says that there is nothing. */
 void advice_print(const struct advice *advice, FILE *out);

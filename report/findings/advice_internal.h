@@ -21,4 +21,18 @@ struct advice_rule {
 
 extern const struct advice_rule advice_rules[]; /* one without a name ends them */
 
+struct advising {
+    const struct findings_making *making;
+    struct advice_hint *hints; /* the arena's */
+    size_t n, room;
+};
+
+/* How to verify what changes the program, or adds an option of the JVM's; in the arena; NULL: no memory. */
+const char *advice_verify(const struct findings_making *making, const struct advice_rule *rule);
+
+/* Of objects, by an emulated run: at most ADVICE_MEMORY_MOST.  Returns 0, or -1 with *err set: no memory. */
+#define ADVICE_MEMORY_MOST 12u
+
+int advice_find_memory(struct advising *advising, const struct advice_memory *memory, struct err *err);
+
 #endif

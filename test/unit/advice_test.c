@@ -66,7 +66,7 @@ static const char *advice_of(const struct program *p, bool is_text)
     trace_made_open(&made, &m, 10000, &arena);
     const struct findings_input input = { .source = &made.source, .libraries = folding_read(NULL, &arena, &err) };
     FILE *out = open_memstream(&text, &n);
-    if (input.libraries == NULL || advice_find(&input, &advice, &err) < 0)
+    if (input.libraries == NULL || advice_find(&input, NULL, &advice, &err) < 0)
         printf("Bail out! %s\n", err.text);
     else if (is_text)
         advice_print(&advice, out);
