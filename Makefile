@@ -29,14 +29,14 @@ PLUGIN_SRC := $(wildcard core/emu/plugin/*.c core/emu/model/*.c) $(VM_SRC) \
              $(patsubst %,core/hotspot/%.c,bytecodes nmethod vm_members) core/base/err.c core/base/hash.c core/trace/misses.c
 # Likewise, for tools.
 TOOL_SRC  := $(wildcard core/emu/tool/*.c) $(patsubst %,core/emu/plugin/%.c,qemu_stale vm_classes vm_memory vm_metadata) $(VM_SRC) \
-             $(patsubst %,core/hotspot/%.c,code_blobs frame_aarch64 frame_rules frame_x86 known_methods nmethod stack_continuation stack_native stack_search stack_walk vm_thread_list) \
+             $(patsubst %,core/hotspot/%.c,code_blobs frame_aarch64 frame_rules frame_x86 known_methods nmethod no_native_frames stack_continuation stack_native stack_search stack_walk vm_thread_list) \
              core/emu/model/sim_decode.c core/wire/code_log.c core/recorder/code_map.c $(patsubst %,core/base/%.c,arena err hash map text utf8 words)
 # The tool that writes address traces.
 MEMTRACE_SRC := $(patsubst %,core/emu/memtrace/memtrace_%.c,tool code entry write)
 # Likewise, for what objects' places would change.
 PLACEMENT_SRC := $(wildcard core/emu/placement/*.c core/emu/model/*.c) $(VM_SRC) $(patsubst %,core/base/%.c,arena err hash) \
              $(patsubst %,core/emu/plugin/%.c,heap_walk qemu_stale vm_classes vm_memory)
-CLI_SRC   := $(wildcard cmd/*.c) $(filter-out core/agent/% core/emu/plugin/% core/emu/tool/% %/memtrace_tool.c %/placement_plugin.c %/placement_heap.c,$(wildcard core/*/*.c core/*/*/*.c)) $(patsubst %,core/agent/%.c,instrument/batch control/config control/included) $(wildcard symbolize/*.c phases/*/*.c report/*.c report/*/*.c)
+CLI_SRC   := $(wildcard cmd/*.c) $(filter-out core/agent/% core/emu/plugin/% core/emu/tool/% %/memtrace_tool.c %/no_native_frames.c %/placement_plugin.c %/placement_heap.c,$(wildcard core/*/*.c core/*/*/*.c)) $(patsubst %,core/agent/%.c,instrument/batch control/config control/included) $(wildcard symbolize/*.c phases/*/*.c report/*.c report/*/*.c)
 LIB_SRC   := $(filter-out cmd/main.c,$(CLI_SRC))
 LIB       := $(BUILD)/mmprof.a
 UNIT_SRC  := $(wildcard test/unit/*.c)

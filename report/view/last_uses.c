@@ -9,7 +9,7 @@
 
 /* ---- reading ---- */
 
-struct reading {
+struct uses_reading {
     struct last_uses *uses;
     struct map by_key;
     struct memtrace_entry last; /* LAST_USE of the object that comes next */
@@ -20,7 +20,7 @@ struct cluster_key {
     uint32_t class_number, created, used, common, flags;
 };
 
-static struct last_uses_cluster *cluster_of(struct reading *r, const struct memtrace_entry *died)
+static struct last_uses_cluster *cluster_of(struct uses_reading *r, const struct memtrace_entry *died)
 {
     struct last_uses *uses = r->uses;
     const bool is_used = died->n_uses > 0, is_elsewhere = (r->last.info & MEMTRACE_OTHER_THREAD) != 0;
@@ -50,7 +50,7 @@ static uint64_t compiled_time(const struct last_uses *uses, const struct last_us
     return method < uses->compiled.n ? times[method] : 0;
 }
 
-static bool take_object(struct reading *r, const struct memtrace_entry *died)
+static bool take_object(struct uses_reading *r, const struct memtrace_entry *died)
 {
     if (!r->has_last || r->last.object != died->object)
         return true;
@@ -79,7 +79,7 @@ static bool take_compiled(struct last_uses *uses, const struct memtrace_entry *e
     return time != NULL;
 }
 
-static bool take_entry(struct reading *r, const struct memtrace_entry *e)
+static bool take_entry(struct uses_reading *r, const struct memtrace_entry *e)
 {
     if (e->kind == MEMTRACE_LAST_USE) {
         r->last = *e;
@@ -106,7 +106,7 @@ int last_uses_read(struct last_uses *uses, struct memtrace_reader *reader, const
     struct memtrace_entry entry;
     int rc = 1;
     *uses = (struct last_uses){ .n = 0 };
-    struct reading reading = { .uses = uses, .by_key = { .arena = &uses->arena } };
+    struct uses_reading reading = { .uses = uses, .by_key = { .arena = &uses->arena } };
     while (rc > 0 && (rc = memtrace_next(reader, &entry, err)) > 0)
         if (!take_entry(&reading, &entry))
             rc = err_set(err, "out of memory, or the address trace has numbers that are too large");

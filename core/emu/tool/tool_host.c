@@ -253,6 +253,14 @@ void tool_host_flush(struct tool_thread *thread)
     pthread_mutex_unlock(&host.lock);
 }
 
+void tool_host_leave(struct tool_thread *thread, uint64_t sp)
+{
+    tool_uses_leave(thread, sp);
+    const struct tool_kept kept = { .code = TOOL_CALLS_OVER, .info = thread->n_frames };
+    if (tool_host_keep(thread, &kept))
+        tool_host_flush(thread);
+}
+
 /* ---- threads ---- */
 
 int tool_host_begin(struct tool_thread *thread)

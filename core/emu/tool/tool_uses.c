@@ -55,15 +55,12 @@ void tool_uses_begin(struct tool_stack *stack, struct tool_thread *thread, struc
     object->object.is_by_c2 = object->call != NULL && object->call->is_by_c2;
 }
 
-void tool_host_leave(struct tool_thread *thread, uint64_t sp)
+void tool_uses_leave(struct tool_thread *thread, uint64_t sp)
 {
     while (thread->n_frames > 0 && thread->frames[thread->n_frames - 1].limit <= sp)
         thread->n_frames--;
     set_innermost(thread);
     thread->call_pc = 0;
-    const struct tool_kept kept = { .code = TOOL_CALLS_OVER, .info = thread->n_frames };
-    if (tool_host_keep(thread, &kept))
-        tool_host_flush(thread);
 }
 
 /* ---- uses ---- */

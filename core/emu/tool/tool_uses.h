@@ -13,6 +13,9 @@
 void tool_uses_begin(struct tool_stack *stack, struct tool_thread *thread, struct tool_object *object,
                      const struct tool_calls_listener *listener);
 
+/* The stack pointer comes to where calls began: which are left, in the thread itself. */
+void tool_uses_leave(struct tool_thread *thread, uint64_t sp);
+
 /* A thread that runs Java code uses it. */
 void tool_uses_take(struct tool_jvm *jvm, struct tool_thread *thread, const struct tool_kept *kept,
                     struct tool_object *object);

@@ -7,16 +7,12 @@
 
 #include <unistd.h>
 
-struct native_frames {
-    struct native_rule none;
-};
-
-static struct native_frames only;
+static struct native_rule none;
 
 struct native_frames *native_frames_open(pid_t pid)
 {
     (void)pid;
-    return &only;
+    return (struct native_frames *)(void *)&none; /* nobody looks into it */
 }
 
 void native_frames_close(struct native_frames *native)
@@ -31,8 +27,8 @@ void native_frames_round(struct native_frames *native)
 
 const struct native_rule *native_frames_at(struct native_frames *native, uint64_t pc)
 {
-    (void)pc;
-    return &native->none;
+    (void)native, (void)pc;
+    return &none;
 }
 
 pid_t vm_process_pid(void)
