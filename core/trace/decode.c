@@ -8,6 +8,9 @@
 
 #define NO_METHOD UINT32_MAX
 
+/* How a chunk's records are coded, and whether most of them are expected to be predicted. */
+enum coding { CODING_PLAIN, CODING_LIKELY, CODING_UNLIKELY };
+
 /* All ones or all zeros: gcc makes branches of conditions. */
 static inline uint32_t mask_of(bool condition)
 {
@@ -99,24 +102,51 @@ static inline void get_plain(struct decoder_state *s, struct trace_record *recor
     s->at = at + ((size_t)(after - at) & ~(size_t)(int64_t)(int32_t)if_exit);
 }
 
-/* What a record that was not predicted says of itself. */
-struct missed {
+/* What is known of a record before it is taken: what was predicted, or what it says of itself. */
+struct coded {
     uint64_t n_units;
-    unsigned tag;
+    uint32_t kind;    /* enum record_tag */
     uint32_t entered; /* TAG_ENTER: the method, or NO_METHOD */
 };
 
-/* Returns where the next number stands. */
-static inline const uint8_t *get_missed(const uint8_t *at, uint64_t first, struct missed *missed)
+/* A record that was not predicted, from its first number.  Returns where the next number stands. */
+static inline const uint8_t *get_missed(const uint8_t *at, uint64_t first, struct coded *coded)
 {
     uint64_t method;
-    missed->tag = (unsigned)(first >> 1) & ((1u << TAG_BITS) - 1);
-    missed->n_units = first >> MISSED_BITS;
-    if (missed->tag != TAG_ENTER)
+    coded->kind = (unsigned)(first >> 1) & ((1u << TAG_BITS) - 1);
+    coded->n_units = first >> MISSED_BITS;
+    if (coded->kind != TAG_ENTER)
         return at;
     at = number_get(at, &method);
-    missed->entered = method > RING_METHOD_MAX ? NO_METHOD : (uint32_t)method;
+    coded->entered = method > RING_METHOD_MAX ? NO_METHOD : (uint32_t)method;
     return at;
+}
+
+/* Where most are predicted, and take a byte. */
+static inline const uint8_t *get_likely(const uint8_t *at, struct coded *coded)
+{
+    uint64_t first = *at;
+    if (LIKELY((first & 3) == 0)) {
+        coded->n_units = first >> 2;
+        return at + 1;
+    }
+    at = number_get(at, &first);
+    coded->n_units = first >> 1;
+    return (first & 1) != 0 ? get_missed(at, first, coded) : at;
+}
+
+/* The same without branches, where the processor cannot foresee whether a record was predicted. */
+static inline const uint8_t *get_unlikely(const uint8_t *at, struct coded *coded)
+{
+    uint64_t first, method;
+    at = number_get(at, &first);
+    uint32_t if_missed = mask_of((first & 1) != 0);
+    coded->kind = choose(if_missed, (uint32_t)(first >> 1) & ((1u << TAG_BITS) - 1), coded->kind);
+    coded->n_units = first >> (1 + (TAG_BITS & if_missed));
+    const uint8_t *after = number_get(at, &method);
+    uint32_t if_named = if_missed & mask_of(coded->kind == TAG_ENTER);
+    coded->entered = choose(if_named, method > RING_METHOD_MAX ? NO_METHOD : (uint32_t)method, coded->entered);
+    return at + ((size_t)(after - at) & (size_t)(int64_t)(int32_t)if_named);
 }
 
 /* Returns whether it is a moment of its own, which comes before a record. */
@@ -140,44 +170,38 @@ static inline void pass(struct decoder_state *s, const struct decoder *decoder, 
 }
 
 /* Returns false where there is no record: a moment alone. */
-static inline bool get_predicted(struct decoder_state *s, const struct decoder *decoder, uint32_t *table,
-                                 struct trace_record *record)
+static inline __attribute__((always_inline)) bool get_predicted(struct decoder_state *s, const struct decoder *decoder,
+                                                                uint32_t *table, enum coding coding,
+                                                                struct trace_record *record)
 {
-    uint32_t *place = &table[predict_place(&s->predictor)], kind = *place == PREDICT_EXIT, entered = *place - 1;
-    uint64_t first = *s->at;
-    const uint8_t *at = s->at + 1;
-    if (LIKELY((first & 3) == 0)) { /* most are predicted, and take a byte */
-        pass(s, decoder, first >> 2);
-    } else {
-        at = number_get(s->at, &first);
-        struct missed missed = { first >> 1, kind, entered };
-        if ((first & 1) != 0)
-            at = get_missed(at, first, &missed);
-        if (UNLIKELY(missed.tag == TAG_OTHER) && get_clock(s, decoder, at))
-            return false;
-        kind = missed.tag;
-        entered = missed.entered;
-        pass(s, decoder, missed.n_units);
-    }
+    uint32_t *place = &table[predict_place(&s->predictor)], predicted = *place;
+    struct coded coded = { 0, predicted == PREDICT_EXIT, predicted - 1 };
+    const uint8_t *at = coding == CODING_LIKELY ? get_likely(s->at, &coded) : get_unlikely(s->at, &coded);
+    if (UNLIKELY(coded.kind == TAG_OTHER) && get_clock(s, decoder, at))
+        return false;
+    pass(s, decoder, coded.n_units);
     record->ticks = s->ticks;
-    if (UNLIKELY(kind == TAG_OTHER)) {
+    if (UNLIKELY(coded.kind == TAG_OTHER)) {
         s->at = get_other(at, VIRTUAL_BITS, record);
         return true;
     }
-    uint32_t if_exit = mask_of(kind != TAG_ENTER);
-    record->kind = (enum trace_kind)kind;
-    record->operand = choose(if_exit, *s->top, entered);
+    uint32_t if_exit = mask_of(coded.kind != TAG_ENTER);
+    record->kind = (enum trace_kind)coded.kind;
+    record->operand = choose(if_exit, *s->top, coded.entered);
     s->top[1] = record->operand;
     s->top += 1 - (2 & (int32_t)if_exit);
     s->at = at;
-    if (LIKELY(kind != TAG_UNWIND))
-        *place = (record->operand + 1) & ~if_exit;
+    if (LIKELY(coded.kind != TAG_UNWIND)) {
+        uint32_t next = (record->operand + 1) & ~if_exit;
+        s->n_missed += next != predicted;
+        *place = next;
+    }
     predict_follow(&s->predictor, record->operand, if_exit & 1);
     return true;
 }
 
-static inline enum decode_result get_records(struct decoder *decoder, struct trace_record *records, size_t n_max,
-                                             size_t *n, bool is_predicted)
+static inline __attribute__((always_inline)) enum decode_result
+get_records(struct decoder *decoder, struct trace_record *records, size_t n_max, size_t *n, enum coding coding)
 {
     struct decoder_state s = decoder->state; /* so that it is in registers */
     enum decode_result result = DECODE_OK;
@@ -185,10 +209,10 @@ static inline enum decode_result get_records(struct decoder *decoder, struct tra
     uint32_t n_methods = decoder->n_methods;
     while (record < records + n_max && s.at != decoder->end) {
         bool is_record = true;
-        if (is_predicted)
-            is_record = get_predicted(&s, decoder, decoder->table, record);
-        else
+        if (coding == CODING_PLAIN)
             get_plain(&s, record);
+        else
+            is_record = get_predicted(&s, decoder, decoder->table, coding, record);
         if (is_record && decoder->n_counters > 0)
             s.at = decode_counters(s.at, decoder->counters, decoder->n_counters);
         if (UNLIKELY(s.at == NULL || s.at > decoder->end || (is_record && record->operand == NO_METHOD))) {
@@ -206,12 +230,21 @@ static inline enum decode_result get_records(struct decoder *decoder, struct tra
     return result;
 }
 
+/* More than one in so many was not predicted: a branch for each costs more than decoding both ways. */
+#define MISSED_PART 4
+
 enum decode_result decode_records(struct decoder *decoder, struct trace_record *records, size_t n_max, size_t *n)
 {
     if (decoder->n_counters > 0 && n_max > 1)
         n_max = 1;
-    return decoder->is_predicted ? get_records(decoder, records, n_max, n, true)
-                                 : get_records(decoder, records, n_max, n, false);
+    if (!decoder->is_predicted)
+        return get_records(decoder, records, n_max, n, CODING_PLAIN);
+    bool is_likely = !decoder->misses_many;
+    decoder->state.n_missed = 0;
+    enum decode_result result = is_likely ? get_records(decoder, records, n_max, n, CODING_LIKELY)
+                                          : get_records(decoder, records, n_max, n, CODING_UNLIKELY);
+    decoder->misses_many = decoder->state.n_missed > *n / MISSED_PART;
+    return result;
 }
 
 /* ---- a chunk ---- */

@@ -14,12 +14,13 @@ struct decoder_state {
     uint64_t position; /* of predicted records: that since the chunk's base, in quarters of a tick */
     uint32_t *top;     /* into the stack */
     struct predictor predictor;
+    uint32_t n_missed; /* of the records decoded last: they were not predicted */
 };
 
 struct decoder {
     struct decoder_state state;
     const uint8_t *end;
-    bool is_predicted;
+    bool is_predicted, misses_many;
     uint64_t base, unit; /* of predicted records */
     uint32_t *stack;     /* owned; methods entered in this chunk and not left yet, above a sentinel */
     size_t stack_size;

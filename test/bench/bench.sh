@@ -3,8 +3,10 @@
 #
 # BENCH_RUNS (5) runs of each kind in alternating order; a figure is the median, with the smallest and the largest.
 # The pair programs call in bursts and pause, so that the recorders keep up and no call is lost; both are called
-# equally often, so phases and uftrace's report read as many records of theirs.  The last table of the output is the
-# result, with the aim beside each figure; the commands are printed as they run.
+# equally often, so phases and uftrace's report read as many records of theirs.  A pair takes CPU time of the program's
+# thread; by the clock, the recorder's, too, where the scheduler puts it on the same CPU.  The least that a pair can
+# take are two timestamps, which is measured on the C program.  The last table of the output is the result, with the
+# aim beside each figure; the commands are printed as they run.
 . "$(dirname "$0")/../lib.sh"
 cd "$root" || exit 1
 
@@ -38,6 +40,7 @@ ns() {
     sed -n 's/^NS //p' out | tail -n 1 > value
     [ -s value ] || fail "'$*' printed no time: $(tail -n 3 out errors)"
     cat value >> "$file"
+    sed -n 's/^ELAPSED //p' out >> "$file.elapsed"
 }
 
 # less A B FILE: line by line A - B.
@@ -56,11 +59,10 @@ pair=("$java" -Xmx256m -cp "$classes" bench.Pair)
 unarmed=("$java" -Xmx256m -Dbench.disarm=true -cp "$classes" bench.Pair)
 recorded=("$mmprof" record -q --min-bytecodes 0 --include 'bench/Pair.work' --buffer 16M -o pair.dat --)
 recorded_unarmed=("${recorded[@]/pair.dat/unarmed.dat}")
+cc=(cc -O2 -I "$root" "$root/test/bench/pair.c" -o)
+"${cc[@]}" pair && "${cc[@]}" pair_pg -pg || fail "no C compiler"
 has_uftrace=0
-if command -v "$uftrace" > which; then
-    has_uftrace=1
-    cc -O2 -o pair "$root/test/bench/pair.c" && cc -O2 -pg -o pair_pg "$root/test/bench/pair.c" || fail "no C compiler"
-fi
+! command -v "$uftrace" > which || has_uftrace=1
 uftraced=("$uftrace" record --no-libcall --no-event --no-sched -d pair.uftrace ./pair_pg)
 
 say "${pair[@]}"
@@ -74,16 +76,21 @@ for ((i = 0; i < runs; i++)); do
     grep -q ' LOST 0 ' counts || echo "  calls were lost, their records are missing in the mean: $(cat counts)"
     ns disarmed "${recorded_unarmed[@]}" "${unarmed[@]}"
     grep -q '^DISARMED [1-9]' out || fail "no flag was closed: $(cat out)"
+    ns c_plain ./pair
+    ns c_stamped ./pair stamped
     if [ $has_uftrace = 1 ]; then
-        ns c_plain ./pair
         rm -rf pair.uftrace
         ns c_armed "${uftraced[@]}"
     fi
 done
 less armed plain armed_pair
+less armed.elapsed plain.elapsed elapsed_pair
 less disarmed plain disarmed_pair
+less c_stamped c_plain stamps
 row "ns per armed pair, C2-compiled caller" "$(spread armed_pair)" \
     "$([ $has_uftrace = 0 ] && echo - || { less c_armed c_plain c_pair && spread c_pair; })" "25"
+row "  of these, two timestamps" "$(spread stamps)" "-" "-"
+row "  the pair by the clock" "$(spread elapsed_pair)" "-" "-"
 row "ns per disarmed pair" "$(spread disarmed_pair)" "-" "1"
 
 # ---- bytes per record, ns to write one, records per second, memory ----
@@ -136,6 +143,7 @@ for ((i = 0; i < runs; i++)); do
     for way in predicted plain; do
         sed -n "s/^$way \([0-9.]*\) .*/\1/p" out >> "coded.$way"
         sed -n "s/^$way .* \([0-9.]*\) bytes.*/\1/p" out >> "coded.$way.bytes"
+        sed -n "s/^$way .* read \([0-9.]*\)$/\1/p" out >> "coded.$way.read"
     done
 done
 row "bytes per record (javac; uftrace: C)" \
@@ -144,6 +152,7 @@ row "bytes per record (javac; uftrace: C)" \
 row "  of these, plainly" "$(spread coded.plain.bytes)" "-" "-"
 row "ns to code a record: predicted" "$(spread coded.predicted)" "-" "-"
 row "  plainly (thread faster than recorder)" "$(spread coded.plain)" "-" "-"
+row "ns to decode a record: predicted; plain" "$(spread coded.predicted.read); $(spread coded.plain.read)" "-" "-"
 row "M records/s: phases, report, of pair" "$(spread phases_pair)" "$(of_uftrace spread c_report)" "60"
 row "  phases, of javac" "$(spread phases3)" "-" "60"
 row "  the same, by the clock" "$(spread phases3.wall)" "-" "100"
