@@ -114,8 +114,11 @@ static void add_facts(const struct live_objects *found, struct table *table)
     table_metadata_number(table, "dropped", (double)found->n_dropped, NULL);
     table_metadata_number(table, "collections", (double)found->n_collections, NULL);
     table_metadata_number(table, "seconds", found->seconds, NULL);
-    if (!isnan(found->heap_bytes))
-        table_metadata_number(table, "heap_after_bytes", found->heap_bytes, NULL);
+    if (isnan(found->heap_bytes))
+        return;
+    table_format_bytes(found->heap_bytes, live, sizeof live);
+    table_metadata_number(table, "heap_after_bytes", found->heap_bytes,
+                          arena_printf(arena, "heap       %s in use after the last collection that was seen", live));
 }
 
 static void add_notes(const struct live_objects *found, struct table *table)

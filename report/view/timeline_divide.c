@@ -24,7 +24,8 @@ struct dividing {
 uint64_t timeline_since(const struct report_source *source, const struct trace_kept_sample *sample)
 {
     double ns_per_tick = source->tree->ns_per_tick;
-    double ticks = sample->is_waiting && ns_per_tick > 0 ? (double)sample->weight_ns / ns_per_tick : 0;
+    double ns = (double)(sample->is_waiting ? sample->weight_ns : sample->ready_ns),
+           ticks = ns_per_tick > 0 ? ns / ns_per_tick : 0;
     return (double)sample->ticks > ticks ? sample->ticks - (uint64_t)ticks : 0;
 }
 

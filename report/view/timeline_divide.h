@@ -23,7 +23,7 @@
 int timeline_divide(const struct report_source *source, const uint32_t *row_of, struct timeline_read *read,
                     struct err *err);
 
-/* When what a sample stands for began, in ticks: a wait before its end, else at its moment. */
+/* When what a sample stands for began, in ticks: a wait before its end, a wait for a CPU before it was had. */
 uint64_t timeline_since(const struct report_source *source, const struct trace_kept_sample *sample);
 
 #endif

@@ -75,6 +75,27 @@ for kind in counted partly html; do
 done
 echo 'return [...document.querySelectorAll("#timeline .line")].length > 0' > "$SCRATCH/line.js"
 is "CPI over time is drawn where it was measured" "$(browser "$SCRATCH/counted.html" "$SCRATCH/line.js")" true
+# On the wall clock: threads that wait, too.
+SCRATCH=$SCRATCH "$build/test/unit/sampled_wall_test" > "$SCRATCH/out"
+"$mmprof" report --clock wall --html "$SCRATCH/wall.html" "$SCRATCH/wall.dat"
+widths="Wall time; CPU time; Waiting; Waiting for locks"
+cat > "$SCRATCH/wall.js" << 'END'
+const press = (key, shiftKey) => document.getElementById("line-chart").dispatchEvent(
+    new KeyboardEvent("keydown", { key, shiftKey, bubbles: true, cancelable: true }));
+const all = (selector) => [...document.querySelectorAll(selector)];
+const rowOf = (label) => all("#phase-table tr").find((tr) => tr.cells[0]?.textContent.endsWith(label));
+const timeOf = (label) => rowOf(label).cells[1].textContent.replace(/\s.*/, "");
+const widths = () => all("#flame-widths option").map((option) => option.textContent).join("; ");
+const label = all("#line-chart text").find((text) => /^(threads|CPUs)/.test(text.textContent));
+const lines = [label.textContent, timeOf("Orders.query"), widths()];
+press("End", false);
+for (let i = 0; i < 7; i++) press("PageUp", true); /* the last 0.35 s */
+return lines.concat(timeOf("Orders.query"), timeOf("Prices.quote"), widths());
+END
+is "on the wall clock the time line has threads that wait, and all follow a span of it" \
+    "$(browser "$SCRATCH/wall.html" "$SCRATCH/wall.js" | xargs)" \
+    "threads that run or wait 41.18 $widths 0.00 100.00 $widths"
+
 while read -r line; do
     case $line in
         'ok '*) ok "${line#ok }" ;;
