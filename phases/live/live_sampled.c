@@ -65,8 +65,8 @@ static bool is_listed(const struct live_sampled *all, size_t n, const struct can
 }
 
 /* Behind the n of 'all', which has room for LIVE_SAMPLED_MAX, those of some candidates that it does not have. */
-static void add_candidates(struct live_session *session, struct candidates *candidates, struct arena *arena,
-                           struct live_sampled *all, size_t *n)
+static void add_candidates(struct live_session *session, struct candidates *candidates, bool with_all,
+                           struct arena *arena, struct live_sampled *all, size_t *n)
 {
     struct candidates_criteria criteria = CANDIDATES_CRITERIA;
     struct candidate_list list = { 0 };
@@ -81,21 +81,27 @@ static void add_candidates(struct live_session *session, struct candidates *cand
                               one.found->names.descriptor))
             continue;
         one.why = i < list.n ? why_of(session, one.found, &one.recompilation_ns) : left_out(one.found, &criteria);
-        if (one.why != NULL && (i < list.n || !is_beside_another(&list, all, *n, one.found)))
+        if (one.why != NULL && (with_all || i < list.n || !is_beside_another(&list, all, *n, one.found)))
             all[(*n)++] = one;
     }
 }
 
-int live_sampled_list(struct live_session *session, struct arena *arena, struct live_sampled **all, size_t *n,
-                      struct err *err)
+static int make_list(struct live_session *session, bool with_all, struct arena *arena, struct live_sampled **all,
+                     size_t *n, struct err *err)
 {
     *n = 0;
     *all = arena_alloc(arena, LIVE_SAMPLED_MAX * sizeof **all);
     if (*all == NULL)
         return err_set(err, "out of memory for %u methods", LIVE_SAMPLED_MAX);
-    add_candidates(session, session->candidates, arena, *all, n);
+    add_candidates(session, session->candidates, with_all, arena, *all, n);
     qsort(*all, *n, sizeof **all, compare);
     return 0;
+}
+
+int live_sampled_list(struct live_session *session, struct arena *arena, struct live_sampled **all, size_t *n,
+                      struct err *err)
+{
+    return make_list(session, false, arena, all, n, err);
 }
 
 /* Why it has no probes. */
@@ -116,10 +122,10 @@ int live_sampled_write(struct live_session *session, struct recorder_link *link,
     struct err ignored;
     size_t n;
     int rc = 0;
-    if (live_sampled_list(session, &session->arena, &all, &n, &ignored) < 0)
+    if (make_list(session, true, &session->arena, &all, &n, &ignored) < 0)
         n = 0;
     else if (session->candidates != NULL) /* then the others are described, too */
-        add_candidates(session, live_samples_wall(session->samples), &session->arena, all, &n);
+        add_candidates(session, live_samples_wall(session->samples), true, &session->arena, all, &n);
     for (size_t i = 0; i < n && rc == 0; i++)
         rc = write_one(link, i, &all[i], err);
     arena_free(&session->arena);
