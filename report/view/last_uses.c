@@ -26,7 +26,8 @@ static struct last_uses_cluster *cluster_of(struct uses_reading *r, const struct
     const bool is_used = died->n_uses > 0, is_elsewhere = (r->last.info & MEMTRACE_OTHER_THREAD) != 0;
     const struct cluster_key key = { died->class_number, died->location,
                                      is_used ? r->last.location : MEMTRACE_NO_NUMBER,
-                                     is_elsewhere ? MEMTRACE_NO_NUMBER : r->last.method, is_used | is_elsewhere << 1 };
+                                     is_elsewhere ? MEMTRACE_NO_NUMBER : r->last.method,
+                                     (is_used ? 1u : 0u) | (is_elsewhere ? 2u : 0u) };
     const uint32_t *known = map_get(&r->by_key, &key, sizeof key);
     if (known != NULL)
         return &uses->all[*known];
@@ -175,11 +176,13 @@ static void add_columns(struct table *table)
     table_column(table, "Class", "class", TABLE_TEXT);
     table_column(table, "Last used by", "last_used_by", TABLE_TEXT);
     table_column(table, "Common caller", "common_caller", TABLE_TEXT);
-    table_column(table, "Objects", "objects", TABLE_COUNT);
+    size_t objects = table_column(table, "Objects", "objects", TABLE_COUNT);
     table_column(table, "Bytes", "bytes", TABLE_BYTES);
     table_column(table, "(%)", "bytes_share", TABLE_SHARE);
-    table_column(table, "Used for <", "median_under_accesses", TABLE_COUNT);
-    table_column(table, "C2 (%)", "c2_share", TABLE_SHARE);
+    size_t used = table_column(table, "Used for <", "median_under_accesses", TABLE_COUNT);
+    size_t by_c2 = table_column(table, "C2 (%)", "c2_share", TABLE_SHARE);
+    table->details[0] = "The same objects: how many, for how many accesses half of them are used, and the part by C2";
+    table->columns[objects].detail = table->columns[used].detail = table->columns[by_c2].detail = 1;
     table_data_column(table, "short_bytes", TABLE_BYTES);
     table_data_column(table, "longest_accesses", TABLE_COUNT);
 }
