@@ -3,8 +3,8 @@
  * collection costs least (§A.3).
  *
  * That run says which part of the bytes is saved.  What the collector's CPU time is, the recording says: a young
- * collection comes for each so many bytes, so that a part of the bytes is as large a part of the collections.  What the
- * creation of objects itself costs is not known; it may be as much again.
+ * collection comes for each so many bytes, so that a part of the bytes is as large a part of the collections, and of
+ * what it takes to clear and write them.
  */
 #include "report/findings/advice_internal.h"
 
@@ -16,27 +16,23 @@
 #define CLUSTERS_MOST    8u
 #define POINTS_MOST      3u
 #define COLLECTING_LEAST 0.02 /* of the CPU time: what collections at a point save at most; less is no trouble */
-#define CONSTRUCTION     2.0  /* times what is saved of collections, at most */
-#define YOUNG_PART_LEAST 0.5  /* of what collections copy less, that they are cheaper: the rest is their own */
+#define SAVED_LEAST      0.5  /* of what is expected */
+#define SAVED_MOST       2.0  /* constructors, too, whose time is not known */
+#define COLLECTING_PART  0.5  /* of what collections copy less, that they are shorter: the rest is their own */
 
 static const struct advice_rule replace_rule = { .name = "replace" };
 static const struct advice_rule collect_rule = { .name = "collect", .option = "-Xmn<bytes>" };
 
-static double collector_ns(const struct findings_making *making)
+/* part of what collections, or creations and collections, take is saved, as expected; of that at least and at most. */
+static void set_saving(const struct findings_making *making, struct advice_hint *hint, double ns, double part,
+                       double low, double high)
 {
-    return report_ns(making->source, making->shares.part_ticks[VM_PART_GC]);
-}
-
-/* part of the collector's time is saved: at least, as expected, at most. */
-static void set_saving(const struct findings_making *making, struct advice_hint *hint, double low, double part,
-                       double high)
-{
-    double ns = collector_ns(making), cpu_ns = making->cpu_ns;
+    double share = making->cpu_ns > 0 ? part * ns / making->cpu_ns : 0;
     hint->of = "CPU time";
     hint->saving_ns = part * ns;
-    hint->share = cpu_ns > 0 ? part * ns / cpu_ns : 0;
-    hint->low = cpu_ns > 0 ? low * ns / cpu_ns : 0;
-    hint->high = cpu_ns > 0 ? high * ns / cpu_ns : 0;
+    hint->share = share;
+    hint->low = low * share;
+    hint->high = high * share;
 }
 
 static int append(struct advising *a, const struct advice_hint *hint, struct err *err)
@@ -74,7 +70,7 @@ static const char *evidence_of(const struct last_uses *uses, const struct last_u
                         100 * (double)c->n_bytes / (double)uses->n_bytes, used, (double)last_uses_median(c));
 }
 
-static int add_clusters(struct advising *a, const struct last_uses *uses, struct err *err)
+static int add_clusters(struct advising *a, const struct last_uses *uses, double ns, struct err *err)
 {
     struct arena *arena = a->making->source->arena;
     uint32_t n = 0;
@@ -90,7 +86,7 @@ static int add_clusters(struct advising *a, const struct last_uses *uses, struct
                                     .verify = advice_verify(a->making, &replace_rule),
                                     .bytes_share = share,
                                     .bytes_of = "allocated" };
-        set_saving(a->making, &hint, YOUNG_PART_LEAST * share, share, CONSTRUCTION * share);
+        set_saving(a->making, &hint, ns, share, SAVED_LEAST, SAVED_MOST);
         if (append(a, &hint, err) < 0)
             return -1;
         n++;
@@ -107,7 +103,7 @@ static const char *size_of(double bytes, char text[64])
     return text;
 }
 
-static int add_points(struct advising *a, const struct advice_memory *memory, struct err *err)
+static int add_points(struct advising *a, const struct advice_memory *memory, double ns, struct err *err)
 {
     struct arena *arena = a->making->source->arena;
     for (uint32_t i = 0; i < memory->points->n && i < POINTS_MOST; i++) {
@@ -134,7 +130,7 @@ static int add_points(struct advising *a, const struct advice_memory *memory, st
             .bytes_share = part,
             .bytes_of = "copied by collections"
         };
-        set_saving(a->making, &hint, 0, YOUNG_PART_LEAST * part, part);
+        set_saving(a->making, &hint, ns, COLLECTING_PART * part, 0, 1 / COLLECTING_PART);
         if (hint.high < COLLECTING_LEAST)
             continue;
         if (append(a, &hint, err) < 0)
@@ -145,5 +141,13 @@ static int add_points(struct advising *a, const struct advice_memory *memory, st
 
 int advice_find_memory(struct advising *advising, const struct advice_memory *memory, struct err *err)
 {
-    return add_clusters(advising, memory->uses, err) < 0 || add_points(advising, memory, err) < 0 ? -1 : 0;
+    const struct allocations *found;
+    if (findings_allocations(advising->making, &found, err) < 0)
+        return -1;
+    double collecting_ns = findings_collecting_ns(advising->making, found);
+    double creating_ns = collecting_ns + FINDINGS_BYTE_NS * found->bytes;
+    return add_clusters(advising, memory->uses, creating_ns, err) < 0 ||
+                   add_points(advising, memory, collecting_ns, err) < 0
+               ? -1
+               : 0;
 }

@@ -8,8 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#define METHODS_MOST 2u  /* that have a line */
-#define BYTE_NS      0.5 /* to allocate, clear and write it: 2 GB/s */
+#define METHODS_MOST 2u /* that have a line */
 
 /* "; all collections stopped the program 12 times for 1.20 s", or "". */
 static const char *stops_of(const struct findings_making *making, const struct allocations *found)
@@ -22,6 +21,12 @@ static const char *stops_of(const struct findings_making *making, const struct a
                                        found->n_pauses, time);
 }
 
+double findings_collecting_ns(const struct findings_making *making, const struct allocations *found)
+{
+    return fmax(report_ns(making->source, making->shares.part_ticks[VM_PART_GC]),
+                found->n_pauses > 0 ? found->pauses_ns : 0);
+}
+
 static int add_allocating(struct findings_making *making, const struct finding_rule *rule,
                           const struct allocations *found, const struct allocation_row *row, struct err *err)
 {
@@ -31,30 +36,39 @@ static int add_allocating(struct findings_making *making, const struct finding_r
     const char *label = java_names_display(arena, &row->method, JAVA_NAMES_SHORT);
     const char *of = row->class_name == NULL ? "?" : java_names_class(arena, row->class_name);
     const char *stops = stops_of(making, found), *share = findings_share(making, row->share, row->share_error);
-    double collecting_ns = fmax(report_ns(making->source, making->shares.part_ticks[VM_PART_GC]),
-                                found->n_pauses > 0 ? found->pauses_ns : 0);
     if (label == NULL || of == NULL || stops == NULL || share == NULL)
         return err_set(err, "out of memory for findings");
     const struct finding f = { .subject = label,
                                .text = arena_printf(arena, "%s allocates %s of all bytes, %s/s, most of them %s%s",
                                                     label, share, rate, of, stops),
                                .view = "allocations",
-                               .cost_ns = row->bytes * BYTE_NS + row->share * collecting_ns,
+                               .cost_ns =
+                                   row->bytes * FINDINGS_BYTE_NS + row->share * findings_collecting_ns(making, found),
                                .share = row->share,
                                .low = row->share - row->share_error,
                                .high = row->share + row->share_error };
     return findings_add(making, rule, &f, err);
 }
 
+int findings_allocations(const struct findings_making *making, const struct allocations **found, struct err *err)
+{
+    struct allocations *all = arena_alloc(making->source->arena, sizeof *all);
+    struct err ignored; /* why there are none: no error of a report */
+    if (all == NULL)
+        return err_set(err, "out of memory for findings");
+    memset(all, 0, sizeof *all);
+    *found = all;
+    if (making->pass != NULL && making->pass->n_allocations > 0 &&
+        allocations_find(making->pass, ALLOCATIONS_BY_METHOD, all, &ignored) < 0)
+        memset(all, 0, sizeof *all);
+    return 0;
+}
+
 int findings_of_allocation(struct findings_making *making, const struct finding_rule *rule, struct err *err)
 {
-    struct allocations *found = arena_alloc(making->source->arena, sizeof *found);
-    struct err ignored; /* why there are none: no error of a report */
-    if (found == NULL)
-        return err_set(err, "out of memory for findings");
-    if (making->pass == NULL || making->pass->n_allocations == 0 ||
-        allocations_find(making->pass, ALLOCATIONS_BY_METHOD, found, &ignored) < 0)
-        return 0;
+    const struct allocations *found;
+    if (findings_allocations(making, &found, err) < 0)
+        return -1;
     for (size_t i = 0; i < found->rows.n && i < METHODS_MOST; i++)
         if (found->rows.all[i].method.method != NULL &&
             add_allocating(making, rule, found, &found->rows.all[i], err) < 0)

@@ -6,6 +6,7 @@
 
 #include "report/findings/findings.h"
 #include "report/shares.h"
+#include "report/view/allocations.h"
 
 struct findings_making;
 
@@ -60,6 +61,14 @@ const char *findings_share(const struct findings_making *making, double share, d
 
 /* "12.3 s" in the arena; NULL: no memory. */
 const char *findings_time(const struct findings_making *making, double ns);
+
+/* What the recording knows of allocation: without rows where that is nothing.  Returns 0, or -1 with *err set. */
+int findings_allocations(const struct findings_making *making, const struct allocations **found, struct err *err);
+
+/* The collections' time: of their threads, or of the pauses where these are longer. */
+double findings_collecting_ns(const struct findings_making *making, const struct allocations *found);
+
+#define FINDINGS_BYTE_NS 0.5 /* to allocate, clear and write it: 2 GB/s */
 
 /* The rules' functions, a file for each kind of data. */
 int findings_of_cpu(struct findings_making *making, const struct finding_rule *rule, struct err *err);
