@@ -9,19 +9,22 @@
 #include "report/findings/advice_internal.h"
 
 #include "core/base/text.h"
+#include "core/trace/recording_info.h"
 
+#include <math.h>
 #include <string.h>
 
 #define BYTES_LEAST      0.1 /* of all that is allocated: less is not worth a change */
 #define CLUSTERS_MOST    8u
 #define POINTS_MOST      3u
+#define EDEN_PART        0.8  /* of the young generation, as HotSpot divides it */
 #define COLLECTING_LEAST 0.02 /* of the CPU time: what collections at a point save at most; less is no trouble */
 #define SAVED_LEAST      0.5  /* of what is expected */
 #define SAVED_MOST       2.0  /* constructors, too, whose time is not known */
 #define COLLECTING_PART  0.5  /* of what collections copy less, that they are shorter: the rest is their own */
 
 static const struct advice_rule replace_rule = { .name = "replace" };
-static const struct advice_rule collect_rule = { .name = "collect", .option = "-Xmn<bytes>" };
+static const struct advice_rule collect_rule = { .name = "collect" };
 
 /* part of what collections, or creations and collections, take is saved, as expected; of that at least and at most. */
 static void set_saving(const struct findings_making *making, struct advice_hint *hint, double ns, double part,
@@ -103,6 +106,17 @@ static const char *size_of(double bytes, char text[64])
     return text;
 }
 
+/* With the size as an option, unless the command has one, which would be the one that counts. */
+static const char *verify_of(const struct findings_making *making, const struct live_point *p)
+{
+    const char *command = info_text(making->source->reader, INFO_JVM_COMMAND);
+    struct advice_rule rule = collect_rule;
+    bool has_size = command != NULL && strstr(command, "-Xmn") != NULL;
+    if (p->choice == LIVE_YOUNG && !has_size)
+        rule.option = arena_printf(making->source->arena, "-Xmn%.0fk", ceil(p->call_bytes / EDEN_PART / 1024));
+    return advice_verify(making, &rule);
+}
+
 static int add_points(struct advising *a, const struct advice_memory *memory, double ns, struct err *err)
 {
     struct arena *arena = a->making->source->arena;
@@ -126,7 +140,7 @@ static int add_points(struct advising *a, const struct advice_memory *memory, do
                              "%s are to be copied there, and %s as often at other times; %.0f %% of its %u ends "
                              "are local minima of the live bytes",
                              size_of(p->kept, there), size_of(p->kept_mean, elsewhere), 100 * p->minima, p->n_calls),
-            .verify = advice_verify(a->making, p->choice == LIVE_FULL ? &replace_rule : &collect_rule),
+            .verify = verify_of(a->making, p),
             .bytes_share = part,
             .bytes_of = "copied by collections"
         };

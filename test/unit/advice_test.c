@@ -19,6 +19,9 @@ struct program {
     const char *recompiling;                       /* ms, by the recording */
 };
 
+/* What an emulated run says, or NULL. */
+static const struct advice_memory *memory;
+
 static void make_info(struct maker *m, const struct program *p)
 {
     maker_info(m, "offcpu", "perf");
@@ -66,7 +69,7 @@ static const char *advice_of(const struct program *p, bool is_text)
     trace_made_open(&made, &m, 10000, &arena);
     const struct findings_input input = { .source = &made.source, .libraries = folding_read(NULL, &arena, &err) };
     FILE *out = open_memstream(&text, &n);
-    if (input.libraries == NULL || advice_find(&input, NULL, &advice, &err) < 0)
+    if (input.libraries == NULL || advice_find(&input, memory, &advice, &err) < 0)
         printf("Bail out! %s\n", err.text);
     else if (is_text)
         advice_print(&advice, out);
@@ -138,9 +141,46 @@ static void test_text(void)
           strstr(advice_of(&quoted, true), "--before 'java ...'") != NULL);
 }
 
+/* Three clusters: a large one, one that C2 has removed, a small one; and a point. */
+static void test_memory(void)
+{
+    static const struct program collecting = { .gc_ms = 2000 },
+                                small_young = { .gc_ms = 2000, .command = "java -Xmn1m X" }, idle = { .c2_ms = 100 };
+    uint64_t compiled[] = { 0, 11 };
+    struct last_uses_cluster clusters[] = {
+        { .created = UINT32_MAX,
+          .used = UINT32_MAX,
+          .common = 1,
+          .is_used = true,
+          .n_short_bytes = 500,
+          .n_bytes = 500 },
+        { .created = UINT32_MAX, .common = 0, .is_used = true, .n = 1, .n_short_bytes = 400, .n_bytes = 400 },
+        { .created = UINT32_MAX, .common = 0, .is_used = true, .n = 1, .n_short_bytes = 90, .n_bytes = 100 },
+    };
+    struct live_point point = {
+        .n_calls = 10, .call_bytes = 819200, .kept = 10, .kept_mean = 1000, .minima = 1, .choice = LIVE_YOUNG
+    };
+    struct last_uses uses = { .compiled = { compiled, 2 }, .all = clusters, .n = 3, .n_bytes = 1000, .time = 1000 };
+    struct live_bytes live = { .time = 1000 };
+    struct live_points points = { &point, 1 };
+    const struct advice_memory all = { &uses, &live, &points };
+    memory = &all;
+    CHECK_TEXT("objects that are a tenth of all bytes, and a point", advice_of(&collecting, false), "collect replace");
+    const char *text = advice_of(&collecting, true);
+    CHECK("what they save is of the collections' time", strstr(text, "40 % of the bytes allocated; 800 ms of") != NULL);
+    CHECK("a size is an option to verify it", strstr(text, "--after 'java -Xmn1000k -jar shop.jar'") != NULL);
+    CHECK("unless there is one", strstr(advice_of(&small_young, true), "-Xmn1000k") == NULL);
+    CHECK_TEXT("where no collection costs much, only bytes are saved", advice_of(&idle, false), "replace");
+    point.choice = LIVE_NO_COLLECTION;
+    uses.n_bytes = 10000;
+    CHECK_TEXT("nothing where that is little", advice_of(&collecting, false), "");
+    memory = NULL;
+}
+
 int main(void)
 {
     test_rules();
+    test_memory();
     test_text();
     arena_free(&arena);
     return tap_done();
