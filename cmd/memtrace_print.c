@@ -61,40 +61,76 @@ static void print_name(FILE *out, const struct memtrace_entry *e)
     }
 }
 
+static void print_method(FILE *out, uint32_t method)
+{
+    if (method != MEMTRACE_NO_NUMBER)
+        fprintf(out, ", method %" PRIu32, method);
+}
+
+/* What is there where last uses are recorded. */
+static void print_use(FILE *out, const struct memtrace_entry *e)
+{
+    if (e->kind == MEMTRACE_COLLECTION) {
+        fprintf(out, "collect %" PRIu64, e->time);
+    } else if (e->kind == MEMTRACE_C2) {
+        fprintf(out, "c2      %" PRIu64 " method %" PRIu32, e->time, e->method);
+    } else if (e->kind == MEMTRACE_CALL) {
+        fprintf(out, "return  %" PRIu64 " thread %" PRIu32 ", depth %" PRIu32 ", since %" PRIu64 ", %" PRIu64 " bytes",
+                e->time, e->thread, e->line, e->created, e->bytes);
+        print_method(out, e->method);
+    } else {
+        fprintf(out, "use     object %" PRIu64 "%s%s", e->object,
+                (e->info & MEMTRACE_OTHER_THREAD) != 0 ? ", another thread" : "",
+                (e->info & MEMTRACE_BY_C2) != 0 ? ", created by C2's code" : "");
+        print_location(out, e->location);
+        print_method(out, e->method);
+    }
+}
+
+static void print_created(FILE *out, const struct memtrace_entry *e)
+{
+    fprintf(out,
+            "create  %" PRIu64 " object %" PRIu64 " class %" PRIu32 ", thread %" PRIu32 ", %#" PRIx64 " %" PRIu64
+            " bytes",
+            e->time, e->object, e->class_number, e->thread, e->address, e->bytes);
+    print_location(out, e->location);
+}
+
+static void print_died(FILE *out, const struct memtrace_entry *e)
+{
+    fprintf(out,
+            "%s object %" PRIu64 " class %" PRIu32 ", created %" PRIu64 ", last used %" PRIu64 " later, %" PRIu64
+            " uses, %" PRIu64 " bytes",
+            e->has_died ? "die    " : "stay   ", e->object, e->class_number, e->created, e->lifetime, e->n_uses,
+            e->bytes);
+    print_location(out, e->location);
+}
+
+static void print_code(FILE *out, const struct memtrace_entry *e)
+{
+    fprintf(out, "code    %#" PRIx64 " %" PRIu64 " bytes, method %" PRIu32, e->address, e->bytes, e->method);
+}
+
+static void print_moved(FILE *out, const struct memtrace_entry *e)
+{
+    fprintf(out, "move    object %" PRIu64 " to %#" PRIx64, e->object, e->address);
+}
+
+static void print_totals(FILE *out, const struct memtrace_entry *e)
+{
+    fprintf(out, "end     %" PRIu64 ", %" PRIu64 " accesses", e->time, e->n_accesses);
+}
+
 static void print_entry(FILE *out, const struct memtrace_entry *e)
 {
-    switch (e->kind) {
-    case MEMTRACE_ACCESS:
-        print_access(out, e);
-        break;
-    case MEMTRACE_CODE:
-        fprintf(out, "code    %#" PRIx64 " %" PRIu64 " bytes, method %" PRIu32, e->address, e->bytes, e->method);
-        break;
-    case MEMTRACE_CREATED:
-        fprintf(out,
-                "create  %" PRIu64 " object %" PRIu64 " class %" PRIu32 ", thread %" PRIu32 ", %#" PRIx64 " %" PRIu64
-                " bytes",
-                e->time, e->object, e->class_number, e->thread, e->address, e->bytes);
-        print_location(out, e->location);
-        break;
-    case MEMTRACE_MOVED:
-        fprintf(out, "move    object %" PRIu64 " to %#" PRIx64, e->object, e->address);
-        break;
-    case MEMTRACE_DIED:
-        fprintf(out,
-                "%s object %" PRIu64 " class %" PRIu32 ", created %" PRIu64 ", last used %" PRIu64 " later, %" PRIu64
-                " uses, %" PRIu64 " bytes",
-                e->has_died ? "die    " : "stay   ", e->object, e->class_number, e->created, e->lifetime, e->n_uses,
-                e->bytes);
-        print_location(out, e->location);
-        break;
-    case MEMTRACE_TOTALS:
-        fprintf(out, "end     %" PRIu64 ", %" PRIu64 " accesses", e->time, e->n_accesses);
-        break;
-    default:
-        print_name(out, e);
-        break;
-    }
+    static void (*const prints[MEMTRACE_KINDS])(FILE *, const struct memtrace_entry *) = {
+        [MEMTRACE_THREAD] = print_name,   [MEMTRACE_CLASS] = print_name,   [MEMTRACE_METHOD] = print_name,
+        [MEMTRACE_LOCATION] = print_name, [MEMTRACE_CODE] = print_code,    [MEMTRACE_CREATED] = print_created,
+        [MEMTRACE_MOVED] = print_moved,   [MEMTRACE_DIED] = print_died,    [MEMTRACE_ACCESS] = print_access,
+        [MEMTRACE_TOTALS] = print_totals, [MEMTRACE_LAST_USE] = print_use, [MEMTRACE_COLLECTION] = print_use,
+        [MEMTRACE_CALL] = print_use,      [MEMTRACE_C2] = print_use,
+    };
+    prints[e->kind](out, e);
     fputc('\n', out);
 }
 
