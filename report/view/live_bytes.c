@@ -8,11 +8,11 @@ static bool take_object(struct live_bytes *live, const struct memtrace_entry *e)
 {
     if (vec_reserve(live->objects, live->objects_room, live->n_objects + 1) < 0)
         return false;
-    uint64_t last_used = e->created + e->lifetime;
+    uint64_t last_used = e->created + e->lifetime, found = live->time > e->created ? live->time : e->created;
     live->objects[live->n_objects++] =
         (struct live_object){ .created = e->created,
                               .last_used = last_used < e->created ? UINT64_MAX : last_used,
-                              .dead = e->has_died ? live->time : UINT64_MAX,
+                              .dead = e->has_died ? found : UINT64_MAX,
                               .bytes = e->bytes };
     return true;
 }
@@ -21,7 +21,8 @@ static bool take_call(struct live_bytes *live, const struct memtrace_entry *e)
 {
     if (vec_reserve(live->calls, live->calls_room, live->n_calls + 1) < 0)
         return false;
-    live->calls[live->n_calls++] = (struct live_call){ e->method, e->created, e->time, e->bytes };
+    uint64_t began = e->created < e->time ? e->created : e->time;
+    live->calls[live->n_calls++] = (struct live_call){ e->method, began, e->time, e->bytes };
     return true;
 }
 

@@ -104,5 +104,5 @@ int memtrace_get(struct cursor *c, struct memtrace_entry *entry)
     entry->kind = (enum memtrace_kind)kind;
     for (const struct entry_field *field = fields[kind]; field->type != END; field++)
         get_field(c, field->type, (char *)entry + field->offset);
-    return c->bad ? -1 : 0;
+    return c->bad || entry->info >= MEMTRACE_USE_END ? -1 : 0;
 }
