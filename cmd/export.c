@@ -8,6 +8,7 @@
 #include "report/view/phase_report.h"
 #include "report/view/view_pass.h"
 
+#include <errno.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -15,13 +16,13 @@
 /* Perfetto opens a file of 200,000 slices (20 MB) in a second or two. */
 #define MAX_SLICES 200000
 
-#define FORMATS "flamegraph, collapsed (folded), speedscope, pprof, jfr, chrome, json, csv or parquet"
+#define FORMATS "flamegraph, collapsed (folded), speedscope, pprof, otlp, jfr, chrome, json, csv or parquet"
 
 #define TABLE_SCHEMA         "mmprof.phases"
 #define TABLE_SCHEMA_VERSION 3
 
 struct export_options {
-    const char *path, *format, *output, *clock, *value;
+    const char *path, *format, *output, *clock, *value, *metrics;
     const char *paths[TRACE_ARGUMENTS_MAX]; /* path is the first one */
     size_t n_paths;
     struct options_list labels;
@@ -48,6 +49,8 @@ static int parse(int argc, char **argv, struct export_options *o, bool *done, st
     struct options_row rows[] = {
         { 'f', "format", "FORMAT", OPTION_TEXT, &o->format, FORMATS },
         { 'o', "output", "FILE", OPTION_TEXT, &o->output, "write to FILE instead of the standard output" },
+        { 0, "metrics", "FILE", OPTION_TEXT, &o->metrics,
+          "write totals for Prometheus' node exporter (textfile collector): FILE ends with .prom" },
         { 0, "value", "VALUE", OPTION_TEXT, &o->value, "cpu, wall, calls, samples, or an event of the trace (cpu)" },
         { 0, "per-thread", NULL, OPTION_FLAG, &o->per_thread,
           "a tree for each thread (not of jfr, chrome, json, csv)" },
@@ -56,7 +59,8 @@ static int parse(int argc, char **argv, struct export_options *o, bool *done, st
         { 0, "min-slice", "TIME", OPTION_SECONDS, &o->min_slice_s,
           "leave out shorter slices (chrome; as many as fit 200,000)" },
         { 0, "bucket", "TIME", OPTION_SECONDS, &o->bucket_s, "length of a row's time (parquet; 60s)" },
-        { 0, "label", "KEY=NAME", OPTION_LIST, &o->labels, "service, version or host of all rows (parquet)" },
+        { 0, "label", "KEY=NAME", OPTION_LIST, &o->labels,
+          "service, version or host of all rows (parquet, --metrics)" },
         { 0, "clock", "CLOCK", OPTION_TEXT, &o->clock, "cpu, or wall: waiting counts too (cpu)" },
         { 'q', "quiet", NULL, OPTION_FLAG, &o->quiet, "do not say what was left out" },
         { 0, "salvage", NULL, OPTION_FLAG, &o->salvage, "skip damaged parts of the trace" },
@@ -65,9 +69,10 @@ static int parse(int argc, char **argv, struct export_options *o, bool *done, st
     return command_parse_traces(
         "export --format FORMAT [OPTIONS] [TRACE ...]",
         "Writes a trace (trace.dat) as a flame graph (a page for a browser), or for other tools: folded\n"
-        "stacks (flamegraph.pl, inferno), speedscope, pprof, JDK Flight Recorder (jfr, JDK Mission Control),\n"
-        "Chrome's trace events (Perfetto), or the phase table as JSON or CSV; or traces of several runs as\n"
-        "rows for DuckDB, ClickHouse, Spark and pandas (parquet).",
+        "stacks (flamegraph.pl, inferno), speedscope, pprof, OpenTelemetry (otlp, experimental), JDK Flight\n"
+        "Recorder (jfr, JDK Mission Control), Chrome's trace events (Perfetto), or the phase table as JSON or\n"
+        "CSV; traces of several runs as rows for DuckDB, ClickHouse, Spark and pandas (parquet); and a few\n"
+        "totals for Prometheus (--metrics, which needs no --format).",
         rows, argc, argv, o->paths, TRACE_ARGUMENTS_MAX, &o->n_paths, done, err);
 }
 
@@ -130,6 +135,11 @@ static int write_pprof(struct export_run *run, FILE *out, struct err *err)
     return write_tree(run, export_pprof, out, err);
 }
 
+static int write_otlp(struct export_run *run, FILE *out, struct err *err)
+{
+    return write_tree(run, export_otlp, out, err);
+}
+
 static int write_chrome(struct export_run *run, FILE *out, struct err *err)
 {
     const struct export_options *o = run->options;
@@ -186,11 +196,34 @@ static int write_parquet(struct export_run *run, FILE *out, struct err *err)
     return export_parquet(&options, out, err);
 }
 
+/* Beside, and renamed: the collector never reads half of it. */
+static int write_metrics(struct export_run *run, struct err *err)
+{
+    const struct export_options *o = run->options;
+    struct output_file file;
+    struct table table;
+    char name[PATH_MAX];
+    if (trace_argument_output(o->path, o->salvage, o->metrics, "--metrics", name, err) < 0 ||
+        make_table(run, &table, err) < 0)
+        return -1;
+    const char *beside = arena_printf(&run->arena, "%s.%d", name, (int)getpid());
+    if (beside == NULL)
+        return err_set(err, "out of memory for metrics");
+    if (output_file_open(&file, beside, "--metrics", err) < 0 ||
+        output_file_close(&file, export_metrics(&o->labels, &table, run->source.reader, file.out, err), err) < 0)
+        return -1;
+    if (rename(beside, name) == 0)
+        return 0;
+    err_set(err, "cannot write '%s': %s", name, strerror(errno));
+    unlink(beside);
+    return err_next(err, "name another file with --metrics");
+}
+
 static const struct format formats[] = {
     { "flamegraph", false, write_flamegraph }, { "collapsed", false, write_folded }, { "folded", false, write_folded },
     { "speedscope", false, write_speedscope }, { "pprof", true, write_pprof },       { "jfr", true, write_jfr },
     { "chrome", false, write_chrome },         { "json", false, write_json },        { "csv", false, write_csv },
-    { "parquet", true, write_parquet },
+    { "parquet", true, write_parquet },        { "otlp", true, write_otlp },
 };
 
 static const struct format *find_format(const char *name, struct err *err)
@@ -216,7 +249,7 @@ static int check_arguments(const struct export_options *o, const struct format *
         err_set(err, "one trace at a time, not '%s' and '%s'", o->paths[0], o->paths[1]);
         return err_next(err, "run it once for each of them, or choose --format parquet");
     }
-    if (!is_parquet && (o->bucket_s > 0 || o->labels.n > 0)) {
+    if (!is_parquet && (o->bucket_s > 0 || (o->labels.n > 0 && o->metrics == NULL))) {
         err_set(err, "%s has no %s", format->name, o->bucket_s > 0 ? "buckets" : "labels");
         return err_next(err, "leave %s out, or choose --format parquet", o->bucket_s > 0 ? "--bucket" : "--label");
     }
@@ -234,7 +267,7 @@ static int open_output(const struct export_options *o, char name[PATH_MAX], stru
     return output_file_open(file, o->output == NULL ? NULL : name, "-o", err);
 }
 
-static int run_export(struct export_run *run, struct err *err)
+static int run_format(struct export_run *run, struct err *err)
 {
     char name[PATH_MAX];
     const struct export_options *o = run->options;
@@ -249,6 +282,18 @@ static int run_export(struct export_run *run, struct err *err)
     if (open_output(o, name, &file, err) < 0)
         return -1;
     return output_file_close(&file, format->write(run, file.out, err), err);
+}
+
+static int run_export(struct export_run *run, struct err *err)
+{
+    const struct export_options *o = run->options;
+    if (o->metrics == NULL)
+        return run_format(run, err);
+    if (o->format != NULL || o->n_paths > 1 || o->output != NULL) {
+        err_set(err, "metrics are of one trace, in a file of their own");
+        return err_next(err, "leave --format and -o out, and run it once for each trace");
+    }
+    return write_metrics(run, err);
 }
 
 int command_export(int argc, char **argv, struct err *err)

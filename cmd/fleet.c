@@ -12,6 +12,7 @@
 #include "cmd/fleet_command.h"
 #include "core/base/text.h"
 #include "report/fleet/fleet_add.h"
+#include "report/fleet/fleet_clickhouse.h"
 #include "report/fleet/fleet_compact.h"
 
 #include <string.h>
@@ -37,6 +38,9 @@ static int parse(int argc, char **argv, struct fleet_arguments *a, bool *done, s
         { 0, "keep", "TIME", OPTION_SECONDS, &a->keep_s, "compact: remove days that ended longer ago, as 30d" },
         { 0, "duckdb", "FILE", OPTION_TEXT, &a->library,
           "DuckDB's libduckdb.so (" FLEET_ENGINE_VARIABLE ", beside mmprof, /usr/local/lib)" },
+        { 0, "engine", "URL", OPTION_TEXT, &a->server,
+          "ask a ClickHouse server in place of DIR: clickhouse://[USER@]HOST:PORT" },
+        { 0, "password-file", "FILE", OPTION_TEXT, &a->password_file, "a file with that user's password" },
         { 0, "strict", NULL, OPTION_FLAG, &a->strict, "fail if a file or a row is skipped" },
         { 0, "csv", NULL, OPTION_FLAG, &a->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &a->json, "print the table as JSON" },
@@ -53,14 +57,35 @@ static int parse(int argc, char **argv, struct fleet_arguments *a, bool *done, s
         rows, argc, argv, a->words, FLEET_WORDS_MAX, &a->n, done, err);
 }
 
+/* Where files go: a directory, or a server. */
+struct fleet_target {
+    struct fleet_listing there;
+    struct fleet_clickhouse *server; /* NULL: it is a directory */
+};
+
+static int open_target(struct fleet_command_run *run, struct fleet_target *to, struct err *err)
+{
+    const struct fleet_arguments *a = run->arguments;
+    if (fleet_engine_open(&run->engine, a->library, err) < 0)
+        return -1;
+    if (a->server != NULL)
+        return fleet_clickhouse_open(&to->server, a->server, a->password_file, err) < 0
+                   ? -1
+                   : fleet_clickhouse_create(to->server, err);
+    return access(a->words[1], F_OK) < 0 ? 0
+                                         : fleet_listing_read(run->engine, a->words[1], &run->arena, &to->there, err);
+}
+
 /* Files that are none are named and left out. */
-static int add_files(struct fleet_command_run *run, const struct fleet_listing *there, size_t *n_added,
-                     size_t *n_skipped, struct err *err)
+static int add_files(struct fleet_command_run *run, const struct fleet_target *to, size_t *n_added, size_t *n_skipped,
+                     struct err *err)
 {
     const struct fleet_arguments *a = run->arguments;
     for (size_t i = 2; i < a->n; i++) {
         const char *fault = fleet_file_fault(run->engine, &run->arena, a->words[i]);
-        int added = fault != NULL ? 0 : fleet_file_add(a->words[1], a->words[i], there, err);
+        int added = fault != NULL        ? 0
+                    : to->server != NULL ? fleet_clickhouse_add(to->server, a->words[i], err)
+                                         : fleet_file_add(a->words[1], a->words[i], &to->there, err);
         if (fault != NULL) {
             fputs("mmprof: '", stderr);
             text_print(stderr, a->words[i]);
@@ -77,16 +102,11 @@ static int add_files(struct fleet_command_run *run, const struct fleet_listing *
 static int run_add(struct fleet_command_run *run, struct err *err)
 {
     const struct fleet_arguments *a = run->arguments;
-    struct fleet_listing there = { .n = 0 };
+    struct fleet_target to = { .server = NULL };
     size_t n_added = 0, n_skipped = 0;
-    if (fleet_engine_open(&run->engine, a->library, err) < 0 ||
-        (access(a->words[1], F_OK) == 0 &&
-         fleet_listing_read(run->engine, a->words[1], &run->arena, &there, err) < 0)) {
-        fleet_listing_free(&there);
-        return -1;
-    }
-    int rc = add_files(run, &there, &n_added, &n_skipped, err);
-    fleet_listing_free(&there);
+    int rc = open_target(run, &to, err) < 0 ? -1 : add_files(run, &to, &n_added, &n_skipped, err);
+    fleet_listing_free(&to.there);
+    fleet_clickhouse_close(to.server);
     if (rc < 0)
         return -1;
     printf("%zu added, %zu there already, %zu not added\n", n_added, a->n - 2 - n_added - n_skipped, n_skipped);
@@ -97,6 +117,10 @@ static int run_compact(struct fleet_command_run *run, struct err *err)
 {
     const struct fleet_arguments *a = run->arguments;
     struct fleet_compacted done;
+    if (a->server != NULL) {
+        err_set(err, "a server compacts its tables itself");
+        return err_next(err, "leave --engine out, or see ALTER TABLE ... MODIFY TTL in ClickHouse's manual");
+    }
     if (fleet_engine_open(&run->engine, a->library, err) < 0 ||
         fleet_compact(run->engine, a->words[1], a->keep_s, stderr, &run->count, &done, err) < 0)
         return -1;
@@ -136,6 +160,19 @@ static int run_action(struct fleet_command_run *run, struct err *err)
     return err_next(err, "give add, select, compare, outliers, compact or sql: see 'mmprof fleet --help'");
 }
 
+/* A server takes the place of the directory among the words. */
+static int place_server(struct fleet_arguments *a, struct err *err)
+{
+    if (a->server == NULL)
+        return 0;
+    if (a->n == FLEET_WORDS_MAX)
+        return err_set(err, "more than %d words", FLEET_WORDS_MAX - 1);
+    for (size_t i = a->n++; i > 1; i--)
+        a->words[i] = a->words[i - 1];
+    a->words[1] = "";
+    return 0;
+}
+
 int command_fleet(int argc, char **argv, struct err *err)
 {
     static struct fleet_arguments arguments = {
@@ -145,7 +182,7 @@ int command_fleet(int argc, char **argv, struct err *err)
     bool done;
     if (parse(argc, argv, &arguments, &done, err) < 0)
         return -1;
-    int rc = done ? 0 : run_action(&run, err);
+    int rc = done ? 0 : place_server(&arguments, err) < 0 ? -1 : run_action(&run, err);
     fleet_engine_close(run.engine);
     arena_free(&run.arena);
     return rc;

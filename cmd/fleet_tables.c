@@ -74,6 +74,8 @@ static int open_files(struct fleet_command_run *run, struct err *err)
     if (run->table == NULL)
         return err_set(err, "out of memory for a table");
     table_begin(run->table, &run->arena);
+    if (a->server != NULL)
+        return fleet_engine_connect(&run->engine, a->server, a->password_file, err);
     if (fleet_engine_open(&run->engine, a->library, err) < 0 ||
         fleet_files_view(run->engine, a->words[1], stderr, &run->count, err) < 0)
         return -1;
@@ -94,11 +96,17 @@ static int print_answer(struct fleet_command_run *run, const char *more, struct 
     const struct fleet_count *count = &run->count;
     const char *text = arena_printf(&run->arena, "fleet    %zu file%s, %zu skipped%s%s", count->n_used,
                                     count->n_used == 1 ? "" : "s", count->n_skipped, rows_text(run), more);
+    if (a.server != NULL)
+        text = arena_printf(&run->arena, "fleet    %s%s", a.server, more);
     if (text == NULL)
         return err_set(err, "out of memory for a table");
-    table_metadata_number(run->table, "files", (double)count->n_used, text);
-    table_metadata_number(run->table, "files_skipped", (double)count->n_skipped, NULL);
-    table_metadata_number(run->table, "rows_skipped", count->n_rows_skipped, NULL);
+    if (a.server != NULL) {
+        table_metadata_words(run->table, "engine", a.server, text);
+    } else {
+        table_metadata_number(run->table, "files", (double)count->n_used, text);
+        table_metadata_number(run->table, "files_skipped", (double)count->n_skipped, NULL);
+        table_metadata_number(run->table, "rows_skipped", count->n_rows_skipped, NULL);
+    }
     if (command_print_table(run->table, a.csv, a.json, &a.display, err) < 0)
         return -1;
     return a.strict && (count->n_skipped > 0 || count->n_rows_skipped > 0) ? 1 : 0;

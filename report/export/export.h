@@ -1,5 +1,6 @@
 /*
- * A trace in the formats of other tools: folded stacks, speedscope, pprof, Chrome's trace events, JDK Flight Recorder.
+ * A trace in the formats of other tools: folded stacks, speedscope, pprof, OTLP, Chrome's trace events, JDK Flight
+ * Recorder.
  */
 #ifndef REPORT_EXPORT_EXPORT_H
 #define REPORT_EXPORT_EXPORT_H
@@ -41,6 +42,14 @@ int export_speedscope(const struct report_source *source, const struct export_tr
  */
 int export_pprof(const struct report_source *source, const struct export_tree_options *options, FILE *out,
                  struct err *err);
+
+/*
+ * OTLP: opentelemetry.proto.profiles.v1development.ProfilesData, which is what a collector's
+ * ExportProfilesServiceRequest is, too; not compressed; a profile for each value that the trace has, all with the same
+ * stacks.  options->value is not used.  The format is under development: what is written may change with it.
+ */
+int export_otlp(const struct report_source *source, const struct export_tree_options *options, FILE *out,
+                struct err *err);
 
 /*
  * A recording of JDK Flight Recorder, version 2.1: stack samples as jdk.ExecutionSample, sampled allocations as

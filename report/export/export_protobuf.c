@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #define WIRE_VARINT 0
+#define WIRE_64_BIT 1
 #define WIRE_BYTES  2
 #define VARINT_MAX  10
 
@@ -60,6 +61,13 @@ void protobuf_number(struct protobuf *message, uint32_t field, uint64_t value)
         return;
     put_varint(message, field << 3 | WIRE_VARINT);
     put_varint(message, value);
+}
+
+void protobuf_fixed64(struct protobuf *message, uint32_t field, uint64_t value)
+{
+    put_varint(message, field << 3 | WIRE_64_BIT);
+    for (int i = 0; make_room(message, 1) && i < 8; i++)
+        message->bytes[message->n++] = (uint8_t)(value >> (8 * i));
 }
 
 void protobuf_bytes(struct protobuf *message, uint32_t field, const void *bytes, size_t n)

@@ -27,6 +27,9 @@ void protobuf_clear(struct protobuf *message); /* and keep its room */
 /* A number; 0 is the default and not written. */
 void protobuf_number(struct protobuf *message, uint32_t field, uint64_t value);
 
+/* Eight bytes, 0 included. */
+void protobuf_fixed64(struct protobuf *message, uint32_t field, uint64_t value);
+
 /* A string, or a message in a message. */
 void protobuf_bytes(struct protobuf *message, uint32_t field, const void *bytes, size_t n);
 

@@ -3,6 +3,8 @@
  */
 #include "report/fleet/fleet_engine.h"
 
+#include "report/fleet/fleet_clickhouse.h"
+
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdint.h>
@@ -62,6 +64,8 @@ struct duckdb_calls {
 struct fleet_engine {
     void *library, *database, *connection;
     struct duckdb_calls calls;
+    struct fleet_clickhouse *server; /* NULL: it is DuckDB */
+    bool reads_only;                 /* of the server: from now on it refuses all that changes anything */
 };
 
 /* ---- the library ---- */
@@ -156,11 +160,24 @@ int fleet_engine_open(struct fleet_engine **engine, const char *library, struct 
     return -1;
 }
 
+int fleet_engine_connect(struct fleet_engine **engine, const char *url, const char *password_file, struct err *err)
+{
+    struct fleet_engine *e = *engine = calloc(1, sizeof *e);
+    if (e == NULL)
+        return err_set(err, "out of memory for a connection");
+    if (fleet_clickhouse_open(&e->server, url, password_file, err) == 0)
+        return 0;
+    fleet_engine_close(e);
+    *engine = NULL;
+    return -1;
+}
+
 /* The library stays loaded: DuckDB has threads of its own. */
 void fleet_engine_close(struct fleet_engine *e)
 {
     if (e == NULL)
         return;
+    fleet_clickhouse_close(e->server);
     if (e->connection != NULL)
         e->calls.disconnect(&e->connection);
     if (e->database != NULL)
@@ -235,6 +252,8 @@ int fleet_engine_query(struct fleet_engine *e, const char *sql, struct arena *ar
                        struct err *err)
 {
     struct duckdb_result_of of;
+    if (e->server != NULL)
+        return fleet_clickhouse_query(e->server, sql, e->reads_only, arena, result, err);
     int rc = e->calls.query(e->connection, sql, &of);
     bool is_other = rc == 0 && result != NULL && has_other_types(e, &of);
     if (rc != 0) {
@@ -281,6 +300,10 @@ static int check_one(struct fleet_engine *e, void *statements, struct err *err)
 int fleet_engine_check_select(struct fleet_engine *e, const char *sql, struct err *err)
 {
     void *statements = NULL;
+    if (e->server != NULL) {
+        e->reads_only = true;
+        return 0;
+    }
     uint64_t n = e->calls.extract_statements(e->connection, sql, &statements);
     int rc = -1;
     if (n == 1) {

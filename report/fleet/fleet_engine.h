@@ -1,5 +1,5 @@
 /*
- * DuckDB, from its shared library: it is looked for when it is needed, and mmprof is built without it.
+ * What answers in SQL: DuckDB, from its shared library, which is looked for when it is needed; or a ClickHouse server.
  */
 #ifndef REPORT_FLEET_FLEET_ENGINE_H
 #define REPORT_FLEET_FLEET_ENGINE_H
@@ -31,9 +31,12 @@ struct fleet_engine;
  * Returns 0 and *engine for fleet_engine_close, or -1 with *err set.
  */
 int fleet_engine_open(struct fleet_engine **engine, const char *library, struct err *err);
+
+/* The same of a ClickHouse server: url and password_file as of fleet_clickhouse_open (fleet_clickhouse.h). */
+int fleet_engine_connect(struct fleet_engine **engine, const char *url, const char *password_file, struct err *err);
 void fleet_engine_close(struct fleet_engine *engine);
 
-/* Run a statement; result may be NULL.  Returns 0, or -1 with *err set to DuckDB's words. */
+/* Run a statement; result may be NULL.  Returns 0, or -1 with *err set to the engine's words. */
 int fleet_engine_query(struct fleet_engine *engine, const char *sql, struct arena *arena, struct fleet_result *result,
                        struct err *err);
 
@@ -43,7 +46,8 @@ int fleet_engine_query(struct fleet_engine *engine, const char *sql, struct aren
  */
 int fleet_engine_confine(struct fleet_engine *engine, const char *directory, struct err *err);
 
-/* Is it one statement that only reads?  Returns 0, or -1 with *err set. */
+/* Is it one statement that only reads?  A server looks when it is asked (reads_only).  Returns 0, or -1 with *err set.
+ */
 int fleet_engine_check_select(struct fleet_engine *engine, const char *sql, struct err *err);
 
 /* A text as an SQL literal with its quotes, in the arena; NULL: no memory. */

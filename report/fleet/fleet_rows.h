@@ -17,6 +17,9 @@ struct fleet_options {
     bool salvage;
 };
 
+/* The columns, n of them, in their order. */
+const struct parquet_column *fleet_rows_columns(size_t *n);
+
 /* Begin a file of such rows.  Returns as parquet_open. */
 int fleet_rows_open(struct parquet_writer **writer, FILE *out, const struct fleet_options *options, struct err *err);
 

@@ -46,7 +46,7 @@ method=micro.Thesis.sortData
 total=$(of_method total_ns)
 [ -n "$total" ] && ok "the table has $method" || not_ok "the table has $method"
 
-for format in folded speedscope pprof; do
+for format in folded speedscope pprof otlp; do
     is "$format is written" "$(export_to $format)" ""
     read -r value sum < <(reader $format "$SCRATCH/$format" $method)
     near "$format: $method has the time that the table says" "${value-}" "$total"
@@ -59,9 +59,28 @@ if command -v protoc > "$SCRATCH/which"; then
     is "pprof: protoc decodes it by its schema" $? 0
     is "pprof: it knows all fields" "$(grep -cE '^ *[0-9]+[:{ ]' "$SCRATCH/decoded")" 0
     matches "pprof: with the method" "$(cat "$SCRATCH/decoded")" "string_table: \"$method\""
+    protoc --decode opentelemetry.proto.profiles.v1development.ProfilesData -I "$root/test/tools" otlp_profiles.proto \
+        < "$SCRATCH/otlp" > "$SCRATCH/decoded" 2>&1
+    is "otlp: protoc decodes it by its schema" $? 0
+    is "otlp: it knows all fields" "$(grep -cE '^ *[0-9]+[:{ ]' "$SCRATCH/decoded")" 0
 else
     skip "pprof: protoc decodes it by its schema" "protoc is not installed; 'make deps' installs it"
 fi
+
+"$mmprof" export --metrics "$SCRATCH/m.prom" --label 'service=a"b\c' "$trace" > "$SCRATCH/out" 2>&1
+is "metrics are written" $? 0
+matches "metrics: with the calls, labels are escaped" "$(cat "$SCRATCH/m.prom")" \
+    'mmprof_calls\{service="a\\"b\\\\c",host="[^"]*"\} [0-9]+'
+is "metrics: no half file is left" "$(ls "$SCRATCH"/m.prom*)" "$SCRATCH/m.prom"
+if command -v promtool > "$SCRATCH/which"; then
+    is "metrics: promtool finds nothing wrong" "$(promtool check metrics < "$SCRATCH/m.prom" 2>&1)" ""
+else
+    skip "metrics: promtool finds nothing wrong" "promtool is not installed: Debian's package prometheus has it"
+fi
+is "metrics: sums of the parts are the time of the table" "$(awk '/^mmprof_cpu_seconds/ { s += $NF }
+    END { printf "%.3f", s }' "$SCRATCH/m.prom")" "$("$mmprof" export -q -f csv "$trace" | tr -d '\r' |
+    awk -F , 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        $at["kind"] == "total" { printf "%.3f", $at["self_ns"] / 1e9 }')"
 
 export_to folded --value calls > "$SCRATCH/out"
 read -r value sum < <(reader folded "$SCRATCH/folded" micro.Thesis.compare)
@@ -111,7 +130,7 @@ fleet() {
 }
 matches "fleet: without DuckDB it says how to get it" \
     "$("$mmprof" fleet select --duckdb /nowhere.so "$SCRATCH" 2>&1)" "next: run 'make duckdb'"
-matches "fleet: what it can do" "$("$mmprof" fleet mend "$SCRATCH" 2>&1)" 'next: give add, select, compare or sql'
+matches "fleet: what it can do" "$("$mmprof" fleet mend "$SCRATCH" 2>&1)" 'next: give add, select, compare, outliers, compact or sql'
 if [ ! -e "$root/build/libduckdb.so" ]; then
     skip "fleet: DuckDB reads the rows" "there is no DuckDB: 'make duckdb' brings it"
 else

@@ -101,6 +101,9 @@ def fields(data):
         key, i = varint(data, i)
         if key & 7 == 0:
             value, i = varint(data, i)
+        elif key & 7 == 1:
+            must(i + 8 <= len(data), "a number is cut off")
+            value, i = int.from_bytes(data[i:i + 8], "little"), i + 8
         else:
             must(key & 7 == 2, "an unknown wire type")
             n, i = varint(data, i)
@@ -142,6 +145,30 @@ def read_pprof(path):
         must(len(values) == len(types), "a sample with too few values")
         stacks.append(([locations[i] for i in numbers(sample[1])], values[types.index(default)]))
     return stacks
+
+
+# The profile of CPU time in opentelemetry.proto.profiles.v1development.ProfilesData.
+def read_otlp(path):
+    with open(path, "rb") as file:
+        data = dict(fields(file.read()))
+    tables = {}
+    for field, value in fields(data[2]):
+        tables.setdefault(field, []).append(value)
+    strings = [value.decode("utf-8") for value in tables[5]]
+    must(all(tables[i][0] == b"" for i in range(1, 8)), "the first entry of a table is not empty")
+    must(len(set(strings)) == len(strings), "the string table is not one")
+    functions = [strings[dict(fields(value)).get(1, 0)] for value in tables[3]]
+    lines = [dict(fields(dict(fields(value)).get(3, b""))) for value in tables[2]]
+    locations = [functions[line.get(1, 0)] for line in lines]
+    scope = [value for field, value in fields(data[1]) if field == 2][0]
+    for profile in (list(fields(value)) for field, value in fields(scope) if field == 2):
+        if strings[dict(fields(dict(profile)[1]))[1]] != "cpu":
+            continue
+        samples = [dict(fields(value)) for field, value in profile if field == 2]
+        stacks = [numbers(dict(fields(tables[7][sample[1]]))[1]) for sample in samples]
+        must(all(0 < i < len(locations) for stack in stacks for i in stack), "a location is none")
+        return [([locations[i] for i in stack], numbers(sample[4])[0]) for stack, sample in zip(stacks, samples)]
+    must(False, "there is no CPU time")
 
 
 # V8's CPU profile of a thread: its stacks, root first, and the us until the next one.
@@ -259,7 +286,8 @@ def main():
         times = [e["dur"] for e in read_chrome(path)[1] if e["name"] == sys.argv[3]]
         print(len(times), round(sum(times)))
     else:
-        read = {"folded": read_folded, "speedscope": read_speedscope, "pprof": read_pprof}[what]
+        read = {"folded": read_folded, "speedscope": read_speedscope, "pprof": read_pprof,
+                "otlp": read_otlp}[what]
         print(*inclusive(read(path), sys.argv[3]))
 
 

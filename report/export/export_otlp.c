@@ -1,0 +1,276 @@
+/*
+ * Source: https://github.com/open-telemetry/opentelemetry-proto, profiles/v1development/profiles.proto, of 2026: it may
+ * change before it is stable.
+ */
+#include "core/base/map.h"
+#include "core/base/text.h"
+#include "core/base/vec.h"
+#include "core/trace/recording_info.h"
+#include "report/export/export_protobuf.h"
+#include "report/export/export_tree.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Fields of the messages, as the .proto files number them. */
+enum {
+    DATA_RESOURCE_PROFILES = 1,
+    DATA_DICTIONARY = 2,
+    RESOURCE_PROFILES_RESOURCE = 1,
+    RESOURCE_PROFILES_SCOPE = 2,
+    RESOURCE_ATTRIBUTES = 1,
+    KEY_VALUE_KEY = 1,
+    KEY_VALUE_VALUE = 2,
+    ANY_VALUE_STRING = 1,
+    SCOPE_PROFILES_SCOPE = 1,
+    SCOPE_PROFILES_PROFILES = 2,
+    SCOPE_NAME = 1,
+    SCOPE_VERSION = 2,
+    OTLP_SAMPLE_TYPE = 1,
+    OTLP_SAMPLES = 2,
+    OTLP_TIME = 3,
+    OTLP_DURATION = 4,
+    OTLP_PROFILE_ID = 7,
+    OTLP_TYPE = 1,
+    OTLP_UNIT = 2,
+    OTLP_SAMPLE_STACK = 1,
+    OTLP_SAMPLE_VALUES = 4,
+    TABLE_MAPPINGS = 1,
+    TABLE_LOCATIONS = 2,
+    TABLE_FUNCTIONS = 3,
+    TABLE_LINKS = 4,
+    TABLE_STRINGS = 5,
+    TABLE_ATTRIBUTES = 6,
+    TABLE_STACKS = 7,
+    STACK_LOCATIONS = 1,
+    OTLP_LOCATION_LINES = 3,
+    OTLP_LINE_FUNCTION = 1,
+    OTLP_LINE_LINE = 2,
+    OTLP_FUNCTION_NAME = 1,
+    OTLP_FUNCTION_SYSTEM_NAME = 2,
+    OTLP_FUNCTION_FILE = 3,
+    OTLP_FUNCTION_START = 4
+};
+
+#define ID_BYTES 16
+
+struct otlp {
+    const struct export_tree *tree;
+    struct map strings;
+    uint32_t n_strings;
+    struct protobuf dictionary, profiles; /* finished parts */
+    struct protobuf profile, message, inner;
+    uint32_t *stacks; /* by node: its number in the table, 0: none; owned */
+    uint32_t n_stacks;
+    uint64_t *locations; /* of a stack; owned */
+    size_t locations_room;
+    bool is_broken;
+};
+
+/* The number of a string; a new one is written to the dictionary. */
+static uint64_t string(struct otlp *o, const char *text)
+{
+    const char *clean = text == NULL ? NULL : text_clean(o->tree->source->arena, text);
+    const uint32_t *known = clean == NULL ? NULL : map_get(&o->strings, clean, strlen(clean));
+    if (known != NULL)
+        return *known;
+    if (clean == NULL || map_put(&o->strings, clean, strlen(clean), o->n_strings) < 0) {
+        o->is_broken = true;
+        return 0;
+    }
+    protobuf_bytes(&o->dictionary, TABLE_STRINGS, clean, strlen(clean));
+    return o->n_strings++;
+}
+
+/* Append what was made to a message, as a field of it. */
+static void take(struct protobuf *to, uint32_t field, struct protobuf *part)
+{
+    protobuf_bytes(to, field, part->bytes, part->n);
+    to->is_broken = to->is_broken || part->is_broken;
+    protobuf_clear(part);
+}
+
+/* ---- the dictionary; the first entry of each table is empty ---- */
+
+/* Locations and functions have the same numbers: methods from 1, then roots, then the folded calls. */
+static void put_location(struct otlp *o, uint64_t number, const char *name, const struct trace_method *method)
+{
+    struct report_source const *source = o->tree->source;
+    const char *system = method == NULL ? name : method_name_text(source->arena, &method->names);
+    uint64_t line = method == NULL ? 0 : method->first_line;
+    uint64_t names[] = { string(o, name), string(o, system), string(o, method == NULL ? "" : method->source) };
+    protobuf_number(&o->message, OTLP_FUNCTION_NAME, names[0]);
+    protobuf_number(&o->message, OTLP_FUNCTION_SYSTEM_NAME, names[1]);
+    protobuf_number(&o->message, OTLP_FUNCTION_FILE, names[2]);
+    protobuf_number(&o->message, OTLP_FUNCTION_START, line);
+    take(&o->dictionary, TABLE_FUNCTIONS, &o->message);
+    protobuf_number(&o->inner, OTLP_LINE_FUNCTION, number);
+    protobuf_number(&o->inner, OTLP_LINE_LINE, line);
+    take(&o->message, OTLP_LOCATION_LINES, &o->inner);
+    take(&o->dictionary, TABLE_LOCATIONS, &o->message);
+}
+
+static void put_locations(struct otlp *o)
+{
+    const struct report_source *source = o->tree->source;
+    const struct calltree *tree = source->tree;
+    for (uint32_t i = 0; i < tree->n_methods; i++)
+        put_location(o, (uint64_t)i + 1, o->tree->names[i] == NULL ? "" : o->tree->names[i],
+                     o->tree->names[i] == NULL ? NULL : trace_method(source->reader, i));
+    for (uint32_t i = 0; i < tree->n_roots; i++)
+        put_location(o, (uint64_t)tree->n_methods + i + 1, o->tree->root_names[i], NULL);
+    put_location(o, (uint64_t)tree->n_methods + tree->n_roots + 1, "(calls that found no room)", NULL);
+}
+
+static uint64_t location_of(const struct calltree *tree, uint32_t node)
+{
+    uint32_t i = 0;
+    if (tree->nodes[node].method < tree->n_methods)
+        return (uint64_t)tree->nodes[node].method + 1;
+    while (i < tree->n_roots && tree->roots[i].node != node)
+        i++;
+    return (uint64_t)tree->n_methods + i + 1;
+}
+
+/* The number of a context's stack, innermost location first. */
+static uint32_t stack_of(struct otlp *o, uint32_t node)
+{
+    const struct calltree *tree = o->tree->source->tree;
+    size_t n = 0;
+    if (o->stacks[node] != 0)
+        return o->stacks[node];
+    for (uint32_t at = node;; at = tree->nodes[at].parent) {
+        if (vec_reserve(o->locations, o->locations_room, n + 1) < 0) {
+            o->is_broken = true;
+            return 0;
+        }
+        o->locations[n++] = location_of(tree, at);
+        if (tree->nodes[at].parent == at)
+            break;
+    }
+    protobuf_numbers(&o->message, STACK_LOCATIONS, o->locations, n);
+    take(&o->dictionary, TABLE_STACKS, &o->message);
+    return o->stacks[node] = ++o->n_stacks;
+}
+
+/* ---- profiles: one for each value that any context has ---- */
+
+static void put_times(struct otlp *o, const struct export_value *value, size_t number)
+{
+    const struct report_source *source = o->tree->source;
+    uint64_t start = trace_start_realtime_ns(source->reader), id[2] = { start, number + 1 };
+    double ns = report_ns(source, source->tree->end_ticks - source->tree->start_ticks);
+    uint64_t type = string(o, value->name), unit = string(o, value->unit);
+    protobuf_number(&o->message, OTLP_TYPE, type);
+    protobuf_number(&o->message, OTLP_UNIT, unit);
+    take(&o->profile, OTLP_SAMPLE_TYPE, &o->message);
+    protobuf_fixed64(&o->profile, OTLP_TIME, start);
+    protobuf_number(&o->profile, OTLP_DURATION, isfinite(ns) && ns > 0 ? (uint64_t)ns : 0);
+    protobuf_bytes(&o->profile, OTLP_PROFILE_ID, id, ID_BYTES);
+}
+
+static int put_profile(struct otlp *o, const struct export_value *value, size_t number)
+{
+    const struct calltree *tree = o->tree->source->tree;
+    uint64_t *self = export_self(o->tree, value);
+    if (self == NULL)
+        return -1;
+    bool is_empty = true;
+    for (uint32_t i = 1; i < tree->n_nodes; i++) {
+        if (o->tree->owner[i] != i || self[i] == 0)
+            continue;
+        uint32_t stack = stack_of(o, i);
+        is_empty = false;
+        protobuf_number(&o->message, OTLP_SAMPLE_STACK, stack);
+        protobuf_numbers(&o->message, OTLP_SAMPLE_VALUES, &self[i], 1);
+        take(&o->profile, OTLP_SAMPLES, &o->message);
+    }
+    free(self);
+    if (is_empty)
+        return 0;
+    put_times(o, value, number);
+    take(&o->profiles, SCOPE_PROFILES_PROFILES, &o->profile);
+    return 0;
+}
+
+/* ---- the whole ---- */
+
+static void put_attribute(struct otlp *o, struct protobuf *resource, const char *key, const char *value)
+{
+    struct protobuf any = { .n = 0 };
+    if (value == NULL)
+        return;
+    const char *clean = text_clean(o->tree->source->arena, value);
+    o->is_broken = o->is_broken || clean == NULL;
+    protobuf_bytes(&any, ANY_VALUE_STRING, clean, clean == NULL ? 0 : strlen(clean));
+    protobuf_bytes(&o->inner, KEY_VALUE_KEY, key, strlen(key));
+    take(&o->inner, KEY_VALUE_VALUE, &any);
+    take(resource, RESOURCE_ATTRIBUTES, &o->inner);
+    protobuf_free(&any);
+}
+
+/* Writes { resource, { scope, profiles } } and the dictionary. */
+static void put_whole(struct otlp *o, struct protobuf *whole)
+{
+    const struct trace_reader *reader = o->tree->source->reader;
+    struct protobuf resource = { .n = 0 }, all = { .n = 0 };
+    put_attribute(o, &resource, "host.name", info_text(reader, INFO_HOST));
+    put_attribute(o, &resource, "process.pid", info_text(reader, INFO_JVM_PID));
+    put_attribute(o, &resource, "process.command_line", info_text(reader, INFO_JVM_COMMAND));
+    put_attribute(o, &resource, "process.runtime.version", info_text(reader, INFO_JVM_VERSION));
+    take(&all, RESOURCE_PROFILES_RESOURCE, &resource);
+    protobuf_bytes(&o->inner, SCOPE_NAME, "mmprof", strlen("mmprof"));
+    protobuf_bytes(&o->inner, SCOPE_VERSION, MMPROF_VERSION, strlen(MMPROF_VERSION));
+    take(&o->profiles, SCOPE_PROFILES_SCOPE, &o->inner);
+    take(&all, RESOURCE_PROFILES_SCOPE, &o->profiles);
+    take(whole, DATA_RESOURCE_PROFILES, &all);
+    take(whole, DATA_DICTIONARY, &o->dictionary);
+    protobuf_free(&resource);
+    protobuf_free(&all);
+}
+
+static int make(struct otlp *o, struct protobuf *whole, struct err *err)
+{
+    static const uint32_t tables[] = { TABLE_MAPPINGS, TABLE_LOCATIONS,  TABLE_FUNCTIONS,
+                                       TABLE_LINKS,    TABLE_ATTRIBUTES, TABLE_STACKS };
+    const struct report_source *source = o->tree->source;
+    struct export_value values[EXPORT_VALUES_MAX];
+    size_t n = export_values(source, true, values);
+    o->stacks = calloc((size_t)source->tree->n_nodes + 1, sizeof *o->stacks);
+    if (o->stacks == NULL)
+        return err_set(err, "out of memory for a profile");
+    string(o, "");
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        protobuf_bytes(&o->dictionary, tables[i], "", 0);
+    put_locations(o);
+    for (size_t v = 0; v < n; v++)
+        if (put_profile(o, &values[v], v) < 0)
+            return err_set(err, "out of memory for a profile");
+    put_whole(o, whole);
+    return o->is_broken || whole->is_broken ? err_set(err, "out of memory for a profile") : 0;
+}
+
+int export_otlp(const struct report_source *source, const struct export_tree_options *options, FILE *out,
+                struct err *err)
+{
+    struct export_tree tree;
+    struct protobuf whole = { .n = 0 };
+    if (export_tree_open(&tree, source, options->min_share, err) < 0)
+        return -1;
+    struct otlp o = { .tree = &tree, .strings = { .arena = source->arena } };
+    int rc = make(&o, &whole, err);
+    if (rc == 0 && fwrite(whole.bytes, 1, whole.n, out) != whole.n)
+        rc = err_set(err, "cannot write the profile");
+    free(o.stacks);
+    free(o.locations);
+    map_free(&o.strings);
+    protobuf_free(&o.dictionary);
+    protobuf_free(&o.profiles);
+    protobuf_free(&o.profile);
+    protobuf_free(&o.message);
+    protobuf_free(&o.inner);
+    protobuf_free(&whole);
+    export_tree_close(&tree);
+    return rc;
+}

@@ -1,0 +1,42 @@
+#!/bin/bash
+# mmprof fleet --engine: the same questions to ClickHouse as to DuckDB, with the same answers.  Its current engine comes
+# from npm (@chdb/lib-linux-x64-gnu, 559 MB): MMPROF_CHDB=libchdb.so.  Behind the server's HTTP is a stand-in.
+# timeout: 300
+# long: yes
+. "$(dirname "$0")/../lib.sh"
+needs_command fleet
+[ -r "${MMPROF_CHDB-}" ] || skip_all "MMPROF_CHDB names no libchdb.so (npm: @chdb/lib-linux-x64-gnu)"
+[ -r "${MMPROF_DUCKDB-$build/libduckdb.so}" ] || skip_all "there is no DuckDB: 'make duckdb' brings it"
+
+"$build/test/tools/make_fleet" "$SCRATCH/rows" 20 30 5 3
+echo secret > "$SCRATCH/password"
+start "$SCRATCH/port" python3 "$root/test/tools/clickhouse_stand_in.py" "$MMPROF_CHDB" secret
+wait_for 60 test -s "$SCRATCH/port"
+engine=(--engine "clickhouse://127.0.0.1:$(cat "$SCRATCH/port")" --password-file "$SCRATCH/password")
+
+is "files are added" "$("$mmprof" fleet add "${engine[@]}" "$SCRATCH"/rows/*.parquet 2>&1)" \
+    "20 added, 0 there already, 0 not added"
+is "adding them again does nothing" "$("$mmprof" fleet add "${engine[@]}" "$SCRATCH"/rows/*.parquet 2>&1)" \
+    "0 added, 20 there already, 0 not added"
+
+# both ACTION...: what the server and DuckDB say, without the line of what was asked.
+both() {
+    is "fleet $*: ClickHouse and DuckDB say the same" "$("$mmprof" fleet "$@" "${engine[@]}" 2>&1 | tail -n +2)" \
+        "$("$mmprof" fleet "$@" "$SCRATCH/rows" 2>&1 | tail -n +2)"
+}
+both select --weight 3%
+both compare --before version=1 --after version=2
+both outliers
+both outliers --measure call-time --all
+matches "the planted regression is found" "$("$mmprof" fleet compare --before version=1 --after version=2 \
+    "${engine[@]}" 2>&1)" 'Service7\.handle'
+matches "and the planted outlier" "$("$mmprof" fleet outliers "${engine[@]}" 2>&1)" 'host-17-'
+matches "a query of one's own" "$("$mmprof" fleet sql "${engine[@]}" --csv 'SELECT count(*) AS n FROM phases;' 2>&1)" 3100
+matches "the server refuses what changes anything" \
+    "$("$mmprof" fleet sql "${engine[@]}" 'DROP TABLE mmprof.phase_rows' 2>&1)" READONLY
+matches "without the password it is said what to give" "$("$mmprof" fleet select "${engine[0]}" "${engine[1]}" 2>&1)" \
+    'next: give clickhouse://USER@HOST:PORT and --password-file FILE'
+matches "where there is no server it is said which port" \
+    "$("$mmprof" fleet select --engine clickhouse://127.0.0.1:1 2>&1)" 'next: see that it runs'
+
+done_testing

@@ -1,0 +1,71 @@
+/*
+ * A fleet of made-up JVMs: a file each, a row for each phase and minute, noise of known size, and what is planted.
+ *
+ *     make_fleet DIR JVMS PHASES MINUTES SEED
+ *
+ * Half of the JVMs are of version 1, half of version 2.  Machines differ by 5 %, a run's phases by 3 % more, minutes by
+ * 10 %, CPI by 4 %.  In version 2 phase 7 takes 1.2 times as long, and JVM 17 has 1.5 times the CPI.
+ */
+#include "test/unit/fleet_maker.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define START_S  1790000000 /* in 2026 */
+#define MINUTE_S 60
+
+struct fleet_sizes {
+    long jvms, phases, minutes;
+};
+
+static void write_jvm(const char *directory, const struct fleet_sizes *sizes, long jvm)
+{
+    struct fleet_maker maker;
+    char path[4096], run[64], host[32], phase[64];
+    double machine = exp(0.05 * fleet_noise()), cpi = 0.8 * exp(0.04 * fleet_noise()) * (jvm == 17 ? 1.5 : 1);
+    snprintf(path, sizeof path, "%s/jvm-%ld.parquet", directory, jvm);
+    snprintf(host, sizeof host, "host-%ld", jvm);
+    snprintf(run, sizeof run, "%s-1-%lld", host, (long long)START_S * 1000000000);
+    struct fleet_made row = { .run = run,
+                              .host = host,
+                              .service = "shop",
+                              .version = jvm < sizes->jvms / 2 ? "1" : "2",
+                              .jdk = "OpenJDK 21",
+                              .cpu_model = "X",
+                              .counted_by = "hardware",
+                              .phase = phase };
+    fleet_maker_open(&maker, path);
+    for (long p = 0; p <= sizes->phases; p++) {
+        bool is_total = p == sizes->phases;
+        double own = is_total ? 1 : machine * exp(0.03 * fleet_noise()) * (p == 7 && jvm >= sizes->jvms / 2 ? 1.2 : 1);
+        snprintf(phase, sizeof phase, is_total ? "total" : "com.example.shop.Service%ld.handle(Request)", p);
+        row.kind = is_total ? "total" : "phase";
+        for (long m = 0; m < sizes->minutes; m++) {
+            double minute = exp(0.1 * fleet_noise());
+            row.ts = ((int64_t)START_S + m * MINUTE_S) * 1000000;
+            row.calls = is_total ? -1 : (int64_t)(1000 * minute * (double)(1 + p % 20));
+            row.called_ns = is_total ? -1 : (int64_t)((double)row.calls * 2e5 * own / (double)(1 + p % 20));
+            row.cpu_ns = is_total ? (int64_t)6e10 : row.called_ns;
+            row.self_ns = is_total ? -1 : row.called_ns;
+            row.instructions = row.cpu_ns * 2;
+            row.cycles = (int64_t)((double)row.instructions * cpi);
+            fleet_maker_row(&maker, &row);
+        }
+    }
+    fleet_maker_close(&maker, "1");
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 6) {
+        fprintf(stderr, "usage: make_fleet DIR JVMS PHASES MINUTES SEED\n");
+        return 2;
+    }
+    struct fleet_sizes sizes = { strtol(argv[2], NULL, 10), strtol(argv[3], NULL, 10), strtol(argv[4], NULL, 10) };
+    fleet_noise_seed((int)strtol(argv[5], NULL, 10));
+    mkdir(argv[1], 0777);
+    for (long jvm = 0; jvm < sizes.jvms; jvm++)
+        write_jvm(argv[1], &sizes, jvm);
+    return 0;
+}
