@@ -11,32 +11,33 @@
 
 /* No column has the name of what it is made of: ClickHouse takes such a name for the new one.
  * Recordings with --simulate have the times of the emulator. */
-#define MINE_QUERY                                                                                        \
-    "WITH mine AS (SELECT *, CASE WHEN %s THEN 0 ELSE 1 END AS side FROM phases WHERE (%s OR %s) AND %s " \
-    "AND simulated IS NULL) "
+#define MINE_QUERY                                                                                \
+    "WITH mine AS (SELECT service, phase, kind, run, CASE WHEN %s THEN 0 ELSE 1 END AS side, "    \
+    "sum(calls) AS n_calls, sum(called_ns) AS in_calls, sum(cpu_ns) AS cpu, sum(self_ns) AS own " \
+    "FROM phases WHERE (%s OR %s) AND %s AND simulated IS NULL GROUP BY service, phase, kind, run, side) "
 
-#define COMPARE_QUERY                                                                                                 \
-    MINE_QUERY                                                                                                        \
-    ", whole AS (SELECT run, sum(self_ns)::DOUBLE AS all_ns FROM mine GROUP BY run), "                                \
-    "services AS (SELECT service AS of_service, sum(self_ns)::DOUBLE AS all_ns FROM mine GROUP BY service), "         \
-    "heavy AS (SELECT service, phase, count(calls) > 0 AS is_called FROM mine "                                       \
-    "JOIN services ON service IS NOT DISTINCT FROM of_service WHERE kind IN ('phase', 'sampled') "                    \
-    "GROUP BY service, phase HAVING sum(cpu_ns) >= %.17g * any_value(all_ns)), "                                      \
-    "each AS (SELECT service, phase, side, run, sum(called_ns)::DOUBLE / nullif(sum(calls), 0) AS per_call, "         \
-    "sum(self_ns)::DOUBLE AS self FROM mine WHERE kind IN ('phase', 'sampled') GROUP BY service, phase, side, run), " \
-    "v AS (SELECT each.service AS service, each.phase AS phase, side, run, NOT is_called AS is_share, "               \
-    "CASE WHEN is_called THEN per_call ELSE self / all_ns END AS value "                                              \
-    "FROM each JOIN heavy ON each.phase = heavy.phase AND each.service IS NOT DISTINCT FROM heavy.service "           \
-    "JOIN whole USING (run)), "                                                                                       \
-    "logs AS (SELECT service, phase, side, run, is_share, ln(value) AS y, "                                           \
-    "ln(value) - avg(ln(value)) OVER (PARTITION BY service, phase) AS apart FROM v WHERE value > 0), "                \
-    "common AS (SELECT run, side, CASE WHEN count(*) >= %d THEN median(apart) ELSE 0 END AS factor FROM logs "        \
-    "WHERE NOT is_share GROUP BY run, side), "                                                                        \
-    "compared AS (SELECT service, phase, is_share::INTEGER AS what, side, "                                           \
-    "y - CASE WHEN is_share THEN 0 ELSE coalesce(factor, 0) END AS z FROM logs LEFT JOIN common USING (run, side) "   \
-    "UNION ALL SELECT NULL, 'all phases', %d, side, factor FROM common) "                                             \
-    "SELECT service, phase, what, count(z) FILTER (WHERE side = 0), avg(z) FILTER (WHERE side = 0), "                 \
-    "var_samp(z) FILTER (WHERE side = 0), count(z) FILTER (WHERE side = 1), avg(z) FILTER (WHERE side = 1), "         \
+#define COMPARE_QUERY                                                                                               \
+    MINE_QUERY                                                                                                      \
+    ", whole AS (SELECT run, sum(own)::DOUBLE AS all_ns FROM mine GROUP BY run), "                                  \
+    "services AS (SELECT service AS of_service, sum(own)::DOUBLE AS all_ns FROM mine GROUP BY service), "           \
+    "heavy AS (SELECT service, phase, count(n_calls) > 0 AS is_called FROM mine "                                   \
+    "JOIN services ON service IS NOT DISTINCT FROM of_service WHERE kind IN ('phase', 'sampled') "                  \
+    "GROUP BY service, phase HAVING sum(cpu) >= %.17g * any_value(all_ns)), "                                       \
+    "each AS (SELECT service, phase, side, run, sum(in_calls)::DOUBLE / nullif(sum(n_calls), 0) AS per_call, "      \
+    "sum(own)::DOUBLE AS self FROM mine WHERE kind IN ('phase', 'sampled') GROUP BY service, phase, side, run), "   \
+    "v AS (SELECT each.service AS service, each.phase AS phase, side, run, NOT is_called AS is_share, "             \
+    "CASE WHEN is_called THEN per_call ELSE self / all_ns END AS value "                                            \
+    "FROM each JOIN heavy ON each.phase = heavy.phase AND each.service IS NOT DISTINCT FROM heavy.service "         \
+    "JOIN whole USING (run)), "                                                                                     \
+    "logs AS (SELECT service, phase, side, run, is_share, ln(value) AS y, "                                         \
+    "ln(value) - avg(ln(value)) OVER (PARTITION BY service, phase) AS apart FROM v WHERE value > 0), "              \
+    "common AS (SELECT run, side, CASE WHEN count(*) >= %d THEN median(apart) ELSE 0 END AS factor FROM logs "      \
+    "WHERE NOT is_share GROUP BY run, side), "                                                                      \
+    "compared AS (SELECT service, phase, is_share::INTEGER AS what, side, "                                         \
+    "y - CASE WHEN is_share THEN 0 ELSE coalesce(factor, 0) END AS z FROM logs LEFT JOIN common USING (run, side) " \
+    "UNION ALL SELECT NULL, 'all phases', %d, side, factor FROM common) "                                           \
+    "SELECT service, phase, what, count(z) FILTER (WHERE side = 0), avg(z) FILTER (WHERE side = 0), "               \
+    "var_samp(z) FILTER (WHERE side = 0), count(z) FILTER (WHERE side = 1), avg(z) FILTER (WHERE side = 1), "       \
     "var_samp(z) FILTER (WHERE side = 1) FROM compared GROUP BY service, phase, what ORDER BY ALL"
 
 #define RUNS_QUERY \

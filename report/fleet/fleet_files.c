@@ -20,14 +20,20 @@
     "SELECT filename, run, count(*), min(ts) AT TIME ZONE 'UTC', max(ts) AT TIME ZONE 'UTC', " \
     "bool_or(ts > TIMESTAMPTZ '%s' + " AHEAD ") FROM phases WHERE NOT " IN_TIME " GROUP BY ALL ORDER BY ALL"
 
+/* What is looked at of each run in each file. */
+#define SPANS_QUERY                                                                                          \
+    "CREATE OR REPLACE TEMP TABLE spans AS SELECT filename, run, min(ts) AS a, max(ts) AS b, count(*) AS n " \
+    "FROM phases GROUP BY ALL"
+
+#define ANY_WRONG_QUERY \
+    "SELECT count(*) FROM spans WHERE b > TIMESTAMPTZ '%s' + " AHEAD " OR epoch_us(a) < (" START_US ") - %.0f"
+
 /* Of which file of a run's rows are taken: a compacted one, or the first one by name. */
 #define DOUBLES_QUERY                                                                                                  \
     "CREATE OR REPLACE TEMP TABLE doubles AS "                                                                         \
-    "WITH r AS (SELECT filename, NOT starts_with(filename, %s) AS later, run, min(ts) a, max(ts) b, count(*) n "       \
-    "FROM phases GROUP BY ALL) "                                                                                       \
+    "WITH r AS (SELECT *, NOT starts_with(filename, %s) AS later FROM spans) "                                         \
     "SELECT y.filename, y.run, any_value(y.n) AS n_rows, min(x.filename) AS other FROM r x JOIN r y ON x.run = y.run " \
-    "AND x.a <= y.b "                                                                                                  \
-    "AND y.a <= x.b AND (x.later, x.filename) < (y.later, y.filename) GROUP BY ALL"
+    "AND x.a <= y.b AND y.a <= x.b AND (x.later, x.filename) < (y.later, y.filename) GROUP BY ALL"
 
 #define TOLD_QUERY                                                                                                \
     "SELECT d.filename, count(*), min(other), any_value(n), sum(n_rows) FROM doubles d JOIN (SELECT filename, "   \
@@ -117,16 +123,22 @@ static int skip_wrong_times(struct viewing *v, struct err *err)
     if (fleet_engine_query(v->engine, "SELECT now()::TIMESTAMPTZ::VARCHAR", v->arena, &now, err) < 0)
         return -1;
     double bucket_us = widest_bucket_us(v->listing);
+    const char *any = arena_printf(v->arena, ANY_WRONG_QUERY, now.values[0], bucket_us);
     const char *in_time = arena_printf(v->arena, IN_TIME, now.values[0], bucket_us);
     const char *sql = arena_printf(v->arena, WRONG_QUERY, now.values[0], now.values[0], bucket_us);
-    if (in_time == NULL || sql == NULL)
+    if (any == NULL || in_time == NULL || sql == NULL)
         return err_set(err, "out of memory for %zu files", v->listing->n);
+    if (fleet_engine_query(v->engine, SPANS_QUERY, NULL, NULL, err) < 0 ||
+        fleet_engine_query(v->engine, any, v->arena, &result, err) < 0)
+        return -1;
+    if (strcmp(result.values[0], "0") == 0)
+        return 0;
     if (fleet_engine_query(v->engine, sql, v->arena, &result, err) < 0)
         return -1;
     for (size_t i = 0; i < result.n_rows; i++)
         tell_wrong(v, result.values + i * result.n_columns);
-    v->in_time = result.n_rows == 0 ? NULL : in_time;
-    return result.n_rows == 0 ? 0 : make_view(v, RAW_COLUMNS, err);
+    v->in_time = in_time;
+    return make_view(v, RAW_COLUMNS, err) < 0 ? -1 : fleet_engine_query(v->engine, SPANS_QUERY, NULL, NULL, err);
 }
 
 /* ---- doubles ---- */

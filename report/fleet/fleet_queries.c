@@ -2,16 +2,18 @@
 
 #include "report/fleet/fleet_engine.h"
 
-/* 'called' is a word of SQL. */
-#define SELECT_QUERY                                                                                 \
-    "WITH mine AS (SELECT * FROM phases WHERE %s), "                                                 \
-    "whole AS (SELECT service, sum(self_ns)::DOUBLE AS all_ns FROM mine GROUP BY service), "         \
-    "summed AS (SELECT service, phase, sum(cpu_ns)::DOUBLE AS cpu, sum(self_ns)::DOUBLE AS self, "   \
-    "sum(calls)::BIGINT AS calls, sum(called_ns)::DOUBLE AS in_calls, count(DISTINCT run) AS runs "  \
-    "FROM mine WHERE kind IN ('phase', 'sampled') GROUP BY service, phase) "                         \
-    "SELECT summed.service, phase, cpu / all_ns AS time_share, self / all_ns AS self_share, calls, " \
-    "in_calls / calls AS ns_per_call, runs "                                                         \
-    "FROM summed JOIN whole ON summed.service IS NOT DISTINCT FROM whole.service "                   \
+/* Rows become few at once: an engine keeps what a query uses twice in memory.  'called' is a word of SQL. */
+#define SELECT_QUERY                                                                                     \
+    "WITH mine AS (SELECT service, phase, kind, run, sum(cpu_ns) AS cpu_of, sum(self_ns) AS self_of, "   \
+    "sum(calls) AS calls_of, sum(called_ns) AS in_calls_of FROM phases WHERE %s "                        \
+    "GROUP BY service, phase, kind, run), "                                                              \
+    "whole AS (SELECT service, sum(self_of)::DOUBLE AS all_ns FROM mine GROUP BY service), "             \
+    "summed AS (SELECT service, phase, sum(cpu_of)::DOUBLE AS cpu, sum(self_of)::DOUBLE AS self, "       \
+    "sum(calls_of)::BIGINT AS calls, sum(in_calls_of)::DOUBLE AS in_calls, count(DISTINCT run) AS runs " \
+    "FROM mine WHERE kind IN ('phase', 'sampled') GROUP BY service, phase) "                             \
+    "SELECT summed.service, phase, cpu / all_ns AS time_share, self / all_ns AS self_share, calls, "     \
+    "in_calls / calls AS ns_per_call, runs "                                                             \
+    "FROM summed JOIN whole ON summed.service IS NOT DISTINCT FROM whole.service "                       \
     "WHERE cpu >= %.17g * all_ns AND in_calls >= %.17g * calls AND calls > 0 ORDER BY summed.service, cpu DESC, phase"
 
 const char *fleet_select_sql(struct arena *arena, const char *service, double weight, double grain_ns)
