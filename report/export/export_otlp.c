@@ -84,7 +84,7 @@ static uint64_t string(struct otlp *o, const char *text)
 }
 
 /* Append what was made to a message, as a field of it. */
-static void take(struct protobuf *to, uint32_t field, struct protobuf *part)
+static void append_part(struct protobuf *to, uint32_t field, struct protobuf *part)
 {
     protobuf_bytes(to, field, part->bytes, part->n);
     to->is_broken = to->is_broken || part->is_broken;
@@ -104,11 +104,11 @@ static void put_location(struct otlp *o, uint64_t number, const char *name, cons
     protobuf_number(&o->message, OTLP_FUNCTION_SYSTEM_NAME, names[1]);
     protobuf_number(&o->message, OTLP_FUNCTION_FILE, names[2]);
     protobuf_number(&o->message, OTLP_FUNCTION_START, line);
-    take(&o->dictionary, TABLE_FUNCTIONS, &o->message);
+    append_part(&o->dictionary, TABLE_FUNCTIONS, &o->message);
     protobuf_number(&o->inner, OTLP_LINE_FUNCTION, number);
     protobuf_number(&o->inner, OTLP_LINE_LINE, line);
-    take(&o->message, OTLP_LOCATION_LINES, &o->inner);
-    take(&o->dictionary, TABLE_LOCATIONS, &o->message);
+    append_part(&o->message, OTLP_LOCATION_LINES, &o->inner);
+    append_part(&o->dictionary, TABLE_LOCATIONS, &o->message);
 }
 
 static void put_locations(struct otlp *o)
@@ -150,7 +150,7 @@ static uint32_t stack_of(struct otlp *o, uint32_t node)
             break;
     }
     protobuf_numbers(&o->message, STACK_LOCATIONS, o->locations, n);
-    take(&o->dictionary, TABLE_STACKS, &o->message);
+    append_part(&o->dictionary, TABLE_STACKS, &o->message);
     return o->stacks[node] = ++o->n_stacks;
 }
 
@@ -164,7 +164,7 @@ static void put_times(struct otlp *o, const struct export_value *value, size_t n
     uint64_t type = string(o, value->name), unit = string(o, value->unit);
     protobuf_number(&o->message, OTLP_TYPE, type);
     protobuf_number(&o->message, OTLP_UNIT, unit);
-    take(&o->profile, OTLP_SAMPLE_TYPE, &o->message);
+    append_part(&o->profile, OTLP_SAMPLE_TYPE, &o->message);
     protobuf_fixed64(&o->profile, OTLP_TIME, start);
     protobuf_number(&o->profile, OTLP_DURATION, isfinite(ns) && ns > 0 ? (uint64_t)ns : 0);
     protobuf_bytes(&o->profile, OTLP_PROFILE_ID, id, ID_BYTES);
@@ -184,13 +184,13 @@ static int put_profile(struct otlp *o, const struct export_value *value, size_t 
         is_empty = false;
         protobuf_number(&o->message, OTLP_SAMPLE_STACK, stack);
         protobuf_numbers(&o->message, OTLP_SAMPLE_VALUES, &self[i], 1);
-        take(&o->profile, OTLP_SAMPLES, &o->message);
+        append_part(&o->profile, OTLP_SAMPLES, &o->message);
     }
     free(self);
     if (is_empty)
         return 0;
     put_times(o, value, number);
-    take(&o->profiles, SCOPE_PROFILES_PROFILES, &o->profile);
+    append_part(&o->profiles, SCOPE_PROFILES_PROFILES, &o->profile);
     return 0;
 }
 
@@ -205,8 +205,8 @@ static void put_attribute(struct otlp *o, struct protobuf *resource, const char 
     o->is_broken = o->is_broken || clean == NULL;
     protobuf_bytes(&any, ANY_VALUE_STRING, clean, clean == NULL ? 0 : strlen(clean));
     protobuf_bytes(&o->inner, KEY_VALUE_KEY, key, strlen(key));
-    take(&o->inner, KEY_VALUE_VALUE, &any);
-    take(resource, RESOURCE_ATTRIBUTES, &o->inner);
+    append_part(&o->inner, KEY_VALUE_VALUE, &any);
+    append_part(resource, RESOURCE_ATTRIBUTES, &o->inner);
     protobuf_free(&any);
 }
 
@@ -219,13 +219,13 @@ static void put_whole(struct otlp *o, struct protobuf *whole)
     put_attribute(o, &resource, "process.pid", info_text(reader, INFO_JVM_PID));
     put_attribute(o, &resource, "process.command_line", info_text(reader, INFO_JVM_COMMAND));
     put_attribute(o, &resource, "process.runtime.version", info_text(reader, INFO_JVM_VERSION));
-    take(&all, RESOURCE_PROFILES_RESOURCE, &resource);
+    append_part(&all, RESOURCE_PROFILES_RESOURCE, &resource);
     protobuf_bytes(&o->inner, SCOPE_NAME, "mmprof", strlen("mmprof"));
     protobuf_bytes(&o->inner, SCOPE_VERSION, MMPROF_VERSION, strlen(MMPROF_VERSION));
-    take(&o->profiles, SCOPE_PROFILES_SCOPE, &o->inner);
-    take(&all, RESOURCE_PROFILES_SCOPE, &o->profiles);
-    take(whole, DATA_RESOURCE_PROFILES, &all);
-    take(whole, DATA_DICTIONARY, &o->dictionary);
+    append_part(&o->profiles, SCOPE_PROFILES_SCOPE, &o->inner);
+    append_part(&all, RESOURCE_PROFILES_SCOPE, &o->profiles);
+    append_part(whole, DATA_RESOURCE_PROFILES, &all);
+    append_part(whole, DATA_DICTIONARY, &o->dictionary);
     protobuf_free(&resource);
     protobuf_free(&all);
 }
