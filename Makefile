@@ -103,7 +103,7 @@ $(BUILD)/%.o: %.c
 	$(call Q,CC)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 # The page of 'mmprof report --html': one file, as the bytes of an array.
-PAGE_JS := $(patsubst %,report/html/%.js,base table span phases marks timeline regions parts ip_samples values tree flame_graphs flame diff calls sweep about summary page_main)
+PAGE_JS := $(patsubst %,report/html/%.js,base table span phases marks timeline regions parts ip_samples values tree flame_graphs flame diff fleet calls sweep about summary page_main)
 
 $(BUILD)/report/html_template.html: report/html/page.html report/html/style.css $(PAGE_JS)
 	@mkdir -p $(@D)
@@ -441,7 +441,7 @@ install: make
 	install -m 644 $(wildcard man/*.1) '$(MAN_DIR)/man1'
 	$(if $(wildcard man/*.5),install -m 644 $(wildcard man/*.5) '$(MAN_DIR)/man5')
 	$(if $(wildcard man/*.7),install -m 644 $(wildcard man/*.7) '$(MAN_DIR)/man7')
-	install -m 644 README.md LICENSE '$(DOC_DIR)'
+	install -m 644 README.md LICENSE report/fleet/grafana_dashboard.json '$(DOC_DIR)'
 	install -m 644 $(wildcard core/emu/tool/examples/*.c) '$(DOC_DIR)'
 
 .PHONY: package

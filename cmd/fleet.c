@@ -42,6 +42,8 @@ static int parse(int argc, char **argv, struct fleet_arguments *a, bool *done, s
           "ask a ClickHouse server in place of DIR: clickhouse://[USER@]HOST:PORT" },
         { 0, "password-file", "FILE", OPTION_TEXT, &a->password_file, "a file with that user's password" },
         { 0, "strict", NULL, OPTION_FLAG, &a->strict, "fail if a file or a row is skipped" },
+        { 0, "html", "FILE", OPTION_TEXT, &a->html,
+          "select: write a page of the phases over days and versions to FILE" },
         { 0, "csv", NULL, OPTION_FLAG, &a->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &a->json, "print the table as JSON" },
         DISPLAY_ROW(&a->display),

@@ -1,7 +1,7 @@
 /*
  * What 'mmprof fleet' answers: tables.
  */
-#include "cmd/fleet_command.h"
+#include "cmd/fleet_page.h"
 #include "report/fleet/fleet_compare.h"
 #include "report/fleet/fleet_outliers.h"
 #include "report/fleet/fleet_queries.h"
@@ -89,27 +89,37 @@ static const char *rows_text(struct fleet_command_run *run)
     return text == NULL ? "" : text;
 }
 
-/* Print the table, with what became of the files and more words above it.  Returns the exit status, or -1. */
-static int print_answer(struct fleet_command_run *run, const char *more, struct err *err)
+/* What became of the files, and more words, stand above the table. */
+static void describe_files(struct fleet_command_run *run, const char *more)
+{
+    const struct fleet_arguments *a = run->arguments;
+    const struct fleet_count *count = &run->count;
+    if (a->server != NULL) {
+        table_metadata_words(run->table, "engine", a->server,
+                             arena_printf(&run->arena, "fleet    %s%s", a->server, more));
+        return;
+    }
+    const char *text = arena_printf(&run->arena, "fleet    %zu file%s, %zu skipped%s%s", count->n_used,
+                                    count->n_used == 1 ? "" : "s", count->n_skipped, rows_text(run), more);
+    table_metadata_number(run->table, "files", (double)count->n_used, text);
+    table_metadata_number(run->table, "files_skipped", (double)count->n_skipped, NULL);
+    table_metadata_number(run->table, "rows_skipped", count->n_rows_skipped, NULL);
+}
+
+/* Returns the exit status, or -1. */
+static int print_table(struct fleet_command_run *run, struct err *err)
 {
     struct fleet_arguments a = *run->arguments;
     const struct fleet_count *count = &run->count;
-    const char *text = arena_printf(&run->arena, "fleet    %zu file%s, %zu skipped%s%s", count->n_used,
-                                    count->n_used == 1 ? "" : "s", count->n_skipped, rows_text(run), more);
-    if (a.server != NULL)
-        text = arena_printf(&run->arena, "fleet    %s%s", a.server, more);
-    if (text == NULL)
-        return err_set(err, "out of memory for a table");
-    if (a.server != NULL) {
-        table_metadata_words(run->table, "engine", a.server, text);
-    } else {
-        table_metadata_number(run->table, "files", (double)count->n_used, text);
-        table_metadata_number(run->table, "files_skipped", (double)count->n_skipped, NULL);
-        table_metadata_number(run->table, "rows_skipped", count->n_rows_skipped, NULL);
-    }
     if (command_print_table(run->table, a.csv, a.json, &a.display, err) < 0)
         return -1;
     return a.strict && (count->n_skipped > 0 || count->n_rows_skipped > 0) ? 1 : 0;
+}
+
+static int print_answer(struct fleet_command_run *run, const char *more, struct err *err)
+{
+    describe_files(run, more);
+    return print_table(run, err);
 }
 
 int fleet_command_sql(struct fleet_command_run *run, struct err *err)
@@ -145,7 +155,10 @@ int fleet_command_select(struct fleet_command_run *run, struct err *err)
     table_format_ns(run->arguments->grain_s * FLEET_NS_PER_SECOND, grain, sizeof grain);
     const char *rule = arena_printf(&run->arena, "; at least %.3g %% of a service's CPU time, and %s a call",
                                     100 * run->arguments->weight, grain);
-    return print_answer(run, rule == NULL ? "" : rule, err);
+    describe_files(run, rule == NULL ? "" : rule);
+    if (run->arguments->html != NULL && fleet_page_write(run, &result, run->table, err) < 0)
+        return -1;
+    return print_table(run, err);
 }
 
 static void print_difference(struct fleet_command_run *run, const struct fleet_difference *d)

@@ -16,11 +16,31 @@
     "FROM summed JOIN whole ON summed.service IS NOT DISTINCT FROM whole.service "                       \
     "WHERE cpu >= %.17g * all_ns AND in_calls >= %.17g * calls AND calls > 0 ORDER BY summed.service, cpu DESC, phase"
 
-const char *fleet_select_sql(struct arena *arena, const char *service, double weight, double grain_ns)
+#define DAYS_QUERY                                                                                                   \
+    "WITH mine AS (SELECT service, phase, version, CAST(ts AS DATE) AS day_of, kind, sum(called_ns) AS in_calls, "   \
+    "sum(calls) AS n_calls, sum(self_ns) AS own, sum(cpu_ns) AS cpu FROM phases WHERE %s "                           \
+    "GROUP BY service, phase, version, day_of, kind), "                                                              \
+    "whole AS (SELECT service AS s, version AS v, day_of AS d, sum(own) AS all_ns FROM mine GROUP BY s, v, d) "      \
+    "SELECT service, phase, version, CAST(day_of AS VARCHAR) AS day, in_calls / nullif(n_calls, 0) AS ns_per_call, " \
+    "cpu / nullif(all_ns, 0) AS share FROM mine JOIN whole ON service IS NOT DISTINCT FROM s "                       \
+    "AND version IS NOT DISTINCT FROM v AND day_of = d WHERE kind IN ('phase', 'sampled') "                          \
+    "ORDER BY service, phase, version, day"
+
+/* A condition, the arena's, or NULL: no memory. */
+static const char *condition_of(struct arena *arena, const char *service)
 {
     const char *literal = service == NULL ? NULL : fleet_literal(arena, service);
-    const char *which = service == NULL   ? "true"
-                        : literal == NULL ? NULL
-                                          : arena_printf(arena, "service = %s", literal);
+    return service == NULL ? "true" : literal == NULL ? NULL : arena_printf(arena, "service = %s", literal);
+}
+
+const char *fleet_days_sql(struct arena *arena, const char *service)
+{
+    const char *which = condition_of(arena, service);
+    return which == NULL ? NULL : arena_printf(arena, DAYS_QUERY, which);
+}
+
+const char *fleet_select_sql(struct arena *arena, const char *service, double weight, double grain_ns)
+{
+    const char *which = condition_of(arena, service);
     return which == NULL ? NULL : arena_printf(arena, SELECT_QUERY, which, weight, grain_ns);
 }

@@ -18,4 +18,10 @@
  */
 const char *fleet_select_sql(struct arena *arena, const char *service, double weight, double grain_ns);
 
+/*
+ * The same methods by day (UTC) and version.  Columns: service, phase, version, day (2026-11-28), ns_per_call, share of
+ * the service's CPU time of that day and version; of all methods, by service, phase, version and day.
+ */
+const char *fleet_days_sql(struct arena *arena, const char *service);
+
 #endif

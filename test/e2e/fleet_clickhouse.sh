@@ -32,6 +32,14 @@ matches "the planted regression is found" "$("$mmprof" fleet compare --before ve
     "${engine[@]}" 2>&1)" 'Service7\.handle'
 matches "and the planted outlier" "$("$mmprof" fleet outliers "${engine[@]}" 2>&1)" 'host-17-'
 matches "a query of one's own" "$("$mmprof" fleet sql "${engine[@]}" --csv 'SELECT count(*) AS n FROM phases;' 2>&1)" 3100
+while IFS= read -r query; do
+    "$mmprof" fleet sql "${engine[@]}" --csv "$query" > "$SCRATCH/answer" 2>&1
+    is "a query of Grafana's dashboard is answered" "$?" 0
+    matches "with rows" "$(wc -l < "$SCRATCH/answer")" '^([2-9]|[1-9][0-9]+)$'
+done < <(python3 -c 'import json, sys
+for panel in json.load(open(sys.argv[1]))["panels"]:
+    print(panel["targets"][0]["rawSql"].replace("$service", "shop").replace("$__timeFilter(ts)", "ts > 0"))' \
+    "$root/report/fleet/grafana_dashboard.json")
 matches "the server refuses what changes anything" \
     "$("$mmprof" fleet sql "${engine[@]}" 'DROP TABLE mmprof.phase_rows' 2>&1)" READONLY
 matches "without the password it is said what to give" "$("$mmprof" fleet select "${engine[0]}" "${engine[1]}" 2>&1)" \

@@ -148,6 +148,9 @@ static void test_select(struct fleet_engine *engine)
                "o'x work 0.6 0.6 600 1000000.0 1 shop work 0.6 0.6 1800 1000000.0 2");
     CHECK_TEXT("one service can be asked of, whatever its name", asked(engine, fleet_select_sql(&arena, "o'x", 0, 0)),
                "o'x work 0.6 0.6 600 1000000.0 1 o'x tiny 0.3 0.3 300000 1000.0 1 o'x rare 0.001 0.001 1 1000000.0 1");
+    CHECK_TEXT("phases are told by version and day", asked(engine, fleet_days_sql(&arena, "o'x")),
+               "o'x rare 1 1970-01-01 1000000.0 0.001 o'x seen 1 1970-01-01 NULL 0.05 "
+               "o'x tiny 1 1970-01-01 1000.0 0.3 o'x work 1 1970-01-01 1000000.0 0.6");
     CHECK_TEXT("a service that is none has no phases", asked(engine, fleet_select_sql(&arena, "' OR true --", 0, 0)),
                "");
 }
