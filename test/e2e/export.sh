@@ -130,7 +130,8 @@ fleet() {
 }
 matches "fleet: without DuckDB it says how to get it" \
     "$("$mmprof" fleet select --duckdb /nowhere.so "$SCRATCH" 2>&1)" "next: run 'make duckdb'"
-matches "fleet: what it can do" "$("$mmprof" fleet mend "$SCRATCH" 2>&1)" 'next: give add, select, compare, outliers, compact or sql'
+matches "fleet: what it can do" "$("$mmprof" fleet mend "$SCRATCH" 2>&1)" \
+    'next: give add, select, compare, outliers, compact or sql'
 if [ ! -e "$root/build/libduckdb.so" ]; then
     skip "fleet: DuckDB reads the rows" "there is no DuckDB: 'make duckdb' brings it"
 else

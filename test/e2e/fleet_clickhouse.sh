@@ -31,7 +31,8 @@ both outliers --measure call-time --all
 matches "the planted regression is found" "$("$mmprof" fleet compare --before version=1 --after version=2 \
     "${engine[@]}" 2>&1)" 'Service7\.handle'
 matches "and the planted outlier" "$("$mmprof" fleet outliers "${engine[@]}" 2>&1)" 'host-17-'
-matches "a query of one's own" "$("$mmprof" fleet sql "${engine[@]}" --csv 'SELECT count(*) AS n FROM phases;' 2>&1)" 3100
+matches "a query of one's own" \
+    "$("$mmprof" fleet sql "${engine[@]}" --csv 'SELECT count(*) AS n FROM phases;' 2>&1)" 3100
 while IFS= read -r query; do
     "$mmprof" fleet sql "${engine[@]}" --csv "$query" > "$SCRATCH/answer" 2>&1
     is "a query of Grafana's dashboard is answered" "$?" 0
