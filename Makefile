@@ -315,8 +315,8 @@ bench-compare: make tools java
 
 # How costs grow with records, methods and threads.
 .PHONY: bench-growth
-bench-growth: make tools
-	@BUILD='$(BUILD)' test/bench/growth.sh
+bench-growth: make tools java
+	@BUILD='$(BUILD)' JDK='$(JDK)' test/bench/growth.sh
 
 # What recording costs programs: those that WORKLOADS/commands names, or those of the tests.
 WORKLOADS ?=
@@ -473,7 +473,7 @@ help:
 	@echo 'make fuzz         fuzz each decoder for FUZZ_SECONDS ($(FUZZ_SECONDS))'
 	@echo 'make bench        what a probe and a record cost, next to uftrace: UFTRACE=FILE'
 	@echo 'make bench-compare   what records, traces and tables cost in this build and in that of revision REV'
-	@echo 'make bench-growth    how the costs of a trace grow with records, methods, threads'
+	@echo 'make bench-growth    how costs grow with records, methods, threads, classes'
 	@echo 'make bench-overhead  what recording costs programs: WORKLOADS=DIR, as test/bench/overhead.sh says'
 	@echo 'make bench-builds    what a live recording costs with one build and with others: BUILDS="DIR ..."'
 	@echo 'make bench-attached  what a live recording costs JVMs that are warm'

@@ -8,6 +8,8 @@
 #     GROWTH_RECORDS="1 4 16 64"              millions, of 4 threads and 2,048 methods (synthetic: calltree_bench)
 #     GROWTH_METHODS="1000 4000 16000 64000"  in 4 million records
 #     GROWTH_THREADS="1 10 100 500 2000"      in 8 million records
+#     GROWTH_CLASSES="1000 5000 20000 50000"  loaded in a JVM that is profiled for 5 s (bench.Classes)
+#     GROWTH_LIVE="1 10 100 500 2000"         threads of a JVM that is (bench.Crowd)
 #
 # An empty list leaves its rows out.
 . "$(dirname "$0")/../lib.sh"
@@ -96,10 +98,38 @@ part() {
     rows "$1"
 }
 
+# in_jvm NAME SIZE CLASS ARGUMENT...: the costs to NAME.* of profiling a JVM that runs the class, from when it has
+# printed a line.
+in_jvm() {
+    local name=$1 size=$2 pid i
+    shift 2
+    rm -f printed profile profile.mb
+    "${JDK:-$(first_jdk)}/bin/java" -Xmx600m -XX:+UseSerialGC -cp "$classes" "$@" > printed 2> errors < /dev/null &
+    pid=$!
+    for ((i = 0; i < 1200; i++)); do
+        if [ -s printed ] || ! kill -0 $pid 2> gone; then
+            break
+        fi
+        sleep 0.1
+    done
+    cpu profile "$mmprof" profile -q -p $pid -d 5 -o profiled
+    echo "$size $(cat profile)" >> "$name.mmprof profile, s"
+    echo "$size $(cat profile.mb)" >> "$name.mmprof profile, MB of memory"
+    echo "$size $("$mmprof" report --view cost --csv profiled/phases.dat |
+        awk -F , '$1 == "agent_cpu" { print $3 / 1e9 }')" >> "$name.the agent, s"
+    kill $pid
+    wait $pid || true
+    rm -rf profiled
+}
+
 of_records() { synthetic records "$1" -r "${1}000000"; }
 of_methods() { synthetic methods "$1" -r 4000000 -m "$1"; }
 of_threads() { synthetic threads "$1" -r 8000000 -t "$1"; }
+of_classes() { in_jvm classes "$1" bench.Classes "$1" never; }
+of_live() { in_jvm live "$1" bench.Crowd "$1" 0.3 600; }
 
 part records 'millions of records' "${GROWTH_RECORDS-1 4 16 64}" of_records
 part methods 'methods, 4 M records' "${GROWTH_METHODS-1000 4000 16000 64000}" of_methods
 part threads 'threads, 8 M records' "${GROWTH_THREADS-1 10 100 500 2000}" of_threads
+part classes 'classes of a JVM' "${GROWTH_CLASSES-1000 5000 20000 50000}" of_classes
+part live 'threads of a JVM' "${GROWTH_LIVE-1 10 100 500 2000}" of_live
