@@ -169,6 +169,19 @@ void report_note_faults(const struct report_source *source, struct table *table)
                                        period));
 }
 
+void report_note_left_out(const struct report_source *source, struct table *table)
+{
+    struct info_left_out told;
+    if (info_read(source->reader, INFO_SIMULATED_LEFT_OUT, 0, source->arena, &told) < 3 || told.n_accesses == 0)
+        return;
+    double own = (double)told.n_accesses, all = own + (double)told.n_simulated;
+    table_note(table, arena_printf(source->arena,
+                                   "mmprof's own code made %s of all loads and stores: it is in no count, and not in "
+                                   "the simulated caches; in them are what calls its probes in compiled code, and what "
+                                   "the JVM and libc do for it",
+                                   report_percent(source->arena, own / all)));
+}
+
 void report_losses(const struct report_source *source, struct table *table)
 {
     const struct calltree *tree = source->tree;

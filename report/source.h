@@ -73,4 +73,7 @@ void report_losses(const struct report_source *source, struct table *table);
 /* Page faults were counted by samples of them: a note, if so. */
 void report_note_faults(const struct report_source *source, struct table *table);
 
+/* How much of mmprof's own work a simulation has left out; nothing where nothing was. */
+void report_note_left_out(const struct report_source *source, struct table *table);
+
 #endif

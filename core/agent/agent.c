@@ -276,6 +276,7 @@ static void JNICALL on_vm_start(jvmtiEnv *jvmti, JNIEnv *jni)
 {
     (void)jvmti;
     (void)jni;
+    emulated_tell_own();
     emulated_tell_tables();
 }
 

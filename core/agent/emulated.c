@@ -3,7 +3,7 @@
 #include "core/pmu/simulated.h"
 
 #include <dlfcn.h>
-
+#include <link.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -61,6 +61,31 @@ void emulated_tell_tables(void)
         symbols[i] = (uint64_t)(uintptr_t)dlsym(library, names[i]);
     dlclose(library);
     simulated_tell(SIM_TELL_TABLES, symbols);
+}
+
+/* Keep where the code is of the object that this function is in.  Returns whether it is this object. */
+static int find_own_code(struct dl_phdr_info *object, size_t n_bytes, void *context)
+{
+    uintptr_t self = (uintptr_t)emulated_tell_own;
+    uint64_t *code = context;
+    (void)n_bytes;
+    for (size_t i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        uintptr_t start = object->dlpi_addr + part->p_vaddr;
+        if (part->p_type != PT_LOAD || (part->p_flags & PF_X) == 0 || self - start >= part->p_memsz)
+            continue;
+        code[0] = start;
+        code[1] = start + part->p_memsz;
+        return 1;
+    }
+    return 0;
+}
+
+void emulated_tell_own(void)
+{
+    uint64_t code[2];
+    if (dl_iterate_phdr(find_own_code, code) != 0)
+        simulated_tell(SIM_TELL_OWN, code);
 }
 
 void JNICALL emulated_collection_start(jvmtiEnv *jvmti)

@@ -15,6 +15,9 @@ void emulated_align_handlers(void);
 /* Tell the simulator where the JVM's tables are: it reads them, and so finds what memory belongs to what. */
 void emulated_tell_tables(void);
 
+/* Tell the simulator where the agent's own code is: it is left out of the simulated caches. */
+void emulated_tell_own(void);
+
 /* Events of collections: objects are about to move, and have moved. */
 void JNICALL emulated_collection_start(jvmtiEnv *jvmti);
 void JNICALL emulated_collection_end(jvmtiEnv *jvmti);

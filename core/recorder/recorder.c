@@ -284,7 +284,8 @@ static int finish_trace(struct recorder *r, struct recorder_summary *summary, st
         write_ip_samples_info(r, err) < 0 || recorder_write_stacks_info(r, err) < 0 ||
         pauses_write(&r->pauses, r->writer, err) < 0 ||
         metadata_write_end(r->writer, r->session.segment, &cpu, err) < 0 ||
-        metadata_write_readings(r->writer, &r->readings, err) < 0)
+        metadata_write_readings(r->writer, &r->readings, err) < 0 ||
+        simulation_write_info(&r->simulation, r->writer, err) < 0)
         return -1;
     stop_agent(r, summary);
     if (metadata_write_removal(r->writer, &r->link, err) < 0 || recorder_end_allocations(r, err) < 0)

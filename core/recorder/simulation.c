@@ -148,6 +148,28 @@ uint64_t simulation_instructions(const struct simulation *simulation)
     return sum;
 }
 
+static struct info_left_out sum_left_out(const struct simulation *simulation)
+{
+    const struct sim_slots *slots = simulation->slots;
+    uint32_t n = slots == NULL ? 0 : atomic_load(&slots->n_used);
+    struct info_left_out sum = { 0, 0, 0 };
+    for (uint32_t i = 0; i < n && i < SIM_SLOTS_MAX; i++) {
+        const struct sim_slot *slot = &slots->slots[i];
+        sum.n_instructions += slot->own[SIM_OWN_INSTRUCTIONS];
+        sum.n_accesses += slot->own[SIM_OWN_ACCESSES];
+        sum.n_simulated += slot->counts[SIM_L1D_LOADS] + slot->counts[SIM_L1D_STORES];
+    }
+    return sum;
+}
+
+int simulation_write_info(const struct simulation *simulation, struct trace_writer *writer, struct err *err)
+{
+    if (simulation->slots == NULL)
+        return 0;
+    const struct info_left_out left_out = sum_left_out(simulation);
+    return info_write(writer, INFO_SIMULATED_LEFT_OUT, 0, &left_out, INFO_ALL_FIELDS, err);
+}
+
 void simulation_describe(const struct simulation_state *state, char *text, size_t n)
 {
     int length = snprintf(text, n, "%.2f G instructions", (double)state->n_instructions / 1e9);

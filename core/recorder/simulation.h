@@ -8,6 +8,7 @@
 #include "core/base/err.h"
 #include "core/base/progress.h"
 #include "core/emu/model/sim_slots.h"
+#include "core/trace/recording_info.h"
 
 #include "core/recorder/recorder.h"
 
@@ -53,6 +54,10 @@ struct simulation_state {
 };
 
 uint64_t simulation_instructions(const struct simulation *simulation);
+
+/* At the end: what of the agent's own code was left out.  Without a simulation nothing; returns 0, or -1 with *err set.
+ */
+int simulation_write_info(const struct simulation *simulation, struct trace_writer *writer, struct err *err);
 
 /* "1.23 G instructions, 45.6 M in a second of CPU time"; the text is at most n bytes long. */
 void simulation_describe(const struct simulation_state *state, char *text, size_t n);

@@ -29,6 +29,7 @@ struct info_row {
 #define ONE_REAL(decimals) { REAL, decimals, 0 }
 #define ONE_SHARE        { SHARE, 0, 0 }
 #define SAFEPOINT(member)        { COUNT, 0, offsetof(struct info_safepoints, member) }
+#define LEFT_OUT(member)         { COUNT, 0, offsetof(struct info_left_out, member) }
 #define CLASSES(member)          { COUNT, 0, offsetof(struct info_classes, member) }
 #define COLLECTOR(type, member)  { type, 0, offsetof(struct info_collector, member) }
 #define WINDOW(member)           { COUNT, 0, offsetof(struct info_window, member) }
@@ -65,6 +66,9 @@ static const struct info_row rows[INFO_N_KEYS] = {
     [INFO_SIMULATED_MODEL] = { "simulated.model", "", "its parameters", { ONE_TEXT } },
     [INFO_SIMULATED_WINDOW] = { "simulated.window", "", "the windows of the execution that are simulated",
         { ONE_TEXT } },
+    [INFO_SIMULATED_LEFT_OUT] = { "simulated.left_out", "",
+        "instructions, loads and stores of mmprof's own code, which were not simulated; loads and stores that were",
+        { LEFT_OUT(n_instructions), LEFT_OUT(n_accesses), LEFT_OUT(n_simulated) } },
     [INFO_READINGS] = { "readings", "", "how often the recorder read a thread's counters", { ONE_COUNT } },
     [INFO_READINGS_CPU_MS] = { "readings.cpu_ms", "ms", "CPU time of these reads", { ONE_REAL(1) } },
     [INFO_READINGS_THREADS_WITHOUT] = { "readings.threads_without", "",

@@ -37,6 +37,7 @@ enum info_key {
     INFO_SIMULATED,
     INFO_SIMULATED_MODEL,
     INFO_SIMULATED_WINDOW,
+    INFO_SIMULATED_LEFT_OUT,
     INFO_READINGS,
     INFO_READINGS_CPU_MS,
     INFO_READINGS_THREADS_WITHOUT,
@@ -127,6 +128,11 @@ enum info_key {
 struct info_collector {
     uint64_t n, ns;
     const char *name;
+};
+
+/* INFO_SIMULATED_LEFT_OUT: the agent's own, which are in no count; and the loads and stores that are. */
+struct info_left_out {
+    uint64_t n_instructions, n_accesses, n_simulated;
 };
 
 struct info_safepoints {

@@ -167,6 +167,7 @@ void misses_tell_totals(const struct report_source *source, const struct misses 
             source->arena, "misses   simulated (%s): of %s loads and stores %s missed L1D, %s L2, %s the data TLB",
             model == NULL ? "?" : model, digits(source->arena, m->n_accesses), digits(source->arena, m->all[MISS_L1D]),
             digits(source->arena, m->all[MISS_L2]), digits(source->arena, m->all[MISS_DTLB])));
+    report_note_left_out(source, table);
     table_metadata_number(table, "kept", (double)m->n_kept, NULL);
     table_metadata_number(table, "looked_up", (double)m->n_looks, NULL);
     table_metadata_number(table, "look_ns", (double)m->look_ns, NULL);

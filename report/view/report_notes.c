@@ -238,6 +238,7 @@ static void note_rest(struct making *making)
     note_under_way(making);
     note_turns(making);
     note_reads(making);
+    report_note_left_out(making->source, making->table);
     note_modes(making);
     if (making->too_few != NULL)
         table_doubt(making->table, arena_printf(making->source->arena, "too little was counted for some rates of: %s",

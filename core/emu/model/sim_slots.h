@@ -14,7 +14,7 @@
 
 #include <stdatomic.h>
 
-#define SIM_SLOTS_MAGIC UINT32_C(0x6d69730a)
+#define SIM_SLOTS_MAGIC UINT32_C(0x6d69730b)
 #define SIM_SLOTS_MAX   16384 /* threads, one after the other; the memory is sparse */
 
 /* syscall(SIM_SYSCALL, SIM_ASK_SLOT, &answer): where the calling thread's slot is. */
@@ -38,6 +38,12 @@
 #define SIM_ASK_ASIDE UINT64_C(0x736c6f7400000006)
 #define SIM_TELL_BACK UINT64_C(0x736c6f7400000007)
 
+/*
+ * syscall(SIM_SYSCALL, SIM_TELL_OWN, two addresses): where the agent's code begins and ends.  What is executed there is
+ * counted in 'own' of its thread's slot and nowhere else, and leaves the simulated processor as it was.
+ */
+#define SIM_TELL_OWN UINT64_C(0x736c6f7400000008)
+
 #define SIM_N_SYMBOLS 14
 #define SIM_SYMBOL_NAMES                                                                                    \
     {                                                                                                       \
@@ -49,6 +55,8 @@
             "gHotSpotVMIntConstantEntryValueOffset"                                                         \
     }
 
+enum sim_own_count { SIM_OWN_INSTRUCTIONS, SIM_OWN_ACCESSES, SIM_N_OWN };
+
 struct sim_slot {
     _Atomic int32_t tid;       /* of the thread; 0: nobody's yet */
     _Atomic uint32_t is_ended; /* the thread has ended: its counts stay as they are */
@@ -56,6 +64,7 @@ struct sim_slot {
     _Atomic uint32_t is_paused;
     uint64_t counts[SIM_N_COUNTS];
     uint64_t base[SIM_N_COUNTS]; /* the counts when the agent began to read them */
+    uint64_t own[SIM_N_OWN];     /* what the agent's code did, in none of these */
 } __attribute__((aligned(64)));
 
 struct sim_slots;

@@ -42,6 +42,7 @@ static struct sim_slot *make_slot(void)
     sim_misses_retire(slot);
     memset(slot->counts, 0, sizeof slot->counts);
     memset(slot->base, 0, sizeof slot->base);
+    memset(slot->own, 0, sizeof slot->own);
     atomic_store(&slot->is_ended, 0);
     atomic_store(&slot->is_paused, 0);
     atomic_store(&slot->tid, (int32_t)syscall(SYS_gettid));

@@ -16,6 +16,7 @@
 #include "core/emu/plugin/sim_arguments.h"
 #include "core/emu/plugin/sim_check.h"
 #include "core/emu/plugin/sim_enter.h"
+#include "core/emu/plugin/sim_own.h"
 #include "core/emu/plugin/sim_print.h"
 #include "core/emu/plugin/sim_windows.h"
 #include "core/emu/plugin/vm_memory.h"
@@ -61,7 +62,7 @@ static void answer(const struct sim_core *core, uint64_t to_address)
 
 static void hear(struct sim_core *core, uint64_t what, uint64_t argument)
 {
-    uint64_t symbols[SIM_N_SYMBOLS];
+    uint64_t symbols[SIM_N_SYMBOLS], code[2];
     switch (what) {
     case SIM_ASK_ASIDE:
         core->slot = &core->aside;
@@ -78,6 +79,10 @@ static void hear(struct sim_core *core, uint64_t what, uint64_t argument)
     case SIM_TELL_TABLES:
         if (vm_get(argument, symbols, sizeof symbols))
             sim_misses_tables(symbols);
+        break;
+    case SIM_TELL_OWN:
+        if (vm_get(argument, code, sizeof code))
+            sim_own_tell(code[0], code[1]);
         break;
     case SIM_TELL_MOVE:
         sim_misses_move();
@@ -195,6 +200,10 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     (void)id;
     if (n == 0)
         return;
+    if (sim_own_has(block.at)) {
+        sim_own_watch(tb, n);
+        return;
+    }
     struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, n - 1);
     end_block(&block, last);
     if (block.behind <= block.at)
