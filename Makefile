@@ -30,7 +30,7 @@ PLUGIN_SRC := $(wildcard core/emu/plugin/*.c core/emu/model/*.c) $(VM_SRC) \
 # Likewise, for tools.
 TOOL_SRC  := $(wildcard core/emu/tool/*.c) $(patsubst %,core/emu/plugin/%.c,qemu_stale vm_classes vm_memory vm_metadata) $(VM_SRC) \
              $(patsubst %,core/hotspot/%.c,code_blobs frame_aarch64 frame_rules frame_x86 known_methods nmethod no_native_frames stack_continuation stack_native stack_search stack_walk vm_thread_list) \
-             core/emu/model/sim_decode.c core/wire/code_log.c core/recorder/code_map.c $(patsubst %,core/base/%.c,arena err hash map text utf8 words)
+             $(patsubst %,core/emu/model/sim_%.c,decode lru machine model presets) core/wire/code_log.c core/recorder/code_map.c $(patsubst %,core/base/%.c,arena err hash map text utf8 words)
 # The tool that writes address traces.
 MEMTRACE_SRC := $(patsubst %,core/emu/memtrace/memtrace_%.c,tool code entry write)
 # Likewise, for what objects' places would change.
@@ -143,6 +143,9 @@ $(BUILD)/test/unit/qemu_stale_test: $(BUILD)/core/emu/plugin/qemu_stale.o
 # The objects that tools hear of.
 $(BUILD)/test/unit/tool_objects_test: $(patsubst %,$(BUILD)/core/emu/%.o,tool/tool_objects tool/tool_names plugin/vm_memory)
 $(BUILD)/test/unit/tool_calls_test: $(BUILD)/core/emu/tool/tool_calls.o
+
+# The caches that tools may call.
+$(BUILD)/test/unit/tool_model_test: $(BUILD)/core/emu/tool/tool_model.o
 
 # The JVM's code and methods are the test's.
 $(BUILD)/test/unit/code_dependents_test: $(BUILD)/core/agent/codecache/code_dependents.o

@@ -24,7 +24,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define MMPROF_TOOL_VERSION 2
+#define MMPROF_TOOL_VERSION 3
 
 /*
  * Time is counted in data accesses of Java code (the interpreter, compiled code and the JVM's stubs), of all threads
@@ -111,8 +111,28 @@ struct mmprof_code {
     bool is_by_c2; /* else of a lower tier */
 };
 
+/* Caches and TLBs of data of a processor: those of 'mmprof record --simulate', which says what they assume. */
+struct mmprof_caches;
+
+/* Of one access: lines that L1D, and L2 behind it, did not have; pages that no level of the TLB had. */
+struct mmprof_missed {
+    uint64_t l1d, l2, dtlb;
+};
+
+/* mmprof_model, from begin on. */
+struct mmprof_model {
+    /*
+     * Empty caches of a processor: a name of 'mmprof list --models', or a file as in mmprof.model(5); NULL: zen4.
+     * Returns NULL when there are none, with the reason, and what to do, in 'why' of n bytes.  A tool may have several.
+     */
+    struct mmprof_caches *(*make)(const char *processor, char *why, size_t n);
+    /* A load or store of so many bytes goes through them. */
+    struct mmprof_missed (*access)(struct mmprof_caches *caches, uint64_t address, uint32_t bytes, bool is_store);
+    void (*discard)(struct mmprof_caches *caches);
+};
+
 struct mmprof_tool {
-    int version; /* MMPROF_TOOL sets it, and out */
+    int version; /* MMPROF_TOOL sets it, out and model */
     FILE **out;  /* the file of 'mmprof memtrace -o', open from begin to end; stdout's place without -o */
 
     bool want_locations;  /* look up each access' location, which takes time */
@@ -132,14 +152,17 @@ struct mmprof_tool {
     void (*call_ended)(const struct mmprof_call *call); /* for tools that want_callers; not those that last */
     void (*collection_ended)(uint64_t time);            /* before what it has moved and found dead */
     void (*end)(uint64_t time);                         /* once, after all others */
+
+    const struct mmprof_model **model;
 };
 
-/* In the one file of the tool that says MMPROF_TOOL: where it writes to. */
+/* In the one file of the tool that says MMPROF_TOOL: where it writes to, and caches. */
 static FILE *mmprof_out __attribute__((unused));
+static const struct mmprof_model *mmprof_model __attribute__((unused));
 
-#define MMPROF_TOOL(...)                                                                                      \
-    __attribute__((visibility("default"))) struct mmprof_tool mmprof_tool = { .version = MMPROF_TOOL_VERSION, \
-                                                                              .out = &mmprof_out,             \
-                                                                              __VA_ARGS__ };
+#define MMPROF_TOOL(...)                                                                        \
+    __attribute__((visibility("default"))) struct mmprof_tool mmprof_tool = {                   \
+        .version = MMPROF_TOOL_VERSION, .out = &mmprof_out, .model = &mmprof_model, __VA_ARGS__ \
+    };
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "core/emu/plugin/qemu_api.h"
 #include "core/emu/plugin/qemu_read.h"
+#include "core/emu/tool/tool_model.h"
 #include "core/emu/model/sim_slots.h"
 #include "core/emu/tool/tool_uses.h"
 #include "core/wire/tracked.h"
@@ -48,6 +49,8 @@ static const char *begin(struct mmprof_tool *tool, const char *library, const ch
 {
     if (tool == NULL || tool->version != MMPROF_TOOL_VERSION || tool->out == NULL)
         return refuse("no tool for this mmprof:", library, "it has no MMPROF_TOOL of mmprof_tool.h's version");
+    if (tool->model != NULL)
+        *tool->model = &tool_model;
     *tool->out = out == NULL ? stdout : fopen(out, "we");
     if (*tool->out == NULL)
         return refuse("cannot write", out, strerror(errno));

@@ -2,41 +2,16 @@
  * Vertical cache simulation (thesis §2.4.2, Figure 2.7, Tables 2.2 to 2.4): accesses and misses of two caches by class,
  * method and line.
  *
- * The caches are those of the thesis: 32 KB, 4 ways, lines of 32 bytes, and 1 MB, 8 ways, 128 bytes; least recently
- * used lines go, a store takes a line as a load does.  All threads' accesses go through them in the order in which they
- * come.  What an access crosses counts for each line.
+ * The caches are those of the thesis, or of the processor that stands behind the comma of --tool=PATH,zen4.  All
+ * threads' accesses go through them in the order in which they come.  A miss counts for each line that an access is in.
  */
 #include <mmprof_tool.h>
 
 #include <stdlib.h>
-#include <string.h>
 
 #define TOP 20
 
-/* ---- caches ---- */
-
-enum { WAYS_MAX = 8, SETS_MAX = 1024 };
-
-struct cache {
-    unsigned line_bits, n_sets, n_ways;
-    uint64_t lines[SETS_MAX][WAYS_MAX]; /* plus 1; the one used last comes first */
-};
-
-static struct cache l1 = { .line_bits = 5, .n_sets = 256, .n_ways = 4 };
-static struct cache l2 = { .line_bits = 7, .n_sets = 1024, .n_ways = 8 };
-
-static bool hits(struct cache *cache, uint64_t address)
-{
-    uint64_t line = (address >> cache->line_bits) + 1;
-    uint64_t *set = cache->lines[(line - 1) % cache->n_sets];
-    unsigned way = 0;
-    while (way < cache->n_ways - 1 && set[way] != line)
-        way++;
-    bool is_hit = set[way] == line;
-    memmove(set + 1, set, way * sizeof *set);
-    set[0] = line;
-    return is_hit;
-}
+static struct mmprof_caches *caches;
 
 /* ---- what is counted ---- */
 
@@ -77,34 +52,26 @@ static struct access_counts *counts_of(enum kind kind, const void *of, void **us
     return counts;
 }
 
-static void count(struct access_counts *counts, bool misses_l1, bool misses_l2)
+static void count(struct access_counts *counts, const struct mmprof_missed *missed)
 {
     counts->n_accesses++;
-    counts->n_l1 += misses_l1;
-    counts->n_l2 += misses_l2;
-}
-
-static void on_line(const struct mmprof_access *a, uint64_t address)
-{
-    bool misses_l1 = !hits(&l1, address), misses_l2 = misses_l1 && !hits(&l2, address);
-    struct mmprof_class *of = a->object == NULL ? NULL : a->object->class_of;
-    struct mmprof_location *location = a->location;
-    count(&sums, misses_l1, misses_l2);
-    count(of == NULL ? &no_object : counts_of(BY_CLASS, of, &of->user, &no_object), misses_l1, misses_l2);
-    if (location == NULL) {
-        count(&no_method, misses_l1, misses_l2);
-        return;
-    }
-    count(counts_of(BY_METHOD, location->method, &location->method->user, &no_method), misses_l1, misses_l2);
-    count(counts_of(BY_LINE, location, &location->user, &no_method), misses_l1, misses_l2);
+    counts->n_l1 += missed->l1d;
+    counts->n_l2 += missed->l2;
 }
 
 static void on_access(const struct mmprof_access *a)
 {
-    uint64_t last = a->address + a->bytes - 1;
-    on_line(a, a->address);
-    if (a->address >> l1.line_bits != last >> l1.line_bits)
-        on_line(a, last);
+    const struct mmprof_missed missed = mmprof_model->access(caches, a->address, a->bytes, a->is_store);
+    struct mmprof_class *of = a->object == NULL ? NULL : a->object->class_of;
+    struct mmprof_location *location = a->location;
+    count(&sums, &missed);
+    count(of == NULL ? &no_object : counts_of(BY_CLASS, of, &of->user, &no_object), &missed);
+    if (location == NULL) {
+        count(&no_method, &missed);
+        return;
+    }
+    count(counts_of(BY_METHOD, location->method, &location->method->user, &no_method), &missed);
+    count(counts_of(BY_LINE, location, &location->user, &no_method), &missed);
 }
 
 /* ---- tables ---- */
@@ -169,4 +136,11 @@ static void on_end(uint64_t time)
     print_table(BY_LINE, "line", &no_method, "(no Java method, or not known)");
 }
 
-MMPROF_TOOL(.want_locations = true, .access = on_access, .end = on_end)
+static const char *on_begin(const char *argument)
+{
+    static char why[512];
+    caches = mmprof_model->make(argument[0] == '\0' ? "javana" : argument, why, sizeof why);
+    return caches == NULL ? why : NULL;
+}
+
+MMPROF_TOOL(.want_locations = true, .begin = on_begin, .access = on_access, .end = on_end)
