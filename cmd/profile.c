@@ -120,7 +120,7 @@ static int record_all(struct profile *p, struct recorder_summary *summary, struc
     struct recording first = p->recording;
     first.output = p->trace;
     first.events = NULL;
-    first.window = NULL;
+    first.window = first.sets = NULL;
     first.simulate = NULL; /* time selects the phases, and an emulator's is no measure */
     step(p, 1, "recording all methods that are large or have a loop");
     if (recording_run(&first, summary, err) < 0)

@@ -5,6 +5,7 @@
 #include "core/base/arena.h"
 #include "core/base/call_argument.h"
 #include "core/base/pattern.h"
+#include "core/emu/model/sim_sets.h"
 #include "core/pmu/simulated_events.h"
 #include "core/recorder/ip_samples.h"
 #include "phases/live/live_policy.h"
@@ -248,15 +249,23 @@ static uint32_t ip_samples_hz(const struct recording *recording)
     return recording->live != NULL ? RECORDING_STACKS_HZ : RECORDING_IP_SAMPLES_HZ;
 }
 
+static int check_without_simulate(const struct recording *recording, struct err *err)
+{
+    const char *option = recording->window != NULL ? "window"
+                         : recording->sets != NULL ? "sets"
+                         : recording->counts_only  ? "counts-only"
+                                                   : NULL;
+    if (option == NULL)
+        return 0;
+    err_set(err, "--%s requires --simulate", option);
+    return err_next(err, "add --simulate");
+}
+
 /* What a simulation is not for. */
 static int check_simulate(const struct recording *recording, struct err *err)
 {
-    if (recording->simulate == NULL && (recording->window != NULL || recording->counts_only)) {
-        err_set(err, "--%s requires --simulate", recording->window != NULL ? "window" : "counts-only");
-        return err_next(err, "add --simulate");
-    }
     if (recording->simulate == NULL)
-        return 0;
+        return check_without_simulate(recording, err);
     if (recording->pid != 0) {
         err_set(err, "--simulate runs a program from its start in an emulator, and JVM %" PRIu64 " runs already",
                 recording->pid);
@@ -274,19 +283,31 @@ static int check_simulate(const struct recording *recording, struct err *err)
     return 0;
 }
 
-static int choose_simulated(const struct recording *recording, struct arena *arena, struct sim_model *model,
-                            struct sim_window *window, struct recording_counters *counters, struct err *err)
+/* "": by default. */
+static int choose_sets(const char *share, const struct sim_model *model, uint32_t *n, struct err *err)
+{
+    *n = SIM_SETS_DEFAULT;
+    if (share == NULL)
+        *n = 0;
+    else if (share[0] != '\0' && sim_sets_read(share, n, err) < 0)
+        return -1;
+    return sim_sets_check(model, *n, err);
+}
+
+static int choose_simulated(const struct recording *recording, struct recorder_plan *plan, struct arena *arena,
+                            struct sim_model *model, struct recording_counters *counters, struct err *err)
 {
     const char *sizes = recording->window;
     memset(counters, 0, sizeof *counters);
     counters->read = RECORDER_READ_USER;
-    if (sim_model_load(recording->simulate[0] == '\0' ? SIM_MODEL_DEFAULT : recording->simulate, model, err) < 0)
+    if (sim_model_load(recording->simulate[0] == '\0' ? SIM_MODEL_DEFAULT : recording->simulate, model, err) < 0 ||
+        choose_sets(recording->sets, model, &plan->sets, err) < 0)
         return -1;
     if (simulated_choose(recording->events, arena, &counters->events, &counters->layout, err) < 0)
         return -1;
     if (sizes == NULL || counters->layout.n_groups == 0)
         return 0;
-    return sim_window_read(sizes[0] == '\0' ? SIM_WINDOW_DEFAULT : sizes, window, err) < 0
+    return sim_window_read(sizes[0] == '\0' ? SIM_WINDOW_DEFAULT : sizes, &plan->window, err) < 0
                ? -1
                : simulated_choose_windows(arena, &counters->events, &counters->layout, err);
 }
@@ -303,7 +324,7 @@ static int choose_counters(const struct recording *recording, struct recorder_pl
     plan->samples_allocations = false;
     plan->ip_samples_hz = plan->stacks_hz = plan->waits_hz =
         0; /* the kernel sees where the emulator is, not where the program is */
-    return choose_simulated(recording, arena, model, &plan->window, counters, err);
+    return choose_simulated(recording, plan, arena, model, counters, err);
 }
 
 static void tell_discarded(uint64_t compilers_ns)

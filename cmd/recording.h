@@ -15,7 +15,7 @@ struct recording {
     uint64_t max_bytes;                   /* of the trace; RECORDING_SIZE_UNSET: a share of what the disk has free */
     const char *output, *phases, *events; /* phases, events: NULL when not given */
     const char *read, *groups, *simulate; /* simulate: a model; NULL: no */
-    const char *window;                   /* of a simulation; NULL: none */
+    const char *window, *sets;            /* of a simulation; NULL: none */
     double alone_cpu_s;                   /* of it: CPU time that the command takes without; 0: not known */
     struct options_list includes, excludes, by; /* by: arguments that tell calls apart */
     bool quiet, wants_perf_map, wants_lines, counts_only, no_allocations, live_objects;
@@ -52,7 +52,7 @@ struct recording {
 
 /* Rows of the options that both commands have, a table for each group of the help. */
 struct recording_rows {
-    struct options_row target[5], methods[5], counters[4], samples[6], simulation[4], output[4];
+    struct options_row target[5], methods[5], counters[4], samples[6], simulation[5], output[4];
 };
 
 /* Fill the tables with rows that set what is in recording, which is borrowed. */

@@ -43,6 +43,8 @@ void recording_rows(struct recording *r, struct recording_rows *to)
           "run COMMAND on a simulated processor: counters without hardware support (zen4)" },
         { 0, "window", "SIZES", OPTION_MAYBE_TEXT, &r->window,
           "with --simulate: simulate only windows of the execution (500K+250K/10M)" },
+        { 0, "sets", "SHARE", OPTION_MAYBE_TEXT, &r->sets,
+          "with --simulate: simulate a sample of the caches' sets, misses are estimates (1/8)" },
         { 0, "counts-only", NULL, OPTION_FLAG, &r->counts_only,
           "with --simulate: count misses, do not attribute them to code and objects (faster)" });
     PUT(to->output,

@@ -1,6 +1,7 @@
 #include "report/source.h"
 
 #include "core/trace/recording_info.h"
+#include "phases/tree/estimate.h"
 
 #include "report/sampled_tree.h"
 
@@ -167,6 +168,35 @@ void report_note_faults(const struct report_source *source, struct table *table)
                                        "one of %s page faults of a thread was recorded, and stands for as many: "
                                        "-e page-faults records all",
                                        period));
+}
+
+bool report_samples_sets(const struct report_source *source)
+{
+    return info_number(source->reader, INFO_SIMULATED_SETS) > 1;
+}
+
+/* Half of an interval of 95 %. */
+static const char *sets_error(struct arena *arena, const struct info_sets_error *told, double error)
+{
+    return error > 0 ? report_percent(arena, estimate_student((double)told->degrees_of_freedom) * error) : "-";
+}
+
+void report_note_sets(const struct report_source *source, struct table *table)
+{
+    struct arena *arena = source->arena;
+    struct info_sets_error told;
+    if (!report_samples_sets(source))
+        return;
+    const char *share = info_text(source->reader, INFO_SIMULATED_SETS), *known = "not known: the recording did not end";
+    if (info_read(source->reader, INFO_SIMULATED_SETS_ERROR, 0, arena, &told) == 4 && told.degrees_of_freedom > 0)
+        known = arena_printf(arena, "L1D \xc2\xb1%s, L1I \xc2\xb1%s, L2 \xc2\xb1%s", sets_error(arena, &told, told.l1d),
+                             sets_error(arena, &told, told.l1i), sets_error(arena, &told, told.l2));
+    table_note(table, arena_printf(arena,
+                                   "one of %s sets of the caches was simulated: their misses (~), and cycles, are "
+                                   "estimates; in 95 of 100 cases the whole recording's are within: %s; a row's of k "
+                                   "misses are known to 2 sqrt(%s / k) of themselves at best, and those that fall into "
+                                   "few sets are not; TLBs and branches are counted whole",
+                                   share, known, share));
 }
 
 void report_note_left_out(const struct report_source *source, struct table *table)

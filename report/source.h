@@ -73,6 +73,10 @@ void report_losses(const struct report_source *source, struct table *table);
 /* Page faults were counted by samples of them: a note, if so. */
 void report_note_faults(const struct report_source *source, struct table *table);
 
+/* Whether a sample of the simulated caches' sets was simulated, so that misses are estimates; and a note of it. */
+bool report_samples_sets(const struct report_source *source);
+void report_note_sets(const struct report_source *source, struct table *table);
+
 /* How much of mmprof's own work a simulation has left out; nothing where nothing was. */
 void report_note_left_out(const struct report_source *source, struct table *table);
 

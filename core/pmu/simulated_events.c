@@ -44,6 +44,16 @@ static const struct simulated_event *find_simulated(const char *name)
     return event->name == NULL ? NULL : event;
 }
 
+bool simulated_is_of_sets(const char *name)
+{
+    const uint64_t misses = BIT(SIM_L1D_LOAD_MISSES) | BIT(SIM_L1D_STORE_MISSES) | BIT(SIM_L1I_MISSES) |
+                            BIT(SIM_L2_LOAD_MISSES) | BIT(SIM_L2_STORE_MISSES) | BIT(SIM_L2_CODE_MISSES) |
+                            BIT(SIM_L2_WRITES) | BIT(SIM_MEMORY_WRITES) | SIMULATED_CYCLES;
+    const struct simulated_event *event =
+        strncmp(name, SIMULATED_PREFIX, sizeof SIMULATED_PREFIX - 1) == 0 ? find_simulated(name) : NULL;
+    return event != NULL && (event->set & misses) != 0;
+}
+
 static int fill(const struct simulated_event *event, struct arena *arena, struct counter_spec *spec, struct err *err)
 {
     *spec = (struct counter_spec){ .name = arena_printf(arena, "%s%s", SIMULATED_PREFIX, event->name),

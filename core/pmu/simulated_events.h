@@ -24,6 +24,9 @@ extern const struct simulated_event simulated_events[];
 int simulated_choose(const char *list, struct arena *arena, struct counter_set *set, struct counter_layout *layout,
                      struct err *err);
 
+/* Does a sample of the caches' sets make an estimate of this event (with the prefix)?  Of others it counts all. */
+bool simulated_is_of_sets(const char *name);
+
 /*
  * Let what simulated_choose chose be counted in sampling windows: two groups, as simulated.h says.  Instructions, over
  * which the rates are, join the set if they are not in it.  Returns 0, or -1 with *err set.

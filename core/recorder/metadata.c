@@ -209,6 +209,8 @@ static int write_simulation(struct trace_writer *writer, const struct recorder_p
     if (info_write_text(writer, INFO_SIMULATED, model->name, err) < 0 ||
         info_write_text(writer, INFO_SIMULATED_MODEL, text, err) < 0)
         return -1;
+    if (plan->sets > 0 && info_write_count(writer, INFO_SIMULATED_SETS, plan->sets, err) < 0)
+        return -1;
     sim_window_print(&plan->window, window, sizeof window);
     return plan->window.counted == 0 ? 0 : info_write_text(writer, INFO_SIMULATED_WINDOW, window, err);
 }

@@ -45,6 +45,7 @@ struct recorder_plan {
     const char *read_reason;          /* why, if the user did not say so himself; or NULL */
     const struct sim_model *simulate; /* run the command in an emulator that simulates this processor; NULL: no */
     struct sim_window window;         /* of it; all zero: all is simulated */
+    uint32_t sets;                    /* of it: one of so many sets of its caches; 0: all */
     bool counts_only;                 /* of it: where misses are is not kept */
     double alone_cpu_s;               /* what the command takes without it; 0: not known */
     uint32_t min_bytecodes;

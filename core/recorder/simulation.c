@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,6 +122,7 @@ static int make_slots(struct simulation *simulation, const struct recorder_plan 
     simulation->slots->n_slots = SIM_SLOTS_MAX;
     simulation->slots->model = *plan->simulate;
     simulation->slots->window = plan->window;
+    simulation->slots->sets = plan->sets;
     return 0;
 }
 
@@ -162,11 +164,36 @@ static struct info_left_out sum_left_out(const struct simulation *simulation)
     return sum;
 }
 
+/* Of all threads' counts together. */
+static struct info_sets_error sum_sets(const struct simulation *simulation)
+{
+    const struct sim_slots *slots = simulation->slots;
+    uint32_t n = atomic_load(&slots->n_used);
+    struct sim_sets_counts sum = { 0 };
+    double errors[SIM_SETS_KINDS], degrees = 0;
+    for (uint32_t i = 0; i < n && i < SIM_SLOTS_MAX; i++)
+        for (int class = 0; class < SIM_SET_CLASSES; class ++)
+            for (int kind = 0; kind < SIM_SETS_KINDS; kind++)
+                sum.misses[class][kind] += slots->slots[i].sets.misses[class][kind];
+    for (int kind = 0; kind < SIM_SETS_KINDS; kind++) {
+        struct sim_sets_estimate told =
+            sim_sets_estimate(&sum, sim_sets_draw(slots->sets, SIM_SETS_SEED), (enum sim_sets_kind)kind);
+        errors[kind] = told.total > 0 ? sqrt(told.variance) / told.total : 0;
+        degrees = told.degrees_of_freedom;
+    }
+    return (struct info_sets_error){ (uint64_t)degrees, errors[SIM_SETS_L1D], errors[SIM_SETS_L1I],
+                                     errors[SIM_SETS_L2] };
+}
+
 int simulation_write_info(const struct simulation *simulation, struct trace_writer *writer, struct err *err)
 {
     if (simulation->slots == NULL)
         return 0;
     const struct info_left_out left_out = sum_left_out(simulation);
+    const struct info_sets_error sets_error = sum_sets(simulation);
+    if (simulation->slots->sets > 0 &&
+        info_write(writer, INFO_SIMULATED_SETS_ERROR, 0, &sets_error, INFO_ALL_FIELDS, err) < 0)
+        return -1;
     return info_write(writer, INFO_SIMULATED_LEFT_OUT, 0, &left_out, INFO_ALL_FIELDS, err);
 }
 

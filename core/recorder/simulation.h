@@ -55,7 +55,8 @@ struct simulation_state {
 
 uint64_t simulation_instructions(const struct simulation *simulation);
 
-/* At the end: what of the agent's own code was left out.  Without a simulation nothing; returns 0, or -1 with *err set.
+/* At the end: what of the agent's own code was left out, how exact a sample of sets is.  Without a simulation nothing;
+ * returns 0, or -1 with *err set.
  */
 int simulation_write_info(const struct simulation *simulation, struct trace_writer *writer, struct err *err);
 

@@ -30,6 +30,7 @@ struct info_row {
 #define ONE_SHARE        { SHARE, 0, 0 }
 #define SAFEPOINT(member)        { COUNT, 0, offsetof(struct info_safepoints, member) }
 #define LEFT_OUT(member)         { COUNT, 0, offsetof(struct info_left_out, member) }
+#define SETS(type, decimals, member) { type, decimals, offsetof(struct info_sets_error, member) }
 #define CLASSES(member)          { COUNT, 0, offsetof(struct info_classes, member) }
 #define COLLECTOR(type, member)  { type, 0, offsetof(struct info_collector, member) }
 #define WINDOW(member)           { COUNT, 0, offsetof(struct info_window, member) }
@@ -69,6 +70,10 @@ static const struct info_row rows[INFO_N_KEYS] = {
     [INFO_SIMULATED_LEFT_OUT] = { "simulated.left_out", "",
         "instructions, loads and stores of mmprof's own code, which were not simulated; loads and stores that were",
         { LEFT_OUT(n_instructions), LEFT_OUT(n_accesses), LEFT_OUT(n_simulated) } },
+    [INFO_SIMULATED_SETS] = { "simulated.sets", "", "one of so many sets of the caches is simulated", { ONE_COUNT } },
+    [INFO_SIMULATED_SETS_ERROR] = { "simulated.sets_error", "",
+        "degrees of freedom, and standard errors of the misses of L1D, L1I and L2 by it, as parts of them",
+        { SETS(COUNT, 0, degrees_of_freedom), SETS(REAL, 6, l1d), SETS(REAL, 6, l1i), SETS(REAL, 6, l2) } },
     [INFO_READINGS] = { "readings", "", "how often the recorder read a thread's counters", { ONE_COUNT } },
     [INFO_READINGS_CPU_MS] = { "readings.cpu_ms", "ms", "CPU time of these reads", { ONE_REAL(1) } },
     [INFO_READINGS_THREADS_WITHOUT] = { "readings.threads_without", "",

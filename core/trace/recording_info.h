@@ -38,6 +38,8 @@ enum info_key {
     INFO_SIMULATED_MODEL,
     INFO_SIMULATED_WINDOW,
     INFO_SIMULATED_LEFT_OUT,
+    INFO_SIMULATED_SETS,
+    INFO_SIMULATED_SETS_ERROR,
     INFO_READINGS,
     INFO_READINGS_CPU_MS,
     INFO_READINGS_THREADS_WITHOUT,
@@ -133,6 +135,12 @@ struct info_collector {
 /* INFO_SIMULATED_LEFT_OUT: the agent's own, which are in no count; and the loads and stores that are. */
 struct info_left_out {
     uint64_t n_instructions, n_accesses, n_simulated;
+};
+
+/* INFO_SIMULATED_SETS_ERROR: standard errors of the whole recording's misses, 0..1 of them; 0: none missed. */
+struct info_sets_error {
+    uint64_t degrees_of_freedom;
+    double l1d, l1i, l2;
 };
 
 struct info_safepoints {

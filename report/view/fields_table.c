@@ -286,6 +286,7 @@ int fields_table(const struct report_source *source, struct misses *misses, bool
     report_metadata(source, table);
     misses_tell_totals(source, misses, table);
     add_columns(by_class, table);
+    misses_mark_estimates(source, table);
     int rc = add_up(&fields, err);
     if (rc == 0) {
         if (fields.n > 0)

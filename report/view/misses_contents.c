@@ -124,6 +124,7 @@ int misses_contents_table(const struct report_source *source, struct misses *mis
     report_metadata(source, table);
     misses_tell_totals(source, misses, table);
     add_columns(source, table);
+    misses_mark_estimates(source, table);
     add_up(misses, steps);
     for (int i = 0; i < MISSES_STEPS; i++)
         if (misses->n_looked[i] > 0)

@@ -155,6 +155,16 @@ static void tell_java(const struct report_source *source, const struct misses *m
                             l2 > 0 ? report_percent(arena, (double)m->told[MISS_L2] / l2) : "-"));
 }
 
+void misses_mark_estimates(const struct report_source *source, struct table *table)
+{
+    for (size_t i = 0; report_samples_sets(source) && i < table->n_columns; i++) {
+        struct table_column *column = &table->columns[i];
+        if (column->unit == TABLE_COUNT &&
+            (strncmp(column->key, "l1d_", 4) == 0 || strncmp(column->key, "l2_", 3) == 0))
+            column->heading = arena_printf(source->arena, "~%s", column->heading);
+    }
+}
+
 void misses_tell_totals(const struct report_source *source, const struct misses *m, struct table *table)
 {
     const char *model = info_text(source->reader, INFO_SIMULATED);
@@ -167,6 +177,7 @@ void misses_tell_totals(const struct report_source *source, const struct misses 
             source->arena, "misses   simulated (%s): of %s loads and stores %s missed L1D, %s L2, %s the data TLB",
             model == NULL ? "?" : model, digits(source->arena, m->n_accesses), digits(source->arena, m->all[MISS_L1D]),
             digits(source->arena, m->all[MISS_L2]), digits(source->arena, m->all[MISS_DTLB])));
+    report_note_sets(source, table);
     report_note_left_out(source, table);
     table_metadata_number(table, "kept", (double)m->n_kept, NULL);
     table_metadata_number(table, "looked_up", (double)m->n_looks, NULL);

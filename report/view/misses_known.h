@@ -16,6 +16,9 @@ int misses_time_table(const struct report_source *source, struct misses *misses,
 int misses_contents_table(const struct report_source *source, struct misses *misses, struct table *table,
                           struct err *err);
 
+/* With a sample of sets: the columns of misses of caches are headed as estimates. */
+void misses_mark_estimates(const struct report_source *source, struct table *table);
+
 /* Metadata and notes of a table: how many there were; of how many what is known. */
 void misses_tell_totals(const struct report_source *source, const struct misses *misses, struct table *table);
 void misses_tell_known(const struct report_source *source, struct misses *misses, struct table *table);

@@ -341,6 +341,7 @@ int misses_table(const struct report_source *source, struct misses *misses, enum
     report_metadata(source, table);
     misses_tell_totals(source, misses, table);
     add_columns(by, misses->n_drawn > 0, by == MISSES_BY_LINE && sources != NULL, table);
+    misses_mark_estimates(source, table);
     int rc = add_up(misses, by, &rows, err);
     if (rc == 0 && rows.n > 0) {
         qsort(rows.all, rows.n, sizeof *rows.all, by_misses);

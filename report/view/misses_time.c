@@ -137,6 +137,7 @@ int misses_time_table(const struct report_source *source, struct misses *misses,
     report_metadata(source, table);
     misses_tell_totals(source, misses, table);
     add_columns(source->arena, table);
+    misses_mark_estimates(source, table);
     if (add_up(misses, steps, err) < 0)
         return -1;
     int n = MISSES_STEPS;

@@ -3,6 +3,7 @@
  */
 #include "report/view/report_internal.h"
 
+#include "core/pmu/simulated_events.h"
 #include "report/view/allocated.h"
 
 bool report_is_tiny(const struct making *making, const struct values *v)
@@ -58,7 +59,9 @@ static void add_event_columns(struct making *making)
             continue;
         const char *key = arena_printf(arena, "%s_per_1000_instructions", event->name);
         /* Without any hardware event, empty columns would only push the rest off the screen: a note names them. */
-        making->at.rates[i] = hidden(t, !making->has_hardware, table_column(t, event->heading, key, TABLE_RATE));
+        bool is_estimate = report_samples_sets(making->source) && simulated_is_of_sets(event->name);
+        const char *heading = is_estimate ? arena_printf(arena, "~%s", event->heading) : event->heading;
+        making->at.rates[i] = hidden(t, !making->has_hardware, table_column(t, heading, key, TABLE_RATE));
         t->columns[making->at.rates[i]].detail = DETAIL_RATES;
         t->columns[making->at.rates[i]].is_told = event->why[0] != '\0';
     }
@@ -138,7 +141,8 @@ void report_columns(struct making *making)
         at->known_by = table_column(t, "Known by", "known_by", TABLE_TEXT);
     at->calls = table_column(t, "Calls", "calls", TABLE_COUNT);
     at->per_call = table_column(t, "Time/call", "ns_per_call", TABLE_NS);
-    at->cpi = hidden(t, no_cpi, table_column(t, "CPI", "cpi", TABLE_RATIO));
+    at->cpi =
+        hidden(t, no_cpi, table_column(t, report_samples_sets(making->source) ? "~CPI" : "CPI", "cpi", TABLE_RATIO));
     t->columns[at->cpi].is_told = !making->has_hardware;
     add_event_columns(making);
     bool no_off = making->source->tree->cpu_is_wall;

@@ -238,6 +238,7 @@ static void note_rest(struct making *making)
     note_under_way(making);
     note_turns(making);
     note_reads(making);
+    report_note_sets(making->source, making->table);
     report_note_left_out(making->source, making->table);
     note_modes(making);
     if (making->too_few != NULL)

@@ -2,9 +2,9 @@
 # What simulation costs programs:   make bench-simulate [WORKLOADS=DIR]
 #
 # CPU time of each program against its time without anything: in QEMU alone, in QEMU with a plugin whose callbacks at
-# each block and each access do nothing, in QEMU with mmprof's plugin (the model zen4), with its windows (those of
-# 'mmprof record --window'), and in valgrind's cachegrind with caches and branches, which has no TLBs and runs threads
-# one at a time.  The median of three runs without anything and of BENCH_RUNS (3) in QEMU, whose times go to
+# each block and each access do nothing, in QEMU with mmprof's plugin (the model zen4), with a sample of sets (that of
+# 'mmprof record --sets'), with its windows (those of 'mmprof record --window'), and in valgrind's cachegrind with caches
+# and branches, which has no TLBs and runs threads one at a time.  The median of three runs without anything and of BENCH_RUNS (3) in QEMU, whose times go to
 # standard error, one run in cachegrind.  BENCH_ONLY="NAME ..." takes only these programs; BENCH_CACHEGRIND=no leaves
 # cachegrind out.
 #
@@ -77,7 +77,7 @@ ratio() {
 
 # compare NAME COMMAND: a row.
 compare() {
-    local name=$1 command=$2 java in_qemu alone plain full windows empty grind
+    local name=$1 command=$2 java in_qemu alone plain full sets windows empty grind
     : > "$SCRATCH/times"
     java=${command#exec }
     java=$(command -v "${java%% *}")
@@ -85,6 +85,7 @@ compare() {
     alone=$(median_of 3 "$command")
     plain=$(median_of "$runs" "$in_qemu" "$qemu")
     full=$(median_of "$runs" "$in_qemu" "$qemu" -plugin "$plugin,model=zen4")
+    sets=$(median_of "$runs" "$in_qemu" "$qemu" -plugin "$plugin,model=zen4,sets=1/8")
     windows=$(median_of "$runs" "$in_qemu" "$qemu" -plugin "$plugin,model=zen4,window=500K+250K/10M")
     empty=$(median_of "$runs" "$in_qemu" "$qemu" -plugin "$callbacks")
     echo "  $name: $(tr '\n' ' ' < "$SCRATCH/times")" >&2
@@ -92,10 +93,10 @@ compare() {
     # shellcheck disable=SC2086 # words
     [ "${BENCH_CACHEGRIND-}" = no ] || ! command -v valgrind > "$SCRATCH/which" ||
         grind=$(cpu_seconds "$in_qemu" $cachegrind)
-    printf '%-12s %9s %8s %10s %10s %8s %12s\n' "$name" "$alone" "$(ratio "$plain" "$alone")" \
-        "$(ratio "$empty" "$alone")" "$(ratio "$full" "$alone")" "$(ratio "$windows" "$alone")" \
-        "$(ratio "$grind" "$alone")"
+    printf '%-12s %9s %8s %10s %10s %8s %8s %12s\n' "$name" "$alone" "$(ratio "$plain" "$alone")" \
+        "$(ratio "$empty" "$alone")" "$(ratio "$full" "$alone")" "$(ratio "$sets" "$alone")" \
+        "$(ratio "$windows" "$alone")" "$(ratio "$grind" "$alone")"
 }
 
-printf '%-12s %9s %8s %10s %10s %8s %12s\n' program 'alone (s)' QEMU callbacks simulated windows cachegrind
+printf '%-12s %9s %8s %10s %10s %8s %8s %12s\n' program 'alone (s)' QEMU callbacks simulated sets windows cachegrind
 each_workload "$directory" compare

@@ -112,6 +112,7 @@ void sim_machine_init(struct sim_machine *machine, const struct sim_model *model
         .page_bits = log2_of(model->page_bytes),
         .inclusion = model->inclusion,
         .counts = counts,
+        .weight = 1,
     };
     machine->l1i = make_l1(&rest, &model->l1i, sim_machine_code_bits(model));
     machine->l1d = make_l1(&rest, &model->l1d, log2_of(model->l1d.line_bytes));
@@ -124,6 +125,27 @@ void sim_machine_init(struct sim_machine *machine, const struct sim_model *model
     make_predictor(&machine->predictor, model, &rest);
     for (uint64_t i = 0; i < SIM_RECENT; i++)
         machine->recent_data[i] = machine->recent_code[i] = sim_recent_none(i);
+}
+
+void sim_machine_sample(struct sim_machine *machine, uint32_t n, uint64_t sampled)
+{
+    machine->weight = n;
+    machine->sampled = sampled;
+    machine->code_page = SIM_EMPTY;
+}
+
+/* ---- what missed ---- */
+
+/* A line missed.  address: in it. */
+static void count_missed(struct sim_machine *m, enum sim_count which, uint64_t address)
+{
+    static const uint8_t kinds[SIM_N_COUNTS] = {
+        [SIM_L1I_MISSES] = SIM_SETS_L1I,    [SIM_L1D_LOAD_MISSES] = SIM_SETS_L1D, [SIM_L1D_STORE_MISSES] = SIM_SETS_L1D,
+        [SIM_L2_LOAD_MISSES] = SIM_SETS_L2, [SIM_L2_STORE_MISSES] = SIM_SETS_L2,  [SIM_L2_CODE_MISSES] = SIM_SETS_L2,
+    };
+    m->counts[which] += m->weight;
+    if (m->sets != NULL)
+        m->sets->misses[sim_machine_set_class(m, address)][kinds[which]]++;
 }
 
 /* ---- recent lines ---- */
@@ -186,7 +208,7 @@ static void l2_victim(struct sim_machine *m, uint64_t victim)
     uint64_t dirty = victim & 1;
     if (m->inclusion == SIM_INCLUSIVE)
         dirty |= leave_l1(m, &m->l1d, m->recent_data, victim >> 1) | leave_l1(m, &m->l1i, m->recent_code, victim >> 1);
-    m->counts[SIM_MEMORY_WRITES] += dirty;
+    m->counts[SIM_MEMORY_WRITES] += dirty * m->weight;
 }
 
 /* L1 wants a line.  Returns the dirty bit that comes with it. */
@@ -195,11 +217,12 @@ static uint64_t l2_read(struct sim_machine *m, uint64_t address, enum sim_count 
     uint64_t line = l2_line(m, address), victim;
     if (m->inclusion == SIM_EXCLUSIVE) {
         uint64_t taken = sim_cache_take(&m->l2, line);
-        m->counts[misses] += taken == SIM_EMPTY;
+        if (taken == SIM_EMPTY)
+            count_missed(m, misses, address);
         return taken == SIM_EMPTY ? 0 : taken & 1;
     }
     if (!sim_cache_touch(&m->l2, line, 0, &victim)) {
-        m->counts[misses]++;
+        count_missed(m, misses, address);
         l2_victim(m, victim);
     }
     return 0;
@@ -209,7 +232,7 @@ static uint64_t l2_read(struct sim_machine *m, uint64_t address, enum sim_count 
 static void l2_write(struct sim_machine *m, uint64_t address, uint64_t dirty)
 {
     uint64_t victim;
-    m->counts[SIM_L2_WRITES] += dirty;
+    m->counts[SIM_L2_WRITES] += dirty * m->weight;
     if (!sim_cache_touch(&m->l2, l2_line(m, address), dirty, &victim))
         l2_victim(m, victim);
 }
@@ -251,11 +274,23 @@ static void remember(const struct sim_machine *m, const struct sim_lru *l1, cons
 
 /* ---- TLBs ---- */
 
+/* A page that the first level does not have comes there. */
+static void bring_page(struct sim_machine *m, struct sim_tlb *tlb, uint32_t at, uint64_t page, uint64_t now,
+                       enum sim_count misses)
+{
+    uint64_t none;
+    sim_lru_put(&tlb->first, at, page, false, now);
+    if (tlb->second != NULL && sim_cache_touch(tlb->second, page, 0, &none))
+        m->counts[SIM_TLB2_HITS]++;
+    else
+        m->counts[misses]++;
+}
+
 /* A line's page.  Returns where it is in the first level. */
 static uint32_t translate(struct sim_machine *m, const struct sim_lru *l1, struct sim_tlb *tlb, uint64_t *recent,
                           uint64_t line, uint64_t now, enum sim_count misses)
 {
-    uint64_t none, page = line >> (m->page_bits - l1->line_bits);
+    uint64_t page = line >> (m->page_bits - l1->line_bits);
     if (tlb->first.n_ways == 0)
         return 0;
     uint32_t at = sim_lru_find(&tlb->first, page);
@@ -266,11 +301,7 @@ static uint32_t translate(struct sim_machine *m, const struct sim_lru *l1, struc
     at = sim_lru_oldest(&tlb->first, page);
     forget_parts(recent, tlb->first.lines[at], m->page_bits - l1->line_bits, tlb->parts[at], part_bits(m, l1));
     tlb->parts[at] = 0;
-    sim_lru_put(&tlb->first, at, page, false, now);
-    if (tlb->second != NULL && sim_cache_touch(tlb->second, page, 0, &none))
-        m->counts[SIM_TLB2_HITS]++;
-    else
-        m->counts[misses]++;
+    bring_page(m, tlb, at, page, now, misses);
     return at;
 }
 
@@ -281,11 +312,10 @@ static void store_through(struct sim_machine *m, uint64_t line, uint64_t now)
 {
     bool is_dirty = !m->is_write_through;
     uint32_t at = sim_lru_find(&m->l1d, line);
-    m->counts[SIM_L1D_STORES]++;
     if (at != SIM_NOWHERE) {
         sim_lru_use(&m->l1d, at, is_dirty, now);
     } else {
-        m->counts[SIM_L1D_STORE_MISSES]++;
+        count_missed(m, SIM_L1D_STORE_MISSES, line << m->l1d.line_bits);
         if (m->allocates)
             l1_bring(m, &m->l1d, m->recent_data, line, is_dirty, now, SIM_L2_STORE_MISSES);
     }
@@ -293,23 +323,30 @@ static void store_through(struct sim_machine *m, uint64_t line, uint64_t now)
         l2_write(m, line << m->l1d.line_bits, 1);
 }
 
-static void data_line(struct sim_machine *m, uint64_t line, bool is_store, uint32_t page)
+/* A line is loaded or stored.  Returns where it is; SIM_NOWHERE: nobody shall remember it. */
+static uint32_t use_data(struct sim_machine *m, uint64_t line, bool is_store, uint64_t now)
 {
-    uint64_t now = ++m->data_time;
     if (is_store && !m->is_plain) {
         store_through(m, line, now);
-        return;
+        return SIM_NOWHERE;
     }
-    m->counts[is_store ? SIM_L1D_STORES : SIM_L1D_LOADS]++;
     uint32_t at = sim_lru_find(&m->l1d, line);
     if (at != SIM_NOWHERE) {
         sim_lru_use(&m->l1d, at, is_store, now);
-    } else {
-        m->counts[is_store ? SIM_L1D_STORE_MISSES : SIM_L1D_LOAD_MISSES]++;
-        at = l1_bring(m, &m->l1d, m->recent_data, line, is_store, now,
-                      is_store ? SIM_L2_STORE_MISSES : SIM_L2_LOAD_MISSES);
+        return at;
     }
-    remember(m, &m->l1d, &m->dtlb, m->recent_data, line, at, page);
+    count_missed(m, is_store ? SIM_L1D_STORE_MISSES : SIM_L1D_LOAD_MISSES, line << m->l1d.line_bits);
+    return l1_bring(m, &m->l1d, m->recent_data, line, is_store, now,
+                    is_store ? SIM_L2_STORE_MISSES : SIM_L2_LOAD_MISSES);
+}
+
+static void data_line(struct sim_machine *m, uint64_t line, bool is_store, uint32_t page)
+{
+    uint64_t now = ++m->data_time;
+    m->counts[is_store ? SIM_L1D_STORES : SIM_L1D_LOADS]++;
+    uint32_t at = use_data(m, line, is_store, now);
+    if (at != SIM_NOWHERE)
+        remember(m, &m->l1d, &m->dtlb, m->recent_data, line, at, page);
 }
 
 static uint32_t data_page(struct sim_machine *m, uint64_t line)
@@ -334,18 +371,76 @@ void sim_machine_data(struct sim_machine *m, uint64_t address, uint32_t n_bytes,
 
 /* ---- code ---- */
 
-void sim_machine_code(struct sim_machine *m, uint64_t line)
+/* A line is fetched.  Returns where it is. */
+static uint32_t use_code(struct sim_machine *m, uint64_t line, uint64_t now)
 {
-    uint64_t now = ++m->code_time;
-    uint32_t page = translate(m, &m->l1i, &m->itlb, m->recent_code, line, now, SIM_ITLB_MISSES), at = 0;
-    m->counts[SIM_L1I_FETCHES]++;
+    uint32_t at = 0;
     if (m->l1i.n_ways > 0 && (at = sim_lru_find(&m->l1i, line)) == SIM_NOWHERE) {
-        m->counts[SIM_L1I_MISSES]++;
+        count_missed(m, SIM_L1I_MISSES, line << m->l1i.line_bits);
         at = l1_bring(m, &m->l1i, m->recent_code, line, false, now, SIM_L2_CODE_MISSES);
     } else if (m->l1i.n_ways > 0) {
         sim_lru_use(&m->l1i, at, false, now);
     }
-    remember(m, &m->l1i, &m->itlb, m->recent_code, line, at, page);
+    return at;
+}
+
+void sim_machine_code(struct sim_machine *m, uint64_t line)
+{
+    uint64_t now = ++m->code_time;
+    uint32_t page = translate(m, &m->l1i, &m->itlb, m->recent_code, line, now, SIM_ITLB_MISSES);
+    m->counts[SIM_L1I_FETCHES]++;
+    remember(m, &m->l1i, &m->itlb, m->recent_code, line, use_code(m, line, now), page);
+}
+
+/* ---- a sample of sets ---- */
+
+/* A page is used that is none of the recent ones: which are pages here, and no lines. */
+static void sampled_page(struct sim_machine *m, struct sim_tlb *tlb, uint64_t *recent, uint64_t page, uint64_t now,
+                         enum sim_count misses)
+{
+    uint32_t at = tlb->first.n_ways == 0 ? 0 : sim_lru_find(&tlb->first, page);
+    if (at == SIM_NOWHERE) {
+        at = sim_lru_oldest(&tlb->first, page);
+        forget_line(recent, tlb->first.lines[at]);
+        bring_page(m, tlb, at, page, now, misses);
+    } else {
+        sim_lru_use(&tlb->first, at, false, now);
+    }
+    if (page >> (64 - SIM_RECENT_LINE) == 0 && at >> SIM_RECENT_PAGE_BITS == 0)
+        recent[page % SIM_RECENT] = page << SIM_RECENT_LINE | at;
+}
+
+void sim_machine_sampled_line(struct sim_machine *m, uint64_t address, bool is_store)
+{
+    use_data(m, address >> m->l1d.line_bits, is_store, m->data_time);
+}
+
+void sim_machine_sampled_data(struct sim_machine *m, uint64_t address, uint32_t n_bytes, bool is_store)
+{
+    uint64_t end = address + n_bytes - 1, line = address >> m->l1d.line_bits, last = end >> m->l1d.line_bits;
+    uint64_t page = address >> m->page_bits;
+    for (bool is_first = true; line <= last; line++, is_first = false) {
+        uint64_t at = is_first ? address : line << m->l1d.line_bits;
+        m->data_time++;
+        if (!sim_machine_page_hit(m, at, at) && (is_first || at >> m->page_bits != page))
+            sampled_page(m, &m->dtlb, m->recent_data, at >> m->page_bits, m->data_time, SIM_DTLB_MISSES);
+        m->counts[is_store ? SIM_L1D_STORES : SIM_L1D_LOADS]++;
+        if (sim_machine_is_sampled(m, at))
+            use_data(m, line, is_store, m->data_time);
+    }
+}
+
+void sim_machine_sampled_code(struct sim_machine *m, uint64_t line)
+{
+    uint64_t address = line << m->l1i.line_bits, page = address >> m->page_bits;
+    uint64_t recent = m->recent_code[page % SIM_RECENT], now = ++m->code_time;
+    if (recent >> SIM_RECENT_LINE == page)
+        sim_lru_use(&m->itlb.first, sim_recent_page(recent), false, now);
+    else
+        sampled_page(m, &m->itlb, m->recent_code, page, now, SIM_ITLB_MISSES);
+    m->counts[SIM_L1I_FETCHES]++;
+    if (sim_machine_is_sampled(m, address))
+        use_code(m, line, now);
 }
 
 /* ---- branches ---- */

@@ -110,11 +110,28 @@ struct sim_predictor {
     uint32_t n_returns, top; /* of the stack, modulo its size */
 };
 
+/*
+ * Of a sample of sets (sim_sets.h): sets fall into classes, by the line's lowest bits in L2.  Of these some are
+ * simulated, and a miss counts for as many as it stands for.  TLBs and predictors are whole.
+ */
+#define SIM_SET_CLASSES 64
+
+enum sim_sets_kind { SIM_SETS_L1D, SIM_SETS_L1I, SIM_SETS_L2, SIM_SETS_KINDS };
+
+/* How often each class missed, not multiplied. */
+struct sim_sets_counts {
+    uint64_t misses[SIM_SET_CLASSES][SIM_SETS_KINDS];
+};
+
 struct sim_machine {
     bool is_write_through, allocates, is_plain; /* plain: writes back and allocates */
     uint32_t page_bits, inclusion;
     uint64_t data_time, code_time; /* of the last access: their number */
     uint64_t *counts;              /* SIM_N_COUNTS; borrowed */
+    uint64_t sampled;              /* a bit for each class; with a sample of sets only */
+    uint64_t weight;               /* what a miss of a cache counts for: 1; with a sample of 1/n, n */
+    uint64_t code_page;            /* with a sample: that of the line of code that was fetched last, in iTLB */
+    struct sim_sets_counts *sets;  /* borrowed; NULL: not counted */
     struct sim_lru l1i, l1d;
     struct sim_tlb itlb, dtlb;
     struct sim_cache l2, tlb2[2];
@@ -138,6 +155,10 @@ size_t sim_machine_bytes(const struct sim_model *model);
  * used. counts  SIM_N_COUNTS of them, which are added to.
  */
 void sim_machine_init(struct sim_machine *machine, const struct sim_model *model, void *memory, uint64_t *counts);
+
+/* Before the first access: only the sets of these classes are simulated, one of n of them.  See the end of this file.
+ */
+void sim_machine_sample(struct sim_machine *machine, uint32_t n, uint64_t sampled);
 
 /* What the counts cost, in cycles. */
 static inline uint64_t sim_cycles(const struct sim_costs *cost, const volatile uint64_t *counts)
@@ -279,5 +300,41 @@ static inline void sim_machine_branch(struct sim_machine *machine, enum sim_bran
     else
         sim_machine_jump(machine, kind, at, behind, to);
 }
+
+/*
+ * ---- of a machine with a sample of sets, in place of the accesses above ----
+ *
+ * Recent are pages, not lines: a page that was used just now costs two stores, and a line of a set that is not in the
+ * sample nothing.
+ */
+
+static inline unsigned sim_machine_set_class(const struct sim_machine *machine, uint64_t address)
+{
+    return (unsigned)(address >> machine->l2.line_bits) % SIM_SET_CLASSES;
+}
+
+static inline bool sim_machine_is_sampled(const struct sim_machine *machine, uint64_t address)
+{
+    return (machine->sampled >> sim_machine_set_class(machine, address) & 1) != 0;
+}
+
+/* Bytes from first to last are used, at data_time, if their page is a recent one.  Returns whether it is. */
+static inline bool sim_machine_page_hit(struct sim_machine *machine, uint64_t first, uint64_t last)
+{
+    uint64_t recent = machine->recent_data[(first >> machine->page_bits) % SIM_RECENT];
+    if (__builtin_expect(recent >> SIM_RECENT_LINE != last >> machine->page_bits, 0))
+        return false;
+    sim_lru_use(&machine->dtlb.first, sim_recent_page(recent), false, machine->data_time);
+    return true;
+}
+
+/* A load or store, and all that belongs to it. */
+void sim_machine_sampled_data(struct sim_machine *machine, uint64_t address, uint32_t n_bytes, bool is_store);
+
+/* One that is in one line, of a set in the sample, where the page was a hit and the access is counted, at data_time. */
+void sim_machine_sampled_line(struct sim_machine *machine, uint64_t address, bool is_store);
+
+/* A line of code is fetched. */
+void sim_machine_sampled_code(struct sim_machine *machine, uint64_t line);
 
 #endif

@@ -9,12 +9,12 @@
 #ifndef CORE_EMU_MODEL_SIM_SLOTS_H
 #define CORE_EMU_MODEL_SIM_SLOTS_H
 
-#include "core/emu/model/sim_machine.h"
+#include "core/emu/model/sim_sets.h"
 #include "core/emu/model/sim_window.h"
 
 #include <stdatomic.h>
 
-#define SIM_SLOTS_MAGIC UINT32_C(0x6d69730b)
+#define SIM_SLOTS_MAGIC UINT32_C(0x6d69730c)
 #define SIM_SLOTS_MAX   16384 /* threads, one after the other; the memory is sparse */
 
 /* syscall(SIM_SYSCALL, SIM_ASK_SLOT, &answer): where the calling thread's slot is. */
@@ -65,6 +65,7 @@ struct sim_slot {
     uint64_t counts[SIM_N_COUNTS];
     uint64_t base[SIM_N_COUNTS]; /* the counts when the agent began to read them */
     uint64_t own[SIM_N_OWN];     /* what the agent's code did, in none of these */
+    struct sim_sets_counts sets; /* with a sample of sets: what of the counts each class has */
 } __attribute__((aligned(64)));
 
 struct sim_slots;
@@ -78,6 +79,7 @@ struct sim_slots {
     uint32_t magic, n_slots;
     struct sim_model model;   /* set before the plugin starts */
     struct sim_window window; /* likewise */
+    uint32_t sets;            /* likewise; one of so many is simulated; 0: all, without a sample */
     _Atomic uint32_t n_used;  /* slots given out so far */
     struct sim_slot slots[];
 };

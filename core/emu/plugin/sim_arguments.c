@@ -33,7 +33,8 @@ static int map_slots(const char *path, struct sim_slots **mapped)
     struct sim_slots *slots = *mapped = at;
     struct err err;
     if (slots->magic != SIM_SLOTS_MAGIC || (size_t)status.st_size < sim_slots_bytes(slots->n_slots) ||
-        sim_model_check(&slots->model, &err) < 0 || sim_window_check(&slots->window, &err) < 0)
+        sim_model_check(&slots->model, &err) < 0 || sim_window_check(&slots->window, &err) < 0 ||
+        sim_sets_check(&slots->model, slots->sets, &err) < 0)
         return sim_arguments_refuse("the memory of mmprof record has another layout");
     return 0;
 }
@@ -71,7 +72,17 @@ static int read_window(const char *text, struct sim_slots *slots)
     return sim_window_read(text, &slots->window, &err) < 0 ? sim_arguments_refuse(err.text) : 0;
 }
 
-#define ARGUMENTS "it takes memory=, or model=, then window=, and out="
+static int read_sets(const char *text, struct sim_slots *slots)
+{
+    struct err err;
+    if (slots == NULL)
+        return sim_arguments_refuse("sets= comes before model=");
+    bool is_right =
+        sim_sets_read(text, &slots->sets, &err) == 0 && sim_sets_check(&slots->model, slots->sets, &err) == 0;
+    return is_right ? 0 : sim_arguments_refuse(err.text);
+}
+
+#define ARGUMENTS "it takes memory=, or model=, then window= and sets=, and out="
 
 int sim_arguments_read(int argc, char **argv, struct sim_slots **slots, const char **out, bool *is_checked)
 {
@@ -85,6 +96,8 @@ int sim_arguments_read(int argc, char **argv, struct sim_slots **slots, const ch
             rc = open_log(argv[i] + 4, *slots);
         else if (strncmp(argv[i], "window=", 7) == 0)
             rc = read_window(argv[i] + 7, *slots);
+        else if (strncmp(argv[i], "sets=", 5) == 0)
+            rc = read_sets(argv[i] + 5, *slots);
         else if (strcmp(argv[i], "check=foreseen") == 0 && sim_check_is_there())
             *is_checked = true;
         else if (strncmp(argv[i], "out=", 4) == 0)
@@ -94,5 +107,7 @@ int sim_arguments_read(int argc, char **argv, struct sim_slots **slots, const ch
         if (rc < 0)
             return -1;
     }
-    return *slots == NULL || (*is_checked && (*slots)->window.counted > 0) ? sim_arguments_refuse(ARGUMENTS) : 0;
+    return *slots == NULL || (*is_checked && ((*slots)->window.counted > 0 || (*slots)->sets > 0))
+               ? sim_arguments_refuse(ARGUMENTS)
+               : 0;
 }

@@ -66,7 +66,8 @@ static size_t take_all(const struct sim_machine *m, uint64_t *to)
 
 /* ---- whose they are ---- */
 
-static void hold(struct sim_contents *contents, uint32_t cell, enum miss_count which)
+/* weight: so many lines. */
+static void hold(struct sim_contents *contents, uint32_t cell, enum miss_count which, uint64_t weight)
 {
     uint64_t key = (uint64_t)cell + 1;
     struct sim_held *held = vm_table_find(&contents->held, sizeof *held, vm_hash(key), &key, sizeof key);
@@ -74,7 +75,7 @@ static void hold(struct sim_contents *contents, uint32_t cell, enum miss_count w
         return; /* more classes than that are not told */
     contents->n_held += held->cell == 0;
     held->cell = key;
-    held->counts[which]++;
+    held->counts[which] += weight;
 }
 
 static void write_held(struct sim_contents *contents, uint32_t tid, uint64_t ticks)
@@ -106,7 +107,7 @@ void sim_contents_look(struct sim_contents *contents, struct sim_contents_of *of
         uint64_t address = contents->addresses[i];
         uint32_t cell = sim_lookup_memory(contents->lookup, address & ~(uint64_t)WHICH);
         if (cell != OWNERS_NONE)
-            hold(contents, cell, (enum miss_count)(address & WHICH));
+            hold(contents, cell, (enum miss_count)(address & WHICH), (address & WHICH) == MISS_DTLB ? 1 : m->weight);
     }
     write_held(contents, of->tid, ticks);
 }

@@ -43,6 +43,7 @@ static struct sim_slot *make_slot(void)
     memset(slot->counts, 0, sizeof slot->counts);
     memset(slot->base, 0, sizeof slot->base);
     memset(slot->own, 0, sizeof slot->own);
+    memset(&slot->sets, 0, sizeof slot->sets);
     atomic_store(&slot->is_ended, 0);
     atomic_store(&slot->is_paused, 0);
     atomic_store(&slot->tid, (int32_t)syscall(SYS_gettid));
@@ -63,6 +64,9 @@ struct sim_core *sim_core_make(unsigned vcpu, void *state, const uint8_t *return
     core->slot = core->own = make_slot();
     core->before = &sim_no_block;
     sim_machine_init(&core->machine, &sim.slots->model, core + 1, core->slot->counts);
+    if (sim.slots->sets > 0)
+        sim_machine_sample(&core->machine, sim.slots->sets, sim_sets_draw(sim.slots->sets, SIM_SETS_SEED));
+    sim_core_choose_counts(core);
     if (sim.slots->window.counted > 0)
         sim_window_begin(&core->window, &sim.slots->window, atomic_load(&sim.slots->n_used));
     core->skipping = core->window.left;

@@ -97,6 +97,7 @@ static inline void sim_core_choose_counts(struct sim_core *core)
 {
     bool is_counted = sim.slots->window.counted == 0 || core->window.phase == SIM_COUNTED;
     core->machine.counts = is_counted ? core->slot->counts : core->warming_up;
+    core->machine.sets = is_counted && sim.slots->sets > 0 ? &core->slot->sets : NULL;
 }
 
 /* The block's instructions are fetched, where that is no hit, or not all are counted. */
@@ -114,6 +115,15 @@ static inline __attribute__((always_inline)) bool sim_core_fetch(struct sim_core
     return !sim_block_goes_on(before, block) &&
            (is_line ? sim_machine_fetch_hit_line(&core->machine, first, block->n_instructions)
                     : sim_machine_fetch_hit(&core->machine, first, last, block->n_instructions));
+}
+
+/* Its loads and stores that are foreseen. */
+static inline __attribute__((always_inline)) void sim_core_count_foreseen(struct sim_core *core,
+                                                                          const struct sim_block *block)
+{
+    core->machine.counts[SIM_L1D_LOADS] += block->n_loads;
+    __asm__ volatile("" : : : "memory"); /* else both at once, as sim_machine.h says of branches */
+    core->machine.counts[SIM_L1D_STORES] += block->n_stores;
 }
 
 static inline void sim_core_jump(struct sim_core *core, const struct sim_block *before, const struct sim_block *block)

@@ -67,13 +67,6 @@ static __attribute__((noinline)) void finish(struct sim_core *core, const struct
         sim_core_jump(core, before, block);
 }
 
-static inline __attribute__((always_inline)) void count_foreseen(struct sim_core *core, const struct sim_block *block)
-{
-    core->machine.counts[SIM_L1D_LOADS] += block->n_loads;
-    __asm__ volatile("" : : : "memory"); /* else both at once, as sim_machine.h says of branches */
-    core->machine.counts[SIM_L1D_STORES] += block->n_stores;
-}
-
 /* All of it, where not all of its code is in recent lines. */
 static __attribute__((noinline)) void enter_slowly(struct sim_core *core, const struct sim_block *before,
                                                    const struct sim_block *block, const uint64_t *registers)
@@ -81,7 +74,7 @@ static __attribute__((noinline)) void enter_slowly(struct sim_core *core, const 
     sim_core_fetch_slowly(core, before, block);
     if (before->kind == SIM_CONDITIONAL)
         sim_core_conditional(core, before, block);
-    count_foreseen(core, block);
+    sim_core_count_foreseen(core, block);
     finish(core, before, block, registers, 0);
 }
 
@@ -94,7 +87,7 @@ static void enter_groups(struct sim_core *core, const struct sim_block *before, 
     }
     if (before->kind == SIM_CONDITIONAL)
         sim_core_conditional(core, before, block);
-    count_foreseen(core, block);
+    sim_core_count_foreseen(core, block);
     finish(core, before, block, state, 0);
 }
 
@@ -117,7 +110,7 @@ static inline __attribute__((always_inline)) void enter(unsigned vcpu, const str
     if (before->kind == SIM_CONDITIONAL)
         sim_core_conditional(core, before, block);
     if (n_simple + n_general > 0) {
-        count_foreseen(core, block);
+        sim_core_count_foreseen(core, block);
         uint64_t now = machine->data_time;
 #pragma GCC unroll 8
         for (unsigned i = 0; i < n_simple + n_general; i++) {

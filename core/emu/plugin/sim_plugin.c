@@ -18,6 +18,7 @@
 #include "core/emu/plugin/sim_enter.h"
 #include "core/emu/plugin/sim_own.h"
 #include "core/emu/plugin/sim_print.h"
+#include "core/emu/plugin/sim_sampled.h"
 #include "core/emu/plugin/sim_windows.h"
 #include "core/emu/plugin/vm_memory.h"
 
@@ -232,6 +233,18 @@ static void on_end(qemu_plugin_id_t id, void *context)
 
 /* ---- the beginning ---- */
 
+static void choose_callbacks(void)
+{
+    sim.has_windows = sim.slots->window.counted > 0;
+    bool is_sampled = sim.slots->sets > 0;
+    sim.choose_block = sim.has_windows  ? sim_windows_choose
+                       : is_sampled     ? sim_sampled_choose
+                       : sim.is_checked ? sim_check_choose
+                                        : sim_enter_choose(&sim.slots->model);
+    sim.enter = is_sampled ? sim_sampled_enter : sim_enter_choose_simulated(&sim.slots->model);
+    sim.on_access = sim_access_choose(&sim.slots->model, sim.has_windows);
+}
+
 int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info, int argc, char **argv)
 {
     if (info->system_emulation)
@@ -242,12 +255,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info
     sim.clone = sim.is_arm64 ? 220 : 56;
     if (sim_arguments_read(argc, argv, &sim.slots, &sim.out, &sim.is_checked) < 0)
         return -1;
-    sim.has_windows = sim.slots->window.counted > 0;
-    sim.choose_block = sim.has_windows  ? sim_windows_choose
-                       : sim.is_checked ? sim_check_choose
-                                        : sim_enter_choose(&sim.slots->model);
-    sim.enter = sim_enter_choose_simulated(&sim.slots->model);
-    sim.on_access = sim_access_choose(&sim.slots->model, sim.has_windows);
+    choose_callbacks();
     qemu_stale_begin((const void *)(uintptr_t)sim.on_access, (const void *)(uintptr_t)sim_access_bytecode);
     sim_core_prepare_forks();
     qemu_plugin_register_vcpu_init_cb(id, on_thread_begin);
