@@ -19,6 +19,8 @@ refused "a JVM that runs already" "mmprof record --simulate -- java" --simulate 
 refused "a live recording" "mmprof profile --simulate" --simulate --live -- "$jdk/bin/java" -version
 refused "a way to read hardware counters" "remove them" --simulate --read syscall -- "$jdk/bin/java" -version
 refused "a model that is not known" "mmprof list --models" --simulate=zen0 -- "$jdk/bin/java" -version
+refused "a share of sets that there is not" "give 1/2, 1/4, 1/8" --simulate --sets=1/3 -- "$jdk/bin/java" -version
+refused "a sample of sets without a simulation" "add --simulate" --sets -- "$jdk/bin/java" -version
 refused "an event that is not simulated" "mmprof list --models" --simulate -e stalls -- "$jdk/bin/java" -version
 
 machine=$(uname -m)
@@ -72,7 +74,11 @@ between "but execute instructions" "$(count first stay instructions)" 5000000 20
 # 3.5 MB of records; an interpreted call writes to 20 pages of the stack (HotSpot looks whether they are there), which
 # L1 does not hold at once, but L2 does.
 between "20,000 calls with probes in them leave nothing in L2 of what the probes write" \
-    "$(count first calls L2-data-misses)" 0 2000
+    "$(count first calls L2-data-misses)" 0 400
+
+"$mmprof" report --notes "$SCRATCH/first.dat" > "$SCRATCH/table" 2>&1
+matches "and are in no count: the table says how many they were" "$(cat "$SCRATCH/table")" \
+    "mmprof's own code made [0-9.]+ % of all loads and stores"
 
 # ---- windows ----
 

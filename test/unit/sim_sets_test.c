@@ -87,7 +87,7 @@ static const struct {
 } streams[] = { { "scattered", scattered }, { "objects", objects }, { "walks", walks }, { "mixture", mixture } };
 
 #define N_STREAMS  (sizeof streams / sizeof streams[0])
-#define N_ACCESSES 60000
+#define N_ACCESSES 30000
 
 /* Loads, and a store for each fourth, some over the border of two lines; code besides. */
 static void run(struct world *world, stream_fn *next, uint64_t seed)
@@ -104,9 +104,9 @@ static void run(struct world *world, stream_fn *next, uint64_t seed)
             sim_machine_store(&world->machine, address, 8);
         else
             sim_machine_load(&world->machine, address, 8);
-        if (i % 8 == 0 && is_sampled)
+        if (i % 2 == 0 && is_sampled)
             sim_machine_sampled_code(&world->machine, line);
-        else if (i % 8 == 0)
+        else if (i % 2 == 0)
             sim_machine_fetch_lines(&world->machine, line, line, 0);
     }
 }
@@ -164,7 +164,7 @@ static void test_exact(void)
 
 /* ---- what is estimated ---- */
 
-#define SEEDS 400
+#define SEEDS 300
 
 /* Of each 100 intervals of 95 %, how many have the number that is counted without. */
 static void test_interval(size_t s, uint32_t n)
