@@ -1,5 +1,6 @@
 #include "report/source.h"
 
+#include "core/pmu/simulated_events.h"
 #include "core/trace/recording_info.h"
 #include "phases/tree/estimate.h"
 
@@ -173,6 +174,11 @@ void report_note_faults(const struct report_source *source, struct table *table)
 bool report_samples_sets(const struct report_source *source)
 {
     return info_number(source->reader, INFO_SIMULATED_SETS) > 1;
+}
+
+bool report_is_of_sets(const struct report_source *source, const char *event)
+{
+    return report_samples_sets(source) && simulated_is_of_sets(event);
 }
 
 /* Half of an interval of 95 %. */

@@ -75,6 +75,7 @@ void report_note_faults(const struct report_source *source, struct table *table)
 
 /* Whether a sample of the simulated caches' sets was simulated, so that misses are estimates; and a note of it. */
 bool report_samples_sets(const struct report_source *source);
+bool report_is_of_sets(const struct report_source *source, const char *event); /* and it is one of those misses */
 void report_note_sets(const struct report_source *source, struct table *table);
 
 /* How much of mmprof's own work a simulation has left out; nothing where nothing was. */

@@ -3,7 +3,6 @@
  */
 #include "report/view/report_internal.h"
 
-#include "core/pmu/simulated_events.h"
 #include "report/view/allocated.h"
 
 bool report_is_tiny(const struct making *making, const struct values *v)
@@ -59,7 +58,7 @@ static void add_event_columns(struct making *making)
             continue;
         const char *key = arena_printf(arena, "%s_per_1000_instructions", event->name);
         /* Without any hardware event, empty columns would only push the rest off the screen: a note names them. */
-        bool is_estimate = report_samples_sets(making->source) && simulated_is_of_sets(event->name);
+        bool is_estimate = report_is_of_sets(making->source, event->name);
         const char *heading = is_estimate ? arena_printf(arena, "~%s", event->heading) : event->heading;
         making->at.rates[i] = hidden(t, !making->has_hardware, table_column(t, heading, key, TABLE_RATE));
         t->columns[making->at.rates[i]].detail = DETAIL_RATES;

@@ -3,10 +3,10 @@
 #
 # CPU time of each program against its time without anything: in QEMU alone, in QEMU with a plugin whose callbacks at
 # each block and each access do nothing, in QEMU with mmprof's plugin (the model zen4), with a sample of sets (that of
-# 'mmprof record --sets'), with its windows (those of 'mmprof record --window'), and in valgrind's cachegrind with caches
-# and branches, which has no TLBs and runs threads one at a time.  The median of three runs without anything and of
-# BENCH_RUNS (3) in QEMU, whose times go to standard error, one run in cachegrind.  BENCH_ONLY="NAME ..." takes only
-# these programs; BENCH_CACHEGRIND=no leaves cachegrind out.
+# 'mmprof record --sets'), with its windows (those of 'mmprof record --window'), and in valgrind's cachegrind with
+# caches and branches, which has no TLBs and runs threads one at a time.  The median of three runs without anything
+# and of BENCH_RUNS (3) in QEMU, whose times go to standard error, one run in cachegrind.  BENCH_ONLY="NAME ..." takes
+# only these programs; BENCH_CACHEGRIND=no leaves cachegrind out.
 #
 # DIR/commands is as for overhead.sh: a name, blanks, and a command 'exec java ...'.
 #
