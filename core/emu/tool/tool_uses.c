@@ -44,7 +44,9 @@ void tool_uses_begin(struct tool_stack *stack, struct tool_thread *thread, struc
 {
     uint64_t now = object->object.created;
     uint32_t n = read_frames(stack, thread);
-    bool is_known = n > 0 && tool_calls_enter(&thread->calls, thread->frames, n, now, listener) == 0;
+    if (n == 0) /* what is known of the calls around goes on */
+        return;
+    bool is_known = tool_calls_enter(&thread->calls, thread->frames, n, now, listener) == 0;
     if (!is_known)
         tool_calls_leave(&thread->calls, 0, now, listener);
     thread->n_frames = is_known ? n : 0;
