@@ -117,24 +117,29 @@ static const char *verify_of(const struct findings_making *making, const struct 
     return advice_verify(making, &rule);
 }
 
+static const char *point_action(const struct live_point *p, const char *method, struct arena *arena)
+{
+    char created[64];
+    return p->choice == LIVE_FULL
+               ? arena_printf(arena, "collect at the ends of %s (System.gc() there, or jcmd PID GC.run)", method)
+               : arena_printf(arena, "let a young generation of %s reach from one end of %s to the next",
+                              size_of(p->call_bytes, created), method);
+}
+
 static int add_points(struct advising *a, const struct advice_memory *memory, double ns, struct err *err)
 {
     struct arena *arena = a->making->source->arena;
     for (uint32_t i = 0; i < memory->points->n && i < POINTS_MOST; i++) {
         const struct live_point *p = &memory->points->all[i];
         const char *method = memtrace_names_method(&memory->live->names, p->method, JAVA_NAMES_SHORT, arena);
-        char there[64], elsewhere[64], created[64];
+        char there[64], elsewhere[64];
         double part = p->kept_mean > 0 ? 1 - p->kept / p->kept_mean : 0;
         if (p->choice == LIVE_NO_COLLECTION || method == NULL)
             continue;
         struct advice_hint hint = {
             .rule = collect_rule.name,
             .subject = method,
-            .action =
-                p->choice == LIVE_FULL
-                    ? arena_printf(arena, "collect at the ends of %s (System.gc() there, or jcmd PID GC.run)", method)
-                    : arena_printf(arena, "let a young generation of %s reach from one end of %s to the next",
-                                   size_of(p->call_bytes, created), method),
+            .action = point_action(p, method, arena),
             .evidence =
                 arena_printf(arena,
                              "%s are to be copied there, and %s as often at other times; %.0f %% of its %u ends "

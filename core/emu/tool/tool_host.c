@@ -4,6 +4,7 @@
 #include "core/emu/plugin/qemu_read.h"
 #include "core/emu/tool/tool_model.h"
 #include "core/emu/model/sim_slots.h"
+#include "core/emu/tool/tool_libraries.h"
 #include "core/emu/tool/tool_uses.h"
 #include "core/wire/tracked.h"
 
@@ -19,7 +20,6 @@
 #include <unistd.h>
 
 #define NAME_BYTES 16
-#define PATH_BYTES 1024
 #define TIER_C2    4
 
 struct tool_wanted tool_wanted;
@@ -303,36 +303,6 @@ void tool_host_end(struct tool_thread *thread)
 
 /* ---- what the agent tells ---- */
 
-/* The next mapping of a file.  Returns whether there is one. */
-static bool next_map(FILE *maps, uint64_t *start, uint64_t *end, char path[PATH_BYTES])
-{
-    char line[PATH_BYTES + 128];
-    while (fgets(line, sizeof line, maps) != NULL)
-        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %*s %1023[^\n]", start, end, path) == 3)
-            return true;
-    return false;
-}
-
-/* All mappings of a file whose path ends so. */
-static void find_library(const char *suffix, enum tool_code code)
-{
-    char path[PATH_BYTES];
-    size_t n = strlen(suffix);
-    uint64_t start, end;
-    struct tool_library *last = NULL;
-    FILE *maps = fopen("/proc/self/maps", "re");
-    while (maps != NULL && next_map(maps, &start, &end, path)) {
-        if (strlen(path) < n || strcmp(path + strlen(path) - n, suffix) != 0)
-            last = NULL;
-        else if (last != NULL && last->end == start)
-            last->end = end;
-        else if (tool_wanted.n_libraries < TOOL_LIBRARIES_MAX)
-            *(last = &tool_wanted.libraries[tool_wanted.n_libraries++]) = (struct tool_library){ start, end, code };
-    }
-    if (maps != NULL)
-        fclose(maps);
-}
-
 static void hear_tables(uint64_t argument)
 {
     /* libc: the emulator's own, too, whose code the program never runs. */
@@ -341,9 +311,9 @@ static void hear_tables(uint64_t argument)
     uint64_t symbols[SIM_N_SYMBOLS];
     if (host.has_jvm || !qemu_read(argument, symbols, sizeof symbols) || tool_jvm_open(&host.jvm, symbols) < 0)
         return;
-    find_library("/libjvm.so", TOOL_VM);
+    tool_libraries_find(&tool_wanted, "/libjvm.so", TOOL_VM);
     for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++)
-        find_library(helpers[i], TOOL_LIBC);
+        tool_libraries_find(&tool_wanted, helpers[i], TOOL_LIBC);
     host.has_jvm = tool_objects_open(&host.objects, host.jvm.heap, host.jvm.heap_end) == 0;
     if (host.has_jvm && tool_wanted.callers && tool_stack_open(&host.stack, &host.jvm.names) < 0)
         fprintf(stderr, "mmprof: callers are not known: the layout of this JVM's stacks is not\n");
@@ -371,6 +341,22 @@ static void hear_place(uint64_t argument)
     tool_jvm_site(&host.jvm, location.number, &text, location.line);
 }
 
+static void begin_object(struct tool_thread *thread, struct mmprof_object *object, struct mmprof_class *class_of,
+                         uint32_t location)
+{
+    if (!thread->has_begun)
+        tell_thread(thread);
+    object->class_of = class_of;
+    object->site = location < host.jvm.n_sites ? host.jvm.sites[location] : NULL;
+    object->thread = thread->thread;
+    object->created = object->last_used = thread->time + thread->others;
+    if (tool_wanted.callers)
+        tool_uses_begin(&host.stack, thread, (struct tool_object *)(void *)object,
+                        &(struct tool_calls_listener){ tell_call, thread });
+    if (host.tool->object_created != NULL)
+        host.tool->object_created(object);
+}
+
 static void hear_object(struct tool_thread *thread, uint64_t argument)
 {
     struct tracked_object told;
@@ -385,24 +371,14 @@ static void hear_object(struct tool_thread *thread, uint64_t argument)
     uint64_t address = vm_pointer(told.reference & ~UINT64_C(7));
     struct mmprof_class *class_of =
         address < host.jvm.heap || address >= host.jvm.heap_end ? NULL : tool_jvm_class(&host.jvm, address, &bytes);
-    struct mmprof_object *object = class_of == NULL || !host.has_started
-                                       ? NULL
-                                       : tool_objects_add(&host.objects, told.reference, address, bytes, &listener);
-    if (object != NULL) {
-        if (!thread->has_begun)
-            tell_thread(thread);
-        object->class_of = class_of;
-        object->site = told.location < host.jvm.n_sites ? host.jvm.sites[told.location] : NULL;
-        object->thread = thread->thread;
-        object->created = object->last_used = thread->time + thread->others;
-        if (tool_wanted.callers)
-            tool_uses_begin(&host.stack, thread, (struct tool_object *)(void *)object,
-                            &(struct tool_calls_listener){ tell_call, thread });
-        if (host.tool->object_created != NULL)
-            host.tool->object_created(object);
+    bool is_wanted = class_of != NULL && host.has_started;
+    if (is_wanted) {
+        struct mmprof_object *object = tool_objects_add(&host.objects, told.reference, address, bytes, &listener);
+        if (object != NULL)
+            begin_object(thread, object, class_of, told.location);
     }
     told.n_gone = tool_objects_take_gone(&host.objects, told.gone, TRACKED_GONE_MAX - 1);
-    if (object == NULL && (class_of == NULL || !host.has_started))
+    if (!is_wanted)
         told.gone[told.n_gone++] = told.reference;
     qemu_write(argument, &told, sizeof told);
 }
