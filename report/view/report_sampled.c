@@ -194,16 +194,20 @@ static const char *reason_of(const struct making *making, size_t row, const stru
     struct method_name name = report_name(making->source, method);
     if (making->rows[row]->calls > 0)
         return sampled_why_off(making->source, method);
+    uint32_t probed = sampled_had_probes(making->source, &name);
+    if (probed != CALLTREE_NONE) {
+        const char *off = sampled_why_off(making->source, probed);
+        return off != NULL ? off : "no call of it began while it had probes";
+    }
     for (size_t i = 0; i < n; i++)
-        if (strcmp(all[i].name.method, name.method) == 0 && strcmp(all[i].name.class_name, name.class_name) == 0 &&
-            strcmp(all[i].name.descriptor, name.descriptor) == 0)
+        if (method_name_equals(&all[i].name, &name))
             return all[i].why;
     uint32_t number = making->source->sampled->number_of[method];
     const struct trace_sampled_method *of = trace_sampled_method(making->source->reader, number);
     if (of != NULL && of->code_bytes == 0)
         return "native";
     bool is_live = info_text(making->source->reader, INFO_LIVE_BUDGET) != NULL;
-    return is_live ? "too few samples, or too little of the time" : "not selected";
+    return is_live ? "too few of the latest samples, or too little time in them" : "not selected";
 }
 
 int report_fill_known(struct making *making, struct err *err)

@@ -50,6 +50,18 @@ int sampled_find(const struct report_source *source, struct sampled **all, size_
     return 0;
 }
 
+uint32_t sampled_had_probes(const struct report_source *source, const struct method_name *name)
+{
+    struct info_live_method told;
+    for (uint32_t i = 0; i < trace_n_methods(source->reader); i++) {
+        const struct trace_method *of = trace_method(source->reader, i);
+        if (of != NULL && method_name_equals(&of->names, name) &&
+            info_read(source->reader, INFO_LIVE_METHOD, i, source->arena, &told) > 0)
+            return i;
+    }
+    return CALLTREE_NONE;
+}
+
 const char *sampled_why_off(const struct report_source *source, uint32_t method)
 {
     struct info_live_method told;

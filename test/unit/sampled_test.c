@@ -170,7 +170,7 @@ static void test_rows(void)
         const char *claim, *row;
     } rows[] = {
         { "a method that only samples know is a row", "Main.main 100.00 20.00 14 samples - - - -" },
-        { "with why it has no probes", "Main.main - too few samples, or too little of the time" },
+        { "with why it has no probes", "Main.main - too few of the latest samples, or too little time in them" },
         { "one that was recorded late has the time before, too", "Sort.run 80.00 20.00 probes, 4 samples 1 400 ms" },
         { "and says how long it was recorded", "Sort.run 600 ms (60 %)" },
         { "its callee has no more", "Sort.merge 60.00 35.00 9 samples - - - -" },
