@@ -29,6 +29,9 @@ struct vm_library {
 /* Read that process from now on.  Before anything is read, and once: a process looks at one JVM. */
 void vm_fields_use(const struct vm_library *library);
 
+/* The same again; pid 0: this process is the JVM. */
+const struct vm_library *vm_fields_library(void);
+
 /* n bytes of the process; false: they are not all there. */
 bool vm_read(uint64_t address, void *bytes, size_t n);
 bool vm_read_u64(uint64_t address, uint64_t *value);

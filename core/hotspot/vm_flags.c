@@ -1,5 +1,6 @@
 #include "core/hotspot/vm_flags.h"
 
+#include "core/base/hash.h"
 #include "core/hotspot/vm_fields.h"
 
 #include <pthread.h>
@@ -53,24 +54,49 @@ static void read_names(uint64_t first, size_t n, char texts[AT_ONCE][NAME_BYTES]
     vm_read_each(pieces, n, texts);
 }
 
+/* All flags, looked through once: by the hash of a name its number, plus 1. */
+static struct {
+    pthread_mutex_t lock; /* guards it; no probe takes it */
+    struct hash_set by_name;
+    uint64_t all;
+} index_of = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static uint64_t key_of(const char *name)
+{
+    return hash_text(HASH_START, name, strnlen(name, NAME_BYTES));
+}
+
+static void index_flags(void)
+{
+    char texts[AT_ONCE][NAME_BYTES];
+    uint64_t n = 0;
+    if (!flags_at.are_known || !vm_read_u64(flags_at.all, &index_of.all) || !vm_read_u64(flags_at.n, &n) ||
+        n > FLAGS_MAX)
+        return;
+    for (uint64_t i = 0, now; i < n; i += now) {
+        now = n - i < AT_ONCE ? n - i : AT_ONCE;
+        read_names(index_of.all + i * flags_at.bytes, now, texts);
+        for (uint64_t k = 0; k < now; k++) {
+            struct hash_slot *slot = hash_put(&index_of.by_name, key_of(texts[k]));
+            if (slot != NULL && slot->value == 0)
+                slot->value = (uint32_t)(i + k) + 1;
+        }
+    }
+}
+
 /* The flag of a name, or 0: this JVM has none.  Returns whether it tells. */
 static bool find_flag(const char *name, uint64_t *flag)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    char texts[AT_ONCE][NAME_BYTES];
-    uint64_t all, n = 0;
-    *flag = 0;
     pthread_once(&once, know);
-    if (!flags_at.are_known || !vm_read_u64(flags_at.all, &all) || !vm_read_u64(flags_at.n, &n) || n > FLAGS_MAX)
-        return false;
-    for (uint64_t i = 0, now; i < n && *flag == 0; i += now) {
-        now = n - i < AT_ONCE ? n - i : AT_ONCE;
-        read_names(all + i * flags_at.bytes, now, texts);
-        for (uint64_t k = 0; k < now; k++)
-            if (strncmp(texts[k], name, NAME_BYTES) == 0)
-                *flag = all + (i + k) * flags_at.bytes;
-    }
-    return n > 0;
+    pthread_mutex_lock(&index_of.lock);
+    if (index_of.by_name.n_used == 0)
+        index_flags();
+    bool is_there = index_of.by_name.n_used > 0;
+    const struct hash_slot *slot = is_there ? hash_get(&index_of.by_name, key_of(name)) : NULL;
+    *flag = slot == NULL || slot->value == 0 ? 0 : index_of.all + (slot->value - 1) * flags_at.bytes;
+    pthread_mutex_unlock(&index_of.lock);
+    return is_there;
 }
 
 bool vm_flags_are_set(const char *const *names, size_t n_names, bool *are_set)

@@ -8,6 +8,7 @@
 #define ANONYMOUS 1u /* an owner that has not said who it is: it locked the object while nobody else wanted it */
 #define STACK_MAX (UINT64_C(1) << 30)
 #define LOCKS_MAX 8u /* on a thread's own stack of locks, JDK 21 and later */
+#define AT_ONCE   64u
 
 /* Where fields are. */
 static struct {
@@ -64,17 +65,30 @@ void vm_monitors_round(struct vm_monitors *monitors)
 
 /* ---- who holds a monitor ---- */
 
+/* A field of some threads from the first-th on, by one system call; 0 where it is not there.  Returns how many. */
+static uint32_t read_field(const struct vm_threads *threads, uint32_t first, uint64_t field, uint64_t words[AT_ONCE])
+{
+    uint64_t addresses[AT_ONCE];
+    uint32_t n = threads->n - first < AT_ONCE ? threads->n - first : AT_ONCE;
+    for (uint32_t i = 0; i < n; i++)
+        addresses[i] = threads->all[first + i].address + field;
+    vm_read_words(addresses, n, words);
+    return n;
+}
+
 /* JDK 17: the owner's record is on its stack, where it has locked the object before others wanted it. */
 static int32_t owner_by_stack(const struct vm_threads *threads, uint64_t address)
 {
-    uint64_t nearest = UINT64_MAX, base;
+    uint64_t nearest = UINT64_MAX, bases[AT_ONCE];
     int32_t tid = 0;
-    for (uint32_t i = 0; at.stack_base != VM_NONE && i < threads->n; i++)
-        if (vm_read_u64(threads->all[i].address + at.stack_base, &base) && base > address &&
-            base - address < STACK_MAX && base < nearest) {
-            nearest = base;
-            tid = threads->all[i].tid;
-        }
+    for (uint32_t first = 0, n; at.stack_base != VM_NONE && first < threads->n; first += n) {
+        n = read_field(threads, first, at.stack_base, bases);
+        for (uint32_t i = 0; i < n; i++)
+            if (bases[i] > address && bases[i] - address < STACK_MAX && bases[i] < nearest) {
+                nearest = bases[i];
+                tid = threads->all[first + i].tid;
+            }
+    }
     return tid;
 }
 
@@ -100,10 +114,13 @@ static int32_t owner_by_object(const struct vm_threads *threads, uint64_t object
 /* JDK 24 and later: threads have numbers for this. */
 static int32_t owner_by_id(const struct vm_threads *threads, uint64_t id)
 {
-    uint64_t its;
-    for (uint32_t i = 0; i < threads->n; i++)
-        if (vm_read_u64(threads->all[i].address + at.owner_id, &its) && its == id)
-            return threads->all[i].tid;
+    uint64_t ids[AT_ONCE];
+    for (uint32_t first = 0, n; first < threads->n; first += n) {
+        n = read_field(threads, first, at.owner_id, ids);
+        for (uint32_t i = 0; i < n; i++)
+            if (ids[i] == id)
+                return threads->all[first + i].tid;
+    }
     return 0;
 }
 
