@@ -4,7 +4,9 @@
 #include "core/pmu/default_sets.h"
 #include "core/pmu/selftest.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Without any hardware event: the first two stay as columns of '-' that say why. */
 static const char default_derived[] = "cycles,instructions,task-clock,page-faults,context-switches";
@@ -56,9 +58,25 @@ static void add_usable(const char *alternatives, pid_t pid, struct arena *arena,
     }
 }
 
+/* Is there a processor's PMU at all?  Else none of its events is worth a try, nor its name, which libpfm4 finds. */
+static bool has_pmu(struct arena *arena)
+{
+    struct counter_spec cycles;
+    struct perf_event_attr attr;
+    struct err ignored;
+    if (events_encode("cycles", arena, &cycles, &ignored) < 0)
+        return true;
+    counters_attr(&cycles.code, &attr);
+    int fd = counters_perf_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+    bool is_none = fd < 0 && errno == ENOENT;
+    if (fd >= 0)
+        close(fd);
+    return !is_none;
+}
+
 static int choose_default(pid_t pid, struct arena *arena, struct counter_set *set, struct err *note, struct err *err)
 {
-    const struct default_set *defaults = default_set_for(events_pmu_name());
+    const struct default_set *defaults = default_set_for(has_pmu(arena) ? events_pmu_name() : "");
     struct err ignored;
     set->n = 0;
     for (size_t i = 0; defaults->events[i] != NULL && set->n < COUNTERS_EVENTS_MAX; i++)

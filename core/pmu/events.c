@@ -7,16 +7,6 @@
 
 #define NAME_MAX_BYTES 256
 
-static const char *generic_description(const char *name)
-{
-    for (const struct events_generic *g = events_generic; g->name != NULL; g++) {
-        size_t n = strlen(g->name);
-        if (strncasecmp(name, g->name, n) == 0 && (name[n] == '\0' || name[n] == ':'))
-            return g->description;
-    }
-    return NULL;
-}
-
 /* perf writes ":uk" where libpfm4 wants ":u:k".  out has room for twice the name. */
 static void split_modifiers(const char *name, char *out)
 {
@@ -113,9 +103,9 @@ static void describe(int index, struct counter_spec *spec)
         if (pfm_get_pmu_info(event.pmu, &pmu) == PFM_SUCCESS)
             spec->pmu = pmu.name;
     }
-    const char *generic = generic_description(spec->name);
+    const struct events_generic *generic = events_generic_find(spec->name, strcspn(spec->name, ":"));
     if (generic != NULL)
-        spec->description = generic;
+        spec->description = generic->description;
 }
 
 static int encode_pfm(const char *name, struct counter_spec *spec, struct err *err)
@@ -144,6 +134,16 @@ static int encode_pfm(const char *name, struct counter_spec *spec, struct err *e
     return 0;
 }
 
+/* What counts where no modifier says it: user space. */
+static void encode_generic(const struct events_generic *generic, struct counter_spec *spec)
+{
+    spec->pmu = "perf";
+    spec->description = generic->description;
+    spec->code = (struct counter_code){ .type = generic->type,
+                                        .exclude = COUNTER_NO_KERNEL | COUNTER_NO_HYPERVISOR,
+                                        .config = generic->config };
+}
+
 static int encode(const char *name, struct arena *arena, struct counter_spec *spec, struct err *err)
 {
     if (name[0] == '\0' || strlen(name) >= NAME_MAX_BYTES)
@@ -153,7 +153,12 @@ static int encode(const char *name, struct arena *arena, struct counter_spec *sp
     if (copy == NULL)
         return err_set(err, "out of memory for event '%s'", name);
     *spec = (struct counter_spec){ .name = copy, .pmu = "", .description = "", .unit = "events", .why = "" };
-    int rc = strchr(name, '/') != NULL ? events_encode_sysfs(EVENTS_SYSFS_DEVICES, name, arena, spec, err)
+    const struct events_generic *generic = events_generic_find(name, strlen(name));
+    int rc = 0;
+    if (generic != NULL)
+        encode_generic(generic, spec);
+    else
+        rc = strchr(name, '/') != NULL ? events_encode_sysfs(EVENTS_SYSFS_DEVICES, name, arena, spec, err)
                                        : encode_pfm(name, spec, err);
     return rc == 0 ? set_kind(spec, err) : -1;
 }

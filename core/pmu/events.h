@@ -76,10 +76,18 @@ int events_encode_sysfs(const char *devices, const char *name, struct arena *are
 
 #define EVENTS_SYSFS_DEVICES "/sys/bus/event_source/devices"
 
-/* Names in perf's spelling that libpfm4 accepts; name NULL ends the table. */
+/*
+ * Names in perf's spelling that libpfm4 accepts, and what they mean to the kernel (perf_event_attr): one without
+ * modifiers is encoded without libpfm4, which looks through all tracepoints first, 15 ms.  name NULL ends the table.
+ */
 struct events_generic {
     const char *name, *description;
+    uint32_t type;
+    uint64_t config;
 };
 extern const struct events_generic events_generic[];
+
+/* The row of a name, of which the first n bytes count; NULL: there is none. */
+const struct events_generic *events_generic_find(const char *name, size_t n);
 
 #endif

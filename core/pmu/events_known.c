@@ -6,36 +6,52 @@
 #include <stdio.h>
 #include <string.h>
 
+#define HARDWARE(what) PERF_TYPE_HARDWARE, PERF_COUNT_HW_##what
+#define SOFTWARE(what) PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##what
+#define CACHE(level, operation, result)                                                         \
+    PERF_TYPE_HW_CACHE, PERF_COUNT_HW_CACHE_##level | PERF_COUNT_HW_CACHE_OP_##operation << 8 | \
+                            PERF_COUNT_HW_CACHE_RESULT_##result << 16
+
 const struct events_generic events_generic[] = {
-    { "cycles", "CPU cycles while not halted" },
-    { "instructions", "instructions retired" },
-    { "ref-cycles", "cycles at the nominal frequency" },
-    { "branches", "branch instructions retired" },
-    { "branch-misses", "mispredicted branches" },
-    { "cache-references", "accesses to the last level cache, as this CPU defines them" },
-    { "cache-misses", "misses of the last level cache, as this CPU defines them" },
-    { "L1-dcache-loads", "loads looked up in the level 1 data cache" },
-    { "L1-dcache-load-misses", "loads that missed the level 1 data cache" },
-    { "L1-dcache-stores", "stores looked up in the level 1 data cache" },
-    { "L1-icache-loads", "fetches looked up in the level 1 instruction cache" },
-    { "L1-icache-load-misses", "fetches that missed the level 1 instruction cache" },
-    { "LLC-loads", "loads looked up in the last level cache" },
-    { "LLC-load-misses", "loads that missed the last level cache" },
-    { "dTLB-loads", "loads looked up in the data TLB" },
-    { "dTLB-load-misses", "loads that missed the data TLB" },
-    { "iTLB-loads", "fetches looked up in the instruction TLB" },
-    { "iTLB-load-misses", "fetches that missed the instruction TLB" },
-    { "stalled-cycles-frontend", "cycles in which no instruction came from the front end" },
-    { "stalled-cycles-backend", "cycles in which the back end could not take instructions" },
-    { "bus-cycles", "cycles of the bus" },
+    { "cycles", "CPU cycles while not halted", HARDWARE(CPU_CYCLES) },
+    { "instructions", "instructions retired", HARDWARE(INSTRUCTIONS) },
+    { "ref-cycles", "cycles at the nominal frequency", HARDWARE(REF_CPU_CYCLES) },
+    { "branches", "branch instructions retired", HARDWARE(BRANCH_INSTRUCTIONS) },
+    { "branch-misses", "mispredicted branches", HARDWARE(BRANCH_MISSES) },
+    { "cache-references", "accesses to the last level cache, as this CPU defines them", HARDWARE(CACHE_REFERENCES) },
+    { "cache-misses", "misses of the last level cache, as this CPU defines them", HARDWARE(CACHE_MISSES) },
+    { "L1-dcache-loads", "loads looked up in the level 1 data cache", CACHE(L1D, READ, ACCESS) },
+    { "L1-dcache-load-misses", "loads that missed the level 1 data cache", CACHE(L1D, READ, MISS) },
+    { "L1-dcache-stores", "stores looked up in the level 1 data cache", CACHE(L1D, WRITE, ACCESS) },
+    { "L1-icache-loads", "fetches looked up in the level 1 instruction cache", CACHE(L1I, READ, ACCESS) },
+    { "L1-icache-load-misses", "fetches that missed the level 1 instruction cache", CACHE(L1I, READ, MISS) },
+    { "LLC-loads", "loads looked up in the last level cache", CACHE(LL, READ, ACCESS) },
+    { "LLC-load-misses", "loads that missed the last level cache", CACHE(LL, READ, MISS) },
+    { "dTLB-loads", "loads looked up in the data TLB", CACHE(DTLB, READ, ACCESS) },
+    { "dTLB-load-misses", "loads that missed the data TLB", CACHE(DTLB, READ, MISS) },
+    { "iTLB-loads", "fetches looked up in the instruction TLB", CACHE(ITLB, READ, ACCESS) },
+    { "iTLB-load-misses", "fetches that missed the instruction TLB", CACHE(ITLB, READ, MISS) },
+    { "stalled-cycles-frontend", "cycles in which no instruction came from the front end",
+      HARDWARE(STALLED_CYCLES_FRONTEND) },
+    { "stalled-cycles-backend", "cycles in which the back end could not take instructions",
+      HARDWARE(STALLED_CYCLES_BACKEND) },
+    { "bus-cycles", "cycles of the bus", HARDWARE(BUS_CYCLES) },
     /* the last N_DERIVED */
-    { "task-clock", "time on the CPU in ns, from context-switch records" },
-    { "page-faults", "page faults of user-space instructions, from the kernel's records" },
-    { "context-switches", "times the thread left a CPU, from context-switch records" },
-    { NULL, NULL },
+    { "task-clock", "time on the CPU in ns, from context-switch records", SOFTWARE(TASK_CLOCK) },
+    { "page-faults", "page faults of user-space instructions, from the kernel's records", SOFTWARE(PAGE_FAULTS) },
+    { "context-switches", "times the thread left a CPU, from context-switch records", SOFTWARE(CONTEXT_SWITCHES) },
+    { NULL, NULL, 0, 0 },
 };
 
 #define N_DERIVED 3
+
+const struct events_generic *events_generic_find(const char *name, size_t n)
+{
+    for (const struct events_generic *g = events_generic; g->name != NULL; g++)
+        if (strlen(g->name) == n && strncasecmp(name, g->name, n) == 0)
+            return g;
+    return NULL;
+}
 
 typedef void visit_event(const pfm_pmu_info_t *pmu, const pfm_event_info_t *event, void *context);
 

@@ -64,6 +64,22 @@ static void test_names(struct arena *arena)
     }
 }
 
+/* Whoever adds ':u' asks libpfm4. */
+static void test_generic(struct arena *arena)
+{
+    for (const struct events_generic *g = events_generic; g->name != NULL; g++) {
+        struct counter_spec plain, by_libpfm;
+        struct err err = { "" };
+        char name[64], claim[96];
+        snprintf(name, sizeof name, "%s:u", g->name);
+        snprintf(claim, sizeof claim, "'%s' means what libpfm4 says", g->name);
+        CHECK(claim,
+              events_encode(g->name, arena, &plain, &err) == 0 && events_encode(name, arena, &by_libpfm, &err) == 0 &&
+                  plain.kind == by_libpfm.kind && memcmp(&plain.code, &by_libpfm.code, sizeof plain.code) == 0 &&
+                  strcmp(plain.pmu, by_libpfm.pmu) == 0 && strcmp(plain.description, by_libpfm.description) == 0);
+    }
+}
+
 static const struct {
     const char *list, *text; /* the error's beginning */
 } refusals[] = {
@@ -210,6 +226,7 @@ static void test_known(struct arena *arena)
 int main(void)
 {
     struct arena arena = { 0 };
+    test_generic(&arena);
     test_names(&arena);
     test_refusals(&arena);
     test_lists(&arena);
