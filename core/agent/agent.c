@@ -129,23 +129,25 @@ static void start_code_events(JNIEnv *jni)
         control_send_text(&agent.control, WIRE_CODE_MAP_ALL, why_not);
 }
 
-/* Of a JVM that writes its classes into an archive nothing is changed: without probes there are samples only. */
-static int make_probes(JNIEnv *jni, struct err *err)
+/*
+ * Of a JVM that writes its classes into an archive nothing is changed: without probes there are samples only.  What a
+ * live session costs before its first batch, of which there may be none, is a good part of a short one.
+ */
+static int make_first_probes(JNIEnv *jni, struct err *err)
 {
     const char *option = class_archive_option();
+    bool may_come_later = agent.config.is_live && agent.config.n_arguments == 0;
     if (option != NULL) {
         control_send_text(&agent.control, WIRE_ARCHIVE, option);
         return agent.config.is_live ? 0 : err_set(err, "it writes a class archive (%s)", option);
     }
-    calibrate_soon(agent.segment);
-    return classes_define_probe(jni, err) < 0 || calibrate(agent.jvmti, jni, &agent.config, agent.segment, err) < 0 ? -1
-                                                                                                                    : 0;
+    return may_come_later ? 0 : calibrate_once(agent.jvmti, jni, &agent.config, agent.segment, err);
 }
 
 static int begin_session(JNIEnv *jni, struct err *err)
 {
     if (control_handshake(&agent.control, err) < 0 || config_read(&agent.config, agent.control.config_fd, err) < 0 ||
-        map_segment(agent.control.segment_fd, err) < 0 || make_probes(jni, err) < 0)
+        map_segment(agent.control.segment_fd, err) < 0 || make_first_probes(jni, err) < 0)
         return -1;
     if (agent.config.wants_perf_map)
         perf_map_start(jni, &agent.control);
@@ -225,7 +227,8 @@ static void stop(JNIEnv *jni)
 static void serve(JNIEnv *jni, bool has_started)
 {
     if (has_started)
-        commands_run(agent.jvmti, jni, &agent.control, agent.epoch);
+        commands_run(agent.jvmti, jni,
+                     &(struct commands_session){ &agent.control, &agent.config, agent.segment, agent.epoch });
     if (!atomic_load(&agent.is_jvm_ending)) {
         stop(jni);
         return;

@@ -9,17 +9,27 @@
 #ifndef CORE_AGENT_AGENT_H
 #define CORE_AGENT_AGENT_H
 
+#include "core/agent/control/config.h"
 #include "core/agent/control/control.h"
+#include "core/wire/ring.h"
 
 #include <jvmti.h>
 #include <stdint.h>
 
 /* ---- commands.c ---- */
 
+/* Borrowed. */
+struct commands_session {
+    struct control *control;
+    const struct agent_config *config;
+    struct segment *segment;
+    uint32_t epoch;
+};
+
 /*
- * Do what the recorder asks for in the session with this epoch, until it says stop or the connection ends; whatever was
+ * Do what the recorder asks for in this session, until it says stop or the connection ends; whatever was
  * under way has ended then.
  */
-void commands_run(jvmtiEnv *jvmti, JNIEnv *jni, struct control *control, uint32_t epoch);
+void commands_run(jvmtiEnv *jvmti, JNIEnv *jni, const struct commands_session *session);
 
 #endif

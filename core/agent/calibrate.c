@@ -232,12 +232,14 @@ static bool is_settled(int n_since_best, uint64_t start_ns)
     return n_since_best >= SETTLED_ROUNDS && cpu_now_ns() - start_ns >= SETTLED_NS;
 }
 
-void calibrate_soon(struct segment *segment)
+/* The recorder must leave this thread the counters. */
+static void calibrate_soon(struct segment *segment)
 {
     atomic_store(&segment->calibrating_tid, (int32_t)syscall(SYS_gettid));
 }
 
-int calibrate(jvmtiEnv *jvmti, JNIEnv *jni, const struct agent_config *config, struct segment *segment, struct err *err)
+static int calibrate(jvmtiEnv *jvmti, JNIEnv *jni, const struct agent_config *config, struct segment *segment,
+                     struct err *err)
 {
     struct calibration c = { .ring = NULL };
     struct counters_failure failure;
@@ -268,4 +270,13 @@ int calibrate(jvmtiEnv *jvmti, JNIEnv *jni, const struct agent_config *config, s
     free(c.counts);
     free(c.ring);
     return rc;
+}
+
+int calibrate_once(jvmtiEnv *jvmti, JNIEnv *jni, const struct agent_config *config, struct segment *segment,
+                   struct err *err)
+{
+    if (atomic_load(&segment->is_calibrated))
+        return 0;
+    calibrate_soon(segment);
+    return classes_define_probe(jni, err) < 0 ? -1 : calibrate(jvmti, jni, config, segment, err);
 }

@@ -7,14 +7,12 @@
 
 #include <jvmti.h>
 
-/* This thread is about to: the recorder must leave it the counters. */
-void calibrate_soon(struct segment *segment);
-
 /*
- * Measure what a pair of probes costs between its timestamps and outside of them, in ticks and in each counter's
- * events, and publish it in the segment.  Returns 0, or -1 with *err set.
+ * Once a session, before its first class is changed: define the probes' class, measure what a pair of probes costs
+ * between its timestamps and outside of them, in ticks and in each counter's events, and publish it in the segment.
+ * Returns 0, or -1 with *err set.
  */
-int calibrate(jvmtiEnv *jvmti, JNIEnv *jni, const struct agent_config *config, struct segment *segment,
-              struct err *err);
+int calibrate_once(jvmtiEnv *jvmti, JNIEnv *jni, const struct agent_config *config, struct segment *segment,
+                   struct err *err);
 
 #endif

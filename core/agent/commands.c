@@ -5,6 +5,7 @@
  */
 #include "core/agent/agent.h"
 
+#include "core/agent/calibrate.h"
 #include "core/agent/codecache/jit_log.h"
 #include "core/agent/control/config.h"
 #include "core/agent/control/control.h"
@@ -38,8 +39,8 @@ static struct commands_state {
     _Atomic int state;
     _Atomic bool stopping;
     jvmtiEnv *jvmti;
-    uint32_t epoch; /* of the session */
-    const struct control *control;
+    const struct commands_session *session;
+    const struct control *control; /* the session's */
     struct wire_message asked, answer;
     struct wire_list list; /* what was asked points to it */
     int fd;                /* that came with it; owned, or -1 */
@@ -144,15 +145,20 @@ static int do_instrument(JNIEnv *jni, struct err *err)
     struct retransform_pass pass;
     int rc = -1;
     uint32_t n_methods;
+    double start_ms = thread_ms(), made_ms;
     if (config_read(&config, work.fd, err) < 0)
         goto out;
     n_methods = methods_count(&config);
+    if (calibrate_once(work.jvmti, jni, work.session->config, work.session->segment, err) < 0)
+        goto out;
+    made_ms = thread_ms() - start_ms;
     active_loops_note(config.loops, config.n_loops);
     jit_log_watch(work.jvmti, &config);
     if (methods_add(jni, &config, err) < 0 ||
         retransform_changed(work.jvmti, jni, work.control, &work.stopping, &config, &pass, err) < 0)
         goto out;
     probe_find_open();
+    pass.cpu_ms += made_ms;
     answer_change(ticks_now(), &pass, methods_count(&config) - n_methods, 0);
     rc = 0;
 out:
@@ -250,7 +256,7 @@ static void begin_work(JNIEnv *jni, const struct control_received *received, int
 /* Let the probes record, where the session begins later. */
 static void begin(JNIEnv *jni)
 {
-    classes_enable_all(jni, work.epoch);
+    classes_enable_all(jni, work.session->epoch);
     probe_find_open();
 }
 
@@ -288,15 +294,15 @@ static bool execute(JNIEnv *jni, const struct control *control, const struct con
     return asked->kind == WIRE_STOP;
 }
 
-void commands_run(jvmtiEnv *jvmti, JNIEnv *jni, struct control *control, uint32_t epoch)
+void commands_run(jvmtiEnv *jvmti, JNIEnv *jni, const struct commands_session *session)
 {
     struct control_received received;
     int fd;
     work.jvmti = jvmti;
-    work.epoch = epoch;
-    work.control = control;
+    work.session = session;
+    work.control = session->control;
     atomic_store(&work.stopping, false);
-    while (control_receive(control, &received, &fd) && !execute(jni, control, &received, fd))
+    while (control_receive(session->control, &received, &fd) && !execute(jni, session->control, &received, fd))
         continue;
     atomic_store(&work.stopping, true);
     poll_stop();

@@ -59,15 +59,20 @@ uint32_t vm_method_tier(uint64_t method)
 static const uint32_t calls_of_tier[N_TIERS] = { 0, 100, 100, 100, 600 };
 
 /* The counter stands still as soon as the method has a profile, the code says the rest. */
-uint32_t vm_method_calls(uint64_t method)
+static uint32_t calls_of(uint64_t method, uint32_t tier)
 {
     uint64_t counters;
-    uint32_t count = 0, tier = vm_method_tier(method), least = tier < N_TIERS ? calls_of_tier[tier] : 0;
+    uint32_t count = 0, least = tier < N_TIERS ? calls_of_tier[tier] : 0;
     if (!at.knows_calls || !vm_read_u64(method + at.counters, &counters) || counters == 0 ||
         !vm_read(counters + at.calls + at.count, &count, sizeof count))
         return least;
     count >>= 1; /* below is a flag: it has overflowed */
     return count > least ? count : least;
+}
+
+uint32_t vm_method_calls(uint64_t method)
+{
+    return calls_of(method, vm_method_tier(method));
 }
 
 /* A jmethodID is the address of a pointer to the method; what it says of its code must be true, else it is none. */
@@ -81,14 +86,13 @@ static bool find_method(const void *id, uint32_t code_bytes, uint64_t *method)
            size == code_bytes;
 }
 
-uint32_t vm_id_calls(const void *id, uint32_t code_bytes)
+void vm_id_counts(const void *id, uint32_t code_bytes, uint32_t *calls, uint32_t *tier)
 {
     uint64_t method;
-    return find_method(id, code_bytes, &method) ? vm_method_calls(method) : 0;
-}
-
-uint32_t vm_id_tier(const void *id, uint32_t code_bytes)
-{
-    uint64_t method;
-    return find_method(id, code_bytes, &method) ? vm_method_tier(method) : VM_TIER_UNKNOWN;
+    *calls = 0;
+    *tier = VM_TIER_UNKNOWN;
+    if (!find_method(id, code_bytes, &method))
+        return;
+    *tier = vm_method_tier(method);
+    *calls = calls_of(method, *tier);
 }

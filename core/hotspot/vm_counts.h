@@ -16,11 +16,10 @@ uint32_t vm_method_calls(uint64_t method);
 uint32_t vm_method_tier(uint64_t method);
 
 /*
- * The same by a jmethodID; its class is not unloaded meanwhile.  code_bytes: of its bytecode, as JVMTI tells it; where
+ * Both by a jmethodID; its class is not unloaded meanwhile.  code_bytes: of its bytecode, as JVMTI tells it; where
  * the JVM's structures say otherwise, nothing is known.
  */
-uint32_t vm_id_calls(const void *id, uint32_t code_bytes);
-uint32_t vm_id_tier(const void *id, uint32_t code_bytes);
+void vm_id_counts(const void *id, uint32_t code_bytes, uint32_t *calls, uint32_t *tier);
 
 /* The tier of the compiled code whose header is at an address; VM_TIER_UNKNOWN. */
 uint32_t vm_code_tier(uint64_t header);

@@ -9,6 +9,7 @@
 #include "core/base/hash.h"
 #include "core/hotspot/vm_allocated.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -183,9 +184,11 @@ static int put_samples(struct allocation_log *log)
 {
     struct allocation_slot *slots = allocation_slots();
     int rc = 0;
-    for (uint32_t i = 0; i < ALLOCATION_SLOTS && !sample_out_is_full(&log->out); i++) {
+    for (uint32_t i = 0; i < ALLOCATION_SLOTS; i++) {
         if (atomic_load(&slots[i].state) != ALLOCATION_READY)
             continue;
+        if (sample_out_is_full(&log->out))
+            break;
         rc = rc == 0 ? put_sample(log, &slots[i]) : rc;
         if (slots[i].ref != NULL)
             (*log->jni)->DeleteWeakGlobalRef(log->jni, slots[i].ref);
@@ -212,10 +215,11 @@ static int run_round(struct allocation_log *log)
 
 static void run_log(jvmtiEnv *jvmti, JNIEnv *jni, int fd)
 {
-    struct allocation_log *log = calloc(1, sizeof *log);
+    struct allocation_log *log = malloc(sizeof *log);
     jint n;
     if (log == NULL)
         return;
+    memset(log, 0, offsetof(struct allocation_log, frames)); /* not megabytes, most of which are never written */
     log->jvmti = jvmti;
     log->jni = jni;
     sample_out_begin(&log->out, fd);

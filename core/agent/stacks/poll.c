@@ -6,6 +6,7 @@
 #include "core/agent/stacks/sample_out.h"
 
 #include <sched.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -200,9 +201,10 @@ static bool is_single_cpu(void)
 
 static void take_rounds(jvmtiEnv *jvmti, JNIEnv *jni, int fd)
 {
-    struct poll *p = calloc(1, sizeof *p);
+    struct poll *p = malloc(sizeof *p);
     if (p == NULL)
         return;
+    memset(p, 0, offsetof(struct poll, stack)); /* not megabytes, most of which are never written */
     p->jvmti = jvmti;
     p->jni = jni;
     p->period_ns = (uint64_t)pace.period_us * 1000;

@@ -4,6 +4,7 @@
 #include "core/agent/control/method_names.h"
 #include "core/base/vec.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,9 +66,11 @@ static void ask(jvmtiEnv *jvmti, jmethodID id, struct description *d)
 static uint32_t describe(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID id, uint32_t number, struct sink *out)
 {
     struct poll_method method = { .number = number, .class_name = { "?", 1 }, .name = { "?", 1 } };
-    struct description *d = calloc(1, sizeof *d);
-    if (d != NULL)
+    struct description *d = malloc(sizeof *d);
+    if (d != NULL) {
+        memset(d, 0, offsetof(struct description, lines));
         ask(jvmti, id, d);
+    }
     if (d != NULL && d->names.signature != NULL) {
         method.class_name = d->names.class_name;
         method.name = wire_text(d->names.name);
@@ -89,8 +92,8 @@ static uint32_t describe(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID id, uint32_t nu
 /* Not each time: it takes some microseconds. */
 static void tell_counts(struct polled_method *known, uint32_t number, struct sink *out)
 {
-    const struct poll_counts counts = { number, vm_id_calls(known->method, known->code_bytes),
-                                        vm_id_tier(known->method, known->code_bytes) };
+    struct poll_counts counts = { .number = number };
+    vm_id_counts(known->method, known->code_bytes, &counts.calls, &counts.tier);
     known->told_at = 2 * known->n_seen;
     poll_log_put_counts(out, &counts);
 }
