@@ -215,7 +215,8 @@ void recording_tell_live(const struct live_session *session)
     else if (live->chooser.n_over_budget > 0)
         fprintf(
             stderr,
-            "mmprof: %zu sampled methods were not instrumented: recompiling their classes would exceed the budget%s\n"
+            "mmprof: %zu sampled methods were not instrumented: changing and recompiling their classes would exceed "
+            "the budget%s\n"
             "  next: record for longer, or with a --budget of more than %.2g%%\n",
             live->chooser.n_over_budget,
             n > n_deferred ? "" : "; no class fits into the budget, so there are samples only",

@@ -120,6 +120,7 @@ struct recorder_status {
     uint64_t n_records, n_lost;         /* so far */
     uint32_t n_columns;                 /* words that follow each record */
     pid_t pid;                          /* of the JVM; 0: not known yet */
+    uint64_t n_classes;                 /* that the JVM had loaded when it was attached to; 0: not known */
     bool polls_stacks;                  /* the agent samples stacks, not the recorder from outside */
     uint64_t polling_cpu_ns;            /* that the JVM lost by that */
     uint64_t allocations_cpu_ns;        /* that it lost by sampling allocations */

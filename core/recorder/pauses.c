@@ -71,6 +71,14 @@ void pauses_open(struct pauses *pauses, pid_t pid, pid_t inner_pid, bool is_new)
         note_start(pauses);
 }
 
+uint64_t pauses_classes(const struct pauses *pauses)
+{
+    for (size_t i = 0; i < N_SUMS; i++)
+        if (sums[i].key == INFO_PAUSES_CLASSES)
+            return pauses->numbers[i * N_NUMBERS] + pauses->numbers[i * N_NUMBERS + 1];
+    return 0;
+}
+
 static uint64_t in_ns(uint64_t ticks, uint64_t frequency)
 {
     return (uint64_t)((double)ticks * 1e9 / (double)frequency);

@@ -27,6 +27,9 @@ void pauses_close(struct pauses *pauses);
 /* The JVM is there; at the recording's start, if the JVM does not start itself only now.  */
 void pauses_open(struct pauses *pauses, pid_t pid, pid_t inner_pid, bool is_new);
 
+/* Classes that the JVM had loaded at the start; 0: not known. */
+uint64_t pauses_classes(const struct pauses *pauses);
+
 /* At the end: write them.  Returns 0, or -1 with *err set. */
 int pauses_write(struct pauses *pauses, struct trace_writer *writer, struct err *err);
 

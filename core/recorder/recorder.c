@@ -88,6 +88,7 @@ static struct recorder_status status_of(const struct recorder *r)
                                       .n_lost = drain_n_lost(&r->drain),
                                       .n_columns = r->session.n_counters,
                                       .pid = r->target,
+                                      .n_classes = pauses_classes(&r->pauses),
                                       .polls_stacks = r->stacks.polled != NULL,
                                       .polling_cpu_ns = recorder_polling_ns(r),
                                       .allocations_cpu_ns = recorder_allocations_ns(r),
@@ -404,6 +405,7 @@ int recorder_run(const struct recorder_plan *plan, struct recorder_summary *summ
     r->signals = r->pidfd = r->child.go = r->child.failed = r->child.turn = -1;
     session_init(&r->session);
     memset(summary, 0, sizeof *summary);
+    r->own_cpu_start_ns = recorder_own_cpu_ns(); /* to get ready is a good part of what a short recording costs */
     if (recorder_prepare(r, err) < 0 || record(r, err) < 0 || finish_trace(r, summary, err) < 0)
         goto out;
     summarize(r, summary);

@@ -187,7 +187,6 @@ uint64_t recorder_own_cpu_ns(void)
 static void start_clock(struct recorder *r)
 {
     r->first = r->latest = recorder_clock_and_cpu(r->plan->pid, &r->cpu_start_ns);
-    r->own_cpu_start_ns = recorder_own_cpu_ns();
     if (jvm_stolen_ns(&r->stolen_start_ns) < 0)
         r->stolen_start_ns = TRACE_UNKNOWN;
     r->clock_written_ns = r->flushed_ns = r->first.monotonic_ns;

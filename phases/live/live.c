@@ -185,7 +185,7 @@ struct live_cost live_cost(const struct live *live)
     const struct live_window *window = &live->window;
     double cpu_ns = (double)(live->now.cpu_ns - live->budget.mark_cpu_ns[0]), measured_ns = 0;
     double n_records = (double)(live->budget.n_records - live->budget.mark_records[0]);
-    struct live_cost cost = { .own_cpu_ns = live->now.own_cpu_ns - live->first.own_cpu_ns,
+    struct live_cost cost = { .own_cpu_ns = live->now.own_cpu_ns,
                               .left_out_ns = window->ns,
                               .left_out_cpu_ns = window->cpu_ns,
                               .recompiling_ns = window->more_than_usual_ns,

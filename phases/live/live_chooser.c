@@ -339,10 +339,17 @@ int live_chooser_candidates(struct live_chooser *c, const struct live_candidate 
                : add_candidates(c, candidates, n, n, &k, false, err);
 }
 
+bool live_chooser_is_too_dear(const struct live_chooser *c)
+{
+    double whole_ns = live_budget_whole_ns(c->budget), least_ns = options_of(c)->budget * RECOMPILATION_ADVANCE_NS;
+    double most_ns = whole_ns > least_ns ? whole_ns : least_ns;
+    return c->budget->n_batches == 0 && 2 * BATCH_CLASS_NS * (double)now_of(c)->n_classes > most_ns;
+}
+
 /* A first batch may be none. */
 static bool may_begin(struct live_chooser *c)
 {
-    if (options_of(c)->samples_only)
+    if (options_of(c)->samples_only || live_chooser_is_too_dear(c))
         return false;
     c->skipped_ns = (double)c->discard_ns > most_discard_ns(c) ? c->discard_ns : 0;
     return c->skipped_ns == 0;
@@ -351,7 +358,8 @@ static bool may_begin(struct live_chooser *c)
 bool live_chooser_needs_costs(const struct live_chooser *c)
 {
     if (c->budget->n_batches == 0)
-        return !options_of(c)->samples_only && !is_far_beyond(c) && (double)c->skipped_ns <= most_discard_ns(c);
+        return !options_of(c)->samples_only && !live_chooser_is_too_dear(c) && !is_far_beyond(c) &&
+               (double)c->skipped_ns <= most_discard_ns(c);
     return measures_nothing(c) || live_budget_allows_batch(c->budget);
 }
 
@@ -400,6 +408,8 @@ enum live_without live_chooser_why(const struct live_chooser *c, const char *cla
         return LIVE_WITHOUT_CLASSES;
     if (c->skipped_ns > 0)
         return LIVE_WITHOUT_LOSS;
+    if (live_chooser_is_too_dear(c))
+        return LIVE_WITHOUT_BUDGET;
     if (method != NULL && method->is_deferred)
         return LIVE_WITHOUT_EXIT;
     return is_over ? LIVE_WITHOUT_BUDGET : was_chosen ? LIVE_WITHOUT_CHANGE : LIVE_WITHOUT_BATCH;

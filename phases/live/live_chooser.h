@@ -76,6 +76,12 @@ void live_chooser_free(struct live_chooser *c);
 bool live_chooser_has_begun(struct live_chooser *c, bool *begins_anew);
 
 /*
+ * Would the first batch, and the one that removes its probes, cost more than the whole budget even if nothing were
+ * compiled again?
+ */
+bool live_chooser_is_too_dear(const struct live_chooser *c);
+
+/*
  * May a batch follow the next choice?  If not, what its classes cost need not be found out: the agent would look
  * through all of the JVM's code for it.
  */

@@ -84,6 +84,12 @@
 #define RUNNING_NS 3e6
 #define RUNNING_S  10.0
 
+/*
+ * CPU time (ns) of the JVM for each class that it has loaded, whichever of them changes: for a batch, and for the one
+ * that removes the probes again.  A service with 3,800 classes, JDK 25: 65 ms each time, half of it in the pause.
+ */
+#define BATCH_CLASS_NS 17000.0
+
 /* ---- what gets probes ---- */
 
 /* A later batch may have a class of which a new method has this part of all samples: the program does that now. */

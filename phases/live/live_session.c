@@ -313,6 +313,7 @@ static int on_round(void *context, struct recorder_link *link, const struct reco
                                .sampling_ns = (double)(status->polling_cpu_ns + status->allocations_cpu_ns +
                                                        status->ip_samples_cpu_ns),
                                .rewriting_ns = session->rewriting_ms * 1e6,
+                               .n_classes = status->n_classes,
                                .n_samples = session->n_samples,
                                .n_waits = session->samples == NULL ? 0 : live_samples_n_waits(session->samples),
                                .start_ns = status->start_ns,

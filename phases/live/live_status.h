@@ -49,6 +49,7 @@ struct live_status {
     double pauses_ms;    /* for which batches and samples have stopped the application so far */
     double sampling_ns;  /* what stack and IP samples have cost the target so far */
     double rewriting_ns; /* likewise batches: CPU time, the stops included */
+    uint64_t n_classes;  /* that the target had loaded when the recording began; 0: not known, or it has just begun */
     uint32_t n_samples;  /* of stacks, so far */
     uint32_t n_waits;    /* visits to threads that wait for something else than work, so far */
     uint64_t start_ns;   /* monotonic: of the recording and of sampling */

@@ -169,6 +169,23 @@ static void note_recompilation(struct making *making)
                                                 ms / 1e3, all_ms / 1e3));
 }
 
+/* Classes were worth probes, and none of them was changed: the budget would not have been enough. */
+static void note_unaffordable(struct making *making)
+{
+    const struct trace_reader *reader = making->source->reader;
+    const char *put_off = info_text(reader, INFO_LIVE_PUT_OFF), *batches = info_text(reader, INFO_LIVE_BATCHES);
+    const char *budget = info_text(reader, INFO_LIVE_BUDGET);
+    if (put_off == NULL || batches == NULL || budget == NULL || info_text(reader, INFO_LIVE_SPARED_MS) != NULL ||
+        info_text(reader, INFO_JVM_ARCHIVE) != NULL || strtoul(put_off, NULL, 10) == 0 ||
+        strtoul(batches, NULL, 10) > 0)
+        return;
+    table_note(making->table,
+               arena_printf(making->source->arena,
+                            "no class was instrumented, so no call was recorded: changing and recompiling classes "
+                            "would exceed the budget of %.2g %%; record for longer (-d), or with a larger --budget",
+                            strtod(budget, NULL) * 100));
+}
+
 static void note_untouched(struct making *making)
 {
     const char *archive = info_text(making->source->reader, INFO_JVM_ARCHIVE);
@@ -186,6 +203,7 @@ static void note_untouched(struct making *making)
                                 "its compiled code, %.1f s of JIT compilation; started with "
                                 "-agentpath:.../libmmprof-agent.so=prepare it keeps it (mmprof-record(1))",
                                 strtod(skipped, NULL) / 1e3));
+    note_unaffordable(making);
 }
 
 /* On the wall clock no sample tells when a call ended whose end no probe saw. */
@@ -262,7 +280,7 @@ static void note_rest(struct making *making)
     else if (!making->shares.part_is_known[VM_PART_GC] && making->shares.part_is_known[VM_PART_THREAD])
         table_note(making->table,
                    "there are no threads of the garbage collector: the serial one runs in the VM thread");
-    if (tree->inside_ticks + tree->outside_ticks == 0)
+    if (tree->inside_ticks + tree->outside_ticks == 0 && tree->n_records > 0)
         table_doubt(making->table, "the trace has no calibrated cost of a probe, so the phases' times include it");
 }
 

@@ -132,6 +132,27 @@ static void test_discarded(void)
     end();
 }
 
+/* Of a minute of two CPUs the budget is 1.2 s at 1 %: two batches of a JVM with 40,000 classes are more. */
+static void test_many_classes(void)
+{
+    double ns;
+    static const double share[N] = { 0.9 }, cheap_ms[N] = { 1 };
+    begin(10);
+    now.n_classes = 40000;
+    CHECK("where changing any class exceeds the budget, nobody asks what recompiling some costs",
+          !live_chooser_needs_costs(&chooser));
+    tell(share, cheap_ms);
+    CHECK("there is no batch", !live_chooser_decide(&chooser) && live_chooser_is_too_dear(&chooser));
+    CHECK("which is said",
+          chooser.n_over_budget == 1 && live_chooser_why(&chooser, "A", "a", "()V", &ns) == LIVE_WITHOUT_BUDGET);
+    now.n_classes = 30000;
+    CHECK("with fewer there is one", live_chooser_needs_costs(&chooser) && live_chooser_decide(&chooser));
+    now.n_classes = 40000;
+    budget.n_batches = 1;
+    CHECK("what is changed already costs that anyway", !live_chooser_is_too_dear(&chooser));
+    end();
+}
+
 /* Nobody said how much may be discarded, so the budget does: of a minute of two CPUs, 1.2 s at 1 %. */
 static void test_discarded_by_budget(void)
 {
@@ -188,6 +209,7 @@ int main(void)
 {
     test_budget();
     test_first_and_later();
+    test_many_classes();
     test_discarded();
     test_discarded_by_budget();
     test_unknown();
