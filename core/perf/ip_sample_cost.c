@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #define ROUNDS     3 /* if these agree that it can be true; else more */
-#define WORK_NS    UINT64_C(1000000)
+#define WORK_NS    UINT64_C(500000)
 #define PERIOD_NS  UINT64_C(50000)
 #define LEAST_NS   UINT64_C(500) /* of an interrupt that writes a record */
-#define RING_PAGES 4             /* for twenty IP samples of some 50 bytes, several times */
+#define RING_PAGES 4             /* for ten IP samples of some 50 bytes, several times */
 
 static uint64_t thread_ns(void)
 {
@@ -106,7 +106,7 @@ uint64_t ip_sample_cost_of(const struct ip_sample_cost_round *rounds, size_t n)
 uint64_t kernel_ip_sample_cost_ns(bool *is_measured)
 {
     struct ip_sample_cost_round rounds[IP_SAMPLE_COST_ROUNDS] = { 0 };
-    uint64_t n = 100000, once_ns = work(n), ns = 0;
+    uint64_t n = 20000, once_ns = work(n), ns = 0;
     n = once_ns == 0 ? n : n * WORK_NS / once_ns;
     for (size_t i = 0; i < IP_SAMPLE_COST_ROUNDS && ns == 0; i++) {
         rounds[i].plain_ns = work(n);

@@ -14,7 +14,7 @@
 #include <poll.h>
 #include <string.h>
 
-#define WAITS_MOST_NS 400e6 /* between two visits, whatever they cost */
+#define WAITS_MOST_NS 1e9 /* between two visits, whatever they cost */
 
 /*
  * What is known of the JVM's code and methods is compared again in each drain: when it took more, with one for each few
