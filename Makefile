@@ -338,6 +338,11 @@ bench-builds: make tools
 bench-attached: make tools java
 	@BUILD='$(BUILD)' JDK='$(JDK)' WORKLOADS='$(WORKLOADS)' test/bench/attached.sh
 
+# What a recording costs a service that waits most of its time.
+.PHONY: bench-service
+bench-service: make tools java
+	@BUILD='$(BUILD)' bash -c '. test/lib.sh && test/bench/service_cost.py "$$mmprof" "$$classes" $$(jdks)'
+
 # What recording makes programs execute, in instructions.
 .PHONY: bench-instructions
 bench-instructions: make java $(BUILD)/test/bench/executed.so
@@ -480,6 +485,7 @@ help:
 	@echo 'make bench-overhead  what recording costs programs: WORKLOADS=DIR, as test/bench/overhead.sh says'
 	@echo 'make bench-builds    what a live recording costs with one build and with others: BUILDS="DIR ..."'
 	@echo 'make bench-attached  what a live recording costs JVMs that are warm'
+	@echo 'make bench-service   what a live recording costs a service that waits most of its time'
 	@echo 'make bench-instructions  what recording makes programs execute'
 	@echo 'make bench-diff      what diff finds of 10 % more in one phase, and what it finds that is not there'
 	@echo 'make bench-sampling  what stack samples cost programs, beside async-profiler: ASPROF=FILE'

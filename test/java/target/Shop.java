@@ -22,17 +22,22 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A service with four faults: a lock that is held while a price is computed, a list that is walked through all of memory,
  * bursts of allocation, and a query that is slow in another process, for which there are two connections.
  *
  * 'Shop database' is that process: it prints 'PORT n'.  'Shop PORT' is the service, with eight clients; it prints 'UP'
- * and goes on until it is killed.  -Dfixed=lock,walk,allocation,query mends the faults that are named.
+ * and goes on until it is killed.  -Dfixed=lock,walk,allocation,query mends the faults that are named.  -Dsteady=true: each
+ * request has its time, and each six seconds have the same ones.
  */
 public final class Shop {
     private static final List<String> FIXED = Arrays.asList(System.getProperty("fixed", "").split(","));
     private static final int CLIENTS = 8;
+    private static final boolean STEADY = Boolean.getBoolean("steady");
+    private static final long START = System.nanoTime();
+    private static final int REQUEST_MS = 100; /* of a client, from one to the next */
 
     private Shop() {
     }
@@ -47,7 +52,8 @@ public final class Shop {
         Orders orders = new Orders(Integer.parseInt(args[0]));
         ExecutorService workers = Executors.newFixedThreadPool(CLIENTS);
         for (int i = 0; i < CLIENTS; i++) {
-            Thread client = new Thread(() -> ask(workers, prices, risk, orders), "client-" + i);
+            int seed = i;
+            Thread client = new Thread(() -> ask(workers, prices, risk, orders, seed), "client-" + i);
             client.start();
         }
         Thread exporter = new Thread(Shop::exportAgain, "exporter");
@@ -56,12 +62,17 @@ public final class Shop {
     }
 
     /** Requests one after the other, with a rest after each. */
-    private static void ask(ExecutorService workers, Prices prices, Risk risk, Orders orders) {
+    private static void ask(ExecutorService workers, Prices prices, Risk risk, Orders orders, int seed) {
+        Random steady = new Random();
         try {
-            for (;;) {
-                int kind = ThreadLocalRandom.current().nextInt(10);
+            for (int n = 0;; n++) {
+                if (n % (6000 / REQUEST_MS) == 0)
+                    steady.setSeed(seed);
+                int kind = STEADY ? steady.nextInt(10) : ThreadLocalRandom.current().nextInt(10);
+                waitUntil((long) n * REQUEST_MS + seed * REQUEST_MS / CLIENTS);
                 workers.submit(() -> kind < 6 ? prices.quote() : kind < 8 ? risk.exposure() : orders.ofCustomer()).get();
-                Thread.sleep(20);
+                if (!STEADY)
+                    Thread.sleep(20);
             }
         } catch (InterruptedException | java.util.concurrent.ExecutionException e) {
             e.printStackTrace();
@@ -69,13 +80,21 @@ public final class Shop {
         }
     }
 
+    /** In milliseconds since the start, where each request has its time. */
+    private static void waitUntil(long milliseconds) throws InterruptedException {
+        long left = milliseconds - (System.nanoTime() - START) / 1_000_000;
+        if (STEADY && left > 0)
+            Thread.sleep(left);
+    }
+
     /** Fault 1: others wait for the monitor until a price that is not in the cache has been computed. */
     private static final class Prices {
         private final Map<Integer, Long> cache = new LinkedHashMap<>();
         private final Map<Integer, Long> fixed = new ConcurrentHashMap<>();
+        private final AtomicInteger next = new AtomicInteger();
 
         long quote() throws GeneralSecurityException, InterruptedException {
-            int symbol = ThreadLocalRandom.current().nextInt(50_000);
+            int symbol = STEADY ? next.getAndIncrement() : ThreadLocalRandom.current().nextInt(50_000);
             if (FIXED.contains("lock")) {
                 Long known = fixed.get(symbol);
                 if (known == null)
@@ -141,10 +160,12 @@ public final class Shop {
     /** Fault 3: all of the catalogue at once, again and again. */
     private static void exportAgain() {
         try {
-            for (;;) {
+            for (int n = 0;; n++) {
+                waitUntil(n * 1500L);
                 if (export() == 0)
                     System.out.println("an empty catalogue");
-                Thread.sleep(1500);
+                if (!STEADY)
+                    Thread.sleep(1500);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
