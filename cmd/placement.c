@@ -17,6 +17,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -33,7 +34,7 @@ struct placement_options {
     const char *policies, *event, *model;
     uint64_t period, runs, top;
     bool hindsight, quiet, csv, json;
-    char agent[PATH_MAX], directory[64];
+    char agent[PATH_MAX];
     char *const *argv;
     struct arena arena;
     int status; /* of the command's last run that did not end with 0 */
@@ -116,29 +117,27 @@ static int check(const struct placement_options *o, struct err *err)
 
 /* ---- a run ---- */
 
-static const char *file_name(struct placement_options *o, const char *name, size_t number)
+/* A file without a name for a run's result, which the plugin opens by its path in /proc; *fd is to be closed. */
+static const char *make_file(struct placement_options *o, int *fd, struct err *err)
 {
-    return arena_printf(&o->arena, "%s/%s-%zu", o->directory, name, number);
+    *fd = memfd_create("mmprof-placement", MFD_CLOEXEC);
+    const char *path = *fd < 0 ? NULL : arena_printf(&o->arena, "/proc/%d/fd/%d", (int)getpid(), *fd);
+    if (path == NULL)
+        err_set(err, "cannot make a file in memory: %s", strerror(errno));
+    return path;
 }
 
 /* The text of a run's result; NULL with *err set: there is none. */
-static char *read_text(struct placement_options *o, const char *path, size_t *n, struct err *err)
+static char *read_text(struct placement_options *o, int fd, size_t *n, struct err *err)
 {
     struct stat status;
-    FILE *in = fopen(path, "re");
     char *text = NULL;
-    if (in != NULL && fstat(fileno(in), &status) == 0 && status.st_size > 0 && status.st_size < FILE_BYTES_MAX)
-        text = arena_alloc(&o->arena, (size_t)status.st_size);
-    *n = text == NULL ? 0 : (size_t)status.st_size;
-    if (text != NULL && fread(text, 1, *n, in) != *n)
-        text = NULL;
-    if (in != NULL)
-        fclose(in);
-    if (text == NULL) {
-        err_set(err, "'%s' ended, and nothing of a JVM was simulated", o->argv[0]);
-        err_next(err, "see what is said above; give a command that starts a JVM (HotSpot 17 to 25)");
-    }
-    return text;
+    *n = fstat(fd, &status) == 0 && status.st_size < FILE_BYTES_MAX ? (size_t)status.st_size : 0;
+    if (*n > 0 && (text = arena_alloc(&o->arena, *n)) != NULL && pread(fd, text, *n, 0) == (ssize_t)*n)
+        return text;
+    err_set(err, "'%s' ended, and nothing of a JVM was simulated", o->argv[0]);
+    err_next(err, "see what is said above; give a command that starts a JVM (HotSpot 17 to 25)");
+    return NULL;
 }
 
 /* What the command prints goes to the standard error: the standard output is for the table. */
@@ -183,28 +182,28 @@ static int run_once(struct placement_options *o, const char *path, const char *h
 static int measure(struct placement_options *o, size_t number, const char *heat, struct placement_result *result,
                    struct err *err)
 {
-    const char *path = file_name(o, "run", number);
-    size_t n = 0;
-    if (path == NULL)
-        return err_set(err, "out of memory");
+    int fd, rc = -1;
+    size_t n;
+    const char *path = make_file(o, &fd, err);
     if (!o->quiet)
         fprintf(stderr, "mmprof: run %zu of %" PRIu64 "\n", number + 1, o->runs);
-    char *text = run_once(o, path, heat, err) < 0 ? NULL : read_text(o, path, &n, err);
-    int rc = text == NULL ? -1 : placement_result_read(text, n, path, &o->arena, result, err);
-    unlink(path);
+    if (path != NULL && run_once(o, path, heat, err) == 0) {
+        const char *text = read_text(o, fd, &n, err);
+        rc = text == NULL ? -1 : placement_result_read(text, n, path, &o->arena, result, err);
+    }
+    if (fd >= 0)
+        close(fd);
     return rc;
 }
 
 /* The run whose heat is hindsight; its own misses are not told. */
-static int look_ahead(struct placement_options *o, const char **heat, struct err *err)
+static int look_ahead(struct placement_options *o, int *fd, const char **heat, struct err *err)
 {
     size_t n;
-    *heat = file_name(o, "heat", 0);
-    if (*heat == NULL)
-        return err_set(err, "out of memory");
+    *heat = make_file(o, fd, err);
     if (!o->quiet)
         fprintf(stderr, "mmprof: a run for hindsight\n");
-    return run_once(o, *heat, NULL, err) < 0 || read_text(o, *heat, &n, err) == NULL ? -1 : 0;
+    return *heat == NULL || run_once(o, *heat, NULL, err) < 0 || read_text(o, *fd, &n, err) == NULL ? -1 : 0;
 }
 
 static int print_results(struct placement_options *o, const struct placement_result *results, struct err *err)
@@ -219,27 +218,14 @@ static int measure_all(struct placement_options *o, struct err *err)
 {
     struct placement_result *results = arena_alloc(&o->arena, o->runs * sizeof *results);
     const char *heat = NULL;
-    int rc = results == NULL ? err_set(err, "out of memory") : 0;
+    int fd = -1, rc = results == NULL ? err_set(err, "out of memory") : 0;
     if (rc == 0 && o->hindsight)
-        rc = look_ahead(o, &heat, err);
+        rc = look_ahead(o, &fd, &heat, err);
     for (size_t i = 0; rc == 0 && i < o->runs; i++)
         rc = measure(o, i, heat, &results[i], err);
-    if (heat != NULL)
-        unlink(heat);
+    if (fd >= 0)
+        close(fd);
     return rc < 0 ? -1 : print_results(o, results, err);
-}
-
-static int measure_in_directory(struct placement_options *o, struct err *err)
-{
-    snprintf(o->directory, sizeof o->directory, "/tmp/mmprof-placement-XXXXXX");
-    if (recorder_find_agent(o->agent, sizeof o->agent, err) < 0)
-        return -1;
-    if (mkdtemp(o->directory) == NULL)
-        return err_set(err, "cannot make a directory '%s': %s", o->directory, strerror(errno));
-    int rc = measure_all(o, err);
-    rmdir(o->directory);
-    arena_free(&o->arena);
-    return rc < 0 ? -1 : o->status;
 }
 
 int command_placement(int argc, char **argv, struct err *err)
@@ -261,5 +247,9 @@ int command_placement(int argc, char **argv, struct err *err)
         return err_next(err, "give it behind '--': mmprof placement -- java ...");
     }
     o.argv = argv + i;
-    return check(&o, err) < 0 ? -1 : measure_in_directory(&o, err);
+    if (check(&o, err) < 0 || recorder_find_agent(o.agent, sizeof o.agent, err) < 0)
+        return -1;
+    int rc = measure_all(&o, err);
+    arena_free(&o.arena);
+    return rc < 0 ? -1 : o.status;
 }

@@ -27,7 +27,7 @@ struct building {
     struct map names;
     struct owner_row *rows; /* the arena's; the first two as enum placement_owner has them */
     size_t n_rows;
-    struct owner_row all;
+    struct owner_row all, placed;
 };
 
 static double *misses_of(const struct owner_row *row, size_t run, uint32_t machine, int event)
@@ -54,13 +54,12 @@ static struct owner_row *row_of(struct building *b, const char *name)
     return &b->rows[b->n_rows++];
 }
 
-static void add_misses(struct building *b, size_t run, struct owner_row *row, const struct placement_result_class *its)
+static void add_misses(const struct building *b, size_t run, struct owner_row *row,
+                       const struct placement_result_class *its)
 {
     for (uint32_t machine = 0; machine <= b->results[run].n_policies; machine++)
-        for (int event = 0; event < PLACEMENT_EVENTS; event++) {
+        for (int event = 0; event < PLACEMENT_EVENTS; event++)
             *misses_of(row, run, machine, event) += (double)its->misses[machine][event];
-            *misses_of(&b->all, run, machine, event) += (double)its->misses[machine][event];
-        }
     row->objects += (double)its->n_objects;
     row->bytes += (double)its->n_bytes;
 }
@@ -73,8 +72,12 @@ static int add_run(struct building *b, size_t run)
         struct owner_row *row = i < PLACEMENT_OWNERS ? &b->rows[i] : its->name == NULL ? NULL : row_of(b, its->name);
         if (row == NULL && its->name != NULL)
             return -1;
-        if (row != NULL)
-            add_misses(b, run, row, its);
+        if (row == NULL)
+            continue;
+        add_misses(b, run, row, its);
+        add_misses(b, run, &b->all, its);
+        if (i >= PLACEMENT_OWNERS)
+            add_misses(b, run, &b->placed, its);
     }
     return 0;
 }
@@ -87,7 +90,8 @@ static int add_runs(struct building *b)
     b->rows = arena_alloc(b->arena, room * sizeof *b->rows);
     b->n_rows = PLACEMENT_OWNERS;
     if (b->rows == NULL || make_row(b, &b->rows[PLACEMENT_IN_HEAP], NULL) < 0 ||
-        make_row(b, &b->rows[PLACEMENT_ELSEWHERE], NULL) < 0 || make_row(b, &b->all, NULL) < 0)
+        make_row(b, &b->rows[PLACEMENT_ELSEWHERE], NULL) < 0 || make_row(b, &b->all, NULL) < 0 ||
+        make_row(b, &b->placed, NULL) < 0)
         return -1;
     for (size_t i = 0; i < b->n; i++)
         if (add_run(b, i) < 0)
@@ -160,7 +164,7 @@ static const char *heat_words(const struct building *b, uint32_t machine)
 /* Of objects, which other memory has none of. */
 static struct table_cell placed_cell(const struct building *b, const struct owner_row *row, double number)
 {
-    if (row != &b->all && row->objects == 0)
+    if (row != &b->all && row != &b->placed && row->objects == 0)
         return (struct table_cell){ .value = TABLE_NOT_APPLICABLE };
     return table_number(number / (double)b->n);
 }
@@ -230,6 +234,7 @@ static void add_machine(struct building *b, uint32_t machine, const struct weigh
                         const struct owner_row *rest)
 {
     add_row(b, "total", "all memory", &b->all, machine);
+    add_row(b, "placed", "placed objects", &b->placed, machine);
     for (size_t i = 0; i < n; i++)
         add_row(b, "class", java_names_class(b->arena, chosen[i].row->name), chosen[i].row, machine);
     if (rest->objects > 0)
@@ -244,10 +249,6 @@ static int add_rows(struct building *b, uint64_t top)
     struct weighed *chosen = arena_alloc(b->arena, (b->n_rows + 1) * sizeof *chosen);
     if (chosen == NULL || make_row(b, &rest, NULL) < 0)
         return -1;
-    for (size_t i = PLACEMENT_OWNERS; i < b->n_rows; i++) {
-        b->all.objects += b->rows[i].objects;
-        b->all.bytes += b->rows[i].bytes;
-    }
     size_t n = choose_rows(b, top, chosen, &rest);
     for (uint32_t machine = 0; machine <= b->results[0].n_policies; machine++)
         add_machine(b, machine, chosen, n, &rest);
