@@ -319,6 +319,7 @@ static void test_table(const struct placement_result *one)
     CHECK("one run has no interval", strstr(text, "±") == NULL);
     CHECK("CSV has the change as a fraction",
           strstr(printed(&table, CSV, &arena), "total,hot-cold,samples,all memory,131072,8388608,") != NULL);
+    CHECK("placed objects are added up", strstr(text, "placed objects") != NULL && strstr(text, " -50.00") != NULL);
     CHECK("of three runs there is one", placement_table(three, 3, 0, &arena, &table, &err) == 0 &&
                                             strstr(printed(&table, TEXT, &arena), "-48.52 ±0.00") != NULL);
 }
