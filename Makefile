@@ -377,6 +377,11 @@ bench-design: make
 bench-exact: make
 	@BUILD='$(BUILD)' WORKLOADS='$(WORKLOADS)' test/bench/exact.sh
 
+# Whether samples drive the JIT compilers better than the JVM does.
+.PHONY: bench-drive
+bench-drive: make tools
+	@BUILD='$(BUILD)' WORKLOADS='$(WORKLOADS)' test/bench/drive.sh
+
 # What they take of a program with 500 threads and 50,000 methods.
 .PHONY: bench-memory
 bench-memory: make

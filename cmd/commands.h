@@ -21,6 +21,7 @@ int command_check_jit(int argc, char **argv, struct err *err);
 int command_compare(int argc, char **argv, struct err *err);
 int command_diff(int argc, char **argv, struct err *err);
 int command_doctor(int argc, char **argv, struct err *err);
+int command_drive(int argc, char **argv, struct err *err);
 int command_dump(int argc, char **argv, struct err *err);
 int command_export(int argc, char **argv, struct err *err);
 int command_fleet(int argc, char **argv, struct err *err);

@@ -41,6 +41,8 @@ static const struct command commands[] = {
       command_memtrace },
     { "placement", "-- COMMAND", "count the misses that a program would have with its objects placed otherwise",
       command_placement },
+    { "drive", "-- COMMAND", "hand hot methods to the JIT compilers before the JVM does: an experiment",
+      command_drive },
     { NULL, NULL, NULL, NULL },
 };
 

@@ -20,6 +20,7 @@
 
 #include "core/agent/codecache/code_asked.h"
 #include "core/agent/codecache/code_dependents.h"
+#include "core/agent/codecache/compile_methods.h"
 #include "core/agent/codecache/compiling.h"
 #include "core/agent/instrument/active_loops.h"
 #include "core/base/ticks.h"
@@ -203,6 +204,19 @@ static int do_dependents(JNIEnv *jni, struct err *err)
     return 0;
 }
 
+static int do_compile(JNIEnv *jni, struct err *err)
+{
+    struct agent_config config;
+    double start_ms = thread_ms();
+    int rc = config_read(&config, work.fd, err);
+    if (rc == 0)
+        rc = compile_methods(work.jvmti, jni, config.compiles, config.n_compiles, &work.answer.n, err);
+    work.answer.n_unknown = (uint32_t)config.n_compiles - work.answer.n;
+    work.answer.cpu_ms = thread_ms() - start_ms;
+    config_free(&config);
+    return rc;
+}
+
 static int do_asked(JNIEnv *jni, struct err *err)
 {
     switch (work.asked.kind) {
@@ -210,6 +224,8 @@ static int do_asked(JNIEnv *jni, struct err *err)
         return do_instrument(jni, err);
     case WIRE_REMOVE:
         return do_remove(jni, err);
+    case WIRE_COMPILE:
+        return do_compile(jni, err);
     default:
         return do_dependents(jni, err);
     }

@@ -180,21 +180,39 @@ static int give_file(struct recorder_link *link, const struct wire_message *mess
     return 0;
 }
 
-int recorder_instrument(struct recorder_link *link, const struct recorder_phase *methods, size_t n,
-                        const struct recorder_phase *loops, size_t n_loops, struct err *err)
+/* A command with lines, which are taken over, in its memory file. */
+static int give_lines(struct recorder_link *link, enum wire_kind kind, struct setting_lines *lines, struct err *err)
 {
-    struct setting_lines lines = { .text = NULL };
     int fd = memfd_create("mmprof-methods-wanted", MFD_CLOEXEC);
-    setting_lines_add_methods(&lines, SETTING_LOOP, loops, n_loops);
-    setting_lines_add_methods(&lines, SETTING_PHASE, methods, n);
-    if (lines.failed || fd < 0 || write(fd, lines.text, lines.n) != (ssize_t)lines.n) {
+    if (lines->failed || fd < 0 || write(fd, lines->text, lines->n) != (ssize_t)lines->n) {
         err_set(err, "cannot write a memory file: %s", strerror(errno));
-        free(lines.text);
+        free(lines->text);
         if (fd >= 0)
             close(fd);
         return -1;
     }
-    return give_file(link, &(struct wire_message){ .kind = WIRE_INSTRUMENT }, fd, lines.text, err);
+    return give_file(link, &(struct wire_message){ .kind = kind }, fd, lines->text, err);
+}
+
+int recorder_instrument(struct recorder_link *link, const struct recorder_phase *methods, size_t n,
+                        const struct recorder_phase *loops, size_t n_loops, struct err *err)
+{
+    struct setting_lines lines = { .text = NULL };
+    setting_lines_add_methods(&lines, SETTING_LOOP, loops, n_loops);
+    setting_lines_add_methods(&lines, SETTING_PHASE, methods, n);
+    return give_lines(link, WIRE_INSTRUMENT, &lines, err);
+}
+
+int recorder_compile(struct recorder_link *link, const struct recorder_compile *methods, size_t n, struct err *err)
+{
+    struct setting_lines lines = { .text = NULL };
+    for (size_t i = 0; i < n; i++)
+        setting_lines_add(&lines, &(struct setting){ .kind = SETTING_COMPILE,
+                                                     .number = methods[i].tier,
+                                                     .class_name = methods[i].method.class_name,
+                                                     .name = methods[i].method.name,
+                                                     .descriptor = methods[i].method.descriptor });
+    return give_lines(link, WIRE_COMPILE, &lines, err);
 }
 
 int recorder_recompilation_costs(struct recorder_link *link, const char *const *classes, size_t n,
@@ -346,7 +364,7 @@ static int answer(struct recorder_link *link, struct link_command *command, cons
                                           .ticks = said->ticks,
                                           .n_unknown = said->n_unknown,
                                           .n_classes = said->n_classes,
-                                          .n_methods = said->n_methods,
+                                          .n_methods = command->command == RECORDER_COMPILE ? said->n : said->n_methods,
                                           .n_batches = said->n_batches,
                                           .longest_pause_ms = said->longest_pause_ms,
                                           .total_ms = said->total_ms,

@@ -77,6 +77,17 @@ void recorder_pace(struct recorder_link *link, uint32_t round_ms);
 /* End the recording after this round, as a signal would. */
 void recorder_end(struct recorder_link *link);
 
+/*
+ * Hand methods to the JIT compilers of a JVM that runs with -XX:+WhiteBoxAPI: the answer says how many of them it took
+ * (n_methods) and how many not (n_unknown).  Returns 0, or -1 with *err set.
+ */
+struct recorder_compile {
+    struct recorder_phase method;
+    uint32_t tier; /* 1 to 4 */
+};
+
+int recorder_compile(struct recorder_link *link, const struct recorder_compile *methods, size_t n, struct err *err);
+
 enum recorder_command {
     RECORDER_ENABLE = WIRE_ENABLE,
     RECORDER_DISABLE = WIRE_DISABLE,
@@ -84,6 +95,7 @@ enum recorder_command {
     RECORDER_REMOVE = WIRE_REMOVE,
     RECORDER_DEPENDENTS = WIRE_DEPENDENTS,
     RECORDER_JIT = WIRE_JIT,
+    RECORDER_COMPILE = WIRE_COMPILE,
     RECORDER_WHERE = WIRE_WHERE, /* the recorder's own, as the next ones: no observer hears of it */
     RECORDER_POLL = WIRE_POLL,
     RECORDER_ALLOCATIONS = WIRE_ALLOCATIONS
@@ -100,8 +112,8 @@ struct recorder_answer {
     const uint32_t *ids;
     size_t n_ids;
     uint64_t ticks;                    /* enable, disable: since when (until when) they are enabled for sure */
-    uint32_t n_unknown;                /* ids that no method has */
-    uint32_t n_classes, n_methods;     /* instrument, remove: that were changed */
+    uint32_t n_unknown;                /* ids that no method has; compile: methods that were not taken */
+    uint32_t n_classes, n_methods;     /* instrument, remove: that were changed; compile: that were taken */
     uint32_t n_batches;                /* times that the application was stopped */
     double longest_pause_ms, total_ms; /* of which one, at most; from the command to its end */
     double cpu_ms;                     /* CPU time of it, the stops included */

@@ -67,6 +67,7 @@ struct recorder_plan {
     FILE *progress;                           /* where to report, or NULL */
     bool wants_perf_map;                      /* names for perf are written, in the JVM's /tmp */
     bool wants_lines;                         /* of all compiled code: its compilers are to keep them */
+    bool hands_to_compilers;                  /* the started JVM is to take recorder_compile */
     bool is_live;                             /* nothing gets probes before the observer asks for it */
     const struct recorder_observer *observer; /* borrowed, or NULL */
 };

@@ -66,6 +66,7 @@ static const struct message_row rows[WIRE_N_KINDS] = {
     [WIRE_DEPENDENTS_TOLD] = { .name = "dependents_told", .fields = { CPU } },
     [WIRE_LOGGING] = { .name = "logging" },
     [WIRE_TOLD] = { .name = "told", .fields = { COUNT, CPU } },
+    [WIRE_COMPILING] = { .name = "compiling", .fields = { COUNT, UNKNOWN, CPU } },
     [WIRE_REFUSED] = { .name = "refused", .fields = { FIELD(KIND, "", command), WORDS } },
     [WIRE_SESSION] = { .name = "session" },
     [WIRE_BEGIN] = { .name = "begin" },
@@ -83,6 +84,7 @@ static const struct message_row rows[WIRE_N_KINDS] = {
     [WIRE_DEPENDENTS] = { .name = "dependents", .answer = WIRE_DEPENDENTS_TOLD, .is_slow = true },
     [WIRE_JIT] = { .name = "jit", .answer = WIRE_LOGGING },
     [WIRE_WHERE] = { .name = "where", .fields = { LIST(ADDRESSES) }, .answer = WIRE_TOLD },
+    [WIRE_COMPILE] = { .name = "compile", .answer = WIRE_COMPILING, .is_slow = true },
 };
 
 const char *wire_name(enum wire_kind kind)

@@ -38,6 +38,7 @@ enum wire_kind {
     WIRE_DEPENDENTS_TOLD,
     WIRE_LOGGING,
     WIRE_TOLD,
+    WIRE_COMPILING,
     WIRE_REFUSED,
     /* the recorder says */
     WIRE_SESSION,
@@ -53,6 +54,7 @@ enum wire_kind {
     WIRE_DEPENDENTS,
     WIRE_JIT,
     WIRE_WHERE,
+    WIRE_COMPILE,
     WIRE_N_KINDS
 };
 
@@ -68,9 +70,9 @@ struct wire_message {
     uint32_t tid, ring;      /* a thread, and the number of its ring */
     uint32_t n_classes;      /* that were changed, or are to be */
     uint32_t n_methods;      /* that got or lost probes */
-    uint32_t n_unknown;      /* ids that no method has */
+    uint32_t n_unknown;      /* ids that no method has; methods that could not be compiled */
     uint32_t n_batches;      /* times that the application was stopped */
-    uint32_t n;              /* flags switched; pieces of code told of */
+    uint32_t n;              /* flags switched; pieces of code told of; methods handed to the compilers */
     uint32_t period_us;      /* from one round of samples to the next, at least */
     uint32_t part_ppm;       /* that they may take of the CPU time, in millionths */
     uint32_t is_tracking;    /* 1: of sampled objects, how long they live, too */

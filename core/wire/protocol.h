@@ -26,20 +26,25 @@
  *     dependents                            dependents_told
  *     jit          (with a descriptor)      logging
  *     where                                 told
+ *     compile      (with a descriptor)      compiling
  *
  * enable and disable switch methods' flags, at once, also while another command is under way.  ticks is a moment at
- * which the flags were enabled already, or were enabled still.  'instrument', 'remove' and 'dependents' take their time
- * and are done one by one: a second one is refused.  'instrument' has a configuration whose 'phase' lines name methods
- * that get (enabled) probes too; 'remove' takes the probes of methods out again; both change only classes in which such
- * methods are.  'jit', before 'instrument', has the agent append what the JIT compiler does with methods that get
- * probes, before and after, to its descriptor's file (core/wire/jit_events.h) until the session's end.  'poll' has it
- * sample the stacks of Java threads until then, about one round every period_us, at the cost of part_ppm millionths of
- * the process' CPU time, and append them to its descriptor's file (core/wire/poll_log.h).  'allocations' has it do so
- * with objects that the JVM samples when they are allocated, at most about a hundred a second and at that cost, to
- * another file of that kind, and with live=1 when each of these objects has gone.
- * 'where', with SETTING_CODE_ASKED, has it append what code is at these addresses to the code log before it answers,
- * unless it has done so; if code that it told of begins at one and is gone, that.  'dependents', then, appends whose
- * classes' code all of it has.  cpu_ms: of the agent's thread, for that.
+ * which the flags were enabled already, or were enabled still.  'instrument', 'remove', 'dependents' and 'compile' take
+ * their time and are done one by one: a second one is refused.  'instrument' has a configuration whose 'phase' lines
+ * name methods that get (enabled) probes too; 'remove' takes the probes of methods out again; both change only classes
+ * in which such methods are.  'jit', before 'instrument', has the agent append what the JIT compiler does with methods
+ * that get probes, before and after, to its descriptor's file (core/wire/jit_events.h) until the session's end.  'poll'
+ * has it sample the stacks of Java threads until then, about one round every period_us, at the cost of part_ppm
+ * millionths of the process' CPU time, and append them to its descriptor's file (core/wire/poll_log.h).  'allocations'
+ * has it do so with objects that the JVM samples when they are allocated, at most about a hundred a second and at that
+ * cost, to another file of that kind, and with live=1 when each of these objects has gone.
+ * 'where', with
+ * SETTING_CODE_ASKED, has it append what code is at these addresses to the code log before it answers, unless it has
+ * done so; if code that it told of begins at one and is gone, that.  'dependents', then, appends whose classes' code
+ * all of it has.  cpu_ms: of the agent's thread, for that.
+ * 'compile', of a JVM that was started with -XX:+WhiteBoxAPI,
+ * hands the methods of its configuration's 'compile' lines to the JIT compilers: n of them; n_unknown were not found,
+ * or cannot be compiled so.
  *
  * By itself the agent says
  *

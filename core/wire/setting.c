@@ -43,6 +43,7 @@ static const struct setting_row rows[SETTING_N_KINDS] = {
     [SETTING_PHASE] = { "phase", { METHOD } },
     [SETTING_LOOP] = { "loop", { METHOD } },
     [SETTING_ARGUMENT] = { "argument", { NUMBER, FIELD(WORD, name), LINE } },
+    [SETTING_COMPILE] = { "compile", { NUMBER, METHOD } },
     [SETTING_LIVE] = { "live", { { END, 0 } } },
     [SETTING_BEGIN_LATER] = { "begin_later", { { END, 0 } } },
     [SETTING_PERF_MAP] = { "perf_map", { { END, 0 } } },

@@ -19,6 +19,7 @@ enum setting_kind {
     SETTING_PHASE,         /* a method: then only these */
     SETTING_LOOP,          /* a method, of 'instrument': samples found threads in its loop */
     SETTING_ARGUMENT,      /* its number, text: a pattern of methods, name: of its method, or "-": tells calls apart */
+    SETTING_COMPILE,       /* a method, of 'compile', and number: the tier that it is to be compiled at */
     SETTING_LIVE,          /* no probes at the start, only in what 'instrument' names */
     SETTING_BEGIN_LATER,   /* probes record nothing before 'begin' */
     SETTING_PERF_MAP,      /* write /tmp/perf-PID.map */

@@ -1,6 +1,7 @@
 #!/bin/bash
 # record --live --jit-log: what the JIT compiler made of the methods that get probes, before and after, is in the trace,
 # and the report says whose code has another shape.  check-jit: the rules of a file hold for compiled code, or do not.
+# drive: the compilers get methods that samples found.
 # timeout: 300
 # long: yes
 . "$(dirname "$0")/../lib.sh"
@@ -39,6 +40,25 @@ check_rules() {
         "$(grep -c '<failure' "$SCRATCH/jit.xml") $(grep -c '<error' "$SCRATCH/jit.xml")" '3 1'
 }
 
+# taken COMPILE COMMAND...: how many methods the JVM took, by the table's JSON behind the program's output.
+taken() {
+    "$mmprof" drive --json --compile "$1" -- "${@:2}" > "$SCRATCH/driven" 2> "$SCRATCH/errors"
+    echo "$? $(sed -n 's/.*"methods_taken":[^0-9]*\([0-9]*\).*/\1/p' "$SCRATCH/driven")"
+}
+
+check_drive() {
+    local jdk=$1 v=$2 n
+    matches "$v: drive hands methods to the compilers" "$(taken model "$jdk/bin/java" -Xcheck:jni -cp "$classes" \
+        micro.Thesis 300)" '^0 [1-9]'
+    matches "$v: and the program computes the same" "$(cat "$SCRATCH/driven")" 'SELF-CHECK micro/Thesis ok'
+    is "$v: nothing else is said" "$(cat "$SCRATCH/errors")" ""
+    is "$v: with --compile nothing none" "$(taken nothing "$jdk/bin/java" -cp "$classes" micro.Thesis 100)" "0 0"
+    n=$(taken model "$jdk/bin/java" -XX:-WhiteBoxAPI -cp "$classes" micro.Thesis 300)
+    matches "$v: a JVM that does not take them is an error" "$n$(cat "$SCRATCH/errors")" \
+        '^1 mmprof drive: .*does not offer its WhiteBox interface'
+    matches "$v: and it goes on" "$(cat "$SCRATCH/driven")" 'SELF-CHECK micro/Thesis ok'
+}
+
 check_jdk() {
     local jdk=$1 v jvm seconds with_probes='compiled micro/Thesis\.sortData\(\)V.*MmprofProbe\.(enter|exit)'
     v="JDK $(jdk_version "$jdk")"
@@ -72,6 +92,7 @@ check_jdk() {
     holds "$v: the program goes on" kill -0 "$jvm"
     stop "$jvm"
     check_rules "$jdk" "$v"
+    check_drive "$jdk" "$v"
 }
 
 while read -r jdk; do

@@ -37,6 +37,7 @@ phases/samples     core/base core/wire phases/tree
 phases/select      core/base phases/samples phases/tree
 phases/live        core/base core/jvm core/pmu core/recorder core/trace core/wire phases/samples
 phases/live        phases/tree symbolize
+phases/compile     core/base
 report/format      core/base
 report             core/base core/hotspot core/pmu core/trace phases/samples phases/select phases/tree
 report             report/format symbolize
@@ -53,7 +54,8 @@ report/diff        core/base core/trace phases/samples phases/select phases/tree
 report/diff        report/view symbolize
 cmd                core/base core/emu/memtrace core/emu/model core/emu/placement core/hotspot core/jvm core/perf
 cmd                core/pmu
-cmd                core/recorder core/trace phases/live phases/select report report/diff report/export
+cmd                core/recorder core/trace phases/compile phases/live phases/select report report/diff
+cmd                report/export
 cmd                report/findings report/fleet report/format report/html report/jit report/view symbolize
 cmd                phases/samples phases/tree
 END

@@ -55,6 +55,15 @@ static int add_method(struct agent_phase **methods, size_t *n, size_t *room, con
     return 0;
 }
 
+static int add_compile(struct agent_config *c, const struct setting *setting, struct err *err)
+{
+    if (vec_reserve(c->compiles, c->compiles_room, c->n_compiles + 1) < 0)
+        return err_set(err, "out of memory in the target");
+    const struct agent_phase method = { setting->class_name, setting->name, setting->descriptor };
+    c->compiles[c->n_compiles++] = (struct agent_compile){ method, setting->number };
+    return 0;
+}
+
 static int add_argument(struct agent_config *c, const struct setting *setting, struct err *err)
 {
     if (vec_reserve(c->arguments, c->arguments_room, c->n_arguments + 1) < 0)
@@ -126,6 +135,8 @@ static int take_line(struct agent_config *c, char *line, struct err *err)
         return add_method(&c->phases, &c->n_phases, &c->phases_room, &setting, err);
     case SETTING_LOOP:
         return add_method(&c->loops, &c->n_loops, &c->loops_room, &setting, err);
+    case SETTING_COMPILE:
+        return add_compile(c, &setting, err);
     case SETTING_ARGUMENT:
         return add_argument(c, &setting, err);
     case SETTING_EVENT:
@@ -161,6 +172,7 @@ void config_free(struct agent_config *config)
     free(config->excludes);
     free(config->phases);
     free(config->loops);
+    free(config->compiles);
     free(config->arguments);
     memset(config, 0, sizeof *config);
 }

@@ -28,6 +28,12 @@ struct counting_plan {
     bool by_call;                 /* read by system call, for which all descriptors stay open */
 };
 
+/* A method that the JIT compilers are to compile. */
+struct agent_compile {
+    struct agent_phase method;
+    uint32_t tier;
+};
+
 /* What core/wire/setting.h has, all together. */
 struct agent_config {
     char *text; /* owned */
@@ -39,6 +45,8 @@ struct agent_config {
     size_t n_phases, phases_room;
     struct agent_phase *loops; /* owned */
     size_t n_loops, loops_room;
+    struct agent_compile *compiles; /* owned */
+    size_t n_compiles, compiles_room;
     struct agent_argument *arguments; /* owned; methods that match get probes, too */
     size_t n_arguments, arguments_room;
     struct counting_plan counting;

@@ -1,0 +1,278 @@
+/*
+ * mmprof drive: stack samples decide which methods the JIT compilers get, besides the JVM's own decisions.  An
+ * experiment: mmprof-figures(7) says what it gained and lost.
+ *
+ *     program  java -cp shop.jar shop.Main
+ *     samples  1,377, one for each 4.0 ms of a thread's CPU time, in 402 methods
+ *
+ *     Tier                     Chosen  Share (%)
+ *     ------------------------------------------
+ *     3, C1 with profiling         41      71.93
+ *     4, C2                        16      28.07
+ *     ------------------------------------------
+ *     all                          57     100.00
+ *
+ *     57 methods were chosen of 380 weighed; the JVM took 51.
+ */
+#include "cmd/output_file.h"
+#include "cmd/target_argument.h"
+#include "cmd/trace_argument.h"
+#include "core/base/vec.h"
+#include "core/recorder/recorder.h"
+#include "phases/compile/compile_choice.h"
+#include "symbolize/vm_parts.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FREQUENCY      250u /* thesis §4.4.1: its best interval was 4 ms */
+#define FREQUENCY_MAX  10000u
+#define ROUND_MS       100
+#define DECISIONS_MOST 64u /* a round */
+
+struct drive {
+    struct target_argument target;
+    struct display display;
+    uint64_t frequency, seed;
+    const char *rule, *output;
+    bool csv, json;
+    struct compile_choice choice;
+    struct arena arena;
+    struct recorder_phase *names; /* owned; by the sampler's number, of those that have samples; the arena's texts */
+    size_t names_room;
+    uint32_t n_taken, n_not_taken;
+    double agent_cpu_ms;
+    uint64_t own_cpu_ns, jvm_cpu_ns;
+};
+
+/* ---- options ---- */
+
+static const char usage[] = "drive [OPTIONS] -- COMMAND ...";
+static const char purpose[] =
+    "Starts a JVM, samples its stacks, and hands methods to its JIT compilers as soon as their samples\n"
+    "say that compiling them saves more time than it takes: an experiment, for which the JVM is started\n"
+    "with -XX:+WhiteBoxAPI. Prints how many methods were sampled, weighed and compiled. What it gained\n"
+    "and lost in programs that were tried: 'man mmprof-drive'.";
+
+static int check_rule(struct drive *d, struct err *err)
+{
+    static const char *const names[] = {
+        [COMPILE_BY_MODEL] = "model", [COMPILE_RANDOM] = "random", [COMPILE_NOTHING] = "nothing"
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(d->rule, names[i]) == 0) {
+            d->choice.rule = (enum compile_rule)i;
+            return 0;
+        }
+    err_set(err, "'%s' is no rule to choose methods by", d->rule);
+    return err_next(err, "give --compile model, random or nothing");
+}
+
+static int check(struct drive *d, struct err *err)
+{
+    if (d->target.command == NULL) {
+        err_set(err, "a JVM that runs already cannot be driven: it is started with an option for that");
+        return err_next(err, "start it with 'mmprof drive -- java ...'");
+    }
+    if (d->frequency == 0 || d->frequency > FREQUENCY_MAX) {
+        err_set(err, "%" PRIu64 " samples a second are not possible", d->frequency);
+        return err_next(err, "give a frequency of 1 to %u, such as -F %u", FREQUENCY_MAX, FREQUENCY);
+    }
+    d->choice.period_ns = 1e9 / (double)d->frequency;
+    d->choice.random = d->seed * 2 + 1;
+    return check_rule(d, err);
+}
+
+static int parse(int argc, char **argv, struct drive *d, bool *done, struct err *err)
+{
+    const struct options_row rows[] = {
+        { 'F', "frequency", "HZ", OPTION_NUMBER, &d->frequency, "samples per second of a thread's CPU time (250)" },
+        { 0, "compile", "RULE", OPTION_TEXT, &d->rule,
+          "methods to compile: model, random (as many), or nothing (only sampled) (model)" },
+        { 0, "seed", "N", OPTION_NUMBER, &d->seed, "of --compile random (1)" },
+        { 'o', "output", "FILE", OPTION_TEXT, &d->output, "also write the samples to a trace, FILE" },
+        { 0, "csv", NULL, OPTION_FLAG, &d->csv, "print the table as CSV" },
+        { 0, "json", NULL, OPTION_FLAG, &d->json, "print the table as JSON" },
+        DISPLAY_ROW(&d->display),
+        { 0 },
+    };
+    if (target_argument_parse(usage, purpose, rows, argc, argv, &d->target, done, err) < 0)
+        return -1;
+    return *done ? 0 : check(d, err);
+}
+
+/* ---- what the recorder tells ---- */
+
+static const char *keep(struct drive *d, const char *text)
+{
+    return arena_text(&d->arena, text, strlen(text));
+}
+
+static int keep_name(struct drive *d, uint32_t method, const struct method_name *name, struct err *err)
+{
+    if (vec_reserve_zeroed(d->names, d->names_room, (size_t)method + 1) < 0)
+        return err_set(err, "out of memory for the names of methods");
+    struct recorder_phase *to = &d->names[method];
+    if (to->class_name != NULL)
+        return 0;
+    *to = (struct recorder_phase){ keep(d, name->class_name), keep(d, name->method), keep(d, name->descriptor) };
+    return to->class_name == NULL || to->name == NULL || to->descriptor == NULL
+               ? err_set(err, "out of memory for the names of methods")
+               : 0;
+}
+
+/* The time counts for the method whose code it is: that in which the innermost ones are inlined. */
+static int on_stack(void *context, const struct stack_sample *sample, uint32_t thread, struct err *err)
+{
+    struct drive *d = context;
+    uint32_t at = 0;
+    (void)thread;
+    while (at < sample->n && (sample->frames[at].kind == FRAME_INLINED || sample->frames[at].kind == FRAME_STUB ||
+                              sample->frames[at].kind == FRAME_NATIVE))
+        at++;
+    if (at == sample->n || sample->methods[at] == SAMPLED_UNKNOWN || sample->is_waiting)
+        return 0;
+    const struct sampled_method *method = &sample->known[sample->methods[at]];
+    uint32_t tier = sampled_method_tier(method), of_frame = sample->frames[at].tier;
+    tier = tier < COMPILE_TIERS && tier > of_frame ? tier : of_frame;
+    if (compile_choice_add(&d->choice, sample->methods[at], tier, method->code.n_bytes) < 0)
+        return err_set(err, "out of memory for the samples of methods");
+    return keep_name(d, sample->methods[at], &method->names, err);
+}
+
+static int on_answer(void *context, const struct recorder_answer *answer, struct err *err)
+{
+    struct drive *d = context;
+    if (answer->command != RECORDER_COMPILE)
+        return 0;
+    if (answer->refused != NULL) {
+        err_set(err, "methods cannot be handed to the JIT compilers: %s", answer->refused);
+        return err_next(err, "remove -XX:-WhiteBoxAPI, or run another JDK: 17 and 25 are known to work");
+    }
+    d->n_taken += answer->n_methods;
+    d->n_not_taken += answer->n_unknown;
+    d->agent_cpu_ms += answer->cpu_ms;
+    return 0;
+}
+
+static int on_round(void *context, struct recorder_link *link, const struct recorder_status *status, struct err *err)
+{
+    struct drive *d = context;
+    struct compile_decision decisions[DECISIONS_MOST];
+    struct recorder_compile methods[DECISIONS_MOST];
+    recorder_pace(link, ROUND_MS);
+    d->own_cpu_ns = status->own_cpu_ns;
+    d->jvm_cpu_ns = status->process_cpu_ns;
+    if (!status->ready || status->busy)
+        return 0;
+    size_t n = compile_choice_decide(&d->choice, decisions, DECISIONS_MOST);
+    for (size_t i = 0; i < n; i++)
+        methods[i] = (struct recorder_compile){ d->names[decisions[i].method], decisions[i].tier };
+    return n == 0 || d->choice.rule == COMPILE_NOTHING ? 0 : recorder_compile(link, methods, n, err);
+}
+
+static int run(struct drive *d, struct recorder_summary *summary, struct err *err)
+{
+    char agent[PATH_MAX];
+    const struct recorder_observer observer = {
+        .context = d, .stack = on_stack, .answer = on_answer, .round = on_round
+    };
+    const struct recorder_plan plan = { .argv = d->target.command,
+                                        .output = d->output != NULL ? d->output : "/dev/null",
+                                        .agent = agent,
+                                        .ring_bytes = UINT64_C(1) << 20,
+                                        .stacks_hz = (uint32_t)d->frequency,
+                                        .hands_to_compilers = true,
+                                        .observer = &observer,
+                                        .is_live = true };
+    int rc = recorder_find_agent(agent, sizeof agent, err);
+    if (rc == 0)
+        rc = recorder_run(&plan, summary, err);
+    return rc;
+}
+
+/* ---- the table ---- */
+
+static void add_metadata(const struct drive *d, struct table *t)
+{
+    const struct compile_choice *c = &d->choice;
+    table_metadata_number(t, "samples", (double)c->n_samples,
+                          arena_printf(t->arena,
+                                       "samples  %" PRIu64 ", one for each %.1f ms of a thread's CPU time, in %" PRIu32
+                                       " methods",
+                                       c->n_samples, c->period_ns / 1e6, c->n_sampled));
+    table_metadata_number(t, "methods_sampled", c->n_sampled, NULL);
+    table_metadata_number(t, "methods_proposed", c->n_proposed, NULL);
+    table_metadata_number(t, "methods_chosen", c->n_chosen, NULL);
+    table_metadata_number(t, "methods_taken", d->n_taken, NULL);
+    table_metadata_words(t, "rule", d->rule, NULL);
+    table_metadata_number(t, "own_cpu_s", (double)d->own_cpu_ns / 1e9, NULL);
+    table_metadata_number(t, "jvm_cpu_s", (double)d->jvm_cpu_ns / 1e9, NULL);
+    table_metadata_number(t, "agent_cpu_s", d->agent_cpu_ms / 1e3, NULL);
+}
+
+static void add_row(struct table *t, const char *kind, const char *tier, uint32_t n, uint32_t all)
+{
+    struct table_cell *row = table_row(t, kind);
+    if (row == NULL)
+        return;
+    row[0] = table_words(tier);
+    row[1] = table_number(n);
+    row[2] = table_quotient(n, all);
+}
+
+static void fill_table(const struct drive *d, struct table *t)
+{
+    static const char *const tiers[COMPILE_TIERS] = { [3] = "3, C1 with profiling", [4] = "4, C2" };
+    const struct compile_choice *c = &d->choice;
+    table_column(t, "Tier", "tier", TABLE_TEXT);
+    table_column(t, "Chosen", "methods", TABLE_COUNT);
+    table_column(t, "Share (%)", "share", TABLE_SHARE);
+    add_metadata(d, t);
+    for (uint32_t tier = 0; tier < COMPILE_TIERS; tier++)
+        if (tiers[tier] != NULL)
+            add_row(t, "tier", tiers[tier], c->n_by_tier[tier], c->n_chosen);
+    add_row(t, "total", "all", c->n_chosen, c->n_chosen);
+    if (t->n_rows > 0)
+        t->rows[t->n_rows - 1].after_rule = true;
+    if (c->rule == COMPILE_NOTHING)
+        table_note(t, "nothing was compiled for it (--compile nothing)");
+    else
+        table_note(t, arena_printf(t->arena,
+                                   "%" PRIu32 " methods were chosen of %" PRIu32 " weighed; the JVM took %" PRIu32
+                                   ", others it had compiled or was about to",
+                                   c->n_chosen, c->n_proposed, d->n_taken));
+}
+
+static int print(struct drive *d, struct err *err)
+{
+    struct table *table = arena_alloc(&d->arena, sizeof *table);
+    if (table == NULL)
+        return err_set(err, "out of memory for a table");
+    table_begin(table, &d->arena);
+    fill_table(d, table);
+    return command_print_table(table, d->csv, d->json, &d->display, err);
+}
+
+int command_drive(int argc, char **argv, struct err *err)
+{
+    struct drive d = { .display = DISPLAY_PLAIN,
+                       .frequency = FREQUENCY,
+                       .seed = 1,
+                       .rule = "model",
+                       .choice = { .model = &compile_model_measured } };
+    struct recorder_summary summary = { .command_status = 0 };
+    bool done = false;
+    int rc = parse(argc, argv, &d, &done, err);
+    if (rc < 0 || done)
+        return rc;
+    rc = run(&d, &summary, err);
+    recorder_wait(&summary, -1);
+    if (rc == 0)
+        rc = print(&d, err);
+    compile_choice_free(&d.choice);
+    free(d.names);
+    arena_free(&d.arena);
+    return rc < 0 ? -1 : summary.command_status;
+}

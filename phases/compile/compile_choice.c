@@ -1,0 +1,88 @@
+#include "phases/compile/compile_choice.h"
+
+#include "core/base/vec.h"
+
+#include <stdlib.h>
+
+static struct compile_candidate *candidate(struct compile_choice *choice, uint32_t method)
+{
+    if (vec_reserve_zeroed(choice->candidates, choice->room, (size_t)method + 1) < 0)
+        return NULL;
+    if (method >= choice->n_candidates)
+        choice->n_candidates = method + 1;
+    return &choice->candidates[method];
+}
+
+int compile_choice_add(struct compile_choice *choice, uint32_t method, uint32_t tier, uint32_t code_bytes)
+{
+    struct compile_candidate *c = candidate(choice, method);
+    if (c == NULL)
+        return -1;
+    if (c->tier != tier)
+        *c = (struct compile_candidate){ .is_sampled = c->is_sampled, .is_proposed = c->is_proposed };
+    choice->n_samples++;
+    choice->n_sampled += !c->is_sampled;
+    c->is_sampled = c->has_news = true;
+    c->tier = tier;
+    c->code_bytes = code_bytes;
+    c->n_samples++;
+    return 0;
+}
+
+/* Where the model would have the method go; 0: nowhere. */
+static uint32_t weigh(struct compile_choice *choice, struct compile_candidate *c)
+{
+    if (!c->has_news || c->was_chosen || c->tier + 1 >= COMPILE_TIERS)
+        return 0;
+    c->has_news = false;
+    choice->n_proposed += !c->is_proposed;
+    c->is_proposed = true;
+    return compile_model_choose(choice->model, c->tier, c->n_samples, choice->period_ns, c->code_bytes);
+}
+
+/* xorshift64 (Marsaglia 2003). */
+static uint64_t next_random(struct compile_choice *choice)
+{
+    choice->random ^= choice->random << 13;
+    choice->random ^= choice->random >> 7;
+    choice->random ^= choice->random << 17;
+    return choice->random;
+}
+
+/* Any method that could go to this tier as the model's choice, from the same tier as that; itself where there is none.
+ */
+static uint32_t draw(struct compile_choice *choice, uint32_t chosen)
+{
+    uint32_t tier = choice->candidates[chosen].tier, start = (uint32_t)(next_random(choice) % choice->n_candidates);
+    for (uint32_t i = 0; i < choice->n_candidates; i++) {
+        uint32_t method = (start + i) % choice->n_candidates;
+        const struct compile_candidate *c = &choice->candidates[method];
+        if (c->is_sampled && !c->was_chosen && c->tier == tier)
+            return method;
+    }
+    return chosen;
+}
+
+size_t compile_choice_decide(struct compile_choice *choice, struct compile_decision *decisions, size_t n)
+{
+    size_t n_decisions = 0;
+    for (uint32_t method = 0; method < choice->n_candidates && n_decisions < n; method++) {
+        uint32_t tier = weigh(choice, &choice->candidates[method]);
+        if (tier == 0)
+            continue;
+        uint32_t drawn = choice->rule == COMPILE_RANDOM ? draw(choice, method) : method;
+        choice->candidates[drawn].was_chosen = true;
+        choice->n_chosen++;
+        choice->n_by_tier[tier]++;
+        decisions[n_decisions++] = (struct compile_decision){ drawn, tier };
+    }
+    return n_decisions;
+}
+
+void compile_choice_free(struct compile_choice *choice)
+{
+    free(choice->candidates);
+    choice->candidates = NULL;
+    choice->n_candidates = 0;
+    choice->room = 0;
+}
