@@ -10,12 +10,12 @@
 /* What stands for the letter behind a %; "" for one that has no meaning. */
 static void expand(char letter, pid_t pid, char *text, size_t n)
 {
-    time_t now = time(NULL);
+    struct timespec now; /* time() is up to a few ms late */
     struct tm local;
     text[0] = '\0';
     if (letter == 'p')
         snprintf(text, n, "%d", (int)pid);
-    else if (letter == 't' && localtime_r(&now, &local) != NULL)
+    else if (letter == 't' && clock_gettime(CLOCK_REALTIME, &now) == 0 && localtime_r(&now.tv_sec, &local) != NULL)
         strftime(text, n, "%Y%m%d-%H%M%S", &local);
     else if (letter == 'h' && gethostname(text, n) < 0)
         text[0] = '\0';

@@ -1,5 +1,6 @@
 #include "cmd/output_file.h"
-#include "cmd/recording.h"
+#include "cmd/record_files.h"
+#include "cmd/record_follow.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -52,16 +53,91 @@ static int check_live(const struct recording *recording, bool live, bool logs_ji
     return 0;
 }
 
+/* What goes on in several files, and what does not. */
+static int check_files(const struct recording *recording, const struct record_files *files, const char *name,
+                       struct err *err)
+{
+    if (name != NULL && files->every_s == 0) {
+        err_set(err, "--name waits for one JVM after the other, and each needs a file");
+        return err_next(err, "add --every 60s --to DIR, or name a JVM that runs with -p");
+    }
+    if (name != NULL && (recording->target.name != NULL || recording->target.command != NULL)) {
+        err_set(err, "--name '%s' names a JVM, and so does '%s'", name,
+                recording->target.name != NULL ? recording->target.name : recording->target.command[0]);
+        return err_next(err, "give one of them");
+    }
+    if (files->every_s > 0 && (recording->simulate != NULL || strcmp(recording->groups, "separate") == 0)) {
+        err_set(err, "--every does not go with %s", recording->simulate != NULL ? "--simulate" : "--groups separate");
+        return err_next(err, "remove one of them");
+    }
+    return 0;
+}
+
+/* One recording of those that a command may be. */
+struct record_run {
+    struct recording *recording; /* borrowed, as all else */
+    const struct record_choice *choice;
+    const struct live_options *live;
+    bool logs_jit;
+    int status; /* of a command */
+};
+
+static int run(struct record_run *run, struct recorder_summary *summary, struct err *err)
+{
+    struct live_session session;
+    live_session_init(&session, run->live);
+    session.logs_jit = run->logs_jit;
+    run->recording->live = is_live(run->recording, run->choice) ? &session : NULL;
+    int rc = recording_run(run->recording, summary, err);
+    live_session_free(&session);
+    if (rc == 0)
+        run->status = recording_wait(run->recording, summary, NULL);
+    return rc;
+}
+
+/* As struct record_follow has it. */
+static int run_next(void *context, pid_t pid, bool *is_over, struct err *err)
+{
+    struct record_run *next = context;
+    struct recorder_summary summary;
+    next->recording->pid = (uint64_t)pid;
+    if (run(next, &summary, err) < 0)
+        return -1;
+    *is_over = summary.end != RECORDER_ENDED_WITH_TARGET;
+    return 0;
+}
+
+static int run_all(struct record_run *all, const char *name, struct err *err)
+{
+    struct recorder_summary summary;
+    struct recording *recording = all->recording;
+    if (name != NULL)
+        return record_follow(&(struct record_follow){ name, all, run_next }, err);
+    if (recording_target(recording, "record", err) < 0)
+        return -1;
+    char output[PATH_MAX];
+    if (recording->files == NULL) {
+        if (output_file_name(recording->output, "-o", recording->target.pid, output, err) < 0)
+            return -1;
+        recording->output = output;
+    }
+    return run(all, &summary, err);
+}
+
 int command_record(int argc, char **argv, struct err *err)
 {
     struct recording recording = RECORDING_DEFAULTS;
     struct live_options live = LIVE_OPTIONS;
     struct record_choice choice = { false, false };
+    struct record_files files = { .pattern = RECORD_FILES_PATTERN };
+    const char *name = NULL, *output = NULL;
     bool logs_jit = false;
     struct recording_rows common;
     const struct options_row rows[] = {
         OPTIONS_GROUP("Target, duration"),
         OPTIONS_ROWS(common.target),
+        { 0, "name", "JVM", OPTION_TEXT, &name,
+          "with --every: wait for a JVM of this name, as -p takes it, and for the next one when it ends" },
         OPTIONS_GROUP("Methods"),
         { 0, "live", NULL, OPTION_FLAG, &choice.live,
           "find the phases while recording, within a budget (default without --include)" },
@@ -86,13 +162,15 @@ int command_record(int argc, char **argv, struct err *err)
         OPTIONS_GROUP("Simulation"),
         OPTIONS_ROWS(common.simulation),
         OPTIONS_GROUP("Output"),
-        { 'o', "output", "FILE", OPTION_TEXT, &recording.output, "write the trace to FILE (trace.dat)" },
+        { 'o', "output", "FILE", OPTION_TEXT, &output,
+          "write the trace to FILE (trace.dat; with --every " RECORD_FILES_PATTERN ")" },
+        { 0, "every", "TIME", OPTION_SECONDS, &files.every_s, "begin a new trace each TIME, such as 60s" },
+        { 0, "to", "DIR", OPTION_TEXT, &files.directory, "with --every: write them into DIR" },
+        { 0, "keep", "LIMIT", OPTION_TEXT, &files.keep,
+          "with --every: remove the oldest traces beyond an age (24h), a number (100) or a size (2G)" },
         OPTIONS_ROWS(common.output),
         { 0 },
     };
-    struct recorder_summary summary;
-    struct live_session session;
-    char output[PATH_MAX];
     bool done;
     recording_rows(&recording, &common);
     if (target_argument_parse(
@@ -104,16 +182,19 @@ int command_record(int argc, char **argv, struct err *err)
         return -1;
     if (done)
         return 0;
-    if (recording_target(&recording, "record", err) < 0 ||
-        output_file_name(recording.output, "-o", recording.target.pid, output, err) < 0 ||
-        check_choice(&recording, &choice, err) < 0 ||
-        check_live(&recording, is_live(&recording, &choice), logs_jit, &live, err) < 0)
-        return -1;
-    recording.output = output;
-    live_session_init(&session, &live);
-    session.logs_jit = logs_jit;
-    recording.live = is_live(&recording, &choice) ? &session : NULL;
-    int rc = recording_run(&recording, &summary, err);
-    live_session_free(&session);
-    return rc < 0 ? -1 : recording_wait(&recording, &summary, NULL);
+    recording.output = output != NULL ? output : recording.output;
+    files.pattern = output != NULL ? output : files.pattern;
+    files.quiet = recording.quiet;
+    recording.command = recording.target.command; /* for the checks */
+    struct record_run all = { &recording, &choice, &live, logs_jit, 0 };
+    int rc = -1;
+    if (check_choice(&recording, &choice, err) == 0 &&
+        check_live(&recording, is_live(&recording, &choice), logs_jit, &live, err) == 0 &&
+        check_files(&recording, &files, name, err) == 0 && record_files_open(&files, err) == 0) {
+        recording.files = files.every_s > 0 ? &files.files : NULL;
+        recording.output = files.every_s > 0 ? files.directory : recording.output;
+        rc = run_all(&all, name, err);
+    }
+    record_files_close(&files);
+    return rc < 0 ? -1 : all.status;
 }

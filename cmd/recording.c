@@ -112,11 +112,11 @@ static uint64_t max_bytes(const struct recording *recording, const char *output)
     struct statvfs disk;
     if (recording->max_bytes != RECORDING_SIZE_UNSET)
         return recording->max_bytes;
-    if (stat(output, &status) == 0 && !S_ISREG(status.st_mode))
+    if (stat(output, &status) == 0 && !S_ISREG(status.st_mode) && recording->files == NULL)
         return 0;
     snprintf(directory, sizeof directory, "%s", output);
-    char *slash = strrchr(directory, '/');
-    if (slash != NULL)
+    char *slash = recording->files == NULL ? strrchr(directory, '/') : directory + strlen(directory);
+    if (slash != NULL && recording->files == NULL)
         slash[slash == directory] = '\0';
     return statvfs(slash == NULL ? "." : directory, &disk) < 0 ? 0 : disk.f_bavail / FREE_DISK_PART * disk.f_frsize;
 }
@@ -129,6 +129,7 @@ static int run_session(const struct recording *recording, struct recorder_plan *
     char output[PATH_MAX];
     recording_trace_name(recording->output, number, output, sizeof output);
     plan->output = output;
+    plan->files = recording->files;
     plan->max_bytes = max_bytes(recording, output);
     plan->events = &counters->events;
     plan->layout = &counters->layout;
@@ -432,7 +433,8 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
     if (rc < 0)
         recording_wait(recording, summary, err);
     if (rc == 0 && !recording->quiet && recording->live != NULL) {
-        recording_tell_cost(recording->output);
+        if (recording->files == NULL) /* else each file has its own */
+            recording_tell_cost(recording->output);
         recording_tell_live(recording->live);
     }
 out:

@@ -13,6 +13,7 @@ struct recording {
     uint64_t pid, min_bytecodes, ring_bytes;
     double duration_s, prepare_limit_s;
     uint64_t max_bytes;                   /* of the trace; RECORDING_SIZE_UNSET: a share of what the disk has free */
+    const struct recorder_files *files;   /* of which output is the directory; NULL: one file */
     const char *output, *phases, *events; /* phases, events: NULL when not given */
     const char *read, *groups, *simulate; /* simulate: a model; NULL: no */
     const char *window, *sets;            /* of a simulation; NULL: none */

@@ -420,13 +420,17 @@ int ip_samples_write_symbols(struct ip_samples *samples, const struct recorder_s
     for (uint32_t i = 0; symbols != NULL && i < samples->n_files; i++) {
         struct ip_samples_file *file = &samples->all[i];
         struct naming naming = { samples, writer, err, i, 0 };
-        if (file->n == 0)
+        size_t n = file->n - file->n_named;
+        if (n == 0)
             continue;
-        qsort(file->offsets, file->n, sizeof *file->offsets, by_number);
+        uint64_t *offsets = file->offsets + file->n_named;
+        qsort(offsets, n, sizeof *offsets, by_number);
         path_from_here(samples, file->path, seen, sizeof seen);
-        const char *from =
-            symbols->name(symbols->context, seen, file->build_id, file->offsets, file->n, write_symbol, &naming);
-        if (naming.rc < 0 || write_file(samples, i, from == NULL ? "none" : from, writer, err) < 0)
+        const char *from = symbols->name(symbols->context, seen, file->build_id, offsets, n, write_symbol, &naming);
+        file->n_named = file->n;
+        file->has_symbols = file->has_symbols || from != NULL;
+        if (naming.rc < 0 || ((from != NULL || !file->has_symbols) &&
+                              write_file(samples, i, from == NULL ? "none" : from, writer, err) < 0))
             return -1;
     }
     return 0;

@@ -30,6 +30,8 @@ struct ip_samples_file {
     char build_id[JVM_BUILD_ID_BYTES];
     uint64_t *offsets; /* owned: of its code locations */
     size_t n, room;
+    size_t n_named;   /* of them: the first so many were looked up */
+    bool has_symbols; /* and some had names */
 };
 
 /* One that waits. */
@@ -102,7 +104,8 @@ int ip_samples_interpreted_method(struct ip_samples *samples, uint32_t method, s
                                   struct wire_text name, struct wire_text descriptor, struct wire_text source,
                                   struct trace_writer *writer, struct err *err);
 
-/* At the end: name the functions in which IP samples were.  Returns 0, or -1 with *err set. */
+/* At the end of a file: name the functions in which IP samples were, and have not been named before.  Returns 0, or -1
+ * with *err set. */
 int ip_samples_write_symbols(struct ip_samples *samples, const struct recorder_symbols *symbols,
                              struct trace_writer *writer, struct err *err);
 

@@ -429,6 +429,16 @@ int link_round(struct recorder_link *link, struct recorder_status *status, struc
     return 0;
 }
 
+int link_file(struct recorder_link *link, struct recorder_status *status, struct err *err)
+{
+    if (read_jit(link, err) < 0)
+        return -1;
+    fill_status(link, status);
+    return link->observer == NULL || link->observer->file == NULL
+               ? 0
+               : link->observer->file(link->observer->context, link, status, err);
+}
+
 int link_finish(struct recorder_link *link, struct recorder_status *status, struct err *err)
 {
     if (read_jit(link, err) < 0)

@@ -163,6 +163,8 @@ struct recorder_observer {
     int (*answer)(void *context, const struct recorder_answer *answer, struct err *err);
     /* May give commands. */
     int (*round)(void *context, struct recorder_link *link, const struct recorder_status *status, struct err *err);
+    /* The file ends, and the recording goes on in another: metadata of it may be written, sums of all files. */
+    int (*file)(void *context, struct recorder_link *link, const struct recorder_status *status, struct err *err);
     /* The recording is over; the last metadata may be written. */
     int (*finish)(void *context, struct recorder_link *link, const struct recorder_status *status, struct err *err);
 };

@@ -80,6 +80,9 @@ int link_poll(struct recorder_link *link, uint32_t period_us, uint32_t part_ppm,
 /* Have the agent sample allocations, and track the objects, too, and append that to the memory file fd, as above. */
 int link_allocations(struct recorder_link *link, uint32_t part_ppm, bool is_tracking, int fd, struct err *err);
 
+/* The end of a file, with another to follow: the observer's file.  As below. */
+int link_file(struct recorder_link *link, struct recorder_status *status, struct err *err);
+
 /* The end of the recording: the observer's finish.  Returns 0, or -1 with *err set. */
 int link_finish(struct recorder_link *link, struct recorder_status *status, struct err *err);
 

@@ -215,22 +215,27 @@ static int write_simulation(struct trace_writer *writer, const struct recorder_p
     return plan->window.counted == 0 ? 0 : info_write_text(writer, INFO_SIMULATED_WINDOW, window, err);
 }
 
+int metadata_write_started(struct trace_writer *writer, struct err *err)
+{
+    char started[64];
+    time_t now = time(NULL);
+    struct tm local;
+    strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%S%z", localtime_r(&now, &local));
+    return info_write_text(writer, INFO_STARTED, started, err);
+}
+
 /* Of the machine and the moment. */
 static int write_host(struct trace_writer *writer, const char *mode, struct err *err)
 {
     struct utsname host;
-    char cpu[128], started[64];
-    time_t now = time(NULL);
-    struct tm local;
+    char cpu[128];
     uname(&host);
     cpu_model(cpu, sizeof cpu);
-    strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%S%z", localtime_r(&now, &local));
     if (info_write_text(writer, INFO_MMPROF_VERSION, MMPROF_VERSION, err) < 0 ||
         info_write_text(writer, INFO_HOST, host.nodename, err) < 0 ||
         put(writer, err, INFO_OS, "%s %s %s", host.sysname, host.release, host.machine) < 0 ||
         put(writer, err, INFO_CPU, "%s, %ld CPUs", cpu, sysconf(_SC_NPROCESSORS_ONLN)) < 0 ||
-        info_write_text(writer, INFO_STARTED, started, err) < 0 ||
-        info_write_text(writer, INFO_CLOCK, TICKS_CLOCK, err) < 0)
+        metadata_write_started(writer, err) < 0 || info_write_text(writer, INFO_CLOCK, TICKS_CLOCK, err) < 0)
         return -1;
     return info_write_text(writer, INFO_RECORDING_MODE, mode, err);
 }

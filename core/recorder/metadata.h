@@ -34,6 +34,9 @@ char *metadata_config(const struct recorder_plan *plan);
 int metadata_write_start(struct trace_writer *writer, const struct recorder_plan *plan, const char *offcpu,
                          struct err *err);
 
+/* When the file began: now. */
+int metadata_write_started(struct trace_writer *writer, struct err *err);
+
 /* Likewise, of a trace of stack samples alone; and of those alone: mmprof.trace(5) has the keys. */
 int metadata_write_samples(struct trace_writer *writer, const char *events, uint64_t period_ns, struct err *err);
 int metadata_write_sampling(struct trace_writer *writer, const char *events, uint64_t period_ns, struct err *err);

@@ -79,6 +79,12 @@ uint64_t pauses_classes(const struct pauses *pauses)
     return 0;
 }
 
+void pauses_next(struct pauses *pauses)
+{
+    if (pauses->was_opened && pauses->why[0] == '\0')
+        note_start(pauses);
+}
+
 static uint64_t in_ns(uint64_t ticks, uint64_t frequency)
 {
     return (uint64_t)((double)ticks * 1e9 / (double)frequency);

@@ -33,4 +33,7 @@ uint64_t pauses_classes(const struct pauses *pauses);
 /* At the end: write them.  Returns 0, or -1 with *err set. */
 int pauses_write(struct pauses *pauses, struct trace_writer *writer, struct err *err);
 
+/* What comes is another file's: from what was written last. */
+void pauses_next(struct pauses *pauses);
+
 #endif

@@ -58,7 +58,7 @@ static void report_progress(struct recorder *r)
                             &r->progress);
     else
         progress_line(&r->progress, "%.1f%s s, %.1f M records, %.1f MB, %" PRIu64 " calls lost", elapsed_s, of,
-                      (double)trace_writer_records(r->writer) / 1e6, (double)trace_writer_bytes(r->writer) / 1e6,
+                      (double)trace_writer_records(r->writer) / 1e6, (double)trace_writer_all_bytes(r->writer) / 1e6,
                       drain_n_lost(&r->drain));
 }
 
@@ -70,44 +70,13 @@ static bool time_is_up(const struct recorder *r)
 
 static bool is_too_large(const struct recorder *r)
 {
-    return r->plan->max_bytes > 0 && trace_writer_bytes(r->writer) >= r->plan->max_bytes;
-}
-
-static struct recorder_status status_of(const struct recorder *r)
-{
-    const struct segment *segment = r->session.segment;
-    struct recorder_status status = { .ticks = r->latest.ticks,
-                                      .monotonic_ns = r->latest.monotonic_ns,
-                                      .start_ticks = r->first.ticks,
-                                      .start_ns = r->first.monotonic_ns,
-                                      .process_cpu_ns = r->cpu_ns - r->cpu_start_ns,
-                                      .own_cpu_ns = recorder_own_cpu_ns() - r->own_cpu_start_ns,
-                                      .ip_samples_cpu_ns = r->ip_samples.n * r->ip_sample_cost_ns +
-                                                           r->ip_samples.code.spent_ns + r->link.code_ns,
-                                      .n_records = trace_writer_records(r->writer),
-                                      .n_lost = drain_n_lost(&r->drain),
-                                      .n_columns = r->session.n_counters,
-                                      .pid = r->target,
-                                      .n_classes = pauses_classes(&r->pauses),
-                                      .polls_stacks = r->stacks.polled != NULL,
-                                      .polling_cpu_ns = recorder_polling_ns(r),
-                                      .allocations_cpu_ns = recorder_allocations_ns(r),
-                                      .jvm_cpu_ns = r->cpu_ns,
-                                      .archive = r->archive[0] == '\0' ? NULL : r->archive };
-    if (r->latest.monotonic_ns > r->first.monotonic_ns)
-        status.ns_per_tick =
-            (double)(r->latest.monotonic_ns - r->first.monotonic_ns) / (double)(r->latest.ticks - r->first.ticks);
-    if (atomic_load(&segment->is_calibrated)) {
-        status.inside_ticks = (double)atomic_load(&segment->inside_cost_ticks_x16) / 16;
-        status.outside_ticks = (double)atomic_load(&segment->outside_cost_ticks_x16) / 16;
-    }
-    return status;
+    return r->plan->max_bytes > 0 && r->plan->files == NULL && trace_writer_bytes(r->writer) >= r->plan->max_bytes;
 }
 
 /* The observer's turn. */
 static int observe(struct recorder *r, struct err *err)
 {
-    struct recorder_status status = status_of(r);
+    struct recorder_status status = recorder_status_of(r);
     return link_round(&r->link, &status, err);
 }
 
@@ -122,10 +91,11 @@ static int idle_ms(const struct recorder *r)
 /* How long to wait: with records on their way, not long. */
 static int round_ms(const struct recorder *r, uint64_t n_words)
 {
-    int ms = idle_ms(r);
+    int ms = idle_ms(r), file_ms = recorder_file_left_ms(r);
     double left_ms = left_s(r) * 1e3;
     if (n_words > r->session.ring_words / 16)
         return ROUND_BUSY_MS;
+    ms = file_ms < ms ? file_ms : ms;
     return r->ready && r->plan->duration_s > 0 && left_ms < ms ? (left_ms > 1 ? (int)left_ms : 1) : ms;
 }
 
@@ -180,7 +150,7 @@ static int record(struct recorder *r, struct err *err)
             return -1;
         if (by == WOKEN_BY_AGENT && !has_news && !r->gone)
             continue;
-        if (recorder_write_round(r, &n_words, err) < 0 || observe(r, err) < 0)
+        if (recorder_write_round(r, &n_words, err) < 0 || observe(r, err) < 0 || recorder_look_at_file(r, err) < 0)
             return -1;
         if (stopped && !r->gone)
             poll(NULL, 0, ROUND_SHORT_MS); /* its socket is readable for good now */
@@ -197,36 +167,6 @@ static int record(struct recorder *r, struct err *err)
 }
 
 /* ---- the end ---- */
-
-static uint64_t process_cpu_ns(const struct recorder *r)
-{
-    if (r->child_reaped && r->target == r->child.pid)
-        return (uint64_t)(r->child_usage.ru_utime.tv_sec + r->child_usage.ru_stime.tv_sec) * 1000000000u +
-               (uint64_t)(r->child_usage.ru_utime.tv_usec + r->child_usage.ru_stime.tv_usec) * 1000u;
-    return r->cpu_ns == 0 ? TRACE_UNKNOWN : r->cpu_ns - r->cpu_start_ns;
-}
-
-static struct metadata_cpu cpu_times(const struct recorder *r, const struct recorder_status *status)
-{
-    struct metadata_cpu cpu = { process_cpu_ns(r), status->own_cpu_ns, TRACE_UNKNOWN };
-    uint64_t stolen_ns;
-    if (r->stolen_start_ns != TRACE_UNKNOWN && jvm_stolen_ns(&stolen_ns) == 0 && stolen_ns >= r->stolen_start_ns)
-        cpu.stolen_ns = stolen_ns - r->stolen_start_ns;
-    return cpu;
-}
-
-static int write_ip_samples_info(const struct recorder *r, struct err *err)
-{
-    struct perf_rings_state state = { .why_no_ip_samples = r->offcpu + strlen("none: ") };
-    if (r->plan->ip_samples_hz == 0)
-        return 0;
-    if (r->kernel.rings != NULL)
-        perf_rings_state(r->kernel.rings, &state);
-    if (recorder_ring_ip_samples_hz(r) == 0)
-        stack_sampler_rings(r->stacks.sampler, &state);
-    return metadata_write_ip_samples(r->writer, &r->ip_samples, &state, r->plan->ip_samples_hz, r->ip_sample_cost_ns,
-                                     r->knows_ip_sample_cost, r->link.code_ns, err);
-}
 
 /* Whoever has pressed Ctrl-C, or said how long it may take, does not wait for long: flags are off at once. */
 static uint64_t stop_timeout_ns(const struct recorder *r)
@@ -276,17 +216,8 @@ static int finish_trace(struct recorder *r, struct recorder_summary *summary, st
                    : time_is_up(r)   ? RECORDER_ENDED_BY_TIME
                    : is_too_large(r) ? RECORDER_ENDED_BY_SIZE
                                      : RECORDER_ENDED_BY_SIGNAL;
-    struct recorder_status status = status_of(r);
-    struct metadata_cpu cpu = cpu_times(r, &status);
-    if (link_finish(&r->link, &status, err) < 0 || threads_write(&r->threads, r->writer, err) < 0 ||
-        kernel_write_last(&r->kernel, r->writer, &r->first, &r->latest, err) < 0 ||
-        recorder_write_ip_samples(r, true, err) < 0 ||
-        ip_samples_write_symbols(&r->ip_samples, r->plan->symbols, r->writer, err) < 0 ||
-        write_ip_samples_info(r, err) < 0 || recorder_write_stacks_info(r, err) < 0 ||
-        pauses_write(&r->pauses, r->writer, err) < 0 ||
-        metadata_write_end(r->writer, r->session.segment, &cpu, err) < 0 ||
-        metadata_write_readings(r->writer, &r->readings, err) < 0 ||
-        simulation_write_info(&r->simulation, r->writer, err) < 0)
+    struct recorder_status status = recorder_status_of(r);
+    if (recorder_end_file(r, &status, true, err) < 0)
         return -1;
     stop_agent(r, summary);
     if (metadata_write_removal(r->writer, &r->link, err) < 0 || recorder_end_allocations(r, err) < 0)
@@ -326,11 +257,11 @@ static void summarize(const struct recorder *r, struct recorder_summary *summary
     const struct segment *segment = r->session.segment;
     summary->pid = r->target;
     summary->seconds = (double)(r->latest.monotonic_ns - r->first.monotonic_ns) / 1e9;
-    uint64_t cpu_ns = process_cpu_ns(r);
+    uint64_t cpu_ns = recorder_process_cpu_ns(r);
     summary->cpu_s = cpu_ns == TRACE_UNKNOWN ? 0 : (double)cpu_ns / 1e9;
     summary->n_instructions = simulation_instructions(&r->simulation);
     summary->n_records = trace_writer_records(r->writer);
-    summary->n_bytes = trace_writer_bytes(r->writer);
+    summary->n_bytes = trace_writer_all_bytes(r->writer);
     summary->n_lost = drain_n_lost(&r->drain);
     summary->n_values = r->drain.n_told_values;
     summary->n_kernel_lost = kernel_n_lost(&r->kernel);
@@ -412,10 +343,14 @@ int recorder_run(const struct recorder_plan *plan, struct recorder_summary *summ
     rc = 0;
 out:
     if (r->writer != NULL) {
-        struct err ignored;
-        if (trace_writer_close(r->writer, r->latest.ticks, rc == 0 ? err : &ignored) < 0)
-            rc = -1;
+        struct err why;
+        bool is_whole = trace_writer_close(r->writer, r->latest.ticks, &why) == 0;
         r->writer = NULL;
+        recorder_close_file(r, is_whole ? NULL : &why);
+        if (rc == 0 && !is_whole && plan->files == NULL) {
+            *err = why;
+            rc = -1;
+        }
     }
     if (r->connected && !r->is_stopped)
         stop_agent(r, summary);

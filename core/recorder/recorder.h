@@ -28,15 +28,30 @@ enum recorder_read {
     RECORDER_READ_NONE     /* not at all: only the recorder reads, from outside */
 };
 
+/*
+ * A recording in several files.  A new one begins when so much time has passed, at whole multiples of it by the clock,
+ * and when the one before is as large as plan->max_bytes.  One that cannot be written is lost; the next is tried.
+ */
+struct recorder_files {
+    double every_s;
+    void *context; /* borrowed; the first argument of each */
+    /* The name of the next one, of a JVM: n bytes.  Returns 0, or -1 with *err set. */
+    int (*next)(void *context, pid_t pid, char *path, size_t n, struct err *err);
+    /* It cannot be written, from now on; and it is closed, under another name: why it is not whole, or NULL. */
+    void (*fails)(void *context, const struct err *why);
+    void (*ended)(void *context, const char *part, const char *path, const struct err *why);
+};
+
 struct recorder_plan {
-    pid_t pid;               /* attach to this one, or 0 */
-    char *const *argv;       /* or start this command (NULL-terminated) */
-    double duration_s;       /* of the trace; of a live one of a running JVM, with the attaching; 0: until the end */
-    double prepare_limit_s;  /* of instrumenting a running JVM's classes before the trace begins; 0: none */
-    uint64_t max_bytes;      /* of the trace: it ends then; 0: no matter how many */
-    const char *output;      /* path of the trace */
-    const char *agent;       /* path of the agent's library */
-    const char *phases_file; /* for the trace's metadata; NULL: the first pass */
+    pid_t pid;              /* attach to this one, or 0 */
+    char *const *argv;      /* or start this command (NULL-terminated) */
+    double duration_s;      /* of the trace; of a live one of a running JVM, with the attaching; 0: until the end */
+    double prepare_limit_s; /* of instrumenting a running JVM's classes before the trace begins; 0: none */
+    uint64_t max_bytes;     /* of the trace: it ends then; 0: no matter how many */
+    const char *output;     /* path of the trace; with files, of their directory */
+    const struct recorder_files *files; /* borrowed; NULL: one file, the output */
+    const char *agent;                  /* path of the agent's library */
+    const char *phases_file;            /* for the trace's metadata; NULL: the first pass */
     const struct recorder_phase *phases;
     size_t n_phases;
     const struct counter_set *events;    /* NULL: none */

@@ -81,7 +81,7 @@ int recorder_write_allocations(struct recorder *r, struct err *err)
     uint64_t now_ns = r->latest.monotonic_ns;
     if (r->allocations.sampler == NULL)
         return begin(r, err);
-    if (r->allocations.why[0] != '\0' || now_ns - r->allocations.drained_ns < DRAIN_NS)
+    if (r->allocations.why[0] != '\0' || (now_ns - r->allocations.drained_ns < DRAIN_NS && !r->files.is_turning))
         return 0;
     r->allocations.drained_ns = now_ns;
     return drain_log(r, err);
@@ -95,7 +95,7 @@ uint64_t recorder_allocations_ns(const struct recorder *r)
     return allocated.cost_ns + allocated.agent_ns;
 }
 
-static int write_info(struct recorder *r, struct err *err)
+int recorder_tell_allocations(struct recorder *r, struct err *err)
 {
     struct poll_allocated allocated;
     const char *why = r->link.allocations_refused[0] != '\0' ? r->link.allocations_refused : r->allocations.why;
@@ -117,7 +117,7 @@ static int write_info(struct recorder *r, struct err *err)
 int recorder_end_allocations(struct recorder *r, struct err *err)
 {
     bool is_there = r->allocations.sampler != NULL && r->allocations.why[0] == '\0';
-    return is_there && drain_log(r, err) < 0 ? -1 : write_info(r, err);
+    return is_there && drain_log(r, err) < 0 ? -1 : recorder_tell_allocations(r, err);
 }
 
 void recorder_close_allocations(struct recorder *r)

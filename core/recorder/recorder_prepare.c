@@ -19,7 +19,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CLOCK_AND_CPU_NS  50000
 #define RECORDER_NICENESS (-10)
 #define ENDING_TIMEOUT_NS 30000000000u
 #define METASPACE_LEAST   ((uint64_t)256 * 1024) /* a few classes */
@@ -166,23 +165,6 @@ static int open_session(struct recorder *r, struct err *err)
     return readings_init(&r->readings, &readings, &r->session, &r->threads, err);
 }
 
-struct clock_point recorder_clock_and_cpu(pid_t pid, uint64_t *cpu_ns)
-{
-    struct clock_point point = clock_point_now();
-    for (int tries = 0; pid != 0 && tries < 8; tries++) {
-        jvm_process_cpu_ns(pid, cpu_ns);
-        if (clock_ns(CLOCK_MONOTONIC_RAW) - point.monotonic_ns < CLOCK_AND_CPU_NS)
-            break;
-        point = clock_point_now();
-    }
-    return point;
-}
-
-uint64_t recorder_own_cpu_ns(void)
-{
-    return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-}
-
 /* From here on time counts. */
 static void start_clock(struct recorder *r)
 {
@@ -211,7 +193,7 @@ static int check_output(const char *path, struct err *err)
 
 static int open_trace(struct recorder *r, struct err *err)
 {
-    if (trace_writer_open(&r->writer, r->plan->output, err) < 0 ||
+    if (recorder_open_file(r, err) < 0 ||
         trace_write_clock(r->writer, r->first.ticks, r->first.monotonic_ns, r->first.realtime_ns, err) < 0 ||
         metadata_write_start(r->writer, r->plan, r->offcpu, err) < 0 ||
         (r->plan->stacks_hz > 0 &&
@@ -388,7 +370,8 @@ int recorder_prepare(struct recorder *r, struct err *err)
         return -1;
     if (plan->simulate != NULL && simulation_open(&r->simulation, plan, err) < 0)
         return -1;
-    if (check_output(plan->output, err) < 0 || open_signals(r, err) < 0 || open_session(r, err) < 0)
+    if ((plan->files == NULL && check_output(plan->output, err) < 0) || open_signals(r, err) < 0 ||
+        open_session(r, err) < 0)
         return -1;
     r->drain.pid = plan->pid;
     r->drain.inner_pid = plan->pid != 0 ? r->process.inner_pid : 0;

@@ -119,7 +119,7 @@ int recorder_write_stacks(struct recorder *r, struct err *err)
     uint64_t now_ns = r->latest.monotonic_ns;
     if (r->stacks.sampler == NULL && r->stacks.polled == NULL)
         return begin_polling(r, err);
-    if (now_ns - r->stacks.drained_ns < DRAIN_NS && !r->readings.is_last && !rings_fill(r))
+    if (now_ns - r->stacks.drained_ns < DRAIN_NS && !r->readings.is_last && !r->files.is_turning && !rings_fill(r))
         return 0;
     r->stacks.drained_ns = now_ns;
     return r->stacks.polled != NULL ? poll_sampler_drain(r->stacks.polled, take_stack_sample, r, err)

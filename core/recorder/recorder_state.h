@@ -23,6 +23,7 @@
 #include "core/recorder/wait_log.h"
 #include "core/trace/recording_info.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <sys/resource.h>
 
@@ -47,6 +48,21 @@ struct recorder_allocations {
     uint64_t drained_ns;
     bool is_ours;  /* as of stacks */
     char why[256]; /* there are none, if so */
+};
+
+#define RECORDER_PART ".part" /* behind the name of a file that is being written */
+
+struct recorder_file_names {
+    char whole[PATH_MAX], part[PATH_MAX];
+};
+
+/* Several files: recorder_files.c. */
+struct recorder_rotation {
+    struct recorder_file_names names; /* part "": none is open */
+    struct clock_point start;         /* of this file, also if it is the only one */
+    uint64_t n;                       /* from 1 on */
+    bool is_turning;                  /* it is the file's last round: all that waits is taken */
+    bool has_failed;                  /* it cannot be written, and that was told */
 };
 
 enum woken_by { WOKEN_BY_TIME, WOKEN_BY_AGENT, WOKEN_BY_OTHERS };
@@ -86,6 +102,7 @@ struct recorder {
     struct misses_log misses;
     struct simulation simulation;
     struct trace_writer *writer;
+    struct recorder_rotation files;
     struct clock_point first, latest;
     pid_t target; /* the JVM; 0 until it is known */
     int signals, pidfd;
@@ -112,6 +129,8 @@ struct recorder {
     char archive[256]; /* the JVM's option by which it writes a class archive, or "" */
 };
 
+/* ---- recorder_status.c ---- */
+
 /*
  * The clock and a process' CPU time (of pid 0: none) at one moment: again when we lost the CPU in between, which cost
  * 1 % of a recording of 4 s on a busy machine.
@@ -124,6 +143,32 @@ struct clock_point recorder_clock_and_cpu(pid_t pid, uint64_t *cpu_ns);
  * and a running clock.  Returns 0, or -1 with *err set; what was opened is in *r in both cases.
  */
 int recorder_prepare(struct recorder *r, struct err *err);
+
+struct recorder_status recorder_status_of(const struct recorder *r);
+
+/* Of the target since the recording began; TRACE_UNKNOWN: not known. */
+uint64_t recorder_process_cpu_ns(const struct recorder *r);
+
+/* ---- recorder_open.c ---- */
+
+/* Open the trace, or the first file of it; name a file, and say which it is.  Each returns 0, or -1 with *err set. */
+int recorder_open_file(struct recorder *r, struct err *err);
+int recorder_name_file(struct recorder *r, struct recorder_file_names *names, struct err *err);
+int recorder_write_file_info(struct recorder *r, struct err *err);
+
+/* ---- recorder_files.c ---- */
+
+/* What a file is told at its end.  Returns 0, or -1 with *err set. */
+int recorder_end_file(struct recorder *r, struct recorder_status *status, bool is_last, struct err *err);
+
+/* The file is closed; why: it is not whole, or NULL. */
+void recorder_close_file(struct recorder *r, const struct err *why);
+
+/* After a round: the next file begins, if it is time.  Returns 0, or -1 with *err set. */
+int recorder_look_at_file(struct recorder *r, struct err *err);
+
+/* INT_MAX: never. */
+int recorder_file_left_ms(const struct recorder *r);
 
 /* ---- recorder_round.c ---- */
 
@@ -178,8 +223,10 @@ uint64_t recorder_polling_ns(const struct recorder *r);
 
 /* ---- recorder_allocations.c ---- */
 
-/* As those of stacks: begin, or what was sampled since; and what is left when the agent has ended, and of all. */
+/* As those of stacks: begin, or what was sampled since; what a file is told of; and what is left when the agent has
+ * ended, and that. */
 int recorder_write_allocations(struct recorder *r, struct err *err);
+int recorder_tell_allocations(struct recorder *r, struct err *err);
 int recorder_end_allocations(struct recorder *r, struct err *err);
 void recorder_close_allocations(struct recorder *r);
 

@@ -2,6 +2,7 @@
 
 #include "core/base/text.h"
 #include "core/base/words.h"
+#include "core/trace/writer_kept.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -49,6 +50,9 @@ static const struct info_row rows[INFO_N_KEYS] = {
     [INFO_JVM_COMMAND] = { "jvm.command", "", "command line", { ONE_TEXT } },
     [INFO_JVM_ARCHIVE] = { "jvm.archive", "", "the option by which the JVM writes a class archive", { ONE_TEXT } },
     [INFO_RECORDING_MODE] = { "recording.mode", "", "all, phases, live, or samples", { ONE_TEXT } },
+    [INFO_RECORDING_FILE] = { "recording.file", "", "which file of the recording this is", { ONE_COUNT } },
+    [INFO_RECORDING_BEGAN_NS] = { "recording.began_ns", "ns", "when the first of its files began, since 1970",
+        { ONE_COUNT } },
     [INFO_PHASES_FILE] = { "phases.file", "", "file from which the methods were read", { ONE_TEXT } },
     [INFO_PROBE_INSIDE_TICKS] = { "probe.inside_ticks", "ticks", "cost of a pair of probes between its two timestamps",
         { ONE_REAL(4) } },
@@ -198,6 +202,56 @@ static const struct info_row rows[INFO_N_KEYS] = {
 };
 /* clang-format on */
 
+/* Of which of several files a value is: else of all. */
+enum scope { OF_ALL, OF_FILE, SUM_OF_FILE };
+
+static const uint8_t scopes[INFO_N_KEYS] = {
+    [INFO_STARTED] = OF_FILE,
+    [INFO_RECORDING_FILE] = OF_FILE,
+    [INFO_READINGS] = SUM_OF_FILE,
+    [INFO_READINGS_CPU_MS] = SUM_OF_FILE,
+    [INFO_PROCESS_CPU_NS] = SUM_OF_FILE,
+    [INFO_MACHINE_STOLEN_NS] = SUM_OF_FILE,
+    [INFO_RECORDER_CPU_NS] = SUM_OF_FILE,
+    [INFO_SAMPLE_LOST] = SUM_OF_FILE,
+    [INFO_SAMPLE_OUTSIDE] = SUM_OF_FILE,
+    [INFO_WAIT_VISITS] = SUM_OF_FILE,
+    [INFO_WAIT_CPU_MS] = SUM_OF_FILE,
+    [INFO_ALLOCATIONS_NS] = SUM_OF_FILE,
+    [INFO_ALLOCATIONS_JVM_BYTES] = SUM_OF_FILE,
+    [INFO_ALLOCATIONS_LOST] = SUM_OF_FILE,
+    [INFO_ALLOCATIONS_COST_NS] = SUM_OF_FILE,
+    [INFO_IP_SAMPLES] = SUM_OF_FILE,
+    [INFO_IP_SAMPLES_UNKNOWN] = SUM_OF_FILE,
+    [INFO_IP_SAMPLES_NO_LINES] = SUM_OF_FILE,
+    [INFO_CODE_CPU_MS] = SUM_OF_FILE,
+    [INFO_CODE_ASKED_MS] = SUM_OF_FILE,
+    [INFO_LOST_NO_RING] = SUM_OF_FILE,
+    [INFO_PAUSES_GC] = OF_FILE,
+    [INFO_PAUSES_SAFEPOINTS] = OF_FILE,
+    [INFO_PAUSES_CLASSES] = OF_FILE,
+    [INFO_INSTRUMENT_MS] = OF_FILE,
+    [INFO_INSTRUMENT_LONGEST_MS] = OF_FILE,
+    [INFO_INSTRUMENT_BATCHES] = OF_FILE,
+    [INFO_INSTRUMENT_PAUSES_MS] = OF_FILE,
+    [INFO_INSTRUMENT_LONGEST_PAUSE_MS] = OF_FILE,
+    [INFO_LIVE_BATCHES] = SUM_OF_FILE,
+    [INFO_LIVE_PAUSES_MS] = SUM_OF_FILE,
+    [INFO_LIVE_LONGEST_PAUSE_MS] = OF_FILE,
+    [INFO_LIVE_SAMPLES] = SUM_OF_FILE,
+    [INFO_LIVE_RECOMPILING_MS] = SUM_OF_FILE,
+    [INFO_LIVE_COMPILING_MS] = SUM_OF_FILE,
+    [INFO_LIVE_WINDOWS_MS] = SUM_OF_FILE,
+    [INFO_LIVE_FORGOTTEN_MS] = SUM_OF_FILE,
+    [INFO_LIVE_REWRITING_MS] = SUM_OF_FILE,
+    [INFO_LIVE_PROBES_MS] = SUM_OF_FILE,
+    [INFO_LIVE_OWN_CPU_MS] = SUM_OF_FILE,
+    [INFO_LIVE_WINDOW_IS_CUT] = OF_FILE,
+    [INFO_LIVE_WINDOW] = OF_FILE,
+    [INFO_LIVE_SAMPLED] = OF_FILE,
+    [INFO_LIVE_METHOD] = OF_FILE,
+};
+
 const char *info_name(enum info_key key)
 {
     return rows[key].name;
@@ -260,6 +314,29 @@ static const char *format(struct arena *arena, const struct info_field *field, c
     }
 }
 
+union number {
+    uint64_t count;
+    double real;
+};
+
+/* Of a sum since the recording began, what is of this file.  A sum that went back is not below 0. */
+static const void *of_file(struct info_sums *sums, enum info_key key, size_t i, enum type type, const void *at,
+                           union number *difference)
+{
+    if (sums == NULL || scopes[key] != SUM_OF_FILE || i >= INFO_SUM_FIELDS)
+        return at;
+    if (type == COUNT) {
+        uint64_t now = *(const uint64_t *)at, before = sums->counts[key][i];
+        difference->count = now > before ? now - before : 0;
+        sums->next_counts[key][i] = now;
+    } else {
+        double now = *(const double *)at, before = sums->reals[key][i];
+        difference->real = now > before ? now - before : 0;
+        sums->next_reals[key][i] = now;
+    }
+    return difference;
+}
+
 int info_write(struct trace_writer *writer, enum info_key key, uint32_t number, const void *record, size_t n_fields,
                struct err *err)
 {
@@ -270,11 +347,14 @@ int info_write(struct trace_writer *writer, enum info_key key, uint32_t number, 
     if (writer == NULL)
         return 0;
     for (size_t i = 0; i < n_fields && field[i].type != END && (i == 0 || value != NULL); i++) {
-        const char *text = format(&arena, &field[i], (const char *)record + field[i].offset);
+        union number difference;
+        const void *at = of_file(writer->kept == NULL ? NULL : &writer->kept->sums, key, i, field[i].type,
+                                 (const char *)record + field[i].offset, &difference);
+        const char *text = format(&arena, &field[i], at);
         value = text == NULL || i == 0 ? text : arena_printf(&arena, "%s %s", value, text);
     }
     int rc = value == NULL ? err_set(err, "out of memory")
-                           : trace_write_info(writer, full_name(key, number, name), value, err);
+                           : writer_put_info(writer, full_name(key, number, name), value, scopes[key] != OF_ALL, err);
     arena_free(&arena);
     return rc;
 }

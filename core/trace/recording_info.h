@@ -24,6 +24,8 @@ enum info_key {
     INFO_JVM_COMMAND,
     INFO_JVM_ARCHIVE,
     INFO_RECORDING_MODE,
+    INFO_RECORDING_FILE,
+    INFO_RECORDING_BEGAN_NS,
     INFO_PHASES_FILE,
     INFO_PROBE_INSIDE_TICKS,
     INFO_PROBE_OUTSIDE_TICKS,
@@ -191,6 +193,17 @@ int info_write_count(struct trace_writer *writer, enum info_key key, uint64_t co
 int info_write_real(struct trace_writer *writer, enum info_key key, double real, struct err *err);
 int info_write(struct trace_writer *writer, enum info_key key, uint32_t number, const void *record, size_t n_fields,
                struct err *err);
+
+/*
+ * A recording in several files: what is of one of them only is not repeated in the next ones.  Sums are told since the
+ * recording's beginning, and each file gets what is its own.
+ */
+#define INFO_SUM_FIELDS 2
+
+struct info_sums {
+    uint64_t counts[INFO_N_KEYS][INFO_SUM_FIELDS], next_counts[INFO_N_KEYS][INFO_SUM_FIELDS];
+    double reals[INFO_N_KEYS][INFO_SUM_FIELDS], next_reals[INFO_N_KEYS][INFO_SUM_FIELDS];
+};
 
 /* The last value, or NULL: none; of a number, -1: none, or none that could be one. */
 const char *info_text(const struct trace_reader *reader, enum info_key key);

@@ -368,6 +368,25 @@ int trace_writer_flush(struct trace_writer *writer, struct err *err);
 uint64_t trace_writer_bytes(const struct trace_writer *writer);
 uint64_t trace_writer_records(const struct trace_writer *writer);
 
+/*
+ * A recording in several files.  keep: once, before anything is written but the first clock point.  From then on a file
+ * that cannot be written (failure: why, or NULL) is lost, and the writer goes on, for there will be a next one; what is
+ * written after 'ends' tells how the file ended, and changes nothing of what goes on.
+ *
+ * rotate: end the file and go on in another one, which has all that it takes to be read alone: definitions, since
+ * when probes are on, where threads are and which calls they are in.  Calls that go on are RESUMEd, and counted in the
+ * file that has their entry.  clock: ticks, CLOCK_MONOTONIC_RAW and CLOCK_REALTIME of this moment, the one's last clock
+ * point and the other's first.
+ *
+ * Returns 0, with *why the reason why the file that ended is not whole, or empty; or -1 with *err set: no memory.
+ */
+int trace_writer_keep(struct trace_writer *writer, struct err *err);
+const struct err *trace_writer_failure(const struct trace_writer *writer);
+void trace_writer_ends(struct trace_writer *writer);
+int trace_writer_rotate(struct trace_writer *writer, const char *path, const uint64_t clock[3], struct err *why,
+                        struct err *err);
+uint64_t trace_writer_all_bytes(const struct trace_writer *writer); /* of all files */
+
 /* Write the END chunk (the recording's end in ticks), close, free.  Returns -1 with *err set if a write failed. */
 int trace_writer_close(struct trace_writer *writer, uint64_t end_ticks, struct err *err);
 

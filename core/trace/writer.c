@@ -4,114 +4,17 @@
  * records.
  */
 #include "core/trace/output.h"
-#include "core/trace/writer_internal.h"
+#include "core/trace/writer_kept.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-static int fail(struct trace_writer *writer, int error, struct err *err)
-{
-    err_set(err, "cannot write '%s': %s", writer->path, strerror(error));
-    if (error == ENOSPC || error == EDQUOT)
-        err_next(err, "free space, or write elsewhere with -o; what was written so far is readable");
-    else if (error == EPIPE)
-        err_next(err, "what read this pipe has gone: see why it ended, or write to a file with -o");
-    else if (error == ETIMEDOUT)
-        err_next(err, "what should read this pipe has not done so for %d s: let it, or write to a file with -o",
-                 OUTPUT_TIMEOUT_MS / 1000);
-    else if (error == EFBIG)
-        err_next(err, "raise the limit on the size of files (ulimit -f), or write elsewhere with -o");
-    else
-        err_next(err, "write elsewhere with -o; what was written so far is readable");
-    writer->failed = true;
-    writer->error = *err;
-    return -1;
-}
-
-int writer_check(const struct trace_writer *writer, struct err *err)
-{
-    if (!writer->failed)
-        return 0;
-    *err = writer->error;
-    return -1;
-}
-
-static int drain(struct trace_writer *writer, struct err *err)
-{
-    if (output_write(writer->fd, writer->out, writer->out_used) < 0)
-        return fail(writer, errno, err);
-    writer->out_used = 0;
-    return 0;
-}
-
-/* Append bytes to the output, however many. */
-static int put_out(struct trace_writer *writer, const uint8_t *bytes, size_t n, struct err *err)
-{
-    writer->n_bytes += n;
-    while (n > 0) {
-        size_t room = OUT_BYTES - writer->out_used, part = n < room ? n : room;
-        memcpy(writer->out + writer->out_used, bytes, part);
-        writer->out_used += part;
-        bytes += part;
-        n -= part;
-        if (writer->out_used == OUT_BYTES && drain(writer, err) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-static int put_chunk(struct trace_writer *writer, enum chunk_type type, const uint8_t *payload, size_t n,
-                     struct err *err)
-{
-    uint8_t header[CHUNK_HEADER_BYTES];
-    encode_header(header, type, type == CHUNK_READINGS ? (unsigned)writer->n_columns : 0, 0, payload, n);
-    if (put_out(writer, header, sizeof header, err) < 0)
-        return -1;
-    return put_out(writer, payload, n, err);
-}
-
-/* Write out all that is pending, as chunks.  Returns 0, or -1 with *err set. */
-static int put_pending(struct trace_writer *writer, struct err *err)
-{
-    for (unsigned type = 0; type < N_PENDING; type++) {
-        size_t n = writer->pending_used[type];
-        if (n == 0)
-            continue;
-        writer->pending_used[type] = 0;
-        if (put_chunk(writer, (enum chunk_type)type, writer->pending[type], n, err) < 0)
-            return -1;
-    }
-    return 0;
-}
-
-struct sink writer_begin(struct trace_writer *writer, enum chunk_type type)
-{
-    size_t used = writer->pending_used[type];
-    return sink_into(writer->pending[type] + used, PENDING_BYTES - used);
-}
-
-int writer_finish(struct trace_writer *writer, enum chunk_type type, const struct sink *s, struct err *err)
-{
-    writer->pending_used[type] = (size_t)(s->at - writer->pending[type]);
-    return writer->pending_used[type] < PENDING_TARGET ? 0 : put_pending(writer, err);
-}
-
-static int put_file_header(struct trace_writer *writer, struct err *err)
-{
-    struct sink s = sink_into(writer->out, FILE_HEADER_BYTES);
-    sink_bytes(&s, FILE_MAGIC, FILE_MAGIC_BYTES);
-    sink_u16le(&s, FORMAT_MAJOR);
-    sink_u16le(&s, FORMAT_MINOR);
-    sink_u32le(&s, 0);
-    writer->n_bytes = writer->out_used = FILE_HEADER_BYTES;
-    return drain(writer, err);
-}
-
 static void release(struct trace_writer *writer)
 {
     if (writer->fd >= 0)
         close(writer->fd);
+    kept_free(writer->kept);
     map_free(&writer->wait_classes.by_name);
     arena_free(&writer->wait_classes.arena);
     free(writer->last_ticks);
@@ -134,7 +37,7 @@ int trace_writer_open(struct trace_writer **result, const char *path, struct err
     if (writer->fd < 0) {
         err_set(err, "cannot create '%s': %s", path, errno == ENXIO ? "nobody reads this pipe" : strerror(errno));
         err_next(err, "write elsewhere with -o");
-    } else if (put_file_header(writer, err) == 0) {
+    } else if (writer_put_file_header(writer, err) == 0) {
         *result = writer;
         return 0;
     }
@@ -146,9 +49,10 @@ int trace_writer_open(struct trace_writer **result, const char *path, struct err
 static int put_event(struct trace_writer *writer, enum chunk_type type, uint64_t *latest, uint64_t ticks, unsigned kind,
                      uint64_t operand, struct err *err)
 {
+    ticks = kept_ticks(writer, ticks);
     uint64_t delta = ticks - *latest;
     bool fits = ticks >= *latest && delta <= KERNEL_DELTA_MAX;
-    if (!fits && writer->pending_used[type] > 0 && put_pending(writer, err) < 0)
+    if (!fits && writer->pending_used[type] > 0 && writer_put_pending(writer, err) < 0)
         return -1;
     struct sink s = writer_begin(writer, type);
     if (writer->pending_used[type] == 0) {
@@ -170,7 +74,8 @@ int trace_write_kernel(struct trace_writer *writer, const struct trace_event *ev
             return err_set(err, "event kind %d does not come from the kernel", (int)events[i].kind);
         if (events[i].kind != TRACE_KERNEL_LOST && events[i].thread > THREAD_INDEX_MAX)
             return err_set(err, "thread index %u is above %u", events[i].thread, THREAD_INDEX_MAX);
-        if (put_event(writer, CHUNK_KERNEL, &writer->kernel_ticks, events[i].ticks,
+        if (kept_switch(writer, &events[i], err) < 0 ||
+            put_event(writer, CHUNK_KERNEL, &writer->kernel_ticks, events[i].ticks,
                       (unsigned)(events[i].kind - TRACE_CPU_IN),
                       events[i].kind == TRACE_KERNEL_LOST ? events[i].count : events[i].thread, err) < 0)
             return -1;
@@ -188,7 +93,8 @@ int trace_write_control(struct trace_writer *writer, const struct trace_event *e
             return err_set(err, "event kind %d is not what the recorder does", (int)events[i].kind);
         if (of_method && events[i].method > RING_METHOD_MAX)
             return err_set(err, "method id %u is above %u", events[i].method, RING_METHOD_MAX);
-        if (put_event(writer, CHUNK_CONTROL, &writer->control_ticks, events[i].ticks,
+        if ((of_method && kept_control(writer, &events[i], err) < 0) ||
+            put_event(writer, CHUNK_CONTROL, &writer->control_ticks, events[i].ticks,
                       (unsigned)(events[i].kind - TRACE_ENABLED), of_method ? events[i].method : events[i].count,
                       err) < 0)
             return -1;
@@ -198,19 +104,22 @@ int trace_write_control(struct trace_writer *writer, const struct trace_event *e
 
 static int put_ip_sample(struct trace_writer *writer, const struct trace_event *event, struct err *err)
 {
-    bool fits = event->ticks >= writer->ip_sample_ticks && event->ticks - writer->ip_sample_ticks <= KERNEL_DELTA_MAX;
-    if (!fits && writer->pending_used[CHUNK_IP_SAMPLES] > 0 && put_pending(writer, err) < 0)
+    uint64_t ticks = kept_ticks(writer, event->ticks);
+    bool fits = ticks >= writer->ip_sample_ticks && ticks - writer->ip_sample_ticks <= KERNEL_DELTA_MAX;
+    if (kept_refer_thread(writer, event->thread, err) < 0 ||
+        kept_refer_location(writer, (uint32_t)event->count, err) < 0)
+        return -1;
+    if (!fits && writer->pending_used[CHUNK_IP_SAMPLES] > 0 && writer_put_pending(writer, err) < 0)
         return -1;
     struct sink s = writer_begin(writer, CHUNK_IP_SAMPLES);
     if (writer->pending_used[CHUNK_IP_SAMPLES] == 0) {
-        sink_u64le(&s, event->ticks);
-        writer->ip_sample_ticks = event->ticks;
+        sink_u64le(&s, ticks);
+        writer->ip_sample_ticks = ticks;
     }
-    sink_number(&s, (event->ticks - writer->ip_sample_ticks) << IP_SAMPLE_FLAG_BITS |
-                        (event->kind == TRACE_KERNEL_IP_SAMPLE));
+    sink_number(&s, (ticks - writer->ip_sample_ticks) << IP_SAMPLE_FLAG_BITS | (event->kind == TRACE_KERNEL_IP_SAMPLE));
     sink_number(&s, event->thread);
     sink_number(&s, event->count);
-    writer->ip_sample_ticks = event->ticks;
+    writer->ip_sample_ticks = ticks;
     return writer_finish(writer, CHUNK_IP_SAMPLES, &s, err);
 }
 
@@ -238,7 +147,11 @@ int trace_write_counts(struct trace_writer *writer, uint32_t thread, uint32_t se
         return -1;
     if (thread > THREAD_INDEX_MAX)
         return err_set(err, "thread index %u is above %u", thread, THREAD_INDEX_MAX);
-    if (ticks < writer->reading_ticks && writer->pending_used[CHUNK_READINGS] > 0 && put_pending(writer, err) < 0)
+    if (kept_counts(writer, thread, series, values, err) < 0)
+        return -1;
+    ticks = kept_ticks(writer, ticks);
+    if (ticks < writer->reading_ticks && writer->pending_used[CHUNK_READINGS] > 0 &&
+        writer_put_pending(writer, err) < 0)
         return -1;
     struct sink s = writer_begin(writer, CHUNK_READINGS);
     if (writer->pending_used[CHUNK_READINGS] == 0) {
@@ -271,7 +184,7 @@ static int grow_last_ticks(struct trace_writer *writer, uint32_t thread, struct 
 static size_t put_records(struct trace_writer *writer, uint32_t thread, const uint64_t *words, size_t n_words,
                           uint64_t now, struct err *err)
 {
-    if (OUT_BYTES - writer->out_used < OUT_ROOM && drain(writer, err) < 0)
+    if (OUT_BYTES - writer->out_used < OUT_ROOM && writer_drain(writer, err) < 0)
         return 0;
     struct encoder *encoder = &writer->encoder;
     uint8_t *header = writer->out + writer->out_used, *payload = header + CHUNK_HEADER_BYTES;
@@ -300,8 +213,9 @@ int trace_write_records(struct trace_writer *writer, uint32_t thread, const uint
                        THREAD_INDEX_MAX, n_words);
     if (thread >= writer->n_last_ticks && grow_last_ticks(writer, thread, err) < 0)
         return -1;
-    if (put_pending(writer, err) < 0)
+    if (kept_records(writer, thread, words, n_words, err) < 0 || writer_put_pending(writer, err) < 0)
         return -1;
+    writer->last_ticks[thread] = kept_ticks(writer, writer->last_ticks[thread]);
     for (size_t used; n_words > 0; words += used, n_words -= used) {
         used = put_records(writer, thread, words, n_words, now, err);
         if (used == 0)
@@ -312,9 +226,9 @@ int trace_write_records(struct trace_writer *writer, uint32_t thread, const uint
 
 int trace_writer_flush(struct trace_writer *writer, struct err *err)
 {
-    if (writer_check(writer, err) < 0 || put_pending(writer, err) < 0)
+    if (writer_check(writer, err) < 0 || writer_put_pending(writer, err) < 0)
         return -1;
-    return drain(writer, err);
+    return writer_drain(writer, err);
 }
 
 uint64_t trace_writer_bytes(const struct trace_writer *writer)
@@ -322,28 +236,12 @@ uint64_t trace_writer_bytes(const struct trace_writer *writer)
     return writer->n_bytes;
 }
 
-uint64_t trace_writer_records(const struct trace_writer *writer)
-{
-    return writer->n_records;
-}
-
 int trace_writer_close(struct trace_writer *writer, uint64_t end_ticks, struct err *err)
 {
-    uint8_t payload[8];
-    store_u64le(payload, end_ticks);
-    int rc = -1;
-    if (writer_check(writer, err) < 0 || put_pending(writer, err) < 0)
-        goto out;
-    if (put_chunk(writer, CHUNK_END, payload, sizeof payload, err) < 0 || drain(writer, err) < 0)
-        goto out;
-    int fd = writer->fd;
-    writer->fd = -1;
-    if (close(fd) < 0 && errno != EINTR) {
-        fail(writer, errno, err);
-        goto out;
-    }
-    rc = 0;
-out:
+    int rc = writer_put_end(writer, end_ticks, err);
+    if (writer->failed)
+        *err = writer->error;
+    rc = writer->failed ? -1 : rc;
     release(writer);
     return rc;
 }

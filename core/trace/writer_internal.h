@@ -41,18 +41,38 @@ struct trace_writer {
     uint32_t n_contexts, n_classes; /* n_classes: of allocated objects */
     uint64_t n_allocations;
     struct wait_classes wait_classes;
-    bool is_plain; /* records are not predicted */
+    struct writer_kept *kept; /* owned; NULL: there is one file */
+    bool is_plain;            /* records are not predicted */
     struct encoder encoder;
     uint8_t out[OUT_BYTES];
     uint8_t pending[N_PENDING][PENDING_BYTES];
 };
 
-/* Returns 0, or -1 with *err set: writing has failed before. */
+/* The header, END and all before it: into the file.  Each returns 0, or -1 with *err set. */
+int writer_put_file_header(struct trace_writer *writer, struct err *err);
+int writer_put_end(struct trace_writer *writer, uint64_t end_ticks, struct err *err);
+
+/* All that is pending becomes chunks; and these go into the file.  Likewise. */
+int writer_put_pending(struct trace_writer *writer, struct err *err);
+int writer_drain(struct trace_writer *writer, struct err *err);
+
+/* Returns 0, or -1 with *err set: writing has failed before, and there will be no other file. */
 int writer_check(const struct trace_writer *writer, struct err *err);
 
 /* An entry is encoded between begin and finish; there is always room for the largest.  As above. */
 struct sink writer_begin(struct trace_writer *writer, enum chunk_type type);
 int writer_finish(struct trace_writer *writer, enum chunk_type type, const struct sink *s, struct err *err);
+
+/* Metadata; is_of_file: no later file has it. */
+int writer_put_info(struct trace_writer *writer, const char *key, const char *value, bool is_of_file, struct err *err);
+
+/* ---- writer_entries.c ---- */
+
+int writer_put_thread(struct trace_writer *writer, const struct trace_thread *thread, struct err *err);
+void writer_put_named(struct sink *s, const struct trace_sampled_method *method);
+
+/* So many calling contexts may be named. */
+uint32_t writer_n_contexts(const struct trace_writer *writer);
 
 /* A longer text is cut, between two characters; none (NULL) is the empty one. */
 void writer_text(struct sink *s, const char *text);

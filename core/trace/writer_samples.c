@@ -2,25 +2,7 @@
  * Writing samples of stacks and of allocated objects: methods, calling contexts and classes as they are met, and the
  * samples in them.
  */
-#include "core/trace/writer_internal.h"
-
-static void put_named(struct sink *s, const struct trace_sampled_method *method)
-{
-    uint32_t before = 0;
-    writer_text(s, method->names.class_name);
-    writer_text(s, method->names.method);
-    writer_text(s, method->names.descriptor);
-    writer_text(s, method->source);
-    sink_number(s, method->code_bytes);
-    sink_number(s, method->n_lines);
-    for (uint32_t i = 0; i < method->n_lines; i++) {
-        sink_number(s, method->lines[i].index - before);
-        sink_number(s, method->lines[i].line);
-        before = method->lines[i].index;
-    }
-    sink_number(s, method->code == NULL ? 0 : method->code_bytes);
-    sink_bytes(s, method->code, method->code == NULL ? 0 : method->code_bytes);
-}
+#include "core/trace/writer_kept.h"
 
 /* A line table in the order of its bytecode, and neither it nor the code longer than a reader takes. */
 static bool is_possible(const struct trace_sampled_method *method)
@@ -31,13 +13,20 @@ static bool is_possible(const struct trace_sampled_method *method)
     return is_sorted;
 }
 
+uint32_t writer_n_contexts(const struct trace_writer *writer)
+{
+    return writer->kept == NULL ? writer->n_contexts : (uint32_t)writer->kept->n_contexts;
+}
+
 int trace_write_context(struct trace_writer *writer, const struct trace_context *context, struct err *err)
 {
     if (writer_check(writer, err) < 0)
         return -1;
-    if (writer->n_contexts == TRACE_CONTEXTS_MAX || context->parent > writer->n_contexts ||
-        (context->named != NULL && !is_possible(context->named)))
+    uint32_t n = writer_n_contexts(writer);
+    if (n == TRACE_CONTEXTS_MAX || context->parent > n || (context->named != NULL && !is_possible(context->named)))
         return err_set(err, "a trace takes no more than %u calling contexts, callers first", TRACE_CONTEXTS_MAX);
+    if (writer->kept != NULL)
+        return kept_context(writer, context, err);
     struct sink s = writer_begin(writer, CHUNK_CONTEXTS);
     if (writer->pending_used[CHUNK_CONTEXTS] == 0)
         sink_number(&s, writer->n_contexts);
@@ -45,7 +34,7 @@ int trace_write_context(struct trace_writer *writer, const struct trace_context 
     sink_number(&s, (uint64_t)(int64_t)(context->call_site + 1));
     sink_number(&s, (uint64_t)context->method << 1 | (context->named != NULL));
     if (context->named != NULL)
-        put_named(&s, context->named);
+        writer_put_named(&s, context->named);
     writer->n_contexts++;
     return writer_finish(writer, CHUNK_CONTEXTS, &s, err);
 }
@@ -62,6 +51,7 @@ static void put_since(struct trace_writer *writer, enum chunk_type type, uint64_
                       struct sink *s)
 {
     bool is_first = writer->pending_used[type] == 0;
+    ticks = kept_ticks(writer, ticks);
     if (is_first)
         sink_u64le(s, ticks);
     int64_t since = is_first ? 0 : (int64_t)(ticks - *latest);
@@ -74,13 +64,17 @@ int trace_write_sample(struct trace_writer *writer, const struct trace_sample *s
     if (writer_check(writer, err) < 0)
         return -1;
     if ((sample->thread > THREAD_INDEX_MAX && sample->thread != TRACE_NO_THREAD) ||
-        sample->context > writer->n_contexts || sample->tier > SAMPLE_TIER_MAX || sample->end > SAMPLE_END_MAX ||
+        sample->context > writer_n_contexts(writer) || sample->tier > SAMPLE_TIER_MAX || sample->end > SAMPLE_END_MAX ||
         sample->n_counters > TRACE_SAMPLE_COUNTERS_MAX)
         return err_set(err, "a sample's thread, context or number of counters is too large for a trace");
+    uint32_t context;
+    if (kept_refer_thread(writer, sample->thread, err) < 0 ||
+        kept_refer_context(writer, sample->context, &context, err) < 0)
+        return -1;
     struct sink s = writer_begin(writer, CHUNK_SAMPLES);
     put_since(writer, CHUNK_SAMPLES, sample->ticks, &writer->sample_ticks, &s);
     sink_number(&s, sample->thread == TRACE_NO_THREAD ? 0 : (uint64_t)sample->thread + 1);
-    sink_number(&s, sample->context);
+    sink_number(&s, context);
     sink_number(&s, (uint64_t)(int64_t)(sample->index + 1));
     sink_number(&s, flags_of(sample));
     sink_number(&s, sample->n);
@@ -93,21 +87,27 @@ int trace_write_sample(struct trace_writer *writer, const struct trace_sample *s
 
 int trace_write_allocation(struct trace_writer *writer, const struct trace_allocation *allocation, struct err *err)
 {
-    bool is_named = allocation->class_name != NULL;
+    const char *name = allocation->class_name;
+    bool is_named = name != NULL;
+    uint32_t context, class;
     if (writer_check(writer, err) < 0)
         return -1;
-    if (allocation->thread > THREAD_INDEX_MAX || allocation->context > writer->n_contexts ||
+    if (allocation->thread > THREAD_INDEX_MAX || allocation->context > writer_n_contexts(writer) ||
         (is_named ? allocation->class_number != writer->n_classes : allocation->class_number >= writer->n_classes))
         return err_set(err, "an allocation's thread, context or class is not in the trace");
+    writer->n_classes += is_named;
+    if (kept_refer_thread(writer, allocation->thread, err) < 0 ||
+        kept_refer_context(writer, allocation->context, &context, err) < 0 ||
+        kept_class(writer, allocation->class_number, &class, &name, err) < 0)
+        return -1;
     struct sink s = writer_begin(writer, CHUNK_ALLOCATIONS);
     put_since(writer, CHUNK_ALLOCATIONS, allocation->ticks, &writer->allocation_ticks, &s);
     sink_number(&s, allocation->thread);
-    sink_number(&s, allocation->context);
+    sink_number(&s, context);
     sink_number(&s, (uint64_t)(int64_t)(allocation->index + 1));
-    sink_number(&s, (uint64_t)allocation->class_number << 1 | is_named);
-    if (is_named)
-        writer_text(&s, allocation->class_name);
-    writer->n_classes += is_named;
+    sink_number(&s, (uint64_t) class << 1 | (name != NULL));
+    if (name != NULL)
+        writer_text(&s, name);
     sink_number(&s, allocation->size_bytes);
     sink_number(&s, allocation->mean_bytes);
     writer->n_allocations++;
@@ -125,9 +125,12 @@ int trace_write_heap_event(struct trace_writer *writer, const struct trace_heap_
         return -1;
     if (event->kind >= TRACE_HEAP_KINDS || (is_object(event->kind) && event->number >= writer->n_allocations))
         return err_set(err, "an object that was freed is not in the trace");
+    uint64_t before = writer->kept != NULL && is_object(event->kind) ? writer->kept->n_allocations : 0;
+    if (event->number < before) /* its allocation is in a file before */
+        return 0;
     struct sink s = writer_begin(writer, CHUNK_HEAP_EVENTS);
     put_since(writer, CHUNK_HEAP_EVENTS, event->ticks, &writer->heap_event_ticks, &s);
     sink_number(&s, event->kind);
-    sink_number(&s, event->number);
+    sink_number(&s, event->number - before);
     return writer_finish(writer, CHUNK_HEAP_EVENTS, &s, err);
 }

@@ -2,26 +2,21 @@
  * Writing what defines things: metadata, clock points, counters, threads, methods, code locations, and what is known of
  * them.
  */
-#include "core/trace/writer_internal.h"
+#include "core/trace/writer_kept.h"
 
-void writer_text(struct sink *s, const char *text)
-{
-    size_t n = text == NULL ? 0 : strlen(text);
-    if (n > STRING_MAX_BYTES)
-        for (n = STRING_MAX_BYTES; n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80;)
-            n--;
-    sink_number(s, n);
-    sink_bytes(s, text, n);
-}
-
-int trace_write_info(struct trace_writer *writer, const char *key, const char *value, struct err *err)
+int writer_put_info(struct trace_writer *writer, const char *key, const char *value, bool is_of_file, struct err *err)
 {
     if (writer_check(writer, err) < 0)
         return -1;
     struct sink s = writer_begin(writer, CHUNK_INFO);
     writer_text(&s, key);
     writer_text(&s, value);
-    return writer_finish(writer, CHUNK_INFO, &s, err);
+    return !is_of_file && kept_info(writer, key, &s, err) < 0 ? -1 : writer_finish(writer, CHUNK_INFO, &s, err);
+}
+
+int trace_write_info(struct trace_writer *writer, const char *key, const char *value, struct err *err)
+{
+    return writer_put_info(writer, key, value, false, err);
 }
 
 int trace_write_clock(struct trace_writer *writer, uint64_t ticks, uint64_t monotonic_ns, uint64_t realtime_ns,
@@ -57,7 +52,7 @@ int trace_write_counters(struct trace_writer *writer, const struct trace_counter
         writer_text(&s, counters[i].name);
         writer_text(&s, counters[i].why);
     }
-    return writer_finish(writer, CHUNK_COUNTERS, &s, err);
+    return kept_add(writer, KEPT_COUNTERS, &s, err) < 0 ? -1 : writer_finish(writer, CHUNK_COUNTERS, &s, err);
 }
 
 void trace_write_plain_records(struct trace_writer *writer)
@@ -71,7 +66,11 @@ int trace_write_jit(struct trace_writer *writer, const struct jit_event *event, 
         return -1;
     struct sink s = writer_begin(writer, CHUNK_JIT);
     jit_events_put(&s, event);
-    return s.full ? err_set(err, "a JIT event is too long for a trace") : writer_finish(writer, CHUNK_JIT, &s, err);
+    if (s.full)
+        return err_set(err, "a JIT event is too long for a trace");
+    if (event->kind == JIT_METHOD && kept_add(writer, KEPT_JIT, &s, err) < 0)
+        return -1;
+    return writer_finish(writer, CHUNK_JIT, &s, err);
 }
 
 int trace_write_method(struct trace_writer *writer, const struct trace_method *method, struct err *err)
@@ -89,7 +88,8 @@ int trace_write_method(struct trace_writer *writer, const struct trace_method *m
     writer_text(&s, method->names.method);
     writer_text(&s, method->names.descriptor);
     writer_text(&s, method->source);
-    return writer_finish(writer, CHUNK_METHODS, &s, err);
+    return kept_define(writer, KEPT_METHODS, method->id, &s, err) < 0 ? -1
+                                                                      : writer_finish(writer, CHUNK_METHODS, &s, err);
 }
 
 int trace_write_value(struct trace_writer *writer, const struct trace_value *value, struct err *err)
@@ -103,37 +103,17 @@ int trace_write_value(struct trace_writer *writer, const struct trace_value *val
     sink_number(&s, value->method);
     sink_number(&s, value->kind);
     writer_text(&s, value->text);
-    return writer_finish(writer, CHUNK_VALUES, &s, err);
-}
-
-static int put_cpu_time(struct trace_writer *writer, const struct trace_thread *thread, struct err *err)
-{
-    struct sink s = writer_begin(writer, CHUNK_CPU_TIMES);
-    sink_number(&s, thread->index);
-    sink_number(&s, thread->cpu_time.accounted_ns);
-    sink_number(&s, thread->cpu_time.slices_ns);
-    sink_number(&s, thread->cpu_time.n_slices);
-    return writer_finish(writer, CHUNK_CPU_TIMES, &s, err);
+    return kept_add(writer, KEPT_VALUES, &s, err) < 0 ? -1 : writer_finish(writer, CHUNK_VALUES, &s, err);
 }
 
 int trace_write_thread(struct trace_writer *writer, const struct trace_thread *thread, struct err *err)
 {
+    struct trace_thread told;
     if (writer_check(writer, err) < 0)
         return -1;
     if (thread->index > THREAD_INDEX_MAX)
         return err_set(err, "thread index %u is above %u", thread->index, THREAD_INDEX_MAX);
-    struct sink s = writer_begin(writer, CHUNK_THREADS);
-    sink_number(&s, thread->index);
-    sink_number(&s, thread->has_ring ? THREAD_FLAG_RING : 0);
-    sink_u32le(&s, (uint32_t)thread->tid);
-    sink_u64le(&s, thread->start_ticks);
-    sink_u64le(&s, thread->end_ticks);
-    sink_number(&s, thread->n_lost);
-    writer_text(&s, thread->name);
-    writer_text(&s, thread->comm);
-    if (writer_finish(writer, CHUNK_THREADS, &s, err) < 0)
-        return -1;
-    return thread->cpu_time.is_known ? put_cpu_time(writer, thread, err) : 0;
+    return kept_thread(writer, thread, &told, err) < 0 ? -1 : writer_put_thread(writer, &told, err);
 }
 
 int trace_write_location(struct trace_writer *writer, const struct location_entry *entry, struct err *err)
@@ -142,8 +122,9 @@ int trace_write_location(struct trace_writer *writer, const struct location_entr
         return -1;
     struct sink s = writer_begin(writer, CHUNK_LOCATIONS);
     locations_put(&s, entry);
-    return s.full ? err_set(err, "a code location is too long for a trace")
-                  : writer_finish(writer, CHUNK_LOCATIONS, &s, err);
+    if (s.full)
+        return err_set(err, "a code location is too long for a trace");
+    return kept_location(writer, entry, &s, err) < 0 ? -1 : writer_finish(writer, CHUNK_LOCATIONS, &s, err);
 }
 
 int trace_write_miss(struct trace_writer *writer, const struct miss_entry *entry, struct err *err)
@@ -161,7 +142,7 @@ int trace_write_collection(struct trace_writer *writer, const struct trace_colle
     if (writer_check(writer, err) < 0)
         return -1;
     struct sink s = writer_begin(writer, CHUNK_COLLECTIONS);
-    sink_u64le(&s, collection->start_ticks);
+    sink_u64le(&s, kept_ticks(writer, collection->start_ticks));
     sink_number(&s, collection->ns);
     sink_number(&s, collection->n_missed);
     writer_text(&s, collection->name);

@@ -1,7 +1,7 @@
 /*
  * Writing why threads were off the CPU.
  */
-#include "core/trace/writer_internal.h"
+#include "core/trace/writer_kept.h"
 
 /* The number of a class' name, 0: none.  *is_new: it is to be told. */
 static int class_number(struct trace_writer *writer, const char *name, uint32_t *number, bool *is_new, struct err *err)
@@ -29,14 +29,16 @@ static int class_number(struct trace_writer *writer, const char *name, uint32_t 
 
 static bool is_possible(const struct trace_writer *writer, const struct trace_wait *wait)
 {
-    return wait->thread <= THREAD_INDEX_MAX && wait->context <= writer->n_contexts &&
-           wait->owner_context <= writer->n_contexts && wait->end <= SAMPLE_END_MAX && wait->cause < TRACE_CAUSES &&
-           (wait->owner <= THREAD_INDEX_MAX || wait->owner == TRACE_NO_THREAD) && wait->index <= UINT16_MAX;
+    return wait->thread <= THREAD_INDEX_MAX && wait->context <= writer_n_contexts(writer) &&
+           wait->owner_context <= writer_n_contexts(writer) && wait->end <= SAMPLE_END_MAX &&
+           wait->cause < TRACE_CAUSES && (wait->owner <= THREAD_INDEX_MAX || wait->owner == TRACE_NO_THREAD) &&
+           wait->index <= UINT16_MAX;
 }
 
 int trace_write_wait(struct trace_writer *writer, const struct trace_wait *wait, struct err *err)
 {
-    uint32_t class;
+    uint32_t class, context, owner_context;
+    uint64_t ticks = kept_ticks(writer, wait->ticks);
     bool is_new;
     if (writer_check(writer, err) < 0)
         return -1;
@@ -44,16 +46,20 @@ int trace_write_wait(struct trace_writer *writer, const struct trace_wait *wait,
         return err_set(err, "a wait's thread, context or cause is too large for a trace");
     if (class_number(writer, wait->lock_class, &class, &is_new, err) < 0)
         return -1;
+    if (kept_refer_thread(writer, wait->thread, err) < 0 || kept_refer_thread(writer, wait->owner, err) < 0 ||
+        kept_refer_context(writer, wait->context, &context, err) < 0 ||
+        kept_refer_context(writer, wait->owner_context, &owner_context, err) < 0)
+        return -1;
     bool is_first = writer->pending_used[CHUNK_WAITS] == 0;
     struct sink s = writer_begin(writer, CHUNK_WAITS);
     if (is_first)
-        sink_u64le(&s, wait->ticks);
-    int64_t since = is_first ? 0 : (int64_t)(wait->ticks - writer->wait_ticks);
-    writer->wait_ticks = wait->ticks;
+        sink_u64le(&s, ticks);
+    int64_t since = is_first ? 0 : (int64_t)(ticks - writer->wait_ticks);
+    writer->wait_ticks = ticks;
     sink_number(&s, (uint64_t)since << 1 ^ (since < 0 ? UINT64_MAX : 0));
     sink_number(&s, wait->thread);
     sink_number(&s, (uint64_t)wait->cause << 1 | wait->is_same);
-    sink_number(&s, wait->context);
+    sink_number(&s, context);
     sink_number(&s, (uint64_t)(int64_t)(wait->index + 1));
     sink_number(&s, wait->end);
     sink_number(&s, wait->n);
@@ -62,6 +68,6 @@ int trace_write_wait(struct trace_writer *writer, const struct trace_wait *wait,
     if (is_new)
         writer_text(&s, wait->lock_class);
     sink_number(&s, wait->owner == TRACE_NO_THREAD ? 0 : (uint64_t)wait->owner + 1);
-    sink_number(&s, wait->owner_context);
+    sink_number(&s, owner_context);
     return writer_finish(writer, CHUNK_WAITS, &s, err);
 }

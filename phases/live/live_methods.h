@@ -20,6 +20,7 @@ struct live_method {
     enum live_why why;
     uint64_t enabled_since_ns;    /* while enabled or on trial */
     uint64_t enabled_ns;          /* before that */
+    uint64_t told_ns;             /* of both, in files before this one */
     uint64_t disabled_ns;         /* when it was switched off last */
     uint64_t next_trial_ns;       /* while disabled */
     uint32_t n_trials;            /* since it was switched off */

@@ -327,14 +327,16 @@ static int on_round(void *context, struct recorder_link *link, const struct reco
 /* ---- the end ---- */
 
 /* mmprof.trace(5) describes these. */
-static int write_method(struct live_session *session, struct recorder_link *link, const struct live_method *method,
+static int write_method(struct live_session *session, struct recorder_link *link, struct live_method *method,
                         struct err *err)
 {
     uint64_t enabled_ns = method->enabled_ns;
     if (live_method_is_on(method))
         enabled_ns += session->status.monotonic_ns - method->enabled_since_ns;
-    const struct info_live_method told = { live_state_name(method->state), (double)enabled_ns / 1e9,
-                                           method->calls_per_s, method->call_ns, live_why_text(method->why) };
+    uint64_t ns = enabled_ns - method->told_ns; /* in this file */
+    method->told_ns = enabled_ns;
+    const struct info_live_method told = { live_state_name(method->state), (double)ns / 1e9, method->calls_per_s,
+                                           method->call_ns, live_why_text(method->why) };
     return info_write(recorder_trace(link), INFO_LIVE_METHOD, method->id, &told, INFO_ALL_FIELDS, err);
 }
 
@@ -372,28 +374,44 @@ static int write_totals(const struct live_session *session, const struct recorde
     return info_write(writer, INFO_LIVE_SAMPLES, 0, &samples, INFO_ALL_FIELDS, err);
 }
 
+/* Those that went on in this file. */
+static int write_windows(struct live_session *session, struct recorder_link *link, struct err *err)
+{
+    const struct live_window *window = &session->live->window;
+    uint32_t n = 0;
+    for (size_t i = 0; i < window->n; i++) {
+        const struct info_window told = { window->all[i].start_ticks, window->all[i].end_ticks };
+        if (told.end_ticks > session->file_ticks &&
+            info_write(recorder_trace(link), INFO_LIVE_WINDOW, n++, &told, INFO_ALL_FIELDS, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int on_file(void *context, struct recorder_link *link, const struct recorder_status *status, struct err *err)
+{
+    struct live_session *session = context;
+    session->status = *status;
+    if (session->live == NULL)
+        return 0;
+    if (write_windows(session, link, err) < 0)
+        return -1;
+    for (size_t i = 0; i < session->live->methods.n; i++)
+        if (write_method(session, link, &session->live->methods.all[i], err) < 0)
+            return -1;
+    session->file_ticks = status->ticks;
+    return live_sampled_write(session, link, err) < 0 ? -1 : write_totals(session, status, recorder_trace(link), err);
+}
+
 static int on_finish(void *context, struct recorder_link *link, const struct recorder_status *status, struct err *err)
 {
     struct live_session *session = context;
     session->status = *status;
     if (session->view != NULL && session->view(session->view_context, session, NULL, err) < 0)
         return -1;
-    if (session->live == NULL)
-        return 0;
-    if (live_finish(session->live, err) < 0)
+    if (session->live != NULL && live_finish(session->live, err) < 0)
         return -1;
-    const struct live *live = session->live;
-    for (size_t i = 0; i < live->window.n; i++) {
-        const struct info_window window = { live->window.all[i].start_ticks, live->window.all[i].end_ticks };
-        if (info_write(recorder_trace(link), INFO_LIVE_WINDOW, (uint32_t)i, &window, INFO_ALL_FIELDS, err) < 0)
-            return -1;
-    }
-    for (size_t i = 0; i < live->methods.n; i++)
-        if (write_method(session, link, &live->methods.all[i], err) < 0)
-            return -1;
-    if (live_sampled_write(session, link, err) < 0)
-        return -1;
-    return write_totals(session, status, recorder_trace(link), err);
+    return on_file(context, link, status, err);
 }
 
 void live_session_init(struct live_session *session, const struct live_options *options)
@@ -408,6 +426,7 @@ void live_session_init(struct live_session *session, const struct live_options *
                                                     .wait = hear_wait,
                                                     .answer = hear_answer,
                                                     .round = on_round,
+                                                    .file = on_file,
                                                     .finish = on_finish };
 }
 

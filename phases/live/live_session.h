@@ -37,6 +37,7 @@ struct live_session {
     struct recorder_observer observer;
     struct recorder_status status; /* of the latest round */
     size_t n_windows;              /* of recompilation, told to the trace */
+    uint64_t file_ticks;           /* where the trace's file before this one ended; 0: there is none */
     bool logs_jit;                 /* set it after live_session_init: the trace gets the JIT compiler's events */
     uint32_t n_samples;
     double rewriting_ms; /* what the batches cost there */

@@ -96,6 +96,13 @@ static void note_waiting(struct thread *t, const struct clock_event *event)
         t->preempted_since = event->ticks;
 }
 
+/* At a file's beginning: the thread had a CPU, or had none.  That is no switch. */
+static bool tells_state(const struct builder *b, const struct clock_event *event)
+{
+    return event->ticks == trace_start_ticks(b->reader) && event->kind >= TRACE_CPU_IN &&
+           event->kind <= TRACE_CPU_PREEMPTED;
+}
+
 int kernel_apply(struct builder *b, struct thread *t, uint64_t ticks, uint32_t n_max, struct err *err)
 {
     struct clock_event event;
@@ -106,15 +113,16 @@ int kernel_apply(struct builder *b, struct thread *t, uint64_t ticks, uint32_t n
             return 0;
         if (runs_switch(b, t, was_seen, &event, err) < 0)
             return -1;
+        bool is_state = !was_seen && tells_state(b, &event);
         bool is_fault = event.kind == TRACE_PAGE_FAULT;
         uint64_t n = is_fault ? control_faults(b) : 1;
-        if (b->flow != NULL && flow_kernel(b, t, cpu, wall, &event, err) < 0)
+        if (b->flow != NULL && !is_state && flow_kernel(b, t, cpu, wall, &event, err) < 0)
             return -1;
-        t->known.n_slices += event.kind == TRACE_CPU_IN;
+        t->known.n_slices += event.kind == TRACE_CPU_IN && !is_state;
         note_waiting(t, &event);
         if (event.kind == TRACE_COUNTS && apply_reading(b, t, err) < 0)
             return -1;
-        if (!is_fault && event.kind != TRACE_CPU_OUT && event.kind != TRACE_CPU_PREEMPTED)
+        if (is_state || (!is_fault && event.kind != TRACE_CPU_OUT && event.kind != TRACE_CPU_PREEMPTED))
             continue;
         if (!t->is_placed) {
             *(is_fault ? &t->n_faults : &t->n_switches) += n;

@@ -5,6 +5,8 @@
  *     METHOD micro/Exceptions.level2(I)I 1000001 300000 700001 0
  *     RECORDS 8000004 LOST 0 CUT 0 UNNESTED 0
  *
+ * Several traces are the files of one recording, in their order.
+ *
  * UNNESTED counts the exits that leave another method than the one entered last.  A virtual thread's calls may end in
  * another thread than they began in.  A class that several class loaders
  * defined has several lines.
@@ -25,6 +27,7 @@ struct frames {
     size_t n, n_room;
     size_t n_carrier; /* of n, while a virtual thread is here */
     bool is_mounting; /* what the virtual thread had left open comes with it */
+    bool has_begun;   /* before that its calls of an earlier file go on */
 };
 
 static struct counts *methods;
@@ -87,10 +90,12 @@ static void count(const struct trace_event *event)
     n_records += event->kind <= TRACE_UNWIND;
     methods = grown(methods, &n_methods, event->method, sizeof *methods);
     threads = grown(threads, &n_threads, event->thread, sizeof *threads);
+    struct frames *frames = &threads[event->thread];
     /* A call that goes on elsewhere has had an exit. */
-    methods[event->method].returned -= event->kind == TRACE_RESUME && !threads[event->thread].is_mounting;
+    methods[event->method].returned -= event->kind == TRACE_RESUME && !frames->is_mounting && frames->has_begun;
+    frames->has_begun = frames->has_begun || event->kind < TRACE_RESUME || event->kind == TRACE_OPEN;
     if (event->kind < TRACE_RESUME)
-        threads[event->thread].is_mounting = false;
+        frames->is_mounting = false;
     methods[event->method].entered += event->kind == TRACE_ENTER || event->kind == TRACE_OPEN;
     if (event->kind == TRACE_ENTER || event->kind == TRACE_RESUME || event->kind == TRACE_OPEN)
         push(event);
@@ -100,7 +105,7 @@ static void count(const struct trace_event *event)
         change(event);
 }
 
-static void print(const struct trace_reader *reader)
+static void print(const struct trace_reader *reader, bool is_cut)
 {
     for (uint32_t id = 0; id < n_methods && id < trace_n_methods(reader); id++) {
         const struct trace_method *m = trace_method(reader, id);
@@ -110,31 +115,44 @@ static void print(const struct trace_reader *reader)
                    m->names.method, m->names.descriptor, c->entered, c->returned, c->thrown,
                    c->entered - c->returned - c->thrown);
     }
-    printf("RECORDS %" PRIu64 " LOST %" PRIu64 " CUT %d UNNESTED %" PRIu64 "\n", n_records, n_lost,
-           trace_is_cut(reader), n_unnested);
+    printf("RECORDS %" PRIu64 " LOST %" PRIu64 " CUT %d UNNESTED %" PRIu64 "\n", n_records, n_lost, is_cut, n_unnested);
+}
+
+/* Threads go on in the calls that it says they are in. */
+static void begin_file(void)
+{
+    for (size_t i = 0; i < n_threads; i++) {
+        threads[i].n = threads[i].n_carrier = 0;
+        threads[i].is_mounting = threads[i].has_begun = false;
+    }
 }
 
 int main(int argc, char **argv)
 {
     struct err err = { "" };
-    struct trace_reader *reader;
+    struct trace_reader *reader = NULL;
     struct trace_event event;
-    int got = -1;
-    if (argc != 2) {
-        fputs("usage: method_counts TRACE\n", stderr);
+    bool is_cut = false;
+    int rc = argc < 2 ? -1 : 0;
+    for (int i = 1; i < argc && rc == 0; i++) {
+        trace_close(reader);
+        reader = NULL;
+        begin_file();
+        if ((rc = trace_open(&reader, argv[i], false, &err)) < 0)
+            break;
+        while ((rc = trace_next(reader, &event, &err)) > 0)
+            count(&event);
+        is_cut = is_cut || trace_is_cut(reader);
+    }
+    if (rc < 0) {
+        fprintf(stderr, "method_counts: %s\n", argc < 2 ? "usage: method_counts TRACE..." : err.text);
         return 1;
     }
-    if (trace_open(&reader, argv[1], false, &err) == 0) {
-        while ((got = trace_next(reader, &event, &err)) > 0)
-            count(&event);
-        print(reader);
-        trace_close(reader);
-    }
-    if (got < 0)
-        fprintf(stderr, "method_counts: %s\n", err.text);
+    print(reader, is_cut);
     for (size_t i = 0; i < n_threads; i++)
         free(threads[i].methods);
     free(threads);
     free(methods);
-    return got < 0 ? 1 : 0;
+    trace_close(reader);
+    return 0;
 }

@@ -1,0 +1,31 @@
+/*
+ * A recording that goes on in a file after the other: what they are called, and how many stay.
+ */
+#ifndef CMD_RECORD_FILES_H
+#define CMD_RECORD_FILES_H
+
+#include "cmd/recording.h"
+
+#include <limits.h>
+#include <regex.h>
+
+struct record_files {
+    double every_s;               /* 0: one file */
+    const char *directory, *keep; /* as the user said; NULL: not given */
+    const char *pattern;          /* of names: cmd/output_file.h */
+    double keep_s;                /* of --keep one of these, or none; 0: not it */
+    uint64_t keep_n, keep_bytes;
+    bool is_open, quiet;
+    regex_t ours; /* the names of all files that this pattern makes on this machine */
+    uint64_t n_written, n_lost;
+    struct recorder_files files; /* for the recorder */
+};
+
+#define RECORD_FILES_PATTERN "%h-%p-%t.dat"
+
+/* Check the options, and make the directory.  Returns 0, or -1 with *err set; record_files_close is needed then, too.
+ */
+int record_files_open(struct record_files *files, struct err *err);
+void record_files_close(struct record_files *files);
+
+#endif

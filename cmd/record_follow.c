@@ -1,0 +1,96 @@
+#include "cmd/record_follow.h"
+
+#include "core/base/arena.h"
+#include "core/jvm/target.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define LOOK_MS   1000
+#define AGAIN_MS  10000
+#define YOUNG_S   1.0  /* it cannot be attached to yet */
+#define STARTED_S 20.0 /* it can, if ever */
+
+/* Returns whether a signal came in this time. */
+static bool wait_for_signal(const sigset_t *signals, int ms)
+{
+    const struct timespec timeout = { ms / 1000, ms % 1000 * 1000000 };
+    return sigtimedwait(signals, NULL, &timeout) >= 0;
+}
+
+/* Returns whether there is one.  Several are told of. */
+static bool find_jvm(const struct record_follow *follow, struct jvm_running *found, char said[256])
+{
+    struct arena arena = { NULL, 0 };
+    struct jvm_running *all;
+    struct err why = { "" };
+    size_t n = 0, n_named = 0;
+    bool is_there = false;
+    if (jvm_running_list(&arena, &all, &n, &why) == 0 && n > 0)
+        is_there = jvm_target_choose(all, n, follow->name, &found->pid, &why) == 0;
+    for (size_t i = 0; i < n; i++)
+        n_named += strstr(all[i].command, follow->name) != NULL;
+    for (size_t i = 0; is_there && i < n; i++)
+        if (all[i].pid == found->pid)
+            found->uptime_s = all[i].uptime_s;
+    snprintf(said, 256, "%.*s", (int)strcspn(why.text, "\n"), is_there || n_named < 2 ? "" : why.text);
+    arena_free(&arena);
+    return is_there && (found->uptime_s < 0 || found->uptime_s >= YOUNG_S);
+}
+
+/* Returns whether there is one before a signal comes. */
+static bool wait_for_jvm(const struct record_follow *follow, const sigset_t *signals, struct jvm_running *found)
+{
+    char said[256], before[256] = "";
+    bool is_told = false;
+    while (!find_jvm(follow, found, said)) {
+        if (said[0] != '\0' ? strcmp(said, before) != 0 : !is_told) {
+            fprintf(stderr, "mmprof: %s%s'%s'\n", said,
+                    said[0] != '\0' ? "; waiting for one JVM that is " : "waiting for a JVM that fits ", follow->name);
+            is_told = true;
+        }
+        snprintf(before, sizeof before, "%s", said);
+        if (wait_for_signal(signals, LOOK_MS))
+            return false;
+    }
+    return true;
+}
+
+static int follow_all(const struct record_follow *follow, const sigset_t *signals, struct err *err)
+{
+    struct jvm_running found = { .uptime_s = -1 };
+    char before[256] = "";
+    bool is_over = false, is_first = true;
+    while (!is_over && wait_for_jvm(follow, signals, &found)) {
+        bool is_done = follow->record(follow->context, found.pid, &is_over, err) == 0;
+        bool is_gone = kill(found.pid, 0) < 0 && errno == ESRCH;
+        if (!is_done && is_first && !is_gone && found.uptime_s >= STARTED_S)
+            return -1;
+        if (is_done) {
+            is_first = false;
+            continue;
+        }
+        if (strncmp(before, err->text, sizeof before - 1) != 0)
+            fprintf(stderr, "mmprof: %s\nmmprof: it is tried again\n", err->text);
+        snprintf(before, sizeof before, "%.255s", err->text);
+        if (wait_for_signal(signals, is_gone ? LOOK_MS : AGAIN_MS))
+            break;
+    }
+    return 0;
+}
+
+int record_follow(const struct record_follow *follow, struct err *err)
+{
+    sigset_t signals, before;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGHUP);
+    sigprocmask(SIG_BLOCK, &signals, &before);
+    int rc = follow_all(follow, &signals, err);
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return rc;
+}

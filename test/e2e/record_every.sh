@@ -1,0 +1,153 @@
+#!/bin/bash
+# A recording in several files: what they count adds up to what the program counts itself; each is whole and read alone;
+# it outlives the JVM and a full disk, and old files go.
+# timeout: 600
+# long: yes
+. "$(dirname "$0")/../lib.sh"
+
+out='^METHOD micro/(Natives\.(add|sum|callsBack|fails)\(|BigCode\.code(65535|8000)\(|Hidden\.|[A-Za-z$]*\$\$Lambda|'
+out+='\$Proxy|Truth|All\.)'
+
+# The methods' counts of a file, in one form, but for proxies and hidden classes.
+counts_of() {
+    grep '^METHOD micro/' "$1" | grep -vE "$out" |
+        awk '{ for (i = 0; i < 4; i++) n[$2, i] += $(i + 3); seen[$2] = 1 }
+            END { for (m in seen) if (n[m, 0] > 0) print m, n[m, 0], n[m, 1], n[m, 2], n[m, 3] }' | LC_ALL=C sort
+}
+
+# exact JDK: the micro programs, which know how often each method was entered and left.
+exact() {
+    local v files
+    v="JDK $(jdk_version "$1")"
+    rm -rf "$SCRATCH/exact"
+    "$mmprof" record -q --every 1s --to "$SCRATCH/exact" --min-bytecodes 0 --include 'micro/*' \
+        --exclude 'micro/Truth*' --buffer 16M -- "$1/bin/java" -Xmx512m "-Djava.library.path=$classes" -cp "$classes" \
+        micro.All > "$SCRATCH/said" 2> "$SCRATCH/errors"
+    is "$v: the program ends as it does alone" "$?, $(grep -c '^SELF-CHECK .* ok$' "$SCRATCH/said") ok" "0, 14 ok"
+    mapfile -t files < <(find "$SCRATCH/exact" -name '*.dat' | LC_ALL=C sort)
+    [ ${#files[@]} -ge 3 ] && ok "$v: there are several files (${#files[@]})" || not_ok "$v: there are several files"
+    is "$v: none is left as a part" "$(find "$SCRATCH/exact" -name '*.part')" ""
+    "$build/test/tools/method_counts" "${files[@]}" > "$SCRATCH/seen"
+    matches "$v: together they are well nested, and nothing is lost" "$(tail -n 1 "$SCRATCH/seen")" \
+        '^RECORDS [1-9][0-9]* LOST 0 CUT 0 UNNESTED 0$'
+    counts_of "$SCRATCH/said" > "$SCRATCH/expected"
+    counts_of "$SCRATCH/seen" > "$SCRATCH/actual"
+    if difference=$(diff "$SCRATCH/expected" "$SCRATCH/actual"); then
+        ok "$v: $(wc -l < "$SCRATCH/actual") methods are counted exactly"
+    else
+        not_ok "$v: methods are counted exactly" "(<: said by the program, >: in the files)" "$difference"
+    fi
+    for file in "${files[@]}"; do
+        "$mmprof" report "$file" > "$SCRATCH/report" 2>&1 ||
+            not_ok "$v: '$(basename "$file")' is read alone" "$(cat "$SCRATCH/report")"
+    done
+    holds "$v: they become rows" "$mmprof" export -f parquet -o "$SCRATCH/rows.parquet" "${files[@]}"
+}
+
+n_whole() {
+    find "$1" -name '*.dat' | wc -l
+}
+
+has_whole() {
+    [ "$(n_whole "$1")" -ge "$2" ]
+}
+
+# a JVM that works until it is killed; its PID in $jvm.
+busy() {
+    start "$SCRATCH/jvm" "$jdk/bin/java" -Xmx64m -XX:+EnableDynamicAgentLoading -cp "$classes" target.Busy 600
+    jvm=$pid
+}
+
+# the recording of --name goes on with the next JVM; kill -9 leaves whole files and a part that is read.
+restarts() {
+    local to=$SCRATCH/restart first recorder
+    start "$SCRATCH/recorder" "$mmprof" record --every 1s --to "$to" --keep 4 --name target.Busy
+    recorder=$pid
+    wait_for 20 grep -q "waiting for a JVM that fits 'target.Busy'" "$SCRATCH/recorder" &&
+        ok "without a JVM it waits" || not_ok "without a JVM it waits" "$(cat "$SCRATCH/recorder")"
+    busy
+    first=$jvm
+    wait_for 60 has_whole "$to" 2 && ok "a JVM that comes is recorded" ||
+        not_ok "a JVM that comes is recorded" "$(cat "$SCRATCH/recorder")"
+    stop "$first"
+    busy
+    wait_for 60 has_of "$to" "$jvm" && ok "so is the next one" ||
+        not_ok "so is the next one" "$(cat "$SCRATCH/recorder")"
+    wait_for 30 few_files "$to" 4 && ok "no more files stay than --keep says" ||
+        not_ok "no more files stay than --keep says" "$(ls "$to")"
+    kill -KILL "$recorder"
+    wait "$recorder" 2> "$SCRATCH/ignored"
+    part=$(find "$to" -name '*.part')
+    holds "what a killed mmprof was writing is read" "$mmprof" report "$part"
+    for file in "$to"/*.dat; do
+        "$mmprof" report "$file" > "$SCRATCH/report" 2>&1 || not_ok "whole files are" "$(cat "$SCRATCH/report")"
+    done
+    start "$SCRATCH/recorder" "$mmprof" record --every 1s --to "$to" --name target.Busy
+    recorder=$pid
+    wait_for 60 has_part "$to" "$part"
+    kill -TERM "$recorder"
+    wait "$recorder"
+    is "SIGTERM ends it well" $? 0
+    is "and no part is left but that of the killed one" "$(find "$to" -name '*.part' | grep -cv "$part")" 0
+    is "the JVM goes on" "$(is_gone "$jvm" || echo running)" running
+}
+
+has_of() {
+    find "$1" -name "*-$2-*.dat" | grep -q .
+}
+
+few_files() {
+    [ "$(find "$1" -type f | wc -l)" -le "$2" ]
+}
+
+has_part() {
+    find "$1" -name '*.part' | grep -v "$2" | grep -q .
+}
+
+# A disk that is full for a while.
+full_disk() {
+    local to=$SCRATCH/full recorder
+    mkdir -p "$to"
+    if ! mount -t tmpfs -o size=1m none "$to" 2> "$SCRATCH/ignored"; then
+        skip "the disk is full" "mount is not allowed here"
+        return
+    fi
+    dd if=/dev/zero of="$to/filled" bs=1k count=1000 2> "$SCRATCH/ignored"
+    start "$SCRATCH/recorder" "$mmprof" record -q --every 1s --to "$to" --include 'target/*' --min-bytecodes 0 -p "$jvm"
+    recorder=$pid
+    wait_for 60 grep -q 'No space left on device: what it has is dropped' "$SCRATCH/recorder" &&
+        ok "the disk is full: it is told, and the recording goes on" ||
+        not_ok "the disk is full: it is told, and the recording goes on" "$(cat "$SCRATCH/recorder")"
+    rm "$to/filled"
+    wait_for 30 has_whole "$to" 1 && ok "with room again files are whole again" ||
+        not_ok "with room again files are whole again" "$(cat "$SCRATCH/recorder")"
+    kill -TERM "$recorder"
+    wait "$recorder"
+    is "it ends well" $? 0
+    is "nothing is left of files that were dropped" "$(find "$to" -name '*.part')" ""
+    is "the JVM goes on" "$(is_gone "$jvm" || echo running)" running
+    umount "$to"
+}
+
+# refuses CLAIM REGEX OPTION...
+refuses() {
+    local claim=$1 regex=$2
+    shift 2
+    "$mmprof" record "$@" > "$SCRATCH/refused" 2>&1
+    is "$claim: is refused" $? 1
+    matches "$claim: with the reason" "$(cat "$SCRATCH/refused")" "$regex"
+}
+
+refuses "--every without --to" 'makes many files' --every 1s -p 1
+refuses "--to without --every" 'are about many files' --to "$SCRATCH/x" -p 1
+refuses "--name without --every" 'each needs a file' --name Some
+refuses "a --keep that is none" "bad value '5x'" --every 1s --to "$SCRATCH/x" --keep 5x -p 1
+refuses "a --to that is a file" 'is no directory' --every 1s --to "$SCRATCH/refused" -p 1
+
+while read -r jdk; do
+    exact "$jdk"
+done < <(jdks)
+restarts
+full_disk
+
+done_testing
