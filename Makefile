@@ -167,7 +167,7 @@ $(BUILD)/test/unit/%: $(BUILD)/test/unit/%.o $(LIB)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -o $@ $(filter-out %.a %.so,$^) $(filter %.a %.so,$^) $(CLI_LIBS)
 
 # The agent's connection, commands and methods, whose JVM is the test.
-AGENT_STRESS_OBJ := $(patsubst %,$(BUILD)/core/agent/%.o,commands $(addprefix control/,config control included) instrument/methods $(addprefix codecache/,code_asked code_dependents code_out))
+AGENT_STRESS_OBJ := $(patsubst %,$(BUILD)/core/agent/%.o,commands $(addprefix control/,config control included) instrument/methods $(addprefix codecache/,code_asked code_dependents code_out compile_methods))
 $(BUILD)/test/unit/agent_stress_test: $(AGENT_STRESS_OBJ)
 $(AGENT_STRESS_OBJ) $(BUILD)/test/unit/agent_stress_test.o: ALL_CFLAGS += $(JVMTI)
 

@@ -129,7 +129,7 @@ static bool is_same_sets(const struct world *whole, const struct world *sample, 
 {
     bool is = true;
     for (int i = 0; i < SIM_SET_CLASSES; i++)
-        for (int kind = 0; kind < SIM_SETS_KINDS; kind++)
+        for (enum sim_sets_kind kind = 0; kind < SIM_SETS_KINDS; kind++)
             is = is && sample->sets.misses[i][kind] == ((sampled >> i & 1) != 0 ? whole->sets.misses[i][kind] : 0);
     return is;
 }
@@ -182,7 +182,7 @@ static void test_interval(size_t s, uint32_t n)
         }
         begin(&sample, "zen4", n, seed);
         run(&sample, streams[s].next, 1000 + seed / 10);
-        for (int kind = 0; kind < SIM_SETS_KINDS; kind++) {
+        for (enum sim_sets_kind kind = 0; kind < SIM_SETS_KINDS; kind++) {
             struct sim_sets_estimate whole_kind = sim_sets_estimate(&whole.sets, UINT64_MAX, kind);
             struct sim_sets_estimate told = sim_sets_estimate(&sample.sets, sim_sets_draw(n, seed), kind);
             double half = estimate_student(told.degrees_of_freedom) * sqrt(told.variance);
@@ -191,7 +191,7 @@ static void test_interval(size_t s, uint32_t n)
         }
         free(sample.memory);
     }
-    for (int kind = 0; kind < SIM_SETS_KINDS; kind++) {
+    for (enum sim_sets_kind kind = 0; kind < SIM_SETS_KINDS; kind++) {
         printf("# %s, 1/%u, %s: %.1f %% (L1D +-%.1f %%)\n", streams[s].name, (unsigned)n, kinds[kind],
                100.0 * n_in[kind] / SEEDS, 100 * width);
         CHECK("93 of 100 intervals and more have the truth", n_in[kind] * 100 >= 93 * SEEDS);
