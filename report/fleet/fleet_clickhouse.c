@@ -221,7 +221,7 @@ void fleet_clickhouse_close(struct fleet_clickhouse *s)
 /* ---- tables ---- */
 
 /* A row that is inserted again replaces itself: its key is what it is of. */
-#define KEY "(ifNull(service, ''), phase, ts, run, kind)"
+#define KEY "(ifNull(service, ''), phase, ts, run, ifNull(file, 1), kind)"
 
 static const char *columns_sql(struct arena *arena)
 {

@@ -21,24 +21,29 @@
     "bool_or(ts > TIMESTAMPTZ '%s' + " AHEAD ") FROM phases WHERE NOT " IN_TIME " GROUP BY ALL ORDER BY ALL"
 
 /* What is looked at of each run in each file. */
-#define SPANS_QUERY                                                                                          \
-    "CREATE OR REPLACE TEMP TABLE spans AS SELECT filename, run, min(ts) AS a, max(ts) AS b, count(*) AS n " \
+#define SPANS_QUERY                                                                                                \
+    "CREATE OR REPLACE TEMP TABLE spans AS SELECT filename, run, file, min(ts) AS a, max(ts) AS b, count(*) AS n " \
     "FROM phases GROUP BY ALL"
 
 #define ANY_WRONG_QUERY \
     "SELECT count(*) FROM spans WHERE b > TIMESTAMPTZ '%s' + " AHEAD " OR epoch_us(a) < (" START_US ") - %.0f"
 
 /* Of which file of a run's rows are taken: a compacted one, or the first one by name. */
-#define DOUBLES_QUERY                                                                                                  \
-    "CREATE OR REPLACE TEMP TABLE doubles AS "                                                                         \
-    "WITH r AS (SELECT *, NOT starts_with(filename, %s) AS later FROM spans) "                                         \
-    "SELECT y.filename, y.run, any_value(y.n) AS n_rows, min(x.filename) AS other FROM r x JOIN r y ON x.run = y.run " \
-    "AND x.a <= y.b AND y.a <= x.b AND (x.later, x.filename) < (y.later, y.filename) GROUP BY ALL"
+#define DOUBLES_QUERY                                                                                                 \
+    "CREATE OR REPLACE TEMP TABLE doubles AS "                                                                        \
+    "WITH r AS (SELECT *, NOT starts_with(filename, %s) AS later FROM spans) "                                        \
+    "SELECT y.filename, y.run, y.file, any_value(y.n) AS n_rows, min(x.filename) AS other FROM r x JOIN r y ON "      \
+    "x.run = y.run AND x.file IS NOT DISTINCT FROM y.file AND x.a <= y.b AND y.a <= x.b AND (x.later, x.filename) < " \
+    "(y.later, y.filename) GROUP BY ALL"
 
-#define TOLD_QUERY                                                                                                \
-    "SELECT d.filename, count(*), min(other), any_value(n), sum(n_rows) FROM doubles d JOIN (SELECT filename, "   \
-    "count(DISTINCT run) AS n FROM phases WHERE filename IN (SELECT filename FROM doubles) GROUP BY filename) f " \
+#define TOLD_QUERY                                                                                              \
+    "SELECT d.filename, count(*), min(other), any_value(n), sum(n_rows) FROM doubles d JOIN (SELECT filename, " \
+    "count(DISTINCT (run, file)) AS n FROM phases WHERE filename IN (SELECT filename FROM doubles) GROUP BY "   \
+    "filename) f "                                                                                              \
     "ON d.filename = f.filename GROUP BY d.filename ORDER BY 1"
+
+/* Files that mmprof wrote before recordings went on in several have no such column. */
+#define NO_FILE "UNION ALL BY NAME SELECT NULL::BIGINT AS file WHERE false"
 
 struct viewing {
     struct fleet_engine *engine;
@@ -74,11 +79,14 @@ static int make_view(const struct viewing *v, const char *columns, struct err *e
 {
     const char *names = fleet_listing_sql(v->listing, v->arena);
     const char *doubles =
-        !v->has_doubles ? "" : " ANTI JOIN doubles ON f.filename = doubles.filename AND f.run = doubles.run";
+        !v->has_doubles ? ""
+                        : " ANTI JOIN doubles ON f.filename = doubles.filename AND f.run = doubles.run AND f.file IS "
+                          "NOT DISTINCT FROM doubles.file";
     const char *sql = names == NULL ? NULL
                                     : arena_printf(v->arena,
-                                                   "CREATE OR REPLACE VIEW phases AS SELECT %s FROM read_parquet([%s], "
-                                                   "union_by_name = true, filename = true) f%s WHERE %s",
+                                                   "CREATE OR REPLACE VIEW phases AS SELECT %s FROM (SELECT * FROM "
+                                                   "read_parquet([%s], union_by_name = true, filename = true) " NO_FILE
+                                                   ") f%s WHERE %s",
                                                    columns, names, doubles, v->in_time == NULL ? "true" : v->in_time);
     return sql == NULL ? err_set(err, "out of memory for %zu files", v->listing->n)
                        : fleet_engine_query(v->engine, sql, NULL, NULL, err);

@@ -80,10 +80,10 @@ static int find_calls(struct curl_calls *calls, void *library)
 
 int fleet_http_open(struct fleet_http **http, const char *user, const char *password, struct err *err)
 {
-    void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
     struct fleet_http *h = *http = calloc(1, sizeof *h);
     if (h == NULL)
         return err_set(err, "out of memory for a connection");
+    void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL || find_calls(&h->calls, library) < 0 || (h->easy = h->calls.init()) == NULL) {
         err_set(err, "cannot load " LIBRARY ", which speaks HTTP");
         return err_next(err, "install libcurl 7 or 8 (Debian: libcurl4)");

@@ -13,6 +13,7 @@
 
 enum fleet_column {
     AT_RUN,
+    AT_FILE,
     AT_HOST,
     AT_SERVICE,
     AT_VERSION,
@@ -40,6 +41,7 @@ enum fleet_column {
 
 static const struct parquet_column columns[N_COLUMNS] = {
     [AT_RUN] = { "run", PARQUET_TEXT },
+    [AT_FILE] = { "file", PARQUET_NUMBER },
     [AT_HOST] = { "host", PARQUET_TEXT },
     [AT_SERVICE] = { "service", PARQUET_TEXT },
     [AT_VERSION] = { "version", PARQUET_TEXT },
@@ -341,6 +343,7 @@ static void fill_run(const struct fleet_making *m, struct parquet_value *values)
     for (size_t i = 0; i < N_COLUMNS - AT_EVENTS; i++)
         is_counted = is_counted || event_under(m, i) != NULL;
     values[AT_RUN] = text_value(run->run);
+    values[AT_FILE] = number_value(run->file);
     values[AT_HOST] = text_value(run->host);
     values[AT_SERVICE] = text_value(run->service);
     values[AT_VERSION] = text_value(run->version);

@@ -74,7 +74,10 @@ int fleet_run_find(const struct trace_reader *reader, const struct fleet_options
                                .gc = find_gc(reader),
                                .cpu_model = find_cpu_model(reader, arena),
                                .simulated = text_or_null(info_text(reader, INFO_SIMULATED)) };
+    double began_ns = info_number(reader, INFO_RECORDING_BEGAN_NS);
+    double file = info_number(reader, INFO_RECORDING_FILE);
+    run->file = file > 0 ? (uint32_t)file : 1;
     run->run = arena_printf(arena, "%s-%s-%" PRIu64, host == NULL ? "host" : host, pid == NULL ? "0" : pid,
-                            trace_start_realtime_ns(reader));
+                            began_ns > 0 ? (uint64_t)began_ns : trace_start_realtime_ns(reader));
     return run->run == NULL || (run->cpu_model == NULL && info_text(reader, INFO_CPU) != NULL) ? -1 : 0;
 }

@@ -10,7 +10,8 @@
 
 /* Texts are the arena's; NULL: not known. */
 struct fleet_run {
-    const char *run; /* HOST-PID-START: START in ns since 1970 */
+    const char *run; /* HOST-PID-START: START in ns since 1970, of the first of a recording's files */
+    uint32_t file;   /* of these, from 1 on */
     const char *host, *service, *version;
     const char *jdk, *gc, *cpu_model;
     const char *simulated; /* the model that events are of; NULL: they are the hardware's */

@@ -110,13 +110,13 @@ static void put_group(const struct groups *groups, const struct groups_row *row,
     static const char *const kinds[] = { "package", "thread", "method" };
     bool is_caller = row->caller_of != GROUPS_NONE;
     struct table_cell *cells = table_row(table, is_caller ? "caller" : kinds[groups->by]);
+    const struct table_cell none = { .value = TABLE_NOT_APPLICABLE };
     if (cells == NULL)
         return;
     cells[CELL_LABEL] = table_words(row->label);
     cells[CELL_THREADS] = row->n_threads > 0 ? table_number(row->n_threads) : table_unmeasured();
     cells[CELL_TIME] = share_cell(groups, row->all.ticks, row->time_error, table->arena);
-    cells[CELL_SELF] = is_caller ? (struct table_cell){ .value = TABLE_NOT_APPLICABLE }
-                                 : share_cell(groups, row->own.ticks, row->self_error, table->arena);
+    cells[CELL_SELF] = is_caller ? none : share_cell(groups, row->own.ticks, row->self_error, table->arena);
     fill_sums(groups, ns_per_tick, &row->all, is_caller ? NULL : &row->own, cells);
     cells[CELL_CALLS] = row->calls > 0 ? table_number(row->calls) : table_unmeasured();
     cells[CELL_P50] = table_number(row->p50);

@@ -54,6 +54,27 @@ static void export_rows(struct decoded *d, const struct fleet_options *options, 
     fclose(out);
 }
 
+/* A file of a recording that goes on in the next one. */
+static void test_file_of_recording(void)
+{
+    struct maker m;
+    struct decoded d;
+    const struct fleet_options options = { .bucket_ns = 60e9 };
+    maker_open_scaled(&m, "file.dat", 1000);
+    maker_info(&m, "host", "h");
+    maker_info(&m, "jvm.pid", "17");
+    maker_info(&m, "recording.began_ns", "500000");
+    maker_info(&m, "recording.file", "3");
+    maker_thread(&m, 0, "main", true);
+    maker_method(&m, RUN, "a/Sort", "run", "()V");
+    STEPS(&m, 0, ENTER(RUN, 0), EXIT(RUN, 100));
+    maker_close(&m, 100);
+    export_rows(&d, &options, (const char *const[]){ m.path }, 1);
+    CHECK_TEXT("files of one recording are one run", decoded_at(&d, 0, "run")->text, "h-17-500000");
+    CHECK_NUMBER("and are told by their number", decoded_at(&d, 0, "file")->number, 3);
+    parquet_decoded_free(&d);
+}
+
 /* The row of a phase in a bucket, or n_rows. */
 static size_t row_of(const struct decoded *d, const char *phase, int64_t ts)
 {
@@ -115,6 +136,7 @@ static void test_run(void)
     export_rows(&d, &options, (const char *const[]){ m.path, m.path }, 2);
     CHECK_TEXT("a run is told by its host, process and start", decoded_at(&d, 0, "run")->text,
                "host \"1\"; DROP TABLE x; ---17-1000000");
+    CHECK_NUMBER("a recording in one file is the first one", decoded_at(&d, 0, "file")->number, 1);
     CHECK_TEXT("labels are as they were given", decoded_at(&d, 0, "service")->text, "a'b\n<x>");
     CHECK_TEXT("a host that is given stands for the trace's", decoded_at(&d, 0, "host")->text, "h");
     CHECK("a version that is not given is null", !decoded_at(&d, 0, "version")->is_there);
@@ -151,6 +173,7 @@ int main(void)
 {
     test_buckets();
     test_run();
+    test_file_of_recording();
     test_refusals();
     return tap_done();
 }

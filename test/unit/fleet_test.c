@@ -35,13 +35,15 @@ static const struct made_row rows[] = { { "phase", "work", 600, 600000000, 60000
                                         { "gc", "garbage collector", -1, 49000000, 49000000 },
                                         { "total", "total", -1, 1000000000, -1 } };
 
-static void write_file(const char *name, const char *run, const char *service, int64_t ts, const char *version)
+static void write_one_of(const char *name, int64_t file, const char *run, const char *service, int64_t ts,
+                         const char *version)
 {
     struct fleet_maker maker;
     fleet_maker_open(&maker, path_of(name));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct made_row *row = &rows[i];
         fleet_maker_row(&maker, &(struct fleet_made){ .run = run,
+                                                      .file = file,
                                                       .version = "1",
                                                       .service = service,
                                                       .ts = ts,
@@ -55,6 +57,11 @@ static void write_file(const char *name, const char *run, const char *service, i
                                                       .instructions = -1 });
     }
     fleet_maker_close(&maker, version);
+}
+
+static void write_file(const char *name, const char *run, const char *service, int64_t ts, const char *version)
+{
+    write_one_of(name, 0, run, service, ts, version);
 }
 
 static void cut_file(const char *name)
@@ -138,6 +145,26 @@ static void test_view(struct fleet_engine *engine)
     CHECK_TEXT("moments are told", asked(engine, "SELECT min(ts), max(ts) FROM phases"),
                "1970-01-01 00:01:00 1970-01-01 00:02:00");
     CHECK_TEXT("and lists", asked(engine, "SELECT [1, 2], now() IS NULL;"), "[1, 2] false");
+    free(said);
+}
+
+/* The second file began in the bucket in which the first one ended. */
+static void test_files_of_a_recording(struct fleet_engine *engine)
+{
+    struct fleet_count count;
+    char *said = NULL;
+    size_t n_said;
+    FILE *out = open_memstream(&said, &n_said);
+    mkdir(path_of("parts"), 0777);
+    write_one_of("parts/1.parquet", 1, "r1", "shop", 60000000, "1");
+    write_one_of("parts/2.parquet", 2, "r1", "shop", 60000000, "1");
+    write_one_of("parts/2-again.parquet", 2, "r1", "shop", 60000000, "1");
+    int rc = fleet_files_view(engine, path_of("parts"), out, &count, &err);
+    fclose(out);
+    CHECK("files of one recording are one run, and each counts once", rc == 0 && count.n_used == 2);
+    CHECK("one that is there twice is named", strstr(said, "' is skipped: it has rows of a run") != NULL);
+    CHECK_TEXT("rows of both are in a bucket",
+               asked(engine, "SELECT run, count(*), sum(self_ns) FROM phases GROUP BY run"), "r1 12 2000000000");
     free(said);
 }
 
@@ -267,6 +294,7 @@ int main(void)
     test_view(engine);
     test_select(engine);
     test_compare(engine);
+    test_files_of_a_recording(engine);
     fleet_files_view(engine, path_of("fleet"), fopen("/dev/null", "w"), &count, &err);
     test_confined(engine);
     fleet_engine_close(engine);
