@@ -12,7 +12,7 @@
 #include <limits.h>
 
 #define DEFAULT_TRACE       "trace.dat"
-#define TRACE_ARGUMENTS_MAX 64
+#define TRACE_ARGUMENTS_MAX 4096 /* two days of files of a minute each */
 
 /*
  * Parse options before and after the trace's name; *path is DEFAULT_TRACE when there is none.  As command_parse,
