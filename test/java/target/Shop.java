@@ -48,7 +48,7 @@ public final class Shop {
             return;
         }
         Prices prices = new Prices();
-        Risk risk = new Risk(400_000);
+        Risk risk = new Risk(300_000);
         Orders orders = new Orders(Integer.parseInt(args[0]));
         ExecutorService workers = Executors.newFixedThreadPool(CLIENTS);
         for (int i = 0; i < CLIENTS; i++) {
