@@ -149,7 +149,7 @@ fleet_of_three() {
         skip "each JVM is a run, in several files" "there is no DuckDB: 'make duckdb' brings it"
         return
     fi
-    is "each JVM is a run, in several files" "$(sed -n '2s/\r$//p' "$SCRATCH/runs")" "3,true"
+    is "each JVM is a run, in several files" "$(sed -n '2s/\r$//p' "$SCRATCH/runs")" "row,3,true"
     "$mmprof" fleet select --csv "$rows" > "$SCRATCH/selected" 2> "$SCRATCH/errors"
     matches "phases are selected over all of them" "$(cat "$SCRATCH/selected" "$SCRATCH/errors")" 'target\.Busy\.round'
 }
