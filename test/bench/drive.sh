@@ -28,7 +28,7 @@ once() {
         echo "$1 $2: status $?" >&2
     awk -v name="$1" -v variant="$2" -v turn="$3" '{ print name, variant, turn, $3, $5 + $7 }' "$took" \
         >> "$SCRATCH/turns"
-    [ "$2" != model ] || sed -n 's/.*\({"about".*\)/\1/p' "$SCRATCH/out" >> "$SCRATCH/counts.$1"
+    [ "$2" != model ] || cat "$SCRATCH/out" >> "$SCRATCH/counts.$1"
 }
 
 measure() {
@@ -70,7 +70,7 @@ ratios() {
 
 # The mean of a number of the JSON texts in a file.
 mean() {
-    grep -o "\"$2\": *[0-9.]*" "$1" | awk -F : '{ sum += $2 } END { printf "%8.1f ", NR > 0 ? sum / NR : 0 }'
+    grep -o "\"$2\":[[:space:]]*[0-9.]*" "$1" | awk -F : '{ sum += $2 } END { printf "%8.1f ", NR > 0 ? sum / NR : 0 }'
 }
 
 each_workload "$directory" measure
