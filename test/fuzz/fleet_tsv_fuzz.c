@@ -1,6 +1,7 @@
 /* A server's answer, whatever it says, becomes fields of the answer's own bytes, or is out of memory. */
 #include "report/fleet/fleet_tsv.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
