@@ -64,4 +64,13 @@ static inline bool sampled_is(const struct report_source *source, uint32_t metho
     return sampled != NULL && method >= sampled->first && method - sampled->first < sampled->n;
 }
 
+/*
+ * Whether only samples tell of a method: no call of it began while it had probes.  Without samples its time is of calls
+ * that had begun before the trace (the file of a recording in several ones).
+ */
+static inline bool sampled_alone(const struct report_source *source, const struct calltree_total *total)
+{
+    return source->sampled != NULL && total->calls == 0;
+}
+
 #endif

@@ -223,7 +223,8 @@ static bool put_row(cJSON *rows, const struct report_source *source, const struc
 {
     cJSON *json = cJSON_CreateObject();
     bool ok = html_put(rows, NULL, json) && html_put(json, "label", html_text(source->arena, row_label(read, row))) &&
-              html_put(json, "is_sampled", cJSON_CreateBool(row < read->n_rows && read->rows[row].total->calls == 0));
+              html_put(json, "is_sampled",
+                       cJSON_CreateBool(row < read->n_rows && sampled_alone(source, read->rows[row].total)));
     cJSON *values = ok ? cJSON_AddArrayToObject(json, "cpus") : NULL;
     for (uint32_t i = 0; values != NULL && ok && i < timeline_n_steps(read->timeline); i++)
         ok = html_put(

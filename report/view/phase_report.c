@@ -62,8 +62,8 @@ static void take_rows(struct making *making, struct report_ranked *ranked, size_
     making->n_more = n - making->n_rows;
     for (size_t i = 0; i < making->n_rows; i++) {
         struct recorded recorded = report_recorded(making->source, making->rows[i]->method);
-        making->is_partly =
-            making->is_partly || (making->rows[i]->calls > 0 && report_is_partly(making->source, &recorded));
+        making->is_partly = making->is_partly || (!sampled_alone(making->source, making->rows[i]) &&
+                                                  report_is_partly(making->source, &recorded));
     }
     if (making->n_more > 0)
         table_note(making->table,

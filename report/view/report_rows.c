@@ -16,7 +16,7 @@ static struct values phase_values(const struct making *making, size_t row, const
     const struct calltree *tree = making->source->tree;
     uint64_t ticks = phases_total_ticks(total, making->source->clock);
     double off = (double)total->total_wall_ticks - (double)total->total_cpu_ticks;
-    bool is_sampled = total->calls == 0, is_ended = report_is_ended(making, row);
+    bool is_sampled = sampled_alone(making->source, total), is_ended = report_is_ended(making, row);
     struct recorded recorded = report_recorded(making->source, total->method);
     recorded_hold(&recorded, (double)ticks, (double)making->shares.all_ticks);
     return (struct values){ .label = label,

@@ -1,6 +1,7 @@
 #include "report/view/timeline_table.h"
 
 #include "report/event_columns.h"
+#include "report/sampled_tree.h"
 
 #include <math.h>
 #include <string.h>
@@ -361,7 +362,7 @@ static void say_regions(struct timeline_making *m)
 static void add_phase(struct timeline_making *m, uint32_t row)
 {
     const struct report_row *of = &m->read->rows[row];
-    struct table_cell *cells = table_row(m->table, of->total->calls > 0 ? "phase" : "sampled");
+    struct table_cell *cells = table_row(m->table, sampled_alone(m->source, of->total) ? "sampled" : "phase");
     struct method_name name = report_name(m->source, of->total->method);
     if (cells == NULL)
         return;
