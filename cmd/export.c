@@ -2,6 +2,7 @@
  * mmprof export: a trace in the formats of other tools.
  */
 #include "cmd/export_parquet.h"
+#include "cmd/metrics_file.h"
 #include "cmd/output_file.h"
 #include "cmd/trace_argument.h"
 #include "report/export/export.h"
@@ -196,27 +197,18 @@ static int write_parquet(struct export_run *run, FILE *out, struct err *err)
     return export_parquet(&options, out, err);
 }
 
-/* Beside, and renamed: the collector never reads half of it. */
-static int write_metrics(struct export_run *run, struct err *err)
+static int write_metrics(const struct export_options *o, struct err *err)
 {
-    const struct export_options *o = run->options;
-    struct output_file file;
-    struct table table;
+    struct metrics_file file;
     char name[PATH_MAX];
-    if (trace_argument_output(o->path, o->salvage, o->metrics, "--metrics", name, err) < 0 ||
-        make_table(run, &table, err) < 0)
-        return -1;
-    const char *beside = arena_printf(&run->arena, "%s.%d", name, (int)getpid());
-    if (beside == NULL)
-        return err_set(err, "out of memory for metrics");
-    if (output_file_open(&file, beside, "--metrics", err) < 0 ||
-        output_file_close(&file, export_metrics(&o->labels, &table, run->source.reader, file.out, err), err) < 0)
-        return -1;
-    if (rename(beside, name) == 0)
-        return 0;
-    err_set(err, "cannot write '%s': %s", name, strerror(errno));
-    unlink(beside);
-    return err_next(err, "name another file with --metrics");
+    int rc = metrics_file_open(&file, &o->labels, err);
+    if (rc == 0 && (trace_argument_output(o->path, o->salvage, o->metrics, "--metrics", name, err) < 0 ||
+                    metrics_file_add(&file, o->path, o->salvage, err) < 0))
+        rc = -1;
+    if (rc == 0)
+        rc = metrics_file_write(&file, name, false, err);
+    metrics_file_close(&file);
+    return rc;
 }
 
 static const struct format formats[] = {
@@ -293,7 +285,7 @@ static int run_export(struct export_run *run, struct err *err)
         err_set(err, "metrics are of one trace, in a file of their own");
         return err_next(err, "leave --format and -o out, and run it once for each trace");
     }
-    return write_metrics(run, err);
+    return write_metrics(o, err);
 }
 
 int command_export(int argc, char **argv, struct err *err)

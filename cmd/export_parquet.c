@@ -1,7 +1,6 @@
 #include "cmd/export_parquet.h"
 
 #include "core/base/text.h"
-#include "report/fleet/fleet_metrics.h"
 
 #include <string.h>
 
@@ -36,8 +35,7 @@ static int take_label(const char *label, struct fleet_options *fleet, struct are
     return *value == NULL ? err_set(err, "out of memory for labels") : 0;
 }
 
-static int take_labels(const struct options_list *labels, struct fleet_options *fleet, struct arena *arena,
-                       struct err *err)
+int export_labels(const struct options_list *labels, struct fleet_options *fleet, struct arena *arena, struct err *err)
 {
     for (size_t i = 0; i < labels->n; i++)
         if (take_label(labels->items[i], fleet, arena, err) < 0)
@@ -63,24 +61,9 @@ int export_parquet(const struct export_parquet_options *o, FILE *out, struct err
 {
     struct arena arena = { NULL, 0 };
     struct fleet_options fleet = { .bucket_ns = o->bucket_s * 1e9, .min_share = o->min_share, .salvage = o->salvage };
-    int rc = take_labels(o->labels, &fleet, &arena, err);
+    int rc = export_labels(o->labels, &fleet, &arena, err);
     if (rc == 0)
         rc = write_all(o, &fleet, out, err);
-    arena_free(&arena);
-    return rc;
-}
-
-int export_metrics(const struct options_list *labels, const struct table *table, const struct trace_reader *reader,
-                   FILE *out, struct err *err)
-{
-    struct arena arena = { NULL, 0 };
-    struct fleet_options fleet = { .bucket_ns = 0 };
-    struct fleet_run run;
-    int rc = take_labels(labels, &fleet, &arena, err);
-    if (rc == 0 && fleet_run_find(reader, &fleet, &arena, &run) < 0)
-        rc = err_set(err, "out of memory for metrics");
-    if (rc == 0)
-        rc = fleet_metrics_write(table, &run, reader, out, err);
     arena_free(&arena);
     return rc;
 }

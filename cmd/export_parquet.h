@@ -1,12 +1,12 @@
 /*
- * mmprof export --format parquet, --metrics: what has labels.
+ * mmprof export --format parquet: the rows of traces, with labels.
  */
 #ifndef CMD_EXPORT_PARQUET_H
 #define CMD_EXPORT_PARQUET_H
 
+#include "core/base/arena.h"
 #include "core/base/options.h"
-#include "core/trace/trace.h"
-#include "report/format/table.h"
+#include "report/fleet/fleet_rows.h"
 
 #include <stdbool.h>
 
@@ -24,8 +24,7 @@ struct export_parquet_options {
 /* Write the rows of all traces.  Returns 0, or -1 with *err set. */
 int export_parquet(const struct export_parquet_options *options, FILE *out, struct err *err);
 
-/* Write the totals of a trace for Prometheus, from its phase table.  Returns 0, or -1 with *err set. */
-int export_metrics(const struct options_list *labels, const struct table *table, const struct trace_reader *reader,
-                   FILE *out, struct err *err);
+/* Take labels, KEY=VALUE each, into the options; texts become the arena's.  Returns 0, or -1 with *err set. */
+int export_labels(const struct options_list *labels, struct fleet_options *fleet, struct arena *arena, struct err *err);
 
 #endif

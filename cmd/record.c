@@ -168,6 +168,10 @@ int command_record(int argc, char **argv, struct err *err)
         { 0, "to", "DIR", OPTION_TEXT, &files.directory, "with --every: write them into DIR" },
         { 0, "keep", "LIMIT", OPTION_TEXT, &files.keep,
           "with --every: remove the oldest traces beyond an age (24h), a number (100) or a size (2G)" },
+        { 0, "metrics", "FILE", OPTION_TEXT, &files.metrics,
+          "with --every: write totals for Prometheus' node exporter to FILE with each trace" },
+        { 0, "label", "KEY=NAME", OPTION_LIST, &files.labels,
+          "with --metrics: service, version or host of all of them" },
         OPTIONS_ROWS(common.output),
         { 0 },
     };

@@ -48,10 +48,16 @@ static int parse_keep(struct record_files *files, struct err *err)
 
 static int check(struct record_files *files, struct err *err)
 {
-    if (files->every_s == 0 && files->directory == NULL && files->keep == NULL)
+    bool has_others = files->directory != NULL || files->keep != NULL || files->metrics != NULL;
+    if (files->labels.n > 0 && files->metrics == NULL) {
+        err_set(err, "--label '%s' is a label of metrics, and there are none", files->labels.items[0]);
+        return err_next(err, "add --metrics FILE, or give it to 'mmprof export'");
+    }
+    if (files->every_s == 0 && !has_others)
         return 0;
     if (files->every_s == 0 || files->directory == NULL) {
-        err_set(err, files->every_s > 0 ? "--every makes many files" : "--to and --keep are about many files");
+        err_set(err,
+                files->every_s > 0 ? "--every makes many files" : "--to, --keep and --metrics are about many files");
         return err_next(err, files->every_s > 0 ? "say with --to in which directory" : "add --every 60s --to DIR");
     }
     if (files->every_s < EVERY_LEAST_S) {
@@ -215,15 +221,19 @@ static void fails(void *context, const struct err *why)
 static void ended(void *context, const char *part, const char *path, const struct err *why)
 {
     struct record_files *files = context;
-    files->n_lost += why != NULL;
-    if (why != NULL) {
-        unlink(part);
-    } else if (rename(part, path) < 0) {
-        fprintf(stderr, "mmprof: cannot rename '%s': %s\n", part, strerror(errno));
-    } else {
-        files->n_written++;
+    if (why == NULL) {
+        record_finish_file(&files->finish, part, path);
+        return;
     }
+    unlink(part);
+    record_finish_lost(&files->finish);
     remove_old(files);
+}
+
+/* On the thread that finishes files: it reads only what does not change any more. */
+static void finished(void *context)
+{
+    remove_old(context);
 }
 
 int record_files_open(struct record_files *files, struct err *err)
@@ -239,6 +249,9 @@ int record_files_open(struct record_files *files, struct err *err)
                 errno == EEXIST || errno == 0 ? "it is no directory" : strerror(errno));
         return err_next(err, "choose another directory with --to");
     }
+    files->finish = (struct record_finish){ .metrics = files->metrics, .context = files, .finished = finished };
+    if (record_finish_open(&files->finish, &files->labels, err) < 0)
+        return -1;
     files->files = (struct recorder_files){
         .every_s = files->every_s, .context = files, .next = next_name, .fails = fails, .ended = ended
     };
@@ -247,6 +260,7 @@ int record_files_open(struct record_files *files, struct err *err)
 
 void record_files_close(struct record_files *files)
 {
+    record_finish_close(&files->finish);
     if (files->is_open)
         regfree(&files->ours);
     files->is_open = false;

@@ -7,14 +7,20 @@
 #define NS_PER_SECOND 1e9
 
 struct metric {
-    const char *name, *help, *key; /* key: the column of the row "total" that has it; NULL: another source */
-    double divisor;
+    const char *name, *help, *key; /* key: the column of the row "total" that has it */
 };
 
-static const struct metric totals[] = {
-    { "mmprof_calls", "Calls of the phases that were recorded.", "calls", 1 },
-    { "mmprof_cycles", "CPU cycles of the process in the recording.", "cycles", 1 },
-    { "mmprof_instructions", "Instructions of the process in the recording.", "instructions", 1 },
+static const struct metric counted[FLEET_TOTALS] = {
+    { "mmprof_calls", "Calls of the phases that were recorded.", "calls" },
+    { "mmprof_cycles", "CPU cycles of the process in the recording.", "cycles" },
+    { "mmprof_instructions", "Instructions of the process in the recording.", "instructions" },
+};
+
+/* What is written of one trace, or of a recording that goes on. */
+struct exposition {
+    FILE *out;
+    const struct fleet_run *run;
+    bool goes_on;
 };
 
 /* ---- text ---- */
@@ -35,24 +41,35 @@ static void put_label(FILE *out, const char *name, const char *value, bool *is_f
     *is_first = false;
 }
 
-static void put_head(FILE *out, const char *name, const char *help)
+/* A counter's name ends with _total, but for what only says when. */
+static void put_head(const struct exposition *e, const char *name, const char *help, bool is_gauge)
 {
-    fprintf(out, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
+    bool is_counter = e->goes_on && !is_gauge;
+    const char *suffix = is_counter ? "_total" : "";
+    fprintf(e->out, "# HELP %s%s %s\n# TYPE %s%s %s\n", name, suffix, help, name, suffix,
+            is_counter ? "counter" : "gauge");
 }
 
-/* part: a label more, or NULL. */
-static void put_value(FILE *out, const char *name, const struct fleet_run *run, const char *part, double value)
+/* key, word: a label more, or NULL. */
+static void put_value(const struct exposition *e, const char *name, const char *key, const char *word, double value,
+                      bool is_gauge)
 {
     bool is_first = true;
-    fputs(name, out);
-    put_label(out, "service", run->service, &is_first);
-    put_label(out, "version", run->version, &is_first);
-    put_label(out, "host", run->host, &is_first);
-    put_label(out, "part", part, &is_first);
-    fprintf(out, "%s %.17g\n", is_first ? "" : "}", value);
+    fprintf(e->out, "%s%s", name, e->goes_on && !is_gauge ? "_total" : "");
+    put_label(e->out, "service", e->run->service, &is_first);
+    put_label(e->out, "version", e->run->version, &is_first);
+    put_label(e->out, "host", e->run->host, &is_first);
+    put_label(e->out, key, word, &is_first);
+    fprintf(e->out, "%s %.17g\n", is_first ? "" : "}", value);
 }
 
-/* ---- what is told ---- */
+static void put_one(const struct exposition *e, const char *name, const char *help, double value, bool is_gauge)
+{
+    put_head(e, name, help, is_gauge);
+    put_value(e, name, NULL, NULL, value, is_gauge);
+}
+
+/* ---- sums ---- */
 
 static double number_of(const struct table *table, const struct table_row *row, const char *key)
 {
@@ -67,50 +84,78 @@ static bool is_method(const struct table_row *row)
     return strcmp(row->kind, "phase") == 0 || strcmp(row->kind, "sampled") == 0;
 }
 
-/* The time of the phases together, and of each other row: they add up to the process' CPU time. */
-static void put_parts(FILE *out, const struct table *table, const struct fleet_run *run)
+static void add_part(struct fleet_totals *totals, const char *kind, double cpu_s)
 {
-    static const char name[] = "mmprof_cpu_seconds";
-    double phases = 0;
-    bool has_phases = false;
-    put_head(out, name, "CPU time of the process in the recording, by part.");
+    size_t i = 0;
+    while (i < totals->n_parts && strcmp(totals->parts[i].kind, kind) != 0)
+        i++;
+    if (i == FLEET_PARTS_MAX)
+        return;
+    if (i == totals->n_parts)
+        snprintf(totals->parts[totals->n_parts++].kind, FLEET_PART_BYTES, "%s", kind);
+    totals->parts[i].cpu_s += cpu_s;
+}
+
+/* Of a trace of samples alone no calls are known. */
+static void add_counted(struct fleet_totals *totals, const struct table *table, const struct table_row *row)
+{
+    for (size_t i = 0; i < FLEET_TOTALS; i++) {
+        double value = number_of(table, row, counted[i].key);
+        if (isnan(value) || value <= 0)
+            continue;
+        totals->values[i] += value;
+        totals->has[i] = true;
+    }
+}
+
+/* The time of the phases together, and of each other row: they add up to the process' CPU time. */
+void fleet_totals_add(struct fleet_totals *totals, const struct table *table, const struct report_source *source)
+{
+    const struct trace_reader *reader = source->reader;
+    double recorded_s = report_ns(source, trace_end_ticks(reader) - trace_start_ticks(reader)) / NS_PER_SECOND;
+    double start_s = (double)trace_start_realtime_ns(reader) / NS_PER_SECOND;
     for (size_t i = 0; i < table->n_rows; i++) {
         const struct table_row *row = &table->rows[i];
         double self = number_of(table, row, "self_ns");
-        if (isnan(self) || strcmp(row->kind, "total") == 0)
-            continue;
-        if (is_method(row)) {
-            phases += self;
-            has_phases = true;
-        } else {
-            put_value(out, name, run, row->kind, self / NS_PER_SECOND);
-        }
+        if (strcmp(row->kind, "total") == 0)
+            add_counted(totals, table, row);
+        else if (!isnan(self))
+            add_part(totals, is_method(row) ? "phases" : row->kind, self / NS_PER_SECOND);
     }
-    if (has_phases)
-        put_value(out, name, run, "phases", phases / NS_PER_SECOND);
+    totals->recorded_s += recorded_s;
+    totals->start_s = totals->n_written == 0 ? start_s : totals->start_s;
+    totals->end_s = start_s + recorded_s;
+    totals->n_written++;
 }
 
-static void put_totals(FILE *out, const struct table *table, const struct fleet_run *run)
+/* ---- what is told ---- */
+
+static void put_files(const struct exposition *e, const struct fleet_totals *totals)
 {
-    for (size_t i = 0; i < sizeof totals / sizeof totals[0]; i++)
-        for (size_t r = 0; r < table->n_rows; r++) {
-            double value = strcmp(table->rows[r].kind, "total") == 0
-                               ? number_of(table, &table->rows[r], totals[i].key) / totals[i].divisor
-                               : NAN;
-            if (isnan(value) || value <= 0) /* of a trace of samples alone no calls are known */
-                continue;
-            put_head(out, totals[i].name, totals[i].help);
-            put_value(out, totals[i].name, run, NULL, value);
-        }
+    static const char files[] = "mmprof_files";
+    put_head(e, files, "Files of the recording, by what became of them.", false);
+    put_value(e, files, "outcome", "read", (double)totals->n_written, false);
+    put_value(e, files, "outcome", "lost", (double)totals->n_lost, false);
+    if (totals->n_written > 0)
+        put_one(e, "mmprof_last_file_timestamp_seconds",
+                "When the last file that was read ended, in seconds since 1970.", totals->end_s, true);
 }
 
-int fleet_metrics_write(const struct table *table, const struct fleet_run *run, const struct trace_reader *reader,
-                        FILE *out, struct err *err)
+int fleet_metrics_write(const struct fleet_totals *totals, const struct fleet_run *run, bool goes_on, FILE *out,
+                        struct err *err)
 {
-    static const char start[] = "mmprof_recording_start_timestamp_seconds";
-    put_head(out, start, "When the recording began, in seconds since 1970.");
-    put_value(out, start, run, NULL, (double)trace_start_realtime_ns(reader) / NS_PER_SECOND);
-    put_parts(out, table, run);
-    put_totals(out, table, run);
+    static const char cpu[] = "mmprof_cpu_seconds";
+    const struct exposition e = { out, run, goes_on };
+    put_one(&e, "mmprof_recording_start_timestamp_seconds", "When the recording began, in seconds since 1970.",
+            totals->start_s, true);
+    put_one(&e, "mmprof_recorded_seconds", "For how long was recorded.", totals->recorded_s, false);
+    put_head(&e, cpu, "CPU time of the process in the recording, by part.", false);
+    for (size_t i = 0; i < totals->n_parts; i++)
+        put_value(&e, cpu, "part", totals->parts[i].kind, totals->parts[i].cpu_s, false);
+    for (size_t i = 0; i < FLEET_TOTALS; i++)
+        if (totals->has[i])
+            put_one(&e, counted[i].name, counted[i].help, totals->values[i], false);
+    if (goes_on)
+        put_files(&e, totals);
     return ferror(out) != 0 ? err_set(err, "cannot write the metrics: %s", strerror(errno)) : 0;
 }

@@ -69,7 +69,8 @@ fi
 
 "$mmprof" export --metrics "$SCRATCH/m.prom" --label 'service=a"b\c' "$trace" > "$SCRATCH/out" 2>&1
 is "metrics are written" $? 0
-matches "metrics: with the calls, labels are escaped" "$(cat "$SCRATCH/m.prom")" \
+matches "metrics: they are as the format says, with the calls, and labels are escaped" \
+    "$(reader metrics "$SCRATCH/m.prom")" \
     'mmprof_calls\{service="a\\"b\\\\c",host="[^"]*"\} [0-9]+'
 is "metrics: no half file is left" "$(ls "$SCRATCH"/m.prom*)" "$SCRATCH/m.prom"
 if command -v promtool > "$SCRATCH/which"; then

@@ -52,18 +52,21 @@ has_whole() {
     [ "$(n_whole "$1")" -ge "$2" ]
 }
 
+named=record.every=$SCRATCH # in its command line, as there may be others of its class
+
 # a JVM that works until it is killed; its PID in $jvm.
 busy() {
-    start "$SCRATCH/jvm" "$jdk/bin/java" -Xmx64m -XX:+EnableDynamicAgentLoading -cp "$classes" target.Busy 600
+    start "$SCRATCH/jvm" "$jdk/bin/java" -Xmx64m -XX:+EnableDynamicAgentLoading "-D$named" -cp "$classes" \
+        target.Busy 600
     jvm=$pid
 }
 
 # the recording of --name goes on with the next JVM; kill -9 leaves whole files and a part that is read.
 restarts() {
-    local to=$SCRATCH/restart first recorder
-    start "$SCRATCH/recorder" "$mmprof" record --every 1s --to "$to" --keep 4 --name target.Busy
+    local to=$SCRATCH/restart first recorder before
+    start "$SCRATCH/recorder" "$mmprof" record --every 1s --to "$to" --keep 4 --name "$named"
     recorder=$pid
-    wait_for 20 grep -q "waiting for a JVM that fits 'target.Busy'" "$SCRATCH/recorder" &&
+    wait_for 20 grep -q "waiting for a JVM that fits '$named'" "$SCRATCH/recorder" &&
         ok "without a JVM it waits" || not_ok "without a JVM it waits" "$(cat "$SCRATCH/recorder")"
     busy
     first=$jvm
@@ -82,14 +85,34 @@ restarts() {
     for file in "$to"/*.dat; do
         "$mmprof" report "$file" > "$SCRATCH/report" 2>&1 || not_ok "whole files are" "$(cat "$SCRATCH/report")"
     done
-    start "$SCRATCH/recorder" "$mmprof" record --every 1s --to "$to" --name target.Busy
+    start "$SCRATCH/recorder" "$mmprof" record --every 1s --to "$to" --metrics "$SCRATCH/m.prom" \
+        --label 'service=sh"op' --name "$named"
     recorder=$pid
     wait_for 60 has_part "$to" "$part"
+    wait_for 60 has_metric 'mmprof_files_total.*,outcome="read"} [2-9]' ||
+        not_ok "metrics come with each file" "$(cat "$SCRATCH/m.prom" "$SCRATCH/recorder")"
+    before=$(metric 'mmprof_recorded_seconds_total')
     kill -TERM "$recorder"
     wait "$recorder"
     is "SIGTERM ends it well" $? 0
+    python3 "$root/test/tools/read_exports.py" metrics "$SCRATCH/m.prom" > "$SCRATCH/metrics" 2>&1
+    is "metrics are as Prometheus' format says" $? 0
+    matches "metrics: with labels" "$(cat "$SCRATCH/metrics")" \
+        'mmprof_cpu_seconds_total\{service="sh\\"op",host="[^"]+",part="phases"\} [0-9]'
+    holds "metrics: they grow up to the last file" \
+        awk "BEGIN { exit !($before >= 1 && $(metric mmprof_recorded_seconds_total) > $before) }"
+    is "metrics: no half file is left" "$(ls "$SCRATCH"/m.prom*)" "$SCRATCH/m.prom"
     is "and no part is left but that of the killed one" "$(find "$to" -name '*.part' | grep -cv "$part")" 0
     is "the JVM goes on" "$(is_gone "$jvm" || echo running)" running
+}
+
+# metric NAME: its value, of the only series of this name.
+metric() {
+    sed -n "s/^$1{[^}]*} //p" "$SCRATCH/m.prom"
+}
+
+has_metric() {
+    grep -q "^$1" "$SCRATCH/m.prom"
 }
 
 has_of() {
@@ -168,6 +191,13 @@ refuses "--every without --to" 'makes many files' --every 1s -p 1
 refuses "--to without --every" 'are about many files' --to "$SCRATCH/x" -p 1
 refuses "--name without --every" 'each needs a file' --name Some
 refuses "a --keep that is none" "bad value '5x'" --every 1s --to "$SCRATCH/x" --keep 5x -p 1
+refuses "--metrics without --every" 'are about many files' --metrics "$SCRATCH/m.prom" -p 1
+refuses "labels of nothing" 'is a label of metrics, and there are none' --every 1s --to "$SCRATCH/x" \
+    --label service=s -p 1
+refuses "a label that is none" "'color=red' is no label" --every 1s --to "$SCRATCH/x" --metrics "$SCRATCH/m.prom" \
+    --label color=red -p 1
+refuses "metrics that cannot be written" "cannot write '/nowhere/m.prom" --every 1s --to "$SCRATCH/x" \
+    --metrics /nowhere/m.prom -p 1
 refuses "a --to that is a file" 'is no directory' --every 1s --to "$SCRATCH/refused" -p 1
 
 while read -r jdk; do

@@ -8,6 +8,7 @@
                                                           stacks of samples, or of what 'jfr print --json' says
     read_exports.py tracks FILE CATEGORY                  prints the names of the tracks that have slices of it
     read_exports.py keys FILE                             prints the keys of a table as JSON, one a line
+    read_exports.py metrics FILE                          prints Prometheus' series and their values, one a line
 
 Whatever is wrong ends it with a message.
 """
@@ -269,6 +270,32 @@ def tops_of(what, path):
     return tops
 
 
+# Prometheus' text format 0.0.4, and what 'promtool check metrics' says of names.
+def read_metrics(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        text = file.read()
+    must(text.endswith("\n") and "\r" not in text, "the last line has no end")
+    kinds, helped, series, current = {}, set(), {}, None
+    for line in text[:-1].split("\n"):
+        comment = re.fullmatch(r"# (HELP|TYPE) ([a-z_:][a-z0-9_:]*) (.+)", line)
+        if comment and comment[1] == "HELP":
+            must(comment[2] not in helped, "a help twice: " + line)
+            helped.add(comment[2])
+        elif comment:
+            current = comment[2]
+            must(current not in kinds and current in helped and comment[3] in ("counter", "gauge"), "bad type: " + line)
+            must((comment[3] == "counter") == current.endswith("_total"), "counters alone end with _total: " + line)
+            kinds[current] = comment[3]
+        else:
+            label = r'[a-z_][a-z0-9_]*="(?:[^"\\\n]|\\[\\"n])*"'
+            sample = re.fullmatch(r"([a-z_:][a-z0-9_:]*)(\{%s(?:,%s)*\})? (\S+)" % (label, label), line)
+            must(sample and sample[1] == current, "no sample of the metric above: " + line)
+            must((sample[1], sample[2]) not in series, "a series twice: " + line)
+            must(float(sample[3]) >= 0, "no value: " + line)
+            series[sample[1], sample[2]] = sample[3]
+    return series
+
+
 def main():
     what, path = sys.argv[1:3]
     if what == "tops":
@@ -276,6 +303,8 @@ def main():
             print(n, method)
     elif what == "keys":
         print("\n".join(keys_of(path)))
+    elif what == "metrics":
+        print("\n".join(name + (labels or "") + " " + value for (name, labels), value in read_metrics(path).items()))
     elif what == "tracks":
         tracks, slices = read_chrome(path)
         print("\n".join(sorted({tracks[e["tid"]] for e in slices if e["cat"] == sys.argv[3]})))
