@@ -144,6 +144,21 @@ static void JNICALL on_object(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobj
     resume_thread();
 }
 
+/* JVMTI tells of a load once for each loader that asks for the class, and of this once; of arrays never. */
+static void JNICALL on_class(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclass class_ref)
+{
+    char name[TRACKED_TEXT_BYTES], *signature = NULL;
+    (void)jni, (void)thread;
+    if (!pause_thread())
+        return;
+    if ((*jvmti)->GetClassSignature(jvmti, class_ref, &signature, NULL) == JVMTI_ERROR_NONE && signature[0] == 'L') {
+        copy_text(name, signature + 1, strlen(signature) - 2); /* without L and ; */
+        simulated_tell(TRACKED_TELL_CLASS, name);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+    resume_thread();
+}
+
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
 {
     (void)jvmti;
@@ -173,7 +188,8 @@ static void wear_out_buffer(JNIEnv *jni)
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     static const jvmtiEvent events[] = { JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
-                                         JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, JVMTI_EVENT_VM_DEATH };
+                                         JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, JVMTI_EVENT_CLASS_PREPARE,
+                                         JVMTI_EVENT_VM_DEATH };
     (void)thread;
     emulated_align_handlers(); /* those that came since the library was loaded */
     if (!pause_thread())
@@ -202,6 +218,7 @@ static bool listen(jvmtiEnv *jvmti)
     callbacks.GarbageCollectionStart = emulated_collection_start;
     callbacks.GarbageCollectionFinish = emulated_collection_end;
     callbacks.SampledObjectAlloc = on_object;
+    callbacks.ClassPrepare = on_class;
     return (*jvmti)->AddCapabilities(jvmti, &wanted) == JVMTI_ERROR_NONE &&
            (*jvmti)->SetHeapSamplingInterval(jvmti, tracking.interval) == JVMTI_ERROR_NONE &&
            (*jvmti)->SetEventCallbacks(jvmti, &callbacks, (jint)sizeof callbacks) == JVMTI_ERROR_NONE &&

@@ -23,6 +23,9 @@
 /* Main is about to be called: accesses are of interest from now on. */
 #define TRACKED_TELL_START UINT64_C(0x736c6f7400000015)
 
+/* A char[TRACKED_TEXT_BYTES]: the calling thread has linked a class of that name, "java/lang/String". */
+#define TRACKED_TELL_CLASS UINT64_C(0x736c6f7400000016)
+
 #define TRACKED_TEXT_BYTES  512
 #define TRACKED_NO_LOCATION UINT32_MAX
 #define TRACKED_GONE_MAX    16

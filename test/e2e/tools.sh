@@ -69,4 +69,25 @@ else
     skip "misses: and the line of Java that does it" "which bytecode is interpreted is known on x86-64 only"
 fi
 
+run_events() {
+    "$mmprof" memtrace --tool="$build/example_events.so" -o "$SCRATCH/events" -- "$jdk/bin/java" -Xmx64m \
+        -XX:+UseSerialGC -Xcomp -XX:CompileCommand=quiet -XX:CompileCommand=compileonly,micro.Plugin::run \
+        -cp "$classes" micro.Loaders 30 1 > "$SCRATCH/said" 2>&1
+    grep -q 'SELF-CHECK micro/Loaders ok' "$SCRATCH/said"
+}
+
+# n_of WHAT NAME: the lines of it.
+n_of() {
+    awk -v what="$1" -v name="$2" '$2 == what && $3 == name' "$SCRATCH/events" | wc -l
+}
+
+holds "events: the program ends as it should" run_events
+is "a class is told once for each of the loaders that define it" "$(n_of load micro/Plugin)" 30
+is "each of three collections begins and ends" "$(n_of collection began), $(n_of collection ended)" "3, 3"
+matches "what is compiled is discarded with its class, later" \
+    "$(awk '$3 == "micro/Plugin.run" { what[n++] = $2 } END { for (i = 0; i < n; i++) printf "%s ", what[i] }' \
+        "$SCRATCH/events")" '^compile-c1 .*discard-c1'
+is "and no code is discarded that was not compiled" \
+    "$(awk '$2 == "compile-c1" { n[$3]++ } $2 == "discard-c1" && n[$3]-- <= 0' "$SCRATCH/events")" ""
+
 done_testing

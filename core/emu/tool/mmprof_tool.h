@@ -24,7 +24,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define MMPROF_TOOL_VERSION 3
+#define MMPROF_TOOL_VERSION 4
 
 /*
  * Time is counted in data accesses of Java code (the interpreter, compiled code and the JVM's stubs), of all threads
@@ -103,11 +103,11 @@ struct mmprof_access {
     struct mmprof_location *location; /* that did it, for tools that want_locations; NULL: not known, or no Java code */
 };
 
-/* What a compiler made of a method: before code from it is executed, or some ms later. */
+/* What a compiler made of a method. */
 struct mmprof_code {
     uint64_t start, bytes;
     struct mmprof_method *method;
-    uint64_t time;
+    uint64_t time; /* of the event */
     bool is_by_c2; /* else of a lower tier */
 };
 
@@ -148,10 +148,16 @@ struct mmprof_tool {
     void (*object_moved)(struct mmprof_object *object, uint64_t from);
     /* has_died: found by a collection; else the program ends, and it is there. */
     void (*object_died)(struct mmprof_object *object, bool has_died);
+    /* Before code from it is executed, or some ms later. */
     void (*method_compiled)(const struct mmprof_code *code);
+    /* It is no longer in the code cache, as the JVM tells some time after the last call of it. */
+    void (*code_discarded)(const struct mmprof_code *code);
+    /* And linked, which is when the JVM tells; since main began.  Not told of arrays. */
+    void (*class_loaded)(struct mmprof_class *class_of, struct mmprof_thread *thread, uint64_t time);
     void (*call_ended)(const struct mmprof_call *call); /* for tools that want_callers; not those that last */
-    void (*collection_ended)(uint64_t time);            /* before what it has moved and found dead */
-    void (*end)(uint64_t time);                         /* once, after all others */
+    void (*collection_began)(uint64_t time);
+    void (*collection_ended)(uint64_t time); /* before what it has moved and found dead */
+    void (*end)(uint64_t time);              /* once, after all others */
 
     const struct mmprof_model **model;
 };

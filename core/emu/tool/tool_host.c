@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #define NAME_BYTES 16
-#define TIER_C2    4
 
 struct tool_wanted tool_wanted;
 
@@ -32,7 +31,7 @@ static struct {
     struct tool_objects objects;
     struct tool_stack stack;
     uint64_t ended_time; /* of threads that are gone */
-    uint32_t n_threads, n_pieces_told;
+    uint32_t n_threads;
     bool has_jvm, has_started;
     char why[512];
 } host = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -129,19 +128,8 @@ static uint64_t time_now(void)
 
 static void tell_code(void)
 {
-    tool_jvm_read_code(&host.jvm);
-    if (host.n_pieces_told < host.jvm.code.n_pieces)
+    if (tool_jvm_tell_code(&host.jvm, host.tool, time_now))
         tool_stack_round(&host.stack);
-    for (; host.n_pieces_told < host.jvm.code.n_pieces; host.n_pieces_told++) {
-        const struct code_piece *piece = &host.jvm.code.pieces[host.n_pieces_told];
-        const struct mmprof_code code = { .start = piece->start,
-                                          .bytes = piece->end - piece->start,
-                                          .method = tool_jvm_method(&host.jvm, host.n_pieces_told),
-                                          .time = time_now(),
-                                          .is_by_c2 = piece->tier == TIER_C2 };
-        if (code.method != NULL && host.tool->method_compiled != NULL)
-            host.tool->method_compiled(&code);
-    }
 }
 
 static void tell_call(const struct tool_call *call, uint32_t depth, uint64_t time, void *context)
@@ -383,11 +371,30 @@ static void hear_object(struct tool_thread *thread, uint64_t argument)
     qemu_write(argument, &told, sizeof told);
 }
 
+/* Others' accesses may come later; the thread's own before it come before. */
+static void hear_class(struct tool_thread *thread, uint64_t argument)
+{
+    char name[TRACKED_TEXT_BYTES];
+    if (!host.has_started || host.tool->class_loaded == NULL || !qemu_read(argument, name, sizeof name))
+        return;
+    name[sizeof name - 1] = '\0';
+    hold(thread);
+    flush(thread, 0);
+    release(thread);
+    if (!thread->has_begun)
+        tell_thread(thread);
+    struct mmprof_class *class_of = tool_names_class(&host.jvm.names, name);
+    if (class_of != NULL)
+        host.tool->class_loaded(class_of, thread->thread, thread->time + thread->others);
+}
+
 static void hear_collection(bool has_ended)
 {
     if (!host.has_jvm)
         return;
     flush_all();
+    if (!has_ended && host.has_started && host.tool->collection_began != NULL)
+        host.tool->collection_began(time_now());
     if (has_ended) {
         tool_jvm_forget(&host.jvm);
         tool_stack_round(&host.stack);
@@ -438,6 +445,9 @@ static void hear_with_lock(struct tool_thread *thread, uint64_t what, uint64_t a
         break;
     case TRACKED_TELL_OBJECT:
         hear_object(thread, argument);
+        break;
+    case TRACKED_TELL_CLASS:
+        hear_class(thread, argument);
         break;
     case TRACKED_TELL_CODE:
         if (qemu_read(argument, &value, sizeof value))

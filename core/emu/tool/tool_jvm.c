@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT (1u << 16)
+#define KEPT    (1u << 16)
+#define TIER_C2 4
 
 void tool_jvm_init(struct tool_jvm *jvm)
 {
@@ -106,10 +107,51 @@ struct mmprof_method *tool_jvm_code_method(struct tool_jvm *jvm, uint32_t number
                : tool_names_method(&jvm->names, &text);
 }
 
-struct mmprof_method *tool_jvm_method(struct tool_jvm *jvm, uint32_t piece)
+/* Of a piece of code; NULL: not known. */
+static struct mmprof_method *method_of_piece(struct tool_jvm *jvm, uint32_t piece)
 {
     return jvm->code.pieces[piece].kind == CODE_COMPILED ? tool_jvm_code_method(jvm, jvm->code.pieces[piece].method)
                                                          : NULL;
+}
+
+static void tell_piece(struct tool_jvm *jvm, uint32_t number, uint64_t time,
+                       void (*tell)(const struct mmprof_code *code))
+{
+    const struct code_piece *piece = &jvm->code.pieces[number];
+    const struct mmprof_code code = { .start = piece->start,
+                                      .bytes = piece->end - piece->start,
+                                      .method = method_of_piece(jvm, number),
+                                      .time = time,
+                                      .is_by_c2 = piece->tier == TIER_C2 };
+    if (code.method != NULL && tell != NULL)
+        tell(&code);
+}
+
+/* A piece that was asked about is one that the tool knows to be gone. */
+static void tell_discarded(struct tool_jvm *jvm, const struct mmprof_tool *tool, uint64_t time)
+{
+    for (uint32_t i = 0; i < jvm->n_pieces_told; i++) {
+        struct code_piece *piece = &jvm->code.pieces[i];
+        if (piece->to_ticks == UINT64_MAX || piece->asked != 0)
+            continue;
+        piece->asked = 1;
+        tell_piece(jvm, i, time, tool->code_discarded);
+    }
+}
+
+bool tool_jvm_tell_code(struct tool_jvm *jvm, const struct mmprof_tool *tool, uint64_t (*time_now)(void))
+{
+    tool_jvm_read_code(jvm);
+    if (!jvm->has_code || jvm->told_bytes == jvm->code.read_bytes)
+        return false;
+    jvm->told_bytes = jvm->code.read_bytes;
+    uint32_t before = jvm->n_pieces_told;
+    uint64_t time = time_now();
+    if (tool->code_discarded != NULL)
+        tell_discarded(jvm, tool, time);
+    for (; jvm->n_pieces_told < jvm->code.n_pieces; jvm->n_pieces_told++)
+        tell_piece(jvm, jvm->n_pieces_told, time, tool->method_compiled);
+    return jvm->n_pieces_told > before;
 }
 
 bool tool_jvm_is_compiled(const struct tool_jvm *jvm, uint64_t instruction)

@@ -26,7 +26,9 @@ struct tool_jvm {
     struct mmprof_location **sites; /* owned: by the agent's number */
     uint32_t n_sites, sites_room;
     struct tool_location_kept *kept; /* mapped */
-    const char *why;                 /* the JVM cannot be looked into */
+    uint64_t told_bytes;             /* of the log of code, that the tool has heard of */
+    uint32_t n_pieces_told;
+    const char *why; /* the JVM cannot be looked into */
     bool has_code;
 };
 
@@ -42,11 +44,11 @@ void tool_jvm_log(struct tool_jvm *jvm, int fd);
 /* What was told of code by now: pieces up to jvm->code.n_pieces. */
 void tool_jvm_read_code(struct tool_jvm *jvm);
 
+/* The tool hears what was compiled and discarded since the last call.  Returns whether something was compiled. */
+bool tool_jvm_tell_code(struct tool_jvm *jvm, const struct mmprof_tool *tool, uint64_t (*time_now)(void));
+
 /* By the number that it has in the log of code; NULL: not known. */
 struct mmprof_method *tool_jvm_code_method(struct tool_jvm *jvm, uint32_t number);
-
-/* Of a piece of code; NULL: not known. */
-struct mmprof_method *tool_jvm_method(struct tool_jvm *jvm, uint32_t piece);
 
 /* Is an instruction in code that a compiler made of a method? */
 bool tool_jvm_is_compiled(const struct tool_jvm *jvm, uint64_t instruction);
