@@ -1,6 +1,7 @@
 #include "report/view/misses_known.h"
 
 #include "core/trace/recording_info.h"
+#include "report/event_columns.h"
 
 #include <string.h>
 
@@ -163,6 +164,21 @@ void misses_mark_estimates(const struct report_source *source, struct table *tab
             (strncmp(column->key, "l1d_", 4) == 0 || strncmp(column->key, "l2_", 3) == 0))
             column->heading = arena_printf(source->arena, "~%s", column->heading);
     }
+}
+
+double misses_instructions(const struct report_source *source)
+{
+    const struct calltree *tree = source->tree;
+    struct event_column events[EVENT_COLUMNS_MAX];
+    size_t n = event_columns(source->reader, tree, events);
+    const struct event_column *instructions = event_column_measured(events, n, EVENT_INSTRUCTIONS);
+    double sum = 0;
+    if (instructions == NULL || instructions->n_recorded != 1)
+        return 0;
+    for (uint32_t i = 0; i < tree->n_roots; i++)
+        sum += (double)tree->total_metrics[tree->roots[i].node * tree->n_metrics + CALLTREE_COUNTERS +
+                                           instructions->recorded[0].column];
+    return sum;
 }
 
 void misses_tell_totals(const struct report_source *source, const struct misses *m, struct table *table)

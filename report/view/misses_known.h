@@ -16,6 +16,9 @@ int misses_time_table(const struct report_source *source, struct misses *misses,
 int misses_contents_table(const struct report_source *source, struct misses *misses, struct table *table,
                           struct err *err);
 
+/* All instructions that the simulated processor executed; 0: not known. */
+double misses_instructions(const struct report_source *source);
+
 /* With a sample of sets: the columns of misses of caches are headed as estimates. */
 void misses_mark_estimates(const struct report_source *source, struct table *table);
 

@@ -77,6 +77,7 @@ struct misses {
     uint64_t all[MISS_N_COUNTS], told[MISS_N_COUNTS]; /* exactly; those that are told by code location */
     uint64_t n_accesses, n_kept, n_looks, look_ns;
     uint64_t told_accesses, n_drawn;               /* estimated by code location; of how many */
+    double instructions;                           /* of the whole process; 0: not known */
     uint64_t step_ticks;                           /* 0: not by time */
     uint64_t l2_lines;                             /* held, by all looks */
     uint64_t looked_ticks, n_looked[MISSES_STEPS]; /* the last look into the caches; how many there were */

@@ -212,10 +212,18 @@ static int by_misses(const void *a, const void *b)
 /* ---- the table ---- */
 
 static const struct {
-    const char *heading, *key, *share_key, *rate_key;
-} counts[MISS_N_COUNTS] = { [MISS_L1D] = { "L1D misses", "l1d_misses", "l1d_share", "l1d_rate" },
-                            [MISS_L2] = { "L2 misses", "l2_misses", "l2_share", "l2_rate" },
-                            [MISS_DTLB] = { "DTLB misses", "dtlb_misses", "dtlb_share", "dtlb_rate" } };
+    const char *heading, *key, *share_key, *rate_key, *per_1000_key;
+} counts[MISS_N_COUNTS] = {
+    [MISS_L1D] = { "L1D misses", "l1d_misses", "l1d_share", "l1d_rate", "l1d_per_1000_instructions" },
+    [MISS_L2] = { "L2 misses", "l2_misses", "l2_share", "l2_rate", "l2_per_1000_instructions" },
+    [MISS_DTLB] = { "DTLB misses", "dtlb_misses", "dtlb_share", "dtlb_rate", "dtlb_per_1000_instructions" }
+};
+
+/* What the row adds to the whole process' misses per 1,000 instructions (SA Table 1). */
+static struct table_cell per_1000(const struct misses *m, uint64_t n_misses)
+{
+    return table_quotient(1000 * (double)n_misses, m->instructions);
+}
 
 /* Misses of all accesses; of fewer that were drawn it is not known to within 40 %. */
 static struct table_cell rate(uint64_t n_misses, const struct misses_row *row)
@@ -237,6 +245,7 @@ static void add_row(const struct misses *m, enum misses_by by, const struct miss
         *cells++ = table_number((double)row->counts[k]);
         *cells++ = table_quotient((double)row->counts[k], (double)m->told[k]);
         *cells++ = rate(row->counts[k], row);
+        *cells++ = per_1000(m, row->counts[k]);
     }
     if (tells_contents(by))
         *cells++ = table_quotient((double)row->l2_lines, (double)m->l2_lines);
@@ -291,12 +300,13 @@ static void add_rows(struct misses *m, enum misses_by by, const struct misses_ro
         table->rows[first_after].after_rule = true;
 }
 
-static void add_columns(enum misses_by by, bool has_accesses, bool has_lines, struct table *table)
+static void add_columns(enum misses_by by, const struct misses *m, bool has_lines, struct table *table)
 {
     static const char *const first[MISSES_WAYS] = { "Class",    "Field", "Memory", "Method", "Line",
                                                     "Bytecode", "Code",  "",       "" };
     static const char *const keys[MISSES_WAYS] = { "class",    "field", "memory", "method", "line",
                                                    "bytecode", "code",  "",       "" };
+    bool has_accesses = m->n_drawn > 0, has_instructions = m->instructions > 0;
     table_column(table, first[by], keys[by], TABLE_TEXT);
     size_t of = table_column(table, by == MISSES_BY_FIELD || by == MISSES_BY_CLASS ? "In" : "Of", "of", TABLE_TEXT);
     table->columns[of].not_in_text = by == MISSES_BY_PART || by == MISSES_BY_SPACE || by == MISSES_BY_BYTECODE;
@@ -311,6 +321,8 @@ static void add_columns(enum misses_by by, bool has_accesses, bool has_lines, st
         table->columns[part].detail = detail;
         size_t column = table_column(table, "Rate (%)", counts[k].rate_key, TABLE_SHARE);
         table->columns[column].not_in_text = !has_accesses || detail > 0;
+        column = table_column(table, "Per 1,000 instr.", counts[k].per_1000_key, TABLE_RATE);
+        table->columns[column].not_in_text = k != MISS_L2 || !has_instructions;
     }
     if (tells_contents(by)) {
         size_t column = table_column(table, "In L2 (%)", "l2_contents_share", TABLE_SHARE);
@@ -340,7 +352,8 @@ int misses_table(const struct report_source *source, struct misses *misses, enum
     table_begin(table, source->arena);
     report_metadata(source, table);
     misses_tell_totals(source, misses, table);
-    add_columns(by, misses->n_drawn > 0, by == MISSES_BY_LINE && sources != NULL, table);
+    misses->instructions = misses_instructions(source);
+    add_columns(by, misses, by == MISSES_BY_LINE && sources != NULL, table);
     misses_mark_estimates(source, table);
     int rc = add_up(misses, by, &rows, err);
     if (rc == 0 && rows.n > 0) {

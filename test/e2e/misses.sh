@@ -75,6 +75,22 @@ fields() {
             END { printf "%d\n", n }'
 }
 
+# cell NAME VIEW COLUMN: of the table's total row.
+cell() {
+    "$mmprof" report --view "$2" --csv "$SCRATCH/$1.dat" 2> "$SCRATCH/errors" | tr -d '\r' |
+        awk -F , -v column="$3" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == column) from_end = NF - i }
+            $1 == "total" { print $(NF - from_end) }'
+}
+
+# check_rate NAME: what classes add to the misses of L2 per 1,000 instructions are those of the table of phases.
+check_rate() {
+    local of_classes of_phases
+    of_classes=$(cell "$1" misses l2_per_1000_instructions)
+    of_phases=$(cell "$1" phases simulated::L2-data-misses_per_1000_instructions)
+    is "$1: misses of L2 per 1,000 instructions are those of the phases within 3 %" \
+        "$(awk -v a="$of_classes" -v b="$of_phases" 'BEGIN { print (a > 0.97 * b && a < 1.03 * b) }')" 1
+}
+
 # check_fields NAME: the field of the list, whose every other node is of a subclass, and the array's elements.
 check_fields() {
     local name=$1 share
@@ -101,6 +117,7 @@ for jdk in $(jdks); do
     version=$(jdk_version "$jdk")
     record "serial$version" "$jdk/bin/java" -Xint -XX:+UseSerialGC
     check "serial$version"
+    check_rate "serial$version"
     check_fields "serial$version"
     between "before the collection the nodes are young" \
         "$(count "serial$version" field 'target.Misses$Node' eden)" 60000 600000
