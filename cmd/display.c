@@ -18,7 +18,7 @@
 
 /* ---- what it is ---- */
 
-static size_t terminal_columns(void)
+static size_t columns_of_output(void)
 {
     const char *told = getenv("COLUMNS");
     struct winsize size = { 0, 0, 0, 0 };
@@ -96,7 +96,7 @@ int display_open(struct display *display, struct err *err)
     display->is_open = true;
     if (!terminal_is_one(stdout))
         return 0;
-    display->look.columns = terminal_columns();
+    display->look.columns = columns_of_output();
     if (display->pages && !display->no_pager)
         start_pager(display);
     return 0;

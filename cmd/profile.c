@@ -6,6 +6,7 @@
 #include "cmd/recording.h"
 #include "cmd/profile_progress.h"
 #include "cmd/recording_counters.h"
+#include "cmd/recording_summary.h"
 #include "core/base/call_argument.h"
 
 #include <errno.h>
@@ -14,6 +15,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define DEFAULT_DIRECTORY       "mmprof-profile"
 #define DEFAULT_DURATION_S      60.0 /* of a running JVM: the budget of less pays for few phases */
@@ -247,22 +249,27 @@ static int refuse_short(const struct recorder_summary *summary, struct err *err)
 static void tell_empty(const struct profile *p)
 {
     fprintf(stderr,
-            "mmprof: no call was recorded, so there is no phase: what follows is what samples found\n"
+            "mmprof: no call was recorded, so there is no phase: this is what samples found\n"
             "  next: record for longer (-d), while the program works, or with a --budget of more than %.2g%%\n",
             (p->budget < 0 ? LIVE_BUDGET : p->budget) * 100);
 }
 
-/* What a live recording found.  Returns 0, or -1 with *err set. */
-static int report_live(struct profile *p, const struct recorder_summary *summary, bool has_samples, struct err *err)
+/* What a live recording found, and below it what it could not measure.  Returns 0, or -1 with *err set. */
+static int report_live(struct profile *p, const struct recorder_summary *summary, const struct live_session *session,
+                       struct err *err)
 {
-    bool is_empty = !has_samples && summary->n_records == 0;
+    bool has_samples = live_session_has_samples_only(session), is_empty = !has_samples && summary->n_records == 0;
     if (is_empty && summary->end == RECORDER_ENDED_WITH_TARGET)
         return refuse_short(summary, err);
-    if (is_empty)
-        tell_empty(p);
     if (!has_samples && !is_empty && select_phases(p, p->phases_trace, 0, err) < 0)
         return -1;
-    return report_all(p, p->phases_trace, 0, err);
+    int rc = report_all(p, p->phases_trace, 0, err);
+    fflush(stdout);
+    if (is_empty)
+        tell_empty(p);
+    else if (!p->recording.quiet)
+        recording_tell_limits(session);
+    return rc;
 }
 
 static int run_live(struct profile *p, struct err *err)
@@ -279,18 +286,21 @@ static int run_live(struct profile *p, struct err *err)
     live_session_init(&session, &options);
     live.output = p->phases_trace;
     live.live = &session;
-    profile_progress_begin(&progress, stderr);
-    if (!live.quiet) {
+    live.is_reported = true;
+    /* Not where a started command writes its own lines. */
+    bool is_shown = !live.quiet && (live.command == NULL || !isatty(STDOUT_FILENO));
+    profile_progress_begin(&progress, p->phases_trace, stderr);
+    if (is_shown) {
         session.view = profile_progress_round;
         session.view_context = &progress;
     }
     int rc = recording_run(&live, &summary, err);
     profile_progress_end(&progress);
-    bool has_samples = live_session_has_samples_only(&session);
+    if (rc == 0)
+        rc = report_live(p, &summary, &session, err);
     live_session_free(&session);
     if (rc < 0)
         return -1;
-    rc = report_live(p, &summary, has_samples, err);
     fflush(stdout);
     int status = recording_wait(&p->recording, &summary, NULL);
     return rc < 0 ? -1 : status;

@@ -432,7 +432,7 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
                                                   : run_session(recording, &plan, &counters, 0, summary, err);
     if (rc < 0)
         recording_wait(recording, summary, err);
-    if (rc == 0 && !recording->quiet && recording->live != NULL) {
+    if (rc == 0 && !recording->quiet && recording->live != NULL && !recording->is_reported) {
         if (recording->files == NULL) /* else each file has its own */
             recording_tell_cost(recording->output);
         recording_tell_live(recording->live);

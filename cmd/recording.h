@@ -22,6 +22,7 @@ struct recording {
     bool quiet, wants_perf_map, wants_lines, counts_only, no_allocations, live_objects;
     const char *mechanism;     /* of stack samples: "perf" or "polling" */
     uint64_t ip_samples_hz;    /* RECORDING_IP_SAMPLES_UNSET: as many as this kind of recording takes */
+    bool is_reported;          /* a report follows, and says what a live recording found and cost */
     struct live_session *live; /* NULL: not live; borrowed */
     char *const *command;      /* NULL when attaching */
     uint32_t n_separate;       /* set by recording_run: the traces that it wrote, one for each group; 0: one for all */

@@ -46,9 +46,11 @@ void recording_tell_summary(const struct recorder_summary *s, const struct recor
 {
     static const char *const ends[] = { "the time is up", "stopped by a signal", "the JVM ended",
                                         "the trace has reached its maximum size" };
-    fprintf(stderr,
-            "mmprof: recorded %.1f s of JVM %d (%s): %" PRIu64 " records of %" PRIu32 " methods, %.1f MB in '%s'\n",
-            s->seconds, (int)s->pid, ends[s->end], s->n_records, s->n_methods, (double)s->n_bytes / 1e6, plan->output);
+    char records[80] = "";
+    if (s->n_records > 0 || !plan->is_live)
+        snprintf(records, sizeof records, " %" PRIu64 " records of %" PRIu32 " methods,", s->n_records, s->n_methods);
+    fprintf(stderr, "mmprof: recorded %.1f s of JVM %d (%s):%s %.1f MB in '%s'\n", s->seconds, (int)s->pid,
+            ends[s->end], records, (double)s->n_bytes / 1e6, plan->output);
     if (s->end == RECORDER_ENDED_BY_SIZE)
         fprintf(stderr, "  next: give a larger --max-size, or record less with --include, or live\n");
     if (s->instrument_ms > 0)
@@ -161,48 +163,29 @@ static void tell_skipped(const struct live_session *session)
     char option[4200];
     recorder_prepare_option(option, sizeof option);
     fprintf(stderr,
-            "mmprof: no class was instrumented, so there are samples, waits and allocations only: this JVM would have "
-            "discarded all its compiled code, %.1f s of JIT compilation, %.0f %% of the program's CPU time in this "
-            "recording (budget %.2g %%)\n"
-            "  next: for exact calls start the JVM with %s, or on JDK 23 or later, which keep compiled code; or "
-            "accept that cost with --recompile %.0f\n",
+            "mmprof: no class was instrumented, so there are samples, waits and allocations, and no exact calls: this "
+            "JVM would have discarded all its compiled code, %.1f s of JIT compilation, %.0f %% of the program's CPU "
+            "time in this recording (budget %.2g %%)\n"
+            "  next: start the JVM with %s, or use JDK 23 or later, which keeps compiled code; or accept that cost "
+            "with --recompile %.0f\n",
             skipped_ns / 1e9, cpu_ns <= 0 ? 100 : skipped_ns / cpu_ns * 100, session->options.budget * 100, option,
             ceil(skipped_ns / 1e9 * 1.2));
 }
 
-void recording_tell_live(const struct live_session *session)
+static size_t count_deferred(const struct live *live)
 {
-    size_t n_enabled = 0, n_deferred = 0, n_off[4] = { 0 };
-    if (session->live == NULL)
-        return;
+    size_t n = 0;
+    for (size_t i = 0; i < live->methods.n; i++)
+        n += live->methods.all[i].is_deferred;
+    return n;
+}
+
+void recording_tell_limits(const struct live_session *session)
+{
     const struct live *live = session->live;
-    const struct live_cost cost = live_cost(live);
-    size_t n = live->methods.n;
-    for (const struct live_method *method = live->methods.all; method < live->methods.all + n; method++) {
-        n_deferred += method->is_deferred;
-        n_enabled += method->state == LIVE_ENABLED && !method->is_deferred;
-        n_off[method->why] += method->state != LIVE_ENABLED;
-    }
-    fprintf(stderr, "mmprof: %" PRIu32 " stack samples%s; ", session->n_samples,
-            session->status.polls_stacks ? " by the agent" : "");
-    if (session->status.n_pauses == 0)
-        fprintf(stderr, "no loaded class was instrumented\n");
-    else
-        fprintf(stderr,
-                "%zu methods instrumented in %" PRIu32
-                " batch%s, pausing the program for %.0f ms at most (%.0f ms in total)\n",
-                n - n_deferred, session->status.n_pauses, session->status.n_pauses == 1 ? "" : "es",
-                session->status.longest_pause_ms, session->status.pauses_ms);
-    fprintf(
-        stderr,
-        "mmprof: %zu are recorded at the end; switched off: %zu with short calls, %zu called too often, %zu for the "
-        "budget\n",
-        n_enabled, n_off[LIVE_TOO_SHORT], n_off[LIVE_TOO_FREQUENT], n_off[LIVE_OVER_BUDGET]);
-    fprintf(stderr, "mmprof: the JIT compiler recompiled instrumented classes for %s%.1f s",
-            live->window.is_cut ? "at least " : "", (double)live->window.ns / 1e9);
-    if (cost.recompiling_ns != LIVE_UNKNOWN)
-        fprintf(stderr, ", %.1f s of CPU time more than before", (double)cost.recompiling_ns / 1e9);
-    fprintf(stderr, "%s\n", session->status.n_pauses > 0 ? "; slower code until then is not counted" : "");
+    if (live == NULL)
+        return;
+    size_t n = live->methods.n, n_deferred = count_deferred(live);
     if (session->options.samples_only)
         fprintf(
             stderr,
@@ -229,4 +212,45 @@ void recording_tell_live(const struct live_session *session)
             n_deferred, n_deferred == 1 ? "" : "s", n_deferred == 1 ? "its" : "their");
     if (session->refused[0] != '\0')
         fprintf(stderr, "mmprof: the agent refused: %s\n", session->refused);
+}
+
+/* Of classes that were changed. */
+static void tell_instrumented(const struct live_session *session)
+{
+    size_t n_enabled = 0, n_off[4] = { 0 };
+    const struct live *live = session->live;
+    const struct live_cost cost = live_cost(live);
+    for (size_t i = 0; i < live->methods.n; i++) {
+        const struct live_method *method = &live->methods.all[i];
+        n_enabled += method->state == LIVE_ENABLED && !method->is_deferred;
+        n_off[method->why] += method->state != LIVE_ENABLED;
+    }
+    fprintf(stderr,
+            "%zu methods instrumented in %" PRIu32 " batch%s, pausing the program for %.0f ms at most (%.0f ms in "
+            "total)\n",
+            live->methods.n - count_deferred(live), session->status.n_pauses, session->status.n_pauses == 1 ? "" : "es",
+            session->status.longest_pause_ms, session->status.pauses_ms);
+    fprintf(
+        stderr,
+        "mmprof: %zu are recorded at the end; switched off: %zu with short calls, %zu called too often, %zu for the "
+        "budget\n",
+        n_enabled, n_off[LIVE_TOO_SHORT], n_off[LIVE_TOO_FREQUENT], n_off[LIVE_OVER_BUDGET]);
+    fprintf(stderr, "mmprof: the JIT compiler recompiled instrumented classes for %s%.1f s",
+            live->window.is_cut ? "at least " : "", (double)live->window.ns / 1e9);
+    if (cost.recompiling_ns != LIVE_UNKNOWN)
+        fprintf(stderr, ", %.1f s of CPU time more than before", (double)cost.recompiling_ns / 1e9);
+    fputs("; slower code until then is not counted\n", stderr);
+}
+
+void recording_tell_live(const struct live_session *session)
+{
+    if (session->live == NULL)
+        return;
+    fprintf(stderr, "mmprof: %" PRIu32 " stack samples%s; ", session->n_samples,
+            session->status.polls_stacks ? " by the agent" : "");
+    if (session->status.n_pauses == 0)
+        fprintf(stderr, "no loaded class was instrumented\n");
+    else
+        tell_instrumented(session);
+    recording_tell_limits(session);
 }

@@ -13,7 +13,10 @@ void recording_tell_summary(const struct recorder_summary *summary, const struct
 /* What the recording in this trace cost the program; nothing where that is not known. */
 void recording_tell_cost(const char *path);
 
-/* What a live recording did. */
+/* What a live recording did, and could not. */
 void recording_tell_live(const struct live_session *session);
+
+/* What a live recording could not measure, why, and what to do. */
+void recording_tell_limits(const struct live_session *session);
 
 #endif

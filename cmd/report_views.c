@@ -1,6 +1,7 @@
 /*
  * The views of 'mmprof report', each a table: one row here says its name, what it shows, and who makes it.
  */
+#include "cmd/report_findings.h"
 #include "cmd/report_run.h"
 #include "core/base/call_argument.h"
 #include "report/view/allocations.h"
@@ -16,11 +17,9 @@
 #include "report/view/values.h"
 #include "report/view/waits_table.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#define NOTES_MOST     3 /* in text, without --notes */
-#define FINDING_INDENT 2
+#define NOTES_MOST 3 /* in text, without --notes */
 
 static bool is_text(const struct report_run *run)
 {
@@ -278,38 +277,13 @@ const struct report_view report_views[] = {
     { NULL, NULL, NULL, NULL, 0, 0 },
 };
 
-/* Lines of a text as the terminal has room for them. */
-static void print_lines(const char *text, const struct table_look *look)
-{
-    while (*text != '\0') {
-        size_t n = strcspn(text, "\n");
-        char line[1024];
-        snprintf(line, sizeof line, "%.*s", (int)n, text);
-        table_print_words("", line, FINDING_INDENT, look, stdout);
-        text += n + (text[n] == '\n');
-    }
-}
-
 /* Above the phases, in text; of a part of the threads nothing is found. */
 static int print_findings(const struct report_run *run, struct err *err)
 {
-    char *text = NULL;
-    size_t n = 0;
     const struct findings_input input = findings_input_of(run);
-    struct findings findings;
     if (!is_text(run) || !report_view_is(run->options->view, "phases") || run->options->threads != NULL)
         return 0;
-    if (findings_find(&input, &findings, err) < 0)
-        return -1;
-    FILE *out = open_memstream(&text, &n);
-    if (out == NULL)
-        return err_set(err, "out of memory for the findings");
-    findings_print(&findings, out);
-    int rc = fclose(out) == 0 ? 0 : err_set(err, "out of memory for the findings");
-    if (rc == 0)
-        print_lines(text, &run->display->look);
-    free(text);
-    return rc;
+    return report_findings_print(&input, &run->display->look, stdout, err);
 }
 
 static int print_table(struct report_run *run, int (*make)(struct report_run *, struct table *, struct err *),

@@ -62,6 +62,11 @@ static struct winsize size_of(FILE *out)
     return size;
 }
 
+size_t terminal_columns(FILE *out)
+{
+    return size_of(out).ws_col;
+}
+
 void terminal_draw_over(FILE *out, const char *text, unsigned *n_lines)
 {
     struct winsize size = size_of(out);

@@ -20,6 +20,9 @@ struct terminal {
 /* Is out a terminal that a screen can be drawn on? */
 bool terminal_is_one(FILE *out);
 
+/* How wide a terminal is. */
+size_t terminal_columns(FILE *out);
+
 /* Show an empty screen; keys come at once and are not echoed.  Ctrl-C stays a signal, Ctrl-Z does nothing. */
 void terminal_enter(struct terminal *terminal, FILE *out);
 

@@ -214,7 +214,7 @@ char *top_table_text(struct top_table *top, struct live_session *session, struct
         add_head(top, session, &cost, &table, &arena);
         rc = add_rows(top, session, &cost, rows, n, &table, err);
     }
-    if (rc == 0 && !top->is_total)
+    if (rc == 0)
         rc = top_table_begin(top, session, err);
     if (rc == 0)
         text = table_text(&table, err);

@@ -14,7 +14,6 @@ int top_sort_parse(const char *text, enum top_sort *sort);
 struct top_table {
     enum top_sort sort;
     bool has_keys;               /* tell which */
-    bool is_total;               /* the interval has begun once, and does not end */
     struct live_account *before; /* owned: methods' figures at the last refresh, in their order */
     size_t n_before, before_room;
     uint64_t before_ns, before_cpu_ns, before_own_ns; /* when that was; 0: never */

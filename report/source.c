@@ -121,6 +121,11 @@ static void add_info(const struct report_source *source, struct table *table, en
     table_metadata_words(table, key, value, line);
 }
 
+void report_metadata_program(const struct report_source *source, struct table *table)
+{
+    add_info(source, table, INFO_JVM_COMMAND, "program", "program ");
+}
+
 void report_metadata(const struct report_source *source, struct table *table)
 {
     const struct calltree *tree = source->tree;
@@ -130,7 +135,7 @@ void report_metadata(const struct report_source *source, struct table *table)
     table_format_ns(wall_ns, time, sizeof time);
     table_format_ns(cpu_ns, cpu, sizeof cpu);
     table_metadata_words(table, "trace", source->path, NULL);
-    add_info(source, table, INFO_JVM_COMMAND, "program", "program ");
+    report_metadata_program(source, table);
     add_info(source, table, INFO_JVM_VERSION, "jvm", "JVM     ");
     add_info(source, table, INFO_SIMULATED, "simulated", "machine  simulated:");
     table_metadata_number(table, "duration_ns", wall_ns, NULL);
@@ -140,10 +145,14 @@ void report_metadata(const struct report_source *source, struct table *table)
     table_metadata_number(table, "calls_lost", (double)tree->n_lost, NULL);
     table_metadata_number(table, "calls_open", (double)tree->n_open, NULL);
     table_metadata_words(table, "clock", report_clock_key(source->clock), NULL);
-    table_metadata_words(table, NULL, NULL,
-                         arena_printf(source->arena, "trace    %s: %s, %s %s, %.0f records of %.0f calls", source->path,
-                                      time, cpu, tree->cpu_is_wall ? "of the threads that ran probes" : "of CPU time",
-                                      (double)tree->n_records, (double)tree->n_calls));
+    const char *calls = tree->n_records == 0 ? ""
+                                             : arena_printf(source->arena, ", %.0f records of %.0f calls",
+                                                            (double)tree->n_records, (double)tree->n_calls);
+    table_metadata_words(
+        table, NULL, NULL,
+        calls == NULL ? NULL
+                      : arena_printf(source->arena, "trace    %s: %s, %s %s%s", source->path, time, cpu,
+                                     tree->cpu_is_wall ? "of the threads that ran probes" : "of CPU time", calls));
 }
 
 static void lost_calls(const struct report_source *source, struct table *table)

@@ -68,6 +68,7 @@ const char *report_percent(struct arena *arena, double share);
 
 /* The metadata that all tables begin with: where from, how long, how many records; and a note for each loss. */
 void report_metadata(const struct report_source *source, struct table *table);
+void report_metadata_program(const struct report_source *source, struct table *table); /* the command line only */
 void report_losses(const struct report_source *source, struct table *table);
 
 /* Page faults were counted by samples of them: a note, if so. */

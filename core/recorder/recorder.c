@@ -42,6 +42,19 @@ static double left_s(const struct recorder *r)
                : -1;
 }
 
+/* What there is none of is not told. */
+static void tell_progress(struct recorder *r, double elapsed_s, const char *of)
+{
+    uint64_t n_records = trace_writer_records(r->writer), n_lost = drain_n_lost(&r->drain);
+    char records[48] = "", lost[48] = "";
+    if (n_records > 0)
+        snprintf(records, sizeof records, ", %.1f M records", (double)n_records / 1e6);
+    if (n_lost > 0)
+        snprintf(lost, sizeof lost, ", %" PRIu64 " calls lost", n_lost);
+    progress_line(&r->progress, "%.1f%s s, %.1f MB%s%s", elapsed_s, of, (double)trace_writer_all_bytes(r->writer) / 1e6,
+                  records, lost);
+}
+
 /* Not where a started command writes its own lines. */
 static void report_progress(struct recorder *r)
 {
@@ -57,9 +70,7 @@ static void report_progress(struct recorder *r)
                                                         r->plan->alone_cpu_s, elapsed_s, left_s(r) },
                             &r->progress);
     else
-        progress_line(&r->progress, "%.1f%s s, %.1f M records, %.1f MB, %" PRIu64 " calls lost", elapsed_s, of,
-                      (double)trace_writer_records(r->writer) / 1e6, (double)trace_writer_all_bytes(r->writer) / 1e6,
-                      drain_n_lost(&r->drain));
+        tell_progress(r, elapsed_s, of);
 }
 
 static bool time_is_up(const struct recorder *r)

@@ -362,16 +362,14 @@ static const char *excess_why(const struct cost_rows *c)
     const struct {
         double ns;
         const char *what, *why;
-    } parts[] = {
-        { c->compiling_ns, "recompilation", compiling_why(c) },
-        { c->changing_ns, "changing classes", "record for longer to amortize it" },
-        { c->agent_ns, "the agent in the JVM", "record for longer to amortize its start" },
-        { c->recorder_ns, "mmprof's own process",
-          "it starts, walks stack samples and writes the trace; a longer recording amortizes the start only" },
-        { c->ip_samples_ns, "IP sampling", "use a lower --sample-ip" },
-        { c->allocations_ns, "allocation samples", "record with --no-allocations" },
-        { c->probes_ns, "probes", "methods with probes were called more often than expected" }
-    };
+    } parts[] = { { c->compiling_ns, "recompilation", compiling_why(c) },
+                  { c->changing_ns, "changing classes", "record for longer to amortize it" },
+                  { c->agent_ns, "the agent in the JVM", "record for longer to amortize its start" },
+                  { c->recorder_ns, "mmprof's own process",
+                    "of programs that use little CPU time it is a large part; less of a longer recording" },
+                  { c->ip_samples_ns, "IP sampling", "use a lower --sample-ip" },
+                  { c->allocations_ns, "allocation samples", "record with --no-allocations" },
+                  { c->probes_ns, "probes", "methods with probes were called more often than expected" } };
     size_t most = 0;
     for (size_t i = 1; i < sizeof parts / sizeof *parts; i++)
         most = parts[i].ns > parts[most].ns ? i : most;

@@ -6,6 +6,7 @@
 #include "core/trace/recording_info.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -284,6 +285,8 @@ static void note_rest(struct making *making)
         table_doubt(making->table, "the trace has no calibrated cost of a probe, so the phases' times include it");
 }
 
+#define ACCOUNTED_WITHIN 0.01 /* is said in CSV and JSON only */
+
 static void add_accounted(const struct making *making)
 {
     const struct report_source *source = making->source;
@@ -296,12 +299,13 @@ static void add_accounted(const struct making *making)
     table_format_ns(process_ns, process, sizeof process);
     table_format_ns(cpu_ns, accounted, sizeof accounted);
     table_metadata_number(making->table, "process_cpu_ns", process_ns, NULL);
+    const char *words = arena_printf(source->arena, "check    %s of the process' CPU time is accounted for: %s of %s",
+                                     report_percent(source->arena, cpu_ns / process_ns), accounted, process);
     table_metadata_number(making->table, "accounted_share", cpu_ns / process_ns,
-                          arena_printf(source->arena, "check    %s of the process' CPU time is accounted for: %s of %s",
-                                       report_percent(source->arena, cpu_ns / process_ns), accounted, process));
+                          fabs(cpu_ns / process_ns - 1) > ACCOUNTED_WITHIN ? words : NULL);
 }
 
-#define SWITCHES_SHARE 0.005
+#define SWITCHES_SPREAD 0.05 /* of it, that is worth a line; the table has a row of them */
 
 /* What the kernel charges for switches, and how that is known. */
 static void add_switches(const struct making *making)
@@ -311,12 +315,11 @@ static void add_switches(const struct making *making)
     if (!switches->are_known || !(switches->all_ns > 0))
         return;
     table_format_ns(switches->all_ns, all, sizeof all);
-    bool is_much = switches->all_ns > SWITCHES_SHARE * report_ns(making->source, making->shares.all_ticks);
-    const char *words = arena_printf(
-        making->source->arena,
-        "switches %s of it for context switches: as accounted by the kernel for each thread, but %s estimated", all,
-        report_percent(making->source->arena, switches->spread_ns / switches->all_ns));
-    table_metadata_number(making->table, "switches_ns", switches->all_ns, is_much ? words : NULL);
+    double spread = switches->spread_ns / switches->all_ns;
+    const char *words =
+        arena_printf(making->source->arena, "switches %s of it for context switches, of which %s is estimated", all,
+                     report_percent(making->source->arena, spread));
+    table_metadata_number(making->table, "switches_ns", switches->all_ns, spread >= SWITCHES_SPREAD ? words : NULL);
     table_metadata_number(making->table, "switches_spread_ns", switches->spread_ns, NULL);
 }
 

@@ -231,13 +231,13 @@ static void add_part(struct making *making, enum vm_part part)
 static void add_total(struct making *making)
 {
     const struct calltree *tree = making->source->tree;
-    struct values v = { .label = "Benchmark average",
+    struct values v = { .label = "whole process",
                         .kind = "total",
                         .id = { ROW_TOTAL, 0 },
                         .time_ticks = REPORT_NO_TICKS,
                         .self_ticks = (double)making->shares.all_ticks,
                         .cpu_ticks = (double)tree->cpu_ticks,
-                        .calls = (double)tree->n_calls,
+                        .calls = making->source->sampled != NULL && tree->n_records == 0 ? -1 : (double)tree->n_calls,
                         .metrics = tree->n_metrics == 0 ? NULL : making->shares.all_metrics };
     report_row(making, &v, true);
 }

@@ -94,14 +94,12 @@ static void add_metadata(const struct report_source *source, const struct waits 
 {
     char wall[64], waited[64], idle[64], on_cpu[64];
     uint64_t idle_ns = sum_of(waits, true, TRACE_CAUSE_UNKNOWN), on_cpu_ns = sum_of(waits, false, TRACE_CAUSE_ON_CPU);
-    const char *program = info_text(source->reader, INFO_JVM_COMMAND);
     double duration_ns = report_ns(source, source->tree->end_ticks - source->tree->start_ticks);
     table_format_ns((double)waits->wall_ns, wall, sizeof wall);
     table_format_ns((double)waits->waited_ns, waited, sizeof waited);
     table_format_ns((double)idle_ns, idle, sizeof idle);
     table_format_ns((double)on_cpu_ns, on_cpu, sizeof on_cpu);
-    if (program != NULL)
-        table_metadata_words(table, "program", program, arena_printf(source->arena, "program  %s", program));
+    report_metadata_program(source, table);
     table_metadata_number(table, "duration_ns", duration_ns, NULL);
     table_metadata_number(table, "visits", (double)waits->n_visits, NULL);
     table_metadata_number(table, "threads", waits->n_threads, NULL);

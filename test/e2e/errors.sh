@@ -208,7 +208,7 @@ outlives() {
 
 for command in record profile; do
     outlives $command 3
-    [ $command = record ] || matches "$command: with the report" "$(cat "$busy_out")" '^Benchmark average '
+    [ $command = record ] || matches "$command: with the report" "$(cat "$busy_out")" '^whole process '
     kill -INT "$pid"
     goes_on "$command: a Ctrl-C is the command's, which goes on if it wants to"
     touch "$busy_stop"

@@ -71,16 +71,15 @@ if ! command -v script > "$SCRATCH/which"; then
     skip "a running program is profiled in a terminal" "there is no script(1)"
 else
     screen=$SCRATCH/screen
-    drawn_with_phases() {
-        [ "$(grep -ac 'JVM [0-9]*: [0-9.]* s' "$screen" 2> /dev/null)" -ge 2 ] &&
-            grep -aqE '^ *[0-9.]+ .* Busy\.[a-z]+.?$' "$screen"
+    drawn_twice() {
+        [ "$(grep -ac 'in the first [0-9]* s' "$screen" 2> /dev/null)" -ge 2 ] && grep -aq '^\* Busy\.' "$screen"
     }
-    { wait_for 20 drawn_with_phases && printf '\003' && ended "$screen"; } |
+    { wait_for 20 drawn_twice && printf '\003' && ended "$screen"; } |
         in_terminal "$screen" "$mmprof profile --budget 50% --include 'target/*' -o $SCRATCH/late -p $jvm"
     tr -d '\r' < "$screen" | sed 's/\x1b\[[0-9]*[A-Za-z]//g' > "$SCRATCH/shown"
-    matches "what was found so far is shown after five seconds, and then each second" \
-        "$(sed -nE 's/.*JVM [0-9]+: ([0-9]+)\.[0-9] s.*/\1/p' "$SCRATCH/shown" | xargs)" '^(5 6|5 7|6 7|6 8)'
-    matches "with the phases" "$(sed '/^Phase /,$d' "$SCRATCH/shown")" '^ *[0-9.]+ .* Busy\.[a-z]+.?$'
+    matches "what was found so far is shown after five seconds, and soon again" \
+        "$(sed -nE 's/.*in the first ([0-9]+) s.*/\1/p' "$SCRATCH/shown" | xargs)" '^(5|6) ([6-9]|10)( |$)'
+    matches "it is the findings" "$(sed '/^mmprof: recorded/,$d' "$SCRATCH/shown")" '^\* Busy\.[a-z]+ uses '
     matches "Ctrl-C ends the recording" "$(cat "$SCRATCH/shown")" '^STATUS 0'
     matches "and prints the table so far" "$(sed -n '/^Phase /,$p' "$SCRATCH/shown")" '^Busy\.'
 fi

@@ -77,7 +77,7 @@ matches "but mmprof, which may, counts its threads from outside" "$(cat "$SCRATC
     'counts  series [02]  cycles=[0-9]+  instructions=[1-9]'
 report=$("$mmprof" report "$SCRATCH/refused.dat")
 # That a call of a millisecond has two readings within it is chance; the thread has them all.
-matches "its report has CPI from there" "$report" '^Benchmark average .* 1\.000 '
+matches "its report has CPI from there" "$report" '^whole process .* 1\.000 '
 matches "and says why" "$report" "^note: hardware events: the JVM may not open 'cycles'"
 sysctl -q -w kernel.perf_event_paranoid=-1
 

@@ -321,8 +321,8 @@ static void test_excess(void)
     } cases[] = {
         { "1000", "0", "the largest part, 3 %, is the agent in the JVM: record for longer to amortize its start" },
         { "40000", "0",
-          "the largest part, 4 %, is mmprof's own process: it starts, walks stack samples and writes the trace; a "
-          "longer recording amortizes the start only" },
+          "the largest part, 4 %, is mmprof's own process: of programs that use little CPU time it is a large part; "
+          "less of a longer recording" },
         { "40000", "0.5", "the largest part, 50 %, is recompilation: record for longer to amortize it" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

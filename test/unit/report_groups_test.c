@@ -160,10 +160,10 @@ static void test_turns(void)
           number(&made, "garbage collector", "cpi") == 3 &&
               number(&made, "garbage collector", "LLC-load-misses:u") == 400e3);
     CHECK("the total is that of all threads",
-          number(&made, "Benchmark average", "cycles:u") == (double)(main_thread.truth[0] + gc.truth[0]) &&
-              fabs(number(&made, "Benchmark average", "L1-dcache-load-misses:u") / (count + 800e3) - 1) < 1e-12);
-    CHECK("with an interval", number(&made, "Benchmark average", "L1-dcache-load-misses:u_high") >
-                                  number(&made, "Benchmark average", "L1-dcache-load-misses:u"));
+          number(&made, "whole process", "cycles:u") == (double)(main_thread.truth[0] + gc.truth[0]) &&
+              fabs(number(&made, "whole process", "L1-dcache-load-misses:u") / (count + 800e3) - 1) < 1e-12);
+    CHECK("with an interval", number(&made, "whole process", "L1-dcache-load-misses:u_high") >
+                                  number(&made, "whole process", "L1-dcache-load-misses:u"));
     CHECK("of less than five turns there is no rate",
           cell(&made, "Sort.rare", "LLC-load-misses:u_per_1000_instructions")->value == TABLE_UNMEASURED);
     CHECK("but CPI", number(&made, "Sort.rare", "cpi") == 2.5);
@@ -236,8 +236,8 @@ static void test_exact(void)
     make_table(&m, &made, 100000);
     CHECK("one group has no intervals", cell(&made, "Sort.run", "cpi")->words == NULL);
     CHECK("the total has all that was counted, the probes' own too",
-          number(&made, "Benchmark average", "cycles:u") == 4000000 &&
-              number(&made, "Benchmark average", "instructions:u") == 1500000);
+          number(&made, "whole process", "cycles:u") == 4000000 &&
+              number(&made, "whole process", "instructions:u") == 1500000);
     CHECK("a phase has not", number(&made, "Sort.run", "cycles:u") == 899000 - 100);
     CHECK("mmprof's own row has them",
           number(&made, "mmprof itself", "cycles:u") == 100 && number(&made, "mmprof itself", "instructions:u") == 50);
@@ -353,7 +353,7 @@ static void test_joined(void)
               number(&made, "Sort.run", "branch-misses_per_1000_instructions") == 11);
     CHECK("which make counts of the first one's instructions",
           number(&made, "Sort.run", "LLC-load-misses") == 3000 &&
-              number(&made, "Benchmark average", "branch-misses") == 11000);
+              number(&made, "whole process", "branch-misses") == 11000);
     CHECK("nothing is estimated there", cell(&made, "Sort.run", "LLC-load-misses")->words == NULL);
     CHECK("notes say where each is from", has_note(&made, "times, calls and CPI are those of 'a.1.dat'") &&
                                               has_note(&made, "from 'a.2.dat', ") &&

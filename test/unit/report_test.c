@@ -40,7 +40,7 @@ static const char with_pmu[] =
     "mmprof itself                1.35      1.35    n/a        n/a      -      -           n/a\n"
     "kernel: switches, exit       2.35      2.35    n/a        n/a      -      -           n/a\n"
     "-----------------------------------------------------------------------------------------\n"
-    "Benchmark average             n/a    100.00      4        n/a  1.526   5.26           n/a\n"
+    "whole process                 n/a    100.00      4        n/a  1.526   5.26           n/a\n"
     "\n"
     "note: not measured: branch-misses: the PMU has no more counters\n"
     "note: the VM's own threads run no probes: hardware events are counted in the application only\n"
@@ -63,7 +63,7 @@ static const char without_pmu[] =
     "mmprof itself                1.35      1.35    n/a        n/a           n/a         -           -\n"
     "kernel: switches, exit       2.35      2.35    n/a        n/a           n/a         -           -\n"
     "-------------------------------------------------------------------------------------------------\n"
-    "Benchmark average             n/a    100.00      4        n/a           n/a    602.41     2409.64\n"
+    "whole process                 n/a    100.00      4        n/a           n/a    602.41     2409.64\n"
     "\n"
     "note: the host of this virtual machine withheld its CPUs for 100 us (steal time): times on the CPU include that\n"
     "note: not measured: cycles, instructions: this machine has no PMU\n";
@@ -171,8 +171,8 @@ static void test_with_pmu(void)
         "mmprof,mmprof itself,0.013529411764705882,0.013529411764705882,1000000,,,,,,,,,,,,,,23000,23000,1,,,,,\r\n"
         "kernel,\"kernel: switches, "
         "exit\",0.023529411764705882,0.023529411764705882,,,,,,,,,,,,,,,40000,40000,1,,,,,\r\n"
-        "total,Benchmark "
-        "average,,1,1000000,4,,1.5263684210526316,5.2631578947368425,,,,2409.6385542168673,,,,,0.20522161505768066,,"
+        "total,whole "
+        "process,,1,1000000,4,,1.5263684210526316,5.2631578947368425,,,,2409.6385542168673,,,,,0.20522161505768066,,"
         "1700000,1,,,,,\r\n");
     trace_made_close(&made.trace);
 }
@@ -336,7 +336,7 @@ static void test_empty(void)
     make_report(&made, "time", 0.01);
     const char *text = printed(&made.table, TEXT, &arena);
     CHECK("an empty trace has a report, without shares of nothing",
-          strstr(text, "\nBenchmark average  ") != NULL && strstr(text, "left out: Time (%), Self (%)") != NULL);
+          strstr(text, "\nwhole process  ") != NULL && strstr(text, "left out: Time (%), Self (%)") != NULL);
     trace_made_close(&made.trace);
 }
 

@@ -1,0 +1,73 @@
+#include "cmd/report_findings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FINDING_INDENT 2
+
+/* Lines of a text as the look has room for them. */
+static void print_lines(const char *text, const struct table_look *look, FILE *out)
+{
+    while (*text != '\0') {
+        size_t n = strcspn(text, "\n");
+        char line[1024];
+        snprintf(line, sizeof line, "%.*s", (int)n, text);
+        table_print_words("", line, FINDING_INDENT, look, out);
+        text += n + (text[n] == '\n');
+    }
+}
+
+int report_findings_print(const struct findings_input *input, const struct table_look *look, FILE *out, struct err *err)
+{
+    char *text = NULL;
+    size_t n = 0;
+    struct findings findings;
+    if (findings_find(input, &findings, err) < 0)
+        return -1;
+    FILE *lines = open_memstream(&text, &n);
+    if (lines == NULL)
+        return err_set(err, "out of memory for the findings");
+    findings_print(&findings, lines);
+    int rc = fclose(lines) == 0 ? 0 : err_set(err, "out of memory for the findings");
+    if (rc == 0)
+        print_lines(text, look, out);
+    free(text);
+    return rc;
+}
+
+/* Returns 0, or -1 with *err set. */
+static int print_of(const char *path, const struct table_look *look, struct arena *arena, struct view_pass *pass,
+                    FILE *out, struct err *err)
+{
+    struct view_pass_options options = { .path = path,
+                                         .clock = PHASES_CPU,
+                                         .parts = VIEW_PASS_SAMPLES | VIEW_PASS_JIT | VIEW_PASS_FINDINGS };
+    struct report_source whole;
+    options.libraries = folding_read(NULL, arena, err);
+    if (options.libraries == NULL || view_pass_read(&options, arena, pass, err) < 0 ||
+        sampled_tree(&pass->source, view_pass_samples(pass, &pass->source), false, &whole, err) < 0)
+        return -1;
+    const struct findings_input input = { .source = &whole, .libraries = options.libraries, .pass = pass };
+    return report_findings_print(&input, look, out, err);
+}
+
+char *report_findings_of(const char *path, const struct table_look *look, struct err *err)
+{
+    struct arena arena = { NULL, 0 };
+    struct view_pass *pass = calloc(1, sizeof *pass);
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = pass == NULL ? NULL : open_memstream(&text, &n);
+    int rc =
+        out == NULL ? err_set(err, "out of memory for the findings") : print_of(path, look, &arena, pass, out, err);
+    if (out != NULL && fclose(out) != 0 && rc == 0)
+        rc = err_set(err, "out of memory for the findings");
+    if (pass != NULL)
+        view_pass_close(pass);
+    free(pass);
+    arena_free(&arena);
+    if (rc == 0)
+        return text;
+    free(text);
+    return NULL;
+}
