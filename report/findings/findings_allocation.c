@@ -17,8 +17,10 @@ static const char *stops_of(const struct findings_making *making, const struct a
         return "";
     const char *time = findings_time(making, found->pauses_ns);
     return time == NULL ? NULL
-                        : arena_printf(making->source->arena, "; collections stopped the program %.0f times for %s",
-                                       found->n_pauses, time);
+           : found->n_pauses == 1
+               ? arena_printf(making->source->arena, "; a collection stopped the program for %s", time)
+               : arena_printf(making->source->arena, "; collections stopped the program %.0f times for %s",
+                              found->n_pauses, time);
 }
 
 double findings_collecting_ns(const struct findings_making *making, const struct allocations *found)

@@ -228,7 +228,7 @@ int findings_of_collector(struct findings_making *making, const struct finding_r
     if (!making->has_cpu_time || pauses.n < COLLECTIONS_LEAST)
         return 0;
     const char *cpu = findings_time(making, cpu_ns), *stops = findings_time(making, pauses.ns);
-    const char *longest = pauses.longest_ns > 0 ? findings_time(making, pauses.longest_ns) : "not known";
+    const char *longest = pauses.longest_ns > 0 ? findings_time(making, pauses.longest_ns) : "";
     if (cpu == NULL || stops == NULL || longest == NULL)
         return err_set(err, "out of memory for findings");
     const char *used =
@@ -239,8 +239,9 @@ int findings_of_collector(struct findings_making *making, const struct finding_r
                                            ? NULL
                                            : arena_printf(arena,
                                                           "garbage collector: %sstopped the program %.0f times "
-                                                          "for %s, %s at most",
-                                                          used, pauses.n, stops, longest),
+                                                          "for %s%s%s",
+                                                          used, pauses.n, stops,
+                                                          longest[0] == '\0' ? "" : ", the longest for ", longest),
                                .view = trace_n_collections(source->reader) > 0 ? "collections" : "pauses",
                                .cost_ns = fmax(cpu_ns, pauses.ns),
                                .share = share,

@@ -58,7 +58,7 @@ start_busy "$jdk" -Dbusy.rest=false
 jvm=$pid
 "$mmprof" profile -q --exclude '*' -d 2 -o "$SCRATCH/none" -p "$jvm" > "$SCRATCH/table" 2> "$SCRATCH/errors"
 is "a running program of which no call was recorded has a report all the same" "$?" 0
-matches "of what samples found" "$(cat "$SCRATCH/table")" '^Busy\.[a-z]+ .* [0-9]+ samples '
+matches "of what samples found" "$(cat "$SCRATCH/table")" '^Busy\.[a-z]+ .* [0-9]+ samples'
 matches "and it is said why" "$(tr '\n' ' ' < "$SCRATCH/errors")" \
     'no call was recorded, so there is no phase: .* next: .*with a --budget of more than 1%'
 "$mmprof" profile -q --two-runs --include 'target/*' -d 2 -o "$SCRATCH/late" -p "$jvm" \
@@ -72,7 +72,7 @@ if ! command -v script > "$SCRATCH/which"; then
 else
     screen=$SCRATCH/screen
     drawn_twice() {
-        [ "$(grep -ac 'in the first [0-9]* s' "$screen" 2> /dev/null)" -ge 2 ] && grep -aq '^\* Busy\.' "$screen"
+        [ "0$(grep -ac 'in the first [0-9]* s' "$screen" 2> /dev/null)" -ge 2 ] && grep -aq '^\* Busy\.' "$screen"
     }
     { wait_for 20 drawn_twice && printf '\003' && ended "$screen"; } |
         in_terminal "$screen" "$mmprof profile --budget 50% --include 'target/*' -o $SCRATCH/late -p $jvm"
