@@ -92,6 +92,7 @@ static int parse(int argc, char **argv, struct report_options *o, struct display
         { 0, "fold", "FILE", OPTION_MAYBE_TEXT, &o->fold,
           "text has no rows for what only calls the next method; other frameworks, of a list" },
         { 0, "no-fold", NULL, OPTION_FLAG, &o->no_fold, "rows for all of these, too" },
+        { 0, "regions", NULL, OPTION_FLAG, &o->regions, "phases: in which region of the time line each has most time" },
         { 0, "thread", "NAME", OPTION_TEXT, &o->threads, "only threads of that name; '*' stands for any characters" },
         { 0, "clock", "CLOCK", OPTION_TEXT, &o->clock, "cpu, or wall: waiting counts too (cpu)" },
         OPTIONS_GROUP("Input, output"),
@@ -141,6 +142,10 @@ static int check_options(const struct report_options *o, enum phases_clock clock
         err_set(err, "--java requires the view 'misses' or 'fields'");
         return err_next(err, "add --view misses, or remove --java");
     }
+    if (o->regions && (o->view != &report_views[0] || o->html != NULL || o->n_paths > 1)) {
+        err_set(err, "--regions is a column of the view 'phases', of one trace");
+        return err_next(err, "remove --regions: --view timeline and --html FILE have the regions, too");
+    }
     if (o->threads != NULL && (o->html != NULL || !(o->view->can & REPORT_VIEW_THREADS))) {
         char views[256];
         err_set(err, "%s of all threads", o->html != NULL ? "a page is" : "this view is");
@@ -189,6 +194,7 @@ static int read_traces(struct report_run *run, enum phases_clock clock, struct e
     options.parts = VIEW_PASS_SAMPLES | VIEW_PASS_JIT | (o->html != NULL ? REPORT_PAGE_PARTS : o->view->parts);
     if (report_view_is(o->view, "phases") && (o->csv || o->json)) /* quantiles of calls */
         options.parts |= VIEW_PASS_STATISTICS;
+    options.parts |= o->regions ? VIEW_PASS_TIMELINE : 0;
     options.steps_max = o->html != NULL ? HTML_STEPS_MAX : 0;
     for (size_t i = 0; i < o->n_paths; i++, options.parts = 0) {
         struct view_pass *pass = &run->passes[i];

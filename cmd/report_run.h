@@ -43,7 +43,7 @@ struct report_options {
     struct report_row_options rows;
     const struct report_view *view;
     const char *argument; /* of the view, or "" */
-    bool csv, json, salvage, java, notes, no_fold, wide;
+    bool csv, json, salvage, java, notes, no_fold, wide, regions;
 };
 
 struct report_run {

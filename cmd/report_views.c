@@ -187,6 +187,25 @@ static int make_stats(struct report_run *run, struct table *table, struct err *e
                        pass->statistics, table, err);
 }
 
+/* By method: the region of the time line with most of its own time; NULL with *err set: no memory. */
+static const uint32_t *find_regions(struct report_run *run, struct err *err)
+{
+    struct view_pass *pass = &run->passes[0];
+    const struct report_source *whole = run->whole[0].source;
+    const struct timeline_read *read = &pass->line;
+    uint32_t *region_of = arena_alloc(&run->arena, ((size_t)whole->tree->n_methods + 1) * sizeof *region_of);
+    if (region_of == NULL) {
+        err_set(err, "out of memory for the regions of %u methods", whole->tree->n_methods);
+        return NULL;
+    }
+    if (check_part(&pass->no_line, err) < 0 ||
+        timeline_end(whole, pass->totals, pass->n_totals, &run->options->rows, &pass->line, err) < 0)
+        return NULL;
+    for (size_t i = 0; i < read->n_rows; i++)
+        region_of[read->rows[i].total->method] = read->regions.of_row[i];
+    return region_of;
+}
+
 int report_make_table(struct report_run *run, struct table *table, struct err *err)
 {
     const struct report_options *o = run->options;
@@ -196,6 +215,8 @@ int report_make_table(struct report_run *run, struct table *table, struct err *e
     bool folds = o->fold != NULL || (is_text(run) && o->html == NULL && !rows.all);
     rows.calls = is_text(run) ? NULL : run->passes[0].statistics;
     rows.fold = folds && !o->no_fold ? run->libraries : NULL;
+    if (o->regions && (rows.region_of = find_regions(run, err)) == NULL)
+        return -1;
     return trace_samples_are_all(run->traces[0].source->reader)
                ? trace_samples_table(&run->passes[0].samples, &options, &run->arena, table, err)
                : report_make_joined(run->whole, o->n_paths, &rows, table, err);

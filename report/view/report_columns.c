@@ -1,6 +1,7 @@
 /*
  * The report's columns, and what stands in them: the only place that divides.
  */
+#include "phases/tree/timeline.h"
 #include "report/view/report_internal.h"
 
 #include "report/view/allocated.h"
@@ -134,6 +135,8 @@ void report_columns(struct making *making)
     at->label = table_column(t, "Phase", "label", TABLE_TEXT);
     at->time = table_column(t, "Time (%)", "time_share", TABLE_SHARE);
     at->self = table_column(t, "Self (%)", "self_share", TABLE_SHARE);
+    if (making->options->region_of != NULL)
+        at->region = table_column(t, "Region", "region", TABLE_COUNT);
     at->recorded = detail(t, DETAIL_PROBES, table_column(t, "Recorded", "recorded_ns", TABLE_NS));
     hidden(t, !making->is_partly, at->recorded);
     if (making->source->sampled != NULL)
@@ -342,6 +345,13 @@ static void fill_shape(struct making *making, const struct values *v, struct tab
                                                 : arena_printf(arena, "%s; %s (%s)", making->shaped, v->label, words);
 }
 
+/* Where most of its own time is (thesis Figure 1.2). */
+static void fill_region(const struct making *making, size_t row, struct table_cell *cells)
+{
+    uint32_t region = making->options->region_of[making->rows[row]->method];
+    cells[making->at.region] = region == TIMELINE_IDLE ? table_unmeasured() : table_number(region);
+}
+
 static void fill_calls(const struct making *making, const struct values *v, struct table_cell *cells)
 {
     const struct layout *at = &making->at;
@@ -385,6 +395,8 @@ static void fill_row(struct making *making, const struct values *v, struct table
         cells[at->reason] = table_words("");
         cells[at->time_error] = cells[at->self_error] = not_applicable();
     }
+    if (making->options->region_of != NULL)
+        cells[at->region] = not_applicable();
     if (v->name.method == NULL)
         return;
     if (v->id.kind == ROW_PHASE) {
@@ -392,6 +404,8 @@ static void fill_row(struct making *making, const struct values *v, struct table
         cells[at->open_calls] = table_number(v->n_open);
         fill_quantiles(making, v->id.index, cells);
     }
+    if (making->options->region_of != NULL)
+        fill_region(making, v->id.index, cells);
     cells[at->class_name] = table_words(v->name.class_name);
     cells[at->method] = table_words(v->name.method);
     cells[at->descriptor] = table_words(v->name.descriptor);

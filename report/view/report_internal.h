@@ -42,6 +42,7 @@ struct layout {
         allocated;
     size_t raw[EVENT_COLUMNS_MAX], counted, time_ns, self_ns, recorded_share, unwinds, open_calls, class_name, method,
         descriptor;
+    size_t region;                                   /* only where it was asked for */
     size_t shape;                                    /* only with JIT events */
     size_t p50, p99, longest;                        /* only with statistics of calls */
     size_t known_by, reason, time_error, self_error; /* only with rows of samples */

@@ -54,6 +54,14 @@ phases_of() {
 }
 is "so do the phases' own times" "$(phases_of timeline.csv cpu_ns)" "$(phases_of report.csv self_ns)"
 
+# regions_of OPTION...: the region of each method, by name.
+regions_of() {
+    "$mmprof" report --all --csv "$@" cpu.dat | tr -d '\r' | awk -F , '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        $1 == "phase" { print $at["label"], $at["region"] + 0 }' | sort
+}
+is "and their regions, in the table of phases" "$(regions_of --regions)" "$(regions_of --view timeline)"
+matches "which are regions" "$(regions_of --regions)" ' [1-9][0-9]*$'
 "$mmprof" report --view timeline=50ms --csv cpu.dat > timeline.csv
 steps=$(grep -c '^application,' timeline.csv)
 is "each step has its collector" "$(grep -c '^gc,' timeline.csv)" "$steps"
