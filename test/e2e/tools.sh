@@ -69,6 +69,15 @@ else
     skip "misses: and the line of Java that does it" "which bytecode is interpreted is known on x86-64 only"
 fi
 
+# uses CLASS: what the tool says of the objects of a class that begins so.
+uses() {
+    "$mmprof" memtrace --tool="$build/example_native_uses.so,target/NativeUses\$$1" -o "$SCRATCH/uses" -- \
+        "$jdk/bin/java" -Xint -XX:+UseSerialGC -cp "$classes" target.NativeUses > "$SCRATCH/said" 2>&1
+    cat "$SCRATCH/uses"
+}
+is "objects that the JVM used last are told apart" "$(uses Hashed)" "500 objects, 500 (100.00 %) last used by native code"
+is "from those that Java used last" "$(uses Read)" "500 objects, 0 (0.00 %) last used by native code"
+
 run_events() {
     "$mmprof" memtrace --tool="$build/example_events.so" -o "$SCRATCH/events" -- "$jdk/bin/java" -Xmx64m \
         -XX:+UseSerialGC -Xcomp -XX:CompileCommand=quiet -XX:CompileCommand=compileonly,micro.Plugin::run \
