@@ -63,6 +63,7 @@ near() {
 # An array of 8 MB, of which one long in 64 bytes is read, once: each is in another line of L1, and each second one in
 # another line of L2.
 near "misses: of the array, each line's first read" "$(row '[J')" 131072 65536
+is "misses: of that one object they are exactly as many" "$(row '[J of 8388624 bytes')" "131072 65536"
 if [ "$(uname -m)" = x86_64 ]; then
     near "misses: and the line of Java that does it" "$(row 'target/Misses.add([J)J Misses.java:')" 131072 65536
 else
@@ -75,7 +76,7 @@ uses() {
         "$jdk/bin/java" -Xint -XX:+UseSerialGC -cp "$classes" target.NativeUses > "$SCRATCH/said" 2>&1
     cat "$SCRATCH/uses"
 }
-is "objects that the JVM used last are told apart" "$(uses Hashed)" "500 objects, 500 (100.00 %) last used by native code"
+is "objects that the JVM used last are found" "$(uses Hashed)" "500 objects, 500 (100.00 %) last used by native code"
 is "from those that Java used last" "$(uses Read)" "500 objects, 0 (0.00 %) last used by native code"
 
 run_events() {

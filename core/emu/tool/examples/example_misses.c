@@ -1,6 +1,6 @@
 /*
  * Vertical cache simulation (thesis §2.4.2, Figure 2.7, Tables 2.2 to 2.4): accesses and misses of two caches by class,
- * method and line.
+ * method, line and object.
  *
  * The caches are those of the thesis, or of the processor that stands behind the comma of --tool=PATH,zen4.  All
  * threads' accesses go through them in the order in which they come.  A miss counts for each line that an access is in.
@@ -59,12 +59,21 @@ static void count(struct access_counts *counts, const struct mmprof_missed *miss
     counts->n_l2 += missed->l2;
 }
 
+static void count_object(struct mmprof_object *object, const struct mmprof_missed *missed)
+{
+    if (object != NULL && object->user == NULL)
+        object->user = calloc(1, sizeof(struct access_counts));
+    if (object != NULL && object->user != NULL)
+        count(object->user, missed);
+}
+
 static void on_access(const struct mmprof_access *a)
 {
     const struct mmprof_missed missed = mmprof_model->access(caches, a->address, a->bytes, a->is_store);
     struct mmprof_class *of = a->object == NULL ? NULL : a->object->class_of;
     struct mmprof_location *location = a->location;
     count(&sums, &missed);
+    count_object(a->object, &missed);
     count(of == NULL ? &no_object : counts_of(BY_CLASS, of, &of->user, &no_object), &missed);
     if (location == NULL) {
         count(&no_method, &missed);
@@ -112,6 +121,48 @@ static int by_misses(const void *a, const void *b)
     return x->n_l1 > y->n_l1 ? -1 : x->n_l1 < y->n_l1;
 }
 
+/* Single objects: those with most misses, of which each is known until it dies. */
+static struct one_object {
+    struct access_counts counts;
+    struct mmprof_object object;
+} objects[TOP + 1];
+static size_t n_objects;
+
+static int by_object_misses(const void *a, const void *b)
+{
+    const struct access_counts *x = &((const struct one_object *)a)->counts,
+                               *y = &((const struct one_object *)b)->counts;
+    return by_misses(&x, &y);
+}
+
+static void on_died(struct mmprof_object *object, bool has_died)
+{
+    (void)has_died; /* those that are there at the end, too */
+    if (object->user == NULL)
+        return;
+    objects[n_objects++] = (struct one_object){ *(struct access_counts *)object->user, *object };
+    free(object->user);
+    if (n_objects <= TOP)
+        return;
+    qsort(objects, n_objects, sizeof *objects, by_object_misses);
+    n_objects = TOP;
+}
+
+static void print_objects(void)
+{
+    qsort(objects, n_objects, sizeof *objects, by_object_misses);
+    fprintf(mmprof_out, "\n%6s %23s %23s  %s\n", "acc. %", "L1D misses", "L2 misses", "object");
+    for (size_t i = 0; i < n_objects; i++) {
+        const struct mmprof_object *o = &objects[i].object;
+        print_counts(&objects[i].counts);
+        fprintf(mmprof_out, "%s of %llu bytes, created by ", o->class_of->name, (unsigned long long)o->bytes);
+        if (o->site == NULL)
+            fprintf(mmprof_out, "no Java code\n");
+        else
+            print_label(BY_LINE, o->site);
+    }
+}
+
 static void print_table(enum kind kind, const char *heading, const struct access_counts *others, const char *other)
 {
     if (found[kind].n > 0)
@@ -134,6 +185,7 @@ static void on_end(uint64_t time)
     print_table(BY_CLASS, "class", &no_object, "(in no object whose creation was seen)");
     print_table(BY_METHOD, "method", &no_method, "(no Java method, or not known)");
     print_table(BY_LINE, "line", &no_method, "(no Java method, or not known)");
+    print_objects();
 }
 
 static const char *on_begin(const char *argument)
@@ -143,4 +195,4 @@ static const char *on_begin(const char *argument)
     return caches == NULL ? why : NULL;
 }
 
-MMPROF_TOOL(.want_locations = true, .begin = on_begin, .access = on_access, .end = on_end)
+MMPROF_TOOL(.want_locations = true, .begin = on_begin, .access = on_access, .object_died = on_died, .end = on_end)
