@@ -343,6 +343,11 @@ bench-attached: make tools java
 bench-service: make tools java
 	@BUILD='$(BUILD)' bash -c '. test/lib.sh && test/bench/service_cost.py "$$mmprof" "$$classes" $$(jdks)'
 
+# How long programs stand still while they are attached to, changed and left.
+.PHONY: bench-pauses
+bench-pauses: make java
+	@BUILD='$(BUILD)' WORKLOADS='$(WORKLOADS)' bash -c '. test/lib.sh && test/bench/pauses.py "$$mmprof" "$$classes" $$(jdks)'
+
 # What recording makes programs execute, in instructions.
 .PHONY: bench-instructions
 bench-instructions: make java $(BUILD)/test/bench/executed.so
@@ -491,6 +496,7 @@ help:
 	@echo 'make bench-builds    what a live recording costs with one build and with others: BUILDS="DIR ..."'
 	@echo 'make bench-attached  what a live recording costs JVMs that are warm'
 	@echo 'make bench-service   what a live recording costs a service that waits most of its time'
+	@echo 'make bench-pauses    how long recordings stop programs, by the clock and by what they need'
 	@echo 'make bench-instructions  what recording makes programs execute'
 	@echo 'make bench-diff      what diff finds of 10 % more in one phase, and what it finds that is not there'
 	@echo 'make bench-sampling  what stack samples cost programs, beside async-profiler: ASPROF=FILE'

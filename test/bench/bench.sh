@@ -4,13 +4,16 @@
 # BENCH_RUNS (5) runs of each kind in alternating order; a figure is the median, with the smallest and the largest.
 # The pair programs call in bursts and pause, so that the recorders keep up and no call is lost; both are called
 # equally often, so phases and uftrace's report read as many records of theirs.  A pair takes CPU time of the program's
-# thread; by the clock, the recorder's, too, where the scheduler puts it on the same CPU.  The least that a pair can
+# thread; by the clock, the recorder's, too, where the scheduler puts it on the same CPU: so the clock's figure is
+# there once more with the recorder and the program on a CPU each.  The least that a pair can
 # take are two timestamps, which is measured on the C program.  The last table of the output is the result, with the
 # aim beside each figure; the commands are printed as they run.
 . "$(dirname "$0")/../lib.sh"
+. "$(dirname "$0")/workloads.sh"
 cd "$root" || exit 1
 
 runs=${BENCH_RUNS:-5}
+read -r -a cpus < <(allowed_cpus 2)
 uftrace=${UFTRACE:-uftrace}
 jdk=${JDK:-$(first_jdk)}
 java=$jdk/bin/java
@@ -74,6 +77,8 @@ for ((i = 0; i < runs; i++)); do
     ns armed "${recorded[@]}" "${pair[@]}"
     "$build/test/tools/method_counts" pair.dat | tail -n 1 > counts
     grep -q ' LOST 0 ' counts || echo "  calls were lost, their records are missing in the mean: $(cat counts)"
+    [ ${#cpus[@]} != 2 ] ||
+        ns apart taskset -c "${cpus[0]}" "${recorded[@]/pair.dat/apart.dat}" taskset -c "${cpus[1]}" "${pair[@]}"
     ns disarmed "${recorded_unarmed[@]}" "${unarmed[@]}"
     grep -q '^DISARMED [1-9]' out || fail "no flag was closed: $(cat out)"
     ns c_plain ./pair
@@ -85,12 +90,14 @@ for ((i = 0; i < runs; i++)); do
 done
 less armed plain armed_pair
 less armed.elapsed plain.elapsed elapsed_pair
+[ ${#cpus[@]} != 2 ] || less apart.elapsed plain.elapsed apart_pair
 less disarmed plain disarmed_pair
 less c_stamped c_plain stamps
 row "ns per armed pair, C2-compiled caller" "$(spread armed_pair)" \
     "$([ $has_uftrace = 0 ] && echo - || { less c_armed c_plain c_pair && spread c_pair; })" "25"
 row "  of these, two timestamps" "$(spread stamps)" "-" "-"
 row "  the pair by the clock" "$(spread elapsed_pair)" "-" "-"
+row "  the same, recorder on a CPU of its own" "$([ ${#cpus[@]} != 2 ] && echo - || spread apart_pair)" "-" "-"
 row "ns per disarmed pair" "$(spread disarmed_pair)" "-" "1"
 
 # ---- bytes per record, ns to write one, records per second, memory ----
