@@ -17,6 +17,7 @@
 #define IS_SELECT    1 /* DUCKDB_STATEMENT_TYPE_SELECT */
 #define RESULT_BYTES 48
 #define MEMORY_LIMIT "1GB"
+#define VALUES_MAX   5000000 /* of an answer, which is kept as texts */
 #define SYMBOL(name)                                         \
     {                                                        \
         "duckdb_" #name, offsetof(struct duckdb_calls, name) \
@@ -207,6 +208,15 @@ static bool copy_columns(const struct fleet_engine *e, struct duckdb_result_of *
     return true;
 }
 
+static int refuse_size(const struct fleet_engine *e, struct duckdb_result_of *of, struct err *err)
+{
+    uint64_t n_rows = e->calls.row_count(of), n_columns = e->calls.column_count(of);
+    if (n_columns == 0 || n_rows <= VALUES_MAX / n_columns)
+        return 0;
+    err_set(err, "the answer has %.0f rows, of %.0f columns", (double)n_rows, (double)n_columns);
+    return err_next(err, "let the query add up, or end it with LIMIT %d", VALUES_MAX / (int)n_columns);
+}
+
 static bool copy_result(const struct fleet_engine *e, struct duckdb_result_of *from, struct arena *arena,
                         struct fleet_result *to)
 {
@@ -259,6 +269,9 @@ int fleet_engine_query(struct fleet_engine *e, const char *sql, struct arena *ar
     if (rc != 0) {
         const char *why = e->calls.result_error(&of);
         err_set(err, "%s", why == NULL ? "DuckDB failed" : why);
+    } else if (result != NULL && refuse_size(e, &of, err) < 0) {
+        rc = -1;
+        is_other = false;
     } else if (!is_other && result != NULL && !copy_result(e, &of, arena, result)) {
         rc = err_set(err, "out of memory for the answer");
     }

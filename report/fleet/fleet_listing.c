@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PATTERN_CHARACTERS "*?[\\\n" /* DuckDB takes such a name for those of several files */
 
@@ -43,19 +44,37 @@ static bool is_hidden(const FTSENT *entry)
 static bool is_table(const FTSENT *entry)
 {
     size_t n = strlen(entry->fts_name), m = strlen(FLEET_SUFFIX);
-    return entry->fts_info == FTS_F && n > m && strcmp(entry->fts_name + n - m, FLEET_SUFFIX) == 0;
+    return n > m && strcmp(entry->fts_name + n - m, FLEET_SUFFIX) == 0;
 }
 
-static int add_path(struct fleet_listing *listing, struct arena *arena, const char *path)
+/* A link may lead out of the directory, or to a file that is there by its own name. */
+static const char *path_fault(const char *path, unsigned short kind)
+{
+    if (strpbrk(path, PATTERN_CHARACTERS) != NULL)
+        return "its name would be a pattern";
+    if (kind == FTS_SL || kind == FTS_SLNONE)
+        return "it is a symbolic link";
+    return kind != FTS_F ? "it is no file" : access(path, R_OK) < 0 ? "it cannot be read: no permission" : NULL;
+}
+
+static int add_path(struct fleet_listing *listing, struct arena *arena, const char *path, const char *fault)
 {
     const char *copy = arena_text(arena, path, strlen(path));
     if (copy == NULL || vec_reserve_zeroed(listing->files, listing->room, listing->n + 1) < 0)
         return -1;
-    bool is_pattern = strpbrk(path, PATTERN_CHARACTERS) != NULL;
-    listing->files[listing->n++] = (struct fleet_file){ .path = copy,
-                                                        .name = copy + strlen(listing->root) + 1,
-                                                        .fault = is_pattern ? "its name would be a pattern" : NULL };
+    listing->files[listing->n++] =
+        (struct fleet_file){ .path = copy, .name = copy + strlen(listing->root) + 1, .fault = fault };
     return 0;
+}
+
+/* A directory is not added itself, but one that cannot be read may have any number of files. */
+static int add_entry(struct fleet_listing *listing, struct arena *arena, const FTSENT *entry)
+{
+    if (entry->fts_info == FTS_DNR)
+        return add_path(listing, arena, entry->fts_path, "the directory cannot be read");
+    if (entry->fts_info == FTS_D || entry->fts_info == FTS_DP || !is_table(entry))
+        return 0;
+    return add_path(listing, arena, entry->fts_path, path_fault(entry->fts_path, entry->fts_info));
 }
 
 static int walk_files(const char *directory, struct arena *arena, struct fleet_listing *listing, struct err *err)
@@ -72,8 +91,8 @@ static int walk_files(const char *directory, struct arena *arena, struct fleet_l
     for (FTSENT *entry; rc == 0 && (entry = fts_read(walk)) != NULL;) {
         if (is_hidden(entry))
             fts_set(walk, entry, FTS_SKIP);
-        else if (is_table(entry))
-            rc = add_path(listing, arena, entry->fts_path);
+        else if (entry->fts_level > 0)
+            rc = add_entry(listing, arena, entry);
     }
     if (walk != NULL)
         fts_close(walk);
@@ -103,6 +122,12 @@ const char *fleet_listing_sql(const struct fleet_listing *listing, struct arena 
     return names_of(listing->files, listing->n, arena);
 }
 
+/* Only where 'compact' makes files: one that somebody adds has no say over the others, which would be removed. */
+static bool may_replace(const struct fleet_file *file)
+{
+    return strncmp(file->name, FLEET_COMPACTED, strlen(FLEET_COMPACTED)) == 0 && strchr(file->name, '/') != NULL;
+}
+
 /* What the footers of some of the files say, by key; of one that is not among them nothing. */
 static int take_footers(const struct fleet_result *result, struct fleet_file *files, size_t n, struct arena *arena,
                         const char **schemas, const char **versions)
@@ -122,7 +147,7 @@ static int take_footers(const struct fleet_result *result, struct fleet_file *fi
             versions[*i] = value;
         else if (strcmp(key, "mmprof.bucket_ns") == 0)
             files[*i].bucket_ns = strtod(value, NULL);
-        else if (strcmp(key, FLEET_REPLACES_KEY) == 0)
+        else if (strcmp(key, FLEET_REPLACES_KEY) == 0 && may_replace(&files[*i]))
             files[*i].replaces = value;
     }
     map_free(&numbers);
@@ -177,8 +202,7 @@ static int read_all_footers(struct fleet_engine *engine, struct arena *arena, st
 
 const char *fleet_file_fault(struct fleet_engine *engine, struct arena *arena, const char *path)
 {
-    bool is_pattern = strpbrk(path, PATTERN_CHARACTERS) != NULL;
-    struct fleet_file file = { .path = path, .fault = is_pattern ? "its name would be a pattern" : NULL };
+    struct fleet_file file = { .path = path, .name = "", .fault = path_fault(path, FTS_F) };
     return read_all_footers(engine, arena, &file, 1) < 0 ? "no memory" : file.fault;
 }
 

@@ -41,6 +41,20 @@ done < <(python3 -c 'import json, sys
 for panel in json.load(open(sys.argv[1]))["panels"]:
     print(panel["targets"][0]["rawSql"].replace("$service", "shop").replace("$__timeFilter(ts)", "ts > 0"))' \
     "$root/report/fleet/grafana_dashboard.json")
+"$build/test/tools/make_fleet" bad "$SCRATCH/bad"
+head -c 300 "$SCRATCH/bad/whole.parquet" > "$SCRATCH/bad/cut.parquet"
+cp "$SCRATCH/bad/whole.parquet" "$SCRATCH/bad/again.parquet"
+"$mmprof" fleet add --strict "${engine[@]}" "$SCRATCH"/bad/{whole,again,cut,foreign,newer,hostile}.parquet \
+    > "$SCRATCH/said" 2>&1
+is "with --strict it is an error if a file is not added" $? 1
+matches "and each is counted" "$(cat "$SCRATCH/said")" '2 added, 1 there already, 3 not added'
+for name in cut foreign newer; do
+    matches "and named" "$(cat "$SCRATCH/said")" "bad/$name.parquet' is not added: "
+done
+service=$("$mmprof" fleet sql "${engine[@]}" --csv "SELECT DISTINCT service FROM phases WHERE run LIKE 'h-6-%'" 2>&1)
+matches "a label is what it was" "$service" "<script>alert\(1\)</script>'\\); DROP TABLE phases; --"
+matches "and can be asked for" "$("$mmprof" fleet select --csv "${engine[@]}" --service \
+    "$(printf '<script>alert(1)</script>'\''); DROP TABLE phases; --"../../../etc/x\033[31m,=1+1')" 2>&1 | wc -l)" '^2$'
 matches "the server refuses what changes anything" \
     "$("$mmprof" fleet sql "${engine[@]}" 'DROP TABLE mmprof.phase_rows' 2>&1)" READONLY
 matches "without the password it is said what to give" "$("$mmprof" fleet select "${engine[0]}" "${engine[1]}" 2>&1)" \

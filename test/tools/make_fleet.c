@@ -2,6 +2,7 @@
  * A fleet of made-up JVMs: a file each, a row for each phase and minute, noise of known size, and what is planted.
  *
  *     make_fleet DIR JVMS PHASES MINUTES SEED
+ *     make_fleet bad DIR          files that are not to be believed, and one that is
  *
  * Half of the JVMs are of version 1, half of version 2.  Machines differ by 5 %, a run's phases by 3 % more, minutes by
  * 10 %, CPI by 4 %.  In version 2 phase 7 takes 1.2 times as long, and JVM 17 has 1.5 times the CPI.
@@ -56,10 +57,55 @@ static void write_jvm(const char *directory, const struct fleet_sizes *sizes, lo
     fleet_maker_close(&maker, "1");
 }
 
+/* ---- what is not to be believed ---- */
+
+#define HOSTILE "<script>alert(1)</script>'); DROP TABLE phases; --\"../../../etc/x\033[31m,=1+1"
+
+static const struct {
+    const char *name, *run, *service, *schema; /* schema: NULL: of another program */
+    long after_s;                              /* of START_S */
+} bad[] = {
+    { "whole", "h-1-1790000000000000000", "shop", "1", 0 },
+    { "foreign", "h-2-1790000000000000000", "shop", NULL, 0 },
+    { "newer", "h-3-1790000000000000000", "shop", "2", 0 },
+    { "future", "h-4-1790000000000000000", "shop", "1", 100L * 365 * 86400 },
+    { "early", "h-5-1790000000000000000", "shop", "1", -86400 },
+    { "hostile", "h-6-1790000000000000000", HOSTILE, "1", 0 },
+};
+
+static void write_bad(const char *directory, size_t i)
+{
+    struct fleet_maker maker;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s.parquet", directory, bad[i].name);
+    fleet_maker_open(&maker, path);
+    for (int row = 0; row < 2; row++)
+        fleet_maker_row(&maker, &(struct fleet_made){ .run = bad[i].run,
+                                                      .host = bad[i].service,
+                                                      .service = bad[i].service,
+                                                      .version = "1",
+                                                      .ts = ((int64_t)START_S + bad[i].after_s) * 1000000,
+                                                      .kind = row == 0 ? "phase" : "total",
+                                                      .phase = row == 0 ? bad[i].service : "total",
+                                                      .calls = row == 0 ? 10 : -1,
+                                                      .called_ns = row == 0 ? 1000000000 : -1,
+                                                      .cpu_ns = 1000000000,
+                                                      .self_ns = row == 0 ? 1000000000 : -1,
+                                                      .cycles = -1,
+                                                      .instructions = -1 });
+    fleet_maker_close(&maker, bad[i].schema);
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 3 && strcmp(argv[1], "bad") == 0) {
+        mkdir(argv[2], 0777);
+        for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+            write_bad(argv[2], i);
+        return 0;
+    }
     if (argc != 6) {
-        fprintf(stderr, "usage: make_fleet DIR JVMS PHASES MINUTES SEED\n");
+        fprintf(stderr, "usage: make_fleet DIR JVMS PHASES MINUTES SEED | bad DIR\n");
         return 2;
     }
     struct fleet_sizes sizes = { strtol(argv[2], NULL, 10), strtol(argv[3], NULL, 10), strtol(argv[4], NULL, 10) };

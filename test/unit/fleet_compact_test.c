@@ -241,6 +241,24 @@ static void test_hostile(void)
     }
 }
 
+/* Its footer says that it has the rows of another one, which a compaction would remove. */
+static void test_forged(void)
+{
+    struct fleet_maker maker;
+    mkdir(path_of("f"), 0777);
+    write_rows("f/a.parquet", "r1", "shop", DAY_1, 2);
+    fleet_maker_open(&maker, path_of("f/forged.parquet"));
+    fleet_maker_row(&maker,
+                    &(struct fleet_made){ .run = "r2", .service = "shop", .ts = DAY_1, .kind = "phase", .phase = "p" });
+    parquet_metadata(maker.writer, FLEET_REPLACES_KEY, "a.parquet", &maker.err);
+    fleet_maker_close(&maker, "1");
+    CHECK_TEXT("a file that 'compact' did not make has no say over others",
+               asked("f", "SELECT run, count(*) FROM phases GROUP BY ALL ORDER BY ALL"), "r1 2 r2 1");
+    compact("f", -1);
+    CHECK_TEXT("nor when they are compacted", asked("f", "SELECT run, count(*) FROM phases GROUP BY ALL ORDER BY ALL"),
+               "r1 2 r2 1");
+}
+
 int main(void)
 {
     const char *scratch = getenv("SCRATCH");
@@ -255,6 +273,7 @@ int main(void)
     test_clocks();
     test_doubles();
     test_hostile();
+    test_forged();
     fleet_engine_close(engine);
     arena_free(&arena);
     free(said);
