@@ -17,7 +17,8 @@ static void print_lines(const char *text, const struct table_look *look, FILE *o
     }
 }
 
-int report_findings_print(const struct findings_input *input, const struct table_look *look, FILE *out, struct err *err)
+int report_findings_print(const struct findings_input *input, size_t most, const struct table_look *look, FILE *out,
+                          struct err *err)
 {
     char *text = NULL;
     size_t n = 0;
@@ -27,7 +28,7 @@ int report_findings_print(const struct findings_input *input, const struct table
     FILE *lines = open_memstream(&text, &n);
     if (lines == NULL)
         return err_set(err, "out of memory for the findings");
-    findings_print(&findings, lines);
+    findings_print(&findings, most, lines);
     int rc = fclose(lines) == 0 ? 0 : err_set(err, "out of memory for the findings");
     if (rc == 0)
         print_lines(text, look, out);
@@ -48,7 +49,7 @@ static int print_of(const char *path, const struct table_look *look, struct aren
         sampled_tree(&pass->source, view_pass_samples(pass, &pass->source), false, &whole, err) < 0)
         return -1;
     const struct findings_input input = { .source = &whole, .libraries = options.libraries, .pass = pass };
-    return report_findings_print(&input, look, out, err);
+    return report_findings_print(&input, FINDINGS_ON_SCREEN, look, out, err);
 }
 
 char *report_findings_of(const char *path, const struct table_look *look, struct err *err)

@@ -7,9 +7,9 @@
 #include "report/findings/findings.h"
 #include "report/format/table.h"
 
-/* Print them as they stand above a report, on lines that the look has room for.  Returns 0, or -1 with *err set: no
- * memory. */
-int report_findings_print(const struct findings_input *input, const struct table_look *look, FILE *out,
+/* Print them as they stand above a report, most of them at most (0: all), on lines that the look has room for.  Returns
+ * 0, or -1 with *err set: no memory. */
+int report_findings_print(const struct findings_input *input, size_t most, const struct table_look *look, FILE *out,
                           struct err *err);
 
 /*

@@ -298,13 +298,14 @@ const struct report_view report_views[] = {
     { NULL, NULL, NULL, NULL, 0, 0 },
 };
 
-/* Above the phases, in text; of a part of the threads nothing is found. */
+/* Above the phases, or all of them above their table, in text; of a part of the threads nothing is found. */
 static int print_findings(const struct report_run *run, struct err *err)
 {
     const struct findings_input input = findings_input_of(run);
-    if (!is_text(run) || !report_view_is(run->options->view, "phases") || run->options->threads != NULL)
+    bool is_all = report_view_is(run->options->view, "findings");
+    if (!is_text(run) || (!is_all && !report_view_is(run->options->view, "phases")) || run->options->threads != NULL)
         return 0;
-    return report_findings_print(&input, &run->display->look, stdout, err);
+    return report_findings_print(&input, is_all ? 0 : FINDINGS_ON_SCREEN, &run->display->look, stdout, err);
 }
 
 static int print_table(struct report_run *run, int (*make)(struct report_run *, struct table *, struct err *),

@@ -155,6 +155,14 @@ static size_t last_parts(const char *text)
     return n_dots == 0 ? 0 : text_columns(at);
 }
 
+/* Words, and no name: those have no blank before their first dot, but for parameters and what is added to them. */
+static bool is_sentence(const char *text)
+{
+    text += strspn(text, " ");
+    size_t n = strcspn(text, " .(");
+    return text[n] == ' ' && text[n + 1] != '(';
+}
+
 void text_shorten(const char *text, size_t columns, char *to, size_t room)
 {
     char name[NAME_BYTES];
@@ -162,6 +170,10 @@ void text_shorten(const char *text, size_t columns, char *to, size_t room)
     blanks = blanks + 8 > columns ? columns - 8 : blanks;
     if (text_columns(text) <= columns) {
         snprintf(to, room, "%s", text);
+        return;
+    }
+    if (is_sentence(text)) {
+        snprintf(to, room, "%.*s" ELLIPSIS, (int)(character(text, columns - 1) - text), text);
         return;
     }
     drop_parameters(text + strspn(text, " "), name, sizeof name);

@@ -71,10 +71,10 @@ int findings_find(const struct findings_input *input, struct findings *findings,
 
 /* ---- printing ---- */
 
-void findings_print(const struct findings *findings, FILE *out)
+void findings_print(const struct findings *findings, size_t most, FILE *out)
 {
-    bool is_cut = findings->n > FINDINGS_ON_SCREEN;
-    size_t n = is_cut ? FINDINGS_ON_SCREEN - 1 : findings->n;
+    bool is_cut = most > 0 && findings->n > most;
+    size_t n = is_cut ? most - 1 : findings->n;
     for (size_t i = 0; i < n; i++) {
         const struct finding *f = &findings->all[i];
         const char *quote = f->view[strcspn(f->view, "$ *()&;<>")] == '\0' ? "" : "'"; /* for a shell */
@@ -98,13 +98,13 @@ int findings_table(const struct findings_input *input, struct table *table, stru
     table_begin(table, input->source->arena);
     report_metadata(input->source, table);
     table_column(table, "Rule", "rule", TABLE_TEXT);
-    table_data_column(table, "subject", TABLE_TEXT);
+    table_column(table, "Subject", "subject", TABLE_TEXT);
     table_column(table, "Cost", "cost_ns", TABLE_NS);
     table_column(table, "Share (%)", "share", TABLE_SHARE);
     table_column(table, "from", "share_low", TABLE_SHARE);
     table_column(table, "to", "share_high", TABLE_SHARE);
-    table_column(table, "Finding", "evidence", TABLE_TEXT);
-    table_column(table, "More", "view", TABLE_TEXT);
+    table_data_column(table, "evidence", TABLE_TEXT); /* text has it above the table */
+    table_data_column(table, "view", TABLE_TEXT);
     for (size_t i = 0; i < findings.n; i++) {
         const struct finding *f = &findings.all[i];
         struct table_cell *cells = table_row(table, "finding");

@@ -38,8 +38,8 @@ struct findings {
 /* Returns 0 and *findings, or -1 with *err set: no memory. */
 int findings_find(const struct findings_input *input, struct findings *findings, struct err *err);
 
-/* The first of them, FINDINGS_ON_SCREEN lines at most, as they stand above the report. */
-void findings_print(const struct findings *findings, FILE *out);
+/* The first of them, that many lines at most (0: all), as they stand above the report. */
+void findings_print(const struct findings *findings, size_t most, FILE *out);
 
 /* All of them, a row each.  Returns 0, or -1 with *err set: no memory. */
 int findings_table(const struct findings_input *input, struct table *table, struct err *err);

@@ -12,7 +12,7 @@
 
 #define CELL_BYTES      64
 #define CUT_COLUMNS     512 /* a column whose cells are cut is at most so wide */
-#define NAME_LEAST      24  /* to so many columns names are cut before other columns go to a further table */
+#define NAME_LEAST      16  /* to so many columns names are cut before other columns go to a further table */
 #define LARGE_SHARE     0.1
 #define NOTE_INDENT     6
 #define METADATA_INDENT 9
@@ -286,13 +286,21 @@ static bool hide_details(struct view *view, uint32_t detail, bool *hidden)
     return are_there;
 }
 
-/* On a terminal: hide the last columns until the others fit, but for the first two.  Returns whether that took any. */
+/*
+ * On a terminal: hide the last columns until the others fit, but for the first two, and for the names that say what a
+ * row is: those before the first number, or all where a number is first.  Returns whether that took any.
+ */
 static bool hide_last(struct view *view, bool *hidden)
 {
     bool are_there = false;
+    size_t n_names = 2;
+    bool has_names = view->table->n_columns > 0 && view->table->columns[0].unit == TABLE_TEXT;
+    while (n_names < view->table->n_columns && view->table->columns[n_names].unit == TABLE_TEXT)
+        n_names++;
     memset(hidden, 0, TABLE_COLUMNS_MAX * sizeof *hidden);
-    for (size_t c = view->table->n_columns; view->look->columns > 0 && c-- > 2 && least_width(view) > limit_of(view);) {
-        hidden[c] = view->shown[c] && view->table->columns[c].unit != TABLE_TEXT;
+    for (size_t c = view->table->n_columns;
+         view->look->columns > 0 && c-- > n_names && least_width(view) > limit_of(view);) {
+        hidden[c] = view->shown[c] && (has_names || view->table->columns[c].unit != TABLE_TEXT);
         are_there = are_there || hidden[c];
         view->shown[c] = view->shown[c] && !hidden[c];
     }
@@ -325,15 +333,20 @@ static bool is_shown(const struct table *table, size_t column)
 }
 
 /* "more columns: Recorded, Faults/s (--wide)". */
-static void name_columns(const struct table *table, bool apart[][TABLE_COLUMNS_MAX], const bool *is_apart, FILE *out)
+static void name_columns(const struct view *view, bool apart[][TABLE_COLUMNS_MAX], const bool *is_apart, FILE *out)
 {
-    size_t n = 0;
+    const struct table *table = view->table;
+    const char *names = NULL;
     for (uint32_t d = 0; d < table->details_wide; d++)
         for (size_t c = 0; is_apart[d] && c < table->n_columns; c++)
             if (apart[d][c])
-                fprintf(out, "%s%s", n++ == 0 ? "\nmore columns: " : ", ", table->columns[c].heading);
-    if (n > 0)
-        fputs(" (--wide)\n", out);
+                names = names == NULL ? table->columns[c].heading
+                                      : arena_printf(table->arena, "%s, %s", names, table->columns[c].heading);
+    names = names == NULL ? NULL : arena_printf(table->arena, "%s (--wide)", names);
+    if (names == NULL)
+        return;
+    fputc('\n', out);
+    table_print_words("more columns: ", names, NOTE_INDENT, view->look, out);
 }
 
 static void print_tables(const struct table *table, const struct table_look *look, FILE *out)
@@ -356,7 +369,7 @@ static void print_tables(const struct table *table, const struct table_look *loo
         fprintf(out, "\n%s\n", table->details[d]);
         print_further(&view, apart[d], out);
     }
-    name_columns(table, apart, is_apart, out);
+    name_columns(&view, apart, is_apart, out);
 }
 
 /* ---- lines of words ---- */

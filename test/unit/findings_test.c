@@ -72,7 +72,7 @@ static const char *lines_of(const struct report_source *source, const struct vie
     if (input.libraries == NULL || findings_find(&input, &findings, &err) < 0)
         printf("Bail out! %s\n", err.text);
     else
-        findings_print(&findings, out);
+        findings_print(&findings, FINDINGS_ON_SCREEN, out);
     fclose(out);
     const char *copy = arena_text(&arena, text, n);
     free(text);

@@ -25,6 +25,8 @@ static void test_names(void)
         { "deep indentation leaves eight columns", "                    a.b.Class.method", 12, "    \u2026.method" },
         { "what is added to a name stays", "org.apache.Valve.invoke (+2 frames)", 26,
           "o\u2026Valve.invoke (+2 frames)" },
+        { "a sentence is cut at its end, whatever dots it has", "measured; of it 9.00 ms more", 16,
+          "measured; of it\u2026" },
         { "without dots it is cut at its end; a character is a column",
           "\u00e4\u00f6\u00fc\u00e4\u00f6\u00fc\u00e4\u00f6\u00fc\u00e4", 8,
           "\u00e4\u00f6\u00fc\u00e4\u00f6\u00fc\u00e4\u2026" },
@@ -100,10 +102,43 @@ static void test_tables(void)
     CHECK("headings are bold", strncmp(coloured, "\033[1mMethod", 10) == 0);
 }
 
+/* Three names that say what a row is, a figure, a name that says more of it; and n columns of details. */
+static const char *print_names(size_t n, size_t columns)
+{
+    struct table *table = arena_alloc(&arena, sizeof *table);
+    table_begin(table, &arena);
+    table_column(table, "Method", "method", TABLE_TEXT);
+    table_column(table, "Allocates in", "allocator", TABLE_TEXT);
+    table_column(table, "Class", "class", TABLE_TEXT);
+    table_column(table, "Bytes", "bytes", TABLE_BYTES);
+    table_column(table, "In phase", "phase", TABLE_TEXT);
+    for (size_t i = 0; i < n; i++)
+        table->columns[table_column(table, "Of more columns", "more", TABLE_COUNT)].detail = 1;
+    struct table_cell *cells = table_row(table, "method");
+    cells[0] = cells[1] = cells[2] = cells[4] = table_words("com.example.catalog.CatalogExporter.export");
+    cells[3] = table_number(2e9);
+    for (size_t i = 0; i < n; i++)
+        cells[5 + i] = table_number(1);
+    table->details_wide = TABLE_DETAILS_MAX;
+    return print(table, columns, false);
+}
+
+static void test_many_names(void)
+{
+    const char *text = print_names(0, 70);
+    CHECK("figures stay beside the names, and what more is named goes below",
+          widest(text) <= 70 && strstr(text, "  Bytes\n") != NULL && strstr(text, "\n\nMethod") != NULL &&
+              strstr(text, "In phase\n") != NULL);
+    text = print_names(6, 80);
+    CHECK("the list of columns that are left out has lines that fit, too",
+          widest(text) <= 80 && strstr(text, "\nmore columns: Of more columns, ") != NULL);
+}
+
 int main(void)
 {
     test_names();
     test_tables();
+    test_many_names();
     arena_free(&arena);
     return tap_done();
 }
