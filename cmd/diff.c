@@ -100,9 +100,9 @@ static int check_versions(const struct diff_options *o, struct err *err)
         err_set(err, "--runs, --iterations and --steady are for commands that are run");
         return err_next(err, "give --until 5%%, and the commands in quotes, or leave them out");
     }
-    if (!is_of_versions(o) || (o->html == NULL && o->limits.n == 0))
+    if (!is_of_versions(o) || o->html == NULL)
         return 0;
-    err_set(err, "%s is for traces of two versions", o->html != NULL ? "--html" : "--fail-on");
+    err_set(err, "--html is for traces of two versions");
     return err_next(err, "give --before and --after, without %s", runs ? "--until" : "--side");
 }
 
@@ -203,10 +203,19 @@ static int run_versions(struct diff_options *o, const struct diff_row_options *o
                         struct table *table, struct err *err)
 {
     bool is_text = !o->csv && !o->json;
+    struct diff_limit limits[OPTIONS_LIST_MAX];
+    struct versions_gate gate = { .limits = limits, .n_limits = o->limits.n };
+    for (size_t i = 0; i < o->limits.n; i++)
+        if (diff_limit_read(arena, o->limits.items[i], &limits[i], err) < 0)
+            return -1;
     o->until.by_wall = options->clock == PHASES_WALL;
-    int rc = o->until.until > 0 ? diff_versions_run(&o->sides, &o->until, o->least, is_text, arena, table, err)
-                                : diff_versions_read(&o->sides, options, is_text, arena, table, err);
-    return rc < 0 ? -1 : display_close(o->display, command_print_table(table, o->csv, o->json, o->display, err), err);
+    int rc = o->until.until > 0 ? diff_versions_run(&o->sides, &o->until, o->least, &gate, is_text, arena, table, err)
+                                : diff_versions_read(&o->sides, options, &gate, is_text, arena, table, err);
+    if (rc < 0 || display_close(o->display, command_print_table(table, o->csv, o->json, o->display, err), err) < 0)
+        return -1;
+    fflush(stdout);
+    fputs(gate.said == NULL ? "" : gate.said, stderr);
+    return gate.n_broken > 0 ? STATUS_BROKEN : 0;
 }
 
 static int run(struct diff_options *o, struct arena *arena, struct err *err)

@@ -71,6 +71,30 @@ static int parse_iterations(struct until_running *r, struct err *err)
     return err_next(err, "put parentheses around the number: --iterations 'in ([0-9.]+) msec'");
 }
 
+/* What there will be of each run. */
+static int make_series(struct until_running *r, struct err *err)
+{
+    static const char *const names[METRICS] = { "CPU time", "wall time", "iteration" };
+    struct versions *v = r->versions;
+    struct versions_series *series = arena_alloc(v->arena, METRICS * sizeof *series);
+    if (series == NULL)
+        return err_set(err, "out of memory for results");
+    for (size_t m = 0; m < METRICS; m++) {
+        if (m == STEADY && r->options->iterations == NULL)
+            continue;
+        struct versions_series *s = &series[v->n_series++];
+        *s = (struct versions_series){ .kind = "total",
+                                       .label = m == STEADY ? "steady state" : "process",
+                                       .metric = names[m],
+                                       .unit = m == STEADY ? TABLE_RATIO : TABLE_NS,
+                                       .is_main = true };
+        for (size_t i = 0; i < v->n_versions; i++)
+            s->values[i] = r->values[m][i];
+    }
+    v->series = series;
+    return 0;
+}
+
 static int begin(struct until_running *r, struct err *err)
 {
     r->rerun.n_versions = r->versions->n_versions;
@@ -84,7 +108,7 @@ static int begin(struct until_running *r, struct err *err)
                 return err_set(err, "out of memory for %llu runs", (unsigned long long)r->rerun.runs_most);
         }
     rerun_begin(&r->rerun);
-    return parse_iterations(r, err);
+    return make_series(r, err) < 0 || versions_check_gate(r->versions, err) < 0 ? -1 : parse_iterations(r, err);
 }
 
 /* ---- runs ---- */
@@ -154,29 +178,6 @@ static int run_all(struct until_running *r, struct err *err)
 
 /* ---- results ---- */
 
-static int make_series(struct until_running *r, struct err *err)
-{
-    static const char *const names[METRICS] = { "CPU time", "wall time", "iteration" };
-    struct versions *v = r->versions;
-    struct versions_series *series = arena_alloc(v->arena, METRICS * sizeof *series);
-    if (series == NULL)
-        return err_set(err, "out of memory for results");
-    for (size_t m = 0; m < METRICS; m++) {
-        if (m == STEADY && r->options->iterations == NULL)
-            continue;
-        struct versions_series *s = &series[v->n_series++];
-        *s = (struct versions_series){ .kind = "total",
-                                       .label = m == STEADY ? "steady state" : "process",
-                                       .metric = names[m],
-                                       .unit = m == STEADY ? TABLE_RATIO : TABLE_NS,
-                                       .is_main = true };
-        for (size_t i = 0; i < v->n_versions; i++)
-            s->values[i] = r->values[m][i];
-    }
-    v->series = series;
-    return 0;
-}
-
 static const char *ending_of(const struct until_running *r)
 {
     const char *of = r->options->iterations != NULL ? "iterations" : r->options->by_wall ? "wall time" : "CPU time";
@@ -217,7 +218,7 @@ int diff_until_run(const struct diff_until *options, struct versions *v, const c
     int rc = run_all(r, err);
     if (options->iterations != NULL)
         regfree(&r->iterations);
-    if (rc < 0 || make_series(r, err) < 0)
+    if (rc < 0)
         return -1;
     *is_narrow = r->rerun.half <= r->rerun.until;
     const char *ending = ending_of(r), *steady = steady_words(r);

@@ -61,8 +61,9 @@ static const char *list_of(struct arena *arena, const struct options_list *words
     return list;
 }
 
-int diff_versions_run(const struct diff_sides *sides, const struct diff_until *until, double least, bool is_text,
-                      struct arena *arena, struct table *table, struct err *err)
+int diff_versions_run(const struct diff_sides *sides, const struct diff_until *until, double least,
+                      struct versions_gate *gate, bool is_text, struct arena *arena, struct table *table,
+                      struct err *err)
 {
     struct versions v;
     size_t index[VERSIONS_MAX];
@@ -71,6 +72,7 @@ int diff_versions_run(const struct diff_sides *sides, const struct diff_until *u
     if (begin(sides, arena, &v, index, err) < 0)
         return -1;
     v.least = least;
+    v.gate = gate;
     for (size_t i = 0; i < v.n_versions; i++) {
         const struct options_list *words = &sides->words[index[i]];
         v.what[i] = words->items[0];
@@ -88,8 +90,9 @@ int diff_versions_run(const struct diff_sides *sides, const struct diff_until *u
     return 0;
 }
 
-int diff_versions_read(const struct diff_sides *sides, const struct diff_row_options *options, bool is_text,
-                       struct arena *arena, struct table *table, struct err *err)
+int diff_versions_read(const struct diff_sides *sides, const struct diff_row_options *options,
+                       struct versions_gate *gate, bool is_text, struct arena *arena, struct table *table,
+                       struct err *err)
 {
     struct versions v;
     size_t index[VERSIONS_MAX], n_traces[VERSIONS_MAX];
@@ -97,6 +100,7 @@ int diff_versions_read(const struct diff_sides *sides, const struct diff_row_opt
     if (begin(sides, arena, &v, index, err) < 0)
         return -1;
     v.least = options->least;
+    v.gate = gate;
     for (size_t i = 0; i < v.n_versions; i++) {
         paths[i] = sides->words[index[i]].items;
         n_traces[i] = sides->words[index[i]].n;
@@ -104,7 +108,7 @@ int diff_versions_read(const struct diff_sides *sides, const struct diff_row_opt
         if (v.what[i] == NULL)
             return err_set(err, "out of memory for versions");
     }
-    if (versions_of_traces(options, paths, n_traces, &v, err) < 0)
+    if (versions_of_traces(options, paths, n_traces, &v, err) < 0 || versions_check_gate(&v, err) < 0)
         return -1;
     return versions_table(&v, is_text, table, err);
 }

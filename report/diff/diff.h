@@ -151,10 +151,20 @@ int diff_compare(struct diff *diff, struct err *err);
 /* "time>5%": rows whose time has significantly risen by more than 5 %; "<": fallen. */
 struct diff_limit {
     const char *text; /* borrowed */
-    size_t metric;
+    const char *name; /* of the metric; the arena's */
+    size_t metric;    /* diff_limit_parse's only */
     bool is_below;
     double change; /* a fraction, not negative */
 };
+
+/* The text alone: there may be no such metric.  Returns 0, or -1 with *err set: malformed. */
+int diff_limit_read(struct arena *arena, const char *text, struct diff_limit *limit, struct err *err);
+
+/* -1 with *err set: none of the metrics, whose names are listed, is the limit's. */
+int diff_limit_refuse(const struct diff_limit *limit, const char *list, struct err *err);
+
+/* Whether a change (a fraction; NAN: from nothing to something) is beyond a limit that is on its side. */
+bool diff_limit_is_beyond(const struct diff_limit *limit, double change);
 
 /* Returns 0, or -1 with *err set: malformed, no such metric. */
 int diff_limit_parse(const struct diff *diff, const char *text, struct diff_limit *limit, struct err *err);

@@ -8,13 +8,18 @@
 #include <string.h>
 #include <strings.h>
 
-static int no_metric(const struct diff *d, const char *name, struct err *err)
+int diff_limit_refuse(const struct diff_limit *limit, const char *list, struct err *err)
+{
+    err_set(err, "there is no '%s' to fail on", limit->name);
+    return err_next(err, "choose one of these: %s", list == NULL ? "time" : list);
+}
+
+static int no_metric(const struct diff *d, const struct diff_limit *limit, struct err *err)
 {
     const char *list = "";
     for (size_t m = 0; m < d->n_metrics && list != NULL; m++)
         list = arena_printf(d->arena, "%s%s%s", list, m == 0 ? "" : ", ", d->metrics[m].name);
-    err_set(err, "the traces have no '%s' to fail on", name);
-    return err_next(err, "they have %s", list == NULL ? "time" : list);
+    return diff_limit_refuse(limit, list, err);
 }
 
 static int malformed(const char *text, struct err *err)
@@ -37,7 +42,7 @@ static int parse_change(const char *text, double *change)
     return 0;
 }
 
-int diff_limit_parse(const struct diff *d, const char *text, struct diff_limit *limit, struct err *err)
+int diff_limit_read(struct arena *arena, const char *text, struct diff_limit *limit, struct err *err)
 {
     size_t n = strcspn(text, "<>");
     if (n == 0 || text[n] == '\0')
@@ -45,25 +50,30 @@ int diff_limit_parse(const struct diff *d, const char *text, struct diff_limit *
     *limit = (struct diff_limit){ .text = text, .is_below = text[n] == '<' };
     if (parse_change(text + n + 1, &limit->change) < 0)
         return malformed(text, err);
-    const char *name = arena_text(d->arena, text, n);
-    if (name == NULL)
-        return err_set(err, "out of memory for '%s'", text);
-    while (limit->metric < d->n_metrics && strcasecmp(d->metrics[limit->metric].name, name) != 0)
-        limit->metric++;
-    return limit->metric < d->n_metrics ? 0 : no_metric(d, name, err);
+    limit->name = arena_text(arena, text, n);
+    return limit->name == NULL ? err_set(err, "out of memory for '%s'", text) : 0;
 }
 
-static bool is_beyond(const struct diff_limit *limit, const struct diff_result *result)
+int diff_limit_parse(const struct diff *d, const char *text, struct diff_limit *limit, struct err *err)
+{
+    if (diff_limit_read(d->arena, text, limit, err) < 0)
+        return -1;
+    while (limit->metric < d->n_metrics && strcasecmp(d->metrics[limit->metric].name, limit->name) != 0)
+        limit->metric++;
+    return limit->metric < d->n_metrics ? 0 : no_metric(d, limit, err);
+}
+
+bool diff_limit_is_beyond(const struct diff_limit *limit, double change)
 {
     /* From nothing to something is more than any percentage. */
-    return isnan(result->change) || fabs(result->change) > limit->change;
+    return isnan(change) || fabs(change) > limit->change;
 }
 
 bool diff_breaks(const struct diff_limit *limit, const struct diff_row *row)
 {
     const struct diff_result *result = &row->results[limit->metric];
     bool has_fallen = result->mean[DIFF_AFTER] < result->mean[DIFF_BEFORE];
-    if (limit->is_below != has_fallen || !is_beyond(limit, result))
+    if (limit->is_below != has_fallen || !diff_limit_is_beyond(limit, result->change))
         return false;
     if (result->verdict == DIFF_FOLLOWS) /* cause after cause: the last one follows nothing */
         return !diff_breaks(limit, result->cause);

@@ -1,4 +1,4 @@
-#include "report/diff/versions.h"
+#include "report/diff/versions_gate.h"
 
 #include "phases/select/pairwise.h"
 #include "report/diff/diff_internal.h"
@@ -94,11 +94,6 @@ static int correct(const struct versions *v, struct versions_row *rows)
 
 /* ---- a pair ---- */
 
-struct versions_pair {
-    double before, after, change, low, high, p;
-    const char *verdict;
-};
-
 static double mean_of(const struct versions_row *row, size_t version)
 {
     const struct moments *m = &row->groups[version];
@@ -174,6 +169,8 @@ static void add_pair(const struct versions *v, const struct versions_series *s, 
                      const struct versions_layout *at)
 {
     struct versions_pair pair = compare(v, row, pairwise, a, b);
+    if (v->gate != NULL && a == 0)
+        versions_gate_take(v, s, b, &pair);
     bool is_found = strcmp(pair.verdict, "higher") == 0 || strcmp(pair.verdict, "lower") == 0;
     if ((isnan(pair.before) && isnan(pair.after)) || (is_text && !s->is_main && !is_found))
         return;

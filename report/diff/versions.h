@@ -22,6 +22,17 @@ struct versions_series {
     struct method_name names;
 };
 
+/*
+ * Limits on how each version differs from the first one, such as 'CPU time>5%', and what versions_table finds of them:
+ * a limit is broken where the difference is significant and exceeds it.
+ */
+struct versions_gate {
+    const struct diff_limit *limits; /* diff_limit_read; borrowed, as all here */
+    size_t n_limits;
+    size_t n_broken;
+    const char *said; /* lines for the user: what breaks a limit, and what may do so unseen; "": nothing */
+};
+
 struct versions {
     struct arena *arena;             /* borrowed, as all below */
     const char *names[VERSIONS_MAX]; /* "before", "after", ... */
@@ -29,8 +40,12 @@ struct versions {
     size_t n_versions, n_runs[VERSIONS_MAX];
     const struct versions_series *series;
     size_t n_series;
-    double least; /* smaller changes (fractions) are of no interest */
+    double least;               /* smaller changes (fractions) are of no interest */
+    struct versions_gate *gate; /* NULL: none */
 };
+
+/* Returns 0, or -1 with *err set: a limit is on a metric that no series has. */
+int versions_check_gate(const struct versions *versions, struct err *err);
 
 /* The table; metadata and notes may be added.  Returns 0, or -1 with *err set: no memory. */
 int versions_table(const struct versions *versions, bool is_text, struct table *table, struct err *err);

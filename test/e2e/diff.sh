@@ -95,8 +95,9 @@ steps() {
     echo "i=0; while [ \$i -lt $1 ]; do i=\$((i + 1)); done
         for t in 900 300 101 100 99 101 ${2-100}; do echo \"iteration in \$t ms\"; done"
 }
-diff_of --csv --until 40% --runs 3:40 --before "$(steps 5000)" --after "$(steps 20000)"
-is "commands: run until the interval is narrow" "$status$errors" 0
+diff_of --csv --until 40% --runs 3:40 --fail-on 'CPU time>5%' --before "$(steps 5000)" --after "$(steps 20000)"
+matches "commands: run until the interval is narrow, and what is slower breaks a limit" "$status $errors" \
+    "^2 mmprof: CPU time>5%: process: CPU time of 'after' rose by [0-9.]+ % \(p [<=] 0\.[0-9]+\)$"
 is "commands: the slower one is found" "$(field 'CPU time' verdict '')" higher
 diff_of --json --until 1% --runs 2:2 --iterations 'in ([0-9]+) ms' --steady 4:2% --before "$(steps 1)" \
     --after "$(steps 1 10)"
@@ -118,12 +119,14 @@ refused "one trace" 'next: name a trace before and one after' before1.dat
 refused "three traces without a side" 'next: name several traces as --before A B' before1.dat after1.dat same1.dat
 refused "one against two" 'or at least two on each' --before before1.dat --after after1.dat after2.dat
 refused "a limit that is none" "next: name a metric" --fail-on 'time=5%' before1.dat after1.dat
-refused "a metric that is none" "next: they have time, self, adjusted, share, calls, time/call" \
+refused "a metric that is none" "next: choose one of these: time, self, adjusted, share, calls, time/call" \
     --fail-on 'colour>5%' before1.dat after1.dat
 refused "a page and a table" "next: run 'mmprof diff' once for each" --html none.html --json before1.dat after1.dat
 refused "one trace of three versions" "next: name two or more of each" --side a=before1.dat \
     --side b=after1.dat --side c=x
 refused "a side without a name" "next: give it a name" --side before1.dat
+refused "a limit on what is not measured of commands" "next: choose one of these: CPU time, wall time$" \
+    --until 5% --fail-on 'time>5%' true true
 refused "a command that fails" "next: run it by itself" --until 5% false true
 refused "two commands of a version" "next: put the command in quotes" --until 5% --before java x --after true
 refused "a number of runs that is none" "next: give the fewest and the most" --until 5% --runs 9:3 true true

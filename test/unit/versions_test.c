@@ -34,10 +34,49 @@ static void has(const char *claim, const char *text, const char *part)
         printf("# no '%s' in:\n# %s\n", part, text);
 }
 
+/* What a gate says of versions a and b, or a and c. */
+static void limits(const struct versions_series *series)
+{
+    static const struct {
+        const char *text, *said;
+        size_t n_broken;
+    } rows[] = {
+        { "time>5%", "mmprof: time>5%: all: time of 'b' rose by 20.2 % (p < 0.0001)\n", 1 },
+        { "TIME>25%", "", 0 },
+        { "time<5%", "", 0 },
+        { "time>20%", "mmprof: time>20%: all: time of 'b' rose by 20.2 % (p < 0.0001)\n", 1 },
+        { "time>20.5%",
+          "mmprof: time>20.5%: all: 'b' may exceed it: the interval ends at +23.5 %\n"
+          "  next: measure more runs of each, or on a quieter machine\n",
+          0 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct diff_limit limit;
+        struct versions_gate gate = { .limits = &limit, .n_limits = 1 };
+        struct table table;
+        struct versions v = { .arena = &arena,
+                              .names = { "a", "b", "c" },
+                              .what = { "old", "new", "other" },
+                              .n_versions = 3,
+                              .n_runs = { 5, 5, 5 },
+                              .series = series,
+                              .n_series = 1,
+                              .gate = &gate };
+        CHECK_NUMBER("a limit is read", diff_limit_read(&arena, rows[i].text, &limit, &err), 0);
+        CHECK_NUMBER("what it is on is known", versions_check_gate(&v, &err), 0);
+        CHECK_NUMBER("the table is made", versions_table(&v, true, &table, &err), 0);
+        CHECK_NUMBER(rows[i].text, gate.n_broken, rows[i].n_broken);
+        CHECK_TEXT(rows[i].text, gate.said == NULL ? "" : gate.said, rows[i].said);
+        limit.name = "speed";
+        CHECK_NUMBER("another is not", versions_check_gate(&v, &err), -1);
+    }
+}
+
 int main(void)
 {
     const struct versions_series time = { "total", "all", "time", TABLE_NS, true, { a, b, c }, { NULL, NULL, NULL } };
     const char *text = text_of(&time, 1, 3, 0.01);
+    limits(&time);
     has("three versions: analysis of variance and Tukey's HSD", text,
         "analysis of variance of logarithms, and Tukey's");
     has("one that takes a fifth more is found", text, "all    time    a     b   100 ns  120 ns       +20.2");
