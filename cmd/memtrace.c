@@ -14,6 +14,7 @@
 #include "report/view/lifetimes.h"
 #include "report/view/live_bytes.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -134,16 +135,26 @@ static int read_trace(const struct memtrace_options *o, const char *path, struct
 
 /* ---- recording ---- */
 
+/* The writer's argument. */
+static const char *writer_argument(const struct memtrace_options *o, char text[PATH_MAX])
+{
+    size_t n = (size_t)snprintf(text, PATH_MAX, "%s%s",
+                                o->last_uses      ? "last-uses,"
+                                : o->objects_only ? "objects,"
+                                                  : "",
+                                o->all_threads ? "all-threads," : "");
+    if (o->interval_bytes > 0)
+        snprintf(text + n, PATH_MAX - n, "interval=%" PRIu64, o->interval_bytes);
+    return text;
+}
+
 /* The library and what stands behind its comma, in text. */
 static const char *split_tool(const struct memtrace_options *o, char text[PATH_MAX], const char **argument)
 {
-    *argument = o->last_uses                        ? "last-uses"
-                : o->objects_only && o->all_threads ? "objects,all-threads"
-                : o->objects_only                   ? "objects"
-                : o->all_threads                    ? "all-threads"
-                                                    : "";
-    if (o->tool == NULL)
+    if (o->tool == NULL) {
+        *argument = writer_argument(o, text);
         return NULL;
+    }
     snprintf(text, PATH_MAX, "%s", o->tool);
     char *comma = strchr(text, ',');
     *argument = comma == NULL ? "" : comma + 1;

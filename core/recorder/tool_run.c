@@ -5,6 +5,7 @@
 #include "core/wire/setting.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +50,10 @@ static int append_tool(const struct tool_run_plan *plan, char *option, struct er
     }
     if (plan->argument[0] != '\0')
         append(option, "argument", plan->argument);
+    if (plan->interval_bytes > 0) {
+        snprintf(path, sizeof path, "%" PRIu64, plan->interval_bytes);
+        append(option, "interval", path);
+    }
     return 0;
 }
 

@@ -4,10 +4,10 @@
  * A context's number counts all before it.  Where a chunk of them was lost (salvage), later ones would get others'
  * numbers: they, and samples in them, are refused then.
  */
+#include "core/base/sampled_objects.h"
 #include "core/base/vec.h"
 #include "core/trace/tables.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 void sample_tables_free(struct sample_tables *samples)
@@ -229,8 +229,7 @@ static enum tables_result take_heap_event(struct tables *tables, struct cursor *
 
 double trace_allocation_objects(const struct trace_allocation *allocation)
 {
-    double size = (double)allocation->size_bytes, mean = (double)allocation->mean_bytes;
-    return mean <= 0 || size <= 0 ? 1 : -1 / expm1(-size / mean);
+    return sampled_objects((double)allocation->size_bytes, (double)allocation->mean_bytes);
 }
 
 /* ---- before minor version 7 ---- */

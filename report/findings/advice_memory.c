@@ -70,7 +70,7 @@ static const char *evidence_of(const struct last_uses *uses, const struct last_u
     return arena_printf(arena,
                         "%.1f %% of all bytes are such objects, last used by %s, more than half of them for fewer than "
                         "%.0f data accesses",
-                        100 * (double)c->n_bytes / (double)uses->n_bytes, used, (double)last_uses_median(c));
+                        100 * c->n_bytes / uses->n_bytes, used, (double)last_uses_median(c));
 }
 
 static int add_clusters(struct advising *a, const struct last_uses *uses, double ns, struct err *err)
@@ -79,7 +79,7 @@ static int add_clusters(struct advising *a, const struct last_uses *uses, double
     uint32_t n = 0;
     for (uint32_t i = 0; i < uses->n && n < CLUSTERS_MOST; i++) {
         const struct last_uses_cluster *c = &uses->all[i];
-        double share = uses->n_bytes > 0 ? (double)c->n_short_bytes / (double)uses->n_bytes : 0;
+        double share = uses->n_bytes > 0 ? c->n_short_bytes / uses->n_bytes : 0;
         if (!(share >= BYTES_LEAST) || last_uses_is_removed(uses, c))
             continue;
         struct advice_hint hint = { .rule = replace_rule.name,

@@ -1,6 +1,7 @@
 #include "report/view/last_uses.h"
 
 #include "core/base/map.h"
+#include "core/base/sampled_objects.h"
 #include "core/base/vec.h"
 
 #include <inttypes.h>
@@ -59,15 +60,16 @@ static bool take_object(struct uses_reading *r, const struct memtrace_entry *die
     if (cluster == NULL)
         return false;
     uint64_t since = compiled_time(r->uses, cluster);
-    cluster->n++;
-    cluster->n_bytes += died->bytes;
-    cluster->n_short_bytes += died->lifetime < LAST_USES_SHORT ? died->bytes : 0;
-    cluster->n_since += since > 0 && died->created >= since;
-    cluster->n_c2_bytes += (r->last.info & MEMTRACE_BY_C2) != 0 ? died->bytes : 0;
+    double n = sampled_objects((double)died->bytes, (double)r->uses->interval_bytes), bytes = n * (double)died->bytes;
+    cluster->n += n;
+    cluster->n_bytes += bytes;
+    cluster->n_short_bytes += died->lifetime < LAST_USES_SHORT ? bytes : 0;
+    cluster->n_since += since > 0 && died->created >= since ? n : 0;
+    cluster->n_c2_bytes += (r->last.info & MEMTRACE_BY_C2) != 0 ? bytes : 0;
     cluster->longest = died->lifetime > cluster->longest ? died->lifetime : cluster->longest;
-    cluster->buckets[died->lifetime == 0 ? 0 : 64 - __builtin_clzll(died->lifetime)]++;
-    r->uses->n_objects++;
-    r->uses->n_bytes += died->bytes;
+    cluster->buckets[died->lifetime == 0 ? 0 : 64 - __builtin_clzll(died->lifetime)] += n;
+    r->uses->n_objects += n;
+    r->uses->n_bytes += bytes;
     r->has_last = false;
     return true;
 }
@@ -88,6 +90,8 @@ static bool take_entry(struct uses_reading *r, const struct memtrace_entry *e)
     }
     if (e->kind == MEMTRACE_TOTALS)
         r->uses->time = e->time;
+    if (e->kind == MEMTRACE_INTERVAL)
+        r->uses->interval_bytes = e->bytes;
     return memtrace_names_take(&r->uses->names, e) && (e->kind != MEMTRACE_DIED || take_object(r, e)) &&
            (e->kind != MEMTRACE_C2 || take_compiled(r->uses, e));
 }
@@ -142,7 +146,7 @@ bool last_uses_is_removed(const struct last_uses *uses, const struct last_uses_c
 
 uint64_t last_uses_median(const struct last_uses_cluster *cluster)
 {
-    uint64_t n = 0;
+    double n = 0;
     for (unsigned i = 0; i < 64; i++) {
         n += cluster->buckets[i];
         if (2 * n > cluster->n)
@@ -197,30 +201,31 @@ static void add_row(const struct last_uses *uses, const struct last_uses_cluster
     cells[1] = table_words(memtrace_names_class(&uses->names, c->class_number, JAVA_NAMES_SHORT, arena));
     cells[2] = table_words(c->is_used ? last_uses_line(uses, c->used, arena) : "not used");
     cells[3] = table_words(last_uses_common(uses, c, arena));
-    cells[4] = table_number((double)c->n);
-    cells[5] = table_number((double)c->n_bytes);
-    cells[6] = table_quotient((double)c->n_bytes, (double)uses->n_bytes);
+    cells[4] = table_number(c->n);
+    cells[5] = table_number(c->n_bytes);
+    cells[6] = table_quotient(c->n_bytes, uses->n_bytes);
     cells[7] = table_number((double)last_uses_median(c));
-    cells[8] = table_quotient((double)c->n_c2_bytes, (double)c->n_bytes);
-    cells[9] = table_number((double)c->n_short_bytes);
+    cells[8] = table_quotient(c->n_c2_bytes, c->n_bytes);
+    cells[9] = table_number(c->n_short_bytes);
     cells[10] = table_number((double)c->longest);
 }
 
-static void add_sums(struct table *table, const char *kind, const char *label, uint64_t n, uint64_t n_bytes,
-                     uint64_t all_bytes)
+static void add_sums(struct table *table, const char *kind, const char *label, double n, double n_bytes,
+                     double all_bytes)
 {
     struct table_cell *cells = table_row(table, kind);
     if (cells == NULL)
         return;
     cells[0] = table_words(label);
-    cells[4] = table_number((double)n);
-    cells[5] = table_number((double)n_bytes);
-    cells[6] = table_quotient((double)n_bytes, (double)all_bytes);
+    cells[4] = table_number(n);
+    cells[5] = table_number(n_bytes);
+    cells[6] = table_quotient(n_bytes, all_bytes);
 }
 
 static void add_rows(const struct last_uses *uses, uint64_t top, struct arena *arena, struct table *table)
 {
-    uint64_t n_rows = 0, n_other = 0, n_other_bytes = 0, n_removed = 0, n_removed_bytes = 0;
+    double n_other = 0, n_other_bytes = 0, n_removed = 0, n_removed_bytes = 0;
+    uint64_t n_rows = 0;
     for (uint32_t i = 0; i < uses->n; i++) {
         const struct last_uses_cluster *c = &uses->all[i];
         if (last_uses_is_removed(uses, c)) {
@@ -249,8 +254,7 @@ int last_uses_table(const struct last_uses *uses, const char *path, uint64_t top
 {
     table_begin(table, arena);
     table_metadata_words(table, "trace", path,
-                         arena_printf(arena,
-                                      "trace    %s: %" PRIu64 " objects in %" PRIu64 " data accesses of Java code",
+                         arena_printf(arena, "trace    %s: %.0f objects in %" PRIu64 " data accesses of Java code",
                                       path, uses->n_objects, uses->time));
     table_metadata_number(table, "accesses", (double)uses->time, NULL);
     add_columns(table);

@@ -13,12 +13,12 @@ struct last_uses_cluster {
     uint32_t created, used;     /* locations; NO_NUMBER: not known, or not used */
     uint32_t common;            /* a method; NO_NUMBER: not known, not used, or another thread */
     bool is_used, is_elsewhere; /* used last by another thread than created it */
-    uint64_t n, n_bytes;
-    uint64_t n_short_bytes; /* of those that were used for less than LAST_USES_SHORT */
-    uint64_t n_since;       /* created since C2 has compiled the common caller, or else the creating method */
-    uint64_t n_c2_bytes;    /* created by code of C2 */
+    double n, n_bytes;          /* of all objects that those in the trace stand for, as below */
+    double n_short_bytes;       /* of those that were used for less than LAST_USES_SHORT */
+    double n_since;             /* created since C2 has compiled the common caller, or else the creating method */
+    double n_c2_bytes;          /* created by code of C2 */
     uint64_t longest;
-    uint64_t buckets[65]; /* lifetimes of so many bits */
+    double buckets[65]; /* lifetimes of so many bits */
 };
 
 #define LAST_USES_SHORT (UINT64_C(1) << 16) /* accesses */
@@ -29,8 +29,9 @@ struct last_uses {
     struct arena arena;            /* keys */
     struct last_uses_cluster *all; /* owned: those of most short-lived bytes first */
     uint32_t n, room;
-    uint64_t n_objects, n_bytes, time;
-    bool is_recorded; /* the trace has last uses */
+    double n_objects, n_bytes;
+    uint64_t time, interval_bytes; /* interval: one object in so many bytes was followed; 0: all were */
+    bool is_recorded;              /* the trace has last uses */
 };
 
 /* Of a whole trace.  Returns 0, or -1 with *err set: damaged, without last uses, or no memory. */

@@ -1,5 +1,6 @@
 #include "report/view/live_bytes.h"
 
+#include "core/base/sampled_objects.h"
 #include "core/base/vec.h"
 
 /* ---- reading ---- */
@@ -8,12 +9,13 @@ static bool take_object(struct live_bytes *live, const struct memtrace_entry *e)
 {
     if (vec_reserve(live->objects, live->objects_room, live->n_objects + 1) < 0)
         return false;
+    double interval = (double)live->interval_bytes;
     uint64_t last_used = e->created + e->lifetime, found = live->time > e->created ? live->time : e->created;
     live->objects[live->n_objects++] =
         (struct live_object){ .created = e->created,
                               .last_used = last_used < e->created ? UINT64_MAX : last_used,
                               .dead = e->has_died ? found : UINT64_MAX,
-                              .bytes = e->bytes };
+                              .bytes = (uint64_t)((double)e->bytes * sampled_objects((double)e->bytes, interval)) };
     return true;
 }
 
@@ -45,6 +47,9 @@ static bool take_entry(struct live_bytes *live, const struct memtrace_entry *e)
         return take_object(live, e);
     case MEMTRACE_CALL:
         return take_call(live, e);
+    case MEMTRACE_INTERVAL:
+        live->interval_bytes = e->bytes;
+        return true;
     case MEMTRACE_COLLECTION:
         return take_collection(live, e->time);
     default:

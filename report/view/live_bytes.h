@@ -13,7 +13,7 @@
 
 struct live_object {
     uint64_t created, last_used, dead; /* times; dead: of the collection that found it, or UINT64_MAX */
-    uint64_t bytes;
+    uint64_t bytes;                    /* of all objects that it stands for */
 };
 
 /* A call that is over, in which many bytes were created. */
@@ -34,7 +34,8 @@ struct live_bytes {
     uint64_t *collections;                     /* times */
     struct live_step *created, *unused, *dead; /* n_objects of each */
     uint32_t n_objects, objects_room, n_calls, calls_room, n_collections, collections_room;
-    uint64_t time; /* the end */
+    uint64_t time;           /* the end */
+    uint64_t interval_bytes; /* one object in so many was followed; 0: all were */
 };
 
 /* Of a whole trace, of last uses or of accesses.  Returns 0, or -1 with *err set: damaged, or no memory. */
@@ -58,6 +59,10 @@ uint64_t live_bytes_kept(const struct live_bytes *live, uint64_t after, uint64_t
 
 /* ---- favourable points ---- */
 
+/*
+ * YOUNG: less is copied there than elsewhere.  FULL: young collections on the way leave much that is dead by the end,
+ * which a young one there would not free.
+ */
 enum live_choice { LIVE_NO_COLLECTION, LIVE_YOUNG, LIVE_FULL };
 
 /* The ends of a method's calls. */
@@ -68,10 +73,11 @@ struct live_point {
     double live, live_cov;  /* live at the ends, at least; their coefficient of variation */
     double live_mean;       /* live on the way */
     double minima;          /* the part of the ends that are local minima */
-    double kept, kept_mean; /* what a young collection at each end copies; and as many at any other time */
-    double old_dead;        /* bytes that such collections leave, and that are dead one call later */
+    double kept, kept_mean; /* what a young collection at each end copies; and as many at any other time: at least */
+    double kept_most;       /* at any other time, at most */
+    double old_dead;        /* bytes that the run's own collections have copied, and that died by the end */
     enum live_choice choice;
-    double saved; /* bytes that need not be copied in all calls */
+    double saved; /* bytes that such collections copy less than as many, of that kind, at other times */
 };
 
 struct live_points {
@@ -79,10 +85,11 @@ struct live_points {
     uint32_t n;
 };
 
-#define LIVE_CALLS_LEAST  4u  /* fewer say nothing of whether it is so in each */
-#define LIVE_BYTES_LEAST  0.1 /* of all bytes are created from one end to the next, in all calls */
-#define LIVE_MINIMA_LEAST 0.8 /* of the ends are local minima */
-#define LIVE_SAVED_LEAST  0.1 /* of what collections at other times copy is saved */
+#define LIVE_FOLLOWED_LEAST 32u /* objects from one end to the next: of fewer, chance decides what is live there */
+#define LIVE_CALLS_LEAST    4u  /* fewer say nothing of whether it is so in each */
+#define LIVE_BYTES_LEAST    0.1 /* of all bytes are created from one end to the next, in all calls */
+#define LIVE_MINIMA_LEAST   0.8 /* of the ends are local minima */
+#define LIVE_SAVED_LEAST    0.1 /* of what collections at other times copy is saved */
 
 /* Of all methods whose calls create many bytes.  Returns 0, or -1 with *err set: no memory. */
 int live_points_find(const struct live_bytes *live, struct live_points *points, struct err *err);

@@ -5,8 +5,10 @@
  * A young collection copies what is live of the bytes that were created since the one before, and frees the rest.  If
  * there is one at each end of a method's calls, it copies what lives on from call to call.  If there are as many, with
  * as many bytes between two of them, but anywhere, as when the young generation is full, they copy what is live there.
- * A full collection copies all that is live, and frees besides what young ones have left and is dead by now.  Whether
- * one pays is a matter of bytes freed for each byte copied (thesis §A.3).
+ * Where the young generation is smaller than what a call creates, there are young collections on the way, which copy
+ * what the call needs and leave it in the old generation.  A full collection at the end copies all that is live, and
+ * frees that, too.  Whether it pays is a matter of bytes freed for each byte copied: what it frees more than a young
+ * one, for what it copies more, against what young collections elsewhere free for what they copy (thesis §A.3).
  */
 #include "report/view/live_bytes.h"
 
@@ -23,10 +25,23 @@ struct ends {
     uint32_t n;
 };
 
-/* The end before, or where the first call began. */
-static uint64_t begin_of(const struct ends *ends, uint32_t i)
+/*
+ * What is said of a point is said from the first end to the last but one.  The way to the first is the program's start,
+ * as well; and of what is there at the last, and on the way to it, nobody knows whether another call would use it.
+ */
+static uint64_t first_end(const struct ends *ends)
 {
-    return i == 0 ? ends->calls[0]->began : ends->calls[i - 1]->ended;
+    return ends->calls[0]->ended;
+}
+
+static uint64_t last_end(const struct ends *ends)
+{
+    return ends->calls[ends->n - 2]->ended;
+}
+
+static uint32_t n_between(const struct ends *ends)
+{
+    return ends->n - 2;
 }
 
 struct live_range {
@@ -59,10 +74,11 @@ static void look_at_ends(const struct ends *ends, struct live_point *point)
 {
     const struct live_bytes *live = ends->live;
     double sum = 0, squares = 0, on_the_way = 0, minima = 0;
-    struct live_range before = look_between(live, begin_of(ends, 0), ends->calls[0]->ended);
-    for (uint32_t i = 0; i < ends->n; i++) {
-        uint64_t now = ends->calls[i]->ended, next = i + 1 < ends->n ? ends->calls[i + 1]->ended : live->time;
-        struct live_range behind = look_between(live, now, next);
+    uint32_t n = n_between(ends);
+    struct live_range before = look_between(live, first_end(ends), ends->calls[1]->ended);
+    for (uint32_t i = 1; i <= n; i++) {
+        uint64_t now = ends->calls[i]->ended;
+        struct live_range behind = i < n ? look_between(live, now, ends->calls[i + 1]->ended) : before;
         uint64_t bytes = live_bytes_least(live, now);
         sum += (double)bytes;
         squares += (double)bytes * (double)bytes;
@@ -70,11 +86,11 @@ static void look_at_ends(const struct ends *ends, struct live_point *point)
         minima += is_minimum(&before, &behind, bytes);
         before = behind;
     }
-    double variance = squares / ends->n - sum / ends->n * (sum / ends->n);
-    point->live = sum / ends->n;
+    double variance = squares / n - sum / n * (sum / n);
+    point->live = sum / n;
     point->live_cov = sum > 0 && variance > 0 ? sqrt(variance) / point->live : 0;
-    point->live_mean = on_the_way / ends->n;
-    point->minima = minima / ends->n;
+    point->live_mean = on_the_way / n;
+    point->minima = minima / n;
 }
 
 /* The first end at a time or behind; ends->n: there is none. */
@@ -91,49 +107,65 @@ static uint32_t end_behind(const struct ends *ends, uint64_t time)
     return low;
 }
 
-/* What collections at the ends copy; and what they leave that is dead at a later end. */
+/* Had a collection of the run copied it, when it was used last? */
+static bool is_copied(const struct live_bytes *live, const struct live_object *o)
+{
+    uint32_t low = 0, high = live->n_collections;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (live->collections[middle] < o->created)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < live->n_collections && live->collections[low] < o->last_used;
+}
+
+/* What collections at the ends copy; and what those of the run have copied, and is dead at an end. */
 static void collect_at_ends(const struct ends *ends, struct live_point *point)
 {
     const struct live_bytes *live = ends->live;
-    uint64_t begin = begin_of(ends, 0), last = ends->calls[ends->n - 1]->ended, kept = 0, old_dead = 0;
+    uint64_t begin = first_end(ends), last = last_end(ends), kept = 0, old_dead = 0;
     for (uint32_t i = 0; i < live->n_objects; i++) {
         const struct live_object *o = &live->objects[i];
         if (o->created <= begin || o->created > last)
             continue;
-        uint32_t end = end_behind(ends, o->created);
-        if (o->last_used <= ends->calls[end]->ended)
-            continue;
-        kept += o->bytes;
-        old_dead += o->last_used <= last ? o->bytes : 0;
+        kept += o->last_used > ends->calls[end_behind(ends, o->created)]->ended ? o->bytes : 0;
+        old_dead += o->last_used <= last && is_copied(live, o) ? o->bytes : 0;
     }
-    point->kept = (double)kept / ends->n;
-    point->old_dead = (double)old_dead / ends->n;
-    point->call_bytes = (double)(live_bytes_allocated(live, last) - live_bytes_allocated(live, begin)) / ends->n;
+    uint32_t n = n_between(ends);
+    point->kept = (double)kept / n;
+    point->old_dead = (double)old_dead / n;
+    point->call_bytes = (double)(live_bytes_allocated(live, last) - live_bytes_allocated(live, begin)) / n;
 }
 
 /* The same number of bytes between two collections, which are anywhere between the first and the last end. */
 static void collect_elsewhere(const struct ends *ends, struct live_point *point)
 {
     const struct live_bytes *live = ends->live;
-    uint64_t begin = live_bytes_allocated(live, begin_of(ends, 0)),
-             end = live_bytes_allocated(live, ends->calls[ends->n - 1]->ended), young = (uint64_t)point->call_bytes;
-    double kept = 0;
+    uint64_t begin = live_bytes_allocated(live, first_end(ends)), end = live_bytes_allocated(live, last_end(ends)),
+             young = (uint64_t)point->call_bytes;
+    double kept = 0, most = 0;
     for (uint32_t i = 0; i < ELSEWHERE; i++) {
         uint64_t at = begin + young + (uint64_t)((double)(end - begin - young) * (i + 0.5) / ELSEWHERE);
-        kept += (double)live_bytes_kept(live, live_bytes_time(live, at - young), live_bytes_time(live, at), true);
+        uint64_t before = live_bytes_time(live, at - young), now = live_bytes_time(live, at);
+        kept += (double)live_bytes_kept(live, before, now, true);
+        most += (double)live_bytes_kept(live, before, now, false);
     }
     point->kept_mean = kept / ELSEWHERE;
+    point->kept_most = most / ELSEWHERE;
 }
 
+/* 1 byte is copied more: of nothing, too, a little is to be done. */
 static enum live_choice choose(const struct live_point *p)
 {
-    double young_copies = p->kept + 1, full_copies = p->live + 1; /* 1: of nothing, too, a little is to be done */
-    bool is_favourable = p->minima >= LIVE_MINIMA_LEAST && p->kept < (1 - LIVE_SAVED_LEAST) * p->kept_mean;
-    if (!is_favourable)
+    double most = 1 - LIVE_SAVED_LEAST, elsewhere = (p->call_bytes - p->kept_mean) / (p->kept_mean + 1),
+           full_only = p->old_dead / ((p->live > p->kept ? p->live - p->kept : 0) + 1);
+    if (p->minima < LIVE_MINIMA_LEAST)
         return LIVE_NO_COLLECTION;
-    double young = (p->call_bytes - p->kept) / young_copies,
-           full = (p->call_bytes - p->kept + p->old_dead) / full_copies;
-    return full > young ? LIVE_FULL : LIVE_YOUNG;
+    if (full_only > elsewhere && p->live < most * p->live_mean)
+        return LIVE_FULL;
+    return p->kept < most * p->kept_mean ? LIVE_YOUNG : LIVE_NO_COLLECTION;
 }
 
 static struct live_point point_of(const struct ends *ends, uint32_t method)
@@ -144,7 +176,8 @@ static struct live_point point_of(const struct ends *ends, uint32_t method)
     collect_elsewhere(ends, &point);
     point.choice = choose(&point);
     if (point.choice != LIVE_NO_COLLECTION)
-        point.saved = (point.kept_mean - point.kept) * ends->n;
+        point.saved =
+            ends->n * (point.choice == LIVE_FULL ? point.live_mean - point.live : point.kept_mean - point.kept);
     return point;
 }
 
@@ -168,16 +201,23 @@ static int by_saved(const void *a, const void *b)
     return x->method < y->method ? -1 : x->method > y->method;
 }
 
-/* Do its calls create many bytes, one behind the other? */
+/* Do its calls create many bytes, one behind the other, and are enough of the objects followed? */
 static bool is_large(const struct ends *ends)
 {
+    if (ends->n < LIVE_CALLS_LEAST)
+        return false;
+    double between =
+        (double)(live_bytes_allocated(ends->live, last_end(ends)) - live_bytes_allocated(ends->live, first_end(ends))) /
+        n_between(ends);
+    if (between < (double)LIVE_FOLLOWED_LEAST * (double)ends->live->interval_bytes)
+        return false;
     uint64_t all = live_bytes_allocated(ends->live, UINT64_MAX), bytes = 0, until = 0;
     for (uint32_t i = 0; i < ends->n; i++)
         if (ends->calls[i]->began >= until) { /* not one in another thread at the same time, or in another call */
             bytes += ends->calls[i]->bytes;
             until = ends->calls[i]->ended;
         }
-    return ends->n >= LIVE_CALLS_LEAST && (double)bytes >= LIVE_BYTES_LEAST * (double)all;
+    return (double)bytes >= LIVE_BYTES_LEAST * (double)all;
 }
 
 int live_points_find(const struct live_bytes *live, struct live_points *points, struct err *err)

@@ -90,6 +90,7 @@ static void add_row(const struct live_bytes *live, const struct live_point *p, s
     cells[9] = table_words(choices[p->choice]);
     cells[10] = table_number(p->old_dead);
     cells[11] = table_number(p->saved);
+    cells[12] = table_number(p->kept_most);
 }
 
 static void add_point_columns(struct table *table)
@@ -106,6 +107,7 @@ static void add_point_columns(struct table *table)
     table_column(table, "Collect", "choice", TABLE_TEXT);
     table_data_column(table, "old_dead_bytes", TABLE_BYTES);
     table_data_column(table, "saved_bytes", TABLE_BYTES);
+    table_data_column(table, "copied_elsewhere_most_bytes", TABLE_BYTES);
 }
 
 int live_points_table(const struct live_bytes *live, const struct live_points *points, const char *path, uint64_t top,
@@ -120,7 +122,10 @@ int live_points_table(const struct live_bytes *live, const struct live_points *p
     else if (points->n == 0)
         table_note(table, "no method was called four times or more and created a tenth of all bytes");
     table_note(table, "per call, from one end to the next; copies: by a young collection at each end, or as often at "
-                      "other times");
+                      "other times; at least, by objects' last uses");
+    if (live->interval_bytes > 0)
+        table_note(table, "one object in so many bytes was followed, and stands for the others; methods that create "
+                          "less than 32 times that are not listed");
     table_note(table,
                "from outside of the JVM only full collections can be asked for (jcmd PID GC.run): a young one is "
                "had there by a young generation of the bytes that a call creates");

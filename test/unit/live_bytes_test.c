@@ -57,13 +57,15 @@ static void test_curve(void)
 
 /*
  * Calls of 'kind': 0: all of its objects are used until its end; 1: each until 500 accesses later, whenever it was
- * created; 2: as 0, but each call leaves one large object behind, for two calls.
+ * created; 2: as 0, but each call leaves one large object behind, for two calls; 3: as 2, and three collections run
+ * while each call does.
  */
 static int make(struct live_bytes *live, int kind, struct live_points *points)
 {
     *live = (struct live_bytes){ .time = CALLS * 1100 };
     live->objects = malloc((CALLS * EACH + CALLS) * sizeof *live->objects);
     live->calls = malloc(CALLS * sizeof *live->calls);
+    live->collections = malloc(3 * CALLS * sizeof *live->collections);
     for (uint64_t call = 0; call < CALLS; call++) {
         uint64_t begin = call * 1100, end = begin + 1000;
         for (uint64_t i = 0; i < EACH; i++) {
@@ -71,8 +73,10 @@ static int make(struct live_bytes *live, int kind, struct live_points *points)
             live->objects[live->n_objects++] =
                 (struct live_object)OBJECT(at, kind == 1 ? at + 500 : end - 1, UINT64_MAX, 100);
         }
-        if (kind == 2)
+        if (kind >= 2)
             live->objects[live->n_objects++] = (struct live_object)OBJECT(begin + 2, begin + 2700, UINT64_MAX, 1000);
+        for (uint64_t i = 1; kind == 3 && i < 4; i++)
+            live->collections[live->n_collections++] = begin + i * 300;
         live->calls[live->n_calls++] = (struct live_call){ 4, begin, end, 100 * EACH };
     }
     return live_bytes_sort(live, &err) == 0 ? live_points_find(live, points, &err) : -1;
@@ -110,8 +114,53 @@ static void check_old(const struct live_points *points)
 {
     const struct live_point *p = &points->all[0];
     CHECK("what a call leaves behind is copied", p->kept == 1000);
-    CHECK("most of it is dead two calls later", p->old_dead >= 700 && p->old_dead <= 1000);
-    CHECK("with as much live as is copied, twice, a young collection is best", p->choice == LIVE_YOUNG);
+    CHECK("without collections on the way nothing was copied", p->old_dead == 0);
+    CHECK("a young generation that reaches from end to end is best", p->choice == LIVE_YOUNG);
+}
+
+static void check_full(const struct live_points *points)
+{
+    const struct live_point *p = &points->all[0];
+    CHECK("collections on the way copy what dies by the end", p->old_dead > 3600 && p->old_dead < 4600);
+    CHECK("little is live there", p->live >= 1000 && p->live <= 2000 && p->live_mean > p->live);
+    CHECK("a full collection frees what they have left: it is best", p->choice == LIVE_FULL);
+    CHECK("it copies less than one on the way", p->saved == (p->live_mean - p->live) * CALLS);
+}
+
+/* One object in 64 bytes is followed: of 64 bytes, one of 1.58, of 6400 each. */
+static void test_sampled(void)
+{
+    static const struct memtrace_entry followed[] = {
+        { .kind = MEMTRACE_INTERVAL, .bytes = 64 },
+        { .kind = MEMTRACE_CREATED, .object = 1, .bytes = 64, .time = 10 },
+        { .kind = MEMTRACE_CREATED, .object = 2, .bytes = 6400, .time = 20 },
+        { .kind = MEMTRACE_DIED, .object = 1, .bytes = 64, .created = 10, .lifetime = 15, .has_died = true },
+        { .kind = MEMTRACE_DIED, .object = 2, .bytes = 6400, .created = 20, .lifetime = 40 },
+    };
+    char *bytes = NULL;
+    struct live_bytes live;
+    struct memtrace_reader *reader = memtrace_entries(followed, 5, 100, &bytes, &err);
+    if (!CHECK("objects of which only some are followed are read",
+               reader != NULL && live_bytes_read(&live, reader, &err) == 0))
+        return;
+    CHECK("a small one stands for those that are not", live_bytes_allocated(&live, 10) == 101);
+    CHECK("a large one for itself", live_bytes_allocated(&live, 20) == 101 + 6400);
+    memtrace_close(reader);
+    free(bytes);
+    live_bytes_free(&live);
+}
+
+/* One object in 4000 bytes is followed: between two ends that are 4000 bytes apart, one. */
+static void test_too_few_followed(void)
+{
+    struct live_bytes live;
+    struct live_points points;
+    make(&live, 0, &points);
+    live_points_free(&points);
+    live.interval_bytes = 4000;
+    CHECK("of few followed objects, chance would decide", live_points_find(&live, &points, &err) == 0 && points.n == 0);
+    live_points_free(&points);
+    live_bytes_free(&live);
 }
 
 static void test_few(void)
@@ -137,7 +186,10 @@ int main(void)
     check_points(0, check_favourable);
     check_points(1, check_flat);
     check_points(2, check_old);
+    check_points(3, check_full);
     test_few();
+    test_sampled();
+    test_too_few_followed();
     arena_free(&arena);
     return tap_done();
 }

@@ -45,6 +45,7 @@ static const struct memtrace_entry entries[] = {
       .bytes = 65536,
       .location = MEMTRACE_NO_NUMBER },
     { .kind = MEMTRACE_C2, .method = 3, .time = 150, .location = MEMTRACE_NO_NUMBER },
+    { .kind = MEMTRACE_INTERVAL, .bytes = 65536, .location = MEMTRACE_NO_NUMBER },
 };
 
 #define N_ENTRIES (sizeof entries / sizeof *entries)

@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #define MEMTRACE_MAGIC        "mmprofmt"
-#define MEMTRACE_VERSION      2 /* 1 has no LAST_USE and what comes behind it */
+#define MEMTRACE_VERSION      3 /* 1 has no LAST_USE and what comes behind it, 2 no INTERVAL */
 #define MEMTRACE_HEADER_BYTES 16
 #define MEMTRACE_CHUNK_MAGIC  UINT32_C(0x6b63746d) /* "mtck" */
 #define MEMTRACE_CHUNK_HEADER 24
@@ -38,8 +38,9 @@ enum memtrace_kind {
     /* Where each object was used last is recorded: */
     MEMTRACE_LAST_USE,   /* before DIED: object, location, method (NO_NUMBER: no common caller), info */
     MEMTRACE_COLLECTION, /* before what it has moved and found dead: time */
-    MEMTRACE_CALL, /* that is over: method (NO_NUMBER: not known), thread, line (its depth), created, time, bytes */
-    MEMTRACE_C2,   /* C2 has compiled a method: method, time */
+    MEMTRACE_CALL,     /* that is over: method (NO_NUMBER: not known), thread, line (its depth), created, time, bytes */
+    MEMTRACE_C2,       /* C2 has compiled a method: method, time */
+    MEMTRACE_INTERVAL, /* before all objects: only one in so many bytes is followed; without, all are */
     MEMTRACE_KINDS
 };
 

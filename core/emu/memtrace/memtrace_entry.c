@@ -32,6 +32,7 @@ static const struct entry_field fields[MEMTRACE_KINDS][9] = {
     [MEMTRACE_CALL] = { AT(MAYBE, method), AT(NUMBER, thread), AT(NUMBER, line), AT(LONG, created), AT(LONG, time),
                         AT(LONG, bytes) },
     [MEMTRACE_C2] = { AT(NUMBER, method), AT(LONG, time) },
+    [MEMTRACE_INTERVAL] = { AT(LONG, bytes) },
 };
 
 static void put_text(struct sink *s, const struct wire_text *text)

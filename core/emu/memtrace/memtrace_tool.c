@@ -2,7 +2,7 @@
  * libmmprof-memtrace.so: the tool that writes address traces; nothing but mmprof_tool.h is between it and the program.
  *
  * argument  words between commas: 'objects' (no accesses), 'all-threads' (the JVM's own, too), 'last-uses' (where each
- *           object is used last, and calls)
+ *           object is used last, and calls), 'interval=BYTES' (only one object in so many bytes is told)
  *
  * What describes is written before the accesses that it is for.
  */
@@ -10,10 +10,12 @@
 #include "core/emu/tool/mmprof_tool.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define ENTRIES_BYTES ((size_t)64 * 1024)
 #define VALUES_BYTES  ((size_t)1 << 20)
-#define FRONT_BYTES   32                   /* of a chunk of accesses, at most */
+#define FRONT_BYTES   32 /* of a chunk of accesses, at most */
+#define INTERVAL_WORD "interval="
 #define CALL_BYTES    ((uint64_t)16 << 10) /* calls in which fewer bytes are created are not written */
 
 /* A thread's accesses that are not yet written. */
@@ -274,5 +276,11 @@ static const char *on_begin(const char *argument)
     if (strstr(argument, "objects") != NULL || state.has_last_uses)
         mmprof_tool.access = NULL;
     mmprof_tool.want_vm_threads = strstr(argument, "all-threads") != NULL;
-    return memtrace_write_header(mmprof_out) < 0 ? "the file cannot be written" : NULL;
+    if (memtrace_write_header(mmprof_out) < 0)
+        return "the file cannot be written";
+    const char *interval = strstr(argument, INTERVAL_WORD);
+    if (interval != NULL)
+        put(&(struct memtrace_entry){ .kind = MEMTRACE_INTERVAL,
+                                      .bytes = strtoull(interval + strlen(INTERVAL_WORD), NULL, 10) });
+    return NULL;
 }

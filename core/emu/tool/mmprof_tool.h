@@ -71,6 +71,7 @@ struct mmprof_object {
     struct mmprof_thread *thread;
     uint64_t created, last_used; /* times; last_used: of its latest access by a thread that is_java, or created */
     uint64_t n_uses;             /* such accesses */
+    double stands_for;           /* so many objects like it: more than 1 with --interval */
     /* For tools that want_callers, as it dies: */
     struct mmprof_location *last_site; /* that used it last; NULL: not known, or not used */
     struct mmprof_method *common;      /* the innermost call from its creation to its last use; NULL: not known */

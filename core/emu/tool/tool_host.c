@@ -1,5 +1,6 @@
 #include "core/emu/tool/tool_host.h"
 
+#include "core/base/sampled_objects.h"
 #include "core/emu/plugin/qemu_api.h"
 #include "core/emu/plugin/qemu_read.h"
 #include "core/emu/tool/tool_model.h"
@@ -30,7 +31,8 @@ static struct {
     struct tool_jvm jvm;
     struct tool_objects objects;
     struct tool_stack stack;
-    uint64_t ended_time; /* of threads that are gone */
+    uint64_t ended_time;     /* of threads that are gone */
+    uint64_t interval_bytes; /* one object in so many is told; 0: all are */
     uint32_t n_threads;
     bool has_jvm, has_started;
     char why[512];
@@ -57,8 +59,9 @@ static const char *begin(struct mmprof_tool *tool, const char *library, const ch
     return why == NULL ? NULL : refuse("the tool cannot begin,", library, why);
 }
 
-const char *tool_host_open(const char *library, const char *argument, const char *out)
+const char *tool_host_open(const char *library, const char *argument, const char *out, uint64_t interval_bytes)
 {
+    host.interval_bytes = interval_bytes;
     void *loaded = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (loaded == NULL) {
         const char *error = dlerror();
@@ -337,6 +340,7 @@ static void begin_object(struct tool_thread *thread, struct mmprof_object *objec
     object->class_of = class_of;
     object->site = location < host.jvm.n_sites ? host.jvm.sites[location] : NULL;
     object->thread = thread->thread;
+    object->stands_for = sampled_objects((double)object->bytes, (double)host.interval_bytes);
     object->created = object->last_used = thread->time + thread->others;
     if (tool_wanted.callers)
         tool_uses_begin(&host.stack, thread, (struct tool_object *)(void *)object,

@@ -79,7 +79,7 @@ extern struct tool_wanted tool_wanted;
  * Load a tool and let it begin: out is a file's path or NULL; argument: the tool's.  Returns NULL, or why not, in a
  * text that stays.
  */
-const char *tool_host_open(const char *library, const char *argument, const char *out);
+const char *tool_host_open(const char *library, const char *argument, const char *out, uint64_t interval_bytes);
 
 /* A thread, zeroed, comes, and goes: nothing of it is used then.  Returns 0, or -1: no memory. */
 int tool_host_begin(struct tool_thread *thread);

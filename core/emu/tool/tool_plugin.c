@@ -14,6 +14,7 @@
 #include "core/emu/tool/tool_host.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -236,7 +237,9 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info
         return refuse("tools are for programs of x86_64 and aarch64 (qemu-x86_64), not for whole machines");
     if (tool == NULL)
         return refuse("no tool= is given");
-    const char *why = tool_host_open(tool, text == NULL ? "" : text, argument(argc, argv, "out"));
+    const char *interval = argument(argc, argv, "interval");
+    const char *why = tool_host_open(tool, text == NULL ? "" : text, argument(argc, argv, "out"),
+                                     interval == NULL ? 0 : strtoull(interval, NULL, 10));
     if (why != NULL)
         return refuse(why);
     if (plugin.is_arm64 && tool_wanted.callers)

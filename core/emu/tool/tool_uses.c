@@ -53,7 +53,8 @@ void tool_uses_begin(struct tool_stack *stack, struct tool_thread *thread, struc
     thread->call_pc = 0;
     set_innermost(thread);
     /* It calls the JVM, through a stub or not: that returns to here. */
-    object->call = object->lasting = tool_calls_create(&thread->calls, object->object.bytes);
+    object->call = object->lasting =
+        tool_calls_create(&thread->calls, (uint64_t)(object->object.stands_for * (double)object->object.bytes));
     object->object.is_by_c2 = object->call != NULL && object->call->is_by_c2;
 }
 
