@@ -25,6 +25,7 @@ int command_drive(int argc, char **argv, struct err *err);
 int command_dump(int argc, char **argv, struct err *err);
 int command_export(int argc, char **argv, struct err *err);
 int command_fleet(int argc, char **argv, struct err *err);
+int command_jit(int argc, char **argv, struct err *err);
 int command_list(int argc, char **argv, struct err *err);
 int command_record(int argc, char **argv, struct err *err);
 int command_memtrace(int argc, char **argv, struct err *err);

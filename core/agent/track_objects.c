@@ -1,10 +1,6 @@
-/*
- * HotSpot tells of each object that is allocated (SampledObjectAlloc, JDK 11 and later; interval 0: of all), in the
- * thread that allocates, when the object is there and before the program has it.  While the interval is 0 no thread
- * allocates inline: compiled code calls the JVM for each object.  Objects that escape analysis has removed are none.
- */
 #include "core/agent/track_objects.h"
 
+#include "core/agent/all_objects.h"
 #include "core/agent/codecache/code_events.h"
 #include "core/agent/control/jvmti_env.h"
 #include "core/agent/control/method_ids.h"
@@ -19,9 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-
-#define WEAR_BYTES 1024
-#define WEAR_MAX   65536
 
 static struct track_objects_state {
     pthread_mutex_t lock; /* for locations */
@@ -62,25 +55,10 @@ static void copy_text(char to[TRACKED_TEXT_BYTES], const char *text, size_t n)
     to[n] = '\0';
 }
 
-static uint32_t line_of(jvmtiEnv *jvmti, jmethodID method, jlocation location)
-{
-    jvmtiLineNumberEntry *table = NULL;
-    jlocation best = -1;
-    jint n = 0, line = 0;
-    if (location < 0 || (*jvmti)->GetLineNumberTable(jvmti, method, &n, &table) != JVMTI_ERROR_NONE)
-        return 0;
-    for (jint i = 0; i < n; i++)
-        if (table[i].start_location <= location && table[i].start_location >= best) {
-            best = table[i].start_location;
-            line = table[i].line_number;
-        }
-    (*jvmti)->Deallocate(jvmti, (unsigned char *)table);
-    return line > 0 ? (uint32_t)line : 0;
-}
-
 static void tell_location(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *frame, uint32_t number)
 {
-    struct tracked_location location = { .number = number, .line = line_of(jvmti, frame->method, frame->location) };
+    struct tracked_location location = { .number = number,
+                                         .line = all_objects_line(jvmti, frame->method, frame->location) };
     struct method_names names;
     char *source = NULL;
     if (method_names_get(jvmti, frame->method, &names)) {
@@ -175,16 +153,6 @@ static void start_code(JNIEnv *jni)
         simulated_tell(TRACKED_TELL_CODE, &told);
 }
 
-/* A thread goes on in the buffer that it has, unwatched, until that is used up: this is the program's main thread. */
-static void wear_out_buffer(JNIEnv *jni)
-{
-    for (int i = 0; i < WEAR_MAX && !has_told; i++) {
-        jobject array = (*jni)->NewByteArray(jni, WEAR_BYTES);
-        (*jni)->ExceptionClear(jni);
-        (*jni)->DeleteLocalRef(jni, array);
-    }
-}
-
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     static const jvmtiEvent events[] = { JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
@@ -198,7 +166,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
     emulated_tell_tables();
     jvmti_env_switch(jvmti, JVMTI_ENABLE, events, sizeof events / sizeof *events);
     if (tracking.interval == 0)
-        wear_out_buffer(jni);
+        all_objects_wear_out_buffer(jni, &has_told);
     simulated_tell(TRACKED_TELL_START, NULL);
     resume_thread();
 }

@@ -55,6 +55,7 @@ static const struct setting_row rows[SETTING_N_KINDS] = {
     [SETTING_SIMULATED] = { "simulated", { LINE } },
     [SETTING_PREPARE] = { "prepare", { { END, 0 } } },
     [SETTING_TRACK_OBJECTS] = { "track_objects", { NUMBER } },
+    [SETTING_COUNT_OBJECTS] = { "count_objects", { LINE } },
 };
 
 static char separator(enum setting_kind kind)

@@ -32,6 +32,7 @@ enum setting_kind {
     SETTING_SIMULATED,     /* text: the same, of a JVM that runs in the simulator */
     SETTING_PREPARE,       /* of a JVM that a recorder may attach to later: it is to know what its code depends on */
     SETTING_TRACK_OBJECTS, /* number: of bytes from one object to the next; 0: all (core/wire/tracked.h) */
+    SETTING_COUNT_OBJECTS, /* text: a file's path: all objects by class and site are counted (count_objects.h) */
     SETTING_N_KINDS
 };
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # record --live --jit-log: what the JIT compiler made of the methods that get probes, before and after, is in the trace,
 # and the report says whose code has another shape.  check-jit: the rules of a file hold for compiled code, or do not.
-# drive: the compilers get methods that samples found.
+# drive: the compilers get methods that samples found.  jit: what is allocated in the bytecode, and on the heap.
 # timeout: 300
 # long: yes
 . "$(dirname "$0")/../lib.sh"
@@ -38,6 +38,28 @@ check_rules() {
     is "$v: by what the JIT compilers made of a program" "$results" "$expected" || sed 's/^/# /' "$SCRATCH/results"
     is "$v: JUnit's XML has the same" \
         "$(grep -c '<failure' "$SCRATCH/jit.xml") $(grep -c '<error' "$SCRATCH/jit.xml")" '3 1'
+}
+
+# objects METHOD COLUMN: of the table of allocations; the first time, the JVM makes one or two of another class there.
+objects() {
+    awk -F, -v method="$1" -v column="$2" '
+        { sub(/\r$/, "") }
+        NR == 1 { for (i = 1; i <= NF; i++) if ($i == column) at = i }
+        $2 ~ "^Escapes." method ":" { print $at }' "$SCRATCH/objects.csv" | sort -rn | head -n 1
+}
+
+check_objects() {
+    local jdk=$1 v=$2 n=200000 method
+    "$mmprof" jit -q --csv --top 0 -- "$jdk/bin/java" -cp "$classes" target.Escapes $n > "$SCRATCH/objects.csv" \
+        2> "$SCRATCH/errors"
+    is "$v: jit ends with the program's status" "$?, $(sort -u "$SCRATCH/errors")" "0, sum 2666706666400000"
+    for method in removed partly lasting copied; do
+        is "$v: the bytecode of $method allocates an object a round" "$(objects $method bytecode_objects)" $n
+    done
+    for method in partly lasting copied; do
+        is "$v: and the heap gets each of $method" "$(objects $method heap_objects)" $n
+    done
+    holds "$v: but few of those that do not escape" [ "$(objects removed heap_objects)" -lt $((n / 2)) ]
 }
 
 # taken COMPILE COMMAND...: how many methods the JVM took, by the table's JSON behind the program's output.
@@ -92,6 +114,7 @@ check_jdk() {
     holds "$v: the program goes on" kill -0 "$jvm"
     stop "$jvm"
     check_rules "$jdk" "$v"
+    check_objects "$jdk" "$v"
     check_drive "$jdk" "$v"
 }
 

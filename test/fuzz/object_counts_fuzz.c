@@ -1,0 +1,37 @@
+/*
+ * Counts of objects from bytes: as they are, and behind a right first line; what is taken makes a table.
+ */
+#include "report/jit/object_counts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+static void read_all(const char *first, const uint8_t *data, size_t n)
+{
+    struct arena arena = { 0 };
+    struct object_counts counts;
+    struct table table;
+    struct err err;
+    size_t n_first = strlen(first);
+    char *text = calloc(1, n_first + n + 1);
+    if (text == NULL)
+        return;
+    memcpy(text, first, n_first);
+    memcpy(text + n_first, data, n);
+    object_counts_init(&counts, &arena);
+    if (object_counts_read(&counts, OBJECTS_ON_HEAP, text, n_first + n, "x", &err) == 0 &&
+        (object_counts_table(&counts, "x", 5, &table, &err) < 0 || table.n_rows > 7))
+        abort();
+    object_counts_free(&counts);
+    arena_free(&arena);
+    free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+    read_all("", data, n);
+    read_all("mmprof-objects 1\n", data, n);
+    return 0;
+}
