@@ -77,13 +77,22 @@ static bool is_at_end(const struct sentence *sentence)
     return sentence->at == sentence->n;
 }
 
+/* "in at least 90 % of calls", if anything is left.  what: "of calls". */
+static bool take_part(struct sentence *s, struct jit_rule *rule, const char *what)
+{
+    if (is_at_end(s))
+        return true;
+    return !rule->is_not && has_words(s, "in at least") && has_number(s, &rule->percent) && rule->percent >= 1 &&
+           rule->percent <= 100 && has_words(s, "%") && has_words(s, what) && is_at_end(s);
+}
+
 static bool take_allocation(struct sentence *s, struct jit_rule *rule)
 {
     rule->kind = JIT_RULE_REMOVED;
     if (!has_name(s, &rule->of) || !has_words(s, "in") || !has_name(s, &rule->in) || !has_words(s, "is"))
         return false;
     rule->is_not = has_words(s, "not");
-    return has_words(s, "removed") && is_at_end(s);
+    return has_words(s, "removed") && take_part(s, rule, "of objects");
 }
 
 static bool take_state(struct sentence *s, struct jit_rule *rule)
@@ -93,7 +102,7 @@ static bool take_state(struct sentence *s, struct jit_rule *rule)
     if (has_words(s, "inlined into")) {
         rule->kind = JIT_RULE_INLINED;
         rule->of = first;
-        return has_name(s, &rule->in) && is_at_end(s);
+        return has_name(s, &rule->in) && take_part(s, rule, "of calls");
     }
     if (has_words(s, "compiled")) {
         rule->kind = JIT_RULE_COMPILED;
@@ -138,7 +147,8 @@ static int add_rule(struct jit_rules *rules, const char *line, uint32_t number, 
         err_set(err, "line %u of '%s' is no rule: '%s'", (unsigned)number, name, rule.text);
         return err_next(err,
                         "write 'A.m is [not] inlined into B.n', 'allocation of A in B.n is [not] removed', 'B.n is "
-                        "[not] compiled [by C2]' or 'B.n is deoptimized at most 2 times'");
+                        "[not] compiled [by C2]' or 'B.n is deoptimized at most 2 times'; behind the first two 'in at "
+                        "least 90 %% of calls', or 'of objects'");
     }
     if (rule.kind == JIT_RULE_INLINED)
         rule.plain = plain_name(&rules->arena, rule.of);

@@ -5,6 +5,7 @@
  *     shop.Price.cents is inlined into shop.PriceList.total
  *     shop.Log.debug is not inlined into shop.PriceList.total
  *     allocation of shop.Point in shop.PriceList.total is removed
+ *     shop.Price.cents is inlined into shop.PriceList.total in at least 90 % of calls
  *     shop.PriceList.total is compiled by C2
  *     shop.PriceList.total is deoptimized at most 2 times
  */
@@ -35,6 +36,7 @@ struct jit_rule {
     const char *in;    /* a method, likewise */
     uint32_t tier;     /* 0: any */
     uint64_t most;     /* times */
+    uint64_t percent;  /* of calls, or objects, in which it is to be so at least; 0: wherever there is one */
     const char *plain; /* of a method 'of': its name without class and parameters, if it has no wildcard; or NULL */
 };
 

@@ -139,6 +139,18 @@ static bool is_call_of(const struct judging *j, const struct jit_instruction *at
     return is;
 }
 
+/* How often calls of the method of the rule came there: of a virtual one, with receivers of its class. */
+static void count_times(struct judging *j, const struct jit_instruction *at, uint64_t *n)
+{
+    uint64_t n_of = 0;
+    if (!at->is_counted)
+        j->verdict.n_untold++;
+    for (uint32_t i = 0; at->is_virtual && i < at->n_receivers; i++)
+        if (is_named(at->receivers[i].class_name, at->name, at->descriptor, j->rule->of))
+            n_of += at->receivers[i].n;
+    *n += n_of > 0 ? n_of : at->n_reached;
+}
+
 static void judge_call(struct judging *j, const struct jit_code *code, uint32_t node, const struct jit_instruction *at)
 {
     const struct compiled_method *method = j->judge->codes->methods[code->methods[node]];
@@ -147,6 +159,7 @@ static void judge_call(struct judging *j, const struct jit_code *code, uint32_t 
         return;
     if (is_inlined(j, code, node, at->index, &is_left_out)) {
         ++*(is_left_out ? &j->verdict.n_gone : &j->verdict.n_done);
+        count_times(j, at, &j->verdict.n_done_times);
         if (j->rule->is_not)
             say_where(j, is_left_out ? "not called" : "inlined", method, at);
         return;
@@ -159,10 +172,13 @@ static void judge_call(struct judging *j, const struct jit_code *code, uint32_t 
         j->may_be_called |= at->is_virtual;
     } else if (flags & INLINE_CALLS) {
         j->verdict.n_left++;
+        count_times(j, at, &j->verdict.n_left_times);
         if (!j->rule->is_not)
             say_where(j, "called", method, at);
     } else if (is_so && !inline_tree_has_inlined(&code->tree, node, at->index)) {
         count_gone(j, flags & INLINE_TRAPS ? 0 : jit_instruction_reached(method, at), &j->verdict.n_gone);
+        if (!(flags & INLINE_TRAPS))
+            count_times(j, at, &j->verdict.n_done_times);
     }
 }
 
@@ -185,14 +201,16 @@ static void judge_allocation(struct judging *j, const struct jit_code *code, uin
     if (at->class_name == NULL || !is_class_named(at->class_name, j->rule->of))
         return;
     unsigned flags = inline_tree_flags(&code->tree, node, at->index);
+    counted = constructor_of(method, i);
+    counted = counted == NULL ? at : counted;
+    if ((flags & INLINE_ALLOCATES) || !(flags & INLINE_TRAPS))
+        count_times(j, counted, flags & INLINE_ALLOCATES ? &j->verdict.n_left_times : &j->verdict.n_done_times);
     if (flags & INLINE_ALLOCATES) {
         j->verdict.n_left++;
         if (!j->rule->is_not)
             say_where(j, "made", method, at);
         return;
     }
-    counted = constructor_of(method, i);
-    counted = counted == NULL ? at : counted;
     count_gone(j, flags & INLINE_TRAPS ? 0 : jit_instruction_reached(method, counted), &j->verdict.n_done);
 }
 
@@ -292,6 +310,23 @@ static void say_nothing(struct judging *j, const char *what)
     snprintf(v->why, sizeof v->why, "%s (%s %u)", text, compiler(v->tier), v->number);
 }
 
+/* By how often the JVM came there. */
+static void judge_part(struct judging *j, const char *done, const char *what)
+{
+    struct jit_verdict *v = &j->verdict;
+    uint64_t n = v->n_done_times + v->n_left_times;
+    if (v->n_untold > 0 || n == 0) {
+        snprintf(v->why, sizeof v->why, "at %u of %u sites the JVM has not counted %s (%s %u)",
+                 n == 0 ? v->n_done + v->n_gone + v->n_left : v->n_untold, v->n_done + v->n_gone + v->n_left, what,
+                 compiler(v->tier), v->number);
+        return;
+    }
+    v->result = (double)v->n_done_times * 100 >= (double)n * (double)j->rule->percent ? JIT_HOLDS : JIT_BROKEN;
+    snprintf(v->why, sizeof v->why, "%s%s%s in %.1f %% of %" PRIu64 " %s (%s %u)", j->where,
+             j->where[0] == '\0' ? "" : "; ", done, 100 * (double)v->n_done_times / (double)n, n, what,
+             compiler(v->tier), v->number);
+}
+
 static void judge_sites(struct judging *j)
 {
     struct jit_verdict *v = &j->verdict;
@@ -306,6 +341,10 @@ static void judge_sites(struct judging *j)
     }
     if (v->n_done + v->n_gone + v->n_left == 0) {
         say_nothing(j, is_call ? "call" : "allocation");
+        return;
+    }
+    if (j->rule->percent > 0) {
+        judge_part(j, is_call ? "inlined" : "removed", is_call ? "calls" : "objects");
         return;
     }
     bool is_so = j->rule->is_not ? v->n_done + v->n_gone == 0 : v->n_left == 0;

@@ -21,6 +21,9 @@ struct jit_verdict {
     uint32_t n_done, n_left;               /* sites that are inlined, or removed; where a call, or an allocation, is */
     uint32_t n_gone;                       /* where none is, but no frame tells what came of it, and it was reached */
     uint32_t n_not_reached, n_not_counted; /* where none is: nobody came there; it is not known whether */
+    /* What the JVM counted there until C2 compiled the method: calls or objects; and sites of which it counted none. */
+    uint64_t n_done_times, n_left_times;
+    uint32_t n_untold;
     char why[JIT_WHY_BYTES];
 };
 

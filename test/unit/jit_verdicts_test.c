@@ -39,6 +39,12 @@ static void check_sentences(void)
         { "compiled by none",
           "E.f is not compiled",
           { .kind = JIT_RULE_COMPILED, .is_not = true, .line = 1, .in = "E.f" } },
+        { "in most calls",
+          "B.c is inlined into E.f in at least 90 % of calls",
+          { .kind = JIT_RULE_INLINED, .line = 1, .of = "B.c", .in = "E.f", .percent = 90 } },
+        { "most objects",
+          "allocation of P in E.f is removed in at least 5 % of objects",
+          { .kind = JIT_RULE_REMOVED, .line = 1, .of = "P", .in = "E.f", .percent = 5 } },
         { "a number of times",
           "E.f is deoptimized at most 3 times",
           { .kind = JIT_RULE_DEOPTIMIZED, .line = 1, .in = "E.f", .most = 3 } },
@@ -50,7 +56,8 @@ static void check_sentences(void)
         is = rules.all;
         CHECK(rows[i].claim, is_read && is->kind == want->kind && is->is_not == want->is_not &&
                                  is->line == want->line && is->tier == want->tier && is->most == want->most &&
-                                 strcmp(is->in, want->in) == 0 && (is->of == NULL) == (want->of == NULL) &&
+                                 is->percent == want->percent && strcmp(is->in, want->in) == 0 &&
+                                 (is->of == NULL) == (want->of == NULL) &&
                                  (is->of == NULL || strcmp(is->of, want->of) == 0));
         jit_rules_free(&rules);
     }
@@ -66,6 +73,11 @@ static void check_refusals(void)
                                         "E.f is deoptimized at most often times",
                                         "E.f is not deoptimized at most 3 times",
                                         "E.f is compiled by C3",
+                                        "B.c is inlined into E.f in at least 101 % of calls",
+                                        "B.c is inlined into E.f in at least 0 % of calls",
+                                        "B.c is inlined into E.f in at least 90 % of objects",
+                                        "B.c is not inlined into E.f in at least 90 % of calls",
+                                        "allocation of P in E.f is removed in at least 90 %",
                                         "# nothing" };
     struct jit_rules rules;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -102,7 +114,7 @@ static struct compiled_method methods[N_METHODS] = {
 struct found {
     uint32_t tier;
     unsigned leaf, far, size, made;
-    uint64_t n_leaf, n_made;
+    uint64_t n_leaf, n_made, n_far;
     int inlined; /* a method; RUN: none */
     int32_t at;
     bool is_left_out;
@@ -138,6 +150,7 @@ static void make_code(struct jit_code *code, const struct found *found)
     put_point(&code->tree, 20, found->made);
     in_run[0].n_reached = found->n_leaf;
     in_run[4].n_reached = found->n_made;
+    in_run[1].n_reached = found->n_far;
     in_run[2].n_receivers = found->receiver != NULL;
     in_run[2].receivers[0].class_name = found->receiver;
 }
@@ -265,6 +278,26 @@ static const struct {
       { .tier = 4 },
       JIT_UNKNOWN,
       "there is no allocation of it (C2 45)" },
+    { "inlined in so many calls",
+      "F.*a* is inlined into F.run in at least 90 % of calls",
+      { .tier = 4, .inlined = LEAF, .at = 1, .far = INLINE_CALLS, .n_leaf = 9, .n_far = 1 },
+      JIT_HOLDS,
+      "called in F.run, line 8; inlined in 90.0 % of 10 calls (C2 45)" },
+    { "in fewer",
+      "F.*a* is inlined into F.run in at least 91 % of calls",
+      { .tier = 4, .inlined = LEAF, .at = 1, .far = INLINE_CALLS, .n_leaf = 9, .n_far = 1 },
+      JIT_BROKEN,
+      "called in F.run, line 8; inlined in 90.0 % of 10 calls (C2 45)" },
+    { "in how many was not counted",
+      "F.leaf is inlined into F.run in at least 50 % of calls",
+      { .tier = 4, .inlined = LEAF, .at = 1 },
+      JIT_UNKNOWN,
+      "at 1 of 1 sites the JVM has not counted calls (C2 45)" },
+    { "removed in so many objects",
+      "allocation of F in F.run is removed in at least 50 % of objects",
+      { .tier = 4, .n_made = 5 },
+      JIT_HOLDS,
+      "removed in 100.0 % of 5 objects (C2 45)" },
     { "compiled", "F.run is compiled", { .tier = 3 }, JIT_HOLDS, "compiled by C1, tier 3" },
     { "but not by C2", "F.run is compiled by C2", { .tier = 3 }, JIT_BROKEN, "compiled by C1, tier 3" },
     { "not compiled", "F.run is not compiled", { .tier = 0 }, JIT_HOLDS, "it has no code of its own" },
