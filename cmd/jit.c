@@ -1,17 +1,17 @@
 /*
- * mmprof jit: what the JIT compilers leave of a program's allocations.
+ * mmprof jit: what the JIT compilers leave of a program's allocations, and of which classes receivers of its calls are.
  *
  *     Allocated by        Class  In bytecode  On the heap  Removed (%)  Bytes in bytecode  Bytes removed    (%)
  *     ---------------------------------------------------------------------------------------------------------
  *     PriceList.total:31  Point      400,000       12,040        96.99             9.6 MB        9.31 MB  96.99
  */
 #include "cmd/commands.h"
-#include "cmd/output_file.h"
 #include "cmd/trace_argument.h"
 #include "core/base/text.h"
-#include "core/recorder/objects_run.h"
+#include "core/recorder/counted_run.h"
 #include "core/recorder/recorder.h"
 #include "report/jit/object_counts.h"
+#include "report/jit/receiver_counts.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -20,22 +20,30 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILE_BYTES_MAX ((off_t)1 << 30)
+#define FILE_BYTES_MAX   ((off_t)1 << 30)
+#define INTERVAL         100
+#define INTERVAL_MAX     1000000
+#define NOTHING_INTERVAL 0
 
 struct jit_options {
     struct display display;
-    uint64_t top;
-    bool quiet, csv, json;
+    uint64_t top, interval;
+    bool receivers, quiet, csv, json;
     char agent[PATH_MAX];
     char *const *argv;
+    const char *command; /* as text */
     struct arena arena;
-    struct object_counts counts;
     int status; /* of the command's last run that did not end with 0 */
 };
+
+static const char *const interpreted[] = { "-Xint", NULL };
 
 static int parse(int argc, char **argv, struct jit_options *o, int *n_parsed, bool *done, struct err *err)
 {
     const struct options_row rows[] = {
+        { 0, "receivers", NULL, OPTION_FLAG, &o->receivers,
+          "instead: classes of the receivers of calls, by call site and calling context" },
+        { 0, "interval", "N", OPTION_NUMBER, &o->interval, "of --receivers: one call in N on average; 1: all (100)" },
         { 0, "top", "N", OPTION_NUMBER, &o->top, "print only the N first rows; 0: all (20)" },
         { 'q', "quiet", NULL, OPTION_FLAG, &o->quiet, "do not say which run is made" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
@@ -49,53 +57,114 @@ static int parse(int argc, char **argv, struct jit_options *o, int *n_parsed, bo
                          rows, argc, argv, n_parsed, done, err);
 }
 
-static int read_counts(struct jit_options *o, enum object_run run, int fd, struct err *err)
+static int check(const struct jit_options *o, struct err *err)
 {
-    struct stat status;
-    off_t n = fstat(fd, &status) == 0 && status.st_size < FILE_BYTES_MAX ? status.st_size : 0;
-    char *text = n == 0 ? NULL : arena_alloc(&o->arena, (size_t)n + 1);
-    if (text != NULL && pread(fd, text, (size_t)n, 0) == (ssize_t)n)
-        return object_counts_read(&o->counts, run, text, (size_t)n, o->argv[0], err);
-    err_set(err, "'%s' ended, and no JVM has counted its objects", o->argv[0]);
-    return err_next(err, "give a command that starts a JVM (HotSpot 17 to 25), and no agent that samples allocations");
+    if (o->interval != NOTHING_INTERVAL && !o->receivers) {
+        err_set(err, "--interval is of --receivers: all objects are counted");
+        return err_next(err, "remove it, or add --receivers");
+    }
+    if (o->interval > INTERVAL_MAX) {
+        err_set(err, "one call in %llu is too few", (unsigned long long)o->interval);
+        return err_next(err, "give --interval 1 to %d", INTERVAL_MAX);
+    }
+    return 0;
 }
 
-static int count(struct jit_options *o, enum object_run run, struct err *err)
+/* ---- runs ---- */
+
+/* A file without a name, which the JVM opens by its path in /proc; *fd is to be closed. */
+static const char *make_file(struct jit_options *o, int *fd, struct err *err)
 {
-    static const char *const names[OBJECTS_RUNS] = { "interpreted (-Xint)", "as it is" };
-    static const char *const interpreted[] = { "-Xint", NULL };
-    int fd = memfd_create("mmprof-objects", MFD_CLOEXEC), status = 0;
-    const char *path = fd < 0 ? NULL : arena_printf(&o->arena, "/proc/%d/fd/%d", (int)getpid(), fd);
+    *fd = memfd_create("mmprof-jit", MFD_CLOEXEC);
+    const char *path = *fd < 0 ? NULL : arena_printf(&o->arena, "/proc/%d/fd/%d", (int)getpid(), *fd);
     if (path == NULL)
-        return err_set(err, "cannot make a file in memory: %s", strerror(errno));
+        err_set(err, "cannot make a file in memory: %s", strerror(errno));
+    return path;
+}
+
+/* What a JVM has counted; NULL with *err set: there was none. */
+static char *read_text(struct jit_options *o, int fd, size_t *n, struct err *err)
+{
+    struct stat status;
+    off_t n_bytes = fstat(fd, &status) == 0 && status.st_size < FILE_BYTES_MAX ? status.st_size : 0;
+    char *text = n_bytes == 0 ? NULL : arena_alloc(&o->arena, (size_t)n_bytes + 1);
+    *n = (size_t)n_bytes;
+    if (text != NULL && pread(fd, text, *n, 0) == n_bytes)
+        return text;
+    err_set(err, "'%s' ended, and no JVM has counted anything", o->argv[0]);
+    err_next(err, "give a command that starts a JVM (HotSpot 17 to 25), and no agent that samples allocations");
+    return NULL;
+}
+
+/* Run the command.  Returns what was counted, n bytes; or NULL with *err set. */
+static char *run(struct jit_options *o, const char *const *flags, uint32_t receivers_in, size_t *n, struct err *err)
+{
+    int fd, status = 0;
+    char *text = NULL;
+    const struct counted_run_plan plan = {
+        .argv = o->argv, .agent = o->agent, .path = make_file(o, &fd, err), .flags = flags, .receivers_in = receivers_in
+    };
     if (!o->quiet)
-        fprintf(stderr, "mmprof: a run %s\n", names[run]);
-    const char *const *flags = run == OBJECTS_IN_BYTECODE ? interpreted : NULL;
-    int rc = objects_run(o->argv, o->agent, path, flags, &status, err);
-    if (rc == 0)
-        rc = read_counts(o, run, fd, err);
+        fprintf(stderr, "mmprof: a run %s\n", flags == NULL ? "as it is" : "interpreted (-Xint)");
+    if (plan.path != NULL && counted_run(&plan, &status, err) == 0)
+        text = read_text(o, fd, n, err);
+    if (fd >= 0)
+        close(fd);
+    if (status != 0)
+        fprintf(stderr, "mmprof: the command ended with status %d\n", status);
     o->status = status != 0 ? status : o->status;
-    close(fd);
+    return text;
+}
+
+static int count_objects(struct jit_options *o, struct err *err)
+{
+    struct object_counts counts;
+    struct table table;
+    int rc = 0;
+    object_counts_init(&counts, &o->arena);
+    for (int i = 0; rc == 0 && i < OBJECTS_RUNS; i++) {
+        size_t n;
+        char *text = run(o, i == OBJECTS_IN_BYTECODE ? interpreted : NULL, 0, &n, err);
+        rc = text == NULL ? -1 : object_counts_read(&counts, (enum object_run)i, text, n, o->argv[0], err);
+    }
+    if (rc == 0)
+        rc = object_counts_table(&counts, o->command, o->top, &table, err);
+    if (rc == 0)
+        rc = command_print_table(&table, o->csv, o->json, &o->display, err);
+    object_counts_free(&counts);
     return rc;
 }
 
-static int print_counts(struct jit_options *o, struct err *err)
+static int count_receivers(struct jit_options *o, struct err *err)
 {
+    uint32_t interval = o->interval == NOTHING_INTERVAL ? INTERVAL : (uint32_t)o->interval;
+    struct receiver_counts counts;
     struct table table;
+    size_t n;
+    receiver_counts_init(&counts, &o->arena, interval);
+    char *text = run(o, interpreted, interval, &n, err);
+    int rc = text == NULL ? -1 : receiver_counts_read(&counts, text, n, o->argv[0], err);
+    if (rc == 0)
+        rc = receiver_counts_table(&counts, o->command, o->top, &table, err);
+    if (rc == 0)
+        rc = command_print_table(&table, o->csv, o->json, &o->display, err);
+    receiver_counts_free(&counts);
+    return rc;
+}
+
+static int find_command(struct jit_options *o, char *const *argv, struct err *err)
+{
     size_t n = 0;
-    while (o->argv[n] != NULL)
+    while (argv[n] != NULL)
         n++;
-    const char *command = text_words(&o->arena, (const char *const *)o->argv, n);
-    if (command == NULL)
-        return err_set(err, "out of memory");
-    if (object_counts_table(&o->counts, command, o->top, &table, err) < 0)
-        return -1;
-    return command_print_table(&table, o->csv, o->json, &o->display, err);
+    o->argv = argv;
+    o->command = text_words(&o->arena, (const char *const *)argv, n);
+    return o->command == NULL ? err_set(err, "out of memory") : recorder_find_agent(o->agent, sizeof o->agent, err);
 }
 
 int command_jit(int argc, char **argv, struct err *err)
 {
-    struct jit_options o = { .display = DISPLAY_PLAIN, .top = 20 };
+    struct jit_options o = { .display = DISPLAY_PLAIN, .top = 20, .interval = NOTHING_INTERVAL };
     bool done;
     int i;
     if (parse(argc, argv, &o, &i, &done, err) < 0 || done)
@@ -104,14 +173,9 @@ int command_jit(int argc, char **argv, struct err *err)
         err_set(err, "no command to run is given");
         return err_next(err, "give it behind '--': mmprof jit -- java ...");
     }
-    o.argv = argv + i;
-    object_counts_init(&o.counts, &o.arena);
-    int rc = recorder_find_agent(o.agent, sizeof o.agent, err);
-    for (int run = 0; rc == 0 && run < OBJECTS_RUNS; run++)
-        rc = count(&o, (enum object_run)run, err);
-    if (rc == 0)
-        rc = print_counts(&o, err);
-    object_counts_free(&o.counts);
+    int rc = check(&o, err) < 0 || find_command(&o, argv + i, err) < 0 ? -1
+             : o.receivers                                             ? count_receivers(&o, err)
+                                                                       : count_objects(&o, err);
     arena_free(&o.arena);
     return rc < 0 ? -1 : o.status;
 }

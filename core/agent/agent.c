@@ -21,6 +21,7 @@
 #include "core/agent/emulate.h"
 #include "core/agent/emulated.h"
 #include "core/agent/count_objects.h"
+#include "core/agent/count_receivers.h"
 #include "core/agent/track_objects.h"
 #include "core/agent/instrument/active_loops.h"
 #include "core/agent/instrument/class_archive.h"
@@ -471,6 +472,8 @@ __attribute__((visibility("default"))) JNIEXPORT jint JNICALL Agent_OnLoad(JavaV
         track_objects_start(vm, (jint)option.number);
     if (option.kind == SETTING_COUNT_OBJECTS)
         count_objects_start(vm, option.text);
+    if (option.kind == SETTING_COUNT_RECEIVERS)
+        count_receivers_start(vm, option.text, option.number);
     /*
      * Before JDK 23 the JVM discards all compiled code at the first change of a class, unless an agent could change
      * classes from the start: JvmtiExport::all_dependencies_are_recorded.

@@ -4,8 +4,8 @@
  * trouble it stops and says why over the control connection.
  *
  * Here are the library's entry points and the session's thread (agent.c), what the recorder asks for (commands.c), what
- * a probe costs (calibrate.c), what is done in an emulator (emulate.c, emulated.c, track_objects.c), and counting all
- * objects (count_objects.c).
+ * a probe costs (calibrate.c), what is done in an emulator (emulate.c, emulated.c, track_objects.c), and counting
+ * objects and receivers (count_objects.c, count_receivers.c).
  */
 #ifndef CORE_AGENT_AGENT_H
 #define CORE_AGENT_AGENT_H

@@ -4,18 +4,15 @@
 #include "core/agent/control/jvmti_env.h"
 #include "core/agent/control/method_ids.h"
 #include "core/agent/control/method_names.h"
+#include "core/agent/counted_file.h"
 #include "core/base/hash.h"
 #include "core/base/vec.h"
 #include "core/base/words.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define FRAMES_MAX 8 /* of intrinsics, and one */
 #define FIRST_LINE "mmprof-objects 1\n"
@@ -75,23 +72,6 @@ static bool is_method_intrinsic(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method)
 
 /* ---- sites ---- */
 
-static char *put_word(char *to, const char *word)
-{
-    to += words_escape(to, word[0] == '\0' ? "-" : word);
-    *to++ = ' ';
-    return to;
-}
-
-/* "Ljava/lang/String;" as "java/lang/String"; arrays and primitive types stay. */
-static void plain_class(char *signature)
-{
-    size_t n = strlen(signature);
-    if (signature[0] != 'L' || n < 2)
-        return;
-    memmove(signature, signature + 1, n - 2);
-    signature[n - 2] = '\0';
-}
-
 /* frame: NULL: not known.  Returns the text for free(); NULL: no memory. */
 static char *site_text(jvmtiEnv *jvmti, JNIEnv *jni, const char *signature, const jvmtiFrameInfo *frame)
 {
@@ -102,16 +82,16 @@ static char *site_text(jvmtiEnv *jvmti, JNIEnv *jni, const char *signature, cons
         room += names.class_name.n + strlen(names.name) + strlen(names.descriptor);
     char *text = malloc(WORDS_GROWTH * room), *class_name = strdup(signature);
     if (text != NULL && class_name != NULL) {
-        plain_class(class_name);
-        char *to = put_word(text, class_name);
+        counted_file_plain_class(class_name);
+        char *to = counted_file_word(text, class_name);
         if (is_known) {
             names.signature[1 + names.class_name.n] = '\0'; /* "Lname;" */
-            to = put_word(to, names.signature + 1);
+            to = counted_file_word(to, names.signature + 1);
         } else {
-            to = put_word(to, "-");
+            to = counted_file_word(to, "-");
         }
-        to = put_word(to, is_known ? names.name : "-");
-        to = put_word(to, is_known ? names.descriptor : "-");
+        to = counted_file_word(to, is_known ? names.name : "-");
+        to = counted_file_word(to, is_known ? names.descriptor : "-");
         snprintf(to, 40, "%" PRId32 " %" PRIu32, is_known ? (int32_t)frame->location : -1,
                  is_known ? all_objects_line(jvmti, frame->method, frame->location) : 0);
     }
@@ -234,24 +214,11 @@ static bool listen(jvmtiEnv *jvmti)
            (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, NULL) == JVMTI_ERROR_NONE;
 }
 
-/* The file, if no other JVM has it or had it; else -1. */
-static int take_file(const char *path)
-{
-    struct stat status;
-    int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-    const ssize_t n = (ssize_t)strlen(FIRST_LINE);
-    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &status) == 0 && status.st_size == 0 &&
-        write(fd, FIRST_LINE, (size_t)n) == n)
-        return fd;
-    if (fd >= 0)
-        close(fd);
-    return -1;
-}
-
 void count_objects_start(JavaVM *vm, const char *path)
 {
     jvmtiEnv *jvmti;
-    if ((*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_11) != JNI_OK || (counts.fd = take_file(path)) < 0)
+    if ((*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_11) != JNI_OK ||
+        (counts.fd = counted_file_take(path, FIRST_LINE)) < 0)
         return;
     if (!listen(jvmti))
         (*jvmti)->DisposeEnvironment(jvmti);

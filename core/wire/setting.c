@@ -56,6 +56,7 @@ static const struct setting_row rows[SETTING_N_KINDS] = {
     [SETTING_PREPARE] = { "prepare", { { END, 0 } } },
     [SETTING_TRACK_OBJECTS] = { "track_objects", { NUMBER } },
     [SETTING_COUNT_OBJECTS] = { "count_objects", { LINE } },
+    [SETTING_COUNT_RECEIVERS] = { "count_receivers", { NUMBER, LINE } },
 };
 
 static char separator(enum setting_kind kind)

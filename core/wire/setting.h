@@ -28,11 +28,12 @@ enum setting_kind {
     SETTING_EVENT,         /* an event: a counter to be read in records, group by group */
     SETTING_READ_BY_CALL,  /* read them by system call */
     /* options */
-    SETTING_RECORDER,      /* text: the path of the recorder's socket, absolute */
-    SETTING_SIMULATED,     /* text: the same, of a JVM that runs in the simulator */
-    SETTING_PREPARE,       /* of a JVM that a recorder may attach to later: it is to know what its code depends on */
-    SETTING_TRACK_OBJECTS, /* number: of bytes from one object to the next; 0: all (core/wire/tracked.h) */
-    SETTING_COUNT_OBJECTS, /* text: a file's path: all objects by class and site are counted (count_objects.h) */
+    SETTING_RECORDER,        /* text: the path of the recorder's socket, absolute */
+    SETTING_SIMULATED,       /* text: the same, of a JVM that runs in the simulator */
+    SETTING_PREPARE,         /* of a JVM that a recorder may attach to later: it is to know what its code depends on */
+    SETTING_TRACK_OBJECTS,   /* number: of bytes from one object to the next; 0: all (core/wire/tracked.h) */
+    SETTING_COUNT_OBJECTS,   /* text: a file's path: all objects by class and site are counted (count_objects.h) */
+    SETTING_COUNT_RECEIVERS, /* text: the same, of receivers of calls; number: of calls from one to the next */
     SETTING_N_KINDS
 };
 

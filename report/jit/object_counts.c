@@ -2,7 +2,7 @@
 
 #include "core/base/text.h"
 #include "core/base/vec.h"
-#include "core/base/words.h"
+#include "report/jit/counted_text.h"
 #include "symbolize/java_names.h"
 
 #include <inttypes.h>
@@ -24,40 +24,6 @@ void object_counts_free(struct object_counts *counts)
 }
 
 /* ---- reading ---- */
-
-/* "A$$Lambda$14/0x0000000800c03000" as "A$$Lambda", "A$Hidden+0x0000000800c03000" as "A$Hidden". */
-static void cut_hidden(char *name)
-{
-    static const char *const marks[] = { "/0x", "+0x", ".0x" };
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
-        char *at = strstr(name, marks[i]);
-        if (at != NULL && at[3 + strspn(at + 3, "0123456789abcdef")] == '\0')
-            *at = '\0';
-    }
-    char *lambda = strstr(name, "$$Lambda$");
-    if (lambda != NULL)
-        lambda[strlen("$$Lambda")] = '\0';
-}
-
-static bool take_number(const char *word, uint64_t *number)
-{
-    char *end;
-    *number = strtoull(word, &end, 10);
-    return word[0] >= '0' && word[0] <= '9' && *end == '\0' && *number <= UINT64_MAX >> 8;
-}
-
-/* Cut a line at its blanks.  Returns how many words there are, up to WORDS + 1. */
-static size_t split(char *line, char *words[WORDS + 1])
-{
-    size_t n = 0;
-    while (line != NULL && n <= WORDS) {
-        words[n++] = line;
-        line = strchr(line, ' ');
-        if (line != NULL)
-            *line++ = '\0';
-    }
-    return n;
-}
 
 static struct object_site *site_of(struct object_counts *counts, const struct object_site *like)
 {
@@ -84,71 +50,51 @@ static struct object_site *site_of(struct object_counts *counts, const struct ob
     return is_whole ? site : NULL;
 }
 
-/* Returns 1; 0: it is none; -1: no memory. */
-static int read_site(struct object_counts *counts, enum object_run run, char *line)
+struct object_reading {
+    struct object_counts *counts;
+    enum object_run run;
+};
+
+static enum counted_line read_site(const struct object_reading *r, char **words)
 {
-    char *words[WORDS + 1];
-    uint64_t n, n_bytes, index = 0, number;
-    if (split(line, words) != WORDS || !take_number(words[0], &n) || !take_number(words[1], &n_bytes) ||
-        !take_number(words[7], &number) || number > UINT32_MAX)
-        return 0;
-    bool has_index = strcmp(words[6], "-1") != 0;
-    if (has_index && (!take_number(words[6], &index) || index > INT32_MAX))
-        return 0;
-    for (size_t i = 2; i < 6; i++) {
-        words_unescape(words[i]);
-        if (words[i][0] == '\0')
-            return 0;
-    }
-    cut_hidden(words[2]);
-    cut_hidden(words[3]);
+    uint64_t n, n_bytes, line;
+    int32_t index;
+    if (!counted_text_number(words[0], &n) || !counted_text_number(words[1], &n_bytes) ||
+        !counted_text_index(words[6], &index) || !counted_text_number(words[7], &line) || line > UINT32_MAX)
+        return COUNTED_DAMAGED;
+    for (size_t i = 2; i < 6; i++)
+        if (!counted_text_word(words[i]))
+            return COUNTED_DAMAGED;
+    counted_text_cut_hidden(words[2]);
+    counted_text_cut_hidden(words[3]);
     const struct object_site like = { .class_name = words[2],
                                       .method = { strcmp(words[3], "-") == 0 ? NULL : words[3], words[4], words[5] },
-                                      .index = has_index ? (int32_t)index : -1,
-                                      .line = (uint32_t)number };
-    struct object_site *site = site_of(counts, &like);
+                                      .index = index,
+                                      .line = (uint32_t)line };
+    struct object_site *site = site_of(r->counts, &like);
     if (site == NULL)
-        return -1;
-    site->n[run] += n;
-    site->n_bytes[run] += n_bytes;
-    return 1;
+        return COUNTED_NO_MEMORY;
+    site->n[r->run] += n;
+    site->n_bytes[r->run] += n_bytes;
+    return COUNTED_TAKEN;
 }
 
-static bool read_end(struct object_counts *counts, enum object_run run, char *line)
+static enum counted_line read_line(void *context, char **words, size_t n_words, bool is_end)
 {
-    char *words[WORDS + 1];
-    return split(line, words) == 3 && strcmp(words[0], "end") == 0 && take_number(words[1], &counts->n[run]) &&
-           take_number(words[2], &counts->n_bytes[run]);
-}
-
-static int refuse(const char *name, const char *why, struct err *err)
-{
-    err_set(err, "what was counted in '%s' is %s", name, why);
-    return err_next(err, "run it again, and let the JVM end by itself");
+    const struct object_reading *r = context;
+    if (!is_end)
+        return n_words == WORDS ? read_site(r, words) : COUNTED_DAMAGED;
+    return n_words == 3 && counted_text_number(words[1], &r->counts->n[r->run]) &&
+                   counted_text_number(words[2], &r->counts->n_bytes[r->run])
+               ? COUNTED_TAKEN
+               : COUNTED_DAMAGED;
 }
 
 int object_counts_read(struct object_counts *counts, enum object_run run, char *text, size_t n, const char *name,
                        struct err *err)
 {
-    bool has_ended = false, is_first = true;
-    for (char *line = text, *end = text + n, *next; line < end; line = next) {
-        char *stop = memchr(line, '\n', (size_t)(end - line));
-        if (stop == NULL || has_ended || strlen(line) < (size_t)(stop - line))
-            return refuse(name, "damaged or cut", err);
-        *stop = '\0';
-        next = stop + 1;
-        int rc = 1;
-        if (is_first)
-            rc = strcmp(line, FIRST_LINE) == 0;
-        else if (strncmp(line, "end ", 4) == 0)
-            rc = has_ended = read_end(counts, run, line);
-        else
-            rc = read_site(counts, run, line);
-        is_first = false;
-        if (rc <= 0)
-            return rc < 0 ? err_set(err, "out of memory for sites") : refuse(name, "damaged", err);
-    }
-    return has_ended ? 0 : refuse(name, "cut", err);
+    struct object_reading reading = { counts, run };
+    return counted_text_read(text, n, FIRST_LINE, name, read_line, &reading, err);
 }
 
 /* ---- the table ---- */

@@ -62,6 +62,28 @@ check_objects() {
     holds "$v: but few of those that do not escape" [ "$(objects removed heap_objects)" -lt $((n / 2)) ]
 }
 
+# receivers METHOD COLUMN...: of the table of receivers.
+receivers() {
+    awk -F, -v method="$1" -v columns="${*:2}" '
+        { sub(/\r$/, "") }
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+        $2 ~ "^Receivers." method ":" {
+            n = split(columns, wanted, " ")
+            for (i = 1; i <= n; i++) printf "%s%s", $at[wanted[i]], i < n ? " " : "\n"
+        }' "$SCRATCH/receivers.csv"
+}
+
+check_receivers() {
+    local jdk=$1 v=$2 shares="types resolved_share_0 resolved_share_1 resolved_share_2 resolved_share_3"
+    "$mmprof" jit -q --csv --top 0 --receivers --interval 1 -- "$jdk/bin/java" -cp "$classes" target.Receivers 2000 \
+        > "$SCRATCH/receivers.csv" 2> "$SCRATCH/errors"
+    is "$v: jit --receivers ends with the program's status" "$?, $(cat "$SCRATCH/errors")" "0, sum 14654669000"
+    # shellcheck disable=SC2086
+    is "$v: two levels of calling context tell the receivers in at" "$(receivers at calls $shares)" "8000 3 0 0.5 1 1"
+    # shellcheck disable=SC2086
+    is "$v: none tells those in both" "$(receivers both calls $shares)" "2000 2 0 0 0 0"
+}
+
 # taken COMPILE COMMAND...: how many methods the JVM took, by the table's JSON behind the program's output.
 taken() {
     "$mmprof" drive --json --compile "$1" -- "${@:2}" > "$SCRATCH/driven" 2> "$SCRATCH/errors"
@@ -115,6 +137,7 @@ check_jdk() {
     stop "$jvm"
     check_rules "$jdk" "$v"
     check_objects "$jdk" "$v"
+    check_receivers "$jdk" "$v"
     check_drive "$jdk" "$v"
 }
 

@@ -75,6 +75,7 @@ static void test_damaged(void)
                                          "simulated:",
                                          "track_objects:",
                                          "count_objects:",
+                                         "count_receivers:/a",
                                          "track_objects 5" };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         char claim[80], line[80];

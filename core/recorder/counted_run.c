@@ -1,4 +1,4 @@
-#include "core/recorder/objects_run.h"
+#include "core/recorder/counted_run.h"
 
 #include "core/recorder/launch.h"
 #include "core/wire/setting.h"
@@ -8,18 +8,19 @@
 #include <string.h>
 #include <unistd.h>
 
-int objects_run(char *const *argv, const char *agent, const char *path, const char *const *flags, int *status,
-                struct err *err)
+int counted_run(const struct counted_run_plan *plan, int *status, struct err *err)
 {
-    const struct setting setting = { .kind = SETTING_COUNT_OBJECTS, .text = path };
+    const struct setting setting = { .kind = plan->receivers_in > 0 ? SETTING_COUNT_RECEIVERS : SETTING_COUNT_OBJECTS,
+                                     .number = plan->receivers_in,
+                                     .text = plan->path };
     char option[SETTING_OPTION_BYTES];
     struct launch launch;
     setting_encode(&setting, option);
     int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0), rc = -1;
     if (out < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
         return err_set(err, "cannot direct the standard output: %s", strerror(errno));
-    if (launch_fork(&launch, argv, agent, option, flags, NULL, err) == 0) {
-        rc = launch_go(&launch, argv[0], err);
+    if (launch_fork(&launch, plan->argv, plan->agent, option, plan->flags, NULL, err) == 0) {
+        rc = launch_go(&launch, plan->argv[0], err);
         if (rc == 0)
             launch_wait(launch.pid, LAUNCH_FOREVER, status);
         launch_end(&launch);

@@ -1,0 +1,27 @@
+/*
+ * Running a command whose JVM counts all objects that it creates (core/agent/count_objects.h), or receivers of calls
+ * (count_receivers.h).
+ */
+#ifndef CORE_RECORDER_COUNTED_RUN_H
+#define CORE_RECORDER_COUNTED_RUN_H
+
+#include "core/base/err.h"
+
+#include <stdint.h>
+
+struct counted_run_plan {
+    char *const *argv;        /* the command */
+    const char *agent;        /* the agent's library */
+    const char *path;         /* of an empty file, for the counts */
+    const char *const *flags; /* of the JVM, or NULL: as launch_fork has them */
+    uint32_t receivers_in;    /* count receivers, of one call in so many; 0: objects */
+};
+
+/*
+ * Run it to its end; what it prints goes to the standard error.  *status: the command's, as a shell tells it.
+ *
+ * Returns 0, or -1 with *err set: it could not be run.
+ */
+int counted_run(const struct counted_run_plan *plan, int *status, struct err *err);
+
+#endif
