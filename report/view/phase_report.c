@@ -1,6 +1,7 @@
 #include "report/view/cost.h"
 
 #include "core/trace/recording_info.h"
+#include "report/sampled_shapes.h"
 #include "report/view/report_internal.h"
 
 #include <stdlib.h>
@@ -147,7 +148,7 @@ int report_make_joined(const struct report_trace *traces, size_t n_traces, const
     if (report_join(making, traces + 1, n_traces - 1, err) < 0)
         return -1;
     report_metadata(source, table);
-    if (cost_excess(source, table, err) < 0)
+    if (cost_excess(source, table, err) < 0 || sampled_shapes_find(source, &making->shapes, err) < 0)
         return -1;
     report_accounts(making);
     report_columns(making);

@@ -2,6 +2,7 @@
  * The report's columns, and what stands in them: the only place that divides.
  */
 #include "phases/tree/timeline.h"
+#include "report/sampled_shapes.h"
 #include "report/view/report_internal.h"
 
 #include "report/view/allocated.h"
@@ -120,7 +121,7 @@ static void add_raw_columns(struct making *making)
     making->at.class_name = hidden(t, true, table_column(t, "Class", "class", TABLE_TEXT));
     making->at.method = hidden(t, true, table_column(t, "Name", "method", TABLE_TEXT));
     making->at.descriptor = hidden(t, true, table_column(t, "Descriptor", "descriptor", TABLE_TEXT));
-    if (making->source->shapes != NULL)
+    if (making->source->shapes != NULL || making->shapes != NULL)
         making->at.shape = hidden(t, true, table_column(t, "Shape", "jit_shape", TABLE_TEXT));
 }
 
@@ -327,15 +328,22 @@ static void fill_allocated(const struct making *making, const struct values *v, 
         cells[making->at.allocated] = table_number(allocated_per_s(allocated, &v->name));
 }
 
+/* By what the JVM told, or else by samples.  Returns false: it is not known. */
+static bool find_shape(const struct making *making, const struct values *v, struct jit_shape *shape)
+{
+    const struct method_name *name = &v->name;
+    if (making->source->shapes != NULL)
+        return jit_shapes_find(making->source->shapes, name->class_name, name->method, name->descriptor, shape);
+    return v->id.kind == ROW_PHASE && sampled_shapes_of(making->shapes, making->rows[v->id.index]->method, shape);
+}
+
 /* What the probes did to its compiled code, where the trace tells. */
 static void fill_shape(struct making *making, const struct values *v, struct table_cell *cells)
 {
     struct arena *arena = making->source->arena;
-    const struct method_name *name = &v->name;
     struct jit_shape shape;
     char text[JIT_SHAPE_TEXT_BYTES];
-    if (making->source->shapes == NULL ||
-        !jit_shapes_find(making->source->shapes, name->class_name, name->method, name->descriptor, &shape))
+    if (!find_shape(making, v, &shape))
         return;
     jit_shape_text(&shape, text, sizeof text);
     const char *words = arena_printf(arena, "%s", text);

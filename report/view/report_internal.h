@@ -87,7 +87,8 @@ struct making {
     bool has_readings;     /* threads without probes were counted, too */
     const char *partly;    /* the rows that were counted in part of their time: the arena's, or NULL */
     const char *too_few;   /* those of which too little was counted */
-    const char *shaped;    /* those whose compiled code has another shape with probes, and how; the arena's, or NULL */
+    const struct sampled_shapes *shapes; /* as samples tell; NULL: none lost a call that was inlined; the arena's */
+    const char *shaped; /* those whose compiled code has another shape with probes, and how; the arena's, or NULL */
 };
 
 /* Too little of the process' time for a note. */

@@ -186,6 +186,54 @@ static void test_rows(void)
     forget(&made);
 }
 
+static void frames(struct maker *m, uint64_t ticks, uint32_t context, uint8_t frame, uint64_t n)
+{
+    const struct trace_sample sample = {
+        .ticks = ticks, .thread = 0, .context = context, .index = -1, .n = n, .weight_ns = n * 1000000, .frame = frame
+    };
+    maker_must(m, trace_write_sample(m->writer, &sample, &m->err));
+}
+
+/* Before run got its probes at 400, and since: samples of merge, inlined in run or not. */
+static const char *shape_of_run(uint64_t n_before, uint64_t n_called_before, uint64_t n_since, uint64_t n_called_since)
+{
+    static const struct trace_event enabled = { .kind = TRACE_ENABLED, .method = RUN, .ticks = 400 };
+    static const char *text;
+    const struct report_row_options options = { .sort = "time" };
+    struct maker m;
+    struct made made;
+    begin(&m);
+    maker_info(&m, "live.budget", "0.01");
+    KERNEL(&m, AT(TRACE_CPU_IN, 0, 0));
+    maker_must(&m, trace_write_control(m.writer, &enabled, 1, &m.err));
+    STEPS(&m, 0, ENTER(RUN, 500), EXIT(RUN, 900));
+    make_contexts(&m);
+    frames(&m, 300, IN_MERGE, TRACE_FRAME_INLINED, n_before);
+    frames(&m, 310, IN_MERGE, TRACE_FRAME_COMPILED, n_called_before);
+    frames(&m, 320, IN_MERGE, TRACE_FRAME_INTERPRETED, 50);
+    frames(&m, 600, IN_MERGE, TRACE_FRAME_INLINED, n_since);
+    frames(&m, 610, IN_MERGE, TRACE_FRAME_COMPILED, n_called_since);
+    KERNEL(&m, AT(TRACE_CPU_OUT, 0, 1000));
+    read_back(&m, &made);
+    maker_must(&m, report_make(&made.whole, made.trace.totals, made.trace.n_totals, &options, &made.table, &m.err));
+    text = printed(&made.table, TEXT, &arena);
+    const char *note = strstr(text, "the probes changed");
+    const char *is = note == NULL ? "" : arena_text(&arena, note, strcspn(note, "\n"));
+    forget(&made);
+    return is;
+}
+
+static void test_shapes(void)
+{
+    CHECK_TEXT("a call that samples saw inlined before the probes, and not since, is marked",
+               shape_of_run(20, 1, 1, 20),
+               "the probes changed the compiled code of: Sort.run (inlines less (1 of 1 calls))");
+    CHECK_TEXT("one that is inlined as before is not", shape_of_run(20, 0, 20, 0), "");
+    CHECK_TEXT("nor one that was not before either", shape_of_run(0, 20, 0, 20), "");
+    CHECK_TEXT("nor one of which there are few samples before", shape_of_run(11, 0, 0, 20), "");
+    CHECK_TEXT("or since", shape_of_run(20, 0, 0, 11), "");
+}
+
 /* run was under way when it got probes; its caller's other half, behind its end that no probe saw, is in its time. */
 static void test_ends(void)
 {
@@ -488,6 +536,7 @@ int main(void)
 {
     test_tree();
     test_rows();
+    test_shapes();
     test_ends();
     test_ended_row();
     test_same_time();
