@@ -103,7 +103,7 @@ $(BUILD)/%.o: %.c
 	$(call Q,CC)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 # The page of 'mmprof report --html': one file, as the bytes of an array.
-PAGE_JS := $(patsubst %,report/html/%.js,base table span phases marks timeline regions parts ip_samples values tree flame_graphs flame diff fleet calls sweep about summary page_main)
+PAGE_JS := $(patsubst %,report/html/%.js,base table span phases marks timeline regions parts ip_samples values tree flame_graphs flame diff fleet tables calls sweep about summary page_main)
 
 $(BUILD)/report/html_template.html: report/html/page.html report/html/style.css $(PAGE_JS)
 	@mkdir -p $(@D)

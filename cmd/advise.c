@@ -6,6 +6,7 @@
  *        why     JIT compilers use 62 % of the CPU time, 4.02 s: the program is still warming up
  *        verify  java -XX:AOTCacheOutput=app.aot -jar app.jar; mmprof diff --until 5% --before 'java -jar app.jar' ...
  */
+#include "cmd/tables_page.h"
 #include "cmd/trace_argument.h"
 #include "report/findings/advice.h"
 
@@ -13,7 +14,7 @@
 
 struct advise_arguments {
     struct display display;
-    const char *path, *memtrace;
+    const char *path, *memtrace, *html;
     bool csv, json, salvage;
 };
 
@@ -22,6 +23,7 @@ static int parse(int argc, char **argv, struct advise_arguments *a, bool *done, 
     const struct options_row rows[] = {
         { 0, "memtrace", "FILE", OPTION_TEXT, &a->memtrace,
           "also look at objects, in a trace of 'memtrace --last-uses' of the same program" },
+        { 0, "html", "FILE", OPTION_TEXT, &a->html, "write the hints as a page for a browser" },
         { 0, "csv", NULL, OPTION_FLAG, &a->csv, "print the hints as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &a->json, "print the hints as JSON" },
         DISPLAY_ROW(&a->display),
@@ -37,6 +39,17 @@ static int parse(int argc, char **argv, struct advise_arguments *a, bool *done, 
         rows, argc, argv, &a->path, done, err);
 }
 
+static int print_page(const struct advise_arguments *a, const struct table *table, struct err *err)
+{
+    const struct html_part part = { HTML_PART_HINTS,
+                                    "hints",
+                                    "What to change",
+                                    "In the order of what it is expected to save, by time of threads.",
+                                    "",
+                                    table };
+    return tables_page_write(&(struct html_tables){ "What to change", a->path, &part, 1, table->arena }, a->html, err);
+}
+
 static int print(const struct advise_arguments *a, const struct findings_input *input,
                  const struct advice_memory *memory, struct display *display, struct err *err)
 {
@@ -44,6 +57,8 @@ static int print(const struct advise_arguments *a, const struct findings_input *
     struct table table;
     if (advice_find(input, memory, &advice, err) < 0)
         return -1;
+    if (a->html != NULL)
+        return advice_table(input, &advice, &table, err) < 0 ? -1 : print_page(a, &table, err);
     if (a->csv || a->json)
         return advice_table(input, &advice, &table, err) < 0
                    ? -1
@@ -52,26 +67,6 @@ static int print(const struct advise_arguments *a, const struct findings_input *
         return -1;
     advice_print(&advice, stdout);
     return 0;
-}
-
-static int read_uses(const char *path, struct last_uses *uses, struct err *err)
-{
-    struct memtrace_reader *reader;
-    if (memtrace_open(&reader, path, err) < 0)
-        return -1;
-    int rc = last_uses_read(uses, reader, path, err);
-    memtrace_close(reader);
-    return rc;
-}
-
-static int read_live(const char *path, struct live_bytes *live, struct live_points *points, struct err *err)
-{
-    struct memtrace_reader *reader;
-    if (memtrace_open(&reader, path, err) < 0)
-        return -1;
-    int rc = live_bytes_read(live, reader, err);
-    memtrace_close(reader);
-    return rc < 0 ? -1 : live_points_find(live, points, err);
 }
 
 /* With what an emulated run says of objects, if there is one. */
@@ -84,9 +79,9 @@ static int print_with_memory(const struct advise_arguments *a, const struct find
     const struct advice_memory memory = { &uses, &live, &points };
     if (a->memtrace == NULL)
         return print(a, input, NULL, display, err);
-    int rc = read_uses(a->memtrace, &uses, err);
+    int rc = last_uses_file(&uses, a->memtrace, err);
     if (rc == 0)
-        rc = read_live(a->memtrace, &live, &points, err);
+        rc = live_bytes_file(&live, a->memtrace, err) < 0 ? -1 : live_points_find(&live, &points, err);
     if (rc == 0)
         rc = print(a, input, &memory, display, err);
     live_points_free(&points);
@@ -123,7 +118,9 @@ int command_advise(int argc, char **argv, struct err *err)
     bool done;
     if (parse(argc, argv, &arguments, &done, err) < 0)
         return -1;
-    int rc = done ? 0 : trace_argument_one(&arena, &arguments.path, err);
+    int rc = done ? 0 : tables_page_check(arguments.html, arguments.csv, arguments.json, err);
+    if (rc == 0 && !done)
+        rc = trace_argument_one(&arena, &arguments.path, err);
     if (rc == 0 && !done)
         rc = run(&arguments, &arena, err);
     arena_free(&arena);

@@ -3,9 +3,10 @@
  * tool.
  */
 #include "cmd/commands.h"
+#include "cmd/memtrace_page.h"
 #include "cmd/memtrace_print.h"
 #include "cmd/output_file.h"
-
+#include "cmd/tables_page.h"
 #include "cmd/trace_argument.h"
 
 #include "core/recorder/recorder.h"
@@ -24,7 +25,7 @@
 
 struct memtrace_options {
     struct display *display;
-    const char *output, *tool, *lifetimes; /* lifetimes: by what, or NULL */
+    const char *output, *tool, *html, *lifetimes; /* lifetimes: by what, or NULL */
     uint64_t interval_bytes, top;
     bool print, objects_only, last_uses, live_bytes, points, all_threads, quiet, csv, json;
 };
@@ -51,6 +52,7 @@ static int parse(int argc, char **argv, struct memtrace_options *o, int *n_parse
           "where in the program few bytes are live, call for call" },
         { 0, "top", "N", OPTION_NUMBER, &o->top,
           "print only the N first rows, or N points of --live-bytes; 0: all (20)" },
+        { 0, "html", "FILE", OPTION_TEXT, &o->html, "write all tables of a file as one page for a browser" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
         DISPLAY_ROW(o->display),
@@ -118,9 +120,19 @@ static int print_live(const struct memtrace_options *o, struct memtrace_reader *
     return rc;
 }
 
+static int check_page(const struct memtrace_options *o, struct err *err)
+{
+    if (!o->print && o->lifetimes == NULL && !o->last_uses && !o->live_bytes && !o->points)
+        return tables_page_check(o->html, o->csv, o->json, err);
+    err_set(err, "--html writes all tables, and one is asked for as well");
+    return err_next(err, "run 'mmprof memtrace' once for each");
+}
+
 static int read_trace(const struct memtrace_options *o, const char *path, struct err *err)
 {
     struct memtrace_reader *reader;
+    if (o->html != NULL)
+        return check_page(o, err) < 0 ? -1 : memtrace_page_write(path, o->html, o->top, err);
     if (memtrace_open(&reader, path, err) < 0)
         return -1;
     int rc = o->lifetimes != NULL                ? print_lifetimes(o, reader, path, err)
@@ -165,8 +177,9 @@ static const char *split_tool(const struct memtrace_options *o, char text[PATH_M
 
 static int check(const struct memtrace_options *o, struct err *err)
 {
-    if (o->print || o->lifetimes != NULL || o->live_bytes || o->points) {
-        err_set(err, "--print, --lifetimes, --live-bytes and --collection-points read a file and run no command");
+    if (o->print || o->lifetimes != NULL || o->live_bytes || o->points || o->html != NULL) {
+        err_set(err, "--print, --lifetimes, --live-bytes, --collection-points and --html read a file and run no "
+                     "command");
         return err_next(err, "record first: 'mmprof memtrace -o FILE -- java ...'");
     }
     if (o->last_uses && o->all_threads) {

@@ -7,6 +7,7 @@
  *     hot-cold   all memory         80,000   5,802,119       -9.50  2,401,033      -17.35       70,020      -20.44
  */
 #include "cmd/commands.h"
+#include "cmd/tables_page.h"
 #include "cmd/trace_argument.h"
 #include "core/recorder/recorder.h"
 #include "core/recorder/tool_run.h"
@@ -31,7 +32,7 @@
 
 struct placement_options {
     struct display *display;
-    const char *policies, *event, *model;
+    const char *policies, *event, *model, *html;
     uint64_t period, runs, top;
     bool hindsight, quiet, csv, json;
     char agent[PATH_MAX];
@@ -53,6 +54,7 @@ static int parse(int argc, char **argv, struct placement_options *o, int *n_pars
         { 0, "runs", "N", OPTION_NUMBER, &o->runs, "run the command N times; from 3 on, with an interval of 95 % (1)" },
         { 0, "top", "N", OPTION_NUMBER, &o->top, "the N classes with most misses; 0: all (5)" },
         { 'q', "quiet", NULL, OPTION_FLAG, &o->quiet, "do not say which run is made" },
+        { 0, "html", "FILE", OPTION_TEXT, &o->html, "write the table as a page for a browser" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
         DISPLAY_ROW(o->display),
@@ -100,6 +102,8 @@ static int check(const struct placement_options *o, struct err *err)
     char text[OPTION_BYTES];
     enum placement_event event;
     struct sim_model model;
+    if (tables_page_check(o->html, o->csv, o->json, err) < 0)
+        return -1;
     if (o->runs < 1 || o->runs > RUNS_MAX) {
         err_set(err, "so many runs cannot be made");
         return err_next(err, "give --runs 1 to %d", RUNS_MAX);
@@ -206,12 +210,27 @@ static int look_ahead(struct placement_options *o, int *fd, const char **heat, s
     return *heat == NULL || run_once(o, *heat, NULL, err) < 0 || read_text(o, *fd, &n, err) == NULL ? -1 : 0;
 }
 
+static int print_page(struct placement_options *o, const struct table *table, struct err *err)
+{
+    const struct html_part part = { HTML_PART_TABLE,
+                                    "misses",
+                                    "Misses by placement",
+                                    "Simulated misses of the program as it is, and with its objects in other places.",
+                                    "it does not apply, or there were too few runs",
+                                    table };
+    const char *command = "";
+    for (size_t i = 0; o->argv[i] != NULL && command != NULL; i++)
+        command = arena_printf(&o->arena, "%s%s%s", command, i == 0 ? "" : " ", o->argv[i]);
+    return tables_page_write(&(struct html_tables){ "Placement of objects", command, &part, 1, &o->arena }, o->html,
+                             err);
+}
+
 static int print_results(struct placement_options *o, const struct placement_result *results, struct err *err)
 {
     struct table table;
     if (placement_table(results, o->runs, o->top, &o->arena, &table, err) < 0)
         return -1;
-    return command_print_table(&table, o->csv, o->json, o->display, err);
+    return o->html != NULL ? print_page(o, &table, err) : command_print_table(&table, o->csv, o->json, o->display, err);
 }
 
 static int measure_all(struct placement_options *o, struct err *err)

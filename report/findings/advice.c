@@ -28,6 +28,7 @@ static int add_hint(struct advising *a, const struct advice_rule *rule, const st
                                       .action = action_of(making, rule, f->subject),
                                       .evidence = f->text,
                                       .verify = advice_verify(making, rule),
+                                      .basis = rule->basis,
                                       .of = rule->is_waiting ? "waiting" : "CPU time",
                                       .saving_ns = rule->part * f->cost_ns,
                                       .share = rule->part * share,
@@ -38,6 +39,22 @@ static int add_hint(struct advising *a, const struct advice_rule *rule, const st
     if (hint.action == NULL || hint.verify == NULL || a->n == a->room)
         return err_set(err, "out of memory for hints");
     a->hints[a->n++] = hint;
+    return 0;
+}
+
+/* Of all findings that the rule acts on. */
+static int add_hints(struct advising *a, const struct advice_rule *given, const struct advice_memory *memory,
+                     struct err *err)
+{
+    struct advice_rule rule = *given;
+    if (memory != NULL)
+        advice_measure(&rule, memory);
+    for (size_t i = 0; i < a->making->n_found; i++) {
+        const struct finding *f = &a->making->found[i];
+        bool applies = strcmp(f->rule, rule.finding) == 0 && (rule.applies == NULL || rule.applies(a->making));
+        if (applies && add_hint(a, &rule, f, err) < 0)
+            return -1;
+    }
     return 0;
 }
 
@@ -69,12 +86,8 @@ int advice_find(const struct findings_input *input, const struct advice_memory *
     if (a.hints == NULL)
         return err_set(err, "out of memory for hints");
     for (const struct advice_rule *rule = advice_rules; rule->name != NULL; rule++)
-        for (size_t i = 0; i < a.making->n_found; i++) {
-            const struct finding *f = &a.making->found[i];
-            bool applies = strcmp(f->rule, rule->finding) == 0 && (rule->applies == NULL || rule->applies(a.making));
-            if (applies && add_hint(&a, rule, f, err) < 0)
-                return -1;
-        }
+        if (add_hints(&a, rule, memory, err) < 0)
+            return -1;
     if (memory != NULL && advice_find_memory(&a, memory, err) < 0)
         return -1;
     if (a.n > 1)
@@ -105,9 +118,9 @@ void advice_print(const struct advice *advice, FILE *out)
             fprintf(out, "%.0f %% of the bytes %s; ", 100 * hint->bytes_share, hint->bytes_of);
         print_time(hint->saving_ns, out);
         int digits = hint->high < 0.1 ? 1 : 0;
-        fprintf(out, " of %s, %.*f %% (%.*f .. %.*f %%)%s\n   why     ", hint->of, digits, 100 * hint->share, digits,
-                100 * hint->low, digits, 100 * hint->high,
-                hint->of[0] == 'w' ? " of the recording's time, of all threads together" : "");
+        fprintf(out, " of %s, %.*f %% (%.*f .. %.*f %%)%s, by %s\n   why     ", hint->of, digits, 100 * hint->share,
+                digits, 100 * hint->low, digits, 100 * hint->high,
+                hint->of[0] == 'w' ? " of the recording's time, of all threads together" : "", hint->basis);
         text_print(out, hint->evidence);
         fputs("\n   verify  ", out);
         text_print(out, hint->verify);
@@ -132,6 +145,7 @@ int advice_table(const struct findings_input *input, const struct advice *advice
     table_column(table, "to", "share_high", TABLE_SHARE);
     table_column(table, "Of", "of", TABLE_TEXT);
     table_column(table, "Bytes (%)", "bytes_share", TABLE_SHARE);
+    table_column(table, "By", "basis", TABLE_TEXT);
     table_column(table, "Action", "action", TABLE_TEXT);
     table_column(table, "Evidence", "evidence", TABLE_TEXT);
     table_column(table, "Verify", "verify", TABLE_TEXT);
@@ -141,9 +155,9 @@ int advice_table(const struct findings_input *input, const struct advice *advice
         if (cells == NULL)
             break;
         const struct table_cell values[] = {
-            table_words(h->rule),   table_words(h->subject),  table_number(h->saving_ns), table_number(h->share),
-            table_number(h->low),   table_number(h->high),    table_words(h->of),         bytes_cell(h),
-            table_words(h->action), table_words(h->evidence), table_words(h->verify)
+            table_words(h->rule),  table_words(h->subject), table_number(h->saving_ns), table_number(h->share),
+            table_number(h->low),  table_number(h->high),   table_words(h->of),         bytes_cell(h),
+            table_words(h->basis), table_words(h->action),  table_words(h->evidence),   table_words(h->verify)
         };
         memcpy(cells, values, sizeof values);
     }

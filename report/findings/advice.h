@@ -16,6 +16,7 @@ struct advice_hint {
     const char *action;   /* one line of plain English */
     const char *evidence; /* the finding */
     const char *verify;   /* a command, or two */
+    const char *basis;    /* what the saving is estimated by: "a rule of thumb", "paired runs of javac" */
     const char *of;       /* "CPU time", or "waiting": what is saved */
     double bytes_share;   /* of what is allocated, or copied by collections, that is saved; 0: no bytes */
     const char *bytes_of; /* "allocated", "copied by collections" */

@@ -13,6 +13,7 @@ struct advice_rule {
     double threshold;       /* what it saves at least, of the CPU time or the recording's, with the whole interval */
     double low, part, high; /* what part of the finding's cost it saves: at least, expected, at most */
     bool is_waiting;        /* that is time off the CPU */
+    const char *basis;      /* where the parts are from: as struct advice_hint has it */
     const char *action;     /* "%s" is the subject, at most once */
     const char *option;     /* of the JVM, for the run that verifies it; NULL: the program is changed */
     const char *training;   /* an option for a run before that one, or NULL */
@@ -27,11 +28,17 @@ struct advising {
     size_t n, room;
 };
 
+/* How many collections of a kind, "young" or "full", there were, and what part of all pauses they took. */
+double advice_pauses(const struct findings_making *making, const char *kind, double *part);
+
 /* How to verify what changes the program, or adds an option of the JVM's; in the arena; NULL: no memory. */
 const char *advice_verify(const struct findings_making *making, const struct advice_rule *rule);
 
 /* Of objects, by an emulated run: at most ADVICE_MEMORY_MOST.  Returns 0, or -1 with *err set: no memory. */
 #define ADVICE_MEMORY_MOST 12u
+
+/* The parts of a rule whose action that run tells the saving of; others stay as they are. */
+void advice_measure(struct advice_rule *rule, const struct advice_memory *memory);
 
 int advice_find_memory(struct advising *advising, const struct advice_memory *memory, struct err *err);
 

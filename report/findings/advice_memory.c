@@ -14,14 +14,14 @@
 #include <math.h>
 #include <string.h>
 
-#define BYTES_LEAST      0.1 /* of all that is allocated: less is not worth a change */
-#define CLUSTERS_MOST    8u
-#define POINTS_MOST      3u
-#define EDEN_PART        0.8  /* of the young generation, as HotSpot divides it */
-#define COLLECTING_LEAST 0.02 /* of the CPU time: what collections at a point save at most; less is no trouble */
-#define SAVED_LEAST      0.5  /* of what is expected */
-#define SAVED_MOST       2.0  /* constructors, too, whose time is not known */
-#define COLLECTING_PART  0.5  /* of what collections copy less, that they are shorter: the rest is their own */
+#define BYTES_LEAST       0.1 /* of all that is allocated: less is not worth a change */
+#define CLUSTERS_MOST     8u
+#define COLLECTIONS_LEAST 10u
+#define CALLS_APART       4u
+#define EDEN_PART         0.8  /* of the young generation, as HotSpot divides it */
+#define COLLECTING_LEAST  0.02 /* of the CPU time: what collections at a point save at most; less is no trouble */
+#define SAVED_LEAST       0.5  /* of what is expected */
+#define SAVED_MOST        2.0  /* constructors, too, whose time is not known */
 
 static const struct advice_rule replace_rule = { .name = "replace" };
 static const struct advice_rule collect_rule = { .name = "collect" };
@@ -87,6 +87,7 @@ static int add_clusters(struct advising *a, const struct last_uses *uses, double
                                     .action = action_of(uses, c, arena),
                                     .evidence = evidence_of(uses, c, arena),
                                     .verify = advice_verify(a->making, &replace_rule),
+                                    .basis = "the bytes, which were measured: what constructors cost is not known",
                                     .bytes_share = share,
                                     .bytes_of = "allocated" };
         set_saving(a->making, &hint, ns, share, SAVED_LEAST, SAVED_MOST);
@@ -107,55 +108,122 @@ static const char *size_of(double bytes, char text[64])
 }
 
 /* With the size as an option, unless the command has one, which would be the one that counts. */
-static const char *verify_of(const struct findings_making *making, const struct live_point *p)
+static const char *verify_young(const struct findings_making *making, double young_bytes)
 {
     const char *command = info_text(making->source->reader, INFO_JVM_COMMAND);
     struct advice_rule rule = collect_rule;
-    bool has_size = command != NULL && strstr(command, "-Xmn") != NULL;
-    if (p->choice == LIVE_YOUNG && !has_size)
-        rule.option = arena_printf(making->source->arena, "-Xmn%.0fk", ceil(p->call_bytes / EDEN_PART / 1024));
+    if (command == NULL || strstr(command, "-Xmn") == NULL)
+        rule.option = arena_printf(making->source->arena, "-Xmn%.0fk", ceil(young_bytes / 1024));
     return advice_verify(making, &rule);
 }
 
-static const char *point_action(const struct live_point *p, const char *method, struct arena *arena)
+/* Bytes that are copied for each that is created, by collections that are so many bytes apart. */
+static double copied_part(const struct live_bytes *live, double apart_bytes)
 {
-    char created[64];
-    return p->choice == LIVE_FULL
-               ? arena_printf(arena, "collect at the ends of %s (System.gc() there, or jcmd PID GC.run)", method)
-               : arena_printf(arena, "let a young generation of %s reach from one end of %s to the next",
-                              size_of(p->call_bytes, created), method);
+    return apart_bytes >= 1 ? live_bytes_copies(live, 0, UINT64_MAX, (uint64_t)apart_bytes).least / apart_bytes : 0;
 }
 
-static int add_points(struct advising *a, const struct advice_memory *memory, double ns, struct err *err)
+/* By those of the run; or where these are too few, by collections that are a call apart. */
+static double copied_part_now(const struct live_bytes *live, const struct live_point *p)
+{
+    return live->n_collections >= COLLECTIONS_LEAST
+               ? copied_part(live, (double)live_bytes_allocated(live, UINT64_MAX) / live->n_collections)
+           : p->call_bytes > 0 ? p->kept_mean / p->call_bytes
+                               : 0;
+}
+
+/* What a call has in use is copied once in some calls. */
+static int add_young(struct advising *a, const struct live_bytes *live, const struct live_point *p, const char *method,
+                     double ns, struct err *err)
 {
     struct arena *arena = a->making->source->arena;
-    for (uint32_t i = 0; i < memory->points->n && i < POINTS_MOST; i++) {
+    char created[64], size[64], used[64];
+    double apart = CALLS_APART * p->call_bytes, now = copied_part_now(live, p),
+           part = now > 0 ? 1 - copied_part(live, apart) / now : 0;
+    struct advice_hint hint = {
+        .rule = collect_rule.name,
+        .subject = method,
+        .action =
+            arena_printf(arena, "give the young generation room for %u calls of %s, which create %s each: -Xmn%.0fm",
+                         CALLS_APART, method, size_of(p->call_bytes, created), ceil(apart / EDEN_PART / (1 << 20))),
+        .evidence =
+            arena_printf(arena,
+                         "few bytes live from one end to the next, %s, and %s in between: collections copy %.1f "
+                         "%% of what is created, and %.1f %% if they are so far apart",
+                         size_of(p->kept, used), size_of(p->kept_mean, size), 100 * now, 100 * now * (1 - part)),
+        .verify = verify_young(a->making, apart / EDEN_PART),
+        .basis = "the bytes copied by objects' last uses",
+        .bytes_share = part,
+        .bytes_of = "copied by collections"
+    };
+    if (!(part > 0))
+        return 0;
+    set_saving(a->making, &hint, ns, part, SAVED_LEAST, 1 / part);
+    return hint.low < COLLECTING_LEAST ? 0 : append(a, &hint, err);
+}
+
+/* Of the time of full collections, if there were any. */
+static int add_full(struct advising *a, const struct live_point *p, const char *method, double ns, struct err *err)
+{
+    struct arena *arena = a->making->source->arena;
+    char dead[64], there[64], elsewhere[64];
+    double of_full, part = p->live_mean > 0 ? 1 - p->live / p->live_mean : 0;
+    if (!(advice_pauses(a->making, "full", &of_full) > 0 && part > 0))
+        return 0;
+    struct advice_hint hint = {
+        .rule = collect_rule.name,
+        .subject = method,
+        .action = arena_printf(arena, "collect at the ends of %s: System.gc() there, or jcmd PID GC.run", method),
+        .evidence =
+            arena_printf(arena,
+                         "young collections on the way copy %s that are dead there; a full one copies %s there, "
+                         "and %s at other times",
+                         size_of(p->old_dead, dead), size_of(p->live, there), size_of(p->live_mean, elsewhere)),
+        .verify = advice_verify(a->making, &collect_rule),
+        .basis = "the bytes live by objects' last uses",
+        .bytes_share = part,
+        .bytes_of = "copied by full collections"
+    };
+    set_saving(a->making, &hint, of_full * ns, part, SAVED_LEAST, 1 / part);
+    return hint.low < COLLECTING_LEAST ? 0 : append(a, &hint, err);
+}
+
+/* A JVM has one young generation: the first point of each kind. */
+static int add_points(struct advising *a, const struct advice_memory *memory, double ns, struct err *err)
+{
+    bool has[LIVE_FULL + 1] = { [LIVE_NO_COLLECTION] = true };
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < memory->points->n; i++) {
         const struct live_point *p = &memory->points->all[i];
-        const char *method = memtrace_names_method(&memory->live->names, p->method, JAVA_NAMES_SHORT, arena);
-        char there[64], elsewhere[64];
-        double part = p->kept_mean > 0 ? 1 - p->kept / p->kept_mean : 0;
-        if (p->choice == LIVE_NO_COLLECTION || method == NULL)
+        if (has[p->choice])
             continue;
-        struct advice_hint hint = {
-            .rule = collect_rule.name,
-            .subject = method,
-            .action = point_action(p, method, arena),
-            .evidence =
-                arena_printf(arena,
-                             "%s are to be copied there, and %s as often at other times; %.0f %% of its %u ends "
-                             "are local minima of the live bytes",
-                             size_of(p->kept, there), size_of(p->kept_mean, elsewhere), 100 * p->minima, p->n_calls),
-            .verify = verify_of(a->making, p),
-            .bytes_share = part,
-            .bytes_of = "copied by collections"
-        };
-        set_saving(a->making, &hint, ns, COLLECTING_PART * part, 0, 1 / COLLECTING_PART);
-        if (hint.high < COLLECTING_LEAST)
-            continue;
-        if (append(a, &hint, err) < 0)
-            return -1;
+        has[p->choice] = true;
+        const char *method =
+            memtrace_names_method(&memory->live->names, p->method, JAVA_NAMES_SHORT, a->making->source->arena);
+        if (method == NULL)
+            return err_set(err, "out of memory for hints");
+        rc = p->choice == LIVE_YOUNG ? add_young(a, memory->live, p, method, ns, err) : add_full(a, p, method, ns, err);
     }
-    return 0;
+    return rc;
+}
+
+/*
+ * Twice the young generation: half as many collections.  What one costs by itself is half then; what it copies, too, is
+ * as the emulated run says of collections that are twice as many bytes apart as its own.
+ */
+void advice_measure(struct advice_rule *rule, const struct advice_memory *memory)
+{
+    const struct live_bytes *live = memory->live;
+    uint64_t n = live->n_collections, all = live_bytes_allocated(live, UINT64_MAX);
+    if (strcmp(rule->name, "young") != 0 || n < COLLECTIONS_LEAST)
+        return;
+    double now = live_bytes_copies(live, 0, UINT64_MAX, all / n).least,
+           twice = live_bytes_copies(live, 0, UINT64_MAX, 2 * all / n).least, itself = 0.5;
+    double copying = now > 0 ? fmax(0, 1 - twice / (2 * now)) : itself;
+    rule->low = fmin(copying, itself);
+    rule->high = fmax(copying, itself);
+    rule->part = (copying + itself) / 2;
+    rule->basis = "what collections twice as far apart copy, by objects' last uses";
 }
 
 int advice_find_memory(struct advising *advising, const struct advice_memory *memory, struct err *err)

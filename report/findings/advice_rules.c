@@ -50,8 +50,7 @@ static bool can_use_cache(const struct findings_making *making)
     return jdk_of(making) >= AOT_SINCE && !has_option(making, "-XX:AOT") && !(own_ns > OWN_COMPILING * compiling_ns);
 }
 
-/* How many collections of a kind there were, and what part of all pauses they took. */
-static double pauses_of(const struct findings_making *making, const char *kind, double *part)
+double advice_pauses(const struct findings_making *making, const char *kind, double *part)
 {
     struct info_collector told;
     double n = 0, ns = 0, all_ns = 0;
@@ -68,14 +67,14 @@ static double pauses_of(const struct findings_making *making, const char *kind, 
 
 static bool is_young(const struct findings_making *making)
 {
-    double part, n = pauses_of(making, "young", &part);
+    double part, n = advice_pauses(making, "young", &part);
     return n >= YOUNG_LEAST && part >= MOST && !has_option(making, "-Xmn") && !has_option(making, "-XX:NewSize");
 }
 
 static bool is_full(const struct findings_making *making)
 {
     double part;
-    return pauses_of(making, "full", &part) >= 1 && part > 1 - MOST;
+    return advice_pauses(making, "full", &part) >= 1 && part > 1 - MOST;
 }
 
 static bool has_small_pages(const struct findings_making *making)
@@ -83,37 +82,59 @@ static bool has_small_pages(const struct findings_making *making)
     return !has_option(making, "-XX:+UseTransparentHugePages") && !has_option(making, "-XX:+UseLargePages");
 }
 
+/* "AMD EPYC, 2 CPUs": 2; 0: not known. */
+static double cpus_of(const struct findings_making *making)
+{
+    const char *cpu = info_text(making->source->reader, INFO_CPU), *comma = cpu == NULL ? NULL : strrchr(cpu, ',');
+    return comma == NULL ? 0 : strtod(comma + 1, NULL);
+}
+
+/* Has the program, its JIT compilers and collectors included, less than half of the machine? */
+static bool others_use_cpus(const struct findings_making *making)
+{
+    return making->cpu_ns < 0.5 * cpus_of(making) * making->duration_ns;
+}
+
+static bool uses_most_cpus(const struct findings_making *making)
+{
+    return !others_use_cpus(making);
+}
+
 /* ---- the table ---- */
+
+#define THUMB "a rule of thumb"
 
 const struct advice_rule advice_rules[] = {
     /* paired runs of javac on JDK 25: mmprof-advise(1) */
-    { "aot-cache", "jit", SMALL, 0.3, 0.5, 0.8, false,
+    { "aot-cache", "jit", SMALL, 0.3, 0.5, 0.8, false, "paired runs of javac",
       "start with an AOT cache, which has classes linked and profiles for the JIT compilers (JDK 25 and later)",
       "-XX:AOTCache=app.aot", "-XX:AOTCacheOutput=app.aot", can_use_cache },
     /* a collection costs what survives: with twice the room there are half as many of about the same cost */
-    { "young", "gc", SMALL, 0.25, 0.5, 0.6, false,
+    { "young", "gc", SMALL, 0.25, 0.5, 0.6, false, THUMB,
       "give the young generation twice the room, with a larger heap: half as many collections", "-Xmx<more> -Xmn<more>",
       NULL, is_young },
-    { "heap", "gc", SMALL, 0.25, 0.6, 0.9, false,
+    { "heap", "gc", SMALL, 0.25, 0.6, 0.9, false, THUMB,
       "give the program a larger heap: full collections run where it is nearly full", "-Xmx<more>", NULL, is_full },
-    { "faults", "faults", SMALL, 0.3, 0.6, 0.9, false, "use huge pages: fewer page faults",
+    { "faults", "faults", SMALL, 0.3, 0.6, 0.9, false, THUMB, "use huge pages: fewer page faults",
       "-XX:+UseTransparentHugePages", NULL, has_small_pages },
-    { "objects", "allocation", SMALL, 0.3, 0.6, 0.9, false,
+    { "objects", "allocation", SMALL, 0.3, 0.6, 0.9, false, THUMB,
       "make fewer objects in %s: reuse them, or pass on what is in them", NULL, NULL, NULL },
-    { "layout", "misses", SMALL, 0.3, 0.5, 0.9, false,
+    { "layout", "misses", SMALL, 0.3, 0.5, 0.9, false, THUMB,
       "change the order in which %s reads memory, or what lies there: arrays of primitives, what is read together kept "
       "together",
       NULL, NULL, NULL },
     /* of what all threads wait for, others run meanwhile: what is saved of a request is not more than this */
-    { "lock", "lock", SMALL, 0.3, 0.7, 1, true,
+    { "lock", "lock", SMALL, 0.3, 0.7, 1, true, THUMB,
       "do less under the lock that %s waits for, or split it: one lock for each part of the data", NULL, NULL, NULL },
-    { "io", "io", SMALL, 0.25, 0.5, 0.9, true, "let %s ask less often: several things at once, or a cache", NULL, NULL,
-      NULL },
-    { "pool", "pool", SMALL, 0.25, 0.5, 0.9, true,
-      "enlarge the pool or queue that %s waits for, or give back sooner what is taken from it", NULL, NULL, NULL },
-    { "memory", "paging", SMALL, 0.5, 0.9, 1, true, "give the machine more memory, or the JVM a smaller heap",
-      "-Xmx<less>", NULL, NULL },
-    { "threads", "preempted", SMALL, 0.2, 0.5, 0.9, true, "let fewer threads run at once, or give them more CPUs", NULL,
+    { "io", "io", SMALL, 0.25, 0.5, 0.9, true, THUMB, "let %s ask less often: several things at once, or a cache", NULL,
       NULL, NULL },
-    { NULL, NULL, 0, 0, 0, 0, false, NULL, NULL, NULL, NULL },
+    { "pool", "pool", SMALL, 0.25, 0.5, 0.9, true, THUMB,
+      "enlarge the pool or queue that %s waits for, or give back sooner what is taken from it", NULL, NULL, NULL },
+    { "memory", "paging", SMALL, 0.5, 0.9, 1, true, THUMB, "give the machine more memory, or the JVM a smaller heap",
+      "-Xmx<less>", NULL, NULL },
+    { "threads", "preempted", SMALL, 0.2, 0.5, 0.9, true, THUMB,
+      "let fewer threads run at once, or give them more CPUs", NULL, NULL, uses_most_cpus },
+    { "cpus", "preempted", SMALL, 0.2, 0.7, 1, true, THUMB,
+      "give the program CPUs of its own, or a larger quota: others use most of the CPUs", NULL, NULL, others_use_cpus },
+    { NULL, NULL, 0, 0, 0, 0, false, NULL, NULL, NULL, NULL, NULL },
 };

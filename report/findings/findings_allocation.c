@@ -25,8 +25,9 @@ static const char *stops_of(const struct findings_making *making, const struct a
 
 double findings_collecting_ns(const struct findings_making *making, const struct allocations *found)
 {
-    return fmax(report_ns(making->source, making->shares.part_ticks[VM_PART_GC]),
-                found->n_pauses > 0 ? found->pauses_ns : 0);
+    double own = report_ns(making->source, making->shares.part_ticks[VM_PART_GC]),
+           with_vm_thread = own + report_ns(making->source, making->shares.part_ticks[VM_PART_THREAD]);
+    return fmax(own, found->n_pauses > 0 ? fmin(found->pauses_ns, with_vm_thread) : 0);
 }
 
 static int add_allocating(struct findings_making *making, const struct finding_rule *rule,

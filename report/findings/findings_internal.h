@@ -65,7 +65,7 @@ const char *findings_time(const struct findings_making *making, double ns);
 /* What the recording knows of allocation: without rows where that is nothing.  Returns 0, or -1 with *err set. */
 int findings_allocations(const struct findings_making *making, const struct allocations **found, struct err *err);
 
-/* The collections' time: of their threads, or of the pauses where these are longer. */
+/* The collections' CPU time: of their threads; of the VM's, in which Serial collects, as far as pauses are longer. */
 double findings_collecting_ns(const struct findings_making *making, const struct allocations *found);
 
 #define FINDINGS_BYTE_NS 0.5 /* to allocate, clear and write it: 2 GB/s */

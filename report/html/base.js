@@ -2,8 +2,8 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 
-/* A comparison has a flame graph and a table, a fleet a table and charts, and nothing of a recording. */
-if (data.diff !== undefined || data.fleet !== undefined)
+/* A comparison has a flame graph and a table, a fleet a table and charts, others tables; and nothing of a recording. */
+if (data.diff !== undefined || data.fleet !== undefined || data.tables !== undefined)
     Object.assign(data, {
         about: { info: {}, events: [], lines: [] },
         phases: { columns: [], rows: [], notes: [] },

@@ -19,7 +19,10 @@ if (data.diff !== undefined) {
 if (data.fleet !== undefined)
     document.querySelectorAll("main > section, header > nav").forEach((element) => element.id === "phases" || element.remove());
 
-const draws = data.diff !== undefined ? [drawDiff] : data.fleet !== undefined ? [drawFleet] : isOfSamples ? [drawHead, drawSummary, drawPhases, drawValues, drawLiveObjects, drawTree, drawAbout] : [drawHead, drawSummary, drawPhases, drawTimeline, drawParts, drawPlaces, drawValues, drawLiveObjects, drawFields, drawTree, drawSweep, drawAbout];
+if (data.tables !== undefined)
+    document.querySelectorAll("main > section").forEach((element) => element.remove());
+
+const draws = data.tables !== undefined ? [drawTables] : data.diff !== undefined ? [drawDiff] : data.fleet !== undefined ? [drawFleet] : isOfSamples ? [drawHead, drawSummary, drawPhases, drawValues, drawLiveObjects, drawTree, drawAbout] : [drawHead, drawSummary, drawPhases, drawTimeline, drawParts, drawPlaces, drawValues, drawLiveObjects, drawFields, drawTree, drawSweep, drawAbout];
 for (const draw of [...draws, fitAll]) {
     try {
         draw();

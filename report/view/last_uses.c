@@ -127,6 +127,16 @@ int last_uses_read(struct last_uses *uses, struct memtrace_reader *reader, const
     return rc;
 }
 
+int last_uses_file(struct last_uses *uses, const char *path, struct err *err)
+{
+    struct memtrace_reader *reader;
+    if (memtrace_open(&reader, path, err) < 0)
+        return -1;
+    int rc = last_uses_read(uses, reader, path, err);
+    memtrace_close(reader);
+    return rc;
+}
+
 void last_uses_free(struct last_uses *uses)
 {
     free(uses->all);

@@ -36,6 +36,9 @@ struct last_uses {
 
 /* Of a whole trace.  Returns 0, or -1 with *err set: damaged, without last uses, or no memory. */
 int last_uses_read(struct last_uses *uses, struct memtrace_reader *reader, const char *path, struct err *err);
+
+/* The same of a file by its path. */
+int last_uses_file(struct last_uses *uses, const char *path, struct err *err);
 void last_uses_free(struct last_uses *uses);
 
 /* Is it of objects that C2 does not create any more, though it has compiled the code long before the end? */

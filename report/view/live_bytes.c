@@ -3,6 +3,8 @@
 #include "core/base/sampled_objects.h"
 #include "core/base/vec.h"
 
+#define COLLECTIONS 64u /* that live_bytes_copies makes up */
+
 /* ---- reading ---- */
 
 static bool take_object(struct live_bytes *live, const struct memtrace_entry *e)
@@ -69,6 +71,16 @@ int live_bytes_read(struct live_bytes *live, struct memtrace_reader *reader, str
         rc = live_bytes_sort(live, err);
     if (rc < 0)
         live_bytes_free(live);
+    return rc;
+}
+
+int live_bytes_file(struct live_bytes *live, const char *path, struct err *err)
+{
+    struct memtrace_reader *reader;
+    if (memtrace_open(&reader, path, err) < 0)
+        return -1;
+    int rc = live_bytes_read(live, reader, err);
+    memtrace_close(reader);
     return rc;
 }
 
@@ -202,4 +214,18 @@ uint64_t live_bytes_kept(const struct live_bytes *live, uint64_t after, uint64_t
         if ((is_least ? live->objects[i].last_used : live->objects[i].dead) > up_to)
             bytes += live->objects[i].bytes;
     return bytes;
+}
+
+struct live_copies live_bytes_copies(const struct live_bytes *live, uint64_t from, uint64_t to, uint64_t young_bytes)
+{
+    uint64_t begin = live_bytes_allocated(live, from), end = live_bytes_allocated(live, to);
+    struct live_copies copies = { 0, 0 };
+    double room = end - begin > young_bytes ? (double)(end - begin - young_bytes) : 0;
+    for (uint32_t i = 0; i < COLLECTIONS; i++) {
+        uint64_t at = begin + young_bytes + (uint64_t)(room * (i + 0.5) / COLLECTIONS);
+        uint64_t before = live_bytes_time(live, at - young_bytes), now = live_bytes_time(live, at);
+        copies.least += (double)live_bytes_kept(live, before, now, true) / COLLECTIONS;
+        copies.most += (double)live_bytes_kept(live, before, now, false) / COLLECTIONS;
+    }
+    return copies;
 }

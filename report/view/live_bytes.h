@@ -41,6 +41,9 @@ struct live_bytes {
 /* Of a whole trace, of last uses or of accesses.  Returns 0, or -1 with *err set: damaged, or no memory. */
 int live_bytes_read(struct live_bytes *live, struct memtrace_reader *reader, struct err *err);
 
+/* The same of a file by its path. */
+int live_bytes_file(struct live_bytes *live, const char *path, struct err *err);
+
 /* When objects, calls and collections are there, in any order: what the questions below need.  As above. */
 int live_bytes_sort(struct live_bytes *live, struct err *err);
 void live_bytes_free(struct live_bytes *live);
@@ -56,6 +59,13 @@ uint64_t live_bytes_time(const struct live_bytes *live, uint64_t bytes);
 
 /* Of the bytes created after one time, up to another: those that are used after that; or that are not found dead. */
 uint64_t live_bytes_kept(const struct live_bytes *live, uint64_t after, uint64_t up_to, bool is_least);
+
+/* What a young collection copies, on average, anywhere between two times, with so many bytes between two of them. */
+struct live_copies {
+    double least, most;
+};
+
+struct live_copies live_bytes_copies(const struct live_bytes *live, uint64_t from, uint64_t to, uint64_t young_bytes);
 
 /* ---- favourable points ---- */
 
@@ -81,7 +91,7 @@ struct live_point {
 };
 
 struct live_points {
-    struct live_point *all; /* owned: those that save most first */
+    struct live_point *all; /* owned: those that pay first, by how often they are minima, then by what they save */
     uint32_t n;
 };
 

@@ -16,7 +16,6 @@
 #include <stdlib.h>
 
 #define LOOKS        16u /* at the live bytes, from one end to the next */
-#define ELSEWHERE    64u /* collections at other times */
 #define NEAR_MINIMUM 0.1 /* of the way from the least to the most live bytes between the ends before and behind */
 
 struct ends {
@@ -142,18 +141,10 @@ static void collect_at_ends(const struct ends *ends, struct live_point *point)
 /* The same number of bytes between two collections, which are anywhere between the first and the last end. */
 static void collect_elsewhere(const struct ends *ends, struct live_point *point)
 {
-    const struct live_bytes *live = ends->live;
-    uint64_t begin = live_bytes_allocated(live, first_end(ends)), end = live_bytes_allocated(live, last_end(ends)),
-             young = (uint64_t)point->call_bytes;
-    double kept = 0, most = 0;
-    for (uint32_t i = 0; i < ELSEWHERE; i++) {
-        uint64_t at = begin + young + (uint64_t)((double)(end - begin - young) * (i + 0.5) / ELSEWHERE);
-        uint64_t before = live_bytes_time(live, at - young), now = live_bytes_time(live, at);
-        kept += (double)live_bytes_kept(live, before, now, true);
-        most += (double)live_bytes_kept(live, before, now, false);
-    }
-    point->kept_mean = kept / ELSEWHERE;
-    point->kept_most = most / ELSEWHERE;
+    struct live_copies copies =
+        live_bytes_copies(ends->live, first_end(ends), last_end(ends), (uint64_t)point->call_bytes);
+    point->kept_mean = copies.least;
+    point->kept_most = copies.most;
 }
 
 /* 1 byte is copied more: of nothing, too, a little is to be done. */
@@ -194,10 +185,12 @@ static int by_method(const void *a, const void *b)
 static int by_saved(const void *a, const void *b)
 {
     const struct live_point *x = a, *y = b;
-    if (x->saved != y->saved)
-        return x->saved > y->saved ? -1 : 1;
+    if ((x->saved > 0) != (y->saved > 0))
+        return x->saved > 0 ? -1 : 1;
     if (x->minima != y->minima)
         return x->minima > y->minima ? -1 : 1;
+    if (x->saved != y->saved)
+        return x->saved > y->saved ? -1 : 1;
     return x->method < y->method ? -1 : x->method > y->method;
 }
 

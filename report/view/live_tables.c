@@ -127,7 +127,7 @@ int live_points_table(const struct live_bytes *live, const struct live_points *p
         table_note(table, "one object in so many bytes was followed, and stands for the others; methods that create "
                           "less than 32 times that are not listed");
     table_note(table,
-               "from outside of the JVM only full collections can be asked for (jcmd PID GC.run): a young one is "
-               "had there by a young generation of the bytes that a call creates");
+               "from outside of the JVM only full collections can be asked for (jcmd PID GC.run): a young generation "
+               "of several calls' bytes copies what one has in use once in so many");
     return table->is_broken ? err_set(err, "out of memory for a table") : 0;
 }

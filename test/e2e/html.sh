@@ -133,6 +133,10 @@ return [frames.length > 5, frames.every((g) => g.querySelector("rect").style.fil
 is "a comparison is a page, too: grey where no change is shown" "$(browser "$SCRATCH/diff.html" "$SCRATCH/diff.js")" \
     true,true,true
 echo 'const style = getComputedStyle(document.documentElement); return style.backgroundColor' > "$SCRATCH/paper.js"
+# What to change, of a program that has nothing to change or something.
+"$mmprof" advise --html "$SCRATCH/advice.html" "$trace"
+echo 'return document.querySelector("#hints h2").textContent' > "$SCRATCH/hints.js"
+is "advice is a page, too" "$(browser "$SCRATCH/advice.html" "$SCRATCH/hints.js")" "What to change"
 light=$(browser "$page" "$SCRATCH/paper.js")
 dark=$(browser --dark "$page" "$SCRATCH/paper.js")
 if [ "$light" != "$dark" ]; then

@@ -36,4 +36,18 @@ planted boxed 'Integer\.valueOf:[0-9]+' 'Integer\.intValue:[0-9]+' 'ShortLived\.
 planted iterator 'ShortLived\$[A-Za-z]+\.iterator:[0-9]+' 'ShortLived\$Cells\.[a-zA-Z]+:[0-9]+' 'ShortLived\.countCells'
 planted builder '[A-Za-z.$<>]+:[0-9]+' '[A-Za-z.$<>]+:[0-9]+' 'ShortLived\.measureTexts'
 
+# All of it as a page.
+"$mmprof" memtrace --html "$SCRATCH/page.html" "$SCRATCH/boxed.dat" > "$SCRATCH/said" 2>&1
+is "a page is written, and nothing is printed" "$?, $(cat "$SCRATCH/said")" "0, "
+is "it has all tables" "$(grep -oE '"id":"[a-z-]+"' "$SCRATCH/page.html" | xargs)" \
+    "id:objects id:points id:live-bytes id:lifetimes"
+python3 "$root/test/tools/browser.py" "$SCRATCH/page.html" > "$SCRATCH/said" 2>&1
+case $? in
+    2) skip "it has no error in a browser" "there is no Chromium; Debian's package is 'chromium'" ;;
+    *) is "it has no error in a browser" "$(cat "$SCRATCH/said")" "" ;;
+esac
+"$mmprof" memtrace --html "$SCRATCH/none.html" --last-uses "$SCRATCH/boxed.dat" > "$SCRATCH/said" 2>&1
+matches "one table and a page are two commands" "$? $(tr '\n' ' ' < "$SCRATCH/said")" \
+    "^1 .*next: run 'mmprof memtrace' once for each"
+
 done_testing

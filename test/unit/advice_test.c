@@ -17,6 +17,7 @@ struct program {
     uint64_t gc_ms, c2_ms, n_faults, preempted_ms; /* preempted_ms: that the thread waits for a CPU, in the 10 s */
     const char *collections, *others;              /* "N NS NAME" */
     const char *recompiling;                       /* ms, by the recording */
+    const char *cpu;                               /* "AMD EPYC, 2 CPUs" */
 };
 
 /* What an emulated run says, or NULL. */
@@ -31,6 +32,8 @@ static void make_info(struct maker *m, const struct program *p)
         maker_info(m, "pauses.gc.0", p->collections);
     if (p->others != NULL)
         maker_info(m, "pauses.gc.1", p->others);
+    if (p->cpu != NULL)
+        maker_info(m, "cpu", p->cpu);
     if (p->recompiling != NULL)
         maker_info(m, "live.compiling_ms", p->recompiling);
 }
@@ -115,7 +118,9 @@ static void test_rules(void)
         { "not where the program has them",
           { .n_faults = 3000000, .command = "java -XX:+UseTransparentHugePages Shop" },
           "" },
-        { "fewer threads where they wait for CPUs", { .preempted_ms = 4000 }, "threads" },
+        { "fewer threads where they wait for CPUs", { .preempted_ms = 4000, .cpu = "x, 1 CPUs" }, "threads" },
+        { "where it is not known how many there are, too", { .preempted_ms = 4000 }, "threads" },
+        { "CPUs of its own where others use most of them", { .preempted_ms = 4000, .cpu = "a, b, 2 CPUs" }, "cpus" },
         { "what saves most comes first",
           { .c2_ms = 9000, .gc_ms = 3000, .collections = "40 3000000000 young" },
           "aot-cache young" },
@@ -131,7 +136,7 @@ static void test_text(void)
     CHECK_TEXT("a hint has what it saves, why, and how to verify it", advice_of(&slow, true),
                "1. start with an AOT cache, which has classes linked and profiles for the JIT compilers (JDK 25 and "
                "later)\n"
-               "   saves   about 5.00 s of CPU time, 25 % (15 .. 40 %)\n"
+               "   saves   about 5.00 s of CPU time, 25 % (15 .. 40 %), by paired runs of javac\n"
                "   why     JIT compilers use 50 % of the CPU time, 10.0 s: the program is still warming up\n"
                "   verify  java -XX:AOTCacheOutput=app.aot -jar shop.jar; mmprof diff --until 5% --before 'java -jar "
                "shop.jar' --after 'java -XX:AOTCache=app.aot -jar shop.jar'\n");
@@ -145,7 +150,8 @@ static void test_text(void)
 static void test_memory(void)
 {
     static const struct program collecting = { .gc_ms = 2000 },
-                                small_young = { .gc_ms = 2000, .command = "java -Xmn1m X" }, idle = { .c2_ms = 100 };
+                                small_young = { .gc_ms = 2000, .command = "java -Xmn1m X" }, idle = { .c2_ms = 100 },
+                                full = { .gc_ms = 2000, .collections = "20 1900000000 full" };
     uint64_t compiled[] = { 0, 11 };
     struct last_uses_cluster clusters[] = {
         { .created = UINT32_MAX,
@@ -168,9 +174,12 @@ static void test_memory(void)
     CHECK_TEXT("objects that are a tenth of all bytes, and a point", advice_of(&collecting, false), "collect replace");
     const char *text = advice_of(&collecting, true);
     CHECK("what they save is of the collections' time", strstr(text, "40 % of the bytes allocated; 800 ms of") != NULL);
-    CHECK("a size is an option to verify it", strstr(text, "--after 'java -Xmn1000k -jar shop.jar'") != NULL);
-    CHECK("unless there is one", strstr(advice_of(&small_young, true), "-Xmn1000k") == NULL);
+    CHECK("a size is an option to verify it", strstr(text, "--after 'java -Xmn4000k -jar shop.jar'") != NULL);
+    CHECK("unless there is one", strstr(advice_of(&small_young, true), "-Xmn4000k") == NULL);
     CHECK_TEXT("where no collection costs much, only bytes are saved", advice_of(&idle, false), "replace");
+    point = (struct live_point){ .n_calls = 10, .old_dead = 5000, .live = 100, .live_mean = 1000, .choice = LIVE_FULL };
+    CHECK_TEXT("no full collection where there was none", advice_of(&collecting, false), "replace");
+    CHECK_TEXT("at the ends, where full ones take the time", advice_of(&full, false), "collect heap replace");
     point.choice = LIVE_NO_COLLECTION;
     uses.n_bytes = 10000;
     CHECK_TEXT("nothing where that is little", advice_of(&collecting, false), "");

@@ -1,0 +1,18 @@
+/*
+ * --html of commands whose result is tables.
+ */
+#ifndef CMD_TABLES_PAGE_H
+#define CMD_TABLES_PAGE_H
+
+#include "report/html/html_tables.h"
+
+/* --html beside --csv or --json: -1 with *err set. */
+int tables_page_check(const char *html, bool as_csv, bool as_json, struct err *err);
+
+/*
+ * Write the page to a file that is named by --html (%t and %h are replaced; "-" is the standard output).  Returns 0, or
+ * -1 with *err set: it cannot be written, no memory.
+ */
+int tables_page_write(const struct html_tables *tables, const char *pattern, struct err *err);
+
+#endif
