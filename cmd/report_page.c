@@ -116,6 +116,24 @@ static int make_other_clock(struct report_run *run, struct html_page *page, stru
     return sampled_tree(&other, view_pass_samples(&run->passes[0], &other), false, &run->first_other, err);
 }
 
+static int make_findings(struct report_run *run, struct html_page *page, struct err *err)
+{
+    const struct findings_input input = { .source = run->whole[0].source,
+                                          .libraries = run->libraries,
+                                          .pass = &run->passes[0] };
+    struct findings found;
+    if (findings_find(&input, &found, err) < 0)
+        return -1;
+    struct html_finding *findings = arena_alloc(&run->arena, (found.n + 1) * sizeof *findings);
+    if (findings == NULL)
+        return err_set(err, "out of memory for %zu findings", found.n);
+    for (size_t i = 0; i < found.n; i++)
+        findings[i] = (struct html_finding){ found.all[i].text, found.all[i].view };
+    page->findings = findings;
+    page->n_findings = found.n;
+    return 0;
+}
+
 int report_page_print(struct report_run *run, struct err *err)
 {
     const struct report_options *o = run->options;
@@ -135,7 +153,8 @@ int report_page_print(struct report_run *run, struct err *err)
                               .waits = pass->kept_waits,
                               .n_waits = pass->n_kept_waits,
                               .libraries = run->libraries };
-    if (make_other_clock(run, &page, err) < 0 || report_make_table(run, &parts->phases, err) < 0 ||
+    if (make_other_clock(run, &page, err) < 0 || make_findings(run, &page, err) < 0 ||
+        report_make_table(run, &parts->phases, err) < 0 ||
         cost_make(first->source, &pass->recompilation, &parts->cost, err) < 0 ||
         stats_table(whole->source, whole->totals, whole->n_totals, &o->rows, &pass->metrics, pass->statistics,
                     &parts->stats, err) < 0 ||

@@ -16,7 +16,7 @@
 /* What the page is made of. */
 #define REPORT_PAGE_PARTS                                                                                \
     (VIEW_PASS_STATISTICS | VIEW_PASS_RECOVERY | VIEW_PASS_WHERE | VIEW_PASS_TIMELINE | VIEW_PASS_LIVE | \
-     VIEW_PASS_WAIT_STACKS | VIEW_PASS_VALUES)
+     VIEW_PASS_WAIT_STACKS | VIEW_PASS_FINDINGS)
 
 struct report_run;
 

@@ -12,6 +12,11 @@
 #define HTML_STEPS_MAX       600  /* of a time line, when nobody asked for a step */
 #define HTML_STEPS_ASKED_MAX 5000 /* a page of more opens slowly */
 
+/* What costs much: a sentence, and the view that shows more. */
+struct html_finding {
+    const char *text, *view;
+};
+
 /*
  * What the page shows.  Everything is borrowed.
  *
@@ -21,9 +26,10 @@
  * stats_table's of the first one, or NULL. where     where_table's of the first one, and hot where_hot_table's; or
  * NULL, and no_where says why. pauses    pauses_table's of the first one; or NULL, and no_pauses says why. values
  * values_table's of the first one, live_objects live_objects_table's, and fields fields_table's; NULL: the trace has
- * none. line      the time line of the first one, of at most HTML_STEPS_MAX steps or as many as the user asked for; or
- * NULL, and no_line says why. allocations  n_allocations of them, of the first one; waits, likewise, with the classes
- * that are not the program's own.
+ * none. findings  of the whole first one, n_findings of them, those that cost most first. line      the time line of
+ * the first one, of at most HTML_STEPS_MAX steps or as many as the user asked for; or NULL, and no_line says why.
+ * allocations n_allocations of them, of the first one; waits, likewise, with the classes that are not the program's
+ * own.
  */
 struct html_page {
     const struct report_trace *traces;
@@ -37,6 +43,8 @@ struct html_page {
     const struct trace_wait *waits;
     size_t n_waits;
     const struct folding_list *libraries;
+    const struct html_finding *findings;
+    size_t n_findings;
 };
 
 /*

@@ -300,12 +300,28 @@ static cJSON *timeline_json(const struct html_page *page)
     return NULL;
 }
 
+/* [["text", "view"], ...] */
+static cJSON *findings_json(const struct html_page *page)
+{
+    struct arena *arena = page->traces[0].source->arena;
+    cJSON *all = cJSON_CreateArray();
+    for (size_t i = 0; all != NULL && i < page->n_findings; i++) {
+        cJSON *one = cJSON_CreateArray();
+        if (!html_put(all, NULL, one) || !html_put(one, NULL, html_text(arena, page->findings[i].text)) ||
+            !html_put(one, NULL, html_text(arena, page->findings[i].view))) {
+            cJSON_Delete(all);
+            return NULL;
+        }
+    }
+    return all;
+}
+
 cJSON *html_data(const struct html_page *page)
 {
     const struct report_source *source = page->traces[0].source;
     cJSON *json = cJSON_CreateObject();
     if (json != NULL && html_put(json, "version", cJSON_CreateString(MMPROF_VERSION)) &&
-        html_put(json, "about", about_json(page)) &&
+        html_put(json, "about", about_json(page)) && html_put(json, "findings", findings_json(page)) &&
         html_put(json, "phases", html_table(page->phases, source->arena)) &&
         (page->cost == NULL || html_put(json, "cost", html_table(page->cost, source->arena))) &&
         (page->stats == NULL || html_put(json, "stats", whole_json(page->stats, source->arena))) &&

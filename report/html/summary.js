@@ -179,6 +179,16 @@ function spanSentence() {
     );
 }
 
+/* What costs most, as the text report begins. */
+function findingsList() {
+    if ((data.findings ?? []).length === 0) return null;
+    return html(
+        "ul",
+        { class: "findings", "aria-label": "Findings" },
+        ...data.findings.map(([text, view]) => html("li", {}, text, " ", html("code", {}, "--view " + view)))
+    );
+}
+
 function drawSummary() {
     if (span.range !== null) {
         readPhases();
@@ -187,6 +197,6 @@ function drawSummary() {
     }
     readPhases();
     byId("summary").replaceChildren(
-        ...[timeSentence(), hottestSentence(), cpiSentence(), warnings()].filter(Boolean)
+        ...[findingsList(), timeSentence(), hottestSentence(), cpiSentence(), warnings()].filter(Boolean)
     );
 }

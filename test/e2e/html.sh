@@ -45,6 +45,17 @@ else
     not_ok "time is, to six digits" "is: $here" "expected: $there"
 fi
 
+# Its first words are the findings of the text.
+found=$("$mmprof" report "$trace" | sed -nE 's/^\* (.*) \(--view .*/\1/p')
+is "it has the findings" "$(python3 - "$page" << 'END'
+import json, re, sys
+text = open(sys.argv[1], encoding="utf-8").read()
+data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)[1])
+print("\n".join(text for text, view in data["findings"]))
+END
+)" "$found"
+matches "which name the program's method" "$found" 'Thesis\.'
+
 refused() {
     "$mmprof" report "${@:3}" > "$SCRATCH/out" 2> "$SCRATCH/said"
     is "$1: status 1" $? 1
