@@ -75,7 +75,7 @@ static bool is_method_intrinsic(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method)
 /* frame: NULL: not known.  Returns the text for free(); NULL: no memory. */
 static char *site_text(jvmtiEnv *jvmti, JNIEnv *jni, const char *signature, const jvmtiFrameInfo *frame)
 {
-    struct method_names names = { NULL };
+    struct method_names names = { .name = NULL };
     bool is_known = frame != NULL && method_names_get(jvmti, frame->method, &names);
     size_t room = strlen(signature) + 64;
     if (is_known)
