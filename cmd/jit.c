@@ -6,6 +6,7 @@
  *     PriceList.total:31  Point      400,000       12,040        96.99             9.6 MB        9.31 MB  96.99
  */
 #include "cmd/commands.h"
+#include "cmd/tables_page.h"
 #include "cmd/trace_argument.h"
 #include "core/base/text.h"
 #include "core/recorder/counted_run.h"
@@ -31,7 +32,7 @@ struct jit_options {
     bool receivers, quiet, csv, json;
     char agent[PATH_MAX];
     char *const *argv;
-    const char *command; /* as text */
+    const char *command, *html; /* command: as text */
     struct arena arena;
     int status; /* of the command's last run that did not end with 0 */
 };
@@ -46,6 +47,7 @@ static int parse(int argc, char **argv, struct jit_options *o, int *n_parsed, bo
         { 0, "interval", "N", OPTION_NUMBER, &o->interval, "of --receivers: one call in N on average; 1: all (100)" },
         { 0, "top", "N", OPTION_NUMBER, &o->top, "print only the N first rows; 0: all (20)" },
         { 'q', "quiet", NULL, OPTION_FLAG, &o->quiet, "do not say which run is made" },
+        { 0, "html", "FILE", OPTION_TEXT, &o->html, "write the table as a page for a browser" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
         DISPLAY_ROW(&o->display),
@@ -67,7 +69,7 @@ static int check(const struct jit_options *o, struct err *err)
         err_set(err, "one call in %llu is too few", (unsigned long long)o->interval);
         return err_next(err, "give --interval 1 to %d", INTERVAL_MAX);
     }
-    return 0;
+    return tables_page_check(o->html, o->csv, o->json, err);
 }
 
 /* ---- runs ---- */
@@ -116,6 +118,18 @@ static char *run(struct jit_options *o, const char *const *flags, uint32_t recei
     return text;
 }
 
+/* title, words: of the page. */
+static int print(struct jit_options *o, const struct table *table, const char *title, const char *words,
+                 struct err *err)
+{
+    const struct html_part part = {
+        HTML_PART_TABLE, "rows", title, words, "it does not apply, or is not known", table
+    };
+    if (o->html == NULL)
+        return command_print_table(table, o->csv, o->json, &o->display, err);
+    return tables_page_write(&(struct html_tables){ title, o->command, &part, 1, &o->arena }, o->html, err);
+}
+
 static int count_objects(struct jit_options *o, struct err *err)
 {
     struct object_counts counts;
@@ -130,7 +144,8 @@ static int count_objects(struct jit_options *o, struct err *err)
     if (rc == 0)
         rc = object_counts_table(&counts, o->command, o->top, &table, err);
     if (rc == 0)
-        rc = command_print_table(&table, o->csv, o->json, &o->display, err);
+        rc = print(o, &table, "Allocations that the JIT compilers remove",
+                   "What the bytecode allocates, as an interpreted run has it, and what the heap gets.", err);
     object_counts_free(&counts);
     return rc;
 }
@@ -147,7 +162,8 @@ static int count_receivers(struct jit_options *o, struct err *err)
     if (rc == 0)
         rc = receiver_counts_table(&counts, o->command, o->top, &table, err);
     if (rc == 0)
-        rc = command_print_table(&table, o->csv, o->json, &o->display, err);
+        rc = print(o, &table, "Receivers of calls by calling context",
+                   "Calls whose receivers all have one type, with the call site alone and with its callers.", err);
     receiver_counts_free(&counts);
     return rc;
 }
