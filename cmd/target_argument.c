@@ -62,6 +62,6 @@ int target_argument_find(struct target_argument *target, const char *what, struc
         return 0;
     if (target->name != NULL)
         return jvm_target_find(target->name, &target->pid, err);
-    snprintf(text, sizeof text, "there is no JVM to %s", what);
+    snprintf(text, sizeof text, "no JVM is named to %s", what);
     return jvm_target_none(text, err);
 }

@@ -146,6 +146,23 @@ static const struct options_row *match(const struct options_row *rows, const cha
     return find_option(rows, word + 2, equals == NULL ? strlen(word + 2) : (size_t)(equals - word - 2), 0);
 }
 
+/* How values of a type look, behind the option's help. */
+static const char *example_of(enum option_type type)
+{
+    switch (type) {
+    case OPTION_SECONDS:
+    case OPTION_SECONDS_OR_NONE:
+    case OPTION_MAYBE_SECONDS:
+        return "; such as 90s, 500ms, 5m or 1h";
+    case OPTION_FRACTION:
+        return "; such as 5% or 0.05";
+    case OPTION_SIZE:
+        return "; such as 64K, 8M or 2G";
+    default:
+        return "";
+    }
+}
+
 int options_parse(const struct options_row *rows, int argc, char **argv, int *n_parsed, struct err *err)
 {
     int i = 1;
@@ -169,7 +186,8 @@ int options_parse(const struct options_row *rows, int argc, char **argv, int *n_
             return err_set(err, "option --%s needs a value: --%s %s", row->name, row->name, row->argument);
         if (assign(row, value) < 0) {
             err_set(err, "bad value '%s' of option --%s", value, row->name);
-            return err_next(err, "--%s %s: %s", row->name, row->argument, row->help == NULL ? "" : row->help);
+            return err_next(err, "--%s %s: %s%s", row->name, row->argument, row->help == NULL ? "" : row->help,
+                            example_of(row->type));
         }
     }
     *n_parsed = i;

@@ -46,6 +46,7 @@ static void test_seconds(void)
     CHECK("in minutes and hours", parse("-d5m", NULL) == 1 && seconds == 300 && parse("-d1.5h", NULL) == 1 &&
                                       seconds == 5400 && parse("-d", "2min") == 2 && seconds == 120);
     CHECK("another unit is refused", parse("--duration=2x", NULL) < 0 && strstr(err.text, "bad value '2x'") != NULL);
+    CHECK("with those that are not", strstr(err.text, "; such as 90s, 500ms, 5m or 1h") != NULL);
     CHECK("0 where it means none", parse("--limit=0", NULL) == 1 && limit == 0 && parse("--limit", "1m") == 2 &&
                                        limit == 60 && parse("--limit=none", NULL) < 0);
     CHECK("so is a unit alone", parse("--duration=ms", NULL) < 0 && parse("--duration=s", NULL) < 0);
