@@ -3,7 +3,8 @@
 #include "core/base/sampled_objects.h"
 #include "core/base/vec.h"
 
-#define COLLECTIONS 64u /* that live_bytes_copies makes up */
+#define COLLECTIONS 64u  /* that live_bytes_copies makes up */
+#define BYTES_MAX   1e18 /* of an object: a damaged trace may have any number */
 
 /* ---- reading ---- */
 
@@ -11,13 +12,13 @@ static bool take_object(struct live_bytes *live, const struct memtrace_entry *e)
 {
     if (vec_reserve(live->objects, live->objects_room, live->n_objects + 1) < 0)
         return false;
-    double interval = (double)live->interval_bytes;
+    double bytes = (double)e->bytes * sampled_objects((double)e->bytes, (double)live->interval_bytes);
     uint64_t last_used = e->created + e->lifetime, found = live->time > e->created ? live->time : e->created;
     live->objects[live->n_objects++] =
         (struct live_object){ .created = e->created,
                               .last_used = last_used < e->created ? UINT64_MAX : last_used,
                               .dead = e->has_died ? found : UINT64_MAX,
-                              .bytes = (uint64_t)((double)e->bytes * sampled_objects((double)e->bytes, interval)) };
+                              .bytes = bytes < BYTES_MAX ? (uint64_t)bytes : (uint64_t)BYTES_MAX };
     return true;
 }
 
