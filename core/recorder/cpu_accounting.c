@@ -116,12 +116,20 @@ void cpu_accounting_take_all(struct cpu_accounting *accounting, pid_t pid)
             read_thread(accounting->threads->all[i], pid);
 }
 
+/* In a file of a thread that has ended, or has slept since the file before, there is nothing new. */
+static bool has_news(const struct recorder_thread *thread)
+{
+    const struct trace_cpu_time *now = &thread->info.cpu_time, *written = &thread->written;
+    return now->is_known && (!written->is_known || now->accounted_ns != written->accounted_ns ||
+                             now->slices_ns != written->slices_ns || now->n_slices != written->n_slices);
+}
+
 void cpu_accounting_finish(struct cpu_accounting *accounting)
 {
     for (uint32_t i = 0; i < accounting->threads->n; i++) {
         struct recorder_thread *thread = accounting->threads->all[i];
         if (thread->slices.is_seen && thread->info.end_ticks == TRACE_UNKNOWN)
             settle(thread, UINT64_MAX, thread->slices.is_on);
-        thread->changed = thread->changed || thread->info.cpu_time.is_known;
+        thread->changed = thread->changed || has_news(thread);
     }
 }

@@ -37,10 +37,10 @@ static uint64_t ticks_of(const struct recorder *r, uint64_t time_ns)
 
 static int take_one(struct recorder *r, const struct allocation_sample *sample, struct err *err)
 {
-    struct recorder_thread *thread = threads_get(&r->threads, sample->stack.tid, TRACE_UNKNOWN);
+    uint64_t ticks = ticks_of(r, sample->stack.time_ns);
+    struct recorder_thread *thread = threads_get(&r->threads, sample->stack.tid, ticks);
     if (thread == NULL)
         return err_set(err, "out of memory for threads");
-    uint64_t ticks = ticks_of(r, sample->stack.time_ns);
     if (thread->changed && threads_write(&r->threads, r->writer, err) < 0)
         return -1;
     return sample_log_write_allocation(&r->stacks.log, r->writer, sample, thread->info.index, ticks, err);

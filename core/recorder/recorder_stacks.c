@@ -58,14 +58,14 @@ uint32_t recorder_ring_ip_samples_hz(const struct recorder *r)
 static int take_one(struct recorder *r, const struct stack_sample *sample, struct err *err)
 {
     const struct recorder_observer *observer = r->plan->observer;
-    struct recorder_thread *thread = threads_get(&r->threads, sample->tid, TRACE_UNKNOWN);
+    uint64_t ticks = clock_ticks(sample->time_ns, &r->latest, &r->first, &r->latest);
+    struct recorder_thread *thread = threads_get(&r->threads, sample->tid, ticks);
     if (thread == NULL)
         return err_set(err, "out of memory for threads");
     if (thread->comm[0] == '\0')
         threads_set_comm(thread, sample->thread_name);
     if (sample->time_ns < r->first.monotonic_ns)
         return 0;
-    uint64_t ticks = clock_ticks(sample->time_ns, &r->latest, &r->first, &r->latest);
     if (ip_samples_come_from_stacks(r) && sample->pc != KERNEL_UNKNOWN &&
         ip_samples_add(&r->ip_samples, thread->info.index, ticks, sample->pc, sample->in_kernel) < 0)
         return err_set(err, "out of memory for samples");
@@ -132,7 +132,8 @@ static int take_one_wait(struct recorder *r, const struct stack_wait *wait, stru
 {
     const struct recorder_observer *observer = r->plan->observer;
     const struct stack_sample *sample = &wait->sample;
-    struct recorder_thread *thread = threads_get(&r->threads, sample->tid, TRACE_UNKNOWN);
+    uint64_t ticks = clock_ticks(sample->time_ns, &r->latest, &r->first, &r->latest);
+    struct recorder_thread *thread = threads_get(&r->threads, sample->tid, ticks);
     if (thread == NULL)
         return err_set(err, "out of memory for threads");
     if (thread->comm[0] == '\0')
@@ -141,7 +142,6 @@ static int take_one_wait(struct recorder *r, const struct stack_wait *wait, stru
         return 0;
     if (thread->changed && threads_write(&r->threads, r->writer, err) < 0)
         return -1;
-    uint64_t ticks = clock_ticks(sample->time_ns, &r->latest, &r->first, &r->latest);
     const struct recorder_thread *owner = wait->owner_tid == 0 ? NULL : threads_find(&r->threads, wait->owner_tid);
     if (wait_log_add(&r->stacks.waits, &r->stacks.log, r->writer, wait, thread->info.index,
                      owner == NULL ? TRACE_NO_THREAD : owner->info.index, ticks, err) < 0)

@@ -49,12 +49,16 @@ struct recorder_thread *threads_add(struct threads *threads, int32_t tid, uint64
     return thread;
 }
 
-struct recorder_thread *threads_get(struct threads *threads, int32_t tid, uint64_t start_ticks)
+/* Moments of two clocks are compared: far less time than it takes until the kernel gives a tid again. */
+#define SLACK_TICKS (UINT64_C(1) << 24)
+
+struct recorder_thread *threads_get(struct threads *threads, int32_t tid, uint64_t ticks)
 {
     struct recorder_thread *thread = threads_find(threads, tid);
-    if (thread != NULL && thread->info.end_ticks == TRACE_UNKNOWN)
+    uint64_t end = thread == NULL ? 0 : thread->info.end_ticks;
+    if (thread != NULL && (end == TRACE_UNKNOWN || (ticks != TRACE_UNKNOWN && ticks <= end + SLACK_TICKS)))
         return thread;
-    return threads_add(threads, tid, start_ticks);
+    return threads_add(threads, tid, TRACE_UNKNOWN);
 }
 
 int threads_rename(struct threads *threads, struct recorder_thread *thread, int32_t tid)
@@ -99,6 +103,7 @@ int threads_write(struct threads *threads, struct trace_writer *writer, struct e
             info.name = thread->comm;
         if (trace_write_thread(writer, &info, err) < 0)
             return -1;
+        thread->written = info.cpu_time;
         thread->changed = false;
     }
     return 0;

@@ -30,6 +30,7 @@ struct recorder_thread {
     bool is_off;                                  /* the latest that it told was that it lost one */
     bool has_run;                                 /* and of either since its counters were read */
     int32_t ring;                                 /* number of its ring, or -1 */
+    struct trace_cpu_time written;                /* of it, in the trace */
     uint64_t found_cpu_ns;                        /* CPU time before the recording; TRACE_UNKNOWN: not known */
     struct thread_run_slices slices;
 };
@@ -50,8 +51,11 @@ struct recorder_thread *threads_find(const struct threads *threads, int32_t tid)
 /* A new thread; NULL when there is no memory.  start_ticks may be TRACE_UNKNOWN. */
 struct recorder_thread *threads_add(struct threads *threads, int32_t tid, uint64_t start_ticks);
 
-/* Both: the one that has this tid and has not ended, or a new one. */
-struct recorder_thread *threads_get(struct threads *threads, int32_t tid, uint64_t start_ticks);
+/*
+ * Both: the one that had this tid at that moment, or a new one.  TRACE_UNKNOWN: now.  What is told of a thread, such as
+ * a sample, may come after its end.
+ */
+struct recorder_thread *threads_get(struct threads *threads, int32_t tid, uint64_t ticks);
 
 /* The thread has another id from now on.  Returns 0, or -1: no memory. */
 int threads_rename(struct threads *threads, struct recorder_thread *thread, int32_t tid);

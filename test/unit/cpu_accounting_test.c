@@ -63,6 +63,33 @@ static void test_born(void)
     threads_free(&threads);
 }
 
+/* What is told of a thread comes after its end; in each file of a recording what is new is written. */
+static void test_ended(void)
+{
+    struct threads threads;
+    struct cpu_accounting accounting = { .threads = &threads };
+    struct recorder_thread *thread = new_thread(&threads);
+    uint64_t much_later = UINT64_C(1) << 40;
+    FOLLOW(thread, AT_NS(THREAD_START, 100), AT_NS(CPU_IN, 110));
+    was_read(thread, 120, 45);
+    FOLLOW(thread, AT_NS(CPU_OUT, 150));
+    thread->info.end_ticks = 1000;
+    CHECK("a sample that comes after a thread's end is its own", threads_get(&threads, 9, 900) == thread);
+    CHECK("clocks may differ a little", threads_get(&threads, 9, 1001) == thread);
+    thread->written = thread->info.cpu_time;
+    thread->changed = false;
+    cpu_accounting_finish(&accounting);
+    CHECK("a thread that has ended is not written again in each file", !thread->changed);
+    thread->written.n_slices--;
+    cpu_accounting_finish(&accounting);
+    CHECK("but what is not told yet is", thread->changed);
+    CHECK("an id that is used again is another thread", threads_get(&threads, 9, much_later) != thread);
+    threads_find(&threads, 9)->info.end_ticks = much_later;
+    CHECK_NUMBER("which goes on", threads_get(&threads, 9, much_later - 5)->info.index, 1);
+    CHECK_NUMBER("and one that is there now has not ended", threads_get(&threads, 9, TRACE_UNKNOWN)->info.index, 2);
+    threads_free(&threads);
+}
+
 /* The clock of a thread that the kernel tells as less than when it was found. */
 static void test_less(void)
 {
@@ -174,6 +201,7 @@ int main(void)
 {
     test_born();
     test_less();
+    test_ended();
     test_found();
     test_shares();
     return tap_done();
