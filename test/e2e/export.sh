@@ -127,7 +127,7 @@ is "parquet: the page describes each column" \
     done)" ""
 
 fleet() {
-    MMPROF_DUCKDB=$root/build/libduckdb.so "$mmprof" fleet "$@" 2>&1
+    MMPROF_DUCKDB=${MMPROF_DUCKDB:-$root/build/libduckdb.so} "$mmprof" fleet "$@" 2>&1
 }
 matches "fleet: without DuckDB it says how to get it" \
     "$("$mmprof" fleet select --duckdb /nowhere.so "$SCRATCH" 2>&1)" "next: run 'make duckdb'"
