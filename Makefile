@@ -383,6 +383,10 @@ bench-exact: make
 	@BUILD='$(BUILD)' WORKLOADS='$(WORKLOADS)' test/bench/exact.sh
 
 # Whether samples drive the JIT compilers better than the JVM does.
+.PHONY: bench-fleet
+bench-fleet: make tools
+	@BUILD='$(BUILD)' test/bench/fleet.sh
+
 .PHONY: bench-drive
 bench-drive: make tools
 	@BUILD='$(BUILD)' WORKLOADS='$(WORKLOADS)' test/bench/drive.sh
@@ -491,6 +495,7 @@ help:
 	@echo 'make fuzz         fuzz each decoder for FUZZ_SECONDS ($(FUZZ_SECONDS))'
 	@echo 'make bench        what a probe and a record cost, next to uftrace: UFTRACE=FILE'
 	@echo 'make bench-compare   what records, traces and tables cost in this build and in that of revision REV'
+	@echo 'make bench-fleet     what questions to a thousand JVMs take, and what they find'
 	@echo 'make bench-growth    how costs grow with records, methods, threads, classes'
 	@echo 'make bench-overhead  what recording costs programs: WORKLOADS=DIR, as test/bench/overhead.sh says'
 	@echo 'make bench-builds    what a live recording costs with one build and with others: BUILDS="DIR ..."'

@@ -1,8 +1,12 @@
 /*
  * A fleet of made-up JVMs: a file each, a row for each phase and minute, noise of known size, and what is planted.
  *
- *     make_fleet DIR JVMS PHASES MINUTES SEED
+ *     make_fleet DIR JVMS PHASES MINUTES SEED [TABLE]
  *     make_fleet bad DIR          files that are not to be believed, and one that is
+ *
+ * TABLE has the phases of real recordings: a line of calls, CPU time in ns with and without what they call, all a
+ * minute, and the name, with tabs between them; where it has less than PHASES, they are taken again under other names.
+ * Without it they are made up.
  *
  * Half of the JVMs are of version 1, half of version 2.  Machines differ by 5 %, a run's phases by 3 % more, minutes by
  * 10 %, CPI by 4 %.  In version 2 phase 7 takes 1.2 times as long, and JVM 17 has 1.5 times the CPI.
@@ -16,14 +20,65 @@
 #define START_S  1790000000 /* in 2026 */
 #define MINUTE_S 60
 
+#define NAME_BYTES 512
+
+struct made_phase {
+    char name[NAME_BYTES];
+    double calls, called_ns, self_ns; /* a minute */
+};
+
 struct fleet_sizes {
     long jvms, phases, minutes;
+    struct made_phase *made; /* owned */
 };
+
+/* Numbers 1 to 20 over and over: calls of 10 to 200 us. */
+static void make_up(struct made_phase *made, long p)
+{
+    snprintf(made->name, sizeof made->name, "com.example.shop.Service%ld.handle(Request)", p);
+    made->calls = 1000.0 * (double)(1 + p % 20);
+    made->called_ns = made->self_ns = made->calls * 2e5 / (double)(1 + p % 20);
+}
+
+/* Returns how many there are, at most n. */
+static long read_table(const char *path, struct made_phase *made, long n)
+{
+    FILE *in = fopen(path, "r");
+    char line[2 * NAME_BYTES];
+    long i = 0;
+    for (; in != NULL && i < n && fgets(line, sizeof line, in) != NULL; i++) {
+        char *at = line;
+        line[strcspn(line, "\n")] = '\0';
+        made[i].calls = strtod(at, &at);
+        made[i].called_ns = strtod(at, &at);
+        made[i].self_ns = strtod(at, &at);
+        snprintf(made[i].name, NAME_BYTES - 32, "%s", at + strspn(at, "\t"));
+    }
+    if (in != NULL)
+        fclose(in);
+    return i;
+}
+
+static void find_phases(struct fleet_sizes *sizes, const char *table)
+{
+    long n = table == NULL ? 0 : read_table(table, sizes->made, sizes->phases);
+    if (table != NULL && n == 0)
+        printf("Bail out! '%s' has no phases\n", table);
+    for (long p = n; p < sizes->phases; p++) {
+        struct made_phase *made = &sizes->made[p];
+        if (n == 0) {
+            make_up(made, p);
+            continue;
+        }
+        *made = sizes->made[p % n];
+        snprintf(made->name + strlen(made->name), 32, " #%ld", p / n);
+    }
+}
 
 static void write_jvm(const char *directory, const struct fleet_sizes *sizes, long jvm)
 {
     struct fleet_maker maker;
-    char path[4096], run[64], host[32], phase[64];
+    char path[4096], run[64], host[32];
     double machine = exp(0.05 * fleet_noise()), cpi = 0.8 * exp(0.04 * fleet_noise()) * (jvm == 17 ? 1.5 : 1);
     snprintf(path, sizeof path, "%s/jvm-%ld.parquet", directory, jvm);
     snprintf(host, sizeof host, "host-%ld", jvm);
@@ -34,21 +89,20 @@ static void write_jvm(const char *directory, const struct fleet_sizes *sizes, lo
                               .version = jvm < sizes->jvms / 2 ? "1" : "2",
                               .jdk = "OpenJDK 21",
                               .cpu_model = "X",
-                              .counted_by = "hardware",
-                              .phase = phase };
+                              .counted_by = "hardware" };
     fleet_maker_open(&maker, path);
     for (long p = 0; p <= sizes->phases; p++) {
-        bool is_total = p == sizes->phases;
-        double own = is_total ? 1 : machine * exp(0.03 * fleet_noise()) * (p == 7 && jvm >= sizes->jvms / 2 ? 1.2 : 1);
-        snprintf(phase, sizeof phase, is_total ? "total" : "com.example.shop.Service%ld.handle(Request)", p);
-        row.kind = is_total ? "total" : "phase";
+        const struct made_phase *made = p == sizes->phases ? NULL : &sizes->made[p];
+        double own = machine * exp(0.03 * fleet_noise()) * (p == 7 && jvm >= sizes->jvms / 2 ? 1.2 : 1);
+        row.kind = made == NULL ? "total" : "phase";
+        row.phase = made == NULL ? "total" : made->name;
         for (long m = 0; m < sizes->minutes; m++) {
             double minute = exp(0.1 * fleet_noise());
             row.ts = ((int64_t)START_S + m * MINUTE_S) * 1000000;
-            row.calls = is_total ? -1 : (int64_t)(1000 * minute * (double)(1 + p % 20));
-            row.called_ns = is_total ? -1 : (int64_t)((double)row.calls * 2e5 * own / (double)(1 + p % 20));
-            row.cpu_ns = is_total ? (int64_t)6e10 : row.called_ns;
-            row.self_ns = is_total ? -1 : row.called_ns;
+            row.calls = made == NULL ? -1 : (int64_t)(made->calls * minute);
+            row.called_ns = made == NULL ? -1 : (int64_t)(made->called_ns * minute * own);
+            row.cpu_ns = made == NULL ? (int64_t)6e10 : row.called_ns;
+            row.self_ns = made == NULL ? -1 : (int64_t)(made->self_ns * minute * own);
             row.instructions = row.cpu_ns * 2;
             row.cycles = (int64_t)((double)row.instructions * cpi);
             fleet_maker_row(&maker, &row);
@@ -104,14 +158,20 @@ int main(int argc, char **argv)
             write_bad(argv[2], i);
         return 0;
     }
-    if (argc != 6) {
-        fprintf(stderr, "usage: make_fleet DIR JVMS PHASES MINUTES SEED | bad DIR\n");
+    if (argc != 6 && argc != 7) {
+        fprintf(stderr, "usage: make_fleet DIR JVMS PHASES MINUTES SEED [TABLE] | bad DIR\n");
         return 2;
     }
-    struct fleet_sizes sizes = { strtol(argv[2], NULL, 10), strtol(argv[3], NULL, 10), strtol(argv[4], NULL, 10) };
+    struct fleet_sizes sizes = { strtol(argv[2], NULL, 10), strtol(argv[3], NULL, 10), strtol(argv[4], NULL, 10),
+                                 NULL };
+    sizes.made = calloc((size_t)sizes.phases + 1, sizeof *sizes.made);
+    if (sizes.made == NULL)
+        return 2;
+    find_phases(&sizes, argv[6]);
     fleet_noise_seed((int)strtol(argv[5], NULL, 10));
     mkdir(argv[1], 0777);
     for (long jvm = 0; jvm < sizes.jvms; jvm++)
         write_jvm(argv[1], &sizes, jvm);
+    free(sizes.made);
     return 0;
 }
