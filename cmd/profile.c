@@ -296,10 +296,11 @@ static int run_live(struct profile *p, struct err *err)
     }
     int rc = recording_run(&live, &summary, err);
     profile_progress_end(&progress);
-    if (rc == 0)
+    bool is_recorded = rc == 0;
+    if (is_recorded)
         rc = report_live(p, &summary, &session, err);
     live_session_free(&session);
-    if (rc < 0)
+    if (!is_recorded)
         return -1;
     fflush(stdout);
     int status = recording_wait(&p->recording, &summary, NULL);
