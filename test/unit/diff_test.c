@@ -501,7 +501,7 @@ static void test_refusals(void)
         { "time>-1%", "malformed limit 'time>-1%'" },
         { "time>5 %", "malformed limit" },
         { "speed>5%", "no 'speed' to fail on" },
-        { "L1-D>5%", "they have time, self, adjusted, share" },
+        { "L1-D>5%", "choose one of these: time, self, adjusted, share" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct diff_limit limit;

@@ -167,7 +167,7 @@ static const char *rows_by(struct made *made, const char *way, uint64_t top, str
     for (size_t i = 0; i < table->n_rows; i++) {
         const struct table_cell *cells = table->rows[i].cells;
         text = arena_printf(&arena, "%s%s|%s|%.0f|%.0f\n", text, cells[0].words,
-                            cells[1].value == TABLE_WORDS ? cells[1].words : "-", cells[4].number, cells[7].number);
+                            cells[1].value == TABLE_WORDS ? cells[1].words : "-", cells[4].number, cells[8].number);
     }
     return text;
 }
@@ -226,7 +226,8 @@ static void test_ways(void)
     rows_by(&made, "class", 0, &table);
     nodes = table.rows[0].cells;
     CHECK("a class' accesses, and their share", nodes[2].number == 400 && nodes[3].number == 0.4);
-    CHECK("how many of them missed L1D and L2", nodes[6].number == 0.1 && nodes[9].number == 0.075);
+    CHECK("how many of them missed L1D and L2", nodes[6].number == 0.1 && nodes[10].number == 0.075);
+    CHECK("without instructions nothing is told of 1,000 of them", nodes[7].value == TABLE_UNMEASURED);
     CHECK("of few that were drawn it is not told",
           table.rows[1].cells[2].number == 100 && table.rows[1].cells[6].value == TABLE_UNMEASURED);
     done(&made);
@@ -330,9 +331,9 @@ static void test_contents(void)
     CHECK("most of the heap that was in use", cells[38].number == 12 && cells[39].number == 0 && cells[40].number == 5);
     CHECK("those of L1D", cells[14].number == 12 && cells[15].number == 14 / 24.0);
     rows_by(&made, "class", 0, &table);
-    CHECK("a class' share of L2", table.rows[0].cells[13].number == 150 / 200.0);
+    CHECK("a class' share of L2", table.rows[0].cells[16].number == 150 / 200.0);
     rows_by(&made, "space", 0, &table);
-    CHECK("a generation's", table.rows[0].cells[13].number == 90 / 200.0);
+    CHECK("a generation's", table.rows[0].cells[16].number == 90 / 200.0);
     done(&made);
 }
 
