@@ -198,7 +198,7 @@ static void frames(struct maker *m, uint64_t ticks, uint32_t context, uint8_t fr
 static const char *shape_of_run(uint64_t n_before, uint64_t n_called_before, uint64_t n_since, uint64_t n_called_since)
 {
     static const struct trace_event enabled = { .kind = TRACE_ENABLED, .method = RUN, .ticks = 400 };
-    static const char *text;
+    static char is[512]; /* what the table says goes with it */
     const struct report_row_options options = { .sort = "time" };
     struct maker m;
     struct made made;
@@ -216,9 +216,8 @@ static const char *shape_of_run(uint64_t n_before, uint64_t n_called_before, uin
     KERNEL(&m, AT(TRACE_CPU_OUT, 0, 1000));
     read_back(&m, &made);
     maker_must(&m, report_make(&made.whole, made.trace.totals, made.trace.n_totals, &options, &made.table, &m.err));
-    text = printed(&made.table, TEXT, &arena);
-    const char *note = strstr(text, "the probes changed");
-    const char *is = note == NULL ? "" : arena_text(&arena, note, strcspn(note, "\n"));
+    const char *note = strstr(printed(&made.table, TEXT, &arena), "the probes changed");
+    snprintf(is, sizeof is, "%.*s", note == NULL ? 0 : (int)strcspn(note, "\n"), note == NULL ? "" : note);
     forget(&made);
     return is;
 }
