@@ -6,6 +6,7 @@
  *     PriceList.total:31  Point      400,000       12,040        96.99             9.6 MB        9.31 MB  96.99
  */
 #include "cmd/commands.h"
+#include "cmd/memory_file.h"
 #include "cmd/tables_page.h"
 #include "cmd/trace_argument.h"
 #include "core/base/text.h"
@@ -14,14 +15,11 @@
 #include "report/jit/object_counts.h"
 #include "report/jit/receiver_counts.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#define FILE_BYTES_MAX   ((off_t)1 << 30)
+#define FILE_BYTES_MAX   ((size_t)1 << 30)
 #define INTERVAL         100
 #define INTERVAL_MAX     1000000
 #define NOTHING_INTERVAL 0
@@ -74,24 +72,11 @@ static int check(const struct jit_options *o, struct err *err)
 
 /* ---- runs ---- */
 
-/* A file without a name, which the JVM opens by its path in /proc; *fd is to be closed. */
-static const char *make_file(struct jit_options *o, int *fd, struct err *err)
-{
-    *fd = memfd_create("mmprof-jit", MFD_CLOEXEC);
-    const char *path = *fd < 0 ? NULL : arena_printf(&o->arena, "/proc/%d/fd/%d", (int)getpid(), *fd);
-    if (path == NULL)
-        err_set(err, "cannot make a file in memory: %s", strerror(errno));
-    return path;
-}
-
 /* What a JVM has counted; NULL with *err set: there was none. */
-static char *read_text(struct jit_options *o, int fd, size_t *n, struct err *err)
+static char *read_text(struct jit_options *o, const struct memory_file *file, size_t *n, struct err *err)
 {
-    struct stat status;
-    off_t n_bytes = fstat(fd, &status) == 0 && status.st_size < FILE_BYTES_MAX ? status.st_size : 0;
-    char *text = n_bytes == 0 ? NULL : arena_alloc(&o->arena, (size_t)n_bytes + 1);
-    *n = (size_t)n_bytes;
-    if (text != NULL && pread(fd, text, *n, 0) == n_bytes)
+    char *text = memory_file_read(file, FILE_BYTES_MAX, &o->arena, n);
+    if (text != NULL)
         return text;
     err_set(err, "'%s' ended, and no JVM has counted anything", o->argv[0]);
     err_next(err, "give a command that starts a JVM (HotSpot 17 to 25), and no agent that samples allocations");
@@ -101,17 +86,18 @@ static char *read_text(struct jit_options *o, int fd, size_t *n, struct err *err
 /* Run the command.  Returns what was counted, n bytes; or NULL with *err set. */
 static char *run(struct jit_options *o, const char *const *flags, uint32_t receivers_in, size_t *n, struct err *err)
 {
-    int fd, status = 0;
+    int status = 0;
     char *text = NULL;
+    struct memory_file file;
+    int rc = memory_file_open(&file, "mmprof-jit", &o->arena, err);
     const struct counted_run_plan plan = {
-        .argv = o->argv, .agent = o->agent, .path = make_file(o, &fd, err), .flags = flags, .receivers_in = receivers_in
+        .argv = o->argv, .agent = o->agent, .path = file.path, .flags = flags, .receivers_in = receivers_in
     };
     if (!o->quiet)
         fprintf(stderr, "mmprof: a run %s\n", flags == NULL ? "as it is" : "interpreted (-Xint)");
-    if (plan.path != NULL && counted_run(&plan, &status, err) == 0)
-        text = read_text(o, fd, n, err);
-    if (fd >= 0)
-        close(fd);
+    if (rc == 0 && counted_run(&plan, &status, err) == 0)
+        text = read_text(o, &file, n, err);
+    memory_file_close(&file);
     if (status != 0)
         fprintf(stderr, "mmprof: the command ended with status %d\n", status);
     o->status = status != 0 ? status : o->status;

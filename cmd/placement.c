@@ -7,6 +7,7 @@
  *     hot-cold   all memory         80,000   5,802,119       -9.50  2,401,033      -17.35       70,020      -20.44
  */
 #include "cmd/commands.h"
+#include "cmd/memory_file.h"
 #include "cmd/tables_page.h"
 #include "cmd/trace_argument.h"
 #include "core/recorder/recorder.h"
@@ -18,15 +19,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define PLUGIN_LIBRARY   "libmmprof-placement.so"
 #define RUNS_MAX         100
 #define OPTIONS_MAX      8
 #define OPTION_BYTES     ((size_t)PATH_MAX + 16)
-#define FILE_BYTES_MAX   ((off_t)256 << 20)
+#define FILE_BYTES_MAX   ((size_t)256 << 20)
 #define ALL_POLICIES     "hot-cold,children,fields"
 #define INTERVAL_OF_NONE INT32_MAX /* bytes: no object is followed */
 
@@ -121,23 +120,11 @@ static int check(const struct placement_options *o, struct err *err)
 
 /* ---- a run ---- */
 
-/* A file without a name for a run's result, which the plugin opens by its path in /proc; *fd is to be closed. */
-static const char *make_file(struct placement_options *o, int *fd, struct err *err)
-{
-    *fd = memfd_create("mmprof-placement", MFD_CLOEXEC);
-    const char *path = *fd < 0 ? NULL : arena_printf(&o->arena, "/proc/%d/fd/%d", (int)getpid(), *fd);
-    if (path == NULL)
-        err_set(err, "cannot make a file in memory: %s", strerror(errno));
-    return path;
-}
-
 /* The text of a run's result; NULL with *err set: there is none. */
-static char *read_text(struct placement_options *o, int fd, size_t *n, struct err *err)
+static char *read_text(struct placement_options *o, const struct memory_file *file, size_t *n, struct err *err)
 {
-    struct stat status;
-    char *text = NULL;
-    *n = fstat(fd, &status) == 0 && status.st_size < FILE_BYTES_MAX ? (size_t)status.st_size : 0;
-    if (*n > 0 && (text = arena_alloc(&o->arena, *n)) != NULL && pread(fd, text, *n, 0) == (ssize_t)*n)
+    char *text = memory_file_read(file, FILE_BYTES_MAX, &o->arena, n);
+    if (text != NULL)
         return text;
     err_set(err, "'%s' ended, and nothing of a JVM was simulated", o->argv[0]);
     err_next(err, "see what is said above; give a command that starts a JVM (HotSpot 17 to 25)");
@@ -186,28 +173,27 @@ static int run_once(struct placement_options *o, const char *path, const char *h
 static int measure(struct placement_options *o, size_t number, const char *heat, struct placement_result *result,
                    struct err *err)
 {
-    int fd, rc = -1;
+    struct memory_file file;
     size_t n;
-    const char *path = make_file(o, &fd, err);
+    int rc = memory_file_open(&file, "mmprof-placement", &o->arena, err);
     if (!o->quiet)
         fprintf(stderr, "mmprof: run %zu of %" PRIu64 "\n", number + 1, o->runs);
-    if (path != NULL && run_once(o, path, heat, err) == 0) {
-        const char *text = read_text(o, fd, &n, err);
-        rc = text == NULL ? -1 : placement_result_read(text, n, path, &o->arena, result, err);
+    if (rc == 0 && (rc = run_once(o, file.path, heat, err)) == 0) {
+        const char *text = read_text(o, &file, &n, err);
+        rc = text == NULL ? -1 : placement_result_read(text, n, file.path, &o->arena, result, err);
     }
-    if (fd >= 0)
-        close(fd);
+    memory_file_close(&file);
     return rc;
 }
 
 /* The run whose heat is hindsight; its own misses are not told. */
-static int look_ahead(struct placement_options *o, int *fd, const char **heat, struct err *err)
+static int look_ahead(struct placement_options *o, struct memory_file *heat, struct err *err)
 {
     size_t n;
-    *heat = make_file(o, fd, err);
+    int rc = memory_file_open(heat, "mmprof-placement", &o->arena, err);
     if (!o->quiet)
         fprintf(stderr, "mmprof: a run for hindsight\n");
-    return *heat == NULL || run_once(o, *heat, NULL, err) < 0 || read_text(o, *fd, &n, err) == NULL ? -1 : 0;
+    return rc < 0 || run_once(o, heat->path, NULL, err) < 0 || read_text(o, heat, &n, err) == NULL ? -1 : 0;
 }
 
 static int print_page(struct placement_options *o, const struct table *table, struct err *err)
@@ -236,14 +222,13 @@ static int print_results(struct placement_options *o, const struct placement_res
 static int measure_all(struct placement_options *o, struct err *err)
 {
     struct placement_result *results = arena_alloc(&o->arena, o->runs * sizeof *results);
-    const char *heat = NULL;
-    int fd = -1, rc = results == NULL ? err_set(err, "out of memory") : 0;
+    struct memory_file heat = { .fd = -1 };
+    int rc = results == NULL ? err_set(err, "out of memory") : 0;
     if (rc == 0 && o->hindsight)
-        rc = look_ahead(o, &fd, &heat, err);
+        rc = look_ahead(o, &heat, err);
     for (size_t i = 0; rc == 0 && i < o->runs; i++)
-        rc = measure(o, i, heat, &results[i], err);
-    if (fd >= 0)
-        close(fd);
+        rc = measure(o, i, heat.path, &results[i], err);
+    memory_file_close(&heat);
     return rc < 0 ? -1 : print_results(o, results, err);
 }
 
