@@ -21,7 +21,7 @@ exact() {
     v="JDK $(jdk_version "$1")"
     rm -rf "$SCRATCH/exact"
     "$mmprof" record -q --every 1s --to "$SCRATCH/exact" --min-bytecodes 0 --include 'micro/*' \
-        --exclude 'micro/Truth*' --buffer 16M -- "$1/bin/java" -Xmx512m "-Djava.library.path=$classes" -cp "$classes" \
+        --exclude 'micro/Truth*' --buffer 64M -- "$1/bin/java" -Xmx512m "-Djava.library.path=$classes" -cp "$classes" \
         micro.All > "$SCRATCH/said" 2> "$SCRATCH/errors"
     is "$v: the program ends as it does alone" "$?, $(grep -c '^SELF-CHECK .* ok$' "$SCRATCH/said") ok" "0, 14 ok"
     mapfile -t files < <(find "$SCRATCH/exact" -name '*.dat' | LC_ALL=C sort)
