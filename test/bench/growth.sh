@@ -88,7 +88,7 @@ synthetic() {
 # part NAME HEADING SIZES COMMAND: runs it with each size, and prints the rows.
 part() {
     local size
-    [ -n "$3" ] || return
+    [ -n "$3" ] || return 0
     for size in $3; do
         echo "$1: $size" >&2
         "$4" "$size"
