@@ -164,8 +164,8 @@ static int add_method(struct findings_making *making, const struct finding_rule 
     const char *part = findings_share(making, share, error);
     const struct finding f = { .subject = label,
                                .text = part == NULL ? NULL
-                                                    : arena_printf(arena, "%s uses %s of the CPU time, %s%s%s", label,
-                                                                   part, time, in, from),
+                                                    : arena_printf(arena, "%s itself uses %s of the CPU time, %s%s%s",
+                                                                   label, part, time, in, from),
                                .view = arena_printf(arena, "callers=%s", label),
                                .cost_ns = ns,
                                .share = share,
@@ -214,8 +214,8 @@ static struct pauses_sum sum_pauses(const struct report_source *source)
     return sum;
 }
 
-#define COLLECTIONS_LEAST 3    /* fewer are no rule of the program */
-#define RECOMPILATION     0.05 /* of the time, in which changed classes were compiled again */
+#define COLLECTIONS_LEAST 3   /* fewer are no rule of the program */
+#define RECOMPILATION     0.5 /* of what the compilers took, for changed classes: then it is the reason */
 
 int findings_of_collector(struct findings_making *making, const struct finding_rule *rule, struct err *err)
 {
@@ -250,11 +250,16 @@ int findings_of_collector(struct findings_making *making, const struct finding_r
     return findings_add(making, rule, &f, err);
 }
 
-/* Was much of it compiled again because the recording changed classes? */
-static bool is_recompiled(const struct findings_making *making)
+/* Why they are busy: a live recording knows how much of it its changes cost, others with probes do not. */
+static const char *why_compiled(const struct findings_making *making, double compilers_ns)
 {
-    double ms = info_number(making->source->reader, INFO_LIVE_WINDOWS_MS);
-    return ms * 1e6 > RECOMPILATION * making->duration_ns;
+    const struct trace_reader *reader = making->source->reader;
+    double ms = fmax(info_number(reader, INFO_LIVE_RECOMPILING_MS), info_number(reader, INFO_LIVE_COMPILING_MS));
+    if (ms * 1e6 > RECOMPILATION * compilers_ns)
+        return "the recording had code compiled again, record for longer";
+    if (info_text(reader, INFO_LIVE_BUDGET) == NULL && making->source->tree->n_calls > 0)
+        return "the program is still warming up, or code with probes is compiled again";
+    return "the program is still warming up";
 }
 
 int findings_of_compilers(struct findings_making *making, const struct finding_rule *rule, struct err *err)
@@ -263,9 +268,7 @@ int findings_of_compilers(struct findings_making *making, const struct finding_r
     double c1_ns = report_ns(source, making->shares.part_ticks[VM_PART_C1]);
     double c2_ns = report_ns(source, making->shares.part_ticks[VM_PART_C2]);
     double share = making->cpu_ns > 0 ? (c1_ns + c2_ns) / making->cpu_ns : 0;
-    const char *time = findings_time(making, c1_ns + c2_ns);
-    const char *why = is_recompiled(making) ? "the recording had code compiled again, record for longer"
-                                            : "the program is still warming up";
+    const char *time = findings_time(making, c1_ns + c2_ns), *why = why_compiled(making, c1_ns + c2_ns);
     if (!making->has_cpu_time)
         return 0;
     const struct finding f = { .subject = "JIT compilers",

@@ -18,7 +18,7 @@ is "with the same results" "$(grep -c '^SELF-CHECK micro/Thesis ok$' "$SCRATCH/t
 matches "the table has methods that were found meanwhile" \
     "$(grep -v '^METHOD\|^UNITS' "$SCRATCH/table")" 'Thesis\.(compare|swap|sortData|readData)'
 matches "above it stands what costs most" "$(cat "$SCRATCH/table")" \
-    '^\* Thesis\.[a-zA-Z]+ uses [0-9.]+ .*% of the CPU time, .* \(--view callers=Thesis\.'
+    '^\* Thesis\.[a-zA-Z]+ itself uses [0-9.]+ .*% of the CPU time, .* \(--view callers=Thesis\.'
 is "which is a view, too" \
     "$("$mmprof" report --view findings --csv "$SCRATCH/live/phases.dat" | grep -c '^finding,cpu,Thesis\.')" \
     "$(grep -c '^\* Thesis' "$SCRATCH/table")"

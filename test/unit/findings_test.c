@@ -18,7 +18,8 @@ struct program {
     const char *collections;         /* "N NS NAME" */
     uint64_t n_faults, preempted_ms; /* preempted_ms: that the thread waits for a CPU, in the 10 s */
     const char *stolen_ns;
-    uint64_t run_ms; /* that the thread is on a CPU; 0: 10 s */
+    const char *recompiling_ms; /* of a live recording */
+    uint64_t run_ms;            /* that the thread is on a CPU; 0: 10 s */
 };
 
 static void write_threads(struct maker *m, const struct program *p)
@@ -50,6 +51,10 @@ static void make_program(struct maker *m, const struct program *p)
         maker_info(m, "pauses.gc.0", p->collections);
     if (p->stolen_ns != NULL)
         maker_info(m, "machine.stolen_ns", p->stolen_ns);
+    if (p->recompiling_ms != NULL) {
+        maker_info(m, "live.budget", "0.01");
+        maker_info(m, "live.recompiling_ms", p->recompiling_ms);
+    }
     write_threads(m, p);
     uint64_t end = 100 + p->price_ms;
     STEPS(m, 0, ENTER(HANDLE, 100), ENTER(PRICE, 100), ENTER(DIGEST, 100), EXIT(DIGEST, 100 + p->digest_ms),
@@ -99,7 +104,8 @@ static void test_thresholds(void)
         { "nothing is found where nothing is wrong", { .price_ms = 900, .digest_ms = 100 }, "" },
         { "a method of the program's own that uses more than 10 % of the CPU time, with what it calls of the JDK",
           { .price_ms = 1010, .digest_ms = 900 },
-          "* Shop.price uses 10 % of the CPU time, 1.01 s, most of it in Digest.run (--view callers=Shop.price)\n\n" },
+          "* Shop.price itself uses 10 % of the CPU time, 1.01 s, most of it in Digest.run (--view "
+          "callers=Shop.price)\n\n" },
         { "not one of exactly that", { .price_ms = 1000, .digest_ms = 900 }, "" },
         { "nor in a program that hardly runs", { .price_ms = 90, .digest_ms = 10, .run_ms = 200 }, "" },
         { "a collector that uses more than 5 % of the CPU time",
@@ -114,6 +120,14 @@ static void test_thresholds(void)
         { "not two collections, which say little", { .collections = "2 5000000000 full" }, "" },
         { "JIT compilers that use more than 25 % of the CPU time",
           { .c1_ms = 400, .c2_ms = 3000 },
+          "* JIT compilers use 25 % of the CPU time, 3.40 s: the program is still warming up, or code with probes is "
+          "compiled again (--view timeline)\n\n" },
+        { "for what a live recording changed, where that was most of it",
+          { .c1_ms = 400, .c2_ms = 3000, .recompiling_ms = "1800" },
+          "* JIT compilers use 25 % of the CPU time, 3.40 s: the recording had code compiled again, record for longer "
+          "(--view timeline)\n\n" },
+        { "and else by themselves",
+          { .c1_ms = 400, .c2_ms = 3000, .recompiling_ms = "1600" },
           "* JIT compilers use 25 % of the CPU time, 3.40 s: the program is still warming up (--view timeline)\n\n" },
         { "not less", { .c1_ms = 400, .c2_ms = 2900 }, "" },
         { "nor where that is less than 2 % of the time", { .c2_ms = 190, .run_ms = 200 }, "" },
@@ -129,8 +143,10 @@ static void test_thresholds(void)
         { "not less", { .stolen_ns = "490000000" }, "" },
         { "what costs most comes first",
           { .price_ms = 3000, .c2_ms = 5000 },
-          "* JIT compilers use 33 % of the CPU time, 5.00 s: the program is still warming up (--view timeline)\n"
-          "* Shop.price uses 20 % of the CPU time, 3.00 s (--view callers=Shop.price)\n\n" },
+          "* JIT compilers use 33 % of the CPU time, 5.00 s: the program is still warming up, or code with probes is "
+          "compiled "
+          "again (--view timeline)\n"
+          "* Shop.price itself uses 20 % of the CPU time, 3.00 s (--view callers=Shop.price)\n\n" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         check_lines(rows[i].claim, &rows[i].program, rows[i].lines);
@@ -444,7 +460,7 @@ static void test_table(void)
     CHECK_TEXT("as CSV, with the interval", printed(&table, CSV, &arena),
                "kind,rule,subject,cost_ns,share,share_low,share_high,evidence,view\r\n"
                "finding,cpu,Shop.price,3000000000,0.29999999999999999,0.29999999999999999,0.29999999999999999,"
-               "\"Shop.price uses 30 % of the CPU time, 3.00 s\",callers=Shop.price\r\n");
+               "\"Shop.price itself uses 30 % of the CPU time, 3.00 s\",callers=Shop.price\r\n");
     trace_made_close(&made);
 }
 
