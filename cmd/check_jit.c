@@ -6,23 +6,14 @@
  *     holds   Price.cents is inlined into PriceList.total   inlined at 1, called at 0 (C2, compilation 57)
  *     broken  Log.debug is inlined into PriceList.total     called in PriceList.total, line 31; inlined at 0, ...
  */
+#include "cmd/jit_look.h"
 #include "cmd/output_file.h"
 #include "cmd/target_argument.h"
 #include "cmd/trace_argument.h"
-#include "core/hotspot/vm_process.h"
-#include "core/jvm/started.h"
-#include "core/recorder/launch.h"
 #include "report/jit/jit_verdicts.h"
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
-
-#define LOOK_MS    100  /* between two looks */
-#define LOOK_PARTS 20   /* a look may take this part of the time */
-#define START_MS   10   /* between two questions whether there is a JVM already */
-#define ENDING_MS  200  /* that a command may take to end when looking is over, */
-#define ENDED_MS   5000 /* and after its JVM's end: on a busy machine that takes a while */
 
 struct check_jit {
     const char *path, *junit;
@@ -31,12 +22,7 @@ struct check_jit {
     struct display display;
     struct target_argument target;
     struct jit_rules rules;
-    struct jit_codes codes;
     struct jit_judge judge;
-    bool has_jvm, has_ended;
-    struct launch launch;
-    pid_t command; /* that was started; 0: none */
-    int status;    /* of it, when it has ended */
 };
 
 /* ---- options ---- */
@@ -84,98 +70,17 @@ static int read_rules(struct check_jit *c, struct err *err)
 
 /* ---- looking ---- */
 
-static uint64_t now_ms(void)
+static int open_rules(void *context, const struct jit_codes *codes, struct err *err)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+    struct check_jit *c = context;
+    return jit_judge_open(&c->judge, &c->rules, codes, err);
 }
 
-static int open_jvm(struct check_jit *c, pid_t pid, struct err *err)
+static void judge(void *context, const struct jit_codes *codes)
 {
-    if (vm_process_open(pid, err) < 0 || jit_codes_open(&c->codes, jit_judge_wants, &c->rules, err) < 0)
-        return -1;
-    c->has_jvm = true;
-    return jit_judge_open(&c->judge, &c->rules, &c->codes, err);
-}
-
-/* Until when not to look again, in *next_ms. */
-static int look_once(struct check_jit *c, uint64_t *next_ms, struct err *err)
-{
-    uint64_t begin = now_ms();
-    int rc = jit_codes_look(&c->codes, err);
-    uint64_t end = now_ms(), rest = (end - begin) * LOOK_PARTS;
-    if (rc > 0)
-        jit_judge_look(&c->judge);
-    c->has_ended = rc == 0;
-    *next_ms = end + (rest > LOOK_MS ? rest : LOOK_MS);
-    return rc < 0 ? -1 : 0;
-}
-
-/* For some time, or until the command ends.  Returns whether it has, or, without one, after that time. */
-static bool pause_until(struct check_jit *c, uint64_t ms)
-{
-    uint64_t now = now_ms();
-    int left = ms > now ? (int)(ms - now) : 0;
-    const struct timespec rest = { left / 1000, (long)(left % 1000) * 1000000 };
-    if (c->command != 0)
-        return launch_wait(c->command, left, &c->status);
-    nanosleep(&rest, NULL);
-    return false;
-}
-
-static int look_into_jvm(struct check_jit *c, struct err *err)
-{
-    uint64_t end = now_ms() + (uint64_t)(c->seconds * 1000), next;
-    if (open_jvm(c, c->target.pid, err) < 0)
-        return -1;
-    do {
-        if (look_once(c, &next, err) < 0)
-            return -1;
-        pause_until(c, next < end ? next : end);
-    } while (now_ms() < end && !c->has_ended);
-    return 0;
-}
-
-static int find_jvm(struct check_jit *c, uint64_t *next, struct err *err)
-{
-    pid_t pid = jvm_started(c->command);
-    *next = now_ms() + START_MS;
-    return pid == 0 ? 0 : open_jvm(c, pid, err);
-}
-
-static int look_into_command(struct check_jit *c, struct err *err)
-{
-    uint64_t end = c->seconds > 0 ? now_ms() + (uint64_t)(c->seconds * 1000) : UINT64_MAX, next;
-    char *const *argv = c->target.command;
-    bool is_over = false;
-    if (launch_fork(&c->launch, argv, NULL, NULL, NULL, NULL, err) < 0 || launch_go(&c->launch, argv[0], err) < 0)
-        return -1;
-    c->command = c->launch.pid;
-    while (!is_over && now_ms() < end && !c->has_ended) {
-        if ((c->has_jvm ? look_once(c, &next, err) : find_jvm(c, &next, err)) < 0)
-            return -1;
-        if (pause_until(c, next < end ? next : end)) {
-            c->command = 0;
-            is_over = true;
-        }
-    }
-    if (c->has_jvm)
-        return 0;
-    err_set(err, "'%s' started no JVM", argv[0]);
-    return err_next(err, "give a command that starts java, or java itself");
-}
-
-/* Looking is over, or has failed. */
-static void end_command(struct check_jit *c)
-{
-    if (c->command != 0 && !launch_wait(c->command, c->has_ended ? ENDED_MS : ENDING_MS, &c->status)) {
-        fprintf(stderr, "mmprof: the command goes on as process %d: waiting for its end\n", (int)c->command);
-        launch_wait(c->command, LAUNCH_FOREVER, &c->status);
-    }
-    if (c->status != 0)
-        fprintf(stderr, "mmprof: the command ended with status %d\n", c->status);
-    launch_end(&c->launch);
+    struct check_jit *c = context;
+    (void)codes;
+    jit_judge_look(&c->judge);
 }
 
 /* ---- results ---- */
@@ -205,27 +110,29 @@ static int print_results(struct check_jit *c, struct err *err)
 
 int command_check_jit(int argc, char **argv, struct err *err)
 {
-    struct check_jit c = { .display = DISPLAY_PLAIN, .launch = { .go = -1, .turn = -1 } };
+    struct check_jit c = { .display = DISPLAY_PLAIN };
+    const struct jit_look_user user = { jit_judge_wants, &c.rules, open_rules, judge, &c, false };
+    struct jit_look look;
     size_t n_broken = 0, n_unknown = 0;
     bool done = false;
     int rc = parse_check(argc, argv, &c, &done, err);
     if (rc < 0 || done)
         return rc;
     rc = read_rules(&c, err);
+    jit_look_init(&look, &user, c.seconds);
     if (rc == 0)
-        rc = c.target.command != NULL ? look_into_command(&c, err) : look_into_jvm(&c, err);
+        rc = c.target.command != NULL ? jit_look_into_command(&look, c.target.command, err)
+                                      : jit_look_into_jvm(&look, c.target.pid, err);
     if (rc == 0)
         rc = print_results(&c, err);
     if (rc == 0)
         rc = write_junit(&c, err);
     fflush(stdout);
-    if (c.target.command != NULL)
-        end_command(&c);
+    jit_look_end_command(&look);
     if (rc == 0)
         jit_judge_count(&c.judge, &n_broken, &n_unknown);
     jit_judge_free(&c.judge);
-    jit_codes_close(&c.codes);
-    vm_process_close();
+    jit_look_close(&look);
     jit_rules_free(&c.rules);
-    return rc < 0 ? -1 : n_broken + n_unknown > 0 || c.status != 0;
+    return rc < 0 ? -1 : n_broken + n_unknown > 0 || look.status != 0;
 }

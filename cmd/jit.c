@@ -1,11 +1,13 @@
 /*
- * mmprof jit: what the JIT compilers leave of a program's allocations, and of which classes receivers of its calls are.
+ * mmprof jit: what the JIT compilers leave of a program's allocations and calls, and of which classes receivers of its
+ * calls are.
  *
  *     Allocated by        Class  In bytecode  On the heap  Removed (%)  Bytes in bytecode  Bytes removed    (%)
  *     ---------------------------------------------------------------------------------------------------------
  *     PriceList.total:31  Point      400,000       12,040        96.99             9.6 MB        9.31 MB  96.99
  */
 #include "cmd/commands.h"
+#include "cmd/jit_calls.h"
 #include "cmd/memory_file.h"
 #include "cmd/tables_page.h"
 #include "cmd/trace_argument.h"
@@ -20,14 +22,15 @@
 #include <unistd.h>
 
 #define FILE_BYTES_MAX   ((size_t)1 << 30)
-#define INTERVAL         100
+#define INTERVAL         100 /* of receivers */
+#define CALLS_INTERVAL   1000
 #define INTERVAL_MAX     1000000
 #define NOTHING_INTERVAL 0
 
 struct jit_options {
     struct display display;
     uint64_t top, interval;
-    bool receivers, quiet, csv, json;
+    bool receivers, calls, quiet, csv, json;
     char agent[PATH_MAX];
     char *const *argv;
     const char *command, *html; /* command: as text */
@@ -42,7 +45,10 @@ static int parse(int argc, char **argv, struct jit_options *o, int *n_parsed, bo
     const struct options_row rows[] = {
         { 0, "receivers", NULL, OPTION_FLAG, &o->receivers,
           "instead: classes of the receivers of calls, by call site and calling context" },
-        { 0, "interval", "N", OPTION_NUMBER, &o->interval, "of --receivers: one call in N on average; 1: all (100)" },
+        { 0, "calls", NULL, OPTION_FLAG, &o->calls,
+          "instead: calls that are not inlined, as it runs and with probes in all methods" },
+        { 0, "interval", "N", OPTION_NUMBER, &o->interval,
+          "of these: one call in N on average; 1: all (receivers 100, calls 1000)" },
         { 0, "top", "N", OPTION_NUMBER, &o->top, "print only the N first rows; 0: all (20)" },
         { 'q', "quiet", NULL, OPTION_FLAG, &o->quiet, "do not say which run is made" },
         { 0, "html", "FILE", OPTION_TEXT, &o->html, "write the table as a page for a browser" },
@@ -59,9 +65,13 @@ static int parse(int argc, char **argv, struct jit_options *o, int *n_parsed, bo
 
 static int check(const struct jit_options *o, struct err *err)
 {
-    if (o->interval != NOTHING_INTERVAL && !o->receivers) {
-        err_set(err, "--interval is of --receivers: all objects are counted");
-        return err_next(err, "remove it, or add --receivers");
+    if (o->receivers && o->calls) {
+        err_set(err, "--receivers and --calls are different tables");
+        return err_next(err, "give one of them");
+    }
+    if (o->interval != NOTHING_INTERVAL && !o->receivers && !o->calls) {
+        err_set(err, "--interval is of --receivers and --calls: all objects are counted");
+        return err_next(err, "remove it, or add one of them");
     }
     if (o->interval > INTERVAL_MAX) {
         err_set(err, "one call in %llu is too few", (unsigned long long)o->interval);
@@ -83,18 +93,24 @@ static char *read_text(struct jit_options *o, const struct memory_file *file, si
     return NULL;
 }
 
-/* Run the command.  Returns what was counted, n bytes; or NULL with *err set. */
-static char *run(struct jit_options *o, const char *const *flags, uint32_t receivers_in, size_t *n, struct err *err)
+static void say_run(const struct jit_options *o, const char *what)
+{
+    if (!o->quiet)
+        fprintf(stderr, "mmprof: a run %s\n", what);
+}
+
+/* one_in: of calls.  Returns what was counted, n bytes; or NULL with *err set. */
+static char *run(struct jit_options *o, enum counted_kind what, const char *const *flags, uint32_t one_in, size_t *n,
+                 struct err *err)
 {
     int status = 0;
     char *text = NULL;
     struct memory_file file;
     int rc = memory_file_open(&file, "mmprof-jit", &o->arena, err);
     const struct counted_run_plan plan = {
-        .argv = o->argv, .agent = o->agent, .path = file.path, .flags = flags, .receivers_in = receivers_in
+        .argv = o->argv, .agent = o->agent, .path = file.path, .flags = flags, .what = what, .one_in = one_in
     };
-    if (!o->quiet)
-        fprintf(stderr, "mmprof: a run %s\n", flags == NULL ? "as it is" : "interpreted (-Xint)");
+    say_run(o, flags == NULL ? "as it is" : "interpreted (-Xint)");
     if (rc == 0 && counted_run(&plan, &status, err) == 0)
         text = read_text(o, &file, n, err);
     memory_file_close(&file);
@@ -124,7 +140,7 @@ static int count_objects(struct jit_options *o, struct err *err)
     object_counts_init(&counts, &o->arena);
     for (int i = 0; rc == 0 && i < OBJECTS_RUNS; i++) {
         size_t n;
-        char *text = run(o, i == OBJECTS_IN_BYTECODE ? interpreted : NULL, 0, &n, err);
+        char *text = run(o, COUNT_OBJECTS, i == OBJECTS_IN_BYTECODE ? interpreted : NULL, 0, &n, err);
         rc = text == NULL ? -1 : object_counts_read(&counts, (enum object_run)i, text, n, o->argv[0], err);
     }
     if (rc == 0)
@@ -143,7 +159,7 @@ static int count_receivers(struct jit_options *o, struct err *err)
     struct table table;
     size_t n;
     receiver_counts_init(&counts, &o->arena, interval);
-    char *text = run(o, interpreted, interval, &n, err);
+    char *text = run(o, COUNT_RECEIVERS, interpreted, interval, &n, err);
     int rc = text == NULL ? -1 : receiver_counts_read(&counts, text, n, o->argv[0], err);
     if (rc == 0)
         rc = receiver_counts_table(&counts, o->command, o->top, &table, err);
@@ -151,6 +167,35 @@ static int count_receivers(struct jit_options *o, struct err *err)
         rc = print(o, &table, "Receivers of calls by calling context",
                    "Calls whose receivers all have one type, with the call site alone and with its callers.", err);
     receiver_counts_free(&counts);
+    return rc;
+}
+
+static int run_compiled(struct jit_options *o, struct call_counts *counts, enum call_run run, struct err *err)
+{
+    int status = 0;
+    say_run(o, run == CALLS_AS_IT_RUNS ? "as it is" : "with a probe in each method");
+    int rc = jit_calls_run(counts, run, o->argv, &status, err);
+    o->status = status != 0 ? status : o->status;
+    return rc;
+}
+
+static int count_calls(struct jit_options *o, struct err *err)
+{
+    uint32_t interval = o->interval == NOTHING_INTERVAL ? CALLS_INTERVAL : (uint32_t)o->interval;
+    struct call_counts counts;
+    struct table table;
+    size_t n;
+    call_counts_init(&counts, &o->arena, interval);
+    char *text = run(o, COUNT_CALLS, interpreted, interval, &n, err);
+    int rc = text == NULL ? -1 : call_counts_read(&counts, text, n, o->argv[0], err);
+    for (int i = 0; rc == 0 && i < CALL_RUNS; i++)
+        rc = run_compiled(o, &counts, (enum call_run)i, err);
+    if (rc == 0)
+        rc = call_counts_table(&counts, o->command, o->top, &table, err);
+    if (rc == 0)
+        rc = print(o, &table, "Calls that are not inlined",
+                   "By the compiled code at the end of a run as it is, and of one with a probe in each method.", err);
+    call_counts_free(&counts);
     return rc;
 }
 
@@ -177,6 +222,7 @@ int command_jit(int argc, char **argv, struct err *err)
     }
     int rc = check(&o, err) < 0 || find_command(&o, argv + i, err) < 0 ? -1
              : o.receivers                                             ? count_receivers(&o, err)
+             : o.calls                                                 ? count_calls(&o, err)
                                                                        : count_objects(&o, err);
     arena_free(&o.arena);
     return rc < 0 ? -1 : o.status;

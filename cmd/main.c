@@ -27,7 +27,7 @@ static const struct command commands[] = {
     { "diff", "BEFORE AFTER", "find significant differences between two versions of a program", command_diff },
     { "check-jit", "FILE JVM | FILE -- COMMAND", "test what the JIT compilers inlined, and which objects they removed",
       command_check_jit },
-    { "jit", "-- COMMAND", "count the allocations that the JIT compilers remove, by site", command_jit },
+    { "jit", "-- COMMAND", "count allocations and calls that the JIT compilers remove, by site", command_jit },
     { "compare", "PROFILE PROFILE", "measure how similar several profiles are", command_compare },
     { "export", "-f FORMAT [TRACE]", "convert a trace for flamegraph.pl, speedscope, pprof, JFR or Perfetto",
       command_export },

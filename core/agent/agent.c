@@ -21,6 +21,7 @@
 #include "core/agent/emulate.h"
 #include "core/agent/emulated.h"
 #include "core/agent/count_objects.h"
+#include "core/agent/count_calls.h"
 #include "core/agent/count_receivers.h"
 #include "core/agent/track_objects.h"
 #include "core/agent/instrument/active_loops.h"
@@ -474,6 +475,8 @@ __attribute__((visibility("default"))) JNIEXPORT jint JNICALL Agent_OnLoad(JavaV
         count_objects_start(vm, option.text);
     if (option.kind == SETTING_COUNT_RECEIVERS)
         count_receivers_start(vm, option.text, option.number);
+    if (option.kind == SETTING_COUNT_CALLS)
+        count_calls_start(vm, option.text, option.number);
     /*
      * Before JDK 23 the JVM discards all compiled code at the first change of a class, unless an agent could change
      * classes from the start: JvmtiExport::all_dependencies_are_recorded.

@@ -364,9 +364,10 @@ static bool take_methods(struct jit_codes *codes, struct jit_code *code)
     return true;
 }
 
-static bool is_final(const struct nmethod *nmethod)
+/* Is what is inlined in it to be read? */
+static bool has_tree_read(const struct jit_codes *codes, const struct nmethod *nmethod)
 {
-    return nmethod->tier == JIT_TIER_C1 || nmethod->tier == JIT_TIER_C2;
+    return codes->has_all_tiers || nmethod->tier == JIT_TIER_C1 || nmethod->tier == JIT_TIER_C2;
 }
 
 /* Returns false: it is not known what it is, as it is gone. */
@@ -381,7 +382,7 @@ static bool read_code(struct jit_codes *codes, struct nmethod *nmethod, struct j
                                .is_there = true };
     if (code->method == NO_METHOD)
         return false;
-    if (!is_final(nmethod)) {
+    if (!has_tree_read(codes, nmethod)) {
         read_counts(codes, codes->methods[code->method]);
         return nmethod_is_there(nmethod);
     }
@@ -400,12 +401,12 @@ static void add_code(struct jit_codes *codes, struct nmethod *nmethod)
 {
     struct jit_reader *reader = codes->reader;
     struct inline_tree *tree = &reader->tree;
-    bool has_tree =
-        is_final(nmethod) && nmethod_copy(nmethod) && inline_tree_read(tree, &nmethod->scopes, no_flags, NULL) == 0;
+    bool has_tree = has_tree_read(codes, nmethod) && nmethod_copy(nmethod) &&
+                    inline_tree_read(tree, &nmethod->scopes, no_flags, NULL) == 0;
     if (!has_tree)
         tree->n_nodes = 0;
     bool wanted = has_wanted(codes, nmethod, tree);
-    if (!nmethod_is_there(nmethod) || (is_final(nmethod) && !has_tree))
+    if (!nmethod_is_there(nmethod) || (has_tree_read(codes, nmethod) && !has_tree))
         return;
     struct hash_slot *slot = hash_put(&reader->seen, key_of(nmethod));
     if (slot == NULL || vec_reserve(codes->all, codes->room, codes->n + 1) < 0) {

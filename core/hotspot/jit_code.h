@@ -68,6 +68,7 @@ struct jit_codes {
     struct compiled_method **methods; /* owned; they are the arena's */
     uint32_t n_methods, methods_room;
     struct arena arena;
+    bool has_all_tiers;        /* for its user to set: what is inlined is read of C1's tiers 2 and 3, too */
     struct jit_reader *reader; /* owned */
 };
 

@@ -1,6 +1,6 @@
 /*
- * Running a command whose JVM counts all objects that it creates (core/agent/count_objects.h), or receivers of calls
- * (count_receivers.h).
+ * Running a command whose JVM counts all objects that it creates (core/agent/count_objects.h), receivers of calls
+ * (count_receivers.h), or calls by their stacks (count_calls.h).
  */
 #ifndef CORE_RECORDER_COUNTED_RUN_H
 #define CORE_RECORDER_COUNTED_RUN_H
@@ -9,12 +9,15 @@
 
 #include <stdint.h>
 
+enum counted_kind { COUNT_OBJECTS, COUNT_RECEIVERS, COUNT_CALLS };
+
 struct counted_run_plan {
     char *const *argv;        /* the command */
     const char *agent;        /* the agent's library */
     const char *path;         /* of an empty file, for the counts */
     const char *const *flags; /* of the JVM, or NULL: as launch_fork has them */
-    uint32_t receivers_in;    /* count receivers, of one call in so many; 0: objects */
+    enum counted_kind what;
+    uint32_t one_in; /* of so many calls; of objects all are counted */
 };
 
 /*

@@ -225,3 +225,18 @@ void launch_end(struct launch *launch)
     launch->go = launch->failed = -1;
     waitpid(launch->pid, NULL, 0);
 }
+
+int launch_output_to_error(struct err *err)
+{
+    int saved = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+    fflush(stdout);
+    if (saved >= 0 && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
+        return saved;
+    return err_set(err, "cannot direct the standard output: %s", strerror(errno));
+}
+
+void launch_output_back(int saved)
+{
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+}

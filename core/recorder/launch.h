@@ -55,6 +55,13 @@ bool launch_wait(pid_t pid, int timeout_ms, int *status);
 /* As a shell tells how a child ended: its exit status, or 128 and the number of the signal that killed it. */
 int launch_status(int wait_status);
 
+/*
+ * Direct the standard output to the standard error, for a child's output, and back.  Returns what launch_output_back
+ * needs, or -1 with *err set.
+ */
+int launch_output_to_error(struct err *err);
+void launch_output_back(int saved);
+
 /* End a child that was not let go; one that was goes on, and no JVM of it can go into the emulator any more. */
 void launch_end(struct launch *launch);
 

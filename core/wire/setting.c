@@ -57,6 +57,7 @@ static const struct setting_row rows[SETTING_N_KINDS] = {
     [SETTING_TRACK_OBJECTS] = { "track_objects", { NUMBER } },
     [SETTING_COUNT_OBJECTS] = { "count_objects", { LINE } },
     [SETTING_COUNT_RECEIVERS] = { "count_receivers", { NUMBER, LINE } },
+    [SETTING_COUNT_CALLS] = { "count_calls", { NUMBER, LINE } },
 };
 
 static char separator(enum setting_kind kind)

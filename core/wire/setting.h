@@ -34,6 +34,7 @@ enum setting_kind {
     SETTING_TRACK_OBJECTS,   /* number: of bytes from one object to the next; 0: all (core/wire/tracked.h) */
     SETTING_COUNT_OBJECTS,   /* text: a file's path: all objects by class and site are counted (count_objects.h) */
     SETTING_COUNT_RECEIVERS, /* text: the same, of receivers of calls; number: of calls from one to the next */
+    SETTING_COUNT_CALLS,     /* the same, of call sites */
     SETTING_N_KINDS
 };
 

@@ -1,6 +1,6 @@
 /*
- * The text that an agent wrote what it had counted to (core/agent/count_objects.h, count_receivers.h): a first line
- * that says what it is, lines of words with blanks between them, and one that begins with "end".
+ * The text that an agent wrote what it had counted to (core/agent/count_objects.h, count_receivers.h, count_calls.h):
+ * a first line that says what it is, lines of words with blanks between them, and one that begins with "end".
  */
 #ifndef REPORT_JIT_COUNTED_TEXT_H
 #define REPORT_JIT_COUNTED_TEXT_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define COUNTED_WORDS_MAX 16
+#define COUNTED_WORDS_MAX 20
 
 enum counted_line { COUNTED_NO_MEMORY = -1, COUNTED_DAMAGED, COUNTED_TAKEN };
 

@@ -1,7 +1,8 @@
 #!/bin/bash
 # record --live --jit-log: what the JIT compiler made of the methods that get probes, before and after, is in the trace,
 # and the report says whose code has another shape.  check-jit: the rules of a file hold for compiled code, or do not.
-# drive: the compilers get methods that samples found.  jit: what is allocated in the bytecode, and on the heap.
+# drive: the compilers get methods that samples found.  jit: what is allocated in the bytecode, and on the heap; which
+# calls are not inlined.
 # timeout: 300
 # long: yes
 . "$(dirname "$0")/../lib.sh"
@@ -84,6 +85,30 @@ check_receivers() {
     is "$v: none tells those in both" "$(receivers both calls $shares)" "2000 2 0 0 0 0"
 }
 
+# calls: of the calls in Calls.run, the shares that are left as it runs and with probes.
+calls() {
+    awk -F, '
+        { sub(/\r$/, "") }
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+        $2 ~ "^Calls.run:" { print $at["called"], $at["as_it_runs_share"], $at["with_probes_share"] }' \
+        "$SCRATCH/calls.csv" | sort | xargs
+}
+
+check_calls() {
+    local jdk=$1 v=$2 rounds status expected='few 0 0 many 1 1 nearly 0 1'
+    # On a busy machine C2 may not come to it within the first ones.
+    for rounds in 1000 3000 9000; do
+        "$mmprof" jit -q --csv --top 0 --calls --interval 100 -- "$jdk/bin/java" -cp "$classes" target.Calls $rounds \
+            > "$SCRATCH/calls.csv" 2> "$SCRATCH/errors"
+        status=$?
+        [ "$(calls)" != "$expected" ] || break
+    done
+    matches "$v: jit --calls ends with the program's status" "$status, $(xargs < "$SCRATCH/errors")" \
+        '^0, (sum -?[0-9]+ ?){3}$'
+    is "$v: a small method is inlined, a large one is not, and one in between only without a probe" "$(calls)" \
+        "$expected"
+}
+
 # taken COMPILE COMMAND...: how many methods the JVM took, by the table's JSON behind the program's output.
 taken() {
     "$mmprof" drive --json --compile "$1" -- "${@:2}" > "$SCRATCH/driven" 2> "$SCRATCH/errors"
@@ -138,6 +163,7 @@ check_jdk() {
     check_rules "$jdk" "$v"
     check_objects "$jdk" "$v"
     check_receivers "$jdk" "$v"
+    check_calls "$jdk" "$v"
     check_drive "$jdk" "$v"
 }
 

@@ -1,7 +1,8 @@
 /*
- * Counts of objects, and of receivers, from bytes: as they are, and behind a right first line; what is taken makes a
- * table.
+ * Counts of objects, of receivers, and of calls, from bytes: as they are, and behind a right first line; what is taken
+ * makes a table.
  */
+#include "report/jit/call_counts.h"
 #include "report/jit/object_counts.h"
 #include "report/jit/receiver_counts.h"
 
@@ -34,6 +35,20 @@ static void read_receivers(struct arena *arena, char *text, size_t n)
     receiver_counts_free(&counts);
 }
 
+static void read_calls(struct arena *arena, char *text, size_t n)
+{
+    struct call_counts counts;
+    struct table table;
+    struct err err;
+    const struct jit_codes codes = { .n = 0 };
+    call_counts_init(&counts, arena, 1 + n % 2);
+    if (call_counts_read(&counts, text, n, "x", &err) == 0 &&
+        (call_counts_judge(&counts, CALLS_AS_IT_RUNS, &codes, NULL, 0, &err) < 0 ||
+         call_counts_table(&counts, "x", 5, &table, &err) < 0 || table.n_rows > 6))
+        abort();
+    call_counts_free(&counts);
+}
+
 static void read_all(const char *first, const uint8_t *data, size_t n,
                      void (*read)(struct arena *arena, char *text, size_t n))
 {
@@ -55,5 +70,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
     read_all("", data, n, read_objects);
     read_all("mmprof-objects 1\n", data, n, read_objects);
     read_all("mmprof-receivers 1\n", data, n, read_receivers);
+    read_all("mmprof-calls 1\n", data, n, read_calls);
     return 0;
 }

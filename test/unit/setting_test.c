@@ -76,6 +76,7 @@ static void test_damaged(void)
                                          "track_objects:",
                                          "count_objects:",
                                          "count_receivers:/a",
+                                         "count_calls:/a",
                                          "track_objects 5" };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         char claim[80], line[80];
