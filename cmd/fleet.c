@@ -126,8 +126,8 @@ static int run_compact(struct fleet_command_run *run, struct err *err)
     if (fleet_engine_open(&run->engine, a->library, err) < 0 ||
         fleet_compact(run->engine, a->words[1], a->keep_s, stderr, &run->count, &done, err) < 0)
         return -1;
-    printf("%zu file%s became %zu, of %.0f rows; %zu removed, %zu skipped\n", done.n_before,
-           done.n_before == 1 ? "" : "s", done.n_after, done.n_rows, done.n_removed, run->count.n_skipped);
+    printf("%zu file%s became %zu, of %.0f rows; %zu removed, %zu skipped\n", done.n_before, text_plural(done.n_before),
+           done.n_after, done.n_rows, done.n_removed, run->count.n_skipped);
     return a->strict && (run->count.n_skipped > 0 || run->count.n_rows_skipped > 0) ? 1 : 0;
 }
 

@@ -2,6 +2,7 @@
  * What 'mmprof fleet' answers: tables.
  */
 #include "cmd/fleet_page.h"
+#include "core/base/text.h"
 #include "report/fleet/fleet_compare.h"
 #include "report/fleet/fleet_outliers.h"
 #include "report/fleet/fleet_queries.h"
@@ -85,7 +86,7 @@ static int open_files(struct fleet_command_run *run, struct err *err)
 static const char *rows_text(struct fleet_command_run *run)
 {
     double n = run->count.n_rows_skipped;
-    const char *text = n <= 0 ? "" : arena_printf(&run->arena, ", and %.0f row%s", n, n == 1 ? "" : "s");
+    const char *text = n <= 0 ? "" : arena_printf(&run->arena, ", and %.0f row%s", n, text_plural((uint64_t)n));
     return text == NULL ? "" : text;
 }
 
@@ -100,7 +101,7 @@ static void describe_files(struct fleet_command_run *run, const char *more)
         return;
     }
     const char *text = arena_printf(&run->arena, "fleet    %zu file%s, %zu skipped%s%s", count->n_used,
-                                    count->n_used == 1 ? "" : "s", count->n_skipped, rows_text(run), more);
+                                    text_plural(count->n_used), count->n_skipped, rows_text(run), more);
     table_metadata_number(run->table, "files", (double)count->n_used, text);
     table_metadata_number(run->table, "files_skipped", (double)count->n_skipped, NULL);
     table_metadata_number(run->table, "rows_skipped", count->n_rows_skipped, NULL);

@@ -1,5 +1,6 @@
 #include "cmd/recording_counters.h"
 
+#include "core/base/text.h"
 #include "core/pmu/layout.h"
 
 #include <inttypes.h>
@@ -72,7 +73,7 @@ static void tell_syscall_cost(const struct counter_layout *layout)
     fprintf(stderr,
             "mmprof: reading %" PRIu32 " group%s of counters by system call will cost %.1f us in each call that is "
             "recorded: of\n  10000 calls a second, %.0f %% of a CPU\n",
-            layout->n_groups, layout->n_groups == 1 ? "" : "s", 2 * syscall_ns / 1e3, 2 * syscall_ns * 10000 / 1e7);
+            layout->n_groups, text_plural(layout->n_groups), 2 * syscall_ns / 1e3, 2 * syscall_ns * 10000 / 1e7);
 }
 
 /* In user space, if that works. */

@@ -209,7 +209,7 @@ void recording_tell_limits(const struct live_session *session)
             stderr,
             "mmprof: %zu method%s not instrumented: a hot loop of %s class was running; instrumenting it would have "
             "dropped it to the interpreter\n",
-            n_deferred, n_deferred == 1 ? "" : "s", n_deferred == 1 ? "its" : "their");
+            n_deferred, text_plural(n_deferred), n_deferred == 1 ? "its" : "their");
     if (session->refused[0] != '\0')
         fprintf(stderr, "mmprof: the agent refused: %s\n", session->refused);
 }

@@ -1,6 +1,7 @@
 #include "cmd/trace_argument.h"
 
 #include "cmd/output_file.h"
+#include "core/base/text.h"
 #include "core/trace/recording_info.h"
 
 #include <stdlib.h>
@@ -104,7 +105,7 @@ int trace_argument_find(struct arena *arena, const char **paths, size_t max, siz
             found.paths[found.n++] = paths[i];
     }
     if (found.is_full) {
-        err_set(err, "more than %zu trace%s in '%s'", found.max, found.max == 1 ? "" : "s", paths[0]);
+        err_set(err, "more than %zu trace%s in '%s'", found.max, text_plural(found.max), paths[0]);
         return err_next(err, "name the trace, such as '%s'", found_paths[0]);
     }
     memcpy(paths, found_paths, found.n * sizeof *paths);

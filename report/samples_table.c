@@ -215,8 +215,8 @@ int samples_table_make(const struct samples_source *source, const struct samples
     for (size_t i = 0; i < n && (options->top == 0 || i < options->top); i++)
         add_row(source, &rows[i], labels[rows[i].method], table);
     if (options->top > 0 && n > options->top)
-        table_note(table, arena_printf(arena, "%zu methods more have %.2f %% of the time or more (--top)",
-                                       n - (size_t)options->top, 100 * options->min_share));
+        table_note(table, arena_printf(arena, "not shown: %zu method%s with at least %.2f %% of the time (--top 0)",
+                                       n - options->top, text_plural(n - options->top), 100 * options->min_share));
     add_parts(source, table);
     if (n > 0 && source->knows_calls)
         table_note(table,

@@ -1,6 +1,7 @@
 #include "report/tree_view.h"
 
 #include "core/base/pattern.h"
+#include "core/base/text.h"
 #include "core/base/vec.h"
 #include "report/sample_rows.h"
 #include "report/shares.h"
@@ -301,7 +302,7 @@ static int find_errors(struct tree_view *view, struct err *err)
 const char *tree_view_known_by(const struct tree_view *view, const struct tree_line *line)
 {
     struct arena *arena = view->source->arena;
-    const char *samples = arena_printf(arena, "%.0f sample%s", line->n_samples, line->n_samples == 1 ? "" : "s");
+    const char *samples = arena_printf(arena, "%.0f sample%s", line->n_samples, text_plural((uint64_t)line->n_samples));
     if (line->method == CALLTREE_ROOT)
         return trace_samples_are_all(view->source->reader) ? "samples" : "kernel";
     if (line->calls == 0)

@@ -46,6 +46,12 @@ size_t text_columns(const char *text);
  */
 void text_shorten(const char *text, size_t columns, char *to, size_t room);
 
+/* The ending of a noun after so many: "" of 1, else "s". */
+static inline const char *text_plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
 /* n words with blanks between them, escaped (core/base/words.h), in the arena; NULL: no memory. */
 char *text_words(struct arena *arena, const char *const *words, size_t n);
 

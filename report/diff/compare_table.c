@@ -2,6 +2,7 @@
  * The table of 'mmprof compare'.
  */
 #include "phases/samples/profile_overlap.h"
+#include "core/base/text.h"
 #include "report/diff/compare.h"
 
 #include <inttypes.h>
@@ -99,7 +100,7 @@ static void add_means(struct table *table, const struct vectors *v, const struct
         table_metadata_number(table, "stability", stability,
                               arena_printf(table->arena,
                                            "stability  %.2f %%, the mean overlap of %" PRIu32 " pair%s; correlation %s",
-                                           100 * stability, precision->n, precision->n == 1 ? "" : "s",
+                                           100 * stability, precision->n, text_plural(precision->n),
                                            isnan(mean) ? "-" : arena_printf(table->arena, "%.4f", mean)));
     if (!isnan(mean))
         table_metadata_number(table, "precision", mean, NULL);

@@ -3,6 +3,7 @@
  * what was read is divided by version again.
  */
 #include "report/diff/diff_internal.h"
+#include "core/base/text.h"
 #include "report/diff/versions.h"
 
 #include <math.h>
@@ -15,7 +16,7 @@ static int check(const size_t *n_traces, const struct versions *v, struct err *e
         n += i == 0 ? 0 : n_traces[i];
         if (n_traces[i] >= 2)
             continue;
-        err_set(err, "'%s' has %zu trace%s", v->names[i], n_traces[i], n_traces[i] == 1 ? "" : "s");
+        err_set(err, "'%s' has %zu trace%s", v->names[i], n_traces[i], text_plural(n_traces[i]));
         return err_next(err, "name two or more of each: more than two versions are compared by how runs vary");
     }
     if (n <= DIFF_TRACES_MAX)

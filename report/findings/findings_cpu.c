@@ -129,14 +129,21 @@ static const char *called_by(const struct findings_making *making, const struct 
     return arena_printf(making->source->arena, ", called by %s", label);
 }
 
-/* ", most of it in SHA2.implCompress0": where the half of it is one other method's. */
-static const char *mostly_in(const struct findings_making *making, const struct own_code *code, uint32_t method)
+/* Whose own code a method's time is: its own, or that of what it calls of libraries. */
+struct leaves {
+    uint64_t own;  /* ticks in the method itself */
+    uint32_t most; /* the method with most, */
+    uint64_t of_most;
+};
+
+static int sum_leaves(const struct findings_making *making, const struct own_code *code, uint32_t method,
+                      struct leaves *leaves)
 {
     const struct calltree *tree = making->source->tree;
     uint64_t *ticks = arena_alloc(making->source->arena, ((size_t)tree->n_methods + 1) * sizeof *ticks);
     uint32_t most = method;
     if (ticks == NULL)
-        return NULL;
+        return -1;
     for (uint32_t i = 1; i < tree->n_nodes; i++) {
         uint32_t leaf = tree->nodes[i].method;
         if (leaf >= tree->n_methods || code->owner[i] != method)
@@ -144,8 +151,26 @@ static const char *mostly_in(const struct findings_making *making, const struct 
         ticks[leaf] += tree->nodes[i].cpu_ticks;
         most = ticks[leaf] > ticks[most] ? leaf : most;
     }
-    bool is_most = most != method && 2 * ticks[most] > code->ticks[method];
-    const char *label = is_most ? findings_label(making, most) : "";
+    *leaves = (struct leaves){ ticks[method], most, ticks[most] };
+    return 0;
+}
+
+/*
+ * "Shop.price itself uses", or "Shop.price, with the library code that it calls, uses" where that has more than a half.
+ */
+static const char *who_uses(const struct findings_making *making, const struct leaves *leaves, uint64_t all,
+                            const char *label)
+{
+    const char *how = 2 * leaves->own >= all ? "itself" : ", with the library code that it calls,";
+    return arena_printf(making->source->arena, "%s%s%s uses", label, how[0] == ',' ? "" : " ", how);
+}
+
+/* ", most of it in SHA2.implCompress0": where the half of it is one other method's. */
+static const char *mostly_in(const struct findings_making *making, const struct leaves *leaves, uint64_t all,
+                             uint32_t method)
+{
+    bool is_most = leaves->most != method && 2 * leaves->of_most > all;
+    const char *label = is_most ? findings_label(making, leaves->most) : "";
     if (label == NULL || label[0] == '\0')
         return label;
     return arena_printf(making->source->arena, ", most of it in %s", label);
@@ -157,20 +182,25 @@ static int add_method(struct findings_making *making, const struct finding_rule 
     struct arena *arena = making->source->arena;
     double share = (double)code->ticks[method] / making->all_ticks, error = code->errors[method];
     double ns = report_ns(making->source, code->ticks[method]);
-    const char *label = findings_label(making, method), *in = mostly_in(making, code, method);
+    struct leaves leaves;
+    const char *label = findings_label(making, method);
+    if (label == NULL || sum_leaves(making, code, method, &leaves) < 0)
+        return err_set(err, "out of memory for findings");
+    const char *who = who_uses(making, &leaves, code->ticks[method], label);
+    const char *in = mostly_in(making, &leaves, code->ticks[method], method);
     const char *from = called_by(making, code, method), *time = findings_time(making, ns);
-    if (label == NULL || in == NULL || from == NULL || time == NULL)
+    if (who == NULL || in == NULL || from == NULL || time == NULL)
         return err_set(err, "out of memory for findings");
     const char *part = findings_share(making, share, error);
-    const struct finding f = { .subject = label,
-                               .text = part == NULL ? NULL
-                                                    : arena_printf(arena, "%s itself uses %s of the CPU time, %s%s%s",
-                                                                   label, part, time, in, from),
-                               .view = arena_printf(arena, "callers=%s", label),
-                               .cost_ns = ns,
-                               .share = share,
-                               .low = share - error,
-                               .high = share + error };
+    const struct finding f = {
+        .subject = label,
+        .text = part == NULL ? NULL : arena_printf(arena, "%s %s of the CPU time, %s%s%s", who, part, time, in, from),
+        .view = arena_printf(arena, "callers=%s", label),
+        .cost_ns = ns,
+        .share = share,
+        .low = share - error,
+        .high = share + error
+    };
     return findings_add(making, rule, &f, err);
 }
 

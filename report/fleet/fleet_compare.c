@@ -1,5 +1,6 @@
 #include "report/fleet/fleet_compare.h"
 
+#include "core/base/text.h"
 #include "phases/select/pairwise.h"
 
 #include <math.h>
@@ -72,7 +73,7 @@ static int check_runs(const struct fleet_compare_options *o, const struct fleet_
         long n = result->values[side] == NULL ? 0 : strtol(result->values[side], NULL, 10);
         if (n >= FLEET_RUNS_LEAST)
             continue;
-        err_set(err, "'%s' has %ld run%s", side == 0 ? o->before : o->after, n, n == 1 ? "" : "s");
+        err_set(err, "'%s' has %ld run%s", side == 0 ? o->before : o->after, n, text_plural((uint64_t)n));
         return err_next(err, "record at least %d runs of each side: rows of one run tell nothing of how runs differ",
                         FLEET_RUNS_LEAST);
     }

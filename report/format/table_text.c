@@ -450,7 +450,7 @@ static void print_notes(const struct table *table, const struct table_look *look
         fputc('\n', out);
     }
     if (n < all)
-        fprintf(out, "%zu more note%s: --notes\n", all - n, all - n == 1 ? "" : "s");
+        fprintf(out, "%zu more note%s: --notes\n", all - n, text_plural(all - n));
 }
 
 int table_print_look(const struct table *table, const struct table_look *look, FILE *out, struct err *err)

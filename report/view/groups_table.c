@@ -1,5 +1,6 @@
 #include "report/view/groups.h"
 
+#include "core/base/text.h"
 #include "report/view/cause_cells.h"
 #include "report/view/report_internal.h"
 
@@ -154,7 +155,7 @@ static struct table_cell *put_time(const struct groups *groups, const char *labe
 static void put_others(const struct groups *groups, const struct group_sums *own, size_t n, double ns_per_tick,
                        struct table *table)
 {
-    const char *label = arena_printf(table->arena, "%zu smaller one%s", n, n == 1 ? "" : "s");
+    const char *label = arena_printf(table->arena, "%zu smaller one%s", n, text_plural(n));
     struct table_cell *cells = n == 0 ? NULL : put_time(groups, label, "others", own->ticks, ns_per_tick, table);
     if (cells == NULL)
         return;

@@ -1,5 +1,6 @@
 #include "report/view/inlining_table.h"
 
+#include "core/base/text.h"
 #include "core/base/vec.h"
 #include "report/sample_cells.h"
 #include "report/some_threads.h"
@@ -226,7 +227,8 @@ int inlining_table(const struct view_pass *pass, const struct inlining_options *
         else
             n_left++;
     if (n_left > 0)
-        table_note(table, arena_printf(pass->arena, "%" PRIu64 " smaller rows are left out (--all)", n_left));
+        table_note(table, arena_printf(pass->arena, "not shown: %" PRIu64 " smaller row%s (--all)", n_left,
+                                       text_plural(n_left)));
     if (rc == 0 && table->is_broken)
         rc = err_set(err, "out of memory for a table");
     hash_free(&rows.by_call);

@@ -1,5 +1,6 @@
 #include "report/view/cost.h"
 
+#include "core/base/text.h"
 #include "core/trace/recording_info.h"
 #include "report/sampled_shapes.h"
 #include "report/view/report_internal.h"
@@ -68,8 +69,8 @@ static void take_rows(struct making *making, struct report_ranked *ranked, size_
     }
     if (making->n_more > 0)
         table_note(making->table,
-                   arena_printf(making->source->arena,
-                                "%zu methods more have at least %s of the time: --top 0 prints them", making->n_more,
+                   arena_printf(making->source->arena, "not shown: %zu method%s with at least %s of the time (--top 0)",
+                                making->n_more, text_plural(making->n_more),
                                 report_percent(making->source->arena, making->options->min_share)));
 }
 

@@ -4,6 +4,7 @@
 #include "report/view/placement_table.h"
 
 #include "core/base/map.h"
+#include "core/base/text.h"
 #include "phases/select/statistics.h"
 #include "phases/tree/estimate.h"
 #include "symbolize/java_names.h"
@@ -293,7 +294,7 @@ static void add_metadata(struct building *b)
     double accesses = MEAN(n_accesses), placed = MEAN(n_placed), collections = MEAN(n_collections);
     table_metadata_words(
         b->table, "model", run->model,
-        arena_printf(b->arena, "simulated: %s, data only; %zu run%s", run->model, b->n, b->n == 1 ? "" : "s"));
+        arena_printf(b->arena, "simulated: %s, data only; %zu run%s", run->model, b->n, text_plural(b->n)));
     table_metadata_number(b->table, "runs", (double)b->n, NULL);
     table_metadata_number(b->table, "accesses", accesses,
                           arena_printf(b->arena, "accesses: %.0f by Java threads, %.2f %% of them to placed objects",

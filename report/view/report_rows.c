@@ -3,6 +3,8 @@
  */
 #include "report/view/report_internal.h"
 
+#include "core/base/text.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,7 +140,7 @@ int report_phase_rows(struct making *making, struct err *err)
         const char *label = labels[i];
         if (n_folded > 0)
             label = arena_printf(making->source->arena, "%s (+%" PRIu32 " frame%s)", label, n_folded,
-                                 n_folded == 1 ? "" : "s");
+                                 text_plural(n_folded));
         if (making->rows[i]->n_open > 0) {
             label = arena_printf(making->source->arena, "%s +", label);
             table_note(making->table, "+ calls of it had not returned at the end: they count up to there");
@@ -185,7 +187,7 @@ static void add_more(struct making *making)
         ticks += (double)making->shares.self_ticks[making->n_rows + i];
     const char *what = making->source->sampled == NULL ? "phase" : "method";
     const char *label =
-        arena_printf(making->source->arena, "%zu %s%s more", making->n_more, what, making->n_more == 1 ? "" : "s");
+        arena_printf(making->source->arena, "%zu %s%s more", making->n_more, what, text_plural(making->n_more));
     add_time_row(making, label, "more", ROW_OF_TIME, ticks, making->table->n_rows > 0);
 }
 

@@ -3,6 +3,7 @@
  * why methods have no probes.
  */
 #include "report/view/report_internal.h"
+#include "core/base/text.h"
 #include "core/trace/recording_info.h"
 #include "report/sample_cells.h"
 #include "report/sample_rows.h"
@@ -180,7 +181,7 @@ static void fill_shares(const struct making *making, size_t row, struct table_ce
 static const char *known_by(const struct making *making, size_t row, double from_samples)
 {
     uint64_t n = making->source->sampled->method_samples[making->rows[row]->method];
-    const char *samples = arena_printf(making->source->arena, "%" PRIu64 " sample%s", n, n == 1 ? "" : "s");
+    const char *samples = arena_printf(making->source->arena, "%" PRIu64 " sample%s", n, text_plural(n));
     if (making->rows[row]->calls == 0)
         return samples;
     if (report_is_ended(making, row))

@@ -1,5 +1,6 @@
 #include "report/view/tree_table.h"
 
+#include "core/base/text.h"
 #include "core/trace/recording_info.h"
 
 #include "report/sample_cells.h"
@@ -198,7 +199,7 @@ static void put_rest(const struct tree_making *making, uint32_t parent, const st
     cells[3] = table_number(rest.calls);
     cells[5] = table_words("");
     cells[6] = table_words(arena_printf(making->source->arena, "%s%zu smaller one%s",
-                                        making->options->is_text ? "  " : "", n, n == 1 ? "" : "s"));
+                                        making->options->is_text ? "  " : "", n, text_plural(n)));
     cells[7] = table_number(1);
     cells[8] = table_number(rest.ticks * ns);
 }
@@ -244,8 +245,9 @@ static void add_notes(const struct tree_making *making)
     struct table *table = making->table;
     struct arena *arena = making->source->arena;
     if (making->n_left > 0)
-        table_note(table, arena_printf(arena, "%zu rows with less than %s of the time are left out (--min-share)",
-                                       making->n_left, report_percent(arena, making->options->min_share)));
+        table_note(table, arena_printf(arena, "not shown: %zu row%s with less than %s of the time (--min-share)",
+                                       making->n_left, text_plural(making->n_left),
+                                       report_percent(arena, making->options->min_share)));
     if (making->any_open && making->options->is_text)
         table_note(table, "+ calls of it had not returned at the end: they count up to there");
     if (making->source->sampled != NULL && making->knows_calls)

@@ -1,6 +1,7 @@
 #include "report/view/waits_table.h"
 
 #include "core/base/hash.h"
+#include "core/base/text.h"
 #include "core/trace/recording_info.h"
 #include "report/sample_cells.h"
 
@@ -220,7 +221,8 @@ int waits_table(const struct report_source *source, const struct waits *waits,
     }
     add_virtual_rows(source, table);
     if (n_left > 0)
-        table_note(table, arena_printf(source->arena, "%" PRIu64 " smaller rows are left out (--all)", n_left));
+        table_note(table, arena_printf(source->arena, "not shown: %" PRIu64 " smaller row%s (--all)", n_left,
+                                       text_plural(n_left)));
     hash_free(&labels.by_method);
     return rc < 0 || table->is_broken ? err_set(err, "out of memory for %zu waits", waits->n) : 0;
 }
