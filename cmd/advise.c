@@ -75,11 +75,13 @@ static int print_with_memory(const struct advise_arguments *a, const struct find
 {
     struct last_uses uses = { .n = 0 };
     struct live_bytes live = { .time = 0 };
-    struct live_points points = { NULL, 0 };
+    struct live_points points = { NULL, 0, 0 };
     const struct advice_memory memory = { &uses, &live, &points };
     if (a->memtrace == NULL)
         return print(a, input, NULL, display, err);
     int rc = last_uses_file(&uses, a->memtrace, err);
+    if (rc == 0)
+        last_uses_fold(&uses, input->libraries);
     if (rc == 0)
         rc = live_bytes_file(&live, a->memtrace, err) < 0 ? -1 : live_points_find(&live, &points, err);
     if (rc == 0)

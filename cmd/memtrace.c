@@ -27,7 +27,7 @@ struct memtrace_options {
     struct display *display;
     const char *output, *tool, *html, *lifetimes; /* lifetimes: by what, or NULL */
     uint64_t interval_bytes, top;
-    bool print, objects_only, last_uses, live_bytes, points, all_threads, quiet, csv, json;
+    bool print, objects_only, last_uses, no_fold, live_bytes, points, all_threads, quiet, csv, json;
 };
 
 static int parse(int argc, char **argv, struct memtrace_options *o, int *n_parsed, bool *done, struct err *err)
@@ -50,6 +50,8 @@ static int parse(int argc, char **argv, struct memtrace_options *o, int *n_parse
         { 0, "live-bytes", NULL, OPTION_FLAG, &o->live_bytes, "live bytes against allocated bytes, with collections" },
         { 0, "collection-points", NULL, OPTION_FLAG, &o->points,
           "where in the program few bytes are live, call for call" },
+        { 0, "no-fold", NULL, OPTION_FLAG, &o->no_fold,
+          "with --last-uses: rows for what is passed on within the JDK and frameworks, too" },
         { 0, "top", "N", OPTION_NUMBER, &o->top,
           "print only the N first rows, or N points of --live-bytes; 0: all (20)" },
         { 0, "html", "FILE", OPTION_TEXT, &o->html, "write all tables of a file as one page for a browser" },
@@ -89,8 +91,13 @@ static int print_last_uses(const struct memtrace_options *o, struct memtrace_rea
     struct arena arena = { 0 };
     struct last_uses uses;
     struct table table;
-    if (last_uses_read(&uses, reader, path, err) < 0)
+    const struct folding_list *libraries = folding_read(NULL, &arena, err);
+    if (libraries == NULL || last_uses_read(&uses, reader, path, err) < 0) {
+        arena_free(&arena);
         return -1;
+    }
+    if (!o->no_fold)
+        last_uses_fold(&uses, libraries);
     int rc = last_uses_table(&uses, path, o->top, &arena, &table, err);
     if (rc == 0)
         rc = command_print_table(&table, o->csv, o->json, o->display, err);
@@ -104,7 +111,7 @@ static int print_live(const struct memtrace_options *o, struct memtrace_reader *
 {
     struct arena arena = { 0 };
     struct live_bytes live;
-    struct live_points points = { NULL, 0 };
+    struct live_points points = { NULL, 0, 0 };
     struct table table;
     if (live_bytes_read(&live, reader, err) < 0)
         return -1;
@@ -175,8 +182,18 @@ static const char *split_tool(const struct memtrace_options *o, char text[PATH_M
     return text;
 }
 
+#if defined __aarch64__
+#define KNOWS_LAST_USES false
+#else
+#define KNOWS_LAST_USES true
+#endif
+
 static int check(const struct memtrace_options *o, struct err *err)
 {
+    if (o->last_uses && !KNOWS_LAST_USES) {
+        err_set(err, "--last-uses follows calls by the return addresses on the stack, which aarch64 has in a register");
+        return err_next(err, "record lifetimes and live bytes here with --objects-only; last uses on x86-64");
+    }
     if (o->print || o->lifetimes != NULL || o->live_bytes || o->points || o->html != NULL) {
         err_set(err, "--print, --lifetimes, --live-bytes, --collection-points and --html read a file and run no "
                      "command");

@@ -41,8 +41,10 @@ static int add_uses(struct memtrace_page *page, struct err *err)
         NULL
     };
     struct last_uses uses;
-    if (last_uses_file(&uses, page->path, err) < 0)
+    const struct folding_list *libraries = folding_read(NULL, &page->arena, err);
+    if (libraries == NULL || last_uses_file(&uses, page->path, err) < 0)
         return -1;
+    last_uses_fold(&uses, libraries);
     struct table *table = add_part(page, &part, err);
     int rc = table == NULL ? -1 : last_uses_table(&uses, page->path, page->top, &page->arena, table, err);
     last_uses_free(&uses);
@@ -103,7 +105,7 @@ static int add_all(struct memtrace_page *page, struct err *err)
     struct live_bytes live;
     if (live_bytes_file(&live, page->path, err) < 0)
         return -1;
-    bool has_last_uses = live.n_calls > 0 || live.n_collections > 0;
+    bool has_last_uses = live.n_calls > 0;
     int rc = has_last_uses && (add_uses(page, err) < 0 || add_points(page, &live, err) < 0) ? -1 : 0;
     rc = rc == 0 ? add_curve(page, &live, err) : -1;
     live_bytes_free(&live);

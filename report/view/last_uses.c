@@ -118,7 +118,7 @@ int last_uses_read(struct last_uses *uses, struct memtrace_reader *reader, const
     map_free(&reading.by_key);
     if (rc == 0 && !uses->is_recorded) {
         err_set(err, "'%s' does not say where objects were used last", path);
-        rc = err_next(err, "record it again: 'mmprof memtrace --last-uses -o FILE -- java ...'");
+        rc = err_next(err, "record it again, on x86-64: 'mmprof memtrace --last-uses -o FILE -- java ...'");
     }
     if (rc < 0)
         last_uses_free(uses);
@@ -147,6 +147,16 @@ void last_uses_free(struct last_uses *uses)
 }
 
 /* ---- what is known of a cluster ---- */
+
+void last_uses_fold(struct last_uses *uses, const struct folding_list *libraries)
+{
+    const struct method_name *methods = uses->names.methods.items;
+    for (uint32_t i = 0; i < uses->n; i++) {
+        uint32_t common = uses->all[i].common;
+        const char *class = common < uses->names.methods.n ? methods[common].class_name : NULL;
+        uses->all[i].is_library = class != NULL && folding_has(libraries, class);
+    }
+}
 
 bool last_uses_is_removed(const struct last_uses *uses, const struct last_uses_cluster *cluster)
 {
@@ -220,43 +230,53 @@ static void add_row(const struct last_uses *uses, const struct last_uses_cluster
     cells[10] = table_number((double)c->longest);
 }
 
-static void add_sums(struct table *table, const char *kind, const char *label, double n, double n_bytes,
-                     double all_bytes)
+struct uses_sum {
+    double n, n_bytes;
+};
+
+static void add_to(struct uses_sum *sum, const struct last_uses_cluster *c)
 {
-    struct table_cell *cells = table_row(table, kind);
+    sum->n += c->n;
+    sum->n_bytes += c->n_bytes;
+}
+
+/* A row, if it has something. */
+static void add_sum(const struct last_uses *uses, const char *kind, const char *label, const struct uses_sum *sum,
+                    struct table *table)
+{
+    struct table_cell *cells = sum->n > 0 ? table_row(table, kind) : NULL;
     if (cells == NULL)
         return;
     cells[0] = table_words(label);
-    cells[4] = table_number(n);
-    cells[5] = table_number(n_bytes);
-    cells[6] = table_quotient(n_bytes, all_bytes);
+    cells[4] = table_number(sum->n);
+    cells[5] = table_number(sum->n_bytes);
+    cells[6] = table_quotient(sum->n_bytes, uses->n_bytes);
 }
 
 static void add_rows(const struct last_uses *uses, uint64_t top, struct arena *arena, struct table *table)
 {
-    double n_other = 0, n_other_bytes = 0, n_removed = 0, n_removed_bytes = 0;
+    struct uses_sum others = { 0, 0 }, removed = { 0, 0 }, libraries = { 0, 0 };
+    const struct uses_sum all = { uses->n_objects, uses->n_bytes };
     uint64_t n_rows = 0;
     for (uint32_t i = 0; i < uses->n; i++) {
         const struct last_uses_cluster *c = &uses->all[i];
-        if (last_uses_is_removed(uses, c)) {
-            n_removed += c->n;
-            n_removed_bytes += c->n_bytes;
-        } else if (top == 0 || n_rows < top) {
+        bool is_removed = last_uses_is_removed(uses, c), is_row = !is_removed && !c->is_library;
+        if (is_row && (top == 0 || n_rows < top)) {
             n_rows++;
             add_row(uses, c, "cluster", arena, table);
         } else {
-            n_other += c->n;
-            n_other_bytes += c->n_bytes;
+            add_to(is_removed ? &removed : c->is_library ? &libraries : &others, c);
         }
     }
     size_t first = table->n_rows;
-    if (n_other > 0)
-        add_sums(table, "others", "others", n_other, n_other_bytes, uses->n_bytes);
-    if (n_removed > 0)
-        add_sums(table, "removed", "no longer created by C2's code", n_removed, n_removed_bytes, uses->n_bytes);
-    add_sums(table, "total", "all", uses->n_objects, uses->n_bytes, uses->n_bytes);
+    add_sum(uses, "others", "others", &others, table);
+    add_sum(uses, "libraries", "passed on within the JDK and frameworks", &libraries, table);
+    add_sum(uses, "removed", "no longer created by C2's code", &removed, table);
+    add_sum(uses, "total", "all", &all, table);
     if (first < table->n_rows)
         table->rows[first].after_rule = true;
+    if (libraries.n > 0)
+        table_note(table, "what is passed on within the JDK and frameworks has a row for each with --no-fold");
 }
 
 int last_uses_table(const struct last_uses *uses, const char *path, uint64_t top, struct arena *arena,

@@ -5,6 +5,7 @@
 #ifndef REPORT_VIEW_LAST_USES_H
 #define REPORT_VIEW_LAST_USES_H
 
+#include "report/folding.h"
 #include "report/format/table.h"
 #include "report/view/memtrace_names.h"
 
@@ -13,6 +14,7 @@ struct last_uses_cluster {
     uint32_t created, used;     /* locations; NO_NUMBER: not known, or not used */
     uint32_t common;            /* a method; NO_NUMBER: not known, not used, or another thread */
     bool is_used, is_elsewhere; /* used last by another thread than created it */
+    bool is_library;            /* the common caller is no method of the program's own: last_uses_fold */
     double n, n_bytes;          /* of all objects that those in the trace stand for, as below */
     double n_short_bytes;       /* of those that were used for less than LAST_USES_SHORT */
     double n_since;             /* created since C2 has compiled the common caller, or else the creating method */
@@ -41,6 +43,9 @@ int last_uses_read(struct last_uses *uses, struct memtrace_reader *reader, const
 int last_uses_file(struct last_uses *uses, const char *path, struct err *err);
 void last_uses_free(struct last_uses *uses);
 
+/* Mark what is passed on within the JDK or a framework: no change of the program replaces that. */
+void last_uses_fold(struct last_uses *uses, const struct folding_list *libraries);
+
 /* Is it of objects that C2 does not create any more, though it has compiled the code long before the end? */
 bool last_uses_is_removed(const struct last_uses *uses, const struct last_uses_cluster *cluster);
 
@@ -52,7 +57,7 @@ const char *last_uses_common(const struct last_uses *uses, const struct last_use
                              struct arena *arena);
 const char *last_uses_line(const struct last_uses *uses, uint32_t location, struct arena *arena);
 
-/* At most top rows (0: all).  Returns 0, or -1 with *err set: no memory. */
+/* At most top rows (0: all); what is folded has one for all.  Returns 0, or -1 with *err set: no memory. */
 int last_uses_table(const struct last_uses *uses, const char *path, uint64_t top, struct arena *arena,
                     struct table *table, struct err *err);
 

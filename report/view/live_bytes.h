@@ -87,19 +87,21 @@ struct live_point {
     double kept_most;       /* at any other time, at most */
     double old_dead;        /* bytes that the run's own collections have copied, and that died by the end */
     enum live_choice choice;
-    double saved; /* bytes that such collections copy less than as many, of that kind, at other times */
+    uint64_t inside; /* the time in all its calls together */
+    double saved;    /* bytes that such collections copy less than as many, of that kind, at other times */
 };
 
 struct live_points {
     struct live_point *all; /* owned: those that pay first, by how often they are minima, then by what they save */
-    uint32_t n;
+    uint32_t n, n_folded;   /* left out: methods that end where another one does that called them */
 };
 
-#define LIVE_FOLLOWED_LEAST 32u /* objects from one end to the next: of fewer, chance decides what is live there */
-#define LIVE_CALLS_LEAST    4u  /* fewer say nothing of whether it is so in each */
-#define LIVE_BYTES_LEAST    0.1 /* of all bytes are created from one end to the next, in all calls */
-#define LIVE_MINIMA_LEAST   0.8 /* of the ends are local minima */
-#define LIVE_SAVED_LEAST    0.1 /* of what collections at other times copy is saved */
+#define LIVE_FOLLOWED_LEAST 32u  /* objects from one end to the next: of fewer, chance decides what is live there */
+#define LIVE_CALLS_LEAST    4u   /* fewer say nothing of whether it is so in each */
+#define LIVE_BYTES_LEAST    0.1  /* of all bytes are created from one end to the next, in all calls */
+#define LIVE_MINIMA_LEAST   0.8  /* of the ends are local minima */
+#define LIVE_ALIKE          0.01 /* figures of two methods that end together differ by no more */
+#define LIVE_SAVED_LEAST    0.1  /* of what collections at other times copy is saved */
 
 /* Of all methods whose calls create many bytes.  Returns 0, or -1 with *err set: no memory. */
 int live_points_find(const struct live_bytes *live, struct live_points *points, struct err *err);

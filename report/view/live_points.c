@@ -162,6 +162,8 @@ static enum live_choice choose(const struct live_point *p)
 static struct live_point point_of(const struct ends *ends, uint32_t method)
 {
     struct live_point point = { .method = method, .n_calls = ends->n };
+    for (uint32_t i = 0; i < ends->n; i++)
+        point.inside += ends->calls[i]->ended - ends->calls[i]->began;
     look_at_ends(ends, &point);
     collect_at_ends(ends, &point);
     collect_elsewhere(ends, &point);
@@ -213,10 +215,38 @@ static bool is_large(const struct ends *ends)
     return (double)bytes >= LIVE_BYTES_LEAST * (double)all;
 }
 
+static bool is_near(double a, double b)
+{
+    return fabs(a - b) <= LIVE_ALIKE * fmax(fabs(a), fabs(b));
+}
+
+static bool is_alike(const struct live_point *a, const struct live_point *b)
+{
+    return a->n_calls == b->n_calls && a->choice == b->choice && is_near(a->call_bytes, b->call_bytes) &&
+           is_near(a->live, b->live) && is_near(a->kept_mean, b->kept_mean);
+}
+
+/* A method that does little but call another one ends where that does: of these the outermost stays. */
+static void fold(struct live_points *points)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < points->n; i++) {
+        uint32_t k = 0;
+        while (k < n && !is_alike(&points->all[k], &points->all[i]))
+            k++;
+        if (k == n)
+            points->all[n++] = points->all[i];
+        else if (points->all[i].inside > points->all[k].inside)
+            points->all[k] = points->all[i];
+    }
+    points->n_folded = points->n - n;
+    points->n = n;
+}
+
 int live_points_find(const struct live_bytes *live, struct live_points *points, struct err *err)
 {
     const struct live_call **calls = malloc(((size_t)live->n_calls + 1) * sizeof *calls);
-    *points = (struct live_points){ malloc(((size_t)live->n_calls + 1) * sizeof *points->all), 0 };
+    *points = (struct live_points){ malloc(((size_t)live->n_calls + 1) * sizeof *points->all), 0, 0 };
     if (calls == NULL || points->all == NULL) {
         free(calls);
         live_points_free(points);
@@ -236,11 +266,12 @@ int live_points_find(const struct live_bytes *live, struct live_points *points, 
     free(calls);
     if (points->n > 1)
         qsort(points->all, points->n, sizeof *points->all, by_saved);
+    fold(points);
     return 0;
 }
 
 void live_points_free(struct live_points *points)
 {
     free(points->all);
-    *points = (struct live_points){ NULL, 0 };
+    *points = (struct live_points){ NULL, 0, 0 };
 }

@@ -66,7 +66,7 @@ int live_bytes_table(const struct live_bytes *live, const char *path, uint64_t n
         table_note(table,
                    "copies: what is live of the bytes created since the collection before, as a young one copies");
     else
-        table_note(table, "no collection is in this trace: record with --last-uses");
+        table_note(table, "no collection ran: with a smaller young generation (-Xmn4m) there are some");
     return table->is_broken ? err_set(err, "out of memory for a table") : 0;
 }
 
@@ -118,9 +118,11 @@ int live_points_table(const struct live_bytes *live, const struct live_points *p
     for (uint32_t i = 0; i < points->n && (top == 0 || i < top); i++)
         add_row(live, &points->all[i], arena, table);
     if (live->n_calls == 0)
-        table_note(table, "no calls are in this trace: record with --last-uses");
+        table_note(table, "no calls are in this trace: record with --last-uses (on x86-64)");
     else if (points->n == 0)
         table_note(table, "no method was called four times or more and created a tenth of all bytes");
+    if (points->n_folded > 0)
+        table_note(table, "methods whose calls end together have one row, that of the outermost");
     table_note(table, "per call, from one end to the next; copies: by a young collection at each end, or as often at "
                       "other times; at least, by objects' last uses");
     if (live->interval_bytes > 0)

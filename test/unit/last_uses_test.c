@@ -98,6 +98,43 @@ static void test_clusters(void)
     last_uses_free(&uses);
 }
 
+/* java.util.Map's method has an object in common, Main's another. */
+static void test_library(void)
+{
+    static const struct memtrace_entry some[] = {
+        { .kind = MEMTRACE_CLASS, .number = 0, .name = { "a/Node", 6 } },
+        METHOD(0, "make"),
+        LINE(0, 0),
+        { .kind = MEMTRACE_METHOD,
+          .number = 1,
+          .class_name = { "java/util/Map", 13 },
+          .name = { "of", 2 },
+          .descriptor = { "()V", 3 } },
+        OBJECT(1, 0, 0, 1, 0, 100, 30, 24),
+        OBJECT(2, 0, 0, 0, 0, 200, 30, 16),
+    };
+    struct last_uses uses;
+    struct table table;
+    const struct folding_list *libraries = folding_read(NULL, &arena, &err);
+    char *bytes = NULL;
+    struct memtrace_reader *reader = memtrace_entries(some, sizeof some / sizeof *some, 1000, &bytes, &err);
+    if (!CHECK("they are read",
+               libraries != NULL && reader != NULL && last_uses_read(&uses, reader, "x.dat", &err) == 0))
+        return;
+    CHECK("each has a row", last_uses_table(&uses, "x.dat", 0, &arena, &table, &err) == 0 &&
+                                strstr(printed(&table, CSV, &arena), ",Map.of,1,24,") != NULL);
+    last_uses_fold(&uses, libraries);
+    CHECK("a table of what is the program's is made", last_uses_table(&uses, "x.dat", 0, &arena, &table, &err) == 0);
+    const char *text = printed(&table, CSV, &arena);
+    CHECK("what is passed on within the JDK has one row for all",
+          strstr(text, ",Map.of,") == NULL &&
+              strstr(text, "libraries,passed on within the JDK and frameworks,,,,1,24,") != NULL);
+    CHECK("what the program passes on has its row", strstr(text, ",Main.make,1,16,") != NULL);
+    last_uses_free(&uses);
+    memtrace_close(reader);
+    free(bytes);
+}
+
 static void test_late(void)
 {
     struct last_uses uses;
@@ -107,13 +144,14 @@ static void test_late(void)
     CHECK("a trace without last uses is refused", read_uses(8, 100, &uses) < 0);
     CHECK_TEXT("with what to do", err.text,
                "'x.dat' does not say where objects were used last\n"
-               "  next: record it again: 'mmprof memtrace --last-uses -o FILE -- java ...'");
+               "  next: record it again, on x86-64: 'mmprof memtrace --last-uses -o FILE -- java ...'");
 }
 
 int main(void)
 {
     test_clusters();
     test_late();
+    test_library();
     arena_free(&arena);
     return tap_done();
 }

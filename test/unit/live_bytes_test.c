@@ -58,13 +58,13 @@ static void test_curve(void)
 /*
  * Calls of 'kind': 0: all of its objects are used until its end; 1: each until 500 accesses later, whenever it was
  * created; 2: as 0, but each call leaves one large object behind, for two calls; 3: as 2, and three collections run
- * while each call does.
+ * while each call does; 4: as 0, and each is all of a call of another method.
  */
 static int make(struct live_bytes *live, int kind, struct live_points *points)
 {
     *live = (struct live_bytes){ .time = CALLS * 1100 };
     live->objects = malloc((CALLS * EACH + CALLS) * sizeof *live->objects);
-    live->calls = malloc(CALLS * sizeof *live->calls);
+    live->calls = malloc(2 * CALLS * sizeof *live->calls);
     live->collections = malloc(3 * CALLS * sizeof *live->collections);
     for (uint64_t call = 0; call < CALLS; call++) {
         uint64_t begin = call * 1100, end = begin + 1000;
@@ -78,6 +78,8 @@ static int make(struct live_bytes *live, int kind, struct live_points *points)
         for (uint64_t i = 1; kind == 3 && i < 4; i++)
             live->collections[live->n_collections++] = begin + i * 300;
         live->calls[live->n_calls++] = (struct live_call){ 4, begin, end, 100 * EACH };
+        if (kind == 4)
+            live->calls[live->n_calls++] = (struct live_call){ 5, begin, end + 1, 100 * EACH };
     }
     return live_bytes_sort(live, &err) == 0 ? live_points_find(live, points, &err) : -1;
 }
@@ -125,6 +127,12 @@ static void check_full(const struct live_points *points)
     CHECK("little is live there", p->live >= 1000 && p->live <= 2000 && p->live_mean > p->live);
     CHECK("a full collection frees what they have left: it is best", p->choice == LIVE_FULL);
     CHECK("it copies less than one on the way", p->saved == (p->live_mean - p->live) * CALLS);
+}
+
+static void check_nested(const struct live_points *points)
+{
+    CHECK("methods that end together are one point", points->n == 1 && points->n_folded == 1);
+    CHECK("that of the outermost", points->all[0].method == 5 && points->all[0].choice == LIVE_YOUNG);
 }
 
 /* One object in 64 bytes is followed: of 64 bytes, one of 1.58, of 6400 each. */
@@ -187,6 +195,7 @@ int main(void)
     check_points(1, check_flat);
     check_points(2, check_old);
     check_points(3, check_full);
+    check_points(4, check_nested);
     test_few();
     test_sampled();
     test_too_few_followed();
