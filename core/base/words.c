@@ -1,5 +1,8 @@
 #include "core/base/words.h"
 
+#include <stdbool.h>
+#include <string.h>
+
 static int digit(char c)
 {
     if (c >= '0' && c <= '9')
@@ -39,4 +42,49 @@ void words_unescape(char *word)
         word += 3;
     }
     *to = '\0';
+}
+
+/* "it's" as 'it'\''s' */
+#define QUOTE_GROWTH 4
+#define PLAIN_CHARACTERS                                             \
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789" \
+    "@%+=:,./_-^"
+#define CUT "..."
+
+/* At most room bytes with the NUL, or -1: it does not fit. */
+static int quote(char *to, size_t room, const char *word)
+{
+    const char *start = to, *end = to + room;
+    *to++ = '\'';
+    for (; *word != '\0'; word++) {
+        if (end - to < QUOTE_GROWTH + 2)
+            return -1;
+        if (*word == '\'') {
+            memcpy(to, "'\\'", QUOTE_GROWTH - 1);
+            to += QUOTE_GROWTH - 1;
+        }
+        *to++ = *word;
+    }
+    *to++ = '\'';
+    *to = '\0';
+    return (int)(to - start);
+}
+
+void words_append_quoted(char *line, size_t room, const char *word)
+{
+    size_t n = strlen(line), n_cut = strlen(CUT), length = strlen(word);
+    bool is_plain = length > 0 && strspn(word, PLAIN_CHARACTERS) == length;
+    if (n >= n_cut && strcmp(line + n - n_cut, CUT) == 0)
+        return;
+    char *at = line + n;
+    if (n > 0 && n + 1 < room)
+        *at++ = ' ';
+    size_t left = room - (size_t)(at - line);
+    if (left > (is_plain ? length : 2 * QUOTE_GROWTH)) {
+        if (is_plain)
+            memcpy(at, word, length + 1);
+        if (is_plain || quote(at, left, word) >= 0)
+            return;
+    }
+    memcpy(n + n_cut < room ? line + n : line + room - n_cut - 1, CUT, n_cut + 1);
 }

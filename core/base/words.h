@@ -15,4 +15,10 @@ size_t words_escape(char *to, const char *word);
 /* Back, in place.  A '%' without two hexadecimal digits behind it, or with 00, stays as it is. */
 void words_unescape(char *word);
 
+/*
+ * Append a word to a command line in room bytes, a blank before it unless the line is empty, in quotes where a shell
+ * needs some.  A line that gets too long is cut and ends with "...", and takes no more.
+ */
+void words_append_quoted(char *line, size_t room, const char *word);
+
 #endif

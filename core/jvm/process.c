@@ -1,5 +1,6 @@
 #include "core/jvm/process.h"
 
+#include "core/base/words.h"
 #include "core/jvm/kind.h"
 
 #include <dirent.h>
@@ -104,10 +105,11 @@ pid_t jvm_thread_outer_tid(pid_t pid, pid_t inner_pid, pid_t tid)
 
 static void read_command(struct jvm_process *process)
 {
-    ssize_t n = read_proc(process->pid, "cmdline", process->command, sizeof process->command);
-    for (ssize_t i = 0; i + 1 < n; i++)
-        if (process->command[i] == '\0')
-            process->command[i] = ' ';
+    char words[2 * JVM_COMMAND_BYTES]; /* so that a line that is longer is cut where it is put together */
+    ssize_t n = read_proc(process->pid, "cmdline", words, sizeof words);
+    process->command[0] = '\0';
+    for (ssize_t i = 0; i < n; i += (ssize_t)strlen(words + i) + 1)
+        words_append_quoted(process->command, sizeof process->command, words + i);
     process->attach_disabled = strstr(process->command, "-XX:+DisableAttachMechanism") != NULL;
 }
 

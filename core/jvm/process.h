@@ -22,7 +22,7 @@ struct jvm_process {
     bool catches_quit;               /* a handler for SIGQUIT is installed: the signal is safe to send */
     bool attach_disabled;            /* -XX:+DisableAttachMechanism */
     bool same_mounts;                /* it sees the files that we see */
-    char command[JVM_COMMAND_BYTES]; /* words separated by spaces; cut if long */
+    char command[JVM_COMMAND_BYTES]; /* as words_append_quoted makes it */
 };
 
 /* What files tell of any process.  Returns 0, or -1 with *err set: there is none, or it is a thread's id. */

@@ -2,6 +2,7 @@
 
 #include "core/base/call_argument.h"
 #include "core/base/ticks.h"
+#include "core/base/words.h"
 #include "core/pmu/perf_why.h"
 #include "core/pmu/read.h"
 #include "core/jvm/process.h"
@@ -268,17 +269,6 @@ int metadata_write_start(struct trace_writer *writer, const struct recorder_plan
     return plan->phases_file == NULL ? 0 : info_write_text(writer, INFO_PHASES_FILE, plan->phases_file, err);
 }
 
-/* The words as they were typed, without the option that loads the agent. */
-static void join(char *const *argv, char *text, size_t n)
-{
-    size_t used = 0;
-    text[0] = '\0';
-    for (size_t i = 0; argv[i] != NULL && used < n; i++) {
-        int wrote = snprintf(text + used, n - used, "%s%s", i == 0 ? "" : " ", argv[i]);
-        used += wrote < 0 ? 0 : (size_t)wrote;
-    }
-}
-
 int metadata_write_target(struct trace_writer *writer, pid_t pid, const char *jvm, char *const *argv, struct err *err)
 {
     struct jvm_process process;
@@ -288,9 +278,13 @@ int metadata_write_target(struct trace_writer *writer, pid_t pid, const char *jv
         info_write_text(writer, INFO_JVM_VERSION, jvm, err) < 0)
         return -1;
     if (argv != NULL) {
-        join(argv, command, sizeof command);
+        command[0] = '\0';
+        for (size_t i = 0; argv[i] != NULL; i++) /* as typed, without the option that loads the agent */
+            words_append_quoted(command, sizeof command, argv[i]);
         return info_write_text(writer, INFO_JVM_COMMAND, command, err);
     }
+    if (info_write_count(writer, INFO_JVM_ATTACHED, 1, err) < 0)
+        return -1;
     if (jvm_process_inspect(pid, &process, &ignored) < 0 && process.command[0] == '\0')
         return 0;
     return info_write_text(writer, INFO_JVM_COMMAND, process.command, err);

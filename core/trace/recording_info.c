@@ -48,6 +48,7 @@ static const struct info_row rows[INFO_N_KEYS] = {
     [INFO_JVM_PID] = { "jvm.pid", "", "process ID", { ONE_COUNT } },
     [INFO_JVM_VERSION] = { "jvm.version", "", "name and version of the JVM", { ONE_TEXT } },
     [INFO_JVM_COMMAND] = { "jvm.command", "", "command line", { ONE_TEXT } },
+    [INFO_JVM_ATTACHED] = { "jvm.attached", "", "1: it ran before the recording began", { ONE_COUNT } },
     [INFO_JVM_ARCHIVE] = { "jvm.archive", "", "the option by which the JVM writes a class archive", { ONE_TEXT } },
     [INFO_RECORDING_MODE] = { "recording.mode", "", "all, phases, live, or samples", { ONE_TEXT } },
     [INFO_RECORDING_FILE] = { "recording.file", "", "which file of the recording this is", { ONE_COUNT } },

@@ -21,7 +21,8 @@ static int add_hint(struct advising *a, const struct advice_rule *rule, const st
 {
     const struct findings_making *making = a->making;
     double base_ns = rule->is_waiting ? making->duration_ns : making->cpu_ns;
-    double share = base_ns > 0 ? f->cost_ns / base_ns : 0, low = share * f->low / f->share,
+    double cost_ns = rule->cost_ns == NULL ? f->cost_ns : rule->cost_ns(making);
+    double share = base_ns > 0 ? cost_ns / base_ns : 0, low = share * f->low / f->share,
            high = share * f->high / f->share;
     const struct advice_hint hint = { .rule = rule->name,
                                       .subject = f->subject,
@@ -30,7 +31,7 @@ static int add_hint(struct advising *a, const struct advice_rule *rule, const st
                                       .verify = advice_verify(making, rule),
                                       .basis = rule->basis,
                                       .of = rule->is_waiting ? "waiting" : "CPU time",
-                                      .saving_ns = rule->part * f->cost_ns,
+                                      .saving_ns = rule->part * cost_ns,
                                       .share = rule->part * share,
                                       .low = rule->low * low,
                                       .high = rule->high * high };
@@ -49,6 +50,8 @@ static int add_hints(struct advising *a, const struct advice_rule *given, const 
     struct advice_rule rule = *given;
     if (memory != NULL)
         advice_measure(&rule, memory);
+    if (rule.make_option != NULL && (rule.option = rule.make_option(a->making)) == NULL)
+        return err_set(err, "out of memory for hints");
     for (size_t i = 0; i < a->making->n_found; i++) {
         const struct finding *f = &a->making->found[i];
         bool applies = strcmp(f->rule, rule.finding) == 0 && (rule.applies == NULL || rule.applies(a->making));

@@ -15,9 +15,11 @@ struct advice_rule {
     bool is_waiting;        /* that is time off the CPU */
     const char *basis;      /* where the parts are from: as struct advice_hint has it */
     const char *action;     /* "%s" is the subject, at most once */
-    const char *option;     /* of the JVM, for the run that verifies it; NULL: the program is changed */
-    const char *training;   /* an option for a run before that one, or NULL */
-    bool (*applies)(const struct findings_making *making); /* NULL: always */
+    const char *option;     /* of the JVM, for the run that verifies it; NULL: the program is changed, or */
+    const char *(*make_option)(const struct findings_making *making); /* that is made by this; NULL: no memory */
+    const char *training;                                             /* an option for a run before that one, or NULL */
+    bool (*applies)(const struct findings_making *making);            /* NULL: always */
+    double (*cost_ns)(const struct findings_making *making);          /* of that time; NULL: as the finding has it */
 };
 
 extern const struct advice_rule advice_rules[]; /* one without a name ends them */
@@ -30,6 +32,18 @@ struct advising {
 
 /* How many collections of a kind, "young" or "full", there were, and what part of all pauses they took. */
 double advice_pauses(const struct findings_making *making, const char *kind, double *part);
+
+/*
+ * Options of the JVM: a heap of twice the size, or half; a young generation of twice the size, or of so many bytes, in
+ * a heap that is as much larger.  In the arena; NULL: no memory.
+ */
+const char *advice_larger_heap(const struct findings_making *making);
+const char *advice_smaller_heap(const struct findings_making *making);
+const char *advice_larger_young(const struct findings_making *making);
+const char *advice_young_option(const struct findings_making *making, double bytes);
+
+/* The words of a command without the sizes that the options have, too: the last of them would count.  In the arena. */
+const char *advice_without(struct arena *arena, const char *words, const char *options);
 
 /* How to verify what changes the program, or adds an option of the JVM's; in the arena; NULL: no memory. */
 const char *advice_verify(const struct findings_making *making, const struct advice_rule *rule);

@@ -80,7 +80,7 @@ static int add_clusters(struct advising *a, const struct last_uses *uses, double
     for (uint32_t i = 0; i < uses->n && n < CLUSTERS_MOST; i++) {
         const struct last_uses_cluster *c = &uses->all[i];
         double share = uses->n_bytes > 0 ? c->n_short_bytes / uses->n_bytes : 0;
-        if (!(share >= BYTES_LEAST) || last_uses_is_removed(uses, c))
+        if (!(share >= BYTES_LEAST) || c->is_library || last_uses_is_removed(uses, c))
             continue;
         struct advice_hint hint = { .rule = replace_rule.name,
                                     .subject = last_uses_line(uses, c->created, arena),
@@ -107,14 +107,11 @@ static const char *size_of(double bytes, char text[64])
     return text;
 }
 
-/* With the size as an option, unless the command has one, which would be the one that counts. */
-static const char *verify_young(const struct findings_making *making, double young_bytes)
+static const char *verify_young(const struct findings_making *making, const char *option)
 {
-    const char *command = info_text(making->source->reader, INFO_JVM_COMMAND);
     struct advice_rule rule = collect_rule;
-    if (command == NULL || strstr(command, "-Xmn") == NULL)
-        rule.option = arena_printf(making->source->arena, "-Xmn%.0fk", ceil(young_bytes / 1024));
-    return advice_verify(making, &rule);
+    rule.option = option;
+    return option == NULL ? NULL : advice_verify(making, &rule);
 }
 
 /* Bytes that are copied for each that is created, by collections that are so many bytes apart. */
@@ -140,18 +137,21 @@ static int add_young(struct advising *a, const struct live_bytes *live, const st
     char created[64], size[64], used[64];
     double apart = CALLS_APART * p->call_bytes, now = copied_part_now(live, p),
            part = now > 0 ? 1 - copied_part(live, apart) / now : 0;
+    const char *option = advice_young_option(a->making, apart / EDEN_PART);
     struct advice_hint hint = {
         .rule = collect_rule.name,
         .subject = method,
-        .action =
-            arena_printf(arena, "give the young generation room for %u calls of %s, which create %s each: -Xmn%.0fm",
-                         CALLS_APART, method, size_of(p->call_bytes, created), ceil(apart / EDEN_PART / (1 << 20))),
+        .action = option == NULL ? NULL
+                                 : arena_printf(arena,
+                                                "give the young generation room for %u calls of %s, which create %s "
+                                                "each: %s",
+                                                CALLS_APART, method, size_of(p->call_bytes, created), option),
         .evidence =
             arena_printf(arena,
                          "few bytes live from one end to the next, %s, and %s in between: collections copy %.1f "
                          "%% of what is created, and %.1f %% if they are so far apart",
                          size_of(p->kept, used), size_of(p->kept_mean, size), 100 * now, 100 * now * (1 - part)),
-        .verify = verify_young(a->making, apart / EDEN_PART),
+        .verify = verify_young(a->making, option),
         .basis = "the bytes copied by objects' last uses",
         .bytes_share = part,
         .bytes_of = "copied by collections"
@@ -231,7 +231,7 @@ int advice_find_memory(struct advising *advising, const struct advice_memory *me
     const struct allocations *found;
     if (findings_allocations(advising->making, &found, err) < 0)
         return -1;
-    double collecting_ns = findings_collecting_ns(advising->making, found);
+    double collecting_ns = findings_collecting_ns(advising->making, found->pauses_ns);
     double creating_ns = collecting_ns + FINDINGS_BYTE_NS * found->bytes;
     return add_clusters(advising, memory->uses, creating_ns, err) < 0 ||
                    add_points(advising, memory, collecting_ns, err) < 0

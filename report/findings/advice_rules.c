@@ -52,17 +52,18 @@ static bool can_use_cache(const struct findings_making *making)
 
 double advice_pauses(const struct findings_making *making, const char *kind, double *part)
 {
-    struct info_collector told;
-    double n = 0, ns = 0, all_ns = 0;
-    for (uint32_t i = 0; info_read(making->source->reader, INFO_PAUSES_GC, i, making->source->arena, &told) >= 3; i++) {
-        all_ns += (double)told.ns;
-        if (strstr(told.name, kind) == NULL)
-            continue;
-        n += (double)told.n;
-        ns += (double)told.ns;
-    }
+    double ns, all_ns, n = findings_pauses(making, kind, &ns);
+    findings_pauses(making, "", &all_ns);
     *part = all_ns > 0 ? ns / all_ns : 0;
     return n;
+}
+
+/* Pauses get longer where others use the CPUs: CPU time is what is saved. */
+static double collecting_ns(const struct findings_making *making)
+{
+    double ns;
+    findings_pauses(making, "", &ns);
+    return findings_collecting_ns(making, ns);
 }
 
 static bool is_young(const struct findings_making *making)
@@ -108,33 +109,37 @@ const struct advice_rule advice_rules[] = {
     /* paired runs of javac on JDK 25: mmprof-advise(1) */
     { "aot-cache", "jit", SMALL, 0.3, 0.5, 0.8, false, "paired runs of javac",
       "start with an AOT cache, which has classes linked and profiles for the JIT compilers (JDK 25 and later)",
-      "-XX:AOTCache=app.aot", "-XX:AOTCacheOutput=app.aot", can_use_cache },
+      "-XX:AOTCache=app.aot", NULL, "-XX:AOTCacheOutput=app.aot", can_use_cache, NULL },
     /* a collection costs what survives: with twice the room there are half as many of about the same cost */
     { "young", "gc", SMALL, 0.25, 0.5, 0.6, false, THUMB,
-      "give the young generation twice the room, with a larger heap: half as many collections", "-Xmx<more> -Xmn<more>",
-      NULL, is_young },
+      "give the young generation twice the room, with a larger heap: half as many collections", NULL,
+      advice_larger_young, NULL, is_young, collecting_ns },
     { "heap", "gc", SMALL, 0.25, 0.6, 0.9, false, THUMB,
-      "give the program a larger heap: full collections run where it is nearly full", "-Xmx<more>", NULL, is_full },
+      "give the program a larger heap: full collections run where it is nearly full", NULL, advice_larger_heap, NULL,
+      is_full, collecting_ns },
     { "faults", "faults", SMALL, 0.3, 0.6, 0.9, false, THUMB, "use huge pages: fewer page faults",
-      "-XX:+UseTransparentHugePages", NULL, has_small_pages },
+      "-XX:+UseTransparentHugePages", NULL, NULL, has_small_pages, NULL },
     { "objects", "allocation", SMALL, 0.3, 0.6, 0.9, false, THUMB,
-      "make fewer objects in %s: reuse them, or pass on what is in them", NULL, NULL, NULL },
+      "make fewer objects in %s: reuse them, or pass on what is in them", NULL, NULL, NULL, NULL, NULL },
     { "layout", "misses", SMALL, 0.3, 0.5, 0.9, false, THUMB,
       "change the order in which %s reads memory, or what lies there: arrays of primitives, what is read together kept "
       "together",
-      NULL, NULL, NULL },
+      NULL, NULL, NULL, NULL, NULL },
     /* of what all threads wait for, others run meanwhile: what is saved of a request is not more than this */
     { "lock", "lock", SMALL, 0.3, 0.7, 1, true, THUMB,
-      "do less under the lock that %s waits for, or split it: one lock for each part of the data", NULL, NULL, NULL },
-    { "io", "io", SMALL, 0.25, 0.5, 0.9, true, THUMB, "let %s ask less often: several things at once, or a cache", NULL,
+      "do less under the lock that %s waits for, or split it: one lock for each part of the data", NULL, NULL, NULL,
       NULL, NULL },
+    { "io", "io", SMALL, 0.25, 0.5, 0.9, true, THUMB, "let %s ask less often: several things at once, or a cache", NULL,
+      NULL, NULL, NULL, NULL },
     { "pool", "pool", SMALL, 0.25, 0.5, 0.9, true, THUMB,
-      "enlarge the pool or queue that %s waits for, or give back sooner what is taken from it", NULL, NULL, NULL },
+      "enlarge the pool or queue that %s waits for, or give back sooner what is taken from it", NULL, NULL, NULL, NULL,
+      NULL },
     { "memory", "paging", SMALL, 0.5, 0.9, 1, true, THUMB, "give the machine more memory, or the JVM a smaller heap",
-      "-Xmx<less>", NULL, NULL },
+      NULL, advice_smaller_heap, NULL, NULL, NULL },
     { "threads", "preempted", SMALL, 0.2, 0.5, 0.9, true, THUMB,
-      "let fewer threads run at once, or give them more CPUs", NULL, NULL, uses_most_cpus },
+      "let fewer threads run at once, or give them more CPUs", NULL, NULL, NULL, uses_most_cpus, NULL },
     { "cpus", "preempted", SMALL, 0.2, 0.7, 1, true, THUMB,
-      "give the program CPUs of its own, or a larger quota: others use most of the CPUs", NULL, NULL, others_use_cpus },
-    { NULL, NULL, 0, 0, 0, 0, false, NULL, NULL, NULL, NULL, NULL },
+      "give the program CPUs of its own, or a larger quota: others use most of the CPUs", NULL, NULL, NULL,
+      others_use_cpus, NULL },
+    { NULL, NULL, 0, 0, 0, 0, false, NULL, NULL, NULL, NULL, NULL, NULL, NULL },
 };

@@ -1,39 +1,99 @@
-/* The command that verifies a hint. */
+/*
+ * The commands that verify a hint.  They can be pasted into a shell: the program's command stands in them with its
+ * words quoted, and 'mmprof diff' runs it anew where an option of its JVM is tried.  A JVM that the recording was
+ * attached to ends when it likes, and is recorded again.
+ */
 #include "report/findings/advice_internal.h"
 
+#include "core/base/words.h"
 #include "core/trace/recording_info.h"
 
 #include <string.h>
 
-#define COMMAND_SHOWN 400 /* bytes; a longer one is not repeated */
+#define QUOTES_GROWTH 4 /* bytes become so many at most where they stand in quotes */
 
-/* The program's command: its launcher, and the rest.  What is not known, or too long, stands for itself. */
-static const char *command_of(const struct findings_making *making, const char **rest)
+/* Does it end with what words_append_quoted puts where it cuts? */
+static bool is_cut(const char *command)
+{
+    size_t n = strlen(command);
+    return n >= 3 && strcmp(command + n - 3, "...") == 0;
+}
+
+/* Does a shell read it as it was?  Not that of an old recording, which has no quotes. */
+static bool is_for_shell(const char *command)
+{
+    bool is_quoted = false;
+    for (const char *at = command; *at != '\0'; at++) {
+        if (*at == '\'')
+            is_quoted = !is_quoted;
+        else if (!is_quoted && *at == '\\' && at[1] == '\'')
+            at++;
+        else if (!is_quoted && strchr(";&|<>()$`\"*?[]#~!{}\\\n", *at) != NULL)
+            return false;
+    }
+    return !is_quoted;
+}
+
+/* The program's command: its launcher, and the rest.  Returns whether it is known: else they are "java" and "...". */
+static bool command_of(const struct findings_making *making, const char **launcher, const char **rest)
 {
     const char *command = info_text(making->source->reader, INFO_JVM_COMMAND);
     size_t n = command == NULL ? 0 : strcspn(command, " ");
+    *launcher = "java";
     *rest = "...";
-    if (n == 0 || command[n] == '\0' || strlen(command) > COMMAND_SHOWN || strchr(command, '\'') != NULL)
-        return "java";
+    if (n == 0 || command[n] == '\0' || is_cut(command) || !is_for_shell(command))
+        return false;
+    *launcher = arena_text(making->source->arena, command, n);
     *rest = command + n + 1;
-    return arena_text(making->source->arena, command, n);
+    return *launcher != NULL;
+}
+
+/* A command, of which some words may be "", as a shell's one word; NULL: no memory. */
+static const char *as_word(struct arena *arena, const char *launcher, const char *option, const char *rest)
+{
+    const char *command = arena_printf(arena, "%s %s%s%s", launcher, option, *option == '\0' ? "" : " ", rest);
+    size_t room = command == NULL ? 0 : QUOTES_GROWTH * strlen(command) + 3;
+    char *word = command == NULL ? NULL : arena_alloc(arena, room);
+    if (word == NULL)
+        return NULL;
+    *word = '\0';
+    words_append_quoted(word, room, command);
+    return word;
+}
+
+/* Recordings of both versions, and what compares them.  change: what differs. */
+static const char *record_both(const struct findings_making *making, const char *clock, const char *change)
+{
+    struct arena *arena = making->source->arena;
+    const char *launcher, *rest, *compare = "--before old1 old2 old3 --after new1 new2 new3";
+    if (info_text(making->source->reader, INFO_JVM_ATTACHED) != NULL || !command_of(making, &launcher, &rest))
+        return arena_printf(arena,
+                            "'mmprof profile -o old1 PID', and old2, old3; the same to new1, new2, new3 with %s; then "
+                            "mmprof diff%s %s",
+                            change, clock, compare);
+    return arena_printf(arena,
+                        "for i in 1 2 3; do mmprof profile -q -o old$i -- %s %s; done; the same to new$i with %s; then "
+                        "mmprof diff%s %s",
+                        launcher, rest, change, clock, compare);
 }
 
 const char *advice_verify(const struct findings_making *making, const struct advice_rule *rule)
 {
     struct arena *arena = making->source->arena;
-    const char *rest, *launcher = command_of(making, &rest);
-    const char *clock = rule->is_waiting ? " --clock wall" : "";
-    if (launcher == NULL)
-        return NULL;
+    const char *launcher, *rest, *clock = rule->is_waiting ? " --clock wall" : "";
     if (rule->option == NULL)
-        return arena_printf(arena,
-                            "record both versions in turns, two runs of each or more: mmprof diff%s --before old*.dat "
-                            "--after new*.dat",
-                            clock);
-    const char *first = rule->training == NULL ? "" : arena_printf(arena, "%s %s %s; ", launcher, rule->training, rest);
-    if (first == NULL)
+        return record_both(making, clock, "the change");
+    if (info_text(making->source->reader, INFO_JVM_ATTACHED) != NULL) {
+        const char *change = arena_printf(arena, "a JVM that was started with %s", rule->option);
+        return change == NULL ? NULL : record_both(making, clock, change);
+    }
+    bool is_known = command_of(making, &launcher, &rest);
+    const char *others = advice_without(arena, rest, rule->option);
+    const char *before = as_word(arena, launcher, "", rest),
+               *after = others == NULL ? NULL : as_word(arena, launcher, rule->option, others),
+               *first = rule->training == NULL ? "" : arena_printf(arena, "%s %s %s; ", launcher, rule->training, rest);
+    if (before == NULL || after == NULL || first == NULL)
         return NULL;
-    return arena_printf(arena, "%smmprof diff --until 5%%%s --before '%s %s' --after '%s %s %s'", first, clock,
-                        launcher, rest, launcher, rule->option, rest);
+    return arena_printf(arena, "%smmprof diff --until 5%%%s --before %s --after %s%s", first, clock, before, after,
+                        is_known ? "" : " (... is the rest of its command, which the recording does not have whole)");
 }

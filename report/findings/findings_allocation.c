@@ -23,11 +23,11 @@ static const char *stops_of(const struct findings_making *making, const struct a
                               found->n_pauses, time);
 }
 
-double findings_collecting_ns(const struct findings_making *making, const struct allocations *found)
+double findings_collecting_ns(const struct findings_making *making, double pauses_ns)
 {
     double own = report_ns(making->source, making->shares.part_ticks[VM_PART_GC]),
            with_vm_thread = own + report_ns(making->source, making->shares.part_ticks[VM_PART_THREAD]);
-    return fmax(own, found->n_pauses > 0 ? fmin(found->pauses_ns, with_vm_thread) : 0);
+    return fmax(own, pauses_ns > 0 ? fmin(pauses_ns, with_vm_thread) : 0);
 }
 
 static int add_allocating(struct findings_making *making, const struct finding_rule *rule,
@@ -45,8 +45,8 @@ static int add_allocating(struct findings_making *making, const struct finding_r
                                .text = arena_printf(arena, "%s allocates %s of all bytes, %s/s, most of them %s%s",
                                                     label, share, rate, of, stops),
                                .view = "allocations",
-                               .cost_ns =
-                                   row->bytes * FINDINGS_BYTE_NS + row->share * findings_collecting_ns(making, found),
+                               .cost_ns = row->bytes * FINDINGS_BYTE_NS +
+                                          row->share * findings_collecting_ns(making, found->pauses_ns),
                                .share = row->share,
                                .low = row->share - row->share_error,
                                .high = row->share + row->share_error };

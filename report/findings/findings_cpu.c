@@ -227,21 +227,26 @@ int findings_of_cpu(struct findings_making *making, const struct finding_rule *r
 /* ---- the JVM's own threads ---- */
 
 /* The collector's pauses, as the JVM counted them. */
-struct pauses_sum {
-    double n, ns, longest_ns;
-};
-
-static struct pauses_sum sum_pauses(const struct report_source *source)
+double findings_pauses(const struct findings_making *making, const char *kind, double *ns)
 {
-    struct pauses_sum sum = { 0, 0, 0 };
+    const struct report_source *source = making->source;
     struct info_collector told;
-    for (uint32_t i = 0; info_read(source->reader, INFO_PAUSES_GC, i, source->arena, &told) >= 3; i++) {
-        sum.n += (double)told.n;
-        sum.ns += (double)told.ns;
-    }
+    double n = 0;
+    *ns = 0;
+    for (uint32_t i = 0; info_read(source->reader, INFO_PAUSES_GC, i, source->arena, &told) >= 3; i++)
+        if (strstr(told.name, kind) != NULL) {
+            n += (double)told.n;
+            *ns += (double)told.ns;
+        }
+    return n;
+}
+
+static double longest_pause(const struct report_source *source)
+{
+    double longest_ns = 0;
     for (size_t i = 0; i < trace_n_collections(source->reader); i++)
-        sum.longest_ns = fmax(sum.longest_ns, (double)trace_collection(source->reader, i)->ns);
-    return sum;
+        longest_ns = fmax(longest_ns, (double)trace_collection(source->reader, i)->ns);
+    return longest_ns;
 }
 
 #define COLLECTIONS_LEAST 3   /* fewer are no rule of the program */
@@ -251,14 +256,14 @@ int findings_of_collector(struct findings_making *making, const struct finding_r
 {
     const struct report_source *source = making->source;
     struct arena *arena = source->arena;
-    struct pauses_sum pauses = sum_pauses(source);
+    double pauses_ns, n_pauses = findings_pauses(making, "", &pauses_ns), longest_ns = longest_pause(source);
     double cpu_ns = report_ns(source, making->shares.part_ticks[VM_PART_GC]);
     double cpu_share = making->cpu_ns > 0 ? cpu_ns / making->cpu_ns : 0;
-    double wall_share = making->duration_ns > 0 ? pauses.ns / making->duration_ns : 0;
-    if (!making->has_cpu_time || pauses.n < COLLECTIONS_LEAST)
+    double wall_share = making->duration_ns > 0 ? pauses_ns / making->duration_ns : 0;
+    if (!making->has_cpu_time || n_pauses < COLLECTIONS_LEAST)
         return 0;
-    const char *cpu = findings_time(making, cpu_ns), *stops = findings_time(making, pauses.ns);
-    const char *longest = pauses.longest_ns > 0 ? findings_time(making, pauses.longest_ns) : "";
+    const char *cpu = findings_time(making, cpu_ns), *stops = findings_time(making, pauses_ns);
+    const char *longest = longest_ns > 0 ? findings_time(making, longest_ns) : "";
     if (cpu == NULL || stops == NULL || longest == NULL)
         return err_set(err, "out of memory for findings");
     const char *used =
@@ -270,10 +275,10 @@ int findings_of_collector(struct findings_making *making, const struct finding_r
                                            : arena_printf(arena,
                                                           "garbage collector: %sstopped the program %.0f times "
                                                           "for %s%s%s",
-                                                          used, pauses.n, stops,
+                                                          used, n_pauses, stops,
                                                           longest[0] == '\0' ? "" : ", the longest for ", longest),
                                .view = trace_n_collections(source->reader) > 0 ? "collections" : "pauses",
-                               .cost_ns = fmax(cpu_ns, pauses.ns),
+                               .cost_ns = fmax(cpu_ns, pauses_ns),
                                .share = share,
                                .low = share,
                                .high = share };

@@ -65,8 +65,11 @@ const char *findings_time(const struct findings_making *making, double ns);
 /* What the recording knows of allocation: without rows where that is nothing.  Returns 0, or -1 with *err set. */
 int findings_allocations(const struct findings_making *making, const struct allocations **found, struct err *err);
 
+/* How many collections of a kind, "young" or "full", there were, and how long they stopped the program; "": all. */
+double findings_pauses(const struct findings_making *making, const char *kind, double *ns);
+
 /* The collections' CPU time: of their threads; of the VM's, in which Serial collects, as far as pauses are longer. */
-double findings_collecting_ns(const struct findings_making *making, const struct allocations *found);
+double findings_collecting_ns(const struct findings_making *making, double pauses_ns);
 
 #define FINDINGS_BYTE_NS 0.5 /* to allocate, clear and write it: 2 GB/s */
 

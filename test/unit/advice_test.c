@@ -18,6 +18,7 @@ struct program {
     const char *collections, *others;              /* "N NS NAME" */
     const char *recompiling;                       /* ms, by the recording */
     const char *cpu;                               /* "AMD EPYC, 2 CPUs" */
+    bool is_attached;                              /* to a JVM that ran before */
 };
 
 /* What an emulated run says, or NULL. */
@@ -34,6 +35,8 @@ static void make_info(struct maker *m, const struct program *p)
         maker_info(m, "pauses.gc.1", p->others);
     if (p->cpu != NULL)
         maker_info(m, "cpu", p->cpu);
+    if (p->is_attached)
+        maker_info(m, "jvm.attached", "1");
     if (p->recompiling != NULL)
         maker_info(m, "live.compiling_ms", p->recompiling);
 }
@@ -142,8 +145,63 @@ static void test_text(void)
                "shop.jar' --after 'java -XX:AOTCache=app.aot -jar shop.jar'\n");
     CHECK_TEXT("where there is none, one line says so", advice_of(&fine, true),
                "nothing significant: no rule is expected to save 2 % or more with its whole interval\n");
-    CHECK("a command with quotes is not put in quotes",
-          strstr(advice_of(&quoted, true), "--before 'java ...'") != NULL);
+    CHECK("a command with quotes stands in quotes as a shell takes it",
+          strstr(advice_of(&quoted, true), "--before 'java -cp '\\''a b'\\'' Shop' --after") != NULL);
+}
+
+/* The end of a text behind a word, without its line feed. */
+static const char *behind(const char *text, const char *word)
+{
+    static char line[1024];
+    const char *at = strstr(text, word);
+    snprintf(line, sizeof line, "%s", at == NULL ? "" : at);
+    line[strcspn(line, "\n")] = '\0';
+    return line;
+}
+
+/* What can be pasted into a shell to try an option. */
+static void test_verify(void)
+{
+    static const struct {
+        const char *claim;
+        struct program program;
+        const char *from, *command;
+    } rows[] = {
+        { "twice the heap that was asked for, without the old size, which would count",
+          { .gc_ms = 1500, .collections = "40 1200000000 young", .command = "java -Xms64m -Xmx512m -cp '*' Shop" },
+          "--after",
+          "--after 'java -Xmx1024m -Xms64m -cp '\\''*'\\'' Shop'" },
+        { "a larger part of the memory where none was",
+          { .gc_ms = 1500, .collections = "40 1200000000 young" },
+          "--after",
+          "--after 'java -XX:MaxRAMPercentage=50.0 -jar shop.jar'" },
+        { "and of the part that was",
+          { .gc_ms = 1500, .collections = "9 1200000000 full", .command = "java -XX:MaxRAMPercentage=60 X" },
+          "--after",
+          "--after 'java -XX:MaxRAMPercentage=80.0 X'" },
+        { "a command that was cut is not run",
+          { .c2_ms = 10000, .command = "java -cp aaa..." },
+          "--after",
+          "--after 'java -XX:AOTCache=app.aot ...' (... is the rest of its command, which the recording does not have "
+          "whole)" },
+        { "nor one of an old recording, without quotes",
+          { .c2_ms = 10000, .command = "java -cp a;b Shop" },
+          "java -XX:AOTCacheOutput",
+          "java -XX:AOTCacheOutput=app.aot ...; mmprof diff --until 5% --before 'java ...' --after 'java "
+          "-XX:AOTCache=app.aot ...' (... is the rest of its command, which the recording does not have whole)" },
+        { "a JVM that it was attached to is recorded again",
+          { .gc_ms = 1500, .collections = "40 1200000000 young", .is_attached = true },
+          "'mmprof profile",
+          "'mmprof profile -o old1 PID', and old2, old3; the same to new1, new2, new3 with a JVM that was started with "
+          "-XX:MaxRAMPercentage=50.0; then mmprof diff --before old1 old2 old3 --after new1 new2 new3" },
+        { "a change of the program is recorded before and behind",
+          { .preempted_ms = 4000 },
+          "for i",
+          "for i in 1 2 3; do mmprof profile -q -o old$i -- java -jar shop.jar; done; the same to new$i with the "
+          "change; then mmprof diff --clock wall --before old1 old2 old3 --after new1 new2 new3" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        CHECK_TEXT(rows[i].claim, behind(advice_of(&rows[i].program, true), rows[i].from), rows[i].command);
 }
 
 /* Three clusters: a large one, one that C2 has removed, a small one; and a point. */
@@ -168,14 +226,18 @@ static void test_memory(void)
     };
     struct last_uses uses = { .compiled = { compiled, 2 }, .all = clusters, .n = 3, .n_bytes = 1000, .time = 1000 };
     struct live_bytes live = { .time = 1000 };
-    struct live_points points = { &point, 1 };
+    struct live_points points = { &point, 1, 0 };
     const struct advice_memory all = { &uses, &live, &points };
     memory = &all;
     CHECK_TEXT("objects that are a tenth of all bytes, and a point", advice_of(&collecting, false), "collect replace");
     const char *text = advice_of(&collecting, true);
     CHECK("what they save is of the collections' time", strstr(text, "40 % of the bytes allocated; 800 ms of") != NULL);
-    CHECK("a size is an option to verify it", strstr(text, "--after 'java -Xmn4000k -jar shop.jar'") != NULL);
-    CHECK("unless there is one", strstr(advice_of(&small_young, true), "-Xmn4000k") == NULL);
+    CHECK("a size is an option to verify it", strstr(text, "--after 'java -Xmn4m -jar shop.jar'") != NULL);
+    CHECK("in the place of one that is there",
+          strstr(advice_of(&small_young, true), "--after 'java -Xmn4m X'") != NULL);
+    clusters[1].is_library = true;
+    CHECK_TEXT("what the JDK passes on is not the program's", advice_of(&collecting, false), "collect");
+    clusters[1].is_library = false;
     CHECK_TEXT("where no collection costs much, only bytes are saved", advice_of(&idle, false), "replace");
     point = (struct live_point){ .n_calls = 10, .old_dead = 5000, .live = 100, .live_mean = 1000, .choice = LIVE_FULL };
     CHECK_TEXT("no full collection where there was none", advice_of(&collecting, false), "replace");
@@ -191,6 +253,7 @@ int main(void)
     test_rules();
     test_memory();
     test_text();
+    test_verify();
     arena_free(&arena);
     return tap_done();
 }
