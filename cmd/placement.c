@@ -10,16 +10,14 @@
 #include "cmd/memory_file.h"
 #include "cmd/tables_page.h"
 #include "cmd/trace_argument.h"
+#include "core/recorder/launch.h"
 #include "core/recorder/recorder.h"
 #include "core/recorder/tool_run.h"
 #include "report/view/placement_table.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define PLUGIN_LIBRARY   "libmmprof-placement.so"
 #define RUNS_MAX         100
@@ -131,18 +129,6 @@ static char *read_text(struct placement_options *o, const struct memory_file *fi
     return NULL;
 }
 
-/* What the command prints goes to the standard error: the standard output is for the table. */
-static int run_aside(const struct tool_run_plan *plan, int *status, struct err *err)
-{
-    int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
-    if (out < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
-        return err_set(err, "cannot direct the standard output: %s", strerror(errno));
-    int rc = tool_run(plan, status, err);
-    dup2(out, STDOUT_FILENO);
-    close(out);
-    return rc;
-}
-
 /* Run the command.  heat: an earlier result, or NULL: without hindsight. */
 static int run_once(struct placement_options *o, const char *path, const char *heat, struct err *err)
 {
@@ -164,10 +150,13 @@ static int run_once(struct placement_options *o, const char *path, const char *h
                                         .interval_bytes = INTERVAL_OF_NONE,
                                         .plugin = PLUGIN_LIBRARY,
                                         .options = options };
-    if (run_aside(&plan, &status, err) < 0)
+    int saved = launch_output_to_error(err); /* the standard output is for the table */
+    if (saved < 0)
         return -1;
-    o->status = status != 0 ? status : o->status;
-    return 0;
+    int rc = tool_run(&plan, &status, err);
+    launch_output_back(saved);
+    o->status = rc == 0 && status != 0 ? status : o->status;
+    return rc;
 }
 
 static int measure(struct placement_options *o, size_t number, const char *heat, struct placement_result *result,
