@@ -104,7 +104,8 @@ static void test_thresholds(void)
         { "nothing is found where nothing is wrong", { .price_ms = 900, .digest_ms = 100 }, "" },
         { "a method of the program's own that uses more than 10 % of the CPU time, with what it calls of the JDK",
           { .price_ms = 1010, .digest_ms = 900 },
-          "* Shop.price itself uses 10 % of the CPU time, 1.01 s, most of it in Digest.run (--view "
+          "* Shop.price, with the library code that it calls, uses 10 % of the CPU time, 1.01 s, most of it in "
+          "Digest.run (--view "
           "callers=Shop.price)\n\n" },
         { "not one of exactly that", { .price_ms = 1000, .digest_ms = 900 }, "" },
         { "nor in a program that hardly runs", { .price_ms = 90, .digest_ms = 10, .run_ms = 200 }, "" },
