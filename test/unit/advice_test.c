@@ -140,7 +140,8 @@ static void test_text(void)
                "1. start with an AOT cache, which has classes linked and profiles for the JIT compilers (JDK 25 and "
                "later)\n"
                "   saves   about 5.00 s of CPU time, 25 % (15 .. 40 %), by paired runs of javac\n"
-               "   why     JIT compilers use 50 % of the CPU time, 10.0 s: the program is still warming up\n"
+               "   why     JIT compilers use 50 % of the CPU time, 10.0 s: the program is still warming up, or code "
+               "with probes is compiled again\n"
                "   verify  java -XX:AOTCacheOutput=app.aot -jar shop.jar; mmprof diff --until 5% --before 'java -jar "
                "shop.jar' --after 'java -XX:AOTCache=app.aot -jar shop.jar'\n");
     CHECK_TEXT("where there is none, one line says so", advice_of(&fine, true),
