@@ -11,6 +11,7 @@
 #include "cmd/memory_file.h"
 #include "cmd/tables_page.h"
 #include "cmd/trace_argument.h"
+#include "core/base/pattern.h"
 #include "core/base/text.h"
 #include "core/recorder/counted_run.h"
 #include "core/recorder/recorder.h"
@@ -29,11 +30,11 @@
 
 struct jit_options {
     struct display display;
-    uint64_t top, interval;
+    uint64_t top, interval, nth;
     bool receivers, calls, quiet, csv, json;
     char agent[PATH_MAX];
     char *const *argv;
-    const char *command, *html; /* command: as text */
+    const char *in, *command, *html; /* command: as text */
     struct arena arena;
     int status; /* of the command's last run that did not end with 0 */
 };
@@ -49,6 +50,8 @@ static int parse(int argc, char **argv, struct jit_options *o, int *n_parsed, bo
           "instead: calls that are not inlined, as it runs and with probes in all methods" },
         { 0, "interval", "N", OPTION_NUMBER, &o->interval,
           "of these: one call in N on average; 1: all (receivers 100, calls 1000)" },
+        { 0, "in", "METHOD", OPTION_TEXT, &o->in, "count objects only in one call of METHOD, such as an iteration" },
+        { 0, "nth", "N", OPTION_NUMBER, &o->nth, "with --in: in call N of it (1)" },
         { 0, "top", "N", OPTION_NUMBER, &o->top, "print only the N first rows; 0: all (20)" },
         { 'q', "quiet", NULL, OPTION_FLAG, &o->quiet, "do not say which run is made" },
         { 0, "html", "FILE", OPTION_TEXT, &o->html, "write the table as a page for a browser" },
@@ -61,6 +64,24 @@ static int parse(int argc, char **argv, struct jit_options *o, int *n_parsed, bo
                          "Runs a Java program twice, interpreted and as it is, and says which of the objects that its\n"
                          "bytecode allocates the JIT compilers remove.",
                          rows, argc, argv, n_parsed, done, err);
+}
+
+static int check_window(const struct jit_options *o, struct err *err)
+{
+    struct pattern pattern;
+    if ((o->in != NULL && (o->receivers || o->calls)) || (o->in == NULL && o->nth != 1)) {
+        err_set(err, "%s", o->in == NULL ? "--nth belongs to --in" : "--in is of objects, and calls are counted here");
+        return err_next(err, o->in == NULL ? "add --in METHOD" : "remove it");
+    }
+    if (o->in != NULL && (pattern_parse(&pattern, o->in) < 0 || !pattern.names_methods)) {
+        err_set(err, "'%s' names no method", o->in);
+        return err_next(err, "write it as 'com/example/Main.iterate', '*' for any characters");
+    }
+    if (o->nth < 1 || o->nth > INTERVAL_MAX) {
+        err_set(err, "there is no call %llu", (unsigned long long)o->nth);
+        return err_next(err, "give --nth 1 to %d", INTERVAL_MAX);
+    }
+    return 0;
 }
 
 static int check(const struct jit_options *o, struct err *err)
@@ -77,7 +98,7 @@ static int check(const struct jit_options *o, struct err *err)
         err_set(err, "one call in %llu is too few", (unsigned long long)o->interval);
         return err_next(err, "give --interval 1 to %d", INTERVAL_MAX);
     }
-    return tables_page_check(o->html, o->csv, o->json, err);
+    return check_window(o, err) < 0 ? -1 : tables_page_check(o->html, o->csv, o->json, err);
 }
 
 /* ---- runs ---- */
@@ -99,17 +120,21 @@ static void say_run(const struct jit_options *o, const char *what)
         fprintf(stderr, "mmprof: a run %s\n", what);
 }
 
-/* one_in: of calls.  Returns what was counted, n bytes; or NULL with *err set. */
-static char *run(struct jit_options *o, enum counted_kind what, const char *const *flags, uint32_t one_in, size_t *n,
+/* number: as counted_run_plan has it.  Returns what was counted, n bytes; or NULL with *err set. */
+static char *run(struct jit_options *o, enum counted_kind what, const char *const *flags, uint32_t number, size_t *n,
                  struct err *err)
 {
     int status = 0;
     char *text = NULL;
     struct memory_file file;
     int rc = memory_file_open(&file, "mmprof-jit", &o->arena, err);
-    const struct counted_run_plan plan = {
-        .argv = o->argv, .agent = o->agent, .path = file.path, .flags = flags, .what = what, .one_in = one_in
-    };
+    const struct counted_run_plan plan = { .argv = o->argv,
+                                           .agent = o->agent,
+                                           .path = file.path,
+                                           .flags = flags,
+                                           .what = what,
+                                           .number = number,
+                                           .method = o->in };
     say_run(o, flags == NULL ? "as it is" : "interpreted (-Xint)");
     if (rc == 0 && counted_run(&plan, &status, err) == 0)
         text = read_text(o, &file, n, err);
@@ -132,16 +157,26 @@ static int print(struct jit_options *o, const struct table *table, const char *t
     return tables_page_write(&(struct html_tables){ title, o->command, &part, 1, &o->arena }, o->html, err);
 }
 
+static int refuse_empty(const struct jit_options *o, struct err *err)
+{
+    err_set(err, "there is no object in call %llu of '%s'", (unsigned long long)o->nth, o->in);
+    return err_next(err, "see whether the program calls a method of this name so often");
+}
+
 static int count_objects(struct jit_options *o, struct err *err)
 {
     struct object_counts counts;
     struct table table;
     int rc = 0;
     object_counts_init(&counts, &o->arena);
+    if (o->in != NULL)
+        counts.window = arena_printf(&o->arena, "call %llu of %s", (unsigned long long)o->nth, o->in);
     for (int i = 0; rc == 0 && i < OBJECTS_RUNS; i++) {
         size_t n;
-        char *text = run(o, COUNT_OBJECTS, i == OBJECTS_IN_BYTECODE ? interpreted : NULL, 0, &n, err);
+        char *text = run(o, COUNT_OBJECTS, i == OBJECTS_IN_BYTECODE ? interpreted : NULL, (uint32_t)o->nth, &n, err);
         rc = text == NULL ? -1 : object_counts_read(&counts, (enum object_run)i, text, n, o->argv[0], err);
+        if (rc == 0 && o->in != NULL && counts.n[i] == 0)
+            rc = refuse_empty(o, err);
     }
     if (rc == 0)
         rc = object_counts_table(&counts, o->command, o->top, &table, err);
@@ -211,7 +246,7 @@ static int find_command(struct jit_options *o, char *const *argv, struct err *er
 
 int command_jit(int argc, char **argv, struct err *err)
 {
-    struct jit_options o = { .display = DISPLAY_PLAIN, .top = 20, .interval = NOTHING_INTERVAL };
+    struct jit_options o = { .display = DISPLAY_PLAIN, .top = 20, .interval = NOTHING_INTERVAL, .nth = 1 };
     bool done;
     int i;
     if (parse(argc, argv, &o, &i, &done, err) < 0 || done)

@@ -472,7 +472,9 @@ __attribute__((visibility("default"))) JNIEXPORT jint JNICALL Agent_OnLoad(JavaV
     if (option.kind == SETTING_TRACK_OBJECTS)
         track_objects_start(vm, (jint)option.number);
     if (option.kind == SETTING_COUNT_OBJECTS)
-        count_objects_start(vm, option.text);
+        count_objects_start(vm, option.text, NULL, 0);
+    if (option.kind == SETTING_COUNT_OBJECTS_IN)
+        count_objects_start(vm, option.text, option.name, option.number);
     if (option.kind == SETTING_COUNT_RECEIVERS)
         count_receivers_start(vm, option.text, option.number);
     if (option.kind == SETTING_COUNT_CALLS)

@@ -4,6 +4,7 @@
 #include "core/agent/control/jvmti_env.h"
 #include "core/agent/control/method_ids.h"
 #include "core/agent/control/method_names.h"
+#include "core/agent/count_window.h"
 #include "core/agent/counted_file.h"
 #include "core/base/hash.h"
 #include "core/base/vec.h"
@@ -14,8 +15,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FRAMES_MAX 8 /* of intrinsics, and one */
-#define FIRST_LINE "mmprof-objects 1\n"
+#define FRAMES_MAX   8            /* of intrinsics, and one */
+#define NOBODY_LOOKS (512 * 1024) /* the JVM's own interval */
+#define FIRST_LINE   "mmprof-objects 1\n"
 
 struct counted_site {
     char *text; /* owned: the line behind the numbers */
@@ -31,6 +33,7 @@ static struct count_objects_state {
     size_t n, room;
     struct hash_set by_site, methods; /* methods: METHOD_PLAIN or METHOD_INTRINSIC */
     uint64_t n_objects, n_bytes;
+    bool is_window; /* only a part of the run counts */
 } counts = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
 
 static _Thread_local bool has_told;
@@ -188,17 +191,45 @@ static void forget_sites(void)
     pthread_mutex_unlock(&counts.lock);
 }
 
-static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+static void count_from_now(jvmtiEnv *jvmti, JNIEnv *jni)
 {
-    static const jvmtiEvent events[] = { JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, JVMTI_EVENT_VM_DEATH };
-    (void)thread;
-    jvmti_env_switch(jvmti, JVMTI_ENABLE, events, sizeof events / sizeof *events);
+    static const jvmtiEvent objects[] = { JVMTI_EVENT_SAMPLED_OBJECT_ALLOC };
+    jvmti_env_switch(jvmti, JVMTI_ENABLE, objects, 1);
     all_objects_wear_out_buffer(jni, &has_told);
     forget_sites(); /* this one's arrays */
 }
 
-static bool listen(jvmtiEnv *jvmti)
+static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
+    static const jvmtiEvent end[] = { JVMTI_EVENT_VM_DEATH };
+    (void)thread;
+    jvmti_env_switch(jvmti, JVMTI_ENABLE, end, 1);
+    if (counts.is_window)
+        count_window_listen(jvmti, jni);
+    else
+        count_from_now(jvmti, jni);
+}
+
+/* Of a window: a collection takes the buffers that threads have, in which nobody looks on. */
+static void open_window(jvmtiEnv *jvmti, JNIEnv *jni)
+{
+    (*jvmti)->SetHeapSamplingInterval(jvmti, 0);
+    (*jvmti)->ForceGarbageCollection(jvmti);
+    count_from_now(jvmti, jni);
+}
+
+static void close_window(jvmtiEnv *jvmti, JNIEnv *jni)
+{
+    static const jvmtiEvent objects[] = { JVMTI_EVENT_SAMPLED_OBJECT_ALLOC };
+    (void)jni;
+    jvmti_env_switch(jvmti, JVMTI_DISABLE, objects, 1);
+    (*jvmti)->SetHeapSamplingInterval(jvmti, NOBODY_LOOKS);
+}
+
+/* method: NULL: from the start to the end. */
+static bool listen(jvmtiEnv *jvmti, const char *method, uint32_t nth)
+{
+    static const struct count_window_user user = { open_window, close_window };
     jvmtiCapabilities wanted;
     jvmtiEventCallbacks callbacks;
     memset(&wanted, 0, sizeof wanted);
@@ -208,18 +239,21 @@ static bool listen(jvmtiEnv *jvmti)
     callbacks.VMInit = on_vm_init;
     callbacks.VMDeath = on_vm_death;
     callbacks.SampledObjectAlloc = on_object;
+    counts.is_window = method != NULL;
+    if (counts.is_window && !count_window_start(method, nth, &user, &wanted, &callbacks))
+        return false;
     return (*jvmti)->AddCapabilities(jvmti, &wanted) == JVMTI_ERROR_NONE &&
-           (*jvmti)->SetHeapSamplingInterval(jvmti, 0) == JVMTI_ERROR_NONE &&
+           (*jvmti)->SetHeapSamplingInterval(jvmti, counts.is_window ? NOBODY_LOOKS : 0) == JVMTI_ERROR_NONE &&
            (*jvmti)->SetEventCallbacks(jvmti, &callbacks, (jint)sizeof callbacks) == JVMTI_ERROR_NONE &&
            (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, NULL) == JVMTI_ERROR_NONE;
 }
 
-void count_objects_start(JavaVM *vm, const char *path)
+void count_objects_start(JavaVM *vm, const char *path, const char *method, uint32_t nth)
 {
     jvmtiEnv *jvmti;
     if ((*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_11) != JNI_OK ||
         (counts.fd = counted_file_take(path, FIRST_LINE)) < 0)
         return;
-    if (!listen(jvmti))
+    if (!listen(jvmti, method, nth))
         (*jvmti)->DisposeEnvironment(jvmti);
 }

@@ -21,11 +21,14 @@
 #define CORE_AGENT_COUNT_OBJECTS_H
 
 #include <jvmti.h>
+#include <stdint.h>
 
 /*
  * At the JVM's start.  path: of a file that is there; the first JVM that comes writes to it, others leave it as it is.
  * Where the JVM does not tell of objects, it starts all the same, and the file says nothing.
+ *
+ * method  a pattern: only from its call number nth to the next one (count_window.h); NULL: from main on.
  */
-void count_objects_start(JavaVM *vm, const char *path);
+void count_objects_start(JavaVM *vm, const char *path, const char *method, uint32_t nth);
 
 #endif

@@ -17,7 +17,8 @@ struct counted_run_plan {
     const char *path;         /* of an empty file, for the counts */
     const char *const *flags; /* of the JVM, or NULL: as launch_fork has them */
     enum counted_kind what;
-    uint32_t one_in; /* of so many calls; of objects all are counted */
+    uint32_t number;    /* of calls, one in so many is counted; of objects with a method, in which of its calls */
+    const char *method; /* objects only in a call of it (core/agent/count_window.h); NULL: all */
 };
 
 /*

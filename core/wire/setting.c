@@ -56,6 +56,7 @@ static const struct setting_row rows[SETTING_N_KINDS] = {
     [SETTING_PREPARE] = { "prepare", { { END, 0 } } },
     [SETTING_TRACK_OBJECTS] = { "track_objects", { NUMBER } },
     [SETTING_COUNT_OBJECTS] = { "count_objects", { LINE } },
+    [SETTING_COUNT_OBJECTS_IN] = { "count_objects_in", { NUMBER, FIELD(WORD, name), LINE } },
     [SETTING_COUNT_RECEIVERS] = { "count_receivers", { NUMBER, LINE } },
     [SETTING_COUNT_CALLS] = { "count_calls", { NUMBER, LINE } },
 };

@@ -28,13 +28,14 @@ enum setting_kind {
     SETTING_EVENT,         /* an event: a counter to be read in records, group by group */
     SETTING_READ_BY_CALL,  /* read them by system call */
     /* options */
-    SETTING_RECORDER,        /* text: the path of the recorder's socket, absolute */
-    SETTING_SIMULATED,       /* text: the same, of a JVM that runs in the simulator */
-    SETTING_PREPARE,         /* of a JVM that a recorder may attach to later: it is to know what its code depends on */
-    SETTING_TRACK_OBJECTS,   /* number: of bytes from one object to the next; 0: all (core/wire/tracked.h) */
-    SETTING_COUNT_OBJECTS,   /* text: a file's path: all objects by class and site are counted (count_objects.h) */
-    SETTING_COUNT_RECEIVERS, /* text: the same, of receivers of calls; number: of calls from one to the next */
-    SETTING_COUNT_CALLS,     /* the same, of call sites */
+    SETTING_RECORDER,         /* text: the path of the recorder's socket, absolute */
+    SETTING_SIMULATED,        /* text: the same, of a JVM that runs in the simulator */
+    SETTING_PREPARE,          /* of a JVM that a recorder may attach to later: it is to know what its code depends on */
+    SETTING_TRACK_OBJECTS,    /* number: of bytes from one object to the next; 0: all (core/wire/tracked.h) */
+    SETTING_COUNT_OBJECTS,    /* text: a file's path: all objects by class and site are counted (count_objects.h) */
+    SETTING_COUNT_OBJECTS_IN, /* the same; name, number: in such a call of this method only (count_window.h) */
+    SETTING_COUNT_RECEIVERS,  /* text: the same, of receivers of calls; number: of calls from one to the next */
+    SETTING_COUNT_CALLS,      /* the same, of call sites */
     SETTING_N_KINDS
 };
 

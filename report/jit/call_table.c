@@ -173,8 +173,7 @@ int call_counts_table(struct call_counts *counts, const char *command, uint64_t 
     add_numbers(table, "total", "all", &sum, sum.n);
     if (last < table->n_rows)
         table->rows[last].after_rule = true;
-    table_note(table,
-               "As it runs (%): calls that are not inlined, by the code at the end of a run; with probes: the same");
-    table_note(table, "with a probe in each method. Their difference is what a profiler with probes does to inlining");
+    table_note(table, "As it runs (%), With probes (%): calls that are not inlined, by the code at the end of a run");
+    table_note(table, "Perturbation (%): what a profiler with a probe in each method does to inlining");
     return table->is_broken ? err_set(err, "out of memory for a table") : 0;
 }

@@ -219,6 +219,9 @@ static void add_metadata(const struct object_counts *counts, const char *command
     for (int run = 0; run < OBJECTS_RUNS; run++)
         table_format_bytes((double)counts->n_bytes[run], bytes[run], sizeof bytes[run]);
     table_metadata_words(table, "command", command, arena_printf(arena, "command   %s", command));
+    if (counts->window != NULL)
+        table_metadata_words(table, "window", counts->window,
+                             arena_printf(arena, "objects   of %s, up to the next", counts->window));
     table_metadata_number(table, "bytecode_objects", (double)counts->n[OBJECTS_IN_BYTECODE],
                           arena_printf(arena, "bytecode  allocates %" PRIu64 " objects, %s (a run with -Xint)",
                                        counts->n[OBJECTS_IN_BYTECODE], bytes[OBJECTS_IN_BYTECODE]));

@@ -28,6 +28,7 @@ struct object_counts {
     uint32_t n_sites, room;
     struct map by_site;
     uint64_t n[OBJECTS_RUNS], n_bytes[OBJECTS_RUNS]; /* of all objects */
+    const char *window;                              /* which part of the runs that is; NULL: all of it; borrowed */
 };
 
 void object_counts_init(struct object_counts *counts, struct arena *arena);

@@ -63,6 +63,20 @@ check_objects() {
     holds "$v: but few of those that do not escape" [ "$(objects removed heap_objects)" -lt $((n / 2)) ]
 }
 
+# Of the first thousand rounds, and of a thousand when all is compiled.
+check_window() {
+    local jdk=$1 v=$2 nth on_heap=
+    for nth in 1 190; do
+        "$mmprof" jit -q --csv --top 0 --in 'target/Escapes.batch' --nth $nth -- "$jdk/bin/java" -cp "$classes" \
+            target.Escapes 200000 > "$SCRATCH/objects.csv" 2> "$SCRATCH/errors"
+        is "$v: jit of call $nth ends with the program's status" "$?" 0
+        is "$v: the bytecode of a batch allocates a thousand objects" "$(objects removed bytecode_objects)" 1000
+        is "$v: of those that escape the heap gets each" "$(objects lasting heap_objects)" 1000
+        on_heap+="$(objects removed heap_objects) "
+    done
+    is "$v: of the others all at first, and none later" "$on_heap" "1000 0 "
+}
+
 # receivers METHOD COLUMN...: of the table of receivers.
 receivers() {
     awk -F, -v method="$1" -v columns="${*:2}" '
@@ -162,6 +176,7 @@ check_jdk() {
     stop "$jvm"
     check_rules "$jdk" "$v"
     check_objects "$jdk" "$v"
+    check_window "$jdk" "$v"
     check_receivers "$jdk" "$v"
     check_calls "$jdk" "$v"
     check_drive "$jdk" "$v"

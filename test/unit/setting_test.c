@@ -77,6 +77,7 @@ static void test_damaged(void)
                                          "count_objects:",
                                          "count_receivers:/a",
                                          "count_calls:/a",
+                                         "count_objects_in:1:/a",
                                          "track_objects 5" };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         char claim[80], line[80];

@@ -27,6 +27,7 @@ final class Escapes {
         }
     }
 
+    private static final int BATCH = 1000;
     private static Object kept;
     private static long sink;
 
@@ -61,11 +62,17 @@ final class Escapes {
         return removed(round) + partly(round) + lasting(round);
     }
 
+    private static void batch(int begin, int end, int[] from) {
+        for (int i = begin; i < end; i++) {
+            sink += all(i, from);
+        }
+    }
+
     public static void main(String[] args) {
         int rounds = Integer.parseInt(args[0]);
         int[] from = new int[8];
-        for (int i = 0; i < rounds; i++) {
-            sink += all(i, from);
+        for (int i = 0; i < rounds; i += BATCH) {
+            batch(i, Math.min(rounds, i + BATCH), from);
         }
         System.err.println("sum " + sink);
     }
