@@ -353,6 +353,18 @@ static void dump_miss(void *context, const struct miss_entry *entry)
     dump_misses(dump->out, entry);
 }
 
+/* Without a moment: it comes with those IP samples of the clock that were written with it. */
+static void dump_event_sample(void *context, const struct trace_event_sample *sample)
+{
+    struct dump *dump = context;
+    dump->n_ip_samples++;
+    if (!dump->with_events)
+        return;
+    put_thread(dump, sample->thread);
+    fprintf(dump->out, "event %" PRIu32 "%s at location %" PRIu32 ": %" PRIu64 " of it\n", sample->event,
+            sample->in_kernel ? " in the kernel" : "", sample->location, sample->weight);
+}
+
 static void put_totals(const struct dump *dump)
 {
     uint32_t n_threads = 0, n_methods = 0;
@@ -377,11 +389,11 @@ static void put_totals(const struct dump *dump)
 int dump_trace(FILE *out, struct trace_reader *reader, bool with_events, double ns_per_tick, struct err *err)
 {
     struct dump dump = { .out = out, .reader = reader, .with_events = with_events, .ns_per_tick = ns_per_tick };
-    const struct trace_listener listener = { &dump,           dump_info,       dump_clock,  dump_counter,
-                                             dump_thread,     dump_charge,     dump_method, dump_jit,
-                                             dump_location,   dump_collection, dump_miss,   dump_sampled_method,
-                                             dump_context,    dump_sample,     dump_wait,   dump_allocation,
-                                             dump_heap_event, dump_value,      NULL };
+    const struct trace_listener listener = { &dump,           dump_info,       dump_clock,        dump_counter,
+                                             dump_thread,     dump_charge,     dump_method,       dump_jit,
+                                             dump_location,   dump_collection, dump_miss,         dump_sampled_method,
+                                             dump_context,    dump_sample,     dump_wait,         dump_allocation,
+                                             dump_heap_event, dump_value,      dump_event_sample, NULL };
     static const struct trace_listener nobody;
     struct trace_event event;
     int rc;

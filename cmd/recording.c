@@ -7,6 +7,7 @@
 #include "core/base/pattern.h"
 #include "core/emu/model/sim_sets.h"
 #include "core/pmu/simulated_events.h"
+#include "core/perf/trigger.h"
 #include "core/recorder/ip_samples.h"
 #include "phases/live/live_policy.h"
 #include "phases/select/phases_file.h"
@@ -217,6 +218,12 @@ static int check_ip_samples(const struct recording *recording, struct err *err)
         err_set(err, "--lines requires --sample-ip, which is off (0)");
         return err_next(err, "remove one of them");
     }
+    if (recording->ip_events != NULL && (recording->ip_samples_hz == 0 || recording->simulate != NULL)) {
+        err_set(err, "--ip-events requires %s",
+                recording->simulate != NULL ? "the processor's own counters, and --simulate simulates one"
+                                            : "--sample-ip, which is off (0)");
+        return err_next(err, "remove one of them");
+    }
     if (recording->ip_samples_hz == RECORDING_IP_SAMPLES_UNSET ||
         recording->ip_samples_hz <= RECORDING_IP_SAMPLES_HZ_MAX)
         return 0;
@@ -313,6 +320,24 @@ static int choose_simulated(const struct recording *recording, struct recorder_p
                : simulated_choose_windows(arena, &counters->events, &counters->layout, err);
 }
 
+/* What takes IP samples besides the clock.  codes: room for COUNTERS_GROUP_MAX. */
+static int choose_ip_events(const struct recording *recording, struct recorder_plan *plan, struct arena *arena,
+                            struct counter_code *codes, struct err *err)
+{
+    struct counter_set set;
+    const char *names = "";
+    if (recording->ip_events == NULL)
+        return 0;
+    if (trigger_choose_each(recording->ip_events, arena, &set, codes, err) < 0)
+        return -1;
+    for (size_t i = 0; i < set.n && names != NULL; i++)
+        names = arena_printf(arena, "%s%s%s", names, i > 0 ? " " : "", set.specs[i].name);
+    plan->ip_events = codes;
+    plan->n_ip_events = (uint32_t)set.n;
+    plan->ip_events_names = names;
+    return names == NULL ? err_set(err, "out of memory for the names of events") : 0;
+}
+
 /* What is counted, and by what. */
 static int choose_counters(const struct recording *recording, struct recorder_plan *plan, struct arena *arena,
                            struct sim_model *model, struct recording_counters *counters, struct err *err)
@@ -380,6 +405,7 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
     struct arena arena = { NULL, 0 };
     const struct recorder_symbols symbols = { &arena, name_functions };
     struct recording_counters counters;
+    struct counter_code ip_events[COUNTERS_GROUP_MAX];
     struct sim_model model;
     char agent[PATH_MAX];
     bool separate;
@@ -422,7 +448,8 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
         check_live_objects(recording, err) < 0 || is_separate(recording, &separate, err) < 0 ||
         recorder_find_agent(agent, sizeof agent, err) < 0 ||
         (recording->phases != NULL && read_phases(recording->phases, &arena, &plan, err) < 0) ||
-        check_simulate(recording, err) < 0 || choose_counters(recording, &plan, &arena, &model, &counters, err) < 0)
+        check_simulate(recording, err) < 0 || choose_counters(recording, &plan, &arena, &model, &counters, err) < 0 ||
+        choose_ip_events(recording, &plan, &arena, ip_events, err) < 0)
         goto out;
     if (recording->live != NULL)
         prepare_live(recording, &counters);

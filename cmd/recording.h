@@ -20,6 +20,7 @@ struct recording {
     double alone_cpu_s;                   /* of it: CPU time that the command takes without; 0: not known */
     struct options_list includes, excludes, by; /* by: arguments that tell calls apart */
     bool quiet, wants_perf_map, wants_lines, counts_only, no_allocations, live_objects;
+    const char *ip_events;     /* that take IP samples, too; NULL: none */
     const char *mechanism;     /* of stack samples: "perf" or "polling" */
     uint64_t ip_samples_hz;    /* RECORDING_IP_SAMPLES_UNSET: as many as this kind of recording takes */
     bool is_reported;          /* a report follows, and says what a live recording found and cost */
@@ -54,7 +55,7 @@ struct recording {
 
 /* Rows of the options that both commands have, a table for each group of the help. */
 struct recording_rows {
-    struct options_row target[5], methods[5], counters[4], samples[6], simulation[5], output[4];
+    struct options_row target[5], methods[5], counters[4], samples[7], simulation[5], output[4];
 };
 
 /* Fill the tables with rows that set what is in recording, which is borrowed. */

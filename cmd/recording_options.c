@@ -32,6 +32,8 @@ void recording_rows(struct recording *r, struct recording_rows *to)
           "sample stacks by perf, from outside, or by polling, in the JVM at safepoints (perf)" },
         { 0, "sample-ip", "HZ", OPTION_NUMBER, &r->ip_samples_hz,
           "frequency of instruction-pointer samples, in Hz per thread (100, live 99; 0: off)" },
+        { 0, "ip-events", "LIST", OPTION_TEXT, &r->ip_events,
+          "events that take such samples, too: CPI and misses of the interpreter, class loading, ..." },
         { 0, "lines", NULL, OPTION_FLAG, &r->wants_lines,
           "ask the JIT for line-level debug info, for --sample-ip (DebugNonSafepoints)" },
         { 0, "no-allocations", NULL, OPTION_FLAG, &r->no_allocations,

@@ -37,12 +37,16 @@ static void decode_comm(struct cursor *in, struct kernel_event *event)
         memcpy(event->name, name, n_name);
 }
 
-/* After the fields of each SAMPLE: which registers these are, none in a thread of the kernel, and the one asked for. */
-static int decode_ip_sample(struct cursor *in, uint16_t misc, struct kernel_event *event)
+/*
+ * After the fields of each SAMPLE: perhaps the period; which registers these are, none in a thread of the kernel, and
+ * the one asked for.
+ */
+static int decode_ip_sample(struct cursor *in, uint16_t misc, unsigned format, struct kernel_event *event)
 {
     decode_sample_id(in, event);
     event->kind = KERNEL_IP_SAMPLE;
     event->in_kernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+    event->stack.period = (format & KERNEL_WITH_PERIOD) != 0 ? cursor_u64le(in) : 0;
     event->count = cursor_u64le(in) == PERF_SAMPLE_REGS_ABI_NONE ? KERNEL_UNKNOWN : cursor_u64le(in);
     return in->bad ? -1 : 1;
 }
@@ -106,7 +110,7 @@ static int decode_sample(struct cursor *in, uint16_t misc, unsigned format, stru
     if (cursor_left(in) <= SAMPLE_ID_BYTES)
         return 1;
     return (format & KERNEL_WITH_STACK) != 0 ? decode_stack(in, misc, format, event)
-                                             : decode_ip_sample(in, misc, event);
+                                             : decode_ip_sample(in, misc, format, event);
 }
 
 int kernel_record_decode(const uint8_t *record, size_t n, unsigned format, struct kernel_event *event)

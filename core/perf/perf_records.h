@@ -47,6 +47,7 @@ struct kernel_event {
     uint64_t time_ns;             /* CLOCK_MONOTONIC_RAW */
     uint64_t count;               /* LOST: records; FOUND: ns on the CPU since its birth, or KERNEL_UNKNOWN */
     uint64_t event_id;            /* of the perf event that recorded it */
+    uint32_t ip_event;            /* IP_SAMPLE: 0, the clock's or trigger's; i: taken by ip_events[i - 1] */
     uint64_t order;               /* of arrival */
     char name[KERNEL_NAME_BYTES]; /* COMM, EXEC, FOUND; ends with NUL */
     struct kernel_stack stack;    /* HIT of an event that copies stacks; until the function that gets it returns */
@@ -88,7 +89,7 @@ struct kernel_values {
 /* Of a sample's event.stack, while that is there.  Returns false when there are none. */
 bool kernel_values(const struct kernel_stack *stack, struct kernel_values *values);
 
-/* What a ring's samples have, if they have more than page faults and IP samples: or-ed. */
+/* What a ring's samples have, if they have more than page faults' and IP samples': or-ed. */
 enum kernel_format { KERNEL_WITH_STACK = 1, KERNEL_WITH_VALUES = 2, KERNEL_WITH_PERIOD = 4 };
 
 /*

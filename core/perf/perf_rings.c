@@ -143,6 +143,8 @@ static int hand_out(struct perf_rings *rings, uint64_t until_ns, kernel_event_fn
         struct kernel_event *event = &rings->pending[n++];
         if (!is_wanted(rings, event))
             continue;
+        const struct event_file *file = event->kind == KERNEL_IP_SAMPLE ? file_of(rings, event->event_id) : NULL;
+        event->ip_event = file == NULL ? 0 : file->ip_event;
         if (event->time_ns < rings->final_ns) {
             event->time_ns = rings->final_ns;
             rings->state.n_late++;
@@ -249,6 +251,7 @@ void perf_rings_state(const struct perf_rings *rings, struct perf_rings_state *s
     state->n_files = (uint32_t)rings->n_files;
     state->ring_bytes = rings->ring_bytes;
     state->why_no_ip_samples = rings->no_ip_samples.text[0] == '\0' ? NULL : rings->no_ip_samples.text;
+    state->why_no_ip_events = rings->no_ip_events.text[0] == '\0' ? NULL : rings->no_ip_events.text;
     state->has_ip_samples =
         (rings->options.ip_samples_hz > 0 || rings->options.trigger.n > 0) && state->why_no_ip_samples == NULL;
     const struct kernel_trigger *trigger = &rings->options.trigger;

@@ -35,6 +35,9 @@ struct perf_rings_options {
     uint32_t fault_period;  /* tell of one page fault in so many of a thread on a CPU; 0: of none */
     uint32_t ip_samples_hz; /* per second of a thread's time on a CPU; 0: none */
     struct kernel_trigger trigger;
+    /* Each of these takes IP samples of its own, about so many a second of a thread's time on a CPU. */
+    struct counter_code ip_events[COUNTERS_GROUP_MAX];
+    uint32_t n_ip_events, ip_events_hz;
     bool with_children; /* record the processes that it starts, too: one of them may be the JVM */
     bool no_switches;   /* do not tell of CPU_IN, CPU_OUT, CPU_PREEMPTED */
     /*
@@ -99,6 +102,7 @@ struct perf_rings_state {
     bool finds_threads_late; /* IP samples of a thread that starts begin with the next drain: a kernel before Linux 6.12
                               */
     const char *why_no_ip_samples; /* or NULL */
+    const char *why_no_ip_events;  /* why one of the events takes none; or NULL: borrowed */
 };
 
 void perf_rings_state(const struct perf_rings *rings, struct perf_rings_state *state);

@@ -25,8 +25,9 @@ struct perf_thread {
 
 struct event_file {
     int fd;
-    uint32_t owner;  /* index of the thread it was opened for */
-    uint64_t period; /* after which it takes a sample; 0: it takes none */
+    uint32_t owner;    /* index of the thread it was opened for */
+    uint64_t period;   /* after which it takes a sample; 0: it takes none, or the kernel finds it */
+    uint32_t ip_event; /* as of struct kernel_event */
 };
 
 struct perf_rings {
@@ -35,8 +36,9 @@ struct perf_rings {
     bool inherit_children, user_ip_samples_only;
     bool ip_samples_not_inherited; /* this kernel reads no group with samples of an event that new threads inherit */
     struct err no_ip_samples;      /* why, or "" */
-    struct hash_set by_id;         /* event id -> index of its file */
-    struct hash_set by_tid;        /* tid -> index of the latest thread that had it */
+    struct err no_ip_events;
+    struct hash_set by_id;  /* event id -> index of its file */
+    struct hash_set by_tid; /* tid -> index of the latest thread that had it */
     struct perf_thread *threads;
     size_t n_threads, threads_capacity;
     struct perf_ring *rings;
@@ -62,5 +64,17 @@ int perf_rings_scan(struct perf_rings *rings, struct err *err);
 
 /* Take an event up, to be handed out.  context: the rings.  Returns 0, or -1: no memory. */
 int perf_rings_keep(const struct kernel_event *event, void *context);
+
+/* ---- perf_attr.c: what the attributes of an event are ---- */
+
+void perf_attr_switches(const struct perf_rings *rings, struct perf_event_attr *attr); /* and threads, page faults */
+void perf_attr_ip_samples(struct perf_rings *rings, struct perf_event_attr *attr);
+void perf_attr_ip_event(const struct perf_rings *rings, uint32_t i, struct perf_event_attr *attr);
+void perf_attr_member(const struct perf_rings *rings, uint32_t i, struct perf_event_attr *attr);
+
+/* What takes the IP samples; whether these tell the period; and whether they tell of threads, too. */
+const struct counter_code *perf_attr_trigger(const struct perf_rings *rings);
+bool perf_attr_has_period(const struct perf_rings *rings);
+bool perf_attr_tells_all(const struct perf_rings *rings);
 
 #endif

@@ -66,140 +66,15 @@ static int list_cpus(struct perf_rings *rings)
     return rings->n_rings > 0 ? 0 : -1;
 }
 
-/* What both kinds of events have. */
-static void fill_common(const struct perf_rings *rings, struct perf_event_attr *attr)
-{
-    memset(attr, 0, sizeof *attr);
-    attr->size = sizeof *attr;
-    attr->type = PERF_TYPE_SOFTWARE;
-    attr->sample_id_all = 1;
-    attr->inherit = 1;
-    attr->inherit_thread = !rings->inherit_children;
-    attr->exclude_hv = 1;
-    attr->use_clockid = 1;
-    attr->clockid = CLOCK_MONOTONIC_RAW;
-    attr->watermark = 1;
-    /* A ring of stacks may turn out to be half as large: the kernel lets a user pin less. */
-    attr->wakeup_watermark = (uint32_t)(rings->ring_bytes / (rings->options.stack_bytes > 0 ? 4 : 2));
-}
-
-static void fill_attr(const struct perf_rings *rings, struct perf_event_attr *attr)
-{
-    fill_common(rings, attr);
-    attr->config = PERF_COUNT_SW_DUMMY;
-    if (rings->options.fault_period > 0) {
-        attr->config = PERF_COUNT_SW_PAGE_FAULTS;
-        attr->sample_period = rings->options.fault_period;
-    }
-    attr->sample_type = KERNEL_SAMPLE_TYPE;
-    attr->context_switch = !rings->options.no_switches;
-    attr->task = 1;
-    attr->comm = 1;
-    attr->exclude_kernel = 1;
-}
-
-static const struct counter_code cpu_clock = { .type = PERF_TYPE_SOFTWARE,
-                                               .exclude = COUNTER_NO_HYPERVISOR,
-                                               .config = PERF_COUNT_SW_CPU_CLOCK };
-
-static const struct counter_code *trigger_code(const struct perf_rings *rings)
-{
-    return rings->options.trigger.n == 0 ? &cpu_clock : &rings->options.trigger.codes[0];
-}
-
-static void fill_code(const struct perf_rings *rings, const struct counter_code *code, struct perf_event_attr *attr)
-{
-    attr->type = code->type;
-    attr->config = code->config;
-    attr->config1 = code->config1;
-    attr->config2 = code->config2;
-    attr->exclude_user = (code->exclude & COUNTER_NO_USER) != 0;
-    attr->exclude_kernel = (code->exclude & COUNTER_NO_KERNEL) != 0 || rings->user_ip_samples_only;
-    attr->exclude_hv = (code->exclude & COUNTER_NO_HYPERVISOR) != 0;
-}
-
-/* An event that the kernel counts in software would take a sample each time, if it were to tell the period. */
-static bool has_period(const struct perf_rings *rings)
-{
-    const struct kernel_trigger *trigger = &rings->options.trigger;
-    return trigger->n == 0 || trigger->is_clock || trigger->period == 0 || trigger->codes[0].type != PERF_TYPE_SOFTWARE;
-}
-
-static void drop_inheritance(const struct perf_rings *rings, struct perf_event_attr *attr)
-{
-    if (!rings->ip_samples_not_inherited)
-        return;
-    attr->inherit = 0;
-    attr->inherit_thread = 0;
-}
-
-/* Up to an eighth more or less, for each event another one. */
-static uint64_t draw(struct perf_rings *rings, uint64_t period)
-{
-    double random;
-    drand48_r(&rings->random, &random);
-    return (uint64_t)((double)period * (0.875 + random / 4));
-}
-
-/*
- * Where nothing else is told of than IP samples and threads, IP samples' events tell of threads, too: each event more
- * makes each switch of a thread dearer.
- */
-static bool ip_samples_tell_all(const struct perf_rings *rings)
-{
-    const struct perf_rings_options *options = &rings->options;
-    return options->stack_bytes > 0 && options->no_switches && options->fault_period == 0 &&
-           !rings->ip_samples_not_inherited;
-}
-
-/* A clock's period is in ns of the time that the thread has this CPU. */
-static void fill_ip_samples_attr(struct perf_rings *rings, struct perf_event_attr *attr)
-{
-    const struct kernel_trigger *trigger = &rings->options.trigger;
-    fill_common(rings, attr);
-    fill_code(rings, trigger_code(rings), attr);
-    drop_inheritance(rings, attr);
-    attr->task = attr->comm = ip_samples_tell_all(rings);
-    attr->precise_ip = trigger->precise & 3u;
-    attr->freq = trigger->n > 0 && trigger->period == 0 && !trigger->is_clock;
-    attr->sample_period = attr->freq             ? rings->options.ip_samples_hz
-                          : trigger->period != 0 ? trigger->period
-                                                 : 1000000000 / rings->options.ip_samples_hz;
-    if (rings->options.stack_bytes > 0 && attr->sample_period > 8)
-        attr->sample_period = draw(rings, attr->sample_period);
-    attr->sample_type = KERNEL_IP_SAMPLE_TYPE;
-    attr->sample_regs_user = KERNEL_IP_SAMPLE_REGISTERS;
-    if (rings->options.stack_bytes > 0) {
-        attr->sample_type = KERNEL_STACK_TYPE | (has_period(rings) ? (unsigned)PERF_SAMPLE_PERIOD : 0);
-        attr->sample_regs_user = KERNEL_STACK_REGISTERS;
-        attr->sample_stack_user = rings->options.stack_bytes;
-    }
-    if (trigger->n > 1) {
-        attr->sample_type |= PERF_SAMPLE_READ;
-        attr->read_format = KERNEL_READ_FORMAT;
-    }
-}
-
-/* One that is read with each IP sample. */
-static void fill_member_attr(const struct perf_rings *rings, uint32_t i, struct perf_event_attr *attr)
-{
-    fill_common(rings, attr);
-    fill_code(rings, &rings->options.trigger.codes[i], attr);
-    drop_inheritance(rings, attr);
-    attr->watermark = 0;
-    attr->wakeup_watermark = 0;
-    attr->read_format = KERNEL_READ_FORMAT;
-}
-
 static int open_one(struct perf_rings *rings, int32_t tid, uint32_t cpu)
 {
     struct perf_event_attr attr;
-    fill_attr(rings, &attr);
+    perf_attr_switches(rings, &attr);
     int fd = counters_perf_open(&attr, tid, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
     if (fd < 0 && errno == EINVAL && attr.inherit_thread) {
         /* Linux before 5.13: child processes inherit the event too; their records are filtered out. */
         rings->inherit_children = true;
-        fill_attr(rings, &attr);
+        perf_attr_switches(rings, &attr);
         fd = counters_perf_open(&attr, tid, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
     }
     return fd;
@@ -210,7 +85,7 @@ static int open_ip_samples(struct perf_rings *rings, int32_t tid, uint32_t cpu, 
     bool is_clock = rings->options.trigger.n == 0 || rings->options.trigger.is_clock;
     for (;;) {
         struct perf_event_attr attr;
-        fill_ip_samples_attr(rings, &attr);
+        perf_attr_ip_samples(rings, &attr);
         int fd = counters_perf_open(&attr, tid, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
         *period = attr.sample_period;
         if (fd < 0 && errno == EINVAL && rings->options.trigger.n > 1 && !rings->ip_samples_not_inherited)
@@ -271,7 +146,7 @@ static int keep_file(struct perf_rings *rings, int fd, uint32_t owner, struct er
         return err_set(err, "out of memory for the events of thread %d", rings->threads[owner].tid);
     }
     rings->files = files;
-    rings->files[rings->n_files++] = (struct event_file){ fd, owner, 0 };
+    rings->files[rings->n_files++] = (struct event_file){ .fd = fd, .owner = owner };
     return 0;
 }
 
@@ -307,7 +182,7 @@ static int open_members(struct perf_rings *rings, const struct perf_ring *ring, 
     int32_t tid = rings->threads[owner].tid;
     for (uint32_t i = 1; i < rings->options.trigger.n; i++) {
         struct perf_event_attr attr;
-        fill_member_attr(rings, i, &attr);
+        perf_attr_member(rings, i, &attr);
         int fd = counters_perf_open(&attr, tid, (int)ring->cpu, leader, PERF_FLAG_FD_CLOEXEC);
         if (fd < 0)
             return refuse_ip_samples(rings, errno, tid, &rings->options.trigger.codes[i]);
@@ -330,20 +205,40 @@ static int open_ip_samples_on_cpu(struct perf_rings *rings, struct perf_ring *ri
     uint64_t period;
     int fd = open_ip_samples(rings, tid, ring->cpu, &period);
     if (fd < 0)
-        return refuse_ip_samples(rings, errno, tid, trigger_code(rings));
+        return refuse_ip_samples(rings, errno, tid, perf_attr_trigger(rings));
     if (take_event(rings, ring, fd, owner, err) < 0)
         return -1;
     rings->files[rings->n_files - 1].period = period;
     return open_members(rings, ring, fd, owner, err) < 0 ? -1 : 1;
 }
 
+/* Without one of them the recording goes on without any.  Returns 0, or -1 with *err set. */
+static int open_ip_events_on_cpu(struct perf_rings *rings, struct perf_ring *ring, uint32_t owner, struct err *err)
+{
+    int32_t tid = rings->threads[owner].tid;
+    for (uint32_t i = 0; i < rings->options.n_ip_events && rings->no_ip_events.text[0] == '\0'; i++) {
+        struct perf_event_attr attr;
+        perf_attr_ip_event(rings, i, &attr);
+        int fd = counters_perf_open(&attr, tid, (int)ring->cpu, -1, PERF_FLAG_FD_CLOEXEC), error = errno;
+        if (fd < 0 && error != ESRCH && error != ENODEV) {
+            err_set(&rings->no_ip_events, "cannot sample the events of thread %d", tid);
+            perf_why(error, &rings->options.ip_events[i], tid, &rings->no_ip_events);
+        }
+        if (fd >= 0 && take_event(rings, ring, fd, owner, err) < 0)
+            return -1;
+        if (fd >= 0)
+            rings->files[rings->n_files - 1].ip_event = i + 1;
+    }
+    return 0;
+}
+
 /* One thread on one CPU.  Returns 0 (also when the CPU went offline), 1 when the thread has ended, or -1. */
 static int open_on_cpu(struct perf_rings *rings, struct perf_ring *ring, uint32_t owner, struct err *err)
 {
     int32_t tid = rings->threads[owner].tid;
-    bool are_first = ip_samples_tell_all(rings);
+    bool are_first = perf_attr_tells_all(rings);
     int rc = are_first ? open_ip_samples_on_cpu(rings, ring, owner, err) : 0;
-    if (rc < 0 || (rc > 0 && ip_samples_tell_all(rings)))
+    if (rc < 0 || (rc > 0 && perf_attr_tells_all(rings)))
         return rc < 0 ? -1 : 0;
     int fd = open_one(rings, tid, ring->cpu);
     if (fd < 0 && (errno == ESRCH || errno == ENODEV))
@@ -355,7 +250,10 @@ static int open_on_cpu(struct perf_rings *rings, struct perf_ring *ring, uint32_
     }
     if (take_event(rings, ring, fd, owner, err) < 0)
         return -1;
-    return are_first || open_ip_samples_on_cpu(rings, ring, owner, err) >= 0 ? 0 : -1;
+    return (are_first || open_ip_samples_on_cpu(rings, ring, owner, err) >= 0) &&
+                   open_ip_events_on_cpu(rings, ring, owner, err) == 0
+               ? 0
+               : -1;
 }
 
 static void read_comm(pid_t pid, int32_t tid, char name[KERNEL_NAME_BYTES])
@@ -449,7 +347,9 @@ int perf_rings_open(struct perf_rings **out, pid_t pid, const struct perf_rings_
         rings->ring_bytes = geteuid() == 0 ? STACK_RING_BYTES_ROOT : STACK_RING_BYTES;
     rings->format = (options->stack_bytes > 0 ? (unsigned)KERNEL_WITH_STACK : 0) |
                     (options->trigger.n > 1 ? (unsigned)KERNEL_WITH_VALUES : 0) |
-                    (has_period(rings) ? (unsigned)KERNEL_WITH_PERIOD : 0);
+                    ((options->stack_bytes > 0 ? perf_attr_has_period(rings) : options->n_ip_events > 0)
+                         ? (unsigned)KERNEL_WITH_PERIOD
+                         : 0);
     rings->half_full = epoll_create1(EPOLL_CLOEXEC);
     srand48_r((long)kernel_now_ns(), &rings->random);
     raise_file_limit();

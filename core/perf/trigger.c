@@ -104,3 +104,29 @@ int trigger_choose(const char *list, uint64_t period, struct arena *arena, struc
     trigger->is_clock = set->specs[0].kind == COUNTER_TIME;
     return 0;
 }
+
+/* It takes samples, and not those that the clock takes anyway. */
+static int check_each(const struct counter_spec *spec, const struct counter_code *code, struct err *err)
+{
+    if (spec->kind != COUNTER_TIME)
+        return check_sampling(spec, code, err);
+    err_set(err, "'%s' is a clock, and --sample-ip takes samples by a clock already", spec->name);
+    return err_next(err, "leave it out of --ip-events");
+}
+
+int trigger_choose_each(const char *list, struct arena *arena, struct counter_set *set, struct counter_code *codes,
+                        struct err *err)
+{
+    if (events_parse_sampling(list, arena, set, err) < 0)
+        return -1;
+    if (set->n > COUNTERS_GROUP_MAX) {
+        err_set(err, "%zu events are too many to take samples at once", set->n);
+        return err_next(err, "name %d at most with --ip-events, and record again for the others", COUNTERS_GROUP_MAX);
+    }
+    for (size_t i = 0; i < set->n; i++) {
+        codes[i] = code_of(&set->specs[i]);
+        if (check_each(&set->specs[i], &codes[i], err) < 0)
+            return -1;
+    }
+    return 0;
+}

@@ -21,4 +21,14 @@
 int trigger_choose(const char *list, uint64_t period, struct arena *arena, struct counter_set *set,
                    struct kernel_trigger *trigger, struct err *err);
 
+/*
+ * Events that take samples each by itself, some a second: clocks are refused.  At most COUNTERS_GROUP_MAX.
+ *
+ * codes  room for as many
+ *
+ * Returns 0, or -1 with *err set: one of them is not known, or takes no samples here.
+ */
+int trigger_choose_each(const char *list, struct arena *arena, struct counter_set *set, struct counter_code *codes,
+                        struct err *err);
+
 #endif

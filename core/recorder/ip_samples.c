@@ -33,14 +33,33 @@ void ip_samples_free(struct ip_samples *samples)
     ip_samples_init(samples);
 }
 
-int ip_samples_add(struct ip_samples *samples, uint32_t thread, uint64_t ticks, uint64_t address, bool in_kernel)
+static int keep_waiting(struct ip_samples *samples, const struct ip_sample *sample)
 {
     if (vec_reserve(samples->waiting, samples->waiting_room, samples->n_waiting + 1) < 0)
         return -1;
-    samples->waiting[samples->n_waiting++] =
-        (struct ip_sample){ ticks, address, thread, IP_SAMPLES_NO_LOCATION, in_kernel };
+    samples->waiting[samples->n_waiting++] = *sample;
     samples->n++;
     return 0;
+}
+
+int ip_samples_add(struct ip_samples *samples, uint32_t thread, uint64_t ticks, uint64_t address, bool in_kernel)
+{
+    return keep_waiting(samples, &(struct ip_sample){ .ticks = ticks,
+                                                      .address = address,
+                                                      .thread = thread,
+                                                      .location = IP_SAMPLES_NO_LOCATION,
+                                                      .in_kernel = in_kernel });
+}
+
+int ip_samples_add_event(struct ip_samples *samples, uint32_t thread, uint64_t ticks, const struct kernel_event *event)
+{
+    return keep_waiting(samples, &(struct ip_sample){ .ticks = ticks,
+                                                      .address = event->count,
+                                                      .thread = thread,
+                                                      .location = IP_SAMPLES_NO_LOCATION,
+                                                      .in_kernel = event->in_kernel,
+                                                      .event = event->ip_event,
+                                                      .weight = event->stack.period });
 }
 
 /* ---- files ---- */
@@ -258,14 +277,24 @@ static int write_piece(const struct ip_samples *samples, size_t first, size_t n,
                        struct err *err)
 {
     struct trace_event events[PIECE];
+    size_t n_events = 0;
     for (size_t i = 0; i < n; i++) {
         const struct ip_sample *sample = &samples->waiting[first + i];
-        events[i] = (struct trace_event){ .kind = sample->in_kernel ? TRACE_KERNEL_IP_SAMPLE : TRACE_IP_SAMPLE,
-                                          .thread = sample->thread,
-                                          .ticks = sample->ticks,
-                                          .count = sample->location };
+        const struct trace_event_sample of_event = { .thread = sample->thread,
+                                                     .location = sample->location,
+                                                     .in_kernel = sample->in_kernel,
+                                                     .event = sample->event - 1,
+                                                     .weight = sample->weight };
+        if (sample->event > 0 && trace_write_event_sample(writer, &of_event, err) < 0)
+            return -1;
+        if (sample->event > 0)
+            continue;
+        events[n_events++] = (struct trace_event){ .kind = sample->in_kernel ? TRACE_KERNEL_IP_SAMPLE : TRACE_IP_SAMPLE,
+                                                   .thread = sample->thread,
+                                                   .ticks = sample->ticks,
+                                                   .count = sample->location };
     }
-    return trace_write_ip_samples(writer, events, n, err);
+    return trace_write_ip_samples(writer, events, n_events, err);
 }
 
 /* Now and then: what it tells is needed a second later. */

@@ -8,6 +8,7 @@
 #define CORE_RECORDER_IP_SAMPLES_H
 
 #include "core/jvm/maps.h"
+#include "core/perf/perf_records.h"
 #include "core/recorder/code_map.h"
 #include "core/trace/trace.h"
 
@@ -39,6 +40,8 @@ struct ip_sample {
     uint64_t ticks, address;
     uint32_t thread;
     uint32_t location; /* IP_SAMPLES_NO_LOCATION: not known yet */
+    uint32_t event;    /* that has taken it, of the plan's ip_events from 1 on; 0: the clock, */
+    uint64_t weight;   /* and how many of it the sample stands for */
     bool in_kernel;
 };
 
@@ -70,6 +73,9 @@ void ip_samples_free(struct ip_samples *samples);
 
 /* Take one up: address is KERNEL_UNKNOWN for a thread without user space.  Returns 0, or -1: no memory. */
 int ip_samples_add(struct ip_samples *samples, uint32_t thread, uint64_t ticks, uint64_t address, bool in_kernel);
+
+/* One that an event has taken.  Likewise. */
+int ip_samples_add_event(struct ip_samples *samples, uint32_t thread, uint64_t ticks, const struct kernel_event *event);
 
 /*
  * Write those that have waited long enough, or with is_last all.  now_ns: CLOCK_MONOTONIC_RAW; until_ticks: those

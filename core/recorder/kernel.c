@@ -129,6 +129,8 @@ static int take_kernel_event(const struct kernel_event *in, void *context)
             return -1;
         note(thread, in, ticks);
     }
+    if (in->kind == KERNEL_IP_SAMPLE && in->ip_event > 0)
+        return ip_samples_add_event(kernel->ip_samples, thread->info.index, ticks, in);
     if (in->kind == KERNEL_IP_SAMPLE)
         return ip_samples_add(kernel->ip_samples, thread->info.index, ticks, in->count, in->in_kernel);
     if (in->kind == KERNEL_THREAD_FOUND || in->kind == KERNEL_COMM || in->kind == KERNEL_EXEC)

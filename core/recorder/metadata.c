@@ -429,7 +429,7 @@ int metadata_write_ip_samples(struct trace_writer *writer, const struct ip_sampl
                               const struct perf_rings_state *state, uint32_t hz, uint64_t cost_ns, bool is_measured,
                               uint64_t asked_ns, struct err *err)
 {
-    const char *why = state->why_no_ip_samples;
+    const char *why = state->why_no_ip_samples, *no_events = state->why_no_ip_events;
     if (asked_ns > 0 && info_write_real(writer, INFO_CODE_ASKED_MS, (double)asked_ns / 1e6, err) < 0)
         return -1;
     if (cost_ns > 0 && (info_write_count(writer, INFO_IP_SAMPLES_COST_NS, cost_ns, err) < 0 ||
@@ -442,6 +442,9 @@ int metadata_write_ip_samples(struct trace_writer *writer, const struct ip_sampl
         info_write_real(writer, INFO_CODE_CPU_MS, (double)ip_samples->code.spent_ns / 1e6, err) < 0 ||
         info_write_text(writer, INFO_IP_SAMPLES_KERNEL, state->has_kernel_ip_samples ? "included" : "excluded", err) <
             0)
+        return -1;
+    if (no_events != NULL &&
+        put(writer, err, INFO_IP_SAMPLES_EVENTS_FAILED, "%.*s", (int)strcspn(no_events, "\n"), no_events) < 0)
         return -1;
     return why == NULL ? 0 : put(writer, err, INFO_IP_SAMPLES_FAILED, "%.*s", (int)strcspn(why, "\n"), why);
 }

@@ -295,6 +295,9 @@ static void summarize(const struct recorder *r, struct recorder_summary *summary
     struct perf_rings_state rings = { .why_no_ip_samples = NULL };
     if (recorder_ring_ip_samples_hz(r) > 0 && r->kernel.rings != NULL)
         perf_rings_state(r->kernel.rings, &rings);
+    const char *no_events = rings.why_no_ip_events;
+    if (no_events != NULL && rings.why_no_ip_samples == NULL)
+        rings.why_no_ip_samples = no_events;
     snprintf(summary->no_ip_samples, sizeof summary->no_ip_samples, "%.480s",
              rings.why_no_ip_samples == NULL ? "" : rings.why_no_ip_samples);
     snprintf(summary->perf_map_why, sizeof summary->perf_map_why, "%s", r->perf_map_why);

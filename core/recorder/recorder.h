@@ -78,6 +78,9 @@ struct recorder_plan {
     bool polls_stacks;      /* not from outside: the agent takes them; it does, too, where they cannot be taken so */
     double polling_part;    /* of the JVM's CPU time, 0..1, that the agent may take for it */
     uint32_t ip_samples_hz; /* how often to look where a thread is, per second on a CPU; 0: not at all */
+    const struct counter_code *ip_events; /* n_ip_events that take IP samples of their own, as often; borrowed */
+    uint32_t n_ip_events;
+    const char *ip_events_names;              /* "cycles instructions"; NULL: there are none; borrowed */
     const struct recorder_symbols *symbols;   /* names functions of files; borrowed, or NULL: nobody does */
     FILE *progress;                           /* where to report, or NULL */
     bool wants_perf_map;                      /* names for perf are written, in the JVM's /tmp */

@@ -30,8 +30,13 @@ static int write_ip_samples_info(const struct recorder *r, struct err *err)
         return 0;
     if (r->kernel.rings != NULL)
         perf_rings_state(r->kernel.rings, &state);
+    const char *no_events = state.why_no_ip_events;
     if (recorder_ring_ip_samples_hz(r) == 0)
         stack_sampler_rings(r->stacks.sampler, &state);
+    state.why_no_ip_events = no_events;
+    if (r->plan->ip_events_names != NULL &&
+        info_write_text(r->writer, INFO_IP_SAMPLES_EVENTS, r->plan->ip_events_names, err) < 0)
+        return -1;
     return metadata_write_ip_samples(r->writer, &r->ip_samples, &state, r->plan->ip_samples_hz, r->ip_sample_cost_ns,
                                      r->knows_ip_sample_cost, r->link.code_ns, err);
 }

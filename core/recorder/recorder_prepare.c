@@ -56,10 +56,13 @@ static void open_kernel(struct recorder *r)
 {
     struct err why = { "" };
     pid_t pid = r->plan->pid != 0 ? r->plan->pid : r->child.pid;
-    const struct perf_rings_options options = { .fault_period = metadata_fault_period(r->plan),
-                                                .ip_samples_hz = recorder_ring_ip_samples_hz(r),
-                                                .with_children =
-                                                    r->plan->pid == 0 && !launch_is_java(r->plan->argv[0]) };
+    struct perf_rings_options options = { .fault_period = metadata_fault_period(r->plan),
+                                          .ip_samples_hz = recorder_ring_ip_samples_hz(r),
+                                          .ip_events_hz = r->plan->ip_samples_hz,
+                                          .with_children = r->plan->pid == 0 && !launch_is_java(r->plan->argv[0]) };
+    options.n_ip_events = r->plan->n_ip_events;
+    if (options.n_ip_events > 0)
+        memcpy(options.ip_events, r->plan->ip_events, options.n_ip_events * sizeof *options.ip_events);
     if (kernel_open(&r->kernel, &r->threads, &r->ip_samples, pid, &options, &why) == 0)
         snprintf(r->offcpu, sizeof r->offcpu, "perf");
     else

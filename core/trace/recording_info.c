@@ -121,6 +121,8 @@ static const struct info_row rows[INFO_N_KEYS] = {
     [INFO_IP_SAMPLES_COST_IS_USUAL] = { "hits.cost_is_usual", "", "1: that is the usual value, not measured here",
         { ONE_COUNT } },
     [INFO_IP_SAMPLES_FAILED] = { "hits.failed", "", "why there are no IP samples", { ONE_TEXT } },
+    [INFO_IP_SAMPLES_EVENTS] = { "hits.events", "", "events that take IP samples, too", { ONE_TEXT } },
+    [INFO_IP_SAMPLES_EVENTS_FAILED] = { "hits.events_failed", "", "why events take no IP samples", { ONE_TEXT } },
     [INFO_CODE_CPU_MS] = { "code.cpu_ms", "ms", "CPU time for reporting compiled code", { ONE_REAL(1) } },
     [INFO_CODE_ASKED_MS] = { "code.asked_ms", "ms", "of it for code reported on request", { ONE_REAL(1) } },
     [INFO_CODE_ALL] = { "code.all", "", "why all compiled code was reported", { ONE_TEXT } },

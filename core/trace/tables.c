@@ -249,6 +249,23 @@ static enum tables_result take_location(struct tables *tables, struct cursor *c)
     return TABLES_OK;
 }
 
+/* The thread; the location, and whether the kernel worked for it; the event; how many of it. */
+static enum tables_result take_event_sample(struct tables *tables, struct cursor *c)
+{
+    struct trace_event_sample sample = { .thread = cursor_below(c, THREAD_INDEX_MAX + 1) };
+    uint32_t where = cursor_below(c, 2 * LOCATION_NUMBERS_MAX);
+    sample.location = where >> IP_SAMPLE_FLAG_BITS;
+    sample.in_kernel = (where & IP_SAMPLE_FLAG_KERNEL) != 0;
+    sample.event = cursor_below(c, TRACE_SAMPLE_COUNTERS_MAX);
+    sample.weight = cursor_varint(c);
+    if (c->bad)
+        return TABLES_DAMAGED;
+    table_name(&tables->threads, sample.thread);
+    if (tables->listener.event_sample != NULL)
+        tables->listener.event_sample(tables->listener.context, &sample);
+    return TABLES_OK;
+}
+
 /* Methods are told of in the log only: here they are among LOCATIONS. */
 static enum tables_result take_miss(struct tables *tables, enum chunk_type type, struct cursor *c)
 {
@@ -300,6 +317,8 @@ static enum tables_result take_entry(struct tables *tables, enum chunk_type type
         return take_jit(tables, c);
     case CHUNK_LOCATIONS:
         return take_location(tables, c);
+    case CHUNK_EVENT_SAMPLES:
+        return take_event_sample(tables, c);
     case CHUNK_CPU_TIMES:
         return take_charge(tables, c);
     case CHUNK_COLLECTIONS:

@@ -188,6 +188,14 @@ struct trace_sample {
     const uint64_t *counters;   /* since this thread's sample before */
 };
 
+/* An IP sample that an event has taken, and of how many of it. */
+struct trace_event_sample {
+    uint32_t thread, location;
+    bool in_kernel; /* the kernel worked for it, called from there */
+    uint32_t event; /* of INFO 'hits.events', from 0 on */
+    uint64_t weight;
+};
+
 /* Why a thread is off the CPU.  The numbers stand in traces. */
 enum trace_cause {
     TRACE_CAUSE_UNKNOWN, /* it waits in the kernel, and not for what is known */
@@ -360,6 +368,7 @@ int trace_write_miss(struct trace_writer *writer, const struct miss_entry *entry
 
 /* Events of the kinds IP_SAMPLE and KERNEL_IP_SAMPLE, sorted by ticks. */
 int trace_write_ip_samples(struct trace_writer *writer, const struct trace_event *events, size_t n, struct err *err);
+int trace_write_event_sample(struct trace_writer *writer, const struct trace_event_sample *sample, struct err *err);
 
 /* Write out all pending chunks, so that they survive a kill of the recorder. */
 int trace_writer_flush(struct trace_writer *writer, struct err *err);
@@ -448,6 +457,7 @@ struct trace_listener {
     void (*allocation)(void *context, const struct trace_allocation *allocation);
     void (*heap_event)(void *context, const struct trace_heap_event *event);
     void (*value)(void *context, const struct trace_value *value);
+    void (*event_sample)(void *context, const struct trace_event_sample *sample);
     void (*ip_sample)(void *context, const struct trace_event *event); /* an IP sample, which trace_next returns, too */
 };
 

@@ -12,7 +12,7 @@
 #define OUT_ROOM         (CHUNK_HEADER_BYTES + RECORDS_PAYLOAD_BYTES)
 #define PENDING_BYTES    ((size_t)512 * 1024) /* the target and the largest entry, four strings */
 #define PENDING_TARGET   ((size_t)64 * 1024)
-#define N_PENDING        (CHUNK_BYTECODES + 1)
+#define N_PENDING        (CHUNK_EVENT_SAMPLES + 1)
 #define KERNEL_DELTA_MAX (UINT64_MAX >> (KERNEL_TAG_BITS + 1))
 
 _Static_assert(LOCATION_ENTRY_BYTES < PENDING_BYTES - PENDING_TARGET, "a code location has room");

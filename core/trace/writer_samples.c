@@ -85,6 +85,23 @@ int trace_write_sample(struct trace_writer *writer, const struct trace_sample *s
     return writer_finish(writer, CHUNK_SAMPLES, &s, err);
 }
 
+int trace_write_event_sample(struct trace_writer *writer, const struct trace_event_sample *sample, struct err *err)
+{
+    if (writer_check(writer, err) < 0)
+        return -1;
+    if (sample->thread > THREAD_INDEX_MAX || sample->location >= LOCATION_NUMBERS_MAX ||
+        sample->event >= TRACE_SAMPLE_COUNTERS_MAX)
+        return err_set(err, "an event sample's thread, location or event has too large a number");
+    if (kept_refer_thread(writer, sample->thread, err) < 0 || kept_refer_location(writer, sample->location, err) < 0)
+        return -1;
+    struct sink s = writer_begin(writer, CHUNK_EVENT_SAMPLES);
+    sink_varint(&s, sample->thread);
+    sink_varint(&s, (uint64_t)sample->location << IP_SAMPLE_FLAG_BITS | sample->in_kernel);
+    sink_varint(&s, sample->event);
+    sink_varint(&s, sample->weight);
+    return writer_finish(writer, CHUNK_EVENT_SAMPLES, &s, err);
+}
+
 int trace_write_allocation(struct trace_writer *writer, const struct trace_allocation *allocation, struct err *err)
 {
     const char *name = allocation->class_name;

@@ -79,6 +79,12 @@ static void hear_ip_sample(void *context, const struct trace_event *event)
     where_hear_ip_sample(pass->finding, event);
 }
 
+static void hear_event_sample(void *context, const struct trace_event_sample *sample)
+{
+    struct view_pass *pass = context;
+    where_hear_event_sample(pass->finding, sample);
+}
+
 static void hear_wait(void *context, const struct trace_wait *wait)
 {
     struct view_pass *pass = context;
@@ -102,6 +108,7 @@ static struct trace_listener listener_of(struct view_pass *pass)
                                     .heap_event = wants(pass, VIEW_PASS_HEAP_EVENTS) ? hear_heap_event : NULL,
                                     .location = wants(pass, VIEW_PASS_WHERE) ? hear_location : NULL,
                                     .wait = wants(pass, VIEW_PASS_WAITS | VIEW_PASS_WAIT_STACKS) ? hear_wait : NULL,
+                                    .event_sample = wants(pass, VIEW_PASS_WHERE) ? hear_event_sample : NULL,
                                     .ip_sample = wants(pass, VIEW_PASS_WHERE) ? hear_ip_sample : NULL };
 }
 

@@ -30,7 +30,8 @@ struct where_reading {
     struct arena arena;
     const char *only_threads; /* report/some_threads.h; borrowed */
     struct tallies by_thread, by_part;
-    bool is_broken; /* no memory */
+    struct where_events_reading *events; /* the report's arena's */
+    bool is_broken;                      /* no memory */
 };
 
 /* ---- reading ---- */
@@ -53,6 +54,11 @@ void where_hear_ip_sample(struct where_reading *r, const struct trace_event *eve
 {
     const struct where_key key = { (uint32_t)event->count, event->thread, event->kind == TRACE_KERNEL_IP_SAMPLE };
     r->is_broken = r->is_broken || count(&r->by_thread, &key, 1) < 0;
+}
+
+void where_hear_event_sample(struct where_reading *r, const struct trace_event_sample *sample)
+{
+    where_events_hear(r->events, sample);
 }
 
 void where_hear_location(struct where_reading *r, const struct location_entry *entry)
@@ -190,6 +196,9 @@ int where_begin(struct arena *arena, const char *only_threads, struct where *whe
     if (r == NULL)
         return err_set(err, "out of memory for IP samples");
     r->where = where;
+    r->events = where_events_begin(arena);
+    if (r->events == NULL)
+        return err_set(err, "out of memory for IP samples");
     r->only_threads = only_threads;
     r->by_thread.by_key.arena = r->by_part.by_key.arena = &r->arena;
     return code_locations_open(&where->locations, err);
@@ -207,13 +216,14 @@ int where_end(struct where_reading *r, const struct report_source *source, struc
         return refuse(source, err);
     find_scales(source, r->only_threads, r->where);
     add_times(r->where, r);
-    return 0;
+    return where_events_end(r->events, source, r->only_threads, r->where->locations, &r->where->events, err);
 }
 
 void where_close(struct where_reading *r)
 {
     if (r == NULL)
         return;
+    where_events_close(r->events);
     map_free(&r->by_thread.by_key);
     map_free(&r->by_part.by_key);
     arena_free(&r->arena);

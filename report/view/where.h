@@ -9,6 +9,7 @@
 #define REPORT_VIEW_WHERE_H
 
 #include "report/source.h"
+#include "report/view/where_events.h"
 #include "symbolize/code_locations.h"
 
 /* The rows: kinds of code, CODE_AT_VM as its sub-systems, and the kernel. */
@@ -33,7 +34,8 @@ struct where {
     double part_ns[VM_PARTS];      /* CPU time of each part's threads */
     double ip_sample_ns[VM_PARTS]; /* that an IP sample stands for */
     double period_ns;              /* of the clock */
-    bool has_kernel; /* there are IP samples in the kernel; else time without IP samples is the kernel's */
+    bool has_kernel;            /* there are IP samples in the kernel; else time without IP samples is the kernel's */
+    struct where_events events; /* that took samples, too */
     struct where_function *functions; /* owned; most time first */
     size_t n_functions;
 };
@@ -50,6 +52,7 @@ int where_begin(struct arena *arena, const char *only_threads, struct where *whe
 /* For the listener of the trace, during the pass. */
 void where_hear_location(struct where_reading *reading, const struct location_entry *entry);
 void where_hear_ip_sample(struct where_reading *reading, const struct trace_event *event);
+void where_hear_event_sample(struct where_reading *reading, const struct trace_event_sample *sample);
 
 /* After it; source is what came of it.  Returns 0, or -1 with *err set: the trace has no IP samples, or no memory. */
 int where_end(struct where_reading *reading, const struct report_source *source, struct err *err);

@@ -1,6 +1,7 @@
 #include "report/view/where.h"
 
 #include "core/trace/recording_info.h"
+#include "report/sample_cells.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -105,8 +106,49 @@ static const char *row_key(size_t row)
                                      : vm_subsystem_key((enum vm_subsystem)(row - CODE_LOCATION_KINDS));
 }
 
-static void add_row(const struct where *where, const char *label, const char *kind, const double ns[VM_PARTS + 1],
-                    const size_t columns[VM_PARTS], struct table *table)
+/* The columns of a table. */
+struct columns {
+    size_t of_part[VM_PARTS]; /* 0: none */
+    struct sample_ratio_kind ratios[WHERE_EVENTS_MAX];
+    size_t of_ratio[WHERE_EVENTS_MAX]; /* its error's is the next one */
+    uint32_t n_ratios;
+};
+
+static void add_columns(const struct where *where, struct columns *columns, struct table *table)
+{
+    int n_ratios = sample_ratio_kinds(where->events.names, where->events.n, table->arena, columns->ratios);
+    table_column(table, "Where", "where", TABLE_TEXT);
+    table_column(table, "All (%)", "share", TABLE_SHARE);
+    for (size_t part = 0; part < VM_PARTS; part++)
+        if (where->part_ns[part] > 0 || part == VM_PART_APPLICATION)
+            columns->of_part[part] = table_column(table, parts[part].heading, parts[part].key, TABLE_SHARE);
+    table->is_broken = table->is_broken || n_ratios < 0;
+    columns->n_ratios = n_ratios < 0 ? 0 : (uint32_t)n_ratios;
+    for (uint32_t i = 0; i < columns->n_ratios; i++) {
+        const struct sample_ratio_kind *kind = &columns->ratios[i];
+        columns->of_ratio[i] = table_column(table, kind->heading, kind->key, TABLE_RATIO);
+        sample_cells_hide(table, arena_printf(table->arena, "%s_error", kind->key), TABLE_RATIO);
+    }
+}
+
+/* row: WHERE_ROWS for all. */
+static void add_ratios(const struct where *where, size_t row, double ns, const struct columns *columns,
+                       struct table_cell *cells, struct table *table)
+{
+    uint64_t n = 0;
+    for (size_t part = 0; part < VM_PARTS; part++)
+        for (size_t one = row == WHERE_ROWS ? 0 : row; one < (row == WHERE_ROWS ? WHERE_ROWS : row + 1); one++)
+            n += where->ip_samples[one][part];
+    const struct where_count clock = { n, ns, n == 0 ? 0 : ns * ns / (double)n };
+    for (uint32_t i = 0; i < columns->n_ratios; i++) {
+        struct where_ratio ratio = where_events_ratio(where->events.rows[row], &clock, &columns->ratios[i]);
+        cells[columns->of_ratio[i]] = sample_cells_ratio(ratio.value, ratio.error, table->arena);
+        cells[columns->of_ratio[i] + 1] = sample_cells_error(ratio.error);
+    }
+}
+
+static void add_row(const struct where *where, size_t row, const char *label, const char *kind,
+                    const double ns[VM_PARTS + 1], const struct columns *columns, struct table *table)
 {
     struct table_cell *cells = table_row(table, kind);
     double all = all_ns(where);
@@ -115,11 +157,12 @@ static void add_row(const struct where *where, const char *label, const char *ki
     cells[0] = table_words(label);
     cells[1] = table_quotient(ns[VM_PARTS], all);
     for (size_t part = 0; part < VM_PARTS; part++)
-        if (columns[part] != 0)
-            cells[columns[part]] = table_quotient(ns[part], all);
+        if (columns->of_part[part] != 0)
+            cells[columns->of_part[part]] = table_quotient(ns[part], all);
+    add_ratios(where, row, ns[VM_PARTS], columns, cells, table);
 }
 
-static void add_rows(const struct report_source *source, const struct where *where, const size_t columns[VM_PARTS],
+static void add_rows(const struct report_source *source, const struct where *where, const struct columns *columns,
                      struct table *table)
 {
     static const size_t order[] = { CODE_AT_INTERPRETER, CODE_AT_C1,     CODE_AT_C2,     CODE_AT_COMPILED,
@@ -133,26 +176,42 @@ static void add_rows(const struct report_source *source, const struct where *whe
             for (size_t part = 0; part <= VM_PARTS; part++)
                 sums[part] += ns[part] = where_ns(where, row, part);
             if (ns[VM_PARTS] > 0)
-                add_row(where, row_label(source->arena, row), row_key(row), ns, columns, table);
+                add_row(where, row, row_label(source->arena, row), row_key(row), ns, columns, table);
         }
     }
-    add_row(where, "all", "total", sums, columns, table);
+    add_row(where, WHERE_ROWS, "all", "total", sums, columns, table);
     if (table->n_rows > 0)
         table->rows[table->n_rows - 1].after_rule = true;
 }
 
+/* What stands in the columns of events. */
+static void note_events(const struct where *where, struct table *table)
+{
+    const struct where_events *events = &where->events;
+    const char *each = "";
+    for (uint32_t i = 1; i < events->n && each != NULL; i++) {
+        uint64_t n = events->rows[WHERE_ROWS][i].n;
+        each = arena_printf(table->arena, "%s%s%.0f of %s", each, i > 1 ? ", " : "", (double)n, events->names[i]);
+        table_metadata_number(table, arena_printf(table->arena, "samples_of_%u", i), (double)n, NULL);
+    }
+    if (events->why_not != NULL)
+        table_note(table, arena_printf(table->arena, "events took no samples: %s", events->why_not));
+    else if (events->n > 0)
+        table_note(table, arena_printf(table->arena,
+                                       "ratios of events are from the samples that these took, %s; '-' where there "
+                                       "are fewer than %u",
+                                       each, WHERE_EVENTS_LEAST));
+}
+
 int where_table(const struct report_source *source, const struct where *where, struct table *table, struct err *err)
 {
-    size_t columns[VM_PARTS] = { 0 };
+    struct columns columns = { .n_ratios = 0 };
     table_begin(table, source->arena);
     report_metadata(source, table);
-    table_column(table, "Where", "where", TABLE_TEXT);
-    table_column(table, "All (%)", "share", TABLE_SHARE);
-    for (size_t part = 0; part < VM_PARTS; part++)
-        if (where->part_ns[part] > 0 || part == VM_PART_APPLICATION)
-            columns[part] = table_column(table, parts[part].heading, parts[part].key, TABLE_SHARE);
+    add_columns(where, &columns, table);
     add_metadata(source, where, table);
-    add_rows(source, where, columns, table);
+    add_rows(source, where, &columns, table);
+    note_events(where, table);
     report_losses(source, table);
     return table->is_broken ? err_set(err, "out of memory for a table") : 0;
 }

@@ -70,7 +70,8 @@ ratios() {
 
 # The mean of a number of the JSON texts in a file.
 mean() {
-    grep -o "\"$2\":[[:space:]]*[0-9.]*" "$1" | awk -F : '{ sum += $2 } END { printf "%8.1f ", NR > 0 ? sum / NR : 0 }'
+    grep -o "\"$2\":[[:space:]]*[0-9.]*" "$1" |
+        awk -F : '{ sum += $2 } END { printf "%8.1f ", (NR > 0 ? sum / NR : 0) }'
 }
 
 each_workload "$directory" measure

@@ -77,7 +77,7 @@ phases_share() {
 
 check_recording() {
     local jdk=$1 v=$2 trace=$SCRATCH/$2.dat vm=$SCRATCH/$2.vm
-    "$mmprof" record -q --sample-ip 1000 --lines --include 'target/Parts.main' -o "$trace" -- \
+    "$mmprof" record -q --sample-ip 1000 --ip-events page-faults --lines --include 'target/Parts.main' -o "$trace" -- \
         "$jdk/bin/java" -Xmx256m -Xbatch -XX:+UseSerialGC -cp "$classes" target.Parts 1000 > "$SCRATCH/said" 2>&1
     is "$v: a program is recorded" "$? $(cat "$SCRATCH/said")" "0 DONE ok"
     if [ -n "$(trace_info "$trace" hits.failed)" ]; then
@@ -105,6 +105,7 @@ check_recording() {
         "$(awk -F, '/^c[12]_code,Parts|^interpreter/ { s += $4 } END { print s }' "$vm.hot")" 0.05 1
     between "$v: all code is known" "$(cell "$vm" unknown share | grep . || echo 0)" 0 0.02
     between "$v: what the interpreter runs is its own" "$(cell "$vm" interpreter share)" 0.0001 0.5
+    between "$v: an event that takes samples is told of all code" "$(cell "$vm" total page_faults_per_second)" 100 1e7
     is "$v: no event of the JVM failed" "$(trace_info "$trace" code.failed)" ""
     is "$v: nor was one needed" "$(trace_info "$trace" code.cpu_ms) $(trace_info "$trace" code.all)" "0.0 "
     matches "$v: functions of the JVM have names" "$("$mmprof" report --view hot --csv --top 0 "$trace")" \
@@ -129,6 +130,10 @@ is "more than 10000 a second are refused" $? 1
 "$mmprof" record --sample-ip 0 --lines -o "$SCRATCH/none.dat" -- "$jdk/bin/java" > "$SCRATCH/out" 2>&1
 is "and so are lines of none" $? 1
 matches "with what to do" "$(cat "$SCRATCH/out")" 'next: remove one of them'
+
+matches "a clock takes samples anyway" \
+    "$("$mmprof" record --ip-events cpu-clock -o "$SCRATCH/none.dat" -- "$jdk/bin/java" 2>&1)" \
+    "^mmprof record: 'cpu-clock' is a clock"
 
 # Code that was compiled before mmprof came: it is never said to be at a line, or in what is inlined, where it is not.
 # attached JDK NAME OPTION [FLAG...]: the recorder's option, "" for none; the JVM's flags

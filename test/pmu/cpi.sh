@@ -11,6 +11,22 @@ in_machine -smp 1 -icount shift=1
 matches "a program takes two cycles for each instruction" "$(cat "$SCRATCH/out")" '^KnownWork\.main .* 2\.000 '
 matches "so does the average" "$(cat "$SCRATCH/out")" '^whole process .* 2\.000 '
 
+# ---- events that take IP samples ----
+
+"$mmprof" record --sample-ip 500 --ip-events cycles,instructions -o "$SCRATCH/ip.dat" -- \
+    java -Xint -Xmx256m -cp "$classes" pmu.KnownWork 100 > "$SCRATCH/out" 2>&1
+"$mmprof" report --view vm --csv "$SCRATCH/ip.dat" > "$SCRATCH/ip.csv"
+# ratio ROW: CPI of it, and half of its interval.
+ratio() {
+    awk -F, -v row="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+        $1 == row { print $at["cpi"], $at["cpi_error"] }' "$SCRATCH/ip.csv"
+}
+for row in interpreter vm_classes total; do
+    read -r value error <<< "$(ratio $row)"
+    between "CPI of $row, from samples by cycles and by instructions (${value:--} +-${error:--})" \
+        "$(calculated "(${value:-9} - 2) / (${error:-0} + 0.1)")" -1.5 1.5
+done
+
 # ---- samples ----
 
 # by_cycles NAME OPTION... of java: samples, folded stacks, and a trace; with each sample, instructions.

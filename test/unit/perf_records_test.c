@@ -135,6 +135,23 @@ static void test_ip_samples(void)
                                                  event.kind == KERNEL_IP_SAMPLE && event.count == KERNEL_UNKNOWN);
 }
 
+/* The same, with a period behind its first fields. */
+static void test_periods(void)
+{
+    uint8_t record[256], with[256];
+    struct kernel_event event;
+    size_t n = make_ip_sample(record, PERF_RECORD_MISC_USER, PERF_SAMPLE_REGS_ABI_64, 0x7f0012345678);
+    struct sink s = sink_into(with, sizeof with);
+    sink_bytes(&s, record, 40);
+    sink_u64le(&s, 4711);
+    sink_bytes(&s, record + 40, n - 40);
+    with[6] = (uint8_t)(n + 8);
+    CHECK("an IP sample of an event has its period",
+          kernel_record_decode(with, n + 8, KERNEL_WITH_PERIOD, &event) == 1 && event.stack.period == 4711 &&
+              event.count == 0x7f0012345678);
+    CHECK("one that is too short for it is refused", kernel_record_decode(record, n, KERNEL_WITH_PERIOD, &event) == -1);
+}
+
 /* A period, n_values of a group, the registers, room for n_room bytes, and how many of them there are. */
 static size_t make_stack(uint8_t *out, uint64_t n_values, uint64_t abi, size_t n_room, uint64_t n_bytes)
 {
@@ -268,6 +285,7 @@ int main(void)
     test_switches();
     test_decoding();
     test_ip_samples();
+    test_periods();
     test_stacks();
     test_values();
     test_ring();

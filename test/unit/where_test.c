@@ -201,11 +201,80 @@ static void test_late_name(void)
     done(&made);
 }
 
+static void event_samples(struct maker *m, uint32_t event, uint32_t location, bool in_kernel, uint64_t weight,
+                          unsigned n)
+{
+    const struct trace_event_sample sample = {
+        .location = location, .in_kernel = in_kernel, .event = event, .weight = weight
+    };
+    for (unsigned i = 0; i < n; i++)
+        maker_must(m, trace_write_event_sample(m->writer, &sample, &m->err));
+}
+
+static const struct table_cell *cell_of(const struct table *table, const char *kind, const char *key)
+{
+    const struct table_row *row = row_of(table, kind);
+    for (size_t i = 0; row != NULL && i < table->n_columns; i++)
+        if (strcmp(table->columns[i].key, key) == 0)
+            return &row->cells[i];
+    return NULL;
+}
+
+static void check_ratio(const char *name, const struct table *table, const char *kind, const char *key, double value)
+{
+    const struct table_cell *cell = cell_of(table, kind, key);
+    CHECK(name, cell != NULL && (value < 0 ? cell->value == TABLE_UNMEASURED : is_near(cell->number, value)));
+}
+
+/*
+ * The interpreter has 16 samples of 1,000 cycles and 25 of 400 instructions, code of C2 400 of 1,000 and of 2,000, and
+ * 32 faults in the 400 us of CPU time for which its 40 IP samples stand.
+ */
+static void test_events(void)
+{
+    struct made made;
+    struct table table;
+    struct maker *m = &made.maker;
+    const struct location_entry interpreter = { .kind = LOCATION_IN_CODE, .number = 5, .code = LOCATION_INTERPRETER };
+    maker_open_scaled(m, "events.dat", 1000);
+    maker_info(m, "hits.hz", "100000");
+    maker_info(m, "hits.kernel", "excluded");
+    maker_info(m, "hits.events", "cycles instructions LLC-load-misses page-faults");
+    maker_thread(m, 0, "main", true);
+    KERNEL(m, AT(TRACE_CPU_IN, 0, 0), AT(TRACE_CPU_OUT, 0, 800));
+    describe(m);
+    maker_must(m, trace_write_location(m->writer, &interpreter, &m->err));
+    ip_sample(m, TRACE_IP_SAMPLE, 0, 10, 2, 40);
+    ip_sample(m, TRACE_IP_SAMPLE, 0, 20, 5, 30);
+    event_samples(m, 0, 5, false, 1000, 16);
+    event_samples(m, 1, 5, false, 400, 25);
+    event_samples(m, 0, 2, false, 1000, 400);
+    event_samples(m, 1, 2, false, 2000, 400);
+    event_samples(m, 2, 2, false, 40, 10);
+    event_samples(m, 2, 5, false, 40, 9);
+    event_samples(m, 3, 2, false, 1, 32);
+    maker_close(m, 1000);
+    const struct view_pass_options options = { .path = m->path, .parts = VIEW_PASS_WHERE };
+    maker_must(m, view_pass_read(&options, &arena, &made.pass, &m->err));
+    CHECK("a table has what events counted", where_table(&made.pass.source, &made.pass.where, &table, &err) == 0);
+    check_ratio("CPI of the interpreter", &table, "interpreter", "cpi", 1.6);
+    check_ratio("the interval is that of as many samples as there were", &table, "interpreter", "cpi_error",
+                1.96 * 1.6 * sqrt(1.0 / 16 + 1.0 / 25));
+    check_ratio("CPI of compiled code", &table, "c2_code", "cpi", 0.5);
+    check_ratio("CPI of all", &table, "total", "cpi", 416.0 / 810);
+    check_ratio("misses are per 1,000 instructions", &table, "c2_code", "llc_load_misses_per_1000_instructions", 0.5);
+    check_ratio("of nine samples nothing is told", &table, "interpreter", "llc_load_misses_per_1000_instructions", -1);
+    check_ratio("faults are per second", &table, "c2_code", "page_faults_per_second", 32 / 400e-6);
+    check_ratio("code without any has none", &table, "interpreter", "page_faults_per_second", -1);
+    done(&made);
+}
+
 int main(void)
 {
     test_shares();
     test_without_kernel();
     test_none();
     test_late_name();
+    test_events();
     return tap_done();
 }
