@@ -48,6 +48,53 @@ static bool command_of(const struct findings_making *making, const char **launch
     return *launcher != NULL;
 }
 
+/* ---- an AOT cache ---- */
+
+/* The class path among a command's words, as an option has it; NULL: none, or one in quotes. */
+static const char *class_path_of(const char *words, size_t *n)
+{
+    static const char *const options[] = { "-cp ", "-classpath ", "--class-path " };
+    for (const char *at = words; at != NULL; at = strchr(at, ' ') == NULL ? NULL : strchr(at, ' ') + 1)
+        for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+            if (strncmp(at, options[i], strlen(options[i])) == 0) {
+                at += strlen(options[i]);
+                *n = strcspn(at, " ");
+                return memchr(at, '\'', *n) == NULL ? at : NULL;
+            }
+    return NULL;
+}
+
+static bool is_directory(const char *entry, size_t n)
+{
+    return n > 0 && !(n > 4 && memcmp(entry + n - 4, ".jar", 4) == 0);
+}
+
+/*
+ * A JVM makes no cache of classes in directories.  The words with a JAR in the place of each directory of their class
+ * path, and *make, the commands that fill these; NULL: no memory.
+ */
+static const char *with_jars(struct arena *arena, const char *words, const char **make)
+{
+    size_t n = 0, n_made = 0;
+    const char *path = class_path_of(words, &n);
+    *make = "";
+    if (path == NULL)
+        return words;
+    const char *made = arena_text(arena, words, (size_t)(path - words)), *end = path + n;
+    for (const char *at = path; made != NULL && *make != NULL && at < end;) {
+        size_t length = strcspn(at, ": ");
+        bool is_made = is_directory(at, length);
+        if (is_made)
+            *make = arena_printf(arena, "%sjar -c -f app%zu.jar -C %.*s . && ", *make, ++n_made, (int)length, at);
+        made = is_made ? arena_printf(arena, "%s%sapp%zu.jar", made, at == path ? "" : ":", n_made)
+                       : arena_printf(arena, "%s%s%.*s", made, at == path ? "" : ":", (int)length, at);
+        at += length + (at + length < end ? 1 : 0);
+    }
+    return made == NULL || *make == NULL ? NULL : arena_printf(arena, "%s%s", made, end);
+}
+
+/* ---- commands ---- */
+
 /* A command, of which some words may be "", as a shell's one word; NULL: no memory. */
 static const char *as_word(struct arena *arena, const char *launcher, const char *option, const char *rest)
 {
@@ -87,11 +134,16 @@ const char *advice_verify(const struct findings_making *making, const struct adv
         const char *change = arena_printf(arena, "a JVM that was started with %s", rule->option);
         return change == NULL ? NULL : record_both(making, clock, change);
     }
+    const char *make = "";
     bool is_known = command_of(making, &launcher, &rest);
+    if (rule->training != NULL && (rest = with_jars(arena, rest, &make)) == NULL)
+        return NULL;
     const char *others = advice_without(arena, rest, rule->option);
     const char *before = as_word(arena, launcher, "", rest),
                *after = others == NULL ? NULL : as_word(arena, launcher, rule->option, others),
-               *first = rule->training == NULL ? "" : arena_printf(arena, "%s %s %s; ", launcher, rule->training, rest);
+               *first = rule->training == NULL
+                            ? ""
+                            : arena_printf(arena, "%s%s %s %s && ", make, launcher, rule->training, rest);
     if (before == NULL || after == NULL || first == NULL)
         return NULL;
     return arena_printf(arena, "%smmprof diff --until 5%%%s --before %s --after %s%s", first, clock, before, after,

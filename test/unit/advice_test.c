@@ -139,10 +139,10 @@ static void test_text(void)
     CHECK_TEXT("a hint has what it saves, why, and how to verify it", advice_of(&slow, true),
                "1. start with an AOT cache, which has classes linked and profiles for the JIT compilers (JDK 25 and "
                "later)\n"
-               "   saves   about 5.00 s of CPU time, 25 % (15 .. 40 %), by paired runs of javac\n"
-               "   why     JIT compilers use 50 % of the CPU time, 10.0 s: the program is still warming up, or code "
-               "with probes is compiled again\n"
-               "   verify  java -XX:AOTCacheOutput=app.aot -jar shop.jar; mmprof diff --until 5% --before 'java -jar "
+               "   saves   about 5.00 s of CPU time, 25 % (15 .. 65 %), by paired runs of javac\n"
+               "   why     JIT compilers use 50 % of the CPU time, 10.0 s: the program is still warming up, or "
+               "code with probes is compiled again\n"
+               "   verify  java -XX:AOTCacheOutput=app.aot -jar shop.jar && mmprof diff --until 5% --before 'java -jar "
                "shop.jar' --after 'java -XX:AOTCache=app.aot -jar shop.jar'\n");
     CHECK_TEXT("where there is none, one line says so", advice_of(&fine, true),
                "nothing significant: no rule is expected to save 2 % or more with its whole interval\n");
@@ -188,8 +188,14 @@ static void test_verify(void)
         { "nor one of an old recording, without quotes",
           { .c2_ms = 10000, .command = "java -cp a;b Shop" },
           "java -XX:AOTCacheOutput",
-          "java -XX:AOTCacheOutput=app.aot ...; mmprof diff --until 5% --before 'java ...' --after 'java "
+          "java -XX:AOTCacheOutput=app.aot ... && mmprof diff --until 5% --before 'java ...' --after 'java "
           "-XX:AOTCache=app.aot ...' (... is the rest of its command, which the recording does not have whole)" },
+        { "an AOT cache has no classes of directories",
+          { .c2_ms = 10000, .command = "java -cp a.jar:/b/classes:c -Xmx1g Shop" },
+          "jar -c",
+          "jar -c -f app1.jar -C /b/classes . && jar -c -f app2.jar -C c . && java -XX:AOTCacheOutput=app.aot -cp "
+          "a.jar:app1.jar:app2.jar -Xmx1g Shop && mmprof diff --until 5% --before 'java -cp a.jar:app1.jar:app2.jar "
+          "-Xmx1g Shop' --after 'java -XX:AOTCache=app.aot -cp a.jar:app1.jar:app2.jar -Xmx1g Shop'" },
         { "a JVM that it was attached to is recorded again",
           { .gc_ms = 1500, .collections = "40 1200000000 young", .is_attached = true },
           "'mmprof profile",
