@@ -34,7 +34,7 @@ struct jit_options {
     bool receivers, calls, quiet, csv, json;
     char agent[PATH_MAX];
     char *const *argv;
-    const char *in, *command, *html; /* command: as text */
+    const char *in, *count, *command, *html; /* count, command: as text */
     struct arena arena;
     int status; /* of the command's last run that did not end with 0 */
 };
@@ -50,6 +50,8 @@ static int parse(int argc, char **argv, struct jit_options *o, int *n_parsed, bo
           "instead: calls that are not inlined, as it runs and with probes in all methods" },
         { 0, "interval", "N", OPTION_NUMBER, &o->interval,
           "of these: one call in N on average; 1: all (receivers 100, calls 1000)" },
+        { 0, "count", "COMMAND", OPTION_TEXT, &o->count,
+          "with --calls: count them in a run of this instead, as with fewer iterations" },
         { 0, "in", "METHOD", OPTION_TEXT, &o->in, "count objects only in one call of METHOD, such as an iteration" },
         { 0, "nth", "N", OPTION_NUMBER, &o->nth, "with --in: in call N of it (1)" },
         { 0, "top", "N", OPTION_NUMBER, &o->top, "print only the N first rows; 0: all (20)" },
@@ -94,6 +96,10 @@ static int check(const struct jit_options *o, struct err *err)
         err_set(err, "--interval is of --receivers and --calls: all objects are counted");
         return err_next(err, "remove it, or add one of them");
     }
+    if (o->count != NULL && !o->calls) {
+        err_set(err, "--count belongs to --calls");
+        return err_next(err, "remove it: what is compared must be the same command");
+    }
     if (o->interval > INTERVAL_MAX) {
         err_set(err, "one call in %llu is too few", (unsigned long long)o->interval);
         return err_next(err, "give --interval 1 to %d", INTERVAL_MAX);
@@ -128,7 +134,9 @@ static char *run(struct jit_options *o, enum counted_kind what, const char *cons
     char *text = NULL;
     struct memory_file file;
     int rc = memory_file_open(&file, "mmprof-jit", &o->arena, err);
-    const struct counted_run_plan plan = { .argv = o->argv,
+    char *const shell[] = { (char[]){ "sh" }, (char[]){ "-c" }, (char *)(uintptr_t)o->count, NULL };
+    char *const *argv = o->count == NULL ? o->argv : shell;
+    const struct counted_run_plan plan = { .argv = argv,
                                            .agent = o->agent,
                                            .path = file.path,
                                            .flags = flags,

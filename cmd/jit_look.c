@@ -8,7 +8,8 @@
 #include <time.h>
 
 #define LOOK_MS    100  /* between two looks */
-#define LOOK_PARTS 20   /* a look may take this part of the time */
+#define LOOK_PARTS 20   /* a look may take this part of the time, by our own CPU time */
+#define REST_MS    1000 /* but what is seen at the end is not older */
 #define START_MS   10   /* between two questions whether there is a JVM already */
 #define ENDING_MS  200  /* that a command may take to end when looking is over, */
 #define ENDED_MS   5000 /* and after its JVM's end: on a busy machine that takes a while */
@@ -24,11 +25,16 @@ void jit_look_close(struct jit_look *l)
     vm_process_close();
 }
 
-static uint64_t now_ms(void)
+static uint64_t clock_ms(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static uint64_t now_ms(void)
+{
+    return clock_ms(CLOCK_MONOTONIC);
 }
 
 static int open_jvm(struct jit_look *l, pid_t pid, struct err *err)
@@ -44,13 +50,13 @@ static int open_jvm(struct jit_look *l, pid_t pid, struct err *err)
 /* Until when not to look again, in *next_ms. */
 static int look_once(struct jit_look *l, uint64_t *next_ms, struct err *err)
 {
-    uint64_t begin = now_ms();
+    uint64_t begin = clock_ms(CLOCK_THREAD_CPUTIME_ID);
     int rc = jit_codes_look(&l->codes, err);
-    uint64_t end = now_ms(), rest = (end - begin) * LOOK_PARTS;
+    uint64_t end = now_ms(), rest = (clock_ms(CLOCK_THREAD_CPUTIME_ID) - begin) * LOOK_PARTS;
     if (rc > 0)
         l->user->looked(l->user->context, &l->codes);
     l->has_ended = rc == 0;
-    *next_ms = end + (rest > LOOK_MS ? rest : LOOK_MS);
+    *next_ms = end + (rest < LOOK_MS ? LOOK_MS : rest > REST_MS ? REST_MS : rest);
     return rc < 0 ? -1 : 0;
 }
 
