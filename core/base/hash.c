@@ -86,6 +86,23 @@ int hash_store(struct hash_set *set, uint64_t number, uint32_t value)
     return 0;
 }
 
+/* Those behind it that its slot kept from their own come nearer to that. */
+void hash_remove(struct hash_set *set, uint64_t number)
+{
+    struct hash_slot *slot = hash_get(set, hash_address(number));
+    size_t mask = set->n_slots - 1, start = slot == NULL ? 0 : (size_t)(slot - set->slots), empty = start;
+    if (slot == NULL)
+        return;
+    for (size_t i = (start + 1) & mask; i != start && set->slots[i].key != 0; i = (i + 1) & mask) {
+        if (((i - set->slots[i].key) & mask) < ((i - empty) & mask))
+            continue;
+        set->slots[empty] = set->slots[i];
+        empty = i;
+    }
+    set->slots[empty] = (struct hash_slot){ .key = 0 };
+    set->n_used--;
+}
+
 void hash_clear(struct hash_set *set)
 {
     if (set->n_used > 0)

@@ -46,6 +46,9 @@ struct hash_slot *hash_put(struct hash_set *set, uint64_t key);
 uint32_t *hash_find(const struct hash_set *set, uint64_t number);
 int hash_store(struct hash_set *set, uint64_t number, uint32_t value);
 
+/* Forget one number, if it is there: for others this is as hash_put. */
+void hash_remove(struct hash_set *set, uint64_t number);
+
 /* Forget all keys; the memory stays.  And give it back. */
 void hash_clear(struct hash_set *set);
 void hash_free(struct hash_set *set);

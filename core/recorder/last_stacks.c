@@ -21,6 +21,7 @@ struct last_frame {
 };
 
 struct last_stack {
+    int32_t tid;
     struct last_frame *frames; /* owned; outermost first */
     uint32_t n, room;
     uint32_t n_sure; /* without the innermost ones that are a guess */
@@ -34,7 +35,7 @@ static void forget_all(struct last_stacks *last)
 {
     for (uint32_t i = 0; i < last->n; i++) {
         free(last->stacks[i].frames);
-        last->stacks[i] = (struct last_stack){ .time_ns = last->stacks[i].time_ns };
+        last->stacks[i] = (struct last_stack){ .tid = last->stacks[i].tid, .time_ns = last->stacks[i].time_ns };
     }
     last->bytes = 0;
 }
@@ -45,6 +46,20 @@ void last_stacks_free(struct last_stacks *last)
     free(last->stacks);
     hash_free(&last->by_tid);
     memset(last, 0, sizeof *last);
+}
+
+/* The latest thread's stack gets its place. */
+void last_stacks_forget(struct last_stacks *last, int32_t tid)
+{
+    const uint32_t *known = hash_find(&last->by_tid, (uint32_t)tid);
+    if (known == NULL)
+        return;
+    struct last_stack *place = &last->stacks[*known], *latest = &last->stacks[--last->n];
+    last->bytes -= place->room * sizeof *place->frames;
+    free(place->frames);
+    *hash_find(&last->by_tid, (uint32_t)latest->tid) = *known;
+    *place = *latest;
+    hash_remove(&last->by_tid, (uint32_t)tid);
 }
 
 /* The stack of a thread; *is_first: it had none ever. */
@@ -58,7 +73,7 @@ static struct last_stack *stack_of(struct last_stacks *last, int32_t tid, bool *
         return NULL;
     slot->second = 1;
     slot->value = last->n;
-    last->stacks[last->n] = (struct last_stack){ .frames = NULL };
+    last->stacks[last->n] = (struct last_stack){ .tid = tid };
     return &last->stacks[last->n++];
 }
 

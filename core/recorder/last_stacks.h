@@ -86,6 +86,9 @@ struct cut_stack {
  */
 enum stack_end last_stacks_complete(const struct last_stacks *last, const struct cut_stack *cut);
 
+/* A thread has ended. */
+void last_stacks_forget(struct last_stacks *last, int32_t tid);
+
 void last_stacks_free(struct last_stacks *last);
 
 #endif

@@ -159,6 +159,8 @@ struct recorder_observer {
     int (*stack)(void *context, const struct stack_sample *sample, uint32_t thread, struct err *err);
     /* What a visit found of such a thread: the same. */
     int (*wait)(void *context, const struct stack_wait *wait, uint32_t thread, struct err *err);
+    /* A thread has ended, and its index is another's from now on. */
+    void (*forget)(void *context, uint32_t thread);
     /* To a command. */
     int (*answer)(void *context, const struct recorder_answer *answer, struct err *err);
     /* May give commands. */

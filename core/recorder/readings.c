@@ -429,6 +429,14 @@ static void forget_ended(struct readings *readings)
     }
 }
 
+void readings_forget(struct readings *readings, uint32_t thread)
+{
+    if (thread >= readings->n_all)
+        return;
+    counters_outside_close(&readings->all[thread]->own);
+    *readings->all[thread] = (struct reading_thread){ .state = READING_NEW };
+}
+
 int readings_follow(struct readings *readings, struct err *err)
 {
     if (!readings_are_active(readings))

@@ -75,6 +75,9 @@ void readings_take(struct readings *readings, uint64_t now_ns);
  */
 int readings_follow(struct readings *readings, struct err *err);
 
+/* A thread has ended, and its index is another's from now on. */
+void readings_forget(struct readings *readings, uint32_t thread);
+
 /* Write the round's readings, when the threads are written.  Returns 0, or -1 with *err set. */
 int readings_write(struct readings *readings, struct trace_writer *writer, struct err *err);
 

@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SHORT_PART 10 /* no file is shorter than one part in so many, or longer by more */
+#define LATE_NS    UINT64_C(10000000000) /* what comes of a thread after its end has come by then */
+#define SHORT_PART 10                    /* no file is shorter than one part in so many, or longer by more */
 
 /* ---- the end of a file ---- */
 
@@ -85,6 +86,30 @@ void recorder_close_file(struct recorder *r, const struct err *why)
     r->files.names.part[0] = '\0';
 }
 
+/* ---- threads that have ended ---- */
+
+static void forget_thread(void *context, uint32_t index)
+{
+    struct recorder *r = context;
+    const struct recorder_observer *observer = r->plan->observer;
+    trace_writer_forget_thread(r->writer, index);
+    wait_log_forget(&r->stacks.waits, index);
+    readings_forget(&r->readings, index);
+    if (observer != NULL && observer->forget != NULL)
+        observer->forget(observer->context, index);
+}
+
+/* Those that ended before the file did that is closed now: samples and switches of them came in it at the latest. */
+static int recycle_threads(struct recorder *r, struct err *err)
+{
+    uint64_t late_ns = r->latest.monotonic_ns - LATE_NS;
+    uint64_t late = clock_ticks(late_ns, &r->latest, &r->first, &r->latest);
+    uint64_t before = late < r->files.start.ticks ? late : r->files.start.ticks;
+    if (r->latest.monotonic_ns - r->first.monotonic_ns < LATE_NS)
+        return 0;
+    return threads_recycle(&r->threads, before, forget_thread, r) < 0 ? err_set(err, "out of memory for threads") : 0;
+}
+
 static int change_file(struct recorder *r, struct err *err)
 {
     const uint64_t clock[3] = { r->latest.ticks, r->latest.monotonic_ns, r->latest.realtime_ns };
@@ -93,6 +118,8 @@ static int change_file(struct recorder *r, struct err *err)
     if (recorder_name_file(r, &next, err) < 0 || trace_writer_rotate(r->writer, next.part, clock, &why, err) < 0)
         return -1;
     recorder_close_file(r, why.text[0] == '\0' ? NULL : &why);
+    if (recycle_threads(r, err) < 0)
+        return -1;
     r->files.names = next;
     r->files.n++;
     r->files.has_failed = false;

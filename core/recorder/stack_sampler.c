@@ -19,8 +19,11 @@ static int take_event(const struct kernel_event *event, void *context)
     struct stack_sampler *sampler = context;
     if (event->kind == KERNEL_LOST)
         sampler->state.n_lost += event->count;
-    if (event->kind == KERNEL_THREAD_END)
+    if (event->kind == KERNEL_THREAD_END) {
         sample_periods_forget(&sampler->periods, event->tid);
+        last_stacks_forget(&sampler->last, event->tid);
+        thread_names_forget(&sampler->names, event->tid);
+    }
     if (event->kind == KERNEL_THREAD_START && sampler->waits != NULL &&
         wait_sampler_add(sampler->waits, event->tid) < 0)
         return err_set(sampler->err, "out of memory for threads");

@@ -33,6 +33,18 @@ int thread_names_set(struct thread_names *names, int32_t tid, const char *name)
     return 0;
 }
 
+/* The last one gets its place. */
+void thread_names_forget(struct thread_names *names, int32_t tid)
+{
+    const uint32_t *known = hash_find(&names->by_tid, (uint32_t)tid);
+    if (known == NULL)
+        return;
+    struct thread_name *place = &names->threads[*known], *last = &names->threads[--names->n];
+    *hash_find(&names->by_tid, (uint32_t)last->tid) = *known;
+    *place = *last;
+    hash_remove(&names->by_tid, (uint32_t)tid);
+}
+
 const char *thread_names_get(struct thread_names *names, pid_t pid, int32_t tid)
 {
     const uint32_t *known = hash_find(&names->by_tid, (uint32_t)tid);

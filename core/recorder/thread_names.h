@@ -28,6 +28,9 @@ void thread_names_free(struct thread_names *names);
 /* A thread was found with this name, or has a new one.  Returns 0, or -1: no memory. */
 int thread_names_set(struct thread_names *names, int32_t tid, const char *name);
 
+/* A thread has ended. */
+void thread_names_forget(struct thread_names *names, int32_t tid);
+
 /* Of one that was not found yet, the kernel is asked.  "": it has ended.  Until the next call. */
 const char *thread_names_get(struct thread_names *names, pid_t pid, int32_t tid);
 

@@ -1,6 +1,7 @@
 #include "core/recorder/threads.h"
 
 #include "core/base/text.h"
+#include "core/base/vec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@ void threads_free(struct threads *threads)
 {
     hash_free(&threads->by_tid);
     free(threads->all);
+    free(threads->free);
     arena_free(&threads->arena);
     memset(threads, 0, sizeof *threads);
 }
@@ -24,8 +26,14 @@ struct recorder_thread *threads_find(const struct threads *threads, int32_t tid)
     return index == NULL ? NULL : threads->all[*index];
 }
 
-struct recorder_thread *threads_add(struct threads *threads, int32_t tid, uint64_t start_ticks)
+/* One whose number is free, or a new one; NULL: no memory. */
+static struct recorder_thread *take(struct threads *threads)
 {
+    if (threads->n_free > 0) {
+        uint32_t index = threads->free[--threads->n_free];
+        *threads->all[index] = (struct recorder_thread){ .info = { .index = index } };
+        return threads->all[index];
+    }
     if ((threads->n & (threads->n - 1)) == 0) {
         size_t room = threads->n == 0 ? 1 : (size_t)threads->n * 2;
         struct recorder_thread **all = realloc(threads->all, room * sizeof *all);
@@ -34,9 +42,17 @@ struct recorder_thread *threads_add(struct threads *threads, int32_t tid, uint64
         threads->all = all;
     }
     struct recorder_thread *thread = arena_alloc(&threads->arena, sizeof *thread);
-    if (thread == NULL || hash_store(&threads->by_tid, (uint32_t)tid, threads->n) < 0)
+    if (thread == NULL)
         return NULL;
     thread->info.index = threads->n;
+    return threads->all[threads->n++] = thread;
+}
+
+struct recorder_thread *threads_add(struct threads *threads, int32_t tid, uint64_t start_ticks)
+{
+    struct recorder_thread *thread = take(threads);
+    if (thread == NULL || hash_store(&threads->by_tid, (uint32_t)tid, thread->info.index) < 0)
+        return NULL;
     thread->info.tid = tid;
     thread->info.name = thread->name;
     thread->info.comm = thread->comm;
@@ -45,8 +61,26 @@ struct recorder_thread *threads_add(struct threads *threads, int32_t tid, uint64
     thread->found_cpu_ns = TRACE_UNKNOWN;
     thread->ring = -1;
     thread->changed = true;
-    threads->all[threads->n++] = thread;
     return thread;
+}
+
+int threads_recycle(struct threads *threads, uint64_t before_ticks, threads_forget_fn *forget, void *context)
+{
+    for (uint32_t i = 0; i < threads->n; i++) {
+        struct recorder_thread *thread = threads->all[i];
+        const uint32_t *latest = hash_find(&threads->by_tid, (uint32_t)thread->info.tid);
+        if (thread->is_free || thread->ring >= 0 || thread->info.end_ticks >= before_ticks)
+            continue;
+        if (vec_reserve(threads->free, threads->free_room, threads->n_free + 1) < 0)
+            return -1;
+        forget(context, i);
+        if (latest != NULL && *latest == i)
+            hash_remove(&threads->by_tid, (uint32_t)thread->info.tid);
+        thread->is_free = true;
+        thread->changed = false;
+        threads->free[threads->n_free++] = i;
+    }
+    return 0;
 }
 
 /* Moments of two clocks are compared: far less time than it takes until the kernel gives a tid again. */

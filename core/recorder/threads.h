@@ -1,6 +1,7 @@
 /*
  * The threads of the target, numbered in the order of their appearance.  Thread ids are used again by the kernel;
- * numbers are not.
+ * numbers are not within one file of a recording: a thread that had ended before that began leaves its number to others
+ * (threads_recycle), so that memory depends on the threads of two files, not on all that ever were.
  */
 #ifndef CORE_RECORDER_THREADS_H
 #define CORE_RECORDER_THREADS_H
@@ -29,6 +30,7 @@ struct recorder_thread {
     bool switched;                                /* the kernel told of it getting or losing a CPU */
     bool is_off;                                  /* the latest that it told was that it lost one */
     bool has_run;                                 /* and of either since its counters were read */
+    bool is_free;                                 /* its number is another's from now on */
     int32_t ring;                                 /* number of its ring, or -1 */
     struct trace_cpu_time written;                /* of it, in the trace */
     uint64_t found_cpu_ns;                        /* CPU time before the recording; TRACE_UNKNOWN: not known */
@@ -39,7 +41,9 @@ struct threads {
     struct arena arena;
     struct hash_set by_tid;       /* the index of a tid's latest thread */
     struct recorder_thread **all; /* owned array, elements in the arena */
-    uint32_t n;
+    uint32_t n;                   /* with those whose numbers are free: they have ended */
+    uint32_t *free;               /* owned: their numbers */
+    uint32_t n_free, free_room;
 };
 
 void threads_init(struct threads *threads);
@@ -59,6 +63,13 @@ struct recorder_thread *threads_get(struct threads *threads, int32_t tid, uint64
 
 /* The thread has another id from now on.  Returns 0, or -1: no memory. */
 int threads_rename(struct threads *threads, struct recorder_thread *thread, int32_t tid);
+
+/*
+ * Threads that had ended before a moment, and of which no more will come: their numbers become free.  forget is told of
+ * each of them first.  Returns 0, or -1: no memory.
+ */
+typedef void threads_forget_fn(void *context, uint32_t index);
+int threads_recycle(struct threads *threads, uint64_t before_ticks, threads_forget_fn *forget, void *context);
 
 void threads_set_comm(struct recorder_thread *thread, const char *comm);
 void threads_set_name(struct recorder_thread *thread, const char *name);

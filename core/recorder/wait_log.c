@@ -138,6 +138,12 @@ int wait_log_flush(struct wait_log *log, struct trace_writer *writer, struct err
     return 0;
 }
 
+void wait_log_forget(struct wait_log *log, uint32_t thread)
+{
+    if (thread < log->n)
+        log->all[thread] = (struct wait_pending){ .has_site = false };
+}
+
 void wait_log_free(struct wait_log *log)
 {
     free(log->all);

@@ -41,6 +41,9 @@ int wait_log_add(struct wait_log *log, struct sample_log *contexts, struct trace
 
 /* Write all that is pending: at the end.  As above. */
 int wait_log_flush(struct wait_log *log, struct trace_writer *writer, struct err *err);
+
+/* A thread has ended, and its index is another's from now on; all that was pending is written. */
+void wait_log_forget(struct wait_log *log, uint32_t thread);
 void wait_log_free(struct wait_log *log);
 
 #endif

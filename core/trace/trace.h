@@ -394,6 +394,9 @@ const struct err *trace_writer_failure(const struct trace_writer *writer);
 void trace_writer_ends(struct trace_writer *writer);
 int trace_writer_rotate(struct trace_writer *writer, const char *path, const uint64_t clock[3], struct err *why,
                         struct err *err);
+
+/* After rotate: of a thread that has ended nothing more comes, and its index is another's from now on. */
+void trace_writer_forget_thread(struct trace_writer *writer, uint32_t index);
 uint64_t trace_writer_all_bytes(const struct trace_writer *writer); /* of all files */
 
 /* Write the END chunk (the recording's end in ticks), close, free.  Returns -1 with *err set if a write failed. */

@@ -142,6 +142,8 @@ int kept_records(struct trace_writer *writer, uint32_t index, const uint64_t *wo
 int kept_counts(struct trace_writer *writer, uint32_t index, uint32_t series, const uint64_t *values, struct err *err);
 struct kept_thread *kept_thread_at(const struct writer_kept *kept, uint32_t index);
 
+void kept_forget_thread(struct writer_kept *kept, uint32_t index);
+
 /* A file begins: forgotten is what nothing names any more. */
 void kept_next_threads(struct writer_kept *kept);
 void kept_free_threads(struct writer_kept *kept);

@@ -231,6 +231,14 @@ static bool is_past(const struct writer_kept *kept, const struct kept_thread *th
     return thread->info.end_ticks < kept->start_ticks && thread->file + 1 < kept->file;
 }
 
+void kept_forget_thread(struct writer_kept *kept, uint32_t index)
+{
+    if (kept_thread_at(kept, index) == NULL)
+        return;
+    free_thread(kept->threads[index]);
+    kept->threads[index] = NULL;
+}
+
 void kept_next_threads(struct writer_kept *kept)
 {
     for (size_t i = 0; i < kept->n_threads; i++) {
@@ -239,9 +247,7 @@ void kept_next_threads(struct writer_kept *kept)
             continue;
         thread->n_lost = thread->info.n_lost;
         thread->before = thread->info.cpu_time;
-        if (is_past(kept, thread)) {
-            free_thread(thread);
-            kept->threads[i] = NULL;
-        }
+        if (is_past(kept, thread))
+            kept_forget_thread(kept, (uint32_t)i);
     }
 }

@@ -101,6 +101,13 @@ int trace_writer_rotate(struct trace_writer *writer, const char *path, const uin
     return begin_file(writer, err);
 }
 
+void trace_writer_forget_thread(struct trace_writer *writer, uint32_t index)
+{
+    kept_forget_thread(writer->kept, index);
+    if (index < writer->n_last_ticks)
+        writer->last_ticks[index] = 0;
+}
+
 uint64_t trace_writer_all_bytes(const struct trace_writer *writer)
 {
     return writer->n_bytes + (writer->kept == NULL ? 0 : writer->kept->n_bytes);

@@ -72,15 +72,21 @@ int live_samples_open(struct live_samples **out, struct err *err)
     return open_candidates(samples, err);
 }
 
+void live_samples_forget(struct live_samples *samples, uint32_t thread)
+{
+    if (thread >= samples->n_threads || samples->threads[thread] == NULL)
+        return;
+    free(samples->threads[thread]->frames);
+    free(samples->threads[thread]);
+    samples->threads[thread] = NULL;
+}
+
 void live_samples_close(struct live_samples *samples)
 {
     if (samples == NULL)
         return;
-    for (uint32_t i = 0; i < samples->n_threads; i++) {
-        if (samples->threads[i] != NULL)
-            free(samples->threads[i]->frames);
-        free(samples->threads[i]);
-    }
+    for (uint32_t i = 0; i < samples->n_threads; i++)
+        live_samples_forget(samples, i);
     free(samples->threads);
     free(samples->seen);
     candidates_close(samples->candidates);

@@ -18,6 +18,9 @@ struct live_samples;
 int live_samples_open(struct live_samples **samples, struct err *err);
 void live_samples_close(struct live_samples *samples); /* NULL is fine */
 
+/* A thread has ended, and its number is another's from now on. */
+void live_samples_forget(struct live_samples *samples, uint32_t thread);
+
 /* Those that are added from now on count; methods that are known to be too short stay known. */
 int live_samples_begin(struct live_samples *samples, struct err *err);
 

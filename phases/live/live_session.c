@@ -100,6 +100,15 @@ static int hear_wait(void *context, const struct stack_wait *wait, uint32_t thre
     return live_samples_add_wait(session->samples, wait, thread, err);
 }
 
+static void hear_forget(void *context, uint32_t thread)
+{
+    struct live_session *session = context;
+    if (session->live != NULL)
+        live_tree_forget(session->live->methods.tree, thread);
+    if (session->samples != NULL)
+        live_samples_forget(session->samples, thread);
+}
+
 #define LOOPS_MAX 64
 
 /* Numbers for their classes, of which there are names in the order of these.  Returns how many. */
@@ -424,6 +433,7 @@ void live_session_init(struct live_session *session, const struct live_options *
                                                     .kernel = hear_kernel,
                                                     .stack = hear_stack,
                                                     .wait = hear_wait,
+                                                    .forget = hear_forget,
                                                     .answer = hear_answer,
                                                     .round = on_round,
                                                     .file = on_file,

@@ -48,16 +48,21 @@ int live_tree_open(struct live_tree **tree, const struct live_tree_options *opti
     return 0;
 }
 
+static void free_thread(struct live_thread *t)
+{
+    free(t->clock.pending);
+    free(t->frames);
+    free(t->counters);
+    free(t->innermost);
+    *t = (struct live_thread){ .has_records = false };
+}
+
 void live_tree_close(struct live_tree *tree)
 {
     if (tree == NULL)
         return;
-    for (uint32_t i = 0; i < tree->n_threads; i++) {
-        free(tree->threads[i].clock.pending);
-        free(tree->threads[i].frames);
-        free(tree->threads[i].counters);
-        free(tree->threads[i].innermost);
-    }
+    for (uint32_t i = 0; i < tree->n_threads; i++)
+        free_thread(&tree->threads[i]);
     free(tree->threads);
     free(tree->accounts);
     free(tree);
@@ -301,6 +306,16 @@ static void add_open(const struct live_tree *tree, const struct live_thread *t, 
         accounts[frame->method].cpu_ticks +=
             tree->has_switches ? (i < t->base ? t->mount_cpu : cpu) - frame->cpu : frame_wall;
     }
+}
+
+void live_tree_forget(struct live_tree *tree, uint32_t thread)
+{
+    if (thread >= tree->n_threads)
+        return;
+    struct live_thread *t = &tree->threads[thread];
+    apply_kernel(t, UINT64_MAX);
+    add_open(tree, t, t->clock.now, tree->accounts);
+    free_thread(t);
 }
 
 void live_tree_accounts(struct live_tree *tree, uint64_t now, struct live_account *accounts)

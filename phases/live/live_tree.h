@@ -52,6 +52,10 @@ int live_tree_records(struct live_tree *tree, uint32_t thread, const uint64_t *w
 /* Take kernel events, sorted by ticks, none later than the records that follow them by much.  As above. */
 int live_tree_kernel(struct live_tree *tree, const struct trace_event *events, size_t n, struct err *err);
 
+/* A thread has ended, and its number is another's from now on: what its calls took stays, if they had an exit or not.
+ */
+void live_tree_forget(struct live_tree *tree, uint32_t thread);
+
 /* Accounts are by method id; there are so many, zeros for ids that no record has had. */
 uint32_t live_tree_n_accounts(const struct live_tree *tree);
 

@@ -29,6 +29,28 @@ static void test_growing(void)
     hash_free(&set);
 }
 
+/* Numbers come and go, a hundred at a time, in a table that does not grow. */
+static void test_removing(void)
+{
+    struct hash_set set = { NULL, 0, 0, false };
+    uint32_t n_right = 0;
+    for (uint32_t i = 0; i < N; i++) {
+        if (i >= 100)
+            hash_remove(&set, i - 100);
+        if (hash_store(&set, i, i) < 0)
+            break;
+        for (uint32_t k = i < 99 ? 0 : i - 99; k <= i; k++)
+            n_right += hash_find(&set, k) != NULL && *hash_find(&set, k) == k;
+    }
+    CHECK_NUMBER("those that are not removed are found", n_right, 100 * N - 99 * 100 / 2);
+    CHECK("those that are removed are not", hash_find(&set, N - 101) == NULL && set.n_used == 100);
+    CHECK_NUMBER("their slots are for others", set.n_slots, 256);
+    hash_remove(&set, N);
+    CHECK_NUMBER("what is not there is not removed", set.n_used, 100);
+    hash_free(&set);
+    hash_remove(&set, 1);
+}
+
 /* Keys that all belong into one slot: as an attacker could choose them. */
 static void test_fixed(void)
 {
@@ -79,6 +101,7 @@ int main(void)
 {
     struct arena arena = { NULL, 0 };
     test_growing();
+    test_removing();
     test_fixed();
     test_map(&arena);
     arena_free(&arena);
