@@ -18,8 +18,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define WEIGHT  0.005
-#define GRAIN_S 100e-6
+#define WEIGHT    0.005
+#define GRAIN_S   100e-6
+#define TIMEOUT_S 120
 
 static int parse(int argc, char **argv, struct fleet_arguments *a, bool *done, struct err *err)
 {
@@ -41,6 +42,7 @@ static int parse(int argc, char **argv, struct fleet_arguments *a, bool *done, s
         { 0, "engine", "URL", OPTION_TEXT, &a->server,
           "ask a ClickHouse server in place of DIR: clickhouse://[USER@]HOST:PORT" },
         { 0, "password-file", "FILE", OPTION_TEXT, &a->password_file, "a file with that user's password" },
+        { 0, "timeout", "TIME", OPTION_SECONDS, &a->timeout_s, "select, compare, outliers, sql: give up then (2min)" },
         { 0, "strict", NULL, OPTION_FLAG, &a->strict, "fail if a file or a row is skipped" },
         { 0, "html", "FILE", OPTION_TEXT, &a->html,
           "select: write a page of the phases over days and versions to FILE" },
@@ -177,9 +179,12 @@ static int place_server(struct fleet_arguments *a, struct err *err)
 
 int command_fleet(int argc, char **argv, struct err *err)
 {
-    static struct fleet_arguments arguments = {
-        .weight = WEIGHT, .grain_s = GRAIN_S, .fail_on = -1, .keep_s = -1, .display = DISPLAY_PLAIN
-    };
+    static struct fleet_arguments arguments = { .weight = WEIGHT,
+                                                .grain_s = GRAIN_S,
+                                                .fail_on = -1,
+                                                .keep_s = -1,
+                                                .timeout_s = TIMEOUT_S,
+                                                .display = DISPLAY_PLAIN };
     struct fleet_command_run run = { .arguments = &arguments };
     bool done;
     if (parse(argc, argv, &arguments, &done, err) < 0)

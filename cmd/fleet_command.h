@@ -16,7 +16,7 @@ struct fleet_arguments {
     const char *words[FLEET_WORDS_MAX]; /* what to do, and with what; with a server the directory is "" */
     size_t n;
     const char *service, *library, *before, *after, *measure, *server, *password_file, *html;
-    double weight, grain_s, fail_on, keep_s; /* fail_on, keep_s: negative: not given */
+    double weight, grain_s, timeout_s, fail_on, keep_s; /* fail_on, keep_s: negative: not given */
     bool csv, json, strict, all;
 };
 

@@ -76,8 +76,11 @@ static int open_files(struct fleet_command_run *run, struct err *err)
         return err_set(err, "out of memory for a table");
     table_begin(run->table, &run->arena);
     if (a->server != NULL)
-        return fleet_engine_connect(&run->engine, a->server, a->password_file, err);
+        return fleet_engine_connect(&run->engine, a->server, a->password_file, err) < 0
+                   ? -1
+                   : fleet_engine_limit(run->engine, a->timeout_s, err);
     if (fleet_engine_open(&run->engine, a->library, err) < 0 ||
+        fleet_engine_limit(run->engine, a->timeout_s, err) < 0 ||
         fleet_files_view(run->engine, a->words[1], stderr, &run->count, err) < 0)
         return -1;
     return fleet_engine_confine(run->engine, a->words[1], err);

@@ -19,6 +19,7 @@
 #define HTTP_OK     200
 #define LEAST_MAJOR 24 /* the first one that was tried with all queries is 26; 18 has no window functions */
 #define READ_BYTES  65536
+#define LIMIT_MAX_S 1000000
 
 /* NULL where a join finds nothing, as in SQL; the newest row of each key. */
 #define OWN_SETTINGS "join_use_nulls=1"
@@ -28,9 +29,31 @@ struct fleet_clickhouse {
     struct arena arena;
     const char *base; /* http://HOST:PORT/; the arena's */
     long major;
+    long limit_s; /* for a statement; 0: the server's */
 };
 
 /* ---- requests ---- */
+
+#define GRACE_S 5 /* for the server to say that time is over */
+
+void fleet_clickhouse_limit(struct fleet_clickhouse *s, double seconds)
+{
+    s->limit_s = seconds < 1 ? 1 : seconds < LIMIT_MAX_S ? (long)seconds : LIMIT_MAX_S;
+    fleet_http_limit(s->http, s->limit_s + GRACE_S);
+}
+
+/* What the server said: its first line, and what to do where that is known. */
+static int tell_failure(const struct fleet_clickhouse *s, long status, const char *answer, struct err *err)
+{
+    err_set(err, "ClickHouse: %.*s", (int)strcspn(answer, "\n"), answer);
+    if (status == 401 || status == 403 || strstr(answer, "AUTHENTICATION_FAILED") != NULL)
+        return err_next(err, "give clickhouse://USER@HOST:PORT and --password-file FILE");
+    if (strstr(answer, "TIMEOUT_EXCEEDED") != NULL) {
+        err_set(err, "the query takes longer than %ld s", s->limit_s);
+        return err_next(err, "give it more time with --timeout, or ask for less");
+    }
+    return -1;
+}
 
 static int post(struct fleet_clickhouse *s, const char *query, const char *body, const char *path, char **answer,
                 struct err *err)
@@ -46,12 +69,10 @@ static int post(struct fleet_clickhouse *s, const char *query, const char *body,
     }
     if (status == HTTP_OK)
         return 0;
-    err_set(err, "ClickHouse: %.*s", (int)strcspn(*answer, "\n"), *answer);
+    tell_failure(s, status, *answer, err);
     free(*answer);
     *answer = NULL;
-    return status == 401 || status == 403 || strstr(err->text, "AUTHENTICATION_FAILED") != NULL
-               ? err_next(err, "give clickhouse://USER@HOST:PORT and --password-file FILE")
-               : -1;
+    return -1;
 }
 
 int fleet_clickhouse_query(struct fleet_clickhouse *s, const char *sql, bool reads_only, struct arena *arena,
@@ -66,7 +87,7 @@ int fleet_clickhouse_query(struct fleet_clickhouse *s, const char *sql, bool rea
     if (result == NULL || s->major < LEAST_MAJOR) /* the database is being made, or the version asked for */
         settings = "";
     else
-        settings = arena_printf(&s->arena, "&database=mmprof%s", settings);
+        settings = arena_printf(&s->arena, "&database=mmprof&max_execution_time=%ld%s", s->limit_s, settings);
     if (body == NULL || settings == NULL)
         return err_set(err, "out of memory for a query");
     if (post(s, settings, body, NULL, &answer, err) < 0)

@@ -21,6 +21,9 @@ int fleet_clickhouse_open(struct fleet_clickhouse **server, const char *url, con
                           struct err *err);
 void fleet_clickhouse_close(struct fleet_clickhouse *server); /* NULL is fine */
 
+/* From now on a statement may take so long, by the server's clock and by ours. */
+void fleet_clickhouse_limit(struct fleet_clickhouse *server, double seconds);
+
 /* Run a statement; result may be NULL.  reads_only: the server refuses all that changes anything. */
 int fleet_clickhouse_query(struct fleet_clickhouse *server, const char *sql, bool reads_only, struct arena *arena,
                            struct fleet_result *result, struct err *err);

@@ -4,19 +4,24 @@
 #include "report/fleet/fleet_engine.h"
 
 #include "report/fleet/fleet_clickhouse.h"
+#include "report/fleet/fleet_watch.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define LIBRARY      "libduckdb.so"
 #define IS_SELECT    1 /* DUCKDB_STATEMENT_TYPE_SELECT */
 #define RESULT_BYTES 48
 #define MEMORY_LIMIT "1GB"
+#define PROCESS_GB   2 /* of which DuckDB has its limit; what it does not count, such as one huge text, ends here */
+#define GRACE_S      2 /* for a query to end that was asked to: inside of one function it does not look */
 #define VALUES_MAX   5000000 /* of an answer, which is kept as texts */
 #define SYMBOL(name)                                         \
     {                                                        \
@@ -44,6 +49,7 @@ struct duckdb_calls {
     void (*close)(void **database);
     int (*connect)(void *database, void **connection);
     void (*disconnect)(void **connection);
+    void (*interrupt)(void *connection);
     int (*query)(void *connection, const char *sql, struct duckdb_result_of *result);
     void (*destroy_result)(struct duckdb_result_of *result);
     const char *(*result_error)(struct duckdb_result_of *result);
@@ -67,6 +73,8 @@ struct fleet_engine {
     struct duckdb_calls calls;
     struct fleet_clickhouse *server; /* NULL: it is DuckDB */
     bool reads_only;                 /* of the server: from now on it refuses all that changes anything */
+    double limit_s;                  /* for each statement; 0: none */
+    bool is_lost;                    /* a statement goes on until the process ends */
 };
 
 /* ---- the library ---- */
@@ -79,6 +87,7 @@ static const struct {
     SYMBOL(close),
     SYMBOL(connect),
     SYMBOL(disconnect),
+    SYMBOL(interrupt),
     SYMBOL(query),
     SYMBOL(destroy_result),
     SYMBOL(result_error),
@@ -179,6 +188,8 @@ void fleet_engine_close(struct fleet_engine *e)
     if (e == NULL)
         return;
     fleet_clickhouse_close(e->server);
+    if (e->is_lost)
+        return;
     if (e->connection != NULL)
         e->calls.disconnect(&e->connection);
     if (e->database != NULL)
@@ -258,26 +269,130 @@ static const char *as_texts(struct arena *arena, const char *sql)
     return arena_printf(arena, "SELECT COLUMNS(*)::VARCHAR FROM (%.*s\n)", (int)n, sql);
 }
 
+/* ---- limits ---- */
+
+int fleet_engine_limit(struct fleet_engine *e, double seconds, struct err *err)
+{
+    struct rlimit limit;
+    const rlim_t most = (rlim_t)PROCESS_GB << 30;
+    e->limit_s = seconds;
+    if (e->server != NULL) {
+        fleet_clickhouse_limit(e->server, seconds);
+        return 0;
+    }
+    if (getrlimit(RLIMIT_DATA, &limit) < 0)
+        return err_set(err, "cannot limit the memory of a query: %s", strerror(errno));
+    if (limit.rlim_cur <= most)
+        return 0;
+    limit.rlim_cur = most;
+    return setrlimit(RLIMIT_DATA, &limit) == 0
+               ? 0
+               : err_set(err, "cannot limit the memory of a query: %s", strerror(errno));
+}
+
+/* What is done in time, in a thread of its own: of one that is lost all is that thread's. */
+struct statement {
+    struct fleet_engine *engine;
+    char *sql; /* owned */
+    void (*run)(struct statement *statement);
+    struct duckdb_result_of of; /* of a query */
+    int rc;
+    struct err err; /* of a check */
+};
+
+static void run_statement(void *context)
+{
+    struct statement *s = context;
+    s->run(s);
+}
+
+static void interrupt_statement(void *context)
+{
+    const struct statement *s = context;
+    s->engine->calls.interrupt(s->engine->connection);
+}
+
+static void run_query(struct statement *s)
+{
+    s->rc = s->engine->calls.query(s->engine->connection, s->sql, &s->of);
+}
+
+static int refuse_time(const struct fleet_engine *e, struct err *err)
+{
+    err_set(err, "the query takes longer than %g s", e->limit_s);
+    return err_next(err, "give it more time with --timeout, or ask for less");
+}
+
+static void free_statement(struct statement *s)
+{
+    if (s != NULL)
+        free(s->sql);
+    free(s);
+}
+
+/* Returns 0 and *out for free_statement, or -1 with *err set; what 'run' made of it is not looked at. */
+static int run_in_time(struct fleet_engine *e, const char *sql, void (*run)(struct statement *s),
+                       struct statement **out, struct err *err)
+{
+    struct statement *s = *out = calloc(1, sizeof *s);
+    enum fleet_watched watched = FLEET_WATCHED_DONE;
+    if (s == NULL || (s->sql = strdup(sql)) == NULL)
+        return err_set(err, "out of memory for a query");
+    s->engine = e;
+    s->run = run;
+    const struct fleet_work work = { run_statement, interrupt_statement, s, e->limit_s, GRACE_S };
+    if (e->limit_s <= 0)
+        run(s);
+    else if (fleet_watch(&work, &watched, err) < 0)
+        return -1;
+    if (watched == FLEET_WATCHED_LOST) {
+        *out = NULL;
+        e->is_lost = true;
+    }
+    if (watched != FLEET_WATCHED_DONE)
+        return refuse_time(e, err);
+    return 0;
+}
+
+/* What DuckDB advises then cannot be done here. */
+static int tell_failure(const char *why, struct err *err)
+{
+    if (why == NULL || strncmp(why, "Out of Memory", strlen("Out of Memory")) != 0)
+        return err_set(err, "%s", why == NULL ? "DuckDB failed" : why);
+    err_set(err, "the query needs more than 1 GB of memory");
+    return err_next(err, "ask for fewer rows and columns, or add up over fewer groups");
+}
+
+/* ---- statements ---- */
+
+static int take_answer(const struct fleet_engine *e, struct statement *s, struct arena *arena,
+                       struct fleet_result *result, bool *is_other, struct err *err)
+{
+    *is_other = s->rc == 0 && result != NULL && has_other_types(e, &s->of);
+    if (s->rc != 0)
+        return tell_failure(e->calls.result_error(&s->of), err);
+    if (result == NULL || *is_other)
+        return 0;
+    if (refuse_size(e, &s->of, err) < 0)
+        return -1;
+    return copy_result(e, &s->of, arena, result) ? 0 : err_set(err, "out of memory for the answer");
+}
+
 int fleet_engine_query(struct fleet_engine *e, const char *sql, struct arena *arena, struct fleet_result *result,
                        struct err *err)
 {
-    struct duckdb_result_of of;
+    struct statement *s;
+    bool is_other = false;
     if (e->server != NULL)
         return fleet_clickhouse_query(e->server, sql, e->reads_only, arena, result, err);
-    int rc = e->calls.query(e->connection, sql, &of);
-    bool is_other = rc == 0 && result != NULL && has_other_types(e, &of);
-    if (rc != 0) {
-        const char *why = e->calls.result_error(&of);
-        err_set(err, "%s", why == NULL ? "DuckDB failed" : why);
-    } else if (result != NULL && refuse_size(e, &of, err) < 0) {
-        rc = -1;
-        is_other = false;
-    } else if (!is_other && result != NULL && !copy_result(e, &of, arena, result)) {
-        rc = err_set(err, "out of memory for the answer");
-    }
-    e->calls.destroy_result(&of);
-    if (!is_other)
-        return rc == 0 ? 0 : -1;
+    int rc = run_in_time(e, sql, run_query, &s, err);
+    if (rc == 0)
+        rc = take_answer(e, s, arena, result, &is_other, err);
+    if (s != NULL)
+        e->calls.destroy_result(&s->of);
+    free_statement(s);
+    if (rc < 0 || !is_other)
+        return rc;
     sql = as_texts(arena, sql);
     return sql == NULL ? err_set(err, "out of memory for the answer") : fleet_engine_query(e, sql, arena, result, err);
 }
@@ -298,35 +413,46 @@ int fleet_engine_confine(struct fleet_engine *e, const char *directory, struct e
     return rc;
 }
 
-static int check_one(struct fleet_engine *e, void *statements, struct err *err)
+/* Constants are computed when a statement is prepared: that takes its time, too. */
+static int check_one(const struct fleet_engine *e, void *statements, struct err *err)
 {
     void *prepared = NULL;
     int rc = e->calls.prepare_extracted_statement(e->connection, statements, 0, &prepared);
     if (rc != 0)
-        err_set(err, "%s", e->calls.prepare_error(prepared));
+        rc = tell_failure(e->calls.prepare_error(prepared), err);
     else if (e->calls.prepared_statement_type(prepared) != IS_SELECT)
         rc = err_set(err, "this statement does more than read"), err_next(err, "give a SELECT");
     e->calls.destroy_prepare(&prepared);
-    return rc == 0 ? 0 : -1;
+    return rc;
+}
+
+static void run_check(struct statement *s)
+{
+    const struct duckdb_calls *calls = &s->engine->calls;
+    void *statements = NULL;
+    uint64_t n = calls->extract_statements(s->engine->connection, s->sql, &statements);
+    s->rc = -1;
+    if (n == 1) {
+        s->rc = check_one(s->engine, statements, &s->err);
+    } else {
+        const char *why = n == 0 ? calls->extract_statements_error(statements) : NULL;
+        err_set(&s->err, "%s", why != NULL ? why : n == 0 ? "there is no statement" : "there are several statements");
+        err_next(&s->err, "give one SELECT");
+    }
+    calls->destroy_extracted(&statements);
 }
 
 int fleet_engine_check_select(struct fleet_engine *e, const char *sql, struct err *err)
 {
-    void *statements = NULL;
+    struct statement *s;
     if (e->server != NULL) {
         e->reads_only = true;
         return 0;
     }
-    uint64_t n = e->calls.extract_statements(e->connection, sql, &statements);
-    int rc = -1;
-    if (n == 1) {
-        rc = check_one(e, statements, err);
-    } else {
-        const char *why = n == 0 ? e->calls.extract_statements_error(statements) : NULL;
-        err_set(err, "%s", why != NULL ? why : n == 0 ? "there is no statement" : "there are several statements");
-        err_next(err, "give one SELECT");
-    }
-    e->calls.destroy_extracted(&statements);
+    int rc = run_in_time(e, sql, run_check, &s, err);
+    if (rc == 0 && (rc = s->rc) < 0)
+        *err = s->err;
+    free_statement(s);
     return rc;
 }
 

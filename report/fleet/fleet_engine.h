@@ -41,6 +41,13 @@ int fleet_engine_query(struct fleet_engine *engine, const char *sql, struct aren
                        struct err *err);
 
 /*
+ * From now on a statement that takes longer than this fails, and so does one that needs more than 2 GB in this process.
+ * One of DuckDB's that does not end when it is asked to goes on until the process ends: nothing more may be asked, and
+ * fleet_engine_close leaves it.  Returns 0, or -1 with *err set.
+ */
+int fleet_engine_limit(struct fleet_engine *engine, double seconds, struct err *err);
+
+/*
  * From now on statements read files of this directory only, load nothing and change no setting.
  * Returns 0, or -1 with *err set.
  */

@@ -47,6 +47,7 @@ struct fleet_http {
     struct curl_calls calls;
     void *easy, *headers;
     char *login; /* owned */
+    long limit_s;
 };
 
 struct received {
@@ -88,6 +89,7 @@ int fleet_http_open(struct fleet_http **http, const char *user, const char *pass
         err_set(err, "cannot load " LIBRARY ", which speaks HTTP");
         return err_next(err, "install libcurl 7 or 8 (Debian: libcurl4)");
     }
+    h->limit_s = QUERY_TIMEOUT_S;
     h->headers = h->calls.append(NULL, "Expect:"); /* no wait for '100 Continue' */
     if (asprintf(&h->login, "%s:%s", user, password == NULL ? "" : password) < 0) {
         h->login = NULL;
@@ -104,6 +106,11 @@ void fleet_http_close(struct fleet_http *h)
         h->calls.cleanup(h->easy);
     free(h->login);
     free(h);
+}
+
+void fleet_http_limit(struct fleet_http *h, long seconds)
+{
+    h->limit_s = seconds;
 }
 
 static size_t receive(const char *bytes, size_t size, size_t n, void *to)
@@ -124,7 +131,7 @@ static int perform(struct fleet_http *h, const char *url, struct received *recei
     h->calls.setopt(h->easy, OPTION_HTTPHEADER, h->headers);
     h->calls.setopt(h->easy, OPTION_NOSIGNAL, 1L);
     h->calls.setopt(h->easy, OPTION_CONNECTTIMEOUT, CONNECT_TIMEOUT_S);
-    h->calls.setopt(h->easy, OPTION_TIMEOUT, QUERY_TIMEOUT_S);
+    h->calls.setopt(h->easy, OPTION_TIMEOUT, h->limit_s);
     h->calls.setopt(h->easy, OPTION_WRITEFUNCTION, receive);
     h->calls.setopt(h->easy, OPTION_WRITEDATA, received);
     int code = h->calls.perform(h->easy);

@@ -15,6 +15,9 @@ struct fleet_http;
 int fleet_http_open(struct fleet_http **http, const char *user, const char *password, struct err *err);
 void fleet_http_close(struct fleet_http *http); /* NULL is fine */
 
+/* From now on a request may take so long; 10 minutes before. */
+void fleet_http_limit(struct fleet_http *http, long seconds);
+
 /*
  * POST a body of n bytes, or with path a file's content, and read the answer.
  *

@@ -111,6 +111,20 @@ DROP VIEW phases
 SELECT length(list(i)) FROM range(1000000000) a(i)
 SELECT * FROM range(6000000)
 END
+# What never ends, or needs more than there is: one error, soon, whether DuckDB hears that it is to end or not.
+while IFS=';' read -r regex query; do
+    started=$SECONDS
+    timeout 100 "$mmprof" fleet sql --timeout 0.2s "$rows" "$query" > "$SCRATCH/answer" 2>&1
+    is "is ended: $query" "$?, $(wc -l < "$SCRATCH/answer")" "1, 2"
+    matches "with the reason" "$(cat "$SCRATCH/answer")" "the query $regex"
+    [ $((SECONDS - started)) -lt 60 ] || not_ok "in time"
+done << 'END'
+takes longer than 0.2 s;SELECT sum(a.i * b.i) FROM range(1000000) a(i), range(1000000) b(i)
+takes longer than 0.2 s;WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT sum(n) FROM t
+takes longer than 0.2 s;SELECT levenshtein(repeat('a', 300000), repeat('b', 300000))
+(takes longer than 0.2 s|needs more than 1 GB);SELECT length(repeat('x', 2000000000))
+(takes longer than 0.2 s|needs more than 1 GB);SELECT range(1000000000)
+END
 is "and nothing was written" "$(cd "$rows" && find . -type f)" ./whole.parquet
 
 done_testing

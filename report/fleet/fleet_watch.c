@@ -1,0 +1,83 @@
+#include "report/fleet/fleet_watch.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct watch {
+    struct fleet_work work;
+    pthread_mutex_t mutex;
+    pthread_cond_t ended;
+    bool has_ended;
+};
+
+static void *run(void *context)
+{
+    struct watch *watch = context;
+    watch->work.work(watch->work.context);
+    pthread_mutex_lock(&watch->mutex);
+    watch->has_ended = true;
+    pthread_cond_signal(&watch->ended);
+    pthread_mutex_unlock(&watch->mutex);
+    return NULL;
+}
+
+/* Wait until it has ended, for so long at most. */
+static bool wait_for(struct watch *watch, double seconds)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    double whole_s = seconds < 1e9 ? seconds : 1e9,
+           nanoseconds = (double)until.tv_nsec + 1e9 * (whole_s - (long)whole_s);
+    until.tv_sec += (long)whole_s + (nanoseconds >= 1e9);
+    until.tv_nsec = (long)nanoseconds - (nanoseconds >= 1e9 ? 1000000000 : 0);
+    pthread_mutex_lock(&watch->mutex);
+    while (!watch->has_ended && pthread_cond_timedwait(&watch->ended, &watch->mutex, &until) != ETIMEDOUT)
+        continue;
+    bool has_ended = watch->has_ended;
+    pthread_mutex_unlock(&watch->mutex);
+    return has_ended;
+}
+
+static struct watch *new_watch(const struct fleet_work *work)
+{
+    struct watch *watch = calloc(1, sizeof *watch);
+    pthread_condattr_t by_clock;
+    if (watch == NULL)
+        return NULL;
+    watch->work = *work;
+    pthread_condattr_init(&by_clock);
+    pthread_condattr_setclock(&by_clock, CLOCK_MONOTONIC);
+    pthread_mutex_init(&watch->mutex, NULL);
+    pthread_cond_init(&watch->ended, &by_clock);
+    pthread_condattr_destroy(&by_clock);
+    return watch;
+}
+
+int fleet_watch(const struct fleet_work *work, enum fleet_watched *watched, struct err *err)
+{
+    struct watch *watch = new_watch(work);
+    pthread_t thread;
+    int error = watch == NULL ? ENOMEM : pthread_create(&thread, NULL, run, watch);
+    if (error != 0) {
+        free(watch);
+        return err_set(err, "cannot start a thread for a query: %s", strerror(error));
+    }
+    *watched = FLEET_WATCHED_DONE;
+    if (!wait_for(watch, work->limit_s)) {
+        work->interrupt(work->context);
+        *watched = wait_for(watch, work->grace_s) ? FLEET_WATCHED_STOPPED : FLEET_WATCHED_LOST;
+    }
+    if (*watched == FLEET_WATCHED_LOST) {
+        pthread_detach(thread);
+        return 0;
+    }
+    pthread_join(thread, NULL);
+    pthread_cond_destroy(&watch->ended);
+    pthread_mutex_destroy(&watch->mutex);
+    free(watch);
+    return 0;
+}
