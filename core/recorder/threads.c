@@ -27,7 +27,7 @@ struct recorder_thread *threads_find(const struct threads *threads, int32_t tid)
 }
 
 /* One whose number is free, or a new one; NULL: no memory. */
-static struct recorder_thread *take(struct threads *threads)
+static struct recorder_thread *take_number(struct threads *threads)
 {
     if (threads->n_free > 0) {
         uint32_t index = threads->free[--threads->n_free];
@@ -50,7 +50,7 @@ static struct recorder_thread *take(struct threads *threads)
 
 struct recorder_thread *threads_add(struct threads *threads, int32_t tid, uint64_t start_ticks)
 {
-    struct recorder_thread *thread = take(threads);
+    struct recorder_thread *thread = take_number(threads);
     if (thread == NULL || hash_store(&threads->by_tid, (uint32_t)tid, thread->info.index) < 0)
         return NULL;
     thread->info.tid = tid;

@@ -7,6 +7,9 @@
 #include <string.h>
 #include <time.h>
 
+#define NS_PER_S  1000000000L
+#define LONGEST_S 1000000000L
+
 struct watch {
     struct fleet_work work;
     pthread_mutex_t mutex;
@@ -30,10 +33,10 @@ static bool wait_for(struct watch *watch, double seconds)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
-    double whole_s = seconds < 1e9 ? seconds : 1e9,
-           nanoseconds = (double)until.tv_nsec + 1e9 * (whole_s - (long)whole_s);
-    until.tv_sec += (long)whole_s + (nanoseconds >= 1e9);
-    until.tv_nsec = (long)nanoseconds - (nanoseconds >= 1e9 ? 1000000000 : 0);
+    long whole_s = seconds < LONGEST_S ? (long)seconds : LONGEST_S;
+    long left_ns = seconds < LONGEST_S ? (long)(1e9 * (seconds - (double)whole_s)) : 0;
+    until.tv_sec += whole_s + (until.tv_nsec + left_ns) / NS_PER_S;
+    until.tv_nsec = (until.tv_nsec + left_ns) % NS_PER_S;
     pthread_mutex_lock(&watch->mutex);
     while (!watch->has_ended && pthread_cond_timedwait(&watch->ended, &watch->mutex, &until) != ETIMEDOUT)
         continue;
