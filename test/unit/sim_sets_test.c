@@ -93,20 +93,15 @@ static const struct {
 static void run(struct world *world, stream_fn *next, uint64_t seed)
 {
     uint64_t state = seed * UINT64_C(0x9e3779b97f4a7c15) | 1, code = 88172645463325252 ^ seed;
-    bool is_sampled = world->machine.sampled != 0;
     left = 0;
     for (uint64_t i = 0; i < N_ACCESSES; i++) {
         uint64_t address = next(&state, i), line = (0x400000 + next_random(&code) % 65536) / 64;
         bool is_store = i % 4 == 3;
-        if (is_sampled)
-            sim_machine_sampled_data(&world->machine, address, 8, is_store);
-        else if (is_store)
+        if (is_store)
             sim_machine_store(&world->machine, address, 8);
         else
             sim_machine_load(&world->machine, address, 8);
-        if (i % 2 == 0 && is_sampled)
-            sim_machine_sampled_code(&world->machine, line);
-        else if (i % 2 == 0)
+        if (i % 2 == 0)
             sim_machine_fetch_lines(&world->machine, line, line, 0);
     }
 }
@@ -160,6 +155,30 @@ static void test_exact(void)
         CHECK("an eighth of them misses what these miss among all", is_eighth);
         CHECK("accesses and TLBs are counted whole", is_rest);
     }
+}
+
+/* ---- what is quick ---- */
+
+/* Of the lines of a page, that were used once, so many are hits without being looked up again. */
+static uint32_t n_quick(const char *model, uint32_t n)
+{
+    struct world world;
+    uint32_t n_hits = 0;
+    begin(&world, model, n, 1);
+    unsigned bits = world.machine.l1d.line_bits;
+    for (uint64_t address = 0x1000; address < 0x2000; address += UINT64_C(1) << bits)
+        sim_machine_load(&world.machine, address, 8);
+    for (uint64_t address = 0x1000; address < 0x2000; address += UINT64_C(1) << bits)
+        n_hits += sim_machine_hit(&world.machine, address, address + 7, bits, false);
+    free(world.memory);
+    return n_hits;
+}
+
+static void test_quick(void)
+{
+    CHECK_NUMBER("all lines of a page that was used are hits at once", n_quick("zen4", 0), 64);
+    CHECK_NUMBER("with a sample, too, in a simulated set or not", n_quick("zen4", 8), 64);
+    CHECK_NUMBER("whatever they are in a model with lines of 32 bytes", n_quick("javana", 8), n_quick("javana", 0));
 }
 
 /* ---- what is estimated ---- */
@@ -221,6 +240,7 @@ int main(void)
 {
     test_reading();
     test_exact();
+    test_quick();
     for (size_t s = 0; s < N_STREAMS; s++)
         test_interval(s, 8);
     test_interval(N_STREAMS - 1, 4);

@@ -10,6 +10,12 @@ static size_t ways(size_t n_entries)
     return n_entries == 0 ? 1 : n_entries;
 }
 
+/* Two of each way, and of the one beyond them. */
+static size_t times(size_t n_entries)
+{
+    return 2 * (n_entries + 1);
+}
+
 static size_t index_bytes(size_t n_entries)
 {
     return (sizeof(struct sim_lru_index) + n_entries * sizeof(uint32_t) + 7) & ~(size_t)7;
@@ -17,22 +23,21 @@ static size_t index_bytes(size_t n_entries)
 
 size_t sim_lru_bytes(size_t n_entries, uint32_t n_ways)
 {
-    size_t n = ways(n_entries) * 3 * sizeof(uint64_t);
+    size_t n = (ways(n_entries) + times(n_entries)) * sizeof(uint64_t);
     return n_ways < INDEXED_WAYS ? n : n + index_bytes(n_entries);
 }
 
 struct sim_lru sim_lru_make(void *memory, size_t n_entries, uint32_t n_ways, unsigned line_bits)
 {
     struct sim_lru table = { .n_ways = n_entries == 0 ? 0 : n_ways, .line_bits = line_bits };
-    size_t n = ways(n_entries);
     table.lines = memory;
-    table.used = table.lines + n;
-    memset(table.lines, 0xff, n * sizeof(uint64_t)); /* SIM_EMPTY */
-    memset(table.used, 0, 2 * n * sizeof(uint64_t));
+    table.used = table.lines + ways(n_entries);
+    memset(table.lines, 0xff, ways(n_entries) * sizeof(uint64_t)); /* SIM_EMPTY */
+    memset(table.used, 0, times(n_entries) * sizeof(uint64_t));
     if (n_entries > 0)
         table.set_mask = n_entries / n_ways - 1;
     if (n_entries > 0 && n_ways >= INDEXED_WAYS) {
-        table.index = (struct sim_lru_index *)(void *)(table.used + 2 * n);
+        table.index = (struct sim_lru_index *)(void *)(table.used + times(n_entries));
         memset(table.index, 0xff, index_bytes(n_entries)); /* SIM_NOWHERE */
         table.index->n_old = 0;
         table.index->before = table.index->step = 0;

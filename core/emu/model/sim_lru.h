@@ -35,10 +35,10 @@ struct sim_lru_index {
 
 struct sim_lru {
     uint64_t *lines;             /* sets * ways, SIM_EMPTY: none; all arrays are borrowed */
-    uint64_t *used;              /* two of each line: when it was read and written last; 0: never */
+    uint64_t *used;              /* two of each way, and of sim_lru_beyond: last read and last written; 0: never */
     struct sim_lru_index *index; /* NULL: there is none */
     uint64_t set_mask;           /* sets - 1 */
-    uint32_t n_ways;             /* 0: there is no such cache, but a way that times are written to */
+    uint32_t n_ways;             /* 0: there is no such cache */
     uint32_t line_bits;
 };
 
@@ -47,6 +47,12 @@ size_t sim_lru_bytes(size_t n_entries, uint32_t n_ways);
 
 /* Make an empty one in that memory, of 8 bytes' alignment. */
 struct sim_lru sim_lru_make(void *memory, size_t n_entries, uint32_t n_ways, unsigned line_bits);
+
+/* A place that has no line, and whose times nobody reads: for a line that takes none. */
+static inline uint32_t sim_lru_beyond(const struct sim_lru *table)
+{
+    return (uint32_t)(table->set_mask + 1) * table->n_ways;
+}
 
 static inline uint64_t sim_lru_used(const struct sim_lru *table, uint32_t at)
 {

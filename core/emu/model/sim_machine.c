@@ -113,6 +113,7 @@ void sim_machine_init(struct sim_machine *machine, const struct sim_model *model
         .inclusion = model->inclusion,
         .counts = counts,
         .weight = 1,
+        .sampled = UINT64_MAX,
     };
     machine->l1i = make_l1(&rest, &model->l1i, sim_machine_code_bits(model));
     machine->l1d = make_l1(&rest, &model->l1d, log2_of(model->l1d.line_bytes));
@@ -131,10 +132,19 @@ void sim_machine_sample(struct sim_machine *machine, uint32_t n, uint64_t sample
 {
     machine->weight = n;
     machine->sampled = sampled;
-    machine->code_page = SIM_EMPTY;
 }
 
 /* ---- what missed ---- */
+
+static unsigned set_class(const struct sim_machine *m, uint64_t address)
+{
+    return (unsigned)(address >> m->l2.line_bits) % SIM_SET_CLASSES;
+}
+
+static bool is_sampled(const struct sim_machine *m, uint64_t address)
+{
+    return (m->sampled >> set_class(m, address) & 1) != 0;
+}
 
 /* A line missed.  address: in it. */
 static void count_missed(struct sim_machine *m, enum sim_count which, uint64_t address)
@@ -145,7 +155,7 @@ static void count_missed(struct sim_machine *m, enum sim_count which, uint64_t a
     };
     m->counts[which] += m->weight;
     if (m->sets != NULL)
-        m->sets->misses[sim_machine_set_class(m, address)][kinds[which]]++;
+        m->sets->misses[set_class(m, address)][kinds[which]]++;
 }
 
 /* ---- recent lines ---- */
@@ -265,7 +275,7 @@ static void remember(const struct sim_machine *m, const struct sim_lru *l1, cons
 {
     bool has_room =
         line >> (64 - SIM_RECENT_LINE) == 0 && at >> SIM_RECENT_AT_BITS == 0 && page >> SIM_RECENT_PAGE_BITS == 0;
-    if (!has_room || (l1->n_ways > 0 && l1->lines[at] != line))
+    if (!has_room || (at < sim_lru_beyond(l1) && l1->lines[at] != line))
         return;
     recent[line % SIM_RECENT] = line << SIM_RECENT_LINE | (uint64_t)at << SIM_RECENT_PAGE_BITS | page;
     uint64_t in_page = line & ((UINT64_C(1) << (m->page_bits - l1->line_bits)) - 1);
@@ -344,7 +354,9 @@ static void data_line(struct sim_machine *m, uint64_t line, bool is_store, uint3
 {
     uint64_t now = ++m->data_time;
     m->counts[is_store ? SIM_L1D_STORES : SIM_L1D_LOADS]++;
-    uint32_t at = use_data(m, line, is_store, now);
+    uint32_t at = sim_lru_beyond(&m->l1d);
+    if (is_sampled(m, line << m->l1d.line_bits))
+        at = use_data(m, line, is_store, now);
     if (at != SIM_NOWHERE)
         remember(m, &m->l1d, &m->dtlb, m->recent_data, line, at, page);
 }
@@ -358,7 +370,8 @@ void sim_machine_data(struct sim_machine *m, uint64_t address, uint32_t n_bytes,
 {
     uint64_t end = address + n_bytes - 1, line = address >> m->l1d.line_bits, last = end >> m->l1d.line_bits;
     /* Mostly it misses: what will be looked at last is on its way meanwhile. */
-    __builtin_prefetch(sim_cache_set(&m->l2, l2_line(m, address)), 1);
+    if (is_sampled(m, address))
+        __builtin_prefetch(sim_cache_set(&m->l2, l2_line(m, address)), 1);
     uint32_t at = data_page(m, line);
     data_line(m, line, is_store, at);
     if (__builtin_expect(last == line, 1))
@@ -374,7 +387,9 @@ void sim_machine_data(struct sim_machine *m, uint64_t address, uint32_t n_bytes,
 /* A line is fetched.  Returns where it is. */
 static uint32_t use_code(struct sim_machine *m, uint64_t line, uint64_t now)
 {
-    uint32_t at = 0;
+    uint32_t at = sim_lru_beyond(&m->l1i);
+    if (!is_sampled(m, line << m->l1i.line_bits))
+        return at;
     if (m->l1i.n_ways > 0 && (at = sim_lru_find(&m->l1i, line)) == SIM_NOWHERE) {
         count_missed(m, SIM_L1I_MISSES, line << m->l1i.line_bits);
         at = l1_bring(m, &m->l1i, m->recent_code, line, false, now, SIM_L2_CODE_MISSES);
@@ -390,57 +405,6 @@ void sim_machine_code(struct sim_machine *m, uint64_t line)
     uint32_t page = translate(m, &m->l1i, &m->itlb, m->recent_code, line, now, SIM_ITLB_MISSES);
     m->counts[SIM_L1I_FETCHES]++;
     remember(m, &m->l1i, &m->itlb, m->recent_code, line, use_code(m, line, now), page);
-}
-
-/* ---- a sample of sets ---- */
-
-/* A page is used that is none of the recent ones: which are pages here, and no lines. */
-static void sampled_page(struct sim_machine *m, struct sim_tlb *tlb, uint64_t *recent, uint64_t page, uint64_t now,
-                         enum sim_count misses)
-{
-    uint32_t at = tlb->first.n_ways == 0 ? 0 : sim_lru_find(&tlb->first, page);
-    if (at == SIM_NOWHERE) {
-        at = sim_lru_oldest(&tlb->first, page);
-        forget_line(recent, tlb->first.lines[at]);
-        bring_page(m, tlb, at, page, now, misses);
-    } else {
-        sim_lru_use(&tlb->first, at, false, now);
-    }
-    if (page >> (64 - SIM_RECENT_LINE) == 0 && at >> SIM_RECENT_PAGE_BITS == 0)
-        recent[page % SIM_RECENT] = page << SIM_RECENT_LINE | at;
-}
-
-void sim_machine_sampled_line(struct sim_machine *m, uint64_t address, bool is_store)
-{
-    use_data(m, address >> m->l1d.line_bits, is_store, m->data_time);
-}
-
-void sim_machine_sampled_data(struct sim_machine *m, uint64_t address, uint32_t n_bytes, bool is_store)
-{
-    uint64_t end = address + n_bytes - 1, line = address >> m->l1d.line_bits, last = end >> m->l1d.line_bits;
-    uint64_t page = address >> m->page_bits;
-    for (bool is_first = true; line <= last; line++, is_first = false) {
-        uint64_t at = is_first ? address : line << m->l1d.line_bits;
-        m->data_time++;
-        if (!sim_machine_page_hit(m, at, at) && (is_first || at >> m->page_bits != page))
-            sampled_page(m, &m->dtlb, m->recent_data, at >> m->page_bits, m->data_time, SIM_DTLB_MISSES);
-        m->counts[is_store ? SIM_L1D_STORES : SIM_L1D_LOADS]++;
-        if (sim_machine_is_sampled(m, at))
-            use_data(m, line, is_store, m->data_time);
-    }
-}
-
-void sim_machine_sampled_code(struct sim_machine *m, uint64_t line)
-{
-    uint64_t address = line << m->l1i.line_bits, page = address >> m->page_bits;
-    uint64_t recent = m->recent_code[page % SIM_RECENT], now = ++m->code_time;
-    if (recent >> SIM_RECENT_LINE == page)
-        sim_lru_use(&m->itlb.first, sim_recent_page(recent), false, now);
-    else
-        sampled_page(m, &m->itlb, m->recent_code, page, now, SIM_ITLB_MISSES);
-    m->counts[SIM_L1I_FETCHES]++;
-    if (sim_machine_is_sampled(m, address))
-        use_code(m, line, now);
 }
 
 /* ---- branches ---- */

@@ -76,7 +76,7 @@ struct sim_tlb {
 };
 
 /*
- * A line that is in L1 and whose page is in its TLB, and where both are, in one number: line << 22 | at << 9 | page.
+ * A line that is in L1 (or in no simulated set of it) and whose page is in its TLB, and where both are, in one number: line << 22 | at << 9 | page.
  * One of those whose line's number ends in the same bits; what leaves L1 or the TLB leaves here, too.  With its 8 bytes
  * (16 before) all of them leave room in the caches of the processor that simulates.  Lines of numbers of more than 42
  * bits, and places beyond those that fit, are not remembered.
@@ -112,7 +112,9 @@ struct sim_predictor {
 
 /*
  * Of a sample of sets (sim_sets.h): sets fall into classes, by the line's lowest bits in L2.  Of these some are
- * simulated, and a miss counts for as many as it stands for.  TLBs and predictors are whole.
+ * simulated, and a miss counts for as many as it stands for.  A line of another class hits, and takes no place: once
+ * looked up, it is a recent line, of sim_lru_beyond, as long as its page is in the TLB.  So what is done most is the
+ * same with a sample and without.  TLBs and predictors are whole.
  */
 #define SIM_SET_CLASSES 64
 
@@ -128,9 +130,8 @@ struct sim_machine {
     uint32_t page_bits, inclusion;
     uint64_t data_time, code_time; /* of the last access: their number */
     uint64_t *counts;              /* SIM_N_COUNTS; borrowed */
-    uint64_t sampled;              /* a bit for each class; with a sample of sets only */
+    uint64_t sampled;              /* a bit for each class of sets that is simulated */
     uint64_t weight;               /* what a miss of a cache counts for: 1; with a sample of 1/n, n */
-    uint64_t code_page;            /* with a sample: that of the line of code that was fetched last, in iTLB */
     struct sim_sets_counts *sets;  /* borrowed; NULL: not counted */
     struct sim_lru l1i, l1d;
     struct sim_tlb itlb, dtlb;
@@ -156,8 +157,7 @@ size_t sim_machine_bytes(const struct sim_model *model);
  */
 void sim_machine_init(struct sim_machine *machine, const struct sim_model *model, void *memory, uint64_t *counts);
 
-/* Before the first access: only the sets of these classes are simulated, one of n of them.  See the end of this file.
- */
+/* Before the first access: only the sets of these classes are simulated, one of n of them. */
 void sim_machine_sample(struct sim_machine *machine, uint32_t n, uint64_t sampled);
 
 /* What the counts cost, in cycles. */
@@ -300,41 +300,5 @@ static inline void sim_machine_branch(struct sim_machine *machine, enum sim_bran
     else
         sim_machine_jump(machine, kind, at, behind, to);
 }
-
-/*
- * ---- of a machine with a sample of sets, in place of the accesses above ----
- *
- * Recent are pages, not lines: a page that was used just now costs two stores, and a line of a set that is not in the
- * sample nothing.
- */
-
-static inline unsigned sim_machine_set_class(const struct sim_machine *machine, uint64_t address)
-{
-    return (unsigned)(address >> machine->l2.line_bits) % SIM_SET_CLASSES;
-}
-
-static inline bool sim_machine_is_sampled(const struct sim_machine *machine, uint64_t address)
-{
-    return (machine->sampled >> sim_machine_set_class(machine, address) & 1) != 0;
-}
-
-/* Bytes from first to last are used, at data_time, if their page is a recent one.  Returns whether it is. */
-static inline bool sim_machine_page_hit(struct sim_machine *machine, uint64_t first, uint64_t last)
-{
-    uint64_t recent = machine->recent_data[(first >> machine->page_bits) % SIM_RECENT];
-    if (__builtin_expect(recent >> SIM_RECENT_LINE != last >> machine->page_bits, 0))
-        return false;
-    sim_lru_use(&machine->dtlb.first, sim_recent_page(recent), false, machine->data_time);
-    return true;
-}
-
-/* A load or store, and all that belongs to it. */
-void sim_machine_sampled_data(struct sim_machine *machine, uint64_t address, uint32_t n_bytes, bool is_store);
-
-/* One that is in one line, of a set in the sample, where the page was a hit and the access is counted, at data_time. */
-void sim_machine_sampled_line(struct sim_machine *machine, uint64_t address, bool is_store);
-
-/* A line of code is fetched. */
-void sim_machine_sampled_code(struct sim_machine *machine, uint64_t line);
 
 #endif

@@ -30,10 +30,7 @@ static uint8_t ask_access(uint32_t info)
 static struct sim_missed do_access(struct sim_core *core, uint64_t address, uint32_t n_bytes, bool is_store)
 {
     struct sim_missed before = sim_missed(core->machine.counts);
-    if (sim.slots->sets > 0)
-        sim_machine_sampled_data(&core->machine, address, n_bytes, is_store);
-    else
-        sim_machine_data(&core->machine, address, n_bytes, is_store);
+    sim_machine_data(&core->machine, address, n_bytes, is_store);
     struct sim_missed after = sim_missed(core->machine.counts);
     return (struct sim_missed){ after.l1d - before.l1d, after.l2 - before.l2, after.dtlb - before.dtlb };
 }
@@ -118,28 +115,6 @@ static void on_access_windows_64(unsigned vcpu, uint32_t info, uint64_t address,
     (void)vcpu;
     if (sim_core != NULL && sim_core->window.phase != SIM_SKIPPED)
         access_once(info, address, context, 6);
-}
-
-/* Of a sample of sets: most are of none that is simulated, in the page of one before. */
-static void on_access_sampled(unsigned vcpu, uint32_t info, uint64_t address, void *context)
-{
-    (void)vcpu;
-    struct sim_core *core = sim_core;
-    if (core == NULL || sim_core_is_paused(core) || (sim.has_windows && core->window.phase == SIM_SKIPPED))
-        return;
-    struct sim_machine *machine = &core->machine;
-    unsigned access = info < ACCESSES ? accesses[info] : 0;
-    uint64_t last = address + (access >> ACCESS_BEHIND) - (ACCESS_KNOWN >> ACCESS_BEHIND);
-    machine->data_time++;
-    if (access != 0 && (address ^ last) >> machine->l1d.line_bits == 0 && !sim_machine_is_sampled(machine, address) &&
-        sim_machine_page_hit(machine, address, last)) {
-        machine->counts[SIM_L1D_LOADS + ((access & ACCESS_STORE) != 0)]++;
-    } else {
-        machine->data_time--;
-        access_slowly(core, info, address, context);
-    }
-    if (__builtin_expect(machine->data_time >= core->next_draw, 0))
-        draw_access(core, address, (uint64_t)(uintptr_t)context);
 }
 
 void sim_access_bytecode(unsigned vcpu, uint32_t info, uint64_t address, void *context)
@@ -227,44 +202,6 @@ void sim_access_group_64(struct sim_core *core, const struct sim_block *block, u
     }
 }
 
-/* One after the other. */
-static void do_members(struct sim_core *core, const struct sim_member *member, const struct sim_member *end,
-                       const uint64_t *registers)
-{
-    for (; member < end; member++) {
-        const struct sim_operand *one = &member->operand;
-        core->machine.counts[SIM_L1D_LOADS + one->is_store]--;
-        look_up(core, sim_effective_address(&one->addressing, registers), one->n_bytes, one->is_store,
-                member->instruction);
-    }
-}
-
-void sim_access_group_sampled(struct sim_core *core, const struct sim_block *block, uint32_t i,
-                              const uint64_t *registers)
-{
-    const struct sim_group *group = &sim_block_groups(block)[i];
-    const struct sim_group_rest *rest = &block->rest[i];
-    struct sim_machine *machine = &core->machine;
-    uint64_t first = sim_group_address(group, registers, false), last = first + group->span;
-    if (!machine->is_plain || (first ^ last) >> machine->l1d.line_bits != 0 ||
-        !sim_machine_page_hit(machine, first, last)) {
-        machine->data_time -= group->n;
-        do_members(core, rest->members, rest->members + group->n, registers);
-        return;
-    }
-    struct sim_missed before = sim_missed(machine->counts);
-    sim_machine_sampled_line(machine, first, (group->stores & SIM_FIRST_STORES) != 0);
-    struct sim_missed after = sim_missed(machine->counts);
-    const struct sim_missed missed = { after.l1d - before.l1d, after.l2 - before.l2, 0 };
-    if (group->stores == SIM_SOME_STORES)
-        sim_machine_sampled_line(machine, first, true);
-    if (!is_wanted(core, &missed))
-        return;
-    const struct sim_member *member = rest->members;
-    uint64_t address = first + (uint64_t)(member->operand.addressing.offset - group->offset);
-    sim_misses_take(&core->misses, member->instruction, core->bytecode, address, &missed);
-}
-
 void sim_access_foreseen(struct sim_core *core, const struct sim_block *block, const uint64_t *registers)
 {
     const struct sim_member *member = sim_block_members(block), *end = member + block->n_loads + block->n_stores;
@@ -283,8 +220,6 @@ void sim_access_foreseen(struct sim_core *core, const struct sim_block *block, c
 qemu_plugin_memory_fn *sim_access_choose(const struct sim_model *model, bool has_windows)
 {
     bool is_plain = model->write == SIM_WRITE_BACK && model->allocate == SIM_ALLOCATE;
-    if (sim.slots->sets > 0)
-        return on_access_sampled;
     if (is_plain && model->l1d.line_bytes == 64)
         return has_windows ? on_access_windows_64 : on_access_64;
     return has_windows ? on_access_windows : on_access;

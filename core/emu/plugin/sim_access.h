@@ -26,13 +26,6 @@ void sim_access_foreseen(struct sim_core *core, const struct sim_block *block, c
  */
 void sim_access_group_64(struct sim_core *core, const struct sim_block *block, uint32_t i, const uint64_t *registers);
 
-/*
- * Likewise of a machine with a sample of sets, where data_time has its accesses: its line is of a set in the sample, or
- * it is in two lines, or its page is no recent one.
- */
-void sim_access_group_sampled(struct sim_core *core, const struct sim_block *block, uint32_t i,
-                              const uint64_t *registers);
-
 /* One of those that were done just now is due to be drawn. */
 void sim_access_draw(struct sim_core *core, const struct sim_block *block, const uint64_t *registers);
 

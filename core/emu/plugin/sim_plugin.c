@@ -18,7 +18,6 @@
 #include "core/emu/plugin/sim_enter.h"
 #include "core/emu/plugin/sim_own.h"
 #include "core/emu/plugin/sim_print.h"
-#include "core/emu/plugin/sim_sampled.h"
 #include "core/emu/plugin/sim_windows.h"
 #include "core/emu/plugin/vm_memory.h"
 
@@ -236,12 +235,10 @@ static void on_end(qemu_plugin_id_t id, void *context)
 static void choose_callbacks(void)
 {
     sim.has_windows = sim.slots->window.counted > 0;
-    bool is_sampled = sim.slots->sets > 0;
     sim.choose_block = sim.has_windows  ? sim_windows_choose
-                       : is_sampled     ? sim_sampled_choose
                        : sim.is_checked ? sim_check_choose
                                         : sim_enter_choose(&sim.slots->model);
-    sim.enter = is_sampled ? sim_sampled_enter : sim_enter_choose_simulated(&sim.slots->model);
+    sim.enter = sim_enter_choose_simulated(&sim.slots->model);
     sim.on_access = sim_access_choose(&sim.slots->model, sim.has_windows);
 }
 
