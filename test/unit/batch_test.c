@@ -49,7 +49,28 @@ static void test_long_stops(void)
     batch_learn(&batch, 50, 1000, 20);
     CHECK_NUMBER("it was the moment's load: the next one is larger", batch.n_classes, 100);
     settles_at(200, 0.3, &longest_ms);
-    CHECK("stops take at most twice their fixed part", longest_ms > 390 && longest_ms < 410);
+    CHECK("stops take 1.6 times their fixed part", longest_ms > 310 && longest_ms < 330);
+}
+
+/* What 20,000 classes of JDK 25 do: 22 ms and 0.075 for a class, but times 0.8 to 1.2. */
+static void test_spread(void)
+{
+    uint32_t n_stops = 0, n_long = 0;
+    for (uint32_t seed = 1; seed <= 1000; seed++) {
+        struct class_batch batch = BATCH_START;
+        uint32_t n_left = 20000;
+        for (uint32_t random = seed, n; n_left > 0; n_left -= n, n_stops++) {
+            n = batch.n_classes < n_left ? batch.n_classes : n_left;
+            random = random * 1664525u + 1013904223u;
+            double stop_ms = (22 + 0.075 * n) * (0.8 + 0.4 * (random >> 8) / (1 << 24));
+            n_long += stop_ms > BATCH_STOP_MS;
+            batch_learn(&batch, n, 3 * stop_ms, stop_ms);
+        }
+    }
+    CHECK("where batches of one size differ by a fifth, one of 50 stops is over the aim at most",
+          n_long * 50 <= n_stops);
+    CHECK("for which stops are not many more", n_stops <= 100 * 1000);
+    printf("# of %u stops %u\n", (unsigned)n_stops, (unsigned)n_long);
 }
 
 /* All stops together in ms where one takes 200 ms and 0.2 for a class, times 0.4 to 2.8: a busy machine. */
@@ -101,6 +122,7 @@ int main(void)
 {
     test_sizes();
     test_long_stops();
+    test_spread();
     test_load();
     test_rests();
     return tap_done();

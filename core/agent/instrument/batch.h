@@ -16,6 +16,7 @@
 #define BATCH_MAX     1000u
 #define BATCH_CALL_MS 2000.0 /* what a call should not exceed: who wants to end has to wait for it */
 #define BATCH_STOP_MS 50.0   /* what a stop should not exceed */
+#define BATCH_AIM_MS  40.0   /* what one is expected to take: those of one size differ by a fifth and more */
 #define BATCH_REST    3.0    /* times a stop: the application runs at least so long before the next one */
 /* All batches of a pass together, for a moment at which few compilations are lost (compiling.h); beside a recording. */
 #define BATCH_WAIT_MS        2000
@@ -30,6 +31,7 @@ struct class_batch {
     uint32_t n_classes; /* in the next one */
     double rest_ms;     /* to be waited before it */
     double wait_ms;     /* that may be waited for compilations yet */
+    double class_ms;    /* of a stop, of each class; 0: not known yet */
     struct batch_sums sums;
 };
 

@@ -76,10 +76,10 @@ struct sim_tlb {
 };
 
 /*
- * A line that is in L1 (or in no simulated set of it) and whose page is in its TLB, and where both are, in one number: line << 22 | at << 9 | page.
- * One of those whose line's number ends in the same bits; what leaves L1 or the TLB leaves here, too.  With its 8 bytes
- * (16 before) all of them leave room in the caches of the processor that simulates.  Lines of numbers of more than 42
- * bits, and places beyond those that fit, are not remembered.
+ * A line that is in L1 (or in no simulated set of it) and whose page is in its TLB, and where both are, in one number:
+ * line << 22 | at << 9 | page. One of those whose line's number ends in the same bits; what leaves L1 or the TLB leaves
+ * here, too.  With its 8 bytes (16 before) all of them leave room in the caches of the processor that simulates.  Lines
+ * of numbers of more than 42 bits, and places beyond those that fit, are not remembered.
  */
 #define SIM_RECENT           1024 /* lines; twice L1's of most models */
 #define SIM_RECENT_PAGE_BITS 9

@@ -6,8 +6,8 @@
  * A line of another class is a hit, and its page alone is looked up; one of these finds its set as it would be if all
  * were simulated, for no line moves from a set to another.  So what is counted of them is exact, and what is estimated
  * is the rest.  Hits are done as without a sample (struct sim_machine), so a sample saves a part of what misses take,
- * and nothing else.  Which classes are simulated is drawn, the same ones in each run; TLBs (fully associative, mostly) and predictors are simulated
- * whole.
+ * and nothing else.  Which classes are simulated is drawn, the same ones in each run; TLBs (fully associative, mostly)
+ * and predictors are simulated whole.
  *
  * How far an estimate may be off is told by how much the classes differ from each other: the standard error of a total
  * estimated from a random sample without replacement, with as many degrees of freedom as classes but one.
