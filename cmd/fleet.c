@@ -80,25 +80,57 @@ static int open_target(struct fleet_command_run *run, struct fleet_target *to, s
                                          : fleet_listing_read(run->engine, a->words[1], &run->arena, &to->there, err);
 }
 
+static void say_fault(const char *path, const char *fault)
+{
+    fputs("mmprof: '", stderr);
+    text_print(stderr, path);
+    fprintf(stderr, "' is not added: %s\n", fault);
+}
+
+/* A server's tables get rows of a wrong clock, too, but no answer has them: they are told of now. */
+static int add_to_server(struct fleet_command_run *run, const struct fleet_target *to, struct fleet_listing *listing,
+                         struct err *err)
+{
+    const struct fleet_file *file = &listing->files[0];
+    struct fleet_count count;
+    int added = fleet_clickhouse_add(to->server, file->path, file->bucket_ns, err);
+    if (added <= 0)
+        return added;
+    if (fleet_files_raw_view(run->engine, &run->arena, listing, stderr, &count, err) < 0)
+        return -1;
+    run->count.n_rows_skipped += count.n_rows_skipped;
+    return 1;
+}
+
+/* Returns 1, 0: it is there already, or none (*is_skipped, which was told), or -1 with *err set. */
+static int add_one(struct fleet_command_run *run, const struct fleet_target *to, const char *path, bool *is_skipped,
+                   struct err *err)
+{
+    struct fleet_listing listing;
+    int rc = fleet_listing_one(run->engine, path, &run->arena, &listing, err);
+    const char *fault = rc < 0 ? NULL : listing.files[0].fault;
+    *is_skipped = fault != NULL;
+    if (fault != NULL)
+        say_fault(path, fault);
+    else if (rc == 0)
+        rc = to->server != NULL ? add_to_server(run, to, &listing, err)
+                                : fleet_file_add(run->arguments->words[1], path, &to->there, err);
+    fleet_listing_free(&listing);
+    return rc;
+}
+
 /* Files that are none are named and left out. */
 static int add_files(struct fleet_command_run *run, const struct fleet_target *to, size_t *n_added, size_t *n_skipped,
                      struct err *err)
 {
     const struct fleet_arguments *a = run->arguments;
     for (size_t i = 2; i < a->n; i++) {
-        const char *fault = fleet_file_fault(run->engine, &run->arena, a->words[i]);
-        int added = fault != NULL        ? 0
-                    : to->server != NULL ? fleet_clickhouse_add(to->server, a->words[i], err)
-                                         : fleet_file_add(a->words[1], a->words[i], &to->there, err);
-        if (fault != NULL) {
-            fputs("mmprof: '", stderr);
-            text_print(stderr, a->words[i]);
-            fprintf(stderr, "' is not added: %s\n", fault);
-        }
+        bool is_skipped;
+        int added = add_one(run, to, a->words[i], &is_skipped, err);
         if (added < 0)
             return -1;
         *n_added += added > 0;
-        *n_skipped += fault != NULL;
+        *n_skipped += is_skipped;
     }
     return 0;
 }
@@ -114,7 +146,7 @@ static int run_add(struct fleet_command_run *run, struct err *err)
     if (rc < 0)
         return -1;
     printf("%zu added, %zu there already, %zu not added\n", n_added, a->n - 2 - n_added - n_skipped, n_skipped);
-    return a->strict && n_skipped > 0 ? 1 : 0;
+    return a->strict && (n_skipped > 0 || run->count.n_rows_skipped > 0) ? 1 : 0;
 }
 
 static int run_compact(struct fleet_command_run *run, struct err *err)

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,6 +176,11 @@ void fleet_clickhouse_close(struct fleet_clickhouse *s)
 /* A row that is inserted again replaces itself: its key is what it is of. */
 #define KEY "(ifNull(service, ''), phase, ts, run, ifNull(file, 1), kind)"
 
+/* Rows that have their place in time, as those of a directory: fleet_files.c. */
+#define IN_TIME                                                                                                       \
+    "ts <= now64(6) + INTERVAL 10 MINUTE AND ifNull(toUnixTimestamp64Micro(ts) >= intDiv(toInt64OrNull(extract(run, " \
+    "'-([0-9]+)$')), 1000) - (SELECT max(bucket_us) FROM mmprof.files), 1)"
+
 static const char *columns_sql(struct arena *arena)
 {
     size_t n;
@@ -202,9 +208,11 @@ int fleet_clickhouse_create(struct fleet_clickhouse *s, struct err *err)
                                        "CREATE TABLE IF NOT EXISTS mmprof.phase_rows (%s) ENGINE = ReplacingMergeTree "
                                        "PARTITION BY toYYYYMMDD(ts) ORDER BY " KEY,
                                        columns),
-        "CREATE TABLE IF NOT EXISTS mmprof.files (name String, added DateTime DEFAULT now()) ENGINE = "
-        "ReplacingMergeTree ORDER BY name",
-        "CREATE VIEW IF NOT EXISTS mmprof.phases AS SELECT * FROM mmprof.phase_rows FINAL",
+        "CREATE TABLE IF NOT EXISTS mmprof.files (name String, added DateTime DEFAULT now(), bucket_us Int64 DEFAULT "
+        "0) "
+        "ENGINE = ReplacingMergeTree ORDER BY name",
+        "ALTER TABLE mmprof.files ADD COLUMN IF NOT EXISTS bucket_us Int64 DEFAULT 60000000",
+        "CREATE OR REPLACE VIEW mmprof.phases AS SELECT * FROM mmprof.phase_rows FINAL WHERE " IN_TIME,
     };
     for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++) {
         if (statements[i] == NULL)
@@ -232,11 +240,11 @@ static int hash_file(const char *path, uint64_t *hash, struct err *err)
     return is_broken ? err_set(err, "cannot read '%s'", path) : 0;
 }
 
-int fleet_clickhouse_add(struct fleet_clickhouse *s, const char *path, struct err *err)
+int fleet_clickhouse_add(struct fleet_clickhouse *s, const char *path, double bucket_ns, struct err *err)
 {
     struct fleet_result result;
     uint64_t hash;
-    char *answer, sql[128];
+    char *answer, sql[160];
     if (hash_file(path, &hash, err) < 0)
         return -1;
     snprintf(sql, sizeof sql, "SELECT count() FROM mmprof.files WHERE name = '%016" PRIx64 "'", hash);
@@ -249,6 +257,7 @@ int fleet_clickhouse_add(struct fleet_clickhouse *s, const char *path, struct er
     if (post(s, query, NULL, path, &answer, err) < 0)
         return -1;
     free(answer);
-    snprintf(sql, sizeof sql, "INSERT INTO mmprof.files (name) VALUES ('%016" PRIx64 "')", hash);
+    snprintf(sql, sizeof sql, "INSERT INTO mmprof.files (name, bucket_us) VALUES ('%016" PRIx64 "', %.0f)", hash,
+             ceil(bucket_ns / 1e3));
     return fleet_clickhouse_query(s, sql, false, NULL, NULL, err) < 0 ? -1 : 1;
 }

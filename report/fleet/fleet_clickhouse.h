@@ -32,9 +32,10 @@ int fleet_clickhouse_query(struct fleet_clickhouse *server, const char *sql, boo
 int fleet_clickhouse_create(struct fleet_clickhouse *server, struct err *err);
 
 /*
- * Insert a file of rows.  What was inserted before, under its content's name, is left; rows that come twice count once.
+ * Insert a file of rows, whose buckets are so long.  What was inserted before, under its content's name, is left; rows
+ * that come twice count once, and those that have no place in time are not in the view.
  * Returns 1, 0: it was there, or -1 with *err set.
  */
-int fleet_clickhouse_add(struct fleet_clickhouse *server, const char *path, struct err *err);
+int fleet_clickhouse_add(struct fleet_clickhouse *server, const char *path, double bucket_ns, struct err *err);
 
 #endif

@@ -200,12 +200,6 @@ static int read_all_footers(struct fleet_engine *engine, struct arena *arena, st
                : 0;
 }
 
-const char *fleet_file_fault(struct fleet_engine *engine, struct arena *arena, const char *path)
-{
-    struct fleet_file file = { .path = path, .name = "", .fault = path_fault(path, FTS_F) };
-    return read_all_footers(engine, arena, &file, 1) < 0 ? "no memory" : file.fault;
-}
-
 /* ---- compacted files ---- */
 
 static int find_replaced(struct fleet_listing *listing, struct arena *arena)
@@ -237,4 +231,14 @@ int fleet_listing_read(struct fleet_engine *engine, const char *directory, struc
     if (read_all_footers(engine, arena, listing->files, listing->n) < 0 || find_replaced(listing, arena) < 0)
         return err_set(err, "out of memory for the files of '%s'", directory);
     return 0;
+}
+
+int fleet_listing_one(struct fleet_engine *engine, const char *path, struct arena *arena, struct fleet_listing *listing,
+                      struct err *err)
+{
+    *listing = (struct fleet_listing){ .root = "" };
+    if (vec_reserve_zeroed(listing->files, listing->room, 1) < 0)
+        return err_set(err, "out of memory for '%s'", path);
+    listing->files[listing->n++] = (struct fleet_file){ .path = path, .name = "", .fault = path_fault(path, FTS_F) };
+    return read_all_footers(engine, arena, listing->files, 1) == 0 ? 0 : err_set(err, "out of memory for '%s'", path);
 }

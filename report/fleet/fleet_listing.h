@@ -31,13 +31,14 @@ struct fleet_listing {
 /* Returns 0, or -1 with *err set: the directory cannot be read, no memory. */
 int fleet_listing_read(struct fleet_engine *engine, const char *directory, struct arena *arena,
                        struct fleet_listing *listing, struct err *err);
+
+/* The same of one file, wherever it is.  Returns 0, or -1 with *err set: no memory. */
+int fleet_listing_one(struct fleet_engine *engine, const char *path, struct arena *arena, struct fleet_listing *listing,
+                      struct err *err);
 void fleet_listing_free(struct fleet_listing *listing);
 
 /* The names of files of which some row is used, with commas between them, as a list of SQL's; NULL: no memory. */
 const char *fleet_listing_sql(const struct fleet_listing *listing, struct arena *arena);
 bool fleet_file_is_used(const struct fleet_file *file);
-
-/* Is it whole, and one that mmprof wrote in a schema that is known?  Returns NULL, or why not, the arena's. */
-const char *fleet_file_fault(struct fleet_engine *engine, struct arena *arena, const char *path);
 
 #endif

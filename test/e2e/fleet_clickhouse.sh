@@ -51,6 +51,18 @@ matches "and each is counted" "$(cat "$SCRATCH/said")" '2 added, 1 there already
 for name in cut foreign newer; do
     matches "and named" "$(cat "$SCRATCH/said")" "bad/$name.parquet' is not added: "
 done
+cp "$SCRATCH"/bad/{future,early}.parquet "$SCRATCH/rows"
+"$mmprof" fleet add --strict "${engine[@]}" "$SCRATCH"/bad/{future,early}.parquet > "$SCRATCH/said" 2>&1
+is "with --strict rows of a wrong clock are an error" $? 1
+matches "a clock ahead is told" "$(cat "$SCRATCH/said")" "future.parquet' has 2 rows of .* in the future"
+matches "and one that was put back" "$(cat "$SCRATCH/said")" "early.parquet' has 2 rows of .* before their run began"
+for query in "SELECT count(*) AS n FROM phases WHERE run LIKE 'h-4-%' OR run LIKE 'h-5-%'" \
+    "SELECT max(ts) < now() AS past FROM phases"; do
+    "$mmprof" fleet sql --csv "${engine[@]}" "$query" 2>&1 | sed 's/,true/,1/' > "$SCRATCH/answer"
+    is "no answer has them: $query" "$(cat "$SCRATCH/answer")" \
+        "$("$mmprof" fleet sql --csv "$SCRATCH/rows" "$query" 2> "$SCRATCH/errors" | sed 's/,true/,1/')"
+done
+rm "$SCRATCH"/rows/{future,early}.parquet
 service=$("$mmprof" fleet sql "${engine[@]}" --csv "SELECT DISTINCT service FROM phases WHERE run LIKE 'h-6-%'" 2>&1)
 matches "a label is what it was" "$service" "<script>alert\(1\)</script>'\\); DROP TABLE phases; --"
 matches "and can be asked for" "$("$mmprof" fleet select --csv "${engine[@]}" --service \
@@ -59,6 +71,10 @@ matches "the server refuses what changes anything" \
     "$("$mmprof" fleet sql "${engine[@]}" 'DROP TABLE mmprof.phase_rows' 2>&1)" READONLY
 matches "without the password it is said what to give" "$("$mmprof" fleet select "${engine[0]}" "${engine[1]}" 2>&1)" \
     'next: give clickhouse://USER@HOST:PORT and --password-file FILE'
+# Last: what the embedded library is asked next after that has no answer.
+matches "a query that takes too long is ended" \
+    "$("$mmprof" fleet sql "${engine[@]}" --timeout 1s 'SELECT sum(sipHash64(number)) FROM numbers(1000000000000)' 2>&1)" \
+    'takes longer than 1 s'
 matches "where there is no server it is said which port" \
     "$("$mmprof" fleet select --engine clickhouse://127.0.0.1:1 2>&1)" 'next: see that it runs'
 

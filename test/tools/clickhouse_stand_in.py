@@ -72,7 +72,9 @@ class Handler(BaseHTTPRequestHandler):
             else:
                 if "database" in query:
                     ask("USE " + query["database"], "TSV")
-                sql += " SETTINGS join_use_nulls = 1" if "join_use_nulls" in query and form else ""
+                settings = ["%s = %s" % (name, query[name]) for name in ("join_use_nulls", "max_execution_time")
+                            if name in query and form]
+                sql += " SETTINGS " + ", ".join(settings) if settings else ""
                 status, answer = ask(sql, form or "TSV")
         self.send_response(status)
         self.send_header("Content-Length", str(len(answer)))
