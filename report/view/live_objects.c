@@ -357,6 +357,7 @@ int live_objects_find(const struct view_pass *pass, enum live_objects_by by, str
     uint64_t start = pass->source.tree->start_ticks;
     found->seconds = making.tested > start ? report_ns(&pass->source, making.tested - start) / 1e9 : 0;
     found->n_collections = collections_since(&making, start);
+    found->file = fmax(info_number(pass->reader, INFO_RECORDING_FILE), 1);
     read_heap(pass, found);
     if (found->rows.n > 1)
         qsort(found->rows.all, found->rows.n, sizeof *found->rows.all, allocation_rows_order);

@@ -36,6 +36,7 @@ struct live_objects {
     double one_in;          /* one sample of so many is tracked at the end */
     double seconds;         /* from the beginning to the last collection */
     uint64_t n_collections; /* in this time; 0: not known */
+    double file;            /* of a recording in several, from 1 on: only objects of this one are known */
     double heap_bytes;      /* in use after the last one; NAN: not known */
     struct heap_growth growth;
 };

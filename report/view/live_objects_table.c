@@ -114,6 +114,7 @@ static void add_facts(const struct live_objects *found, struct table *table)
     table_metadata_number(table, "dropped", (double)found->n_dropped, NULL);
     table_metadata_number(table, "collections", (double)found->n_collections, NULL);
     table_metadata_number(table, "seconds", found->seconds, NULL);
+    table_metadata_number(table, "file", found->file, NULL);
     if (isnan(found->heap_bytes))
         return;
     table_format_bytes(found->heap_bytes, live, sizeof live);
@@ -131,6 +132,11 @@ static void add_notes(const struct live_objects *found, struct table *table)
                                        "%" PRIu64 " sampled objects were not tracked to the end: there were too many "
                                        "at a time; one of %.0f stands for the others",
                                        found->n_dropped, found->one_in));
+    if (found->file > 1)
+        table_note(table, arena_printf(table->arena,
+                                       "this is file %.0f of a recording: objects that were allocated in the files "
+                                       "before are not in it, whether they live or not",
+                                       found->file));
     if (found->rows.n > 0)
         table_note(table, "objects that nothing refers to any more live until a collection looks at the part of the "
                           "heap that they are in");

@@ -42,9 +42,11 @@ static void collect(struct maker *m, uint64_t ticks, const char *name)
  * A tick is a ms.  Six objects: 0 to 3 by keep (3 of another class and thread), 4 young, 5 not tracked; 1 is freed.
  * Collections at 2, 5 and 8 s, which 0 survives all of, and 2 and 3 the last.
  */
-static void write_trace(struct maker *m, uint64_t shift)
+static void write_trace(struct maker *m, uint64_t shift, const char *file)
 {
     maker_open_scaled(m, "live_objects.dat", 1000000);
+    if (file != NULL)
+        maker_info(m, "recording.file", file);
     maker_thread(m, 0, "main", false);
     maker_thread(m, 1, "worker", false);
     maker_stack(m, 0, -1, 0, &keep, 0, 0);
@@ -84,7 +86,7 @@ static void test_sites(void)
 {
     struct maker m;
     struct live_objects found;
-    write_trace(&m, 0);
+    write_trace(&m, 0, NULL);
     CHECK_NUMBER("live objects are found", find(m.path, NULL, LIVE_OBJECTS_BY_SITE, &found), 0);
     CHECK("those allocated before the last collection, and not freed",
           found.n_samples == 3 && is_near(found.bytes, 3e6) && is_near(found.seconds, 8));
@@ -111,7 +113,7 @@ static void test_ranges(void)
 {
     struct maker m;
     struct live_objects found;
-    write_trace(&m, 0);
+    write_trace(&m, 0, NULL);
     CHECK_NUMBER("by age", find(m.path, NULL, LIVE_OBJECTS_BY_AGE, &found), 0);
     CHECK("the youngest come first", found.rows.n == 1 && strcmp(found.rows.all[0].range, "1 to 10 s") == 0);
     CHECK_NUMBER("by collections", find(m.path, NULL, LIVE_OBJECTS_BY_COLLECTIONS, &found), 0);
@@ -120,11 +122,38 @@ static void test_ranges(void)
     CHECK_NUMBER("by class", find(m.path, NULL, LIVE_OBJECTS_BY_CLASS, &found), 0);
     CHECK("there are two", found.rows.n == 2 && strcmp(found.rows.all[1].class_name, "java/lang/String") == 0);
     unlink(m.path);
-    write_trace(&m, 2);
+    write_trace(&m, 2, NULL);
     CHECK_NUMBER("where one of four is tracked", find(m.path, NULL, LIVE_OBJECTS_BY_CLASS, &found), 0);
     CHECK("it stands for four",
           is_near(found.bytes, 12e6) && found.one_in == 4 && is_near(allocation_rows_sum(&found.rows, 0).objects, 12));
     unlink(m.path);
+}
+
+/* Objects of the files before are not known. */
+static void test_files(void)
+{
+    static const struct {
+        const char *claim, *file;
+        bool is_told;
+    } rows[] = {
+        { "of one file nothing is said of others", NULL, false },
+        { "nor of the first of several", "1", false },
+        { "that objects of the files before are not in it is said", "2", true },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct report_row_options all = { .top = 0 };
+        struct live_objects found;
+        struct maker m;
+        struct table table;
+        bool is_told = false;
+        write_trace(&m, 0, rows[i].file);
+        CHECK_NUMBER("objects of a file are found", find(m.path, NULL, LIVE_OBJECTS_BY_SITE, &found), 0);
+        CHECK_NUMBER("and printed", live_objects_table(&pass, LIVE_OBJECTS_BY_SITE, &all, &table, &err), 0);
+        for (size_t k = 0; k < table.n_notes; k++)
+            is_told = is_told || strstr(table.notes[k], "this is file 2 of a recording") != NULL;
+        CHECK(rows[i].claim, is_told == rows[i].is_told);
+        unlink(m.path);
+    }
 }
 
 /* Two collections that follow each other closely, whose starts are not known as well as the uses; two of one stop. */
@@ -175,6 +204,7 @@ int main(void)
 {
     test_sites();
     test_ranges();
+    test_files();
     test_heap_before();
     test_refusals();
     view_pass_close(&pass);
