@@ -1,6 +1,6 @@
 #!/bin/bash
 # A recording in several files: what they count adds up to what the program counts itself; each is whole and read alone;
-# it outlives the JVM and a full disk, and old files go; and the way from three JVMs to the phases of all of them.
+# it outlives the JVM and a full disk, and old files go.
 # timeout: 600
 # long: yes
 . "$(dirname "$0")/../lib.sh"
@@ -152,32 +152,6 @@ full_disk() {
     umount "$to"
 }
 
-# The walk of mmprof-fleet(1), on three JVMs at once: files, rows, and the phases of all of them.
-fleet_of_three() {
-    local to=$SCRATCH/traces rows=$SCRATCH/rows recorders=() i status=0
-    for i in 1 2 3; do
-        "$mmprof" record -q --include 'target/Busy' --every 2s --to "$to" -- "$jdk/bin/java" -cp "$classes" \
-            target.Busy "$SCRATCH/never" 5 > "$SCRATCH/walk.$i" 2>&1 &
-        recorders+=($!)
-    done
-    for i in "${recorders[@]}"; do
-        wait "$i" || status=1
-    done
-    is "three JVMs are recorded at once" "$status$(grep -l 'END .* ok' "$SCRATCH"/walk.? | wc -l)" 03
-    holds "their files become rows" "$mmprof" export -f parquet --bucket 1s --label service=busy \
-        -o "$SCRATCH/busy.parquet" "$to"/*.dat
-    if ! "$mmprof" fleet add "$rows" "$SCRATCH/busy.parquet" > "$SCRATCH/errors" 2>&1 &&
-        grep -q 'cannot find DuckDB' "$SCRATCH/errors"; then
-        skip "each JVM is a run, in several files" "there is no DuckDB: 'make duckdb' brings it"
-        return
-    fi
-    "$mmprof" fleet sql --csv "$rows" 'SELECT count(DISTINCT run), count(DISTINCT (run, file)) > 3 FROM phases' \
-        > "$SCRATCH/runs" 2>> "$SCRATCH/errors"
-    is "each JVM is a run, in several files" "$(sed -n '2s/\r$//p' "$SCRATCH/runs")" "row,3,true"
-    "$mmprof" fleet select --csv "$rows" > "$SCRATCH/selected" 2> "$SCRATCH/errors"
-    matches "phases are selected over all of them" "$(cat "$SCRATCH/selected" "$SCRATCH/errors")" 'target\.Busy\.round'
-}
-
 # refuses CLAIM REGEX OPTION...
 refuses() {
     local claim=$1 regex=$2
@@ -205,6 +179,5 @@ while read -r jdk; do
 done < <(jdks)
 restarts
 full_disk
-fleet_of_three
 
 done_testing
