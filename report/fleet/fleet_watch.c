@@ -14,8 +14,15 @@ struct watch {
     struct fleet_work work;
     pthread_mutex_t mutex;
     pthread_cond_t ended;
-    bool has_ended;
+    bool has_ended, is_lost;
 };
+
+static void free_watch(struct watch *watch)
+{
+    pthread_cond_destroy(&watch->ended);
+    pthread_mutex_destroy(&watch->mutex);
+    free(watch);
+}
 
 static void *run(void *context)
 {
@@ -23,13 +30,16 @@ static void *run(void *context)
     watch->work.work(watch->work.context);
     pthread_mutex_lock(&watch->mutex);
     watch->has_ended = true;
+    bool is_lost = watch->is_lost;
     pthread_cond_signal(&watch->ended);
     pthread_mutex_unlock(&watch->mutex);
+    if (is_lost)
+        free_watch(watch);
     return NULL;
 }
 
-/* Wait until it has ended, for so long at most. */
-static bool wait_for(struct watch *watch, double seconds)
+/* Wait until it has ended, for so long at most; with leaves it is its thread's from then on. */
+static bool wait_for(struct watch *watch, double seconds, bool leaves)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
@@ -41,6 +51,7 @@ static bool wait_for(struct watch *watch, double seconds)
     while (!watch->has_ended && pthread_cond_timedwait(&watch->ended, &watch->mutex, &until) != ETIMEDOUT)
         continue;
     bool has_ended = watch->has_ended;
+    watch->is_lost = leaves && !has_ended;
     pthread_mutex_unlock(&watch->mutex);
     return has_ended;
 }
@@ -70,17 +81,15 @@ int fleet_watch(const struct fleet_work *work, enum fleet_watched *watched, stru
         return err_set(err, "cannot start a thread for a query: %s", strerror(error));
     }
     *watched = FLEET_WATCHED_DONE;
-    if (!wait_for(watch, work->limit_s)) {
+    if (!wait_for(watch, work->limit_s, false)) {
         work->interrupt(work->context);
-        *watched = wait_for(watch, work->grace_s) ? FLEET_WATCHED_STOPPED : FLEET_WATCHED_LOST;
+        *watched = wait_for(watch, work->grace_s, true) ? FLEET_WATCHED_STOPPED : FLEET_WATCHED_LOST;
     }
     if (*watched == FLEET_WATCHED_LOST) {
         pthread_detach(thread);
         return 0;
     }
     pthread_join(thread, NULL);
-    pthread_cond_destroy(&watch->ended);
-    pthread_mutex_destroy(&watch->mutex);
-    free(watch);
+    free_watch(watch);
     return 0;
 }
