@@ -3,6 +3,7 @@
  */
 #include "cmd/diff_page.h"
 #include "cmd/diff_versions.h"
+#include "cmd/tables_page.h"
 #include "cmd/trace_argument.h"
 #include "core/base/text.h"
 #include "report/diff/diff.h"
@@ -89,21 +90,22 @@ static int parse_words(const struct options_row *rows, int argc, char **argv, st
 
 static bool is_of_versions(const struct diff_options *o)
 {
-    return o->until.until > 0 || o->sides.n > DIFF_SIDES;
+    return (o->until.until > 0 && o->until.directory == NULL) || o->sides.n > DIFF_SIDES;
 }
 
 static int check_versions(const struct diff_options *o, struct err *err)
 {
     bool runs = o->until.until > 0;
+    if (!runs && o->until.directory != NULL) {
+        err_set(err, "--record is for commands that are run");
+        return err_next(err, "give --until 5%%, and the commands in quotes, or leave it out");
+    }
     if (!runs && (o->until.iterations != NULL || strcmp(o->until.runs, RUNS_DEFAULT) != 0 ||
                   strcmp(o->until.steady, STEADY_DEFAULT) != 0)) {
         err_set(err, "--runs, --iterations and --steady are for commands that are run");
         return err_next(err, "give --until 5%%, and the commands in quotes, or leave them out");
     }
-    if (!is_of_versions(o) || o->html == NULL)
-        return 0;
-    err_set(err, "--html is for traces of two versions");
-    return err_next(err, "give --before and --after, without %s", runs ? "--until" : "--side");
+    return 0;
 }
 
 static int parse(int argc, char **argv, struct diff_options *o, bool *done, struct err *err)
@@ -122,6 +124,8 @@ static int parse(int argc, char **argv, struct diff_options *o, bool *done, stru
         OPTIONS_GROUP("Run the versions (commands in the place of traces)"),
         { 0, "until", "SHARE", OPTION_FRACTION, &o->until.until,
           "run them in turns until each 95 % interval is within SHARE of the mean: 5%" },
+        { 0, "record", "DIR", OPTION_TEXT, &o->until.directory,
+          "record each run to a trace in DIR, and compare phases, too" },
         { 0, "runs", "LEAST:MOST", OPTION_TEXT, &o->until.runs, "how many runs of each (" RUNS_DEFAULT ")" },
         { 0, "iterations", "REGEX", OPTION_TEXT, &o->until.iterations,
           "compare times of iterations that the program prints: 'in ([0-9.]+) msec'" },
@@ -130,7 +134,7 @@ static int parse(int argc, char **argv, struct diff_options *o, bool *done, stru
         OPTIONS_GROUP("Output"),
         { 0, "all", NULL, OPTION_FLAG, &o->all, "print all methods and metrics" },
         { 0, "html", "FILE", OPTION_TEXT, &o->html,
-          "write a page for a browser: a differential flame graph, the table" },
+          "write a page for a browser: the table, of traces of two versions a differential flame graph" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
         DISPLAY_ROW(o->display),
@@ -199,33 +203,74 @@ static int parse_limits(struct diff *diff, const struct diff_options *o, struct 
 
 /* ---- the whole ---- */
 
+static int print_versions(struct diff_options *o, const struct table *table, struct arena *arena, struct err *err)
+{
+    const struct html_part part = { .id = "versions",
+                                    .title = "What differs",
+                                    .lead = "Each run is one observation; intervals and p-values are of these.",
+                                    .why = "there is no interval, or it does not apply",
+                                    .table = table };
+    const struct html_tables page = {
+        .title = "What differs", .of = "mmprof diff", .parts = &part, .n = 1, .arena = arena
+    };
+    if (o->html != NULL)
+        return tables_page_write(&page, o->html, err);
+    return display_close(o->display, command_print_table(table, o->csv, o->json, o->display, err), err);
+}
+
 static int run_versions(struct diff_options *o, const struct diff_row_options *options, struct arena *arena,
                         struct table *table, struct err *err)
 {
-    bool is_text = !o->csv && !o->json;
+    bool is_text = !o->csv && !o->json, runs = o->until.until > 0 && o->until.directory == NULL;
     struct diff_limit limits[OPTIONS_LIST_MAX];
     struct versions_gate gate = { .limits = limits, .n_limits = o->limits.n };
     for (size_t i = 0; i < o->limits.n; i++)
         if (diff_limit_read(arena, o->limits.items[i], &limits[i], err) < 0)
             return -1;
-    o->until.by_wall = options->clock == PHASES_WALL;
-    int rc = o->until.until > 0 ? diff_versions_run(&o->sides, &o->until, o->least, &gate, is_text, arena, table, err)
-                                : diff_versions_read(&o->sides, options, &gate, is_text, arena, table, err);
-    if (rc < 0 || display_close(o->display, command_print_table(table, o->csv, o->json, o->display, err), err) < 0)
+    int rc = runs ? diff_versions_run(&o->sides, &o->until, o->least, &gate, is_text, arena, table, err)
+                  : diff_versions_read(&o->sides, options, &gate, is_text, arena, table, err);
+    if (rc < 0 || print_versions(o, table, arena, err) < 0)
         return -1;
     fflush(stdout);
     fputs(gate.said == NULL ? "" : gate.said, stderr);
     return gate.n_broken > 0 ? STATUS_BROKEN : 0;
 }
 
+/*
+ * Run the commands and record each run, so that there are traces to compare; in text the runs' own table comes first,
+ * but a page has it beside the others.
+ */
+static int record_runs(struct diff_options *o, struct arena *arena, struct table **runs, struct err *err)
+{
+    bool is_text = !o->csv && !o->json;
+    *runs = arena_alloc(arena, sizeof **runs);
+    if (*runs == NULL)
+        return err_set(err, "out of memory for a table");
+    if (diff_versions_run(&o->sides, &o->until, o->least, NULL, is_text, arena, *runs, err) < 0)
+        return -1;
+    if (!is_text || o->html != NULL)
+        return 0;
+    int rc = command_print_table(*runs, false, false, o->display, err);
+    putchar('\n');
+    return rc;
+}
+
 static int run(struct diff_options *o, struct arena *arena, struct err *err)
 {
+    struct table *runs = NULL;
+    enum phases_clock clock;
+    if (report_clock_parse(o->clock, &clock, err) < 0)
+        return -1;
+    o->until.by_wall = clock == PHASES_WALL;
+    if (o->until.directory != NULL && record_runs(o, arena, &runs, err) < 0)
+        return -1;
     for (size_t side = 0; side < o->sides.n && !(o->until.until > 0); side++)
         if (trace_argument_find(arena, o->sides.words[side].items, OPTIONS_LIST_MAX, &o->sides.words[side].n, err) < 0)
             return -1;
     const struct options_list *before = &o->sides.words[DIFF_BEFORE], *after = &o->sides.words[DIFF_AFTER];
     struct diff_row_options options = { .paths = { before->items, after->items },
                                         .n_traces = { before->n, after->n },
+                                        .clock = clock,
                                         .salvage = o->salvage,
                                         .all = o->all,
                                         .min_share = o->min_share,
@@ -235,14 +280,12 @@ static int run(struct diff_options *o, struct arena *arena, struct err *err)
     struct table *table = arena_alloc(arena, sizeof *table);
     if (table == NULL)
         return err_set(err, "out of memory for a table");
-    if (report_clock_parse(o->clock, &options.clock, err) < 0)
-        return -1;
     if (is_of_versions(o))
         return run_versions(o, &options, arena, table, err);
     if (diff_read(&diff, &options, arena, err) < 0 || parse_limits(&diff, o, limits, err) < 0 ||
         diff_compare(&diff, err) < 0 || diff_table(&diff, !o->csv && !o->json, table, err) < 0 ||
         (o->html != NULL
-             ? diff_page_print(&diff, table, o->html, err)
+             ? diff_page_print(&diff, table, runs, o->html, err)
              : display_close(o->display, command_print_table(table, o->csv, o->json, o->display, err), err)) < 0)
         return -1;
     size_t n_broken = 0;

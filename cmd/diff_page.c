@@ -172,12 +172,14 @@ static int write_page(const struct html_diff *html, const char *pattern, struct 
     return output_file_close(&file, html_diff_write(html, file.out, err), err);
 }
 
-int diff_page_print(const struct diff *diff, const struct table *table, const char *path, struct err *err)
+int diff_page_print(const struct diff *diff, const struct table *table, const struct table *runs, const char *path,
+                    struct err *err)
 {
     struct diff_page *page = arena_alloc(diff->arena, sizeof *page);
     struct html_diff html = { .sides = { side_text(diff, DIFF_BEFORE), side_text(diff, DIFF_AFTER) },
                               .clock = diff->clock == PHASES_CPU ? "CPU time" : "wall time",
                               .table = table,
+                              .runs = runs,
                               .arena = diff->arena };
     if (page == NULL)
         return err_set(err, "out of memory for a page");

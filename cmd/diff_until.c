@@ -1,5 +1,6 @@
 #include "cmd/diff_until.h"
 
+#include "cmd/diff_record.h"
 #include "cmd/measured_run.h"
 #include "phases/select/rerun.h"
 #include "phases/select/steady.h"
@@ -101,6 +102,12 @@ static int begin(struct until_running *r, struct err *err)
     r->rerun.until = r->options->until;
     if (parse_runs(r->options->runs, &r->rerun, err) < 0 || parse_steady(r, err) < 0)
         return -1;
+    if (r->options->directory != NULL && r->rerun.runs_most > DIFF_TRACES_MAX) {
+        err_set(err, "%zu runs of each are more than can be compared as traces", (size_t)r->rerun.runs_most);
+        return err_next(err, "give --runs %zu:%d at most with --record", (size_t)r->rerun.runs_least, DIFF_TRACES_MAX);
+    }
+    if (r->options->directory != NULL && diff_record_begin(r->options->directory, err) < 0)
+        return -1;
     for (size_t m = 0; m < METRICS; m++)
         for (size_t i = 0; i < r->versions->n_versions; i++) {
             r->values[m][i] = arena_alloc(r->versions->arena, r->rerun.runs_most * sizeof *r->values[m][i]);
@@ -128,6 +135,17 @@ static int take_steady(struct until_running *r, const char *command, const struc
     return 0;
 }
 
+/* The command of a run that is recorded. */
+static const char *recorded(const struct until_running *r, size_t version, size_t run, struct err *err)
+{
+    struct arena *arena = r->versions->arena;
+    const char *path = diff_record_path(arena, r->options->directory, r->versions->names[version], run);
+    const char *command = path == NULL ? NULL : diff_record_command(arena, path, r->versions->what[version]);
+    if (command == NULL)
+        err_set(err, "out of memory to record '%s'", r->versions->what[version]);
+    return command;
+}
+
 /* One run of a version, which counts from the second round on. */
 static int run_version(struct until_running *r, size_t version, bool counts, struct err *err)
 {
@@ -136,6 +154,11 @@ static int run_version(struct until_running *r, size_t version, bool counts, str
     bool has_iterations = r->options->iterations != NULL;
     size_t at = r->versions->n_runs[version];
     int rc = 0;
+    if (counts && r->options->directory != NULL) {
+        command = recorded(r, version, at + 1, err);
+        if (command == NULL)
+            return -1;
+    }
     if (measured_run(command, has_iterations ? &r->iterations : NULL, &run, err) < 0)
         return -1;
     if (counts) {

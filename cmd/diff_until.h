@@ -11,6 +11,7 @@ struct diff_until {
     const char *runs;       /* "LEAST:MOST" of each version */
     const char *iterations; /* an expression for the output, or NULL */
     const char *steady;     /* "ITERATIONS:COV" */
+    const char *directory;  /* where traces of the runs go; NULL: they are not recorded */
     bool by_wall;           /* the intervals are of wall time, not CPU time */
     bool is_quiet;          /* no progress */
 };

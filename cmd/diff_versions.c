@@ -1,5 +1,7 @@
 #include "cmd/diff_versions.h"
 
+#include "cmd/diff_record.h"
+
 #include <string.h>
 
 struct diff_sides diff_sides_begin(void)
@@ -61,7 +63,29 @@ static const char *list_of(struct arena *arena, const struct options_list *words
     return list;
 }
 
-int diff_versions_run(const struct diff_sides *sides, const struct diff_until *until, double least,
+/* The command becomes the traces of its runs. */
+static int take_traces(struct options_list *words, const char *directory, const struct versions *v, size_t version,
+                       struct err *err)
+{
+    words->n = 0;
+    while (words->n < v->n_runs[version] && words->n < OPTIONS_LIST_MAX) {
+        const char *path = diff_record_path(v->arena, directory, v->names[version], words->n + 1);
+        if (path == NULL)
+            return err_set(err, "out of memory for traces");
+        words->items[words->n++] = path;
+    }
+    return 0;
+}
+
+static int check_name(const char *name, const char *directory, struct err *err)
+{
+    if (directory == NULL || strchr(name, '/') == NULL)
+        return 0;
+    err_set(err, "'%s' cannot be the name of traces: it has a '/'", name);
+    return err_next(err, "give the version another name, such as --side new='java ...'");
+}
+
+int diff_versions_run(struct diff_sides *sides, const struct diff_until *until, double least,
                       struct versions_gate *gate, bool is_text, struct arena *arena, struct table *table,
                       struct err *err)
 {
@@ -76,6 +100,8 @@ int diff_versions_run(const struct diff_sides *sides, const struct diff_until *u
     for (size_t i = 0; i < v.n_versions; i++) {
         const struct options_list *words = &sides->words[index[i]];
         v.what[i] = words->items[0];
+        if (check_name(v.names[i], until->directory, err) < 0)
+            return -1;
         if (words->n == 1)
             continue;
         err_set(err, "'%s' has %zu commands", v.names[i], words->n);
@@ -87,6 +113,9 @@ int diff_versions_run(const struct diff_sides *sides, const struct diff_until *u
         table_note(table, note);
     else
         table_doubt(table, note);
+    for (size_t i = 0; until->directory != NULL && i < v.n_versions; i++)
+        if (take_traces(&sides->words[index[i]], until->directory, &v, i, err) < 0)
+            return -1;
     return 0;
 }
 

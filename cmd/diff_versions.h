@@ -22,8 +22,11 @@ int diff_sides_add(struct diff_sides *sides, const char *text, size_t *side, str
 
 int diff_sides_word(struct diff_sides *sides, size_t side, const char *word, struct err *err);
 
-/* Run commands.  gate: or NULL.  Returns 0 and *table, or -1 with *err set. */
-int diff_versions_run(const struct diff_sides *sides, const struct diff_until *until, double least,
+/*
+ * Run commands.  Where the runs are recorded, the sides have their traces in place of the commands then.  gate: or
+ * NULL.  Returns 0 and *table, or -1 with *err set.
+ */
+int diff_versions_run(struct diff_sides *sides, const struct diff_until *until, double least,
                       struct versions_gate *gate, bool is_text, struct arena *arena, struct table *table,
                       struct err *err);
 

@@ -46,8 +46,17 @@ function changeLegend() {
     ].map(([key, text]) => html("li", {}, html("span", { class: "swatch frame is-" + key }), text));
 }
 
+function tableOfRuns(table, heading, skip = 0) {
+    return [
+        html("h3", {}, heading),
+        ...table.lines.slice(skip).map((text) => html("p", { class: "quiet" }, text)),
+        plainTable(table, heading, "there is no interval, or it does not apply"),
+        ...table.notes.map((text) => html("p", { class: "quiet" }, text))
+    ];
+}
+
 function drawDiff() {
-    const { before, after, table } = data.diff,
+    const { before, after, table, runs } = data.diff,
         body = html("div", {});
     document.title = "mmprof diff";
     byId("title").textContent = "What differs";
@@ -57,10 +66,8 @@ function drawDiff() {
         "Each context\u2019s share of the time, before and after. A frame is coloured where the comparison shows that its method\u2019s time has changed; a click or Enter enlarges it, Escape shows all.";
     byId("tree-body").replaceChildren(
         body,
-        html("h3", {}, "The comparison"),
-        ...table.lines.slice(2).map((text) => html("p", { class: "quiet" }, text)),
-        plainTable(table, "What differs", "there is no interval, or it does not apply"),
-        ...table.notes.map((text) => html("p", { class: "quiet" }, text))
+        ...(runs === undefined ? [] : tableOfRuns(runs, "The runs")),
+        ...tableOfRuns(table, "The comparison", 2)
     );
     drawFlameGraph(body);
 }

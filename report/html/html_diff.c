@@ -27,12 +27,18 @@ static bool put_changes(cJSON *json, const struct html_diff *diff)
     return ok;
 }
 
+static bool put_runs(cJSON *json, const struct html_diff *diff)
+{
+    cJSON *runs = diff->runs == NULL ? NULL : html_table(diff->runs, diff->arena);
+    return diff->runs == NULL || (html_put(json, "runs", runs) && html_metadata(runs, diff->runs, diff->arena));
+}
+
 static bool put_diff(cJSON *json, const struct html_diff *diff)
 {
     cJSON *table = html_table(diff->table, diff->arena);
     return html_put(json, "before", html_text(diff->arena, diff->sides[0])) &&
            html_put(json, "after", html_text(diff->arena, diff->sides[1])) && html_put(json, "table", table) &&
-           html_metadata(table, diff->table, diff->arena) && put_changes(json, diff);
+           html_metadata(table, diff->table, diff->arena) && put_runs(json, diff) && put_changes(json, diff);
 }
 
 static cJSON *make(const struct html_diff *diff)

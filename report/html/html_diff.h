@@ -19,6 +19,7 @@ struct html_change {
  * sides   of the traces before and after, as the page calls them
  * stacks  values 0 and 1: before and after, each as a share of its time
  * table   of the comparison, as text has it
+ * runs    what the runs themselves took, or NULL: mmprof did not run them
  */
 struct html_diff {
     const char *sides[2];
@@ -26,7 +27,7 @@ struct html_diff {
     const struct html_stacks *stacks;
     const struct html_change *changes;
     size_t n_changes;
-    const struct table *table;
+    const struct table *table, *runs;
     struct arena *arena;
 };
 
