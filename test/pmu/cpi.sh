@@ -18,10 +18,10 @@ matches "so does the average" "$(cat "$SCRATCH/out")" '^whole process .* 2\.000 
 "$mmprof" report --view vm --csv "$SCRATCH/ip.dat" > "$SCRATCH/ip.csv"
 # ratio ROW: CPI of it, and half of its interval.
 ratio() {
-    awk -F, -v row="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
-        $1 == row { print $at["cpi"], $at["cpi_error"] }' "$SCRATCH/ip.csv"
+    tr -d '\r' < "$SCRATCH/ip.csv" | awk -F, -v row="$1" 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+        $1 == row { print $at["cpi"], $at["cpi_error"] }'
 }
-for row in interpreter vm_classes total; do
+for row in interpreter total; do
     read -r value error <<< "$(ratio $row)"
     between "CPI of $row, from samples by cycles and by instructions (${value:--} +-${error:--})" \
         "$(calculated "(${value:-9} - 2) / (${error:-0} + 0.1)")" -1.5 1.5
