@@ -58,6 +58,10 @@ static int check_mechanism(struct sample_options *o, struct err *err)
         err_set(err, "stacks are not sampled by '%s'", o->mechanism);
         return err_next(err, "give --mechanism perf (from outside), or polling (in the JVM, at safepoints)");
     }
+    if (o->is_polled && o->budget > 0) {
+        err_set(err, "--mechanism polling has a limit on its cost of its own, and --budget is for perf");
+        return err_next(err, "remove one of them");
+    }
     if (o->is_polled && (o->is_wall || o->events != NULL)) {
         err_set(err, "--mechanism polling samples threads that run, by time: %s is for perf",
                 o->is_wall ? "--wall" : "-e");
@@ -108,6 +112,8 @@ int sample_options_parse(struct sample_options *o, int argc, char **argv, bool *
         { 'F', "frequency", "HZ", OPTION_NUMBER, &o->frequency, "samples per second of a thread's CPU time (99)" },
         { 'e', "events", "LIST", OPTION_TEXT, &o->events, "the first takes samples, the others are read with each" },
         { 'c', "period", "N", OPTION_NUMBER, &o->period, "take a sample after N events of the first one" },
+        { 0, "budget", "SHARE", OPTION_FRACTION, &o->budget,
+          "take fewer samples where they cost mmprof more, as a share of the JVM's CPU time" },
         { 0, "wall", NULL, OPTION_FLAG, &o->is_wall, "sample threads that wait, too: -F times a second of their time" },
         { 0, "mechanism", "NAME", OPTION_TEXT, &o->mechanism,
           "perf, from outside; or polling: an agent in the JVM, at safepoints (perf)" },

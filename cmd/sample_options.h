@@ -16,6 +16,7 @@ struct sample_options {
     struct display display;
     uint64_t pid, frequency, period, stack_bytes, tree_bytes, top;
     double seconds, min_share;            /* 0 s: until the end */
+    double budget;                        /* of our CPU time, as a share of the JVM's; 0: none */
     char *const *command;                 /* or NULL */
     const char *events, *output, *folded; /* output, folded: patterns until they are checked, then the names below */
     char output_name[PATH_MAX], folded_name[PATH_MAX];

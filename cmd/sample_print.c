@@ -15,6 +15,13 @@ static bool is_clock(const struct sample_run *run)
     return run->events.n == 0 || run->events.specs[0].kind == COUNTER_TIME;
 }
 
+/* An interrupt comes some instructions behind its event, which matters where instructions are told apart. */
+static bool is_late(const struct sample_run *run)
+{
+    const struct counter_spec *spec = &run->events.specs[0];
+    return run->options->by_bytecode && run->events.n > 0 && spec->kind == COUNTER_HARDWARE && spec->precise == 0;
+}
+
 uint64_t sample_run_period_ns(const struct sample_run *run)
 {
     const struct sample_options *o = run->options;
@@ -85,6 +92,13 @@ static void add_notes(const struct sample_run *run, struct table *table)
     else if (!state.has_kernel && is_clock(run))
         table_note(table, "time in the kernel is not sampled, so shares are of time in user space: run "
                           "'sysctl kernel.perf_event_paranoid=1', or this as root");
+    sample_budget_tell(&run->budget, table);
+    if (is_late(run))
+        table_note(table,
+                   arena_printf(table->arena,
+                                "the bytecode is that of an instruction some cycles behind the event: '-e %s:pp' "
+                                "is more precise, where the PMU can",
+                                run->events.specs[0].name));
     if (state.n_lost > 0)
         table_note(table, arena_printf(table->arena,
                                        "%" PRIu64 " samples were lost: perf's buffers were full: take fewer (%s), "

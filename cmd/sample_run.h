@@ -4,6 +4,7 @@
 #ifndef CMD_SAMPLE_RUN_H
 #define CMD_SAMPLE_RUN_H
 
+#include "cmd/sample_budget.h"
 #include "cmd/sample_options.h"
 #include "core/base/arena.h"
 #include "core/pmu/events.h"
@@ -32,6 +33,7 @@ struct sample_run {
     struct launch launch;
     pid_t command; /* that was started; 0: none */
     int signals, end;
+    struct sample_budget budget;
     sigset_t old_signals;
     struct arena arena;
 };

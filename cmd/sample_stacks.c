@@ -204,8 +204,22 @@ static int drain(struct sample_run *run, struct err *err)
 {
     if (sample_trace_round(&run->trace, err) < 0 || stack_sampler_drain(run->sampler, on_sample, run, err) < 0)
         return -1;
+    sample_budget_round(&run->budget, run->sampler);
     pid_t pid = run->process.pid == 0 ? stack_sampler_pid(run->sampler) : 0;
     return pid == 0 ? 0 : meet(run, pid, err);
+}
+
+/* Returns whether one of them ends it; others let it rest or go on. */
+static bool take_signals(struct sample_run *run)
+{
+    struct signalfd_siginfo one;
+    bool is_over = false;
+    while (read(run->signals, &one, sizeof one) == (ssize_t)sizeof one)
+        if (one.ssi_signo == SIGUSR1)
+            sample_budget_pause(&run->budget, run->sampler);
+        else
+            is_over = true;
+    return is_over;
 }
 
 /* Until the time is over, somebody ends it, or the JVM has ended. */
@@ -221,10 +235,11 @@ static int sample(struct sample_run *run, struct err *err)
     due.visit_ns = run->options->is_wall ? 0 : UINT64_MAX;
     for (;;) {
         uint64_t now = now_ns();
-        bool is_over = now >= due.end_ns || wakes[0].revents != 0 || wakes[2].revents != 0;
+        bool is_over = now >= due.end_ns || wakes[2].revents != 0;
+        is_over |= wakes[0].revents != 0 && take_signals(run);
         if (now >= due.visit_ns) {
             plan_visit(run, &due, now);
-            if (stack_sampler_visit(run->sampler, on_visit, run, err) < 0)
+            if (!run->budget.is_paused && stack_sampler_visit(run->sampler, on_visit, run, err) < 0)
                 return -1;
         }
         if (is_over || now >= due.drain_ns || wakes[1].revents != 0) {
@@ -244,6 +259,7 @@ static int block_signals(struct sample_run *run, struct err *err)
     sigemptyset(&wanted);
     sigaddset(&wanted, SIGINT);
     sigaddset(&wanted, SIGTERM);
+    sigaddset(&wanted, SIGUSR1);
     sigprocmask(SIG_BLOCK, &wanted, &run->old_signals);
     run->signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
     return run->signals >= 0 ? 0 : err_set(err, "cannot wait for signals: %s", strerror(errno));
@@ -354,6 +370,7 @@ int command_sample(int argc, char **argv, struct err *err)
     struct stack_sampler_options how = { .hz = (uint32_t)options.frequency,
                                          .is_wall = options.is_wall,
                                          .stack_bytes = (uint32_t)options.stack_bytes };
+    run.budget.share = options.budget;
     rc = sample_profile_open(&run.profile, BLOCK_NS, options.tree_bytes, err);
     if (rc == 0)
         rc = bytecode_kinds_open(&run.kinds, BLOCK_NS, err);

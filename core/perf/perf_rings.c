@@ -234,6 +234,13 @@ int32_t perf_rings_set_period(struct perf_rings *rings, uint64_t event_id, uint6
     return rings->threads[file->owner].tid;
 }
 
+void perf_rings_pause(struct perf_rings *rings, bool is_paused)
+{
+    for (size_t i = 0; i < rings->n_files; i++)
+        if (rings->files[i].period != 0) /* that of a thread that has ended fails */
+            ioctl(rings->files[i].fd, is_paused ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE, 0);
+}
+
 void perf_rings_choose(struct perf_rings *rings, pid_t pid)
 {
     rings->pid = pid;

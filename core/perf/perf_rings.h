@@ -88,6 +88,9 @@ int perf_rings_drain(struct perf_rings *rings, uint64_t until_ns, kernel_event_f
  */
 int32_t perf_rings_set_period(struct perf_rings *rings, uint64_t event_id, uint64_t period);
 
+/* Let the events that take samples rest, or go on: those that there are by now, and those that threads inherited. */
+void perf_rings_pause(struct perf_rings *rings, bool is_paused);
+
 /* A descriptor that polls as readable when a ring is half full, until perf_rings_drain; the rings', or -1. */
 int perf_rings_fd(const struct perf_rings *rings);
 

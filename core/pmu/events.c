@@ -7,21 +7,29 @@
 
 #define NAME_MAX_BYTES 256
 
-/* perf writes ":uk" where libpfm4 wants ":u:k".  out has room for twice the name. */
+/*
+ * perf writes ":ukpp" where libpfm4 wants ":u:k:precise=2".  out has room for twice the longest name; more levels than
+ * the three that there are stay as they are, and are refused.
+ */
 static void split_modifiers(const char *name, char *out)
 {
     const char *colon = strrchr(name, ':');
-    size_t n_modifiers = colon == NULL ? 0 : strspn(colon + 1, "ukh");
-    if (n_modifiers < 2 || colon[1 + n_modifiers] != '\0') {
+    size_t n_modifiers = colon == NULL ? 0 : strspn(colon + 1, "ukhp"), n_precise = 0;
+    for (size_t i = 0; i < n_modifiers; i++)
+        n_precise += colon[1 + i] == 'p';
+    if (n_modifiers == 0 || (n_modifiers == 1 && n_precise == 0) || n_precise > 3 || colon[1 + n_modifiers] != '\0') {
         memcpy(out, name, strlen(name) + 1);
         return;
     }
     size_t used = (size_t)(colon - name);
     memcpy(out, name, used);
-    for (size_t i = 0; i < n_modifiers; i++) {
-        out[used++] = ':';
-        out[used++] = colon[1 + i];
-    }
+    for (size_t i = 0; i < n_modifiers; i++)
+        if (colon[1 + i] != 'p') {
+            out[used++] = ':';
+            out[used++] = colon[1 + i];
+        }
+    if (n_precise > 0)
+        used += (size_t)sprintf(out + used, ":precise=%zu", n_precise);
     out[used] = '\0';
 }
 

@@ -11,6 +11,7 @@ void sample_periods_init(struct sample_periods *periods, const struct kernel_tri
 {
     memset(periods, 0, sizeof *periods);
     periods->is_clock = trigger->n == 0 || trigger->is_clock;
+    periods->is_frequency = trigger->period == 0 && !periods->is_clock;
     periods->wanted = trigger->period != 0 ? trigger->period : periods->is_clock ? UINT64_C(1000000000) / hz : hz;
     srand48_r((long)kernel_now_ns(), &periods->random);
 }
@@ -102,6 +103,14 @@ uint64_t sample_periods_weight(struct sample_periods *periods, const struct kern
         return sample->stack.period;
     drawn->n++;
     return periods->is_clock && drawn->period != 0 ? drawn->period : sample->stack.period;
+}
+
+void sample_periods_stretch(struct sample_periods *periods, double times)
+{
+    double wanted = (double)periods->wanted * (periods->is_frequency ? 1 / times : times);
+    periods->wanted = wanted < 1 ? 1 : (uint64_t)wanted;
+    for (size_t i = 0; i < periods->n_drawn; i++)
+        periods->drawn[i].n = SAMPLES_BETWEEN;
 }
 
 void sample_periods_draw(struct sample_periods *periods, struct perf_rings *rings)

@@ -29,8 +29,8 @@ struct drawn_event {
 };
 
 struct sample_periods {
-    uint64_t wanted; /* of a trigger that the kernel finds the period for, the frequency */
-    bool is_clock;
+    uint64_t wanted;             /* of a trigger that the kernel finds the period for, the frequency */
+    bool is_clock, is_frequency; /* is_frequency: of which the kernel finds the period */
     struct drand48_data random;
     struct hash_set by_series, by_event;
     struct sample_series *series; /* owned */
@@ -55,6 +55,12 @@ uint32_t sample_periods_counters(struct sample_periods *periods, const struct ke
 
 /* A thread has ended: another one with its number counts from 0. */
 void sample_periods_forget(struct sample_periods *periods, int32_t tid);
+
+/*
+ * Take samples more seldom, or more often: of now on the periods wanted are so many times as long.  All are drawn
+ * again.
+ */
+void sample_periods_stretch(struct sample_periods *periods, double times);
 
 /* Draw those that it is time for.  After a drain, so that what was sampled by then has its period. */
 void sample_periods_draw(struct sample_periods *periods, struct perf_rings *rings);

@@ -321,6 +321,16 @@ int stack_sampler_drain(struct stack_sampler *sampler, stack_sample_fn *fn, void
     return -1;
 }
 
+void stack_sampler_stretch(struct stack_sampler *sampler, double times)
+{
+    sample_periods_stretch(&sampler->periods, times);
+}
+
+void stack_sampler_pause(struct stack_sampler *sampler, bool is_paused)
+{
+    perf_rings_pause(sampler->rings, is_paused);
+}
+
 pid_t stack_sampler_pid(const struct stack_sampler *sampler)
 {
     return sampler->walker == NULL ? 0 : sampler->pid;

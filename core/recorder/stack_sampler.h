@@ -121,6 +121,12 @@ int stack_sampler_drain(struct stack_sampler *sampler, stack_sample_fn *fn, void
  */
 int stack_sampler_visit(struct stack_sampler *sampler, stack_wait_fn *fn, void *context, struct err *err);
 
+/* Take samples more seldom, so many times, than now; or, with less than 1, more often. */
+void stack_sampler_stretch(struct stack_sampler *sampler, double times);
+
+/* Take none, until further notice; or go on.  Threads that start meanwhile may be sampled until it is called again. */
+void stack_sampler_pause(struct stack_sampler *sampler, bool is_paused);
+
 /* The JVM's process id; 0: none has started yet. */
 pid_t stack_sampler_pid(const struct stack_sampler *sampler);
 

@@ -153,6 +153,26 @@ until grep -q libjvm.so "/proc/$pid/maps" || is_gone "$pid"; do :; done
 sample -p "$pid" -d 3 --json
 is "a JVM that has just been started: exit status" "$status $errors" "0 "
 matches "its methods are there" "$said" '"Shares.main"'
+
+sample -p "$pid" -d 3 -F 5000 --budget 0.1% --json
+is "a budget that 5000 samples a second do not fit: exit status" "$status $errors" "0 "
+holds "samples are farther apart then" awk -v times="$(value period_stretch)" 'BEGIN { exit !(times > 1) }'
+
+waits_for_signals() {
+    readlink "/proc/$1/fd/"* 2> /dev/null | grep -q signalfd
+}
+"$mmprof" sample -p "$pid" -d 4 --json > "$SCRATCH/paused" 2> "$SCRATCH/errors" &
+sampler=$!
+wait_for 10 waits_for_signals $sampler
+kill -USR1 $sampler
+wait_for 10 grep -q '^mmprof: paused' "$SCRATCH/errors"
+sleep 1
+kill -USR1 $sampler
+wait $sampler
+is "the signal USR1 makes it pause, and go on" "$? $(sed "s/ -USR1 [0-9]*/ -USR1 PID/" "$SCRATCH/errors" | xargs)" \
+    "0 mmprof: paused; kill -USR1 PID goes on mmprof: goes on"
+said=$(cat "$SCRATCH/paused")
+holds "and it says for how long" awk -v ns="$(value paused_ns)" 'BEGIN { exit !(ns > 0.9e9) }'
 stop "$pid"
 
 # Started by a script, interpreted, from its first method on to its end.
@@ -259,6 +279,8 @@ matches "so is a lock" "$(cat "$SCRATCH/locks")" \
 sample --mechanism polling --wall -p $$
 matches "--mechanism polling is of threads that run" "$errors" \
     '^mmprof sample: --mechanism polling samples threads that run'
+sample --mechanism polling --budget 1% -p $$
+matches "--mechanism polling has a limit on its cost" "$errors" '^mmprof sample: --mechanism polling has a limit'
 sample --wall -e page-faults -p $$
 matches "--wall is of time" "$errors" '^mmprof sample: --wall is of time, and -e and -c of events'
 

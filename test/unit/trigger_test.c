@@ -51,6 +51,7 @@ static const struct {
     { "and what is read with it", "cycles,instructions", true, false, 0, 4, NULL },
 #ifdef __x86_64__
     { "a precise level that there is", "cycles:precise=2", true, false, 3, 4, NULL },
+    { "the same as perf writes it", "cycles:upp", true, false, 3, 4, NULL },
 #endif
     { "one that there is not", "cycles:precise=3", true, false, 2, 4,
       "'cycles:precise=3' takes no samples: this PMU has no such precise level\n  next: " },

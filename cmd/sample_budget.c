@@ -1,0 +1,93 @@
+#include "cmd/sample_budget.h"
+
+#include "core/jvm/process.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LEAST_NS    UINT64_C(200000000) /* of the JVM's CPU time between two looks at the cost */
+#define AT_ONCE     4.0                 /* times as seldom, at one look */
+#define TOLERANCE   1.1                 /* the cost may be so much more than the limit */
+#define SLACK       0.7                 /* where it is less than this part of it, samples are taken more often */
+#define STRETCH_MAX 1000.0
+
+static uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+/* How many times as long periods are to be for a cost, from what they are now. */
+static double times_for(const struct sample_budget *budget, double cost)
+{
+    double times = cost / budget->share;
+    if (times <= TOLERANCE && times >= SLACK)
+        return 1;
+    times = times > AT_ONCE ? AT_ONCE : times < 0.5 ? 0.5 : times;
+    if (times * budget->stretch < 1)
+        return 1 / budget->stretch;
+    return times * budget->stretch > STRETCH_MAX ? STRETCH_MAX / budget->stretch : times;
+}
+
+void sample_budget_round(struct sample_budget *budget, struct stack_sampler *sampler)
+{
+    uint64_t own = clock_ns(CLOCK_PROCESS_CPUTIME_ID), jvm;
+    pid_t pid = stack_sampler_pid(sampler);
+    if (budget->is_paused)
+        stack_sampler_pause(sampler, true); /* threads that have started meanwhile */
+    if (budget->share <= 0 || budget->is_paused || pid == 0 || jvm_process_cpu_ns(pid, &jvm) < 0 ||
+        (budget->jvm_ns != 0 && jvm < budget->jvm_ns + LEAST_NS))
+        return;
+    if (budget->jvm_ns == 0) {
+        budget->stretch = budget->most = 1;
+        budget->first_own_ns = own;
+        budget->first_jvm_ns = jvm;
+    } else {
+        double times = times_for(budget, (double)(own - budget->own_ns) / (double)(jvm - budget->jvm_ns));
+        if (times != 1)
+            stack_sampler_stretch(sampler, times);
+        budget->stretch *= times;
+        budget->most = budget->stretch > budget->most ? budget->stretch : budget->most;
+    }
+    budget->own_ns = own;
+    budget->jvm_ns = jvm;
+}
+
+void sample_budget_pause(struct sample_budget *budget, struct stack_sampler *sampler)
+{
+    uint64_t now = clock_ns(CLOCK_MONOTONIC);
+    budget->is_paused = !budget->is_paused;
+    stack_sampler_pause(sampler, budget->is_paused);
+    if (budget->is_paused) {
+        budget->n_pauses++;
+        budget->since_ns = now;
+    } else {
+        budget->paused_ns += now - budget->since_ns;
+        budget->jvm_ns = 0;
+    }
+    fprintf(stderr, budget->is_paused ? "mmprof: paused; 'kill -USR1 %d' goes on\n" : "mmprof: goes on\n",
+            (int)getpid());
+}
+
+void sample_budget_tell(const struct sample_budget *budget, struct table *table)
+{
+    struct arena *arena = table->arena;
+    if (budget->own_ns > budget->first_own_ns) {
+        double cost = (double)(budget->own_ns - budget->first_own_ns) / (double)(budget->jvm_ns - budget->first_jvm_ns);
+        table_metadata_number(table, "budget_share", budget->share, NULL);
+        table_metadata_number(table, "own_cpu_share", cost, NULL);
+        table_metadata_number(table, "period_stretch", budget->most, NULL);
+        table_note(table, arena_printf(arena,
+                                       "mmprof used %.2f %% of the JVM's CPU time for itself, of %.2f %% that it may: "
+                                       "samples were up to %.1f times as far apart as asked",
+                                       100 * cost, 100 * budget->share, budget->most));
+    }
+    if (budget->n_pauses > 0) {
+        uint64_t ns = budget->paused_ns + (budget->is_paused ? clock_ns(CLOCK_MONOTONIC) - budget->since_ns : 0);
+        table_metadata_number(table, "paused_ns", (double)ns, NULL);
+        table_note(table, arena_printf(arena, "sampling was paused for %.1f s (signal USR1)", (double)ns / 1e9));
+    }
+}
