@@ -17,11 +17,11 @@ drive() {
     [ $(($1 % 5)) -lt 4 ] || rule=random
     "$mmprof" drive -F 1000 --compile $rule --seed "$1" --json -- "$jdk/bin/java" -Xmx256m \
         -XX:+Use"${collectors[$1 % 4]}"GC -XX:ErrorFile="$SCRATCH/hs_err.%p" -Xcheck:jni \
-        -javaagent:"$SCRATCH/agent.jar" -cp "$classes" target.Driven < /dev/null > "$out" 2>&1
+        -javaagent:"$SCRATCH/agent.jar" -cp "$classes" target.Driven 400 < /dev/null > "$out" 2>&1
     status=$?
     taken=$(sed -n 's/.*"methods_taken":[[:space:]]*\([0-9]*\).*/\1/p' "$out")
     n_taken=$((n_taken + ${taken:-0}))
-    [ $status = 0 ] && [ -n "$taken" ] && grep -q '^DONE 60$' "$out" &&
+    [ $status = 0 ] && [ -n "$taken" ] && grep -q '^DONE 400$' "$out" &&
         ! grep -qE '^WRONG|FATAL|^WARNING in native' "$out" && return
     n_harmed=$((n_harmed + 1))
     [ $n_harmed -gt 3 ] || sed "s/^/# drive $1 of $v, status $status: /" "$out" | grep -v '"' | head -n 20
