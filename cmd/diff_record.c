@@ -1,5 +1,7 @@
 #include "cmd/diff_record.h"
 
+#include "core/base/text.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -20,7 +22,7 @@ int diff_record_begin(const char *directory, struct err *err)
     struct dirent **found;
     if (mkdir(directory, 0777) == 0)
         return 0;
-    int error = errno, n = error == EEXIST ? scandir(directory, &found, is_trace, NULL) : -1;
+    int error = errno, n = error == EEXIST ? scandir(directory, &found, is_trace, alphasort) : -1;
     if (n < 0) {
         err_set(err, "cannot write traces to '%s': %s", directory, strerror(error == EEXIST ? errno : error));
         return err_next(err, "name a directory with --record: it is made where there is none");
@@ -30,7 +32,7 @@ int diff_record_begin(const char *directory, struct err *err)
     free(found);
     if (n == 0)
         return 0;
-    err_set(err, "'%s' has %d traces already", directory, n);
+    err_set(err, "'%s' has %d trace%s already", directory, n, text_plural((uint64_t)n));
     return err_next(err, "name another directory with --record");
 }
 

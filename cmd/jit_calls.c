@@ -128,6 +128,8 @@ int jit_calls_run(struct call_counts *counts, enum call_run run, char *const *ar
 {
     int rc = -1;
     size_t n_bytes = sizeof(struct result) + counts->n_sites * sizeof(uint64_t[CALL_FATES]);
+    /* -1 is what MAP_ANONYMOUS wants. */
+    // cppcheck-suppress invalidFunctionArg
     struct result *result = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     char **with = argv_of(run, argv);
     if (result == MAP_FAILED || with == NULL) {

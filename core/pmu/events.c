@@ -28,8 +28,12 @@ static void split_modifiers(const char *name, char *out)
             out[used++] = ':';
             out[used++] = colon[1 + i];
         }
-    if (n_precise > 0)
-        used += (size_t)sprintf(out + used, ":precise=%zu", n_precise);
+    if (n_precise > 0) {
+        static const char precise[] = ":precise=";
+        memcpy(out + used, precise, sizeof precise - 1);
+        used += sizeof precise - 1;
+        out[used++] = (char)('0' + n_precise); /* one digit: 3 at most */
+    }
     out[used] = '\0';
 }
 

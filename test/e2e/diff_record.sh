@@ -9,7 +9,7 @@ jdk=$(first_jdk)
 java="$jdk/bin/java -cp $classes target.Versions"
 cd "$SCRATCH" || exit 1
 
-commands=(--until 90% --runs 3:3 --before "$java 1000" --after "$java 3000")
+commands=(--until 90% --runs 3:3 --before "$java 1000 500" --after "$java 3000 500")
 "$mmprof" diff "${commands[@]}" --record runs > said 2> errors
 is "two commands are run and recorded" "$?$(cat errors)" 0
 is "each run that counts has its trace" "$(cd runs && echo *)" \
