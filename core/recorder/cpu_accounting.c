@@ -7,6 +7,18 @@
 #define LOOKS_MAX   64     /* at threads, for one to read */
 #define READ_MAX_NS 100000 /* a reading takes 5 us; one that took longer is of no certain moment */
 #define READ_TRIES  3
+#define TICK_NS     UINT64_C(10000000) /* the longest between two timer ticks: 100 Hz */
+#define STALE_PARTS UINT64_C(100)      /* a reading may be one of these parts of the thread's time too old */
+
+/*
+ * The kernel counts what a thread runs when it loses its CPU and at each timer tick: what was read of a thread on a CPU
+ * is up to a tick old.  That is left out while it would be more than a hundredth of the thread's time.
+ */
+static bool is_exact_enough(const struct thread_run_slices *slices, bool was_on)
+{
+    uint64_t stale_ns = (was_on ? TICK_NS : 0) + (slices->base_is_stale ? TICK_NS : 0);
+    return slices->read_ns >= slices->base_cpu_ns && slices->read_ns - slices->base_cpu_ns >= stale_ns * STALE_PARTS;
+}
 
 /* What was read is of a moment at or before until_ns, and all events up to it have been followed. */
 static void settle(struct recorder_thread *thread, uint64_t until_ns, bool was_on)
@@ -17,8 +29,15 @@ static void settle(struct recorder_thread *thread, uint64_t until_ns, bool was_o
     uint64_t ns = slices->ns;
     if (was_on)
         ns += slices->read_at_ns - slices->on_since_ns;
-    if (slices->read_ns >= thread->found_cpu_ns)
-        thread->info.cpu_time = (struct trace_cpu_time){ true, slices->read_ns - thread->found_cpu_ns, ns, slices->n };
+    if (!was_on && slices->base_is_stale && !thread->info.cpu_time.is_known) {
+        slices->base_cpu_ns = slices->read_ns;
+        slices->base_ns = ns;
+        slices->base_n = slices->n;
+        slices->base_is_stale = false;
+    } else if (is_exact_enough(slices, was_on)) {
+        thread->info.cpu_time = (struct trace_cpu_time){ true, slices->read_ns - slices->base_cpu_ns,
+                                                         ns - slices->base_ns, slices->n - slices->base_n };
+    }
     slices->read_at_ns = 0;
 }
 
@@ -29,7 +48,8 @@ static void begin(struct recorder_thread *thread, const struct kernel_event *eve
     thread->found_cpu_ns = is_born ? 0 : event->count;
     thread->slices = (struct thread_run_slices){ .is_followed = thread->found_cpu_ns != KERNEL_UNKNOWN,
                                                  .is_seen = is_born,
-                                                 .on_since_ns = event->time_ns };
+                                                 .on_since_ns = event->time_ns,
+                                                 .base_cpu_ns = thread->found_cpu_ns };
 }
 
 static void get_cpu(struct recorder_thread *thread, uint64_t now_ns)
@@ -48,6 +68,7 @@ static void lose_cpu(struct recorder_thread *thread, uint64_t now_ns)
 {
     struct thread_run_slices *slices = &thread->slices;
     bool was_on = slices->is_on || !slices->is_seen;
+    slices->base_is_stale = slices->base_is_stale || !slices->is_seen;
     settle(thread, now_ns, was_on);
     slices->is_seen = true;
     if (was_on)
@@ -74,7 +95,8 @@ static bool is_due(struct recorder_thread *thread)
     if (!slices->is_followed || !slices->is_seen || thread->info.end_ticks != TRACE_UNKNOWN)
         return false;
     settle(thread, UINT64_MAX, slices->is_on);
-    return slices->is_on || !thread->info.cpu_time.is_known || thread->info.cpu_time.n_slices != slices->n;
+    return slices->is_on || !thread->info.cpu_time.is_known ||
+           thread->info.cpu_time.n_slices + slices->base_n != slices->n;
 }
 
 /* Returns whether there was anything to read. */

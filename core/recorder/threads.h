@@ -21,6 +21,9 @@ struct thread_run_slices {
     uint64_t on_since_ns;         /* or, before it is seen, since its first event */
     uint64_t ns, n;               /* of those that have ended; how often it got a CPU */
     uint64_t read_at_ns, read_ns; /* its CPU time was read, but not all events up to then are known; 0: was not */
+    uint64_t base_cpu_ns; /* its CPU time from which on is counted, when it had run base_ns in base_n of these */
+    uint64_t base_ns, base_n;
+    bool base_is_stale; /* it was on a CPU then: the kernel had counted it up to its latest timer tick */
 };
 
 struct recorder_thread {

@@ -8,10 +8,12 @@
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"
 
-#define AT_NS(what, ns)                                  \
-    (struct kernel_event)                                \
-    {                                                    \
-        .kind = KERNEL_##what, .tid = 9, .time_ns = (ns) \
+#define S_NS UINT64_C(1000000000)
+
+#define AT_S(what, s)                                        \
+    (struct kernel_event)                                    \
+    {                                                        \
+        .kind = KERNEL_##what, .tid = 9, .time_ns = (s)*S_NS \
     }
 
 static struct recorder_thread *new_thread(struct threads *threads)
@@ -31,17 +33,17 @@ static void follow(struct recorder_thread *thread, const struct kernel_event *ev
            sizeof(const struct kernel_event[]){ __VA_ARGS__ } / sizeof(struct kernel_event))
 
 /* As if it had been read of /proc at a moment. */
-static void was_read(struct recorder_thread *thread, uint64_t at_ns, uint64_t cpu_ns)
+static void was_read(struct recorder_thread *thread, uint64_t at_s, uint64_t cpu_s)
 {
-    thread->slices.read_at_ns = at_ns;
-    thread->slices.read_ns = cpu_ns;
+    thread->slices.read_at_ns = at_s * S_NS;
+    thread->slices.read_ns = cpu_s * S_NS;
 }
 
-static bool is_charge(const struct recorder_thread *thread, uint64_t accounted_ns, uint64_t slices_ns, uint64_t n)
+static bool is_charge(const struct recorder_thread *thread, uint64_t accounted_s, uint64_t slices_s, uint64_t n)
 {
     const struct trace_cpu_time *cpu_time = &thread->info.cpu_time;
-    return cpu_time->is_known && cpu_time->accounted_ns == accounted_ns && cpu_time->slices_ns == slices_ns &&
-           cpu_time->n_slices == n;
+    return cpu_time->is_known && cpu_time->accounted_ns == accounted_s * S_NS &&
+           cpu_time->slices_ns == slices_s * S_NS && cpu_time->n_slices == n;
 }
 
 static void test_born(void)
@@ -49,13 +51,13 @@ static void test_born(void)
     struct threads threads;
     struct cpu_accounting accounting = { .threads = &threads };
     struct recorder_thread *thread = new_thread(&threads);
-    FOLLOW(thread, AT_NS(THREAD_START, 100), AT_NS(CPU_IN, 110), AT_NS(CPU_OUT, 150));
+    FOLLOW(thread, AT_S(THREAD_START, 100), AT_S(CPU_IN, 110), AT_S(CPU_OUT, 150));
     was_read(thread, 160, 45);
     CHECK("events up to a reading may come after it", !thread->info.cpu_time.is_known);
-    FOLLOW(thread, AT_NS(CPU_IN, 200));
+    FOLLOW(thread, AT_S(CPU_IN, 200));
     CHECK("a later event settles it", is_charge(thread, 45, 40, 1));
     was_read(thread, 230, 80);
-    FOLLOW(thread, AT_NS(CPU_PREEMPTED, 220), AT_NS(CPU_IN, 225), AT_NS(CPU_OUT, 240));
+    FOLLOW(thread, AT_S(CPU_PREEMPTED, 220), AT_S(CPU_IN, 225), AT_S(CPU_OUT, 240));
     CHECK("a stay counts up to the moment of the reading", is_charge(thread, 80, 40 + 20 + 5, 3));
     was_read(thread, 250, 99);
     cpu_accounting_finish(&accounting);
@@ -70,9 +72,9 @@ static void test_ended(void)
     struct cpu_accounting accounting = { .threads = &threads };
     struct recorder_thread *thread = new_thread(&threads);
     uint64_t much_later = UINT64_C(1) << 40;
-    FOLLOW(thread, AT_NS(THREAD_START, 100), AT_NS(CPU_IN, 110));
+    FOLLOW(thread, AT_S(THREAD_START, 100), AT_S(CPU_IN, 110));
     was_read(thread, 120, 45);
-    FOLLOW(thread, AT_NS(CPU_OUT, 150));
+    FOLLOW(thread, AT_S(CPU_OUT, 150));
     thread->info.end_ticks = 1000;
     CHECK("a sample that comes after a thread's end is its own", threads_get(&threads, 9, 900) == thread);
     CHECK("clocks may differ a little", threads_get(&threads, 9, 1001) == thread);
@@ -95,14 +97,14 @@ static void test_less(void)
 {
     struct threads threads;
     struct recorder_thread *thread = new_thread(&threads);
-    struct kernel_event found = AT_NS(THREAD_FOUND, 1000);
-    found.count = 700;
-    FOLLOW(thread, found, AT_NS(CPU_IN, 1005));
+    struct kernel_event found = AT_S(THREAD_FOUND, 1000);
+    found.count = 700 * S_NS;
+    FOLLOW(thread, found, AT_S(CPU_IN, 1005));
     was_read(thread, 1010, 699);
-    FOLLOW(thread, AT_NS(CPU_OUT, 1020));
+    FOLLOW(thread, AT_S(CPU_OUT, 1020));
     CHECK("a clock that went back settles nothing", !thread->info.cpu_time.is_known);
     was_read(thread, 1025, 700);
-    FOLLOW(thread, AT_NS(CPU_IN, 1030));
+    FOLLOW(thread, AT_S(CPU_IN, 1030));
     CHECK("one that stood still does", is_charge(thread, 0, 15, 1));
     threads_free(&threads);
 }
@@ -111,24 +113,50 @@ static void test_found(void)
 {
     struct threads threads;
     struct recorder_thread *thread = new_thread(&threads);
-    struct kernel_event found = AT_NS(THREAD_FOUND, 1000);
-    found.count = 700;
-    FOLLOW(thread, found, AT_NS(PAGE_FAULT, 1005));
+    struct kernel_event found = AT_S(THREAD_FOUND, 1000);
+    found.count = 700 * S_NS;
+    FOLLOW(thread, found, AT_S(PAGE_FAULT, 1005));
     was_read(thread, 1010, 711);
-    FOLLOW(thread, AT_NS(CPU_OUT, 1020));
+    FOLLOW(thread, AT_S(CPU_OUT, 1020));
     CHECK("a thread that loses a CPU first had it before", is_charge(thread, 11, 10, 0));
-    FOLLOW(thread, AT_NS(CPU_OUT, 1030), AT_NS(CPU_IN, 1040), AT_NS(CPU_IN, 1050));
+    FOLLOW(thread, AT_S(CPU_OUT, 1030), AT_S(CPU_IN, 1040), AT_S(CPU_IN, 1050));
     was_read(thread, 1060, 760);
-    FOLLOW(thread, AT_NS(THREAD_END, 1070));
+    FOLLOW(thread, AT_S(THREAD_END, 1070));
     CHECK("an event whose counterpart was lost changes nothing", is_charge(thread, 60, 20 + 20, 2));
     threads_free(&threads);
 
     thread = new_thread(&threads);
     found.count = KERNEL_UNKNOWN;
-    FOLLOW(thread, found, AT_NS(CPU_IN, 1100));
+    FOLLOW(thread, found, AT_S(CPU_IN, 1100));
     was_read(thread, 1110, 5);
-    FOLLOW(thread, AT_NS(CPU_OUT, 1120));
+    FOLLOW(thread, AT_S(CPU_OUT, 1120));
     CHECK("without its time at the beginning nothing is known", !thread->info.cpu_time.is_known);
+    threads_free(&threads);
+}
+
+/* Of a thread on a CPU the kernel tells its time up to the latest timer tick: 4 ms too few, where it had 20. */
+static void test_stale(void)
+{
+    struct threads threads;
+    struct recorder_thread *thread = new_thread(&threads);
+    const uint64_t ms = 1000000;
+    struct kernel_event found = { .kind = KERNEL_THREAD_FOUND, .tid = 9, .time_ns = 100 * ms, .count = 50 * ms };
+    struct kernel_event out = { .kind = KERNEL_CPU_OUT, .tid = 9, .time_ns = 104 * ms };
+    struct kernel_event in = { .kind = KERNEL_CPU_IN, .tid = 9, .time_ns = 120 * ms };
+    FOLLOW(thread, found, out);
+    thread->slices.read_at_ns = 110 * ms, thread->slices.read_ns = 58 * ms;
+    FOLLOW(thread, in);
+    CHECK("a thread that was found on a CPU is not charged what it had before", !thread->info.cpu_time.is_known);
+    thread->slices.read_at_ns = 130 * ms, thread->slices.read_ns = 64 * ms;
+    out.time_ns = 140 * ms, in.time_ns = 160 * ms;
+    FOLLOW(thread, out);
+    CHECK("nor is it read while it is on one, and has had it shortly", !thread->info.cpu_time.is_known);
+    thread->slices.read_at_ns = 150 * ms, thread->slices.read_ns = 79 * ms;
+    FOLLOW(thread, in);
+    const struct trace_cpu_time *cpu_time = &thread->info.cpu_time;
+    CHECK("but off it, from the moment that it was first read so",
+          cpu_time->is_known && cpu_time->accounted_ns == 21 * ms && cpu_time->slices_ns == 20 * ms &&
+              cpu_time->n_slices == 1);
     threads_free(&threads);
 }
 
@@ -203,6 +231,7 @@ int main(void)
     test_less();
     test_ended();
     test_found();
+    test_stale();
     test_shares();
     return tap_done();
 }
