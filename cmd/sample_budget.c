@@ -41,12 +41,13 @@ void sample_budget_round(struct sample_budget *budget, struct stack_sampler *sam
     if (budget->share <= 0 || budget->is_paused || pid == 0 || jvm_process_cpu_ns(pid, &jvm) < 0 ||
         (budget->jvm_ns != 0 && jvm < budget->jvm_ns + LEAST_NS))
         return;
-    if (budget->jvm_ns == 0) {
+    if (budget->stretch <= 0)
         budget->stretch = budget->most = 1;
-        budget->first_own_ns = own;
-        budget->first_jvm_ns = jvm;
-    } else {
-        double times = times_for(budget, (double)(own - budget->own_ns) / (double)(jvm - budget->jvm_ns));
+    if (budget->jvm_ns != 0) {
+        uint64_t own_more = own - budget->own_ns, jvm_more = jvm - budget->jvm_ns;
+        double times = times_for(budget, (double)own_more / (double)jvm_more);
+        budget->own_sum_ns += own_more;
+        budget->jvm_sum_ns += jvm_more;
         if (times != 1)
             stack_sampler_stretch(sampler, times);
         budget->stretch *= times;
@@ -75,8 +76,8 @@ void sample_budget_pause(struct sample_budget *budget, struct stack_sampler *sam
 void sample_budget_tell(const struct sample_budget *budget, struct table *table)
 {
     struct arena *arena = table->arena;
-    if (budget->own_ns > budget->first_own_ns) {
-        double cost = (double)(budget->own_ns - budget->first_own_ns) / (double)(budget->jvm_ns - budget->first_jvm_ns);
+    if (budget->own_sum_ns > 0) {
+        double cost = (double)budget->own_sum_ns / (double)budget->jvm_sum_ns;
         table_metadata_number(table, "budget_share", budget->share, NULL);
         table_metadata_number(table, "own_cpu_share", cost, NULL);
         table_metadata_number(table, "period_stretch", budget->most, NULL);

@@ -9,10 +9,10 @@
 #include "report/format/table.h"
 
 struct sample_budget {
-    double share;            /* limit: our CPU time by the JVM's, 0..1; 0: none */
-    double stretch, most;    /* periods are now so many times as long as those asked for; and were at most */
-    uint64_t own_ns, jvm_ns; /* CPU times when the cost was looked at last; 0: not yet */
-    uint64_t first_own_ns, first_jvm_ns;
+    double share;         /* limit: our CPU time by the JVM's, 0..1; 0: none */
+    double stretch, most; /* periods are now so many times as long as those asked for; and were at most; 0: not yet */
+    uint64_t own_ns, jvm_ns; /* CPU times when the cost was looked at last; 0: not since the beginning, or a pause */
+    uint64_t own_sum_ns, jvm_sum_ns; /* between looks, without pauses */
     bool is_paused;
     uint64_t paused_ns, since_ns; /* in all, but for the pause since since_ns (CLOCK_MONOTONIC) */
     uint32_t n_pauses;
