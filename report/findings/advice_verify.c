@@ -1,7 +1,7 @@
 /*
  * The commands that verify a hint.  They can be pasted into a shell: the program's command stands in them with its
  * words quoted, and 'mmprof diff' runs it anew where an option of its JVM is tried.  A JVM that the recording was
- * attached to ends when it likes, and is recorded again.
+ * attached to ends when it likes, and is recorded again; so is a program that is changed.
  */
 #include "report/findings/advice_internal.h"
 
@@ -108,20 +108,25 @@ static const char *as_word(struct arena *arena, const char *launcher, const char
     return word;
 }
 
-/* Recordings of both versions, and what compares them.  change: what differs. */
+/*
+ * Recordings of both versions, and what compares them.  They wait for the change, or for the PID of the JVM that has
+ * it, on the terminal.  change: what it is; NULL: the hint's action says that.
+ */
 static const char *record_both(const struct findings_making *making, const char *clock, const char *change)
 {
     struct arena *arena = making->source->arena;
     const char *launcher, *rest, *compare = "--before old1 old2 old3 --after new1 new2 new3";
     if (info_text(making->source->reader, INFO_JVM_ATTACHED) != NULL || !command_of(making, &launcher, &rest))
         return arena_printf(arena,
-                            "'mmprof profile -o old1 PID', and old2, old3; the same to new1, new2, new3 with %s; then "
-                            "mmprof diff%s %s",
-                            change, clock, compare);
-    return arena_printf(arena,
-                        "for i in 1 2 3; do mmprof profile -q -o old$i -- %s %s; done; the same to new$i with %s; then "
-                        "mmprof diff%s %s",
-                        launcher, rest, change, clock, compare);
+                            "for v in old new; do printf \"PID of the $v JVM: \"; read pid; for i in 1 2 3; do mmprof "
+                            "profile -q -o $v$i $pid; done; done; mmprof diff%s %s%s%s",
+                            clock, compare, change == NULL ? "" : " # new: started with ",
+                            change == NULL ? "" : change);
+    return arena_printf(
+        arena,
+        "for v in old new; do for i in 1 2 3; do mmprof profile -q -o $v$i -- %s %s; done; [ $v = new ] "
+        "|| { printf 'Make the change, then press Enter: '; read x; }; done; mmprof diff%s %s",
+        launcher, rest, clock, compare);
 }
 
 const char *advice_verify(const struct findings_making *making, const struct advice_rule *rule)
@@ -129,11 +134,9 @@ const char *advice_verify(const struct findings_making *making, const struct adv
     struct arena *arena = making->source->arena;
     const char *launcher, *rest, *clock = rule->is_waiting ? " --clock wall" : "";
     if (rule->option == NULL)
-        return record_both(making, clock, "the change");
-    if (info_text(making->source->reader, INFO_JVM_ATTACHED) != NULL) {
-        const char *change = arena_printf(arena, "a JVM that was started with %s", rule->option);
-        return change == NULL ? NULL : record_both(making, clock, change);
-    }
+        return record_both(making, clock, NULL);
+    if (info_text(making->source->reader, INFO_JVM_ATTACHED) != NULL)
+        return record_both(making, clock, rule->option);
     const char *make = "";
     bool is_known = command_of(making, &launcher, &rest);
     if (rule->training != NULL && (rest = with_jars(arena, rest, &make)) == NULL)

@@ -198,14 +198,20 @@ static void test_verify(void)
           "-Xmx1g Shop' --after 'java -XX:AOTCache=app.aot -cp a.jar:app1.jar:app2.jar -Xmx1g Shop'" },
         { "a JVM that it was attached to is recorded again",
           { .gc_ms = 1500, .collections = "40 1200000000 young", .is_attached = true },
-          "'mmprof profile",
-          "'mmprof profile -o old1 PID', and old2, old3; the same to new1, new2, new3 with a JVM that was started with "
-          "-XX:MaxRAMPercentage=50.0; then mmprof diff --before old1 old2 old3 --after new1 new2 new3" },
+          "for v",
+          "for v in old new; do printf \"PID of the $v JVM: \"; read pid; for i in 1 2 3; do mmprof profile -q -o $v$i "
+          "$pid; done; done; mmprof diff --before old1 old2 old3 --after new1 new2 new3 # new: started with "
+          "-XX:MaxRAMPercentage=50.0" },
         { "a change of the program is recorded before and behind",
           { .preempted_ms = 4000 },
-          "for i",
-          "for i in 1 2 3; do mmprof profile -q -o old$i -- java -jar shop.jar; done; the same to new$i with the "
-          "change; then mmprof diff --clock wall --before old1 old2 old3 --after new1 new2 new3" },
+          "for v",
+          "for v in old new; do for i in 1 2 3; do mmprof profile -q -o $v$i -- java -jar shop.jar; done; [ $v = new ] "
+          "|| { printf 'Make the change, then press Enter: '; read x; }; done; mmprof diff --clock wall --before old1 "
+          "old2 old3 --after new1 new2 new3" },
+        { "the program that was attached to and is changed, too",
+          { .preempted_ms = 4000, .is_attached = true },
+          "diff",
+          "diff --clock wall --before old1 old2 old3 --after new1 new2 new3" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         CHECK_TEXT(rows[i].claim, behind(advice_of(&rows[i].program, true), rows[i].from), rows[i].command);
