@@ -175,8 +175,9 @@ $(AGENT_STRESS_OBJ) $(BUILD)/test/unit/agent_stress_test.o: ALL_CFLAGS += $(JVMT
 $(BUILD)/test/bench/%: $(BUILD)/test/bench/%.o $(LIB)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)
 
-# One is a plugin of QEMU, which has its functions.
-$(BUILD)/test/bench/executed.so $(BUILD)/test/bench/callbacks.so: $(BUILD)/test/bench/%.so: $(BUILD)/pic/test/bench/%.o
+# Plugins of QEMU, which has their functions, and a tool of memtrace's.
+BENCH_LIBS := $(patsubst %,$(BUILD)/test/bench/%.so,executed callbacks idle_tool)
+$(BENCH_LIBS): $(BUILD)/test/bench/%.so: $(BUILD)/pic/test/bench/%.o
 	@mkdir -p $(@D)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -shared -o $@ $^
 
@@ -401,6 +402,11 @@ bench-memory: make
 bench-simulate: make tools java $(BUILD)/test/bench/callbacks.so
 	@BUILD='$(BUILD)' JDK='$(JDK)' WORKLOADS='$(WORKLOADS)' test/bench/simulate_cost.sh
 
+# What it costs to tell a tool of each access.
+.PHONY: bench-memtrace
+bench-memtrace: make tools java $(BUILD)/test/bench/callbacks.so $(BUILD)/test/bench/idle_tool.so
+	@BUILD='$(BUILD)' JDK='$(JDK)' WORKLOADS='$(WORKLOADS)' test/bench/memtrace_cost.sh
+
 .PHONY: demo demo-here
 demo: deps
 	@+$(AGAIN) demo-here
@@ -511,6 +517,7 @@ help:
 	@echo 'make bench-memory    how much memory stack samples of a large program take'
 	@echo 'make bench-announced  whether live recordings have the phases that programs announce'
 	@echo 'make bench-simulate  what --simulate costs programs, beside cachegrind'
+	@echo 'make bench-memtrace  what it costs to tell a tool of each access, by line and by object'
 	@echo 'make demo         profile javac on a few hundred source files'
 	@echo 'make install      into $$(DESTDIR)$$(PREFIX) ($(PREFIX)); make uninstall removes it'
 	@echo 'make package      a Debian package of the same, in $(BUILD)'

@@ -13,12 +13,12 @@
 # The table goes to standard output, what is run to standard error.
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/workloads.sh"
+. "$(dirname "$0")/cpu_times.sh"
 cd "$root" || exit 1
 
 runs=${BENCH_RUNS:-3}
 jdk=${JDK:-$(first_jdk)}
 directory=${WORKLOADS:-$SCRATCH}
-timed=$build/test/tools/timed
 qemu=$(command -v "qemu-$(uname -m)")
 plugin=$build/libmmprof-sim.so
 callbacks=$build/test/bench/callbacks.so
@@ -34,65 +34,25 @@ fail() {
 
 [ -n "$qemu" ] || fail "qemu-$(uname -m) is not installed; 'make deps' installs it"
 
-# Without WORKLOADS: half a second to two each.
-own_commands() {
-    local java="exec $jdk/bin/java -XX:+UseSerialGC -Xmx512m -cp $classes"
-    cat << END
-sort        $java micro.Locality 150000 150000
-thesis      $java micro.Thesis 1000 1
-osr         $java micro.Osr
-recursion   $java micro.Recursion 8000
-exceptions  $java micro.Exceptions 3000000
-threads     $java micro.Threads
-javac       $java -Xmx1g demo.JavacDemo $jdk/lib/src.zip 1 java.net.http
-END
-}
-
-[ -n "${WORKLOADS-}" ] || own_commands > "$SCRATCH/commands"
+[ -n "${WORKLOADS-}" ] || bench_commands "$jdk" > "$SCRATCH/commands"
 [ -r "$directory/commands" ] || fail "there is no '$directory/commands'"
-
-# cpu_seconds COMMAND BEFORE...: of one run, or '-': 'BEFORE... PROGRAM ARGUMENT...' for 'exec PROGRAM ARGUMENT...'.
-cpu_seconds() {
-    local command=$1 before
-    shift
-    before="$*"
-    rm -f "$SCRATCH/took"
-    (cd "$directory" && "$timed" "$SCRATCH/took" sh -c "exec $before ${command#exec }") \
-        > "$SCRATCH/out" 2> "$SCRATCH/errors" < /dev/null || { echo -; return; }
-    awk '{ printf "%.2f\n", $5 + $7 }' "$SCRATCH/took"
-}
-
-# median_of N COMMAND BEFORE...
-median_of() {
-    local n=$1 i
-    shift
-    for ((i = 0; i < n; i++)); do
-        cpu_seconds "$@" | tee -a "$SCRATCH/times"
-    done | sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
-}
-
-ratio() {
-    awk -v a="$1" -v b="$2" 'BEGIN { if (a == "-" || b == "-" || b == 0) print "-"; else printf "%.1f\n", a / b }'
-}
 
 # compare NAME COMMAND: a row.
 compare() {
-    local name=$1 command=$2 java in_qemu alone plain full sets windows empty grind
+    local name=$1 command=$2 in_qemu alone plain full sets windows empty grind
     : > "$SCRATCH/times"
-    java=${command#exec }
-    java=$(command -v "${java%% *}")
-    in_qemu="exec $java ${command#exec * }"
-    alone=$(median_of 3 "$command")
-    plain=$(median_of "$runs" "$in_qemu" "$qemu")
-    full=$(median_of "$runs" "$in_qemu" "$qemu" -plugin "$plugin,model=zen4")
-    sets=$(median_of "$runs" "$in_qemu" "$qemu" -plugin "$plugin,model=zen4,sets=1/8")
-    windows=$(median_of "$runs" "$in_qemu" "$qemu" -plugin "$plugin,model=zen4,window=500K+250K/10M")
-    empty=$(median_of "$runs" "$in_qemu" "$qemu" -plugin "$callbacks")
+    in_qemu=$(in_emulator "$command")
+    alone=$(median_of 3 "$directory" "$command")
+    plain=$(median_of "$runs" "$directory" "$in_qemu" "$qemu")
+    full=$(median_of "$runs" "$directory" "$in_qemu" "$qemu" -plugin "$plugin,model=zen4")
+    sets=$(median_of "$runs" "$directory" "$in_qemu" "$qemu" -plugin "$plugin,model=zen4,sets=1/8")
+    windows=$(median_of "$runs" "$directory" "$in_qemu" "$qemu" -plugin "$plugin,model=zen4,window=500K+250K/10M")
+    empty=$(median_of "$runs" "$directory" "$in_qemu" "$qemu" -plugin "$callbacks")
     echo "  $name: $(tr '\n' ' ' < "$SCRATCH/times")" >&2
     grind=-
     # shellcheck disable=SC2086 # words
     [ "${BENCH_CACHEGRIND-}" = no ] || ! command -v valgrind > "$SCRATCH/which" ||
-        grind=$(cpu_seconds "$in_qemu" $cachegrind)
+        grind=$(cpu_seconds "$directory" "$in_qemu" $cachegrind)
     printf '%-12s %9s %8s %10s %10s %8s %8s %12s\n' "$name" "$alone" "$(ratio "$plain" "$alone")" \
         "$(ratio "$empty" "$alone")" "$(ratio "$full" "$alone")" "$(ratio "$sets" "$alone")" \
         "$(ratio "$windows" "$alone")" "$(ratio "$grind" "$alone")"
