@@ -10,7 +10,7 @@ struct life {
     uint64_t creation_time, last_access;
 };
 
-static uint64_t lives[65], n_lives; /* by the number of bits of the lifetime */
+static double lives[65], n_lives; /* by the number of bits of the lifetime; with --interval, one stands for others */
 
 static void on_created(struct mmprof_object *object)
 {
@@ -31,18 +31,18 @@ static void on_died(struct mmprof_object *object, bool has_died)
     const struct life *life = object->user;
     uint64_t lifetime = life == NULL ? 0 : life->last_access - life->creation_time;
     (void)has_died; /* what is there at the end is not used any more */
-    lives[lifetime == 0 ? 0 : 64 - __builtin_clzll(lifetime)]++;
-    n_lives++;
+    lives[lifetime == 0 ? 0 : 64 - __builtin_clzll(lifetime)] += object->stands_for;
+    n_lives += object->stands_for;
     free(object->user);
 }
 
 static void on_end(uint64_t time)
 {
-    uint64_t so_far = 0;
-    fprintf(mmprof_out, "%llu objects, %llu data accesses\n", (unsigned long long)n_lives, (unsigned long long)time);
+    double so_far = 0;
+    fprintf(mmprof_out, "%.0f objects, %llu data accesses\n", n_lives, (unsigned long long)time);
     for (int i = 0; i < 64 && so_far < n_lives; i++) {
         so_far += lives[i];
-        fprintf(mmprof_out, "%20llu %6.2f %%\n", 1ULL << i, 100.0 * (double)so_far / (double)n_lives);
+        fprintf(mmprof_out, "%20llu %6.2f %%\n", 1ULL << i, 100 * so_far / n_lives);
     }
 }
 

@@ -12,7 +12,7 @@ struct uses {
 };
 
 static char only[256];
-static uint64_t n_objects, n_native;
+static double n_objects, n_native; /* with --interval, one stands for others */
 
 static const char *on_begin(const char *argument)
 {
@@ -40,16 +40,16 @@ static void on_died(struct mmprof_object *object, bool has_died)
 {
     const struct uses *uses = object->user;
     (void)has_died;
-    n_objects += uses != NULL;
-    n_native += uses != NULL && uses->last > uses->last_by_java;
+    n_objects += uses != NULL ? object->stands_for : 0;
+    n_native += uses != NULL && uses->last > uses->last_by_java ? object->stands_for : 0;
     free(object->user);
 }
 
 static void on_end(uint64_t time)
 {
     (void)time;
-    fprintf(mmprof_out, "%llu objects, %llu (%.2f %%) last used by native code\n", (unsigned long long)n_objects,
-            (unsigned long long)n_native, n_objects == 0 ? 0.0 : 100.0 * (double)n_native / (double)n_objects);
+    fprintf(mmprof_out, "%.0f objects, %.0f (%.2f %%) last used by native code\n", n_objects, n_native,
+            n_objects > 0 ? 100 * n_native / n_objects : 0);
 }
 
 MMPROF_TOOL(.begin = on_begin, .object_created = on_created, .access = on_access, .object_died = on_died, .end = on_end)
