@@ -187,23 +187,24 @@ static int make_stats(struct report_run *run, struct table *table, struct err *e
                        pass->statistics, table, err);
 }
 
-/* By method: the region of the time line with most of its own time; NULL with *err set: no memory. */
-static const uint32_t *find_regions(struct report_run *run, struct err *err)
+/* The regions of rows: those of the time line with most of their own time.  Returns 0, or -1 with *err set: no memory.
+ */
+static int find_regions(struct report_run *run, struct report_row_options *rows, struct err *err)
 {
     struct view_pass *pass = &run->passes[0];
     const struct report_source *whole = run->whole[0].source;
     const struct timeline_read *read = &pass->line;
     uint32_t *region_of = arena_alloc(&run->arena, ((size_t)whole->tree->n_methods + 1) * sizeof *region_of);
-    if (region_of == NULL) {
-        err_set(err, "out of memory for the regions of %u methods", whole->tree->n_methods);
-        return NULL;
-    }
+    if (region_of == NULL)
+        return err_set(err, "out of memory for the regions of %u methods", whole->tree->n_methods);
     if (check_part(&pass->no_line, err) < 0 ||
-        timeline_end(whole, pass->totals, pass->n_totals, &run->options->rows, &pass->line, err) < 0)
-        return NULL;
+        timeline_end(whole, pass->totals, pass->n_totals, rows, &pass->line, err) < 0)
+        return -1;
     for (size_t i = 0; i < read->n_rows; i++)
         region_of[read->rows[i].total->method] = read->regions.of_row[i];
-    return region_of;
+    rows->region_of = region_of;
+    rows->collector_region = read->regions.n > 0 && read->regions.regions[1].is_gc ? 1 : TIMELINE_IDLE;
+    return 0;
 }
 
 int report_make_table(struct report_run *run, struct table *table, struct err *err)
@@ -215,7 +216,7 @@ int report_make_table(struct report_run *run, struct table *table, struct err *e
     bool folds = o->fold != NULL || (is_text(run) && o->html == NULL && !rows.all);
     rows.calls = is_text(run) ? NULL : run->passes[0].statistics;
     rows.fold = folds && !o->no_fold ? run->libraries : NULL;
-    if (o->regions && (rows.region_of = find_regions(run, err)) == NULL)
+    if (o->regions && find_regions(run, &rows, err) < 0)
         return -1;
     return trace_samples_are_all(run->traces[0].source->reader)
                ? trace_samples_table(&run->passes[0].samples, &options, &run->arena, table, err)

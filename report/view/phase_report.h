@@ -19,6 +19,7 @@ struct report_row_options {
     const struct folding_list *fold; /* no rows for what only calls the next method, and for these; NULL: for all */
     const struct statistics *calls;  /* of single calls, for CSV and JSON; NULL: none */
     const uint32_t *region_of;       /* by method: the region of the time line with most of its time; NULL: no column */
+    uint32_t collector_region;       /* that of the collector; TIMELINE_IDLE: it has none */
 };
 
 /*

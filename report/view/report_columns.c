@@ -354,10 +354,16 @@ static void fill_shape(struct making *making, const struct values *v, struct tab
 }
 
 /* Where most of its own time is (thesis Figure 1.2). */
-static void fill_region(const struct making *making, size_t row, struct table_cell *cells)
+static void fill_region(const struct making *making, const struct values *v, struct table_cell *cells)
 {
-    uint32_t region = making->options->region_of[making->rows[row]->method];
-    cells[making->at.region] = region == TIMELINE_IDLE ? table_unmeasured() : table_number(region);
+    const struct report_row_options *o = making->options;
+    bool is_method = v->name.method != NULL, is_collector = v->id.kind == ROW_PART && v->id.index == VM_PART_GC;
+    uint32_t region = is_method      ? o->region_of[making->rows[v->id.index]->method]
+                      : is_collector ? o->collector_region
+                                     : TIMELINE_IDLE;
+    cells[making->at.region] = region != TIMELINE_IDLE ? table_number(region)
+                               : is_method             ? table_unmeasured()
+                                                       : not_applicable();
 }
 
 static void fill_calls(const struct making *making, const struct values *v, struct table_cell *cells)
@@ -404,7 +410,7 @@ static void fill_row(struct making *making, const struct values *v, struct table
         cells[at->time_error] = cells[at->self_error] = not_applicable();
     }
     if (making->options->region_of != NULL)
-        cells[at->region] = not_applicable();
+        fill_region(making, v, cells);
     if (v->name.method == NULL)
         return;
     if (v->id.kind == ROW_PHASE) {
@@ -412,8 +418,6 @@ static void fill_row(struct making *making, const struct values *v, struct table
         cells[at->open_calls] = table_number(v->n_open);
         fill_quantiles(making, v->id.index, cells);
     }
-    if (making->options->region_of != NULL)
-        fill_region(making, v->id.index, cells);
     cells[at->class_name] = table_words(v->name.class_name);
     cells[at->method] = table_words(v->name.method);
     cells[at->descriptor] = table_words(v->name.descriptor);

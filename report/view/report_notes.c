@@ -360,6 +360,8 @@ void report_notes(struct making *making)
     struct arena *arena = making->source->arena;
     if (making->shaped != NULL)
         table_doubt(making->table, arena_printf(arena, "the probes changed the compiled code of: %s", making->shaped));
+    if (making->options->region_of != NULL)
+        table_note(making->table, "--view timeline says what each region is");
     note_missing(making);
     note_rest(making);
     report_losses(making->source, making->table);
