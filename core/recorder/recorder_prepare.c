@@ -297,7 +297,9 @@ static int attach(struct recorder *r, struct err *err)
 static const char *const *flags_for(const struct recorder_plan *plan)
 {
     static const char *const all_points[] = { "-XX:+UnlockDiagnosticVMOptions", "-XX:+DebugNonSafepoints", NULL };
-    static const char *const whitebox[] = { "-XX:+UnlockDiagnosticVMOptions", "-XX:+WhiteBoxAPI", NULL };
+    /* WhiteBox prints what it could not compile: not among what the program prints. */
+    static const char *const whitebox[] = { "-XX:+UnlockDiagnosticVMOptions", "-XX:+WhiteBoxAPI",
+                                            "-XX:+DisplayVMOutputToStderr", NULL };
     if (plan->hands_to_compilers)
         return whitebox;
     return metadata_asks_for_code(plan) && plan->wants_lines ? all_points : NULL;

@@ -12,7 +12,9 @@
 #include <string.h>
 
 #define WHITEBOX_CLASS "jdk/test/whitebox/WhiteBox"
-#define AT_ITS_START   (-1) /* the bytecode that code begins at: not in a loop */
+#define AT_ITS_START   (-1)   /* the bytecode that code begins at: not in a loop */
+#define ACC_STATIC     0x0008 /* JVMS table 4.6-A */
+#define ACC_NATIVE     0x0100
 
 typedef jboolean JNICALL enqueue_fn(JNIEnv *jni, jobject unused, jobject method, jint tier, jint bytecode);
 typedef jboolean JNICALL may_compile_fn(JNIEnv *jni, jobject unused, jobject method, jint tier, jboolean in_loop);
@@ -119,12 +121,18 @@ static bool is_wanted(jvmtiEnv *jvmti, jmethodID id, const struct agent_phase *m
     return is;
 }
 
+/* Never from a higher tier to a lower one; and what is at tier 1 is so small that the JVM leaves it there. */
+static bool is_higher(jint now, jint tier)
+{
+    return now < tier && now != 1;
+}
+
 /* A class' initializer runs once, and has no reflected method. */
 static bool compile(JNIEnv *jni, jclass class_ref, jmethodID id, bool is_static, jint tier)
 {
     jobject method = (*jni)->ToReflectedMethod(jni, class_ref, id, is_static);
     jobject unused = whitebox.class_ref;
-    bool is_taken = method != NULL && whitebox.tier(jni, unused, method, JNI_FALSE) != tier &&
+    bool is_taken = method != NULL && is_higher(whitebox.tier(jni, unused, method, JNI_FALSE), tier) &&
                     !whitebox.is_queued(jni, unused, method) &&
                     whitebox.may_compile(jni, unused, method, tier, JNI_FALSE) &&
                     whitebox.enqueue(jni, unused, method, tier, AT_ITS_START);
@@ -143,8 +151,9 @@ static bool compile_in(jvmtiEnv *jvmti, JNIEnv *jni, jclass class_ref, const str
         return false;
     for (jint i = 0; i < n; i++)
         if (is_wanted(jvmti, ids[i], &wanted->method) &&
-            (*jvmti)->GetMethodModifiers(jvmti, ids[i], &modifiers) == JVMTI_ERROR_NONE)
-            is_taken = compile(jni, class_ref, ids[i], (modifiers & 8) != 0, (jint)wanted->tier) || is_taken;
+            (*jvmti)->GetMethodModifiers(jvmti, ids[i], &modifiers) == JVMTI_ERROR_NONE &&
+            (modifiers & ACC_NATIVE) == 0)
+            is_taken = compile(jni, class_ref, ids[i], (modifiers & ACC_STATIC) != 0, (jint)wanted->tier) || is_taken;
     (*jvmti)->Deallocate(jvmti, (unsigned char *)ids);
     return is_taken;
 }
@@ -169,8 +178,12 @@ int compile_methods(jvmtiEnv *jvmti, JNIEnv *jni, const struct agent_compile *me
     *n_taken = 0;
     if (find_functions(jvmti, jni, err) < 0)
         return -1;
+    jvmtiError error = (*jvmti)->GetLoadedClasses(jvmti, &n_classes, &classes);
+    if (error == JVMTI_ERROR_WRONG_PHASE) /* the JVM ends */
+        return 0;
     bool *are_taken = calloc(n + 1, sizeof *are_taken);
-    if (are_taken == NULL || (*jvmti)->GetLoadedClasses(jvmti, &n_classes, &classes) != JVMTI_ERROR_NONE) {
+    if (error != JVMTI_ERROR_NONE || are_taken == NULL) {
+        (*jvmti)->Deallocate(jvmti, (unsigned char *)classes);
         free(are_taken);
         return err_set(err, "out of memory in the target");
     }
