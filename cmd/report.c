@@ -81,6 +81,8 @@ static int parse(int argc, char **argv, struct report_options *o, struct display
         { 0, "by", "KIND", OPTION_TEXT, &words.by, "by package, thread or a METHOD: --view groups=KIND" },
         { 0, "views", NULL, OPTION_FLAG, &words.lists, "list the views" },
         { 0, "java", NULL, OPTION_FLAG, &o->java, "misses, fields: only of Java code, not of the JVM or libraries" },
+        { 0, "decay", "TIME", OPTION_SECONDS, &o->decay_s,
+          "fields: sort by heat; a miss counts half after so long, and what misses no more goes cold" },
         { 0, "source", "DIR", OPTION_TEXT, &o->sources, "misses=line: print the lines, of sources in DIR" },
         OPTIONS_GROUP("Rows"),
         { 0, "sort", "KEY", OPTION_TEXT, &o->rows.sort,
@@ -136,12 +138,23 @@ static int check_page(const struct report_options *o, struct err *err)
     return 0;
 }
 
-static int check_options(const struct report_options *o, enum phases_clock clock, struct err *err)
+static int check_misses(const struct report_options *o, struct err *err)
 {
     if (o->java && !report_view_is(o->view, "misses") && !report_view_is(o->view, "fields")) {
         err_set(err, "--java requires the view 'misses' or 'fields'");
         return err_next(err, "add --view misses, or remove --java");
     }
+    if (o->decay_s > 0 && !report_view_is(o->view, "fields") && o->html == NULL) {
+        err_set(err, "--decay requires the view 'fields', or --html");
+        return err_next(err, "add --view fields, or remove --decay");
+    }
+    return 0;
+}
+
+static int check_options(const struct report_options *o, enum phases_clock clock, struct err *err)
+{
+    if (check_misses(o, err) < 0)
+        return -1;
     if (o->regions && (o->view != &report_views[0] || o->html != NULL || o->n_paths > 1)) {
         err_set(err, "--regions is a column of the view 'phases', of one trace");
         return err_next(err, "remove --regions: --view timeline and --html FILE have the regions, too");

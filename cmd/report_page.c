@@ -100,7 +100,7 @@ static void make_fields(struct report_run *run, struct page_parts *parts, struct
     struct misses misses = { .locations = NULL };
     struct err none;
     if (info_text(source->reader, INFO_SIMULATED) != NULL &&
-        misses_read(source, run->options->salvage, MISSES_BY_FIELD, &misses, &none) == 0 &&
+        misses_read(source, run->options->salvage, MISSES_BY_FIELD, run->options->decay_s, &misses, &none) == 0 &&
         fields_table(source, &misses, false, FIELDS_MOST, &parts->fields, &none) == 0)
         page->fields = &parts->fields;
     misses_free(&misses);

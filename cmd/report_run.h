@@ -43,6 +43,7 @@ struct report_options {
     struct report_row_options rows;
     const struct report_view *view;
     const char *argument; /* of the view, or "" */
+    double decay_s;       /* half-life of the heat of misses; 0: none */
     bool csv, json, salvage, java, notes, no_fold, wide, regions;
 };
 

@@ -83,7 +83,7 @@ static int make_misses(struct report_run *run, struct table *table, struct err *
         err_set(err, "the contents of the caches are not recorded by the code that loaded them");
         return err_next(err, "remove --java, or use --view misses=class --java");
     }
-    int rc = misses_read(source, o->salvage, by, &misses, err);
+    int rc = misses_read(source, o->salvage, by, 0, &misses, err);
     if (rc == 0 && o->java)
         rc = misses_keep_java(&misses, err);
     if (rc == 0)
@@ -98,9 +98,9 @@ static int make_fields(struct report_run *run, struct table *table, struct err *
     const struct report_source *source = run->traces[0].source;
     struct misses misses = { .locations = NULL };
     bool by_class;
-    if (fields_way(o->argument, &by_class, err) < 0)
+    if (fields_way(o->argument, "--view fields", &by_class, err) < 0)
         return -1;
-    int rc = misses_read(source, o->salvage, MISSES_BY_FIELD, &misses, err);
+    int rc = misses_read(source, o->salvage, MISSES_BY_FIELD, o->decay_s, &misses, err);
     if (rc == 0 && o->java)
         rc = misses_keep_java(&misses, err);
     if (rc == 0)

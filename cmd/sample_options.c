@@ -2,6 +2,7 @@
 
 #include "cmd/output_file.h"
 #include "core/perf/perf_rings.h"
+#include "report/view/fields_table.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -70,9 +71,26 @@ static int check_mechanism(struct sample_options *o, struct err *err)
     return 0;
 }
 
+/* The table in place of the methods. */
+static int check_table(struct sample_options *o, struct err *err)
+{
+    if (o->fields != NULL && fields_way(o->fields, "--fields", &o->by_class, err) < 0)
+        return -1;
+    if (o->fields != NULL && (o->by_bytecode || o->is_polled)) {
+        err_set(err, o->is_polled ? "the agent's samples have no fields: --fields is for --mechanism perf"
+                                  : "--fields and --bytecodes are two tables");
+        return err_next(err, "remove one of them");
+    }
+    if (o->tree && o->decay_s > 0) {
+        err_set(err, "contexts have no heat: --decay is for tables");
+        return err_next(err, "remove --tree, or --decay");
+    }
+    return 0;
+}
+
 static int check(struct sample_options *o, struct err *err)
 {
-    if (check_mechanism(o, err) < 0)
+    if (check_mechanism(o, err) < 0 || check_table(o, err) < 0)
         return -1;
     if (o->is_wall && (o->events != NULL || o->period != 0)) {
         err_set(err, "--wall is of time, and -e and -c of events");
@@ -126,6 +144,10 @@ int sample_options_parse(struct sample_options *o, int argc, char **argv, bool *
         { 0, "call-sites", NULL, OPTION_FLAG, &o->call_sites,
           "with --tree: a context for each call site in its caller" },
         { 0, "bytecodes", NULL, OPTION_FLAG, &o->by_bytecode, "print the kinds of bytecode in place of the methods" },
+        { 0, "fields", "BY", OPTION_MAYBE_TEXT, &o->fields,
+          "print the fields that bytecodes name in place of the methods, or, BY class, their classes" },
+        { 0, "decay", "TIME", OPTION_SECONDS, &o->decay_s,
+          "sort by heat: a sample counts half after so long; what is sampled no more goes cold" },
         { 'o', "output", "FILE", OPTION_TEXT, &o->output, "also write the samples to a trace, FILE" },
         { 0, "folded", "FILE", OPTION_TEXT, &o->folded, "also write folded stacks (flame graphs) to FILE" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },

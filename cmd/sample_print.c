@@ -19,7 +19,8 @@ static bool is_clock(const struct sample_run *run)
 static bool is_late(const struct sample_run *run)
 {
     const struct counter_spec *spec = &run->events.specs[0];
-    return run->options->by_bytecode && run->events.n > 0 && spec->kind == COUNTER_HARDWARE && spec->precise == 0;
+    return (run->options->by_bytecode || run->options->fields != NULL) && run->events.n > 0 &&
+           spec->kind == COUNTER_HARDWARE && spec->precise == 0;
 }
 
 uint64_t sample_run_period_ns(const struct sample_run *run)
@@ -154,8 +155,9 @@ int sample_print(struct sample_run *run, struct err *err)
         int rc = display_open(&display, err) < 0 ? -1 : samples_print_tree(&source, &options, &run->arena, stdout, err);
         return display_close(&display, rc, err);
     }
-    if ((o->by_bytecode ? bytecode_kinds_table(&run->kinds, &source, &run->arena, table, err)
-                        : samples_table_make(&source, &options, &run->arena, table, err)) < 0)
+    bool is_in_place = o->by_bytecode || o->fields != NULL; /* of the methods */
+    if ((is_in_place ? bytecode_kinds_table(&run->kinds, &source, &options, &run->arena, table, err)
+                     : samples_table_make(&source, &options, &run->arena, table, err)) < 0)
         return -1;
     add_notes(run, table);
     return command_print_table(table, o->csv, o->json, &display, err);

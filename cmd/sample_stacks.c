@@ -358,6 +358,11 @@ static int sample_polled(struct sample_run *run, int *status, struct err *err)
     return sample_polled_run(run->options, &to, status, err);
 }
 
+static enum bytecode_kinds_by table_of(const struct sample_options *options)
+{
+    return options->fields == NULL ? BYTECODES_BY_KIND : options->by_class ? BYTECODES_BY_CLASS : BYTECODES_BY_FIELD;
+}
+
 int command_sample(int argc, char **argv, struct err *err)
 {
     struct sample_options options;
@@ -373,7 +378,8 @@ int command_sample(int argc, char **argv, struct err *err)
     run.budget.share = options.budget;
     rc = sample_profile_open(&run.profile, BLOCK_NS, options.tree_bytes, err);
     if (rc == 0)
-        rc = bytecode_kinds_open(&run.kinds, BLOCK_NS, err);
+        rc = bytecode_kinds_open(&run.kinds, table_of(&options), BLOCK_NS, &run.arena, err);
+    run.profile.half_life_ns = run.kinds.profile.half_life_ns = (uint64_t)(options.decay_s * 1e9);
     if (rc == 0 && options.events != NULL)
         rc = trigger_choose(options.events, options.period, &run.arena, &run.events, &how.trigger, err);
     if (rc == 0 && options.output != NULL)

@@ -38,6 +38,22 @@ void sample_cells_hide(struct table *table, const char *key, enum table_unit uni
     table->columns[table_column(table, "", key, unit)].not_in_text = true;
 }
 
+void sample_cells_heat_columns(const struct sample_profile *profile, struct table *table)
+{
+    if (profile->half_life_ns == 0)
+        return;
+    table_column(table, "Heat (%)", "heat_share", TABLE_SHARE);
+    table_column(table, "Now", "now", TABLE_TEXT);
+}
+
+void sample_cells_put_heat(const struct sample_profile *profile, double share, struct sample_cells *to)
+{
+    if (profile->half_life_ns == 0)
+        return;
+    sample_cells_put(to, table_number(share));
+    sample_cells_put(to, table_words(share >= HEAT_HOT ? "hot" : "cold"));
+}
+
 void sample_cells_ratio_columns(const struct sample_ratio_kind *kinds, uint32_t n, bool by_own, struct table *table)
 {
     for (uint32_t i = 0; i < n; i++) {

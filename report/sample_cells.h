@@ -26,6 +26,10 @@ struct table_cell sample_cells_ratio(double value, double error, struct arena *a
 /* A column that text does not have. */
 void sample_cells_hide(struct table *table, const char *key, enum table_unit unit);
 
+/* Where the profile's samples decay: columns of how hot a row is; and its cells, of a share of all heat. */
+void sample_cells_heat_columns(const struct sample_profile *profile, struct table *table);
+void sample_cells_put_heat(const struct sample_profile *profile, double share, struct sample_cells *to);
+
 /* Columns of n ratios and of their errors, of own time, too: text has the one or the other; and a row's cells. */
 void sample_cells_ratio_columns(const struct sample_ratio_kind *kinds, uint32_t n, bool by_own, struct table *table);
 void sample_cells_put_ratios(const struct sample_profile *profile, const struct sample_row *row, bool is_method,

@@ -12,6 +12,7 @@
 struct samples_table_row {
     uint32_t method, depth;
     struct sample_share total, self;
+    double heat; /* of its own time or in total, as it is sorted; 0: nothing decays */
 };
 
 static int by_total(const void *a, const void *b)
@@ -32,6 +33,12 @@ static int by_self(const void *a, const void *b)
     return by_total(a, b);
 }
 
+static int by_heat(const void *a, const void *b)
+{
+    const struct samples_table_row *x = a, *y = b;
+    return x->heat != y->heat ? (x->heat > y->heat ? -1 : 1) : by_total(a, b);
+}
+
 /* ---- columns ---- */
 
 static void add_columns(const struct samples_source *source, bool by_own, struct table *table)
@@ -40,6 +47,7 @@ static void add_columns(const struct samples_source *source, bool by_own, struct
     table_column(table, "Method", "method", TABLE_TEXT);
     table_column(table, is_time ? "Time (%)" : "Share (%)", is_time ? "time_share" : "share", TABLE_SHARE);
     table_column(table, "Self (%)", "self_share", TABLE_SHARE);
+    sample_cells_heat_columns(source->profile, table);
     if (source->is_wall) {
         table_column(table, "On CPU (%)", "on_cpu_share", TABLE_SHARE);
         table_column(table, "Waiting (%)", "waiting_share", TABLE_SHARE);
@@ -88,6 +96,7 @@ static void add_row(const struct samples_source *source, const struct samples_ta
     sample_cells_put(&to, table_words(label));
     sample_cells_put(&to, sample_cells_share(&row->total, table->arena));
     sample_cells_put(&to, sample_cells_share(&row->self, table->arena));
+    sample_cells_put_heat(source->profile, row->heat, &to);
     put_waiting(source, &row->total, &waiting, &to);
     sample_cells_put_ratios(source->profile, &source->profile->rows[row->method], true, source->ratios,
                             source->n_ratios, &to);
@@ -114,6 +123,8 @@ static void add_part(const struct samples_source *source, const char *kind, cons
     sample_cells_put(&to, table_words(label));
     sample_cells_put(&to, sample_cells_share(&total, table->arena));
     sample_cells_put(&to, sample_cells_share(&total, table->arena));
+    sample_cells_put_heat(
+        source->profile, heat_share(&sums->total.heat, &source->profile->all.heat, source->profile->half_life_ns), &to);
     put_waiting(source, &total, &waiting, &to);
     sample_cells_put_ratios(source->profile, sums, false, source->ratios, source->n_ratios, &to);
     sample_cells_put(&to, table_number((double)total.n_samples));
@@ -142,13 +153,17 @@ static struct samples_table_row *choose(const struct samples_source *source, con
     for (uint32_t i = 0; rows != NULL && i < source->n_names; i++) {
         struct samples_table_row row = { i, i < source->profile->n_rows ? source->profile->rows[i].depth : 0,
                                          sample_profile_total(source->profile, i),
-                                         sample_profile_self(source->profile, i) };
+                                         sample_profile_self(source->profile, i),
+                                         sample_profile_heat(source->profile, i, options->by_self) };
         double share = options->by_self ? row.self.share : row.total.share;
-        if (row.total.n_samples > 0 && share >= options->min_share)
+        if (row.total.n_samples > 0 && (share >= options->min_share || row.heat >= options->min_share))
             rows[(*n)++] = row;
     }
     if (rows != NULL)
-        qsort(rows, *n, sizeof *rows, options->by_self ? by_self : by_total);
+        qsort(rows, *n, sizeof *rows,
+              source->profile->half_life_ns > 0 ? by_heat
+              : options->by_self                ? by_self
+                                                : by_total);
     return rows;
 }
 

@@ -101,6 +101,8 @@ static int add_to(const struct sample_profile *profile, struct sample_sum *sum, 
 {
     sum->n++;
     sum->weights[block] += sample->ns;
+    if (profile->half_life_ns > 0)
+        heat_add(&sum->heat, sample->time_ns, (double)sample->ns, profile->half_life_ns);
     if (sample->n_counters == 0)
         return 0;
     if (sum->counters == NULL)
@@ -220,6 +222,12 @@ struct sample_share sample_profile_self(const struct sample_profile *profile, ui
 {
     const struct sample_row *row = row_of(profile, method);
     return share_of(profile, row->self.n, row->self.weights);
+}
+
+double sample_profile_heat(const struct sample_profile *profile, uint32_t method, bool self)
+{
+    const struct sample_row *row = row_of(profile, method);
+    return heat_share(self ? &row->self.heat : &row->total.heat, &profile->all.heat, profile->half_life_ns);
 }
 
 uint64_t sample_profile_calls(const struct sample_profile *profile, uint32_t method)

@@ -14,6 +14,7 @@
 #ifndef PHASES_SAMPLES_SAMPLE_PROFILE_H
 #define PHASES_SAMPLES_SAMPLE_PROFILE_H
 
+#include "phases/samples/heat.h"
 #include "phases/tree/context_tree.h"
 
 #include <stddef.h>
@@ -27,6 +28,7 @@ struct sample_sum {
     uint64_t n;                      /* samples */
     uint64_t weights[SAMPLE_BLOCKS]; /* ns, or events, that they stand for */
     uint64_t *counters;              /* owned: of each counter the blocks; NULL: none yet */
+    struct heat heat;                /* of the weights; empty where nothing decays */
 };
 
 struct sample_row {
@@ -50,6 +52,7 @@ struct sample_profile {
     uint32_t n_rows, rows_room, n_counters;
     struct context_tree tree; /* of group 0 */
     uint64_t n_samples;
+    uint64_t half_life_ns; /* the caller's, before samples are added: of heat; 0: none is kept */
 };
 
 /* A share and its 95 % interval: share - error to share + error; error is NAN where it is not known. */
@@ -98,6 +101,9 @@ uint64_t sample_profile_weight(const struct sample_profile *profile); /* of all 
 struct sample_share sample_profile_total(const struct sample_profile *profile, uint32_t method);
 struct sample_share sample_profile_waiting(const struct sample_profile *profile, uint32_t method);
 struct sample_share sample_profile_self(const struct sample_profile *profile, uint32_t method);
+
+/* Of all heat, the part of a method's total, or of its own. */
+double sample_profile_heat(const struct sample_profile *profile, uint32_t method, bool self);
 
 /*
  * Calls of a method that samples were in, at least: those that are proven to be different ones, and one if it was seen

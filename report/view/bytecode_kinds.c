@@ -13,17 +13,22 @@
 /* What an instruction handles, as far as it tells: fields' do once the interpreter has rewritten them. */
 enum operand { OPERAND_UNTOLD, OPERAND_REFERENCE, OPERAND_PRIMITIVE, OPERANDS };
 
+/* By name, those above are followed by one for each number of bytecode_names.h. */
 enum { ROW_NATIVE = OPCODE_KINDS * OPERANDS, ROW_OUTSIDE, ROWS };
 
-int bytecode_kinds_open(struct bytecode_kinds *kinds, uint64_t block_ns, struct err *err)
+int bytecode_kinds_open(struct bytecode_kinds *kinds, enum bytecode_kinds_by by, uint64_t block_ns, struct arena *arena,
+                        struct err *err)
 {
     memset(kinds, 0, sizeof *kinds);
+    kinds->by = by;
+    bytecode_names_open(&kinds->names, by == BYTECODES_BY_CLASS, arena);
     return sample_profile_open(&kinds->profile, block_ns, TREE_BYTES, err);
 }
 
 void bytecode_kinds_free(struct bytecode_kinds *kinds)
 {
     sample_profile_free(&kinds->profile);
+    bytecode_names_free(&kinds->names);
 }
 
 /* ---- samples ---- */
@@ -41,14 +46,29 @@ static enum operand operand_of(const struct opcode *opcode)
     return *type == 'a' ? OPERAND_REFERENCE : OPERAND_PRIMITIVE;
 }
 
-static uint32_t row_of(const struct sampled_method *method, const struct java_frame *frame)
+static uint32_t kind_of(const struct sampled_method *method, const struct java_frame *frame)
 {
-    if (frame->kind == FRAME_NATIVE || method->code.is_native)
-        return ROW_NATIVE;
     const struct opcode *opcode = method->bytes == NULL || frame->index < 0
                                       ? NULL
                                       : bytecodes_at(method->bytes, method->code.n_bytes, (size_t)frame->index);
     return opcode == NULL ? 0 : opcode->kind * (uint32_t)OPERANDS + operand_of(opcode);
+}
+
+/* Returns false: no memory. */
+static bool find_row(struct bytecode_kinds *kinds, uint32_t number, const struct sampled_method *method,
+                     const struct java_frame *frame, uint32_t *row)
+{
+    *row = ROW_NATIVE;
+    if (frame->kind == FRAME_NATIVE || method->code.is_native)
+        return true;
+    if (kinds->by == BYTECODES_BY_KIND) {
+        *row = kind_of(method, frame);
+        return true;
+    }
+    uint32_t name;
+    bool is_found = bytecode_names_find(&kinds->names, number, method, frame->index, &name);
+    *row = ROWS + name;
+    return is_found;
 }
 
 int bytecode_kinds_add(struct bytecode_kinds *kinds, const struct sampled_method *methods,
@@ -60,8 +80,8 @@ int bytecode_kinds_add(struct bytecode_kinds *kinds, const struct sampled_method
         i++;
     bool is_known = i < sample->n;
     rows[0] = sample->in_native ? ROW_OUTSIDE : CONTEXT_NONE;
-    if (is_known)
-        rows[1] = row_of(&methods[sample->methods[i]], &sample->frames[i]);
+    if (is_known && !find_row(kinds, sample->methods[i], &methods[sample->methods[i]], &sample->frames[i], &rows[1]))
+        return -1;
     if (add->group == 0 && !sample->in_native) {
         kinds->n_in_java++;
         kinds->n_methods += is_known;
@@ -92,12 +112,26 @@ void bytecode_kinds_tell(const struct bytecode_kinds *kinds, struct table *table
                                        100 * (double)kinds->n_methods / n));
 }
 
-static const char *name_of(uint32_t row, struct arena *arena)
+static const struct {
+    const char *heading, *key, *kind;
+} bys[] = {
+    [BYTECODES_BY_KIND] = { "Bytecode", "bytecode", "bytecodes" },
+    [BYTECODES_BY_FIELD] = { "Field, by bytecode", "field", "field" },
+    [BYTECODES_BY_CLASS] = { "Class, by bytecode", "class", "class" },
+};
+
+static const char *name_of(const struct bytecode_kinds *kinds, uint32_t row, struct arena *arena)
 {
     static const char *const operands[OPERANDS] = { "", ", reference", ", primitive" };
     if (row == ROW_NATIVE)
         return "native method";
-    return arena_printf(arena, "%s%s", opcode_kind_name((enum opcode_kind)(row / OPERANDS)), operands[row % OPERANDS]);
+    if (row == ROWS + BYTECODE_NAMES_NOTHING)
+        return "bytecodes that name none";
+    if (row == ROWS + BYTECODE_NAMES_UNKNOWN)
+        return "bytecode not known";
+    return row >= ROWS ? bytecode_names_label(&kinds->names, row - ROWS)
+                       : arena_printf(arena, "%s%s", opcode_kind_name((enum opcode_kind)(row / OPERANDS)),
+                                      operands[row % OPERANDS]);
 }
 
 static void add_row(const struct bytecode_kinds *kinds, const struct samples_source *source, uint32_t row,
@@ -105,24 +139,26 @@ static void add_row(const struct bytecode_kinds *kinds, const struct samples_sou
 {
     struct sample_share self = sample_profile_self(&kinds->profile, row),
                         total = sample_profile_total(&kinds->profile, row);
-    struct sample_cells to = { table, table_row(table, "bytecodes") };
+    struct sample_cells to = { table, table_row(table, bys[kinds->by].kind) };
     if (to.next == NULL)
         return;
-    sample_cells_put(&to, table_words(name_of(row, table->arena)));
+    sample_cells_put(&to, table_words(name_of(kinds, row, table->arena)));
     sample_cells_put(&to, sample_cells_share(&total, table->arena));
     sample_cells_put(&to, sample_cells_share(&self, table->arena));
+    sample_cells_put_heat(&kinds->profile, sample_profile_heat(&kinds->profile, row, false), &to);
     sample_cells_put_ratios(&kinds->profile, &kinds->profile.rows[row], true, source->ratios, source->n_ratios, &to);
     sample_cells_put(&to, table_number((double)total.n_samples));
     sample_cells_put(&to, sample_cells_error(total.error));
     sample_cells_put(&to, sample_cells_error(self.error));
 }
 
-static void add_columns(const struct samples_source *source, struct table *table)
+static void add_columns(const struct bytecode_kinds *kinds, const struct samples_source *source, struct table *table)
 {
     bool is_time = source->period_ns > 0;
-    table_column(table, "Bytecode", "bytecode", TABLE_TEXT);
+    table_column(table, bys[kinds->by].heading, bys[kinds->by].key, TABLE_TEXT);
     table_column(table, is_time ? "Time (%)" : "Share (%)", is_time ? "time_share" : "share", TABLE_SHARE);
     table_column(table, "Self (%)", "self_share", TABLE_SHARE);
+    sample_cells_heat_columns(&kinds->profile, table);
     sample_cells_ratio_columns(source->ratios, source->n_ratios, true, table);
     table_column(table, "Samples", "samples", TABLE_COUNT);
     sample_cells_hide(table, is_time ? "time_share_error" : "share_error", TABLE_SHARE);
@@ -131,31 +167,48 @@ static void add_columns(const struct samples_source *source, struct table *table
 
 struct sized {
     uint32_t row;
-    uint64_t n;
+    double size; /* samples, or heat */
 };
 
 static int by_size(const void *a, const void *b)
 {
     const struct sized *x = a, *y = b;
-    return x->n != y->n ? (x->n > y->n ? -1 : 1) : (x->row > y->row) - (x->row < y->row);
+    return x->size != y->size ? (x->size > y->size ? -1 : 1) : (x->row > y->row) - (x->row < y->row);
 }
 
-int bytecode_kinds_table(const struct bytecode_kinds *kinds, const struct samples_source *source, struct arena *arena,
-                         struct table *table, struct err *err)
+/* The rows to print, the largest first; *n of them, in the arena; NULL: no memory. */
+static struct sized *choose(const struct bytecode_kinds *kinds, double min_share, struct arena *arena, size_t *n)
 {
-    struct sized rows[ROWS] = { { 0 } };
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < ROWS && i < kinds->profile.n_rows; i++)
-        if (i != ROW_OUTSIDE && kinds->profile.rows[i].total.n > 0)
-            rows[n++] = (struct sized){ i, kinds->profile.rows[i].total.n };
-    qsort(rows, n, sizeof *rows, by_size);
+    const struct sample_profile *profile = &kinds->profile;
+    struct sized *rows = arena_alloc(arena, (profile->n_rows + 1) * sizeof *rows);
+    *n = 0;
+    for (uint32_t i = 0; rows != NULL && i < profile->n_rows; i++) {
+        double heat = sample_profile_heat(profile, i, false), share = sample_profile_total(profile, i).share;
+        if (i == ROW_OUTSIDE || profile->rows[i].total.n == 0 ||
+            (kinds->by != BYTECODES_BY_KIND && share < min_share && heat < min_share))
+            continue;
+        rows[(*n)++] = (struct sized){ i, profile->half_life_ns > 0 ? heat : (double)profile->rows[i].total.n };
+    }
+    if (rows != NULL)
+        qsort(rows, *n, sizeof *rows, by_size);
+    return rows;
+}
+
+int bytecode_kinds_table(const struct bytecode_kinds *kinds, const struct samples_source *source,
+                         const struct samples_options *options, struct arena *arena, struct table *table,
+                         struct err *err)
+{
+    size_t n;
+    const struct sized *rows = choose(kinds, options->min_share, arena, &n);
+    if (rows == NULL)
+        return err_set(err, "out of memory for the table of bytecodes");
     table_begin(table, arena);
-    add_columns(source, table);
+    add_columns(kinds, source, table);
     table_metadata_words(table, "program", source->program, arena_printf(arena, "program  %s", source->program));
     table_metadata_number(table, "samples", (double)kinds->profile.n_samples,
                           arena_printf(arena, "samples  %" PRIu64 ", %" PRIu64 " of them in Java code",
                                        kinds->profile.n_samples, kinds->n_in_java));
-    for (uint32_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n && (kinds->by == BYTECODES_BY_KIND || options->top == 0 || i < options->top); i++)
         add_row(kinds, source, rows[i].row, table);
     return table->is_broken ? err_set(err, "out of memory for the table of bytecodes") : 0;
 }

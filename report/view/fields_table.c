@@ -15,6 +15,7 @@ enum tail { NO_NAME, NO_BYTECODE, NO_JAVA, NO_OBJECT, NO_HEAP, OURS, TAILS };
 struct fields_row {
     const char *label;
     uint64_t counts[WAYS][MISS_N_COUNTS];
+    struct heat heats[WAYS];
 };
 
 /* Misses of L1D, without mmprof's. */
@@ -30,6 +31,7 @@ struct fields {
     uint32_t n, room;
     struct fields_row tails[TAILS];
     struct fields_known known;
+    struct heat heat; /* of all */
 };
 
 static const struct {
@@ -44,13 +46,13 @@ static const struct {
     [OURS] = { "mmprof itself", "mmprof", { true, true } },
 };
 
-int fields_way(const char *text, bool *by_class, struct err *err)
+int fields_way(const char *text, const char *option, bool *by_class, struct err *err)
 {
     *by_class = strcmp(text, "class") == 0;
     if (*by_class || text[0] == '\0' || strcmp(text, "field") == 0)
         return 0;
-    err_set(err, "misses of fields cannot be grouped by '%s'", text);
-    return err_next(err, "use --view fields, or --view fields=class");
+    err_set(err, "fields cannot be grouped by '%s'", text);
+    return err_next(err, "use %s, or %s=class", option, option);
 }
 
 /* ---- adding up ---- */
@@ -68,11 +70,20 @@ static struct fields_row *row_of(struct fields *f, const char *label)
     return &f->all[f->n++];
 }
 
-static int add_counts(struct fields_row *row, enum way way, const struct misses_tally *tally)
+static void add_heat(const struct fields *f, const struct heat *add, struct heat *heat)
 {
-    for (int i = 0; row != NULL && i < MISS_N_COUNTS; i++)
+    if (f->misses->half_life_ns > 0)
+        heat_add(heat, add->ns, add->value, f->misses->half_life_ns);
+}
+
+static int add_counts(const struct fields *f, struct fields_row *row, enum way way, const struct misses_tally *tally)
+{
+    if (row == NULL)
+        return -1;
+    for (int i = 0; i < MISS_N_COUNTS; i++)
         row->counts[way][i] += tally->counts[i];
-    return row == NULL ? -1 : 0;
+    add_heat(f, &tally->heat, &row->heats[way]);
+    return 0;
 }
 
 /* All elements of an array are one row. */
@@ -100,8 +111,8 @@ static int add_object(struct fields *f, const struct misses_tally *tally)
     const struct misses_owner *owner;
     const struct misses_cell *cell = cell_of(f->misses, tally->key.cell, &owner);
     if (cell != NULL)
-        return add_counts(row_of(f, label_of_object(f, owner, cell)), BY_OBJECT, tally);
-    return add_counts(&f->tails[owner != NULL && owner->kind == MISS_HEAP ? NO_OBJECT : NO_HEAP], BY_OBJECT, tally);
+        return add_counts(f, row_of(f, label_of_object(f, owner, cell)), BY_OBJECT, tally);
+    return add_counts(f, &f->tails[owner != NULL && owner->kind == MISS_HEAP ? NO_OBJECT : NO_HEAP], BY_OBJECT, tally);
 }
 
 static int add_bytecode(struct fields *f, const struct misses_tally *tally, bool is_java)
@@ -109,10 +120,10 @@ static int add_bytecode(struct fields *f, const struct misses_tally *tally, bool
     const struct misses_bytecode *bytecode = misses_bytecode(f->misses, tally->key.location);
     struct arena *arena = f->misses->arena;
     if (bytecode == NULL)
-        return add_counts(&f->tails[is_java ? NO_BYTECODE : NO_JAVA], BY_BYTECODE, tally);
+        return add_counts(f, &f->tails[is_java ? NO_BYTECODE : NO_JAVA], BY_BYTECODE, tally);
     const char *label = f->by_class ? misses_named_class(arena, bytecode) : misses_named_field(arena, bytecode);
-    return label != NULL && label[0] == '\0' ? add_counts(&f->tails[NO_NAME], BY_BYTECODE, tally)
-                                             : add_counts(row_of(f, label), BY_BYTECODE, tally);
+    return label != NULL && label[0] == '\0' ? add_counts(f, &f->tails[NO_NAME], BY_BYTECODE, tally)
+                                             : add_counts(f, row_of(f, label), BY_BYTECODE, tally);
 }
 
 static void add_known(struct fields *f, const struct misses_tally *tally, bool is_java)
@@ -145,9 +156,10 @@ static int add_up(struct fields *f, struct err *err)
         if (code_locations_find(m->locations, tally->key.location, &location, err) < 0)
             return -1;
         const struct code_function *function = code_locations_function(m->locations, location.function);
+        add_heat(f, &tally->heat, &f->heat);
         if (misses_are_ours(tally, function)) {
-            add_counts(&f->tails[OURS], BY_OBJECT, tally);
-            add_counts(&f->tails[OURS], BY_BYTECODE, tally);
+            add_counts(f, &f->tails[OURS], BY_OBJECT, tally);
+            add_counts(f, &f->tails[OURS], BY_BYTECODE, tally);
             continue;
         }
         bool is_java = function->names.method != NULL;
@@ -164,6 +176,14 @@ static uint64_t larger(const struct fields_row *row, enum miss_count count)
     return object > bytecode ? object : bytecode;
 }
 
+/* The larger part of all heat of both ways; 0: nothing decays. */
+static double heat_of(const struct fields *f, const struct fields_row *row)
+{
+    double object = heat_share(&row->heats[BY_OBJECT], &f->heat, f->misses->half_life_ns),
+           bytecode = heat_share(&row->heats[BY_BYTECODE], &f->heat, f->misses->half_life_ns);
+    return object > bytecode ? object : bytecode;
+}
+
 static int by_misses(const void *a, const void *b)
 {
     static const enum miss_count order[] = { MISS_L2, MISS_L1D, MISS_DTLB };
@@ -173,6 +193,20 @@ static int by_misses(const void *a, const void *b)
             return x > y ? -1 : 1;
     }
     return strcmp(((const struct fields_row *)a)->label, ((const struct fields_row *)b)->label);
+}
+
+static int by_heat(const void *a, const void *b, void *fields)
+{
+    double x = heat_of(fields, a), y = heat_of(fields, b);
+    return x != y ? (x > y ? -1 : 1) : by_misses(a, b);
+}
+
+static void sort(struct fields *f)
+{
+    if (f->n > 0 && f->misses->half_life_ns > 0)
+        qsort_r(f->all, f->n, sizeof *f->all, by_heat, f);
+    else if (f->n > 0)
+        qsort(f->all, f->n, sizeof *f->all, by_misses);
 }
 
 /* ---- the table ---- */
@@ -196,9 +230,14 @@ static const struct {
       { "dtlb_by_object_share", "dtlb_by_bytecode_share" } },
 };
 
-static void add_columns(bool by_class, struct table *table)
+static void add_columns(const struct fields *f, struct table *table)
 {
-    table_column(table, by_class ? "Class" : "Field", by_class ? "class" : "field", TABLE_TEXT);
+    table_column(table, f->by_class ? "Class" : "Field", f->by_class ? "class" : "field", TABLE_TEXT);
+    if (f->misses->half_life_ns > 0) {
+        table_column(table, "Heat: by object (%)", "heat_by_object_share", TABLE_SHARE);
+        table_column(table, "By bytecode (%)", "heat_by_bytecode_share", TABLE_SHARE);
+        table_column(table, "Now", "now", TABLE_TEXT);
+    }
     for (int i = 0; i < MISS_N_COUNTS; i++)
         for (int way = 0; way < WAYS; way++) {
             size_t number = table_column(table, columns[i].headings[way], columns[i].keys[way], TABLE_COUNT);
@@ -206,6 +245,19 @@ static void add_columns(bool by_class, struct table *table)
             table->columns[number].detail = table->columns[share].detail = columns[i].count == MISS_L2 ? 0 : 1;
         }
     table->details[0] = "L1D and the data TLB";
+}
+
+static struct table_cell *put_heat(const struct fields *f, const struct fields_row *row, const bool of[WAYS],
+                                   struct table_cell *cells)
+{
+    static const struct table_cell none = { .value = TABLE_NOT_APPLICABLE };
+    if (f->misses->half_life_ns == 0)
+        return cells;
+    for (int way = 0; way < WAYS; way++)
+        *cells++ = of[way] ? table_number(heat_share(&row->heats[way], &f->heat, f->misses->half_life_ns)) : none;
+    bool is_field = row >= f->all && row < f->all + f->n;
+    *cells++ = is_field ? table_words(heat_of(f, row) >= HEAT_HOT ? "hot" : "cold") : none;
+    return cells;
 }
 
 /* of: the ways in which there is such a row. */
@@ -217,6 +269,7 @@ static void add_row(const struct fields *f, const struct fields_row *row, const 
     if (cells == NULL)
         return;
     *cells++ = table_words(row->label);
+    cells = put_heat(f, row, of, cells);
     for (int i = 0; i < MISS_N_COUNTS; i++)
         for (int way = 0; way < WAYS; way++) {
             enum miss_count count = columns[i].count;
@@ -226,14 +279,22 @@ static void add_row(const struct fields *f, const struct fields_row *row, const 
         }
 }
 
+static void add_rest(const struct fields *f, const struct fields_row *row, struct fields_row *rest)
+{
+    for (int way = 0; way < WAYS; way++) {
+        for (int k = 0; k < MISS_N_COUNTS; k++)
+            rest->counts[way][k] += row->counts[way][k];
+        add_heat(f, &row->heats[way], &rest->heats[way]);
+    }
+}
+
 static void add_rows(struct fields *f, uint64_t top, struct table *table)
 {
     static const bool both[WAYS] = { true, true };
     struct fields_row rest = { .label = "others" }, all = { .label = "all" };
     uint64_t n = top == 0 || top > f->n ? f->n : top;
-    for (uint32_t i = 0; i < f->n; i++)
-        for (int k = 0; i >= n && k < WAYS * MISS_N_COUNTS; k++)
-            rest.counts[k / MISS_N_COUNTS][k % MISS_N_COUNTS] += f->all[i].counts[k / MISS_N_COUNTS][k % MISS_N_COUNTS];
+    for (uint32_t i = (uint32_t)n; i < f->n; i++)
+        add_rest(f, &f->all[i], &rest);
     for (uint32_t i = 0; i < n; i++)
         add_row(f, &f->all[i], f->by_class ? "class" : "field", both, table);
     size_t first_after = table->n_rows;
@@ -244,8 +305,10 @@ static void add_rows(struct fields *f, uint64_t top, struct table *table)
         if (larger(&f->tails[i], MISS_L1D) + larger(&f->tails[i], MISS_DTLB) > 0)
             add_row(f, &f->tails[i], tails[i].kind, tails[i].of, table);
     }
-    for (int way = 0; way < WAYS; way++)
+    for (int way = 0; way < WAYS; way++) {
         memcpy(all.counts[way], f->misses->told, sizeof all.counts[way]);
+        all.heats[way] = f->heat;
+    }
     add_row(f, &all, "total", both, table);
     if (first_after < table->n_rows)
         table->rows[first_after].after_rule = true;
@@ -285,12 +348,11 @@ int fields_table(const struct report_source *source, struct misses *misses, bool
     table_begin(table, source->arena);
     report_metadata(source, table);
     misses_tell_totals(source, misses, table);
-    add_columns(by_class, table);
+    add_columns(&fields, table);
     misses_mark_estimates(source, table);
     int rc = add_up(&fields, err);
     if (rc == 0) {
-        if (fields.n > 0)
-            qsort(fields.all, fields.n, sizeof *fields.all, by_misses);
+        sort(&fields);
         add_rows(&fields, top, table);
         tell_known(source, &fields, table);
     }

@@ -129,6 +129,9 @@ static void hear_counts(const struct hearing *hearing, const struct miss_entry *
     }
     kept->key = tally.key;
     add_counts(m, kept, entry);
+    if (m->half_life_ns > 0 && entry->kind == MISS_COUNTS)
+        heat_add(&kept->heat, (uint64_t)report_ns(hearing->source, entry->ticks), (double)entry->counts[MISS_L2],
+                 m->half_life_ns);
 }
 
 static void hear_contents(const struct hearing *hearing, const struct miss_entry *entry)
@@ -235,13 +238,14 @@ static uint64_t step_ticks(const struct trace_reader *reader)
     return all / MISSES_STEPS + 1 > least ? all / MISSES_STEPS + 1 : least;
 }
 
-int misses_read(const struct report_source *source, bool salvage, enum misses_by by, struct misses *misses,
-                struct err *err)
+int misses_read(const struct report_source *source, bool salvage, enum misses_by by, double half_life_s,
+                struct misses *misses, struct err *err)
 {
     const struct hearing hearing = { source, misses };
     *misses = (struct misses){ .arena = source->arena, .by_key.arena = source->arena, .by_held.arena = source->arena };
     if (by == MISSES_BY_TIME || by == MISSES_CONTENTS)
         misses->step_ticks = step_ticks(source->reader);
+    misses->half_life_ns = (uint64_t)(half_life_s * 1e9);
     if (code_locations_open(&misses->locations, err) < 0 || read_again(&hearing, salvage, err) < 0)
         return -1;
     if (misses->is_broken)

@@ -7,6 +7,7 @@
 
 #include "core/base/hash.h"
 #include "core/base/map.h"
+#include "phases/samples/heat.h"
 #include "report/source.h"
 #include "symbolize/code_locations.h"
 
@@ -51,6 +52,7 @@ struct misses_tally {
     } key;
     uint64_t counts[MISS_N_COUNTS], n_kept;
     uint64_t n_accesses, n_drawn; /* loads and stores, estimated; of how many that were drawn */
+    struct heat heat;             /* of misses of L2; empty: nothing decays */
 };
 
 /* Lines in the caches of one cell. */
@@ -79,6 +81,7 @@ struct misses {
     uint64_t told_accesses, n_drawn;               /* estimated by code location; of how many */
     double instructions;                           /* of the whole process; 0: not known */
     uint64_t step_ticks;                           /* 0: not by time */
+    uint64_t half_life_ns;                         /* of heat; 0: nothing decays */
     uint64_t l2_lines;                             /* held, by all looks */
     uint64_t looked_ticks, n_looked[MISSES_STEPS]; /* the last look into the caches; how many there were */
     struct {
@@ -92,11 +95,14 @@ struct misses {
 int misses_way(const char *text, enum misses_by *by, struct err *err);
 
 /*
- * Read the trace again for its misses.  Returns 0, or -1 with *err set: it has none, or it cannot be read; misses_free
- * is needed in both cases.
+ * Read the trace again for its misses.
+ *
+ * half_life_s  of their heat, or 0: none is kept.  The simulator tells of misses five times a second.
+ *
+ * Returns 0, or -1 with *err set: it has none, or it cannot be read; misses_free is needed in both cases.
  */
-int misses_read(const struct report_source *source, bool salvage, enum misses_by by, struct misses *misses,
-                struct err *err);
+int misses_read(const struct report_source *source, bool salvage, enum misses_by by, double half_life_s,
+                struct misses *misses, struct err *err);
 void misses_free(struct misses *misses);
 
 /* The bytecode that the code at a location is from; NULL: not known. */

@@ -73,9 +73,11 @@ between "nearly all are of its thread: per cent" \
     "$(awk -v thread="$number," '/^sample  thread/ { n++; own += $3 == thread } END { print n ? 100 * own / n : 0 }' \
         "$SCRATCH/dump")" 95 100
 
-"$mmprof" sample -e cycles:precise=2 -- java -version > "$SCRATCH/out" 2>&1
-matches "precise samples, which this PMU does not have, are refused" "$(cat "$SCRATCH/out")" \
-    "^mmprof sample: 'cycles:precise=2' takes no samples: this PMU has no such precise level"
+for modifier in precise=2 pp; do
+    "$mmprof" sample -e cycles:$modifier -- java -version > "$SCRATCH/out" 2>&1
+    matches "precise samples (:$modifier), which this PMU does not have, are refused" "$(cat "$SCRATCH/out")" \
+        "^mmprof sample: 'cycles:$modifier' takes no samples: this PMU has no such precise level"
+done
 
 # Prologues, epilogues and stubs: much of what this program does.
 by_cycles chains -XX:CompileCommand=quiet '-XX:CompileCommand=dontinline,target.Chains*::*' target.Chains

@@ -105,7 +105,7 @@ static void use(struct maker *m, uint64_t ticks, uint64_t eden, uint64_t old)
     maker_must(m, trace_write_miss(m->writer, &entry, &m->err));
 }
 
-static void make(struct made *made, bool with_misses)
+static struct maker *begin(struct made *made)
 {
     struct maker *m = &made->maker;
     maker_open_scaled(m, "misses.dat", 1000);
@@ -114,6 +114,37 @@ static void make(struct made *made, bool with_misses)
     maker_thread(m, 1, "mmprof agent", false);
     maker_method(m, 0, "a/Main", "run", "()V");
     STEPS(m, 0, ENTER(0, 200), EXIT(0, 700));
+    return m;
+}
+
+static void end(struct made *made)
+{
+    struct maker *m = &made->maker;
+    maker_close(m, 1000);
+    made->reader = maker_read(m);
+    maker_must(m, calltree_build(made->reader, &(struct calltree_options){ 0 }, &made->tree, &m->err));
+    made->source = (struct report_source){
+        .path = m->path, .reader = made->reader, .tree = &made->tree, .clock = PHASES_WALL, .arena = &arena
+    };
+}
+
+static void make_decaying(struct made *made)
+{
+    struct maker *m = begin(made);
+    struct miss_entry nodes = { .kind = MISS_COUNTS, .ticks = 100, .counts = { 320, 320 } }, texts = nodes;
+    texts.ticks = 900;
+    texts.location = 1;
+    texts.cell = 2;
+    texts.counts[MISS_L1D] = texts.counts[MISS_L2] = 5;
+    describe(m);
+    maker_must(m, trace_write_miss(m->writer, &nodes, &m->err));
+    maker_must(m, trace_write_miss(m->writer, &texts, &m->err));
+    end(made);
+}
+
+static void make(struct made *made, bool with_misses)
+{
+    struct maker *m = begin(made);
     if (with_misses) {
         const struct miss_entry totals = {
             .kind = MISS_TOTALS, .ticks = 600, .counts = { 100, 50, 6 }, .n_accesses = 1000
@@ -139,12 +170,7 @@ static void make(struct made *made, bool with_misses)
         drawn(m, 1, 0, 0, 200);
         maker_must(m, trace_write_miss(m->writer, &totals, &m->err));
     }
-    maker_close(m, 1000);
-    made->reader = maker_read(m);
-    maker_must(m, calltree_build(made->reader, &(struct calltree_options){ 0 }, &made->tree, &m->err));
-    made->source = (struct report_source){
-        .path = m->path, .reader = made->reader, .tree = &made->tree, .clock = PHASES_WALL, .arena = &arena
-    };
+    end(made);
 }
 
 static void done(struct made *made)
@@ -161,7 +187,7 @@ static const char *rows_by(struct made *made, const char *way, uint64_t top, str
     enum misses_by by;
     struct misses misses;
     const char *text = "";
-    CHECK(way, misses_way(way, &by, &err) == 0 && misses_read(&made->source, false, by, &misses, &err) == 0 &&
+    CHECK(way, misses_way(way, &by, &err) == 0 && misses_read(&made->source, false, by, 0, &misses, &err) == 0 &&
                    misses_table(&made->source, &misses, by, top, NULL, table, &err) == 0);
     misses_free(&misses);
     for (size_t i = 0; i < table->n_rows; i++) {
@@ -234,13 +260,13 @@ static void test_ways(void)
 }
 
 /* As above, of fields: misses of L2 and L1D, each by object and by bytecode. */
-static const char *fields_by(struct made *made, const char *way, uint64_t top, struct table *table)
+static const char *fields_by(struct made *made, const char *way, double half_life_s, uint64_t top, struct table *table)
 {
     struct misses misses;
     const char *text = "";
     bool by_class;
-    CHECK(way, fields_way(way, &by_class, &err) == 0 &&
-                   misses_read(&made->source, false, MISSES_BY_FIELD, &misses, &err) == 0 &&
+    CHECK(way, fields_way(way, "--view fields", &by_class, &err) == 0 &&
+                   misses_read(&made->source, false, MISSES_BY_FIELD, half_life_s, &misses, &err) == 0 &&
                    fields_table(&made->source, &misses, by_class, top, table, &err) == 0);
     misses_free(&misses);
     for (size_t i = 0; i < table->n_rows; i++) {
@@ -267,7 +293,7 @@ static void test_fields(void)
     struct table table;
     make(&made, true);
     CHECK_TEXT("fields of objects, and those that bytecodes name: each miss is of one row in both ways",
-               fields_by(&made, "", 0, &table),
+               fields_by(&made, "", 0, 0, &table),
                "a.Base.next|0|30|0|40\n"
                "a.Node.next|30|0|40|0\n"
                "elements of reference arrays|0|10|0|25\n"
@@ -278,9 +304,44 @@ static void test_fields(void)
     CHECK_TEXT("and of how many both say the same", table.notes[1],
                "of those in the Java heap the object is known of 92.3 %; where the bytecode names a field and the "
                "object is known, its field at the address is the same in 100 %");
-    CHECK_TEXT("classes, one of them", fields_by(&made, "class", 1, &table),
+    CHECK_TEXT("classes, one of them", fields_by(&made, "class", 0, 1, &table),
                "a.Base|0|30|0|40\n"
                "others|35|10|60|25\n" FIELDS_END);
+    done(&made);
+}
+
+/* The first column, and the three of heat. */
+static const char *heats(struct made *made, const char *way, double half_life_s, struct table *table)
+{
+    const char *text = "";
+    fields_by(made, way, half_life_s, 2, table);
+    for (size_t i = 0; i < 2 && i < table->n_rows; i++) {
+        const struct table_cell *cells = table->rows[i].cells;
+        text = arena_printf(&arena, "%s%s|%.4f|%.4f|%s\n", text, cells[0].words, cells[1].number, cells[2].number,
+                            cells[3].words);
+    }
+    return text;
+}
+
+/*
+ * 320 misses of nodes at 100 us, 5 of texts at 900: after eight half-lives of 100 us 1.25 of the former are left, so
+ * nodes have 1.25 / 6.25 of the heat, and texts 5 / 6.25; after 16 of 50 us 0.0049 / 5.0049, which is cold.
+ */
+static void test_decay(void)
+{
+    struct made made;
+    struct table table;
+    make_decaying(&made);
+    CHECK_TEXT("what is missed later is hotter", heats(&made, "class", 100e-6, &table),
+               "java.lang.String[][]|0.8000|0.0000|hot\n"
+               "reference arrays|0.0000|0.8000|hot\n");
+    CHECK_TEXT("with most misses of all", fields_by(&made, "class", 0, 1, &table),
+               "a.Base|0|320|0|320\n"
+               "others|325|5|325|5\n"
+               "all|325|325|325|325\n");
+    fields_by(&made, "class", 50e-6, 0, &table);
+    CHECK_TEXT("what is missed no more is cold", table.rows[3].cells[3].words, "cold");
+    CHECK("and all is there is", table.rows[4].cells[1].number == 1 && table.rows[4].cells[2].number == 1);
     done(&made);
 }
 
@@ -291,7 +352,7 @@ static void test_java(void)
     struct table table;
     make(&made, true);
     CHECK("Java code's own are kept",
-          misses_read(&made.source, false, MISSES_BY_METHOD, &misses, &err) == 0 &&
+          misses_read(&made.source, false, MISSES_BY_METHOD, 0, &misses, &err) == 0 &&
               misses_keep_java(&misses, &err) == 0 &&
               misses_table(&made.source, &misses, MISSES_BY_METHOD, 0, NULL, &table, &err) == 0);
     CHECK_NUMBER("code that is not known is left out, and mmprof's", table.n_rows, 2);
@@ -344,11 +405,12 @@ static void test_refused(void)
     enum misses_by by;
     bool by_class;
     make(&made, false);
-    CHECK("a trace without misses is refused", misses_read(&made.source, false, MISSES_BY_CLASS, &misses, &err) < 0 &&
-                                                   strstr(err.text, "does not record where misses occurred") != NULL);
+    CHECK("a trace without misses is refused",
+          misses_read(&made.source, false, MISSES_BY_CLASS, 0, &misses, &err) < 0 &&
+              strstr(err.text, "does not record where misses occurred") != NULL);
     misses_free(&misses);
     CHECK("so is another way", misses_way("object", &by, &err) < 0);
-    CHECK("and another way of fields", fields_way("object", &by_class, &err) < 0);
+    CHECK("and another way of fields", fields_way("object", "--view fields", &by_class, &err) < 0);
     CHECK("and a trace without bytecodes", misses_need_bytecodes(&made.source, &misses, &err) < 0);
     done(&made);
 }
@@ -357,6 +419,7 @@ int main(void)
 {
     test_ways();
     test_fields();
+    test_decay();
     test_java();
     test_time();
     test_contents();
