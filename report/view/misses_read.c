@@ -9,9 +9,16 @@
 #define STEP_LEAST_NS 4e8 /* twice as long as the plugin adds misses up */
 
 static const char *const ways[MISSES_WAYS] = {
-    [MISSES_BY_CLASS] = "class",   [MISSES_BY_FIELD] = "field", [MISSES_BY_SPACE] = "space",
-    [MISSES_BY_METHOD] = "method", [MISSES_BY_LINE] = "line",   [MISSES_BY_BYTECODE] = "bytecode",
-    [MISSES_BY_PART] = "part",     [MISSES_BY_TIME] = "time",   [MISSES_CONTENTS] = "contents",
+    [MISSES_BY_CLASS] = "class",
+    [MISSES_BY_FIELD] = "field",
+    [MISSES_BY_SPACE] = "space",
+    [MISSES_BY_METHOD] = "method",
+    [MISSES_BY_CODE_CLASS] = "code-class",
+    [MISSES_BY_LINE] = "line",
+    [MISSES_BY_BYTECODE] = "bytecode",
+    [MISSES_BY_PART] = "part",
+    [MISSES_BY_TIME] = "time",
+    [MISSES_CONTENTS] = "contents",
 };
 
 int misses_way(const char *text, enum misses_by *by, struct err *err)
@@ -22,7 +29,8 @@ int misses_way(const char *text, enum misses_by *by, struct err *err)
             return 0;
     }
     err_set(err, "misses cannot be grouped by '%s'", text);
-    return err_next(err, "use --view misses=class, field, space, method, line, bytecode, part, time or contents");
+    return err_next(
+        err, "use --view misses=class, field, space, method, code-class, line, bytecode, part, time or contents");
 }
 
 /* ---- hearing ---- */

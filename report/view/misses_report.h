@@ -13,10 +13,11 @@
 
 /* What a row of the table is for. */
 enum misses_by {
-    MISSES_BY_CLASS,  /* and other owners of memory */
-    MISSES_BY_FIELD,  /* and as above */
-    MISSES_BY_SPACE,  /* of the Java heap, and as above */
-    MISSES_BY_METHOD, /* and native functions */
+    MISSES_BY_CLASS,      /* and other owners of memory */
+    MISSES_BY_FIELD,      /* and as above */
+    MISSES_BY_SPACE,      /* of the Java heap, and as above */
+    MISSES_BY_METHOD,     /* and native functions */
+    MISSES_BY_CODE_CLASS, /* that the method is of; parts of the VM */
     MISSES_BY_LINE,
     MISSES_BY_BYTECODE, /* its kind */
     MISSES_BY_PART,     /* of the VM: as report --view vm */
@@ -91,7 +92,7 @@ struct misses {
     bool is_broken;    /* no memory */
 };
 
-/* "class" to "contents".  Returns 0, or -1 with *err set. */
+/* "class" to "contents": what stands behind --view misses=.  Returns 0, or -1 with *err set. */
 int misses_way(const char *text, enum misses_by *by, struct err *err);
 
 /*

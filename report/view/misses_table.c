@@ -113,8 +113,15 @@ static struct misses_row code_row(const struct misses *m, enum misses_by by, con
     struct misses_row row = { .of = part_label(m->arena, function),
                               .kind = code_location_kind_key(function->kind),
                               .file = "" };
-    if (by == MISSES_BY_PART) {
+    if (by == MISSES_BY_CODE_CLASS && function->names.method != NULL) { /* interpreted and compiled are one row */
+        row.label = java_names_class(m->arena, function->names.class_name);
+        row.of = "";
+        row.kind = "class";
+        return row;
+    }
+    if (by == MISSES_BY_PART || by == MISSES_BY_CODE_CLASS) {
         row.label = row.of;
+        row.of = by == MISSES_BY_CODE_CLASS ? "" : row.of;
         return row;
     }
     row.label = method_label(m->arena, function);
@@ -302,14 +309,15 @@ static void add_rows(struct misses *m, enum misses_by by, const struct misses_ro
 
 static void add_columns(enum misses_by by, const struct misses *m, bool has_lines, struct table *table)
 {
-    static const char *const first[MISSES_WAYS] = { "Class",    "Field", "Memory", "Method", "Line",
-                                                    "Bytecode", "Code",  "",       "" };
-    static const char *const keys[MISSES_WAYS] = { "class",    "field", "memory", "method", "line",
-                                                   "bytecode", "code",  "",       "" };
+    static const char *const first[MISSES_WAYS] = { "Class", "Field",    "Memory", "Method", "Class of code",
+                                                    "Line",  "Bytecode", "Code",   "",       "" };
+    static const char *const keys[MISSES_WAYS] = { "class", "field",    "memory", "method", "class",
+                                                   "line",  "bytecode", "code",   "",       "" };
     bool has_accesses = m->n_drawn > 0, has_instructions = m->instructions > 0;
     table_column(table, first[by], keys[by], TABLE_TEXT);
     size_t of = table_column(table, by == MISSES_BY_FIELD || by == MISSES_BY_CLASS ? "In" : "Of", "of", TABLE_TEXT);
-    table->columns[of].not_in_text = by == MISSES_BY_PART || by == MISSES_BY_SPACE || by == MISSES_BY_BYTECODE;
+    table->columns[of].not_in_text =
+        by == MISSES_BY_PART || by == MISSES_BY_SPACE || by == MISSES_BY_BYTECODE || by == MISSES_BY_CODE_CLASS;
     table_data_column(table, "accesses", TABLE_COUNT);
     size_t share = table_column(table, "Accesses (%)", "accesses_share", TABLE_SHARE);
     table->columns[share].not_in_text = !has_accesses;
@@ -321,7 +329,7 @@ static void add_columns(enum misses_by by, const struct misses *m, bool has_line
         table->columns[part].detail = detail;
         size_t column = table_column(table, "Rate (%)", counts[k].rate_key, TABLE_SHARE);
         table->columns[column].not_in_text = !has_accesses || detail > 0;
-        column = table_column(table, "Per 1,000 instr.", counts[k].per_1000_key, TABLE_RATE);
+        column = table_column(table, "Per 1,000 instr.", counts[k].per_1000_key, TABLE_RATIO);
         table->columns[column].not_in_text = k != MISS_L2 || !has_instructions;
     }
     if (tells_contents(by)) {

@@ -226,6 +226,10 @@ static void test_ways(void)
     CHECK_TEXT("methods", rows_by(&made, "method", 0, &table),
                "Main.work|interpreter|65|40\n"
                "(no name)|unknown|15|0\n" END);
+    CHECK_TEXT("classes of methods, however they are executed; and parts of the VM",
+               rows_by(&made, "code-class", 0, &table),
+               "a.Main|-|65|40\n"
+               "unknown|-|15|0\n" END);
     CHECK_TEXT("lines", rows_by(&made, "line", 0, &table),
                "Main.work:7|interpreter|40|30\n"
                "Main.work:9|interpreter|25|10\n"
