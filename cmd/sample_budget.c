@@ -1,6 +1,7 @@
 #include "cmd/sample_budget.h"
 
 #include "core/jvm/process.h"
+#include "core/perf/ip_sample_cost.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,6 +33,35 @@ static double times_for(const struct sample_budget *budget, double cost)
     return times * budget->stretch > STRETCH_MAX ? STRETCH_MAX / budget->stretch : times;
 }
 
+void sample_budget_begin(struct sample_budget *budget, struct stack_sampler_options *how)
+{
+    budget->stretch = budget->most = 1;
+    if (budget->share <= 0)
+        return;
+    budget->sample_ns = kernel_sample_cost_ns(how->stack_bytes, &budget->is_measured);
+    double hz = budget->share / 2 * 1e9 / (double)budget->sample_ns;
+    if ((how->trigger.n > 0 && !how->trigger.is_clock) || how->trigger.period != 0 || hz >= how->hz)
+        return;
+    uint32_t asked_hz = how->hz;
+    how->hz = hz < 1 ? 1 : (uint32_t)hz;
+    budget->stretch = budget->most = (double)asked_hz / how->hz;
+}
+
+/* Compare what samples have cost since the last look with the limit. */
+static void steer(struct sample_budget *budget, uint64_t own_ns, uint64_t jvm_ns, uint64_t n_samples,
+                  struct stack_sampler *sampler)
+{
+    uint64_t kernel_ns = n_samples * budget->sample_ns;
+    double times = times_for(budget, (double)(own_ns + kernel_ns) / (double)jvm_ns);
+    budget->own_sum_ns += own_ns;
+    budget->kernel_sum_ns += kernel_ns;
+    budget->jvm_sum_ns += jvm_ns;
+    if (times != 1)
+        stack_sampler_stretch(sampler, times);
+    budget->stretch *= times;
+    budget->most = budget->stretch > budget->most ? budget->stretch : budget->most;
+}
+
 void sample_budget_round(struct sample_budget *budget, struct stack_sampler *sampler)
 {
     uint64_t own = clock_ns(CLOCK_PROCESS_CPUTIME_ID), jvm;
@@ -41,20 +71,14 @@ void sample_budget_round(struct sample_budget *budget, struct stack_sampler *sam
     if (budget->share <= 0 || budget->is_paused || pid == 0 || jvm_process_cpu_ns(pid, &jvm) < 0 ||
         (budget->jvm_ns != 0 && jvm < budget->jvm_ns + LEAST_NS))
         return;
-    if (budget->stretch <= 0)
-        budget->stretch = budget->most = 1;
-    if (budget->jvm_ns != 0) {
-        uint64_t own_more = own - budget->own_ns, jvm_more = jvm - budget->jvm_ns;
-        double times = times_for(budget, (double)own_more / (double)jvm_more);
-        budget->own_sum_ns += own_more;
-        budget->jvm_sum_ns += jvm_more;
-        if (times != 1)
-            stack_sampler_stretch(sampler, times);
-        budget->stretch *= times;
-        budget->most = budget->stretch > budget->most ? budget->stretch : budget->most;
-    }
+    struct stack_sampler_state state;
+    stack_sampler_state(sampler, &state);
+    uint64_t n_samples = state.n_samples - state.n_waiting + state.n_lost;
+    if (budget->jvm_ns != 0)
+        steer(budget, own - budget->own_ns, jvm - budget->jvm_ns, n_samples - budget->n_samples, sampler);
     budget->own_ns = own;
     budget->jvm_ns = jvm;
+    budget->n_samples = n_samples;
 }
 
 void sample_budget_pause(struct sample_budget *budget, struct stack_sampler *sampler)
@@ -78,13 +102,21 @@ void sample_budget_tell(const struct sample_budget *budget, struct table *table)
     struct arena *arena = table->arena;
     if (budget->own_sum_ns > 0) {
         double cost = (double)budget->own_sum_ns / (double)budget->jvm_sum_ns;
+        double kernel = (double)budget->kernel_sum_ns / (double)budget->jvm_sum_ns;
         table_metadata_number(table, "budget_share", budget->share, NULL);
         table_metadata_number(table, "own_cpu_share", cost, NULL);
+        table_metadata_number(table, "kernel_cpu_share", kernel, NULL);
+        table_metadata_number(table, "sample_ns", (double)budget->sample_ns, NULL);
+        double hz = 1e9 * kernel / (double)budget->sample_ns;
+        table_metadata_number(table, "samples_per_cpu_second", hz, NULL);
         table_metadata_number(table, "period_stretch", budget->most, NULL);
-        table_note(table, arena_printf(arena,
-                                       "mmprof used %.2f %% of the JVM's CPU time for itself, of %.2f %% that it may: "
-                                       "samples were up to %.1f times as far apart as asked",
-                                       100 * cost, 100 * budget->share, budget->most));
+        table_note(table, arena_printf(
+                              arena,
+                              "%.0f samples for each second of the JVM's CPU time cost %.2f %% of it in mmprof, and "
+                              "%.2f %% in the kernel (%.1f us each%s), of %.2f %% that they may: they were up to %.1f "
+                              "times as far apart as asked",
+                              hz, 100 * cost, 100 * kernel, (double)budget->sample_ns / 1e3,
+                              budget->is_measured ? "" : ", which is usual", 100 * budget->share, budget->most));
     }
     if (budget->n_pauses > 0) {
         uint64_t ns = budget->paused_ns + (budget->is_paused ? clock_ns(CLOCK_MONOTONIC) - budget->since_ns : 0);

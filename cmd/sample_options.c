@@ -131,7 +131,7 @@ int sample_options_parse(struct sample_options *o, int argc, char **argv, bool *
         { 'e', "events", "LIST", OPTION_TEXT, &o->events, "the first takes samples, the others are read with each" },
         { 'c', "period", "N", OPTION_NUMBER, &o->period, "take a sample after N events of the first one" },
         { 0, "budget", "SHARE", OPTION_FRACTION, &o->budget,
-          "take fewer samples where they cost mmprof more, as a share of the JVM's CPU time" },
+          "take fewer samples where they cost more, here and in the kernel, than this of the JVM's CPU time" },
         { 0, "wall", NULL, OPTION_FLAG, &o->is_wall, "sample threads that wait, too: -F times a second of their time" },
         { 0, "mechanism", "NAME", OPTION_TEXT, &o->mechanism,
           "perf, from outside; or polling: an agent in the JVM, at safepoints (perf)" },

@@ -363,27 +363,46 @@ static enum bytecode_kinds_by table_of(const struct sample_options *options)
     return options->fields == NULL ? BYTECODES_BY_KIND : options->by_class ? BYTECODES_BY_CLASS : BYTECODES_BY_FIELD;
 }
 
+/* What is sampled, and where that goes. */
+static int prepare(struct sample_run *run, struct stack_sampler_options *how, struct err *err)
+{
+    const struct sample_options *o = run->options;
+    how->hz = (uint32_t)o->frequency;
+    how->is_wall = o->is_wall;
+    how->stack_bytes = (uint32_t)o->stack_bytes;
+    run->budget.share = o->budget;
+    if (sample_profile_open(&run->profile, BLOCK_NS, o->tree_bytes, err) < 0 ||
+        bytecode_kinds_open(&run->kinds, table_of(o), BLOCK_NS, &run->arena, err) < 0)
+        return -1;
+    run->profile.half_life_ns = run->kinds.profile.half_life_ns = (uint64_t)(o->decay_s * 1e9);
+    if (o->events != NULL && trigger_choose(o->events, o->period, &run->arena, &run->events, &how->trigger, err) < 0)
+        return -1;
+    sample_budget_begin(&run->budget, how);
+    return o->output == NULL ? 0 : open_trace(run, err);
+}
+
+static void free_run(struct sample_run *run)
+{
+    launch_end(&run->launch);
+    if (run->end >= 0)
+        close(run->end);
+    sample_profile_free(&run->profile);
+    bytecode_kinds_free(&run->kinds);
+    free(run->names);
+    arena_free(&run->arena);
+}
+
 int command_sample(int argc, char **argv, struct err *err)
 {
     struct sample_options options;
     struct sample_run run = { .options = &options, .launch = { .go = -1, .turn = -1 }, .signals = -1, .end = -1 };
+    struct stack_sampler_options how = { .hz = 0 };
     struct err ignored;
     bool done = false;
     int rc = sample_options_parse(&options, argc, argv, &done, err), status = 0;
     if (rc < 0 || done)
         return rc;
-    struct stack_sampler_options how = { .hz = (uint32_t)options.frequency,
-                                         .is_wall = options.is_wall,
-                                         .stack_bytes = (uint32_t)options.stack_bytes };
-    run.budget.share = options.budget;
-    rc = sample_profile_open(&run.profile, BLOCK_NS, options.tree_bytes, err);
-    if (rc == 0)
-        rc = bytecode_kinds_open(&run.kinds, table_of(&options), BLOCK_NS, &run.arena, err);
-    run.profile.half_life_ns = run.kinds.profile.half_life_ns = (uint64_t)(options.decay_s * 1e9);
-    if (rc == 0 && options.events != NULL)
-        rc = trigger_choose(options.events, options.period, &run.arena, &run.events, &how.trigger, err);
-    if (rc == 0 && options.output != NULL)
-        rc = open_trace(&run, err);
+    rc = prepare(&run, &how, err);
     if (rc == 0)
         rc = options.is_polled ? sample_polled(&run, &status, err) : sample_outside(&run, &how, err);
     if (rc == 0)
@@ -397,12 +416,6 @@ int command_sample(int argc, char **argv, struct err *err)
     unblock_signals(&run);
     if (run.command != 0)
         status = wait_for_command(&run, rc < 0 ? err : NULL);
-    launch_end(&run.launch);
-    if (run.end >= 0)
-        close(run.end);
-    sample_profile_free(&run.profile);
-    bytecode_kinds_free(&run.kinds);
-    free(run.names);
-    arena_free(&run.arena);
+    free_run(&run);
     return rc < 0 ? -1 : status;
 }

@@ -194,8 +194,10 @@ static void add_period(const struct samples_source *source, struct table *table)
         words = arena_printf(arena, "samples  %.0f, at safepoints, of threads that ran: %s of CPU time", n, all);
     } else if (source->period_ns > 0) {
         table_format_ns(weight, all, sizeof all);
-        table_format_ns((double)source->period_ns, each, sizeof each);
-        words = arena_printf(arena, "samples  %.0f, one for each %s of a thread's CPU time: %s", n, each, all);
+        bool is_stretched = weight > 1.5 * n * (double)source->period_ns; /* by a budget */
+        table_format_ns(is_stretched ? weight / n : (double)source->period_ns, each, sizeof each);
+        words = arena_printf(arena, "samples  %.0f, %sone for each %s of a thread's CPU time: %s", n,
+                             is_stretched ? "on average " : "", each, all);
     } else {
         table_format(&events, TABLE_COUNT, all, sizeof all);
         table_format(&period, TABLE_COUNT, each, sizeof each);

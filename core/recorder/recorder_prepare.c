@@ -71,7 +71,7 @@ static void open_kernel(struct recorder *r)
     if (r->kernel.rings != NULL)
         perf_rings_state(r->kernel.rings, &state);
     r->ip_sample_cost_ns =
-        state.has_ip_samples || r->stacks.sampler != NULL ? kernel_ip_sample_cost_ns(&r->knows_ip_sample_cost) : 0;
+        state.has_ip_samples || r->stacks.sampler != NULL ? kernel_sample_cost_ns(0, &r->knows_ip_sample_cost) : 0;
     r->drain.kernel_tells_ends = r->kernel.rings != NULL;
     r->kernel.pid = r->ip_samples.pid = r->plan->pid;
 }
