@@ -370,6 +370,12 @@ static bool has_tree_read(const struct jit_codes *codes, const struct nmethod *n
     return codes->has_all_tiers || nmethod->tier == JIT_TIER_C1 || nmethod->tier == JIT_TIER_C2;
 }
 
+/* Code that neither calls nor waits may have no debug information at all: then only its method is known. */
+static bool has_root(struct inline_tree *tree, uint64_t method)
+{
+    return tree->n_nodes > 0 || inline_tree_add(tree, INLINE_ROOT, -1, method) != INLINE_ROOT;
+}
+
 /* Returns false: it is not known what it is, as it is gone. */
 static bool read_code(struct jit_codes *codes, struct nmethod *nmethod, struct jit_code *code)
 {
@@ -388,7 +394,7 @@ static bool read_code(struct jit_codes *codes, struct nmethod *nmethod, struct j
     }
     return call_targets_take(&reader->targets, nmethod) &&
            inline_tree_read(&code->tree, &nmethod->scopes, flags_at, &reader->targets) == 0 &&
-           take_methods(codes, code) && nmethod_is_there(nmethod);
+           has_root(&code->tree, nmethod->method) && take_methods(codes, code) && nmethod_is_there(nmethod);
 }
 
 /* The key of a compilation. */

@@ -77,13 +77,19 @@ static bool is_at_end(const struct sentence *sentence)
     return sentence->at == sentence->n;
 }
 
-/* "in at least 90 % of calls", if anything is left.  what: "of calls". */
+/* "in at least 90 % of calls", "in 78 to 82 % of calls", if anything is left.  what: "of calls". */
 static bool take_part(struct sentence *s, struct jit_rule *rule, const char *what)
 {
     if (is_at_end(s))
         return true;
-    return !rule->is_not && has_words(s, "in at least") && has_number(s, &rule->percent) && rule->percent >= 1 &&
-           rule->percent <= 100 && has_words(s, "%") && has_words(s, what) && is_at_end(s);
+    bool is_least = has_words(s, "in at least");
+    if (rule->is_not || (!is_least && !has_words(s, "in")) || !has_number(s, &rule->percent))
+        return false;
+    rule->most_percent = 100;
+    if (!is_least && (!has_words(s, "to") || !has_number(s, &rule->most_percent)))
+        return false;
+    return (rule->percent >= 1 || !is_least) && rule->percent <= rule->most_percent && rule->most_percent >= 1 &&
+           rule->most_percent <= 100 && has_words(s, "%") && has_words(s, what) && is_at_end(s);
 }
 
 static bool take_allocation(struct sentence *s, struct jit_rule *rule)

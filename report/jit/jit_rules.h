@@ -30,13 +30,14 @@ enum jit_rule_kind {
 struct jit_rule {
     enum jit_rule_kind kind;
     bool is_not;
-    uint32_t line;     /* in the file, from 1 on */
-    const char *text;  /* the sentence */
-    const char *of;    /* a method or a class, as java_names_is takes it; NULL: none */
-    const char *in;    /* a method, likewise */
-    uint32_t tier;     /* 0: any */
-    uint64_t most;     /* times */
-    uint64_t percent;  /* of calls, or objects, in which it is to be so at least; 0: wherever there is one */
+    uint32_t line;    /* in the file, from 1 on */
+    const char *text; /* the sentence */
+    const char *of;   /* a method or a class, as java_names_is takes it; NULL: none */
+    const char *in;   /* a method, likewise */
+    uint32_t tier;    /* 0: any */
+    uint64_t most;    /* times */
+    /* Of calls, or objects, in which it is to be so: at least, and at most; 0 at most: wherever there is one. */
+    uint64_t percent, most_percent;
     const char *plain; /* of a method 'of': its name without class and parameters, if it has no wildcard; or NULL */
 };
 

@@ -321,10 +321,11 @@ static void judge_part(struct judging *j, const char *done, const char *what)
                  compiler(v->tier), v->number);
         return;
     }
-    v->result = (double)v->n_done_times * 100 >= (double)n * (double)j->rule->percent ? JIT_HOLDS : JIT_BROKEN;
+    double percent = 100 * (double)v->n_done_times / (double)n;
+    bool is_so = percent >= (double)j->rule->percent && percent <= (double)j->rule->most_percent;
+    v->result = is_so ? JIT_HOLDS : JIT_BROKEN;
     snprintf(v->why, sizeof v->why, "%s%s%s in %.1f %% of %" PRIu64 " %s (%s %u)", j->where,
-             j->where[0] == '\0' ? "" : "; ", done, 100 * (double)v->n_done_times / (double)n, n, what,
-             compiler(v->tier), v->number);
+             j->where[0] == '\0' ? "" : "; ", done, percent, n, what, compiler(v->tier), v->number);
 }
 
 static void judge_sites(struct judging *j)
@@ -343,7 +344,7 @@ static void judge_sites(struct judging *j)
         say_nothing(j, is_call ? "call" : "allocation");
         return;
     }
-    if (j->rule->percent > 0) {
+    if (j->rule->most_percent > 0) {
         judge_part(j, is_call ? "inlined" : "removed", is_call ? "calls" : "objects");
         return;
     }

@@ -41,10 +41,16 @@ static void check_sentences(void)
           { .kind = JIT_RULE_COMPILED, .is_not = true, .line = 1, .in = "E.f" } },
         { "in most calls",
           "B.c is inlined into E.f in at least 90 % of calls",
-          { .kind = JIT_RULE_INLINED, .line = 1, .of = "B.c", .in = "E.f", .percent = 90 } },
+          { .kind = JIT_RULE_INLINED, .line = 1, .of = "B.c", .in = "E.f", .percent = 90, .most_percent = 100 } },
         { "most objects",
           "allocation of P in E.f is removed in at least 5 % of objects",
-          { .kind = JIT_RULE_REMOVED, .line = 1, .of = "P", .in = "E.f", .percent = 5 } },
+          { .kind = JIT_RULE_REMOVED, .line = 1, .of = "P", .in = "E.f", .percent = 5, .most_percent = 100 } },
+        { "a range of objects",
+          "allocation of P in E.f is removed in 78 to 82 % of objects",
+          { .kind = JIT_RULE_REMOVED, .line = 1, .of = "P", .in = "E.f", .percent = 78, .most_percent = 82 } },
+        { "few calls",
+          "B.c is inlined into E.f in 0 to 5 % of calls",
+          { .kind = JIT_RULE_INLINED, .line = 1, .of = "B.c", .in = "E.f", .most_percent = 5 } },
         { "a number of times",
           "E.f is deoptimized at most 3 times",
           { .kind = JIT_RULE_DEOPTIMIZED, .line = 1, .in = "E.f", .most = 3 } },
@@ -56,8 +62,8 @@ static void check_sentences(void)
         is = rules.all;
         CHECK(rows[i].claim, is_read && is->kind == want->kind && is->is_not == want->is_not &&
                                  is->line == want->line && is->tier == want->tier && is->most == want->most &&
-                                 is->percent == want->percent && strcmp(is->in, want->in) == 0 &&
-                                 (is->of == NULL) == (want->of == NULL) &&
+                                 is->percent == want->percent && is->most_percent == want->most_percent &&
+                                 strcmp(is->in, want->in) == 0 && (is->of == NULL) == (want->of == NULL) &&
                                  (is->of == NULL || strcmp(is->of, want->of) == 0));
         jit_rules_free(&rules);
     }
@@ -78,6 +84,10 @@ static void check_refusals(void)
                                         "B.c is inlined into E.f in at least 90 % of objects",
                                         "B.c is not inlined into E.f in at least 90 % of calls",
                                         "allocation of P in E.f is removed in at least 90 %",
+                                        "allocation of P in E.f is removed in 82 to 78 % of objects",
+                                        "allocation of P in E.f is removed in 78 % of objects",
+                                        "allocation of P in E.f is removed in 0 to 0 % of objects",
+                                        "allocation of P in E.f is removed in at least 78 to 82 % of objects",
                                         "# nothing" };
     struct jit_rules rules;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -287,6 +297,16 @@ static const struct {
       "F.*a* is inlined into F.run in at least 91 % of calls",
       { .tier = 4, .inlined = LEAF, .at = 1, .far = INLINE_CALLS, .n_leaf = 9, .n_far = 1 },
       JIT_BROKEN,
+      "called in F.run, line 8; inlined in 90.0 % of 10 calls (C2 45)" },
+    { "in more than a range has",
+      "F.*a* is inlined into F.run in 80 to 89 % of calls",
+      { .tier = 4, .inlined = LEAF, .at = 1, .far = INLINE_CALLS, .n_leaf = 9, .n_far = 1 },
+      JIT_BROKEN,
+      "called in F.run, line 8; inlined in 90.0 % of 10 calls (C2 45)" },
+    { "in as many",
+      "F.*a* is inlined into F.run in 88 to 92 % of calls",
+      { .tier = 4, .inlined = LEAF, .at = 1, .far = INLINE_CALLS, .n_leaf = 9, .n_far = 1 },
+      JIT_HOLDS,
       "called in F.run, line 8; inlined in 90.0 % of 10 calls (C2 45)" },
     { "in how many was not counted",
       "F.leaf is inlined into F.run in at least 50 % of calls",
