@@ -5,6 +5,7 @@
  */
 #include "core/recorder/recorder_state.h"
 
+#include "core/jvm/process.h"
 #include "core/recorder/metadata.h"
 
 #include <stdio.h>
@@ -99,6 +100,13 @@ static void forget_thread(void *context, uint32_t index)
         observer->forget(observer->context, index);
 }
 
+static bool is_there(void *context, int32_t tid)
+{
+    const struct recorder *r = context;
+    char comm[16];
+    return jvm_thread_comm(r->target, tid, comm) == 0;
+}
+
 /* Those that ended before the file did that is closed now: samples and switches of them came in it at the latest. */
 static int recycle_threads(struct recorder *r, struct err *err)
 {
@@ -107,6 +115,8 @@ static int recycle_threads(struct recorder *r, struct err *err)
     uint64_t before = late < r->files.start.ticks ? late : r->files.start.ticks;
     if (r->latest.monotonic_ns - r->first.monotonic_ns < LATE_NS)
         return 0;
+    if (!r->drain.kernel_tells_ends && r->target != 0)
+        threads_miss(&r->threads, r->latest.ticks, is_there, r);
     return threads_recycle(&r->threads, before, forget_thread, r) < 0 ? err_set(err, "out of memory for threads") : 0;
 }
 

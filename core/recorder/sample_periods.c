@@ -51,6 +51,8 @@ static struct sample_series *series_of(struct sample_periods *periods, const str
                                        &periods->by_series, key);
     periods->series = table;
     periods->n_cpus = sample->cpu >= periods->n_cpus ? sample->cpu + 1 : periods->n_cpus;
+    if (i >= 0)
+        periods->series[i].key = key;
     return i < 0 ? NULL : &periods->series[i];
 }
 
@@ -71,12 +73,18 @@ uint32_t sample_periods_counters(struct sample_periods *periods, const struct ke
     return now.n;
 }
 
+/* The latest series gets the place of one. */
 void sample_periods_forget(struct sample_periods *periods, int32_t tid)
 {
     for (uint32_t cpu = 0; periods->n_series > 0 && cpu < periods->n_cpus; cpu++) {
-        const uint32_t *known = hash_find(&periods->by_series, series_key(tid, cpu));
-        if (known != NULL)
-            periods->series[*known].last = (struct kernel_values){ .n = 0 };
+        uint64_t key = series_key(tid, cpu);
+        const uint32_t *known = hash_find(&periods->by_series, key);
+        if (known == NULL)
+            continue;
+        struct sample_series *place = &periods->series[*known], *latest = &periods->series[--periods->n_series];
+        *hash_find(&periods->by_series, latest->key) = *known;
+        *place = *latest;
+        hash_remove(&periods->by_series, key);
     }
 }
 

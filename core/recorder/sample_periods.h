@@ -17,6 +17,7 @@
 
 /* A thread on a CPU: its events count by themselves. */
 struct sample_series {
+    uint64_t key;
     struct kernel_values last;
 };
 
@@ -53,7 +54,7 @@ uint64_t sample_periods_weight(struct sample_periods *periods, const struct kern
 uint32_t sample_periods_counters(struct sample_periods *periods, const struct kernel_event *sample,
                                  uint64_t counters[KERNEL_VALUES_MAX]);
 
-/* A thread has ended: another one with its number counts from 0. */
+/* A thread has ended: what is kept of it is given back, and another one with its number counts from 0. */
 void sample_periods_forget(struct sample_periods *periods, int32_t tid);
 
 /*

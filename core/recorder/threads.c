@@ -58,10 +58,26 @@ struct recorder_thread *threads_add(struct threads *threads, int32_t tid, uint64
     thread->info.comm = thread->comm;
     thread->info.start_ticks = start_ticks;
     thread->info.end_ticks = TRACE_UNKNOWN;
-    thread->found_cpu_ns = TRACE_UNKNOWN;
+    thread->found_cpu_ns = thread->gone_ticks = TRACE_UNKNOWN;
     thread->ring = -1;
     thread->changed = true;
     return thread;
+}
+
+/* No earlier than that; TRACE_UNKNOWN: it goes on. */
+static uint64_t end_of(const struct recorder_thread *thread)
+{
+    return thread->info.end_ticks != TRACE_UNKNOWN ? thread->info.end_ticks : thread->gone_ticks;
+}
+
+void threads_miss(struct threads *threads, uint64_t now_ticks, threads_is_there_fn *is_there, void *context)
+{
+    for (uint32_t i = 0; i < threads->n; i++) {
+        struct recorder_thread *thread = threads->all[i];
+        if (!thread->is_free && thread->ring < 0 && end_of(thread) == TRACE_UNKNOWN &&
+            !is_there(context, thread->info.tid))
+            thread->gone_ticks = now_ticks;
+    }
 }
 
 int threads_recycle(struct threads *threads, uint64_t before_ticks, threads_forget_fn *forget, void *context)
@@ -69,7 +85,7 @@ int threads_recycle(struct threads *threads, uint64_t before_ticks, threads_forg
     for (uint32_t i = 0; i < threads->n; i++) {
         struct recorder_thread *thread = threads->all[i];
         const uint32_t *latest = hash_find(&threads->by_tid, (uint32_t)thread->info.tid);
-        if (thread->is_free || thread->ring >= 0 || thread->info.end_ticks >= before_ticks)
+        if (thread->is_free || thread->ring >= 0 || end_of(thread) >= before_ticks)
             continue;
         if (vec_reserve(threads->free, threads->free_room, threads->n_free + 1) < 0)
             return -1;
@@ -89,7 +105,7 @@ int threads_recycle(struct threads *threads, uint64_t before_ticks, threads_forg
 struct recorder_thread *threads_get(struct threads *threads, int32_t tid, uint64_t ticks)
 {
     struct recorder_thread *thread = threads_find(threads, tid);
-    uint64_t end = thread == NULL ? 0 : thread->info.end_ticks;
+    uint64_t end = thread == NULL ? 0 : end_of(thread);
     if (thread != NULL && (end == TRACE_UNKNOWN || (ticks != TRACE_UNKNOWN && ticks <= end + SLACK_TICKS)))
         return thread;
     return threads_add(threads, tid, TRACE_UNKNOWN);

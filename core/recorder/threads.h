@@ -37,6 +37,7 @@ struct recorder_thread {
     int32_t ring;                                 /* number of its ring, or -1 */
     struct trace_cpu_time written;                /* of it, in the trace */
     uint64_t found_cpu_ns;                        /* CPU time before the recording; TRACE_UNKNOWN: not known */
+    uint64_t gone_ticks;                          /* it was missed then: threads_miss; TRACE_UNKNOWN: it was not */
     struct thread_run_slices slices;
 };
 
@@ -68,8 +69,15 @@ struct recorder_thread *threads_get(struct threads *threads, int32_t tid, uint64
 int threads_rename(struct threads *threads, struct recorder_thread *thread, int32_t tid);
 
 /*
- * Threads that had ended before a moment, and of which no more will come: their numbers become free.  forget is told of
- * each of them first.  Returns 0, or -1: no memory.
+ * Where nobody tells the ends of threads that have no ring: ask whether each is there, and remember that it was not at
+ * this moment.  When it ended stays unknown.
+ */
+typedef bool threads_is_there_fn(void *context, int32_t tid);
+void threads_miss(struct threads *threads, uint64_t now_ticks, threads_is_there_fn *is_there, void *context);
+
+/*
+ * Threads that had ended, or were missed, before a moment, and of which no more will come: their numbers become free.
+ * forget is told of each of them first.  Returns 0, or -1: no memory.
  */
 typedef void threads_forget_fn(void *context, uint32_t index);
 int threads_recycle(struct threads *threads, uint64_t before_ticks, threads_forget_fn *forget, void *context);

@@ -136,6 +136,37 @@ static void check_file(const struct churn *c)
     trace_close(reader);
 }
 
+static bool is_even(void *context, int32_t tid)
+{
+    (void)context;
+    return tid % 2 == 0;
+}
+
+static void count(void *context, uint32_t index)
+{
+    (void)index;
+    ++*(int *)context;
+}
+
+/* Without the kernel's events nobody tells of threads that have no ring. */
+static void check_missed(void)
+{
+    struct threads threads;
+    int n = 0;
+    threads_init(&threads);
+    for (int32_t tid = 1; tid <= 6; tid++)
+        threads_add(&threads, tid, 0);
+    threads_find(&threads, 5)->ring = 0;
+    threads_miss(&threads, 10, is_even, NULL);
+    CHECK("of a thread that was missed no end is told", threads_find(&threads, 1)->info.end_ticks == TRACE_UNKNOWN);
+    CHECK("what comes with its number later is another's",
+          threads_get(&threads, 3, 10 + (UINT64_C(1) << 25)) != threads.all[2]);
+    CHECK("it is forgotten when a file has begun since",
+          threads_recycle(&threads, 10, count, &n) == 0 && n == 0 && threads_recycle(&threads, 11, count, &n) == 0);
+    CHECK_NUMBER("one with a ring is not, nor are those that are there", n, 2);
+    threads_free(&threads);
+}
+
 int main(void)
 {
     struct churn c = { .n_files = 0 };
@@ -151,6 +182,7 @@ int main(void)
     maker_must(&c.maker, threads_write(&c.threads, c.maker.writer, &c.maker.err));
     maker_must(&c.maker, trace_writer_close(c.maker.writer, c.ticks, &c.maker.err));
     check_file(&c);
+    check_missed();
     live_tree_close(c.tree);
     threads_free(&c.threads);
     unlink(c.maker.path);
