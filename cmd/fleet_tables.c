@@ -68,7 +68,7 @@ static int fill_table(struct fleet_command_run *run, const struct fleet_result *
 }
 
 /* Make the table, and the view of the directory's files; from then on only these are read. */
-static int open_files(struct fleet_command_run *run, struct err *err)
+static int open_engine(struct fleet_command_run *run, struct err *err)
 {
     const struct fleet_arguments *a = run->arguments;
     run->table = arena_alloc(&run->arena, sizeof *run->table);
@@ -84,6 +84,12 @@ static int open_files(struct fleet_command_run *run, struct err *err)
         fleet_files_view(run->engine, a->words[1], stderr, &run->count, err) < 0)
         return -1;
     return fleet_engine_confine(run->engine, a->words[1], err);
+}
+
+/* The same, for a question of mmprof's own. */
+static int open_files(struct fleet_command_run *run, struct err *err)
+{
+    return open_engine(run, err) < 0 ? -1 : fleet_engine_check_version(run->engine, err);
 }
 
 static const char *rows_text(struct fleet_command_run *run)
@@ -130,7 +136,7 @@ int fleet_command_sql(struct fleet_command_run *run, struct err *err)
 {
     struct fleet_result result;
     const char *sql = run->arguments->words[2];
-    if (open_files(run, err) < 0 || fleet_engine_check_select(run->engine, sql, err) < 0 ||
+    if (open_engine(run, err) < 0 || fleet_engine_check_select(run->engine, sql, err) < 0 ||
         fleet_engine_query(run->engine, sql, &run->arena, &result, err) < 0 ||
         fill_table(run, &result, NULL, 0, err) < 0)
         return -1;

@@ -18,7 +18,7 @@
 #define SCHEME      "clickhouse://"
 #define FORMAT      " FORMAT TabSeparatedWithNamesAndTypes"
 #define HTTP_OK     200
-#define LEAST_MAJOR 24 /* the first one that was tried with all queries is 26; 18 has no window functions */
+#define LEAST_MAJOR 24 /* of all queries, which were tried on 26 */
 #define READ_BYTES  65536
 #define LIMIT_MAX_S 1000000
 
@@ -28,9 +28,9 @@
 struct fleet_clickhouse {
     struct fleet_http *http;
     struct arena arena;
-    const char *base; /* http://HOST:PORT/; the arena's */
-    long major;
-    long limit_s; /* for a statement; 0: the server's */
+    const char *base;    /* http://HOST:PORT/; the arena's */
+    const char *version; /* the same; NULL: it is being asked for */
+    long limit_s;        /* for a statement; 0: the server's */
 };
 
 /* ---- requests ---- */
@@ -43,17 +43,20 @@ void fleet_clickhouse_limit(struct fleet_clickhouse *s, double seconds)
     fleet_http_limit(s->http, s->limit_s + GRACE_S);
 }
 
+#define TIMEOUT_EXCEEDED "159" /* its number in all versions */
+#define SEE_PORT         "see that it runs, and that --engine has the port of HTTP (8123)"
+
 /* What the server said: its first line, and what to do where that is known. */
 static int tell_failure(const struct fleet_clickhouse *s, long status, const char *answer, struct err *err)
 {
-    err_set(err, "ClickHouse: %.*s", (int)strcspn(answer, "\n"), answer);
+    err_set(err, "ClickHouse: %.*s", (int)strcspn(answer, "\r\n"), answer);
     if (status == 401 || status == 403 || strstr(answer, "AUTHENTICATION_FAILED") != NULL)
         return err_next(err, "give clickhouse://USER@HOST:PORT and --password-file FILE");
-    if (strstr(answer, "TIMEOUT_EXCEEDED") != NULL) {
+    if (strstr(answer, "Code: " TIMEOUT_EXCEEDED) != NULL) {
         err_set(err, "the query takes longer than %ld s", s->limit_s);
         return err_next(err, "give it more time with --timeout, or ask for less");
     }
-    return -1;
+    return s->version != NULL ? -1 : err_next(err, SEE_PORT);
 }
 
 static int post(struct fleet_clickhouse *s, const char *query, const char *body, const char *path, char **answer,
@@ -66,7 +69,7 @@ static int post(struct fleet_clickhouse *s, const char *query, const char *body,
         return err_set(err, "out of memory for a query");
     if (fleet_http_post(s->http, url, body, body == NULL ? 0 : strlen(body), path, answer, &status, &why) < 0) {
         err_set(err, "ClickHouse at '%s': %s", s->base, why.text);
-        return err_next(err, "see that it runs, and that --engine has the port of HTTP (8123)");
+        return err_next(err, SEE_PORT);
     }
     if (status == HTTP_OK)
         return 0;
@@ -85,7 +88,7 @@ int fleet_clickhouse_query(struct fleet_clickhouse *s, const char *sql, bool rea
         n--;
     const char *body = arena_printf(&s->arena, "%.*s\n%s", (int)n, sql, result == NULL ? "" : FORMAT);
     const char *settings = reads_only ? "&readonly=1" : "&" OWN_SETTINGS;
-    if (result == NULL || s->major < LEAST_MAJOR) /* the database is being made, or the version asked for */
+    if (result == NULL || s->version == NULL) /* the database is being made, or the version asked for */
         settings = "";
     else
         settings = arena_printf(&s->arena, "&database=mmprof&max_execution_time=%ld%s", s->limit_s, settings);
@@ -141,13 +144,19 @@ static int connect_to(struct fleet_clickhouse *s, const char *url, const char *p
         fleet_http_open(&s->http, user, password, err) < 0 ||
         fleet_clickhouse_query(s, "SELECT version()", true, &s->arena, &result, err) < 0)
         return -1;
-    const char *version = result.n_rows == 1 && result.n_columns == 1 ? result.values[0] : NULL;
-    s->major = version == NULL ? 0 : strtol(version, NULL, 10);
-    if (s->major >= LEAST_MAJOR)
+    s->version = result.n_rows == 1 && result.n_columns == 1 ? result.values[0] : NULL;
+    if (s->version != NULL)
         return 0;
-    err_set(err, "the server is ClickHouse %s, which lacks window functions and reads no Parquet as mmprof asks it",
-            version == NULL ? "of no version" : version);
-    return err_next(err, "use ClickHouse %d or later", LEAST_MAJOR);
+    err_set(err, "'%s' is no ClickHouse server: it tells no version", url);
+    return err_next(err, SEE_PORT);
+}
+
+int fleet_clickhouse_check_version(const struct fleet_clickhouse *s, struct err *err)
+{
+    if (strtol(s->version, NULL, 10) >= LEAST_MAJOR)
+        return 0;
+    err_set(err, "the server is ClickHouse %s, whose SQL lacks what this needs (WITH, and Parquet)", s->version);
+    return err_next(err, "use ClickHouse %d or later; 'mmprof fleet sql' asks any version", LEAST_MAJOR);
 }
 
 int fleet_clickhouse_open(struct fleet_clickhouse **server, const char *url, const char *password_file, struct err *err)
@@ -214,6 +223,8 @@ int fleet_clickhouse_create(struct fleet_clickhouse *s, struct err *err)
         "ALTER TABLE mmprof.files ADD COLUMN IF NOT EXISTS bucket_us Int64 DEFAULT 60000000",
         "CREATE OR REPLACE VIEW mmprof.phases AS SELECT * FROM mmprof.phase_rows FINAL WHERE " IN_TIME,
     };
+    if (fleet_clickhouse_check_version(s, err) < 0)
+        return -1;
     for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++) {
         if (statements[i] == NULL)
             return err_set(err, "out of memory for a query");

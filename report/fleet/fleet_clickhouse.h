@@ -14,12 +14,14 @@ struct fleet_clickhouse;
  * url            clickhouse://[USER@]HOST:PORT
  * password_file  whose first line is the password; NULL: none
  *
- * Returns 0 and *server for fleet_clickhouse_close, or -1 with *err set: there is no libcurl, no answer, or the server
- * is too old for what is asked.
+ * Returns 0 and *server for fleet_clickhouse_close, or -1 with *err set: there is no libcurl, or no answer of a server.
  */
 int fleet_clickhouse_open(struct fleet_clickhouse **server, const char *url, const char *password_file,
                           struct err *err);
 void fleet_clickhouse_close(struct fleet_clickhouse *server); /* NULL is fine */
+
+/* Does it know the SQL of mmprof's own questions and tables?  Returns 0, or -1 with *err set: it is too old. */
+int fleet_clickhouse_check_version(const struct fleet_clickhouse *server, struct err *err);
 
 /* From now on a statement may take so long, by the server's clock and by ours. */
 void fleet_clickhouse_limit(struct fleet_clickhouse *server, double seconds);
@@ -28,7 +30,8 @@ void fleet_clickhouse_limit(struct fleet_clickhouse *server, double seconds);
 int fleet_clickhouse_query(struct fleet_clickhouse *server, const char *sql, bool reads_only, struct arena *arena,
                            struct fleet_result *result, struct err *err);
 
-/* Make the database mmprof with its tables and the view 'phases', where they are not there. */
+/* Make the database mmprof with its tables and the view 'phases', where they are not there.  An old server is refused.
+ */
 int fleet_clickhouse_create(struct fleet_clickhouse *server, struct err *err);
 
 /*

@@ -182,6 +182,11 @@ int fleet_engine_connect(struct fleet_engine **engine, const char *url, const ch
     return -1;
 }
 
+int fleet_engine_check_version(const struct fleet_engine *e, struct err *err)
+{
+    return e->server == NULL ? 0 : fleet_clickhouse_check_version(e->server, err);
+}
+
 /* The library stays loaded: DuckDB has threads of its own. */
 void fleet_engine_close(struct fleet_engine *e)
 {

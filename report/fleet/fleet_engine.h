@@ -34,6 +34,9 @@ int fleet_engine_open(struct fleet_engine **engine, const char *library, struct 
 
 /* The same of a ClickHouse server: url and password_file as of fleet_clickhouse_open (fleet_clickhouse.h). */
 int fleet_engine_connect(struct fleet_engine **engine, const char *url, const char *password_file, struct err *err);
+
+/* Does it know the SQL of mmprof's own questions?  Returns 0, or -1 with *err set: it is a server that is too old. */
+int fleet_engine_check_version(const struct fleet_engine *engine, struct err *err);
 void fleet_engine_close(struct fleet_engine *engine);
 
 /* Run a statement; result may be NULL.  Returns 0, or -1 with *err set to the engine's words. */

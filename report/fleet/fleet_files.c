@@ -36,10 +36,11 @@
     "x.run = y.run AND x.file IS NOT DISTINCT FROM y.file AND x.a <= y.b AND y.a <= x.b AND (x.later, x.filename) < " \
     "(y.later, y.filename) GROUP BY ALL"
 
-#define TOLD_QUERY                                                                                              \
-    "SELECT d.filename, count(*), min(other), any_value(n), sum(n_rows) FROM doubles d JOIN (SELECT filename, " \
-    "count(DISTINCT (run, file)) AS n FROM phases WHERE filename IN (SELECT filename FROM doubles) GROUP BY "   \
-    "filename) f "                                                                                              \
+#define TOLD_QUERY                                                                                                 \
+    "SELECT d.filename, count(*), min(other), any_value(n), sum(n_rows), count(DISTINCT run) FROM doubles d JOIN " \
+    "(SELECT filename, "                                                                                           \
+    "count(DISTINCT (run, file)) AS n FROM phases WHERE filename IN (SELECT filename FROM doubles) GROUP BY "      \
+    "filename) f "                                                                                                 \
     "ON d.filename = f.filename GROUP BY d.filename ORDER BY 1"
 
 /* Files that mmprof wrote before recordings went on in several have no such column. */
@@ -155,8 +156,8 @@ static void tell_double(struct viewing *v, const char *const *row)
 {
     struct fleet_file *file = file_of(v, row[0]);
     bool is_whole = strcmp(row[1], row[3]) == 0;
-    const char *some = arena_printf(v->arena, "has rows of %s run%s that are skipped: they are in ", row[1],
-                                    strcmp(row[1], "1") == 0 ? "" : "s");
+    const char *some = arena_printf(v->arena, "has rows of %s run%s that are skipped: they are in ", row[5],
+                                    strcmp(row[5], "1") == 0 ? "" : "s");
     say(v, row[0], is_whole || some == NULL ? "is skipped: it has rows of a run that are in " : some, row[2]);
     if (file != NULL && is_whole)
         file->fault = "its rows are in others";

@@ -135,7 +135,8 @@ static void add_notes(const struct live_objects *found, struct table *table)
     if (found->file > 1)
         table_note(table, arena_printf(table->arena,
                                        "this is file %.0f of a recording: objects that were allocated in the files "
-                                       "before are not in it, whether they live or not",
+                                       "before are not in it, whether they live or not (for what lives longer, "
+                                       "record with a longer --every, or one file)",
                                        found->file));
     if (found->rows.n > 0)
         table_note(table, "objects that nothing refers to any more live until a collection looks at the part of the "

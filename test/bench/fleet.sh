@@ -6,15 +6,15 @@
 #
 #     FLEET_TRACES="a.dat b.dat"      recordings; without them the phases are made up
 #     FLEET_SIZE="1000 200 60"        JVMs, phases, minutes, of which costs are printed (12 M rows: made in 10 minutes)
-#     FLEET_SEEDS=20                  smaller fleets, of the size
-#     FLEET_SMALL="60 200 3"
+#     FLEET_SEEDS="1 20"              the first and the last seed of fleets with a line each, of the size
+#     FLEET_SMALL="60 200 3"          (1000 200 60: a minute of CPU time each)
 . "$(dirname "$0")/../lib.sh"
 cd "$SCRATCH" || exit 1
 
 read -r -a size <<< "${FLEET_SIZE:-1000 200 60}"
 read -r -a small <<< "${FLEET_SMALL:-60 200 3}"
 read -r -a traces <<< "${FLEET_TRACES-}"
-seeds=${FLEET_SEEDS:-20}
+read -r first last <<< "${FLEET_SEEDS:-1 20}"
 table=()
 
 # Calls and times a minute of all methods that were recorded.
@@ -53,20 +53,27 @@ if [ "${size[0]}" -gt 0 ]; then
     ask call-time outliers --measure call-time rows
 fi
 
-found=0 false=0 outlier=0 others=0
-for ((seed = 1; seed <= seeds; seed++)); do
+# One fleet: what was planted and found, and what else was said to differ.
+small_fleet() {
     rm -rf small
-    "$build/test/tools/make_fleet" small "${small[@]}" "$seed" "${table[@]}"
-    "$mmprof" fleet compare --weight 0 --json --before version=1 --after version=2 small > compare.json 2> errors
-    "$mmprof" fleet outliers --json small > outliers.json 2>> errors
-    read -r a b c d < <(python3 -c '
+    "$build/test/tools/make_fleet" small "${small[@]}" "$1" "${table[@]}"
+    "$mmprof" fleet compare --timeout 1h --weight 0 --json --before version=1 --after version=2 small > compare.json &&
+        "$mmprof" fleet outliers --timeout 1h --json small > outliers.json &&
+        python3 -c '
 import json, sys
 ratios = [row["ratio"] for row in json.load(open("compare.json"))["rows"]]
 runs = [row["run"] for row in json.load(open("outliers.json"))["rows"]]
 planted = sum(1.1 < ratio < 1.3 for ratio in ratios)
 outlier = sum("host-17-" in run for run in runs)
-print(planted, len(ratios) - planted, outlier, len(runs) - outlier)')
+print(planted, len(ratios) - planted, outlier, len(runs) - outlier, *map("{:.3f}".format, ratios))'
+}
+
+found=0 false=0 outlier=0 others=0
+for ((seed = first; seed <= last; seed++)); do
+    read -r a b c d ratios < <(small_fleet "$seed" 2> errors)
+    [ -n "${d-}" ] || { echo "seed $seed failed: $(cat errors)"; continue; }
+    echo "seed $seed: planted phase $a (ratio $ratios), other phases $b, planted run $c, other runs $d"
     found=$((found + a)) false=$((false + b)) outlier=$((outlier + c)) others=$((others + d))
 done
-echo "$seeds fleets of ${small[*]}: planted phase found in $found, others $false;" \
+echo "$((last - first + 1)) fleets of ${small[*]}: planted phase found in $found, others $false;" \
     "planted run in $outlier, others $others"

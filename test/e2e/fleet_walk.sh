@@ -12,7 +12,8 @@ cd "$SCRATCH" || exit 1
 example() {
     sed -n '/^.Sh EXAMPLES/,/^Three runs of a service/p' "$root/man/mmprof-fleet.1" | sed 's/ \\e$/ \\/' |
         awk -v start="mmprof $1" 'index($0, start) == 1 { on = 1 } on { print; on = /\\$/ }' |
-        sed -e 's|/var/lib/mmprof|traces|; s|/data/rows|rows|; s|--every 60s|--every 2s|; s|--bucket 60s|--bucket 1s|' \
+        sed -e 's|\*-$(date[^)]*)\*|*|; s|/var/lib/mmprof|traces|; s|/data/rows|rows|' \
+            -e 's|--every 60s|--every 2s|; s|--bucket 60s|--bucket 1s|' \
             -e "s|--name ShopServer|--name ${2-}|"
 }
 

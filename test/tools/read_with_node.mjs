@@ -4,10 +4,12 @@
 //     node read_with_node.mjs NODE_MODULES pprof FILE       samples, and for each value its name and sum
 import fs from "node:fs";
 import zlib from "node:zlib";
+import { resolve } from "node:path";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 
-const [modules, what, path] = process.argv.slice(2);
+const [given, what, path] = process.argv.slice(2);
+const modules = resolve(given);
 
 async function parquet() {
     const { parquetReadObjects } = await import(pathToFileURL(modules + "/hyparquet/src/index.js"));
