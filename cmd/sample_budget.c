@@ -40,7 +40,7 @@ void sample_budget_begin(struct sample_budget *budget, struct stack_sampler_opti
         return;
     budget->sample_ns = kernel_sample_cost_ns(how->stack_bytes, &budget->is_measured);
     double hz = budget->share / 2 * 1e9 / (double)budget->sample_ns;
-    if ((how->trigger.n > 0 && !how->trigger.is_clock) || how->trigger.period != 0 || hz >= how->hz)
+    if (how->trigger.period != 0 || hz >= how->hz)
         return;
     uint32_t asked_hz = how->hz;
     how->hz = hz < 1 ? 1 : (uint32_t)hz;

@@ -5,6 +5,7 @@
 
 #include "cmd/output_file.h"
 #include "cmd/trace_argument.h"
+#include "core/perf/trigger.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -21,6 +22,15 @@ static bool is_late(const struct sample_run *run)
     const struct counter_spec *spec = &run->events.specs[0];
     return (run->options->by_bytecode || run->options->fields != NULL) && run->events.n > 0 &&
            spec->kind == COUNTER_HARDWARE && spec->precise == 0;
+}
+
+static void add_late_note(const struct counter_spec *spec, struct table *table)
+{
+    const char *next = trigger_can_be_precise(spec)
+                           ? arena_printf(table->arena, "'-e %s:pp' is more precise", spec->name)
+                           : "this PMU has no precise samples of it";
+    table_note(table, arena_printf(table->arena,
+                                   "the bytecode is that of an instruction some cycles behind the event: %s", next));
 }
 
 uint64_t sample_run_period_ns(const struct sample_run *run)
@@ -95,11 +105,7 @@ static void add_notes(const struct sample_run *run, struct table *table)
                           "'sysctl kernel.perf_event_paranoid=1', or this as root");
     sample_budget_tell(&run->budget, table);
     if (is_late(run))
-        table_note(table,
-                   arena_printf(table->arena,
-                                "the bytecode is that of an instruction some cycles behind the event: '-e %s:pp' "
-                                "is more precise, where the PMU can",
-                                run->events.specs[0].name));
+        add_late_note(&run->events.specs[0], table);
     if (state.n_lost > 0)
         table_note(table, arena_printf(table->arena,
                                        "%" PRIu64 " samples were lost: perf's buffers were full: take fewer (%s), "

@@ -179,35 +179,45 @@ static const char *wall_words(const struct samples_source *source, struct arena 
                         profile->n_samples, source->hz, on_cpu, waits);
 }
 
+/* "one for each 1.00 ms of a thread's CPU time: 2.3 s", or of events; where a budget has made periods longer, the mean.
+ */
+static const char *period_words(const struct samples_source *source, double n, double weight, struct arena *arena)
+{
+    bool is_time = source->period_ns > 0;
+    double period = (double)(is_time ? source->period_ns : source->period);
+    const char *mean = weight > 1.5 * n * period ? "on average " : "";
+    double each = *mean == '\0' ? period : round(weight / n);
+    const struct table_cell all_cell = table_number(weight), each_cell = table_number(each);
+    char all[64], text[64];
+    table_format(&all_cell, is_time ? TABLE_NS : TABLE_COUNT, all, sizeof all);
+    table_format(&each_cell, is_time ? TABLE_NS : TABLE_COUNT, text, sizeof text);
+    return is_time
+               ? arena_printf(arena, "samples  %.0f, %sone for each %s of a thread's CPU time: %s", n, mean, text, all)
+               : arena_printf(arena, "samples  %.0f, %sone for each %s %s of a thread: %s in all", n, mean, text,
+                              source->event, all);
+}
+
+static const char *rate_words(const struct samples_source *source, double n, double weight, struct arena *arena)
+{
+    const struct table_cell events = table_number(weight);
+    char all[64];
+    if (source->is_polled) {
+        table_format_ns(weight, all, sizeof all);
+        return arena_printf(arena, "samples  %.0f, at safepoints, of threads that ran: %s of CPU time", n, all);
+    }
+    table_format(&events, TABLE_COUNT, all, sizeof all);
+    return arena_printf(arena, "samples  %.0f, about %" PRIu64 " for each second of a thread, by %s: %s in all", n,
+                        source->hz, source->event, all);
+}
+
 /* What a sample is one of so many of. */
 static void add_period(const struct samples_source *source, struct table *table)
 {
-    struct arena *arena = table->arena;
     double n = (double)source->profile->n_samples, weight = (double)sample_profile_weight(source->profile);
-    const struct table_cell events = table_number(weight), period = table_number((double)source->period);
-    char all[64], each[64];
-    const char *words;
-    if (source->is_wall) {
-        words = wall_words(source, arena);
-    } else if (source->is_polled) {
-        table_format_ns(weight, all, sizeof all);
-        words = arena_printf(arena, "samples  %.0f, at safepoints, of threads that ran: %s of CPU time", n, all);
-    } else if (source->period_ns > 0) {
-        table_format_ns(weight, all, sizeof all);
-        bool is_stretched = weight > 1.5 * n * (double)source->period_ns; /* by a budget */
-        table_format_ns(is_stretched ? weight / n : (double)source->period_ns, each, sizeof each);
-        words = arena_printf(arena, "samples  %.0f, %sone for each %s of a thread's CPU time: %s", n,
-                             is_stretched ? "on average " : "", each, all);
-    } else {
-        table_format(&events, TABLE_COUNT, all, sizeof all);
-        table_format(&period, TABLE_COUNT, each, sizeof each);
-        words = source->period > 0 ? arena_printf(arena, "samples  %.0f, one for each %s %s of a thread: %s in all", n,
-                                                  each, source->event, all)
-                                   : arena_printf(arena,
-                                                  "samples  %.0f, about %" PRIu64 " for each second of a thread, by "
-                                                  "%s: %s in all",
-                                                  n, source->hz, source->event, all);
-    }
+    bool has_period = !source->is_polled && (source->period_ns > 0 || source->period > 0);
+    const char *words = source->is_wall ? wall_words(source, table->arena)
+                        : has_period    ? period_words(source, n, weight, table->arena)
+                                        : rate_words(source, n, weight, table->arena);
     table_metadata_number(table, "samples", n, words);
     if (source->period_ns > 0)
         table_metadata_number(table, "period_ns", (double)source->period_ns, NULL);

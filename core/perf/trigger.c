@@ -42,6 +42,12 @@ static bool has_precise_levels(void)
 #endif
 }
 
+bool trigger_can_be_precise(const struct counter_spec *spec)
+{
+    const struct counter_code code = code_of(spec);
+    return has_precise_levels() && try_sampling(&code, 2) == 0;
+}
+
 /* It counts. */
 static int check_sampling(const struct counter_spec *spec, const struct counter_code *code, struct err *err)
 {

@@ -31,4 +31,7 @@ int trigger_choose(const char *list, uint64_t period, struct arena *arena, struc
 int trigger_choose_each(const char *list, struct arena *arena, struct counter_set *set, struct counter_code *codes,
                         struct err *err);
 
+/* Can the PMU say at which instruction an event was (precise level 2, ":pp")? */
+bool trigger_can_be_precise(const struct counter_spec *spec);
+
 #endif
