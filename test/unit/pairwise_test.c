@@ -91,6 +91,68 @@ static void test_tukey(void)
     CHECK("and the same is the same", pairwise_p(&ab) == 1);
 }
 
+/* ---- what R and SciPy print ---- */
+
+/* Groups of up to ten values, and of a pair what is printed. */
+struct printed {
+    const char *claim;
+    double values[3][10];
+    size_t n[3], n_groups, a, b;
+    double difference, low, high, p, digits; /* the last: half of the last digit */
+};
+
+#define PLANT_GROWTH                                                              \
+    .values = { { 4.17, 5.58, 5.18, 6.11, 4.50, 4.61, 5.17, 4.53, 5.33, 5.14 },   \
+                { 4.81, 4.17, 4.41, 3.59, 5.87, 3.83, 6.03, 4.89, 4.32, 4.69 },   \
+                { 6.31, 5.12, 5.54, 5.50, 5.37, 5.29, 4.92, 6.15, 5.80, 5.26 } }, \
+    .n = { 10, 10, 10 }, .n_groups = 3
+
+#define HEADACHE                                                     \
+    .values = { { 24.5, 23.5, 26.28, 26.4, 27.1, 29.9, 30.1, 30.1 }, \
+                { 28.4, 34.2, 29.5, 32.2, 30.1 },                    \
+                { 26.1, 28.3, 24.3, 26.2, 27.8 } },                  \
+    .n = { 8, 5, 5 }, .n_groups = 3
+
+/* R: t.test(extra ~ group, sleep); TukeyHSD(aov(weight ~ group, PlantGrowth)).  SciPy: tukey_hsd of its manual, and of
+ * groups of unequal size; those by numerical integration of the studentised range (Simpson's rule, in Python). */
+static void test_printed(void)
+{
+    static const struct printed rows[] = {
+        { "Welch's t of R's sleep",
+          .values = { { 0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0 },
+                      { 1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4 } },
+          .n = { 10, 10 }, .n_groups = 2, .b = 1, .difference = 1.58, .low = -0.2054832, .high = 3.3654832,
+          .p = 0.07939414, .digits = 5e-8 },
+        { "Tukey's HSD of R's PlantGrowth, trt1-ctrl", PLANT_GROWTH, 0, 1, -0.371, -1.0622161, 0.3202161, 0.3908711,
+          5e-8 },
+        { "trt2-ctrl", PLANT_GROWTH, 0, 2, 0.494, -0.1972161, 1.1852161, 0.1979960, 5e-8 },
+        { "trt2-trt1", PLANT_GROWTH, 1, 2, 0.865, 0.1737839, 1.5562161, 0.0120064, 5e-8 },
+        { "Tukey's HSD of SciPy's manual",
+          .values = { { 24.5, 23.5, 26.4, 27.1, 29.9 },
+                      { 28.4, 34.2, 29.5, 32.2, 30.1 },
+                      { 26.1, 28.3, 24.3, 26.2, 27.8 } },
+          .n = { 5, 5, 5 }, .n_groups = 3, .b = 1, .difference = 4.6, .low = 0.950841, .high = 8.249159, .p = 0.014,
+          .digits = 5e-4 },
+        { "Kramer's, of groups of unequal size", HEADACHE, 0, 1, 3.645, 0.2679294, 7.0220706, 0.0337150, 5e-8 },
+        { "and of its other pairs", HEADACHE, 1, 2, -4.34, -8.0865235, -0.5934765, 0.0225905, 5e-8 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct printed *r = &rows[i];
+        struct moments groups[3];
+        struct pairwise p = { .n_groups = 0 };
+        for (size_t g = 0; g < r->n_groups; g++)
+            groups[g] = moments_of(r->values[g], r->n[g]);
+        pairwise_begin(&p, groups, r->n_groups);
+        struct pairwise_difference d = pairwise_compare(&p, &groups[r->a], &groups[r->b]);
+        if (!CHECK(r->claim, is_near(d.difference, r->difference, 1e-12) &&
+                                 is_near(d.difference - d.half, r->low, r->digits * 1.01) &&
+                                 is_near(d.difference + d.half, r->high, r->digits * 1.01) &&
+                                 is_near(pairwise_p(&d), r->p, r->digits * 1.01)))
+            printf("# %.8f: %.8f to %.8f, p %.8f\n", d.difference, d.difference - d.half, d.difference + d.half,
+                   pairwise_p(&d));
+    }
+}
+
 static void test_steady(void)
 {
     static const double values[] = { 400, 250, 180, 110, 101, 100, 99, 100, 70, 70, 70 };
@@ -209,6 +271,7 @@ int main(void)
 {
     test_range();
     test_tukey();
+    test_printed();
     test_steady();
     test_rerun();
     test_coverage();
