@@ -148,10 +148,8 @@ static int parse(int argc, char **argv, struct diff_options *o, bool *done, stru
         return 0;
     if (check_versions(o, err) < 0)
         return -1;
-    if (o->html != NULL && (o->csv || o->json)) {
-        err_set(err, "--html writes a page, and --%s a table", o->csv ? "csv" : "json");
-        return err_next(err, "run 'mmprof diff' once for each");
-    }
+    if (tables_page_check(o->html, o->csv, o->json, err) < 0)
+        return -1;
     if (is_of_versions(o) || (o->sides.words[DIFF_BEFORE].n > 0 && o->sides.words[DIFF_AFTER].n > 0))
         return 0;
     err_set(err, "nothing to compare");

@@ -201,36 +201,36 @@ static int run_all(struct until_running *r, struct err *err)
 
 /* ---- results ---- */
 
-static const char *ending_of(const struct until_running *r)
+static const char *interval_words(const struct until_running *r)
 {
-    const char *of = r->options->iterations != NULL ? "iterations" : r->options->by_wall ? "wall time" : "CPU time";
-    bool is_narrow = r->rerun.half <= r->rerun.until;
-    return arena_printf(r->versions->arena, "%zu runs of each, in turns: the 95 %% interval of %s is \u00b1%.1f %%%s",
-                        r->versions->n_runs[0], of, 100 * r->rerun.half,
-                        is_narrow ? ""
-                                  : arena_printf(r->versions->arena,
-                                                 ", still wider than the %.3g %% asked for: allow more runs (--runs), "
-                                                 "or use a quieter machine",
-                                                 100 * r->rerun.until));
+    const char *of = r->options->iterations != NULL ? "time of an iteration"
+                     : r->options->by_wall          ? "wall time"
+                                                    : "CPU time";
+    struct arena *arena = r->versions->arena;
+    const char *few = r->rerun.half <= r->rerun.until
+                          ? ""
+                          : arena_printf(arena,
+                                         ", still wider than the %.3g %% asked for: allow more runs (--runs), or use "
+                                         "a quieter machine",
+                                         100 * r->rerun.until);
+    return arena_printf(arena, "%zu runs of each, in turns: the %s95 %% interval of %s is \u00b1%.1f %%%s",
+                        r->versions->n_runs[0], r->versions->n_versions > 2 ? "widest " : "", of, 100 * r->rerun.half,
+                        few);
 }
 
 static const char *steady_words(const struct until_running *r)
 {
-    if (r->options->iterations == NULL)
-        return "";
-    if (r->n_cold > 0)
-        return arena_printf(
-            r->versions->arena,
-            "; %zu of %zu runs reached no steady state (%zu iterations, CoV below %.3g %%): their window "
-            "that varies least stands in",
-            r->n_cold, r->n_cold + r->n_steady, r->window, 100 * r->cov_limit);
-    return arena_printf(r->versions->arena,
-                        "; steady state: %zu iterations with a CoV below %.3g %%, after %.1f others", r->window,
-                        100 * r->cov_limit, (double)r->first_sum / (double)r->n_steady);
+    struct arena *arena = r->versions->arena;
+    const char *what = arena_printf(arena, "%zu iterations in a row with a coefficient of variation below %.3g %%",
+                                    r->window, 100 * r->cov_limit);
+    if (r->n_cold == 0)
+        return arena_printf(arena, "steady state: %s, after %.1f others", what,
+                            (double)r->first_sum / (double)r->n_steady);
+    return arena_printf(arena, "%zu of %zu runs reached no steady state, %s: of those the %zu that vary least count",
+                        r->n_cold, r->n_cold + r->n_steady, what, r->window);
 }
 
-int diff_until_run(const struct diff_until *options, struct versions *v, const char **note, bool *is_narrow,
-                   struct err *err)
+int diff_until_run(const struct diff_until *options, struct versions *v, struct diff_until_end *end, struct err *err)
 {
     struct until_running *r = arena_alloc(v->arena, sizeof *r);
     if (r == NULL)
@@ -243,8 +243,9 @@ int diff_until_run(const struct diff_until *options, struct versions *v, const c
         regfree(&r->iterations);
     if (rc < 0)
         return -1;
-    *is_narrow = r->rerun.half <= r->rerun.until;
-    const char *ending = ending_of(r), *steady = steady_words(r);
-    *note = ending == NULL || steady == NULL ? NULL : arena_printf(v->arena, "%s%s", ending, steady);
-    return *note == NULL ? err_set(err, "out of memory for results") : 0;
+    *end = (struct diff_until_end){ .intervals = interval_words(r),
+                                    .steady = options->iterations != NULL ? steady_words(r) : NULL,
+                                    .is_narrow = r->rerun.half <= r->rerun.until,
+                                    .is_steady = r->n_cold == 0 };
+    return end->intervals == NULL ? err_set(err, "out of memory for results") : 0;
 }

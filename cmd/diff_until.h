@@ -16,9 +16,16 @@ struct diff_until {
     bool is_quiet;          /* no progress */
 };
 
-/* Run versions->what[]; sets the rest of *versions.  *note: how it ended, the arena's; *is_narrow: narrow enough.
- * Returns 0, or -1 with *err set: malformed, a command fails, no memory. */
-int diff_until_run(const struct diff_until *options, struct versions *versions, const char **note, bool *is_narrow,
+/* Sentences; the arena's. */
+struct diff_until_end {
+    const char *intervals; /* how many runs, and how wide their intervals are */
+    const char *steady;    /* after how many iterations; NULL: no iterations were asked for */
+    bool is_narrow, is_steady;
+};
+
+/* Run versions->what[]; sets the rest of *versions.  Returns 0, or -1 with *err set: malformed, a command fails, no
+ * memory. */
+int diff_until_run(const struct diff_until *options, struct versions *versions, struct diff_until_end *end,
                    struct err *err);
 
 #endif

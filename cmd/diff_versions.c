@@ -85,14 +85,22 @@ static int check_name(const char *name, const char *directory, struct err *err)
     return err_next(err, "give the version another name, such as --side new='java ...'");
 }
 
+/* NULL: there is nothing to say. */
+static void say(struct table *table, const char *note, bool is_sure)
+{
+    if (note != NULL && is_sure)
+        table_note(table, note);
+    else if (note != NULL)
+        table_doubt(table, note);
+}
+
 int diff_versions_run(struct diff_sides *sides, const struct diff_until *until, double least,
                       struct versions_gate *gate, bool is_text, struct arena *arena, struct table *table,
                       struct err *err)
 {
     struct versions v;
     size_t index[VERSIONS_MAX];
-    const char *note;
-    bool is_narrow;
+    struct diff_until_end end;
     if (begin(sides, arena, &v, index, err) < 0)
         return -1;
     v.least = least;
@@ -107,12 +115,10 @@ int diff_versions_run(struct diff_sides *sides, const struct diff_until *until, 
         err_set(err, "'%s' has %zu commands", v.names[i], words->n);
         return err_next(err, "put the command in quotes: --%s 'java -jar app.jar'", v.names[i]);
     }
-    if (diff_until_run(until, &v, &note, &is_narrow, err) < 0 || versions_table(&v, is_text, table, err) < 0)
+    if (diff_until_run(until, &v, &end, err) < 0 || versions_table(&v, is_text, table, err) < 0)
         return -1;
-    if (is_narrow)
-        table_note(table, note);
-    else
-        table_doubt(table, note);
+    say(table, end.intervals, end.is_narrow);
+    say(table, end.steady, end.is_steady);
     for (size_t i = 0; until->directory != NULL && i < v.n_versions; i++)
         if (take_traces(&sides->words[index[i]], until->directory, &v, i, err) < 0)
             return -1;

@@ -202,6 +202,20 @@ static void add_metadata(const struct versions *v, struct table *table)
             : "compared by how runs vary: Welch's t of logarithms");
 }
 
+/* What a pair's p does not say: whether any versions differ. */
+static void note_anova(const struct versions *v, const struct versions_series *s, const struct versions_row *row,
+                       struct table *table)
+{
+    const struct anova *a = &row->anova;
+    bool differs = a->p < DIFF_SIGNIFICANCE;
+    if (row->has_anova && strcmp(s->kind, "total") == 0)
+        table_note(table,
+                   arena_printf(v->arena, "%s: versions %s than runs of one do: F(%.0f, %.0f) = %.3g, p %s", s->metric,
+                                differs ? "differ more from each other" : "do not differ more from each other",
+                                a->df_between, a->df_within, a->f,
+                                a->p < 0.0001 ? "< 0.0001" : arena_printf(v->arena, "= %.4f", a->p)));
+}
+
 int versions_table(const struct versions *v, bool is_text, struct table *table, struct err *err)
 {
     struct versions_layout at;
@@ -221,6 +235,8 @@ int versions_table(const struct versions *v, bool is_text, struct table *table, 
         for (size_t a = 0; a < v->n_versions; a++)
             for (size_t b = a + 1; b < v->n_versions; b++)
                 add_pair(v, &v->series[i], &rows[i], pairwise, a, b, is_text, table, &at);
+        if (is_text)
+            note_anova(v, &v->series[i], &rows[i], table);
     }
     return table->is_broken ? err_set(err, "out of memory for a table of %zu rows", v->n_series) : 0;
 }

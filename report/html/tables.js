@@ -104,12 +104,17 @@ function tablesSection(part) {
     );
 }
 
+/* Commands, say, are a line each. */
+function subtitle(lines) {
+    return lines.some((line) => line.length > 120) ? lines.map((line) => html("div", {}, line)) : [lines.join(" \u00b7 ")];
+}
+
 function drawTables() {
     const { title, of, parts } = data.tables;
     document.title = "mmprof: " + title;
     byId("title").textContent = title;
     byId("command").textContent = of;
-    byId("subtitle").textContent = parts[0].table.lines.join(" \u00b7 ");
-    document.querySelector("header > nav").replaceChildren(...parts.map((part) => html("a", { href: "#" + part.id }, part.title)));
+    byId("subtitle").replaceChildren(...subtitle(parts[0].table.lines));
+    document.querySelector("header > nav").replaceChildren(...(parts.length > 1 ? parts.map((part) => html("a", { href: "#" + part.id }, part.title)) : []));
     document.querySelector("main").append(...parts.map(tablesSection));
 }

@@ -102,7 +102,7 @@ is "commands: the slower one is found" "$(field 'CPU time' verdict '')" higher
 diff_of --json --until 1% --runs 2:2 --iterations 'in ([0-9]+) ms' --steady 4:2% --before "$(steps 1)" \
     --after "$(steps 1 10)"
 matches "iterations: the window that varies little counts" "$said" '"before":[[:space:]]*100\.[0-9]+'
-matches "iterations: what came before does not" "$said" 'with a CoV below 2 %, after 2\.0 others'
+matches "iterations: what came before does not" "$said" 'with a coefficient of variation below 2 %, after 2\.0 others'
 diff_of --until 0.01% --runs 2:3 true 'exec true'
 matches "commands: at the limit the interval is still wide" "$said" 'still wider than the 0.01 % asked for: allow more'
 
@@ -121,7 +121,7 @@ refused "one against two" 'or at least two on each' --before before1.dat --after
 refused "a limit that is none" "next: name a metric" --fail-on 'time=5%' before1.dat after1.dat
 refused "a metric that is none" "next: choose one of these: time, self, adjusted, share, calls, time/call" \
     --fail-on 'colour>5%' before1.dat after1.dat
-refused "a page and a table" "next: run 'mmprof diff' once for each" --html none.html --json before1.dat after1.dat
+refused "a page and a table" "next: choose one of them" --html none.html --json before1.dat after1.dat
 refused "one trace of three versions" "next: name two or more of each" --side a=before1.dat \
     --side b=after1.dat --side c=x
 refused "a side without a name" "next: give it a name" --side before1.dat

@@ -79,6 +79,8 @@ int main(void)
     limits(&time);
     has("three versions: analysis of variance and Tukey's HSD", text,
         "analysis of variance of logarithms, and Tukey's");
+    has("the analysis' F is told", text,
+        "note: time: versions differ more from each other than runs of one do: F(2, 12) =");
     has("one that takes a fifth more is found", text, "all    time    a     b   100 ns  120 ns       +20.2");
     has("two that do not differ are not", text, "not shown");
     has("each pair has a row", text, "all    time    b     c");
@@ -86,6 +88,7 @@ int main(void)
     text = text_of(&time, 1, 2, 0.01);
     has("two: Welch's t", text, "Welch's t");
     has("two: found", text, "higher");
+    CHECK("two: without an analysis of variance", strstr(text, "F(") == NULL);
     has("a change of less than the least of interest is small", text_of(&time, 1, 2, 0.5), "small");
     const struct versions_series calls = {
         "total", "all", "calls", TABLE_COUNT, true, { zeros, a, b }, { NULL, NULL, NULL }
