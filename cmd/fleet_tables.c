@@ -95,7 +95,7 @@ static int open_files(struct fleet_command_run *run, struct err *err)
 static const char *rows_text(struct fleet_command_run *run)
 {
     double n = run->count.n_rows_skipped;
-    const char *text = n <= 0 ? "" : arena_printf(&run->arena, ", and %.0f row%s", n, text_plural((uint64_t)n));
+    const char *text = n <= 0 ? "" : arena_printf(&run->arena, ", %.0f row%s skipped", n, text_plural((uint64_t)n));
     return text == NULL ? "" : text;
 }
 

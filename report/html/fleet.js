@@ -44,8 +44,8 @@ function fleetChart(width, phase, days, versions) {
         axis(bottom),
         text(left - 6, bottom + 4, "end", "0"),
         most > 0 ? [axis(yOf({ ns_per_call: most / 1.1 })), text(left - 6, yOf({ ns_per_call: most / 1.1 }) + 4, "end", formatNs(most / 1.1))] : [],
-        text(left, height - 6, "start", days[0]),
-        days.length > 1 ? text(width - right, height - 6, "end", days[days.length - 1]) : [],
+        days.length < 2 ? text(left + room / 2, height - 6, "middle", days[0]) : [],
+        days.length > 1 ? [text(left, height - 6, "start", days[0]), text(width - right, height - 6, "end", days[days.length - 1])] : [],
         versions.flatMap((version, i) =>
             fleetLine(known.filter((point) => point.version === version), xOf, yOf, fleetInks[i % fleetInks.length])
         )

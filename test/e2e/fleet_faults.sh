@@ -33,7 +33,7 @@ while IFS='|' read -r file claim regex; do
     matches "$claim: it is named, with the reason" "$(cat "$SCRATCH/said")" "^mmprof: '[^']*/${file//\*/\\*}' $regex"
     is "$claim: with --strict it is an error" "$(asked "$SCRATCH/rows" --strict)" "1,row,2"
     matches "$claim: it is counted" "$("$mmprof" fleet select "$SCRATCH/rows" 2>&1)" \
-        '^fleet    1 file, 1 skipped|^fleet    [12] files?, 0 skipped, and 2 rows'
+        '^fleet    1 file, 1 skipped|^fleet    [12] files?, 0 skipped, 2 rows skipped'
 done << 'END'
 cut.parquet|a file that is cut|is skipped: it is cut
 empty.parquet|an empty file|is skipped: it is cut, or no Parquet
