@@ -7,6 +7,8 @@
 #include "report/findings/advice.h"
 #include "report/findings/findings_internal.h"
 
+#define EDEN_PART 0.8 /* of the young generation, as HotSpot divides it */
+
 struct advice_rule {
     const char *name;
     const char *finding;    /* the rule of the finding that it acts on */

@@ -18,7 +18,6 @@
 #define CLUSTERS_MOST     8u
 #define COLLECTIONS_LEAST 10u
 #define CALLS_APART       4u
-#define EDEN_PART         0.8  /* of the young generation, as HotSpot divides it */
 #define COLLECTING_LEAST  0.02 /* of the CPU time: what collections at a point save at most; less is no trouble */
 #define SAVED_LEAST       0.5  /* of what is expected */
 #define SAVED_MOST        2.5  /* constructors, too, whose time is not known: 2.3 was measured */

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #define MB           1048576.0
-#define EDEN_PART    0.8  /* of the young generation, as HotSpot divides it */
 #define YOUNG_PART   0.33 /* of the heap, unless it is asked for (NewRatio=2) */
 #define RAM_PER_CENT 25.0 /* of the machine's memory: HotSpot's heap, unless it is asked for */
 #define RAM_MOST     80.0

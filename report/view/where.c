@@ -180,6 +180,10 @@ static void add_times(struct where *where, const struct where_reading *r)
 static int refuse(const struct report_source *source, struct err *err)
 {
     const char *why = info_text(source->reader, INFO_IP_SAMPLES_FAILED);
+    if (info_text(source->reader, INFO_SIMULATED) != NULL) {
+        err_set(err, "'%s' has no IP samples: it was simulated", source->path);
+        return err_next(err, "use --view misses=part or misses=method, or record without --simulate");
+    }
     if (why != NULL)
         err_set(err, "'%s' has no IP samples: %s", source->path, why);
     else

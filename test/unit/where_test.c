@@ -62,10 +62,13 @@ static void describe(struct maker *m)
 }
 
 /* 1 tick is 1 us.  main has a CPU for 800 us, a collector's thread for 200. */
-static void make(struct made *made, const char *kernel, bool with_ip_samples)
+/* simulated: the model's name, or NULL. */
+static void make_simulated(struct made *made, const char *kernel, bool with_ip_samples, const char *simulated)
 {
     struct maker *m = &made->maker;
     maker_open_scaled(m, "where.dat", 1000);
+    if (simulated != NULL)
+        maker_info(m, "simulated", simulated);
     maker_info(m, "offcpu", "perf");
     maker_info(m, "hits.hz", "100000"); /* each 10 us */
     maker_info(m, "hits.kernel", kernel);
@@ -86,6 +89,11 @@ static void make(struct made *made, const char *kernel, bool with_ip_samples)
     maker_close(m, 1000);
     const struct view_pass_options options = { .path = m->path, .parts = VIEW_PASS_WHERE };
     maker_must(m, view_pass_read(&options, &arena, &made->pass, &m->err));
+}
+
+static void make(struct made *made, const char *kernel, bool with_ip_samples)
+{
+    make_simulated(made, kernel, with_ip_samples, NULL);
 }
 
 static void done(struct made *made)
@@ -167,6 +175,10 @@ static void test_none(void)
     make(&made, "included", false);
     CHECK("of a trace without IP samples it is said what to do",
           strstr(made.pass.no_where.text, "has no IP samples\n  next: record with --sample-ip") != NULL);
+    done(&made);
+    make_simulated(&made, "included", false, "zen4");
+    CHECK("of a simulated one, which can have none, something else",
+          strstr(made.pass.no_where.text, "it was simulated\n  next: use --view misses=part") != NULL);
     done(&made);
 }
 
