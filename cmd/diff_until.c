@@ -203,7 +203,7 @@ static int run_all(struct until_running *r, struct err *err)
 
 static const char *interval_words(const struct until_running *r)
 {
-    const char *of = r->options->iterations != NULL ? "time of an iteration"
+    const char *of = r->options->iterations != NULL ? "the time of an iteration"
                      : r->options->by_wall          ? "wall time"
                                                     : "CPU time";
     struct arena *arena = r->versions->arena;

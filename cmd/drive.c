@@ -1,6 +1,6 @@
 /*
  * mmprof drive: stack samples decide which methods the JIT compilers get, besides the JVM's own decisions.  An
- * experiment: mmprof-figures(7) says what it gained and lost.
+ * experiment: no gain was found, as mmprof-figures(7) says.
  *
  *     program  java -cp shop.jar shop.Main
  *     samples  1,377, one for each 4.0 ms of a thread's CPU time, in 402 methods
@@ -52,8 +52,8 @@ static const char usage[] = "drive [OPTIONS] -- COMMAND ...";
 static const char purpose[] =
     "Starts a JVM, samples its stacks, and hands methods to its JIT compilers as soon as their samples\n"
     "say that compiling them saves more time than it takes: an experiment, for which the JVM is started\n"
-    "with -XX:+WhiteBoxAPI. Prints how many methods were sampled, weighed and compiled. What it gained\n"
-    "and lost in programs that were tried: 'man mmprof-drive'.";
+    "with -XX:+WhiteBoxAPI. Prints how many methods were sampled, weighed and compiled. It has made no\n"
+    "program faster that was tried ('man mmprof-figures'); 'mmprof advise' says what may.";
 
 static int check_rule(struct drive *d, struct err *err)
 {

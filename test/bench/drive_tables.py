@@ -5,7 +5,8 @@ DIR has of each run NAME.VARIANT.TURN the files .times (test/tools/iteration_tim
 .json (of 'mmprof drive').  CPU time is of the JVM and mmprof together.  An interval has 95 %: Student's, of the mean of
 logarithms of quotients in the same turn.
 
-one run     CPU time until the first iteration was over, over that with the same samples and nothing compiled ('nothing')
+one run     CPU time until the first iteration was over, over that with the same samples and nothing compiled
+            ('nothing')
 steady      CPU time of an iteration, the mean of the last ten, likewise; 'own': without the compilers' and collector's
             threads, the agent's and mmprof: what the compiled code takes.  'CoV': the median over the runs of the last
             ten's coefficient of variation, and in how many runs ten in a row were below 2 %, which thesis §A.1 calls
@@ -13,8 +14,8 @@ steady      CPU time of an iteration, the mean of the last ten, likewise; 'own':
 course      CPU time of some iterations, in ms, the mean over the runs: Figure 4.4
 decisions   Table 4.3: samples, methods that have some, methods weighed by the model, chosen, and taken by the JVM
 tiers       Figure 4.5: methods compiled, by tier, in the JVM's log; not in loops (OSR)
-sooner      when methods that every run compiled at this tier were handed to its compiler: how many methods there are,
-            and the mean of their times since the JVM's start, CPU and wall, over that of 'nothing'
+sooner      when the methods that every run of both compiled at this tier were handed to its compiler: how many they
+            are, and the mean of their times since the JVM's start, CPU and wall, over that of 'nothing'
 consuming   CPU time of mmprof's own process, of the agent and of the compilers' threads, in % of all
 """
 import bisect
@@ -144,17 +145,18 @@ def print_decisions(name, runs, variants):
               ", ".join(f"{t:.0f}" for t in tiers))
 
 
+def compiled_in_all(runs, tier):
+    return set.intersection(*({method for t, method in run.first if t == tier} for run in runs.values()))
+
+
 def print_sooner(runs, variants):
     for tier in (3, 4):
-        every = None
         for variant in variants:
-            for run in runs[variant].values():
-                methods = {method for t, method in run.first if t == tier}
-                every = methods if every is None else every & methods
-        for variant in variants:
+            every = compiled_in_all(runs[variant], tier) & compiled_in_all(runs[BASE], tier)
             cpu = against_base(runs, variant, lambda run: sum(run.cpu_at(run.first[tier, m]) for m in every))
             wall = against_base(runs, variant, lambda run: sum(run.first[tier, m] - run.starts for m in every))
-            print(f"sooner, tier {tier}, {len(every):>4} methods, {variant:<8} CPU {cpu:<22}  wall {wall}")
+            if variant != BASE:
+                print(f"sooner, tier {tier}, {len(every):>4} methods, {variant:<8} CPU {cpu:<22}  wall {wall}")
 
 
 def print_consuming(runs, variants):
