@@ -72,45 +72,52 @@ static void add_wait_notes(const struct sample_run *run, const struct stack_samp
                             idle, ready));
 }
 
-static void add_notes(const struct sample_run *run, struct table *table)
+/* Of stacks that lack something, and of contexts. */
+static void add_stack_notes(const struct sample_run *run, struct table *table)
 {
-    const struct stack_sampler_state state = run->state;
-    uint64_t n_java = state.n_samples - state.n_by_end[STACK_NO_JAVA];
+    const struct stack_sampler_state *state = &run->state;
+    const struct context_tree *tree = &run->profile.tree;
+    uint64_t n_java = state->n_samples - state->n_by_end[STACK_NO_JAVA];
     table_metadata_number(table, "java_stacks", (double)n_java, NULL);
     if (n_java > 0)
-        table_metadata_number(table, "whole_stacks_share", (double)state.n_by_end[STACK_WHOLE] / (double)n_java, NULL);
+        table_metadata_number(table, "whole_stacks_share", (double)state->n_by_end[STACK_WHOLE] / (double)n_java, NULL);
     bytecode_kinds_tell(&run->kinds, table);
     for (enum stack_end end = STACK_WHOLE + 1; end < STACK_ENDS; end++)
-        if (state.n_by_end[end] > 0 && end != STACK_NO_JAVA)
+        if (state->n_by_end[end] > 0 && end != STACK_NO_JAVA)
             table_note(table, arena_printf(table->arena, "%" PRIu64 " stacks lack their outer methods: %s",
-                                           state.n_by_end[end], stack_end_name(end)));
-    if (run->options->is_wall)
-        add_wait_notes(run, &state, table);
-    if (state.finds_threads_late)
-        table_note(table,
-                   "new threads are sampled up to 0.1 s after their start: before Linux 6.12 a thread that reads "
-                   "events with its samples is not inherited; give one event only (-e) to have all samples");
-    const struct context_tree *tree = &run->profile.tree;
+                                           state->n_by_end[end], stack_end_name(end)));
     if (tree->n_purged > 0)
         table_note(table, arena_printf(table->arena,
                                        "%" PRIu64 " calling contexts with %" PRIu64 " samples were purged: the tree "
                                        "was full, and --tree and --folded count these samples for their callers "
                                        "(--tree-size)",
                                        tree->n_purged, tree->purged.n_samples));
+}
+
+static void add_notes(const struct sample_run *run, struct table *table)
+{
+    const struct stack_sampler_state *state = &run->state;
+    add_stack_notes(run, table);
+    if (run->options->is_wall)
+        add_wait_notes(run, state, table);
+    if (state->finds_threads_late)
+        table_note(table,
+                   "new threads are sampled up to 0.1 s after their start: before Linux 6.12 a thread that reads "
+                   "events with its samples is not inherited; give one event only (-e) to have all samples");
     if (run->options->is_polled)
         table_note(table, "stacks were taken at safepoints, by an agent in the JVM: a sample shows the next safepoint "
                           "after the moment that it is of");
-    else if (!state.has_kernel && is_clock(run))
+    else if (!state->has_kernel && is_clock(run))
         table_note(table, "time in the kernel is not sampled, so shares are of time in user space: run "
                           "'sysctl kernel.perf_event_paranoid=1', or this as root");
     sample_budget_tell(&run->budget, table);
     if (is_late(run))
         add_late_note(&run->events.specs[0], table);
-    if (state.n_lost > 0)
+    if (state->n_lost > 0)
         table_note(table, arena_printf(table->arena,
                                        "%" PRIu64 " samples were lost: perf's buffers were full: take fewer (%s), "
                                        "or copy less of each stack (--stack-size)",
-                                       state.n_lost, run->options->period != 0 ? "a larger -c" : "a smaller -F"));
+                                       state->n_lost, run->options->period != 0 ? "a larger -c" : "a smaller -F"));
 }
 
 static int write_folded(const struct samples_source *source, struct arena *arena, const char *path, struct err *err)
@@ -128,6 +135,25 @@ static int find_ratios(struct sample_run *run, struct sample_ratio_kind *kinds)
     for (uint32_t i = 0; i < n; i++)
         names[i] = run->events.specs[i].name;
     return sample_ratio_kinds(names, n, &run->arena, kinds);
+}
+
+/* The tree, or a table of methods, of kinds of bytecode or of fields. */
+static int print_table(struct sample_run *run, const struct samples_source *source, struct table *table,
+                       struct err *err)
+{
+    const struct sample_options *o = run->options;
+    const struct samples_options options = { o->min_share, o->top, o->by_self, o->call_sites };
+    struct display display = o->display;
+    if (o->tree) {
+        int rc = display_open(&display, err) < 0 ? -1 : samples_print_tree(source, &options, &run->arena, stdout, err);
+        return display_close(&display, rc, err);
+    }
+    bool is_in_place = o->by_bytecode || o->fields != NULL; /* of the methods */
+    if ((is_in_place ? bytecode_kinds_table(&run->kinds, source, &options, &run->arena, table, err)
+                     : samples_table_make(source, &options, &run->arena, table, err)) < 0)
+        return -1;
+    add_notes(run, table);
+    return command_print_table(table, o->csv, o->json, &display, err);
 }
 
 int sample_print(struct sample_run *run, struct err *err)
@@ -151,20 +177,9 @@ int sample_print(struct sample_run *run, struct err *err)
                                            .knows_calls = !o->is_polled,
                                            .ratios = kinds,
                                            .n_ratios = (uint32_t)n_kinds };
-    const struct samples_options options = { o->min_share, o->top, o->by_self, o->call_sites };
     if (run->profile.n_samples == 0)
         return refuse_empty(run, err);
     if (o->folded != NULL && write_folded(&source, &run->arena, o->folded, err) < 0)
         return -1;
-    struct display display = o->display;
-    if (o->tree) {
-        int rc = display_open(&display, err) < 0 ? -1 : samples_print_tree(&source, &options, &run->arena, stdout, err);
-        return display_close(&display, rc, err);
-    }
-    bool is_in_place = o->by_bytecode || o->fields != NULL; /* of the methods */
-    if ((is_in_place ? bytecode_kinds_table(&run->kinds, &source, &options, &run->arena, table, err)
-                     : samples_table_make(&source, &options, &run->arena, table, err)) < 0)
-        return -1;
-    add_notes(run, table);
-    return command_print_table(table, o->csv, o->json, &display, err);
+    return print_table(run, &source, table, err);
 }

@@ -7,8 +7,8 @@
 #include "core/hotspot/code_heaps.h"
 #include "core/hotspot/known_methods.h"
 #include "core/hotspot/nmethod.h"
-#include "core/hotspot/vm_constants.h"
 #include "core/hotspot/vm_fields.h"
+#include "core/hotspot/vm_members.h"
 
 #define NO_METHOD   UINT32_MAX
 #define NOT_WANTED  UINT32_MAX
@@ -33,7 +33,7 @@ struct jit_reader {
     struct vm_method method;
     uint8_t bytes[BYTECODES_MAX];
     struct inline_tree tree;
-    struct vm_reference named;
+    struct vm_instruction named;
     uint64_t always_there;
     bool has_no_memory;
 };
@@ -150,11 +150,6 @@ static uint32_t line_of(const struct vm_method *method, uint32_t index)
     return line;
 }
 
-static const char *keep_text(struct jit_codes *codes, const char *text)
-{
-    return text_utf8(&codes->arena, text, strlen(text));
-}
-
 static void take_instruction(struct jit_codes *codes, const struct known_method *at, uint32_t index,
                              struct jit_instruction *instruction)
 {
@@ -166,14 +161,15 @@ static void take_instruction(struct jit_codes *codes, const struct known_method 
                                              .is_allocation = is_allocation,
                                              .is_virtual = opcode->kind == OPCODE_CALL_VIRTUAL ||
                                                            opcode->kind == OPCODE_CALL_INTERFACE };
-    bool is_named = is_allocation
-                        ? vm_constants_class(at->parts.pool, reader->bytes, at->parts.n_code, index, &reader->named)
-                        : vm_constants_call(at->parts.pool, reader->bytes, at->parts.n_code, index, &reader->named);
+    struct vm_instruction *named = &reader->named;
+    bool is_named = is_allocation ? vm_instruction_read_made(named, &at->parts, index)
+                                  : opcode->kind != OPCODE_CALL_DYNAMIC &&
+                                        vm_instruction_read(named, &at->parts, index) && named->n_name > 0;
     if (!is_named)
         return;
-    instruction->class_name = keep_text(codes, reader->named.class_name);
-    instruction->name = keep_text(codes, reader->named.name);
-    instruction->descriptor = keep_text(codes, reader->named.descriptor);
+    instruction->class_name = text_utf8(&codes->arena, named->class_name, named->n_class_name);
+    instruction->name = text_utf8(&codes->arena, named->name, named->n_name);
+    instruction->descriptor = text_utf8(&codes->arena, named->descriptor, named->n_descriptor);
     reader->has_no_memory |=
         instruction->class_name == NULL || instruction->name == NULL || instruction->descriptor == NULL;
 }
@@ -220,12 +216,14 @@ static void read_instructions(struct jit_codes *codes, struct compiled_method *m
 static void take_counts(struct jit_codes *codes, const struct vm_call_profile *call,
                         struct jit_instruction *instruction)
 {
-    char name[VM_NAME_BYTES];
+    char name[WIRE_TEXT_SHORT_BYTES];
     instruction->is_counted = true;
     instruction->n_reached = call->n;
     instruction->n_receivers = 0;
     for (uint32_t i = 0; i < call->n_receivers; i++) {
-        const char *text = vm_profile_class(&call->receivers[i], name, sizeof name) ? keep_text(codes, name) : NULL;
+        const char *text = vm_profile_class(&call->receivers[i], name, sizeof name)
+                               ? text_utf8(&codes->arena, name, strlen(name))
+                               : NULL;
         if (text != NULL)
             instruction->receivers[instruction->n_receivers++] = (struct jit_receiver){ text, call->receivers[i].n };
     }

@@ -14,6 +14,7 @@
 #define ARRAY_MAX     65536u
 #define OFFSET_MAX    4096u
 
+enum { CODE_NEW = 0xbb, CODE_NEWARRAY = 0xbc, CODE_ANEWARRAY = 0xbd, CODE_MULTIANEWARRAY = 0xc5 };
 enum { CODE_WIDE = 0xc4, CODE_FAST_IACCESS_0 = 0xdd, CODE_FAST_FACCESS_0 = 0xdf, CODE_FAST_ICALOAD = 0xe2 };
 
 /* Where resolved fields, or methods, are. */
@@ -110,6 +111,13 @@ static void read_member(struct vm_instruction *instruction, uint64_t pool, uint3
         instruction->n_class_name = instruction->n_name = instruction->n_descriptor = 0;
 }
 
+static bool take_text(struct vm_instruction *instruction, const char *text)
+{
+    instruction->n_class_name = strlen(text);
+    memcpy(instruction->class_name, text, instruction->n_class_name);
+    return true;
+}
+
 static bool names_member(const struct opcode *opcode)
 {
     return (opcode->kind >= OPCODE_FIELD_READ && opcode->kind <= OPCODE_STATIC_WRITE) ||
@@ -132,6 +140,23 @@ bool vm_instruction_read(struct vm_instruction *instruction, const struct vm_met
     if (at.is_known && names_member(opcode) && find_constant(parts->pool, opcode, operand, &constant))
         read_member(instruction, parts->pool, constant);
     return true;
+}
+
+bool vm_instruction_read_made(struct vm_instruction *instruction, const struct vm_method_parts *parts, uint32_t index)
+{
+    static const char *const types[] = { "boolean", "char", "float", "double", "byte", "short", "int", "long" };
+    uint8_t code[OPERAND_BYTES] = { 0 };
+    uint16_t class[2];
+    pthread_once(&once, know);
+    instruction->n_class_name = instruction->n_name = instruction->n_descriptor = 0;
+    if (index >= parts->n_code || vm_read_some(parts->code + index, code, sizeof code) == 0 || !at.is_known)
+        return false;
+    instruction->opcode = code[0];
+    if (code[0] == CODE_NEWARRAY && code[1] >= 4 && code[1] <= 11)
+        return take_text(instruction, types[code[1] - 4]);
+    return (code[0] == CODE_NEW || code[0] == CODE_ANEWARRAY || code[0] == CODE_MULTIANEWARRAY) &&
+           read_constant(parts->pool, (uint32_t)code[1] << 8 | code[2], class) &&
+           read_text(parts->pool, class[1], instruction -> class_name, &instruction -> n_class_name);
 }
 
 uint32_t vm_instruction_last(const struct vm_method_parts *parts, uint32_t index)

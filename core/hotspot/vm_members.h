@@ -21,6 +21,12 @@ struct vm_instruction {
 bool vm_instruction_read(struct vm_instruction *instruction, const struct vm_method_parts *parts, uint32_t index);
 
 /*
+ * Likewise of one that makes an object: its class, or that of an array's elements, "int" of an array of int.  Returns
+ * false when it makes none, or that cannot be read.
+ */
+bool vm_instruction_read_made(struct vm_instruction *instruction, const struct vm_method_parts *parts, uint32_t index);
+
+/*
  * Where the interpreter does the work of several instructions at once (fast_aaccess_0: that of aload_0 and getfield),
  * the index of the last one, which reads the heap; else the index itself.
  */
