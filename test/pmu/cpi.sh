@@ -57,6 +57,9 @@ busiest() {
 
 by_cycles known pmu.KnownWork 0 "$SCRATCH/stop"
 main=$(busiest)
+"$mmprof" sample -e cycles -F 2000 --budget 3% -d 2 --json -p "$pid" > "$SCRATCH/budget.json"
+between "a budget of 3 % for samples by cycles is kept: per cent in mmprof and in the kernel" "$(awk '
+    /"(own|kernel)_cpu_share":/ { sum += 100 * $2 } END { print sum + 0 }' "$SCRATCH/budget.json")" 0.1 4
 touch "$SCRATCH/stop"
 wait_gone 60 "$pid"
 is "known: it ends well" "$(tail -n 1 "$SCRATCH/java.out" | cut -d' ' -f1)" ROUNDS
