@@ -278,14 +278,14 @@ static void note_unjudged(struct fleet_command_run *run, const struct fleet_outl
         size_t n;
         const char *why;
     } notes[] = {
-        { found->n_uncounted, measure == FLEET_CPI ? "have no cycles and instructions that hardware counted"
-                                                   : "have too few phases whose calls were recorded" },
-        { found->n_few, "have less than 10 others of their service, JDK and CPU model to compare with" },
-        { found->n_alike, "are of services of which half of the runs have the same value: no spread is known" },
+        { found->n_uncounted, measure == FLEET_CPI ? "no cycles and instructions that hardware counted"
+                                                   : "too few phases whose calls were recorded" },
+        { found->n_few, "fewer than 10 others of the same service, JDK and CPU model to compare with" },
+        { found->n_alike, "a service of which half of the runs have the same value: no spread is known" },
     };
     for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++) {
         const char *note =
-            arena_printf(&run->arena, "%zu run%s %s", notes[i].n, notes[i].n == 1 ? "" : "s:", notes[i].why);
+            arena_printf(&run->arena, "%zu run%s %s", notes[i].n, notes[i].n == 1 ? " has" : "s have", notes[i].why);
         if (notes[i].n > 0 && note != NULL)
             table_doubt(run->table, note);
     }
