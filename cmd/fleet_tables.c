@@ -166,6 +166,9 @@ int fleet_command_select(struct fleet_command_run *run, struct err *err)
     const char *rule = arena_printf(&run->arena, "; at least %.3g %% of a service's CPU time, and %s a call",
                                     100 * run->arguments->weight, grain);
     describe_files(run, rule == NULL ? "" : rule);
+    if (result.n_rows == 0)
+        table_note(run->table, "no phase has that: lower --weight or --grain; which services there are tells "
+                               "'mmprof fleet sql DIR \"SELECT DISTINCT service FROM phases\"'");
     if (run->arguments->html != NULL && fleet_page_write(run, &result, run->table, err) < 0)
         return -1;
     return print_table(run, err);

@@ -71,6 +71,8 @@ print(next(csv.DictReader(sys.stdin))["service"])' 2>&1)"
 service=$(printf '<script>alert(1)</script>'\''); DROP TABLE phases; --"../../../etc/x\033[31m,=1+1')
 "$mmprof" fleet select --csv --service "$service" "$SCRATCH/hostile" > "$SCRATCH/answer" 2>&1
 is "hostile labels: can be asked for" "$(wc -l < "$SCRATCH/answer")" 2
+matches "a service that is not there: it is said how to find the others" \
+    "$("$mmprof" fleet select --service none "$SCRATCH/hostile" 2>&1)" 'note: no phase .*SELECT DISTINCT service'
 is "hostile labels: nothing was dropped" "$(asked "$SCRATCH/hostile")" "0,row,2"
 
 # A query of one's own.  The directory has a link out of it, and a file that is no table.
