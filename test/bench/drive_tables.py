@@ -82,7 +82,7 @@ class Run:
 
 
 def variation(values):
-    return statistics.stdev(values) / statistics.mean(values)
+    return statistics.stdev(values) / statistics.mean(values) if len(values) >= LAST else float("nan")
 
 
 def is_steady(run):
@@ -108,7 +108,8 @@ def against_base(runs, variant, value):
 
 
 def last(series_of):
-    return lambda run: statistics.mean(run.iterations(series_of(run))[-LAST:])
+    """Not known of fewer iterations."""
+    return lambda run: sum(run.iterations(series_of(run))[-LAST:]) / LAST if len(run.ends) >= LAST else float("nan")
 
 
 def mean_of(runs, value):
@@ -122,8 +123,8 @@ def print_quotients(name, runs, variants):
                   for value in (lambda run: run.cpu[1], last(lambda run: run.cpu), last(Run.own))]
         cov = statistics.median(variation(run.iterations(run.cpu)[-LAST:]) for run in runs[variant].values())
         steady = sum(is_steady(run) for run in runs[variant].values())
-        print(f"{name:<12} {variant:<8} {len(runs[variant]):>4}  " + "  ".join(f"{v:<22}" for v in values) +
-              f"  {100 * cov:4.1f} %, {steady} of {len(runs[variant])}")
+        varies = "-" if math.isnan(cov) else f"{100 * cov:4.1f} %, {steady} of {len(runs[variant])}"
+        print(f"{name:<12} {variant:<8} {len(runs[variant]):>4}  " + "  ".join(f"{v:<22}" for v in values) + "  " + varies)
 
 
 def print_course(name, runs, variants):
@@ -172,7 +173,7 @@ def main():
     for path in sorted(glob.glob(os.path.join(sys.argv[1], "*.times"))):
         name, variant, turn = os.path.basename(path)[:-len(".times")].rsplit(".", 2)
         run = Run(path) if int(turn) > 0 else None
-        if run and len(run.ends) > LAST:
+        if run and run.ends:
             programs[name][variant][int(turn)] = run
     print(f"{'':<12} {'':<8} runs  {'one run':<22}  {'steady':<22}  {'steady, own':<22}  CoV")
     for name, runs in programs.items():
