@@ -47,7 +47,7 @@ static int open_clock(uint32_t stack_bytes)
     if (stack_bytes > 0) {
         attr.sample_type = KERNEL_STACK_TYPE;
         attr.sample_regs_user = KERNEL_STACK_REGISTERS;
-        attr.sample_stack_user = stack_bytes;
+        attr.sample_stack_user = stack_bytes > STACK_MAX ? STACK_MAX : stack_bytes;
     }
     attr.exclude_kernel = 1;
     attr.exclude_hv = 1;
@@ -124,7 +124,6 @@ uint64_t kernel_sample_cost_ns(uint32_t stack_bytes, bool *is_measured)
     struct ip_sample_cost_round rounds[IP_SAMPLE_COST_ROUNDS] = { 0 };
     uint64_t n = 20000, once_ns = work(n), ns = 0;
     n = once_ns == 0 ? n : n * WORK_NS / once_ns;
-    stack_bytes = stack_bytes > STACK_MAX ? STACK_MAX : stack_bytes;
     for (size_t i = 0; i < IP_SAMPLE_COST_ROUNDS && ns == 0; i++) {
         rounds[i].plain_ns = work(n);
         if (!work_with_samples(n, stack_bytes, &rounds[i]))
