@@ -44,6 +44,9 @@ const char *advice_smaller_heap(const struct findings_making *making);
 const char *advice_larger_young(const struct findings_making *making);
 const char *advice_young_option(const struct findings_making *making, double bytes);
 
+/* Pages that a young generation of so many bytes has more than that of the recording, and that are used in its time. */
+double advice_touched_pages(const struct findings_making *making, double bytes);
+
 /* The words of a command without the sizes that the options have, too: the last of them would count.  In the arena. */
 const char *advice_without(struct arena *arena, const char *words, const char *options);
 

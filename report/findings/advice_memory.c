@@ -20,6 +20,7 @@
 #define CALLS_APART       4u
 #define COLLECTING_LEAST  0.02 /* of the CPU time: what collections at a point save at most; less is no trouble */
 #define SAVED_LEAST       0.5  /* of what is expected */
+#define FAULT_MOST        4    /* times what a page fault is assumed to take, in a virtual machine */
 #define SAVED_MOST        2.5  /* constructors, too, whose time is not known: 2.3 was measured */
 
 static const struct advice_rule replace_rule = { .name = "replace" };
@@ -128,6 +129,16 @@ static double copied_part_now(const struct live_bytes *live, const struct live_p
                                : 0;
 }
 
+/* A larger young generation has pages that are used for the first time: what that costs is not saved. */
+static void touch_pages(const struct findings_making *making, struct advice_hint *hint, double n_pages)
+{
+    double share = making->cpu_ns > 0 ? n_pages * FINDINGS_FAULT_NS / making->cpu_ns : 0;
+    hint->saving_ns -= n_pages * FINDINGS_FAULT_NS;
+    hint->share -= share;
+    hint->high -= share;
+    hint->low -= FAULT_MOST * share;
+}
+
 /* What a call has in use is copied once in some calls. */
 static int add_young(struct advising *a, const struct live_bytes *live, const struct live_point *p, const char *method,
                      double ns, struct err *err)
@@ -158,6 +169,7 @@ static int add_young(struct advising *a, const struct live_bytes *live, const st
     if (!(part > 0))
         return 0;
     set_saving(a->making, &hint, ns, part, SAVED_LEAST, 1 / part);
+    touch_pages(a->making, &hint, advice_touched_pages(a->making, apart / EDEN_PART));
     return hint.low < COLLECTING_LEAST ? 0 : append(a, &hint, err);
 }
 

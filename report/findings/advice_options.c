@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define MB           1048576.0
+#define PAGE_BYTES   4096.0
 #define YOUNG_PART   0.33 /* of the heap, unless it is asked for (NewRatio=2) */
 #define RAM_PER_CENT 25.0 /* of the machine's memory: HotSpot's heap, unless it is asked for */
 #define RAM_MOST     80.0
@@ -135,6 +136,16 @@ static double young_bytes(const struct findings_making *making)
     if (findings_allocations(making, &found, &ignored) < 0 || !(n > 0 && found->seconds > 0 && found->jvm_bytes > 0))
         return 0;
     return found->jvm_bytes / found->seconds * making->duration_ns / 1e9 / n / EDEN_PART;
+}
+
+double advice_touched_pages(const struct findings_making *making, double bytes)
+{
+    const struct allocations *found;
+    struct err ignored;
+    double now = young_bytes(making), more = bytes - (now > 0 ? now : 0);
+    if (findings_allocations(making, &found, &ignored) == 0 && found->seconds > 0 && found->jvm_bytes > 0)
+        more = fmin(more, found->jvm_bytes / found->seconds * making->duration_ns / 1e9);
+    return fmax(more, 0) / PAGE_BYTES;
 }
 
 const char *advice_young_option(const struct findings_making *making, double bytes)

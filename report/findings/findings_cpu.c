@@ -321,14 +321,12 @@ int findings_of_compilers(struct findings_making *making, const struct finding_r
 
 /* ---- the kernel and the machine ---- */
 
-#define FAULT_NS 1000.0 /* in the kernel, on current machines; more in a virtual one */
-
 int findings_of_faults(struct findings_making *making, const struct finding_rule *rule, struct err *err)
 {
     const uint64_t *metrics = making->shares.all_metrics;
     if (!making->has_cpu_time || making->source->tree->n_metrics == 0 || metrics == NULL)
         return 0;
-    double n = (double)metrics[CALLTREE_FAULTS], share = n * FAULT_NS / making->cpu_ns;
+    double n = (double)metrics[CALLTREE_FAULTS], share = n * FINDINGS_FAULT_NS / making->cpu_ns;
     struct arena *arena = making->source->arena;
     const struct finding f = { .subject = "page faults",
                                .text = arena_printf(
@@ -337,7 +335,7 @@ int findings_of_faults(struct findings_making *making, const struct finding_rule
                                    "microsecond: memory is touched for the first time, or was given back",
                                    n / making->cpu_ns * 1e9, share * 100),
                                .view = "timeline",
-                               .cost_ns = n * FAULT_NS,
+                               .cost_ns = n * FINDINGS_FAULT_NS,
                                .share = share,
                                .low = share,
                                .high = share };

@@ -71,7 +71,8 @@ double findings_pauses(const struct findings_making *making, const char *kind, d
 /* The collections' CPU time: of their threads; of the VM's, in which Serial collects, as far as pauses are longer. */
 double findings_collecting_ns(const struct findings_making *making, double pauses_ns);
 
-#define FINDINGS_BYTE_NS 0.5 /* to allocate, clear and write it: 2 GB/s */
+#define FINDINGS_BYTE_NS  0.5    /* to allocate, clear and write it: 2 GB/s */
+#define FINDINGS_FAULT_NS 1000.0 /* in the kernel, on current machines; more in a virtual one */
 
 /* The rules' functions, a file for each kind of data. */
 int findings_of_cpu(struct findings_making *making, const struct finding_rule *rule, struct err *err);

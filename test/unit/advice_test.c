@@ -248,6 +248,10 @@ static void test_memory(void)
     CHECK("a size is an option to verify it", strstr(text, "--after 'java -Xmn4m -jar shop.jar'") != NULL);
     CHECK("in the place of one that is there",
           strstr(advice_of(&small_young, true), "--after 'java -Xmn4m X'") != NULL);
+    point.call_bytes = 4e9;
+    CHECK_TEXT("no young generation whose pages cost more than its collections", advice_of(&collecting, false),
+               "replace");
+    point.call_bytes = 819200;
     clusters[1].is_library = true;
     CHECK_TEXT("what the JDK passes on is not the program's", advice_of(&collecting, false), "collect");
     clusters[1].is_library = false;

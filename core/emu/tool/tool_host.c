@@ -321,7 +321,7 @@ static void hear_start(void)
     atomic_store(&tool_wanted.java_bytes, host.jvm.java_end - host.jvm.java);
 }
 
-static void hear_place(uint64_t argument)
+static void hear_location(uint64_t argument)
 {
     struct tracked_location location;
     if (!qemu_read(argument, &location, sizeof location))
@@ -445,7 +445,7 @@ static void hear_with_lock(struct tool_thread *thread, uint64_t what, uint64_t a
         qemu_write(argument, &value, sizeof value);
         break;
     case TRACKED_TELL_LOCATION:
-        hear_place(argument);
+        hear_location(argument);
         break;
     case TRACKED_TELL_OBJECT:
         hear_object(thread, argument);
