@@ -124,7 +124,7 @@ def print_quotients(name, runs, variants):
         cov = statistics.median(variation(run.iterations(run.cpu)[-LAST:]) for run in runs[variant].values())
         steady = sum(is_steady(run) for run in runs[variant].values())
         varies = "-" if math.isnan(cov) else f"{100 * cov:4.1f} %, {steady} of {len(runs[variant])}"
-        print(f"{name:<12} {variant:<8} {len(runs[variant]):>4}  " + "  ".join(f"{v:<22}" for v in values) + "  " + varies)
+        print(f"{name:<12} {variant:<8} {len(runs[variant]):>4}  " + "  ".join(f"{v:<22}" for v in values + [varies]))
 
 
 def print_course(name, runs, variants):
