@@ -3,7 +3,7 @@
  *
  * An interval that is looked at after each run, and taken when it happens to be narrow, is too narrow: of drawn
  * experiments with five runs or more 93.5 % instead of 95 % have the truth in them.  So it must have been narrow twice
- * in a row, which gives 94 to 95 % (test/unit/pairwise_test.c).
+ * in a row, which gives 93.6 to 95.5 % (test/unit/pairwise_test.c).
  */
 #ifndef PHASES_SELECT_RERUN_H
 #define PHASES_SELECT_RERUN_H
