@@ -80,11 +80,14 @@ record() {
     "$mmprof" record -q -d 0.3 --include 'target/*' --min-bytecodes 0 -o "$SCRATCH/c.dat" -p "$jvm" 2>&1
 }
 
-# recorded CLAIM: from outside, twice, and nothing is left.
+# recorded CLAIM: from outside, twice, and nothing is left.  Again where the JVM got no CPU.
 recorded() {
-    local said
+    local said n
     said=$(record; record)
     is "$1: it is recorded from outside, twice" "$said" ""
+    for ((n = 0; n < 5 && $(trace_field "$SCRATCH/c.dat" RECORDS) <= 100; n++)); do
+        record > "$SCRATCH/said"
+    done
     [ "$(trace_field "$SCRATCH/c.dat" RECORDS)" -gt 100 ] && ok "$1: there are records" ||
         not_ok "$1: there are records" "$(trace_counts "$SCRATCH/c.dat")"
     is "$1: nothing is left there" "$(left_in)" ""
