@@ -206,7 +206,7 @@ static const char *rate_words(const struct samples_source *source, double n, dou
         return arena_printf(arena, "samples  %.0f, at safepoints, of threads that ran: %s of CPU time", n, all);
     }
     table_format(&events, TABLE_COUNT, all, sizeof all);
-    return arena_printf(arena, "samples  %.0f, about %" PRIu64 " for each second of a thread, by %s: %s in all", n,
+    return arena_printf(arena, "samples  %.0f, %" PRIu64 " asked for in each second of a thread, by %s: %s in all", n,
                         source->hz, source->event, all);
 }
 
