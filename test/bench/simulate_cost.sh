@@ -13,7 +13,7 @@
 # The table goes to standard output, what is run to standard error.
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/workloads.sh"
-. "$(dirname "$0")/cpu_times.sh"
+. "$(dirname "$0")/cpu_times.bash"
 cd "$root" || exit 1
 
 runs=${BENCH_RUNS:-3}

@@ -17,7 +17,7 @@ printf 'Premain-Class: target.Patched\nAgent-Class: target.Patched\nCan-Retransf
 # java_of COLLECTOR: in $command.
 java_of() {
     command=("$jdk/bin/java" -Xmx256m -XX:+Use"$1"GC -XX:ErrorFile="$SCRATCH/hs_err.%p" -Xcheck:jni
-        -javaagent:"$SCRATCH/agent-$v.jar" -cp "$classes" target.Driven $rounds)
+        -javaagent:"$SCRATCH/agent-$v.jar" -cp "$classes" target.Driven "$rounds")
 }
 
 # What a JVM that is not driven prints.

@@ -1,5 +1,5 @@
 # CPU times of programs in the emulator, for the benches of what simulation and memtrace cost; sourced behind lib.sh.
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 
 # bench_commands DIRECTORY: prints the programs, as workloads.sh reads them, which take half a second to two each.
 bench_commands() {
