@@ -18,6 +18,17 @@ static int by_cost(const void *a, const void *b)
     return strcmp(x->text, y->text);
 }
 
+/* Where too many want a few CPUs, a program has little of the time, and what is wrong with it is the same. */
+static double undelayed_ns(const struct findings_making *making)
+{
+    const struct calltree *tree = making->source->tree;
+    double waited_ns = 0;
+    for (uint32_t i = 0; i < tree->n_threads; i++)
+        waited_ns += report_ns(making->source, tree->threads[i].wait_ticks);
+    return making->cpu_ns > 0 ? making->duration_ns * making->cpu_ns / (making->cpu_ns + waited_ns)
+                              : making->duration_ns;
+}
+
 static int begin(struct findings_making *making, const struct findings_input *input, struct err *err)
 {
     const struct report_source *source = input->source;
@@ -35,6 +46,7 @@ static int begin(struct findings_making *making, const struct findings_input *in
     making->is_simulated = info_text(source->reader, INFO_SIMULATED) != NULL;
     making->duration_ns = report_ns(source, source->tree->end_ticks - source->tree->start_ticks);
     making->cpu_ns = making->all_ticks * source->tree->ns_per_tick;
+    making->undelayed_ns = undelayed_ns(making);
     making->has_cpu_time =
         source->clock == PHASES_CPU && making->all_ticks > 0 && !making->is_simulated &&
         (source->sampled == NULL || !source->sampled->samples->has_waiting) &&

@@ -10,7 +10,7 @@ int findings_add(struct findings_making *making, const struct finding_rule *rule
 {
     if (f->text == NULL || f->subject == NULL || f->view == NULL)
         return err_set(err, "out of memory for findings");
-    if (!(f->low > rule->threshold) || !(f->cost_ns >= rule->least * making->duration_ns))
+    if (!(f->low > rule->threshold) || !(f->cost_ns >= rule->least * making->undelayed_ns))
         return 0;
     if (making->n_found == making->room) {
         size_t room = making->room == 0 ? 32 : 2 * making->room;

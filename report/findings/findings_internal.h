@@ -15,7 +15,7 @@ struct finding_rule {
     const char *name;
     double threshold; /* of the finding's share: 0.1 is 10 % */
     double ratio;     /* how many times the rest's; 0: nothing is compared with the rest */
-    double least;     /* that it costs, of the recording's time: less is no trouble, whatever part of a little it is */
+    double least;     /* that it costs, of undelayed_ns: less is no trouble, whatever part of a little it is */
     int (*find)(struct findings_making *making, const struct finding_rule *rule, struct err *err);
 };
 
@@ -28,6 +28,7 @@ struct findings_making {
     const bool *is_library;             /* by method; the arena's */
     struct shares shares;               /* of no rows: the parts of the process */
     double duration_ns, cpu_ns;         /* of the recording; of the process within it: 100 % */
+    double undelayed_ns;                /* of the recording, less the part for which threads waited for a CPU */
     double all_ticks;                   /* the same: what the report's shares are of */
     bool has_cpu_time;                  /* the source's times are of CPUs; those of an emulator say nothing */
     bool is_simulated;

@@ -132,6 +132,12 @@ static void test_thresholds(void)
           "* JIT compilers use 25 % of the CPU time, 3.40 s: the program is still warming up (--view timeline)\n\n" },
         { "not less", { .c1_ms = 400, .c2_ms = 2900 }, "" },
         { "nor where that is less than 2 % of the time", { .c2_ms = 190, .run_ms = 200 }, "" },
+        { "but it is, where others had the CPUs for most of the time",
+          { .c2_ms = 190, .run_ms = 200, .preempted_ms = 3800 },
+          "* application threads waited 3.80 s for a CPU, and had one for 200 ms: too few CPUs for what runs (--view "
+          "timeline)\n"
+          "* JIT compilers use 49 % of the CPU time, 190 ms: the program is still warming up, or code with probes is "
+          "compiled again (--view timeline)\n\n" },
         { "threads that wait for a CPU for more than a fifth of the time that they have one",
           { .preempted_ms = 1700 },
           "* application threads waited 1.70 s for a CPU, and had one for 8.30 s: too few CPUs for what runs (--view "
