@@ -8,6 +8,7 @@
  */
 #include "cmd/jit_look.h"
 #include "cmd/output_file.h"
+#include "cmd/tables_page.h"
 #include "cmd/target_argument.h"
 #include "cmd/trace_argument.h"
 #include "report/jit/jit_verdicts.h"
@@ -16,7 +17,7 @@
 #include <string.h>
 
 struct check_jit {
-    const char *path, *junit;
+    const char *path, *junit, *html;
     double seconds; /* 0: one look, or until the command ends */
     bool csv, json;
     struct display display;
@@ -38,6 +39,7 @@ static int parse_check(int argc, char **argv, struct check_jit *c, bool *done, s
         { 'd', "duration", "TIME", OPTION_SECONDS, &c->seconds,
           "look for TIME (a running JVM: once; a command: until it ends)" },
         { 0, "junit", "FILE", OPTION_TEXT, &c->junit, "write the results to FILE as JUnit's XML" },
+        { 0, "html", "FILE", OPTION_TEXT, &c->html, "write the table as a page for a browser" },
         { 0, "csv", NULL, OPTION_FLAG, &c->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &c->json, "print the table as JSON" },
         DISPLAY_ROW(&c->display),
@@ -53,7 +55,7 @@ static int parse_check(int argc, char **argv, struct check_jit *c, bool *done, s
     c->path = argv[i];
     if (target_argument_parse(usage, purpose, rows, argc - i, argv + i, &c->target, done, err) < 0 || *done)
         return *done ? 0 : -1;
-    return target_argument_find(&c->target, "check", err);
+    return tables_page_check(c->html, c->csv, c->json, err) < 0 ? -1 : target_argument_find(&c->target, "check", err);
 }
 
 static int read_rules(struct check_jit *c, struct err *err)
@@ -95,6 +97,17 @@ static int write_junit(struct check_jit *c, struct err *err)
     return output_file_close(&file, jit_judge_junit(&c->judge, c->path, file.out, err), err);
 }
 
+static int print_page(const struct check_jit *c, const struct table *table, struct err *err)
+{
+    const struct html_part part = { HTML_PART_TABLE,
+                                    "rules",
+                                    "What the JIT compilers made of the program",
+                                    "Each rule of the file, and what was found in compiled code.",
+                                    "",
+                                    table };
+    return tables_page_write(&(struct html_tables){ "JIT tests", c->path, &part, 1, table->arena }, c->html, err);
+}
+
 static int print_results(struct check_jit *c, struct err *err)
 {
     struct arena arena = { NULL, 0 };
@@ -102,7 +115,8 @@ static int print_results(struct check_jit *c, struct err *err)
     int rc = table == NULL ? err_set(err, "out of memory for a table") : 0;
     if (rc == 0) {
         jit_judge_table(&c->judge, &arena, table);
-        rc = command_print_table(table, c->csv, c->json, &c->display, err);
+        rc =
+            c->html != NULL ? print_page(c, table, err) : command_print_table(table, c->csv, c->json, &c->display, err);
     }
     arena_free(&arena);
     return rc;

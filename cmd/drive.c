@@ -15,6 +15,7 @@
  *     57 methods were chosen of 380 weighed; the JVM took 51.
  */
 #include "cmd/output_file.h"
+#include "cmd/tables_page.h"
 #include "cmd/target_argument.h"
 #include "cmd/trace_argument.h"
 #include "core/base/vec.h"
@@ -35,7 +36,7 @@ struct drive {
     struct target_argument target;
     struct display display;
     uint64_t frequency, seed;
-    const char *rule, *output;
+    const char *rule, *output, *html;
     bool csv, json;
     struct compile_choice choice;
     struct arena arena;
@@ -81,7 +82,7 @@ static int check(struct drive *d, struct err *err)
     }
     d->choice.period_ns = 1e9 / (double)d->frequency;
     d->choice.random = d->seed * 2 + 1;
-    return check_rule(d, err);
+    return check_rule(d, err) < 0 ? -1 : tables_page_check(d->html, d->csv, d->json, err);
 }
 
 static int parse(int argc, char **argv, struct drive *d, bool *done, struct err *err)
@@ -92,6 +93,7 @@ static int parse(int argc, char **argv, struct drive *d, bool *done, struct err 
           "methods to compile: model, random (as many), or nothing (only sampled) (model)" },
         { 0, "seed", "N", OPTION_NUMBER, &d->seed, "of --compile random (1)" },
         { 'o', "output", "FILE", OPTION_TEXT, &d->output, "also write the samples to a trace, FILE" },
+        { 0, "html", "FILE", OPTION_TEXT, &d->html, "write the table as a page for a browser" },
         { 0, "csv", NULL, OPTION_FLAG, &d->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &d->json, "print the table as JSON" },
         DISPLAY_ROW(&d->display),
@@ -245,6 +247,19 @@ static void fill_table(const struct drive *d, struct table *t)
                                    c->n_chosen, c->n_proposed, d->n_taken));
 }
 
+static int print_page(struct drive *d, const struct table *table, struct err *err)
+{
+    const struct html_part part = { HTML_PART_TABLE,
+                                    "methods",
+                                    "Methods that were handed to the JIT compilers",
+                                    "By the tier that each was to be compiled at.",
+                                    "no method was chosen",
+                                    table };
+    const char *command = tables_page_command(&d->arena, d->target.command);
+    return tables_page_write(
+        &(struct html_tables){ "Samples that drive the JIT compilers", command, &part, 1, &d->arena }, d->html, err);
+}
+
 static int print(struct drive *d, struct err *err)
 {
     struct table *table = arena_alloc(&d->arena, sizeof *table);
@@ -252,7 +267,7 @@ static int print(struct drive *d, struct err *err)
         return err_set(err, "out of memory for a table");
     table_begin(table, &d->arena);
     fill_table(d, table);
-    return command_print_table(table, d->csv, d->json, &d->display, err);
+    return d->html != NULL ? print_page(d, table, err) : command_print_table(table, d->csv, d->json, &d->display, err);
 }
 
 int command_drive(int argc, char **argv, struct err *err)

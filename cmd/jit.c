@@ -244,11 +244,8 @@ static int count_calls(struct jit_options *o, struct err *err)
 
 static int find_command(struct jit_options *o, char *const *argv, struct err *err)
 {
-    size_t n = 0;
-    while (argv[n] != NULL)
-        n++;
     o->argv = argv;
-    o->command = text_words(&o->arena, (const char *const *)argv, n);
+    o->command = tables_page_command(&o->arena, argv);
     return o->command == NULL ? err_set(err, "out of memory") : recorder_find_agent(o->agent, sizeof o->agent, err);
 }
 

@@ -193,11 +193,9 @@ static int print_page(struct placement_options *o, const struct table *table, st
                                     "Simulated misses of the program as it is, and with its objects in other places.",
                                     "it does not apply, or there were too few runs",
                                     table };
-    const char *command = "";
-    for (size_t i = 0; o->argv[i] != NULL && command != NULL; i++)
-        command = arena_printf(&o->arena, "%s%s%s", command, i == 0 ? "" : " ", o->argv[i]);
-    return tables_page_write(&(struct html_tables){ "Placement of objects", command, &part, 1, &o->arena }, o->html,
-                             err);
+    return tables_page_write(
+        &(struct html_tables){ "Placement of objects", tables_page_command(&o->arena, o->argv), &part, 1, &o->arena },
+        o->html, err);
 }
 
 static int print_results(struct placement_options *o, const struct placement_result *results, struct err *err)

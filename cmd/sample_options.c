@@ -1,6 +1,7 @@
 #include "cmd/sample_options.h"
 
 #include "cmd/output_file.h"
+#include "cmd/tables_page.h"
 #include "core/perf/perf_rings.h"
 #include "report/view/fields_table.h"
 
@@ -81,11 +82,15 @@ static int check_table(struct sample_options *o, struct err *err)
                                   : "--fields and --bytecodes are two tables");
         return err_next(err, "remove one of them");
     }
+    if (o->tree && o->html != NULL) {
+        err_set(err, "--html has a table, and --tree is none");
+        return err_next(err, "write a trace with -o FILE, and take 'mmprof report --html PAGE FILE' for its tree");
+    }
     if (o->tree && o->decay_s > 0) {
         err_set(err, "contexts have no heat: --decay is for tables");
         return err_next(err, "remove --tree, or --decay");
     }
-    return 0;
+    return tables_page_check(o->html, o->csv, o->json, err);
 }
 
 static int check(struct sample_options *o, struct err *err)
@@ -150,6 +155,7 @@ int sample_options_parse(struct sample_options *o, int argc, char **argv, bool *
           "sort by heat: a sample counts half after so long; what is sampled no more goes cold" },
         { 'o', "output", "FILE", OPTION_TEXT, &o->output, "also write the samples to a trace, FILE" },
         { 0, "folded", "FILE", OPTION_TEXT, &o->folded, "also write folded stacks (flame graphs) to FILE" },
+        { 0, "html", "FILE", OPTION_TEXT, &o->html, "write the table as a page for a browser" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
         DISPLAY_ROW(&o->display),

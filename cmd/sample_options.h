@@ -21,6 +21,7 @@ struct sample_options {
     const char *events, *output, *folded; /* output, folded: patterns until they are checked, then the names below */
     char output_name[PATH_MAX], folded_name[PATH_MAX];
     const char *mechanism; /* "perf" or "polling" */
+    const char *html;      /* NULL: no page */
     const char *fields;    /* "field", "" (the same) or "class"; NULL: no table of them */
     double decay_s;        /* half-life of heat; 0: none */
     bool csv, json, tree, call_sites, by_self, by_bytecode, by_class, is_wall, is_polled;

@@ -4,6 +4,7 @@
 #include "cmd/sample_run.h"
 
 #include "cmd/output_file.h"
+#include "cmd/tables_page.h"
 #include "cmd/trace_argument.h"
 #include "core/perf/trigger.h"
 
@@ -137,6 +138,21 @@ static int find_ratios(struct sample_run *run, struct sample_ratio_kind *kinds)
     return sample_ratio_kinds(names, n, &run->arena, kinds);
 }
 
+static int print_page(struct sample_run *run, const struct samples_source *source, const struct table *table,
+                      struct err *err)
+{
+    const struct html_part part = { HTML_PART_TABLE,
+                                    "samples",
+                                    "Samples",
+                                    source->is_wall         ? "Of the threads' time, on a CPU or not."
+                                    : source->period_ns > 0 ? "Of the threads' CPU time."
+                                                            : "Of what the events counted.",
+                                    "it does not apply, or is not known",
+                                    table };
+    return tables_page_write(&(struct html_tables){ "Samples of stacks", "", &part, 1, &run->arena },
+                             run->options->html, err);
+}
+
 /* The tree, or a table of methods, of kinds of bytecode or of fields. */
 static int print_table(struct sample_run *run, const struct samples_source *source, struct table *table,
                        struct err *err)
@@ -153,7 +169,8 @@ static int print_table(struct sample_run *run, const struct samples_source *sour
                      : samples_table_make(source, &options, &run->arena, table, err)) < 0)
         return -1;
     add_notes(run, table);
-    return command_print_table(table, o->csv, o->json, &display, err);
+    return o->html != NULL ? print_page(run, source, table, err)
+                           : command_print_table(table, o->csv, o->json, &display, err);
 }
 
 int sample_print(struct sample_run *run, struct err *err)

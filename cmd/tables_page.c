@@ -1,6 +1,7 @@
 #include "cmd/tables_page.h"
 
 #include "cmd/output_file.h"
+#include "core/base/text.h"
 
 int tables_page_check(const char *html, bool as_csv, bool as_json, struct err *err)
 {
@@ -8,6 +9,14 @@ int tables_page_check(const char *html, bool as_csv, bool as_json, struct err *e
         return 0;
     err_set(err, "--html writes a page, and --%s a table", as_csv ? "csv" : "json");
     return err_next(err, "choose one of them");
+}
+
+const char *tables_page_command(struct arena *arena, char *const *argv)
+{
+    size_t n = 0;
+    while (argv[n] != NULL)
+        n++;
+    return text_words(arena, (const char *const *)argv, n);
 }
 
 int tables_page_write(const struct html_tables *tables, const char *pattern, struct err *err)

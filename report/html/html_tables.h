@@ -1,5 +1,5 @@
 /*
- * Tables of a command as one page: of objects in an address trace, of placements, of hints.
+ * Tables of a command as one page.
  */
 #ifndef REPORT_HTML_HTML_TABLES_H
 #define REPORT_HTML_HTML_TABLES_H

@@ -174,6 +174,8 @@ check_jdk() {
     # What had probes is compiled again only after a while.
     echo 'micro.Thesis.* is compiled' > "$SCRATCH/one.rules"
     holds "$v: a running JVM is checked" wait_for 20 "$mmprof" check-jit "$SCRATCH/one.rules" -p "$jvm"
+    "$mmprof" check-jit --html "$SCRATCH/page.html" "$SCRATCH/one.rules" -p "$jvm"
+    matches "$v: and the results are a page" "$?$(grep -c 'micro.Thesis.\* is compiled' "$SCRATCH/page.html")" '^0[1-9]'
     holds "$v: the program goes on" kill -0 "$jvm"
     stop "$jvm"
     check_rules "$jdk" "$v"

@@ -246,6 +246,11 @@ for each in $(jdks); do
 done
 sample --fields --decay 1 --tree -p $$
 matches "contexts have no heat" "$errors" "contexts have no heat"
+sample --html - --tree -p $$
+matches "and no page" "$errors" "mmprof report --html"
+sample --html "$SCRATCH/page.html" -F 199 -- "$jdk/bin/java" -cp "$classes" target.Faults 0.2
+is "the table is a page: exit status, and what is printed" "$status$said$errors" 0
+matches "and has the methods" "$(cat "$SCRATCH/page.html")" '"Faults.main'
 
 sample --mechanism polling -F 199 -- "$jdk/bin/java" -cp "$classes" target.Faults 0.4
 is "--mechanism polling: the agent samples a program to its end" "$status$errors" 0
