@@ -6,6 +6,7 @@
 #include "cmd/output_file.h"
 #include "cmd/tables_page.h"
 #include "cmd/trace_argument.h"
+#include "core/base/text.h"
 #include "core/perf/trigger.h"
 
 #include <inttypes.h>
@@ -85,8 +86,9 @@ static void add_stack_notes(const struct sample_run *run, struct table *table)
     bytecode_kinds_tell(&run->kinds, table);
     for (enum stack_end end = STACK_WHOLE + 1; end < STACK_ENDS; end++)
         if (state->n_by_end[end] > 0 && end != STACK_NO_JAVA)
-            table_note(table, arena_printf(table->arena, "%" PRIu64 " stacks lack their outer methods: %s",
-                                           state->n_by_end[end], stack_end_name(end)));
+            table_note(table,
+                       arena_printf(table->arena, "%" PRIu64 " stack%s without outer methods: %s", state->n_by_end[end],
+                                    text_plural(state->n_by_end[end]), stack_end_name(end)));
     if (tree->n_purged > 0)
         table_note(table, arena_printf(table->arena,
                                        "%" PRIu64 " calling contexts with %" PRIu64 " samples were purged: the tree "

@@ -1,5 +1,6 @@
 #include "report/trace_samples.h"
 
+#include "core/base/text.h"
 #include "core/base/vec.h"
 #include "core/hotspot/stack_walk.h"
 #include "report/some_threads.h"
@@ -245,8 +246,9 @@ int trace_samples_table(struct trace_samples *samples, const struct samples_opti
         return -1;
     for (enum stack_end end = STACK_WHOLE + 1; end < STACK_ENDS; end++)
         if (samples->n_by_end[end] > 0 && end != STACK_NO_JAVA)
-            table_doubt(table, arena_printf(arena, "%" PRIu64 " stacks lack their outer methods: %s",
-                                            samples->n_by_end[end], stack_end_name(end)));
+            table_doubt(table,
+                        arena_printf(arena, "%" PRIu64 " stack%s without outer methods: %s", samples->n_by_end[end],
+                                     text_plural(samples->n_by_end[end]), stack_end_name(end)));
     double ticks = (double)(trace_end_ticks(samples->reader) - trace_start_ticks(samples->reader));
     table_metadata_number(table, "duration_ns", ticks * trace_ns_per_tick(samples->reader), NULL);
     if (source.period_ns > 0 && !source.is_wall)

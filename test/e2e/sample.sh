@@ -238,7 +238,7 @@ holds "what is read with samples tells methods apart: $touches and $computes fau
 
 # The fields of one list are read, and then those of another one.
 for each in $(jdks); do
-    sample -F 997 --fields --decay 50ms --csv -- "$each/bin/java" -Xint -cp "$classes" target.Turns 2000 3000
+    sample -F 997 --fields --decay 50ms --csv -- "$each/bin/java" -Xint -cp "$classes" target.Turns 2000 20000
     name="JDK $(jdk_version "$each")"
     is "$name: fields that are read no more are cold, those that are read now are hot" \
         "$(awk -F, '$2 ~ /^target\.Turns\$.*\.value$/ { print $2, $6 }' <<< "$said" | sort | paste -sd ' ')" \
