@@ -132,9 +132,13 @@ taken() {
 }
 
 check_drive() {
-    local jdk=$1 v=$2 n
-    matches "$v: drive hands methods to the compilers" "$(taken model "$jdk/bin/java" -Xcheck:jni -cp "$classes" \
-        micro.Thesis 300)" '^0 [1-9]'
+    local jdk=$1 v=$2 n rounds
+    # The JVM may come to all methods of a short run by itself.
+    for rounds in 300 900 2700; do
+        n=$(taken model "$jdk/bin/java" -Xcheck:jni -cp "$classes" micro.Thesis $rounds)
+        [ "$n" = "0 0" ] || break
+    done
+    matches "$v: drive hands methods to the compilers" "$n" '^0 [1-9]'
     matches "$v: and the program computes the same" "$(cat "$SCRATCH/driven")" 'SELF-CHECK micro/Thesis ok'
     is "$v: nothing else is said" "$(cat "$SCRATCH/errors")" ""
     is "$v: with --compile nothing none" "$(taken nothing "$jdk/bin/java" -cp "$classes" micro.Thesis 100)" "0 0"
