@@ -17,6 +17,7 @@
 
 #define AOT_SINCE     25   /* JDK: -XX:AOTCache with profiles (JEP 514, 515) */
 #define OWN_COMPILING 0.2  /* of the JIT's time, caused by the recording: then it says little of the program */
+#define SHORT_NS      4e10 /* CPU time of a run that does not pay for C2: the longest that was tried */
 #define YOUNG_LEAST   10   /* collections */
 #define MOST          0.75 /* of the pauses' time */
 
@@ -42,12 +43,37 @@ static bool has_option(const struct findings_making *making, const char *option)
     return command != NULL && strstr(command, option) != NULL;
 }
 
-static bool can_use_cache(const struct findings_making *making)
+/* What the JIT compilers do is the program's own doing, not the recording's. */
+static bool compiles_by_itself(const struct findings_making *making)
 {
     double compiling_ns = report_ns(making->source, making->shares.part_ticks[VM_PART_C1]) +
                           report_ns(making->source, making->shares.part_ticks[VM_PART_C2]);
     double own_ns = info_number(making->source->reader, INFO_LIVE_COMPILING_MS) * 1e6;
-    return jdk_of(making) >= AOT_SINCE && !has_option(making, "-XX:AOT") && !(own_ns > OWN_COMPILING * compiling_ns);
+    return !(own_ns > OWN_COMPILING * compiling_ns);
+}
+
+static bool can_use_cache(const struct findings_making *making)
+{
+    return jdk_of(making) >= AOT_SINCE && !has_option(making, "-XX:AOT") && compiles_by_itself(making);
+}
+
+/* Was all of the JVM's life recorded? */
+static bool is_whole_run(const struct findings_making *making)
+{
+    const struct report_source *source = making->source;
+    for (uint32_t i = 0; i < source->tree->n_threads; i++) {
+        const struct trace_thread *thread = trace_thread(source->reader, i);
+        if (source->tree->threads[i].part == VM_PART_THREAD && thread != NULL)
+            return thread->end_ticks != TRACE_UNKNOWN && info_text(source->reader, INFO_JVM_ATTACHED) == NULL;
+    }
+    return false;
+}
+
+static bool is_short_run(const struct findings_making *making)
+{
+    return making->cpu_ns <= SHORT_NS && is_whole_run(making) && compiles_by_itself(making) &&
+           !has_option(making, "-XX:TieredStopAtLevel") && !has_option(making, "-Xint") &&
+           !has_option(making, "-XX:-TieredCompilation");
 }
 
 double advice_pauses(const struct findings_making *making, const char *kind, double *part)
@@ -111,6 +137,10 @@ const struct advice_rule advice_rules[] = {
     { "aot-cache", "jit", SMALL, 0.3, 0.5, 1.3, false, "paired runs of javac",
       "start with an AOT cache, which has classes linked and profiles for the JIT compilers (JDK 25 and later)",
       "-XX:AOTCache=app.aot", NULL, "-XX:AOTCacheOutput=app.aot", can_use_cache, NULL },
+    /* paired runs: mmprof-advise(1); C1's code does without counters then, and is slower than C2's */
+    { "c1", "jit", SMALL, 0.2, 0.8, 1.1, false, "paired runs of javac, h2 and FOP",
+      "compile with C1 alone: a run as short as this ends before C2's code has paid for itself",
+      "-XX:TieredStopAtLevel=1", NULL, NULL, is_short_run, NULL },
     /* a collection costs what survives: with twice the room there are half as many of about the same cost */
     { "young", "gc", SMALL, 0.25, 0.5, 0.6, false, THUMB,
       "give the young generation twice the room, with a larger heap: half as many collections", NULL,

@@ -19,6 +19,7 @@ struct program {
     const char *recompiling;                       /* ms, by the recording */
     const char *cpu;                               /* "AMD EPYC, 2 CPUs" */
     bool is_attached;                              /* to a JVM that ran before */
+    bool has_ended;                                /* the JVM, before the recording did */
 };
 
 /* What an emulated run says, or NULL. */
@@ -51,6 +52,13 @@ static void make_program(struct maker *m, const struct program *p)
     maker_thread(m, 0, "main", true);
     maker_thread(m, 1, "GC Thread#0", false);
     maker_thread(m, 2, "C2 CompilerThre", false);
+    const struct trace_thread vm = { .index = 3,
+                                     .tid = 103,
+                                     .name = "VM Thread",
+                                     .comm = "VM Thread",
+                                     .start_ticks = TRACE_UNKNOWN,
+                                     .end_ticks = p->has_ended ? 10000 : TRACE_UNKNOWN };
+    maker_must(m, trace_write_thread(m->writer, &vm, &m->err));
     maker_method(m, 0, "com/acme/Shop", "price", "()V");
     KERNEL(m, AT(TRACE_CPU_IN, 0, 0), AT(TRACE_CPU_IN, 1, 0), AT(TRACE_CPU_IN, 2, 0));
     for (uint64_t i = 0; i < p->n_faults; i++)
@@ -104,6 +112,16 @@ static void test_rules(void)
         { "nor where the recording had code compiled again", { .c2_ms = 5000, .recompiling = "1100" }, "" },
         { "it does not matter where that is little", { .c2_ms = 5000, .recompiling = "900" }, "aot-cache" },
         { "nor where the compilers take a fifth", { .c2_ms = 2500 }, "" },
+        { "C1 alone where a short run, from start to end, compiles much",
+          { .c2_ms = 5000, .version = JDK_17, .has_ended = true },
+          "c1" },
+        { "and what saves as much beside it", { .c2_ms = 5000, .has_ended = true }, "c1 aot-cache" },
+        { "not where the JVM goes on", { .c2_ms = 5000, .version = JDK_17 }, "" },
+        { "nor where it ran before", { .c2_ms = 5000, .version = JDK_17, .has_ended = true, .is_attached = true }, "" },
+        { "nor where the tier was chosen",
+          { .c2_ms = 5000, .version = JDK_17, .has_ended = true, .command = "java -XX:TieredStopAtLevel=3 -jar a.jar" },
+          "" },
+        { "nor in a longer run", { .c2_ms = 35000, .version = JDK_17, .has_ended = true }, "" },
         { "a larger young generation where its collections take the time",
           { .gc_ms = 1500, .collections = "40 1200000000 G1 young collection pauses" },
           "young" },
