@@ -96,6 +96,11 @@ printf '.It Fl o , Fl -output Ar FILE\n.It Fl -trees\nLike\n.Fl -grain .\n' > "$
 is "options are read from a help text" "$(options_of_help "$SCRATCH/help" | xargs)" "output tree"
 is "options are read from a page" "$(options_of_page "$SCRATCH/page" | xargs)" "output trees"
 
+# Each macro quotes to the end of its line: '.Pq Sq yes No or Sq no' is printed as (‘yes or ‘no’’).
+nested='^\.(Pq |Sq |Ql ).*\b(Sq|Ql) .*\b(Sq|Ql|No) |^\.Pq (Sq|Ql) .* No |^\.Sq [^ ]+ .*\b(Sq|No) |\bFl -[a-z-]+ : [a-z]'
+is "a quote that is not closed is found" "$(printf '.Pq Sq yes No or Sq no\n.Pq Sq yes\n' | grep -cE "$nested")" 1
+is "each quote in the pages is closed" "$(grep -nE "$nested" "$root"/man/*.[1-8])" ""
+
 if ! command -v mandoc > "$SCRATCH/which"; then
     skip "mandoc finds nothing to warn about" "mandoc is not installed"
 else
