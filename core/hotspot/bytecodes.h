@@ -56,6 +56,8 @@ struct opcode {
     uint8_t java;     /* the one of a class file that it stands for: often itself */
 };
 
+#define OPCODE_NEW 0xbbu /* of the allocations, the one that makes no array */
+
 /* By code. */
 extern const struct opcode opcodes[256];
 

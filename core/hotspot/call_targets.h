@@ -11,7 +11,8 @@ enum call_target {
     CALL_OF_NONE,       /* no call is there */
     CALL_OF_JAVA,       /* of a Java method, or of what finds it at the first call */
     CALL_OF_TRAP,       /* uncommon trap: the interpreter goes on */
-    CALL_OF_ALLOCATION, /* the JVM makes an object or an array */
+    CALL_OF_ALLOCATION, /* the JVM makes an object */
+    CALL_OF_ARRAY,      /* or an array */
     CALL_OF_OTHER
 };
 

@@ -15,9 +15,10 @@
 
 /* What the code does at a point: bits. */
 enum inline_point_flag {
-    INLINE_CALLS = 1,    /* a call of a Java method */
-    INLINE_TRAPS = 2,    /* it goes back to the interpreter: not reached when it was compiled */
-    INLINE_ALLOCATES = 4 /* a call of the JVM where the thread's buffer is full: the object is made in the heap */
+    INLINE_CALLS = 1,      /* a call of a Java method */
+    INLINE_TRAPS = 2,      /* it goes back to the interpreter: not reached when it was compiled */
+    INLINE_ALLOCATES = 4,  /* a call of the JVM where the thread's buffer is full: the object is made in the heap */
+    INLINE_MAKES_ARRAY = 8 /* the same of an array */
 };
 
 struct inline_node {

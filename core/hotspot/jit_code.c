@@ -159,6 +159,7 @@ static void take_instruction(struct jit_codes *codes, const struct known_method 
     *instruction = (struct jit_instruction){ .index = (int32_t)index,
                                              .line = line_of(&reader->method, index),
                                              .is_allocation = is_allocation,
+                                             .is_array = is_allocation && opcode->java != OPCODE_NEW,
                                              .is_virtual = opcode->kind == OPCODE_CALL_VIRTUAL ||
                                                            opcode->kind == OPCODE_CALL_INTERFACE };
     struct vm_instruction *named = &reader->named;
@@ -269,6 +270,8 @@ static unsigned flags_at(void *context, uint64_t offset)
         return INLINE_TRAPS;
     case CALL_OF_ALLOCATION:
         return INLINE_ALLOCATES;
+    case CALL_OF_ARRAY:
+        return INLINE_MAKES_ARRAY;
     case CALL_OF_NONE:
     case CALL_OF_OTHER:
         break;

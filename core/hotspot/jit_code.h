@@ -23,8 +23,8 @@ struct jit_receiver {
 /* A call, or an allocation of an object or an array, in a method's bytecodes. */
 struct jit_instruction {
     int32_t index;
-    uint32_t line; /* 0: not known */
-    bool is_allocation;
+    uint32_t line;                              /* 0: not known */
+    bool is_allocation, is_array;               /* is_array: of an array */
     bool is_virtual;                            /* what is called depends on the receiver */
     const char *class_name, *name, *descriptor; /* as it names it; of an allocation the class; NULL: not known */
     bool is_counted;                            /* the JVM counted how often it was reached */

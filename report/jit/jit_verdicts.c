@@ -194,18 +194,30 @@ static const struct jit_instruction *constructor_of(const struct compiled_method
     return NULL;
 }
 
+/*
+ * Of a chain of StringBuilder calls C2 makes one text, without a builder: the text, its array, and a trap where it gets
+ * too long, are then of the bytecode that makes the builder (HotSpot's stringopts.cpp).  An array there tells.
+ */
+static unsigned own_flags(const struct jit_instruction *at, unsigned flags)
+{
+    if (at->is_array || !(flags & INLINE_MAKES_ARRAY))
+        return flags;
+    return flags & INLINE_CALLS;
+}
+
 static void judge_allocation(struct judging *j, const struct jit_code *code, uint32_t node, uint32_t i)
 {
     const struct compiled_method *method = j->judge->codes->methods[code->methods[node]];
     const struct jit_instruction *at = &method->instructions[i], *counted;
     if (at->class_name == NULL || !is_class_named(at->class_name, j->rule->of))
         return;
-    unsigned flags = inline_tree_flags(&code->tree, node, at->index);
+    unsigned flags = own_flags(at, inline_tree_flags(&code->tree, node, at->index));
+    bool is_left = flags & (INLINE_ALLOCATES | INLINE_MAKES_ARRAY);
     counted = constructor_of(method, i);
     counted = counted == NULL ? at : counted;
-    if ((flags & INLINE_ALLOCATES) || !(flags & INLINE_TRAPS))
-        count_times(j, counted, flags & INLINE_ALLOCATES ? &j->verdict.n_left_times : &j->verdict.n_done_times);
-    if (flags & INLINE_ALLOCATES) {
+    if (is_left || !(flags & INLINE_TRAPS))
+        count_times(j, counted, is_left ? &j->verdict.n_left_times : &j->verdict.n_done_times);
+    if (is_left) {
         j->verdict.n_left++;
         if (!j->rule->is_not)
             say_where(j, "made", method, at);
@@ -271,7 +283,8 @@ static bool judge_code(struct judging *j)
     if (j->verdict.number != 0 || judge_copies(j))
         return true;
     snprintf(j->verdict.why, sizeof j->verdict.why,
-             tier == 0 ? "'%.160s' is not compiled" : "'%.160s' is compiled by C1 so far, which still counts its calls",
+             tier == 0 ? "no method named '%.160s' is compiled"
+                       : "'%.160s' is compiled by C1 so far, which still counts its calls",
              j->rule->in);
     return false;
 }
@@ -361,7 +374,7 @@ static void judge_compiled(struct judging *j)
     is_so = j->rule->tier == 0 ? v->tier != 0 : (v->tier == JIT_TIER_C2) == (j->rule->tier == JIT_TIER_C2) && v->tier;
     v->result = is_so != j->rule->is_not ? JIT_HOLDS : JIT_BROKEN;
     if (v->tier == 0)
-        snprintf(v->why, sizeof v->why, "it has no code of its own");
+        snprintf(v->why, sizeof v->why, "no method named '%.160s' has code of its own", j->rule->in);
     else
         snprintf(v->why, sizeof v->why, "compiled by %s, tier %u", compiler(v->tier), v->tier);
 }

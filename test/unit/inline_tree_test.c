@@ -96,9 +96,9 @@ static void check_targets(void)
         { "UncommonTrapBlob", CALL_OF_TRAP },
         { "C2 Runtime uncommon_trap_blob", CALL_OF_TRAP },
         { "_new_instance_Java", CALL_OF_ALLOCATION },
-        { "C2 Runtime new_array_nozero", CALL_OF_ALLOCATION },
-        { "C1 Runtime new_type_array_blob", CALL_OF_ALLOCATION },
-        { "_multianewarray2_Java", CALL_OF_ALLOCATION },
+        { "C2 Runtime new_array_nozero", CALL_OF_ARRAY },
+        { "C1 Runtime new_type_array_blob", CALL_OF_ARRAY },
+        { "_multianewarray2_Java", CALL_OF_ARRAY },
         { "_complete_monitor_locking_Java", CALL_OF_OTHER },
         { "", CALL_OF_OTHER },
     };

@@ -232,7 +232,7 @@ static const struct {
       JIT_UNKNOWN,
       "the call was not reached before the method was compiled (C2 45)" },
     { "no such call", "F.other is inlined into F.run", { .tier = 4 }, JIT_UNKNOWN, "there is no call of it (C2 45)" },
-    { "no code", "F.leaf is inlined into F.run", { .tier = 0 }, JIT_UNKNOWN, "'F.run' is not compiled" },
+    { "no code", "F.leaf is inlined into F.run", { .tier = 0 }, JIT_UNKNOWN, "no method named 'F.run' is compiled" },
     { "code that counts is not judged",
       "F.leaf is inlined into F.run",
       { .tier = 3, .leaf = INLINE_CALLS },
@@ -273,6 +273,11 @@ static const struct {
       { .tier = 4, .made = INLINE_ALLOCATES },
       JIT_HOLDS,
       "made at 1 (C2 45)" },
+    { "of a chain of StringBuilder calls only the text and its array are made",
+      "allocation of F in F.run is removed",
+      { .tier = 4, .made = INLINE_ALLOCATES | INLINE_MAKES_ARRAY | INLINE_TRAPS, .n_made = 5 },
+      JIT_HOLDS,
+      "removed at 1 (C2 45)" },
     { "none is made, and its constructor was called",
       "allocation of F in F.run is removed",
       { .tier = 4, .n_made = 5 },
@@ -320,7 +325,11 @@ static const struct {
       "removed in 100.0 % of 5 objects (C2 45)" },
     { "compiled", "F.run is compiled", { .tier = 3 }, JIT_HOLDS, "compiled by C1, tier 3" },
     { "but not by C2", "F.run is compiled by C2", { .tier = 3 }, JIT_BROKEN, "compiled by C1, tier 3" },
-    { "not compiled", "F.run is not compiled", { .tier = 0 }, JIT_HOLDS, "it has no code of its own" },
+    { "not compiled",
+      "F.run is not compiled",
+      { .tier = 0 },
+      JIT_HOLDS,
+      "no method named 'F.run' has code of its own" },
 };
 
 static void check_verdicts(void)
@@ -352,11 +361,11 @@ static void check_junit(void)
                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                "<testsuite name=\"a&amp;b\" tests=\"3\" failures=\"1\" errors=\"1\">\n"
                "  <testcase classname=\"mmprof.check-jit\" name=\"F.run is compiled\">\n"
-               "    <failure message=\"it has no code of its own\"/>\n"
+               "    <failure message=\"no method named 'F.run' has code of its own\"/>\n"
                "  </testcase>\n"
                "  <testcase classname=\"mmprof.check-jit\" name=\"F.run is not compiled\"/>\n"
                "  <testcase classname=\"mmprof.check-jit\" name=\"F&lt;a&gt;.b is inlined into F.run\">\n"
-               "    <error message=\"'F.run' is not compiled\"/>\n"
+               "    <error message=\"no method named 'F.run' is compiled\"/>\n"
                "  </testcase>\n"
                "</testsuite>\n");
     jit_judge_free(&judge);

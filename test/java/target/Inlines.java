@@ -66,12 +66,18 @@ final class Inlines {
         kept = new Square(a);
     }
 
+    /* C2 makes the text without a builder. */
+    private static void joined(long a) {
+        kept = new StringBuilder().append((int) a).append(',').append((char) a).toString();
+    }
+
     private static long run(long n) {
         Shape shape = new Square(n);
         long sum = shape.area();
         for (long i = 0; i < n; i++) {
             sum += leaf(i) + loops(i) + apart(i) + removed(i);
             escapes(i);
+            joined(i);
         }
         return n < 0 ? never(n) : sum;
     }
