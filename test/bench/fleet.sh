@@ -39,6 +39,7 @@ fi
 
 # ask NAME ARGUMENT...: CPU seconds, MB, and what it found.
 ask() {
+    rm -f took
     "$build/test/tools/timed" took "$mmprof" fleet "${@:2}" > answer 2>&1
     awk -v name="$1" '{ printf "%-10s %6.1f CPU s %6.0f MB   ", name, $5 + $7, $9 / 1024 }' took
     head -n 1 answer | sed 's/^fleet *//'
