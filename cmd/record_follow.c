@@ -14,6 +14,8 @@
 #define YOUNG_S   1.0  /* it cannot be attached to yet */
 #define STARTED_S 20.0 /* it can, if ever */
 
+#define SAID_BYTES 1024
+
 /* Returns whether a signal came in this time. */
 static bool wait_for_signal(const sigset_t *signals, int ms)
 {
@@ -21,8 +23,8 @@ static bool wait_for_signal(const sigset_t *signals, int ms)
     return sigtimedwait(signals, NULL, &timeout) >= 0;
 }
 
-/* Returns whether there is one.  Several are told of. */
-static bool find_jvm(const struct record_follow *follow, struct jvm_running *found, char said[256])
+/* Returns whether there is one.  Of several a list is in said, otherwise "". */
+static bool find_jvm(const struct record_follow *follow, struct jvm_running *found, char said[SAID_BYTES])
 {
     struct arena arena = { NULL, 0 };
     struct jvm_running *all;
@@ -36,7 +38,9 @@ static bool find_jvm(const struct record_follow *follow, struct jvm_running *fou
     for (size_t i = 0; is_there && i < n; i++)
         if (all[i].pid == found->pid)
             found->uptime_s = all[i].uptime_s;
-    snprintf(said, 256, "%.*s", (int)strcspn(why.text, "\n"), is_there || n_named < 2 ? "" : why.text);
+    const char *list = is_there || n_named < 2 ? "" : why.text;
+    const char *end = strstr(list, "\n  next: ");
+    snprintf(said, SAID_BYTES, "%.*s", end != NULL ? (int)(end - list) : (int)strlen(list), list);
     arena_free(&arena);
     return is_there && (found->uptime_s < 0 || found->uptime_s >= YOUNG_S);
 }
@@ -44,14 +48,15 @@ static bool find_jvm(const struct record_follow *follow, struct jvm_running *fou
 /* Returns whether there is one before a signal comes. */
 static bool wait_for_jvm(const struct record_follow *follow, const sigset_t *signals, struct jvm_running *found)
 {
-    char said[256], before[256] = "";
+    char said[SAID_BYTES], before[SAID_BYTES] = "";
     bool is_told = false;
     while (!find_jvm(follow, found, said)) {
-        if (said[0] != '\0' ? strcmp(said, before) != 0 : !is_told) {
-            fprintf(stderr, "mmprof: %s%s'%s'\n", said,
-                    said[0] != '\0' ? "; waiting for one JVM that is " : "waiting for a JVM that fits ", follow->name);
-            is_told = true;
-        }
+        if (said[0] != '\0' && strcmp(said, before) != 0)
+            fprintf(stderr, "mmprof: %s\n  next: start again with more of its command line, such as a -D option; %s\n",
+                    said, "until then it waits until there is only one");
+        else if (said[0] == '\0' && !is_told)
+            fprintf(stderr, "mmprof: waiting for a JVM that fits '%s'\n", follow->name);
+        is_told = true;
         snprintf(before, sizeof before, "%s", said);
         if (wait_for_signal(signals, LOOK_MS))
             return false;

@@ -106,6 +106,22 @@ restarts() {
     is "the JVM goes on" "$(is_gone "$jvm" || echo running)" running
 }
 
+# Two JVMs of one name: both are listed, and what to do.
+several() {
+    local first=$jvm recorder
+    busy
+    start "$SCRATCH/recorder" "$mmprof" record --every 1s --to "$SCRATCH/several" --name "$named"
+    recorder=$pid
+    wait_for 20 grep -q 'it waits until there is only one' "$SCRATCH/recorder" &&
+        ok "of several JVMs of a name none is recorded" ||
+        not_ok "of several JVMs of a name none is recorded" "$(cat "$SCRATCH/recorder")"
+    is "they are listed" "$(grep -cE "^ +($first|$jvm)  " "$SCRATCH/recorder")" 2
+    kill -TERM "$recorder"
+    wait "$recorder"
+    stop "$jvm"
+    jvm=$first
+}
+
 # metric NAME: its value, of the only series of this name.
 metric() {
     sed -n "s/^$1{[^}]*} //p" "$SCRATCH/m.prom"
@@ -178,6 +194,7 @@ while read -r jdk; do
     exact "$jdk"
 done < <(jdks)
 restarts
+several
 full_disk
 
 done_testing
