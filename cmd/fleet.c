@@ -178,6 +178,38 @@ static const struct {
     { "sql", "mmprof fleet sql DIR 'SELECT ...'", 3, 3, fleet_command_sql },
 };
 
+/* An option that the action does not read would be forgotten in silence. */
+static int check_options(const struct fleet_arguments *a, struct err *err)
+{
+    const struct {
+        bool is_given; /* with another value than the default */
+        const char *option, *actions;
+    } rows[] = {
+        { a->service != NULL, "--service", "select, compare, outliers" },
+        { a->weight != WEIGHT, "--weight", "select, compare" },
+        { a->grain_s != GRAIN_S, "--grain", "select" },
+        { a->before != NULL, "--before", "compare" },
+        { a->after != NULL, "--after", "compare" },
+        { a->measure != NULL, "--measure", "outliers" },
+        { a->all, "--all", "compare, outliers" },
+        { a->fail_on >= 0, "--fail-on", "compare, outliers" },
+        { a->keep_s >= 0, "--keep", "compact" },
+        { a->timeout_s != TIMEOUT_S, "--timeout", "select, compare, outliers, sql" },
+        { a->html != NULL, "--html", "select" },
+        { a->csv, "--csv", "select, compare, outliers, sql" },
+        { a->json, "--json", "select, compare, outliers, sql" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].is_given && strstr(rows[i].actions, a->words[0]) == NULL) {
+            err_set(err, "%s is no option of 'fleet %s'", rows[i].option, a->words[0]);
+            return err_next(err, "leave it out: it belongs to %s", rows[i].actions);
+        }
+    if (a->password_file == NULL || a->server != NULL)
+        return 0;
+    err_set(err, "--password-file is of a server, and none is named");
+    return err_next(err, "add --engine clickhouse://USER@HOST:PORT, or leave it out");
+}
+
 static int run_action(struct fleet_command_run *run, struct err *err)
 {
     const struct fleet_arguments *a = run->arguments;
@@ -185,7 +217,7 @@ static int run_action(struct fleet_command_run *run, struct err *err)
         if (strcmp(actions[i].name, a->words[0]) != 0)
             continue;
         if (a->n >= actions[i].least && a->n <= actions[i].most)
-            return actions[i].run(run, err);
+            return check_options(a, err) < 0 ? -1 : actions[i].run(run, err);
         err_set(err, "'fleet %s' takes other arguments", a->words[0]);
         return err_next(err, "run %s", actions[i].usage);
     }

@@ -73,7 +73,12 @@ static int check_runs(const struct fleet_compare_options *o, const struct fleet_
         long n = result->values[side] == NULL ? 0 : strtol(result->values[side], NULL, 10);
         if (n >= FLEET_RUNS_LEAST)
             continue;
-        err_set(err, "'%s' has %ld run%s", side == 0 ? o->before : o->after, n, text_plural((uint64_t)n));
+        const char *runs = side == 0 ? o->before : o->after;
+        err_set(err, "'%s' has %ld run%s", runs, n, text_plural((uint64_t)n));
+        if (n == 0)
+            return err_next(err,
+                            "see which there are: mmprof fleet sql DIR 'SELECT DISTINCT service, %.*s FROM phases'",
+                            (int)strcspn(runs, "="), runs);
         return err_next(err, "record at least %d runs of each side: rows of one run tell nothing of how runs differ",
                         FLEET_RUNS_LEAST);
     }

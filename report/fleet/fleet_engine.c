@@ -426,7 +426,7 @@ static int check_one(const struct fleet_engine *e, void *statements, struct err 
     if (rc != 0)
         rc = tell_failure(e->calls.prepare_error(prepared), err);
     else if (e->calls.prepared_statement_type(prepared) != IS_SELECT)
-        rc = err_set(err, "this statement does more than read"), err_next(err, "give a SELECT");
+        rc = err_set(err, "this statement is no SELECT"), err_next(err, "give one SELECT: others are not allowed");
     e->calls.destroy_prepare(&prepared);
     return rc;
 }

@@ -53,6 +53,17 @@ is "fleet add --strict: exits with 1 if a file is not added" $? 1
 matches "fleet add counts them" "$(cat "$SCRATCH/said")" '1 added, 0 there already, 5 not added'
 is "and leaves nothing else" "$(find "$SCRATCH/added" -type f | wc -l)" 1
 
+while read -r action option; do
+    "$mmprof" fleet "$action" "$option" 5 "$SCRATCH/added" 'SELECT 1' > "$SCRATCH/said" 2>&1
+    is "an option of another action is refused: $action $option" $? 1
+    matches "with the reason: $action $option" "$(cat "$SCRATCH/said")" \
+        "$option is no option of 'fleet $action'"
+done << 'END'
+sql --html
+sql --grain
+sql --keep
+END
+
 # Labels: SQL, HTML, a path, a terminal's escape, a comma and what spreadsheets run.
 "$mmprof" fleet add "$SCRATCH/hostile" "$bad/hostile.parquet" > "$SCRATCH/said" 2>&1
 is "a file's name is not made of labels" \
