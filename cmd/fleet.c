@@ -72,6 +72,8 @@ static int open_target(struct fleet_command_run *run, struct fleet_target *to, s
     const struct fleet_arguments *a = run->arguments;
     if (fleet_engine_open(&run->engine, a->library, err) < 0)
         return -1;
+    if (a->server == NULL)
+        fleet_add_tidy(a->words[1]);
     if (a->server != NULL)
         return fleet_clickhouse_open(&to->server, a->server, a->password_file, err) < 0
                    ? -1
@@ -158,7 +160,7 @@ static int run_compact(struct fleet_command_run *run, struct err *err)
         return err_next(err, "leave --engine out, or see ALTER TABLE ... MODIFY TTL in ClickHouse's manual");
     }
     if (fleet_engine_open(&run->engine, a->library, err) < 0 ||
-        fleet_compact(run->engine, a->words[1], a->keep_s, stderr, &run->count, &done, err) < 0)
+        fleet_compact(run->engine, a->words[1], a->keep_s, run->checks_values, stderr, &run->count, &done, err) < 0)
         return -1;
     printf("%zu file%s became %zu, of %.0f rows; %zu removed, %zu skipped\n", done.n_before, text_plural(done.n_before),
            done.n_after, done.n_rows, done.n_removed, run->count.n_skipped);
@@ -210,6 +212,20 @@ static int check_options(const struct fleet_arguments *a, struct err *err)
     return err_next(err, "add --engine clickhouse://USER@HOST:PORT, or leave it out");
 }
 
+/* Footers say which files are whole; where one is not for all that, the question is asked again without it. */
+static int run_twice(struct fleet_command_run *run, int (*action)(struct fleet_command_run *run, struct err *err),
+                     struct err *err)
+{
+    int rc = action(run, err);
+    if (rc >= 0 || run->arguments->server != NULL || !fleet_listing_may_be_damaged(err))
+        return rc;
+    fputs("mmprof: a file may be damaged: the values of all of them are looked at\n", stderr);
+    fleet_engine_close(run->engine);
+    arena_free(&run->arena);
+    *run = (struct fleet_command_run){ .arguments = run->arguments, .checks_values = true };
+    return action(run, err);
+}
+
 static int run_action(struct fleet_command_run *run, struct err *err)
 {
     const struct fleet_arguments *a = run->arguments;
@@ -217,7 +233,7 @@ static int run_action(struct fleet_command_run *run, struct err *err)
         if (strcmp(actions[i].name, a->words[0]) != 0)
             continue;
         if (a->n >= actions[i].least && a->n <= actions[i].most)
-            return check_options(a, err) < 0 ? -1 : actions[i].run(run, err);
+            return check_options(a, err) < 0 ? -1 : run_twice(run, actions[i].run, err);
         err_set(err, "'fleet %s' takes other arguments", a->words[0]);
         return err_next(err, "run %s", actions[i].usage);
     }

@@ -26,6 +26,7 @@ struct fleet_command_run {
     struct fleet_engine *engine;
     struct fleet_count count;
     struct table *table;
+    bool checks_values; /* of each file, before it is used */
 };
 
 /* The actions return the exit status, or -1 with *err set. */

@@ -81,7 +81,7 @@ static int open_engine(struct fleet_command_run *run, struct err *err)
                    : fleet_engine_limit(run->engine, a->timeout_s, err);
     if (fleet_engine_open(&run->engine, a->library, err) < 0 ||
         fleet_engine_limit(run->engine, a->timeout_s, err) < 0 ||
-        fleet_files_view(run->engine, a->words[1], stderr, &run->count, err) < 0)
+        fleet_files_view(run->engine, a->words[1], run->checks_values, stderr, &run->count, err) < 0)
         return -1;
     return fleet_engine_confine(run->engine, a->words[1], err);
 }

@@ -2,15 +2,19 @@
 
 #include "core/base/hash.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define COPY_BYTES 65536
+#define BESIDE     ".adding-" /* so begin the names of copies that are being written */
+#define KILLED_S   3600       /* nothing was written to one for so long */
 
 static int fail(struct err *err, const char *what, const char *path)
 {
@@ -82,9 +86,22 @@ int fleet_file_add(const char *directory, const char *path, const struct fleet_l
     char beside[PATH_MAX];
     if (mkdir(directory, 0777) < 0 && errno != EEXIST)
         return fail(err, "make the directory", directory);
-    snprintf(beside, sizeof beside, "%s/.adding-%d", directory, (int)getpid());
+    snprintf(beside, sizeof beside, "%s/" BESIDE "%d", directory, (int)getpid());
     unlink(beside); /* of a process that was killed and had the same number */
     int rc = add_copy(directory, path, beside, there, err);
     unlink(beside);
     return rc;
+}
+
+void fleet_add_tidy(const char *directory)
+{
+    DIR *entries = opendir(directory);
+    struct stat is;
+    for (struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;)
+        if (strncmp(entry->d_name, BESIDE, strlen(BESIDE)) == 0 &&
+            fstatat(dirfd(entries), entry->d_name, &is, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(is.st_mode) &&
+            is.st_mtime < time(NULL) - KILLED_S)
+            unlinkat(dirfd(entries), entry->d_name, 0);
+    if (entries != NULL)
+        closedir(entries);
 }

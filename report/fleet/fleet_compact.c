@@ -172,12 +172,23 @@ static double count_rows(struct compacting *c, const char *sql, struct err *err)
     return result.n_rows == 1 && result.values[0] != NULL ? strtod(result.values[0], NULL) : -1;
 }
 
+/* NULL: no memory. */
+static const char *day_path(const struct compacting *c, long day)
+{
+    char date[32];
+    time_t begin_s = (time_t)(day * DAY_S);
+    struct tm utc;
+    if (gmtime_r(&begin_s, &utc) == NULL || strftime(date, sizeof date, "%Y-%m-%d", &utc) == 0)
+        snprintf(date, sizeof date, "%ld", day);
+    return arena_printf(c->arena, "%s/day-%s" FLEET_SUFFIX, c->beside, date);
+}
+
 /* Write what the day's sources have of it, if they have anything.  Returns 0, or -1 with *err set. */
 static int write_day(struct compacting *c, long day, struct err *err)
 {
     const char *names, *replaces;
     double bucket_ns;
-    const char *path = arena_printf(c->arena, "%s/day-%ld" FLEET_SUFFIX, c->beside, day);
+    const char *path = day_path(c, day);
     const char *to = path == NULL ? NULL : fleet_literal(c->arena, path);
     if (to == NULL || name_sources(c, day, &names, &replaces, &bucket_ns) < 0)
         return no_memory(err);
@@ -279,6 +290,7 @@ static int begin(struct compacting *c, struct err *err)
         return no_memory(err);
     remove_tree(c->beside);
     remove_tree(c->spill);
+    fleet_add_tidy(c->listing.root);
     return fleet_engine_query(c->engine, sql, NULL, NULL, err);
 }
 
@@ -294,7 +306,7 @@ static int lock(const char *directory, struct err *err)
     return err_next(err, "wait until it is done");
 }
 
-int fleet_compact(struct fleet_engine *engine, const char *directory, double keep_s, FILE *said,
+int fleet_compact(struct fleet_engine *engine, const char *directory, double keep_s, bool checks_values, FILE *said,
                   struct fleet_count *count, struct fleet_compacted *compacted, struct err *err)
 {
     struct arena arena = { NULL, 0 };
@@ -304,6 +316,8 @@ int fleet_compact(struct fleet_engine *engine, const char *directory, double kee
     c.cutoff = keep_s <= 0 ? LONG_MIN : (long)(((double)time(NULL) - keep_s) / DAY_S);
     int fd = lock(directory, err);
     int rc = fd < 0 ? -1 : fleet_listing_read(engine, directory, &arena, &c.listing, err);
+    if (rc == 0 && checks_values)
+        rc = fleet_listing_check_values(engine, &arena, &c.listing, err);
     if (rc == 0 && (rc = begin(&c, err)) == 0) {
         rc = compact(&c, said, count, err);
         remove_tree(c.beside);

@@ -18,12 +18,13 @@ struct fleet_compacted {
 };
 
 /*
- * keep_s  remove rows of days (UTC) that ended longer ago; 0: none
- * said    where files that are skipped are named
+ * keep_s         remove rows of days (UTC) that ended longer ago; 0: none
+ * checks_values  as of fleet_files_view
+ * said           where files that are skipped are named
  *
  * Returns 0, or -1 with *err set: another compaction of the directory runs, a file cannot be written, no memory.
  */
-int fleet_compact(struct fleet_engine *engine, const char *directory, double keep_s, FILE *said,
+int fleet_compact(struct fleet_engine *engine, const char *directory, double keep_s, bool checks_values, FILE *said,
                   struct fleet_count *count, struct fleet_compacted *compacted, struct err *err);
 
 #endif

@@ -214,14 +214,16 @@ int fleet_files_raw_view(struct fleet_engine *engine, struct arena *arena, struc
     return view_of(&v, RAW_COLUMNS, err);
 }
 
-int fleet_files_view(struct fleet_engine *engine, const char *directory, FILE *said, struct fleet_count *count,
-                     struct err *err)
+int fleet_files_view(struct fleet_engine *engine, const char *directory, bool checks_values, FILE *said,
+                     struct fleet_count *count, struct err *err)
 {
     struct arena arena = { NULL, 0 };
     struct fleet_listing listing;
     *count = (struct fleet_count){ 0 };
     int rc = fleet_listing_read(engine, directory, &arena, &listing, err);
     struct viewing v = { .engine = engine, .arena = &arena, .listing = &listing, .count = count, .said = said };
+    if (rc == 0 && checks_values)
+        rc = fleet_listing_check_values(engine, &arena, &listing, err);
     if (rc == 0)
         rc = view_of(&v, USER_COLUMNS, err);
     fleet_listing_free(&listing);

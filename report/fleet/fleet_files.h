@@ -20,12 +20,13 @@ struct fleet_count {
  * are skipped, and counted, where a clock was wrong: they begin before their run did, or in the future; and those of
  * runs that an earlier file has in the same time.
  *
- * said  where that is printed.
+ * checks_values  read each value first, so that a file is skipped whose footer is whole and whose values are not.
+ * said           where that is printed.
  *
  * Returns 0, or -1 with *err set: the directory cannot be read, none is left.
  */
-int fleet_files_view(struct fleet_engine *engine, const char *directory, FILE *said, struct fleet_count *count,
-                     struct err *err);
+int fleet_files_view(struct fleet_engine *engine, const char *directory, bool checks_values, FILE *said,
+                     struct fleet_count *count, struct err *err);
 
 /*
  * The same view of a list of files, with the column filename, and ts as it is in the files; files of which rows are

@@ -3,6 +3,7 @@
 #include "core/base/map.h"
 #include "core/base/vec.h"
 #include "report/fleet/fleet_rows.h"
+#include "report/fleet/parquet_checksums.h"
 
 #include <errno.h>
 #include <fts.h>
@@ -16,6 +17,9 @@
 #define FOOTERS_QUERY                                                                    \
     "SELECT file_name, decode(key), decode(value) FROM parquet_kv_metadata([%s]) WHERE " \
     "decode(key) LIKE 'mmprof.%%'"
+
+/* Reads each value. */
+#define WHOLE_QUERY "SELECT bit_xor(hash(f)) FROM read_parquet([%s], union_by_name = true) f"
 
 bool fleet_file_is_used(const struct fleet_file *file)
 {
@@ -200,6 +204,47 @@ static int read_all_footers(struct fleet_engine *engine, struct arena *arena, st
                : 0;
 }
 
+/* ---- values ---- */
+
+/* Returns 0, or -1: no memory.  As with footers, halves find the file for which all fail. */
+static int check_values(struct fleet_engine *engine, struct arena *arena, struct fleet_file *files, size_t n)
+{
+    struct err why = { "" };
+    const char *names = names_of(files, n, arena);
+    const char *sql = names == NULL ? NULL : arena_printf(arena, WHOLE_QUERY, names);
+    if (sql == NULL)
+        return -1;
+    if (names[0] == '\0' || fleet_engine_query(engine, sql, NULL, NULL, &why) == 0)
+        return 0;
+    if (n == 1) {
+        files->fault = arena_printf(arena, "it is damaged: %.*s", (int)strcspn(why.text, "\n"), why.text);
+        return files->fault == NULL ? -1 : 0;
+    }
+    return check_values(engine, arena, files, n / 2) < 0 || check_values(engine, arena, files + n / 2, n - n / 2) < 0
+               ? -1
+               : 0;
+}
+
+int fleet_listing_check_values(struct fleet_engine *engine, struct arena *arena, struct fleet_listing *listing,
+                               struct err *err)
+{
+    for (size_t i = 0; i < listing->n; i++)
+        if (fleet_file_is_used(&listing->files[i]) && parquet_is_damaged(listing->files[i].path))
+            listing->files[i].fault = "it is damaged: a page does not fit its checksum";
+    return check_values(engine, arena, listing->files, listing->n) == 0
+               ? 0
+               : err_set(err, "out of memory for %zu files", listing->n);
+}
+
+bool fleet_listing_may_be_damaged(const struct err *err)
+{
+    static const char *const kinds[] = { "Invalid Error", "Invalid Input Error", "IO Error", "INTERNAL Error" };
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strncmp(err->text, kinds[i], strlen(kinds[i])) == 0)
+            return true;
+    return false;
+}
+
 /* ---- compacted files ---- */
 
 static int find_replaced(struct fleet_listing *listing, struct arena *arena)
@@ -240,5 +285,7 @@ int fleet_listing_one(struct fleet_engine *engine, const char *path, struct aren
     if (vec_reserve_zeroed(listing->files, listing->room, 1) < 0)
         return err_set(err, "out of memory for '%s'", path);
     listing->files[listing->n++] = (struct fleet_file){ .path = path, .name = "", .fault = path_fault(path, FTS_F) };
-    return read_all_footers(engine, arena, listing->files, 1) == 0 ? 0 : err_set(err, "out of memory for '%s'", path);
+    return read_all_footers(engine, arena, listing->files, 1) == 0
+               ? fleet_listing_check_values(engine, arena, listing, err)
+               : err_set(err, "out of memory for '%s'", path);
 }

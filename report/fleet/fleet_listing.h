@@ -32,7 +32,17 @@ struct fleet_listing {
 int fleet_listing_read(struct fleet_engine *engine, const char *directory, struct arena *arena,
                        struct fleet_listing *listing, struct err *err);
 
-/* The same of one file, wherever it is.  Returns 0, or -1 with *err set: no memory. */
+/*
+ * Read each value of each file; one of which some cannot be read gets a fault.  Without it footers alone are looked at.
+ * Returns 0, or -1 with *err set: no memory.
+ */
+int fleet_listing_check_values(struct fleet_engine *engine, struct arena *arena, struct fleet_listing *listing,
+                               struct err *err);
+
+/* Whether a query failed as it does where a file is damaged. */
+bool fleet_listing_may_be_damaged(const struct err *err);
+
+/* The same of one file, wherever it is, with its values.  Returns 0, or -1 with *err set: no memory. */
 int fleet_listing_one(struct fleet_engine *engine, const char *path, struct arena *arena, struct fleet_listing *listing,
                       struct err *err);
 void fleet_listing_free(struct fleet_listing *listing);

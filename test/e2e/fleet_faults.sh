@@ -17,6 +17,8 @@ cp "$bad/whole.parquet" "$bad/zz-again.parquet"
 cp "$bad/whole.parquet" "$bad/a*.parquet"
 ln -s "$bad/whole.parquet" "$bad/link.parquet"
 mkfifo "$bad/pipe.parquet"
+cp "$bad/hostile.parquet" "$bad/damaged.parquet"
+printf '\0\0\0\0' | dd of="$bad/damaged.parquet" bs=1 seek=40 conv=notrunc 2> "$SCRATCH/ignored"
 
 # asked DIR: how many rows the table has.
 asked() {
@@ -38,6 +40,7 @@ done << 'END'
 cut.parquet|a file that is cut|is skipped: it is cut
 empty.parquet|an empty file|is skipped: it is cut, or no Parquet
 text.parquet|a file of text|is skipped: it is cut, or no Parquet
+damaged.parquet|a page that is damaged|is skipped: it is damaged
 foreign.parquet|another program's|is skipped: mmprof did not write it
 newer.parquet|a newer schema|is skipped: it has schema 2, and this mmprof reads 1
 zz-again.parquet|a run that is there already|is skipped: it has rows of a run that are in
@@ -48,9 +51,10 @@ link.parquet|a link|is skipped: it is a symbolic link
 pipe.parquet|what is no file|is skipped: it is no file
 END
 
-"$mmprof" fleet add --strict "$SCRATCH/added" "$bad"/{whole,cut,empty,text,foreign,newer}.parquet > "$SCRATCH/said" 2>&1
+"$mmprof" fleet add --strict "$SCRATCH/added" "$bad"/{whole,cut,empty,text,foreign,newer,damaged}.parquet \
+    > "$SCRATCH/said" 2>&1
 is "fleet add --strict: exits with 1 if a file is not added" $? 1
-matches "fleet add counts them" "$(cat "$SCRATCH/said")" '1 added, 0 there already, 5 not added'
+matches "fleet add counts them" "$(cat "$SCRATCH/said")" '1 added, 0 there already, 6 not added'
 is "and leaves nothing else" "$(find "$SCRATCH/added" -type f | wc -l)" 1
 
 while read -r action option; do

@@ -55,7 +55,7 @@ static const char *asked(const char *name, const char *sql)
     size_t n;
     free(said);
     FILE *out = open_memstream(&said, &n);
-    int rc = fleet_files_view(engine, path_of(name), out, &count, &err);
+    int rc = fleet_files_view(engine, path_of(name), false, out, &count, &err);
     fclose(out);
     if (rc < 0 || fleet_engine_query(engine, sql, &arena, &result, &err) < 0)
         return err.text;
@@ -79,7 +79,7 @@ static struct fleet_compacted compact(const char *name, double keep_s)
 {
     struct fleet_compacted done = { 0 };
     FILE *out = fopen("/dev/null", "w");
-    if (fleet_compact(engine, path_of(name), keep_s, out, &count, &done, &err) < 0)
+    if (fleet_compact(engine, path_of(name), keep_s, false, out, &count, &done, &err) < 0)
         CHECK_TEXT("a compaction succeeds", err.text, "");
     fclose(out);
     return done;
@@ -141,7 +141,8 @@ static void test_killed(void)
     flock(fd, LOCK_EX);
     struct fleet_compacted done;
     CHECK("two compactions do not run at once",
-          fleet_compact(engine, path_of("k"), -1, stdout, &count, &done, &err) < 0 && strstr(err.text, "by another"));
+          fleet_compact(engine, path_of("k"), -1, false, stdout, &count, &done, &err) < 0 &&
+              strstr(err.text, "by another"));
     close(fd);
 }
 
@@ -234,7 +235,7 @@ static void test_hostile(void)
     compact("h", -1);
     CHECK_TEXT("labels stay what they are", asked("h", "SELECT count(DISTINCT service), count(*) FROM phases"), "8 16");
     CHECK("and no file is outside",
-          count_files("h/compacted-*/day-20000.parquet") == 1 && count_files("h/*.parquet") == 1);
+          count_files("h/compacted-*/day-2024-10-04.parquet") == 1 && count_files("h/*.parquet") == 1);
     for (int i = 0; i < N; i++) {
         path = asked("h", fleet_select_sql(&arena, names[i], 0, 0));
         CHECK("a service of such a name can be asked for", strncmp(path, names[i], strlen(names[i])) == 0);

@@ -74,7 +74,7 @@ static int compact(int told)
     struct fleet_count count;
     if (engine == NULL || write(told, "", 1) != 1)
         return 1;
-    return fleet_compact(engine, path_of("to"), -1, stdout, &count, &done, &err) < 0;
+    return fleet_compact(engine, path_of("to"), -1, false, stdout, &count, &done, &err) < 0;
 }
 
 /* How many runs are there with all of their rows; UNKNOWN: a file is not whole, a run has too few rows or too many. */
@@ -84,7 +84,7 @@ static int count_runs(int told)
     struct fleet_result result;
     struct fleet_count count = { 0 };
     (void)told;
-    if (engine == NULL || fleet_files_view(engine, path_of("to"), stdout, &count, &err) < 0 ||
+    if (engine == NULL || fleet_files_view(engine, path_of("to"), false, stdout, &count, &err) < 0 ||
         fleet_engine_query(engine, "SELECT count(*), min(n), max(n) FROM (SELECT count(*) n FROM phases GROUP BY run)",
                            &arena, &result, &err) < 0)
         return engine != NULL && strstr(err.text, "there are no files") != NULL ? 0 : UNKNOWN;

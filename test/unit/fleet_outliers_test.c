@@ -73,7 +73,7 @@ static bool make_runs(const struct experiment *e, int seed)
     for (int r = 0; r < e->n_runs; r++)
         write_run(&maker, e, r);
     fleet_maker_close(&maker, "1");
-    return CHECK("the files are a table", fleet_files_view(engine, at, stdout, &count, &err) == 0);
+    return CHECK("the files are a table", fleet_files_view(engine, at, false, stdout, &count, &err) == 0);
 }
 
 struct answer {

@@ -6,9 +6,11 @@
 #include "test/unit/fleet_maker.h"
 #include "test/unit/tap.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct err err;
@@ -129,7 +131,7 @@ static void test_view(struct fleet_engine *engine)
     write_file("fleet/later.parquet", "r1", "shop", 120000000, "1");
     write_file("fleet/newer.parquet", "r6", "shop", 60000000, "2");
     write_file("fleet/.hidden.parquet", "r7", "shop", 60000000, "1");
-    int rc = fleet_files_view(engine, path_of("fleet"), out, &count, &err);
+    int rc = fleet_files_view(engine, path_of("fleet"), false, out, &count, &err);
     fclose(out);
     if (!CHECK("files of a directory and below it are one table", rc == 0 && count.n_used == 4 && count.n_skipped == 4))
         printf("# %s, %zu used, %zu skipped\n", err.text, count.n_used, count.n_skipped);
@@ -148,6 +150,52 @@ static void test_view(struct fleet_engine *engine)
     free(said);
 }
 
+/* Its footer is whole, and the bytes of its first column are not. */
+static void test_damaged(struct fleet_engine *engine)
+{
+    struct fleet_count count;
+    struct fleet_listing listing;
+    char *said = NULL;
+    size_t n_said;
+    mkdir(path_of("damaged"), 0777);
+    write_file("damaged/a.parquet", "r1", "shop", 60000000, "1");
+    write_file("damaged/b.parquet", "r2", "shop", 60000000, "1");
+    FILE *file = fopen(path_of("damaged/b.parquet"), "r+");
+    if (file == NULL || fseek(file, 22, SEEK_SET) < 0 || fwrite("\0\0\0\0\0\0\0\0", 1, 8, file) != 8 ||
+        fclose(file) != 0)
+        printf("Bail out! a file cannot be damaged\n");
+    if (!CHECK("a query fails as it does where a file is damaged",
+               fleet_files_view(engine, path_of("damaged"), false, stdout, &count, &err) < 0 &&
+                   fleet_listing_may_be_damaged(&err)))
+        printf("# %s\n", err.text);
+    FILE *out = open_memstream(&said, &n_said);
+    int rc = fleet_files_view(engine, path_of("damaged"), true, out, &count, &err);
+    fclose(out);
+    CHECK("where values are looked at, it is named and skipped",
+          rc == 0 && count.n_used == 1 && count.n_skipped == 1 &&
+              strstr(said, "/b.parquet' is skipped: it is damaged") != NULL);
+    CHECK_TEXT("and what is whole is read", asked(engine, "SELECT min(run), max(run) FROM phases"), "r1 r1");
+    CHECK("a file to add is looked at in any case",
+          fleet_listing_one(engine, path_of("damaged/b.parquet"), &arena, &listing, &err) == 0 &&
+              listing.files[0].fault != NULL && strstr(listing.files[0].fault, "it is damaged") != NULL);
+    fleet_listing_free(&listing);
+    free(said);
+}
+
+/* What a copy that was killed left behind, of now and of yesterday. */
+static void test_tidy(void)
+{
+    const struct timespec yesterday[2] = { { .tv_sec = time(NULL) - 86400 }, { .tv_sec = time(NULL) - 86400 } };
+    const char *to = path_of("added"), *old = path_of("added/.adding-1"), *now = path_of("added/.adding-2");
+    fclose(fopen(old, "w"));
+    fclose(fopen(now, "w"));
+    utimensat(AT_FDCWD, old, yesterday, 0);
+    fleet_add_tidy(to);
+    CHECK("what a copy left behind that was killed long ago is removed", access(old, F_OK) != 0);
+    CHECK("one that may be going on is not", access(now, F_OK) == 0);
+    unlink(now);
+}
+
 /* The second file began in the bucket in which the first one ended. */
 static void test_files_of_a_recording(struct fleet_engine *engine)
 {
@@ -159,7 +207,7 @@ static void test_files_of_a_recording(struct fleet_engine *engine)
     write_one_of("parts/1.parquet", 1, "r1", "shop", 60000000, "1");
     write_one_of("parts/2.parquet", 2, "r1", "shop", 60000000, "1");
     write_one_of("parts/2-again.parquet", 2, "r1", "shop", 60000000, "1");
-    int rc = fleet_files_view(engine, path_of("parts"), out, &count, &err);
+    int rc = fleet_files_view(engine, path_of("parts"), false, out, &count, &err);
     fclose(out);
     CHECK("files of one recording are one run, and each counts once", rc == 0 && count.n_used == 2);
     CHECK("one that is there twice is named", strstr(said, "' is skipped: it has rows of a run") != NULL);
@@ -228,7 +276,7 @@ static void test_compare(struct fleet_engine *engine)
     struct fleet_count count;
     size_t n = 0, n_found = 0, n_false = 0, n_held = 0;
     for (int seed = 1; seed <= SEEDS; seed++) {
-        if (fleet_files_view(engine, write_versions(seed, RUNS), stdout, &count, &err) < 0 ||
+        if (fleet_files_view(engine, write_versions(seed, RUNS), false, stdout, &count, &err) < 0 ||
             fleet_compare(engine, &options, &arena, &all, &n, &err) < 0)
             printf("# %s\n", err.text);
         for (size_t i = 0; i < n; i++) {
@@ -244,7 +292,7 @@ static void test_compare(struct fleet_engine *engine)
     CHECK_NUMBER("and nothing else in 20 experiments", n_false, 0);
     CHECK("the interval has the true ratio in 17 of 20 or more", n_held >= 17);
     CHECK("less than five runs are too few, however many rows they have",
-          fleet_files_view(engine, write_versions(1, 4), stdout, &count, &err) == 0 &&
+          fleet_files_view(engine, write_versions(1, 4), false, stdout, &count, &err) == 0 &&
               fleet_compare(engine, &options, &arena, &all, &n, &err) < 0 &&
               strstr(err.text, "'version=1' has 4 runs") != NULL);
     options.after = "colour=red";
@@ -285,17 +333,20 @@ int main(void)
     struct fleet_count count;
     snprintf(directory, sizeof directory, "%s", scratch == NULL ? "/tmp" : scratch);
     test_add();
+    test_tidy();
     test_no_library();
     if (fleet_engine_open(&engine, getenv("MMPROF_DUCKDB") == NULL ? "build/libduckdb.so" : NULL, &err) < 0) {
         SKIP("questions are answered", "there is no DuckDB: 'make duckdb' brings it");
         return tap_done();
     }
-    CHECK("an empty directory is an error", fleet_files_view(engine, "/proc/self/net", stdout, &count, &err) < 0);
+    CHECK("an empty directory is an error",
+          fleet_files_view(engine, "/proc/self/net", false, stdout, &count, &err) < 0);
+    test_damaged(engine);
     test_view(engine);
     test_select(engine);
     test_compare(engine);
     test_files_of_a_recording(engine);
-    fleet_files_view(engine, path_of("fleet"), fopen("/dev/null", "w"), &count, &err);
+    fleet_files_view(engine, path_of("fleet"), false, fopen("/dev/null", "w"), &count, &err);
     test_confined(engine);
     fleet_engine_close(engine);
     arena_free(&arena);

@@ -1,6 +1,7 @@
 #include "report/fleet/parquet.h"
 
 #include "report/fleet/parquet_bytes.h"
+#include "report/fleet/parquet_checksums.h"
 #include "test/unit/parquet_decoder.h"
 #include "test/unit/tap.h"
 
@@ -144,6 +145,68 @@ static void test_full(void)
     fclose(out);
 }
 
+/* ---- checksums ---- */
+
+#define N_FLIPS 100
+
+static void flip_bit(FILE *file, long at)
+{
+    fseek(file, at, SEEK_SET);
+    int byte = fgetc(file);
+    fseek(file, at, SEEK_SET);
+    fputc(byte ^ 1 << at % 8, file);
+    fflush(file);
+}
+
+/* In the first page of the column of numbers, behind its header. */
+static void test_checksums(void)
+{
+    struct decoded d;
+    FILE *out = write_rows(50000);
+    char path[64];
+    size_t n_found = 0;
+    parquet_decode(&d, out);
+    struct thing groups = part(&d.footer, 4), chunks = part(&groups.parts[0], 1), numbers = part(&chunks.parts[1], 3);
+    long first = (long)part(&numbers, 9).number;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(out));
+    CHECK("pages fit their checksums", !parquet_is_damaged(path));
+    for (long i = 0; i < N_FLIPS; i++) {
+        flip_bit(out, first + 200 + 31 * i);
+        n_found += parquet_is_damaged(path);
+        flip_bit(out, first + 200 + 31 * i);
+    }
+    CHECK_NUMBER("a bit that changed in a page is found", n_found, N_FLIPS);
+    CHECK("and what changed back is whole", !parquet_is_damaged(path));
+    flip_bit(out, first);
+    CHECK("so is a header that is none", parquet_is_damaged(path));
+    parquet_decoded_free(&d);
+    fclose(out);
+}
+
+static void test_page_headers(void)
+{
+    static const struct {
+        const char *claim, *bytes;
+        size_t n, length;
+        bool has_checksum;
+    } rows[] = {
+        { "a page's header has its size and checksum", "\x15\x00\x15\x08\x15\x0a\x15\x01\x1c\x15\x02\x00\x00", 13, 13,
+          true },
+        { "or no checksum", "\x15\x00\x15\x08\x15\x0a\x00", 7, 7, false },
+        { "a header that is cut is none", "\x15\x00\x15\x08\x15\x0a", 6, 0, false },
+        { "nor is one without a size", "\x15\x00\x00", 3, 0, false },
+        { "or of a negative one", "\x35\x01\x00", 3, 0, false },
+        { "or with a text longer than the bytes", "\x35\x0a\x18\x7f\x00", 5, 0, false },
+        { "or a type that no header has", "\x35\x0a\x19\x00\x00", 5, 0, false },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct parquet_page page;
+        size_t n = parquet_page_header((const uint8_t *)rows[i].bytes, rows[i].n, &page);
+        CHECK(rows[i].claim,
+              n == rows[i].length && (n == 0 || (page.n_bytes == 5 && page.has_checksum == rows[i].has_checksum)));
+    }
+}
+
 int main(void)
 {
     test_thrift();
@@ -153,5 +216,7 @@ int main(void)
     test_rows(PARQUET_GROUP_ROWS + 777, "so are several groups of rows and pages");
     test_form();
     test_full();
+    test_checksums();
+    test_page_headers();
     return tap_done();
 }
