@@ -51,7 +51,8 @@ int options_seconds(const char *text, double *seconds)
     static const struct {
         const char *name;
         double seconds;
-    } units[] = { { "", 1 }, { "ms", 1e-3 }, { "s", 1 }, { "m", 60 }, { "min", 60 }, { "h", 3600 }, { "d", 86400 } };
+    } units[] = { { "", 1 },   { "us", 1e-6 }, { "ms", 1e-3 }, { "s", 1 },
+                  { "m", 60 }, { "min", 60 },  { "h", 3600 },  { "d", 86400 } };
     char *end;
     double value = strtod(text, &end);
     if (end == text || !isfinite(value) || value <= 0)

@@ -43,6 +43,7 @@ static void test_seconds(void)
     CHECK("seconds", parse("--duration", "2.5") == 2 && seconds == 2.5);
     CHECK("with their unit", parse("--duration=2s", NULL) == 1 && seconds == 2);
     CHECK("in milliseconds", parse("-d20ms", NULL) == 1 && seconds == 0.02);
+    CHECK("in microseconds", parse("-d1us", NULL) == 1 && seconds == 1e-6);
     CHECK("in minutes and hours", parse("-d5m", NULL) == 1 && seconds == 300 && parse("-d1.5h", NULL) == 1 &&
                                       seconds == 5400 && parse("-d", "2min") == 2 && seconds == 120);
     CHECK("another unit is refused", parse("--duration=2x", NULL) < 0 && strstr(err.text, "bad value '2x'") != NULL);
