@@ -22,7 +22,7 @@ function fleetLine(points, xOf, yOf, ink) {
             svg(
                 "circle",
                 { cx: xOf(point), cy: yOf(point), r: 3.5, style: { fill: ink } },
-                svg("title", {}, (point.version ?? "no version") + ", " + point.day + ": " + formatNs(point.ns_per_call) + " a call, " + formatPercent(point.share) + " %")
+                svg("title", {}, (point.version === null ? "no version" : "version " + point.version) + ", " + point.day + ": " + formatNs(point.ns_per_call) + " a call, " + formatPercent(point.share) + " %")
             )
         )
     ];
@@ -33,7 +33,9 @@ function fleetChart(width, phase, days, versions) {
         known = phase.points.filter((point) => point.ns_per_call !== null),
         most = 1.1 * largest(known.map((point) => point.ns_per_call)),
         room = width - left - right;
-    const xOf = (point) => left + (days.length < 2 ? room / 2 : (room * days.indexOf(point.day)) / (days.length - 1)),
+    const first = Date.parse(days[0]),
+        span = Date.parse(days[days.length - 1]) - first;
+    const xOf = (point) => left + (days.length < 2 ? room / 2 : (room * (Date.parse(point.day) - first)) / span),
         yOf = (point) => bottom - ((bottom - top) * point.ns_per_call) / most;
     const label = "Time per call of " + phase.phase + " by day";
     const text = (x, y, anchor, words) => svg("text", { x, y, "text-anchor": anchor, fill: "currentColor" }, words);
@@ -58,7 +60,7 @@ function fleetLegend(versions) {
             "li",
             {},
             html("span", { class: "swatch", style: { background: fleetInks[i % fleetInks.length] } }),
-            version ?? "no version"
+            version === null ? "no version" : "version " + version
         );
     return html("ul", { class: "legend", "aria-label": "Versions" }, versions.map(item));
 }
