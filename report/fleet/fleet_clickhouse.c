@@ -22,8 +22,8 @@
 #define READ_BYTES  65536
 #define LIMIT_MAX_S 1000000
 
-/* NULL where a join finds nothing, as in SQL; the newest row of each key. */
-#define OWN_SETTINGS "join_use_nulls=1"
+/* As in SQL, a join that finds nothing has NULL, and what NULL is cast to is NULL. */
+#define OWN_SETTINGS "join_use_nulls=1&cast_keep_nullable=1"
 
 struct fleet_clickhouse {
     struct fleet_http *http;

@@ -28,11 +28,17 @@ both select --weight 3%
 both compare --before version=1 --after version=2
 both outliers
 both outliers --measure call-time --all
+"$build/test/tools/make_fleet" bad "$SCRATCH/bad"
+"$mmprof" fleet add "$SCRATCH/rows" "$SCRATCH/bad/sampled.parquet" > "$SCRATCH/said" 2>&1
+is "a method without calls is added" "$("$mmprof" fleet add "${engine[@]}" "$SCRATCH/bad/sampled.parquet" 2>&1)" \
+    "1 added, 0 there already, 0 not added"
+both select --weight 3%
+both compare --before version=1 --after version=2 --all
 matches "the planted regression is found" "$("$mmprof" fleet compare --before version=1 --after version=2 \
     "${engine[@]}" 2>&1)" 'Service7\.handle'
 matches "and the planted outlier" "$("$mmprof" fleet outliers "${engine[@]}" 2>&1)" 'host-17-'
 matches "a query of one's own" \
-    "$("$mmprof" fleet sql "${engine[@]}" --csv 'SELECT count(*) AS n FROM phases;' 2>&1)" 3100
+    "$("$mmprof" fleet sql "${engine[@]}" --csv 'SELECT count(*) AS n FROM phases;' 2>&1)" 3102
 # dashboard SERVICE: its queries, and that of the services, as Grafana and its data source of ClickHouse expand them.
 dashboard() {
     python3 -c 'import json, re, sys
@@ -50,7 +56,6 @@ while IFS= read -r query; do
     is "a query of Grafana's dashboard is answered" "$?" 0
     matches "with rows" "$(wc -l < "$SCRATCH/answer")" '^([2-9]|[1-9][0-9]+)$'
 done < <(dashboard shop)
-"$build/test/tools/make_fleet" bad "$SCRATCH/bad"
 head -c 300 "$SCRATCH/bad/whole.parquet" > "$SCRATCH/bad/cut.parquet"
 cp "$SCRATCH/bad/whole.parquet" "$SCRATCH/bad/again.parquet"
 "$mmprof" fleet add --strict "${engine[@]}" "$SCRATCH"/bad/{whole,again,cut,foreign,newer,hostile}.parquet \

@@ -25,6 +25,7 @@ library.chdb_result_length.restype = ctypes.c_size_t
 library.chdb_result_error.restype = ctypes.c_char_p
 library.chdb_destroy_query_result.argtypes = [ctypes.c_void_p]
 library.chdb_query.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p]
+KEPT_SETTINGS = "join_use_nulls", "cast_keep_nullable", "max_execution_time"
 scratch = tempfile.TemporaryDirectory()
 words = [b"clickhouse", b"--path=" + scratch.name.encode()]
 connection = ctypes.cast(library.chdb_connect(len(words), (ctypes.c_char_p * len(words))(*words)),
@@ -36,6 +37,9 @@ def ask(sql, form):
     error = library.chdb_result_error(result)
     n = library.chdb_result_length(result)
     answer = ctypes.string_at(library.chdb_result_buffer(result), n) if n else b""
+    if error:
+        error = bytes(error)
+        library.chdb_destroy_query_result(library.chdb_query(connection, b"SELECT 1", b"TSV"))  # the next one is empty
     library.chdb_destroy_query_result(result)
     return (500, error) if error else (200, answer)
 
@@ -72,7 +76,7 @@ class Handler(BaseHTTPRequestHandler):
             else:
                 if "database" in query:
                     ask("USE " + query["database"], "TSV")
-                settings = ["%s = %s" % (name, query[name]) for name in ("join_use_nulls", "max_execution_time")
+                settings = ["%s = %s" % (name, query[name]) for name in KEPT_SETTINGS
                             if name in query and form]
                 sql += " SETTINGS " + ", ".join(settings) if settings else ""
                 status, answer = ask(sql, form or "TSV")

@@ -125,6 +125,7 @@ static const struct {
     { "future", "h-4-1790000000000000000", "shop", "1", 100L * 365 * 86400 },
     { "early", "h-5-1790000000000000000", "shop", "1", -86400 },
     { "hostile", "h-6-1790000000000000000", HOSTILE, "1", 0 },
+    { "sampled", "h-7-1790000000000000000", "shop", "1", 0 },
 };
 
 static void write_bad(const char *directory, size_t i)
@@ -133,16 +134,19 @@ static void write_bad(const char *directory, size_t i)
     char path[4096];
     snprintf(path, sizeof path, "%s/%s.parquet", directory, bad[i].name);
     fleet_maker_open(&maker, path);
+    bool is_sampled = strcmp(bad[i].name, "sampled") == 0; /* it is right: its method had no probe */
     for (int row = 0; row < 2; row++)
         fleet_maker_row(&maker, &(struct fleet_made){ .run = bad[i].run,
                                                       .host = bad[i].service,
                                                       .service = bad[i].service,
                                                       .version = "1",
                                                       .ts = ((int64_t)START_S + bad[i].after_s) * 1000000,
-                                                      .kind = row == 0 ? "phase" : "total",
+                                                      .kind = row == 1     ? "total"
+                                                              : is_sampled ? "sampled"
+                                                                           : "phase",
                                                       .phase = row == 0 ? bad[i].service : "total",
-                                                      .calls = row == 0 ? 10 : -1,
-                                                      .called_ns = row == 0 ? 1000000000 : -1,
+                                                      .calls = row == 0 && !is_sampled ? 10 : -1,
+                                                      .called_ns = row == 0 && !is_sampled ? 1000000000 : -1,
                                                       .cpu_ns = 1000000000,
                                                       .self_ns = row == 0 ? 1000000000 : -1,
                                                       .cycles = -1,
