@@ -235,7 +235,8 @@ static int run_action(struct fleet_command_run *run, struct err *err)
         if (a->n >= actions[i].least && a->n <= actions[i].most)
             return check_options(a, err) < 0 ? -1 : run_twice(run, actions[i].run, err);
         err_set(err, "'fleet %s' takes other arguments", a->words[0]);
-        return err_next(err, "run %s", actions[i].usage);
+        return err_next(err, "run %s%s", actions[i].usage,
+                        a->server != NULL ? ", with --engine URL and without DIR" : "");
     }
     if (strcmp(a->words[0], DEFAULT_TRACE) == 0)
         err_set(err, "nothing is said to do with a fleet");

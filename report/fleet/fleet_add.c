@@ -81,11 +81,26 @@ static int add_copy(const char *directory, const char *path, const char *beside,
     return rename(beside, name) < 0 || fleet_sync(directory) < 0 ? fail(err, "write", name) : 1;
 }
 
+/* With those that it is in.  Returns 0, or -1 with errno set. */
+static int make_directory(const char *directory)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s", directory);
+    for (char *slash = strchr(path + 1, '/'); path[0] != '\0' && slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(path, 0777);
+        *slash = '/';
+    }
+    return mkdir(path, 0777) < 0 && errno != EEXIST ? -1 : 0;
+}
+
 int fleet_file_add(const char *directory, const char *path, const struct fleet_listing *there, struct err *err)
 {
     char beside[PATH_MAX];
-    if (mkdir(directory, 0777) < 0 && errno != EEXIST)
-        return fail(err, "make the directory", directory);
+    if (make_directory(directory) < 0) {
+        err_set(err, "cannot make the directory '%s': %s", directory, strerror(errno));
+        return err_next(err, "choose another one, or make it as a user who may");
+    }
     snprintf(beside, sizeof beside, "%s/" BESIDE "%d", directory, (int)getpid());
     unlink(beside); /* of a process that was killed and had the same number */
     int rc = add_copy(directory, path, beside, there, err);

@@ -81,6 +81,7 @@ static void test_add(void)
     write_file("a.parquet", "r1", "shop", 0, "1");
     CHECK("a file is added, and its directory made", fleet_file_add(to, path_of("a.parquet"), NULL, &err) == 1);
     CHECK("adding it again does nothing", fleet_file_add(to, path_of("a.parquet"), NULL, &err) == 0);
+    CHECK("so are those that it is in", fleet_file_add(path_of("in/it"), path_of("a.parquet"), NULL, &err) == 1);
     CHECK("one that is not there is named",
           fleet_file_add(to, "/nowhere.parquet", NULL, &err) < 0 && strstr(err.text, "'/nowhere.parquet'") != NULL);
     CHECK("no half file is left", access(arena_printf(&arena, "%s/.adding-%d", to, (int)getpid()), F_OK) != 0);
