@@ -100,7 +100,7 @@ void diff_judge(const struct diff_estimate *e, struct diff_result *r)
     /* Where nothing varies on either side, each difference is one. */
     double error = sqrt(e->variance),
            half = e->variance > 0 ? distribution_t_limit(DIFF_SIGNIFICANCE, e->df) * error : 0;
-    r->low = in_unit(e, difference - half);
+    r->low = fmax(in_unit(e, difference - half), -r->mean[DIFF_BEFORE]); /* nothing is less than none */
     r->high = in_unit(e, difference + half);
     if (e->variance > 0)
         r->p = distribution_t_tails(difference / error, e->df);

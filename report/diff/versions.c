@@ -110,7 +110,7 @@ static struct versions_pair compare(const struct versions *v, const struct versi
                                     : NAN,
            low = d.difference - d.half, high = d.difference + d.half;
     pair.change = row->is_log ? expm1(d.difference) : d.difference / unit;
-    pair.low = row->is_log ? expm1(low) : low / unit;
+    pair.low = row->is_log ? expm1(low) : low / unit < -1 ? -1 : low / unit; /* nothing is less than none */
     pair.high = row->is_log ? expm1(high) : high / unit;
     pair.p = isnan(d.half) ? NAN : fmax(pairwise_p(&d), row->p_corrected);
     if (!isnan(pair.p))

@@ -119,12 +119,12 @@ static const char *record_both(const struct findings_making *making, const char 
     if (info_text(making->source->reader, INFO_JVM_ATTACHED) != NULL || !command_of(making, &launcher, &rest))
         return arena_printf(arena,
                             "for v in old new; do printf \"PID of the $v JVM: \"; read pid; for i in 1 2 3; do mmprof "
-                            "profile -q -o $v$i $pid; done; done; mmprof diff%s %s%s%s",
+                            "profile -q -o $v$i $pid > /dev/null; done; done; mmprof diff%s %s%s%s",
                             clock, compare, change == NULL ? "" : " # new: started with ",
                             change == NULL ? "" : change);
     return arena_printf(
         arena,
-        "for v in old new; do for i in 1 2 3; do mmprof profile -q -o $v$i -- %s %s; done; [ $v = new ] "
+        "for v in old new; do for i in 1 2 3; do mmprof profile -q -o $v$i -- %s %s > /dev/null; done; [ $v = new ] "
         "|| { printf 'Make the change, then press Enter: '; read x; }; done; mmprof diff%s %s",
         launcher, rest, clock, compare);
 }

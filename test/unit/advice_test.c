@@ -218,12 +218,14 @@ static void test_verify(void)
           { .gc_ms = 1500, .collections = "40 1200000000 young", .is_attached = true },
           "for v",
           "for v in old new; do printf \"PID of the $v JVM: \"; read pid; for i in 1 2 3; do mmprof profile -q -o $v$i "
-          "$pid; done; done; mmprof diff --before old1 old2 old3 --after new1 new2 new3 # new: started with "
+          "$pid > /dev/null; done; done; mmprof diff --before old1 old2 old3 --after new1 new2 new3 # new: started "
+          "with "
           "-XX:MaxRAMPercentage=50.0" },
         { "a change of the program is recorded before and behind",
           { .preempted_ms = 4000 },
           "for v",
-          "for v in old new; do for i in 1 2 3; do mmprof profile -q -o $v$i -- java -jar shop.jar; done; [ $v = new ] "
+          "for v in old new; do for i in 1 2 3; do mmprof profile -q -o $v$i -- java -jar shop.jar > /dev/null; done; "
+          "[ $v = new ] "
           "|| { printf 'Make the change, then press Enter: '; read x; }; done; mmprof diff --clock wall --before old1 "
           "old2 old3 --after new1 new2 new3" },
         { "the program that was attached to and is changed, too",

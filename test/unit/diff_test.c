@@ -39,7 +39,8 @@ static void test_welch(void)
 {
     static const double one[] = { 10.7, 8.4, 9.8, 8.8, 9.9, 13.4, 13.7, 10.8, 10.0, 12.0 },
                         other[] = { 11.9, 10.8, 11.1, 10.1, 9.9, 14.4, 15.5, 11.6, 14.6, 13.4 },
-                        same[] = { 4, 4, 4, 4, 4, 4, 4, 4, 4, 4 }, more[] = { 5, 5, 5, 5, 5, 5, 5, 5, 5, 5 };
+                        same[] = { 4, 4, 4, 4, 4, 4, 4, 4, 4, 4 }, more[] = { 5, 5, 5, 5, 5, 5, 5, 5, 5, 5 },
+                        varies[] = { 1, 9, 1, 9, 1, 9, 1, 9, 1, 9 }, none[10] = { 0 };
     struct diff_row_options options = { .n_traces = { 10, 10 } };
     struct diff_row rows[4];
     struct diff d = { .arena = &arena, .options = &options, .rows = rows, .n_metrics = 1 };
@@ -47,7 +48,8 @@ static void test_welch(void)
     add_row(&d, "a", one, 10, other, 10);
     add_row(&d, "b", same, 10, same, 10);
     add_row(&d, "c", same, 10, more, 10);
-    CHECK("rows are compared", diff_compare(&d, &err) == 0 && d.n_rows == 3);
+    add_row(&d, "d", varies, 10, none, 10);
+    CHECK("rows are compared", diff_compare(&d, &err) == 0 && d.n_rows == 4);
     const struct diff_result *r = &d.rows[0].results[0];
     CHECK("the largest comes first", strcmp(d.rows[0].label, "a") == 0);
     CHECK("the means are the runs', of their logarithms",
@@ -58,9 +60,12 @@ static void test_welch(void)
     CHECK("the change is of the mean before", is_near(r->change, 0.1474725, 1e-6));
     CHECK("what could have been shown is more than that", r->detectable > r->change && r->detectable < 0.4);
     CHECK("runs that never vary and never differ are alike",
-          d.rows[2].results[0].p == 1 && d.rows[2].results[0].verdict == DIFF_NOT_SHOWN);
+          d.rows[3].results[0].p == 1 && d.rows[3].results[0].verdict == DIFF_NOT_SHOWN);
     CHECK("runs that never vary but differ, differ",
           d.rows[1].results[0].p == 0 && d.rows[1].results[0].verdict == DIFF_HIGHER);
+    r = &d.rows[2].results[0];
+    CHECK("what is gone cannot be less than gone",
+          r->mean[DIFF_BEFORE] == 5 && r->change == -1 && r->low == -5 && r->high > -3);
 }
 
 /* Two groups have parts of 40 and 20 % of the 5 %: two thirds and one third. */
