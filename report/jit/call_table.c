@@ -3,6 +3,7 @@
 #include "symbolize/java_names.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 /* Columns; what follows them is not in text. */
@@ -130,7 +131,7 @@ static void add_run(struct table *table, const char *key, const char *label, con
                                      "back to the interpreter %.2f %%",
                                      label, (double)left(sum, run) * per_cent, (double)of[CALL_IS_LEFT] * per_cent,
                                      (double)of[CALL_INTERPRETED] * per_cent, (double)of[CALL_LEAVES_CODE] * per_cent);
-    table_metadata_words(table, key, NULL, words);
+    table_metadata_number(table, key, sum->n == 0 ? NAN : (double)left(sum, run) / (double)sum->n, words);
 }
 
 static void add_metadata(const struct call_counts *counts, const char *command, const struct call_site_counts *sum,
@@ -147,8 +148,8 @@ static void add_metadata(const struct call_counts *counts, const char *command, 
                            "calls        %" PRIu64 " in the bytecode (with -Xint), one in %" PRIu32 " of them counted",
                            counts->n_seen, counts->interval));
     table_metadata_number(table, "counted_calls", (double)counts->n_taken, NULL);
-    add_run(table, "as_it_runs", "as it runs", sum, CALLS_AS_IT_RUNS);
-    add_run(table, "with_probes", "with probes", sum, CALLS_WITH_PROBES);
+    add_run(table, "as_it_runs_share", "as it runs", sum, CALLS_AS_IT_RUNS);
+    add_run(table, "with_probes_share", "with probes", sum, CALLS_WITH_PROBES);
 }
 
 int call_counts_table(struct call_counts *counts, const char *command, uint64_t top, struct table *table,

@@ -160,6 +160,8 @@ static void test_table(void)
                                  is_near(&cells[6], rows[i].perturbation));
     }
     CHECK_TEXT("that with most calls that are left is the first", table.rows[0].cells[0].words, "A.run:20");
+    CHECK("what is above the table has the sum in JSON, too",
+          is_near(&table.metadata[4].cell, 113.0 / 333) && is_near(&table.metadata[5].cell, 313.0 / 333));
     call_counts_free(&counts);
     arena_free(&arena);
 }
