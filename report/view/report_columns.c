@@ -328,13 +328,24 @@ static void fill_allocated(const struct making *making, const struct values *v, 
         cells[making->at.allocated] = table_number(allocated_per_s(allocated, &v->name));
 }
 
-/* By what the JVM told, or else by samples.  Returns false: it is not known. */
-static bool find_shape(const struct making *making, const struct values *v, struct jit_shape *shape)
+/*
+ * By what the JVM told, or else by samples, of a method (CALLTREE_NONE: not one of a phase).  Returns false: it is not
+ * known.
+ */
+static bool find_shape(const struct making *making, const struct method_name *name, uint32_t method,
+                       struct jit_shape *shape)
 {
-    const struct method_name *name = &v->name;
     if (making->source->shapes != NULL)
         return jit_shapes_find(making->source->shapes, name->class_name, name->method, name->descriptor, shape);
-    return v->id.kind == ROW_PHASE && sampled_shapes_of(making->shapes, making->rows[v->id.index]->method, shape);
+    return method != CALLTREE_NONE && sampled_shapes_of(making->shapes, method, shape);
+}
+
+static void add_shaped(struct making *making, const char *label, const char *words)
+{
+    struct arena *arena = making->source->arena;
+    const char *more = making->shaped == NULL ? arena_printf(arena, "%s (%s)", label, words)
+                                              : arena_printf(arena, "%s; %s (%s)", making->shaped, label, words);
+    making->shaped = more == NULL ? making->shaped : more;
 }
 
 /* What the probes did to its compiled code, where the trace tells. */
@@ -343,14 +354,29 @@ static void fill_shape(struct making *making, const struct values *v, struct tab
     struct arena *arena = making->source->arena;
     struct jit_shape shape;
     char text[JIT_SHAPE_TEXT_BYTES];
-    if (!find_shape(making, v, &shape))
+    uint32_t method = v->id.kind == ROW_PHASE ? making->rows[v->id.index]->method : CALLTREE_NONE;
+    if (!find_shape(making, &v->name, method, &shape))
         return;
     jit_shape_text(&shape, text, sizeof text);
     const char *words = arena_printf(arena, "%s", text);
     cells[making->at.shape] = table_words(words == NULL ? "" : words);
     if (words != NULL && shape.marks != 0)
-        making->shaped = making->shaped == NULL ? arena_printf(arena, "%s (%s)", v->label, words)
-                                                : arena_printf(arena, "%s; %s (%s)", making->shaped, v->label, words);
+        add_shaped(making, v->label, words);
+}
+
+void report_folded_shapes(struct making *making)
+{
+    const struct report_source *source = making->source;
+    const char **labels = report_labels(source, making->folded, making->n_all_folded);
+    char text[JIT_SHAPE_TEXT_BYTES];
+    struct jit_shape shape;
+    for (size_t i = 0; labels != NULL && i < making->n_all_folded; i++) {
+        const struct method_name name = report_name(source, making->folded[i]);
+        if (!find_shape(making, &name, making->folded[i], &shape) || shape.marks == 0)
+            continue;
+        jit_shape_text(&shape, text, sizeof text);
+        add_shaped(making, labels[i], text);
+    }
 }
 
 /* Where most of its own time is (thesis Figure 1.2). */

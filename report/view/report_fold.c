@@ -171,11 +171,15 @@ int report_fold(struct making *making, struct report_ranked *ranked, size_t *n_r
     struct folder f = { .making = making, .ranked = ranked, .n = *n_ranked };
     struct arena *arena = making->source->arena;
     making->n_folded = arena_alloc(arena, ((size_t)making->source->tree->n_methods + 1) * sizeof *making->n_folded);
-    if (making->n_folded == NULL || open_folder(&f) < 0)
+    making->folded = arena_alloc(arena, (f.n + 1) * sizeof *making->folded);
+    if (making->n_folded == NULL || making->folded == NULL || open_folder(&f) < 0)
         return err_set(err, "out of memory for %zu rows", *n_ranked);
     find_next(&f);
     if (fold_chains(&f, making->n_folded) < 0)
         return err_set(err, "out of memory for %zu rows", *n_ranked);
+    for (size_t i = 0; i < f.n; i++)
+        if (f.is_hidden[i])
+            making->folded[making->n_all_folded++] = ranked[i].total->method;
     hide_frameworks(&f);
     size_t n = 0;
     for (size_t i = 0; i < f.n; i++)

@@ -77,16 +77,18 @@ struct making {
     const struct calltree_total **measured; /* by method: what probes measured, or NULL; with samples only, as: */
     double *method_ticks, *method_own;      /* by method: its time, with and without what it calls; the arena's */
     double *ticks;                          /* by row: its time, with what samples say; the arena's */
-    double *time_errors;   /* by row: of its share; NAN: it was measured, or it is not known; the arena's, or NULL */
-    double *self_errors;   /* the same of its own */
-    uint32_t *n_folded;    /* by method: rows that were folded into its; the arena's, or NULL */
-    size_t n_rows, n_more; /* printed; not printed, with less time, which stand behind those */
-    bool any_off;          /* of some row the probes were switched off */
-    bool is_partly;        /* some row was recorded for a part of the time */
-    bool has_hardware;     /* some hardware event was measured */
-    bool has_readings;     /* threads without probes were counted, too */
-    const char *partly;    /* the rows that were counted in part of their time: the arena's, or NULL */
-    const char *too_few;   /* those of which too little was counted */
+    double *time_errors; /* by row: of its share; NAN: it was measured, or it is not known; the arena's, or NULL */
+    double *self_errors; /* the same of its own */
+    uint32_t *n_folded;  /* by method: rows that were folded into its; the arena's, or NULL */
+    uint32_t *folded;    /* the methods of these; the arena's, or NULL */
+    size_t n_all_folded;
+    size_t n_rows, n_more;               /* printed; not printed, with less time, which stand behind those */
+    bool any_off;                        /* of some row the probes were switched off */
+    bool is_partly;                      /* some row was recorded for a part of the time */
+    bool has_hardware;                   /* some hardware event was measured */
+    bool has_readings;                   /* threads without probes were counted, too */
+    const char *partly;                  /* the rows that were counted in part of their time: the arena's, or NULL */
+    const char *too_few;                 /* those of which too little was counted */
     const struct sampled_shapes *shapes; /* as samples tell; NULL: none lost a call that was inlined; the arena's */
     const char *shaped; /* those whose compiled code has another shape with probes, and how; the arena's, or NULL */
 };
@@ -134,6 +136,10 @@ const char **report_row_labels(const struct making *making);
 
 /* The rows of the phases, sorted.  Returns 0, or -1 with *err set: an unknown key, no memory. */
 int report_phase_rows(struct making *making, struct err *err);
+
+/* Of methods that were folded into rows: those whose compiled code has another shape with probes, into making->shaped.
+ */
+void report_folded_shapes(struct making *making);
 
 /* A method that could be a row, its time, and its share of what ran while it was recorded; with samples, of all. */
 struct report_ranked {

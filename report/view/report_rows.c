@@ -149,6 +149,7 @@ int report_phase_rows(struct making *making, struct err *err)
         report_row(making, &v, false);
         add_partly(making, &v);
     }
+    report_folded_shapes(making);
     if (making->source->sampled != NULL && report_fill_known(making, err) < 0)
         return -1;
     return sort_rows(making, err);

@@ -234,25 +234,33 @@ static double sum_of_self(const struct table *table)
     return sum;
 }
 
+/* The methods of a trace, as the JIT compilers tell of them. */
+static struct jit_shapes *open_shapes(struct maker *m, const struct made *made)
+{
+    static struct jit_event event;
+    struct jit_shapes *shapes;
+    maker_must(m, jit_shapes_open(&shapes, &m->err));
+    event.kind = JIT_METHOD;
+    for (uint32_t i = 0; i < made->trace.n_totals; i++) {
+        const struct trace_method *method = trace_method(made->trace.reader, made->trace.totals[i].method);
+        event.method = method->id;
+        event.class_name = (struct wire_text){ method->names.class_name, strlen(method->names.class_name) };
+        event.name = (struct wire_text){ method->names.method, strlen(method->names.method) };
+        event.descriptor = (struct wire_text){ method->names.descriptor, strlen(method->names.descriptor) };
+        maker_must(m, jit_shapes_add(shapes, &event, &m->err));
+    }
+    return shapes;
+}
+
 /* Sort.sort was inlined into Sort.run, and is not since it has probes. */
 static void test_shapes(void)
 {
     struct maker m;
     struct made made;
-    struct jit_shapes *shapes;
     static struct jit_event event;
     make_program(&m, false);
     read_back(&m, &made, 1000, PHASES_CPU);
-    maker_must(&m, jit_shapes_open(&shapes, &m.err));
-    for (uint32_t i = 0; i < made.trace.n_totals; i++) {
-        const struct trace_method *method = trace_method(made.trace.reader, made.trace.totals[i].method);
-        event.kind = JIT_METHOD;
-        event.method = method->id;
-        event.class_name = (struct wire_text){ method->names.class_name, strlen(method->names.class_name) };
-        event.name = (struct wire_text){ method->names.method, strlen(method->names.method) };
-        event.descriptor = (struct wire_text){ method->names.descriptor, strlen(method->names.descriptor) };
-        maker_must(&m, jit_shapes_add(shapes, &event, &m.err));
-    }
+    struct jit_shapes *shapes = open_shapes(&m, &made);
     event = (struct jit_event){ .kind = JIT_COMPILED, .flags = JIT_WAS_THERE, .n_inlined = 1, .inlined = { { 1, 0 } } };
     maker_must(&m, jit_shapes_add(shapes, &event, &m.err));
     event = (struct jit_event){ .kind = JIT_WATCHED, .method = 1 };
@@ -264,6 +272,37 @@ static void test_shapes(void)
     CHECK("a phase that is not inlined any more is named in a note",
           strstr(printed(&made.table, TEXT, &arena),
                  "the probes changed the compiled code of: Sort.sort (not inlined any more (1 of 1 callers))") != NULL);
+    jit_shapes_close(shapes);
+    trace_made_close(&made.trace);
+}
+
+/* Sort.run only calls Sort.sort, and is compiled again and again since it has probes. */
+static void test_folded_shape(void)
+{
+    struct maker m;
+    struct made made;
+    static struct jit_event event;
+    maker_open_scaled(&m, "report.dat", 1000);
+    maker_info(&m, "process.cpu_ns", "1000000");
+    maker_thread(&m, 0, "main", true);
+    maker_method(&m, 0, "a/Sort", "run", "()V");
+    maker_method(&m, 1, "a/Sort", "sort", "([I)V");
+    STEPS(&m, 0, ENTER(0, 0), ENTER(1, 1), EXIT(1, 999), EXIT(0, 1000));
+    read_back(&m, &made, 1000, PHASES_CPU);
+    struct jit_shapes *shapes = open_shapes(&m, &made);
+    event = (struct jit_event){ .kind = JIT_WATCHED };
+    maker_must(&m, jit_shapes_add(shapes, &event, &m.err));
+    event = (struct jit_event){ .kind = JIT_COMPILED };
+    for (int i = 0; i < 7; i++)
+        maker_must(&m, jit_shapes_add(shapes, &event, &m.err));
+    made.trace.source.shapes = shapes;
+    struct report_row_options options = { .sort = "time", .fold = folding_read(NULL, &arena, &err) };
+    maker_must(&m,
+               report_make(&made.trace.source, made.trace.totals, made.trace.n_totals, &options, &made.table, &err));
+    const char *text = printed(&made.table, TEXT, &arena);
+    CHECK("what is folded has no row, and is named in the note, too",
+          strstr(text, "Sort.sort (+1 frame)") != NULL &&
+              strstr(text, "the probes changed the compiled code of: Sort.run (compiled 7 times)") != NULL);
     jit_shapes_close(shapes);
     trace_made_close(&made.trace);
 }
@@ -503,6 +542,7 @@ int main(void)
     test_partly_counted(true);
     test_without_pmu();
     test_shapes();
+    test_folded_shape();
     test_shares();
     test_sorting();
     test_wall_clock();
