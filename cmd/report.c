@@ -244,6 +244,8 @@ int command_report(int argc, char **argv, struct err *err)
     bool done;
     if (parse(argc, argv, &options, &display, &done, err) < 0)
         return -1;
+    if (options.rows.all)
+        options.rows.min_share = 0;
     if (options.rows.top == TOP_UNSET)
         options.rows.top = options.html != NULL                              ? TOP_IN_HTML
                            : options.csv || options.json || options.rows.all ? 0

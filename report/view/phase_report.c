@@ -67,11 +67,14 @@ static void take_rows(struct making *making, struct report_ranked *ranked, size_
         making->is_partly = making->is_partly || (!sampled_alone(making->source, making->rows[i]) &&
                                                   report_is_partly(making->source, &recorded));
     }
-    if (making->n_more > 0)
-        table_note(making->table,
-                   arena_printf(making->source->arena, "not shown: %zu method%s with at least %s of the time (--top 0)",
-                                making->n_more, text_plural(making->n_more),
-                                report_percent(making->source->arena, making->options->min_share)));
+    if (making->n_more == 0)
+        return;
+    struct arena *arena = making->source->arena;
+    const char *least = making->options->min_share > 0 ? arena_printf(arena, " with at least %s of the time",
+                                                                      report_percent(arena, making->options->min_share))
+                                                       : "";
+    table_note(making->table, arena_printf(arena, "not shown: %zu method%s%s (--top 0)", making->n_more,
+                                           text_plural(making->n_more), least == NULL ? "" : least));
 }
 
 /* A method that was recorded: its time and share. */
@@ -91,7 +94,7 @@ static int rank(struct making *making, const struct calltree_total *totals, size
                 size_t *n_ranked, struct err *err)
 {
     const bool *is_chosen;
-    double least = making->options->all ? 0 : making->options->min_share;
+    double least = making->options->min_share;
     if (choose(making, totals, n, &is_chosen, err) < 0)
         return -1;
     for (size_t i = 0; i < n; i++) {

@@ -13,7 +13,7 @@
 
 struct report_row_options {
     const char *sort;                /* "time", "self", "calls", "percall", "cpi", or the name or heading of an event */
-    double min_share;                /* of the process' time that a method needs for a row */
+    double min_share;                /* of the process' time that a method needs for a row, whether all is set or not */
     uint64_t top;                    /* not more rows of methods than this, those with most time; 0: no limit */
     bool all;                        /* rows for methods that are no phases, too */
     const struct folding_list *fold; /* no rows for what only calls the next method, and for these; NULL: for all */

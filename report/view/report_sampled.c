@@ -85,7 +85,7 @@ int report_add_sampled(struct making *making, struct report_ranked *ranked, size
 {
     const struct report_source *source = making->source;
     uint32_t n_methods = source->tree->n_methods;
-    double all = (double)making->shares.all_ticks, least = making->options->all ? 0 : making->options->min_share;
+    double all = (double)making->shares.all_ticks, least = making->options->min_share;
     struct calltree_total *totals = arena_alloc(source->arena, ((size_t)n_methods + 1) * sizeof *totals);
     struct report_ranked *found = arena_alloc(source->arena, ((size_t)n_methods + 1) * sizeof *found);
     uint32_t *nodes = find_nodes(source->tree, source->arena);

@@ -127,6 +127,22 @@ static void test_buckets(void)
     parquet_decoded_free(&d);
 }
 
+/* Of 136 us on a CPU the methods have 96, 40 and 30. */
+static void test_small_methods(void)
+{
+    struct maker m;
+    struct decoded d;
+    const struct fleet_options options = { .min_share = 0.25, .bucket_ns = 50000 };
+    make_program(&m, false);
+    export_rows(&d, &options, (const char *const[]){ m.path }, 1);
+    CHECK("a method with less of the time than is asked for has no row",
+          row_of(&d, "a.Sort.sort(int[])", 1000) == d.n_rows);
+    CHECK("one with as much has", row_of(&d, "a.Sort.sort(int[][])", 1000) < d.n_rows);
+    CHECK_TEXT("and the time of the small one is its caller's own", shown(&d, "a.Sort.run()", 1000),
+               "- 1 50 48 0 50 - - -");
+    parquet_decoded_free(&d);
+}
+
 static void test_run(void)
 {
     struct maker m;
@@ -172,6 +188,7 @@ static void test_refusals(void)
 int main(void)
 {
     test_buckets();
+    test_small_methods();
     test_run();
     test_file_of_recording();
     test_refusals();
