@@ -101,6 +101,16 @@ nested='^\.(Pq |Sq |Ql ).*\b(Sq|Ql) .*\b(Sq|Ql|No) |^\.Pq (Sq|Ql) .* No |^\.Sq [
 is "a quote that is not closed is found" "$(printf '.Pq Sq yes No or Sq no\n.Pq Sq yes\n' | grep -cE "$nested")" 1
 is "each quote in the pages is closed" "$(grep -nE "$nested" "$root"/man/*.[1-8])" ""
 
+# Where columns are wider than the page, a table's cells stand on lines of their own.
+if ! command -v nroff > "$SCRATCH/which"; then
+    skip "each page can be set" "nroff is not installed"
+else
+    for page in "$root"/man/*.[1-8]; do
+        [ -z "$(nroff -mdoc -rLL=78n "$page" 2>&1 > "$SCRATCH/set")" ] || echo "${page##*/}"
+    done > "$SCRATCH/unset"
+    is "each page can be set, 78 characters wide" "$(cat "$SCRATCH/unset")" ""
+fi
+
 if ! command -v mandoc > "$SCRATCH/which"; then
     skip "mandoc finds nothing to warn about" "mandoc is not installed"
 else
