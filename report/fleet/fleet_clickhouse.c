@@ -182,8 +182,9 @@ void fleet_clickhouse_close(struct fleet_clickhouse *s)
 
 /* ---- tables ---- */
 
-/* A row that is inserted again replaces itself: its key is what it is of. */
-#define KEY "(ifNull(service, ''), phase, ts, run, ifNull(file, 1), kind)"
+/* A row that is inserted again replaces itself: its key is what it is of.  A bridge method and the one that it calls
+ * may have one name, as their parameters are the same. */
+#define KEY "(ifNull(service, ''), phase, ts, run, ifNull(file, 1), kind, ifNull(parent, ''))"
 
 /* Rows that have their place in time, as those of a directory: fleet_files.c. */
 #define IN_TIME                                                                                                       \

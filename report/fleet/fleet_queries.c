@@ -2,11 +2,16 @@
 
 #include "report/fleet/fleet_engine.h"
 
-/* Rows become few at once: an engine keeps what a query uses twice in memory.  'called' is a word of SQL. */
+/*
+ * Rows become few at once: an engine keeps what a query uses twice in memory.  'called' is a word of SQL.  Of two
+ * methods of one name, as a bridge method and the one that it calls, the inner one's time is in the outer one's.
+ */
 #define SELECT_QUERY                                                                                     \
-    "WITH mine AS (SELECT service, phase, kind, run, sum(cpu_ns) AS cpu_of, sum(self_ns) AS self_of, "   \
-    "sum(calls) AS calls_of, sum(called_ns) AS in_calls_of FROM phases WHERE %s "                        \
-    "GROUP BY service, phase, kind, run), "                                                              \
+    "WITH mine AS (SELECT service, phase, kind, run, sum(self_ns) AS self_of, "                          \
+    "sum(CASE WHEN coalesce(parent, '') <> phase THEN cpu_ns END) AS cpu_of, "                           \
+    "sum(CASE WHEN coalesce(parent, '') <> phase THEN calls END) AS calls_of, "                          \
+    "sum(CASE WHEN coalesce(parent, '') <> phase THEN called_ns END) AS in_calls_of "                    \
+    "FROM phases WHERE %s GROUP BY service, phase, kind, run), "                                         \
     "whole AS (SELECT service, sum(self_of)::DOUBLE AS all_ns FROM mine GROUP BY service), "             \
     "summed AS (SELECT service, phase, sum(cpu_of)::DOUBLE AS cpu, sum(self_of)::DOUBLE AS self, "       \
     "sum(calls_of)::BIGINT AS calls, sum(in_calls_of)::DOUBLE AS in_calls, count(DISTINCT run) AS runs " \
@@ -17,8 +22,10 @@
     "WHERE cpu >= %.17g * all_ns AND in_calls >= %.17g * calls AND calls > 0 ORDER BY summed.service, cpu DESC, phase"
 
 #define DAYS_QUERY                                                                                                   \
-    "WITH mine AS (SELECT service, phase, version, CAST(ts AS DATE) AS day_of, kind, sum(called_ns) AS in_calls, "   \
-    "sum(calls) AS n_calls, sum(self_ns) AS own, sum(cpu_ns) AS cpu FROM phases WHERE %s "                           \
+    "WITH mine AS (SELECT service, phase, version, CAST(ts AS DATE) AS day_of, kind, sum(self_ns) AS own, "          \
+    "sum(CASE WHEN coalesce(parent, '') <> phase THEN called_ns END) AS in_calls, "                                  \
+    "sum(CASE WHEN coalesce(parent, '') <> phase THEN calls END) AS n_calls, "                                       \
+    "sum(CASE WHEN coalesce(parent, '') <> phase THEN cpu_ns END) AS cpu FROM phases WHERE %s "                      \
     "GROUP BY service, phase, version, day_of, kind), "                                                              \
     "whole AS (SELECT service AS s, version AS v, day_of AS d, sum(own) AS all_ns FROM mine GROUP BY s, v, d) "      \
     "SELECT service, phase, version, CAST(day_of AS VARCHAR) AS day, in_calls / nullif(n_calls, 0) AS ns_per_call, " \

@@ -38,7 +38,7 @@ matches "the planted regression is found" "$("$mmprof" fleet compare --before ve
     "${engine[@]}" 2>&1)" 'Service7\.handle'
 matches "and the planted outlier" "$("$mmprof" fleet outliers "${engine[@]}" 2>&1)" 'host-17-'
 matches "a query of one's own" \
-    "$("$mmprof" fleet sql "${engine[@]}" --csv 'SELECT count(*) AS n FROM phases;' 2>&1)" 3102
+    "$("$mmprof" fleet sql "${engine[@]}" --csv 'SELECT count(*) AS n FROM phases;' 2>&1)" 3103
 # dashboard SERVICE: its queries, and that of the services, as Grafana and its data source of ClickHouse expand them.
 dashboard() {
     python3 -c 'import json, re, sys

@@ -135,20 +135,21 @@ static void write_bad(const char *directory, size_t i)
     snprintf(path, sizeof path, "%s/%s.parquet", directory, bad[i].name);
     fleet_maker_open(&maker, path);
     bool is_sampled = strcmp(bad[i].name, "sampled") == 0; /* it is right: its method had no probe */
-    for (int row = 0; row < 2; row++)
+    for (int row = 0; row < (is_sampled ? 3 : 2); row++)
         fleet_maker_row(&maker, &(struct fleet_made){ .run = bad[i].run,
                                                       .host = bad[i].service,
                                                       .service = bad[i].service,
                                                       .version = "1",
                                                       .ts = ((int64_t)START_S + bad[i].after_s) * 1000000,
+                                                      .parent = row == 2 ? "bridge" : NULL,
                                                       .kind = row == 1     ? "total"
                                                               : is_sampled ? "sampled"
                                                                            : "phase",
-                                                      .phase = row == 0 ? bad[i].service : "total",
+                                                      .phase = row != 1 ? bad[i].service : "total",
                                                       .calls = row == 0 && !is_sampled ? 10 : -1,
                                                       .called_ns = row == 0 && !is_sampled ? 1000000000 : -1,
                                                       .cpu_ns = 1000000000,
-                                                      .self_ns = row == 0 ? 1000000000 : -1,
+                                                      .self_ns = row != 1 ? 1000000000 : -1,
                                                       .cycles = -1,
                                                       .instructions = -1 });
     fleet_maker_close(&maker, bad[i].schema);

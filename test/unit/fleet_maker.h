@@ -13,7 +13,7 @@
 struct fleet_made {
     const char *run, *host, *service, *version, *jdk, *cpu_model, *counted_by, *simulated;
     int64_t file, ts; /* file 0: NULL */
-    const char *kind, *phase;
+    const char *kind, *phase, *parent;
     int64_t calls, called_ns, cpu_ns, self_ns, cycles, instructions;
 };
 
@@ -24,12 +24,25 @@ struct fleet_maker {
 };
 
 static const struct parquet_column fleet_maker_columns[] = {
-    { "run", PARQUET_TEXT },       { "file", PARQUET_NUMBER },      { "host", PARQUET_TEXT },
-    { "service", PARQUET_TEXT },   { "version", PARQUET_TEXT },     { "jdk", PARQUET_TEXT },
-    { "cpu_model", PARQUET_TEXT }, { "counted_by", PARQUET_TEXT },  { "simulated", PARQUET_TEXT },
-    { "ts", PARQUET_TIME_US },     { "kind", PARQUET_TEXT },        { "phase", PARQUET_TEXT },
-    { "calls", PARQUET_NUMBER },   { "called_ns", PARQUET_NUMBER }, { "cpu_ns", PARQUET_NUMBER },
-    { "self_ns", PARQUET_NUMBER }, { "cycles", PARQUET_NUMBER },    { "instructions", PARQUET_NUMBER },
+    { "run", PARQUET_TEXT },
+    { "file", PARQUET_NUMBER },
+    { "host", PARQUET_TEXT },
+    { "service", PARQUET_TEXT },
+    { "version", PARQUET_TEXT },
+    { "jdk", PARQUET_TEXT },
+    { "cpu_model", PARQUET_TEXT },
+    { "counted_by", PARQUET_TEXT },
+    { "simulated", PARQUET_TEXT },
+    { "ts", PARQUET_TIME_US },
+    { "kind", PARQUET_TEXT },
+    { "phase", PARQUET_TEXT },
+    { "parent", PARQUET_TEXT },
+    { "calls", PARQUET_NUMBER },
+    { "called_ns", PARQUET_NUMBER },
+    { "cpu_ns", PARQUET_NUMBER },
+    { "self_ns", PARQUET_NUMBER },
+    { "cycles", PARQUET_NUMBER },
+    { "instructions", PARQUET_NUMBER },
 };
 
 #define FLEET_MADE_COLUMNS (sizeof fleet_maker_columns / sizeof fleet_maker_columns[0])
@@ -57,15 +70,25 @@ static inline struct parquet_value fleet_made_number(int64_t number)
 static inline void fleet_maker_row(struct fleet_maker *maker, const struct fleet_made *row)
 {
     const struct parquet_value values[FLEET_MADE_COLUMNS] = {
-        fleet_made_text(row->run),       fleet_made_number(row->file > 0 ? row->file : -1),
-        fleet_made_text(row->host),      fleet_made_text(row->service),
-        fleet_made_text(row->version),   fleet_made_text(row->jdk),
-        fleet_made_text(row->cpu_model), fleet_made_text(row->counted_by),
-        fleet_made_text(row->simulated), fleet_made_number(row->ts),
-        fleet_made_text(row->kind),      fleet_made_text(row->phase),
-        fleet_made_number(row->calls),   fleet_made_number(row->called_ns),
-        fleet_made_number(row->cpu_ns),  fleet_made_number(row->self_ns),
-        fleet_made_number(row->cycles),  fleet_made_number(row->instructions),
+        fleet_made_text(row->run),
+        fleet_made_number(row->file > 0 ? row->file : -1),
+        fleet_made_text(row->host),
+        fleet_made_text(row->service),
+        fleet_made_text(row->version),
+        fleet_made_text(row->jdk),
+        fleet_made_text(row->cpu_model),
+        fleet_made_text(row->counted_by),
+        fleet_made_text(row->simulated),
+        fleet_made_number(row->ts),
+        fleet_made_text(row->kind),
+        fleet_made_text(row->phase),
+        fleet_made_text(row->parent),
+        fleet_made_number(row->calls),
+        fleet_made_number(row->called_ns),
+        fleet_made_number(row->cpu_ns),
+        fleet_made_number(row->self_ns),
+        fleet_made_number(row->cycles),
+        fleet_made_number(row->instructions),
     };
     parquet_row(maker->writer, values, &maker->err);
 }

@@ -151,6 +151,30 @@ static void test_view(struct fleet_engine *engine)
     free(said);
 }
 
+/* A bridge method and the method of the same name that it calls. */
+static void test_bridge(struct fleet_engine *engine)
+{
+    const struct fleet_made row = {
+        .run = "r1", .service = "shop", .kind = "phase", .phase = "x", .calls = 6, .cycles = -1, .instructions = -1
+    };
+    struct fleet_made outer = row, inner = row;
+    struct fleet_count count;
+    struct fleet_maker maker;
+    outer.called_ns = outer.cpu_ns = 600000000;
+    outer.self_ns = 100000000;
+    inner.parent = "x";
+    inner.called_ns = inner.cpu_ns = inner.self_ns = 500000000;
+    mkdir(path_of("bridge"), 0777);
+    fleet_maker_open(&maker, path_of("bridge/a.parquet"));
+    fleet_maker_row(&maker, &outer);
+    fleet_maker_row(&maker, &inner);
+    fleet_maker_close(&maker, "1");
+    CHECK("methods of one name are read",
+          fleet_files_view(engine, path_of("bridge"), false, stdout, &count, &err) == 0);
+    CHECK_TEXT("the time of the one that the other calls is in the other's, and counts once",
+               asked(engine, fleet_select_sql(&arena, NULL, 0, 0)), "shop x 1.0 1.0 6 100000000.0 1");
+}
+
 /* Its footer is whole, and the bytes of its first column are not. */
 static void test_damaged(struct fleet_engine *engine)
 {
@@ -342,6 +366,7 @@ int main(void)
     }
     CHECK("an empty directory is an error",
           fleet_files_view(engine, "/proc/self/net", false, stdout, &count, &err) < 0);
+    test_bridge(engine);
     test_damaged(engine);
     test_view(engine);
     test_select(engine);
