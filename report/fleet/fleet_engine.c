@@ -75,6 +75,7 @@ struct fleet_engine {
     bool reads_only;                 /* of the server: from now on it refuses all that changes anything */
     double limit_s;                  /* for each statement; 0: none */
     bool is_lost;                    /* a statement goes on until the process ends */
+    bool is_late;                    /* one took longer than the limit */
 };
 
 /* ---- the library ---- */
@@ -322,8 +323,9 @@ static void run_query(struct statement *s)
     s->rc = s->engine->calls.query(s->engine->connection, s->sql, &s->of);
 }
 
-static int refuse_time(const struct fleet_engine *e, struct err *err)
+static int refuse_time(struct fleet_engine *e, struct err *err)
 {
+    e->is_late = true;
     err_set(err, "the query takes longer than %g s", e->limit_s);
     return err_next(err, "give it more time with --timeout, or ask for less");
 }
@@ -416,6 +418,11 @@ int fleet_engine_confine(struct fleet_engine *e, const char *directory, struct e
     int rc = sql == NULL ? err_set(err, "out of memory for DuckDB") : fleet_engine_query(e, sql, NULL, NULL, err);
     arena_free(&arena);
     return rc;
+}
+
+bool fleet_engine_is_late(const struct fleet_engine *e)
+{
+    return e->is_late;
 }
 
 /* Constants are computed when a statement is prepared: that takes its time, too. */

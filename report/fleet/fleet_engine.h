@@ -50,6 +50,9 @@ int fleet_engine_query(struct fleet_engine *engine, const char *sql, struct aren
  */
 int fleet_engine_limit(struct fleet_engine *engine, double seconds, struct err *err);
 
+/* Whether a query took longer than the limit: its failure says nothing of the files. */
+bool fleet_engine_is_late(const struct fleet_engine *e);
+
 /*
  * From now on statements read files of this directory only, load nothing and change no setting.
  * Returns 0, or -1 with *err set.

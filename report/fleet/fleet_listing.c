@@ -188,11 +188,12 @@ static int read_footers(struct fleet_engine *engine, struct arena *arena, struct
     return 0;
 }
 
+/* Returns 0, or -1: no memory, no time. */
 static int read_all_footers(struct fleet_engine *engine, struct arena *arena, struct fleet_file *files, size_t n)
 {
     int rc = n == 0 ? 0 : read_footers(engine, arena, files, n);
-    if (rc <= 0)
-        return rc;
+    if (rc <= 0 || fleet_engine_is_late(engine))
+        return rc == 0 ? 0 : -1;
     if (n == 1) {
         files->fault = files->fault != NULL ? files->fault : "it is cut, or no Parquet file";
         return 0;
@@ -204,9 +205,17 @@ static int read_all_footers(struct fleet_engine *engine, struct arena *arena, st
                : 0;
 }
 
+static int fail(const struct fleet_engine *engine, const char *path, struct err *err)
+{
+    if (!fleet_engine_is_late(engine))
+        return err_set(err, "out of memory for the files of '%s'", path);
+    err_set(err, "the files of '%s' are not read in time", path);
+    return err_next(err, "give it more time with --timeout, or make few of many files with 'mmprof fleet compact'");
+}
+
 /* ---- values ---- */
 
-/* Returns 0, or -1: no memory.  As with footers, halves find the file for which all fail. */
+/* Returns 0, or -1: no memory, no time.  As with footers, halves find the file for which all fail. */
 static int check_values(struct fleet_engine *engine, struct arena *arena, struct fleet_file *files, size_t n)
 {
     struct err why = { "" };
@@ -216,6 +225,8 @@ static int check_values(struct fleet_engine *engine, struct arena *arena, struct
         return -1;
     if (names[0] == '\0' || fleet_engine_query(engine, sql, NULL, NULL, &why) == 0)
         return 0;
+    if (fleet_engine_is_late(engine))
+        return -1;
     if (n == 1) {
         files->fault = arena_printf(arena, "it is damaged: %.*s", (int)strcspn(why.text, "\n"), why.text);
         return files->fault == NULL ? -1 : 0;
@@ -231,9 +242,7 @@ int fleet_listing_check_values(struct fleet_engine *engine, struct arena *arena,
     for (size_t i = 0; i < listing->n; i++)
         if (fleet_file_is_used(&listing->files[i]) && parquet_is_damaged(listing->files[i].path))
             listing->files[i].fault = "it is damaged: a page does not fit its checksum";
-    return check_values(engine, arena, listing->files, listing->n) == 0
-               ? 0
-               : err_set(err, "out of memory for %zu files", listing->n);
+    return check_values(engine, arena, listing->files, listing->n) == 0 ? 0 : fail(engine, listing->root, err);
 }
 
 bool fleet_listing_may_be_damaged(const struct err *err)
@@ -274,7 +283,7 @@ int fleet_listing_read(struct fleet_engine *engine, const char *directory, struc
     if (walk_files(directory, arena, listing, err) < 0)
         return -1;
     if (read_all_footers(engine, arena, listing->files, listing->n) < 0 || find_replaced(listing, arena) < 0)
-        return err_set(err, "out of memory for the files of '%s'", directory);
+        return fail(engine, directory, err);
     return 0;
 }
 

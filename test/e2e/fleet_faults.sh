@@ -142,6 +142,9 @@ takes longer than 0.2 s;SELECT levenshtein(repeat('a', 300000), repeat('b', 3000
 (takes longer than 0.2 s|needs more than 1 GB);SELECT length(repeat('x', 2000000000))
 (takes longer than 0.2 s|needs more than 1 GB);SELECT range(1000000000)
 END
+"$mmprof" fleet sql --timeout 1us "$rows" 'SELECT count(*) FROM phases' > "$SCRATCH/answer" 2>&1
+is "a file that is not read in time is not said to be cut" "$?, $(grep -c 'is skipped' "$SCRATCH/answer")" "1, 0"
+matches "but that time is over" "$(cat "$SCRATCH/answer")" 'not read in time|takes longer'
 is "and nothing was written" "$(cd "$rows" && find . -type f)" ./whole.parquet
 
 done_testing
