@@ -364,6 +364,10 @@ static int run_in_time(struct fleet_engine *e, const char *sql, void (*run)(stru
 /* What DuckDB advises then cannot be done here. */
 static int tell_failure(const char *why, struct err *err)
 {
+    if (why != NULL && strncmp(why, "Permission Error", strlen("Permission Error")) == 0) {
+        err_set(err, "%.*s", (int)strcspn(why, "\n"), why);
+        return err_next(err, "ask the table 'phases': a query may read the files of its directory only");
+    }
     if (why == NULL || strncmp(why, "Out of Memory", strlen("Out of Memory")) != 0)
         return err_set(err, "%s", why == NULL ? "DuckDB failed" : why);
     err_set(err, "the query needs more than 1 GB of memory");

@@ -128,6 +128,8 @@ DROP VIEW phases
 SELECT length(list(i)) FROM range(1000000000) a(i)
 SELECT * FROM range(6000000)
 END
+matches "what is outside: it is said what may be read" \
+    "$("$mmprof" fleet sql "$rows" "SELECT * FROM read_csv('/etc/passwd')" 2>&1)" "next: ask the table 'phases'"
 # What never ends, or needs more than there is: one error, soon, whether DuckDB hears that it is to end or not.
 while IFS=';' read -r regex query; do
     started=$SECONDS
