@@ -70,11 +70,11 @@ else
     skip "misses: and the line of Java that does it" "which bytecode is interpreted is known on x86-64 only"
 fi
 
-# uses CLASS: what the tool says of the objects of a class that begins so.
+# uses CLASS: what the tool says of the objects of a class that begins so; without a file, on the standard output.
 uses() {
-    "$mmprof" memtrace --tool="$build/example_native_uses.so,target/NativeUses\$$1" -o "$SCRATCH/uses" -- \
-        "$jdk/bin/java" -Xint -XX:+UseSerialGC -cp "$classes" target.NativeUses > "$SCRATCH/said" 2>&1
-    cat "$SCRATCH/uses"
+    "$mmprof" memtrace --tool="$build/example_native_uses.so,target/NativeUses\$$1" -- \
+        "$jdk/bin/java" -Xint -XX:+UseSerialGC -cp "$classes" target.NativeUses > "$SCRATCH/uses" 2> "$SCRATCH/said"
+    grep 'last used' "$SCRATCH/uses"
 }
 is "objects that the JVM used last are found" "$(uses Hashed)" "500 objects, 500 (100.00 %) last used by native code"
 is "from those that Java used last" "$(uses Read)" "500 objects, 0 (0.00 %) last used by native code"

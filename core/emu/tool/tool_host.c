@@ -425,8 +425,9 @@ static void finish(void)
     atomic_store(&tool_wanted.java_bytes, 0);
     if (tool->end != NULL)
         tool->end(time_now());
-    if (*tool->out != stdout)
-        fclose(*tool->out);
+    /* QEMU ends without flushing what this library has open. */
+    if ((*tool->out == stdout ? fflush(stdout) : fclose(*tool->out)) != 0)
+        fprintf(stderr, "mmprof: the tool's output is not whole: %s\n", strerror(errno));
 }
 
 static void hear_with_lock(struct tool_thread *thread, uint64_t what, uint64_t argument)
