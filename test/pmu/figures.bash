@@ -8,14 +8,14 @@ csv() {
     "$mmprof" report --csv --all "$@" | sed 's/\r//; s/"\([^",]*\), \([^",]*\)"/\1 \2/'
 }
 
-# column_of CSV PHASE NAME: a value of a report; nothing if it has no such column.
+# column_of CSV LABEL NAME: a value of a report's row; nothing if it has no such column.
 column_of() {
-    awk -F, -v phase="$2" -v name="$3" '
+    awk -F, -v label="$2" -v name="$3" '
         NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
-        $1 == "phase" && $2 == phase && name in at { print $at[name] }' "$1"
+        $2 == label && name in at { print $at[name] }' "$1"
 }
 
-# column TRACE PHASE NAME
+# column TRACE LABEL NAME
 column() {
     csv "$1" > "$SCRATCH/csv"
     column_of "$SCRATCH/csv" "$2" "$3"

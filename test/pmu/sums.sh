@@ -59,7 +59,7 @@ done
 threads=$(grep -cE '^[^ ]* *thread ' "$SCRATCH/dump")
 holds "all threads are counted, the VM's, too" [ "$threads" -gt 10 ]
 is "none was left out" "$(grep -c 'readings.threads_without' "$SCRATCH/dump")" 0
-matches "compilers have counts" "$(csv "$trace")" '^c2,C2 compiler,[^,]*,[^,]*,,,1(\.0*[0-9]*)?,'
+matches "compilers have counts" "$(column "$trace" 'C2 compiler' cpi)" '^1(\.0*[0-9]*)?$'
 echo "# as printed:"
 "$mmprof" report "$trace" | sed 's/^/# /'
 
