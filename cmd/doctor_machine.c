@@ -1,5 +1,6 @@
 #include "cmd/doctor.h"
 
+#include "core/jvm/memory_room.h"
 #include "core/recorder/recorder.h"
 
 #include <inttypes.h>
@@ -75,81 +76,16 @@ enum doctor_level doctor_clock(struct doctor *doctor, struct err *said)
 
 /* ---- memory ---- */
 
-static bool available_kb(const struct doctor *doctor, uint64_t *kb)
-{
-    char info[4096];
-    doctor_read(doctor, "/proc/meminfo", info, sizeof info);
-    const char *line = strstr(info, "MemAvailable:");
-    if (line == NULL)
-        return false;
-    *kb = strtoull(line + strlen("MemAvailable:"), NULL, 10);
-    return true;
-}
-
-/* The path behind "0::" (version 2), or behind the list of controllers that has 'memory'. */
-static bool find_group(const char *cgroups, bool is_v2, char *path, size_t n)
-{
-    for (const char *line = cgroups; *line != '\0'; line += strcspn(line, "\n"), line += *line == '\n') {
-        const char *list = strchr(line, ':'), *at = list == NULL ? NULL : strchr(list + 1, ':');
-        if (at == NULL)
-            return false;
-        bool is_it = is_v2 ? strncmp(line, "0::", 3) == 0
-                           : strncmp(list, ":memory:", 8) == 0 || strncmp(list, ":memory,", 8) == 0;
-        if (!is_it)
-            continue;
-        snprintf(path, n, "%.*s", (int)strcspn(at + 1, "\n"), at + 1);
-        return true;
-    }
-    return false;
-}
-
-static void lower_to_group(const struct doctor *doctor, const char *base, const char *group, const char *const names[2],
-                           uint64_t *room_kb)
-{
-    char path[1200];
-    int64_t limit, used = 0;
-    snprintf(path, sizeof path, "%s%s/%s", base, group, names[0]);
-    if (!doctor_read_number(doctor, path, &limit) || limit < 0)
-        return; /* "max" */
-    snprintf(path, sizeof path, "%s%s/%s", base, group, names[1]);
-    doctor_read_number(doctor, path, &used);
-    uint64_t room = limit > used ? (uint64_t)(limit - used) / 1024 : 0;
-    if (room < *room_kb)
-        *room_kb = room;
-}
-
-/* The least room that the memory groups of a process leave, from its own up to the root; UINT64_MAX: no limit. */
-static uint64_t group_room_kb(const struct doctor *doctor)
-{
-    static const char *const v2[2] = { "memory.max", "memory.current" };
-    static const char *const v1[2] = { "memory.limit_in_bytes", "memory.usage_in_bytes" };
-    char path[64] = "/proc/self/cgroup", cgroups[4096], group[1024];
-    uint64_t room_kb = UINT64_MAX;
-    if (doctor->is_jvm)
-        snprintf(path, sizeof path, "/proc/%d/cgroup", (int)doctor->pid);
-    doctor_read(doctor, path, cgroups, sizeof cgroups);
-    for (int is_v2 = 0; is_v2 < 2; is_v2++) {
-        const char *base = is_v2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory";
-        if (!find_group(cgroups, is_v2, group, sizeof group))
-            continue;
-        for (char *slash = group + strlen(group); slash != NULL; slash = strrchr(group, '/')) {
-            *slash = '\0';
-            lower_to_group(doctor, base, group, is_v2 ? v2 : v1, &room_kb);
-        }
-    }
-    return room_kb;
-}
-
 /* What the probes write first is charged to the JVM. */
 enum doctor_level doctor_memory(struct doctor *doctor, struct err *said)
 {
     uint64_t threads = doctor->is_jvm ? doctor->n_threads : THREADS_GUESSED;
-    uint64_t wanted_kb = threads * KB_PER_THREAD, there_kb, group_kb = group_room_kb(doctor);
-    if (!available_kb(doctor, &there_kb))
+    uint64_t wanted_kb = threads * KB_PER_THREAD;
+    struct memory_room room = memory_room_read(doctor->root, doctor->is_jvm ? doctor->pid : 0);
+    uint64_t there_kb = room.bytes / 1024;
+    bool is_group = room.limit_bytes != MEMORY_ROOM_ANY;
+    if (room.bytes == MEMORY_ROOM_ANY)
         return DOCTOR_SILENT;
-    bool is_group = group_kb < there_kb;
-    if (is_group)
-        there_kb = group_kb;
     err_set(said, "%" PRIu64 " MB are free%s; buffers of %" PRIu64 " threads take up to %" PRIu64 " MB",
             there_kb / 1024, is_group ? " below the memory limit of the control group" : "", threads, wanted_kb / 1024);
     if (there_kb >= wanted_kb)

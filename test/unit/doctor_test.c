@@ -24,6 +24,8 @@
 #define SOURCE   "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 #define MEMINFO  "/proc/meminfo"
 #define CGROUP   "/proc/self/cgroup"
+#define MOUNTS   "/proc/self/mountinfo"
+#define MOUNT_V2 "1 2 0:3 / /sys/fs/cgroup rw - cgroup2 x rw\n"
 #define STATUS   "/proc/self/status"
 #define PID_NS   "/proc/self/ns/pid" /* a link */
 
@@ -34,7 +36,7 @@ struct file {
 static const struct machine_case {
     const char *claim;
     doctor_check *check;
-    struct file files[5];
+    struct file files[6];
     struct doctor doctor; /* what doctor_init would have found */
     enum doctor_level level;
     const char *finding, *next; /* parts of the text; NULL: no next step */
@@ -289,6 +291,7 @@ static const struct machine_case {
       doctor_memory,
       { { MEMINFO, "MemAvailable: 1048576 kB\n" },
         { CGROUP, "0::/a/b\n" },
+        { MOUNTS, MOUNT_V2 },
         { "/sys/fs/cgroup/a/b/memory.max", "max\n" },
         { "/sys/fs/cgroup/a/memory.max", "209715200\n" },
         { "/sys/fs/cgroup/a/memory.current", "104857600\n" } },
@@ -300,6 +303,7 @@ static const struct machine_case {
       doctor_memory,
       { { MEMINFO, "MemAvailable: 1048576 kB\n" },
         { CGROUP, "0::/\n" },
+        { MOUNTS, MOUNT_V2 },
         { "/sys/fs/cgroup/memory.max", "104857600\n" },
         { "/sys/fs/cgroup/memory.current", "104857600\n" } },
       { .n_cpus = 1 },
@@ -310,6 +314,7 @@ static const struct machine_case {
       doctor_memory,
       { { MEMINFO, "MemAvailable: 1048576 kB\n" },
         { CGROUP, "5:cpu,cpuacct:/x\n4:hugetlb,memory_not:/y\n3:memory:/z\n0::/\n" },
+        { MOUNTS, "1 2 0:3 / /sys/fs/cgroup/memory rw - cgroup x rw,memory\n" },
         { "/sys/fs/cgroup/memory/z/memory.limit_in_bytes", "52428800\n" },
         { "/sys/fs/cgroup/memory/z/memory.usage_in_bytes", "0\n" } },
       { .n_cpus = 1 },
@@ -444,7 +449,7 @@ static void test_case(const struct machine_case *c, const char *base, size_t i)
     struct err said = { "" };
     snprintf(root, sizeof root, "%s/%zu", base, i);
     bool made = mkdir(root, 0755) == 0;
-    for (size_t j = 0; j < 5 && c->files[j].path != NULL; j++)
+    for (size_t j = 0; j < 6 && c->files[j].path != NULL; j++)
         made &= put(root, &c->files[j]);
     doctor.root = root;
     enum doctor_level level = c->check(&doctor, &said);

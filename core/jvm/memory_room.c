@@ -1,0 +1,59 @@
+#include "core/jvm/memory_room.h"
+
+#include "core/jvm/process.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Page cache that the kernel can take back at once, in the group and those below it. */
+static uint64_t reclaimable(const struct cgroup *group)
+{
+    static const char *const v1[] = { "total_inactive_file", "total_dirty", "total_writeback" };
+    static const char *const v2[] = { "inactive_file", "file_dirty", "file_writeback" };
+    uint64_t n[3] = { 0, 0, 0 };
+    for (size_t i = 0; i < 3; i++)
+        cgroup_keyed(group, "memory.stat", (group->is_v2 ? v2 : v1)[i], &n[i]);
+    uint64_t busy = n[1] + n[2];
+    return n[0] > busy ? n[0] - busy : 0;
+}
+
+/* Lower the room to what one limit of a group leaves. */
+static void lower(const struct cgroup *group, const char *limit_file, const char *used_file, struct memory_room *room)
+{
+    uint64_t limit, used;
+    if (!cgroup_number(group, limit_file, &limit) || limit == CGROUP_MAX || !cgroup_number(group, used_file, &used))
+        return;
+    uint64_t cache = reclaimable(group);
+    used -= cache < used ? cache : used;
+    uint64_t left = limit > used ? limit - used : 0;
+    if (left < room->bytes)
+        *room = (struct memory_room){ left, limit };
+}
+
+static void lower_to_machine(const char *root, struct memory_room *room)
+{
+    char path[CGROUP_PATH_BYTES], info[4096];
+    snprintf(path, sizeof path, "%s/proc/meminfo", root);
+    const char *line = jvm_read_file(path, info, sizeof info) > 0 ? strstr(info, "MemAvailable:") : NULL;
+    uint64_t bytes = line == NULL ? MEMORY_ROOM_ANY : strtoull(line + strlen("MemAvailable:"), NULL, 10) * 1024;
+    if (bytes < room->bytes)
+        *room = (struct memory_room){ bytes, MEMORY_ROOM_ANY };
+}
+
+struct memory_room memory_room_read(const char *root, pid_t pid)
+{
+    struct memory_room room = { MEMORY_ROOM_ANY, MEMORY_ROOM_ANY };
+    struct cgroup group;
+    for (bool is_there = cgroup_find(root, pid, "memory", &group); is_there; is_there = cgroup_up(&group)) {
+        if (group.is_v2) {
+            lower(&group, "memory.max", "memory.current", &room);
+            lower(&group, "memory.high", "memory.current", &room);
+        } else {
+            lower(&group, "memory.limit_in_bytes", "memory.usage_in_bytes", &room);
+            lower(&group, "memory.memsw.limit_in_bytes", "memory.memsw.usage_in_bytes", &room);
+        }
+    }
+    lower_to_machine(root, &room);
+    return room;
+}

@@ -1,0 +1,24 @@
+/*
+ * How much memory a process can still be charged for before the kernel kills something: what the limits of its memory
+ * groups leave, and what the machine has.
+ */
+#ifndef CORE_JVM_MEMORY_ROOM_H
+#define CORE_JVM_MEMORY_ROOM_H
+
+#include "core/jvm/cgroup.h"
+
+#define MEMORY_ROOM_ANY UINT64_MAX
+
+struct memory_room {
+    uint64_t bytes;       /* of the group, or the parent of it, that has least; MEMORY_ROOM_ANY: no limit is known */
+    uint64_t limit_bytes; /* of that group; MEMORY_ROOM_ANY: the machine */
+};
+
+/*
+ * The room of a process (0: ours).  A group's room is its limit less what it uses; page cache that the kernel can drop
+ * at once (inactive and clean) does not count as used.  Swap does not add room: a JVM that swaps is harmed, too.  root:
+ * as in cgroup_find.
+ */
+struct memory_room memory_room_read(const char *root, pid_t pid);
+
+#endif

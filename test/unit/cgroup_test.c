@@ -1,0 +1,188 @@
+/*
+ * Groups of made-up machines: a folder plays /proc and /sys.
+ */
+#include "core/jvm/memory_room.h"
+
+#include "test/unit/tap.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define N_FILES 9
+#define NONE    "9223372036854771712\n"
+#define V1      "/sys/fs/cgroup/memory"
+#define V2      "/sys/fs/cgroup"
+#define HYBRID                                                                             \
+    "31 23 0:28 / /sys/fs/cgroup rw - tmpfs tmpfs rw\n"                                    \
+    "32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw shared:3 - cgroup cgroup rw,cpu,cpuacct\n" \
+    "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"                    \
+    "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n"
+
+static char base[] = "/tmp/mmprof-cgroup-XXXXXX";
+
+struct file {
+    const char *path, *text;
+};
+
+static const struct row {
+    const char *claim, *cgroup, *mounts;
+    struct file files[N_FILES];
+    uint64_t room, limit;
+} rows[] = {
+    { "version 2: the limit less what is used",
+      "0::/a\n",
+      "1 2 0:3 / /sys/fs/cgroup rw - cgroup2 x rw\n",
+      { { V2 "/a/memory.max", "1000\n" }, { V2 "/a/memory.current", "300\n" } },
+      700,
+      1000 },
+    { "version 2: a parent has less room",
+      "0::/a/b/c\n",
+      "1 2 0:3 / /sys/fs/cgroup rw - cgroup2 x rw\n",
+      { { V2 "/a/b/c/memory.max", "max\n" },
+        { V2 "/a/b/c/memory.current", "100\n" },
+        { V2 "/a/b/memory.max", "5000\n" },
+        { V2 "/a/b/memory.current", "200\n" },
+        { V2 "/a/memory.max", "4000\n" },
+        { V2 "/a/memory.current", "3900\n" } },
+      100,
+      4000 },
+    { "version 2: memory.high slows the group down: it is a limit",
+      "0::/a\n",
+      "1 2 0:3 / /sys/fs/cgroup rw - cgroup2 x rw\n",
+      { { V2 "/a/memory.max", "1000\n" }, { V2 "/a/memory.high", "500\n" }, { V2 "/a/memory.current", "300\n" } },
+      200,
+      500 },
+    { "version 2: clean inactive page cache is room, dirty is not",
+      "0::/a\n",
+      "1 2 0:3 / /sys/fs/cgroup rw - cgroup2 x rw\n",
+      { { V2 "/a/memory.max", "1000\n" },
+        { V2 "/a/memory.current", "900\n" },
+        { V2 "/a/memory.stat", "anon 1\ninactive_file_x 7\ninactive_file 500\nfile_dirty 100\nfile_writeback 50\n" } },
+      450,
+      1000 },
+    { "more used than allowed: no room",
+      "0::/\n",
+      "1 2 0:3 / /sys/fs/cgroup rw - cgroup2 x rw\n",
+      { { V2 "/memory.max", "1000\n" }, { V2 "/memory.current", "1100\n" } },
+      0,
+      1000 },
+    { "version 1 next to version 2: the hierarchy that has the controller counts",
+      "5:cpu,cpuacct:/x\n4:hugetlb,memory_not:/y\n3:memory:/z\n0::/v2\n",
+      HYBRID,
+      { { V1 "/z/memory.limit_in_bytes", "1000\n" },
+        { V1 "/z/memory.usage_in_bytes", "600\n" },
+        { V1 "/z/memory.stat", "inactive_file 1\ntotal_inactive_file 100\n" },
+        { V1 "/memory.limit_in_bytes", NONE },
+        { V1 "/memory.usage_in_bytes", "600\n" },
+        { "/sys/fs/cgroup/unified/v2/memory.max", "5\n" },
+        { "/sys/fs/cgroup/unified/v2/memory.current", "0\n" } },
+      500,
+      1000 },
+    { "version 1: memory and swap together are limited",
+      "3:memory:/z\n",
+      HYBRID,
+      { { V1 "/z/memory.limit_in_bytes", "1000\n" },
+        { V1 "/z/memory.usage_in_bytes", "600\n" },
+        { V1 "/z/memory.memsw.limit_in_bytes", "1200\n" },
+        { V1 "/z/memory.memsw.usage_in_bytes", "1100\n" } },
+      100,
+      1200 },
+    { "hybrid: a controller that version 1 does not have",
+      "1:name=systemd:/s\n0::/v2\n",
+      HYBRID,
+      { { "/sys/fs/cgroup/unified/v2/memory.max", "50\n" }, { "/sys/fs/cgroup/unified/v2/memory.current", "10\n" } },
+      40,
+      50 },
+    { "a container that sees a part of the hierarchy",
+      "3:memory:/docker/id/jvm\n",
+      "5 1 0:9 /docker /sys/fs/cgroup/m\\040m rw - cgroup c rw,memory\n",
+      { { "/sys/fs/cgroup/m m/id/jvm/memory.limit_in_bytes", NONE },
+        { "/sys/fs/cgroup/m m/id/jvm/memory.usage_in_bytes", "5\n" },
+        { "/sys/fs/cgroup/m m/memory.limit_in_bytes", "30\n" },
+        { "/sys/fs/cgroup/m m/memory.usage_in_bytes", "10\n" },
+        { "/sys/fs/cgroup/memory.limit_in_bytes", "5\n" }, /* outside of the mount */
+        { "/sys/fs/cgroup/memory.usage_in_bytes", "5\n" } },
+      20,
+      30 },
+    { "a group outside of our namespace is not known",
+      "0::/../other\n",
+      "1 2 0:3 / /sys/fs/cgroup rw - cgroup2 x rw\n",
+      { { V2 "/memory.max", "1000\n" }, { V2 "/memory.current", "300\n" }, { "/sys/fs/other/memory.max", "3\n" } },
+      MEMORY_ROOM_ANY,
+      MEMORY_ROOM_ANY },
+    { "another folder whose name begins the same is not the mount's root",
+      "0::/docker2/a\n",
+      "1 2 0:3 /docker /sys/fs/cgroup rw - cgroup2 x rw\n",
+      { { V2 "/a/memory.max", "1000\n" }, { V2 "/a/memory.current", "300\n" } },
+      MEMORY_ROOM_ANY,
+      MEMORY_ROOM_ANY },
+    { "the machine has less than the group",
+      "0::/a\n",
+      "1 2 0:3 / /sys/fs/cgroup rw - cgroup2 x rw\n",
+      { { "/proc/meminfo", "MemTotal: 9 kB\nMemAvailable:    2 kB\n" },
+        { V2 "/a/memory.max", "10000\n" },
+        { V2 "/a/memory.current", "300\n" } },
+      2048,
+      MEMORY_ROOM_ANY },
+};
+
+static bool put(const char *root, const char *name, const char *text)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s%s", root, name);
+    for (char *slash = strchr(path + strlen(root) + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(path, 0755);
+        *slash = '/';
+    }
+    FILE *out = fopen(path, "we");
+    return out != NULL && fputs(text, out) >= 0 && fclose(out) == 0;
+}
+
+static void test_row(size_t i)
+{
+    char root[128];
+    const struct row *row = &rows[i];
+    snprintf(root, sizeof root, "%s/%zu", base, i);
+    bool made = mkdir(root, 0755) == 0 && put(root, "/proc/42/cgroup", row->cgroup) &&
+                put(root, "/proc/self/mountinfo", row->mounts);
+    for (size_t j = 0; j < N_FILES && row->files[j].path != NULL; j++)
+        made &= put(root, row->files[j].path, row->files[j].text);
+    struct memory_room room = memory_room_read(root, 42);
+    if (!CHECK(row->claim, made && room.bytes == row->room && room.limit_bytes == row->limit))
+        printf("# %" PRIu64 " of %" PRIu64 "\n", room.bytes, room.limit_bytes);
+}
+
+static void test_cpu(void)
+{
+    char root[128];
+    struct cgroup group;
+    uint64_t n;
+    snprintf(root, sizeof root, "%s/cpu", base);
+    mkdir(root, 0755);
+    put(root, "/proc/42/cgroup", "5:cpu,cpuacct:/x/y\n0::/v2\n");
+    put(root, "/proc/self/mountinfo", HYBRID);
+    put(root, "/sys/fs/cgroup/cpu,cpuacct/x/y/cpu.stat", "nr_periods 5\nnr_throttled 3\nthrottled_time 77\n");
+    CHECK("a controller that is mounted with others", cgroup_find(root, 42, "cpu", &group) && !group.is_v2);
+    CHECK("a keyed line", cgroup_keyed(&group, "cpu.stat", "nr_throttled", &n) && n == 3);
+    CHECK("a key that is not there", !cgroup_keyed(&group, "cpu.stat", "nr", &n));
+    CHECK("a file that is not there", !cgroup_number(&group, "cpu.max", &n));
+    CHECK("two parents, and no more", cgroup_up(&group) && cgroup_up(&group) && !cgroup_up(&group));
+    CHECK("no such process", !cgroup_find(root, 43, "cpu", &group));
+}
+
+int main(void)
+{
+    char command[64];
+    if (mkdtemp(base) == NULL) {
+        SKIP("made-up groups", "no temporary folder");
+        return tap_done();
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        test_row(i);
+    test_cpu();
+    snprintf(command, sizeof command, "rm -r %s", base);
+    CHECK("the folder is removed", system(command) == 0);
+    return tap_done();
+}
