@@ -36,15 +36,19 @@ MEMTRACE_SRC := $(patsubst %,core/emu/memtrace/memtrace_%.c,tool code entry writ
 # Likewise, for what objects' places would change.
 PLACEMENT_SRC := $(wildcard core/emu/placement/*.c core/emu/model/*.c) $(VM_SRC) $(patsubst %,core/base/%.c,arena err hash) \
              $(patsubst %,core/emu/plugin/%.c,heap_walk qemu_stale vm_classes vm_memory)
-CLI_SRC   := $(wildcard cmd/*.c) $(filter-out core/agent/% core/emu/plugin/% core/emu/tool/% %/memtrace_tool.c %/no_native_frames.c %/placement_plugin.c %/placement_heap.c,$(wildcard core/*/*.c core/*/*/*.c)) $(patsubst %,core/agent/%.c,instrument/batch control/config control/included) $(wildcard symbolize/*.c phases/*/*.c report/*.c report/*/*.c)
-LIB_SRC   := $(filter-out cmd/main.c,$(CLI_SRC))
+CLI_SRC   := $(wildcard cmd/*.c cmd/*/*.c) $(filter-out core/agent/% core/emu/plugin/% core/emu/tool/% %/memtrace_tool.c %/no_native_frames.c %/placement_plugin.c %/placement_heap.c,$(wildcard core/*/*.c core/*/*/*.c)) $(patsubst %,core/agent/%.c,instrument/batch control/config control/included) $(wildcard symbolize/*.c phases/*/*.c report/*.c report/*/*.c)
+MAIN_SRC  := cmd/main.c cmd/lab/lab_main.c cmd/fleet/fleet_main.c
+LIB_SRC   := $(filter-out $(MAIN_SRC),$(CLI_SRC))
 LIB       := $(BUILD)/mmprof.a
+# What mmprof starts for its rarer commands: the laboratory by several names, and the fleet.
+LIBEXEC   := $(BUILD)/libexec/mmprof
+LAB_NAMES := memtrace placement jit check-jit drive
+OTHERS    := $(addprefix $(LIBEXEC)/mmprof-,lab fleet $(LAB_NAMES))
 UNIT_SRC  := $(wildcard test/unit/*.c)
 
 # Tools that show how they are written.
 EXAMPLES  := $(patsubst core/emu/tool/examples/%.c,$(BUILD)/%.so,$(wildcard core/emu/tool/examples/*.c))
 
-CLI_OBJ   := $(CLI_SRC:%.c=$(BUILD)/%.o) $(BUILD)/report/html_template.o $(BUILD)/report/frameworks_text.o
 LIB_OBJ   := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/report/html_template.o $(BUILD)/report/frameworks_text.o
 AGENT_OBJ := $(AGENT_SRC:%.c=$(BUILD)/pic/%.o)
 PLUGIN_OBJ := $(PLUGIN_SRC:%.c=$(BUILD)/pic/%.o)
@@ -57,10 +61,23 @@ UNIT_BIN  := $(UNIT_SRC:%.c=$(BUILD)/%)
 Q = $(if $(V),,@$(if $(1),echo '  $(1) $@';))
 
 .PHONY: make
-make: $(BUILD)/mmprof $(BUILD)/libmmprof-agent.so $(BUILD)/libmmprof-sim.so $(BUILD)/libmmprof-tool.so $(BUILD)/libmmprof-memtrace.so $(BUILD)/libmmprof-placement.so $(EXAMPLES)
+make: $(BUILD)/mmprof $(OTHERS) $(BUILD)/libmmprof-agent.so $(BUILD)/libmmprof-sim.so $(BUILD)/libmmprof-tool.so $(BUILD)/libmmprof-memtrace.so $(BUILD)/libmmprof-placement.so $(EXAMPLES)
 
-$(BUILD)/mmprof: $(CLI_OBJ)
-	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -o $@ $^ $(CLI_LIBS)
+# A program is its main and what that needs of the others; the linker's map says what that is.
+PROGRAMS_LIB := $(BUILD)/programs.a
+$(PROGRAMS_LIB): $(LIB_OBJ)
+	@rm -f $@
+	$(call Q,AR)$(AR) rcsT $@ $^
+
+$(BUILD)/mmprof: $(BUILD)/cmd/main.o
+$(LIBEXEC)/mmprof-lab: $(BUILD)/cmd/lab/lab_main.o
+$(LIBEXEC)/mmprof-fleet: $(BUILD)/cmd/fleet/fleet_main.o
+$(BUILD)/mmprof $(LIBEXEC)/mmprof-lab $(LIBEXEC)/mmprof-fleet: $(PROGRAMS_LIB)
+	@mkdir -p $(@D)
+	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -Wl,-Map=$(BUILD)/$(@F).map -o $@ $(filter %.o,$^) $(filter %.a,$^) $(CLI_LIBS)
+
+$(addprefix $(LIBEXEC)/mmprof-,$(LAB_NAMES)): $(LIBEXEC)/mmprof-lab
+	@ln -sf mmprof-lab $@
 
 # A program that needs no library.  Debian has all of them as archives but cJSON, which is compiled from its source then:
 # make static CJSON=DIR, where 'apt-get source cjson' has left cJSON.c.
@@ -68,14 +85,21 @@ CJSON ?=
 STATIC_LIBS := -ldw -lelf -lpfm $(if $(CJSON),,-lcjson) -lbz2 -llzma -lz -lm -lpthread
 
 .PHONY: static
-static: $(BUILD)/mmprof-static
+static: $(BUILD)/mmprof-static $(patsubst $(BUILD)/%,$(BUILD)/static/%,$(OTHERS))
 
 $(BUILD)/cJSON.o: $(CJSON)/cJSON.c
 	@mkdir -p $(@D)
 	$(call Q,CC)$(CC) $(CFLAGS) -c -o $@ $<
 
-$(BUILD)/mmprof-static: $(CLI_OBJ) $(if $(CJSON),$(BUILD)/cJSON.o)
-	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -static -o $@ $^ $(STATIC_LIBS)
+$(BUILD)/mmprof-static: $(BUILD)/cmd/main.o
+$(BUILD)/static/libexec/mmprof/mmprof-lab: $(BUILD)/cmd/lab/lab_main.o
+$(BUILD)/static/libexec/mmprof/mmprof-fleet: $(BUILD)/cmd/fleet/fleet_main.o
+$(BUILD)/mmprof-static $(addprefix $(BUILD)/static/libexec/mmprof/mmprof-,lab fleet): $(PROGRAMS_LIB) $(if $(CJSON),$(BUILD)/cJSON.o)
+	@mkdir -p $(@D)
+	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -static -o $@ $(filter %.o,$^) $(filter %.a,$^) $(STATIC_LIBS)
+
+$(addprefix $(BUILD)/static/libexec/mmprof/mmprof-,$(LAB_NAMES)): $(BUILD)/static/libexec/mmprof/mmprof-lab
+	@ln -sf mmprof-lab $@
 
 # initial-exec TLS: a probe finds its buffer in one instruction.
 $(BUILD)/libmmprof-agent.so: $(AGENT_OBJ)
@@ -456,14 +480,17 @@ deps:
 
 BIN_DIR   = $(DESTDIR)$(PREFIX)/bin
 AGENT_DIR = $(DESTDIR)$(PREFIX)/lib/mmprof
+LIBEXEC_DIR = $(DESTDIR)$(PREFIX)/libexec/mmprof
 INCLUDE_DIR = $(DESTDIR)$(PREFIX)/include
 MAN_DIR   = $(DESTDIR)$(PREFIX)/share/man
 DOC_DIR   = $(DESTDIR)$(PREFIX)/share/doc/mmprof
 
 .PHONY: install uninstall
 install: make
-	install -d '$(BIN_DIR)' '$(AGENT_DIR)' '$(MAN_DIR)/man1' '$(MAN_DIR)/man5' '$(MAN_DIR)/man7' '$(DOC_DIR)' '$(INCLUDE_DIR)'
+	install -d '$(BIN_DIR)' '$(AGENT_DIR)' '$(LIBEXEC_DIR)' '$(MAN_DIR)/man1' '$(MAN_DIR)/man5' '$(MAN_DIR)/man7' '$(DOC_DIR)' '$(INCLUDE_DIR)'
 	install -m 755 $(BUILD)/mmprof '$(BIN_DIR)'
+	install -m 755 $(LIBEXEC)/mmprof-lab $(LIBEXEC)/mmprof-fleet '$(LIBEXEC_DIR)'
+	@for name in $(LAB_NAMES); do ln -sf mmprof-lab '$(LIBEXEC_DIR)'/mmprof-$$name; done
 	install -m 755 $(addprefix $(BUILD)/libmmprof-,agent.so sim.so tool.so memtrace.so placement.so) '$(AGENT_DIR)'
 	install -m 644 core/emu/tool/mmprof_tool.h '$(INCLUDE_DIR)'
 	install -m 644 $(wildcard man/*.1) '$(MAN_DIR)/man1'
@@ -480,7 +507,7 @@ uninstall:
 	rm -f '$(BIN_DIR)/mmprof' '$(INCLUDE_DIR)/mmprof_tool.h' $(foreach page,$(notdir $(wildcard man/*.1)),'$(MAN_DIR)/man1/$(page)') \
 	    $(foreach page,$(notdir $(wildcard man/*.5)),'$(MAN_DIR)/man5/$(page)') \
 	    $(foreach page,$(notdir $(wildcard man/*.7)),'$(MAN_DIR)/man7/$(page)')
-	rm -rf '$(AGENT_DIR)' '$(DOC_DIR)'
+	rm -rf '$(AGENT_DIR)' '$(LIBEXEC_DIR)' '$(DOC_DIR)'
 
 .PHONY: clean
 clean:

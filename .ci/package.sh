@@ -10,7 +10,9 @@ package=$build/mmprof_${version}_$architecture.deb
 rm -rf "$stage"
 mkdir -p "$stage/DEBIAN" "$build/package-control/debian"
 ${MAKE:-make} --no-print-directory BUILD="$build" DESTDIR="$stage" PREFIX=/usr install > /dev/null
-strip "$stage/usr/bin/mmprof" "$stage"/usr/lib/mmprof/*.so
+programs=$(find "$stage/usr/bin" "$stage/usr/libexec" -type f -exec realpath {} +)
+# shellcheck disable=SC2086  # several of them
+strip $programs "$stage"/usr/lib/mmprof/*.so
 gzip -9n "$stage"/usr/share/man/man*/*
 rm "$stage/usr/share/doc/mmprof/LICENSE" # Debian has it in /usr/share/common-licenses
 cat > "$stage/usr/share/doc/mmprof/copyright" << 'COPYRIGHT'
@@ -25,12 +27,12 @@ COPYRIGHT
 printf 'mmprof (%s) unstable; urgency=medium\n\n  * See the sources.\n\n -- mmprof authors <mmprof@example.org>  %s\n' \
     "$version" "$(LC_ALL=C date -R)" | gzip -9n > "$stage/usr/share/doc/mmprof/changelog.gz"
 
-# The libraries that the program needs; the agent needs libc only.
+# The libraries that the programs need; the agent needs libc only.
 printf 'Source: mmprof\n\nPackage: mmprof\nArchitecture: any\n' > "$build/package-control/debian/control"
-program=$(realpath "$stage/usr/bin/mmprof")
-depends=$(cd "$build/package-control" && dpkg-shlibdeps -O "$program" 2> /dev/null | sed -n 's/^shlibs:Depends=//p')
+# shellcheck disable=SC2086  # several of them
+depends=$(cd "$build/package-control" && dpkg-shlibdeps -O $programs 2> /dev/null | sed -n 's/^shlibs:Depends=//p')
 rm -rf "$build/package-control"
-[ -n "$depends" ] || { echo "dpkg-shlibdeps names no library that '$program' needs" >&2; exit 1; }
+[ -n "$depends" ] || { echo "dpkg-shlibdeps names no library that '$programs' need" >&2; exit 1; }
 
 cat > "$stage/DEBIAN/control" << CONTROL
 Package: mmprof

@@ -113,15 +113,23 @@ static int how_to(struct err *err)
                          ", or put it into /usr/local/lib");
 }
 
+/* A file by its place from the folder of this program, libexec/mmprof. */
+static void find_beside(const char *place, char *path, size_t n)
+{
+    char self[PATH_MAX] = "";
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    const char *slash = length <= 0 ? NULL : strrchr(self, '/');
+    snprintf(path, n, "%.*s/%s", slash == NULL ? 0 : (int)(slash - self), self, place);
+}
+
 /* One that is named is that one or none. */
 static void *load_library(const char *named, struct err *err)
 {
-    char beside[PATH_MAX + sizeof LIBRARY] = "";
+    char built[PATH_MAX + 64], installed[PATH_MAX + 64];
     const char *given = named != NULL ? named : getenv(FLEET_ENGINE_VARIABLE);
-    ssize_t length = readlink("/proc/self/exe", beside, PATH_MAX - 1);
-    char *slash = length <= 0 ? NULL : strrchr(beside, '/');
-    memcpy(slash == NULL ? beside : slash + 1, LIBRARY, sizeof LIBRARY);
-    const char *const paths[] = { given != NULL ? given : beside, "/usr/local/lib/" LIBRARY, LIBRARY };
+    find_beside("../../" LIBRARY, built, sizeof built);
+    find_beside("../../bin/" LIBRARY, installed, sizeof installed);
+    const char *const paths[] = { given != NULL ? given : built, installed, "/usr/local/lib/" LIBRARY, LIBRARY };
     for (size_t i = 0; i < (given != NULL ? 1 : sizeof paths / sizeof *paths); i++) {
         void *library = dlopen(paths[i], RTLD_NOW | RTLD_LOCAL);
         if (library != NULL)

@@ -58,6 +58,10 @@ cmd                core/recorder core/trace phases/compile phases/live phases/se
 cmd                report/export
 cmd                report/findings report/fleet report/format report/html report/jit report/view symbolize
 cmd                phases/samples phases/tree
+cmd/lab            cmd core/base core/emu/memtrace core/emu/model core/emu/placement core/hotspot core/recorder
+cmd/lab            core/trace phases/compile phases/select phases/tree report report/findings report/format report/html
+cmd/lab            report/jit report/view symbolize core/jvm core/perf core/pmu core/wire
+cmd/fleet          cmd core/base report/fleet report/format report/html
 END
 }
 

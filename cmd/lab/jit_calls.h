@@ -2,8 +2,8 @@
  * What compiled code makes of the calls that were counted: a run of the command as it is, or with probes, at whose code
  * mmprof looks from outside.
  */
-#ifndef CMD_JIT_CALLS_H
-#define CMD_JIT_CALLS_H
+#ifndef CMD_LAB_JIT_CALLS_H
+#define CMD_LAB_JIT_CALLS_H
 
 #include "report/jit/call_counts.h"
 

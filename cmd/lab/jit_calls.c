@@ -1,6 +1,6 @@
-#include "cmd/jit_calls.h"
+#include "cmd/lab/jit_calls.h"
 
-#include "cmd/jit_look.h"
+#include "cmd/lab/jit_look.h"
 #include "core/base/vec.h"
 
 #include <errno.h>

@@ -7,8 +7,8 @@
  *     PriceList.total:31  Point      400,000       12,040        96.99             9.6 MB        9.31 MB  96.99
  */
 #include "cmd/commands.h"
-#include "cmd/jit_calls.h"
-#include "cmd/memory_file.h"
+#include "cmd/lab/jit_calls.h"
+#include "cmd/lab/memory_file.h"
 #include "cmd/tables_page.h"
 #include "cmd/trace_argument.h"
 #include "core/base/pattern.h"

@@ -1,10 +1,10 @@
 /*
  * The page of 'mmprof fleet select --html'.
  */
-#ifndef CMD_FLEET_PAGE_H
-#define CMD_FLEET_PAGE_H
+#ifndef CMD_FLEET_FLEET_PAGE_H
+#define CMD_FLEET_FLEET_PAGE_H
 
-#include "cmd/fleet_command.h"
+#include "cmd/fleet/fleet_command.h"
 
 /*
  * Ask for the selected phases by day and version, and write the page.

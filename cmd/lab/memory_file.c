@@ -1,4 +1,4 @@
-#include "cmd/memory_file.h"
+#include "cmd/lab/memory_file.h"
 
 #include <errno.h>
 #include <string.h>

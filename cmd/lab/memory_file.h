@@ -1,8 +1,8 @@
 /*
  * A file in memory, without a name, into which a program that is started writes its result: it opens it by its path.
  */
-#ifndef CMD_MEMORY_FILE_H
-#define CMD_MEMORY_FILE_H
+#ifndef CMD_LAB_MEMORY_FILE_H
+#define CMD_LAB_MEMORY_FILE_H
 
 #include "core/base/arena.h"
 #include "core/base/err.h"

@@ -9,7 +9,7 @@
  *     --------------------------------------------------------------------------------------------
  *     shop     org.sunflow.core.accel.KDTree.build...     24.18     11.20  13,741     152 us     2
  */
-#include "cmd/fleet_command.h"
+#include "cmd/fleet/fleet_command.h"
 #include "core/base/text.h"
 #include "report/fleet/fleet_add.h"
 #include "report/fleet/fleet_clickhouse.h"

@@ -1,4 +1,4 @@
-#include "cmd/memtrace_print.h"
+#include "cmd/lab/memtrace_print.h"
 
 #include "cmd/terminal.h"
 

@@ -1,8 +1,8 @@
 /*
  * An address trace as text: all of it, or its sums.
  */
-#ifndef CMD_MEMTRACE_PRINT_H
-#define CMD_MEMTRACE_PRINT_H
+#ifndef CMD_LAB_MEMTRACE_PRINT_H
+#define CMD_LAB_MEMTRACE_PRINT_H
 
 #include "core/emu/memtrace/memtrace.h"
 

@@ -1,4 +1,4 @@
-#include "cmd/jit_look.h"
+#include "cmd/lab/jit_look.h"
 
 #include "core/hotspot/vm_process.h"
 #include "core/jvm/started.h"

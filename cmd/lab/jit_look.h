@@ -1,8 +1,8 @@
 /*
  * Looking at the compiled code of a JVM, from outside and again and again: of one that runs, or that a command starts.
  */
-#ifndef CMD_JIT_LOOK_H
-#define CMD_JIT_LOOK_H
+#ifndef CMD_LAB_JIT_LOOK_H
+#define CMD_LAB_JIT_LOOK_H
 
 #include "core/hotspot/jit_code.h"
 #include "core/recorder/launch.h"

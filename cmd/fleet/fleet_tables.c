@@ -1,7 +1,7 @@
 /*
  * What 'mmprof fleet' answers: tables.
  */
-#include "cmd/fleet_page.h"
+#include "cmd/fleet/fleet_page.h"
 #include "core/base/text.h"
 #include "report/fleet/fleet_compare.h"
 #include "report/fleet/fleet_outliers.h"

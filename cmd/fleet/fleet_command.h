@@ -1,8 +1,8 @@
 /*
  * The actions of 'mmprof fleet', and what they have in common.
  */
-#ifndef CMD_FLEET_COMMAND_H
-#define CMD_FLEET_COMMAND_H
+#ifndef CMD_FLEET_FLEET_COMMAND_H
+#define CMD_FLEET_FLEET_COMMAND_H
 
 #include "cmd/trace_argument.h"
 #include "report/fleet/fleet_files.h"

@@ -1,8 +1,8 @@
 /*
  * The page of 'mmprof memtrace --html': the tables of an address trace.
  */
-#ifndef CMD_MEMTRACE_PAGE_H
-#define CMD_MEMTRACE_PAGE_H
+#ifndef CMD_LAB_MEMTRACE_PAGE_H
+#define CMD_LAB_MEMTRACE_PAGE_H
 
 #include "core/base/err.h"
 

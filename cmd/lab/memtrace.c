@@ -3,8 +3,8 @@
  * tool.
  */
 #include "cmd/commands.h"
-#include "cmd/memtrace_page.h"
-#include "cmd/memtrace_print.h"
+#include "cmd/lab/memtrace_page.h"
+#include "cmd/lab/memtrace_print.h"
 #include "cmd/output_file.h"
 #include "cmd/tables_page.h"
 #include "cmd/trace_argument.h"

@@ -7,7 +7,7 @@
  *     hot-cold   all memory         80,000   5,802,119       -9.50  2,401,033      -17.35       70,020      -20.44
  */
 #include "cmd/commands.h"
-#include "cmd/memory_file.h"
+#include "cmd/lab/memory_file.h"
 #include "cmd/tables_page.h"
 #include "cmd/trace_argument.h"
 #include "core/recorder/launch.h"

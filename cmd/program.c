@@ -1,0 +1,144 @@
+#include "cmd/program.h"
+
+#include "cmd/output_file.h"
+#include "core/base/text.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NAME_START "mmprof-" /* of the programs in libexec/mmprof */
+
+/* ---- help ---- */
+
+static int print_help(const struct program *program, FILE *out)
+{
+    fprintf(out, "usage: mmprof COMMAND [OPTIONS]\n\n%s", program->purpose);
+    for (const struct command *c = program->commands; c->name != NULL; c++)
+        if (c->run == NULL)
+            fprintf(out, "\n%s:\n", c->summary);
+        else
+            fprintf(out, "  %-10s %s\n", c->name, c->summary);
+    fprintf(out, "\n'mmprof COMMAND --help' lists a command's options; 'man mmprof-COMMAND' explains them.\n"
+                 "'source <(mmprof completion bash)' completes them in the shell; zsh likewise.\n");
+    return 0;
+}
+
+static bool is_one_of(const char *word, const char *const *words)
+{
+    while (*words != NULL && strcmp(word, *words) != 0)
+        words++;
+    return *words != NULL;
+}
+
+static int run_none(const struct program *program, const char *name, const char *word, struct err *err)
+{
+    static const char *const help[] = { "help", "--help", "-h", NULL };
+    static const char *const version[] = { "version", "--version", NULL };
+    if (is_one_of(name, help))
+        return print_help(program, stdout);
+    if (is_one_of(name, version))
+        return puts("mmprof " MMPROF_VERSION) < 0 ? 1 : 0;
+    if (strcmp(name, "completion") == 0)
+        return completion_print(word, err);
+    err_set(err, "unknown command '%s'", name);
+    return err_next(err, "run 'mmprof help' for the list of commands");
+}
+
+/* ---- commands ---- */
+
+static const struct command *find_command(const struct program *program, const char *name)
+{
+    const struct command *c = program->commands;
+    while (c->name != NULL && (c->run == NULL || strcmp(name, c->name) != 0))
+        c++;
+    return c->name == NULL ? NULL : c;
+}
+
+/* 'help COMMAND' is 'COMMAND --help'.  *command is NULL where it is none of the table. */
+static int run(const struct program *program, int argc, char **argv, const struct command **command, struct err *err)
+{
+    static char option[] = "--help";
+    bool is_help = argc > 2 && strcmp(argv[1], "help") == 0;
+    char *help[] = { argv[2], option, NULL };
+    const char *name = is_help ? argv[2] : argv[1];
+    *command = find_command(program, name);
+    if (*command == NULL)
+        return run_none(program, name, argv[2], err);
+    return is_help ? (*command)->run(2, help, err) : (*command)->run(argc - 1, argv + 1, err);
+}
+
+int program_main(const struct program *program, int argc, char **argv)
+{
+    struct err err = { "" };
+    const struct command *command;
+    if (argc < 2) {
+        print_help(program, stderr);
+        return 1;
+    }
+    int status = run(program, argc, argv, &command, &err);
+    if (output_check(&err) == 0 && status >= 0) /* in any case: then that is why the command failed */
+        return status;
+    fprintf(stderr, "mmprof%s%s: ", command == NULL ? "" : " ", command == NULL ? "" : command->name);
+    text_print_lines(stderr, err.text);
+    fputc('\n', stderr);
+    return 1;
+}
+
+/* ---- other programs ---- */
+
+/* This program's folder, with a slash.  Returns 0, or -1 with *err set. */
+static int find_folder(char *folder, size_t n, struct err *err)
+{
+    ssize_t length = readlink("/proc/self/exe", folder, n - 1);
+    if (length <= 0)
+        return err_set(err, "cannot find this program's own file");
+    folder[length] = '\0';
+    *(strrchr(folder, '/') + 1) = '\0';
+    return 0;
+}
+
+/* mmprof is beside libexec in the build, and in bin beside it when installed; the other programs are in libexec. */
+static int find_program(const char *name, char *path, size_t n, struct err *err)
+{
+    static const char *const places[] = { "libexec/mmprof/", "../libexec/mmprof/", "" };
+    char folder[3072];
+    if (find_folder(folder, sizeof folder, err) < 0)
+        return -1;
+    const bool is_one_of_them = strstr(folder, "/libexec/mmprof/") != NULL;
+    for (size_t i = is_one_of_them ? 2 : 0; i < (is_one_of_them ? 3 : 2); i++) {
+        int wrote = snprintf(path, n, "%s%s" NAME_START "%s", folder, places[i], name);
+        if (wrote > 0 && (size_t)wrote < n && access(path, X_OK) == 0)
+            return 0;
+    }
+    err_set(err,
+            "the program '" NAME_START "%s' is not installed: it is not in '%slibexec/mmprof' or "
+            "'%s../libexec/mmprof'",
+            name, folder, folder);
+    return err_next(err, "run 'make' or 'make install' again");
+}
+
+static int program_become(const char *name, int argc, char **argv, struct err *err)
+{
+    static char self[] = "mmprof";
+    char path[4096];
+    if (find_program(name, path, sizeof path, err) < 0)
+        return -1;
+    char **words = calloc((size_t)argc + 2, sizeof *words);
+    if (words == NULL)
+        return err_set(err, "out of memory");
+    words[0] = self;
+    memcpy(words + 1, argv, (size_t)argc * sizeof *words);
+    fflush(NULL);
+    execv(path, words);
+    err_set(err, "cannot start '%s': %s", path, strerror(errno));
+    free(words);
+    return err_next(err, "run 'make' or 'make install' again");
+}
+
+int command_elsewhere(int argc, char **argv, struct err *err)
+{
+    return program_become(argv[0], argc, argv, err);
+}
