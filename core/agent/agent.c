@@ -155,7 +155,7 @@ static int begin_session(JNIEnv *jni, struct err *err)
     if (agent.config.wants_perf_map)
         perf_map_start(jni, &agent.control);
     start_code_events(jni);
-    agent.epoch = agent.epoch % (AGENT_EPOCH_MAX - 1) + 1;
+    agent.epoch = agent_next_epoch(agent.epoch);
     agent.segment->epoch = agent.epoch;
     if (agent.config.n_arguments > 0 &&
         argument_ids_begin(agent.jvmti, jni, agent.epoch, agent.control.methods_fd, err) < 0)

@@ -142,7 +142,7 @@ struct segment {
     uint32_t magic, version;
     uint32_t n_rings;    /* struct ring follow the header, then the rings' words, then the stacks */
     uint32_t ring_words; /* a power of two */
-    uint32_t epoch;      /* of the session: tokens of an earlier one are ignored by the probes */
+    uint32_t epoch;      /* of the session: probes ignore tokens of an earlier one */
     uint32_t n_counters;
     uint32_t wake_words; /* with so many waiting in its ring a thread wakes the recorder; 0: never */
     uint64_t rings_offset, words_offset, stacks_offset, size_bytes;

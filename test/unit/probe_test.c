@@ -4,6 +4,7 @@
  */
 #include "test/unit/probe_world.h"
 
+#include <sys/syscall.h>
 #include <time.h>
 
 #define N_CALLS 100000u /* by each thread */
@@ -211,8 +212,66 @@ static void test_epochs(void)
     close_world(&w);
 }
 
+static void *call_in_second(void *token)
+{
+    Java_java_lang_MmprofProbe_enter0(NULL, NULL, *(const jint *)token);
+    probe_thread_ended();
+    return NULL;
+}
+
+/*
+ * Tokens have fewer epochs than a JVM may have sessions.  This thread's latest session had the same epoch in its tokens
+ * as the one that begins now, where its ring is another thread's.
+ */
+static void test_epochs_again(void)
+{
+    struct world w;
+    pthread_t other;
+    uint32_t next = EPOCH;
+    CHECK("a session opens before many others", open_world(&w, 65536));
+    jint stale = enter(3), token = (jint)agent_token(EPOCH, 4);
+    struct ring *first = session_ring(&w.session, 0), *second = session_ring(&w.session, 1);
+    probe_stop();
+    atomic_store(&first->state, RING_FREE);
+    atomic_store(&first->head, 0);
+    do
+        next = agent_next_epoch(next);
+    while (agent_token(next, 4) != (uint32_t)token);
+    w.session.segment->epoch = next;
+    probe_start(w.session.segment, &w.config, &jvmti, -1);
+    CHECK("another thread takes the ring",
+          pthread_create(&other, NULL, call_in_second, &token) == 0 && pthread_join(other, NULL) == 0);
+    uint64_t head = atomic_load(&first->head);
+    Java_java_lang_MmprofProbe_exit0(NULL, NULL, stale);
+    Java_java_lang_MmprofProbe_caught0(NULL, NULL, stale);
+    CHECK_NUMBER("a call of 2,046 sessions ago does not end in it", atomic_load(&first->head), head);
+    CHECK_NUMBER("a call is recorded", Java_java_lang_MmprofProbe_enter0(NULL, NULL, token), token);
+    CHECK_NUMBER("not as the other thread's", atomic_load(&first->head), head);
+    CHECK_NUMBER("but in a ring of its own", atomic_load(&second->head), 1);
+    CHECK_NUMBER("which is this thread's", second->tid, (int)syscall(SYS_gettid));
+    probe_stop();
+    close_world(&w);
+}
+
+/* 0 is no session, and the last of a token's epochs is calibration's. */
+static void test_next_epoch(void)
+{
+    uint32_t epoch = 0;
+    bool is_bad = false;
+    for (uint32_t i = 0; i < 3 * AGENT_EPOCH_MAX; i++) {
+        uint32_t before = epoch, in_token;
+        epoch = agent_next_epoch(epoch);
+        in_token = agent_token(epoch, 0) >> RING_METHOD_BITS;
+        is_bad |= epoch <= before || in_token == 0 || in_token == AGENT_EPOCH_MAX;
+    }
+    CHECK("each session has an epoch that no session before had", !is_bad);
+    CHECK_NUMBER("after the last number comes the first", agent_next_epoch(UINT32_MAX - 1), 1);
+}
+
 int main(void)
 {
+    test_next_epoch();
+    test_epochs_again();
     test_loss();
     test_stale_calls();
     test_under_way();

@@ -15,14 +15,24 @@
 #define AGENT_OWN_CLASS_START "mmprof/"
 
 /*
- * A token tells a method and a session: id in the low bits, epoch above; 0 is 'disabled'.  Sessions take the epochs
- * 1..AGENT_EPOCH_MAX - 1 in turn, calibration the last one.
+ * A token tells a method and a session: the method's id in the low bits, above it the low bits of the session's epoch;
+ * 0 is 'disabled'.  Each session has an epoch that no session before had.  In a token two epochs may be the same: a
+ * thread's latest session is compared by all bits (probe.c).  Calibration has the epoch AGENT_EPOCH_MAX.
  */
-#define AGENT_EPOCH_MAX 2047u
+#define AGENT_EPOCH_MAX 2047u /* in a token */
 
 static inline uint32_t agent_token(uint32_t epoch, uint32_t method)
 {
-    return epoch << RING_METHOD_BITS | method;
+    return (epoch & AGENT_EPOCH_MAX) << RING_METHOD_BITS | method;
+}
+
+/* In tokens it is neither 0 nor calibration's. */
+static inline uint32_t agent_next_epoch(uint32_t epoch)
+{
+    do
+        epoch++;
+    while ((epoch & AGENT_EPOCH_MAX) == 0 || (epoch & AGENT_EPOCH_MAX) == AGENT_EPOCH_MAX);
+    return epoch;
 }
 
 #endif

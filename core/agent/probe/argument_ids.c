@@ -41,8 +41,8 @@ struct value_method {
 };
 
 static struct {
-    pthread_mutex_t lock; /* guards what is added */
-    _Atomic uint32_t epoch;
+    pthread_mutex_t lock;   /* guards what is added */
+    _Atomic uint32_t epoch; /* as in tokens; 0: no session */
     int methods_fd;
     struct value_method methods[ARGUMENT_METHODS_MAX];
     _Atomic uint32_t n_methods;
@@ -57,7 +57,7 @@ int argument_ids_begin(jvmtiEnv *jvmti, JNIEnv *jni, uint32_t epoch, int methods
     pthread_mutex_lock(&values.lock);
     values.methods_fd = methods_fd;
     atomic_store(&values.n_methods, 0);
-    atomic_store(&values.epoch, epoch);
+    atomic_store(&values.epoch, epoch & AGENT_EPOCH_MAX);
     pthread_mutex_unlock(&values.lock);
     return 0;
 }

@@ -9,6 +9,7 @@
  */
 #include "core/agent/probe/probe_parts.h"
 
+#include "core/agent/control/agent_names.h"
 #include "core/agent/probe/virtual.h"
 
 #include <stdatomic.h>
@@ -101,6 +102,7 @@ bool probe_take_ring(uint32_t epoch)
     probe_self.stack = segment_stack(segment, index);
     probe_self.mask = segment->ring_words - 1;
     probe_self.epoch = epoch;
+    probe_self.token_epoch = epoch & AGENT_EPOCH_MAX;
     atomic_store_explicit(&ring->state, RING_TAKEN, memory_order_release);
     return true;
 }
@@ -108,7 +110,7 @@ bool probe_take_ring(uint32_t epoch)
 void probe_thread_ended(void)
 {
     uint32_t epoch = probe_self.epoch;
-    probe_self.epoch = 0;
+    probe_self.epoch = probe_self.token_epoch = 0;
     counting_close(&probe_self.counting);
     if (epoch == 0 || epoch != atomic_load(&probe_session.epoch))
         return;
@@ -145,8 +147,8 @@ bool probe_find_room(struct ring *ring, uint64_t head, uint64_t record_words)
  * to record the entry. */
 static __attribute__((noinline)) bool prepare(JNIEnv *jni, jint token)
 {
-    uint32_t epoch = token_epoch(token);
-    if (epoch != atomic_load_explicit(&probe_session.epoch, memory_order_acquire))
+    uint32_t epoch = atomic_load_explicit(&probe_session.epoch, memory_order_acquire);
+    if (token_epoch(token) != (epoch & AGENT_EPOCH_MAX))
         return false;
     if (probe_self.epoch != epoch && !probe_take_ring(epoch)) {
         atomic_fetch_add_explicit(&session_segment()->n_lost_no_ring, 1, memory_order_relaxed);
@@ -189,7 +191,7 @@ jint JNICALL Java_java_lang_MmprofProbe_enter0(JNIEnv *jni, jclass probe, jint t
 {
     (void)probe;
     struct ring *ring = probe_self.ring;
-    if (token_epoch(token) != probe_self.epoch || ring->n_lost_unrecorded > 0 ||
+    if (token_epoch(token) != probe_self.token_epoch || ring->n_lost_unrecorded > 0 ||
         probe_self.generation != atomic_load_explicit(&probe_session.generation, memory_order_relaxed) ||
         !has_room(ring, atomic_load_explicit(&ring->head, memory_order_relaxed), 1 + probe_self.n_counters)) {
         if (!prepare(jni, token))
@@ -245,7 +247,8 @@ static inline void leave(jint token, enum ring_kind kind)
 {
     struct ring *ring = probe_self.ring;
     uint32_t method = (uint32_t)token & RING_METHOD_MAX;
-    if (token_epoch(token) == probe_self.epoch && (is_innermost(method) || unwind_to(ring, method)))
+    if (token_epoch(token) == probe_self.token_epoch && has_ring_of_session() &&
+        (is_innermost(method) || unwind_to(ring, method)))
         record_exit(ring, kind, method);
 }
 
@@ -268,7 +271,7 @@ void JNICALL Java_java_lang_MmprofProbe_caught0(JNIEnv *jni, jclass probe, jint 
     (void)jni;
     (void)probe;
     uint32_t method = (uint32_t)token & RING_METHOD_MAX;
-    if (token_epoch(token) == probe_self.epoch && !is_innermost(method))
+    if (token_epoch(token) == probe_self.token_epoch && has_ring_of_session() && !is_innermost(method))
         unwind_to(probe_self.ring, method);
 }
 
@@ -281,6 +284,7 @@ void probe_start(struct segment *segment, const struct agent_config *config, jvm
     atomic_store_explicit(&probe_session.n_counters, counter_layout_columns(&config->counting.layout),
                           memory_order_relaxed);
     counting_begin(&config->counting, socket);
+    atomic_fetch_add(&probe_session.generation, 1);
     atomic_store_explicit(&probe_session.epoch, segment->epoch, memory_order_release);
 }
 
@@ -314,13 +318,13 @@ int probe_enter_private(struct ring *ring, uint64_t *words, uint32_t n_words, ui
     probe_self.words = words;
     probe_self.mask = n_words - 1;
     probe_self.n_counters = counter_layout_columns(&config->counting.layout);
-    probe_self.epoch = epoch;
+    probe_self.epoch = probe_self.token_epoch = epoch;
     return probe_self.n_counters == 0 ? 0 : counting_open_private(&probe_self.counting, &config->counting, failure);
 }
 
 void probe_leave_private(void)
 {
-    probe_self.epoch = 0;
+    probe_self.epoch = probe_self.token_epoch = 0;
     probe_self.ring = NULL;
     counting_close(&probe_self.counting);
 }

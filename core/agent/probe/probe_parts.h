@@ -12,8 +12,8 @@
 #include <stdatomic.h>
 
 struct probe_thread {
-    uint32_t epoch; /* of the session whose ring this is; 0: no ring */
-    uint32_t mask;  /* words in the ring minus one */
+    uint32_t token_epoch; /* what tokens have of the epoch */
+    uint32_t mask;        /* words in the ring minus one */
     uint64_t *words;
     /*
      * The calls recorded and not left yet, and their methods.  The count is not in the ring: when a session's memory is
@@ -24,6 +24,7 @@ struct probe_thread {
     uint32_t *stack;
     struct ring *ring;
     uint32_t n_counters;
+    uint32_t epoch;         /* of the session whose ring this is; 0: no ring */
     uint32_t refused_epoch; /* of a session in which there was no ring for this thread */
     uint32_t ring_number;
     bool is_mounted; /* the ring says that a virtual thread has come */
@@ -47,11 +48,21 @@ struct probe_session {
     struct segment *_Atomic segment;
     jvmtiEnv *_Atomic jvmti;
     _Atomic uint32_t n_counters; /* values that follow each record */
-    _Atomic uint32_t generation; /* goes up when methods got probes, or lost them */
+    _Atomic uint32_t generation; /* goes up when a session begins, when methods got probes, and when they lost them */
     open_calls_find_fn *find;
 };
 
 extern struct probe_session probe_session;
+
+/*
+ * Is the thread's ring of the session that runs now?  A token with the epoch of its ring does not tell: sessions of
+ * long ago had tokens with the same one.
+ */
+static inline bool has_ring_of_session(void)
+{
+    return probe_self.generation == atomic_load_explicit(&probe_session.generation, memory_order_relaxed) ||
+           probe_self.epoch == atomic_load_explicit(&probe_session.epoch, memory_order_relaxed);
+}
 
 /* Take a ring of the session's segment.  Returns false: there is none for this thread. */
 bool probe_take_ring(uint32_t epoch);
