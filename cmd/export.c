@@ -1,9 +1,10 @@
 /*
  * mmprof export: a trace in the formats of other tools.
  */
-#include "cmd/export_parquet.h"
 #include "cmd/metrics_file.h"
 #include "cmd/output_file.h"
+#include "cmd/parts.h"
+#include "cmd/program.h"
 #include "cmd/trace_argument.h"
 #include "report/export/export.h"
 #include "report/view/phase_report.h"
@@ -191,10 +192,10 @@ static int write_parquet(struct export_run *run, FILE *out, struct err *err)
     struct export_parquet_options options = { .paths = o->paths,
                                               .n_paths = o->n_paths,
                                               .labels = &o->labels,
-                                              .bucket_s = o->bucket_s < 0 ? PARQUET_BUCKET_S : o->bucket_s,
-                                              .min_share = o->min_share < 0 ? PARQUET_MIN_SHARE : o->min_share,
+                                              .bucket_s = o->bucket_s,
+                                              .min_share = o->min_share,
                                               .salvage = o->salvage };
-    return export_parquet(&options, out, err);
+    return parts.export_parquet(&options, out, err);
 }
 
 static int write_metrics(const struct export_options *o, struct err *err)
@@ -295,6 +296,8 @@ int command_export(int argc, char **argv, struct err *err)
     bool done;
     if (parse(argc, argv, &options, &done, err) < 0)
         return -1;
+    if (!done && parts.export_parquet == NULL && options.format != NULL && strcmp(options.format, "parquet") == 0)
+        return program_become("fleet", argc, argv, err);
     int rc = done ? 0 : trace_argument_find(&run.arena, options.paths, TRACE_ARGUMENTS_MAX, &options.n_paths, err);
     options.path = options.paths[0];
     if (rc == 0 && !done)

@@ -120,7 +120,7 @@ static int find_program(const char *name, char *path, size_t n, struct err *err)
     return err_next(err, "run 'make' or 'make install' again");
 }
 
-static int program_become(const char *name, int argc, char **argv, struct err *err)
+int program_become(const char *name, int argc, char **argv, struct err *err)
 {
     static char self[] = "mmprof";
     char path[4096];

@@ -16,9 +16,12 @@ struct program {
 int program_main(const struct program *program, int argc, char **argv);
 
 /*
- * A command that is the program mmprof-COMMAND, which takes the place of this one.  It is looked for where this program
+ * Become the program mmprof-NAME, with a command's words: argv[0] is the command.  It is looked for where this program
  * is installed, not on the PATH.  Returns -1 with *err set, if at all.
  */
+int program_become(const char *name, int argc, char **argv, struct err *err);
+
+/* A command that is the program mmprof-COMMAND. */
 int command_elsewhere(int argc, char **argv, struct err *err);
 
 #endif

@@ -1,7 +1,7 @@
 #include "cmd/record_finish.h"
 
+#include "core/base/file_sync.h"
 #include "core/base/text.h"
-#include "report/fleet/fleet_add.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -35,7 +35,7 @@ static bool give_name(const char *part, const char *path)
     char directory[PATH_MAX];
     const char *slash = strrchr(path, '/');
     snprintf(directory, sizeof directory, "%.*s", slash == NULL ? 1 : (int)(slash - path), slash == NULL ? "." : path);
-    if (fleet_sync(part) < 0) {
+    if (file_sync(part) < 0) {
         tell("bring to the disk", part);
         return false;
     }
@@ -43,7 +43,7 @@ static bool give_name(const char *part, const char *path)
         tell("rename", part);
         return false;
     }
-    if (fleet_sync(directory[0] == '\0' ? "/" : directory) < 0)
+    if (file_sync(directory[0] == '\0' ? "/" : directory) < 0)
         tell("bring to the disk", directory);
     return true;
 }

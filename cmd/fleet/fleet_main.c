@@ -8,6 +8,7 @@
 static const struct command commands[] = {
     { "fleet", "add|select|compare|sql DIR", "select phases over the recordings of many JVMs, and ask them in SQL",
       command_fleet },
+    { "export", "-f parquet [TRACE]", "write traces as rows", command_export },
     { NULL, NULL, NULL, NULL },
 };
 

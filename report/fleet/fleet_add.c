@@ -1,5 +1,6 @@
 #include "report/fleet/fleet_add.h"
 
+#include "core/base/file_sync.h"
 #include "core/base/hash.h"
 
 #include <dirent.h>
@@ -20,15 +21,6 @@ static int fail(struct err *err, const char *what, const char *path)
 {
     err_set(err, "cannot %s '%s': %s", what, path, strerror(errno));
     return err_next(err, "see that the file can be read, and the directory written and not full");
-}
-
-int fleet_sync(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC), rc = fd < 0 ? -1 : fsync(fd), why = errno;
-    if (fd >= 0)
-        close(fd);
-    errno = why;
-    return rc;
 }
 
 /* Copy, and hash what was copied.  Returns 0, or -1 with errno set. */
@@ -78,7 +70,7 @@ static int add_copy(const char *directory, const char *path, const char *beside,
     snprintf(name, sizeof name, "%s/%s", directory, plain);
     if (access(name, F_OK) == 0 || is_replaced(there, plain))
         return 0;
-    return rename(beside, name) < 0 || fleet_sync(directory) < 0 ? fail(err, "write", name) : 1;
+    return rename(beside, name) < 0 || file_sync(directory) < 0 ? fail(err, "write", name) : 1;
 }
 
 /* With those that it is in.  Returns 0, or -1 with errno set. */

@@ -20,7 +20,4 @@ int fleet_file_add(const char *directory, const char *path, const struct fleet_l
 /* Remove what copies left behind in the directory that were killed, an hour ago or more. */
 void fleet_add_tidy(const char *directory);
 
-/* Bring a file's or a directory's content to the disk.  Returns 0, or -1 with errno set. */
-int fleet_sync(const char *path);
-
 #endif

@@ -1,5 +1,6 @@
 #include "report/fleet/fleet_compact.h"
 
+#include "core/base/file_sync.h"
 #include "core/base/vec.h"
 #include "report/fleet/fleet_add.h"
 #include "report/fleet/fleet_rows.h"
@@ -206,7 +207,7 @@ static int write_day(struct compacting *c, long day, struct err *err)
         return err_set(err, "'%s' has %.0f rows of %.0f: nothing is removed", path, wrote, n);
     c->out->n_rows += n;
     c->out->n_after++;
-    return fleet_sync(path) < 0 ? fail(err, "write", path) : 0;
+    return file_sync(path) < 0 ? fail(err, "write", path) : 0;
 }
 
 static int write_days(struct compacting *c, struct err *err)
@@ -241,7 +242,7 @@ static int put_in_place(struct compacting *c, struct err *err)
     const char *to = arena_printf(c->arena, "%s/%s.%09ld", c->listing.root, name, now.tv_nsec);
     if (to == NULL)
         return no_memory(err);
-    if (fleet_sync(c->beside) < 0 || rename(c->beside, to) < 0 || fleet_sync(c->listing.root) < 0)
+    if (file_sync(c->beside) < 0 || rename(c->beside, to) < 0 || file_sync(c->listing.root) < 0)
         return fail(err, "write", to);
     return 0;
 }
@@ -276,7 +277,7 @@ static int compact(struct compacting *c, FILE *said, struct fleet_count *count, 
             remove_file(&c->listing, &c->listing.files[i]);
         c->out->n_removed += c->sources[i].is_old;
     }
-    return fleet_sync(c->listing.root) < 0 ? fail(err, "write", c->listing.root) : 0;
+    return file_sync(c->listing.root) < 0 ? fail(err, "write", c->listing.root) : 0;
 }
 
 /* What a compaction that was killed left behind goes, and a sort that needs more than the memory spills beside. */

@@ -45,7 +45,7 @@ report/view        core/base core/emu/memtrace core/emu/placement core/hotspot c
 report/view        phases/samples phases/select phases/tree report report/format symbolize
 report/findings    core/base core/trace phases/samples phases/tree report report/format report/view symbolize
 report/jit         core/base core/hotspot report/format symbolize
-report/export      core/base core/pmu core/trace phases/tree report symbolize
+report/export      core/base core/pmu core/trace phases/tree report report/format symbolize
 report/fleet       core/base core/trace phases/samples phases/select phases/tree report report/format
 report/fleet       report/view symbolize
 report/html        core/base core/trace phases/select phases/tree report report/export report/format report/view
@@ -56,12 +56,12 @@ cmd                core/base core/emu/memtrace core/emu/model core/emu/placement
 cmd                core/pmu
 cmd                core/recorder core/trace phases/compile phases/live phases/select report report/diff
 cmd                report/export
-cmd                report/findings report/fleet report/format report/html report/jit report/view symbolize
+cmd                report/findings report/format report/html report/jit report/view symbolize
 cmd                phases/samples phases/tree
 cmd/lab            cmd core/base core/emu/memtrace core/emu/model core/emu/placement core/hotspot core/recorder
 cmd/lab            core/trace phases/compile phases/select phases/tree report report/findings report/format report/html
 cmd/lab            report/jit report/view symbolize core/jvm core/perf core/pmu core/wire
-cmd/fleet          cmd core/base report/fleet report/format report/html
+cmd/fleet          cmd core/base core/trace report/fleet report/format report/html
 END
 }
 

@@ -1,4 +1,4 @@
-#include "report/fleet/fleet_metrics.h"
+#include "report/export/export_metrics.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,7 +10,7 @@ struct metric {
     const char *name, *help, *key; /* key: the column of the row "total" that has it */
 };
 
-static const struct metric counted[FLEET_TOTALS] = {
+static const struct metric counted[METRICS_TOTALS] = {
     { "mmprof_calls", "Calls of the phases that were recorded.", "calls" },
     { "mmprof_cycles", "CPU cycles of the process in the recording.", "cycles" },
     { "mmprof_instructions", "Instructions of the process in the recording.", "instructions" },
@@ -19,7 +19,7 @@ static const struct metric counted[FLEET_TOTALS] = {
 /* What is written of one trace, or of a recording that goes on. */
 struct exposition {
     FILE *out;
-    const struct fleet_run *run;
+    const struct metrics_labels *labels;
     bool goes_on;
 };
 
@@ -56,9 +56,9 @@ static void put_value(const struct exposition *e, const char *name, const char *
 {
     bool is_first = true;
     fprintf(e->out, "%s%s", name, e->goes_on && !is_gauge ? "_total" : "");
-    put_label(e->out, "service", e->run->service, &is_first);
-    put_label(e->out, "version", e->run->version, &is_first);
-    put_label(e->out, "host", e->run->host, &is_first);
+    put_label(e->out, "service", e->labels->service, &is_first);
+    put_label(e->out, "version", e->labels->version, &is_first);
+    put_label(e->out, "host", e->labels->host, &is_first);
     put_label(e->out, key, word, &is_first);
     fprintf(e->out, "%s %.17g\n", is_first ? "" : "}", value);
 }
@@ -84,22 +84,22 @@ static bool is_method(const struct table_row *row)
     return strcmp(row->kind, "phase") == 0 || strcmp(row->kind, "sampled") == 0;
 }
 
-static void add_part(struct fleet_totals *totals, const char *kind, double cpu_s)
+static void add_part(struct metrics_totals *totals, const char *kind, double cpu_s)
 {
     size_t i = 0;
     while (i < totals->n_parts && strcmp(totals->parts[i].kind, kind) != 0)
         i++;
-    if (i == FLEET_PARTS_MAX)
+    if (i == METRICS_PARTS_MAX)
         return;
     if (i == totals->n_parts)
-        snprintf(totals->parts[totals->n_parts++].kind, FLEET_PART_BYTES, "%s", kind);
+        snprintf(totals->parts[totals->n_parts++].kind, METRICS_PART_BYTES, "%s", kind);
     totals->parts[i].cpu_s += cpu_s;
 }
 
 /* Of a trace of samples alone no calls are known. */
-static void add_counted(struct fleet_totals *totals, const struct table *table, const struct table_row *row)
+static void add_counted(struct metrics_totals *totals, const struct table *table, const struct table_row *row)
 {
-    for (size_t i = 0; i < FLEET_TOTALS; i++) {
+    for (size_t i = 0; i < METRICS_TOTALS; i++) {
         double value = number_of(table, row, counted[i].key);
         if (isnan(value) || value <= 0)
             continue;
@@ -109,7 +109,7 @@ static void add_counted(struct fleet_totals *totals, const struct table *table, 
 }
 
 /* The time of the phases together, and of each other row: they add up to the process' CPU time. */
-void fleet_totals_add(struct fleet_totals *totals, const struct table *table, const struct report_source *source)
+void metrics_totals_add(struct metrics_totals *totals, const struct table *table, const struct report_source *source)
 {
     const struct trace_reader *reader = source->reader;
     double recorded_s = report_ns(source, trace_end_ticks(reader) - trace_start_ticks(reader)) / NS_PER_SECOND;
@@ -130,7 +130,7 @@ void fleet_totals_add(struct fleet_totals *totals, const struct table *table, co
 
 /* ---- what is told ---- */
 
-static void put_files(const struct exposition *e, const struct fleet_totals *totals)
+static void put_files(const struct exposition *e, const struct metrics_totals *totals)
 {
     static const char files[] = "mmprof_files";
     put_head(e, files, "Files of the recording, by what became of them.", false);
@@ -141,18 +141,18 @@ static void put_files(const struct exposition *e, const struct fleet_totals *tot
                 "When the last file that was read ended, in seconds since 1970.", totals->end_s, true);
 }
 
-int fleet_metrics_write(const struct fleet_totals *totals, const struct fleet_run *run, bool goes_on, FILE *out,
-                        struct err *err)
+int metrics_write(const struct metrics_totals *totals, const struct metrics_labels *labels, bool goes_on, FILE *out,
+                  struct err *err)
 {
     static const char cpu[] = "mmprof_cpu_seconds";
-    const struct exposition e = { out, run, goes_on };
+    const struct exposition e = { out, labels, goes_on };
     put_one(&e, "mmprof_recording_start_timestamp_seconds", "When the recording began, in seconds since 1970.",
             totals->start_s, true);
     put_one(&e, "mmprof_recorded_seconds", "For how long was recorded.", totals->recorded_s, false);
     put_head(&e, cpu, "CPU time of the process in the recording, by part.", false);
     for (size_t i = 0; i < totals->n_parts; i++)
         put_value(&e, cpu, "part", totals->parts[i].kind, totals->parts[i].cpu_s, false);
-    for (size_t i = 0; i < FLEET_TOTALS; i++)
+    for (size_t i = 0; i < METRICS_TOTALS; i++)
         if (totals->has[i])
             put_one(&e, counted[i].name, counted[i].help, totals->values[i], false);
     if (goes_on)

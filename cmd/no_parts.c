@@ -1,0 +1,8 @@
+/*
+ * mmprof's own: it has none.
+ */
+#include "cmd/parts.h"
+
+#include <stddef.h>
+
+const struct parts parts = { .export_parquet = NULL };

@@ -1,0 +1,14 @@
+#include "core/base/file_sync.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+int file_sync(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC), rc = fd < 0 ? -1 : fsync(fd), why = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = why;
+    return rc;
+}
