@@ -120,6 +120,15 @@ void perf_attr_ip_samples(struct perf_rings *rings, struct perf_event_attr *attr
     }
 }
 
+/* The same for all that runs on a CPU. */
+void perf_attr_cpu_samples(struct perf_rings *rings, struct perf_event_attr *attr)
+{
+    perf_attr_ip_samples(rings, attr);
+    attr->inherit = attr->inherit_thread = 0;
+    attr->exclude_idle = 1;
+    attr->disabled = 1;
+}
+
 /*
  * One that takes IP samples of its own.  Those that the kernel counts in software come in bursts, which no frequency
  * follows: each of them is a sample.

@@ -54,16 +54,25 @@ int perf_rings_keep(const struct kernel_event *event, void *context)
     return 0;
 }
 
+void perf_rings_close_files(struct perf_rings *rings)
+{
+    /* A mapping keeps its event alive, so it goes first. */
+    for (size_t i = 0; i < rings->n_rings; i++) {
+        if (rings->rings[i].page != NULL)
+            munmap(rings->rings[i].page, (size_t)sysconf(_SC_PAGESIZE) + rings->ring_bytes);
+        rings->rings[i].page = NULL;
+    }
+    for (size_t i = 0; i < rings->n_files; i++)
+        close(rings->files[i].fd);
+    rings->n_files = 0;
+    hash_clear(&rings->by_id);
+}
+
 void perf_rings_close(struct perf_rings *rings)
 {
     if (rings == NULL)
         return;
-    /* A mapping keeps its event alive, so it goes first. */
-    for (size_t i = 0; i < rings->n_rings; i++)
-        if (rings->rings[i].page != NULL)
-            munmap(rings->rings[i].page, (size_t)sysconf(_SC_PAGESIZE) + rings->ring_bytes);
-    for (size_t i = 0; i < rings->n_files; i++)
-        close(rings->files[i].fd);
+    perf_rings_close_files(rings);
     if (rings->half_full >= 0)
         close(rings->half_full);
     hash_free(&rings->by_id);
@@ -109,6 +118,8 @@ static bool is_double(const struct perf_rings *rings, const struct kernel_event 
         return false;
     if (thread->ended)
         return true;
+    if (rings->has_cpus)
+        return false;
     bool own = thread == &rings->threads[file->owner], covered = event->time_ns >= thread->covered_ns;
     return own != covered;
 }
@@ -161,6 +172,8 @@ static int hand_out(struct perf_rings *rings, uint64_t until_ns, kernel_event_fn
 static int take_record(const struct kernel_event *event, void *context)
 {
     struct perf_rings *rings = context;
+    if (rings->has_cpus && event->pid != rings->pid && event->kind != KERNEL_LOST)
+        return 0;
     if (event->kind != KERNEL_IP_SAMPLE || rings->options.stack_bytes == 0)
         return perf_rings_keep(event, rings);
     if (event->pid != rings->pid || is_double(rings, event))
@@ -231,7 +244,7 @@ int32_t perf_rings_set_period(struct perf_rings *rings, uint64_t event_id, uint6
         return 0;
     file->period = period;
     ioctl(file->fd, PERF_EVENT_IOC_PERIOD, &period); /* that of a thread that has ended fails */
-    return rings->threads[file->owner].tid;
+    return file->owner == NO_OWNER ? 0 : rings->threads[file->owner].tid;
 }
 
 void perf_rings_pause(struct perf_rings *rings, bool is_paused)
@@ -263,6 +276,7 @@ void perf_rings_state(const struct perf_rings *rings, struct perf_rings_state *s
         (rings->options.ip_samples_hz > 0 || rings->options.trigger.n > 0) && state->why_no_ip_samples == NULL;
     const struct kernel_trigger *trigger = &rings->options.trigger;
     bool is_for_users = trigger->n > 0 && (trigger->codes[0].exclude & COUNTER_NO_KERNEL) != 0;
+    state->has_cpus = rings->has_cpus;
     state->finds_threads_late = rings->ip_samples_not_inherited;
     state->has_kernel_ip_samples = state->has_ip_samples && !rings->user_ip_samples_only && !is_for_users;
 }

@@ -41,6 +41,11 @@ struct perf_rings_options {
     bool with_children; /* record the processes that it starts, too: one of them may be the JVM */
     bool no_switches;   /* do not tell of CPU_IN, CPU_OUT, CPU_PREEMPTED */
     /*
+     * With stack_bytes and no_switches: where the user may, open one event for each CPU, whose period goes on from
+     * thread to thread: with one for each thread, those that use less than a period have no sample.
+     */
+    bool prefers_cpus;
+    /*
      * Of each IP sample's stack, a multiple of 8, KERNEL_STACK_MAX_BYTES at most; 0: none.  With stacks, each event's
      * period (of a trigger without one, its frequency) is drawn up to an eighth longer or shorter.
      */
@@ -84,7 +89,7 @@ int perf_rings_drain(struct perf_rings *rings, uint64_t until_ns, kernel_event_f
  * Another period (of a trigger without one that is no clock: another frequency) of the event with this id, from now on;
  * what has passed of the one under way is lost.  Threads that start later have that of their parent.
  *
- * Returns the thread whose own event it is: others have inherited it, and keep their period.
+ * Returns the thread whose own event it is: others have inherited it, and keep their period; 0: it is a CPU's.
  */
 int32_t perf_rings_set_period(struct perf_rings *rings, uint64_t event_id, uint64_t period);
 
@@ -102,6 +107,7 @@ struct perf_rings_state {
     size_t ring_bytes; /* of each CPU */
     /* IP samples of all threads, of those in the kernel too; or why there are none, or not of all threads, borrowed. */
     bool has_ip_samples, has_kernel_ip_samples;
+    bool has_cpus;           /* one event for each CPU: options.prefers_cpus */
     bool finds_threads_late; /* IP samples of a thread that starts begin with the next drain: a kernel before Linux 6.12
                               */
     const char *why_no_ip_samples; /* or NULL */

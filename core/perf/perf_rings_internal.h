@@ -1,5 +1,5 @@
 /*
- * Shared by perf_rings.c and perf_rings_open.c; nobody else includes it.
+ * Shared by perf_rings*.c and perf_attr.c; nobody else includes it.
  */
 #ifndef CORE_PERF_PERF_RINGS_INTERNAL_H
 #define CORE_PERF_PERF_RINGS_INTERNAL_H
@@ -23,9 +23,11 @@ struct perf_thread {
     uint64_t covered_ns; /* since then all its CPUs are recorded by its own events; KERNEL_UNKNOWN: by inherited ones */
 };
 
+#define NO_OWNER UINT32_MAX
+
 struct event_file {
     int fd;
-    uint32_t owner;    /* index of the thread it was opened for */
+    uint32_t owner;    /* index of the thread it was opened for, or NO_OWNER: it counts a CPU */
     uint64_t period;   /* after which it takes a sample; 0: it takes none, or the kernel finds it */
     uint32_t ip_event; /* as of struct kernel_event */
 };
@@ -34,6 +36,7 @@ struct perf_rings {
     pid_t pid;
     struct perf_rings_options options;
     bool inherit_children, user_ip_samples_only;
+    bool has_cpus;                 /* the events count CPUs, and threads have none */
     bool ip_samples_not_inherited; /* this kernel reads no group with samples of an event that new threads inherit */
     struct err no_ip_samples;      /* why, or "" */
     struct err no_ip_events;
@@ -65,10 +68,23 @@ int perf_rings_scan(struct perf_rings *rings, struct err *err);
 /* Take an event up, to be handed out.  context: the rings.  Returns 0, or -1: no memory. */
 int perf_rings_keep(const struct kernel_event *event, void *context);
 
+/*
+ * Open an event for each CPU, with samples of the process alone.  Returns false, with nothing open, where the kernel or
+ * the user's rights do not allow it.
+ */
+bool perf_rings_cover_cpus(struct perf_rings *rings);
+
+/* An event's records go to the ring, and are known by its id; owner: of the file.  Returns 0, or -1 with *err set. */
+int perf_rings_take(struct perf_rings *rings, struct perf_ring *ring, int fd, uint32_t owner, struct err *err);
+
+/* Close all events and their rings. */
+void perf_rings_close_files(struct perf_rings *rings);
+
 /* ---- perf_attr.c: what the attributes of an event are ---- */
 
 void perf_attr_switches(const struct perf_rings *rings, struct perf_event_attr *attr); /* and threads, page faults */
 void perf_attr_ip_samples(struct perf_rings *rings, struct perf_event_attr *attr);
+void perf_attr_cpu_samples(struct perf_rings *rings, struct perf_event_attr *attr); /* begins disabled */
 void perf_attr_ip_event(const struct perf_rings *rings, uint32_t i, struct perf_event_attr *attr);
 void perf_attr_member(const struct perf_rings *rings, uint32_t i, struct perf_event_attr *attr);
 

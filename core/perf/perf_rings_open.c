@@ -143,17 +143,16 @@ static int keep_file(struct perf_rings *rings, int fd, uint32_t owner, struct er
     struct event_file *files = perf_rings_grow(rings->files, rings->n_files, &rings->files_capacity, sizeof *files);
     if (files == NULL) {
         close(fd);
-        return err_set(err, "out of memory for the events of thread %d", rings->threads[owner].tid);
+        return err_set(err, "out of memory for the kernel's events");
     }
     rings->files = files;
     rings->files[rings->n_files++] = (struct event_file){ .fd = fd, .owner = owner };
     return 0;
 }
 
-/* Its records go to the ring, and are known by its id.  Returns 0, or -1 with *err set. */
-static int take_event(struct perf_rings *rings, struct perf_ring *ring, int fd, uint32_t owner, struct err *err)
+int perf_rings_take(struct perf_rings *rings, struct perf_ring *ring, int fd, uint32_t owner, struct err *err)
 {
-    int32_t tid = rings->threads[owner].tid;
+    int32_t tid = owner == NO_OWNER ? 0 : rings->threads[owner].tid;
     uint64_t id = 0;
     if (keep_file(rings, fd, owner, err) < 0)
         return -1;
@@ -206,7 +205,7 @@ static int open_ip_samples_on_cpu(struct perf_rings *rings, struct perf_ring *ri
     int fd = open_ip_samples(rings, tid, ring->cpu, &period);
     if (fd < 0)
         return refuse_ip_samples(rings, errno, tid, perf_attr_trigger(rings));
-    if (take_event(rings, ring, fd, owner, err) < 0)
+    if (perf_rings_take(rings, ring, fd, owner, err) < 0)
         return -1;
     rings->files[rings->n_files - 1].period = period;
     return open_members(rings, ring, fd, owner, err) < 0 ? -1 : 1;
@@ -224,7 +223,7 @@ static int open_ip_events_on_cpu(struct perf_rings *rings, struct perf_ring *rin
             err_set(&rings->no_ip_events, "cannot sample the events of thread %d", tid);
             perf_why(error, &rings->options.ip_events[i], tid, &rings->no_ip_events);
         }
-        if (fd >= 0 && take_event(rings, ring, fd, owner, err) < 0)
+        if (fd >= 0 && perf_rings_take(rings, ring, fd, owner, err) < 0)
             return -1;
         if (fd >= 0)
             rings->files[rings->n_files - 1].ip_event = i + 1;
@@ -248,7 +247,7 @@ static int open_on_cpu(struct perf_rings *rings, struct perf_ring *ring, uint32_
         err_set(err, "cannot record the context switches of thread %d", tid);
         return perf_why(error, &switches, tid, err);
     }
-    if (take_event(rings, ring, fd, owner, err) < 0)
+    if (perf_rings_take(rings, ring, fd, owner, err) < 0)
         return -1;
     return (are_first || open_ip_samples_on_cpu(rings, ring, owner, err) >= 0) &&
                    open_ip_events_on_cpu(rings, ring, owner, err) == 0
@@ -280,7 +279,7 @@ static int cover_thread(struct perf_rings *rings, int32_t tid, struct err *err)
     rings->threads = threads;
     uint32_t owner = (uint32_t)rings->n_threads++;
     threads[owner] = (struct perf_thread){ .tid = tid, .covered_ns = KERNEL_UNKNOWN };
-    for (size_t i = 0; i < rings->n_rings; i++) {
+    for (size_t i = 0; i < rings->n_rings && !rings->has_cpus; i++) {
         int rc = open_on_cpu(rings, &rings->rings[i], owner, err);
         if (rc != 0)
             return rc < 0 ? -1 : 0;
@@ -323,6 +322,8 @@ int perf_rings_scan(struct perf_rings *rings, struct err *err)
 static int cover_all(struct perf_rings *rings, struct err *err)
 {
     int n_new = 1;
+    if (rings->options.prefers_cpus && perf_attr_tells_all(rings))
+        perf_rings_cover_cpus(rings);
     for (int i = 0; n_new > 0 && i < SCANS_MAX; i++)
         n_new = perf_rings_scan(rings, err);
     if (n_new < 0)

@@ -249,6 +249,8 @@ static int begin(struct stack_sampler *sampler, const struct stack_sampler_optio
                                               .trigger = options->trigger,
                                               .with_children = options->with_children,
                                               .no_switches = true,
+                                              .prefers_cpus = !options->with_children && options->trigger.n <= 1 &&
+                                                              (options->trigger.n == 0 || options->trigger.is_clock),
                                               .stack_bytes = options->stack_bytes,
                                               .stack_fn = take_sample,
                                               .stack_context = sampler };
