@@ -45,6 +45,11 @@ uint64_t sample_run_period_ns(const struct sample_run *run)
 
 static int refuse_empty(const struct sample_run *run, struct err *err)
 {
+    if (is_clock(run) && run->state.cpu_ns >= sample_run_period_ns(run)) {
+        err_set(err, "process %d used %.3f s of CPU time and has no sample: its threads used less than %.3f s each",
+                (int)run->process.pid, (double)run->state.cpu_ns / 1e9, (double)sample_run_period_ns(run) / 1e9);
+        return err_next(err, "sample more often (-F), or as root, which samples CPUs in place of threads");
+    }
     if (is_clock(run))
         err_set(err, "process %d used no CPU time", (int)run->process.pid);
     else if (run->options->period != 0)
@@ -97,9 +102,12 @@ static void add_stack_notes(const struct sample_run *run, struct table *table)
                                        tree->n_purged, tree->purged.n_samples));
 }
 
-static void add_notes(const struct sample_run *run, struct table *table)
+static void add_notes(const struct sample_run *run, const struct samples_source *source, struct table *table)
 {
     const struct stack_sampler_state *state = &run->state;
+    samples_tell_coverage(source, table);
+    if (!run->options->is_polled)
+        table_metadata_words(table, "sampling_scope", state->has_cpus ? "cpus" : "threads", NULL);
     add_stack_notes(run, table);
     if (run->options->is_wall)
         add_wait_notes(run, state, table);
@@ -170,7 +178,7 @@ static int print_table(struct sample_run *run, const struct samples_source *sour
     if ((is_in_place ? bytecode_kinds_table(&run->kinds, source, &options, &run->arena, table, err)
                      : samples_table_make(source, &options, &run->arena, table, err)) < 0)
         return -1;
-    add_notes(run, table);
+    add_notes(run, source, table);
     return o->html != NULL ? print_page(run, source, table, err)
                            : command_print_table(table, o->csv, o->json, &display, err);
 }
@@ -193,6 +201,7 @@ int sample_print(struct sample_run *run, struct err *err)
                                            .hz = o->frequency,
                                            .is_wall = o->is_wall,
                                            .is_polled = o->is_polled,
+                                           .cpu_ns = run->state.cpu_ns,
                                            .knows_calls = !o->is_polled,
                                            .ratios = kinds,
                                            .n_ratios = (uint32_t)n_kinds };

@@ -30,6 +30,7 @@ struct sample_run {
     int32_t bytecodes[STACK_FRAMES_MAX]; /* of the sample that is being taken */
     struct counter_set events;
     struct jvm_process process;
+    uint64_t first_cpu_ns; /* of the process, when it was first polled */
     struct launch launch;
     pid_t command; /* that was started; 0: none */
     int signals, end;

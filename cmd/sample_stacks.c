@@ -159,6 +159,12 @@ static int on_polled_round(void *context, pid_t pid, struct err *err)
 {
     struct sample_run *run = context;
     struct err ignored;
+    uint64_t cpu_ns;
+    if (pid != 0 && jvm_process_cpu_ns(pid, &cpu_ns) == 0) {
+        if (run->process.pid == 0 && run->options->command == NULL)
+            run->first_cpu_ns = cpu_ns;
+        run->state.cpu_ns = cpu_ns - run->first_cpu_ns;
+    }
     if (run->process.pid != 0 || pid == 0)
         return 0;
     jvm_process_inspect(pid, &run->process, &ignored);
@@ -326,6 +332,7 @@ static int write_totals(struct sample_run *run, struct err *err)
     if (run->options->is_polled && sample_trace_words(&run->trace, INFO_SAMPLE_MECHANISM, "polling", err) < 0)
         return -1;
     return sample_trace_metadata(&run->trace, INFO_SAMPLE_LOST, state->n_lost, err) < 0 ||
+                   sample_trace_metadata(&run->trace, INFO_SAMPLE_CPU_NS, state->cpu_ns, err) < 0 ||
                    sample_trace_metadata(&run->trace, INFO_SAMPLE_KERNEL, state->has_kernel, err) < 0 ||
                    sample_trace_metadata(&run->trace, INFO_SAMPLE_OUTSIDE, run->trace.log.n_outside, err) < 0
                ? -1

@@ -167,16 +167,46 @@ static struct samples_table_row *choose(const struct samples_source *source, con
     return rows;
 }
 
+static uint64_t sampled_cpu_ns(const struct sample_profile *profile)
+{
+    struct sample_share total, waiting;
+    uint64_t ns = sample_profile_weight(profile);
+    for (uint32_t i = 0; i < SAMPLE_GROUPS; i++) {
+        sample_profile_row(profile, &profile->groups[i], &total, &waiting);
+        ns -= waiting.weight;
+    }
+    return ns;
+}
+
+/*
+ * The CPU time without samples in ns, where it is more than 5 % and more than chance: of n samples at random moments,
+ * three times the square root may be missing.  *share: of all.
+ */
+static double unsampled_ns(const struct samples_source *source, double *share)
+{
+    uint64_t sampled_ns = sampled_cpu_ns(source->profile);
+    *share = 0;
+    if (source->cpu_ns == 0 || source->period_ns == 0 || sampled_ns >= source->cpu_ns)
+        return 0;
+    double missing_ns = (double)(source->cpu_ns - sampled_ns);
+    double each_ns = fmax((double)source->period_ns, (double)sampled_ns / (double)(source->profile->n_samples + 1));
+    *share = missing_ns / (double)source->cpu_ns;
+    return *share > 0.05 && missing_ns > 3 * sqrt((double)source->cpu_ns * each_ns) ? missing_ns : 0;
+}
+
 static const char *wall_words(const struct samples_source *source, struct arena *arena)
 {
     const struct sample_profile *profile = source->profile;
     struct sample_share application, waiting;
-    char on_cpu[64], waits[64];
+    char on_cpu[64], waits[64], all_cpu[64];
     sample_profile_row(profile, &profile->groups[VM_PART_APPLICATION], &application, &waiting);
-    table_format_ns((double)(sample_profile_weight(profile) - waiting.weight), on_cpu, sizeof on_cpu);
+    double share, missing_ns = unsampled_ns(source, &share);
+    table_format_ns((double)sampled_cpu_ns(profile), on_cpu, sizeof on_cpu);
     table_format_ns((double)waiting.weight, waits, sizeof waits);
-    return arena_printf(arena, "samples  %" PRIu64 ", %" PRIu64 " for each second of a thread: %s on a CPU, %s waiting",
-                        profile->n_samples, source->hz, on_cpu, waits);
+    table_format_ns((double)source->cpu_ns, all_cpu, sizeof all_cpu);
+    return arena_printf(
+        arena, "samples  %" PRIu64 ", %" PRIu64 " for each second of a thread: %s%s%s on a CPU, %s waiting",
+        profile->n_samples, source->hz, on_cpu, missing_ns > 0 ? " of " : "", missing_ns > 0 ? all_cpu : "", waits);
 }
 
 /* "one for each 1.00 ms of a thread's CPU time: 2.3 s", or of events; where a budget has made periods longer, the mean.
@@ -359,4 +389,22 @@ int samples_print_tree(const struct samples_source *source, const struct samples
     print_below(&print, 0, 0);
     context_tree_free(&merged);
     return ferror(out) ? err_set(err, "cannot write the tree") : 0;
+}
+
+void samples_tell_coverage(const struct samples_source *source, struct table *table)
+{
+    double share, missing_ns = unsampled_ns(source, &share);
+    char missing[64];
+    if (source->cpu_ns > 0 && source->period_ns > 0)
+        table_metadata_number(table, "unsampled_share", share, NULL);
+    if (missing_ns <= 0)
+        return;
+    table_format_ns(missing_ns, missing, sizeof missing);
+    table_doubt(table,
+                arena_printf(table->arena, "%.0f %% of the CPU time (%s) has no sample: %s", 100 * share, missing,
+                             source->is_polled
+                                 ? "polling leaves out the JVM's own threads, and threads that end between two "
+                                   "polls"
+                                 : "threads that use less than a sampling period have none; sample more often "
+                                   "(-F), or as root, which samples CPUs in place of threads"));
 }

@@ -20,6 +20,7 @@ struct samples_source {
     const char *event;  /* its name */
     uint64_t period;    /* of that event, or 0: as many as it takes for */
     uint64_t hz;        /* samples a second */
+    uint64_t cpu_ns;    /* CPU time of the process meanwhile; 0: not known */
     bool knows_calls;   /* the profile was told which calls are new ones */
     bool is_wall;       /* threads that wait are sampled, too */
     bool is_polled;     /* at safepoints, by the agent */
@@ -37,6 +38,9 @@ struct samples_options {
 /* The caller adds notes.  Returns 0, or -1 with *err set: no memory. */
 int samples_table_make(const struct samples_source *source, const struct samples_options *options, struct arena *arena,
                        struct table *table, struct err *err);
+
+/* Note how much of the CPU time has no sample, where it is more than 5 % and more than chance. */
+void samples_tell_coverage(const struct samples_source *source, struct table *table);
 
 /*
  * "A.main;A.run;B.work 17": a line for each calling context that samples ended in, with their number, of wall time with

@@ -220,16 +220,18 @@ static int make_source(struct trace_samples *samples, struct arena *arena, struc
     struct method_name *names = trace_samples_names(samples->reader, arena);
     if (names == NULL || n_kinds < 0)
         return err_set(err, "out of memory for the names of methods");
-    *source = (struct samples_source){ .profile = &samples->profile,
-                                       .names = names,
-                                       .n_names = trace_n_sampled_methods(samples->reader),
-                                       .program = program == NULL ? "" : program,
-                                       .period_ns = number_of(samples->reader, INFO_SAMPLE_PERIOD_NS),
-                                       .event = n_events == 0 ? NULL : events[0],
-                                       .is_wall = samples->has_waiting,
-                                       .is_polled = info_text(samples->reader, INFO_SAMPLE_MECHANISM) != NULL,
-                                       .ratios = kinds,
-                                       .n_ratios = (uint32_t)n_kinds };
+    *source =
+        (struct samples_source){ .profile = &samples->profile,
+                                 .names = names,
+                                 .n_names = trace_n_sampled_methods(samples->reader),
+                                 .program = program == NULL ? "" : program,
+                                 .period_ns = number_of(samples->reader, INFO_SAMPLE_PERIOD_NS),
+                                 .cpu_ns = samples->waits != NULL ? 0 : number_of(samples->reader, INFO_SAMPLE_CPU_NS),
+                                 .event = n_events == 0 ? NULL : events[0],
+                                 .is_wall = samples->has_waiting,
+                                 .is_polled = info_text(samples->reader, INFO_SAMPLE_MECHANISM) != NULL,
+                                 .ratios = kinds,
+                                 .n_ratios = (uint32_t)n_kinds };
     if (samples->profile.n_samples > 0)
         return trace_samples_check(samples, err);
     err_set(err, "the trace has no stack samples");
@@ -255,6 +257,7 @@ int trace_samples_table(struct trace_samples *samples, const struct samples_opti
         table_metadata_number(table, "cpu_ns", (double)sample_profile_weight(&samples->profile), NULL);
     table_metadata_words(table, "clock", source.is_wall ? "wall" : "cpu", NULL);
     uint64_t n_lost = number_of(samples->reader, INFO_SAMPLE_LOST);
+    samples_tell_coverage(&source, table);
     if (n_lost > 0)
         table_doubt(table, arena_printf(arena, "%" PRIu64 " samples were lost: perf's buffers were full", n_lost));
     return table->is_broken ? err_set(err, "out of memory for a table") : 0;

@@ -225,6 +225,17 @@ int jvm_process_cpu_ns(pid_t pid, uint64_t *cpu_ns)
     return 0;
 }
 
+int jvm_process_user_ns(pid_t pid, uint64_t *user_ns)
+{
+    char text[512];
+    uint64_t steps;
+    const char *end = read_proc(pid, "stat", text, sizeof text) <= 0 ? NULL : strrchr(text, ')');
+    if (end == NULL || sscanf(end, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %" SCNu64, &steps) != 1)
+        return -1;
+    *user_ns = steps * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
+    return 0;
+}
+
 int jvm_stolen_ns(uint64_t *stolen_ns)
 {
     char text[256];

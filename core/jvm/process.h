@@ -60,6 +60,9 @@ int jvm_thread_comm(pid_t pid, pid_t tid, char comm[16]);
 /* CPU time of all threads of a process so far, ended ones included, in ns.  Returns 0, or -1 when it is gone. */
 int jvm_process_cpu_ns(pid_t pid, uint64_t *cpu_ns);
 
+/* The part of it that threads spent in user space, in steps of 10 ms.  Returns 0, or -1 when the process is gone. */
+int jvm_process_user_ns(pid_t pid, uint64_t *user_ns);
+
 /*
  * CPU time that a virtual machine's host kept from all of its CPUs since it booted, in ns (steps of 10 ms).  What a
  * thread's stay on a CPU takes contains it; what the kernel charges to the thread does not.  Returns 0, or -1 where the

@@ -238,6 +238,7 @@ int recorder_write_stacks_info(struct recorder *r, struct err *err)
         return 0;
     stack_sampler_state(r->stacks.sampler, &state);
     return info_write_count(r->writer, INFO_SAMPLE_LOST, state.n_lost, err) < 0 ||
+                   info_write_count(r->writer, INFO_SAMPLE_CPU_NS, state.cpu_ns, err) < 0 ||
                    info_write_count(r->writer, INFO_SAMPLE_KERNEL, state.has_kernel, err) < 0
                ? -1
                : write_waits_info(r, &state, err);

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #define SAMPLES_BETWEEN 100u /* changes of a period: a change costs half a period */
-#define LEAST_DRAWN     8u
+#define ROUND_SAMPLES   20u /* so much counts a round of a CPU's clock: threads that run at fixed times may be in step \
+                             */
+#define LEAST_DRAWN 8u
 
 void sample_periods_init(struct sample_periods *periods, const struct kernel_trigger *trigger, uint32_t hz)
 {
@@ -123,9 +125,12 @@ void sample_periods_stretch(struct sample_periods *periods, double times)
 
 void sample_periods_draw(struct sample_periods *periods, struct perf_rings *rings)
 {
+    struct perf_rings_state state;
+    perf_rings_state(rings, &state);
     for (size_t i = 0; i < periods->n_drawn; i++) {
         struct drawn_event *drawn = &periods->drawn[i];
         double random;
+        drawn->n += state.has_cpus ? ROUND_SAMPLES : 0;
         if (drawn->n < SAMPLES_BETWEEN || periods->wanted <= LEAST_DRAWN)
             continue;
         drand48_r(&periods->random, &random);

@@ -5,6 +5,7 @@
 #include "core/hotspot/vm_counts.h"
 #include "core/hotspot/vm_fields.h"
 #include "core/hotspot/vm_process.h"
+#include "core/jvm/process.h"
 #include "core/jvm/started.h"
 #include "core/recorder/stack_sampler_state.h"
 
@@ -214,6 +215,19 @@ static int take_sample(const struct kernel_event *event, void *context)
     return sampler->fn(&sample, sampler->context, sampler->err);
 }
 
+/* What there are samples of.  Of one that has ended, as it was read last. */
+static void read_cpu(struct stack_sampler *sampler)
+{
+    struct perf_rings_state state;
+    uint64_t now_ns;
+    perf_rings_state(sampler->rings, &state);
+    if ((state.has_kernel_ip_samples ? jvm_process_cpu_ns : jvm_process_user_ns)(sampler->pid, &now_ns) < 0)
+        return;
+    if (!sampler->is_paused && now_ns > sampler->cpu_ns)
+        sampler->state.cpu_ns += now_ns - sampler->cpu_ns;
+    sampler->cpu_ns = now_ns;
+}
+
 /* ---- opening ---- */
 
 static int open_waits(struct stack_sampler *sampler, struct err *err)
@@ -262,6 +276,10 @@ static int begin(struct stack_sampler *sampler, const struct stack_sampler_optio
         return -1;
     if (options->with_children)
         perf_rings_choose(sampler->rings, 0); /* none, for now */
+    if (!options->is_starting) {
+        read_cpu(sampler);
+        sampler->state.cpu_ns = 0;
+    }
     return 0;
 }
 
@@ -313,8 +331,10 @@ int stack_sampler_drain(struct stack_sampler *sampler, stack_sample_fn *fn, void
     sampler->n_collections[1] = vm_collections_count(&sampler->collections);
     if (perf_rings_drain(sampler->rings, KERNEL_UNKNOWN, take_event, sampler, err) < 0)
         return -1;
+    read_cpu(sampler);
     sample_periods_draw(&sampler->periods, sampler->rings);
     perf_rings_state(sampler->rings, &state);
+    sampler->state.has_cpus = state.has_cpus;
     sampler->state.has_kernel = state.has_kernel_ip_samples;
     sampler->state.finds_threads_late = state.finds_threads_late;
     if (state.has_ip_samples)
@@ -330,6 +350,8 @@ void stack_sampler_stretch(struct stack_sampler *sampler, double times)
 
 void stack_sampler_pause(struct stack_sampler *sampler, bool is_paused)
 {
+    read_cpu(sampler);
+    sampler->is_paused = is_paused;
     perf_rings_pause(sampler->rings, is_paused);
 }
 

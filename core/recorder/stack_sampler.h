@@ -93,9 +93,12 @@ struct stack_sampler_state {
     uint64_t n_samples;            /* handed out */
     uint64_t n_by_end[STACK_ENDS]; /* of those in threads of user space */
     uint64_t n_lost;               /* the rings were full */
-    bool finds_threads_late;       /* the kernel reads no events with samples of a thread before it has been found */
-    bool has_kernel;               /* samples of threads in the kernel, too */
-    uint64_t n_waiting;            /* samples of threads that wait */
+    uint64_t
+        cpu_ns; /* CPU time of the process meanwhile, without pauses; of user space alone where has_kernel is false */
+    bool finds_threads_late; /* the kernel reads no events with samples of a thread before it has been found */
+    bool has_kernel;         /* samples of threads in the kernel, too */
+    bool has_cpus;           /* by one clock for each CPU, in place of each thread */
+    uint64_t n_waiting;      /* samples of threads that wait */
     struct wait_sampler_state waits;
     char why_no_waits[256]; /* with only_java the rest goes on without them; "" */
 };

@@ -25,6 +25,8 @@ struct stack_sampler {
     struct stack_walker *walker; /* NULL: it is starting */
     uint64_t always_there;       /* an address in it that can be read until it ends */
     struct perf_rings *rings;
+    uint64_t cpu_ns; /* of the process, as it was read last */
+    bool is_paused;
     struct stack_sampler_state state;
     struct arena arena;
     struct thread_names names;
