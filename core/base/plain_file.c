@@ -1,0 +1,102 @@
+#include "core/base/plain_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define TRIES 64 /* while somebody there renames directories */
+
+static int refuse(int fd, int error)
+{
+    if (fd >= 0)
+        close(fd);
+    errno = error;
+    return -1;
+}
+
+/* The next component of a path, or an empty one at its end. */
+static const char *next_part(const char **path, char part[NAME_MAX + 1])
+{
+    *path += strspn(*path, "/");
+    size_t n = strcspn(*path, "/");
+    snprintf(part, NAME_MAX + 1, "%.*s", (int)(n < NAME_MAX ? n : NAME_MAX), *path);
+    *path += n;
+    return part;
+}
+
+/* For old kernels: a component at a time, none of which is a link or leads upwards. */
+static int walk(int root, const char *path, int flags)
+{
+    char part[NAME_MAX + 1];
+    int at = openat(root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    while (at >= 0 && next_part(&path, part)[0] != '\0') {
+        bool is_last = path[strspn(path, "/")] == '\0';
+        struct stat status;
+        int next = strcmp(part, "..") == 0
+                       ? refuse(-1, ELOOP)
+                       : openat(at, part, O_PATH | O_NOFOLLOW | O_CLOEXEC | (is_last ? flags : O_DIRECTORY));
+        refuse(at, errno);
+        if (next >= 0 && (flags & O_NOFOLLOW) == 0 && fstat(next, &status) == 0 && S_ISLNK(status.st_mode))
+            return refuse(next, ELOOP);
+        at = next;
+    }
+    return at;
+}
+
+int plain_file_find(int root, const char *path, int flags)
+{
+    const struct open_how how = { .flags = (unsigned)(O_PATH | O_CLOEXEC | flags),
+                                  .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
+    long fd = -1;
+    errno = EAGAIN;
+    for (int i = 0; i < TRIES && fd < 0 && errno == EAGAIN; i++)
+        fd = syscall(SYS_openat2, root, path, &how, sizeof how);
+    if (fd < 0 && (errno == ENOSYS || errno == EPERM)) /* EPERM: container runtimes refuse what they do not know */
+        return walk(root, path, flags);
+    return (int)fd;
+}
+
+int plain_file_reopen(int found)
+{
+    char path[40];
+    struct stat status;
+    if (fstat(found, &status) < 0)
+        return -1;
+    if (!S_ISREG(status.st_mode))
+        return refuse(-1, EMEDIUMTYPE);
+    if ((uint64_t)status.st_size > PLAIN_FILE_BYTES_MAX)
+        return refuse(-1, EFBIG);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", found);
+    return open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC); /* somebody may hold a lease */
+}
+
+int plain_file_open(int root, const char *path)
+{
+    int found = plain_file_find(root, path, 0), fd = found < 0 ? -1 : plain_file_reopen(found);
+    return found < 0 ? -1 : (refuse(found, errno), fd);
+}
+
+ssize_t plain_file_text(int fd, char *text, size_t n)
+{
+    size_t done = 0;
+    ssize_t got = 1;
+    while (done < n - 1 && (got = pread(fd, text + done, n - 1 - done, (off_t)done)) > 0)
+        done += (size_t)got;
+    text[done] = '\0';
+    return got < 0 ? -1 : (ssize_t)done;
+}
+
+const char *plain_file_why(int error)
+{
+    return error == EMEDIUMTYPE ? "it is no regular file"
+           : error == ESTALE    ? "it was deleted or replaced since"
+           : error == ENOEXEC   ? "it is no ELF file"
+                                : strerror(error);
+}

@@ -1,0 +1,42 @@
+/*
+ * Opens files whose paths come from somebody who may be hostile: a profiled process, a trace.
+ *
+ * A path never leaves the directory that it is given with, and opening has no side effect and does not wait: a FIFO, a
+ * device, a socket is looked at, found to be no regular file, and refused.  Read what was opened with read(2): whoever
+ * owns the file may truncate it, and a mapped one would end this process with SIGBUS.
+ */
+#ifndef CORE_BASE_PLAIN_FILE_H
+#define CORE_BASE_PLAIN_FILE_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#define PLAIN_FILE_BYTES_MAX ((uint64_t)4 << 30) /* files with debug information have up to 1 GiB */
+
+/*
+ * What a path leads to, whatever that is: a descriptor (O_PATH) for fstat, openat and plain_file_reopen.
+ *
+ * root   the directory at which '/', '..' and absolute links end
+ * flags  O_DIRECTORY, O_NOFOLLOW, both or 0
+ *
+ * Links of the kernel's own (/proc/PID/root) are not followed.  Without openat2(2) (before Linux 5.6) no link and no
+ * '..' is.  Returns the descriptor, or -1 with errno set.
+ */
+int plain_file_find(int root, const char *path, int flags);
+
+/*
+ * The regular file behind such a descriptor, for reading.  Returns a descriptor, or -1 with errno set: EMEDIUMTYPE, it
+ * is no regular file; EFBIG, it has more than PLAIN_FILE_BYTES_MAX.
+ */
+int plain_file_reopen(int found);
+
+/* Both.  Returns a descriptor, or -1 with errno set as above. */
+int plain_file_open(int root, const char *path);
+
+/* At most n - 1 bytes from the beginning, with a NUL behind them.  Returns how many, or -1 with errno set. */
+ssize_t plain_file_text(int fd, char *text, size_t n);
+
+/* strerror, with words for what the functions above set. */
+const char *plain_file_why(int error);
+
+#endif
