@@ -1,6 +1,7 @@
 #include "cmd/doctor.h"
 
 #include "core/jvm/compilers.h"
+#include "core/jvm/maps.h"
 #include "core/jvm/obstacle.h"
 #include "core/recorder/recorder.h"
 
@@ -50,8 +51,8 @@ enum doctor_level doctor_java(struct doctor *doctor, struct err *said)
 
 static bool has_agent(const struct doctor *doctor)
 {
-    char path[4096];
-    return jvm_process_maps(doctor->pid, "/libmmprof-agent.so", path, sizeof path) > 0;
+    struct jvm_mapped mapped;
+    return jvm_mapped_find(doctor->pid, "/libmmprof-agent.so", &mapped) > 0;
 }
 
 /*

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+#define NEXT      "\n  next: "
 #define OTHERWISE "stacks are sampled in the JVM, at safepoints"
 
 static enum doctor_level limit(struct err *said, const char *next)
@@ -49,10 +50,10 @@ enum doctor_level doctor_stacks(struct doctor *doctor, struct err *said)
         return DOCTOR_OK;
     }
     /* The finding is one line, and the next step that of what failed. */
-    char *next = strstr(why.text, "\n  next: ");
+    char *next = strstr(why.text, NEXT);
     if (next != NULL)
         *next = '\0';
     err_set(said, "%s; " OTHERWISE, unnamed != NULL ? unnamed : why.text);
-    return limit(said, is_open ? "tell the authors which JVM this is ('java -version')"
-                               : "run mmprof as root, or 'sysctl kernel.yama.ptrace_scope=0'");
+    return limit(said, is_open || next == NULL ? "tell the authors which JVM this is ('java -version')"
+                                               : next + strlen(NEXT));
 }

@@ -56,12 +56,12 @@ static int check_arguments(const struct options_list *list, struct err *err)
 }
 
 /* Names of the functions of a program's files, for the recorder; context is the arena in which they live. */
-static const char *name_functions(void *context, const char *path, const char *build_id, const uint64_t *offsets,
-                                  size_t n, ip_samples_found_fn *found, void *found_context)
+static const char *name_functions(void *context, const struct jvm_file *file, const char *build_id,
+                                  const uint64_t *offsets, size_t n, ip_samples_found_fn *found, void *found_context)
 {
     struct native_symbols symbols;
     struct err ignored;
-    if (native_symbols_find(context, path, build_id, NATIVE_SYMBOLS_DEBUG, offsets, n, &symbols, &ignored) < 0)
+    if (native_symbols_find(context, file, build_id, NATIVE_SYMBOLS_DEBUG, offsets, n, &symbols, &ignored) < 0)
         return NULL;
     for (size_t i = 0; i < symbols.n; i++)
         if (found(found_context, symbols.all[i].offset, symbols.all[i].n_bytes, symbols.all[i].name) < 0)

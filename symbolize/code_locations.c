@@ -3,11 +3,14 @@
 #include "core/base/map.h"
 #include "core/base/text.h"
 #include "core/base/vec.h"
+#include "core/trace/recording_info.h"
 #include "symbolize/native_symbols.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
 
 #define AGENT_LIBRARY "libmmprof-agent.so"
 
@@ -47,6 +50,7 @@ struct code_locations {
     struct code_function *all_functions;
     struct file *files;
     uint32_t n, room, n_methods, methods_room, n_functions, functions_room, n_files, files_room;
+    bool is_own;    /* of a recording of this machine */
     bool is_broken; /* no memory */
 };
 
@@ -57,6 +61,13 @@ int code_locations_open(struct code_locations **result, struct err *err)
         return err_set(err, "out of memory for code locations");
     locations->functions.arena = &locations->arena;
     return 0;
+}
+
+void code_locations_recorded(struct code_locations *locations, const struct trace_reader *reader)
+{
+    struct utsname here;
+    const char *host = info_text(reader, INFO_HOST);
+    locations->is_own = host != NULL && uname(&here) == 0 && strcmp(host, here.nodename) == 0;
 }
 
 void code_locations_close(struct code_locations *locations)
@@ -220,10 +231,14 @@ static void sort(struct file *file)
     file->is_sorted = true;
 }
 
-/* The recorder did not get to look for symbols: those of the same build, if it is here. */
+/*
+ * The recorder did not get to look for symbols: those of the same build, if it is here.  The trace may be anybody's:
+ * what it names is opened only if it says that it is of this machine, and only a regular file.
+ */
 static void take_symbols_here(struct code_locations *locations, struct file *file)
 {
-    struct native_symbols symbols;
+    struct native_symbols symbols = { .n = 0 };
+    struct jvm_root own = JVM_ROOT_NONE;
     struct err ignored;
     size_t n = 0;
     uint64_t *offsets = arena_alloc(&locations->arena, (locations->n + 1) * sizeof *offsets);
@@ -231,14 +246,18 @@ static void take_symbols_here(struct code_locations *locations, struct file *fil
     for (uint32_t i = 0; offsets != NULL && i < locations->n; i++)
         if (locations->all[i].in_file && file_of(locations, locations->all[i].file) == file)
             offsets[n++] = locations->all[i].offset;
-    if (offsets == NULL || file->build_id[0] == '\0' ||
-        native_symbols_find(&locations->arena, file->path, file->build_id, NATIVE_SYMBOLS_DEBUG, offsets, n, &symbols,
-                            &ignored) < 0)
+    if (offsets == NULL || file->build_id[0] == '\0' || !locations->is_own || jvm_root_own(&own) < 0)
         return;
+    const struct jvm_file open = { &own, file->path, jvm_root_file(&own, file->path) };
+    if (native_symbols_find(&locations->arena, &open, file->build_id, NATIVE_SYMBOLS_DEBUG, offsets, n, &symbols,
+                            &ignored) == 0)
+        file->from = symbols.from;
     for (size_t i = 0; i < symbols.n; i++)
         if (add_symbol(file, symbols.all[i].offset, symbols.all[i].n_bytes, symbols.all[i].name) < 0)
             locations->is_broken = true;
-    file->from = symbols.from;
+    if (open.fd >= 0)
+        close(open.fd);
+    jvm_root_close(&own);
 }
 
 /* The mangled name of the function at an offset, or NULL. */

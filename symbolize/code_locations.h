@@ -44,6 +44,7 @@ struct code_location {
 };
 
 struct code_locations;
+struct trace_reader;
 
 /* Returns 0, or -1 with *err set: no memory. */
 int code_locations_open(struct code_locations **locations, struct err *err);
@@ -51,6 +52,9 @@ void code_locations_close(struct code_locations *locations);
 
 /* A listener for a trace's code locations; context: the code locations. */
 void code_locations_hear(void *context, const struct location_entry *entry);
+
+/* What is in the rest of the trace: a recording of this machine may get names of functions from files here. */
+void code_locations_recorded(struct code_locations *locations, const struct trace_reader *reader);
 
 /*
  * After the whole trace was heard: what a code location is; one that the trace does not describe is unknown.  Returns

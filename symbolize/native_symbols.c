@@ -1,6 +1,6 @@
 #include "symbolize/native_symbols.h"
 
-#include "core/jvm/maps.h"
+#include "core/jvm/elf_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,13 +14,6 @@
 #include <zlib.h>
 
 #define PIECES_MAX 64
-
-/* A file that is open, or has fd -1. */
-struct elf_file {
-    int fd;
-    Elf *elf;
-    char path[4096];
-};
 
 /* The best so far of the functions that begin between an offset that is asked for, inclusive, and the one before. */
 struct nearest {
@@ -39,32 +32,6 @@ struct symbol_search {
     } pieces[PIECES_MAX];
     size_t n_pieces;
 };
-
-static void close_file(struct elf_file *file)
-{
-    if (file->elf != NULL)
-        elf_end(file->elf);
-    if (file->fd >= 0)
-        close(file->fd);
-    file->elf = NULL;
-    file->fd = -1;
-}
-
-/* Returns 0, or -1: there is none, or it is no ELF file. */
-static int open_file(struct elf_file *file, const char *path)
-{
-    snprintf(file->path, sizeof file->path, "%s", path);
-    file->elf = NULL;
-    file->fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (file->fd < 0 || elf_version(EV_CURRENT) == EV_NONE)
-        return -1;
-    file->elf = elf_begin(file->fd, ELF_C_READ_MMAP, NULL);
-    if (file->elf != NULL && elf_kind(file->elf) == ELF_K_ELF)
-        return 0;
-    errno = ENOEXEC;
-    close_file(file);
-    return -1;
-}
 
 /* ---- one table ---- */
 
@@ -132,8 +99,8 @@ static void take_symbol(struct symbol_search *search, const GElf_Sym *symbol, co
 
 static void take_table(struct symbol_search *search, Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
 {
-    Elf_Data *data = elf_getdata(section, NULL);
-    size_t n = data == NULL || header->sh_entsize == 0 ? 0 : header->sh_size / header->sh_entsize;
+    Elf_Data *data = elf_file_data(section);
+    size_t n = data == NULL ? 0 : header->sh_size / header->sh_entsize;
     for (size_t i = 0; i < n && i <= INT32_MAX; i++) {
         GElf_Sym symbol;
         if (gelf_getsym(data, (int)i, &symbol) == NULL)
@@ -148,80 +115,101 @@ static void take_table(struct symbol_search *search, Elf *elf, Elf_Scn *section,
 }
 
 /* The table of a type (SHT_SYMTAB, SHT_DYNSYM). */
-static void take_tables(struct symbol_search *search, Elf *elf, uint32_t type)
+static void take_tables(struct symbol_search *search, const struct elf_file *file, uint32_t type)
 {
     Elf_Scn *section = NULL;
     GElf_Shdr header;
-    while ((section = elf_nextscn(elf, section)) != NULL)
-        if (gelf_getshdr(section, &header) != NULL && header.sh_type == type)
-            take_table(search, elf, section, &header);
+    while ((section = elf_file_next(file, section, type, &header)) != NULL)
+        take_table(search, file->elf, section, &header);
 }
 
 /* ---- separate files ---- */
 
-/* Is it the debug file of that build (by its id), or of that checksum? */
-static bool is_the_one(const struct elf_file *file, const char *build_id, const uint32_t *crc)
+/* A file with debug information, and its path in the root directory that it is in. */
+struct debug_file {
+    struct elf_file file;
+    char path[2 * PATH_MAX];
+};
+
+static bool has_checksum(const struct elf_file *file, uint32_t crc)
 {
-    char id[JVM_BUILD_ID_BYTES];
     uint8_t piece[16384];
     ssize_t n;
     off_t at = 0;
     uLong sum = crc32(0, NULL, 0);
-    if (crc == NULL)
-        return jvm_build_id(file->path, id) == 0 && strcmp(id, build_id) == 0;
     for (; (n = pread(file->fd, piece, sizeof piece, at)) > 0; at += n)
         sum = crc32(sum, piece, (uInt)n);
-    return n == 0 && (uint32_t)sum == *crc;
+    return n == 0 && (uint32_t)sum == crc;
 }
 
-static bool try_debug(struct elf_file *file, const char *path, const char *build_id, const uint32_t *crc)
+static bool has_build_id(const struct elf_file *file, const char *build_id)
 {
-    if (open_file(file, path) < 0)
+    char id[JVM_BUILD_ID_BYTES];
+    elf_file_build_id(file, id);
+    return strcmp(id, build_id) == 0;
+}
+
+/* Is it the debug file of that build (by its id), or of that checksum? */
+static bool try_debug(struct debug_file *debug, const struct jvm_root *root, const char *build_id, const uint32_t *crc)
+{
+    if (elf_file_open(&debug->file, jvm_root_file(root, debug->path)) < 0)
         return false;
-    if (is_the_one(file, build_id, crc))
+    if (crc == NULL ? has_build_id(&debug->file, build_id) : has_checksum(&debug->file, *crc))
         return true;
-    close_file(file);
+    elf_file_close(&debug->file);
     return false;
 }
 
-static bool find_by_id(struct elf_file *debug, const char *build_id, const char *root, size_t n_root)
+static bool find_by_id(struct debug_file *debug, const struct jvm_root *root, const char *build_id, const char *place,
+                       size_t n_place)
 {
-    char path[4096];
     if (strlen(build_id) < 3)
         return false;
-    snprintf(path, sizeof path, "%.*s/.build-id/%.2s/%s.debug", (int)n_root, root, build_id, build_id + 2);
-    return try_debug(debug, path, build_id, NULL);
+    snprintf(debug->path, sizeof debug->path, "%.*s/.build-id/%.2s/%s.debug", (int)n_place, place, build_id,
+             build_id + 2);
+    return try_debug(debug, root, build_id, NULL);
 }
 
-/* Beside the file, below .debug there, and in the same directory below the root. */
-static bool find_by_link(struct elf_file *debug, const struct elf_file *file, const char *root, size_t n_root)
+/* Beside the file, below .debug there, and in the same directory below the place. */
+static bool find_by_link(struct debug_file *debug, const struct jvm_file *file, Elf *elf, const char *place,
+                         size_t n_place)
 {
-    char path[8300];
     GElf_Word crc = 0;
-    const char *name = dwelf_elf_gnu_debuglink(file->elf, &crc), *slash = strrchr(file->path, '/');
+    const char *name = dwelf_elf_gnu_debuglink(elf, &crc),
+               *slash = file->path == NULL ? NULL : strrchr(file->path, '/');
     int n = slash == NULL ? 0 : (int)(slash - file->path);
     const uint32_t sum = crc;
-    if (name == NULL || strchr(name, '/') != NULL)
+    if (name == NULL || slash == NULL || strchr(name, '/') != NULL)
         return false;
-    snprintf(path, sizeof path, "%.*s/%s", n, file->path, name);
-    if (strcmp(path, file->path) != 0 && try_debug(debug, path, "", &sum))
+    snprintf(debug->path, sizeof debug->path, "%.*s/%s", n, file->path, name);
+    if (strcmp(debug->path, file->path) != 0 && try_debug(debug, file->root, "", &sum))
         return true;
-    snprintf(path, sizeof path, "%.*s/.debug/%s", n, file->path, name);
-    if (try_debug(debug, path, "", &sum))
+    snprintf(debug->path, sizeof debug->path, "%.*s/.debug/%s", n, file->path, name);
+    if (try_debug(debug, file->root, "", &sum))
         return true;
-    snprintf(path, sizeof path, "%.*s%.*s/%s", (int)n_root, root, n, file->path, name);
-    return try_debug(debug, path, "", &sum);
+    snprintf(debug->path, sizeof debug->path, "%.*s%.*s/%s", (int)n_place, place, n, file->path, name);
+    return try_debug(debug, file->root, "", &sum);
 }
 
-static bool find_debug(struct elf_file *debug, const struct elf_file *file, const char *build_id, const char *roots)
+/*
+ * In the root directory of the file; by its build id, which is a number, on this machine, too.  No other path that the
+ * file names is looked at here.
+ */
+static bool find_debug(struct debug_file *debug, const struct jvm_file *file, Elf *elf, const char *build_id,
+                       const char *places)
 {
-    for (const char *root = roots; *root != '\0';) {
-        size_t n = strcspn(root, ":");
-        if (find_by_id(debug, build_id, root, n) || find_by_link(debug, file, root, n))
-            return true;
-        root += n + (root[n] == ':');
+    struct jvm_root own;
+    bool is_found = false;
+    if (jvm_root_own(&own) < 0)
+        return false;
+    for (const char *place = places; *place != '\0' && !is_found;) {
+        size_t n = strcspn(place, ":");
+        is_found = find_by_id(debug, file->root, build_id, place, n) || find_by_link(debug, file, elf, place, n) ||
+                   find_by_id(debug, &own, build_id, place, n);
+        place += n + (place[n] == ':');
     }
-    return false;
+    jvm_root_close(&own);
+    return is_found;
 }
 
 /* ---- all tables ---- */
@@ -252,26 +240,25 @@ static int take_found(const struct symbol_search *search, struct native_symbols 
 }
 
 /* Returns 0, or -1: no memory. */
-static int find_all(struct symbol_search *search, const struct elf_file *file, const char *build_id, const char *roots,
-                    struct native_symbols *symbols)
+static int find_all(struct symbol_search *search, const struct jvm_file *file, const struct elf_file *elf,
+                    const char *build_id, const char *places, struct native_symbols *symbols)
 {
-    struct elf_file debug = { .fd = -1 };
-    find_pieces(search, file->elf);
+    struct debug_file debug = { .file = ELF_FILE_NONE };
+    find_pieces(search, elf->elf);
     symbols->from = ".symtab";
-    take_tables(search, file->elf, SHT_SYMTAB);
-    if (search->n_functions == 0 && find_debug(&debug, file, build_id, roots)) {
+    take_tables(search, elf, SHT_SYMTAB);
+    if (search->n_functions == 0 && find_debug(&debug, file, elf->elf, build_id, places)) {
         symbols->from = arena_printf(search->arena, ".symtab of %s", debug.path);
-        take_tables(search, debug.elf, SHT_SYMTAB);
+        take_tables(search, &debug.file, SHT_SYMTAB);
     }
     if (search->n_functions == 0) {
         symbols->from = ".dynsym (exported functions only)";
-        take_tables(search, file->elf, SHT_DYNSYM);
+        take_tables(search, elf, SHT_DYNSYM);
     }
     if (search->n_functions == 0)
         symbols->from = "none";
     int rc = symbols->from == NULL ? -1 : take_found(search, symbols);
-    if (debug.fd >= 0)
-        close_file(&debug);
+    elf_file_close(&debug.file);
     return rc;
 }
 
@@ -295,25 +282,25 @@ static bool prepare(struct symbol_search *search, const uint64_t *offsets, size_
     return true;
 }
 
-int native_symbols_find(struct arena *arena, const char *path, const char *build_id, const char *debug,
+int native_symbols_find(struct arena *arena, const struct jvm_file *file, const char *build_id, const char *debug,
                         const uint64_t *offsets, size_t n, struct native_symbols *symbols, struct err *err)
 {
-    struct elf_file file = { .fd = -1 };
+    struct elf_file elf;
     struct symbol_search search = { .arena = arena };
+    const char *path = file->path == NULL ? "" : file->path;
     char id[JVM_BUILD_ID_BYTES];
     int rc = -1;
     memset(symbols, 0, sizeof *symbols);
-    if (open_file(&file, path) < 0)
-        err_set(err, "cannot read the symbols of '%s': %s", path,
-                errno == ENOEXEC ? "it is no ELF file" : strerror(errno));
-    else if (jvm_build_id(path, id) < 0 || (build_id[0] != '\0' && strcmp(id, build_id) != 0))
+    if (elf_file_open(&elf, file->fd < 0 ? -1 : fcntl(file->fd, F_DUPFD_CLOEXEC, 0)) < 0)
+        return err_set(err, "cannot read the symbols of '%s': %s", path, plain_file_why(errno));
+    elf_file_build_id(&elf, id);
+    if (build_id[0] != '\0' && strcmp(id, build_id) != 0)
         err_set(err, "'%s' is another build than the one that ran", path);
-    else if (!prepare(&search, offsets, n) || find_all(&search, &file, id, debug, symbols) < 0)
+    else if (!prepare(&search, offsets, n) || find_all(&search, file, &elf, id, debug, symbols) < 0)
         err_set(err, "out of memory for the symbols of '%s'", path);
     else
         rc = 0;
-    if (file.fd >= 0)
-        close_file(&file);
+    elf_file_close(&elf);
     return rc;
 }
 

@@ -9,6 +9,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/err.h"
+#include "core/jvm/jvm_root.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -29,7 +30,7 @@ struct native_symbols {
 /*
  * The functions of a file in which these n offsets in it are, in any order.
  *
- * path      of the file, as we see it
+ * file      open (else errno says why not); with its root directory, in which separate files are
  * build_id  in hexadecimal: a file with another one is refused; "" takes any
  * debug     directories with separate files, parted by colons: "/usr/lib/debug"
  *
@@ -37,7 +38,7 @@ struct native_symbols {
  * in the arena.  Returns 0, or -1 with *err set: no such file, not ELF, another build, no memory.  A file without any
  * symbols is no error.
  */
-int native_symbols_find(struct arena *arena, const char *path, const char *build_id, const char *debug,
+int native_symbols_find(struct arena *arena, const struct jvm_file *file, const char *build_id, const char *debug,
                         const uint64_t *offsets, size_t n, struct native_symbols *symbols, struct err *err);
 
 #define NATIVE_SYMBOLS_DEBUG "/usr/lib/debug"

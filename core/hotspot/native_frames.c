@@ -1,19 +1,16 @@
 #include "core/hotspot/native_frames.h"
 #include "core/base/hash.h"
 #include "core/hotspot/vm_fields.h"
+#include "core/jvm/elf_file.h"
 #include "core/jvm/maps.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define RULES      (1u << 15) /* when half of them are used all are forgotten */
 #define LIBRARIES  64u
-#define PATH_BYTES 4096
 #define VDSO_BYTES ((uint64_t)64 << 10)
 
 /* The numbers of a processor's registers in call frame information. */
@@ -23,15 +20,16 @@ struct registers {
 
 struct library {
     const char *path; /* the maps' */
-    Elf *elf;         /* NULL: it cannot be read */
-    Dwarf_CFI *cfi;   /* NULL: it has none */
+    uint64_t inode;
+    struct elf_file file; /* one without an Elf cannot be read */
+    Dwarf_CFI *cfi;       /* NULL: it has none */
     struct registers registers;
-    int fd;
     char *bytes; /* owned: of one that is no file */
 };
 
 struct native_frames {
     pid_t pid;
+    struct jvm_root root;
     struct jvm_maps maps;
     bool is_read; /* the maps, in this round */
     struct library libraries[LIBRARIES];
@@ -50,6 +48,7 @@ struct native_frames *native_frames_open(pid_t pid)
     }
     elf_version(EV_CURRENT);
     native->pid = pid;
+    jvm_root_open(&native->root, pid); /* without it the kernel may still show what is mapped */
     jvm_maps_init(&native->maps);
     return native;
 }
@@ -58,10 +57,7 @@ static void close_library(struct library *library)
 {
     if (library->cfi != NULL)
         dwarf_cfi_end(library->cfi);
-    if (library->elf != NULL)
-        elf_end(library->elf);
-    if (library->fd >= 0)
-        close(library->fd);
+    elf_file_close(&library->file);
     free(library->bytes);
 }
 
@@ -71,6 +67,7 @@ void native_frames_close(struct native_frames *native)
         return;
     for (size_t i = 0; i < native->n_libraries; i++)
         close_library(&native->libraries[i]);
+    jvm_root_close(&native->root);
     jvm_maps_free(&native->maps);
     hash_free(&native->by_pc);
     free(native->rules);
@@ -96,32 +93,28 @@ void native_frames_round(struct native_frames *native)
 
 static void open_elf(struct native_frames *native, struct library *library, const struct jvm_mapping *mapping)
 {
-    char path[PATH_BYTES + 64];
     uint64_t n = mapping->end - mapping->start;
-    if (mapping->path[0] == '/') {
-        snprintf(path, sizeof path, "/proc/%d/root%s", (int)native->pid, mapping->path);
-        library->fd = open(path, O_RDONLY | O_CLOEXEC);
-        library->elf = library->fd < 0 ? NULL : elf_begin(library->fd, ELF_C_READ_MMAP, NULL);
-    } else if (n <= VDSO_BYTES && (library->bytes = malloc(n)) != NULL && vm_read(mapping->start, library->bytes, n)) {
-        library->elf = elf_memory(library->bytes, n);
-    }
+    if (mapping->path[0] == '/')
+        elf_file_open(&library->file, jvm_mapping_open(mapping, &native->root, native->pid));
+    else if (n <= VDSO_BYTES && (library->bytes = malloc(n)) != NULL && vm_read(mapping->start, library->bytes, n))
+        library->file.elf = elf_memory(library->bytes, n);
 }
 
 static struct library *find_library(struct native_frames *native, const struct jvm_mapping *mapping)
 {
     GElf_Ehdr header;
     for (size_t i = 0; i < native->n_libraries; i++)
-        if (native->libraries[i].path == mapping->path)
+        if (native->libraries[i].path == mapping->path && native->libraries[i].inode == mapping->inode)
             return &native->libraries[i];
     if (native->n_libraries == LIBRARIES)
         return NULL;
     struct library *library = &native->libraries[native->n_libraries++];
-    *library = (struct library){ .path = mapping->path, .fd = -1 };
+    *library = (struct library){ .path = mapping->path, .inode = mapping->inode, .file = ELF_FILE_NONE };
     open_elf(native, library, mapping);
-    if (library->elf == NULL || gelf_getehdr(library->elf, &header) == NULL)
+    if (library->file.elf == NULL || gelf_getehdr(library->file.elf, &header) == NULL)
         return library;
     library->registers = header.e_machine == EM_AARCH64 ? (struct registers){ 29, 31 } : (struct registers){ 6, 7 };
-    library->cfi = dwarf_getcfi_elf(library->elf);
+    library->cfi = dwarf_getcfi_elf(library->file.elf);
     return library;
 }
 
@@ -240,7 +233,7 @@ static struct native_rule look_up(struct native_frames *native, uint64_t pc)
     struct library *library = mapping == NULL || mapping->path == NULL ? NULL : find_library(native, mapping);
     uint64_t address;
     Dwarf_Frame *frame = NULL;
-    if (library == NULL || library->cfi == NULL || !find_address(library->elf, mapping, pc, &address) ||
+    if (library == NULL || library->cfi == NULL || !find_address(library->file.elf, mapping, pc, &address) ||
         dwarf_cfi_addrframe(library->cfi, address, &frame) != 0)
         return rule;
     rule = take_rule(frame, &library->registers, pc);

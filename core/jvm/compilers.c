@@ -2,6 +2,7 @@
 
 #include "core/perf/perf_rings.h"
 #include "core/jvm/flags.h"
+#include "core/jvm/maps.h"
 #include "core/jvm/process.h"
 #include "core/wire/ring.h"
 
@@ -79,8 +80,8 @@ bool jvm_forgets_code(pid_t pid)
 {
     struct jvm_release release;
     struct jvm_flags flags;
-    char path[4096];
+    struct jvm_mapped mapped;
     return jvm_release_read(pid, &release) == 0 && !release.is_openj9 && release.major < JVM_KEEPS_CODE &&
            jvm_flags_read(pid, &flags) == 0 && flags.agent[0] == '\0' && flags.archive[0] == '\0' && !flags.debugger &&
-           !flags.interprets && jvm_process_maps(pid, RING_CHANGED, path, sizeof path) == 0;
+           !flags.interprets && jvm_mapped_find(pid, RING_CHANGED, &mapped) == 0;
 }

@@ -1,5 +1,6 @@
 #include "core/jvm/flags.h"
 
+#include "core/jvm/maps.h"
 #include "core/jvm/perf_data.h"
 #include "core/jvm/process.h"
 
@@ -229,6 +230,12 @@ static void value_of(const char *text, const char *key, char *value, size_t n)
     }
 }
 
+static int find_major(struct jvm_release *release)
+{
+    release->major = atoi(begins(release->version, "1.") ? release->version + 2 : release->version);
+    return release->major > 0 ? 0 : -1;
+}
+
 int jvm_release_parse(const char *text, struct jvm_release *release)
 {
     char variant[32];
@@ -236,45 +243,50 @@ int jvm_release_parse(const char *text, struct jvm_release *release)
     value_of(text, "IMPLEMENTOR", release->implementor, sizeof release->implementor);
     value_of(text, "JVM_VARIANT", variant, sizeof variant);
     release->is_openj9 = strcasecmp(variant, "openj9") == 0;
-    release->major = atoi(begins(release->version, "1.") ? release->version + 2 : release->version);
-    return release->major > 0 ? 0 : -1;
+    return find_major(release);
 }
 
-/* The path of libjvm.so in the process' own view.  Returns 0, or -1. */
-static int find_libjvm(pid_t pid, char *path, size_t n)
+/* The file beside a library: JDK/lib/server/libjvm.so; a folder more in JDK 8.  Cuts the path. */
+static int open_release(const struct jvm_root *root, char *libjvm)
 {
-    char maps_path[64], *line = NULL;
-    size_t size = 0;
-    int rc = -1;
-    snprintf(maps_path, sizeof maps_path, "/proc/%d/maps", (int)pid);
-    FILE *maps = fopen(maps_path, "re");
-    while (maps != NULL && rc < 0 && getline(&line, &size, maps) > 0) {
-        const char *start = strchr(line, '/');
-        if (start == NULL || strstr(start, "/libjvm.so") == NULL)
-            continue;
-        snprintf(path, n, "%.*s", (int)strcspn(start, "\n"), start);
-        rc = 0;
+    char path[PATH_MAX + sizeof "/release"], *slash;
+    int fd = -1;
+    for (int up = 0; up < 5 && fd < 0 && (slash = strrchr(libjvm, '/')) != NULL; up++) {
+        *slash = '\0';
+        snprintf(path, sizeof path, "%s/release", libjvm);
+        fd = up < 2 ? -1 : jvm_root_file(root, path);
     }
-    if (maps != NULL)
-        fclose(maps);
-    free(line);
-    return rc;
+    return fd;
+}
+
+/* The JVM's own words: the file belongs to another JDK, or is gone. */
+static int release_told(pid_t pid, struct jvm_release *release)
+{
+    struct perf_data data;
+    struct err ignored;
+    *release = (struct jvm_release){ .version = "" };
+    if (perf_data_open(&data, pid, jvm_process_inner_pid(pid), &ignored) == 0) {
+        perf_data_text(&data, "java.property.java.version", release->version, sizeof release->version);
+        perf_data_text(&data, "java.property.java.vm.vendor", release->implementor, sizeof release->implementor);
+    }
+    perf_data_close(&data);
+    return find_major(release);
 }
 
 int jvm_release_read(pid_t pid, struct jvm_release *release)
 {
-    char libjvm[2048], path[4096], text[8192];
-    if (find_libjvm(pid, libjvm, sizeof libjvm) < 0)
+    struct jvm_mapped libjvm;
+    struct jvm_root root;
+    char text[8192];
+    if (jvm_mapped_find(pid, "/libjvm.so", &libjvm) <= 0)
         return -1;
-    /* JDK/lib/server/libjvm.so; a folder more in JDK 8. */
-    for (int up = 0; up < 5; up++) {
-        char *slash = strrchr(libjvm, '/');
-        if (slash == NULL)
-            return -1;
-        *slash = '\0';
-        snprintf(path, sizeof path, "/proc/%d/root%s/release", (int)pid, libjvm);
-        if (up >= 2 && jvm_read_file(path, text, sizeof text) > 0)
-            return jvm_release_parse(text, release);
-    }
-    return -1;
+    if (libjvm.mapping.is_deleted)
+        return release_told(pid, release);
+    const char *path = jvm_root_open(&root, pid) < 0 ? NULL : jvm_root_path(&root, libjvm.path);
+    int fd = path == NULL ? -1 : open_release(&root, libjvm.path + (path - libjvm.path));
+    int rc = fd < 0 || plain_file_text(fd, text, sizeof text) < 0 ? -1 : jvm_release_parse(text, release);
+    if (fd >= 0)
+        close(fd);
+    jvm_root_close(&root);
+    return rc;
 }

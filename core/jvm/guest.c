@@ -1,5 +1,7 @@
 #include "core/jvm/guest.h"
 
+#include "core/jvm/jvm_root.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -150,21 +152,29 @@ static void end_guard(struct guest *guest)
 
 /* ---- the directory ---- */
 
+/* In a container or chroot a link is not followed: its user may have put it there, and root writes into what is opened.
+ */
+static int open_base(const struct jvm_process *process, const char *path)
+{
+    struct jvm_root root;
+    if (process == NULL || process->same_mounts)
+        return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    int fd = jvm_root_open(&root, process->pid) < 0 ? -1 : jvm_root_find(&root, path, O_DIRECTORY | O_NOFOLLOW),
+        error = errno;
+    jvm_root_close(&root);
+    errno = error;
+    return fd;
+}
+
 int guest_open(struct guest *guest, const struct jvm_process *process, const char *path, struct err *err)
 {
     const struct guest none = GUEST_NONE;
-    char from_here[GUEST_PATH_BYTES];
-    bool is_elsewhere = process != NULL && !process->same_mounts;
     *guest = none;
     snprintf(guest->path, sizeof guest->path, "%s", path);
     guest->pid = process == NULL ? 0 : process->pid;
     guest->uid = process == NULL ? geteuid() : process->uid;
     guest->gid = process == NULL ? getegid() : process->gid;
-    snprintf(from_here, sizeof from_here, "%s", path);
-    if (is_elsewhere)
-        snprintf(from_here, sizeof from_here, "/proc/%d/root%s", (int)process->pid, path);
-    /* A link in a container would lead to a place of ours. */
-    guest->base = open(from_here, O_PATH | O_DIRECTORY | O_CLOEXEC | (is_elsewhere ? O_NOFOLLOW : 0));
+    guest->base = open_base(process, path);
     if (guest->base < 0) {
         err_set(err, "cannot enter '%s' of the JVM: %s", path, strerror(errno));
         return err_next(err, "make it a directory that the JVM's user may write into");

@@ -1,11 +1,10 @@
 #include "core/jvm/kind.h"
 
+#include "core/jvm/elf_file.h"
+
 #include <fcntl.h>
-#include <gelf.h>
-#include <libelf.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define HEAP_SECTION ".svm_heap" /* GraalVM 19 to 25 */
 
@@ -30,17 +29,19 @@ bool jvm_kind_is_image(const char *path)
 {
     size_t names;
     bool found = false;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    Elf *elf = fd < 0 || elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_begin(fd, ELF_C_READ_MMAP, NULL);
-    if (elf != NULL && elf_kind(elf) == ELF_K_ELF && elf_getshdrstrndx(elf, &names) == 0)
-        for (Elf_Scn *section = NULL; !found && (section = elf_nextscn(elf, section)) != NULL;) {
-            GElf_Shdr header;
-            const char *name = gelf_getshdr(section, &header) == NULL ? NULL : elf_strptr(elf, names, header.sh_name);
+    struct elf_file file;
+    if (elf_file_open(&file, open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)) < 0)
+        return false;
+    Elf_Scn *section = NULL, *texts;
+    GElf_Shdr header;
+    if (elf_getshdrstrndx(file.elf, &names) == 0 && (texts = elf_getscn(file.elf, names)) != NULL &&
+        elf_file_data(texts) != NULL)
+        while (!found && (section = elf_nextscn(file.elf, section)) != NULL) {
+            const char *name =
+                gelf_getshdr(section, &header) == NULL ? NULL : elf_strptr(file.elf, names, header.sh_name);
             found = name != NULL && strcmp(name, HEAP_SECTION) == 0;
         }
-    elf_end(elf);
-    if (fd >= 0)
-        close(fd);
+    elf_file_close(&file);
     return found;
 }
 

@@ -23,7 +23,8 @@ void jvm_kind_read(FILE *maps, struct jvm_kind *kind);
 /* Of a process; also whether its program is a native image.  Returns 0, or -1 with errno set: it may not be seen. */
 int jvm_kind_find(pid_t pid, struct jvm_kind *kind);
 
-/* Is a program (an ELF file) a native image?  By the section that has its heap. */
+/* Is a program (/proc/PID/exe, which no process can lead elsewhere) a native image?  By the section that has its heap.
+ */
 bool jvm_kind_is_image(const char *path);
 
 /* Why it is no JVM that mmprof can measure, with what to do; -1 with *err set, or 0: it is one, as far as files tell.

@@ -2,15 +2,14 @@
 
 #include "core/base/vec.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
-
-#include <elfutils/libdwelf.h>
-#include <gelf.h>
 
 #define MAPS_BYTES_MAX ((size_t)64 << 20)
 
@@ -50,32 +49,52 @@ static struct jvm_mapping *add_mapping(struct jvm_maps *maps)
     return &maps->all[maps->n++];
 }
 
-/* "7f00-7f10 r-xp 00001000 fe:00 1234   /path": returns 0, or -1: no memory.  Other lines are passed over. */
+#define DELETED " (deleted)" /* what the kernel appends to a path */
+
+/*
+ * "7f00-7f10 r-xp 00001000 fe:00 1234   /path": the mapping, whose path is in the line: *n_path bytes, or 0.  Returns
+ * whether it is one.
+ */
+static bool read_line(const char *line, size_t n, struct jvm_mapping *mapping, char flags[5], size_t *n_path)
+{
+    const size_t n_deleted = sizeof DELETED - 1;
+    int at = 0;
+    *mapping = (struct jvm_mapping){ .start = 0 };
+    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %" SCNu64 "%n", &mapping->start, &mapping->end, flags,
+               &mapping->offset, &mapping->inode, &at) < 5 ||
+        at == 0 || (size_t)at > n || mapping->end <= mapping->start)
+        return false;
+    mapping->path = line + at;
+    *n_path = n - (size_t)at;
+    for (; *n_path > 0 && *mapping->path == ' '; --*n_path)
+        mapping->path++;
+    mapping->is_deleted = *n_path > n_deleted && memcmp(mapping->path + *n_path - n_deleted, DELETED, n_deleted) == 0;
+    *n_path -= mapping->is_deleted ? n_deleted : 0;
+    return true;
+}
+
+/* Returns 0, or -1: no memory.  Lines that are no mapping are passed over. */
 static int parse_line(struct jvm_maps *maps, const char *line, size_t n)
 {
-    uint64_t start, end, offset;
+    struct jvm_mapping read;
     char flags[5];
-    int at = 0;
-    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s%n", &start, &end, flags, &offset, &at) < 4 ||
-        at == 0 || (size_t)at > n || end <= start)
+    size_t n_path;
+    if (!read_line(line, n, &read, flags, &n_path))
         return 0;
-    const char *path = line + at;
-    size_t n_path = n - (size_t)at;
-    for (; n_path > 0 && *path == ' '; n_path--)
-        path++;
     struct jvm_mapping *last = maps->n == 0 ? NULL : &maps->all[maps->n - 1];
-    if (last != NULL && last->path == NULL && last->end == start && n_path == 0 && flags[0] == '-') {
-        last->end = end; /* reserved behind code */
+    if (last != NULL && last->path == NULL && last->end == read.start && n_path == 0 && flags[0] == '-') {
+        last->end = read.end; /* reserved behind code */
         return 0;
     }
-    if ((flags[2] != 'x' && !maps->is_emulated) || (last != NULL && start < last->end))
+    if ((flags[2] != 'x' && !maps->is_emulated) || (last != NULL && read.start < last->end))
         return 0;
-    struct jvm_mapping *mapping = add_mapping(maps);
+    bool is_named = n_path > 0 && (*read.path == '/' || *read.path == '[');
+    read.path = is_named ? keep_path(maps, read.path, n_path) : NULL;
+    struct jvm_mapping *mapping = is_named && read.path == NULL ? NULL : add_mapping(maps);
     if (mapping == NULL)
         return -1;
-    bool is_named = n_path > 0 && (*path == '/' || *path == '[');
-    *mapping = (struct jvm_mapping){ start, end, offset, is_named ? keep_path(maps, path, n_path) : NULL };
-    return is_named && mapping->path == NULL ? -1 : 0;
+    *mapping = read;
+    return 0;
 }
 
 int jvm_maps_parse(struct jvm_maps *maps, const char *text)
@@ -141,22 +160,61 @@ const struct jvm_mapping *jvm_maps_find(const struct jvm_maps *maps, uint64_t ad
     return low < maps->n && maps->all[low].start <= address ? &maps->all[low] : NULL;
 }
 
-int jvm_build_id(const char *path, char id[JVM_BUILD_ID_BYTES])
+int jvm_mapped_find(pid_t pid, const char *part, struct jvm_mapped *mapped)
 {
-    const void *bytes = NULL;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    id[0] = '\0';
-    if (fd < 0 || elf_version(EV_CURRENT) == EV_NONE) {
-        if (fd >= 0)
-            close(fd);
+    char name[40], flags[5], *line = NULL;
+    size_t size = 0, n_path;
+    ssize_t n;
+    int found = 0;
+    snprintf(name, sizeof name, "/proc/%d/maps", (int)pid);
+    FILE *maps = fopen(name, "re");
+    if (maps == NULL)
         return -1;
+    while (found == 0 && (n = getline(&line, &size, maps)) > 0) {
+        if (!read_line(line, (size_t)n - (line[n - 1] == '\n'), &mapped->mapping, flags, &n_path) ||
+            mapped->mapping.path[0] != '/' || n_path >= sizeof mapped->path)
+            continue;
+        snprintf(mapped->path, sizeof mapped->path, "%.*s", (int)n_path, mapped->mapping.path);
+        found = strstr(mapped->path, part) != NULL;
     }
-    Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-    int rc = elf != NULL && elf_kind(elf) == ELF_K_ELF ? 0 : -1;
-    ssize_t n = rc < 0 ? 0 : dwelf_elf_gnu_build_id(elf, &bytes);
-    for (ssize_t i = 0; i < n && i < (JVM_BUILD_ID_BYTES - 1) / 2; i++)
-        snprintf(id + 2 * i, 3, "%02x", ((const uint8_t *)bytes)[i]);
-    elf_end(elf);
+    mapped->mapping.path = mapped->path;
+    free(line);
+    fclose(maps);
+    return found;
+}
+
+/*
+ * By the number, as far as file systems agree on it: the device, and what is above the lower 32 bits of the number, are
+ * other ones in /proc/PID/maps than in stat(2) on btrfs and overlayfs.
+ */
+static bool is_of_file(const struct jvm_mapping *mapping, int fd)
+{
+    struct stat status;
+    return fstat(fd, &status) == 0 && (uint32_t)status.st_ino == (uint32_t)mapping->inode;
+}
+
+static int open_by_path(const struct jvm_mapping *mapping, const struct jvm_root *root)
+{
+    const char *path = mapping->is_deleted ? NULL : jvm_root_path(root, mapping->path);
+    int fd = path == NULL ? -1 : jvm_root_file(root, path);
+    if (path == NULL)
+        errno = mapping->is_deleted ? ESTALE : ENOENT;
+    if (fd < 0 || is_of_file(mapping, fd))
+        return fd;
     close(fd);
-    return rc;
+    errno = ESTALE;
+    return -1;
+}
+
+int jvm_mapping_open(const struct jvm_mapping *mapping, const struct jvm_root *root, pid_t pid)
+{
+    char name[80];
+    snprintf(name, sizeof name, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, mapping->start, mapping->end);
+    int found = open(name, O_PATH | O_CLOEXEC);
+    int fd = found >= 0 && is_of_file(mapping, found) ? plain_file_reopen(found) : open_by_path(mapping, root);
+    int error = errno;
+    if (found >= 0)
+        close(found);
+    errno = error;
+    return fd;
 }

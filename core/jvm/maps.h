@@ -5,6 +5,7 @@
 #define CORE_JVM_MAPS_H
 
 #include "core/base/map.h"
+#include "core/jvm/jvm_root.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,7 +15,9 @@
 struct jvm_mapping {
     uint64_t start, end;
     uint64_t offset;  /* in the file */
-    const char *path; /* as the process sees it; NULL: of no file; "[vdso]" */
+    uint64_t inode;   /* the file's */
+    const char *path; /* as the kernel tells it; NULL: of no file; "[vdso]" */
+    bool is_deleted;  /* the file has no name any more, or another file has it */
 };
 
 struct jvm_maps {
@@ -43,11 +46,23 @@ int jvm_maps_parse(struct jvm_maps *maps, const char *text);
 /* The mapping with an address, or NULL. */
 const struct jvm_mapping *jvm_maps_find(const struct jvm_maps *maps, uint64_t address);
 
+/* The first mapping of a file, of whatever right, and room for its path. */
+struct jvm_mapped {
+    struct jvm_mapping mapping;
+    char path[PATH_MAX];
+};
+
 /*
- * The build id of an ELF file, in hexadecimal; "" when it has none.  Returns 0, or -1: there is no such file, or it is
- * none.
+ * That of the file whose path has this part.  Returns 1, 0 when there is none, or -1 with errno set when that may not
+ * be seen.
  */
-#define JVM_BUILD_ID_BYTES 81
-int jvm_build_id(const char *path, char id[JVM_BUILD_ID_BYTES]);
+int jvm_mapped_find(pid_t pid, const char *part, struct jvm_mapped *mapped);
+
+/*
+ * Open the very file that is mapped: root gets it from the kernel; others get the file that has its path in the
+ * process' root directory, if it is the same.  Returns a descriptor to read from, or -1 with errno set: ESTALE, it was
+ * deleted or replaced; those of jvm_root_file.
+ */
+int jvm_mapping_open(const struct jvm_mapping *mapping, const struct jvm_root *root, pid_t pid);
 
 #endif

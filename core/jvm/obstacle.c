@@ -1,23 +1,32 @@
 #include "core/jvm/obstacle.h"
 
+#include "core/jvm/jvm_root.h"
 #include "core/jvm/kind.h"
+#include "core/jvm/maps.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 bool jvm_listens(const struct jvm_process *process)
 {
-    char path[96];
+    char path[40];
     struct stat status;
-    snprintf(path, sizeof path, "/proc/%d/root/tmp/.java_pid%d", (int)process->pid, (int)process->inner_pid);
-    return stat(path, &status) == 0 && S_ISSOCK(status.st_mode);
+    struct jvm_root root;
+    snprintf(path, sizeof path, "/tmp/.java_pid%d", (int)process->inner_pid);
+    int found = jvm_root_open(&root, process->pid) < 0 ? -1 : jvm_root_find(&root, path, O_NOFOLLOW);
+    bool is_socket = found >= 0 && fstat(found, &status) == 0 && S_ISSOCK(status.st_mode);
+    if (found >= 0)
+        close(found);
+    jvm_root_close(&root);
+    return is_socket;
 }
 
 bool jvm_is_on_musl(pid_t pid)
 {
-    char path[4096];
-    return jvm_process_maps(pid, "/ld-musl-", path, sizeof path) > 0;
+    struct jvm_mapped mapped;
+    return jvm_mapped_find(pid, "/ld-musl-", &mapped) > 0;
 }
 
 enum jvm_obstacle jvm_obstacle_find(const struct jvm_process *process, const struct jvm_flags *flags,

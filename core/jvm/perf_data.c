@@ -1,6 +1,7 @@
 #include "core/jvm/perf_data.h"
 
 #include "core/base/bytes.h"
+#include "core/jvm/jvm_root.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -33,46 +34,49 @@ void perf_data_close(struct perf_data *data)
 
 /* ---- finding it ---- */
 
-/* A plain file of that name in a directory of some user, in the JVM's /tmp, that belongs to whom the process does. */
-static int open_in(const char *tmp, const char *user, pid_t inner_pid, uid_t owner)
+/* In a directory of some user, in the JVM's /tmp; it belongs to whom the process does. */
+static int open_in(const struct jvm_root *root, const char *user, pid_t inner_pid)
 {
     char path[512];
     struct stat about;
-    snprintf(path, sizeof path, "%s/%s/%d", tmp, user, (int)inner_pid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    if (fd >= 0 && (fstat(fd, &about) < 0 || !S_ISREG(about.st_mode) || about.st_uid != owner)) {
+    snprintf(path, sizeof path, "/tmp/%s/%d", user, (int)inner_pid);
+    int fd = jvm_root_file(root, path);
+    if (fd >= 0 && (fstat(fd, &about) < 0 || about.st_uid != root->uid)) {
         close(fd);
         return -1;
     }
     return fd;
 }
 
-static int open_any(const char *tmp, pid_t inner_pid, uid_t owner)
+static int open_any(const struct jvm_root *root, pid_t inner_pid)
 {
-    DIR *dir = opendir(tmp);
+    int found = jvm_root_find(root, "/tmp", O_DIRECTORY), fd = -1;
+    int listed = found < 0 ? -1 : openat(found, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = listed < 0 ? NULL : fdopendir(listed);
     const struct dirent *entry;
-    int fd = -1;
     /* cppcheck-suppress readdirCalled */
     while (dir != NULL && fd < 0 && (entry = readdir(dir)) != NULL)
         if (strncmp(entry->d_name, DIRECTORY, sizeof DIRECTORY - 1) == 0)
-            fd = open_in(tmp, entry->d_name, inner_pid, owner);
+            fd = open_in(root, entry->d_name, inner_pid);
     if (dir != NULL)
         closedir(dir);
+    else if (listed >= 0)
+        close(listed);
+    if (found >= 0)
+        close(found);
     return fd;
 }
 
 int perf_data_open(struct perf_data *data, pid_t pid, pid_t inner_pid, struct err *err)
 {
-    char path[64];
-    struct stat process;
+    struct jvm_root root;
     perf_data_init(data);
-    snprintf(path, sizeof path, "/proc/%d", (int)pid);
-    if (stat(path, &process) < 0)
+    if (jvm_root_open(&root, pid) < 0 && errno == EACCES && pid == inner_pid)
+        root.fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC); /* its own is hidden from us, and probably ours */
+    else if (root.fd < 0)
         return err_set(err, "there is no process %d", (int)pid);
-    snprintf(path, sizeof path, "/proc/%d/root/tmp", (int)pid);
-    data->fd = open_any(path, inner_pid, process.st_uid);
-    if (data->fd < 0)
-        data->fd = open_any("/tmp", inner_pid, process.st_uid);
+    data->fd = root.fd < 0 ? -1 : open_any(&root, inner_pid);
+    jvm_root_close(&root);
     if (data->fd < 0) {
         err_set(err, "JVM %d shows no counters of its own in its /tmp/hsperfdata_*", (int)pid);
         return err_next(err, "see that it does not run with -XX:-UsePerfData");

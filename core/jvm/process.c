@@ -113,26 +113,6 @@ static void read_command(struct jvm_process *process)
     process->attach_disabled = strstr(process->command, "-XX:+DisableAttachMechanism") != NULL;
 }
 
-int jvm_process_maps(pid_t pid, const char *part, char *path, size_t n)
-{
-    char at[64], *line = NULL;
-    size_t size = 0;
-    int found = 0;
-    snprintf(at, sizeof at, "/proc/%d/maps", (int)pid);
-    FILE *maps = fopen(at, "re");
-    if (maps == NULL)
-        return -1;
-    while (found == 0 && getline(&line, &size, maps) > 0) {
-        const char *name = strchr(line, '/');
-        found = name != NULL && strstr(name, part) != NULL;
-        if (found)
-            snprintf(path, n, "%.*s", (int)strcspn(name, "\n"), name);
-    }
-    free(line);
-    fclose(maps);
-    return found;
-}
-
 static bool is_same_file(pid_t pid, const char *name)
 {
     char theirs[64], ours[64];

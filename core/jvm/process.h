@@ -36,13 +36,8 @@ int jvm_process_read(pid_t pid, struct jvm_process *process, struct err *err);
  */
 int jvm_process_inspect(pid_t pid, struct jvm_process *process, struct err *err);
 
-/*
- * The first file that a process has mapped whose path (as its root directory has it) has this part, n bytes.  Returns
- * 1, 0 when there is none, or -1 with errno set when that may not be seen.
- */
-int jvm_process_maps(pid_t pid, const char *part, char *path, size_t n);
-
-/* Read a small file into n bytes, with a NUL behind what was read.  Returns its length, or -1 with errno set. */
+/* Read a small file of the kernel or of this process' user into n bytes, with a NUL behind what was read.  Returns its
+ * length, or -1 with errno set. */
 ssize_t jvm_read_file(const char *path, char *text, size_t n);
 
 /* The process id as the process sees it, in a container; the same one where it is not known. */

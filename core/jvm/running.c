@@ -1,6 +1,7 @@
 #include "core/jvm/running.h"
 
 #include "core/base/text.h"
+#include "core/jvm/maps.h"
 #include "core/jvm/perf_data.h"
 
 #include <dirent.h>
@@ -33,8 +34,8 @@ static bool is_called_java(pid_t pid)
 
 static bool is_jvm(pid_t pid)
 {
-    char path[4096];
-    int found = jvm_process_maps(pid, "/libjvm.so", path, sizeof path);
+    struct jvm_mapped mapped;
+    int found = jvm_mapped_find(pid, "/libjvm.so", &mapped);
     return found > 0 || (found < 0 && errno == EACCES && is_called_java(pid));
 }
 

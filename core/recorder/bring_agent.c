@@ -1,5 +1,7 @@
 #include "core/recorder/bring_agent.h"
 
+#include "core/jvm/maps.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,21 +17,33 @@ static const char *const directories[] = { "/tmp", "/var/tmp", "/dev/shm", "/run
  */
 static bool find_loaded(const struct jvm_process *process, char *path, size_t n)
 {
-    char mapped[4200], made[GUEST_PATH_BYTES];
-    if (jvm_process_maps(process->pid, "/" GUEST_LIBRARY, mapped, sizeof mapped) <= 0)
+    struct jvm_mapped mapped;
+    struct jvm_root root;
+    char made[GUEST_PATH_BYTES];
+    if (jvm_mapped_find(process->pid, "/" GUEST_LIBRARY, &mapped) <= 0)
         return false;
-    char *deleted = strstr(mapped, " (deleted)");
-    if (deleted != NULL)
-        *deleted = '\0';
-    const char *at = mapped;
+    const char *at = jvm_root_open(&root, process->pid) < 0 ? NULL : jvm_root_path(&root, mapped.path);
+    jvm_root_close(&root);
+    at = at == NULL ? mapped.path : at;
     /* In front of ours there may be where the container's file system is mounted. */
     for (size_t i = 0; i < N_DIRECTORIES; i++) {
         snprintf(made, sizeof made, "%s/.mmprof-", directories[i]);
-        const char *ours = strstr(mapped, made);
+        const char *ours = strstr(mapped.path, made);
         at = ours != NULL ? ours : at;
     }
     int wrote = snprintf(path, n, "%s", at);
     return wrote > 0 && (size_t)wrote < n;
+}
+
+/* May it be loaded from where it is here? */
+static bool sees(const struct jvm_process *process, const char *library)
+{
+    struct jvm_root root;
+    int fd = jvm_root_open(&root, process->pid) < 0 ? -1 : jvm_root_file(&root, library);
+    if (fd >= 0)
+        close(fd);
+    jvm_root_close(&root);
+    return fd >= 0;
 }
 
 static int copy_into(const struct jvm_process *process, const char *directory, const char *library, struct guest *copy,
@@ -56,10 +70,10 @@ int bring_agent(const struct jvm_process *process, const char *library, struct g
 {
     const struct guest none = GUEST_NONE;
     struct err first = { "" }, why;
-    char file[4200];
+    struct jvm_mapped musl;
     *copy = none;
-    if (jvm_process_maps(process->pid, "/ld-musl-", file, sizeof file) > 0) {
-        err_set(err, "JVM %d runs on musl libc ('%.200s'), and the agent needs glibc", (int)process->pid, file);
+    if (jvm_mapped_find(process->pid, "/ld-musl-", &musl) > 0) {
+        err_set(err, "JVM %d runs on musl libc ('%.200s'), and the agent needs glibc", (int)process->pid, musl.path);
         return err_next(err, "run the program in an image with glibc (Debian, Ubuntu, RHEL), not in one of Alpine");
     }
     if (find_loaded(process, path, n))
@@ -76,6 +90,5 @@ int bring_agent(const struct jvm_process *process, const char *library, struct g
         }
         first = i == 0 ? why : first;
     }
-    snprintf(file, sizeof file, "/proc/%d/root%s", (int)process->pid, library);
-    return access(file, R_OK) == 0 ? 0 : refuse(process, &first, err);
+    return sees(process, library) ? 0 : refuse(process, &first, err);
 }

@@ -2,6 +2,8 @@
 
 #include "core/base/vec.h"
 
+#include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,20 +11,26 @@
 
 #define MAPS_PERIOD_NS UINT64_C(20000000)
 #define CODE_PERIOD_NS UINT64_C(100000000)
+#define FILES_OPEN_MAX 256 /* 1,024 descriptors are usual */
 #define PIECE          256 /* events that are written at once */
 
 void ip_samples_init(struct ip_samples *samples)
 {
     memset(samples, 0, sizeof *samples);
     samples->files.arena = samples->locations.arena = &samples->arena;
+    samples->root.fd = -1;
     jvm_maps_init(&samples->maps);
     code_map_init(&samples->code, -1);
 }
 
 void ip_samples_free(struct ip_samples *samples)
 {
-    for (uint32_t i = 0; i < samples->n_files; i++)
+    for (uint32_t i = 0; i < samples->n_files; i++) {
         free(samples->all[i].offsets);
+        if (samples->all[i].fd >= 0)
+            close(samples->all[i].fd);
+    }
+    jvm_root_close(&samples->root);
     free(samples->all);
     free(samples->waiting);
     map_free(&samples->files);
@@ -64,12 +72,16 @@ int ip_samples_add_event(struct ip_samples *samples, uint32_t thread, uint64_t t
 
 /* ---- files ---- */
 
-/* Where we see what the process calls so: in its own mounts, as long as it is there.  n bytes. */
-static void path_from_here(const struct ip_samples *samples, const char *path, char *text, size_t n)
+/* While the process is there. */
+static void open_file(struct ip_samples *samples, struct ip_samples_file *file, const struct jvm_mapping *mapping)
 {
-    snprintf(text, n, "/proc/%d/root%s", (int)samples->pid, path);
-    if (access(text, R_OK) != 0)
-        snprintf(text, n, "%s", path);
+    struct elf_file elf;
+    if (samples->root.fd < 0)
+        jvm_root_open(&samples->root, samples->pid);
+    file->fd = samples->n_files < FILES_OPEN_MAX ? jvm_mapping_open(mapping, &samples->root, samples->pid) : -1;
+    if (elf_file_open(&elf, file->fd < 0 ? -1 : fcntl(file->fd, F_DUPFD_CLOEXEC, 0)) == 0)
+        elf_file_build_id(&elf, file->build_id);
+    elf_file_close(&elf);
 }
 
 static int write_file(struct ip_samples *samples, uint32_t number, const char *symbols, struct trace_writer *writer,
@@ -85,21 +97,21 @@ static int write_file(struct ip_samples *samples, uint32_t number, const char *s
 
 /* The number of a mapping's file, described when it is new; IP_SAMPLES_NO_LOCATION with *err set: no memory, or the
  * trace. */
-static uint32_t number_of_file(struct ip_samples *samples, const char *path, struct trace_writer *writer,
-                               struct err *err)
+static uint32_t number_of_file(struct ip_samples *samples, const struct jvm_mapping *mapping,
+                               struct trace_writer *writer, struct err *err)
 {
-    char seen[4200];
-    const uint32_t *known = map_get(&samples->files, path, strlen(path));
+    char key[PATH_MAX + 32]; /* another file may have the path of one that was deleted */
+    size_t n = (size_t)snprintf(key, sizeof key, "%" PRIu64 " %s", mapping->inode, mapping->path);
+    const uint32_t *known = map_get(&samples->files, key, n < sizeof key ? n : sizeof key);
     if (known != NULL)
         return *known;
     if (vec_reserve(samples->all, samples->files_room, (size_t)samples->n_files + 1) < 0 ||
-        map_put(&samples->files, path, strlen(path), samples->n_files) < 0) {
+        map_put(&samples->files, key, n < sizeof key ? n : sizeof key, samples->n_files) < 0) {
         err_set(err, "out of memory for the program's files");
         return IP_SAMPLES_NO_LOCATION;
     }
-    samples->all[samples->n_files] = (struct ip_samples_file){ .path = path };
-    path_from_here(samples, path, seen, sizeof seen);
-    jvm_build_id(seen, samples->all[samples->n_files].build_id);
+    samples->all[samples->n_files] = (struct ip_samples_file){ .path = mapping->path };
+    open_file(samples, &samples->all[samples->n_files], mapping);
     return write_file(samples, samples->n_files++, "", writer, err) < 0 ? IP_SAMPLES_NO_LOCATION : samples->n_files - 1;
 }
 
@@ -125,7 +137,7 @@ static int find_in_file(struct ip_samples *samples, const struct jvm_mapping *ma
                         struct trace_writer *writer, struct err *err)
 {
     bool is_new;
-    uint32_t number = number_of_file(samples, mapping->path, writer, err);
+    uint32_t number = number_of_file(samples, mapping, writer, err);
     if (number == IP_SAMPLES_NO_LOCATION)
         return -1;
     struct ip_samples_file *file = &samples->all[number];
@@ -445,7 +457,6 @@ static int by_number(const void *a, const void *b)
 int ip_samples_write_symbols(struct ip_samples *samples, const struct recorder_symbols *symbols,
                              struct trace_writer *writer, struct err *err)
 {
-    char seen[4200];
     for (uint32_t i = 0; symbols != NULL && i < samples->n_files; i++) {
         struct ip_samples_file *file = &samples->all[i];
         struct naming naming = { samples, writer, err, i, 0 };
@@ -454,8 +465,8 @@ int ip_samples_write_symbols(struct ip_samples *samples, const struct recorder_s
             continue;
         uint64_t *offsets = file->offsets + file->n_named;
         qsort(offsets, n, sizeof *offsets, by_number);
-        path_from_here(samples, file->path, seen, sizeof seen);
-        const char *from = symbols->name(symbols->context, seen, file->build_id, offsets, n, write_symbol, &naming);
+        const struct jvm_file open = { &samples->root, jvm_root_path(&samples->root, file->path), file->fd };
+        const char *from = symbols->name(symbols->context, &open, file->build_id, offsets, n, write_symbol, &naming);
         file->n_named = file->n;
         file->has_symbols = file->has_symbols || from != NULL;
         if (naming.rc < 0 || ((from != NULL || !file->has_symbols) &&

@@ -7,6 +7,7 @@
 #ifndef CORE_RECORDER_IP_SAMPLES_H
 #define CORE_RECORDER_IP_SAMPLES_H
 
+#include "core/jvm/elf_file.h"
 #include "core/jvm/maps.h"
 #include "core/perf/perf_records.h"
 #include "core/recorder/code_map.h"
@@ -17,17 +18,18 @@
 /*
  * Names functions of a file: for each of the n offsets (in the file, ascending) in a function, 'found' is to be called
  * once for each such function, with where it begins, its bytes and its name.  Returns where the names are from, in
- * words for the user, or NULL: there are none.  path: as we see it.
+ * words for the user, or NULL: there are none.
  */
 typedef int ip_samples_found_fn(void *found_context, uint64_t offset, uint64_t n_bytes, const char *name);
 struct recorder_symbols {
     void *context;
-    const char *(*name)(void *context, const char *path, const char *build_id, const uint64_t *offsets, size_t n,
-                        ip_samples_found_fn *found, void *found_context);
+    const char *(*name)(void *context, const struct jvm_file *file, const char *build_id, const uint64_t *offsets,
+                        size_t n, ip_samples_found_fn *found, void *found_context);
 };
 
 struct ip_samples_file {
-    const char *path; /* as the process sees it; the maps' */
+    const char *path; /* as the kernel tells it; the maps' */
+    int fd;           /* open, since the process may end before functions are named; or -1 */
     char build_id[JVM_BUILD_ID_BYTES];
     uint64_t *offsets; /* owned: of its code locations */
     size_t n, room;
@@ -50,8 +52,9 @@ struct ip_sample {
 struct ip_samples {
     pid_t pid; /* 0: not known yet */
     struct arena arena;
-    struct map files;     /* by path */
+    struct map files;     /* by inode and path */
     struct map locations; /* by what they are */
+    struct jvm_root root;
     struct jvm_maps maps;
     uint64_t maps_read_ns;       /* when */
     struct ip_samples_file *all; /* owned */

@@ -256,6 +256,7 @@ int misses_read(const struct report_source *source, bool salvage, enum misses_by
     misses->half_life_ns = (uint64_t)(half_life_s * 1e9);
     if (code_locations_open(&misses->locations, err) < 0 || read_again(&hearing, salvage, err) < 0)
         return -1;
+    code_locations_recorded(misses->locations, source->reader);
     if (misses->is_broken)
         return err_set(err, "out of memory for misses");
     if (misses->n_tallies > 0)

@@ -213,6 +213,7 @@ int where_end(struct where_reading *r, const struct report_source *source, struc
     add_parts(r, source);
     if (r->is_broken)
         return err_set(err, "out of memory for IP samples");
+    code_locations_recorded(r->where->locations, source->reader);
     for (uint32_t i = 0; i < r->by_part.n; i++)
         if (add_tally(r->where, &r->by_part.all[i], err) < 0)
             return -1;

@@ -4,9 +4,11 @@
 #include "symbolize/code_locations.h"
 #include "symbolize/native_symbols.h"
 
+#include "core/jvm/elf_file.h"
 #include "core/jvm/maps.h"
 #include "test/unit/tap.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 static struct arena arena;
@@ -120,7 +122,9 @@ static void test_maps(void)
     CHECK("what is reserved behind code is code to be", code != NULL && code->path == NULL && code->start == 0x7f00);
     CHECK("other memory is not", jvm_maps_find(&maps, 0x7f55) == NULL && jvm_maps_find(&maps, 0x55d0) == NULL &&
                                      jvm_maps_find(&maps, 0x9002) == NULL && jvm_maps_find(&maps, 0) == NULL);
-    CHECK_TEXT("a path with blanks", deleted == NULL ? NULL : deleted->path, "/opt/a dir/libjvm.so (deleted)");
+    CHECK_TEXT("a path with blanks", deleted == NULL ? NULL : deleted->path, "/opt/a dir/libjvm.so");
+    CHECK("of a file that was deleted, with its number",
+          deleted != NULL && deleted->is_deleted && deleted->inode == 2 && !java->is_deleted);
     CHECK("this process' own map has this function",
           jvm_maps_read(&maps, getpid()) == 0 && jvm_maps_find(&maps, (uint64_t)(uintptr_t)test_maps) != NULL);
     CHECK("a process that is gone leaves what was read",
@@ -130,20 +134,36 @@ static void test_maps(void)
 
 /* ---- symbols of this very program ---- */
 
+static int find(const char *path, const char *build_id, const uint64_t *offsets, size_t n,
+                struct native_symbols *symbols)
+{
+    struct jvm_root own;
+    jvm_root_own(&own);
+    const struct jvm_file file = { &own, path, open(path, O_RDONLY | O_CLOEXEC) };
+    int rc = native_symbols_find(&arena, &file, build_id, "/nowhere", offsets, n, symbols, &err);
+    if (file.fd >= 0)
+        close(file.fd);
+    jvm_root_close(&own);
+    return rc;
+}
+
 static void test_own_symbols(void)
 {
     struct jvm_maps maps;
     struct native_symbols symbols;
+    struct elf_file self;
     char id[JVM_BUILD_ID_BYTES], wrong[JVM_BUILD_ID_BYTES] = "00112233";
     jvm_maps_init(&maps);
     jvm_maps_read(&maps, getpid());
     uint64_t address = (uint64_t)(uintptr_t)test_own_symbols + 4;
     const struct jvm_mapping *mapping = jvm_maps_find(&maps, address);
-    CHECK("this program is an ELF file", jvm_build_id("/proc/self/exe", id) == 0);
+    if (!CHECK("this program is an ELF file", elf_file_open(&self, open("/proc/self/exe", O_RDONLY | O_CLOEXEC)) == 0))
+        return;
+    elf_file_build_id(&self, id);
+    elf_file_close(&self);
     const uint64_t own = mapping == NULL ? 0 : address - mapping->start + mapping->offset;
     const uint64_t offsets[] = { own, 0, own + 1, UINT64_MAX, own };
-    if (CHECK("with symbols",
-              native_symbols_find(&arena, "/proc/self/exe", id, "/nowhere", offsets, 5, &symbols, &err) == 0)) {
+    if (CHECK("with symbols", find("/proc/self/exe", id, offsets, 5, &symbols) == 0)) {
         const struct native_symbol *symbol = native_symbols_at(&symbols, own);
         CHECK_TEXT("that name this function", symbol == NULL ? NULL : symbol->name, "test_own_symbols");
         CHECK("once", symbols.n == 1 && native_symbols_at(&symbols, own + 1) == symbol);
@@ -151,16 +171,11 @@ static void test_own_symbols(void)
         CHECK("what is no function has no name",
               native_symbols_at(&symbols, 0) == NULL && native_symbols_at(&symbols, UINT64_MAX) == NULL);
     }
-    CHECK("none are asked for",
-          native_symbols_find(&arena, "/proc/self/exe", id, "/nowhere", NULL, 0, &symbols, &err) == 0 &&
-              symbols.n == 0);
+    CHECK("none are asked for", find("/proc/self/exe", id, NULL, 0, &symbols) == 0 && symbols.n == 0);
     CHECK("another build is refused",
-          native_symbols_find(&arena, "/proc/self/exe", wrong, "/nowhere", offsets, 5, &symbols, &err) == -1 &&
-              strstr(err.text, "another build") != NULL);
-    CHECK("so is what is no ELF file",
-          native_symbols_find(&arena, "/proc/self/maps", "", "", offsets, 5, &symbols, &err) == -1);
-    CHECK("and what is not there",
-          native_symbols_find(&arena, "/no/such/file", "", "", offsets, 5, &symbols, &err) == -1);
+          find("/proc/self/exe", wrong, offsets, 5, &symbols) == -1 && strstr(err.text, "another build") != NULL);
+    CHECK("so is what is no ELF file", find("/proc/self/maps", "", offsets, 5, &symbols) == -1);
+    CHECK("and what is not there", find("/no/such/file", "", offsets, 5, &symbols) == -1);
     jvm_maps_free(&maps);
 }
 
