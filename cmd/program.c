@@ -1,6 +1,7 @@
 #include "cmd/program.h"
 
 #include "cmd/output_file.h"
+#include "core/base/near.h"
 #include "core/base/text.h"
 
 #include <errno.h>
@@ -21,7 +22,7 @@ static int print_help(const struct program *program, FILE *out)
             fprintf(out, "\n%s:\n", c->summary);
         else
             fprintf(out, "  %-10s %s\n", c->name, c->summary);
-    fprintf(out, "\n'mmprof COMMAND --help' lists a command's options; 'man mmprof-COMMAND' explains them.\n"
+    fprintf(out, "\n'mmprof COMMAND --help' lists a command's options (--help-all: all); 'man mmprof-COMMAND' explains them.\n"
                  "'source <(mmprof completion bash)' completes them in the shell; zsh likewise.\n");
     return 0;
 }
@@ -43,8 +44,13 @@ static int run_none(const struct program *program, const char *name, const char 
         return puts("mmprof " MMPROF_VERSION) < 0 ? 1 : 0;
     if (strcmp(name, "completion") == 0)
         return completion_print(word, err);
+    struct near near;
+    near_begin(&near, name);
+    for (const struct command *c = program->commands; c->name != NULL; c++)
+        if (c->run != NULL)
+            near_consider(&near, c->name, c->name);
     err_set(err, "unknown command '%s'", name);
-    return err_next(err, "run 'mmprof help' for the list of commands");
+    return near_next(&near, "run 'mmprof help' for the list of commands", err);
 }
 
 /* ---- commands ---- */

@@ -136,8 +136,6 @@ int command_record(int argc, char **argv, struct err *err)
     const struct options_row rows[] = {
         OPTIONS_GROUP("Target, duration"),
         OPTIONS_ROWS(common.target),
-        { 0, "name", "JVM", OPTION_TEXT, &name,
-          "with --every: wait for a JVM of this name, as -p takes it, and for the next one when it ends" },
         OPTIONS_GROUP("Methods"),
         { 0, "live", NULL, OPTION_FLAG, &choice.live,
           "find the phases while recording, within a budget (default without --include)" },
@@ -151,6 +149,7 @@ int command_record(int argc, char **argv, struct err *err)
         { 0, "weight", "SHARE", OPTION_FRACTION, &live.weight, "a phase has at least this share of the time (1%)" },
         { 0, "grain", "SHARE", OPTION_FRACTION, &live.grain,
           "one call of a phase has at least this share of the time (0.0001%)" },
+        OPTIONS_RARE,
         { 0, "recompile", "TIME", OPTION_SECONDS, &live.recompile_s,
           "let a JVM discard all its code if that took its JIT less than TIME (the budget)" },
         { 0, "jit-log", NULL, OPTION_FLAG, &logs_jit,
@@ -168,11 +167,14 @@ int command_record(int argc, char **argv, struct err *err)
         { 0, "to", "DIR", OPTION_TEXT, &files.directory, "with --every: write them into DIR" },
         { 0, "keep", "LIMIT", OPTION_TEXT, &files.keep,
           "with --every: remove the oldest traces beyond an age (24h), a number (100) or a size (2G)" },
+        { 0, "name", "JVM", OPTION_TEXT, &name,
+          "with --every: wait for a JVM of this name, record it, and wait for the next one" },
+        OPTIONS_ROWS(common.output),
+        OPTIONS_RARE,
         { 0, "metrics", "FILE", OPTION_TEXT, &files.metrics,
           "with --every: write totals for Prometheus' node exporter to FILE with each trace" },
         { 0, "label", "KEY=NAME", OPTION_LIST, &files.labels,
           "with --metrics: service, version or host of all of them" },
-        OPTIONS_ROWS(common.output),
         { 0 },
     };
     bool done;

@@ -4,6 +4,7 @@
 #include "cmd/report_findings.h"
 #include "cmd/report_run.h"
 #include "core/base/call_argument.h"
+#include "core/base/near.h"
 #include "report/view/allocations.h"
 #include "report/view/cost.h"
 #include "report/view/fields_table.h"
@@ -356,8 +357,14 @@ const struct report_view *report_view_find(const char *words, const char **argum
     while (view->name != NULL && (strlen(view->name) != n || memcmp(view->name, words, n) != 0))
         view++;
     if (view->name == NULL || (equals != NULL && view->argument == NULL)) {
+        struct near near;
+        char name[NEAR_BYTES];
+        snprintf(name, sizeof name, "%.*s", (int)n, words);
+        near_begin(&near, name);
+        for (const struct report_view *known = report_views; view->name == NULL && known->name != NULL; known++)
+            near_consider(&near, known->name, known->name);
         err_set(err, view->name == NULL ? "there is no view '%s'" : "the view of '%s' takes no argument", words);
-        err_next(err, "run 'mmprof report --views' for the list of views");
+        near_next(&near, "run 'mmprof report --views' for the list of views", err);
         return NULL;
     }
     *argument = equals == NULL ? "" : equals + 1;

@@ -1,5 +1,7 @@
 #include "core/base/options.h"
 
+#include "core/base/near.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -104,6 +106,7 @@ static int assign(const struct options_row *row, const char *value)
     case OPTION_LIST:
         return add_to_list(row->target, value);
     case OPTION_GROUP:
+    case OPTION_RARE:
     case OPTION_ROWS:
         break;
     }
@@ -116,6 +119,12 @@ static bool is_maybe(const struct options_row *row)
     return row->type == OPTION_MAYBE_SECONDS || row->type == OPTION_MAYBE_TEXT;
 }
 
+/* Is it a row of an option? */
+static bool is_option(const struct options_row *row)
+{
+    return row->type != OPTION_GROUP && row->type != OPTION_RARE && row->type != OPTION_ROWS;
+}
+
 /* The row with this name, of n bytes, or with this letter (name NULL); NULL: there is none. */
 static const struct options_row *find_option(const struct options_row *rows, const char *name, size_t n, char letter)
 {
@@ -123,7 +132,7 @@ static const struct options_row *find_option(const struct options_row *rows, con
         const struct options_row *row = rows;
         if (row->type == OPTION_ROWS)
             row = find_option(row->target, name, n, letter);
-        else if (row->type == OPTION_GROUP ||
+        else if (!is_option(row) ||
                  (name == NULL ? row->letter != letter : strlen(row->name) != n || memcmp(row->name, name, n) != 0))
             row = NULL;
         if (row != NULL)
@@ -164,6 +173,30 @@ static const char *example_of(enum option_type type)
     }
 }
 
+static void consider_names(struct near *near, const struct options_row *rows)
+{
+    for (; rows->name != NULL; rows++)
+        if (rows->type == OPTION_ROWS)
+            consider_names(near, rows->target);
+        else if (is_option(rows) && rows->help != NULL) {
+            char word[NEAR_BYTES];
+            snprintf(word, sizeof word, "--%s", rows->name);
+            near_consider(near, rows->name, word);
+        }
+}
+
+static int refuse(const struct options_row *rows, const char *word, struct err *err)
+{
+    struct near near;
+    char name[NEAR_BYTES];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 1 + (word[1] == '-'), "="), word + 1 + (word[1] == '-'));
+    near_begin(&near, name);
+    if (strlen(name) > 1)
+        consider_names(&near, rows);
+    err_set(err, "unknown option '%s'", word);
+    return near_next(&near, "run it with --help-all for the list of options", err);
+}
+
 int options_parse(const struct options_row *rows, int argc, char **argv, int *n_parsed, struct err *err)
 {
     int i = 1;
@@ -174,10 +207,8 @@ int options_parse(const struct options_row *rows, int argc, char **argv, int *n_
             break;
         }
         const struct options_row *row = match(rows, word, &value);
-        if (row == NULL) {
-            err_set(err, "unknown option '%s'", word);
-            return err_next(err, "run it with --help for the list of options");
-        }
+        if (row == NULL)
+            return refuse(rows, word, err);
         if (row->type == OPTION_FLAG && value != NULL)
             return err_set(err, "option --%s takes no value", row->name);
         bool needs_value = row->type != OPTION_FLAG && !is_maybe(row);
@@ -208,13 +239,39 @@ static void help_row(FILE *out, const struct options_row *row)
     fprintf(out, "  %-30s %s\n", left, row->help);
 }
 
-void options_help(FILE *out, const struct options_row *rows)
+struct help {
+    FILE *out;
+    bool with_rare;
+    const char *heading; /* of the group, until its first row is printed; or NULL */
+    size_t n_printed, n_left;
+};
+
+static void help_rows(struct help *help, const struct options_row *rows)
 {
-    for (const struct options_row *row = rows; row->name != NULL; row++)
-        if (row->type == OPTION_ROWS)
-            options_help(out, row->target);
-        else if (row->type == OPTION_GROUP)
-            fprintf(out, "%s%s:\n", row == rows ? "" : "\n", row->help);
-        else if (row->help != NULL)
-            help_row(out, row);
+    bool is_rare = false;
+    for (const struct options_row *row = rows; row->name != NULL; row++) {
+        if (row->type == OPTION_ROWS) {
+            help_rows(help, row->target);
+        } else if (row->type == OPTION_GROUP) {
+            help->heading = row->help;
+            is_rare = false;
+        } else if (row->type == OPTION_RARE) {
+            is_rare = true;
+        } else if (is_rare && !help->with_rare) {
+            help->n_left += row->help != NULL;
+        } else if (row->help != NULL) {
+            if (help->heading != NULL)
+                fprintf(help->out, "%s%s:\n", help->n_printed == 0 ? "" : "\n", help->heading);
+            help->heading = NULL;
+            help->n_printed++;
+            help_row(help->out, row);
+        }
+    }
+}
+
+size_t options_help(FILE *out, const struct options_row *rows, bool with_rare)
+{
+    struct help help = { out, with_rare, NULL, 0, 0 };
+    help_rows(&help, rows);
+    return help.n_left;
 }

@@ -6,6 +6,8 @@
  *         OPTIONS_GROUP("Table"),
  *         { 0, "tree", NULL, OPTION_FLAG, &tree, "print the call tree" },
  *         OPTIONS_ROWS(others),
+ *         OPTIONS_RARE,
+ *         { 0, "salvage", NULL, OPTION_FLAG, &salvage, "skip damaged parts" },
  *         { 0 },
  *     };
  *
@@ -17,6 +19,7 @@
 
 #include "core/base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -32,11 +35,13 @@ enum option_type {
     OPTION_SIZE,            /* uint64_t *: bytes, with K, M or G */
     OPTION_LIST,            /* struct options_list *: may be given several times */
     OPTION_GROUP,           /* no option: a heading of the help */
+    OPTION_RARE,            /* no option: what follows in its group and table is shown by --help-all only */
     OPTION_ROWS             /* no option: the rows of another table, borrowed, stand here */
 };
 
 /* clang-format off */
 #define OPTIONS_GROUP(heading) { 0, "", NULL, OPTION_GROUP, NULL, heading }
+#define OPTIONS_RARE           { 0, "", NULL, OPTION_RARE, NULL, NULL }
 #define OPTIONS_ROWS(rows)     { 0, "", NULL, OPTION_ROWS, rows, NULL }
 /* clang-format on */
 
@@ -62,8 +67,11 @@ struct options_row {
  */
 int options_parse(const struct options_row *rows, int argc, char **argv, int *n_parsed, struct err *err);
 
-/* Print one line for each row, and the headings of groups. */
-void options_help(FILE *out, const struct options_row *rows);
+/*
+ * Print one line for each row, and the headings of groups that have any; rare ones with_rare only.  Returns how many
+ * rows were left out.
+ */
+size_t options_help(FILE *out, const struct options_row *rows, bool with_rare);
 
 /* Parse "2", "2s", "20ms", "5m" (or "5min"), "1h" or "30d" into a positive number of seconds.  Returns 0, or -1. */
 int options_seconds(const char *text, double *seconds);

@@ -1,3 +1,4 @@
+#include "core/base/near.h"
 #include "core/pmu/events.h"
 
 #include <ctype.h>
@@ -172,16 +173,6 @@ int events_known(struct arena *arena, struct counter_spec **specs, size_t *n, st
 
 /* ---- near names ---- */
 
-#define N_NEAR     3
-#define NEAR_BYTES 80
-
-struct near {
-    char wanted[NEAR_BYTES]; /* the event's own name, folded */
-    char names[N_NEAR][NEAR_BYTES];
-    unsigned distances[N_NEAR]; /* sorted */
-    size_t n;
-};
-
 /* Case, '-' and '_' make no difference; the PMU and the modifiers are left out. */
 static void fold(const char *name, char *out)
 {
@@ -192,47 +183,11 @@ static void fold(const char *name, char *out)
     out[n] = '\0';
 }
 
-/* Levenshtein's distance. */
-static unsigned distance(const char *a, const char *b)
-{
-    unsigned row[NEAR_BYTES];
-    size_t n_b = strlen(b);
-    for (unsigned j = 0; j <= n_b; j++)
-        row[j] = j;
-    for (size_t i = 0; a[i] != '\0'; i++) {
-        unsigned diagonal = row[0];
-        row[0] = (unsigned)i + 1;
-        for (size_t j = 0; j < n_b; j++) {
-            unsigned replace = diagonal + (a[i] != b[j]), shorter = row[j] + 1, longer = row[j + 1] + 1;
-            diagonal = row[j + 1];
-            row[j + 1] = shorter < longer ? shorter : longer;
-            if (replace < row[j + 1])
-                row[j + 1] = replace;
-        }
-    }
-    return row[n_b];
-}
-
 static void consider(struct near *near, const char *name)
 {
     char folded[NEAR_BYTES];
     fold(name, folded);
-    unsigned d = distance(near->wanted, folded);
-    size_t limit = strlen(near->wanted) / 2, at = near->n;
-    if (d > (limit < 2 ? 2 : limit) || strlen(name) >= NEAR_BYTES)
-        return;
-    while (at > 0 && d < near->distances[at - 1])
-        at--;
-    if (at == N_NEAR)
-        return;
-    if (near->n < N_NEAR)
-        near->n++;
-    for (size_t i = near->n - 1; i > at; i--) {
-        near->distances[i] = near->distances[i - 1];
-        memcpy(near->names[i], near->names[i - 1], NEAR_BYTES);
-    }
-    near->distances[at] = d;
-    memcpy(near->names[at], name, strlen(name) + 1);
+    near_consider(near, folded, name);
 }
 
 static void consider_event(const pfm_pmu_info_t *pmu, const pfm_event_info_t *event, void *context)
@@ -243,19 +198,15 @@ static void consider_event(const pfm_pmu_info_t *pmu, const pfm_event_info_t *ev
 
 int events_suggest(const char *name, struct err *err)
 {
-    struct near near = { .n = 0 };
-    fold(name, near.wanted);
+    struct near near;
+    char folded[NEAR_BYTES];
+    fold(name, folded);
+    near_begin(&near, folded);
     for (const struct events_generic *g = events_generic; g->name != NULL; g++)
         consider(&near, g->name);
     each_core_event(consider_event, &near);
-    if (near.n == 0)
-        return err_next(err, "run 'mmprof list' for the events that count here");
-    char list[N_NEAR * (NEAR_BYTES + 8)];
-    for (size_t i = 0, used = 0; i < near.n; i++)
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s'%s'",
-                                 i == 0            ? ""
-                                 : i + 1 == near.n ? " or "
-                                                   : ", ",
-                                 near.names[i]);
-    return err_next(err, "did you mean %s? 'mmprof list' shows the events that count here", list);
+    return near_next(&near,
+                     near.n == 0 ? "run 'mmprof list' for the events that count here"
+                                 : "'mmprof list' shows the events that count here",
+                     err);
 }

@@ -29,7 +29,10 @@ for command in $list; do
     fi
     "$mmprof" help "$command" > "$SCRATCH/help" 2>&1
     is "mmprof help $command succeeds" $? 0
-    is "man/mmprof-$command.1 has the options of mmprof $command --help" "$(options_of_page "$page")" \
+    [ "$(options_of_help "$SCRATCH/help" | wc -l)" -le 25 ] && ok "it shows 25 options at most" ||
+        not_ok "it shows 25 options at most" "$(cat "$SCRATCH/help")"
+    "$mmprof" "$command" --help-all > "$SCRATCH/help" 2>&1
+    is "man/mmprof-$command.1 has the options of mmprof $command --help-all" "$(options_of_page "$page")" \
         "$(options_of_help "$SCRATCH/help")"
     page_has_row "$root/man/mmprof.1" "$command" && ok "mmprof.1 has a row for $command" ||
         not_ok "mmprof.1 has a row for $command" "no line '.It Xr mmprof-$command 1'"
@@ -57,7 +60,7 @@ eval "$("$mmprof" completion bash)"
 is "bash completes commands" "$(completed '')" "$(sort <<< "$list")"
 is "a part of one, too" "$(completed prof)" profile
 for command in $list; do
-    "$mmprof" "$command" --help > "$SCRATCH/help"
+    "$mmprof" "$command" --help-all > "$SCRATCH/help"
     is "bash completes the options of $command" "$(completed "$command" --)" \
         "$({ options_of_help "$SCRATCH/help"; echo help; } | sed 's/^/--/' | sort -u)"
 done

@@ -22,6 +22,9 @@ static const struct options_row rows[] = { OPTIONS_GROUP("Time"),
                                            { 0, "every", NULL, OPTION_FLAG, &flag, NULL },
                                            OPTIONS_GROUP("More"),
                                            OPTIONS_ROWS((void *)others),
+                                           OPTIONS_GROUP("Seldom"),
+                                           OPTIONS_RARE,
+                                           { 0, "rare", NULL, OPTION_FLAG, &flag, "seldom used" },
                                            { 0 } };
 
 /* How many words are options; -1: refused. */
@@ -78,12 +81,28 @@ static void test_tables(void)
     CHECK("a heading is no option", parse("--=1", NULL) < 0 && strstr(err.text, "unknown option") != NULL);
 }
 
+static void test_near(void)
+{
+    CHECK("a name that is nearly right is named",
+          parse("--duraton=1", NULL) < 0 && strstr(err.text, "did you mean '--duration'?") != NULL);
+    CHECK("so is a rare one", parse("--rar", NULL) < 0 && strstr(err.text, "'--rare'") != NULL);
+    CHECK("an older name is not", parse("--evry", NULL) < 0 && strstr(err.text, "--every'") == NULL);
+    CHECK("nothing is near to another word",
+          parse("--zzzzzzzzzzzz", NULL) < 0 && strstr(err.text, "did you mean") == NULL);
+}
+
 static void test_help(void)
 {
-    char text[1024] = "";
+    char text[1024] = "", all[1024] = "";
     FILE *out = fmemopen(text, sizeof text, "w");
-    options_help(out, rows);
+    CHECK_NUMBER("rare options are counted", options_help(out, rows, false), 1);
     fclose(out);
+    out = fmemopen(all, sizeof all, "w");
+    CHECK_NUMBER("or shown, all of them", options_help(out, rows, true), 0);
+    fclose(out);
+    CHECK("a rare one is in the whole help only", strstr(text, "--rare") == NULL && strstr(all, "--rare") != NULL);
+    CHECK("so is the heading of a group with no other",
+          strstr(text, "Seldom") == NULL && strstr(all, "\n\nSeldom:\n      --rare") != NULL);
     CHECK("the help has letters, names and arguments", strstr(text, "  -d, --duration SECONDS") != NULL);
     CHECK("and which of them may be left out", strstr(text, "      --timeline[=STEP] ") != NULL);
     CHECK("groups have headings",
@@ -96,6 +115,7 @@ int main(void)
     test_seconds();
     test_maybe();
     test_tables();
+    test_near();
     test_help();
     return tap_done();
 }
