@@ -147,6 +147,11 @@ static int run_session(const struct recording *recording, struct recorder_plan *
                 "mmprof: no call of '%s' was recorded with its argument's value\n"
                 "  next: check the names of class and method and the argument's number, or record for longer\n",
                 recording->by.items[0]);
+    if (summary->no_memory[0] != '\0')
+        fprintf(stderr,
+                "mmprof: %s: the recording ended early, so that the kernel kills nothing\n"
+                "  next: give the group more memory, or record less with --include or a smaller --buffer\n",
+                summary->no_memory);
     if (summary->no_ip_samples[0] != '\0' && !recording->quiet)
         fprintf(stderr, "mmprof: %s\n", summary->no_ip_samples);
     if (summary->perf_map_why[0] != '\0')

@@ -45,7 +45,7 @@ static void tell_counters(const struct recorder_summary *s, const struct recorde
 void recording_tell_summary(const struct recorder_summary *s, const struct recorder_plan *plan, bool attached)
 {
     static const char *const ends[] = { "the time is up", "stopped by a signal", "the JVM ended",
-                                        "the trace has reached its maximum size" };
+                                        "the trace has reached its maximum size", "memory is short" };
     char records[80] = "";
     if (s->n_records > 0 || !plan->is_live)
         snprintf(records, sizeof records, " %" PRIu64 " records of %" PRIu32 " methods,", s->n_records, s->n_methods);

@@ -77,7 +77,7 @@ static bool is_whole(const struct segment *segment, size_t n)
            segment->rings_offset >= sizeof *segment && segment->rings_offset <= n && segment->words_offset <= n &&
            segment->n_rings <= (segment->words_offset - segment->rings_offset) / sizeof(struct ring) &&
            segment->n_rings <= (n - segment->words_offset) / 8 / segment->ring_words && segment->stacks_offset <= n &&
-           segment->n_rings <= (n - segment->stacks_offset) / 4 / segment->ring_words;
+           segment->n_rings <= (n - segment->stacks_offset) / 4 / ring_stack_words(segment->ring_words);
 }
 
 /*

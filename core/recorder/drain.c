@@ -3,6 +3,8 @@
 #include "core/base/text.h"
 #include "core/base/vec.h"
 #include "core/jvm/process.h"
+#include "core/recorder/clock.h"
+#include "core/recorder/read_log.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +13,7 @@
 
 #define METHODS_PIECE_BYTES ((size_t)1 << 20)
 #define BEHIND_PART         3 /* a ring that is fuller than one in so many: its thread is faster than the recorder */
+#define FULL_IN_NS          UINT64_C(200000000)
 #define TICKET_WORDS        ((RING_METHOD_MAX + UINT64_C(1)) / 64)
 
 int drain_init(struct drain *drain, struct session *session, struct threads *threads, struct err *err)
@@ -70,11 +73,29 @@ static void update_thread(struct ring *ring, struct recorder_thread *thread)
     }
 }
 
+/* Its thread needs so much that it would take a fifth of a second to fill it, and twice as much after a loss. */
+static void see_speed(struct drain *drain, uint32_t i, uint64_t passed_ns)
+{
+    const struct ring *ring = session_ring(drain->session, i);
+    struct drain_ring *mine = &drain->rings[i];
+    uint64_t n_words = mine->head - mine->seen_head, granted = drain->session->memory.granted[i], wanted = 0,
+             n_lost = atomic_load_explicit(&ring->n_lost, memory_order_relaxed);
+    if (passed_ns > 0 && n_words < (UINT64_C(1) << 32))
+        wanted = n_words * (FULL_IN_NS / 1000) / (passed_ns / 1000 + 1);
+    if (n_lost != mine->seen_lost && n_lost != 0 && wanted < 2 * granted)
+        wanted = 2 * granted;
+    mine->seen_head = mine->head;
+    mine->seen_lost = n_lost;
+    if (wanted > granted && granted < drain->session->ring_words)
+        ring_memory_grow(drain->session, i, wanted);
+}
+
 uint64_t drain_snapshot(struct drain *drain)
 {
-    uint64_t n_waiting = 0;
-    uint32_t n_seen = atomic_load(&drain->session->segment->n_rings_seen);
-    drain->n_seen = n_seen < drain->session->n_rings ? n_seen : drain->session->n_rings;
+    uint64_t n_waiting = 0, now_ns = clock_ns(CLOCK_MONOTONIC_RAW), passed_ns = now_ns - drain->snapshot_ns;
+    uint32_t n_seen = atomic_load(&drain->session->segment->n_rings_seen), n_taken = 0;
+    drain->snapshot_ns = now_ns;
+    drain->n_seen = n_seen < drain->session->memory.n_prepared ? n_seen : drain->session->memory.n_prepared;
     for (uint32_t i = 0; i < drain->n_seen; i++) {
         struct ring *ring = session_ring(drain->session, i);
         struct drain_ring *mine = &drain->rings[i];
@@ -82,9 +103,13 @@ uint64_t drain_snapshot(struct drain *drain)
         mine->taken = state == RING_TAKEN || state == RING_ENDED;
         mine->ended = state == RING_ENDED;
         mine->head = atomic_load_explicit(&ring->head, memory_order_acquire);
-        if (mine->taken)
-            n_waiting += mine->head - atomic_load_explicit(&ring->tail, memory_order_relaxed);
+        n_taken += state != RING_FREE;
+        if (!mine->taken)
+            continue;
+        n_waiting += mine->head - atomic_load_explicit(&ring->tail, memory_order_relaxed);
+        see_speed(drain, i, passed_ns);
     }
+    ring_memory_prepare(drain->session, n_taken);
     return n_waiting;
 }
 
@@ -186,6 +211,7 @@ int drain_methods(struct drain *drain, struct trace_writer *writer, struct err *
         int64_t used = write_methods(drain, drain->methods, (size_t)n, writer, err);
         if (used < 0)
             return -1;
+        read_log_forget(drain->session->methods_fd, drain->methods_at, drain->methods_at + (uint64_t)used);
         drain->methods_at += (uint64_t)used;
         if (used == 0 || n < (ssize_t)METHODS_PIECE_BYTES)
             return 0;
@@ -206,11 +232,18 @@ static bool follow(const struct drain *drain, uint64_t word)
     return true;
 }
 
+/* The words that the ring says it uses; the target may say anything, at any time.  1: that makes no sense. */
+static uint64_t size_of(const struct drain *drain, uint32_t i)
+{
+    uint32_t size = atomic_load_explicit(&session_ring(drain->session, i)->size, memory_order_relaxed);
+    return (size & (size - 1)) == 0 && size != 0 && size <= drain->session->memory.granted[i] ? size : 1;
+}
+
 /* Look through the ring's words, up to a record that has to wait for those of another ring. */
-static void look_through(const struct drain *drain, uint32_t i, uint64_t tail)
+static void look_through(const struct drain *drain, uint32_t i, uint64_t tail, uint64_t mask)
 {
     const uint64_t *words = session_words(drain->session, i);
-    uint64_t mask = drain->session->ring_words - 1, record_words = 1 + (uint64_t)drain->session->n_counters;
+    uint64_t record_words = 1 + (uint64_t)drain->session->n_counters;
     struct drain_ring *mine = &drain->rings[i];
     uint64_t at = tail;
     for (; at != mine->head; at += record_words) {
@@ -227,14 +260,14 @@ static void look_through(const struct drain *drain, uint32_t i, uint64_t tail)
 static size_t take_words(struct drain *drain, uint32_t i, struct ring *ring)
 {
     const uint64_t *words = session_words(drain->session, i);
-    uint64_t head = drain->rings[i].head, size = drain->session->ring_words;
+    uint64_t head = drain->rings[i].head, size = size_of(drain, i);
     uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed), n = head - tail;
     uint64_t record_words = 1 + (uint64_t)drain->session->n_counters;
     if (n > size || n % record_words != 0) {
         drain->n_damaged++;
         tail = head;
     }
-    look_through(drain, i, tail);
+    look_through(drain, i, tail, size - 1);
     head = drain->rings[i].ready;
     n = head - tail;
     uint64_t at = tail & (size - 1), first = n < size - at ? n : size - at;
@@ -255,7 +288,9 @@ static void release(struct drain *drain, struct ring *ring, struct drain_ring *m
     thread->ring = -1;
     mine->thread = NULL;
     mine->ended = false;
+    ring_memory_give_back(drain->session, (uint32_t)(mine - drain->rings));
     atomic_store_explicit(&ring->state, RING_FREE, memory_order_release);
+    atomic_fetch_add(&drain->session->segment->n_handed, 1);
 }
 
 /* Whoever counts calls counts a method's together. */
@@ -285,7 +320,7 @@ static int write_ring(struct drain *drain, uint32_t i, struct trace_writer *writ
     struct ring *ring = session_ring(drain->session, i);
     struct drain_ring *mine = &drain->rings[i];
     size_t n = take_words(drain, i, ring);
-    trace_writer_set_plain(writer, n > drain->session->ring_words / BEHIND_PART);
+    trace_writer_set_plain(writer, n > drain->session->memory.granted[i] / BEHIND_PART);
     if (n > 0 && (trace_write_records(writer, mine->thread->info.index, drain->words, n, now, err) < 0 ||
                   tell_records(drain, mine->thread->info.index, n, now, err) < 0))
         return -1;
@@ -301,7 +336,7 @@ static void end_waiting(struct drain *drain)
         struct drain_ring *mine = &drain->rings[i];
         if (!mine->taken || !mine->waits)
             continue;
-        uint64_t word = session_words(drain->session, i)[mine->ready & (drain->session->ring_words - 1)];
+        uint64_t word = session_words(drain->session, i)[mine->ready & (size_of(drain, i) - 1)];
         uint32_t ticket = ring_word_method(word);
         if (mine->waited_at == mine->ready + 1)
             drain->tickets[ticket / 64] |= UINT64_C(1) << ticket % 64;

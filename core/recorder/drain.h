@@ -20,6 +20,7 @@ struct drain_ring {
     uint64_t ready;                 /* up to where records can be written */
     bool waits;                     /* a virtual thread comes there that has not left another ring */
     uint64_t waited_at;             /* ready plus 1, if so, at the end of the round before; else not it */
+    uint64_t seen_head, seen_lost;  /* when the one before was */
     struct recorder_thread *thread; /* whose ring it is; NULL: nobody's */
     bool taken;                     /* at the snapshot */
     bool ended;                     /* the thread was gone at the snapshot: head is final */
@@ -37,6 +38,7 @@ struct drain {
     uint32_t n_told_values;                   /* so far */
     uint64_t methods_at;                      /* bytes of the method log that were read */
     uint32_t n_seen;                          /* rings looked at in this round */
+    uint64_t snapshot_ns;                     /* when it was made; CLOCK_MONOTONIC_RAW */
     uint64_t n_damaged;                       /* rings whose head made no sense: the target was overwritten there */
     uint64_t n_lost;                          /* calls lost by threads that have ended */
     pid_t pid, inner_pid;                     /* of the target: to translate thread ids */

@@ -1,13 +1,14 @@
 #include "core/recorder/link_state.h"
 
+#include "core/recorder/read_log.h"
 #include "core/recorder/setting_lines.h"
+#include "core/recorder/shared_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #define PIECE_BYTES 65536
@@ -183,12 +184,10 @@ static int give_file(struct recorder_link *link, const struct wire_message *mess
 /* A command with lines, which are taken over, in its memory file. */
 static int give_lines(struct recorder_link *link, enum wire_kind kind, struct setting_lines *lines, struct err *err)
 {
-    int fd = memfd_create("mmprof-methods-wanted", MFD_CLOEXEC);
-    if (lines->failed || fd < 0 || write(fd, lines->text, lines->n) != (ssize_t)lines->n) {
-        err_set(err, "cannot write a memory file: %s", strerror(errno));
+    int fd = lines->failed ? err_set(err, "out of memory")
+                           : shared_file_text("mmprof-methods-wanted", lines->text, lines->n, err);
+    if (fd < 0) {
         free(lines->text);
-        if (fd >= 0)
-            close(fd);
         return -1;
     }
     return give_file(link, &(struct wire_message){ .kind = kind }, fd, lines->text, err);
@@ -224,9 +223,11 @@ int recorder_recompilation_costs(struct recorder_link *link, const char *const *
 /* The link reads the log to the end; the command's own descriptor is closed when it is answered. */
 int recorder_jit(struct recorder_link *link, struct err *err)
 {
-    int fd = memfd_create("mmprof-jit", MFD_CLOEXEC);
+    int fd = shared_file_log("mmprof-jit", err);
     link->jit_fd = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    if (fd >= 0 && link->jit_fd < 0) {
+    if (fd < 0)
+        return -1;
+    if (link->jit_fd < 0) {
         err_set(err, "cannot make a memory file: %s", strerror(errno));
         close(fd);
         return -1;
@@ -333,7 +334,9 @@ static int read_jit(struct recorder_link *link, struct err *err)
                 return -1;
         if (rc < 0)
             return err_set(err, "the agent's JIT events are damaged");
-        link->jit_read_bytes += (uint64_t)(c.at - link->jit->bytes);
+        uint64_t n_used = (uint64_t)(c.at - link->jit->bytes);
+        read_log_forget(link->jit_fd, link->jit_read_bytes, link->jit_read_bytes + n_used);
+        link->jit_read_bytes += n_used;
         if (n < (ssize_t)sizeof link->jit->bytes)
             return 0;
     }

@@ -355,9 +355,10 @@ bool metadata_refusal(const struct recorder_plan *plan, const struct segment *se
     return true;
 }
 
-int metadata_write_costs(struct trace_writer *writer, const struct recorder_plan *plan, const struct segment *segment,
+int metadata_write_costs(struct trace_writer *writer, const struct recorder_plan *plan, const struct session *session,
                          struct err *err)
 {
+    const struct segment *segment = session->segment;
     struct err why;
     if (metadata_refusal(plan, segment, true, &why) &&
         info_write_text(writer, INFO_COUNTERS_REFUSED, why.text, err) < 0)
@@ -367,11 +368,12 @@ int metadata_write_costs(struct trace_writer *writer, const struct recorder_plan
         info_write_real(writer, INFO_PROBE_OUTSIDE_TICKS, (double)atomic_load(&segment->outside_cost_ticks_x16) / 16,
                         err) < 0)
         return -1;
-    if (segment->n_counters == 0)
+    const uint32_t n = session->n_counters; /* not the segment's: the target may have changed that */
+    if (n == 0)
         return 0;
-    if (put_each(writer, INFO_PROBE_INSIDE_COUNTERS, segment->inside_cost_counters_x16, segment->n_counters, err) < 0)
+    if (put_each(writer, INFO_PROBE_INSIDE_COUNTERS, segment->inside_cost_counters_x16, n, err) < 0)
         return -1;
-    return put_each(writer, INFO_PROBE_OUTSIDE_COUNTERS, segment->outside_cost_counters_x16, segment->n_counters, err);
+    return put_each(writer, INFO_PROBE_OUTSIDE_COUNTERS, segment->outside_cost_counters_x16, n, err);
 }
 
 int metadata_write_end(struct trace_writer *writer, const struct segment *segment, const struct metadata_cpu *cpu,

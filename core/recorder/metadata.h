@@ -7,6 +7,7 @@
 #include "core/perf/perf_rings.h"
 #include "core/recorder/readings.h"
 #include "core/recorder/recorder.h"
+#include "core/recorder/session.h"
 #include "core/wire/ring.h"
 
 /*
@@ -50,7 +51,7 @@ int metadata_write_change(struct trace_writer *writer, const struct recorder_lin
 int metadata_write_ready(struct trace_writer *writer, double total_ms, double longest_ms, struct err *err);
 
 /* What a probe costs, and whether its counters open: readers need it before the first record. */
-int metadata_write_costs(struct trace_writer *writer, const struct recorder_plan *plan, const struct segment *segment,
+int metadata_write_costs(struct trace_writer *writer, const struct recorder_plan *plan, const struct session *session,
                          struct err *err);
 
 /*

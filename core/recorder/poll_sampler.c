@@ -6,11 +6,10 @@
 #include "core/jvm/process.h"
 #include "core/hotspot/vm_counts.h"
 #include "core/recorder/read_log.h"
+#include "core/recorder/shared_file.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 /* A thread by its number in the log. */
@@ -50,10 +49,11 @@ int poll_sampler_open(struct poll_sampler **out, pid_t pid, struct err *err)
     sampler->pid = pid;
     sampler->inner_pid = jvm_process_inner_pid(pid);
     sampler->threads = calloc(POLL_THREADS_MAX, sizeof *sampler->threads);
-    sampler->fd = memfd_create("mmprof-stacks", MFD_CLOEXEC);
+    sampler->fd = shared_file_log("mmprof-stacks", err);
     if (sampler->threads != NULL && sampler->fd >= 0)
         return 0;
-    err_set(err, "cannot make a memory file: %s", strerror(errno));
+    if (sampler->threads == NULL)
+        err_set(err, "out of memory for sampling");
     poll_sampler_close(sampler);
     *out = NULL;
     return -1;

@@ -155,7 +155,8 @@ static int record(struct recorder *r, struct err *err)
     r->link.writer = r->writer;
     r->collections.tells_heap = r->plan->simulate == NULL;
     progress_begin(&r->progress, r->plan->progress);
-    while (!r->gone && !r->interrupted && !r->link.is_over && !time_is_up(r) && !is_too_large(r)) {
+    while (!r->gone && !r->interrupted && !r->link.is_over && !time_is_up(r) && !is_too_large(r) &&
+           !recorder_room_is_low(r)) {
         enum woken_by by = wait_for_round(r, round_ms(r, n_words));
         if (recorder_hear(r, &stopped, &has_news, err) < 0)
             return -1;
@@ -223,10 +224,11 @@ static int finish_trace(struct recorder *r, struct recorder_summary *summary, st
     if (recorder_write_round(r, &n_words, err) < 0)
         return -1;
     cpu_accounting_finish(&r->cpu_accounting);
-    summary->end = r->gone           ? RECORDER_ENDED_WITH_TARGET
-                   : time_is_up(r)   ? RECORDER_ENDED_BY_TIME
-                   : is_too_large(r) ? RECORDER_ENDED_BY_SIZE
-                                     : RECORDER_ENDED_BY_SIGNAL;
+    summary->end = r->gone                  ? RECORDER_ENDED_WITH_TARGET
+                   : time_is_up(r)          ? RECORDER_ENDED_BY_TIME
+                   : is_too_large(r)        ? RECORDER_ENDED_BY_SIZE
+                   : r->room.why[0] != '\0' ? RECORDER_ENDED_BY_MEMORY
+                                            : RECORDER_ENDED_BY_SIGNAL;
     struct recorder_status status = recorder_status_of(r);
     if (recorder_end_file(r, &status, true, err) < 0)
         return -1;
@@ -302,6 +304,7 @@ static void summarize(const struct recorder *r, struct recorder_summary *summary
              rings.why_no_ip_samples == NULL ? "" : rings.why_no_ip_samples);
     snprintf(summary->perf_map_why, sizeof summary->perf_map_why, "%s", r->perf_map_why);
     snprintf(summary->offcpu, sizeof summary->offcpu, "%s", r->offcpu);
+    snprintf(summary->no_memory, sizeof summary->no_memory, "%s", r->room.why);
     bool all;
     if (r->ready && !r->plan->is_live)
         recorder_includes_nothing(r, &all, &summary->unmatched);
@@ -316,6 +319,7 @@ static void close_all(struct recorder *r)
     launch_end(&r->child);
     if (r->hurries) /* the next recording's program would inherit it */
         setpriority(PRIO_PROCESS, 0, r->niceness);
+    recorder_room_close(r);
     kernel_close(&r->kernel);
     recorder_close_stacks(r);
     recorder_close_allocations(r);

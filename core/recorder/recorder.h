@@ -94,7 +94,8 @@ enum recorder_end {
     RECORDER_ENDED_BY_TIME,
     RECORDER_ENDED_BY_SIGNAL,
     RECORDER_ENDED_WITH_TARGET,
-    RECORDER_ENDED_BY_SIZE
+    RECORDER_ENDED_BY_SIZE,
+    RECORDER_ENDED_BY_MEMORY
 };
 
 struct recorder_summary {
@@ -114,6 +115,7 @@ struct recorder_summary {
     char readings_why[256];
     char perf_map_why[512];  /* why there is no file of names for perf, or an incomplete one, or "" */
     char offcpu[512];        /* "perf", or "none: reason" */
+    char no_memory[160];     /* whose memory is near its limit, or "" */
     char no_ip_samples[512]; /* why it was not looked where threads are, though it should, or "" */
     struct err unmatched;    /* a pattern of --include that matched nothing, or no text */
     char warning[512];       /* what went wrong after the recording itself, or "" */

@@ -80,6 +80,10 @@ static int end_early(struct recorder *r, struct err *err)
     if (r->gone)
         return err_set(err, "JVM %d ended before its recording began", (int)r->plan->pid);
     r->is_cut = true;
+    if (r->room.why[0] != '\0') {
+        err_set(err, "%s: stopped before the recording began, and the JVM loses the probes that it has", r->room.why);
+        return err_next(err, "record fewer classes with --include, or give the group more memory");
+    }
     err_set(err, "stopped before the recording began: there is no trace, and JVM %d loses the probes that it has",
             (int)r->plan->pid);
     return err_next(err, "record without --all-methods, or fewer classes with --include");
@@ -91,7 +95,7 @@ int recorder_change_classes(struct recorder *r, struct err *err)
     uint64_t cpu_ns = 0, start_ns = clock_ns(CLOCK_MONOTONIC_RAW);
     jvm_process_cpu_ns(r->plan->pid, &cpu_ns);
     progress_begin(&r->progress, r->plan->progress);
-    while (!r->ready && !r->gone && !r->interrupted && !stopped) {
+    while (!r->ready && !r->gone && !r->interrupted && !stopped && !recorder_room_is_low(r)) {
         recorder_wait_for(r, ROUND_MS);
         if (recorder_hear(r, &stopped, &has_news, err) < 0)
             return -1;

@@ -33,6 +33,7 @@ static void boost_priority(struct recorder *r)
     r->niceness = getpriority(PRIO_PROCESS, 0);
     if (errno == 0 && r->niceness > RECORDER_NICENESS)
         r->hurries = setpriority(PRIO_PROCESS, 0, RECORDER_NICENESS) == 0;
+    recorder_room_yield(r);
 }
 
 static int open_signals(struct recorder *r, struct err *err)
@@ -154,7 +155,7 @@ static int open_session(struct recorder *r, struct err *err)
     struct readings_plan readings = { r->layout, r->plan->read == RECORDER_READ_NONE, r->simulation.slots };
     if (config == NULL)
         return err_set(err, "out of memory");
-    int rc = session_open(&r->session, &plan, err);
+    int rc = recorder_room_open(r, &plan.memory, err) < 0 ? -1 : session_open(&r->session, &plan, err);
     free(config);
     if (rc < 0 || drain_init(&r->drain, &r->session, &r->threads, err) < 0)
         return -1;
@@ -245,8 +246,9 @@ static int look_at_metaspace(struct recorder *r, struct err *err)
     struct jvm_metaspace metaspace;
     if (jvm_metaspace_ask(&r->process, &r->session.guest, &metaspace, err) < 0)
         return -1;
-    r->session.segment->metaspace_bytes = jvm_metaspace_room(&metaspace);
-    if (r->session.segment->metaspace_bytes >= METASPACE_LEAST)
+    uint64_t room = jvm_metaspace_room(&metaspace);
+    r->session.segment->metaspace_bytes = room < r->room.change_bytes ? room : r->room.change_bytes;
+    if (room >= METASPACE_LEAST)
         return 0;
     err_set(err,
             "JVM %d has used %.0f of its %.0f MB of metaspace (-XX:MaxMetaspaceSize), and changing classes takes more",

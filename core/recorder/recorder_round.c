@@ -33,7 +33,7 @@ static int write_costs(struct recorder *r, struct err *err)
     if (r->costs_written || !atomic_load(&r->session.segment->is_calibrated))
         return 0;
     r->costs_written = true;
-    return metadata_write_costs(r->writer, r->plan, r->session.segment, err);
+    return metadata_write_costs(r->writer, r->plan, &r->session, err);
 }
 
 /* The observer hears what the trace got. */

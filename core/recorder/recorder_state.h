@@ -65,6 +65,14 @@ struct recorder_rotation {
     bool has_failed;                  /* it cannot be written, and that was told */
 };
 
+/* Memory: recorder_room.c. */
+struct recorder_room {
+    uint64_t looked_ns;
+    uint64_t change_bytes; /* that changed classes may take in the target; UINT64_MAX: any */
+    char oom_score[16];    /* this process' before, if it has another one now; else "" */
+    char why[160];         /* whose memory is near a limit; "": nobody's */
+};
+
 enum woken_by { WOKEN_BY_TIME, WOKEN_BY_AGENT, WOKEN_BY_OTHERS };
 
 /* Metadata that came before there was a trace. */
@@ -125,6 +133,7 @@ struct recorder {
     char offcpu[512], perf_map_why[512];
     struct recorder_note *notes; /* latest first */
     struct recorder_change change;
+    struct recorder_room room;
     struct progress progress;
     char archive[256]; /* the JVM's option by which it writes a class archive, or "" */
 };
@@ -169,6 +178,18 @@ int recorder_look_at_file(struct recorder *r, struct err *err);
 
 /* INT_MAX: never. */
 int recorder_file_left_ms(const struct recorder *r);
+
+/* ---- recorder_room.c ---- */
+
+/* Before anything is made: what rings may take.  Returns 0, or -1 with *err set: the target is too near a limit. */
+int recorder_room_open(struct recorder *r, struct ring_memory_plan *plan, struct err *err);
+
+/* When memory runs out the kernel is to kill this process; until recorder_room_close. */
+void recorder_room_yield(struct recorder *r);
+void recorder_room_close(const struct recorder *r);
+
+/* Is the target, or are we, so near a limit that the recording has to end?  Then r->room.why says it. */
+bool recorder_room_is_low(struct recorder *r);
 
 /* ---- recorder_round.c ---- */
 

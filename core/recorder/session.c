@@ -1,5 +1,7 @@
 #include "core/recorder/session.h"
 
+#include "core/recorder/shared_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -12,26 +14,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/*
- * Rings, that is threads that run probes at the same time.  The memory is sparse: a ring costs what was written into
- * it.
- */
+/* Threads that run probes at the same time.  A ring has address space only until it is prepared. */
 #define N_RINGS 1024
 
 /* A ring that holds one part of so many is worth a round: 8,192 records of 8 MB, which take 0.2 ms at most. */
 #define WAKE_PART 128
-
-static int make_memory(int *fd, const char *name, size_t n, struct err *err)
-{
-    *fd = memfd_create(name, MFD_CLOEXEC);
-    if (*fd < 0 || ftruncate(*fd, (off_t)n) < 0) {
-        err_set(err, "cannot make %zu MB of shared memory: %s", n >> 20, strerror(errno));
-        return err_next(err, errno == EFBIG
-                                 ? "give a smaller --buffer, or raise the limit on the size of files (ulimit -f)"
-                                 : "give a smaller --buffer");
-    }
-    return 0;
-}
 
 static size_t pages(size_t n)
 {
@@ -48,9 +35,10 @@ static int make_segment(struct session *session, const struct session_plan *plan
     session->n_counters = plan->n_counters;
     session->rings_offset = pages(sizeof(struct segment));
     session->words_offset = session->rings_offset + pages(N_RINGS * sizeof(struct ring));
-    uint64_t stacks_offset = session->words_offset + (size_t)N_RINGS * words * sizeof(uint64_t);
-    session->segment_bytes = stacks_offset + (size_t)N_RINGS * words * sizeof(uint32_t);
-    if (make_memory(&session->segment_fd, "mmprof-records", session->segment_bytes, err) < 0)
+    session->stacks_offset = session->words_offset + (size_t)N_RINGS * words * sizeof(uint64_t);
+    session->segment_bytes = session->stacks_offset + (size_t)N_RINGS * ring_stack_words(words) * sizeof(uint32_t);
+    session->segment_fd = shared_file_make("mmprof-records", session->segment_bytes, err);
+    if (session->segment_fd < 0)
         return -1;
     void *at =
         mmap(NULL, session->segment_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, session->segment_fd, 0);
@@ -67,30 +55,18 @@ static int make_segment(struct session *session, const struct session_plan *plan
     session->segment->n_counters = session->n_counters;
     session->segment->rings_offset = session->rings_offset;
     session->segment->words_offset = session->words_offset;
-    session->segment->stacks_offset = stacks_offset;
+    session->segment->stacks_offset = session->stacks_offset;
     session->segment->metaspace_bytes = UINT64_MAX;
     session->segment->size_bytes = session->segment_bytes;
-    return 0;
+    return ring_memory_open(session, &plan->memory, err);
 }
 
-static int make_config(struct session *session, const char *config, struct err *err)
+static int make_files(struct session *session, const char *config, struct err *err)
 {
-    size_t n = strlen(config);
-    if (make_memory(&session->config_fd, "mmprof-config", 0, err) < 0)
-        return -1;
-    if (write(session->config_fd, config, n) != (ssize_t)n)
-        return err_set(err, "cannot write the configuration: %s", strerror(errno));
-    return 0;
-}
-
-/* The logs are appended to by the agent. */
-static int make_log(int *fd, const char *name, struct err *err)
-{
-    if (make_memory(fd, name, 0, err) < 0)
-        return -1;
-    if (fcntl(*fd, F_SETFL, O_APPEND) < 0)
-        return err_set(err, "cannot make the log '%s': %s", name, strerror(errno));
-    return 0;
+    session->methods_fd = shared_file_log("mmprof-methods", err);
+    session->code_fd = session->methods_fd < 0 ? -1 : shared_file_log("mmprof-code", err);
+    session->config_fd = session->code_fd < 0 ? -1 : shared_file_text("mmprof-config", config, strlen(config), err);
+    return session->config_fd < 0 ? -1 : 0;
 }
 
 static int make_listener(struct session *session, struct err *err)
@@ -119,9 +95,7 @@ int session_open(struct session *session, const struct session_plan *plan, struc
     session_init(session);
     /* The child that this starts must not hold on to the memory. */
     if (guest_open(&session->guest, plan->process, "/tmp", err) < 0 || make_segment(session, plan, err) < 0 ||
-        make_log(&session->methods_fd, "mmprof-methods", err) < 0 ||
-        make_log(&session->code_fd, "mmprof-code", err) < 0 || make_config(session, plan->config, err) < 0 ||
-        guest_make_directory(&session->guest, err) < 0)
+        make_files(session, plan->config, err) < 0 || guest_make_directory(&session->guest, err) < 0)
         return -1;
     return make_listener(session, err);
 }
@@ -255,6 +229,7 @@ void session_close(struct session *session)
     drop_descriptors(session);
     if (session->segment != NULL)
         munmap(session->segment, session->segment_bytes);
+    ring_memory_close(&session->memory);
     for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
         if (fds[i] >= 0)
             close(fds[i]);

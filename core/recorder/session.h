@@ -7,6 +7,7 @@
 
 #include "core/pmu/perf_open.h"
 #include "core/jvm/guest.h"
+#include "core/recorder/ring_memory.h"
 #include "core/wire/message.h"
 #include "core/wire/protocol.h"
 #include "core/wire/ring.h"
@@ -20,7 +21,8 @@ struct session {
     size_t segment_bytes;
     /* The geometry as we made it: the target may write into the segment's header. */
     uint32_t n_rings, ring_words, n_counters;
-    uint64_t rings_offset, words_offset;
+    uint64_t rings_offset, words_offset, stacks_offset;
+    struct ring_memory memory;
     int fds[COUNTERS_GROUPS_MAX]; /* came with the latest packet: whose they are is for the receiver to say */
     size_t n_fds;
     char packet[WIRE_PACKET_BYTES];     /* the latest one */
@@ -32,7 +34,8 @@ struct session {
 
 struct session_plan {
     const struct jvm_process *process; /* NULL when the target is not there yet */
-    uint64_t ring_bytes;
+    uint64_t ring_bytes;               /* that a ring may grow to */
+    struct ring_memory_plan memory;
     uint32_t n_counters;
     const char *config; /* text for the agent; borrowed */
 };

@@ -1,6 +1,7 @@
 #include "core/recorder/simulation.h"
 
 #include "core/recorder/launch.h"
+#include "core/recorder/shared_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -105,15 +106,16 @@ static void close_files(const struct simulation *simulation)
 static int make_slots(struct simulation *simulation, const struct recorder_plan *plan, struct err *err)
 {
     simulation->n_bytes = sim_slots_bytes(SIM_SLOTS_MAX);
-    simulation->fd = memfd_create("mmprof-simulated", MFD_CLOEXEC);
-    if (!plan->counts_only)
-        simulation->log_fd = memfd_create("mmprof-misses", MFD_CLOEXEC);
-    bool has_files = simulation->fd >= 0 && (plan->counts_only || simulation->log_fd >= 0);
+    simulation->fd = shared_file_make("mmprof-simulated", simulation->n_bytes, err);
+    if (simulation->fd >= 0 && !plan->counts_only)
+        simulation->log_fd = shared_file_log("mmprof-misses", err);
     void *at = MAP_FAILED;
-    if (has_files && ftruncate(simulation->fd, (off_t)simulation->n_bytes) == 0)
+    if (simulation->fd >= 0 && (plan->counts_only || simulation->log_fd >= 0)) {
         at = mmap(NULL, simulation->n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, simulation->fd, 0);
+        if (at == MAP_FAILED)
+            err_set(err, "cannot map the memory for simulated counters: %s", strerror(errno));
+    }
     if (at == MAP_FAILED) {
-        err_set(err, "cannot make memory for simulated counters: %s", strerror(errno));
         close_files(simulation);
         return -1;
     }

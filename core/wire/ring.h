@@ -13,6 +13,11 @@
  * the calls open at that moment, is dropped together with its exit, and counted (n_lost); the stream that remains is
  * well nested.  Everything here comes from another process: the reader checks it.
  *
+ * A ring has address space for ring_words words and memory for the first granted ones.  The recorder allocates that
+ * memory before it grants it, so that its own memory group is charged and no probe finds the memory full.  A thread
+ * that fills its ring fast is granted more.  It begins to use that (size) where all words that wait are at the same
+ * place in the ring of either size.
+ *
  * Virtual threads have no ring: they write into that of the thread that carries them.  When one comes (RING_MOUNT), the
  * calls that are open in the ring are the carrier's and wait; its own, left open in some ring before, follow as
  * RING_RESUME.  When it goes (RING_UNMOUNT), all that were opened since go with it, and the carrier's go on.  What it
@@ -97,8 +102,10 @@ struct ring {
     _Atomic uint32_t state;     /* enum ring_state */
     int32_t tid;                /* in the target's own PID namespace */
     _Atomic uint32_t counters;  /* enum ring_counters */
+    _Atomic uint32_t size;      /* words in use, a power of two; written before head goes on */
     /* Written by the recorder. */
     _Alignas(64) _Atomic uint64_t tail;
+    _Atomic uint32_t granted; /* words that have memory, a power of two; does not shrink while a thread has the ring */
     /* Written once by the target's thread, before state becomes RING_TAKEN (the name: before name_set). */
     _Alignas(64) uint64_t start_ticks;
     uint64_t end_ticks; /* before state becomes RING_ENDED */
@@ -110,7 +117,7 @@ struct ring {
 #define RING_CHANGED "changed-by-mmprof"
 
 #define SEGMENT_MAGIC   UINT32_C(0x6d706673)
-#define SEGMENT_VERSION 15
+#define SEGMENT_VERSION 16
 
 /* A pattern of --include: what matched, and else the nearest name that did not, which may be unfinished. */
 #define SEGMENT_INCLUDES 16
@@ -141,7 +148,7 @@ struct segment {
     /* Written by the recorder before the target sees the segment. */
     uint32_t magic, version;
     uint32_t n_rings;    /* struct ring follow the header, then the rings' words, then the stacks */
-    uint32_t ring_words; /* a power of two */
+    uint32_t ring_words; /* of address space for each ring: a power of two */
     uint32_t epoch;      /* of the session: probes ignore tokens of an earlier one */
     uint32_t n_counters;
     uint32_t wake_words; /* with so many waiting in its ring a thread wakes the recorder; 0: never */
@@ -149,7 +156,9 @@ struct segment {
     uint64_t metaspace_bytes; /* that may be taken for changed classes; UINT64_MAX: any */
     /* Set by the recorder before it waits, cleared by the thread that wakes it. */
     _Alignas(64) _Atomic uint32_t is_waiting;
-    _Atomic uint32_t is_enough; /* set by the recorder: no more of the loaded classes are to get probes */
+    _Atomic uint32_t is_enough;  /* set by the recorder: no more of the loaded classes are to get probes */
+    _Atomic uint32_t n_prepared; /* rings below it have memory */
+    _Atomic uint32_t n_handed;   /* goes up when rings are prepared or free again: a thread without one may try again */
     /* Written by the target. */
     _Alignas(64) _Atomic uint32_t n_rings_seen; /* rings above this were never taken */
     _Atomic uint64_t n_lost_no_ring;            /* calls dropped because all rings were taken */
@@ -171,10 +180,16 @@ static inline struct ring *segment_ring(struct segment *segment, uint32_t i)
     return (struct ring *)((char *)segment + segment->rings_offset) + i;
 }
 
-/* The methods that are open in a ring's thread, outermost first: the target's own, ring_words of them. */
+/* Calls that may be open at a time in a thread whose ring has so many words. */
+static inline uint32_t ring_stack_words(uint32_t size)
+{
+    return size <= 1024 ? size : size / 8 < 1024 ? 1024 : size / 8;
+}
+
+/* The methods that are open in a ring's thread, outermost first: the target's own. */
 static inline uint32_t *segment_stack(struct segment *segment, uint32_t i)
 {
-    return (uint32_t *)((char *)segment + segment->stacks_offset) + (size_t)i * segment->ring_words;
+    return (uint32_t *)((char *)segment + segment->stacks_offset) + (size_t)i * ring_stack_words(segment->ring_words);
 }
 
 static inline uint64_t *segment_words(struct segment *segment, uint32_t i)

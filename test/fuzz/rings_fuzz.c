@@ -62,10 +62,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
     session.n_counters = n_counters % 4;
     session.rings_offset = (uint64_t)((char *)memory.rings - (char *)&memory);
     session.words_offset = (uint64_t)((char *)memory.words - (char *)&memory);
+    uint32_t granted[N_RINGS];
+    session.memory.granted = granted;
+    session.memory.n_prepared = N_RINGS;
     atomic_store(&memory.segment.n_rings_seen, seen);
     for (uint32_t i = 0; i < N_RINGS; i++) {
         fill(&memory.rings[i], sizeof memory.rings[i], &bytes, &n);
         atomic_store(&memory.rings[i].tail, 0);
+        granted[i] = RING_WORDS >> i % 2;
     }
     fill(memory.words, sizeof memory.words, &bytes, &n);
     session.methods_fd = memfd_create("fuzz", MFD_CLOEXEC);

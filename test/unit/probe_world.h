@@ -55,7 +55,7 @@ struct world {
 static inline bool open_world(struct world *w, uint64_t ring_bytes)
 {
     struct err err = { "" };
-    struct session_plan plan = { .ring_bytes = ring_bytes, .config = "" };
+    struct session_plan plan = { .ring_bytes = ring_bytes, .memory = { 0, UINT64_MAX, UINT64_MAX }, .config = "" };
     memset(w, 0, sizeof *w);
     snprintf(w->path, sizeof w->path, "/tmp/mmprof-probe-test.%d", (int)getpid());
     threads_init(&w->threads);

@@ -55,7 +55,7 @@ struct world {
 
 static inline bool open_world(struct world *w, uint32_t n_groups, bool without_probes)
 {
-    struct session_plan plan = { .ring_bytes = 65536, .config = "" };
+    struct session_plan plan = { .ring_bytes = 65536, .memory = { 0, UINT64_MAX, UINT64_MAX }, .config = "" };
     memset(w, 0, sizeof *w);
     w->layout = make_layout(n_groups);
     plan.n_counters = without_probes ? 0 : counter_layout_columns(&w->layout);

@@ -26,6 +26,9 @@ static uint32_t token_epoch(jint token)
     return (uint32_t)token >> RING_METHOD_BITS;
 }
 
+#define WAKE_PART 8 /* a small ring that holds one part of so many wakes the recorder */
+#define FEW_RINGS 8 /* are left: the recorder prepares more */
+
 /* ---- taking and giving back a ring: once in a thread's life ---- */
 
 static void set_name(struct ring *ring)
@@ -42,10 +45,19 @@ static void set_name(struct ring *ring)
     atomic_store_explicit(&ring->name_set, 1, memory_order_release);
 }
 
+/* It has not come for a while: a thread that records 50 million words a second fills its ring in 20 ms. */
+static void wake_recorder(struct segment *segment)
+{
+    if (atomic_load_explicit(&segment->is_waiting, memory_order_relaxed) != 0 &&
+        atomic_exchange(&segment->is_waiting, 0) != 0)
+        counting_say_full();
+}
+
 /* A free ring of the segment, or NULL when all are taken. */
 static struct ring *claim(struct segment *segment, uint32_t *index)
 {
-    for (uint32_t i = 0; i < segment->n_rings; i++) {
+    uint32_t n = atomic_load_explicit(&segment->n_prepared, memory_order_acquire);
+    for (uint32_t i = 0; i < n; i++) {
         struct ring *ring = segment_ring(segment, i);
         uint32_t state = RING_FREE;
         if (atomic_load_explicit(&ring->state, memory_order_relaxed) != RING_FREE)
@@ -55,9 +67,12 @@ static struct ring *claim(struct segment *segment, uint32_t *index)
         uint32_t seen = atomic_load(&segment->n_rings_seen);
         while (seen < i + 1 && !atomic_compare_exchange_weak(&segment->n_rings_seen, &seen, i + 1))
             continue;
+        if (i + FEW_RINGS >= n && n < segment->n_rings)
+            wake_recorder(segment);
         *index = i;
         return ring;
     }
+    wake_recorder(segment);
     return NULL;
 }
 
@@ -66,16 +81,24 @@ static struct segment *session_segment(void)
     return atomic_load_explicit(&probe_session.segment, memory_order_relaxed);
 }
 
+/* n is 0 where the session's memory has just been replaced by zeros. */
+static void use_words(struct ring *ring, uint32_t n)
+{
+    probe_self.mask = n == 0 ? 0 : n - 1;
+    atomic_store_explicit(&ring->size, n, memory_order_relaxed);
+}
+
 bool probe_take_ring(uint32_t epoch)
 {
     struct segment *segment = session_segment();
-    uint32_t index;
-    if (probe_self.refused_epoch == epoch)
+    uint32_t index, handed = atomic_load_explicit(&segment->n_handed, memory_order_acquire);
+    if (probe_self.refused_epoch == epoch && probe_self.refused_at == handed)
         return false;
     counting_close(&probe_self.counting);
     struct ring *ring = claim(segment, &index);
     if (ring == NULL) {
         probe_self.refused_epoch = epoch;
+        probe_self.refused_at = handed;
         return false;
     }
     if (atomic_load(&probe_session.epoch) != epoch) { /* the thread stood still while its session ended */
@@ -100,7 +123,7 @@ bool probe_take_ring(uint32_t epoch)
     probe_self.ring_number = index;
     probe_self.words = segment_words(segment, index);
     probe_self.stack = segment_stack(segment, index);
-    probe_self.mask = segment->ring_words - 1;
+    use_words(ring, atomic_load_explicit(&ring->granted, memory_order_acquire));
     probe_self.epoch = epoch;
     probe_self.token_epoch = epoch & AGENT_EPOCH_MAX;
     atomic_store_explicit(&ring->state, RING_TAKEN, memory_order_release);
@@ -120,24 +143,37 @@ void probe_thread_ended(void)
 
 /* ---- recording ---- */
 
-/* It has not come for a while: a thread that records 50 million words a second fills its ring in 20 ms. */
-static void wake_recorder(struct segment *segment)
+/* Use more of the ring, if there is more and no word that waits would have another place then. */
+static void use_granted(struct ring *ring, uint64_t head, uint64_t tail)
 {
-    if (atomic_load_explicit(&segment->is_waiting, memory_order_relaxed) != 0 &&
-        atomic_exchange(&segment->is_waiting, 0) != 0)
-        counting_say_full();
+    uint32_t granted = atomic_load_explicit(&ring->granted, memory_order_acquire), size = probe_self.mask + 1;
+    if (granted > size && (head == tail || (tail & (granted - 1)) + (head - tail) <= size))
+        use_words(ring, granted);
+}
+
+/*
+ * Where the next look is due, before head: when so many more words were written, and before the stack is full, which
+ * each entry brings as near as the words that it writes and reserves.
+ */
+static uint64_t next_look(uint64_t head, uint64_t record_words, uint64_t wake_words)
+{
+    uint64_t depth = probe_self.depth + (uint64_t)PROBE_STACK_SPARE,
+             stack_words = ring_stack_words(probe_self.mask + 1),
+             pushes = depth < stack_words ? 2 * (stack_words - depth - 1) * record_words : 0;
+    if (depth >= stack_words)
+        return head;
+    return head + depth * record_words + (wake_words > 0 && wake_words < pushes ? wake_words : pushes);
 }
 
 bool probe_find_room(struct ring *ring, uint64_t head, uint64_t record_words)
 {
-    uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire), end = tail + probe_self.mask + 1;
+    uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_acquire);
     struct segment *segment = session_segment();
-    uint64_t wake_words = segment->wake_words;
-    ring->limit = end;
-    if (wake_words > 0 && wake_words < end - head) {
-        uint64_t next = head + (probe_self.depth + UINT64_C(4)) * record_words + wake_words;
-        ring->limit = next < end ? next : end;
-    }
+    use_granted(ring, head, tail);
+    uint64_t size = probe_self.mask + UINT64_C(1), end = tail + size,
+             wake_words = segment->wake_words < size / WAKE_PART ? segment->wake_words : size / WAKE_PART,
+             next = next_look(head, record_words, wake_words);
+    ring->limit = next < end ? next : end;
     if (wake_words > 0 && head - tail >= wake_words)
         wake_recorder(segment);
     return has_room(ring, head, record_words);

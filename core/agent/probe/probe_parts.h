@@ -26,6 +26,7 @@ struct probe_thread {
     uint32_t n_counters;
     uint32_t epoch;         /* of the session whose ring this is; 0: no ring */
     uint32_t refused_epoch; /* of a session in which there was no ring for this thread */
+    uint32_t refused_at;    /* the segment's n_handed then */
     uint32_t ring_number;
     bool is_mounted; /* the ring says that a virtual thread has come */
     bool is_deaf;    /* it could not say so: until it goes, nothing is recorded */
@@ -75,6 +76,9 @@ static inline bool has_room(const struct ring *ring, uint64_t head, uint64_t rec
 {
     return head + (probe_self.depth + UINT64_C(4)) * record_words <= ring->limit;
 }
+
+/* Entries of the stack that stay free: has_room counts so many records, too. */
+#define PROBE_STACK_SPARE 4
 
 /* Is there room?  It is asked again when there may be none, or after wake_words. */
 bool probe_find_room(struct ring *ring, uint64_t head, uint64_t record_words);
@@ -134,7 +138,8 @@ static inline bool has_room_for(struct ring *ring, uint32_t n)
     uint64_t record_words = 1 + probe_self.n_counters,
              n_words = record_words * (probe_self.depth + 2 * (uint64_t)n + 5);
     probe_find_room(ring, head, record_words); /* which may wake the recorder */
-    return head + n_words <= atomic_load_explicit(&ring->tail, memory_order_acquire) + probe_self.mask + 1;
+    return head + n_words <= atomic_load_explicit(&ring->tail, memory_order_acquire) + probe_self.mask + 1 &&
+           probe_self.depth + (uint64_t)n + PROBE_STACK_SPARE <= ring_stack_words(probe_self.mask + 1);
 }
 
 static inline void lose(struct ring *ring, uint32_t n)

@@ -1,0 +1,106 @@
+/*
+ * The memory that a recording may take: what the target's memory group and ours have left of their limits.
+ *
+ * Near a limit the kernel kills the largest process, which is the JVM.  So a recording does not begin there; it ends
+ * when one comes near; and where memory runs out all the same, the kernel is to kill this process.
+ */
+#include "core/recorder/recorder_state.h"
+
+#include "core/jvm/memory_room.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOOK_NS      100000000u
+#define MB           ((uint64_t)1 << 20)
+#define START_BYTES  (4 * MB) /* the agent, its thread, what loading it takes */
+#define CHANGE_PART  4        /* of the target's room that changed classes may take */
+#define TARGET_PART  8        /* of it that buffers may take */
+#define GROUP_PART   4        /* of our room that buffers may take, if it is a group's */
+#define MACHINE_PART 8        /* if it is the machine's */
+#define OOM_FIRST    "1000"
+#define OOM_FILE     "/proc/self/oom_score_adj"
+
+/* That is left alone. */
+static uint64_t reserve_bytes(const struct memory_room *room)
+{
+    uint64_t bytes = room->limit_bytes / 64;
+    return room->limit_bytes == MEMORY_ROOM_ANY ? 32 * MB : bytes < MB ? MB : bytes > 8 * MB ? 8 * MB : bytes;
+}
+
+static void describe(const struct recorder *r, const struct memory_room *room, bool is_target, char *text, size_t n)
+{
+    char whose[32] = "mmprof";
+    if (is_target)
+        snprintf(whose, sizeof whose, "JVM %d", (int)(r->target != 0 ? r->target : r->plan->pid));
+    if (room->limit_bytes == MEMORY_ROOM_ANY)
+        snprintf(text, n, "the machine has %.1f MB of memory left", (double)room->bytes / 1e6);
+    else
+        snprintf(text, n, "%s has %.1f MB left of the memory limit of its control group (%.1f MB)", whose,
+                 (double)room->bytes / 1e6, (double)room->limit_bytes / 1e6);
+}
+
+/* Pages are accounted when they are touched, and a thread that touches one in vain gets SIGBUS. */
+static bool is_overcommit_strict(void)
+{
+    char mode[8] = "";
+    return jvm_read_file("/proc/sys/vm/overcommit_memory", mode, sizeof mode) > 0 && mode[0] == '2';
+}
+
+int recorder_room_open(struct recorder *r, struct ring_memory_plan *plan, struct err *err)
+{
+    pid_t tids[1];
+    struct memory_room ours = memory_room_read("", 0), its = memory_room_read("", r->plan->pid);
+    uint64_t reserve = reserve_bytes(&its);
+    int n_threads = r->plan->pid == 0 ? 0 : jvm_process_threads(r->plan->pid, tids, 0);
+    char text[160];
+    r->room.change_bytes = its.limit_bytes == MEMORY_ROOM_ANY ? MEMORY_ROOM_ANY : (its.bytes - reserve) / CHANGE_PART;
+    plan->n_threads = n_threads > 0 ? (uint32_t)n_threads : 0;
+    plan->limit_bytes = ours.bytes / (ours.limit_bytes == MEMORY_ROOM_ANY ? MACHINE_PART : GROUP_PART);
+    plan->target_bytes = is_overcommit_strict() ? 0 : its.bytes / TARGET_PART;
+    if (its.bytes >= 2 * reserve + START_BYTES)
+        return 0;
+    describe(r, &its, true, text, sizeof text);
+    err_set(err, "%s: recording could get the JVM killed", text);
+    return err_next(err, "give the group more memory, or the JVM a smaller heap");
+}
+
+void recorder_room_yield(struct recorder *r)
+{
+    char before[16];
+    ssize_t n = jvm_read_file(OOM_FILE, before, sizeof before);
+    int fd = n > 0 ? open(OOM_FILE, O_WRONLY | O_CLOEXEC) : -1;
+    if (fd >= 0 && write(fd, OOM_FIRST, strlen(OOM_FIRST)) > 0)
+        snprintf(r->room.oom_score, sizeof r->room.oom_score, "%.*s", (int)strcspn(before, "\n"), before);
+    if (fd >= 0)
+        close(fd);
+}
+
+void recorder_room_close(const struct recorder *r)
+{
+    int fd = r->room.oom_score[0] == '\0' ? -1 : open(OOM_FILE, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    ssize_t ignored = write(fd, r->room.oom_score, strlen(r->room.oom_score));
+    (void)ignored;
+    close(fd);
+}
+
+bool recorder_room_is_low(struct recorder *r)
+{
+    uint64_t now_ns = clock_ns(CLOCK_MONOTONIC_RAW);
+    if (r->room.why[0] != '\0' || now_ns - r->room.looked_ns < LOOK_NS)
+        return r->room.why[0] != '\0';
+    r->room.looked_ns = now_ns;
+    for (int is_target = 0; is_target < 2; is_target++) {
+        struct memory_room room = memory_room_read("", is_target ? r->target != 0 ? r->target : r->plan->pid : 0);
+        uint64_t reserve = reserve_bytes(&room);
+        if (room.bytes < 2 * reserve)
+            atomic_store(&r->session.segment->is_enough, 1);
+        if (room.bytes < reserve)
+            describe(r, &room, is_target, r->room.why, sizeof r->room.why);
+    }
+    return r->room.why[0] != '\0';
+}
