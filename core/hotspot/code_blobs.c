@@ -190,6 +190,7 @@ static bool read_blob(struct code_blobs *blobs, struct code_blob *blob)
     take_frame(&blobs->at, blob, header);
     blob->kind = kind_of(blob);
     blob->is_continuation = blob->kind == BLOB_ROUTINES && strstr(blob->name, "ontinuation") != NULL;
+    blob->is_upcall = strncmp(blob->name, "upcall_stub", 11) == 0;
     blob->has_scopes = false;
     return (blob->kind != BLOB_NMETHOD && blob->kind != BLOB_NATIVE) || take_nmethod(&blobs->at, blob, header);
 }

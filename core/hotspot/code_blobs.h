@@ -36,6 +36,7 @@ struct code_blob {
     bool is_recent;
     bool has_scopes;
     bool is_continuation; /* stubs that move virtual threads' frames */
+    bool is_upcall;       /* a stub by which native code calls Java (java.lang.foreign) */
 };
 
 /* A method that compiled code is of. */

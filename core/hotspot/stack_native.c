@@ -62,16 +62,27 @@ static bool leave_native(struct stack_walker *walker, const struct thread_state 
     return true;
 }
 
+bool stack_leave_natives(struct stack_walker *walker, const struct thread_state *thread, struct cursor_frame *frame,
+                         bool *is_outermost)
+{
+    enum native_kind kind = NATIVE_CALLED;
+    *is_outermost = false;
+    for (int n = 0; n < NATIVE_MAX && !code_blobs_has(walker->blobs, frame->pc); n++)
+        if (!leave_native(walker, thread, frame, &kind)) {
+            *is_outermost = kind == NATIVE_OUTERMOST;
+            return *is_outermost;
+        }
+    return true;
+}
+
 bool stack_walk_native(struct stack_walker *walker, const struct thread_state *thread, struct cursor_frame *frame,
                        struct java_stack *stack)
 {
-    enum native_kind kind = NATIVE_CALLED;
     const struct cursor_frame start = *frame;
-    for (int n = 0; n < NATIVE_MAX && !code_blobs_has(walker->blobs, frame->pc); n++)
-        if (!leave_native(walker, thread, frame, &kind)) {
-            stack->end = STACK_NO_JAVA;
-            return kind == NATIVE_OUTERMOST;
-        }
+    bool is_outermost;
+    stack->end = STACK_NO_JAVA;
+    if (!stack_leave_natives(walker, thread, frame, &is_outermost) || is_outermost)
+        return is_outermost;
     stack->end = stack_walk_from(walker, thread, *frame, stack);
     if (stack->end == STACK_WHOLE || stack->end == STACK_CUT || stack->end == STACK_TOO_DEEP)
         return true;

@@ -121,7 +121,8 @@ bool stack_is_return(struct stack_walker *walker, uint64_t pc)
         return false;
     if (at->blob->kind == BLOB_NMETHOD)
         return at->is_call || pc == at->blob->deopt[0] || pc == at->blob->deopt[1];
-    return at->blob->kind == BLOB_NATIVE || at->blob->kind == BLOB_STUB || stack_is_continuation(walker, pc);
+    return at->blob->kind == BLOB_NATIVE || at->blob->kind == BLOB_STUB || at->blob->is_upcall ||
+           stack_is_continuation(walker, pc);
 }
 
 /* The caller of a routine that has pushed n bytes, the last 8 of which are the frame pointer if there are any. */
@@ -355,12 +356,18 @@ static enum stack_end leave(struct stack_walker *walker, const struct thread_sta
 static enum stack_end leave_entry(struct stack_walker *walker, const struct thread_state *thread,
                                   struct cursor_frame *frame, bool *is_outermost)
 {
-    uint64_t wrapper, sp, fp, pc;
+    uint64_t wrapper;
     if (is_beyond(thread, frame->fp))
         return STACK_CUT;
     if (!stack_word_at(thread, frame->fp + words(walker->wrapper), &wrapper))
         return STACK_ENTRY;
-    uint64_t anchor = wrapper + walker->wrapper_anchor;
+    return stack_leave_anchor(walker, thread, wrapper + walker->wrapper_anchor, frame, is_outermost);
+}
+
+enum stack_end stack_leave_anchor(struct stack_walker *walker, const struct thread_state *thread, uint64_t anchor,
+                                  struct cursor_frame *frame, bool *is_outermost)
+{
+    uint64_t sp, fp, pc;
     if (is_beyond(thread, anchor + walker->last_sp) || is_beyond(thread, anchor + walker->last_pc))
         return STACK_CUT;
     if (!stack_word_at(thread, anchor + walker->last_sp, &sp) ||
@@ -388,7 +395,7 @@ enum stack_end stack_walk_from(struct stack_walker *walker, const struct thread_
     while (end == STACK_WHOLE && !is_outermost) {
         if (stack->n >= STACK_FRAMES_MAX)
             return STACK_TOO_DEEP;
-        bool is_entry = frame.pc == walker->call_return;
+        bool is_entry = frame.pc == walker->call_return, is_upcall = stack_is_upcall(walker, frame.pc);
         uint32_t n_before = stack->n;
         if (!is_entry && stack_is_continuation(walker, frame.pc) &&
             stack_leave_continuation(walker, thread, above, &frame))
@@ -398,7 +405,9 @@ enum stack_end stack_walk_from(struct stack_walker *walker, const struct thread_
             above = frame.fp;
         const struct cursor_frame left = frame;
         walker->is_deoptimized = false;
-        end = is_entry ? leave_entry(walker, thread, &frame, &is_outermost) : leave(walker, thread, &frame, stack);
+        end = is_entry    ? leave_entry(walker, thread, &frame, &is_outermost)
+              : is_upcall ? stack_leave_upcall(walker, thread, &frame, &is_outermost)
+                          : leave(walker, thread, &frame, stack);
         for (uint32_t i = n_before; end == STACK_WHOLE && i < stack->n; i++)
             set_caller(&stack->frames[i], &left, &frame, walker->is_deoptimized);
     }

@@ -54,6 +54,24 @@ bool stack_is_continuation(struct stack_walker *walker, uint64_t pc);
 bool stack_leave_continuation(struct stack_walker *walker, const struct thread_state *thread, uint64_t from,
                               struct cursor_frame *frame);
 
+/* Is an address in a stub by which native code calls Java? */
+bool stack_is_upcall(struct stack_walker *walker, uint64_t pc);
+
+/*
+ * From such a stub to what Java called the native code with, or, where nothing did, to no frame: *is_outermost.  Why
+ * there are no more.
+ */
+enum stack_end stack_leave_upcall(struct stack_walker *walker, const struct thread_state *thread,
+                                  struct cursor_frame *frame, bool *is_outermost);
+
+/* From native code to the first frame in the code cache.  Returns false where it is not known. */
+bool stack_leave_natives(struct stack_walker *walker, const struct thread_state *thread, struct cursor_frame *frame,
+                         bool *is_outermost);
+
+/* The frame that an anchor at this address has; *is_outermost: none. */
+enum stack_end stack_leave_anchor(struct stack_walker *walker, const struct thread_state *thread, uint64_t anchor,
+                                  struct cursor_frame *frame, bool *is_outermost);
+
 /* May a call return to this address? */
 bool stack_is_return(struct stack_walker *walker, uint64_t pc);
 
