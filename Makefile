@@ -19,7 +19,7 @@ JDK      ?= $(patsubst %/include/jvmti.h,%,$(firstword $(wildcard /usr/lib/jvm/j
 JVMTI     = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
 # What runs inside the target: libc and libpthread only.
-AGENT_SRC := $(wildcard core/agent/*.c core/agent/*/*.c) $(patsubst %,core/hotspot/%.c,bytecodes code_heaps nmethod vm_allocated vm_compilers vm_counts vm_exports vm_fields vm_flags vm_heap vm_methods vm_streams vm_thread_list) \
+AGENT_SRC := $(wildcard core/agent/*.c core/agent/*/*.c) $(patsubst %,core/hotspot/%.c,bytecodes class_layout code_heaps nmethod vm_allocated vm_compilers vm_counts vm_exports vm_fields vm_flags vm_heap vm_methods vm_streams vm_thread_list) \
              $(patsubst %,core/base/%.c,err hash pattern utf8 words) core/pmu/perf_open.c core/pmu/read.c core/pmu/outside.c core/pmu/simulated.c \
              $(wildcard core/wire/*.c)
 # The JVM's structures, as what runs inside the emulator reads them.

@@ -42,6 +42,48 @@ static void tell_counters(const struct recorder_summary *s, const struct recorde
                 s->readings_why);
 }
 
+static const char *classes(uint32_t n)
+{
+    return n == 1 ? "class" : "classes";
+}
+
+/* first: "pkg.Class: why", from the target. */
+static void tell_first(const char *first)
+{
+    if (first[0] != '\0') {
+        fputs("; the first: ", stderr);
+        text_print(stderr, first);
+    }
+    fputc('\n', stderr);
+}
+
+/* Loaded classes that were not changed, for reasons of their own. */
+static void tell_unchanged(const struct recorder_summary *s)
+{
+    if (s->n_breakpoint_classes > 0)
+        fprintf(stderr,
+                "mmprof: %" PRIu32
+                " %s not instrumented: a debugger has breakpoints there, which the JVM would remove\n"
+                "  next: clear the breakpoints in what is to be recorded\n",
+                s->n_breakpoint_classes, classes(s->n_breakpoint_classes));
+    if (s->n_kept_classes > 0)
+        fprintf(stderr,
+                "mmprof: %" PRIu32 " %s kept disabled probes: a debugger has breakpoints there, which the JVM would "
+                "remove\n"
+                "  next: clear the breakpoints; the next recording removes the probes\n",
+                s->n_kept_classes, classes(s->n_kept_classes));
+    if (s->n_refused_classes > 0) {
+        fprintf(stderr, "mmprof: %" PRIu32 " %s not changed: the JVM refused", s->n_refused_classes,
+                classes(s->n_refused_classes));
+        tell_first(s->refused);
+    }
+    if (s->n_unsure_classes > 0) {
+        fprintf(stderr, "mmprof: %" PRIu32 " %s not instrumented: their bytecode with probes failed mmprof's check",
+                s->n_unsure_classes, classes(s->n_unsure_classes));
+        tell_first(s->unsure);
+    }
+}
+
 void recording_tell_summary(const struct recorder_summary *s, const struct recorder_plan *plan, bool attached)
 {
     static const char *const ends[] = { "the time is up", "stopped by a signal", "the JVM ended",
@@ -100,6 +142,7 @@ void recording_tell_summary(const struct recorder_summary *s, const struct recor
                 "mmprof: %" PRIu32 " classes were not instrumented: their class loaders cannot find the probes, or are "
                 "locked\n  next: see CAVEATS in mmprof(1), or record again later\n",
                 s->n_loader_classes);
+    tell_unchanged(s);
     if (strncmp(s->offcpu, "none", 4) == 0)
         fprintf(stderr, "mmprof: times are wall-clock times and include waiting: %s\n", s->offcpu + strlen("none: "));
     if (s->warning[0] != '\0')

@@ -170,6 +170,26 @@ static void lost_calls(const struct report_source *source, struct table *table)
                     arena_printf(source->arena, "%s calls were lost: there were more threads than buffers", no_ring));
 }
 
+/* Classes of a count, if there are any; first: the first of them, and why, or INFO_N_KEYS. */
+static void left_classes(const struct report_source *source, struct table *table, enum info_key key, const char *what,
+                         enum info_key first)
+{
+    double n = info_number(source->reader, key);
+    const char *text = first == INFO_N_KEYS ? NULL : info_text(source->reader, first);
+    if (n > 0)
+        table_doubt(table, arena_printf(source->arena, "%.0f %s %s%s%s", n, n == 1 ? "class was" : "classes were", what,
+                                        text == NULL ? "" : "; the first: ", text == NULL ? "" : text));
+}
+
+static void unchanged_classes(const struct report_source *source, struct table *table)
+{
+    left_classes(source, table, INFO_LEFT_BREAKPOINTS, "not instrumented: a debugger had breakpoints there",
+                 INFO_N_KEYS);
+    left_classes(source, table, INFO_REFUSED_CLASSES, "not changed: the JVM refused", INFO_REFUSED_FIRST);
+    left_classes(source, table, INFO_UNSURE_CLASSES, "not instrumented: the bytecode with probes failed mmprof's check",
+                 INFO_UNSURE_FIRST);
+}
+
 void report_note_faults(const struct report_source *source, struct table *table)
 {
     const char *period = info_text(source->reader, INFO_FAULTS_PERIOD);
@@ -232,6 +252,7 @@ void report_losses(const struct report_source *source, struct table *table)
     const struct calltree *tree = source->tree;
     struct arena *arena = source->arena;
     lost_calls(source, table);
+    unchanged_classes(source, table);
     if (info_text(source->reader, INFO_SIMULATED) != NULL)
         table_doubt(table,
                     "cycles, instructions and misses are simulated; times are those of the emulator, which slows "

@@ -1,6 +1,7 @@
 #include "core/recorder/metadata.h"
 
 #include "core/base/call_argument.h"
+#include "core/base/text.h"
 #include "core/base/ticks.h"
 #include "core/base/words.h"
 #include "core/pmu/perf_why.h"
@@ -376,6 +377,24 @@ int metadata_write_costs(struct trace_writer *writer, const struct recorder_plan
     return put_each(writer, INFO_PROBE_OUTSIDE_COUNTERS, segment->outside_cost_counters_x16, n, err);
 }
 
+void metadata_reason(const struct segment_reason *reason, char *text, size_t room)
+{
+    char copy[sizeof reason->text];
+    text[0] = '\0';
+    if (atomic_load(&reason->is_set) == 0)
+        return;
+    memcpy(copy, reason->text, sizeof copy); /* the target may write it once more */
+    text_utf8_into(text, room, copy, strnlen(copy, sizeof copy));
+}
+
+static int write_reason(struct trace_writer *writer, enum info_key key, const struct segment_reason *reason,
+                        struct err *err)
+{
+    char text[sizeof reason->text];
+    metadata_reason(reason, text, sizeof text);
+    return text[0] == '\0' ? 0 : info_write_text(writer, key, text, err);
+}
+
 int metadata_write_end(struct trace_writer *writer, const struct segment *segment, const struct metadata_cpu *cpu,
                        struct err *err)
 {
@@ -394,6 +413,10 @@ int metadata_write_end(struct trace_writer *writer, const struct segment *segmen
         { INFO_LEFT_EVENTS, atomic_load(&segment->counts[SEGMENT_LEFT_EVENTS]) },
         { INFO_LEFT_LATE, atomic_load(&segment->counts[SEGMENT_LEFT_LATE]) },
         { INFO_LEFT_LOADERS, atomic_load(&segment->counts[SEGMENT_LEFT_LOADERS]) },
+        { INFO_LEFT_BREAKPOINTS, atomic_load(&segment->counts[SEGMENT_LEFT_BREAKPOINTS]) },
+        { INFO_KEPT_BREAKPOINTS, atomic_load(&segment->counts[SEGMENT_KEPT_BREAKPOINTS]) },
+        { INFO_UNSURE_CLASSES, atomic_load(&segment->counts[SEGMENT_UNSURE]) },
+        { INFO_REFUSED_CLASSES, atomic_load(&segment->counts[SEGMENT_REFUSED]) },
         { INFO_LOST_NO_RING, atomic_load(&segment->n_lost_no_ring) },
         { INFO_PROCESS_CPU_NS, cpu->process_ns },
         { INFO_MACHINE_STOLEN_NS, cpu->stolen_ns },
@@ -402,7 +425,9 @@ int metadata_write_end(struct trace_writer *writer, const struct segment *segmen
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i].value != TRACE_UNKNOWN && info_write_count(writer, numbers[i].key, numbers[i].value, err) < 0)
             return -1;
-    return 0;
+    return write_reason(writer, INFO_UNSURE_FIRST, &segment->unsure, err) < 0
+               ? -1
+               : write_reason(writer, INFO_REFUSED_FIRST, &segment->refused, err);
 }
 
 int metadata_write_removal(struct trace_writer *writer, const struct recorder_link *link, struct err *err)

@@ -74,6 +74,9 @@ int metadata_write_removal(struct trace_writer *writer, const struct recorder_li
 int metadata_write_end(struct trace_writer *writer, const struct segment *segment, const struct metadata_cpu *cpu,
                        struct err *err);
 
+/* "pkg.Class: why" as well-formed UTF-8, or "". */
+void metadata_reason(const struct segment_reason *reason, char *text, size_t room);
+
 /* How often the recorder read counters itself, and which threads it could not read. */
 int metadata_write_readings(struct trace_writer *writer, const struct readings *readings, struct err *err);
 

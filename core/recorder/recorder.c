@@ -288,6 +288,12 @@ static void summarize(const struct recorder *r, struct recorder_summary *summary
     summary->n_event_classes = atomic_load(&segment->counts[SEGMENT_LEFT_EVENTS]);
     summary->n_late_classes = atomic_load(&segment->counts[SEGMENT_LEFT_LATE]);
     summary->n_loader_classes = atomic_load(&segment->counts[SEGMENT_LEFT_LOADERS]);
+    summary->n_breakpoint_classes = atomic_load(&segment->counts[SEGMENT_LEFT_BREAKPOINTS]);
+    summary->n_kept_classes = atomic_load(&segment->counts[SEGMENT_KEPT_BREAKPOINTS]);
+    summary->n_unsure_classes = atomic_load(&segment->counts[SEGMENT_UNSURE]);
+    summary->n_refused_classes = atomic_load(&segment->counts[SEGMENT_REFUSED]);
+    metadata_reason(&segment->unsure, summary->unsure, sizeof summary->unsure);
+    metadata_reason(&segment->refused, summary->refused, sizeof summary->refused);
     summary->instrument_ms = r->instrument_ms;
     summary->longest_pause_ms = r->longest_pause_ms;
     summary->n_readings = r->readings.n_read;

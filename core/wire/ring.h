@@ -132,16 +132,26 @@ struct segment_include {
 enum segment_count {
     SEGMENT_CLASSES, /* with probes */
     SEGMENT_METHODS,
-    SEGMENT_TOO_LARGE,      /* methods left as they were */
-    SEGMENT_LIMITS,         /* the same */
-    SEGMENT_UNUSUAL,        /* the same */
-    SEGMENT_FAILED,         /* classes that could not be rewritten; left as they were: */
-    SEGMENT_LEFT_NATIVES,   /* the JVM would retain all versions of them */
-    SEGMENT_LEFT_METASPACE, /* there is not enough metaspace */
-    SEGMENT_LEFT_EVENTS,    /* those of JFR's events */
-    SEGMENT_LEFT_LATE,      /* is_enough */
-    SEGMENT_LEFT_LOADERS,   /* no way from their class loader to the probes */
+    SEGMENT_TOO_LARGE,        /* methods left as they were */
+    SEGMENT_LIMITS,           /* the same */
+    SEGMENT_UNUSUAL,          /* the same */
+    SEGMENT_FAILED,           /* classes that could not be rewritten; left as they were: */
+    SEGMENT_LEFT_NATIVES,     /* the JVM would retain all versions of them */
+    SEGMENT_LEFT_METASPACE,   /* there is not enough metaspace */
+    SEGMENT_LEFT_EVENTS,      /* those of JFR's events */
+    SEGMENT_LEFT_LATE,        /* is_enough */
+    SEGMENT_LEFT_LOADERS,     /* no way from their class loader to the probes */
+    SEGMENT_LEFT_BREAKPOINTS, /* a debugger has breakpoints in them */
+    SEGMENT_KEPT_BREAKPOINTS, /* the same at the end: their probes stay, disabled */
+    SEGMENT_UNSURE,           /* rewritten, they did not pass the check */
+    SEGMENT_REFUSED,          /* the JVM did not change them */
     SEGMENT_N_COUNTS
+};
+
+/* The first class of a count, and why: "pkg.Class: why"; there when is_set. */
+struct segment_reason {
+    _Atomic uint32_t is_set;
+    char text[252];
 };
 
 struct segment {
@@ -172,6 +182,7 @@ struct segment {
     _Atomic uint32_t counters_errno;   /* why: before counters_refused */
     _Atomic uint32_t counters_index;   /* which one */
     _Atomic uint32_t counts[SEGMENT_N_COUNTS];
+    struct segment_reason unsure, refused;
     struct segment_include includes[SEGMENT_INCLUDES];
 };
 

@@ -29,8 +29,30 @@ ended() {
     is "$1" "$? $(grep -c '^END [0-9]* rounds ok$' "$busy_out") $(grep -c WRONG "$busy_out")" "0 1 0"
 }
 
+hits() {
+    grep -c 'Breakpoint hit' "$SCRATCH/jdb"
+}
+
+more_hits_than() {
+    [ "$(hits)" -gt "$1" ]
+}
+
+# hits_again CLAIM
+hits_again() {
+    if wait_for 30 more_hits_than "$(hits)"; then
+        ok "$1"
+    else
+        not_ok "$1" "$(tail -n 5 "$SCRATCH/jdb")"
+    fi
+}
+
+cleared() {
+    [ "$(grep -c 'Removed: breakpoint' "$SCRATCH/jdb")" = "$1" ]
+}
+
+# The JVM removes breakpoints of a class that is changed, and tells no debugger.
 debugger() {
-    local port
+    local port said recorder
     with_busy -agentlib:jdwp=transport=dt_socket,server=y,suspend=n,address=127.0.0.1:0
     recorded "$v: a debugger's agent is there"
     port=$(sed -n 's/^Listening for transport dt_socket at address: \([0-9]*\).*/\1/p' "$busy_out")
@@ -38,18 +60,34 @@ debugger() {
     mkfifo "$SCRATCH/commands"
     "$jdk/bin/jdb" -attach "127.0.0.1:$port" < "$SCRATCH/commands" > "$SCRATCH/jdb" 2>&1 &
     local jdb=$!
+    test_pids+=("$jdb")
     exec 7> "$SCRATCH/commands"
-    echo 'stop in target.Busy.words' >&7
-    wait_for 30 grep -q 'Breakpoint hit' "$SCRATCH/jdb" && ok "$v: the debugger stops the program" ||
-        not_ok "$v: the debugger stops the program" "$(cat "$SCRATCH/jdb")"
-    printf 'clear target.Busy.words\nresume\n' >&7
-    goes_on "$v: and lets it go on"
-    recorded "$v: a debugger is connected"
-    echo 'stop in target.Busy.sorted' >&7
-    wait_for 30 eval '[ "$(grep -c "Breakpoint hit" "$SCRATCH/jdb")" = 2 ]' &&
-        ok "$v: it stops the program after a recording, too" ||
-        not_ok "$v: it stops the program after a recording, too" "$(cat "$SCRATCH/jdb")"
-    printf 'clear target.Busy.sorted\nresume\nexit\n' >&7
+    echo 'stop go in target.Busy.round' >&7
+    hits_again "$v: a debugger's breakpoint is hit"
+    said=$("$mmprof" record -d 0.5 --include 'target/*' --min-bytecodes 0 -o "$SCRATCH/a.dat" -p "$jvm" 2>&1)
+    matches "$v: a class with breakpoints is left alone, and the recording says so" "$said" \
+        '^mmprof: 1 class not instrumented: a debugger has breakpoints there'
+    hits_again "$v: the breakpoint is hit after the recording"
+    matches "$v: the report says so" "$("$mmprof" report "$SCRATCH/a.dat" 2>&1)" \
+        'note: 1 class was not instrumented: a debugger had breakpoints there'
+    echo 'clear target.Busy.round' >&7
+    wait_for 30 cleared 1
+    start "$SCRATCH/recorder" "$mmprof" record -o "$SCRATCH/long.dat" --include 'target/*' --min-bytecodes 0 -p "$jvm"
+    recorder=$pid
+    wait_for 30 eval '[ "$(stat -c %s "$SCRATCH/long.dat" 2> "$SCRATCH/ignored" || echo 0)" -gt 20000 ]'
+    echo 'stop go in target.Busy.round' >&7
+    hits_again "$v: a breakpoint set in a recording is hit"
+    kill -INT "$recorder"
+    wait_gone 30 "$recorder"
+    matches "$v: at its end the class keeps disabled probes, and the recording says so" "$(cat "$SCRATCH/recorder")" \
+        '^mmprof: 1 class kept disabled probes: a debugger has breakpoints there'
+    hits_again "$v: the breakpoint is hit after that recording"
+    echo 'clear target.Busy.round' >&7
+    wait_for 30 cleared 2
+    said=$("$mmprof" record -d 0.5 --include 'java/util/TreeMap' -o "$SCRATCH/b.dat" -p "$jvm" 2>&1)
+    is "$v: the next recording removes the probes" "$(grep -c 'kept disabled probes' <<< "$said")" 0
+    recorded "$v: the breakpoints are gone"
+    echo exit >&7
     exec 7>&-
     wait_gone 30 "$jdb" || kill -KILL "$jdb"
     ended "$v: a debugger: the program's results are right"
@@ -134,7 +172,7 @@ instrument_agent() {
 
 while read -r jdk; do
     v="JDK $(jdk_version "$jdk")"
-    [ -z "${FAULTS_LONG-}" ] || debugger
+    debugger
     [ -z "${FAULTS_LONG-}" ] || flight_recorder
     instrument_agent
 done < <(fault_jdks)

@@ -15,10 +15,13 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define IS_LEFT 1u /* a flag of a class: it was counted as left alone */
+/* Flags of a class. */
+#define IS_LEFT 1u /* it was counted as left alone */
+#define IS_KEPT 2u /* it keeps its probes */
 
 /* 'lock' guards all but the atomics. */
 static struct instrument_state {
@@ -51,6 +54,24 @@ uint32_t instrument_counted(enum segment_count which)
     uint32_t n = state.counts[which];
     pthread_mutex_unlock(&state.lock);
     return n;
+}
+
+void instrument_leave(enum segment_count which, struct wire_text name, const char *why)
+{
+    pthread_mutex_lock(&state.lock);
+    count(which, 1);
+    struct segment_reason *reason = state.segment == NULL     ? NULL
+                                    : which == SEGMENT_UNSURE ? &state.segment->unsure
+                                                              : &state.segment->refused;
+    if (reason != NULL && atomic_load(&reason->is_set) == 0) {
+        int n = snprintf(reason->text, sizeof reason->text, "%.*s", (int)(name.n < 160 ? name.n : 160), name.at);
+        for (int i = 0; i < n; i++)
+            if (reason->text[i] == '/')
+                reason->text[i] = '.';
+        snprintf(reason->text + n, sizeof reason->text - (size_t)n, ": %s", why);
+        atomic_store(&reason->is_set, 1);
+    }
+    pthread_mutex_unlock(&state.lock);
 }
 
 void instrument_left_event(const char *name, size_t n)
@@ -276,6 +297,15 @@ void instrument_loses_probes(const char *name, size_t n)
     pthread_mutex_unlock(&state.lock);
 }
 
+void instrument_keeps_probes(const char *name, size_t n)
+{
+    pthread_mutex_lock(&state.lock);
+    struct hash_slot *slot = hash_get(&state.classes, hash_text(HASH_START, name, n));
+    if (slot != NULL)
+        slot->flags |= IS_KEPT;
+    pthread_mutex_unlock(&state.lock);
+}
+
 void instrument_begin(struct segment *segment)
 {
     pthread_mutex_lock(&state.lock);
@@ -291,8 +321,16 @@ bool instrument_is_idle(void)
 
 void instrument_end(void)
 {
+    struct hash_set kept = { .slots = NULL };
     pthread_mutex_lock(&state.lock);
+    for (size_t i = 0; i < state.classes.n_slots; i++) {
+        const struct hash_slot *old = &state.classes.slots[i];
+        struct hash_slot *slot = (old->flags & IS_KEPT) != 0 ? hash_put(&kept, old->key) : NULL;
+        if (slot != NULL)
+            slot->value = old->value;
+    }
     hash_free(&state.classes);
+    state.classes = kept;
     state.segment = NULL;
     pthread_mutex_unlock(&state.lock);
 }

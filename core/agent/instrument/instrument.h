@@ -3,6 +3,7 @@
 #define CORE_AGENT_INSTRUMENT_H
 
 #include "core/wire/ring.h"
+#include "core/wire/wire_text.h"
 
 #include <jvmti.h>
 #include <stdbool.h>
@@ -15,6 +16,10 @@ void instrument_end(void);
 /* So many more are counted; how many are there? */
 void instrument_count(enum segment_count which, uint32_t n);
 uint32_t instrument_counted(enum segment_count which);
+
+/* The same for a class that is left alone, SEGMENT_UNSURE or SEGMENT_REFUSED; the recorder hears why the first one is.
+ */
+void instrument_leave(enum segment_count which, struct wire_text name, const char *why);
 
 /* A class is left alone because it is one of JFR's events: each is counted once. */
 void instrument_left_event(const char *name, size_t n);
@@ -35,6 +40,9 @@ bool instrument_had_probes(void);
  */
 bool instrument_has_probes(const char *name, size_t n);
 void instrument_loses_probes(const char *name, size_t n);
+
+/* A class keeps its probes at the session's end: the next one removes them at its end, if it can. */
+void instrument_keeps_probes(const char *name, size_t n);
 
 void JNICALL instrument_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader, const char *name,
                                    jobject domain, jint n_bytes, const unsigned char *bytes, jint *n_out,

@@ -10,6 +10,7 @@
 #include "core/agent/control/method_ids.h"
 #include "core/agent/instrument/batch.h"
 #include "core/agent/instrument/active_loops.h"
+#include "core/agent/instrument/breakpoints.h"
 #include "core/agent/instrument/class_archive.h"
 #include "core/agent/instrument/event_class.h"
 #include "core/agent/instrument/priority_boost.h"
@@ -141,29 +142,42 @@ static bool is_wanted(const struct work *work, jclass class_ref, struct wire_tex
     bool named = work->purpose == FIRST ? methods_want_class(name.at, name.n) : methods_changed_class(name.at, name.n);
     if (named && work->active != NULL && active_loops_include(work->active, name.at, name.n))
         return false;
-    if (!named || !may_change(work->jvmti, class_ref, true) ||
-        (!has_probes && !wants_a_method(work->jvmti, class_ref, name)) || is_event(work, class_ref, name) ||
-        !has_way(work, class_ref, name) ||
-        (!has_probes && !retained_allows(work->jvmti, class_ref, work->names_classes)))
+    return named && may_change(work->jvmti, class_ref, true) &&
+           (has_probes || wants_a_method(work->jvmti, class_ref, name)) && !is_event(work, class_ref, name) &&
+           has_way(work, class_ref, name) &&
+           (has_probes || retained_allows(work->jvmti, class_ref, work->names_classes));
+}
+
+/* Is the next thing to change it?  Its probes and its breakpoints are looked at in the last moment. */
+static bool may_change_now(const struct work *work, jclass class_ref, struct wire_text name)
+{
+    if (breakpoints_are_in(class_ref, name)) {
+        instrument_count(work->purpose == LAST ? SEGMENT_KEPT_BREAKPOINTS : SEGMENT_LEFT_BREAKPOINTS, 1);
+        if (work->purpose == LAST)
+            instrument_keeps_probes(name.at, name.n);
         return false;
+    }
     if (work->purpose == CHANGED)
         instrument_loses_probes(name.at, name.n);
     return true;
 }
 
-static bool is_candidate(const struct work *work, jclass class_ref)
+typedef bool check_fn(const struct work *work, jclass class_ref, struct wire_text name);
+
+static bool check_named(const struct work *work, jclass class_ref, check_fn *check)
 {
     char *signature = NULL;
-    bool wanted = false;
     if ((*work->jvmti)->GetClassSignature(work->jvmti, class_ref, &signature, NULL) != JVMTI_ERROR_NONE)
         return false;
     size_t n = signature == NULL ? 0 : strlen(signature);
-    if (n > 2 && signature[0] == 'L') {
-        struct wire_text name = { signature + 1, n - 2 };
-        wanted = is_wanted(work, class_ref, name);
-    }
+    bool holds = n > 2 && signature[0] == 'L' && check(work, class_ref, (struct wire_text){ signature + 1, n - 2 });
     (*work->jvmti)->Deallocate(work->jvmti, (unsigned char *)signature);
-    return wanted;
+    return holds;
+}
+
+static bool is_candidate(const struct work *work, jclass class_ref)
+{
+    return check_named(work, class_ref, is_wanted);
 }
 
 /* ---- batches ---- */
@@ -207,18 +221,36 @@ static bool is_over(const void *context)
     return is_to_stop(context);
 }
 
+static void swap(jclass *a, jclass *b)
+{
+    jclass other = *a;
+    *a = *b;
+    *b = other;
+}
+
+/* Moves the classes that may be changed to the front.  Returns how many these are. */
+static jint keep_changeable(const struct work *work, jclass *classes, jint n)
+{
+    jint n_kept = 0;
+    for (jint i = 0; i < n; i++)
+        if (check_named(work, classes[i], may_change_now))
+            swap(&classes[n_kept++], &classes[i]);
+    return n_kept;
+}
+
 /*
  * The application's stop counts twice as much on a busy machine if the JVM's thread, or ours behind it, has to wait.
- * Returns the JVM's answer, and in *waited_ms how long the change was put off.
+ * Returns the JVM's answer: of *n classes at most, *n of them now; and in *waited_ms how long the change was put off.
  */
-static jvmtiError call(const struct work *work, const jclass *classes, jint n, double *waited_ms)
+static jvmtiError call(const struct work *work, jclass *classes, jint *n, double *waited_ms)
 {
     struct priority_boost boost = { .wait_ms = work->purpose == LAST ? 0 : whole_ms(work->batch->wait_ms),
                                     .is_over = is_over,
                                     .context = work };
-    priority_boost_begin(&boost, (uint32_t)n); /* may wait for seconds, in which stacks are asked for */
+    priority_boost_begin(&boost, (uint32_t)*n); /* may wait for seconds, in which stacks are asked for */
+    *n = keep_changeable(work, classes, *n);
     method_ids_block(work->jvmti);
-    jvmtiError error = (*work->jvmti)->RetransformClasses(work->jvmti, n, classes);
+    jvmtiError error = *n == 0 ? JVMTI_ERROR_NONE : (*work->jvmti)->RetransformClasses(work->jvmti, *n, classes);
     method_ids_make(work->jvmti, work->jni);
     priority_boost_end(&boost);
     method_ids_unblock();
@@ -248,8 +280,24 @@ static void rest(const struct work *work, double ms)
         nanosleep(&time, NULL);
 }
 
+static void leave_refused(const struct work *work, jclass class_ref, jvmtiError error)
+{
+    static const char prefix[] = "JVMTI_ERROR_";
+    jvmtiEnv *jvmti = work->jvmti;
+    char *signature = NULL, *text = NULL;
+    if ((*jvmti)->GetClassSignature(jvmti, class_ref, &signature, NULL) == JVMTI_ERROR_NONE && signature[0] == 'L' &&
+        (*jvmti)->GetErrorName(jvmti, error, &text) == JVMTI_ERROR_NONE) {
+        const char *why = strncmp(text, prefix, sizeof prefix - 1) == 0 ? text + sizeof prefix - 1 : text;
+        instrument_leave(SEGMENT_REFUSED, (struct wire_text){ signature + 1, strlen(signature) - 2 }, why);
+    } else {
+        instrument_count(SEGMENT_REFUSED, 1);
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)text);
+}
+
 /* A class that the JVM refuses (its message names none) is found by halving; it stays as it is. */
-static void retransform(const struct work *work, const jclass *classes, jint n)
+static void retransform(const struct work *work, jclass *classes, jint n)
 {
     struct retransform_pass *pass = work->pass;
     if (n == 0)
@@ -257,7 +305,9 @@ static void retransform(const struct work *work, const jclass *classes, jint n)
     rest(work, work->batch->rest_ms);
     double start = now_ms(), waited_ms;
     uint64_t start_ticks = ticks_now();
-    jvmtiError error = call(work, classes, n, &waited_ms);
+    jvmtiError error = call(work, classes, &n, &waited_ms);
+    if (n == 0)
+        return;
     double took = now_ms() - start;
     double pause_ms = tell_pause(work, start_ticks, ticks_now(), took, waited_ms, n);
     took -= waited_ms;
@@ -274,7 +324,7 @@ static void retransform(const struct work *work, const jclass *classes, jint n)
     if (error == JVMTI_ERROR_NONE || error == JVMTI_ERROR_WRONG_PHASE)
         return;
     if (n == 1) {
-        instrument_count(SEGMENT_FAILED, 1);
+        leave_refused(work, classes[0], error);
         return;
     }
     retransform(work, classes, n / 2);
@@ -289,13 +339,6 @@ static bool is_of_jdk(const struct work *work, jclass class_ref)
         return true;
     (*work->jni)->DeleteLocalRef(work->jni, loader);
     return false;
-}
-
-static void swap(jclass *a, jclass *b)
-{
-    jclass other = *a;
-    *a = *b;
-    *b = other;
 }
 
 /* Moves the classes that are wanted to the front.  Returns how many these are. */
@@ -422,17 +465,24 @@ int retransform_changed(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *cont
     return rc;
 }
 
+/* Classes that a last pass could not give their own code back. */
+static uint32_t n_with_probes_left(void)
+{
+    return instrument_counted(SEGMENT_FAILED) + instrument_counted(SEGMENT_REFUSED) +
+           instrument_counted(SEGMENT_KEPT_BREAKPOINTS);
+}
+
 void retransform_last(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, struct retransform_pass *pass)
 {
     struct class_batch batch = BATCH_START;
     const struct work work = { jvmti, jni, control, NULL, LAST, false, pass, &batch, NULL };
     wait_for_hooks();
-    uint32_t n_failed = instrument_counted(SEGMENT_FAILED);
+    uint32_t n_left = n_with_probes_left();
     memset(pass, 0, sizeof *pass);
     if (instrument_had_probes()) /* else the names of all classes would be looked at for nothing */
         run(&work);
     (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);
     instrument_end();
-    if (instrument_counted(SEGMENT_FAILED) == n_failed)
+    if (n_with_probes_left() == n_left)
         methods_forget_ids();
 }
