@@ -48,9 +48,9 @@ static int choose_colours(struct display *display, struct err *err)
 /* NULL: none is wanted. */
 static const char *pager_command(void)
 {
-    const char *command = getenv("MMPROF_PAGER");
+    const char *command = secure_getenv("MMPROF_PAGER");
     if (command == NULL)
-        command = getenv("PAGER");
+        command = secure_getenv("PAGER");
     if (command == NULL)
         return "command -v less > /dev/null && exec less || exec cat";
     return command[0] == '\0' || strcmp(command, "cat") == 0 ? NULL : command;

@@ -39,7 +39,7 @@ enum doctor_level doctor_paranoid(struct doctor *doctor, struct err *said)
         return DOCTOR_OK;
     }
     err_set(said, "perf_event_paranoid is %d: this user may not open any event", value);
-    err_next(said, "run 'sysctl kernel.perf_event_paranoid=2', or give mmprof CAP_PERFMON");
+    err_next(said, "run 'sysctl kernel.perf_event_paranoid=2', or mmprof as root (sudo)");
     return DOCTOR_LIMIT;
 }
 

@@ -2,6 +2,7 @@
 
 #include "cmd/output_file.h"
 #include "core/base/near.h"
+#include "core/base/privileges.h"
 #include "core/base/text.h"
 
 #include <errno.h>
@@ -22,8 +23,10 @@ static int print_help(const struct program *program, FILE *out)
             fprintf(out, "\n%s:\n", c->summary);
         else
             fprintf(out, "  %-10s %s\n", c->name, c->summary);
-    fprintf(out, "\n'mmprof COMMAND --help' lists a command's options (--help-all: all); 'man mmprof-COMMAND' explains them.\n"
-                 "'source <(mmprof completion bash)' completes them in the shell; zsh likewise.\n");
+    fprintf(
+        out,
+        "\n'mmprof COMMAND --help' lists a command's options (--help-all: all); 'man mmprof-COMMAND' explains them.\n"
+        "'source <(mmprof completion bash)' completes them in the shell; zsh likewise.\n");
     return 0;
 }
 
@@ -79,12 +82,12 @@ static int run(const struct program *program, int argc, char **argv, const struc
 int program_main(const struct program *program, int argc, char **argv)
 {
     struct err err = { "" };
-    const struct command *command;
+    const struct command *command = NULL;
     if (argc < 2) {
         print_help(program, stderr);
         return 1;
     }
-    int status = run(program, argc, argv, &command, &err);
+    int status = privileges_confine(&err) < 0 ? -1 : run(program, argc, argv, &command, &err);
     if (output_check(&err) == 0 && status >= 0) /* in any case: then that is why the command failed */
         return status;
     fprintf(stderr, "mmprof%s%s: ", command == NULL ? "" : " ", command == NULL ? "" : command->name);

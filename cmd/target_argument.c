@@ -1,5 +1,6 @@
 #include "cmd/target_argument.h"
 
+#include "core/base/privileges.h"
 #include "core/jvm/target.h"
 
 #include <stdio.h>
@@ -18,8 +19,8 @@ static bool is_file_to_run(const char *path)
 static bool is_program(const char *word)
 {
     char path[4096];
-    const char *at = getenv("PATH");
-    if (strchr(word, '/') != NULL || at == NULL)
+    const char *at = privileges_path();
+    if (strchr(word, '/') != NULL)
         return is_file_to_run(word);
     for (; *at != '\0'; at += strcspn(at, ":"), at += *at == ':') {
         snprintf(path, sizeof path, "%.*s/%s", (int)strcspn(at, ":"), at, word);

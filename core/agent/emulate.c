@@ -101,7 +101,7 @@ bool emulate_self(void)
     char *copies[3] = { NULL };
     bool is_asked = true, is_first = false;
     for (size_t i = 0; i < 3; i++) {
-        const char *text = getenv(names[i]);
+        const char *text = secure_getenv(names[i]);
         copies[i] = text == NULL ? NULL : strdup(text);
         is_asked = is_asked && copies[i] != NULL;
         unsetenv(names[i]); /* for what it becomes, and for what that starts */

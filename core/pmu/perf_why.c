@@ -59,7 +59,7 @@ static int why_forbidden(int error, const struct counter_code *code, pid_t pid, 
     if (paranoid > needed) {
         snprintf(reason, sizeof reason, "%s (perf_event_paranoid is %d)", strerror(error), paranoid);
         append(err, reason);
-        return err_next(err, "run 'sysctl kernel.perf_event_paranoid=%d', or give mmprof CAP_PERFMON", needed);
+        return err_next(err, "run 'sysctl kernel.perf_event_paranoid=%d', or mmprof as root (sudo)", needed);
     }
     if (pid != 0 && opens(code, 0)) {
         snprintf(reason, sizeof reason, "%s (it works for mmprof's own process, so this one belongs to another user)",

@@ -350,7 +350,7 @@ bool metadata_refusal(const struct recorder_plan *plan, const struct segment *se
     if (for_trace)
         return true;
     if (is_forbidden)
-        err_next(why, "run 'sysctl kernel.perf_event_paranoid=2', or give the JVM CAP_PERFMON");
+        err_next(why, "run 'sysctl kernel.perf_event_paranoid=2'");
     else
         err_next(why, "see with 'mmprof list' what counts for the JVM's user");
     return true;

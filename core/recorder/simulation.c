@@ -1,5 +1,6 @@
 #include "core/recorder/simulation.h"
 
+#include "core/base/privileges.h"
 #include "core/recorder/launch.h"
 #include "core/recorder/shared_file.h"
 
@@ -24,10 +25,10 @@
 /* As execvp finds it. */
 static bool find_on_path(const char *name, char *path, size_t n)
 {
-    const char *path_part = getenv("PATH");
+    const char *path_part = privileges_path();
     if (strchr(name, '/') != NULL)
         return (size_t)snprintf(path, n, "%s", name) < n && access(path, X_OK) == 0;
-    while (path_part != NULL && *path_part != '\0') {
+    while (*path_part != '\0') {
         size_t length = strcspn(path_part, ":");
         if ((size_t)snprintf(path, n, "%.*s/%s", (int)length, path_part, name) < n && access(path, X_OK) == 0)
             return true;

@@ -3,6 +3,7 @@
  */
 #include "report/fleet/fleet_engine.h"
 
+#include "core/base/privileges.h"
 #include "report/fleet/fleet_clickhouse.h"
 #include "report/fleet/fleet_watch.h"
 
@@ -122,11 +123,24 @@ static void find_beside(const char *place, char *path, size_t n)
     snprintf(path, n, "%.*s/%s", slash == NULL ? 0 : (int)(slash - self), self, place);
 }
 
+/* What a file may do that everybody may run, a library that anybody names must not. */
+static int refuse_named(const char *named, struct err *err)
+{
+    const char *given = named != NULL ? named : getenv(FLEET_ENGINE_VARIABLE);
+    if (given == NULL || !privileges_are_of_file())
+        return 0;
+    err_set(err, "the file of this program has capabilities, so it does not load the library '%s'", given);
+    return err_next(err, "use a copy of it, which has none, or leave out %s",
+                    named != NULL ? "--duckdb" : FLEET_ENGINE_VARIABLE);
+}
+
 /* One that is named is that one or none. */
 static void *load_library(const char *named, struct err *err)
 {
     char built[PATH_MAX + 64], installed[PATH_MAX + 64];
-    const char *given = named != NULL ? named : getenv(FLEET_ENGINE_VARIABLE);
+    const char *given = named != NULL ? named : secure_getenv(FLEET_ENGINE_VARIABLE);
+    if (refuse_named(named, err) < 0 || privileges_drop(err) < 0)
+        return NULL;
     find_beside("../../" LIBRARY, built, sizeof built);
     find_beside("../../bin/" LIBRARY, installed, sizeof installed);
     const char *const paths[] = { given != NULL ? given : built, installed, "/usr/local/lib/" LIBRARY, LIBRARY };

@@ -3,6 +3,7 @@
  */
 #include "report/fleet/fleet_http.h"
 
+#include "core/base/privileges.h"
 #include "core/base/vec.h"
 
 #include <dlfcn.h>
@@ -84,6 +85,8 @@ int fleet_http_open(struct fleet_http **http, const char *user, const char *pass
     struct fleet_http *h = *http = calloc(1, sizeof *h);
     if (h == NULL)
         return err_set(err, "out of memory for a connection");
+    if (privileges_drop(err) < 0)
+        return -1;
     void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL || find_calls(&h->calls, library) < 0 || (h->easy = h->calls.init()) == NULL) {
         err_set(err, "cannot load " LIBRARY ", which speaks HTTP");
