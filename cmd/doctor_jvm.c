@@ -41,8 +41,9 @@ enum doctor_level doctor_java(struct doctor *doctor, struct err *said)
         return DOCTOR_LIMIT;
     }
     doctor->java = release.major;
-    err_set(said, "%s %s%s%s", release.is_openj9 ? "OpenJ9" : "HotSpot", release.version,
-            release.implementor[0] == '\0' ? "" : ", ", release.implementor);
+    err_set(said, "%s %s%s%s%s", release.is_openj9 ? "OpenJ9" : "HotSpot", release.version,
+            release.implementor[0] == '\0' ? "" : ", ", release.implementor,
+            release.is_replaced ? "; its libjvm.so was deleted or replaced since (JDK updated?)" : "");
     if (!release.is_openj9 && release.major >= JVM_RELEASE_MIN)
         return DOCTOR_OK;
     err_next(said, "run the program on HotSpot %d or later", JVM_RELEASE_MIN);

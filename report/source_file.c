@@ -1,11 +1,13 @@
 #include "report/source_file.h"
 
+#include "core/base/plain_file.h"
 #include "core/base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #define LINES_MAX 200000u
 #define TAB       8u
@@ -54,13 +56,16 @@ static bool read_lines(struct source_file *file, FILE *in, struct arena *arena)
     return file->n_lines > 0 && file->lines[file->n_lines - 1] != NULL;
 }
 
-static bool try(struct source_file *file, const char *path, struct arena *arena)
+static bool try(struct source_file *file, const char *folder, const char *path, struct arena *arena)
 {
-    FILE *in = path == NULL ? NULL : fopen(path, "re");
-    *file = (struct source_file){ .path = path };
-    bool is_read = in != NULL && read_lines(file, in, arena);
+    int fd = path == NULL ? -1 : plain_file_source(folder, path);
+    FILE *in = fd < 0 ? NULL : fdopen(fd, "r");
+    *file = (struct source_file){ .path = arena_printf(arena, "%s/%s", folder, path == NULL ? "" : path) };
+    bool is_read = in != NULL && file->path != NULL && read_lines(file, in, arena);
     if (in != NULL)
         fclose(in);
+    else if (fd >= 0)
+        close(fd);
     return is_read;
 }
 
@@ -69,10 +74,10 @@ bool source_file_find(struct source_file *file, const struct options_list *folde
 {
     const char *end = strrchr(class_name, '/');
     int n_package = end == NULL ? 0 : (int)(end - class_name);
+    const char *in_package = n_package > 0 ? arena_printf(arena, "%.*s/%s", n_package, class_name, name) : NULL;
     for (size_t i = 0; name[0] != '\0' && strchr(name, '/') == NULL && i < folders->n; i++)
-        if ((n_package > 0 &&
-             try(file, arena_printf(arena, "%s/%.*s/%s", folders->items[i], n_package, class_name, name), arena)) ||
-            try(file, arena_printf(arena, "%s/%s", folders->items[i], name), arena))
+        if ((n_package > 0 && try(file, folders->items[i], in_package, arena)) ||
+            try(file, folders->items[i], name, arena))
             return true;
     return false;
 }

@@ -63,7 +63,7 @@ int plain_file_find(int root, const char *path, int flags)
     return (int)fd;
 }
 
-int plain_file_reopen(int found)
+static int reopen(int found, uint64_t max_bytes)
 {
     char path[40];
     struct stat status;
@@ -71,16 +71,39 @@ int plain_file_reopen(int found)
         return -1;
     if (!S_ISREG(status.st_mode))
         return refuse(-1, EMEDIUMTYPE);
-    if ((uint64_t)status.st_size > PLAIN_FILE_BYTES_MAX)
+    if ((uint64_t)status.st_size > max_bytes)
         return refuse(-1, EFBIG);
     snprintf(path, sizeof path, "/proc/self/fd/%d", found);
     return open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC); /* somebody may hold a lease */
 }
 
+int plain_file_reopen(int found)
+{
+    return reopen(found, PLAIN_FILE_BYTES_MAX);
+}
+
+/* Closes what was found. */
+static int reopen_only(int found, uint64_t max_bytes)
+{
+    int fd = found < 0 ? -1 : reopen(found, max_bytes);
+    refuse(found, errno);
+    return fd;
+}
+
 int plain_file_open(int root, const char *path)
 {
-    int found = plain_file_find(root, path, 0), fd = found < 0 ? -1 : plain_file_reopen(found);
-    return found < 0 ? -1 : (refuse(found, errno), fd);
+    return reopen_only(plain_file_find(root, path, 0), PLAIN_FILE_BYTES_MAX);
+}
+
+int plain_file_source(const char *folder, const char *path)
+{
+    char whole[PATH_MAX], part[NAME_MAX + 1];
+    for (const char *at = path; next_part(&at, part)[0] != '\0';)
+        if (strcmp(part, "..") == 0)
+            return refuse(-1, ELOOP);
+    if ((size_t)snprintf(whole, sizeof whole, "%s/%s", folder, path) >= sizeof whole)
+        return refuse(-1, ENAMETOOLONG);
+    return reopen_only(open(whole, O_PATH | O_CLOEXEC), PLAIN_FILE_SOURCE_MAX);
 }
 
 ssize_t plain_file_text(int fd, char *text, size_t n)

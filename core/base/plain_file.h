@@ -33,6 +33,13 @@ int plain_file_reopen(int found);
 /* Both.  Returns a descriptor, or -1 with errno set as above. */
 int plain_file_open(int root, const char *path);
 
+/*
+ * The regular file of at most PLAIN_FILE_SOURCE_MAX bytes at a path in a folder that the user named: links there are
+ * the user's own and are followed, but a '..' in the path is refused (ELOOP).  Else as plain_file_open.
+ */
+#define PLAIN_FILE_SOURCE_MAX ((uint64_t)16 << 20)
+int plain_file_source(const char *folder, const char *path);
+
 /* At most n - 1 bytes from the beginning, with a NUL behind them.  Returns how many, or -1 with errno set. */
 ssize_t plain_file_text(int fd, char *text, size_t n);
 

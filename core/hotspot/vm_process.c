@@ -54,14 +54,14 @@ static int check_memory(pid_t pid, struct err *err)
     return err_next(err, "see whether it is still running");
 }
 
-static int not_readable(const struct jvm_mapped *libjvm, int error, struct err *err)
+static int not_readable(pid_t pid, const char *path, int error, struct err *err)
 {
-    err_set(err, "cannot read '%.1024s' of the JVM: %s", libjvm->path, plain_file_why(error));
-    if (error == ESTALE)
-        return err_next(err,
-                        "the JDK was updated or removed while the program runs: restart the program, run mmprof as "
-                        "root, or use --mechanism polling");
-    return err_next(err, "see that the JVM's user may read it, or use --mechanism polling");
+    if (error == ESTALE) {
+        err_set(err, "'%.1024s' of JVM %d was deleted or replaced (JDK updated?)", path, (int)pid);
+        return err_next(err, "restart the program, run mmprof as root, or use --mechanism polling");
+    }
+    err_set(err, "cannot read '%.1024s' of JVM %d: %s", path, (int)pid, plain_file_why(error));
+    return err_next(err, "make it a file that the JVM's user may read, or use --mechanism polling");
 }
 
 int vm_process_open(pid_t pid, struct err *err)
@@ -80,7 +80,7 @@ int vm_process_open(pid_t pid, struct err *err)
     jvm_root_close(&root);
     if (rc < 0 || !find_dynamic_symbols()) {
         vm_process_close();
-        return not_readable(&libjvm, rc < 0 ? error : ENOEXEC, err);
+        return not_readable(pid, libjvm.path, rc < 0 ? error : ENOEXEC, err);
     }
     library.pid = pid;
     vm_fields_use(&(struct vm_library){ .pid = pid, .symbol = find_symbol });

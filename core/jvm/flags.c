@@ -239,6 +239,7 @@ static int find_major(struct jvm_release *release)
 int jvm_release_parse(const char *text, struct jvm_release *release)
 {
     char variant[32];
+    release->is_replaced = false;
     value_of(text, "JAVA_VERSION", release->version, sizeof release->version);
     value_of(text, "IMPLEMENTOR", release->implementor, sizeof release->implementor);
     value_of(text, "JVM_VARIANT", variant, sizeof variant);
@@ -264,7 +265,7 @@ static int release_told(pid_t pid, struct jvm_release *release)
 {
     struct perf_data data;
     struct err ignored;
-    *release = (struct jvm_release){ .version = "" };
+    *release = (struct jvm_release){ .is_replaced = true };
     if (perf_data_open(&data, pid, jvm_process_inner_pid(pid), &ignored) == 0) {
         perf_data_text(&data, "java.property.java.version", release->version, sizeof release->version);
         perf_data_text(&data, "java.property.java.vm.vendor", release->implementor, sizeof release->implementor);
@@ -283,7 +284,7 @@ int jvm_release_read(pid_t pid, struct jvm_release *release)
     if (libjvm.mapping.is_deleted)
         return release_told(pid, release);
     const char *path = jvm_root_open(&root, pid) < 0 ? NULL : jvm_root_path(&root, libjvm.path);
-    int fd = path == NULL ? -1 : open_release(&root, libjvm.path + (path - libjvm.path));
+    int fd = path == NULL ? -1 : open_release(&root, libjvm.path + strlen(root.prefix));
     int rc = fd < 0 || plain_file_text(fd, text, sizeof text) < 0 ? -1 : jvm_release_parse(text, release);
     if (fd >= 0)
         close(fd);

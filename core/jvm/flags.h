@@ -55,7 +55,8 @@ struct jvm_release {
     char version[64];     /* "17.0.11" */
     char implementor[64]; /* "Debian", or "" */
     bool is_openj9;
-    int major; /* 8 for "1.8.0_392" */
+    bool is_replaced; /* the JDK, since this JVM started */
+    int major;        /* 8 for "1.8.0_392" */
 };
 
 /* Read the text of a 'release' file.  Returns 0, or -1 when it names no version. */

@@ -1,22 +1,24 @@
 #include "report/view/misses_lines.h"
 
-#include <stdio.h>
+#include "core/base/plain_file.h"
+
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#define FILE_BYTES_MAX ((size_t)16 << 20)
-#define LINE_CHARS     60
+#define LINE_CHARS 60
 
-static char *slurp(const char *path)
+static char *slurp(const char *folder, const char *path)
 {
-    FILE *in = fopen(path, "re");
-    char *text = in == NULL ? NULL : malloc(FILE_BYTES_MAX);
-    size_t n = text == NULL ? 0 : fread(text, 1, FILE_BYTES_MAX - 1, in);
-    if (text != NULL)
-        text[n] = '\0';
-    char *fitting = text == NULL ? NULL : realloc(text, n + 1);
-    if (in != NULL)
-        fclose(in);
+    int fd = plain_file_source(folder, path);
+    char *text = fd < 0 ? NULL : malloc(PLAIN_FILE_SOURCE_MAX + 1);
+    if (text != NULL && plain_file_text(fd, text, PLAIN_FILE_SOURCE_MAX + 1) < 0) {
+        free(text);
+        text = NULL;
+    }
+    if (fd >= 0)
+        close(fd);
+    char *fitting = text == NULL ? NULL : realloc(text, strlen(text) + 1);
     return fitting == NULL ? text : fitting;
 }
 
@@ -27,7 +29,7 @@ static const char *text_of(struct misses_lines *lines, const char *path)
         return lines->text;
     misses_lines_free(lines);
     lines->path = strdup(path);
-    lines->text = lines->path == NULL ? NULL : slurp(path);
+    lines->text = lines->path == NULL ? NULL : slurp(lines->directory, path);
     return lines->text;
 }
 
@@ -36,8 +38,8 @@ const char *misses_line(struct misses_lines *lines, const char *class_name, cons
     const char *slash = class_name == NULL ? NULL : strrchr(class_name, '/');
     if (class_name == NULL || file == NULL || file[0] == '\0' || line == 0)
         return NULL;
-    const char *path = arena_printf(lines->arena, "%s/%.*s%s", lines->directory,
-                                    slash == NULL ? 0 : (int)(slash + 1 - class_name), class_name, file);
+    const char *path =
+        arena_printf(lines->arena, "%.*s%s", slash == NULL ? 0 : (int)(slash + 1 - class_name), class_name, file);
     const char *at = path == NULL ? NULL : text_of(lines, path);
     for (uint32_t i = 1; at != NULL && i < line; i++) {
         at = strchr(at, '\n');

@@ -33,7 +33,8 @@ static bool make_files(void)
                    mkdir("root/in", 0755) == 0 && symlink("/in/file", "root/link") == 0 &&
                    symlink("../../../../in/file", "root/in/up") == 0 && symlink("/etc/passwd", "root/out") == 0 &&
                    symlink("/usr", "root/etc") == 0 && symlink("loop", "root/loop") == 0 &&
-                   mkfifo("root/fifo", 0644) == 0 && bind(s, (const struct sockaddr *)&address, sizeof address) == 0;
+                   symlink("in", "root/here") == 0 && mkfifo("root/fifo", 0644) == 0 &&
+                   bind(s, (const struct sockaddr *)&address, sizeof address) == 0;
     file = open("root/in/file", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
     large = open("root/large", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
     is_made = is_made && write(file, "text", 4) == 4 && ftruncate(large, (off_t)PLAIN_FILE_BYTES_MAX + 1) == 0;
@@ -77,6 +78,27 @@ static void test_opening(void)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         CHECK_TEXT(rows[i].claim, read_there(rows[i].path), rows[i].expected);
+}
+
+static void test_sources(void)
+{
+    static const struct {
+        const char *claim, *path;
+        int error;
+    } rows[] = {
+        { "a source file is read", "in/file", 0 },
+        { "also behind a link that the user has there", "here/file", 0 },
+        { "'..' in the name of a class is refused", "in/../in/file", ELOOP },
+        { "and as the name of a file", "../root/in/file", ELOOP },
+        { "a source file that is a FIFO is refused", "fifo", EMEDIUMTYPE },
+        { "or that is large", "large", EFBIG },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int fd = plain_file_source("root", rows[i].path), error = fd < 0 ? errno : 0;
+        CHECK_NUMBER(rows[i].claim, error, rows[i].error);
+        if (fd >= 0)
+            close(fd);
+    }
 }
 
 /* In the root directory of this machine. */
@@ -158,6 +180,7 @@ int main(void)
     if (!CHECK("files are made", make_files()))
         return tap_done();
     test_opening();
+    test_sources();
     test_kernel();
     test_old_kernel();
     test_cut();

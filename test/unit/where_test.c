@@ -3,10 +3,15 @@
  */
 #include "report/view/view_pass.h"
 
+#include "core/jvm/elf_file.h"
+#include "core/jvm/maps.h"
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"
 
+#include <fcntl.h>
 #include <math.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 static struct arena arena;
@@ -281,6 +286,65 @@ static void test_events(void)
     done(&made);
 }
 
+/* ---- files that a trace names ---- */
+
+/* The function at an offset in a file that a trace of a host names, without its symbols; "" for none. */
+static const char *name_here(const char *host, const char *path, const char *build_id, uint64_t offset)
+{
+    static char name[256];
+    struct made made;
+    struct maker *m = &made.maker;
+    struct code_location location;
+    const struct location_entry file = { .kind = LOCATION_FILE,
+                                         .path = wire_text(path),
+                                         .build_id = wire_text(build_id),
+                                         .symbols = wire_text("") },
+                                in_file = { .kind = LOCATION_IN_FILE, .offset = offset };
+    maker_open_scaled(m, "where.dat", 1000);
+    maker_info(m, "host", host);
+    maker_thread(m, 0, "main", true);
+    maker_must(m, trace_write_location(m->writer, &file, &m->err));
+    maker_must(m, trace_write_location(m->writer, &in_file, &m->err));
+    ip_sample(m, TRACE_IP_SAMPLE, 0, 10, 0, 1);
+    maker_close(m, 1000);
+    const struct view_pass_options options = { .path = m->path, .parts = VIEW_PASS_WHERE };
+    maker_must(m, view_pass_read(&options, &arena, &made.pass, &m->err));
+    maker_must(m, code_locations_find(made.pass.where.locations, 0, &location, &m->err));
+    snprintf(name, sizeof name, "%s", code_locations_function(made.pass.where.locations, location.function)->name);
+    done(&made);
+    return name;
+}
+
+static void test_files_here(void)
+{
+    const char *directory = getenv("SCRATCH");
+    struct utsname here;
+    struct jvm_mapped self;
+    struct jvm_maps maps;
+    struct elf_file elf;
+    char id[JVM_BUILD_ID_BYTES] = "", fifo[256];
+    jvm_maps_init(&maps);
+    uint64_t address = (uint64_t)(uintptr_t)test_files_here + 4;
+    bool is_known = uname(&here) == 0 && jvm_maps_read(&maps, getpid()) == 0;
+    const struct jvm_mapping *mapping = is_known ? jvm_maps_find(&maps, address) : NULL;
+    is_known = mapping != NULL && jvm_mapped_find(getpid(), mapping->path, &self) == 1 &&
+               elf_file_open(&elf, open(self.path, O_RDONLY | O_CLOEXEC)) == 0;
+    if (!CHECK("this program is a file", is_known))
+        return;
+    uint64_t offset = address - mapping->start + mapping->offset;
+    elf_file_build_id(&elf, id);
+    elf_file_close(&elf);
+    jvm_maps_free(&maps);
+    snprintf(fifo, sizeof fifo, "%s/where-fifo.%d", directory == NULL ? "/tmp" : directory, (int)getpid());
+    CHECK_TEXT("a trace of this machine without names gets them from its files",
+               name_here(here.nodename, self.path, id, offset), "test_files_here");
+    CHECK_TEXT("one of another machine does not", name_here("another", self.path, id, offset), "");
+    CHECK_TEXT("nor from another build", name_here(here.nodename, self.path, "0011", offset), "");
+    CHECK("a FIFO is made", mkfifo(fifo, 0600) == 0);
+    CHECK_TEXT("a FIFO that it names is not opened", name_here(here.nodename, fifo, id, offset), "");
+    unlink(fifo);
+}
+
 int main(void)
 {
     test_shares();
@@ -288,5 +352,6 @@ int main(void)
     test_none();
     test_late_name();
     test_events();
+    test_files_here();
     return tap_done();
 }
