@@ -19,9 +19,11 @@ JDK      ?= $(patsubst %/include/jvmti.h,%,$(firstword $(wildcard /usr/lib/jvm/j
 JVMTI     = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
 # What runs inside the target: libc and libpthread only.
-AGENT_SRC := $(wildcard core/agent/*.c core/agent/*/*.c) $(patsubst %,core/hotspot/%.c,bytecodes class_layout code_heaps nmethod vm_allocated vm_compilers vm_counts vm_exports vm_fields vm_flags vm_heap vm_methods vm_streams vm_thread_list) \
-             $(patsubst %,core/base/%.c,err hash pattern utf8 words) core/pmu/perf_open.c core/pmu/read.c core/pmu/outside.c core/pmu/simulated.c \
+AGENT_SRC := $(filter-out core/agent/lab/%,$(wildcard core/agent/*.c core/agent/*/*.c)) $(patsubst %,core/hotspot/%.c,bytecodes class_layout code_heaps nmethod vm_allocated vm_compilers vm_counts vm_exports vm_fields vm_flags vm_heap vm_methods vm_streams vm_thread_list) \
+             $(patsubst %,core/base/%.c,err hash pattern utf8 words) core/pmu/perf_open.c core/pmu/read.c core/pmu/outside.c \
              $(wildcard core/wire/*.c)
+# The laboratory's agent counts objects and calls, and knows of emulators.
+LAB_AGENT_SRC := $(filter-out %/agent_lab_none.c,$(AGENT_SRC)) $(wildcard core/agent/lab/*.c) core/emu/run/simulated_read.c
 # The JVM's structures, as what runs inside the emulator reads them.
 VM_SRC := $(patsubst %,core/hotspot/%.c,class_layout code_heaps vm_exports vm_fields vm_flags vm_methods vm_streams vm_tables)
 # What runs inside the emulator: libc and libpthread, and QEMU itself.
@@ -51,6 +53,7 @@ EXAMPLES  := $(patsubst core/emu/tool/examples/%.c,$(BUILD)/%.so,$(wildcard core
 
 LIB_OBJ   := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/report/html_template.o $(BUILD)/report/frameworks_text.o
 AGENT_OBJ := $(AGENT_SRC:%.c=$(BUILD)/pic/%.o)
+LAB_AGENT_OBJ := $(LAB_AGENT_SRC:%.c=$(BUILD)/pic/%.o)
 PLUGIN_OBJ := $(PLUGIN_SRC:%.c=$(BUILD)/pic/%.o)
 PLACEMENT_OBJ := $(PLACEMENT_SRC:%.c=$(BUILD)/pic/%.o)
 TOOL_OBJ  := $(TOOL_SRC:%.c=$(BUILD)/pic/%.o)
@@ -61,7 +64,7 @@ UNIT_BIN  := $(UNIT_SRC:%.c=$(BUILD)/%)
 Q = $(if $(V),,@$(if $(1),echo '  $(1) $@';))
 
 .PHONY: make
-make: $(BUILD)/mmprof $(OTHERS) $(BUILD)/libmmprof-agent.so $(BUILD)/libmmprof-sim.so $(BUILD)/libmmprof-tool.so $(BUILD)/libmmprof-memtrace.so $(BUILD)/libmmprof-placement.so $(EXAMPLES)
+make: $(BUILD)/mmprof $(OTHERS) $(BUILD)/libmmprof-agent.so $(BUILD)/libmmprof-lab-agent.so $(BUILD)/libmmprof-sim.so $(BUILD)/libmmprof-tool.so $(BUILD)/libmmprof-memtrace.so $(BUILD)/libmmprof-placement.so $(EXAMPLES)
 
 # A program is its main and what that needs of the others; the linker's map says what that is.
 PROGRAMS_LIB := $(BUILD)/programs.a
@@ -70,7 +73,7 @@ $(PROGRAMS_LIB): $(LIB_OBJ) Makefile
 	$(call Q,AR)$(AR) rcsT $@ $(LIB_OBJ)
 
 $(BUILD)/mmprof: $(BUILD)/cmd/main.o
-$(LIBEXEC)/mmprof-lab: $(BUILD)/cmd/lab/lab_main.o
+$(LIBEXEC)/mmprof-lab: $(BUILD)/cmd/lab/lab_main.o $(BUILD)/cmd/lab/lab_parts.o
 $(LIBEXEC)/mmprof-fleet: $(BUILD)/cmd/fleet/fleet_main.o $(BUILD)/cmd/fleet/fleet_parts.o
 $(BUILD)/mmprof $(LIBEXEC)/mmprof-lab $(LIBEXEC)/mmprof-fleet: $(PROGRAMS_LIB)
 	@mkdir -p $(@D)
@@ -92,7 +95,7 @@ $(BUILD)/cJSON.o: $(CJSON)/cJSON.c
 	$(call Q,CC)$(CC) $(CFLAGS) -c -o $@ $<
 
 $(BUILD)/mmprof-static: $(BUILD)/cmd/main.o
-$(BUILD)/static/libexec/mmprof/mmprof-lab: $(BUILD)/cmd/lab/lab_main.o
+$(BUILD)/static/libexec/mmprof/mmprof-lab: $(BUILD)/cmd/lab/lab_main.o $(BUILD)/cmd/lab/lab_parts.o
 $(BUILD)/static/libexec/mmprof/mmprof-fleet: $(BUILD)/cmd/fleet/fleet_main.o $(BUILD)/cmd/fleet/fleet_parts.o
 $(BUILD)/mmprof-static $(addprefix $(BUILD)/static/libexec/mmprof/mmprof-,lab fleet): $(PROGRAMS_LIB) $(if $(CJSON),$(BUILD)/cJSON.o)
 	@mkdir -p $(@D)
@@ -103,7 +106,9 @@ $(addprefix $(BUILD)/static/libexec/mmprof/mmprof-,$(LAB_NAMES)): $(BUILD)/stati
 
 # initial-exec TLS: a probe finds its buffer in one instruction.
 $(BUILD)/libmmprof-agent.so: $(AGENT_OBJ)
-	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -shared -Wl,-z,defs -Wl,-z,nodelete -o $@ $^ -lpthread
+$(BUILD)/libmmprof-lab-agent.so: $(LAB_AGENT_OBJ)
+$(BUILD)/libmmprof-agent.so $(BUILD)/libmmprof-lab-agent.so:
+	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -shared -Wl,-z,defs -Wl,-z,nodelete -Wl,-Map=$(BUILD)/$(@F).map -o $@ $^ -lpthread
 
 $(BUILD)/libmmprof-sim.so: $(PLUGIN_OBJ)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -shared -o $@ $^ -lpthread
@@ -153,9 +158,9 @@ $(BUILD)/pic/%.o: %.c
 # ---- tests ----
 
 # A unit test is one file that is linked with all rooms, and with the agent's parts that need no JVM.
-AGENT_PURE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/agent/rewrite/*.c core/agent/probe/*.c) $(addprefix core/agent/,control/method_ids.c \
+AGENT_PURE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/agent/rewrite/*.c core/agent/probe/*.c) $(addprefix core/agent/,control/method_ids.c control/agent_lab_none.c \
                   control/own_threads.c codecache/compiling.c codecache/perf_file.c instrument/batch.c))
-$(patsubst %.c,$(BUILD)/%.o,$(wildcard core/agent/probe/*.c)) $(BUILD)/core/agent/control/method_ids.o $(patsubst %,$(BUILD)/test/unit/%_test.o,method_ids probe probe_virtual readings_rings): ALL_CFLAGS += $(JVMTI)
+$(patsubst %.c,$(BUILD)/%.o,$(wildcard core/agent/probe/*.c)) $(patsubst %,$(BUILD)/core/agent/control/%.o,method_ids agent_lab_none) $(patsubst %,$(BUILD)/test/unit/%_test.o,method_ids probe probe_virtual readings_rings): ALL_CFLAGS += $(JVMTI)
 
 # The plugin's walk through a heap, which is the test's.
 $(BUILD)/test/unit/heap_walk_test: $(patsubst %,$(BUILD)/core/emu/plugin/%.o,heap_walk vm_classes vm_memory)
@@ -469,7 +474,7 @@ lint:
 	@BUILD='$(BUILD)' test/run test/e2e/lint.sh test/e2e/names.sh
 
 tidy:
-	clang-tidy --quiet $(CLI_SRC) $(AGENT_SRC) -- $(CSTD) -I. $(JVMTI)
+	clang-tidy --quiet $(CLI_SRC) $(LAB_AGENT_SRC) -- $(CSTD) -I. $(JVMTI)
 
 # ---- the machine ----
 
@@ -491,7 +496,7 @@ install: make
 	install -m 755 $(BUILD)/mmprof '$(BIN_DIR)'
 	install -m 755 $(LIBEXEC)/mmprof-lab $(LIBEXEC)/mmprof-fleet '$(LIBEXEC_DIR)'
 	@for name in $(LAB_NAMES); do ln -sf mmprof-lab '$(LIBEXEC_DIR)'/mmprof-$$name; done
-	install -m 755 $(addprefix $(BUILD)/libmmprof-,agent.so sim.so tool.so memtrace.so placement.so) '$(AGENT_DIR)'
+	install -m 755 $(addprefix $(BUILD)/libmmprof-,agent.so lab-agent.so sim.so tool.so memtrace.so placement.so) '$(AGENT_DIR)'
 	install -m 644 core/emu/tool/mmprof_tool.h '$(INCLUDE_DIR)'
 	install -m 644 $(wildcard man/*.1) '$(MAN_DIR)/man1'
 	$(if $(wildcard man/*.5),install -m 644 $(wildcard man/*.5) '$(MAN_DIR)/man5')

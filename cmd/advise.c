@@ -6,6 +6,8 @@
  *        why     JIT compilers use 62 % of the CPU time, 4.02 s: the program is still warming up
  *        verify  java -XX:AOTCacheOutput=app.aot -jar app.jar; mmprof diff --until 5% --before 'java -jar app.jar' ...
  */
+#include "cmd/parts.h"
+#include "cmd/program.h"
 #include "cmd/tables_page.h"
 #include "cmd/trace_argument.h"
 #include "report/findings/advice.h"
@@ -69,27 +71,25 @@ static int print(const struct advise_arguments *a, const struct findings_input *
     return 0;
 }
 
+struct advise_printing {
+    const struct advise_arguments *arguments;
+    const struct findings_input *input;
+    struct display *display;
+};
+
+static int print_with(void *context, const struct advice_memory *memory, struct err *err)
+{
+    const struct advise_printing *p = context;
+    return print(p->arguments, p->input, memory, p->display, err);
+}
+
 /* With what an emulated run says of objects, if there is one. */
 static int print_with_memory(const struct advise_arguments *a, const struct findings_input *input,
                              struct display *display, struct err *err)
 {
-    struct last_uses uses = { .n = 0 };
-    struct live_bytes live = { .time = 0 };
-    struct live_points points = { NULL, 0, 0 };
-    const struct advice_memory memory = { &uses, &live, &points };
-    if (a->memtrace == NULL)
-        return print(a, input, NULL, display, err);
-    int rc = last_uses_file(&uses, a->memtrace, err);
-    if (rc == 0)
-        last_uses_fold(&uses, input->libraries);
-    if (rc == 0)
-        rc = live_bytes_file(&live, a->memtrace, err) < 0 ? -1 : live_points_find(&live, &points, err);
-    if (rc == 0)
-        rc = print(a, input, &memory, display, err);
-    live_points_free(&points);
-    live_bytes_free(&live);
-    last_uses_free(&uses);
-    return rc;
+    struct advise_printing printing = { a, input, display };
+    return a->memtrace == NULL ? print(a, input, NULL, display, err)
+                               : parts.advise_memory(a->memtrace, input->libraries, print_with, &printing, err);
 }
 
 static int run(struct advise_arguments *a, struct arena *arena, struct err *err)
@@ -120,6 +120,8 @@ int command_advise(int argc, char **argv, struct err *err)
     bool done;
     if (parse(argc, argv, &arguments, &done, err) < 0)
         return -1;
+    if (!done && arguments.memtrace != NULL && parts.advise_memory == NULL)
+        return program_become("lab", argc, argv, err);
     int rc = done ? 0 : tables_page_check(arguments.html, arguments.csv, arguments.json, err);
     if (rc == 0 && !done)
         rc = trace_argument_one(&arena, &arguments.path, err);

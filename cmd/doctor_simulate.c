@@ -39,11 +39,11 @@ static bool succeeds(char *const *argv, char *text, size_t n)
 static void name_plugin(const struct doctor *doctor, char *option, size_t n)
 {
     const char *slash = strrchr(doctor->agent, '/');
-    snprintf(option, n, "%.*slibmmprof-sim.so,model=" SIM_MODEL_DEFAULT ",window=1K+1K/4K,out=/dev/stdout",
+    snprintf(option, n, "%.*slibmmprof-sim.so,model=zen4,window=1K+1K/4K,out=/dev/stdout",
              slash == NULL ? 0 : (int)(slash + 1 - doctor->agent), doctor->agent);
 }
 
-/* core/agent/emulated.c; core/emu/plugin/qemu_stale.h */
+/* core/agent/lab/emulated.c; core/emu/plugin/qemu_stale.h */
 static bool is_worked_around(const char *version)
 {
 #if defined(__x86_64__)

@@ -10,11 +10,11 @@
  */
 #include "cmd/commands.h"
 #include "cmd/display.h"
+#include "cmd/parts.h"
+#include "cmd/program.h"
 
 #include "core/pmu/layout.h"
 #include "core/pmu/selftest.h"
-#include "core/pmu/simulated_events.h"
-#include "core/emu/model/sim_model.h"
 
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -164,30 +164,6 @@ static int list(const char *pattern, bool all, struct arena *arena, struct err *
     return 0;
 }
 
-/* ---- models of processors ---- */
-
-static void print_models(void)
-{
-    const char *what, *name;
-    puts("models");
-    for (size_t i = 0; (name = sim_model_preset(i, &what)) != NULL; i++)
-        printf("  %-*s  %s\n", NAME_COLUMNS / 2, name, what);
-    puts("\nsimulated events; * are the default ones");
-    for (const struct simulated_event *event = simulated_events; event->name != NULL; event++)
-        printf("  %-*s%c %s\n", NAME_COLUMNS - 8, event->name, event->is_default ? '*' : ' ', event->description);
-}
-
-static int print_model(const char *name, struct err *err)
-{
-    struct sim_model model;
-    char text[SIM_TEXT_BYTES];
-    if (sim_model_load(name, &model, err) < 0)
-        return -1;
-    sim_model_print(&model, text, sizeof text);
-    printf("# %s\n%s", model.name, text);
-    return 0;
-}
-
 int command_list(int argc, char **argv, struct err *err)
 {
     bool all = false, models = false, done;
@@ -209,12 +185,8 @@ int command_list(int argc, char **argv, struct err *err)
         return -1;
     if (done)
         return 0;
-    if (models)
-        print_models();
-    if (model != NULL)
-        return print_model(model, err);
-    if (models)
-        return 0;
+    if (models || model != NULL)
+        return parts.models == NULL ? program_become("lab", argc, argv, err) : parts.models(models, model, err);
     if (argc - i > 1) {
         err_set(err, "one pattern at a time, not '%s' and '%s'", argv[i], argv[i + 1]);
         return err_next(err, "run 'mmprof list PATTERN'");

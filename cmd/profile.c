@@ -3,6 +3,7 @@
  */
 #include "cmd/output_file.h"
 #include "cmd/phases_run.h"
+#include "cmd/program.h"
 #include "cmd/recording.h"
 #include "cmd/profile_progress.h"
 #include "cmd/recording_counters.h"
@@ -320,6 +321,8 @@ int command_profile(int argc, char **argv, struct err *err)
         return -1;
     if (done)
         return 0;
+    if (recording_is_elsewhere(&p->recording))
+        return program_become("lab", argc, argv, err);
     if (p->recording.command == NULL && p->recording.duration_s == 0)
         p->recording.duration_s = p->two_runs ? DEFAULT_DURATION_EACH_S : DEFAULT_DURATION_S;
     if (make_directory(p, err) < 0)

@@ -1,4 +1,5 @@
 #include "cmd/output_file.h"
+#include "cmd/program.h"
 #include "cmd/record_files.h"
 #include "cmd/record_follow.h"
 
@@ -188,6 +189,8 @@ int command_record(int argc, char **argv, struct err *err)
         return -1;
     if (done)
         return 0;
+    if (recording_is_elsewhere(&recording))
+        return program_become("lab", argc, argv, err);
     recording.output = output != NULL ? output : recording.output;
     files.pattern = output != NULL ? output : files.pattern;
     files.quiet = recording.quiet;

@@ -1,12 +1,11 @@
 #include "cmd/recording.h"
 
+#include "cmd/parts.h"
 #include "cmd/recording_counters.h"
 #include "cmd/recording_summary.h"
 #include "core/base/arena.h"
 #include "core/base/call_argument.h"
 #include "core/base/pattern.h"
-#include "core/emu/model/sim_sets.h"
-#include "core/pmu/simulated_events.h"
 #include "core/perf/trigger.h"
 #include "core/recorder/ip_samples.h"
 #include "phases/live/live_policy.h"
@@ -296,35 +295,6 @@ static int check_simulate(const struct recording *recording, struct err *err)
     return 0;
 }
 
-/* "": by default. */
-static int choose_sets(const char *share, const struct sim_model *model, uint32_t *n, struct err *err)
-{
-    *n = SIM_SETS_DEFAULT;
-    if (share == NULL)
-        *n = 0;
-    else if (share[0] != '\0' && sim_sets_read(share, n, err) < 0)
-        return -1;
-    return sim_sets_check(model, *n, err);
-}
-
-static int choose_simulated(const struct recording *recording, struct recorder_plan *plan, struct arena *arena,
-                            struct sim_model *model, struct recording_counters *counters, struct err *err)
-{
-    const char *sizes = recording->window;
-    memset(counters, 0, sizeof *counters);
-    counters->read = RECORDER_READ_USER;
-    if (sim_model_load(recording->simulate[0] == '\0' ? SIM_MODEL_DEFAULT : recording->simulate, model, err) < 0 ||
-        choose_sets(recording->sets, model, &plan->sets, err) < 0)
-        return -1;
-    if (simulated_choose(recording->events, arena, &counters->events, &counters->layout, err) < 0)
-        return -1;
-    if (sizes == NULL || counters->layout.n_groups == 0)
-        return 0;
-    return sim_window_read(sizes[0] == '\0' ? SIM_WINDOW_DEFAULT : sizes, &plan->window, err) < 0
-               ? -1
-               : simulated_choose_windows(arena, &counters->events, &counters->layout, err);
-}
-
 /* What takes IP samples besides the clock.  codes: room for COUNTERS_GROUP_MAX. */
 static int choose_ip_events(const struct recording *recording, struct recorder_plan *plan, struct arena *arena,
                             struct counter_code *codes, struct err *err)
@@ -345,17 +315,17 @@ static int choose_ip_events(const struct recording *recording, struct recorder_p
 
 /* What is counted, and by what. */
 static int choose_counters(const struct recording *recording, struct recorder_plan *plan, struct arena *arena,
-                           struct sim_model *model, struct recording_counters *counters, struct err *err)
+                           struct recording_counters *counters, struct err *err)
 {
     if (recording->simulate == NULL)
         return recording_choose(recording->events, recording->phases != NULL || recording->live != NULL,
                                 recording->read, (pid_t)recording->pid, !recording->quiet, arena, counters, err);
-    plan->simulate = model;
-    plan->counts_only = recording->counts_only;
     plan->samples_allocations = false;
     plan->ip_samples_hz = plan->stacks_hz = plan->waits_hz =
         0; /* the kernel sees where the emulator is, not where the program is */
-    return choose_simulated(recording, plan, arena, model, counters, err);
+    memset(counters, 0, sizeof *counters);
+    counters->read = RECORDER_READ_USER;
+    return parts.simulate(recording, plan, arena, counters, err);
 }
 
 static void tell_discarded(uint64_t compilers_ns)
@@ -405,13 +375,22 @@ static double waits_part(const struct recording *recording)
     return recording->live != NULL ? RECORDING_WAITS_PART * recording->live->options.budget : 0;
 }
 
+static int find_agent(const struct recording *recording, char *agent, size_t n, struct err *err)
+{
+    return recording->simulate == NULL ? recorder_find_agent(agent, n, err) : recorder_find_lab_agent(agent, n, err);
+}
+
+bool recording_is_elsewhere(const struct recording *recording)
+{
+    return recording->simulate != NULL && parts.simulate == NULL;
+}
+
 int recording_run(struct recording *recording, struct recorder_summary *summary, struct err *err)
 {
     struct arena arena = { NULL, 0 };
     const struct recorder_symbols symbols = { &arena, name_functions };
     struct recording_counters counters;
     struct counter_code ip_events[COUNTERS_GROUP_MAX];
-    struct sim_model model;
     char agent[PATH_MAX];
     bool separate;
     int rc = -1;
@@ -451,9 +430,9 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
         check_patterns(&recording->excludes, "exclude", err) < 0 || check_arguments(&recording->by, err) < 0 ||
         check_ip_samples(recording, err) < 0 || check_mechanism(recording, err) < 0 ||
         check_live_objects(recording, err) < 0 || is_separate(recording, &separate, err) < 0 ||
-        recorder_find_agent(agent, sizeof agent, err) < 0 ||
+        find_agent(recording, agent, sizeof agent, err) < 0 ||
         (recording->phases != NULL && read_phases(recording->phases, &arena, &plan, err) < 0) ||
-        check_simulate(recording, err) < 0 || choose_counters(recording, &plan, &arena, &model, &counters, err) < 0 ||
+        check_simulate(recording, err) < 0 || choose_counters(recording, &plan, &arena, &counters, err) < 0 ||
         choose_ip_events(recording, &plan, &arena, ip_events, err) < 0)
         goto out;
     if (recording->live != NULL)

@@ -64,6 +64,9 @@ void recording_rows(struct recording *recording, struct recording_rows *to);
 /* Set pid or command to the target that was parsed; what: for a message, "record".  Returns 0, or -1 with *err set. */
 int recording_target(struct recording *recording, const char *what, struct err *err);
 
+/* Only the program mmprof-lab can record it: it has --simulate. */
+bool recording_is_elsewhere(const struct recording *recording);
+
 /*
  * Record, with progress and a summary on stderr; with --groups separate, one group of events after the other.  Returns
  * 0, and a command may go on then; or -1 with *err set, and it has ended.

@@ -27,9 +27,9 @@ static void tell_counters(const struct recorder_summary *s, const struct recorde
                                          "by no probe" };
     if (plan->layout->n_groups == 0)
         return;
-    if (plan->simulate != NULL) {
+    if (plan->simulation != NULL) {
         fprintf(stderr, "mmprof: counters are simulated: '%s'; read by the probes, and %" PRIu64 " times remotely\n",
-                plan->simulate->name, s->n_readings);
+                plan->simulation->model, s->n_readings);
         tell_simulation(s, plan);
         return;
     }

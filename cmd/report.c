@@ -15,6 +15,8 @@
  *     garbage collector           41.18     41.18    n/a        n/a      -      -           n/a
  *     ...
  */
+#include "cmd/parts.h"
+#include "cmd/program.h"
 #include "cmd/report_run.h"
 
 #include <string.h>
@@ -243,10 +245,12 @@ int command_report(int argc, char **argv, struct err *err)
                                       .argument = "",
                                       .rows = { .sort = "time", .min_share = 0.01, .top = TOP_UNSET } };
     struct display display = DISPLAY_OF_PAGES;
-    struct report_run run = { .options = &options, .display = &display };
+    struct report_run run = { .argc = argc, .argv = argv, .options = &options, .display = &display };
     bool done;
     if (parse(argc, argv, &options, &display, &done, err) < 0)
         return -1;
+    if (!done && (options.view->can & REPORT_VIEW_LAB) != 0 && parts.misses_view == NULL)
+        return program_become("lab", argc, argv, err);
     if (options.rows.all)
         options.rows.min_share = 0;
     if (options.rows.top == TOP_UNSET)

@@ -2,10 +2,11 @@
  * The page of 'mmprof report --html': all tables of a trace in one file.
  */
 #include "cmd/output_file.h"
+#include "cmd/parts.h"
+#include "cmd/program.h"
 #include "cmd/report_run.h"
 #include "core/trace/recording_info.h"
 #include "report/view/cost.h"
-#include "report/view/fields_table.h"
 #include "report/view/live_objects.h"
 #include "report/view/pauses_table.h"
 #include "report/view/stats_table.h"
@@ -23,8 +24,6 @@ static int write_page(const struct html_page *page, const char *pattern, struct 
         return -1;
     return output_file_close(&file, html_write(page, file.out, err), err);
 }
-
-#define FIELDS_MOST 200 /* rows */
 
 /* The page's tables. */
 struct page_parts {
@@ -61,49 +60,48 @@ static int make_line(struct report_run *run, struct html_page *page, struct err 
 }
 
 /* A trace that does not tell of code or pauses is no error. */
-static void make_ip_samples(struct report_run *run, struct page_parts *parts, struct html_page *page)
+static void make_ip_samples(struct report_run *run, struct page_parts *made, struct html_page *page)
 {
     const struct report_source *source = run->traces[0].source;
     const struct where *where = &run->passes[0].where;
     struct err *err = &run->passes[0].no_where;
-    if (err->text[0] != '\0' || where_table(source, where, &parts->where, err) < 0 ||
-        where_hot_table(source, where, run->options->rows.top, &parts->hot, err) < 0) {
+    if (err->text[0] != '\0' || where_table(source, where, &made->where, err) < 0 ||
+        where_hot_table(source, where, run->options->rows.top, &made->hot, err) < 0) {
         page->no_where = err->text;
     } else {
-        page->where = &parts->where;
-        page->hot = &parts->hot;
+        page->where = &made->where;
+        page->hot = &made->hot;
     }
-    if (pauses_table(source, &parts->pauses, &parts->no_pauses) < 0)
-        page->no_pauses = parts->no_pauses.text;
+    if (pauses_table(source, &made->pauses, &made->no_pauses) < 0)
+        page->no_pauses = made->no_pauses.text;
     else
-        page->pauses = &parts->pauses;
+        page->pauses = &made->pauses;
 }
 
 /* What only some traces have. */
-static int make_values(struct report_run *run, struct page_parts *parts, struct html_page *page, struct err *err)
+static int make_values(struct report_run *run, struct page_parts *made, struct html_page *page, struct err *err)
 {
     const struct view_pass *pass = &run->passes[0];
     const struct report_row_options *rows = &run->options->rows;
     struct err none;
-    if (live_objects_table(pass, LIVE_OBJECTS_BY_SITE, rows, &parts->live_objects, &none) == 0)
-        page->live_objects = &parts->live_objects;
+    if (live_objects_table(pass, LIVE_OBJECTS_BY_SITE, rows, &made->live_objects, &none) == 0)
+        page->live_objects = &made->live_objects;
     if (!values_has(pass, NULL))
         return 0;
-    page->values = &parts->values;
-    return values_table(pass, run->whole[0].source, NULL, rows, &parts->values, err);
+    page->values = &made->values;
+    return values_table(pass, run->whole[0].source, NULL, rows, &made->values, err);
 }
 
-/* A trace without misses, or bytecodes, is no error. */
-static void make_fields(struct report_run *run, struct page_parts *parts, struct html_page *page)
+/* A simulated one has a table of fields, which mmprof-lab makes.  Returns 0, or -1 with *err set. */
+static int make_fields(struct report_run *run, struct page_parts *made, struct html_page *page, struct err *err)
 {
-    const struct report_source *source = run->traces[0].source;
-    struct misses misses = { .locations = NULL };
-    struct err none;
-    if (info_text(source->reader, INFO_SIMULATED) != NULL &&
-        misses_read(source, run->options->salvage, MISSES_BY_FIELD, run->options->decay_s, &misses, &none) == 0 &&
-        fields_table(source, &misses, false, FIELDS_MOST, &parts->fields, &none) == 0)
-        page->fields = &parts->fields;
-    misses_free(&misses);
+    if (info_text(run->traces[0].source->reader, INFO_SIMULATED) == NULL)
+        return 0;
+    if (parts.fields_of_page == NULL)
+        return program_become("lab", run->argc, run->argv, err);
+    if (parts.fields_of_page(run, &made->fields) == 0)
+        page->fields = &made->fields;
+    return 0;
 }
 
 static int make_other_clock(struct report_run *run, struct html_page *page, struct err *err)
@@ -139,28 +137,28 @@ int report_page_print(struct report_run *run, struct err *err)
     const struct report_options *o = run->options;
     const struct report_trace *first = &run->traces[0], *whole = &run->whole[0];
     const struct view_pass *pass = &run->passes[0];
-    struct page_parts *parts = arena_alloc(&run->arena, sizeof *parts);
-    if (parts == NULL)
+    struct page_parts *made = arena_alloc(&run->arena, sizeof *made);
+    if (made == NULL)
         return err_set(err, "out of memory for a page");
     struct html_page page = { .traces = run->traces,
                               .n_traces = o->n_paths,
                               .whole = run->whole[0].source,
-                              .phases = &parts->phases,
-                              .cost = &parts->cost,
-                              .stats = &parts->stats,
+                              .phases = &made->phases,
+                              .cost = &made->cost,
+                              .stats = &made->stats,
                               .allocations = pass->allocations,
                               .n_allocations = pass->n_allocations,
                               .waits = pass->kept_waits,
                               .n_waits = pass->n_kept_waits,
                               .libraries = run->libraries };
     if (make_other_clock(run, &page, err) < 0 || make_findings(run, &page, err) < 0 ||
-        report_make_table(run, &parts->phases, err) < 0 ||
-        cost_make(first->source, &pass->recompilation, &parts->cost, err) < 0 ||
+        report_make_table(run, &made->phases, err) < 0 ||
+        cost_make(first->source, &pass->recompilation, &made->cost, err) < 0 ||
         stats_table(whole->source, whole->totals, whole->n_totals, &o->rows, &pass->metrics, pass->statistics,
-                    &parts->stats, err) < 0 ||
-        make_line(run, &page, err) < 0 || make_values(run, parts, &page, err) < 0)
+                    &made->stats, err) < 0 ||
+        make_line(run, &page, err) < 0 || make_values(run, made, &page, err) < 0 ||
+        make_fields(run, made, &page, err) < 0)
         return -1;
-    make_ip_samples(run, parts, &page);
-    make_fields(run, parts, &page);
+    make_ip_samples(run, made, &page);
     return write_page(&page, o->html, err);
 }

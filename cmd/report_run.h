@@ -23,6 +23,7 @@ struct report_run;
 #define REPORT_VIEW_METHOD  1u /* it needs its argument, a method */
 #define REPORT_VIEW_THREADS 2u /* it can be of some threads only */
 #define REPORT_VIEW_WAITING 4u /* it knows of time off the CPU: --clock wall makes a difference */
+#define REPORT_VIEW_LAB     8u /* it is of a simulation: mmprof-lab makes it */
 
 /* What is printed: a table that takes the place of the phases', which is the first view. */
 struct report_view {
@@ -48,6 +49,8 @@ struct report_options {
 };
 
 struct report_run {
+    int argc; /* the command's words; borrowed */
+    char **argv;
     const struct report_options *options;
     struct display *display; /* borrowed */
     struct arena arena;

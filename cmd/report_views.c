@@ -1,17 +1,16 @@
 /*
  * The views of 'mmprof report', each a table: one row here says its name, what it shows, and who makes it.
  */
+#include "cmd/parts.h"
 #include "cmd/report_findings.h"
 #include "cmd/report_run.h"
 #include "core/base/call_argument.h"
 #include "core/base/near.h"
 #include "report/view/allocations.h"
 #include "report/view/cost.h"
-#include "report/view/fields_table.h"
 #include "report/view/groups.h"
 #include "report/view/inlining_table.h"
 #include "report/view/live_objects.h"
-#include "report/view/misses_report.h"
 #include "report/view/pauses_table.h"
 #include "report/view/stats_table.h"
 #include "report/view/tree_table.h"
@@ -72,42 +71,15 @@ static int make_inlining(struct report_run *run, struct table *table, struct err
     return inlining_table(&run->passes[0], &options, table, err);
 }
 
+/* Of a simulation: what is not in this program is in mmprof-lab, which command_report has become then. */
 static int make_misses(struct report_run *run, struct table *table, struct err *err)
 {
-    const struct report_options *o = run->options;
-    const struct report_source *source = run->traces[0].source;
-    enum misses_by by = MISSES_BY_CLASS;
-    struct misses misses = { .locations = NULL };
-    if (o->argument[0] != '\0' && misses_way(o->argument, &by, err) < 0)
-        return -1;
-    if (o->java && by == MISSES_CONTENTS) {
-        err_set(err, "the contents of the caches are not recorded by the code that loaded them");
-        return err_next(err, "remove --java, or use --view misses=class --java");
-    }
-    int rc = misses_read(source, o->salvage, by, 0, &misses, err);
-    if (rc == 0 && o->java)
-        rc = misses_keep_java(&misses, err);
-    if (rc == 0)
-        rc = misses_table(source, &misses, by, o->rows.top, o->sources, table, err);
-    misses_free(&misses);
-    return rc;
+    return parts.misses_view(run, table, err);
 }
 
 static int make_fields(struct report_run *run, struct table *table, struct err *err)
 {
-    const struct report_options *o = run->options;
-    const struct report_source *source = run->traces[0].source;
-    struct misses misses = { .locations = NULL };
-    bool by_class;
-    if (fields_way(o->argument, "--view fields", &by_class, err) < 0)
-        return -1;
-    int rc = misses_read(source, o->salvage, MISSES_BY_FIELD, o->decay_s, &misses, err);
-    if (rc == 0 && o->java)
-        rc = misses_keep_java(&misses, err);
-    if (rc == 0)
-        rc = fields_table(source, &misses, by_class, o->rows.top, table, err);
-    misses_free(&misses);
-    return rc;
+    return parts.fields_view(run, table, err);
 }
 
 static int make_waits(struct report_run *run, struct table *table, struct err *err)
@@ -294,9 +266,9 @@ const struct report_view report_views[] = {
       VIEW_PASS_HEAP | VIEW_PASS_HEAP_EVENTS },
     { "misses", "BY",
       "simulated misses by class, field, space, method, code-class, line, bytecode, part, time, contents (class)",
-      make_misses, 0, 0 },
+      make_misses, REPORT_VIEW_LAB, 0 },
     { "fields", "BY", "simulated misses by field or class: that of the object, and that the bytecode names (field)",
-      make_fields, 0, 0 },
+      make_fields, REPORT_VIEW_LAB, 0 },
     { "cost", NULL, "what the recording cost the program", make_cost, 0, VIEW_PASS_RECOVERY },
     { NULL, NULL, NULL, NULL, 0, 0 },
 };

@@ -3,7 +3,7 @@
 #include "cmd/output_file.h"
 #include "cmd/tables_page.h"
 #include "core/perf/perf_rings.h"
-#include "report/view/fields_table.h"
+#include "report/view/bytecode_names.h"
 
 #include <inttypes.h>
 #include <string.h>

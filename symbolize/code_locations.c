@@ -12,7 +12,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#define AGENT_LIBRARY "libmmprof-agent.so"
+#define AGENT_LIBRARY     "libmmprof-agent.so"
+#define LAB_AGENT_LIBRARY "libmmprof-lab-agent.so"
 
 struct symbol {
     uint64_t offset, n_bytes;
@@ -302,7 +303,8 @@ static uint32_t function_number(struct code_locations *locations, const struct c
 static bool is_agent(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return strcmp(slash == NULL ? path : slash + 1, AGENT_LIBRARY) == 0;
+    const char *name = slash == NULL ? path : slash + 1;
+    return strcmp(name, AGENT_LIBRARY) == 0 || strcmp(name, LAB_AGENT_LIBRARY) == 0;
 }
 
 static int find_in_file(struct code_locations *locations, const struct described *described,

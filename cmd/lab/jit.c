@@ -13,7 +13,7 @@
 #include "cmd/trace_argument.h"
 #include "core/base/pattern.h"
 #include "core/base/text.h"
-#include "core/recorder/counted_run.h"
+#include "core/emu/run/counted_run.h"
 #include "core/recorder/recorder.h"
 #include "report/jit/object_counts.h"
 #include "report/jit/receiver_counts.h"
@@ -246,7 +246,7 @@ static int find_command(struct jit_options *o, char *const *argv, struct err *er
 {
     o->argv = argv;
     o->command = tables_page_command(&o->arena, argv);
-    return o->command == NULL ? err_set(err, "out of memory") : recorder_find_agent(o->agent, sizeof o->agent, err);
+    return o->command == NULL ? err_set(err, "out of memory") : recorder_find_lab_agent(o->agent, sizeof o->agent, err);
 }
 
 int command_jit(int argc, char **argv, struct err *err)

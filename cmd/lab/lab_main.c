@@ -17,8 +17,12 @@ static const struct command commands[] = {
     { "jit", "-- COMMAND", "count allocations and calls that the JIT compilers remove, by site", command_jit },
     { "drive", "-- COMMAND", "hand hot methods to the JIT compilers before the JVM does: an experiment",
       command_drive },
-    { "", NULL, "Of mmprof, what these use", NULL },
-    { "record", "JVM | -- COMMAND", "record method entries and exits of a JVM into a trace", command_record },
+    { "", NULL, "mmprof's own, with --simulate, --memtrace and views of misses", NULL },
+    { "profile", "-- COMMAND", "find the phases, measure them, and print the report", command_profile },
+    { "record", "-- COMMAND", "record method entries and exits of a JVM into a trace", command_record },
+    { "report", "[TRACE]", "print a view of a trace", command_report },
+    { "advise", "[TRACE]", "print what to change", command_advise },
+    { "list", "--models", "list the processors that can be simulated", command_list },
     { NULL, NULL, NULL, NULL },
 };
 

@@ -10,7 +10,7 @@
 #include "cmd/trace_argument.h"
 
 #include "core/recorder/recorder.h"
-#include "core/recorder/tool_run.h"
+#include "core/emu/run/tool_run.h"
 #include "report/view/last_uses.h"
 #include "report/view/lifetimes.h"
 #include "report/view/live_bytes.h"
@@ -227,7 +227,7 @@ static int record(const struct memtrace_options *o, char *const *argv, struct er
                                   .output = output,
                                   .interval_bytes = o->interval_bytes };
     if (output_file_name(o->output == NULL ? DEFAULT_FILE : o->output, "-o", 0, name, err) < 0 || check(o, err) < 0 ||
-        recorder_find_agent(agent, sizeof agent, err) < 0)
+        recorder_find_lab_agent(agent, sizeof agent, err) < 0)
         return -1;
     if (tool == NULL)
         remove(output); /* what an earlier run left is not taken for this one's */

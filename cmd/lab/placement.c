@@ -12,7 +12,7 @@
 #include "cmd/trace_argument.h"
 #include "core/recorder/launch.h"
 #include "core/recorder/recorder.h"
-#include "core/recorder/tool_run.h"
+#include "core/emu/run/tool_run.h"
 #include "report/view/placement_table.h"
 
 #include <inttypes.h>
@@ -238,7 +238,7 @@ int command_placement(int argc, char **argv, struct err *err)
         return err_next(err, "give it behind '--': mmprof placement -- java ...");
     }
     o.argv = argv + i;
-    if (check(&o, err) < 0 || recorder_find_agent(o.agent, sizeof o.agent, err) < 0)
+    if (check(&o, err) < 0 || recorder_find_lab_agent(o.agent, sizeof o.agent, err) < 0)
         return -1;
     int rc = measure_all(&o, err);
     arena_free(&o.arena);

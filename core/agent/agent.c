@@ -13,17 +13,12 @@
 #include "core/agent/codecache/code_events.h"
 #include "core/agent/codecache/jit_log.h"
 #include "core/agent/codecache/perf_map.h"
+#include "core/agent/control/agent_lab.h"
 #include "core/agent/control/agent_names.h"
 #include "core/agent/control/config.h"
 #include "core/agent/control/included.h"
 #include "core/agent/control/jvmti_env.h"
 #include "core/wire/protocol.h"
-#include "core/agent/emulate.h"
-#include "core/agent/emulated.h"
-#include "core/agent/count_objects.h"
-#include "core/agent/count_calls.h"
-#include "core/agent/count_receivers.h"
-#include "core/agent/track_objects.h"
 #include "core/agent/instrument/active_loops.h"
 #include "core/agent/instrument/class_archive.h"
 #include "core/agent/instrument/classes.h"
@@ -282,8 +277,7 @@ static void JNICALL on_vm_start(jvmtiEnv *jvmti, JNIEnv *jni)
 {
     (void)jvmti;
     (void)jni;
-    emulated_tell_own();
-    emulated_tell_tables();
+    agent_lab.vm_started();
 }
 
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
@@ -295,7 +289,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
         return;
     atomic_store(&agent.phase, RUNNING);
     if (agent.is_emulated)
-        emulated_align_handlers(); /* those that came since the library was loaded */
+        agent_lab.align_handlers(); /* those that came since the library was loaded */
     sem_init(&is_ready, 0, 0);
     if (jvmti_env_run_thread(jni, run_started, &is_ready) < 0)
         stop(jni);
@@ -312,7 +306,7 @@ static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
     atomic_store(&agent.is_jvm_ending, true);
     allocation_log_stop(); /* later the JVM tells of no threads any more */
     if (agent.is_emulated)
-        emulated_tell_end();
+        agent_lab.vm_ends();
     pthread_mutex_lock(&agent.closing);
     if (atomic_load(&agent.phase) == RUNNING)
         control_wake(&agent.control);
@@ -329,7 +323,7 @@ static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 static void JNICALL on_collection_start(jvmtiEnv *jvmti)
 {
     if (agent.is_emulated)
-        emulated_collection_start(jvmti);
+        agent_lab.collection_started(jvmti);
     heap_before_collection();
 }
 
@@ -376,7 +370,7 @@ static int make_env(JavaVM *vm)
     callbacks.CompiledMethodLoad = jit_log_compiled;
     callbacks.CompiledMethodUnload = jit_log_discarded;
     callbacks.GarbageCollectionStart = on_collection_start;
-    callbacks.GarbageCollectionFinish = emulated_collection_end;
+    callbacks.GarbageCollectionFinish = agent_lab.collection_ended;
     if ((*agent.jvmti)->AddCapabilities(agent.jvmti, &capabilities) == JVMTI_ERROR_NONE &&
         (*agent.jvmti)->SetEventCallbacks(agent.jvmti, &callbacks, (jint)sizeof callbacks) == JVMTI_ERROR_NONE &&
         (*agent.jvmti)->CreateRawMonitor(agent.jvmti, "mmprof: the end", &agent.end) == JVMTI_ERROR_NONE &&
@@ -467,29 +461,21 @@ __attribute__((visibility("default"))) JNIEXPORT jint JNICALL Agent_OnLoad(JavaV
     (void)reserved;
     struct setting option;
     char text[SETTING_OPTION_BYTES];
-    if (!emulate_self() || !read_option(options, text, &option))
+    if ((agent_lab.enter != NULL && !agent_lab.enter()) || !read_option(options, text, &option))
         return 0;
-    if (option.kind == SETTING_TRACK_OBJECTS)
-        track_objects_start(vm, (jint)option.number);
-    if (option.kind == SETTING_COUNT_OBJECTS)
-        count_objects_start(vm, option.text, NULL, 0);
-    if (option.kind == SETTING_COUNT_OBJECTS_IN)
-        count_objects_start(vm, option.text, option.name, option.number);
-    if (option.kind == SETTING_COUNT_RECEIVERS)
-        count_receivers_start(vm, option.text, option.number);
-    if (option.kind == SETTING_COUNT_CALLS)
-        count_calls_start(vm, option.text, option.number);
+    if (agent_lab.load != NULL)
+        agent_lab.load(vm, &option);
     /*
      * Before JDK 23 the JVM discards all compiled code at the first change of a class, unless an agent could change
      * classes from the start: JvmtiExport::all_dependencies_are_recorded.
      */
     if (option.kind == SETTING_PREPARE)
         make_env(vm);
-    if (option.kind != SETTING_RECORDER && option.kind != SETTING_SIMULATED)
+    agent.is_emulated = option.kind == SETTING_SIMULATED && agent_lab.load != NULL;
+    if (option.kind != SETTING_RECORDER && !agent.is_emulated)
         return 0;
-    agent.is_emulated = option.kind == SETTING_SIMULATED;
     if (agent.is_emulated)
-        emulated_align_handlers();
+        agent_lab.align_handlers();
     if (open_session(vm, option.text) != 0)
         return 0;
     (*agent.jvmti)->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, NULL);

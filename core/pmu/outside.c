@@ -58,7 +58,7 @@ bool counters_outside_read(struct counters_outside *outside, const struct counte
     if (outside->n_slots == 0)
         return false;
     if (outside->simulated.slot != NULL) {
-        simulated_read(&outside->simulated, layout, columns);
+        outside->simulated.read(&outside->simulated, layout, columns);
         return true;
     }
     for (uint32_t g = 0; g < layout->n_groups; g++) {

@@ -1,6 +1,7 @@
 #include "core/pmu/simulated_events.h"
 
 #include "core/pmu/simulated.h"
+#include "core/wire/sim_counts.h"
 
 #include <string.h>
 

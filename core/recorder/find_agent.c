@@ -15,7 +15,7 @@
 static const char *const from_mmprof[] = { "", "../lib/mmprof/", "../lib64/mmprof/", NULL };
 static const char *const from_others[] = { "../../", "../../lib/mmprof/", "../../lib64/mmprof/", NULL };
 
-int recorder_find_agent(char *path, size_t n, struct err *err)
+static int find_library(const char *name, char *path, size_t n, struct err *err)
 {
     char self[3072];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -27,12 +27,22 @@ int recorder_find_agent(char *path, size_t n, struct err *err)
     const size_t n_others = strlen(OTHERS);
     bool is_other = (size_t)(end - self) > n_others && strcmp(end - n_others, OTHERS) == 0;
     for (const char *const *place = is_other ? from_others : from_mmprof; *place != NULL; place++) {
-        int wrote = snprintf(path, n, "%s%s" AGENT_LIBRARY, self, *place);
+        int wrote = snprintf(path, n, "%s%s%s", self, *place, name);
         if (wrote > 0 && (size_t)wrote < n && access(path, R_OK) == 0)
             return 0;
     }
-    err_set(err, "cannot find '" AGENT_LIBRARY "' beside '%smmprof' or in '%s../lib/mmprof'", self, self);
+    err_set(err, "cannot find '%s' beside '%smmprof' or in '%s../lib/mmprof'", name, self, self);
     return err_next(err, "run 'make' or 'make install' again");
+}
+
+int recorder_find_agent(char *path, size_t n, struct err *err)
+{
+    return find_library(AGENT_LIBRARY, path, n, err);
+}
+
+int recorder_find_lab_agent(char *path, size_t n, struct err *err)
+{
+    return find_library("libmmprof-lab-agent.so", path, n, err);
 }
 
 void recorder_prepare_option(char *text, size_t n)

@@ -82,7 +82,7 @@ static char **emulator_words(char **words, const struct launch_emulator *emulato
     return all;
 }
 
-/* For core/agent/emulate.c.  The pipe is the recorder's, and gone with it.  Returns 0, or -1: no memory. */
+/* For core/agent/lab/emulate.c.  The pipe is the recorder's, and gone with it.  Returns 0, or -1: no memory. */
 static int show_the_way_in(const struct launch_emulator *emulator, pid_t recorder, int turn)
 {
     char path[64];

@@ -32,7 +32,8 @@ bool launch_is_java(const char *command);
  *
  * agent, options  of -agentpath; agent NULL: the command as it is, without flags
  * flags           of the JVM, in front of its own: up to LAUNCH_FLAGS_MAX, then NULL; or NULL
- * emulator        NULL, or to run it in: java itself at once, of any other command the first JVM (core/agent/emulate.h)
+ * emulator        NULL, or to run it in: java itself at once, of any other command the first JVM
+ * (core/agent/lab/emulate.h)
  */
 #define LAUNCH_FLAGS_MAX 4
 int launch_fork(struct launch *launch, char *const *argv, const char *agent, const char *options,

@@ -9,6 +9,7 @@
 #include "core/jvm/process.h"
 #include "core/recorder/link_state.h"
 #include "core/recorder/setting_lines.h"
+#include "core/recorder/simulation.h"
 #include "core/trace/recording_info.h"
 
 #include <errno.h>
@@ -45,12 +46,12 @@ static void add_events(struct setting_lines *lines, const struct counter_layout 
 
 bool metadata_wants_code(const struct recorder_plan *plan)
 {
-    return plan->ip_samples_hz > 0 || plan->is_live || (plan->simulate != NULL && !plan->counts_only);
+    return plan->ip_samples_hz > 0 || plan->is_live || (plan->simulation != NULL && !plan->simulation->counts_only);
 }
 
 bool metadata_asks_for_code(const struct recorder_plan *plan)
 {
-    return (plan->argv != NULL || !plan->wants_lines) && plan->simulate == NULL;
+    return (plan->argv != NULL || !plan->wants_lines) && plan->simulation == NULL;
 }
 
 bool metadata_begins_later(const struct recorder_plan *plan)
@@ -193,30 +194,6 @@ static int write_counting(struct trace_writer *writer, const struct recorder_pla
                plan->read_reason == NULL ? "" : plan->read_reason);
 }
 
-/* The model as its file's lines, on one. */
-static int write_simulation(struct trace_writer *writer, const struct recorder_plan *plan, struct err *err)
-{
-    char text[SIM_TEXT_BYTES], window[SIM_WINDOW_TEXT_BYTES];
-    const struct sim_model *model = plan->simulate;
-    if (model == NULL)
-        return 0;
-    sim_model_print(model, text, sizeof text);
-    size_t n = 0;
-    for (const char *c = text; *c != '\0'; c++) {
-        char shown = *c == '\n' ? ';' : *c;
-        if (shown != ' ' || (n > 0 && text[n - 1] != ' '))
-            text[n++] = shown;
-    }
-    text[n] = '\0';
-    if (info_write_text(writer, INFO_SIMULATED, model->name, err) < 0 ||
-        info_write_text(writer, INFO_SIMULATED_MODEL, text, err) < 0)
-        return -1;
-    if (plan->sets > 0 && info_write_count(writer, INFO_SIMULATED_SETS, plan->sets, err) < 0)
-        return -1;
-    sim_window_print(&plan->window, window, sizeof window);
-    return plan->window.counted == 0 ? 0 : info_write_text(writer, INFO_SIMULATED_WINDOW, window, err);
-}
-
 int metadata_write_started(struct trace_writer *writer, struct err *err)
 {
     char started[64];
@@ -262,7 +239,8 @@ int metadata_write_start(struct trace_writer *writer, const struct recorder_plan
     const char *mode = plan->is_live ? "live" : plan->n_phases > 0 ? "phases" : "all";
     if (write_host(writer, mode, err) < 0 ||
         put(writer, err, INFO_OFFCPU, "%.*s", (int)strcspn(offcpu, "\n"), offcpu) < 0 ||
-        write_counting(writer, plan, err) < 0 || write_simulation(writer, plan, err) < 0 ||
+        write_counting(writer, plan, err) < 0 ||
+        (plan->simulation != NULL && plan->simulation->write_model(plan->simulation->context, writer, err) < 0) ||
         (metadata_fault_period(plan) > 1 &&
          info_write_count(writer, INFO_FAULTS_PERIOD, plan->fault_period, err) < 0) ||
         (plan->wants_lines && put(writer, err, INFO_CODE_LINES, "kept since") < 0))

@@ -120,7 +120,7 @@ static struct counters_outside *handed_of(struct readings *readings, const struc
 {
     if (thread->ring < 0)
         return NULL;
-    if (readings->plan.simulated != NULL)
+    if (readings->plan.simulation != NULL)
         return readings_simulated_probes(readings, thread);
     struct readings_handed *handed = &readings->handed[thread->ring];
     bool is_his =
@@ -269,7 +269,7 @@ static void keep_start(struct readings *readings, struct recorder_thread *thread
 {
     const uint64_t none[COUNTERS_COLUMNS_MAX] = { 0 };
     bool is_known = thread->info.start_ticks != TRACE_UNKNOWN;
-    if (readings->plan.simulated != NULL)
+    if (readings->plan.simulation != NULL)
         keep(readings, thread, mine, is_known ? thread->info.start_ticks : readings->first_ticks, none);
 }
 
@@ -304,7 +304,7 @@ static void end(struct reading_thread *mine, enum reading_state state)
 static void end_with_thread(struct readings *readings, struct recorder_thread *thread, struct reading_thread *mine)
 {
     uint64_t values[COUNTERS_COLUMNS_MAX];
-    if (mine->state == READING_NEW && readings->plan.simulated != NULL)
+    if (mine->state == READING_NEW && readings->plan.simulation != NULL)
         begin(readings, thread, mine);
     if (mine->state == READING_OWN && counters_outside_read(&mine->own, readings->plan.layout, values))
         keep(readings, thread, mine, thread->info.end_ticks, values);

@@ -19,7 +19,7 @@ enum readings_series { READINGS_OWN = 0, READINGS_PROBES = 1, READINGS_OWN_AGAIN
 struct readings_plan {
     const struct counter_layout *layout; /* n_groups 0: nothing is read; borrowed */
     bool without_probes;                 /* probes do not read the counters: threads with a ring are counted, too */
-    struct sim_slots *simulated;         /* the layout's events are: here they are counted; borrowed, or NULL */
+    const struct recorder_simulation *simulation; /* the layout's events are of it; borrowed, or NULL */
 };
 
 struct reading_thread;

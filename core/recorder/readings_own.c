@@ -3,6 +3,8 @@
  */
 #include "core/recorder/readings_own.h"
 
+#include "core/recorder/simulation.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,10 +14,10 @@ int readings_open_own(const struct readings *readings, struct counters_outside *
                       struct counters_failure *failure)
 {
     struct simulated_thread thread;
-    if (readings->plan.simulated == NULL)
+    if (readings->plan.simulation == NULL)
         return counters_outside_open(own, readings->plan.layout, tid, failure);
     *failure = (struct counters_failure){ .error = EAGAIN, .step = COUNTERS_OPEN };
-    if (!simulated_find(readings->plan.simulated, tid, &thread))
+    if (!readings->plan.simulation->find(readings->plan.simulation->context, tid, &thread))
         return -1;
     counters_outside_simulated(own, readings->plan.layout, &thread, false);
     return 0;
@@ -28,7 +30,7 @@ struct counters_outside *readings_simulated_probes(struct readings *readings, co
     struct simulated_thread simulated;
     if (handed->outside.n_slots > 0 && handed->tid == tid)
         return &handed->outside;
-    if (!simulated_find(readings->plan.simulated, tid, &simulated))
+    if (!readings->plan.simulation->find(readings->plan.simulation->context, tid, &simulated))
         return NULL;
     handed->tid = tid;
     counters_outside_simulated(&handed->outside, readings->plan.layout, &simulated, true);

@@ -55,6 +55,13 @@ static void tell_progress(struct recorder *r, double elapsed_s, const char *of)
                   records, lost);
 }
 
+/* Instructions; 0: there is no simulation. */
+static uint64_t count_simulated(const struct recorder *r)
+{
+    const struct recorder_simulation *s = r->plan->simulation;
+    return s == NULL ? 0 : s->n_instructions(s->context);
+}
+
 /* Not where a started command writes its own lines. */
 static void report_progress(struct recorder *r)
 {
@@ -64,9 +71,8 @@ static void report_progress(struct recorder *r)
     char of[32] = "";
     if (r->plan->duration_s > 0)
         snprintf(of, sizeof of, " of %.0f", r->plan->duration_s);
-    if (r->plan->simulate != NULL)
-        simulation_progress(&(struct simulation_state){ simulation_instructions(&r->simulation),
-                                                        (double)(r->cpu_ns - r->cpu_start_ns) / 1e9,
+    if (r->plan->simulation != NULL)
+        simulation_progress(&(struct simulation_state){ count_simulated(r), (double)(r->cpu_ns - r->cpu_start_ns) / 1e9,
                                                         r->plan->alone_cpu_s, elapsed_s, left_s(r) },
                             &r->progress);
     else
@@ -153,7 +159,7 @@ static int record(struct recorder *r, struct err *err)
     bool stopped = false, has_news;
     uint64_t n_words = 0;
     r->link.writer = r->writer;
-    r->collections.tells_heap = r->plan->simulate == NULL;
+    r->collections.tells_heap = r->plan->simulation == NULL;
     progress_begin(&r->progress, r->plan->progress);
     while (!r->gone && !r->interrupted && !r->link.is_over && !time_is_up(r) && !is_too_large(r) &&
            !recorder_room_is_low(r)) {
@@ -272,7 +278,7 @@ static void summarize(const struct recorder *r, struct recorder_summary *summary
     summary->seconds = (double)(r->latest.monotonic_ns - r->first.monotonic_ns) / 1e9;
     uint64_t cpu_ns = recorder_process_cpu_ns(r);
     summary->cpu_s = cpu_ns == TRACE_UNKNOWN ? 0 : (double)cpu_ns / 1e9;
-    summary->n_instructions = simulation_instructions(&r->simulation);
+    summary->n_instructions = count_simulated(r);
     summary->n_records = trace_writer_records(r->writer);
     summary->n_bytes = trace_writer_all_bytes(r->writer);
     summary->n_lost = drain_n_lost(&r->drain);
@@ -330,10 +336,10 @@ static void close_all(struct recorder *r)
     recorder_close_stacks(r);
     recorder_close_allocations(r);
     ip_samples_free(&r->ip_samples);
-    misses_log_free(&r->misses);
     pauses_close(&r->pauses);
     readings_close(&r->readings);
-    simulation_close(&r->simulation);
+    if (r->plan->simulation != NULL)
+        r->plan->simulation->close(r->plan->simulation->context);
     drain_free(&r->drain);
     link_free(&r->link);
     session_close(&r->session);

@@ -12,8 +12,6 @@
 #include "core/pmu/events.h"
 #include "core/recorder/ip_samples.h"
 #include "core/recorder/link.h"
-#include "core/emu/model/sim_model.h"
-#include "core/emu/model/sim_window.h"
 #include "core/trace/trace.h"
 
 #include <stdbool.h>
@@ -42,6 +40,8 @@ struct recorder_files {
     void (*ended)(void *context, const char *part, const char *path, const struct err *why);
 };
 
+struct recorder_simulation;
+
 struct recorder_plan {
     pid_t pid;              /* attach to this one, or 0 */
     char *const *argv;      /* or start this command (NULL-terminated) */
@@ -57,12 +57,9 @@ struct recorder_plan {
     const struct counter_set *events;    /* NULL: none */
     const struct counter_layout *layout; /* how those share the counters that are counted by hardware; NULL: none is */
     enum recorder_read read;
-    const char *read_reason;          /* why, if the user did not say so himself; or NULL */
-    const struct sim_model *simulate; /* run the command in an emulator that simulates this processor; NULL: no */
-    struct sim_window window;         /* of it; all zero: all is simulated */
-    uint32_t sets;                    /* of it: one of so many sets of its caches; 0: all */
-    bool counts_only;                 /* of it: where misses are is not kept */
-    double alone_cpu_s;               /* what the command takes without it; 0: not known */
+    const char *read_reason;                      /* why, if the user did not say so himself; or NULL */
+    const struct recorder_simulation *simulation; /* run the command in it (simulation.h), borrowed; NULL: no */
+    double alone_cpu_s;                           /* what the command takes without it; 0: not known */
     uint32_t min_bytecodes;
     const char *const *includes, *const *excludes;
     size_t n_includes, n_excludes;
@@ -138,6 +135,9 @@ bool recorder_wait(struct recorder_summary *summary, int timeout_ms);
  * The agent's library beside this program or below its prefix (PREFIX/lib/mmprof).  Returns 0, or -1 with *err set.
  */
 int recorder_find_agent(char *path, size_t n, struct err *err);
+
+/* The laboratory's, which also counts objects and calls, and knows of emulators; likewise. */
+int recorder_find_lab_agent(char *path, size_t n, struct err *err);
 
 /* The java option that loads it and lets a JVM before JDK 23 keep its code: "-agentpath:/usr/.../NAME=prepare". */
 void recorder_prepare_option(char *text, size_t n);

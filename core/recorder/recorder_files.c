@@ -56,9 +56,9 @@ int recorder_end_file(struct recorder *r, struct recorder_status *status, bool i
         pauses_write(&r->pauses, r->writer, err) < 0 ||
         metadata_write_end(r->writer, r->session.segment, &cpu, err) < 0)
         return -1;
-    return metadata_write_readings(r->writer, &r->readings, err) < 0
-               ? -1
-               : simulation_write_info(&r->simulation, r->writer, err);
+    return metadata_write_readings(r->writer, &r->readings, err) < 0 ? -1
+           : r->plan->simulation == NULL                             ? 0
+                                         : r->plan->simulation->write_end(r->plan->simulation->context, r->writer, err);
 }
 
 /* ---- which file ---- */

@@ -152,7 +152,7 @@ static int open_session(struct recorder *r, struct err *err)
                                  .n_counters =
                                      r->plan->read == RECORDER_READ_NONE ? 0 : counter_layout_columns(r->layout),
                                  .config = config };
-    struct readings_plan readings = { r->layout, r->plan->read == RECORDER_READ_NONE, r->simulation.slots };
+    struct readings_plan readings = { r->layout, r->plan->read == RECORDER_READ_NONE, r->plan->simulation };
     if (config == NULL)
         return err_set(err, "out of memory");
     int rc = recorder_room_open(r, &plan.memory, err) < 0 ? -1 : session_open(&r->session, &plan, err);
@@ -160,8 +160,9 @@ static int open_session(struct recorder *r, struct err *err)
     if (rc < 0 || drain_init(&r->drain, &r->session, &r->threads, err) < 0)
         return -1;
     r->ip_samples.code.fd = metadata_wants_code(r->plan) ? r->session.code_fd : -1;
-    r->ip_samples.maps.is_emulated = r->plan->simulate != NULL;
-    misses_log_init(&r->misses, r->plan->simulate != NULL ? r->simulation.log_fd : -1, &r->ip_samples, &r->threads);
+    r->ip_samples.maps.is_emulated = r->plan->simulation != NULL;
+    if (r->plan->simulation != NULL)
+        r->plan->simulation->begin(r->plan->simulation->context, &r->ip_samples, &r->threads);
     link_init(&r->link, &r->session, r->plan->observer);
     r->link.code = &r->ip_samples.code;
     r->drain.observer = r->plan->observer;
@@ -309,9 +310,7 @@ static const char *const *flags_for(const struct recorder_plan *plan)
 
 static int fork_command(struct recorder *r, struct err *err)
 {
-    const struct simulation *s = &r->simulation;
-    const struct launch_emulator emulator = { s->emulator, s->plugin, s->program[0] == '\0' ? NULL : s->program };
-    bool is_simulated = s->slots != NULL;
+    bool is_simulated = r->plan->simulation != NULL;
     const struct setting option = { .kind = is_simulated ? SETTING_SIMULATED : SETTING_RECORDER,
                                     .text = r->session.socket_path };
     char words[SETTING_OPTION_BYTES];
@@ -321,7 +320,7 @@ static int fork_command(struct recorder *r, struct err *err)
         return recorder_refuse_archive(0, flags.archive, err);
     setting_encode(&option, words);
     return launch_fork(&r->child, r->plan->argv, r->plan->agent, words, flags_for(r->plan),
-                       is_simulated ? &emulator : NULL, err);
+                       is_simulated ? &r->emulator : NULL, err);
 }
 
 static const struct counter_layout no_events;
@@ -375,7 +374,7 @@ int recorder_prepare(struct recorder *r, struct err *err)
     r->layout = plan->layout != NULL ? plan->layout : &no_events;
     if (plan->pid != 0 && inspect(r, err) < 0)
         return -1;
-    if (plan->simulate != NULL && simulation_open(&r->simulation, plan, err) < 0)
+    if (plan->simulation != NULL && plan->simulation->open(plan->simulation->context, plan, &r->emulator, err) < 0)
         return -1;
     if ((plan->files == NULL && check_output(plan->output, err) < 0) || open_signals(r, err) < 0 ||
         open_session(r, err) < 0)

@@ -53,7 +53,9 @@ int recorder_write_ip_samples(struct recorder *r, bool is_last, struct err *err)
                                : clock_ticks(until_ns, &r->latest, &r->first, &r->latest);
     /* Those of the JVM's start wait for the agent, which tells what code was there. */
     bool may_know = r->ready && r->latest.monotonic_ns - r->ready_ns > IP_SAMPLES_WAIT_NS;
-    if (misses_log_write(&r->misses, r->writer, r->latest.monotonic_ns, may_know ? until_ticks : 0, is_last, err) < 0)
+    const struct recorder_simulation *s = r->plan->simulation;
+    if (s != NULL &&
+        s->write_log(s->context, r->writer, r->latest.monotonic_ns, may_know ? until_ticks : 0, is_last, err) < 0)
         return -1;
     return ip_samples_write(&r->ip_samples, r->writer, r->latest.monotonic_ns, until_ticks, is_last, err);
 }

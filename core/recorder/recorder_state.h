@@ -13,7 +13,6 @@
 #include "core/recorder/kernel.h"
 #include "core/recorder/launch.h"
 #include "core/recorder/link_state.h"
-#include "core/recorder/misses_log.h"
 #include "core/recorder/poll_sampler.h"
 #include "core/recorder/pauses.h"
 #include "core/recorder/readings.h"
@@ -107,8 +106,7 @@ struct recorder {
     struct pauses pauses;
     struct collections collections;
     struct readings readings;
-    struct misses_log misses;
-    struct simulation simulation;
+    struct launch_emulator emulator; /* with a simulation */
     struct trace_writer *writer;
     struct recorder_rotation files;
     struct clock_point first, latest;

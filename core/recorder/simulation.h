@@ -1,27 +1,47 @@
 /*
- * A command that runs in an emulator, whose plugin simulates the processor: where the emulator is, and the memory in
- * which the plugin counts.
+ * A command that runs in an emulator, on a simulated processor: what the recorder asks of it.  Only mmprof-lab has one
+ * (core/emu/run/simulation_run.h); here are the interface, and where the emulator is.
  */
 #ifndef CORE_RECORDER_SIMULATION_H
 #define CORE_RECORDER_SIMULATION_H
 
-#include "core/base/err.h"
 #include "core/base/progress.h"
-#include "core/emu/model/sim_slots.h"
-#include "core/trace/recording_info.h"
-
+#include "core/pmu/simulated.h"
+#include "core/recorder/ip_samples.h"
+#include "core/recorder/launch.h"
 #include "core/recorder/recorder.h"
+#include "core/recorder/threads.h"
 
-#include <limits.h>
+struct recorder_simulation {
+    void *context;     /* of all functions */
+    const char *model; /* the processor's name */
+    bool counts_only;  /* where misses are is not kept */
 
-struct simulation {
-    struct sim_slots *slots; /* mapped; NULL: there is no simulation */
-    size_t n_bytes;
-    int fd;     /* of that memory, which the plugin opens by its path in /proc, and the log's */
-    int log_fd; /* of misses; -1: they are not kept */
-    char emulator[PATH_MAX];
-    char program[PATH_MAX];    /* java itself; empty: of another command, the first JVM goes into the emulator */
-    char plugin[2 * PATH_MAX]; /* the emulator's option: the library and its arguments */
+    /* Prepare it for plan->argv.  *how is borrowed.  Returns 0, or -1 with *err set and nothing open. */
+    int (*open)(void *context, const struct recorder_plan *plan, struct launch_emulator *how, struct err *err);
+
+    /* Whose threads and code its log of misses is of; borrowed. */
+    void (*begin)(void *context, struct ip_samples *ip_samples, struct threads *threads);
+
+    /* A thread's counters; since_base is false.  Returns false when it has not run yet. */
+    bool (*find)(void *context, int32_t tid, struct simulated_thread *thread);
+
+    /* Instructions of the program so far. */
+    uint64_t (*n_instructions)(const void *context);
+
+    /*
+     * Write the logged misses that have waited long enough, or with is_last all.  now_ns: CLOCK_MONOTONIC_RAW;
+     * until_ticks: what was logged before has waited.  Returns 0, or -1 with *err set.
+     */
+    int (*write_log)(void *context, struct trace_writer *writer, uint64_t now_ns, uint64_t until_ticks, bool is_last,
+                     struct err *err);
+
+    /* Metadata of the beginning and of the end.  Returns 0, or -1 with *err set. */
+    int (*write_model)(const void *context, struct trace_writer *writer, struct err *err);
+    int (*write_end)(const void *context, struct trace_writer *writer, struct err *err);
+
+    /* Does nothing when not open. */
+    void (*close)(void *context);
 };
 
 /* The emulator for this machine's programs, "qemu-x86_64", on the PATH.  Returns 0, or -1 with *err set. */
@@ -29,21 +49,6 @@ int simulation_find_emulator(char *path, size_t n, struct err *err);
 
 /* Whether a command is java itself: its binary is at *path then, which is empty otherwise. */
 bool simulation_find_java(const char *command, char *path, size_t n);
-
-/*
- * The emulator's option for a plugin of ours that is beside the agent's library: its path, in which commas are doubled.
- * Returns its length, or -1 with *err set: it is not there.
- */
-int simulation_name_plugin(const char *agent, const char *library, char *option, size_t n, struct err *err);
-
-/* Append a text in which commas are doubled; what does not fit is left out. */
-void simulation_append(char *option, size_t n, const char *text);
-
-/*
- * Prepare it for plan->argv; the plugin's library is beside the agent's.  Returns 0, or -1 with *err set and nothing
- * open.
- */
-int simulation_open(struct simulation *simulation, const struct recorder_plan *plan, struct err *err);
 
 /* How far a simulation is. */
 struct simulation_state {
@@ -53,20 +58,10 @@ struct simulation_state {
     double elapsed_s, left_s; /* left_s: until the recording ends; below 0: not known */
 };
 
-uint64_t simulation_instructions(const struct simulation *simulation);
-
-/* At the end: what of the agent's own code was left out, how exact a sample of sets is.  Without a simulation nothing;
- * returns 0, or -1 with *err set.
- */
-int simulation_write_info(const struct simulation *simulation, struct trace_writer *writer, struct err *err);
-
 /* "1.23 G instructions, 45.6 M in a second of CPU time"; the text is at most n bytes long. */
 void simulation_describe(const struct simulation_state *state, char *text, size_t n);
 
 /* A progress line: as above, and times the program alone, and what is left, '-' where that is not known. */
 void simulation_progress(const struct simulation_state *state, struct progress *progress);
-
-/* Does nothing when not open (zeroed). */
-void simulation_close(struct simulation *simulation);
 
 #endif

@@ -49,7 +49,7 @@ static int add_hints(struct advising *a, const struct advice_rule *given, const 
 {
     struct advice_rule rule = *given;
     if (memory != NULL)
-        advice_measure(&rule, memory);
+        memory->rules->measure(&rule, memory);
     if (rule.make_option != NULL && (rule.option = rule.make_option(a->making)) == NULL)
         return err_set(err, "out of memory for hints");
     for (size_t i = 0; i < a->making->n_found; i++) {
@@ -91,7 +91,7 @@ int advice_find(const struct findings_input *input, const struct advice_memory *
     for (const struct advice_rule *rule = advice_rules; rule->name != NULL; rule++)
         if (add_hints(&a, rule, memory, err) < 0)
             return -1;
-    if (memory != NULL && advice_find_memory(&a, memory, err) < 0)
+    if (memory != NULL && memory->rules->find(&a, memory, err) < 0)
         return -1;
     if (a.n > 1)
         qsort(a.hints, a.n, sizeof *a.hints, by_saving);

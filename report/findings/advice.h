@@ -6,8 +6,6 @@
 #define REPORT_FINDINGS_ADVICE_H
 
 #include "report/findings/findings.h"
-#include "report/view/last_uses.h"
-#include "report/view/live_bytes.h"
 
 /* An action that saves more than its rule's threshold with the whole interval.  Texts are the arena's. */
 struct advice_hint {
@@ -30,8 +28,15 @@ struct advice {
     size_t n;
 };
 
+struct last_uses;
+struct live_bytes;
+struct live_points;
+struct advice_memory_rules;
+extern const struct advice_memory_rules advice_memory_rules;
+
 /* What an emulated run of the same program says of its objects; borrowed. */
 struct advice_memory {
+    const struct advice_memory_rules *rules; /* advice_memory_rules */
     const struct last_uses *uses;
     const struct live_bytes *live;
     const struct live_points *points;

@@ -53,12 +53,14 @@ const char *advice_without(struct arena *arena, const char *words, const char *o
 /* How to verify what changes the program, or adds an option of the JVM's; in the arena; NULL: no memory. */
 const char *advice_verify(const struct findings_making *making, const struct advice_rule *rule);
 
-/* Of objects, by an emulated run: at most ADVICE_MEMORY_MOST.  Returns 0, or -1 with *err set: no memory. */
 #define ADVICE_MEMORY_MOST 12u
 
-/* The parts of a rule whose action that run tells the saving of; others stay as they are. */
-void advice_measure(struct advice_rule *rule, const struct advice_memory *memory);
-
-int advice_find_memory(struct advising *advising, const struct advice_memory *memory, struct err *err);
+/* What is done with an emulated run (advice_memory.c). */
+struct advice_memory_rules {
+    /* Hints about objects: at most ADVICE_MEMORY_MOST.  Returns 0, or -1 with *err set: no memory. */
+    int (*find)(struct advising *advising, const struct advice_memory *memory, struct err *err);
+    /* The parts of a rule whose action that run tells the saving of; others stay as they are. */
+    void (*measure)(struct advice_rule *rule, const struct advice_memory *memory);
+};
 
 #endif

@@ -10,6 +10,8 @@
 
 #include "core/base/text.h"
 #include "core/trace/recording_info.h"
+#include "report/view/last_uses.h"
+#include "report/view/live_bytes.h"
 
 #include <math.h>
 #include <string.h>
@@ -222,7 +224,7 @@ static int add_points(struct advising *a, const struct advice_memory *memory, do
  * Twice the young generation: half as many collections.  What one costs by itself is half then; what it copies, too, is
  * as the emulated run says of collections that are twice as many bytes apart as its own.
  */
-void advice_measure(struct advice_rule *rule, const struct advice_memory *memory)
+static void measure(struct advice_rule *rule, const struct advice_memory *memory)
 {
     const struct live_bytes *live = memory->live;
     uint64_t n = live->n_collections, all = live_bytes_allocated(live, UINT64_MAX);
@@ -237,7 +239,7 @@ void advice_measure(struct advice_rule *rule, const struct advice_memory *memory
     rule->basis = "what collections twice as far apart copy, by objects' last uses";
 }
 
-int advice_find_memory(struct advising *advising, const struct advice_memory *memory, struct err *err)
+static int find_memory(struct advising *advising, const struct advice_memory *memory, struct err *err)
 {
     const struct allocations *found;
     if (findings_allocations(advising->making, &found, err) < 0)
@@ -249,3 +251,5 @@ int advice_find_memory(struct advising *advising, const struct advice_memory *me
                ? -1
                : 0;
 }
+
+const struct advice_memory_rules advice_memory_rules = { find_memory, measure };

@@ -1,6 +1,6 @@
 /*
  * Calls in the bytecode by the stacks in which they were executed, as an agent counted them
- * (core/agent/count_calls.h), and which of them compiled code still has as calls (Zheng, section 4.3, Table 4).
+ * (core/agent/lab/count_calls.h), and which of them compiled code still has as calls (Zheng, section 4.3, Table 4).
  *
  * The interpreted run that is counted says how often each call is executed; the compiled code of another run, whether
  * it is inlined there: as its stack goes on in that code from the outermost call site inwards.

@@ -1,6 +1,7 @@
 /*
- * The text that an agent wrote what it had counted to (core/agent/count_objects.h, count_receivers.h, count_calls.h):
- * a first line that says what it is, lines of words with blanks between them, and one that begins with "end".
+ * The text that an agent wrote what it had counted to (core/agent/lab/count_objects.h, count_receivers.h,
+ * count_calls.h): a first line that says what it is, lines of words with blanks between them, and one that begins with
+ * "end".
  */
 #ifndef REPORT_JIT_COUNTED_TEXT_H
 #define REPORT_JIT_COUNTED_TEXT_H

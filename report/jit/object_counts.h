@@ -1,6 +1,6 @@
 /*
- * How many objects of each class a JVM created at each site, as an agent counted them (core/agent/count_objects.h); and
- * two such counts of a program side by side: what its bytecode allocates, and what its compiled code creates in the
+ * How many objects of each class a JVM created at each site, as an agent counted them (core/agent/lab/count_objects.h);
+ * and two such counts of a program side by side: what its bytecode allocates, and what its compiled code creates in the
  * heap.
  */
 #ifndef REPORT_JIT_OBJECT_COUNTS_H

@@ -1,6 +1,6 @@
 /*
  * Of which classes the receivers of calls were, at each call site, and whether the call sites around it tell: as an
- * agent counted them (core/agent/count_receivers.h).
+ * agent counted them (core/agent/lab/count_receivers.h).
  */
 #ifndef REPORT_JIT_RECEIVER_COUNTS_H
 #define REPORT_JIT_RECEIVER_COUNTS_H

@@ -77,3 +77,12 @@ const char *bytecode_names_label(const struct bytecode_names *names, uint32_t nu
 {
     return names->labels[number - BYTECODE_NAMES_FIRST];
 }
+
+int fields_way(const char *text, const char *option, bool *by_class, struct err *err)
+{
+    *by_class = strcmp(text, "class") == 0;
+    if (*by_class || text[0] == '\0' || strcmp(text, "field") == 0)
+        return 0;
+    err_set(err, "fields cannot be grouped by '%s'", text);
+    return err_next(err, "use %s, or %s=class", option, option);
+}

@@ -36,4 +36,7 @@ bool bytecode_names_find(struct bytecode_names *names, uint32_t number, const st
 /* "java.util.HashMap.table"; by class "java.util.HashMap"; of a number from BYTECODE_NAMES_FIRST on. */
 const char *bytecode_names_label(const struct bytecode_names *names, uint32_t number);
 
+/* Rows are "field"s ("" is the same) or "class"es; option: that says so.  Returns 0, or -1 with *err set. */
+int fields_way(const char *text, const char *option, bool *by_class, struct err *err);
+
 #endif

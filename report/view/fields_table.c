@@ -46,15 +46,6 @@ static const struct {
     [OURS] = { "mmprof itself", "mmprof", { true, true } },
 };
 
-int fields_way(const char *text, const char *option, bool *by_class, struct err *err)
-{
-    *by_class = strcmp(text, "class") == 0;
-    if (*by_class || text[0] == '\0' || strcmp(text, "field") == 0)
-        return 0;
-    err_set(err, "fields cannot be grouped by '%s'", text);
-    return err_next(err, "use %s, or %s=class", option, option);
-}
-
 /* ---- adding up ---- */
 
 /* The row with a label; NULL: no memory. */

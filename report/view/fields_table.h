@@ -10,9 +10,6 @@
 
 #include "report/view/misses_report.h"
 
-/* Rows are "field"s ("" is the same) or "class"es; option: that says so.  Returns 0, or -1 with *err set. */
-int fields_way(const char *text, const char *option, bool *by_class, struct err *err);
-
 /*
  * A row for each, at most 'top' (0: all), with most misses of L2, in either way, first, or with most heat where misses
  * decay; then those of none.  In both ways each miss is of one row.

@@ -8,8 +8,8 @@ rooms() {
 core/base
 core/wire          core/base
 core/trace         core/base core/wire
-core/emu/model     core/base
-core/pmu           core/base core/wire core/trace core/emu/model
+core/emu/model     core/base core/wire
+core/pmu           core/base core/wire core/trace
 core/perf          core/base core/wire core/trace core/pmu
 core/jvm           core/base core/wire core/trace core/pmu core/perf
 core/hotspot       core/base core/wire core/trace core/jvm
@@ -25,10 +25,13 @@ core/agent/stacks      core/agent/probe
 core/agent/stacks      core/agent/codecache core/agent/instrument
 core/agent             core/base core/wire core/trace core/pmu core/hotspot core/agent/control core/agent/probe
 core/agent             core/agent/codecache core/agent/instrument core/agent/stacks
-core/recorder      core/base core/wire core/trace core/emu/model core/hotspot core/pmu core/perf core/jvm
+core/recorder      core/base core/wire core/trace core/hotspot core/pmu core/perf core/jvm
 core/recorder      core/agent/control core/agent/instrument
 core/emu/tool      core/base core/wire core/trace core/emu/model core/emu/plugin core/hotspot
 core/emu/tool      core/recorder
+core/emu/run       core/base core/wire core/trace core/emu/model core/pmu core/recorder
+core/agent/lab     core/base core/wire core/hotspot core/emu/model core/emu/run core/agent/control
+core/agent/lab     core/agent/codecache
 core/emu/memtrace  core/base core/wire core/emu/tool
 core/emu/placement core/base core/wire core/emu/model core/emu/plugin core/hotspot
 symbolize          core/base core/wire core/trace core/pmu core/jvm core/recorder
@@ -52,15 +55,12 @@ report/html        core/base core/trace phases/select phases/tree report report/
 report/html        symbolize
 report/diff        core/base core/trace phases/samples phases/select phases/tree report report/format
 report/diff        report/view symbolize
-cmd                core/base core/emu/memtrace core/emu/model core/emu/placement core/hotspot core/jvm core/perf
-cmd                core/pmu
-cmd                core/recorder core/trace phases/compile phases/live phases/select report report/diff
-cmd                report/export
-cmd                report/findings report/format report/html report/jit report/view symbolize
-cmd                phases/samples phases/tree
-cmd/lab            cmd core/base core/emu/memtrace core/emu/model core/emu/placement core/hotspot core/recorder
-cmd/lab            core/trace phases/compile phases/select phases/tree report report/findings report/format report/html
-cmd/lab            report/jit report/view symbolize core/jvm core/perf core/pmu core/wire
+cmd                core/base core/hotspot core/jvm core/perf core/pmu core/recorder core/trace phases/live
+cmd                phases/samples phases/select phases/tree report report/diff report/export report/findings
+cmd                report/format report/html report/view symbolize
+cmd/lab            cmd core/base core/emu/memtrace core/emu/model core/emu/placement core/emu/run core/hotspot core/jvm
+cmd/lab            core/pmu core/recorder core/trace phases/compile phases/select report report/findings
+cmd/lab            report/format report/jit report/view symbolize
 cmd/fleet          cmd core/base core/trace report/fleet report/format report/html
 END
 }
@@ -155,7 +155,7 @@ needs() {
 [ "$(objects "$build/pic" '^core/emu' | wc -l)" -gt 50 ] && ok "the objects are found" || not_ok "the objects are found"
 is "mmprof: no room calls an earlier one, no other files need each other" \
     "$(needs "$build" '^core/(agent|emu/(plugin|tool))/')" ""
-is "the agent: likewise" "$(needs "$build/pic" '^core/emu')" ""
+is "the agents: likewise" "$(needs "$build/pic" '^core/emu|agent_of_lab')" ""
 is "what runs in the emulator: likewise" "$(needs "$build/pic" '^core/agent')" ""
 # Functions and data of the objects that no other object needs and no test names, but for what others load or call.
 alone() {
@@ -171,6 +171,20 @@ is "what only its own file uses is static" "$(alone "$root/test")" ""
 [ "$(alone "$root/man" | wc -l)" -gt 10 ] && ok "what is not is found" || not_ok "what is not is found"
 echo 'core/base' > "$SCRATCH/rules"
 matches "calls that are not allowed are found" "$(needs "$build/pic" '^core/emu' | head -n 1)" 'must not call'
+
+# held PROGRAM: the objects that the linker put into it.
+held() {
+    grep -oE '(core|symbolize|phases|report|cmd)/[a-z0-9_/]+\.o' "$build/$1.map" | sort -u
+}
+aside='^(core/emu|core/agent/lab|report/fleet|report/jit|cmd/lab|cmd/fleet)/'
+for program in mmprof libmmprof-agent.so; do
+    [ "$(held $program | wc -l)" -gt 50 ] && ok "the objects of $program are known" ||
+        not_ok "the objects of $program are known" "$build/$program.map: $(held $program | wc -l)"
+    is "$program has none of the laboratory and the fleet" "$(held $program | grep -E "$aside")" ""
+done
+for program in mmprof-lab mmprof-fleet libmmprof-lab-agent.so; do
+    [ "$(held $program | grep -cE "$aside")" -gt 3 ] && ok "$program has" || not_ok "$program has" "$(held $program)"
+done
 
 if [ ! -f "$agent" ]; then
     not_ok "the agent is built" "no $agent"

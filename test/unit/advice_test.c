@@ -1,5 +1,7 @@
 /* Advice: each rule where it must come and where it must not; the order; what verifies it. */
 #include "report/findings/advice.h"
+#include "report/view/last_uses.h"
+#include "report/view/live_bytes.h"
 
 #include "test/unit/table_printed.h"
 #include "test/unit/tap.h"
@@ -260,7 +262,7 @@ static void test_memory(void)
     struct last_uses uses = { .compiled = { compiled, 2 }, .all = clusters, .n = 3, .n_bytes = 1000, .time = 1000 };
     struct live_bytes live = { .time = 1000 };
     struct live_points points = { &point, 1, 0 };
-    const struct advice_memory all = { &uses, &live, &points };
+    const struct advice_memory all = { &advice_memory_rules, &uses, &live, &points };
     memory = &all;
     CHECK_TEXT("objects that are a tenth of all bytes, and a point", advice_of(&collecting, false), "collect replace");
     const char *text = advice_of(&collecting, true);

@@ -1,4 +1,4 @@
-#include "core/pmu/simulated.h"
+#include "core/emu/run/simulated_read.h"
 
 #include "core/pmu/event_roles.h"
 #include "core/pmu/outside.h"
@@ -56,16 +56,24 @@ static void test_windows(void)
 {
     struct counter_set set;
     struct counter_layout layout;
-    struct sim_slot slot = { .counts = { [SIM_INSTRUCTIONS] = 30, [SIM_EXECUTED] = 200, [SIM_L1D_LOAD_MISSES] = 7 } };
-    struct sim_costs cost = { 100, 0, 0, 0, 0, 0 };
-    struct simulated_thread thread = { .slot = &slot, .cost = &cost };
+    struct sim_slots *slots = calloc(1, sim_slots_bytes(1));
+    struct simulated_thread thread;
     uint64_t columns[COUNTERS_COLUMNS_MAX];
+    if (slots == NULL)
+        exit(1);
+    slots->n_slots = 1;
+    atomic_store(&slots->n_used, 1);
+    slots->slots[0] =
+        (struct sim_slot){ .tid = 17,
+                           .counts = { [SIM_INSTRUCTIONS] = 30, [SIM_EXECUTED] = 200, [SIM_L1D_LOAD_MISSES] = 7 } };
     CHECK("in windows, events are two groups", simulated_choose("L1-load-misses", &arena, &set, &layout, &err) == 0 &&
                                                    simulated_choose_windows(&arena, &set, &layout, &err) == 0 &&
                                                    layout.n_groups == 2 && counter_layout_valid(&layout));
     CHECK("instructions join them, and are in both",
           set.n == 2 && layout.n_slots == 3 && layout.event[0] == 1 && layout.event[1] == 0 && layout.event[2] == 1);
-    simulated_read(&thread, &layout, columns);
+    if (!simulated_find(slots, 17, &thread))
+        exit(1);
+    thread.read(&thread, &layout, columns);
     CHECK_NUMBER("all instructions", columns[0], 200);
     CHECK_NUMBER("what the windows had of an event", columns[1], 7);
     CHECK_NUMBER("and of instructions", columns[2], 30);
@@ -75,6 +83,7 @@ static void test_windows(void)
     CHECK("instructions that were named stay one event",
           simulated_choose(NULL, &arena, &set, &layout, &err) == 0 &&
               simulated_choose_windows(&arena, &set, &layout, &err) == 0 && set.n == 9 && layout.n_slots == 10);
+    free(slots);
 }
 
 static void test_reading(void)
@@ -97,7 +106,7 @@ static void test_reading(void)
     slots->slots[1].counts[SIM_L1D_STORE_MISSES] = 4;
     CHECK("a thread that the simulator has not seen is not found", !simulated_find(slots, 18, &thread));
     CHECK("of two with one id it is the later", simulated_find(slots, 17, &thread) && thread.slot == &slots->slots[1]);
-    simulated_read(&thread, &layout, columns);
+    thread.read(&thread, &layout, columns);
     CHECK_NUMBER("an event is a sum of counts", columns[2], 7);
     CHECK_NUMBER("a count", columns[1], 200);
     CHECK_NUMBER("or the sum of all costs", columns[0], 100 + 70);

@@ -1,5 +1,7 @@
 #include "core/agent/probe/counting.h"
 
+#include "core/agent/control/agent_lab.h"
+
 #include "core/wire/message.h"
 
 #include <errno.h>
@@ -80,7 +82,8 @@ static int open_any(struct counting_thread *counting, const struct counting_plan
 {
     if (counter_layout_is_simulated(&plan->layout)) {
         *failure = (struct counters_failure){ .step = COUNTERS_OPEN };
-        failure->error = simulated_open(&counting->simulated, leaders == NULL);
+        failure->error =
+            agent_lab.open_counters == NULL ? ENOSYS : agent_lab.open_counters(&counting->simulated, leaders == NULL);
         counting->layout = &plan->layout;
         return failure->error == 0 ? 0 : -1;
     }
@@ -196,7 +199,7 @@ bool counting_read(struct counting_thread *counting, struct ring *ring, uint32_t
                    uint64_t *values)
 {
     if (counting->simulated.slot != NULL) {
-        simulated_read(&counting->simulated, counting->layout, values);
+        counting->simulated.read(&counting->simulated, counting->layout, values);
         return true;
     }
     if (counters_thread_read(&counting->pages, ticks, values))
@@ -212,7 +215,8 @@ bool counting_read(struct counting_thread *counting, struct ring *ring, uint32_t
 void counting_close(struct counting_thread *counting)
 {
     counters_thread_close(&counting->pages);
-    simulated_close(&counting->simulated);
+    if (counting->simulated.slot != NULL)
+        counting->simulated.close(&counting->simulated);
     if (counting->calls == NULL)
         return;
     counters_outside_close(&counting->calls->outside);

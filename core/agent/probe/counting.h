@@ -56,13 +56,13 @@ bool counting_read(struct counting_thread *counting, struct ring *ring, uint32_t
 static inline void counting_pause(const struct counting_thread *counting)
 {
     if (counting->simulated.slot != NULL)
-        atomic_store_explicit(&counting->simulated.slot->is_paused, 1, memory_order_relaxed);
+        atomic_store_explicit(counting->simulated.is_paused, 1, memory_order_relaxed);
 }
 
 static inline void counting_resume(const struct counting_thread *counting)
 {
     if (counting->simulated.slot != NULL)
-        atomic_store_explicit(&counting->simulated.slot->is_paused, 0, memory_order_relaxed);
+        atomic_store_explicit(counting->simulated.is_paused, 0, memory_order_relaxed);
 }
 
 /* Does nothing when not open. */

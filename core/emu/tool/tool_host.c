@@ -297,7 +297,7 @@ void tool_host_end(struct tool_thread *thread)
 static void hear_tables(uint64_t argument)
 {
     /* libc: the emulator's own, too, whose code the program never runs. */
-    static const char *const helpers[] = { "/libmmprof-agent.so", "/libc.so.6", "/ld-linux-x86-64.so.2",
+    static const char *const helpers[] = { "/libmmprof-lab-agent.so", "/libc.so.6", "/ld-linux-x86-64.so.2",
                                            "/ld-linux-aarch64.so.1" };
     uint64_t symbols[SIM_N_SYMBOLS];
     if (host.has_jvm || !qemu_read(argument, symbols, sizeof symbols) || tool_jvm_open(&host.jvm, symbols) < 0)

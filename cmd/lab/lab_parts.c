@@ -1,0 +1,11 @@
+#include "cmd/lab/advise_memory.h"
+#include "cmd/lab/misses_views.h"
+#include "cmd/lab/simulated_recording.h"
+#include "cmd/parts.h"
+
+const struct parts parts = { .simulate = simulated_recording,
+                             .models = simulated_models,
+                             .misses_view = misses_view,
+                             .fields_view = fields_view,
+                             .fields_of_page = fields_of_page,
+                             .advise_memory = advise_memory };
