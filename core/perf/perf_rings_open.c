@@ -44,10 +44,29 @@ static void raise_file_limit(void)
     }
 }
 
+static void add_cpus(struct perf_rings *rings, unsigned long first, unsigned long last)
+{
+    for (unsigned long cpu = first; cpu <= last && rings->n_rings < CPU_MAX; cpu++)
+        rings->rings[rings->n_rings++] = (struct perf_ring){ .cpu = (uint32_t)cpu, .fd = -1 };
+}
+
+/* Where /sys is not mounted, as in a chroot: a line "cpu3 ..." for each CPU that is online. */
+static void list_cpus_of_stat(struct perf_rings *rings)
+{
+    char line[4096];
+    unsigned long cpu;
+    FILE *in = fopen("/proc/stat", "re");
+    while (in != NULL && fgets(line, sizeof line, in) != NULL)
+        if (line[3] != ' ' && sscanf(line, "cpu%lu ", &cpu) == 1)
+            add_cpus(rings, cpu, cpu);
+    if (in != NULL)
+        fclose(in);
+}
+
 /* "0-3,8": one ring for each.  Returns 0, or -1. */
 static int list_cpus(struct perf_rings *rings)
 {
-    char line[1024] = "0", *at = line;
+    char line[1024] = "", *at = line;
     FILE *in = fopen("/sys/devices/system/cpu/online", "re");
     if (in != NULL) {
         if (fgets(line, sizeof line, in) == NULL)
@@ -59,10 +78,11 @@ static int list_cpus(struct perf_rings *rings)
         unsigned long first = strtoul(at, &at, 10), last = first;
         if (*at == '-')
             last = strtoul(at + 1, &at, 10);
-        for (unsigned long cpu = first; cpu <= last && rings->n_rings < CPU_MAX; cpu++)
-            rings->rings[rings->n_rings++] = (struct perf_ring){ .cpu = (uint32_t)cpu, .fd = -1 };
+        add_cpus(rings, first, last);
         at += *at == ',';
     }
+    if (rings->rings != NULL && rings->n_rings == 0)
+        list_cpus_of_stat(rings);
     return rings->n_rings > 0 ? 0 : -1;
 }
 
