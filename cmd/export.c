@@ -114,7 +114,13 @@ static int write_tree(struct export_run *run,
 {
     const struct export_options *o = run->options;
     struct export_tree_options options = { o->value != NULL ? o->value : clock_of(o), min_share_of(o) };
-    return build(run, err) < 0 ? -1 : write(&run->source, &options, out, err);
+    if (build(run, err) < 0 || write(&run->source, &options, out, err) < 0)
+        return -1;
+    uint32_t n_deep = o->quiet ? 0 : export_n_deep(&run->source);
+    if (n_deep > 0)
+        fprintf(stderr, "mmprof: stacks are cut at %u calls; %u deeper contexts are added to their callers\n",
+                EXPORT_DEPTH_MAX, n_deep);
+    return 0;
 }
 
 static int write_folded(struct export_run *run, FILE *out, struct err *err)

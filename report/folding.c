@@ -1,5 +1,6 @@
 #include "report/folding.h"
 
+#include "core/base/hash.h"
 #include "core/base/pattern.h"
 #include "core/base/vec.h"
 
@@ -10,9 +11,17 @@
 /* report/frameworks.txt, which the build makes an array of; it ends with a 0. */
 extern const unsigned char frameworks_text[];
 
+/* What was said of a class last: deep stacks have the same ones over and over. */
+#define SAID 65536u
+struct said {
+    uint64_t class_hash; /* 0: of none */
+    bool is_listed;
+};
+
 struct folding_list {
     struct pattern *patterns;
     size_t n;
+    struct said *said; /* SAID of them */
 };
 
 #define LINE_MOST 4096
@@ -80,28 +89,39 @@ const struct folding_list *folding_read(const char *path, struct arena *arena, s
 {
     struct folding_list *folding = arena_alloc(arena, sizeof *folding);
     const char *text = path == NULL ? (const char *)frameworks_text : text_of(path, arena, err);
-    if (folding == NULL)
+    if (folding != NULL)
+        folding->said = arena_alloc(arena, SAID * sizeof *folding->said);
+    if (folding == NULL || folding->said == NULL)
         err_set(err, "out of memory for the list of frameworks");
-    if (folding == NULL || text == NULL ||
+    if (folding == NULL || folding->said == NULL || text == NULL ||
         take_lines(folding, text, path == NULL ? "report/frameworks.txt" : path, arena, err) < 0)
         return NULL;
     return folding;
 }
 
-bool folding_has(const struct folding_list *folding, const char *class_name)
+static bool is_listed(const struct folding_list *folding, const char *class_name, size_t n)
 {
-    size_t n = strlen(class_name);
     for (size_t i = 0; i < folding->n; i++)
         if (pattern_matches_class(&folding->patterns[i], class_name, n))
             return true;
     return false;
 }
 
+bool folding_has(const struct folding_list *folding, const char *class_name)
+{
+    size_t n = strlen(class_name);
+    uint64_t hash = hash_text(HASH_START, class_name, n);
+    struct said *said = &folding->said[hash % SAID];
+    if (said->class_hash != hash)
+        *said = (struct said){ hash, is_listed(folding, class_name, n) };
+    return said->is_listed;
+}
+
 const bool *folding_methods(const struct folding_list *folding, const struct report_source *source)
 {
     uint32_t n = source->tree->n_methods;
-    bool *is_listed = arena_alloc(source->arena, ((size_t)n + 1) * sizeof *is_listed);
-    for (uint32_t i = 0; is_listed != NULL && i < n; i++)
-        is_listed[i] = folding_has(folding, report_name(source, i).class_name);
-    return is_listed;
+    bool *listed = arena_alloc(source->arena, ((size_t)n + 1) * sizeof *listed);
+    for (uint32_t i = 0; listed != NULL && i < n; i++)
+        listed[i] = folding_has(folding, report_name(source, i).class_name);
+    return listed;
 }

@@ -13,7 +13,6 @@
 
 #define BLOCK      UINT64_C(1000000) /* ticks */
 #define TREE_BYTES (UINT64_C(256) << 20)
-#define FRAMES     (sizeof((struct trace_samples *)0)->methods / sizeof(uint32_t))
 
 int trace_samples_open(struct trace_samples *samples, struct trace_reader *reader, struct err *err)
 {
@@ -67,7 +66,7 @@ static uint32_t take_frames(struct trace_samples *samples, const struct trace_sa
 {
     uint32_t n = 0;
     int32_t bytecode = sample->index;
-    for (uint32_t node = sample->context; node != 0 && n < FRAMES; n++) {
+    for (uint32_t node = sample->context; node != 0; n++) {
         const struct trace_context *context = trace_context(samples->reader, node);
         if (!know(samples, context->method))
             err_set(&samples->err, "out of memory for methods");
@@ -119,11 +118,9 @@ static void take_sample(struct trace_samples *samples, const struct trace_sample
     add.n = take_frames(samples, sample);
     samples->n_by_end[sample->end] += sample->n;
     samples->has_waiting = samples->has_waiting || sample->is_waiting;
-    for (uint64_t i = 0; i < sample->n; i++) {
-        add.ns = sample->weight_ns / sample->n;
-        if (samples->err.text[0] == '\0' && sample_profile_add(&samples->profile, &add) < 0)
-            err_set(&samples->err, "out of memory for the stack samples");
-    }
+    add.n_alike = sample->n - 1;
+    if (sample->n > 0 && samples->err.text[0] == '\0' && sample_profile_add(&samples->profile, &add) < 0)
+        err_set(&samples->err, "out of memory for the stack samples");
 }
 
 /* A thread's names may come later in the trace: in Java, and that by which it is one of the JVM's; before, it has that

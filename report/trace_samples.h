@@ -46,8 +46,8 @@ struct trace_samples {
     uint64_t *held_counters;
     size_t n_held_counters, held_counters_room;
     const struct trace_thread_waits *waits; /* by thread; NULL: not of the wall clock (report/waiting_samples.h) */
-    uint32_t methods[4096];                 /* of the sample that is being taken */
-    int32_t bytecodes[4096];
+    uint32_t methods[TRACE_DEPTH_MAX];      /* of the sample that is being taken */
+    int32_t bytecodes[TRACE_DEPTH_MAX];
 };
 
 /* Before the reading; trace_samples_close in any case.  Returns 0, or -1 with *err set: no memory. */

@@ -130,14 +130,14 @@ int tree_view_find(const struct report_source *source, const char *names, uint32
 /* Returns the line, or 0: no memory. */
 static uint32_t line_of(struct tree_view *view, uint32_t parent, uint32_t method)
 {
-    uint32_t line = method == CALLTREE_ROOT ? 0 : view->lines[parent].first_child;
-    while (line != 0 && view->lines[line].method != method)
-        line = view->lines[line].next;
-    if (line != 0)
-        return line;
-    if (vec_reserve(view->lines, view->room, view->n_lines + 1) < 0)
+    const uint64_t call = (uint64_t)parent << 32 | method;
+    const uint32_t *known = method == CALLTREE_ROOT ? NULL : hash_find(&view->by_call, call);
+    if (known != NULL)
+        return *known;
+    if (vec_reserve(view->lines, view->room, view->n_lines + 1) < 0 ||
+        (method != CALLTREE_ROOT && hash_store(&view->by_call, call, view->n_lines) < 0))
         return 0;
-    line = view->n_lines++;
+    uint32_t line = view->n_lines++;
     view->lines[line] = (struct tree_line){ .parent = parent,
                                             .next = view->lines[parent].first_child,
                                             .method = method,
@@ -332,6 +332,7 @@ void tree_view_free(struct tree_view *view)
     free(view->lines);
     free(view->line_of);
     free(view->is_small);
+    hash_free(&view->by_call);
     view->lines = NULL;
     view->is_small = NULL;
     view->line_of = NULL;

@@ -5,6 +5,7 @@
 #ifndef REPORT_TREE_VIEW_H
 #define REPORT_TREE_VIEW_H
 
+#include "core/base/hash.h"
 #include "report/sampled_tree.h"
 
 enum tree_view_kind { TREE_VIEW_ALL, TREE_VIEW_CALLEES, TREE_VIEW_CALLERS };
@@ -30,9 +31,10 @@ struct tree_view {
     uint32_t method;         /* the asked one */
     struct tree_line *lines; /* owned; 0 is none */
     uint32_t n_lines, room;
-    uint32_t *line_of; /* owned; by node: the innermost line that its time is in; 0: none */
-    bool *is_small;    /* owned; by node: it has no line of its own, in a view of all */
-    double all_ticks;  /* 100 % */
+    struct hash_set by_call; /* a line's parent and its method, but of roots: the line */
+    uint32_t *line_of;       /* owned; by node: the innermost line that its time is in; 0: none */
+    bool *is_small;          /* owned; by node: it has no line of its own, in a view of all */
+    double all_ticks;        /* 100 % */
 };
 
 /*

@@ -200,14 +200,18 @@ static enum tables_result take_chunk(struct trace_reader *reader)
 }
 
 /* It skips the chunk, or returns -1. */
-static int damaged(struct trace_reader *reader, struct err *err)
+static int damaged(struct trace_reader *reader, enum tables_result result, struct err *err)
 {
+    static const char too_deep[] = "a calling context is deeper than 4,096 calls";
+    _Static_assert(TRACE_DEPTH_MAX == 4096, "the text says it");
+
     reader->at = reader->end = NULL;
     reader->record = reader->records_end = NULL;
     reader->after = DECODE_OK;
     reader->in_records = false;
     if (!reader->source.salvage)
-        return chunks_damaged(&reader->source, reader->chunk.offset, "the content of a chunk is impossible", err);
+        return chunks_damaged(&reader->source, reader->chunk.offset,
+                              result == TABLES_TOO_DEEP ? too_deep : "the content of a chunk is impossible", err);
     reader->n_damaged++;
     return 0;
 }
@@ -252,7 +256,7 @@ static int take_next_chunk(struct trace_reader *reader, struct err *err)
     enum tables_result result = take_chunk(reader);
     if (result == TABLES_NO_MEMORY)
         return err_set(err, "out of memory for reading '%s'", reader->source.name);
-    return result == TABLES_DAMAGED && damaged(reader, err) < 0 ? -1 : 1;
+    return result != TABLES_OK && damaged(reader, result, err) < 0 ? -1 : 1;
 }
 
 /* Have records or another event.  Returns 1, 0 at the end, or -1 with *err set. */
@@ -260,7 +264,7 @@ static int find_more(struct trace_reader *reader, struct err *err)
 {
     while (reader->record == reader->records_end && reader->at == reader->end) {
         if (reader->after != DECODE_OK) {
-            if (damaged(reader, err) < 0)
+            if (damaged(reader, TABLES_DAMAGED, err) < 0)
                 return -1;
         } else if (reader->in_records) {
             if (reader->ahead != NULL && reader->item->is_decoded)
@@ -306,7 +310,7 @@ static int take_event(struct trace_reader *reader, struct trace_event *event, st
         tell_ip_sample(reader, event);
         return 1;
     }
-    if (damaged(reader, err) == 0)
+    if (damaged(reader, TABLES_DAMAGED, err) == 0)
         return 0;
     reader->failed = true;
     reader->error = *err;

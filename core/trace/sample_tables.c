@@ -105,6 +105,9 @@ static enum tables_result take_node(struct tables *tables, struct cursor *c, boo
     *context = (struct trace_context){ .parent = (uint32_t)parent,
                                        .call_site = (int32_t)site - 1,
                                        .method = (uint32_t)(method >> 1) };
+    context->depth = parent == 0 ? 1 : samples->contexts[parent - 1].depth + 1;
+    if (context->depth > TRACE_DEPTH_MAX)
+        return TABLES_TOO_DEEP;
     return *is_named || context->method < samples->n_methods ? TABLES_OK : TABLES_DAMAGED;
 }
 

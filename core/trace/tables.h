@@ -58,7 +58,7 @@ struct tables {
 int tables_init(struct tables *tables);
 void tables_free(struct tables *tables);
 
-enum tables_result { TABLES_OK, TABLES_DAMAGED, TABLES_NO_MEMORY };
+enum tables_result { TABLES_OK, TABLES_DAMAGED, TABLES_NO_MEMORY, TABLES_TOO_DEEP };
 
 /* Take up an INFO, CLOCK, COUNTERS, THREADS, METHODS, JIT, LOCATIONS, CPU_TIMES, COLLECTIONS, MISSES, STACKS, CONTEXTS,
  * SAMPLES, WAITS, ALLOCATIONS, HEAP_EVENTS or VALUES chunk. */

@@ -160,9 +160,11 @@ struct trace_context {
     uint32_t method;
     const struct trace_sampled_method *named; /* writing: NULL where an earlier node has named the method */
     uint64_t own_ns, n_own; /* reading: CPU time, and samples, with this call the innermost one, so far */
+    uint32_t depth;         /* reading: 1 where the parent is 0; at most TRACE_DEPTH_MAX */
 };
 
 #define TRACE_CONTEXTS_MAX        (UINT32_C(1) << 20)
+#define TRACE_DEPTH_MAX           4096u /* of contexts: twice what a recorder sees */
 #define TRACE_SAMPLE_COUNTERS_MAX 16u
 
 enum trace_frame {

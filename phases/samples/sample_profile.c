@@ -99,7 +99,7 @@ static bool has_rows(struct sample_profile *profile, uint32_t n)
 static int add_to(const struct sample_profile *profile, struct sample_sum *sum, uint32_t block,
                   const struct profile_sample *sample)
 {
-    sum->n++;
+    sum->n += 1 + sample->n_alike;
     sum->weights[block] += sample->ns;
     if (profile->half_life_ns > 0)
         heat_add(&sum->heat, sample->time_ns, (double)sample->ns, profile->half_life_ns);
@@ -149,10 +149,10 @@ int sample_profile_add(struct sample_profile *profile, const struct profile_samp
     uint32_t block = block_of(profile, sample->time_ns);
     if (sample->group != 0 && sample->group != profile->rest && sample->is_waiting) {
         profile->idle_ns[sample->group] += sample->ns;
-        profile->n_idle++;
+        profile->n_idle += 1 + sample->n_alike;
         return 0;
     }
-    profile->n_samples++;
+    profile->n_samples += 1 + sample->n_alike;
     profile->n_counters = sample->n_counters > 0 ? sample->n_counters : profile->n_counters;
     if (add_total(profile, &profile->groups[sample->group], block, sample) < 0 ||
         add_to(profile, &profile->all, block, sample) < 0)
@@ -161,7 +161,10 @@ int sample_profile_add(struct sample_profile *profile, const struct profile_samp
         return 0;
     uint32_t node = context_tree_add(&profile->tree, sample->tid, sample->n_same, sample->methods, sample->bytecodes,
                                      sample->n, sample->ns);
-    return node == CONTEXT_NONE ? -1 : count_methods(profile, block, sample);
+    if (node == CONTEXT_NONE)
+        return -1;
+    profile->tree.nodes[node].own.n_samples += sample->n_alike;
+    return count_methods(profile, block, sample);
 }
 
 /* ---- shares ---- */

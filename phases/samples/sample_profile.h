@@ -72,6 +72,7 @@ struct profile_sample {
     uint32_t group;   /* 0: the application */
     int32_t tid;
     uint64_t ns;              /* that it stands for */
+    uint64_t n_alike;         /* others at this moment that are the same; ns is of all */
     bool is_waiting;          /* the thread had no CPU */
     uint32_t n;               /* frames */
     const uint32_t *methods;  /* the innermost first; CONTEXT_NONE is no method, and left out */

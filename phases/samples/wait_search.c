@@ -4,7 +4,11 @@
 
 static bool begins(const char *text, const char *with)
 {
-    return strncmp(text, with, strlen(with)) == 0;
+    while (*with != '\0' && *text == *with) {
+        text++;
+        with++;
+    }
+    return *with == '\0';
 }
 
 static bool ends(const char *text, const char *with)
@@ -37,7 +41,7 @@ unsigned wait_method_kinds(const struct method_name *method)
     bool is_jdk = begins(class_name, "java/") || begins(class_name, "jdk/") || begins(class_name, "sun/");
     unsigned kinds = is_jdk ? WAIT_OF_JDK : 0;
     for (size_t i = 0; i < sizeof idle / sizeof *idle; i++)
-        if (ends(class_name, idle[i].class_name) && begins(method->method, idle[i].method))
+        if (begins(method->method, idle[i].method) && ends(class_name, idle[i].class_name))
             kinds |= idle[i].kind;
     for (size_t i = 0; i < sizeof runners / sizeof *runners; i++)
         if (strcmp(method->method, runners[i]) == 0)

@@ -12,6 +12,7 @@
 #define SHELVES      65u /* nodes by their samples: 0, 1, 2 to 3, 4 to 7, ... */
 #define PATH_FIRST   64u
 #define THREADS_ROOM 64u
+#define WIDE         32u /* callees that are looked through one by one */
 
 /* ---- opening ---- */
 
@@ -50,6 +51,7 @@ static void forget_threads(struct context_tree *tree)
 void context_tree_free(struct context_tree *tree)
 {
     forget_threads(tree);
+    hash_free(&tree->by_call);
     free(tree->threads);
     if (tree->nodes != NULL)
         munmap(tree->nodes, tree->n_max * sizeof *tree->nodes);
@@ -103,6 +105,43 @@ void context_tree_sum(struct context_tree *tree)
     }
 }
 
+/* ---- the index of callees ---- */
+
+static uint64_t call_key(uint32_t parent, uint32_t method, int32_t site)
+{
+    const uint32_t call[3] = { parent, method, (uint32_t)site };
+    return hash_text(HASH_START, (const char *)call, sizeof call);
+}
+
+static uint64_t key_of(const struct context_node *node)
+{
+    return call_key(node->parent, node->method, node->site);
+}
+
+/* 0: there is none. */
+static uint32_t find_call(const struct context_tree *tree, uint32_t parent, uint32_t method, int32_t site)
+{
+    const uint32_t *found = hash_find(&tree->by_call, call_key(parent, method, site));
+    const struct context_node *node = found == NULL ? NULL : &tree->nodes[*found];
+    return node != NULL && node->parent == parent && node->method == method && node->site == site ? *found : 0;
+}
+
+/* Without memory for it callees are looked for one by one. */
+static void index_call(struct context_tree *tree, uint32_t node)
+{
+    if (hash_store(&tree->by_call, key_of(&tree->nodes[node]), node) < 0)
+        tree->nodes[tree->nodes[node].parent].is_wide = false;
+}
+
+static bool make_wide(struct context_tree *tree, uint32_t parent)
+{
+    bool *is_wide = &tree->nodes[parent].is_wide, was_wide = *is_wide;
+    *is_wide = true;
+    for (uint32_t i = was_wide ? 0 : tree->nodes[parent].first_child; i != 0; i = tree->nodes[i].next)
+        index_call(tree, i);
+    return *is_wide;
+}
+
 /* ---- purging ---- */
 
 static void unlink_node(struct context_tree *tree, uint32_t node)
@@ -123,6 +162,8 @@ static void purge_leaf(struct context_tree *tree, uint32_t node)
     add_weight(&parent->purged, &at->purged);
     add_weight(&tree->purged, &at->own);
     unlink_node(tree, node);
+    if (parent->is_wide)
+        hash_remove(&tree->by_call, key_of(at));
     *at = (struct context_node){ .method = CONTEXT_NONE, .next = tree->first_free };
     tree->first_free = node;
     tree->n_nodes--;
@@ -191,22 +232,28 @@ static void purge(struct context_tree *tree, uint32_t keep)
 
 /* ---- adding ---- */
 
-/* Before its siblings that were looked for less often. */
-static void move_forward(struct context_tree *tree, uint32_t node)
+static void link_behind(struct context_tree *tree, uint32_t node, uint32_t last)
 {
     struct context_node *nodes = tree->nodes, *at = &nodes[node];
-    uint32_t before = at->previous;
-    if (before == 0 || nodes[before].n_entered >= at->n_entered)
-        return;
-    unlink_node(tree, node);
-    while (before != 0 && nodes[before].n_entered < at->n_entered)
-        before = nodes[before].previous;
-    uint32_t *from = before == 0 ? &nodes[at->parent].first_child : &nodes[before].next;
-    at->previous = before;
+    uint32_t *from = last == 0 ? &nodes[at->parent].first_child : &nodes[last].next;
+    at->previous = last;
     at->next = *from;
     *from = node;
     if (at->next != 0)
         nodes[at->next].previous = node;
+}
+
+/* Before those of its siblings, this one and earlier, that were looked for less often. */
+static void move_forward(struct context_tree *tree, uint32_t node, uint32_t before)
+{
+    const struct context_node *nodes = tree->nodes;
+    uint32_t n_entered = nodes[node].n_entered;
+    if (before == 0 || before == node || nodes[before].n_entered >= n_entered)
+        return;
+    unlink_node(tree, node);
+    while (before != 0 && nodes[before].n_entered < n_entered)
+        before = nodes[before].previous;
+    link_behind(tree, node, before);
 }
 
 /* A node that is not in use; 0: there is none. */
@@ -221,24 +268,37 @@ static uint32_t take_node(struct context_tree *tree)
     return node;
 }
 
-/* The node of a call, made if need be; 0: there is no room. */
+/* The node of a call, or 0.  *last: the one that was looked at before it. */
+static uint32_t find(struct context_tree *tree, uint32_t parent, uint32_t method, int32_t site, uint32_t *last)
+{
+    const struct context_node *nodes = tree->nodes;
+    uint32_t node = nodes[parent].first_child;
+    *last = 0;
+    for (uint32_t n = 0; node != 0 && (nodes[node].method != method || nodes[node].site != site); n++) {
+        if (n == WIDE && make_wide(tree, parent))
+            return find_call(tree, parent, method, site);
+        *last = node;
+        node = nodes[node].next;
+    }
+    return node;
+}
+
+/* The same, made if need be; 0: there is no room. */
 static uint32_t enter(struct context_tree *tree, uint32_t parent, uint32_t method, int32_t site)
 {
     struct context_node *nodes = tree->nodes;
-    uint32_t node = nodes[parent].first_child, last = 0;
-    while (node != 0 && (nodes[node].method != method || nodes[node].site != site)) {
-        last = node;
-        node = nodes[node].next;
-    }
+    uint32_t last, node = find(tree, parent, method, site, &last);
     if (node == 0) {
         node = take_node(tree);
         if (node == 0)
             return 0;
-        nodes[node] = (struct context_node){ .method = method, .site = site, .parent = parent, .previous = last };
-        *(last == 0 ? &nodes[parent].first_child : &nodes[last].next) = node;
+        nodes[node] = (struct context_node){ .method = method, .site = site, .parent = parent };
+        link_behind(tree, node, last);
+        if (nodes[parent].is_wide)
+            index_call(tree, node);
     }
     nodes[node].n_entered += nodes[node].n_entered < UINT32_MAX;
-    move_forward(tree, node);
+    move_forward(tree, node, last);
     return node;
 }
 

@@ -13,6 +13,9 @@
  *
  *       total = own + purged + sum of the callees' totals
  *
+ * - A context with many callees has them in an index, so that none is looked for along all others.  It comes on top of
+ *   the tree's memory: 48 bytes at most for each of these callees.
+ *
  * Methods are numbers from 0, the user's.  Node 0 is the root, outside of all calls.
  *
  * Source: PCCT §5.2 (construction; its edges' weights are 'n_entered' here), §5.3 (one buffer), §5.4 (recursion).
@@ -40,6 +43,7 @@ struct context_node {
     uint32_t parent, first_child, next, previous; /* nodes; 0: none */
     uint32_t n_entered;                           /* samples in which this frame was another one than in the last */
     bool is_held;                                 /* not to be purged */
+    bool is_wide;                                 /* by_call has all of its callees */
     struct context_weight own, purged;
     struct context_weight total; /* since context_tree_sum */
 };
@@ -56,6 +60,7 @@ struct context_tree {
     uint32_t first_free;        /* of those below n, by 'next'; 0: none */
     uint64_t n_purges, n_purged;
     struct context_weight purged; /* of all purged nodes */
+    struct hash_set by_call;      /* of callees: their node */
     struct hash_set by_tid;
     struct context_thread *threads; /* owned */
     uint32_t n_threads, threads_room;

@@ -9,10 +9,15 @@
 
 #include <stdio.h>
 
+#define EXPORT_DEPTH_MAX 4096u /* calls of a stack: of deeper ones the values are the caller's at that depth */
+
 struct export_tree_options {
     const char *value; /* "cpu", "wall", "calls", "samples" or an event of the trace */
     double min_share;  /* contexts with less of the clock's time are counted as their callers' */
 };
+
+/* Contexts deeper than EXPORT_DEPTH_MAX calls, which stacks of these formats do not have. */
+uint32_t export_n_deep(const struct report_source *source);
 
 /*
  * Folded stacks for flamegraph.pl and inferno: a line "root;Caller.method;Callee.method VALUE" for each context,

@@ -18,6 +18,7 @@
 #define HEADER_BYTES 68
 #define COMPRESSED   1u                  /* numbers are of seven bits a byte */
 #define NOT_KNOWN    (UINT64_C(1) << 63) /* a time */
+#define REPEATED_MAX 10000000u           /* samples that a trace has once, and the recording again and again: 200 MB */
 #define OWN_CLASSES  "java/lang/Mmprof"  /* the probes' own frames are no one's calls */
 
 struct jfr {
@@ -29,6 +30,7 @@ struct jfr {
     uint32_t is_own_room;
     struct trace_wait *waits; /* owned; by thread: what goes on from visit to visit, so far; n is 0: none does */
     uint32_t n_waits;
+    uint64_t n_repeated;
     struct err err; /* what went wrong in a listener, or "" */
 };
 
@@ -88,6 +90,12 @@ static void hear_sample(void *context, const struct trace_sample *sample)
     if (is_own(j, sample->context) || (sample->is_waiting && part_of(j, sample->thread) != VM_PART_APPLICATION))
         return;
     j->pools.has_sleeping = j->pools.has_sleeping || sample->is_waiting;
+    j->n_repeated += sample->n > REPEATED_MAX ? REPEATED_MAX : sample->n - (sample->n > 0);
+    if (j->n_repeated >= REPEATED_MAX) {
+        err_set(&j->err, "some samples of the trace stand for more than %u others: too many for a JFR recording",
+                REPEATED_MAX);
+        return;
+    }
     for (uint64_t i = 0; i < sample->n; i++) {
         size_t start = begin_event(j, JFR_EXECUTION_SAMPLE, ticks_since_start(j, sample->ticks));
         jfr_put_number(&j->events, jfr_thread(sample->thread));

@@ -123,14 +123,12 @@ static void put_locations(struct otlp *o)
     put_location(o, (uint64_t)tree->n_methods + tree->n_roots + 1, "(calls that found no room)", NULL);
 }
 
-static uint64_t location_of(const struct calltree *tree, uint32_t node)
+static uint64_t location_of(const struct export_tree *written, uint32_t node)
 {
-    uint32_t i = 0;
+    const struct calltree *tree = written->source->tree;
     if (tree->nodes[node].method < tree->n_methods)
         return (uint64_t)tree->nodes[node].method + 1;
-    while (i < tree->n_roots && tree->roots[i].node != node)
-        i++;
-    return (uint64_t)tree->n_methods + i + 1;
+    return (uint64_t)tree->n_methods + export_root(written, node) + 1;
 }
 
 /* The number of a context's stack, innermost location first. */
@@ -145,7 +143,7 @@ static uint32_t stack_of(struct otlp *o, uint32_t node)
             o->is_broken = true;
             return 0;
         }
-        o->locations[n++] = location_of(tree, at);
+        o->locations[n++] = location_of(o->tree, at);
         if (tree->nodes[at].parent == at)
             break;
     }

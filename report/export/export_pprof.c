@@ -120,14 +120,12 @@ static void put_functions(struct pprof *p)
     put_function(p, (uint64_t)tree->n_methods + tree->n_roots + 1, folded, folded, NULL);
 }
 
-static uint64_t location_of(const struct calltree *tree, uint32_t node)
+static uint64_t location_of(const struct export_tree *written, uint32_t node)
 {
+    const struct calltree *tree = written->source->tree;
     if (tree->nodes[node].method < tree->n_methods)
         return (uint64_t)tree->nodes[node].method + 1;
-    uint32_t i = 0;
-    while (i < tree->n_roots && tree->roots[i].node != node)
-        i++;
-    return (uint64_t)tree->n_methods + i + 1;
+    return (uint64_t)tree->n_methods + export_root(written, node) + 1;
 }
 
 /* ---- samples ---- */
@@ -139,7 +137,7 @@ static size_t find_stack(struct pprof *p, uint32_t node)
     for (size_t n = 0;; node = tree->nodes[node].parent) {
         if (vec_reserve(p->stack, p->stack_room, n + 1) < 0)
             return 0;
-        p->stack[n++] = location_of(tree, node);
+        p->stack[n++] = location_of(p->tree, node);
         if (tree->nodes[node].parent == node)
             return n;
     }

@@ -23,10 +23,7 @@ static uint32_t frame_of(const struct speedscope *s, uint32_t node)
     uint32_t method = tree->nodes[node].method;
     if (method < tree->n_methods)
         return s->frames[method];
-    for (uint32_t i = 0; i < tree->n_roots; i++)
-        if (tree->roots[i].node == node)
-            return s->n_frames + i;
-    return s->n_frames + tree->n_roots;
+    return s->n_frames + export_root(s->tree, node);
 }
 
 static void print_frame(const struct speedscope *s, const char *name, const struct trace_method *method)

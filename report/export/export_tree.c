@@ -17,28 +17,57 @@ static uint64_t clock_ticks(const struct report_source *source, uint32_t node)
     return source->clock == PHASES_CPU ? tree->total_cpu_ticks[node] : tree->total_wall_ticks[node];
 }
 
-static uint32_t *find_owners(const struct report_source *source, double min_share)
+/* By node, 0 for roots; malloc'ed.  Callers come before callees in the array. */
+static uint32_t *find_depths(const struct calltree *tree)
 {
-    const struct calltree *tree = source->tree;
-    uint32_t *owner = malloc(((size_t)tree->n_nodes + 1) * sizeof *owner);
-    double all = 0;
-    if (owner == NULL)
-        return NULL;
-    for (uint32_t i = 0; i < tree->n_nodes; i++)
-        owner[i] = CALLTREE_NONE;
-    for (uint32_t i = 0; i < tree->n_roots; i++) {
-        owner[tree->roots[i].node] = tree->roots[i].node;
-        all += (double)clock_ticks(source, tree->roots[i].node);
-    }
-    /* Callers come before callees in the array. */
+    uint32_t *depth = calloc((size_t)tree->n_nodes + 1, sizeof *depth);
+    for (uint32_t i = 1; depth != NULL && i < tree->n_nodes; i++)
+        if (tree->nodes[i].parent != i)
+            depth[i] = depth[tree->nodes[i].parent] + 1;
+    return depth;
+}
+
+uint32_t export_n_deep(const struct report_source *source)
+{
+    uint32_t n = 0, *depth = find_depths(source->tree);
+    for (uint32_t i = 1; depth != NULL && i < source->tree->n_nodes; i++)
+        n += depth[i] > EXPORT_DEPTH_MAX;
+    free(depth);
+    return n;
+}
+
+static void divide(struct export_tree *to, const uint32_t *depth, double min_ticks)
+{
+    const struct calltree *tree = to->source->tree;
     for (uint32_t i = 1; i < tree->n_nodes; i++) {
         uint32_t parent = tree->nodes[i].parent;
-        if (parent == i)
-            continue;
-        bool is_written = owner[parent] == parent && (double)clock_ticks(source, i) >= min_share * all;
-        owner[i] = is_written ? i : owner[parent];
+        bool is_written = to->owner[parent] == parent && depth[i] <= EXPORT_DEPTH_MAX &&
+                          (double)clock_ticks(to->source, i) >= min_ticks;
+        if (parent != i)
+            to->owner[i] = is_written ? i : to->owner[parent];
     }
-    return owner;
+}
+
+/* Returns -1: no memory. */
+static int find_owners(struct export_tree *to, double min_share)
+{
+    const struct calltree *tree = to->source->tree;
+    uint32_t *depth = find_depths(tree);
+    double all = 0;
+    int rc = depth == NULL ? -1 : 0;
+    to->owner = malloc(((size_t)tree->n_nodes + 1) * sizeof *to->owner);
+    for (uint32_t i = 0; to->owner != NULL && i < tree->n_nodes; i++)
+        to->owner[i] = CALLTREE_NONE;
+    for (uint32_t i = 0; to->owner != NULL && i < tree->n_roots; i++) {
+        to->owner[tree->roots[i].node] = tree->roots[i].node;
+        all += (double)clock_ticks(to->source, tree->roots[i].node);
+        if (hash_store(&to->roots, tree->roots[i].node, i) < 0)
+            rc = -1;
+    }
+    if (rc == 0 && to->owner != NULL)
+        divide(to, depth, min_share * all);
+    free(depth);
+    return to->owner == NULL ? -1 : rc;
 }
 
 /* ---- names ---- */
@@ -105,11 +134,10 @@ int export_tree_open(struct export_tree *tree, const struct report_source *sourc
 {
     struct arena *arena = source->arena;
     *tree = (struct export_tree){ .source = source };
-    tree->owner = find_owners(source, min_share);
     tree->names = arena_alloc(arena, ((size_t)source->tree->n_methods + 1) * sizeof *tree->names);
     tree->root_names = arena_alloc(arena, ((size_t)source->tree->n_roots + 1) * sizeof *tree->root_names);
-    if (tree->owner != NULL && tree->names != NULL && tree->root_names != NULL && name_methods(tree) == 0 &&
-        name_roots(tree) == 0)
+    if (tree->names != NULL && tree->root_names != NULL && find_owners(tree, min_share) == 0 &&
+        name_methods(tree) == 0 && name_roots(tree) == 0)
         return 0;
     export_tree_close(tree);
     return err_set(err, "out of memory for a tree of %u calling contexts", source->tree->n_nodes);
@@ -118,7 +146,14 @@ int export_tree_open(struct export_tree *tree, const struct report_source *sourc
 void export_tree_close(struct export_tree *tree)
 {
     free(tree->owner);
+    hash_free(&tree->roots);
     tree->owner = NULL;
+}
+
+uint32_t export_root(const struct export_tree *tree, uint32_t node)
+{
+    const uint32_t *root = hash_find(&tree->roots, node);
+    return root == NULL ? tree->source->tree->n_roots : *root;
 }
 
 const char *export_name(const struct export_tree *tree, uint32_t node)
@@ -127,10 +162,8 @@ const char *export_name(const struct export_tree *tree, uint32_t node)
     uint32_t method = t->nodes[node].method;
     if (method < t->n_methods)
         return tree->names[method];
-    for (uint32_t i = 0; i < t->n_roots; i++)
-        if (t->roots[i].node == node)
-            return tree->root_names[i];
-    return "(calls that found no room)";
+    uint32_t root = export_root(tree, node);
+    return root < t->n_roots ? tree->root_names[root] : "(calls that found no room)";
 }
 
 /* ---- values ---- */

@@ -4,6 +4,7 @@
 #ifndef REPORT_EXPORT_EXPORT_TREE_H
 #define REPORT_EXPORT_EXPORT_TREE_H
 
+#include "core/base/hash.h"
 #include "report/export/export.h"
 
 #define EXPORT_GROUPS_MAX 16
@@ -25,14 +26,16 @@ struct export_tree {
     uint32_t *owner;    /* by node: itself, or the nearest caller that is written; CALLTREE_NONE: in no tree; owned */
     const char **names; /* by method; the arena's */
     const char **root_names; /* by root; the arena's */
+    struct hash_set roots;   /* by node: its root */
 };
 
 /* Returns 0 and *tree for export_tree_close, or -1 with *err set: no memory. */
 int export_tree_open(struct export_tree *tree, const struct report_source *source, double min_share, struct err *err);
 void export_tree_close(struct export_tree *tree);
 
-/* The name of a node's method, or of its root. */
+/* The name of a node's method, or of its root; and that root's number, or n_roots: it is none's. */
 const char *export_name(const struct export_tree *tree, uint32_t node);
+uint32_t export_root(const struct export_tree *tree, uint32_t node);
 
 /* All values that a trace has: cpu, wall, calls, (with_samples) samples, events.  Returns how many, at most
  * EXPORT_VALUES_MAX. */

@@ -8,7 +8,8 @@
 #include <string.h>
 
 #define FIRST_SHARE 0.0001
-#define ENTRIES_MAX 20000 /* by step; more are merged into longer steps */
+#define NODES_MAX   2000000 /* deeper calls are their callers' from then on: far more than are drawn */
+#define ENTRIES_MAX 20000   /* by step; more are merged into longer steps */
 
 struct stacks_frame {
     struct method_name name; /* of a group: only the method, its title */
@@ -107,27 +108,31 @@ uint32_t html_stacks_group(struct html_stacks *s, const char *title)
     return frame_of(s, arena_printf(s->arena, "\n%s", title), &frame);
 }
 
-/* 0: no memory. */
+/* The parent itself where there are NODES_MAX.  0: no memory. */
 static uint32_t node_below(struct html_stacks *s, uint32_t parent, uint32_t frame)
 {
-    struct hash_slot *slot = hash_put(&s->paths, hash_address((uint64_t)parent << 32 | frame));
-    if (slot == NULL)
-        return 0;
-    if (slot->value != 0)
-        return slot->value;
+    const uint64_t number = (uint64_t)parent << 32 | frame;
+    const uint32_t *known = hash_find(&s->paths, number);
+    if (known != NULL)
+        return *known;
+    if (s->n_nodes >= NODES_MAX && parent != 0)
+        return parent;
     if (vec_reserve(s->nodes, s->nodes_room, s->n_nodes + 1) < 0)
         return 0;
     s->nodes[s->n_nodes] = (struct stacks_node){ .parent = parent, .frame = frame };
-    return slot->value = s->n_nodes++;
+    return hash_store(&s->paths, number, s->n_nodes) < 0 ? 0 : s->n_nodes++;
 }
 
 int html_stacks_add(struct html_stacks *s, const uint32_t *frames, size_t n, unsigned value, double number)
 {
     uint32_t node = 0;
     for (size_t i = 0; i < n; i++) {
+        uint32_t caller = node;
         node = frames[i] == UINT32_MAX ? 0 : node_below(s, node, frames[i]);
         if (node == 0)
             return -1;
+        if (node == caller)
+            break;
         s->nodes[node].all[value] += number;
     }
     s->nodes[node].own[value] += number;

@@ -218,6 +218,33 @@ static void test_limits(void)
     context_tree_free(&tree);
 }
 
+/* Callees of one method are found again, however many there are and whatever was purged of them. */
+static void test_wide(void)
+{
+    uint32_t stack[2] = { 0, 'm' };
+    bool is_fine = true;
+    begin(TREE);
+    for (uint32_t round = 0; round < 2; round++)
+        for (uint32_t i = 0; i < 5000; i++) {
+            stack[0] = 1000 + i;
+            context_tree_add(&tree, 1, 0, stack, NULL, 2, 10);
+        }
+    CHECK("each of 5,000 callees of one method has one context", tree.n_nodes == 5002 && adds_up(10000));
+    for (uint32_t i = tree.nodes[child(0, 'm', -1)].first_child; i != 0; i = tree.nodes[i].next)
+        is_fine = is_fine && tree.nodes[i].own.n_samples == 2;
+    CHECK("with both of its samples", is_fine);
+    for (uint32_t i = 0; i < 40000; i++) {
+        stack[0] = 1000 + i;
+        context_tree_add(&tree, 1, 0, stack, NULL, 2, 10);
+        stack[0] = 6;
+        context_tree_add(&tree, 1, 0, stack, NULL, 2, 10);
+    }
+    uint32_t hot = child(child(0, 'm', -1), 6, -1);
+    CHECK("so that the samples add up after a purge, too", tree.n_purges > 0 && adds_up(90000));
+    CHECK("and a hot one stays", hot != CONTEXT_NONE && tree.nodes[hot].own.n_samples == 40000);
+    context_tree_free(&tree);
+}
+
 int main(void)
 {
     test_contexts();
@@ -227,5 +254,6 @@ int main(void)
     test_purge();
     test_purged_paths();
     test_limits();
+    test_wide();
     return tap_done();
 }

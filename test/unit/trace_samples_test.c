@@ -207,6 +207,30 @@ static void test_refusals(void)
     unlink(m.path);
 }
 
+static void test_depth(void)
+{
+    const struct trace_sampled_method named = { { "a", "b", "()V" }, "", 0, NULL, 0, NULL }, none = { .source = "" };
+    for (uint32_t depth = TRACE_DEPTH_MAX; depth <= TRACE_DEPTH_MAX + 1; depth++) {
+        struct maker m;
+        struct trace_event event;
+        int rc;
+        maker_open(&m, "deep");
+        for (uint32_t i = 0; i < depth; i++)
+            maker_stack(&m, i, -1, 0, i == 0 ? &named : &none, 0, 0);
+        maker_close(&m, 1000);
+        struct trace_reader *reader = maker_read(&m);
+        while ((rc = trace_next(reader, &event, &err)) > 0)
+            continue;
+        if (depth == TRACE_DEPTH_MAX)
+            CHECK("contexts may be as deep as a stack that a reader takes",
+                  rc == 0 && trace_context(reader, depth)->depth == depth);
+        else
+            CHECK("deeper ones are refused", rc < 0 && strstr(err.text, "deeper than 4,096 calls") != NULL);
+        trace_close(reader);
+        unlink(m.path);
+    }
+}
+
 /* Appends a chunk to a file that has no END yet. */
 static void append(const char *path, enum chunk_type type, const void *payload, size_t n)
 {
@@ -296,6 +320,7 @@ int main(void)
     test_waits();
     test_values();
     test_refusals();
+    test_depth();
     test_version_6();
     test_damage();
     return tap_done();
