@@ -125,10 +125,10 @@ void recording_tell_summary(const struct recorder_summary *s, const struct recor
                 plan->n_includes + plan->n_phases == 0 ? " (--include names those that matter)" : "");
     if (s->n_no_room_classes > 0)
         fprintf(stderr,
-                "mmprof: %" PRIu32 " classes were not instrumented: a quarter of the JVM's metaspace is reserved for "
-                "the program (-XX:MaxMetaspaceSize)\n"
-                "  next: record fewer classes with --include or --live, or start the JVM with more metaspace\n",
-                s->n_no_room_classes);
+                "mmprof: %" PRIu32 " classes were not instrumented: the program needs what is left of the JVM's %s\n"
+                "  next: record fewer classes with --include or --live, or give the JVM more of it\n",
+                s->n_no_room_classes,
+                s->is_group_full ? "memory limit (control group)" : "metaspace (-XX:MaxMetaspaceSize)");
     if (s->n_event_classes > 0)
         fprintf(stderr, "mmprof: not instrumented: %" PRIu32 " class%s of JFR events, which JFR changes itself\n",
                 s->n_event_classes, s->n_event_classes == 1 ? "" : "es");

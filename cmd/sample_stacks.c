@@ -15,6 +15,7 @@
 
 #include "cmd/sample_polled.h"
 #include "cmd/sample_run.h"
+#include "core/jvm/memory_room.h"
 #include "core/perf/trigger.h"
 #include "core/trace/recording_info.h"
 #include "symbolize/vm_parts.h"
@@ -290,6 +291,7 @@ static int attach(struct sample_run *run, struct stack_sampler_options *how, str
     /* It need not answer: that it lets nobody attach to it is no obstacle. */
     if (jvm_process_inspect(pid, &run->process, err) < 0 && !run->process.attach_disabled)
         return -1;
+    memory_room_yield();
     run->end = (int)syscall(SYS_pidfd_open, pid, 0);
     if (sample_trace_target(&run->trace, pid, NULL, err) < 0)
         return -1;
@@ -303,6 +305,7 @@ static int launch(struct sample_run *run, struct stack_sampler_options *how, str
     how->with_children = !launch_is_java(argv[0]);
     if (launch_fork(&run->launch, argv, NULL, NULL, NULL, NULL, err) < 0)
         return -1;
+    memory_room_yield();
     run->end = (int)syscall(SYS_pidfd_open, run->launch.pid, 0);
     if (stack_sampler_open(&run->sampler, run->launch.pid, how, err) < 0 || launch_go(&run->launch, argv[0], err) < 0)
         return -1;

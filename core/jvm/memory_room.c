@@ -2,9 +2,11 @@
 
 #include "core/jvm/process.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Page cache that the kernel can take back at once, in the group and those below it. */
 static uint64_t reclaimable(const struct cgroup *group)
@@ -56,4 +58,32 @@ struct memory_room memory_room_read(const char *root, pid_t pid)
     }
     lower_to_machine(root, &room);
     return room;
+}
+
+#define OOM_FILE  "/proc/self/oom_score_adj"
+#define OOM_FIRST "1000"
+
+/* This process' score before it was raised; "": it was not. */
+static char oom_before[16];
+
+static bool write_score(const char *score)
+{
+    int fd = open(OOM_FILE, O_WRONLY | O_CLOEXEC);
+    bool is_written = fd >= 0 && write(fd, score, strlen(score)) > 0;
+    if (fd >= 0)
+        close(fd);
+    return is_written;
+}
+
+void memory_room_yield(void)
+{
+    char before[sizeof oom_before];
+    if (oom_before[0] == '\0' && jvm_read_file(OOM_FILE, before, sizeof before) > 0 && write_score(OOM_FIRST))
+        memcpy(oom_before, before, sizeof before);
+}
+
+void memory_room_insist(void)
+{
+    if (oom_before[0] != '\0' && write_score(oom_before))
+        oom_before[0] = '\0';
 }

@@ -21,4 +21,11 @@ struct memory_room {
  */
 struct memory_room memory_room_read(const char *root, pid_t pid);
 
+/*
+ * Have the kernel kill this process first where memory runs out, and no JVM.  A child inherits that: before it becomes
+ * a program that is not ours it calls memory_room_insist, which undoes it.
+ */
+void memory_room_yield(void);
+void memory_room_insist(void);
+
 #endif

@@ -2,6 +2,7 @@
 
 #include "core/wire/protocol.h"
 #include "core/jvm/flags.h"
+#include "core/jvm/memory_room.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -107,6 +108,7 @@ static _Noreturn void become(int wait_fd, int failed_fd, char **words, const str
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL);
     signal(SIGXFSZ, SIG_DFL);
+    memory_room_insist();
     if (words != NULL) {
         execvp(words[0], words);
         why = errno;

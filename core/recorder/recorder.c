@@ -316,6 +316,7 @@ static void summarize(const struct recorder *r, struct recorder_summary *summary
              rings.why_no_ip_samples == NULL ? "" : rings.why_no_ip_samples);
     snprintf(summary->perf_map_why, sizeof summary->perf_map_why, "%s", r->perf_map_why);
     snprintf(summary->offcpu, sizeof summary->offcpu, "%s", r->offcpu);
+    summary->is_group_full = r->room.is_less;
     snprintf(summary->no_memory, sizeof summary->no_memory, "%s", r->room.why);
     bool all;
     if (r->ready && !r->plan->is_live)
@@ -331,7 +332,6 @@ static void close_all(struct recorder *r)
     launch_end(&r->child);
     if (r->hurries) /* the next recording's program would inherit it */
         setpriority(PRIO_PROCESS, 0, r->niceness);
-    recorder_room_close(r);
     kernel_close(&r->kernel);
     recorder_close_stacks(r);
     recorder_close_allocations(r);

@@ -113,6 +113,7 @@ struct recorder_summary {
     char readings_why[256];
     char perf_map_why[512];  /* why there is no file of names for perf, or an incomplete one, or "" */
     char offcpu[512];        /* "perf", or "none: reason" */
+    bool is_group_full;      /* n_no_room_classes are for the limit of the JVM's memory group, not for metaspace */
     char no_memory[160];     /* whose memory is near its limit, or "" */
     char no_ip_samples[512]; /* why it was not looked where threads are, though it should, or "" */
     struct err unmatched;    /* a pattern of --include that matched nothing, or no text */

@@ -3,6 +3,7 @@
 #include "core/perf/ip_sample_cost.h"
 #include "core/jvm/attach.h"
 #include "core/jvm/flags.h"
+#include "core/jvm/memory_room.h"
 #include "core/jvm/metaspace.h"
 #include "core/jvm/obstacle.h"
 #include "core/recorder/bring_agent.h"
@@ -33,7 +34,7 @@ static void boost_priority(struct recorder *r)
     r->niceness = getpriority(PRIO_PROCESS, 0);
     if (errno == 0 && r->niceness > RECORDER_NICENESS)
         r->hurries = setpriority(PRIO_PROCESS, 0, RECORDER_NICENESS) == 0;
-    recorder_room_yield(r);
+    memory_room_yield();
 }
 
 static int open_signals(struct recorder *r, struct err *err)
@@ -248,7 +249,8 @@ static int look_at_metaspace(struct recorder *r, struct err *err)
     if (jvm_metaspace_ask(&r->process, &r->session.guest, &metaspace, err) < 0)
         return -1;
     uint64_t room = jvm_metaspace_room(&metaspace);
-    r->session.segment->metaspace_bytes = room < r->room.change_bytes ? room : r->room.change_bytes;
+    r->room.is_less = r->room.change_bytes < room;
+    r->session.segment->metaspace_bytes = r->room.is_less ? r->room.change_bytes : room;
     if (room >= METASPACE_LEAST)
         return 0;
     err_set(err,

@@ -8,20 +8,16 @@
 
 #include "core/jvm/memory_room.h"
 
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define LOOK_NS      100000000u
 #define MB           ((uint64_t)1 << 20)
-#define START_BYTES  (4 * MB) /* the agent, its thread, what loading it takes */
-#define CHANGE_PART  4        /* of the target's room that changed classes may take */
-#define TARGET_PART  8        /* of it that buffers may take */
-#define GROUP_PART   4        /* of our room that buffers may take, if it is a group's */
-#define MACHINE_PART 8        /* if it is the machine's */
-#define OOM_FIRST    "1000"
-#define OOM_FILE     "/proc/self/oom_score_adj"
+#define START_BYTES  (4 * MB)  /* the agent, its thread, what loading it takes */
+#define OWN_BYTES    (16 * MB) /* what mmprof takes itself, without buffers */
+#define CHANGE_PART  10 /* of the target's room that changed classes may take of metaspace: of all, five times it */
+#define TARGET_PART  8  /* of it that buffers may take */
+#define GROUP_PART   4  /* of our room that buffers may take, if it is a group's */
+#define MACHINE_PART 8  /* if it is the machine's */
 
 /* That is left alone. */
 static uint64_t reserve_bytes(const struct memory_room *room)
@@ -49,43 +45,38 @@ static bool is_overcommit_strict(void)
     return jvm_read_file("/proc/sys/vm/overcommit_memory", mode, sizeof mode) > 0 && mode[0] == '2';
 }
 
+static bool is_one_group(pid_t pid)
+{
+    struct cgroup ours, its;
+    return pid == 0 || (cgroup_find("", 0, "memory", &ours) && cgroup_find("", pid, "memory", &its) &&
+                        strcmp(ours.path, its.path) == 0);
+}
+
+static int check_target(const struct recorder *r, const struct memory_room *its, struct err *err)
+{
+    bool is_ours = is_one_group(r->plan->pid);
+    char text[160];
+    if (its->bytes >= 2 * reserve_bytes(its) + START_BYTES + (is_ours ? OWN_BYTES : 0))
+        return 0;
+    describe(r, its, true, text, sizeof text);
+    err_set(err, "%s: recording could get the JVM killed", text);
+    return err_next(err, is_ours ? "run mmprof outside of that group, or give the group more memory"
+                                 : "give the group more memory, or the JVM a smaller heap");
+}
+
 int recorder_room_open(struct recorder *r, struct ring_memory_plan *plan, struct err *err)
 {
     pid_t tids[1];
     struct memory_room ours = memory_room_read("", 0), its = memory_room_read("", r->plan->pid);
-    uint64_t reserve = reserve_bytes(&its);
     int n_threads = r->plan->pid == 0 ? 0 : jvm_process_threads(r->plan->pid, tids, 0);
-    char text[160];
-    r->room.change_bytes = its.limit_bytes == MEMORY_ROOM_ANY ? MEMORY_ROOM_ANY : (its.bytes - reserve) / CHANGE_PART;
+    if (check_target(r, &its, err) < 0)
+        return -1;
+    r->room.change_bytes =
+        its.limit_bytes == MEMORY_ROOM_ANY ? MEMORY_ROOM_ANY : (its.bytes - reserve_bytes(&its)) / CHANGE_PART;
     plan->n_threads = n_threads > 0 ? (uint32_t)n_threads : 0;
     plan->limit_bytes = ours.bytes / (ours.limit_bytes == MEMORY_ROOM_ANY ? MACHINE_PART : GROUP_PART);
     plan->target_bytes = is_overcommit_strict() ? 0 : its.bytes / TARGET_PART;
-    if (its.bytes >= 2 * reserve + START_BYTES)
-        return 0;
-    describe(r, &its, true, text, sizeof text);
-    err_set(err, "%s: recording could get the JVM killed", text);
-    return err_next(err, "give the group more memory, or the JVM a smaller heap");
-}
-
-void recorder_room_yield(struct recorder *r)
-{
-    char before[16];
-    ssize_t n = jvm_read_file(OOM_FILE, before, sizeof before);
-    int fd = n > 0 ? open(OOM_FILE, O_WRONLY | O_CLOEXEC) : -1;
-    if (fd >= 0 && write(fd, OOM_FIRST, strlen(OOM_FIRST)) > 0)
-        snprintf(r->room.oom_score, sizeof r->room.oom_score, "%.*s", (int)strcspn(before, "\n"), before);
-    if (fd >= 0)
-        close(fd);
-}
-
-void recorder_room_close(const struct recorder *r)
-{
-    int fd = r->room.oom_score[0] == '\0' ? -1 : open(OOM_FILE, O_WRONLY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    ssize_t ignored = write(fd, r->room.oom_score, strlen(r->room.oom_score));
-    (void)ignored;
-    close(fd);
+    return 0;
 }
 
 bool recorder_room_is_low(struct recorder *r)

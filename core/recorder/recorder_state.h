@@ -68,7 +68,7 @@ struct recorder_rotation {
 struct recorder_room {
     uint64_t looked_ns;
     uint64_t change_bytes; /* that changed classes may take in the target; UINT64_MAX: any */
-    char oom_score[16];    /* this process' before, if it has another one now; else "" */
+    bool is_less;          /* than metaspace has */
     char why[160];         /* whose memory is near a limit; "": nobody's */
 };
 
@@ -181,10 +181,6 @@ int recorder_file_left_ms(const struct recorder *r);
 
 /* Before anything is made: what rings may take.  Returns 0, or -1 with *err set: the target is too near a limit. */
 int recorder_room_open(struct recorder *r, struct ring_memory_plan *plan, struct err *err);
-
-/* When memory runs out the kernel is to kill this process; until recorder_room_close. */
-void recorder_room_yield(struct recorder *r);
-void recorder_room_close(const struct recorder *r);
 
 /* Is the target, or are we, so near a limit that the recording has to end?  Then r->room.why says it. */
 bool recorder_room_is_low(struct recorder *r);

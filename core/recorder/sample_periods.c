@@ -5,8 +5,9 @@
 #include <string.h>
 
 #define SAMPLES_BETWEEN 100u /* changes of a period: a change costs half a period */
-#define ROUND_SAMPLES   20u /* so much counts a round of a CPU's clock: threads that run at fixed times may be in step \
-                             */
+#define ROUND_SAMPLES                                                                              \
+    20u /* so much counts a round of a CPU's clock: threads that run at fixed times may be in step \
+         */
 #define LEAST_DRAWN 8u
 
 void sample_periods_init(struct sample_periods *periods, const struct kernel_trigger *trigger, uint32_t hz)

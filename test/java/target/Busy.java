@@ -9,9 +9,9 @@ import java.util.TreeMap;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A program to attach to: two threads do the same work in rounds and compare each round's checksum with that of the
- * first.  They rest between rounds, one of them much longer, and leave CPUs to what is tested with them; not with
- * -Dbusy.rest=false.  A line 'ROUND n' shows that it goes on; 'WRONG' that something changed it.  It ends, with
+ * A program to attach to: two threads (-Dbusy.others=1: and more) do the same work in rounds and compare each round's
+ * checksum with that of the first.  They rest between rounds, all but one of them much longer, and leave CPUs to what is
+ * tested with them; not with -Dbusy.rest=false.  A line 'ROUND n' shows that it goes on; 'WRONG' that something changed it.  It ends, with
  * 'END n rounds ok', when the file exists that is its argument; with a second argument it ends by itself after so many
  * seconds.
  */
@@ -27,16 +27,22 @@ public final class Busy {
     }
 
     private static final boolean RESTS = Boolean.parseBoolean(System.getProperty("busy.rest", "true"));
+    private static final long REST_NANOS = 1_000_000_000;
+    private static final int OTHERS = Integer.getInteger("busy.others", 1);
     private static long wrong;
 
     public static void main(String[] args) throws Exception {
         Path stop = Path.of(args[0]);
         long end = args.length > 1 ? System.nanoTime() + 1_000_000_000L * Long.parseLong(args[1]) : Long.MAX_VALUE;
         long expected = round(0);
-        Thread other = new Thread(() -> works(stop, end, expected, false), "busy-other");
-        other.start();
+        Thread[] others = new Thread[OTHERS];
+        for (int i = 0; i < OTHERS; i++) {
+            others[i] = new Thread(() -> works(stop, end, expected, false), "busy-other");
+            others[i].start();
+        }
         long rounds = works(stop, end, expected, true);
-        other.join();
+        for (Thread other : others)
+            other.join();
         System.out.println("END " + rounds + " rounds " + (wrong == 0 ? "ok" : "WRONG"));
     }
 
@@ -54,7 +60,7 @@ public final class Busy {
                 spoken = System.nanoTime();
             }
             if (RESTS)
-                LockSupport.parkNanos((System.nanoTime() - begin) * (speaks ? 1 : 9));
+                LockSupport.parkNanos(Math.min((System.nanoTime() - begin) * (speaks ? 1 : 9 * OTHERS), REST_NANOS));
         }
         return rounds;
     }

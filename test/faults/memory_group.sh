@@ -1,0 +1,148 @@
+#!/bin/bash
+# A JVM in a memory group (version 1 or 2) that uses 90 % of its limit survives every command, from outside and from
+# inside of its group; nearer to the limit mmprof refuses to record, or ends, and says why.
+# timeout: 3600
+. "$(dirname "$0")/faults.bash"
+
+n_runs=$(either 1 20)
+
+# The directory of a hierarchy in which groups with a memory limit can be made, and the names of its files.
+version_1() {
+    base=$(awk '$3 == "cgroup" && $4 ~ /(^|,)memory(,|$)/ { print $2; exit }' /proc/mounts)
+    limit=memory.limit_in_bytes used=memory.usage_in_bytes kills=memory.oom_control
+    [ -n "$base" ]
+}
+
+version_2() {
+    base=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+    limit=memory.max used=memory.current kills=memory.events
+    [ -n "$base" ] && grep -qw memory "$base/cgroup.controllers" && echo +memory > "$base/cgroup.subtree_control"
+}
+
+make_group() {
+    group=$base/mmprof-test-$$
+    mkdir "$group" && [ -w "$group/$limit" ]
+}
+
+# in_group COMMAND...: becomes the command, in the group.
+in_group() {
+    echo "$BASHPID" > "$group/cgroup.procs" && exec "$@"
+}
+
+n_kills() {
+    sed -n 's/^oom_kill //p' "$group/$kills"
+}
+
+start_jvm() {
+    busy_out=$SCRATCH/group.out busy_stop=$SCRATCH/group.stop
+    rm -f "$busy_stop"
+    start "$busy_out" in_group "$jdk/bin/java" -Xms100m -Xmx100m -XX:+AlwaysPreTouch -XX:+UseSerialGC \
+        -XX:+EnableDynamicAgentLoading -Dbusy.others=20 -cp "$classes" target.Busy "$busy_stop"
+    jvm=$pid
+    wait_for 30 more_rounds_than 5
+}
+
+# limit_to PERCENT: what is used is so much of the limit.
+limit_to() {
+    echo $(($(cat "$group/$used") * 100 / $1)) > "$group/$limit"
+}
+
+unlimit() {
+    local none=max
+    [ "$limit" = memory.max ] || none=-1
+    echo $none > "$group/$limit"
+}
+
+# survives WHERE COMMAND...: it works, or says why not; the JVM goes on.
+survives() {
+    local where=$1 status begin=() bad="" i killed
+    shift
+    [ "$where" != inside ] || begin=(in_group)
+    for ((i = 0; i < n_runs; i++)); do
+        unlimit
+        limit_to 90
+        killed=$(n_kills)
+        (${begin[@]+"${begin[@]}"} timeout 60 "$mmprof" "$@" -p "$jvm") > "$SCRATCH/said" 2>&1
+        status=$?
+        kill -0 "$jvm" 2> "$SCRATCH/ignored" && [ "$(n_kills)" = "$killed" ] &&
+            { [ $status = 0 ] || { [ $status = 1 ] && grep -q '^  next: ' "$SCRATCH/said"; }; } ||
+            bad="$bad run $i: status $status, $(n_kills) kills: $(tail -n 3 "$SCRATCH/said")"
+    done
+    is "$v: at 90 % of the limit, from $where: $1 $2, $n_runs times" "$bad" ""
+}
+
+# shellcheck disable=SC2086  # options
+all_commands() {
+    local trace="-o $SCRATCH/group.dat"
+    survives outside record --all-methods -d 0.3 $trace
+    survives outside record -d 0.5 $trace
+    survives inside record --include 'target/*' --min-bytecodes 0 -d 0.3 $trace
+    [ $n_runs -gt 1 ] || return
+    survives outside record --include 'target/*' --min-bytecodes 0 -d 1 $trace
+    survives inside record --all-methods -d 1 $trace
+    survives inside record -d 1 $trace
+    for where in outside inside; do
+        survives $where sample -d 1
+        survives $where profile -d 1 -o "$SCRATCH/kept"
+        survives $where top -n 1
+    done
+}
+
+# The buffers of busy threads are not the JVM's, whose group has too little room for them.
+is_charged_to_mmprof() {
+    local before now grown=0 recorder
+    unlimit
+    limit_to 90
+    before=$(cat "$group/$used")
+    start "$SCRATCH/said" "$mmprof" record -q --include 'target/*' --min-bytecodes 0 -d 1 -o "$SCRATCH/group.dat" \
+        -p "$jvm"
+    recorder=$pid
+    while ! is_gone "$recorder"; do
+        now=$(cat "$group/$used")
+        [ $((now - before)) -le $grown ] || grown=$((now - before))
+        sleep 0.05
+    done
+    wait "$recorder"
+    is "$v: buffers are charged to mmprof: a recording" "$? $(cat "$SCRATCH/said")" "0 "
+    [ $grown -lt 6000000 ] && ok "$v: the JVM's group grows by $grown bytes, less than its 21 threads' buffers" ||
+        not_ok "$v: the JVM's group grows by less than 6 MB" "$grown bytes"
+}
+
+near_the_limit() {
+    local said recorder
+    unlimit
+    limit_to 99
+    said=$("$mmprof" record -q -d 1 -o "$SCRATCH/group.dat" -p "$jvm" 2>&1)
+    is "$v: at 99 % of the limit a recording is refused" "$? $(grep -c 'left of the memory limit' <<< "$said")" "1 1"
+    unlimit
+    rm -f "$SCRATCH/group.dat"
+    start "$SCRATCH/said" "$mmprof" record -q --include 'target/*' -o "$SCRATCH/group.dat" -p "$jvm"
+    recorder=$pid
+    wait_for 30 test -s "$SCRATCH/group.dat"
+    limit_to 99
+    wait_gone 60 "$recorder" || kill -KILL "$recorder"
+    wait "$recorder"
+    is "$v: the limit comes near: the recording ends, and says why" \
+        "$? $(grep -c 'ended early, so that the kernel kills nothing' "$SCRATCH/said")" "0 1"
+    matches "$v: its trace is readable" "$(trace_counts "$SCRATCH/group.dat")" '^RECORDS [1-9].* CUT 0 UNNESTED 0$'
+    unlimit
+}
+
+[ "$(id -u)" = 0 ] || skip_all "it takes root to make control groups"
+for version in version_1 version_2; do
+    if ! { $version && make_group; } 2> "$SCRATCH/ignored"; then
+        skip "memory groups of ${version/_/ }" "the memory controller is not there"
+        continue
+    fi
+    while read -r jdk; do
+        v="JDK $(jdk_version "$jdk"), ${version/_/ }"
+        start_jvm
+        all_commands
+        is_charged_to_mmprof
+        near_the_limit
+        stop_busy "$jvm" "$v: its results and output are those without mmprof"
+    done < <(fault_jdks)
+    wait_for 30 rmdir "$group" 2> "$SCRATCH/ignored"
+done
+
+done_testing
