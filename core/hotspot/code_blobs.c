@@ -55,6 +55,7 @@ static bool find_layout(struct blob_layout *at)
         { "CodeBlob", "_code_offset", &at->code_offset, false },
         { "CodeBlob", "_data_offset", &at->data_offset, false },
         { "nmethod", "_deopt_handler_offset", &at->deopt_offset, false },
+        { "nmethod", "_deopt_handler_entry_offset", &at->deopt_offset, false }, /* JDK 26 and later */
     };
     bool is_known = vm_fields_find(needed, sizeof needed / sizeof *needed);
     at->is_apart = vm_fields_find(apart, sizeof apart / sizeof *apart);

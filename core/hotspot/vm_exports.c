@@ -210,16 +210,18 @@ static bool get_value(const struct vm_export *named, void *value, size_t n)
 
 bool vm_fields_find(struct vm_field *fields, size_t n)
 {
-    size_t n_found = 0;
+    bool are_found = true;
     for (size_t k = 0; k < n; k++)
         *fields[k].value = VM_NONE;
     for (size_t k = 0; k < n; k++) {
         const struct vm_export named = { VM_EXPORTS_FIELDS, fields[k].type, fields[k].field,
                                          fields[k].is_static ? VM_EXPORTS_ADDRESS : VM_EXPORTS_OFFSET };
-        if (*fields[k].value == VM_NONE) /* else releases call it otherwise, and it was found */
-            n_found += get_value(&named, fields[k].value, sizeof *fields[k].value);
+        if (*fields[k].value == VM_NONE)
+            get_value(&named, fields[k].value, sizeof *fields[k].value);
     }
-    return n_found == n;
+    for (size_t k = 0; k < n; k++)
+        are_found = are_found && *fields[k].value != VM_NONE;
+    return are_found;
 }
 
 uint64_t vm_type_bytes(const char *name)

@@ -79,7 +79,10 @@ struct vm_field {
     bool is_static;
 };
 
-/* Returns whether all are there. */
+/*
+ * Several rows may have one value: what releases call it otherwise, of which the first one found counts.  Returns whether
+ * each value was found.
+ */
 bool vm_fields_find(struct vm_field *fields, size_t n);
 
 /* A constant, as "frame::interpreter_frame_sender_sp_offset".  Returns whether this JVM exports it. */
