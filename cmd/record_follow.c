@@ -1,6 +1,7 @@
 #include "cmd/record_follow.h"
 
 #include "core/base/arena.h"
+#include "core/base/stop_signals.h"
 #include "core/jvm/target.h"
 
 #include <errno.h>
@@ -95,6 +96,7 @@ int record_follow(const struct record_follow *follow, struct err *err)
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGHUP);
     sigprocmask(SIG_BLOCK, &signals, &before);
+    stop_signals_watch(STOP_SIGNALS_MS);
     int rc = follow_all(follow, &signals, err);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return rc;

@@ -16,6 +16,7 @@
 #include "cmd/sample_polled.h"
 #include "cmd/sample_run.h"
 #include "core/jvm/memory_room.h"
+#include "core/base/stop_signals.h"
 #include "core/perf/trigger.h"
 #include "core/trace/recording_info.h"
 #include "symbolize/vm_parts.h"
@@ -268,6 +269,7 @@ static int block_signals(struct sample_run *run, struct err *err)
     sigaddset(&wanted, SIGTERM);
     sigaddset(&wanted, SIGUSR1);
     sigprocmask(SIG_BLOCK, &wanted, &run->old_signals);
+    stop_signals_watch(STOP_SIGNALS_MS);
     run->signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
     return run->signals >= 0 ? 0 : err_set(err, "cannot wait for signals: %s", strerror(errno));
 }

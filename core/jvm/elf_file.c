@@ -19,8 +19,7 @@ static bool is_countable(int fd)
            (header.e_shnum != 0 || header.e_shoff == 0) && header.e_phnum != PN_XNUM;
 }
 
-/* libelf reads notes and call frame information at once. */
-static bool has_small_parts(Elf *elf)
+static bool has_small_segments(Elf *elf)
 {
     size_t n = 0;
     GElf_Phdr part;
@@ -33,13 +32,31 @@ static bool has_small_parts(Elf *elf)
     return true;
 }
 
+static bool has_small_sections(Elf *elf)
+{
+    size_t names;
+    GElf_Shdr header;
+    if (elf_getshdrstrndx(elf, &names) < 0)
+        return false;
+    Elf_Scn *section = elf_getscn(elf, names);
+    if (section != NULL && (gelf_getshdr(section, &header) == NULL || header.sh_size > PART_BYTES_MAX))
+        return false;
+    for (section = NULL; (section = elf_nextscn(elf, section)) != NULL;) {
+        const char *name = gelf_getshdr(section, &header) == NULL ? NULL : elf_strptr(elf, names, header.sh_name);
+        if (name != NULL && strcmp(name, ".eh_frame") == 0 && header.sh_size > PART_BYTES_MAX)
+            return false;
+    }
+    return true;
+}
+
 int elf_file_open(struct elf_file *file, int fd)
 {
     *file = (struct elf_file){ .fd = fd };
     if (fd < 0)
         return -1;
     file->elf = elf_version(EV_CURRENT) == EV_NONE || !is_countable(fd) ? NULL : elf_begin(fd, ELF_C_READ, NULL);
-    if (file->elf != NULL && elf_kind(file->elf) == ELF_K_ELF && has_small_parts(file->elf))
+    if (file->elf != NULL && elf_kind(file->elf) == ELF_K_ELF && has_small_segments(file->elf) &&
+        has_small_sections(file->elf)) /* libelf and libdw read these parts as a whole */
         return 0;
     elf_file_close(file);
     errno = ENOEXEC;

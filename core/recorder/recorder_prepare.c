@@ -1,5 +1,6 @@
 #include "core/recorder/recorder_state.h"
 
+#include "core/base/stop_signals.h"
 #include "core/perf/ip_sample_cost.h"
 #include "core/jvm/attach.h"
 #include "core/jvm/flags.h"
@@ -46,6 +47,7 @@ static int open_signals(struct recorder *r, struct err *err)
     sigaddset(&wanted, SIGHUP);
     sigaddset(&wanted, SIGCHLD);
     sigprocmask(SIG_BLOCK, &wanted, &r->old_mask);
+    stop_signals_watch(STOP_SIGNALS_MS);
     /* A dead pipe and a file that may not grow are write errors with a message. */
     r->old_pipe = signal(SIGPIPE, SIG_IGN);
     r->old_size = signal(SIGXFSZ, SIG_IGN);
