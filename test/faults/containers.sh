@@ -35,6 +35,18 @@ case $how in
         [ $how != noexec-tmp ] || mount -t tmpfs -o mode=1777 none "$root/dev/shm" || exit 1
         cd "$root" && pivot_root . . && umount -l . && cd / || exit 1
         ;;
+    chroot) # JDK first: a root directory of its own, whose paths /proc/PID/maps has with /mnt in front
+        mount -t tmpfs none /mnt && mkdir -m 1777 /mnt/tmp && cp -r "$box"/. /mnt/tmp && mkdir /mnt/proc || exit 1
+        for place in /usr /lib /lib64 /bin /etc /dev "${1%/bin/java}"; do
+            if [ -L "$place" ] && [ ! -e "/mnt$place" ]; then
+                cp -P "$place" "/mnt$place" || exit 1
+            elif [ -d "$place" ] && [ ! -d "/mnt$place" ]; then
+                mkdir -p "/mnt$place" && mount --bind "$place" "/mnt$place" || exit 1
+            fi
+        done
+        mount -t proc none /mnt/proc && exec chroot /mnt "$@"
+        exit 1
+        ;;
 esac
 exec "$@"
 END
@@ -94,6 +106,18 @@ recorded() {
     goes_on "$1: the JVM goes on"
 }
 
+# sampled CLAIM [COMMAND...]: from outside, and from where the command runs mmprof: there the maps' paths are our own.
+sampled() {
+    local claim=$1 n
+    shift
+    for ((n = 0; n < 5; n++)); do
+        "$mmprof" sample -d 0.3 -p "$jvm" > "$SCRATCH/here" 2>&1
+        "$@" "$mmprof" sample -d 0.3 -p "$jvm" > "$SCRATCH/there" 2>&1
+        grep -q 'Busy' "$SCRATCH/here" && grep -q 'Busy' "$SCRATCH/there" && ok "$claim: stacks are sampled" && return
+    done
+    not_ok "$claim: stacks are sampled" "$(cat "$SCRATCH/here" "$SCRATCH/there")"
+}
+
 # The samples of a recording by an agent in it, and those of them that are of no known thread: "12 0".  Again where the
 # JVM got no CPU.
 samples_by_polling() {
@@ -135,6 +159,13 @@ while read -r jdk; do
     fi
     if busy_in noexec-tmp; then
         recorded "$v, nothing can be loaded from its /tmp"
+        ends
+    fi
+    if busy_in chroot; then
+        recorded "$v, in a chroot"
+        sampled "$v, in a chroot" nsenter -t "$jvm" -m
+        is "$v, in a chroot: 'doctor' finds its files" \
+            "$("$mmprof" doctor "$jvm" | grep -cE '^ok +(java +HotSpot|stacks .*layout is known)')" 2
         ends
     fi
     if busy_in nowhere; then
