@@ -12,7 +12,7 @@ bool threads_match(const struct trace_thread *thread, const char *pattern)
 {
     static const struct trace_thread nobody = { .name = "", .comm = "" };
     thread = thread == NULL ? &nobody : thread;
-    return pattern == NULL || fnmatch(pattern, thread->name, 0) == 0 || fnmatch(pattern, thread->comm, 0) == 0;
+    return pattern == NULL || fnmatch(pattern, thread->name, 0) == 0;
 }
 
 /* Some of the application's threads, for who mistyped one. */

@@ -6,7 +6,7 @@
 
 #include "phases/tree/calltree.h"
 
-/* Is a thread called so, by its name in Java or by the kernel's?  '*' and '?' stand for others.  NULL: any is. */
+/* Does a thread's name in Java (or else the kernel's) match a pattern, with '*' and '?'?  NULL: any does. */
 bool threads_match(const struct trace_thread *thread, const char *pattern);
 
 /*

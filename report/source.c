@@ -131,7 +131,7 @@ void report_metadata(const struct report_source *source, struct table *table)
     const struct calltree *tree = source->tree;
     char time[32], cpu[32];
     double wall_ns = report_ns(source, tree->end_ticks - tree->start_ticks),
-           cpu_ns = report_ns(source, tree->cpu_ticks);
+           cpu_ns = tree->cpu_ticks > 0 ? report_ns(source, tree->cpu_ticks) : info_ns(source, INFO_SAMPLE_CPU_NS);
     table_format_ns(wall_ns, time, sizeof time);
     table_format_ns(cpu_ns, cpu, sizeof cpu);
     table_metadata_words(table, "trace", source->path, NULL);

@@ -91,7 +91,7 @@ static bool get_symbol(void *library, const char *name, uint64_t *value)
 
 #define ENTRIES_MAX 65536u
 
-enum vm_exports_table { VM_EXPORTS_FIELDS, VM_EXPORTS_TYPES, VM_EXPORTS_CONSTANTS };
+enum vm_exports_table { VM_EXPORTS_FIELDS, VM_EXPORTS_TYPES, VM_EXPORTS_CONSTANTS, VM_EXPORTS_LONGS };
 
 /* Of a field's columns. */
 enum { VM_EXPORTS_OFFSET, VM_EXPORTS_ADDRESS };
@@ -112,6 +112,10 @@ static const struct table_names {
                                "gHotSpotVMIntConstantEntryArrayStride",
                                { "gHotSpotVMIntConstantEntryNameOffset", NULL },
                                { "gHotSpotVMIntConstantEntryValueOffset", NULL } },
+    [VM_EXPORTS_LONGS] = { "gHotSpotVMLongConstants",
+                           "gHotSpotVMLongConstantEntryArrayStride",
+                           { "gHotSpotVMLongConstantEntryNameOffset", NULL },
+                           { "gHotSpotVMLongConstantEntryValueOffset", NULL } },
 };
 
 #define N_TABLES (sizeof tables / sizeof *tables)
@@ -233,7 +237,13 @@ uint64_t vm_type_bytes(const char *name)
 
 bool vm_constant(const char *name, int32_t *value)
 {
-    return get_value(&(struct vm_export){ .table = VM_EXPORTS_CONSTANTS, .type = name }, value, sizeof *value);
+    uint64_t wide;
+    if (get_value(&(struct vm_export){ .table = VM_EXPORTS_CONSTANTS, .type = name }, value, sizeof *value))
+        return true;
+    if (!get_value(&(struct vm_export){ .table = VM_EXPORTS_LONGS, .type = name }, &wide, sizeof wide))
+        return false;
+    *value = (int32_t)wide;
+    return true;
 }
 
 uint32_t vm_release(void)

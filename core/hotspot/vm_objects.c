@@ -140,3 +140,8 @@ bool vm_object_long(uint64_t object, struct vm_object_field *field, uint64_t *va
 {
     return has_field(object, field) && vm_read_u64(object + field->offset, value);
 }
+
+bool vm_object_byte(uint64_t object, struct vm_object_field *field, uint8_t *value)
+{
+    return has_field(object, field) && vm_read(object + field->offset, value, sizeof *value);
+}

@@ -38,7 +38,8 @@ struct vm_object_field {
 /* The object that a field of an object points to; 0: none, or not known. */
 uint64_t vm_object_reference(uint64_t object, struct vm_object_field *field);
 
-/* A field of 8 bytes. */
+/* A field of 8 bytes; or of one. */
+bool vm_object_byte(uint64_t object, struct vm_object_field *field, uint8_t *value);
 bool vm_object_long(uint64_t object, struct vm_object_field *field, uint64_t *value);
 
 #endif

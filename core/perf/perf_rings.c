@@ -205,6 +205,28 @@ static int read_ring(struct perf_rings *rings, const struct perf_ring *ring)
     return rc;
 }
 
+static int take_name(const struct kernel_event *event, void *context)
+{
+    struct perf_rings *rings = context;
+    return (event->kind == KERNEL_COMM || event->kind == KERNEL_EXEC) && event->pid == rings->pid
+               ? rings->options.name_fn(event, rings->options.stack_context)
+               : 0;
+}
+
+/* What threads are called in the meantime, and from when on: a thread's records are in the rings of several CPUs. */
+static int read_names(struct perf_rings *rings)
+{
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && rings->options.name_fn != NULL && i < rings->n_rings; i++) {
+        const struct perf_ring *ring = &rings->rings[i];
+        uint64_t tail = ring->page == NULL ? 0 : ring->page->data_tail, n_bad = 0;
+        if (ring->page != NULL)
+            rc = perf_records_walk((const uint8_t *)ring->page + sysconf(_SC_PAGESIZE), rings->ring_bytes,
+                                   rings->format, &tail, ring->head, rings->copy, &n_bad, take_name, rings);
+    }
+    return rc;
+}
+
 /*
  * What has woken us is seen to.  A ring whose thread has ended polls as readable for ever: only what is new may wake
  * us, or we run in circles while the target ends, on a CPU that it needs for that.
@@ -222,6 +244,8 @@ int perf_rings_drain(struct perf_rings *rings, uint64_t until_ns, kernel_event_f
     uint64_t now_ns = kernel_now_ns();
     for (size_t i = 0; i < rings->n_rings; i++)
         look(&rings->rings[i]);
+    if (read_names(rings) < 0)
+        return err_set(err, "out of memory for the kernel's events");
     for (size_t i = 0; i < rings->n_rings; i++)
         if (read_ring(rings, &rings->rings[i]) < 0)
             return err_set(err, "out of memory for the kernel's events");

@@ -55,7 +55,8 @@ struct perf_rings_options {
      * was there before it hands out the first.
      */
     kernel_event_fn *stack_fn;
-    void *stack_context; /* borrowed */
+    kernel_event_fn *name_fn; /* gets a drain's COMM and EXEC before the first sample, by CPU; NULL: nobody does */
+    void *stack_context;      /* of both; borrowed */
 };
 
 #define KERNEL_STACK_MAX_BYTES 65336u /* with the rest, a record's 65535 */

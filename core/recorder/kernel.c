@@ -87,15 +87,16 @@ static struct recorder_thread *thread_of(struct kernel *kernel, const struct ker
     return thread != NULL ? thread : threads_add(kernel->threads, event->tid, TRACE_UNKNOWN);
 }
 
-static void note(struct recorder_thread *thread, const struct kernel_event *event, uint64_t ticks)
+static void note(const struct kernel *kernel, struct recorder_thread *thread, const struct kernel_event *event,
+                 uint64_t ticks)
 {
     cpu_accounting_follow(thread, event);
     switch (event->kind) {
     case KERNEL_THREAD_FOUND:
-        threads_set_comm(thread, event->name);
-        break;
     case KERNEL_COMM:
     case KERNEL_EXEC:
+        if (event->kind != KERNEL_EXEC)
+            threads_hear_name(kernel->threads, thread, event->name, false);
         threads_set_comm(thread, event->name);
         break;
     case KERNEL_THREAD_END:
@@ -127,7 +128,7 @@ static int take_kernel_event(const struct kernel_event *in, void *context)
         thread = thread_of(kernel, in, ticks);
         if (thread == NULL)
             return -1;
-        note(thread, in, ticks);
+        note(kernel, thread, in, ticks);
     }
     if (in->kind == KERNEL_IP_SAMPLE && in->ip_event > 0)
         return ip_samples_add_event(kernel->ip_samples, thread->info.index, ticks, in);

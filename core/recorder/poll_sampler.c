@@ -183,6 +183,7 @@ static int take_stack(struct poll_sampler *sampler, const struct poll_stack *sta
                                          .weight = stack->cpu_ns,
                                          .tid = thread->tid,
                                          .thread_name = thread->name,
+                                         .java_name = "",
                                          .pc = KERNEL_UNKNOWN,
                                          .end = stack->is_cut         ? STACK_CUT
                                                 : stack->n_frames > 0 ? STACK_WHOLE
@@ -218,6 +219,7 @@ static int take_allocation(struct poll_sampler *sampler, const struct poll_alloc
                                                          .tid = jvm_thread_outer_tid(sampler->pid, sampler->inner_pid,
                                                                                      from->tid),
                                                          .thread_name = "",
+                                                         .java_name = "",
                                                          .pc = KERNEL_UNKNOWN,
                                                          .end = from->is_cut         ? STACK_CUT
                                                                 : from->n_frames > 0 ? STACK_WHOLE

@@ -55,6 +55,17 @@ uint32_t recorder_ring_ip_samples_hz(const struct recorder *r)
     return ip_samples_come_from_stacks(r) ? 0 : r->plan->ip_samples_hz;
 }
 
+/* Of one without a ring the name in Java comes from the samples. */
+static void name_thread(struct recorder *r, struct recorder_thread *thread, const struct stack_sample *sample)
+{
+    if (sample->java_name[0] != '\0')
+        threads_hear_name(&r->threads, thread, sample->java_name, true);
+    if (thread->comm[0] == '\0')
+        threads_set_comm(thread, sample->thread_name);
+    if (thread->ring < 0 && thread->name[0] == '\0')
+        threads_set_name(thread, sample->java_name);
+}
+
 static int take_one(struct recorder *r, const struct stack_sample *sample, struct err *err)
 {
     const struct recorder_observer *observer = r->plan->observer;
@@ -62,8 +73,7 @@ static int take_one(struct recorder *r, const struct stack_sample *sample, struc
     struct recorder_thread *thread = threads_get(&r->threads, sample->tid, ticks);
     if (thread == NULL)
         return err_set(err, "out of memory for threads");
-    if (thread->comm[0] == '\0')
-        threads_set_comm(thread, sample->thread_name);
+    name_thread(r, thread, sample);
     if (sample->time_ns < r->first.monotonic_ns)
         return 0;
     if (ip_samples_come_from_stacks(r) && sample->pc != KERNEL_UNKNOWN &&
@@ -136,8 +146,7 @@ static int take_one_wait(struct recorder *r, const struct stack_wait *wait, stru
     struct recorder_thread *thread = threads_get(&r->threads, sample->tid, ticks);
     if (thread == NULL)
         return err_set(err, "out of memory for threads");
-    if (thread->comm[0] == '\0')
-        threads_set_comm(thread, sample->thread_name);
+    name_thread(r, thread, sample);
     if (sample->time_ns < r->first.monotonic_ns)
         return 0;
     if (thread->changed && threads_write(&r->threads, r->writer, err) < 0)
@@ -226,6 +235,8 @@ static int write_waits_info(struct recorder *r, const struct stack_sampler_state
 int recorder_write_stacks_info(struct recorder *r, struct err *err)
 {
     struct stack_sampler_state state = { 0 };
+    if (r->threads.n_renamed > 0 && info_write_count(r->writer, INFO_THREADS_RENAMED, r->threads.n_renamed, err) < 0)
+        return -1;
     if (r->plan->stacks_hz == 0)
         return 0;
     if (r->stacks.why[0] != '\0' && info_write_text(r->writer, INFO_SAMPLE_FAILED, r->stacks.why, err) < 0)

@@ -45,18 +45,43 @@ int sample_trace_round(struct sample_trace *trace, struct err *err)
     return trace_writer_flush(trace->writer, err);
 }
 
-/* The sample's thread, which the trace has then; NULL with *err set. */
+/* The key of a thread's name in Java, or in the kernel. */
+static uint64_t name_key(int32_t tid, bool is_java, const char *name)
+{
+    return hash_text(hash_address((uint64_t)(uint32_t)tid << 1 | is_java), name, strlen(name));
+}
+
+static int64_t find_thread(struct sample_trace *trace, const struct stack_sample *sample, uint64_t java, uint64_t comm)
+{
+    const uint32_t *by_java = sample->java_name[0] == '\0' ? NULL : hash_find(&trace->by_name, java);
+    const uint32_t *by_comm = by_java != NULL ? NULL : hash_find(&trace->by_name, comm);
+    if (by_java != NULL)
+        return *by_java;
+    bool is_other = by_comm != NULL && sample->java_name[0] != '\0' && trace->threads.all[*by_comm]->name[0] != '\0';
+    return by_comm == NULL || is_other ? -1 : (int64_t)*by_comm;
+}
+
+/*
+ * The sample's thread, which the trace has then; NULL with *err set.  A thread that changes its name is another one in
+ * the trace, with the same id for each of its names: samples have the name of their time.  What Java calls it may be
+ * known later than what the kernel does.
+ */
 static struct recorder_thread *thread_of(struct sample_trace *trace, const struct stack_sample *sample, struct err *err)
 {
-    struct recorder_thread *thread = threads_get(&trace->threads, sample->tid, TRACE_UNKNOWN);
-    if (thread == NULL) {
+    uint64_t java = name_key(sample->tid, true, sample->java_name);
+    uint64_t comm = name_key(sample->tid, false, sample->thread_name);
+    int64_t known = find_thread(trace, sample, java, comm);
+    struct recorder_thread *thread =
+        known >= 0 ? trace->threads.all[known] : threads_add(&trace->threads, sample->tid, TRACE_UNKNOWN);
+    if (thread == NULL || hash_store(&trace->by_name, comm, thread->info.index) < 0 ||
+        (sample->java_name[0] != '\0' && hash_store(&trace->by_name, java, thread->info.index) < 0)) {
         err_set(err, "out of memory for threads");
         return NULL;
     }
-    if (strcmp(thread->comm, sample->thread_name) == 0)
-        return thread;
     threads_set_comm(thread, sample->thread_name);
-    return threads_write(&trace->threads, trace->writer, err) < 0 ? NULL : thread;
+    if (sample->java_name[0] != '\0')
+        threads_set_name(thread, sample->java_name);
+    return !thread->changed || threads_write(&trace->threads, trace->writer, err) == 0 ? thread : NULL;
 }
 
 static uint64_t ticks_of(const struct sample_trace *trace, const struct stack_sample *sample)
@@ -101,5 +126,6 @@ int sample_trace_close(struct sample_trace *trace, struct err *err)
     sample_log_free(&trace->log);
     wait_log_free(&trace->waits);
     threads_free(&trace->threads);
+    hash_free(&trace->by_name);
     return rc;
 }

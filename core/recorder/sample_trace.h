@@ -15,6 +15,7 @@ struct sample_trace {
     struct sample_log log;
     struct wait_log waits;
     struct threads threads;
+    struct hash_set by_name; /* a thread's number by its id and each name */
     struct clock_point first, latest;
 };
 

@@ -5,6 +5,7 @@
 #include "core/hotspot/vm_counts.h"
 #include "core/hotspot/vm_fields.h"
 #include "core/hotspot/vm_process.h"
+#include "core/hotspot/vm_thread_names.h"
 #include "core/jvm/process.h"
 #include "core/jvm/started.h"
 #include "core/recorder/stack_sampler_state.h"
@@ -33,6 +34,13 @@ static int take_event(const struct kernel_event *event, void *context)
     return thread_names_set(&sampler->names, event->tid, event->name) == 0
                ? 0
                : err_set(sampler->err, "out of memory for threads");
+}
+
+/* Before the samples of the same drain. */
+static int take_name(const struct kernel_event *event, void *context)
+{
+    struct stack_sampler *sampler = context;
+    return thread_names_change(&sampler->names, event->tid, event->time_ns, event->name);
 }
 
 /* ---- methods ---- */
@@ -129,8 +137,11 @@ static void begin_round(struct stack_sampler *sampler)
     uint64_t value;
     sampler->has_round = true;
     sampler->n_collections[2] = vm_collections_count(&sampler->collections);
-    if (vm_read_u64(sampler->always_there, &value))
-        stack_walker_round(sampler->walker);
+    if (!vm_read_u64(sampler->always_there, &value))
+        return;
+    stack_walker_round(sampler->walker);
+    vm_monitors_round(&sampler->monitors);
+    java_thread_names_round(&sampler->java_names);
 }
 
 void stack_sampler_walk(struct stack_sampler *sampler, int32_t tid, const struct thread_state *thread)
@@ -180,7 +191,8 @@ static int take_sample(const struct kernel_event *event, void *context)
 {
     struct stack_sampler *sampler = context;
     const struct java_stack *stack = &sampler->stack;
-    const char *name = thread_names_get(&sampler->names, sampler->pid, event->tid);
+    bool is_latest;
+    const char *name = thread_names_at(&sampler->names, sampler->pid, event->tid, event->time_ns, &is_latest);
     const struct thread_state thread = { .pc = event->count,
                                          .sp = event->stack.sp,
                                          .fp = event->stack.fp,
@@ -194,24 +206,27 @@ static int take_sample(const struct kernel_event *event, void *context)
     bool is_compared = compare(sampler, event, &thread, &change);
     sampler->state.n_samples++;
     sampler->state.n_by_end[stack->end]++;
-    const struct stack_sample sample = { .time_ns = event->time_ns,
-                                         .weight = sample_periods_weight(&sampler->periods, event),
-                                         .tid = event->tid,
-                                         .thread_name = name,
-                                         .pc = event->count,
-                                         .in_kernel = event->in_kernel,
-                                         .in_native = !stack->is_in_java,
-                                         .end = stack->end,
-                                         .n = stack->n,
-                                         .methods = sampler->numbers,
-                                         .known = sampler->methods,
-                                         .n_known = sampler->n_methods,
-                                         .frames = stack->frames,
-                                         .is_compared = is_compared,
-                                         .change = change,
-                                         .n_counters =
-                                             sample_periods_counters(&sampler->periods, event, sampler->counters),
-                                         .counters = sampler->counters };
+    const struct stack_sample sample = {
+        .time_ns = event->time_ns,
+        .weight = sample_periods_weight(&sampler->periods, event),
+        .tid = event->tid,
+        .thread_name = name,
+        .java_name =
+            java_thread_names_get(&sampler->java_names, &sampler->monitors.threads, event->tid, name, is_latest),
+        .pc = event->count,
+        .in_kernel = event->in_kernel,
+        .in_native = !stack->is_in_java,
+        .end = stack->end,
+        .n = stack->n,
+        .methods = sampler->numbers,
+        .known = sampler->methods,
+        .n_known = sampler->n_methods,
+        .frames = stack->frames,
+        .is_compared = is_compared,
+        .change = change,
+        .n_counters = sample_periods_counters(&sampler->periods, event, sampler->counters),
+        .counters = sampler->counters
+    };
     return sampler->fn(&sample, sampler->context, sampler->err);
 }
 
@@ -232,7 +247,6 @@ static void read_cpu(struct stack_sampler *sampler)
 
 static int open_waits(struct stack_sampler *sampler, struct err *err)
 {
-    vm_monitors_open(&sampler->monitors, sampler->pid);
     if (wait_sampler_open(&sampler->waits, sampler->pid, sampler->options.stack_bytes, err) == 0)
         return 0;
     snprintf(sampler->state.why_no_waits, sizeof sampler->state.why_no_waits, "%.*s", (int)strcspn(err->text, "\n"),
@@ -250,6 +264,8 @@ static int open_walker(struct stack_sampler *sampler, struct err *err)
         return -1;
     vm_fields_find(&field, 1);
     vm_collections_open(&sampler->collections);
+    vm_monitors_open(&sampler->monitors, sampler->pid);
+    vm_thread_names_open();
     sampler->n_collections[0] = sampler->n_collections[1] = sampler->n_collections[2] = VM_COLLECTIONS_UNKNOWN;
     if (vm_methods_why_not() == NULL)
         return sampler->options.is_wall ? open_waits(sampler, err) : 0;
@@ -267,6 +283,7 @@ static int begin(struct stack_sampler *sampler, const struct stack_sampler_optio
                                                               (options->trigger.n == 0 || options->trigger.is_clock),
                                               .stack_bytes = options->stack_bytes,
                                               .stack_fn = take_sample,
+                                              .name_fn = take_name,
                                               .stack_context = sampler };
     /* One that has just been started has no interpreter yet, and its samples can wait until it has. */
     bool is_starting = options->is_starting || jvm_started(sampler->pid) == 0;
@@ -331,6 +348,7 @@ int stack_sampler_drain(struct stack_sampler *sampler, stack_sample_fn *fn, void
     sampler->n_collections[1] = vm_collections_count(&sampler->collections);
     if (perf_rings_drain(sampler->rings, KERNEL_UNKNOWN, take_event, sampler, err) < 0)
         return -1;
+    thread_names_settle(&sampler->names);
     read_cpu(sampler);
     sample_periods_draw(&sampler->periods, sampler->rings);
     perf_rings_state(sampler->rings, &state);
@@ -386,6 +404,7 @@ void stack_sampler_close(struct stack_sampler *sampler)
     vm_process_close();
     last_stacks_free(&sampler->last);
     thread_names_free(&sampler->names);
+    java_thread_names_free(&sampler->java_names);
     wait_sampler_close(sampler->waits);
     vm_monitors_close(&sampler->monitors);
     free(sampler->visited);

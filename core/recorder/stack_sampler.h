@@ -55,7 +55,8 @@ struct stack_sample {
     uint64_t time_ns; /* CLOCK_MONOTONIC_RAW */
     uint64_t weight;  /* that it stands for: ns of CPU or waiting time; with a trigger that is no clock, events */
     int32_t tid;      /* in our PID namespace */
-    const char *thread_name; /* as the kernel has it; "" */
+    const char *thread_name; /* as the kernel had it then; "" */
+    const char *java_name;   /* as Java had it, up to 0.5 s later; "": not known, or no Java thread */
     uint64_t pc;             /* in user space; KERNEL_UNKNOWN: the kernel did not tell */
     bool is_waiting;         /* it had no CPU, and wanted none */
     bool in_kernel;          /* the kernel worked for the thread */

@@ -6,6 +6,7 @@
 
 #include "core/base/arena.h"
 #include "core/hotspot/vm_monitors.h"
+#include "core/recorder/java_thread_names.h"
 #include "core/recorder/sample_periods.h"
 #include "core/recorder/stack_sampler.h"
 #include "core/recorder/thread_names.h"
@@ -30,6 +31,7 @@ struct stack_sampler {
     struct stack_sampler_state state;
     struct arena arena;
     struct thread_names names;
+    struct java_thread_names java_names;
     struct stack_sampler_options options;
     struct sample_periods periods;
     struct wait_sampler *waits; /* NULL: none, or not yet */

@@ -60,10 +60,13 @@ static void find_cause(struct stack_sampler *sampler, const struct thread_wait *
 static struct stack_sample sample_of(struct stack_sampler *sampler, const struct visited *at)
 {
     const struct kept_stack *stack = at->stack;
+    const char *name = thread_names_get(&sampler->names, sampler->pid, at->tid);
     struct stack_sample sample = { .time_ns = at->time_ns,
                                    .weight = at->weight_ns,
                                    .tid = at->tid,
-                                   .thread_name = thread_names_get(&sampler->names, sampler->pid, at->tid),
+                                   .thread_name = name,
+                                   .java_name = java_thread_names_get(&sampler->java_names, &sampler->monitors.threads,
+                                                                      at->tid, name, true),
                                    .known = sampler->methods,
                                    .n_known = sampler->n_methods };
     if (stack == NULL)

@@ -15,10 +15,18 @@ struct thread_name {
     char name[KERNEL_NAME_BYTES];
 };
 
+/* A thread's new name, in what is being drained. */
+struct thread_name_change {
+    uint64_t time_ns;
+    struct thread_name is;
+};
+
 struct thread_names {
     struct hash_set by_tid;
     struct thread_name *threads; /* owned */
     size_t n, room;
+    struct thread_name_change *changes; /* owned */
+    size_t n_changes, changes_room;
 };
 
 /* To be freed by thread_names_free. */
@@ -28,10 +36,20 @@ void thread_names_free(struct thread_names *names);
 /* A thread was found with this name, or has a new one.  Returns 0, or -1: no memory. */
 int thread_names_set(struct thread_names *names, int32_t tid, const char *name);
 
+/*
+ * Before what it is called is asked for in a drain: it is called so from this moment on; and after the drain.  Returns
+ * 0, or -1: no memory.
+ */
+int thread_names_change(struct thread_names *names, int32_t tid, uint64_t time_ns, const char *name);
+void thread_names_settle(struct thread_names *names);
+
 /* A thread has ended. */
 void thread_names_forget(struct thread_names *names, int32_t tid);
 
 /* Of one that was not found yet, the kernel is asked.  "": it has ended.  Until the next call. */
 const char *thread_names_get(struct thread_names *names, pid_t pid, int32_t tid);
+
+/* As it was called at a moment; *is_latest: it has had no other name since.  A new thread's first name is its own. */
+const char *thread_names_at(struct thread_names *names, pid_t pid, int32_t tid, uint64_t time_ns, bool *is_latest);
 
 #endif

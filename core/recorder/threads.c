@@ -142,6 +142,19 @@ void threads_set_name(struct recorder_thread *thread, const char *name)
     set(thread, thread->name, sizeof thread->name, name);
 }
 
+/* The JVM's first thread is called DestroyJavaVM when Java's main has ended. */
+void threads_hear_name(struct threads *threads, struct recorder_thread *thread, const char *name, bool is_java)
+{
+    char text[RING_NAME_BYTES];
+    const char *before = is_java ? thread->name : thread->has_own_name ? thread->comm : "";
+    text_utf8_into(text, is_java ? sizeof text : sizeof thread->comm, name, strlen(name));
+    if (before[0] != '\0' && strcmp(before, text) != 0 && !thread->is_renamed && strcmp(text, "DestroyJavaVM") != 0) {
+        thread->is_renamed = true;
+        threads->n_renamed++;
+    }
+    thread->has_own_name |= !is_java;
+}
+
 int threads_write(struct threads *threads, struct trace_writer *writer, struct err *err)
 {
     for (uint32_t i = 0; i < threads->n; i++) {

@@ -30,6 +30,7 @@ struct recorder_thread {
     struct trace_thread info;                     /* name and comm point into this struct */
     char name[RING_NAME_BYTES], comm[COMM_BYTES]; /* UTF-8 */
     bool changed;                                 /* since it was written to the trace */
+    bool has_own_name, is_renamed;                /* not its parent's; and it has had another one since */
     bool switched;                                /* the kernel told of it getting or losing a CPU */
     bool is_off;                                  /* the latest that it told was that it lost one */
     bool has_run;                                 /* and of either since its counters were read */
@@ -48,6 +49,7 @@ struct threads {
     uint32_t n;                   /* with those whose numbers are free: they have ended */
     uint32_t *free;               /* owned: their numbers */
     uint32_t n_free, free_room;
+    uint64_t n_renamed; /* of all */
 };
 
 void threads_init(struct threads *threads);
@@ -84,6 +86,9 @@ int threads_recycle(struct threads *threads, uint64_t before_ticks, threads_forg
 
 void threads_set_comm(struct recorder_thread *thread, const char *comm);
 void threads_set_name(struct recorder_thread *thread, const char *name);
+
+/* The thread has a name, by the kernel, or by Java; is it another one than before? */
+void threads_hear_name(struct threads *threads, struct recorder_thread *thread, const char *name, bool is_java);
 
 /* Write what is new to the trace.  Returns 0, or -1 with *err set. */
 int threads_write(struct threads *threads, struct trace_writer *writer, struct err *err);

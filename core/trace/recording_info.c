@@ -89,6 +89,7 @@ static const struct info_row rows[INFO_N_KEYS] = {
         "steal time: CPU time that the host withheld from this virtual machine",
         { ONE_COUNT } },
     [INFO_RECORDER_CPU_NS] = { "recorder.cpu_ns", "ns", "CPU time of the recorder", { ONE_COUNT } },
+    [INFO_THREADS_RENAMED] = { "threads.renamed", "", "threads that changed their names", { ONE_COUNT } },
     [INFO_OFFCPU] = { "offcpu", "", "source of the time off the CPU", { ONE_TEXT } },
     [INFO_SAMPLE_EVENTS] = { "sample.events", "", "the event that triggers stack samples, and those read with each",
         { ONE_TEXT } },

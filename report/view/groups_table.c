@@ -1,6 +1,7 @@
 #include "report/view/groups.h"
 
 #include "core/base/text.h"
+#include "core/trace/recording_info.h"
 #include "report/view/cause_cells.h"
 #include "report/view/report_internal.h"
 
@@ -234,6 +235,17 @@ static void put_groups(const struct groups *groups, const struct report_row_opti
     put_others(groups, &others, n_others, ns_per_tick, table);
 }
 
+static void add_renamed_note(const struct trace_reader *reader, struct table *table)
+{
+    double n = info_number(reader, INFO_THREADS_RENAMED);
+    if (n > 0)
+        table_note(table,
+                   arena_printf(table->arena,
+                                "%.0f thread%s changed %s: each has one row, by one of its names; 'mmprof sample "
+                                "-o' keeps the name that a thread had at each sample",
+                                n, n > 1 ? "s" : "", n > 1 ? "their names" : "its name"));
+}
+
 int groups_table(const struct view_pass *pass, const struct report_source *source, const char *argument,
                  const struct report_row_options *rows, struct table *table, struct err *err)
 {
@@ -257,6 +269,8 @@ int groups_table(const struct view_pass *pass, const struct report_source *sourc
                    "--by by an argument's value");
     if (groups.by != GROUPS_BY_THREAD && (groups.has_waits || groups.has_allocations))
         table_note(table, "what a row waits and allocates it does with all that it calls, as its time is");
+    if (groups.by == GROUPS_BY_THREAD)
+        add_renamed_note(source->reader, table);
     if (groups.by != GROUPS_BY_THREAD && groups.has_waits)
         table_note(
             table,

@@ -125,11 +125,12 @@ circles() {
 # a probe mounts virtual threads, which are mounted by probes
 circle core/agent/probe/probe core/agent/probe/probe_open core/agent/probe/probe_virtual core/agent/probe/virtual
 # one module in two files
-circle core/perf/perf_rings core/perf/perf_rings_open
+circle core/perf/perf_rings core/perf/perf_rings_cpus core/perf/perf_rings_open
 # what is suggested is tried
 circle core/pmu/events core/pmu/events_known
 # a walk goes on behind them
-circle core/hotspot/stack_continuation core/hotspot/stack_native core/hotspot/stack_search core/hotspot/stack_walk
+circle core/hotspot/stack_continuation core/hotspot/stack_native core/hotspot/stack_search core/hotspot/stack_upcall \
+    core/hotspot/stack_walk
 # a session's parts
 circle core/recorder/recorder_change core/recorder/recorder_hear core/recorder/recorder_prepare
 # parts of one page

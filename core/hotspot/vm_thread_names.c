@@ -1,0 +1,77 @@
+#include "core/hotspot/vm_thread_names.h"
+
+#include "core/base/text.h"
+#include "core/hotspot/vm_fields.h"
+#include "core/hotspot/vm_flags.h"
+#include "core/hotspot/vm_objects.h"
+
+#include <string.h>
+
+#define UNITS_MAX 512u /* bytes of a name that are read */
+#define LATIN1    0
+#define UTF16     1
+
+static struct {
+    uint64_t java_thread;   /* in a JavaThread */
+    uint32_t length, bytes; /* in an array of bytes; 0: not known */
+    struct vm_object_field name, value, coder;
+} at;
+
+void vm_thread_names_open(void)
+{
+    static const char *const flags[] = { "UseCompressedClassPointers", "UseCompactObjectHeaders" };
+    struct vm_field field = { "JavaThread", "_threadObj", &at.java_thread, false };
+    bool are_set[2];
+    memset(&at, 0, sizeof at);
+    at.name = (struct vm_object_field){ .class_name = "java/lang/Thread", .name = "name" };
+    at.value = (struct vm_object_field){ .class_name = "java/lang/String", .name = "value" };
+    at.coder = (struct vm_object_field){ .class_name = "java/lang/String", .name = "coder" };
+    if (!vm_fields_find(&field, 1) || !vm_flags_are_set(flags, 2, are_set))
+        return;
+    at.length = are_set[1] ? 8 : are_set[0] ? 12 : 16;
+    at.bytes = at.length + 4;
+    if (at.length == 16 && vm_release() < 23)
+        at.bytes = 24;
+}
+
+/* A unit of UTF-16 as modified UTF-8: halves of a pair are three bytes each, which text_utf8_into puts together. */
+static size_t put_unit(char *to, uint32_t unit)
+{
+    if (unit > 0 && unit < 0x80) {
+        to[0] = (char)unit;
+        return 1;
+    }
+    if (unit < 0x800) {
+        to[0] = (char)(0xc0 | unit >> 6);
+        to[1] = (char)(0x80 | (unit & 0x3f));
+        return 2;
+    }
+    to[0] = (char)(0xe0 | unit >> 12);
+    to[1] = (char)(0x80 | (unit >> 6 & 0x3f));
+    to[2] = (char)(0x80 | (unit & 0x3f));
+    return 3;
+}
+
+/* The JVM may move or change what is read meanwhile: the same string must still be the name at the end. */
+bool vm_thread_name(uint64_t address, char *name, size_t n)
+{
+    uint8_t units[UNITS_MAX], coder;
+    char text[3 * UNITS_MAX], class_name[8];
+    uint32_t n_bytes = 0;
+    if (at.length == 0)
+        return false;
+    uint64_t thread = vm_handle_object(address + at.java_thread), string = vm_object_reference(thread, &at.name);
+    uint64_t value = string == 0 ? 0 : vm_object_reference(string, &at.value);
+    if (value == 0 || !vm_object_byte(string, &at.coder, &coder) || coder > UTF16 ||
+        !vm_class_text(vm_object_class(value), class_name, sizeof class_name) || strcmp(class_name, "[B") != 0 ||
+        !vm_read(value + at.length, &n_bytes, sizeof n_bytes))
+        return false;
+    n_bytes = n_bytes < UNITS_MAX ? n_bytes : UNITS_MAX;
+    if (n_bytes > 0 && !vm_read(value + at.bytes, units, n_bytes))
+        return false;
+    size_t n_text = 0;
+    for (uint32_t i = 0; i + coder < n_bytes; i += coder + 1u)
+        n_text += put_unit(text + n_text, coder == LATIN1 ? units[i] : (uint32_t)(units[i] | units[i + 1] << 8));
+    text_utf8_into(name, n, text, n_text);
+    return vm_object_reference(thread, &at.name) == string && vm_object_reference(string, &at.value) == value;
+}

@@ -1,0 +1,40 @@
+#!/bin/bash
+# Threads have their whole names, and each sample that of its time.
+# timeout: 100
+. "$(dirname "$0")/../lib.sh"
+needs_command sample
+
+# share NAME: of the time, in the table by thread that $said is, as CSV.
+share() {
+    awk -F, -v name="$1" '
+        NR == 1 || /^kind|^label/ { for (i = 1; i <= NF; i++) { if ($i == "label") l = i; if ($i == "time_share") s = i } }
+        $l == name { print $s }' <<< "$said"
+}
+
+n_jdks=0
+alpha=task-alpha-of-the-northern-shop
+beta=task-beta-of-the-southern-shop
+for jdk in $(jdks); do
+    name="JDK $(jdk_version "$jdk")"
+    start "$SCRATCH/out" "$jdk/bin/java" -XX:TieredStopAtLevel=1 -cp "$classes" target.Renames
+    wait_for 60 grep -q READY "$SCRATCH/out"
+    "$mmprof" sample -p "$pid" -F 499 -d 1.5 -o "$SCRATCH/s.dat" > "$SCRATCH/said" 2>&1
+    is "$name: exit status" $? 0
+    said=$("$mmprof" report --by thread --all --csv "$SCRATCH/s.dat" 2> "$SCRATCH/errors")
+    holds "$name: a thread that changes its name has its time under each: $(share $alpha), $(share $beta)" \
+        awk -v a="$(share $alpha)" -v b="$(share $beta)" 'BEGIN { exit !(a / (a + b) > 0.6 && a / (a + b) < 0.9) }'
+    holds "$name: a name with characters beyond 16 bits is whole" [ -n "$(share "music 𝄞 and other texts")" ]
+    holds "$name: a name that another thread has given counts" [ -n "$(share second-name-of-the-other)" ]
+    is "$name: no name is cut" "$(grep -cE '^(application,)?(task-alpha-of-t|task-beta-of-th|second-name-of-|music . an)(,|$)' \
+        <<< "$said")" 0
+    said=$("$mmprof" sample -p "$pid" --wall -d 0.5 -o "$SCRATCH/w.dat" > "$SCRATCH/said" 2>&1
+        "$mmprof" report --by thread --all --csv "$SCRATCH/w.dat" 2> "$SCRATCH/errors")
+    holds "$name: --wall has whole names" [ -n "$(share second-name-of-the-other)" ]
+    if [ $((n_jdks++)) = 0 ]; then
+        "$mmprof" record -q -d 1.5 -o "$SCRATCH/r.dat" -p "$pid"
+        matches "a recording with probes says that a thread has changed its name" \
+            "$("$mmprof" report --by thread "$SCRATCH/r.dat" 2> "$SCRATCH/errors")" '[0-9]+ threads? changed (its name|their names)'
+    fi
+    stop "$pid"
+done
+done_testing
