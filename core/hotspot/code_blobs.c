@@ -13,10 +13,11 @@
 #define PCS          (1u << 17) /* when half of them are used all is forgotten */
 
 struct blob_layout {
-    bool is_apart; /* JDK 23 and later: offsets from the header, of 16 bits some of them, in place of addresses */
+    bool is_apart;  /* JDK 23 and later: offsets from the header, of 16 bits some of them, in place of addresses */
+    bool is_former; /* JDK 8: likewise, of 32 bits */
     uint64_t name, size, frame_words, complete;
     uint64_t code_begin, code_offset, data_offset, original_pc;
-    uint64_t deopt, deopt_handles, deopt_offset;
+    uint64_t deopt, deopt_handles, deopt_offset, deopt_handles_offset;
 };
 
 struct code_blobs {
@@ -57,9 +58,16 @@ static bool find_layout(struct blob_layout *at)
         { "nmethod", "_deopt_handler_offset", &at->deopt_offset, false },
         { "nmethod", "_deopt_handler_entry_offset", &at->deopt_offset, false }, /* JDK 26 and later */
     };
+    struct vm_field former[] = {
+        { "CodeBlob", "_code_offset", &at->code_offset, false },
+        { "CodeBlob", "_data_offset", &at->data_offset, false },
+        { "nmethod", "_deoptimize_offset", &at->deopt_offset, false },
+        { "nmethod", "_deoptimize_mh_offset", &at->deopt_handles_offset, false },
+    };
     bool is_known = vm_fields_find(needed, sizeof needed / sizeof *needed);
     at->is_apart = vm_fields_find(apart, sizeof apart / sizeof *apart);
-    return is_known && (at->is_apart || vm_fields_find(together, sizeof together / sizeof *together));
+    at->is_former = !at->is_apart && vm_fields_find(former, sizeof former / sizeof *former);
+    return is_known && (at->is_apart || at->is_former || vm_fields_find(together, sizeof together / sizeof *together));
 }
 
 struct code_blobs *code_blobs_open(const struct frame_rules *rules, struct known_methods *methods, struct err *err)
@@ -149,8 +157,9 @@ static void take_frame(const struct blob_layout *at, struct code_blob *blob, con
 {
     int32_t words = (int32_t)field(header, at->frame_words, 4);
     int32_t complete = at->is_apart ? (int16_t)field(header, at->complete, 2) : (int32_t)field(header, at->complete, 4);
-    blob->begin = at->is_apart ? blob->address + field(header, at->code_offset, 2) : field(header, at->code_begin, 8);
-    blob->end = blob->address + field(header, at->is_apart ? at->data_offset : at->size, 4);
+    bool is_by_offset = at->is_apart || at->is_former;
+    blob->begin = is_by_offset ? blob->address + field(header, at->code_offset, 2) : field(header, at->code_begin, 8);
+    blob->end = blob->address + field(header, is_by_offset ? at->data_offset : at->size, 4);
     blob->frame_bytes = words > 0 ? (uint64_t)words * 8 : 0;
     blob->complete = complete < 0 ? FRAME_UNKNOWN : blob->begin + (uint64_t)complete;
 }
@@ -161,8 +170,11 @@ static bool take_nmethod(const struct blob_layout *at, struct code_blob *blob, c
         return false;
     blob->end = blob->nmethod.start + blob->nmethod.n_bytes;
     blob->original_pc = field(header, at->original_pc, at->is_apart ? 2 : 4);
-    blob->deopt[0] = at->is_apart ? blob->address + field(header, at->deopt_offset, 4) : field(header, at->deopt, 8);
-    blob->deopt[1] = at->is_apart ? 0 : field(header, at->deopt_handles, 8);
+    bool is_by_offset = at->is_apart || at->is_former;
+    blob->deopt[0] = is_by_offset ? blob->address + field(header, at->deopt_offset, 4) : field(header, at->deopt, 8);
+    blob->deopt[1] = at->is_former  ? blob->address + field(header, at->deopt_handles_offset, 4)
+                     : at->is_apart ? 0
+                                    : field(header, at->deopt_handles, 8);
     return true;
 }
 

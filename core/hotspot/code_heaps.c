@@ -32,7 +32,8 @@ static int32_t n_heaps;
 
 /* Where fields are: offsets. */
 static struct {
-    uint64_t heaps;                                 /* the address of a pointer to the list of heaps */
+    uint64_t heaps;                                 /* the address of a pointer to the list of heaps, */
+    uint64_t only;                                  /* or, JDK 8, to the only one */
     uint64_t list_length, list_data;                /* in the list */
     uint64_t heap_memory, heap_segments, heap_log2; /* in a heap */
     uint64_t space_low, space_used, space_high;     /* in a VirtualSpace */
@@ -41,10 +42,14 @@ static struct {
 
 static bool find_fields(void)
 {
-    struct vm_field fields[] = {
+    struct vm_field list[] = {
         { "CodeCache", "_heaps", &at.heaps, true },
         { "GrowableArrayBase", "_len", &at.list_length, false },
+        { "GenericGrowableArray", "_len", &at.list_length, false }, /* JDK 11 */
         { "GrowableArray<int>", "_data", &at.list_data, false },
+    };
+    struct vm_field only = { "CodeCache", "_heap", &at.only, true };
+    struct vm_field fields[] = {
         { "CodeHeap", "_memory", &at.heap_memory, false },
         { "CodeHeap", "_segmap", &at.heap_segments, false },
         { "CodeHeap", "_log2_segment_size", &at.heap_log2, false },
@@ -53,7 +58,8 @@ static bool find_fields(void)
         { "VirtualSpace", "_high_boundary", &at.space_high, false },
     };
     at.block_bytes = vm_type_bytes("HeapBlock");
-    return vm_fields_find(fields, sizeof fields / sizeof *fields) && at.block_bytes != VM_NONE;
+    return vm_fields_find(fields, sizeof fields / sizeof *fields) && at.block_bytes != VM_NONE &&
+           (vm_fields_find(list, sizeof list / sizeof *list) || vm_fields_find(&only, 1));
 }
 
 static bool read_heap(uint64_t address, struct heap *heap)
@@ -69,7 +75,13 @@ static void read_heaps(void)
 {
     uint64_t list, data, heap;
     int32_t n = 0;
-    if (!find_fields() || !vm_read_u64(at.heaps, &list) || !vm_read(list + at.list_length, &n, sizeof n) ||
+    if (!find_fields())
+        return;
+    if (at.heaps == VM_NONE) {
+        n_heaps = vm_read_u64(at.only, &heap) && read_heap(heap, &heaps[0]);
+        return;
+    }
+    if (!vm_read_u64(at.heaps, &list) || !vm_read(list + at.list_length, &n, sizeof n) ||
         !vm_read_u64(list + at.list_data, &data))
         return;
     for (int32_t i = 0; i < n && i < HEAPS_MAX; i++)

@@ -1,7 +1,8 @@
 /*
- * Where its parts are, JDK 17 to 22: list of methods, scopes and PcDescs one behind the other in the nmethod itself.
- * JDK 25: the list of methods behind the relocations, in memory of its own (_mutable_data), PcDescs and scopes in
- * another one (_immutable_data).  JDK 23 and 24 do not export where the list of methods is.
+ * Where its parts are, JDK 8 to 22: list of methods, scopes and PcDescs one behind the other in the nmethod itself; JDK
+ * 8 has offsets where later ones have addresses.  JDK 25 and later: the list of methods behind the relocations, in
+ * memory of its own (_mutable_data), PcDescs and scopes in another one (_immutable_data).  JDK 23 and 24 do not export
+ * where the list of methods is.
  */
 #include "core/hotspot/nmethod.h"
 #include "core/hotspot/code_heaps.h"
@@ -17,17 +18,18 @@
 /* Offsets of fields. */
 static struct {
     const char *why_not;
-    bool is_apart; /* as in JDK 25 */
+    bool is_apart;  /* as in JDK 25 */
+    bool is_former; /* as in JDK 8: together, and the fields of 'apart' that are not of memory of its own */
     uint32_t excluded;
     uint64_t header_bytes, pc_bytes, pc_at, pc_scope;
     uint64_t name, n_bytes, state, tier, number, pcs; /* of all */
     uint64_t entry;                                   /* VM_NONE: not known */
     struct {
-        uint64_t method, code_start, code_end, scopes, methods, dependencies;
+        uint64_t methods, dependencies, method, code_start, code_end, scopes;
     } together;
     struct {
-        uint64_t method, code_offset, data_offset, relocation_bytes, mutable_at, mutable_bytes, fixed, fixed_bytes,
-            scopes;
+        uint64_t method, code_offset, data_offset, scopes, relocation_bytes, mutable_at, mutable_bytes, fixed,
+            fixed_bytes;
     } apart;
 } at;
 
@@ -79,10 +81,12 @@ static void know(void)
     find_fields();
     const uint64_t of_all[] = { at.name, at.n_bytes, at.state, at.tier, at.number, at.pcs, at.pc_at, at.pc_scope };
     at.is_apart = are_known((const uint64_t *)&at.apart, sizeof at.apart);
+    at.is_former = !at.is_apart && are_known(&at.apart.method, 4 * sizeof at.apart.method) &&
+                   are_known(&at.together.methods, 2 * sizeof at.together.methods);
     if (vm_release() == 0 || !are_known(of_all, sizeof of_all) || at.pc_bytes > 64 || at.pc_at + 4 > at.pc_bytes ||
         at.pc_scope + 4 > at.pc_bytes || at.header_bytes > HEADER_MAX || at.header_bytes < 64)
         at.why_not = "the layout of compiled code is not known, or cannot be read";
-    else if (!at.is_apart && !are_known((const uint64_t *)&at.together, sizeof at.together))
+    else if (!at.is_apart && !at.is_former && !are_known((const uint64_t *)&at.together, sizeof at.together))
         at.why_not = "it is not known where compiled code has its list of methods";
 }
 
@@ -143,10 +147,10 @@ static bool is_nmethod(const struct header *header)
     return false;
 }
 
-/* In use, or entered no more: calls of it may be under way.  Of those before JDK 23 also 'not used'. */
+/* In use, or entered no more: calls of it may be under way.  JDK 9 to 22 have 'not used' between them. */
 static bool is_alive(const struct header *header)
 {
-    return field(header, at.state, 1) <= (at.is_apart ? 1 : 2);
+    return field(header, at.state, 1) <= (at.is_apart || at.is_former ? 1 : 2);
 }
 
 /* ---- the parts ---- */
@@ -155,7 +159,8 @@ static bool is_alive(const struct header *header)
 static bool find_together(const struct nmethod *nmethod, const struct header *header, struct nmethod_parts *parts)
 {
     uint64_t methods = number(header, at.together.methods), pcs = number(header, at.pcs);
-    uint64_t scopes = field(header, at.together.scopes, 8) - nmethod->address;
+    uint64_t scopes =
+        at.is_former ? number(header, at.apart.scopes) : field(header, at.together.scopes, 8) - nmethod->address;
     uint64_t end = number(header, at.together.dependencies), all = number(header, at.n_bytes);
     if (methods > scopes || scopes > pcs || pcs > end || end > all)
         return false;
@@ -210,7 +215,7 @@ static bool find_parts(const struct nmethod *nmethod, const struct header *heade
 static void take_header(struct nmethod *nmethod, const struct header *header)
 {
     uint64_t end = nmethod->address;
-    if (at.is_apart) {
+    if (at.is_apart || at.is_former) {
         nmethod->start = nmethod->address + number(header, at.apart.code_offset);
         end += number(header, at.apart.data_offset);
     } else {
@@ -218,7 +223,7 @@ static void take_header(struct nmethod *nmethod, const struct header *header)
         end = field(header, at.together.code_end, 8);
     }
     nmethod->n_bytes = end < nmethod->start ? 0 : end - nmethod->start;
-    nmethod->method = field(header, at.is_apart ? at.apart.method : at.together.method, 8);
+    nmethod->method = field(header, at.is_apart || at.is_former ? at.apart.method : at.together.method, 8);
     nmethod->tier = (uint32_t)field(header, at.tier, 1);
     nmethod->number = number(header, at.number);
     nmethod->is_in_use = field(header, at.state, 1) == 0;

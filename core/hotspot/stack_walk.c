@@ -176,24 +176,36 @@ static uint64_t words(int32_t n)
     return 8 * (uint64_t)(int64_t)n;
 }
 
+/* JDK 8 has no mirror in the frame: what is behind it is a word nearer. */
+static bool find_bytecode(const struct stack_walker *walker, const struct thread_state *thread, uint64_t at,
+                          const struct known_method *method, int32_t *index)
+{
+    uint64_t bytecode, nearer;
+    return stack_word_at(thread, at + words(walker->rules->bytecode), &bytecode) &&
+           (is_in_code(method, bytecode, index) ||
+            (stack_word_at(thread, at + words(walker->rules->bytecode + 1), &nearer) &&
+             is_in_code(method, nearer, index)));
+}
+
 static enum stack_end leave_interpreted(struct stack_walker *walker, const struct thread_state *thread,
                                         struct cursor_frame *frame, struct java_stack *stack)
 {
-    uint64_t at = frame->fp + words(walker->sender_sp), address, bytecode, sp, fp, pc;
+    uint64_t at = frame->fp + words(walker->sender_sp), address, sp, fp, pc;
     struct known_method *method;
     int32_t index, now;
     if (is_beyond(thread, frame->fp + 8))
         return STACK_CUT;
     if (frame->fp < frame->sp || !stack_word_at(thread, at + words(walker->rules->method), &address) ||
-        !stack_word_at(thread, at + words(walker->rules->bytecode), &bytecode) || !stack_word_at(thread, at, &sp) ||
-        !stack_word_at(thread, frame->fp, &fp) || !stack_word_at(thread, frame->fp + 8, &pc))
+        !stack_word_at(thread, at, &sp) || !stack_word_at(thread, frame->fp, &fp) ||
+        !stack_word_at(thread, frame->fp + 8, &pc))
         return STACK_INTERPRETER;
     pc = stack_strip(walker, pc);
     /* An interpreted caller's stack pointer may be below: aarch64 has it where the caller's largest stack would end. */
     if (sp <= frame->fp && walker->rules->has_link && code_blobs_is_interpreter(walker->blobs, pc))
         sp = frame->fp + 16;
     if (sp <= frame->fp || !stack_is_return(walker, pc) ||
-        (method = known_methods_get(walker->methods, address)) == NULL || !is_in_code(method, bytecode, &index))
+        (method = known_methods_get(walker->methods, address)) == NULL ||
+        !find_bytecode(walker, thread, at, method, &index))
         return STACK_INTERPRETER;
     /* The frame has the bytecode of its latest call: where it is now, a register has. */
     if (frame->is_innermost && is_in_code(method, thread->bytecode, &now))

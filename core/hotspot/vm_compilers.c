@@ -5,6 +5,8 @@
 
 #include <pthread.h>
 
+#define THREADS_MAX 1024 /* that are looked at: compilers start early */
+
 /* Offsets of fields. */
 static struct {
     struct vm_thread_list threads;
@@ -44,12 +46,12 @@ pid_t vm_thread_tid(uint64_t thread)
 
 uint64_t vm_compiler_find(pid_t tid)
 {
-    uint64_t threads, thread;
+    uint64_t threads[THREADS_MAX];
     pthread_once(&once, know);
-    int64_t n = at.are_known ? vm_thread_list_read(&at.threads, &threads) : 0;
-    for (int64_t i = 0; i < n && vm_read_u64(threads + 8 * (uint64_t)i, &thread); i++)
-        if (vm_thread_tid(thread) == tid)
-            return thread;
+    int64_t n = at.are_known ? vm_thread_list_read(&at.threads, threads, THREADS_MAX) : 0;
+    for (int64_t i = 0; i < n && i < THREADS_MAX; i++)
+        if (vm_thread_tid(threads[i]) == tid)
+            return threads[i];
     return 0;
 }
 

@@ -248,8 +248,13 @@ bool vm_constant(const char *name, int32_t *value)
 
 uint32_t vm_release(void)
 {
-    uint64_t address;
+    uint64_t address, major;
     uint32_t release;
+    uint8_t of_jdk;
+    struct vm_field jdk[] = { { "JDK_Version", "_current", &address, true },
+                              { "JDK_Version", "_major", &major, false } };
+    if (vm_fields_find(jdk, 2)) /* JDK 8 calls its VM 25 */
+        return vm_read(address + major, &of_jdk, sizeof of_jdk) ? of_jdk : 0;
     struct vm_field field = { "Abstract_VM_Version", "_vm_major_version", &address, true };
     return vm_fields_find(&field, 1) && vm_read(address, &release, sizeof release) ? release : 0;
 }

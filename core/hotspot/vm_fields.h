@@ -80,8 +80,8 @@ struct vm_field {
 };
 
 /*
- * Several rows may have one value: what releases call it otherwise, of which the first one found counts.  Returns whether
- * each value was found.
+ * Several rows may have one value: what releases call it otherwise, of which the first one found counts.  Returns
+ * whether each value was found.
  */
 bool vm_fields_find(struct vm_field *fields, size_t n);
 

@@ -23,7 +23,7 @@ static struct {
     uint64_t constant_bytes, pool, code_size, n_words, name, descriptor; /* of a ConstMethod */
     uint64_t flags, wide_flags;                                          /* either */
     uint64_t pool_bytes, holder, source;                                 /* of a ConstantPool */
-    uint64_t class_name, constants;                                      /* in a Klass, in an InstanceKlass */
+    uint64_t class_name, constants, class_source;                        /* in a Klass, in an InstanceKlass */
     uint64_t length, body;                                               /* in a Symbol */
 } at;
 
@@ -41,6 +41,7 @@ static void know(void)
         { "ConstMethod", "_flags._flags", &at.wide_flags, false },
         { "ConstantPool", "_pool_holder", &at.holder, false },
         { "ConstantPool", "_source_file_name_index", &at.source, false },
+        { "InstanceKlass", "_source_file_name_index", &at.class_source, false }, /* before JDK 17 */
         { "Klass", "_name", &at.class_name, false },
         { "InstanceKlass", "_constants", &at.constants, false },
         { "Symbol", "_length", &at.length, false },
@@ -50,13 +51,14 @@ static void know(void)
     at.constant_bytes = vm_type_bytes("ConstMethod");
     at.pool_bytes = vm_type_bytes("ConstantPool");
     at.excluded = vm_excluded_digits();
-    const uint64_t needed[] = { at.constant,       at.pool,       at.code_size, at.n_words,    at.name,
-                                at.descriptor,     at.holder,     at.source,    at.length,     at.body,
-                                at.constant_bytes, at.pool_bytes, at.constants, at.class_name, at.access_flags };
+    const uint64_t needed[] = { at.constant,   at.pool,      at.code_size,  at.n_words,     at.name,
+                                at.descriptor, at.holder,    at.length,     at.body,        at.constant_bytes,
+                                at.pool_bytes, at.constants, at.class_name, at.access_flags };
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
         if (needed[i] > OFFSET_MAX)
             at.why_not = "the layout of methods is not known, or cannot be read";
-    if (vm_release() == 0 || (at.flags > OFFSET_MAX && at.wide_flags > OFFSET_MAX))
+    if (vm_release() == 0 || (at.flags > OFFSET_MAX && at.wide_flags > OFFSET_MAX) ||
+        (at.source > OFFSET_MAX && at.class_source == VM_NONE))
         at.why_not = "the layout of methods is not known, or cannot be read";
 }
 
@@ -156,6 +158,20 @@ static bool read_pool(uint64_t address, const uint32_t *indexes, size_t n, struc
     return true;
 }
 
+/* Before JDK 17 the class knows its source file, too. */
+static bool find_class_in_class(uint64_t holder, uint64_t *name, uint64_t *source)
+{
+    uint64_t its[3];
+    const struct vm_piece pieces[3] = { { holder + at.class_name, 8 },
+                                        { holder + at.constants, 8 },
+                                        { holder + at.class_source, 8 } };
+    vm_read_each(pieces, 3, its);
+    uint16_t index = (uint16_t)its[2];
+    *name = its[0];
+    *source = 0;
+    return its[0] != 0 && its[1] != 0 && (index == 0 || vm_read_u64(constant_of(its[1], index).address, source));
+}
+
 /*
  * The class that the method's pool is of knows its name, and its own pool, which may be another one (of a method before
  * the class was changed; of what the JVM makes of method handles), knows its source file.
@@ -163,6 +179,8 @@ static bool read_pool(uint64_t address, const uint32_t *indexes, size_t n, struc
 static bool find_class(uint64_t address, struct pool *pool, uint64_t *name, uint64_t *source)
 {
     uint64_t holder = vm_number(pool->header, at.pool_bytes, at.holder, 8), its[3];
+    if (at.source > OFFSET_MAX)
+        return find_class_in_class(holder, name, source);
     uint64_t index = vm_number(pool->header, at.pool_bytes, at.source, 2);
     const struct vm_piece pieces[3] = { { holder + at.class_name, 8 },
                                         { holder + at.constants, 8 },

@@ -6,24 +6,52 @@
 
 bool vm_thread_list_find(struct vm_thread_list *list)
 {
-    struct vm_field fields[] = {
+    struct vm_field array[] = {
         { "ThreadsSMRSupport", "_java_thread_list", &list->list, true },
         { "ThreadsList", "_length", &list->length, false },
         { "ThreadsList", "_threads", &list->data, false },
-        { "OSThread", "_thread_id", &list->id, false },
     };
-    struct vm_field now = { "Thread", "_osthread", &list->os_thread, false };
-    struct vm_field former = { "JavaThread", "_osthread", &list->os_thread, false }; /* JDK 17 */
-    return vm_fields_find(fields, sizeof fields / sizeof *fields) &&
-           (vm_fields_find(&now, 1) || vm_fields_find(&former, 1));
+    struct vm_field chain[] = {
+        { "Threads", "_thread_list", &list->list, true },
+        { "JavaThread", "_next", &list->next, false },
+    };
+    struct vm_field thread[] = {
+        { "OSThread", "_thread_id", &list->id, false },
+        { "Thread", "_osthread", &list->os_thread, false },
+        { "JavaThread", "_osthread", &list->os_thread, false }, /* JDK 8 to 17 */
+    };
+    return (vm_fields_find(array, sizeof array / sizeof *array) ||
+            vm_fields_find(chain, sizeof chain / sizeof *chain)) &&
+           vm_fields_find(thread, sizeof thread / sizeof *thread);
 }
 
-int64_t vm_thread_list_read(const struct vm_thread_list *list, uint64_t *data)
+static int64_t read_array(const struct vm_thread_list *list, uint64_t address, uint64_t *threads, size_t room)
+{
+    uint64_t data;
+    uint32_t n;
+    if (address == 0 || !vm_read(address + list->length, &n, sizeof n) || n > THREADS_MAX ||
+        !vm_read_u64(address + list->data, &data))
+        return -1;
+    size_t n_wanted = n < room ? n : room;
+    return n_wanted == 0 || vm_read(data, threads, n_wanted * sizeof *threads) ? (int64_t)n : -1;
+}
+
+static int64_t read_chain(const struct vm_thread_list *list, uint64_t thread, uint64_t *threads, size_t room)
+{
+    int64_t n = 0;
+    for (; thread != 0; n++) {
+        if ((size_t)n < room)
+            threads[n] = thread;
+        if (n == THREADS_MAX || !vm_read_u64(thread + list->next, &thread))
+            return -1; /* a thread that has just ended */
+    }
+    return n;
+}
+
+int64_t vm_thread_list_read(const struct vm_thread_list *list, uint64_t *threads, size_t room)
 {
     uint64_t address;
-    uint32_t n;
-    if (!vm_read_u64(list->list, &address) || address == 0 || !vm_read(address + list->length, &n, sizeof n) ||
-        n > THREADS_MAX || !vm_read_u64(address + list->data, data))
+    if (!vm_read_u64(list->list, &address))
         return -1;
-    return n;
+    return list->data != VM_NONE ? read_array(list, address, threads, room) : read_chain(list, address, threads, room);
 }

@@ -49,11 +49,13 @@ static bool make_room(struct vm_threads *threads, uint32_t n)
 /* The addresses of all threads into 'next'.  Returns how many, or -1. */
 static int64_t read_list(struct vm_threads *threads)
 {
-    uint64_t data;
-    int64_t n = vm_thread_list_read(&at, &data);
-    if (n < 0 || !make_room(threads, (uint32_t)(n + n / 2 + 16)))
+    int64_t n = vm_thread_list_read(&at, threads->next, threads->list_room);
+    if (n <= (int64_t)threads->list_room)
+        return n;
+    if (!make_room(threads, (uint32_t)(n + n / 2 + 16)))
         return -1;
-    return n == 0 || vm_read(data, threads->next, (size_t)n * sizeof *threads->next) ? n : -1;
+    n = vm_thread_list_read(&at, threads->next, threads->list_room);
+    return n <= (int64_t)threads->list_room ? n : -1;
 }
 
 static int32_t known_tid(const struct vm_threads *threads, int32_t inner_tid)

@@ -5,7 +5,8 @@
 #include "core/hotspot/stack_walk_internal.h"
 #include "core/hotspot/vm_fields.h"
 
-#define TIER_C2 4
+#define TIER_C2     4
+#define THREADS_MAX 4096
 
 int tool_stack_open(struct tool_stack *stack, struct tool_names *names)
 {
@@ -29,10 +30,10 @@ void tool_stack_round(struct tool_stack *stack)
 
 uint64_t tool_stack_thread(const struct tool_stack *stack, int32_t tid)
 {
-    uint64_t data;
-    int64_t n = vm_thread_list_read(&stack->list, &data);
-    for (int64_t i = 0; i < n; i++) {
-        uint64_t thread = vm_pointer(data + 8 * (uint64_t)i), os_thread = vm_pointer(thread + stack->list.os_thread);
+    uint64_t threads[THREADS_MAX];
+    int64_t n = vm_thread_list_read(&stack->list, threads, THREADS_MAX);
+    for (int64_t i = 0; i < n && i < THREADS_MAX; i++) {
+        uint64_t thread = threads[i], os_thread = vm_pointer(thread + stack->list.os_thread);
         uint32_t id = 0;
         if (thread != 0 && os_thread != 0 && vm_get_u32(os_thread + stack->list.id, &id) && (int32_t)id == tid)
             return thread;
