@@ -1,6 +1,7 @@
 /*
  * Where misses are: made-up ones, whose table is known.
  */
+#include "report/view/bytecode_names.h"
 #include "report/view/fields_table.h"
 
 #include "test/unit/tap.h"
