@@ -219,6 +219,11 @@ shows() {
     is "$1 shows what it is asked for only" \
         "$(nm -D --defined-only "$build/$1" | awk '{ print $NF }' | sort | xargs)" "$2"
 }
+# A plugin that lacks an object is linked all the same, since QEMU has some of its functions, and cannot be loaded.
+for library in sim tool placement; do
+    is "libmmprof-$library.so lacks nothing that QEMU or libc does not have" \
+        "$(nm -D --undefined-only "$build/libmmprof-$library.so" | grep -vE '@GLIBC|qemu_plugin_| w ' | xargs)" ""
+done
 shows libmmprof-tool.so "qemu_plugin_install qemu_plugin_version"
 shows libmmprof-memtrace.so "mmprof_tool"
 shows libmmprof-placement.so "qemu_plugin_install qemu_plugin_version"
