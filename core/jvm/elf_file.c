@@ -7,7 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PART_BYTES_MAX ((uint64_t)256 << 20) /* names of the functions of a large library: 40 MB */
+#define NAMES_BYTES_MAX ((uint64_t)1 << 20)   /* of sections: 400 bytes are usual; libdw may leak them */
+#define PART_BYTES_MAX  ((uint64_t)256 << 20) /* names of the functions of a large library: 40 MB */
 
 /* A library has no use for as many sections or segments as take another header to count, and libelf would fill memory
  * for as many as the file says. */
@@ -39,7 +40,7 @@ static bool has_small_sections(Elf *elf)
     if (elf_getshdrstrndx(elf, &names) < 0)
         return false;
     Elf_Scn *section = elf_getscn(elf, names);
-    if (section != NULL && (gelf_getshdr(section, &header) == NULL || header.sh_size > PART_BYTES_MAX))
+    if (section != NULL && (gelf_getshdr(section, &header) == NULL || header.sh_size > NAMES_BYTES_MAX))
         return false;
     for (section = NULL; (section = elf_nextscn(elf, section)) != NULL;) {
         const char *name = gelf_getshdr(section, &header) == NULL ? NULL : elf_strptr(elf, names, header.sh_name);
