@@ -154,7 +154,8 @@ enum doctor_level doctor_library(struct doctor *doctor, struct err *said)
         return DOCTOR_FAIL;
     }
     if (!doctor->process.same_mounts) {
-        err_set(said, "the JVM has files of its own (a container): the library is copied there while mmprof attaches");
+        err_set(said, "the JVM has files of its own (a container or a chroot): the library is copied there while "
+                      "mmprof attaches");
         return DOCTOR_OK;
     }
     if (doctor->process.uid != 0 && doctor->process.uid != getuid() && !open_to_all(doctor->agent)) {
