@@ -137,13 +137,16 @@ static int read_answer(int fd, char answer[JVM_ANSWER_BYTES])
     return n == 0 ? -1 : 0;
 }
 
-/* "0\nreturn code: 0\n" when the library was called; else a text that says why it was not. */
+/*
+ * "0\nreturn code: 0\n", in JDK 8 "0\n0\n", when the library was called; else a text that says why it was not, or in
+ * JDK 8 nothing but a status that is not 0.
+ */
 static int parse_answer(const char *answer, const char *path, int *result, struct err *err)
 {
     const char *text = strchr(answer, '\n'), *code = strstr(answer, "return code: ");
     text = text == NULL ? answer : text + 1;
-    if (code != NULL) {
-        *result = atoi(code + strlen("return code: "));
+    if (code != NULL || (strncmp(answer, "0\n", 2) == 0 && text[strspn(text, "-0123456789")] == '\n')) {
+        *result = atoi(code != NULL ? code + strlen("return code: ") : text);
         return 0;
     }
     err_set(err, "the JVM cannot load '%s': %.*s", path, (int)strcspn(text, "\n"), text);

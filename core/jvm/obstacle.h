@@ -7,7 +7,7 @@
 #include "core/jvm/flags.h"
 #include "core/jvm/process.h"
 
-#define JVM_RELEASE_MIN 11
+#define JVM_RELEASE_MIN 8
 
 enum jvm_obstacle {
     JVM_OBSTACLE_NONE,

@@ -54,7 +54,7 @@ static void test_obstacles(void)
         enum jvm_obstacle obstacle;
         const char *refusal;
     } rows[] = {
-        { JVM_OBSTACLE_OPENJ9, "OpenJ9" },  { JVM_OBSTACLE_OLD, "older than JDK 11" },
+        { JVM_OBSTACLE_OPENJ9, "OpenJ9" },  { JVM_OBSTACLE_OLD, "older than JDK 8" },
         { JVM_OBSTACLE_MUSL, "musl libc" }, { JVM_OBSTACLE_NONE, "" },
         { JVM_OBSTACLE_SIGNAL, "" },
     };
