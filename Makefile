@@ -464,6 +464,12 @@ $(BUILD)/libduckdb.so:
 	tar -xzf $(BUILD)/duckdb/$(DUCKDB_PACKAGE) -C $(BUILD)/duckdb package/libduckdb.so
 	mv $(BUILD)/duckdb/package/libduckdb.so $@
 
+# A Debian root with the other JDKs, for test/e2e/releases.sh: as root, some minutes and 2 GB.
+MMPROF_JDK_ROOT ?= $(abspath $(BUILD))/jdks
+.PHONY: jdks
+jdks:
+	test/tools/jdks.sh '$(MMPROF_JDK_ROOT)'
+
 # ---- taste ----
 
 .PHONY: format lint tidy
@@ -554,6 +560,7 @@ help:
 	@echo 'make install      into $$(DESTDIR)$$(PREFIX) ($(PREFIX)); make uninstall removes it'
 	@echo 'make package      a Debian package of the same, in $(BUILD)'
 	@echo 'make static       the command alone, without shared libraries: CJSON=DIR, with the source of cJSON'
+	@echo 'make jdks         JDK 8 to 28 in a Debian root, for tests (MMPROF_JDK_ROOT=DIR; as root, 2 GB)'
 	@echo 'make duckdb       DuckDB'"'"'s library, which mmprof fleet asks, from npm'
 	@echo 'make deps         install the Debian packages that are missing'
 	@echo 'make lint         looks only; make format runs clang-format, make tidy clang-tidy'
