@@ -35,6 +35,7 @@
 #include "core/agent/stacks/stack.h"
 #include "core/wire/setting.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -98,12 +99,28 @@ static int map_segment(int fd, struct err *err)
     return is_whole(agent.segment, n) ? 0 : err_set(err, "the recorder's memory has another layout");
 }
 
-/* Replace the segment by private memory: late writers reach nothing, the recorder's memory is freed. */
+/* vm.overcommit_memory is 2: private memory is accounted, touched or not, and gigabytes of it are refused. */
+static bool is_accounted(void)
+{
+    char mode = '0';
+    int fd = open("/proc/sys/vm/overcommit_memory", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, &mode, 1);
+    if (fd >= 0)
+        close(fd);
+    return n == 1 && mode == '2';
+}
+
+/*
+ * Replace the segment by private memory: late writers reach nothing, the recorder's memory is freed.  Where that may be
+ * refused, which would leave a hole, the segment stays until the next session: all of it that late writers reach was
+ * allocated.
+ */
 static void unmap_segment(void)
 {
-    if (agent.mapped != NULL)
+    if (agent.mapped != NULL && !is_accounted() &&
         mmap(agent.mapped, agent.mapped_bytes, PROT_READ | PROT_WRITE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
+        agent.mapped = NULL; /* the next session takes another range */
     agent.segment = NULL;
 }
 

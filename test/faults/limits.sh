@@ -111,6 +111,31 @@ jvm_without_room() {
     stop "$small"
 }
 
+# accounted_mb PID: of its mappings.
+accounted_mb() {
+    awk '$1 == "Size:" { kb = $2 } $1 == "VmFlags:" && / ac( |$)/ { sum += kb } END { print int(sum / 1024) }' \
+        "/proc/$1/smaps"
+}
+
+# All memory is accounted (vm.overcommit_memory is 2): nothing gets SIGBUS, and next to nothing is taken for ever.
+accounted() {
+    local mode=/proc/sys/vm/overcommit_memory ratio=/proc/sys/vm/overcommit_ratio before after i
+    [ "$(cat $mode)" != 2 ] && [ -w $mode ] || { skip "$v: all memory is accounted" "it takes root to make it so"; return; }
+    accounted_before="echo $(cat $ratio) > $ratio; echo $(cat $mode) > $mode"
+    trap 'eval "$accounted_before"; at_exit' EXIT
+    echo 90 > $ratio
+    echo 2 > $mode
+    before=$(accounted_mb "$jvm")
+    for i in 1 2; do
+        holds "$v: all memory is accounted: recording $i works" "$mmprof" record -q -d 0.2 --include 'target/*' \
+            --min-bytecodes 0 -o "$SCRATCH/accounted.dat" -p "$jvm"
+        goes_on "$v: all memory is accounted: the JVM goes on after recording $i"
+    done
+    after=$(accounted_mb "$jvm")
+    eval "$accounted_before"
+    at_most "$v: all memory is accounted: MB that stay accounted" $((after - before)) 1000
+}
+
 steps_said() {
     [ -f "$SCRATCH/steps" ] && [ "$(od -An -t u8 --endian=big "$SCRATCH/steps" | tr -d ' ')" -gt "$1" ]
 }
@@ -163,6 +188,7 @@ while read -r jdk; do
     sweep "address space" -v $(either "20000 60000 250000" "$(seq 10000 15000 400000)")
     # shellcheck disable=SC2046
     sweep "descriptors" -n $(either "8 15 40" "$(seq 4 40)")
+    accounted
     stop_busy "$jvm" "$v: its results and output are those without mmprof"
     jvm_without_room
     stopped

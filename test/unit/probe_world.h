@@ -52,10 +52,10 @@ struct world {
     char path[64];
 };
 
-static inline bool open_world(struct world *w, uint64_t ring_bytes)
+static inline bool open_world_within(struct world *w, uint64_t ring_bytes, struct ring_memory_plan memory)
 {
     struct err err = { "" };
-    struct session_plan plan = { .ring_bytes = ring_bytes, .memory = { 0, UINT64_MAX, UINT64_MAX }, .config = "" };
+    struct session_plan plan = { .ring_bytes = ring_bytes, .memory = memory, .config = "" };
     memset(w, 0, sizeof *w);
     snprintf(w->path, sizeof w->path, "/tmp/mmprof-probe-test.%d", (int)getpid());
     threads_init(&w->threads);
@@ -68,6 +68,12 @@ static inline bool open_world(struct world *w, uint64_t ring_bytes)
     unmounted_begin();
     probe_start(w->session.segment, &w->config, &jvmti, -1);
     return true;
+}
+
+/* With room for all rings. */
+static inline bool open_world(struct world *w, uint64_t ring_bytes)
+{
+    return open_world_within(w, ring_bytes, (struct ring_memory_plan){ 0, UINT64_MAX, UINT64_MAX });
 }
 
 static inline bool drain_once(struct world *w)
