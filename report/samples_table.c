@@ -178,20 +178,27 @@ static uint64_t sampled_cpu_ns(const struct sample_profile *profile)
     return ns;
 }
 
-/*
- * The CPU time without samples in ns, where it is more than 5 % and more than chance: of n samples at random moments,
- * three times the square root may be missing.  *share: of all.
- */
-static double unsampled_ns(const struct samples_source *source, double *share)
+double samples_missing(double cpu_ns, double sampled_ns, double period_ns)
 {
-    uint64_t sampled_ns = sampled_cpu_ns(source->profile);
-    *share = 0;
-    if (source->cpu_ns == 0 || source->period_ns == 0 || sampled_ns >= source->cpu_ns)
-        return 0;
-    double missing_ns = (double)(source->cpu_ns - sampled_ns);
-    double each_ns = fmax((double)source->period_ns, (double)sampled_ns / (double)(source->profile->n_samples + 1));
-    *share = missing_ns / (double)source->cpu_ns;
-    return *share > 0.05 && missing_ns > 3 * sqrt((double)source->cpu_ns * each_ns) ? missing_ns : 0;
+    double missing_ns = cpu_ns - sampled_ns;
+    return missing_ns > 0.05 * cpu_ns && missing_ns > 3 * sqrt(cpu_ns * period_ns) ? missing_ns : 0;
+}
+
+const char *samples_missing_words(double cpu_ns, double missing_ns, bool is_polled, struct arena *arena)
+{
+    char missing[64];
+    table_format_ns(missing_ns, missing, sizeof missing);
+    return arena_printf(arena, "%.0f %% of the CPU time (%s) has no sample: %s", 100 * missing_ns / cpu_ns, missing,
+                        is_polled ? "polling leaves out the JVM's own threads, and threads that end between two polls"
+                                  : "threads that use less than a sampling period have none; root samples CPUs in "
+                                    "place of threads");
+}
+
+static double missing_ns(const struct samples_source *source)
+{
+    double sampled_ns = (double)sampled_cpu_ns(source->profile);
+    double mean_ns = sampled_ns / (double)(source->profile->n_samples + 1), period_ns = (double)source->period_ns;
+    return period_ns == 0 ? 0 : samples_missing((double)source->cpu_ns, sampled_ns, fmax(period_ns, mean_ns));
 }
 
 static const char *wall_words(const struct samples_source *source, struct arena *arena)
@@ -200,13 +207,13 @@ static const char *wall_words(const struct samples_source *source, struct arena 
     struct sample_share application, waiting;
     char on_cpu[64], waits[64], all_cpu[64];
     sample_profile_row(profile, &profile->groups[VM_PART_APPLICATION], &application, &waiting);
-    double share, missing_ns = unsampled_ns(source, &share);
+    bool is_missing = missing_ns(source) > 0;
     table_format_ns((double)sampled_cpu_ns(profile), on_cpu, sizeof on_cpu);
     table_format_ns((double)waiting.weight, waits, sizeof waits);
     table_format_ns((double)source->cpu_ns, all_cpu, sizeof all_cpu);
     return arena_printf(
         arena, "samples  %" PRIu64 ", %" PRIu64 " for each second of a thread: %s%s%s on a CPU, %s waiting",
-        profile->n_samples, source->hz, on_cpu, missing_ns > 0 ? " of " : "", missing_ns > 0 ? all_cpu : "", waits);
+        profile->n_samples, source->hz, on_cpu, is_missing ? " of " : "", is_missing ? all_cpu : "", waits);
 }
 
 /* "one for each 1.00 ms of a thread's CPU time: 2.3 s", or of events; where a budget has made periods longer, the mean.
@@ -393,18 +400,10 @@ int samples_print_tree(const struct samples_source *source, const struct samples
 
 void samples_tell_coverage(const struct samples_source *source, struct table *table)
 {
-    double share, missing_ns = unsampled_ns(source, &share);
-    char missing[64];
-    if (source->cpu_ns > 0 && source->period_ns > 0)
-        table_metadata_number(table, "unsampled_share", share, NULL);
-    if (missing_ns <= 0)
+    double sampled_ns = (double)sampled_cpu_ns(source->profile), cpu_ns = (double)source->cpu_ns;
+    if (cpu_ns == 0 || source->period_ns == 0)
         return;
-    table_format_ns(missing_ns, missing, sizeof missing);
-    table_doubt(table,
-                arena_printf(table->arena, "%.0f %% of the CPU time (%s) has no sample: %s", 100 * share, missing,
-                             source->is_polled
-                                 ? "polling leaves out the JVM's own threads, and threads that end between two "
-                                   "polls"
-                                 : "threads that use less than a sampling period have none; sample more often "
-                                   "(-F), or as root, which samples CPUs in place of threads"));
+    table_metadata_number(table, "unsampled_share", fmax(0, 1 - sampled_ns / cpu_ns), NULL);
+    if (missing_ns(source) > 0)
+        table_doubt(table, samples_missing_words(cpu_ns, missing_ns(source), source->is_polled, table->arena));
 }

@@ -39,7 +39,14 @@ struct samples_options {
 int samples_table_make(const struct samples_source *source, const struct samples_options *options, struct arena *arena,
                        struct table *table, struct err *err);
 
-/* Note how much of the CPU time has no sample, where it is more than 5 % and more than chance. */
+/*
+ * The CPU time without a sample in ns, where it is more than 5 % and more than chance, else 0: of n samples at random
+ * moments, three times the square root may be missing.  And how a note says it; NULL: no memory.
+ */
+double samples_missing(double cpu_ns, double sampled_ns, double period_ns);
+const char *samples_missing_words(double cpu_ns, double missing_ns, bool is_polled, struct arena *arena);
+
+/* The same of a profile: a note, and its metadata. */
 void samples_tell_coverage(const struct samples_source *source, struct table *table);
 
 /*

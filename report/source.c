@@ -5,6 +5,7 @@
 #include "phases/tree/estimate.h"
 
 #include "report/sampled_tree.h"
+#include "report/samples_table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -247,6 +248,17 @@ void report_note_left_out(const struct report_source *source, struct table *tabl
                                    report_percent(source->arena, own / all)));
 }
 
+static void unsampled(const struct report_source *source, struct table *table)
+{
+    double cpu_ns = info_ns(source, INFO_SAMPLE_CPU_NS), sampled_ns = info_ns(source, INFO_SAMPLE_SAMPLED_NS);
+    double period_ns = info_ns(source, INFO_SAMPLE_PERIOD_NS);
+    double missing_ns =
+        info_text(source->reader, INFO_SAMPLE_SAMPLED_NS) == NULL ? 0 : samples_missing(cpu_ns, sampled_ns, period_ns);
+    bool is_polled = info_text(source->reader, INFO_SAMPLE_MECHANISM) != NULL;
+    if (missing_ns > 0)
+        table_doubt(table, samples_missing_words(cpu_ns, missing_ns, is_polled, source->arena));
+}
+
 void report_losses(const struct report_source *source, struct table *table)
 {
     const struct calltree *tree = source->tree;
@@ -265,6 +277,7 @@ void report_losses(const struct report_source *source, struct table *table)
         table_doubt(table,
                     arena_printf(arena, "stacks could not be sampled by perf (%s): rows known by samples are few",
                                  info_text(source->reader, INFO_SAMPLE_FAILED)));
+    unsampled(source, table);
     if (tree->n_kernel_lost > 0)
         table_doubt(table, arena_printf(arena, "the kernel dropped %.0f of its records: CPU times are estimates",
                                         (double)tree->n_kernel_lost));

@@ -74,6 +74,7 @@ static int take_one(struct recorder *r, const struct stack_sample *sample, struc
     if (thread == NULL)
         return err_set(err, "out of memory for threads");
     name_thread(r, thread, sample);
+    r->stacks.sampled_ns += sample->weight;
     if (sample->time_ns < r->first.monotonic_ns)
         return 0;
     if (ip_samples_come_from_stacks(r) && sample->pc != KERNEL_UNKNOWN &&
@@ -111,6 +112,7 @@ static int begin_polling(struct recorder *r, struct err *err)
         return 0;
     if (poll_sampler_open(&r->stacks.polled, r->target, err) < 0)
         return -1;
+    r->stacks.cpu_ns = r->cpu_ns;
     return link_poll(&r->link, 1000000u / plan->stacks_hz, part_ppm, poll_sampler_fd(r->stacks.polled), err);
 }
 
@@ -214,6 +216,10 @@ static int write_polling(struct recorder *r, struct err *err)
     poll_sampler_state(r->stacks.polled, &state);
     if (r->link.polling_refused[0] != '\0')
         return info_write_text(r->writer, INFO_SAMPLE_FAILED, r->link.polling_refused, err);
+    if (r->cpu_ns > r->stacks.cpu_ns &&
+        (info_write_count(r->writer, INFO_SAMPLE_CPU_NS, r->cpu_ns - r->stacks.cpu_ns, err) < 0 ||
+         info_write_count(r->writer, INFO_SAMPLE_SAMPLED_NS, r->stacks.sampled_ns, err) < 0))
+        return -1;
     if (info_write_text(r->writer, INFO_SAMPLE_MECHANISM, "polling", err) < 0 ||
         info_write_count(r->writer, INFO_SAMPLE_LOST, state.n_put_off, err) < 0)
         return -1;
@@ -250,6 +256,7 @@ int recorder_write_stacks_info(struct recorder *r, struct err *err)
     stack_sampler_state(r->stacks.sampler, &state);
     return info_write_count(r->writer, INFO_SAMPLE_LOST, state.n_lost, err) < 0 ||
                    info_write_count(r->writer, INFO_SAMPLE_CPU_NS, state.cpu_ns, err) < 0 ||
+                   info_write_count(r->writer, INFO_SAMPLE_SAMPLED_NS, r->stacks.sampled_ns, err) < 0 ||
                    info_write_count(r->writer, INFO_SAMPLE_KERNEL, state.has_kernel, err) < 0
                ? -1
                : write_waits_info(r, &state, err);

@@ -37,6 +37,8 @@ struct recorder_stacks {
     uint64_t random;     /* for the time between visits */
     uint64_t visit_ns;   /* when threads that wait are visited next, CLOCK_MONOTONIC; 0: at once */
     uint64_t drained_ns; /* when samples were taken out of the rings last */
+    uint64_t sampled_ns; /* CPU time that the samples stand for */
+    uint64_t cpu_ns;     /* of the process, when the agent began to poll */
     bool is_ours;        /* it is the recording that has failed, not the sampling */
     char why[256];       /* there are none from outside, if so */
 };

@@ -45,6 +45,8 @@ if [ "$(value sampling_scope)" = cpus ]; then
 else
     skip "tasks with a thread each have samples for their CPU time" "events of whole CPUs are not allowed"
 fi
+matches "polling says how much has none" "$("$mmprof" sample --mechanism polling -d 1 -p "$pid" 2>&1)" \
+    '[0-9]+ % of the CPU time \(.*\) has no sample: polling leaves out'
 stop "$pid"
 
 begin 1000
