@@ -1,6 +1,8 @@
 #include "core/recorder/recorder_state.h"
 
+#include "core/jvm/code_cache.h"
 #include "core/recorder/metadata.h"
+#include "core/trace/recording_info.h"
 
 #include <inttypes.h>
 #include <poll.h>
@@ -221,6 +223,21 @@ static void stop_agent(struct recorder *r, struct recorder_summary *summary)
     }
 }
 
+/* Of a JVM that has just answered.  One that does not say it is no trouble. */
+static int write_code_cache(struct recorder *r, const struct recorder_summary *summary, struct err *err)
+{
+    struct jvm_process process = r->process;
+    struct jvm_code_cache cache;
+    struct err ignored;
+    if (!r->connected || r->gone || r->interrupted || summary->warning[0] != '\0' ||
+        (r->plan->pid == 0 && jvm_process_inspect(r->target, &process, &ignored) < 0) ||
+        jvm_code_cache_ask(&process, &r->session.guest, &cache, &ignored) < 0)
+        return 0;
+    const struct info_code_cache told = { jvm_code_cache_is_full(&cache) ? INFO_CODE_CACHE_FULL : "room",
+                                          cache.size_bytes, cache.most_bytes, cache.n_stopped };
+    return info_write(r->writer, INFO_CODE_CACHE, 0, &told, INFO_ALL_FIELDS, err);
+}
+
 /* The last round, the final metadata, the END chunk. */
 static int finish_trace(struct recorder *r, struct recorder_summary *summary, struct err *err)
 {
@@ -239,7 +256,8 @@ static int finish_trace(struct recorder *r, struct recorder_summary *summary, st
     if (recorder_end_file(r, &status, true, err) < 0)
         return -1;
     stop_agent(r, summary);
-    if (metadata_write_removal(r->writer, &r->link, err) < 0 || recorder_end_allocations(r, err) < 0)
+    if (metadata_write_removal(r->writer, &r->link, err) < 0 || write_code_cache(r, summary, err) < 0 ||
+        recorder_end_allocations(r, err) < 0)
         return -1;
     return trace_write_clock(r->writer, r->latest.ticks, r->latest.monotonic_ns, r->latest.realtime_ns, err);
 }

@@ -33,6 +33,7 @@ struct info_row {
 #define LEFT_OUT(member)         { COUNT, 0, offsetof(struct info_left_out, member) }
 #define SETS(type, decimals, member) { type, decimals, offsetof(struct info_sets_error, member) }
 #define CLASSES(member)          { COUNT, 0, offsetof(struct info_classes, member) }
+#define CODE_CACHE(type, member) { type, 0, offsetof(struct info_code_cache, member) }
 #define COLLECTOR(type, member)  { type, 0, offsetof(struct info_collector, member) }
 #define WINDOW(member)           { COUNT, 0, offsetof(struct info_window, member) }
 #define SAMPLED(type, decimals, member) { type, decimals, offsetof(struct info_live_sampled, member) }
@@ -131,6 +132,10 @@ static const struct info_row rows[INFO_N_KEYS] = {
     [INFO_CODE_ALL] = { "code.all", "", "why all compiled code was reported", { ONE_TEXT } },
     [INFO_CODE_LINES] = { "code.lines", "", "whether the JIT keeps line-level debug info", { ONE_TEXT } },
     [INFO_CODE_FAILED] = { "code.failed", "", "why no compiled code was reported", { ONE_TEXT } },
+    [INFO_CODE_CACHE] = { "code.cache", "",
+        "the fullest heap of the code cache: full or room, bytes reserved, most bytes used, stops of compilation",
+        { CODE_CACHE(WORD, state), CODE_CACHE(COUNT, size_bytes), CODE_CACHE(COUNT, most_bytes),
+          CODE_CACHE(COUNT, n_stopped) } },
     [INFO_PAUSES_GC] = { "pauses.gc.", "", "GC pauses of one kind: number, total ns, name",
         { COLLECTOR(COUNT, n), COLLECTOR(COUNT, ns), COLLECTOR(TEXT, name) } },
     [INFO_PAUSES_SAFEPOINTS] = { "pauses.safepoints", "",
@@ -244,6 +249,7 @@ static const uint8_t scopes[INFO_N_KEYS] = {
     [INFO_CODE_CPU_MS] = SUM_OF_FILE,
     [INFO_CODE_ASKED_MS] = SUM_OF_FILE,
     [INFO_LOST_NO_RING] = SUM_OF_FILE,
+    [INFO_CODE_CACHE] = OF_FILE,
     [INFO_PAUSES_GC] = OF_FILE,
     [INFO_PAUSES_SAFEPOINTS] = OF_FILE,
     [INFO_PAUSES_CLASSES] = OF_FILE,

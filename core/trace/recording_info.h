@@ -85,6 +85,7 @@ enum info_key {
     INFO_CODE_ALL,
     INFO_CODE_LINES,
     INFO_CODE_FAILED,
+    INFO_CODE_CACHE,
     INFO_PAUSES_GC,
     INFO_PAUSES_SAFEPOINTS,
     INFO_PAUSES_CLASSES,
@@ -160,6 +161,14 @@ struct info_sets_error {
 struct info_safepoints {
     uint64_t n, ns, sync_ns; /* sync_ns: until all threads stood */
 };
+
+/* At the end, of the fullest heap with compiled code: the most that was used.  It is full, or has room. */
+struct info_code_cache {
+    const char *state; /* INFO_CODE_CACHE_FULL, or another word */
+    uint64_t size_bytes, most_bytes, n_stopped;
+};
+
+#define INFO_CODE_CACHE_FULL "full"
 
 struct info_classes {
     uint64_t n_loaded, n_archived, load_ns, link_ns, verify_ns, init_ns;

@@ -7,6 +7,7 @@
 #include "report/findings/advice_internal.h"
 
 #include "core/trace/recording_info.h"
+#include "report/code_cache.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,13 +44,14 @@ static bool has_option(const struct findings_making *making, const char *option)
     return command != NULL && strstr(command, option) != NULL;
 }
 
-/* What the JIT compilers do is the program's own doing, not the recording's. */
+/* What the JIT compilers do is the program's own doing, not that of the recording or of a full code cache. */
 static bool compiles_by_itself(const struct findings_making *making)
 {
     double compiling_ns = report_ns(making->source, making->shares.part_ticks[VM_PART_C1]) +
                           report_ns(making->source, making->shares.part_ticks[VM_PART_C2]);
     double own_ns = info_number(making->source->reader, INFO_LIVE_COMPILING_MS) * 1e6;
-    return !(own_ns > OWN_COMPILING * compiling_ns);
+    bool is_known;
+    return !(own_ns > OWN_COMPILING * compiling_ns) && report_full_code_cache(making->source, &is_known) == NULL;
 }
 
 static bool can_use_cache(const struct findings_making *making)

@@ -7,6 +7,7 @@
 #include "report/findings/findings_internal.h"
 
 #include "core/trace/recording_info.h"
+#include "report/code_cache.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -289,12 +290,18 @@ int findings_of_collector(struct findings_making *making, const struct finding_r
 static const char *why_compiled(const struct findings_making *making, double compilers_ns)
 {
     const struct trace_reader *reader = making->source->reader;
+    bool is_known;
+    const char *full = report_full_code_cache(making->source, &is_known);
     double ms = fmax(info_number(reader, INFO_LIVE_RECOMPILING_MS), info_number(reader, INFO_LIVE_COMPILING_MS));
+    if (full != NULL)
+        return full;
     if (ms * 1e6 > RECOMPILATION * compilers_ns)
         return "the recording had code compiled again, record for longer";
     if (info_text(reader, INFO_LIVE_BUDGET) == NULL && making->source->tree->n_calls > 0)
-        return "the program is still warming up, or code with probes is compiled again";
-    return "the program is still warming up";
+        return is_known ? "the program is still warming up, or code with probes is compiled again"
+                        : "the program is still warming up, its code cache is full, or code with probes is "
+                          "compiled again";
+    return is_known ? "the program is still warming up" : "the program is still warming up, or its code cache is full";
 }
 
 int findings_of_compilers(struct findings_making *making, const struct finding_rule *rule, struct err *err)

@@ -4,6 +4,7 @@
 #include "report/view/report_internal.h"
 
 #include "core/trace/recording_info.h"
+#include "report/code_cache.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -362,6 +363,10 @@ void report_notes(struct making *making)
         table_doubt(making->table, arena_printf(arena, "the probes changed the compiled code of: %s", making->shaped));
     if (making->options->region_of != NULL)
         table_note(making->table, "--view timeline says what each region is");
+    bool is_known;
+    const char *full = report_full_code_cache(making->source, &is_known);
+    if (full != NULL)
+        table_doubt(making->table, full);
     note_missing(making);
     note_rest(making);
     report_losses(making->source, making->table);

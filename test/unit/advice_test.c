@@ -30,6 +30,7 @@ static const struct advice_memory *memory;
 static void make_info(struct maker *m, const struct program *p)
 {
     maker_info(m, "offcpu", "perf");
+    maker_info(m, "code.cache", "room 251658240 20000000 0");
     maker_info(m, "jvm.version", p->version == NULL ? JDK_25 : p->version);
     maker_info(m, "jvm.command", p->command == NULL ? "java -jar shop.jar" : p->command);
     if (p->collections != NULL)

@@ -19,6 +19,7 @@ struct program {
     uint64_t n_faults, preempted_ms; /* preempted_ms: that the thread waits for a CPU, in the 10 s */
     const char *stolen_ns;
     const char *recompiling_ms; /* of a live recording */
+    const char *code_cache;     /* NULL: it has room; "": not known */
     uint64_t run_ms;            /* that the thread is on a CPU; 0: 10 s */
 };
 
@@ -39,6 +40,8 @@ static void make_program(struct maker *m, const struct program *p)
     static const struct trace_counter faults = { "page-faults", "", false, TRACE_COUNTER_EVENT, 0 };
     maker_open_scaled(m, "findings.dat", 1000000);
     maker_info(m, "offcpu", "perf");
+    if (p->code_cache == NULL || p->code_cache[0] != '\0')
+        maker_info(m, "code.cache", p->code_cache == NULL ? "room 251658240 20000000 0" : p->code_cache);
     maker_must(m, trace_write_counters(m->writer, &faults, 1, &m->err));
     maker_thread(m, 0, "main", true);
     maker_thread(m, 1, "GC Thread#0", false);
@@ -130,6 +133,19 @@ static void test_thresholds(void)
         { "and else by themselves",
           { .c1_ms = 400, .c2_ms = 3000, .recompiling_ms = "1600" },
           "* JIT compilers use 25 % of the CPU time, 3.40 s: the program is still warming up (--view timeline)\n\n" },
+        { "for a code cache that is full",
+          { .c1_ms = 400, .c2_ms = 3000, .code_cache = "full 3145728 2694144 0" },
+          "* JIT compilers use 25 % of the CPU time, 3.40 s: the code cache is full (2.6 of 3.0 MB): code is thrown "
+          "out and compiled again; raise -XX:ReservedCodeCacheSize (--view timeline)\n\n" },
+        { "where compilation stopped, that is said",
+          { .c1_ms = 400, .c2_ms = 3000, .code_cache = "full 50331648 50331648 2" },
+          "* JIT compilers use 25 % of the CPU time, 3.40 s: the code cache is full (48.0 of 48.0 MB): compilation "
+          "stopped; raise -XX:ReservedCodeCacheSize (--view timeline)\n\n" },
+        { "where it is not known, both are possible",
+          { .c1_ms = 400, .c2_ms = 3000, .code_cache = "", .recompiling_ms = "0" },
+          "* JIT compilers use 25 % of the CPU time, 3.40 s: the program is still warming up, or its code cache is "
+          "full "
+          "(--view timeline)\n\n" },
         { "not less", { .c1_ms = 400, .c2_ms = 2900 }, "" },
         { "nor where that is less than 2 % of the time", { .c2_ms = 190, .run_ms = 200 }, "" },
         { "but it is, where others had the CPUs for most of the time",
