@@ -23,7 +23,7 @@ enum doctor_level doctor_jvm(struct doctor *doctor, struct err *said)
     int n = jvm_process_threads(doctor->pid, NULL, 0);
     doctor->n_threads = n > 0 ? (uint32_t)n : 0;
     jvm_flags_read(doctor->pid, &doctor->flags);
-    const struct passwd *owner = getpwuid(doctor->process.uid);
+    const struct passwd *owner = getpwuid(doctor->process.user.uid);
     err_set(said, "process %d of user '%s', %u threads: %.60s", (int)doctor->pid, owner == NULL ? "?" : owner->pw_name,
             doctor->n_threads, doctor->process.command);
     return DOCTOR_OK;
@@ -158,7 +158,7 @@ enum doctor_level doctor_library(struct doctor *doctor, struct err *said)
                       "mmprof attaches");
         return DOCTOR_OK;
     }
-    if (doctor->process.uid != 0 && doctor->process.uid != getuid() && !open_to_all(doctor->agent)) {
+    if (doctor->process.user.uid != 0 && doctor->process.user.uid != getuid() && !open_to_all(doctor->agent)) {
         err_set(said, "the JVM's user may not read '%s'", doctor->agent);
         err_next(said, "install mmprof where all users may read it: make install");
         return DOCTOR_FAIL;

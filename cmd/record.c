@@ -97,11 +97,12 @@ static int run(struct record_run *run, struct recorder_summary *summary, struct 
 }
 
 /* As struct record_follow has it. */
-static int run_next(void *context, pid_t pid, bool *is_over, struct err *err)
+static int run_next(void *context, const struct jvm_running *jvm, bool *is_over, struct err *err)
 {
     struct record_run *next = context;
     struct recorder_summary summary;
-    next->recording->pid = (uint64_t)pid;
+    next->recording->pid = (uint64_t)jvm->pid;
+    next->recording->target.start_ticks = jvm->start_ticks;
     if (run(next, &summary, err) < 0)
         return -1;
     *is_over = summary.end != RECORDER_ENDED_WITH_TARGET;

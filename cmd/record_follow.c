@@ -38,7 +38,9 @@ static bool find_jvm(const struct record_follow *follow, struct jvm_running *fou
         n_named += strstr(all[i].command, follow->name) != NULL;
     for (size_t i = 0; is_there && i < n; i++)
         if (all[i].pid == found->pid)
-            found->uptime_s = all[i].uptime_s;
+            *found = (struct jvm_running){ .pid = found->pid,
+                                           .start_ticks = all[i].start_ticks,
+                                           .uptime_s = all[i].uptime_s };
     const char *list = is_there || n_named < 2 ? "" : why.text;
     const char *end = strstr(list, "\n  next: ");
     snprintf(said, SAID_BYTES, "%.*s", end != NULL ? (int)(end - list) : (int)strlen(list), list);
@@ -71,8 +73,8 @@ static int follow_all(const struct record_follow *follow, const sigset_t *signal
     char before[256] = "";
     bool is_over = false, is_first = true;
     while (!is_over && wait_for_jvm(follow, signals, &found)) {
-        bool is_done = follow->record(follow->context, found.pid, &is_over, err) == 0;
-        bool is_gone = kill(found.pid, 0) < 0 && errno == ESRCH;
+        bool is_done = follow->record(follow->context, &found, &is_over, err) == 0;
+        bool is_gone = jvm_process_start_ticks(found.pid) != found.start_ticks;
         if (!is_done && is_first && !is_gone && found.uptime_s >= STARTED_S)
             return -1;
         if (is_done) {

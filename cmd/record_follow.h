@@ -4,16 +4,15 @@
 #ifndef CMD_RECORD_FOLLOW_H
 #define CMD_RECORD_FOLLOW_H
 
-#include "core/base/err.h"
+#include "core/jvm/running.h"
 
 #include <stdbool.h>
-#include <sys/types.h>
 
 struct record_follow {
     const char *name; /* as jvm_target_choose takes it; borrowed */
     void *context;    /* borrowed; the first argument of record */
     /* Record a JVM.  *is_over: nothing more is to be recorded.  Returns 0, or -1 with *err set. */
-    int (*record)(void *context, pid_t pid, bool *is_over, struct err *err);
+    int (*record)(void *context, const struct jvm_running *jvm, bool *is_over, struct err *err);
 };
 
 /*

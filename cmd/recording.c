@@ -395,6 +395,7 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
     bool separate;
     int rc = -1;
     struct recorder_plan plan = { .pid = (pid_t)recording->pid,
+                                  .start_ticks = recording->target.start_ticks,
                                   .argv = recording->command,
                                   .duration_s = recording->duration_s,
                                   .prepare_limit_s = recording->prepare_limit_s,

@@ -28,6 +28,7 @@ int sample_polled_run(const struct sample_options *options, const struct sample_
     struct recorder_summary summary = { .command_status = 0 };
     const struct recorder_observer observer = { .context = (void *)to, .stack = hear_stack, .round = hear_round };
     const struct recorder_plan plan = { .pid = (pid_t)options->pid,
+                                        .start_ticks = options->target.start_ticks,
                                         .argv = options->command,
                                         .duration_s = options->seconds,
                                         .output = "/dev/null",

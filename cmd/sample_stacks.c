@@ -290,12 +290,14 @@ static void unblock_signals(struct sample_run *run)
 static int attach(struct sample_run *run, struct stack_sampler_options *how, struct err *err)
 {
     pid_t pid = (pid_t)run->options->pid;
+    /* First: what the descriptor is of cannot change after the look. */
+    run->end = (int)syscall(SYS_pidfd_open, pid, 0);
     /* It need not answer: that it lets nobody attach to it is no obstacle. */
     if (jvm_process_inspect(pid, &run->process, err) < 0 && !run->process.attach_disabled)
         return -1;
     memory_room_yield();
-    run->end = (int)syscall(SYS_pidfd_open, pid, 0);
-    if (sample_trace_target(&run->trace, pid, NULL, err) < 0)
+    if (jvm_process_check_start(&run->process, run->options->target.start_ticks, err) < 0 ||
+        sample_trace_target(&run->trace, pid, NULL, err) < 0)
         return -1;
     return stack_sampler_open(&run->sampler, pid, how, err);
 }

@@ -55,6 +55,7 @@ int target_argument_find(struct target_argument *target, const char *what, struc
 {
     char text[64];
     target->pid = 0;
+    target->start_ticks = 0;
     if (target->name != NULL && target->command != NULL) {
         err_set(err, "there is both a JVM ('%s') and a command ('%s')", target->name, target->command[0]);
         return err_next(err, "give one of them");
@@ -62,7 +63,7 @@ int target_argument_find(struct target_argument *target, const char *what, struc
     if (target->command != NULL)
         return 0;
     if (target->name != NULL)
-        return jvm_target_find(target->name, &target->pid, err);
+        return jvm_target_find(target->name, &target->pid, &target->start_ticks, err);
     snprintf(text, sizeof text, "no JVM is named to %s", what);
     return jvm_target_none(text, err);
 }

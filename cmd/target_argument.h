@@ -6,12 +6,14 @@
 
 #include "cmd/commands.h"
 
+#include <stdint.h>
 #include <sys/types.h>
 
 struct target_argument {
     const char *name;     /* of -p, or the word that stands there; NULL: none; borrowed */
     char *const *command; /* or NULL; borrowed */
     pid_t pid;            /* target_argument_find: of the JVM that is meant; 0: a command */
+    uint64_t start_ticks; /* when it started: jvm_process_check_start; 0: not known */
 };
 
 #define TARGET_ARGUMENT_HELP "attach to this running JVM: a PID, main class, jar, or part of its command line"

@@ -18,28 +18,41 @@
 #define LOOK_MS           100   /* for a signal */
 
 /*
- * The descriptor, or -1 with errno set.  A link is not followed, and whoever else listens there is not talked to: in a
- * container it may be anybody.
+ * As the JVM's user: HotSpot asks the kernel who connects, and in a user namespace the machine's root is nobody it
+ * knows.  A link is not followed.  Returns 0, or -1 with errno set.
  */
-static int connect_to(const struct jvm_process *process, const struct guest *guest, const char *socket_name)
+static int connect_as_user(const struct guest *guest, int fd, const char *socket_name)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
+    struct jvm_user_before before;
     struct stat status;
+    if (jvm_user_become(&before, &guest->user) < 0)
+        return -1;
+    int rc = fstatat(guest->base, socket_name, &status, AT_SYMLINK_NOFOLLOW);
+    if (rc == 0 && !S_ISSOCK(status.st_mode)) {
+        rc = -1;
+        errno = ECONNREFUSED;
+    }
+    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", guest->base, socket_name);
+    if (rc == 0)
+        rc = connect(fd, (const struct sockaddr *)&address, sizeof address);
+    jvm_user_go_back(&before);
+    return rc;
+}
+
+/* The descriptor, or -1 with errno set; EACCES: whoever else listens there is not talked to. */
+static int connect_to(const struct jvm_process *process, const struct guest *guest, const char *socket_name)
+{
     struct ucred who = { 0, 0, 0 };
     socklen_t n = sizeof who;
-    if (fstatat(guest->base, socket_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
-        return -1;
-    errno = ECONNREFUSED;
-    if (!S_ISSOCK(status.st_mode))
-        return -1;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%s", guest->base, socket_name);
-    if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof address) == 0 &&
-        getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) == 0 && who.pid == process->pid)
+    if (fd < 0)
+        return -1;
+    int rc = connect_as_user(guest, fd, socket_name);
+    if (rc == 0 && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &n) == 0 && who.pid == process->pid)
         return fd;
-    int error = who.pid != 0 && who.pid != process->pid ? EACCES : errno;
-    if (fd >= 0)
-        close(fd);
+    int error = rc == 0 ? EACCES : errno;
+    close(fd);
     errno = error;
     return -1;
 }
@@ -64,6 +77,23 @@ static int not_its_socket(const struct jvm_process *process, struct err *err)
     return err_next(err, "see who made that file ('ls -l'), and remove it");
 }
 
+static int may_not_become(const struct guest *guest, struct err *err)
+{
+    err_set(err, "root may not act as the JVM's user %lu here (CAP_SETUID, CAP_SETGID)",
+            (unsigned long)guest->user.uid);
+    return err_next(err, "run mmprof as that user");
+}
+
+/* It accepted the connection, looked who it is, and closed it. */
+static int refused_user(const struct jvm_process *process, const struct guest *guest, struct err *err)
+{
+    if (jvm_process_signal(process, 0, err) < 0)
+        return -1;
+    err_set(err, "JVM %d lets only its own user attach, and does not take user %lu, group %lu for it",
+            (int)process->pid, (unsigned long)guest->user.uid, (unsigned long)guest->user.gid);
+    return err_next(err, "run mmprof as the JVM's user, in its container");
+}
+
 static int not_answering(const struct jvm_process *process, struct err *err)
 {
     err_set(err, "JVM %d does not answer", (int)process->pid);
@@ -85,11 +115,14 @@ static int wake_up(const struct jvm_process *process, struct guest *guest, const
     snprintf(trigger, sizeof trigger, ".attach_pid%d", (int)process->inner_pid);
     if (guest_make_trigger(guest, trigger, socket_name, err) < 0)
         return -1;
-    if (kill(process->pid, SIGQUIT) == 0)
-        for (int waited = 0; waited < START_TIMEOUT_MS && !there; waited += 5) {
-            nanosleep(&pause, NULL);
-            there = fstatat(guest->base, socket_name, &status, AT_SYMLINK_NOFOLLOW) == 0;
-        }
+    if (jvm_process_signal(process, SIGQUIT, err) < 0) {
+        guest_remove_trigger(guest, trigger);
+        return -1;
+    }
+    for (int waited = 0; waited < START_TIMEOUT_MS && !there; waited += 5) {
+        nanosleep(&pause, NULL);
+        there = fstatat(guest->base, socket_name, &status, AT_SYMLINK_NOFOLLOW) == 0;
+    }
     if (!there) /* the guest's child removes the file when the JVM has seen it, however late */
         return not_answering(process, err);
     guest_remove_trigger(guest, trigger);
@@ -118,7 +151,7 @@ static int send_words(int fd, const char *const *words, size_t n)
     return 0;
 }
 
-/* The whole answer, with a closing NUL.  Returns 0, or -1 when time is up or it is empty. */
+/* The whole answer, with a closing NUL.  Returns 1, 0 when it is empty, or -1 when time is up. */
 static int read_answer(int fd, char answer[JVM_ANSWER_BYTES])
 {
     size_t n = 0;
@@ -134,7 +167,7 @@ static int read_answer(int fd, char answer[JVM_ANSWER_BYTES])
         n += (size_t)got;
     }
     answer[n] = '\0';
-    return n == 0 ? -1 : 0;
+    return n > 0;
 }
 
 /*
@@ -168,17 +201,22 @@ static int ask(const struct jvm_process *process, struct guest *guest, const cha
             return -1;
         if (errno == EACCES)
             return not_its_socket(process, err);
+        if (errno == EPERM)
+            return may_not_become(guest, err);
         if (wake_up(process, guest, name, err) < 0)
             return -1;
         fd = connect_to(process, guest, name);
     }
     if (fd < 0)
         return not_answering(process, err);
-    int rc = send_words(fd, words, n) < 0 || read_answer(fd, answer) < 0 ? -1 : 0;
+    send_words(fd, words, n); /* a JVM that has closed it has not answered either */
+    int rc = read_answer(fd, answer);
     close(fd);
-    if (rc < 0 && is_interrupted())
+    if (rc > 0)
+        return 0;
+    if (is_interrupted())
         return err_set(err, "stopped while JVM %d was attached to: nothing was recorded", (int)process->pid);
-    return rc < 0 ? not_answering(process, err) : 0;
+    return rc == 0 ? refused_user(process, guest, err) : not_answering(process, err);
 }
 
 int jvm_attach_load(const struct jvm_process *process, struct guest *guest, const char *path, const char *options,

@@ -5,15 +5,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -72,14 +75,22 @@ static bool take_message(struct message *message, struct left *left)
     return true;
 }
 
-static void remove_trigger(int base, pid_t pid, const struct left *left)
+/* jvm: a descriptor of the process, or -1: none, or an old kernel's. */
+static bool has_ended(pid_t pid, int jvm)
+{
+    struct pollfd end = { .fd = jvm, .events = POLLIN };
+    return jvm >= 0 ? poll(&end, 1, 0) > 0 : pid != 0 && kill(pid, 0) != 0;
+}
+
+static void remove_trigger(const struct guest *guest, const struct left *left, int jvm)
 {
     const struct timespec pause = { 0, 10000000 };
-    for (int waited = 0; waited < TRIGGER_TIMEOUT_MS && faccessat(base, left->socket, F_OK, AT_SYMLINK_NOFOLLOW) != 0 &&
-                         (pid == 0 || kill(pid, 0) == 0);
+    for (int waited = 0;
+         waited < TRIGGER_TIMEOUT_MS && faccessat(guest->base, left->socket, F_OK, AT_SYMLINK_NOFOLLOW) != 0 &&
+         !has_ended(guest->pid, jvm);
          waited += 10)
         nanosleep(&pause, NULL);
-    unlinkat(base, left->trigger, 0);
+    unlinkat(guest->base, left->trigger, 0);
 }
 
 /* All but two descriptors are closed: whoever waits for the end of our output must not wait for this child. */
@@ -93,8 +104,9 @@ static void keep_only(int a, int b)
     syscall(SYS_close_range, high + 1, ~0u, 0u);
 }
 
-static _Noreturn void guard(int base, pid_t pid, int pipe_fd)
+static _Noreturn void guard(const struct guest *guest, int pipe_fd)
 {
+    struct jvm_user_before before;
     struct message message;
     struct left left = { "", "", "" };
     bool is_needed = true;
@@ -103,13 +115,16 @@ static _Noreturn void guard(int base, pid_t pid, int pipe_fd)
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
-    keep_only(base, pipe_fd);
+    keep_only(guest->base, pipe_fd);
+    int jvm = guest->pid == 0 ? -1 : (int)syscall(SYS_pidfd_open, guest->pid, 0);
+    if (jvm_user_become(&before, &guest->user) < 0)
+        _exit(1);
     while (is_needed && read(pipe_fd, &message, sizeof message) == (ssize_t)sizeof message)
         is_needed = take_message(&message, &left);
     if (left.directory[0] != '\0')
-        remove_directory(base, left.directory);
+        remove_directory(guest->base, left.directory);
     if (left.trigger[0] != '\0')
-        remove_trigger(base, pid, &left);
+        remove_trigger(guest, &left, jvm);
     _exit(0);
 }
 
@@ -122,7 +137,7 @@ static void start_guard(struct guest *guest)
     guest->guard_pid = fork();
     if (guest->guard_pid == 0) {
         close(ends[1]);
-        guard(guest->base, guest->pid, ends[0]);
+        guard(guest, ends[0]);
     }
     close(ends[0]);
     guest->guard_fd = ends[1];
@@ -172,8 +187,10 @@ int guest_open(struct guest *guest, const struct jvm_process *process, const cha
     *guest = none;
     snprintf(guest->path, sizeof guest->path, "%s", path);
     guest->pid = process == NULL ? 0 : process->pid;
-    guest->uid = process == NULL ? geteuid() : process->uid;
-    guest->gid = process == NULL ? getegid() : process->gid;
+    if (process == NULL)
+        jvm_user_own(&guest->user);
+    else
+        guest->user = process->user;
     guest->base = open_base(process, path);
     if (guest->base < 0) {
         err_set(err, "cannot enter '%s' of the JVM: %s", path, strerror(errno));
@@ -193,49 +210,64 @@ static int make_name(char name[GUEST_NAME_BYTES])
     return 0;
 }
 
-static bool must_give(const struct guest *guest)
+/* In a directory of the JVM's user anything may be exchanged at any time: by no more than that user's own rights. */
+static int make_directory(struct guest *guest, const char *name)
 {
-    return geteuid() == 0 && guest->uid != 0;
+    struct jvm_user_before before;
+    if (jvm_user_become(&before, &guest->user) < 0)
+        return -1;
+    int rc = mkdirat(guest->base, name, 0700);
+    if (rc == 0)
+        guest->directory_fd = openat(guest->base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    jvm_user_go_back(&before);
+    return rc < 0 || guest->directory_fd < 0 ? -1 : 0;
 }
 
 int guest_make_directory(struct guest *guest, struct err *err)
 {
-    char name[GUEST_NAME_BYTES];
-    if (make_name(name) < 0)
+    if (make_name(guest->directory) < 0) {
+        guest->directory[0] = '\0';
         return err_set(err, "cannot make a random name: %s", strerror(errno));
-    struct message message = { .what = LEFT_DIRECTORY };
-    memcpy(message.name, name, sizeof name);
-    tell_guard(guest, &message);
-    if (mkdirat(guest->base, name, 0700) < 0) {
-        err_set(err, "cannot make a directory in '%s' of the JVM: %s", guest->path, strerror(errno));
-        return err_next(err, "make it writable for the JVM's user");
     }
-    memcpy(guest->directory, name, sizeof name);
-    guest->directory_fd = openat(guest->base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    struct stat status;
-    if (guest->directory_fd < 0 || fstat(guest->directory_fd, &status) < 0 || status.st_uid != geteuid())
-        return err_set(err, "'%s/%s' of the JVM is not what was made", guest->path, name);
-    if (must_give(guest) && fchown(guest->directory_fd, guest->uid, guest->gid) < 0)
-        return err_set(err, "cannot give '%s/%s' to the JVM's user: %s", guest->path, name, strerror(errno));
-    return 0;
+    struct message message = { .what = LEFT_DIRECTORY };
+    memcpy(message.name, guest->directory, sizeof guest->directory);
+    tell_guard(guest, &message);
+    if (make_directory(guest, guest->directory) == 0)
+        return 0;
+    err_set(err, "cannot make a directory in '%s' of the JVM as its user (%lu): %s", guest->path,
+            (unsigned long)guest->user.uid, strerror(errno));
+    return err_next(err, "make it writable for the JVM's user");
 }
 
-int guest_give(const struct guest *guest, const char *name, struct err *err)
+int guest_bind(const struct guest *guest, int socket, struct err *err)
 {
-    if (must_give(guest) && fchownat(guest->directory_fd, name, guest->uid, guest->gid, AT_SYMLINK_NOFOLLOW) < 0)
-        return err_set(err, "cannot give '%s/%s/%s' to the JVM's user: %s", guest->path, guest->directory, name,
-                       strerror(errno));
-    return 0;
-}
-
-void guest_our_path(const struct guest *guest, const char *name, char path[GUEST_PATH_BYTES])
-{
-    snprintf(path, GUEST_PATH_BYTES, "/proc/self/fd/%d/%.40s", guest->directory_fd, name);
+    struct jvm_user_before before;
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/" GUEST_SOCKET, guest->directory_fd);
+    int rc = jvm_user_become(&before, &guest->user);
+    if (rc == 0) {
+        rc = bind(socket, (struct sockaddr *)&address, sizeof address);
+        jvm_user_go_back(&before);
+    }
+    return rc == 0 ? 0
+                   : err_set(err, "cannot make a socket in '%s/%s' of the JVM: %s", guest->path, guest->directory,
+                             strerror(errno));
 }
 
 void guest_their_path(const struct guest *guest, const char *name, char path[GUEST_PATH_BYTES])
 {
     snprintf(path, GUEST_PATH_BYTES, "%.37s/%.44s/%.24s", guest->path, guest->directory, name);
+}
+
+/* A new file, as the JVM's user.  Returns a descriptor, or -1 with errno set. */
+static int create(const struct guest *guest, int directory, const char *name, mode_t mode)
+{
+    struct jvm_user_before before;
+    if (jvm_user_become(&before, &guest->user) < 0)
+        return -1;
+    int fd = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    jvm_user_go_back(&before);
+    return fd;
 }
 
 /* ---- a library ---- */
@@ -256,11 +288,10 @@ int guest_copy_library(const struct guest *guest, const char *library, struct er
     struct statvfs system;
     int rc = -1;
     int from = open(library, O_RDONLY | O_CLOEXEC);
-    int to = openat(guest->directory_fd, GUEST_LIBRARY, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0500);
+    int to = create(guest, guest->directory_fd, GUEST_LIBRARY, 0500);
     if (from < 0)
         err_set(err, "cannot read '%s': %s", library, strerror(errno));
-    else if (to < 0 || fstatvfs(to, &system) < 0 || copy(from, to) < 0 ||
-             (must_give(guest) && fchown(to, guest->uid, guest->gid) < 0))
+    else if (to < 0 || fstatvfs(to, &system) < 0 || copy(from, to) < 0)
         err_set(err, "cannot copy the agent's library into '%s' of the JVM: %s", guest->path, strerror(errno));
     else if ((system.f_flag & ST_NOEXEC) != 0)
         err_set(err, "'%s' of the JVM is mounted noexec: no library can be loaded from there", guest->path);
@@ -278,7 +309,7 @@ int guest_copy_library(const struct guest *guest, const char *library, struct er
 /* HotSpot takes a SIGQUIT for an attach only if the file is its own user's or root's; else it prints a thread dump. */
 static bool is_accepted(const struct guest *guest, const struct stat *status)
 {
-    return S_ISREG(status->st_mode) && (status->st_uid == guest->uid || status->st_uid == 0);
+    return S_ISREG(status->st_mode) && (status->st_uid == guest->user.uid || status->st_uid == 0);
 }
 
 static int in_the_way(const struct stat *status, const char *directory, const char *trigger, struct err *err)
@@ -323,13 +354,11 @@ static int clear_working_directory(const struct guest *guest, const char *trigge
 static int create_trigger(const struct guest *guest, const char *trigger, struct err *err)
 {
     struct stat status;
-    int fd = openat(guest->base, trigger, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0660);
+    int fd = create(guest, guest->base, trigger, 0660);
     if (fd < 0 && errno != EEXIST) {
         err_set(err, "cannot create '%s/%s' of the JVM: %s", guest->path, trigger, strerror(errno));
         return err_next(err, "make '%s' of the JVM writable for its user", guest->path);
     }
-    if (fd >= 0 && must_give(guest) && fchown(fd, guest->uid, guest->gid) < 0)
-        errno = 0; /* root's does */
     if (fd >= 0)
         close(fd);
     if (fstatat(guest->base, trigger, &status, AT_SYMLINK_NOFOLLOW) == 0 && is_accepted(guest, &status))
@@ -361,15 +390,23 @@ void guest_remove_trigger(struct guest *guest, const char *trigger)
     guest->has_trigger = false;
 }
 
+static void remove_own(const struct guest *guest)
+{
+    struct jvm_user_before before;
+    if (guest->directory[0] == '\0' || jvm_user_become(&before, &guest->user) < 0)
+        return;
+    if (guest->directory_fd >= 0)
+        remove_files(guest->directory_fd);
+    unlinkat(guest->base, guest->directory, AT_REMOVEDIR);
+    jvm_user_go_back(&before);
+}
+
 void guest_remove(struct guest *guest)
 {
-    if (guest->directory_fd >= 0) {
-        remove_files(guest->directory_fd);
+    remove_own(guest);
+    if (guest->directory_fd >= 0)
         close(guest->directory_fd);
-        guest->directory_fd = -1;
-    }
-    if (guest->directory[0] != '\0')
-        unlinkat(guest->base, guest->directory, AT_REMOVEDIR);
+    guest->directory_fd = -1;
     guest->directory[0] = '\0';
     end_guard(guest);
 }

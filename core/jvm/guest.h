@@ -3,8 +3,8 @@
  * directory of random name with the agent's socket, or a copy of the agent's library, and HotSpot's trigger file.
  *
  * The JVM may be in a container, and its owner may be hostile to a mmprof that root runs: nothing is found by a path
- * that somebody there could redirect, and what is made is addressed by descriptors.  A child process waits for the end
- * of this one and removes what is left then, also when that was killed.
+ * that somebody there could redirect, and all is made and addressed as the JVM's user.  A child process waits for the
+ * end of this one and removes what is left then, also when that was killed.
  */
 #ifndef CORE_JVM_GUEST_H
 #define CORE_JVM_GUEST_H
@@ -24,9 +24,8 @@ struct guest {
     int directory_fd;                 /* or -1 */
     pid_t pid;                        /* of the JVM; 0: none */
     bool has_trigger;                 /* the JVM has not seen it yet */
-    uid_t uid;                        /* the JVM's user, to whom things are given when root makes them */
-    gid_t gid;
-    int guard_fd; /* of the pipe to the child; or -1: there is none */
+    struct jvm_user user;             /* the JVM's: root makes things as that user, and the kernel checks it */
+    int guard_fd;                     /* of the pipe to the child; or -1: there is none */
     pid_t guard_pid;
 };
 
@@ -46,11 +45,10 @@ int guest_open(struct guest *guest, const struct jvm_process *process, const cha
 /* Make the private directory, mode 0700.  Returns 0, or -1 with *err set. */
 int guest_make_directory(struct guest *guest, struct err *err);
 
-/* Give a file in it that this process made to the JVM's user.  Returns 0, or -1 with *err set. */
-int guest_give(const struct guest *guest, const char *name, struct err *err);
+/* Bind a socket to GUEST_SOCKET in it.  Returns 0, or -1 with *err set. */
+int guest_bind(const struct guest *guest, int socket, struct err *err);
 
-/* Where a file in the private directory is (one of the two above): for this process, and for the JVM. */
-void guest_our_path(const struct guest *guest, const char *name, char path[GUEST_PATH_BYTES]);
+/* Where a file in the private directory is for the JVM: one of the two above. */
 void guest_their_path(const struct guest *guest, const char *name, char path[GUEST_PATH_BYTES]);
 
 /*

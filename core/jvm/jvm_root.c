@@ -4,73 +4,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/fsuid.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-/* ---- its user ---- */
-
-#define OWN_GROUPS_MAX 1024
-
-/* Who this thread was. */
-struct who {
-    bool is_changed;
-    int is_dumpable;
-    uid_t uid;
-    gid_t gid, groups[OWN_GROUPS_MAX];
-    int n_groups; /* -1: too many, they stay */
-};
-
-/* Of this thread only: setgroups(3) would change all.  Where it is not allowed, the groups stay. */
-static void set_groups(const gid_t *groups, size_t n)
-{
-    syscall(SYS_setgroups, n, groups);
-}
-
-/*
- * From root to the process' user for what is opened next; the kernel takes the rights to override file modes away with
- * it.  Anybody else than root stays who he is.
- */
-static void become(struct who *who, const struct jvm_root *root)
-{
-    who->is_changed = geteuid() == 0 && root->uid != 0;
-    if (!who->is_changed)
-        return;
-    who->is_dumpable = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0); /* lost with each change */
-    who->n_groups = getgroups(OWN_GROUPS_MAX, who->groups);
-    if (who->n_groups >= 0)
-        set_groups(root->groups, root->n_groups);
-    who->gid = (gid_t)setfsgid(root->gid);
-    who->uid = (uid_t)setfsuid(root->uid);
-}
-
-static void go_back(const struct who *who)
-{
-    int error = errno;
-    if (!who->is_changed)
-        return;
-    setfsuid(who->uid);
-    setfsgid(who->gid);
-    if (who->n_groups >= 0)
-        set_groups(who->groups, (size_t)who->n_groups);
-    prctl(PR_SET_DUMPABLE, who->is_dumpable, 0, 0, 0);
-    errno = error;
-}
-
-/* The last of the four numbers of a line of /proc/PID/status is that for files. */
-static unsigned long last_of_four(const char *at)
-{
-    char *rest = NULL;
-    unsigned long number = 0;
-    for (int i = 0; i < 4; i++, at = rest)
-        number = strtoul(at, &rest, 10);
-    return number;
-}
 
 static int read_user(struct jvm_root *root, pid_t pid)
 {
@@ -78,22 +15,9 @@ static int read_user(struct jvm_root *root, pid_t pid)
     snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
     if (jvm_read_file(path, status, sizeof status) <= 0)
         return -1;
-    const char *uid = strstr(status, "\nUid:"), *gid = strstr(status, "\nGid:"), *groups = strstr(status, "\nGroups:");
-    if (uid == NULL || gid == NULL || groups == NULL) {
-        errno = ESRCH;
-        return -1;
-    }
-    root->uid = (uid_t)last_of_four(uid + 5);
-    root->gid = (gid_t)last_of_four(gid + 5);
-    for (const char *at = groups + 8; root->n_groups < JVM_GROUPS_MAX && (at += strspn(at, "\t "))[0] != '\n';) {
-        char *rest;
-        root->groups[root->n_groups++] = (gid_t)strtoul(at, &rest, 10);
-        at = rest;
-    }
-    return 0;
+    errno = ESRCH;
+    return jvm_user_parse(status, &root->user);
 }
-
-/* ---- its root directory ---- */
 
 int jvm_root_open(struct jvm_root *root, pid_t pid)
 {
@@ -110,7 +34,8 @@ int jvm_root_open(struct jvm_root *root, pid_t pid)
 
 int jvm_root_own(struct jvm_root *root)
 {
-    *root = (struct jvm_root){ .fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), .uid = geteuid() };
+    *root = (struct jvm_root){ .fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC) };
+    jvm_user_own(&root->user);
     return root->fd < 0 ? -1 : 0;
 }
 
@@ -123,19 +48,21 @@ void jvm_root_close(struct jvm_root *root)
 
 int jvm_root_find(const struct jvm_root *root, const char *path, int flags)
 {
-    struct who who;
-    become(&who, root);
+    struct jvm_user_before before;
+    if (jvm_user_become(&before, &root->user) < 0)
+        return -1;
     int fd = plain_file_find(root->fd, path, flags);
-    go_back(&who);
+    jvm_user_go_back(&before);
     return fd;
 }
 
 int jvm_root_file(const struct jvm_root *root, const char *path)
 {
-    struct who who;
-    become(&who, root);
+    struct jvm_user_before before;
+    if (jvm_user_become(&before, &root->user) < 0)
+        return -1;
     int fd = plain_file_open(root->fd, path);
-    go_back(&who);
+    jvm_user_go_back(&before);
     return fd;
 }
 

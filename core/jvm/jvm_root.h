@@ -6,17 +6,14 @@
 #define CORE_JVM_JVM_ROOT_H
 
 #include "core/base/plain_file.h"
+#include "core/jvm/jvm_user.h"
 
 #include <limits.h>
 #include <sys/types.h>
 
-#define JVM_GROUPS_MAX 64 /* it is taken for a member of no more */
-
 struct jvm_root {
     int fd; /* of its root directory; -1: not open */
-    uid_t uid;
-    gid_t gid, groups[JVM_GROUPS_MAX];
-    size_t n_groups;
+    struct jvm_user user;
     char prefix[PATH_MAX]; /* where /proc/PID/maps has that directory: "" but for a process in a chroot */
 };
 

@@ -33,7 +33,7 @@ enum jvm_obstacle jvm_obstacle_find(const struct jvm_process *process, const str
                                     const struct jvm_release *release)
 {
     struct jvm_kind kind = { .is_openj9 = false };
-    if (process->uid != geteuid() && geteuid() != 0)
+    if (process->user.uid != geteuid() && geteuid() != 0)
         return JVM_OBSTACLE_USER;
     if (jvm_kind_find(process->pid, &kind) == 0 && kind.is_openj9)
         return JVM_OBSTACLE_OPENJ9;

@@ -41,7 +41,7 @@ static int open_in(const struct jvm_root *root, const char *user, pid_t inner_pi
     struct stat about;
     snprintf(path, sizeof path, "/tmp/%s/%d", user, (int)inner_pid);
     int fd = jvm_root_file(root, path);
-    if (fd >= 0 && (fstat(fd, &about) < 0 || about.st_uid != root->uid)) {
+    if (fd >= 0 && (fstat(fd, &about) < 0 || about.st_uid != root->user.uid)) {
         close(fd);
         return -1;
     }

@@ -13,8 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+#define START_FIELD 22 /* of /proc/PID/stat */
 
 ssize_t jvm_read_file(const char *path, char *text, size_t n)
 {
@@ -60,16 +63,22 @@ static int read_status(struct jvm_process *process, struct err *err)
     state += strspn(state, " \t");
     process->is_stopped = *state == 'T' || *state == 't';
     char *rest;
-    strtoul(field(status, "\nUid:"), &rest, 10);
-    process->uid = (uid_t)strtoul(rest, NULL, 10);
-    strtoul(field(status, "\nGid:"), &rest, 10);
-    process->gid = (gid_t)strtoul(rest, NULL, 10);
+    jvm_user_parse(status, &process->user);
     unsigned long long caught = strtoull(field(status, "\nSigCgt:"), NULL, 16);
     process->catches_quit = (caught >> (SIGQUIT - 1) & 1) != 0;
     process->inner_pid = process->pid;
     for (const char *at = field(status, "\nNSpid:"); *at == '\t' || *at == ' '; at = rest)
         process->inner_pid = (pid_t)strtol(at, &rest, 10);
     return 0;
+}
+
+uint64_t jvm_process_start_ticks(pid_t pid)
+{
+    char text[2048];
+    const char *at = read_proc(pid, "stat", text, sizeof text) <= 0 ? NULL : strrchr(text, ')');
+    for (int number = 2; at != NULL && number < START_FIELD; number++)
+        at = strchr(at + 1, ' ');
+    return at == NULL ? 0 : strtoull(at, NULL, 10);
 }
 
 pid_t jvm_process_inner_pid(pid_t pid)
@@ -132,6 +141,7 @@ int jvm_process_read(pid_t pid, struct jvm_process *process, struct err *err)
 {
     memset(process, 0, sizeof *process);
     process->pid = pid;
+    process->start_ticks = jvm_process_start_ticks(pid);
     if (read_status(process, err) < 0)
         return -1;
     read_command(process);
@@ -142,8 +152,8 @@ int jvm_process_inspect(pid_t pid, struct jvm_process *process, struct err *err)
 {
     if (jvm_process_read(pid, process, err) < 0)
         return -1;
-    if (process->uid != geteuid() && geteuid() != 0) {
-        const struct passwd *owner = getpwuid(process->uid);
+    if (process->user.uid != geteuid() && geteuid() != 0) {
+        const struct passwd *owner = getpwuid(process->user.uid);
         err_set(err, "process %d belongs to user '%s'", (int)pid, owner == NULL ? "?" : owner->pw_name);
         return err_next(err, "run mmprof as that user or as root");
     }
@@ -164,6 +174,43 @@ int jvm_process_inspect(pid_t pid, struct jvm_process *process, struct err *err)
     }
     process->same_mounts = shares_mounts(pid);
     return 0;
+}
+
+int jvm_process_check_start(const struct jvm_process *process, uint64_t start_ticks, struct err *err)
+{
+    if (start_ticks == 0 || process->start_ticks == start_ticks)
+        return 0;
+    err_set(err, "JVM %d has ended, and another process has its number", (int)process->pid);
+    return err_next(err, "list the JVMs with 'mmprof ps'");
+}
+
+/* It is the process that was looked at, and still handles the signal: it has not become another program. */
+static int check_same(const struct jvm_process *process, int signal, struct err *err)
+{
+    struct jvm_process now = { .pid = process->pid, .start_ticks = jvm_process_start_ticks(process->pid) };
+    if (read_status(&now, err) < 0 || jvm_process_check_start(&now, process->start_ticks, err) < 0)
+        return -1;
+    if (signal != SIGQUIT || now.catches_quit)
+        return 0;
+    err_set(err, "process %d handles SIGQUIT no longer", (int)process->pid);
+    return err_next(err, "see what it is now ('ps -o cmd %d')", (int)process->pid);
+}
+
+int jvm_process_signal(const struct jvm_process *process, int signal, struct err *err)
+{
+    /* What the descriptor is of cannot change after the look. */
+    int fd = (int)syscall(SYS_pidfd_open, process->pid, 0);
+    if (fd < 0 && errno == ESRCH)
+        return err_set(err, "JVM %d has ended", (int)process->pid);
+    int rc = check_same(process, signal, err);
+    if (rc == 0) {
+        rc = fd >= 0 ? (int)syscall(SYS_pidfd_send_signal, fd, signal, NULL, 0) : kill(process->pid, signal);
+        if (rc < 0)
+            err_set(err, "cannot send a signal to JVM %d: %s", (int)process->pid, strerror(errno));
+    }
+    if (fd >= 0)
+        close(fd);
+    return rc;
 }
 
 int jvm_process_threads(pid_t pid, pid_t *tids, int n)

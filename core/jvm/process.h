@@ -5,6 +5,7 @@
 #define CORE_JVM_PROCESS_H
 
 #include "core/base/err.h"
+#include "core/jvm/jvm_user.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,9 +16,9 @@
 
 struct jvm_process {
     pid_t pid;
-    pid_t inner_pid; /* in its own PID namespace */
-    uid_t uid;       /* effective */
-    gid_t gid;
+    pid_t inner_pid;      /* in its own PID namespace */
+    uint64_t start_ticks; /* when it started, since boot: with its PID this is no other process */
+    struct jvm_user user;
     bool is_stopped;                 /* by a signal or a debugger: it would not answer */
     bool catches_quit;               /* a handler for SIGQUIT is installed: the signal is safe to send */
     bool attach_disabled;            /* -XX:+DisableAttachMechanism */
@@ -35,6 +36,21 @@ int jvm_process_read(pid_t pid, struct jvm_process *process, struct err *err);
  * stopped.
  */
 int jvm_process_inspect(pid_t pid, struct jvm_process *process, struct err *err);
+
+/* When a process started, in ticks since boot; 0: there is none. */
+uint64_t jvm_process_start_ticks(pid_t pid);
+
+/*
+ * Is it the process that started then (0: any), and not another one that has got its number?  Returns 0, or -1 with
+ * *err set.
+ */
+int jvm_process_check_start(const struct jvm_process *process, uint64_t start_ticks, struct err *err);
+
+/*
+ * Send it a signal, and no other process that has got its number; SIGQUIT only if it still has a handler for it.
+ * Returns 0, or -1 with *err set: it has ended.
+ */
+int jvm_process_signal(const struct jvm_process *process, int signal, struct err *err);
 
 /* Read a small file of the kernel or of this process' user into n bytes, with a NUL behind what was read.  Returns its
  * length, or -1 with errno set. */

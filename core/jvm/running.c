@@ -15,7 +15,6 @@
 #define FIRST_ROOM  16
 #define WORDS_BYTES (64 * 1024)
 #define NAME_BYTES  1024
-#define START_FIELD 22 /* of /proc/PID/stat: when it began, in ticks since the machine did */
 
 /* ---- is it one? ---- */
 
@@ -67,18 +66,12 @@ static const char *find_main(struct arena *arena, const struct jvm_process *proc
     return kept;
 }
 
-static double uptime_s(pid_t pid)
+static double uptime_s(uint64_t start_ticks)
 {
-    char path[64], text[2048], *end;
     struct timespec now;
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    const char *at = jvm_read_file(path, text, sizeof text) <= 0 ? NULL : strrchr(text, ')');
-    for (int field = 2; at != NULL && field < START_FIELD; field++)
-        at = strchr(at + 1, ' ');
-    if (at == NULL || clock_gettime(CLOCK_BOOTTIME, &now) < 0)
+    if (start_ticks == 0 || clock_gettime(CLOCK_BOOTTIME, &now) < 0)
         return -1;
-    double ticks = (double)strtoull(at, &end, 10);
-    return end == at ? -1 : (double)now.tv_sec + (double)now.tv_nsec / 1e9 - ticks / (double)sysconf(_SC_CLK_TCK);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9 - (double)start_ticks / (double)sysconf(_SC_CLK_TCK);
 }
 
 /* Returns whether it is still there. */
@@ -93,12 +86,13 @@ static bool look_at(struct arena *arena, pid_t pid, struct jvm_running *jvm)
     bool has_release = jvm_release_read(pid, &release) == 0;
     jvm_flags_read(pid, &flags);
     *jvm = (struct jvm_running){ .pid = pid,
-                                 .uid = process.uid,
+                                 .start_ticks = process.start_ticks,
+                                 .uid = process.user.uid,
                                  .obstacle = jvm_obstacle_find(&process, &flags, has_release ? &release : NULL),
                                  .version = keep(arena, release.version),
                                  .main = find_main(arena, &process),
                                  .command = keep(arena, process.command),
-                                 .uptime_s = uptime_s(pid) };
+                                 .uptime_s = uptime_s(process.start_ticks) };
     return jvm_process_cpu_ns(pid, &jvm->cpu_ns) == 0;
 }
 

@@ -11,6 +11,7 @@
 
 struct jvm_running {
     pid_t pid;
+    uint64_t start_ticks; /* as jvm_process has it */
     uid_t uid;
     enum jvm_obstacle obstacle;
     const char *version; /* "17.0.21"; "": not known */

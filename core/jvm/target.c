@@ -122,7 +122,7 @@ int jvm_target_choose(const struct jvm_running *all, size_t n, const char *name,
     return err_next(err, "give one of these PIDs");
 }
 
-int jvm_target_find(const char *name, pid_t *pid, struct err *err)
+int jvm_target_find(const char *name, pid_t *pid, uint64_t *start_ticks, struct err *err)
 {
     struct arena arena = { NULL, 0 };
     struct jvm_running *all;
@@ -130,11 +130,15 @@ int jvm_target_find(const char *name, pid_t *pid, struct err *err)
     if (name[0] != '\0' && name[strspn(name, "0123456789")] == '\0') {
         unsigned long long number = strtoull(name, NULL, 10);
         *pid = (pid_t)number;
+        *start_ticks = jvm_process_start_ticks(*pid);
         return number > 0 && number <= INT_MAX ? 0 : err_set(err, "there is no process %.40s", name);
     }
     int rc = jvm_running_list(&arena, &all, &n, err);
     if (rc == 0)
         rc = jvm_target_choose(all, n, name, pid, err);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        if (all[i].pid == *pid)
+            *start_ticks = all[i].start_ticks;
     arena_free(&arena);
     return rc;
 }

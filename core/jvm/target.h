@@ -13,11 +13,12 @@
 int jvm_target_choose(const struct jvm_running *all, size_t n, const char *name, pid_t *pid, struct err *err);
 
 /*
- * The JVM that a name means, among all that run; a number is a PID, whatever it is of.
+ * The JVM that a name means, among all that run; a number is a PID, whatever it is of.  *start_ticks: when it started,
+ * for jvm_process_check_start.
  *
  * Returns 0, or -1 with *err set, as jvm_target_choose does.
  */
-int jvm_target_find(const char *name, pid_t *pid, struct err *err);
+int jvm_target_find(const char *name, pid_t *pid, uint64_t *start_ticks, struct err *err);
 
 /* Nobody was named: set *err to what ("no JVM is named to record"), and to the JVMs that run.  Returns -1. */
 int jvm_target_none(const char *what, struct err *err);

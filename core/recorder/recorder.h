@@ -44,6 +44,7 @@ struct recorder_simulation;
 
 struct recorder_plan {
     pid_t pid;              /* attach to this one, or 0 */
+    uint64_t start_ticks;   /* when that started, if it is known: jvm_process_check_start */
     char *const *argv;      /* or start this command (NULL-terminated) */
     double duration_s;      /* of the trace; of a live one of a running JVM, with the attaching; 0: until the end */
     double prepare_limit_s; /* of instrumenting a running JVM's classes before the trace begins; 0: none */

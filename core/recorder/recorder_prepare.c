@@ -361,7 +361,10 @@ static int inspect(struct recorder *r, struct err *err)
     struct jvm_flags flags;
     struct jvm_release release;
     pid_t pid = r->plan->pid;
-    if (jvm_process_inspect(pid, &r->process, err) < 0)
+    /* First: what the descriptor is of cannot change after the look. */
+    r->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (jvm_process_inspect(pid, &r->process, err) < 0 ||
+        jvm_process_check_start(&r->process, r->plan->start_ticks, err) < 0)
         return -1;
     jvm_flags_read(pid, &flags);
     bool has_release = jvm_release_read(pid, &release) == 0;
@@ -387,7 +390,8 @@ int recorder_prepare(struct recorder *r, struct err *err)
     r->drain.inner_pid = plan->pid != 0 ? r->process.inner_pid : 0;
     if (plan->pid == 0 && fork_command(r, err) < 0)
         return -1;
-    r->pidfd = (int)syscall(SYS_pidfd_open, plan->pid != 0 ? plan->pid : r->child.pid, 0);
+    if (plan->pid == 0)
+        r->pidfd = (int)syscall(SYS_pidfd_open, r->child.pid, 0);
     if (metadata_begins_later(plan))
         return prepare_changed(r, err);
     recorder_open_stacks(r);

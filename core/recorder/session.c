@@ -11,7 +11,6 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 /* Threads that run probes at the same time.  A ring has address space only until it is prepared. */
@@ -71,14 +70,15 @@ static int make_files(struct session *session, const char *config, struct err *e
 
 static int make_listener(struct session *session, struct err *err)
 {
-    struct sockaddr_un address = { .sun_family = AF_UNIX };
-    guest_our_path(&session->guest, GUEST_SOCKET, address.sun_path);
     guest_their_path(&session->guest, GUEST_SOCKET, session->socket_path);
     session->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (session->listener < 0 || bind(session->listener, (struct sockaddr *)&address, sizeof address) < 0 ||
-        listen(session->listener, 4) < 0)
-        return err_set(err, "cannot listen on '%s': %s", session->socket_path, strerror(errno));
-    return guest_give(&session->guest, GUEST_SOCKET, err);
+    if (session->listener < 0)
+        return err_set(err, "cannot make a socket: %s", strerror(errno));
+    if (guest_bind(&session->guest, session->listener, err) < 0)
+        return -1;
+    return listen(session->listener, 4) == 0
+               ? 0
+               : err_set(err, "cannot listen on '%s': %s", session->socket_path, strerror(errno));
 }
 
 void session_init(struct session *session)

@@ -27,7 +27,7 @@ case $how in
     own-root | noexec-tmp | nowhere)
         [ $how = own-root ] && options=mode=1777 || options=mode=1777,noexec
         mount --rbind / "$root" && mount -o remount,bind,ro "$root" && mount -t proc none "$root/proc" || exit 1
-        fill $options && mount --move /mnt "$root/tmp" && hide "$root$built" || exit 1
+        fill $options && mount -n --move /mnt "$root/tmp" && hide "$root$built" || exit 1
         for place in var/tmp dev/shm run; do
             [ -d "$root/$place" ] && [ ! -L "$root/$place" ] || continue
             mount -t tmpfs -o ro,noexec none "$root/$place" || exit 1
@@ -51,6 +51,7 @@ esac
 exec "$@"
 END
 cp -r "$classes" "$SCRATCH/box/classes"
+chmod -R a+rX "$SCRATCH"
 
 # in_container HOW [UNSHARE OPTION...] -- COMMAND...: in the background, its output in $out.
 in_container() {
@@ -68,15 +69,43 @@ in_container() {
     container=$pid
 }
 
+# rootless USER COMMAND...: the same as rootless podman has it: user 65534's, who is root in it, with more users; the
+# command is run by one of them.
+rootless() {
+    local user=$1
+    shift
+    out=$SCRATCH/container.out
+    rm -f "$out"
+    start "$out" setpriv --reuid=65534 --regid=65534 --clear-groups unshare --user bash -c \
+        'until grep -q 65536 /proc/self/gid_map; do sleep 0.02; done; exec "$@"' - \
+        setpriv --reuid=0 --regid=0 --clear-groups unshare -m -p -f --kill-child bash "$SCRATCH/enter" own-root \
+        "$SCRATCH/box" "$SCRATCH/root" "$(dirname "$agent")" \
+        setpriv --reuid="$user" --regid="$user" --clear-groups "$@"
+    container=$pid
+    wait_for 20 has_users "$container" || return 1
+    # One write(2) each.
+    cat <<< $'0 65534 1\n1 200000 65536' > "/proc/$container/uid_map" &&
+        cat <<< $'0 65534 1\n1 200000 65536' > "/proc/$container/gid_map"
+}
+
+has_users() {
+    [ "$(readlink "/proc/$1/ns/user")" != "$(readlink /proc/self/ns/user)" ]
+}
+
 # The JVM is the container's first process.
 jvm_of() {
     jvm=$(pgrep -P "$container" | head -n 1)
     [ -n "$jvm" ] && grep -q '^ROUND' "$out" 2> "$SCRATCH/ignored"
 }
 
-# busy_in HOW [UNSHARE OPTION...]: target.Busy, its PID here in $jvm.
+# busy_in HOW [UNSHARE OPTION...]: target.Busy, its PID here in $jvm.  HOW rootless: a user of the namespace follows.
 busy_in() {
-    in_container "$@" -- "$jdk/bin/java" -Xmx64m -XX:+EnableDynamicAgentLoading -cp /tmp/classes target.Busy /tmp/stop
+    local busy=("$jdk/bin/java" -Xmx64m -XX:+EnableDynamicAgentLoading -cp /tmp/classes target.Busy /tmp/stop)
+    if [ "$1" = rootless ]; then
+        rootless "$2" "${busy[@]}" || { skip "$v: as rootless podman" "user namespaces are not allowed here"; return 1; }
+    else
+        in_container "$@" -- "${busy[@]}"
+    fi
     busy_out=$out
     wait_for 30 jvm_of || { not_ok "$v: a container is made: $1" "$(cat "$out")"; return 1; }
 }
@@ -157,6 +186,12 @@ while read -r jdk; do
     else
         skip "$v: users of its own" "user namespaces are not allowed here"
     fi
+    for user in $(either 0 "0 1000"); do
+        if busy_in rootless "$user"; then
+            recorded "$v, as rootless podman, user $user in it"
+            ends
+        fi
+    done
     if busy_in noexec-tmp; then
         recorded "$v, nothing can be loaded from its /tmp"
         ends

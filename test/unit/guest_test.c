@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -35,14 +36,13 @@ static bool goes_away(const char *name)
     return !is_there(name);
 }
 
-static bool put(const struct guest *guest, const char *name)
+static bool put(const struct guest *guest)
 {
-    char path[GUEST_PATH_BYTES];
-    guest_our_path(guest, name, path);
-    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool is_bound = fd >= 0 && guest_bind(guest, fd, &err) == 0;
     if (fd >= 0)
         close(fd);
-    return fd >= 0;
+    return is_bound;
 }
 
 static void check_directory(void)
@@ -57,7 +57,7 @@ static void check_directory(void)
     CHECK("its name is not that of another one", guest_open(&other, NULL, place, &err) == 0 &&
                                                      guest_make_directory(&other, &err) == 0 &&
                                                      strcmp(other.directory, name) != 0);
-    CHECK("files can be made in it", put(&guest, "agent"));
+    CHECK("files can be made in it", put(&guest));
     guest_their_path(&guest, "agent", theirs);
     snprintf(expected, sizeof expected, "%s/%s/agent", place, name);
     CHECK_TEXT("the JVM's path leads to them", theirs, expected);
@@ -73,7 +73,7 @@ static void check_directory(void)
 static _Noreturn void be_killed(int out, const char *trigger)
 {
     struct guest guest;
-    if (guest_open(&guest, NULL, place, &err) < 0 || guest_make_directory(&guest, &err) < 0 || !put(&guest, "agent") ||
+    if (guest_open(&guest, NULL, place, &err) < 0 || guest_make_directory(&guest, &err) < 0 || !put(&guest) ||
         (trigger != NULL && guest_make_trigger(&guest, trigger, "socket", &err) < 0) ||
         write(out, guest.directory, sizeof guest.directory) < 0)
         _exit(1);
@@ -126,7 +126,9 @@ static void leave(const char *directory, const char *name, uid_t owner)
 /* Somebody else's trigger file, for which the JVM would print a thread dump. */
 static void check_others_trigger(void)
 {
-    struct jvm_process process = { .pid = getpid(), .uid = geteuid(), .gid = getegid(), .same_mounts = true };
+    struct jvm_process process = { .pid = getpid(),
+                                   .user = { .uid = geteuid(), .gid = getegid() },
+                                   .same_mounts = true };
     struct guest guest;
     struct stat status;
     char before[200], name[] = ".attach_pid1";
@@ -151,6 +153,52 @@ static void check_others_trigger(void)
     rmdir(in_place(name));
     guest_close(&guest);
     CHECK("back", chdir(before) == 0);
+}
+
+#define OTHER 65534
+
+static bool is_of(uid_t uid, int directory, const char *name)
+{
+    struct stat status;
+    return fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_uid == uid;
+}
+
+/* What root makes for another user's JVM is made with that user's rights, so that nothing has to be given away. */
+static void check_rights(void)
+{
+    struct jvm_process process = { .pid = getpid(), .user = { .uid = OTHER, .gid = OTHER }, .same_mounts = true };
+    struct guest guest;
+    char name[GUEST_NAME_BYTES];
+    if (geteuid() != 0) {
+        SKIP("root acts as the JVM's user", "it takes root to be two users");
+        return;
+    }
+    CHECK("where only root may write, root makes nothing for a user",
+          guest_open(&guest, &process, place, &err) == 0 && guest_make_directory(&guest, &err) < 0 &&
+              strstr(err.text, "as its user (65534): Permission denied\n  next: ") != NULL);
+    guest_close(&guest);
+    CHECK("where that user may write", chmod(place, 01777) == 0 && guest_open(&guest, &process, place, &err) == 0 &&
+                                           guest_make_directory(&guest, &err) == 0 && put(&guest) &&
+                                           guest_copy_library(&guest, "/proc/self/exe", &err) == 0 &&
+                                           guest_make_trigger(&guest, "trigger", "socket", &err) == 0);
+    memcpy(name, guest.directory, sizeof name);
+    CHECK("all is that user's from the beginning",
+          is_of(OTHER, guest.base, name) && is_of(OTHER, guest.directory_fd, GUEST_SOCKET) &&
+              is_of(OTHER, guest.directory_fd, GUEST_LIBRARY) && is_of(OTHER, guest.base, "trigger"));
+    CHECK("root is root again", geteuid() == 0 && getegid() == 0 && access("/proc/1/environ", R_OK) == 0);
+    /* The user exchanges the directory for a link to one of root's. */
+    CHECK("root's directory", mkdir(in_place("roots"), 0755) == 0);
+    leave(in_place("roots"), GUEST_SOCKET, 0);
+    CHECK("is what a link leads to",
+          renameat(guest.base, name, guest.base, "away") == 0 && symlinkat("roots", guest.base, name) == 0);
+    guest_remove_trigger(&guest, "trigger");
+    guest_close(&guest);
+    CHECK("root removes nothing behind it", is_there("roots/" GUEST_SOCKET) && !is_there("away/" GUEST_SOCKET));
+    unlink(in_place("roots/" GUEST_SOCKET));
+    rmdir(in_place("roots"));
+    rmdir(in_place("away"));
+    unlink(in_place(name));
+    chmod(place, 0700);
 }
 
 static void check_container(void)
@@ -178,12 +226,11 @@ static void check_library(void)
 {
     struct guest guest;
     struct stat status;
-    char path[GUEST_PATH_BYTES];
     CHECK("a place for a library",
           guest_open(&guest, NULL, place, &err) == 0 && guest_make_directory(&guest, &err) == 0);
     CHECK("a file is copied", guest_copy_library(&guest, "/proc/self/exe", &err) == 0);
-    guest_our_path(&guest, GUEST_LIBRARY, path);
-    CHECK("that nobody may write", stat(path, &status) == 0 && (status.st_mode & 07777) == 0500 && status.st_size > 0);
+    CHECK("that nobody may write", fstatat(guest.directory_fd, GUEST_LIBRARY, &status, 0) == 0 &&
+                                       (status.st_mode & 07777) == 0500 && status.st_size > 0);
     CHECK("not over another one", guest_copy_library(&guest, "/proc/self/exe", &err) < 0);
     CHECK("not from nowhere", guest_copy_library(&guest, "/no/such", &err) < 0);
     guest_close(&guest);
@@ -198,6 +245,7 @@ int main(void)
     check_directory();
     check_kill();
     check_others_trigger();
+    check_rights();
     check_container();
     check_library();
     CHECK("nothing is left", rmdir(place) == 0);

@@ -4,6 +4,8 @@
 #include "core/jvm/target.h"
 #include "test/unit/tap.h"
 
+#include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static const struct jvm_running jvms[] = {
@@ -48,6 +50,7 @@ static void test_names(void)
 static void test_messages(void)
 {
     struct err err = { "" };
+    uint64_t start;
     pid_t pid;
     jvm_target_choose(jvms, 6, "Main", &pid, &err);
     CHECK_TEXT("an ambiguous name lists what it fits", err.text,
@@ -60,9 +63,9 @@ static void test_messages(void)
                "  next: name one by its PID, main class or jar, or start one with -- java ...");
     jvm_target_choose(jvms, 0, "absent", &pid, &err);
     CHECK("or that nothing does", strstr(err.text, "no JVM runs here") != NULL && strstr(err.text, "  next: ") != NULL);
-    CHECK("a number is a PID, whatever it is of", jvm_target_find("4711", &pid, &err) == 0 && pid == 4711);
+    CHECK("a number is a PID, whatever it is of", jvm_target_find("4711", &pid, &start, &err) == 0 && pid == 4711);
     CHECK("but not one that no process can have",
-          jvm_target_find("99999999999", &pid, &err) < 0 && jvm_target_find("0", &pid, &err) < 0);
+          jvm_target_find("99999999999", &pid, &start, &err) < 0 && jvm_target_find("0", &pid, &start, &err) < 0);
 }
 
 static void test_obstacles(void)
@@ -84,10 +87,33 @@ static void test_obstacles(void)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct jvm_process process = rows[i].process;
         process.pid = process.inner_pid = getpid();
-        process.uid = geteuid();
+        process.user.uid = geteuid();
         CHECK_TEXT(rows[i].word, jvm_obstacle_word(jvm_obstacle_find(&process, &rows[i].flags, &rows[i].release)),
                    rows[i].word);
     }
+}
+
+/* Of a process that ended, another one may have the number. */
+static void test_signals(void)
+{
+    struct jvm_process process, other;
+    struct err err = { "" };
+    int status = 0;
+    pid_t child = fork();
+    if (child == 0)
+        for (;;)
+            pause();
+    CHECK("a process is looked at", jvm_process_read(child, &process, &err) == 0);
+    CHECK("when it started is known", process.start_ticks > 0 && process.start_ticks == jvm_process_start_ticks(child));
+    other = process;
+    other.start_ticks--;
+    CHECK("another one with its number gets no signal", jvm_process_signal(&other, SIGKILL, &err) < 0);
+    CHECK("and that is said", strstr(err.text, "has ended, and another process has its number\n  next: ") != NULL);
+    CHECK("nor does it get SIGQUIT without a handler", jvm_process_signal(&process, SIGQUIT, &err) < 0);
+    CHECK("it goes on", waitpid(child, &status, WNOHANG) == 0);
+    CHECK("the process itself gets it", jvm_process_signal(&process, SIGKILL, &err) == 0 &&
+                                            waitpid(child, &status, 0) == child && WIFSIGNALED(status));
+    CHECK("and none when it has ended", jvm_process_signal(&process, SIGKILL, &err) < 0);
 }
 
 static void test_list(void)
@@ -108,6 +134,7 @@ int main(void)
     test_names();
     test_messages();
     test_obstacles();
+    test_signals();
     test_list();
     return tap_done();
 }
