@@ -66,6 +66,14 @@ static const struct command *find_command(const struct program *program, const c
     return c->name == NULL ? NULL : c;
 }
 
+/* mmprof-COMMAND, by which a command is started directly: the table's row, or NULL. */
+static const struct command *command_of_name(const struct program *program, const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    name = slash == NULL ? name : slash + 1;
+    return strncmp(name, NAME_START, strlen(NAME_START)) == 0 ? find_command(program, name + strlen(NAME_START)) : NULL;
+}
+
 /* 'help COMMAND' is 'COMMAND --help'.  *command is NULL where it is none of the table. */
 static int run(const struct program *program, int argc, char **argv, const struct command **command, struct err *err)
 {
@@ -73,6 +81,9 @@ static int run(const struct program *program, int argc, char **argv, const struc
     bool is_help = argc > 2 && strcmp(argv[1], "help") == 0;
     char *help[] = { argv[2], option, NULL };
     const char *name = is_help ? argv[2] : argv[1];
+    *command = command_of_name(program, argv[0]);
+    if (*command != NULL)
+        return (*command)->run(argc, argv, err);
     *command = find_command(program, name);
     if (*command == NULL)
         return run_none(program, name, argv[2], err);

@@ -25,7 +25,8 @@ int simulated_recording(const struct recording *recording, struct recorder_plan 
     if (run == NULL || simulation == NULL)
         return err_set(err, "out of memory");
     *run = (struct simulation_run){ .counts_only = recording->counts_only };
-    if (sim_model_load(recording->simulate[0] == '\0' ? SIM_MODEL_DEFAULT : recording->simulate, &run->model, err) < 0 ||
+    if (sim_model_load(recording->simulate[0] == '\0' ? SIM_MODEL_DEFAULT : recording->simulate, &run->model, err) <
+            0 ||
         choose_sets(recording->sets, &run->model, &run->sets, err) < 0)
         return -1;
     *simulation = simulation_run_of(run);

@@ -13,7 +13,7 @@ plugins="libmmprof-tool.so libmmprof-memtrace.so libmmprof-placement.so"
 {
     make -C "$root" -j2 --no-print-directory CC=aarch64-linux-gnu-gcc BUILD="$arm" \
         CFLAGS="-O2 --sysroot=$machine/root" LDFLAGS="--sysroot=$machine/root" \
-        "$arm/mmprof" "$arm/libmmprof-agent.so" &&
+        "$arm/libexec/mmprof/mmprof-lab" "$arm/libmmprof-lab-agent.so" &&
         make -C "$root" -j2 --no-print-directory BUILD="$build" "$build/mmprof" "$build/test/java/.made"
 } > "$SCRATCH/built" 2>&1 || {
     cat "$SCRATCH/built"
@@ -21,13 +21,14 @@ plugins="libmmprof-tool.so libmmprof-memtrace.so libmmprof-placement.so"
 }
 
 # Of this machine is what QEMU loads, of aarch64 what it runs.
-mkdir "$SCRATCH/arm"
-cp "$arm/mmprof" "$arm/libmmprof-agent.so" "$SCRATCH/arm/"
+mkdir -p "$SCRATCH/arm/libexec/mmprof"
+cp "$arm/libexec/mmprof/mmprof-lab" "$SCRATCH/arm/libexec/mmprof/"
+cp "$arm/libmmprof-lab-agent.so" "$SCRATCH/arm/"
 for plugin in $plugins; do cp "$build/$plugin" "$SCRATCH/arm/"; done
 export QEMU_LD_PREFIX=$machine/root QEMU_CPU=neoverse-n1
 java=$machine/root/usr/lib/jvm/java-17-openjdk-arm64/bin/java
 on_arm() {
-    qemu-aarch64 "$SCRATCH/arm/mmprof" "$@" 2> "$SCRATCH/said"
+    qemu-aarch64 "$SCRATCH/arm/libexec/mmprof/mmprof-lab" "$@" 2> "$SCRATCH/said"
 }
 
 on_arm placement -q --csv --policy=identity,hot-cold -c 20 -- "$java" -XX:+UseSerialGC -Xmn8m -Xmx64m \

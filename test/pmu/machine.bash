@@ -183,7 +183,7 @@ machine_share() {
     local in=$SCRATCH/in arm=$build/aarch64 program built
     mkdir -p "$in"/build/test/{unit,tools} "$SCRATCH/share"
     tar -C "$root" --exclude=./build --exclude=./.git -cf - . | tar -C "$in" -xf - &&
-        cp "$arm/mmprof" "$arm/libmmprof-agent.so" "$in/build/" &&
+        cp -r "$arm/mmprof" "$arm/libexec" "$arm/libmmprof-agent.so" "$arm/libmmprof-lab-agent.so" "$in/build/" &&
         cp -r "$build/test/java" "$in/build/test/" &&
         cp "$arm/test/java/libmicronatives.so" "$in/build/test/java/" || return 1
     for program in "$root"/test/unit/*.c "$root"/test/tools/*.c; do
