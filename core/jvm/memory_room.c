@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* Page cache that the kernel can take back at once, in the group and those below it. */
@@ -82,8 +83,37 @@ void memory_room_yield(void)
         memcpy(oom_before, before, sizeof before);
 }
 
-void memory_room_insist(void)
+void memory_room_restore(void)
 {
     if (oom_before[0] != '\0' && write_score(oom_before))
         oom_before[0] = '\0';
+    memory_room_unbind();
+}
+
+static struct rlimit data_before;
+static bool is_bound;
+
+/* Of this process: what RLIMIT_DATA counts. */
+static uint64_t data_bytes(void)
+{
+    char statm[256];
+    unsigned long pages = 0;
+    if (jvm_read_file("/proc/self/statm", statm, sizeof statm) > 0)
+        sscanf(statm, "%*u %*u %*u %*u %*u %lu", &pages);
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+void memory_room_bind(uint64_t bytes)
+{
+    if (is_bound || getrlimit(RLIMIT_DATA, &data_before) < 0)
+        return;
+    struct rlimit limit = { data_bytes() + bytes, data_before.rlim_max };
+    if (limit.rlim_cur < data_before.rlim_cur)
+        is_bound = setrlimit(RLIMIT_DATA, &limit) == 0;
+}
+
+void memory_room_unbind(void)
+{
+    if (is_bound)
+        is_bound = setrlimit(RLIMIT_DATA, &data_before) < 0;
 }

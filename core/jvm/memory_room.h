@@ -22,10 +22,17 @@ struct memory_room {
 struct memory_room memory_room_read(const char *root, pid_t pid);
 
 /*
- * Have the kernel kill this process first where memory runs out, and no JVM.  A child inherits that: before it becomes
- * a program that is not ours it calls memory_room_insist, which undoes it.
+ * Have the kernel kill this process first where memory runs out, and no JVM.  A child inherits that, and the bound
+ * below: before it becomes a program that is not ours it calls memory_room_restore, which undoes both.
  */
 void memory_room_yield(void);
-void memory_room_insist(void);
+void memory_room_restore(void);
+
+/*
+ * Let this process allocate so many bytes more (RLIMIT_DATA), until memory_room_unbind: what a hostile JVM tells is
+ * kept up to there only, and then an allocation fails.
+ */
+void memory_room_bind(uint64_t bytes);
+void memory_room_unbind(void);
 
 #endif

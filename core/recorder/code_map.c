@@ -183,6 +183,7 @@ int code_map_read(struct code_map *map, struct err *err)
 {
     struct code_entry entry;
     ssize_t n;
+    const uint64_t begin = map->read_bytes;
     if (map->fd < 0 || map->is_damaged)
         return 0;
     if (map->bytes == NULL && (map->bytes = malloc(PIECE_BYTES)) == NULL)
@@ -198,7 +199,7 @@ int code_map_read(struct code_map *map, struct err *err)
         read_log_forget(map->fd, map->read_bytes, map->read_bytes + n_used);
         map->read_bytes += n_used;
         map->is_damaged = rc < 0;
-    } while (n == (ssize_t)PIECE_BYTES && !map->is_damaged);
+    } while (n == (ssize_t)PIECE_BYTES && !map->is_damaged && map->read_bytes - begin < READ_LOG_ROUND_BYTES);
     return 0;
 }
 

@@ -204,7 +204,7 @@ static int64_t write_methods(struct drain *drain, const uint8_t *piece, size_t n
 
 int drain_methods(struct drain *drain, struct trace_writer *writer, struct err *err)
 {
-    for (;;) {
+    for (uint64_t begin = drain->methods_at; drain->methods_at - begin < READ_LOG_ROUND_BYTES;) {
         ssize_t n = pread(drain->session->methods_fd, drain->methods, METHODS_PIECE_BYTES, (off_t)drain->methods_at);
         if (n <= 0)
             return 0;
@@ -216,6 +216,7 @@ int drain_methods(struct drain *drain, struct trace_writer *writer, struct err *
         if (used == 0 || n < (ssize_t)METHODS_PIECE_BYTES)
             return 0;
     }
+    return 0;
 }
 
 /* ---- records ---- */

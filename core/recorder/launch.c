@@ -108,7 +108,7 @@ static _Noreturn void become(int wait_fd, int failed_fd, char **words, const str
     sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL);
     signal(SIGXFSZ, SIG_DFL);
-    memory_room_insist();
+    memory_room_restore();
     if (words != NULL) {
         execvp(words[0], words);
         why = errno;

@@ -325,7 +325,7 @@ static int read_jit(struct recorder_link *link, struct err *err)
         return 0;
     if (link->jit == NULL && (link->jit = malloc(sizeof *link->jit)) == NULL)
         return err_set(err, "out of memory");
-    for (;;) {
+    for (uint64_t begin = link->jit_read_bytes; link->jit_read_bytes - begin < READ_LOG_ROUND_BYTES;) {
         ssize_t n = pread(link->jit_fd, link->jit->bytes, sizeof link->jit->bytes, (off_t)link->jit_read_bytes);
         struct cursor c = cursor_over(link->jit->bytes, n < 0 ? 0 : (size_t)n);
         int rc;
@@ -340,6 +340,7 @@ static int read_jit(struct recorder_link *link, struct err *err)
         if (n < (ssize_t)sizeof link->jit->bytes)
             return 0;
     }
+    return 0;
 }
 
 /* said: the answer, or WIRE_REFUSED. */

@@ -264,7 +264,7 @@ static int take_polled(struct poll_sampler *sampler, struct err *err)
 
 static int drain(struct poll_sampler *sampler, struct err *err)
 {
-    for (;;) {
+    for (uint64_t begin = sampler->read_bytes; sampler->read_bytes - begin < READ_LOG_ROUND_BYTES;) {
         ssize_t n = pread(sampler->fd, sampler->bytes, sizeof sampler->bytes, (off_t)sampler->read_bytes);
         struct cursor c = cursor_over(sampler->bytes, n < 0 ? 0 : (size_t)n);
         int rc;
@@ -279,6 +279,7 @@ static int drain(struct poll_sampler *sampler, struct err *err)
         if (n < (ssize_t)sizeof sampler->bytes)
             return 0;
     }
+    return 0;
 }
 
 int poll_sampler_drain(struct poll_sampler *sampler, stack_sample_fn *fn, void *context, struct err *err)

@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <stdint.h>
 
+/* That are read at a time, however many there are: a hostile target may append for ever. */
+#define READ_LOG_ROUND_BYTES (UINT64_C(128) << 20)
 #define READ_LOG_PIECE_BYTES (UINT64_C(256) << 10) /* kept until it is read as a whole: a system call for each */
 
 /* It was read from begin_bytes to end_bytes, and up to there before. */

@@ -390,6 +390,7 @@ int recorder_run(const struct recorder_plan *plan, struct recorder_summary *summ
     summarize(r, summary);
     rc = 0;
 out:
+    recorder_room_explain(r, err);
     if (r->writer != NULL) {
         struct err why;
         bool is_whole = trace_writer_close(r->writer, r->latest.ticks, &why) == 0;

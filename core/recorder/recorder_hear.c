@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define PACKETS_MAX 10000 /* at a time, however fast they come */
+
 int recorder_name_threads(struct recorder *r, struct err *err)
 {
     pid_t tids[4096];
@@ -137,11 +139,11 @@ static int take_message(struct recorder *r, const struct wire_message *told, str
 int recorder_hear(struct recorder *r, bool *stopped, bool *has_news, struct err *err)
 {
     struct wire_message told;
-    int rc;
+    int rc = 1;
     *has_news = !r->connected;
     if (!r->connected)
         return meet_agent(r, err);
-    while ((rc = session_receive(&r->session, &told)) > 0) {
+    for (int i = 0; i < PACKETS_MAX && (rc = session_receive(&r->session, &told)) > 0; i++) {
         *has_news = *has_news || told.kind != WIRE_TOLD;
         /* Methods that an answer is about come before it. */
         if (told.kind != WIRE_FAILED && ((r->writer != NULL && drain_methods(&r->drain, r->writer, err) < 0) ||

@@ -16,8 +16,10 @@
 #define OWN_BYTES    (16 * MB) /* what mmprof takes itself, without buffers */
 #define CHANGE_PART  10 /* of the target's room that changed classes may take of metaspace: of all, five times it */
 #define TARGET_PART  8  /* of it that buffers may take */
-#define GROUP_PART   4  /* of our room that buffers may take, if it is a group's */
-#define MACHINE_PART 8  /* if it is the machine's */
+#define KEPT_MIN     (32 * MB) /* that we may allocate, a half of our room */
+#define KEPT_MAX     (2048 * MB)
+#define GROUP_PART   4 /* of our room that buffers may take, if it is a group's */
+#define MACHINE_PART 8 /* if it is the machine's */
 
 /* That is left alone. */
 static uint64_t reserve_bytes(const struct memory_room *room)
@@ -73,10 +75,20 @@ int recorder_room_open(struct recorder *r, struct ring_memory_plan *plan, struct
         return -1;
     r->room.change_bytes =
         its.limit_bytes == MEMORY_ROOM_ANY ? MEMORY_ROOM_ANY : (its.bytes - reserve_bytes(&its)) / CHANGE_PART;
+    r->room.own_bytes = ours.bytes / 2 < KEPT_MIN ? KEPT_MIN : ours.bytes / 2 > KEPT_MAX ? KEPT_MAX : ours.bytes / 2;
+    memory_room_bind(r->room.own_bytes);
     plan->n_threads = n_threads > 0 ? (uint32_t)n_threads : 0;
     plan->limit_bytes = ours.bytes / (ours.limit_bytes == MEMORY_ROOM_ANY ? MACHINE_PART : GROUP_PART);
     plan->target_bytes = is_overcommit_strict() ? 0 : its.bytes / TARGET_PART;
     return 0;
+}
+
+void recorder_room_explain(const struct recorder *r, struct err *err)
+{
+    memory_room_unbind();
+    if (strncmp(err->text, "out of memory", strlen("out of memory")) == 0 && strstr(err->text, "\n") == NULL)
+        err_next(err, "mmprof may allocate %.0f MB here: record less, with --include or for a shorter time (-d)",
+                 (double)r->room.own_bytes / 1e6);
 }
 
 bool recorder_room_is_low(struct recorder *r)

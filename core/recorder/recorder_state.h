@@ -70,6 +70,7 @@ struct recorder_rotation {
 struct recorder_room {
     uint64_t looked_ns;
     uint64_t change_bytes; /* that changed classes may take in the target; UINT64_MAX: any */
+    uint64_t own_bytes;    /* that we may allocate */
     bool is_less;          /* than metaspace has */
     char why[160];         /* whose memory is near a limit; "": nobody's */
 };
@@ -183,6 +184,9 @@ int recorder_file_left_ms(const struct recorder *r);
 
 /* Before anything is made: what rings may take.  Returns 0, or -1 with *err set: the target is too near a limit. */
 int recorder_room_open(struct recorder *r, struct ring_memory_plan *plan, struct err *err);
+
+/* At the end, which is to find memory: where there was none, *err gets a next step. */
+void recorder_room_explain(const struct recorder *r, struct err *err);
 
 /* Is the target, or are we, so near a limit that the recording has to end?  Then r->room.why says it. */
 bool recorder_room_is_low(struct recorder *r);

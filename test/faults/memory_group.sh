@@ -128,6 +128,39 @@ near_the_limit() {
     unlimit
 }
 
+# The JVM's user appends methods for ever: mmprof, in a group of its own, ends and says why, with a trace.
+flood() {
+    local own=$base/mmprof-test-$$-own log recorder
+    mkdir "$own" && echo 100000000 > "$own/$limit"
+    rm -f "$SCRATCH/group.dat"
+    start "$SCRATCH/said" bash -c 'echo $$ > "$1"; shift; exec "$@"' - "$own/cgroup.procs" \
+        "$mmprof" record --include 'target/*' -o "$SCRATCH/group.dat" -p "$jvm"
+    recorder=$pid
+    wait_for 30 test -s "$SCRATCH/group.dat"
+    log=$(find "/proc/$jvm/fd" -lname '*memfd:mmprof-methods *' | head -n 1)
+    python3 - "$log" << 'END' &
+import sys
+def number(n):
+    return bytes([n]) if n < 128 else bytes([n & 127 | 128]) + number(n >> 7)
+def method(i):
+    name = number(100000) + b'x' * 100000
+    entry = b'\0' + number(i) + b'\0\0\0' + name + b'\1m\3()V\0'
+    return len(entry).to_bytes(4, 'little') + entry
+with open(sys.argv[1], 'ab', buffering=0) as log:
+    for i in range(3000):
+        log.write(method(100000 + i))
+END
+    wait $!
+    wait_gone 60 "$recorder" || kill -TERM "$recorder"
+    wait "$recorder"
+    is "$v: what a hostile JVM tells for ever: mmprof ends, and says why" \
+        "$? $(grep -cE 'out of memory|left of the memory limit' "$SCRATCH/said")" "1 1"
+    is "$v: the kernel did not have to kill it" "$(sed -n 's/^oom_kill //p' "$own/$kills")" 0
+    matches "$v: what was recorded is readable" "$(trace_counts "$SCRATCH/group.dat")" '^RECORDS [1-9].* CUT 0 UNNESTED 0$'
+    wait_for 30 rmdir "$own" 2> "$SCRATCH/ignored"
+    goes_on "$v: the JVM goes on"
+}
+
 [ "$(id -u)" = 0 ] || skip_all "it takes root to make control groups"
 for version in version_1 version_2; do
     if ! { $version && make_group; } 2> "$SCRATCH/ignored"; then
@@ -140,6 +173,7 @@ for version in version_1 version_2; do
         all_commands
         is_charged_to_mmprof
         near_the_limit
+        flood
         stop_busy "$jvm" "$v: its results and output are those without mmprof"
     done < <(fault_jdks)
     wait_for 30 rmdir "$group" 2> "$SCRATCH/ignored"
