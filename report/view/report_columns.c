@@ -421,7 +421,7 @@ static void fill_row(struct making *making, const struct values *v, struct table
     double ns = making->source->tree->ns_per_tick;
     cells[at->label] = table_words(v->label);
     cells[at->time] = share(making, v, v->time_ticks);
-    cells[at->self] = share(making, v, v->self_ticks);
+    cells[at->self] = table_quotient(v->self_ticks, (double)making->shares.all_ticks); /* so that they add up */
     fill_recorded(making, v, cells);
     if (v->id.kind != ROW_SAMPLED)
         fill_calls(making, v, cells);

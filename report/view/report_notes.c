@@ -229,8 +229,8 @@ static void note_partly(struct making *making)
                    "time that no probe measured is divided by stack samples: shares are of all the time; "
                    "methods known by samples only have no number of calls");
     else if (making->is_partly)
-        table_note(making->table, "Time (%) and Self (%) of a phase are of what ran while it was recorded (Recorded), "
-                                  "so that they can be compared; Self adds up to 100 % where that was all the time");
+        table_note(making->table, "Time (%) of a phase is of what ran while it was recorded (Recorded), so that phases "
+                                  "can be compared; Self (%) is of the whole recording, and adds up to 100 %");
 }
 
 static void note_wall(struct making *making)

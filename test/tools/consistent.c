@@ -19,7 +19,7 @@ static bool has_samples(const cJSON *report)
     return cJSON_HasObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(report, "rows"), 0), "known_by");
 }
 
-/* A row's share is of what ran while it was recorded, or with samples of all. */
+/* A share with callees is of what ran while the row was recorded, or with samples of all; one without is of all. */
 static void check_row(const cJSON *report, const cJSON *row)
 {
     const char *label = text_in(row, "label");
@@ -33,7 +33,7 @@ static void check_row(const cJSON *report, const cJSON *row)
         wrong("report: '%s' has more time of its own than in all: %g of %g", label, self, time);
     if (number_in(row, "recorded_ns") > number_in(cJSON_GetObjectItem(report, "about"), "duration_ns") * (1 + EPSILON))
         wrong("report: '%s' was recorded for longer than the recording took", label);
-    if (!is_same(self * part * all_ns, number_in(row, "self_ns"), EPSILON) ||
+    if (!is_same(self * all_ns, number_in(row, "self_ns"), EPSILON) ||
         (!isnan(time) && !is_same(time * part * all_ns, number_in(row, "total_ns"), EPSILON)))
         wrong("report: the shares of '%s' are not those of its time", label);
 }
@@ -48,7 +48,7 @@ static void check_report(const cJSON *report)
         if (is_kind(row, "total"))
             continue;
         ns += number_in(row, "self_ns");
-        shares += number_in(row, "self_share") * (has_samples(report) ? 1 : number_in(row, "recorded_share"));
+        shares += number_in(row, "self_share");
     }
     if (!is_same(ns, number_in(total, "self_ns"), EPSILON) || !is_same(shares, 1, EPSILON))
         wrong("report: the rows' own times are %.9g of %.9g ns", ns, number_in(total, "self_ns"));
