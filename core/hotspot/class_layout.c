@@ -7,7 +7,26 @@
 
 #define FIELDS_BYTES 16384u /* of a class' fields: those behind are not found */
 #define FIELD_STATIC 0x0008u
-#define FIELD_MORE   (1u << 0 | 1u << 2 | 1u << 4) /* flags of a field that announce another number each */
+
+/* Flags of a field that announce another number each; not all releases have all. */
+static uint32_t find_more(void)
+{
+    static const struct {
+        const char *name;
+        int32_t usual; /* -1: there is none */
+    } flags[] = { { "FieldInfo::FieldFlags::_ff_initialized", 0 },
+                  { "FieldInfo::FieldFlags::_ff_generic", 2 },
+                  { "FieldInfo::FieldFlags::_ff_contended", 4 },
+                  { "FieldInfo::FieldFlags::_ff_flat", -1 },
+                  { "FieldInfo::FieldFlags::_ff_null_marker", -1 } };
+    uint32_t more = 0;
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        int32_t bit = flags[i].usual;
+        vm_constant(flags[i].name, &bit);
+        more |= bit >= 0 && bit < 32 ? UINT32_C(1) << bit : 0;
+    }
+    return more;
+}
 
 void class_layout_find(struct class_layout *layout)
 {
@@ -20,16 +39,17 @@ void class_layout_find(struct class_layout *layout)
         { "InstanceKlass", "_fieldinfo_stream", &layout->field_stream, false },
         { "Symbol", "_length", &layout->symbol_length, false },
         { "Symbol", "_body[0]", &layout->symbol_body, false },
+        { "Symbol", "_body", &layout->symbol_body, false },
         { "CompressedKlassPointers", "_narrow_klass._base", &layout->narrow_base, true }, /* JDK 17 */
         { "CompressedKlassPointers", "_narrow_klass._shift", &layout->narrow_shift, true },
         { "CompressedKlassPointers", "_base", &layout->narrow_base, true },
         { "CompressedKlassPointers", "_shift", &layout->narrow_shift, true },
+        { "Universe", "_narrow_klass._base", &layout->narrow_base, true }, /* JDK 8 and 11 */
+        { "Universe", "_narrow_klass._shift", &layout->narrow_shift, true },
     };
-    struct vm_field body = { "Symbol", "_body", &layout->symbol_body, false };
     vm_fields_find(fields, sizeof fields / sizeof *fields);
-    if (layout->symbol_body == VM_NONE)
-        vm_fields_find(&body, 1);
     layout->pool_bytes = vm_type_bytes("ConstantPool");
+    layout->field_more = find_more();
 }
 
 /* ---- names ---- */
@@ -106,7 +126,7 @@ static bool find_in_stream(const struct class_layout *layout, uint64_t klass, cl
         vm_stream_number(&c, 1); /* its signature */
         field->offset = vm_stream_number(&c, 1);
         field->is_static = (vm_stream_number(&c, 1) & FIELD_STATIC) != 0;
-        for (uint32_t more = vm_stream_number(&c, 1) & FIELD_MORE; more != 0; more &= more - 1)
+        for (uint32_t more = vm_stream_number(&c, 1) & layout->field_more; more != 0; more &= more - 1)
             vm_stream_number(&c, 1);
         if (!c.bad && is_it(field, context))
             return true;

@@ -1,5 +1,5 @@
 /*
- * Where a class of the JVM that is read has its name and its fields: JDK 17 to 25.
+ * Where a class of the JVM that is read has its name and its fields: JDK 8 to 28.
  */
 #ifndef CORE_HOTSPOT_CLASS_LAYOUT_H
 #define CORE_HOTSPOT_CLASS_LAYOUT_H
@@ -11,11 +11,12 @@
 /* Offsets in a Klass, in a Symbol; addresses of what narrow pointers to classes are made of; VM_NONE: not known. */
 struct class_layout {
     uint64_t name, super, constants;
-    uint64_t fields, n_fields; /* JDK 17 */
+    uint64_t fields, n_fields; /* JDK 8 to 17 */
     uint64_t field_stream;     /* JDK 21 and later */
     uint64_t symbol_length, symbol_body;
     uint64_t pool_bytes; /* of a ConstantPool without its elements */
     uint64_t narrow_base, narrow_shift;
+    uint32_t field_more; /* flags in the stream that announce another number */
 };
 
 struct class_field {

@@ -18,12 +18,16 @@ static struct {
 
 static void know(void)
 {
-    struct vm_field fields[] = { { "JVMFlag", "flags", &flags_at.all, true },
-                                 { "JVMFlag", "numFlags", &flags_at.n, true },
-                                 { "JVMFlag", "_name", &flags_at.name, false },
-                                 { "JVMFlag", "_addr", &flags_at.address, false },
-                                 { "JVMFlag", "_flags", &flags_at.bits, false } };
+    struct vm_field fields[] = {
+        { "JVMFlag", "flags", &flags_at.all, true },    { "JVMFlag", "numFlags", &flags_at.n, true },
+        { "JVMFlag", "_name", &flags_at.name, false },  { "JVMFlag", "_addr", &flags_at.address, false },
+        { "JVMFlag", "_flags", &flags_at.bits, false }, { "Flag", "flags", &flags_at.all, true }, /* JDK 8 */
+        { "Flag", "numFlags", &flags_at.n, true },      { "Flag", "_name", &flags_at.name, false },
+        { "Flag", "_addr", &flags_at.address, false },  { "Flag", "_flags", &flags_at.bits, false }
+    };
     flags_at.bytes = vm_type_bytes("JVMFlag");
+    if (flags_at.bytes == VM_NONE)
+        flags_at.bytes = vm_type_bytes("Flag");
     flags_at.are_known = vm_fields_find(fields, sizeof fields / sizeof *fields) && flags_at.bytes != VM_NONE;
 }
 
@@ -108,6 +112,12 @@ bool vm_flags_are_set(const char *const *names, size_t n_names, bool *are_set)
         are_set[i] = flag != 0 && read_value(flag);
     }
     return is_read;
+}
+
+bool vm_flag_is_there(const char *flag)
+{
+    uint64_t found;
+    return find_flag(flag, &found) && found != 0;
 }
 
 bool vm_flag_is_asked_for(const char *flag)

@@ -12,6 +12,9 @@
  */
 bool vm_flags_are_set(const char *const *names, size_t n_names, bool *are_set);
 
+/* Does this JVM have that flag? */
+bool vm_flag_is_there(const char *flag);
+
 /* Whether a flag of the JVM is true since its start, because somebody said so; false where it is not known. */
 bool vm_flag_is_asked_for(const char *flag);
 

@@ -27,7 +27,10 @@ void vm_monitors_open(struct vm_monitors *monitors, pid_t pid)
         { "JavaThread", "_current_pending_monitor", &at.entering, false },
         { "JavaThread", "_current_waiting_monitor", &at.waiting, false },
         { "JavaThread", "_threadObj", &at.java_thread, false },
+        { "Thread", "_current_pending_monitor", &at.entering, false }, /* JDK 8 and 11 */
+        { "Thread", "_current_waiting_monitor", &at.waiting, false },
         { "JavaThread", "_stack_base", &at.stack_base, false },
+        { "Thread", "_stack_base", &at.stack_base, false },
         { "ObjectMonitor", "_object", &at.object, false },
         { "ObjectMonitor", "_owner", &at.owner, false },
     };
@@ -35,10 +38,7 @@ void vm_monitors_open(struct vm_monitors *monitors, pid_t pid)
                                 { "LockStack", "_base[0]", &at.lock_base, false },
                                 { "LockStack", "_top", &at.lock_top, false },
                                 { "JavaThread", "_monitor_owner_id", &at.owner_id, false } };
-    struct vm_field former = { "Thread", "_stack_base", &at.stack_base, false };
     vm_fields_find(fields, sizeof fields / sizeof *fields);
-    if (at.stack_base == VM_NONE)
-        vm_fields_find(&former, 1);
     vm_fields_find(later, sizeof later / sizeof *later);
     vm_threads_open(&monitors->threads, pid);
     vm_objects_open();
@@ -76,7 +76,7 @@ static uint32_t read_field(const struct vm_threads *threads, uint32_t first, uin
     return n;
 }
 
-/* JDK 17: the owner's record is on its stack, where it has locked the object before others wanted it. */
+/* JDK 8 to 17: the owner's record is on its stack, where it has locked the object before others wanted it. */
 static int32_t owner_by_stack(const struct vm_threads *threads, uint64_t address)
 {
     uint64_t nearest = UINT64_MAX, bases[AT_ONCE];

@@ -14,6 +14,7 @@ static struct {
     uint64_t klass_base, oop_base;
     uint32_t klass_shift, oop_shift, mark_shift;
     bool has_narrow_klass, has_narrow_oop, has_compact_headers, is_known;
+    bool has_handles; /* the JVM's structures point to handles of objects; JDK 8 and 11: to objects */
 } at;
 
 /* Of narrow pointers to objects: the addresses of what they are made of. */
@@ -24,6 +25,8 @@ static void find_narrow(uint64_t *base, uint64_t *shift)
         { "CompressedOops", "_narrow_oop._shift", shift, true },
         { "CompressedOops", "_base", base, true },
         { "CompressedOops", "_shift", shift, true },
+        { "Universe", "_narrow_oop._base", base, true }, /* JDK 8 and 11 */
+        { "Universe", "_narrow_oop._shift", shift, true },
     };
     vm_fields_find(fields, sizeof fields / sizeof *fields);
 }
@@ -37,16 +40,18 @@ static bool read_narrow(uint64_t base_at, uint64_t shift_at, uint64_t *base, uin
 void vm_objects_open(void)
 {
     static const char *const names[] = { "UseCompressedClassPointers", "UseCompressedOops", "UseCompactObjectHeaders" };
-    uint64_t oop_base, oop_shift;
+    uint64_t oop_base, oop_shift, handle;
+    struct vm_field in_handle = { "OopHandle", "_obj", &handle, false };
     bool are_set[3];
     int32_t shift = 0;
     memset(&at, 0, sizeof at);
+    at.has_handles = vm_fields_find(&in_handle, 1);
     class_layout_find(&at.classes);
     find_narrow(&oop_base, &oop_shift);
     if (!vm_flags_are_set(names, 3, are_set) || at.classes.name == VM_NONE || at.classes.symbol_body == VM_NONE)
         return;
     at.has_compact_headers = are_set[2];
-    at.has_narrow_klass = are_set[0] || are_set[2];
+    at.has_narrow_klass = are_set[0] || are_set[2] || !vm_flag_is_there(names[0]); /* JDK 28: always */
     at.has_narrow_oop = are_set[1];
     at.is_known = (!at.has_narrow_klass ||
                    read_narrow(at.classes.narrow_base, at.classes.narrow_shift, &at.klass_base, &at.klass_shift)) &&
@@ -58,9 +63,10 @@ void vm_objects_open(void)
 uint64_t vm_handle_object(uint64_t handle)
 {
     uint64_t slot, object;
-    return at.is_known && vm_read_u64(handle, &slot) && slot != 0 && vm_read_u64(slot, &object) && object % 8 == 0
-               ? object
-               : 0;
+    if (!at.is_known || !vm_read_u64(handle, &slot) || slot == 0)
+        return 0;
+    object = slot;
+    return (!at.has_handles || vm_read_u64(slot, &object)) && object % 8 == 0 ? object : 0;
 }
 
 uint64_t vm_object_class(uint64_t object)

@@ -21,11 +21,11 @@ begin() {
     folder=$SCRATCH/$1
     if [ -n "$found" ]; then
         mkdir -p "$folder"
-        cp "$SCRATCH/classes/Releases.class" "$folder"
+        cp "$SCRATCH"/classes/*.class "$folder"
         start "$folder/out" "$found/bin/java" -cp "$folder" Releases "$folder/end"
     elif [ "$(id -u)" = 0 ] && inside=$(home "$1") && [ -n "$inside" ]; then
         folder=$(mktemp -d "$MMPROF_JDK_ROOT/tmp/mmprof-test.XXXXXX") && root_folders+=("$folder")
-        cp "$SCRATCH/classes/Releases.class" "$folder"
+        cp "$SCRATCH"/classes/*.class "$folder"
         chmod 755 "$folder"
         start "$folder/out" chroot "$MMPROF_JDK_ROOT" "$inside/bin/java" -cp "${folder#"$MMPROF_JDK_ROOT"}" Releases \
             "${folder#"$MMPROF_JDK_ROOT"}/end"
@@ -70,6 +70,12 @@ for v in $versions; do
     wait_for 30 loads_jvm "$pid"
     "$mmprof" sample -d 3 -F 299 --csv "$pid" > "$SCRATCH/sample.csv" 2> "$SCRATCH/sample.err"
     is "JDK $v: sample works from outside" "$? $(cat "$SCRATCH/sample.err")" "0 "
+    "$mmprof" sample --wall -F 50 -d 2 -o "$SCRATCH/wall.dat" "$pid" > "$SCRATCH/wall" 2>&1
+    "$mmprof" report --view locks --csv "$SCRATCH/wall.dat" > "$SCRATCH/locks.csv"
+    matches "JDK $v: who holds the lock" "$(grep '^lock,' "$SCRATCH/locks.csv")" \
+        'ReentrantLock.*,Releases.locked,Releases.sleep,'
+    matches "JDK $v: who holds the monitor" "$(grep '^monitor,' "$SCRATCH/locks.csv")" \
+        ',Releases.entered,Releases.sleep,'
     "$mmprof" record -q --include Releases --min-bytecodes 0 -d 2 -o "$SCRATCH/$v.dat" "$pid" 2> "$SCRATCH/record.err"
     is "JDK $v: record works" "$? $(cat "$SCRATCH/record.err")" "0 "
     "$mmprof" profile -q -d 4 -o "$SCRATCH/profile-$v" "$pid" > "$SCRATCH/profile" 2>&1

@@ -1,8 +1,10 @@
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A program for each JDK from 8 on: two methods take CPU time in a proportion that it measures itself.
+ * A program for each JDK from 8 on: two methods take CPU time in a proportion that it measures itself, and four threads
+ * wait for a lock and for a monitor, each of which another one of them holds.
  *
  * Ends when the file that is its argument is there; prints how many rounds it made, whether each computed the same, and
  * what part of the time "first" took, in per cent.
@@ -35,7 +37,50 @@ public class Releases {
         return sum;
     }
 
+    private static final ReentrantLock lock = new ReentrantLock();
+
+    private static void sleep() {
+        try {
+            Thread.sleep(20);
+        } catch (InterruptedException e) {
+            throw new RuntimeException(e);
+        }
+    }
+
+    private static void locked() {
+        lock.lock();
+        try {
+            sleep();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private static void entered() {
+        synchronized (clock) {
+            sleep();
+        }
+    }
+
+    private static void start(final boolean locks) {
+        Thread thread = new Thread() {
+            @Override
+            public void run() {
+                while (true) {
+                    if (locks)
+                        locked();
+                    else
+                        entered();
+                }
+            }
+        };
+        thread.setDaemon(true);
+        thread.start();
+    }
+
     public static void main(String[] args) {
+        for (int i = 0; i < 4; i++)
+            start(i % 2 == 0);
         java.io.File end = new java.io.File(args[0]);
         long[] took = new long[2];
         long sum = 0, rounds = 0;
