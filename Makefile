@@ -38,7 +38,9 @@ MEMTRACE_SRC := $(patsubst %,core/emu/memtrace/memtrace_%.c,tool code entry writ
 # Likewise, for what objects' places would change.
 PLACEMENT_SRC := $(wildcard core/emu/placement/*.c core/emu/model/*.c) $(VM_SRC) $(patsubst %,core/base/%.c,arena err hash) \
              $(patsubst %,core/emu/plugin/%.c,heap_walk qemu_stale vm_classes vm_memory)
-CLI_SRC   := $(wildcard cmd/*.c cmd/*/*.c) $(filter-out core/agent/% core/emu/plugin/% core/emu/tool/% %/memtrace_tool.c %/no_native_frames.c %/placement_plugin.c %/placement_heap.c,$(wildcard core/*/*.c core/*/*/*.c)) $(patsubst %,core/agent/%.c,instrument/batch control/config control/included) $(wildcard symbolize/*.c phases/*/*.c report/*.c report/*/*.c)
+# Preloaded into what a command starts: libc only.
+START_SRC := $(patsubst %,core/jvm/%.c,start_java flag_words)
+CLI_SRC   := $(wildcard cmd/*.c cmd/*/*.c) $(filter-out core/agent/% core/emu/plugin/% core/emu/tool/% %/start_java.c %/memtrace_tool.c %/no_native_frames.c %/placement_plugin.c %/placement_heap.c,$(wildcard core/*/*.c core/*/*/*.c)) $(patsubst %,core/agent/%.c,instrument/batch control/config control/included) $(wildcard symbolize/*.c phases/*/*.c report/*.c report/*/*.c)
 MAIN_SRC  := cmd/main.c cmd/lab/lab_main.c cmd/fleet/fleet_main.c
 LIB_SRC   := $(filter-out $(MAIN_SRC) cmd/lab/lab_parts.c cmd/fleet/fleet_parts.c,$(CLI_SRC)) cmd/no_parts.c
 LIB       := $(BUILD)/mmprof.a
@@ -54,6 +56,7 @@ EXAMPLES  := $(patsubst core/emu/tool/examples/%.c,$(BUILD)/%.so,$(wildcard core
 LIB_OBJ   := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILD)/report/html_template.o $(BUILD)/report/frameworks_text.o
 AGENT_OBJ := $(AGENT_SRC:%.c=$(BUILD)/pic/%.o)
 LAB_AGENT_OBJ := $(LAB_AGENT_SRC:%.c=$(BUILD)/pic/%.o)
+START_OBJ := $(START_SRC:%.c=$(BUILD)/pic/%.o)
 PLUGIN_OBJ := $(PLUGIN_SRC:%.c=$(BUILD)/pic/%.o)
 PLACEMENT_OBJ := $(PLACEMENT_SRC:%.c=$(BUILD)/pic/%.o)
 TOOL_OBJ  := $(TOOL_SRC:%.c=$(BUILD)/pic/%.o)
@@ -64,7 +67,7 @@ UNIT_BIN  := $(UNIT_SRC:%.c=$(BUILD)/%)
 Q = $(if $(V),,@$(if $(1),echo '  $(1) $@';))
 
 .PHONY: make
-make: $(BUILD)/mmprof $(OTHERS) $(BUILD)/libmmprof-agent.so $(BUILD)/libmmprof-lab-agent.so $(BUILD)/libmmprof-sim.so $(BUILD)/libmmprof-tool.so $(BUILD)/libmmprof-memtrace.so $(BUILD)/libmmprof-placement.so $(EXAMPLES)
+make: $(BUILD)/mmprof $(OTHERS) $(BUILD)/libmmprof-agent.so $(BUILD)/libmmprof-lab-agent.so $(BUILD)/libmmprof-start.so $(BUILD)/libmmprof-sim.so $(BUILD)/libmmprof-tool.so $(BUILD)/libmmprof-memtrace.so $(BUILD)/libmmprof-placement.so $(EXAMPLES)
 
 # A program is its main and what that needs of the others; the linker's map says what that is.
 PROGRAMS_LIB := $(BUILD)/programs.a
@@ -109,6 +112,9 @@ $(BUILD)/libmmprof-agent.so: $(AGENT_OBJ)
 $(BUILD)/libmmprof-lab-agent.so: $(LAB_AGENT_OBJ)
 $(BUILD)/libmmprof-agent.so $(BUILD)/libmmprof-lab-agent.so:
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -shared -Wl,-z,defs -Wl,-z,nodelete -Wl,-Map=$(BUILD)/$(@F).map -o $@ $^ -lpthread
+
+$(BUILD)/libmmprof-start.so: $(START_OBJ)
+	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -shared -Wl,-z,defs -o $@ $^
 
 $(BUILD)/libmmprof-sim.so: $(PLUGIN_OBJ)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -shared -o $@ $^ -lpthread
@@ -502,7 +508,7 @@ install: make
 	install -m 755 $(BUILD)/mmprof '$(BIN_DIR)'
 	install -m 755 $(LIBEXEC)/mmprof-lab $(LIBEXEC)/mmprof-fleet '$(LIBEXEC_DIR)'
 	@for name in $(LAB_NAMES); do ln -sf mmprof-lab '$(LIBEXEC_DIR)'/mmprof-$$name; done
-	install -m 755 $(addprefix $(BUILD)/libmmprof-,agent.so lab-agent.so sim.so tool.so memtrace.so placement.so) '$(AGENT_DIR)'
+	install -m 755 $(addprefix $(BUILD)/libmmprof-,agent.so lab-agent.so start.so sim.so tool.so memtrace.so placement.so) '$(AGENT_DIR)'
 	install -m 644 core/emu/tool/mmprof_tool.h '$(INCLUDE_DIR)'
 	install -m 644 $(wildcard man/*.1) '$(MAN_DIR)/man1'
 	$(if $(wildcard man/*.5),install -m 644 $(wildcard man/*.5) '$(MAN_DIR)/man5')

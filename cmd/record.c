@@ -55,16 +55,15 @@ static int check_live(const struct recording *recording, bool live, bool logs_ji
 }
 
 /* What goes on in several files, and what does not. */
-static int check_files(const struct recording *recording, const struct record_files *files, const char *name,
-                       struct err *err)
+static int check_files(const struct recording *recording, const struct record_files *files, struct err *err)
 {
-    if (name != NULL && files->every_s == 0) {
+    const char *name = recording->target.among;
+    if (name != NULL && files->every_s == 0 && recording->target.command == NULL) {
         err_set(err, "--name waits for one JVM after the other, and each needs a file");
         return err_next(err, "add --every 60s --to DIR, or name a JVM that runs with -p");
     }
-    if (name != NULL && (recording->target.name != NULL || recording->target.command != NULL)) {
-        err_set(err, "--name '%s' names a JVM, and so does '%s'", name,
-                recording->target.name != NULL ? recording->target.name : recording->target.command[0]);
+    if (name != NULL && recording->target.name != NULL) {
+        err_set(err, "--name '%s' names a JVM, and so does '%s'", name, recording->target.name);
         return err_next(err, "give one of them");
     }
     if (files->every_s > 0 && (recording->simulate != NULL || strcmp(recording->groups, "separate") == 0)) {
@@ -109,11 +108,12 @@ static int run_next(void *context, const struct jvm_running *jvm, bool *is_over,
     return 0;
 }
 
-static int run_all(struct record_run *all, const char *name, struct err *err)
+static int run_all(struct record_run *all, struct err *err)
 {
     struct recorder_summary summary;
     struct recording *recording = all->recording;
-    if (name != NULL)
+    const char *name = recording->target.among;
+    if (name != NULL && recording->target.command == NULL)
         return record_follow(&(struct record_follow){ name, all, run_next }, err);
     if (recording_target(recording, "record", err) < 0)
         return -1;
@@ -132,7 +132,7 @@ int command_record(int argc, char **argv, struct err *err)
     struct live_options live = LIVE_OPTIONS;
     struct record_choice choice = { false, false };
     struct record_files files = { .pattern = RECORD_FILES_PATTERN };
-    const char *name = NULL, *output = NULL;
+    const char *output = NULL;
     bool logs_jit = false;
     struct recording_rows common;
     const struct options_row rows[] = {
@@ -169,8 +169,6 @@ int command_record(int argc, char **argv, struct err *err)
         { 0, "to", "DIR", OPTION_TEXT, &files.directory, "with --every: write them into DIR" },
         { 0, "keep", "LIMIT", OPTION_TEXT, &files.keep,
           "with --every: remove the oldest traces beyond an age (24h), a number (100) or a size (2G)" },
-        { 0, "name", "JVM", OPTION_TEXT, &name,
-          "with --every: wait for a JVM of this name, record it, and wait for the next one" },
         OPTIONS_ROWS(common.output),
         OPTIONS_RARE,
         { 0, "metrics", "FILE", OPTION_TEXT, &files.metrics,
@@ -200,10 +198,10 @@ int command_record(int argc, char **argv, struct err *err)
     int rc = -1;
     if (check_choice(&recording, &choice, err) == 0 &&
         check_live(&recording, is_live(&recording, &choice), logs_jit, &live, err) == 0 &&
-        check_files(&recording, &files, name, err) == 0 && record_files_open(&files, err) == 0) {
+        check_files(&recording, &files, err) == 0 && record_files_open(&files, err) == 0) {
         recording.files = files.every_s > 0 ? &files.files : NULL;
         recording.output = files.every_s > 0 ? files.directory : recording.output;
-        rc = run_all(&all, name, err);
+        rc = run_all(&all, err);
     }
     record_files_close(&files);
     return rc < 0 ? -1 : all.status;

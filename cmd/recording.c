@@ -6,6 +6,7 @@
 #include "core/base/arena.h"
 #include "core/base/call_argument.h"
 #include "core/base/pattern.h"
+#include "core/base/text.h"
 #include "core/perf/trigger.h"
 #include "core/recorder/ip_samples.h"
 #include "phases/live/live_policy.h"
@@ -14,6 +15,7 @@
 
 #include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -161,6 +163,20 @@ static int run_session(const struct recording *recording, struct recorder_plan *
     return 0;
 }
 
+/* What the recording has not: other JVMs of the command, or the rest of the one that goes on. */
+static void tell_jvms(const struct recording *recording, const struct recorder_summary *summary)
+{
+    if (summary->pid != 0 && recording->pid == 0 && summary->end != RECORDER_ENDED_WITH_TARGET &&
+        kill(summary->pid, 0) == 0)
+        fprintf(stderr, "mmprof: JVM %d, which the command has started, goes on\n", (int)summary->pid);
+    if (summary->jvms.n < 2)
+        return;
+    fprintf(stderr, "mmprof: the command started %" PRIu32 " JVMs or more; JVM %d (", summary->jvms.n,
+            (int)summary->pid);
+    text_print(stderr, summary->program);
+    fputs(") was recorded\n  next: to record another one, add --name and a part of its command line\n", stderr);
+}
+
 int recording_wait(const struct recording *recording, struct recorder_summary *summary, const struct err *why)
 {
     const char *text = why == NULL ? "the trace is whole" : why->text; /* its next step comes at the end */
@@ -170,6 +186,9 @@ int recording_wait(const struct recording *recording, struct recorder_summary *s
     recorder_wait(summary, WAIT_FOREVER);
     if (summary->command_status != 0 && !recording->quiet)
         fprintf(stderr, "mmprof: the command ended with status %d\n", summary->command_status);
+    if (!recording->quiet)
+        tell_jvms(recording, summary);
+    summary->jvms.n = 0; /* it is told once */
     return summary->command_status;
 }
 
@@ -397,6 +416,7 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
     struct recorder_plan plan = { .pid = (pid_t)recording->pid,
                                   .start_ticks = recording->target.start_ticks,
                                   .argv = recording->command,
+                                  .name = recording->command == NULL ? NULL : recording->target.among,
                                   .duration_s = recording->duration_s,
                                   .prepare_limit_s = recording->prepare_limit_s,
                                   .alone_cpu_s = recording->alone_cpu_s,

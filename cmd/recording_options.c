@@ -11,7 +11,7 @@ void recording_rows(struct recording *r, struct recording_rows *to)
 {
     PUT(to->target, { 'p', "pid", "JVM", OPTION_TEXT, &r->target.name, TARGET_ARGUMENT_HELP },
         { 'd', "duration", "TIME", OPTION_SECONDS, &r->duration_s, "stop after this time (default: at the end)" },
-        OPTIONS_RARE,
+        OPTIONS_RARE, { 0, "name", "JVM", OPTION_TEXT, &r->target.among, TARGET_ARGUMENT_AMONG_HELP },
         { 0, "max-size", "SIZE", OPTION_SIZE, &r->max_bytes,
           "stop when the trace has this size (a fifth of the free disk)" },
         { 0, "prepare-limit", "TIME", OPTION_SECONDS_OR_NONE, &r->prepare_limit_s,

@@ -151,6 +151,7 @@ int sample_options_parse(struct sample_options *o, int argc, char **argv, bool *
         DISPLAY_ROW(&o->display),
         DISPLAY_PAGER_ROW(&o->display),
         OPTIONS_RARE,
+        { 0, "name", "JVM", OPTION_TEXT, &o->target.among, TARGET_ARGUMENT_AMONG_HELP },
         { 0, "mechanism", "NAME", OPTION_TEXT, &o->mechanism,
           "perf, from outside; or polling: an agent in the JVM, at safepoints (perf)" },
         { 0, "call-sites", NULL, OPTION_FLAG, &o->call_sites,

@@ -30,6 +30,7 @@ int sample_polled_run(const struct sample_options *options, const struct sample_
     const struct recorder_plan plan = { .pid = (pid_t)options->pid,
                                         .start_ticks = options->target.start_ticks,
                                         .argv = options->command,
+                                        .name = options->target.among,
                                         .duration_s = options->seconds,
                                         .output = "/dev/null",
                                         .agent = agent,

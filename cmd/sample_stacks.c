@@ -137,11 +137,8 @@ static int meet(struct sample_run *run, pid_t pid, struct err *err)
 {
     struct err ignored;
     jvm_process_inspect(pid, &run->process, &ignored);
-    int end = pid == run->command ? -1 : (int)syscall(SYS_pidfd_open, pid, 0);
-    if (end >= 0) {
-        close(run->end);
-        run->end = end;
-    }
+    if (run->end < 0)
+        run->end = (int)syscall(SYS_pidfd_open, pid, 0);
     return sample_trace_target(&run->trace, pid, run->options->command, err);
 }
 
@@ -245,6 +242,7 @@ static int sample(struct sample_run *run, struct err *err)
         uint64_t now = now_ns();
         bool is_over = now >= due.end_ns || wakes[2].revents != 0;
         is_over |= wakes[0].revents != 0 && take_signals(run);
+        is_over |= run->end < 0 && !launch_look(&run->launch);
         if (now >= due.visit_ns) {
             plan_visit(run, &due, now);
             if (!run->budget.is_paused && stack_sampler_visit(run->sampler, on_visit, run, err) < 0)
@@ -306,11 +304,13 @@ static int launch(struct sample_run *run, struct stack_sampler_options *how, str
 {
     char *const *argv = run->options->command;
     how->is_starting = true;
-    how->with_children = !launch_is_java(argv[0]);
-    if (launch_fork(&run->launch, argv, NULL, NULL, NULL, NULL, err) < 0)
+    how->with_children = !launch_is_java(argv[0], NULL);
+    how->name = run->options->target.among;
+    if (launch_fork(&run->launch, &(struct launch_plan){ .argv = argv }, err) < 0)
         return -1;
     memory_room_yield();
-    run->end = (int)syscall(SYS_pidfd_open, run->launch.pid, 0);
+    if (!how->with_children)
+        run->end = (int)syscall(SYS_pidfd_open, run->launch.pid, 0);
     if (stack_sampler_open(&run->sampler, run->launch.pid, how, err) < 0 || launch_go(&run->launch, argv[0], err) < 0)
         return -1;
     run->command = run->launch.pid;
@@ -318,10 +318,13 @@ static int launch(struct sample_run *run, struct stack_sampler_options *how, str
 }
 
 /* Sampling is over, or has failed for a reason.  Returns the command's status. */
-static int wait_for_command(const struct sample_run *run, const struct err *why)
+static int wait_for_command(struct sample_run *run, const struct err *why)
 {
-    int status;
-    if (!launch_wait(run->command, ENDING_MS, &status)) {
+    int status = 0;
+    launch_look(&run->launch);
+    if (run->launch.is_over)
+        status = launch_status(run->launch.wait_status);
+    else if (!launch_wait(run->command, ENDING_MS, &status)) {
         fprintf(stderr, "mmprof: %.*s; the command goes on as process %d: waiting for its end\n",
                 why == NULL ? INT32_MAX : (int)strcspn(why->text, "\n"), why == NULL ? "sampling has ended" : why->text,
                 (int)run->command);
@@ -346,10 +349,9 @@ static int write_totals(struct sample_run *run, struct err *err)
                : 0;
 }
 
-static int refuse_no_jvm(const struct sample_run *run, struct err *err)
+static int refuse_no_jvm(struct sample_run *run, struct err *err)
 {
-    struct pollfd end = { .fd = run->end, .events = POLLIN };
-    if (poll(&end, 1, 0) > 0) {
+    if (!launch_look(&run->launch)) {
         err_set(err, "'%s' started no JVM", run->options->command[0]);
         return err_next(err, "give a command that starts java, or java itself");
     }
@@ -409,7 +411,7 @@ static void free_run(struct sample_run *run)
 int command_sample(int argc, char **argv, struct err *err)
 {
     struct sample_options options;
-    struct sample_run run = { .options = &options, .launch = { .go = -1, .turn = -1 }, .signals = -1, .end = -1 };
+    struct sample_run run = { .options = &options, .launch = LAUNCH_NONE, .signals = -1, .end = -1 };
     struct stack_sampler_options how = { .hz = 0 };
     struct err ignored;
     bool done = false;

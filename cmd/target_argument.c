@@ -62,6 +62,10 @@ int target_argument_find(struct target_argument *target, const char *what, struc
     }
     if (target->command != NULL)
         return 0;
+    if (target->among != NULL) {
+        err_set(err, "--name '%s' chooses among the JVMs of a command, and there is no command", target->among);
+        return err_next(err, "give '%s' as the JVM; or a command behind '--'", target->among);
+    }
     if (target->name != NULL)
         return jvm_target_find(target->name, &target->pid, &target->start_ticks, err);
     snprintf(text, sizeof text, "no JVM is named to %s", what);

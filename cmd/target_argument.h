@@ -12,11 +12,14 @@
 struct target_argument {
     const char *name;     /* of -p, or the word that stands there; NULL: none; borrowed */
     char *const *command; /* or NULL; borrowed */
+    const char *among;    /* of --name: a part of the command line of the JVM that is meant; NULL: any; borrowed */
     pid_t pid;            /* target_argument_find: of the JVM that is meant; 0: a command */
     uint64_t start_ticks; /* when it started: jvm_process_check_start; 0: not known */
 };
 
 #define TARGET_ARGUMENT_HELP "attach to this running JVM: a PID, main class, jar, or part of its command line"
+
+#define TARGET_ARGUMENT_AMONG_HELP "of several JVMs that COMMAND starts, the one with this in its command line"
 
 /*
  * Parse options, before and behind the JVM's name, and the command; as command_parse, *done is set when the help was

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define LOOK_MS    100  /* between two looks */
 #define LOOK_PARTS 20   /* a look may take this part of the time, by our own CPU time */
@@ -16,7 +17,7 @@
 
 void jit_look_init(struct jit_look *l, const struct jit_look_user *user, double seconds)
 {
-    *l = (struct jit_look){ .user = user, .seconds = seconds, .launch = { .go = -1, .turn = -1 } };
+    *l = (struct jit_look){ .user = user, .seconds = seconds, .launch = LAUNCH_NONE };
 }
 
 void jit_look_close(struct jit_look *l)
@@ -60,16 +61,17 @@ static int look_once(struct jit_look *l, uint64_t *next_ms, struct err *err)
     return rc < 0 ? -1 : 0;
 }
 
-/* For some time, or until the command ends.  Returns whether it has, or, without one, after that time. */
-static bool pause_until(struct jit_look *l, uint64_t ms)
+/* For some time, or until the command ends. */
+static void pause_until(struct jit_look *l, uint64_t ms)
 {
     uint64_t now = now_ms();
     int left = ms > now ? (int)(ms - now) : 0;
     const struct timespec rest = { left / 1000, (long)(left % 1000) * 1000000 };
-    if (l->command != 0)
-        return launch_wait(l->command, left, &l->status);
-    nanosleep(&rest, NULL);
-    return false;
+    if (l->command != 0 && launch_wait(l->command, left, &l->status)) {
+        l->command = 0;
+        l->launch.is_over = true;
+    } else if (l->command == 0)
+        nanosleep(&rest, NULL);
 }
 
 int jit_look_into_jvm(struct jit_look *l, pid_t pid, struct err *err)
@@ -87,7 +89,7 @@ int jit_look_into_jvm(struct jit_look *l, pid_t pid, struct err *err)
 
 static int find_jvm(struct jit_look *l, uint64_t *next, struct err *err)
 {
-    pid_t pid = jvm_started(l->command);
+    pid_t pid = jvm_started(getpid(), NULL);
     *next = now_ms() + START_MS;
     return pid == 0 ? 0 : open_jvm(l, pid, err);
 }
@@ -95,17 +97,14 @@ static int find_jvm(struct jit_look *l, uint64_t *next, struct err *err)
 int jit_look_into_command(struct jit_look *l, char *const *argv, struct err *err)
 {
     uint64_t end = l->seconds > 0 ? now_ms() + (uint64_t)(l->seconds * 1000) : UINT64_MAX, next;
-    bool is_over = false;
-    if (launch_fork(&l->launch, argv, NULL, NULL, NULL, NULL, err) < 0 || launch_go(&l->launch, argv[0], err) < 0)
+    if (launch_fork(&l->launch, &(struct launch_plan){ .argv = argv }, err) < 0 ||
+        launch_go(&l->launch, argv[0], err) < 0)
         return -1;
     l->command = l->launch.pid;
-    while (!is_over && now_ms() < end && !l->has_ended) {
+    while (now_ms() < end && !l->has_ended && (l->has_jvm || l->command != 0 || launch_look(&l->launch))) {
         if ((l->has_jvm ? look_once(l, &next, err) : find_jvm(l, &next, err)) < 0)
             return -1;
-        if (pause_until(l, next < end ? next : end)) {
-            l->command = 0;
-            is_over = true;
-        }
+        pause_until(l, next < end ? next : end);
     }
     if (l->has_jvm)
         return 0;

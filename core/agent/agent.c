@@ -427,7 +427,7 @@ static jint open_session(JavaVM *vm, const char *path)
 {
     struct err err = { "" };
     int idle = IDLE;
-    if (access(path, F_OK) < 0) /* a JVM that the recorded one started, as JAVA_TOOL_OPTIONS has it: it is left alone */
+    if (access(path, F_OK) < 0) /* another JVM of the command is recorded */
         return PROTOCOL_NO_PEER;
     if (!atomic_compare_exchange_strong(&agent.phase, &idle, STARTING))
         return is_in_the_way();
@@ -470,8 +470,8 @@ __attribute__((visibility("default"))) JNIEXPORT jint JNICALL Agent_OnAttach(Jav
 }
 
 /*
- * A recorder that cannot be reached is no reason to keep a program from starting: JAVA_TOOL_OPTIONS reaches all
- * children of a launched command, and only the first JVM is recorded.
+ * A recorder that cannot be reached is no reason to keep a program from starting: all JVMs of a launched command come
+ * here, and only the first one is recorded.
  */
 __attribute__((visibility("default"))) JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
 {

@@ -1,6 +1,7 @@
 #include "core/jvm/flags.h"
 
 #include "core/jvm/maps.h"
+#include "core/jvm/flag_words.h"
 #include "core/jvm/perf_data.h"
 #include "core/jvm/process.h"
 
@@ -15,132 +16,6 @@
 static bool begins(const char *word, const char *start)
 {
     return strncmp(word, start, strlen(start)) == 0;
-}
-
-/* ---- options ---- */
-
-static void take_agent(struct jvm_flags *flags, const char *word)
-{
-    bool is_jdwp = begins(word, "-agentlib:jdwp") || begins(word, "-Xrunjdwp");
-    flags->debugger |= is_jdwp;
-    if (!is_jdwp && flags->agent[0] == '\0')
-        snprintf(flags->agent, sizeof flags->agent, "%s", word);
-}
-
-/* "-XX:+NAME" and "-XX:-NAME". */
-static bool take_switch(const char *word, const char *name, bool *value)
-{
-    if (!begins(word, "-XX:") || (word[4] != '+' && word[4] != '-') || strcmp(word + 5, name) != 0)
-        return false;
-    *value = word[4] == '+';
-    return true;
-}
-
-/* JDK 25 takes AOTMode=record from AOTCacheOutput, unless another mode was given. */
-static void take_archive(struct jvm_flags *flags, const char *word)
-{
-    static const char mode[] = "-XX:AOTMode=";
-    bool is_asked = false;
-    if (strcmp(word, "-Xshare:dump") == 0 || begins(word, "-XX:ArchiveClassesAtExit=") ||
-        begins(word, "-XX:AOTCacheOutput=") ||
-        (begins(word, mode) && strcmp(word + sizeof mode - 1, "record") == 0 && flags->archive[0] == '\0') ||
-        (take_switch(word, "RecordDynamicDumpInfo", &is_asked) && is_asked))
-        snprintf(flags->archive, sizeof flags->archive, "%s", word);
-    flags->archive_bars_agents = flags->archive[0] != '\0' && !begins(flags->archive, "-XX:AOT");
-    take_switch(word, "AutoCreateSharedArchive", &flags->may_archive);
-}
-
-static void take_option(struct jvm_flags *flags, const char *word)
-{
-    static const char tiered[] = "-XX:TieredStopAtLevel=";
-    if (strcmp(word, "-Xint") == 0 || strcmp(word, "-Xmixed") == 0 || strcmp(word, "-Xcomp") == 0)
-        flags->interprets = strcmp(word, "-Xint") == 0;
-    else if (strcmp(word, "-Xrs") == 0)
-        flags->no_signals = true;
-    else if (begins(word, tiered))
-        flags->tiered_stop = atoi(word + sizeof tiered - 1);
-    else if (begins(word, "-agentlib:") || begins(word, "-agentpath:") || begins(word, "-javaagent:") ||
-             begins(word, "-Xrunjdwp"))
-        take_agent(flags, word);
-    else if (take_switch(word, "EnableDynamicAgentLoading", &flags->late_agents_enabled))
-        flags->late_agents_disabled = !flags->late_agents_enabled;
-    else if (!take_switch(word, "DisableAttachMechanism", &flags->attach_disabled))
-        take_archive(flags, word);
-}
-
-/* Options of the launcher whose value is the next word. */
-static bool has_value(const char *word)
-{
-    static const char *const names[] = {
-        "-cp",           "-classpath",  "--class-path", "-p", "--module-path", "--add-modules", "--add-opens",
-        "--add-exports", "--add-reads", "-splash",      NULL
-    };
-    for (size_t i = 0; names[i] != NULL; i++)
-        if (strcmp(word, names[i]) == 0)
-            return true;
-    return false;
-}
-
-static bool ends_options(const char *word)
-{
-    return (word[0] != '-' && word[0] != '@') || strcmp(word, "-jar") == 0 || strcmp(word, "-m") == 0 ||
-           strcmp(word, "--module") == 0;
-}
-
-void jvm_flags_command(struct jvm_flags *flags, const char *words, size_t n)
-{
-    const char *end = words + n, *word = words;
-    bool skip = true; /* the program itself */
-    for (; word < end; word += strnlen(word, (size_t)(end - word)) + 1) {
-        if (memchr(word, '\0', (size_t)(end - word)) == NULL)
-            return;
-        if (!skip && ends_options(word))
-            return;
-        if (!skip)
-            take_option(flags, word);
-        skip = !skip && has_value(word);
-    }
-}
-
-const char *jvm_flags_main(const char *words, size_t n)
-{
-    const char *end = words + n, *word = words;
-    bool skip = true; /* the program itself */
-    for (; word < end; word += strlen(word) + 1) {
-        if (memchr(word, '\0', (size_t)(end - word)) == NULL)
-            return NULL;
-        if (!skip && ends_options(word))
-            break;
-        skip = !skip && has_value(word);
-    }
-    if (word < end && word[0] == '-')
-        word += strlen(word) + 1;
-    return word < end && memchr(word, '\0', (size_t)(end - word)) != NULL && word[0] != '\0' ? word : NULL;
-}
-
-void jvm_flags_told(struct jvm_flags *flags, const char *text)
-{
-    char word[1024];
-    while (*text != '\0') {
-        size_t n = strcspn(text, " \t\n");
-        snprintf(word, sizeof word, "%s%.*s", *text == '-' ? "" : "-XX:", (int)(n < 1000 ? n : 1000), text);
-        take_option(flags, word);
-        text += n;
-        text += strspn(text, " \t\n");
-    }
-}
-
-void jvm_flags_environment(struct jvm_flags *flags, const char *variables, size_t n)
-{
-    static const char *const names[] = { "JAVA_TOOL_OPTIONS=", "JDK_JAVA_OPTIONS=", "_JAVA_OPTIONS=" };
-    const char *end = variables + n;
-    for (const char *at = variables; at < end; at += strlen(at) + 1) {
-        if (memchr(at, '\0', (size_t)(end - at)) == NULL)
-            return;
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-            if (begins(at, names[i]))
-                jvm_flags_told(flags, at + strlen(names[i]));
-    }
 }
 
 /* ---- files ---- */
@@ -168,14 +43,14 @@ void jvm_flags_launch(struct jvm_flags *flags, char *const *argv, bool is_java)
     *flags = (struct jvm_flags){ .tiered_stop = 4 };
     for (char *const *variable = environ; *variable != NULL; variable++)
         jvm_flags_environment(flags, *variable, strlen(*variable) + 1);
-    for (char *const *word = argv; is_java && *++word != NULL && !ends_options(*word);) {
+    for (char *const *word = argv; is_java && *++word != NULL && !flag_words_end(*word);) {
         const char *file = file_of_options(*word);
         if (file != NULL)
             take_file(flags, file);
-        else if (has_value(*word) && word[1] != NULL)
+        else if (flag_words_has_value(*word) && word[1] != NULL)
             word++;
         else
-            take_option(flags, *word);
+            flag_words_take(flags, *word);
     }
 }
 

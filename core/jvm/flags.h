@@ -33,6 +33,12 @@ void jvm_flags_command(struct jvm_flags *flags, const char *words, size_t n);
 /* The main class, module and class, or jar in such words; borrowed, or NULL: they name none. */
 const char *jvm_flags_main(const char *words, size_t n);
 
+/*
+ * Does a launcher with such words call a main method?  Not if it only prints something (-version, --list-modules,
+ * --dry-run), or its words name no program; a file of options (@FILE) may name one.
+ */
+bool jvm_flags_runs(const char *words, size_t n);
+
 /* The same for the variables JAVA_TOOL_OPTIONS, JDK_JAVA_OPTIONS and _JAVA_OPTIONS of an environment. */
 void jvm_flags_environment(struct jvm_flags *flags, const char *variables, size_t n);
 

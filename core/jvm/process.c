@@ -18,6 +18,8 @@
 #include <unistd.h>
 
 #define START_FIELD 22 /* of /proc/PID/stat */
+#define THREADS_MAX    1024
+#define CHILDREN_BYTES 4096 /* of a thread */
 
 ssize_t jvm_read_file(const char *path, char *text, size_t n)
 {
@@ -228,6 +230,21 @@ int jvm_process_threads(pid_t pid, pid_t *tids, int n)
         count += tid > 0;
     }
     closedir(tasks);
+    return count;
+}
+
+int jvm_process_children(pid_t pid, pid_t *children, int n)
+{
+    pid_t tids[THREADS_MAX];
+    int n_threads = jvm_process_threads(pid, tids, THREADS_MAX), count = 0;
+    for (int i = 0; i < n_threads && i < THREADS_MAX; i++) {
+        char path[64], text[CHILDREN_BYTES], *at = text, *end;
+        snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)tids[i]);
+        if (jvm_read_file(path, text, sizeof text) <= 0)
+            continue;
+        for (long child; count < n && (child = strtol(at, &end, 10)) > 0; at = end)
+            children[count++] = (pid_t)child;
+    }
     return count;
 }
 

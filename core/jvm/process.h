@@ -65,6 +65,9 @@ pid_t jvm_thread_outer_tid(pid_t pid, pid_t inner_pid, pid_t tid);
 /* The thread ids of a process, at most n; the total count, or -1 when the process is gone. */
 int jvm_process_threads(pid_t pid, pid_t *tids, int n);
 
+/* The processes that a process has started and that are there, at most n.  Returns how many. */
+int jvm_process_children(pid_t pid, pid_t *children, int n);
+
 /* A thread's name as the kernel has it (at most 15 bytes and NUL).  Returns 0, or -1 when it is gone. */
 int jvm_thread_comm(pid_t pid, pid_t tid, char comm[16]);
 

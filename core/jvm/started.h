@@ -1,17 +1,34 @@
 /*
- * The JVM that comes of a command, from when on its structures can be read.
+ * The JVMs that come of a command.
  */
 #ifndef CORE_JVM_STARTED_H
 #define CORE_JVM_STARTED_H
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
+/* Does a process run Java code, or is about to?  Its code cache, interpreter and stubs are there then. */
+bool jvm_has_started(pid_t pid);
+
 /*
- * The first JVM among a process and those that it started which has come so far that it runs Java code, or is about to:
- * its code cache, interpreter and stubs are there.  Cheap enough to be asked every few milliseconds.
+ * The first such JVM among a process and those that it started, if it runs a program (jvm_flags_runs) and its command
+ * line has this name (NULL: any).  Cheap enough to be asked every few milliseconds.
  *
  * Returns its process id, or 0: there is none yet.
  */
-pid_t jvm_started(pid_t pid);
+pid_t jvm_started(pid_t pid, const char *name);
+
+#define JVM_STARTED_MAX 64
+
+/* Those that were seen so far. */
+struct jvm_started_all {
+    pid_t pids[JVM_STARTED_MAX];
+    uint32_t n;
+};
+
+/* Add one that is known; or those that are there now.  What a JVM starts itself is not looked at. */
+void jvm_started_put(struct jvm_started_all *all, pid_t pid);
+void jvm_started_add(struct jvm_started_all *all, pid_t pid);
 
 #endif

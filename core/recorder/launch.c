@@ -1,11 +1,16 @@
 #include "core/recorder/launch.h"
 
+#include "core/base/privileges.h"
 #include "core/wire/protocol.h"
 #include "core/jvm/flags.h"
 #include "core/jvm/memory_room.h"
+#include "core/jvm/process.h"
+#include "core/jvm/start_java.h"
+#include "core/jvm/started.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,47 +18,114 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-bool launch_is_java(const char *command)
+#define ORPHANS_MAX 256
+#define LOOK_MS     100
+
+bool launch_find(const char *name, char *path, size_t n)
 {
-    const char *slash = strrchr(command, '/');
-    return strcmp(slash == NULL ? command : slash + 1, "java") == 0;
+    const char *part = privileges_path();
+    if (strchr(name, '/') != NULL)
+        return (size_t)snprintf(path, n, "%s", name) < n && access(path, X_OK) == 0;
+    while (*part != '\0') {
+        size_t length = strcspn(part, ":");
+        if ((size_t)snprintf(path, n, "%.*s/%s", (int)length, part, name) < n && access(path, X_OK) == 0)
+            return true;
+        part += length + (part[length] == ':');
+    }
+    return false;
 }
 
-/* Behind what the environment has of them.  Returns 0, or -1: no memory. */
-static int put_into_environment(char *const *words, size_t n)
+static bool is_elf(const char *path)
 {
-    const char *before = getenv("JAVA_TOOL_OPTIONS");
-    char *all = strdup(before == NULL ? "" : before);
-    for (size_t i = 0; i < n && all != NULL; i++) {
-        char *one = all;
-        if (asprintf(&all, "%s%s%s", one, *one == '\0' ? "" : " ", words[i]) < 0)
-            all = NULL;
-        free(one);
+    char magic[4] = "";
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool is_it = fd >= 0 && read(fd, magic, sizeof magic) == sizeof magic && memcmp(magic, "\177ELF", 4) == 0;
+    if (fd >= 0)
+        close(fd);
+    return is_it;
+}
+
+bool launch_is_java(const char *command, char *path)
+{
+    char found[PATH_MAX], real[PATH_MAX];
+    if (!launch_find(command, found, sizeof found) || realpath(found, real) == NULL ||
+        strcmp(strrchr(real, '/'), "/java") != 0 || !is_elf(real))
+        return false;
+    if (path != NULL)
+        memcpy(path, found, strlen(found) + 1);
+    return true;
+}
+
+/* ---- what the command's processes are told ---- */
+
+static int name_library(const char *agent, char *path, size_t n, struct err *err)
+{
+    const char *slash = strrchr(agent, '/');
+    int length = slash == NULL ? 0 : (int)(slash + 1 - agent);
+    if ((size_t)snprintf(path, n, "%.*s" START_JAVA_LIBRARY, length, agent) >= n || access(path, R_OK) < 0) {
+        err_set(err, "cannot find '" START_JAVA_LIBRARY "' beside '%s'", agent);
+        return err_next(err, "run 'make' or 'make install' again");
     }
-    int rc = all == NULL ? -1 : setenv("JAVA_TOOL_OPTIONS", all, 1);
+    if (strpbrk(path, " :") == NULL)
+        return 0;
+    err_set(err, "'%s' has a space or a colon, which LD_PRELOAD takes for the end of a name", path);
+    return err_next(err, "install mmprof elsewhere; or give java itself as the command");
+}
+
+/* As the last one of LD_PRELOAD.  Returns 0, or -1: no memory. */
+static int preload(const char *library)
+{
+    const char *before = getenv(START_JAVA_PRELOAD);
+    char *all;
+    if (asprintf(&all, "%s%s%s", before == NULL ? "" : before, before == NULL ? "" : ":", library) < 0)
+        return -1;
+    int rc = setenv(START_JAVA_PRELOAD, all, 1);
     free(all);
     return rc;
 }
 
-/* argv with -agentpath and flags behind the program's name, or with them in the environment; or argv as it is. */
-static char **command_words(char *const *argv, const char *agent, const char *options, const char *const *flags)
+static int put_into_environment(const char *library, char *const *words, size_t n, const char *name)
 {
+    char *all = strdup("");
+    for (size_t i = 0; i < n && all != NULL; i++) {
+        char *one = all;
+        if (asprintf(&all, "%s%s%s", one, *one == '\0' ? "" : "\n", words[i]) < 0)
+            all = NULL;
+        free(one);
+    }
+    int rc =
+        all == NULL || (name != NULL && setenv(START_JAVA_NAME, name, 1) < 0) || setenv(START_JAVA_OPTIONS, all, 1) < 0
+            ? -1
+            : preload(library);
+    free(all);
+    return rc;
+}
+
+/* Its words; with a library, options for its JVMs are in the environment, else behind the program's name. */
+static char **command_words(const struct launch_plan *plan, const char *library)
+{
+    char *const *argv = plan->argv;
+    const char *const *flags = plan->agent == NULL ? NULL : plan->flags;
     size_t n = 0, at = 1;
     while (argv[n] != NULL)
         n++;
     char **words = calloc(n + LAUNCH_FLAGS_MAX + 2, sizeof *words);
-    if (words == NULL || (agent != NULL && asprintf(&words[at++], "-agentpath:%s=%s", agent, options) < 0))
+    if (words == NULL ||
+        (plan->agent != NULL && asprintf(&words[at++], "-agentpath:%s=%s", plan->agent, plan->options) < 0))
         return NULL;
     for (; flags != NULL && *flags != NULL && at < LAUNCH_FLAGS_MAX + 2; flags++)
         if ((words[at++] = strdup(*flags)) == NULL)
             return NULL;
     words[0] = argv[0];
-    if (at > 1 && !launch_is_java(argv[0])) {
-        if (put_into_environment(words + 1, at - 1) < 0)
+    if (library != NULL) {
+        if (put_into_environment(library, words + 1, at - 1, plan->name) < 0)
             return NULL;
         at = 1;
     }
@@ -131,10 +203,10 @@ static int make_turn(int *turn)
 }
 
 /* HotSpot ends with "CDS dumping does not support native JVMTI agent". */
-static int check_archive(char *const *argv, struct err *err)
+static int check_archive(char *const *argv, bool is_java, struct err *err)
 {
     struct jvm_flags flags;
-    jvm_flags_launch(&flags, argv, launch_is_java(argv[0]));
+    jvm_flags_launch(&flags, argv, is_java);
     if (!flags.archive_bars_agents && !flags.may_archive)
         return 0;
     err_set(err, "a JVM that writes a class archive (%s) does not start with an agent",
@@ -143,26 +215,36 @@ static int check_archive(char *const *argv, struct err *err)
                          "record --live -p PID");
 }
 
-int launch_fork(struct launch *launch, char *const *argv, const char *agent, const char *options,
-                const char *const *flags, const struct launch_emulator *emulator, struct err *err)
+/* In the child. */
+static _Noreturn void run(const struct launch *launch, const struct launch_plan *plan, const char *library,
+                          pid_t recorder, int wait_fd, int failed_fd)
+{
+    char **words = command_words(plan, library);
+    if (launch->turn >= 0 && show_the_way_in(plan->emulator, recorder, launch->turn) < 0)
+        words = NULL;
+    become(wait_fd, failed_fd, words, plan->emulator);
+}
+
+int launch_fork(struct launch *launch, const struct launch_plan *plan, struct err *err)
 {
     int go[2], failed[2];
+    char library[PATH_MAX];
     pid_t recorder = getpid();
-    bool is_later = emulator != NULL && emulator->program == NULL;
-    launch->go = launch->failed = launch->turn = -1;
-    if (agent != NULL && check_archive(argv, err) < 0)
+    bool is_later = plan->emulator != NULL && plan->emulator->program == NULL;
+    bool is_java = launch_is_java(plan->argv[0], NULL), is_told = plan->agent != NULL && !is_java;
+    *launch = (struct launch)LAUNCH_NONE;
+    if ((plan->agent != NULL && check_archive(plan->argv, is_java, err) < 0) ||
+        (is_told && name_library(plan->agent, library, sizeof library, err) < 0))
         return -1;
     if (pipe2(go, O_CLOEXEC) < 0 || pipe2(failed, O_CLOEXEC) < 0 || (is_later && make_turn(&launch->turn) < 0))
         return err_set(err, "cannot make a pipe: %s", strerror(errno));
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
     launch->pid = fork();
     if (launch->pid < 0)
         return err_set(err, "cannot start a process: %s", strerror(errno));
     if (launch->pid == 0) {
         close(go[1]);
-        char **words = command_words(argv, agent, options, flags);
-        if (is_later && show_the_way_in(emulator, recorder, launch->turn) < 0)
-            words = NULL;
-        become(go[0], failed[1], words, emulator);
+        run(launch, plan, is_told ? library : NULL, recorder, go[0], failed[1]);
     }
     close(go[0]);
     close(failed[1]);
@@ -192,6 +274,65 @@ bool launch_is_waiting(const struct launch *launch)
 {
     int n = 0;
     return launch->turn >= 0 && ioctl(launch->turn, FIONREAD, &n) == 0 && n > 0;
+}
+
+/* ---- what is left of it ---- */
+
+static void take_usage(struct launch *launch, pid_t pid, const struct rusage *usage)
+{
+    if (pid != (launch->watched == 0 ? launch->pid : launch->watched))
+        return;
+    launch->usage = *usage;
+    launch->has_usage = true;
+}
+
+/* A child of ours that runs our own program is no process of the command: core/jvm/guest.c forks one. */
+static bool is_our_program(pid_t pid)
+{
+    char path[64];
+    struct stat theirs, ours;
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    return stat(path, &theirs) == 0 && stat("/proc/self/exe", &ours) == 0 && theirs.st_dev == ours.st_dev &&
+           theirs.st_ino == ours.st_ino;
+}
+
+/* Those whose parent has ended.  Returns whether there are some. */
+static bool take_orphans(struct launch *launch)
+{
+    pid_t children[ORPHANS_MAX];
+    struct rusage usage;
+    bool is_left = false;
+    int n = jvm_process_children(getpid(), children, ORPHANS_MAX);
+    for (int i = 0; i < n; i++) {
+        if (is_our_program(children[i]))
+            continue;
+        if (wait4(children[i], NULL, WNOHANG, &usage) == 0)
+            is_left = true;
+        else
+            take_usage(launch, children[i], &usage);
+    }
+    return is_left || n == ORPHANS_MAX;
+}
+
+bool launch_look(struct launch *launch)
+{
+    struct rusage usage;
+    if (launch->pid > 0 && !launch->is_over && wait4(launch->pid, &launch->wait_status, WNOHANG, &usage) > 0) {
+        launch->is_over = true;
+        take_usage(launch, launch->pid, &usage);
+    }
+    return !launch->is_over || take_orphans(launch);
+}
+
+void launch_wait_for_jvm(struct launch *launch, int *status)
+{
+    const struct timespec rest = { 0, LOOK_MS * 1000000 };
+    bool has_jvm = false;
+    while (!launch_wait(launch->pid, LOOK_MS, status))
+        has_jvm = has_jvm || jvm_started(getpid(), NULL) != 0;
+    launch->is_over = true;
+    while (launch_look(launch) && (jvm_started(getpid(), NULL) != 0 || !has_jvm))
+        nanosleep(&rest, NULL);
 }
 
 int launch_status(int wait_status)

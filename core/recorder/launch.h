@@ -1,5 +1,5 @@
 /*
- * Starting a command, if wanted so that the first JVM that comes of it loads the agent.
+ * Starting a command, if wanted so that a JVM that comes of it loads the agent; and the processes that it leaves.
  */
 #ifndef CORE_RECORDER_LAUNCH_H
 #define CORE_RECORDER_LAUNCH_H
@@ -7,6 +7,8 @@
 #include "core/base/err.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 /* An emulator to run the command in, or the first JVM that comes of it. */
@@ -15,35 +17,66 @@ struct launch_emulator {
     const char *program;       /* of the command, as a file, if that is java itself; else NULL */
 };
 
+#define LAUNCH_FLAGS_MAX 4
+
+struct launch_plan {
+    char *const *argv;                      /* the command; all borrowed */
+    const char *agent, *options;            /* of -agentpath; agent NULL: the command as it is, without flags */
+    const char *const *flags;               /* of the JVM: up to LAUNCH_FLAGS_MAX, then NULL; or NULL */
+    const char *name;                       /* a part of the JVM's command line; NULL: any */
+    const struct launch_emulator *emulator; /* NULL, or to run it in */
+};
+
 struct launch {
     pid_t pid;
     int go;     /* write end of the pipe that the child waits on; -1 afterwards */
     int failed; /* read end of the pipe that tells why the command could not be run */
     int turn;   /* read end of the pipe whose byte a JVM takes that goes into the emulator; -1: there is none */
+    bool is_over;
+    int wait_status;     /* of the command, when it is over */
+    pid_t watched;       /* the process whose usage is wanted; 0: the command's */
+    struct rusage usage; /* of that, if it was ours to wait for */
+    bool has_usage;
 };
 
-/* By its name: a file of another name may start a JVM as its child. */
-bool launch_is_java(const char *command);
+#define LAUNCH_NONE                        \
+    {                                      \
+        .go = -1, .failed = -1, .turn = -1 \
+    }
 
 /*
- * Fork a child that waits for launch_go.  'java' itself gets -agentpath; any other command gets it by way of
- * JAVA_TOOL_OPTIONS.  Returns 0, or -1 with *err set (such as that its options are for a JVM that does not start with
- * an agent); launch_end releases it.
- *
- * agent, options  of -agentpath; agent NULL: the command as it is, without flags
- * flags           of the JVM, in front of its own: up to LAUNCH_FLAGS_MAX, then NULL; or NULL
- * emulator        NULL, or to run it in: java itself at once, of any other command the first JVM
- * (core/agent/lab/emulate.h)
+ * Is the command java itself: a program, and no script of that name?  path: PATH_MAX bytes for where it is found, or
+ * NULL.
  */
-#define LAUNCH_FLAGS_MAX 4
-int launch_fork(struct launch *launch, char *const *argv, const char *agent, const char *options,
-                const char *const *flags, const struct launch_emulator *emulator, struct err *err);
+bool launch_is_java(const char *command, char *path);
+
+/* As execvp finds it.  Returns false when there is none. */
+bool launch_find(const char *name, char *path, size_t n);
+
+/*
+ * Fork a child that waits for launch_go.  java itself gets its options in front of its own words; of any other command,
+ * a JVM that runs a program gets them when its launcher starts (core/jvm/start_java.c).  What the command leaves behind
+ * becomes our child (a subreaper's) when its parent ends.
+ *
+ * Returns 0, or -1 with *err set (such as that its options are for a JVM that does not start with an agent); launch_end
+ * releases it.
+ */
+int launch_fork(struct launch *launch, const struct launch_plan *plan, struct err *err);
+
+/*
+ * Take what has ended of it.  Returns whether a process of it is left: the command, or one that it has started and left
+ * behind.
+ */
+bool launch_look(struct launch *launch);
 
 /* Let it run its command.  Returns 0, or -1 with *err set when it cannot be run. */
 int launch_go(struct launch *launch, const char *command, struct err *err);
 
 /* No JVM has gone into the emulator yet, of a command that is not java itself. */
 bool launch_is_waiting(const struct launch *launch);
+
+/* Wait until the command has ended, and a JVM that it left behind, too.  *status: the command's. */
+void launch_wait_for_jvm(struct launch *launch, int *status);
 
 #define LAUNCH_FOREVER (-1)
 

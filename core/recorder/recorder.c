@@ -25,6 +25,7 @@
 #define ROUND_LONG_MS   500
 #define LOOK_LONG_MS    100
 #define LOOK_SPARING_MS 125
+#define COUNT_MS        500
 #define STOP_TIMEOUT_NS 60000000000u
 #define STOP_SHORT_NS   1000000000u
 
@@ -176,8 +177,8 @@ static int record(struct recorder *r, struct err *err)
             poll(NULL, 0, ROUND_SHORT_MS); /* its socket is readable for good now */
         report_progress(r);
     }
-    if (!r->connected && r->gone) {
-        err_set(err, "'%s' ended before a JVM of it loaded the agent",
+    if (!r->connected && (r->gone || r->interrupted)) {
+        err_set(err, r->gone ? "'%s' ended before a JVM of it loaded the agent" : "no JVM of '%s' has loaded the agent",
                 r->plan->argv != NULL ? r->plan->argv[0] : "the JVM");
         return err_next(err,
                         "give a command that starts a JVM (HotSpot 11 or later), with options that it accepts; one "
@@ -265,17 +266,27 @@ static int finish_trace(struct recorder *r, struct recorder_summary *summary, st
 static void see_command(struct recorder *r, struct recorder_summary *summary)
 {
     recorder_reap(r);
-    summary->command = r->child.pid > 0 && r->child.go < 0 && !r->child_reaped ? r->child.pid : 0;
-    summary->command_status = r->child_reaped ? launch_status(r->child_status) : 0;
+    summary->command = r->child.pid > 0 && r->child.go < 0 && !r->child.is_over ? r->child.pid : 0;
+    summary->command_status = r->child.is_over ? launch_status(r->child.wait_status) : 0;
+    summary->jvms = r->jvms;
+    summary->follows_jvms = r->follows_jvms;
+    snprintf(summary->program, sizeof summary->program, "%s", r->program);
 }
 
 bool recorder_wait(struct recorder_summary *summary, int timeout_ms)
 {
+    int status;
+    bool is_over = summary->command == 0;
+    for (int left_ms = timeout_ms; !is_over; left_ms -= timeout_ms < 0 ? 0 : COUNT_MS) {
+        bool is_last = timeout_ms >= 0 && left_ms <= COUNT_MS;
+        is_over = launch_wait(summary->command, is_last ? left_ms : COUNT_MS, &status);
+        if (summary->follows_jvms)
+            jvm_started_add(&summary->jvms, getpid());
+        if (!is_over && is_last)
+            return false;
+    }
     if (summary->command == 0)
         return true;
-    int status;
-    if (!launch_wait(summary->command, timeout_ms, &status))
-        return false;
     summary->command = 0;
     summary->command_status = status;
     return true;
@@ -381,7 +392,8 @@ int recorder_run(const struct recorder_plan *plan, struct recorder_summary *summ
         return err_set(err, "out of memory");
     int rc = -1;
     r->plan = plan;
-    r->signals = r->pidfd = r->child.go = r->child.failed = r->child.turn = -1;
+    r->child = (struct launch)LAUNCH_NONE;
+    r->signals = r->pidfd = -1;
     session_init(&r->session);
     memset(summary, 0, sizeof *summary);
     r->own_cpu_start_ns = recorder_own_cpu_ns(); /* to get ready is a good part of what a short recording costs */

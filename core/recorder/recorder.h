@@ -12,6 +12,7 @@
 #include "core/pmu/events.h"
 #include "core/recorder/ip_samples.h"
 #include "core/recorder/link.h"
+#include "core/jvm/started.h"
 #include "core/trace/trace.h"
 
 #include <stdbool.h>
@@ -46,6 +47,7 @@ struct recorder_plan {
     pid_t pid;              /* attach to this one, or 0 */
     uint64_t start_ticks;   /* when that started, if it is known: jvm_process_check_start */
     char *const *argv;      /* or start this command (NULL-terminated) */
+    const char *name;       /* of several JVMs of that the one whose command line has this; NULL: the first */
     double duration_s;      /* of the trace; of a live one of a running JVM, with the attaching; 0: until the end */
     double prepare_limit_s; /* of instrumenting a running JVM's classes before the trace begins; 0: none */
     uint64_t max_bytes;     /* of the trace: it ends then; 0: no matter how many */
@@ -98,11 +100,14 @@ enum recorder_end {
 
 struct recorder_summary {
     enum recorder_end end;
-    pid_t pid;               /* of the JVM */
-    pid_t command;           /* the started command goes on, for recorder_wait; 0: it does not */
-    int command_status;      /* of one that has ended: exit status, or 128 + signal when killed; else 0 */
-    double seconds, cpu_s;   /* cpu_s: of the whole process; 0: not known */
-    uint64_t n_instructions; /* simulated; 0: there is no simulation */
+    pid_t pid;                   /* of the JVM */
+    pid_t command;               /* the started command goes on, for recorder_wait; 0: it does not */
+    bool follows_jvms;           /* it is not java itself, */
+    struct jvm_started_all jvms; /* and these came of it */
+    char program[256];           /* of the JVM: its command line */
+    int command_status;          /* of one that has ended: exit status, or 128 + signal when killed; else 0 */
+    double seconds, cpu_s;       /* cpu_s: of the whole process; 0: not known */
+    uint64_t n_instructions;     /* simulated; 0: there is no simulation */
     uint64_t n_records, n_bytes, n_lost, n_kernel_lost;
     uint32_t n_values; /* by which calls are told apart */
     uint32_t n_classes, n_methods, n_skipped, n_failed_classes, n_left_classes, n_no_room_classes, n_event_classes,

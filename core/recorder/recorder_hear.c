@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define COUNT_NS    1000000000u
 #define PACKETS_MAX 10000 /* at a time, however fast they come */
 
 int recorder_name_threads(struct recorder *r, struct err *err)
@@ -30,6 +32,27 @@ int recorder_name_threads(struct recorder *r, struct err *err)
     return 0;
 }
 
+/* Of a command that is not java itself: which JVMs came of it, to say that there were others. */
+static void count_jvms(struct recorder *r)
+{
+    uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+    if (!r->follows_jvms || now_ns - r->counted_ns < COUNT_NS)
+        return;
+    r->counted_ns = now_ns;
+    jvm_started_add(&r->jvms, getpid());
+}
+
+static void read_program(struct recorder *r)
+{
+    struct err ignored;
+    struct jvm_process *process = arena_alloc(&r->arena, sizeof *process);
+    if (process != NULL && jvm_process_read(r->target, process, &ignored) == 0)
+        snprintf(r->program, sizeof r->program, "%.255s", process->command);
+    char *ours = strstr(r->program, " -agentpath:");
+    if (ours != NULL)
+        memmove(ours, ours + 1 + strcspn(ours + 1, " "), strlen(ours + 1 + strcspn(ours + 1, " ")) + 1);
+}
+
 static int meet_agent(struct recorder *r, struct err *err)
 {
     int rc = session_accept(&r->session, err);
@@ -37,7 +60,12 @@ static int meet_agent(struct recorder *r, struct err *err)
         return rc;
     r->connected = true;
     if (r->plan->pid == 0) {
-        r->target = r->kernel.pid = r->ip_samples.pid = r->session.peer_pid;
+        r->target = r->kernel.pid = r->ip_samples.pid = r->child.watched = r->session.peer_pid;
+        r->pidfd = (int)syscall(SYS_pidfd_open, r->target, 0);
+        if (r->stacks.sampler != NULL)
+            stack_sampler_choose(r->stacks.sampler, r->target);
+        read_program(r);
+        jvm_started_put(&r->jvms, r->target); /* it does not look like one yet */
         r->drain.pid = r->drain.inner_pid = r->target;
         if (r->kernel.rings != NULL)
             perf_rings_choose(r->kernel.rings, r->target);
@@ -141,8 +169,12 @@ int recorder_hear(struct recorder *r, bool *stopped, bool *has_news, struct err 
     struct wire_message told;
     int rc = 1;
     *has_news = !r->connected;
-    if (!r->connected)
-        return meet_agent(r, err);
+    if (!r->connected && meet_agent(r, err) < 0)
+        return -1;
+    if (!r->connected) {
+        recorder_attach_late(r);
+        return 0;
+    }
     for (int i = 0; i < PACKETS_MAX && (rc = session_receive(&r->session, &told)) > 0; i++) {
         *has_news = *has_news || told.kind != WIRE_TOLD;
         /* Methods that an answer is about come before it. */
@@ -160,12 +192,18 @@ int recorder_hear(struct recorder *r, bool *stopped, bool *has_news, struct err 
 
 void recorder_reap(struct recorder *r)
 {
-    if (r->child.pid > 0 && !r->child_reaped && wait4(r->child.pid, &r->child_status, WNOHANG, &r->child_usage) > 0)
-        r->child_reaped = true;
     struct pollfd exit = { .fd = r->pidfd, .events = POLLIN };
-    if (r->child_reaped || (r->pidfd >= 0 && poll(&exit, 1, 0) > 0) ||
-        (r->pidfd < 0 && r->target != 0 && kill(r->target, 0) < 0))
-        r->gone = true;
+    bool has_ended =
+        (r->pidfd >= 0 && poll(&exit, 1, 0) > 0) || (r->pidfd < 0 && r->target != 0 && kill(r->target, 0) < 0);
+    bool is_left = r->child.pid <= 0 || launch_look(&r->child);
+    count_jvms(r);
+    r->gone = r->gone || has_ended || (r->target == 0 && !is_left);
+    if (r->target != 0 || !is_left || r->child.pid <= 0 || !r->child.is_over || r->told_orphans)
+        return;
+    r->told_orphans = true;
+    if (r->plan->progress != NULL)
+        fprintf(r->plan->progress, "mmprof: the command has ended: waiting for a JVM among the processes that it left; "
+                                   "Ctrl-C ends that\n");
 }
 
 enum woken_by recorder_wait_for(struct recorder *r, int timeout_ms)
@@ -182,7 +220,7 @@ enum woken_by recorder_wait_for(struct recorder *r, int timeout_ms)
         return WOKEN_BY_TIME;
     while (read(r->signals, &info, sizeof info) == (ssize_t)sizeof info)
         /* A started command gets the terminal's Ctrl-C itself: its end ends the recording. */
-        if (info.ssi_signo != SIGCHLD && (r->plan->pid != 0 || info.ssi_code == SI_USER))
+        if (info.ssi_signo != SIGCHLD && (r->plan->pid != 0 || r->child.is_over || info.ssi_code == SI_USER))
             r->interrupted = true;
     recorder_reap(r);
     return n == 0 ? WOKEN_BY_TIME : n == 1 && fds[1].revents != 0 ? WOKEN_BY_AGENT : WOKEN_BY_OTHERS;

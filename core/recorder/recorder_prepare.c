@@ -2,28 +2,21 @@
 
 #include "core/base/stop_signals.h"
 #include "core/perf/ip_sample_cost.h"
-#include "core/jvm/attach.h"
 #include "core/jvm/flags.h"
 #include "core/jvm/memory_room.h"
-#include "core/jvm/metaspace.h"
 #include "core/jvm/obstacle.h"
-#include "core/recorder/bring_agent.h"
 #include "core/recorder/metadata.h"
 #include "core/wire/setting.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #define RECORDER_NICENESS (-10)
-#define ENDING_TIMEOUT_NS 30000000000u
-#define METASPACE_LEAST   ((uint64_t)256 * 1024) /* a few classes */
 
 /*
  * The recorder works in short bursts, and what it comes too late for is lost: where it may (as root), it goes before
@@ -63,7 +56,7 @@ static void open_kernel(struct recorder *r)
     struct perf_rings_options options = { .fault_period = metadata_fault_period(r->plan),
                                           .ip_samples_hz = recorder_ring_ip_samples_hz(r),
                                           .ip_events_hz = r->plan->ip_samples_hz,
-                                          .with_children = r->plan->pid == 0 && !launch_is_java(r->plan->argv[0]) };
+                                          .with_children = r->follows_jvms };
     options.n_ip_events = r->plan->n_ip_events;
     if (options.n_ip_events > 0)
         memcpy(options.ip_events, r->plan->ip_events, options.n_ip_events * sizeof *options.ip_events);
@@ -210,93 +203,6 @@ static int open_trace(struct recorder *r, struct err *err)
     return write_counters(r, err);
 }
 
-static int agent_refused(struct recorder *r, int result, struct err *err)
-{
-    if (result == PROTOCOL_BUSY) {
-        err_set(err, "another mmprof is recording JVM %d", (int)r->plan->pid);
-        return err_next(err, "wait until it has ended ('pgrep -a mmprof'), then try again");
-    }
-    if (result == PROTOCOL_ENDING) {
-        err_set(err, "JVM %d still removes the probes of the recording before", (int)r->plan->pid);
-        return err_next(err, "wait until it has done so, then try again; they are switched off");
-    }
-    if (result == PROTOCOL_NO_JVMTI) {
-        err_set(err, "JVM %d does not allow classes to be instrumented", (int)r->plan->pid);
-        return err_next(err, "see whether another agent holds the capability; mmprof needs HotSpot 11 or later");
-    }
-    err_set(err, "the agent in JVM %d cannot reach mmprof (code %d)", (int)r->plan->pid, result);
-    return err_next(err, "see that the JVM's user may use its /tmp");
-}
-
-/*
- * Load the agent.  What an earlier recorder left, when it was killed or just ended, is cleaned up by then: in half a
- * second mostly, longer where many classes lose their probes.
- */
-static int load_agent(struct recorder *r, const char *path, int *result, struct err *err)
-{
-    const struct timespec pause = { 0, 50000000 };
-    uint64_t start = clock_ns(CLOCK_MONOTONIC);
-    char option[SETTING_OPTION_BYTES];
-    int rc;
-    setting_encode(&(struct setting){ .kind = SETTING_RECORDER, .text = r->session.socket_path }, option);
-    while ((rc = jvm_attach_load(&r->process, &r->session.guest, path, option, result, err)) == 0 &&
-           *result == PROTOCOL_ENDING && clock_ns(CLOCK_MONOTONIC) - start < ENDING_TIMEOUT_NS)
-        nanosleep(&pause, NULL);
-    return rc;
-}
-
-static int look_at_metaspace(struct recorder *r, struct err *err)
-{
-    struct jvm_metaspace metaspace;
-    if (jvm_metaspace_ask(&r->process, &r->session.guest, &metaspace, err) < 0)
-        return -1;
-    uint64_t room = jvm_metaspace_room(&metaspace);
-    r->room.is_less = r->room.change_bytes < room;
-    r->session.segment->metaspace_bytes = r->room.is_less ? r->room.change_bytes : room;
-    if (room >= METASPACE_LEAST)
-        return 0;
-    err_set(err,
-            "JVM %d has used %.0f of its %.0f MB of metaspace (-XX:MaxMetaspaceSize), and changing classes takes more",
-            (int)r->plan->pid, (double)metaspace.committed_bytes / 1048576, (double)metaspace.max_bytes / 1048576);
-    return err_next(err,
-                    "if that is of earlier recordings, run 'jcmd %d GC.run' twice, which stops the program for a "
-                    "while; or start it with more",
-                    (int)r->plan->pid);
-}
-
-int recorder_refuse_archive(pid_t pid, const char *option, struct err *err)
-{
-    char jvm[32] = "the program's JVM";
-    if (pid != 0)
-        snprintf(jvm, sizeof jvm, "JVM %d", (int)pid);
-    err_set(err,
-            "%s writes a class archive (%s): if its classes had probes, it would crash when it does, or the archive "
-            "would lack them",
-            jvm, option);
-    return err_next(err, "run the program without that option; or use --live, which takes samples only here");
-}
-
-static int attach(struct recorder *r, struct err *err)
-{
-    char path[PATH_MAX];
-    struct guest copy;
-    struct jvm_flags flags;
-    int result = 0;
-    /* The agent would find that, too; but a JVM from JDK 21 on prints a warning when it is loaded. */
-    if (!r->plan->is_live && jvm_flags_read(r->plan->pid, &flags) == 0 && flags.archive[0] != '\0')
-        return recorder_refuse_archive(r->plan->pid, flags.archive, err);
-    if (bring_agent(&r->process, r->plan->agent, &copy, path, sizeof path, err) < 0)
-        return -1;
-    int rc = look_at_metaspace(r, err) < 0 ? -1 : load_agent(r, path, &result, err);
-    guest_close(&copy);
-    if (rc < 0)
-        return -1;
-    if (result != 0)
-        return agent_refused(r, result, err);
-    r->target = r->plan->pid;
-    return 0;
-}
-
 /*
  * Where the JVM does not report what it compiles (JVMTI), its compilers keep what is inlined where, and lines, at calls
  * and loops only, unless they are asked: then C1 executes 5 % more instructions, and C2 1.3 % (mmprof-figures(7)).
@@ -319,12 +225,17 @@ static int fork_command(struct recorder *r, struct err *err)
                                     .text = r->session.socket_path };
     char words[SETTING_OPTION_BYTES];
     struct jvm_flags flags;
-    jvm_flags_launch(&flags, r->plan->argv, launch_is_java(r->plan->argv[0]));
+    jvm_flags_launch(&flags, r->plan->argv, !r->follows_jvms);
     if (!r->plan->is_live && flags.archive[0] != '\0' && !flags.archive_bars_agents)
         return recorder_refuse_archive(0, flags.archive, err);
     setting_encode(&option, words);
-    return launch_fork(&r->child, r->plan->argv, r->plan->agent, words, flags_for(r->plan),
-                       is_simulated ? &r->emulator : NULL, err);
+    const struct launch_plan launched = { .argv = r->plan->argv,
+                                          .agent = r->plan->agent,
+                                          .options = words,
+                                          .flags = flags_for(r->plan),
+                                          .name = r->plan->name,
+                                          .emulator = is_simulated ? &r->emulator : NULL };
+    return launch_fork(&r->child, &launched, err);
 }
 
 static const struct counter_layout no_events;
@@ -337,7 +248,7 @@ static int prepare_changed(struct recorder *r, struct err *err)
 {
     boost_priority(r);
     r->first = r->latest = clock_point_now();
-    if (attach(r, err) < 0 || recorder_change_classes(r, err) < 0)
+    if (recorder_attach(r, err) < 0 || recorder_change_classes(r, err) < 0)
         return -1;
     open_kernel(r);
     start_clock(r);
@@ -374,6 +285,7 @@ static int inspect(struct recorder *r, struct err *err)
 int recorder_prepare(struct recorder *r, struct err *err)
 {
     const struct recorder_plan *plan = r->plan;
+    r->follows_jvms = plan->pid == 0 && !launch_is_java(plan->argv[0], NULL);
     threads_init(&r->threads);
     r->cpu_accounting = (struct cpu_accounting){ .threads = &r->threads, .is_sparing = r->plan->observer != NULL };
     ip_samples_init(&r->ip_samples);
@@ -390,8 +302,6 @@ int recorder_prepare(struct recorder *r, struct err *err)
     r->drain.inner_pid = plan->pid != 0 ? r->process.inner_pid : 0;
     if (plan->pid == 0 && fork_command(r, err) < 0)
         return -1;
-    if (plan->pid == 0)
-        r->pidfd = (int)syscall(SYS_pidfd_open, r->child.pid, 0);
     if (metadata_begins_later(plan))
         return prepare_changed(r, err);
     recorder_open_stacks(r);
@@ -401,6 +311,6 @@ int recorder_prepare(struct recorder *r, struct err *err)
     if (plan->pid != 0)
         pauses_open(&r->pauses, plan->pid, r->process.inner_pid, false);
     if (plan->pid != 0)
-        return attach(r, err) < 0 ? -1 : open_trace(r, err);
+        return recorder_attach(r, err) < 0 ? -1 : open_trace(r, err);
     return open_trace(r, err) < 0 ? -1 : launch_go(&r->child, plan->argv[0], err);
 }

@@ -37,7 +37,8 @@ void recorder_open_stacks(struct recorder *r)
                                                    .is_wall = plan->waits_hz > 0,
                                                    .only_java = true,
                                                    .is_starting = plan->pid == 0,
-                                                   .with_children = plan->pid == 0 && !launch_is_java(plan->argv[0]) };
+                                                   .with_children = r->follows_jvms,
+                                                   .is_told = true };
     struct err why;
     if (plan->stacks_hz > 0 && !plan->polls_stacks &&
         stack_sampler_open(&r->stacks.sampler, plan->pid != 0 ? plan->pid : r->child.pid, &options, &why) < 0)

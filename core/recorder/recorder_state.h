@@ -91,6 +91,13 @@ struct recorder_change {
     struct batch_forecast forecast;          /* after the first batch */
 };
 
+/* A JVM of a command that runs without the agent: recorder_attach.c. */
+struct recorder_late {
+    pid_t pid;
+    uint64_t seen_ns; /* first, CLOCK_MONOTONIC */
+    bool is_tried;
+};
+
 struct recorder {
     const struct recorder_plan *plan;    /* borrowed */
     const struct counter_layout *layout; /* the plan's, or an empty one */
@@ -117,11 +124,15 @@ struct recorder {
     int signals, pidfd;
     sigset_t old_mask;
     void (*old_pipe)(int), (*old_size)(int);
-    bool connected, costs_written, ready, gone, child_reaped, interrupted, is_stopped;
+    bool connected, costs_written, ready, gone, interrupted, is_stopped;
     bool is_cut;    /* a signal came while classes were being changed */
     bool asks_much; /* IP samples are in many pieces of code that are not known */
-    int child_status;
-    struct rusage child_usage;
+    struct recorder_late late;
+    bool follows_jvms;           /* the command is not java itself: a JVM comes of it, or several */
+    bool told_orphans;           /* that the command has ended, and what it left is waited for */
+    uint64_t counted_ns;         /* when the command's JVMs were looked for last */
+    char program[256];           /* of its JVM: the command line */
+    struct jvm_started_all jvms; /* of a command that is not java itself */
     uint64_t ready_ns, clock_written_ns, flushed_ns, asked_ns;
     uint64_t cpu_start_ns, cpu_ns; /* of the process */
     uint64_t own_cpu_start_ns;
@@ -259,6 +270,17 @@ uint64_t recorder_allocations_ns(const struct recorder *r);
 /* Has a pattern of the plan matched nothing so far, or all of them?  Then *err says which is first, and what to do. */
 bool recorder_includes_nothing(const struct recorder *r, bool *all, struct err *err);
 
+/* ---- recorder_attach.c ---- */
+
+/* Load the agent into the plan's JVM.  Returns 0, or -1 with *err set. */
+int recorder_attach(struct recorder *r, struct err *err);
+
+/* What is said of a JVM (pid 0: of a command) that writes its classes into an archive, by this option.  Returns -1. */
+int recorder_refuse_archive(pid_t pid, const char *option, struct err *err);
+
+/* No JVM of the command has connected yet: attach to one that runs without the agent. */
+void recorder_attach_late(struct recorder *r);
+
 /* ---- recorder_change.c ---- */
 
 /* WIRE_CHANGING, WIRE_PAUSE: of the first pass. */
@@ -270,8 +292,5 @@ void recorder_hear_change(struct recorder *r, const struct wire_message *told);
  * Returns 0, or -1 with *err set: also after a signal.
  */
 int recorder_change_classes(struct recorder *r, struct err *err);
-
-/* What is said of a JVM (pid 0: of a command) that writes its classes into an archive, by this option.  Returns -1. */
-int recorder_refuse_archive(pid_t pid, const char *option, struct err *err);
 
 #endif

@@ -24,9 +24,10 @@ uint64_t recorder_own_cpu_ns(void)
 
 uint64_t recorder_process_cpu_ns(const struct recorder *r)
 {
-    if (r->child_reaped && r->target == r->child.pid)
-        return (uint64_t)(r->child_usage.ru_utime.tv_sec + r->child_usage.ru_stime.tv_sec) * 1000000000u +
-               (uint64_t)(r->child_usage.ru_utime.tv_usec + r->child_usage.ru_stime.tv_usec) * 1000u;
+    const struct rusage *usage = &r->child.usage;
+    if (r->child.has_usage && r->target != 0)
+        return (uint64_t)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000000u +
+               (uint64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec) * 1000u;
     return r->cpu_ns == 0 ? TRACE_UNKNOWN : r->cpu_ns - r->cpu_start_ns;
 }
 

@@ -1,9 +1,7 @@
 #include "core/recorder/simulation.h"
 
-#include "core/base/privileges.h"
 #include "core/recorder/launch.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,39 +13,12 @@
 #define EMULATOR "qemu-aarch64"
 #endif
 
-/* As execvp finds it. */
-static bool find_on_path(const char *name, char *path, size_t n)
-{
-    const char *path_part = privileges_path();
-    if (strchr(name, '/') != NULL)
-        return (size_t)snprintf(path, n, "%s", name) < n && access(path, X_OK) == 0;
-    while (*path_part != '\0') {
-        size_t length = strcspn(path_part, ":");
-        if ((size_t)snprintf(path, n, "%.*s/%s", (int)length, path_part, name) < n && access(path, X_OK) == 0)
-            return true;
-        path_part += length + (path_part[length] == ':');
-    }
-    return false;
-}
-
 int simulation_find_emulator(char *path, size_t n, struct err *err)
 {
-    if (find_on_path(EMULATOR, path, n))
+    if (launch_find(EMULATOR, path, n))
         return 0;
     err_set(err, "the simulation needs " EMULATOR ", which is not installed");
     return err_next(err, "install QEMU 6.0 or later with plugins: on Debian 12, 'apt-get install qemu-user'");
-}
-
-bool simulation_find_java(const char *command, char *path, size_t n)
-{
-    char magic[4] = "";
-    int fd = launch_is_java(command) && find_on_path(command, path, n) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    bool is_binary = fd >= 0 && read(fd, magic, 4) == 4 && memcmp(magic, "\177ELF", 4) == 0;
-    if (fd >= 0)
-        close(fd);
-    if (!is_binary)
-        path[0] = '\0';
-    return is_binary;
 }
 
 void simulation_describe(const struct simulation_state *state, char *text, size_t n)

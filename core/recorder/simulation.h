@@ -47,9 +47,6 @@ struct recorder_simulation {
 /* The emulator for this machine's programs, "qemu-x86_64", on the PATH.  Returns 0, or -1 with *err set. */
 int simulation_find_emulator(char *path, size_t n, struct err *err);
 
-/* Whether a command is java itself: its binary is at *path then, which is empty otherwise. */
-bool simulation_find_java(const char *command, char *path, size_t n);
-
 /* How far a simulation is. */
 struct simulation_state {
     uint64_t n_instructions;  /* that the program has executed, all threads of it */

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* What is not a sample: a thread was found, has a new name, or has ended. */
 static int take_event(const struct kernel_event *event, void *context)
@@ -286,7 +287,7 @@ static int begin(struct stack_sampler *sampler, const struct stack_sampler_optio
                                               .name_fn = take_name,
                                               .stack_context = sampler };
     /* One that has just been started has no interpreter yet, and its samples can wait until it has. */
-    bool is_starting = options->is_starting || jvm_started(sampler->pid) == 0;
+    bool is_starting = options->is_starting || !jvm_has_started(sampler->pid);
     if (!is_starting && open_walker(sampler, err) < 0)
         return -1;
     if (perf_rings_open(&sampler->rings, sampler->pid, &rings, err) < 0)
@@ -324,14 +325,24 @@ int stack_sampler_open(struct stack_sampler **out, pid_t pid, const struct stack
 /* The JVM has come so far, or the rings have no more room.  Returns 1; 0: later; or -1 with *err set. */
 static int reach_jvm(struct stack_sampler *sampler, struct err *err)
 {
-    pid_t jvm = jvm_started(sampler->pid);
-    if (jvm != 0) {
+    const struct stack_sampler_options *options = &sampler->options;
+    pid_t jvm = sampler->chosen;
+    if (options->with_children && !options->is_told)
+        jvm = jvm_started(getpid(), options->name); /* what a command has left behind is a child of this process */
+    else if (!options->with_children)
+        jvm = sampler->pid;
+    if (jvm != 0 && jvm_has_started(jvm)) {
         sampler->pid = jvm;
         perf_rings_choose(sampler->rings, jvm);
         return open_walker(sampler, err) < 0 ? -1 : 1;
     }
     struct pollfd half_full = { .fd = perf_rings_fd(sampler->rings), .events = POLLIN };
     return poll(&half_full, 1, 0) > 0;
+}
+
+void stack_sampler_choose(struct stack_sampler *sampler, pid_t jvm)
+{
+    sampler->chosen = jvm;
 }
 
 int stack_sampler_drain(struct stack_sampler *sampler, stack_sample_fn *fn, void *context, struct err *err)

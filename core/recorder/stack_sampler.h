@@ -28,6 +28,8 @@ struct stack_sampler_options {
     bool only_java;       /* of these, only Java threads */
     bool is_starting;     /* the process is a child that waits before its exec: it or a child of it becomes the JVM */
     bool with_children;   /* with is_starting: it is not the JVM itself */
+    bool is_told;         /* with with_children: which is the JVM is said by stack_sampler_choose */
+    const char *name;     /* with with_children: a part of the JVM's command line; NULL: any */
 };
 
 /* A method that was found on a stack. */
@@ -113,6 +115,9 @@ struct stack_sampler_state {
  */
 int stack_sampler_open(struct stack_sampler **sampler, pid_t pid, const struct stack_sampler_options *options,
                        struct err *err);
+
+/* With is_told: this process is the JVM. */
+void stack_sampler_choose(struct stack_sampler *sampler, pid_t jvm);
 
 /* Hand out what was sampled by now.  Returns 0, or -1 with *err set. */
 int stack_sampler_drain(struct stack_sampler *sampler, stack_sample_fn *fn, void *context, struct err *err);

@@ -23,6 +23,7 @@ struct visited {
 
 struct stack_sampler {
     pid_t pid;                   /* the JVM; while it is starting, the command */
+    pid_t chosen;                /* by stack_sampler_choose */
     struct stack_walker *walker; /* NULL: it is starting */
     uint64_t always_there;       /* an address in it that can be read until it ends */
     struct perf_rings *rings;

@@ -3,8 +3,8 @@
  * each, and the option of -agentpath, which is one.  setting.c has a table with a row for each kind; encoding, decoding
  * and the tests go by it.
  *
- * A line is a word and fields behind it, with blanks between them.  In the option, which may stand in
- * JAVA_TOOL_OPTIONS, there is a colon instead, and a socket's path has no word: agents of all versions understand it.
+ * A line is a word and fields behind it, with blanks between them.  In the option there
+ * is a colon instead, and a socket's path has no word: agents of all versions understand it.
  */
 #ifndef CORE_WIRE_SETTING_H
 #define CORE_WIRE_SETTING_H

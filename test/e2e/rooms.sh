@@ -219,6 +219,7 @@ shows() {
     is "$1 shows what it is asked for only" \
         "$(nm -D --defined-only "$build/$1" | awk '{ print $NF }' | sort | xargs)" "$2"
 }
+shows libmmprof-start.so ""
 # A plugin that lacks an object is linked all the same, since QEMU has some of its functions, and cannot be loaded.
 for library in sim tool placement; do
     is "libmmprof-$library.so lacks nothing that QEMU or libc does not have" \

@@ -30,10 +30,13 @@ int counted_run(const struct counted_run_plan *plan, int *status, struct err *er
     int out = launch_output_to_error(err), rc = -1;
     if (out < 0)
         return -1;
-    if (launch_fork(&launch, plan->argv, plan->agent, option, plan->flags, NULL, err) == 0) {
+    const struct launch_plan launched = {
+        .argv = plan->argv, .agent = plan->agent, .options = option, .flags = plan->flags
+    };
+    if (launch_fork(&launch, &launched, err) == 0) {
         rc = launch_go(&launch, plan->argv[0], err);
         if (rc == 0)
-            launch_wait(launch.pid, LAUNCH_FOREVER, status);
+            launch_wait_for_jvm(&launch, status);
         launch_end(&launch);
     }
     launch_output_back(out);

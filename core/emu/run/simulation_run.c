@@ -103,7 +103,8 @@ static int open_run(void *context, const struct recorder_plan *plan, struct laun
     run->fd = run->log_fd = -1;
     if (simulation_find_emulator(run->emulator, sizeof run->emulator, err) < 0 || make_slots(run, err) < 0)
         return -1;
-    simulation_find_java(plan->argv[0], run->program, sizeof run->program);
+    if (!launch_is_java(plan->argv[0], run->program))
+        run->program[0] = '\0';
     *how = (struct launch_emulator){ run->emulator, run->plugin, run->program[0] == '\0' ? NULL : run->program };
     if (name_plugin(run, plan->agent, err) == 0)
         return 0;

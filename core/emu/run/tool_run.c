@@ -89,14 +89,16 @@ int tool_run(const struct tool_run_plan *plan, int *status, struct err *err)
     int rc = -1;
     if (option == NULL)
         return err_set(err, "out of memory");
-    const bool is_java = simulation_find_java(plan->argv[0], program, sizeof program);
-    const struct launch_emulator how = { emulator, option, is_java ? program : NULL };
+    const struct launch_emulator how = { emulator, option, launch_is_java(plan->argv[0], program) ? program : NULL };
+    const struct launch_plan launched = {
+        .argv = plan->argv, .agent = plan->agent, .options = agent, .emulator = &how
+    };
     setting_encode(&tracked, agent);
     if (simulation_find_emulator(emulator, sizeof emulator, err) < 0 || make_option(plan, option, err) < 0 ||
-        launch_fork(&launch, plan->argv, plan->agent, agent, NULL, &how, err) < 0)
+        launch_fork(&launch, &launched, err) < 0)
         goto out;
     if (launch_go(&launch, plan->argv[0], err) == 0) {
-        launch_wait(launch.pid, LAUNCH_FOREVER, status);
+        launch_wait_for_jvm(&launch, status);
         rc = launch_is_waiting(&launch) ? has_no_jvm(plan->argv[0], err) : 0;
     }
     launch_end(&launch);

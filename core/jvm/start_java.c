@@ -1,0 +1,149 @@
+/*
+ * Preloaded into the programs that a command starts: a launcher of Java starts again, with the options that mmprof
+ * wants in front of its own, and without what mmprof has put into the environment.
+ *
+ * The JVM prints a line for options that come in an environment variable (JAVA_TOOL_OPTIONS, JDK_JAVA_OPTIONS), and
+ * none for options on its command line.  A launcher is a program that is linked with libjli; in all others this does
+ * nothing.  A JVM that runs no program (java -version) stays as it is.
+ */
+#include "core/jvm/start_java.h"
+
+#include "core/jvm/flags.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#define OPTIONS_MAX 8
+
+/* NULL where the program has no such function. */
+extern int JLI_Launch(void) __attribute__((weak));
+extern const char *gnu_get_libc_version(void) __attribute__((weak)); /* others give a constructor no arguments */
+
+/* ---- what is started ---- */
+
+/* "": options as they are; "-J": in front of each; NULL: it is left alone. */
+static const char *prefix_of(const char *path)
+{
+    static const char *const tools[] = { "javac", "javadoc", "jlink", "jpackage", "jshell" };
+    const char *name = strrchr(path, '/');
+    name = name == NULL ? path : name + 1;
+    if (strcmp(name, "java") == 0)
+        return "";
+    for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
+        if (strcmp(name, tools[i]) == 0)
+            return "-J";
+    return NULL;
+}
+
+static bool has_name(int argc, char **argv, const char *name)
+{
+    char *all;
+    size_t n = 1;
+    for (int i = 0; i < argc; i++)
+        n += strlen(argv[i]) + 1;
+    if (name == NULL || (all = calloc(n, 1)) == NULL)
+        return name == NULL;
+    for (int i = 0; i < argc; i++) {
+        strcat(all, i > 0 ? " " : "");
+        strcat(all, argv[i]);
+    }
+    bool is_there = strstr(all, name) != NULL;
+    free(all);
+    return is_there;
+}
+
+/* It runs a program, and may have an agent: a JVM that writes a class archive would not start. */
+static bool is_wanted(int argc, char **argv)
+{
+    struct jvm_flags flags = { .tiered_stop = 4 };
+    const char *end = argv[argc - 1] + strlen(argv[argc - 1]) + 1; /* the kernel writes one behind the other */
+    size_t n = (size_t)(end - argv[0]);
+    if (!jvm_flags_runs(argv[0], n) || !has_name(argc, argv, getenv(START_JAVA_NAME)))
+        return false;
+    jvm_flags_command(&flags, argv[0], n);
+    return !flags.archive_bars_agents && !flags.may_archive;
+}
+
+/* ---- starting it again ---- */
+
+/* The words, and the options behind the first one.  NULL: no memory. */
+static char **with_options(int argc, char **argv, const char *options, const char *prefix)
+{
+    char **words = calloc((size_t)argc + OPTIONS_MAX + 1, sizeof *words);
+    int n = 0;
+    if (words == NULL)
+        return NULL;
+    words[n++] = argv[0];
+    while (*options != '\0' && n <= OPTIONS_MAX) {
+        int length = (int)strcspn(options, "\n");
+        if (asprintf(&words[n++], "%s%.*s", prefix, length, options) < 0)
+            return NULL;
+        options += length + (options[length] == '\n');
+    }
+    memcpy(words + n, argv + 1, ((size_t)argc - 1) * sizeof *words);
+    return words;
+}
+
+static bool is_variable(const char *variable, const char *name)
+{
+    size_t n = strlen(name);
+    return strncmp(variable, name, n) == 0 && variable[n] == '=';
+}
+
+/* Without the library, which is the last of the list; NULL: it is the only one. */
+static char *preload_before(const char *variable)
+{
+    const char *last = strrchr(variable, ':');
+    return last == NULL ? NULL : strndup(variable, (size_t)(last - variable));
+}
+
+static char **environment_before(char **now)
+{
+    size_t n = 0, at = 0;
+    while (now[n] != NULL)
+        n++;
+    char **before = calloc(n + 1, sizeof *before);
+    for (size_t i = 0; before != NULL && i < n; i++) {
+        char *variable = now[i];
+        if (is_variable(variable, START_JAVA_PRELOAD))
+            variable = preload_before(variable);
+        else if (is_variable(variable, START_JAVA_OPTIONS) || is_variable(variable, START_JAVA_NAME))
+            variable = NULL;
+        if (variable != NULL)
+            before[at++] = variable;
+    }
+    return before;
+}
+
+static bool is_last(const char *preload)
+{
+    size_t n = strlen(preload), n_library = strlen("/" START_JAVA_LIBRARY);
+    return n > n_library && strcmp(preload + n - n_library, "/" START_JAVA_LIBRARY) == 0;
+}
+
+/* Before main.  Where it cannot be started again, it goes on as it is. */
+__attribute__((constructor)) static void start_again(int argc, char **argv, char **environment)
+{
+    if (JLI_Launch == NULL || gnu_get_libc_version == NULL || argc < 1)
+        return;
+    const char *options = getenv(START_JAVA_OPTIONS), *preload = getenv(START_JAVA_PRELOAD);
+    char program[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (options == NULL || preload == NULL || !is_last(preload) || n <= 0)
+        return;
+    program[n] = '\0';
+    const char *prefix = prefix_of(program);
+    if (prefix == NULL || !is_wanted(argc, argv))
+        return;
+    char **words = with_options(argc, argv, options, prefix), **before = environment_before(environment);
+    if (words == NULL || before == NULL)
+        return;
+    const char *started_as = (const char *)getauxval(AT_EXECFN); /* of which the kernel makes the thread's name */
+    if (started_as != NULL)
+        execve(started_as, words, before);
+    execve(program, words, before);
+}
