@@ -6,8 +6,9 @@
 
 /*
  * Read off /proc/PID/task/.../comm of OpenJDK 17.0.15 and Temurin 25 under Serial, Parallel, G1, ZGC and Shenandoah,
- * and HotSpot's sources for those that only run at times.  A pattern's star stands for any rest; the kernel cuts
- * names after 15 bytes, and so are the patterns.
+ * and HotSpot's sources for those that only run at times.  A pattern's star matches any rest.
+ *
+ * The kernel has 15 bytes: up to JDK 25 the first ones of the name, since JDK 26 its first 7, two dots and its last 6.
  */
 static const struct {
     const char *pattern;
@@ -28,27 +29,27 @@ static const struct {
     { "ShenWorker*", VM_PART_GC },
     { "ShenUncommit*", VM_PART_GC },
     { "StringDedup*", VM_PART_GC },
-    { "Concurrent Mark", VM_PART_GC },
-    { "C1 CompilerThre", VM_PART_C1 },
-    { "C2 CompilerThre", VM_PART_C2 },
+    { "Concurrent Mark*", VM_PART_GC },
+    { "C1 CompilerThread*", VM_PART_C1 },
+    { "C2 CompilerThread*", VM_PART_C2 },
     { "JVMCI Compiler*", VM_PART_C2 }, /* Graal, or another compiler in C2's place */
     { "JVMCI-native*", VM_PART_C2 },
     { "VM Thread", VM_PART_THREAD },
-    { "VM Periodic Tas", VM_PART_OTHER },
-    { "Signal Dispatch", VM_PART_OTHER },
+    { "VM Periodic Task Thread", VM_PART_OTHER },
+    { "Signal Dispatcher", VM_PART_OTHER },
     { "Service Thread", VM_PART_OTHER },
-    { "Monitor Deflati", VM_PART_OTHER },
+    { "Monitor Deflation Thread", VM_PART_OTHER },
     { "Sweeper thread", VM_PART_OTHER }, /* up to 19 */
-    { "Notification Th", VM_PART_OTHER },
+    { "Notification Thread", VM_PART_OTHER },
     { "Common-Cleaner", VM_PART_OTHER },
     { "Cleaner-*", VM_PART_OTHER },
     { "Finalizer", VM_PART_OTHER },
-    { "Reference Handl", VM_PART_OTHER },
+    { "Reference Handler", VM_PART_OTHER },
     { "Attach Listener", VM_PART_OTHER },
     { "JFR *", VM_PART_OTHER },
     { "JVMCI*", VM_PART_OTHER },
     { "JDWP *", VM_PART_OTHER },
-    { "VM JFR Buffer T", VM_PART_OTHER },
+    { "VM JFR Buffer Thread", VM_PART_OTHER },
     { "LogAsyncWriter", VM_PART_OTHER },
     { "AsyncLog Thread", VM_PART_OTHER },
     { "NMT Periodic*", VM_PART_OTHER },
@@ -69,12 +70,28 @@ static const struct {
     [VM_PART_MMPROF] = { "mmprof itself", "mmprof" },
 };
 
-static bool matches(const char *pattern, const char *name)
+#define COMM_BYTES 15u
+#define FIRST      7u
+#define LAST       6u
+
+/* No JDK since 26 has these, and a program's threads may begin with the same bytes. */
+static bool is_former(const char *pattern)
+{
+    return strncmp(pattern, "RuntimeWorker", 13) == 0 || strncmp(pattern, "Concurrent Mark", 15) == 0;
+}
+
+/* "Reference Handl" or "Referen..andler" of "Reference Handler"; of "C1 CompilerThread*", "C1 Comp..". */
+static bool matches(const char *pattern, const char *comm)
 {
     size_t n = strlen(pattern);
-    if (pattern[n - 1] != '*')
-        return strcmp(pattern, name) == 0;
-    return strncmp(pattern, name, n - 1) == 0;
+    bool has_star = pattern[n - 1] == '*', has_dots = strncmp(comm + strnlen(comm, FIRST), "..", 2) == 0;
+    n -= has_star;
+    if (n > FIRST && has_dots && !is_former(pattern) && strncmp(comm, pattern, FIRST) == 0)
+        return has_star || (n > COMM_BYTES && strcmp(comm + FIRST + 2, pattern + n - LAST) == 0);
+    if (n > COMM_BYTES)
+        return strncmp(pattern, comm, COMM_BYTES) == 0 &&
+               (comm[COMM_BYTES] == '\0' || has_star || strcmp(pattern, comm) == 0);
+    return has_star ? strncmp(pattern, comm, n) == 0 : strcmp(pattern, comm) == 0;
 }
 
 enum vm_part vm_part_of(const char *comm)

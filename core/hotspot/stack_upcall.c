@@ -26,17 +26,23 @@ static bool is_anchor(struct stack_walker *walker, const struct thread_state *th
            sp > fp && sp % 8 == 0 && pc != 0 && stack_is_return(walker, stack_strip(walker, pc));
 }
 
-/* The stub's caller, by the frame pointer, or by the stack pointer where there is no frame yet, or no more. */
+/* The stub's caller, by the frame pointer, but where the frame is not there yet, or no more. */
 static bool leave_stub(struct stack_walker *walker, const struct thread_state *thread, struct cursor_frame *frame)
 {
-    unsigned shapes = code_blobs_at(walker->blobs, frame->pc)->shapes;
-    bool has_frame = !frame->is_innermost || shapes == 0 || (shapes & FRAME_NONE) == 0;
-    uint64_t at = has_frame ? frame->fp : frame->sp - 8, fp = frame->fp, pc;
-    if (frame->is_innermost && shapes == FRAME_PUSHED)
-        at = frame->sp;
-    if ((at != frame->sp - 8 && !stack_word_at(thread, at, &fp)) || !stack_word_at(thread, at + 8, &pc))
-        return false;
-    *frame = (struct cursor_frame){ .pc = stack_strip(walker, pc), .sp = at + 16, .fp = fp };
+    const struct code_at *at = code_blobs_at(walker->blobs, frame->pc);
+    bool has_none = frame->is_innermost && (at->shapes == FRAME_NONE || frame->pc == at->blob->begin);
+    bool is_pushed = frame->is_innermost && at->shapes == FRAME_PUSHED;
+    uint64_t record = is_pushed ? frame->sp : frame->fp, pc = thread->link, fp = frame->fp, sp = frame->sp;
+    if (has_none && !walker->rules->has_link) {
+        if (!stack_word_at(thread, sp, &pc))
+            return false;
+        sp += 8;
+    } else if (!has_none) {
+        if (!stack_word_at(thread, record, &fp) || !stack_word_at(thread, record + 8, &pc))
+            return false;
+        sp = record + 16;
+    }
+    *frame = (struct cursor_frame){ .pc = stack_strip(walker, pc), .sp = sp, .fp = fp };
     return true;
 }
 

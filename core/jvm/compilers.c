@@ -13,10 +13,11 @@
 
 #define LOOK_PERIOD_NS UINT64_C(500000000)
 
-/* "C1 CompilerThre", "C2 CompilerThre"; a JVM with Graal has "JVMCI ..." of the same kind. */
+/* "C1 CompilerThre", since JDK 26 "C1 Comp..hread0"; a JVM with Graal has "JVMCI ..." of the same kind. */
 static bool is_compiler(const char *comm)
 {
-    return strstr(comm, " CompilerThre") != NULL;
+    return strstr(comm, " CompilerThre") != NULL || strstr(comm, " Comp..") != NULL ||
+           strncmp(comm, "JVMCI C..", 9) == 0;
 }
 
 static bool is_known(const struct jvm_compilers *compilers, pid_t tid)

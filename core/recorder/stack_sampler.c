@@ -181,7 +181,7 @@ static bool compare(struct stack_sampler *sampler, const struct kernel_event *ev
 
 bool stack_sampler_has_no_java(const char *thread_name)
 {
-    static const char *const names[] = { "C1 CompilerThre", "C2 CompilerThre", "GC Thread#" };
+    static const char *const names[] = { "C1 Comp", "C2 Comp", "GC Thread#" };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strncmp(thread_name, names[i], strlen(names[i])) == 0)
             return true;

@@ -76,7 +76,7 @@ int main(void)
     start(&first, "C2 CompilerThre");
     work(&first);
     CHECK("threads are looked for twice a second", jvm_compilers_cpu_ns(&compilers, SECOND + 1000) == JVM_CPU_UNKNOWN);
-    start(&late, "C1 CompilerThre");
+    start(&late, "C1 Comp..hread0");
     CHECK("then a compiler counts, and no other thread", is_about(jvm_compilers_cpu_ns(&compilers, 2 * SECOND), 1));
     work(&late);
     CHECK("one that had no name when it was new does, too", is_about(jvm_compilers_cpu_ns(&compilers, 3 * SECOND), 2));

@@ -57,7 +57,7 @@ struct compilers {
 
 static void find_compilers(struct compilers *compilers)
 {
-    compilers->n = own_threads_find("C2 CompilerThre", compilers->tids, THREADS_MAX);
+    compilers->n = own_threads_find("C2 Comp", compilers->tids, THREADS_MAX);
     for (size_t i = 0; i < compilers->n; i++) {
         compilers->threads[i] = vm_compiler_find(compilers->tids[i]);
         compilers->at[i] = vm_compiler_read(compilers->threads[i]);

@@ -15,7 +15,7 @@ static bool has_name(const char *tid, const char *name)
     if (file != NULL)
         fclose(file);
     comm[strcspn(comm, "\n")] = '\0';
-    return same && strcmp(comm, name) == 0;
+    return same && strncmp(comm, name, strlen(name)) == 0;
 }
 
 size_t own_threads_find(const char *name, pid_t *tids, size_t room)
