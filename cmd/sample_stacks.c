@@ -351,6 +351,11 @@ static int write_totals(struct sample_run *run, struct err *err)
 
 static int refuse_no_jvm(struct sample_run *run, struct err *err)
 {
+    if (run->options->command == NULL) {
+        err_set(err, "JVM %d had not started when sampling ended", (int)run->options->pid);
+        return err_next(err, "sample for longer (-d), or see with 'mmprof doctor %d' what it is",
+                        (int)run->options->pid);
+    }
     if (!launch_look(&run->launch)) {
         err_set(err, "'%s' started no JVM", run->options->command[0]);
         return err_next(err, "give a command that starts java, or java itself");

@@ -36,6 +36,8 @@ is "a FIFO as a JDK's 'release' does not stop 'ps', which lists the process" \
     "$? $(grep -cE "^ *$pid " "$SCRATCH/ps")" "0 1"
 timeout 30 "$mmprof" record -q -d 0.1 -o "$SCRATCH/f.dat" no.such.Main > "$SCRATCH/said" 2>&1
 is "nor the search for a JVM by its name" "$?" 1
+"$mmprof" sample -d 0.1 -p "$pid" > "$SCRATCH/said" 2>&1
+matches "who says only that he is a JVM is not sampled" "$? $(cat "$SCRATCH/said")" "^1 .* had not started"
 rm "$fake/release"
 ln -s "secret/release" "$fake/release"
 if [ "$(id -u)" = 0 ]; then
