@@ -48,7 +48,7 @@ int fleet_page_write(struct fleet_command_run *run, const struct fleet_result *s
                      struct err *err)
 {
     const struct fleet_arguments *a = run->arguments;
-    const char *sql = fleet_days_sql(&run->arena, a->service);
+    const char *sql = fleet_days_sql(run->engine, &run->arena, a->service);
     struct html_fleet page = { .of = a->server != NULL ? a->server : a->words[1],
                                .table = table,
                                .arena = &run->arena };

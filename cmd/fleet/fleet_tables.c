@@ -155,7 +155,7 @@ int fleet_command_select(struct fleet_command_run *run, struct err *err)
     char grain[64];
     if (open_files(run, err) < 0)
         return -1;
-    const char *sql = fleet_select_sql(&run->arena, run->arguments->service, run->arguments->weight,
+    const char *sql = fleet_select_sql(run->engine, &run->arena, run->arguments->service, run->arguments->weight,
                                        run->arguments->grain_s * FLEET_NS_PER_SECOND);
     if (sql == NULL)
         return err_set(err, "out of memory for a query");

@@ -46,14 +46,15 @@
     "SELECT count(DISTINCT run) FILTER (WHERE side = 0), count(DISTINCT run) FILTER (WHERE side = 1) FROM mine"
 
 /* "version=1.2" as a condition, the arena's; NULL with *err set. */
-static const char *condition_of(struct arena *arena, const char *side, const char *option, struct err *err)
+static const char *condition_of(const struct fleet_engine *engine, struct arena *arena, const char *side,
+                                const char *option, struct err *err)
 {
     static const char *const keys[] = { "version", "service", "host", "jdk", "gc", "cpu_model", "run" };
     const char *equals = side == NULL ? NULL : strchr(side, '=');
     for (size_t i = 0; equals != NULL && i < sizeof keys / sizeof keys[0]; i++) {
         if (strlen(keys[i]) != (size_t)(equals - side) || strncmp(keys[i], side, strlen(keys[i])) != 0)
             continue;
-        const char *literal = fleet_literal(arena, equals + 1);
+        const char *literal = fleet_engine_literal(engine, arena, equals + 1);
         const char *sql = literal == NULL ? NULL : arena_printf(arena, "coalesce(%s = %s, false)", keys[i], literal);
         if (sql == NULL)
             err_set(err, "out of memory for a query");
@@ -141,9 +142,9 @@ int fleet_compare(struct fleet_engine *engine, const struct fleet_compare_option
                   struct fleet_difference **differences, size_t *n, struct err *err)
 {
     struct fleet_result runs, result;
-    const char *before = condition_of(arena, o->before, "--before", err);
-    const char *after = before == NULL ? NULL : condition_of(arena, o->after, "--after", err);
-    const char *service = o->service == NULL ? "" : fleet_literal(arena, o->service);
+    const char *before = condition_of(engine, arena, o->before, "--before", err);
+    const char *after = before == NULL ? NULL : condition_of(engine, arena, o->after, "--after", err);
+    const char *service = o->service == NULL ? "" : fleet_engine_literal(engine, arena, o->service);
     if (after == NULL)
         return -1;
     const char *only = service == NULL      ? NULL

@@ -494,7 +494,7 @@ int fleet_engine_check_select(struct fleet_engine *e, const char *sql, struct er
     return rc;
 }
 
-const char *fleet_literal(struct arena *arena, const char *text)
+static const char *literal_of(struct arena *arena, const char *text, const char *doubled)
 {
     size_t n = strlen(text), at = 0;
     char *literal = arena_alloc(arena, 2 * n + 3);
@@ -502,10 +502,26 @@ const char *fleet_literal(struct arena *arena, const char *text)
         return NULL;
     literal[at++] = '\'';
     for (size_t i = 0; i < n; i++) {
-        if (text[i] == '\'')
-            literal[at++] = '\'';
+        if (strchr(doubled, text[i]) != NULL)
+            literal[at++] = text[i];
         literal[at++] = text[i];
     }
     literal[at++] = '\'';
     return literal;
+}
+
+const char *fleet_literal(struct arena *arena, const char *text)
+{
+    return literal_of(arena, text, "'");
+}
+
+const char *fleet_clickhouse_literal(struct arena *arena, const char *text)
+{
+    return literal_of(arena, text, "'\\");
+}
+
+const char *fleet_engine_literal(const struct fleet_engine *engine, struct arena *arena, const char *text)
+{
+    bool is_server = engine != NULL && engine->server != NULL;
+    return is_server ? fleet_clickhouse_literal(arena, text) : fleet_literal(arena, text);
 }

@@ -63,7 +63,12 @@ int fleet_engine_confine(struct fleet_engine *engine, const char *directory, str
  */
 int fleet_engine_check_select(struct fleet_engine *engine, const char *sql, struct err *err);
 
-/* A text as an SQL literal with its quotes, in the arena; NULL: no memory. */
-const char *fleet_literal(struct arena *arena, const char *text);
+/*
+ * A text as an SQL literal with its quotes, in the arena; NULL: no memory.  In ClickHouse's a backslash escapes what
+ * follows, in DuckDB's it is a character like others.  engine: NULL: DuckDB.
+ */
+const char *fleet_engine_literal(const struct fleet_engine *engine, struct arena *arena, const char *text);
+const char *fleet_literal(struct arena *arena, const char *text); /* DuckDB's */
+const char *fleet_clickhouse_literal(struct arena *arena, const char *text);
 
 #endif

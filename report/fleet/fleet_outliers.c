@@ -107,7 +107,7 @@ int fleet_outliers_find(struct fleet_engine *engine, const struct fleet_outliers
                         struct fleet_outliers *outliers, struct err *err)
 {
     struct fleet_result result;
-    const char *name = o->service == NULL ? "" : fleet_literal(arena, o->service);
+    const char *name = o->service == NULL ? "" : fleet_engine_literal(engine, arena, o->service);
     const char *only = name == NULL ? NULL : o->service == NULL ? "true" : arena_printf(arena, "service = %s", name);
     const char *sql = only == NULL              ? NULL
                       : o->measure == FLEET_CPI ? arena_printf(arena, "WITH " CPI_RUNS SPREADS, only)

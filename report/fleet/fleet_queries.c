@@ -1,7 +1,5 @@
 #include "report/fleet/fleet_queries.h"
 
-#include "report/fleet/fleet_engine.h"
-
 /*
  * Rows become few at once: an engine keeps what a query uses twice in memory.  'called' is a word of SQL.  Of two
  * methods of one name, as a bridge method and the one that it calls, the inner one's time is in the outer one's.
@@ -34,20 +32,21 @@
     "ORDER BY service, phase, version, day"
 
 /* A condition, the arena's, or NULL: no memory. */
-static const char *condition_of(struct arena *arena, const char *service)
+static const char *condition_of(const struct fleet_engine *engine, struct arena *arena, const char *service)
 {
-    const char *literal = service == NULL ? NULL : fleet_literal(arena, service);
+    const char *literal = service == NULL ? NULL : fleet_engine_literal(engine, arena, service);
     return service == NULL ? "true" : literal == NULL ? NULL : arena_printf(arena, "service = %s", literal);
 }
 
-const char *fleet_days_sql(struct arena *arena, const char *service)
+const char *fleet_days_sql(const struct fleet_engine *engine, struct arena *arena, const char *service)
 {
-    const char *which = condition_of(arena, service);
+    const char *which = condition_of(engine, arena, service);
     return which == NULL ? NULL : arena_printf(arena, DAYS_QUERY, which);
 }
 
-const char *fleet_select_sql(struct arena *arena, const char *service, double weight, double grain_ns)
+const char *fleet_select_sql(const struct fleet_engine *engine, struct arena *arena, const char *service, double weight,
+                             double grain_ns)
 {
-    const char *which = condition_of(arena, service);
+    const char *which = condition_of(engine, arena, service);
     return which == NULL ? NULL : arena_printf(arena, SELECT_QUERY, which, weight, grain_ns);
 }

@@ -237,7 +237,7 @@ static void test_hostile(void)
     CHECK("and no file is outside",
           count_files("h/compacted-*/day-2024-10-04.parquet") == 1 && count_files("h/*.parquet") == 1);
     for (int i = 0; i < N; i++) {
-        path = asked("h", fleet_select_sql(&arena, names[i], 0, 0));
+        path = asked("h", fleet_select_sql(NULL, &arena, names[i], 0, 0));
         CHECK("a service of such a name can be asked for", strncmp(path, names[i], strlen(names[i])) == 0);
     }
 }

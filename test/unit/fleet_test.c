@@ -97,6 +97,10 @@ static void test_no_library(void)
                                                             strstr(err.text, "next: run 'make duckdb'") != NULL);
     CHECK_TEXT("a text is a literal whatever is in it", fleet_literal(&arena, "a'; DROP TABLE x; --"),
                "'a''; DROP TABLE x; --'");
+    CHECK_TEXT("a backslash is one like others in DuckDB's", fleet_literal(&arena, "a\\' OR true --\\"),
+               "'a\\'' OR true --\\'");
+    CHECK_TEXT("and none that escapes in ClickHouse's", fleet_clickhouse_literal(&arena, "a\\' OR true --\\"),
+               "'a\\\\'' OR true --\\\\'");
 }
 
 /* ---- questions ---- */
@@ -172,7 +176,7 @@ static void test_bridge(struct fleet_engine *engine)
     CHECK("methods of one name are read",
           fleet_files_view(engine, path_of("bridge"), false, stdout, &count, &err) == 0);
     CHECK_TEXT("the time of the one that the other calls is in the other's, and counts once",
-               asked(engine, fleet_select_sql(&arena, NULL, 0, 0)), "shop x 1.0 1.0 6 100000000.0 1");
+               asked(engine, fleet_select_sql(engine, &arena, NULL, 0, 0)), "shop x 1.0 1.0 6 100000000.0 1");
 }
 
 /* Its footer is whole, and the bytes of its first column are not. */
@@ -244,15 +248,19 @@ static void test_files_of_a_recording(struct fleet_engine *engine)
 static void test_select(struct fleet_engine *engine)
 {
     CHECK_TEXT("phases have the weight and the grain over all runs of a service",
-               asked(engine, fleet_select_sql(&arena, NULL, 0.005, 100000)),
+               asked(engine, fleet_select_sql(engine, &arena, NULL, 0.005, 100000)),
                "o'x work 0.6 0.6 600 1000000.0 1 shop work 0.6 0.6 1800 1000000.0 2");
-    CHECK_TEXT("one service can be asked of, whatever its name", asked(engine, fleet_select_sql(&arena, "o'x", 0, 0)),
+    CHECK_TEXT("one service can be asked of, whatever its name",
+               asked(engine, fleet_select_sql(engine, &arena, "o'x", 0, 0)),
                "o'x work 0.6 0.6 600 1000000.0 1 o'x tiny 0.3 0.3 300000 1000.0 1 o'x rare 0.001 0.001 1 1000000.0 1");
-    CHECK_TEXT("phases are told by version and day", asked(engine, fleet_days_sql(&arena, "o'x")),
+    CHECK_TEXT("phases are told by version and day", asked(engine, fleet_days_sql(engine, &arena, "o'x")),
                "o'x rare 1 1970-01-01 1000000.0 0.001 o'x seen 1 1970-01-01 NULL 0.05 "
                "o'x tiny 1 1970-01-01 1000.0 0.3 o'x work 1 1970-01-01 1000000.0 0.6");
-    CHECK_TEXT("a service that is none has no phases", asked(engine, fleet_select_sql(&arena, "' OR true --", 0, 0)),
-               "");
+    static const char *const hostile[] = { "a\\' OR true --", "\\", "'", "a\n'\n;", "E'\\x27'", "$$", "%s?{x:String}" };
+    for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++)
+        CHECK_TEXT("none of a hostile name has", asked(engine, fleet_select_sql(engine, &arena, hostile[i], 0, 0)), "");
+    CHECK_TEXT("a service that is none has no phases",
+               asked(engine, fleet_select_sql(engine, &arena, "' OR true --", 0, 0)), "");
 }
 
 /* ---- two versions ---- */
