@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define NAMES_BYTES_MAX ((uint64_t)1 << 20)   /* of sections: 400 bytes are usual; libdw may leak them */
-#define PART_BYTES_MAX  ((uint64_t)256 << 20) /* names of the functions of a large library: 40 MB */
+#define PART_BYTES_MAX  ((uint64_t)128 << 20) /* names of the functions of a large library: 40 MB */
 
 /* A library has no use for as many sections or segments as take another header to count, and libelf would fill memory
  * for as many as the file says. */

@@ -70,7 +70,7 @@ sampled() {
     not_ok "$1" "$(cat "$SCRATCH/said")"
 }
 
-why='(deleted or replaced \(JDK updated\?\)|no regular file)'
+why='deleted or replaced \(JDK updated\?\)'
 copy_jdk
 start_busy "$SCRATCH/jdk"
 jvm=$pid
@@ -100,8 +100,10 @@ if [ "$(id -u)" = 0 ] && unshare -m true 2> "$SCRATCH/ignored"; then
     server=$SCRATCH/jdk/lib/server
     nsenter -t "$jvm" -m sh -c "mount -t tmpfs none '$server' && ln -s '$SCRATCH/fifo' '$server/libjvm.so'"
     sampled "a link in place of a file that is mapped is not followed"
-    matches "nor by who cannot get the file" "$(by_path "$mmprof" sample -d 0.1 -p "$jvm" 2>&1)" "$why"
-    matches "nor by 'doctor'" "$(by_path "$mmprof" doctor "$jvm")" "^limit +stacks .*$why"
+    matches "nor by who cannot get the file" "$(by_path "$mmprof" sample -d 0.1 -p "$jvm" 2>&1)" 'no regular file'
+    matches "nor by 'doctor'" "$(by_path "$mmprof" doctor "$jvm")" '^limit +stacks .*no regular file'
+    nsenter -t "$jvm" -m cp --remove-destination /bin/true "$server/libjvm.so"
+    matches "another file in its place is not taken for it" "$(by_path "$mmprof" sample -d 0.1 -p "$jvm" 2>&1)" "$why"
     goes_on "and the JVM goes on"
     stop "$jvm"
 else
