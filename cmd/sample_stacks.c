@@ -201,6 +201,7 @@ static void sleep_until(struct sample_run *run, const struct due *due, struct po
     until = until < due->end_ns ? until : due->end_ns;
     uint64_t left = until > now ? until - now : 0;
     const struct timespec timeout = { (time_t)(left / 1000000000), (long)(left % 1000000000) };
+    wakes[1].fd = stack_sampler_fd(run->sampler);
     wakes[2].fd = run->end;
     ppoll(wakes, 3, &timeout, NULL);
 }

@@ -274,23 +274,29 @@ static int open_walker(struct stack_sampler *sampler, struct err *err)
     return err_next(err, "use --mechanism polling, by which the JVM itself is asked");
 }
 
+static int open_rings(struct stack_sampler *sampler, bool with_children, struct perf_rings **rings, struct err *err)
+{
+    const struct stack_sampler_options *from = &sampler->options;
+    const struct perf_rings_options options = { .ip_samples_hz = from->hz,
+                                                .trigger = from->trigger,
+                                                .with_children = with_children,
+                                                .no_switches = true,
+                                                .prefers_cpus = !with_children && from->trigger.n <= 1 &&
+                                                                (from->trigger.n == 0 || from->trigger.is_clock),
+                                                .stack_bytes = from->stack_bytes,
+                                                .stack_fn = take_sample,
+                                                .name_fn = take_name,
+                                                .stack_context = sampler };
+    return perf_rings_open(rings, sampler->pid, &options, err);
+}
+
 static int begin(struct stack_sampler *sampler, const struct stack_sampler_options *options, struct err *err)
 {
-    const struct perf_rings_options rings = { .ip_samples_hz = options->hz,
-                                              .trigger = options->trigger,
-                                              .with_children = options->with_children,
-                                              .no_switches = true,
-                                              .prefers_cpus = !options->with_children && options->trigger.n <= 1 &&
-                                                              (options->trigger.n == 0 || options->trigger.is_clock),
-                                              .stack_bytes = options->stack_bytes,
-                                              .stack_fn = take_sample,
-                                              .name_fn = take_name,
-                                              .stack_context = sampler };
     /* One that has just been started has no interpreter yet, and its samples can wait until it has. */
     bool is_starting = options->is_starting || !jvm_has_started(sampler->pid);
     if (!is_starting && open_walker(sampler, err) < 0)
         return -1;
-    if (perf_rings_open(&sampler->rings, sampler->pid, &rings, err) < 0)
+    if (open_rings(sampler, options->with_children, &sampler->rings, err) < 0)
         return -1;
     if (options->with_children)
         perf_rings_choose(sampler->rings, 0); /* none, for now */
@@ -345,6 +351,28 @@ void stack_sampler_choose(struct stack_sampler *sampler, pid_t jvm)
     sampler->chosen = jvm;
 }
 
+/*
+ * Until it was known which of a command's processes is the JVM, threads were sampled; from then on, where that is
+ * allowed, CPUs are.  What threads have sampled until the latter begin is still handed out.
+ */
+static int turn_to_cpus(struct stack_sampler *sampler, struct err *err)
+{
+    struct perf_rings *rings = NULL, *former = sampler->rings;
+    struct perf_rings_state state = { .has_cpus = false };
+    struct err ignored;
+    sampler->has_turned = true;
+    if (open_rings(sampler, false, &rings, &ignored) == 0)
+        perf_rings_state(rings, &state);
+    if (!state.has_cpus || sampler->is_paused) {
+        perf_rings_close(rings);
+        return 0;
+    }
+    int rc = perf_rings_drain(former, KERNEL_UNKNOWN, take_event, sampler, err);
+    sampler->rings = rings;
+    perf_rings_close(former);
+    return rc;
+}
+
 int stack_sampler_drain(struct stack_sampler *sampler, stack_sample_fn *fn, void *context, struct err *err)
 {
     struct perf_rings_state state;
@@ -358,6 +386,9 @@ int stack_sampler_drain(struct stack_sampler *sampler, stack_sample_fn *fn, void
     sampler->n_collections[0] = sampler->n_collections[1];
     sampler->n_collections[1] = vm_collections_count(&sampler->collections);
     if (perf_rings_drain(sampler->rings, KERNEL_UNKNOWN, take_event, sampler, err) < 0)
+        return -1;
+    if (sampler->options.with_children && sampler->walker != NULL && !sampler->has_turned &&
+        turn_to_cpus(sampler, err) < 0)
         return -1;
     thread_names_settle(&sampler->names);
     read_cpu(sampler);

@@ -139,7 +139,7 @@ void stack_sampler_pause(struct stack_sampler *sampler, bool is_paused);
 /* The JVM's process id; 0: none has started yet. */
 pid_t stack_sampler_pid(const struct stack_sampler *sampler);
 
-/* Polls as readable when there is much to drain; or -1. */
+/* Polls as readable when there is much to drain; or -1.  Until the next drain. */
 int stack_sampler_fd(const struct stack_sampler *sampler);
 
 /* What the kernel's rings for it are like. */

@@ -27,8 +27,8 @@ struct stack_sampler {
     struct stack_walker *walker; /* NULL: it is starting */
     uint64_t always_there;       /* an address in it that can be read until it ends */
     struct perf_rings *rings;
-    uint64_t cpu_ns; /* of the process, as it was read last */
-    bool is_paused;
+    uint64_t cpu_ns;            /* of the process, as it was read last */
+    bool is_paused, has_turned; /* with_children: to CPUs, if it could */
     struct stack_sampler_state state;
     struct arena arena;
     struct thread_names names;

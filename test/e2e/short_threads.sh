@@ -22,7 +22,7 @@ share() {
 begin() {
     start "$SCRATCH/out" "${as[@]}" "$jdk/bin/java" -XX:TieredStopAtLevel=1 -cp "$classes" target.ShortThreads "$@"
     wait_for 60 grep -q READY "$SCRATCH/out"
-    sleep 0.5 # the loops are compiled
+    sleep 0.3 # the loops are compiled
 }
 
 # is_covered CLAIM: the CPU time has samples, but for chance.
@@ -33,30 +33,38 @@ is_covered() {
 
 as=()
 begin
-said=$("$mmprof" sample -p "$pid" -F 997 -d 1.5 --json 2>&1)
+said=$("$mmprof" sample -p "$pid" -F 997 -d 1 --json 2>&1)
 if [ "$(value sampling_scope)" = cpus ]; then
     is_covered "tasks with a thread each"
     holds "in the right proportions: $(share ShortThreads.task) to $(share ShortThreads.between)" \
         awk -v t="$(share ShortThreads.task)" -v b="$(share ShortThreads.between)" \
         'BEGIN { exit !(t / (t + b) > 0.65 && t / (t + b) < 0.92) }'
-    "$mmprof" record -q -d 2 -o "$SCRATCH/record.dat" -p "$pid"
+    "$mmprof" record -q -d 1 -o "$SCRATCH/record.dat" -p "$pid"
     said=$("$mmprof" report "$SCRATCH/record.dat" 2>&1)
     matches "'mmprof record' has a row of their method" "$said" '^ShortThreads\.(task|work|lambda|startTask)'
 else
     skip "tasks with a thread each have samples for their CPU time" "events of whole CPUs are not allowed"
 fi
-matches "polling says how much has none" "$("$mmprof" sample --mechanism polling -d 1 -p "$pid" 2>&1)" \
+matches "polling says how much has none" "$("$mmprof" sample --mechanism polling -d 0.5 -p "$pid" 2>&1)" \
     '[0-9]+ % of the CPU time \(.*\) has no sample: polling leaves out'
 stop "$pid"
 
 begin 1000
-said=$("$mmprof" sample -p "$pid" -F 997 -d 1.5 --json 2>&1)
+said=$("$mmprof" sample -p "$pid" -F 997 -d 1 --json 2>&1)
 if [ "$(value sampling_scope)" = cpus ]; then
     is_covered "a thousand threads that mostly sleep"
 else
     skip "a thousand threads that mostly sleep have samples" "events of whole CPUs are not allowed"
 fi
 stop "$pid"
+
+said=$("$mmprof" sample -F 997 --json -- sh -c "'$jdk/bin/java' -XX:TieredStopAtLevel=1 -cp '$classes' \
+    target.ShortThreads 0 1; exit 0" 2>&1)
+if [ "$(value sampling_scope)" = cpus ]; then
+    is_covered "tasks of a JVM that a script starts"
+else
+    skip "tasks of a JVM that a script starts have samples" "events of whole CPUs are not allowed"
+fi
 
 # Others than root sample each thread by itself.
 if [ "$(id -u)" != 0 ] || ! command -v setpriv > "$SCRATCH/which"; then

@@ -2,13 +2,15 @@ package target;
 
 /**
  * Threads that use less CPU time than lies between two samples: without an argument one for each task, four fifths of
- * whose work is in task and a fifth in between; with N, N threads that work for a moment twice a second.
+ * whose work is in task and a fifth in between; with N, N threads that work for a moment twice a second.  A second
+ * argument is after how many seconds it ends.
  */
 public final class ShortThreads {
-    private static final long END = System.nanoTime() + 600_000_000_000L;
+    private static long end;
     private static volatile double sink;
 
     public static void main(String[] args) throws InterruptedException {
+        end = System.nanoTime() + 1_000_000_000L * (args.length < 2 ? 600 : Integer.parseInt(args[1]));
         int n = args.length == 0 ? 0 : Integer.parseInt(args[0]);
         for (int i = 0; i < n; i++) {
             Thread thread = new Thread(null, ShortThreads::sleeper, "sleeper-" + i, 65536);
@@ -16,7 +18,7 @@ public final class ShortThreads {
             thread.start();
         }
         System.out.println("READY");
-        for (int i = 0; System.nanoTime() < END; i++)
+        for (int i = 0; System.nanoTime() < end; i++)
             if (n > 0)
                 Thread.sleep(1000);
             else
@@ -33,7 +35,7 @@ public final class ShortThreads {
 
     private static void sleeper() {
         try {
-            while (System.nanoTime() < END) {
+            while (System.nanoTime() < end) {
                 sink = work(20_000);
                 Thread.sleep(500);
             }
