@@ -26,7 +26,6 @@ struct probe_thread {
     uint32_t n_counters;
     uint32_t epoch;         /* of the session whose ring this is; 0: no ring */
     uint32_t refused_epoch; /* of a session in which there was no ring for this thread */
-    uint32_t refused_at;    /* the segment's n_handed then */
     uint32_t ring_number;
     bool is_mounted; /* the ring says that a virtual thread has come */
     bool is_deaf;    /* it could not say so: until it goes, nothing is recorded */
@@ -35,6 +34,7 @@ struct probe_thread {
     uint32_t generation; /* probe_session.generation then */
     uint64_t check_ticks, open_since_ticks;
     uintptr_t checked_frame; /* the frame of the outermost probe that has seen them; the stack grows downwards */
+    uint32_t refused_at;     /* the segment's n_handed when there was no ring for this thread */
     struct counting_thread counting;
 };
 
