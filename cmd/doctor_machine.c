@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define KB_PER_THREAD   (12 * 1024) /* a ring of 8 MB and its stack, when it was full once */
+#define KB_PER_THREAD   (9 * 1024) /* a ring of 8 MB and its stack, when it was full once */
 #define THREADS_GUESSED 32
 
 enum doctor_level doctor_agent(struct doctor *doctor, struct err *said)
@@ -76,7 +76,7 @@ enum doctor_level doctor_clock(struct doctor *doctor, struct err *said)
 
 /* ---- memory ---- */
 
-/* What the probes write first is charged to the JVM. */
+/* Buffers take an eighth of it at most, and are smaller where that is too little. */
 enum doctor_level doctor_memory(struct doctor *doctor, struct err *said)
 {
     uint64_t threads = doctor->is_jvm ? doctor->n_threads : THREADS_GUESSED;
@@ -90,7 +90,7 @@ enum doctor_level doctor_memory(struct doctor *doctor, struct err *said)
             there_kb / 1024, is_group ? " below the memory limit of the control group" : "", threads, wanted_kb / 1024);
     if (there_kb >= wanted_kb)
         return DOCTOR_OK;
-    err_next(said, "record with smaller buffers: --buffer 1M");
+    err_next(said, "record few methods, with --include or live: buffers will be smaller, and calls may be lost");
     return DOCTOR_LIMIT;
 }
 

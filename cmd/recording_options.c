@@ -55,5 +55,5 @@ void recording_rows(struct recording *r, struct recording_rows *to)
     PUT(to->output, { 'q', "quiet", NULL, OPTION_FLAG, &r->quiet, "no progress, no summary" }, OPTIONS_RARE,
         { 0, "perf-map", NULL, OPTION_FLAG, &r->wants_perf_map,
           "write /tmp/perf-PID.map, with which perf names compiled Java code" },
-        { 0, "buffer", "SIZE", OPTION_SIZE, &r->ring_bytes, "size of each thread's buffer for records (8M)" });
+        { 0, "buffer", "SIZE", OPTION_SIZE, &r->ring_bytes, "largest size of each thread's buffer (8M)" });
 }
