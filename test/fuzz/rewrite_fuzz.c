@@ -1,6 +1,6 @@
 /*
- * Any bytes: a class file that is rewritten, or an error.  What was rewritten is rewritten once more, since it must
- * be well-formed.
+ * Any bytes: a class file that is rewritten, or an error.  What was rewritten passes its check, and is rewritten once
+ * more, since it must be well-formed.
  */
 #include "core/agent/rewrite/rewrite.h"
 
@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
     size_t n_once, n_twice;
     struct err err;
     int rc = rewrite_class(bytes, n_bytes, &policy, &once, &n_once, &err);
-    if ((rc > 0) != (once != NULL))
+    if ((rc > 0) != (once != NULL) || rc == REWRITE_UNSURE)
         abort();
     if (rc > 0 && rewrite_class(once, n_once, &policy, &twice, &n_twice, &err) < 0)
         abort();

@@ -11,9 +11,10 @@
  * LIST    file: a line 'TOKEN CLASS.NAME DESCRIPTOR' for each method instrumented; method TOKEN (from 1) has flag
  *         number TOKEN - 1
  *
- * Prints counts as 'NAME NUMBER' lines; REWRITE_NS is the time in the rewriter alone.
+ * Prints counts as 'NAME NUMBER' lines; REWRITE_NS is the time in the rewriter alone, VERIFY_NS that of its check once
+ * more, which notices DOUBTED of the classes that were written.
  */
-#include "core/agent/rewrite/rewrite.h"
+#include "core/agent/rewrite/verify.h"
 
 #include <errno.h>
 #include <ftw.h>
@@ -33,9 +34,11 @@ static struct {
     uint32_t n_tokens, n_offered;
     uint32_t kept[MAX_METHODS_CLASS]; /* of the class at hand: which choices were not taken back */
     struct rewrite_method chosen[MAX_METHODS_CLASS];
+    struct rewrite_flag chosen_flags[MAX_METHODS_CLASS];
     uint32_t n_chosen, first_token;
     uint64_t seed; /* of random=SEED; else 0 */
-    unsigned long long n_classes, n_rewritten, n_methods, n_malformed, n_skipped[3], bytes_in, bytes_out, rewrite_ns;
+    unsigned long long n_classes, n_rewritten, n_methods, n_malformed, n_unsure, n_doubted, n_skipped[3], bytes_in,
+        bytes_out, rewrite_ns, verify_ns;
 } run;
 
 /* xorshift64: the same with each C library. */
@@ -69,6 +72,7 @@ static bool choose(void *context, const struct rewrite_method *m, struct rewrite
     snprintf(flag->class_name, sizeof flag->class_name, "%s%u", run.flags, number / FIELDS_PER_CLASS);
     snprintf(flag->field_name, sizeof flag->field_name, "g%u", number % FIELDS_PER_CLASS);
     run.chosen[run.n_chosen] = *m;
+    run.chosen_flags[run.n_chosen] = *flag;
     run.kept[run.n_chosen++] = 1;
     return true;
 }
@@ -136,8 +140,24 @@ static void write_whole(const char *path, const uint8_t *bytes, size_t n)
 static unsigned long long now_ns(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (unsigned long long)t.tv_sec * 1000000000 + (unsigned long long)t.tv_nsec;
+}
+
+static void verify(struct span old, struct span made)
+{
+    static struct rewrite_flag flags[MAX_METHODS_CLASS];
+    struct verify_expected expected = { run.policy.probe_class, flags, 0 };
+    struct err err;
+    for (uint32_t i = 0; i < run.n_chosen; i++)
+        if (run.kept[i])
+            flags[expected.n_flags++] = run.chosen_flags[i];
+    struct classfile file;
+    bool is_open = classfile_open(&file, old.at, old.n, &err) == 0;
+    unsigned long long start = now_ns();
+    run.n_doubted += !is_open || verify_class(&file, made, &expected, &err) < 0;
+    run.verify_ns += now_ns() - start;
+    classfile_free(&file);
 }
 
 static void rewrite_file(const char *path, size_t n)
@@ -153,13 +173,15 @@ static void rewrite_file(const char *path, size_t n)
     run.n_classes++;
     run.bytes_in += n;
     if (rc < 0) {
-        run.n_malformed++;
+        run.n_malformed += rc != REWRITE_UNSURE;
+        run.n_unsure += rc == REWRITE_UNSURE;
         fprintf(stderr, "'%s': %s\n", path, err.text);
     } else if (rc > 0) {
         char to[4096];
         snprintf(to, sizeof to, "%s%s", run.out, path + strlen(run.in));
         if (strcmp(run.rule, "broken") == 0)
             break_last_frame(out, n_out);
+        verify((struct span){ bytes, n }, (struct span){ out, n_out });
         write_whole(to, out, n_out);
         list_methods();
         run.n_tokens += run.n_chosen;
@@ -200,6 +222,7 @@ int main(int argc, char **argv)
     }
     printf("CLASSES %llu\nREWRITTEN %llu\nMETHODS %llu\nMALFORMED %llu\n", run.n_classes, run.n_rewritten,
            run.n_methods, run.n_malformed);
+    printf("UNSURE %llu\nDOUBTED %llu\nVERIFY_NS %llu\n", run.n_unsure, run.n_doubted, run.verify_ns);
     printf("TOO_LARGE %llu\nLIMITS %llu\nUNUSUAL %llu\n", run.n_skipped[REWRITE_SKIP_TOO_LARGE],
            run.n_skipped[REWRITE_SKIP_LIMITS], run.n_skipped[REWRITE_SKIP_UNUSUAL]);
     printf("BYTES_IN %llu\nBYTES_OUT %llu\nREWRITE_NS %llu\n", run.bytes_in, run.bytes_out, run.rewrite_ns);

@@ -155,7 +155,9 @@ static int rewrite(struct shown *shown, const unsigned char *bytes, jint n_bytes
         *n_out = (jint)n_made;
     }
     free(made);
-    return n;
+    if (n == REWRITE_UNSURE)
+        instrument_leave(SEGMENT_UNSURE, shown->about.name, err.text);
+    return n == REWRITE_UNSURE ? 0 : n;
 }
 
 /* Remember what was done, before the JVM sees the new class: a stop from now on will find it. */

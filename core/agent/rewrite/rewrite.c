@@ -1,5 +1,8 @@
 #include "core/agent/rewrite/rewrite_parts.h"
 
+#include "core/agent/rewrite/verify.h"
+#include "core/base/vec.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +14,8 @@ struct class_job {
     bool pool_is_open;
     struct rewrite_buffer methods; /* the new methods so far */
     uint8_t *starts;               /* owned; for the method at hand */
-    int n_instrumented;
+    struct rewrite_flag *flags;    /* owned; of the methods that were instrumented */
+    size_t n_instrumented, room;
 };
 
 static int no_memory(struct err *err)
@@ -129,10 +133,12 @@ static int offer(struct class_job *cj, const struct classfile_method *method, co
     flag.class_name[sizeof flag.class_name - 1] = flag.field_name[sizeof flag.field_name - 1] = '\0';
     if (outcome == REWRITE_DONE)
         outcome = instrument(cj, method, code, &flag);
-    if (outcome == REWRITE_DONE)
-        return 1;
-    if (outcome == REWRITE_NO_MEMORY)
+    if (outcome == REWRITE_NO_MEMORY || vec_reserve(cj->flags, cj->room, cj->n_instrumented + 1) < 0)
         return no_memory(err);
+    if (outcome == REWRITE_DONE) {
+        cj->flags[cj->n_instrumented++] = flag;
+        return 1;
+    }
     if (cj->policy->skipped != NULL)
         cj->policy->skipped(cj->policy->context, about, &flag, why[outcome]);
     return 0;
@@ -173,8 +179,6 @@ static int rewrite_method(struct class_job *cj, const struct classfile_method *m
     }
     if (rc == 0)
         buffer_span(&cj->methods, method->whole);
-    if (rc > 0)
-        cj->n_instrumented++;
     return rc < 0 ? -1 : 0;
 }
 
@@ -213,6 +217,18 @@ static int assemble(const struct class_job *cj, uint8_t **out, size_t *n_out, st
     return 0;
 }
 
+/* Returns the number of methods, or REWRITE_UNSURE. */
+static int verify(const struct class_job *cj, uint8_t **out, size_t *n_out, struct err *err)
+{
+    const struct verify_expected expected = { cj->policy->probe_class, cj->flags, cj->n_instrumented };
+    if (verify_class(&cj->file, (struct span){ *out, *n_out }, &expected, err) == 0)
+        return (int)cj->n_instrumented;
+    free(*out);
+    *out = NULL;
+    *n_out = 0;
+    return REWRITE_UNSURE;
+}
+
 int rewrite_class(const uint8_t *bytes, size_t n_bytes, const struct rewrite_policy *policy, uint8_t **out,
                   size_t *n_out, struct err *err)
 {
@@ -227,10 +243,11 @@ int rewrite_class(const uint8_t *bytes, size_t n_bytes, const struct rewrite_pol
     cj.about.source = text_of(classfile_source(&cj.file));
     if (rewrite_methods(&cj, err) < 0)
         goto out;
-    if (cj.n_instrumented > 0 && assemble(&cj, out, n_out, err) < 0)
-        goto out;
-    rc = cj.n_instrumented;
+    rc = cj.n_instrumented == 0 ? 0 : assemble(&cj, out, n_out, err);
+    if (rc == 0 && cj.n_instrumented > 0)
+        rc = verify(&cj, out, n_out, err);
 out:
+    free(cj.flags);
     pool_close(&cj.pool);
     buffer_free(&cj.methods);
     classfile_free(&cj.file);

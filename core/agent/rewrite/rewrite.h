@@ -83,9 +83,12 @@ struct rewrite_policy {
  * bytes     the class file, n_bytes long; borrowed.
  * out       the new class file, *n_out long, from malloc, the caller frees it; NULL when no method was chosen.
  *
- * Returns the number of methods instrumented (0 or more), or -1 with *err set when this is no well-formed class file
- * or there is no memory; the class is to be left as it is then.
+ * Returns the number of methods instrumented (0 or more); -1 with *err set when this is no well-formed class file or
+ * there is no memory; or REWRITE_UNSURE with *err set, "METHODDESCRIPTOR: why", when the result did not pass the check
+ * (verify.h).  The class is to be left as it is then.
  */
+#define REWRITE_UNSURE (-2)
+
 int rewrite_class(const uint8_t *bytes, size_t n_bytes, const struct rewrite_policy *policy, uint8_t **out,
                   size_t *n_out, struct err *err);
 

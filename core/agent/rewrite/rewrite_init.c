@@ -17,12 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    BEFORE = 1,
-    AFTER = 2, /* both: two ways meet that differ */
-    CALL = 4   /* this is the call of this(...) or super(...) */
-};
-
 /* Limits on time and memory; what javac makes is below a hundredth of them. */
 #define MAX_WORK        (1u << 22)
 #define MAX_STATE_BYTES (1u << 22)
@@ -37,7 +31,7 @@ struct walk {
     const struct rewrite_job *job;
     struct span code;
     uint32_t n_locals, n_slots;
-    uint8_t *phases; /* owned; per offset */
+    uint8_t *phases; /* borrowed; per offset */
     struct state now;
     uint8_t *now_slots; /* owned */
     uint64_t work;
@@ -113,7 +107,7 @@ static bool step_stack(struct walk *w, uint8_t opcode)
 static void initialized(struct walk *w)
 {
     memset(w->now.slots, 0, w->n_slots);
-    w->now.phase = AFTER;
+    w->now.phase = INIT_AFTER;
     w->work += w->n_slots / 64;
 }
 
@@ -169,15 +163,15 @@ static bool step(struct walk *w, uint32_t at)
     uint8_t phase = w->now.phase;
     w->work++;
     /* The handler's frame has it in local 0, where every compiler keeps it. */
-    bool ok = (phase != BEFORE || w->now.slots[0]) && step_instruction(w, w->code.at + at);
-    w->phases[at] |= phase == BEFORE && w->now.phase == AFTER ? BEFORE | CALL : phase;
+    bool ok = (phase != INIT_BEFORE || w->now.slots[0]) && step_instruction(w, w->code.at + at);
+    w->phases[at] |= phase == INIT_BEFORE && w->now.phase == INIT_AFTER ? INIT_BEFORE | INIT_CALL : phase;
     return ok;
 }
 
 static void enter(struct walk *w)
 {
     memset(w->now_slots, 0, w->n_slots);
-    w->now = (struct state){ .phase = BEFORE, .slots = w->now_slots };
+    w->now = (struct state){ .phase = INIT_BEFORE, .slots = w->now_slots };
     w->now.slots[0] = 1;
 }
 
@@ -192,7 +186,7 @@ static bool put_types(struct state *s, uint8_t *slots, size_t room, const struct
             return false;
         if (list->at[i].tag == TYPE_UNINIT_THIS) {
             slots[at] = 1;
-            s->phase = BEFORE;
+            s->phase = INIT_BEFORE;
         }
         at += 1u + wide;
     }
@@ -202,7 +196,7 @@ static bool put_types(struct state *s, uint8_t *slots, size_t room, const struct
 static bool load_frame(struct walk *w, const struct frames *f)
 {
     size_t n_stack = w->n_slots - w->n_locals;
-    w->now.phase = AFTER;
+    w->now.phase = INIT_AFTER;
     w->now.depth = (uint32_t)f->stack.n_slots;
     memset(w->now.slots, 0, w->n_slots);
     w->work += w->n_slots / 64;
@@ -406,42 +400,46 @@ static enum rewrite_outcome add_run(struct rewrite_job *job, uint32_t start, uin
 static enum rewrite_outcome make_runs(struct rewrite_job *job, const uint8_t *phases)
 {
     enum rewrite_outcome outcome = REWRITE_DONE;
-    uint8_t phase = BEFORE;
+    uint8_t phase = INIT_BEFORE;
     for (uint32_t at = 0, n; at < job->old->bytes.n && outcome == REWRITE_DONE; at += n) {
         n = (uint32_t)bytecode_length(job->old->bytes, at);
-        phase = phases[at] != 0 ? phases[at] & (BEFORE | AFTER) : phase;
-        if (phase == (BEFORE | AFTER))
+        phase = phases[at] != 0 ? phases[at] & (INIT_BEFORE | INIT_AFTER) : phase;
+        if (phase == (INIT_BEFORE | INIT_AFTER))
             return REWRITE_UNUSUAL;
-        if (!(phases[at] & CALL))
-            outcome = add_run(job, at, at + n, phase == BEFORE);
+        if (!(phases[at] & INIT_CALL))
+            outcome = add_run(job, at, at + n, phase == INIT_BEFORE);
     }
     return outcome;
 }
 
-static enum rewrite_outcome find_runs(struct rewrite_job *job, struct walk *w)
+enum rewrite_outcome init_find_phases(const struct rewrite_job *job, uint8_t *phases)
 {
-    enter(w);
-    enum rewrite_outcome outcome = job->frames.at != NULL ? walk_frames(w) : walk_work_list(w);
-    return outcome == REWRITE_DONE ? make_runs(job, w->phases) : outcome;
-}
-
-enum rewrite_outcome init_find_runs(struct rewrite_job *job)
-{
-    if (!job->constructor)
-        return add_run(job, 0, (uint32_t)job->old->bytes.n, false);
-    struct walk w = { .job = job, .code = job->old->bytes, .n_locals = job->old->max_locals };
+    struct walk w = { .job = job, .code = job->old->bytes, .n_locals = job->old->max_locals, .phases = phases };
     w.n_slots = w.n_locals + job->old->max_stack;
     if (w.n_locals == 0)
         return REWRITE_UNUSUAL;
-    w.phases = calloc(w.code.n, 1);
     w.now_slots = calloc(w.n_slots, 1);
-    enum rewrite_outcome outcome = w.phases == NULL || w.now_slots == NULL ? REWRITE_NO_MEMORY : find_runs(job, &w);
-    free(w.phases);
+    if (w.now_slots == NULL)
+        return REWRITE_NO_MEMORY;
+    enter(&w);
+    enum rewrite_outcome outcome = job->frames.at != NULL ? walk_frames(&w) : walk_work_list(&w);
     free(w.now_slots);
     free(w.leaders);
     free(w.states);
     free(w.state_slots);
     free(w.todo);
     free(w.queued);
+    return outcome;
+}
+
+enum rewrite_outcome init_find_runs(struct rewrite_job *job)
+{
+    if (!job->constructor)
+        return add_run(job, 0, (uint32_t)job->old->bytes.n, false);
+    uint8_t *phases = calloc(job->old->bytes.n, 1);
+    enum rewrite_outcome outcome = phases == NULL ? REWRITE_NO_MEMORY : init_find_phases(job, phases);
+    if (outcome == REWRITE_DONE)
+        outcome = make_runs(job, phases);
+    free(phases);
     return outcome;
 }

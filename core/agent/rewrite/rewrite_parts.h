@@ -149,6 +149,19 @@ void layout_assign(struct rewrite_job *job);
 /* Fill runs, and which handlers there are. */
 enum rewrite_outcome init_find_runs(struct rewrite_job *job);
 
+/*
+ * What a constructor has done at each instruction: called this(...) or super(...), or not yet; 0: it is never reached.
+ * Of the job it needs file, method, old, frames, constructor and starts.
+ */
+enum {
+    INIT_BEFORE = 1,
+    INIT_AFTER = 2, /* both: two ways meet that differ */
+    INIT_CALL = 4   /* this is the call */
+};
+
+/* phases: zeroed, one byte per byte of code. */
+enum rewrite_outcome init_find_phases(const struct rewrite_job *job, uint8_t *phases);
+
 /* Append the method's new Code attribute, header included. */
 enum rewrite_outcome code_write(struct rewrite_job *job);
 
@@ -167,6 +180,7 @@ enum rewrite_outcome frames_write(struct rewrite_job *job);
 enum {
     TYPE_TOP = 0,
     TYPE_INTEGER = 1,
+    TYPE_FLOAT = 2,
     TYPE_DOUBLE = 3,
     TYPE_LONG = 4,
     TYPE_UNINIT_THIS = 6,
