@@ -6,7 +6,7 @@ set -u
 
 build='gcc make libc6-dev libpfm4-dev libelf-dev libdw-dev libcjson-dev zlib1g-dev openjdk-17-jdk-headless'
 demo='openjdk-17-source'
-check='binutils clang clang-format libclang-rt-14-dev cppcheck shellcheck mandoc groff-base procps util-linux python3
+check='binutils clang clang-format libclang-rt-14-dev cppcheck shellcheck mandoc groff-base procps util-linux libcap2-bin python3
     protobuf-compiler qemu-user valgrind'
 bench='uftrace'
 case $(uname -m) in

@@ -5,7 +5,6 @@
 #include "core/jvm/obstacle.h"
 #include "core/recorder/recorder.h"
 
-#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,9 +22,10 @@ enum doctor_level doctor_jvm(struct doctor *doctor, struct err *said)
     int n = jvm_process_threads(doctor->pid, NULL, 0);
     doctor->n_threads = n > 0 ? (uint32_t)n : 0;
     jvm_flags_read(doctor->pid, &doctor->flags);
-    const struct passwd *owner = getpwuid(doctor->process.user.uid);
-    err_set(said, "process %d of user '%s', %u threads: %.60s", (int)doctor->pid, owner == NULL ? "?" : owner->pw_name,
-            doctor->n_threads, doctor->process.command);
+    char owner[JVM_USER_NAME_BYTES];
+    jvm_user_name(doctor->process.user.uid, owner);
+    err_set(said, "process %d of user '%s', %u threads: %.60s", (int)doctor->pid, owner, doctor->n_threads,
+            doctor->process.command);
     return DOCTOR_OK;
 }
 

@@ -9,15 +9,7 @@
 #include "cmd/trace_argument.h"
 #include "core/jvm/running.h"
 
-#include <pwd.h>
 #include <string.h>
-
-static const char *user_name(struct arena *arena, uid_t uid)
-{
-    const struct passwd *user = getpwuid(uid);
-    return user == NULL ? arena_printf(arena, "%u", (unsigned)uid)
-                        : arena_text(arena, user->pw_name, strlen(user->pw_name));
-}
 
 /* In the two largest units that it has. */
 static struct table_cell duration(struct arena *arena, double seconds)
@@ -43,11 +35,13 @@ static int add_jvm(struct table *table, const struct jvm_running *jvm, struct er
 {
     struct arena *arena = table->arena;
     struct table_cell *cells = table_row(table, "jvm");
+    char user[JVM_USER_NAME_BYTES];
     if (cells == NULL)
         return err_set(err, "out of memory for the list of JVMs");
     cells[0] = table_number(jvm->pid);
     cells[0].words = arena_printf(arena, "%d", (int)jvm->pid);
-    cells[1] = table_words(user_name(arena, jvm->uid));
+    jvm_user_name(jvm->uid, user);
+    cells[1] = table_words(arena_text(arena, user, strlen(user)));
     cells[2] = jvm->version[0] == '\0' ? table_unmeasured() : table_words(jvm->version);
     cells[3] = duration(arena, jvm->uptime_s);
     cells[4] = duration(arena, (double)jvm->cpu_ns / 1e9);

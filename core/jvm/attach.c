@@ -77,13 +77,6 @@ static int not_its_socket(const struct jvm_process *process, struct err *err)
     return err_next(err, "see who made that file ('ls -l'), and remove it");
 }
 
-static int may_not_become(const struct guest *guest, struct err *err)
-{
-    err_set(err, "root may not act as the JVM's user %lu here (CAP_SETUID, CAP_SETGID)",
-            (unsigned long)guest->user.uid);
-    return err_next(err, "run mmprof as that user");
-}
-
 /* It accepted the connection, looked who it is, and closed it. */
 static int refused_user(const struct jvm_process *process, const struct guest *guest, struct err *err)
 {
@@ -201,8 +194,6 @@ static int ask(const struct jvm_process *process, struct guest *guest, const cha
             return -1;
         if (errno == EACCES)
             return not_its_socket(process, err);
-        if (errno == EPERM)
-            return may_not_become(guest, err);
         if (wake_up(process, guest, name, err) < 0)
             return -1;
         fd = connect_to(process, guest, name);

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -181,6 +180,20 @@ static int open_base(const struct jvm_process *process, const char *path)
     return fd;
 }
 
+static int check_user(const struct jvm_user *user, struct err *err)
+{
+    char name[JVM_USER_NAME_BYTES];
+    struct jvm_user_before before;
+    if (jvm_user_become(&before, user) == 0) {
+        jvm_user_go_back(&before);
+        return 0;
+    }
+    int why = errno;
+    jvm_user_name(user->uid, name);
+    err_set(err, "root may not act as user '%s', whose JVM it is: %s", name, strerror(why));
+    return err_next(err, "run mmprof as that user, or with CAP_SETUID and CAP_SETGID");
+}
+
 int guest_open(struct guest *guest, const struct jvm_process *process, const char *path, struct err *err)
 {
     const struct guest none = GUEST_NONE;
@@ -191,6 +204,8 @@ int guest_open(struct guest *guest, const struct jvm_process *process, const cha
         jvm_user_own(&guest->user);
     else
         guest->user = process->user;
+    if (check_user(&guest->user, err) < 0)
+        return -1;
     guest->base = open_base(process, path);
     if (guest->base < 0) {
         err_set(err, "cannot enter '%s' of the JVM: %s", path, strerror(errno));
@@ -314,13 +329,12 @@ static bool is_accepted(const struct guest *guest, const struct stat *status)
 
 static int in_the_way(const struct stat *status, const char *directory, const char *trigger, struct err *err)
 {
-    const struct passwd *owner = getpwuid(status->st_uid);
-    char number[32];
-    snprintf(number, sizeof number, "%lu", (unsigned long)status->st_uid);
+    char owner[JVM_USER_NAME_BYTES];
+    jvm_user_name(status->st_uid, owner);
     err_set(
         err,
         "'%s/%s' is in the way: it belongs to user '%s', and the JVM would print a thread dump instead of answering",
-        directory, trigger, owner == NULL ? number : owner->pw_name);
+        directory, trigger, owner);
     return err_next(err, "remove that file as its owner or as root, then try again");
 }
 

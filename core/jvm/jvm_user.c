@@ -1,6 +1,8 @@
 #include "core/jvm/jvm_user.h"
 
 #include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -25,6 +27,14 @@ int jvm_user_parse(const char *status, struct jvm_user *user)
          user->n_groups < JVM_GROUPS_MAX && (at += strspn(at, "\t "))[0] >= '0' && at[0] <= '9'; at = rest)
         user->groups[user->n_groups++] = (gid_t)strtoul(at, &rest, 10);
     return 0;
+}
+
+void jvm_user_name(uid_t uid, char name[JVM_USER_NAME_BYTES])
+{
+    const struct passwd *user = getpwuid(uid);
+    snprintf(name, JVM_USER_NAME_BYTES, "%lu", (unsigned long)uid);
+    if (user != NULL)
+        snprintf(name, JVM_USER_NAME_BYTES, "%s", user->pw_name);
 }
 
 void jvm_user_own(struct jvm_user *user)

@@ -20,6 +20,11 @@ struct jvm_user {
 /* From the text of /proc/PID/status.  Returns 0, or -1: it lacks them. */
 int jvm_user_parse(const char *status, struct jvm_user *user);
 
+#define JVM_USER_NAME_BYTES 64
+
+/* A user's name, or number where he has none. */
+void jvm_user_name(uid_t uid, char name[JVM_USER_NAME_BYTES]);
+
 /* This process' own. */
 void jvm_user_own(struct jvm_user *user);
 

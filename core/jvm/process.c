@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -155,8 +154,9 @@ int jvm_process_inspect(pid_t pid, struct jvm_process *process, struct err *err)
     if (jvm_process_read(pid, process, err) < 0)
         return -1;
     if (process->user.uid != geteuid() && geteuid() != 0) {
-        const struct passwd *owner = getpwuid(process->user.uid);
-        err_set(err, "process %d belongs to user '%s'", (int)pid, owner == NULL ? "?" : owner->pw_name);
+        char owner[JVM_USER_NAME_BYTES];
+        jvm_user_name(process->user.uid, owner);
+        err_set(err, "process %d belongs to user '%s'", (int)pid, owner);
         return err_next(err, "run mmprof as that user or as root");
     }
     struct jvm_kind kind;

@@ -1,3 +1,4 @@
+#include "core/jvm/attach.h"
 #include "core/jvm/guest.h"
 
 #include "test/unit/tap.h"
@@ -7,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,6 +36,14 @@ static bool goes_away(const char *name)
     for (int waited = 0; waited < 30000 && is_there(name); waited += 10)
         nanosleep(&pause, NULL);
     return !is_there(name);
+}
+
+static bool comes(const char *name)
+{
+    const struct timespec pause = { 0, 10000000 };
+    for (int waited = 0; waited < 30000 && !is_there(name); waited += 10)
+        nanosleep(&pause, NULL);
+    return is_there(name);
 }
 
 static bool put(const struct guest *guest)
@@ -155,6 +165,45 @@ static void check_others_trigger(void)
     CHECK("back", chdir(before) == 0);
 }
 
+/* In a child: a JVM that looks who connects, and closes the connection. */
+static _Noreturn void refuse_all(int listener)
+{
+    for (;;)
+        close(accept(listener, NULL, NULL));
+}
+
+static void check_refusal(void)
+{
+    struct sockaddr_un address = { .sun_family = AF_UNIX };
+    struct guest guest;
+    char answer[JVM_ANSWER_BYTES];
+    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    pid_t child = fork();
+    if (child == 0) {
+        char name[64];
+        snprintf(name, sizeof name, ".java_pid%d", (int)getpid());
+        snprintf(address.sun_path, sizeof address.sun_path, "%s/made", place);
+        if (bind(listener, (struct sockaddr *)&address, sizeof address) < 0 || listen(listener, 4) < 0 ||
+            rename(address.sun_path, in_place(name)) < 0)
+            _exit(1);
+        refuse_all(listener);
+    }
+    struct jvm_process process = { .pid = child,
+                                   .inner_pid = child,
+                                   .start_ticks = jvm_process_start_ticks(child),
+                                   .user = { .uid = geteuid(), .gid = getegid() },
+                                   .same_mounts = true };
+    snprintf(address.sun_path, sizeof address.sun_path, ".java_pid%d", (int)child);
+    CHECK("a JVM listens", comes(address.sun_path) && guest_open(&guest, &process, place, &err) == 0);
+    CHECK("that it refuses this user is an error", jvm_attach_jcmd(&process, &guest, "VM.version", answer, &err) < 0);
+    CHECK("with that reason", strstr(err.text, "lets only its own user attach, and does not take user ") != NULL);
+    guest_close(&guest);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    close(listener);
+    unlink(in_place(address.sun_path));
+}
+
 #define OTHER 65534
 
 static bool is_of(uid_t uid, int directory, const char *name)
@@ -245,6 +294,7 @@ int main(void)
     check_directory();
     check_kill();
     check_others_trigger();
+    check_refusal();
     check_rights();
     check_container();
     check_library();
