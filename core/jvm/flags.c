@@ -135,12 +135,12 @@ static int open_release(const struct jvm_root *root, char *libjvm)
     return fd;
 }
 
-/* The JVM's own words: the file belongs to another JDK, or is gone. */
-static int release_told(pid_t pid, struct jvm_release *release)
+/* The JVM's own words: there is no such file, or it belongs to another JDK. */
+static int release_told(pid_t pid, bool is_replaced, struct jvm_release *release)
 {
     struct perf_data data;
     struct err ignored;
-    *release = (struct jvm_release){ .is_replaced = true };
+    *release = (struct jvm_release){ .is_replaced = is_replaced };
     if (perf_data_open(&data, pid, jvm_process_inner_pid(pid), &ignored) == 0) {
         perf_data_text(&data, "java.property.java.version", release->version, sizeof release->version);
         perf_data_text(&data, "java.property.java.vm.vendor", release->implementor, sizeof release->implementor);
@@ -157,12 +157,12 @@ int jvm_release_read(pid_t pid, struct jvm_release *release)
     if (jvm_mapped_find(pid, "/libjvm.so", &libjvm) <= 0)
         return -1;
     if (libjvm.mapping.is_deleted)
-        return release_told(pid, release);
+        return release_told(pid, true, release);
     const char *path = jvm_root_open(&root, pid) < 0 ? NULL : jvm_root_path(&root, libjvm.path);
     int fd = path == NULL ? -1 : open_release(&root, libjvm.path + strlen(root.prefix));
     int rc = fd < 0 || plain_file_text(fd, text, sizeof text) < 0 ? -1 : jvm_release_parse(text, release);
     if (fd >= 0)
         close(fd);
     jvm_root_close(&root);
-    return rc;
+    return rc == 0 ? 0 : release_told(pid, false, release);
 }

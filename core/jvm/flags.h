@@ -68,7 +68,8 @@ struct jvm_release {
 /* Read the text of a 'release' file.  Returns 0, or -1 when it names no version. */
 int jvm_release_parse(const char *text, struct jvm_release *release);
 
-/* That of a process, found beside its libjvm.so; in its counters, if that was replaced.  Returns 0, or -1. */
+/* That of a process, found beside its libjvm.so; in its counters, if there is none or that was replaced.  Returns 0, or
+ * -1. */
 int jvm_release_read(pid_t pid, struct jvm_release *release);
 
 #endif
