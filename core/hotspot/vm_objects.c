@@ -14,6 +14,7 @@ static struct {
     uint64_t klass_base, oop_base;
     uint32_t klass_shift, oop_shift, mark_shift;
     bool has_narrow_klass, has_narrow_oop, has_compact_headers, is_known;
+    bool has_colors;
     bool has_handles; /* the JVM's structures point to handles of objects; JDK 8 and 11: to objects */
 } at;
 
@@ -37,6 +38,29 @@ static bool read_narrow(uint64_t base_at, uint64_t shift_at, uint64_t *base, uin
            vm_read(shift_at, shift, sizeof *shift);
 }
 
+/*
+ * ZGC with generations, the only one since JDK 24, has the collector's state in the low 16 bits of a pointer.  One of
+ * the bits 12 to 15 is set; on x86-64 the address begins behind it, so that its own low bits, which are 0, overlap.
+ */
+static bool has_colors(void)
+{
+    static const char *const names[] = { "UseZGC", "ZGenerational" };
+    bool are_set[2];
+    return vm_flags_are_set(names, 2, are_set) && are_set[0] && (are_set[1] || vm_release() >= 24);
+}
+
+static uint64_t uncolored(uint64_t pointer)
+{
+    if (!at.has_colors)
+        return pointer;
+#ifdef __x86_64__
+    uint64_t state = pointer >> 12 & 15;
+    return state == 0 ? 0 : pointer >> (13 + __builtin_ctzll(state));
+#else
+    return pointer >> 16;
+#endif
+}
+
 void vm_objects_open(void)
 {
     static const char *const names[] = { "UseCompressedClassPointers", "UseCompressedOops", "UseCompactObjectHeaders" };
@@ -58,6 +82,7 @@ void vm_objects_open(void)
                   (!at.has_narrow_oop || read_narrow(oop_base, oop_shift, &at.oop_base, &at.oop_shift)) &&
                   (!at.has_compact_headers || vm_constant("markWord::klass_shift", &shift));
     at.mark_shift = (uint32_t)shift;
+    at.has_colors = has_colors();
 }
 
 uint64_t vm_handle_object(uint64_t handle)
@@ -66,7 +91,10 @@ uint64_t vm_handle_object(uint64_t handle)
     if (!at.is_known || !vm_read_u64(handle, &slot) || slot == 0)
         return 0;
     object = slot;
-    return (!at.has_handles || vm_read_u64(slot, &object)) && object % 8 == 0 ? object : 0;
+    if (at.has_handles && !vm_read_u64(slot, &object))
+        return 0;
+    object = uncolored(object);
+    return object % 8 == 0 ? object : 0;
 }
 
 uint64_t vm_object_class(uint64_t object)
@@ -135,8 +163,10 @@ uint64_t vm_object_reference(uint64_t object, struct vm_object_field *field)
     uint32_t narrow = 0;
     if (!has_field(object, field))
         return 0;
-    if (!at.has_narrow_oop)
-        return vm_read_u64(object + field->offset, &wide) && wide % 8 == 0 ? wide : 0;
+    if (!at.has_narrow_oop) {
+        wide = vm_read_u64(object + field->offset, &wide) ? uncolored(wide) : 0;
+        return wide % 8 == 0 ? wide : 0;
+    }
     return vm_read(object + field->offset, &narrow, sizeof narrow) && narrow != 0
                ? at.oop_base + ((uint64_t)narrow << at.oop_shift)
                : 0;

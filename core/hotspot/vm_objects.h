@@ -1,8 +1,7 @@
 /*
  * Java objects of a JVM that is read from outside while it runs: an object's class, and references in its fields.
  *
- * Collectors move objects meanwhile, so what is read may be anything: an answer is one that names a class.  Not known
- * is where ZGC keeps bits in pointers (JDK 21 and later).
+ * Collectors move objects meanwhile, so what is read may be anything: an answer is one that names a class.
  */
 #ifndef CORE_HOTSPOT_VM_OBJECTS_H
 #define CORE_HOTSPOT_VM_OBJECTS_H

@@ -28,7 +28,7 @@ void vm_thread_names_open(void)
     at.coder = (struct vm_object_field){ .class_name = "java/lang/String", .name = "coder" };
     if (!vm_fields_find(&field, 1) || !vm_flags_are_set(flags, 2, are_set))
         return;
-    at.length = are_set[1] ? 8 : are_set[0] ? 12 : 16;
+    at.length = are_set[1] ? 8 : are_set[0] || !vm_flag_is_there(flags[0]) ? 12 : 16; /* JDK 28: always narrow */
     at.bytes = at.length + 4;
     if (at.length == 16 && vm_release() < 23)
         at.bytes = 24;

@@ -15,8 +15,10 @@ n_jdks=0
 alpha=task-alpha-of-the-northern-shop
 beta=task-beta-of-the-southern-shop
 for jdk in $(jdks); do
-    name="JDK $(jdk_version "$jdk")"
-    start "$SCRATCH/out" "$jdk/bin/java" -XX:TieredStopAtLevel=1 -cp "$classes" target.Renames
+    name="JDK $(jdk_version "$jdk")" collector=G1
+    [ "$(jdk_version "$jdk")" -lt 24 ] || collector=Z # with bits of its own in pointers
+    name+=", $collector"
+    start "$SCRATCH/out" "$jdk/bin/java" "-XX:+Use${collector}GC" -XX:TieredStopAtLevel=1 -cp "$classes" target.Renames
     wait_for 60 grep -q READY "$SCRATCH/out"
     "$mmprof" sample -p "$pid" -F 499 -d 1.5 -o "$SCRATCH/s.dat" > "$SCRATCH/said" 2>&1
     is "$name: exit status" $? 0
