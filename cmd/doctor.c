@@ -24,13 +24,17 @@ static const struct {
     const char *name;
     doctor_check *check;
 } checks[] = {
-    { "agent", doctor_agent },         { "jvm", doctor_jvm },           { "java", doctor_java },
-    { "attach", doctor_attach },       { "library", doctor_library },   { "flags", doctor_flags },
-    { "archive", doctor_archive },     { "code", doctor_code },         { "perf", doctor_paranoid },
-    { "stacks", doctor_stacks },       { "counters", doctor_counters }, { "reads", doctor_reads },
-    { "watchdog", doctor_watchdog },   { "switches", doctor_switches }, { "pinned", doctor_pinned },
-    { "files", doctor_files },         { "clock", doctor_clock },       { "memory", doctor_memory },
-    { "container", doctor_container }, { "simulate", doctor_simulate },
+    { "agent", doctor_agent },       { "jvm", doctor_jvm },
+    { "java", doctor_java },         { "attach", doctor_attach },
+    { "library", doctor_library },   { "flags", doctor_flags },
+    { "archive", doctor_archive },   { "code", doctor_code },
+    { "quota", doctor_quota },       { "perf", doctor_paranoid },
+    { "stacks", doctor_stacks },     { "counters", doctor_counters },
+    { "reads", doctor_reads },       { "watchdog", doctor_watchdog },
+    { "switches", doctor_switches }, { "pinned", doctor_pinned },
+    { "files", doctor_files },       { "clock", doctor_clock },
+    { "memory", doctor_memory },     { "container", doctor_container },
+    { "simulate", doctor_simulate },
 };
 
 /* ---- the machine ---- */

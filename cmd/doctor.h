@@ -65,7 +65,8 @@ doctor_check doctor_stacks;
 doctor_check doctor_simulate;
 
 /* doctor_jvm.c; those behind the first say nothing about a process that is no JVM to attach to. */
-doctor_check doctor_jvm, doctor_java, doctor_attach, doctor_flags, doctor_library, doctor_archive, doctor_code;
+doctor_check doctor_jvm, doctor_java, doctor_attach, doctor_flags, doctor_library, doctor_archive, doctor_code,
+    doctor_quota;
 
 /* Fill in what this machine and process are. */
 void doctor_init(struct doctor *doctor, struct arena *arena, pid_t pid);

@@ -1,6 +1,7 @@
 #include "cmd/doctor.h"
 
 #include "core/jvm/compilers.h"
+#include "core/jvm/cpu_quota.h"
 #include "core/jvm/maps.h"
 #include "core/jvm/obstacle.h"
 #include "core/recorder/recorder.h"
@@ -165,6 +166,22 @@ enum doctor_level doctor_library(struct doctor *doctor, struct err *said)
     }
     err_set(said, "the JVM sees the agent's library");
     return DOCTOR_OK;
+}
+
+/* A JVM that a quota stops waits for a CPU though there is one. */
+enum doctor_level doctor_quota(struct doctor *doctor, struct err *said)
+{
+    const struct cpu_quota none = { .n = CPU_QUOTA_LEVELS };
+    struct cpu_quota quota;
+    struct cpu_quota_level most;
+    if (!doctor->is_jvm || !cpu_quota_find("", doctor->pid, &quota) || !cpu_quota_since(&none, &quota, &most))
+        return DOCTOR_SILENT;
+    err_set(said, "the container's quota is %.2f CPUs, and stopped it %llu times for %.1f s so far", most.cpus,
+            (unsigned long long)most.n_stopped, (double)most.stopped_ns / 1e9);
+    if (most.n_stopped == 0)
+        return DOCTOR_OK;
+    err_next(said, "record, and see how much it is meanwhile; give the container more CPUs");
+    return DOCTOR_LIMIT;
 }
 
 /* What the first change of a class costs. */

@@ -149,19 +149,28 @@ static ssize_t read_file(const struct cgroup *group, const char *file, char *tex
     return jvm_read_file(path, text, n);
 }
 
-bool cgroup_number(const struct cgroup *group, const char *file, uint64_t *number)
+bool cgroup_numbers(const struct cgroup *group, const char *file, uint64_t *numbers, size_t n)
 {
-    char text[64], *end;
+    char text[64], *at = text, *end;
     if (read_file(group, file, text, sizeof text) <= 0)
         return false;
-    if (strncmp(text, "max", 3) == 0) {
-        *number = CGROUP_MAX;
-        return true;
+    for (size_t i = 0; i < n; i++, at = end) {
+        at += strspn(at, " ");
+        numbers[i] = strtoull(at, &end, 10);
+        if (strncmp(at, "max", 3) == 0)
+            end = at + 3;
+        /* version 1: as many whole pages as fit into 63 bits, or -1 */
+        if (strncmp(at, "max", 3) == 0 || numbers[i] >= UINT64_C(1) << 62)
+            numbers[i] = CGROUP_MAX;
+        if (end == at)
+            return false;
     }
-    *number = strtoull(text, &end, 10);
-    if (*number >= UINT64_C(1) << 62) /* version 1: as many whole pages as fit into 63 bits */
-        *number = CGROUP_MAX;
-    return end != text;
+    return true;
+}
+
+bool cgroup_number(const struct cgroup *group, const char *file, uint64_t *number)
+{
+    return cgroup_numbers(group, file, number, 1);
 }
 
 bool cgroup_keyed(const struct cgroup *group, const char *file, const char *key, uint64_t *number)

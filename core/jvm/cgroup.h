@@ -33,6 +33,9 @@ bool cgroup_find(const char *root, pid_t pid, const char *controller, struct cgr
 /* Go to its parent.  Returns false at the top of the mount. */
 bool cgroup_up(struct cgroup *group);
 
+/* Read a file of n numbers or "max".  Returns false when the group has no such file, or it has fewer. */
+bool cgroup_numbers(const struct cgroup *group, const char *file, uint64_t *numbers, size_t n);
+
 /* Read a file with one number or "max".  Returns false when the group has no such file. */
 bool cgroup_number(const struct cgroup *group, const char *file, uint64_t *number);
 

@@ -4,6 +4,7 @@
 #ifndef CORE_RECORDER_METADATA_H
 #define CORE_RECORDER_METADATA_H
 
+#include "core/jvm/cpu_quota.h"
 #include "core/perf/perf_rings.h"
 #include "core/recorder/readings.h"
 #include "core/recorder/recorder.h"
@@ -62,9 +63,10 @@ bool metadata_refusal(const struct recorder_plan *plan, const struct segment *se
 
 /* CPU time within the recording, in ns; TRACE_UNKNOWN where it could not be had. */
 struct metadata_cpu {
-    uint64_t process_ns; /* of the process */
-    uint64_t own_ns;     /* of the recorder */
-    uint64_t stolen_ns;  /* kept from this machine by its host */
+    uint64_t process_ns;          /* of the process */
+    uint64_t own_ns;              /* of the recorder */
+    uint64_t stolen_ns;           /* kept from this machine by its host */
+    struct cpu_quota_level quota; /* of the process' groups; cpus 0: none */
 };
 
 /* The pauses of the last batch, which takes the probes out again: they are not in the recording. */

@@ -18,8 +18,11 @@
 
 static struct metadata_cpu cpu_times(const struct recorder *r, const struct recorder_status *status)
 {
-    struct metadata_cpu cpu = { recorder_process_cpu_ns(r), status->own_cpu_ns, TRACE_UNKNOWN };
+    struct metadata_cpu cpu = { .process_ns = recorder_process_cpu_ns(r),
+                                .own_ns = status->own_cpu_ns,
+                                .stolen_ns = TRACE_UNKNOWN };
     uint64_t stolen_ns;
+    cpu_quota_since(&r->quota.start, &r->quota.latest, &cpu.quota);
     if (r->stolen_start_ns != TRACE_UNKNOWN && jvm_stolen_ns(&stolen_ns) == 0 && stolen_ns >= r->stolen_start_ns)
         cpu.stolen_ns = stolen_ns - r->stolen_start_ns;
     return cpu;
@@ -45,6 +48,7 @@ static int write_ip_samples_info(const struct recorder *r, struct err *err)
 
 int recorder_end_file(struct recorder *r, struct recorder_status *status, bool is_last, struct err *err)
 {
+    recorder_read_quota(r, true);
     struct metadata_cpu cpu = cpu_times(r, status);
     trace_writer_ends(r->writer);
     if ((is_last ? link_finish(&r->link, status, err) : link_file(&r->link, status, err)) < 0 ||

@@ -65,6 +65,7 @@ static int meet_agent(struct recorder *r, struct err *err)
         if (r->stacks.sampler != NULL)
             stack_sampler_choose(r->stacks.sampler, r->target);
         read_program(r);
+        recorder_find_quota(r);
         jvm_started_put(&r->jvms, r->target); /* it does not look like one yet */
         r->drain.pid = r->drain.inner_pid = r->target;
         if (r->kernel.rings != NULL)

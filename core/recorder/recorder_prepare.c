@@ -170,6 +170,8 @@ static int open_session(struct recorder *r, struct err *err)
 static void start_clock(struct recorder *r)
 {
     r->first = r->latest = recorder_clock_and_cpu(r->plan->pid, &r->cpu_start_ns);
+    if (r->plan->pid != 0)
+        recorder_find_quota(r);
     if (jvm_stolen_ns(&r->stolen_start_ns) < 0)
         r->stolen_start_ns = TRACE_UNKNOWN;
     r->clock_written_ns = r->flushed_ns = r->first.monotonic_ns;

@@ -77,6 +77,7 @@ int recorder_write_round(struct recorder *r, uint64_t *n_words, struct err *err)
 {
     readings_take(&r->readings, clock_ns(CLOCK_MONOTONIC_RAW));
     cpu_accounting_take(&r->cpu_accounting, r->kernel.pid);
+    recorder_read_quota(r, false);
     *n_words = drain_snapshot(&r->drain);
     r->latest = recorder_clock_and_cpu(r->target, &r->cpu_ns);
     if (write_clock(r, err) < 0 || write_costs(r, err) < 0 ||

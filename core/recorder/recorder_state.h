@@ -4,6 +4,7 @@
 #ifndef CORE_RECORDER_RECORDER_STATE_H
 #define CORE_RECORDER_RECORDER_STATE_H
 
+#include "core/jvm/cpu_quota.h"
 #include "core/agent/instrument/batch.h"
 #include "core/base/progress.h"
 #include "core/recorder/cpu_accounting.h"
@@ -98,6 +99,13 @@ struct recorder_late {
     bool is_tried;
 };
 
+/* The CPU quota of the target's groups: recorder_status.c. */
+struct recorder_quota {
+    struct cpu_quota start, latest;
+    uint64_t read_ns;
+    bool is_there; /* some group has one */
+};
+
 struct recorder {
     const struct recorder_plan *plan;    /* borrowed */
     const struct counter_layout *layout; /* the plan's, or an empty one */
@@ -136,6 +144,7 @@ struct recorder {
     uint64_t ready_ns, clock_written_ns, flushed_ns, asked_ns;
     uint64_t cpu_start_ns, cpu_ns; /* of the process */
     uint64_t own_cpu_start_ns;
+    struct recorder_quota quota;
     uint64_t stolen_start_ns;   /* of the machine; TRACE_UNKNOWN: not told */
     uint64_t ip_sample_cost_ns; /* of the program's CPU time; 0: there are no IP samples */
     bool knows_ip_sample_cost;  /* it is measured; else what it usually is */
@@ -166,6 +175,10 @@ struct clock_point recorder_clock_and_cpu(pid_t pid, uint64_t *cpu_ns);
 int recorder_prepare(struct recorder *r, struct err *err);
 
 struct recorder_status recorder_status_of(const struct recorder *r);
+
+/* The target's groups: find them when it is known, and read them again, once a second or at the end. */
+void recorder_find_quota(struct recorder *r);
+void recorder_read_quota(struct recorder *r, bool is_last);
 
 /* Of the target since the recording began; TRACE_UNKNOWN: not known. */
 uint64_t recorder_process_cpu_ns(const struct recorder *r);

@@ -3,6 +3,7 @@
  */
 #include "core/recorder/recorder_state.h"
 
+#define QUOTA_NS         1000000000u /* the last reading may be of so long before the group is gone */
 #define CLOCK_AND_CPU_NS 50000
 
 struct clock_point recorder_clock_and_cpu(pid_t pid, uint64_t *cpu_ns)
@@ -15,6 +16,21 @@ struct clock_point recorder_clock_and_cpu(pid_t pid, uint64_t *cpu_ns)
         point = clock_point_now();
     }
     return point;
+}
+
+void recorder_find_quota(struct recorder *r)
+{
+    r->quota.is_there = cpu_quota_find("", r->target != 0 ? r->target : r->plan->pid, &r->quota.start);
+    r->quota.latest = r->quota.start;
+}
+
+void recorder_read_quota(struct recorder *r, bool is_last)
+{
+    uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+    if (!r->quota.is_there || (!is_last && now_ns - r->quota.read_ns < QUOTA_NS))
+        return;
+    r->quota.read_ns = now_ns;
+    cpu_quota_read(&r->quota.latest);
 }
 
 uint64_t recorder_own_cpu_ns(void)

@@ -8,10 +8,15 @@
 
 #include "core/trace/recording_info.h"
 #include "report/code_cache.h"
+#include "report/view/quota.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Of the time that threads waited for a CPU: what a quota took is most of it, or a part worth a word. */
+#define QUOTA_MOST 0.5
+#define QUOTA_SOME 0.05
 
 #define METHODS_MOST 3u                /* that have a line; --view phases has the others */
 #define BLOCK        UINT64_C(1000000) /* ticks */
@@ -349,6 +354,31 @@ int findings_of_faults(struct findings_making *making, const struct finding_rule
     return findings_add(making, rule, &f, err);
 }
 
+int findings_of_quota(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+{
+    const struct quota quota = quota_read(making->source);
+    double share = making->cpu_ns > 0 ? quota.throttled_ns / making->cpu_ns : 0;
+    const struct finding f = { .subject = "CPU quota",
+                               .text = quota_words(making->source, &quota),
+                               .view = "timeline",
+                               .cost_ns = quota.throttled_ns,
+                               .share = share,
+                               .low = share,
+                               .high = share };
+    return quota.cpus <= 0 ? 0 : findings_add(making, rule, &f, err);
+}
+
+/* Threads that a quota stopped could run, too. */
+static const char *why_preempted(const struct findings_making *making, double waited_ns)
+{
+    const struct quota quota = quota_read(making->source);
+    if (quota.throttled_ns >= QUOTA_MOST * waited_ns)
+        return NULL;
+    return quota.throttled_ns >= QUOTA_SOME * waited_ns
+               ? "too few CPUs for what runs; the container's CPU quota is the smaller part"
+               : "too few CPUs for what runs";
+}
+
 int findings_of_preempted(struct findings_making *making, const struct finding_rule *rule, struct err *err)
 {
     const struct calltree *tree = making->source->tree;
@@ -360,21 +390,21 @@ int findings_of_preempted(struct findings_making *making, const struct finding_r
         }
     double share = cpu_ns > 0 ? waited_ns / cpu_ns : 0;
     const char *waited = findings_time(making, waited_ns), *ran = findings_time(making, cpu_ns);
-    if (!making->has_cpu_time)
+    const char *why = why_preempted(making, waited_ns);
+    if (!making->has_cpu_time || why == NULL)
         return 0;
-    const struct finding f = { .subject = "application threads",
-                               .text = waited == NULL || ran == NULL
-                                           ? NULL
-                                           : arena_printf(
-                                                 making->source->arena,
-                                                 "application threads waited %s for a CPU, and had one for %s: too few "
-                                                 "CPUs for what runs",
-                                                 waited, ran),
-                               .view = "timeline",
-                               .cost_ns = waited_ns,
-                               .share = share,
-                               .low = share,
-                               .high = share };
+    const struct finding f = {
+        .subject = "application threads",
+        .text = waited == NULL || ran == NULL
+                    ? NULL
+                    : arena_printf(making->source->arena,
+                                   "application threads waited %s for a CPU, and had one for %s: %s", waited, ran, why),
+        .view = "timeline",
+        .cost_ns = waited_ns,
+        .share = share,
+        .low = share,
+        .high = share
+    };
     return findings_add(making, rule, &f, err);
 }
 

@@ -88,6 +88,7 @@ int findings_of_collector(struct findings_making *making, const struct finding_r
 int findings_of_compilers(struct findings_making *making, const struct finding_rule *rule, struct err *err);
 int findings_of_faults(struct findings_making *making, const struct finding_rule *rule, struct err *err);
 int findings_of_preempted(struct findings_making *making, const struct finding_rule *rule, struct err *err);
+int findings_of_quota(struct findings_making *making, const struct finding_rule *rule, struct err *err);
 int findings_of_stolen(struct findings_making *making, const struct finding_rule *rule, struct err *err);
 int findings_of_misses(struct findings_making *making, const struct finding_rule *rule, struct err *err);
 

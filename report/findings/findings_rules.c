@@ -26,10 +26,12 @@ const struct finding_rule finding_rules[] = {
     { "value", 0.5, 0, SMALL, findings_of_values },
     { "slow", 0.05, 3, SMALL, findings_of_values },
     /* of CPU time: the collector (or its pauses, of the time), the JIT compilers, page faults at a microsecond each,
-     * threads that could run and had no CPU, what the host of a virtual machine withheld */
+     * what a container's CPU quota stopped, threads that could run and had no CPU, what the host of a virtual machine
+     * withheld */
     { "gc", 0.05, 0, LARGE, findings_of_collector },
     { "jit", 0.25, 0, LARGE, findings_of_compilers },
     { "faults", 0.05, 0, LARGE, findings_of_faults },
+    { "quota", 0.05, 0, LARGE, findings_of_quota },
     { "preempted", 0.2, 0, LARGE, findings_of_preempted },
     { "stolen", 0.05, 0, LARGE, findings_of_stolen },
     { NULL, 0, 0, 0, NULL },

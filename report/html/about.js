@@ -34,6 +34,9 @@ const infoWords = {
     "skipped.unusual": "Unusual methods, not instrumented",
     offcpu: "Time off the CPU from",
     "process.cpu_ns": "CPU time of the process, by the kernel",
+    "quota.cpus": "CPU quota of the container, in CPUs",
+    "quota.throttled": "Periods in which the quota stopped the program",
+    "quota.throttled_ns": "Time for which the quota stopped the program",
     "machine.stolen_ns": "Steal time: CPU time withheld by the host",
     "probe.read": "Probes read counters",
     "counters.groups": "Groups of counters",
@@ -64,7 +67,7 @@ const modeWords = {
 function infoText(key, text) {
     return key === "recording.mode"
         ? (modeWords[text] ?? text)
-        : key === "process.cpu_ns" || key === "machine.stolen_ns"
+        : key === "process.cpu_ns" || key === "machine.stolen_ns" || key === "quota.throttled_ns"
           ? formatNs(Number(text))
           : text;
 }

@@ -5,6 +5,7 @@
 
 #include "core/trace/recording_info.h"
 #include "report/code_cache.h"
+#include "report/view/quota.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -347,6 +348,17 @@ static void add_stolen(const struct making *making)
             stolen));
 }
 
+static void add_quota(const struct making *making)
+{
+    struct quota quota = quota_read(making->source);
+    if (quota.cpus <= 0)
+        return;
+    table_metadata_number(making->table, "quota_cpus", quota.cpus, NULL);
+    table_metadata_number(making->table, "throttled", quota.n_throttled, NULL);
+    table_metadata_number(making->table, "throttled_ns", quota.throttled_ns, NULL);
+    quota_note(making->source, making->table);
+}
+
 /* ---- both ---- */
 
 void report_accounts(const struct making *making)
@@ -354,6 +366,7 @@ void report_accounts(const struct making *making)
     add_accounted(making);
     add_switches(making);
     add_stolen(making);
+    add_quota(making);
 }
 
 void report_notes(struct making *making)

@@ -2,6 +2,7 @@
 
 #include "report/event_columns.h"
 #include "report/sampled_tree.h"
+#include "report/view/quota.h"
 
 #include <math.h>
 #include <string.h>
@@ -398,6 +399,7 @@ static void add_notes(struct timeline_making *m)
     else
         table_note(m->table, "Waits: threads that were preempted; those that were woken and wait for a CPU are not "
                              "known");
+    quota_note(m->source, m->table);
     table_note(m->table, "percentages are of one CPU; CPU time that the kernel accounts for the context switches "
                          "themselves and for the exit is in no step");
     if (m->read->rates.options.n_metrics > 1)

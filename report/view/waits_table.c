@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "core/trace/recording_info.h"
 #include "report/sample_cells.h"
+#include "report/view/quota.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -220,6 +221,7 @@ int waits_table(const struct report_source *source, const struct waits *waits,
         was_idle = is_idle;
     }
     add_virtual_rows(source, table);
+    quota_note(source, table);
     if (n_left > 0)
         table_note(table, arena_printf(source->arena, "not shown: %" PRIu64 " smaller row%s (--all)", n_left,
                                        text_plural(n_left)));

@@ -1,6 +1,7 @@
 /*
  * Groups of made-up machines: a folder plays /proc and /sys.
  */
+#include "core/jvm/cpu_quota.h"
 #include "core/jvm/memory_room.h"
 
 #include "test/unit/tap.h"
@@ -172,6 +173,94 @@ static void test_cpu(void)
     CHECK("no such process", !cgroup_find(root, 43, "cpu", &group));
 }
 
+/* What the CPU quotas of a row's groups are at first, and what has changed of them later. */
+static const struct quota_row {
+    const char *claim, *cgroup, *mounts;
+    struct file files[N_FILES], later[2];
+    bool has_quota;
+    struct cpu_quota_level most;
+} quotas[] = {
+    { "version 2: a quota, and how long it stopped the group since",
+      "0::/a\n",
+      "1 2 0:3 / /sys/fs/cgroup rw - cgroup2 x rw\n",
+      { { V2 "/a/cpu.max", "20000 100000\n" }, { V2 "/a/cpu.stat", "nr_throttled 5\nthrottled_usec 700\n" } },
+      { { V2 "/a/cpu.stat", "nr_throttled 109\nthrottled_usec 7100700\n" } },
+      true,
+      { 0.2, 104, 7100000000 } },
+    { "version 2: no quota",
+      "0::/a\n",
+      "1 2 0:3 / /sys/fs/cgroup rw - cgroup2 x rw\n",
+      { { V2 "/a/cpu.max", "max 100000\n" }, { V2 "/a/cpu.stat", "nr_throttled 0\nthrottled_usec 0\n" } },
+      { { V2 "/a/cpu.stat", "nr_throttled 0\nthrottled_usec 0\n" } },
+      false,
+      { 0, 0, 0 } },
+    { "version 2: of a group and its parent the one that was stopped longer",
+      "0::/a/b\n",
+      "1 2 0:3 / /sys/fs/cgroup rw - cgroup2 x rw\n",
+      { { V2 "/a/b/cpu.max", "400000 100000\n" },
+        { V2 "/a/b/cpu.stat", "nr_throttled 9\nthrottled_usec 90\n" },
+        { V2 "/a/cpu.max", "150000 100000\n" },
+        { V2 "/a/cpu.stat", "nr_throttled 1\nthrottled_usec 10\n" } },
+      { { V2 "/a/b/cpu.stat", "nr_throttled 10\nthrottled_usec 100\n" },
+        { V2 "/a/cpu.stat", "nr_throttled 3\nthrottled_usec 30\n" } },
+      true,
+      { 1.5, 2, 20000 } },
+    { "version 1: a quota",
+      "5:cpu,cpuacct:/x\n0::/v2\n",
+      HYBRID,
+      { { "/sys/fs/cgroup/cpu,cpuacct/x/cpu.cfs_quota_us", "50000\n" },
+        { "/sys/fs/cgroup/cpu,cpuacct/x/cpu.cfs_period_us", "100000\n" },
+        { "/sys/fs/cgroup/cpu,cpuacct/x/cpu.stat", "nr_periods 9\nnr_throttled 3\nthrottled_time 77\n" } },
+      { { "/sys/fs/cgroup/cpu,cpuacct/x/cpu.stat", "nr_periods 9\nnr_throttled 4\nthrottled_time 177\n" } },
+      true,
+      { 0.5, 1, 100 } },
+    { "version 1: -1 is no quota",
+      "5:cpu,cpuacct:/x\n0::/v2\n",
+      HYBRID,
+      { { "/sys/fs/cgroup/cpu,cpuacct/x/cpu.cfs_quota_us", "-1\n" },
+        { "/sys/fs/cgroup/cpu,cpuacct/x/cpu.cfs_period_us", "100000\n" },
+        { "/sys/fs/cgroup/cpu,cpuacct/x/cpu.stat", "nr_periods 9\nnr_throttled 3\nthrottled_time 77\n" } },
+      { { NULL, NULL } },
+      false,
+      { 0, 0, 0 } },
+};
+
+static void test_quota(size_t i)
+{
+    char root[128];
+    const struct quota_row *row = &quotas[i];
+    struct cpu_quota start, end;
+    struct cpu_quota_level most = { 0, 0, 0 };
+    snprintf(root, sizeof root, "%s/quota%zu", base, i);
+    bool made = mkdir(root, 0755) == 0 && put(root, "/proc/42/cgroup", row->cgroup) &&
+                put(root, "/proc/self/mountinfo", row->mounts);
+    for (size_t j = 0; j < N_FILES && row->files[j].path != NULL; j++)
+        made &= put(root, row->files[j].path, row->files[j].text);
+    bool has_quota = cpu_quota_find(root, 42, &start);
+    for (size_t j = 0; j < 2 && row->later[j].path != NULL; j++)
+        made &= put(root, row->later[j].path, row->later[j].text);
+    end = start;
+    cpu_quota_read(&end);
+    bool is_known = cpu_quota_since(&start, &end, &most);
+    CHECK(row->claim, made && has_quota == row->has_quota && is_known == has_quota && most.cpus == row->most.cpus &&
+                          most.n_stopped == row->most.n_stopped && most.stopped_ns == row->most.stopped_ns);
+}
+
+static void test_quota_gone(void)
+{
+    char root[128], path[256];
+    struct cpu_quota start, end;
+    struct cpu_quota_level most;
+    snprintf(root, sizeof root, "%s/quota0", base);
+    snprintf(path, sizeof path, "%s" V2 "/a/cpu.stat", root);
+    CHECK("a group with a quota", cpu_quota_find(root, 42, &start));
+    end = start;
+    unlink(path);
+    cpu_quota_read(&end);
+    CHECK("is as it was read last when it is gone",
+          cpu_quota_since(&start, &end, &most) && most.cpus == 0.2 && most.n_stopped == 0);
+}
+
 int main(void)
 {
     char command[64];
@@ -182,6 +271,9 @@ int main(void)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         test_row(i);
     test_cpu();
+    for (size_t i = 0; i < sizeof quotas / sizeof *quotas; i++)
+        test_quota(i);
+    test_quota_gone();
     snprintf(command, sizeof command, "rm -r %s", base);
     CHECK("the folder is removed", system(command) == 0);
     return tap_done();

@@ -17,7 +17,7 @@ struct program {
     uint64_t gc_ms, c1_ms, c2_ms;    /* of other threads */
     const char *collections;         /* "N NS NAME" */
     uint64_t n_faults, preempted_ms; /* preempted_ms: that the thread waits for a CPU, in the 10 s */
-    const char *stolen_ns;
+    const char *stolen_ns, *throttled_ns;
     const char *recompiling_ms; /* of a live recording */
     const char *code_cache;     /* NULL: it has room; "": not known */
     uint64_t run_ms;            /* that the thread is on a CPU; 0: 10 s */
@@ -54,6 +54,11 @@ static void make_program(struct maker *m, const struct program *p)
         maker_info(m, "pauses.gc.0", p->collections);
     if (p->stolen_ns != NULL)
         maker_info(m, "machine.stolen_ns", p->stolen_ns);
+    if (p->throttled_ns != NULL) {
+        maker_info(m, "quota.cpus", "0.2000");
+        maker_info(m, "quota.throttled", "104");
+        maker_info(m, "quota.throttled_ns", p->throttled_ns);
+    }
     if (p->recompiling_ms != NULL) {
         maker_info(m, "live.budget", "0.01");
         maker_info(m, "live.recompiling_ms", p->recompiling_ms);
@@ -159,6 +164,15 @@ static void test_thresholds(void)
           "* application threads waited 1.70 s for a CPU, and had one for 8.30 s: too few CPUs for what runs (--view "
           "timeline)\n\n" },
         { "not less", { .preempted_ms = 1600 }, "" },
+        { "on a busy machine with a quota that explains less than half of that",
+          { .preempted_ms = 4000, .throttled_ns = "1000000000" },
+          "* application threads waited 4.00 s for a CPU, and had one for 6.00 s: too few CPUs for what runs; the "
+          "container's CPU quota is the smaller part (--view timeline)\n"
+          "* the container's CPU quota (0.20 CPUs) stopped the program 104 times for 1.00 s (--view timeline)\n\n" },
+        { "where a container's CPU quota stopped the threads, that is the reason",
+          { .preempted_ms = 8000, .throttled_ns = "7100000000" },
+          "* the container's CPU quota (0.20 CPUs) stopped the program 104 times for 7.10 s (--view timeline)\n\n" },
+        { "not a quota that stopped the program for 5 % of its CPU time", { .throttled_ns = "490000000" }, "" },
         { "a host that keeps more than 5 % of the CPU time",
           { .stolen_ns = "510000000" },
           "* this machine's host withheld CPUs for 510 ms (steal time), which the program's CPU times include (--view "

@@ -67,6 +67,29 @@ static void test_flags(void)
     CHECK("but not those of none", jvm_flags_read(0, &flags) == -1);
 }
 
+/* Whether a launcher calls a main method. */
+static void test_runs(void)
+{
+    static const struct {
+        const char *claim, *words;
+        size_t n;
+        bool runs;
+    } rows[] = {
+        { "a class is run", WORDS("java\0-cp\0x\0Main"), true },
+        { "a jar is run, whatever its own words are", WORDS("java\0-jar\0x.jar\0-version"), true },
+        { "a module is run", WORDS("java\0-p\0mods\0-m\0shop/Main"), true },
+        { "-version prints", WORDS("java\0-version"), false },
+        { "also in front of a class", WORDS("java\0-XshowSettings:all\0--version\0Main"), false },
+        { "options alone print how java is used", WORDS("java\0-Xmx1g"), false },
+        { "--list-modules prints", WORDS("java\0--add-modules\0a\0--list-modules"), false },
+        { "--dry-run runs nothing", WORDS("java\0-cp\0x\0--dry-run\0Main"), false },
+        { "a value is no option", WORDS("java\0--add-opens\0-version\0Main"), true },
+        { "a file of options may name a class", WORDS("java\0@options"), true },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        CHECK(rows[i].claim, jvm_flags_runs(rows[i].words, rows[i].n) == rows[i].runs);
+}
+
 static void test_main_class(void)
 {
     static const struct {
@@ -101,6 +124,7 @@ int main(void)
 {
     test_flags();
     test_main_class();
+    test_runs();
     test_release();
     return tap_done();
 }
