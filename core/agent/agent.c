@@ -362,6 +362,16 @@ static int get_env(JavaVM *vm)
     return -1;
 }
 
+/*
+ * A JVM keeps the SourceDebugExtension of classes (Kotlin's lines: core/hotspot/smap.h) only if it is asked to before
+ * any is loaded; later it refuses, which is no trouble.
+ */
+static void keep_source_maps(void)
+{
+    const jvmtiCapabilities capabilities = { .can_get_source_debug_extension = 1 };
+    (*agent.jvmti)->AddCapabilities(agent.jvmti, &capabilities);
+}
+
 static int make_env(JavaVM *vm)
 {
     const jvmtiEvent ends[] = { JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_THREAD_END };
@@ -393,6 +403,7 @@ static int make_env(JavaVM *vm)
         (*agent.jvmti)->CreateRawMonitor(agent.jvmti, "mmprof: the end", &agent.end) == JVMTI_ERROR_NONE &&
         jvmti_env_switch(agent.jvmti, JVMTI_ENABLE, ends, sizeof ends / sizeof *ends) == 0) {
         jvmti_env_set(agent.jvmti);
+        keep_source_maps();
         virtual_init(agent.jvmti);
         return 0;
     }

@@ -1,5 +1,6 @@
 #include "core/hotspot/vm_methods.h"
 #include "core/base/hash.h"
+#include "core/hotspot/smap.h"
 #include "core/hotspot/vm_fields.h"
 #include "core/hotspot/vm_streams.h"
 
@@ -23,7 +24,7 @@ static struct {
     uint64_t constant_bytes, pool, code_size, n_words, name, descriptor; /* of a ConstMethod */
     uint64_t flags, wide_flags;                                          /* either */
     uint64_t pool_bytes, holder, source;                                 /* of a ConstantPool */
-    uint64_t class_name, constants, class_source;                        /* in a Klass, in an InstanceKlass */
+    uint64_t class_name, constants, class_source, smap;                  /* in a Klass, in an InstanceKlass */
     uint64_t length, body;                                               /* in a Symbol */
 } at;
 
@@ -44,6 +45,7 @@ static void know(void)
         { "InstanceKlass", "_source_file_name_index", &at.class_source, false }, /* before JDK 17 */
         { "Klass", "_name", &at.class_name, false },
         { "InstanceKlass", "_constants", &at.constants, false },
+        { "InstanceKlass", "_source_debug_extension", &at.smap, false },
         { "Symbol", "_length", &at.length, false },
         { "Symbol", "_body", &at.body, false },
     };
@@ -284,6 +286,20 @@ static bool take_lines(struct vm_method *method, const uint8_t *bytes, size_t n)
     return lines <= n && !is_bad;
 }
 
+/* pool: the ConstantPool's header. */
+static void take_smap(struct vm_method *method, const uint8_t *pool)
+{
+    uint64_t holder = vm_number(pool, at.pool_bytes, at.holder, 8), address;
+    if (!smap_is_of(method->source, method->n_source) || at.smap == VM_NONE || method->n_lines == 0 ||
+        !vm_read_u64(holder + at.smap, &address) || address == 0)
+        return;
+    char *text = malloc(SMAP_BYTES_MAX);
+    size_t n = text == NULL ? 0 : vm_read_some(address, text, SMAP_BYTES_MAX);
+    if (text != NULL)
+        smap_take_calls(text, strnlen(text, n), method->lines, method->n_lines);
+    free(text);
+}
+
 /* bytes: room for the pool's header, two constants, flags and the ConstMethod. */
 static bool read_parts(struct vm_method *method, uint64_t address, const struct vm_method_parts *parts, uint8_t *code,
                        uint8_t *bytes)
@@ -308,7 +324,10 @@ static bool read_parts(struct vm_method *method, uint64_t address, const struct 
         return false;
     if (code != NULL)
         memcpy(code, constant + at.constant_bytes, parts->n_code);
-    return read_texts(method, parts->pool, &pool) && take_lines(method, constant, parts->n_bytes);
+    if (!read_texts(method, parts->pool, &pool) || !take_lines(method, constant, parts->n_bytes))
+        return false;
+    take_smap(method, bytes);
+    return true;
 }
 
 bool vm_method_read_parts(struct vm_method *method, uint64_t address, const struct vm_method_parts *parts,

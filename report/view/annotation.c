@@ -115,7 +115,7 @@ static void add_row(const struct annotation *a, uint32_t location, uint32_t line
     if (a->by_bytecode)
         sample_cells_put(&to, table_words(is_known ? instruction(a, (size_t)a->locations[location].index) : ""));
     if (file != NULL)
-        sample_cells_put(&to, table_words(source_file_line(file, line)));
+        sample_cells_put(&to, table_words(line <= file->n_lines ? source_file_line(file, line) : "(inline function)"));
 }
 
 /* Without the code, only what samples were found at is worth a row. */
@@ -131,7 +131,8 @@ static void add_lines(const struct annotation *a, const struct source_file *file
 {
     uint32_t n = a->n_locations - 1, end = 0;
     for (uint32_t i = 0; i < n; i++) {
-        for (uint32_t line = end; file != NULL && i > 0 && line < a->locations[i].line; line++)
+        bool is_behind = file != NULL && a->locations[i].line > file->n_lines; /* other methods are between */
+        for (uint32_t line = end; file != NULL && !is_behind && i > 0 && line < a->locations[i].line; line++)
             add_row(a, a->n_locations, line, file, table);
         add_row(a, i, a->locations[i].line, file, table);
         end = a->locations[i].line + 1;
@@ -158,6 +159,12 @@ static void add_metadata(const struct annotation *a, const struct source_file *f
     table_metadata_number(table, "self_samples", self, NULL);
 }
 
+static bool is_of_kotlin(const struct annotation *a)
+{
+    size_t n = strlen(a->method.source);
+    return n > 3 && strcmp(a->method.source + n - 3, ".kt") == 0;
+}
+
 static void add_notes(const struct annotation *a, const struct annotation_options *options,
                       const struct source_file *file, struct table *table)
 {
@@ -168,6 +175,16 @@ static void add_notes(const struct annotation *a, const struct annotation_option
                                        a->n_others, a->other));
     if (a->by_bytecode && !options->by_bytecode)
         table_note(table, "the method has no line numbers, so the rows are bytecodes: compile it with javac -g");
+    if (is_of_kotlin(a) && file == NULL)
+        table_note(table, arena_printf(a->arena,
+                                       "lines behind the end of '%s' are of inline functions (Kotlin): name its folder "
+                                       "with --source to see which",
+                                       a->method.source));
+    if (file != NULL && a->locations[a->n_locations - 2].line > file->n_lines)
+        table_note(table, arena_printf(a->arena, "lines above %" PRIu32 " are of inline functions%s", file->n_lines,
+                                       is_of_kotlin(a) ? " (Kotlin); recorded with 'mmprof profile -- java ...' they "
+                                                         "count for the line that calls them"
+                                                       : ", or the file is another version"));
     if (options->sources->n > 0 && file == NULL)
         table_note(table, arena_printf(a->arena, "no folder of --source has '%s': name the one above its package",
                                        a->method.source));

@@ -144,7 +144,7 @@ static int by_line(const void *x, const void *y)
     return a->line != b->line ? (a->line < b->line ? -1 : 1) : (a->index > b->index) - (a->index < b->index);
 }
 
-/* Each line once, in their order. */
+/* Each line once, in their order; 0 is none. */
 static void fill_lines(struct annotation *a)
 {
     uint32_t n = 0;
@@ -152,7 +152,7 @@ static void fill_lines(struct annotation *a)
         a->locations[i] = (struct annotation_location){ a->method.lines[i].line, (int32_t)a->method.lines[i].index };
     qsort(a->locations, a->method.n_lines, sizeof *a->locations, by_line);
     for (uint32_t i = 0; i < a->method.n_lines; i++)
-        if (n == 0 || a->locations[n - 1].line != a->locations[i].line)
+        if (a->locations[i].line > 0 && (n == 0 || a->locations[n - 1].line != a->locations[i].line))
             a->locations[n++] = a->locations[i];
     a->n_locations = n;
     for (uint32_t i = 0; i < a->n_indexes; i++) {

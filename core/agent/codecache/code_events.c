@@ -92,6 +92,7 @@ static void describe(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method, uint32_t nu
                                     .lines = lines };
         if ((*jvmti)->GetSourceFileName(jvmti, names.class_ref, &source) == JVMTI_ERROR_NONE)
             entry.source = wire_text(source);
+        method_names_take_calls(names.class_ref, source, lines, entry.n_lines);
         code_out_put(&entry);
         code_check_method(&entry);
     }

@@ -1,5 +1,8 @@
 #include "core/agent/control/method_names.h"
 
+#include "core/agent/control/jvmti_env.h"
+#include "core/hotspot/smap.h"
+
 #include <string.h>
 
 /* The name in a signature: "java/lang/String" of "Ljava/lang/String;"; else "". */
@@ -27,4 +30,15 @@ void method_names_free(jvmtiEnv *jvmti, JNIEnv *jni, const struct method_names *
     (*jvmti)->Deallocate(jvmti, (unsigned char *)names->signature);
     if (names->class_ref != NULL)
         (*jni)->DeleteLocalRef(jni, names->class_ref);
+}
+
+void method_names_take_calls(jclass of, const char *source, struct code_line *lines, uint32_t n_lines)
+{
+    jvmtiEnv *jvmti = jvmti_env(); /* which has the capability, if any has */
+    char *smap = NULL;
+    if (source == NULL || !smap_is_of(source, strlen(source)) ||
+        (*jvmti)->GetSourceDebugExtension(jvmti, of, &smap) != JVMTI_ERROR_NONE)
+        return;
+    smap_take_calls(smap, strnlen(smap, SMAP_BYTES_MAX), lines, n_lines);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)smap);
 }

@@ -60,6 +60,8 @@ static void ask(jvmtiEnv *jvmti, jmethodID id, struct description *d)
     for (jint i = 0; i < d->n_lines && i < (jint)CODE_LINES_MAX; i++)
         d->lines[i] = (struct code_line){ (uint32_t)d->entries[i].start_location & 0xffff,
                                           (uint32_t)d->entries[i].line_number & 0xffff };
+    method_names_take_calls(d->names.class_ref, d->source, d->lines,
+                            (uint32_t)(d->n_lines < (jint)CODE_LINES_MAX ? d->n_lines : (jint)CODE_LINES_MAX));
 }
 
 /* Returns the bytes of its bytecode; 0: none are known. */
