@@ -22,6 +22,10 @@ forbidden='(^|[^A-Za-z0-9_])(strcpy|strcat|stpcpy|strncpy|sprintf|vsprintf|gets|
 is "nobody calls strcpy, strcat, sprintf, gets, alloca or their like" \
     "$(grep -nE "$forbidden" "${c_files[@]}")" ""
 is "such a call is found" "$(printf 'a = my_gets(b);\nstrcpy (a, b);\n' | grep -cE "$forbidden")" 1
+hostile='/proc/%[ds]/root[/%]|ELF_C_READ_MMAP|elf_begin\('
+is "files of a JVM are opened by core/jvm/jvm_root, and ELF files read, not mapped, by core/jvm/elf_file" \
+    "$(grep -nE "$hostile" "${c_files[@]}" | grep -v '^./core/jvm/elf_file.c:')" ""
+is "another way is found" "$(printf 'open("/proc/%%d/root/tmp")\nelf_begin(fd)\n' | grep -cE "$hostile")" 2
 is "no line is longer than 120 columns, no line ends in a blank" \
     "$(grep -nE '.{121}|[[:space:]]$' "${c_files[@]}" "${sh_files[@]}")" ""
 # The words below are what the check looks for.

@@ -79,7 +79,7 @@ static void test_obstacles(void)
         { "yes", { .catches_quit = true }, { .tiered_stop = 4 }, { .major = 17 } },
         { "no-signal", { .catches_quit = false }, { .tiered_stop = 4 }, { .major = 17 } },
         { "openj9", { .catches_quit = true }, { .tiered_stop = 4 }, { .major = 17, .is_openj9 = true } },
-        { "old-jdk", { .catches_quit = true }, { .tiered_stop = 4 }, { .major = 8 } },
+        { "old-jdk", { .catches_quit = true }, { .tiered_stop = 4 }, { .major = 7 } },
         { "disabled", { .catches_quit = true }, { .attach_disabled = true }, { .major = 17 } },
         { "no-agents", { .catches_quit = true }, { .late_agents_disabled = true }, { .major = 17 } },
         { "stopped", { .catches_quit = true, .is_stopped = true }, { .tiered_stop = 4 }, { .major = 17 } },
