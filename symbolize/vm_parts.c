@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * Read off /proc/PID/task/.../comm of OpenJDK 17.0.15 and Temurin 25 under Serial, Parallel, G1, ZGC and Shenandoah,
- * and HotSpot's sources for those that only run at times.  A pattern's star matches any rest.
+ * Read off /proc/PID/task/.../comm of OpenJDK 8 to 28 under Serial, Parallel, CMS, G1, ZGC and Shenandoah, and
+ * HotSpot's sources for those that only run at times.  A pattern's star matches any rest.
  *
  * The kernel has 15 bytes: up to JDK 25 the first ones of the name, since JDK 26 its first 7, two dots and its last 6.
  */
@@ -16,6 +16,10 @@ static const struct {
 } names[] = {
     { "GC Thread#*", VM_PART_GC },
     { "ParGC Thread#*", VM_PART_GC },
+    { "GC task thread#", VM_PART_GC }, /* JDK 8: Parallel */
+    { "Gang worker#*", VM_PART_GC },   /* JDK 8: ParNew, G1 */
+    { "CMS *", VM_PART_GC },           /* JDK 11: Main Thread, Thread# */
+    { "Surrogate Locke", VM_PART_GC },
     { "G1 *", VM_PART_GC }, /* Main Marker, Conc#, Refine#, Service */
     { "ZDirector", VM_PART_GC },
     { "ZDriver*", VM_PART_GC },
