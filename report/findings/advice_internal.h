@@ -32,7 +32,7 @@ struct advising {
     size_t n, room;
 };
 
-/* How many collections of a kind, "young" or "full", there were, and what part of all pauses they took. */
+/* How many collections of a kind, "gc_young" or "gc_full", there were, and what part of all pauses they took. */
 double advice_pauses(const struct findings_making *making, const char *kind, double *part);
 
 /*

@@ -181,7 +181,7 @@ static int add_full(struct advising *a, const struct live_point *p, const char *
     struct arena *arena = a->making->source->arena;
     char dead[64], there[64], elsewhere[64];
     double of_full, part = p->live_mean > 0 ? 1 - p->live / p->live_mean : 0;
-    if (!(advice_pauses(a->making, "full", &of_full) > 0 && part > 0))
+    if (!(advice_pauses(a->making, "gc_full", &of_full) > 0 && part > 0))
         return 0;
     struct advice_hint hint = {
         .rule = collect_rule.name,

@@ -96,14 +96,14 @@ static double collecting_ns(const struct findings_making *making)
 
 static bool is_young(const struct findings_making *making)
 {
-    double part, n = advice_pauses(making, "young", &part);
+    double part, n = advice_pauses(making, "gc_young", &part);
     return n >= YOUNG_LEAST && part >= MOST && !has_option(making, "-Xmn") && !has_option(making, "-XX:NewSize");
 }
 
 static bool is_full(const struct findings_making *making)
 {
     double part;
-    return advice_pauses(making, "full", &part) >= 1 && part > 1 - MOST;
+    return advice_pauses(making, "gc_full", &part) >= 1 && part > 1 - MOST;
 }
 
 static bool has_small_pages(const struct findings_making *making)

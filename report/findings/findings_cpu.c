@@ -8,6 +8,7 @@
 
 #include "core/trace/recording_info.h"
 #include "report/code_cache.h"
+#include "report/view/pauses_table.h"
 #include "report/view/quota.h"
 
 #include <math.h>
@@ -240,7 +241,7 @@ double findings_pauses(const struct findings_making *making, const char *kind, d
     double n = 0;
     *ns = 0;
     for (uint32_t i = 0; info_read(source->reader, INFO_PAUSES_GC, i, source->arena, &told) >= 3; i++)
-        if (strstr(told.name, kind) != NULL) {
+        if (kind[0] == '\0' || strcmp(pause_kind(told.name), kind) == 0) {
             n += (double)told.n;
             *ns += (double)told.ns;
         }

@@ -29,16 +29,17 @@ static void add_pause(const struct report_source *source, const struct pause *pa
     cells[5] = table_words(pause->how);
 }
 
-/* The JVM's own names: "G1 young collection pauses", "ZGC major collection pauses". */
-static const char *kind_of(const char *name)
+/* The JVM's own names: "G1 young collection pauses", "ZGC major collection pauses"; JDK 8 and 11: "PSScavenge". */
+const char *pause_kind(const char *name)
 {
     static const struct {
         const char *word, *kind;
-    } kinds[] = { { "young", "gc_young" },
-                  { "minor", "gc_young" },
-                  { "full", "gc_full" },
-                  { "concurrent", "gc_concurrent" },
-                  { "major", "gc_concurrent" } };
+    } kinds[] = { { "young", "gc_young" },      { "minor", "gc_young" },
+                  { "full", "gc_full" },        { "concurrent", "gc_concurrent" },
+                  { "major", "gc_concurrent" }, { "Copy", "gc_young" }, /* JDK 8 and 11, also PCopy */
+                  { "PSScavenge", "gc_young" }, { "incremental", "gc_young" },
+                  { "MSC", "gc_full" },         { "PSParallelCompact", "gc_full" },
+                  { "phases", "gc_concurrent" } };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (strstr(name, kinds[i].word) != NULL)
             return kinds[i].kind;
@@ -56,7 +57,7 @@ static void add_collections(const struct report_source *source, struct table *ta
         const char *name = told.name;
         all.n += n;
         all.ns += ns;
-        add_pause(source, &(struct pause){ name, kind_of(name), "the program stands still", n, ns }, table);
+        add_pause(source, &(struct pause){ name, pause_kind(name), "the program stands still", n, ns }, table);
     }
     add_pause(source, &all, table);
 }
@@ -209,7 +210,7 @@ static void add_collection(const struct report_source *source, const struct trac
                            struct table_cell before, struct table_cell after, struct table *table)
 {
     uint64_t start = source->tree->start_ticks, ticks = collection->start_ticks;
-    struct table_cell *cells = table_row(table, kind_of(collection->name));
+    struct table_cell *cells = table_row(table, pause_kind(collection->name));
     if (cells == NULL)
         return;
     cells[0] = table_number(ticks > start ? report_ns(source, ticks - start) : 0);

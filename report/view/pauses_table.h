@@ -6,6 +6,9 @@
 
 #include "report/view/view_pass.h"
 
+/* "gc_young", "gc_full", "gc_concurrent", or "gc", by the JVM's own name of a kind of pause. */
+const char *pause_kind(const char *name);
+
 /*
  * A row for each kind: how often, how long in all, its share of the recording's time.  Returns 0, or -1 with *err set:
  * the trace does not tell, no memory.

@@ -58,6 +58,19 @@ loads_jvm() {
     grep -q libjvm.so "/proc/$1/maps" 2> "$SCRATCH/ignored"
 }
 
+# views VERSION TRACE: what a profile knows besides time.
+views() {
+    if [ "$1" = 8 ]; then
+        matches "JDK $1: why there are no allocations" "$("$mmprof" report --view allocations "$2" 2>&1)" 'older than JDK 11'
+    else
+        matches "JDK $1: who allocates" "$("$mmprof" report --view allocations --csv "$2" | sed -n 2p)" \
+            '^method,Releases.allocate,'
+    fi
+    matches "JDK $1: its collections" "$("$mmprof" report --view collections --csv "$2" | sed -n 2p)" '^gc_'
+    matches "JDK $1: what the JIT compilers inlined" \
+        "$("$mmprof" report --view inlining --csv "$2" | grep -c 'Releases.first,Releases.round')" '^[1-9]'
+}
+
 root_folders=()
 mkdir -p "$SCRATCH/classes"
 "$jdk/bin/javac" -nowarn -source 8 -target 8 -d "$SCRATCH/classes" "$root/test/java/releases/Releases.java" \
@@ -80,6 +93,7 @@ for v in $versions; do
     is "JDK $v: record works" "$? $(cat "$SCRATCH/record.err")" "0 "
     "$mmprof" profile -q -d 4 -o "$SCRATCH/profile-$v" "$pid" > "$SCRATCH/profile" 2>&1
     is "JDK $v: profile works" $? 0
+    views "$v" "$SCRATCH/profile-$v/phases.dat"
     touch "$folder/end"
     wait "$pid"
     is "JDK $v: the program ends as it does alone" "$? $(cut -d ' ' -f 2 "$folder/out" | tail -n 1)" "0 true"

@@ -4,7 +4,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A program for each JDK from 8 on: two methods take CPU time in a proportion that it measures itself, and four threads
- * wait for a lock and for a monitor, each of which another one of them holds.
+ * wait for a lock and for a monitor, each of which another one of them holds.  "allocate" makes all of its garbage.
  *
  * Ends when the file that is its argument is there; prints how many rounds it made, whether each computed the same, and
  * what part of the time "first" took, in per cent.
@@ -26,6 +26,13 @@ public class Releases {
         return sum;
     }
 
+    private static byte[] kept;
+
+    private static void allocate() {
+        for (int i = 0; i < 100; i++)
+            kept = new byte[16384];
+    }
+
     /* Two thirds of the work are in first. */
     private static long round(long[] took) {
         long start = clock.getCurrentThreadCpuTime();
@@ -34,6 +41,7 @@ public class Releases {
         sum += second(200000);
         took[0] += middle - start;
         took[1] += clock.getCurrentThreadCpuTime() - middle;
+        allocate();
         return sum;
     }
 
