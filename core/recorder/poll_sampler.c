@@ -17,6 +17,7 @@ struct polled_thread {
     bool is_known;
     int32_t tid; /* in our PID namespace */
     char name[16];
+    char java_name[POLL_NAME_BYTES + 1]; /* as it was called at its latest sample */
 };
 
 struct poll_sampler {
@@ -151,6 +152,8 @@ static int take_counts(struct poll_sampler *sampler, const struct poll_counts *c
 static const struct polled_thread *thread_of(struct poll_sampler *sampler, const struct poll_stack *stack)
 {
     struct polled_thread *thread = &sampler->threads[stack->thread];
+    if (stack->name.n > 0)
+        text_utf8_into(thread->java_name, sizeof thread->java_name, stack->name.at, stack->name.n);
     if (thread->is_known)
         return thread;
     thread->is_known = true;
@@ -183,7 +186,7 @@ static int take_stack(struct poll_sampler *sampler, const struct poll_stack *sta
                                          .weight = stack->cpu_ns,
                                          .tid = thread->tid,
                                          .thread_name = thread->name,
-                                         .java_name = "",
+                                         .java_name = thread->java_name,
                                          .pc = KERNEL_UNKNOWN,
                                          .end = stack->is_cut         ? STACK_CUT
                                                 : stack->n_frames > 0 ? STACK_WHOLE

@@ -55,6 +55,7 @@ void poll_log_put_stack(struct sink *s, const struct poll_stack *stack)
     sink_varint(s, (uint32_t)stack->tid);
     sink_varint(s, stack->time_ns);
     sink_varint(s, stack->cpu_ns);
+    wire_text_put(s, stack->name);
     put_frames(s, stack->is_cut, stack->frames, stack->n_frames);
     wire_end_entry(s, length);
 }
@@ -156,6 +157,7 @@ static void get_stack(struct cursor *c, struct poll_stack *stack, struct poll_fr
     stack->tid = (int32_t)cursor_below(c, INT32_MAX);
     stack->time_ns = cursor_varint(c);
     stack->cpu_ns = cursor_varint(c);
+    stack->name = wire_text_get(c, POLL_NAME_BYTES);
     stack->n_frames = get_frames(c, &stack->is_cut, frames);
     stack->frames = frames;
 }

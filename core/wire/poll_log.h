@@ -33,6 +33,7 @@
 #define POLL_METHODS_MAX 65536u
 #define POLL_THREADS_MAX 65536u
 #define POLL_CLASSES_MAX 65536u
+#define POLL_NAME_BYTES  103u                 /* of a thread's name */
 #define POLL_LOG_BYTES   ((uint64_t)16 << 20) /* while so much has not been read yet, no samples are taken */
 
 enum poll_method_flag {
@@ -66,6 +67,7 @@ struct poll_stack {
     bool is_cut;      /* there are more frames outside of these */
     uint32_t n_frames;
     const struct poll_frame *frames; /* the outermost first; the caller's, or the decoder's */
+    struct wire_text name; /* the thread's in Java, if it is another one than at its sample before; else empty */
 };
 
 /* So far. */

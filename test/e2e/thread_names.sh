@@ -33,6 +33,10 @@ for jdk in $(jdks); do
         "$mmprof" report --by thread --all --csv "$SCRATCH/w.dat" 2> "$SCRATCH/errors")
     holds "$name: --wall has whole names" [ -n "$(share second-name-of-the-other)" ]
     if [ $((n_jdks++)) = 0 ]; then
+        "$mmprof" sample --mechanism polling -p "$pid" -F 199 -d 1 -o "$SCRATCH/p.dat" > "$SCRATCH/said" 2>&1
+        said=$("$mmprof" report --by thread --all --csv "$SCRATCH/p.dat" 2> "$SCRATCH/errors")
+        holds "polling has whole names, and those of the time: $(share $alpha), $(share $beta)" \
+            awk -v a="$(share $alpha)" -v b="$(share $beta)" 'BEGIN { exit !(a > b && b > 0) }'
         "$mmprof" record -q -d 1.5 -o "$SCRATCH/r.dat" -p "$pid"
         matches "a recording with probes says that a thread has changed its name" \
             "$("$mmprof" report --by thread "$SCRATCH/r.dat" 2> "$SCRATCH/errors")" '[0-9]+ threads? changed (its name|their names)'

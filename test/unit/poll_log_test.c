@@ -41,7 +41,7 @@ static void test_round_trip(void)
 {
     static const struct poll_frame frames[] = { { 3, 70 }, { 4, -1 } };
     const struct poll_counts counts = { 3, 17, UINT32_MAX };
-    const struct poll_stack stack = { 7, 4711, 5000000000, 123456789, true, 2, frames };
+    const struct poll_stack stack = { 7, 4711, 5000000000, 123456789, true, 2, frames, { "worker-1", 8 } };
     const struct poll_state state = { 1, 2, UINT64_MAX, 4 };
     struct sink s = sink_into(bytes, sizeof bytes);
     put_method(&s, 3, "run");
@@ -60,6 +60,7 @@ static void test_round_trip(void)
     CHECK("with its thread, moment and weight", entry.stack.thread == 7 && entry.stack.tid == 4711 &&
                                                     entry.stack.time_ns == 5000000000 &&
                                                     entry.stack.cpu_ns == 123456789 && entry.stack.is_cut);
+    CHECK("its name", is(entry.stack.name, "worker-1"));
     CHECK("and its frames", entry.stack.n_frames == 2 && memcmp(entry.stack.frames, frames, sizeof frames) == 0);
     CHECK("the state comes",
           poll_log_get(&c, &entry) == 1 && entry.kind == POLL_STATE && memcmp(&entry.state, &state, sizeof state) == 0);
@@ -109,9 +110,9 @@ static void test_damage(void)
         { "fewer lines than it says are refused", { 0, 1, 2, 0, 0, 0, 0, 0, 1 }, 9, -1 },
         { "counts are taken", { 1, 1, 2, 5 }, 4, 1 },
         { "a tier that no compiler has is refused", { 1, 1, 2, 6 }, 4, -1 },
-        { "a stack is taken", { 2, 0, 0, 0, 0, 0, 1, 1, 1 }, 9, 1 },
-        { "one with fewer frames than it says is refused", { 2, 0, 0, 0, 0, 0, 2, 1, 1 }, 9, -1 },
-        { "more frames than a sample may have are refused", { 2, 0, 0, 0, 0, 0, 0x81, 4, 0 }, 9, -1 },
+        { "a stack is taken", { 2, 0, 0, 0, 0, 0, 0, 1, 1, 1 }, 10, 1 },
+        { "one with fewer frames than it says is refused", { 2, 0, 0, 0, 0, 0, 0, 2, 1, 1 }, 10, -1 },
+        { "more frames than a sample may have are refused", { 2, 0, 0, 0, 0, 0, 0, 0x81, 4, 0 }, 10, -1 },
         { "a thread's number over the limit is refused", { 2, 0x80, 0x80, 4, 0, 0, 0, 0, 0 }, 9, -1 },
         { "a state with a number too few is refused", { 3, 0, 0, 0 }, 4, -1 },
         { "a class is taken", { 4, 0, 1, 'A' }, 4, 1 },
@@ -173,24 +174,26 @@ static void test_samples(void)
     put_method(&s, 0, "main");
     put_method(&s, 1, "run");
     poll_log_put_counts(&s, &(struct poll_counts){ 1, 17, 0 });
-    poll_log_put_stack(&s, &(struct poll_stack){ 0, getpid(), 5, 6, false, 2, frames });
+    poll_log_put_stack(&s,
+                       &(struct poll_stack){ 0, getpid(), 5, 6, false, 2, frames, { "worker-of-the-first-kind", 24 } });
     CHECK_NUMBER("its log is read", give(sampler, &s, &err), 0);
     CHECK("a stack is a sample, its innermost method first",
           seen.n == 1 && strcmp(seen.inner, "run") == 0 && strcmp(seen.outer, "main") == 0);
     CHECK("with weight and thread",
           seen.last.weight == 6 && seen.last.tid == getpid() && strncmp(seen.last.thread_name, "poll_log", 8) == 0);
+    CHECK_TEXT("and the thread's whole name", seen.last.java_name, "worker-of-the-first-kind");
     CHECK("it is known where each call is", seen.last.frames[1].index == 3 && seen.last.end == STACK_WHOLE);
     const struct sampled_method *method = &seen.last.known[0];
     CHECK("and what its code is", method->bytecodes.has_loop && method->code.is_hidden && method->lines[0].line == 11);
     CHECK_NUMBER("and how often it was called", seen.calls, 17);
-    poll_log_put_stack(&s, &(struct poll_stack){ 1, 0, 7, 8, true, 1, frames });
+    poll_log_put_stack(&s, &(struct poll_stack){ 1, 0, 7, 8, true, 1, frames, { "", 0 } });
     poll_log_put_state(&s, &(struct poll_state){ .cost_ns = 9 });
     CHECK_NUMBER("what comes later is read, too", give(sampler, &s, &err), 0);
     struct poll_state state;
     poll_sampler_state(sampler, &state);
     CHECK("a thread without an id, a stack that is cut, and the cost",
           seen.n == 2 && seen.last.tid == 0 && seen.last.end == STACK_CUT && state.cost_ns == 9);
-    poll_log_put_stack(&s, &(struct poll_stack){ 0, 0, 7, 8, false, 1, unknown });
+    poll_log_put_stack(&s, &(struct poll_stack){ 0, 0, 7, 8, false, 1, unknown, { "", 0 } });
     CHECK_NUMBER("a method that was not named is damage", give(sampler, &s, &err), -1);
     CHECK_TEXT("which is said", err.text, "the agent's stack samples are damaged: no method has number 2");
     poll_sampler_close(sampler);
@@ -239,7 +242,7 @@ static void test_allocations(void)
     poll_log_put_allocation(&s, &allocation);
     poll_log_put_allocated(&s, &state);
     poll_log_put_heap(&s, &(struct poll_heap){ 7, POLL_HEAP_FREED, 300 });
-    poll_log_put_stack(&s, &(struct poll_stack){ 0, getpid(), 5, 6, false, 1, frames });
+    poll_log_put_stack(&s, &(struct poll_stack){ 0, getpid(), 5, 6, false, 1, frames, { "other", 5 } });
     size_t n = (size_t)(s.at - bytes);
     CHECK("a log of allocations is read",
           write(poll_sampler_fd(sampler), bytes, n) == (ssize_t)n &&

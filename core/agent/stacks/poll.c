@@ -4,6 +4,7 @@
 #include "core/agent/control/method_ids.h"
 #include "core/agent/probe/virtual.h"
 #include "core/agent/stacks/sample_out.h"
+#include "core/base/hash.h"
 
 #include <sched.h>
 #include <stddef.h>
@@ -72,8 +73,28 @@ static int number_frames(struct poll *p, uint32_t n)
     return 0;
 }
 
+/* What a thread is called now, if that is another name than before; else empty.  *text: to be given back to JVMTI. */
+static struct wire_text new_name(struct poll *p, struct poll_thread *thread, char **text)
+{
+    jvmtiThreadInfo info;
+    memset(&info, 0, sizeof info);
+    if ((*p->jvmti)->GetThreadInfo(p->jvmti, thread->ref, &info) != JVMTI_ERROR_NONE)
+        return (struct wire_text){ "", 0 };
+    if (info.thread_group != NULL)
+        (*p->jni)->DeleteLocalRef(p->jni, info.thread_group);
+    if (info.context_class_loader != NULL)
+        (*p->jni)->DeleteLocalRef(p->jni, info.context_class_loader);
+    *text = info.name;
+    size_t n = info.name == NULL ? 0 : strnlen(info.name, POLL_NAME_BYTES);
+    uint64_t hash = n == 0 ? 0 : hash_text(HASH_START, info.name, n);
+    bool is_new = n > 0 && hash != thread->name;
+    thread->name = hash;
+    return is_new ? (struct wire_text){ info.name, n } : (struct wire_text){ "", 0 };
+}
+
 static int put_stack(struct poll *p, struct poll_thread *thread, uint32_t n, bool is_cut)
 {
+    char *name = NULL;
     struct poll_stack stack = { .thread = thread->number,
                                 .tid = thread->tid,
                                 .time_ns = clock_now(CLOCK_MONOTONIC_RAW),
@@ -83,7 +104,10 @@ static int put_stack(struct poll *p, struct poll_thread *thread, uint32_t n, boo
                                 .frames = p->frames };
     if (number_frames(p, n) < 0 || sample_out_room(&p->out, SAMPLE_OUT_STACK_BYTES) < 0)
         return -1;
+    stack.name = new_name(p, thread, &name);
     poll_log_put_stack(&p->out.s, &stack);
+    if (name != NULL)
+        (*p->jvmti)->Deallocate(p->jvmti, (unsigned char *)name);
     thread->counted_ns = thread->now_ns;
     p->state.n_samples++;
     return 0;

@@ -56,6 +56,7 @@ struct poll_thread {
     uint64_t counted_ns; /* CPU time up to the latest sample */
     uint64_t now_ns;     /* CPU time in this round */
     bool has_run;        /* since the round before */
+    uint64_t name;       /* the hash of what it was called at its latest sample */
 };
 
 struct poll_threads {

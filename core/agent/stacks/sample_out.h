@@ -5,7 +5,7 @@
 #include "core/wire/poll_log.h"
 
 #define SAMPLE_OUT_BYTES       ((size_t)2 << 20)
-#define SAMPLE_OUT_STACK_BYTES (128 + (size_t)8 * POLL_FRAMES_MAX) /* of an entry that is no method and no class */
+#define SAMPLE_OUT_STACK_BYTES (256 + (size_t)8 * POLL_FRAMES_MAX) /* of an entry that is no method and no class */
 
 struct sample_out {
     int fd; /* borrowed */
