@@ -31,7 +31,7 @@ cc -shared -fPIC -o "$place/named.so" "$place/named.c"
 for name in plain given setuid; do
     mkdir -p "$place/$name/libexec"
     cp -r "$build/libexec/mmprof" "$place/$name/libexec"
-    cp "$mmprof" "$agent" "$place/$name"
+    cp "$mmprof" "$build"/libmmprof-*.so "$place/$name"
 done
 cp "$(command -v grep)" "$place"
 setcap cap_perfmon,cap_dac_override+ep "$place/given/mmprof" 2> "$SCRATCH/said" &&
@@ -59,9 +59,10 @@ is "a file's capabilities: MMPROF_DUCKDB is refused" "$said" \
   next: use a copy of it, which has none, or leave out MMPROF_DUCKDB"
 said=$("${user[@]}" "$place/given/mmprof" fleet sql --duckdb "$place/named.so" "$place/rows" 'SELECT 1' 2>&1)
 matches "and --duckdb" "$said" "^  next: .*, or leave out --duckdb$"
-for fleet in mmprof libexec/mmprof/mmprof-fleet; do
-    said=$("${ambient[@]}" env MMPROF_DUCKDB="$place/named.so" "$place/plain/$fleet" fleet sql "$place/rows" 'SELECT 1' 2>&1)
-    none "ambient capabilities of $fleet: a library has none" "$said"
+for fleet in "mmprof fleet" libexec/mmprof/mmprof-fleet; do
+    # shellcheck disable=SC2086
+    said=$("${ambient[@]}" env MMPROF_DUCKDB="$place/named.so" "$place/plain/"$fleet sql "$place/rows" 'SELECT 1' 2>&1)
+    none "ambient capabilities of '$fleet': a library has none" "$said"
 done
 
 touch "$place/stop"
