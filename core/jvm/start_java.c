@@ -62,7 +62,7 @@ static bool is_wanted(int argc, char **argv)
     struct jvm_flags flags = { .tiered_stop = 4 };
     const char *end = argv[argc - 1] + strlen(argv[argc - 1]) + 1; /* the kernel writes one behind the other */
     size_t n = (size_t)(end - argv[0]);
-    if (!jvm_flags_runs(argv[0], n) || !has_name(argc, argv, getenv(START_JAVA_NAME)))
+    if (!jvm_flags_runs(argv[0], n) || !has_name(argc, argv, secure_getenv(START_JAVA_NAME)))
         return false;
     jvm_flags_command(&flags, argv[0], n);
     return !flags.archive_bars_agents && !flags.may_archive;
@@ -130,7 +130,7 @@ __attribute__((constructor)) static void start_again(int argc, char **argv, char
 {
     if (JLI_Launch == NULL || gnu_get_libc_version == NULL || argc < 1)
         return;
-    const char *options = getenv(START_JAVA_OPTIONS), *preload = getenv(START_JAVA_PRELOAD);
+    const char *options = secure_getenv(START_JAVA_OPTIONS), *preload = secure_getenv(START_JAVA_PRELOAD);
     char program[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
     if (options == NULL || preload == NULL || !is_last(preload) || n <= 0)

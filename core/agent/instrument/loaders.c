@@ -263,6 +263,8 @@ static bool lets_read(jvmtiEnv *jvmti, JNIEnv *jni, const struct loaders_class *
         return false;
     memcpy(package, about->name.at, n - 1);
     package[n - 1] = '\0';
+    if ((*jvmti)->GetNamedModule == NULL) /* JDK 8 has no modules */
+        return true;
     if ((*jvmti)->GetNamedModule(jvmti, about->loader, package, &module) != JVMTI_ERROR_NONE)
         return false;
     if (module == NULL)
