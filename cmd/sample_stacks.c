@@ -418,7 +418,7 @@ int command_sample(int argc, char **argv, struct err *err)
 {
     struct sample_options options;
     struct sample_run run = { .options = &options, .launch = LAUNCH_NONE, .signals = -1, .end = -1 };
-    struct stack_sampler_options how = { .hz = 0 };
+    struct stack_sampler_options how = { .tells_loaders = true };
     struct err ignored;
     bool done = false;
     int rc = sample_options_parse(&options, argc, argv, &done, err), status = 0;

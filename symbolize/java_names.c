@@ -241,11 +241,12 @@ const char *java_names_class(struct arena *arena, const char *name)
     return text;
 }
 
-/* Is the class called so, or does its name end with that, behind a point or '$'? */
+/* Is the class called so ("Plugin[2]", too, which is one of a second class loader), or does its name end with that,
+ * behind a point or '$'? */
 static bool is_class(const char *class_name, const char *pattern)
 {
     const char *at = class_name;
-    while (fnmatch(pattern, at, FNM_NOESCAPE) != 0) {
+    while (strcmp(pattern, at) != 0 && fnmatch(pattern, at, FNM_NOESCAPE) != 0) {
         at += strcspn(at, ".$");
         if (*at++ == '\0')
             return false;

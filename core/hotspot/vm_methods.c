@@ -24,7 +24,7 @@ static struct {
     uint64_t constant_bytes, pool, code_size, n_words, name, descriptor; /* of a ConstMethod */
     uint64_t flags, wide_flags;                                          /* either */
     uint64_t pool_bytes, holder, source;                                 /* of a ConstantPool */
-    uint64_t class_name, constants, class_source, smap;                  /* in a Klass, in an InstanceKlass */
+    uint64_t class_name, loader, constants, class_source, smap;          /* in a Klass, in an InstanceKlass */
     uint64_t length, body;                                               /* in a Symbol */
 } at;
 
@@ -44,6 +44,7 @@ static void know(void)
         { "ConstantPool", "_source_file_name_index", &at.source, false },
         { "InstanceKlass", "_source_file_name_index", &at.class_source, false }, /* before JDK 17 */
         { "Klass", "_name", &at.class_name, false },
+        { "Klass", "_class_loader_data", &at.loader, false }, /* until JDK 27 */
         { "InstanceKlass", "_constants", &at.constants, false },
         { "InstanceKlass", "_source_debug_extension", &at.smap, false },
         { "Symbol", "_length", &at.length, false },
@@ -286,10 +287,16 @@ static bool take_lines(struct vm_method *method, const uint8_t *bytes, size_t n)
     return lines <= n && !is_bad;
 }
 
-/* pool: the ConstantPool's header. */
-static void take_smap(struct vm_method *method, const uint8_t *pool)
+static void take_loader(struct vm_method *method, uint64_t holder)
 {
-    uint64_t holder = vm_number(pool, at.pool_bytes, at.holder, 8), address;
+    method->loader = 0;
+    if (at.loader != VM_NONE && !vm_read_u64(holder + at.loader, &method->loader))
+        method->loader = 0;
+}
+
+static void take_smap(struct vm_method *method, uint64_t holder)
+{
+    uint64_t address;
     if (!smap_is_of(method->source, method->n_source) || at.smap == VM_NONE || method->n_lines == 0 ||
         !vm_read_u64(holder + at.smap, &address) || address == 0)
         return;
@@ -326,7 +333,9 @@ static bool read_parts(struct vm_method *method, uint64_t address, const struct 
         memcpy(code, constant + at.constant_bytes, parts->n_code);
     if (!read_texts(method, parts->pool, &pool) || !take_lines(method, constant, parts->n_bytes))
         return false;
-    take_smap(method, bytes);
+    uint64_t holder = vm_number(bytes, at.pool_bytes, at.holder, 8);
+    take_loader(method, holder);
+    take_smap(method, holder);
     return true;
 }
 

@@ -24,6 +24,7 @@ struct vm_method {
     struct code_line lines[CODE_LINES_MAX];
     uint32_t n_lines;
     struct vm_code code;
+    uint64_t loader; /* tells class loaders apart, as long as they live; 0: not known */
 };
 
 /* Why none can be read in this JVM; NULL: they can. */

@@ -44,6 +44,8 @@ static int take_name(const struct kernel_event *event, void *context)
     return thread_names_change(&sampler->names, event->tid, event->time_ns, event->name);
 }
 
+#define LOADERS_MAX 8u /* of one class name, that are told apart */
+
 /* ---- methods ---- */
 
 static bool grow(struct stack_sampler *sampler)
@@ -96,6 +98,32 @@ static bool describe_code(struct stack_sampler *sampler, struct sampled_method *
     return true;
 }
 
+/* Which of the loaders of classes with this name it is, from 1 on; 0: not known. */
+static uint32_t loader_number(struct stack_sampler *sampler, const struct vm_method *method)
+{
+    uint64_t name = hash_text(HASH_START, method->class_name, method->n_class_name);
+    uint64_t both = hash_text(name, (const char *)&method->loader, sizeof method->loader);
+    const uint32_t *known = hash_find(&sampler->loaders, both);
+    if (method->loader == 0 || known != NULL)
+        return known == NULL ? 0 : *known;
+    const uint32_t *before = hash_find(&sampler->loaders, name);
+    uint32_t number = before == NULL ? 1 : *before + 1;
+    return hash_store(&sampler->loaders, name, number) < 0 || hash_store(&sampler->loaders, both, number) < 0 ? 0
+                                                                                                              : number;
+}
+
+/* Its name; with that of a class that other loaders have, too, the loader's number: no class has a '[' in its name.
+ * Loaders without end are not told apart: somebody may make one for each script. */
+static const char *class_name_of(struct stack_sampler *sampler, const struct vm_method *method)
+{
+    const char *name = text_utf8(&sampler->arena, method->class_name, method->n_class_name);
+    uint32_t number = sampler->options.tells_loaders ? loader_number(sampler, method) : 0;
+    if (name == NULL || number <= 1)
+        return name;
+    return number <= LOADERS_MAX ? arena_printf(&sampler->arena, "%s[%u]", name, number)
+                                 : arena_printf(&sampler->arena, "%s[others]", name);
+}
+
 /* A new one; SAMPLED_UNKNOWN: there is no method there, or no memory. */
 static uint32_t describe(struct stack_sampler *sampler, const struct known_method *at)
 {
@@ -104,7 +132,7 @@ static uint32_t describe(struct stack_sampler *sampler, const struct known_metho
         return SAMPLED_UNKNOWN;
     struct sampled_method known = {
         .address = at->address,
-        .names.class_name = text_utf8(&sampler->arena, method->class_name, method->n_class_name),
+        .names.class_name = class_name_of(sampler, method),
         .names.method = text_utf8(&sampler->arena, method->name, method->n_name),
         .names.descriptor = text_utf8(&sampler->arena, method->descriptor, method->n_descriptor),
     };
@@ -453,5 +481,6 @@ void stack_sampler_close(struct stack_sampler *sampler)
     sample_periods_free(&sampler->periods);
     arena_free(&sampler->arena);
     free(sampler->methods);
+    hash_free(&sampler->loaders);
     free(sampler);
 }

@@ -24,6 +24,7 @@ struct stack_sampler_options {
     uint32_t hz; /* per second of a thread's CPU time */
     struct kernel_trigger trigger;
     uint32_t stack_bytes; /* that are copied with each sample */
+    bool tells_loaders;   /* a class that another class loader has, too, is called "a/B[2]", and so on */
     bool is_wall;         /* threads that wait are sampled, too: the trigger is a clock; */
     bool only_java;       /* of these, only Java threads */
     bool is_starting;     /* the process is a child that waits before its exec: it or a child of it becomes the JVM */

@@ -5,6 +5,7 @@
 #define CORE_RECORDER_STACK_SAMPLER_STATE_H
 
 #include "core/base/arena.h"
+#include "core/base/hash.h"
 #include "core/hotspot/vm_monitors.h"
 #include "core/recorder/java_thread_names.h"
 #include "core/recorder/sample_periods.h"
@@ -42,6 +43,7 @@ struct stack_sampler {
     uint64_t counters[KERNEL_VALUES_MAX];
     struct sampled_method *methods; /* owned */
     uint32_t n_methods, methods_room;
+    struct hash_set loaders; /* of a class name: how many there are; of it and a loader: which one that is */
     /* where a drain hands out */
     stack_sample_fn *fn;
     void *context;

@@ -16,6 +16,35 @@ calls() {
         "$SCRATCH/seen"
 }
 
+# Two classes of one name have rows of their own, which the class loader tells apart: 1 to 3.
+told_apart() {
+    local v few many
+    v="JDK $(jdk_version "$1")"
+    rm -f "$SCRATCH/again.csv"
+    start "$SCRATCH/two" "$1/bin/java" -Xmx128m -cp "$classes" target.TwoLoaders 60
+    wait_for 20 grep -q READY "$SCRATCH/two"
+    "$mmprof" sample -d 3 -F 199 --csv -o "$SCRATCH/two.dat" -p "$pid" > "$SCRATCH/two.csv" 2>&1
+    stop "$pid"
+    for table in two.csv again.csv; do
+        [ -s "$SCRATCH/$table" ] || "$mmprof" report --csv "$SCRATCH/two.dat" > "$SCRATCH/$table" 2>&1
+        few=$(samples_of "$SCRATCH/$table" 'InlinedCode.applyAsDouble' 'InlinedCode[2].applyAsDouble' | sort -n | head -n 1)
+        many=$(samples_of "$SCRATCH/$table" 'InlinedCode.applyAsDouble' 'InlinedCode[2].applyAsDouble' | sort -n | tail -n 1)
+        holds "$v, $table: two classes of one name have a row each ($few and $many samples)" \
+            test "$few" -gt 4 -a "$many" -gt $((few * 3 / 2)) -a "$many" -lt $((few * 8))
+    done
+    is "$v: so they have in exports" \
+        "$("$mmprof" export -f folded "$SCRATCH/two.dat" | grep -c 'InlinedCode\(\[2\]\)\?\.applyAsDouble')" 2
+    matches "$v: and can be asked for" "$("$mmprof" annotate 'InlinedCode[2].applyAsDouble' "$SCRATCH/two.dat" 2>&1)" \
+        '^method +target\.InlinedCode\[2\]\.applyAsDouble'
+}
+
+# samples_of CSV METHOD...: a line for each.
+samples_of() {
+    python3 -c 'import csv, sys
+rows = {row["method"]: row["samples"] for row in csv.DictReader(open(sys.argv[1]))}
+print(*(rows.get(name, 0) for name in sys.argv[2:]), sep="\n")' "$@"
+}
+
 check() {
     local v
     v="JDK $(jdk_version "$1")"
@@ -40,6 +69,7 @@ check() {
 
 while read -r jdk; do
     check "$jdk"
+    told_apart "$jdk"
 done < <(jdks)
 
 done_testing
