@@ -173,16 +173,24 @@ bool cgroup_number(const struct cgroup *group, const char *file, uint64_t *numbe
     return cgroup_numbers(group, file, number, 1);
 }
 
-bool cgroup_keyed(const struct cgroup *group, const char *file, const char *key, uint64_t *number)
+size_t cgroup_keys(const struct cgroup *group, const char *file, const char *const *keys, uint64_t *numbers, size_t n)
 {
     char text[8192], *rest;
-    size_t n = strlen(key);
+    size_t n_found = 0;
     if (read_file(group, file, text, sizeof text) <= 0)
-        return false;
-    for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest))
-        if (strncmp(line, key, n) == 0 && line[n] == ' ') {
-            *number = strtoull(line + n + 1, NULL, 10);
-            return true;
-        }
-    return false;
+        return 0;
+    for (char *line = strtok_r(text, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+        size_t length = strcspn(line, " ");
+        for (size_t i = 0; i < n; i++)
+            if (strlen(keys[i]) == length && strncmp(line, keys[i], length) == 0) {
+                numbers[i] = strtoull(line + length, NULL, 10);
+                n_found++;
+            }
+    }
+    return n_found;
+}
+
+bool cgroup_keyed(const struct cgroup *group, const char *file, const char *key, uint64_t *number)
+{
+    return cgroup_keys(group, file, &key, number, 1) == 1;
 }

@@ -42,4 +42,7 @@ bool cgroup_number(const struct cgroup *group, const char *file, uint64_t *numbe
 /* Read a number from a file of lines "KEY NUMBER" (memory.stat, cpu.stat).  Returns false when it is not there. */
 bool cgroup_keyed(const struct cgroup *group, const char *file, const char *key, uint64_t *number);
 
+/* The same of n keys at once; numbers of keys that are not there are left alone.  Returns how many are there. */
+size_t cgroup_keys(const struct cgroup *group, const char *file, const char *const *keys, uint64_t *numbers, size_t n);
+
 #endif

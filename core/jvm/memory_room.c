@@ -9,16 +9,15 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Page cache that the kernel can take back at once, in the group and those below it. */
+/* Page cache that the kernel can take back without much ado, in the group and those below it. */
 static uint64_t reclaimable(const struct cgroup *group)
 {
-    static const char *const v1[] = { "total_inactive_file", "total_dirty", "total_writeback" };
-    static const char *const v2[] = { "inactive_file", "file_dirty", "file_writeback" };
-    uint64_t n[3] = { 0, 0, 0 };
-    for (size_t i = 0; i < 3; i++)
-        cgroup_keyed(group, "memory.stat", (group->is_v2 ? v2 : v1)[i], &n[i]);
-    uint64_t busy = n[1] + n[2];
-    return n[0] > busy ? n[0] - busy : 0;
+    static const char *const v1[] = { "total_inactive_file", "total_active_file", "total_dirty", "total_writeback" };
+    static const char *const v2[] = { "inactive_file", "active_file", "file_dirty", "file_writeback" };
+    uint64_t n[4] = { 0, 0, 0, 0 };
+    cgroup_keys(group, "memory.stat", group->is_v2 ? v2 : v1, n, 4);
+    uint64_t cache = n[0] + n[1] / 2, busy = n[2] + n[3];
+    return cache > busy ? cache - busy : 0;
 }
 
 /* Lower the room to what one limit of a group leaves. */

@@ -10,7 +10,8 @@
 
 #include <string.h>
 
-#define LOOK_NS      100000000u
+#define LOOK_NS      500000000u
+#define LOOK_NEAR_NS 100000000u /* where less than an eighth of a limit is left */
 #define MB           ((uint64_t)1 << 20)
 #define START_BYTES  (4 * MB)  /* the agent, its thread, what loading it takes */
 #define OWN_BYTES    (16 * MB) /* what mmprof takes itself, without buffers */
@@ -94,12 +95,14 @@ void recorder_room_explain(const struct recorder *r, struct err *err)
 bool recorder_room_is_low(struct recorder *r)
 {
     uint64_t now_ns = clock_ns(CLOCK_MONOTONIC_RAW);
-    if (r->room.why[0] != '\0' || now_ns - r->room.looked_ns < LOOK_NS)
+    if (r->room.why[0] != '\0' || now_ns < r->room.look_ns)
         return r->room.why[0] != '\0';
-    r->room.looked_ns = now_ns;
+    r->room.look_ns = now_ns + LOOK_NS;
     for (int is_target = 0; is_target < 2; is_target++) {
         struct memory_room room = memory_room_read("", is_target ? r->target != 0 ? r->target : r->plan->pid : 0);
         uint64_t reserve = reserve_bytes(&room);
+        if (room.bytes < room.limit_bytes / 8 && room.limit_bytes != MEMORY_ROOM_ANY)
+            r->room.look_ns = now_ns + LOOK_NEAR_NS;
         if (room.bytes < 2 * reserve)
             atomic_store(&r->session.segment->is_enough, 1);
         if (room.bytes < reserve)

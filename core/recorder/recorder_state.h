@@ -69,7 +69,7 @@ struct recorder_rotation {
 
 /* Memory: recorder_room.c. */
 struct recorder_room {
-    uint64_t looked_ns;
+    uint64_t look_ns;      /* when to look again */
     uint64_t change_bytes; /* that changed classes may take in the target; UINT64_MAX: any */
     uint64_t own_bytes;    /* that we may allocate */
     bool is_less;          /* than metaspace has */
