@@ -212,12 +212,28 @@ static bool is_of(uid_t uid, int directory, const char *name)
     return fstatat(directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_uid == uid;
 }
 
+/* The user exchanges the directory for a link to one of root's. */
+static void check_exchange(struct guest *guest)
+{
+    char name[GUEST_NAME_BYTES];
+    memcpy(name, guest->directory, sizeof name);
+    CHECK("a directory of root's", mkdir(in_place("roots"), 0755) == 0);
+    leave(in_place("roots"), GUEST_SOCKET, 0);
+    CHECK("is what a link leads to",
+          renameat(guest->base, name, guest->base, "away") == 0 && symlinkat("roots", guest->base, name) == 0);
+    guest_close(guest);
+    CHECK("root removes nothing behind it", is_there("roots/" GUEST_SOCKET) && !is_there("away/" GUEST_SOCKET));
+    unlink(in_place("roots/" GUEST_SOCKET));
+    rmdir(in_place("roots"));
+    rmdir(in_place("away"));
+    unlink(in_place(name));
+}
+
 /* What root makes for another user's JVM is made with that user's rights, so that nothing has to be given away. */
 static void check_rights(void)
 {
     struct jvm_process process = { .pid = getpid(), .user = { .uid = OTHER, .gid = OTHER }, .same_mounts = true };
     struct guest guest;
-    char name[GUEST_NAME_BYTES];
     if (geteuid() != 0) {
         SKIP("root acts as the JVM's user", "it takes root to be two users");
         return;
@@ -230,23 +246,12 @@ static void check_rights(void)
                                            guest_make_directory(&guest, &err) == 0 && put(&guest) &&
                                            guest_copy_library(&guest, "/proc/self/exe", &err) == 0 &&
                                            guest_make_trigger(&guest, "trigger", "socket", &err) == 0);
-    memcpy(name, guest.directory, sizeof name);
     CHECK("all is that user's from the beginning",
-          is_of(OTHER, guest.base, name) && is_of(OTHER, guest.directory_fd, GUEST_SOCKET) &&
+          is_of(OTHER, guest.base, guest.directory) && is_of(OTHER, guest.directory_fd, GUEST_SOCKET) &&
               is_of(OTHER, guest.directory_fd, GUEST_LIBRARY) && is_of(OTHER, guest.base, "trigger"));
     CHECK("root is root again", geteuid() == 0 && getegid() == 0 && access("/proc/1/environ", R_OK) == 0);
-    /* The user exchanges the directory for a link to one of root's. */
-    CHECK("root's directory", mkdir(in_place("roots"), 0755) == 0);
-    leave(in_place("roots"), GUEST_SOCKET, 0);
-    CHECK("is what a link leads to",
-          renameat(guest.base, name, guest.base, "away") == 0 && symlinkat("roots", guest.base, name) == 0);
     guest_remove_trigger(&guest, "trigger");
-    guest_close(&guest);
-    CHECK("root removes nothing behind it", is_there("roots/" GUEST_SOCKET) && !is_there("away/" GUEST_SOCKET));
-    unlink(in_place("roots/" GUEST_SOCKET));
-    rmdir(in_place("roots"));
-    rmdir(in_place("away"));
-    unlink(in_place(name));
+    check_exchange(&guest);
     chmod(place, 0700);
 }
 
