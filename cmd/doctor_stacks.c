@@ -8,7 +8,10 @@
 #include "core/hotspot/vm_methods.h"
 #include "core/hotspot/vm_process.h"
 
+#include "core/perf/perf_rings.h"
+
 #include <string.h>
+#include <unistd.h>
 
 #define NEXT      "\n  next: "
 #define OTHERWISE "stacks are sampled in the JVM, at safepoints"
@@ -19,13 +22,29 @@ static enum doctor_level limit(struct err *said, const char *next)
     return DOCTOR_LIMIT;
 }
 
+/* Has a user events of whole CPUs?  They are tried on this process. */
+static const char *scope_of_samples(void)
+{
+    const struct perf_rings_options options = {
+        .ip_samples_hz = 1, .no_switches = true, .prefers_cpus = true, .stack_bytes = 8
+    };
+    struct perf_rings_state state = { .has_cpus = false };
+    struct perf_rings *rings = NULL;
+    struct err ignored;
+    if (perf_rings_open(&rings, getpid(), &options, &ignored) == 0)
+        perf_rings_state(rings, &state);
+    perf_rings_close(rings);
+    return state.has_cpus ? "; CPUs are sampled, so short threads have samples, too"
+                          : "; threads are sampled: one that uses less than a period has no sample (root samples CPUs)";
+}
+
 /* Yama's 0 leaves it to the users, 1 and 2 to those who may trace (CAP_SYS_PTRACE), 3 allows nobody. */
 static enum doctor_level say_machine(const struct doctor *doctor, struct err *said)
 {
     int64_t scope;
     if (!doctor_read_number(doctor, "/proc/sys/kernel/yama/ptrace_scope", &scope) || scope <= 0 ||
         (doctor->may_trace && scope < 3)) {
-        err_set(said, "can be sampled from outside the JVM");
+        err_set(said, "can be sampled from outside the JVM%s", scope_of_samples());
         return DOCTOR_OK;
     }
     err_set(said, "kernel.yama.ptrace_scope is %d: this user may not read another process' memory; " OTHERWISE,
@@ -46,7 +65,7 @@ enum doctor_level doctor_stacks(struct doctor *doctor, struct err *said)
     if (is_open)
         vm_process_close();
     if (walker != NULL && unnamed == NULL) {
-        err_set(said, "can be sampled from outside the JVM, whose layout is known");
+        err_set(said, "can be sampled from outside the JVM, whose layout is known%s", scope_of_samples());
         return DOCTOR_OK;
     }
     /* The finding is one line, and the next step that of what failed. */
