@@ -146,6 +146,59 @@ static void test_ip_samples(void)
           seen.n_in_spin + (state.has_kernel_ip_samples ? 0 : 30) > seen.n * 9 / 10 && seen.n_no_address == 0);
 }
 
+/* ---- short threads ---- */
+
+static int count_stack(const struct kernel_event *event, void *context)
+{
+    *(uint64_t *)context += event->tid != getpid();
+    return 0;
+}
+
+static int no_event(const struct kernel_event *event, void *context)
+{
+    (void)event;
+    (void)context;
+    return 0;
+}
+
+/* A tenth of a period. */
+static void *spin_shortly(void *context)
+{
+    struct timespec now = { 0, 0 };
+    while (now.tv_nsec < 1000000 && now.tv_sec == 0)
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return context;
+}
+
+static void test_short_threads(void)
+{
+    uint64_t n = 0;
+    const struct perf_rings_options options = { .ip_samples_hz = 100,
+                                                .no_switches = true,
+                                                .prefers_cpus = true,
+                                                .stack_bytes = 1024,
+                                                .stack_fn = count_stack,
+                                                .stack_context = &n };
+    struct perf_rings *rings;
+    struct perf_rings_state state = { .has_cpus = false };
+    struct err err = { "" };
+    if (perf_rings_open(&rings, getpid(), &options, &err) == 0) {
+        perf_rings_state(rings, &state);
+        for (int i = 0; i < 500; i++) {
+            pthread_t thread;
+            if (pthread_create(&thread, NULL, spin_shortly, NULL) == 0)
+                pthread_join(thread, NULL);
+        }
+        perf_rings_drain(rings, KERNEL_UNKNOWN, no_event, NULL, &err);
+        perf_rings_close(rings);
+    }
+    printf("# %" PRIu64 " samples in threads\n", n);
+    if (!state.has_cpus)
+        SKIP("threads that use a tenth of a period have samples", "this user has no events of whole CPUs");
+    else /* 0.5 s are 50; where the host takes the CPU away meanwhile, fewer */
+        CHECK("threads that use a tenth of a period have samples, and other processes none", n > 10 && n < 80);
+}
+
 static void test_refused_ip_samples(void)
 {
     const struct perf_rings_options options = { .ip_samples_hz = 100 };
@@ -331,6 +384,7 @@ static void test_old_kernel(void)
 int main(void)
 {
     test_refusals();
+    test_short_threads();
     test_refused_ip_samples();
     test_ip_samples();
     test_triggers();
