@@ -60,8 +60,19 @@ static uint64_t address_of(const struct java_frame *frame)
     return frame->method == NULL ? 0 : frame->method->address;
 }
 
+static uint32_t name_of(const struct java_frame *frame)
+{
+    static struct vm_method m;
+    if (frame->method == NULL || !vm_method_read_parts(&m, frame->method->address, &frame->method->parts, NULL))
+        return 0;
+    return check_name(check_name(check_name(CHECK_NAME, m.class_name, m.n_class_name), m.name, m.n_name), m.descriptor,
+                      m.n_descriptor);
+}
+
 static bool is_same_method(const struct check_frame *its, const struct java_frame *ours)
 {
+    if (its->name != 0)
+        return its->name == name_of(ours);
     return its->method == address_of(ours) || its->method == 0;
 }
 

@@ -18,8 +18,18 @@ enum { SLOT_FREE, SLOT_TAKEN, SLOT_FILLED };
 struct check_frame {
     uint64_t method; /* a Method's address; 0: AsyncGetCallTrace had no jmethodID for it */
     int32_t index;   /* of the bytecode; -3: a native method */
-    int32_t unused;
+    uint32_t name;   /* check_name of it, where method is 0 because jmethodIDs say nothing (JDK 26); else 0 */
 };
+
+/* FNV-1a of a text, begun with CHECK_NAME or what it gave before. */
+#define CHECK_NAME 2166136261u
+
+static inline uint32_t check_name(uint32_t hash, const char *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        hash = (hash ^ (unsigned char)text[i]) * 16777619u;
+    return hash | (uint32_t)(hash == 0);
+}
 
 struct check_slot {
     _Atomic uint32_t state;

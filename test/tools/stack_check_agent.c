@@ -45,7 +45,7 @@ static struct {
     jvmtiEnv *jvmti;
     void (*get_call_trace)(struct call_trace *, jint, void *);
     struct check_file *file;
-    long hz;
+    long hz, release;
     bool does_wait, is_wall, does_suspend;
     struct call_frame frames[CHECK_SLOTS][CHECK_FRAMES];
 } self;
@@ -199,6 +199,39 @@ static bool await_wait(struct check_slot *slot, pid_t tid)
     return false;
 }
 
+#define IDS_SAY_NOTHING 26 /* from this JDK on they are numbers */
+
+static uint32_t name_of(jvmtiEnv *jvmti, jmethodID method)
+{
+    char *name = NULL, *descriptor = NULL, *signature = NULL;
+    jclass class;
+    JNIEnv *env;
+    uint32_t hash = 0;
+    (*self.vm)->GetEnv(self.vm, (void **)&env, JNI_VERSION_1_6);
+    if ((*jvmti)->GetMethodName(jvmti, method, &name, &descriptor, NULL) == JVMTI_ERROR_NONE &&
+        (*jvmti)->GetMethodDeclaringClass(jvmti, method, &class) == JVMTI_ERROR_NONE) {
+        (*jvmti)->GetClassSignature(jvmti, class, &signature, NULL);
+        (*env)->DeleteLocalRef(env, class);
+    }
+    if (signature != NULL && signature[0] == 'L')
+        hash = check_name(check_name(check_name(CHECK_NAME, signature + 1, strlen(signature) - 2), name, strlen(name)),
+                          descriptor, strlen(descriptor));
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)descriptor);
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+    return hash;
+}
+
+static struct check_frame frame_of(jvmtiEnv *jvmti, const jvmtiFrameInfo *info)
+{
+    struct check_frame frame = { .index = info->location < 0 ? -3 : (int32_t)info->location };
+    if (self.release >= IDS_SAY_NOTHING)
+        frame.name = name_of(jvmti, info->method);
+    else
+        frame.method = *(const uint64_t *)info->method;
+    return frame;
+}
+
 static void look_at(jvmtiEnv *jvmti, jthread thread, pid_t tid)
 {
     static jvmtiFrameInfo frames[CHECK_FRAMES];
@@ -213,8 +246,7 @@ static void look_at(jvmtiEnv *jvmti, jthread thread, pid_t tid)
         copy_stack(slot);
         slot->n_frames = n;
         for (jint j = 0; j < n; j++)
-            slot->frames[j] = (struct check_frame){ *(const uint64_t *)frames[j].method,
-                                                    frames[j].location < 0 ? -3 : (int32_t)frames[j].location, 0 };
+            slot->frames[j] = frame_of(jvmti, &frames[j]);
         hand_out(slot, true);
     } else {
         atomic_store(&slot->state, SLOT_FREE);
@@ -305,8 +337,12 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
     snprintf(copy, sizeof copy, "%s", options == NULL ? "" : options);
     self.vm = vm;
     *(void **)&self.get_call_trace = dlsym(RTLD_DEFAULT, "AsyncGetCallTrace");
-    if (!read_options(copy) || self.get_call_trace == NULL ||
-        (*vm)->GetEnv(vm, (void **)&self.jvmti, JVMTI_VERSION_11) != JNI_OK)
+    jint version = 0;
+    if (!read_options(copy) || (*vm)->GetEnv(vm, (void **)&self.jvmti, JVMTI_VERSION_1_2) != JNI_OK)
+        return JNI_ERR;
+    (*self.jvmti)->GetVersionNumber(self.jvmti, &version);
+    self.release = (version & JVMTI_VERSION_MASK_MAJOR) >> JVMTI_VERSION_SHIFT_MAJOR;
+    if (!self.does_suspend && (self.get_call_trace == NULL || self.release >= IDS_SAY_NOTHING))
         return JNI_ERR;
     const jvmtiEventCallbacks callbacks = {
         .VMInit = on_init, .ClassLoad = on_class_load, .ClassPrepare = on_class_prepare, .ThreadStart = on_thread_start
