@@ -363,7 +363,7 @@ static int get_env(JavaVM *vm)
 }
 
 /*
- * A JVM keeps the SourceDebugExtension of classes (Kotlin's lines: core/hotspot/smap.h) only if it is asked to before
+ * A JVM keeps the SourceDebugExtension of classes (Kotlin's lines: core/wire/smap.h) only if it is asked to before
  * any is loaded; later it refuses, which is no trouble.
  */
 static void keep_source_maps(void)

@@ -1,6 +1,6 @@
 #include "core/hotspot/vm_methods.h"
 #include "core/base/hash.h"
-#include "core/hotspot/smap.h"
+#include "core/wire/smap.h"
 #include "core/hotspot/vm_fields.h"
 #include "core/hotspot/vm_streams.h"
 

@@ -269,7 +269,7 @@ static uint32_t take_node(struct context_tree *tree)
 }
 
 /* The node of a call, or 0.  *last: the one that was looked at before it. */
-static uint32_t find(struct context_tree *tree, uint32_t parent, uint32_t method, int32_t site, uint32_t *last)
+static uint32_t find_callee(struct context_tree *tree, uint32_t parent, uint32_t method, int32_t site, uint32_t *last)
 {
     const struct context_node *nodes = tree->nodes;
     uint32_t node = nodes[parent].first_child;
@@ -287,7 +287,7 @@ static uint32_t find(struct context_tree *tree, uint32_t parent, uint32_t method
 static uint32_t enter(struct context_tree *tree, uint32_t parent, uint32_t method, int32_t site)
 {
     struct context_node *nodes = tree->nodes;
-    uint32_t last, node = find(tree, parent, method, site, &last);
+    uint32_t last, node = find_callee(tree, parent, method, site, &last);
     if (node == 0) {
         node = take_node(tree);
         if (node == 0)

@@ -7,7 +7,7 @@
 #include "report/findings/advice_internal.h"
 
 #include "core/trace/recording_info.h"
-#include "report/code_cache.h"
+#include "report/full_code_cache.h"
 
 #include <stdlib.h>
 #include <string.h>

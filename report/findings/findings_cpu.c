@@ -7,7 +7,7 @@
 #include "report/findings/findings_internal.h"
 
 #include "core/trace/recording_info.h"
-#include "report/code_cache.h"
+#include "report/full_code_cache.h"
 #include "report/view/pauses_table.h"
 #include "report/view/quota.h"
 

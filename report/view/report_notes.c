@@ -4,7 +4,7 @@
 #include "report/view/report_internal.h"
 
 #include "core/trace/recording_info.h"
-#include "report/code_cache.h"
+#include "report/full_code_cache.h"
 #include "report/view/quota.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* Lines of Kotlin's inline functions: which line of the file calls them. */
-#include "core/hotspot/smap.h"
+#include "core/wire/smap.h"
 
 #include "test/unit/tap.h"
 

@@ -1,4 +1,4 @@
-#include "core/hotspot/smap.h"
+#include "core/wire/smap.h"
 
 #include <string.h>
 
@@ -6,12 +6,12 @@
 #define LINE_MAX   65535u /* of a class file */
 
 /* Lines from 'out' on, n of them for each from 'in' on. */
-struct range {
+struct smap_range {
     uint32_t in, n_in, out, n_out;
 };
 
 struct smap {
-    struct range calls[RANGES_MAX]; /* of the stratum KotlinDebug */
+    struct smap_range calls[RANGES_MAX]; /* of the stratum KotlinDebug */
     uint32_t n_calls;
     uint32_t last; /* the file's own, by the stratum Kotlin; 0: not known */
 };
@@ -35,10 +35,10 @@ static bool take_behind(const char **at, const char *end, char what, uint32_t *n
 }
 
 /* "in#file,repeat:out,increment", of which only 'in' and 'out' must be there. */
-static bool take_range(const char *at, const char *end, struct range *range)
+static bool take_range(const char *at, const char *end, struct smap_range *range)
 {
     uint32_t file = 0;
-    *range = (struct range){ .n_in = 1, .n_out = 1 };
+    *range = (struct smap_range){ .n_in = 1, .n_out = 1 };
     return take_number(&at, end, &range->in) && take_behind(&at, end, '#', &file) &&
            take_behind(&at, end, ',', &range->n_in) && at < end && *at == ':' &&
            take_behind(&at, end, ':', &range->out) && take_behind(&at, end, ',', &range->n_out) && range->n_out > 0;
@@ -54,7 +54,7 @@ static void parse(const char *text, size_t n, struct smap *smap)
 {
     enum { OTHER, KOTLIN, DEBUG } stratum = OTHER;
     bool in_lines = false;
-    struct range range;
+    struct smap_range range;
     smap->n_calls = smap->last = 0;
     for (const char *at = text, *end; at < text + n; at = end + 1) {
         end = memchr(at, '\n', (size_t)(text + n - at));
@@ -75,7 +75,7 @@ static void parse(const char *text, size_t n, struct smap *smap)
 static uint32_t call_of(const struct smap *smap, uint32_t line)
 {
     for (uint32_t i = 0; i < smap->n_calls; i++) {
-        const struct range *range = &smap->calls[i];
+        const struct smap_range *range = &smap->calls[i];
         if (line >= range->out && line - range->out < range->n_in * range->n_out)
             return range->in + (line - range->out) / range->n_out;
     }

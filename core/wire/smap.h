@@ -5,8 +5,8 @@
  * SourceDebugExtension (an SMAP, JSR 45) what they stand for: the stratum 'Kotlin' has the inlined function's lines,
  * 'KotlinDebug' the line of the file that calls it.
  */
-#ifndef CORE_HOTSPOT_SMAP_H
-#define CORE_HOTSPOT_SMAP_H
+#ifndef CORE_WIRE_SMAP_H
+#define CORE_WIRE_SMAP_H
 
 #include "core/wire/code_log.h"
 
