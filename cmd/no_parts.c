@@ -5,4 +5,4 @@
 
 #include <stddef.h>
 
-const struct parts parts = { .export_parquet = NULL };
+const struct program_parts parts = { .export_parquet = NULL };

@@ -29,7 +29,7 @@ struct export_parquet_options {
     bool salvage;
 };
 
-struct parts {
+struct program_parts {
     /* mmprof-lab: the plan's simulation and counters, of --simulate; the arena's.  Returns 0, or -1 with *err set. */
     int (*simulate)(const struct recording *recording, struct recorder_plan *plan, struct arena *arena,
                     struct recording_counters *counters, struct err *err);
@@ -51,6 +51,6 @@ struct parts {
     int (*export_parquet)(const struct export_parquet_options *options, FILE *out, struct err *err);
 };
 
-extern const struct parts parts;
+extern const struct program_parts parts;
 
 #endif

@@ -1,3 +1,3 @@
 #include "cmd/fleet/export_parquet.h"
 
-const struct parts parts = { .export_parquet = export_parquet };
+const struct program_parts parts = { .export_parquet = export_parquet };

@@ -3,7 +3,7 @@
 #include "cmd/lab/simulated_recording.h"
 #include "cmd/parts.h"
 
-const struct parts parts = { .simulate = simulated_recording,
+const struct program_parts parts = { .simulate = simulated_recording,
                              .models = simulated_models,
                              .misses_view = misses_view,
                              .fields_view = fields_view,
