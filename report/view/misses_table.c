@@ -51,8 +51,8 @@ static const char *method_label(struct arena *arena, const struct code_function 
     }
     if (function->kind == CODE_AT_INTERPRETER)
         return "(interpreter, method not known)";
-    if (function->name[0] != '\0')
-        return function->name;
+    if (function->name[0] != '\0') /* the table outlives the functions */
+        return arena_text(arena, function->name, strlen(function->name));
     return function->file[0] == '\0' ? "(no name)"
                                      : arena_printf(arena, "(no name, %s)", misses_base_name(function->file));
 }
@@ -125,7 +125,7 @@ static struct misses_row code_row(const struct misses *m, enum misses_by by, con
         return row;
     }
     row.label = method_label(m->arena, function);
-    row.file = function->file;
+    row.file = arena_text(m->arena, function->file, strlen(function->file));
     row.class_name = function->names.class_name;
     if (by == MISSES_BY_METHOD || function->names.method == NULL)
         return row;
@@ -174,7 +174,8 @@ static int add_contents(struct misses *m, enum misses_by by, struct misses_rows 
     for (uint32_t i = 0; i < m->n_held && tells_contents(by); i++) {
         const struct misses_held *held = &m->held[i];
         struct misses_row like = held->key.is_ours ? ours : memory_row(m, by, held->key.cell);
-        struct misses_row *row = like.label == NULL || like.of == NULL ? NULL : row_of(m, rows, &like);
+        struct misses_row *row =
+            like.label == NULL || like.of == NULL || like.file == NULL ? NULL : row_of(m, rows, &like);
         if (row == NULL)
             return err_set(err, "out of memory for misses");
         row->l2_lines += held->counts[MISS_L2];
@@ -195,7 +196,8 @@ static int add_up(struct misses *m, enum misses_by by, struct misses_rows *rows,
                                                             : code_row(m, by, &location, function);
         if (misses_are_ours(&m->tallies[i], function))
             like = ours;
-        struct misses_row *row = like.label == NULL || like.of == NULL ? NULL : row_of(m, rows, &like);
+        struct misses_row *row =
+            like.label == NULL || like.of == NULL || like.file == NULL ? NULL : row_of(m, rows, &like);
         if (row == NULL)
             return err_set(err, "out of memory for misses");
         add_tally(row, &m->tallies[i]);
