@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define START_FIELD 22 /* of /proc/PID/stat */
+#define START_FIELD    22 /* of /proc/PID/stat */
 #define THREADS_MAX    1024
 #define CHILDREN_BYTES 4096 /* of a thread */
 

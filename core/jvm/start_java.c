@@ -39,33 +39,43 @@ static const char *prefix_of(const char *path)
     return NULL;
 }
 
-static bool has_name(int argc, char **argv, const char *name)
+/* All words, each with its NUL: n bytes.  NULL: no memory. */
+static char *join_words(int argc, char **argv, size_t *n)
 {
-    char *all;
-    size_t n = 1;
+    size_t at = 0;
+    *n = 0;
     for (int i = 0; i < argc; i++)
-        n += strlen(argv[i]) + 1;
-    if (name == NULL || (all = calloc(n, 1)) == NULL)
-        return name == NULL;
-    for (int i = 0; i < argc; i++) {
-        strcat(all, i > 0 ? " " : "");
-        strcat(all, argv[i]);
+        *n += strlen(argv[i]) + 1;
+    char *words = malloc(*n + 1);
+    for (int i = 0; words != NULL && i < argc; i++) {
+        size_t length = strlen(argv[i]) + 1;
+        memcpy(words + at, argv[i], length);
+        at += length;
     }
-    bool is_there = strstr(all, name) != NULL;
-    free(all);
-    return is_there;
+    return words;
+}
+
+/* A blank is between words then. */
+static bool has_name(char *words, size_t n, const char *name)
+{
+    for (size_t i = 0; i + 1 < n; i++)
+        words[i] = words[i] == '\0' ? ' ' : words[i];
+    return name == NULL || strstr(words, name) != NULL;
 }
 
 /* It runs a program, and may have an agent: a JVM that writes a class archive would not start. */
 static bool is_wanted(int argc, char **argv)
 {
     struct jvm_flags flags = { .tiered_stop = 4 };
-    const char *end = argv[argc - 1] + strlen(argv[argc - 1]) + 1; /* the kernel writes one behind the other */
-    size_t n = (size_t)(end - argv[0]);
-    if (!jvm_flags_runs(argv[0], n) || !has_name(argc, argv, secure_getenv(START_JAVA_NAME)))
+    size_t n;
+    char *words = join_words(argc, argv, &n);
+    if (words == NULL)
         return false;
-    jvm_flags_command(&flags, argv[0], n);
-    return !flags.archive_bars_agents && !flags.may_archive;
+    jvm_flags_command(&flags, words, n);
+    bool may = jvm_flags_runs(words, n) && !flags.archive_bars_agents && !flags.may_archive &&
+               has_name(words, n, secure_getenv(START_JAVA_NAME));
+    free(words);
+    return may;
 }
 
 /* ---- starting it again ---- */
