@@ -34,7 +34,7 @@ is "a method without calls is added" "$("$mmprof" fleet add "${engine[@]}" "$SCR
     "1 added, 0 there already, 0 not added"
 both select --weight 3%
 both compare --before version=1 --after version=2 --all
-for name in "\\' OR true --" '\' "'" "a\\''" '$$' '{x:String}' $'a\n'; do
+for name in "\\' OR true --" $'\\' "'" "a\\''" '$$' '{x:String}' $'a\n'; do
     is "no row is of a service '$name'" "$("$mmprof" fleet select --json --service "$name" "${engine[@]}" 2>&1 |
         grep -c '"phase"')" 0
     both select --service "$name"

@@ -40,7 +40,8 @@ if [ -n "${FAULTS_LONG-}" ]; then
         for command in 'report --all' 'report --view findings' 'report --view groups=thread' 'report --view timeline' \
             'report --html out.html' 'phases' 'annotate B0.run' 'dump' 'advise' 'diff FILE' 'compare FILE' \
             'export -f speedscope' 'export -f otlp' 'export -f chrome' 'export -f jfr' 'export -f flamegraph'; do
-            linear "$shape" 1000 ${command//out.html/$SCRATCH/out.html} FILE
+            read -ra words <<< "${command//out.html/$SCRATCH/out.html}"
+            linear "$shape" 1000 "${words[@]}" FILE
         done
     done
 fi
@@ -57,4 +58,8 @@ matches 'stacks that are cut are said to be' "$(cat "$SCRATCH/err")" \
     '^mmprof: stacks are cut at 4096 calls; 1904 deeper contexts are added to their callers$'
 cpu_ms export -f jfr -o "$SCRATCH/out.jfr" "$SCRATCH/many.dat"
 matches 'no file of 2^63 samples is begun' "$(cat "$SCRATCH/err")" 'too many for a JFR recording'
+
+"$build/test/tools/make_hostile" names 45 "$SCRATCH/names.dat"
+is "names that break formats break none" \
+    "$("$root/test/tools/read_hostile.py" "$mmprof" "$SCRATCH/names.dat" "$SCRATCH" 2>&1)" ''
 done_testing

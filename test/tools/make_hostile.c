@@ -203,6 +203,44 @@ static void counts(struct maker *m, uint32_t n)
     record(m, 0, RING_GAP, RING_METHOD_MAX);
 }
 
+/* Texts that a target may have, of threads, classes, methods and files, each of which would break some format. */
+static void names(struct maker *m, uint32_t n)
+{
+    static const char *const texts[] = { "a;b",
+                                         "c d",
+                                         "e\nf",
+                                         "g\th",
+                                         "</script><!--",
+                                         "\"i\"",
+                                         "k\033[31ml",
+                                         "\xff\xc3(",
+                                         "'m\\",
+                                         "&lt;",
+                                         "\xe2\x80\xae"
+                                         "drow",
+                                         "{}\r",
+                                         "=1+1",
+                                         "%s%n",
+                                         "\x7f\x01" };
+    const uint32_t n_texts = sizeof texts / sizeof *texts;
+    thread(m, 0, true);
+    maker_info(m, "jvm.command", "java </script> \"\033]0;x\007\xff' Main");
+    for (uint32_t i = 0; i < n; i++) {
+        const char *name = texts[i % n_texts];
+        const struct trace_sampled_method named = { .names = { name, name, "()V" }, .source = name };
+        const struct trace_context made = {
+            .parent = i % 8 == 0 ? 0 : i, .call_site = 1, .method = i, .named = &named
+        };
+        maker_thread(m, i + 1, name, true);
+        maker_method(m, i, name, name, "()V");
+        record(m, 0, RING_ENTER, i);
+        record(m, 0, RING_EXIT, i);
+        maker_must(m, trace_write_context(m->writer, &made, &m->err));
+        sample(m, i + 1, ++m->n_contexts);
+        sample(m, 0, m->n_contexts);
+    }
+}
+
 static const struct {
     const char *name, *what;
     void (*write)(struct maker *m, uint32_t n);
@@ -219,6 +257,7 @@ static const struct {
     { "waits", "waits for as many locks in deep stacks", waits, 0 },
     { "objects", "objects of as many classes, in deep stacks", objects, 0 },
     { "switches", "context switches", switches, 0 },
+    { "names", "names that no format takes as they are", names, 0 },
     { "counts", "samples, and one that stands for 2^63; a time line of 200 years", counts, UINT64_C(6) << 60 },
 };
 
