@@ -167,7 +167,7 @@ static int read_answer(int fd, char answer[JVM_ANSWER_BYTES])
  * "0\nreturn code: 0\n", in JDK 8 "0\n0\n", when the library was called; else a text that says why it was not, or in
  * JDK 8 nothing but a status that is not 0.
  */
-static int parse_answer(const char *answer, const char *path, int *result, struct err *err)
+int jvm_attach_parse(const char *answer, const char *path, int *result, struct err *err)
 {
     const char *text = strchr(answer, '\n'), *code = strstr(answer, "return code: ");
     text = text == NULL ? answer : text + 1;
@@ -221,7 +221,7 @@ int jvm_attach_load(const struct jvm_process *process, struct guest *guest, cons
             return -1;
         /* It listens before it has started up (seen with JDK 25). */
         if (strstr(answer, "only permitted in the live phase") == NULL || waited >= START_TIMEOUT_MS)
-            return parse_answer(answer, path, result, err);
+            return jvm_attach_parse(answer, path, result, err);
         nanosleep(&pause, NULL);
     }
 }

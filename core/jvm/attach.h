@@ -33,4 +33,10 @@ int jvm_attach_load(const struct jvm_process *process, struct guest *guest, cons
 int jvm_attach_jcmd(const struct jvm_process *process, struct guest *guest, const char *command,
                     char answer[JVM_ANSWER_BYTES], struct err *err);
 
+/*
+ * What the JVM's answer to 'load' says: *result is what the library's Agent_OnAttach returned.  Returns 0, or -1 with
+ * *err set: it was not loaded.
+ */
+int jvm_attach_parse(const char *answer, const char *path, int *result, struct err *err);
+
 #endif
