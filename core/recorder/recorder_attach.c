@@ -118,12 +118,10 @@ static int load_late(struct recorder *r, struct err *err)
     int result = 0;
     if (jvm_process_inspect(r->late.pid, &r->process, err) < 0)
         return -1;
-    if (!r->process.same_mounts)
-        return err_set(err, "JVM %d has other files than mmprof: 'mmprof record -p %d' records it", (int)r->late.pid,
-                       (int)r->late.pid);
     if (jvm_flags_read(r->late.pid, &flags) == 0 && flags.archive[0] != '\0')
         return recorder_refuse_archive(r->late.pid, flags.archive, err);
-    if (bring_agent(&r->process, r->plan->agent, &copy, path, sizeof path, err) < 0)
+    if (session_move(&r->session, &r->process, err) < 0 ||
+        bring_agent(&r->process, r->plan->agent, &copy, path, sizeof path, err) < 0)
         return -1;
     int rc = load_agent(r, path, &result, err);
     guest_close(&copy);
@@ -143,6 +141,9 @@ void recorder_attach_late(struct recorder *r)
     }
     r->late.is_tried = true;
     bool is_loaded = load_late(r, &why) == 0;
+    struct err ignored;
+    if (!is_loaded)
+        session_move(&r->session, NULL, &ignored); /* for another one that is attached to */
     if (r->plan->progress == NULL)
         return;
     if (is_loaded)

@@ -100,6 +100,16 @@ int session_open(struct session *session, const struct session_plan *plan, struc
     return make_listener(session, err);
 }
 
+int session_move(struct session *session, const struct jvm_process *process, struct err *err)
+{
+    guest_close(&session->guest);
+    close(session->listener);
+    session->listener = -1;
+    if (guest_open(&session->guest, process, "/tmp", err) < 0 || guest_make_directory(&session->guest, err) < 0)
+        return -1;
+    return make_listener(session, err);
+}
+
 /* Returns what sendmsg does. */
 static ssize_t send_with(int socket, const char *packet, const int *fds, size_t n_fds)
 {

@@ -46,6 +46,9 @@ void session_init(struct session *session);
 /* Make everything.  Returns 0, or -1 with *err set; session_close is to be called in both cases. */
 int session_open(struct session *session, const struct session_plan *plan, struct err *err);
 
+/* Before a connection: let the agent in this process (NULL: in one of ours) reach the session.  As session_open. */
+int session_move(struct session *session, const struct jvm_process *process, struct err *err);
+
 /*
  * Accept the agent's connection if there is one, and give it the session.  Returns 1 when there was one, 0 when not,
  * or -1 with *err set.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # A command that is not java itself: a start script that asks for the version first, several JVMs, a JVM that goes on
 # when the command has ended, a command that goes on when its JVM has ended.
-# timeout: 200
+# timeout: 400
 . "$(dirname "$0")/faults.bash"
 
 dir=$SCRATCH/scripts
@@ -113,6 +113,20 @@ apart() {
     is "$v: and recorded" "$(calls apart)" 1
 }
 
+# Start scripts of services change to the user that runs the JVM.
+as_other_user() {
+    local v=$1
+    if [ "$(id -u)" != 0 ] || ! runuser -u nobody -- test -r "$classes/target/Busy.class"; then
+        skip "$v: a JVM of another user is recorded" "it needs root, and classes that others may read"
+        return
+    fi
+    script_of user.sh <<E
+exec runuser -u nobody -- $jdk/bin/$busy $dir/none 6
+E
+    record user user.sh > "$SCRATCH/said"
+    is "$v: a JVM of another user is recorded" "$(calls user)" 1
+}
+
 while read -r jdk; do
     PATH="$jdk/bin:$PATH"
     v="JDK $(jdk_version "$jdk")"
@@ -120,6 +134,7 @@ while read -r jdk; do
     [ -n "$(either '' long)" ] || continue
     tries_more "$v"
     apart "$v"
+    as_other_user "$v"
 done < <(fault_jdks)
 
 script_of none.sh < /dev/null
