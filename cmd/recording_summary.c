@@ -15,20 +15,19 @@ static void tell_simulation(const struct recorder_summary *s, const struct recor
                         sizeof text);
     fprintf(stderr, "mmprof: simulated %s; ", text);
     if (plan->alone_cpu_s > 0 && s->cpu_s > 0)
-        fprintf(stderr, "slowdown %.1f: %.1f s of CPU time, where the first recording took %.1f s\n",
+        fprintf(stderr, "slowdown %.1fx: %.1f s of CPU time; the first recording took %.1f s\n",
                 s->cpu_s / plan->alone_cpu_s, s->cpu_s, plan->alone_cpu_s);
     else
-        fprintf(stderr, "slowdown -: what the program takes without it is not known\n");
+        fprintf(stderr, "slowdown -: the program's time without simulation is unknown\n");
 }
 
 static void tell_counters(const struct recorder_summary *s, const struct recorder_plan *plan)
 {
-    static const char *const reads[] = { "by the probes, in user space", "by the probes, by system call",
-                                         "by no probe" };
+    static const char *const reads[] = { "by probes in user space", "by probes with system calls", "by no probe" };
     if (plan->layout->n_groups == 0)
         return;
     if (plan->simulation != NULL) {
-        fprintf(stderr, "mmprof: counters are simulated: '%s'; read by the probes, and %" PRIu64 " times remotely\n",
+        fprintf(stderr, "mmprof: simulated counters of '%s', read by probes, and %" PRIu64 " times remotely\n",
                 plan->simulation->model, s->n_readings);
         tell_simulation(s, plan);
         return;
@@ -63,13 +62,13 @@ static void tell_unchanged(const struct recorder_summary *s)
     if (s->n_breakpoint_classes > 0)
         fprintf(stderr,
                 "mmprof: %" PRIu32
-                " %s not instrumented: a debugger has breakpoints there, which the JVM would remove\n"
-                "  next: clear the breakpoints in what is to be recorded\n",
+                " %s not instrumented: a debugger has breakpoints there, and the JVM would remove them\n"
+                "  next: clear the breakpoints in the classes to record\n",
                 s->n_breakpoint_classes, classes(s->n_breakpoint_classes));
     if (s->n_kept_classes > 0)
         fprintf(stderr,
-                "mmprof: %" PRIu32 " %s kept disabled probes: a debugger has breakpoints there, which the JVM would "
-                "remove\n"
+                "mmprof: %" PRIu32
+                " %s kept disabled probes: a debugger has breakpoints there, and the JVM would remove them\n"
                 "  next: clear the breakpoints; the next recording removes the probes\n",
                 s->n_kept_classes, classes(s->n_kept_classes));
     if (s->n_refused_classes > 0) {
@@ -94,16 +93,16 @@ void recording_tell_summary(const struct recorder_summary *s, const struct recor
     fprintf(stderr, "mmprof: recorded %.1f s of JVM %d (%s):%s %.1f MB in '%s'\n", s->seconds, (int)s->pid,
             ends[s->end], records, (double)s->n_bytes / 1e6, plan->output);
     if (s->end == RECORDER_ENDED_BY_SIZE)
-        fprintf(stderr, "  next: give a larger --max-size, or record less with --include, or live\n");
+        fprintf(stderr, "  next: give a larger --max-size, or record less with --include or --live\n");
     if (s->instrument_ms > 0)
-        fprintf(stderr, "mmprof: instrumenting the %s took %.2f s, in %s of %.0f ms at most\n",
+        fprintf(stderr, "mmprof: instrumenting the %s took %.2f s, in %s of up to %.0f ms\n",
                 attached ? "loaded classes" : "JDK's first classes", s->instrument_ms / 1e3,
-                attached ? "which the program had stops" : "steps", s->longest_pause_ms);
+                attached ? "with a pause of the program" : "steps", s->longest_pause_ms);
     if (s->n_late_classes > 0)
         fprintf(stderr,
-                "mmprof: %" PRIu32 " classes were not instrumented by then (those of the JDK come last): their time is "
-                "counted for their callers\n"
-                "  next: give a longer --prepare-limit, or name what matters with --include\n",
+                "mmprof: %" PRIu32
+                " classes were not instrumented in time (the JDK's come last): their callers' times include theirs\n"
+                "  next: give a longer --prepare-limit, or choose classes with --include\n",
                 s->n_late_classes);
     tell_counters(s, plan);
     if (s->n_lost > 0)
@@ -118,19 +117,18 @@ void recording_tell_summary(const struct recorder_summary *s, const struct recor
         fprintf(stderr, "mmprof: %" PRIu32 " methods and %" PRIu32 " classes could not be instrumented\n", s->n_skipped,
                 s->n_failed_classes);
     if (s->n_left_classes > 0)
-        fprintf(stderr,
-                "mmprof: %" PRIu32 " classes with native methods were not instrumented: this JVM never frees an old "
-                "version of such a class%s\n",
-                s->n_left_classes,
-                plan->n_includes + plan->n_phases == 0 ? " (--include names those that matter)" : "");
+        fprintf(
+            stderr,
+            "mmprof: %" PRIu32
+            " classes with native methods were not instrumented: this JVM never frees old versions of such classes%s\n",
+            s->n_left_classes, plan->n_includes + plan->n_phases == 0 ? " (--include instruments them)" : "");
     if (s->n_no_room_classes > 0)
         fprintf(stderr,
-                "mmprof: %" PRIu32 " classes were not instrumented: the program needs what is left of the JVM's %s\n"
-                "  next: record fewer classes with --include or --live, or give the JVM more of it\n",
-                s->n_no_room_classes,
-                s->is_group_full ? "memory limit (control group)" : "metaspace (-XX:MaxMetaspaceSize)");
+                "mmprof: %" PRIu32 " classes were not instrumented: the JVM is short of %s\n"
+                "  next: record fewer classes with --include or --live, or give the JVM more\n",
+                s->n_no_room_classes, s->is_group_full ? "memory (control group)" : "metaspace (-XX:MaxMetaspaceSize)");
     if (s->n_event_classes > 0)
-        fprintf(stderr, "mmprof: not instrumented: %" PRIu32 " class%s of JFR events, which JFR changes itself\n",
+        fprintf(stderr, "mmprof: not instrumented: %" PRIu32 " class%s of JFR events (JFR changes them itself)\n",
                 s->n_event_classes, s->n_event_classes == 1 ? "" : "es");
     if (s->unmatched.text[0] != '\0') {
         fputs("mmprof: ", stderr);
@@ -144,7 +142,8 @@ void recording_tell_summary(const struct recorder_summary *s, const struct recor
                 s->n_loader_classes);
     tell_unchanged(s);
     if (strncmp(s->offcpu, "none", 4) == 0)
-        fprintf(stderr, "mmprof: times are wall-clock times and include waiting: %s\n", s->offcpu + strlen("none: "));
+        fprintf(stderr, "mmprof: times are wall-clock times, which include waiting: %s\n",
+                s->offcpu + strlen("none: "));
     if (s->warning[0] != '\0')
         fprintf(stderr, "mmprof: %s\n", s->warning);
 }
@@ -163,7 +162,8 @@ static void tell(const struct cost_sums *sums)
 {
     if (sums->cpu_ns <= 0)
         return;
-    fprintf(stderr, "mmprof: cost, of the program's CPU time: probes %.2f %%", sums->probes_ns / sums->cpu_ns * 100);
+    fprintf(stderr, "mmprof: cost in percent of the program's CPU time: probes %.2f %%",
+            sums->probes_ns / sums->cpu_ns * 100);
     tell_part("the agent in the JVM", sums->agent_ns, sums);
     tell_part("mmprof's own process", sums->recorder_ns, sums);
     tell_part("IP sampling", sums->ip_samples_ns, sums);
@@ -206,11 +206,11 @@ static void tell_skipped(const struct live_session *session)
     char option[4200];
     recorder_prepare_option(option, sizeof option);
     fprintf(stderr,
-            "mmprof: no class was instrumented, so there are samples, waits and allocations, and no exact calls: this "
-            "JVM would have discarded all its compiled code, %.1f s of JIT compilation, %.0f %% of the program's CPU "
-            "time in this recording (budget %.2g %%)\n"
-            "  next: start the JVM with %s, or use JDK 23 or later, which keeps compiled code; or accept that cost "
-            "with --recompile %.0f\n",
+            "mmprof: no class was instrumented, so there are samples, waits and allocations, but no exact calls: this "
+            "JVM would have discarded all its compiled code (%.1f s of JIT compilation, %.0f %% of the program's CPU "
+            "time in this recording; budget %.2g %%)\n"
+            "  next: start the JVM with %s, or use JDK 23 or later: both keep compiled code; or accept the cost with "
+            "--recompile %.0f\n",
             skipped_ns / 1e9, cpu_ns <= 0 ? 100 : skipped_ns / cpu_ns * 100, session->options.budget * 100, option,
             ceil(skipped_ns / 1e9 * 1.2));
 }
@@ -230,29 +230,26 @@ void recording_tell_limits(const struct live_session *session)
         return;
     size_t n = live->methods.n, n_deferred = count_deferred(live);
     if (session->options.samples_only)
-        fprintf(
-            stderr,
-            "mmprof: no class was instrumented, so there are samples only: the JVM writes a class archive (%s), and "
-            "would crash doing so, or omit instrumented classes\n"
-            "  next: run the program without that option to have its calls recorded\n",
-            session->archive);
+        fprintf(stderr,
+                "mmprof: no class was instrumented, so there are only samples: the JVM writes a class archive (%s), "
+                "and instrumented classes would crash it or be missing from the archive\n"
+                "  next: run the program without that option to record its calls\n",
+                session->archive);
     else if (live->chooser.skipped_ns > 0)
         tell_skipped(session);
     else if (live->chooser.n_over_budget > 0)
-        fprintf(
-            stderr,
-            "mmprof: %zu sampled methods were not instrumented: changing and recompiling their classes would exceed "
-            "the budget%s\n"
-            "  next: record for longer, or with a --budget of more than %.2g%%\n",
-            live->chooser.n_over_budget,
-            n > n_deferred ? "" : "; no class fits into the budget, so there are samples only",
-            session->options.budget * 100);
+        fprintf(stderr,
+                "mmprof: %zu sampled methods were not instrumented: changing and recompiling their classes would "
+                "exceed the budget%s\n"
+                "  next: record for longer, or with a --budget of more than %.2g%%\n",
+                live->chooser.n_over_budget,
+                n > n_deferred ? "" : "; no class fits into the budget, so there are only samples",
+                session->options.budget * 100);
     if (n_deferred > 0)
-        fprintf(
-            stderr,
-            "mmprof: %zu method%s not instrumented: a hot loop of %s class was running; instrumenting it would have "
-            "dropped it to the interpreter\n",
-            n_deferred, text_plural(n_deferred), n_deferred == 1 ? "its" : "their");
+        fprintf(stderr,
+                "mmprof: %zu method%s not instrumented: a hot loop of %s class was running, and instrumenting would "
+                "have moved it to the interpreter\n",
+                n_deferred, text_plural(n_deferred), n_deferred == 1 ? "its" : "their");
     if (session->refused[0] != '\0')
         fprintf(stderr, "mmprof: the agent refused: %s\n", session->refused);
 }
@@ -269,20 +266,18 @@ static void tell_instrumented(const struct live_session *session)
         n_off[method->why] += method->state != LIVE_ENABLED;
     }
     fprintf(stderr,
-            "%zu methods instrumented in %" PRIu32 " batch%s, pausing the program for %.0f ms at most (%.0f ms in "
-            "total)\n",
+            "%zu methods instrumented in %" PRIu32 " batch%s; longest pause of the program %.0f ms (total %.0f ms)\n",
             live->methods.n - count_deferred(live), session->status.n_pauses, session->status.n_pauses == 1 ? "" : "es",
             session->status.longest_pause_ms, session->status.pauses_ms);
-    fprintf(
-        stderr,
-        "mmprof: %zu are recorded at the end; switched off: %zu with short calls, %zu called too often, %zu for the "
-        "budget\n",
-        n_enabled, n_off[LIVE_TOO_SHORT], n_off[LIVE_TOO_FREQUENT], n_off[LIVE_OVER_BUDGET]);
+    fprintf(stderr,
+            "mmprof: %zu had probes at the end; probes removed: %zu with short calls, %zu called too often, %zu to "
+            "keep the budget\n",
+            n_enabled, n_off[LIVE_TOO_SHORT], n_off[LIVE_TOO_FREQUENT], n_off[LIVE_OVER_BUDGET]);
     fprintf(stderr, "mmprof: the JIT compiler recompiled instrumented classes for %s%.1f s",
             live->window.is_cut ? "at least " : "", (double)live->window.ns / 1e9);
     if (cost.recompiling_ns != LIVE_UNKNOWN)
-        fprintf(stderr, ", %.1f s of CPU time more than before", (double)cost.recompiling_ns / 1e9);
-    fputs("; slower code until then is not counted\n", stderr);
+        fprintf(stderr, " (%.1f s more CPU time than usual)", (double)cost.recompiling_ns / 1e9);
+    fputs("; the cost of slower code until then is not included\n", stderr);
 }
 
 void recording_tell_live(const struct live_session *session)

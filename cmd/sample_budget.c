@@ -93,7 +93,7 @@ void sample_budget_pause(struct sample_budget *budget, struct stack_sampler *sam
         budget->paused_ns += now - budget->since_ns;
         budget->jvm_ns = 0;
     }
-    fprintf(stderr, budget->is_paused ? "mmprof: paused; 'kill -USR1 %d' goes on\n" : "mmprof: goes on\n",
+    fprintf(stderr, budget->is_paused ? "mmprof: paused; 'kill -USR1 %d' resumes it\n" : "mmprof: resumed\n",
             (int)getpid());
 }
 
@@ -110,13 +110,12 @@ void sample_budget_tell(const struct sample_budget *budget, struct table *table)
         double hz = 1e9 * kernel / (double)budget->sample_ns;
         table_metadata_number(table, "samples_per_cpu_second", hz, NULL);
         table_metadata_number(table, "period_stretch", budget->most, NULL);
-        table_note(table, arena_printf(
-                              arena,
-                              "%.0f samples for each second of the JVM's CPU time cost %.2f %% of it in mmprof, and "
-                              "%.2f %% in the kernel (%.1f us each%s), of %.2f %% that they may: they were up to %.1f "
-                              "times as far apart as asked",
-                              hz, 100 * cost, 100 * kernel, (double)budget->sample_ns / 1e3,
-                              budget->is_measured ? "" : ", which is usual", 100 * budget->share, budget->most));
+        table_note(table,
+                   arena_printf(arena,
+                                "%.0f samples per second of CPU time; sampling overhead %.2f %% in mmprof + %.2f %% in "
+                                "the kernel (%.1f us per sample%s; budget %.2f %%); interval stretched up to %.1fx",
+                                hz, 100 * cost, 100 * kernel, (double)budget->sample_ns / 1e3,
+                                budget->is_measured ? "" : ", assumed", 100 * budget->share, budget->most));
     }
     if (budget->n_pauses > 0) {
         uint64_t ns = budget->paused_ns + (budget->is_paused ? clock_ns(CLOCK_MONOTONIC) - budget->since_ns : 0);

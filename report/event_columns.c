@@ -61,7 +61,7 @@ static void judge_silent(const struct trace_reader *reader, const struct calltre
     const char *silent = info_text(reader, INFO_COUNTERS_SILENT);
     for (size_t i = 0; silent != NULL && tree != NULL && i < n; i++)
         if (columns[i].why[0] == '\0' && is_listed(silent, columns[i].name) && !has_counted(tree, &columns[i]))
-            columns[i].why = "0 in mmprof's test loop, and in the whole recording";
+            columns[i].why = "it was 0 in mmprof's test loop and in the whole recording";
 }
 
 size_t event_columns(const struct trace_reader *reader, const struct calltree *tree, struct event_column *columns)

@@ -34,7 +34,7 @@ static const char *text_of(const char *path, struct arena *arena, struct err *er
     FILE *out, *in = fopen(path, "re");
     if (in == NULL) {
         err_set(err, "cannot open '%s': %s", path, strerror(errno));
-        err_next(err, "name a file with a pattern of classes in each line, such as 'org.apache.catalina.*'");
+        err_next(err, "name a file with one pattern of classes per line, such as 'org.apache.catalina.*'");
         return NULL;
     }
     out = open_memstream(&text, &n);
@@ -77,8 +77,8 @@ static int take_lines(struct folding_list *folding, const char *text, const char
         if (word == NULL)
             return err_set(err, "out of memory for the patterns of '%s'", path);
         if (n > 0 && pattern_parse(&folding->patterns[folding->n++], word) < 0) {
-            err_set(err, "'%s' in '%s' is no pattern of classes", word, path);
-            return err_next(err, "write one in each line, such as 'org.apache.catalina.*'");
+            err_set(err, "'%s' in '%s' is not a pattern of classes", word, path);
+            return err_next(err, "write one pattern per line, such as 'org.apache.catalina.*'");
         }
         text += all + (text[all] == '\n');
     }

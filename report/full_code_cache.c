@@ -14,5 +14,5 @@ const char *report_full_code_cache(const struct report_source *source, bool *is_
         return NULL;
     return arena_printf(source->arena, "the code cache is full (%.1f of %.1f MB): %s; raise -XX:ReservedCodeCacheSize",
                         (double)cache.most_bytes / MB, (double)cache.size_bytes / MB,
-                        cache.n_stopped > 0 ? "compilation stopped" : "code is thrown out and compiled again");
+                        cache.n_stopped > 0 ? "compilation stopped" : "the JVM discards code and compiles it again");
 }

@@ -173,7 +173,7 @@ int recompilation_begin(const struct trace_reader *outline, struct arena *arena,
                                          .n_threads = trace_n_threads(outline) };
     if (info_text(outline, INFO_LIVE_BUDGET) == NULL)
         return 0;
-    r->why = "no class was recompiled for it";
+    r->why = "no class was recompiled because of mmprof";
     if (find_windows(r, err) < 0)
         return -1;
     if (r->n_windows == 0)
@@ -188,7 +188,7 @@ int recompilation_begin(const struct trace_reader *outline, struct arena *arena,
 void recompilation_end(struct recompilation_reading *r, const struct report_source *source,
                        struct recompilation *recompilation)
 {
-    *recompilation = (struct recompilation){ .why = r == NULL ? "the trace was not read for it" : r->why };
+    *recompilation = (struct recompilation){ .why = r == NULL ? "this view does not compute it" : r->why };
     for (size_t i = 0; r != NULL && i < r->n_windows; i++)
         recompilation->windows_ns += report_ns(source, r->windows[i].end_ticks - r->windows[i].start_ticks);
     if (r != NULL && r->n_windows > 0)

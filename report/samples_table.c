@@ -188,10 +188,10 @@ const char *samples_missing_words(double cpu_ns, double missing_ns, bool is_poll
 {
     char missing[64];
     table_format_ns(missing_ns, missing, sizeof missing);
-    return arena_printf(arena, "%.0f %% of the CPU time (%s) has no sample: %s", 100 * missing_ns / cpu_ns, missing,
-                        is_polled ? "polling leaves out the JVM's own threads, and threads that end between two polls"
-                                  : "threads that use less than a sampling period have none; root samples CPUs in "
-                                    "place of threads");
+    return arena_printf(arena, "%.0f %% of the CPU time (%s) was not sampled: %s", 100 * missing_ns / cpu_ns, missing,
+                        is_polled ? "polling misses the JVM's own threads and threads that end between two polls"
+                                  : "a thread that uses less CPU time than one sampling period gets no sample; run as "
+                                    "root to sample CPUs instead of threads");
 }
 
 static double missing_ns(const struct samples_source *source)
@@ -212,7 +212,7 @@ static const char *wall_words(const struct samples_source *source, struct arena 
     table_format_ns((double)waiting.weight, waits, sizeof waits);
     table_format_ns((double)source->cpu_ns, all_cpu, sizeof all_cpu);
     return arena_printf(
-        arena, "samples  %" PRIu64 ", %" PRIu64 " for each second of a thread: %s%s%s on a CPU, %s waiting",
+        arena, "samples  %" PRIu64 ", %" PRIu64 " per second of each thread: %s%s%s on a CPU, %s waiting",
         profile->n_samples, source->hz, on_cpu, is_missing ? " of " : "", is_missing ? all_cpu : "", waits);
 }
 
@@ -228,10 +228,9 @@ static const char *period_words(const struct samples_source *source, double n, d
     char all[64], text[64];
     table_format(&all_cell, is_time ? TABLE_NS : TABLE_COUNT, all, sizeof all);
     table_format(&each_cell, is_time ? TABLE_NS : TABLE_COUNT, text, sizeof text);
-    return is_time
-               ? arena_printf(arena, "samples  %.0f, %sone for each %s of a thread's CPU time: %s", n, mean, text, all)
-               : arena_printf(arena, "samples  %.0f, %sone for each %s %s of a thread: %s in all", n, mean, text,
-                              source->event, all);
+    return is_time ? arena_printf(arena, "samples  %.0f, %sone per %s of a thread's CPU time: %s", n, mean, text, all)
+                   : arena_printf(arena, "samples  %.0f, %sone per %s %s of a thread: %s in all", n, mean, text,
+                                  source->event, all);
 }
 
 static const char *rate_words(const struct samples_source *source, double n, double weight, struct arena *arena)
@@ -240,11 +239,11 @@ static const char *rate_words(const struct samples_source *source, double n, dou
     char all[64];
     if (source->is_polled) {
         table_format_ns(weight, all, sizeof all);
-        return arena_printf(arena, "samples  %.0f, at safepoints, of threads that ran: %s of CPU time", n, all);
+        return arena_printf(arena, "samples  %.0f, at safepoints, of running threads: %s of CPU time", n, all);
     }
     table_format(&events, TABLE_COUNT, all, sizeof all);
-    return arena_printf(arena, "samples  %.0f, %" PRIu64 " asked for in each second of a thread, by %s: %s in all", n,
-                        source->hz, source->event, all);
+    return arena_printf(arena, "samples  %.0f, frequency %" PRIu64 " Hz per thread, event %s: %s in all", n, source->hz,
+                        source->event, all);
 }
 
 /* What a sample is one of so many of. */
@@ -283,9 +282,8 @@ int samples_table_make(const struct samples_source *source, const struct samples
                                        n - options->top, text_plural(n - options->top), 100 * options->min_share));
     add_parts(source, table);
     if (n > 0 && source->knows_calls)
-        table_note(table,
-                   "calls and time per call are bounds: counted are calls that surely began between two samples of "
-                   "a thread and were still running in the second; 'mmprof record' counts all");
+        table_note(table, "Calls is a lower bound, Time/call an upper bound: samples miss calls that begin and end "
+                          "between two samples; use 'mmprof record' for exact counts");
     return table->is_broken ? err_set(err, "out of memory for the table of %zu methods", n) : 0;
 }
 

@@ -39,7 +39,7 @@ int threads_keep(const struct trace_reader *reader, const char *pattern, struct 
         char names[512];
         tell_names(reader, names, sizeof names);
         err_set(err, "the trace has no thread '%s'", pattern);
-        return err_next(err, "'*' stands for any characters; the application's threads are %s, ...", names);
+        return err_next(err, "'*' matches any characters; the application's threads are %s, ...", names);
     }
     for (uint32_t i = 0; i < tree->n_roots; i++) {
         struct calltree_root root = tree->roots[i];

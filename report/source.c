@@ -28,7 +28,7 @@ int report_clock_parse(const char *text, enum phases_clock *clock, struct err *e
         return 0;
     }
     err_set(err, "unknown clock '%s'", text);
-    return err_next(err, "choose --clock cpu (time on a CPU) or --clock wall (waiting too)");
+    return err_next(err, "choose --clock cpu (time on a CPU) or --clock wall (includes waiting)");
 }
 
 double report_ns(const struct report_source *source, uint64_t ticks)
@@ -162,10 +162,12 @@ static void lost_calls(const struct report_source *source, struct table *table)
     double all = (double)tree->n_calls + (double)tree->n_lost;
     const char *no_ring = info_text(source->reader, INFO_LOST_NO_RING);
     if (tree->n_lost > 0)
-        table_doubt(table, arena_printf(source->arena,
-                                        "%.0f calls (%.2g %%) were lost: their time is counted for their callers; "
-                                        "record with a larger --buffer to lose fewer",
-                                        (double)tree->n_lost, 100 * (double)tree->n_lost / all));
+        table_doubt(
+            table,
+            arena_printf(
+                source->arena,
+                "%.0f calls (%.2g %%) were lost: their callers' times include theirs; a larger --buffer loses fewer",
+                (double)tree->n_lost, 100 * (double)tree->n_lost / all));
     if (no_ring != NULL && strcmp(no_ring, "0") != 0)
         table_doubt(table,
                     arena_printf(source->arena, "%s calls were lost: there were more threads than buffers", no_ring));
@@ -196,8 +198,8 @@ void report_note_faults(const struct report_source *source, struct table *table)
     const char *period = info_text(source->reader, INFO_FAULTS_PERIOD);
     if (period != NULL)
         table_note(table, arena_printf(source->arena,
-                                       "one of %s page faults of a thread was recorded, and stands for as many: "
-                                       "-e page-faults records all",
+                                       "one in %s page faults of each thread was recorded, so their numbers are "
+                                       "estimates; -e page-faults records all",
                                        period));
 }
 
@@ -223,16 +225,17 @@ void report_note_sets(const struct report_source *source, struct table *table)
     struct info_sets_error told;
     if (!report_samples_sets(source))
         return;
-    const char *share = info_text(source->reader, INFO_SIMULATED_SETS), *known = "not known: the recording did not end";
+    const char *share = info_text(source->reader, INFO_SIMULATED_SETS), *known = "unknown (the recording did not end)";
     if (info_read(source->reader, INFO_SIMULATED_SETS_ERROR, 0, arena, &told) == 4 && told.degrees_of_freedom > 0)
         known = arena_printf(arena, "L1D \xc2\xb1%s, L1I \xc2\xb1%s, L2 \xc2\xb1%s", sets_error(arena, &told, told.l1d),
                              sets_error(arena, &told, told.l1i), sets_error(arena, &told, told.l2));
-    table_note(table, arena_printf(arena,
-                                   "one of %s sets of the caches was simulated: their misses (~), and cycles, are "
-                                   "estimates; in 95 of 100 cases the whole recording's are within: %s; a row's of k "
-                                   "misses are known to 2 sqrt(%s / k) of themselves at best, and those that fall into "
-                                   "few sets are not; TLBs and branches are counted whole",
-                                   share, known, share));
+    table_note(
+        table,
+        arena_printf(arena,
+                     "cache-set sampling (1 in %s sets): cache misses (~) and cycles are estimates; 95 %% confidence "
+                     "interval of the whole recording: %s; a row with k misses has a relative error of 2 sqrt(%s / k) "
+                     "or more, and a larger one if its misses fall into few sets; TLBs and branches are not sampled",
+                     share, known, share));
 }
 
 void report_note_left_out(const struct report_source *source, struct table *table)
@@ -241,11 +244,12 @@ void report_note_left_out(const struct report_source *source, struct table *tabl
     if (info_read(source->reader, INFO_SIMULATED_LEFT_OUT, 0, source->arena, &told) < 3 || told.n_accesses == 0)
         return;
     double own = (double)told.n_accesses, all = own + (double)told.n_simulated;
-    table_note(table, arena_printf(source->arena,
-                                   "mmprof's own code made %s of all loads and stores: it is in no count, and not in "
-                                   "the simulated caches; in them are what calls its probes in compiled code, and what "
-                                   "the JVM and libc do for it",
-                                   report_percent(source->arena, own / all)));
+    table_note(
+        table,
+        arena_printf(source->arena,
+                     "mmprof's own code made %s of all loads and stores: the counts and the simulated caches exclude "
+                     "it; they include the calls of probes in compiled code, and the JVM's and libc's work for mmprof",
+                     report_percent(source->arena, own / all)));
 }
 
 static void unsampled(const struct report_source *source, struct table *table)
@@ -267,16 +271,15 @@ void report_losses(const struct report_source *source, struct table *table)
     unchanged_classes(source, table);
     if (info_text(source->reader, INFO_SIMULATED) != NULL)
         table_doubt(table,
-                    "cycles, instructions and misses are simulated; times are those of the emulator, which slows "
-                    "different code down by different factors, so they do not show where the program's time goes");
+                    "cycles, instructions and misses are simulated; times are the emulator's: it slows different code "
+                    "down by different factors, so they do not show where the program spends its time");
     if (tree->cpu_is_wall)
         table_doubt(table,
-                    arena_printf(arena, "CPU time is unknown (%s): the times are wall-clock times and include waiting",
+                    arena_printf(arena, "CPU time is unknown (%s): times are wall-clock times, which include waiting",
                                  strncmp(tree->why_wall, "none: ", 6) == 0 ? tree->why_wall + 6 : tree->why_wall));
     if (info_text(source->reader, INFO_SAMPLE_FAILED) != NULL)
-        table_doubt(table,
-                    arena_printf(arena, "stacks could not be sampled by perf (%s): rows known by samples are few",
-                                 info_text(source->reader, INFO_SAMPLE_FAILED)));
+        table_doubt(table, arena_printf(arena, "perf could not sample stacks (%s): few rows come from samples",
+                                        info_text(source->reader, INFO_SAMPLE_FAILED)));
     unsampled(source, table);
     if (tree->n_kernel_lost > 0)
         table_doubt(table, arena_printf(arena, "the kernel dropped %.0f of its records: CPU times are estimates",

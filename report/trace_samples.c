@@ -232,7 +232,7 @@ static int make_source(struct trace_samples *samples, struct arena *arena, struc
     if (samples->profile.n_samples > 0)
         return trace_samples_check(samples, err);
     err_set(err, "the trace has no stack samples");
-    return err_next(err, "record the program while it works; 'mmprof dump' shows what is in it");
+    return err_next(err, "record the program while it is busy; 'mmprof dump' prints the trace");
 }
 
 int trace_samples_table(struct trace_samples *samples, const struct samples_options *options, struct arena *arena,

@@ -146,7 +146,7 @@ static int take_trace(struct compare_reading *r, const struct trace_reader *read
     if (result->n > 0)
         return 0;
     err_set(err, "'%s' has neither calls nor stack samples of Java methods", r->path);
-    return err_next(err, "record the program while it works; 'mmprof dump' shows what is in it");
+    return err_next(err, "record the program while it is busy; 'mmprof dump' prints the trace");
 }
 
 static int read_trace(struct compare_reading *r, const struct compare_options *options, struct compare_profile *result,

@@ -99,7 +99,7 @@ static void add_means(struct table *table, const struct vectors *v, const struct
     if (!isnan(stability))
         table_metadata_number(table, "stability", stability,
                               arena_printf(table->arena,
-                                           "stability  %.2f %%, the mean overlap of %" PRIu32 " pair%s; correlation %s",
+                                           "stability  %.2f %% mean overlap of %" PRIu32 " pair%s; correlation %s",
                                            100 * stability, precision->n, text_plural(precision->n),
                                            isnan(mean) ? "-" : arena_printf(table->arena, "%.4f", mean)));
     if (!isnan(mean))
@@ -115,8 +115,8 @@ static void add_note(struct table *table, const struct compare_profile *profiles
         has_samples = has_samples || !is_calls;
     }
     if (has_calls && has_samples)
-        table_note(table, "recorded calls have the time of methods without probes in their callers', samples do not: "
-                          "--probed makes them alike");
+        table_note(table, "in recorded calls a caller's own time includes methods without probes, in samples it does "
+                          "not; --probed treats both alike");
 }
 
 int compare_table(const struct profile_set *set, const struct compare_profile *profiles, uint32_t n,

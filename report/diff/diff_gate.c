@@ -10,7 +10,7 @@
 
 int diff_limit_refuse(const struct diff_limit *limit, const char *list, struct err *err)
 {
-    err_set(err, "there is no '%s' to fail on", limit->name);
+    err_set(err, "--fail-on has no metric '%s'", limit->name);
     return err_next(err, "choose one of these: %s", list == NULL ? "time" : list);
 }
 

@@ -73,11 +73,10 @@ const char *diff_load_note(const struct diff *d)
     bool waits = differs(d, wait_share, WAIT_MIN, wait), steals = differs(d, stolen_share, STOLEN_MIN, stolen);
     if (!waits && !steals)
         return NULL;
-    return arena_printf(
-        d->arena,
-        "the sides were not recorded in turns, and the machine's load changed between them: before and "
-        "after, threads waited for a CPU %.0f and %.0f %% of the time in which they could run, and the host withheld "
-        "%.0f and %.0f %% of a CPU: differences may be the machine's; record in turns (A B A "
-        "B ...)",
-        100 * wait[DIFF_BEFORE], 100 * wait[DIFF_AFTER], 100 * stolen[DIFF_BEFORE], 100 * stolen[DIFF_AFTER]);
+    return arena_printf(d->arena,
+                        "the machine's load changed between the sides, so differences may come from the machine: "
+                        "runnable threads waited for a CPU %.0f %% of the time before and %.0f %% after, the host "
+                        "withheld %.0f %% and %.0f %% of a CPU; record in turns (A B A B ...)",
+                        100 * wait[DIFF_BEFORE], 100 * wait[DIFF_AFTER], 100 * stolen[DIFF_BEFORE],
+                        100 * stolen[DIFF_AFTER]);
 }

@@ -198,15 +198,15 @@ static void add_detectable(const struct diff *d, struct table *table)
         if (items[i] != NULL)
             list = list == NULL ? items[i] : arena_printf(d->arena, "%s, %s", list, items[i]);
     const char *text =
-        list == NULL ? NULL : arena_printf(d->arena, "detectable (found in 80 %% of such sets)  %s", list);
+        list == NULL ? NULL : arena_printf(d->arena, "detectable (with a probability of 80 %%)  %s", list);
     if (text != NULL)
         table_metadata_words(table, "detectable", list, text);
     if (isnan(d->common))
         return;
     table_metadata_number(table, "common_change", d->common,
                           arena_printf(d->arena,
-                                       "adjusted  own times relative to their median change, which is %+.1f %%: what a "
-                                       "faster or slower machine changes, too",
+                                       "adjusted  changes of own time are relative to their median, %+.1f %%, which a "
+                                       "faster or slower machine may explain",
                                        100 * d->common));
 }
 
@@ -216,16 +216,16 @@ static void add_metadata(const struct diff *d, struct table *table)
     add_side(d, DIFF_BEFORE, table);
     add_side(d, DIFF_AFTER, table);
     table_metadata_words(table, "clock", d->clock == PHASES_CPU ? "cpu" : "wall", NULL);
-    table_metadata_words(table, "variation", is_within ? "calls" : "runs",
-                         is_within
-                             ? "compared by how calls vary within the one run of each side; number of calls as given"
-                             : "compared by how runs vary: Welch's t of logarithms over the traces of each side");
     table_metadata_words(
-        table, "correction", "fdr",
-        arena_printf(d->arena,
-                     "verdict  where p is below 0.05, corrected for all rows (false discovery rate), and the "
-                     "change at least %.4g %%",
-                     100 * d->options->least));
+        table, "variation", is_within ? "calls" : "runs",
+        is_within
+            ? "compared by the variation of calls within one run of each side; the number of calls is not tested"
+            : "compared by the variation between runs: Welch's t-test of logarithms over the traces of each side");
+    table_metadata_words(table, "correction", "fdr",
+                         arena_printf(d->arena,
+                                      "verdict  given where p is below 0.05, corrected for all rows (false discovery "
+                                      "rate), and the change is %.4g %% or more",
+                                      100 * d->options->least));
     table_metadata_number(table, "least", d->options->least, NULL);
     add_detectable(d, table);
 }
@@ -244,29 +244,27 @@ static void add_notes(const struct diff *d, struct table *table)
 {
     const char *before = d->modes[DIFF_BEFORE], *after = d->modes[DIFF_AFTER];
     if (d->options->n_traces[DIFF_BEFORE] == 1) {
-        table_note(table, "one run of each side does not tell how runs differ (JIT, memory layout, the machine): "
-                          "several traces do (--before, --after)");
-        table_note(table, "what has fewer than five calls, and the JVM's own threads, have no interval");
+        table_note(table, "one run of each side does not show how runs differ (JIT, memory layout, the machine); give "
+                          "several traces (--before, --after)");
+        table_note(table, "methods with fewer than five calls and the JVM's own threads have no interval");
     }
     const char *load = diff_load_note(d);
     if (load != NULL)
         table_note(table, load);
     if (before == NULL || after == NULL || strcmp(before, after) != 0)
-        table_note(table,
-                   "the traces are recordings of different kinds (all methods, phases, live): probes cost some of "
-                   "them more");
+        table_note(table, "the traces are recordings of different kinds (all methods, phases, live), whose probes cost "
+                          "different times");
     if (d->has_simulated)
-        table_note(table, d->has_real ? "some traces are of a simulated processor and an emulator's time: what is "
-                                        "compared with the others is only how often methods are called"
+        table_note(table, d->has_real ? "some traces have a simulated processor and an emulator's times: only their "
+                                        "numbers of calls are compared with the other traces"
                                       : "cycles, instructions and misses are simulated; times are an emulator's");
     if (d->has_live)
-        table_note(table, are_sampled(d)
-                              ? "time that no probe measured is divided by stack samples; of methods that had probes "
-                                "for a part of a live recording, the number of calls is not compared"
-                              : "of methods that had probes for a part of a live recording, only their share of what "
-                                "ran meanwhile, time per call, CPI and misses are compared");
+        table_note(table, are_sampled(d) ? "stack samples divide the time that no probe measured; numbers of calls are "
+                                           "not compared where a method had probes for a part of a live recording"
+                                         : "methods that had probes for a part of a live recording are compared by "
+                                           "their share of the time meanwhile, time per call, CPI and misses only");
     if (d->clocks_differ)
-        table_note(table, "CPU time is not known of a trace: wall time stands in there");
+        table_note(table, "the CPU time of one trace is unknown; its wall time is used instead");
 }
 
 int diff_table(const struct diff *d, bool is_text, struct table *table, struct err *err)

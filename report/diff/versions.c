@@ -198,8 +198,8 @@ static void add_metadata(const struct versions *v, struct table *table)
     table_metadata_words(
         table, "method", v->n_versions > 2 ? "anova, tukey" : "welch",
         v->n_versions > 2
-            ? "compared by how runs vary: analysis of variance of logarithms, and Tukey's HSD for the pairs"
-            : "compared by how runs vary: Welch's t of logarithms");
+            ? "compared by the variation between runs: analysis of variance of logarithms, Tukey's HSD for pairs"
+            : "compared by the variation between runs: Welch's t-test of logarithms");
 }
 
 /* What a pair's p does not say: whether any versions differ. */
@@ -210,10 +210,10 @@ static void note_anova(const struct versions *v, const struct versions_series *s
     bool differs = a->p < DIFF_SIGNIFICANCE;
     if (row->has_anova && strcmp(s->kind, "total") == 0)
         table_note(table,
-                   arena_printf(v->arena, "%s: versions %s than runs of one do: F(%.0f, %.0f) = %.3g, p %s", s->metric,
-                                differs ? "differ more from each other" : "do not differ more from each other",
-                                a->df_between, a->df_within, a->f,
-                                a->p < 0.0001 ? "< 0.0001" : arena_printf(v->arena, "= %.4f", a->p)));
+                   arena_printf(
+                       v->arena, "%s: versions %s than the runs of one version: F(%.0f, %.0f) = %.3g, p %s", s->metric,
+                       differs ? "differ more from each other" : "do not differ more from each other", a->df_between,
+                       a->df_within, a->f, a->p < 0.0001 ? "< 0.0001" : arena_printf(v->arena, "= %.4f", a->p)));
 }
 
 int versions_table(const struct versions *v, bool is_text, struct table *table, struct err *err)

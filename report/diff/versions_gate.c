@@ -51,11 +51,11 @@ static void look_at(const struct versions *v, const struct diff_limit *limit, co
                          v->names[version], words_of(arena, pair)));
     } else if (series->is_main && (isnan(end) || end > limit->change)) {
         say(v->gate, arena,
-            isnan(end) ? arena_printf(arena, "mmprof: %s: %s: not known of '%s': too few runs", limit->text,
+            isnan(end) ? arena_printf(arena, "mmprof: %s: %s: '%s' has too few runs to tell", limit->text,
                                       series->label, v->names[version])
                        : arena_printf(arena,
-                                      "mmprof: %s: %s: '%s' may exceed it: the interval ends at %+.1f %%\n"
-                                      "  next: measure more runs of each, or on a quieter machine",
+                                      "mmprof: %s: %s: '%s' may exceed the limit: its interval ends at %+.1f %%\n"
+                                      "  next: measure more runs of each version, or on a quieter machine",
                                       limit->text, series->label, v->names[version],
                                       limit->is_below ? -100 * end : 100 * end));
     }

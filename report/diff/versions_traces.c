@@ -17,12 +17,13 @@ static int check(const size_t *n_traces, const struct versions *v, struct err *e
         if (n_traces[i] >= 2)
             continue;
         err_set(err, "'%s' has %zu trace%s", v->names[i], n_traces[i], text_plural(n_traces[i]));
-        return err_next(err, "name two or more of each: more than two versions are compared by how runs vary");
+        return err_next(err, "name two or more traces of each version: more than two versions are compared by the "
+                             "variation between runs");
     }
     if (n <= DIFF_TRACES_MAX)
         return 0;
     err_set(err, "more than %d traces of the versions after the first", DIFF_TRACES_MAX);
-    return err_next(err, "name fewer of each");
+    return err_next(err, "name fewer traces of each version");
 }
 
 /* The traces of all versions but the first. */

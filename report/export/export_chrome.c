@@ -180,8 +180,8 @@ static void print_slice(void *context, const struct slice *slice)
     print_us(c, "ts", start - c->start_ticks);
     print_us(c, "dur", end - start);
     if (slice->is_found)
-        fputs(",\"args\":{\"note\":\"under way when its method got probes: it began before, and may have ended "
-              "before this slice does\"}",
+        fputs(",\"args\":{\"note\":\"this call was running when its method got probes: it began earlier, and may have "
+              "ended earlier than this slice\"}",
               c->out);
     fputc('}', c->out);
 }
@@ -225,8 +225,8 @@ static int prepare(struct chrome *c, const struct export_chrome_options *options
     c->ns_per_tick = trace_ns_per_tick(c->reader);
     c->start_ticks = trace_start_ticks(c->reader);
     if (!(c->ns_per_tick > 0)) {
-        err_set(err, "%s: the trace has fewer than two clock points: its times are not known", options->path);
-        return err_next(err, "record again, and let the recording end by itself");
+        err_set(err, "%s: the trace has fewer than two clock points, so its times are unknown", options->path);
+        return err_next(err, "record again, and let the recording end normally");
     }
     find_limit(c, options);
     c->slices.limit_ns = (double)c->limit_ticks * c->ns_per_tick;

@@ -92,7 +92,7 @@ static void hear_sample(void *context, const struct trace_sample *sample)
     j->pools.has_sleeping = j->pools.has_sleeping || sample->is_waiting;
     j->n_repeated += sample->n > REPEATED_MAX ? REPEATED_MAX : sample->n - (sample->n > 0);
     if (j->n_repeated >= REPEATED_MAX) {
-        err_set(&j->err, "some samples of the trace stand for more than %u others: too many for a JFR recording",
+        err_set(&j->err, "a sample of the trace has a weight of more than %u: a JFR recording cannot hold it",
                 REPEATED_MAX);
         return;
     }

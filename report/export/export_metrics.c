@@ -133,12 +133,12 @@ void metrics_totals_add(struct metrics_totals *totals, const struct table *table
 static void put_files(const struct exposition *e, const struct metrics_totals *totals)
 {
     static const char files[] = "mmprof_files";
-    put_head(e, files, "Files of the recording, by what became of them.", false);
+    put_head(e, files, "Files of the recording, by outcome.", false);
     put_value(e, files, "outcome", "read", (double)totals->n_written, false);
     put_value(e, files, "outcome", "lost", (double)totals->n_lost, false);
     if (totals->n_written > 0)
-        put_one(e, "mmprof_last_file_timestamp_seconds",
-                "When the last file that was read ended, in seconds since 1970.", totals->end_s, true);
+        put_one(e, "mmprof_last_file_timestamp_seconds", "End of the last file that was read, in seconds since 1970.",
+                totals->end_s, true);
 }
 
 int metrics_write(const struct metrics_totals *totals, const struct metrics_labels *labels, bool goes_on, FILE *out,
@@ -146,9 +146,9 @@ int metrics_write(const struct metrics_totals *totals, const struct metrics_labe
 {
     static const char cpu[] = "mmprof_cpu_seconds";
     const struct exposition e = { out, labels, goes_on };
-    put_one(&e, "mmprof_recording_start_timestamp_seconds", "When the recording began, in seconds since 1970.",
+    put_one(&e, "mmprof_recording_start_timestamp_seconds", "Start of the recording, in seconds since 1970.",
             totals->start_s, true);
-    put_one(&e, "mmprof_recorded_seconds", "For how long was recorded.", totals->recorded_s, false);
+    put_one(&e, "mmprof_recorded_seconds", "Length of the recording.", totals->recorded_s, false);
     put_head(&e, cpu, "CPU time of the process in the recording, by part.", false);
     for (size_t i = 0; i < totals->n_parts; i++)
         put_value(&e, cpu, "part", totals->parts[i].kind, totals->parts[i].cpu_s, false);

@@ -115,6 +115,6 @@ int gzip_close(gzFile gzip, bool is_broken, struct err *err)
     if (rc == Z_OK && !is_broken)
         return 0;
     err_set(err, "cannot write the profile: %s",
-            rc == Z_ERRNO && errno != 0 ? strerror(errno) : "no memory, or no room");
+            rc == Z_ERRNO && errno != 0 ? strerror(errno) : "out of memory or of disk space");
     return err_next(err, "choose another path with -o");
 }

@@ -81,17 +81,17 @@ static void add_pauses(struct cost_rows *c)
 {
     const struct calltree_pauses *pauses = &c->source->tree->pauses;
     double n = (double)pauses->n, ns = (double)pauses->ns;
-    const char *none = "no class was instrumented meanwhile";
+    const char *none = "no class was instrumented during the recording";
     add_cost_row(c, (struct cost){ "batches", "Retransformation batches", TABLE_COUNT, n, NO_SENSE,
                                    n == 0 ? none : "measured" });
     if (n == 0)
         return;
-    add_cost_row(c,
-                 (struct cost){ "pause_mean", "Pause at each, mean", TABLE_NS, ns / n, NO_SENSE, "measured, at most" });
+    add_cost_row(
+        c, (struct cost){ "pause_mean", "Pause at each, mean", TABLE_NS, ns / n, NO_SENSE, "measured, upper bound" });
     add_cost_row(c, (struct cost){ "pause_longest", "Pause, the longest", TABLE_NS, (double)pauses->longest_ns,
-                                   NO_SENSE, "measured, at most" });
+                                   NO_SENSE, "measured, upper bound" });
     add_cost_row(c, (struct cost){ "pauses", "Pauses, together", TABLE_NS, ns, wall_share(c, ns),
-                                   "measured, at most; of the time" });
+                                   "measured, upper bound; share of the time" });
 }
 
 /* Before the trace's first record, and after its last one. */
@@ -100,23 +100,23 @@ static void add_changes(struct cost_rows *c)
     double before = number(c, INFO_INSTRUMENT_PAUSES_MS), longest_before = number(c, INFO_INSTRUMENT_LONGEST_PAUSE_MS);
     if (before >= 0 && longest_before >= 0) {
         add_cost_row(c, (struct cost){ "preparation_longest", "Pause to insert probes, longest", TABLE_NS,
-                                       longest_before * 1e6, NO_SENSE, "measured, at most; before the recording" });
+                                       longest_before * 1e6, NO_SENSE, "measured, upper bound; before the recording" });
         add_cost_row(c, (struct cost){ "preparation", "Pauses to insert probes", TABLE_NS, before * 1e6, NO_SENSE,
-                                       "measured, at most; before the recording" });
+                                       "measured, upper bound; before the recording" });
     }
     double all = number(c, INFO_REMOVAL_PAUSES_MS), longest = number(c, INFO_REMOVAL_LONGEST_PAUSE_MS);
     if (all < 0 || longest < 0)
         return;
     add_cost_row(c, (struct cost){ "removal_longest", "Pause to remove probes, longest", TABLE_NS, longest * 1e6,
-                                   NO_SENSE, "measured, at most; after the recording" });
+                                   NO_SENSE, "measured, upper bound; after the recording" });
     add_cost_row(c, (struct cost){ "removal", "Pauses to remove probes", TABLE_NS, all * 1e6, NO_SENSE,
-                                   "measured, at most; after the recording" });
+                                   "measured, upper bound; after the recording" });
 }
 
 /* ---- the JIT compiler ---- */
 
 /*
- * "expected; in it they took 39.0 ms more than before": in a program that warms up the second number says little, be it
+ * "expected; the compilers took 39.0 ms more than usual": in a program that warms up the second number says little, be it
  * less or more.  Traces of earlier versions have only that.
  */
 static void add_recompiling(struct cost_rows *c)
@@ -124,12 +124,12 @@ static void add_recompiling(struct cost_rows *c)
     double more_ns = number(c, INFO_LIVE_RECOMPILING_MS) < 0 ? NOT_KNOWN : number(c, INFO_LIVE_RECOMPILING_MS) * 1e6;
     double ns = c->compiling_ns >= 0 ? c->compiling_ns : more_ns;
     const char *how = !is_live(c) ? "only live recordings measure the JIT compilers"
-                      : ns < 0    ? "the JIT compiler's threads are not known"
-                                  : "measured: the compilers' in it, more than before";
+                      : ns < 0    ? "the JIT compiler's threads are unknown"
+                                  : "measured: the compilers' CPU time in the window, minus the usual";
     char more[32];
     if (more_ns >= 0 && fabs(ns - more_ns) >= 1e6) {
         table_format_ns(more_ns, more, sizeof more);
-        how = arena_printf(c->source->arena, "expected; in it they took %s more than before", more);
+        how = arena_printf(c->source->arena, "expected; the compilers took %s more than usual", more);
     }
     add_cost_row(c,
                  (struct cost){ "recompiling_cpu", "CPU time of recompilation", TABLE_NS, ns, cpu_share(c, ns), how });
@@ -145,8 +145,9 @@ static void add_compiler(struct cost_rows *c)
         jit_shapes_summary(shapes, &again);
     add_cost_row(c, (struct cost){ "recovery", "Recompilation window", TABLE_NS, windows_ns, wall_share(c, windows_ns),
                                    !is_live(c) ? "only live recordings measure the JIT compilers"
-                                   : number(c, INFO_LIVE_WINDOW_IS_CUT) > 0 ? "measured, and not over then; of the time"
-                                                                            : "measured; of the time" });
+                                   : number(c, INFO_LIVE_WINDOW_IS_CUT) > 0
+                                       ? "measured, not over at the end; share of the time"
+                                       : "measured; share of the time" });
     add_recompiling(c);
     add_cost_row(c, (struct cost){ "recompiled_methods", "Recompiled methods", TABLE_COUNT,
                                    shapes == NULL ? NOT_KNOWN : again.n_again, NO_SENSE,
@@ -204,26 +205,26 @@ static const char *probes_how(const struct cost_rows *c)
     bool is_usual = calltree_pair_ns(tree) <= 0 && tree->n_calls > 0;
     table_format_ns(is_usual ? RECORD_USUAL_NS : calltree_pair_ns(tree) / 2, each, sizeof each);
     return arena_printf(c->source->arena, "estimated: %.0f records at %s%s", (double)tree->n_records, each,
-                        is_usual ? ", as elsewhere: not measured here" : "");
+                        is_usual ? ", the usual cost: not measured here" : "");
 }
 
-/* "measured; stack samples are 89.4 ms of it" */
+/* "measured; 89.4 ms of this for stack samples" */
 static const char *agent_how(const struct cost_rows *c)
 {
     struct info_live_samples samples;
     char ns[32];
     const char *why = c->source->tree->why_wall, *code = "";
     if (c->agent_ns < 0)
-        return why == NULL ? "CPU time is not known" : strncmp(why, "none: ", 6) == 0 ? why + 6 : why;
+        return why == NULL ? "CPU time is unknown" : strncmp(why, "none: ", 6) == 0 ? why + 6 : why;
     if (number(c, INFO_CODE_CPU_MS) > 0) {
         table_format_ns(number(c, INFO_CODE_CPU_MS) * 1e6, ns, sizeof ns);
-        code = arena_printf(c->source->arena, "; of it %s in the JVM's threads to report compiled code", ns);
+        code = arena_printf(c->source->arena, ", of which %s in the JVM's threads that report compiled code", ns);
     }
     info_read(c->source->reader, INFO_LIVE_SAMPLES, 0, c->source->arena, &samples);
     if (code == NULL || samples.n == 0)
         return code == NULL ? NULL : arena_printf(c->source->arena, "measured%s", code);
     table_format_ns(samples.cpu_ms * 1e6, ns, sizeof ns);
-    return arena_printf(c->source->arena, "measured; of it %s for stack samples%s", ns, code);
+    return arena_printf(c->source->arena, "measured; %s of this for stack samples%s", ns, code);
 }
 
 /* "estimated: 3554 IP samples at 21.0 us"; older traces have no cost where it could not be measured. */
@@ -233,7 +234,7 @@ static const char *ip_samples_how(const struct cost_rows *c)
     char each[32];
     table_format_ns(c->ip_sample_ns, each, sizeof each);
     return arena_printf(c->source->arena, "estimated: %.0f IP samples at %s%s", number(c, INFO_IP_SAMPLES), each,
-                        is_usual ? ", as elsewhere: not measured here" : "");
+                        is_usual ? ", the usual cost: not measured here" : "");
 }
 
 static const char *sum_how(const struct cost_rows *c)
@@ -242,7 +243,7 @@ static const char *sum_how(const struct cost_rows *c)
     double budget = number(c, INFO_LIVE_BUDGET);
     if (budget < 0)
         return "of the program's CPU time";
-    return arena_printf(arena, "of the program's; budget %s%s", report_percent(arena, budget),
+    return arena_printf(arena, "of the program's CPU time; budget %s%s", report_percent(arena, budget),
                         number(c, INFO_LIVE_RECOMPILING_MS) >= 0 && c->compiling_ns < 0 ? "; without recompilation"
                                                                                         : "");
 }
@@ -281,7 +282,7 @@ static void add_cpu_times(struct cost_rows *c)
                                    cpu_share(c, c->recorder_ns),
                                    c->recorder_ns < 0 ? "not in the trace" : "measured, until the recording ended" });
     add_cost_row(c, (struct cost){ "cpu", "CPU time, together", TABLE_NS, all_ns, cpu_share(c, all_ns),
-                                   is_known ? sum_how(c) : "at least: one of them is not known" });
+                                   is_known ? sum_how(c) : "lower bound: a part is unknown" });
 }
 
 /* ---- slowdown ---- */
@@ -326,7 +327,7 @@ static void add_slowdown(struct cost_rows *c)
         c->table->rows[c->table->n_rows - 1].cells[c->share] =
             table_quotient(recompilation->in_ns - recompilation->out_ns, recompilation->out_ns);
     add_cost_row(c, (struct cost){ "slowdown_after", "Slowdown after it, measured", TABLE_SHARE, NO_SENSE, NOT_KNOWN,
-                                   "nothing to compare with: no method ran without probes" });
+                                   "unknown: no method ran without probes" });
 }
 
 static int begin(struct cost_rows *c, struct err *err)
@@ -349,10 +350,10 @@ static int begin(struct cost_rows *c, struct err *err)
 static const char *compiling_why(const struct cost_rows *c)
 {
     if (number(c, INFO_LIVE_FORGOTTEN_MS) > 0)
-        return "this JVM discarded all its compiled code at the first instrumentation: started with "
-               "-agentpath:.../libmmprof-agent.so=prepare it keeps it (mmprof-record(1))";
+        return "this JVM discarded all its compiled code at the first instrumentation; start it with "
+               "-agentpath:.../libmmprof-agent.so=prepare to keep compiled code (mmprof-record(1))";
     return number(c, INFO_LIVE_RECOMPILING_MS) * 1e6 >= c->compiling_ns
-               ? "more than expected, so no more classes were instrumented"
+               ? "it cost more than expected, so no more classes were instrumented"
                : "record for longer to amortize it";
 }
 
@@ -366,16 +367,15 @@ static const char *excess_why(const struct cost_rows *c)
                   { c->changing_ns, "changing classes", "record for longer to amortize it" },
                   { c->agent_ns, "the agent in the JVM", "record for longer to amortize its start" },
                   { c->recorder_ns, "mmprof's own process",
-                    "of programs that use little CPU time it is a large part; less of a longer recording" },
+                    "its fixed cost is a large share of a program that uses little CPU time; record for longer" },
                   { c->ip_samples_ns, "IP sampling", "use a lower --sample-ip" },
                   { c->allocations_ns, "allocation samples", "record with --no-allocations" },
-                  { c->probes_ns, "probes", "methods with probes were called more often than expected" } };
+                  { c->probes_ns, "probes", "their methods were called more often than expected" } };
     size_t most = 0;
     for (size_t i = 1; i < sizeof parts / sizeof *parts; i++)
         most = parts[i].ns > parts[most].ns ? i : most;
-    return arena_printf(c->source->arena, "the largest part, %s, is %s: %s",
-                        report_percent(c->source->arena, cpu_share(c, parts[most].ns)), parts[most].what,
-                        parts[most].why);
+    return arena_printf(c->source->arena, "%s took %s (%s)", parts[most].what,
+                        report_percent(c->source->arena, cpu_share(c, parts[most].ns)), parts[most].why);
 }
 
 int cost_sums(const struct report_source *source, struct cost_sums *sums, struct err *err)
@@ -405,7 +405,7 @@ int cost_excess(const struct report_source *source, struct table *table, struct 
         return -1;
     if (sums.why_over != NULL)
         table_metadata_number(table, "cost_share", sums.all_ns / sums.cpu_ns,
-                              arena_printf(source->arena, "cost     %s of the CPU time, over the budget of %s; %s",
+                              arena_printf(source->arena, "cost     %s of the CPU time, over the budget of %s: %s",
                                            report_percent(source->arena, sums.all_ns / sums.cpu_ns),
                                            report_percent(source->arena, sums.budget), sums.why_over));
     return 0;

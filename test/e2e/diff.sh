@@ -54,7 +54,7 @@ between "one against one: the other phase is as it was" "$(field time change sam
 is "one against one: it is called as often" "$(field calls change)" 0
 diff_of before1.dat after1.dat
 matches "text: a line says so" "$said" '^Versions\.changed +time .* \+[0-9]{2,3}\.[0-9] .* < 0\.0001  higher$'
-matches "text: it says what the interval is of" "$said" 'compared by how calls vary within the one run'
+matches "text: it says what the interval is of" "$said" 'compared by the variation of calls within one run'
 
 diff_of --csv --before before1.dat before2.dat --after after1.dat after2.dat --before before3.dat --after=after3.dat
 is "three against three: succeeds" "$status$errors" 0
@@ -63,7 +63,7 @@ between "three against three: by how much" "$(field time change)" 0.8 1.2
 between "three against three: the interval is around it" "$(field time low)" 0 "$(field time difference)"
 diff_of --before before1.dat before2.dat before3.dat --after after1.dat after2.dat after3.dat
 matches "text: a caller follows from what it calls" "$said" '^Versions\.main +time .* follows from Versions\.changed$'
-matches "text: it says that runs were compared" "$said" "Welch's t of logarithms over the traces of each side"
+matches "text: it says that runs were compared" "$said" "Welch's t-test of logarithms over the traces of each side"
 
 slower=(--before before1.dat before2.dat before3.dat --after after1.dat after2.dat after3.dat)
 alike=(--before before1.dat before2.dat before3.dat --after same1.dat same2.dat same3.dat)
@@ -122,7 +122,7 @@ refused "a limit that is none" "next: name a metric" --fail-on 'time=5%' before1
 refused "a metric that is none" "next: choose one of these: time, self, adjusted, share, calls, time/call" \
     --fail-on 'colour>5%' before1.dat after1.dat
 refused "a page and a table" "next: choose one of them" --html none.html --json before1.dat after1.dat
-refused "one trace of three versions" "next: name two or more of each" --side a=before1.dat \
+refused "one trace of three versions" "next: name two or more traces of each version" --side a=before1.dat \
     --side b=after1.dat --side c=x
 refused "a side without a name" "next: give it a name" --side before1.dat
 refused "a limit on what is not measured of commands" "next: choose one of these: CPU time, wall time$" \

@@ -55,7 +55,7 @@ for jdk in $(jdks); do
     live_until has_calls "$trace" ${cheap[@]+"${cheap[@]}"}
     is "JDK $version: a running program is recorded live" "$status$(cat "$SCRATCH/out")" 0
     matches "JDK $version: it says what it did" "$(cat "$SCRATCH/errors")" '[1-9][0-9]* stack samples; '
-    matches "JDK $version: and what that cost" "$(cat "$SCRATCH/errors")" "cost, of the program's CPU time: probes"
+    matches "JDK $version: and what that cost" "$(cat "$SCRATCH/errors")" "cost in percent of the program's CPU time: probes"
     matches "JDK $version: classes are changed${cheap[*]:+, with ${cheap[*]}, too}" "$(cat "$SCRATCH/errors")" \
         '[1-9][0-9]* methods instrumented in [1-9]'
     together=$(sed -n 's/^mmprof: cost, .*: \([0-9.]*\) % together$/\1/p' "$SCRATCH/errors")
@@ -83,7 +83,7 @@ for jdk in $(jdks); do
     matches "JDK $version: what the recording cost: pauses" "$(cat "$SCRATCH/cost")" \
         '^pause_longest,"Pause, the longest",[1-9][0-9.e+]*,,ns,"measured, at most"$'
     matches "JDK $version: also of the last ones, which take the probes out" "$(cat "$SCRATCH/cost")" \
-        '^removal_longest,"Pause to remove probes, longest",[1-9][0-9.e+]*,,ns,"measured, at most; after '
+        '^removal_longest,"Pause to remove probes, longest",[1-9][0-9.e+]*,,ns,"measured, upper bound; after '
     matches "JDK $version: CPU time" "$(cat "$SCRATCH/cost")" \
         '^cpu,"CPU time, together",[1-9][0-9.e+]*,0\.[0-9e-]+,ns,of the program.s; budget 90 %$'
     matches "JDK $version: the same behind the report" "$(cat "$SCRATCH/report")" '^CPU time, together  .* m?s '

@@ -170,7 +170,7 @@ sleep 0.5
 kill -USR1 $sampler
 wait $sampler
 is "the signal USR1 makes it pause, and go on" "$? $(sed "s/ -USR1 [0-9]*/ -USR1 PID/" "$SCRATCH/errors" | xargs)" \
-    "0 mmprof: paused; kill -USR1 PID goes on mmprof: goes on"
+    "0 mmprof: paused; kill -USR1 PID resumes it mmprof: resumed"
 said=$(cat "$SCRATCH/paused")
 holds "and it says for how long" awk -v ns="$(value paused_ns)" 'BEGIN { exit !(ns > 0.45e9) }'
 stop "$pid"

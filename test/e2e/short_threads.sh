@@ -46,7 +46,7 @@ else
     skip "tasks with a thread each have samples for their CPU time" "events of whole CPUs are not allowed"
 fi
 matches "polling says how much has none" "$("$mmprof" sample --mechanism polling -d 0.5 -p "$pid" 2>&1)" \
-    '[0-9]+ % of the CPU time \(.*\) has no sample: polling leaves out'
+    '[0-9]+ % of the CPU time \(.*\) was not sampled: polling misses'
 stop "$pid"
 
 begin 1000
@@ -79,7 +79,7 @@ if grep -q '^mmprof sample: .*perf_event' <<< "$said"; then
     skip "without rights the share without samples is said" "this user may not sample"
 else
     matches "without rights the share without samples is said" "$said" \
-        '([0-9]+ % of the CPU time \(.*\) has no sample|used [0-9.]+ s of CPU time and has no sample)'
+        '([0-9]+ % of the CPU time \(.*\) was not sampled|used [0-9.]+ s of CPU time and has no sample)'
 fi
 stop "$pid"
 done_testing

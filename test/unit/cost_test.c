@@ -58,11 +58,11 @@ static void look(struct maker *m, struct made *made, struct jit_shapes *shapes)
 /* clang-format off */
 static const char plain[] =
     "Cost of this recording         Value  Share (%)  Basis\n"
-    "------------------------------------------------------------------------------------------------------\n"
+    "-----------------------------------------------------------------------------------------------\n"
     "Retransformation batches           2        n/a  measured\n"
-    "Pause at each, mean          20.0 us        n/a  measured, at most\n"
-    "Pause, the longest           30.0 us        n/a  measured, at most\n"
-    "Pauses, together             40.0 us       4.00  measured, at most; of the time\n"
+    "Pause at each, mean          20.0 us        n/a  measured, upper bound\n"
+    "Pause, the longest           30.0 us        n/a  measured, upper bound\n"
+    "Pauses, together             40.0 us       4.00  measured, upper bound; share of the time\n"
     "Recompilation window               -          -  only live recordings measure the JIT compilers\n"
     "CPU time of recompilation          -          -  only live recordings measure the JIT compilers\n"
     "Recompiled methods                 -        n/a  needs 'record --live --jit-log'\n"
@@ -73,7 +73,7 @@ static const char plain[] =
     "CPU time, together           73.0 us       7.30  of the program's CPU time\n"
     "Slowdown, estimated              n/a       4.48  estimated: probes, pauses\n"
     "Slowdown in that window          n/a          -  only live recordings measure the JIT compilers\n"
-    "Slowdown after it, measured      n/a          -  nothing to compare with: no method ran without probes\n";
+    "Slowdown after it, measured      n/a          -  unknown: no method ran without probes\n";
 /* clang-format on */
 
 static void test_plain(void)
@@ -136,20 +136,20 @@ static void test_window(void)
     look(&m, &made, NULL);
     CHECK_TEXT("calls in the window are compared with those outside", row_of(&made, "slowdown_in_recovery"),
                "n/a | 100.00 | measured: 30 calls of Main.run, and 30 others");
-    CHECK_TEXT("the window's time is told", row_of(&made, "recovery"), "460 us | 46.00 | measured; of the time");
+    CHECK_TEXT("the window's time is told", row_of(&made, "recovery"), "460 us | 46.00 | measured; share of the time");
     CHECK_TEXT("and the compiler's CPU time in it", row_of(&made, "recompiling_cpu"),
-               "100 us | 10.00 | measured: the compilers' in it, more than before");
+               "100 us | 10.00 | measured: the compilers' CPU time in the window, minus the usual");
     CHECK("what they took more is the slowdown's, too",
           made.recompilation.extra_ns > 149000 && made.recompilation.extra_ns < 151000 &&
               strstr(row_of(&made, "slowdown"), "slower calls during recompilation") != NULL);
     CHECK_TEXT("stack samples are part of the agent's time", row_of(&made, "agent_cpu"),
-               "30.0 us | 3.00 | measured; of it 20.0 us for stack samples");
+               "30.0 us | 3.00 | measured; 20.0 us of this for stack samples");
     CHECK_TEXT("the budget stands beside the sum, and what it is for", row_of(&made, "cpu"),
-               "191 us | 19.10 | of the program's; budget 1 %; without recompilation");
+               "191 us | 19.10 | of the program's CPU time; budget 1 %; without recompilation");
     CHECK_TEXT("a live recording without the JIT's log says so", row_of(&made, "recompiled_methods"),
                "- | n/a | recorded without --jit-log");
     CHECK_TEXT("no pause is no measured pause", row_of(&made, "batches"),
-               "0 | n/a | no class was instrumented meanwhile");
+               "0 | n/a | no class was instrumented during the recording");
     trace_made_close(&made.trace);
     make_live(&m, RECOMPILED_CALLS_MIN - 1, NULL, "0.1");
     look(&m, &made, NULL);
@@ -188,13 +188,14 @@ static void test_compiling(void)
     make_live(&m, 30, "2", "0.1");
     look(&m, &made, NULL);
     CHECK_TEXT("what was expected of the compilers stands beside what was measured", row_of(&made, "recompiling_cpu"),
-               "2.00 ms | 200.00 | expected; in it they took 100 us more than before");
-    CHECK_TEXT("and is part of the sum", row_of(&made, "cpu"), "2.19 ms | 219.10 | of the program's; budget 1 %");
+               "2.00 ms | 200.00 | expected; the compilers took 100 us more than usual");
+    CHECK_TEXT("and is part of the sum", row_of(&made, "cpu"),
+               "2.19 ms | 219.10 | of the program's CPU time; budget 1 %");
     trace_made_close(&made.trace);
     make_live(&m, 30, "2", "9");
     look(&m, &made, NULL);
     CHECK_TEXT("also where that was less than what they took", row_of(&made, "recompiling_cpu"),
-               "2.00 ms | 200.00 | expected; in it they took 9.00 ms more than before");
+               "2.00 ms | 200.00 | expected; the compilers took 9.00 ms more than usual");
     trace_made_close(&made.trace);
 }
 
@@ -258,7 +259,7 @@ static void test_compiled(void)
                "1 | n/a | measured");
     CHECK_TEXT("so many times", row_of(&made, "compilations"), "3 | n/a | measured");
     CHECK_TEXT("without a window nothing is compared", row_of(&made, "slowdown_in_recovery"),
-               "n/a | - | no class was recompiled for it");
+               "n/a | - | no class was recompiled because of mmprof");
     trace_made_close(&made.trace);
     jit_shapes_close(shapes);
 }
@@ -293,7 +294,7 @@ static void test_unknown(void)
     maker_method(&m, RUN, "a/Main", "run", "()V");
     STEPS(&m, 0, ENTER(RUN, 200), EXIT(RUN, 900));
     look(&m, &made, NULL);
-    CHECK_TEXT("there is always a sum", row_of(&made, "cpu"), "40.0 ns | - | at least: one of them is not known");
+    CHECK_TEXT("there is always a sum", row_of(&made, "cpu"), "40.0 ns | - | lower bound: a part is unknown");
     trace_made_close(&made.trace);
     maker_open_scaled(&m, "cost.dat", 1000);
     maker_info(&m, "offcpu", "none: perf is forbidden");
@@ -304,12 +305,12 @@ static void test_unknown(void)
     STEPS(&m, 0, ENTER(RUN, 200), EXIT(RUN, 900));
     look(&m, &made, NULL);
     CHECK_TEXT("IP samples whose cost is not known cost what they do elsewhere", row_of(&made, "hits_cpu"),
-               "830 us | - | estimated: 100 IP samples at 8.30 us, as elsewhere: not measured here");
+               "830 us | - | estimated: 100 IP samples at 8.30 us, the usual cost: not measured here");
     CHECK_TEXT("without switches the agent's time is not known", row_of(&made, "agent_cpu"),
                "- | - | perf is forbidden");
     CHECK_TEXT("probes that were not calibrated neither", row_of(&made, "probes_cpu"),
-               "40.0 ns | - | estimated: 2 records at 20.0 ns, as elsewhere: not measured here");
-    CHECK_TEXT("their sum is what is known", row_of(&made, "cpu"), "834 us | - | at least: one of them is not known");
+               "40.0 ns | - | estimated: 2 records at 20.0 ns, the usual cost: not measured here");
+    CHECK_TEXT("their sum is what is known", row_of(&made, "cpu"), "834 us | - | lower bound: a part is unknown");
     trace_made_close(&made.trace);
 }
 
@@ -319,11 +320,11 @@ static void test_excess(void)
     static const struct {
         const char *recorder_ns, *compiling_ms, *why;
     } cases[] = {
-        { "1000", "0", "the largest part, 3 %, is the agent in the JVM: record for longer to amortize its start" },
+        { "1000", "0", "the agent in the JVM took 3 % (record for longer to amortize its start)" },
         { "40000", "0",
-          "the largest part, 4 %, is mmprof's own process: of programs that use little CPU time it is a large part; "
-          "less of a longer recording" },
-        { "40000", "0.5", "the largest part, 50 %, is recompilation: record for longer to amortize it" },
+          "mmprof's own process took 4 % (its fixed cost is a large share of a program that uses little CPU time; "
+          "record for longer)" },
+        { "40000", "0.5", "recompilation took 50 % (record for longer to amortize it)" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct maker m;

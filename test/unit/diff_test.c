@@ -478,14 +478,14 @@ static void test_load(void)
     set_loads(&d, 1, 1, 0.05, 0.3);
     const char *note = diff_load_note(&d);
     CHECK("one side after the other, and a machine that became busy: a note",
-          note != NULL && strstr(note, "waited for a CPU 6 and 31 %") != NULL);
+          note != NULL && strstr(note, "waited for a CPU 6 % of the time before and 31 % after") != NULL);
     set_loads(&d, 1, 2, 0.05, 0.3);
     CHECK("none where they were recorded in turns", diff_load_note(&d) == NULL);
     set_loads(&d, 1, 1, 0.05, 0.07);
     CHECK("none where the load is as it was", diff_load_note(&d) == NULL);
     d.loads[DIFF_AFTER][0].stolen_ns = d.loads[DIFF_AFTER][1].stolen_ns = d.loads[DIFF_AFTER][2].stolen_ns = 1e9;
     note = diff_load_note(&d);
-    CHECK("what the host keeps is load, too", note != NULL && strstr(note, "withheld 0 and 10 %") != NULL);
+    CHECK("what the host keeps is load, too", note != NULL && strstr(note, "withheld 0 % and 10 %") != NULL);
 }
 
 static void test_refusals(void)
@@ -505,7 +505,7 @@ static void test_refusals(void)
         { "time>x", "malformed limit 'time>x'" },
         { "time>-1%", "malformed limit 'time>-1%'" },
         { "time>5 %", "malformed limit" },
-        { "speed>5%", "no 'speed' to fail on" },
+        { "speed>5%", "no metric 'speed'" },
         { "L1-D>5%", "choose one of these: time, self, adjusted, share" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -140,8 +140,9 @@ static void test_thresholds(void)
           "* JIT compilers use 25 % of the CPU time, 3.40 s: the program is still warming up (--view timeline)\n\n" },
         { "for a code cache that is full",
           { .c1_ms = 400, .c2_ms = 3000, .code_cache = "full 3145728 2694144 0" },
-          "* JIT compilers use 25 % of the CPU time, 3.40 s: the code cache is full (2.6 of 3.0 MB): code is thrown "
-          "out and compiled again; raise -XX:ReservedCodeCacheSize (--view timeline)\n\n" },
+          "* JIT compilers use 25 % of the CPU time, 3.40 s: the code cache is full (2.6 of 3.0 MB): the JVM discards "
+          "code and compiles it again; raise -XX:ReservedCodeCacheSize (--view timeline)\n"
+          "\n" },
         { "where compilation stopped, that is said",
           { .c1_ms = 400, .c2_ms = 3000, .code_cache = "full 50331648 50331648 2" },
           "* JIT compilers use 25 % of the CPU time, 3.40 s: the code cache is full (48.0 of 48.0 MB): compilation "

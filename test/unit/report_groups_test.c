@@ -194,7 +194,7 @@ static void make_silent(struct maker *m, const char *silent)
 
 static void test_silent(void)
 {
-    static const char why[] = "not measured: r1234: 0 in mmprof's test loop, and in the whole recording";
+    static const char why[] = "not measured: r1234: it was 0 in mmprof's test loop and in the whole recording";
     struct maker m;
     struct made made;
     make_silent(&m, "r12 r1234");

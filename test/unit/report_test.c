@@ -417,11 +417,11 @@ static void test_losses(void)
     report_losses(&made.trace.source, &made.table);
     CHECK_TEXT(
         "everything lost is said", printed(&made.table, TEXT, &arena),
-        "x\n-\n\n"
-        "note: 3 calls (60 %) were lost: their time is counted for their callers; record with a larger --buffer to "
-        "lose "
-        "fewer\n"
-        "note: CPU time is unknown (perf_event_paranoid is 3): the times are wall-clock times and include waiting\n"
+        "x\n"
+        "-\n"
+        "\n"
+        "note: 3 calls (60 %) were lost: their callers' times include theirs; a larger --buffer loses fewer\n"
+        "note: CPU time is unknown (perf_event_paranoid is 3): times are wall-clock times, which include waiting\n"
         "note: 1 exits without an entry were ignored, 0 exits were missing\n");
     trace_made_close(&made.trace);
 }

@@ -155,7 +155,8 @@ static void make_silent(struct maker *m, const char *silent)
 
 static void test_silent(void)
 {
-    static const char why[] = "note: Branches mispredicted: 0 in mmprof's test loop, and in the whole recording\n";
+    static const char why[] =
+        "note: Branches mispredicted: it was 0 in mmprof's test loop and in the whole recording\n";
     struct maker m;
     make_silent(&m, "branch-misses");
     const char *text = printed(&m, false);

@@ -46,8 +46,8 @@ static void limits(const struct versions_series *series)
         { "time<5%", "", 0 },
         { "time>20%", "mmprof: time>20%: all: time of 'b' rose by 20.2 % (p < 0.0001)\n", 1 },
         { "time>20.5%",
-          "mmprof: time>20.5%: all: 'b' may exceed it: the interval ends at +23.5 %\n"
-          "  next: measure more runs of each, or on a quieter machine\n",
+          "mmprof: time>20.5%: all: 'b' may exceed the limit: its interval ends at +23.5 %\n"
+          "  next: measure more runs of each version, or on a quieter machine\n",
           0 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -77,10 +77,9 @@ int main(void)
     const struct versions_series time = { "total", "all", "time", TABLE_NS, true, { a, b, c }, { NULL, NULL, NULL } };
     const char *text = text_of(&time, 1, 3, 0.01);
     limits(&time);
-    has("three versions: analysis of variance and Tukey's HSD", text,
-        "analysis of variance of logarithms, and Tukey's");
+    has("three versions: analysis of variance and Tukey's HSD", text, "analysis of variance of logarithms, Tukey's");
     has("the analysis' F is told", text,
-        "note: time: versions differ more from each other than runs of one do: F(2, 12) =");
+        "note: time: versions differ more from each other than the runs of one version: F(2, 12) =");
     has("one that takes a fifth more is found", text, "all    time    a     b   100 ns  120 ns       +20.2");
     has("two that do not differ are not", text, "not shown");
     has("each pair has a row", text, "all    time    b     c");
