@@ -255,6 +255,8 @@ int recorder_write_stacks_info(struct recorder *r, struct err *err)
     if (r->stacks.sampler == NULL)
         return 0;
     stack_sampler_state(r->stacks.sampler, &state);
+    if (state.shared_name != NULL && info_write_text(r->writer, INFO_SAMPLE_SHARED_NAME, state.shared_name, err) < 0)
+        return -1;
     return info_write_count(r->writer, INFO_SAMPLE_LOST, state.n_lost, err) < 0 ||
                    info_write_count(r->writer, INFO_SAMPLE_CPU_NS, state.cpu_ns, err) < 0 ||
                    info_write_count(r->writer, INFO_SAMPLE_SAMPLED_NS, r->stacks.sampled_ns, err) < 0 ||

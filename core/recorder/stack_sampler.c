@@ -112,13 +112,16 @@ static uint32_t loader_number(struct stack_sampler *sampler, const struct vm_met
                                                                                                               : number;
 }
 
-/* Its name; with that of a class that other loaders have, too, the loader's number: no class has a '[' in its name.
- * Loaders without end are not told apart: somebody may make one for each script. */
+/* Its name; with that of a class that other loaders have, too, the loader's number, where that is wanted: no class has
+ * a '[' in its name.  Loaders without end are not told apart: somebody may make one for each script. */
 static const char *class_name_of(struct stack_sampler *sampler, const struct vm_method *method)
 {
     const char *name = text_utf8(&sampler->arena, method->class_name, method->n_class_name);
-    uint32_t number = sampler->options.tells_loaders ? loader_number(sampler, method) : 0;
+    uint32_t number = loader_number(sampler, method);
     if (name == NULL || number <= 1)
+        return name;
+    sampler->state.shared_name = sampler->state.shared_name == NULL ? name : sampler->state.shared_name;
+    if (!sampler->options.tells_loaders)
         return name;
     return number <= LOADERS_MAX ? arena_printf(&sampler->arena, "%s[%u]", name, number)
                                  : arena_printf(&sampler->arena, "%s[others]", name);

@@ -101,6 +101,7 @@ struct stack_sampler_state {
         cpu_ns; /* CPU time of the process meanwhile, without pauses; of user space alone where has_kernel is false */
     bool finds_threads_late; /* the kernel reads no events with samples of a thread before it has been found */
     bool has_kernel;         /* samples of threads in the kernel, too */
+    const char *shared_name; /* a class that several class loaders have; the sampler's; NULL: none was seen */
     bool has_cpus;           /* by one clock for each CPU, in place of each thread */
     uint64_t n_waiting;      /* samples of threads that wait */
     struct wait_sampler_state waits;

@@ -105,6 +105,7 @@ static const struct info_row rows[INFO_N_KEYS] = {
     [INFO_SAMPLE_SAMPLED_NS] = { "sample.sampled_ns", "ns", "CPU time that the stack samples stand for", { ONE_COUNT } },
     [INFO_SAMPLE_KERNEL] = { "sample.kernel", "", "1: time in the kernel is sampled", { ONE_COUNT } },
     [INFO_SAMPLE_FAILED] = { "sample.failed", "", "why there are no samples", { ONE_TEXT } },
+    [INFO_SAMPLE_SHARED_NAME] = { "sample.shared_name", "", "a class that several class loaders have", { ONE_TEXT } },
     [INFO_SAMPLE_OUTSIDE] = { "sample.outside", "", "samples counted for a caller's context", { ONE_COUNT } },
     [INFO_SAMPLE_MECHANISM] = { "sample.mechanism", "", "mechanism, if not perf", { ONE_TEXT } },
     [INFO_SAMPLE_LONGEST_NS] = { "sample.longest_ns", "ns", "longest time that sampling stopped a thread",

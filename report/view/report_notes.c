@@ -3,6 +3,7 @@
  */
 #include "report/view/report_internal.h"
 
+#include "core/base/text.h"
 #include "core/trace/recording_info.h"
 #include "report/full_code_cache.h"
 #include "report/view/quota.h"
@@ -369,6 +370,19 @@ void report_accounts(const struct making *making)
     add_quota(making);
 }
 
+static void note_shared_name(struct making *making)
+{
+    const char *name = info_text(making->source->reader, INFO_SAMPLE_SHARED_NAME);
+    const char *text = name == NULL ? NULL : java_names_class(making->source->arena, name);
+    text = text == NULL ? NULL : text_clean(making->source->arena, text);
+    if (name != NULL)
+        table_doubt(making->table, text == NULL ? NULL
+                                                : arena_printf(making->source->arena,
+                                                               "classes of one name from several class loaders share "
+                                                               "rows, such as %s; 'mmprof sample' tells them apart",
+                                                               text));
+}
+
 void report_notes(struct making *making)
 {
     struct arena *arena = making->source->arena;
@@ -380,6 +394,7 @@ void report_notes(struct making *making)
     const char *full = report_full_code_cache(making->source, &is_known);
     if (full != NULL)
         table_doubt(making->table, full);
+    note_shared_name(making);
     note_missing(making);
     note_rest(making);
     report_losses(making->source, making->table);

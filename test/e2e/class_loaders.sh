@@ -38,6 +38,15 @@ told_apart() {
         '^method +target\.InlinedCode\[2\]\.applyAsDouble'
 }
 
+# A recording with probes counts them together, and says so.
+counted_together() {
+    "$mmprof" profile -q -d 2 --budget 20% -o "$SCRATCH/profile" -- "$1/bin/java" -cp "$classes" target.TwoLoaders 4 \
+        > "$SCRATCH/said" 2>&1
+    matches "JDK $(jdk_version "$1"): with probes they share a row, which is said" \
+        "$("$mmprof" report --notes "$SCRATCH/profile/phases.dat" 2>&1)" \
+        '^note: classes of one name .* share rows, such as target\.InlinedCode; '
+}
+
 # samples_of CSV METHOD...: a line for each.
 samples_of() {
     python3 -c 'import csv, sys
@@ -71,5 +80,6 @@ while read -r jdk; do
     check "$jdk"
     told_apart "$jdk"
 done < <(jdks)
+counted_together "$(first_jdk)"
 
 done_testing
