@@ -29,6 +29,12 @@ bool jvm_is_on_musl(pid_t pid)
     return jvm_mapped_find(pid, "/ld-musl-", &mapped) > 0;
 }
 
+static bool is_in_laboratory(pid_t pid)
+{
+    struct jvm_mapped mapped;
+    return jvm_mapped_find(pid, "/libmmprof-lab-agent.so", &mapped) > 0;
+}
+
 enum jvm_obstacle jvm_obstacle_find(const struct jvm_process *process, const struct jvm_flags *flags,
                                     const struct jvm_release *release)
 {
@@ -43,6 +49,8 @@ enum jvm_obstacle jvm_obstacle_find(const struct jvm_process *process, const str
         return JVM_OBSTACLE_OLD;
     if (kind.is_musl)
         return JVM_OBSTACLE_MUSL;
+    if (is_in_laboratory(process->pid))
+        return JVM_OBSTACLE_LAB;
     if (flags->attach_disabled || process->attach_disabled)
         return JVM_OBSTACLE_DISABLED;
     if (flags->late_agents_disabled)
@@ -64,15 +72,20 @@ int jvm_obstacle_refuse(enum jvm_obstacle obstacle, pid_t pid, struct err *err)
         err_set(err, "JVM %d runs on musl libc, and mmprof's agent needs glibc", (int)pid);
         return err_next(err, "run the program in an image with glibc (Debian, Ubuntu, RHEL), not in one of Alpine");
     }
+    if (obstacle == JVM_OBSTACLE_LAB) {
+        err_set(err, "JVM %d was started by 'mmprof record --simulate', memtrace, placement or jit", (int)pid);
+        return err_next(err, "start the program without it, and attach to that JVM");
+    }
     return 0;
 }
 
 const char *jvm_obstacle_word(enum jvm_obstacle obstacle)
 {
     static const char *const words[] = {
-        [JVM_OBSTACLE_NONE] = "yes",         [JVM_OBSTACLE_USER] = "other-user", [JVM_OBSTACLE_OPENJ9] = "openj9",
-        [JVM_OBSTACLE_OLD] = "old-jdk",      [JVM_OBSTACLE_MUSL] = "musl",       [JVM_OBSTACLE_DISABLED] = "disabled",
-        [JVM_OBSTACLE_AGENTS] = "no-agents", [JVM_OBSTACLE_STOPPED] = "stopped", [JVM_OBSTACLE_SIGNAL] = "no-signal",
+        [JVM_OBSTACLE_NONE] = "yes",          [JVM_OBSTACLE_USER] = "other-user",  [JVM_OBSTACLE_OPENJ9] = "openj9",
+        [JVM_OBSTACLE_OLD] = "old-jdk",       [JVM_OBSTACLE_MUSL] = "musl",        [JVM_OBSTACLE_LAB] = "lab",
+        [JVM_OBSTACLE_DISABLED] = "disabled", [JVM_OBSTACLE_AGENTS] = "no-agents", [JVM_OBSTACLE_STOPPED] = "stopped",
+        [JVM_OBSTACLE_SIGNAL] = "no-signal",
     };
     return words[obstacle];
 }

@@ -15,6 +15,7 @@ enum jvm_obstacle {
     JVM_OBSTACLE_OPENJ9,   /* it is not HotSpot */
     JVM_OBSTACLE_OLD,      /* before JVM_RELEASE_MIN */
     JVM_OBSTACLE_MUSL,     /* the agent needs glibc */
+    JVM_OBSTACLE_LAB,      /* the laboratory's agent is in it, which has probes of its own */
     JVM_OBSTACLE_DISABLED, /* -XX:+DisableAttachMechanism */
     JVM_OBSTACLE_AGENTS,   /* -XX:-EnableDynamicAgentLoading */
     JVM_OBSTACLE_STOPPED,  /* by a signal or a debugger */

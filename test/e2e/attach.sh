@@ -118,4 +118,12 @@ while read -r jdk; do
     check_jdk "$jdk"
 done < <(jdks)
 
+# Two agents in one JVM would each change the other's classes.
+start_busy "$(first_jdk)" "-agentpath:$build/libmmprof-lab-agent.so"
+jvm=$pid
+said=$(record -d 1 -o "$SCRATCH/g.dat" -p "$jvm" 2>&1)
+is "a JVM with the laboratory's agent is refused" "$?, $(head -n 1 <<< "$said")" \
+    "1, mmprof record: JVM $jvm was started by 'mmprof record --simulate', memtrace, placement or jit"
+stop_busy "$jvm" "and goes on"
+
 done_testing

@@ -55,8 +55,8 @@ static void test_obstacles(void)
         const char *refusal;
     } rows[] = {
         { JVM_OBSTACLE_OPENJ9, "OpenJ9" },  { JVM_OBSTACLE_OLD, "older than JDK 8" },
-        { JVM_OBSTACLE_MUSL, "musl libc" }, { JVM_OBSTACLE_NONE, "" },
-        { JVM_OBSTACLE_SIGNAL, "" },
+        { JVM_OBSTACLE_MUSL, "musl libc" }, { JVM_OBSTACLE_LAB, "--simulate" },
+        { JVM_OBSTACLE_NONE, "" },          { JVM_OBSTACLE_SIGNAL, "" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct err err = { "" };
