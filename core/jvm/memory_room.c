@@ -30,7 +30,7 @@ static void lower(const struct cgroup *group, const char *limit_file, const char
     used -= cache < used ? cache : used;
     uint64_t left = limit > used ? limit - used : 0;
     if (left < room->bytes)
-        *room = (struct memory_room){ left, limit };
+        *room = (struct memory_room){ left, limit, room->knows_group };
 }
 
 static void lower_to_machine(const char *root, struct memory_room *room)
@@ -40,14 +40,14 @@ static void lower_to_machine(const char *root, struct memory_room *room)
     const char *line = jvm_read_file(path, info, sizeof info) > 0 ? strstr(info, "MemAvailable:") : NULL;
     uint64_t bytes = line == NULL ? MEMORY_ROOM_ANY : strtoull(line + strlen("MemAvailable:"), NULL, 10) * 1024;
     if (bytes < room->bytes)
-        *room = (struct memory_room){ bytes, MEMORY_ROOM_ANY };
+        *room = (struct memory_room){ bytes, MEMORY_ROOM_ANY, room->knows_group };
 }
 
 struct memory_room memory_room_read(const char *root, pid_t pid)
 {
-    struct memory_room room = { MEMORY_ROOM_ANY, MEMORY_ROOM_ANY };
     struct cgroup group;
-    for (bool is_there = cgroup_find(root, pid, "memory", &group); is_there; is_there = cgroup_up(&group)) {
+    struct memory_room room = { MEMORY_ROOM_ANY, MEMORY_ROOM_ANY, cgroup_find(root, pid, "memory", &group) };
+    for (bool is_there = room.knows_group; is_there; is_there = cgroup_up(&group)) {
         if (group.is_v2) {
             lower(&group, "memory.max", "memory.current", &room);
             lower(&group, "memory.high", "memory.current", &room);

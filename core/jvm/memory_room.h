@@ -12,6 +12,7 @@
 struct memory_room {
     uint64_t bytes;       /* of the group, or the parent of it, that has least; MEMORY_ROOM_ANY: no limit is known */
     uint64_t limit_bytes; /* of that group; MEMORY_ROOM_ANY: the machine */
+    bool knows_group;     /* else it is in another container, whose limits we do not see */
 };
 
 /*

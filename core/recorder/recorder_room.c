@@ -80,7 +80,7 @@ int recorder_room_open(struct recorder *r, struct ring_memory_plan *plan, struct
     memory_room_bind(r->room.own_bytes);
     plan->n_threads = n_threads > 0 ? (uint32_t)n_threads : 0;
     plan->limit_bytes = ours.bytes / (ours.limit_bytes == MEMORY_ROOM_ANY ? MACHINE_PART : GROUP_PART);
-    plan->target_bytes = is_overcommit_strict() ? 0 : its.bytes / TARGET_PART;
+    plan->target_bytes = is_overcommit_strict() || !its.knows_group ? 0 : its.bytes / TARGET_PART;
     return 0;
 }
 

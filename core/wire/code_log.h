@@ -26,12 +26,13 @@
 
 #include "core/wire/wire_text.h"
 
-#define CODE_LOG_ENTRY_BYTES ((size_t)256 * 1024)  /* no entry is longer */
-#define CODE_LOG_BYTES       ((uint64_t)256 << 20) /* an agent logs no more */
-#define CODE_LINES_MAX       8192u
-#define CODE_FRAMES_MAX      64u
-#define CODE_NUMBERS_MAX     (UINT32_C(1) << 22) /* methods, classes: numbers are below it */
-#define CODE_COARSE          8u                  /* with the tier */
+#define CODE_LOG_ENTRY_BYTES  ((size_t)256 * 1024)  /* no entry is longer */
+#define CODE_LOG_BYTES        ((uint64_t)256 << 20) /* an agent logs no more */
+#define CODE_LOG_UNREAD_BYTES ((uint64_t)32 << 20)  /* nor more than the recorder reads */
+#define CODE_LINES_MAX        8192u
+#define CODE_FRAMES_MAX       64u
+#define CODE_NUMBERS_MAX      (UINT32_C(1) << 22) /* methods, classes: numbers are below it */
+#define CODE_COARSE           8u                  /* with the tier */
 
 enum code_kind { CODE_METHOD, CODE_COMPILED, CODE_DISCARDED, CODE_OTHER, CODE_CLASS, CODE_DEPENDENT };
 

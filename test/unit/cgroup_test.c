@@ -152,7 +152,8 @@ static void test_row(size_t i)
     for (size_t j = 0; j < N_FILES && row->files[j].path != NULL; j++)
         made &= put(root, row->files[j].path, row->files[j].text);
     struct memory_room room = memory_room_read(root, 42);
-    if (!CHECK(row->claim, made && room.bytes == row->room && room.limit_bytes == row->limit))
+    if (!CHECK(row->claim, made && room.bytes == row->room && room.limit_bytes == row->limit &&
+                               room.knows_group == (row->room != MEMORY_ROOM_ANY)))
         printf("# %" PRIu64 " of %" PRIu64 "\n", room.bytes, room.limit_bytes);
 }
 

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static struct code_out_state {
@@ -42,9 +43,18 @@ void code_out_close(void)
     out.fd = -1;
 }
 
+/* What the recorder has not read yet takes memory of the JVM's. */
+static bool is_full(void)
+{
+    struct stat status;
+    return fstat(out.fd, &status) == 0 && (uint64_t)status.st_blocks * 512 > CODE_LOG_UNREAD_BYTES;
+}
+
 void code_out_flush(void)
 {
-    if (out.n_pending > 0 && write(out.fd, pending, out.n_pending) != (ssize_t)out.n_pending)
+    if (is_full())
+        atomic_store(&out.is_open, false);
+    else if (out.n_pending > 0 && write(out.fd, pending, out.n_pending) != (ssize_t)out.n_pending)
         atomic_store(&out.is_open, false);
     out.n_pending = 0;
 }

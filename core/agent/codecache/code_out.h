@@ -18,7 +18,10 @@ void code_out_unlock(void);
 void code_out_open(int fd);
 void code_out_close(void);
 
-/* With the lock, in a session.  One that is too long is left out; after CODE_LOG_BYTES, or if a write fails, all. */
+/*
+ * With the lock, in a session.  One that is too long is left out; after CODE_LOG_BYTES (of
+ * which CODE_LOG_UNREAD_BYTES may wait for the recorder), or if a write fails, all.
+ */
 void code_out_put(const struct code_entry *entry);
 void code_out_flush(void);
 
