@@ -191,7 +191,7 @@ const char *samples_missing_words(double cpu_ns, double missing_ns, bool is_poll
     return arena_printf(arena, "%.0f %% of the CPU time (%s) was not sampled: %s", 100 * missing_ns / cpu_ns, missing,
                         is_polled ? "polling misses the JVM's own threads and threads that end between two polls"
                                   : "a thread that uses less CPU time than one sampling period gets no sample; run as "
-                                    "root to sample CPUs instead of threads");
+                                    "root, with a clock as the only event, to sample CPUs instead of threads");
 }
 
 static double missing_ns(const struct samples_source *source)
