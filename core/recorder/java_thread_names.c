@@ -44,7 +44,7 @@ static bool is_still(const struct vm_threads *threads, int32_t tid, const char *
     return jvm_thread_comm(threads->pid, tid, now) == 0 && strcmp(now, comm) == 0;
 }
 
-static struct java_thread_name *find(struct java_thread_names *names, int32_t tid, const char *comm)
+static struct java_thread_name *find_name(struct java_thread_names *names, int32_t tid, const char *comm)
 {
     struct hash_slot *slot = hash_put(&names->by_comm, hash_text(hash_address((uint32_t)tid), comm, strlen(comm)));
     if (slot == NULL || slot->value > 0)
@@ -60,7 +60,7 @@ const char *java_thread_names_get(struct java_thread_names *names, const struct 
                                   const char *comm, bool is_latest)
 {
     char name[JAVA_THREAD_NAME_BYTES];
-    struct java_thread_name *known = find(names, tid, comm);
+    struct java_thread_name *known = find_name(names, tid, comm);
     if (known == NULL || !is_latest || known->round == names->round)
         return known == NULL ? "" : known->name;
     const struct vm_thread *thread = vm_threads_by_tid(threads, tid);

@@ -266,7 +266,7 @@ static int take_sample(const struct kernel_event *event, void *context)
 static void read_cpu(struct stack_sampler *sampler)
 {
     struct perf_rings_state state;
-    uint64_t now_ns;
+    uint64_t now_ns = 0;
     perf_rings_state(sampler->rings, &state);
     if ((state.has_kernel_ip_samples ? jvm_process_cpu_ns : jvm_process_user_ns)(sampler->pid, &now_ns) < 0)
         return;

@@ -7,7 +7,10 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Those whose name begins so (15 bytes at most), as many as there is room for.  Returns how many; 0 also where /proc is not. */
+/*
+ * Those whose name begins so (15 bytes at most), as many as there is room for.  Returns how many; 0 also where /proc is
+ * not.
+ */
 size_t own_threads_find(const char *name, pid_t *tids, size_t room);
 
 #endif
