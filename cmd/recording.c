@@ -6,7 +6,6 @@
 #include "core/base/arena.h"
 #include "core/base/call_argument.h"
 #include "core/base/pattern.h"
-#include "core/base/text.h"
 #include "core/perf/trigger.h"
 #include "core/recorder/ip_samples.h"
 #include "phases/live/live_policy.h"
@@ -169,12 +168,7 @@ static void tell_jvms(const struct recording *recording, const struct recorder_s
     if (summary->pid != 0 && recording->pid == 0 && summary->end != RECORDER_ENDED_WITH_TARGET &&
         kill(summary->pid, 0) == 0)
         fprintf(stderr, "mmprof: JVM %d, which the command has started, goes on\n", (int)summary->pid);
-    if (summary->jvms.n < 2)
-        return;
-    fprintf(stderr, "mmprof: the command started %" PRIu32 " JVMs or more; JVM %d (", summary->jvms.n,
-            (int)summary->pid);
-    text_print(stderr, summary->program);
-    fputs(") was recorded\n  next: to record another one, add --name and a part of its command line\n", stderr);
+    target_argument_tell_others(summary->jvms.n, summary->pid, summary->program, "recorded");
 }
 
 int recording_wait(const struct recording *recording, struct recorder_summary *summary, const struct err *why)

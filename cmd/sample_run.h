@@ -9,6 +9,7 @@
 #include "core/base/arena.h"
 #include "core/pmu/events.h"
 #include "core/jvm/process.h"
+#include "core/jvm/started.h"
 #include "core/recorder/launch.h"
 #include "core/recorder/sample_trace.h"
 #include "core/recorder/stack_sampler.h"
@@ -32,7 +33,8 @@ struct sample_run {
     struct jvm_process process;
     uint64_t first_cpu_ns; /* of the process, when it was first polled */
     struct launch launch;
-    pid_t command; /* that was started; 0: none */
+    pid_t command;               /* that was started; 0: none */
+    struct jvm_started_all jvms; /* of a command that is not java itself */
     int signals, end;
     struct sample_budget budget;
     sigset_t old_signals;

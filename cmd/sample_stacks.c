@@ -37,6 +37,7 @@
 #define ROUND_MS  500 /* and later: each look asks again what is known of the JVM's code and methods */
 #define FIRST_MS  100 /* at first: of a JVM that ends, the stacks since the last look may not be walked to the end */
 #define ENDING_MS 200
+#define COUNT_MS  500
 
 /* ---- events ---- */
 
@@ -206,11 +207,19 @@ static void sleep_until(struct sample_run *run, const struct due *due, struct po
     ppoll(wakes, 3, &timeout, NULL);
 }
 
+/* Not while one is waited for, which is looked for more often. */
+static void count_jvms(struct sample_run *run, bool is_due)
+{
+    if (is_due && run->command != 0 && !launch_is_java(run->options->command[0], NULL))
+        jvm_started_add(&run->jvms, getpid());
+}
+
 static int drain(struct sample_run *run, struct err *err)
 {
     if (sample_trace_round(&run->trace, err) < 0 || stack_sampler_drain(run->sampler, on_sample, run, err) < 0)
         return -1;
     sample_budget_round(&run->budget, run->sampler);
+    count_jvms(run, run->process.pid != 0);
     pid_t pid = run->process.pid == 0 ? stack_sampler_pid(run->sampler) : 0;
     return pid == 0 ? 0 : meet(run, pid, err);
 }
@@ -329,10 +338,12 @@ static int wait_for_command(struct sample_run *run, const struct err *why)
         fprintf(stderr, "mmprof: %.*s; the command goes on as process %d: waiting for its end\n",
                 why == NULL ? INT32_MAX : (int)strcspn(why->text, "\n"), why == NULL ? "sampling has ended" : why->text,
                 (int)run->command);
-        launch_wait(run->command, LAUNCH_FOREVER, &status);
+        while (!launch_wait(run->command, COUNT_MS, &status))
+            count_jvms(run, true);
     }
     if (status != 0)
         fprintf(stderr, "mmprof: the command ended with status %d\n", status);
+    target_argument_tell_others(run->jvms.n, run->process.pid, run->process.command, "sampled");
     return status;
 }
 

@@ -1,8 +1,10 @@
 #include "cmd/target_argument.h"
 
 #include "core/base/privileges.h"
+#include "core/base/text.h"
 #include "core/jvm/target.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,4 +72,13 @@ int target_argument_find(struct target_argument *target, const char *what, struc
         return jvm_target_find(target->name, &target->pid, &target->start_ticks, err);
     snprintf(text, sizeof text, "no JVM is named to %s", what);
     return jvm_target_none(text, err);
+}
+
+void target_argument_tell_others(uint32_t n_jvms, pid_t pid, const char *program, const char *measured)
+{
+    if (n_jvms < 2)
+        return;
+    fprintf(stderr, "mmprof: the command started %" PRIu32 " JVMs or more; JVM %d (", n_jvms, (int)pid);
+    text_print(stderr, program);
+    fprintf(stderr, ") was %s\n  next: for another one, add --name and a part of its command line\n", measured);
 }

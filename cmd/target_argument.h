@@ -7,6 +7,7 @@
 #include "cmd/commands.h"
 
 #include <stdint.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct target_argument {
@@ -34,5 +35,8 @@ int target_argument_parse(const char *usage, const char *purpose, const struct o
  * with *err set: nothing is named, or both, or no JVM fits, or several.
  */
 int target_argument_find(struct target_argument *target, const char *what, struct err *err);
+
+/* Say which JVM of several was measured ("recorded"); program: its command line.  Of one there is nothing to say. */
+void target_argument_tell_others(uint32_t n_jvms, pid_t pid, const char *program, const char *measured);
 
 #endif

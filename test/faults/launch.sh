@@ -83,6 +83,9 @@ tries_more() {
 
     "$mmprof" sample -- "$dir/left.sh" > "$SCRATCH/table" 2> "$SCRATCH/said"
     is "$v: sample: one that the command leaves behind, until it ends" "$(grep -c '^END' "$dir/left.out") $(grep -c '^program *java' "$SCRATCH/table")" "1 1"
+    matches "$v: sample: of two JVMs the first, and that is said" \
+        "$("$mmprof" sample -- "$dir/two.sh" 2>&1 > "$SCRATCH/table")" \
+        'started 2 JVMs or more; JVM [0-9]+ \(java .*target.Busy .*/none 2\) was sampled'
     said=$(record cut left.sh -d 0.3)
     matches "$v: one that goes on after the time is named" "$said" 'JVM [0-9]+, which the command has started, goes on'
     wait_for 30 grep -q '^END' "$dir/left.out"
