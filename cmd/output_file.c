@@ -1,5 +1,7 @@
 #include "cmd/output_file.h"
 
+#include "core/base/plain_file.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
@@ -48,7 +50,7 @@ int output_file_name(const char *pattern, const char *option, pid_t pid, char na
 
 static int cannot_write(const struct output_file *file, struct err *err)
 {
-    err_set(err, "cannot write '%s': %s", file->path, errno == 0 ? "a part was not taken" : strerror(errno));
+    err_set(err, "cannot write '%s': %s", file->path, errno == 0 ? "a part was not taken" : plain_file_why(errno));
     return err_next(err, "choose another path with %s", file->option);
 }
 
@@ -57,7 +59,8 @@ int output_file_open(struct output_file *file, const char *path, const char *opt
     *file = (struct output_file){ stdout, path, option };
     if (path == NULL || strcmp(path, "-") == 0)
         return 0;
-    file->out = fopen(path, "we");
+    int fd = plain_file_create(path, 0);
+    file->out = fd < 0 ? NULL : fdopen(fd, "w");
     return file->out == NULL ? cannot_write(file, err) : 0;
 }
 

@@ -3,14 +3,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
+#define LINKS 8  /* that lead from one to the next */
 #define TRIES 64 /* while somebody there renames directories */
 
 static int refuse(int fd, int error)
@@ -116,10 +119,77 @@ ssize_t plain_file_text(int fd, char *text, size_t n)
     return got < 0 ? -1 : (ssize_t)done;
 }
 
+/* ---- writing ---- */
+
+#define CREATE (O_WRONLY | O_CREAT | O_CLOEXEC)
+
+/* Where a link of root's leads: by what it says, or, of one of the kernel's own (/dev/stdout), by itself. */
+static int follow(int link, char path[PATH_MAX], int *how)
+{
+    char text[PATH_MAX], from[PATH_MAX];
+    struct stat status;
+    struct statfs system;
+    if (fstat(link, &status) < 0 || fstatfs(link, &system) < 0)
+        return -1;
+    if (system.f_type == PROC_SUPER_MAGIC) {
+        *how &= ~O_NOFOLLOW;
+        return 0;
+    }
+    errno = ENOLINK;
+    if (!S_ISLNK(status.st_mode) || status.st_uid != 0)
+        return -1;
+    ssize_t n = readlinkat(link, "", text, sizeof text - 1);
+    if (n < 0)
+        return -1;
+    text[n] = '\0';
+    memcpy(from, path, PATH_MAX);
+    const char *slash = strrchr(from, '/');
+    n = snprintf(path, PATH_MAX, "%.*s%s", text[0] == '/' || slash == NULL ? 0 : (int)(slash + 1 - from), from, text);
+    errno = ENAMETOOLONG;
+    return n < PATH_MAX ? 0 : -1;
+}
+
+static int empty(int fd)
+{
+    struct stat status;
+    if (fstat(fd, &status) < 0)
+        return refuse(fd, errno);
+    if (!S_ISREG(status.st_mode))
+        return fd;
+    if (status.st_nlink > 1)
+        return refuse(fd, EMLINK);
+    return ftruncate(fd, 0) == 0 ? fd : refuse(fd, errno);
+}
+
+int plain_file_create(const char *path, int flags)
+{
+    char at[PATH_MAX];
+    int how = CREATE | O_NOFOLLOW | flags;
+    if (geteuid() != 0)
+        return open(path, CREATE | O_TRUNC | flags, 0666);
+    if (snprintf(at, sizeof at, "%s", path) >= (int)sizeof at)
+        return refuse(-1, ENAMETOOLONG);
+    for (int i = 0; i < LINKS; i++) {
+        int fd = open(at, how, 0666);
+        if (fd >= 0)
+            return empty(fd);
+        int link = errno == ELOOP ? open(at, O_PATH | O_NOFOLLOW | O_CLOEXEC) : -1;
+        if (link < 0)
+            return -1;
+        int rc = follow(link, at, &how), error = errno;
+        close(link);
+        if (rc < 0)
+            return refuse(-1, error);
+    }
+    return refuse(-1, ELOOP);
+}
+
 const char *plain_file_why(int error)
 {
-    return error == EMEDIUMTYPE ? "it is no regular file"
-           : error == ESTALE    ? "it was deleted or replaced since"
-           : error == ENOEXEC   ? "it is no ELF file"
-                                : strerror(error);
+    return error == ENOLINK       ? "it is a link that root did not make"
+           : error == EMLINK      ? "the file has another name (a hard link)"
+           : error == EMEDIUMTYPE ? "it is no regular file"
+           : error == ESTALE      ? "it was deleted or replaced since"
+           : error == ENOEXEC     ? "it is no ELF file"
+                                  : strerror(error);
 }

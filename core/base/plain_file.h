@@ -43,6 +43,14 @@ int plain_file_source(const char *folder, const char *path);
 /* At most n - 1 bytes from the beginning, with a NUL behind them.  Returns how many, or -1 with errno set. */
 ssize_t plain_file_text(int fd, char *text, size_t n);
 
+/*
+ * Create a file to write to, or empty it; flags: O_NONBLOCK or 0.  In a directory of another user root follows only
+ * links that root made, and empties no file that has another name: either may lead to any file of root's.
+ *
+ * Returns a descriptor, or -1 with errno set: ENOLINK, another user's link; EMLINK, it has another name.
+ */
+int plain_file_create(const char *path, int flags);
+
 /* strerror, with words for what the functions above set. */
 const char *plain_file_why(int error);
 

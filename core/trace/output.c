@@ -1,5 +1,7 @@
 #include "core/trace/output.h"
 
+#include "core/base/plain_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,12 +16,12 @@ int output_open(const char *path)
 {
     const struct timespec pause = { 0, STEP_MS * 1000000 };
     struct stat status;
-    int how = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, fd;
+    int how = 0, fd;
     /* A pipe opened like this fails where its other end is closed, and does not block where it is full. */
     if (stat(path, &status) == 0 && S_ISFIFO(status.st_mode))
-        how |= O_NONBLOCK;
-    for (int waited = 0; (fd = open(path, how, 0666)) < 0; waited += STEP_MS) {
-        if ((how & O_NONBLOCK) == 0 || errno != ENXIO || waited >= OUTPUT_TIMEOUT_MS)
+        how = O_NONBLOCK;
+    for (int waited = 0; (fd = plain_file_create(path, how)) < 0; waited += STEP_MS) {
+        if (how == 0 || errno != ENXIO || waited >= OUTPUT_TIMEOUT_MS)
             return -1;
         nanosleep(&pause, NULL);
     }

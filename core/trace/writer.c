@@ -4,6 +4,8 @@
  * records.
  */
 #include "core/trace/output.h"
+
+#include "core/base/plain_file.h"
 #include "core/trace/writer_kept.h"
 
 #include <errno.h>
@@ -35,7 +37,7 @@ int trace_writer_open(struct trace_writer **result, const char *path, struct err
     writer->path = copy;
     writer->fd = output_open(path);
     if (writer->fd < 0) {
-        err_set(err, "cannot create '%s': %s", path, errno == ENXIO ? "nobody reads this pipe" : strerror(errno));
+        err_set(err, "cannot create '%s': %s", path, errno == ENXIO ? "nobody reads this pipe" : plain_file_why(errno));
         err_next(err, "write elsewhere with -o");
     } else if (writer_put_file_header(writer, err) == 0) {
         *result = writer;

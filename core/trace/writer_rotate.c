@@ -2,6 +2,8 @@
  * From one file of a recording to the next: each is whole, and is read alone.
  */
 #include "core/trace/output.h"
+
+#include "core/base/plain_file.h"
 #include "core/trace/writer_kept.h"
 
 #include <errno.h>
@@ -82,7 +84,7 @@ static int open_file(struct trace_writer *writer, const char *path, struct err *
     if (writer->fd >= 0)
         return writer_put_file_header(writer, err);
     writer->failed = true;
-    err_set(&writer->error, "cannot create '%s': %s", path, strerror(errno));
+    err_set(&writer->error, "cannot create '%s': %s", path, plain_file_why(errno));
     err_next(&writer->error, "free space, or see that the directory is there and may be written to");
     return 0;
 }

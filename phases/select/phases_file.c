@@ -1,6 +1,7 @@
 #include "phases/select/phases_file.h"
 
 #include "core/base/text.h"
+#include "core/base/plain_file.h"
 
 #include <cjson/cJSON.h>
 #include <errno.h>
@@ -82,9 +83,10 @@ out:
 
 static int write_all(const char *path, const char *text, struct err *err)
 {
-    FILE *out = fopen(path, "we");
+    int fd = plain_file_create(path, 0);
+    FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
     if (out == NULL)
-        return err_set(err, "cannot create '%s': %s", path, strerror(errno));
+        return err_set(err, "cannot create '%s': %s", path, plain_file_why(errno));
     bool failed = fputs(text, out) < 0;
     if (fclose(out) != 0 || failed)
         return err_set(err, "cannot write '%s': %s", path, strerror(errno));

@@ -175,6 +175,41 @@ static void test_cut(void)
     close(fd);
 }
 
+static bool write_there(const char *path, const char *why)
+{
+    errno = 0;
+    int fd = plain_file_create(path, 0);
+    bool is_right = why == NULL ? fd >= 0 : fd < 0 && strstr(plain_file_why(errno), why) != NULL;
+    if (fd >= 0)
+        close(fd);
+    return is_right;
+}
+
+/* In a directory where another user has put links to a file of root's. */
+static void test_writing(void)
+{
+    struct stat status;
+    char path[64];
+    int fd = open("precious", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+    if (geteuid() != 0) {
+        SKIP("root writes through no link of another user", "it takes root to be two users");
+        return;
+    }
+    CHECK("links are made", write(fd, "text", 4) == 4 && mkdir("theirs", 0777) == 0 &&
+                                symlink("../precious", "theirs/soft") == 0 &&
+                                lchown("theirs/soft", 65534, 65534) == 0 && link("precious", "theirs/hard") == 0 &&
+                                symlink("new", "theirs/roots") == 0 && symlink("soft", "theirs/both") == 0);
+    CHECK("root writes through no link of another user", write_there("theirs/soft", "a link that root did not make"));
+    CHECK("nor through one that leads there", write_there("theirs/both", "a link that root did not make"));
+    CHECK("nor into a file that has another name", write_there("theirs/hard", "the file has another name"));
+    CHECK("the file is as it was", fstat(fd, &status) == 0 && status.st_size == 4);
+    CHECK("a link that root made is followed", write_there("theirs/roots", NULL) && access("theirs/new", F_OK) == 0);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    CHECK("so is one of the kernel's own", unlink("theirs/hard") == 0 && write_there(path, NULL));
+    CHECK("a file that is there is emptied", fstat(fd, &status) == 0 && status.st_size == 0);
+    close(fd);
+}
+
 int main(void)
 {
     if (!CHECK("files are made", make_files()))
@@ -184,6 +219,7 @@ int main(void)
     test_kernel();
     test_old_kernel();
     test_cut();
+    test_writing();
     close(root);
     if (chdir("/") == 0 && fork() == 0)
         execlp("rm", "rm", "-r", place, (char *)NULL);
