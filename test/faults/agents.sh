@@ -170,11 +170,25 @@ instrument_agent() {
     patched_ended "$v: an agent that came after: what it changed stays"
 }
 
+# An agent makes of a class what is none: the JVM refuses to change it.
+broken_class() {
+    local said
+    start_patched "-javaagent:$SCRATCH/agent.jar=break"
+    said=$("$mmprof" record -d 0.5 --include 'target/*' --min-bytecodes 0 -o "$SCRATCH/a.dat" -p "$jvm" 2>&1)
+    matches "$v: the recording says that the JVM refused to change a class, and why" "$said" \
+        '^mmprof: 1 class not changed: the JVM refused; the first: target\.Patched\$Subject: INVALID_CLASS_FORMAT$'
+    touch "$busy_stop"
+    wait_gone 30 "$jvm" || kill -KILL "$jvm"
+    wait "$jvm"
+    is "$v: the program goes on without the change" "$? $(grep -E '^(END|WRONG)' "$busy_out")" "0 END plain"
+}
+
 while read -r jdk; do
     v="JDK $(jdk_version "$jdk")"
     debugger
     [ -z "${FAULTS_LONG-}" ] || flight_recorder
     instrument_agent
+    broken_class
 done < <(fault_jdks)
 
 done_testing

@@ -7,6 +7,7 @@
 . "$(dirname "$0")/faults.bash"
 
 n_cycles=$(either 6 200)
+n_short=$(either 20 500)
 n_warm_up=3 # what the first ones leave is kept for the next: the agent, its classes, code that is compiled
 
 # sum_kb: the sum of sizes as jcmd prints them, "1.50 MB" or "17 KB" or "3 bytes", one a line.
@@ -84,6 +85,24 @@ interrupted() {
     fi
 }
 
+n_maps() {
+    wc -l < "/proc/$1/maps"
+}
+
+# Recordings of one class, one right after the other.
+short_ones() {
+    local i threads files maps n_done=0
+    for ((i = -5; i < n_short; i++)); do # the first ones leave what all use
+        [ $i != 0 ] || { threads=$(of_status "$jvm" Threads) files=$(n_files "$jvm") maps=$(n_maps "$jvm"); }
+        "$mmprof" record -q -d 0.01 --include target/Busy --min-bytecodes 0 -o "$SCRATCH/c.dat" -p "$jvm" \
+            >> "$SCRATCH/short" 2>&1 && n_done=$((n_done + (i >= 0)))
+    done
+    is "$v: $n_short short recordings work" "$n_done" "$n_short"
+    at_most "$v: after these: threads" "$(of_status "$jvm" Threads)" $((threads + 3))
+    at_most "$v: after these: descriptors" "$(n_files "$jvm")" "$files"
+    at_most "$v: after these: mappings" "$(n_maps "$jvm")" $((maps + 10))
+}
+
 check_jdk() {
     local jdk=$1 v n_tried=0 n_done=0 n_left=0 n_interrupted=0 n_refused=0 threads files size rest metaspace code
     v="JDK $(jdk_version "$jdk")"
@@ -116,8 +135,9 @@ check_jdk() {
     is "$v: no memory is shared with mmprof any more" "$(shared_maps "$jvm")" 0
     at_most "$v: address space in kB" "$(of_status "$jvm" VmSize)" $((size + 200000))
     at_most "$v: resident memory in kB, without code cache and metaspace" "$(rest_kb)" $((rest + 80000))
+    short_ones
     # HotSpot takes each NaN for a new one: two in a class' constants are two more in each of the steps.
-    at_most "$v: constants of a class" "$(constants_grown)" $((4 * (n_tried + 5)))
+    at_most "$v: constants of a class" "$(constants_grown)" $((4 * (n_tried + n_short + 10)))
     holds "$v: classes were examined" grep -q 'merge_cp_len' "$SCRATCH/redefined"
     goes_on "$v: the JVM goes on"
     stop_busy "$jvm" "$v: its results and output are those without mmprof"

@@ -150,11 +150,38 @@ static void test_arguments(void)
     }
 }
 
+/* The name of the probe class changes between the two methods of a class. */
+static bool choose_and_rename(void *context, const struct rewrite_method *method, struct rewrite_flag *flag)
+{
+    char *probe_class = context;
+    *flag = field;
+    (void)method;
+    probe_class[0]++;
+    return true;
+}
+
+static void test_doubt(void)
+{
+    char probe_class[] = "P";
+    const struct rewrite_policy policy = { probe_class, choose_and_rename, NULL, probe_class };
+    struct recipe r = plain;
+    struct err err;
+    uint8_t *bytes;
+    size_t n;
+    r.n_methods = 2;
+    struct span old = make_class(&r);
+    CHECK_NUMBER("a class that does not pass is not given out", rewrite_class(old.at, old.n, &policy, &bytes, &n, &err),
+                 REWRITE_UNSURE);
+    CHECK("  there is none", bytes == NULL && n == 0);
+    CHECK_TEXT("  its method and what is wrong are said", err.text, "m()V: the probe at the entry");
+}
+
 int main(void)
 {
     seen.take = true;
     test_rows();
     test_arguments();
+    test_doubt();
     classfile_free(&result.file);
     free(result.bytes);
     return tap_done();

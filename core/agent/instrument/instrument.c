@@ -20,8 +20,10 @@
 #include <string.h>
 
 /* Flags of a class. */
-#define IS_LEFT 1u /* it was counted as left alone */
-#define IS_KEPT 2u /* it keeps its probes */
+#define IS_LEFT    1u /* it was counted as left alone */
+#define IS_KEPT    2u /* it keeps its probes */
+#define IS_UNSURE  4u
+#define IS_REFUSED 8u
 
 /* 'lock' guards all but the atomics. */
 static struct instrument_state {
@@ -56,32 +58,42 @@ uint32_t instrument_counted(enum segment_count which)
     return n;
 }
 
+/* The same for a class, once in a session.  Called with the lock.  Returns whether it is the first time. */
+static bool count_once(enum segment_count which, struct wire_text name, uint32_t flag)
+{
+    struct hash_slot *slot = hash_put(&state.classes, hash_text(HASH_START, name.at, name.n));
+    if (slot == NULL || (slot->flags & flag) != 0)
+        return false;
+    slot->flags |= flag;
+    count(which, 1);
+    return true;
+}
+
+static void tell_reason(struct segment_reason *reason, struct wire_text name, const char *why)
+{
+    if (atomic_load(&reason->is_set) != 0)
+        return;
+    int n = snprintf(reason->text, sizeof reason->text, "%.*s", (int)(name.n < 160 ? name.n : 160), name.at);
+    for (int i = 0; i < n; i++)
+        if (reason->text[i] == '/')
+            reason->text[i] = '.';
+    snprintf(reason->text + n, sizeof reason->text - (size_t)n, ": %s", why);
+    atomic_store(&reason->is_set, 1);
+}
+
 void instrument_leave(enum segment_count which, struct wire_text name, const char *why)
 {
+    bool is_unsure = which == SEGMENT_UNSURE;
     pthread_mutex_lock(&state.lock);
-    count(which, 1);
-    struct segment_reason *reason = state.segment == NULL     ? NULL
-                                    : which == SEGMENT_UNSURE ? &state.segment->unsure
-                                                              : &state.segment->refused;
-    if (reason != NULL && atomic_load(&reason->is_set) == 0) {
-        int n = snprintf(reason->text, sizeof reason->text, "%.*s", (int)(name.n < 160 ? name.n : 160), name.at);
-        for (int i = 0; i < n; i++)
-            if (reason->text[i] == '/')
-                reason->text[i] = '.';
-        snprintf(reason->text + n, sizeof reason->text - (size_t)n, ": %s", why);
-        atomic_store(&reason->is_set, 1);
-    }
+    if (count_once(which, name, is_unsure ? IS_UNSURE : IS_REFUSED) && state.segment != NULL)
+        tell_reason(is_unsure ? &state.segment->unsure : &state.segment->refused, name, why);
     pthread_mutex_unlock(&state.lock);
 }
 
 void instrument_left_event(const char *name, size_t n)
 {
     pthread_mutex_lock(&state.lock);
-    struct hash_slot *slot = hash_put(&state.classes, hash_text(HASH_START, name, n));
-    if (slot != NULL && (slot->flags & IS_LEFT) == 0) {
-        slot->flags |= IS_LEFT;
-        count(SEGMENT_LEFT_EVENTS, 1);
-    }
+    count_once(SEGMENT_LEFT_EVENTS, (struct wire_text){ name, n }, IS_LEFT);
     pthread_mutex_unlock(&state.lock);
 }
 

@@ -17,7 +17,9 @@ void instrument_end(void);
 void instrument_count(enum segment_count which, uint32_t n);
 uint32_t instrument_counted(enum segment_count which);
 
-/* The same for a class that is left alone, SEGMENT_UNSURE or SEGMENT_REFUSED; the recorder hears why the first one is.
+/*
+ * The same for a class that is left alone, SEGMENT_UNSURE or SEGMENT_REFUSED.  Each class counts once; the recorder
+ * hears why the first one is.
  */
 void instrument_leave(enum segment_count which, struct wire_text name, const char *why);
 

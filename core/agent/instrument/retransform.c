@@ -280,17 +280,20 @@ static void rest(const struct work *work, double ms)
         nanosleep(&time, NULL);
 }
 
+/* A class that had no probes has none then, though the hook gave it some. */
 static void leave_refused(const struct work *work, jclass class_ref, jvmtiError error)
 {
     static const char prefix[] = "JVMTI_ERROR_";
     jvmtiEnv *jvmti = work->jvmti;
     char *signature = NULL, *text = NULL;
+    work->pass->n_refused++;
     if ((*jvmti)->GetClassSignature(jvmti, class_ref, &signature, NULL) == JVMTI_ERROR_NONE && signature[0] == 'L' &&
         (*jvmti)->GetErrorName(jvmti, error, &text) == JVMTI_ERROR_NONE) {
         const char *why = strncmp(text, prefix, sizeof prefix - 1) == 0 ? text + sizeof prefix - 1 : text;
-        instrument_leave(SEGMENT_REFUSED, (struct wire_text){ signature + 1, strlen(signature) - 2 }, why);
-    } else {
-        instrument_count(SEGMENT_REFUSED, 1);
+        struct wire_text name = { signature + 1, strlen(signature) - 2 };
+        instrument_leave(SEGMENT_REFUSED, name, why);
+        if (work->purpose == FIRST)
+            instrument_loses_probes(name.at, name.n);
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
     (*jvmti)->Deallocate(jvmti, (unsigned char *)text);
@@ -465,24 +468,18 @@ int retransform_changed(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *cont
     return rc;
 }
 
-/* Classes that a last pass could not give their own code back. */
-static uint32_t n_with_probes_left(void)
-{
-    return instrument_counted(SEGMENT_FAILED) + instrument_counted(SEGMENT_REFUSED) +
-           instrument_counted(SEGMENT_KEPT_BREAKPOINTS);
-}
-
 void retransform_last(jvmtiEnv *jvmti, JNIEnv *jni, const struct control *control, struct retransform_pass *pass)
 {
     struct class_batch batch = BATCH_START;
     const struct work work = { jvmti, jni, control, NULL, LAST, false, pass, &batch, NULL };
     wait_for_hooks();
-    uint32_t n_left = n_with_probes_left();
+    uint32_t n_left = instrument_counted(SEGMENT_FAILED) + instrument_counted(SEGMENT_KEPT_BREAKPOINTS);
     memset(pass, 0, sizeof *pass);
     if (instrument_had_probes()) /* else the names of all classes would be looked at for nothing */
         run(&work);
     (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);
     instrument_end();
-    if (n_with_probes_left() == n_left)
+    if (pass->n_refused == 0 &&
+        instrument_counted(SEGMENT_FAILED) + instrument_counted(SEGMENT_KEPT_BREAKPOINTS) == n_left)
         methods_forget_ids();
 }

@@ -11,9 +11,9 @@
 
 /* One pass over the loaded classes. */
 struct retransform_pass {
-    uint32_t n_classes, n_batches;
-    double longest_batch_ms; /* RetransformClasses; the application runs most of the time */
-    double longest_pause_ms; /* its stop, at most */
+    uint32_t n_classes, n_batches, n_refused; /* classes: changed; that the JVM refused to change */
+    double longest_batch_ms;                  /* RetransformClasses; the application runs most of the time */
+    double longest_pause_ms;                  /* its stop, at most */
     double total_ms, cpu_ms; /* of the whole; of it, what a CPU worked: this thread, and the JVM's in the stops */
 };
 

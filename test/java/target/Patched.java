@@ -11,7 +11,7 @@ import java.util.TreeMap;
 /**
  * A program with a word in it, and an agent that changes it: the same class for two agents.  The program says the word
  * each time that it is another one, and ends when the file exists that is its argument.  The agent retransforms the
- * classes again and again.
+ * classes again and again; with the option 'break' it only breaks the class when somebody else does.
  */
 public final class Patched {
     /** The agent makes 'agent' of the word 'plain' here. */
@@ -63,9 +63,15 @@ public final class Patched {
             @Override
             public byte[] transform(ClassLoader loader, String name, Class<?> changed, ProtectionDomain domain,
                 byte[] bytes) {
-                return "target/Patched$Subject".equals(name) ? patched(bytes) : null;
+                if (!"target/Patched$Subject".equals(name))
+                    return null;
+                if (!"break".equals(options))
+                    return patched(bytes);
+                return changed == null ? null : java.util.Arrays.copyOf(bytes, bytes.length - 1);
             }
         }, true);
+        if ("break".equals(options))
+            return;
         Thread thread = new Thread(() -> again(instrumentation), "patched-agent");
         thread.setDaemon(true);
         thread.start();
