@@ -532,7 +532,7 @@ clean:
 
 .PHONY: help
 help:
-	@echo 'make              build $(BUILD)/mmprof and the agent'
+	@echo 'make              build $(BUILD)/mmprof, the programs that it starts, and the agents'
 	@echo 'make check        install what is missing, build, run the unit tests and those of each command (8 minutes)'
 	@echo 'make check-all    likewise with all tests that need no PMU (20 minutes)'
 	@echo 'make check-quick  the tests that need no JVM'
@@ -565,7 +565,7 @@ help:
 	@echo 'make demo         profile javac on a few hundred source files'
 	@echo 'make install      into $$(DESTDIR)$$(PREFIX) ($(PREFIX)); make uninstall removes it'
 	@echo 'make package      a Debian package of the same, in $(BUILD)'
-	@echo 'make static       the command alone, without shared libraries: CJSON=DIR, with the source of cJSON'
+	@echo 'make static       the programs alone, without shared libraries: CJSON=DIR, with the source of cJSON'
 	@echo 'make jdks         JDK 8 to 28 in a Debian root, for tests (MMPROF_JDK_ROOT=DIR; as root, 2 GB)'
 	@echo 'make duckdb       DuckDB'"'"'s library, which mmprof fleet asks, from npm'
 	@echo 'make deps         install the Debian packages that are missing'
