@@ -224,15 +224,14 @@ static void stop_agent(struct recorder *r, struct recorder_summary *summary)
     }
 }
 
-/* Of a JVM that has just answered.  One that does not say it is no trouble. */
+/* Of a JVM that has just answered, and that was attached to: SIGQUIT makes others print their threads.  One that does
+ * not say it is no trouble. */
 static int write_code_cache(struct recorder *r, const struct recorder_summary *summary, struct err *err)
 {
-    struct jvm_process process = r->process;
     struct jvm_code_cache cache;
     struct err ignored;
-    if (!r->connected || r->gone || r->interrupted || summary->warning[0] != '\0' ||
-        (r->plan->pid == 0 && jvm_process_inspect(r->target, &process, &ignored) < 0) ||
-        jvm_code_cache_ask(&process, &r->session.guest, &cache, &ignored) < 0)
+    if (r->plan->pid == 0 || !r->connected || r->gone || r->interrupted || summary->warning[0] != '\0' ||
+        jvm_code_cache_ask(&r->process, &r->session.guest, &cache, &ignored) < 0)
         return 0;
     const struct info_code_cache told = { jvm_code_cache_is_full(&cache) ? INFO_CODE_CACHE_FULL : "room",
                                           cache.size_bytes, cache.most_bytes, cache.n_stopped };
