@@ -111,7 +111,7 @@ static void print_time(double ns, FILE *out)
 void advice_print(const struct advice *advice, FILE *out)
 {
     if (advice->n == 0)
-        fputs("nothing significant: no rule is expected to save 2 % or more with its whole interval\n", out);
+        fputs("nothing significant: no hint saves 2 % or more over its whole interval\n", out);
     for (size_t i = 0; i < advice->n; i++) {
         const struct advice_hint *hint = &advice->all[i];
         fprintf(out, "%s%zu. ", i == 0 ? "" : "\n", i + 1);
@@ -123,7 +123,7 @@ void advice_print(const struct advice *advice, FILE *out)
         int digits = hint->high < 0.1 ? 1 : 0;
         fprintf(out, " of %s, %.*f %% (%.*f .. %.*f %%)%s, by %s\n   why     ", hint->of, digits, 100 * hint->share,
                 digits, 100 * hint->low, digits, 100 * hint->high,
-                hint->of[0] == 'w' ? " of the recording's time, of all threads together" : "", hint->basis);
+                hint->of[0] == 'w' ? " of the recording's time, all threads together" : "", hint->basis);
         text_print(out, hint->evidence);
         fputs("\n   verify  ", out);
         text_print(out, hint->verify);
@@ -165,7 +165,7 @@ int advice_table(const struct findings_input *input, const struct advice *advice
         memcpy(cells, values, sizeof values);
     }
     if (advice->n == 0)
-        table_note(table, "nothing significant: no rule is expected to save 2 % or more with its whole interval");
+        table_note(table, "nothing significant: no hint saves 2 % or more over its whole interval");
     report_losses(input->source, table);
     return table->is_broken ? err_set(err, "out of memory for %zu hints", advice->n) : 0;
 }

@@ -58,10 +58,11 @@ static const char *action_of(const struct last_uses *uses, const struct last_use
     if (class == NULL || created == NULL || common == NULL)
         return NULL;
     if (!c->is_used)
-        return arena_printf(arena, "do not create the %s of %s: nobody uses them", class, created);
+        return arena_printf(arena, "do not create the %s in %s: nobody uses them", class, created);
     if (c->common == MEMTRACE_NO_NUMBER)
         return arena_printf(arena, "create fewer %s in %s, or reuse them", class, created);
-    return arena_printf(arena, "pass on in %s what is in the %s of %s, without them", common, class, created);
+    return arena_printf(arena, "in %s, pass the fields of the %s that %s creates, not the objects", common, class,
+                        created);
 }
 
 static const char *evidence_of(const struct last_uses *uses, const struct last_uses_cluster *c, struct arena *arena)
@@ -89,7 +90,7 @@ static int add_clusters(struct advising *a, const struct last_uses *uses, double
                                     .action = action_of(uses, c, arena),
                                     .evidence = evidence_of(uses, c, arena),
                                     .verify = advice_verify(a->making, &replace_rule),
-                                    .basis = "the bytes, which were measured: what constructors cost is not known",
+                                    .basis = "the measured bytes; the cost of constructors is unknown",
                                     .bytes_share = share,
                                     .bytes_of = "allocated" };
         set_saving(a->making, &hint, ns, share, SAVED_LEAST, SAVED_MOST);
@@ -160,11 +161,11 @@ static int add_young(struct advising *a, const struct live_bytes *live, const st
                                                 CALLS_APART, method, size_of(p->call_bytes, created), option),
         .evidence =
             arena_printf(arena,
-                         "few bytes live from one end to the next, %s, and %s in between: collections copy %.1f "
-                         "%% of what is created, and %.1f %% if they are so far apart",
+                         "few bytes are live when a call ends, %s, and %s during it: collections copy %.1f %% of the "
+                         "bytes created, and would copy %.1f %% at this interval",
                          size_of(p->kept, used), size_of(p->kept_mean, size), 100 * now, 100 * now * (1 - part)),
         .verify = verify_young(a->making, option),
-        .basis = "the bytes copied by objects' last uses",
+        .basis = "the bytes copied, from objects' last uses",
         .bytes_share = part,
         .bytes_of = "copied by collections"
     };
@@ -186,14 +187,13 @@ static int add_full(struct advising *a, const struct live_point *p, const char *
     struct advice_hint hint = {
         .rule = collect_rule.name,
         .subject = method,
-        .action = arena_printf(arena, "collect at the ends of %s: System.gc() there, or jcmd PID GC.run", method),
-        .evidence =
-            arena_printf(arena,
-                         "young collections on the way copy %s that are dead there; a full one copies %s there, "
-                         "and %s at other times",
-                         size_of(p->old_dead, dead), size_of(p->live, there), size_of(p->live_mean, elsewhere)),
+        .action = arena_printf(arena, "collect at the end of %s: System.gc() there, or jcmd PID GC.run", method),
+        .evidence = arena_printf(arena,
+                                 "young collections during a call copy %s that are dead at its end; a full collection "
+                                 "copies %s at its end, and %s at other times",
+                                 size_of(p->old_dead, dead), size_of(p->live, there), size_of(p->live_mean, elsewhere)),
         .verify = advice_verify(a->making, &collect_rule),
-        .basis = "the bytes live by objects' last uses",
+        .basis = "the live bytes, from objects' last uses",
         .bytes_share = part,
         .bytes_of = "copied by full collections"
     };
@@ -236,7 +236,7 @@ static void measure(struct advice_rule *rule, const struct advice_memory *memory
     rule->low = fmin(copying, itself);
     rule->high = fmax(copying, itself);
     rule->part = (copying + itself) / 2;
-    rule->basis = "what collections twice as far apart copy, by objects' last uses";
+    rule->basis = "the bytes copied by collections at twice the interval, from objects' last uses";
 }
 
 static int find_memory(struct advising *advising, const struct advice_memory *memory, struct err *err)

@@ -41,15 +41,15 @@ static int add_allocating(struct findings_making *making, const struct finding_r
     const char *stops = stops_of(making, found), *share = findings_share(making, row->share, row->share_error);
     if (label == NULL || of == NULL || stops == NULL || share == NULL)
         return err_set(err, "out of memory for findings");
-    const struct finding f = { .subject = label,
-                               .text = arena_printf(arena, "%s allocates %s of all bytes, %s/s, most of them %s%s",
-                                                    label, share, rate, of, stops),
-                               .view = "allocations",
-                               .cost_ns = row->bytes * FINDINGS_BYTE_NS +
-                                          row->share * findings_collecting_ns(making, found->pauses_ns),
-                               .share = row->share,
-                               .low = row->share - row->share_error,
-                               .high = row->share + row->share_error };
+    const struct finding f = {
+        .subject = label,
+        .text = arena_printf(arena, "%s allocates %s of all bytes (%s/s), mostly %s%s", label, share, rate, of, stops),
+        .view = "allocations",
+        .cost_ns = row->bytes * FINDINGS_BYTE_NS + row->share * findings_collecting_ns(making, found->pauses_ns),
+        .share = row->share,
+        .low = row->share - row->share_error,
+        .high = row->share + row->share_error
+    };
     return findings_add(making, rule, &f, err);
 }
 

@@ -163,16 +163,16 @@ static int sum_leaves(const struct findings_making *making, const struct own_cod
 }
 
 /*
- * "Shop.price itself uses", or "Shop.price, with the library code that it calls, uses" where that has more than a half.
+ * "Shop.price itself uses", or "Shop.price (with the library code that it calls) uses" where that has more than a half.
  */
 static const char *who_uses(const struct findings_making *making, const struct leaves *leaves, uint64_t all,
                             const char *label)
 {
-    const char *how = 2 * leaves->own >= all ? "itself" : ", with the library code that it calls,";
-    return arena_printf(making->source->arena, "%s%s%s uses", label, how[0] == ',' ? "" : " ", how);
+    const char *how = 2 * leaves->own >= all ? "itself" : "(with the library code that it calls)";
+    return arena_printf(making->source->arena, "%s %s uses", label, how);
 }
 
-/* ", most of it in SHA2.implCompress0": where the half of it is one other method's. */
+/* ", mostly in SHA2.implCompress0": where the half of it is one other method's. */
 static const char *mostly_in(const struct findings_making *making, const struct leaves *leaves, uint64_t all,
                              uint32_t method)
 {
@@ -180,7 +180,7 @@ static const char *mostly_in(const struct findings_making *making, const struct 
     const char *label = is_most ? findings_label(making, leaves->most) : "";
     if (label == NULL || label[0] == '\0')
         return label;
-    return arena_printf(making->source->arena, ", most of it in %s", label);
+    return arena_printf(making->source->arena, ", mostly in %s", label);
 }
 
 static int add_method(struct findings_making *making, const struct finding_rule *rule, const struct own_code *code,
@@ -282,8 +282,8 @@ int findings_of_collector(struct findings_making *making, const struct finding_r
                                            : arena_printf(arena,
                                                           "garbage collector: %sstopped the program %.0f times "
                                                           "for %s%s%s",
-                                                          used, n_pauses, stops,
-                                                          longest[0] == '\0' ? "" : ", the longest for ", longest),
+                                                          used, n_pauses, stops, longest[0] == '\0' ? "" : ", longest ",
+                                                          longest),
                                .view = trace_n_collections(source->reader) > 0 ? "collections" : "pauses",
                                .cost_ns = fmax(cpu_ns, pauses_ns),
                                .share = share,
@@ -302,11 +302,11 @@ static const char *why_compiled(const struct findings_making *making, double com
     if (full != NULL)
         return full;
     if (ms * 1e6 > RECOMPILATION * compilers_ns)
-        return "the recording had code compiled again, record for longer";
+        return "the recording caused recompilation; record for longer";
     if (info_text(reader, INFO_LIVE_BUDGET) == NULL && making->source->tree->n_calls > 0)
-        return is_known ? "the program is still warming up, or code with probes is compiled again"
-                        : "the program is still warming up, its code cache is full, or code with probes is "
-                          "compiled again";
+        return is_known ? "the program is still warming up, or instrumented code is being recompiled"
+                        : "the program is still warming up, its code cache is full, or instrumented code is being "
+                          "recompiled";
     return is_known ? "the program is still warming up" : "the program is still warming up, or its code cache is full";
 }
 
@@ -344,8 +344,8 @@ int findings_of_faults(struct findings_making *making, const struct finding_rule
     const struct finding f = { .subject = "page faults",
                                .text = arena_printf(
                                    arena,
-                                   "page faults: %.0f for each second of CPU time, %.0f %% of it if each takes a "
-                                   "microsecond: memory is touched for the first time, or was given back",
+                                   "page faults: %.0f per second of CPU time, about %.0f %% of it (at 1 us each): "
+                                   "memory is used for the first time, or again after its release",
                                    n / making->cpu_ns * 1e9, share * 100),
                                .view = "timeline",
                                .cost_ns = n * FINDINGS_FAULT_NS,
@@ -376,8 +376,8 @@ static const char *why_preempted(const struct findings_making *making, double wa
     if (quota.throttled_ns >= QUOTA_MOST * waited_ns)
         return NULL;
     return quota.throttled_ns >= QUOTA_SOME * waited_ns
-               ? "too few CPUs for what runs; the container's CPU quota is the smaller part"
-               : "too few CPUs for what runs";
+               ? "too few CPUs; the container's CPU quota explains the smaller part"
+               : "too few CPUs";
 }
 
 int findings_of_preempted(struct findings_making *making, const struct finding_rule *rule, struct err *err)
@@ -394,18 +394,17 @@ int findings_of_preempted(struct findings_making *making, const struct finding_r
     const char *why = why_preempted(making, waited_ns);
     if (!making->has_cpu_time || why == NULL)
         return 0;
-    const struct finding f = {
-        .subject = "application threads",
-        .text = waited == NULL || ran == NULL
-                    ? NULL
-                    : arena_printf(making->source->arena,
-                                   "application threads waited %s for a CPU, and had one for %s: %s", waited, ran, why),
-        .view = "timeline",
-        .cost_ns = waited_ns,
-        .share = share,
-        .low = share,
-        .high = share
-    };
+    const struct finding f = { .subject = "application threads",
+                               .text = waited == NULL || ran == NULL
+                                           ? NULL
+                                           : arena_printf(making->source->arena,
+                                                          "application threads ran for %s and waited %s for a CPU: %s",
+                                                          ran, waited, why),
+                               .view = "timeline",
+                               .cost_ns = waited_ns,
+                               .share = share,
+                               .low = share,
+                               .high = share };
     return findings_add(making, rule, &f, err);
 }
 
@@ -414,18 +413,19 @@ int findings_of_stolen(struct findings_making *making, const struct finding_rule
     double stolen_ns = report_stolen_ns(making->source);
     double share = making->cpu_ns > 0 ? stolen_ns / making->cpu_ns : 0;
     const char *time = findings_time(making, stolen_ns);
-    const struct finding f = { .subject = "this machine's host",
-                               .text =
-                                   time == NULL
-                                       ? NULL
-                                       : arena_printf(making->source->arena,
-                                                      "this machine's host withheld CPUs for %s (steal time), which "
-                                                      "the program's CPU times include",
-                                                      time),
-                               .view = "timeline",
-                               .cost_ns = stolen_ns,
-                               .share = share,
-                               .low = share,
-                               .high = share };
+    const struct finding f = {
+        .subject = "this machine's host",
+        .text = time == NULL
+                    ? NULL
+                    : arena_printf(
+                          making->source->arena,
+                          "this machine's host withheld CPUs for %s (steal time); the program's CPU times include it",
+                          time),
+        .view = "timeline",
+        .cost_ns = stolen_ns,
+        .share = share,
+        .low = share,
+        .high = share
+    };
     return findings_add(making, rule, &f, err);
 }

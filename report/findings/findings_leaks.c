@@ -56,17 +56,19 @@ static int add_leak(struct findings_making *making, const struct finding_rule *r
     const char *of = row->class_name == NULL ? "?" : java_names_class(arena, row->class_name);
     if (label == NULL || of == NULL)
         return err_set(err, "out of memory for findings");
-    const struct finding f = { .subject = label,
-                               .text = arena_printf(
-                                   arena,
-                                   "%s may leak memory: after collections %s were in use at first and %s at last, and "
-                                   "%" PRIu64 " of %" PRIu64 " sampled objects that stay are its, most of them %s",
-                                   label, first, last, row->n_samples, found->n_samples, of),
-                               .view = "live-objects",
-                               .cost_ns = part.share * growth->bytes / found->heap_bytes * making->duration_ns,
-                               .share = part.share * growth->bytes / found->heap_bytes,
-                               .low = part.low * growth->least_bytes / found->heap_bytes,
-                               .high = part.high * growth->most_bytes / found->heap_bytes };
+    const struct finding f = {
+        .subject = label,
+        .text = arena_printf(
+            arena,
+            "%s may leak memory: the heap after collections grew from %s to %s; the method allocated %" PRIu64
+            " of %" PRIu64 " sampled objects that survive, mostly %s",
+            label, first, last, row->n_samples, found->n_samples, of),
+        .view = "live-objects",
+        .cost_ns = part.share * growth->bytes / found->heap_bytes * making->duration_ns,
+        .share = part.share * growth->bytes / found->heap_bytes,
+        .low = part.low * growth->least_bytes / found->heap_bytes,
+        .high = part.high * growth->most_bytes / found->heap_bytes
+    };
     return findings_add(making, rule, &f, err);
 }
 

@@ -107,20 +107,19 @@ static int look_at(struct findings_making *making, const struct finding_rule *ru
     double per_cpi = own[cycles].instructions / all[cycles].count, half = fmax(own[cycles].half, 0) * per_cpi;
     double share = (own[cycles].rate - rest[cycles].rate) * per_cpi;
     const char *label = findings_label(making, method);
-    const struct finding f = {
-        .subject = label,
-        .text = label == NULL
-                    ? NULL
-                    : arena_printf(arena,
-                                   "%s misses the caches: per 1,000 instructions %s; %.2g cycles per instruction (the "
-                                   "rest %.2g), %.0f %% of all cycles",
-                                   label, misses, own[cycles].rate, rest[cycles].rate, share * 100),
-        .view = making->is_simulated ? "misses=method" : "phases",
-        .cost_ns = share * report_ns(making->source, tree->cpu_ticks),
-        .share = share,
-        .low = share - half,
-        .high = share + half
-    };
+    const struct finding f = { .subject = label,
+                               .text =
+                                   label == NULL
+                                       ? NULL
+                                       : arena_printf(arena,
+                                                      "%s misses the caches: per 1,000 instructions %s; CPI %.2g "
+                                                      "(other code %.2g); the excess is %.0f %% of all cycles",
+                                                      label, misses, own[cycles].rate, rest[cycles].rate, share * 100),
+                               .view = making->is_simulated ? "misses=method" : "phases",
+                               .cost_ns = share * report_ns(making->source, tree->cpu_ticks),
+                               .share = share,
+                               .low = share - half,
+                               .high = share + half };
     return findings_add(making, rule, &f, err);
 }
 

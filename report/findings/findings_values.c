@@ -78,11 +78,11 @@ static const char *text_of(const struct findings_making *making, const struct fi
         return NULL;
     if (rule->ratio > 0)
         return arena_printf(arena,
-                            "%s is slow: p99 %s in %.0f calls, %s at most for any other value; they take %s of the "
-                            "time of all such calls",
+                            "%s is slow: p99 %s in %.0f calls, at most %s for any other value; these calls take %s of "
+                            "the method's time",
                             subject, p99, time->n, most, share);
-    return arena_printf(arena, "%s takes %s of the time of all such calls: %s in %.0f of %.0f calls, p99 %s", subject,
-                        share, took, time->n, time->n + others->n, p99);
+    return arena_printf(arena, "%s takes %s of the method's time: %s in %.0f of %.0f calls, p99 %s", subject, share,
+                        took, time->n, time->n + others->n, p99);
 }
 
 /* One line of a value is enough. */

@@ -67,8 +67,8 @@ static int add_waiting(struct findings_making *making, const struct finding_rule
     if (where == NULL || words == NULL || time == NULL || all == NULL)
         return err_set(err, "out of memory for findings");
     const struct finding f = { .subject = where,
-                               .text = arena_printf(arena, "%s waits for %s: %s of all threads in %s", where, words,
-                                                    time, all),
+                               .text = arena_printf(arena, "%s waits for %s: %s (all threads together) in %s", where,
+                                                    words, time, all),
                                .view = view,
                                .cost_ns = sum->ns,
                                .share = share,
@@ -178,7 +178,7 @@ static bool is_page(const struct wait_row *row)
 static const char *words_of_page(const struct findings_making *making, const struct wait_row *row)
 {
     (void)making, (void)row;
-    return "memory that must be read from disk (swapped out, or a mapped file)";
+    return "memory to be read from disk (swapped out, or a mapped file)";
 }
 
 int findings_of_paging(struct findings_making *making, const struct finding_rule *rule, struct err *err)

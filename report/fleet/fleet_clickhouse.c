@@ -110,7 +110,7 @@ static int parse_url(struct fleet_clickhouse *s, const char *url, const char **u
     const char *sign = at == NULL ? NULL : strchr(at, '@');
     const char *host = sign == NULL ? at : sign + 1;
     if (host == NULL || *host == '\0' || strpbrk(host, "/?#@ ") != NULL || strchr(host, ':') == NULL) {
-        err_set(err, "'%s' is no server", url);
+        err_set(err, "'%s' is not a server", url);
         return err_next(err, "give --engine clickhouse://HOST:PORT, with the port of HTTP (8123)");
     }
     *user = sign == NULL ? "default" : arena_text(&s->arena, at, (size_t)(sign - at));
@@ -147,7 +147,7 @@ static int connect_to(struct fleet_clickhouse *s, const char *url, const char *p
     s->version = result.n_rows == 1 && result.n_columns == 1 ? result.values[0] : NULL;
     if (s->version != NULL)
         return 0;
-    err_set(err, "'%s' is no ClickHouse server: it tells no version", url);
+    err_set(err, "'%s' is not a ClickHouse server: it gives no version", url);
     return err_next(err, SEE_PORT);
 }
 

@@ -77,10 +77,9 @@ static int check_runs(const struct fleet_compare_options *o, const struct fleet_
         const char *runs = side == 0 ? o->before : o->after;
         err_set(err, "'%s' has %ld run%s", runs, n, text_plural((uint64_t)n));
         if (n == 0)
-            return err_next(err,
-                            "see which there are: mmprof fleet sql DIR 'SELECT DISTINCT service, %.*s FROM phases'",
+            return err_next(err, "list them: mmprof fleet sql DIR 'SELECT DISTINCT service, %.*s FROM phases'",
                             (int)strcspn(runs, "="), runs);
-        return err_next(err, "record at least %d runs of each side: rows of one run tell nothing of how runs differ",
+        return err_next(err, "record at least %d runs of each side: one run does not show how runs differ",
                         FLEET_RUNS_LEAST);
     }
     return 0;

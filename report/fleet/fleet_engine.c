@@ -253,7 +253,7 @@ static int refuse_size(const struct fleet_engine *e, struct duckdb_result_of *of
     if (n_columns == 0 || n_rows <= VALUES_MAX / n_columns)
         return 0;
     err_set(err, "the answer has %.0f rows, of %.0f columns", (double)n_rows, (double)n_columns);
-    return err_next(err, "let the query add up, or end it with LIMIT %d", VALUES_MAX / (int)n_columns);
+    return err_next(err, "aggregate in the query, or end it with LIMIT %d", VALUES_MAX / (int)n_columns);
 }
 
 static bool copy_result(const struct fleet_engine *e, struct duckdb_result_of *from, struct arena *arena,
@@ -388,12 +388,12 @@ static int tell_failure(const char *why, struct err *err)
 {
     if (why != NULL && strncmp(why, "Permission Error", strlen("Permission Error")) == 0) {
         err_set(err, "%.*s", (int)strcspn(why, "\n"), why);
-        return err_next(err, "ask the table 'phases': a query may read the files of its directory only");
+        return err_next(err, "query the table 'phases': a query may read only the files of its directory");
     }
     if (why == NULL || strncmp(why, "Out of Memory", strlen("Out of Memory")) != 0)
         return err_set(err, "%s", why == NULL ? "DuckDB failed" : why);
     err_set(err, "the query needs more than 1 GB of memory");
-    return err_next(err, "ask for fewer rows and columns, or add up over fewer groups");
+    return err_next(err, "ask for fewer rows and columns, or aggregate over fewer groups");
 }
 
 /* ---- statements ---- */
@@ -459,7 +459,7 @@ static int check_one(const struct fleet_engine *e, void *statements, struct err 
     if (rc != 0)
         rc = tell_failure(e->calls.prepare_error(prepared), err);
     else if (e->calls.prepared_statement_type(prepared) != IS_SELECT)
-        rc = err_set(err, "this statement is no SELECT"), err_next(err, "give one SELECT: others are not allowed");
+        rc = err_set(err, "this statement is not a SELECT"), err_next(err, "give one SELECT: others are not allowed");
     e->calls.destroy_prepare(&prepared);
     return rc;
 }

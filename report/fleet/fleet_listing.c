@@ -209,8 +209,8 @@ static int fail(const struct fleet_engine *engine, const char *path, struct err 
 {
     if (!fleet_engine_is_late(engine))
         return err_set(err, "out of memory for the files of '%s'", path);
-    err_set(err, "the files of '%s' are not read in time", path);
-    return err_next(err, "give it more time with --timeout, or make few of many files with 'mmprof fleet compact'");
+    err_set(err, "reading the files of '%s' took too long", path);
+    return err_next(err, "give it more time with --timeout, or merge files with 'mmprof fleet compact'");
 }
 
 /* ---- values ---- */

@@ -79,9 +79,10 @@ static bool has_wall_time(const struct report_source *wall)
 /* Its contexts are others than those with most CPU time. */
 static bool put_other(cJSON *graphs, const struct report_source *other, const struct timeline_read *line)
 {
-    static const struct graph off_cpu = {
-        "off-cpu", "Off the CPU", "ns", "wall time less CPU time: waiting for a lock, I/O, a CPU", "wall", "cpu", "wall"
-    };
+    static const struct graph off_cpu = { "off-cpu", "Off the CPU",
+                                          "ns",      "wall time minus CPU time: waiting for a lock, I/O, a CPU",
+                                          "wall",    "cpu",
+                                          "wall" };
     if (other != NULL && other->clock == PHASES_CPU)
         return put_graph(graphs, &cpu_time, html_tree(other, true, line), other->arena);
     if (other == NULL || !has_wall_time(other))
@@ -98,7 +99,7 @@ static bool put_events(cJSON *graphs, const struct report_source *whole)
     size_t n = trace_samples_are_all(whole->reader) ? 0 : export_values(whole, false, values);
     bool ok = true;
     for (size_t i = 3; ok && i < n && i < HTML_VALUES_MAX; i++) {
-        const struct graph graph = { values[i].name, values[i].name, "count", "events in what was recorded by probes",
+        const struct graph graph = { values[i].name, values[i].name, "count", "events in code recorded by probes",
                                      values[i].name, NULL,           NULL };
         ok = put_graph(graphs, &graph, NULL, whole->arena);
     }
@@ -267,9 +268,12 @@ static cJSON *tree_of_waits(const struct html_page *page, bool locks_only)
 
 static bool put_waits(cJSON *graphs, const struct html_page *page)
 {
-    static const struct graph waiting = { "waiting", "Waiting",
-                                          "ns",      "time off the CPU by stack and cause, without who waits for work",
-                                          "wait",    NULL,
+    static const struct graph waiting = { "waiting",
+                                          "Waiting",
+                                          "ns",
+                                          "time off the CPU by stack and cause, without threads that wait for work",
+                                          "wait",
+                                          NULL,
                                           NULL },
                               locks = { "locks", "Waiting for locks",
                                         "ns",    "time that threads waited for monitors and locks, by their class",

@@ -150,7 +150,7 @@ static int add_rule(struct jit_rules *rules, const char *line, uint32_t number, 
     if (rule.text == NULL || vec_reserve(rules->all, rules->room, rules->n + 1) < 0)
         return err_set(err, "out of memory for rules");
     if (split(&rules->arena, rule.text, &sentence) < 0 || !take_rule(&sentence, &rule)) {
-        err_set(err, "line %u of '%s' is no rule: '%s'", (unsigned)number, name, rule.text);
+        err_set(err, "line %u of '%s' is not a rule: '%s'", (unsigned)number, name, rule.text);
         return err_next(err,
                         "write 'A.m is [not] inlined into B.n', 'allocation of A in B.n is [not] removed', 'B.n is "
                         "[not] compiled [by C2]' or 'B.n is deoptimized at most 2 times'; behind the first two 'in at "

@@ -242,7 +242,7 @@ int object_counts_table(struct object_counts *counts, const char *command, uint6
     for (uint64_t i = 0; i < n_shown; i++)
         add_site(&counts->sites[i], table);
     add_sums(counts, n_shown, table);
-    table_note(table, "rows are in the order of the bytes that the bytecode allocates and the compiled code does not "
-                      "create; '-': it creates more there");
+    table_note(table, "rows are sorted by the bytes that bytecode allocates and compiled code does not; '-': compiled "
+                      "code allocates more");
     return table->is_broken ? err_set(err, "out of memory for a table") : 0;
 }

@@ -305,6 +305,6 @@ int receiver_counts_table(struct receiver_counts *counts, const char *command, u
     add_rows(counts, top, table);
     table_note(table, "1 level (%): calls whose receivers all have one type when the caller's call site is known, too");
     if (counts->interval > 1)
-        table_note(table, "a context that was seen less than three times counts as not resolved");
+        table_note(table, "a context seen fewer than three times counts as not resolved");
     return table->is_broken ? err_set(err, "out of memory for a table") : 0;
 }

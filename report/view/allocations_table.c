@@ -80,9 +80,9 @@ static void add_facts(const struct allocations *found, struct table *table)
             table, "jvm_bytes", found->jvm_bytes,
             arena_printf(arena, "allocated  %s in %.1f s, by the JVM's own counters", counted, found->seconds));
     table_metadata_number(table, "sampled_bytes", found->sampled_bytes,
-                          arena_printf(arena, "sampled    %" PRIu64 " objects, which alone say %s \u00b1%s%s",
+                          arena_printf(arena, "sampled    %" PRIu64 " objects; their own estimate is %s \u00b1%s%s",
                                        found->n_samples, sampled, error,
-                                       is_counted ? "" : "; the JVM's own counters are not known"));
+                                       is_counted ? "" : "; the JVM's own counters are unknown"));
     table_metadata_number(table, "sampled_bytes_error", found->error, NULL);
     table_metadata_number(table, "seconds", found->seconds, NULL);
 }
@@ -96,10 +96,10 @@ static void add_notes(const struct allocations *found, struct table *table)
                                        found->n_pauses, time));
     }
     if (found->n_lost > 0)
-        table_note(table, arena_printf(table->arena,
-                                       "%" PRIu64 " samples were lost: there were too many at a time; what they stood "
-                                       "for is missing",
-                                       found->n_lost));
+        table_note(table,
+                   arena_printf(table->arena,
+                                "%" PRIu64 " samples were lost because the buffer was full; their bytes are missing",
+                                found->n_lost));
 }
 
 int allocations_table(const struct view_pass *pass, enum allocations_by by, const struct report_row_options *rows,

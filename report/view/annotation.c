@@ -170,23 +170,25 @@ static void add_notes(const struct annotation *a, const struct annotation_option
 {
     if (a->n_others > 0)
         table_note(table, arena_printf(a->arena,
-                                       "%" PRIu32 " more methods are called so, with fewer samples, such as '%s': "
-                                       "name the one that you mean with its class and parameters",
+                                       "%" PRIu32 " more methods have this name, with fewer samples, such as '%s': add "
+                                                  "the class and the parameters to choose one",
                                        a->n_others, a->other));
     if (a->by_bytecode && !options->by_bytecode)
         table_note(table, "the method has no line numbers, so the rows are bytecodes: compile it with javac -g");
     if (is_of_kotlin(a) && file == NULL)
-        table_note(table, arena_printf(a->arena,
-                                       "lines behind the end of '%s' are of inline functions (Kotlin): name its folder "
-                                       "with --source to see which",
-                                       a->method.source));
+        table_note(
+            table,
+            arena_printf(a->arena,
+                         "lines after the end of '%s' belong to inline functions (Kotlin): --source FOLDER shows which",
+                         a->method.source));
     if (file != NULL && a->locations[a->n_locations - 2].line > file->n_lines)
-        table_note(table, arena_printf(a->arena, "lines above %" PRIu32 " are of inline functions%s", file->n_lines,
-                                       is_of_kotlin(a) ? " (Kotlin); recorded with 'mmprof profile -- java ...' they "
-                                                         "count for the line that calls them"
-                                                       : ", or the file is another version"));
+        table_note(table,
+                   arena_printf(a->arena, "lines above %" PRIu32 " belong to inline functions%s", file->n_lines,
+                                is_of_kotlin(a)
+                                    ? " (Kotlin); 'mmprof profile -- java ...' counts them for the line that calls them"
+                                    : ", or the file is another version"));
     if (options->sources->n > 0 && file == NULL)
-        table_note(table, arena_printf(a->arena, "no folder of --source has '%s': name the one above its package",
+        table_note(table, arena_printf(a->arena, "no folder of --source has '%s': name the folder above its package",
                                        a->method.source));
 }
 

@@ -50,7 +50,7 @@ static int refuse(const struct trace_reader *reader, const char *path, const cha
         return err_next(err, "record some with 'mmprof sample -o FILE -p PID'");
     }
     err_set(err, "no sample of '%s' is in a method '%s'", path, pattern);
-    return err_next(err, "give Class.method as 'mmprof sample' prints it; 'mmprof dump %s' lists all that was sampled",
+    return err_next(err, "give Class.method as 'mmprof sample' prints it; 'mmprof dump %s' lists all sampled methods",
                     path);
 }
 

@@ -105,11 +105,11 @@ void bytecode_kinds_tell(const struct bytecode_kinds *kinds, struct table *table
     table_metadata_number(table, "method_known_share", (double)kinds->n_methods / n, NULL);
     table_metadata_number(table, "bytecode_known_share", (double)kinds->n_bytecodes / n, NULL);
     if ((double)kinds->n_bytecodes < TOLD_SHARE * n)
-        table_note(table, arena_printf(table->arena,
-                                       "of %" PRIu64 " samples in Java code, the bytecode of %.1f %% is known, and the "
-                                       "method of %.1f %%",
-                                       kinds->n_in_java, 100 * (double)kinds->n_bytecodes / n,
-                                       100 * (double)kinds->n_methods / n));
+        table_note(
+            table,
+            arena_printf(table->arena,
+                         "%" PRIu64 " samples in Java code: the bytecode is known for %.1f %%, the method for %.1f %%",
+                         kinds->n_in_java, 100 * (double)kinds->n_bytecodes / n, 100 * (double)kinds->n_methods / n));
 }
 
 static const struct {

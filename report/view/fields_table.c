@@ -320,13 +320,13 @@ static void tell_known(const struct report_source *source, const struct fields *
     table_metadata_number(table, "named_share", java > 0 ? (double)known->named / java : 0, NULL);
     table_metadata_number(table, "same_field_share", both > 0 ? (double)known->same / both : 0, NULL);
     table_note(table, arena_printf(arena,
-                                   "of L1D's misses, without mmprof's own, Java code has %s; of these the bytecode is "
-                                   "known of %s, and names a field or elements of an array in %s",
+                                   "L1D misses, without mmprof's own: %s in Java code; the bytecode is known for %s of "
+                                   "these, and names a field or array elements for %s",
                                    part(arena, known->java, known->all), part(arena, known->bytecode, known->java),
                                    part(arena, known->named, known->java)));
     table_note(table, arena_printf(arena,
-                                   "of those in the Java heap the object is known of %s; where the bytecode names a "
-                                   "field and the object is known, its field at the address is the same in %s",
+                                   "in the Java heap the object is known for %s; the object's field at the address is "
+                                   "the one that the bytecode names for %s (where both are known)",
                                    part(arena, known->object, known->heap), part(arena, known->same, known->both)));
 }
 

@@ -239,11 +239,10 @@ static void add_renamed_note(const struct trace_reader *reader, struct table *ta
 {
     double n = info_number(reader, INFO_THREADS_RENAMED);
     if (n > 0)
-        table_note(table,
-                   arena_printf(table->arena,
-                                "%.0f thread%s changed %s: each has one row, by one of its names; 'mmprof sample "
-                                "-o' keeps the name that a thread had at each sample",
-                                n, n > 1 ? "s" : "", n > 1 ? "their names" : "its name"));
+        table_note(table, arena_printf(table->arena,
+                                       "%.0f thread%s changed %s; each has one row, under one of its names ('mmprof "
+                                       "sample -o' records the name at each sample)",
+                                       n, n > 1 ? "s" : "", n > 1 ? "their names" : "its name"));
 }
 
 int groups_table(const struct view_pass *pass, const struct report_source *source, const char *argument,
@@ -264,17 +263,16 @@ int groups_table(const struct view_pass *pass, const struct report_source *sourc
         table->rows[n_groups].after_rule = true;
     put_total(&groups, ns_per_tick, table);
     if (groups.by == GROUPS_BY_METHOD && trace_samples_are_all(source->reader))
-        table_note(table,
-                   "stack samples tell who calls a method, but no calls: 'mmprof profile' records these, and with "
-                   "--by by an argument's value");
+        table_note(table, "stack samples show callers, but no numbers of calls: record those with 'mmprof profile', "
+                          "and add --by to group by an argument's value");
     if (groups.by != GROUPS_BY_THREAD && (groups.has_waits || groups.has_allocations))
-        table_note(table, "what a row waits and allocates it does with all that it calls, as its time is");
+        table_note(table, "waits and bytes include callees, as time does");
     if (groups.by == GROUPS_BY_THREAD)
         add_renamed_note(source->reader, table);
     if (groups.by != GROUPS_BY_THREAD && groups.has_waits)
         table_note(
             table,
-            "where threads were that were ready to run, but had no CPU, is not known: it is in none of the rows");
+            "the rows exclude time in which threads were ready to run, but had no CPU: where they were is unknown");
     report_losses(source, table);
     return table->is_broken ? err_set(err, "out of memory for a table of groups") : 0;
 }

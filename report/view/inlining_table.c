@@ -199,8 +199,7 @@ static void add_totals(const struct inlining_rows *rows, struct table *table)
     struct arena *arena = table->arena;
     table_metadata_number(table, "inlined_share", inlined_ns / rows->known_ns,
                           arena_printf(arena,
-                                       "inlined  %s of the time in methods that others call; in their own compiled "
-                                       "code %s",
+                                       "inlined  %s of the time in called methods; %s in their own compiled code",
                                        report_percent(arena, inlined_ns / rows->known_ns),
                                        report_percent(arena, called_ns / rows->known_ns)));
 }

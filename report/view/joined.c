@@ -156,11 +156,12 @@ int report_join(struct making *making, const struct report_trace *others, size_t
     if (making->others == NULL)
         return no_memory(err);
     if (n_others > 0)
-        table_note(making->table,
-                   arena_printf(making->source->arena,
-                                "times, calls and CPI are those of '%s'; its instructions and the other traces' rates "
-                                "make their counts",
-                                making->source->path));
+        table_note(
+            making->table,
+            arena_printf(
+                making->source->arena,
+                "times, calls and CPI come from '%s'; the other traces' counts are their rates times its instructions",
+                making->source->path));
     for (size_t i = 0; i < n_others; i++) {
         if (join(making, &others[i], i, err) < 0)
             return -1;

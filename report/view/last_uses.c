@@ -205,7 +205,7 @@ static void add_columns(struct table *table)
     table_column(table, "(%)", "bytes_share", TABLE_SHARE);
     size_t used = table_column(table, "Used for <", "median_under_accesses", TABLE_COUNT);
     size_t by_c2 = table_column(table, "C2 (%)", "c2_share", TABLE_SHARE);
-    table->details[0] = "The same objects: how many, for how many accesses half of them are used, and the part by C2";
+    table->details[0] = "The same objects: number, median use in accesses, share created by C2's code";
     table->columns[objects].detail = table->columns[used].detail = table->columns[by_c2].detail = 1;
     table_data_column(table, "short_bytes", TABLE_BYTES);
     table_data_column(table, "longest_accesses", TABLE_COUNT);
@@ -276,7 +276,7 @@ static void add_rows(const struct last_uses *uses, uint64_t top, struct arena *a
     if (first < table->n_rows)
         table->rows[first].after_rule = true;
     if (libraries.n > 0)
-        table_note(table, "what is passed on within the JDK and frameworks has a row for each with --no-fold");
+        table_note(table, "--no-fold gives a row to each class that the JDK and frameworks pass on");
 }
 
 int last_uses_table(const struct last_uses *uses, const char *path, uint64_t top, struct arena *arena,
@@ -289,9 +289,8 @@ int last_uses_table(const struct last_uses *uses, const char *path, uint64_t top
     table_metadata_number(table, "accesses", (double)uses->time, NULL);
     add_columns(table);
     add_rows(uses, top, arena, table);
-    table_note(table,
-               "rows are in the order of the bytes of objects that were used for less than 65,536 data accesses");
-    table_note(table, "the common caller is the innermost call that lasted from an object's creation to its last use: "
-                      "there the object may be replaced by what is in it");
+    table_note(table, "rows are sorted by the bytes of objects used for less than 65,536 data accesses");
+    table_note(table, "the common caller is the innermost call that spans an object's creation and last use; there, "
+                      "its fields may replace the object");
     return table->is_broken ? err_set(err, "out of memory for a table") : 0;
 }

@@ -256,11 +256,10 @@ int lifetimes_table(const struct lifetimes *l, const char *path, enum lifetimes_
                      path, l->n_created, l->time));
     table_metadata_number(table, "objects", (double)l->n_created, NULL);
     table_metadata_number(table, "accesses", (double)l->time, NULL);
-    table_metadata_number(table, "dead", (double)(l->all.n - l->all.n_there),
-                          arena_printf(arena,
-                                       "objects  %" PRIu64 " were found dead by collections, %" PRIu64
-                                       " were there when the program ended",
-                                       l->all.n - l->all.n_there, l->all.n_there));
+    table_metadata_number(
+        table, "dead", (double)(l->all.n - l->all.n_there),
+        arena_printf(arena, "objects  collections freed %" PRIu64 ", %" PRIu64 " were left at the end of the program",
+                     l->all.n - l->all.n_there, l->all.n_there));
     if (by == LIFETIMES_BY_LENGTH)
         length_table(l, arena, table);
     else

@@ -319,10 +319,10 @@ static int refuse(const struct view_pass *pass, struct err *err)
 {
     const char *why = info_text(pass->reader, INFO_ALLOCATIONS_FAILED);
     if (trace_damaged_chunks(pass->reader) > 0) {
-        err_set(err, "'%s' is damaged: which objects live is not known", pass->options.path);
+        err_set(err, "'%s' is damaged: live objects are unknown", pass->options.path);
         return err_next(err, "run 'mmprof report --view allocations', or record it again");
     }
-    err_set(err, "'%s' does not tell which objects live%s%s", pass->options.path, why == NULL ? "" : ": ",
+    err_set(err, "'%s' does not say which objects are live%s%s", pass->options.path, why == NULL ? "" : ": ",
             why == NULL ? "" : why);
     return err_next(err, "record it with 'mmprof profile --live-objects -p PID'");
 }

@@ -125,22 +125,19 @@ static void add_facts(const struct live_objects *found, struct table *table)
 static void add_notes(const struct live_objects *found, struct table *table)
 {
     if (found->seconds <= 0)
-        table_note(table, "no collection is known to have run meanwhile: record for longer, or have the JVM collect "
-                          "('jcmd PID GC.run')");
+        table_note(table, "no collection was seen: record for longer, or run 'jcmd PID GC.run'");
     if (found->n_dropped > 0)
         table_note(table, arena_printf(table->arena,
-                                       "%" PRIu64 " sampled objects were not tracked to the end: there were too many "
-                                       "at a time; one of %.0f stands for the others",
+                                       "%" PRIu64 " sampled objects were not tracked to the end, because there were "
+                                                  "too many; one in %.0f was kept, and weighted",
                                        found->n_dropped, found->one_in));
     if (found->file > 1)
         table_note(table, arena_printf(table->arena,
-                                       "this is file %.0f of a recording: objects that were allocated in the files "
-                                       "before are not in it, whether they live or not (for what lives longer, "
-                                       "record with a longer --every, or one file)",
+                                       "this is file %.0f of a recording: it has no objects of earlier files (record "
+                                       "with a longer --every, or one file, to see objects that live longer)",
                                        found->file));
     if (found->rows.n > 0)
-        table_note(table, "objects that nothing refers to any more live until a collection looks at the part of the "
-                          "heap that they are in");
+        table_note(table, "unreachable objects count as live until a collection covers their part of the heap");
 }
 
 int live_objects_table(const struct view_pass *pass, enum live_objects_by by, const struct report_row_options *rows,

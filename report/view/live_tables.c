@@ -61,12 +61,15 @@ int live_bytes_table(const struct live_bytes *live, const char *path, uint64_t n
             add_collection(live, collection, table);
         add_point(live, time, "point", table);
     }
-    table_note(table, "live: at least until an object's last use, at most until a collection finds it dead");
+    table_note(
+        table,
+        "live bytes: the lower bound counts an object until its last use, the upper bound until a collection frees it");
     if (live->n_collections > 0)
-        table_note(table,
-                   "copies: what is live of the bytes created since the collection before, as a young one copies");
+        table_note(
+            table,
+            "copies: live bytes among those created since the previous collection, as a young collection copies them");
     else
-        table_note(table, "no collection ran: with a smaller young generation (-Xmn4m) there are some");
+        table_note(table, "no collection ran; a smaller young generation (-Xmn4m) causes some");
     return table->is_broken ? err_set(err, "out of memory for a table") : 0;
 }
 
@@ -118,18 +121,17 @@ int live_points_table(const struct live_bytes *live, const struct live_points *p
     for (uint32_t i = 0; i < points->n && (top == 0 || i < top); i++)
         add_row(live, &points->all[i], arena, table);
     if (live->n_calls == 0)
-        table_note(table, "no calls are in this trace: record with --last-uses (on x86-64)");
+        table_note(table, "this trace has no calls: record with --last-uses (on x86-64)");
     else if (points->n == 0)
-        table_note(table, "no method was called four times or more and created a tenth of all bytes");
+        table_note(table, "no method had four or more calls and created 10 % of all bytes");
     if (points->n_folded > 0)
-        table_note(table, "methods whose calls end together have one row, that of the outermost");
-    table_note(table, "per call, from one end to the next; copies: by a young collection at each end, or as often at "
-                      "other times; at least, by objects' last uses");
+        table_note(table, "methods whose calls end together share the row of the outermost one");
+    table_note(table, "figures are per call, between two returns; Copies: by a young collection at each return, or as "
+                      "often at other times (lower bounds, from objects' last uses)");
     if (live->interval_bytes > 0)
-        table_note(table, "one object in so many bytes was followed, and stands for the others; methods that create "
-                          "less than 32 times that are not listed");
-    table_note(table,
-               "from outside of the JVM only full collections can be asked for (jcmd PID GC.run): a young generation "
-               "of several calls' bytes copies what one has in use once in so many");
+        table_note(table, "objects were sampled, one per interval of allocated bytes; methods that create less than 32 "
+                          "intervals are not listed");
+    table_note(table, "'jcmd PID GC.run' requests full collections only; for young ones, size the young generation to "
+                      "a multiple of the bytes per call");
     return table->is_broken ? err_set(err, "out of memory for a table") : 0;
 }

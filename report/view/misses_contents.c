@@ -129,8 +129,8 @@ int misses_contents_table(const struct report_source *source, struct misses *mis
     for (int i = 0; i < MISSES_STEPS; i++)
         if (misses->n_looked[i] > 0)
             add_step(misses, steps, i, ns, table);
-    table_note(table, "lines of L2, without empty ones, of all threads that had run since the snapshot before: their "
-                      "mean number per snapshot, and whose memory they hold; for L1D and the data TLB use --csv");
+    table_note(table, "used L2 lines of all threads that ran since the previous snapshot: mean number per snapshot, by "
+                      "the memory that they hold; --csv also has L1D and the data TLB");
     report_losses(source, table);
     return table->is_broken ? err_set(err, "out of memory for a table") : 0;
 }

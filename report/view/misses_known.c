@@ -107,8 +107,8 @@ static void tell_accesses(struct arena *arena, const struct misses_known *known,
         return;
     table_metadata_number(table, "heap_accesses_share", heap / all, NULL);
     table_note(table, arena_printf(arena,
-                                   "accesses are estimates from %s random samples: without mmprof's own, "
-                                   "%s are to the Java heap, where %s miss L1D; of all %s do",
+                                   "estimates from %s random samples of accesses, without mmprof's own: %s of accesses "
+                                   "are to the Java heap; L1D miss ratio %s in the Java heap, %s overall",
                                    digits(arena, known->n_drawn), report_percent(arena, heap / all),
                                    heap > 0 ? report_percent(arena, (double)known->heap_misses / heap) : "-",
                                    report_percent(arena, (double)known->all / all)));
@@ -135,14 +135,13 @@ void misses_tell_known(const struct report_source *source, struct misses *misses
     table_metadata_number(table, "known_code_share", all > 0 ? 1 - (double)known.no_code / all : 0, NULL);
     table_metadata_number(table, "known_line_share", java > 0 ? 1 - (double)known.no_line / java : 0, NULL);
     table_note(table, arena_printf(arena,
-                                   "of L1D's misses, without mmprof's own, it is known: whose memory, of %s; which "
-                                   "object in the Java heap, of %s of those there; which code, of %s; which line, or "
-                                   "bytecode in methods without lines, of %s of those of Java methods",
+                                   "attributed L1D misses, without mmprof's own: memory region %s, object %s (of the "
+                                   "Java heap), code %s, line or bytecode %s (of Java methods)",
                                    but(arena, nowhere, all), but(arena, no_object, heap),
                                    but(arena, known.no_code, all), but(arena, known.no_line, java)));
     tell_accesses(arena, &known, table);
     for (size_t i = 0; i < WHYS && known.whys[i] != NULL; i++)
-        table_note(table, arena_printf(arena, "which object is not known of %s of those in the heap: %s",
+        table_note(table, arena_printf(arena, "object unknown for %s of the misses in the heap: %s",
                                        report_percent(arena, (double)known.of_why[i] / heap), known.whys[i]));
 }
 
@@ -150,10 +149,9 @@ static void tell_java(const struct report_source *source, const struct misses *m
 {
     struct arena *arena = source->arena;
     double all = (double)m->all[MISS_L1D], l2 = (double)m->all[MISS_L2];
-    table_note(table,
-               arena_printf(arena, "only what Java code missed, and the JVM's stubs: %s of L1D's misses, %s of L2's",
-                            all > 0 ? report_percent(arena, (double)m->told[MISS_L1D] / all) : "-",
-                            l2 > 0 ? report_percent(arena, (double)m->told[MISS_L2] / l2) : "-"));
+    table_note(table, arena_printf(arena, "Java code and the JVM's stubs only: %s of L1D misses, %s of L2 misses",
+                                   all > 0 ? report_percent(arena, (double)m->told[MISS_L1D] / all) : "-",
+                                   l2 > 0 ? report_percent(arena, (double)m->told[MISS_L2] / l2) : "-"));
 }
 
 void misses_mark_estimates(const struct report_source *source, struct table *table)
@@ -189,10 +187,10 @@ void misses_tell_totals(const struct report_source *source, const struct misses 
     table_metadata_number(table, "l2_misses", (double)m->all[MISS_L2], NULL);
     table_metadata_number(
         table, "dtlb_misses", (double)m->all[MISS_DTLB],
-        arena_printf(
-            source->arena, "misses   simulated (%s): of %s loads and stores %s missed L1D, %s L2, %s the data TLB",
-            model == NULL ? "?" : model, digits(source->arena, m->n_accesses), digits(source->arena, m->all[MISS_L1D]),
-            digits(source->arena, m->all[MISS_L2]), digits(source->arena, m->all[MISS_DTLB])));
+        arena_printf(source->arena, "misses   simulated (%s): %s loads and stores; misses: %s L1D, %s L2, %s data TLB",
+                     model == NULL ? "?" : model, digits(source->arena, m->n_accesses),
+                     digits(source->arena, m->all[MISS_L1D]), digits(source->arena, m->all[MISS_L2]),
+                     digits(source->arena, m->all[MISS_DTLB])));
     report_note_sets(source, table);
     report_note_left_out(source, table);
     table_metadata_number(table, "kept", (double)m->n_kept, NULL);
@@ -201,13 +199,13 @@ void misses_tell_totals(const struct report_source *source, const struct misses 
     uint64_t told = m->told[MISS_L1D] + m->told[MISS_DTLB];
     if (told > m->n_kept + m->n_kept / 10)
         table_note(table, arena_printf(source->arena,
-                                       "%s accesses that missed were sampled at random: rows are estimates; a row of k "
-                                       "samples (--csv) has a relative error of about 2 / sqrt(k)",
+                                       "rows are estimates from %s random samples of misses; a row with k samples "
+                                       "(--csv) has a relative error of about 2 / sqrt(k)",
                                        digits(source->arena, m->n_kept)));
     if (m->is_java_only)
         tell_java(source, m, table);
     else if (m->all[MISS_L1D] > m->told[MISS_L1D] + m->all[MISS_L1D] / 100)
         table_note(table, arena_printf(
-                              source->arena, "%s of L1D's misses are not in the table: they were not written",
+                              source->arena, "the table lacks %s of the L1D misses: they were not written",
                               report_percent(source->arena, 1 - (double)m->told[MISS_L1D] / (double)m->all[MISS_L1D])));
 }

@@ -111,7 +111,7 @@ static void add_columns(struct arena *arena, struct table *table)
         size_t column = table_column(table, vm_subsystem_name(others[i]), key, TABLE_COUNT);
         table->columns[column].not_in_text = true;
     }
-    table->details[0] = "L2's misses by whose memory it was";
+    table->details[0] = "L2 misses by memory";
 }
 
 static void add_step(const struct misses_step *step, double from_ns, struct table *table)
@@ -145,8 +145,8 @@ int misses_time_table(const struct report_source *source, struct misses *misses,
         n--;
     for (int i = 0; i < n; i++)
         add_step(&steps[i], ns * i, table);
-    table_note(table, "from Interpreter to mmprof: L2's misses by what code they are of (Other JVM in parts: --csv); "
-                      "from Young to Elsewhere: the same without mmprof's, by whose memory it was");
+    table_note(table, "Interpreter..mmprof: L2 misses by code (Other JVM in parts: --csv); Young..Elsewhere: L2 misses "
+                      "by memory, without mmprof's own");
     misses_tell_known(source, misses, table);
     report_losses(source, table);
     return table->is_broken ? err_set(err, "out of memory for a table") : 0;

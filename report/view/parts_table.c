@@ -153,11 +153,11 @@ int parts_table(const struct report_source *source, struct table *table, struct 
     add_time(parts);
     const char *missing = parts->making.has_hardware ? not_counted(parts) : "";
     if (missing == NULL || missing[0] != '\0')
-        table_note(table, missing == NULL ? NULL
-                                          : arena_printf(source->arena,
-                                                         "hardware events were not counted, or in too "
-                                                         "little of the time, in: %s",
-                                                         missing));
+        table_note(table,
+                   missing == NULL
+                       ? NULL
+                       : arena_printf(source->arena,
+                                      "hardware events were not counted, or for too short a time, in: %s", missing));
     else if (parts->making.has_hardware)
         add_events(parts);
     add_kernel_events(parts);

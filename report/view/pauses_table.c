@@ -121,9 +121,9 @@ static int refuse_collections(const struct report_source *source, struct err *er
     const char *why = info_text(source->reader, INFO_PAUSES_FAILED);
     err_set(err, "'%s' has no collection%s%s", source->path, why == NULL ? "" : ": ", why == NULL ? "" : why);
     if (why == NULL)
-        return err_next(err,
-                        "run 'mmprof report --view pauses' for their number; very short pauses that follow each other "
-                        "closely have no rows of their own");
+        return err_next(
+            err,
+            "run 'mmprof report --view pauses' for their number; very short collections close together have no rows");
     return err_next(err, "record it again, without -XX:-UsePerfData in the JVM's options");
 }
 
@@ -229,11 +229,10 @@ static void explain_before(const struct view_pass *pass, struct table *table)
     for (size_t i = 0; i < pass->n_heap_events; i++)
         if (pass->heap_events[i].kind == TRACE_HEAP_BEFORE)
             return;
-    table_note(table, samples
-                          ? "the heap before collections is not known: the JVM's structures do not tell it (ZGC and "
-                            "Shenandoah after JDK 17)"
-                          : "the heap before collections is not known: only live recordings that sample allocations "
-                            "have it");
+    table_note(table,
+               samples
+                   ? "the heap before collections is unknown: mmprof cannot read it (ZGC and Shenandoah after JDK 17)"
+                   : "the heap before collections is unknown: only live recordings that sample allocations have it");
 }
 
 int collections_table(const struct view_pass *pass, struct table *table, struct err *err)
@@ -266,7 +265,7 @@ int collections_table(const struct view_pass *pass, struct table *table, struct 
         table_note(table,
                    arena_printf(source->arena,
                                 "%" PRIu64
-                                " more have no rows of their own: they ended between two samples of the JVM's counters",
+                                " more collections have no row: they ended between two reads of the JVM's counters",
                                 n_missed));
     explain_before(pass, table);
     return table->is_broken ? err_set(err, "out of memory for %zu collections", n) : 0;

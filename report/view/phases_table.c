@@ -91,10 +91,10 @@ static void add_estimates(const struct phases_report *report, struct table *tabl
                                       estimate_words(arena, estimates->time_ratio), each,
                                       estimate_words(arena, estimates->invocations_ratio)));
     if (report->choice->over_budget)
-        table_note(table, "no thresholds keep within the budget: these cost least; a larger --budget selects more");
+        table_note(table, "no thresholds keep the budget; these cost least (a larger --budget selects more)");
     if (estimates->time_ratio < 0)
-        table_note(table, "the trace has no calibrated cost of a probe: the overhead in time is not known, and "
-                          "the thesis' estimate keeps the budget");
+        table_note(table, "the cost of a probe was not calibrated: the overhead in time is unknown, and the budget "
+                          "limits the share of calls (the thesis' estimate)");
 }
 
 #define RECORDED 12 /* the column */
@@ -189,12 +189,12 @@ int phases_table(const struct phases_report *report, struct table *table, struct
     size_t n_smaller = (report->all ? report->n_totals : report->choice->n_chosen) - n;
     if (n_smaller > 0)
         table_note(table,
-                   arena_printf(source->arena, "%zu more have less than %s of the time each: --min-share 0 prints them",
+                   arena_printf(source->arena, "%zu more methods have less than %s of the time each (--min-share 0)",
                                 n_smaller, report_percent(source->arena, report->min_share)));
     if (!table->columns[RECORDED].not_in_text)
         table_note(table, "Share (%) is of the application's time while a method was recorded (Recorded)");
     if (n_open > 0)
-        table_note(table, "+ calls of it had not returned at the end: they count up to there");
+        table_note(table, "+ marks methods with calls that had not returned at the end");
     return 0;
 }
 

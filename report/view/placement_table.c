@@ -308,7 +308,8 @@ static void add_metadata(struct building *b)
     table_metadata_number(b->table, "placed_objects", MEAN(n_objects), NULL);
     table_metadata_number(b->table, "placed_bytes", MEAN(n_object_bytes), NULL);
     table_metadata_number(b->table, "samples", MEAN(n_samples),
-                          arena_printf(b->arena, "heat: %.0f samples in objects, one of about %" PRIu64 " %s misses",
+                          arena_printf(b->arena,
+                                       "heat: %.0f samples in objects, one per %" PRIu64 " %s misses on average",
                                        MEAN(n_samples), run->period, placement_event_names[run->event]));
 }
 
@@ -318,15 +319,15 @@ static void add_notes(struct building *b)
     for (uint32_t i = 0; i < b->results[0].n_policies; i++)
         has_hindsight |= b->results[0].policies[i].heat == PLACEMENT_BY_HINDSIGHT;
     if (MEAN(n_objects) < 1)
-        table_doubt(b->table, "no object was placed: no collection has copied any to the old generation; give the "
-                              "program a smaller young one (-Xmn), or a longer run");
+        table_doubt(b->table, "no object was placed: no collection copied objects to the old generation; use a smaller "
+                              "young generation (-Xmn), or a longer run");
     if (MEAN(n_samples) < 1)
         table_doubt(b->table, "no miss was sampled in an object before a collection: no class is hot; sample more "
                               "often (--period)");
-    table_note(b->table, "misses are simulated, those of a placement that nobody has made too: how much time it would "
-                         "save or cost is not known");
+    table_note(b->table,
+               "misses are simulated, for placements that no JVM makes, too; their effect on time is unknown");
     if (has_hindsight)
-        table_note(b->table, "hindsight: by the heat of a whole run before, which no collector has: a bound");
+        table_note(b->table, "hindsight uses the heat of a whole earlier run, which no collector knows: it is a bound");
 }
 
 int placement_table(const struct placement_result *results, size_t n, uint64_t top, struct arena *arena,

@@ -30,9 +30,8 @@ void quota_note(const struct report_source *source, struct table *table)
     if (quota.throttled_ns <= NOTED_SHARE * report_process_cpu_ns(source))
         return;
     const char *words = quota_words(source, &quota);
-    table_note(table, words == NULL ? NULL
-                                    : arena_printf(source->arena,
-                                                   "%s (all CPUs together): threads that it stops wait "
-                                                   "in the run queue",
-                                                   words));
+    table_note(table, words == NULL
+                          ? NULL
+                          : arena_printf(source->arena, "%s (all CPUs together); stopped threads wait in the run queue",
+                                         words));
 }

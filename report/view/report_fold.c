@@ -186,10 +186,11 @@ int report_fold(struct making *making, struct report_ranked *ranked, size_t *n_r
         if (!f.is_hidden[i])
             ranked[n++] = ranked[i];
     if (n < f.n)
-        table_note(making->table, arena_printf(arena,
-                                               "%zu method%s no row: they only call the next one, or are a framework's "
-                                               "(--no-fold)",
-                                               f.n - n, f.n - n == 1 ? " has" : "s have"));
+        table_note(making->table,
+                   arena_printf(arena, "%zu method%s", f.n - n,
+                                f.n - n == 1
+                                    ? " hidden: it only delegates, or is framework code (--no-fold shows it)"
+                                    : "s hidden: they only delegate, or are framework code (--no-fold shows them)"));
     *n_ranked = n;
     return 0;
 }

@@ -42,16 +42,16 @@ static void note_counted(struct making *making)
         table_doubt(making->table, arena_printf(arena, "hardware events: %s", refused));
     else if (making->partly != NULL)
         table_doubt(making->table, arena_printf(arena,
-                                                "the counters could not be read all the time; CPI and misses stand for "
-                                                "a share of the row's time: %s",
+                                                "the counters were readable for a part of the time; CPI and misses "
+                                                "cover only this share of the row's time: %s",
                                                 making->partly));
     if (!making->has_hardware || refused != NULL || making->has_readings)
         return;
     double counted = report_counted(making, (struct row_id){ ROW_OUTSIDE, 0 });
     if (counted > 0 && counted < 1 - REPORT_UNCOUNTED_MAX)
         table_note(making->table, arena_printf(arena,
-                                               "a thread's hardware events are counted from its first record to its "
-                                               "last: %s of the application's other code",
+                                               "hardware events are counted between a thread's first and last record: "
+                                               "%s of the application's other code",
                                                report_percent(arena, counted)));
 }
 
@@ -86,13 +86,12 @@ static void note_groups(struct making *making)
         if (turns != NULL)
             all = arena_printf(arena, "%s%s%s", all, all[0] == '\0' ? "" : "; ", turns);
     }
-    table_note(making->table,
-               all == NULL
-                   ? NULL
-                   : arena_printf(arena,
-                                  "the events take turns on the counters, and are estimates from their share of "
-                                  "the time: %s",
-                                  all));
+    table_note(
+        making->table,
+        all == NULL
+            ? NULL
+            : arena_printf(
+                  arena, "events are multiplexed: counts are estimates, scaled from this share of the time: %s", all));
 }
 
 /* Where the groups of counters take turns. */
@@ -104,12 +103,11 @@ static void note_turns(struct making *making)
     if (window == NULL)
         note_groups(making);
     else
-        table_note(making->table,
-                   arena_printf(making->source->arena,
-                                "all instructions are counted, the other events in samples of them only (warm-up + "
-                                "counted / period, in instructions: %s): rates are estimates",
-                                window));
-    table_note(making->table, "\xc2\xb1 is half of the interval that has the true value in 95 of 100 cases");
+        table_note(making->table, arena_printf(making->source->arena,
+                                               "rates are estimates: instructions are counted exactly, other events "
+                                               "only in windows (warm-up + counted / period, in instructions: %s)",
+                                               window));
+    table_note(making->table, "\xc2\xb1 is half of the 95 % confidence interval");
 }
 
 /* Whether none of the events has what the kernel does. */
@@ -139,8 +137,9 @@ static void note_modes(struct making *making)
     const struct event_column *cycles = making->cycles, *instructions = making->instructions;
     if (cycles != NULL && instructions != NULL && strcmp(mode_of(cycles->name), mode_of(instructions->name)) != 0)
         table_note(making->table,
-                   arena_printf(making->source->arena, "CPI is '%s' by '%s', which are not counted in the same mode",
-                                cycles->name, instructions->name));
+                   arena_printf(making->source->arena,
+                                "CPI is '%s' divided by '%s', which count different modes (user, kernel)", cycles->name,
+                                instructions->name));
 }
 
 /* "none: the reason": what the figures are made of then. */
@@ -150,11 +149,10 @@ static void note_reads(struct making *making)
     if (!making->has_hardware || read == NULL || strncmp(read, none, strlen(none)) != 0)
         return;
     const char *why = strncmp(read, "none: ", 6) == 0 ? read + 6 : "--read none";
-    table_doubt(making->table,
-                arena_printf(making->source->arena,
-                             "probes cannot read the counters (%s): CPI and misses come from remote counter reads, "
-                             "every 10 ms and at thread switches, and are known for long calls only",
-                             why));
+    table_doubt(making->table, arena_printf(making->source->arena,
+                                            "probes cannot read the counters (%s): CPI and misses come from remote "
+                                            "reads, every 10 ms and at thread switches, so only long calls have them",
+                                            why));
 }
 
 #define RECOMPILATION_SHARE 0.1 /* of the time; a shorter window is not worth a note */
@@ -204,8 +202,8 @@ static void note_untouched(struct making *making)
         table_note(making->table,
                    arena_printf(making->source->arena,
                                 "no class was instrumented, so no call was recorded: the JVM would have discarded all "
-                                "its compiled code, %.1f s of JIT compilation; started with "
-                                "-agentpath:.../libmmprof-agent.so=prepare it keeps it (mmprof-record(1))",
+                                "its compiled code, %.1f s of JIT compilation; start it with "
+                                "-agentpath:.../libmmprof-agent.so=prepare to keep compiled code (mmprof-record(1))",
                                 strtod(skipped, NULL) / 1e3));
     note_unaffordable(making);
 }
@@ -217,9 +215,8 @@ static void note_under_way(struct making *making)
     if (making->source->sampled == NULL && n > 0)
         table_doubt(making->table,
                     arena_printf(making->source->arena,
-                                 "%" PRIu64
-                                 " call%s under way when %s method got probes: without samples each counts up "
-                                 "to the thread's next probe, and may have ended before",
+                                 "%" PRIu64 " call%s running when %s method got probes; without samples, each counts "
+                                            "until the thread's next probe, and may have ended earlier",
                                  n, n == 1 ? " was" : "s were", n == 1 ? "its" : "their"));
 }
 
@@ -227,12 +224,12 @@ static void note_under_way(struct making *making)
 static void note_partly(struct making *making)
 {
     if (making->source->sampled != NULL)
-        table_note(making->table,
-                   "time that no probe measured is divided by stack samples: shares are of all the time; "
-                   "methods known by samples only have no number of calls");
+        table_note(making->table, "stack samples divide the time that no probe measured; shares are of the whole time; "
+                                  "methods without probes have no number of calls");
     else if (making->is_partly)
-        table_note(making->table, "Time (%) of a phase is of what ran while it was recorded (Recorded), so that phases "
-                                  "can be compared; Self (%) is of the whole recording, and adds up to 100 %");
+        table_note(making->table,
+                   "Time (%) of a phase is its share of the time while it was recorded (Recorded), so phases can be "
+                   "compared; Self (%) is its share of the whole recording, and adds up to 100 %");
 }
 
 static void note_wall(struct making *making)
@@ -240,16 +237,17 @@ static void note_wall(struct making *making)
     const struct sampled_tree *sampled = making->source->sampled;
     char idle[32];
     if (sampled == NULL || sampled->thread_ticks == NULL) {
-        table_note(making->table, "on the wall clock only threads that ran probes are counted");
+        table_note(making->table, "wall time covers only threads that ran probes");
         return;
     }
     table_format_ns(report_ns(making->source, sampled->idle_ticks), idle, sizeof idle);
     table_metadata_number(making->table, "idle_ns", report_ns(making->source, sampled->idle_ticks), NULL);
-    table_note(making->table,
-               arena_printf(making->source->arena,
-                            "wall time is CPU time and waiting, of all threads; what waits for work is left out: %s "
-                            "(--view waits)",
-                            idle));
+    table_note(
+        making->table,
+        arena_printf(
+            making->source->arena,
+            "wall time is CPU time plus waiting, of all threads; waiting for work is left out: %s (--view waits)",
+            idle));
 }
 
 static void note_rest(struct making *making)
@@ -264,11 +262,12 @@ static void note_rest(struct making *making)
     report_note_left_out(making->source, making->table);
     note_modes(making);
     if (making->too_few != NULL)
-        table_doubt(making->table, arena_printf(making->source->arena, "too little was counted for some rates of: %s",
-                                                making->too_few));
+        table_doubt(making->table,
+                    arena_printf(making->source->arena,
+                                 "some rates are left out, because too few events were counted: %s", making->too_few));
     if (is_user_only(making))
-        table_note(making->table, "user space only: what the kernel did for the methods is in their time, but not in "
-                                  "cycles, instructions and misses");
+        table_note(making->table, "events are counted in user space only: a method's time includes the kernel's work "
+                                  "for it; its cycles, instructions and misses do not");
     const struct calltree *tree = making->source->tree;
     if (!making->table->columns[making->at.faults].not_in_text)
         report_note_faults(making->source, making->table);
@@ -282,10 +281,9 @@ static void note_rest(struct making *making)
     if (making->source->clock == PHASES_WALL)
         note_wall(making);
     else if (!making->shares.part_is_known[VM_PART_GC] && making->shares.part_is_known[VM_PART_THREAD])
-        table_note(making->table,
-                   "there are no threads of the garbage collector: the serial one runs in the VM thread");
+        table_note(making->table, "the serial garbage collector has no threads of its own: it runs in the VM thread");
     if (tree->inside_ticks + tree->outside_ticks == 0 && tree->n_records > 0)
-        table_doubt(making->table, "the trace has no calibrated cost of a probe, so the phases' times include it");
+        table_doubt(making->table, "the cost of a probe was not calibrated, so the phases' times include it");
 }
 
 #define ACCOUNTED_WITHIN 0.01 /* is said in CSV and JSON only */
@@ -320,7 +318,7 @@ static void add_switches(const struct making *making)
     table_format_ns(switches->all_ns, all, sizeof all);
     double spread = switches->spread_ns / switches->all_ns;
     const char *words =
-        arena_printf(making->source->arena, "switches %s of it for context switches, of which %s is estimated", all,
+        arena_printf(making->source->arena, "switches %s of CPU time for context switches (%s of it estimated)", all,
                      report_percent(making->source->arena, spread));
     table_metadata_number(making->table, "switches_ns", switches->all_ns, spread >= SWITCHES_SPREAD ? words : NULL);
     table_metadata_number(making->table, "switches_spread_ns", switches->spread_ns, NULL);
@@ -343,10 +341,9 @@ static void add_stolen(const struct making *making)
     table_format_ns(stolen_ns, stolen, sizeof stolen);
     table_doubt(
         making->table,
-        arena_printf(
-            source->arena,
-            "the host of this virtual machine withheld its CPUs for %s (steal time): times on the CPU include that",
-            stolen));
+        arena_printf(source->arena,
+                     "the host withheld CPUs from this virtual machine for %s (steal time); CPU times include it",
+                     stolen));
 }
 
 static void add_quota(const struct making *making)

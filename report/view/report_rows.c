@@ -143,7 +143,7 @@ int report_phase_rows(struct making *making, struct err *err)
                                  text_plural(n_folded));
         if (making->rows[i]->n_open > 0) {
             label = arena_printf(making->source->arena, "%s +", label);
-            table_note(making->table, "+ calls of it had not returned at the end: they count up to there");
+            table_note(making->table, "+ marks methods with calls that had not returned at the end");
         }
         struct values v = phase_values(making, i, label);
         report_row(making, &v, false);

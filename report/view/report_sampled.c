@@ -198,7 +198,7 @@ static const char *reason_of(const struct making *making, size_t row, const stru
     uint32_t probed = sampled_had_probes(making->source, &name);
     if (probed != CALLTREE_NONE) {
         const char *off = sampled_why_off(making->source, probed);
-        return off != NULL ? off : "no call of it began while it had probes";
+        return off != NULL ? off : "none of its calls began while it had probes";
     }
     for (size_t i = 0; i < n; i++)
         if (method_name_equals(&all[i].name, &name))

@@ -200,17 +200,19 @@ static void leave_out_sampled(struct stats_making *making)
 static void add_notes(struct stats_making *making)
 {
     uint64_t n = making->source->tree->n_under_way;
-    table_note(making->table,
-               "one observation is one call, of a recursive method the outermost one; calls that had not "
-               "returned at the end are none");
+    table_note(making->table, "one observation is one call (the outermost one of a recursive method); calls that had "
+                              "not returned at the end are left out");
     if (n > 0)
-        table_note(making->table, arena_printf(making->source->arena,
-                                               "%" PRIu64 " call%s under way when %s method got probes: how long %s "
-                                               "took is not known, so %s none here, too",
-                                               n, n == 1 ? " was" : "s were", n == 1 ? "its" : "their",
-                                               n == 1 ? "it" : "they", n == 1 ? "it is" : "they are"));
-    table_note(making->table, "the calls of a phase are in those of its callers too, and follow each other: the p are "
-                              "smaller than of independent observations");
+        table_note(
+            making->table,
+            arena_printf(making->source->arena,
+                         "%" PRIu64
+                         " call%s running when %s method got probes: how long %s took is unknown, so %s left out",
+                         n, n == 1 ? " was" : "s were", n == 1 ? "its" : "their", n == 1 ? "it" : "they",
+                         n == 1 ? "it is" : "they are"));
+    table_note(
+        making->table,
+        "calls are nested and follow each other, so their p values are smaller than those of independent observations");
     if (making->metrics->options.n_metrics == 1)
         table_note(making->table, "CPI and misses of calls need recorded cycles and instructions");
 }

@@ -355,8 +355,7 @@ static void say_regions(struct timeline_making *m)
         table_metadata_words(m->table, NULL, NULL, line);
     }
     if (regions->n > REGIONS_IN_TEXT)
-        table_note(m->table,
-                   arena_printf(arena, "%u regions more: --csv has all of them", regions->n - REGIONS_IN_TEXT));
+        table_note(m->table, arena_printf(arena, "%u more regions: --csv has all", regions->n - REGIONS_IN_TEXT));
 }
 
 /* A phase's own time, as the report has it, and where most of it is. */
@@ -394,14 +393,13 @@ static void add_notes(struct timeline_making *m)
 {
     const struct calltree *tree = m->source->tree;
     if (tree->cpu_is_wall)
-        table_note(m->table, "the trace has no context switches: wall time stands for CPU time, of threads that ran "
-                             "probes only");
+        table_note(m->table,
+                   "the trace has no context switches: wall time of threads that ran probes replaces CPU time");
     else
-        table_note(m->table, "Waits: threads that were preempted; those that were woken and wait for a CPU are not "
-                             "known");
+        table_note(m->table, "Waits counts preempted threads; threads that were woken and wait for a CPU are unknown");
     quota_note(m->source, m->table);
-    table_note(m->table, "percentages are of one CPU; CPU time that the kernel accounts for the context switches "
-                         "themselves and for the exit is in no step");
+    table_note(m->table,
+               "percentages are of one CPU; steps exclude the kernel's CPU time for context switches and for the exit");
     if (m->read->rates.options.n_metrics > 1)
         table_note(m->table, "CPI and misses are the application's");
     else

@@ -81,8 +81,8 @@ static int find_labels(struct tree_making *making)
 static void add_columns(const struct tree_making *making)
 {
     static const char *const headings[] = { [TREE_VIEW_ALL] = "Method",
-                                            [TREE_VIEW_CALLEES] = "Method, and what it calls",
-                                            [TREE_VIEW_CALLERS] = "Method, and what calls it" };
+                                            [TREE_VIEW_CALLEES] = "Method and its callees",
+                                            [TREE_VIEW_CALLERS] = "Method and its callers" };
     struct table *t = making->table;
     bool is_all = making->options->kind == TREE_VIEW_ALL;
     table_column(t, making->knows_time ? "Time (%)" : "Share (%)", "time_share", TABLE_SHARE);
@@ -249,11 +249,11 @@ static void add_notes(const struct tree_making *making)
                                        making->n_left, text_plural(making->n_left),
                                        report_percent(arena, making->options->min_share)));
     if (making->any_open && making->options->is_text)
-        table_note(table, "+ calls of it had not returned at the end: they count up to there");
+        table_note(table, "+ marks methods with calls that had not returned at the end");
     if (making->source->sampled != NULL && making->knows_calls)
-        table_note(table, "calls are those that probes recorded; other time is divided by stack samples");
+        table_note(table, "Calls come from probes; stack samples divide the other time");
     if (making->options->kind == TREE_VIEW_CALLERS)
-        table_note(table, "all values are the first method's, in calls that came along the path to it");
+        table_note(table, "all values are the first method's, when it was called along the path");
 }
 
 /* The rows of a view: of all, or of one method. */

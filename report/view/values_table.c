@@ -168,13 +168,12 @@ static void put_rows(const struct view_pass *pass, const struct report_source *s
 static void add_notes(const struct view_pass *pass, const struct value_rows *values, struct table *table)
 {
     const struct value_calls *calls = pass->value_calls;
-    table_note(table, "p50, p99, Longest: of the time from the call to its end, with all waiting");
+    table_note(table, "p50, p99 and Longest are times from call to return, including waiting");
     if (values->has_waits || values->has_allocations)
-        table_note(table, "what a thread waited and allocated is that of the calls that were open in it");
+        table_note(table, "waits and bytes of a thread count for the calls that were running in it");
     if (calls->n_not_kept > 0)
         table_doubt(table, arena_printf(table->arena,
-                                        "waits and allocations of %" PRIu64 " later calls are in no row: more than "
-                                        "%u calls",
+                                        "waits and bytes of %" PRIu64 " later calls are in no row (limit: %u calls)",
                                         calls->n_not_kept, VALUE_CALLS_KEPT));
 }
 

@@ -77,7 +77,7 @@ static struct table_cell error_cell(const struct waits *waits, const struct wait
 static int refuse(const struct report_source *source, struct err *err)
 {
     const char *why = info_text(source->reader, INFO_WAIT_FAILED);
-    err_set(err, "'%s' does not tell what threads waited for%s%s", source->path, why == NULL ? "" : ": ",
+    err_set(err, "'%s' does not say what threads waited for%s%s", source->path, why == NULL ? "" : ": ",
             why == NULL ? "" : why);
     return err_next(err, why != NULL ? "record it again as root"
                                      : "record it with 'mmprof profile -p PID', or with 'mmprof sample --wall -o'");
@@ -109,8 +109,8 @@ static void add_metadata(const struct report_source *source, const struct waits 
     table_metadata_number(table, "idle_ns", (double)idle_ns, NULL);
     table_metadata_number(table, "wall_ns", (double)waits->wall_ns,
                           arena_printf(source->arena,
-                                       "threads  %" PRIu32
-                                       ", together for %s: waited %s, idle %s, on a CPU %s (%" PRIu64 " visits)",
+                                       "threads  %" PRIu32 ", total %s: waited %s, idle %s, on a CPU %s (%" PRIu64
+                                       " visits)",
                                        waits->n_threads, wall, waited, idle, on_cpu, waits->n_visits));
 }
 
@@ -193,8 +193,8 @@ static void add_virtual_rows(const struct report_source *source, struct table *t
         any = true;
     }
     if (any)
-        table_note(table, "virtual threads that wait have no carrier to visit: they are known, exactly, in calls of "
-                          "methods with probes, by the innermost of these; Threads: at a time, at most");
+        table_note(table, "waits of virtual threads are exact, but known only in calls of methods with probes, and "
+                          "count for the innermost one; Threads is the most at one time");
 }
 
 int waits_table(const struct report_source *source, const struct waits *waits,
@@ -294,7 +294,7 @@ int locks_table(const struct report_source *source, const struct waits *waits,
         if (wait_row_is_lock(&waits->rows[i]) && (options->top == 0 || n++ < options->top))
             add_lock_row(waits, &waits->rows[i], &labels, table);
     if (table->n_rows == 0)
-        table_note(table, "no visit met a thread that waited for a monitor or lock");
+        table_note(table, "no sample found a thread waiting for a monitor or lock");
     hash_free(&labels.by_method);
     return rc < 0 || table->is_broken ? err_set(err, "out of memory for %zu locks", waits->n) : 0;
 }

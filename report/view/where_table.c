@@ -197,10 +197,10 @@ static void note_events(const struct where *where, struct table *table)
     if (events->why_not != NULL)
         table_note(table, arena_printf(table->arena, "events took no samples: %s", events->why_not));
     else if (events->n > 0)
-        table_note(table, arena_printf(table->arena,
-                                       "ratios of events are from the samples that these took, %s; '-' where there "
-                                       "are fewer than %u",
-                                       each, WHERE_EVENTS_LEAST));
+        table_note(table, arena_printf(
+                              table->arena,
+                              "ratios of events come from the events' own samples, %s; '-' means fewer than %u samples",
+                              each, WHERE_EVENTS_LEAST));
 }
 
 int where_table(const struct report_source *source, const struct where *where, struct table *table, struct err *err)
@@ -279,13 +279,14 @@ static void note_no_lines(const struct report_source *source, struct table *tabl
     bool were_wanted = info_text(source->reader, INFO_CODE_LINES) != NULL;
     if (!(n > 0 && n_all > 0))
         return;
-    table_note(table, arena_printf(source->arena,
-                                   "%s of the IP samples are known by compiled method only, not by line or inlined "
-                                   "method: the JIT was not asked for line-level debug info%s",
-                                   report_percent(source->arena, n / n_all),
-                                   were_wanted ? " yet; start the JVM with -XX:+UnlockDiagnosticVMOptions "
-                                                 "-XX:+DebugNonSafepoints to know it"
-                                               : "; record with --lines to know it"));
+    table_note(table,
+               arena_printf(source->arena,
+                            "%s of the IP samples have a compiled method, but no line or inlined method: the JIT kept "
+                            "no line-level debug info%s",
+                            report_percent(source->arena, n / n_all),
+                            were_wanted
+                                ? " yet; start the JVM with -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints"
+                                : "; record with --lines"));
 }
 
 int where_hot_table(const struct report_source *source, const struct where *where, uint64_t top, struct table *table,

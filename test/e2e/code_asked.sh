@@ -47,7 +47,7 @@ check_parts() {
         '^c2_code,Parts\.'
     at_most "$v: of a tenth and more not the line" "$(share hits.no_lines | awk '{ print -$1 }')" -0.1
     matches "$v: which is noted" "$("$mmprof" report --notes --view hot "$trace")" \
-        'was not asked for line-level debug info; record with --lines'
+        'the JIT kept no line-level debug info; record with --lines'
     record "$v, against the program's own options" "$jdk" --lines -Xbatch -XX:+UseSerialGC \
         -XX:+UnlockDiagnosticVMOptions -XX:-DebugNonSafepoints target.Parts 1000
     at_most "$v: those count" "$(share hits.no_lines | awk '{ print -$1 }')" -0.1

@@ -107,7 +107,7 @@ diff_of --until 0.01% --runs 2:3 true 'exec true'
 matches "commands: at the limit the interval is still wide" "$said" 'still wider than the 0.01 % asked for: allow more'
 
 matches "advise: a program in which nothing is wrong has no hint, or one with its evidence" \
-    "$("$mmprof" advise before1.dat 2>&1)" '^(nothing significant: no rule.*|1\. .*)$'
+    "$("$mmprof" advise before1.dat 2>&1)" '^(nothing significant: no hint.*|1\. .*)$'
 
 refused() {
     diff_of "${@:3}"

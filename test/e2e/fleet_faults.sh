@@ -129,7 +129,7 @@ SELECT length(list(i)) FROM range(1000000000) a(i)
 SELECT * FROM range(6000000)
 END
 matches "what is outside: it is said what may be read" \
-    "$("$mmprof" fleet sql "$rows" "SELECT * FROM read_csv('/etc/passwd')" 2>&1)" "next: ask the table 'phases'"
+    "$("$mmprof" fleet sql "$rows" "SELECT * FROM read_csv('/etc/passwd')" 2>&1)" "next: query the table 'phases'"
 # What never ends, or needs more than there is: one error, soon, whether DuckDB hears that it is to end or not.
 while IFS=';' read -r regex query; do
     started=$SECONDS
@@ -146,7 +146,7 @@ takes longer than 0.2 s;SELECT levenshtein(repeat('a', 300000), repeat('b', 3000
 END
 "$mmprof" fleet sql --timeout 1us "$rows" 'SELECT count(*) FROM phases' > "$SCRATCH/answer" 2>&1
 is "a file that is not read in time is not said to be cut" "$?, $(grep -c 'is skipped' "$SCRATCH/answer")" "1, 0"
-matches "but that time is over" "$(cat "$SCRATCH/answer")" 'not read in time|takes longer'
+matches "but that time is over" "$(cat "$SCRATCH/answer")" 'took too long|takes longer'
 is "and nothing was written" "$(cd "$rows" && find . -type f)" ./whole.parquet
 
 done_testing

@@ -157,7 +157,7 @@ while read -r late; do
         skip "$v: hits in older code" "there are none"
     else
         matches "$v: hits in older code are noted" "$("$mmprof" report --notes --view hot "$SCRATCH/late.dat")" \
-            'known by compiled method only'
+            'but no line or inlined method'
     fi
     attached "$late" "$v, with its lines from the start" "" -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints
     is "$v: all lines are known then" "$(trace_info "$SCRATCH/late.dat" hits.no_lines)" 0

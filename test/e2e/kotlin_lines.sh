@@ -34,7 +34,7 @@ for jdk in $(jdks); do
     stop "$pid"
     annotated "$SCRATCH/s.dat"
     holds "$v: of one that runs, whose JVM has forgotten that, they are behind the end" test "$(samples_in 18 99999)" -gt 20
-    matches "$v: which is said" "$(cat "$SCRATCH/a.txt")" '^note: lines above 17 are of inline functions \(Kotlin\)'
+    matches "$v: which is said" "$(cat "$SCRATCH/a.txt")" '^note: lines above 17 belong to inline functions \(Kotlin\)'
     is "$v: and the lines of other methods are not this one's" "$(grep -cE '^ *(16|17) ' "$SCRATCH/a.txt")" 0
 done
 done_testing

@@ -165,7 +165,7 @@ matches "it is a table of steps" "$(grep From "$SCRATCH/table")" '^ *From +Snaps
 matches "elements of arrays have ranges of indices" "$(cat "$SCRATCH/table")" '^long\[\] \[524288\.\.1048575\] '
 matches "fields have names" "$(cat "$SCRATCH/table")" '^target\.Misses\$Node\.next '
 matches "it is said that this is simulated" "$(cat "$SCRATCH/table")" '^misses   simulated \(zen4\): of [0-9,]+ loads'
-matches "and of how many misses it is known" "$(cat "$SCRATCH/table")" '^note: of L1D.s misses, .* whose memory, of '
+matches "and of how many misses it is known" "$(cat "$SCRATCH/table")" '^note: attributed L1D misses, .*: memory region '
 "$mmprof" report --notes --view misses=line --source "$root/test/java" "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
 matches "lines are shown" "$(cat "$SCRATCH/table")" '^Misses\.add:[0-9]+ .* sum \+= array\[i\];$'
 "$mmprof" report --notes --view misses=part "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
@@ -178,7 +178,7 @@ matches "there is a row for each step" "$(grep -cE '^ *[0-9.]+ (ns|us|ms|s) ' "$
 is "the JVM's own code can be left out" "$?, $(grep -cE '^(JVM: |other native)' "$SCRATCH/table")" "0, 0"
 matches "and Java code stays" "$(cat "$SCRATCH/table")" '^interpreter +[0-9]'
 matches "and it is said of how many misses that leaves something" "$(cat "$SCRATCH/table")" \
-    '^note: only what Java code missed, .*: [0-9.]+ % of L1D.s misses, [0-9.]+ % of L2.s$'
+    '^note: Java code and .* only: [0-9.]+ % of L1D misses, [0-9.]+ % of L2 misses$'
 "$mmprof" report --notes --view misses=contents --java "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
 is "of what is in the caches it cannot be" "$?, $(grep -c 'next: remove --java' "$SCRATCH/table")" "1, 1"
 "$mmprof" report --java "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1

@@ -104,7 +104,7 @@ for event in L1-dcache-misses L2-data-misses; do
 done
 "$mmprof" report --notes "$SCRATCH/windows.dat" > "$SCRATCH/table" 2>&1
 matches "the table says that rates are of samples" "$(cat "$SCRATCH/table")" \
-    'in samples of them only .*200000\+200000/1000000'
+    'other events only in windows .*200000\+200000/1000000'
 
 # ---- another model, events by name; where it is said that all this is simulated ----
 

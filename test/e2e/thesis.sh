@@ -23,7 +23,7 @@ within_budget() {
     matches "JDK $version: among them compare's" "$table" '^Thesis\.compare '
     table=$("$mmprof" phases --read-cost 1000000000 -o "$SCRATCH/phases.json" "$SCRATCH/late.dat")
     matches "JDK $version: counters that are read for a second a call are over the budget" "$table" \
-        '^note: no thresholds keep within the budget'
+        '^note: no thresholds keep the budget'
 }
 
 # The attached program repeats itself for minutes: its main is never entered or left while it is recorded, and one call

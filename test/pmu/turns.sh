@@ -45,7 +45,7 @@ is "what is nearly all user's work has narrow ones" \
     "$(awk '$1 ~ /compute/ && $2 ~ /:uk/ && $5 > 0.005 * $4' "$SCRATCH/estimates")" ""
 report=$("$mmprof" report "$SCRATCH/turns.dat")
 matches "the report has intervals" "$report" '^MixedWork\.rounds .* ±[0-9]'
-matches "and tells whose turn it was how long" "$report" '^note: the events take turns on the counters'
+matches "and tells whose turn it was how long" "$report" '^note: events are multiplexed'
 
 # ---- a group at a time ----
 

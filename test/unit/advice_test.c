@@ -157,16 +157,16 @@ static void test_text(void)
 {
     static const struct program slow = { .c2_ms = 10000 }, fine = { .c2_ms = 100 };
     static const struct program quoted = { .c2_ms = 10000, .command = "java -cp 'a b' Shop" };
-    CHECK_TEXT("a hint has what it saves, why, and how to verify it", advice_of(&slow, true),
-               "1. start with an AOT cache, which has classes linked and profiles for the JIT compilers (JDK 25 and "
-               "later)\n"
-               "   saves   about 5.00 s of CPU time, 25 % (15 .. 65 %), by paired runs of javac\n"
-               "   why     JIT compilers use 50 % of the CPU time, 10.0 s: the program is still warming up, or "
-               "code with probes is compiled again\n"
-               "   verify  java -XX:AOTCacheOutput=app.aot -jar shop.jar && mmprof diff --until 5% --before 'java -jar "
-               "shop.jar' --after 'java -XX:AOTCache=app.aot -jar shop.jar'\n");
+    CHECK_TEXT(
+        "a hint has what it saves, why, and how to verify it", advice_of(&slow, true),
+        "1. start with an AOT cache: it holds linked classes and profiles for the JIT compilers (JDK 25 and later)\n"
+        "   saves   about 5.00 s of CPU time, 25 % (15 .. 65 %), by paired runs of javac\n"
+        "   why     JIT compilers use 50 % of the CPU time, 10.0 s: the program is still warming up, or instrumented "
+        "code is being recompiled\n"
+        "   verify  java -XX:AOTCacheOutput=app.aot -jar shop.jar && mmprof diff --until 5% --before 'java -jar "
+        "shop.jar' --after 'java -XX:AOTCache=app.aot -jar shop.jar'\n");
     CHECK_TEXT("where there is none, one line says so", advice_of(&fine, true),
-               "nothing significant: no rule is expected to save 2 % or more with its whole interval\n");
+               "nothing significant: no hint saves 2 % or more over its whole interval\n");
     CHECK("a command with quotes stands in quotes as a shell takes it",
           strstr(advice_of(&quoted, true), "--before 'java -cp '\\''a b'\\'' Shop' --after") != NULL);
 }

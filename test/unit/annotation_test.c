@@ -87,7 +87,7 @@ static void test_lines(const char *path)
     const char *text = annotated(path, &by_line, TEXT);
     CHECK("the method with the most samples is meant", has(text, "method   p.Outer$Loop.run(int)\n"));
     CHECK("another one that fits is named",
-          has(text, "1 more methods are called so") && has(text, "q.Loop.run(int, String)"));
+          has(text, "1 more methods have this name") && has(text, "q.Loop.run(int, String)"));
     text = annotated(path, &by_line, CSV);
     CHECK("a line has its own samples, and its counters", has(text, "place,10,0.25,0.25,2,3,"));
     CHECK("a line that calls counts once in a recursion, and has no counters of its own",

@@ -112,9 +112,9 @@ static void test_thresholds(void)
         { "nothing is found where nothing is wrong", { .price_ms = 900, .digest_ms = 100 }, "" },
         { "a method of the program's own that uses more than 10 % of the CPU time, with what it calls of the JDK",
           { .price_ms = 1010, .digest_ms = 900 },
-          "* Shop.price, with the library code that it calls, uses 10 % of the CPU time, 1.01 s, most of it in "
-          "Digest.run (--view "
-          "callers=Shop.price)\n\n" },
+          "* Shop.price (with the library code that it calls) uses 10 % of the CPU time, 1.01 s, mostly in Digest.run "
+          "(--view callers=Shop.price)\n"
+          "\n" },
         { "not one of exactly that", { .price_ms = 1000, .digest_ms = 900 }, "" },
         { "nor in a program that hardly runs", { .price_ms = 90, .digest_ms = 10, .run_ms = 200 }, "" },
         { "a collector that uses more than 5 % of the CPU time",
@@ -129,12 +129,14 @@ static void test_thresholds(void)
         { "not two collections, which say little", { .collections = "2 5000000000 full" }, "" },
         { "JIT compilers that use more than 25 % of the CPU time",
           { .c1_ms = 400, .c2_ms = 3000 },
-          "* JIT compilers use 25 % of the CPU time, 3.40 s: the program is still warming up, or code with probes is "
-          "compiled again (--view timeline)\n\n" },
+          "* JIT compilers use 25 % of the CPU time, 3.40 s: the program is still warming up, or instrumented code is "
+          "being recompiled (--view timeline)\n"
+          "\n" },
         { "for what a live recording changed, where that was most of it",
           { .c1_ms = 400, .c2_ms = 3000, .recompiling_ms = "1800" },
-          "* JIT compilers use 25 % of the CPU time, 3.40 s: the recording had code compiled again, record for longer "
-          "(--view timeline)\n\n" },
+          "* JIT compilers use 25 % of the CPU time, 3.40 s: the recording caused recompilation; record for longer "
+          "(--view timeline)\n"
+          "\n" },
         { "and else by themselves",
           { .c1_ms = 400, .c2_ms = 3000, .recompiling_ms = "1600" },
           "* JIT compilers use 25 % of the CPU time, 3.40 s: the program is still warming up (--view timeline)\n\n" },
@@ -156,35 +158,37 @@ static void test_thresholds(void)
         { "nor where that is less than 2 % of the time", { .c2_ms = 190, .run_ms = 200 }, "" },
         { "but it is, where others had the CPUs for most of the time",
           { .c2_ms = 190, .run_ms = 200, .preempted_ms = 3800 },
-          "* application threads waited 3.80 s for a CPU, and had one for 200 ms: too few CPUs for what runs (--view "
-          "timeline)\n"
-          "* JIT compilers use 49 % of the CPU time, 190 ms: the program is still warming up, or code with probes is "
-          "compiled again (--view timeline)\n\n" },
+          "* application threads ran for 200 ms and waited 3.80 s for a CPU: too few CPUs (--view timeline)\n"
+          "* JIT compilers use 49 % of the CPU time, 190 ms: the program is still warming up, or instrumented code is "
+          "being recompiled (--view timeline)\n"
+          "\n" },
         { "threads that wait for a CPU for more than a fifth of the time that they have one",
           { .preempted_ms = 1700 },
-          "* application threads waited 1.70 s for a CPU, and had one for 8.30 s: too few CPUs for what runs (--view "
-          "timeline)\n\n" },
+          "* application threads ran for 8.30 s and waited 1.70 s for a CPU: too few CPUs (--view timeline)\n"
+          "\n" },
         { "not less", { .preempted_ms = 1600 }, "" },
         { "on a busy machine with a quota that explains less than half of that",
           { .preempted_ms = 4000, .throttled_ns = "1000000000" },
-          "* application threads waited 4.00 s for a CPU, and had one for 6.00 s: too few CPUs for what runs; the "
-          "container's CPU quota is the smaller part (--view timeline)\n"
-          "* the container's CPU quota (0.20 CPUs) stopped the program 104 times for 1.00 s (--view timeline)\n\n" },
+          "* application threads ran for 6.00 s and waited 4.00 s for a CPU: too few CPUs; the container's CPU quota "
+          "explains the smaller part (--view timeline)\n"
+          "* the container's CPU quota (0.20 CPUs) stopped the program 104 times for 1.00 s (--view timeline)\n"
+          "\n" },
         { "where a container's CPU quota stopped the threads, that is the reason",
           { .preempted_ms = 8000, .throttled_ns = "7100000000" },
           "* the container's CPU quota (0.20 CPUs) stopped the program 104 times for 7.10 s (--view timeline)\n\n" },
         { "not a quota that stopped the program for 5 % of its CPU time", { .throttled_ns = "490000000" }, "" },
         { "a host that keeps more than 5 % of the CPU time",
           { .stolen_ns = "510000000" },
-          "* this machine's host withheld CPUs for 510 ms (steal time), which the program's CPU times include (--view "
-          "timeline)\n\n" },
+          "* this machine's host withheld CPUs for 510 ms (steal time); the program's CPU times include it (--view "
+          "timeline)\n"
+          "\n" },
         { "not less", { .stolen_ns = "490000000" }, "" },
         { "what costs most comes first",
           { .price_ms = 3000, .c2_ms = 5000 },
-          "* JIT compilers use 33 % of the CPU time, 5.00 s: the program is still warming up, or code with probes is "
-          "compiled "
-          "again (--view timeline)\n"
-          "* Shop.price itself uses 20 % of the CPU time, 3.00 s (--view callers=Shop.price)\n\n" },
+          "* JIT compilers use 33 % of the CPU time, 5.00 s: the program is still warming up, or instrumented code is "
+          "being recompiled (--view timeline)\n"
+          "* Shop.price itself uses 20 % of the CPU time, 3.00 s (--view callers=Shop.price)\n"
+          "\n" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         check_lines(rows[i].claim, &rows[i].program, rows[i].lines);
@@ -253,9 +257,10 @@ static const char *lines_of_allocations(uint64_t n_of_price)
 
 static void test_allocations(void)
 {
-    CHECK_TEXT(
-        "a method whose objects are more than 25 % of all bytes, with the whole interval", lines_of_allocations(300),
-        "* Shop.price allocates 30 \u00b13 % of all bytes, 30.0 MB/s, most of them byte[] (--view allocations)\n\n");
+    CHECK_TEXT("a method whose objects are more than 25 % of all bytes, with the whole interval",
+               lines_of_allocations(300),
+               "* Shop.price allocates 30 \u00b13 % of all bytes (30.0 MB/s), mostly byte[] (--view allocations)\n"
+               "\n");
     CHECK_TEXT("not one that may be less", lines_of_allocations(270), "");
     arena_free(&copies);
     arena_free(&arena);
@@ -328,9 +333,9 @@ static void test_leaks(void)
 {
     CHECK_TEXT("objects that stay, the first as well as the latest, in a heap that grows",
                lines_of_objects(10, always, 10000000, 10),
-               "* Shop.price may leak memory: after collections 100 MB were in use at first and 190 MB at last, and "
-               "100 of 100 "
-               "sampled objects that stay are its, most of them byte[] (--view live-objects)\n\n");
+               "* Shop.price may leak memory: the heap after collections grew from 100 MB to 190 MB; the method "
+               "allocated 100 of 100 sampled objects that survive, mostly byte[] (--view live-objects)\n"
+               "\n");
     CHECK_TEXT("not in one that does not", lines_of_objects(10, always, 0, 10), "");
     CHECK("of few samples, too", strstr(lines_of_objects(200, always, 10000000, 10), "5 of 5 sampled objects") != NULL);
     CHECK_TEXT("not of two", lines_of_objects(500, always, 10000000, 10), "");
@@ -412,24 +417,27 @@ static void test_waits(void)
     static const struct waiting_case rows[] = {
         { "a monitor that others wait for, and who holds it", 2, TRACE_CAUSE_MONITOR, IN_QUOTE, IN_SLEEP,
           "java/util/LinkedHashMap",
-          "* Shop.quote waits for a monitor (LinkedHashMap) that Shop.compute holds: 5.00 s of all threads in 10.0 s "
-          "(--view locks)\n\n" },
+          "* Shop.quote waits for a monitor (LinkedHashMap) that Shop.compute holds: 5.00 s (all threads together) in "
+          "10.0 s (--view locks)\n"
+          "\n" },
         { "not one for a tenth of the time", 10, TRACE_CAUSE_MONITOR, IN_QUOTE, IN_SLEEP, "java/util/LinkedHashMap",
           "" },
         { "a socket, by the program's own method, not the driver's", 4, TRACE_CAUSE_SOCKET, IN_READ, 0, "",
-          "* Shop.quote waits for a socket (Driver.query): 2.50 s of all threads in 10.0 s (--view "
-          "waits)\n\n" },
+          "* Shop.quote waits for a socket (Driver.query): 2.50 s (all threads together) in 10.0 s (--view waits)\n"
+          "\n" },
         { "not for a tenth of the time", 10, TRACE_CAUSE_SOCKET, IN_READ, 0, "", "" },
         { "a pool with nothing left", 2, TRACE_CAUSE_PARK, IN_PARK, 0, "",
-          "* Shop.quote waits for an empty queue or pool (ArrayBlockingQueue.take): 5.00 s of all threads in 10.0 s "
-          "(--view waits)\n\n" },
+          "* Shop.quote waits for an empty queue or pool (ArrayBlockingQueue.take): 5.00 s (all threads together) in "
+          "10.0 s (--view waits)\n"
+          "\n" },
         { "not for a tenth of the time", 10, TRACE_CAUSE_PARK, IN_PARK, 0, "", "" },
         { "nor where that is all that the thread does", 1, TRACE_CAUSE_PARK, IN_PARK, 0, "", "" },
         { "a pool's thread without work is none", 2, TRACE_CAUSE_PARK, IN_POOL, 0, "", "" },
         { "nor is sleep", 2, TRACE_CAUSE_SLEEP, IN_SLEEP, 0, "", "" },
         { "memory that is read from disk", 4, TRACE_CAUSE_PAGE, IN_COMPUTE, 0, "",
-          "* Shop.compute waits for memory that must be read from disk (swapped out, or a mapped file): 2.50 s of all "
-          "threads in 10.0 s (--view waits)\n\n" },
+          "* Shop.compute waits for memory to be read from disk (swapped out, or a mapped file): 2.50 s (all threads "
+          "together) in 10.0 s (--view waits)\n"
+          "\n" },
         { "not for a tenth of the time", 10, TRACE_CAUSE_PAGE, IN_COMPUTE, 0, "", "" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -471,13 +479,15 @@ static void test_values(void)
 {
     static const struct served rows[] = {
         { "a value that takes more than half the time of all calls", 104, 2, 0,
-          "* Shop.serve of '/orders' takes 51 % of the time of all such calls: 2.08 s in 20 of 40 calls, p99 104 ms "
-          "(--view groups=Shop.serve)\n\n" },
+          "* Shop.serve of '/orders' takes 51 % of the method's time: 2.08 s in 20 of 40 calls, p99 104 ms (--view "
+          "groups=Shop.serve)\n"
+          "\n" },
         { "not one of half of it", 100, 2, 0, "" },
         { "nor one whose interval has the half in it", 90, 2, 30, "" },
         { "a value with a p99 of more than three times that of any other", 1, 4, 320,
-          "* Shop.serve of '/orders' is slow: p99 321 ms in 20 calls, 100 ms at most for any other value; they take 45 "
-          "\u00b119 % of the time of all such calls (--view groups=Shop.serve)\n\n" },
+          "* Shop.serve of '/orders' is slow: p99 321 ms in 20 calls, at most 100 ms for any other value; these calls "
+          "take 45 \u00b119 % of the method's time (--view groups=Shop.serve)\n"
+          "\n" },
         { "not of less", 1, 4, 290, "" },
         { "nor where one call is slow, which may be chance", 1, 20, 900, "" },
     };

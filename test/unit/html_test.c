@@ -338,7 +338,7 @@ static void test_not_counted(void)
     read_back(&m, &made, 200000);
     CHECK("no shares of events where a part was not counted", cell_at(&made, "parts", "cycles", "gc") == NULL);
     CHECK_TEXT("a note says of whom", text_at(&made, "parts.notes.0"),
-               "hardware events were not counted, or in too little of the time, in: garbage collector");
+               "hardware events were not counted, or for too short a time, in: garbage collector");
     const cJSON *names = at(&made, "tree.names"), *all = at(&made, "tree.values.3.all");
     int gc = -1;
     for (int i = 0; i < cJSON_GetArraySize(names); i++)

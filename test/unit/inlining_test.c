@@ -71,7 +71,7 @@ int main(void)
     struct maker m;
     write_trace(&m, true);
     CHECK_TEXT("calls are inlined, or called, by their own time", view(&m, &(struct inlining_options){ 0, 0 }),
-               "inlined  66.7 % of the time in methods that others call; in their own compiled code 22.2 %\n"
+               "inlined  66.7 % of the time in called methods; 22.2 % in their own compiled code\n"
                "\n"
                "Method       Called in  Line  Self (%)  Inlined (%)  Called (%)  Interpreted (%)  Samples\n"
                "-----------------------------------------------------------------------------------------\n"

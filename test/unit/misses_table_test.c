@@ -242,18 +242,15 @@ static void test_ways(void)
     CHECK_TEXT("parts of the VM", rows_by(&made, "part", 0, &table),
                "interpreter|interpreter|65|40\n"
                "unknown|unknown|15|0\n" END);
-    CHECK_TEXT(
-        "what is known", table.notes[0],
-        "of L1D's misses, without mmprof's own, it is known: whose memory, of 100 %; which object in the Java "
-        "heap, of 92.3 % of those there; which code, of 81.2 %; which line, or bytecode in methods without lines, "
-        "of 100 % of those of Java methods");
+    CHECK_TEXT("what is known", table.notes[0],
+               "attributed L1D misses, without mmprof's own: memory region 100 %, object 92.3 % (of the Java heap), "
+               "code 81.2 %, line or bytecode 100 % (of Java methods)");
     CHECK_TEXT("and why not", table.notes[2],
-               "which object is not known of 7.69 % of those in the heap: objects were "
-               "moving");
+               "object unknown for 7.69 % of the misses in the heap: objects were moving");
     const struct table_cell *nodes = table.rows[0].cells;
     CHECK_TEXT("accesses", table.notes[1],
-               "accesses are estimates from 80 random samples: without mmprof's own, 62.5 % are to the Java "
-               "heap, where 13 % miss L1D; of all 10 % do");
+               "estimates from 80 random samples of accesses, without mmprof's own: 62.5 % of accesses are to the Java "
+               "heap; L1D miss ratio 13 % in the Java heap, 10 % overall");
     rows_by(&made, "class", 0, &table);
     nodes = table.rows[0].cells;
     CHECK("a class' accesses, and their share", nodes[2].number == 400 && nodes[3].number == 0.4);
@@ -304,11 +301,11 @@ static void test_fields(void)
                "elements of reference arrays|0|10|0|25\n"
                "java.lang.String[][] elements|5|0|20|0\n" FIELDS_END);
     CHECK_TEXT("how many it is known of", table.notes[0],
-               "of L1D's misses, without mmprof's own, Java code has 81.2 %; of these the bytecode is known of 100 %, "
-               "and names a field or elements of an array in 100 %");
+               "L1D misses, without mmprof's own: 81.2 % in Java code; the bytecode is known for 100 % of these, and "
+               "names a field or array elements for 100 %");
     CHECK_TEXT("and of how many both say the same", table.notes[1],
-               "of those in the Java heap the object is known of 92.3 %; where the bytecode names a field and the "
-               "object is known, its field at the address is the same in 100 %");
+               "in the Java heap the object is known for 92.3 %; the object's field at the address is the one that the "
+               "bytecode names for 100 % (where both are known)");
     CHECK_TEXT("classes, one of them", fields_by(&made, "class", 0, 1, &table),
                "a.Base|0|30|0|40\n"
                "others|35|10|60|25\n" FIELDS_END);
@@ -363,7 +360,7 @@ static void test_java(void)
     CHECK_NUMBER("code that is not known is left out, and mmprof's", table.n_rows, 2);
     CHECK("and so of all", table.rows[1].cells[4].number == 65 && table.rows[0].cells[5].number == 1);
     CHECK_TEXT("it is said what part that is", table.notes[0],
-               "only what Java code missed, and the JVM's stubs: 65 % of L1D's misses, 80 % of L2's");
+               "Java code and the JVM's stubs only: 65 % of L1D misses, 80 % of L2 misses");
     misses_free(&misses);
     done(&made);
 }

@@ -105,7 +105,7 @@ static void test_late(void)
               is_near(number_of(table, "Sort.sort", "recorded_share"), 0.5));
     CHECK("in text, too, with a note of what the shares are of",
           strstr(text, "500 ms (50 %)") != NULL &&
-              strstr(text, "note: Time (%) of a phase is of what ran while it was recorded") != NULL);
+              strstr(text, "note: Time (%) of a phase is its share of the time while it was recorded") != NULL);
     CHECK("what ran before the first probes is a row of its own",
           is_near(number_of(table, "before the first probes", "time_share"), 0.1));
     CHECK("and not other code", is_near(number_of(table, "application, other code", "time_share"), 0.3));

@@ -167,9 +167,9 @@ static void test_turns(void)
     CHECK("of less than five turns there is no rate",
           cell(&made, "Sort.rare", "LLC-load-misses:u_per_1000_instructions")->value == TABLE_UNMEASURED);
     CHECK("but CPI", number(&made, "Sort.rare", "cpi") == 2.5);
-    CHECK("and a note", has_note(&made, "too little was counted for some rates of: Sort.rare"));
+    CHECK("and a note", has_note(&made, "because too few events were counted: Sort.rare"));
     CHECK("a note tells who was counted when", has_note(&made, "share of the time: L1-D in 50 %; LLC in 50 %"));
-    CHECK("and that the kernel's part is missing", has_note(&made, "user space only: "));
+    CHECK("and that the kernel's part is missing", has_note(&made, "counted in user space only: "));
     CHECK("nothing says that the VM's threads were not counted", !has_note(&made, "run no probes"));
     CHECK("text has half the interval beside the rate",
           strstr(printed(&made.table, TEXT, &arena), " \xc2\xb1") != NULL);
@@ -205,7 +205,7 @@ static void test_silent(void)
     CHECK("a note says so", has_note(&made, why));
     CHECK("a rare one, which counted in the program, has its figures", number(&made, "Sort.run", "r12") == 900);
     CHECK("cycles by instructions of another mode are told of",
-          has_note(&made, "CPI is 'cycles:u' by 'instructions:k', which are not counted in the same mode"));
+          has_note(&made, "CPI is 'cycles:u' divided by 'instructions:k', which count different modes (user, kernel)"));
     trace_made_close(&made.trace);
     make_silent(&m, "r12345 r123");
     make_table(&m, &made, 100000);
@@ -241,7 +241,8 @@ static void test_exact(void)
     CHECK("a phase has not", number(&made, "Sort.run", "cycles:u") == 899000 - 100);
     CHECK("mmprof's own row has them",
           number(&made, "mmprof itself", "cycles:u") == 100 && number(&made, "mmprof itself", "instructions:u") == 50);
-    CHECK("events with ':u' leave out the kernel, and the report says so", has_note(&made, "user space only: "));
+    CHECK("events with ':u' leave out the kernel, and the report says so",
+          has_note(&made, "counted in user space only: "));
     trace_made_close(&made.trace);
 }
 
@@ -268,7 +269,7 @@ static void test_partly(void)
     CHECK("a note says of how much", has_note(&made, "share of the row's time: Sort.run in 90 %"));
     CHECK("and another that no probe read them, and why",
           has_note(&made, "probes cannot read the counters (perf_user_access is 0)"));
-    CHECK("the kernel's share is in these", !has_note(&made, "user space only: "));
+    CHECK("the kernel's share is in these", !has_note(&made, "counted in user space only: "));
     trace_made_close(&made.trace);
 }
 
@@ -355,7 +356,7 @@ static void test_joined(void)
           number(&made, "Sort.run", "LLC-load-misses") == 3000 &&
               number(&made, "whole process", "branch-misses") == 11000);
     CHECK("nothing is estimated there", cell(&made, "Sort.run", "LLC-load-misses")->words == NULL);
-    CHECK("notes say where each is from", has_note(&made, "times, calls and CPI are those of 'a.1.dat'") &&
+    CHECK("notes say where each is from", has_note(&made, "times, calls and CPI come from 'a.1.dat'") &&
                                               has_note(&made, "from 'a.2.dat', ") &&
                                               has_note(&made, "of CPU time: Branches mispredicted"));
     end_join(&joined, 3);

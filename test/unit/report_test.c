@@ -44,7 +44,7 @@ static const char with_pmu[] =
     "\n"
     "note: not measured: branch-misses: the PMU has no more counters\n"
     "note: the VM's own threads run no probes: hardware events are counted in the application only\n"
-    "note: a thread's hardware events are counted from its first record to its last: 16.4 % of the application's "
+    "note: hardware events are counted between a thread's first and last record: 16.4 % of the application's "
     "other code\n";
 
 static const char without_pmu[] =
@@ -65,7 +65,7 @@ static const char without_pmu[] =
     "-------------------------------------------------------------------------------------------------\n"
     "whole process                 n/a    100.00      4        n/a           n/a    602.41     2409.64\n"
     "\n"
-    "note: the host of this virtual machine withheld its CPUs for 100 us (steal time): times on the CPU include that\n"
+    "note: the host withheld CPUs from this virtual machine for 100 us (steal time); CPU times include it\n"
     "note: not measured: cycles, instructions: this machine has no PMU\n";
 
 static const char figure[] =
@@ -79,8 +79,8 @@ static const char figure[] =
     "Sort.sortData  1.30 us   1.30 us      1      71.04  200 ns\n"
     "Sort.readData   300 ns    300 ns      1      16.39  100 ns\n"
     "\n"
-    "note: the trace has no calibrated cost of a probe: the overhead in time is not known, and the thesis' estimate "
-    "keeps the budget\n";
+    "note: the cost of a probe was not calibrated: the overhead in time is unknown, and the budget limits the "
+    "share of calls (the thesis' estimate)\n";
 
 static const char figure_tree[] =
     "trace    t.dat: 1.83 us, 1.83 us of CPU time, 1312 records of 656 calls\n"

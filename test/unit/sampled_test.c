@@ -296,7 +296,7 @@ static void test_ended_row(void)
     maker_must(&m,
                report_make(&made.trace.source, made.trace.totals, made.trace.n_totals, &options, &made.table, &m.err));
     CHECK("where no samples tell, the report says that the end may be too late",
-          strstr(printed(&made.table, TEXT, &arena), "may have ended before") != NULL);
+          strstr(printed(&made.table, TEXT, &arena), "may have ended earlier") != NULL);
     CHECK("it is not called open", strstr(text, "Sort.run +") == NULL && strstr(text, "not returned") == NULL);
     forget(&made);
 }
@@ -386,7 +386,7 @@ static void test_folding(void)
         { "which has their time, and that of the libraries that it calls", 20, 0, true, " 100.00 100.00 20 samples",
           true },
         { "the others have none", 20, 0, true, "\nDigest.run ", false },
-        { "how many there are is noted", 20, 0, true, "note: 4 methods have no row", true },
+        { "how many there are is noted", 20, 0, true, "note: 4 methods hidden", true },
         { "where ways part, there are rows for each", 12, 8, true, "\nShop.price (+2 frames) 60.00 60.00", true },
         { "one of them alone is no chain", 12, 8, true, "\nShop.report 40.00 40.00", true },
         { "what is a framework's and only calls them has none", 12, 8, true, "\nServlet.service", false },

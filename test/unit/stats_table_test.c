@@ -68,8 +68,8 @@ static const char whole[] =
     "trace    t.dat: 1.24 ms, 1.24 ms of CPU time, 41 records of 21 calls\n"
     "time/call 2 phases differ more from each other than within: Welch's F(1, 18.0) = 1.44e+04, p < 0.0001, "
     "99.9 % of the variance\n"
-    "CPI       2 phases differ more from each other than within: Welch's F(1, 13.2) = 5174, p < 0.0001, 99.7 "
-    "% of the variance\n"
+    "CPI       2 phases differ more from each other than within: Welch's F(1, 13.2) = 5174, p < 0.0001, 99.7 % "
+    "of the variance\n"
     "L1-D      2 phases differ more from each other than within: F(1, 18) = 5165, p < 0.0001, 99.7 % of the "
     "variance\n"
     "\n"
@@ -92,10 +92,10 @@ static const char whole[] =
     "within phases   L1-D          20        -     2.09        -        -        -\n"
     "between phases  L1-D          20        -   128.51        -        -        -\n"
     "\n"
-    "note: one observation is one call, of a recursive method the outermost one; calls that had not returned "
-    "at the end are none\n"
-    "note: the calls of a phase are in those of its callers too, and follow each other: the p are smaller "
-    "than of independent observations\n";
+    "note: one observation is one call (the outermost one of a recursive method); calls that had not returned "
+    "at the end are left out\n"
+    "note: calls are nested and follow each other, so their p values are smaller than those of independent "
+    "observations\n";
 /* clang-format on */
 
 static void test_text(void)

@@ -163,7 +163,7 @@ static void test_tables(void)
     write_trace(&m, false);
     read_trace(&m, NULL, &pass);
     CHECK("a trace without visits is refused", waits_table(&pass.source, &pass.waits, &all, &table, &err) < 0 &&
-                                                   strstr(err.text, "does not tell what threads waited for") != NULL);
+                                                   strstr(err.text, "does not say what threads waited for") != NULL);
     view_pass_close(&pass);
     unlink(m.path);
 }
