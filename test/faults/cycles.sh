@@ -94,7 +94,7 @@ short_ones() {
     local i threads files maps n_done=0
     for ((i = -5; i < n_short; i++)); do # the first ones leave what all use
         [ $i != 0 ] || { threads=$(of_status "$jvm" Threads) files=$(n_files "$jvm") maps=$(n_maps "$jvm"); }
-        "$mmprof" record -q -d 0.01 --include target/Busy --min-bytecodes 0 -o "$SCRATCH/c.dat" -p "$jvm" \
+        "$mmprof" record -q -d 0.01 --include target/Busy --min-bytecodes 0 -o "$SCRATCH/short.trace" -p "$jvm" \
             >> "$SCRATCH/short" 2>&1 && n_done=$((n_done + (i >= 0)))
     done
     is "$v: $n_short short recordings work" "$n_done" "$n_short"
