@@ -9,13 +9,13 @@ n_runs=$(either 1 20)
 # The directory of a hierarchy in which groups with a memory limit can be made, and the names of its files.
 version_1() {
     base=$(awk '$3 == "cgroup" && $4 ~ /(^|,)memory(,|$)/ { print $2; exit }' /proc/mounts)
-    limit=memory.limit_in_bytes used=memory.usage_in_bytes kills=memory.oom_control
+    limit=memory.limit_in_bytes used=memory.usage_in_bytes kills=memory.oom_control all=total_
     [ -n "$base" ]
 }
 
 version_2() {
     base=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
-    limit=memory.max used=memory.current kills=memory.events
+    limit=memory.max used=memory.current kills=memory.events all=
     [ -n "$base" ] && grep -qw memory "$base/cgroup.controllers" && echo +memory > "$base/cgroup.subtree_control"
 }
 
@@ -42,9 +42,15 @@ start_jvm() {
     wait_for 30 more_rounds_than 5
 }
 
-# limit_to PERCENT: what is used is so much of the limit.
+# Without page cache that the kernel can drop.
+in_use() {
+    awk -v used="$(cat "$group/$used")" -v all=$all '$1 == all "inactive_file" { used -= $2 }
+        $1 == all "active_file" { used -= $2 / 2 } END { printf "%d", used }' "$group/memory.stat"
+}
+
+# limit_to PERCENT: what is in use is so much of the limit.
 limit_to() {
-    echo $(($(cat "$group/$used") * 100 / $1)) > "$group/$limit"
+    echo $(($(in_use) * 100 / $1)) > "$group/$limit"
 }
 
 unlimit() {
