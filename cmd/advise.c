@@ -24,7 +24,7 @@ static int parse(int argc, char **argv, struct advise_arguments *a, bool *done, 
 {
     const struct options_row rows[] = {
         { 0, "memtrace", "FILE", OPTION_TEXT, &a->memtrace,
-          "also look at objects, in a trace of 'memtrace --last-uses' of the same program" },
+          "also use the program's objects, from a trace of 'memtrace --last-uses'" },
         { 0, "html", "FILE", OPTION_TEXT, &a->html, "write the hints as a page for a browser" },
         { 0, "csv", NULL, OPTION_FLAG, &a->csv, "print the hints as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &a->json, "print the hints as JSON" },
@@ -35,20 +35,17 @@ static int parse(int argc, char **argv, struct advise_arguments *a, bool *done, 
     };
     return command_parse_trace(
         "advise [OPTIONS] [TRACE]",
-        "Prints what to change in a program, its JVM's options or its machine, in the order of\n"
-        "what it is expected to save, with the evidence and how to verify it. Prints no hint that\n"
-        "is not significant.",
+        "Prints what to change in a program, its JVM's options or its machine, largest\n"
+        "expected saving first, with the evidence and a way to verify it. Leaves out hints that are\n"
+        "not significant.",
         rows, argc, argv, &a->path, done, err);
 }
 
 static int print_page(const struct advise_arguments *a, const struct table *table, struct err *err)
 {
-    const struct html_part part = { HTML_PART_HINTS,
-                                    "hints",
-                                    "What to change",
-                                    "In the order of what it is expected to save, by time of threads.",
-                                    "",
-                                    table };
+    const struct html_part part = {
+        HTML_PART_HINTS, "hints", "What to change", "Largest expected saving first, in time of threads.", "", table
+    };
     return tables_page_write(&(struct html_tables){ "What to change", a->path, &part, 1, table->arena }, a->html, err);
 }
 

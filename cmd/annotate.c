@@ -39,18 +39,17 @@ static int parse(int argc, char **argv, struct annotate_arguments *a, bool *done
         { 0, "salvage", NULL, OPTION_FLAG, &a->options.salvage, "skip damaged parts of the trace" },
         { 0 },
     };
-    if (command_parse_traces(
-            "annotate [OPTIONS] CLASS.METHOD [TRACE]",
-            "Prints a method's lines with the stack samples in each: own time, and with what the line\n"
-            "calls; cycles per instruction and misses, where they were read with samples.",
-            rows, argc, argv, words, 2, &n, done, err) < 0)
+    if (command_parse_traces("annotate [OPTIONS] CLASS.METHOD [TRACE]",
+                             "Prints a method's lines with the stack samples in each: self time, time with callees,\n"
+                             "and cycles per instruction and misses, if they were read with the samples.",
+                             rows, argc, argv, words, 2, &n, done, err) < 0)
         return -1;
     a->options.method = words[0];
     a->options.sources = &a->sources;
     a->path = n > 1 ? words[1] : DEFAULT_TRACE;
     if (*done || strcmp(words[0], DEFAULT_TRACE) != 0)
         return 0;
-    err_set(err, "no method is named");
+    err_set(err, "no method given");
     return err_next(err, "name one as 'mmprof sample' prints it, then the trace: 'mmprof annotate Shop.find %s'",
                     DEFAULT_TRACE);
 }

@@ -54,20 +54,19 @@ static int parse(int argc, char **argv, struct compare_arguments *a, bool *done,
           "compare this share of the hottest methods (20%)" },
         { 0, "first", "N", OPTION_NUMBER, &a->options.n_first,
           "only the N methods or contexts with the most time in the first profile" },
-        { 0, "from", "WHAT", OPTION_TEXT, &a->from, "'samples' or 'calls' (samples, where a trace has any)" },
+        { 0, "from", "WHAT", OPTION_TEXT, &a->from, "'samples' or 'calls' (samples, if a trace has any)" },
         { 0, "probed", NULL, OPTION_FLAG, &a->options.is_probed,
-          "only methods that had probes; other methods' time is their callers'" },
+          "only methods that had probes; callers get the other methods' time" },
         { 0, "csv", NULL, OPTION_FLAG, &a->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &a->json, "print the table as JSON" },
         DISPLAY_ROW(&a->display),
         { 0, "salvage", NULL, OPTION_FLAG, &a->options.salvage, "skip damaged parts of the traces" },
         { 0 },
     };
-    if (command_parse_traces(
-            "compare [OPTIONS] PROFILE PROFILE ...",
-            "Measures how similar profiles are: overlap of their times, hot methods found in both,\n"
-            "correlation; of several runs, how stable they are. A profile is a trace, or folded stacks.",
-            rows, argc, argv, a->paths, COMPARE_MAX, &a->n, done, err) < 0)
+    if (command_parse_traces("compare [OPTIONS] PROFILE PROFILE ...",
+                             "Measures how similar profiles are: overlap of their times, hot methods found in both,\n"
+                             "correlation, and the stability of several runs. A profile is a trace, or folded stacks.",
+                             rows, argc, argv, a->paths, COMPARE_MAX, &a->n, done, err) < 0)
         return -1;
     return *done ? 0 : check(a, err);
 }
@@ -80,7 +79,7 @@ static int keep_probed(struct profile_set *set, struct err *err)
     for (uint32_t i = 0; i < set->n_names; i++)
         n += set->names[i].is_kept;
     if (n == 0) {
-        err_set(err, "none of the profiles is of recorded calls, so no methods had probes");
+        err_set(err, "no profile has recorded calls, so no method had probes");
         return err_next(err, "leave --probed out, or name a trace of 'mmprof record', too");
     }
     if (profile_set_keep(set, &kept) < 0) {

@@ -70,8 +70,8 @@ static int parse_words(const struct options_row *rows, int argc, char **argv, st
         int n;
         if (command_parse(
                 "diff [OPTIONS] BEFORE AFTER | --before A B ... --after C D ...",
-                "Compares versions of a program, phase by phase: time, CPI and misses, with intervals of\n"
-                "95 %. Several traces on each side tell how runs vary; one each, how calls do. With --until,\n"
+                "Compares versions of a program, phase by phase: time, CPI and misses, with 95 %\n"
+                "confidence intervals. Several traces per side show how runs vary, one how calls vary. With --until,\n"
                 "BEFORE and AFTER are commands in quotes: they are run until the intervals are narrow.",
                 rows, argc, argv, &n, done, err) < 0 ||
             take_named(o, &named, err) < 0)
@@ -118,23 +118,23 @@ static int parse(int argc, char **argv, struct diff_options *o, bool *done, stru
         { 0, "side", "NAME=TRACE", OPTION_LIST, &o->named, "a trace of a further version; more may follow it" },
         { 0, "fail-on", "LIMIT", OPTION_LIST, &o->limits,
           "exit with status 2 if a difference is significant and exceeds LIMIT: 'time>5%'" },
-        { 0, "clock", "CLOCK", OPTION_TEXT, &o->clock, "cpu, or wall: waiting counts too (cpu)" },
+        { 0, "clock", "CLOCK", OPTION_TEXT, &o->clock, "cpu, or wall, which includes waiting (cpu)" },
         { 0, "min-share", "SHARE", OPTION_FRACTION, &o->min_share, "leave out phases with less of the time (1%)" },
         { 0, "least", "SHARE", OPTION_FRACTION, &o->least, "ignore smaller changes (1%)" },
-        OPTIONS_GROUP("Run the versions (commands in the place of traces)"),
+        OPTIONS_GROUP("Run the versions (commands instead of traces)"),
         { 0, "until", "SHARE", OPTION_FRACTION, &o->until.until,
           "run them in turns until each 95 % interval is within SHARE of the mean: 5%" },
         { 0, "record", "DIR", OPTION_TEXT, &o->until.directory,
           "record each run to a trace in DIR, and compare phases, too" },
-        { 0, "runs", "LEAST:MOST", OPTION_TEXT, &o->until.runs, "how many runs of each (" RUNS_DEFAULT ")" },
+        { 0, "runs", "LEAST:MOST", OPTION_TEXT, &o->until.runs, "number of runs of each (" RUNS_DEFAULT ")" },
         { 0, "iterations", "REGEX", OPTION_TEXT, &o->until.iterations,
           "compare times of iterations that the program prints: 'in ([0-9.]+) msec'" },
         { 0, "steady", "N:COV", OPTION_TEXT, &o->until.steady,
-          "of each run, the first N that vary by less than COV (" STEADY_DEFAULT ")" },
+          "use each run's first N iterations that vary by less than COV (" STEADY_DEFAULT ")" },
         OPTIONS_GROUP("Output"),
         { 0, "all", NULL, OPTION_FLAG, &o->all, "print all methods and metrics" },
         { 0, "html", "FILE", OPTION_TEXT, &o->html,
-          "write a page for a browser: the table, of traces of two versions a differential flame graph" },
+          "write a page for a browser: the table, and a differential flame graph of two versions' traces" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
         { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
         DISPLAY_ROW(o->display),
@@ -182,8 +182,7 @@ static void print_blind(const struct diff *diff, const struct diff_limit *limit)
     if (n_tested == 0)
         fprintf(stderr, "mmprof: %s: nothing to test: no row has an interval\n", limit->text);
     else if (n > 0)
-        fprintf(stderr,
-                "mmprof: %s: such a change would be missed in more than one of five comparisons in %zu of %zu rows\n",
+        fprintf(stderr, "mmprof: %s: more than one in five comparisons would miss such a change in %zu of %zu rows\n",
                 limit->text, n, n_tested);
     if (n_tested == 0 || n > 0)
         fprintf(stderr, "  next: record more runs of each side, in turns (A B A B ...); see column 'Detectable'\n");
@@ -205,8 +204,8 @@ static int print_versions(struct diff_options *o, const struct table *table, str
 {
     const struct html_part part = { .id = "versions",
                                     .title = "What differs",
-                                    .lead = "Each run is one observation; intervals and p-values are of these.",
-                                    .why = "there is no interval, or it does not apply",
+                                    .lead = "Each run is one observation; intervals and p-values come from these.",
+                                    .why = "no interval, or not applicable",
                                     .table = table };
     const struct html_tables page = {
         .title = "What differs", .of = "mmprof diff", .parts = &part, .n = 1, .arena = arena

@@ -127,7 +127,7 @@ static struct html_change change_of(const struct diff_page *page, const struct d
     size_t metric;
     const struct diff_result *result = shown_result(page->diff, row, &metric);
     if (result == NULL)
-        return (struct html_change){ frame, 0, "not shown: chance makes such a difference" };
+        return (struct html_change){ frame, 0, "not shown: chance explains such a difference" };
     bool is_more = result->verdict == DIFF_HIGHER || (result->verdict == DIFF_FOLLOWS && result->low > 0);
     const char *how = isnan(result->change) ? "" : arena_printf(page->arena, " by %.1f %%", fabs(100 * result->change));
     const char *words = arena_printf(page->arena, "%s %s%s (p %.4f)", page->diff->metrics[metric].name,

@@ -25,7 +25,7 @@ int diff_record_begin(const char *directory, struct err *err)
     int error = errno, n = error == EEXIST ? scandir(directory, &found, is_trace, alphasort) : -1;
     if (n < 0) {
         err_set(err, "cannot write traces to '%s': %s", directory, strerror(error == EEXIST ? errno : error));
-        return err_next(err, "name a directory with --record: it is made where there is none");
+        return err_next(err, "name a directory with --record; mmprof makes it if needed");
     }
     for (int i = 0; i < n; i++)
         free(found[i]);

@@ -38,7 +38,7 @@ static int parse_runs(const char *text, struct rerun *rerun, struct err *err)
         rerun->runs_least <= rerun->runs_most)
         return 0;
     err_set(err, "malformed number of runs '%s'", text);
-    return err_next(err, "give the fewest and the most of each version, 2 to %d: --runs 5:30", RUNS_MAX);
+    return err_next(err, "give the minimum and maximum per version, 2 to %d: --runs 5:30", RUNS_MAX);
 }
 
 static int parse_steady(struct until_running *r, struct err *err)
@@ -103,7 +103,7 @@ static int begin(struct until_running *r, struct err *err)
     if (parse_runs(r->options->runs, &r->rerun, err) < 0 || parse_steady(r, err) < 0)
         return -1;
     if (r->options->directory != NULL && r->rerun.runs_most > DIFF_TRACES_MAX) {
-        err_set(err, "%zu runs of each are more than can be compared as traces", (size_t)r->rerun.runs_most);
+        err_set(err, "%zu runs of each are too many to compare as traces", (size_t)r->rerun.runs_most);
         return err_next(err, "give --runs %zu:%d at most with --record", (size_t)r->rerun.runs_least, DIFF_TRACES_MAX);
     }
     if (r->options->directory != NULL && diff_record_begin(r->options->directory, err) < 0)
@@ -126,7 +126,7 @@ static int take_steady(struct until_running *r, const char *command, const struc
     struct steady steady;
     if (!steady_find(run->iterations, run->n_iterations, r->window, r->cov_limit, &steady)) {
         err_set(err, "'%s' printed %zu iterations that match '%s'", command, run->n_iterations, r->options->iterations);
-        return err_next(err, "let it run %zu at least, or give a smaller --steady", r->window);
+        return err_next(err, "let it run at least %zu iterations, or give a smaller --steady", r->window);
     }
     *value = steady.mean;
     r->n_cold += !steady.is_reached;
@@ -226,7 +226,8 @@ static const char *steady_words(const struct until_running *r)
     if (r->n_cold == 0)
         return arena_printf(arena, "steady state: %s, after %.1f others", what,
                             (double)r->first_sum / (double)r->n_steady);
-    return arena_printf(arena, "%zu of %zu runs reached no steady state, %s: of those the %zu that vary least count",
+    return arena_printf(arena,
+                        "%zu of %zu runs reached no steady state, %s: their %zu iterations that vary least are used",
                         r->n_cold, r->n_cold + r->n_steady, what, r->window);
 }
 

@@ -120,10 +120,11 @@ int command_doctor(int argc, char **argv, struct err *err)
         { 'p', "pid", "JVM", OPTION_TEXT, &target.name, "also check this JVM: a PID, or a name as for record" },
         { 0, NULL, NULL, OPTION_FLAG, NULL, NULL },
     };
-    if (target_argument_parse("doctor [JVM]",
-                              "Say what works on this machine and with a JVM and what does not, and what to do about\n"
-                              "it. Nothing is changed, and nothing is sent to the JVM.",
-                              rows, argc, argv, &target, &done, err) < 0)
+    if (target_argument_parse(
+            "doctor [JVM]",
+            "Checks what works on this machine and with a JVM, and suggests fixes. Changes nothing, and\n"
+            "sends nothing to the JVM.",
+            rows, argc, argv, &target, &done, err) < 0)
         return -1;
     if (done)
         return 0;

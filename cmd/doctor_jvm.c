@@ -37,7 +37,7 @@ enum doctor_level doctor_java(struct doctor *doctor, struct err *said)
         return DOCTOR_SILENT;
     if (jvm_release_read(doctor->pid, &release) < 0) {
         err_set(said, "the version is unknown: there is no file 'release' beside its libjvm.so");
-        err_next(said, "see with 'jcmd %d VM.version' that it is HotSpot %d or later", (int)doctor->pid,
+        err_next(said, "check with 'jcmd %d VM.version' that it is HotSpot %d or later", (int)doctor->pid,
                  JVM_RELEASE_MIN);
         return DOCTOR_LIMIT;
     }
@@ -81,7 +81,7 @@ enum doctor_level doctor_attach(struct doctor *doctor, struct err *said)
         return DOCTOR_FAIL;
     }
     err_set(
-        said, "the JVM %s%s", has_socket ? "listens at its attach socket" : "handles SIGQUIT, and will listen",
+        said, "the JVM %s%s", has_socket ? "has an open attach socket" : "handles SIGQUIT, so it can be attached to",
         doctor->java >= WARNS && !doctor->flags.late_agents_enabled && !has_agent(doctor)
             ? "; when the agent is loaded, it prints a warning (three lines on its standard error, once), unless it "
               "is started with -XX:+EnableDynamicAgentLoading"
@@ -107,7 +107,7 @@ enum doctor_level doctor_flags(struct doctor *doctor, struct err *said)
         err_set(said, "another agent is loaded (%s): its code is measured, too", flags->agent);
         err_next(said, "measure without it if you can");
     } else {
-        err_set(said, "none that would change what is measured");
+        err_set(said, "none that distorts measurements");
         return DOCTOR_OK;
     }
     return DOCTOR_LIMIT;
@@ -180,7 +180,7 @@ enum doctor_level doctor_quota(struct doctor *doctor, struct err *said)
             (unsigned long long)most.n_stopped, (double)most.stopped_ns / 1e9);
     if (most.n_stopped == 0)
         return DOCTOR_OK;
-    err_next(said, "record, and see how much it is meanwhile; give the container more CPUs");
+    err_next(said, "give the container more CPUs; a recording says how long the quota stops the program");
     return DOCTOR_LIMIT;
 }
 
@@ -205,8 +205,8 @@ enum doctor_level doctor_code(struct doctor *doctor, struct err *said)
                 (double)cpu_ns / 1e9);
     recorder_prepare_option(option, sizeof option);
     err_next(said,
-             "start the JVM with %s, or run it on JDK %d or later; else 'profile' and 'record' take samples only, "
-             "unless all of that is within their budget (--recompile)",
+             "start the JVM with %s, or run it on JDK %d or later; otherwise 'profile' and 'record' only take samples, "
+             "unless that cost is within their budget (--recompile)",
              option, JVM_KEEPS_CODE);
     return DOCTOR_LIMIT;
 }

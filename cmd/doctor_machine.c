@@ -90,7 +90,7 @@ enum doctor_level doctor_memory(struct doctor *doctor, struct err *said)
             there_kb / 1024, is_group ? " below the memory limit of the control group" : "", threads, wanted_kb / 1024);
     if (there_kb >= wanted_kb)
         return DOCTOR_OK;
-    err_next(said, "record few methods, with --include or live: buffers will be smaller, and calls may be lost");
+    err_next(said, "record fewer methods (--include or --live): with smaller buffers, calls may be lost");
     return DOCTOR_LIMIT;
 }
 
@@ -111,7 +111,7 @@ enum doctor_level doctor_container(struct doctor *doctor, struct err *said)
     bool filters = seccomp != NULL && strtol(seccomp + strlen("\nSeccomp:"), NULL, 10) == 2;
     const char *filter = filters ? "; a seccomp filter may refuse perf_event_open" : "";
     if (strcmp(name, FIRST_PID_NAMESPACE) == 0) {
-        err_set(said, "none: the processes of the whole machine can be seen%s", filter);
+        err_set(said, "none: all processes of the machine are visible%s", filter);
         return DOCTOR_OK;
     }
     err_set(said, "mmprof runs in a container: JVMs outside it are not visible%s", filter);

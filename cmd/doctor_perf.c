@@ -27,7 +27,7 @@ enum doctor_level doctor_paranoid(struct doctor *doctor, struct err *said)
     }
     int value = (int)paranoid;
     if (doctor->is_privileged) {
-        err_set(said, "perf_event_paranoid is %d; this user may count all the same", value);
+        err_set(said, "perf_event_paranoid is %d, but this user may count", value);
         return DOCTOR_OK;
     }
     if (value <= 1) {
@@ -35,7 +35,9 @@ enum doctor_level doctor_paranoid(struct doctor *doctor, struct err *said)
         return DOCTOR_OK;
     }
     if (value == 2) {
-        err_set(said, "perf_event_paranoid is 2: user space may be counted, as mmprof does, the kernel not");
+        err_set(
+            said,
+            "perf_event_paranoid is 2: user space may be counted, which is all that mmprof needs; the kernel may not");
         return DOCTOR_OK;
     }
     err_set(said, "perf_event_paranoid is %d: this user may not open any event", value);

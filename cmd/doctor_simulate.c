@@ -72,16 +72,15 @@ enum doctor_level doctor_simulate(struct doctor *doctor, struct err *said)
         err_next(said, "install a build of QEMU 6.0 to 8.2 with plugins: on Debian 12, 'apt-get install qemu-user'");
         return DOCTOR_LIMIT;
     }
-    err_set(
-        said,
-        "%s runs programs on a simulated processor (record --simulate) and with all their accesses seen (memtrace), of "
-        "a script the first JVM that it starts; what that JVM starts runs on the machine itself%s%s",
-        version[0] == '\0' ? emulator : version,
-        is_worked_around(version) ? "; this version's signal handlers have a stack that is not aligned, and it calls "
-                                    "callbacks that it has freed: mmprof mends both"
-                                  : "",
-        strstr(text, "windows light") != NULL
-            ? ""
-            : "; with --window, what is skipped takes longer than in QEMU 7.2 for x86-64, whose flags mmprof knows");
+    err_set(said,
+            "%s runs programs on a simulated processor (record --simulate) and traces all their accesses (memtrace): a "
+            "JVM, or the first one that a script starts; programs that this JVM starts run on the machine itself%s%s",
+            version[0] == '\0' ? emulator : version,
+            is_worked_around(version) ? "; mmprof works around two faults of this version: misaligned stacks of signal "
+                                        "handlers, and calls of freed callbacks"
+                                      : "",
+            strstr(text, "windows light") != NULL
+                ? ""
+                : "; with --window, skipped code runs slower than in QEMU 7.2 for x86-64");
     return DOCTOR_OK;
 }

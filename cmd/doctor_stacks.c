@@ -35,7 +35,8 @@ static const char *scope_of_samples(void)
         perf_rings_state(rings, &state);
     perf_rings_close(rings);
     return state.has_cpus ? "; CPUs are sampled, so short threads have samples, too"
-                          : "; threads are sampled: one that uses less than a period has no sample (root samples CPUs)";
+                          : "; threads are sampled: a thread that uses less CPU time than one period gets no sample "
+                            "(root samples CPUs)";
 }
 
 /* Yama's 0 leaves it to the users, 1 and 2 to those who may trace (CAP_SYS_PTRACE), 3 allows nobody. */

@@ -55,15 +55,15 @@ static int parse(int argc, char **argv, struct export_options *o, bool *done, st
           "write totals for Prometheus' node exporter (textfile collector): FILE ends with .prom" },
         { 0, "value", "VALUE", OPTION_TEXT, &o->value, "cpu, wall, calls, samples, or an event of the trace (cpu)" },
         { 0, "per-thread", NULL, OPTION_FLAG, &o->per_thread,
-          "a tree for each thread (not of jfr, chrome, json, csv)" },
+          "a tree for each thread (not for jfr, chrome, json, csv)" },
         { 0, "min-share", "SHARE", OPTION_FRACTION, &o->min_share,
-          "add contexts with less of the time to their callers (0; parquet 0.1%)" },
+          "merge contexts with less of the time into their callers (0; parquet 0.1%)" },
         { 0, "min-slice", "TIME", OPTION_SECONDS, &o->min_slice_s,
-          "leave out shorter slices (chrome; as many as fit 200,000)" },
-        { 0, "bucket", "TIME", OPTION_SECONDS, &o->bucket_s, "length of a row's time (parquet; 60s)" },
+          "leave out shorter slices (chrome; default: keep 200,000 slices)" },
+        { 0, "bucket", "TIME", OPTION_SECONDS, &o->bucket_s, "length of a row's time bucket (parquet; 60s)" },
         { 0, "label", "KEY=NAME", OPTION_LIST, &o->labels,
           "service, version or host of all rows (parquet, --metrics)" },
-        { 0, "clock", "CLOCK", OPTION_TEXT, &o->clock, "cpu, or wall: waiting counts too (cpu)" },
+        { 0, "clock", "CLOCK", OPTION_TEXT, &o->clock, "cpu, or wall, which includes waiting (cpu)" },
         { 'q', "quiet", NULL, OPTION_FLAG, &o->quiet, "do not say what was left out" },
         { 0, "salvage", NULL, OPTION_FLAG, &o->salvage, "skip damaged parts of the trace" },
         { 0 },
@@ -231,7 +231,7 @@ static const struct format *find_format(const char *name, struct err *err)
         if (strcmp(formats[i].name, name) == 0)
             return &formats[i];
     if (name == NULL)
-        err_set(err, "no format is given");
+        err_set(err, "no format given");
     else
         err_set(err, "unknown format '%s'", name);
     err_next(err, "choose --format " FORMATS);

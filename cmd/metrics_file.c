@@ -33,7 +33,7 @@ static int take_label(const char *label, struct metrics_labels *labels, struct a
     const char *equals = strchr(label, '=');
     const char **value = equals == NULL ? NULL : label_target(labels, label, (size_t)(equals - label));
     if (value == NULL || equals[1] == '\0') {
-        err_set(err, "'%s' is no label", label);
+        err_set(err, "'%s' is not a label", label);
         return err_next(err, "give --label service=NAME, --label version=NAME or --label host=NAME");
     }
     if (strlen(equals + 1) > LABEL_BYTES_MAX) {

@@ -33,8 +33,8 @@ int output_file_name(const char *pattern, const char *option, pid_t pid, char na
     for (const char *at = pattern; *at != '\0'; at++) {
         snprintf(text, sizeof text, "%c", *at);
         if (at[0] == '%' && at[1] == 'p' && pid == 0) {
-            err_set(err, "%%p in '%s' is the process ID of one JVM, and none is known here", pattern);
-            return err_next(err, "put %%t, the time, into the name that %s gives", option);
+            err_set(err, "'%s' contains %%p, the process ID of one JVM, which is unknown here", pattern);
+            return err_next(err, "use %%t, the time, in the name that %s gives", option);
         }
         if (at[0] == '%' && at[1] != '\0' && strchr("pth%", at[1]) != NULL)
             expand(*++at, pid, text, sizeof text);

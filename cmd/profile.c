@@ -40,7 +40,7 @@ static int check(const struct profile *p, struct err *err)
         return err_next(err, "start it with 'mmprof profile --simulate -- java ...'");
     }
     if (!p->two_runs && strcmp(p->recording.groups, "separate") == 0) {
-        err_set(err, "separate groups are recorded one after the other, and a live recording is only one");
+        err_set(err, "separate groups need several recordings, and a live recording is one");
         return err_next(err, "add --two-runs");
     }
     if (!p->two_runs && p->budget == 0) {
@@ -64,7 +64,7 @@ static int parse(int argc, char **argv, struct profile *p, bool *done, struct er
           "a phase has at least this share of the time in all its calls together" },
         { 0, "grain", "SHARE", OPTION_FRACTION, &p->grain, "a phase has at least this share of the time in one call" },
         { 0, "recompile", "TIME", OPTION_SECONDS, &p->recompile_s,
-          "let a JVM discard all its code if that took its JIT less than TIME (the budget)" },
+          "let the JVM discard its code if compiling it took less than TIME (the budget)" },
         OPTIONS_GROUP("Methods"),
         OPTIONS_ROWS(common.methods),
         OPTIONS_GROUP("Counters"),
@@ -227,7 +227,7 @@ static int run_twice(struct profile *p, struct err *err)
     if (select_phases(p, p->trace, read_cost_ns, err) < 0)
         return -1;
     if (p->recording.command == NULL && first.end == RECORDER_ENDED_WITH_TARGET) {
-        fprintf(stderr, "mmprof: the JVM has ended: this is what the first recording says\n");
+        fprintf(stderr, "mmprof: the JVM has ended; this is the first recording's report\n");
         return report(p->trace, 0, err);
     }
     if (record_phases(p, &first, &second, err) < 0)
@@ -243,15 +243,15 @@ static int run_twice(struct profile *p, struct err *err)
 static int refuse_short(const struct recorder_summary *summary, struct err *err)
 {
     err_set(err, "the program ended after %.1f s, before its phases were found", summary->seconds);
-    return err_next(err, "add --two-runs: it is recorded from its start to its end then, twice");
+    return err_next(err, "add --two-runs, which records two whole runs");
 }
 
 /* The program was idle, or the budget of so short a time allows no probes. */
 static void tell_empty(const struct profile *p)
 {
     fprintf(stderr,
-            "mmprof: no call was recorded, so there is no phase: this is what samples found\n"
-            "  next: record for longer (-d), while the program works, or with a --budget of more than %.2g%%\n",
+            "mmprof: no call was recorded, so there are no phases; this is what samples found\n"
+            "  next: record for longer (-d), while the program is busy, or with a --budget of more than %.2g%%\n",
             (p->budget < 0 ? LIVE_BUDGET : p->budget) * 100);
 }
 

@@ -26,7 +26,7 @@ static int print_help(const struct program *program, FILE *out)
     fprintf(
         out,
         "\n'mmprof COMMAND --help' lists a command's options (--help-all: all); 'man mmprof-COMMAND' explains them.\n"
-        "'source <(mmprof completion bash)' completes them in the shell; zsh likewise.\n");
+        "'source <(mmprof completion bash)' (or zsh) completes them in the shell.\n");
     return 0;
 }
 

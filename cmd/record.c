@@ -153,7 +153,7 @@ int command_record(int argc, char **argv, struct err *err)
           "one call of a phase has at least this share of the time (0.0001%)" },
         OPTIONS_RARE,
         { 0, "recompile", "TIME", OPTION_SECONDS, &live.recompile_s,
-          "let a JVM discard all its code if that took its JIT less than TIME (the budget)" },
+          "let the JVM discard its code if compiling it took less than TIME (the budget)" },
         { 0, "jit-log", NULL, OPTION_FLAG, &logs_jit,
           "record the JIT compiler's decisions about the methods (inlining)" },
         OPTIONS_GROUP("Counters"),
@@ -181,9 +181,9 @@ int command_record(int argc, char **argv, struct err *err)
     recording_rows(&recording, &common);
     if (target_argument_parse(
             "record [OPTIONS] JVM | [OPTIONS] -- COMMAND ...",
-            "Records a JVM's methods into a trace: a running one until Ctrl-C, or one that COMMAND starts until\n"
-            "it ends. It finds the phases itself and keeps a budget (--live); --all-methods, --include,\n"
-            "--phases and --simulate record all of the methods that they name, from the beginning.",
+            "Records a JVM's methods into a trace: a running JVM until Ctrl-C, or the one that COMMAND\n"
+            "starts until it ends. By default it finds the phases and keeps a budget (--live);\n"
+            "--all-methods, --include, --phases and --simulate record all methods that they select.",
             rows, argc, argv, &recording.target, &done, err) < 0)
         return -1;
     if (done)

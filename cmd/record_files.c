@@ -50,19 +50,19 @@ static int check(struct record_files *files, struct err *err)
 {
     bool has_others = files->directory != NULL || files->keep != NULL || files->metrics != NULL;
     if (files->labels.n > 0 && files->metrics == NULL) {
-        err_set(err, "--label '%s' is a label of metrics, and there are none", files->labels.items[0]);
+        err_set(err, "--label '%s' labels metrics, and there are none", files->labels.items[0]);
         return err_next(err, "add --metrics FILE, or give it to 'mmprof export'");
     }
     if (files->every_s == 0 && !has_others)
         return 0;
     if (files->every_s == 0 || files->directory == NULL) {
-        err_set(err,
-                files->every_s > 0 ? "--every makes many files" : "--to, --keep and --metrics are about many files");
-        return err_next(err, files->every_s > 0 ? "say with --to in which directory" : "add --every 60s --to DIR");
+        err_set(err, files->every_s > 0 ? "--every needs a directory for its files"
+                                        : "--to, --keep and --metrics need several files");
+        return err_next(err, files->every_s > 0 ? "name a directory with --to" : "add --every 60s --to DIR");
     }
     if (files->every_s < EVERY_LEAST_S) {
         err_set(err, "--every is at least %d s", EVERY_LEAST_S);
-        return err_next(err, "give --every 60s: a file has what it takes to be read alone, which costs time");
+        return err_next(err, "give --every 60s or so: each file can be read alone, and takes time to write");
     }
     if (strchr(files->pattern, '/') != NULL) {
         err_set(err, "with --every, -o gives names in the directory of --to, and '%s' has a '/'", files->pattern);
@@ -213,7 +213,7 @@ static void remove_old(const struct record_files *files)
 static void fails(void *context, const struct err *why)
 {
     struct record_files *files = context;
-    fprintf(stderr, "mmprof: %.*s: what it has is dropped, and the recording goes on; the next file comes in %.0f s\n",
+    fprintf(stderr, "mmprof: %.*s: its data are dropped, and the recording goes on; the next file begins in %.0f s\n",
             (int)strcspn(why->text, "\n"), why->text, files->every_s);
     remove_old(files);
 }
@@ -246,7 +246,7 @@ int record_files_open(struct record_files *files, struct err *err)
     if (mkdir(files->directory, 0777) < 0 && (errno != EEXIST || stat(files->directory, &status) < 0 ||
                                               !S_ISDIR(status.st_mode) || access(files->directory, W_OK | X_OK) < 0)) {
         err_set(err, "cannot write into '%s': %s", files->directory,
-                errno == EEXIST || errno == 0 ? "it is no directory" : strerror(errno));
+                errno == EEXIST || errno == 0 ? "it is not a directory" : strerror(errno));
         return err_next(err, "choose another directory with --to");
     }
     files->finish = (struct record_finish){ .metrics = files->metrics, .context = files, .finished = finished };

@@ -55,7 +55,7 @@ static void write_metrics(struct record_finish *finish, const char *path, uint64
     if (finish->metrics == NULL || (metrics_file_add(&finish->totals, path, false, &err) == 0 &&
                                     metrics_file_write(&finish->totals, finish->metrics, true, &err) == 0))
         return;
-    fprintf(stderr, "mmprof: %.*s: the metrics are as they were\n", (int)strcspn(err.text, "\n"), err.text);
+    fprintf(stderr, "mmprof: %.*s: the metrics were not updated\n", (int)strcspn(err.text, "\n"), err.text);
 }
 
 /* ---- the thread ---- */

@@ -55,10 +55,12 @@ static bool wait_for_jvm(const struct record_follow *follow, const sigset_t *sig
     bool is_told = false;
     while (!find_jvm(follow, found, said)) {
         if (said[0] != '\0' && strcmp(said, before) != 0)
-            fprintf(stderr, "mmprof: %s\n  next: start again with more of its command line, such as a -D option; %s\n",
-                    said, "until then it waits until there is only one");
+            fprintf(stderr,
+                    "mmprof: %s\n"
+                    "  next: start again with a longer part of its command line, such as a -D option; %s\n",
+                    said, "mmprof waits until only one is left");
         else if (said[0] == '\0' && !is_told)
-            fprintf(stderr, "mmprof: waiting for a JVM that fits '%s'\n", follow->name);
+            fprintf(stderr, "mmprof: waiting for a JVM that matches '%s'\n", follow->name);
         is_told = true;
         snprintf(before, sizeof before, "%s", said);
         if (wait_for_signal(signals, LOOK_MS))
@@ -82,7 +84,10 @@ static int follow_all(const struct record_follow *follow, const sigset_t *signal
             continue;
         }
         if (strncmp(before, err->text, sizeof before - 1) != 0)
-            fprintf(stderr, "mmprof: %s\nmmprof: it is tried again\n", err->text);
+            fprintf(stderr,
+                    "mmprof: %s\n"
+                    "mmprof: trying again\n",
+                    err->text);
         snprintf(before, sizeof before, "%.255s", err->text);
         if (wait_for_signal(signals, is_gone ? LOOK_MS : AGAIN_MS))
             break;

@@ -149,14 +149,14 @@ static int run_session(const struct recording *recording, struct recorder_plan *
                 recording->by.items[0]);
     if (summary->no_memory[0] != '\0')
         fprintf(stderr,
-                "mmprof: %s: the recording ended early, so that the kernel kills nothing\n"
+                "mmprof: %s: the recording ended early, before the kernel kills a process\n"
                 "  next: give the group more memory, or record less with --include or a smaller --buffer\n",
                 summary->no_memory);
     if (summary->no_ip_samples[0] != '\0' && !recording->quiet)
         fprintf(stderr, "mmprof: %s\n", summary->no_ip_samples);
     if (summary->perf_map_why[0] != '\0')
         fprintf(stderr,
-                "mmprof: perf has no names, or not all: %s\n"
+                "mmprof: the map of compiled code for perf is missing or incomplete: %s\n"
                 "  next: check that file and the free space of the JVM's /tmp, and record again\n",
                 summary->perf_map_why);
     return 0;
@@ -167,7 +167,7 @@ static void tell_jvms(const struct recording *recording, const struct recorder_s
 {
     if (summary->pid != 0 && recording->pid == 0 && summary->end != RECORDER_ENDED_WITH_TARGET &&
         kill(summary->pid, 0) == 0)
-        fprintf(stderr, "mmprof: JVM %d, which the command has started, goes on\n", (int)summary->pid);
+        fprintf(stderr, "mmprof: JVM %d, which the command started, goes on\n", (int)summary->pid);
     target_argument_tell_others(summary->jvms.n, summary->pid, summary->program, "recorded");
 }
 

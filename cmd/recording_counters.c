@@ -71,8 +71,8 @@ static void tell_syscall_cost(const struct counter_layout *layout)
     if (selftest_read_ns(layout, &user_ns, &syscall_ns) < 0 || syscall_ns < 0)
         return;
     fprintf(stderr,
-            "mmprof: reading %" PRIu32 " group%s of counters by system call will cost %.1f us in each call that is "
-            "recorded: of\n  10000 calls a second, %.0f %% of a CPU\n",
+            "mmprof: reading %" PRIu32 " group%s of counters by system call costs %.1f us per recorded call:\n"
+            "  10000 calls per second take %.0f %% of a CPU\n",
             layout->n_groups, text_plural(layout->n_groups), 2 * syscall_ns / 1e3, 2 * syscall_ns * 10000 / 1e7);
 }
 

@@ -67,7 +67,7 @@ static int choose_view(const struct view_words *words, struct report_options *o,
         }
         view = &report_views[i];
         o->argument = words->named[i];
-        fprintf(stderr, "mmprof: '--%s' is an older name, which will go: use '--view %s%s%s'\n", view->name, view->name,
+        fprintf(stderr, "mmprof: '--%s' is deprecated: use '--view %s%s%s'\n", view->name, view->name,
                 o->argument[0] == '\0' ? "" : "=", o->argument);
     }
     o->view = view == NULL ? &report_views[0] : view;
@@ -95,7 +95,7 @@ static int parse(int argc, char **argv, struct report_options *o, struct display
         { 0, "all", NULL, OPTION_FLAG, &o->rows.all, "print all methods, however small" },
         { 0, "no-fold", NULL, OPTION_FLAG, &o->no_fold, "print rows that only call the next method, too" },
         { 0, "thread", "NAME", OPTION_TEXT, &o->threads, "only threads of that name; '*' matches any characters" },
-        { 0, "clock", "CLOCK", OPTION_TEXT, &o->clock, "cpu, or wall: waiting counts too (cpu)" },
+        { 0, "clock", "CLOCK", OPTION_TEXT, &o->clock, "cpu, or wall, which includes waiting (cpu)" },
         OPTIONS_RARE,
         { 0, "fold", "FILE", OPTION_MAYBE_TEXT, &o->fold,
           "fold in CSV and JSON, too; FILE lists the libraries' classes" },
@@ -161,7 +161,7 @@ static int check_options(const struct report_options *o, enum phases_clock clock
     if (check_misses(o, err) < 0)
         return -1;
     if (o->regions && (o->view != &report_views[0] || o->html != NULL || o->n_paths > 1)) {
-        err_set(err, "--regions is a column of the view 'phases', of one trace");
+        err_set(err, "--regions adds a column to the view 'phases' of one trace");
         return err_next(err, "remove --regions: --view timeline and --html FILE have the regions, too");
     }
     if (o->threads != NULL && (o->html != NULL || !(o->view->can & REPORT_VIEW_THREADS))) {

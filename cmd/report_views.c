@@ -127,7 +127,7 @@ static int refuse_values(const struct report_run *run, const char *words, struct
 {
     const struct report_source *source = run->traces[0].source;
     err_set(err, "'%s' has no values of '%s'%s", source->path, words,
-            trace_samples_are_all(source->reader) ? ": stack samples do not tell arguments" : "");
+            trace_samples_are_all(source->reader) ? ": stack samples have no arguments" : "");
     return err_next(err, "record it with 'mmprof profile --by', or give the method only, without (N)");
 }
 
@@ -236,11 +236,11 @@ const struct report_view report_views[] = {
       report_make_table, REPORT_VIEW_THREADS | REPORT_VIEW_WAITING,
       VIEW_PASS_RECOVERY | VIEW_PASS_ALLOCATIONS | VIEW_PASS_FINDINGS },
     { "findings", NULL, "what costs most, in plain English", make_findings, 0, VIEW_PASS_FINDINGS },
-    { "tree", NULL, "the call tree: what probes measured and what samples saw, in one", make_tree,
+    { "tree", NULL, "the call tree, from probes and samples together", make_tree,
       REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, 0 },
-    { "callers", "METHOD", "from where a method is called, with its time and calls from there", make_callers,
+    { "callers", "METHOD", "a method's callers, with its time and calls from each", make_callers,
       REPORT_VIEW_METHOD | REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, 0 },
-    { "callees", "METHOD", "what a method calls, directly or not, with its part of the time", make_callees,
+    { "callees", "METHOD", "a method's callees, direct and indirect, with their part of the time", make_callees,
       REPORT_VIEW_METHOD | REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, 0 },
     { "groups", "KIND", "time, waiting and bytes by package, thread, or METHOD: each class or value (package)",
       make_groups, REPORT_VIEW_THREADS | REPORT_VIEW_WAITING,
@@ -267,7 +267,7 @@ const struct report_view report_views[] = {
     { "misses", "BY",
       "simulated misses by class, field, space, method, code-class, line, bytecode, part, time, contents (class)",
       make_misses, REPORT_VIEW_LAB, 0 },
-    { "fields", "BY", "simulated misses by field or class: that of the object, and that the bytecode names (field)",
+    { "fields", "BY", "simulated misses by field or class: the object's, and the one that the bytecode names (field)",
       make_fields, REPORT_VIEW_LAB, 0 },
     { "cost", NULL, "what the recording cost the program", make_cost, 0, VIEW_PASS_RECOVERY },
     { NULL, NULL, NULL, NULL, 0, 0 },
@@ -341,7 +341,7 @@ const struct report_view *report_view_find(const char *words, const char **argum
     }
     *argument = equals == NULL ? "" : equals + 1;
     if ((view->can & REPORT_VIEW_METHOD) && **argument == '\0') {
-        err_set(err, "the view '%s' is of a method", view->name);
+        err_set(err, "the view '%s' needs a method", view->name);
         err_next(err, "name it: --view %s=Class.method", view->name);
         return NULL;
     }

@@ -41,7 +41,7 @@ static int check_period(struct sample_options *o, struct err *err)
     if (o->period != 0 && (o->events == NULL || o->frequency != UNSET)) {
         err_set(err,
                 o->events == NULL ? "-c is a number of events, and no event is given"
-                                  : "-c %" PRIu64 " and -F %" PRIu64 " are two ways to say how often",
+                                  : "-c %" PRIu64 " and -F %" PRIu64 " both set how often to sample",
                 o->period, o->frequency);
         return err_next(err, o->events == NULL ? "name the event with -e, such as -e cycles" : "give one of them");
     }
@@ -61,11 +61,11 @@ static int check_mechanism(struct sample_options *o, struct err *err)
         return err_next(err, "give --mechanism perf (from outside), or polling (in the JVM, at safepoints)");
     }
     if (o->is_polled && o->budget > 0) {
-        err_set(err, "--mechanism polling has a limit on its cost of its own, and --budget is for perf");
+        err_set(err, "--mechanism polling limits its own cost; --budget is for perf");
         return err_next(err, "remove one of them");
     }
     if (o->is_polled && (o->is_wall || o->events != NULL)) {
-        err_set(err, "--mechanism polling samples threads that run, by time: %s is for perf",
+        err_set(err, "--mechanism polling samples running threads by time; %s needs perf",
                 o->is_wall ? "--wall" : "-e");
         return err_next(err, "remove it, or --mechanism polling");
     }
@@ -78,13 +78,13 @@ static int check_table(struct sample_options *o, struct err *err)
     if (o->fields != NULL && fields_way(o->fields, "--fields", &o->by_class, err) < 0)
         return -1;
     if (o->fields != NULL && (o->by_bytecode || o->is_polled)) {
-        err_set(err, o->is_polled ? "the agent's samples have no fields: --fields is for --mechanism perf"
+        err_set(err, o->is_polled ? "polled samples have no fields: --fields needs --mechanism perf"
                                   : "--fields and --bytecodes are two tables");
         return err_next(err, "remove one of them");
     }
     if (o->tree && o->html != NULL) {
-        err_set(err, "--html has a table, and --tree is none");
-        return err_next(err, "write a trace with -o FILE, and take 'mmprof report --html PAGE FILE' for its tree");
+        err_set(err, "--html has a table, not the contexts of --tree");
+        return err_next(err, "write a trace with -o FILE, and run 'mmprof report --html PAGE FILE' for its tree");
     }
     if (o->tree && o->decay_s > 0) {
         err_set(err, "contexts have no heat: --decay is for tables");
@@ -98,7 +98,7 @@ static int check(struct sample_options *o, struct err *err)
     if (check_mechanism(o, err) < 0 || check_table(o, err) < 0)
         return -1;
     if (o->is_wall && (o->events != NULL || o->period != 0)) {
-        err_set(err, "--wall is of time, and -e and -c of events");
+        err_set(err, "--wall samples by time, -e and -c by events");
         return err_next(err, "remove --wall, or give a frequency with -F");
     }
     if (check_target(o, err) < 0)
@@ -154,13 +154,12 @@ int sample_options_parse(struct sample_options *o, int argc, char **argv, bool *
         { 0, "name", "JVM", OPTION_TEXT, &o->target.among, TARGET_ARGUMENT_AMONG_HELP },
         { 0, "mechanism", "NAME", OPTION_TEXT, &o->mechanism,
           "perf, from outside; or polling: an agent in the JVM, at safepoints (perf)" },
-        { 0, "call-sites", NULL, OPTION_FLAG, &o->call_sites,
-          "with --tree: a context for each call site in its caller" },
+        { 0, "call-sites", NULL, OPTION_FLAG, &o->call_sites, "with --tree: one context per call site" },
         { 0, "bytecodes", NULL, OPTION_FLAG, &o->by_bytecode, "print kinds of bytecode in place of methods" },
         { 0, "fields", "BY", OPTION_MAYBE_TEXT, &o->fields,
           "print the fields that bytecodes name in place of methods; BY class: their classes" },
         { 0, "decay", "TIME", OPTION_SECONDS, &o->decay_s, "sort by heat: a sample counts half after this time" },
-        { 0, "stack-size", "SIZE", OPTION_SIZE, &o->stack_bytes, "bytes copied of a stack, up to 63K (32K)" },
+        { 0, "stack-size", "SIZE", OPTION_SIZE, &o->stack_bytes, "bytes to copy of each stack, up to 63K (32K)" },
         { 0, "tree-size", "SIZE", OPTION_SIZE, &o->tree_bytes, "memory for calling contexts, 64K or more (64M)" },
         { 0 },
     };

@@ -30,9 +30,8 @@ static void add_late_note(const struct counter_spec *spec, struct table *table)
 {
     const char *next = trigger_can_be_precise(spec)
                            ? arena_printf(table->arena, "'-e %s:pp' is more precise", spec->name)
-                           : "this PMU has no precise samples of it";
-    table_note(table, arena_printf(table->arena,
-                                   "the bytecode is that of an instruction some cycles behind the event: %s", next));
+                           : "this PMU cannot sample it precisely";
+    table_note(table, arena_printf(table->arena, "samples show an instruction some cycles after the event: %s", next));
 }
 
 uint64_t sample_run_period_ns(const struct sample_run *run)
@@ -72,11 +71,10 @@ static void add_wait_notes(const struct sample_run *run, const struct stack_samp
     table_format_ns((double)state->waits.ready_ns, ready, sizeof ready);
     table_metadata_number(table, "jvm_waiting_ns", (double)idle_ns, NULL);
     table_metadata_number(table, "ready_ns", (double)state->waits.ready_ns, NULL);
-    table_note(table,
-               arena_printf(table->arena,
-                            "not in the shares: the JVM's own threads waited for %s, and all threads were ready to "
-                            "run, but had no CPU, for %s",
-                            idle, ready));
+    table_note(table, arena_printf(table->arena,
+                                   "the shares exclude %s in which the JVM's own threads waited, and %s in which "
+                                   "threads were ready to run, but had no CPU",
+                                   idle, ready));
 }
 
 /* Of stacks that lack something, and of contexts. */
@@ -112,15 +110,15 @@ static void add_notes(const struct sample_run *run, const struct samples_source 
     if (run->options->is_wall)
         add_wait_notes(run, state, table);
     if (state->finds_threads_late)
-        table_note(table,
-                   "new threads are sampled up to 0.1 s after their start: before Linux 6.12 a thread that reads "
-                   "events with its samples is not inherited; give one event only (-e) to have all samples");
+        table_note(table, "new threads are sampled from up to 0.1 s after their start: before Linux 6.12 they cannot "
+                          "inherit samples with several events; give only one event (-e) to get all samples");
     if (run->options->is_polled)
-        table_note(table, "stacks were taken at safepoints, by an agent in the JVM: a sample shows the next safepoint "
-                          "after the moment that it is of");
+        table_note(
+            table,
+            "an agent in the JVM took the stacks at safepoints: a sample shows the next safepoint after its time");
     else if (!state->has_kernel && is_clock(run))
-        table_note(table, "time in the kernel is not sampled, so shares are of time in user space: run "
-                          "'sysctl kernel.perf_event_paranoid=1', or this as root");
+        table_note(table, "the kernel is not sampled, so shares are of time in user space: run 'sysctl "
+                          "kernel.perf_event_paranoid=1', or mmprof as root");
     sample_budget_tell(&run->budget, table);
     if (is_late(run))
         add_late_note(&run->events.specs[0], table);
@@ -154,10 +152,10 @@ static int print_page(struct sample_run *run, const struct samples_source *sourc
     const struct html_part part = { HTML_PART_TABLE,
                                     "samples",
                                     "Samples",
-                                    source->is_wall         ? "Of the threads' time, on a CPU or not."
-                                    : source->period_ns > 0 ? "Of the threads' CPU time."
-                                                            : "Of what the events counted.",
-                                    "it does not apply, or is not known",
+                                    source->is_wall         ? "Shares of the threads' time, on a CPU or not."
+                                    : source->period_ns > 0 ? "Shares of the threads' CPU time."
+                                                            : "Shares of the events counted.",
+                                    "not applicable, or unknown",
                                     table };
     return tables_page_write(&(struct html_tables){ "Samples of stacks", "", &part, 1, &run->arena },
                              run->options->html, err);

@@ -365,7 +365,7 @@ static int refuse_no_jvm(struct sample_run *run, struct err *err)
 {
     if (run->options->command == NULL) {
         err_set(err, "JVM %d had not started when sampling ended", (int)run->options->pid);
-        return err_next(err, "sample for longer (-d), or see with 'mmprof doctor %d' what it is",
+        return err_next(err, "sample for longer (-d), or run 'mmprof doctor %d' to check the JVM",
                         (int)run->options->pid);
     }
     if (!launch_look(&run->launch)) {

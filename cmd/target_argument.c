@@ -70,7 +70,7 @@ int target_argument_find(struct target_argument *target, const char *what, struc
     }
     if (target->name != NULL)
         return jvm_target_find(target->name, &target->pid, &target->start_ticks, err);
-    snprintf(text, sizeof text, "no JVM is named to %s", what);
+    snprintf(text, sizeof text, "no JVM given to %s", what);
     return jvm_target_none(text, err);
 }
 

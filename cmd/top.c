@@ -151,7 +151,7 @@ int command_top(int argc, char **argv, struct err *err)
         { 0, "weight", "SHARE", OPTION_FRACTION, &options.weight,
           "show phases with at least this share of the time (1%)" },
         { 0, "recompile", "TIME", OPTION_SECONDS, &options.recompile_s,
-          "let a JVM discard all its code if that took its JIT less than TIME (the budget)" },
+          "let the JVM discard its code if compiling it took less than TIME (the budget)" },
         { 0 },
     };
     if (target_argument_parse(

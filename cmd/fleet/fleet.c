@@ -203,12 +203,12 @@ static int check_options(const struct fleet_arguments *a, struct err *err)
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].is_given && strstr(rows[i].actions, a->words[0]) == NULL) {
-            err_set(err, "%s is no option of 'fleet %s'", rows[i].option, a->words[0]);
+            err_set(err, "%s is not an option of 'fleet %s'", rows[i].option, a->words[0]);
             return err_next(err, "leave it out: it belongs to %s", rows[i].actions);
         }
     if (a->password_file == NULL || a->server != NULL)
         return 0;
-    err_set(err, "--password-file is of a server, and none is named");
+    err_set(err, "--password-file needs a server");
     return err_next(err, "add --engine clickhouse://USER@HOST:PORT, or leave it out");
 }
 
@@ -219,7 +219,7 @@ static int run_twice(struct fleet_command_run *run, int (*action)(struct fleet_c
     int rc = action(run, err);
     if (rc >= 0 || run->arguments->server != NULL || !fleet_listing_may_be_damaged(err))
         return rc;
-    fputs("mmprof: a file may be damaged: the values of all of them are looked at\n", stderr);
+    fputs("mmprof: a file may be damaged: checking all files\n", stderr);
     fleet_engine_close(run->engine);
     arena_free(&run->arena);
     *run = (struct fleet_command_run){ .arguments = run->arguments, .checks_values = true };
@@ -239,9 +239,9 @@ static int run_action(struct fleet_command_run *run, struct err *err)
                         a->server != NULL ? ", with --engine URL and without DIR" : "");
     }
     if (strcmp(a->words[0], DEFAULT_TRACE) == 0)
-        err_set(err, "nothing is said to do with a fleet");
+        err_set(err, "no action given");
     else
-        err_set(err, "'%s' is nothing that can be done with a fleet", a->words[0]);
+        err_set(err, "'fleet' has no action '%s'", a->words[0]);
     return err_next(err, "give add, select, compare, outliers, compact or sql: see 'mmprof fleet --help'");
 }
 

@@ -167,8 +167,8 @@ int fleet_command_select(struct fleet_command_run *run, struct err *err)
                                     100 * run->arguments->weight, grain);
     describe_files(run, rule == NULL ? "" : rule);
     if (result.n_rows == 0)
-        table_note(run->table, "no phase has that: lower --weight or --grain; which services there are tells "
-                               "'mmprof fleet sql DIR \"SELECT DISTINCT service FROM phases\"'");
+        table_note(run->table, "no phase reaches that: lower --weight or --grain; to list the services: mmprof fleet "
+                               "sql DIR \"SELECT DISTINCT service FROM phases\"");
     if (run->arguments->html != NULL && fleet_page_write(run, &result, run->table, err) < 0)
         return -1;
     return print_table(run, err);
@@ -284,7 +284,7 @@ static void note_unjudged(struct fleet_command_run *run, const struct fleet_outl
         { found->n_uncounted, measure == FLEET_CPI ? "no cycles and instructions that hardware counted"
                                                    : "too few phases whose calls were recorded" },
         { found->n_few, "fewer than 10 others of the same service, JDK and CPU model to compare with" },
-        { found->n_alike, "a service of which half of the runs have the same value: no spread is known" },
+        { found->n_alike, "half of the service's runs have the same value, so the spread is unknown" },
     };
     for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++) {
         const char *note =

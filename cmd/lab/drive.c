@@ -66,14 +66,14 @@ static int check_rule(struct drive *d, struct err *err)
             d->choice.rule = (enum compile_rule)i;
             return 0;
         }
-    err_set(err, "'%s' is no rule to choose methods by", d->rule);
+    err_set(err, "'%s' is not a way to choose methods", d->rule);
     return err_next(err, "give --compile model, random or nothing");
 }
 
 static int check(struct drive *d, struct err *err)
 {
     if (d->target.command == NULL) {
-        err_set(err, "a JVM that runs already cannot be driven: it is started with an option for that");
+        err_set(err, "a running JVM cannot be driven: it needs an option at its start");
         return err_next(err, "start it with 'mmprof drive -- java ...'");
     }
     if (d->frequency == 0 || d->frequency > FREQUENCY_MAX) {

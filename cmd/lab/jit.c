@@ -72,7 +72,7 @@ static int check_window(const struct jit_options *o, struct err *err)
 {
     struct pattern pattern;
     if ((o->in != NULL && (o->receivers || o->calls)) || (o->in == NULL && o->nth != 1)) {
-        err_set(err, "%s", o->in == NULL ? "--nth belongs to --in" : "--in is of objects, and calls are counted here");
+        err_set(err, "%s", o->in == NULL ? "--nth belongs to --in" : "--in counts objects, not calls");
         return err_next(err, o->in == NULL ? "add --in METHOD" : "remove it");
     }
     if (o->in != NULL && (pattern_parse(&pattern, o->in) < 0 || !pattern.names_methods)) {
@@ -93,7 +93,7 @@ static int check(const struct jit_options *o, struct err *err)
         return err_next(err, "give one of them");
     }
     if (o->interval != NOTHING_INTERVAL && !o->receivers && !o->calls) {
-        err_set(err, "--interval is of --receivers and --calls: all objects are counted");
+        err_set(err, "--interval needs --receivers or --calls: all objects are counted");
         return err_next(err, "remove it, or add one of them");
     }
     if (o->count != NULL && !o->calls) {
@@ -157,9 +157,7 @@ static char *run(struct jit_options *o, enum counted_kind what, const char *cons
 static int print(struct jit_options *o, const struct table *table, const char *title, const char *words,
                  struct err *err)
 {
-    const struct html_part part = {
-        HTML_PART_TABLE, "rows", title, words, "it does not apply, or is not known", table
-    };
+    const struct html_part part = { HTML_PART_TABLE, "rows", title, words, "not applicable, or unknown", table };
     if (o->html == NULL)
         return command_print_table(table, o->csv, o->json, &o->display, err);
     return tables_page_write(&(struct html_tables){ title, o->command, &part, 1, &o->arena }, o->html, err);

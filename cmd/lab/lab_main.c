@@ -9,7 +9,7 @@
 static const struct command commands[] = {
     { "", NULL, "In an emulator", NULL },
     { "memtrace", "-- COMMAND | [FILE]", "record the memory accesses and objects of a program", command_memtrace },
-    { "placement", "-- COMMAND", "count the misses that a program would have with its objects placed otherwise",
+    { "placement", "-- COMMAND", "count the misses that a program would have if its objects were placed otherwise",
       command_placement },
     { "", NULL, "The JIT compilers", NULL },
     { "check-jit", "FILE JVM | FILE -- COMMAND", "test what the JIT compilers inlined, and which objects they removed",

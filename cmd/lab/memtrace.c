@@ -131,7 +131,7 @@ static int check_page(const struct memtrace_options *o, struct err *err)
 {
     if (!o->print && o->lifetimes == NULL && !o->last_uses && !o->live_bytes && !o->points)
         return tables_page_check(o->html, o->csv, o->json, err);
-    err_set(err, "--html writes all tables, and one is asked for as well");
+    err_set(err, "--html writes all tables, so it takes no option for one of them");
     return err_next(err, "run 'mmprof memtrace' once for each");
 }
 
@@ -236,7 +236,7 @@ static int record(const struct memtrace_options *o, char *const *argv, struct er
     struct stat file;
     if (tool == NULL && (stat(output, &file) < 0 || file.st_size < EMPTY_BYTES)) {
         err_set(err, "'%s' ended, and nothing of a JVM was recorded", argv[0]);
-        return err_next(err, "see what is said above; give a command that starts a JVM (HotSpot 17 to 25)");
+        return err_next(err, "see the messages above; give a command that starts a JVM (HotSpot 17 to 25)");
     }
     if (tool == NULL && !o->quiet)
         fprintf(stderr, "mmprof: '%s' has %.1f MB: 'mmprof memtrace %s' says what is in it\n", output,

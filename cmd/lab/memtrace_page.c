@@ -69,10 +69,9 @@ static int add_points(struct memtrace_page *page, const struct live_bytes *live,
 
 static int add_curve(struct memtrace_page *page, const struct live_bytes *live, struct err *err)
 {
-    static const struct html_part part = {
-        HTML_PART_LIVE_BYTES,   "live-bytes", "Live bytes", "How many bytes were live when so many had been allocated.",
-        "it was no collection", NULL
-    };
+    static const struct html_part part = { HTML_PART_LIVE_BYTES,   "live-bytes",
+                                           "Live bytes",           "Live bytes by allocated bytes.",
+                                           "it was no collection", NULL };
     struct table *table = add_part(page, &part, err);
     return table == NULL ? -1 : live_bytes_table(live, page->path, POINTS, &page->arena, table, err);
 }
@@ -81,7 +80,7 @@ static int add_lifetimes(struct memtrace_page *page, struct err *err)
 {
     static const struct html_part part = {
         HTML_PART_TABLE,           "lifetimes",
-        "Lifetimes by class",      "For how many data accesses of Java code objects were used.",
+        "Lifetimes by class",      "For how many data accesses of Java code each object was used.",
         "there is no such object", NULL
     };
     struct memtrace_reader *reader;

@@ -90,7 +90,7 @@ static int make_policies(const struct placement_options *o, bool has_hindsight, 
         }
     if (n_policies > 0 && n_policies <= PLACEMENT_MAX && n < room)
         return 0;
-    err_set(err, "'%s' is no policy, or more than %d of them", o->policies, PLACEMENT_MAX);
+    err_set(err, "'%s' is not a policy, or lists more than %d", o->policies, PLACEMENT_MAX);
     return err_next(err, "give --policy hot-cold, children, fields or identity, each once");
 }
 
@@ -102,7 +102,7 @@ static int check(const struct placement_options *o, struct err *err)
     if (tables_page_check(o->html, o->csv, o->json, err) < 0)
         return -1;
     if (o->runs < 1 || o->runs > RUNS_MAX) {
-        err_set(err, "so many runs cannot be made");
+        err_set(err, "this number of runs is not possible");
         return err_next(err, "give --runs 1 to %d", RUNS_MAX);
     }
     if (!placement_event_parse(o->event, &event)) {
@@ -125,7 +125,7 @@ static char *read_text(struct placement_options *o, const struct memory_file *fi
     if (text != NULL)
         return text;
     err_set(err, "'%s' ended, and nothing of a JVM was simulated", o->argv[0]);
-    err_next(err, "see what is said above; give a command that starts a JVM (HotSpot 17 to 25)");
+    err_next(err, "see the messages above; give a command that starts a JVM (HotSpot 17 to 25)");
     return NULL;
 }
 

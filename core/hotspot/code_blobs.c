@@ -87,7 +87,7 @@ struct code_blobs *code_blobs_open(const struct frame_rules *rules, struct known
         return blobs;
     code_blobs_close(blobs);
     err_set(err, "the layout of this JVM's code is not known (release %u)", (unsigned)vm_release());
-    err_next(err, "use --mechanism polling, by which the JVM itself is asked; known are JDK 17 to 22 and 25");
+    err_next(err, "use --mechanism polling, which asks the JVM itself; mmprof knows JDK 17 to 22 and 25");
     return NULL;
 }
 

@@ -47,11 +47,11 @@ static int check_memory(pid_t pid, struct err *err)
         return 0;
     if (errno == EPERM) {
         err_set(err, "the memory of process %d may not be read: %s", (int)pid, strerror(errno));
-        return err_next(err, "run this as root, or 'sysctl kernel.yama.ptrace_scope=0'; "
-                             "or use --mechanism polling, by which the JVM itself is asked");
+        return err_next(err, "run mmprof as root, or 'sysctl kernel.yama.ptrace_scope=0'; or use --mechanism polling, "
+                             "which asks the JVM itself");
     }
     err_set(err, "the memory of process %d cannot be read: %s", (int)pid, strerror(errno));
-    return err_next(err, "see whether it is still running");
+    return err_next(err, "check that it is still running");
 }
 
 static int not_readable(pid_t pid, const char *path, int error, struct err *err)

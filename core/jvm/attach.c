@@ -82,8 +82,8 @@ static int refused_user(const struct jvm_process *process, const struct guest *g
 {
     if (jvm_process_signal(process, 0, err) < 0)
         return -1;
-    err_set(err, "JVM %d lets only its own user attach, and does not take user %lu, group %lu for it",
-            (int)process->pid, (unsigned long)guest->user.uid, (unsigned long)guest->user.gid);
+    err_set(err, "JVM %d lets only its own user attach, and rejects user %lu, group %lu", (int)process->pid,
+            (unsigned long)guest->user.uid, (unsigned long)guest->user.gid);
     return err_next(err, "run mmprof as the JVM's user, in its container");
 }
 

@@ -190,7 +190,7 @@ static int check_user(const struct jvm_user *user, struct err *err)
     }
     int why = errno;
     jvm_user_name(user->uid, name);
-    err_set(err, "root may not act as user '%s', whose JVM it is: %s", name, strerror(why));
+    err_set(err, "root cannot act as the JVM's user '%s': %s", name, strerror(why));
     return err_next(err, "run mmprof as that user, or with CAP_SETUID and CAP_SETGID");
 }
 

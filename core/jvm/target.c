@@ -83,7 +83,7 @@ static int tell_running(const char *what, const struct jvm_running *all, size_t 
         return err_next(err, "start one under mmprof: -- java ...; a JVM that just started may need another second");
     }
     list_jvms(all, n, NULL, 0, list, sizeof list);
-    err_set(err, "%s; these run:%s", what, list);
+    err_set(err, "%s; running JVMs:%s", what, list);
     return err_next(err, "name one by its PID, main class or jar, or start one with -- java ...");
 }
 

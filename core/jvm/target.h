@@ -20,7 +20,7 @@ int jvm_target_choose(const struct jvm_running *all, size_t n, const char *name,
  */
 int jvm_target_find(const char *name, pid_t *pid, uint64_t *start_ticks, struct err *err);
 
-/* Nobody was named: set *err to what ("no JVM is named to record"), and to the JVMs that run.  Returns -1. */
+/* Nobody was named: set *err to what ("no JVM given to record"), and to the JVMs that run.  Returns -1. */
 int jvm_target_none(const char *what, struct err *err);
 
 #endif

@@ -208,7 +208,7 @@ static int check_new(const struct counter_set *set, const char *name, struct err
         if (strcasecmp(set->specs[i].name, name) == 0)
             return err_set(err, "event '%s' is named twice", name), err_next(err, "name it once");
     if (set->n == COUNTERS_EVENTS_MAX)
-        return err_set(err, "more than %d events, the first too many is '%s'", COUNTERS_EVENTS_MAX, name),
+        return err_set(err, "more than %d events: '%s' is one too many", COUNTERS_EVENTS_MAX, name),
                err_next(err, "name fewer, and record again for the others");
     return 0;
 }

@@ -132,7 +132,7 @@ static int place(struct arranging *a, uint8_t event, struct err *err)
     if (error != 0)
         return refuse(&a->set->specs[event], error, err);
     if (a->n_groups == COUNTERS_GROUPS_MAX || a->n_slots + group.n > COUNTERS_SLOTS_MAX) {
-        err_set(err, "the events take more than %d groups of counters, the first too many is '%s'", COUNTERS_GROUPS_MAX,
+        err_set(err, "the events need more than %d groups of counters: '%s' is one too many", COUNTERS_GROUPS_MAX,
                 a->set->specs[event].name);
         return err_next(err, "name fewer with -e, and record again for the others");
     }

@@ -9,13 +9,13 @@
 
 /* The default ones: thesis Table 3.1. */
 const struct simulated_event simulated_events[] = {
-    { "cycles", "the sum of all events' costs: no prediction of a processor's time", SIMULATED_CYCLES, true },
+    { "cycles", "sum of all events' costs; not a prediction of a processor's time", SIMULATED_CYCLES, true },
     { "instructions", "instructions executed", BIT(SIM_INSTRUCTIONS), true },
     { "L1-dcache-misses", "loads and stores that missed L1D", BIT(SIM_L1D_LOAD_MISSES) | BIT(SIM_L1D_STORE_MISSES),
       true },
     { "L1-icache-misses", "fetches of lines that missed L1I", BIT(SIM_L1I_MISSES), true },
-    { "L2-data-misses", "of L1D's misses, those of L2", BIT(SIM_L2_LOAD_MISSES) | BIT(SIM_L2_STORE_MISSES), true },
-    { "L2-code-misses", "of L1I's misses, those of L2", BIT(SIM_L2_CODE_MISSES), true },
+    { "L2-data-misses", "L1D misses that also missed L2", BIT(SIM_L2_LOAD_MISSES) | BIT(SIM_L2_STORE_MISSES), true },
+    { "L2-code-misses", "L1I misses that also missed L2", BIT(SIM_L2_CODE_MISSES), true },
     { "dTLB-misses", "walks of the page table for loads and stores", BIT(SIM_DTLB_MISSES), true },
     { "iTLB-misses", "walks of the page table for fetches", BIT(SIM_ITLB_MISSES), true },
     { "branch-misses", "mispredicted branches", BIT(SIM_BRANCH_MISSES), true },
@@ -25,8 +25,8 @@ const struct simulated_event simulated_events[] = {
     { "L2-store-misses", "stores that missed L1D and L2", BIT(SIM_L2_STORE_MISSES), false },
     { "L2-misses", "all misses of L2", BIT(SIM_L2_LOAD_MISSES) | BIT(SIM_L2_STORE_MISSES) | BIT(SIM_L2_CODE_MISSES),
       false },
-    { "L1-loads", "loads; over two lines, two", BIT(SIM_L1D_LOADS), false },
-    { "L1-stores", "stores; over two lines, two", BIT(SIM_L1D_STORES), false },
+    { "L1-loads", "loads; a load across two lines counts twice", BIT(SIM_L1D_LOADS), false },
+    { "L1-stores", "stores; a store across two lines counts twice", BIT(SIM_L1D_STORES), false },
     { "L1-fetches", "lines of code fetched, by each block of instructions", BIT(SIM_L1I_FETCHES), false },
     { "L2-writes", "dirty lines that came from L1, or stores through it", BIT(SIM_L2_WRITES), false },
     { "memory-writes", "dirty lines that left L2", BIT(SIM_MEMORY_WRITES), false },
@@ -77,7 +77,7 @@ static int add_simulated(const char *name, struct arena *arena, struct counter_s
         return err_next(err, "name fewer with -e");
     }
     if (event == NULL && (events_encode(name, arena, spec, err) < 0 || spec->kind == COUNTER_HARDWARE)) {
-        err_set(err, "'%s' is no simulated event", name);
+        err_set(err, "'%s' is not a simulated event", name);
         return err_next(err, "choose from 'mmprof list --models'");
     }
     if (event != NULL && fill(event, arena, spec, err) < 0)

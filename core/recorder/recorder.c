@@ -214,7 +214,7 @@ static void stop_agent(struct recorder *r, struct recorder_summary *summary)
     while (!stopped && !r->gone && !r->interrupted) {
         if (clock_ns(CLOCK_MONOTONIC_RAW) - start > stop_timeout_ns(r)) {
             snprintf(summary->warning, sizeof summary->warning,
-                     "JVM %d still removes its probes; they are switched off", (int)r->target);
+                     "JVM %d is still removing its probes, which are disabled", (int)r->target);
             return;
         }
         recorder_wait_for(r, ROUND_SHORT_MS);

@@ -25,8 +25,8 @@ static int agent_refused(pid_t pid, int result, struct err *err)
         return err_next(err, "wait until it has ended ('pgrep -a mmprof'), then try again");
     }
     if (result == PROTOCOL_ENDING) {
-        err_set(err, "JVM %d still removes the probes of the recording before", (int)pid);
-        return err_next(err, "wait until it has done so, then try again; they are switched off");
+        err_set(err, "JVM %d is still removing the probes of the previous recording", (int)pid);
+        return err_next(err, "try again in a moment");
     }
     if (result == PROTOCOL_NO_JVMTI) {
         err_set(err, "JVM %d does not allow classes to be instrumented", (int)pid);
@@ -67,8 +67,8 @@ static int look_at_metaspace(struct recorder *r, struct err *err)
             "JVM %d has used %.0f of its %.0f MB of metaspace (-XX:MaxMetaspaceSize), and changing classes takes more",
             (int)r->plan->pid, (double)metaspace.committed_bytes / 1048576, (double)metaspace.max_bytes / 1048576);
     return err_next(err,
-                    "if that is of earlier recordings, run 'jcmd %d GC.run' twice, which stops the program for a "
-                    "while; or start it with more",
+                    "if earlier recordings used it, run 'jcmd %d GC.run' twice, which pauses the program; or start the "
+                    "JVM with more",
                     (int)r->plan->pid);
 }
 
@@ -77,10 +77,10 @@ int recorder_refuse_archive(pid_t pid, const char *option, struct err *err)
     char jvm[32] = "the program's JVM";
     if (pid != 0)
         snprintf(jvm, sizeof jvm, "JVM %d", (int)pid);
-    err_set(err,
-            "%s writes a class archive (%s): if its classes had probes, it would crash when it does, or the archive "
-            "would lack them",
-            jvm, option);
+    err_set(
+        err,
+        "%s writes a class archive (%s): with probes, it would crash while writing, or the archive would lack classes",
+        jvm, option);
     return err_next(err, "run the program without that option; or use --live, which takes samples only here");
 }
 

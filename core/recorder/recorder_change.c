@@ -81,10 +81,10 @@ static int end_early(struct recorder *r, struct err *err)
         return err_set(err, "JVM %d ended before its recording began", (int)r->plan->pid);
     r->is_cut = true;
     if (r->room.why[0] != '\0') {
-        err_set(err, "%s: stopped before the recording began, and the JVM loses the probes that it has", r->room.why);
+        err_set(err, "%s: stopped before the recording began; the JVM removes its probes", r->room.why);
         return err_next(err, "record fewer classes with --include, or give the group more memory");
     }
-    err_set(err, "stopped before the recording began: there is no trace, and JVM %d loses the probes that it has",
+    err_set(err, "stopped before the recording began: there is no trace, and JVM %d removes its probes",
             (int)r->plan->pid);
     return err_next(err, "record without --all-methods, or fewer classes with --include");
 }

@@ -203,8 +203,8 @@ void recorder_reap(struct recorder *r)
         return;
     r->told_orphans = true;
     if (r->plan->progress != NULL)
-        fprintf(r->plan->progress, "mmprof: the command has ended: waiting for a JVM among the processes that it left; "
-                                   "Ctrl-C ends that\n");
+        fprintf(r->plan->progress, "mmprof: the command has ended; waiting for a JVM among the processes that it left "
+                                   "(Ctrl-C: stop waiting)\n");
 }
 
 enum woken_by recorder_wait_for(struct recorder *r, int timeout_ms)

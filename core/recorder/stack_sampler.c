@@ -302,7 +302,7 @@ static int open_walker(struct stack_sampler *sampler, struct err *err)
     if (vm_methods_why_not() == NULL)
         return sampler->options.is_wall ? open_waits(sampler, err) : 0;
     err_set(err, "the methods of this JVM cannot be named: %s", vm_methods_why_not());
-    return err_next(err, "use --mechanism polling, by which the JVM itself is asked");
+    return err_next(err, "use --mechanism polling, which asks the JVM itself");
 }
 
 static int open_rings(struct stack_sampler *sampler, bool with_children, struct perf_rings **rings, struct err *err)

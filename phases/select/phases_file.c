@@ -252,7 +252,7 @@ static int parse_head(const struct parsing *p, const cJSON *json, struct phases_
     if (version != PHASES_FILE_VERSION) {
         err_set(p->err, "'%s' is a phases file of version %g; this mmprof reads version %d", p->name, version,
                 PHASES_FILE_VERSION);
-        return err_next(p->err, "make it anew with 'mmprof phases trace.dat'");
+        return err_next(p->err, "make it again with 'mmprof phases trace.dat'");
     }
     const cJSON *thresholds = cJSON_GetObjectItemCaseSensitive(json, "thresholds");
     const cJSON *estimates = cJSON_GetObjectItemCaseSensitive(json, "estimates");

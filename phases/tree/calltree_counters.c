@@ -61,7 +61,7 @@ void costs_read(const struct trace_reader *reader, const struct calltree_groups 
 
 static int impossible(struct err *err)
 {
-    err_set(err, "the trace's counters are arranged in no possible way");
+    err_set(err, "the trace's counters have an impossible layout");
     return err_next(err, "record again with this mmprof");
 }
 

@@ -63,7 +63,7 @@ static const char *condition_of(const struct fleet_engine *engine, struct arena 
     if (side == NULL)
         err_set(err, "%s is not given", option);
     else
-        err_set(err, "'%s' tells no runs", side);
+        err_set(err, "'%s' selects no runs", side);
     err_next(err, "give %s version=NAME, or one of service, host, jdk, gc, cpu_model, run", option);
     return NULL;
 }

@@ -50,7 +50,7 @@ function tableOfRuns(table, heading, skip = 0) {
     return [
         html("h3", {}, heading),
         ...table.lines.slice(skip).map((text) => html("p", { class: "quiet" }, text)),
-        plainTable(table, heading, "there is no interval, or it does not apply"),
+        plainTable(table, heading, "no interval, or not applicable"),
         ...table.notes.map((text) => html("p", { class: "quiet" }, text))
     ];
 }

@@ -57,7 +57,7 @@ static void add_collections(const struct report_source *source, struct table *ta
         const char *name = told.name;
         all.n += n;
         all.ns += ns;
-        add_pause(source, &(struct pause){ name, pause_kind(name), "the program stands still", n, ns }, table);
+        add_pause(source, &(struct pause){ name, pause_kind(name), "the program is stopped", n, ns }, table);
     }
     add_pause(source, &all, table);
 }
@@ -67,12 +67,12 @@ static void add_safepoints(const struct report_source *source, struct table *tab
     struct info_safepoints stops;
     if (info_read(source->reader, INFO_PAUSES_SAFEPOINTS, 0, source->arena, &stops) < 3)
         return;
-    add_pause(
-        source,
-        &(struct pause){ "safepoints", "safepoints", "all stops, collections too", (double)stops.n, (double)stops.ns },
-        table);
     add_pause(source,
-              &(struct pause){ "reaching safepoints", "safepoint_sync", "until all threads stand", -1,
+              &(struct pause){ "safepoints", "safepoints", "all stops, including collections", (double)stops.n,
+                               (double)stops.ns },
+              table);
+    add_pause(source,
+              &(struct pause){ "reaching safepoints", "safepoint_sync", "until all threads have stopped", -1,
                                (double)stops.sync_ns },
               table);
 }
@@ -85,9 +85,9 @@ static void add_classes(const struct report_source *source, struct table *table)
     const struct pause rows[] = {
         { "loading classes", "classes", "in the threads that need them",
           (double)told.n_loaded + (double)told.n_archived, (double)told.load_ns },
-        { "  linking", "classes_link", "of it; with verifying", -1, (double)told.link_ns },
+        { "  linking", "classes_link", "part of loading; includes verifying", -1, (double)told.link_ns },
         { "  verifying", "classes_verify", "of it", -1, (double)told.verify_ns },
-        { "  initializing", "classes_init", "of it: <clinit>, with what it calls", -1, (double)told.init_ns },
+        { "  initializing", "classes_init", "part of loading: <clinit> with callees", -1, (double)told.init_ns },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         add_pause(source, &rows[i], table);

@@ -74,7 +74,7 @@ matches "a gate: it says what broke it" "$errors" \
 diff_of --fail-on 'time>0.5%' "${alike[@]}"
 is "a gate: one that is alike passes" "$status" 0
 matches "a gate: it says what it could not have seen" "$errors" \
-    '^mmprof: time>0.5%: such a change would be missed in more than one of five comparisons in [1-4] of 4 rows'
+    '^mmprof: time>0.5%: more than one in five comparisons would miss such a change in [1-4] of 4 rows'
 diff_of --fail-on 'time>190%' "${slower[@]}"
 is "a gate: a difference within the limit passes" "$status" 0
 diff_of --csv --fail-on 'time<1%' --least 80% --before after{1,2,3}.dat --after before{1,2,3}.dat
@@ -129,7 +129,7 @@ refused "a limit on what is not measured of commands" "next: choose one of these
     --until 5% --fail-on 'time>5%' true true
 refused "a command that fails" "next: run it by itself" --until 5% false true
 refused "two commands of a version" "next: put the command in quotes" --until 5% --before java x --after true
-refused "a number of runs that is none" "next: give the fewest and the most" --until 5% --runs 9:3 true true
+refused "a number of runs that is none" "next: give the minimum and maximum" --until 5% --runs 9:3 true true
 refused "an expression without parentheses" "next: put parentheses" --until 5% --iterations ms true true
 refused "runs of traces" "next: give --until 5%" --runs 3:9 before1.dat after1.dat
 refused "a page that cannot be written" 'next: choose another path' --html none/page.html before1.dat after1.dat

@@ -61,7 +61,7 @@ while read -r action option; do
     "$mmprof" fleet "$action" "$option" 5 "$SCRATCH/added" 'SELECT 1' > "$SCRATCH/said" 2>&1
     is "an option of another action is refused: $action $option" $? 1
     matches "with the reason: $action $option" "$(cat "$SCRATCH/said")" \
-        "$option is no option of 'fleet $action'"
+        "$option is not an option of 'fleet $action'"
 done << 'END'
 sql --html
 sql --grain

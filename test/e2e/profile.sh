@@ -60,7 +60,7 @@ jvm=$pid
 is "a running program of which no call was recorded has a report all the same" "$?" 0
 matches "of what samples found" "$(cat "$SCRATCH/table")" '^Busy\.[a-z]+ .* [0-9]+ samples'
 matches "and it is said why" "$(tr '\n' ' ' < "$SCRATCH/errors")" \
-    'no call was recorded, so there is no phase: .* next: .*with a --budget of more than 1%'
+    'no call was recorded, so there are no phases; .* next: .*with a --budget of more than 1%'
 "$mmprof" profile -q --two-runs --include 'target/*' -d 2 -o "$SCRATCH/late" -p "$jvm" \
     > "$SCRATCH/table" 2> "$SCRATCH/errors"
 is "a running program is profiled with --two-runs" "$?" 0

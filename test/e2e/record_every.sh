@@ -66,7 +66,7 @@ restarts() {
     local to=$SCRATCH/restart first recorder before
     start "$SCRATCH/recorder" "$mmprof" record --every 1s --to "$to" --keep 4 --name "$named"
     recorder=$pid
-    wait_for 20 grep -q "waiting for a JVM that fits '$named'" "$SCRATCH/recorder" &&
+    wait_for 20 grep -q "waiting for a JVM that matches '$named'" "$SCRATCH/recorder" &&
         ok "without a JVM it waits" || not_ok "without a JVM it waits" "$(cat "$SCRATCH/recorder")"
     busy
     first=$jvm
@@ -112,7 +112,7 @@ several() {
     busy
     start "$SCRATCH/recorder" "$mmprof" record --every 1s --to "$SCRATCH/several" --name "$named"
     recorder=$pid
-    wait_for 20 grep -q 'it waits until there is only one' "$SCRATCH/recorder" &&
+    wait_for 20 grep -q 'mmprof waits until only one is left' "$SCRATCH/recorder" &&
         ok "of several JVMs of a name none is recorded" ||
         not_ok "of several JVMs of a name none is recorded" "$(cat "$SCRATCH/recorder")"
     is "they are listed" "$(grep -cE "^ +($first|$jvm)  " "$SCRATCH/recorder")" 2
@@ -154,7 +154,7 @@ full_disk() {
     dd if=/dev/zero of="$to/filled" bs=1k count=1000 2> "$SCRATCH/ignored"
     start "$SCRATCH/recorder" "$mmprof" record -q --every 1s --to "$to" --include 'target/*' --min-bytecodes 0 -p "$jvm"
     recorder=$pid
-    wait_for 60 grep -q 'No space left on device: what it has is dropped' "$SCRATCH/recorder" &&
+    wait_for 60 grep -q 'No space left on device: its data are dropped' "$SCRATCH/recorder" &&
         ok "the disk is full: it is told, and the recording goes on" ||
         not_ok "the disk is full: it is told, and the recording goes on" "$(cat "$SCRATCH/recorder")"
     rm "$to/filled"
@@ -177,18 +177,18 @@ refuses() {
     matches "$claim: with the reason" "$(cat "$SCRATCH/refused")" "$regex"
 }
 
-refuses "--every without --to" 'makes many files' --every 1s -p 1
-refuses "--to without --every" 'are about many files' --to "$SCRATCH/x" -p 1
+refuses "--every without --to" 'needs a directory for its files' --every 1s -p 1
+refuses "--to without --every" 'need several files' --to "$SCRATCH/x" -p 1
 refuses "--name without --every" 'each needs a file' --name Some
 refuses "a --keep that is none" "bad value '5x'" --every 1s --to "$SCRATCH/x" --keep 5x -p 1
-refuses "--metrics without --every" 'are about many files' --metrics "$SCRATCH/m.prom" -p 1
-refuses "labels of nothing" 'is a label of metrics, and there are none' --every 1s --to "$SCRATCH/x" \
+refuses "--metrics without --every" 'need several files' --metrics "$SCRATCH/m.prom" -p 1
+refuses "labels of nothing" 'labels metrics, and there are none' --every 1s --to "$SCRATCH/x" \
     --label service=s -p 1
-refuses "a label that is none" "'color=red' is no label" --every 1s --to "$SCRATCH/x" --metrics "$SCRATCH/m.prom" \
+refuses "a label that is none" "'color=red' is not a label" --every 1s --to "$SCRATCH/x" --metrics "$SCRATCH/m.prom" \
     --label color=red -p 1
 refuses "metrics that cannot be written" "cannot write '/nowhere/m.prom" --every 1s --to "$SCRATCH/x" \
     --metrics /nowhere/m.prom -p 1
-refuses "a --to that is a file" 'is no directory' --every 1s --to "$SCRATCH/refused" -p 1
+refuses "a --to that is a file" 'is not a directory' --every 1s --to "$SCRATCH/refused" -p 1
 
 while read -r jdk; do
     exact "$jdk"

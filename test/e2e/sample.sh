@@ -29,7 +29,7 @@ matches "a process or a command, not both" "$errors" "both a (JVM|process) .* an
 sample -c 1000 -p $$
 matches "a number of events of which there is none" "$errors" "no event is given"
 sample -e page-faults -c 100 -F 100 -p $$
-matches "a period and a frequency" "$errors" "-c 100 and -F 100 are two ways"
+matches "a period and a frequency" "$errors" "-c 100 and -F 100 both set"
 sample -e page-faults,page-faults -p $$
 matches "an event twice" "$errors" "event 'page-faults' is named twice"
 sample -e page-faults,cycles:precise=1 -p $$
@@ -294,10 +294,10 @@ matches "so is a lock" "$(cat "$SCRATCH/locks")" \
 
 sample --mechanism polling --wall -p $$
 matches "--mechanism polling is of threads that run" "$errors" \
-    '^mmprof sample: --mechanism polling samples threads that run'
+    '^mmprof sample: --mechanism polling samples running threads'
 sample --mechanism polling --budget 1% -p $$
-matches "--mechanism polling has a limit on its cost" "$errors" '^mmprof sample: --mechanism polling has a limit'
+matches "--mechanism polling has a limit on its cost" "$errors" '^mmprof sample: --mechanism polling limits its own cost'
 sample --wall -e page-faults -p $$
-matches "--wall is of time" "$errors" '^mmprof sample: --wall is of time, and -e and -c of events'
+matches "--wall is of time" "$errors" '^mmprof sample: --wall samples by time, -e and -c by events'
 
 done_testing

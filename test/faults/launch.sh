@@ -87,7 +87,7 @@ tries_more() {
         "$("$mmprof" sample -- "$dir/two.sh" 2>&1 > "$SCRATCH/table")" \
         'started 2 JVMs or more; JVM [0-9]+ \(java .*target.Busy .*/none 2\) was sampled'
     said=$(record cut left.sh -d 0.3)
-    matches "$v: one that goes on after the time is named" "$said" 'JVM [0-9]+, which the command has started, goes on'
+    matches "$v: one that goes on after the time is named" "$said" 'JVM [0-9]+, which the command started, goes on'
     wait_for 30 grep -q '^END' "$dir/left.out"
 
     begin=$(date +%s%3N)

@@ -129,7 +129,7 @@ near_the_limit() {
     wait_gone 60 "$recorder" || kill -KILL "$recorder"
     wait "$recorder"
     is "$v: the limit comes near: the recording ends, and says why" \
-        "$? $(grep -c 'ended early, so that the kernel kills nothing' "$SCRATCH/said")" "0 1"
+        "$? $(grep -c 'ended early, before the kernel kills a process' "$SCRATCH/said")" "0 1"
     matches "$v: its trace is readable" "$(trace_counts "$SCRATCH/group.dat")" '^RECORDS [1-9].* CUT 0 UNNESTED 0$'
     unlimit
 }

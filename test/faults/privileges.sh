@@ -93,5 +93,5 @@ matches "and says what to do" "$said" "^  next: run 'chmod ug-s' on it"
 
 # What the manual advises.
 matches "setpriv gives CAP_PERFMON to one process" "$("${ambient[@]}" "$place/plain/mmprof" doctor 2>&1)" \
-    "^ok    perf .*; this user may count all the same"
+    "^ok    perf .*, but this user may count"
 done_testing

@@ -98,7 +98,7 @@ done
 user=$(per_fill "$SCRATCH/user.dat")
 about "system calls count what reads in user space do" "$(per_fill "$SCRATCH/syscall.dat")" "$user"
 matches "what they cost is predicted first" "$(head -1 "$SCRATCH/syscall.out")" \
-    '^mmprof: reading 1 group of counters by system call will cost [0-9.]+ us in each call'
+    '^mmprof: reading 1 group of counters by system call costs [0-9.]+ us per recorded call'
 is "without reads records have no values" \
     "$("$mmprof" dump "$SCRATCH/none.dat" | grep -E ' (enter|exit)  ' | grep -c 'instructions=[0-9]')" 0
 report=$("$mmprof" report "$SCRATCH/none.dat")

@@ -99,7 +99,8 @@ static const struct {
     { "r1,r2,r3,r4,r5,r6,r7,r8,r9,ra,rb,rc,rd,re,rf,r10,r11,r12,r13,r14,r15,r16,r17,r18,r19,r1a,r1b,r1c,r1d,r1e,r1f,"
       "r20,"
       "r21",
-      "more than 32 events, the first too many is 'r21'\n  next: " },
+      "more than 32 events: 'r21' is one too many\n"
+      "  next: " },
     { "nosuchpmu/event=1/", "event 'nosuchpmu/event=1/' cannot be encoded: this machine has no PMU 'nosuchpmu'\n" },
     { "cpu/event=1", "event 'cpu/event=1' cannot be encoded: it is not of the form PMU/term=value,.../modifiers\n" },
 };

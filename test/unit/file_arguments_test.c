@@ -24,7 +24,7 @@ static void test_output_names(void)
     output_file_name("100%%-%20%", "-o", 0, name, &err);
     CHECK_TEXT("another % is one", name, "100%-%20%");
     CHECK("a command has no process ID yet", output_file_name("%p", "-o", 0, name, &err) < 0);
-    CHECK("which is told", strstr(err.text, "  next: put %t") != NULL);
+    CHECK("which is told", strstr(err.text, "  next: use %t") != NULL);
 }
 
 /* What stands for a directory, at most max traces, each without its path; "" : refused. */

@@ -196,7 +196,7 @@ static void check_refusal(void)
     snprintf(address.sun_path, sizeof address.sun_path, ".java_pid%d", (int)child);
     CHECK("a JVM listens", comes(address.sun_path) && guest_open(&guest, &process, place, &err) == 0);
     CHECK("that it refuses this user is an error", jvm_attach_jcmd(&process, &guest, "VM.version", answer, &err) < 0);
-    CHECK("with that reason", strstr(err.text, "lets only its own user attach, and does not take user ") != NULL);
+    CHECK("with that reason", strstr(err.text, "lets only its own user attach, and rejects user ") != NULL);
     guest_close(&guest);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);

@@ -268,7 +268,8 @@ static void test_too_many(struct arena *arena)
     reset(&(struct pmu){ .n_counters = 2 });
     CHECK("an event beyond the sixteenth group is refused, by its name",
           events_parse(list, arena, &set, &err) == 0 && layout_arrange(&set, &layout, &err) == -1 &&
-              strstr(err.text, "more than 16 groups of counters, the first too many is 'r10'\n  next: name") != NULL);
+              strstr(err.text, "more than 16 groups of counters: 'r10' is one too many\n"
+                               "  next: name") != NULL);
     reset(&(struct pmu){ .n_counters = 3 });
     CHECK("where each takes one event more, they fit",
           layout_arrange(&set, &layout, &err) == 0 && layout.n_groups == 16 && layout.n_slots == 48);

@@ -100,7 +100,7 @@ static void test_input(void)
           parse("{\"format\":\"mmprof phases\",\"version\":2,\"phases\":[]}", &phases) < 0);
     CHECK_TEXT("with both versions", err.text,
                "'x.json' is a phases file of version 2; this mmprof reads version 1\n"
-               "  next: make it anew with 'mmprof phases trace.dat'");
+               "  next: make it again with 'mmprof phases trace.dat'");
     parse(HEAD "[{\"class\":\"B\",\"method\":\"m\",\"descriptor\":\"()V\",\"calls\":-1,\"share\":\"x\"}]}", &phases);
     CHECK("numbers that are none are 0", phases.rows[0].calls == 0 && phases.rows[0].share == 0);
     CHECK("so are those that are missing",

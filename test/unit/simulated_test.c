@@ -26,7 +26,8 @@ static void test_choice(void)
     CHECK("an event that is not simulated is refused",
           simulated_choose("cycles,stalled-cycles-frontend", &arena, &set, &layout, &err) < 0);
     CHECK_TEXT("with a next step", err.text,
-               "'stalled-cycles-frontend' is no simulated event\n  next: choose from 'mmprof list --models'");
+               "'stalled-cycles-frontend' is not a simulated event\n"
+               "  next: choose from 'mmprof list --models'");
     CHECK("one named twice is refused", simulated_choose("cycles,simulated::cycles", &arena, &set, &layout, &err) < 0);
     CHECK("an empty list is refused", simulated_choose(",", &arena, &set, &layout, &err) < 0);
 }

@@ -58,7 +58,7 @@ static void test_messages(void)
                "  next: give one of these PIDs");
     jvm_target_choose(jvms, 1, "absent", &pid, &err);
     CHECK_TEXT("one that fits nothing lists what runs", err.text,
-               "no JVM has 'absent' as its main class or jar, or in its command line; these run:\n"
+               "no JVM has 'absent' as its main class or jar, or in its command line; running JVMs:\n"
                "       11  com.example.Shop --port 8080\n"
                "  next: name one by its PID, main class or jar, or start one with -- java ...");
     jvm_target_choose(jvms, 0, "absent", &pid, &err);
