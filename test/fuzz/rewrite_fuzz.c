@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static bool choose_all(void *context, const struct rewrite_method *method, struct rewrite_flag *flag)
 {
@@ -14,6 +15,15 @@ static bool choose_all(void *context, const struct rewrite_method *method, struc
     snprintf(flag->class_name, sizeof flag->class_name, "G0");
     snprintf(flag->field_name, sizeof flag->field_name, "g0");
     return true;
+}
+
+/*
+ * A doubt about what is made of a class that the JVM would take.  It refuses a constructor that calls another class'
+ * <init> for 'this', and a descriptor with a name that no class may have.
+ */
+static bool is_wrong(int rc, const struct err *err)
+{
+    return rc == REWRITE_UNSURE && strncmp(err->text, "<init>", 6) != 0 && strcmp(err->text, "an added constant") != 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes);
@@ -25,12 +35,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n_bytes)
     size_t n_once, n_twice;
     struct err err;
     int rc = rewrite_class(bytes, n_bytes, &policy, &once, &n_once, &err);
-    if ((rc > 0) != (once != NULL) || rc == REWRITE_UNSURE)
+    if ((rc > 0) != (once != NULL) || is_wrong(rc, &err))
         abort();
-    if (rc > 0 && rewrite_class(once, n_once, &policy, &twice, &n_twice, &err) < 0)
-        abort();
-    if (rc > 0)
+    if (rc > 0) {
+        rc = rewrite_class(once, n_once, &policy, &twice, &n_twice, &err);
+        if (rc == -1 || is_wrong(rc, &err))
+            abort();
         free(twice);
+    }
     free(once);
     return 0;
 }

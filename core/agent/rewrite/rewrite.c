@@ -47,8 +47,11 @@ static enum rewrite_outcome find_frames(struct rewrite_job *job)
 
 static enum rewrite_outcome plan_and_write(struct rewrite_job *job)
 {
+    unsigned arguments, result;
     if (job->old->max_locals == UINT16_MAX || job->old->max_stack == UINT16_MAX)
         return REWRITE_LIMITS;
+    if (!classfile_method_slots(job->method->descriptor, &arguments, &result))
+        return REWRITE_UNUSUAL;
     job->to = malloc((job->old->bytes.n + 1) * sizeof *job->to);
     if (job->to == NULL)
         return REWRITE_NO_MEMORY;

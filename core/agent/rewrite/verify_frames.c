@@ -200,11 +200,13 @@ static bool take_tables(struct verify *v, struct reader *old, struct reader *mad
 
 bool verify_frames(struct verify *v, struct span old, struct span made)
 {
-    struct reader a = { .at = span_cursor(old), .offset = -1 }, b = { .at = span_cursor(made), .offset = -1 };
+    struct reader a = { .offset = -1 }, b = { .at = span_cursor(made), .offset = -1 };
     a.locals.max_slots = v->old.max_locals, a.stack.max_slots = v->old.max_stack;
     b.locals.max_slots = v->made.max_locals, b.stack.max_slots = v->made.max_stack;
-    if (old.at != NULL)
+    if (old.at != NULL) {
+        a.at = span_cursor(old);
         a.left = cursor_u16be(&a.at);
+    }
     b.left = cursor_u16be(&b.at);
     bool ok = take_tables(v, &a, &b);
     free(a.locals.at);
