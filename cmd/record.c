@@ -59,7 +59,7 @@ static int check_files(const struct recording *recording, const struct record_fi
 {
     const char *name = recording->target.among;
     if (name != NULL && files->every_s == 0 && recording->target.command == NULL) {
-        err_set(err, "--name waits for one JVM after the other, and each needs a file");
+        err_set(err, "--name records one JVM after the other, and each needs its own file");
         return err_next(err, "add --every 60s --to DIR, or name a JVM that runs with -p");
     }
     if (name != NULL && recording->target.name != NULL) {

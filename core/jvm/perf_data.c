@@ -79,7 +79,7 @@ int perf_data_open(struct perf_data *data, pid_t pid, pid_t inner_pid, struct er
     jvm_root_close(&root);
     if (data->fd < 0) {
         err_set(err, "JVM %d shows no counters of its own in its /tmp/hsperfdata_*", (int)pid);
-        return err_next(err, "see that it does not run with -XX:-UsePerfData");
+        return err_next(err, "check that it does not run with -XX:-UsePerfData");
     }
     return perf_data_read(data, err);
 }

@@ -189,7 +189,7 @@ function drawAbout() {
             { class: "quiet" },
             "\u201c-\u201d is what was not measured, \u201cn/a\u201d what makes no sense in a row" +
                 (data.about.groups > 1
-                    ? ", \u00b1 half of an interval that has the true value in 95 of 100 cases"
+                    ? ", \u00b1 half of the 95 % confidence interval"
                     : "") +
                 "."
         ),

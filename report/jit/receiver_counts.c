@@ -284,11 +284,11 @@ static void add_metadata(const struct receiver_counts *counts, const char *comma
     table_metadata_number(
         table, "counted_calls", (double)counts->n_taken,
         counts->interval == 1
-            ? arena_printf(arena, "calls    %" PRIu64 " of virtual and interface methods, of %" PRIu64 " in all",
+            ? arena_printf(arena, "calls    %" PRIu64 " of virtual and interface methods, of %" PRIu64 " calls in all",
                            counts->n_taken, counts->n_seen)
             : arena_printf(arena,
-                           "calls    %" PRIu64 " of virtual and interface methods counted, one in %" PRIu32
-                           " of %" PRIu64 " in all",
+                           "calls    %" PRIu64 " of virtual and interface methods counted (one in %" PRIu32
+                           "), of %" PRIu64 " calls in all",
                            counts->n_taken, counts->interval, counts->n_seen));
 }
 

@@ -90,7 +90,7 @@ while read -r jdk; do
     "$mmprof" record -q -o "$SCRATCH/t.dat" --include 'target/*' -p "$jvm" -d 0.5 > "$SCRATCH/record" 2>&1
     is "JDK $v: and it can be recorded" "$?$(cat "$SCRATCH/record")" 0
     doctor -p "$jvm"
-    matches "JDK $v: afterwards the socket is there" "$said" '^ok    attach +the JVM listens'
+    matches "JDK $v: afterwards the socket is there" "$said" '^ok    attach +the JVM has an open attach socket'
     matches "JDK $v: and another change of a class discards no code" "$said" '^ok    code '
     stop_busy "$jvm" "JDK $v: the JVM is unharmed"
 
@@ -99,7 +99,7 @@ while read -r jdk; do
     jvm=$pid
     doctor -p "$jvm"
     is "JDK $v, -Xrs: exit status" $status 0
-    matches "JDK $v, -Xrs: said" "$said" '^ok    attach +the JVM listens'
+    matches "JDK $v, -Xrs: said" "$said" '^ok    attach +the JVM has an open attach socket'
     "$mmprof" record -q -o "$SCRATCH/t.dat" --include 'target/*' -p "$jvm" -d 0.5 > "$SCRATCH/record" 2>&1
     is "JDK $v, -Xrs: and it can be recorded" "$?$(cat "$SCRATCH/record")" 0
     mv "/tmp/.java_pid$jvm" "$SCRATCH/socket-$jvm"

@@ -80,7 +80,7 @@ else
     matches "what was found so far is shown after five seconds, and soon again" \
         "$(sed -nE 's/.*in the first ([0-9]+) s.*/\1/p' "$SCRATCH/shown" | xargs)" '^(5|6) ([6-9]|10)( |$)'
     matches "it is the findings" "$(sed '/^mmprof: recorded/,$d' "$SCRATCH/shown")" \
-        '^\* Busy\.[a-z]+( itself|, with the library code that it calls,) uses '
+        '^\* Busy\.[a-z]+( itself| \(with the library code that it calls\)) uses '
     matches "Ctrl-C ends the recording" "$(cat "$SCRATCH/shown")" '^STATUS 0'
     matches "and prints the table so far" "$(sed -n '/^Phase /,$p' "$SCRATCH/shown")" '^Busy\.'
 fi

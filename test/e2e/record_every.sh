@@ -179,7 +179,7 @@ refuses() {
 
 refuses "--every without --to" 'needs a directory for its files' --every 1s -p 1
 refuses "--to without --every" 'need several files' --to "$SCRATCH/x" -p 1
-refuses "--name without --every" 'each needs a file' --name Some
+refuses "--name without --every" 'each needs its own file' --name Some
 refuses "a --keep that is none" "bad value '5x'" --every 1s --to "$SCRATCH/x" --keep 5x -p 1
 refuses "--metrics without --every" 'need several files' --metrics "$SCRATCH/m.prom" -p 1
 refuses "labels of nothing" 'labels metrics, and there are none' --every 1s --to "$SCRATCH/x" \
