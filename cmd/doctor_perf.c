@@ -110,15 +110,15 @@ static void say_pmu(const struct doctor *doctor, char *text, size_t n)
 static enum doctor_level say_defaults(struct doctor *doctor, const struct counter_set *set,
                                       const struct counter_layout *layout, struct err *said)
 {
-    char pmu[256], counting[NAMES_BYTES], others[NAMES_BYTES], groups[64] = "are one group";
+    char pmu[256], counting[NAMES_BYTES], others[NAMES_BYTES], groups[64] = "one group";
     struct err reason = { "" };
     say_pmu(doctor, pmu, sizeof pmu);
     sort_defaults(set, counting, others);
     if (layout->n_groups > 1)
-        snprintf(groups, sizeof groups, "take turns in %" PRIu32 " groups", layout->n_groups);
+        snprintf(groups, sizeof groups, "multiplexed in %" PRIu32 " groups", layout->n_groups);
     doctor->probes_count = selftest_user_reads(layout, &reason);
-    err_set(said, "%s; the default ones that count (%s) %s%s%s%s%s", pmu, counting, groups,
-            others[0] == '\0' ? "" : "; not ", others,
+    err_set(said, "%s; default events that count (%s): %s%s%s%s%s", pmu, counting, groups,
+            others[0] == '\0' ? "" : "; not counted: ", others,
             doctor->probes_count ? "" : "; probes cannot read them: ", reason.text);
     if (!doctor->probes_count)
         return DOCTOR_LIMIT;

@@ -48,7 +48,7 @@ static void print_default(struct arena *arena)
     if (layout.n_groups == 1)
         printf("  the default events (%zu) are one group\n", set.n);
     else
-        printf("  the default events (%zu) take turns in %" PRIu32 " groups\n", set.n, layout.n_groups);
+        printf("  the default events (%zu) are multiplexed in %" PRIu32 " groups\n", set.n, layout.n_groups);
     err.text[0] = '\0';
     if (!selftest_user_reads(&layout, &err))
         printf("  probes cannot read them: %s\n", err.text);

@@ -93,7 +93,7 @@ static int parse(int argc, char **argv, struct report_options *o, struct display
         { 0, "top", "N", OPTION_NUMBER, &o->rows.top,
           "print the N methods with most time (30; 0: all; CSV, JSON: all; --html: 200)" },
         { 0, "all", NULL, OPTION_FLAG, &o->rows.all, "print all methods, however small" },
-        { 0, "no-fold", NULL, OPTION_FLAG, &o->no_fold, "print rows that only call the next method, too" },
+        { 0, "no-fold", NULL, OPTION_FLAG, &o->no_fold, "also print methods that only delegate, and framework code" },
         { 0, "thread", "NAME", OPTION_TEXT, &o->threads, "only threads of that name; '*' matches any characters" },
         { 0, "clock", "CLOCK", OPTION_TEXT, &o->clock, "cpu, or wall, which includes waiting (cpu)" },
         OPTIONS_RARE,

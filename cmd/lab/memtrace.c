@@ -51,7 +51,7 @@ static int parse(int argc, char **argv, struct memtrace_options *o, int *n_parse
         { 0, "collection-points", NULL, OPTION_FLAG, &o->points,
           "where in the program few bytes are live, call for call" },
         { 0, "no-fold", NULL, OPTION_FLAG, &o->no_fold,
-          "with --last-uses: rows for what is passed on within the JDK and frameworks, too" },
+          "with --last-uses: also rows for objects passed on within the JDK and frameworks" },
         { 0, "top", "N", OPTION_NUMBER, &o->top,
           "print only the N first rows, or N points of --live-bytes; 0: all (20)" },
         { 0, "html", "FILE", OPTION_TEXT, &o->html, "write all tables of a file as one page for a browser" },

@@ -53,11 +53,9 @@ static int add_uses(struct memtrace_page *page, struct err *err)
 
 static int add_points(struct memtrace_page *page, const struct live_bytes *live, struct err *err)
 {
-    static const struct html_part part = {
-        HTML_PART_TABLE,          "points",
-        "Points for collections", "Methods at whose ends few bytes are live, call for call.",
-        "it does not apply",      NULL
-    };
+    static const struct html_part part = { HTML_PART_TABLE,          "points",
+                                           "Points for collections", "Methods after whose calls few bytes are live.",
+                                           "it does not apply",      NULL };
     struct live_points points;
     if (live_points_find(live, &points, err) < 0)
         return -1;

@@ -98,8 +98,7 @@ int trigger_choose(const char *list, uint64_t period, struct arena *arena, struc
     }
     for (size_t i = 0; i < set->n; i++) {
         if (i > 0 && set->specs[i].precise != 0) {
-            err_set(err, "'%s' takes no samples, and so has no precise level: the first event takes them",
-                    set->specs[i].name);
+            err_set(err, "'%s' has a precise level, but only the first event takes samples", set->specs[i].name);
             return err_next(err, "remove its modifier, or name it first");
         }
         trigger->codes[trigger->n++] = code_of(&set->specs[i]);

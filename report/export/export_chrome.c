@@ -180,8 +180,8 @@ static void print_slice(void *context, const struct slice *slice)
     print_us(c, "ts", start - c->start_ticks);
     print_us(c, "dur", end - start);
     if (slice->is_found)
-        fputs(",\"args\":{\"note\":\"this call was running when its method got probes: it began earlier, and may have "
-              "ended earlier than this slice\"}",
+        fputs(",\"args\":{\"note\":\"this call was running when its method got probes: it began before this slice, and "
+              "may have ended before its end\"}",
               c->out);
     fputc('}', c->out);
 }

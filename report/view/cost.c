@@ -86,11 +86,10 @@ static void add_pauses(struct cost_rows *c)
                                    n == 0 ? none : "measured" });
     if (n == 0)
         return;
-    add_cost_row(
-        c, (struct cost){ "pause_mean", "Pause at each, mean", TABLE_NS, ns / n, NO_SENSE, "measured, upper bound" });
-    add_cost_row(c, (struct cost){ "pause_longest", "Pause, the longest", TABLE_NS, (double)pauses->longest_ns,
-                                   NO_SENSE, "measured, upper bound" });
-    add_cost_row(c, (struct cost){ "pauses", "Pauses, together", TABLE_NS, ns, wall_share(c, ns),
+    add_cost_row(c, (struct cost){ "pause_mean", "Mean pause", TABLE_NS, ns / n, NO_SENSE, "measured, upper bound" });
+    add_cost_row(c, (struct cost){ "pause_longest", "Longest pause", TABLE_NS, (double)pauses->longest_ns, NO_SENSE,
+                                   "measured, upper bound" });
+    add_cost_row(c, (struct cost){ "pauses", "All pauses", TABLE_NS, ns, wall_share(c, ns),
                                    "measured, upper bound; share of the time" });
 }
 
@@ -116,8 +115,8 @@ static void add_changes(struct cost_rows *c)
 /* ---- the JIT compiler ---- */
 
 /*
- * "expected; the compilers took 39.0 ms more than usual": in a program that warms up the second number says little, be it
- * less or more.  Traces of earlier versions have only that.
+ * "expected; the compilers took 39.0 ms more than usual": in a program that warms up the second number says little, be
+ * it less or more.  Traces of earlier versions have only that.
  */
 static void add_recompiling(struct cost_rows *c)
 {
@@ -152,7 +151,7 @@ static void add_compiler(struct cost_rows *c)
     add_cost_row(c, (struct cost){ "recompiled_methods", "Recompiled methods", TABLE_COUNT,
                                    shapes == NULL ? NOT_KNOWN : again.n_again, NO_SENSE,
                                    shapes == NULL ? without : "measured" });
-    add_cost_row(c, (struct cost){ "compilations", "Compilations of them", TABLE_COUNT,
+    add_cost_row(c, (struct cost){ "compilations", "Their compilations", TABLE_COUNT,
                                    shapes == NULL ? NOT_KNOWN : again.n_compilations, NO_SENSE,
                                    shapes == NULL ? without : "measured" });
 }
@@ -281,7 +280,7 @@ static void add_cpu_times(struct cost_rows *c)
     add_cost_row(c, (struct cost){ "recorder_cpu", "CPU time of mmprof itself", TABLE_NS, c->recorder_ns,
                                    cpu_share(c, c->recorder_ns),
                                    c->recorder_ns < 0 ? "not in the trace" : "measured, until the recording ended" });
-    add_cost_row(c, (struct cost){ "cpu", "CPU time, together", TABLE_NS, all_ns, cpu_share(c, all_ns),
+    add_cost_row(c, (struct cost){ "cpu", "Total CPU time", TABLE_NS, all_ns, cpu_share(c, all_ns),
                                    is_known ? sum_how(c) : "lower bound: a part is unknown" });
 }
 
@@ -320,13 +319,13 @@ static void add_slowdown(struct cost_rows *c)
                                    : is_measured && recompilation->extra_ns > 0
                                        ? "estimated: probes, pauses, slower calls during recompilation"
                                        : "estimated: probes, pauses" });
-    struct cost measured = { "slowdown_in_recovery", "Slowdown in that window", TABLE_SHARE, NO_SENSE, NOT_KNOWN,
+    struct cost measured = { "slowdown_in_recovery", "Slowdown in the window", TABLE_SHARE, NO_SENSE, NOT_KNOWN,
                              recompilation_how(c) };
     add_cost_row(c, measured);
     if (is_measured) /* may be negative */
         c->table->rows[c->table->n_rows - 1].cells[c->share] =
             table_quotient(recompilation->in_ns - recompilation->out_ns, recompilation->out_ns);
-    add_cost_row(c, (struct cost){ "slowdown_after", "Slowdown after it, measured", TABLE_SHARE, NO_SENSE, NOT_KNOWN,
+    add_cost_row(c, (struct cost){ "slowdown_after", "Slowdown later, measured", TABLE_SHARE, NO_SENSE, NOT_KNOWN,
                                    "unknown: no method ran without probes" });
 }
 

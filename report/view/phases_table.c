@@ -87,7 +87,7 @@ static void add_estimates(const struct phases_report *report, struct table *tabl
         table_metadata_number(table, "estimate_invocations", estimates->invocations_ratio, NULL);
     table_metadata_number(table, "pair_ns", report->pair_ns, NULL);
     table_metadata_words(table, NULL, NULL,
-                         arena_printf(arena, "overhead %s of the time%s, %s of all calls (the thesis' estimate)",
+                         arena_printf(arena, "overhead time %s%s, calls %s (the thesis' estimate)",
                                       estimate_words(arena, estimates->time_ratio), each,
                                       estimate_words(arena, estimates->invocations_ratio)));
     if (report->choice->over_budget)

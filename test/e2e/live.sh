@@ -81,12 +81,12 @@ for jdk in $(jdks); do
         "$?$(cat "$SCRATCH/callers")" "the application's threads are .*'main'"
     "$mmprof" report --view cost --csv "$trace" | tr -d '\r' > "$SCRATCH/cost"
     matches "JDK $version: what the recording cost: pauses" "$(cat "$SCRATCH/cost")" \
-        '^pause_longest,"Pause, the longest",[1-9][0-9.e+]*,,ns,"measured, at most"$'
+        '^pause_longest,Longest pause,[1-9][0-9.e+]*,,ns,"measured, upper bound"$'
     matches "JDK $version: also of the last ones, which take the probes out" "$(cat "$SCRATCH/cost")" \
         '^removal_longest,"Pause to remove probes, longest",[1-9][0-9.e+]*,,ns,"measured, upper bound; after '
     matches "JDK $version: CPU time" "$(cat "$SCRATCH/cost")" \
-        '^cpu,"CPU time, together",[1-9][0-9.e+]*,0\.[0-9e-]+,ns,of the program.s; budget 90 %$'
-    matches "JDK $version: the same behind the report" "$(cat "$SCRATCH/report")" '^CPU time, together  .* m?s '
+        '^cpu,Total CPU time,[1-9][0-9.e+]*,0\.[0-9e-]+,ns,of the program.s CPU time; budget 90 %$'
+    matches "JDK $version: the same behind the report" "$(cat "$SCRATCH/report")" '^Total CPU time  .* m?s '
     is "JDK $version: the last lines on the terminal have the same total" "$together" \
         "$(awk -F, '$1 == "cpu" && $5 != "" { printf "%.2f", $5 * 100 }' "$SCRATCH/cost")"
     own=$(awk -F, '$1 == "recorder_cpu" { print $3 / 1e6 }' "$SCRATCH/cost")

@@ -19,7 +19,7 @@ within_budget() {
     local table
     table=$("$mmprof" phases -o "$SCRATCH/phases.json" "$SCRATCH/late.dat")
     matches "JDK $version: with a budget alone, most of the few calls are in phases" "$table" \
-        '^overhead 0\.[0-9e-]+ % of the time .*, [1-9][0-9.]* % of all calls'
+        '^overhead time 0\.[0-9e-]+ % .*, calls [1-9][0-9.]* %'
     matches "JDK $version: among them compare's" "$table" '^Thesis\.compare '
     table=$("$mmprof" phases --read-cost 1000000000 -o "$SCRATCH/phases.json" "$SCRATCH/late.dat")
     matches "JDK $version: counters that are read for a second a call are over the budget" "$table" \

@@ -57,23 +57,23 @@ static void look(struct maker *m, struct made *made, struct jit_shapes *shapes)
 
 /* clang-format off */
 static const char plain[] =
-    "Cost of this recording         Value  Share (%)  Basis\n"
-    "-----------------------------------------------------------------------------------------------\n"
-    "Retransformation batches           2        n/a  measured\n"
-    "Pause at each, mean          20.0 us        n/a  measured, upper bound\n"
-    "Pause, the longest           30.0 us        n/a  measured, upper bound\n"
-    "Pauses, together             40.0 us       4.00  measured, upper bound; share of the time\n"
-    "Recompilation window               -          -  only live recordings measure the JIT compilers\n"
-    "CPU time of recompilation          -          -  only live recordings measure the JIT compilers\n"
-    "Recompiled methods                 -        n/a  needs 'record --live --jit-log'\n"
-    "Compilations of them               -        n/a  needs 'record --live --jit-log'\n"
-    "CPU time of probes           3.00 us       0.30  estimated: 4 records at 1.00 us\n"
-    "CPU time of the agent        30.0 us       3.00  measured\n"
-    "CPU time of mmprof itself    40.0 us       4.00  measured, until the recording ended\n"
-    "CPU time, together           73.0 us       7.30  of the program's CPU time\n"
-    "Slowdown, estimated              n/a       4.48  estimated: probes, pauses\n"
-    "Slowdown in that window          n/a          -  only live recordings measure the JIT compilers\n"
-    "Slowdown after it, measured      n/a          -  unknown: no method ran without probes\n";
+    "Cost of this recording       Value  Share (%)  Basis\n"
+    "---------------------------------------------------------------------------------------------\n"
+    "Retransformation batches         2        n/a  measured\n"
+    "Mean pause                 20.0 us        n/a  measured, upper bound\n"
+    "Longest pause              30.0 us        n/a  measured, upper bound\n"
+    "All pauses                 40.0 us       4.00  measured, upper bound; share of the time\n"
+    "Recompilation window             -          -  only live recordings measure the JIT compilers\n"
+    "CPU time of recompilation        -          -  only live recordings measure the JIT compilers\n"
+    "Recompiled methods               -        n/a  needs 'record --live --jit-log'\n"
+    "Their compilations               -        n/a  needs 'record --live --jit-log'\n"
+    "CPU time of probes         3.00 us       0.30  estimated: 4 records at 1.00 us\n"
+    "CPU time of the agent      30.0 us       3.00  measured\n"
+    "CPU time of mmprof itself  40.0 us       4.00  measured, until the recording ended\n"
+    "Total CPU time             73.0 us       7.30  of the program's CPU time\n"
+    "Slowdown, estimated            n/a       4.48  estimated: probes, pauses\n"
+    "Slowdown in the window         n/a          -  only live recordings measure the JIT compilers\n"
+    "Slowdown later, measured       n/a          -  unknown: no method ran without probes\n";
 /* clang-format on */
 
 static void test_plain(void)

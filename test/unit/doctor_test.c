@@ -506,11 +506,14 @@ static void test_counters(struct arena *arena)
     doctor_init(&doctor, arena, 0);
     counters_perf_open_replace(count_only);
     refusal = EINVAL;
-    CHECK("a PMU with instructions only, whose counter cannot be read",
-          doctor_counters(&doctor, &said) == DOCTOR_LIMIT && doctor.n_counters == 1 && !doctor.probes_count &&
-              strstr(said.text, "; 1 events fit at once; the default ones that count (instructions) are one group; "
-                                "not cycles, ") != NULL &&
-              strstr(said.text, "; probes cannot read them: ") != NULL && strstr(said.text, "\n  next: run '") != NULL);
+    CHECK(
+        "a PMU with instructions only, whose counter cannot be read",
+        doctor_counters(&doctor, &said) == DOCTOR_LIMIT && doctor.n_counters == 1 && !doctor.probes_count &&
+            strstr(
+                said.text,
+                "; 1 events fit at once; default events that count (instructions): one group; not counted: cycles, ") !=
+                NULL &&
+            strstr(said.text, "; probes cannot read them: ") != NULL && strstr(said.text, "\n  next: run '") != NULL);
     printf("# %s\n", said.text);
     counters_perf_open_replace(NULL);
 }

@@ -71,7 +71,7 @@ static const char without_pmu[] =
 static const char figure[] =
     "trace    t.dat: 1.83 us, 1.83 us of CPU time, 1312 records of 656 calls\n"
     "phases   3 of 10 methods: weight 10 %, grain 5 % (as given, budget 1 %)\n"
-    "overhead unknown of the time, 0.457 % of all calls (the thesis' estimate)\n"
+    "overhead time unknown, calls 0.457 % (the thesis' estimate)\n"
     "\n"
     "Phase            Total  Per call  Calls  Share (%)    Self\n"
     "----------------------------------------------------------\n"

@@ -62,7 +62,8 @@ static const struct {
     { "more events than counters", "cycles,instructions,cache-misses", true, false, 0, 2,
       "'cache-misses' does not count next to the events before it: this CPU has too few counters\n  next: " },
     { "a precise level of an event that takes none", "cycles,instructions:precise=1", true, false, 3, 4,
-      "'instructions:precise=1' takes no samples, and so has no precise level: the first event takes them\n  next: " },
+      "'instructions:precise=1' has a precise level, but only the first event takes samples\n"
+      "  next: " },
     { "nine events", "cycles,instructions,cache-misses,r1,r2,r3,r4,r5,r6", true, false, 0, 16,
       "9 events are too many to be read with each sample\n  next: " },
     { "a clock goes on without the kernel", "cpu-clock", true, true, 0, 4, NULL },
