@@ -125,7 +125,7 @@ function drawPlaces() {
               formatCount(where.hits) +
               " times, each " +
               formatNs(where.hit_period_ns) +
-              " of a thread\u2019s CPU time, at what the thread ran; in per cent of all CPU time, by the part of the " +
+              " of a thread\u2019s CPU time, what the thread ran. Shares are of all CPU time, by the part of the " +
               "program that the thread belongs to."
             : "Not shown: " + (where.why ?? "no samples were taken") + ".";
     const notes = (where.notes ?? []).filter((note) => !data.phases.notes.includes(note));

@@ -53,7 +53,7 @@ function drawParts() {
     const lead = byId("parts-lead"),
         body = byId("parts-body"),
         figure = html("figure", {});
-    lead.textContent = spanNote(true) + "Who has the time and the events, in per cent of each.";
+    lead.textContent = spanNote(true) + "Which threads used the time and the events, in per cent of each.";
     body.replaceChildren(
         html(
             "ul",

@@ -299,10 +299,10 @@ function drawPhases() {
     byId("phases-lead").textContent =
         spanNote(true) +
         (isOfSamples
-            ? "The methods that stack samples saw, with all that they call, and the JVM\u2019s own threads; \u00b1 is " +
-              "half of the 95 % interval. The column Self is without what they call. "
-            : "The methods in which the program spends much of its time, with all that they call. The column Self is " +
-              "without the other rows and adds up to 100 %. ") +
+            ? "The methods in stack samples, with their callees, and the JVM\u2019s own threads; \u00b1 is " +
+              "half of the 95 % interval. The column Self excludes callees. "
+            : "The methods in which the program spends much of its time, with their callees. The column Self " +
+              "excludes the other rows and adds up to 100 %. ") +
         "A method\u2019s name shows more of it." +
         (columnIndex(table, "cpi") >= 0 && average !== undefined && valueOf(table, average, "cpi") !== null
             ? " Coloured figures are above the average of the last row."

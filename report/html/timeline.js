@@ -398,8 +398,8 @@ function rateControls() {
 function lineClock() {
     if (data.tree.clock !== "wall") return "";
     return line.is_wall
-        ? " Threads run, or wait for something; those that wait for work are left out. When they did, samples tell."
-        : " It is of CPU time, and no span of it can be selected: when calls waited, only samples tell, and this trace has none.";
+        ? " Threads run or wait; threads that wait for work are left out. Samples show when they did."
+        : " It shows CPU time, and no span can be selected: this trace has no samples, which would show when calls waited.";
 }
 
 function drawTimeline() {

@@ -56,7 +56,7 @@ function wholeTime() {
 function partlyNote() {
     const isPartly = data.phases.rows.some((row) => (valueOf(data.phases, row, "recorded_share") ?? 1) < 0.9);
     return isPartly && !data.tree.sampled
-        ? " Shares are of all the time here, in the table of phases of the time in which each was recorded."
+        ? " Here shares are of the whole time; in the table of phases they are of the time in which each was recorded."
         : "";
 }
 

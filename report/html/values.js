@@ -40,7 +40,7 @@ function drawValues() {
     drawTable(
         "values",
         inSpan(data.values),
-        "The calls of a method by the value of an argument. Time is that on the CPU, in per cent of all CPU time.",
+        "A method\u2019s calls by the value of an argument. Time is CPU time, in per cent of all CPU time.",
         "time_share",
         "value"
     );

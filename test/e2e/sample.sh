@@ -33,7 +33,7 @@ matches "a period and a frequency" "$errors" "-c 100 and -F 100 both set"
 sample -e page-faults,page-faults -p $$
 matches "an event twice" "$errors" "event 'page-faults' is named twice"
 sample -e page-faults,cycles:precise=1 -p $$
-matches "a precise level of an event that takes no samples" "$errors" "'cycles:precise=1' takes no samples"
+matches "a precise level of an event that takes no samples" "$errors" "'cycles:precise=1' has a precise level"
 if "$mmprof" list 2>&1 | grep -q '^no hardware events: this machine has no'; then
     sample -e cycles -c 9000000 -p $$
     matches "without a PMU it is said what there is none of" "$errors" \
