@@ -16,7 +16,7 @@
 #define START_BYTES  (4 * MB)  /* the agent, its thread, what loading it takes */
 #define OWN_BYTES    (16 * MB) /* what mmprof takes itself, without buffers */
 #define CHANGE_PART  10 /* of the target's room that changed classes may take of metaspace: of all, five times it */
-#define TARGET_PART  8  /* of it that buffers may take */
+#define TARGET_PART  8  /* of it that buffers may take, if it is a group's */
 #define KEPT_MIN     (32 * MB) /* that we may allocate, a half of our room */
 #define KEPT_MAX     (2048 * MB)
 #define GROUP_PART   4 /* of our room that buffers may take, if it is a group's */
@@ -80,7 +80,9 @@ int recorder_room_open(struct recorder *r, struct ring_memory_plan *plan, struct
     memory_room_bind(r->room.own_bytes);
     plan->n_threads = n_threads > 0 ? (uint32_t)n_threads : 0;
     plan->limit_bytes = ours.bytes / (ours.limit_bytes == MEMORY_ROOM_ANY ? MACHINE_PART : GROUP_PART);
-    plan->target_bytes = is_overcommit_strict() || !its.knows_group ? 0 : its.bytes / TARGET_PART;
+    /* Buffers are touched as they are used, and near the limit the recording ends: no group has one to be killed by. */
+    uint64_t for_buffers = its.limit_bytes == MEMORY_ROOM_ANY ? its.bytes : its.bytes / TARGET_PART;
+    plan->target_bytes = is_overcommit_strict() || !its.knows_group ? 0 : for_buffers;
     return 0;
 }
 

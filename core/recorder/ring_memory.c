@@ -9,7 +9,8 @@
 #include <string.h>
 
 #define PAGE_BYTES      UINT64_C(4096)
-#define SPARE_RINGS     8
+#define SPARE_RINGS     64  /* for threads that start between two looks */
+#define SPARE_WHOLE     256 /* the same, of rings that cost nothing before they are used */
 #define THREADS_GUESSED 32
 #define FIRST_BYTES     (UINT64_C(48) << 20) /* that all rings begin with together, or a quarter of the limit */
 #define FIRST_WORDS_MAX (UINT32_C(1) << 17)
@@ -91,8 +92,9 @@ static bool prepare(struct session *session)
 {
     struct ring_memory *memory = &session->memory;
     bool is_whole = ring_bytes(session->ring_words) <= memory->target_bytes;
+    bool is_spare = is_whole && memory->n_prepared >= memory->n_expected;
     uint32_t words = is_whole && memory->first_words > FIRST_OF_WHOLE ? FIRST_OF_WHOLE : memory->first_words;
-    if (!allocate_ring(session, memory->n_prepared, words))
+    if (!is_spare && !allocate_ring(session, memory->n_prepared, words))
         return false;
     if (is_whole && memory->target_bytes != UINT64_MAX)
         memory->target_bytes -= ring_bytes(session->ring_words);
@@ -113,8 +115,9 @@ static uint32_t first_words(const struct session *session, uint32_t n_rings, uin
 int ring_memory_open(struct session *session, const struct ring_memory_plan *plan, struct err *err)
 {
     struct ring_memory *memory = &session->memory;
-    uint32_t n = (plan->n_threads == 0 ? THREADS_GUESSED : plan->n_threads) + SPARE_RINGS;
+    uint32_t n_expected = plan->n_threads == 0 ? THREADS_GUESSED : plan->n_threads, n = n_expected + SPARE_RINGS;
     n = n < session->n_rings ? n : session->n_rings;
+    memory->n_expected = n_expected;
     memory->limit_bytes = plan->limit_bytes;
     memory->target_bytes = plan->target_bytes;
     memory->used_bytes = session->words_offset;
@@ -126,6 +129,9 @@ int ring_memory_open(struct session *session, const struct ring_memory_plan *pla
     while (is_there && memory->n_prepared < n)
         is_there = prepare(session);
     int why = errno;
+    while (is_there && memory->n_prepared < session->n_rings && memory->n_prepared < n_expected + SPARE_WHOLE &&
+           ring_bytes(session->ring_words) <= memory->target_bytes)
+        prepare(session);
     atomic_store_explicit(&session->segment->n_prepared, memory->n_prepared, memory_order_release);
     if (is_there)
         return 0;

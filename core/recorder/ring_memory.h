@@ -21,7 +21,8 @@ struct ring_memory {
     uint64_t used_bytes;   /* allocated here */
     uint64_t target_bytes; /* that the target may still be charged for */
     uint32_t first_words;  /* that a ring begins with: a power of two */
-    uint32_t n_prepared;   /* rings below it have memory */
+    uint32_t n_expected;   /* of the prepared rings so many begin with memory that is allocated here */
+    uint32_t n_prepared;   /* rings below it may be taken */
     uint32_t *granted;     /* owned, n_rings: words that each has memory for; 0: none */
     bool is_short;         /* a ring got less than its thread needed */
 };

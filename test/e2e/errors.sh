@@ -29,7 +29,7 @@ jvm=$pid
 is "no arguments: the help, status 1" "$?, $(grep -c '^usage: mmprof' "$SCRATCH/said")" "1, 1"
 refused "an unknown command" "unknown command 'recrod'" "$mmprof" recrod
 matches "with the one that was meant" "$("$mmprof" recrod 2>&1)" "did you mean 'record'"
-matches "a view likewise" "$("$mmprof" report --view wiats 2>&1)" "did you mean 'waits'"
+matches "a view likewise" "$("$mmprof" report --view wiats 2>&1)" "did you mean .*'waits'"
 refused "record needs a PID or a command, and names the JVMs that run" "^ *$jvm  target.Busy|^  and [0-9]+ more" \
     "$mmprof" record
 refused "an unknown option" "unknown option '--pit'" "$mmprof" record --pit 1

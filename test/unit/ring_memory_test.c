@@ -36,7 +36,7 @@ static void test_growth(void)
           open_world_within(&w, RING, (struct ring_memory_plan){ 20, 12 * MB, 0 }));
     struct ring_memory *memory = &w.session.memory;
     uint32_t first = memory->first_words;
-    CHECK("its rings begin small", first < 16384 && memory->n_prepared == 28);
+    CHECK("its rings begin small", first < 16384 && memory->n_prepared == 84);
     CHECK("what they may take is allocated, and no more",
           allocated(w.session.segment_fd) == memory->used_bytes && memory->used_bytes < 4 * MB);
     for (int i = 0; i < 200; i++) {
@@ -136,7 +136,7 @@ static void test_refusal(void)
     struct err err = { "" };
     struct session_plan plan = { .ring_bytes = RING, .memory = { 1000, MB, 0 }, .config = "" };
     CHECK("what does not fit is refused", session_open(&session, &plan, &err) < 0);
-    CHECK("and it is said why", strstr(err.text, "no memory for the records of 1008 threads") != NULL &&
+    CHECK("and it is said why", strstr(err.text, "no memory for the records of 1064 threads") != NULL &&
                                     strstr(err.text, "\n  next: ") != NULL);
     session_close(&session);
 }
