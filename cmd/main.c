@@ -27,7 +27,7 @@ static const struct command commands[] = {
     { "compare", "PROFILE PROFILE", "measure how similar several profiles are", command_compare },
     { "export", "-f FORMAT [TRACE]", "convert a trace for flamegraph.pl, speedscope, pprof, JFR or Perfetto",
       command_export },
-    { "fleet", "add|select|compare|sql DIR", "select phases over the recordings of many JVMs, and ask them in SQL",
+    { "fleet", "add|select|compare|sql DIR", "select phases over recordings of many JVMs, or query them with SQL",
       command_elsewhere },
     { "", NULL, "Tools", NULL },
     { "ps", "", "list the JVMs that run here, and whether they can be attached to", command_ps },

@@ -48,7 +48,7 @@ static int make_line(struct report_run *run, struct html_page *page, struct err 
         timeline_end(first.source, first.totals, first.n_totals, options, &pass->line, why) == 0 &&
         timeline_n_steps(pass->line.timeline) > HTML_STEPS_ASKED_MAX) {
         err_set(why, "a page of %u steps would be too large for a browser", timeline_n_steps(pass->line.timeline));
-        err_next(why, "choose longer ones, --view timeline=STEP: %d are possible", HTML_STEPS_ASKED_MAX);
+        err_next(why, "choose longer steps, --view timeline=STEP: at most %d steps", HTML_STEPS_ASKED_MAX);
     }
     bool has_line = why->text[0] == '\0';
     page->line = has_line ? &pass->line : NULL;

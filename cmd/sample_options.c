@@ -141,7 +141,7 @@ int sample_options_parse(struct sample_options *o, int argc, char **argv, bool *
           "take fewer samples while they cost more than this share of the JVM's CPU time" },
         { 0, "top", "N", OPTION_NUMBER, &o->top, "print at most N methods (40; 0: all)" },
         { 0, "min-share", "SHARE", OPTION_FRACTION, &o->min_share, "leave out what has less of the time (1%)" },
-        { 0, "self", NULL, OPTION_FLAG, &o->by_self, "sort by own time, without that of callees" },
+        { 0, "self", NULL, OPTION_FLAG, &o->by_self, "sort by self time, without callees" },
         { 0, "tree", NULL, OPTION_FLAG, &o->tree, "print the calling contexts, callees below their callers" },
         { 'o', "output", "FILE", OPTION_TEXT, &o->output, "also write the samples to a trace, FILE" },
         { 0, "folded", "FILE", OPTION_TEXT, &o->folded, "also write folded stacks (flame graphs) to FILE" },

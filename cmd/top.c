@@ -9,7 +9,7 @@
  *     -----------------------------------------------------------
  *        61.20     0.20     4.91 s  1.213       2   9.82 s  JavaCompiler.compile
  *
- *     not instrumented, by 83 samples in 12.1 s:
+ *     methods without probes, from 83 samples in 12.1 s:
  *
  *     Time (%)  at least  at most  Own (%)  Method     Not instrumented because
  *     ---------------------------------------------------------------------------------

@@ -76,8 +76,11 @@ static const char *below_text(const struct top_sampled *sampled, struct arena *a
 {
     if (sampled->text == NULL)
         return "";
-    return arena_printf(arena, "not instrumented, by %" PRIu64 " samples in %.1f s:\n\n%s", sampled->n_samples,
-                        (double)sampled->ns / 1e9, sampled->text);
+    return arena_printf(arena,
+                        "methods without probes, from %" PRIu64 " samples in %.1f s:\n"
+                        "\n"
+                        "%s",
+                        sampled->n_samples, (double)sampled->ns / 1e9, sampled->text);
 }
 
 /* While samples are taken they stay as they were. */

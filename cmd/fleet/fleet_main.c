@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 static const struct command commands[] = {
-    { "fleet", "add|select|compare|sql DIR", "select phases over the recordings of many JVMs, and ask them in SQL",
+    { "fleet", "add|select|compare|sql DIR", "select phases over recordings of many JVMs, or query them with SQL",
       command_fleet },
     { "export", "-f parquet [TRACE]", "write traces as rows", command_export },
     { NULL, NULL, NULL, NULL },

@@ -62,10 +62,11 @@ static int parse(int argc, char **argv, struct jit_options *o, int *n_parsed, bo
         DISPLAY_ROW(&o->display),
         { 0 },
     };
-    return command_parse("jit [OPTIONS] -- COMMAND",
-                         "Runs a Java program twice, interpreted and as it is, and says which of the objects that its\n"
-                         "bytecode allocates the JIT compilers remove.",
-                         rows, argc, argv, n_parsed, done, err);
+    return command_parse(
+        "jit [OPTIONS] -- COMMAND",
+        "Runs a Java program twice, interpreted and compiled, and shows which of the allocations in its\n"
+        "bytecode the JIT compilers remove.",
+        rows, argc, argv, n_parsed, done, err);
 }
 
 static int check_window(const struct jit_options *o, struct err *err)

@@ -120,17 +120,17 @@ static void add_up(struct call_site_counts *sum, const struct call_site_counts *
             sum->n_of[run][fate] += site->n_of[run][fate];
 }
 
-/* "as it runs   12.30 % of the calls are left: compiled 9.10 %, ..." */
+/* "as it runs   12.30 % of the calls remain: compiled 9.10 %, ..." */
 static void add_run(struct table *table, const char *key, const char *label, const struct call_site_counts *sum,
                     enum call_run run)
 {
     const uint64_t *of = sum->n_of[run];
     double per_cent = sum->n == 0 ? 0 : 100 / (double)sum->n;
-    const char *words = arena_printf(table->arena,
-                                     "%-13s%.2f %% of the calls are left: compiled %.2f %%, interpreted %.2f %%, "
-                                     "back to the interpreter %.2f %%",
-                                     label, (double)left(sum, run) * per_cent, (double)of[CALL_IS_LEFT] * per_cent,
-                                     (double)of[CALL_INTERPRETED] * per_cent, (double)of[CALL_LEAVES_CODE] * per_cent);
+    const char *words = arena_printf(
+        table->arena,
+        "%-13s%.2f %% of the calls remain: compiled %.2f %%, interpreted %.2f %%, back to the interpreter %.2f %%",
+        label, (double)left(sum, run) * per_cent, (double)of[CALL_IS_LEFT] * per_cent,
+        (double)of[CALL_INTERPRETED] * per_cent, (double)of[CALL_LEAVES_CODE] * per_cent);
     table_metadata_number(table, key, sum->n == 0 ? NAN : (double)left(sum, run) / (double)sum->n, words);
 }
 

@@ -151,10 +151,9 @@ static int add_rule(struct jit_rules *rules, const char *line, uint32_t number, 
         return err_set(err, "out of memory for rules");
     if (split(&rules->arena, rule.text, &sentence) < 0 || !take_rule(&sentence, &rule)) {
         err_set(err, "line %u of '%s' is not a rule: '%s'", (unsigned)number, name, rule.text);
-        return err_next(err,
-                        "write 'A.m is [not] inlined into B.n', 'allocation of A in B.n is [not] removed', 'B.n is "
-                        "[not] compiled [by C2]' or 'B.n is deoptimized at most 2 times'; behind the first two 'in at "
-                        "least 90 %% of calls', or 'of objects'");
+        return err_next(err, "write 'A.m is [not] inlined into B.n', 'allocation of A in B.n is [not] removed', 'B.n "
+                             "is [not] compiled [by C2]' or 'B.n is deoptimized at most 2 times'; the first two may "
+                             "end with 'in at least 90 %% of calls' or 'of objects'");
     }
     if (rule.kind == JIT_RULE_INLINED)
         rule.plain = plain_name(&rules->arena, rule.of);

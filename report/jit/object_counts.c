@@ -226,7 +226,7 @@ static void add_metadata(const struct object_counts *counts, const char *command
                           arena_printf(arena, "bytecode  allocates %" PRIu64 " objects, %s (a run with -Xint)",
                                        counts->n[OBJECTS_IN_BYTECODE], bytes[OBJECTS_IN_BYTECODE]));
     table_metadata_number(table, "heap_objects", (double)counts->n[OBJECTS_ON_HEAP],
-                          arena_printf(arena, "heap      gets %" PRIu64 " objects, %s (a run as it is)",
+                          arena_printf(arena, "heap      gets %" PRIu64 " objects, %s (a run without -Xint)",
                                        counts->n[OBJECTS_ON_HEAP], bytes[OBJECTS_ON_HEAP]));
 }
 

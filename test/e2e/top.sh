@@ -41,9 +41,9 @@ if ! grep -q 'not instrumented: ' "$SCRATCH/out"; then
     skip "what is shown where no class is changed" "this JVM does not throw its code away"
 else
     is "where no class is changed, top shows no phases" \
-        "$status $(sed '/^not instrumented, by/,$d' "$SCRATCH/out" | grep -c Busy)" "0 0"
+        "$status $(sed '/^methods without probes, from/,$d' "$SCRATCH/out" | grep -c Busy)" "0 0"
     matches "but what samples found" "$(cat "$SCRATCH/out")" \
-        '^not instrumented, by [0-9]+ samples in [0-9.]+ s:$'
+        '^methods without probes, from [0-9]+ samples in [0-9.]+ s:$'
     matches "with its share, the interval, and why it has no probes" "$(cat "$SCRATCH/out")" \
         '^ *[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.<]+ +Busy\.round +all compiled code would be discarded$'
     is "the share is in its interval" \
@@ -61,7 +61,7 @@ holds "and no escape sequence" test -z "$(grep -a "$(printf '\033')" "$SCRATCH/o
 nothing_stays "after plain tables"
 
 "$mmprof" top -p "$jvm" --once --sort name > "$SCRATCH/out" 2> "$SCRATCH/errors"
-sed '1,/^-----/d; /^not instrumented, by/,$d' "$SCRATCH/out" | awk 'NF > 0 { print $NF }' > "$SCRATCH/names"
+sed '1,/^-----/d; /^methods without probes, from/,$d' "$SCRATCH/out" | awk 'NF > 0 { print $NF }' > "$SCRATCH/names"
 is "sorted by name, when told to" "$(LC_ALL=C sort "$SCRATCH/names")" "$(cat "$SCRATCH/names")"
 
 if ! command -v script > "$SCRATCH/which"; then
