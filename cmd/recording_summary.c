@@ -172,7 +172,7 @@ static void tell(const struct cost_sums *sums)
     if (sums->changing_ns > 0)
         tell_part("changing classes", sums->changing_ns, sums);
     tell_part("recompilation", sums->compiling_ns, sums);
-    fprintf(stderr, ": %.2f %% together%s\n", sums->all_ns / sums->cpu_ns * 100, sums->is_whole ? "" : " at least");
+    fprintf(stderr, "; total %s%.2f %%\n", sums->is_whole ? "" : "at least ", sums->all_ns / sums->cpu_ns * 100);
     if (sums->why_over != NULL)
         fprintf(stderr, "mmprof: over the budget of %.2g %%: %s\n", sums->budget * 100, sums->why_over);
 }

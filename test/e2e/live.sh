@@ -58,7 +58,7 @@ for jdk in $(jdks); do
     matches "JDK $version: and what that cost" "$(cat "$SCRATCH/errors")" "cost in percent of the program's CPU time: probes"
     matches "JDK $version: classes are changed${cheap[*]:+, with ${cheap[*]}, too}" "$(cat "$SCRATCH/errors")" \
         '[1-9][0-9]* methods instrumented in [1-9]'
-    together=$(sed -n 's/^mmprof: cost, .*: \([0-9.]*\) % together$/\1/p' "$SCRATCH/errors")
+    together=$(sed -n 's/^mmprof: cost .*; total \([0-9.]*\) %$/\1/p' "$SCRATCH/errors")
     "$mmprof" phases --csv -q -o "$SCRATCH/phases.json" "$trace" > "$SCRATCH/phases" 2> "$SCRATCH/errors"
     is "JDK $version: the trace is one for 'mmprof phases'" "$?$(cat "$SCRATCH/errors")" 0
     matches "JDK $version: the method that does all the work is there" "$(cat "$SCRATCH/phases.json")" \
@@ -110,7 +110,7 @@ for jdk in $(jdks); do
     "$mmprof" report --wide --no-fold --notes "$trace" > "$SCRATCH/report" 2> "$SCRATCH/said"
     is "JDK $version, --recompile: and reported" "$?$(cat "$SCRATCH/said")" 0
     matches "JDK $version: no class was changed, which it says" "$(cat "$SCRATCH/errors")" \
-        'no class was instrumented, so there are samples, .*, [0-9.]+ s of JIT compilation'
+        'no class was instrumented, so there are samples, .*\([0-9.]+ s of JIT compilation'
     matches "JDK $version: with the next step" "$(cat "$SCRATCH/errors")" \
         'next: .*-agentpath:/.*/libmmprof-agent\.so=prepare, .*--recompile [1-9]'
     is "JDK $version: nothing was changed" "$(value "$trace" live.batches)" 0

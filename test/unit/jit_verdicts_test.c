@@ -95,7 +95,8 @@ static void check_refusals(void)
         jit_rules_free(&rules);
     }
     read_text(&rules, "# one\nB.c is inlined\n");
-    CHECK("the message has the line", strstr(err.text, "line 2 of 'hot.rules' is no rule: 'B.c is inlined'") != NULL);
+    CHECK("the message has the line",
+          strstr(err.text, "line 2 of 'hot.rules' is not a rule: 'B.c is inlined'") != NULL);
     jit_rules_free(&rules);
 }
 
