@@ -40,7 +40,7 @@ static int check(const struct profile *p, struct err *err)
         return err_next(err, "start it with 'mmprof profile --simulate -- java ...'");
     }
     if (!p->two_runs && strcmp(p->recording.groups, "separate") == 0) {
-        err_set(err, "separate groups need several recordings, and a live recording is one");
+        err_set(err, "--groups separate needs several recordings, and a live recording is only one");
         return err_next(err, "add --two-runs");
     }
     if (!p->two_runs && p->budget == 0) {

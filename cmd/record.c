@@ -44,7 +44,7 @@ static int check_live(const struct recording *recording, bool live, bool logs_ji
                                  : "remove --all-methods, --phases and --simulate");
     }
     if (live && strcmp(recording->groups, "separate") == 0) {
-        err_set(err, "--live is one session, --groups separate needs several");
+        err_set(err, "--groups separate needs several recordings, and a live recording is only one");
         return err_next(err, "remove --groups, or record the phases it selects with --phases, or add --all-methods");
     }
     if (live && options->budget <= 0) {

@@ -219,7 +219,7 @@ static int is_separate(const struct recording *recording, bool *separate, struct
         return err_next(err, "give rotate or separate");
     }
     if (*separate && recording->live != NULL) {
-        err_set(err, "--live is one recording, and --groups separate is several");
+        err_set(err, "--groups separate needs several recordings, and a live recording is only one");
         return err_next(err, "leave one of them out");
     }
     if (*separate && recording->pid != 0 && recording->duration_s <= 0) {

@@ -117,8 +117,8 @@ static void add_way_out(const struct live_session *session, struct table *table,
         return;
     recorder_prepare_option(option, sizeof option);
     table_metadata_words(table, "prepare", "",
-                         arena_printf(arena, "next: for phases start the JVM with %s, or add --recompile %.0f", option,
-                                      ceil(skipped_s * 1.2)));
+                         arena_printf(arena, "next: to measure phases, start the JVM with %s, or add --recompile %.0f",
+                                      option, ceil(skipped_s * 1.2)));
 }
 
 static void add_head(const struct top_table *top, struct live_session *session, const struct live_cost *cost,

@@ -62,7 +62,7 @@ int jvm_kind_find(pid_t pid, struct jvm_kind *kind)
 int jvm_kind_check(const struct jvm_kind *kind, pid_t pid, const char *command, struct err *err)
 {
     if (kind->is_openj9) {
-        err_set(err, "process %d is a JVM of OpenJ9, and mmprof reads and instruments HotSpot's", (int)pid);
+        err_set(err, "process %d is an OpenJ9 JVM, and mmprof supports HotSpot only", (int)pid);
         return err_next(err, "run the program on HotSpot 11 or later, such as OpenJDK of Debian or Temurin");
     }
     if (kind->is_native_image) {

@@ -171,7 +171,7 @@ int jvm_process_inspect(pid_t pid, struct jvm_process *process, struct err *err)
         return err_next(err, "start it without that option, or under mmprof: mmprof record -- java ...");
     }
     if (process->is_stopped) {
-        err_set(err, "JVM %d is stopped and would not answer", (int)pid);
+        err_set(err, "JVM %d is stopped, so it cannot answer", (int)pid);
         return err_next(err, "let it go on ('kill -CONT %d', or detach the debugger), then try again", (int)pid);
     }
     process->same_mounts = shares_mounts(pid);

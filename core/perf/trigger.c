@@ -125,7 +125,7 @@ int trigger_choose_each(const char *list, struct arena *arena, struct counter_se
     if (events_parse_sampling(list, arena, set, err) < 0)
         return -1;
     if (set->n > COUNTERS_GROUP_MAX) {
-        err_set(err, "%zu events are too many to take samples at once", set->n);
+        err_set(err, "%zu events cannot take samples at the same time", set->n);
         return err_next(err, "name %d at most with --ip-events, and record again for the others", COUNTERS_GROUP_MAX);
     }
     for (size_t i = 0; i < set->n; i++) {
