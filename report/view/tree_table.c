@@ -253,7 +253,7 @@ static void add_notes(const struct tree_making *making)
     if (making->source->sampled != NULL && making->knows_calls)
         table_note(table, "Calls come from probes; stack samples divide the other time");
     if (making->options->kind == TREE_VIEW_CALLERS)
-        table_note(table, "all values are the first method's, when it was called along the path");
+        table_note(table, "all values belong to the first method, in its calls along the path");
 }
 
 /* The rows of a view: of all, or of one method. */
