@@ -6,8 +6,8 @@ set -u
 
 build='gcc make libc6-dev libpfm4-dev libelf-dev libdw-dev libcjson-dev zlib1g-dev openjdk-17-jdk-headless'
 demo='openjdk-17-source'
-check='binutils clang clang-format libclang-rt-14-dev cppcheck shellcheck mandoc groff-base procps util-linux libcap2-bin python3
-    protobuf-compiler qemu-user valgrind'
+check='binutils clang clang-format libclang-rt-14-dev cppcheck shellcheck mandoc groff-base procps util-linux
+    libcap2-bin python3 protobuf-compiler qemu-user valgrind'
 bench='uftrace'
 case $(uname -m) in
     x86_64) check="$check gcc-aarch64-linux-gnu libc6-dev-arm64-cross" ;;

@@ -36,8 +36,8 @@ int command_sample(int argc, char **argv, struct err *err);
 int command_top(int argc, char **argv, struct err *err);
 
 /*
- * Parse a command's options; --help and --help-all are handled here: *done is set when it was given and printed.  purpose is the
- * paragraph under the usage line.  Returns 0, or -1 with *err set.
+ * Parse a command's options; --help and --help-all are handled here: *done is set when it was given and printed.
+ * purpose is the paragraph under the usage line.  Returns 0, or -1 with *err set.
  */
 int command_parse(const char *usage, const char *purpose, const struct options_row *rows, int argc, char **argv,
                   int *n_parsed, bool *done, struct err *err);

@@ -66,7 +66,8 @@ const char *findings_time(const struct findings_making *making, double ns);
 /* What the recording knows of allocation: without rows where that is nothing.  Returns 0, or -1 with *err set. */
 int findings_allocations(const struct findings_making *making, const struct allocations **found, struct err *err);
 
-/* How many collections of a kind, "gc_young" or "gc_full", there were, and how long they stopped the program; "": all. */
+/* How many collections of a kind, "gc_young" or "gc_full", there were, and how long they stopped the program; "": all.
+ */
 double findings_pauses(const struct findings_making *making, const char *kind, double *ns);
 
 /* The collections' CPU time: of their threads; of the VM's, in which Serial collects, as far as pauses are longer. */

@@ -171,7 +171,7 @@ static void add_notes(const struct annotation *a, const struct annotation_option
     if (a->n_others > 0)
         table_note(table, arena_printf(a->arena,
                                        "%" PRIu32 " more methods have this name, with fewer samples, such as '%s': add "
-                                                  "the class and the parameters to choose one",
+                                       "the class and the parameters to choose one",
                                        a->n_others, a->other));
     if (a->by_bytecode && !options->by_bytecode)
         table_note(table, "the method has no line numbers, so the rows are bytecodes: compile it with javac -g");

@@ -129,7 +129,7 @@ static void add_notes(const struct live_objects *found, struct table *table)
     if (found->n_dropped > 0)
         table_note(table, arena_printf(table->arena,
                                        "%" PRIu64 " sampled objects were not tracked to the end, because there were "
-                                                  "too many; one in %.0f was kept, and weighted",
+                                       "too many; one in %.0f was kept, and weighted",
                                        found->n_dropped, found->one_in));
     if (found->file > 1)
         table_note(table, arena_printf(table->arena,

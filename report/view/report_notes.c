@@ -216,7 +216,7 @@ static void note_under_way(struct making *making)
         table_doubt(making->table,
                     arena_printf(making->source->arena,
                                  "%" PRIu64 " call%s running when %s method got probes; without samples, each counts "
-                                            "until the thread's next probe, and may have ended earlier",
+                                 "until the thread's next probe, and may have ended earlier",
                                  n, n == 1 ? " was" : "s were", n == 1 ? "its" : "their"));
 }
 

@@ -27,8 +27,10 @@ told_apart() {
     stop "$pid"
     for table in two.csv again.csv; do
         [ -s "$SCRATCH/$table" ] || "$mmprof" report --csv "$SCRATCH/two.dat" > "$SCRATCH/$table" 2>&1
-        few=$(samples_of "$SCRATCH/$table" 'InlinedCode.applyAsDouble' 'InlinedCode[2].applyAsDouble' | sort -n | head -n 1)
-        many=$(samples_of "$SCRATCH/$table" 'InlinedCode.applyAsDouble' 'InlinedCode[2].applyAsDouble' | sort -n | tail -n 1)
+        few=$(samples_of "$SCRATCH/$table" 'InlinedCode.applyAsDouble' 'InlinedCode[2].applyAsDouble' | sort -n |
+            head -n 1)
+        many=$(samples_of "$SCRATCH/$table" 'InlinedCode.applyAsDouble' 'InlinedCode[2].applyAsDouble' | sort -n |
+            tail -n 1)
         holds "$v, $table: two classes of one name have a row each ($few and $many samples)" \
             test "$few" -gt 4 -a "$many" -gt $((few * 3 / 2)) -a "$many" -lt $((few * 8))
     done

@@ -1,10 +1,12 @@
 #!/bin/bash
-# A code cache that is full is said to be: target.Compiles in 2.5 MB of it, in enough, and a program that compiles little.
+# A code cache that is full is said to be: target.Compiles in 2.5 MB of it, in enough, and a program
+# that compiles little.
 # timeout: 300
 # long: yes
 . "$(dirname "$0")/../lib.sh"
 
-# recorded WORD OPTION... CLASS ARGUMENT...: the notes and metadata of a recording, begun when the program has said WORD.
+# recorded WORD OPTION... CLASS ARGUMENT...: the notes and metadata of a recording, begun when the program
+# has said WORD.
 recorded() {
     local word=$1
     shift

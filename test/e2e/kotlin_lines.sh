@@ -1,6 +1,6 @@
 #!/bin/bash
-# Lines of Kotlin's inline functions, by target.Inlined, whose truth is in its own SMAP: a file of 17 lines, of which line
-# 12 calls an inline function, lines 19 to 24.
+# Lines of Kotlin's inline functions, by target.Inlined, whose truth is in its own SMAP: a file of 17 lines, of which
+# line 12 calls an inline function, lines 19 to 24.
 # timeout: 120
 . "$(dirname "$0")/../lib.sh"
 needs_command annotate
@@ -33,7 +33,8 @@ for jdk in $(jdks); do
     "$mmprof" sample -d 2 -F 99 -o "$SCRATCH/s.dat" -p "$pid" > "$SCRATCH/said" 2>&1
     stop "$pid"
     annotated "$SCRATCH/s.dat"
-    holds "$v: of one that runs, whose JVM has forgotten that, they are behind the end" test "$(samples_in 18 99999)" -gt 20
+    holds "$v: of one that runs, whose JVM has forgotten that, they are behind the end" \
+        test "$(samples_in 18 99999)" -gt 20
     matches "$v: which is said" "$(cat "$SCRATCH/a.txt")" '^note: lines above 17 belong to inline functions \(Kotlin\)'
     is "$v: and the lines of other methods are not this one's" "$(grep -cE '^ *(16|17) ' "$SCRATCH/a.txt")" 0
 done

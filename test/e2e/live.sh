@@ -55,7 +55,8 @@ for jdk in $(jdks); do
     live_until has_calls "$trace" ${cheap[@]+"${cheap[@]}"}
     is "JDK $version: a running program is recorded live" "$status$(cat "$SCRATCH/out")" 0
     matches "JDK $version: it says what it did" "$(cat "$SCRATCH/errors")" '[1-9][0-9]* stack samples; '
-    matches "JDK $version: and what that cost" "$(cat "$SCRATCH/errors")" "cost in percent of the program's CPU time: probes"
+    matches "JDK $version: and what that cost" "$(cat "$SCRATCH/errors")" \
+        "cost in percent of the program's CPU time: probes"
     matches "JDK $version: classes are changed${cheap[*]:+, with ${cheap[*]}, too}" "$(cat "$SCRATCH/errors")" \
         '[1-9][0-9]* methods instrumented in [1-9]'
     together=$(sed -n 's/^mmprof: cost .*; total \([0-9.]*\) %$/\1/p' "$SCRATCH/errors")

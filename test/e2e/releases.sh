@@ -10,7 +10,8 @@ jdk=$(jdks | head -n 1)
 
 # home VERSION: of a JDK in the root, as seen from inside.
 home() {
-    (cd "${MMPROF_JDK_ROOT:-/nowhere}" 2> "$SCRATCH/ignored" && find usr/lib/jvm -maxdepth 1 -name "java-$1-openjdk-*" -type d) |
+    (cd "${MMPROF_JDK_ROOT:-/nowhere}" 2> "$SCRATCH/ignored" && find usr/lib/jvm -maxdepth 1 \
+        -name "java-$1-openjdk-*" -type d) |
         sed 's,^,/,' | head -n 1
 }
 
@@ -40,7 +41,8 @@ share() {
                                                                if ($i == "self_share") share = i } }
         $name ~ /^"?(Releases\.)?first/ { first = $share }
         $name ~ /^"?(Releases\.)?second/ { second = $share }
-        END { if (first + second == 0) print "none"; else printf "%.0f\n", 100 * (method == "first" ? first : second) / (first + second) }' "$1"
+        END { if (first + second == 0) print "none"; else printf "%.0f\n",
+                  100 * (method == "first" ? first : second) / (first + second) }' "$1"
 }
 
 # near CLAIM FILE SHARE POINTS: first's share is about what the program measured.
@@ -61,7 +63,8 @@ loads_jvm() {
 # views VERSION TRACE: what a profile knows besides time.
 views() {
     if [ "$1" = 8 ]; then
-        matches "JDK $1: why there are no allocations" "$("$mmprof" report --view allocations "$2" 2>&1)" 'older than JDK 11'
+        matches "JDK $1: why there are no allocations" "$("$mmprof" report --view allocations "$2" 2>&1)" \
+            'older than JDK 11'
     else
         matches "JDK $1: who allocates" "$("$mmprof" report --view allocations --csv "$2" | sed -n 2p)" \
             '^method,Releases.allocate,'
@@ -101,7 +104,8 @@ for v in $versions; do
     near "JDK $v: samples have its shares" "$SCRATCH/sample.csv" "$truth" 12
     "$mmprof" report --csv "$SCRATCH/$v.dat" > "$SCRATCH/report.csv"
     near "JDK $v: probes have them" "$SCRATCH/report.csv" "$truth" 6
-    matches "JDK $v: profile names the method that takes most" "$(grep '^\*.*CPU time' "$SCRATCH/profile" | head -n 1)" \
+    matches "JDK $v: profile names the method that takes most" \
+        "$(grep '^\*.*CPU time' "$SCRATCH/profile" | head -n 1)" \
         'Releases.first'
 done
 [ ${#root_folders[@]} = 0 ] || rm -rf "${root_folders[@]}"

@@ -296,7 +296,8 @@ sample --mechanism polling --wall -p $$
 matches "--mechanism polling is of threads that run" "$errors" \
     '^mmprof sample: --mechanism polling samples running threads'
 sample --mechanism polling --budget 1% -p $$
-matches "--mechanism polling has a limit on its cost" "$errors" '^mmprof sample: --mechanism polling limits its own cost'
+matches "--mechanism polling has a limit on its cost" "$errors" \
+    '^mmprof sample: --mechanism polling limits its own cost'
 sample --wall -e page-faults -p $$
 matches "--wall is of time" "$errors" '^mmprof sample: --wall samples by time, -e and -c by events'
 

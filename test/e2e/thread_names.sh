@@ -7,7 +7,9 @@ needs_command sample
 # share NAME: of the time, in the table by thread that $said is, as CSV.
 share() {
     awk -F, -v name="$1" '
-        NR == 1 || /^kind|^label/ { for (i = 1; i <= NF; i++) { if ($i == "label") l = i; if ($i == "time_share") s = i } }
+        NR == 1 || /^kind|^label/ {
+            for (i = 1; i <= NF; i++) { if ($i == "label") l = i; if ($i == "time_share") s = i }
+        }
         $l == name { print $s }' <<< "$said"
 }
 
@@ -27,8 +29,8 @@ for jdk in $(jdks); do
         awk -v a="$(share $alpha)" -v b="$(share $beta)" 'BEGIN { exit !(a / (a + b) > 0.6 && a / (a + b) < 0.9) }'
     holds "$name: a name with characters beyond 16 bits is whole" [ -n "$(share "music 𝄞 and other texts")" ]
     holds "$name: a name that another thread has given counts" [ -n "$(share second-name-of-the-other)" ]
-    is "$name: no name is cut" "$(grep -cE '^(application,)?(task-alpha-of-t|task-beta-of-th|second-name-of-|music . an)(,|$)' \
-        <<< "$said")" 0
+    is "$name: no name is cut" \
+        "$(grep -cE '^(application,)?(task-alpha-of-t|task-beta-of-th|second-name-of-|music . an)(,|$)' <<< "$said")" 0
     said=$("$mmprof" sample -p "$pid" --wall -d 0.5 -o "$SCRATCH/w.dat" > "$SCRATCH/said" 2>&1
         "$mmprof" report --by thread --all --csv "$SCRATCH/w.dat" 2> "$SCRATCH/errors")
     holds "$name: --wall has whole names" [ -n "$(share second-name-of-the-other)" ]
@@ -39,7 +41,8 @@ for jdk in $(jdks); do
             awk -v a="$(share $alpha)" -v b="$(share $beta)" 'BEGIN { exit !(a > b && b > 0) }'
         "$mmprof" record -q -d 1.5 -o "$SCRATCH/r.dat" -p "$pid"
         matches "a recording with probes says that a thread has changed its name" \
-            "$("$mmprof" report --by thread "$SCRATCH/r.dat" 2> "$SCRATCH/errors")" '[0-9]+ threads? changed (its name|their names)'
+            "$("$mmprof" report --by thread "$SCRATCH/r.dat" 2> "$SCRATCH/errors")" \
+                '[0-9]+ threads? changed (its name|their names)'
     fi
     stop "$pid"
 done

@@ -102,7 +102,10 @@ jvm_of() {
 busy_in() {
     local busy=("$jdk/bin/java" -Xmx64m -XX:+EnableDynamicAgentLoading -cp /tmp/classes target.Busy /tmp/stop)
     if [ "$1" = rootless ]; then
-        rootless "$2" "${busy[@]}" || { skip "$v: as rootless podman" "user namespaces are not allowed here"; return 1; }
+        rootless "$2" "${busy[@]}" || {
+            skip "$v: as rootless podman" "user namespaces are not allowed here"
+            return 1
+        }
     else
         in_container "$@" -- "${busy[@]}"
     fi

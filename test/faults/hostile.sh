@@ -20,7 +20,8 @@ ended() {
     wait_gone 60 "$recorder" || kill -KILL "$recorder"
     wait "$recorder"
     status=$?
-    { [ $status = 0 ] || { [ $status = 1 ] && grep -q '^mmprof' "$SCRATCH/said"; }; } && ok "$1: mmprof ends ($status)" ||
+    { [ $status = 0 ] || { [ $status = 1 ] && grep -q '^mmprof' "$SCRATCH/said"; }; } &&
+        ok "$1: mmprof ends ($status)" ||
         not_ok "$1: mmprof ends by itself" "status $status: $(cat "$SCRATCH/said")"
     matches "$1: its trace is readable" "$(trace_counts "$SCRATCH/hostile.dat")" '^RECORDS [0-9].* CUT 0 '
     rm -f "$SCRATCH/hostile.dat" # with garbage in it, its reports need not agree

@@ -82,7 +82,8 @@ tries_more() {
     is "$v: and it has calls" "$(calls two)" 1
 
     "$mmprof" sample -- "$dir/left.sh" > "$SCRATCH/table" 2> "$SCRATCH/said"
-    is "$v: sample: one that the command leaves behind, until it ends" "$(grep -c '^END' "$dir/left.out") $(grep -c '^program *java' "$SCRATCH/table")" "1 1"
+    is "$v: sample: one that the command leaves behind, until it ends" \
+        "$(grep -c '^END' "$dir/left.out") $(grep -c '^program *java' "$SCRATCH/table")" "1 1"
     matches "$v: sample: of two JVMs the first, and that is said" \
         "$("$mmprof" sample -- "$dir/two.sh" 2>&1 > "$SCRATCH/table")" \
         'started 2 JVMs or more; JVM [0-9]+ \(java .*target.Busy .*/none 2\) was sampled'

@@ -120,7 +120,10 @@ accounted_mb() {
 # All memory is accounted (vm.overcommit_memory is 2): nothing gets SIGBUS, and next to nothing is taken for ever.
 accounted() {
     local mode=/proc/sys/vm/overcommit_memory ratio=/proc/sys/vm/overcommit_ratio before after i
-    [ "$(cat $mode)" != 2 ] && [ -w $mode ] || { skip "$v: all memory is accounted" "it takes root to make it so"; return; }
+    [ "$(cat $mode)" != 2 ] && [ -w $mode ] || {
+        skip "$v: all memory is accounted" "it takes root to make it so"
+        return
+    }
     accounted_before="echo $(cat $ratio) > $ratio; echo $(cat $mode) > $mode"
     trap 'eval "$accounted_before"; at_exit' EXIT
     echo 90 > $ratio

@@ -66,11 +66,14 @@ for fleet in "mmprof fleet" libexec/mmprof/mmprof-fleet; do
 done
 
 touch "$place/stop"
-"$mmprof" record -q --all-methods -o "$place/t.dat" -- "$(first_jdk)/bin/java" -cp "$classes" target.Busy "$place/stop" \
+"$mmprof" record -q --all-methods -o "$place/t.dat" -- "$(first_jdk)/bin/java" -cp "$classes" \
+    target.Busy "$place/stop" \
     > "$SCRATCH/said" 2>&1
-in_terminal "$SCRATCH/ambient" "${ambient[*]} env MMPROF_PAGER='$show' $place/plain/mmprof dump $place/t.dat" < /dev/null
+in_terminal "$SCRATCH/ambient" "${ambient[*]} env MMPROF_PAGER='$show' $place/plain/mmprof dump $place/t.dat" \
+    < /dev/null
 none "ambient capabilities: a pager has none" "$(cat "$SCRATCH/ambient")"
-in_terminal "$SCRATCH/file" "${user[*]} env MMPROF_PAGER='$show' PAGER='$show' $place/given/mmprof dump $place/t.dat" <<< q
+in_terminal "$SCRATCH/file" "${user[*]} env MMPROF_PAGER='$show' PAGER='$show' $place/given/mmprof dump $place/t.dat" \
+    <<< q
 is "a file's capabilities: a pager that the environment names is not run" "$(grep -ac status:Cap "$SCRATCH/file")" 0
 for how in given plain; do
     [ $how = given ] && by=("${user[@]}") what="a file's" || { by=("${ambient[@]}"); what=ambient; }
@@ -79,7 +82,8 @@ for how in given plain; do
         none "$what capabilities: a command of '${command%% *}' has none" \
             "$("${by[@]}" "$place/$how/mmprof" $command -o /dev/null -- $show 2>&1)"
     done
-    "${by[@]}" "$place/$how/mmprof" diff --until 50% --runs 2 --before "$show > $place/all/caps" --after true > "$SCRATCH/said" 2>&1
+    "${by[@]}" "$place/$how/mmprof" diff --until 50% --runs 2 --before "$show > $place/all/caps" --after true \
+        > "$SCRATCH/said" 2>&1
     none "$what capabilities: a command of 'diff' has none" "$(cat "$place/all/caps")"
     rm "$place/all/caps"
 done

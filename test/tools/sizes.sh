@@ -2,8 +2,8 @@
 # How large the product is: test/tools/sizes.sh [BUILD]
 #
 # Of each program and library: the C files and headers that it is linked of and their lines, by the linker's map and the
-# compiler's list of includes (both are made by 'make'), and its bytes of code and data.  Then the whole product's lines,
-# headers, options and manual.
+# compiler's list of includes (both are made by 'make'), and its bytes of code and data.  Then the whole product's
+# lines, headers, options and manual.
 set -eu
 build=${1:-${BUILD:-build}}
 cd "$(dirname "$0")/../.."
@@ -48,4 +48,5 @@ options() {
 echo
 echo "options in --help, $(options --help)"
 echo "options in --help-all, $(options --help-all)"
-echo "words of the manual $(cat man/*.[1-8] | wc -w), of README and CONTRIBUTING $(cat README.md CONTRIBUTING.md | wc -w)"
+echo "words of the manual $(cat man/*.[1-8] | wc -w), of README and CONTRIBUTING \
+$(cat README.md CONTRIBUTING.md | wc -w)"

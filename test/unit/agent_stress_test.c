@@ -365,7 +365,9 @@ static uint32_t give_commands(struct world *w, struct random *r)
 static bool open_world(struct world *w, uint32_t number)
 {
     struct err err = { "" };
-    const struct session_plan plan = { .ring_bytes = 8192, .memory = { 0, UINT64_MAX, UINT64_MAX }, .config = "live\n" };
+    const struct session_plan plan = { .ring_bytes = 8192,
+                                       .memory = { 0, UINT64_MAX, UINT64_MAX },
+                                       .config = "live\n" };
     memset(w, 0, sizeof *w);
     snprintf(w->path, sizeof w->path, "/tmp/mmprof-stress-test.%d", (int)getpid());
     threads_init(&w->threads);

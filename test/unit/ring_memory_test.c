@@ -136,7 +136,7 @@ static void test_refusal(void)
     struct err err = { "" };
     struct session_plan plan = { .ring_bytes = RING, .memory = { 1000, MB, 0 }, .config = "" };
     CHECK("what does not fit is refused", session_open(&session, &plan, &err) < 0);
-    CHECK("and it is said why", strstr(err.text, "no memory for the records of 1064 threads") != NULL &&
+    CHECK("and it is said why", strstr(err.text, "no memory for the records of 1024 threads") != NULL &&
                                     strstr(err.text, "\n  next: ") != NULL);
     session_close(&session);
 }

@@ -22,7 +22,7 @@ static struct {
     bool is_known;
 } at;
 
-static void find(void)
+static void find_fields(void)
 {
     uint64_t mirror_klass;
     struct vm_field fields[] = { { "InstanceKlass", "_breakpoints", &at.breakpoints, false },
@@ -58,7 +58,7 @@ bool breakpoints_are_in(jclass class_ref, struct wire_text name)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     uint64_t klass, first;
-    pthread_once(&once, find);
+    pthread_once(&once, find_fields);
     if (at.is_known && read_class(class_ref, name, &klass) && vm_read_u64(klass + at.breakpoints, &first))
         return first != 0;
     return dl_iterate_phdr(is_debugger, NULL) != 0;

@@ -20,7 +20,8 @@ static struct cursor constant(const struct classfile *file, uint16_t index, uint
     return c;
 }
 
-bool verify_member_is(const struct classfile *file, uint16_t index, uint8_t tag, const char *class_name,
+/* Whether a constant refers to a class' member. */
+static bool member_is(const struct classfile *file, uint16_t index, uint8_t tag, const char *class_name,
                       const char *name, const char *descriptor)
 {
     struct cursor c = constant(file, index, tag);
@@ -76,7 +77,7 @@ static bool take_call(struct verify *v, size_t *at, const char *name, const char
     for (; known < v->calls + sizeof v->calls / sizeof *v->calls && known->name != NULL; known++)
         if (known->name == name && known->index == call.index)
             return true;
-    if (!verify_member_is(&v->made_file, call.index, CONSTANT_METHOD, v->expected->probe_class, name, descriptor))
+    if (!member_is(&v->made_file, call.index, CONSTANT_METHOD, v->expected->probe_class, name, descriptor))
         return false;
     if (known < v->calls + sizeof v->calls / sizeof *v->calls)
         *known = call;
@@ -140,8 +141,8 @@ static bool take_entry(struct verify *v, size_t *at, unsigned *depth)
     bool is_element = v->flag->index != REWRITE_FLAG_FIELD;
     uint16_t index, element;
     if (!take_op(v, at, OP_GETSTATIC) || !take_u16(v, at, &index) ||
-        !verify_member_is(&v->made_file, index, CONSTANT_FIELD, v->flag->class_name, v->flag->field_name,
-                          is_element ? "[I" : "I"))
+        !member_is(&v->made_file, index, CONSTANT_FIELD, v->flag->class_name, v->flag->field_name,
+                   is_element ? "[I" : "I"))
         return false;
     if (is_element && (!take_op(v, at, OP_SIPUSH) || !take_u16(v, at, &element) || (int16_t)element != v->flag->index ||
                        !take_op(v, at, OP_IALOAD)))

@@ -19,7 +19,7 @@ struct types {
 };
 
 /* A table being read: the latest frame. */
-struct reader {
+struct frame_reader {
     struct cursor at;
     unsigned left;
     int64_t offset;
@@ -32,7 +32,7 @@ static bool is_wide(uint8_t tag)
     return tag == TYPE_LONG || tag == TYPE_DOUBLE;
 }
 
-static bool add(struct types *types, uint8_t tag, uint16_t data)
+static bool add_type(struct types *types, uint8_t tag, uint16_t data)
 {
     types->n_slots += is_wide(tag) ? 2 : 1;
     if (types->n_slots > types->max_slots || vec_reserve(types->at, types->room, types->n + 1) < 0)
@@ -41,18 +41,18 @@ static bool add(struct types *types, uint8_t tag, uint16_t data)
     return true;
 }
 
-static bool take_types(struct reader *r, struct types *types, unsigned n)
+static bool take_types(struct frame_reader *r, struct types *types, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
         uint8_t tag = cursor_u8(&r->at);
         bool has_data = tag == TYPE_OBJECT || tag == TYPE_UNINIT;
-        if (tag > TYPE_UNINIT || r->at.bad || !add(types, tag, has_data ? cursor_u16be(&r->at) : 0))
+        if (tag > TYPE_UNINIT || r->at.bad || !add_type(types, tag, has_data ? cursor_u16be(&r->at) : 0))
             return false;
     }
     return !r->at.bad;
 }
 
-static bool take_full(struct reader *r)
+static bool take_full(struct frame_reader *r)
 {
     r->locals.n = r->locals.n_slots = 0;
     return take_types(r, &r->locals, cursor_u16be(&r->at)) && take_types(r, &r->stack, cursor_u16be(&r->at));
@@ -68,7 +68,7 @@ static bool chop(struct types *types, unsigned n)
     return true;
 }
 
-static bool take_frame(struct reader *r)
+static bool take_frame(struct frame_reader *r)
 {
     uint8_t tag = cursor_u8(&r->at);
     if (r->left-- == 0 || (tag >= STACK_1_END && tag < STACK_1_FAR))
@@ -92,8 +92,8 @@ static bool add_arguments(const struct verify *v, struct types *locals)
     struct span descriptor = v->old_method.descriptor;
     struct cursor c = span_cursor(descriptor);
     if ((v->old_method.access_flags & ACC_STATIC) == 0 &&
-        !add(locals, v->is_constructor ? TYPE_UNINIT_THIS : TYPE_OBJECT,
-             v->is_constructor ? 0 : v->old_file.this_class))
+        !add_type(locals, v->is_constructor ? TYPE_UNINIT_THIS : TYPE_OBJECT,
+                  v->is_constructor ? 0 : v->old_file.this_class))
         return false;
     cursor_u8(&c);
     for (size_t n; cursor_left(&c) > 0 && *c.at != ')'; cursor_bytes(&c, n)) {
@@ -105,7 +105,7 @@ static bool add_arguments(const struct verify *v, struct types *locals)
         n = classfile_type_bytes(c);
         if (letter == 'L' || letter == '[')
             tag = TYPE_ARGUMENT;
-        if (n == 0 || !add(locals, tag, tag == TYPE_ARGUMENT ? (uint16_t)(c.at - descriptor.at) : 0))
+        if (n == 0 || !add_type(locals, tag, tag == TYPE_ARGUMENT ? (uint16_t)(c.at - descriptor.at) : 0))
             return false;
     }
     return true;
@@ -151,7 +151,7 @@ static bool ends_with_added(const struct verify *v, const struct types *made, si
     return made->at[made->n - 1].tag == TYPE_INTEGER;
 }
 
-static bool same_frames(struct verify *v, struct reader *old, struct reader *made)
+static bool same_frames(struct verify *v, struct frame_reader *old, struct frame_reader *made)
 {
     bool is_first = true;
     while (old->left > 0) {
@@ -171,7 +171,7 @@ static bool same_frames(struct verify *v, struct reader *old, struct reader *mad
 }
 
 /* The handler takes any exception: of the variables it knows the added one, and an uninitialized 'this'. */
-static bool is_handler(struct verify *v, struct reader *made, uint32_t i)
+static bool is_handler(struct verify *v, struct frame_reader *made, uint32_t i)
 {
     if (!take_frame(made) || !made->is_full || made->offset != v->handlers[i] || made->stack.n != 1 ||
         made->stack.at[0].tag != TYPE_OBJECT ||
@@ -184,7 +184,7 @@ static bool is_handler(struct verify *v, struct reader *made, uint32_t i)
                : verify_doubt(v, "the frame of the added handler");
 }
 
-static bool take_tables(struct verify *v, struct reader *old, struct reader *made)
+static bool take_tables(struct verify *v, struct frame_reader *old, struct frame_reader *made)
 {
     if (old->at.bad || made->at.bad || made->left != old->left + v->n_handlers)
         return verify_doubt(v, "the number of frames");
@@ -200,7 +200,7 @@ static bool take_tables(struct verify *v, struct reader *old, struct reader *mad
 
 bool verify_frames(struct verify *v, struct span old, struct span made)
 {
-    struct reader a = { .offset = -1 }, b = { .at = span_cursor(made), .offset = -1 };
+    struct frame_reader a = { .offset = -1 }, b = { .at = span_cursor(made), .offset = -1 };
     a.locals.max_slots = v->old.max_locals, a.stack.max_slots = v->old.max_stack;
     b.locals.max_slots = v->made.max_locals, b.stack.max_slots = v->made.max_stack;
     if (old.at != NULL) {

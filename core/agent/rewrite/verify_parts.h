@@ -50,10 +50,6 @@ static inline bool verify_doubt(struct verify *v, const char *why)
     return false;
 }
 
-/* Whether a constant refers to a class' member. */
-bool verify_member_is(const struct classfile *file, uint16_t index, uint8_t tag, const char *class_name,
-                      const char *name, const char *descriptor);
-
 /* The instructions, which fill what is known of them; then the exception table (frames: the new StackMapTable, or at ==
  * NULL). */
 bool verify_instructions(struct verify *v);
