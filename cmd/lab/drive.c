@@ -239,11 +239,11 @@ static void fill_table(const struct drive *d, struct table *t)
     if (t->n_rows > 0)
         t->rows[t->n_rows - 1].after_rule = true;
     if (c->rule == COMPILE_NOTHING)
-        table_note(t, "nothing was compiled for it (--compile nothing)");
+        table_note(t, "mmprof had nothing compiled (--compile nothing)");
     else
         table_note(t, arena_printf(t->arena,
-                                   "%" PRIu32 " methods were chosen of %" PRIu32 " weighed; the JVM took %" PRIu32
-                                   ", others it had compiled or was about to",
+                                   "%" PRIu32 " methods were chosen of %" PRIu32 " weighed; the JVM accepted %" PRIu32
+                                   " of them, and had compiled or queued the others",
                                    c->n_chosen, c->n_proposed, d->n_taken));
 }
 

@@ -236,7 +236,8 @@ static int count_calls(struct jit_options *o, struct err *err)
         rc = call_counts_table(&counts, o->command, o->top, &table, err);
     if (rc == 0)
         rc = print(o, &table, "Calls that are not inlined",
-                   "By the compiled code at the end of a run as it is, and of one with a probe in each method.", err);
+                   "From the compiled code at the end of two runs: without probes, and with a probe in each method.",
+                   err);
     call_counts_free(&counts);
     return rc;
 }

@@ -204,7 +204,8 @@ static int check(const struct memtrace_options *o, struct err *err)
         return err_next(err, "remove one of them");
     }
     if (o->tool != NULL && (o->objects_only || o->all_threads || o->last_uses)) {
-        err_set(err, "--objects-only, --last-uses and --all-threads configure address traces, and --tool writes none");
+        err_set(err,
+                "--tool writes no address trace, so it does not take --objects-only, --last-uses or --all-threads");
         return err_next(err, "remove them, or remove --tool");
     }
     if (o->interval_bytes > INT_MAX) {

@@ -188,7 +188,7 @@ int events_encode(const char *name, struct arena *arena, struct counter_spec *sp
     }
     if (spec->precise == 0)
         return 0;
-    err_set(err, "event '%s' has a modifier for sampling, and here it counts", name);
+    err_set(err, "event '%s' has a modifier for sampling, but this command counts it", name);
     return err_next(err, "leave that modifier out, or take samples with 'mmprof sample -e %s'", name);
 }
 

@@ -339,7 +339,7 @@ static void add_columns(enum misses_by by, const struct misses *m, bool has_line
         table->columns[column].not_in_text = !has_accesses;
         table->columns[column].detail = 1;
     }
-    table->details[0] = tells_contents(by) ? "The data TLB, and what was in L2" : "The data TLB";
+    table->details[0] = tells_contents(by) ? "Data TLB and contents of L2" : "Data TLB";
     table_data_column(table, "kept", TABLE_COUNT);
     table_data_column(table, "drawn", TABLE_COUNT);
     table_data_column(table, "file", TABLE_TEXT);

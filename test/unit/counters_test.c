@@ -93,7 +93,8 @@ static const struct {
     { "cycles, ,instructions", "an event's name is empty\n  next: " },
     { "cycles,Cycles", "event 'Cycles' is named twice\n  next: " },
     { "cycles:q", "event 'cycles:q' has an unknown modifier or unit mask\n  next: " },
-    { "cycles:precise=2", "event 'cycles:precise=2' has a modifier for sampling, and here it counts\n  next: " },
+    { "cycles:precise=2", "event 'cycles:precise=2' has a modifier for sampling, but this command counts it\n"
+                          "  next: " },
     { "cycles:freq=100", "event 'cycles:freq=100' has a period or a frequency of its own\n  next: " },
     { "cpu-migrations", "software event 'cpu-migrations' cannot be read in user space\n  next: take samples" },
     { "r1,r2,r3,r4,r5,r6,r7,r8,r9,ra,rb,rc,rd,re,rf,r10,r11,r12,r13,r14,r15,r16,r17,r18,r19,r1a,r1b,r1c,r1d,r1e,r1f,"
