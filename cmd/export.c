@@ -62,7 +62,7 @@ static int parse(int argc, char **argv, struct export_options *o, bool *done, st
           "leave out shorter slices (chrome; default: keep 200,000 slices)" },
         { 0, "bucket", "TIME", OPTION_SECONDS, &o->bucket_s, "length of a row's time bucket (parquet; 60s)" },
         { 0, "label", "KEY=NAME", OPTION_LIST, &o->labels,
-          "service, version or host of all rows (parquet, --metrics)" },
+          "label all rows: service, version or host (parquet, --metrics)" },
         { 0, "clock", "CLOCK", OPTION_TEXT, &o->clock, "cpu, or wall, which includes waiting (cpu)" },
         { 'q', "quiet", NULL, OPTION_FLAG, &o->quiet, "do not say what was left out" },
         { 0, "salvage", NULL, OPTION_FLAG, &o->salvage, "skip damaged parts of the trace" },

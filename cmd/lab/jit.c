@@ -99,7 +99,7 @@ static int check(const struct jit_options *o, struct err *err)
     }
     if (o->count != NULL && !o->calls) {
         err_set(err, "--count belongs to --calls");
-        return err_next(err, "remove it: what is compared must be the same command");
+        return err_next(err, "remove it: both runs must use the same command");
     }
     if (o->interval > INTERVAL_MAX) {
         err_set(err, "one call in %llu is too few", (unsigned long long)o->interval);
