@@ -10,6 +10,8 @@
 #include "test/unit/tap.h"
 #include "test/unit/trace_model.h"
 
+#include <ctype.h>
+
 #define START "\n.Bd -literal\n"
 #define END   "\n.Ed\n"
 
@@ -66,7 +68,7 @@ static char *display(const char *page, const char *first)
     return NULL;
 }
 
-/* "0010  d7 63 ...   meaning": two spaces, then bytes with one space between, until something else. */
+/* "0010  d763...  meaning": two spaces, then bytes until a space. */
 static size_t parse_hex(const char *text, uint8_t *bytes, size_t room, bool *offsets_right)
 {
     size_t n = 0;
@@ -76,8 +78,8 @@ static size_t parse_hex(const char *text, uint8_t *bytes, size_t room, bool *off
         line += *line == '\n';
         if (sscanf(line, "%4x%n", &offset, &used) != 1 || offset != n)
             *offsets_right = false;
-        const char *at = line + used + 1;
-        while (n < room && sscanf(at, " %2x%n", &byte, &used) == 1 && used == 3) {
+        const char *at = line + used + 2;
+        while (n < room && isxdigit((unsigned char)*at) && sscanf(at, "%2x%n", &byte, &used) == 1 && used == 2) {
             bytes[n++] = (uint8_t)byte;
             at += used;
         }
