@@ -164,7 +164,7 @@ matches "it is a table of steps" "$(grep From "$SCRATCH/table")" '^ *From +Snaps
 "$mmprof" report --notes --view misses=field "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
 matches "elements of arrays have ranges of indices" "$(cat "$SCRATCH/table")" '^long\[\] \[524288\.\.1048575\] '
 matches "fields have names" "$(cat "$SCRATCH/table")" '^target\.Misses\$Node\.next '
-matches "it is said that this is simulated" "$(cat "$SCRATCH/table")" '^misses   simulated \(zen4\): of [0-9,]+ loads'
+matches "it is said that this is simulated" "$(cat "$SCRATCH/table")" '^misses   simulated \(zen4\): [0-9,]+ loads'
 matches "and of how many misses it is known" "$(cat "$SCRATCH/table")" \
     '^note: attributed L1D misses, .*: memory region '
 "$mmprof" report --notes --view misses=line --source "$root/test/java" "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
