@@ -95,9 +95,9 @@ void recording_tell_summary(const struct recorder_summary *s, const struct recor
     if (s->end == RECORDER_ENDED_BY_SIZE)
         fprintf(stderr, "  next: give a larger --max-size, or record less with --include or --live\n");
     if (s->instrument_ms > 0)
-        fprintf(stderr, "mmprof: instrumenting the %s took %.2f s, in %s of up to %.0f ms\n",
+        fprintf(stderr, "mmprof: instrumenting the %s took %.2f s; longest %s %.0f ms\n",
                 attached ? "loaded classes" : "JDK's first classes", s->instrument_ms / 1e3,
-                attached ? "with a pause of the program" : "steps", s->longest_pause_ms);
+                attached ? "pause of the program" : "step", s->longest_pause_ms);
     if (s->n_late_classes > 0)
         fprintf(stderr,
                 "mmprof: %" PRIu32
