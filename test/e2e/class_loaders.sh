@@ -5,7 +5,7 @@
 
 # recorded: the program's methods, while loaders come and go.
 recorded() {
-    said=$("$mmprof" record -d 0.5 --include 'target/Sandboxes$*' --exclude 'target/Sandboxes$*Sandbox.*' \
+    said=$("$mmprof" record -d 2 --include 'target/Sandboxes$*' --exclude 'target/Sandboxes$*Sandbox.*' \
         --min-bytecodes 0 -o "$SCRATCH/t.dat" -p "$jvm" 2>&1)
     "$build/test/tools/method_counts" "$SCRATCH/t.dat" > "$SCRATCH/seen"
 }

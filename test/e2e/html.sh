@@ -63,7 +63,8 @@ refused() {
 }
 refused "two formats" "next: run 'mmprof report' once for each" --html "$SCRATCH/none.html" --csv "$trace"
 refused "a place that cannot be written" 'next: choose another path' --html "$SCRATCH/none/x.html" "$trace"
-refused "a page of too many steps" 'next: choose longer steps' --html "$SCRATCH/none.html" --view timeline=0.1ms "$trace"
+refused "a page of too many steps" 'next: choose longer steps' \
+    --html "$SCRATCH/none.html" --view timeline=0.1ms "$trace"
 refused "no trace" 'nothing-here.dat' --html "$SCRATCH/none.html" "$SCRATCH/nothing-here.dat"
 [ ! -e "$SCRATCH/none.html" ] && ok "no half page is there" || not_ok "no half page is there"
 

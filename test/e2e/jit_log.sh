@@ -143,7 +143,7 @@ check_drive() {
     matches "$v: and the program computes the same" "$(cat "$SCRATCH/driven")" 'SELF-CHECK micro/Thesis ok'
     is "$v: nothing else is said" "$(cat "$SCRATCH/errors")" ""
     is "$v: with --compile nothing none" "$(taken nothing "$jdk/bin/java" -cp "$classes" micro.Thesis 100)" "0 0"
-    n=$(taken model "$jdk/bin/java" -XX:-WhiteBoxAPI -cp "$classes" micro.Thesis 300)
+    n=$(taken model "$jdk/bin/java" -XX:-WhiteBoxAPI -cp "$classes" micro.Thesis 2700)
     matches "$v: a JVM that does not take them is an error" "$n$(cat "$SCRATCH/errors")" \
         '^1 mmprof drive: .*does not offer its WhiteBox interface'
     matches "$v: and it goes on" "$(cat "$SCRATCH/driven")" 'SELF-CHECK micro/Thesis ok'

@@ -102,7 +102,7 @@ if [ "$(trace_info cpu.dat offcpu)" = perf ]; then
         "$("$mmprof" report --notes --view timeline faults.dat | grep -c 'page faults')" 0
     some=$(faults_of)
     matches "else they are, which is noted" "$("$mmprof" report --notes --view timeline faults.dat)" \
-        'one of 7 page faults'
+        'one in 7 page faults'
     if awk -v all="$all" -v some="$some" 'BEGIN { exit !(all > 10000 && some > 0.85 * all && some < 1.15 * all) }'; then
         ok "and as many"
     else

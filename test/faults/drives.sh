@@ -8,7 +8,7 @@
 
 drives=${DRIVES:-$(either 8 500)}
 first=${FIRST:-0}
-rounds=60
+rounds=400
 collectors=(Serial Parallel G1 Z)
 
 printf 'Premain-Class: target.Patched\nAgent-Class: target.Patched\nCan-Retransform-Classes: true\n' \
