@@ -46,6 +46,16 @@ static const char *classes(uint32_t n)
     return n == 1 ? "class" : "classes";
 }
 
+/* next: what to do about it, or NULL. */
+static void tell_without_probes(uint32_t n, const char *why, const char *next)
+{
+    if (n == 0)
+        return;
+    fprintf(stderr, "mmprof: %" PRIu32 " %s not instrumented: %s\n", n, classes(n), why);
+    if (next != NULL)
+        fprintf(stderr, "  next: %s\n", next);
+}
+
 /* first: "pkg.Class: why", from the target. */
 static void tell_first(const char *first)
 {
@@ -59,12 +69,8 @@ static void tell_first(const char *first)
 /* Loaded classes that were not changed, for reasons of their own. */
 static void tell_unchanged(const struct recorder_summary *s)
 {
-    if (s->n_breakpoint_classes > 0)
-        fprintf(stderr,
-                "mmprof: %" PRIu32
-                " %s not instrumented: a debugger has breakpoints there, and the JVM would remove them\n"
-                "  next: clear the breakpoints in the classes to record\n",
-                s->n_breakpoint_classes, classes(s->n_breakpoint_classes));
+    tell_without_probes(s->n_breakpoint_classes, "a debugger has breakpoints there, and the JVM would remove them",
+                        "clear the breakpoints in the classes to record");
     if (s->n_kept_classes > 0)
         fprintf(stderr,
                 "mmprof: %" PRIu32
@@ -98,12 +104,8 @@ void recording_tell_summary(const struct recorder_summary *s, const struct recor
         fprintf(stderr, "mmprof: instrumenting the %s took %.2f s; longest %s %.0f ms\n",
                 attached ? "loaded classes" : "JDK's first classes", s->instrument_ms / 1e3,
                 attached ? "pause of the program" : "step", s->longest_pause_ms);
-    if (s->n_late_classes > 0)
-        fprintf(stderr,
-                "mmprof: %" PRIu32
-                " classes were not instrumented in time (the JDK's come last): their callers' times include theirs\n"
-                "  next: give a longer --prepare-limit, or choose classes with --include\n",
-                s->n_late_classes);
+    tell_without_probes(s->n_late_classes, "the time was up (the JDK's come last); their callers' times include theirs",
+                        "give a longer --prepare-limit, or choose classes with --include");
     tell_counters(s, plan);
     if (s->n_lost > 0)
         fprintf(stderr,
@@ -116,30 +118,20 @@ void recording_tell_summary(const struct recorder_summary *s, const struct recor
     if (s->n_skipped + s->n_failed_classes > 0)
         fprintf(stderr, "mmprof: %" PRIu32 " methods and %" PRIu32 " classes could not be instrumented\n", s->n_skipped,
                 s->n_failed_classes);
-    if (s->n_left_classes > 0)
-        fprintf(
-            stderr,
-            "mmprof: %" PRIu32
-            " classes with native methods were not instrumented: this JVM never frees old versions of such classes%s\n",
-            s->n_left_classes, plan->n_includes + plan->n_phases == 0 ? " (--include instruments them)" : "");
-    if (s->n_no_room_classes > 0)
-        fprintf(stderr,
-                "mmprof: %" PRIu32 " classes were not instrumented: the JVM is short of %s\n"
-                "  next: record fewer classes with --include or --live, or give the JVM more\n",
-                s->n_no_room_classes, s->is_group_full ? "memory (control group)" : "metaspace (-XX:MaxMetaspaceSize)");
-    if (s->n_event_classes > 0)
-        fprintf(stderr, "mmprof: not instrumented: %" PRIu32 " class%s of JFR events (JFR changes them itself)\n",
-                s->n_event_classes, s->n_event_classes == 1 ? "" : "es");
+    tell_without_probes(s->n_left_classes, "they have native methods, and this JVM never frees their old versions",
+                        plan->n_includes + plan->n_phases == 0 ? "choose them with --include" : NULL);
+    tell_without_probes(s->n_no_room_classes,
+                        s->is_group_full ? "the JVM is short of memory (control group)"
+                                         : "the JVM is short of metaspace (-XX:MaxMetaspaceSize)",
+                        "record fewer classes with --include or --live, or give the JVM more");
+    tell_without_probes(s->n_event_classes, "they are JFR events, which JFR changes itself", NULL);
     if (s->unmatched.text[0] != '\0') {
         fputs("mmprof: ", stderr);
         text_print_lines(stderr, s->unmatched.text);
         fputc('\n', stderr);
     }
-    if (s->n_loader_classes > 0)
-        fprintf(stderr,
-                "mmprof: %" PRIu32 " classes were not instrumented: their class loaders cannot find the probes, or are "
-                "locked\n  next: see CAVEATS in mmprof(1), or record again later\n",
-                s->n_loader_classes);
+    tell_without_probes(s->n_loader_classes, "their class loaders cannot find the probes, or are locked",
+                        "see CAVEATS in mmprof(1), or record again later");
     tell_unchanged(s);
     if (strncmp(s->offcpu, "none", 4) == 0)
         fprintf(stderr, "mmprof: times are wall-clock times, which include waiting: %s\n",

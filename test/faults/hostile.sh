@@ -61,7 +61,7 @@ while read -r jdk; do
     jvm=$pid
     truncates
     stop_busy "$jvm" "$v: its results and output are those without mmprof"
-    start_busy "$jdk"
+    start_busy "$jdk" -XX:ErrorFile="$SCRATCH/hs_err"
     jvm=$pid
     garbage
     stop "$jvm"
