@@ -5,6 +5,7 @@
 
 #include "core/hotspot/frame_rules.h"
 #include "core/hotspot/stack_walk.h"
+#include "core/hotspot/vm_check.h"
 #include "core/hotspot/vm_methods.h"
 #include "core/hotspot/vm_process.h"
 
@@ -61,6 +62,10 @@ enum doctor_level doctor_stacks(struct doctor *doctor, struct err *said)
     struct err why = { "" };
     bool is_open = vm_process_open(doctor->pid, &why) == 0;
     struct stack_walker *walker = is_open ? stack_walker_open(frame_rules_here(), &why) : NULL;
+    if (walker != NULL && vm_check_code(&why) < 0) {
+        stack_walker_close(walker);
+        walker = NULL;
+    }
     const char *unnamed = walker == NULL ? NULL : vm_methods_why_not();
     stack_walker_close(walker);
     if (is_open)

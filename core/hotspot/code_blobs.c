@@ -86,8 +86,8 @@ struct code_blobs *code_blobs_open(const struct frame_rules *rules, struct known
         code_heaps_range(&blobs->low, &blobs->high))
         return blobs;
     code_blobs_close(blobs);
-    err_set(err, "the layout of this JVM's code is not known (release %u)", (unsigned)vm_release());
-    err_next(err, "use --mechanism polling, which asks the JVM itself; mmprof knows JDK 17 to 22 and 25");
+    err_set(err, "the layout of this JVM's code is not known (JDK %u)", (unsigned)vm_release());
+    err_next(err, "use --mechanism polling, which asks the JVM itself");
     return NULL;
 }
 

@@ -293,6 +293,12 @@ bool nmethod_take(struct nmethod *nmethod, uint64_t address, const uint8_t *byte
     return nmethod_why_not() == NULL && take_alive(nmethod, address, &header);
 }
 
+bool nmethod_is_named(uint64_t address)
+{
+    struct header header;
+    return read_header(address, &header) && is_nmethod(&header);
+}
+
 bool nmethod_find_at(struct nmethod *nmethod, uint64_t address)
 {
     struct header header;

@@ -40,6 +40,9 @@ const char *nmethod_why_not(void);
 bool nmethod_find(struct nmethod *nmethod, uint64_t address);
 bool nmethod_find_at(struct nmethod *nmethod, uint64_t header);
 
+/* Does the JVM call what has this header an nmethod, whatever is read of it? */
+bool nmethod_is_named(uint64_t header);
+
 /* The same, of a header that has been read already: the n bytes from its address on; zeros where n is more. */
 bool nmethod_take(struct nmethod *nmethod, uint64_t address, const uint8_t *header, size_t n);
 

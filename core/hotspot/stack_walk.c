@@ -66,8 +66,8 @@ struct stack_walker *stack_walker_open(const struct frame_rules *rules, struct e
     if (walker->blobs != NULL && find_layout(walker))
         return walker;
     if (walker->blobs != NULL) {
-        err_set(err, "the layout of this JVM's stacks is not known (release %u)", (unsigned)vm_release());
-        err_next(err, "use --mechanism polling, which asks the JVM itself; mmprof knows JDK 17 to 22 and 25");
+        err_set(err, "the layout of this JVM's stacks is not known (JDK %u)", (unsigned)vm_release());
+        err_next(err, "use --mechanism polling, which asks the JVM itself");
     }
     stack_walker_close(walker);
     return NULL;

@@ -2,6 +2,7 @@
 
 #include "core/base/text.h"
 #include "core/hotspot/frame_rules.h"
+#include "core/hotspot/vm_check.h"
 #include "core/hotspot/vm_counts.h"
 #include "core/hotspot/vm_fields.h"
 #include "core/hotspot/vm_process.h"
@@ -292,7 +293,7 @@ static int open_walker(struct stack_sampler *sampler, struct err *err)
     if (vm_process_open(sampler->pid, err) < 0)
         return -1;
     sampler->walker = stack_walker_open(frame_rules_here(), err);
-    if (sampler->walker == NULL)
+    if (sampler->walker == NULL || vm_check_code(err) < 0)
         return -1;
     vm_fields_find(&field, 1);
     vm_collections_open(&sampler->collections);

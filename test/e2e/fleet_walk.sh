@@ -10,7 +10,7 @@ cd "$SCRATCH" || exit 1
 
 # example COMMAND: what the manual's first example has of it, with files and names of this test.
 example() {
-    sed -n '/^.Sh EXAMPLES/,/^Three runs of a service/p' "$root/man/mmprof-fleet.1" | sed 's/ \\e$/ \\/' |
+    sed -n '/^.Sh EXAMPLES/,/^The same with ClickHouse/p' "$root/man/mmprof-fleet.1" | sed 's/ \\e$/ \\/' |
         awk -v start="mmprof $1" 'index($0, start) == 1 { on = 1 } on { print; on = /\\$/ }' |
         sed -e 's|\*-$(date[^)]*)\*|*|; s|/var/lib/mmprof|traces|; s|/data/rows|rows|' \
             -e 's|--every 60s|--every 2s|; s|--bucket 60s|--bucket 1s|' \

@@ -149,7 +149,7 @@ static void test_compact(void)
     int n_killed = 0, n_lost = 0, ignored;
     for (int i = 0; i < ROUNDS; i++) {
         run(add_all, -1, &ignored);
-        n_killed += run(compact, (long)(fleet_noise_even() * 250000), &ignored) < 0;
+        n_killed += run(compact, (long)(fleet_noise_even() * 100000), &ignored) < 0;
         n_lost += run(count_runs, -1, &ignored) != FILES;
     }
     printf("# %d of %d were killed under way\n", n_killed, ROUNDS);
