@@ -2,6 +2,7 @@
 # A JVM whose fields are elsewhere than it says, as a build that nobody has seen: its stacks are refused, not read
 # wrongly.
 # timeout: 200
+# long: yes
 . "$(dirname "$0")/../lib.sh"
 
 javac -d "$SCRATCH" "$root/test/java/releases/Releases.java"
