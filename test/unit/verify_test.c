@@ -63,10 +63,8 @@ static void test_bytes(struct span old, const struct rewrite_flag *flag, const c
     memcpy(bytes, result.bytes, result.n_bytes);
     for (size_t at = 0; at < made.n; at++)
         for (int i = 0; i < 12; i++) {
-            uint8_t was = bytes[at], byte = i < 8     ? (uint8_t)(was ^ 1u << i)
-                                            : i < 10  ? (uint8_t)(was + 2 * i - 17)
-                                            : i == 10 ? 0
-                                                      : 255;
+            unsigned was = bytes[at];
+            uint8_t byte = (uint8_t)(i < 8 ? was ^ 1u << i : i < 10 ? was + 2 * (unsigned)i - 17 : i == 10 ? 0 : 255);
             if (byte == was || is_harmless(made, at, byte))
                 continue;
             bytes[at] = byte;
