@@ -72,7 +72,7 @@ static void test_bytes(struct span old, const struct rewrite_flag *flag, const c
                 n_passed++;
                 last = at;
             }
-            bytes[at] = was;
+            bytes[at] = (uint8_t)was;
         }
     CHECK_NUMBER(claim, n_passed, 0);
     if (n_passed > 0)
