@@ -3,6 +3,7 @@
 #include "core/base/vec.h"
 #include "core/jvm/process.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +31,7 @@ int thread_names_set(struct thread_names *names, int32_t tid, const char *name)
         names->threads[names->n++] = (struct thread_name){ .tid = tid };
         known = hash_find(&names->by_tid, (uint32_t)tid);
     }
-    memcpy(names->threads[*known].name, name, KERNEL_NAME_BYTES);
+    snprintf(names->threads[*known].name, KERNEL_NAME_BYTES, "%s", name);
     return 0;
 }
 
@@ -61,7 +62,7 @@ int thread_names_change(struct thread_names *names, int32_t tid, uint64_t time_n
         return -1;
     struct thread_name_change *change = &names->changes[names->n_changes++];
     *change = (struct thread_name_change){ .time_ns = time_ns, .is.tid = tid };
-    memcpy(change->is.name, name, KERNEL_NAME_BYTES);
+    snprintf(change->is.name, KERNEL_NAME_BYTES, "%s", name);
     return 0;
 }
 

@@ -250,6 +250,7 @@ static void test_epochs_again(void)
     CHECK_NUMBER("but in a ring of its own", atomic_load(&second->head), 1);
     CHECK_NUMBER("which is this thread's", second->tid, (int)syscall(SYS_gettid));
     probe_stop();
+    CHECK("the trace of both closes", trace_writer_close(w.writer, ticks_now(), &(struct err){ "" }) == 0);
     close_world(&w);
 }
 
