@@ -35,7 +35,8 @@ told_apart() {
             test "$few" -gt 4 -a "$many" -gt $((few * 3 / 2)) -a "$many" -lt $((few * 8))
     done
     is "$v: so they have in exports" \
-        "$("$mmprof" export -f folded "$SCRATCH/two.dat" | grep -c 'InlinedCode\(\[2\]\)\?\.applyAsDouble')" 2
+        "$("$mmprof" export -f folded "$SCRATCH/two.dat" | grep -o 'InlinedCode\(\[2\]\)\?\.applyAsDouble' |
+            sort -u | wc -l)" 2
     matches "$v: and can be asked for" "$("$mmprof" annotate 'InlinedCode[2].applyAsDouble' "$SCRATCH/two.dat" 2>&1)" \
         '^method +target\.InlinedCode\[2\]\.applyAsDouble'
 }
