@@ -63,7 +63,7 @@ int jvm_kind_check(const struct jvm_kind *kind, pid_t pid, const char *command, 
 {
     if (kind->is_openj9) {
         err_set(err, "process %d is an OpenJ9 JVM, and mmprof supports HotSpot only", (int)pid);
-        return err_next(err, "run the program on HotSpot 11 or later, such as OpenJDK of Debian or Temurin");
+        return err_next(err, "run the program on HotSpot, such as OpenJDK of Debian or Temurin");
     }
     if (kind->is_native_image) {
         err_set(err, "process %d is a GraalVM native image: there is no JVM in it, and no bytecode", (int)pid);

@@ -180,9 +180,8 @@ static int record(struct recorder *r, struct err *err)
     if (!r->connected && (r->gone || r->interrupted)) {
         err_set(err, r->gone ? "'%s' ended before a JVM of it loaded the agent" : "no JVM of '%s' has loaded the agent",
                 r->plan->argv != NULL ? r->plan->argv[0] : "the JVM");
-        return err_next(err,
-                        "give a command that starts a JVM (HotSpot 11 or later), with options that it accepts; one "
-                        "that writes a class archive does not start with an agent");
+        return err_next(err, "give a command that starts a JVM (HotSpot), with options that it accepts; one "
+                             "that writes a class archive does not start with an agent");
     }
     return 0;
 }

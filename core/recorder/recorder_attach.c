@@ -30,7 +30,7 @@ static int agent_refused(pid_t pid, int result, struct err *err)
     }
     if (result == PROTOCOL_NO_JVMTI) {
         err_set(err, "JVM %d does not allow classes to be instrumented", (int)pid);
-        return err_next(err, "see whether another agent holds the capability; mmprof needs HotSpot 11 or later");
+        return err_next(err, "see whether another agent holds the capability");
     }
     err_set(err, "the agent in JVM %d cannot reach mmprof (code %d)", (int)pid, result);
     return err_next(err, "see that the JVM's user may use its /tmp");
