@@ -2,6 +2,7 @@
 
 #include "cmd/output_file.h"
 #include "core/base/near.h"
+#include "core/base/own_files.h"
 #include "core/base/privileges.h"
 #include "core/base/text.h"
 
@@ -109,35 +110,14 @@ int program_main(const struct program *program, int argc, char **argv)
 
 /* ---- other programs ---- */
 
-/* This program's folder, with a slash.  Returns 0, or -1 with *err set. */
-static int find_folder(char *folder, size_t n, struct err *err)
-{
-    ssize_t length = readlink("/proc/self/exe", folder, n - 1);
-    if (length <= 0)
-        return err_set(err, "cannot find this program's own file");
-    folder[length] = '\0';
-    *(strrchr(folder, '/') + 1) = '\0';
-    return 0;
-}
-
 /* mmprof is beside libexec in the build, and in bin beside it when installed; the other programs are in libexec. */
 static int find_program(const char *name, char *path, size_t n, struct err *err)
 {
-    static const char *const places[] = { "libexec/mmprof/", "../libexec/mmprof/", "" };
-    char folder[3072];
-    if (find_folder(folder, sizeof folder, err) < 0)
-        return -1;
-    const bool is_one_of_them = strstr(folder, "/libexec/mmprof/") != NULL;
-    for (size_t i = is_one_of_them ? 2 : 0; i < (is_one_of_them ? 3 : 2); i++) {
-        int wrote = snprintf(path, n, "%s%s" NAME_START "%s", folder, places[i], name);
-        if (wrote > 0 && (size_t)wrote < n && access(path, X_OK) == 0)
-            return 0;
-    }
-    err_set(err,
-            "the program '" NAME_START "%s' is not installed: it is not in '%slibexec/mmprof' or "
-            "'%s../libexec/mmprof'",
-            name, folder, folder);
-    return err_next(err, "run 'make' or 'make install' again");
+    static const char *const from_mmprof[] = { "libexec/mmprof/", "../libexec/mmprof/", NULL };
+    static const char *const from_others[] = { "", NULL };
+    char file[80];
+    snprintf(file, sizeof file, NAME_START "%s", name);
+    return own_file_find(&(struct own_places){ from_mmprof, from_others }, file, X_OK, path, n, err);
 }
 
 int program_become(const char *name, int argc, char **argv, struct err *err)

@@ -29,8 +29,8 @@ chmod +x "$SCRATCH/path/mmprof-fleet" "$SCRATCH/path/mmprof-jit"
 mv "$prefix/libexec" "$SCRATCH/libexec"
 is "without the other programs, the reason and the next step are printed" \
     "$(PATH=$SCRATCH/path:$PATH "$prefix/bin/mmprof" fleet --help 2>&1 | sed "s,$prefix,PREFIX,g")" \
-    "mmprof fleet: the program 'mmprof-fleet' is not installed: it is not in 'PREFIX/bin/libexec/mmprof' or \
-'PREFIX/bin/../libexec/mmprof'
+    "mmprof fleet: 'mmprof-fleet' is not installed: it is not in 'PREFIX/bin/libexec/mmprof/' or \
+'PREFIX/bin/../libexec/mmprof/'
   next: run 'make' or 'make install' again"
 mv "$SCRATCH/libexec" "$prefix/libexec"
 holds "make uninstall succeeds" made uninstall
