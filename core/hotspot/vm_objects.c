@@ -97,6 +97,11 @@ uint64_t vm_handle_object(uint64_t handle)
     return object % 8 == 0 ? object : 0;
 }
 
+uint32_t vm_array_length_at(void)
+{
+    return !at.is_known ? 0 : at.has_compact_headers ? 8 : at.has_narrow_klass ? 12 : 16;
+}
+
 uint64_t vm_object_class(uint64_t object)
 {
     uint64_t header[2];

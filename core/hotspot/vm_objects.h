@@ -21,6 +21,9 @@ uint64_t vm_handle_object(uint64_t handle);
 /* The Klass of an object; 0: not known. */
 uint64_t vm_object_class(uint64_t object);
 
+/* Where an array has its length, in bytes from its beginning; 0: not known. */
+uint32_t vm_array_length_at(void);
+
 /* "java/lang/String"; false: not known. */
 bool vm_class_text(uint64_t class, char *name, size_t n);
 

@@ -2,7 +2,6 @@
 
 #include "core/base/text.h"
 #include "core/hotspot/vm_fields.h"
-#include "core/hotspot/vm_flags.h"
 #include "core/hotspot/vm_objects.h"
 
 #include <string.h>
@@ -19,16 +18,14 @@ static struct {
 
 void vm_thread_names_open(void)
 {
-    static const char *const flags[] = { "UseCompressedClassPointers", "UseCompactObjectHeaders" };
     struct vm_field field = { "JavaThread", "_threadObj", &at.java_thread, false };
-    bool are_set[2];
     memset(&at, 0, sizeof at);
     at.name = (struct vm_object_field){ .class_name = "java/lang/Thread", .name = "name" };
     at.value = (struct vm_object_field){ .class_name = "java/lang/String", .name = "value" };
     at.coder = (struct vm_object_field){ .class_name = "java/lang/String", .name = "coder" };
-    if (!vm_fields_find(&field, 1) || !vm_flags_are_set(flags, 2, are_set))
+    if (!vm_fields_find(&field, 1))
         return;
-    at.length = are_set[1] ? 8 : are_set[0] || !vm_flag_is_there(flags[0]) ? 12 : 16; /* JDK 28: always narrow */
+    at.length = vm_array_length_at();
     at.bytes = at.length + 4;
     if (at.length == 16 && vm_release() < 23)
         at.bytes = 24;
