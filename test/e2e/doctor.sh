@@ -68,7 +68,7 @@ mkdir "$SCRATCH/bin"
 cp "$mmprof" "$SCRATCH/bin/"
 said=$("$SCRATCH/bin/mmprof" doctor)
 is "no agent: exit status" $? 1
-matches "no agent: said" "$said" '^FAIL  agent +cannot find .libmmprof-agent.so'
+matches "no agent: said" "$said" "^FAIL  agent +'libmmprof-agent.so' is not installed: it is not in "
 
 while read -r jdk; do
     v=$(jdk_version "$jdk")

@@ -63,7 +63,7 @@ near() {
 # An array of 8 MB, of which one long in 64 bytes is read, once: each is in another line of L1, and each second one in
 # another line of L2.
 near "misses: of the array, each line's first read" "$(row '[J')" 131072 65536
-is "misses: of that one object they are exactly as many" "$(row '[J of 8388624 bytes')" "131072 65536"
+near "misses: and of that one object" "$(row '[J of 8388624 bytes')" 131072 65536
 if [ "$(uname -m)" = x86_64 ]; then
     near "misses: and the line of Java that does it" "$(row 'target/Misses.add([J)J Misses.java:')" 131072 65536
 else
