@@ -43,7 +43,7 @@ static void name_plugin(const struct doctor *doctor, char *option, size_t n)
              slash == NULL ? 0 : (int)(slash + 1 - doctor->agent), doctor->agent);
 }
 
-/* core/agent/lab/emulated.c; core/emu/plugin/qemu_stale.h */
+/* core/agent/lab/emulated.c; core/emu/plugin/qemu_api.h */
 static bool is_worked_around(const char *version)
 {
 #if defined(__x86_64__)

@@ -1,4 +1,4 @@
-#include "cmd/fleet/export_parquet.h"
+#include "cmd/fleet/fleet_command.h"
 
 #include "cmd/metrics_file.h"
 #include "report/fleet/fleet_rows.h"

@@ -11,9 +11,8 @@
  */
 #include "cmd/fleet/fleet_command.h"
 #include "core/base/text.h"
-#include "report/fleet/fleet_add.h"
-#include "report/fleet/fleet_clickhouse.h"
-#include "report/fleet/fleet_compact.h"
+#include "report/fleet/fleet_files.h"
+#include "report/fleet/fleet_engine.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -4,6 +4,7 @@
 #ifndef CMD_FLEET_FLEET_COMMAND_H
 #define CMD_FLEET_FLEET_COMMAND_H
 
+#include "cmd/parts.h"
 #include "cmd/trace_argument.h"
 #include "report/fleet/fleet_files.h"
 
@@ -34,5 +35,23 @@ int fleet_command_select(struct fleet_command_run *run, struct err *err);
 int fleet_command_compare(struct fleet_command_run *run, struct err *err);
 int fleet_command_outliers(struct fleet_command_run *run, struct err *err);
 int fleet_command_sql(struct fleet_command_run *run, struct err *err);
+
+/* ---- The page of 'mmprof fleet select --html' ---- */
+
+/*
+ * Ask for the selected phases by day and version, and write the page.
+ *
+ * selected  what fleet_select_sql's query answered
+ * table     as text has it
+ *
+ * Returns 0, or -1 with *err set: the page cannot be written, no memory.
+ */
+int fleet_page_write(struct fleet_command_run *run, const struct fleet_result *selected, const struct table *table,
+                     struct err *err);
+
+/* ---- mmprof export --format parquet: the rows of traces, with labels ---- */
+
+/* Write the rows of all traces.  Returns 0, or -1 with *err set. */
+int export_parquet(const struct export_parquet_options *options, FILE *out, struct err *err);
 
 #endif

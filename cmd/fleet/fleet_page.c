@@ -1,4 +1,4 @@
-#include "cmd/fleet/fleet_page.h"
+#include "cmd/fleet/fleet_command.h"
 
 #include "cmd/output_file.h"
 #include "report/fleet/fleet_queries.h"

@@ -1,3 +1,3 @@
-#include "cmd/fleet/export_parquet.h"
+#include "cmd/fleet/fleet_command.h"
 
 const struct program_parts parts = { .export_parquet = export_parquet };

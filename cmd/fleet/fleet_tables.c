@@ -1,10 +1,8 @@
 /*
  * What 'mmprof fleet' answers: tables.
  */
-#include "cmd/fleet/fleet_page.h"
+#include "cmd/fleet/fleet_command.h"
 #include "core/base/text.h"
-#include "report/fleet/fleet_compare.h"
-#include "report/fleet/fleet_outliers.h"
 #include "report/fleet/fleet_queries.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "cmd/lab/advise_memory.h"
+#include "cmd/lab/lab_command.h"
 
 #include "report/view/last_uses.h"
 #include "report/view/live_bytes.h"

@@ -6,7 +6,7 @@
  *     holds   Price.cents is inlined into PriceList.total   inlined at 1, called at 0 (C2, compilation 57)
  *     broken  Log.debug is inlined into PriceList.total     called in PriceList.total, line 31; inlined at 0, ...
  */
-#include "cmd/lab/jit_look.h"
+#include "cmd/lab/lab_command.h"
 #include "cmd/output_file.h"
 #include "cmd/tables_page.h"
 #include "cmd/target_argument.h"

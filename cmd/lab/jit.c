@@ -7,16 +7,14 @@
  *     PriceList.total:31  Point      400,000       12,040        96.99             9.6 MB        9.31 MB  96.99
  */
 #include "cmd/commands.h"
-#include "cmd/lab/jit_calls.h"
-#include "cmd/lab/memory_file.h"
+#include "cmd/lab/lab_command.h"
 #include "cmd/tables_page.h"
 #include "cmd/trace_argument.h"
 #include "core/base/pattern.h"
 #include "core/base/text.h"
 #include "core/emu/run/counted_run.h"
 #include "core/recorder/recorder.h"
-#include "report/jit/object_counts.h"
-#include "report/jit/receiver_counts.h"
+#include "report/jit/call_counts.h"
 
 #include <limits.h>
 #include <string.h>

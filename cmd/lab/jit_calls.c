@@ -1,6 +1,5 @@
-#include "cmd/lab/jit_calls.h"
+#include "cmd/lab/lab_command.h"
 
-#include "cmd/lab/jit_look.h"
 #include "core/base/vec.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "cmd/lab/jit_look.h"
+#include "cmd/lab/lab_command.h"
 
 #include "core/hotspot/vm_process.h"
 #include "core/jvm/started.h"

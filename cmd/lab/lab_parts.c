@@ -1,6 +1,4 @@
-#include "cmd/lab/advise_memory.h"
-#include "cmd/lab/misses_views.h"
-#include "cmd/lab/simulated_recording.h"
+#include "cmd/lab/lab_command.h"
 #include "cmd/parts.h"
 
 const struct program_parts parts = { .simulate = simulated_recording,

@@ -1,4 +1,4 @@
-#include "cmd/lab/memory_file.h"
+#include "cmd/lab/lab_command.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,14 +3,13 @@
  * tool.
  */
 #include "cmd/commands.h"
-#include "cmd/lab/memtrace_page.h"
-#include "cmd/lab/memtrace_print.h"
+#include "cmd/lab/lab_command.h"
 #include "cmd/output_file.h"
 #include "cmd/tables_page.h"
 #include "cmd/trace_argument.h"
 
 #include "core/recorder/recorder.h"
-#include "core/emu/run/tool_run.h"
+#include "core/emu/run/simulation_run.h"
 #include "report/view/last_uses.h"
 #include "report/view/lifetimes.h"
 #include "report/view/live_bytes.h"

@@ -1,4 +1,4 @@
-#include "cmd/lab/memtrace_page.h"
+#include "cmd/lab/lab_command.h"
 
 #include "cmd/tables_page.h"
 #include "report/view/last_uses.h"

@@ -1,4 +1,4 @@
-#include "cmd/lab/memtrace_print.h"
+#include "cmd/lab/lab_command.h"
 
 #include "cmd/terminal.h"
 

@@ -1,7 +1,7 @@
-#include "cmd/lab/misses_views.h"
+#include "cmd/lab/lab_command.h"
 
 #include "report/view/bytecode_names.h"
-#include "report/view/fields_table.h"
+#include "report/view/misses_report.h"
 
 #define FIELDS_MOST 200 /* rows of a page */
 

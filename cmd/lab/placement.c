@@ -7,12 +7,12 @@
  *     hot-cold   all memory         80,000   5,802,119       -9.50  2,401,033      -17.35       70,020      -20.44
  */
 #include "cmd/commands.h"
-#include "cmd/lab/memory_file.h"
+#include "cmd/lab/lab_command.h"
 #include "cmd/tables_page.h"
 #include "cmd/trace_argument.h"
 #include "core/recorder/launch.h"
 #include "core/recorder/recorder.h"
-#include "core/emu/run/tool_run.h"
+#include "core/emu/run/simulation_run.h"
 #include "report/view/placement_table.h"
 
 #include <inttypes.h>

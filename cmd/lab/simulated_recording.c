@@ -1,4 +1,4 @@
-#include "cmd/lab/simulated_recording.h"
+#include "cmd/lab/lab_command.h"
 
 #include "core/emu/run/simulation_run.h"
 #include "core/pmu/simulated_events.h"

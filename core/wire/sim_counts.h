@@ -23,7 +23,7 @@ enum sim_count {
     SIM_ITLB_MISSES,
     /* Away from SIM_BRANCHES: compilers would add to both at once, through a slow detour of their vector. */
     SIM_BRANCH_MISSES,
-    SIM_EXECUTED, /* with windows only (sim_window.h): all instructions, of which those in windows are counted above */
+    SIM_EXECUTED, /* with windows only (sim_slots.h): all instructions, of which those in windows are counted above */
     SIM_N_COUNTS
 };
 

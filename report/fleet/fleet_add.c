@@ -1,4 +1,4 @@
-#include "report/fleet/fleet_add.h"
+#include "report/fleet/fleet_files.h"
 
 #include "core/base/file_sync.h"
 #include "core/base/hash.h"

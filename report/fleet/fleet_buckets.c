@@ -1,4 +1,4 @@
-#include "report/fleet/fleet_buckets.h"
+#include "report/fleet/fleet_weights.h"
 
 #include "core/base/hash.h"
 #include "core/base/vec.h"

@@ -1,12 +1,10 @@
 /*
  * Source: https://clickhouse.com/docs/interfaces/http
  */
-#include "report/fleet/fleet_clickhouse.h"
+#include "report/fleet/fleet_engine.h"
 
 #include "core/base/hash.h"
-#include "report/fleet/fleet_http.h"
 #include "report/fleet/fleet_rows.h"
-#include "report/fleet/fleet_tsv.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,8 +1,7 @@
-#include "report/fleet/fleet_compact.h"
+#include "report/fleet/fleet_files.h"
 
 #include "core/base/file_sync.h"
 #include "core/base/vec.h"
-#include "report/fleet/fleet_add.h"
 #include "report/fleet/fleet_rows.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "report/fleet/fleet_compare.h"
+#include "report/fleet/fleet_queries.h"
 
 #include "core/base/text.h"
 #include "phases/select/pairwise.h"

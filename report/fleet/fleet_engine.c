@@ -4,8 +4,6 @@
 #include "report/fleet/fleet_engine.h"
 
 #include "core/base/privileges.h"
-#include "report/fleet/fleet_clickhouse.h"
-#include "report/fleet/fleet_watch.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /*
  * Source: curl/curl.h of libcurl 7 and 8, whose numbers of options never change.
  */
-#include "report/fleet/fleet_http.h"
+#include "report/fleet/fleet_engine.h"
 
 #include "core/base/privileges.h"
 #include "core/base/vec.h"

@@ -1,9 +1,9 @@
-#include "report/fleet/fleet_listing.h"
+#include "report/fleet/fleet_files.h"
 
 #include "core/base/map.h"
 #include "core/base/vec.h"
 #include "report/fleet/fleet_rows.h"
-#include "report/fleet/parquet_checksums.h"
+#include "report/fleet/parquet_pages.h"
 
 #include <errno.h>
 #include <fts.h>

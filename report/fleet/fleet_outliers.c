@@ -1,7 +1,6 @@
-#include "report/fleet/fleet_outliers.h"
+#include "report/fleet/fleet_queries.h"
 
 #include "phases/samples/distribution.h"
-#include "report/fleet/fleet_compare.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
 
 #include "core/base/map.h"
 #include "report/event_columns.h"
-#include "report/fleet/fleet_run.h"
 #include "report/fleet/fleet_weights.h"
 #include "report/view/phase_report.h"
 #include "report/view/view_pass.h"

@@ -5,6 +5,8 @@
 #ifndef REPORT_FLEET_FLEET_ROWS_H
 #define REPORT_FLEET_FLEET_ROWS_H
 
+#include "core/base/arena.h"
+#include "core/trace/trace.h"
 #include "report/fleet/parquet.h"
 
 #define FLEET_SCHEMA         "mmprof.fleet"
@@ -26,5 +28,20 @@ int fleet_rows_open(struct parquet_writer **writer, FILE *out, const struct flee
 /* Add those of a trace.  Returns 0, or -1 with *err set: it cannot be read, no memory. */
 int fleet_rows_add(struct parquet_writer *writer, const char *path, const struct fleet_options *options,
                    struct err *err);
+
+/* ---- What tells a recording from others: the columns that all rows of a run have alike ---- */
+
+/* Texts are the arena's; NULL: not known. */
+struct fleet_run {
+    const char *run; /* HOST-PID-START: START in ns since 1970, of the first of a recording's files */
+    uint32_t file;   /* of these, from 1 on */
+    const char *host, *service, *version;
+    const char *jdk, *gc, *cpu_model;
+    const char *simulated; /* the model that events are of; NULL: they are the hardware's */
+};
+
+/* Returns 0, or -1: no memory. */
+int fleet_run_find(const struct trace_reader *reader, const struct fleet_options *options, struct arena *arena,
+                   struct fleet_run *run);
 
 #endif

@@ -1,4 +1,4 @@
-#include "report/fleet/fleet_run.h"
+#include "report/fleet/fleet_rows.h"
 
 #include "core/trace/recording_info.h"
 

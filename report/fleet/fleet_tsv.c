@@ -1,4 +1,4 @@
-#include "report/fleet/fleet_tsv.h"
+#include "report/fleet/fleet_engine.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "report/fleet/fleet_watch.h"
+#include "report/fleet/fleet_engine.h"
 
 #include <errno.h>
 #include <pthread.h>

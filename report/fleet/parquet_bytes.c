@@ -1,4 +1,4 @@
-#include "report/fleet/parquet_bytes.h"
+#include "report/fleet/parquet_pages.h"
 
 #include "core/base/vec.h"
 

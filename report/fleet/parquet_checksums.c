@@ -1,6 +1,4 @@
-#include "report/fleet/parquet_checksums.h"
-
-#include "report/fleet/parquet_bytes.h"
+#include "report/fleet/parquet_pages.h"
 
 #include <stdio.h>
 #include <zlib.h>

@@ -2,7 +2,6 @@
 
 #include "core/base/text.h"
 #include "core/base/vec.h"
-#include "report/jit/counted_text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "report/jit/counted_text.h"
+#include "report/jit/call_counts.h"
 
 #include "core/base/words.h"
 

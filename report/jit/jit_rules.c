@@ -1,4 +1,4 @@
-#include "report/jit/jit_rules.h"
+#include "report/jit/jit_verdicts.h"
 
 #include "core/base/vec.h"
 

@@ -1,8 +1,7 @@
-#include "report/jit/receiver_counts.h"
+#include "report/jit/call_counts.h"
 
 #include "core/base/text.h"
 #include "core/base/vec.h"
-#include "report/jit/counted_text.h"
 #include "symbolize/java_names.h"
 
 #include <inttypes.h>

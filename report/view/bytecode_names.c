@@ -2,7 +2,7 @@
 
 #include "core/base/text.h"
 #include "core/base/vec.h"
-#include "report/view/misses_labels.h"
+#include "report/view/misses_report.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,6 @@
-#include "report/view/fields_table.h"
+#include "report/view/misses_report.h"
 
 #include "core/base/vec.h"
-#include "report/view/misses_known.h"
-#include "report/view/misses_labels.h"
 
 #include <stdlib.h>
 #include <string.h>

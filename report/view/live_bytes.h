@@ -73,7 +73,7 @@ struct live_copies live_bytes_copies(const struct live_bytes *live, uint64_t fro
  * YOUNG: less is copied there than elsewhere.  FULL: young collections on the way leave much that is dead by the end,
  * which a young one there would not free.
  */
-enum live_choice { LIVE_NO_COLLECTION, LIVE_YOUNG, LIVE_FULL };
+enum live_collecting { LIVE_NO_COLLECTION, LIVE_YOUNG, LIVE_FULL };
 
 /* The ends of a method's calls. */
 struct live_point {
@@ -86,7 +86,7 @@ struct live_point {
     double kept, kept_mean; /* what a young collection at each end copies; and as many at any other time: at least */
     double kept_most;       /* at any other time, at most */
     double old_dead;        /* bytes that the run's own collections have copied, and that died by the end */
-    enum live_choice choice;
+    enum live_collecting choice;
     uint64_t inside; /* the time in all its calls together */
     double saved;    /* bytes that such collections copy less than as many, of that kind, at other times */
 };

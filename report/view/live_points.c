@@ -148,7 +148,7 @@ static void collect_elsewhere(const struct ends *ends, struct live_point *point)
 }
 
 /* 1 byte is copied more: of nothing, too, a little is to be done. */
-static enum live_choice choose(const struct live_point *p)
+static enum live_collecting choose(const struct live_point *p)
 {
     double most = 1 - LIVE_SAVED_LEAST, elsewhere = (p->call_bytes - p->kept_mean) / (p->kept_mean + 1),
            full_only = p->old_dead / ((p->live > p->kept ? p->live - p->kept : 0) + 1);

@@ -1,4 +1,4 @@
-#include "report/view/misses_known.h"
+#include "report/view/misses_report.h"
 
 /* Columns: whose memory lines are of, and how full the heap is (SA Figure 4). */
 enum column { EDEN, SURVIVOR, OLD, HUMONGOUS, STACKS, CODE, METASPACE, C_HEAP, FILES, ELSEWHERE, OURS, COLUMNS };

@@ -1,4 +1,4 @@
-#include "report/view/misses_known.h"
+#include "report/view/misses_report.h"
 
 #include "core/trace/recording_info.h"
 #include "report/event_columns.h"

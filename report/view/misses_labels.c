@@ -1,4 +1,4 @@
-#include "report/view/misses_labels.h"
+#include "report/view/misses_report.h"
 
 #include "core/hotspot/bytecodes.h"
 #include "symbolize/java_names.h"

@@ -1,4 +1,4 @@
-#include "report/view/misses_lines.h"
+#include "report/view/misses_report.h"
 
 #include "core/base/plain_file.h"
 

@@ -5,11 +5,14 @@
 #ifndef REPORT_VIEW_MISSES_REPORT_H
 #define REPORT_VIEW_MISSES_REPORT_H
 
+#include "core/base/arena.h"
 #include "core/base/hash.h"
 #include "core/base/map.h"
 #include "phases/samples/heat.h"
 #include "report/source.h"
 #include "symbolize/code_locations.h"
+
+#include <stdint.h>
 
 /* What a row of the table is for. */
 enum misses_by {
@@ -125,5 +128,79 @@ int misses_keep_java(struct misses *misses, struct err *err);
  */
 int misses_table(const struct report_source *source, struct misses *misses, enum misses_by by, uint64_t top,
                  const char *sources, struct table *table, struct err *err);
+
+/* ---- What rows of misses are called: memory by its owner and field, code by its bytecode ---- */
+
+/* "Java heap", "threads' stacks", ... */
+const char *misses_owner_kind(enum miss_owner kind);
+const char *misses_base_name(const char *path);
+bool misses_is_class(const struct misses_owner *owner);
+
+/* "java.util.HashMap", "java.util.HashMap.table", "long[] [4..7]"; NULL: no memory, as below. */
+const char *misses_owner_label(struct arena *arena, const struct misses_owner *owner);
+const char *misses_field_label(struct arena *arena, const struct misses_owner *owner, const struct misses_cell *cell);
+
+/* "field read, reference", "array read, int", "virtual call". */
+const char *misses_bytecode_kind(struct arena *arena, const struct misses_bytecode *bytecode);
+
+/* What a bytecode names: "java.util.HashMap.table", "long[] elements"; "java.util.HashMap", "long[]"; or "": nothing.
+ */
+const char *misses_named_field(struct arena *arena, const struct misses_bytecode *bytecode);
+const char *misses_named_class(struct arena *arena, const struct misses_bytecode *bytecode);
+
+/* ---- Of how many misses it is known whose memory and which code it was, and why not of the others ---- */
+
+/* The agent, its probes, and its thread. */
+bool misses_are_ours(const struct misses_tally *tally, const struct code_function *function);
+
+/* A row for each step of the recording; as misses_table. */
+int misses_time_table(const struct report_source *source, struct misses *misses, struct table *table, struct err *err);
+
+/* The same, of what was in the caches. */
+int misses_contents_table(const struct report_source *source, struct misses *misses, struct table *table,
+                          struct err *err);
+
+/* All instructions that the simulated processor executed; 0: not known. */
+double misses_instructions(const struct report_source *source);
+
+/* With a sample of sets: the columns of misses of caches are headed as estimates. */
+void misses_mark_estimates(const struct report_source *source, struct table *table);
+
+/* Metadata and notes of a table: how many there were; of how many what is known. */
+void misses_tell_totals(const struct report_source *source, const struct misses *misses, struct table *table);
+void misses_tell_known(const struct report_source *source, struct misses *misses, struct table *table);
+
+/* ---- The text of source lines, for a listing of misses (thesis Table 2.4) ---- */
+
+struct misses_lines {
+    const char *directory; /* in which sources are, as package/File.java; borrowed */
+    struct arena *arena;   /* borrowed */
+    char *path, *text;     /* owned: the file read last; text: NULL: there is none */
+};
+
+/* A line (from 1) of the source file of a class, "java/util/HashMap", without what it is indented by; NULL: not found.
+ */
+const char *misses_line(struct misses_lines *lines, const char *class_name, const char *file, uint32_t line);
+
+void misses_lines_free(struct misses_lines *lines);
+
+/*
+ * Fields, or classes, whose accesses miss the caches, told in two ways: by the object that an address was in, and by
+ * what the bytecode names.  An object's class may be a subclass of the one that the bytecode names; the interpreter and
+ * the JVM read headers, and collections all fields, on behalf of no bytecode.
+ *
+ * Source: PEBSI §5.1.4, Figure 6.1 and Table 6.3.
+ */
+
+/*
+ * A row for each, at most 'top' (0: all), with most misses of L2, in either way, first, or with most heat where misses
+ * decay; then those of none.  In both ways each miss is of one row.
+ *
+ * misses  read by field; borrowed.
+ *
+ * Returns 0, or -1 with *err set: no memory, or the trace does not tell of bytecodes.
+ */
+int fields_table(const struct report_source *source, struct misses *misses, bool by_class, uint64_t top,
+                 struct table *table, struct err *err);
 
 #endif

@@ -1,7 +1,5 @@
 #include "core/base/vec.h"
-#include "report/view/misses_known.h"
-#include "report/view/misses_labels.h"
-#include "report/view/misses_lines.h"
+#include "report/view/misses_report.h"
 #include "symbolize/java_names.h"
 
 #include <inttypes.h>

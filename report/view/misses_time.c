@@ -1,4 +1,4 @@
-#include "report/view/misses_known.h"
+#include "report/view/misses_report.h"
 
 #include <string.h>
 

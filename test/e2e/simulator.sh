@@ -355,7 +355,7 @@ matches "among it that a flag can be changed, each time" "$expected" '^-?[0-9]+ 
 is "its main thread and three others have their windows, and the child none" \
     "$(share 10 1) $(share 10 2) $(share 10 3) $(share 10 4) $(wc -l < "$SCRATCH/out")" "yes yes yes yes 5"
 
-# ---- lists that QEMU frees too early (core/emu/plugin/qemu_stale.h) ----
+# ---- lists that QEMU frees too early (core/emu/plugin/qemu_api.h) ----
 
 # Threads have such lists while their blocks are light; another one makes code until QEMU has no room for more of it.
 # Without what is tested about half of such runs die (six of ten).

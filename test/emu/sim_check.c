@@ -1,6 +1,4 @@
-#include "core/emu/plugin/sim_check.h"
-
-#include "core/emu/plugin/sim_enter.h"
+#include "core/emu/plugin/sim_core.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -80,7 +78,7 @@ void sim_check_watch(struct qemu_plugin_insn *insn, const struct sim_foresight *
     qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, checked);
 }
 
-/* As qemu_flags.h calls it. */
+/* As qemu_api.h calls it. */
 QEMU_FLAGS_CALLBACK(sim_check_block, sim_check_begins);
 
 QEMU_FLAGS_HANDLER(sim_check_begins)

@@ -3,8 +3,6 @@
  * makes a table.
  */
 #include "report/jit/call_counts.h"
-#include "report/jit/object_counts.h"
-#include "report/jit/receiver_counts.h"
 
 #include <stdlib.h>
 #include <string.h>

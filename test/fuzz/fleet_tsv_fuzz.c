@@ -1,5 +1,5 @@
 /* A server's answer, whatever it says, becomes fields of the answer's own bytes, or is out of memory. */
-#include "report/fleet/fleet_tsv.h"
+#include "report/fleet/fleet_engine.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Whatever a page's header says, it is none, or as long as its bytes at most, with a size that is not negative. */
-#include "report/fleet/parquet_checksums.h"
+#include "report/fleet/parquet_pages.h"
 
 #include <stdlib.h>
 

@@ -9,7 +9,7 @@
 #include "core/jvm/flags.h"
 #include "core/jvm/maps.h"
 #include "core/jvm/metaspace.h"
-#include "report/jit/jit_rules.h"
+#include "report/jit/jit_verdicts.h"
 #include "symbolize/native_symbols.h"
 
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 /*
  * Processes that change a fleet's directory are killed at any moment: each works, and looks, in a process of its own.
  */
-#include "report/fleet/fleet_add.h"
-#include "report/fleet/fleet_compact.h"
+#include "report/fleet/fleet_files.h"
 #include "test/unit/fleet_maker.h"
 #include "test/unit/tap.h"
 

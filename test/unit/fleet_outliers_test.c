@@ -1,6 +1,5 @@
-#include "report/fleet/fleet_outliers.h"
+#include "report/fleet/fleet_queries.h"
 
-#include "report/fleet/fleet_compare.h"
 #include "report/fleet/fleet_files.h"
 #include "test/unit/fleet_maker.h"
 #include "test/unit/tap.h"

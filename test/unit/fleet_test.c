@@ -1,7 +1,5 @@
 #include "report/fleet/fleet_files.h"
 
-#include "report/fleet/fleet_add.h"
-#include "report/fleet/fleet_compare.h"
 #include "report/fleet/fleet_queries.h"
 #include "test/unit/fleet_maker.h"
 #include "test/unit/tap.h"

@@ -1,5 +1,5 @@
 /* Answers of a ClickHouse server. */
-#include "report/fleet/fleet_tsv.h"
+#include "report/fleet/fleet_engine.h"
 
 #include "test/unit/tap.h"
 

@@ -1,5 +1,5 @@
 /* Work that ends, that ends when it is asked to, and that does not. */
-#include "report/fleet/fleet_watch.h"
+#include "report/fleet/fleet_engine.h"
 #include "test/unit/tap.h"
 
 #include <stdatomic.h>

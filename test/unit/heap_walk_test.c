@@ -1,7 +1,7 @@
 /*
  * The walk through a heap: a made-up one, in this program's memory, with the structures that tables describe.
  */
-#include "core/emu/plugin/heap_walk.h"
+#include "core/emu/plugin/vm_memory.h"
 
 #include "test/unit/tap.h"
 

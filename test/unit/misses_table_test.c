@@ -2,7 +2,7 @@
  * Where misses are: made-up ones, whose table is known.
  */
 #include "report/view/bytecode_names.h"
-#include "report/view/fields_table.h"
+#include "report/view/misses_report.h"
 
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"

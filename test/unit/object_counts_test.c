@@ -1,5 +1,5 @@
 /* Counts of objects from two runs, side by side. */
-#include "report/jit/object_counts.h"
+#include "report/jit/call_counts.h"
 #include "test/unit/tap.h"
 
 static int read_text(struct object_counts *counts, enum object_run run, const char *text, struct err *err)

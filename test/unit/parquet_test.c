@@ -1,7 +1,6 @@
 #include "report/fleet/parquet.h"
 
-#include "report/fleet/parquet_bytes.h"
-#include "report/fleet/parquet_checksums.h"
+#include "report/fleet/parquet_pages.h"
 #include "test/unit/parquet_decoder.h"
 #include "test/unit/tap.h"
 

@@ -3,7 +3,7 @@
  */
 #include "report/view/placement_table.h"
 
-#include "core/emu/placement/placement_hindsight.h"
+#include "core/emu/placement/placement_result.h"
 #include "test/unit/table_printed.h"
 #include "test/unit/tap.h"
 

@@ -1,4 +1,4 @@
-#include "core/emu/plugin/qemu_flags.h"
+#include "core/emu/plugin/qemu_api.h"
 
 #include "test/unit/tap.h"
 

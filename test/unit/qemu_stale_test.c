@@ -1,5 +1,5 @@
 /* Where QEMU has a thread's list of callbacks, and that it is taken away; nothing else is written. */
-#include "core/emu/plugin/qemu_stale.h"
+#include "core/emu/plugin/qemu_api.h"
 
 #include "test/unit/tap.h"
 

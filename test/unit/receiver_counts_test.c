@@ -1,5 +1,5 @@
 /* Receivers of calls by levels of calling context. */
-#include "report/jit/receiver_counts.h"
+#include "report/jit/call_counts.h"
 #include "test/unit/tap.h"
 
 /* at() is called by two callers, one of which has two; both() tells nothing. */

@@ -1,4 +1,4 @@
-#include "core/emu/model/sim_decode.h"
+#include "core/emu/model/sim_foreseen.h"
 
 #include "test/unit/tap.h"
 

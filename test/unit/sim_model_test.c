@@ -1,4 +1,4 @@
-#include "core/emu/model/sim_model.h"
+#include "core/emu/model/sim_machine.h"
 
 #include "test/unit/tap.h"
 

@@ -1,5 +1,5 @@
 /* A sample of sets: what is counted of its sets is exact, and the rest lies where the estimate's interval says. */
-#include "core/emu/model/sim_sets.h"
+#include "core/emu/model/sim_slots.h"
 
 #include "phases/tree/estimate.h"
 #include "test/unit/tap.h"

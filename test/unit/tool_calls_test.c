@@ -1,7 +1,7 @@
 /*
  * The lowest common caller of an object's creation and its last use, on stacks that are made up.
  */
-#include "core/emu/tool/tool_calls.h"
+#include "core/emu/tool/tool_jvm.h"
 
 #include "test/unit/tap.h"
 

@@ -1,6 +1,6 @@
 /* The simulated caches that tools may call: what they say of an access, and that it is what the simulator counts. */
 #include "core/emu/model/sim_machine.h"
-#include "core/emu/tool/tool_model.h"
+#include "core/emu/tool/tool_host.h"
 
 #include "test/unit/tap.h"
 

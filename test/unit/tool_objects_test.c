@@ -1,8 +1,7 @@
 /*
  * Objects that are followed: in a heap that is the test's, by references that the test moves.
  */
-#include "core/emu/tool/tool_names.h"
-#include "core/emu/tool/tool_objects.h"
+#include "core/emu/tool/tool_jvm.h"
 
 #include "test/unit/tap.h"
 

@@ -8,7 +8,70 @@
 #ifndef CORE_EMU_MODEL_SIM_FORESEEN_H
 #define CORE_EMU_MODEL_SIM_FORESEEN_H
 
-#include "core/emu/model/sim_operands.h"
+#include "core/emu/model/sim_machine.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * What an instruction of x86-64 loads and stores, by which registers, and which general registers it writes.
+ *
+ * Common instructions are known, after QEMU 7.2's way with them: it makes several loads of 8 bytes of one of 16 or 32,
+ * and a load and a store of 'add %eax, (%rdx)'.  What is not known says so: locked and exchanging instructions, string
+ * instructions, x87, addresses by fs, gs or 32 bits, gathers, AVX-512.
+ */
+
+#define SIM_N_REGISTERS  16 /* rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15, as instructions number them */
+#define SIM_NO_REGISTER  16
+#define SIM_ACCESSES_MAX 4
+
+enum { SIM_RAX, SIM_RCX, SIM_RDX, SIM_RBX, SIM_RSP, SIM_RBP };
+
+/* base + index * 2^shift + offset, of the registers before the instruction. */
+struct sim_addressing {
+    uint8_t base, index, shift; /* SIM_NO_REGISTER */
+    int64_t offset;
+};
+
+struct sim_operand {
+    struct sim_addressing addressing;
+    uint8_t n_bytes;
+    bool is_store;
+};
+
+struct sim_operands {
+    bool is_known;      /* all of 'accesses'; else they are what they are */
+    uint8_t n_accesses; /* in the order in which they happen */
+    uint16_t written;   /* a bit for each register; what is not known writes all */
+    struct sim_operand accesses[SIM_ACCESSES_MAX];
+    /* One written register's new value, 'from' with 'plus' (no index); to is SIM_NO_REGISTER: none is known. */
+    uint8_t to, from;
+    int64_t plus;
+};
+
+/* Of n bytes of one instruction at an address. */
+void sim_operands_x86(const uint8_t *bytes, size_t n, uint64_t at, struct sim_operands *operands);
+
+/* The little that the simulator needs to know of an instruction: whether it is a branch, and of which kind. */
+
+/* The kind of branch that n bytes of one instruction are; cut or unknown ones are SIM_NO_BRANCH. */
+enum sim_branch_kind sim_decode_x86(const uint8_t *bytes, size_t n);
+enum sim_branch_kind sim_decode_arm64(const uint8_t *bytes, size_t n);
+
+/* Does it only go elsewhere, always to the same place? */
+bool sim_decode_is_jump_x86(const uint8_t *bytes, size_t n);
+bool sim_decode_is_jump_arm64(const uint8_t *bytes, size_t n);
+
+/* Does it take a word off the stack, into a register: pop, leave? */
+bool sim_decode_is_pop_x86(const uint8_t *bytes, size_t n);
+
+/*
+ * Does HotSpot's interpreter (x86-64, JDK 17 to 25) fetch a bytecode by it?  It loads a byte at an offset from r13,
+ * where it keeps the bytecode's address, into rbx: of what is executed next, just before it is executed.  Other code
+ * may do so, too.
+ */
+bool sim_decode_is_dispatch(const uint8_t *bytes, size_t n);
 
 #define SIM_FORESEEN_MAX 128 /* of a block; what is beyond is not foreseen */
 #define SIM_GROUP_BYTES  64

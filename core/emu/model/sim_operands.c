@@ -1,4 +1,4 @@
-#include "core/emu/model/sim_operands.h"
+#include "core/emu/model/sim_foreseen.h"
 
 #include "core/emu/model/sim_opcodes.h"
 

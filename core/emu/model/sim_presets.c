@@ -3,7 +3,7 @@
  * chosen.  The costs are round figures of such machines, so that a miss weighs in CPI about as much as it did or does
  * there: simulated cycles order methods by what they lose; they predict no real processor's time.
  */
-#include "core/emu/model/sim_model.h"
+#include "core/emu/model/sim_machine.h"
 
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "core/emu/model/sim_sets.h"
+#include "core/emu/model/sim_slots.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "core/emu/placement/placement_classes.h"
+#include "core/emu/placement/placement_policy.h"
 
 #include <stdlib.h>
 #include <string.h>

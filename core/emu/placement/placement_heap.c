@@ -1,4 +1,4 @@
-#include "core/emu/placement/placement_heap.h"
+#include "core/emu/placement/placement_result.h"
 
 #include "core/base/vec.h"
 #include "core/hotspot/vm_flags.h"

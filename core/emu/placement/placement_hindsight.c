@@ -1,7 +1,6 @@
-#include "core/emu/placement/placement_hindsight.h"
+#include "core/emu/placement/placement_result.h"
 
 #include "core/base/vec.h"
-#include "core/emu/placement/placement_result.h"
 
 #include <sys/stat.h>
 

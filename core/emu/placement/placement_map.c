@@ -1,4 +1,4 @@
-#include "core/emu/placement/placement_map.h"
+#include "core/emu/placement/placement_policy.h"
 
 #include <string.h>
 #include <sys/mman.h>

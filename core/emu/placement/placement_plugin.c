@@ -11,12 +11,8 @@
  * mmprof placement starts it so.  Simulated are threads from their first interpreted bytecode on, after the JVM has
  * called main: neither the collector's accesses nor the JIT compilers'.
  */
-#include "core/emu/placement/placement_heap.h"
 #include "core/emu/placement/placement_result.h"
 #include "core/emu/plugin/qemu_api.h"
-#include "core/emu/plugin/qemu_flags.h"
-#include "core/emu/plugin/qemu_read.h"
-#include "core/emu/plugin/qemu_stale.h"
 #include "core/hotspot/code_heaps.h"
 #include "core/wire/tracked.h"
 #include "core/emu/model/sim_slots.h"
@@ -34,7 +30,7 @@ __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t 
 /* A thread of the program, by QEMU's number. */
 struct vcpu {
     struct placement_thread *thread; /* NULL: not simulated yet */
-    void *state;                     /* the processor's: see qemu_flags.h */
+    void *state;                     /* the processor's: see qemu_api.h */
     _Atomic uint32_t is_paused;      /* the agent works in it, not the program */
 };
 

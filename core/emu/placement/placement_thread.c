@@ -1,4 +1,4 @@
-#include "core/emu/placement/placement_thread.h"
+#include "core/emu/placement/placement_result.h"
 
 #include <sys/mman.h>
 

@@ -1,4 +1,4 @@
-#include "core/emu/plugin/heap_walk.h"
+#include "core/emu/plugin/vm_memory.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

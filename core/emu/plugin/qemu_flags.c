@@ -1,6 +1,4 @@
-#include "core/emu/plugin/qemu_flags.h"
-
-#include "core/emu/plugin/qemu_read.h"
+#include "core/emu/plugin/qemu_api.h"
 
 #define STATE_BYTES    144 /* as far as it is looked at */
 #define CALL_BEGINS_IN 48  /* bytes: of the code from a block's begin to its call of the plugin, never more */

@@ -1,6 +1,4 @@
-#include "core/emu/plugin/qemu_stale.h"
-
-#include "core/emu/plugin/qemu_read.h"
+#include "core/emu/plugin/qemu_api.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-#include "core/emu/plugin/sim_access.h"
+#include "core/emu/plugin/sim_core.h"
 
-#include "core/emu/plugin/qemu_stale.h"
+#include "core/emu/plugin/qemu_api.h"
 
 /* Of QEMU's 'info', so many values are remembered. */
 #define ACCESSES      (1u << 18)

@@ -1,7 +1,6 @@
-#include "core/emu/plugin/sim_arguments.h"
+#include "core/emu/plugin/sim_core.h"
 
 #include "core/emu/plugin/qemu_api.h"
-#include "core/emu/plugin/sim_check.h"
 #include "core/emu/plugin/sim_misses.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "core/emu/plugin/sim_blocks.h"
+#include "core/emu/plugin/sim_core.h"
 
 #include <sys/mman.h>
 

@@ -1,4 +1,4 @@
-#include "core/emu/plugin/sim_bytecodes.h"
+#include "core/emu/plugin/sim_misses.h"
 
 #include <sys/mman.h>
 

@@ -1,5 +1,5 @@
 /* Nothing is checked; what checks is linked in its place for tests (test/emu/sim_check.c). */
-#include "core/emu/plugin/sim_check.h"
+#include "core/emu/plugin/sim_core.h"
 
 bool sim_check_is_there(void)
 {

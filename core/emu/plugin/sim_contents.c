@@ -1,6 +1,6 @@
-#include "core/emu/plugin/sim_contents.h"
+#include "core/emu/plugin/sim_misses.h"
 
-#include "core/emu/plugin/sim_clock.h"
+#include "core/emu/plugin/vm_memory.h"
 
 #include <stdlib.h>
 

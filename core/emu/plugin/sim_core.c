@@ -1,6 +1,6 @@
 #include "core/emu/plugin/sim_core.h"
 
-#include "core/emu/plugin/qemu_stale.h"
+#include "core/emu/plugin/qemu_api.h"
 
 #include <string.h>
 #include <sys/mman.h>

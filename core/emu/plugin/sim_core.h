@@ -4,13 +4,78 @@
 #ifndef CORE_EMU_PLUGIN_SIM_CORE_H
 #define CORE_EMU_PLUGIN_SIM_CORE_H
 
-#include "core/emu/plugin/qemu_api.h"
-#include "core/emu/plugin/qemu_flags.h"
-#include "core/emu/plugin/sim_blocks.h"
-#include "core/emu/plugin/sim_misses.h"
+#include "core/emu/model/sim_foreseen.h"
 #include "core/emu/model/sim_slots.h"
+#include "core/emu/plugin/qemu_api.h"
+#include "core/emu/plugin/sim_misses.h"
 
 #include <pthread.h>
+#include <stdio.h>
+
+/*
+ * What the plugin keeps of each block of instructions that QEMU has translated.
+ *
+ * A block's last instruction may not be executed with it, and then begins the next block: QEMU tells of an instruction
+ * that crosses the page's end before it leaves it to the next block, and of 'rep movs' and its like once for each
+ * iteration.  A block that begins where the one before had its last instruction, which is no branch, does not count it
+ * again.
+ */
+
+/*
+ * 32 bytes, and behind it its groups of 16 each: with the usual two it is one line of the processor that simulates.  To
+ * wait for a block's memory is a quarter of all that a callback does (perf, of a JVM's start); each had three times as
+ * much.
+ */
+struct sim_block {
+    uint64_t at, behind;               /* its first instruction, the first one behind it */
+    const struct sim_group_rest *rest; /* as in struct sim_foreseen, as are the next four */
+    uint8_t n_simple, n_general, n_loads, n_stores;
+    uint16_t n_instructions;
+    uint8_t kind;   /* of the last instruction: enum sim_branch_kind */
+    uint8_t n_last; /* its bytes */
+};
+
+/* Of one that is kept. */
+static inline const struct sim_group *sim_block_groups(const struct sim_block *block)
+{
+    return (const struct sim_group *)(const void *)(block + 1);
+}
+
+static inline uint64_t sim_block_last_at(const struct sim_block *block)
+{
+    return block->behind - block->n_last;
+}
+
+/* Does the block behind it count one instruction less? */
+static inline bool sim_block_goes_on(const struct sim_block *before, const struct sim_block *block)
+{
+    return before->kind == SIM_NO_BRANCH && sim_block_last_at(before) == block->at;
+}
+
+/* Its loads and stores that are foreseen, in the order of groups. */
+static inline const struct sim_member *sim_block_members(const struct sim_block *block)
+{
+    return block->rest->members;
+}
+
+/* Owned. */
+struct sim_room {
+    struct sim_blocks_chunk *newest;
+    size_t n_in_newest; /* bytes */
+};
+
+struct sim_blocks {
+    struct sim_room blocks, rest; /* apart, so that blocks stand close together */
+};
+
+/*
+ * A copy that stays until they are cleared, with what is foreseen of it, if it is foreseen (NULL: it is not); NULL: no
+ * memory.
+ */
+struct sim_block *sim_blocks_add(struct sim_blocks *blocks, const struct sim_block *block,
+                                 const struct sim_foresight *foresight);
+
+void sim_blocks_clear(struct sim_blocks *blocks);
 
 #define SIM_VCPUS_MAX 65536
 
@@ -50,8 +115,7 @@ struct sim_state {
     sim_enter_simulated_fn *enter; /* with windows, where they simulate */
     int64_t clone;                 /* its number: a thread begins, with a stack */
     bool is_arm64, has_windows, is_checked;
-    /* QEMU's callbacks for blocks have the program's registers: some loads and stores are foreseen.  See sim_access.h
-     */
+    /* QEMU's callbacks for blocks have the program's registers: some loads and stores are foreseen. */
     _Atomic bool sees_registers;
 };
 
@@ -67,7 +131,7 @@ extern const struct sim_block sim_no_block;
 extern _Thread_local struct sim_core *sim_core;
 
 /*
- * In a thread's first block, in a callback as in qemu_flags.h, or without what it is told there: QEMU tells of a new
+ * In a thread's first block, in a callback as in qemu_api.h, or without what it is told there: QEMU tells of a new
  * thread in the one that makes it.  NULL: it is not counted.
  */
 struct sim_core *sim_core_make(unsigned vcpu, void *state, const uint8_t *returns_to);
@@ -148,5 +212,137 @@ static inline void sim_core_enter(struct sim_core *core, const struct sim_block 
     else if (before->kind != SIM_NO_BRANCH)
         sim_core_jump(core, before, block);
 }
+
+/*
+ * A thread's loads and stores: each goes into the thread's machine, and some are kept, with where they are
+ * (sim_misses.h).
+ *
+ * Most loads and stores of programs for x86-64 are done when their block begins, in groups, with the registers as they
+ * are then (core/emu/model/sim_foreseen.h): where the code that QEMU makes calls the plugin, rbp has the address of
+ * them, as qemu_api.h says, and that is believed once it was seen in a system call.  Of the others, and all before
+ * that, QEMU tells.  So a block's accesses are not in the order in which the program makes them; all are of the same
+ * block, and none is lost or counted twice, with one exception: of a block that is left in its middle by a fault (as
+ * HotSpot's implicit null checks are), what is behind the fault is counted, too, as its instructions always were.
+ */
+
+/* What is called for each of them, for a model, and with windows or without; context: the instruction's address. */
+qemu_plugin_memory_fn *sim_access_choose(const struct sim_model *model, bool has_windows);
+
+/* All that are foreseen of a block, one after the other. */
+void sim_access_foreseen(struct sim_core *core, const struct sim_block *block, const uint64_t *registers);
+
+/*
+ * Those of a block's group i, whose loads and stores were counted, and not yet done: it is in two lines, or in no
+ * recent one.  Of a plain machine with lines of 64 bytes.
+ */
+void sim_access_group_64(struct sim_core *core, const struct sim_block *block, uint32_t i, const uint64_t *registers);
+
+/* One of those that were done just now is due to be drawn. */
+void sim_access_draw(struct sim_core *core, const struct sim_block *block, const uint64_t *registers);
+
+/* Of instructions with which the interpreter fetches a bytecode, or its operand: see sim_decode_is_dispatch. */
+void sim_access_bytecode(unsigned vcpu, uint32_t info, uint64_t address, void *context);
+
+/*
+ * The callbacks for blocks without windows: the thread enters a block, and what is foreseen of its loads and stores is
+ * done.
+ */
+
+/* What chooses the callback of each block, with the block as its context. */
+typedef qemu_plugin_execute_fn *sim_enter_fn(const struct sim_block *block);
+
+/* A block of any shape, and also a thread's first one, or one while it is paused; as qemu_api.h calls. */
+void sim_enter_any(unsigned vcpu, const struct sim_block *block, const void *state, const uint8_t *returns_to);
+
+sim_enter_fn *sim_enter_choose(const struct sim_model *model);
+
+/* With windows. */
+sim_enter_simulated_fn *sim_enter_choose_simulated(const struct sim_model *model);
+
+/*
+ * The callbacks for blocks with windows (core/emu/model/sim_slots.h).
+ *
+ * Where QEMU has two translations of each block (qemu_api.h), a thread executes light ones while it skips: they count
+ * instructions, and no loads and stores are told.  Heavy ones simulate in windows and their warm-up, and have nothing
+ * but the count to do while a thread skips: there, they are all that there is where the thread's flags are not known.
+ *
+ * A window begins in the first heavy block, however late the thread came there: nothing counts as simulated that was
+ * not.  What it was late is taken from what is skipped behind the window.
+ */
+
+/* For the translation that QEMU is making in this thread: may it be a light one? */
+bool sim_windows_are_light(void);
+
+/*
+ * QEMU shall call for the light translation of a block.  may_be_again: it, or the block behind it, may not count its
+ * first instruction again (struct sim_block): then it is kept, by keep, which returns NULL where there is no memory.
+ */
+void sim_windows_watch_light(struct qemu_plugin_tb *tb, const struct sim_block *block, bool may_be_again,
+                             const struct sim_block *(*keep)(const struct sim_block *block));
+
+/* The callback of heavy ones. */
+qemu_plugin_execute_fn *sim_windows_choose(const struct sim_block *block);
+
+/* Are there two translations of each block?  From when the first thread's flags are known. */
+bool sim_windows_have_light(void);
+
+/*
+ * The agent's own code in the program: what it fetches, loads and stores goes past the simulated processor, and is
+ * counted by itself.
+ *
+ * The agent tells where its code is (SIM_TELL_OWN); blocks that are translated from then on are told apart by their
+ * address, once, and have no callback but one that adds.  So a probe leaves nothing in caches, TLBs and predictors, and
+ * is in no count.  What remains is what it makes others execute: the calls in compiled code, the JVM's way into native
+ * methods, functions of libc and of the JVM that the agent calls.
+ */
+
+/* The agent's code is from start to end from now on. */
+void sim_own_tell(uint64_t start, uint64_t end);
+
+/* Is a block that begins there the agent's? */
+bool sim_own_has(uint64_t address);
+
+/* QEMU shall call for such a block of n instructions. */
+void sim_own_watch(struct qemu_plugin_tb *tb, size_t n);
+
+/*
+ * For tests (test/emu/sim_check.c is linked in place of sim_check_none.c), check=foreseen: is what is foreseen of loads
+ * and stores what QEMU tells of them?  Instructions whose accesses are foreseen have a callback, too, which compares;
+ * what is simulated stays the same.
+ */
+
+/* Is it linked?  Else it is not to be asked for. */
+bool sim_check_is_there(void);
+
+/* An instruction's accesses are foreseen, the last n_members of foresight, or it has none. */
+void sim_check_watch(struct qemu_plugin_insn *insn, const struct sim_foresight *foresight, uint32_t n_members);
+
+/* As sim_enter_fn: what is called for each block. */
+qemu_plugin_execute_fn *sim_check_choose(const struct sim_block *block);
+
+/*
+ * 'foreseen compared 12 different 0 left 0': left are accesses that were foreseen and not made, in blocks that a fault
+ * ended.  Behind it up to 16 lines, 'different at 0x401000: 48 8b 07', of instructions.
+ */
+void sim_check_print(FILE *out);
+
+/* ---- Threads' counts as text: what the plugin writes without a recorder ---- */
+
+/*
+ * A line for each thread: 'thread instructions 12 branches 3 ... cycles 10'; with windows, another one, 'windows light'
+ * or 'windows heavy': see sim_windows_have_light.
+ */
+void sim_print(FILE *out, const struct sim_slots *slots, bool has_light);
+
+/* What the plugin is told when it is loaded: where the recorder's memory is, or what to do without one. */
+
+/* Says why the simulator cannot start.  Returns -1. */
+int sim_arguments_refuse(const char *what);
+
+/*
+ * memory=, or model=, then window= or check=, and out=; log=.  Sets *slots, *out to the file that out= names, which
+ * stays allocated, and *is_checked.  Returns 0, or -1 when it said why not.
+ */
+int sim_arguments_read(int argc, char **argv, struct sim_slots **slots, const char **out, bool *is_checked);
 
 #endif

@@ -1,6 +1,4 @@
-#include "core/emu/plugin/sim_enter.h"
-
-#include "core/emu/plugin/sim_access.h"
+#include "core/emu/plugin/sim_core.h"
 
 static void enter_one_by_one(struct sim_core *core, const struct sim_block *before, const struct sim_block *block,
                              const void *state)

@@ -1,4 +1,4 @@
-#include "core/emu/plugin/sim_lookup.h"
+#include "core/emu/plugin/sim_misses.h"
 
 #include "core/hotspot/code_heaps.h"
 #include "core/hotspot/vm_members.h"

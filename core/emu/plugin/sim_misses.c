@@ -1,7 +1,7 @@
 #include "core/emu/plugin/sim_misses.h"
 
 #include "core/base/ticks.h"
-#include "core/emu/plugin/sim_clock.h"
+#include "core/emu/plugin/vm_memory.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,4 +1,4 @@
-#include "core/emu/plugin/sim_own.h"
+#include "core/emu/plugin/sim_core.h"
 
 #define COUNT_BITS 32 /* of the number that QEMU hands over: instructions below, accesses above */
 

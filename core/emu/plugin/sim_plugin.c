@@ -7,18 +7,11 @@
  *                                                                     windows also whether there are light blocks
  *
  * A block of instructions is counted as a whole when it is entered, and with it most of its loads and stores, whose
- * addresses are known then; the others go into the machine when QEMU executes them (sim_access.h).  All of a thread's
+ * addresses are known then; the others go into the machine when QEMU executes them (sim_core.h).  All of a thread's
  * state is its own, so nothing is locked but the making of blocks and threads.
  */
-#include "core/emu/plugin/qemu_read.h"
-#include "core/emu/plugin/qemu_stale.h"
-#include "core/emu/plugin/sim_access.h"
-#include "core/emu/plugin/sim_arguments.h"
-#include "core/emu/plugin/sim_check.h"
-#include "core/emu/plugin/sim_enter.h"
-#include "core/emu/plugin/sim_own.h"
-#include "core/emu/plugin/sim_print.h"
-#include "core/emu/plugin/sim_windows.h"
+#include "core/emu/plugin/qemu_api.h"
+#include "core/emu/plugin/sim_core.h"
 #include "core/emu/plugin/vm_memory.h"
 
 #include <stdio.h>
@@ -114,7 +107,7 @@ static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint6
 
 /*
  * QEMU tells of an instruction's accesses, or they are foreseen (foresight: not NULL).  An instruction that crosses a
- * page's end may be left to the next block: see sim_blocks.h.
+ * page's end may be left to the next block: see sim_core.h.
  */
 static void watch_accesses(struct qemu_plugin_insn *insn, const uint8_t *bytes, size_t n_bytes,
                            struct sim_foresight *foresight)
@@ -166,7 +159,7 @@ static bool ends_in_jump(struct qemu_plugin_insn *insn)
     return sim.is_arm64 ? sim_decode_is_jump_arm64(bytes, n_bytes) : sim_decode_is_jump_x86(bytes, n_bytes);
 }
 
-/* Its last instruction may be not executed with it, or its first one not with the block before: see sim_blocks.h */
+/* Its last instruction may be not executed with it, or its first one not with the block before: see sim_core.h */
 static bool may_be_again(const struct sim_block *block, struct qemu_plugin_insn *first, struct qemu_plugin_insn *last)
 {
     uint64_t end = block->at + qemu_plugin_insn_size(first) - 1;

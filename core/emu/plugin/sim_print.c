@@ -1,4 +1,4 @@
-#include "core/emu/plugin/sim_print.h"
+#include "core/emu/plugin/sim_core.h"
 
 #include <inttypes.h>
 

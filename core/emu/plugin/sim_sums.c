@@ -1,7 +1,7 @@
-#include "core/emu/plugin/sim_sums.h"
+#include "core/emu/plugin/sim_misses.h"
 
 #include "core/base/ticks.h"
-#include "core/emu/plugin/sim_clock.h"
+#include "core/emu/plugin/vm_memory.h"
 
 #define PERIOD_NS UINT64_C(200000000) /* what was found is written so often */
 #define SUMS      (1u << 17)

@@ -1,11 +1,9 @@
-#include "core/emu/plugin/sim_windows.h"
-
-#include "core/emu/plugin/sim_enter.h"
+#include "core/emu/plugin/sim_core.h"
 
 /* Instructions in the wrong translations without an indirect jump, until the thread is taken out of its loop. */
 #define PATIENCE 4096
 
-/* As qemu_flags.h calls them. */
+/* As qemu_api.h calls them. */
 QEMU_FLAGS_CALLBACK(sim_windows_light, sim_windows_light_begins);
 QEMU_FLAGS_CALLBACK(sim_windows_light_again, sim_windows_light_again_begins);
 QEMU_FLAGS_CALLBACK(sim_windows_heavy, sim_windows_heavy_begins);
@@ -42,7 +40,7 @@ static bool ends_indirectly(const struct sim_block *block)
     return block->kind == SIM_RETURN || block->kind == SIM_INDIRECT || block->kind == SIM_INDIRECT_CALL;
 }
 
-/* How many of the block's instructions are new: see sim_blocks.h */
+/* How many of the block's instructions are new: see sim_core.h */
 static inline uint32_t count_block(struct sim_core *core, const struct sim_block *block)
 {
     uint32_t n = block->n_instructions - (uint32_t)sim_block_goes_on(core->before, block);

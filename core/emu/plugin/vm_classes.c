@@ -1,4 +1,4 @@
-#include "core/emu/plugin/vm_classes.h"
+#include "core/emu/plugin/vm_memory.h"
 
 #include <stdio.h>
 #include <sys/mman.h>

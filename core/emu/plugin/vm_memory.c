@@ -1,7 +1,7 @@
 #include "core/emu/plugin/vm_memory.h"
 
 #include "core/emu/model/sim_slots.h"
-#include "core/emu/plugin/qemu_read.h"
+#include "core/emu/plugin/qemu_api.h"
 #include "core/hotspot/vm_fields.h"
 
 #include <sys/mman.h>

@@ -1,6 +1,4 @@
-#include "core/emu/plugin/vm_metadata.h"
-
-#include "core/emu/plugin/sim_clock.h"
+#include "core/emu/plugin/vm_memory.h"
 
 #include <stdlib.h>
 

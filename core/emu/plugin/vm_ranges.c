@@ -1,4 +1,4 @@
-#include "core/emu/plugin/vm_ranges.h"
+#include "core/emu/plugin/vm_memory.h"
 
 #include "core/hotspot/code_heaps.h"
 

@@ -1,4 +1,4 @@
-#include "core/emu/run/misses_log.h"
+#include "core/emu/run/simulation_run.h"
 
 #include "core/base/vec.h"
 #include "core/recorder/read_log.h"

@@ -1,6 +1,5 @@
-#include "core/emu/run/tool_run.h"
-
 #include "core/emu/run/simulation_run.h"
+
 #include "core/recorder/launch.h"
 #include "core/wire/setting.h"
 

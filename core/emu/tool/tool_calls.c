@@ -1,4 +1,4 @@
-#include "core/emu/tool/tool_calls.h"
+#include "core/emu/tool/tool_jvm.h"
 
 #include "core/base/vec.h"
 

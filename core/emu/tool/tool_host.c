@@ -2,11 +2,7 @@
 
 #include "core/base/sampled_objects.h"
 #include "core/emu/plugin/qemu_api.h"
-#include "core/emu/plugin/qemu_read.h"
-#include "core/emu/tool/tool_model.h"
 #include "core/emu/model/sim_slots.h"
-#include "core/emu/tool/tool_libraries.h"
-#include "core/emu/tool/tool_uses.h"
 #include "core/wire/tracked.h"
 
 #include <dlfcn.h>

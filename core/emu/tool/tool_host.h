@@ -10,9 +10,17 @@
 #ifndef CORE_EMU_TOOL_TOOL_HOST_H
 #define CORE_EMU_TOOL_TOOL_HOST_H
 
-#include "core/emu/tool/tool_calls.h"
+#include "core/emu/tool/mmprof_tool.h"
+#include "core/emu/tool/tool_jvm.h"
 
 #include <stdatomic.h>
+
+/*
+ * The simulated caches that a tool may call (mmprof_tool.h), which are those of 'mmprof record --simulate'
+ * (core/emu/model/sim_machine.h).
+ */
+
+extern const struct mmprof_model tool_model;
 
 #define TOOL_KEPT 4096u
 
@@ -150,5 +158,28 @@ static inline bool tool_host_keep(struct tool_thread *thread, const struct tool_
     atomic_store_explicit(&thread->is_locked, false, memory_order_release);
     return is_full;
 }
+
+/* ---- Where in this process the code of libraries is ---- */
+
+/* All mappings of files whose path ends so are added to wanted->libraries, as long as there is room. */
+void tool_libraries_find(struct tool_wanted *wanted, const char *suffix, enum tool_code code);
+
+/*
+ * Who uses an object last, and what the creator and he have in common (thesis §A.4): for tools that want_callers.
+ */
+
+/* A thread has created it: the call is the innermost one of thread->calls from now on. */
+void tool_uses_begin(struct tool_stack *stack, struct tool_thread *thread, struct tool_object *object,
+                     const struct tool_calls_listener *listener);
+
+/* The stack pointer comes to where calls began: which are left, in the thread itself. */
+void tool_uses_leave(struct tool_thread *thread, uint64_t sp);
+
+/* A thread that runs Java code uses it. */
+void tool_uses_take(struct tool_jvm *jvm, struct tool_thread *thread, const struct tool_kept *kept,
+                    struct tool_object *object);
+
+/* It has died: what is known is set, and its call is released. */
+void tool_uses_end(struct tool_jvm *jvm, struct tool_object *object);
 
 #endif

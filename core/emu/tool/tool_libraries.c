@@ -1,4 +1,4 @@
-#include "core/emu/tool/tool_libraries.h"
+#include "core/emu/tool/tool_host.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "core/emu/tool/tool_model.h"
+#include "core/emu/tool/tool_host.h"
 
 #include "core/emu/model/sim_machine.h"
 

@@ -1,4 +1,4 @@
-#include "core/emu/tool/tool_names.h"
+#include "core/emu/tool/tool_jvm.h"
 
 #include "core/base/text.h"
 #include "core/base/vec.h"

@@ -1,4 +1,4 @@
-#include "core/emu/tool/tool_objects.h"
+#include "core/emu/tool/tool_jvm.h"
 
 #include "core/emu/plugin/vm_memory.h"
 

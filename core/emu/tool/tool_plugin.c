@@ -7,9 +7,7 @@
  * mmprof memtrace starts it so.
  */
 #include "core/emu/plugin/qemu_api.h"
-#include "core/emu/plugin/qemu_flags.h"
-#include "core/emu/plugin/qemu_stale.h"
-#include "core/emu/model/sim_decode.h"
+#include "core/emu/model/sim_foreseen.h"
 #include "core/emu/model/sim_slots.h"
 #include "core/emu/tool/tool_host.h"
 
@@ -27,7 +25,7 @@ __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t 
 
 static struct {
     struct tool_thread *threads[VCPUS_MAX]; /* by QEMU's number; NULL: not known yet, or gone */
-    void *states[VCPUS_MAX];                /* the processors', likewise: see qemu_flags.h */
+    void *states[VCPUS_MAX];                /* the processors', likewise: see qemu_api.h */
     bool is_arm64;
 } plugin;
 

@@ -1,4 +1,4 @@
-#include "core/emu/tool/tool_stack.h"
+#include "core/emu/tool/tool_jvm.h"
 
 #include "core/base/vec.h"
 #include "core/emu/plugin/vm_memory.h"

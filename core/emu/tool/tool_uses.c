@@ -1,7 +1,7 @@
-#include "core/emu/tool/tool_uses.h"
+#include "core/emu/tool/tool_host.h"
 
 #include "core/base/ticks.h"
-#include "core/emu/plugin/qemu_read.h"
+#include "core/emu/plugin/qemu_api.h"
 
 #include <stdlib.h>
 
