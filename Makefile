@@ -32,11 +32,11 @@ PLUGIN_SRC := $(wildcard core/emu/plugin/*.c core/emu/model/*.c) $(VM_SRC) \
 # Likewise, for tools.
 TOOL_SRC  := $(wildcard core/emu/tool/*.c) $(patsubst %,core/emu/plugin/%.c,qemu_stale vm_classes vm_memory vm_metadata) $(VM_SRC) \
              $(patsubst %,core/hotspot/%.c,code_blobs frame_aarch64 frame_rules frame_x86 known_methods nmethod no_native_frames stack_continuation stack_native stack_search stack_upcall stack_walk vm_thread_list) \
-             $(patsubst %,core/emu/model/sim_%.c,decode lru machine model presets) core/wire/code_log.c core/recorder/code_map.c $(patsubst %,core/base/%.c,arena err hash map text utf8 words)
+             $(patsubst %,core/emu/model/sim_%.c,decode lru machine model presets) core/wire/code_log.c core/recorder/code_map.c $(patsubst %,core/base/%.c,arena err hash map text utf8 words xalloc)
 # The tool that writes address traces.
 MEMTRACE_SRC := $(patsubst %,core/emu/memtrace/memtrace_%.c,tool code entry write)
 # Likewise, for what objects' places would change.
-PLACEMENT_SRC := $(wildcard core/emu/placement/*.c core/emu/model/*.c) $(VM_SRC) $(patsubst %,core/base/%.c,arena err hash) \
+PLACEMENT_SRC := $(wildcard core/emu/placement/*.c core/emu/model/*.c) $(VM_SRC) $(patsubst %,core/base/%.c,arena err hash xalloc) \
              $(patsubst %,core/emu/plugin/%.c,heap_walk qemu_stale vm_classes vm_memory)
 # Preloaded into what a command starts: libc only.
 START_SRC := $(patsubst %,core/jvm/%.c,start_java flag_words)

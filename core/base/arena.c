@@ -1,5 +1,7 @@
 #include "core/base/arena.h"
 
+#include "core/base/xalloc.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdint.h>
@@ -18,13 +20,11 @@ struct arena_block {
 void *arena_alloc(struct arena *arena, size_t size_bytes)
 {
     if (size_bytes > SIZE_MAX / 2)
-        return NULL;
+        out_of_memory();
     size_t need = (size_bytes + ALIGNMENT - 1) & ~(ALIGNMENT - 1);
     if (arena->newest == NULL || arena->newest->size_bytes - arena->used_bytes < need) {
         size_t room = need > BLOCK_BYTES ? need : BLOCK_BYTES;
-        struct arena_block *block = calloc(1, sizeof *block + room);
-        if (block == NULL)
-            return NULL;
+        struct arena_block *block = xcalloc(1, sizeof *block + room);
         block->older = arena->newest;
         block->size_bytes = room;
         arena->newest = block;
@@ -38,7 +38,7 @@ void *arena_alloc(struct arena *arena, size_t size_bytes)
 char *arena_text(struct arena *arena, const char *text, size_t n)
 {
     char *copy = arena_alloc(arena, n + 1);
-    if (copy != NULL && n > 0) /* no bytes may come from NULL */
+    if (n > 0) /* no bytes may come from NULL */
         memcpy(copy, text, n);
     return copy;
 }
@@ -49,8 +49,8 @@ char *arena_printf(struct arena *arena, const char *format, ...)
     va_start(arguments, format);
     va_copy(again, arguments);
     int n = vsnprintf(NULL, 0, format, arguments);
-    char *text = n < 0 ? NULL : arena_alloc(arena, (size_t)n + 1);
-    if (text != NULL)
+    char *text = arena_alloc(arena, n < 0 ? 1 : (size_t)n + 1);
+    if (n > 0)
         vsnprintf(text, (size_t)n + 1, format, again);
     va_end(again);
     va_end(arguments);

@@ -1,5 +1,6 @@
 /*
- * Memory that is freed at once: one arena per command, results live in the caller's arena.
+ * Memory that is freed at once: one arena per command, results live in the caller's arena.  Where there is none left,
+ * the program ends (xalloc.h): nothing here returns NULL.
  */
 #ifndef CORE_BASE_ARENA_H
 #define CORE_BASE_ARENA_H
@@ -13,13 +14,13 @@ struct arena {
     size_t used_bytes;          /* in the newest block */
 };
 
-/* Zeroed memory, aligned to 16 bytes, that lives until arena_free; NULL when there is none. */
+/* Zeroed memory, aligned to 16 bytes, that lives until arena_free. */
 void *arena_alloc(struct arena *arena, size_t size_bytes);
 
-/* A copy of n bytes of text with a closing NUL; NULL when there is no memory. */
+/* A copy of n bytes of text with a closing NUL. */
 char *arena_text(struct arena *arena, const char *text, size_t n);
 
-/* printf into the arena; NULL when there is no memory. */
+/* printf into the arena. */
 char *arena_printf(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Free everything; the arena may be used again. */

@@ -1,6 +1,6 @@
 #include "core/base/map.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 struct map_key {
     const void *bytes; /* the arena's */
@@ -33,12 +33,9 @@ int map_put(struct map *map, const void *key, size_t n, uint32_t value)
     uint64_t hash;
     struct hash_slot *slot = find_bytes(map, key, n, &hash);
     if (slot == NULL) {
-        const void *copy = arena_text(map->arena, key, n);
-        if (copy == NULL || vec_reserve(map->keys, map->keys_room, (size_t)map->n_keys + 1) < 0 ||
-            (slot = hash_put(&map->set, hash)) == NULL)
-            return -1;
+        slot = xhash_put(&map->set, hash);
         slot->second = map->n_keys;
-        map->keys[map->n_keys++] = (struct map_key){ copy, n };
+        *xpush(map->keys, map->keys_room, map->n_keys) = (struct map_key){ arena_text(map->arena, key, n), n };
     }
     slot->value = value;
     return 0;

@@ -22,7 +22,7 @@ struct map {
 /* The value under a key, or NULL; valid until the next map_put. */
 uint32_t *map_get(const struct map *map, const void *key, size_t n);
 
-/* Set the value under a key.  Returns 0, or -1 when there is no memory. */
+/* Set the value under a key.  Always returns 0: without memory the program ends (xalloc.h). */
 int map_put(struct map *map, const void *key, size_t n, uint32_t value);
 
 /* Free all but the keys' bytes, which are the arena's. */

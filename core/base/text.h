@@ -13,13 +13,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* A copy of n bytes as well-formed UTF-8 without NUL (core/base/utf8.h), in the arena; NULL: no memory. */
+/* A copy of n bytes as well-formed UTF-8 without NUL (core/base/utf8.h), in the arena. */
 char *text_utf8(struct arena *arena, const char *at, size_t n);
 
 /* The same into room bytes (at least one) that end with a NUL; what does not fit as a whole character is left out. */
 void text_utf8_into(char *to, size_t room, const char *at, size_t n);
 
-/* A copy with '?' for characters that steer a terminal (utf8_is_control), in the arena; NULL: no memory. */
+/* A copy with '?' for characters that steer a terminal (utf8_is_control), in the arena. */
 char *text_clean(struct arena *arena, const char *text);
 
 /* Print it so; or its characters one by one: take the next, *at < end, and print one. */
@@ -52,7 +52,7 @@ static inline const char *text_plural(uint64_t n)
     return n == 1 ? "" : "s";
 }
 
-/* n words with blanks between them, escaped (core/base/words.h), in the arena; NULL: no memory. */
+/* n words with blanks between them, escaped (core/base/words.h), in the arena. */
 char *text_words(struct arena *arena, const char *const *words, size_t n);
 
 #endif

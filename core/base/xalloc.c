@@ -1,0 +1,92 @@
+#include "core/base/xalloc.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+/* Not exit: another thread may hold a lock of stdio's, and what a recording wrote is in its file. */
+void out_of_memory(void)
+{
+    static const char message[] =
+        "mmprof: out of memory\n"
+        "  next: free memory, or raise the memory limit of this process (ulimit -v, the container's limit)\n";
+    if (write(STDERR_FILENO, message, sizeof message - 1) < 0)
+        _exit(1);
+    _exit(1);
+}
+
+static void *must(void *memory)
+{
+    if (memory == NULL)
+        out_of_memory();
+    return memory;
+}
+
+void *xmalloc(size_t n_bytes)
+{
+    return must(malloc(n_bytes == 0 ? 1 : n_bytes));
+}
+
+void *xcalloc(size_t n, size_t n_bytes)
+{
+    return must(n == 0 || n_bytes == 0 ? calloc(1, 1) : calloc(n, n_bytes));
+}
+
+void *xrealloc(void *old, size_t n_bytes)
+{
+    return must(realloc(old, n_bytes == 0 ? 1 : n_bytes));
+}
+
+void *xreallocarray(void *old, size_t n, size_t n_bytes)
+{
+    if (n_bytes != 0 && n > SIZE_MAX / n_bytes)
+        out_of_memory();
+    return xrealloc(old, n * n_bytes);
+}
+
+char *xstrdup(const char *text)
+{
+    return must(strdup(text));
+}
+
+char *xstrndup(const char *text, size_t n)
+{
+    return must(strndup(text, n));
+}
+
+char *xvasprintf(const char *format, va_list arguments)
+{
+    va_list again;
+    va_copy(again, arguments);
+    int n = vsnprintf(NULL, 0, format, arguments);
+    char *text = xmalloc(n < 0 ? 1 : (size_t)n + 1);
+    text[0] = '\0';
+    if (n > 0)
+        vsnprintf(text, (size_t)n + 1, format, again);
+    va_end(again);
+    return text;
+}
+
+char *xasprintf(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = xvasprintf(format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+void xgrow_room(void *array, size_t element_bytes, void *room, size_t room_bytes, size_t n, bool is_zeroed)
+{
+    if (vec_make_room(array, element_bytes, room, room_bytes, n, is_zeroed) < 0)
+        out_of_memory();
+}
+
+struct hash_slot *xhash_put(struct hash_set *set, uint64_t key)
+{
+    return must(hash_put(set, key));
+}
+
+void xhash_store(struct hash_set *set, uint64_t number, uint32_t value)
+{
+    xhash_put(set, hash_address(number))->value = value;
+}
