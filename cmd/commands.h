@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 struct command {
-    const char *name, *arguments, *summary;
+    const char *name, *summary; /* without a summary, the help does not list it */
     /* argv[0] is the command's name.  Returns the exit status, or -1 with *err set. */
     int (*run)(int argc, char **argv, struct err *err);
 };

@@ -2,6 +2,7 @@
  * mmprof diff: what differs between two versions of a program, where it is more than chance.
  */
 #include "cmd/diff_page.h"
+#include "cmd/diff_profiles.h"
 #include "cmd/diff_versions.h"
 #include "cmd/tables_page.h"
 #include "cmd/trace_argument.h"
@@ -13,6 +14,8 @@
 
 #define STATUS_BROKEN 2 /* a limit of --fail-on is broken */
 
+enum { NO_SIDE = VERSIONS_MAX, PROFILES }; /* behind the sides of struct diff_sides */
+
 #define RUNS_DEFAULT   "5:30"
 #define STEADY_DEFAULT "10:2%"
 
@@ -21,12 +24,13 @@ struct diff_options {
     struct diff_sides sides;
     struct options_list named, limits; /* named: of --side, before they are added to sides */
     struct diff_until until;
+    struct diff_profiles profiles;
     const char *clock, *html;
     double min_share, least;
     bool all, csv, json, salvage;
 };
 
-/* The side whose option was given last among n words; VERSIONS_MAX: none was.  named: the one of the last --side. */
+/* The side whose option was given last among n words, or PROFILES, or NO_SIDE.  named: the one of the last --side. */
 static size_t last_side(char **words, int n, size_t named)
 {
     for (int i = n - 1; i > 0; i--) {
@@ -36,14 +40,23 @@ static size_t last_side(char **words, int n, size_t named)
             return DIFF_AFTER;
         if (strncmp(words[i], "--side", 6) == 0)
             return named;
+        if (strncmp(words[i], "--profiles", 10) == 0)
+            return PROFILES;
     }
-    return VERSIONS_MAX;
+    return NO_SIDE;
 }
 
 /* A word that is no option: a trace of the side named last; without such, the first is before, the second after. */
 static int take_word(struct diff_options *o, size_t side, const char *word, struct err *err)
 {
-    if (side < VERSIONS_MAX)
+    struct options_list *profiles = &o->profiles.words;
+    if (side == PROFILES && profiles->n == OPTIONS_LIST_MAX)
+        return err_set(err, "more than %u profiles", COMPARE_MAX);
+    if (side == PROFILES) {
+        profiles->items[profiles->n++] = word;
+        return 0;
+    }
+    if (side < NO_SIDE)
         return diff_sides_word(&o->sides, side, word, err);
     if (o->sides.words[DIFF_BEFORE].n == 0)
         return diff_sides_word(&o->sides, DIFF_BEFORE, word, err);
@@ -62,21 +75,23 @@ static int take_named(struct diff_options *o, size_t *named, struct err *err)
     return 0;
 }
 
-static int parse_words(const struct options_row *rows, int argc, char **argv, struct diff_options *o, bool *done,
-                       struct err *err)
+/* side: of the first word. */
+static int parse_words(const struct options_row *rows, int argc, char **argv, size_t side, struct diff_options *o,
+                       bool *done, struct err *err)
 {
-    size_t side = VERSIONS_MAX, named = VERSIONS_MAX;
+    size_t named = NO_SIDE;
     for (;;) {
         int n;
         if (command_parse(
-                "diff [OPTIONS] BEFORE AFTER | --before A B ... --after C D ...",
+                "diff [OPTIONS] BEFORE AFTER | --before A B ... --after C D ... | --profiles A B ...",
                 "Compares versions of a program, phase by phase: time, CPI and misses, with 95 %\n"
                 "confidence intervals. Several traces per side show how runs vary, one how calls vary. With --until,\n"
-                "BEFORE and AFTER are commands in quotes: they are run until the intervals are narrow.",
+                "BEFORE and AFTER are commands in quotes: they are run until the intervals are narrow. With\n"
+                "--profiles, it measures how alike several profiles are.",
                 rows, argc, argv, &n, done, err) < 0 ||
             take_named(o, &named, err) < 0)
             return -1;
-        if (last_side(argv, n, named) != VERSIONS_MAX)
+        if (last_side(argv, n, named) != NO_SIDE)
             side = last_side(argv, n, named);
         if (*done || n >= argc)
             return 0;
@@ -97,7 +112,7 @@ static int check_versions(const struct diff_options *o, struct err *err)
 {
     bool runs = o->until.until > 0;
     if (!runs && o->until.directory != NULL) {
-        err_set(err, "--record is for commands that are run");
+        err_set(err, "--output is for commands that are run");
         return err_next(err, "give --until 5%%, and the commands in quotes, or leave it out");
     }
     if (!runs && (o->until.iterations != NULL || strcmp(o->until.runs, RUNS_DEFAULT) != 0 ||
@@ -108,9 +123,34 @@ static int check_versions(const struct diff_options *o, struct err *err)
     return 0;
 }
 
+/* What goes with traces of two versions does not go with profiles. */
+static int check_profiles(const struct diff_options *o, struct err *err)
+{
+    const char *other = o->sides.words[DIFF_BEFORE].n > 0  ? "--before"
+                        : o->sides.words[DIFF_AFTER].n > 0 ? "--after"
+                        : o->sides.n > DIFF_SIDES          ? "--side"
+                        : o->until.until > 0               ? "--until"
+                        : o->limits.n > 0                  ? "--fail-on"
+                        : o->html != NULL                  ? "--html"
+                                                           : NULL;
+    if (other == NULL)
+        return 0;
+    err_set(err, "--profiles does not go with %s", other);
+    return err_next(err, "remove one of them");
+}
+
 static int parse(int argc, char **argv, struct diff_options *o, bool *done, struct err *err)
 {
+    bool is_compare = strcmp(argv[0], "compare") == 0; /* the command that --profiles was */
+    const char *by = "method";
+    const struct options_row of_compare[] = {
+        { 0, "by", "WHAT", OPTION_TEXT, &by, NULL },
+        { 0, "top", "SHARE", OPTION_FRACTION, &o->profiles.options.top_share, NULL },
+        { 0, "first", "N", OPTION_NUMBER, &o->profiles.options.n_first, NULL },
+        { 0 },
+    };
     const struct options_row rows[] = {
+        OPTIONS_ROWS((void *)&of_compare[is_compare ? 0 : 3]),
         { 0, "before", "TRACE", OPTION_LIST, &o->sides.words[DIFF_BEFORE],
           "a trace before the change; more may follow it" },
         { 0, "after", "TRACE", OPTION_LIST, &o->sides.words[DIFF_AFTER],
@@ -120,17 +160,20 @@ static int parse(int argc, char **argv, struct diff_options *o, bool *done, stru
           "exit with status 2 if a difference is significant and exceeds LIMIT: 'time>5%'" },
         { 0, "clock", "CLOCK", OPTION_TEXT, &o->clock, "cpu, or wall, which includes waiting (cpu)" },
         { 0, "min-share", "SHARE", OPTION_FRACTION, &o->min_share, "leave out phases with less of the time (1%)" },
-        { 0, "least", "SHARE", OPTION_FRACTION, &o->least, "ignore smaller changes (1%)" },
+        { 0, "min-change", "SHARE", OPTION_FRACTION, &o->least, "ignore smaller changes (1%)" },
+        OPTIONS_OLD("least", "min-change"),
+        OPTIONS_OLD("record", "output"),
         OPTIONS_GROUP("Run the versions (commands instead of traces)"),
         { 0, "until", "SHARE", OPTION_FRACTION, &o->until.until,
           "run them in turns until each 95 % interval is within SHARE of the mean: 5%" },
-        { 0, "record", "DIR", OPTION_TEXT, &o->until.directory,
+        { 'o', "output", "DIR", OPTION_TEXT, &o->until.directory,
           "record each run to a trace in DIR, and compare phases, too" },
         { 0, "runs", "LEAST:MOST", OPTION_TEXT, &o->until.runs, "number of runs of each (" RUNS_DEFAULT ")" },
         { 0, "iterations", "REGEX", OPTION_TEXT, &o->until.iterations,
           "compare times of iterations that the program prints: 'in ([0-9.]+) msec'" },
         { 0, "steady", "N:COV", OPTION_TEXT, &o->until.steady,
           "use each run's first N iterations that vary by less than COV (" STEADY_DEFAULT ")" },
+        DIFF_PROFILES_ROWS(&o->profiles),
         OPTIONS_GROUP("Output"),
         { 0, "all", NULL, OPTION_FLAG, &o->all, "print all methods and metrics" },
         { 0, "html", "FILE", OPTION_TEXT, &o->html,
@@ -142,10 +185,13 @@ static int parse(int argc, char **argv, struct diff_options *o, bool *done, stru
         { 0, "salvage", NULL, OPTION_FLAG, &o->salvage, "skip damaged parts of the traces" },
         { 0 },
     };
-    if (parse_words(rows, argc, argv, o, done, err) < 0)
+    if (parse_words(rows, argc, argv, is_compare ? PROFILES : NO_SIDE, o, done, err) < 0)
         return -1;
     if (*done)
         return 0;
+    o->profiles.by_context = o->profiles.by_context || strcmp(by, "context") == 0;
+    if (is_compare || o->profiles.words.n > 0)
+        return check_profiles(o, err);
     if (check_versions(o, err) < 0)
         return -1;
     if (tables_page_check(o->html, o->csv, o->json, err) < 0)
@@ -294,6 +340,16 @@ static int run(struct diff_options *o, struct arena *arena, struct err *err)
     return n_broken > 0 ? STATUS_BROKEN : 0;
 }
 
+static bool is_of_profiles(const struct diff_options *o, char **argv)
+{
+    return o->profiles.words.n > 0 || strcmp(argv[0], "compare") == 0;
+}
+
+static int run_profiles(struct diff_options *o, struct arena *arena, struct err *err)
+{
+    return diff_profiles_print(&o->profiles, o->salvage, o->csv, o->json, o->display, arena, err);
+}
+
 int command_diff(int argc, char **argv, struct err *err)
 {
     struct display display = DISPLAY_OF_PAGES;
@@ -302,12 +358,20 @@ int command_diff(int argc, char **argv, struct err *err)
                                     .clock = "cpu",
                                     .min_share = 0.01,
                                     .least = 0.01,
+                                    .profiles = DIFF_PROFILES_BEGIN,
                                     .until = { .runs = RUNS_DEFAULT, .steady = STEADY_DEFAULT } };
     struct arena arena = { NULL, 0 };
     bool done;
     if (parse(argc, argv, &options, &done, err) < 0)
         return -1;
-    int rc = done ? 0 : run(&options, &arena, err);
+    int rc = done ? 0 : (is_of_profiles(&options, argv) ? run_profiles : run)(&options, &arena, err);
     arena_free(&arena);
     return rc;
+}
+
+int command_compare(int argc, char **argv, struct err *err)
+{
+    fputs("mmprof: 'mmprof compare' is now 'mmprof diff --profiles'; the old name goes with the next version\n",
+          stderr);
+    return command_diff(argc, argv, err);
 }

@@ -22,7 +22,7 @@ static int print_help(const struct program *program, FILE *out)
     for (const struct command *c = program->commands; c->name != NULL; c++)
         if (c->run == NULL)
             fprintf(out, "\n%s:\n", c->summary);
-        else
+        else if (c->summary != NULL)
             fprintf(out, "  %-10s %s\n", c->name, c->summary);
     fprintf(
         out,
@@ -51,7 +51,7 @@ static int run_none(const struct program *program, const char *name, const char 
     struct near near;
     near_begin(&near, name);
     for (const struct command *c = program->commands; c->name != NULL; c++)
-        if (c->run != NULL)
+        if (c->run != NULL && c->summary != NULL)
             near_consider(&near, c->name, c->name);
     err_set(err, "unknown command '%s'", name);
     return near_next(&near, "run 'mmprof help' for the list of commands", err);

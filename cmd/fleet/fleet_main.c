@@ -6,10 +6,9 @@
 #include <stddef.h>
 
 static const struct command commands[] = {
-    { "fleet", "add|select|compare|sql DIR", "select phases over recordings of many JVMs, or query them with SQL",
-      command_fleet },
-    { "export", "-f parquet [TRACE]", "write traces as rows", command_export },
-    { NULL, NULL, NULL, NULL },
+    { "fleet", NULL, command_fleet },
+    { "export", NULL, command_export }, /* -f parquet */
+    { NULL, NULL, NULL },
 };
 
 static const struct program program = { "Rows of many JVMs; 'mmprof fleet' is the same.\n", commands };

@@ -105,6 +105,7 @@ static int assign(const struct options_row *row, const char *value)
         return parse_fraction(value, row->target);
     case OPTION_LIST:
         return add_to_list(row->target, value);
+    case OPTION_OLD:
     case OPTION_GROUP:
     case OPTION_RARE:
     case OPTION_ROWS:
@@ -154,6 +155,14 @@ static const struct options_row *match(const struct options_row *rows, const cha
     if (equals != NULL)
         *glued = equals + 1;
     return find_option(rows, word + 2, equals == NULL ? strlen(word + 2) : (size_t)(equals - word - 2), 0);
+}
+
+/* The row of the name that an old one has now. */
+static const struct options_row *renamed(const struct options_row *rows, const struct options_row *row)
+{
+    const char *now = row->target;
+    fprintf(stderr, "mmprof: option --%s is now --%s; the old name goes with the next version\n", row->name, now);
+    return find_option(rows, now, strlen(now), 0);
 }
 
 /* How values of a type look, behind the option's help. */
@@ -209,6 +218,8 @@ int options_parse(const struct options_row *rows, int argc, char **argv, int *n_
         const struct options_row *row = match(rows, word, &value);
         if (row == NULL)
             return refuse(rows, word, err);
+        if (row->type == OPTION_OLD)
+            row = renamed(rows, row);
         if (row->type == OPTION_FLAG && value != NULL)
             return err_set(err, "option --%s takes no value", row->name);
         bool needs_value = row->type != OPTION_FLAG && !is_maybe(row);

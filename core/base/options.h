@@ -34,6 +34,7 @@ enum option_type {
     OPTION_FRACTION,        /* double *: "5%" or "0.05" gives 0.05, 0..1 */
     OPTION_SIZE,            /* uint64_t *: bytes, with K, M or G */
     OPTION_LIST,            /* struct options_list *: may be given several times */
+    OPTION_OLD,             /* const char *: the name that this option has now; a note on stderr says it */
     OPTION_GROUP,           /* no option: a heading of the help */
     OPTION_RARE,            /* no option: what follows in its group and table is shown by --help-all only */
     OPTION_ROWS             /* no option: the rows of another table, borrowed, stand here */
@@ -43,6 +44,7 @@ enum option_type {
 #define OPTIONS_GROUP(heading) { 0, "", NULL, OPTION_GROUP, NULL, heading }
 #define OPTIONS_RARE           { 0, "", NULL, OPTION_RARE, NULL, NULL }
 #define OPTIONS_ROWS(rows)     { 0, "", NULL, OPTION_ROWS, rows, NULL }
+#define OPTIONS_OLD(name, now) { 0, name, NULL, OPTION_OLD, now, NULL }
 /* clang-format on */
 
 #define OPTIONS_LIST_MAX 64
@@ -58,7 +60,7 @@ struct options_row {
     const char *argument; /* as in the help, or NULL for a flag */
     enum option_type type;
     void *target;     /* borrowed */
-    const char *help; /* NULL: the option is not shown, an older name of another one */
+    const char *help; /* NULL: the option is not shown */
 };
 
 /*

@@ -1,5 +1,5 @@
 /*
- * The table of 'mmprof compare'.
+ * The table of 'mmprof diff --profiles'.
  */
 #include "phases/samples/profile_overlap.h"
 #include "core/base/text.h"

@@ -62,7 +62,7 @@ overlaps() {
     for file in detailed.[0-9] "$way".[0-9]; do
         [ ! -s "$file" ] || [[ " ${files[*]} " == *" $file "* ]] || files+=("$file")
     done
-    "$mmprof" compare "$@" "${files[@]}" 2>> errors | awk -v way="$way" '
+    "$mmprof" diff "$@" --profiles "${files[@]}" 2>> errors | awk -v way="$way" '
         function run(file) { sub(/.*\./, "", file); return file }
         $1 == "profile" && index($2, way ".") == 1 { n_samples += $6; n_files++ }
         way == "detailed" { own = 100; n = 1 }
@@ -77,7 +77,7 @@ judge() {
     local i own total stable n all top paths
     cat detailed.[0-9] > all.detailed
     cat "$2".[0-9] > all.way
-    read -r all top <<< "$("$mmprof" compare all.detailed all.way 2>> errors | awk 'END { print $3, $4 }')"
+    read -r all top <<< "$("$mmprof" diff --profiles all.detailed all.way 2>> errors | awk 'END { print $3, $4 }')"
     read -r own stable n <<< "$(overlaps "$2")"
     read -r total _ <<< "$(overlaps "$2" --total)"
     paths=$(for ((i = 0; i < runs; i++)); do

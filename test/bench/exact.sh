@@ -36,15 +36,15 @@ run_with() {
 
 # overlap OPTION... FILE FILE
 overlap() {
-    "$mmprof" compare --csv --probed "$@" 2>> "$SCRATCH/errors" | tr -d '\r' | awk -F , '
+    "$mmprof" diff --csv --probed --profiles "$@" 2>> "$SCRATCH/errors" | tr -d '\r' | awk -F , '
         NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
         NR == 2 { printf "%.1f\n", $(at["overlap"]) * 100 }'
 }
 
 # figures EXACT SAMPLED: the overlaps by method, by context, of the first 50 contexts, and of own times by context.
 figures() {
-    echo "$(overlap --total "$@") $(overlap --total --by context "$@")" \
-        "$(overlap --total --by context --first 50 "$@") $(overlap --by context "$@")"
+    echo "$(overlap --total "$@") $(overlap --total --contexts "$@")" \
+        "$(overlap --total --contexts --top 50 "$@") $(overlap --contexts "$@")"
 }
 
 measure() {
@@ -55,7 +55,7 @@ measure() {
     for hz in 99 499; do
         run_with "$hz" "$2" sample -F "$hz" || return
     done
-    n=$("$mmprof" compare --from samples "$SCRATCH/99.dat" "$SCRATCH/99.dat" |
+    n=$("$mmprof" diff --from samples --profiles "$SCRATCH/99.dat" "$SCRATCH/99.dat" |
         sed -n '1s/.* in \([0-9]*\) samples.*/\1/p')
     for ((i = 0; i < runs; i++)); do
         run_with exact "$2" record -q --phases "$SCRATCH/phases.json" || return

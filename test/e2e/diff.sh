@@ -77,7 +77,7 @@ matches "a gate: it says what it could not have seen" "$errors" \
     '^mmprof: time>0.5%: more than one in five comparisons would miss such a change in [1-4] of 4 rows'
 diff_of --fail-on 'time>190%' "${slower[@]}"
 is "a gate: a difference within the limit passes" "$status" 0
-diff_of --csv --fail-on 'time<1%' --least 80% --before after{1,2,3}.dat --after before{1,2,3}.dat
+diff_of --csv --fail-on 'time<1%' --min-change 80% --before after{1,2,3}.dat --after before{1,2,3}.dat
 is "a gate: one of less than the least of interest passes" "$status $(field time verdict)" "0 small"
 diff_of --json --fail-on 'time/call<20%' --before after{1,2,3}.dat --after before{1,2,3}.dat
 is "a gate: what falls is caught by <" "$status" 2
@@ -89,6 +89,14 @@ is "three versions: succeeds" "$status$errors" 0
 is "three versions: a row for each pair, which Tukey's HSD judges" \
     "$(tr -d '\r' <<< "$said" | awk -F , '/changed/ && $3 == "time" { print $4, $5, $10 }')" \
     "$(printf '%s\n' 'old new higher' 'old same not shown' 'new same lower')"
+
+diff_of --csv --profiles before1.dat before2.dat after1.dat
+is "profiles: a row for each pair" "$status$errors $(grep -c '^pair,' <<< "$said")" "0 3"
+"$mmprof" compare --csv --by context --first 1 before1.dat before2.dat > old 2> errors
+"$mmprof" diff --csv --contexts --top 1 --profiles before1.dat before2.dat > new
+is "the command that --profiles was prints the same" "$(cat old)" "$(cat new)"
+is "and says its name of today" "$(cat errors)" \
+    "mmprof: 'mmprof compare' is now 'mmprof diff --profiles'; the old name goes with the next version"
 
 # steps N: a program of so many steps; it prints iterations that get faster until they last 100 ms.
 steps() {
@@ -115,6 +123,7 @@ refused() {
     matches "$1: says what to do" "$errors" "$2"
 }
 refused "nothing to compare" 'next: name a trace before and one after'
+refused "profiles and sides" 'next: remove one of them' --profiles before1.dat --after after1.dat
 refused "one trace" 'next: name a trace before and one after' before1.dat
 refused "three traces without a side" 'next: name several traces as --before A B' before1.dat after1.dat same1.dat
 refused "one against two" 'or at least two on each' --before before1.dat --after after1.dat after2.dat

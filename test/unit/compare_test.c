@@ -1,4 +1,4 @@
-/* mmprof compare: profiles from traces and folded stacks, and the table of their pairs. */
+/* mmprof diff --profiles: profiles from traces and folded stacks, and the table of their pairs. */
 #include "report/diff/compare.h"
 
 #include "test/unit/table_printed.h"

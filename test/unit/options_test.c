@@ -20,6 +20,7 @@ static const struct options_row rows[] = { OPTIONS_GROUP("Time"),
                                            { 0, "simulate", "MODEL", OPTION_MAYBE_TEXT, &model, "on what" },
                                            { 0, "all", NULL, OPTION_FLAG, &flag, "all of it" },
                                            { 0, "every", NULL, OPTION_FLAG, &flag, NULL },
+                                           OPTIONS_OLD("seconds", "duration"),
                                            OPTIONS_GROUP("More"),
                                            OPTIONS_ROWS((void *)others),
                                            OPTIONS_GROUP("Seldom"),
@@ -78,6 +79,8 @@ static void test_tables(void)
     included = false;
     CHECK("by its letter", parse("-i", NULL) == 1 && included);
     CHECK("an older name, which the help does not show", parse("--every", NULL) == 1 && flag);
+    CHECK("an old name is the option that it has become", parse("--seconds", "2") == 2 && seconds == 2);
+    CHECK("with '=', too", parse("--seconds=3", NULL) == 1 && seconds == 3);
     CHECK("a heading is no option", parse("--=1", NULL) < 0 && strstr(err.text, "unknown option") != NULL);
 }
 
