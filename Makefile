@@ -28,16 +28,16 @@ LAB_AGENT_SRC := $(filter-out %/agent_lab_none.c,$(AGENT_SRC)) $(wildcard core/a
 VM_SRC := $(patsubst %,core/hotspot/%.c,class_layout code_heaps vm_exports vm_fields vm_flags vm_methods vm_streams vm_tables) core/wire/smap.c
 # What runs inside the emulator: libc and libpthread, and QEMU itself.
 PLUGIN_SRC := $(wildcard core/emu/plugin/*.c core/emu/model/*.c) $(VM_SRC) \
-             $(patsubst %,core/hotspot/%.c,bytecodes nmethod vm_members) core/base/err.c core/base/hash.c core/trace/misses.c
+             $(patsubst %,core/hotspot/%.c,bytecodes nmethod vm_members) core/base/err.c core/base/hash.c core/base/xalloc.c core/trace/misses.c
 # Likewise, for tools.
-TOOL_SRC  := $(wildcard core/emu/tool/*.c) $(patsubst %,core/emu/plugin/%.c,qemu_stale vm_classes vm_memory vm_metadata) $(VM_SRC) \
+TOOL_SRC  := $(wildcard core/emu/tool/*.c) $(patsubst %,core/emu/plugin/%.c,qemu_plugin qemu_stale vm_classes vm_memory vm_metadata) $(VM_SRC) \
              $(patsubst %,core/hotspot/%.c,code_blobs frame_aarch64 frame_rules frame_x86 known_methods nmethod no_native_frames stack_continuation stack_native stack_search stack_upcall stack_walk vm_thread_list) \
              $(patsubst %,core/emu/model/sim_%.c,decode lru machine model presets) core/wire/code_log.c core/recorder/code_map.c $(patsubst %,core/base/%.c,arena err hash map text utf8 words xalloc)
 # The tool that writes address traces.
 MEMTRACE_SRC := $(patsubst %,core/emu/memtrace/memtrace_%.c,tool code entry write)
 # Likewise, for what objects' places would change.
 PLACEMENT_SRC := $(wildcard core/emu/placement/*.c core/emu/model/*.c) $(VM_SRC) $(patsubst %,core/base/%.c,arena err hash xalloc) \
-             $(patsubst %,core/emu/plugin/%.c,heap_walk qemu_stale vm_classes vm_memory)
+             $(patsubst %,core/emu/plugin/%.c,heap_walk qemu_plugin qemu_stale vm_classes vm_memory)
 # Preloaded into what a command starts: libc only.
 START_SRC := $(patsubst %,core/jvm/%.c,start_java flag_words)
 CLI_SRC   := $(wildcard cmd/*.c cmd/*/*.c) $(filter-out core/agent/% core/emu/plugin/% core/emu/tool/% %/start_java.c %/memtrace_tool.c %/no_native_frames.c %/placement_plugin.c %/placement_heap.c,$(wildcard core/*/*.c core/*/*/*.c)) $(patsubst %,core/agent/%.c,instrument/batch control/config control/included) $(wildcard symbolize/*.c phases/*/*.c report/*.c report/*/*.c)

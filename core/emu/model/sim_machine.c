@@ -1,6 +1,9 @@
 #include "core/emu/model/sim_machine.h"
 
+#include "core/base/xalloc.h"
+
 #include <string.h>
+#include <sys/mman.h>
 
 #define LINE_BYTES 64
 #define TABLES_MAX 12 /* those that a machine is made of */
@@ -451,4 +454,14 @@ void sim_machine_jump(struct sim_machine *m, enum sim_branch_kind kind, uint64_t
         m->counts[SIM_BRANCHES]++;
     if (!is_right)
         m->counts[SIM_BRANCH_MISSES]++;
+}
+
+void *sim_map(size_t n)
+{
+    /* cppcheck-suppress invalidFunctionArg */
+    void *at = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED)
+        out_of_memory();
+    /* cppcheck-suppress memleak */
+    return at;
 }

@@ -349,4 +349,8 @@ static inline void sim_machine_branch(struct sim_machine *machine, enum sim_bran
         sim_machine_jump(machine, kind, at, behind, to);
 }
 
+/* n bytes of memory, zeros, which takes room when it is used.  Where there is none, the emulator ends with a message.
+ */
+void *sim_map(size_t n);
+
 #endif

@@ -1,5 +1,7 @@
 #include "core/emu/placement/placement_policy.h"
 
+#include "core/emu/model/sim_machine.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -7,19 +9,14 @@
 #define CLASSES_BYTES (PLACEMENT_CLASSES_MAX * sizeof(struct placement_class))
 #define COLD          0.01 /* what has cooled down so far has no heat */
 
-int placement_classes_open(struct placement_classes *all)
+void placement_classes_open(struct placement_classes *all)
 {
-    /* cppcheck-suppress invalidFunctionArg */
-    void *at = mmap(NULL, CLASSES_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    *all = (struct placement_classes){ .classes = at == MAP_FAILED ? NULL : at, .n = 1 };
-    /* cppcheck-suppress memleak */
-    return all->classes == NULL ? -1 : 0;
+    *all = (struct placement_classes){ .classes = sim_map(CLASSES_BYTES), .n = 1 };
 }
 
 void placement_classes_close(struct placement_classes *all)
 {
-    if (all->classes != NULL)
-        munmap(all->classes, CLASSES_BYTES);
+    munmap(all->classes, CLASSES_BYTES);
     all->classes = NULL;
 }
 

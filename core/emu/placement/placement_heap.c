@@ -45,24 +45,19 @@ static uint64_t read_reference(void *context, uint64_t at)
     return narrow == 0 ? 0 : heap->narrow_base + ((uint64_t)narrow << heap->narrow_shift);
 }
 
-static int map_memory(struct placement_heap *heap)
-{
-    heap->numbers = (struct vm_table){ vm_map(NUMBERS * sizeof(struct placement_number)), NUMBERS - 1, 64 };
-    heap->old = vm_map(OLD_MAX * sizeof *heap->old);
-    heap->samples = vm_map(PLACEMENT_SAMPLES_MAX * sizeof *heap->samples);
-    return heap->numbers.elements == NULL || heap->old == NULL || heap->samples == NULL ? -1 : 0;
-}
-
 int placement_heap_open(struct placement_heap *heap, const uint64_t *symbols, uint64_t base, const char **why)
 {
     vm_memory_use(symbols);
     if (vm_tables_read(&heap->tables, why) < 0)
         return -1;
-    *why = "out of memory";
-    if (vm_classes_open(&heap->classes, &heap->tables) < 0 ||
-        heap_walk_open(&heap->walk, &heap->tables, &heap->classes) < 0 || map_memory(heap) < 0 ||
-        placement_map_open(&heap->world.map, heap->walk.base, heap->walk.end - heap->walk.base, base) < 0)
+    vm_classes_open(&heap->classes, &heap->tables);
+    *why = "its tables lack where it is";
+    if (heap_walk_open(&heap->walk, &heap->tables, &heap->classes) < 0)
         return -1;
+    heap->numbers = (struct vm_table){ sim_map(NUMBERS * sizeof(struct placement_number)), NUMBERS - 1, 64 };
+    heap->old = sim_map(OLD_MAX * sizeof *heap->old);
+    heap->samples = sim_map(PLACEMENT_SAMPLES_MAX * sizeof *heap->samples);
+    placement_map_open(&heap->world.map, heap->walk.base, heap->walk.end - heap->walk.base, base);
     find_references(heap);
     vm_classes_forget(&heap->classes);
     heap->world.read_reference = read_reference;

@@ -1,24 +1,11 @@
 #include "core/emu/placement/placement_policy.h"
 
+#include "core/emu/model/sim_machine.h"
+
 #include <string.h>
 #include <sys/mman.h>
 
 #define PAGE_BYTES 4096u
-
-/* Zeros, which take room when they are used. */
-static void *map_bytes(size_t n)
-{
-    /* cppcheck-suppress invalidFunctionArg */
-    void *at = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    /* cppcheck-suppress memleak */
-    return at == MAP_FAILED ? NULL : at;
-}
-
-static void unmap_bytes(void *at, size_t n)
-{
-    if (at != NULL)
-        munmap(at, n);
-}
 
 static size_t indices_bytes(const struct placement_map *map)
 {
@@ -31,24 +18,20 @@ static void forget_bytes(void *at, size_t n)
     madvise(at, n, MADV_DONTNEED);
 }
 
-int placement_map_open(struct placement_map *map, uint64_t heap, uint64_t heap_bytes, uint64_t base)
+void placement_map_open(struct placement_map *map, uint64_t heap, uint64_t heap_bytes, uint64_t base)
 {
-    *map = (struct placement_map){ .heap = heap, .heap_bytes = heap_bytes, .base = base };
-    map->indices = map_bytes(indices_bytes(map));
-    map->objects = map_bytes(PLACEMENT_OBJECTS_MAX * sizeof *map->objects);
-    map->layouts = map_bytes(PLACEMENT_LAYOUTS_MAX * sizeof *map->layouts);
-    map->n_objects = map->n_layouts = 1;
-    if (map->indices != NULL && map->objects != NULL && map->layouts != NULL)
-        return 0;
-    placement_map_close(map);
-    return -1;
+    *map =
+        (struct placement_map){ .heap = heap, .heap_bytes = heap_bytes, .base = base, .n_objects = 1, .n_layouts = 1 };
+    map->indices = sim_map(indices_bytes(map));
+    map->objects = sim_map(PLACEMENT_OBJECTS_MAX * sizeof *map->objects);
+    map->layouts = sim_map(PLACEMENT_LAYOUTS_MAX * sizeof *map->layouts);
 }
 
 void placement_map_close(struct placement_map *map)
 {
-    unmap_bytes(map->indices, indices_bytes(map));
-    unmap_bytes(map->objects, PLACEMENT_OBJECTS_MAX * sizeof *map->objects);
-    unmap_bytes(map->layouts, PLACEMENT_LAYOUTS_MAX * sizeof *map->layouts);
+    munmap(map->indices, indices_bytes(map));
+    munmap(map->objects, PLACEMENT_OBJECTS_MAX * sizeof *map->objects);
+    munmap(map->layouts, PLACEMENT_LAYOUTS_MAX * sizeof *map->layouts);
     *map = (struct placement_map){ .heap = 0 };
 }
 

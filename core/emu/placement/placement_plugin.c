@@ -19,30 +19,23 @@
 
 #include <stdlib.h>
 
-#define VCPUS_MAX      65536
 #define PERIOD_DEFAULT 100
-
-/* QEMU finds it by this name and asks what the plugin was made for. */
-__attribute__((visibility("default"))) int qemu_plugin_version = QEMU_PLUGIN_VERSION;
-__attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info,
-                                                               int argc, char **argv);
 
 /* A thread of the program, by QEMU's number. */
 struct vcpu {
     struct placement_thread *thread; /* NULL: not simulated yet */
-    void *state;                     /* the processor's: see qemu_api.h */
     _Atomic uint32_t is_paused;      /* the agent works in it, not the program */
 };
 
 static struct {
-    struct vcpu vcpus[VCPUS_MAX];
+    struct vcpu vcpus[QEMU_VCPUS_MAX];
     pthread_mutex_t lock; /* for all below but what accesses read */
     struct placement_heap heap;
     struct placement_counts counts;
     struct sim_model model;
     uint64_t interpreter, interpreter_bytes, n_threads;
     _Atomic bool is_running; /* main has been called, and the program has not ended */
-    bool is_arm64, has_heap, has_started, has_failed;
+    bool is_arm64, has_heap, has_started;
     const char *out, *why;
 } plugin = { .lock = PTHREAD_MUTEX_INITIALIZER, .heap.lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -53,29 +46,18 @@ static __attribute__((noinline)) void make_thread(struct vcpu *vcpu)
 {
     pthread_mutex_lock(&plugin.lock);
     vcpu->thread = placement_thread_make(&plugin.heap.world, &plugin.counts, &plugin.model, plugin.n_threads++);
-    plugin.has_failed |= vcpu->thread == NULL;
     pthread_mutex_unlock(&plugin.lock);
 }
 
-static void on_thread_end(qemu_plugin_id_t id, unsigned number)
+static void end_thread(unsigned number)
 {
-    (void)id;
-    if (number >= VCPUS_MAX)
-        return;
     struct vcpu *vcpu = &plugin.vcpus[number];
     pthread_mutex_lock(&plugin.lock);
     if (vcpu->thread != NULL)
         placement_thread_free(vcpu->thread);
     vcpu->thread = NULL;
-    vcpu->state = NULL;
     atomic_store(&vcpu->is_paused, 0);
     pthread_mutex_unlock(&plugin.lock);
-}
-
-/* A new thread gets the number of one that has ended. */
-static void on_thread_begin(qemu_plugin_id_t id, unsigned number)
-{
-    on_thread_end(id, number);
 }
 
 /* ---- execution ---- */
@@ -83,50 +65,30 @@ static void on_thread_begin(qemu_plugin_id_t id, unsigned number)
 static void on_access(unsigned number, uint32_t info, uint64_t address, void *instruction)
 {
     struct vcpu *vcpu = &plugin.vcpus[number];
-    if (number >= VCPUS_MAX)
+    if (number >= QEMU_VCPUS_MAX)
         return;
-    qemu_stale_look(vcpu->state);
+    qemu_stale_look(qemu_states[number]);
     if (!atomic_load_explicit(&plugin.is_running, memory_order_relaxed) ||
         atomic_load_explicit(&vcpu->is_paused, memory_order_relaxed) != 0)
         return;
     if (__builtin_expect(vcpu->thread == NULL, 0)) {
-        if ((uint64_t)(uintptr_t)instruction - plugin.interpreter >= plugin.interpreter_bytes || plugin.has_failed)
+        if ((uint64_t)(uintptr_t)instruction - plugin.interpreter >= plugin.interpreter_bytes)
             return;
         make_thread(vcpu);
-        if (vcpu->thread == NULL)
-            return;
     }
     placement_thread_access(vcpu->thread, address, 1u << qemu_plugin_mem_size_shift(info),
                             qemu_plugin_mem_is_store(info));
 }
 
-/* Each block: nothing but where the thread's state is. */
-QEMU_FLAGS_CALLBACK(placement_block, placement_block_begins);
-
-QEMU_FLAGS_HANDLER(placement_block_begins)
+static qemu_plugin_memory_fn *callback_of(struct qemu_plugin_insn *insn)
 {
-    (void)context, (void)returns_to;
-    if (vcpu < VCPUS_MAX)
-        plugin.vcpus[vcpu].state = state;
+    (void)insn;
+    return on_access;
 }
 
-static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+static void translate(struct qemu_plugin_tb *tb)
 {
-    size_t n = qemu_plugin_tb_n_insns(tb);
-    (void)id;
-    qemu_plugin_register_vcpu_tb_exec_cb(tb, placement_block, QEMU_PLUGIN_CB_NO_REGS, NULL);
-    for (size_t i = 0; i < n; i++) {
-        struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
-        qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
-                                         (void *)(uintptr_t)qemu_plugin_insn_vaddr(insn));
-    }
-}
-
-static void on_flush(qemu_plugin_id_t id)
-{
-    (void)id;
-    for (unsigned i = 0; i < VCPUS_MAX; i++)
-        qemu_stale_clear(plugin.vcpus[i].state);
+    qemu_watch_all(tb, callback_of);
 }
 
 static void sampled(uint64_t address)
@@ -185,14 +147,13 @@ static void finish(void)
     plugin.has_started = false;
     atomic_store(&plugin.is_running, false);
     placement_heap_finish(&plugin.heap);
-    for (unsigned i = 0; i < VCPUS_MAX; i++)
+    for (unsigned i = 0; i < QEMU_VCPUS_MAX; i++)
         if (plugin.vcpus[i].thread != NULL)
             placement_thread_flush(plugin.vcpus[i].thread);
-    if (!plugin.has_failed)
-        write_result();
+    write_result();
 }
 
-static void hear(struct vcpu *vcpu, uint64_t what, uint64_t argument)
+static void hear_with_lock(struct vcpu *vcpu, uint64_t what, uint64_t argument)
 {
     uint64_t value = (uint64_t)(uintptr_t)&vcpu->is_paused;
     switch (what) {
@@ -223,20 +184,17 @@ static void hear(struct vcpu *vcpu, uint64_t what, uint64_t argument)
     }
 }
 
-static void on_syscall(qemu_plugin_id_t id, unsigned number, int64_t call, uint64_t a1, uint64_t a2, uint64_t a3,
-                       uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
+static void hear(unsigned number, const struct qemu_flags_call *call)
 {
-    (void)id, (void)a3, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
-    if (call != SIM_SYSCALL || number >= VCPUS_MAX)
+    if (call->number != SIM_SYSCALL || number >= QEMU_VCPUS_MAX)
         return;
     pthread_mutex_lock(&plugin.lock);
-    hear(&plugin.vcpus[number], a1, a2);
+    hear_with_lock(&plugin.vcpus[number], call->arguments[0], call->arguments[1]);
     pthread_mutex_unlock(&plugin.lock);
 }
 
-static void on_end(qemu_plugin_id_t id, void *context)
+static void end(void)
 {
-    (void)id, (void)context;
     pthread_mutex_lock(&plugin.lock);
     finish();
     if (plugin.why != NULL && !plugin.has_heap)
@@ -266,12 +224,6 @@ static void in_child(void)
 
 /* ---- the beginning ---- */
 
-static int refuse(const char *why)
-{
-    fprintf(stderr, "mmprof: %s\n", why);
-    return -1;
-}
-
 /* "hot-cold+children!" */
 static int read_policies(const char *text)
 {
@@ -280,7 +232,7 @@ static int read_policies(const char *text)
         size_t n = strcspn(text, "+!");
         struct placement_policy *policy = &world->policies[world->n_policies];
         if (world->n_policies == PLACEMENT_MAX || !placement_kind_parse(text, n, &policy->kind))
-            return refuse("policies= has one that is not known, or too many");
+            return qemu_refuse("policies= has one that is not known, or too many");
         world->n_policies++;
         text += n;
         if (*text == '!') {
@@ -292,57 +244,47 @@ static int read_policies(const char *text)
     return 0;
 }
 
-static int read_argument(const char *argument)
+static int read_model(const char *text)
 {
     struct err err;
-    if (strncmp(argument, "model=", 6) == 0)
-        return sim_model_load(argument + 6, &plugin.model, &err) < 0 ? refuse(err.text) : 0;
-    if (strncmp(argument, "policies=", 9) == 0)
-        return read_policies(argument + 9);
-    if (strncmp(argument, "event=", 6) == 0)
-        return placement_event_parse(argument + 6, &plugin.counts.event) ? 0 : refuse("event= is l1d, l2 or dtlb");
-    if (strncmp(argument, "period=", 7) == 0)
-        plugin.counts.period = strtoull(argument + 7, NULL, 10);
-    else if (strncmp(argument, "heat=", 5) == 0)
-        return placement_hindsight_read(&plugin.heap.hindsight, argument + 5) < 0 ? refuse("heat= cannot be read") : 0;
-    else if (strncmp(argument, "out=", 4) == 0)
-        plugin.out = strdup(argument + 4);
-    else
-        return refuse("it takes model=, policies=, event=, period=, heat= and out=");
-    return 0;
+    return sim_model_load(text, &plugin.model, &err) < 0 ? qemu_refuse(err.text) : 0;
 }
 
-static int prepare(int argc, char **argv)
+static int read_event(const char *text)
 {
-    struct err err;
+    return placement_event_parse(text, &plugin.counts.event) ? 0 : qemu_refuse("event= is l1d, l2 or dtlb");
+}
+
+static int read_period(const char *text)
+{
+    plugin.counts.period = strtoull(text, NULL, 10);
+    return plugin.counts.period == 0 ? qemu_refuse("period= is 1 or more") : 0;
+}
+
+static int read_heat(const char *path)
+{
+    return placement_hindsight_read(&plugin.heap.hindsight, path) < 0 ? qemu_refuse("heat= cannot be read") : 0;
+}
+
+static int begin(bool is_arm64, int argc, char **argv)
+{
+    static const struct qemu_argument arguments[] = {
+        { "model", read_model, NULL },   { "policies", read_policies, NULL }, { "event", read_event, NULL },
+        { "period", read_period, NULL }, { "heat", read_heat, NULL },         { "out", NULL, &plugin.out }
+    };
+    plugin.is_arm64 = is_arm64;
     plugin.counts = (struct placement_counts){ .event = PLACEMENT_L2, .period = PERIOD_DEFAULT, .sampled = sampled };
-    if (sim_model_find(SIM_MODEL_DEFAULT, &plugin.model, &err) < 0)
-        return refuse(err.text);
-    for (int i = 0; i < argc; i++)
-        if (read_argument(argv[i]) < 0)
-            return -1;
-    if (plugin.counts.period == 0)
-        return refuse("period= is 1 or more");
-    if (placement_classes_open(&plugin.heap.world.classes) < 0 ||
-        placement_counts_open(&plugin.counts, plugin.heap.world.n_policies) < 0)
-        return refuse("out of memory");
-    return 0;
-}
-
-int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info, int argc, char **argv)
-{
-    plugin.is_arm64 = strcmp(info->target_name, "aarch64") == 0;
-    if (info->system_emulation || (!plugin.is_arm64 && strcmp(info->target_name, "x86_64") != 0))
-        return refuse("placement is for programs of x86_64 and aarch64 (qemu-x86_64), not for whole machines");
-    if (prepare(argc, argv) < 0)
+    if (read_model(SIM_MODEL_DEFAULT) < 0 ||
+        qemu_read_arguments(argc, argv, arguments, sizeof arguments / sizeof *arguments,
+                            "it takes model=, policies=, event=, period=, heat= and out=") < 0)
         return -1;
+    placement_classes_open(&plugin.heap.world.classes);
+    placement_counts_open(&plugin.counts, plugin.heap.world.n_policies);
     pthread_atfork(before_fork, in_parent, in_child);
     qemu_stale_begin((const void *)(uintptr_t)on_access, (const void *)(uintptr_t)on_access);
-    qemu_plugin_register_flush_cb(id, on_flush);
-    qemu_plugin_register_vcpu_init_cb(id, on_thread_begin);
-    qemu_plugin_register_vcpu_exit_cb(id, on_thread_end);
-    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
-    qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
-    qemu_plugin_register_atexit_cb(id, on_end, NULL);
     return 0;
 }
+
+const struct qemu_calls qemu_calls = {
+    .refusal = "", .begin = begin, .thread_ends = end_thread, .translate = translate, .hear = hear, .end = end
+};

@@ -54,8 +54,8 @@ struct placement_map {
     uint32_t n_objects, n_layouts;
 };
 
-/* base: from here on no address is the program's.  Returns 0, or -1: no memory. */
-int placement_map_open(struct placement_map *map, uint64_t heap, uint64_t heap_bytes, uint64_t base);
+/* base: from here on no address is the program's. */
+void placement_map_open(struct placement_map *map, uint64_t heap, uint64_t heap_bytes, uint64_t base);
 void placement_map_close(struct placement_map *map);
 
 /* An object of so many bytes that is at start now; the number of the new one, or 0: there are too many. */
@@ -129,8 +129,7 @@ struct placement_classes {
     uint64_t n_samples; /* in objects */
 };
 
-/* Returns 0, or -1: no memory. */
-int placement_classes_open(struct placement_classes *all);
+void placement_classes_open(struct placement_classes *all);
 void placement_classes_close(struct placement_classes *all);
 
 /* A new one, zeroed, with a name in which what would break a line is '?'; 0: there are too many. */

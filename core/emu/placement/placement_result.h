@@ -63,11 +63,10 @@ struct placement_thread {
     size_t n_bytes;                                   /* of this mapping */
 };
 
-/* Returns 0, or -1: no memory. */
-int placement_counts_open(struct placement_counts *counts, uint32_t n_policies);
+void placement_counts_open(struct placement_counts *counts, uint32_t n_policies);
 void placement_counts_close(struct placement_counts *counts, uint32_t n_policies);
 
-/* NULL: no memory.  number: another one for each thread, so that they do not sample in step. */
+/* number: another one for each thread, so that they do not sample in step. */
 struct placement_thread *placement_thread_make(const struct placement_world *world, struct placement_counts *counts,
                                                const struct sim_model *model, uint64_t number);
 /* Its counts go into those of all. */
@@ -123,7 +122,7 @@ struct placement_hindsight {
     uint32_t n, room;
 };
 
-/* From a file (placement_result.h).  Returns 0, or -1: it cannot be read, it is damaged, or there is no memory. */
+/* From a file (placement_result.h).  Returns 0, or -1: it cannot be read, or it is damaged. */
 int placement_hindsight_read(struct placement_hindsight *hindsight, const char *path);
 void placement_hindsight_free(struct placement_hindsight *hindsight);
 

@@ -4,29 +4,19 @@
 
 #define LINE_BYTES 64u
 
-static void *map_bytes(size_t n)
-{
-    /* cppcheck-suppress invalidFunctionArg */
-    void *at = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    /* cppcheck-suppress memleak */
-    return at == MAP_FAILED ? NULL : at;
-}
-
 static size_t misses_bytes(uint32_t n_policies)
 {
     return ((size_t)n_policies + 1) * sizeof(struct placement_misses);
 }
 
-int placement_counts_open(struct placement_counts *counts, uint32_t n_policies)
+void placement_counts_open(struct placement_counts *counts, uint32_t n_policies)
 {
-    counts->misses = map_bytes(misses_bytes(n_policies));
-    return counts->misses == NULL ? -1 : 0;
+    counts->misses = sim_map(misses_bytes(n_policies));
 }
 
 void placement_counts_close(struct placement_counts *counts, uint32_t n_policies)
 {
-    if (counts->misses != NULL)
-        munmap(counts->misses, misses_bytes(n_policies));
+    munmap(counts->misses, misses_bytes(n_policies));
     counts->misses = NULL;
 }
 
@@ -52,9 +42,7 @@ struct placement_thread *placement_thread_make(const struct placement_world *wor
     size_t n_machine = up(sizeof(struct sim_machine)), n_counts = up(SIM_N_COUNTS * sizeof(uint64_t));
     size_t n_each = n_machine + n_counts + up(sim_machine_bytes(model));
     size_t n = up(sizeof(struct placement_thread)) + (world->n_policies + 1) * n_each;
-    char *at = map_bytes(n);
-    if (at == NULL)
-        return NULL;
+    char *at = sim_map(n);
     struct placement_thread *thread = (void *)at;
     *thread = (struct placement_thread){ .world = world, .counts = counts, .n_bytes = n };
     thread->random = (number + 1) * UINT64_C(0x9e3779b97f4a7c15) | 1;

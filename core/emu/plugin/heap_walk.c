@@ -1,5 +1,7 @@
 #include "core/emu/plugin/vm_memory.h"
 
+#include "core/emu/model/sim_machine.h"
+
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -19,14 +21,15 @@ int heap_walk_open(struct heap_walk *heap, const struct vm_tables *tables, struc
     uint64_t at = vm_pointer(tables->heap), start, words;
     *heap = (struct heap_walk){ .tables = tables, .classes = classes };
     if (at == 0 || !vm_get_u64(at + tables->heap_reserved + tables->region_start, &start) ||
-        !vm_get_u64(at + tables->heap_reserved + tables->region_words, &words) || start == 0 || words == 0)
+        !vm_get_u64(at + tables->heap_reserved + tables->region_words, &words) || start == 0 || words == 0 ||
+        words > HEAP_WORDS_MAX)
         return -1;
     heap->base = start;
     heap->end = start + 8 * words;
-    heap->firsts = vm_map(chunks_bytes(heap));
-    heap->parts = vm_map(PARTS_MAX * sizeof *heap->parts);
-    heap->buffers = vm_map(BUFFERS_MAX * sizeof *heap->buffers);
-    return heap->firsts == NULL || heap->parts == NULL || heap->buffers == NULL ? -1 : 0;
+    heap->firsts = sim_map(chunks_bytes(heap));
+    heap->parts = sim_map(PARTS_MAX * sizeof *heap->parts);
+    heap->buffers = sim_map(BUFFERS_MAX * sizeof *heap->buffers);
+    return 0;
 }
 
 void heap_walk_forget(struct heap_walk *heap)

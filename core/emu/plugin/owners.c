@@ -18,16 +18,13 @@ struct owners_name {
 
 enum what { OWNER = 1, CLASS, STATICS, CELL, METHOD, BYTECODE };
 
-int owners_open(struct owners *owners, int fd)
+void owners_open(struct owners *owners, int fd)
 {
     size_t n_names = NAMES * sizeof(struct owners_name);
     *owners = (struct owners){ .log.fd = fd };
-    char *at = vm_map(n_names + LOG_BYTES);
-    if (at == NULL)
-        return -1;
+    char *at = sim_map(n_names + LOG_BYTES);
     owners->names = (struct vm_table){ at, NAMES - 1, 128 };
     owners->log.bytes = (void *)(at + n_names);
-    return 0;
 }
 
 /* ---- the log ---- */

@@ -63,7 +63,6 @@ size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
 unsigned qemu_plugin_mem_size_shift(uint32_t info);
 bool qemu_plugin_mem_is_store(uint32_t info);
-void qemu_plugin_outs(const char *text);
 
 /*
  * Memory of QEMU's or of the program's that may not be there, by system call: a fault of ours would be taken for the
@@ -215,5 +214,42 @@ static inline void qemu_stale_look(const uint8_t *state)
 
 /* In the callback for a flush: for each thread.  NULL: nothing. */
 void qemu_stale_clear(uint8_t *state);
+
+/* ---- What mmprof's plugins have in common (qemu_plugin.c) ---- */
+
+#define QEMU_VCPUS_MAX 65536
+
+/* What QEMU calls of a plugin. */
+struct qemu_calls {
+    const char *refusal;                                /* in front of why it cannot begin */
+    int (*begin)(bool is_arm64, int argc, char **argv); /* returns 0, or -1 when it said why not */
+    void (*thread_ends)(unsigned vcpu);                 /* or another one gets its number; below QEMU_VCPUS_MAX */
+    void (*translate)(struct qemu_plugin_tb *block);
+    void (*hear)(unsigned vcpu, const struct qemu_flags_call *call); /* before each system call */
+    void (*flush)(void);                                             /* or NULL */
+    void (*end)(void);
+};
+
+extern __attribute__((visibility("hidden"))) const struct qemu_calls qemu_calls; /* the plugin's */
+
+/* Say why it cannot begin.  Returns -1. */
+int qemu_refuse(const char *why);
+
+/* KEY=VALUE: what takes the value (as begin), or where a copy of it goes. */
+struct qemu_argument {
+    const char *key;
+    int (*take)(const char *value);
+    const char **text;
+};
+
+/* Take all arguments, in their order; usage: what it says of one that is not known.  Returns 0, or -1 as begin. */
+int qemu_read_arguments(int argc, char **argv, const struct qemu_argument *known, size_t n, const char *usage);
+
+/*
+ * QEMU shall tell of all accesses in a block, each by the callback that is chosen for its instruction, and of the
+ * block, so that the threads' states (above) are known, by QEMU's number; NULL: not yet, or it is gone.
+ */
+void qemu_watch_all(struct qemu_plugin_tb *tb, qemu_plugin_memory_fn *(*choose)(struct qemu_plugin_insn *insn));
+extern __attribute__((visibility("hidden"))) void *qemu_states[QEMU_VCPUS_MAX];
 
 #endif

@@ -25,11 +25,7 @@ static void *take_bytes(struct sim_room *room, size_t n_bytes)
 {
     size_t at = fit_lines(room->n_in_newest, n_bytes);
     if (room->newest == NULL || at + n_bytes > CHUNK_BYTES - sizeof(struct sim_blocks_chunk)) {
-        /* cppcheck-suppress invalidFunctionArg */
-        void *mapped = mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (mapped == MAP_FAILED)
-            return NULL;
-        struct sim_blocks_chunk *chunk = mapped;
+        struct sim_blocks_chunk *chunk = sim_map(CHUNK_BYTES);
         chunk->before = room->newest;
         room->newest = chunk;
         at = 0;
@@ -45,13 +41,11 @@ struct sim_block *sim_blocks_add(struct sim_blocks *blocks, const struct sim_blo
     if (foresight != NULL)
         n = sim_foresight_bytes(foresight);
     struct sim_block *kept = take_bytes(&blocks->blocks, sizeof *kept + n.groups);
-    void *rest = kept == NULL || n.rest == 0 ? NULL : take_bytes(&blocks->rest, n.rest);
-    if (kept == NULL || (rest == NULL && n.rest > 0))
-        return NULL;
     *kept = *block;
-    if (rest == NULL)
+    if (n.rest == 0)
         return kept;
-    const struct sim_foreseen foreseen = sim_foresight_make(foresight, (struct sim_group *)(void *)(kept + 1), rest);
+    const struct sim_foreseen foreseen =
+        sim_foresight_make(foresight, (struct sim_group *)(void *)(kept + 1), take_bytes(&blocks->rest, n.rest));
     kept->rest = foreseen.rest;
     kept->n_simple = foreseen.n_simple;
     kept->n_general = foreseen.n_general;

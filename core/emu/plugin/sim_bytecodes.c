@@ -6,10 +6,9 @@
 #define KNOWN_BYTES (KNOWN * sizeof(struct sim_bytecode))
 #define TRIES       64
 
-int sim_bytecodes_open(struct sim_bytecodes *bytecodes, struct owners *owners)
+void sim_bytecodes_open(struct sim_bytecodes *bytecodes, struct owners *owners)
 {
-    *bytecodes = (struct sim_bytecodes){ .owners = owners, .known = { vm_map(KNOWN_BYTES), KNOWN - 1, TRIES } };
-    return bytecodes->known.elements == NULL ? -1 : 0;
+    *bytecodes = (struct sim_bytecodes){ .owners = owners, .known = { sim_map(KNOWN_BYTES), KNOWN - 1, TRIES } };
 }
 
 void sim_bytecodes_look(struct sim_bytecodes *bytecodes)

@@ -22,12 +22,11 @@ static size_t n_lines(const struct sim_model *model)
            (model->l2.size_bytes == 0 ? 0 : model->l2.size_bytes / model->l2.line_bytes) + model->dtlb.n_entries;
 }
 
-int sim_contents_open(struct sim_contents *contents, struct sim_lookup *lookup, const struct sim_model *model)
+void sim_contents_open(struct sim_contents *contents, struct sim_lookup *lookup, const struct sim_model *model)
 {
     *contents = (struct sim_contents){ .lookup = lookup };
-    contents->addresses = vm_map(n_lines(model) * sizeof *contents->addresses);
-    contents->held = (struct vm_table){ vm_map(HELD * sizeof(struct sim_held)), HELD - 1, HELD };
-    return contents->addresses == NULL || contents->held.elements == NULL ? -1 : 0;
+    contents->addresses = sim_map(n_lines(model) * sizeof *contents->addresses);
+    contents->held = (struct vm_table){ sim_map(HELD * sizeof(struct sim_held)), HELD - 1, HELD };
 }
 
 bool sim_contents_are_due(const struct sim_contents *contents)

@@ -52,15 +52,11 @@ static struct sim_slot *make_slot(void)
 
 struct sim_core *sim_core_make(unsigned vcpu, void *state, const uint8_t *returns_to)
 {
-    if (vcpu >= SIM_VCPUS_MAX || sim.slots == NULL)
+    if (vcpu >= QEMU_VCPUS_MAX || sim.slots == NULL)
         return NULL;
     size_t n = sizeof(struct sim_core) + sim_machine_bytes(&sim.slots->model);
-    /* cppcheck-suppress invalidFunctionArg */
-    void *at = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (at == MAP_FAILED)
-        return NULL;
+    struct sim_core *core = sim_map(n);
     pthread_mutex_lock(&sim.making);
-    struct sim_core *core = at;
     core->slot = core->own = make_slot();
     core->before = &sim_no_block;
     sim_machine_init(&core->machine, &sim.slots->model, core + 1, core->slot->counts);
@@ -90,7 +86,7 @@ void sim_core_look_at_state(struct sim_core *core, const struct qemu_flags_call 
 
 void sim_core_end(unsigned vcpu)
 {
-    struct sim_core *core = vcpu < SIM_VCPUS_MAX ? sim.cores[vcpu] : NULL;
+    struct sim_core *core = sim.cores[vcpu];
     if (core == NULL)
         return;
     sim.cores[vcpu] = NULL;
@@ -104,7 +100,7 @@ void sim_core_end(unsigned vcpu)
 void sim_core_flush(void)
 {
     pthread_mutex_lock(&sim.making);
-    for (unsigned vcpu = 0; vcpu < SIM_VCPUS_MAX; vcpu++) {
+    for (unsigned vcpu = 0; vcpu < QEMU_VCPUS_MAX; vcpu++) {
         struct sim_core *core = sim.cores[vcpu];
         if (core == NULL)
             continue;

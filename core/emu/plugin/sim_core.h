@@ -68,16 +68,11 @@ struct sim_blocks {
     struct sim_room blocks, rest; /* apart, so that blocks stand close together */
 };
 
-/*
- * A copy that stays until they are cleared, with what is foreseen of it, if it is foreseen (NULL: it is not); NULL: no
- * memory.
- */
+/* A copy that stays until they are cleared, with what is foreseen of it, if it is foreseen (NULL: it is not). */
 struct sim_block *sim_blocks_add(struct sim_blocks *blocks, const struct sim_block *block,
                                  const struct sim_foresight *foresight);
 
 void sim_blocks_clear(struct sim_blocks *blocks);
-
-#define SIM_VCPUS_MAX 65536
 
 /* A thread. */
 struct sim_core {
@@ -105,8 +100,8 @@ typedef void sim_enter_simulated_fn(struct sim_core *core, const struct sim_bloc
                                     const struct sim_block *block, const void *state);
 
 struct sim_state {
-    struct sim_slots *slots;               /* NULL: a child that was forked counts nothing */
-    struct sim_core *cores[SIM_VCPUS_MAX]; /* by QEMU's number; NULL: not known yet, or gone */
+    struct sim_slots *slots;                /* NULL: a child that was forked counts nothing */
+    struct sim_core *cores[QEMU_VCPUS_MAX]; /* by QEMU's number; NULL: not known yet, or gone */
     pthread_mutex_t making;
     struct sim_blocks blocks;
     const char *out;
@@ -275,7 +270,7 @@ bool sim_windows_are_light(void);
 
 /*
  * QEMU shall call for the light translation of a block.  may_be_again: it, or the block behind it, may not count its
- * first instruction again (struct sim_block): then it is kept, by keep, which returns NULL where there is no memory.
+ * first instruction again (struct sim_block): then it is kept, by keep.
  */
 void sim_windows_watch_light(struct qemu_plugin_tb *tb, const struct sim_block *block, bool may_be_again,
                              const struct sim_block *(*keep)(const struct sim_block *block));
@@ -285,25 +280,6 @@ qemu_plugin_execute_fn *sim_windows_choose(const struct sim_block *block);
 
 /* Are there two translations of each block?  From when the first thread's flags are known. */
 bool sim_windows_have_light(void);
-
-/*
- * The agent's own code in the program: what it fetches, loads and stores goes past the simulated processor, and is
- * counted by itself.
- *
- * The agent tells where its code is (SIM_TELL_OWN); blocks that are translated from then on are told apart by their
- * address, once, and have no callback but one that adds.  So a probe leaves nothing in caches, TLBs and predictors, and
- * is in no count.  What remains is what it makes others execute: the calls in compiled code, the JVM's way into native
- * methods, functions of libc and of the JVM that the agent calls.
- */
-
-/* The agent's code is from start to end from now on. */
-void sim_own_tell(uint64_t start, uint64_t end);
-
-/* Is a block that begins there the agent's? */
-bool sim_own_has(uint64_t address);
-
-/* QEMU shall call for such a block of n instructions. */
-void sim_own_watch(struct qemu_plugin_tb *tb, size_t n);
 
 /*
  * For tests (test/emu/sim_check.c is linked in place of sim_check_none.c), check=foreseen: is what is foreseen of loads
@@ -325,24 +301,5 @@ qemu_plugin_execute_fn *sim_check_choose(const struct sim_block *block);
  * ended.  Behind it up to 16 lines, 'different at 0x401000: 48 8b 07', of instructions.
  */
 void sim_check_print(FILE *out);
-
-/* ---- Threads' counts as text: what the plugin writes without a recorder ---- */
-
-/*
- * A line for each thread: 'thread instructions 12 branches 3 ... cycles 10'; with windows, another one, 'windows light'
- * or 'windows heavy': see sim_windows_have_light.
- */
-void sim_print(FILE *out, const struct sim_slots *slots, bool has_light);
-
-/* What the plugin is told when it is loaded: where the recorder's memory is, or what to do without one. */
-
-/* Says why the simulator cannot start.  Returns -1. */
-int sim_arguments_refuse(const char *what);
-
-/*
- * memory=, or model=, then window= or check=, and out=; log=.  Sets *slots, *out to the file that out= names, which
- * stays allocated, and *is_checked.  Returns 0, or -1 when it said why not.
- */
-int sim_arguments_read(int argc, char **argv, struct sim_slots **slots, const char **out, bool *is_checked);
 
 #endif

@@ -3,14 +3,13 @@
 #include "core/hotspot/code_heaps.h"
 #include "core/hotspot/vm_members.h"
 
-int sim_lookup_open(struct sim_lookup *lookup, struct sim_slots *slots, int fd)
+void sim_lookup_open(struct sim_lookup *lookup, struct sim_slots *slots, int fd)
 {
     *lookup = (struct sim_lookup){ .why = "the heap was not known yet" };
-    if (owners_open(&lookup->owners, fd) < 0 || vm_ranges_open(&lookup->ranges) < 0)
-        return -1;
-    return sim_bytecodes_open(&lookup->bytecodes, &lookup->owners) < 0
-               ? -1
-               : sim_sums_open(&lookup->sums, &lookup->owners, slots);
+    owners_open(&lookup->owners, fd);
+    vm_ranges_open(&lookup->ranges);
+    sim_bytecodes_open(&lookup->bytecodes, &lookup->owners);
+    sim_sums_open(&lookup->sums, &lookup->owners, slots);
 }
 
 /* ---- whose memory ---- */
@@ -171,12 +170,11 @@ void sim_lookup_tables(struct sim_lookup *lookup, const uint64_t *symbols)
     if (vm_tables_read(&lookup->tables, &lookup->why) < 0)
         return;
     lookup->owners.tables = lookup->ranges.tables = &lookup->tables;
-    lookup->has_heap = vm_classes_open(&lookup->classes, &lookup->tables) == 0 &&
-                       heap_walk_open(&lookup->heap, &lookup->tables, &lookup->classes) == 0;
+    vm_classes_open(&lookup->classes, &lookup->tables);
+    lookup->has_heap = heap_walk_open(&lookup->heap, &lookup->tables, &lookup->classes) == 0;
     if (lookup->has_heap)
         vm_classes_forget(&lookup->classes);
-    if (vm_metadata_open(&lookup->metadata, &lookup->tables) < 0)
-        return;
+    vm_metadata_open(&lookup->metadata, &lookup->tables);
     vm_metadata_look(&lookup->metadata);
     code_heaps_interpreter(&lookup->interpreter, &lookup->interpreter_end);
     code_heaps_range(&lookup->code, &lookup->code_end);

@@ -34,15 +34,13 @@ static struct {
     _Atomic uint32_t n_full;
 } all = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-int sim_misses_open(struct sim_slots *slots, int fd)
+void sim_misses_open(struct sim_slots *slots, int fd)
 {
-    all.taken = vm_map(SIM_MISSES_KEPT * sizeof *all.taken);
-    all.waiting = vm_map(WAITING_MAX * sizeof *all.waiting);
-    if (all.taken == NULL || all.waiting == NULL || sim_lookup_open(&all.lookup, slots, fd) < 0 ||
-        sim_contents_open(&all.contents, &all.lookup, &slots->model) < 0)
-        return -1;
+    all.taken = sim_map(SIM_MISSES_KEPT * sizeof *all.taken);
+    all.waiting = sim_map(WAITING_MAX * sizeof *all.waiting);
+    sim_lookup_open(&all.lookup, slots, fd);
+    sim_contents_open(&all.contents, &all.lookup, &slots->model);
     all.is_wanted = true;
-    return 0;
 }
 
 void sim_misses_forget(void)
@@ -248,7 +246,7 @@ void sim_misses_begin(struct sim_misses *mine, const struct sim_slot *slot, cons
 {
     if (!all.is_wanted)
         return;
-    mine->kept = vm_map(SIM_MISSES_KEPT * sizeof *mine->kept);
+    mine->kept = sim_map(SIM_MISSES_KEPT * sizeof *mine->kept);
     mine->tid = slot->tid;
     mine->caches = (struct sim_contents_of){ .machine = machine, .tid = (uint32_t)slot->tid };
     mine->random = (uint64_t)slot->tid * UINT64_C(0x9e3779b97f4a7c15) | 1; /* the same in each run of a program */

@@ -39,8 +39,7 @@ struct owners {
     uint32_t n_owners, n_cells, n_methods, n_bytecodes;
 };
 
-/* Returns 0, or -1: no memory. */
-int owners_open(struct owners *owners, int fd);
+void owners_open(struct owners *owners, int fd);
 
 /* Each returns a number, or OWNERS_NONE: there is no room. */
 uint32_t owners_named(struct owners *owners, enum miss_owner kind, const char *name);
@@ -80,8 +79,7 @@ struct sim_bytecodes {
     uint64_t look;
 };
 
-/* Returns 0, or -1: no memory. */
-int sim_bytecodes_open(struct sim_bytecodes *bytecodes, struct owners *owners);
+void sim_bytecodes_open(struct sim_bytecodes *bytecodes, struct owners *owners);
 
 /* Code may have changed from now on. */
 void sim_bytecodes_look(struct sim_bytecodes *bytecodes);
@@ -115,8 +113,7 @@ struct sim_sums {
     uint64_t retired[SIM_N_COUNTS], told[SIM_N_COUNTS]; /* of threads that are gone; by the last totals */
 };
 
-/* Returns 0, or -1: no memory. */
-int sim_sums_open(struct sim_sums *sums, struct owners *owners, struct sim_slots *slots);
+void sim_sums_open(struct sim_sums *sums, struct owners *owners, struct sim_slots *slots);
 
 /* The sum of a key; what is there already may be written first. */
 struct sim_sum *sim_sums_of(struct sim_sums *sums, const struct sim_sum_key *key);
@@ -163,8 +160,8 @@ struct sim_lookup {
     uint64_t interpreter, interpreter_end, code, code_end; /* code: all that the JVM made */
 };
 
-/* fd: of the log.  Returns 0, or -1: no memory. */
-int sim_lookup_open(struct sim_lookup *lookup, struct sim_slots *slots, int fd);
+/* fd: of the log. */
+void sim_lookup_open(struct sim_lookup *lookup, struct sim_slots *slots, int fd);
 
 /* Where HotSpot's tables are: SIM_N_SYMBOLS addresses. */
 void sim_lookup_tables(struct sim_lookup *lookup, const uint64_t *symbols);
@@ -213,8 +210,7 @@ struct sim_contents_of {
     uint64_t n_instructions; /* that it had executed at the look before */
 };
 
-/* Returns 0, or -1: no memory. */
-int sim_contents_open(struct sim_contents *contents, struct sim_lookup *lookup, const struct sim_model *model);
+void sim_contents_open(struct sim_contents *contents, struct sim_lookup *lookup, const struct sim_model *model);
 
 /* Is it time for a look? */
 bool sim_contents_are_due(const struct sim_contents *contents);
@@ -239,8 +235,8 @@ struct sim_misses {
     int32_t tid;
 };
 
-/* Write to a log.  Returns 0, or -1: no memory. */
-int sim_misses_open(struct sim_slots *slots, int fd);
+/* Write to a log. */
+void sim_misses_open(struct sim_slots *slots, int fd);
 
 /* In a child that was forked: nothing is kept or written. */
 void sim_misses_forget(void);

@@ -14,34 +14,81 @@
 #include "core/emu/plugin/sim_core.h"
 #include "core/emu/plugin/vm_memory.h"
 
-#include <stdio.h>
+#include <fcntl.h>
+#include <inttypes.h>
 #include <string.h>
-
-/* QEMU finds it by this name and asks what the plugin was made for. */
-__attribute__((visibility("default"))) int qemu_plugin_version = QEMU_PLUGIN_VERSION;
-__attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info,
-                                                               int argc, char **argv);
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define PAGE_BITS 12 /* of QEMU's pages */
+#define COUNT_BITS \
+    32 /* of the number that QEMU hands over for the agent's blocks: instructions below, accesses above */
 
-/* ---- threads ---- */
+/*
+ * ---- the agent's own code in the program ----
+ *
+ * What it fetches, loads and stores goes past the simulated processor, and is counted by itself.  The agent tells where
+ * its code is (SIM_TELL_OWN); blocks that are translated from then on are told apart by their address, once, and have
+ * no callback but one that adds.  So a probe leaves nothing in caches, TLBs and predictors, and is in no count.  What
+ * remains is what it makes others execute: the calls in compiled code, the JVM's way into native methods, functions of
+ * libc and of the JVM that the agent calls.
+ */
 
-static void on_thread_end(qemu_plugin_id_t id, unsigned vcpu)
+static _Atomic uint64_t own_start, own_end;
+
+static void tell_own(uint64_t start, uint64_t end)
 {
-    (void)id;
-    sim_core_end(vcpu);
+    atomic_store(&own_start, start);
+    atomic_store(&own_end, end);
 }
 
-/* A new thread gets the number of one that has ended. */
-static void on_thread_begin(qemu_plugin_id_t id, unsigned vcpu)
+static bool is_own(uint64_t address)
 {
-    on_thread_end(id, vcpu);
+    return address >= atomic_load_explicit(&own_start, memory_order_relaxed) &&
+           address < atomic_load_explicit(&own_end, memory_order_relaxed);
 }
 
-static void on_flush(qemu_plugin_id_t id)
+/* The block before it was left by a call that nobody predicts, nor the return from here. */
+static void on_own_block(unsigned vcpu, void *context)
 {
-    (void)id;
-    sim_core_flush();
+    struct sim_core *core = sim_core;
+    uint64_t n = (uint64_t)(uintptr_t)context;
+    (void)vcpu;
+    if (core == NULL)
+        return;
+    core->before = &sim_no_block;
+    core->slot->own[SIM_OWN_INSTRUCTIONS] += n & UINT32_MAX;
+    core->slot->own[SIM_OWN_ACCESSES] += n >> COUNT_BITS;
+}
+
+static void on_own_access(unsigned vcpu, uint32_t info, uint64_t address, void *context)
+{
+    (void)vcpu, (void)info, (void)address, (void)context;
+    if (sim_core != NULL)
+        sim_core->slot->own[SIM_OWN_ACCESSES]++;
+}
+
+/* How many loads and stores the instruction has is known, mostly; of others QEMU tells. */
+static uint64_t watch_own_accesses(struct qemu_plugin_insn *insn)
+{
+    struct sim_operands operands = { .is_known = false };
+    if (!sim.is_arm64)
+        sim_operands_x86(qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn), qemu_plugin_insn_vaddr(insn),
+                         &operands);
+    if (operands.is_known)
+        return operands.n_accesses;
+    qemu_plugin_register_vcpu_mem_cb(insn, on_own_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
+    return 0;
+}
+
+static void watch_own(struct qemu_plugin_tb *tb, size_t n)
+{
+    uint64_t n_accesses = 0;
+    for (size_t i = 0; i < n; i++)
+        n_accesses += watch_own_accesses(qemu_plugin_tb_get_insn(tb, i));
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, on_own_block, QEMU_PLUGIN_CB_NO_REGS,
+                                         (void *)(uintptr_t)(n_accesses << COUNT_BITS | n));
 }
 
 /* ---- execution ---- */
@@ -75,7 +122,7 @@ static void hear(struct sim_core *core, uint64_t what, uint64_t argument)
         break;
     case SIM_TELL_OWN:
         if (vm_get(argument, code, sizeof code))
-            sim_own_tell(code[0], code[1]);
+            tell_own(code[0], code[1]);
         break;
     case SIM_TELL_MOVE:
         sim_misses_move();
@@ -89,18 +136,16 @@ static void hear(struct sim_core *core, uint64_t what, uint64_t argument)
     }
 }
 
-static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
-                       uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
+static void on_syscall(unsigned vcpu, const struct qemu_flags_call *call)
 {
-    (void)id, (void)vcpu, (void)a7, (void)a8;
     struct sim_core *core = sim_core;
-    const struct qemu_flags_call call = { number, { a1, a2, a3, a4, a5, a6 } };
+    (void)vcpu;
     if (!sim.is_arm64)
-        sim_core_look_at_state(core, &call);
-    if (number == SIM_SYSCALL && core != NULL)
-        hear(core, a1, a2);
-    else if (number == sim.clone && core != NULL)
-        sim_misses_stack(a2);
+        sim_core_look_at_state(core, call);
+    if (call->number == SIM_SYSCALL && core != NULL)
+        hear(core, call->arguments[0], call->arguments[1]);
+    else if (call->number == sim.clone && core != NULL)
+        sim_misses_stack(call->arguments[1]);
 }
 
 /* ---- translation ---- */
@@ -128,7 +173,7 @@ static void watch_accesses(struct qemu_plugin_insn *insn, const uint8_t *bytes, 
                                      QEMU_PLUGIN_MEM_RW, (void *)(uintptr_t)at);
 }
 
-/* A copy that stays; NULL: no memory. */
+/* A copy that stays. */
 static struct sim_block *keep_block(const struct sim_block *block, const struct sim_foresight *foresight)
 {
     pthread_mutex_lock(&sim.making);
@@ -182,19 +227,17 @@ static void translate_heavy(struct qemu_plugin_tb *tb, const struct sim_block *b
         watch_accesses(insn, qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn), foresight);
     }
     struct sim_block *kept = keep_block(block, foresight);
-    if (kept != NULL)
-        qemu_plugin_register_vcpu_tb_exec_cb(tb, sim.choose_block(kept), QEMU_PLUGIN_CB_NO_REGS, kept);
+    qemu_plugin_register_vcpu_tb_exec_cb(tb, sim.choose_block(kept), QEMU_PLUGIN_CB_NO_REGS, kept);
 }
 
-static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+static void translate(struct qemu_plugin_tb *tb)
 {
     size_t n = qemu_plugin_tb_n_insns(tb);
     struct sim_block block = { .at = qemu_plugin_tb_vaddr(tb), .n_instructions = (uint16_t)n };
-    (void)id;
     if (n == 0)
         return;
-    if (sim_own_has(block.at)) {
-        sim_own_watch(tb, n);
+    if (is_own(block.at)) {
+        watch_own(tb, n);
         return;
     }
     struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, n - 1);
@@ -209,21 +252,139 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 
 /* ---- the end ---- */
 
-static void on_end(qemu_plugin_id_t id, void *context)
+static void print_slot(FILE *out, const struct sim_slot *slot, const struct sim_costs *cost)
 {
-    (void)id;
-    (void)context;
+    static const char *const names[SIM_N_COUNTS] = {
+        [SIM_INSTRUCTIONS] = "instructions",
+        [SIM_BRANCHES] = "branches",
+        [SIM_BRANCH_MISSES] = "branch-misses",
+        [SIM_L1I_FETCHES] = "l1i-fetches",
+        [SIM_L1I_MISSES] = "l1i-misses",
+        [SIM_L1D_LOADS] = "l1d-loads",
+        [SIM_L1D_STORES] = "l1d-stores",
+        [SIM_L1D_LOAD_MISSES] = "l1d-load-misses",
+        [SIM_L1D_STORE_MISSES] = "l1d-store-misses",
+        [SIM_L2_LOAD_MISSES] = "l2-load-misses",
+        [SIM_L2_STORE_MISSES] = "l2-store-misses",
+        [SIM_L2_CODE_MISSES] = "l2-code-misses",
+        [SIM_L2_WRITES] = "l2-writes",
+        [SIM_MEMORY_WRITES] = "memory-writes",
+        [SIM_TLB2_HITS] = "tlb2-hits",
+        [SIM_DTLB_MISSES] = "dtlb-misses",
+        [SIM_ITLB_MISSES] = "itlb-misses",
+        [SIM_EXECUTED] = "executed",
+    };
+    fprintf(out, "thread");
+    for (int i = 0; i < SIM_N_COUNTS; i++)
+        fprintf(out, " %s %" PRIu64, names[i], slot->counts[i]);
+    fprintf(out, " cycles %" PRIu64 "\n", sim_cycles(cost, slot->counts));
+}
+
+/*
+ * A line for each thread: 'thread instructions 12 branches 3 ... cycles 10'; with windows, another one, 'windows light'
+ * or 'windows heavy': see sim_windows_have_light.
+ */
+static void print_counts(FILE *out, const struct sim_slots *slots)
+{
+    uint32_t n = atomic_load(&slots->n_used);
+    for (uint32_t i = 0; i < n && i < slots->n_slots; i++)
+        print_slot(out, &slots->slots[i], &slots->model.cost);
+    if (slots->window.counted > 0)
+        fprintf(out, "windows %s\n", sim_windows_have_light() ? "light" : "heavy");
+}
+
+static void end(void)
+{
     sim_misses_finish();
     FILE *out = sim.out == NULL || sim.slots == NULL ? NULL : fopen(sim.out, "we");
     if (out == NULL)
         return;
-    sim_print(out, sim.slots, sim_windows_have_light());
+    print_counts(out, sim.slots);
     if (sim.is_checked)
         sim_check_print(out);
     fclose(out);
 }
 
-/* ---- the beginning ---- */
+/* ---- the beginning: where the recorder's memory is, or what to do without one ---- */
+
+/* The recorder's memory. */
+static int map_slots(const char *path)
+{
+    struct stat status;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &status) < 0 || (size_t)status.st_size < sizeof(struct sim_slots))
+        return qemu_refuse("there is no memory of mmprof record");
+    void *at = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    if (at == MAP_FAILED)
+        return qemu_refuse("the memory of mmprof record cannot be mapped");
+    struct sim_slots *slots = sim.slots = at;
+    struct err err;
+    if (slots->magic != SIM_SLOTS_MAGIC || (size_t)status.st_size < sim_slots_bytes(slots->n_slots) ||
+        sim_model_check(&slots->model, &err) < 0 || sim_window_check(&slots->window, &err) < 0 ||
+        sim_sets_check(&slots->model, slots->sets, &err) < 0)
+        return qemu_refuse("the memory of mmprof record has another layout");
+    return 0;
+}
+
+static int open_log(const char *path)
+{
+    int fd = sim.slots == NULL ? -1 : open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0)
+        return qemu_refuse("the log cannot be opened");
+    sim_misses_open(sim.slots, fd);
+    return 0;
+}
+
+/* Without a recorder. */
+static int make_slots(const char *model)
+{
+    struct err err;
+    struct sim_slots *slots = sim.slots = sim_map(sim_slots_bytes(SIM_SLOTS_MAX));
+    slots->magic = SIM_SLOTS_MAGIC;
+    slots->n_slots = SIM_SLOTS_MAX;
+    return sim_model_load(model, &slots->model, &err) < 0 ? qemu_refuse(err.text) : 0;
+}
+
+static int read_window(const char *text)
+{
+    struct err err;
+    if (sim.slots == NULL)
+        return qemu_refuse("window= comes before model=");
+    return sim_window_read(text, &sim.slots->window, &err) < 0 ? qemu_refuse(err.text) : 0;
+}
+
+static int read_sets(const char *text)
+{
+    struct err err;
+    struct sim_slots *slots = sim.slots;
+    if (slots == NULL)
+        return qemu_refuse("sets= comes before model=");
+    bool is_right =
+        sim_sets_read(text, &slots->sets, &err) == 0 && sim_sets_check(&slots->model, slots->sets, &err) == 0;
+    return is_right ? 0 : qemu_refuse(err.text);
+}
+
+#define ARGUMENTS "it takes memory=, or model=, then window= and sets=, and out="
+
+static int read_check(const char *what)
+{
+    sim.is_checked = strcmp(what, "foreseen") == 0 && sim_check_is_there();
+    return sim.is_checked ? 0 : qemu_refuse(ARGUMENTS);
+}
+
+static int read_arguments(int argc, char **argv)
+{
+    static const struct qemu_argument arguments[] = { { "memory", map_slots, NULL }, { "model", make_slots, NULL },
+                                                      { "log", open_log, NULL },     { "window", read_window, NULL },
+                                                      { "sets", read_sets, NULL },   { "check", read_check, NULL },
+                                                      { "out", NULL, &sim.out } };
+    if (qemu_read_arguments(argc, argv, arguments, sizeof arguments / sizeof *arguments, ARGUMENTS) < 0)
+        return -1;
+    return sim.slots == NULL || (sim.is_checked && (sim.slots->window.counted > 0 || sim.slots->sets > 0))
+               ? qemu_refuse(ARGUMENTS)
+               : 0;
+}
 
 static void choose_callbacks(void)
 {
@@ -235,24 +396,22 @@ static void choose_callbacks(void)
     sim.on_access = sim_access_choose(&sim.slots->model, sim.has_windows);
 }
 
-int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info, int argc, char **argv)
+static int begin(bool is_arm64, int argc, char **argv)
 {
-    if (info->system_emulation)
-        return sim_arguments_refuse("it simulates programs (qemu-x86_64), not whole machines");
-    sim.is_arm64 = strcmp(info->target_name, "aarch64") == 0;
-    if (!sim.is_arm64 && strcmp(info->target_name, "x86_64") != 0)
-        return sim_arguments_refuse("it knows programs for x86_64 and aarch64 only");
-    sim.clone = sim.is_arm64 ? 220 : 56;
-    if (sim_arguments_read(argc, argv, &sim.slots, &sim.out, &sim.is_checked) < 0)
+    sim.is_arm64 = is_arm64;
+    sim.clone = is_arm64 ? 220 : 56;
+    if (read_arguments(argc, argv) < 0)
         return -1;
     choose_callbacks();
     qemu_stale_begin((const void *)(uintptr_t)sim.on_access, (const void *)(uintptr_t)sim_access_bytecode);
     sim_core_prepare_forks();
-    qemu_plugin_register_vcpu_init_cb(id, on_thread_begin);
-    qemu_plugin_register_vcpu_exit_cb(id, on_thread_end);
-    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
-    qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
-    qemu_plugin_register_flush_cb(id, on_flush);
-    qemu_plugin_register_atexit_cb(id, on_end, NULL);
     return 0;
 }
+
+const struct qemu_calls qemu_calls = { .refusal = "the simulator cannot start: ",
+                                       .begin = begin,
+                                       .thread_ends = sim_core_end,
+                                       .translate = translate,
+                                       .hear = on_syscall,
+                                       .flush = sim_core_flush,
+                                       .end = end };

@@ -7,11 +7,10 @@
 #define SUMS      (1u << 17)
 #define SUMS_FULL (SUMS / 4 * 3)
 
-int sim_sums_open(struct sim_sums *sums, struct owners *owners, struct sim_slots *slots)
+void sim_sums_open(struct sim_sums *sums, struct owners *owners, struct sim_slots *slots)
 {
     *sums = (struct sim_sums){ .owners = owners, .slots = slots, .written_ns = sim_clock_now_ns() };
-    sums->sums = (struct vm_table){ vm_map(SUMS * sizeof(struct sim_sum)), SUMS - 1, SUMS };
-    return sums->sums.elements == NULL ? -1 : 0;
+    sums->sums = (struct vm_table){ sim_map(SUMS * sizeof(struct sim_sum)), SUMS - 1, SUMS };
 }
 
 static void tell_totals(struct sim_sums *sums, uint64_t ticks)

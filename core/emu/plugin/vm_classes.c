@@ -1,5 +1,7 @@
 #include "core/emu/plugin/vm_memory.h"
 
+#include "core/emu/model/sim_machine.h"
+
 #include <stdio.h>
 #include <sys/mman.h>
 
@@ -8,10 +10,9 @@
 
 #define CLASSES_BYTES (ROOM * sizeof(struct vm_class))
 
-int vm_classes_open(struct vm_classes *classes, const struct vm_tables *tables)
+void vm_classes_open(struct vm_classes *classes, const struct vm_tables *tables)
 {
-    *classes = (struct vm_classes){ .tables = tables, .table = { vm_map(CLASSES_BYTES), ROOM - 1, 64 } };
-    return classes->table.elements == NULL ? -1 : 0;
+    *classes = (struct vm_classes){ .tables = tables, .table = { sim_map(CLASSES_BYTES), ROOM - 1, 64 } };
 }
 
 void vm_classes_forget(struct vm_classes *classes)

@@ -4,21 +4,11 @@
 #include "core/emu/plugin/qemu_api.h"
 #include "core/hotspot/vm_fields.h"
 
-#include <sys/mman.h>
-
 #define PAGE_BITS  12
 #define PAGES_KEPT 8192u
 
 /* Numbers of pages that are there, each at its own place; 0: none. */
 static uint64_t pages[PAGES_KEPT];
-
-void *vm_map(size_t n)
-{
-    /* cppcheck-suppress invalidFunctionArg */
-    char *at = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    /* cppcheck-suppress memleak */
-    return at == MAP_FAILED ? NULL : at;
-}
 
 void vm_memory_forget(void)
 {

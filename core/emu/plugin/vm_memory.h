@@ -18,9 +18,6 @@
 
 #define VM_TEXT_BYTES 256
 
-/* n bytes of memory, zeros, which takes room when it is used; NULL: there is none. */
-void *vm_map(size_t n);
-
 /*
  * Where the variables of HotSpot's tables are, SIM_N_SYMBOLS addresses, in the order of SIM_SYMBOL_NAMES: core/hotspot
  * reads this JVM from now on, under the lock that guards the memory here.
@@ -172,8 +169,7 @@ struct vm_classes {
     struct vm_class none; /* has no room in the table */
 };
 
-/* Returns 0, or -1: no memory. */
-int vm_classes_open(struct vm_classes *classes, const struct vm_tables *tables);
+void vm_classes_open(struct vm_classes *classes, const struct vm_tables *tables);
 
 /* Classes may have gone: each is looked at again before it is believed in. */
 void vm_classes_forget(struct vm_classes *classes);
@@ -218,8 +214,8 @@ struct vm_metadata {
     uint64_t next_look_ns; /* of CPU time */
 };
 
-/* A zeroed one has nothing.  Returns 0, or -1: no memory. */
-int vm_metadata_open(struct vm_metadata *metadata, const struct vm_tables *tables);
+/* A zeroed one has nothing.  */
+void vm_metadata_open(struct vm_metadata *metadata, const struct vm_tables *tables);
 
 /* Go through all that there is now, unless that was done not long ago. */
 void vm_metadata_look(struct vm_metadata *metadata);
@@ -252,8 +248,7 @@ struct vm_ranges {
     uint64_t code_low, code_high, cards, cards_end, archive, archive_end;
 };
 
-/* Returns 0, or -1: no memory. */
-int vm_ranges_open(struct vm_ranges *ranges);
+void vm_ranges_open(struct vm_ranges *ranges);
 
 /* The program makes a thread whose stack begins below an address.  Any thread may say so. */
 void vm_ranges_add_stack(struct vm_ranges *ranges, uint64_t top);
@@ -273,6 +268,8 @@ enum miss_owner vm_ranges_find(const struct vm_ranges *ranges, const struct vm_m
  * the first object is remembered until objects move, so that the next walk begins near an address.  Serial, Parallel
  * and G1.
  */
+
+#define HEAP_WORDS_MAX (UINT64_C(1) << 41) /* 16 TB */
 
 enum heap_space { HEAP_NO_SPACE, HEAP_EDEN, HEAP_SURVIVOR, HEAP_OLD, HEAP_HUMONGOUS, HEAP_SPACES };
 
@@ -307,7 +304,7 @@ struct heap_walk {
     bool in_buffer;
 };
 
-/* Returns 0, or -1: no memory, or no heap yet. */
+/* Returns 0, or -1: there is no heap yet. */
 int heap_walk_open(struct heap_walk *heap, const struct vm_tables *tables, struct vm_classes *classes);
 
 /* How the heap is divided now. */

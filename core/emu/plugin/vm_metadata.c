@@ -1,5 +1,7 @@
 #include "core/emu/plugin/vm_memory.h"
 
+#include "core/emu/model/sim_machine.h"
+
 #include <stdlib.h>
 
 #define BLOCK_BITS   22
@@ -12,14 +14,11 @@
 #define AT_ONCE      64u
 #define SHARE        8 /* so many times as long as it took, all classes are not gone through again */
 
-int vm_metadata_open(struct vm_metadata *metadata, const struct vm_tables *tables)
+void vm_metadata_open(struct vm_metadata *metadata, const struct vm_tables *tables)
 {
     size_t n_blocks = BLOCKS / 8, n_codes = CODES_MAX * sizeof *metadata->codes;
-    char *at = vm_map(n_blocks + n_codes);
-    if (at == NULL)
-        return -1;
+    char *at = sim_map(n_blocks + n_codes);
     *metadata = (struct vm_metadata){ .tables = tables, .blocks = (void *)at, .codes = (void *)(at + n_blocks) };
-    return 0;
 }
 
 /* ---- blocks ---- */

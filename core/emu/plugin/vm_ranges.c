@@ -1,5 +1,6 @@
 #include "core/emu/plugin/vm_memory.h"
 
+#include "core/emu/model/sim_machine.h"
 #include "core/hotspot/code_heaps.h"
 
 #include <fcntl.h>
@@ -20,17 +21,14 @@
 
 static char *text; /* of the maps; the walk's lock guards it */
 
-int vm_ranges_open(struct vm_ranges *ranges)
+void vm_ranges_open(struct vm_ranges *ranges)
 {
     size_t n_maps = MAPS_MAX * sizeof *ranges->maps, n_stacks = STACKS_MAX * sizeof *ranges->stacks;
-    char *at = vm_map(n_maps + n_stacks + PATHS_BYTES + TEXT_BYTES);
-    if (at == NULL)
-        return -1;
+    char *at = sim_map(n_maps + n_stacks + PATHS_BYTES + TEXT_BYTES);
     ranges->maps = (void *)at;
     ranges->stacks = (void *)(at + n_maps);
     ranges->paths = at + n_maps + n_stacks;
     text = at + n_maps + n_stacks + PATHS_BYTES;
-    return 0;
 }
 
 void vm_ranges_add_stack(struct vm_ranges *ranges, uint64_t top)

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define NAME_BYTES 16
+#define PATH_BYTES 1024
 
 struct tool_wanted tool_wanted;
 
@@ -290,6 +291,36 @@ void tool_host_end(struct tool_thread *thread)
 
 /* ---- what the agent tells ---- */
 
+/* The next mapping of a file.  Returns whether there is one. */
+static bool next_map(FILE *maps, uint64_t *start, uint64_t *end, char path[PATH_BYTES])
+{
+    char line[PATH_BYTES + 128];
+    while (fgets(line, sizeof line, maps) != NULL)
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %*s %1023[^\n]", start, end, path) == 3)
+            return true;
+    return false;
+}
+
+/* All mappings of files whose path ends so are added to wanted->libraries, as long as there is room. */
+static void find_libraries(struct tool_wanted *wanted, const char *suffix, enum tool_code code)
+{
+    char path[PATH_BYTES];
+    size_t n = strlen(suffix);
+    uint64_t start, end;
+    struct tool_library *last = NULL;
+    FILE *maps = fopen("/proc/self/maps", "re");
+    while (maps != NULL && next_map(maps, &start, &end, path)) {
+        if (strlen(path) < n || strcmp(path + strlen(path) - n, suffix) != 0)
+            last = NULL;
+        else if (last != NULL && last->end == start)
+            last->end = end;
+        else if (wanted->n_libraries < TOOL_LIBRARIES_MAX)
+            *(last = &wanted->libraries[wanted->n_libraries++]) = (struct tool_library){ start, end, code };
+    }
+    if (maps != NULL)
+        fclose(maps);
+}
+
 static void hear_tables(uint64_t argument)
 {
     /* libc: the emulator's own, too, whose code the program never runs. */
@@ -298,11 +329,12 @@ static void hear_tables(uint64_t argument)
     uint64_t symbols[SIM_N_SYMBOLS];
     if (host.has_jvm || !qemu_read(argument, symbols, sizeof symbols) || tool_jvm_open(&host.jvm, symbols) < 0)
         return;
-    tool_libraries_find(&tool_wanted, "/libjvm.so", TOOL_VM);
+    find_libraries(&tool_wanted, "/libjvm.so", TOOL_VM);
     for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++)
-        tool_libraries_find(&tool_wanted, helpers[i], TOOL_LIBC);
-    host.has_jvm = tool_objects_open(&host.objects, host.jvm.heap, host.jvm.heap_end) == 0;
-    if (host.has_jvm && tool_wanted.callers && tool_stack_open(&host.stack, &host.jvm.names) < 0)
+        find_libraries(&tool_wanted, helpers[i], TOOL_LIBC);
+    tool_objects_open(&host.objects, host.jvm.heap, host.jvm.heap_end);
+    host.has_jvm = true;
+    if (tool_wanted.callers && tool_stack_open(&host.stack, &host.jvm.names) < 0)
         fprintf(stderr, "mmprof: callers are not known: the layout of this JVM's stacks is not\n");
 }
 

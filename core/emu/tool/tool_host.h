@@ -159,11 +159,6 @@ static inline bool tool_host_keep(struct tool_thread *thread, const struct tool_
     return is_full;
 }
 
-/* ---- Where in this process the code of libraries is ---- */
-
-/* All mappings of files whose path ends so are added to wanted->libraries, as long as there is room. */
-void tool_libraries_find(struct tool_wanted *wanted, const char *suffix, enum tool_code code);
-
 /*
  * Who uses an object last, and what the creator and he have in common (thesis §A.4): for tools that want_callers.
  */

@@ -2,6 +2,7 @@
 
 #include "core/base/ticks.h"
 #include "core/base/vec.h"
+#include "core/emu/model/sim_machine.h"
 #include "core/hotspot/code_heaps.h"
 
 #include <stdlib.h>
@@ -27,13 +28,11 @@ int tool_jvm_open(struct tool_jvm *jvm, const uint64_t *symbols)
     jvm->why = "its tables lack where its heap and its code are";
     at = vm_pointer(t->heap) + t->heap_reserved;
     if (!code_heaps_range(&jvm->java, &jvm->java_end) || !vm_get_u64(at + t->region_start, &jvm->heap) ||
-        !vm_get_u64(at + t->region_words, &words) || jvm->heap == 0 || words == 0)
+        !vm_get_u64(at + t->region_words, &words) || jvm->heap == 0 || words == 0 || words > HEAP_WORDS_MAX)
         return -1;
     jvm->heap_end = jvm->heap + 8 * words;
-    jvm->why = "out of memory";
-    jvm->kept = vm_map(KEPT * sizeof *jvm->kept);
-    if (jvm->kept == NULL || vm_classes_open(&jvm->classes, t) < 0)
-        return -1;
+    jvm->kept = sim_map(KEPT * sizeof *jvm->kept);
+    vm_classes_open(&jvm->classes, t);
     vm_classes_forget(&jvm->classes);
     vm_metadata_open(&jvm->metadata, t);
     code_heaps_interpreter(&jvm->interpreter, &jvm->interpreter_end);

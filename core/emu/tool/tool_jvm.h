@@ -182,8 +182,7 @@ struct tool_objects_listener {
     void (*died)(struct mmprof_object *object, bool has_died);
 };
 
-/* Returns 0, or -1: no memory. */
-int tool_objects_open(struct tool_objects *all, uint64_t heap, uint64_t heap_end);
+void tool_objects_open(struct tool_objects *all, uint64_t heap, uint64_t heap_end);
 
 /*
  * A new one, at the address that its reference points to, to be filled in but for address, bytes and number.  What was

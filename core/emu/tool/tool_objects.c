@@ -1,17 +1,17 @@
 #include "core/emu/tool/tool_jvm.h"
 
+#include "core/emu/model/sim_machine.h"
 #include "core/emu/plugin/vm_memory.h"
 
 #define OBJECTS_MAX    (1u << 26)
 #define REFERENCE_TAGS UINT64_C(7) /* what JNI marks handles with */
 
-int tool_objects_open(struct tool_objects *all, uint64_t heap, uint64_t heap_end)
+void tool_objects_open(struct tool_objects *all, uint64_t heap, uint64_t heap_end)
 {
     *all = (struct tool_objects){ .heap = heap, .heap_end = heap_end };
-    all->map = vm_map((size_t)((heap_end - heap) / 8) * sizeof *all->map);
-    all->objects = vm_map((size_t)OBJECTS_MAX * sizeof *all->objects);
-    all->gone = vm_map((size_t)OBJECTS_MAX * sizeof *all->gone);
-    return all->map == NULL || all->objects == NULL || all->gone == NULL ? -1 : 0;
+    all->map = sim_map((size_t)((heap_end - heap) / 8) * sizeof *all->map);
+    all->objects = sim_map((size_t)OBJECTS_MAX * sizeof *all->objects);
+    all->gone = sim_map((size_t)OBJECTS_MAX * sizeof *all->gone);
 }
 
 /* ---- the map ---- */

@@ -16,16 +16,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define VCPUS_MAX 65536
-
-/* QEMU finds it by this name and asks what the plugin was made for. */
-__attribute__((visibility("default"))) int qemu_plugin_version = QEMU_PLUGIN_VERSION;
-__attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info,
-                                                               int argc, char **argv);
-
 static struct {
-    struct tool_thread *threads[VCPUS_MAX]; /* by QEMU's number; NULL: not known yet, or gone */
-    void *states[VCPUS_MAX];                /* the processors', likewise: see qemu_api.h */
+    struct tool_thread *threads[QEMU_VCPUS_MAX]; /* by QEMU's number; NULL: not known yet, or gone */
+    const char *tool, *argument, *out, *interval;
     bool is_arm64;
 } plugin;
 
@@ -34,42 +27,26 @@ static struct {
 /* At the first access, for QEMU tells of a new thread in the one that makes it.  NULL: it is not followed. */
 static __attribute__((noinline)) struct tool_thread *make_thread(unsigned vcpu)
 {
-    if (vcpu >= VCPUS_MAX)
+    if (vcpu >= QEMU_VCPUS_MAX)
         return NULL;
-    /* cppcheck-suppress invalidFunctionArg */
-    void *at = mmap(NULL, sizeof(struct tool_thread), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (at == MAP_FAILED)
-        return NULL;
-    if (tool_host_begin(at) < 0) {
-        munmap(at, sizeof(struct tool_thread));
-        return NULL;
-    }
-    plugin.threads[vcpu] = at;
-    return at;
+    plugin.threads[vcpu] = sim_map(sizeof(struct tool_thread));
+    tool_host_begin(plugin.threads[vcpu]);
+    return plugin.threads[vcpu];
 }
 
 static inline struct tool_thread *thread_of(unsigned vcpu)
 {
-    return __builtin_expect(vcpu < VCPUS_MAX, 1) ? plugin.threads[vcpu] : NULL;
+    return __builtin_expect(vcpu < QEMU_VCPUS_MAX, 1) ? plugin.threads[vcpu] : NULL;
 }
 
-static void on_thread_end(qemu_plugin_id_t id, unsigned vcpu)
+static void end_thread(unsigned vcpu)
 {
-    (void)id;
-    struct tool_thread *thread = thread_of(vcpu);
-    if (vcpu < VCPUS_MAX)
-        plugin.states[vcpu] = NULL;
+    struct tool_thread *thread = plugin.threads[vcpu];
+    plugin.threads[vcpu] = NULL;
     if (thread == NULL)
         return;
-    plugin.threads[vcpu] = NULL;
     tool_host_end(thread);
     munmap(thread, sizeof *thread);
-}
-
-/* A new thread gets the number of one that has ended. */
-static void on_thread_begin(qemu_plugin_id_t id, unsigned vcpu)
-{
-    on_thread_end(id, vcpu);
 }
 
 static void in_child(void)
@@ -82,8 +59,8 @@ static void in_child(void)
 
 static void on_access(unsigned vcpu, uint32_t info, uint64_t address, void *instruction)
 {
-    if (vcpu < VCPUS_MAX)
-        qemu_stale_look(plugin.states[vcpu]);
+    if (vcpu < QEMU_VCPUS_MAX)
+        qemu_stale_look(qemu_states[vcpu]);
     uint64_t n_java = atomic_load_explicit(&tool_wanted.java_bytes, memory_order_relaxed);
     if (n_java == 0)
         return;
@@ -146,32 +123,13 @@ static void on_pop(unsigned vcpu, uint32_t info, uint64_t address, void *instruc
         tool_host_pop(thread, address);
 }
 
-/* Each block: nothing but where the thread's state is. */
-QEMU_FLAGS_CALLBACK(tool_block, tool_block_begins);
-
-QEMU_FLAGS_HANDLER(tool_block_begins)
+static void hear(unsigned vcpu, const struct qemu_flags_call *call)
 {
-    (void)context, (void)returns_to;
-    if (vcpu < VCPUS_MAX)
-        plugin.states[vcpu] = state;
-}
-
-static void on_flush(qemu_plugin_id_t id)
-{
-    (void)id;
-    for (unsigned vcpu = 0; vcpu < VCPUS_MAX; vcpu++)
-        qemu_stale_clear(plugin.states[vcpu]);
-}
-
-static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
-                       uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
-{
-    (void)id, (void)a3, (void)a4, (void)a5, (void)a6, (void)a7, (void)a8;
-    if (number != SIM_SYSCALL)
+    if (call->number != SIM_SYSCALL)
         return;
     struct tool_thread *thread = thread_of(vcpu);
     if (thread != NULL || (thread = make_thread(vcpu)) != NULL)
-        tool_host_hear(thread, a1, a2);
+        tool_host_hear(thread, call->arguments[0], call->arguments[1]);
 }
 
 static qemu_plugin_memory_fn *callback_of(struct qemu_plugin_insn *insn)
@@ -190,65 +148,39 @@ static qemu_plugin_memory_fn *callback_of(struct qemu_plugin_insn *insn)
                                                                    : on_access;
 }
 
-static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+static void translate(struct qemu_plugin_tb *tb)
 {
-    size_t n = qemu_plugin_tb_n_insns(tb);
-    (void)id;
-    qemu_plugin_register_vcpu_tb_exec_cb(tb, tool_block, QEMU_PLUGIN_CB_NO_REGS, NULL);
-    for (size_t i = 0; i < n; i++) {
-        struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
-        qemu_plugin_register_vcpu_mem_cb(insn, callback_of(insn), QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
-                                         (void *)(uintptr_t)qemu_plugin_insn_vaddr(insn));
-    }
-}
-
-static void on_end(qemu_plugin_id_t id, void *context)
-{
-    (void)id;
-    (void)context;
-    tool_host_finish();
+    qemu_watch_all(tb, callback_of);
 }
 
 /* ---- the beginning ---- */
 
-static int refuse(const char *why)
+static int begin(bool is_arm64, int argc, char **argv)
 {
-    fprintf(stderr, "mmprof: %s\n", why);
-    return -1;
-}
-
-/* What stands behind KEY= among the arguments; NULL: nothing. */
-static const char *argument(int argc, char **argv, const char *key)
-{
-    size_t n = strlen(key);
-    for (int i = 0; i < argc; i++)
-        if (strncmp(argv[i], key, n) == 0 && argv[i][n] == '=')
-            return argv[i] + n + 1;
-    return NULL;
-}
-
-int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info, int argc, char **argv)
-{
-    const char *tool = argument(argc, argv, "tool"), *text = argument(argc, argv, "argument");
-    plugin.is_arm64 = strcmp(info->target_name, "aarch64") == 0;
-    if (info->system_emulation || (!plugin.is_arm64 && strcmp(info->target_name, "x86_64") != 0))
-        return refuse("tools are for programs of x86_64 and aarch64 (qemu-x86_64), not for whole machines");
-    if (tool == NULL)
-        return refuse("no tool= is given");
-    const char *interval = argument(argc, argv, "interval");
-    const char *why = tool_host_open(tool, text == NULL ? "" : text, argument(argc, argv, "out"),
-                                     interval == NULL ? 0 : strtoull(interval, NULL, 10));
+    static const struct qemu_argument arguments[] = { { "tool", NULL, &plugin.tool },
+                                                      { "argument", NULL, &plugin.argument },
+                                                      { "out", NULL, &plugin.out },
+                                                      { "interval", NULL, &plugin.interval } };
+    plugin.is_arm64 = is_arm64;
+    if (qemu_read_arguments(argc, argv, arguments, sizeof arguments / sizeof *arguments,
+                            "it takes tool=, argument=, out= and interval=") < 0)
+        return -1;
+    if (plugin.tool == NULL)
+        return qemu_refuse("no tool= is given");
+    const char *why = tool_host_open(plugin.tool, plugin.argument == NULL ? "" : plugin.argument, plugin.out,
+                                     plugin.interval == NULL ? 0 : strtoull(plugin.interval, NULL, 10));
     if (why != NULL)
-        return refuse(why);
-    if (plugin.is_arm64 && tool_wanted.callers)
-        return refuse("who uses an object last is known on x86-64 only");
+        return qemu_refuse(why);
+    if (is_arm64 && tool_wanted.callers)
+        return qemu_refuse("who uses an object last is known on x86-64 only");
     pthread_atfork(tool_host_before_fork, tool_host_in_parent, in_child);
     qemu_stale_begin((const void *)(uintptr_t)on_access, (const void *)(uintptr_t)on_bytecode);
-    qemu_plugin_register_flush_cb(id, on_flush);
-    qemu_plugin_register_vcpu_init_cb(id, on_thread_begin);
-    qemu_plugin_register_vcpu_exit_cb(id, on_thread_end);
-    qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
-    qemu_plugin_register_vcpu_syscall_cb(id, on_syscall);
-    qemu_plugin_register_atexit_cb(id, on_end, NULL);
     return 0;
 }
+
+const struct qemu_calls qemu_calls = { .refusal = "",
+                                       .begin = begin,
+                                       .thread_ends = end_thread,
+                                       .translate = translate,
+                                       .hear = hear,
+                                       .end = tool_host_finish };
