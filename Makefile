@@ -40,7 +40,7 @@ PLACEMENT_SRC := $(wildcard core/emu/placement/*.c core/emu/model/*.c) $(VM_SRC)
              $(patsubst %,core/emu/plugin/%.c,heap_walk qemu_plugin qemu_stale vm_classes vm_memory)
 # Preloaded into what a command starts: libc only.
 START_SRC := $(patsubst %,core/jvm/%.c,start_java flag_words)
-CLI_SRC   := $(wildcard cmd/*.c cmd/*/*.c) $(filter-out core/agent/% core/emu/plugin/% core/emu/tool/% %/start_java.c %/memtrace_tool.c %/no_native_frames.c %/placement_plugin.c %/placement_heap.c,$(wildcard core/*/*.c core/*/*/*.c)) $(patsubst %,core/agent/%.c,instrument/batch control/config control/included) $(wildcard symbolize/*.c phases/*/*.c report/*.c report/*/*.c)
+CLI_SRC   := $(wildcard cmd/*.c cmd/*/*.c) $(filter-out core/agent/% core/emu/plugin/% core/emu/tool/% %/start_java.c %/memtrace_tool.c %/no_native_frames.c %/placement_plugin.c %/placement_heap.c,$(wildcard core/*/*.c core/*/*/*.c)) $(wildcard symbolize/*.c phases/*/*.c report/*.c report/*/*.c)
 MAIN_SRC  := cmd/main.c cmd/lab/lab_main.c cmd/fleet/fleet_main.c
 LIB_SRC   := $(filter-out $(MAIN_SRC) cmd/lab/lab_parts.c cmd/fleet/fleet_parts.c,$(CLI_SRC)) cmd/no_parts.c
 LIB       := $(BUILD)/mmprof.a
@@ -165,7 +165,7 @@ $(BUILD)/pic/%.o: %.c
 
 # A unit test is one file that is linked with all rooms, and with the agent's parts that need no JVM.
 AGENT_PURE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/agent/rewrite/*.c core/agent/probe/*.c) $(addprefix core/agent/,control/method_ids.c control/agent_lab_none.c \
-                  control/own_threads.c codecache/compiling.c codecache/perf_file.c instrument/batch.c))
+                  control/own_threads.c codecache/compiling.c codecache/perf_file.c))
 $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/agent/probe/*.c)) $(patsubst %,$(BUILD)/core/agent/control/%.o,method_ids agent_lab_none) $(patsubst %,$(BUILD)/test/unit/%_test.o,method_ids probe probe_virtual readings_rings ring_memory): ALL_CFLAGS += $(JVMTI)
 
 # The plugin's walk through a heap, which is the test's.
@@ -202,7 +202,7 @@ $(BUILD)/test/unit/%: $(BUILD)/test/unit/%.o $(LIB)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -o $@ $(filter-out %.a %.so,$^) $(filter %.a %.so,$^) $(CLI_LIBS)
 
 # The agent's connection, commands and methods, whose JVM is the test.
-AGENT_STRESS_OBJ := $(patsubst %,$(BUILD)/core/agent/%.o,commands $(addprefix control/,config control included) instrument/methods $(addprefix codecache/,code_asked code_dependents code_out compile_methods))
+AGENT_STRESS_OBJ := $(patsubst %,$(BUILD)/core/agent/%.o,commands control/control instrument/methods $(addprefix codecache/,code_asked code_dependents code_out compile_methods))
 $(BUILD)/test/unit/agent_stress_test: $(AGENT_STRESS_OBJ)
 $(AGENT_STRESS_OBJ) $(BUILD)/test/unit/agent_stress_test.o: ALL_CFLAGS += $(JVMTI)
 
@@ -325,9 +325,6 @@ check-unit: unit
 # A fuzz target is linked like a unit test, by clang.
 $(BUILD)/test/fuzz/%_fuzz: $(BUILD)/test/fuzz/%_fuzz.o $(LIB)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -fsanitize=fuzzer -o $@ $(filter-out %.a,$^) $(filter %.a,$^) $(CLI_LIBS)
-
-$(BUILD)/test/fuzz/config_fuzz: $(BUILD)/core/agent/control/config.o $(BUILD)/core/agent/control/included.o
-$(BUILD)/test/fuzz/config_fuzz.o: ALL_CFLAGS += $(JVMTI)
 
 # Each test/fuzz/NAME_fuzz.c for FUZZ_SECONDS.
 FUZZ_SECONDS ?= 10

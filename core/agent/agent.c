@@ -14,9 +14,7 @@
 #include "core/agent/codecache/jit_log.h"
 #include "core/agent/codecache/perf_map.h"
 #include "core/agent/control/agent_lab.h"
-#include "core/agent/control/agent_names.h"
-#include "core/agent/control/config.h"
-#include "core/agent/control/included.h"
+#include "core/wire/config.h"
 #include "core/agent/control/jvmti_env.h"
 #include "core/wire/protocol.h"
 #include "core/agent/instrument/active_loops.h"
@@ -35,7 +33,6 @@
 #include "core/agent/stacks/stack.h"
 #include "core/wire/setting.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -54,6 +51,8 @@ static struct agent_state {
     jvmtiEnv *jvmti;         /* jvmti_env() */
     struct control control;
     struct agent_config config;
+    struct config_told told; /* of it */
+    struct counting_plan plan;
     struct segment *segment;
     void *mapped; /* the address range of all sessions' segments */
     size_t mapped_bytes;
@@ -62,7 +61,7 @@ static struct agent_state {
     struct retransform_pass pass; /* the first or the last one */
     jrawMonitorID end;            /* of the JVM: who waits for it is not in native code */
     _Atomic bool is_jvm_ending;
-} agent = { .closing = PTHREAD_MUTEX_INITIALIZER };
+} agent = { .closing = PTHREAD_MUTEX_INITIALIZER, .told.lock = PTHREAD_MUTEX_INITIALIZER };
 
 /* ---- the segment ---- */
 
@@ -99,17 +98,6 @@ static int map_segment(int fd, struct err *err)
     return is_whole(agent.segment, n) ? 0 : err_set(err, "the recorder's memory has another layout");
 }
 
-/* vm.overcommit_memory is 2: private memory is accounted, touched or not, and gigabytes of it are refused. */
-static bool is_accounted(void)
-{
-    char mode = '0';
-    int fd = open("/proc/sys/vm/overcommit_memory", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? 0 : read(fd, &mode, 1);
-    if (fd >= 0)
-        close(fd);
-    return n == 1 && mode == '2';
-}
-
 /*
  * Replace the segment by private memory: late writers reach nothing, the recorder's memory is freed.  Where that may be
  * refused, which would leave a hole, the segment stays until the next session: all of it that late writers reach was
@@ -117,7 +105,7 @@ static bool is_accounted(void)
  */
 static void unmap_segment(void)
 {
-    if (agent.mapped != NULL && !is_accounted() &&
+    if (agent.mapped != NULL && !segment_memory_is_strict() &&
         mmap(agent.mapped, agent.mapped_bytes, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
         agent.mapped = NULL; /* the next session takes another range */
@@ -156,13 +144,14 @@ static int make_first_probes(JNIEnv *jni, struct err *err)
         control_send_text(&agent.control, WIRE_ARCHIVE, option);
         return agent.config.is_live ? 0 : err_set(err, "it writes a class archive (%s)", option);
     }
-    return may_come_later ? 0 : calibrate_once(agent.jvmti, jni, &agent.config, agent.segment, err);
+    return may_come_later ? 0 : calibrate_once(agent.jvmti, jni, &agent.plan, agent.segment, err);
 }
 
 static int begin_session(JNIEnv *jni, struct err *err)
 {
     if (control_handshake(&agent.control, err) < 0 || config_read(&agent.config, agent.control.config_fd, err) < 0 ||
-        map_segment(agent.control.segment_fd, err) < 0 || make_first_probes(jni, err) < 0)
+        counting_plan_make(&agent.plan, &agent.config, err) < 0 || map_segment(agent.control.segment_fd, err) < 0 ||
+        make_first_probes(jni, err) < 0)
         return -1;
     if (agent.config.wants_perf_map)
         perf_map_start(jni, &agent.control);
@@ -174,10 +163,11 @@ static int begin_session(JNIEnv *jni, struct err *err)
         return -1;
     virtual_listen(agent.jvmti, agent.epoch);
     probe_find_with(stack_find);
-    probe_start(agent.segment, &agent.config, agent.jvmti, agent.control.socket);
+    probe_start(agent.segment, &agent.plan, agent.jvmti, agent.control.socket);
     if (!agent.config.begins_later)
         classes_enable_all(jni, agent.epoch);
-    included_begin(agent.segment);
+    agent.told.segment = agent.segment;
+    agent.config.told = &agent.told;
     instrument_begin(agent.segment);
     active_loops_forget();
     retained_begin(agent.segment->metaspace_bytes);
@@ -201,7 +191,6 @@ static void end_session(JNIEnv *jni)
     classes_enable_all(jni, 0);
     methods_end();
     retransform_last(agent.jvmti, jni, &agent.control, &agent.pass);
-    included_begin(NULL);
     unmap_segment();
     config_free(&agent.config);
 }
@@ -243,7 +232,7 @@ static void serve(JNIEnv *jni, bool has_started)
 {
     if (has_started)
         commands_run(agent.jvmti, jni,
-                     &(struct commands_session){ &agent.control, &agent.config, agent.segment, agent.epoch });
+                     &(struct commands_session){ &agent.control, &agent.plan, agent.segment, agent.epoch });
     if (!atomic_load(&agent.is_jvm_ending)) {
         stop(jni);
         return;

@@ -10,7 +10,7 @@
 #ifndef CORE_AGENT_AGENT_H
 #define CORE_AGENT_AGENT_H
 
-#include "core/agent/control/config.h"
+#include "core/agent/probe/counting.h"
 #include "core/agent/control/control.h"
 #include "core/wire/ring.h"
 
@@ -22,7 +22,7 @@
 /* Borrowed. */
 struct commands_session {
     struct control *control;
-    const struct agent_config *config;
+    const struct counting_plan *plan;
     struct segment *segment;
     uint32_t epoch;
 };

@@ -7,7 +7,6 @@
  */
 #include "core/agent/calibrate.h"
 
-#include "core/agent/control/agent_names.h"
 #include "core/agent/instrument/classes.h"
 #include "core/agent/probe/probe.h"
 #include "core/base/ticks.h"
@@ -208,10 +207,10 @@ static void publish_refusal(const struct counters_failure *failure, struct segme
  * The recorder may count this thread, too, until it has heard that it must not: then there are no counters left, and
  * they open later.
  */
-static bool open_counters(struct calibration *c, const struct agent_config *config, struct counters_failure *failure)
+static bool open_counters(struct calibration *c, const struct counting_plan *plan, struct counters_failure *failure)
 {
     for (long wait_ms = 1;; wait_ms *= 2) {
-        if (probe_enter_private(c->ring, c->words, c->n_words, AGENT_EPOCH_MAX, config, failure) == 0)
+        if (probe_enter_private(c->ring, c->words, c->n_words, AGENT_EPOCH_MAX, plan, failure) == 0)
             return true;
         if (failure->step != COUNTERS_FIRST_READ || failure->error != 0 || wait_ms > LONGEST_WAIT_MS)
             return false;
@@ -238,19 +237,19 @@ static void calibrate_soon(struct segment *segment)
     atomic_store(&segment->calibrating_tid, (int32_t)syscall(SYS_gettid));
 }
 
-static int calibrate(jvmtiEnv *jvmti, JNIEnv *jni, const struct agent_config *config, struct segment *segment,
+static int calibrate(jvmtiEnv *jvmti, JNIEnv *jni, const struct counting_plan *plan, struct segment *segment,
                      struct err *err)
 {
     struct calibration c = { .ring = NULL };
     struct counters_failure failure;
     bool refused = false;
     uint64_t start_ns = cpu_now_ns();
-    int rc = prepare(&c, jvmti, &config->counting.layout, err);
+    int rc = prepare(&c, jvmti, &plan->layout, err);
     jmethodID loop = (*jni)->GetStaticMethodID(jni, classes_probe(), "calibrate", "(II)V");
     bool runs = rc == 0 && loop != NULL;
     /* Counters that do not open cost nothing. */
     if (rc == 0)
-        refused = !open_counters(&c, config, &failure);
+        refused = !open_counters(&c, plan, &failure);
     for (int i = 0, n_since_best = 0;
          runs && i < MAX_ROUNDS && (!is_settled(n_since_best, start_ns) || (!refused && !has_all_groups(&c))); i++) {
         runs = run(&c, jni, loop);
@@ -272,11 +271,11 @@ static int calibrate(jvmtiEnv *jvmti, JNIEnv *jni, const struct agent_config *co
     return rc;
 }
 
-int calibrate_once(jvmtiEnv *jvmti, JNIEnv *jni, const struct agent_config *config, struct segment *segment,
+int calibrate_once(jvmtiEnv *jvmti, JNIEnv *jni, const struct counting_plan *plan, struct segment *segment,
                    struct err *err)
 {
     if (atomic_load(&segment->is_calibrated))
         return 0;
     calibrate_soon(segment);
-    return classes_define_probe(jni, err) < 0 ? -1 : calibrate(jvmti, jni, config, segment, err);
+    return classes_define_probe(jni, err) < 0 ? -1 : calibrate(jvmti, jni, plan, segment, err);
 }

@@ -2,7 +2,7 @@
 #ifndef CORE_AGENT_CALIBRATE_H
 #define CORE_AGENT_CALIBRATE_H
 
-#include "core/agent/control/config.h"
+#include "core/agent/probe/counting.h"
 #include "core/wire/ring.h"
 
 #include <jvmti.h>
@@ -12,7 +12,7 @@
  * between its timestamps and outside of them, in ticks and in each counter's events, and publish it in the segment.
  * Returns 0, or -1 with *err set.
  */
-int calibrate_once(jvmtiEnv *jvmti, JNIEnv *jni, const struct agent_config *config, struct segment *segment,
+int calibrate_once(jvmtiEnv *jvmti, JNIEnv *jni, const struct counting_plan *plan, struct segment *segment,
                    struct err *err);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "core/agent/calibrate.h"
 #include "core/agent/codecache/jit_log.h"
-#include "core/agent/control/config.h"
+#include "core/wire/config.h"
 #include "core/agent/control/control.h"
 #include "core/agent/control/jvmti_env.h"
 #include "core/agent/instrument/classes.h"
@@ -150,7 +150,7 @@ static int do_instrument(JNIEnv *jni, struct err *err)
     if (config_read(&config, work.fd, err) < 0)
         goto out;
     n_methods = methods_count(&config);
-    if (calibrate_once(work.jvmti, jni, work.session->config, work.session->segment, err) < 0)
+    if (calibrate_once(work.jvmti, jni, work.session->plan, work.session->segment, err) < 0)
         goto out;
     made_ms = thread_ms() - start_ms;
     active_loops_note(config.loops, config.n_loops);

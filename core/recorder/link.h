@@ -8,7 +8,7 @@
 #define CORE_RECORDER_LINK_H
 
 #include "core/base/err.h"
-#include "core/agent/control/config.h"
+#include "core/wire/config.h"
 #include "core/recorder/recompilation_cost.h"
 #include "core/recorder/stack_sampler.h"
 #include "core/trace/trace.h"

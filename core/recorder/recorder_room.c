@@ -41,13 +41,6 @@ static void describe(const struct recorder *r, const struct memory_room *room, b
                  (double)room->bytes / 1e6, (double)room->limit_bytes / 1e6);
 }
 
-/* Pages are accounted when they are touched, and a thread that touches one in vain gets SIGBUS. */
-static bool is_overcommit_strict(void)
-{
-    char mode[8] = "";
-    return jvm_read_file("/proc/sys/vm/overcommit_memory", mode, sizeof mode) > 0 && mode[0] == '2';
-}
-
 static bool is_one_group(pid_t pid)
 {
     struct cgroup ours, its;
@@ -82,7 +75,7 @@ int recorder_room_open(struct recorder *r, struct ring_memory_plan *plan, struct
     plan->limit_bytes = ours.bytes / (ours.limit_bytes == MEMORY_ROOM_ANY ? MACHINE_PART : GROUP_PART);
     /* Buffers are touched as they are used, and near the limit the recording ends: no group has one to be killed by. */
     uint64_t for_buffers = its.limit_bytes == MEMORY_ROOM_ANY ? its.bytes : its.bytes / TARGET_PART;
-    plan->target_bytes = is_overcommit_strict() || !its.knows_group ? 0 : for_buffers;
+    plan->target_bytes = segment_memory_is_strict() || !its.knows_group ? 0 : for_buffers;
     return 0;
 }
 

@@ -5,7 +5,7 @@
 #define CORE_RECORDER_RECORDER_STATE_H
 
 #include "core/jvm/cpu_quota.h"
-#include "core/agent/instrument/batch.h"
+#include "core/wire/batch.h"
 #include "core/base/progress.h"
 #include "core/recorder/cpu_accounting.h"
 #include "core/recorder/collections.h"

@@ -87,10 +87,16 @@
 #define PROTOCOL_NO_PEER  103 /* the recorder's socket cannot be reached */
 #define PROTOCOL_ENDING   104 /* another recorder was attached: the agent cleans up after it */
 
+/* Texts are modified UTF-8, borrowed. */
 struct protocol_method {
-    uint32_t id, first_line, code_bytes;
-    bool has_loop;
-    struct wire_text class_name, name, descriptor, source; /* borrowed */
+    uint32_t id;
+    uint32_t first_line; /* the smallest of its line table, or 0 */
+    uint32_t code_bytes;
+    bool has_loop;                                         /* a backward branch */
+    struct wire_text class_name, name, descriptor, source; /* source: may be empty */
+    /* The agent's own, as in the class file: not in the log. */
+    struct wire_text super_name; /* may be empty */
+    uint16_t access_flags;
 };
 
 /* What is known of a value by which calls of a method are told apart. */

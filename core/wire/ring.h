@@ -32,6 +32,7 @@
 #define CORE_WIRE_RING_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -72,6 +73,27 @@ static inline uint32_t ring_word_method(uint64_t word)
 static inline uint64_t ring_word_ticks(uint64_t word, uint64_t now)
 {
     return now - ((now - word) & ((UINT64_C(1) << RING_TICKS_BITS) - 1));
+}
+
+/*
+ * A token tells a method and a session: the method's id in the low bits, above it the low bits of the session's epoch;
+ * 0 is 'disabled'.  Each session has an epoch that no session before had.  In a token two epochs may be the same: a
+ * thread's latest session is compared by all bits (probe.c).  Calibration has the epoch AGENT_EPOCH_MAX.
+ */
+#define AGENT_EPOCH_MAX 2047u /* in a token */
+
+static inline uint32_t agent_token(uint32_t epoch, uint32_t method)
+{
+    return (epoch & AGENT_EPOCH_MAX) << RING_METHOD_BITS | method;
+}
+
+/* In tokens it is neither 0 nor calibration's. */
+static inline uint32_t agent_next_epoch(uint32_t epoch)
+{
+    do
+        epoch++;
+    while ((epoch & AGENT_EPOCH_MAX) == 0 || (epoch & AGENT_EPOCH_MAX) == AGENT_EPOCH_MAX);
+    return epoch;
 }
 
 /* In place of a counter's value that could not be read; a counter does not get there in a century. */
@@ -185,6 +207,12 @@ struct segment {
     struct segment_reason unsure, refused;
     struct segment_include includes[SEGMENT_INCLUDES];
 };
+
+/*
+ * Is vm.overcommit_memory 2?  Then the kernel accounts private memory, touched or not, refuses gigabytes of it, and a
+ * thread that touches shared memory in vain gets SIGBUS.
+ */
+bool segment_memory_is_strict(void);
 
 static inline struct ring *segment_ring(struct segment *segment, uint32_t i)
 {

@@ -26,7 +26,6 @@ core/agent/stacks      core/agent/codecache core/agent/instrument
 core/agent             core/base core/wire core/trace core/pmu core/hotspot core/agent/control core/agent/probe
 core/agent             core/agent/codecache core/agent/instrument core/agent/stacks
 core/recorder      core/base core/wire core/trace core/hotspot core/pmu core/perf core/jvm
-core/recorder      core/agent/control core/agent/instrument
 core/emu/tool      core/base core/wire core/trace core/emu/model core/emu/plugin core/hotspot
 core/emu/tool      core/recorder
 core/emu/run       core/base core/wire core/trace core/emu/model core/pmu core/recorder
@@ -94,12 +93,20 @@ breaches() {
 is "a room includes itself and earlier ones only" "$(breaches "$root")" ""
 [ "$(includes "$root" | wc -l)" -gt 10 ] && ok "the includes are found" || not_ok "the includes are found"
 
+guests() {
+    includes "$1" | awk '$2 ~ /^core\/agent\// && $1 !~ /^core\/agent\//'
+}
+is "nothing outside core/agent includes its headers" "$(guests "$root")" ""
+
 bad=$SCRATCH/bad
 mkdir -p "$bad/core/base" "$bad/core/agent" "$bad/symbolize" "$bad/core/attic"
 echo '#include "phases/tree/calltree.h"' > "$bad/core/base/early.c"
 echo '# include "core/jvm/attach.h"' > "$bad/core/agent/guest.c"
 printf '#include "core/trace/trace.h"\n#include "tree.h"\n#include <stdio.h>\n' > "$bad/symbolize/tree.c"
 echo '#include "core/base/err.h"' > "$bad/core/attic/old.c"
+echo '#include "core/agent/agent.h"' > "$bad/symbolize/guest.c"
+is "one that does is found" "$(guests "$bad")" "symbolize/guest.c core/agent/agent.h"
+rm "$bad/symbolize/guest.c"
 is "bad includes are found" "$(breaches "$bad" | sort)" "\
 core/agent/guest.c: core/agent must not include core/jvm/attach.h
 core/attic/old.c: is in no room of the table

@@ -1,5 +1,5 @@
 /* What the recorder tells the agent to do: any bytes; the agent must not fall over them, it is in somebody's JVM. */
-#include "core/agent/control/config.h"
+#include "core/wire/config.h"
 #include "core/wire/setting.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static void repeat(const uint8_t *bytes, size_t n)
 
 static void ask(const struct agent_config *config)
 {
-    static const struct rewrite_method method = {
+    static const struct protocol_method method = {
         .class_name = { "a/B", 3 }, .name = { "run", 3 }, .descriptor = { "()V", 3 }, .code_bytes = 60
     };
     static const char half_a_pair[] = "\xed\xa0\xb5\xed";

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool choose_all(void *context, const struct rewrite_method *method, struct rewrite_flag *flag)
+static bool choose_all(void *context, const struct protocol_method *method, struct rewrite_flag *flag)
 {
     (void)context;
     (void)method;

@@ -33,7 +33,7 @@ static struct {
     struct rewrite_policy policy;
     uint32_t n_tokens, n_offered;
     uint32_t kept[MAX_METHODS_CLASS]; /* of the class at hand: which choices were not taken back */
-    struct rewrite_method chosen[MAX_METHODS_CLASS];
+    struct protocol_method chosen[MAX_METHODS_CLASS];
     struct rewrite_flag chosen_flags[MAX_METHODS_CLASS];
     uint32_t n_chosen, first_token;
     uint64_t seed; /* of random=SEED; else 0 */
@@ -50,7 +50,7 @@ static uint64_t random_bits(void)
     return run.seed >> 16;
 }
 
-static bool rule_takes(const struct rewrite_method *m)
+static bool rule_takes(const struct protocol_method *m)
 {
     if (strcmp(run.rule, "all") == 0 || strcmp(run.rule, "broken") == 0)
         return true;
@@ -62,7 +62,7 @@ static bool rule_takes(const struct rewrite_method *m)
     return every > 0 && run.n_offered % every == 0;
 }
 
-static bool choose(void *context, const struct rewrite_method *m, struct rewrite_flag *flag)
+static bool choose(void *context, const struct protocol_method *m, struct rewrite_flag *flag)
 {
     (void)context;
     run.n_offered++;
@@ -77,7 +77,7 @@ static bool choose(void *context, const struct rewrite_method *m, struct rewrite
     return true;
 }
 
-static void skipped(void *context, const struct rewrite_method *m, const struct rewrite_flag *flag,
+static void skipped(void *context, const struct protocol_method *m, const struct rewrite_flag *flag,
                     enum rewrite_skip why)
 {
     (void)context;
@@ -91,7 +91,7 @@ static void skipped(void *context, const struct rewrite_method *m, const struct 
 static void list_methods(void)
 {
     for (uint32_t i = 0; i < run.n_chosen; i++) {
-        const struct rewrite_method *m = &run.chosen[i];
+        const struct protocol_method *m = &run.chosen[i];
         if (run.kept[i])
             fprintf(run.list, "%u %.*s.%.*s %.*s\n", run.first_token + i + 1, (int)m->class_name.n, m->class_name.at,
                     (int)m->name.n, m->name.at, (int)m->descriptor.n, m->descriptor.at);

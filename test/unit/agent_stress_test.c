@@ -11,8 +11,7 @@
 #include "core/agent/agent.h"
 #include "core/agent/calibrate.h"
 #include "core/agent/codecache/jit_log.h"
-#include "core/agent/control/agent_names.h"
-#include "core/agent/control/config.h"
+#include "core/wire/config.h"
 #include "core/agent/control/control.h"
 #include "core/agent/control/jvmti_env.h"
 #include "core/agent/instrument/active_loops.h"
@@ -59,12 +58,12 @@ static _Atomic uint64_t n_recorded[N_SESSIONS + 1], n_lives;
 static _Atomic bool is_over;
 static pthread_rwlock_t loading = PTHREAD_RWLOCK_INITIALIZER; /* no class is loaded between sessions */
 
-static struct rewrite_method method_of(uint32_t i)
+static struct protocol_method method_of(uint32_t i)
 {
-    return (struct rewrite_method){ .class_name = { class_names[i], strlen(class_names[i]) },
-                                    .name = { "m", 1 },
-                                    .descriptor = { "()V", 3 },
-                                    .source = { "C.java", 6 } };
+    return (struct protocol_method){ .class_name = { class_names[i], strlen(class_names[i]) },
+                                     .name = { "m", 1 },
+                                     .descriptor = { "()V", 3 },
+                                     .source = { "C.java", 6 } };
 }
 
 void classes_enable(JNIEnv *jni, uint32_t id, bool enabled)
@@ -77,7 +76,7 @@ void classes_enable(JNIEnv *jni, uint32_t id, bool enabled)
 /* As the hook does when a class is loaded, or changed. */
 static void change_class(uint32_t i)
 {
-    const struct rewrite_method method = method_of(i);
+    const struct protocol_method method = method_of(i);
     int16_t argument;
     uint32_t id = methods_want_class(class_names[i], strlen(class_names[i])) ? methods_choose(&method, &argument) : 0;
     if (id != 0)
@@ -147,10 +146,12 @@ int jit_log_start(jvmtiEnv *env, JNIEnv *jni, int fd, struct err *err)
     return err_set(err, "there is no JVM");
 }
 
-int calibrate_once(jvmtiEnv *env, JNIEnv *jni, const struct agent_config *config, struct segment *segment,
+static const struct counting_plan no_counters;
+
+int calibrate_once(jvmtiEnv *env, JNIEnv *jni, const struct counting_plan *plan, struct segment *segment,
                    struct err *err)
 {
-    (void)env, (void)jni, (void)config, (void)segment, (void)err;
+    (void)env, (void)jni, (void)plan, (void)segment, (void)err;
     return 0;
 }
 
@@ -253,7 +254,7 @@ static void *run_loader(void *argument)
     struct random random = { (uint32_t)(uintptr_t)argument };
     while (!atomic_load(&is_over)) {
         uint32_t i = next(&random, N_CLASSES);
-        const struct rewrite_method method = method_of(i);
+        const struct protocol_method method = method_of(i);
         pthread_rwlock_rdlock(&loading);
         if (next(&random, 4) == 0)
             change_class(i);
@@ -303,7 +304,7 @@ static void *run_drain(void *argument)
 static void *run_commands(void *argument)
 {
     struct world *w = argument;
-    const struct commands_session session = { &w->control, &w->config, NULL, atomic_load(&epoch) };
+    const struct commands_session session = { &w->control, &no_counters, NULL, atomic_load(&epoch) };
     commands_run(&jvmti, NULL, &session);
     return NULL;
 }
@@ -387,7 +388,7 @@ static bool open_world(struct world *w, uint32_t number)
     segment->epoch = number;
     atomic_store(&epoch, number);
     pthread_rwlock_wrlock(&loading);
-    probe_start(segment, &w->config, &jvmti, w->control.socket);
+    probe_start(segment, &no_counters, &jvmti, w->control.socket);
     methods_begin(&w->config, &w->control);
     pthread_rwlock_unlock(&loading);
     return true;

@@ -1,4 +1,4 @@
-#include "core/agent/instrument/batch.h"
+#include "core/wire/batch.h"
 
 #include "test/unit/tap.h"
 

@@ -156,12 +156,12 @@ static inline struct span make_class(const struct recipe *r)
 static struct seen {
     unsigned n_offered, n_skipped;
     enum rewrite_skip why;
-    struct rewrite_method last;
+    struct protocol_method last;
     bool take, gives; /* gives: the argument */
     int16_t argument;
 } seen;
 
-static inline bool choose(void *context, const struct rewrite_method *method, struct rewrite_flag *flag)
+static inline bool choose(void *context, const struct protocol_method *method, struct rewrite_flag *flag)
 {
     struct seen *s = context;
     s->n_offered++;
@@ -173,7 +173,7 @@ static inline bool choose(void *context, const struct rewrite_method *method, st
     return s->take;
 }
 
-static inline void skipped(void *context, const struct rewrite_method *method, const struct rewrite_flag *flag,
+static inline void skipped(void *context, const struct protocol_method *method, const struct rewrite_flag *flag,
                            enum rewrite_skip why)
 {
     struct seen *s = context;

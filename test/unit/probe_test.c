@@ -238,7 +238,7 @@ static void test_epochs_again(void)
         next = agent_next_epoch(next);
     while (agent_token(next, 4) != (uint32_t)token);
     w.session.segment->epoch = next;
-    probe_start(w.session.segment, &w.config, &jvmti, -1);
+    probe_start(w.session.segment, &w.counting, &jvmti, -1);
     CHECK("another thread takes the ring",
           pthread_create(&other, NULL, call_in_second, &token) == 0 && pthread_join(other, NULL) == 0);
     uint64_t head = atomic_load(&first->head);

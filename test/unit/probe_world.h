@@ -8,8 +8,7 @@
 #include "test/unit/jvmti_stand_in.h"
 #include "test/unit/tap.h"
 
-#include "core/agent/control/agent_names.h"
-#include "core/agent/control/config.h"
+#include "core/wire/config.h"
 #include "core/agent/probe/unmounted.h"
 #include "core/agent/probe/probe.h"
 #include "core/base/ticks.h"
@@ -47,7 +46,7 @@ struct world {
     struct session session;
     struct threads threads;
     struct drain drain;
-    struct agent_config config;
+    struct counting_plan counting;
     struct trace_writer *writer;
     char path[64];
 };
@@ -66,7 +65,7 @@ static inline bool open_world_within(struct world *w, uint64_t ring_bytes, struc
     }
     w->session.segment->epoch = EPOCH;
     unmounted_begin();
-    probe_start(w->session.segment, &w->config, &jvmti, -1);
+    probe_start(w->session.segment, &w->counting, &jvmti, -1);
     return true;
 }
 

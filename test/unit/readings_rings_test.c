@@ -2,8 +2,7 @@
  * Counters of threads with rings: what a thread hands over, what the recorder reads of it between its records, and what
  * it could not open.
  */
-#include "core/agent/control/agent_names.h"
-#include "core/agent/control/config.h"
+#include "core/wire/config.h"
 #include "core/agent/probe/probe.h"
 #include "test/unit/jvmti_stand_in.h"
 #include "test/unit/open_files.h"
@@ -47,13 +46,13 @@ static void work_for(unsigned ms)
 /* A session whose probes count by system call, and hand over through a pair of sockets.  Returns the agent's end. */
 static int open_probes(struct world *w, bool by_call)
 {
-    static struct agent_config config;
+    static struct counting_plan plan;
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
         return -1;
     w->session.peer = ends[0];
-    config.counting = (struct counting_plan){ w->layout, by_call };
-    probe_start(w->session.segment, &config, &jvmti, ends[1]);
+    plan = (struct counting_plan){ w->layout, by_call };
+    probe_start(w->session.segment, &plan, &jvmti, ends[1]);
     return ends[1];
 }
 

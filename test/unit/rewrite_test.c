@@ -237,7 +237,7 @@ static void test_policy(void)
     r.attributes_hex = "0009 0000000a 0002 0000 0014 0001 000b";
     r.n_attributes = 1;
     rewrite_recipe(r);
-    const struct rewrite_method *m = &seen.last;
+    const struct protocol_method *m = &seen.last;
     CHECK("it knows the class, the source, name and descriptor",
           memcmp(m->class_name.at, "T", m->class_name.n) == 0 && memcmp(m->source.at, "T.java", m->source.n) == 0 &&
               memcmp(m->name.at, "m", m->name.n) == 0 && memcmp(m->descriptor.at, "()V", m->descriptor.n) == 0);

@@ -1,6 +1,6 @@
 /* What the recorder tells the agent to do: each setting there and back; those that are damaged; a whole configuration.
  */
-#include "core/agent/control/config.h"
+#include "core/wire/config.h"
 #include "core/wire/setting.h"
 
 #include "test/unit/tap.h"
@@ -108,10 +108,10 @@ static void test_configuration(void)
                        "phase a/A%20 m ()I\nloop a/A l ()V\nevent 0 4 a1b 0 0 2\nevent 1 0 1 0 0 2\nread_by_call\n"),
                "");
     CHECK("with its numbers and flags", c.min_bytecodes == 7 && c.wants_code_map && c.begins_later && !c.is_live &&
-                                            !c.asks_for_code && !c.wants_perf_map && c.counting.by_call);
+                                            !c.asks_for_code && !c.wants_perf_map && c.reads_by_call);
     CHECK("its patterns", c.n_includes == 1 && c.n_excludes == 1 && c.excludes[0].names_methods);
     CHECK("its methods, by class", c.n_phases == 2 && strcmp(c.phases[0].class_name, "a/A ") == 0 && c.n_loops == 1);
-    CHECK("and its events", c.counting.layout.n_groups == 2 && c.counting.layout.codes[0].config == 0xa1b);
+    CHECK("and its events", c.n_events == 2 && c.events[1].group == 1 && c.events[0].config == 0xa1b);
     config_free(&c);
     static const struct {
         const char *text, *refusal;

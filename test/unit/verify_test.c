@@ -114,7 +114,7 @@ static void test_rows(void)
 }
 
 /* An entry with an element of an array and an argument. */
-static bool choose_element(void *context, const struct rewrite_method *method, struct rewrite_flag *flag)
+static bool choose_element(void *context, const struct protocol_method *method, struct rewrite_flag *flag)
 {
     (void)method;
     *flag = *(const struct rewrite_flag *)context;
@@ -149,7 +149,7 @@ static void test_arguments(void)
 }
 
 /* The name of the probe class changes between the two methods of a class. */
-static bool choose_and_rename(void *context, const struct rewrite_method *method, struct rewrite_flag *flag)
+static bool choose_and_rename(void *context, const struct protocol_method *method, struct rewrite_flag *flag)
 {
     char *probe_class = context;
     *flag = field;

@@ -5,7 +5,7 @@
 #ifndef CORE_AGENT_COMPILE_METHODS_H
 #define CORE_AGENT_COMPILE_METHODS_H
 
-#include "core/agent/control/config.h"
+#include "core/wire/config.h"
 #include "core/base/err.h"
 
 #include <jvmti.h>

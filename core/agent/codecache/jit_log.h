@@ -2,7 +2,7 @@
 #ifndef CORE_AGENT_JIT_LOG_H
 #define CORE_AGENT_JIT_LOG_H
 
-#include "core/agent/control/config.h"
+#include "core/wire/config.h"
 
 #include <jvmti.h>
 

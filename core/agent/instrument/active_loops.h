@@ -10,7 +10,7 @@
 #ifndef CORE_AGENT_ACTIVE_LOOPS_H
 #define CORE_AGENT_ACTIVE_LOOPS_H
 
-#include "core/agent/control/config.h"
+#include "core/wire/config.h"
 #include "core/base/hash.h"
 
 #include <jvmti.h>

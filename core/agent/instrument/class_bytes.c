@@ -27,7 +27,6 @@
  */
 #include "core/agent/instrument/class_bytes.h"
 
-#include "core/agent/control/agent_names.h"
 #include "core/agent/instrument/classes.h"
 #include "core/base/bytes.h"
 

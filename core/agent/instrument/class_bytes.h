@@ -5,8 +5,18 @@
 #ifndef CORE_AGENT_CLASS_BYTES_H
 #define CORE_AGENT_CLASS_BYTES_H
 
+#include "core/wire/config.h"
+
 #include <stddef.h>
 #include <stdint.h>
+
+#define AGENT_PROBE_CLASS CONFIG_OWN_BOOT "Probe"
+#define AGENT_FLAG_CLASS  CONFIG_OWN_BOOT "Flags" /* and a number */
+
+/* The same for class loaders that need not find those (loaders.h). */
+#define AGENT_OWN_PROBE_CLASS CONFIG_OWN_LOADER "Probe"
+#define AGENT_OWN_FLAGS_CLASS CONFIG_OWN_LOADER "Flags" /* and a number */
+#define AGENT_OWN_FLAGS_FIELD "g"
 
 #define CLASS_BYTES_MAX 16384
 

@@ -7,7 +7,6 @@
  */
 #include "core/agent/instrument/classes.h"
 
-#include "core/agent/control/agent_names.h"
 #include "core/agent/instrument/class_bytes.h"
 
 #include <pthread.h>

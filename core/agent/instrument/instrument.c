@@ -3,7 +3,7 @@
  */
 #include "core/agent/instrument/instrument.h"
 
-#include "core/agent/control/agent_names.h"
+#include "core/agent/instrument/class_bytes.h"
 #include "core/agent/instrument/classes.h"
 #include "core/agent/instrument/event_class.h"
 #include "core/agent/instrument/priority_boost.h"
@@ -120,7 +120,7 @@ static enum loaders_way find_way(struct shown *shown)
     return shown->way;
 }
 
-static bool choose(void *context, const struct rewrite_method *method, struct rewrite_flag *flag)
+static bool choose(void *context, const struct protocol_method *method, struct rewrite_flag *flag)
 {
     struct shown *shown = context;
     if (!methods_want(method))
@@ -138,7 +138,7 @@ static bool choose(void *context, const struct rewrite_method *method, struct re
                                      : classes_flag(shown->jni, id, flag) == 0;
 }
 
-static void skipped(void *context, const struct rewrite_method *method, const struct rewrite_flag *flag,
+static void skipped(void *context, const struct protocol_method *method, const struct rewrite_flag *flag,
                     enum rewrite_skip why)
 {
     static const enum segment_count which[] = { [REWRITE_SKIP_TOO_LARGE] = SEGMENT_TOO_LARGE,
@@ -222,12 +222,6 @@ static void keep_small(jvmtiEnv *jvmti, const unsigned char *bytes, jint n_bytes
     *n_out = n_bytes;
 }
 
-static bool is_ours(const char *name)
-{
-    return strncmp(name, AGENT_CLASS_START, strlen(AGENT_CLASS_START)) == 0 ||
-           strncmp(name, AGENT_OWN_CLASS_START, strlen(AGENT_OWN_CLASS_START)) == 0;
-}
-
 /* A program may define a class without saying its name (ClassLoader.defineClass): from malloc, or NULL. */
 static char *name_in(const unsigned char *bytes, jint n_bytes)
 {
@@ -247,8 +241,7 @@ static bool show(struct shown *shown, jint n_bytes, const unsigned char *bytes, 
 {
     const char *name = shown->about.name.at;
     shown->about.name.n = strlen(name);
-    return !is_ours(name) && methods_want_class(name, strlen(name)) &&
-           instrument(shown, name, bytes, n_bytes, n_out, out);
+    return methods_want_class(name, strlen(name)) && instrument(shown, name, bytes, n_bytes, n_out, out);
 }
 
 void JNICALL instrument_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader, const char *name,

@@ -1,6 +1,5 @@
 #include "core/agent/instrument/loaders.h"
 
-#include "core/agent/control/agent_names.h"
 #include "core/agent/instrument/class_bytes.h"
 #include "core/agent/instrument/classes.h"
 #include "core/agent/instrument/loader_define.h"

@@ -125,7 +125,7 @@ static struct method_keys keys_of(struct wire_text class_name, struct wire_text 
 }
 
 /* Called with the lock. */
-static bool wants(const struct rewrite_method *method, uint64_t key)
+static bool wants(const struct protocol_method *method, uint64_t key)
 {
     const struct hash_slot *slot = hash_get(&state.ids, key);
     uint32_t flags = slot == NULL ? 0 : slot->flags;
@@ -135,7 +135,7 @@ static bool wants(const struct rewrite_method *method, uint64_t key)
            config_argument(state.config, method) != NULL;
 }
 
-bool methods_want(const struct rewrite_method *method)
+bool methods_want(const struct protocol_method *method)
 {
     struct method_keys keys = keys_of(method->class_name, method->name, method->descriptor);
     pthread_mutex_lock(&state.lock);
@@ -152,16 +152,14 @@ bool methods_may_want_class(const char *name, size_t n)
 /* ---- ids ---- */
 
 /* Tell the recorder of a method, before any record can name it. */
-static int log_method(uint32_t id, const struct rewrite_method *method)
+static int log_method(uint32_t id, const struct protocol_method *method)
 {
     size_t n = 64 + method->class_name.n + method->name.n + method->descriptor.n + method->source.n;
     uint8_t *bytes = malloc(n);
     if (bytes == NULL)
         return -1;
-    struct protocol_method entry = {
-        id,           method->first_line, method->code_bytes, method->has_loop, method->class_name,
-        method->name, method->descriptor, method->source
-    };
+    struct protocol_method entry = *method;
+    entry.id = id;
     struct sink s = sink_into(bytes, n);
     protocol_put_method(&s, &entry);
     size_t length = (size_t)(s.at - bytes);
@@ -182,7 +180,7 @@ static int note_keys(uint32_t id, struct method_keys keys)
  * A method keeps its id in later sessions: HotSpot's constant pools only grow, and with other flags each session would
  * leave new constants in each class.
  */
-static uint32_t id_of(const struct rewrite_method *method, struct method_keys keys)
+static uint32_t id_of(const struct protocol_method *method, struct method_keys keys)
 {
     struct hash_slot *slot = hash_put(&state.ids, keys.method);
     if (slot == NULL)
@@ -211,7 +209,7 @@ static uint32_t reserve_values(void)
 }
 
 /* The argument by which the method's calls are told apart from now on, or REWRITE_NO_ARGUMENT. */
-static int16_t argument_of(const struct rewrite_method *method, uint32_t id)
+static int16_t argument_of(const struct protocol_method *method, uint32_t id)
 {
     const struct agent_argument *argument = config_argument(state.config, method);
     char type = argument == NULL ? 0 : rewrite_argument_type(method, argument->number);
@@ -225,7 +223,7 @@ static int16_t argument_of(const struct rewrite_method *method, uint32_t id)
     return (int16_t)argument->number;
 }
 
-uint32_t methods_choose(const struct rewrite_method *method, int16_t *argument)
+uint32_t methods_choose(const struct protocol_method *method, int16_t *argument)
 {
     struct method_keys keys = keys_of(method->class_name, method->name, method->descriptor);
     pthread_mutex_lock(&state.lock);
@@ -325,9 +323,9 @@ int methods_add(JNIEnv *jni, const struct agent_config *phases, struct err *err)
 
 void methods_defer(const struct agent_phase *phase)
 {
-    const struct rewrite_method method = { .class_name = wire_text(phase->class_name),
-                                           .name = wire_text(phase->name),
-                                           .descriptor = wire_text(phase->descriptor) };
+    const struct protocol_method method = { .class_name = wire_text(phase->class_name),
+                                            .name = wire_text(phase->name),
+                                            .descriptor = wire_text(phase->descriptor) };
     struct method_keys keys = keys_of_phase(phase);
     pthread_mutex_lock(&state.lock);
     const struct hash_slot *slot = hash_get(&state.ids, keys.method);

@@ -2,7 +2,7 @@
 #ifndef CORE_AGENT_METHODS_H
 #define CORE_AGENT_METHODS_H
 
-#include "core/agent/control/config.h"
+#include "core/wire/config.h"
 #include "core/agent/control/control.h"
 
 #include <jvmti.h>
@@ -28,14 +28,14 @@ bool methods_changed_key(uint64_t class_key); /* the hash of its name */
 uint32_t methods_n_changed(void);             /* such classes */
 
 /* Is it one of the session's?  Could methods of the class be, by the configuration's rules? */
-bool methods_want(const struct rewrite_method *method);
+bool methods_want(const struct protocol_method *method);
 bool methods_may_want_class(const char *name, size_t n);
 
 /*
  * The id of a method of the session, which the recorder knows then; 0: it is none, or there is no room.  *argument:
  * that by which its calls are told apart, or REWRITE_NO_ARGUMENT.
  */
-uint32_t methods_choose(const struct rewrite_method *method, int16_t *argument);
+uint32_t methods_choose(const struct protocol_method *method, int16_t *argument);
 
 /*
  * Add the phases of a configuration; their flags are enabled.  Remove methods by their ids; those that no method has

@@ -8,7 +8,7 @@
 #include "core/agent/instrument/retransform.h"
 
 #include "core/agent/control/method_ids.h"
-#include "core/agent/instrument/batch.h"
+#include "core/wire/batch.h"
 #include "core/agent/instrument/active_loops.h"
 #include "core/agent/instrument/breakpoints.h"
 #include "core/agent/instrument/class_archive.h"
@@ -75,11 +75,11 @@ static bool wants_method(jvmtiEnv *jvmti, struct wire_text class_name, jmethodID
     bool wanted = false;
     if ((*jvmti)->GetMethodName(jvmti, id, &name, &descriptor, NULL) == JVMTI_ERROR_NONE &&
         (*jvmti)->GetBytecodes(jvmti, id, &n_code, &code) == JVMTI_ERROR_NONE && n_code > 0) {
-        struct rewrite_method method = { .class_name = class_name,
-                                         .name = wire_text(name),
-                                         .descriptor = wire_text(descriptor),
-                                         .code_bytes = (uint32_t)n_code,
-                                         .has_loop = has_loop(code, (size_t)n_code) };
+        struct protocol_method method = { .class_name = class_name,
+                                          .name = wire_text(name),
+                                          .descriptor = wire_text(descriptor),
+                                          .code_bytes = (uint32_t)n_code,
+                                          .has_loop = has_loop(code, (size_t)n_code) };
         wanted = methods_want(&method);
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *)name);

@@ -2,7 +2,7 @@
 #ifndef CORE_AGENT_RETRANSFORM_H
 #define CORE_AGENT_RETRANSFORM_H
 
-#include "core/agent/control/config.h"
+#include "core/wire/config.h"
 #include "core/agent/control/control.h"
 
 #include <jvmti.h>

@@ -1,8 +1,8 @@
 #include "core/agent/probe/argument_ids.h"
 
-#include "core/agent/control/agent_names.h"
 #include "core/agent/probe/value_text.h"
 #include "core/base/hash.h"
+#include "core/wire/ring.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

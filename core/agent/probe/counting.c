@@ -56,6 +56,27 @@ static uint32_t now_ms(void)
     return (uint32_t)now.tv_sec * 1000u + (uint32_t)(now.tv_nsec / 1000000);
 }
 
+int counting_plan_make(struct counting_plan *plan, const struct agent_config *config, struct err *err)
+{
+    struct counter_layout *layout = &plan->layout;
+    *plan = (struct counting_plan){ .by_call = config->reads_by_call };
+    for (size_t i = 0; i < config->n_events; i++) {
+        const struct setting_event *event = &config->events[i];
+        if (i == COUNTERS_SLOTS_MAX || event->group >= COUNTERS_GROUPS_MAX)
+            return err_set(err, "too many events in the configuration");
+        layout->n_groups = event->group + 1;
+        layout->first[layout->n_groups] = layout->n_slots = (uint32_t)i + 1;
+        layout->codes[i] = (struct counter_code){ .type = event->type,
+                                                  .config = event->config,
+                                                  .config1 = event->config1,
+                                                  .config2 = event->config2,
+                                                  .exclude = event->exclude };
+        if (!counter_layout_valid(layout))
+            return err_set(err, "too large a group of events in the configuration");
+    }
+    return 0;
+}
+
 /* ---- opening ---- */
 
 static int open_calls(struct counting_thread *counting, const struct counting_plan *plan,

@@ -7,7 +7,7 @@
 #ifndef CORE_AGENT_COUNTING_H
 #define CORE_AGENT_COUNTING_H
 
-#include "core/agent/control/config.h"
+#include "core/wire/config.h"
 #include "core/pmu/outside.h"
 #include "core/pmu/read.h"
 #include "core/wire/ring.h"
@@ -15,6 +15,15 @@
 #include <stdatomic.h>
 
 struct counting_calls;
+
+/* What a session counts; plain data. */
+struct counting_plan {
+    struct counter_layout layout; /* n_groups 0: nothing */
+    bool by_call;                 /* read by system call, for which all descriptors stay open */
+};
+
+/* What a configuration wants counted.  Returns 0, or -1 with *err set: it is too much. */
+int counting_plan_make(struct counting_plan *plan, const struct agent_config *config, struct err *err);
 
 /* One thread's, in its own memory; zeroed: not open. */
 struct counting_thread {

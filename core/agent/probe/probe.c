@@ -9,7 +9,6 @@
  */
 #include "core/agent/probe/probe_parts.h"
 
-#include "core/agent/control/agent_names.h"
 #include "core/agent/probe/virtual.h"
 
 #include <stdatomic.h>
@@ -313,13 +312,12 @@ void JNICALL Java_java_lang_MmprofProbe_caught0(JNIEnv *jni, jclass probe, jint 
 
 /* ---- the session ---- */
 
-void probe_start(struct segment *segment, const struct agent_config *config, jvmtiEnv *jvmti, int socket)
+void probe_start(struct segment *segment, const struct counting_plan *plan, jvmtiEnv *jvmti, int socket)
 {
     atomic_store_explicit(&probe_session.segment, segment, memory_order_relaxed);
     atomic_store_explicit(&probe_session.jvmti, jvmti, memory_order_relaxed);
-    atomic_store_explicit(&probe_session.n_counters, counter_layout_columns(&config->counting.layout),
-                          memory_order_relaxed);
-    counting_begin(&config->counting, socket);
+    atomic_store_explicit(&probe_session.n_counters, counter_layout_columns(&plan->layout), memory_order_relaxed);
+    counting_begin(plan, socket);
     atomic_fetch_add(&probe_session.generation, 1);
     atomic_store_explicit(&probe_session.epoch, segment->epoch, memory_order_release);
 }
@@ -341,7 +339,7 @@ void probe_stop(void)
 }
 
 int probe_enter_private(struct ring *ring, uint64_t *words, uint32_t n_words, uint32_t epoch,
-                        const struct agent_config *config, struct counters_failure *failure)
+                        const struct counting_plan *plan, struct counters_failure *failure)
 {
     static uint32_t stack[4]; /* one thread calibrates at a time, one call deep */
     memset(ring, 0, sizeof *ring);
@@ -353,9 +351,9 @@ int probe_enter_private(struct ring *ring, uint64_t *words, uint32_t n_words, ui
     probe_self.check_ticks = UINT64_MAX;
     probe_self.words = words;
     probe_self.mask = n_words - 1;
-    probe_self.n_counters = counter_layout_columns(&config->counting.layout);
+    probe_self.n_counters = counter_layout_columns(&plan->layout);
     probe_self.epoch = probe_self.token_epoch = epoch;
-    return probe_self.n_counters == 0 ? 0 : counting_open_private(&probe_self.counting, &config->counting, failure);
+    return probe_self.n_counters == 0 ? 0 : counting_open_private(&probe_self.counting, plan, failure);
 }
 
 void probe_leave_private(void)

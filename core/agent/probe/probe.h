@@ -2,7 +2,7 @@
 #ifndef CORE_AGENT_PROBE_H
 #define CORE_AGENT_PROBE_H
 
-#include "core/agent/control/config.h"
+#include "core/agent/probe/counting.h"
 #include "core/agent/probe/open_calls.h"
 #include "core/wire/ring.h"
 
@@ -12,7 +12,7 @@
  * Let probes with this epoch's tokens record into the segment (borrowed, stays mapped for ever), and hand their
  * counters over to the socket (borrowed until probe_stop; -1: to nobody).
  */
-void probe_start(struct segment *segment, const struct agent_config *config, jvmtiEnv *jvmti, int socket);
+void probe_start(struct segment *segment, const struct counting_plan *plan, jvmtiEnv *jvmti, int socket);
 
 /*
  * Methods have got probes, or lost them: each thread looks for calls under way at its next entry.  find: how; once,
@@ -36,13 +36,12 @@ uint32_t probe_unmount(void);
 
 /*
  * For calibration: let the current thread's probes write into n_words (a power of two) at words, over and over, until
- * probe_leave_private; tokens must have the given epoch.  They read the configuration's counters, as they will in the
- * session.
+ * probe_leave_private; tokens must have the given epoch.  They read the plan's counters, as they will in the session.
  *
  * Returns 0, or -1 with *failure set: the counters do not open, and records hold RING_NOT_COUNTED.
  */
 int probe_enter_private(struct ring *ring, uint64_t *words, uint32_t n_words, uint32_t epoch,
-                        const struct agent_config *config, struct counters_failure *failure);
+                        const struct counting_plan *plan, struct counters_failure *failure);
 void probe_leave_private(void);
 
 #endif

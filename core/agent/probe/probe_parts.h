@@ -5,7 +5,6 @@
 #ifndef CORE_AGENT_PROBE_PARTS_H
 #define CORE_AGENT_PROBE_PARTS_H
 
-#include "core/agent/probe/counting.h"
 #include "core/agent/probe/probe.h"
 #include "core/base/ticks.h"
 

@@ -9,7 +9,7 @@
 struct class_job {
     struct classfile file;
     const struct rewrite_policy *policy; /* borrowed */
-    struct rewrite_method about;         /* what choose() is told; the class's part stays */
+    struct protocol_method about;        /* what choose() is told; the class's part stays */
     struct rewrite_pool pool;
     bool pool_is_open;
     struct rewrite_buffer methods; /* the new methods so far */
@@ -124,7 +124,7 @@ static int offer(struct class_job *cj, const struct classfile_method *method, co
                                              [REWRITE_LIMITS] = REWRITE_SKIP_LIMITS,
                                              [REWRITE_UNUSUAL] = REWRITE_SKIP_UNUSUAL };
     struct rewrite_flag flag = { .index = REWRITE_FLAG_FIELD, .argument = REWRITE_NO_ARGUMENT };
-    struct rewrite_method *about = &cj->about;
+    struct protocol_method *about = &cj->about;
     enum rewrite_outcome outcome = layout_scan(code->bytes, cj->starts, &about->has_loop);
     about->name = text_of(method->name);
     about->descriptor = text_of(method->descriptor);

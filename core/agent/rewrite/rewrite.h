@@ -28,20 +28,11 @@
 #define CORE_AGENT_REWRITE_H
 
 #include "core/base/err.h"
-#include "core/wire/wire_text.h"
+#include "core/wire/protocol.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* Texts: modified UTF-8, not NUL-terminated, pointing into the class file. */
-struct rewrite_method {
-    struct wire_text class_name, super_name, name, descriptor, source; /* super_name and source may be empty */
-    uint16_t access_flags;
-    uint32_t code_bytes;
-    uint32_t first_line; /* the smallest of its line table, or 0 */
-    bool has_loop;       /* a backward branch */
-};
 
 #define REWRITE_NAME_BYTES 64
 
@@ -70,9 +61,9 @@ struct rewrite_policy {
      * argument stand at none) to have it instrumented.  Never asked for Object.<init> and for a finalize() that does
      * nothing: HotSpot treats both specially.  The texts live as long as the class file's bytes.
      */
-    bool (*choose)(void *context, const struct rewrite_method *method, struct rewrite_flag *flag);
+    bool (*choose)(void *context, const struct protocol_method *method, struct rewrite_flag *flag);
     /* May be NULL.  Told when a chosen method is left as it was after all, before choose() is asked again. */
-    void (*skipped)(void *context, const struct rewrite_method *method, const struct rewrite_flag *flag,
+    void (*skipped)(void *context, const struct protocol_method *method, const struct rewrite_flag *flag,
                     enum rewrite_skip why);
     void *context;
 };
@@ -93,6 +84,6 @@ int rewrite_class(const uint8_t *bytes, size_t n_bytes, const struct rewrite_pol
                   size_t *n_out, struct err *err);
 
 /* The type of a method's n-th argument, 0: 'this': the letter of a primitive one, or 'L'; 0: it has no such. */
-char rewrite_argument_type(const struct rewrite_method *method, unsigned n);
+char rewrite_argument_type(const struct protocol_method *method, unsigned n);
 
 #endif

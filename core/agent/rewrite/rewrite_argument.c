@@ -43,7 +43,7 @@ static char find_argument(struct span descriptor, bool is_static, bool is_constr
     return 0;
 }
 
-char rewrite_argument_type(const struct rewrite_method *method, unsigned n)
+char rewrite_argument_type(const struct protocol_method *method, unsigned n)
 {
     const struct span descriptor = { (const uint8_t *)method->descriptor.at, method->descriptor.n },
                       name = { (const uint8_t *)method->name.at, method->name.n };

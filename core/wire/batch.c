@@ -1,4 +1,4 @@
-#include "core/agent/instrument/batch.h"
+#include "core/wire/batch.h"
 
 #define OLDER       0.75 /* what a batch counts for, each time that another one has come */
 #define CLASS_MS    0.1  /* until batches of two sizes have told */

@@ -6,8 +6,8 @@
  * others want the CPU as much again and more), and one of 0.03 to 0.1 ms for each class.  So smaller batches make a
  * stop shorter only as far as its second part is the larger one, and all stops together longer.
  */
-#ifndef CORE_AGENT_BATCH_H
-#define CORE_AGENT_BATCH_H
+#ifndef CORE_WIRE_BATCH_H
+#define CORE_WIRE_BATCH_H
 
 #include <stdint.h>
 

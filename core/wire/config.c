@@ -1,11 +1,7 @@
-#include "core/agent/control/config.h"
-
-#include "core/agent/control/agent_names.h"
-#include "core/agent/control/included.h"
+#include "core/wire/config.h"
 
 #include "core/base/utf8.h"
 #include "core/base/vec.h"
-#include "core/wire/setting.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,6 +10,7 @@
 #include <unistd.h>
 
 #define CONFIG_MAX_BYTES ((off_t)16 << 20)
+#define FAR              12 /* characters that differ: no name is nearer than none */
 
 static int load(struct agent_config *config, int fd, struct err *err)
 {
@@ -36,61 +33,62 @@ static int load(struct agent_config *config, int fd, struct err *err)
     return 0;
 }
 
-static int add_pattern(struct pattern **patterns, size_t *n, size_t *room, const char *text, struct err *err)
+/* Another element at the end of an array, or NULL with *err set. */
+#define ADD(array, n, room, err) (has_room(vec_reserve(array, room, (n) + 1), err) ? &(array)[(n)++] : NULL)
+
+static bool has_room(int rc, struct err *err)
 {
-    if (vec_reserve(*patterns, *room, *n + 1) < 0)
-        return err_set(err, "out of memory in the target");
-    if (pattern_parse(&(*patterns)[*n], text) < 0)
-        return err_set(err, "bad pattern '%s'", text);
-    ++*n;
-    return 0;
+    if (rc < 0)
+        err_set(err, "out of memory in the target");
+    return rc == 0;
 }
 
-static int add_method(struct agent_phase **methods, size_t *n, size_t *room, const struct setting *setting,
-                      struct err *err)
+static int set_pattern(struct pattern *pattern, const char *text, struct err *err)
 {
-    if (vec_reserve(*methods, *room, *n + 1) < 0)
-        return err_set(err, "out of memory in the target");
-    (*methods)[(*n)++] = (struct agent_phase){ setting->class_name, setting->name, setting->descriptor };
+    if (pattern == NULL)
+        return -1;
+    return pattern_parse(pattern, text) == 0 ? 0 : err_set(err, "bad pattern '%s'", text);
+}
+
+static int set_method(struct agent_phase *method, const struct setting *setting)
+{
+    if (method == NULL)
+        return -1;
+    *method = (struct agent_phase){ setting->class_name, setting->name, setting->descriptor };
     return 0;
 }
 
 static int add_compile(struct agent_config *c, const struct setting *setting, struct err *err)
 {
-    if (vec_reserve(c->compiles, c->compiles_room, c->n_compiles + 1) < 0)
-        return err_set(err, "out of memory in the target");
-    const struct agent_phase method = { setting->class_name, setting->name, setting->descriptor };
-    c->compiles[c->n_compiles++] = (struct agent_compile){ method, setting->number };
-    return 0;
+    struct agent_compile *compile = ADD(c->compiles, c->n_compiles, c->compiles_room, err);
+    if (compile != NULL)
+        compile->tier = setting->number;
+    return set_method(compile == NULL ? NULL : &compile->method, setting);
 }
 
 static int add_argument(struct agent_config *c, const struct setting *setting, struct err *err)
 {
-    if (vec_reserve(c->arguments, c->arguments_room, c->n_arguments + 1) < 0)
-        return err_set(err, "out of memory in the target");
-    struct agent_argument *argument = &c->arguments[c->n_arguments];
-    if (pattern_parse(&argument->methods, setting->text) < 0 || setting->number > UINT8_MAX)
-        return err_set(err, "bad argument of '%s'", setting->text);
+    struct agent_argument *argument = ADD(c->arguments, c->n_arguments, c->arguments_room, err);
+    if (argument == NULL)
+        return -1;
     argument->number = setting->number;
     argument->accessor = strcmp(setting->name, "-") == 0 ? NULL : setting->name;
-    c->n_arguments++;
+    if (pattern_parse(&argument->methods, setting->text) < 0 || setting->number > UINT8_MAX)
+        return err_set(err, "bad argument of '%s'", setting->text);
     return 0;
 }
 
 /* An event of the latest group, or the first one of the next. */
-static int add_event(struct counter_layout *layout, const struct setting_event *event, struct err *err)
+static int add_event(struct agent_config *c, const struct setting_event *event, struct err *err)
 {
-    uint32_t n = layout->n_slots;
-    layout->n_groups += event->group == layout->n_groups;
-    if (n == COUNTERS_SLOTS_MAX || layout->n_groups > COUNTERS_GROUPS_MAX || event->group + 1 != layout->n_groups)
+    uint32_t next = c->n_events == 0 ? 0 : c->events[c->n_events - 1].group + 1;
+    if (event->group != next && event->group + 1 != next)
         return err_set(err, "bad groups of events in the configuration");
-    layout->first[layout->n_groups] = layout->n_slots = n + 1;
-    layout->codes[n] = (struct counter_code){ .type = event->type,
-                                              .config = event->config,
-                                              .config1 = event->config1,
-                                              .config2 = event->config2,
-                                              .exclude = event->exclude };
-    return counter_layout_valid(layout) ? 0 : err_set(err, "too large a group of events in the configuration");
+    struct setting_event *added = ADD(c->events, c->n_events, c->events_room, err);
+    if (added == NULL)
+        return -1;
+    *added = *event;
+    return 0;
 }
 
 /* Of a setting without fields; NULL: it is another one. */
@@ -108,7 +106,7 @@ static bool *flag_of(struct agent_config *config, enum setting_kind kind)
     case SETTING_CODE_ASKED:
         return &config->asks_for_code;
     case SETTING_READ_BY_CALL:
-        return &config->counting.by_call;
+        return &config->reads_by_call;
     default:
         return NULL;
     }
@@ -128,19 +126,19 @@ static int take_line(struct agent_config *c, char *line, struct err *err)
         c->min_bytecodes = setting.number;
         return 0;
     case SETTING_INCLUDE:
-        return add_pattern(&c->includes, &c->n_includes, &c->includes_room, setting.text, err);
+        return set_pattern(ADD(c->includes, c->n_includes, c->includes_room, err), setting.text, err);
     case SETTING_EXCLUDE:
-        return add_pattern(&c->excludes, &c->n_excludes, &c->excludes_room, setting.text, err);
+        return set_pattern(ADD(c->excludes, c->n_excludes, c->excludes_room, err), setting.text, err);
     case SETTING_PHASE:
-        return add_method(&c->phases, &c->n_phases, &c->phases_room, &setting, err);
+        return set_method(ADD(c->phases, c->n_phases, c->phases_room, err), &setting);
     case SETTING_LOOP:
-        return add_method(&c->loops, &c->n_loops, &c->loops_room, &setting, err);
+        return set_method(ADD(c->loops, c->n_loops, c->loops_room, err), &setting);
     case SETTING_COMPILE:
         return add_compile(c, &setting, err);
     case SETTING_ARGUMENT:
         return add_argument(c, &setting, err);
     case SETTING_EVENT:
-        return add_event(&c->counting.layout, &setting.event, err);
+        return add_event(c, &setting.event, err);
     default:
         return err_set(err, "unknown or damaged setting '%s' in the configuration", line);
     }
@@ -174,8 +172,68 @@ void config_free(struct agent_config *config)
     free(config->loops);
     free(config->compiles);
     free(config->arguments);
+    free(config->events);
     memset(config, 0, sizeof *config);
 }
+
+/* ---- which patterns of --include match ---- */
+
+/* Where to tell of pattern i, with the lock held; or NULL. */
+static struct segment_include *begin_telling(const struct agent_config *config, size_t i)
+{
+    if (config->told == NULL || i >= SEGMENT_INCLUDES)
+        return NULL;
+    pthread_mutex_lock(&config->told->lock);
+    return &config->told->segment->includes[i];
+}
+
+static void suggest(struct segment_include *told, const char *name, size_t n, uint32_t distance)
+{
+    if (distance >= FAR || (told->distance != 0 && distance >= told->distance) || n >= sizeof told->nearest)
+        return;
+    told->distance = distance;
+    memcpy(told->nearest, name, n);
+    told->nearest[n] = '\0';
+}
+
+static uint32_t most(const struct segment_include *told)
+{
+    return told->distance == 0 ? FAR : told->distance;
+}
+
+static void tell_class(const struct agent_config *config, size_t i, const char *name, size_t n, bool matches)
+{
+    struct segment_include *told = begin_telling(config, i);
+    if (told == NULL)
+        return;
+    if (atomic_load(&told->has_class) == 0) {
+        if (matches)
+            told->distance = 0; /* now a method is missing */
+        else
+            suggest(told, name, n, pattern_class_distance(&config->includes[i], name, n, most(told)));
+        atomic_store(&told->has_class, matches);
+    }
+    pthread_mutex_unlock(&config->told->lock);
+}
+
+/* Of a method whose class matches.  wanted: it gets probes. */
+static void tell_method(const struct agent_config *config, size_t i, const struct wire_text *name, bool matches,
+                        bool wanted)
+{
+    struct segment_include *told = begin_telling(config, i);
+    if (told == NULL)
+        return;
+    atomic_store(&told->has_compared, 1);
+    if (matches)
+        atomic_store(&told->has_method, 1);
+    else if (atomic_load(&told->has_method) == 0)
+        suggest(told, name->at, name->n, pattern_method_distance(&config->includes[i], name->at, name->n, most(told)));
+    if (wanted)
+        atomic_store(&told->has_wanted, 1);
+    pthread_mutex_unlock(&config->told->lock);
+}
+
+/* ---- what it wants ---- */
 
 /* The first phase of a class, or NULL. */
 static const struct agent_phase *phases_of(const struct agent_config *config, const char *name, size_t n)
@@ -198,8 +256,8 @@ static const struct agent_phase *phases_of(const struct agent_config *config, co
  * their layout.
  */
 static const char *const untouchable[] = {
-    AGENT_CLASS_START,
-    AGENT_OWN_CLASS_START,
+    CONFIG_OWN_BOOT,
+    CONFIG_OWN_LOADER,
     "jdk/internal/vm/Continuation",
     "java/lang/VirtualThread",
     "java/lang/ThreadBuilders$BoundVirtualThread",
@@ -222,7 +280,7 @@ bool config_wants_class(const struct agent_config *config, const char *name, siz
     bool wanted = config->n_includes == 0;
     for (size_t i = 0; i < config->n_includes; i++) {
         bool matches = pattern_matches_class(&config->includes[i], name, n);
-        included_class(&config->includes[i], i, name, n, matches);
+        tell_class(config, i, name, n, matches);
         wanted = wanted || matches;
     }
     return wanted;
@@ -241,34 +299,28 @@ bool config_may_tell_apart(const struct agent_config *config, const char *name, 
     return false;
 }
 
-const struct agent_argument *config_argument(const struct agent_config *config, const struct rewrite_method *method)
+static bool matches_method(const struct pattern *pattern, const struct protocol_method *method)
 {
-    for (size_t i = 0; i < config->n_arguments; i++) {
-        const struct agent_argument *argument = &config->arguments[i];
-        if (pattern_matches_class(&argument->methods, method->class_name.at, method->class_name.n) &&
-            pattern_matches_method(&argument->methods, method->name.at, method->name.n))
-            return argument;
-    }
+    return pattern_matches_class(pattern, method->class_name.at, method->class_name.n) &&
+           pattern_matches_method(pattern, method->name.at, method->name.n);
+}
+
+const struct agent_argument *config_argument(const struct agent_config *config, const struct protocol_method *method)
+{
+    for (size_t i = 0; i < config->n_arguments; i++)
+        if (matches_method(&config->arguments[i].methods, method))
+            return &config->arguments[i];
     return NULL;
 }
 
-static bool any_matches(const struct pattern *patterns, size_t n, const struct rewrite_method *method)
-{
-    for (size_t i = 0; i < n; i++)
-        if (pattern_matches_class(&patterns[i], method->class_name.at, method->class_name.n) &&
-            pattern_matches_method(&patterns[i], method->name.at, method->name.n))
-            return true;
-    return false;
-}
-
 /* Thesis §3.2.1: a body of more than 50 bytes, or a backward branch. */
-static bool is_large(const struct agent_config *config, const struct rewrite_method *method)
+static bool is_large(const struct agent_config *config, const struct protocol_method *method)
 {
     return method->code_bytes > config->min_bytecodes || method->has_loop;
 }
 
 /* Whoever names methods wants them, however small they are. */
-static bool is_included(const struct agent_config *config, const struct rewrite_method *method)
+static bool is_included(const struct agent_config *config, const struct protocol_method *method)
 {
     bool wanted = config->n_includes == 0 && is_large(config, method);
     for (size_t i = 0; i < config->n_includes; i++) {
@@ -277,13 +329,13 @@ static bool is_included(const struct agent_config *config, const struct rewrite_
             continue;
         bool matches = pattern_matches_method(pattern, method->name.at, method->name.n);
         bool wants = matches && (pattern->names_methods || is_large(config, method));
-        included_method(pattern, i, method, matches, wants);
+        tell_method(config, i, &method->name, matches, wants);
         wanted = wanted || wants;
     }
     return wanted;
 }
 
-bool config_wants_method(const struct agent_config *config, const struct rewrite_method *method)
+bool config_wants_method(const struct agent_config *config, const struct protocol_method *method)
 {
     if (config->n_phases > 0) {
         const struct agent_phase *end = config->phases + config->n_phases;
@@ -297,16 +349,19 @@ bool config_wants_method(const struct agent_config *config, const struct rewrite
         }
         return false;
     }
-    return is_included(config, method) && !any_matches(config->excludes, config->n_excludes, method);
+    bool wanted = is_included(config, method);
+    for (size_t i = 0; i < config->n_excludes; i++)
+        wanted = wanted && !matches_method(&config->excludes[i], method);
+    return wanted;
 }
 
 bool config_wants_named(const struct agent_config *config, const char *class_name, const char *name,
                         const char *descriptor, uint32_t code_bytes, bool has_loop)
 {
-    const struct rewrite_method method = { .class_name = { class_name, strlen(class_name) },
-                                           .name = { name, strlen(name) },
-                                           .descriptor = { descriptor, strlen(descriptor) },
-                                           .code_bytes = code_bytes,
-                                           .has_loop = has_loop };
+    const struct protocol_method method = { .class_name = { class_name, strlen(class_name) },
+                                            .name = { name, strlen(name) },
+                                            .descriptor = { descriptor, strlen(descriptor) },
+                                            .code_bytes = code_bytes,
+                                            .has_loop = has_loop };
     return config_wants_class(config, class_name, method.class_name.n) && config_wants_method(config, &method);
 }
