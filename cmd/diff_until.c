@@ -2,8 +2,7 @@
 
 #include "cmd/diff_record.h"
 #include "cmd/measured_run.h"
-#include "phases/select/rerun.h"
-#include "phases/select/steady.h"
+#include "phases/samples/significance.h"
 
 #include <math.h>
 #include <stdio.h>

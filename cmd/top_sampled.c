@@ -1,6 +1,6 @@
 #include "cmd/top_sampled.h"
 
-#include "phases/live/live_sampled.h"
+#include "phases/live/live_session.h"
 #include "report/view/sampled.h"
 #include "report/format/table.h"
 #include "symbolize/java_names.h"

@@ -1,6 +1,6 @@
 #include "report/shares.h"
 
-#include "phases/tree/recorded.h"
+#include "phases/tree/calltree.h"
 #include "report/sampled_tree.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #define REPORT_SOURCE_H
 
 #include "phases/tree/jit_shape.h"
-#include "phases/tree/recorded.h"
+#include "phases/tree/calltree.h"
 #include "phases/select/select.h"
 #include "report/format/table.h"
 #include "symbolize/java_names.h"

@@ -10,7 +10,7 @@
 #include "core/base/err.h"
 #include "core/base/method_name.h"
 #include "core/trace/locations.h"
-#include "symbolize/vm_subsystems.h"
+#include "symbolize/vm_parts.h"
 
 #include <stdint.h>
 

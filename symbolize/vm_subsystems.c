@@ -1,4 +1,4 @@
-#include "symbolize/vm_subsystems.h"
+#include "symbolize/vm_parts.h"
 
 #include <fnmatch.h>
 #include <stddef.h>

@@ -10,8 +10,7 @@
 #define PHASES_LIVE_H
 
 #include "phases/live/live_chooser.h"
-#include "phases/live/live_pruner.h"
-#include "phases/live/live_window.h"
+#include "phases/live/live_parts.h"
 
 enum live_stage {
     LIVE_WAITING,       /* for the agent */

@@ -1,4 +1,4 @@
-#include "phases/live/live_budget.h"
+#include "phases/live/live_parts.h"
 
 #include "phases/live/live_policy.h"
 

@@ -8,8 +8,7 @@
 #define PHASES_LIVE_LIVE_CHOOSER_H
 
 #include "core/recorder/recompilation_cost.h"
-#include "phases/live/live_budget.h"
-#include "phases/live/live_methods.h"
+#include "phases/live/live_parts.h"
 #include "phases/samples/candidates.h"
 
 /* A method that samples found on the stack: internal form. */

@@ -1,4 +1,4 @@
-#include "phases/live/live_pruner.h"
+#include "phases/live/live_parts.h"
 
 #include "core/base/vec.h"
 #include "phases/live/live_policy.h"

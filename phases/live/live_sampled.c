@@ -1,4 +1,4 @@
-#include "phases/live/live_sampled.h"
+#include "phases/live/live_session.h"
 
 #include "core/base/text.h"
 #include "core/trace/recording_info.h"

@@ -1,4 +1,4 @@
-#include "phases/live/live_samples.h"
+#include "phases/live/live_session.h"
 
 #include "core/base/vec.h"
 #include "phases/live/live_policy.h"

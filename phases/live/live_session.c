@@ -1,7 +1,5 @@
 #include "phases/live/live_session.h"
 
-#include "phases/live/live_sampled.h"
-
 #include "core/base/vec.h"
 #include "core/pmu/event_roles.h"
 #include "core/trace/recording_info.h"

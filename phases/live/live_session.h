@@ -10,8 +10,60 @@
 #include "core/recorder/link.h"
 #include "phases/samples/candidates.h"
 #include "phases/live/live.h"
-#include "phases/live/live_samples.h"
 #include "symbolize/vm_parts.h"
+
+/* ---- stack samples ---- */
+
+/*
+ * Stack samples of a live recording: what the choice of methods (phases/samples/candidates.h) is told of them, and in
+ * which loops threads are that go on for long.
+ *
+ * HotSpot compiles no code of a class from before it was changed: a loop that is under way when its class is changed is
+ * interpreted until its call ends, ten to fifty times slower (17 and 25; also when nothing changed in its own method).
+ * So classes with hot loops that are under way are left alone for a while (core/agent/instrument/active_loops.h).
+ */
+
+struct live_samples;
+
+/* Returns 0 and *samples, or -1 with *err set: no memory. */
+int live_samples_open(struct live_samples **samples, struct err *err);
+void live_samples_close(struct live_samples *samples); /* NULL is fine */
+
+/* A thread has ended, and its number is another's from now on. */
+void live_samples_forget(struct live_samples *samples, uint32_t thread);
+
+/* Those that are added from now on count; methods that are known to be too short stay known. */
+int live_samples_begin(struct live_samples *samples, struct err *err);
+
+/* Take up a sample of an application's thread (the recorder's index).  Returns 0, or -1 with *err set. */
+int live_samples_add(struct live_samples *samples, const struct stack_sample *sample, uint32_t thread, struct err *err);
+
+/*
+ * Take up what a visit found of a thread of the application that waits.  Who waits for work counts nothing, and what
+ * goes on for long counts as WAIT_COUNTED_NS.  Returns 0, or -1 with *err set.
+ */
+int live_samples_add_wait(struct live_samples *samples, const struct stack_wait *wait, uint32_t thread,
+                          struct err *err);
+
+/* How many waits counted so far. */
+uint32_t live_samples_n_waits(const struct live_samples *samples);
+
+/* The same samples with waits, on the wall clock; described by live_samples_candidates; borrowed. */
+struct candidates *live_samples_wall(struct live_samples *samples);
+
+/*
+ * The candidates with what is known of their methods now; borrowed.
+ *
+ * wanted  the rules of what may get probes
+ * cpu_ns  that the JVM has used since its start
+ */
+struct candidates *live_samples_candidates(struct live_samples *samples, const struct agent_config *rules,
+                                           uint64_t cpu_ns);
+
+/* The methods of loops that are under way, n of them at most, in *all: names are the samples'.  Returns how many. */
+size_t live_samples_loops(const struct live_samples *samples, struct recorder_phase *all, size_t n);
+
+/* ---- the session ---- */
 
 struct live_session;
 
@@ -65,5 +117,27 @@ void live_session_free(struct live_session *session);
 
 /* Was the program left as it is, so that there are samples and no records? */
 bool live_session_has_samples_only(const struct live_session *session);
+
+/* ---- methods that samples found, and that have no probes ---- */
+
+#define LIVE_SAMPLED_MAX 512u /* methods told of: deep stacks have hundreds with a hundredth of the time */
+
+struct live_sampled {
+    const struct candidate *found; /* in the arena, its names the session's until the next choice */
+    const char *why;               /* "dear", "loop", ...: mmprof.trace(5) */
+    double recompilation_ns;       /* of its class; 0: not known */
+};
+
+/*
+ * By CPU time, those with the session's weight at least, largest share first, LIVE_SAMPLED_MAX at most; without methods
+ * of the JDK that only pass on.
+ * Returns 0, or -1 with *err set: no memory.
+ */
+int live_sampled_list(struct live_session *session, struct arena *arena, struct live_sampled **all, size_t *n,
+                      struct err *err);
+
+/* At the end, once: their metadata, for mmprof report, with those that only pass on, and that of those that have such a
+ * weight on the wall clock only.  Returns 0, or -1 with *err set. */
+int live_sampled_write(struct live_session *session, struct recorder_link *link, struct err *err);
 
 #endif

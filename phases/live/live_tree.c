@@ -1,4 +1,4 @@
-#include "phases/live/live_tree.h"
+#include "phases/live/live_parts.h"
 
 #include "core/base/vec.h"
 #include "core/wire/ring.h"

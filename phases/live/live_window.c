@@ -1,4 +1,4 @@
-#include "phases/live/live_window.h"
+#include "phases/live/live_parts.h"
 
 #include "core/base/vec.h"
 #include "phases/live/live_policy.h"

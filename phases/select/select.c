@@ -1,10 +1,18 @@
 #include "phases/select/select.h"
 
-#include "phases/select/sweep.h"
-
 /* The thresholds that are tried. */
 #define LOWEST  1e-6
 #define HIGHEST 0.5
+
+uint64_t phases_total_ticks(const struct calltree_total *total, enum phases_clock clock)
+{
+    return clock == PHASES_CPU ? total->total_cpu_ticks : total->total_wall_ticks;
+}
+
+uint64_t phases_self_ticks(const struct calltree_total *total, enum phases_clock clock)
+{
+    return clock == PHASES_CPU ? total->cpu_ticks : total->wall_ticks;
+}
 
 uint64_t phases_all_ticks(const struct calltree *tree, enum phases_clock clock)
 {
@@ -27,6 +35,117 @@ struct budget_base phases_budget_base(const struct calltree *tree, uint64_t all_
                                  .total_ns = (double)all_ticks * tree->ns_per_tick,
                                  .pair_ns = calltree_pair_ns(tree) };
 }
+
+struct budget_estimates budget_estimate(const struct budget_base *base, uint64_t n_profiled_calls)
+{
+    struct budget_estimates estimates = { .time_ratio = -1, .invocations_ratio = -1 };
+    double calls = (double)n_profiled_calls;
+    if (base->n_invocations > 0)
+        estimates.invocations_ratio = calls / (double)base->n_invocations;
+    if (base->pair_ns > 0 && base->total_ns > 0)
+        estimates.time_ratio = calls * base->pair_ns / base->total_ns;
+    return estimates;
+}
+
+/*
+ * Whether the estimated time is at most limit (a fraction); where it is not known, the thesis' estimate decides.  That
+ * one would leave out half of a program's time where it has few calls: each is many per cent of all.
+ */
+static bool budget_keeps(const struct budget_estimates *estimates, double limit)
+{
+    return (estimates->time_ratio >= 0 ? estimates->time_ratio : estimates->invocations_ratio) <= limit;
+}
+
+/* ---- the sweep ---- */
+
+/* Ten a decade, as people round them. */
+static const double steps[] = { 1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8 };
+#define N_STEPS (sizeof steps / sizeof steps[0])
+
+size_t sweep_thresholds(double lowest, double highest, size_t stride, double *thresholds)
+{
+    size_t n = 0;
+    double decade = lowest;
+    for (size_t i = 0; n < SWEEP_THRESHOLDS_MAX; i++) {
+        double threshold = steps[i % N_STEPS] * decade;
+        if (threshold > highest * (1 + 1e-9))
+            break;
+        if (i % stride == 0)
+            thresholds[n++] = threshold;
+        if (i % N_STEPS == N_STEPS - 1)
+            decade *= 10;
+    }
+    return n;
+}
+
+/* A method's shares of the program's time: in all its calls, and per call on the average. */
+static double weight_of(const struct calltree_total *total, uint64_t all_ticks, enum phases_clock clock)
+{
+    return (double)phases_total_ticks(total, clock) / (double)all_ticks;
+}
+
+static double grain_of(const struct calltree_total *total, uint64_t all_ticks, enum phases_clock clock)
+{
+    return total->calls == 0 ? 0 : weight_of(total, all_ticks, clock) / (double)total->calls;
+}
+
+/* How many thresholds a share reaches. */
+static size_t n_reached(const double *thresholds, size_t n, double share)
+{
+    size_t low = 0, high = n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (share >= thresholds[middle])
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* From the highest thresholds to the lowest: what reaches a cell reaches those below it. */
+static void sum_up(struct sweep *sweep)
+{
+    for (size_t w = sweep->n_weights; w-- > 0;) {
+        struct sweep_cell row = { 0, 0, 0 };
+        for (size_t g = sweep->n_grains; g-- > 0;) {
+            struct sweep_cell *cell = &sweep->cells[w * sweep->n_grains + g];
+            row.n_methods += cell->n_methods;
+            row.n_calls += cell->n_calls;
+            row.self_ticks += cell->self_ticks;
+            *cell = row;
+            if (w + 1 < sweep->n_weights) {
+                cell->n_methods += cell[sweep->n_grains].n_methods;
+                cell->n_calls += cell[sweep->n_grains].n_calls;
+                cell->self_ticks += cell[sweep->n_grains].self_ticks;
+            }
+        }
+    }
+}
+
+int sweep_compute(struct sweep *sweep, const struct calltree_total *totals, size_t n_totals, uint64_t all_ticks,
+                  enum phases_clock clock, struct arena *arena, struct err *err)
+{
+    size_t n_cells = sweep->n_weights * sweep->n_grains;
+    sweep->cells = arena_alloc(arena, (n_cells + 1) * sizeof *sweep->cells);
+    if (sweep->cells == NULL)
+        return err_set(err, "out of memory for %zu pairs of thresholds", n_cells);
+    /* Count each method in the highest cell that it reaches. */
+    for (size_t i = 0; i < n_totals; i++) {
+        size_t w = n_reached(sweep->weights, sweep->n_weights, weight_of(&totals[i], all_ticks, clock));
+        size_t g = n_reached(sweep->grains, sweep->n_grains, grain_of(&totals[i], all_ticks, clock));
+        if (w == 0 || g == 0)
+            continue;
+        struct sweep_cell *cell = &sweep->cells[(w - 1) * sweep->n_grains + g - 1];
+        cell->n_methods++;
+        cell->n_calls += totals[i].calls;
+        cell->self_ticks += phases_self_ticks(&totals[i], clock);
+    }
+    sum_up(sweep);
+    return 0;
+}
+
+/* ---- the choice ---- */
 
 static size_t fill_thresholds(double *thresholds, double given)
 {
@@ -120,8 +239,8 @@ int phases_select(const struct calltree_total *totals, size_t n_totals, uint64_t
     if (choice->is_chosen == NULL)
         return err_set(err, "out of memory for %zu methods", n_totals);
     for (size_t i = 0; i < n_totals; i++) {
-        if (sweep_weight(&totals[i], all_ticks, criteria->clock) < choice->weight ||
-            sweep_grain(&totals[i], all_ticks, criteria->clock) < choice->grain)
+        if (weight_of(&totals[i], all_ticks, criteria->clock) < choice->weight ||
+            grain_of(&totals[i], all_ticks, criteria->clock) < choice->grain)
             continue;
         choice->is_chosen[i] = true;
         choice->n_chosen++;

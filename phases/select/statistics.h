@@ -19,6 +19,7 @@
 #ifndef PHASES_SELECT_STATISTICS_H
 #define PHASES_SELECT_STATISTICS_H
 
+#include "phases/samples/significance.h"
 #include "phases/select/select.h"
 
 #define STATISTICS_METRICS_MAX 32
@@ -26,44 +27,28 @@
 #define STATISTICS_BATCHES     32
 #define STATISTICS_BATCHES_MIN 5 /* fewer tell no error */
 
-/* ---- moments ---- */
-
-struct moments {
-    uint64_t n;
-    double mean, squares; /* squares: the sum of the squared differences from the mean */
-};
-
-void moments_add(struct moments *moments, double value);
-
-/* As if all values of the other one were added (Chan, Golub & LeVeque, 1979). */
-void moments_merge(struct moments *moments, const struct moments *other);
-
-/* The sample's variance; NAN below two values. */
-double moments_variance(const struct moments *moments);
-
-/* Standard deviation over mean; NAN below two values, or where the mean is not positive. */
-double moments_cov(const struct moments *moments);
-
-/* ---- analysis of variance ---- */
-
-struct anova {
-    uint32_t n_groups; /* those with at least two values */
-    uint64_t n;        /* their values */
-    double f, df_between, df_within, p;
-    double explained; /* eta squared: the share of the variance that lies between the groups, 0..1 */
-    double welch_f, welch_df,
-        welch_p; /* without the assumption that all groups vary alike; NAN where one does not vary */
-    double within_cov,
-        between_cov; /* within: the groups' own, weighted by their values' number; between: of their means */
-};
+/* ---- how long calls take ---- */
 
 /*
- * One-way analysis of variance.  groups is borrowed; those with fewer than two values are left out.
- *
- * Returns false when fewer than two groups are left, or nothing varies at all.
- * Sources: Fisher; Welch, On the Comparison of Several Mean Values, Biometrika 38, 1951.
+ * Quantiles from a histogram, and the longest call exactly.  Each power of two has 64 steps, so a quantile is at most
+ * 0.8 % off; times below 64 ticks are exact.  A histogram takes 256 bytes for each power of two that occurs, 15 KB at
+ * most.
  */
-bool anova_compute(const struct moments *groups, size_t n_groups, struct anova *anova);
+#define LATENCY_STEPS   64u
+#define LATENCY_OCTAVES 59u /* of 64 bits: the first one has the numbers below 64 */
+
+/* All zero: no call yet. */
+struct latency {
+    uint64_t n, longest;
+    uint32_t *octaves[LATENCY_OCTAVES]; /* owned: LATENCY_STEPS counts, or NULL; a count sticks at its highest value */
+};
+
+/* Returns 0, or -1: no memory. */
+int latency_add(struct latency *latency, uint64_t ticks);
+void latency_free(struct latency *latency);
+
+/* What a part of the calls does not exceed, 0.5: the half of them.  In ticks; NAN where there is no call. */
+double latency_quantile(const struct latency *latency, double part);
 
 /* ---- calls ---- */
 
@@ -94,7 +79,7 @@ struct calltree_observer statistics_observer(struct statistics *statistics);
 struct moments statistics_moments(const struct statistics *statistics, uint32_t method, size_t metric);
 
 /* The time of a method's calls, in ticks of the clock: what a part of them does not exceed (0.5: the half of them),
- * known to 0.8 % (phases/select/latency.h); and the longest one, exactly.  NAN: there was none, or time is no metric.
+ * known to 0.8 %; and the longest one, exactly.  NAN: there was none, or time is no metric.
  */
 double statistics_quantile(const struct statistics *statistics, uint32_t method, double part);
 double statistics_longest(const struct statistics *statistics, uint32_t method);

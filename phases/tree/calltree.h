@@ -34,7 +34,6 @@
 #include "core/base/arena.h"
 #include "core/base/err.h"
 #include "core/trace/trace.h"
-#include "phases/tree/activity.h"
 #include "phases/tree/estimate.h"
 #include "symbolize/vm_parts.h"
 
@@ -174,6 +173,23 @@ struct calltree_unmounted {
     uint32_t n_now, n_most; /* while the tree is built; at the same time, at most */
 };
 
+/* How much of a process ran when: ticks by moment, in at most ACTIVITY_BINS equal steps, however long a recording is.
+ */
+#define ACTIVITY_BINS 8192u /* of a minute: 7 ms each */
+
+enum activity_kind {
+    ACTIVITY_CPU,         /* all threads on CPUs */
+    ACTIVITY_APPLICATION, /* of them the application's */
+    ACTIVITY_WALL,        /* the threads that ran probes, as long as there was one, on a CPU or not */
+    ACTIVITY_KINDS
+};
+
+struct activity {
+    uint64_t start_ticks;
+    uint32_t shift; /* a bin is 1 << shift ticks */
+    uint64_t *bins; /* ACTIVITY_BINS + 1 for each kind; owned; NULL: there is none */
+};
+
 struct calltree {
     struct calltree_node *nodes; /* owned */
     uint32_t n_nodes, n_mapped;  /* 0 is no node; mapped: room for */
@@ -213,7 +229,7 @@ struct calltree {
     uint64_t probe_ticks; /* all threads */
     uint64_t cpu_ticks;   /* all threads, probe time included */
     struct calltree_pauses pauses;
-    struct calltree_flag *flags; /* by method and time; owned.  phases/tree/recorded.h makes sense of them */
+    struct calltree_flag *flags; /* by method and time; owned. */
     uint32_t n_flags;
     uint64_t probes_since_ticks; /* when the first method got probes; the start, where the trace says nothing of it */
     struct activity activity;
@@ -275,5 +291,38 @@ int calltree_totals(const struct calltree *tree, enum vm_part part, struct arena
 
 /* Inclusive values of all contexts from their own, into the tree's arrays.  Callers come before callees. */
 void calltree_add_up(struct calltree *tree);
+
+/*
+ * ---- when the probes of a method recorded, and how much of the process ran meanwhile ----
+ *
+ * A live recording gives methods probes while it runs, and switches some off.  So the rows of two methods may cover
+ * different times; whoever compares them divides by what ran while each was recorded.
+ */
+
+struct recorded {
+    uint64_t ticks; /* for how long */
+    double share;   /* 0..1: what ran then, of what ran in the whole recording */
+};
+
+/*
+ * Of a method, from when it got probes (or a call of it that was under way then was found) until they were switched
+ * off or removed, as often as that happened.
+ *
+ * kind  of what ran: what the method's time is to be divided by.
+ */
+struct recorded recorded_of(const struct calltree *tree, uint32_t method, enum activity_kind kind);
+
+/* Did the method's probes record at that moment? */
+bool recorded_at(const struct calltree *tree, uint32_t method, uint64_t ticks);
+
+/* The method's own time was in its windows, which begin and end within steps: so no less ran there, of all_ticks. */
+static inline void recorded_hold(struct recorded *recorded, double ticks, double all_ticks)
+{
+    if (recorded->share * all_ticks < ticks && ticks <= all_ticks)
+        recorded->share = ticks / all_ticks;
+}
+
+/* The application's part, 0..1, on that clock, of its time that had passed when the first method got probes. */
+double recorded_before_probes(const struct calltree *tree, bool is_wall);
 
 #endif

@@ -148,7 +148,7 @@ bool counts_run_backwards(const uint64_t *a, const uint64_t *b, size_t n)
 }
 
 int counters_take(struct thread_counters *counters, const struct counts *counts, const struct probe_costs *costs,
-                  enum step before, enum step now, uint64_t *own, uint64_t *probe)
+                  enum step_kind before, enum step_kind now, uint64_t *own, uint64_t *probe)
 {
     size_t n = counters->n;
     bool were_known = counters->are_known && counters->series == counts->series;

@@ -88,7 +88,7 @@ void clock_record(struct thread_clock *clock, uint64_t ticks);
 /* ---- what the probes cost, and the counters ---- */
 
 /* What a thread's record before was, as far as the probe's cost goes. */
-enum step { STEP_NONE, STEP_ENTER, STEP_EXIT, STEP_GAP, STEPS };
+enum step_kind { STEP_NONE, STEP_ENTER, STEP_EXIT, STEP_GAP, STEPS };
 
 /* Costs are added up in 1/65536, so that fractions are not lost. */
 #define COST_FRACTION_BITS 16
@@ -152,7 +152,7 @@ void thread_counters_free(struct thread_counters *counters);
  * Returns 1 when it was counted, 0 when it is unknown, -1 when a counter ran backwards (unknown, too).
  */
 int counters_take(struct thread_counters *counters, const struct counts *counts, const struct probe_costs *costs,
-                  enum step before, enum step now, uint64_t *own, uint64_t *probe);
+                  enum step_kind before, enum step_kind now, uint64_t *own, uint64_t *probe);
 
 /* Whether all of them could be read; NULL: no. */
 bool counts_are_read(const uint64_t *values, size_t n);
@@ -201,7 +201,7 @@ struct thread {
     struct thread_clock clock;
     uint32_t node, depth; /* the current call's */
     uint32_t n_folds, folds_room;
-    enum step step;
+    enum step_kind step;
     uint32_t fraction;      /* of a tick of probe cost not subtracted yet */
     struct fold *folds;     /* owned */
     struct carrier carrier; /* while a virtual thread is here */
@@ -301,7 +301,7 @@ static inline uint64_t thread_settle(struct builder *b, struct thread *t, uint64
  * costs: of the probe that read them; NULL: nobody's.  Returns 0, or -1 with *err set: no memory.
  */
 int thread_count(struct builder *b, struct thread *t, const struct counts *counts, const struct probe_costs *costs,
-                 enum step now, uint64_t ticks, struct err *err);
+                 enum step_kind now, uint64_t ticks, struct err *err);
 
 /* A thread that find_thread() does not know yet. */
 int find_new_thread(struct builder *b, uint32_t index, struct thread **thread, struct err *err);
@@ -453,5 +453,21 @@ void observe_before(struct builder *b, const struct thread *t);
 
 /* After its time and counters were given to that node: tell the observer.  Returns 0, or -1 with *err set. */
 int observe_after(struct builder *b, const struct thread *t, const struct trace_event *event, struct err *err);
+
+/* ---- activity ---- */
+
+/* Returns 0, or -1 with *err set: no memory. */
+int activity_open(struct activity *activity, uint64_t start_ticks, struct err *err);
+void activity_close(struct activity *activity);
+
+/* Something ran from one moment to another; what was before the start does not count. */
+void activity_add(struct activity *activity, enum activity_kind kind, uint64_t from_ticks, uint64_t to_ticks);
+
+/* No more is added: from now on activity_between answers. */
+void activity_sum_up(struct activity *activity);
+
+/* The ticks of all that ran between two moments; a bin that is partly between them counts by that part. */
+double activity_between(const struct activity *activity, enum activity_kind kind, uint64_t from_ticks,
+                        uint64_t to_ticks);
 
 #endif

@@ -37,7 +37,7 @@ static uint64_t settle_early(struct builder *b, struct thread *t)
  * costs: of the probe that read them; NULL: nobody's.
  */
 int thread_count(struct builder *b, struct thread *t, const struct counts *counts, const struct probe_costs *costs,
-                 enum step now, uint64_t ticks, struct err *err)
+                 enum step_kind now, uint64_t ticks, struct err *err)
 {
     if (need_metrics(b, err) < 0)
         return -1;

@@ -68,7 +68,7 @@ static int take_other(struct builder *b, struct thread *t, const struct trace_ev
 
 static int take_record(struct builder *b, struct thread *t, const struct trace_event *event, struct err *err)
 {
-    static const enum step steps[] = {
+    static const enum step_kind steps[] = {
         [TRACE_ENTER] = STEP_ENTER, [TRACE_EXIT] = STEP_EXIT, [TRACE_UNWIND] = STEP_EXIT, [TRACE_RESUME] = STEP_GAP,
         [TRACE_OPEN] = STEP_GAP,    [TRACE_MOUNT] = STEP_GAP, [TRACE_UNMOUNT] = STEP_GAP, [TRACE_GAP] = STEP_GAP,
     };
@@ -93,7 +93,7 @@ static int take_record(struct builder *b, struct thread *t, const struct trace_e
     }
     if (b->flow != NULL && flow_passed(b, t, cpu, wall, err) < 0)
         return -1;
-    enum step step = steps[event->kind];
+    enum step_kind step = steps[event->kind];
     uint64_t ticks = thread_settle(b, t, b->costs.ticks.of[t->step][step]);
     struct counts counts = { SERIES_OF_RECORDS, event->counters };
     if ((event->counters != NULL || b->n_columns > 0) && thread_count(b, t, &counts, &b->costs, step, ticks, err) < 0)
@@ -122,7 +122,7 @@ struct run {
     uint64_t now, limit; /* limit: the moment of the kernel's next event */
     uint64_t cpu, probe;
     uint32_t node, depth, fraction;
-    enum step step;
+    enum step_kind step;
 };
 
 /* Nobody looks at single records, and nothing but time is counted. */
@@ -160,7 +160,7 @@ static void run_end(struct thread *t, const struct run *run)
 
 /* As thread_settle; the clock is on. */
 static inline void run_settle(const struct builder *b, struct run *run, struct calltree_node *node, uint64_t ticks,
-                              enum step step)
+                              enum step_kind step)
 {
     uint64_t passed = ticks > run->now ? ticks - run->now : 0;
     uint64_t probe = cost_take(b->costs.ticks.of[run->step][step], &run->fraction, passed);

@@ -1,11 +1,58 @@
-#include "phases/tree/timeline_internal.h"
+#include "phases/tree/timeline.h"
+
+#include "core/base/vec.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define STEP_NS_MIN  1e6 /* of a chosen one */
-#define STEPS_CHOSEN 100
+#define STEP_NS_MIN   1e6 /* of a chosen one */
+#define STEPS_CHOSEN  100
+#define GIVEN_LEAST   ((size_t)1 << 16)
+#define ROW_WORDS_MAX ((size_t)1 << 26) /* of all steps and rows: 512 MiB */
+
+/* A cell's words. */
+enum cell_word { CELL_CPU, CELL_RUNNABLE, CELL_METRICS };
+
+/* Time of a thread that no node was given yet: it passed in this step. */
+struct slot {
+    uint32_t step;
+    uint64_t cpu_ticks, wall_ticks;
+};
+
+/* A thread.  Until its part of the VM is known, its cells are its own. */
+struct lane {
+    bool is_placed, is_runnable;
+    enum vm_part part;
+    struct slot *slots; /* by step; owned */
+    uint32_t n_slots, slots_room;
+    uint64_t *cells; /* n_cells times step and a cell, by step; owned */
+    uint32_t n_cells, cells_room;
+};
+
+struct timeline {
+    struct timeline_options options;
+    uint32_t n_rows; /* of timeline_rows */
+    double step_ticks;
+    uint32_t n_steps;
+    size_t cell_words;
+    uint64_t *grids[VM_PARTS]; /* by step; NULL: no thread of that part was there; owned */
+    uint64_t *rows;            /* by step, then n_rows + 1; NULL before timeline_rows; owned */
+    uint64_t *nothing;         /* metrics of a cell that is not there; owned */
+    struct lane *lanes;        /* by thread; owned */
+    uint32_t n_lanes;
+    struct timeline_given *latest; /* by node: in the step in which it was given something the last time; owned */
+    uint32_t n_latest;
+    struct timeline_given *given; /* before that: node and step may be there several times until timeline_rows; owned */
+    size_t n_given, given_room;
+    uint32_t near; /* the step that was looked up last, and its ticks */
+    uint64_t near_start, near_end;
+};
+
+static uint64_t *words_of(const struct timeline *tl, enum vm_part part, uint32_t step)
+{
+    return tl->grids[part] + step * tl->cell_words;
+}
 
 static int no_memory(struct err *err)
 {
@@ -115,6 +162,64 @@ void timeline_close(struct timeline *tl)
     free(tl);
 }
 
+/*
+ * ---- what nodes of the call tree were given ----
+ *
+ * 16 bytes for each node and step in which it was given something: in one step a program is in few of its contexts.
+ */
+
+static int by_step_and_node(const void *a, const void *b)
+{
+    const struct timeline_given *x = a, *y = b;
+    if (x->step != y->step)
+        return x->step < y->step ? -1 : 1;
+    return (x->node > y->node) - (x->node < y->node);
+}
+
+/* Threads of one tree are in different steps at a time, and each change of a node's step is an entry. */
+static void merge(struct timeline *tl)
+{
+    size_t n = 0;
+    qsort(tl->given, tl->n_given, sizeof *tl->given, by_step_and_node);
+    for (size_t i = 0; i < tl->n_given; i++)
+        if (n > 0 && by_step_and_node(&tl->given[n - 1], &tl->given[i]) == 0)
+            tl->given[n - 1].ticks += tl->given[i].ticks;
+        else
+            tl->given[n++] = tl->given[i];
+    tl->n_given = n;
+}
+
+static int keep(struct timeline *tl, const struct timeline_given *given)
+{
+    if (tl->n_given == tl->given_room) {
+        if (tl->n_given >= GIVEN_LEAST)
+            merge(tl);
+        if (tl->n_given >= tl->given_room / 2 && vec_reserve(tl->given, tl->given_room, tl->given_room + 1) < 0)
+            return -1;
+    }
+    tl->given[tl->n_given++] = *given;
+    return 0;
+}
+
+/* Keep it until it is known which row the node belongs to; 0: the row of what is outside.  Returns -1: no memory. */
+static int give_node(struct timeline *tl, uint32_t node, uint32_t step, uint64_t ticks)
+{
+    if (ticks == 0)
+        return 0;
+    if (node >= tl->n_latest && vec_reserve_zeroed(tl->latest, tl->n_latest, (size_t)node + 1) < 0)
+        return -1;
+    struct timeline_given *latest = &tl->latest[node];
+    if (latest->ticks > 0 && latest->step != step) {
+        if (keep(tl, latest) < 0)
+            return -1;
+        latest->ticks = 0;
+    }
+    latest->node = node;
+    latest->step = step;
+    latest->ticks += ticks;
+    return 0;
+}
+
 /* ---- cells ---- */
 
 /* Room for index i; what is new has its bytes set to 'fill'.  Returns false: no memory. */
@@ -162,7 +267,7 @@ static uint64_t *own_cell(struct timeline *tl, struct lane *lane, uint32_t step)
 
 static uint64_t *cell_of(struct timeline *tl, struct lane *lane, uint32_t step)
 {
-    return lane->is_placed ? timeline_words(tl, lane->part, step) : own_cell(tl, lane, step);
+    return lane->is_placed ? words_of(tl, lane->part, step) : own_cell(tl, lane, step);
 }
 
 /* Its own cells become its part's.  Without CPU time only what the kernel told of counts. */
@@ -178,10 +283,10 @@ static int place(struct timeline *tl, struct lane *lane, const struct calltree_f
     for (uint32_t i = 0; i < lane->n_cells; i++) {
         const uint64_t *cell = lane->cells + i * (1 + tl->cell_words) + 1;
         uint32_t step = (uint32_t)cell[-1];
-        uint64_t *to = timeline_words(tl, flow->part, step);
+        uint64_t *to = words_of(tl, flow->part, step);
         for (size_t w = flow->is_wall ? CELL_RUNNABLE : CELL_CPU; w < n_told; w++)
             to[w] += cell[w];
-        if (flow->part == VM_PART_APPLICATION && !flow->is_wall && timeline_give(tl, 0, step, cell[CELL_CPU]) < 0)
+        if (flow->part == VM_PART_APPLICATION && !flow->is_wall && give_node(tl, 0, step, cell[CELL_CPU]) < 0)
             return no_memory(err);
     }
     free(lane->cells);
@@ -255,10 +360,10 @@ static int give(struct timeline *tl, struct lane *lane, const struct calltree_fl
         return -1;
     uint64_t ticks = part_before(own, to) - part_before(own, from);
     cell[CELL_CPU] += ticks;
-    if (lane->is_placed && lane->part == VM_PART_APPLICATION && timeline_give(tl, flow->node, step, ticks) < 0)
+    if (lane->is_placed && lane->part == VM_PART_APPLICATION && give_node(tl, flow->node, step, ticks) < 0)
         return -1;
     if (flow->probe_ticks > 0)
-        timeline_words(tl, VM_PART_MMPROF, step)[CELL_CPU] +=
+        words_of(tl, VM_PART_MMPROF, step)[CELL_CPU] +=
             part_before(flow->probe_ticks, to) - part_before(flow->probe_ticks, from);
     uint64_t *metrics = cell + CELL_METRICS;
     if (tl->options.n_metrics > CALLTREE_UNCOUNTED)
@@ -338,15 +443,76 @@ bool timeline_spread(struct timeline *tl, uint64_t from, uint64_t to, uint64_t t
 int timeline_sample(struct timeline *tl, enum vm_part part, uint64_t ticks, uint64_t cpu_ticks, struct err *err)
 {
     uint32_t step = step_of(tl, ticks);
-    if (!need_grid(tl, part) || (part == VM_PART_APPLICATION && timeline_give(tl, 0, step, cpu_ticks) < 0))
+    if (!need_grid(tl, part) || (part == VM_PART_APPLICATION && give_node(tl, 0, step, cpu_ticks) < 0))
         return no_memory(err);
-    timeline_words(tl, part, step)[CELL_CPU] += cpu_ticks;
+    words_of(tl, part, step)[CELL_CPU] += cpu_ticks;
     return 0;
 }
 
 struct calltree_observer timeline_observer(struct timeline *tl)
 {
     return (struct calltree_observer){ .context = tl, .flow = take_flow };
+}
+
+/* ---- rows ---- */
+
+/* By node: the row of its method, or else its caller's.  A parent comes before its children. */
+static uint32_t *find_owners(const struct calltree *tree, const uint32_t *row_of, uint32_t n_methods, uint32_t n_rows)
+{
+    uint32_t *owners = malloc(((size_t)tree->n_nodes + 1) * sizeof *owners);
+    for (uint32_t i = 0; owners != NULL && i < tree->n_nodes; i++) {
+        const struct calltree_node *node = &tree->nodes[i];
+        if (i == 0 || node->parent == i)
+            owners[i] = n_rows;
+        else if (node->method < n_methods && row_of[node->method] < n_rows)
+            owners[i] = row_of[node->method];
+        else
+            owners[i] = owners[node->parent];
+    }
+    return owners;
+}
+
+/* All that was given is merged.  Returns whether there was memory. */
+static bool settle_all(struct timeline *tl, uint32_t n_nodes)
+{
+    for (uint32_t i = 0; i < tl->n_latest && i < n_nodes; i++)
+        if (tl->latest[i].ticks > 0 && keep(tl, &tl->latest[i]) < 0)
+            return false;
+    free(tl->latest);
+    tl->latest = NULL;
+    tl->n_latest = 0;
+    if (tl->n_given > 0)
+        merge(tl);
+    return true;
+}
+
+int timeline_rows(struct timeline *tl, const struct calltree *tree, const uint32_t *row_of, uint32_t n_methods,
+                  uint32_t n_rows, struct err *err)
+{
+    size_t n_words = (size_t)tl->n_steps * ((size_t)n_rows + 1);
+    if (tl->n_steps > 1 && n_words > ROW_WORDS_MAX) {
+        err_set(err, "%u steps are too many for %u phases", tl->n_steps, n_rows);
+        return err_next(err, "take longer ones, or fewer phases (--top)");
+    }
+    uint32_t *owners = find_owners(tree, row_of, n_methods, n_rows);
+    tl->rows = calloc(n_words, sizeof *tl->rows);
+    if (owners == NULL || tl->rows == NULL || !settle_all(tl, tree->n_nodes)) {
+        free(owners);
+        return err_set(err, "out of memory for a time line");
+    }
+    tl->n_rows = n_rows;
+    if (tree->n_metrics < tl->options.n_metrics)
+        tl->options.n_metrics = tree->n_metrics;
+    for (size_t i = 0; i < tl->n_given; i++)
+        tl->rows[(size_t)tl->given[i].step * (n_rows + 1) + owners[tl->given[i].node]] += tl->given[i].ticks;
+    free(owners);
+    return 0;
+}
+
+const struct timeline_given *timeline_given(const struct timeline *tl, size_t *n)
+{
+    *n = tl->n_given;
+    return tl->given;
 }
 
 /* ---- results ---- */
@@ -378,6 +544,11 @@ size_t timeline_n_metrics(const struct timeline *tl)
     return tl->options.n_metrics;
 }
 
+uint32_t timeline_n_rows(const struct timeline *tl)
+{
+    return tl->n_rows;
+}
+
 bool timeline_has_part(const struct timeline *tl, enum vm_part part)
 {
     return tl->grids[part] != NULL;
@@ -387,7 +558,7 @@ struct timeline_cell timeline_cell(const struct timeline *tl, enum vm_part part,
 {
     if (tl->grids[part] == NULL)
         return (struct timeline_cell){ 0, 0, tl->nothing };
-    const uint64_t *words = timeline_words(tl, part, step);
+    const uint64_t *words = words_of(tl, part, step);
     return (struct timeline_cell){ words[CELL_CPU], words[CELL_RUNNABLE], words + CELL_METRICS };
 }
 

@@ -82,6 +82,7 @@ double timeline_start_ns(const struct timeline *timeline, uint32_t step);
 double timeline_ns(const struct timeline *timeline, uint64_t ticks);
 
 size_t timeline_n_metrics(const struct timeline *timeline);
+uint32_t timeline_n_rows(const struct timeline *timeline); /* without the one outside all rows */
 
 /* Whether any thread of that part was there: else all of its cells are zero. */
 bool timeline_has_part(const struct timeline *timeline, enum vm_part part);

@@ -1,7 +1,7 @@
 /*
  * Steps in which the program behaves alike.
  */
-#include "phases/tree/timeline_internal.h"
+#include "phases/tree/timeline.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -24,6 +24,7 @@ struct cluster {
 struct clustering {
     const struct timeline *tl;
     struct timeline_regions_options options;
+    double step_ticks;
     enum vm_part gc; /* whose threads collect */
     size_t n_rows;   /* with what is outside */
     struct cluster *clusters, segment, step;
@@ -54,7 +55,7 @@ static void clear(const struct clustering *c, struct cluster *cluster)
 static bool is_collecting(const struct clustering *c, const struct cluster *step)
 {
     bool is_serial = c->gc == VM_PART_THREAD;
-    return step->gc > step->app && !(is_serial && step->gc < SERIAL_SHARE * c->tl->step_ticks);
+    return step->gc > step->app && !(is_serial && step->gc < SERIAL_SHARE * c->step_ticks);
 }
 
 static void add_cluster(const struct clustering *c, struct cluster *to, const struct cluster *from)
@@ -74,8 +75,8 @@ static void read_step(const struct clustering *c, uint32_t step, struct cluster 
     clear(c, to);
     to->gc = (double)timeline_cell(tl, c->gc, step).cpu_ticks;
     to->app = (double)app.cpu_ticks;
-    to->cycles = sum_of(&app, c->options.cycles, c->options.n_cycles, tl->options.n_metrics);
-    to->instructions = sum_of(&app, c->options.instructions, c->options.n_instructions, tl->options.n_metrics);
+    to->cycles = sum_of(&app, c->options.cycles, c->options.n_cycles, timeline_n_metrics(tl));
+    to->instructions = sum_of(&app, c->options.instructions, c->options.n_instructions, timeline_n_metrics(tl));
     for (uint32_t row = 0; row < c->n_rows; row++)
         to->rows[row] = (double)timeline_row_ticks(tl, row, step);
 }
@@ -123,10 +124,10 @@ static void end_segment(struct clustering *c, uint32_t first, uint32_t end)
 static void cluster_steps(struct clustering *c)
 {
     uint32_t first = 0; /* of the segment */
-    for (uint32_t i = 0; i < c->tl->n_steps; i++) {
+    for (uint32_t i = 0; i < timeline_n_steps(c->tl); i++) {
         read_step(c, i, &c->step);
         bool is_gc = is_collecting(c, &c->step);
-        bool is_idle = c->step.app + (is_gc ? c->step.gc : 0) < IDLE_SHARE * c->tl->step_ticks;
+        bool is_idle = c->step.app + (is_gc ? c->step.gc : 0) < IDLE_SHARE * c->step_ticks;
         bool is_other = is_idle || is_gc;
         if (is_other || (first < i && distance(c, &c->step, &c->segment) >= c->options.distance)) {
             end_segment(c, first, i);
@@ -139,7 +140,7 @@ static void cluster_steps(struct clustering *c)
             add_cluster(c, &c->segment, &c->step);
         }
     }
-    end_segment(c, first, c->tl->n_steps);
+    end_segment(c, first, timeline_n_steps(c->tl));
 }
 
 /* ---- clusters that are alike become one ---- */
@@ -189,10 +190,10 @@ static void merge_clusters(struct clustering *c)
 static uint32_t number_regions(const struct clustering *c)
 {
     uint32_t numbers[CLUSTER_FIRST + CLUSTERS_MAX] = { 0 }, n = 0;
-    for (uint32_t i = 0; i < c->tl->n_steps; i++)
+    for (uint32_t i = 0; i < timeline_n_steps(c->tl); i++)
         if (c->of_step[i] == CLUSTER_GC)
             n = numbers[CLUSTER_GC] = 1;
-    for (uint32_t i = 0; i < c->tl->n_steps; i++) {
+    for (uint32_t i = 0; i < timeline_n_steps(c->tl); i++) {
         uint32_t cluster = c->of_step[i];
         while (cluster >= CLUSTER_FIRST && !is_whole(c, cluster - CLUSTER_FIRST))
             cluster = CLUSTER_FIRST + c->clusters[cluster - CLUSTER_FIRST].merged_into;
@@ -206,7 +207,7 @@ static uint32_t number_regions(const struct clustering *c)
 static void sum_regions(const struct clustering *c, struct timeline_regions *regions)
 {
     const struct timeline *tl = c->tl;
-    for (uint32_t i = 0; i < tl->n_steps; i++) {
+    for (uint32_t i = 0; i < timeline_n_steps(tl); i++) {
         struct timeline_region *region = &regions->regions[regions->of_step[i]];
         region->n_steps++;
         region->n_times += i == 0 || regions->of_step[i] != regions->of_step[i - 1];
@@ -230,10 +231,10 @@ static void place_row(struct timeline_regions *regions, uint32_t row)
 
 void timeline_sum_rows(const struct timeline *tl, struct timeline_regions *regions)
 {
-    for (uint32_t row = 0; row <= tl->n_rows; row++) {
+    for (uint32_t row = 0; row <= timeline_n_rows(tl); row++) {
         for (uint32_t r = 0; r <= regions->n; r++)
             regions->regions[r].row_ticks[row] = 0;
-        for (uint32_t i = 0; i < tl->n_steps; i++)
+        for (uint32_t i = 0; i < timeline_n_steps(tl); i++)
             regions->regions[regions->of_step[i]].row_ticks[row] += timeline_row_ticks(tl, row, i);
         regions->of_row[row] = TIMELINE_IDLE;
         place_row(regions, row);
@@ -243,7 +244,7 @@ void timeline_sum_rows(const struct timeline *tl, struct timeline_regions *regio
 static int make_regions(const struct clustering *c, struct arena *arena, struct timeline_regions *regions)
 {
     bool has_gc = false;
-    for (uint32_t i = 0; i < c->tl->n_steps; i++)
+    for (uint32_t i = 0; i < timeline_n_steps(c->tl); i++)
         has_gc = has_gc || c->of_step[i] == CLUSTER_GC;
     regions->n = number_regions(c);
     regions->of_row = arena_alloc(arena, c->n_rows * sizeof *regions->of_row);
@@ -267,13 +268,15 @@ int timeline_find_regions(const struct timeline *tl, const struct timeline_regio
 {
     struct clustering c = { .tl = tl,
                             .options = *options,
+                            .step_ticks = timeline_step_ns(tl) / timeline_ns(tl, 1),
                             .gc = timeline_has_part(tl, VM_PART_GC) ? VM_PART_GC : VM_PART_THREAD,
-                            .n_rows = (size_t)tl->n_rows + 1 };
+                            .n_rows = (size_t)timeline_n_rows(tl) + 1 };
     int rc = -1;
     if (!(c.options.distance > 0))
         c.options.distance = DISTANCE;
     *regions =
-        (struct timeline_regions){ .gc = c.gc, .of_step = arena_alloc(arena, tl->n_steps * sizeof *regions->of_step) };
+        (struct timeline_regions){ .gc = c.gc,
+                                   .of_step = arena_alloc(arena, timeline_n_steps(tl) * sizeof *regions->of_step) };
     c.of_step = regions->of_step;
     c.clusters = calloc(CLUSTERS_MAX, sizeof *c.clusters);
     c.rows = calloc((CLUSTERS_MAX + 2) * c.n_rows, sizeof *c.rows);
@@ -288,5 +291,5 @@ int timeline_find_regions(const struct timeline *tl, const struct timeline_regio
     }
     free(c.clusters);
     free(c.rows);
-    return rc < 0 ? err_set(err, "out of memory for the regions of %u steps", tl->n_steps) : 0;
+    return rc < 0 ? err_set(err, "out of memory for the regions of %u steps", timeline_n_steps(tl)) : 0;
 }

@@ -1,7 +1,7 @@
 /*
  * The table of 'mmprof diff --profiles'.
  */
-#include "phases/samples/profile_overlap.h"
+#include "phases/samples/profile_set.h"
 #include "core/base/text.h"
 #include "report/diff/compare.h"
 

@@ -1,7 +1,7 @@
 /*
  * What a row's values before and after say: means, change, how certain that is, and what could have been seen.
  */
-#include "phases/samples/distribution.h"
+#include "phases/samples/significance.h"
 #include "phases/select/statistics.h"
 #include "report/diff/diff_internal.h"
 

@@ -1,7 +1,7 @@
 /*
  * What variances are usual among the rows of a comparison, and what five runs say in the light of that.
  */
-#include "phases/samples/distribution.h"
+#include "phases/samples/significance.h"
 #include "phases/select/statistics.h"
 #include "report/diff/diff_internal.h"
 

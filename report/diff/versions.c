@@ -1,6 +1,6 @@
 #include "report/diff/versions_gate.h"
 
-#include "phases/select/pairwise.h"
+#include "phases/samples/significance.h"
 #include "report/diff/diff_internal.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 #include "report/fleet/fleet_queries.h"
 
 #include "core/base/text.h"
-#include "phases/select/pairwise.h"
+#include "phases/samples/significance.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "report/fleet/fleet_queries.h"
 
-#include "phases/samples/distribution.h"
+#include "phases/samples/significance.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * The page's plots of the selection (thesis Figures 3.4 and 3.5).
  */
-#include "phases/select/sweep.h"
+#include "phases/select/select.h"
 #include "report/html/html_data.h"
 
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "core/base/arena.h"
 #include "core/base/hash.h"
 #include "core/base/map.h"
-#include "phases/samples/heat.h"
+#include "phases/samples/sample_profile.h"
 #include "report/source.h"
 #include "symbolize/code_locations.h"
 

@@ -4,7 +4,7 @@
 #ifndef REPORT_VIEW_REPORT_INTERNAL_H
 #define REPORT_VIEW_REPORT_INTERNAL_H
 
-#include "phases/tree/recorded.h"
+#include "phases/tree/calltree.h"
 #include "report/estimates.h"
 #include "report/view/phase_report.h"
 #include "report/sampled_tree.h"

@@ -4,7 +4,7 @@
 #ifndef REPORT_VIEW_SWEEP_TABLE_H
 #define REPORT_VIEW_SWEEP_TABLE_H
 
-#include "phases/select/sweep.h"
+#include "phases/select/select.h"
 #include "report/source.h"
 
 /* A row for each pair of thresholds: phases, their calls, the estimates of the overhead.  The table's arena is the

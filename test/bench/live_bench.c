@@ -7,7 +7,7 @@
  *     50000000 records of 64 methods: 5.1 ns each (median of 5)
  */
 #include "core/wire/ring.h"
-#include "phases/live/live_tree.h"
+#include "phases/live/live_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

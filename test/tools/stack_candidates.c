@@ -12,7 +12,7 @@
  */
 #include "core/recorder/recorder.h"
 #include "test/tools/candidate_texts.h"
-#include "phases/live/live_samples.h"
+#include "phases/live/live_session.h"
 #include "phases/select/phases_file.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* Quantiles of calls' times: how far off, and the longest one exactly. */
-#include "phases/select/latency.h"
+#include "phases/select/statistics.h"
 
 #include "test/unit/tap.h"
 

@@ -1,8 +1,7 @@
 /* The controller's budget and its recompilation window by themselves: told of states, they say what is left, and when.
  */
-#include "phases/live/live_budget.h"
+#include "phases/live/live_parts.h"
 #include "phases/live/live_policy.h"
-#include "phases/live/live_window.h"
 #include "test/unit/tap.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  */
 #include "core/wire/ring.h"
 #include "phases/live/live_policy.h"
-#include "phases/live/live_pruner.h"
+#include "phases/live/live_parts.h"
 #include "test/unit/tap.h"
 
 #include <stdlib.h>

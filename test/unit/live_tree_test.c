@@ -1,6 +1,6 @@
 /* The live account of methods, on ring words made by hand. */
 #include "core/wire/ring.h"
-#include "phases/live/live_tree.h"
+#include "phases/live/live_parts.h"
 #include "test/unit/tap.h"
 
 #include <stdlib.h>

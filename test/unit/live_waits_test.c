@@ -1,7 +1,7 @@
 /* What waits is a phase: candidates of a live recording from visits to threads that wait. */
 #include "phases/live/live_chooser.h"
 #include "phases/live/live_policy.h"
-#include "phases/live/live_samples.h"
+#include "phases/live/live_session.h"
 #include "test/unit/tap.h"
 
 static struct err err;

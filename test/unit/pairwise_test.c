@@ -1,11 +1,8 @@
 /* Several versions: the studentised range, Tukey's honestly significant difference, steady state; and whether 95 %
  * intervals have the truth in them in 95 of 100 drawn experiments, also where more runs are made until they are narrow.
  */
-#include "phases/select/pairwise.h"
+#include "phases/samples/significance.h"
 
-#include "phases/samples/distribution.h"
-#include "phases/select/rerun.h"
-#include "phases/select/steady.h"
 #include "test/unit/tap.h"
 
 #include <math.h>

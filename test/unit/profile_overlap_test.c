@@ -1,5 +1,4 @@
 /* How alike profiles are: the papers' worked examples, and the vectors of profiles. */
-#include "phases/samples/profile_overlap.h"
 #include "phases/samples/profile_set.h"
 
 #include "test/unit/tap.h"

@@ -1,7 +1,7 @@
 /*
  * Rows of methods that were not recorded for the same time: what their shares are of, and what is in no row of them.
  */
-#include "phases/tree/recorded.h"
+#include "phases/tree/calltree_internal.h"
 
 #include "report/view/phase_report.h"
 #include "test/unit/table_printed.h"

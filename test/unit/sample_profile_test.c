@@ -1,7 +1,7 @@
 /* Shares of methods from stack samples: what is counted, and whether the intervals hold the truth. */
 #include "phases/samples/sample_profile.h"
 
-#include "phases/samples/distribution.h"
+#include "phases/samples/significance.h"
 #include "test/unit/tap.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "phases/select/statistics.h"
 
-#include "phases/samples/distribution.h"
+#include "phases/samples/significance.h"
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"
 

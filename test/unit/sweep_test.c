@@ -1,4 +1,4 @@
-#include "phases/select/sweep.h"
+#include "phases/select/select.h"
 
 #include "report/view/sweep_table.h"
 #include "test/unit/tap.h"

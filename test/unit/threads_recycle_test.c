@@ -3,7 +3,7 @@
  * given back, their numbers are for others, and what they did is not forgotten.
  */
 #include "core/recorder/threads.h"
-#include "phases/live/live_tree.h"
+#include "phases/live/live_parts.h"
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"
 
