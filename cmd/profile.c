@@ -200,7 +200,7 @@ static int report_by(const struct profile *p, const char *trace, struct err *err
         char name[PATH_MAX],
             *words[] = { (char[]){ "report" }, (char[]){ "--no-pager" }, (char[]){ "--by" }, argument.methods, name };
         if (call_argument_parse(&argument, p->recording.by.items[i]) < 0)
-            return err_set(err, "bad value '%s' of option --by", p->recording.by.items[i]);
+            return err_set(err, "bad value '%s' of option --argument", p->recording.by.items[i]);
         for (char *at = argument.methods; (at = strchr(at, '/')) != NULL;)
             *at = '.';
         recording_trace_name(trace, p->n_separate == 0 ? 0 : 1, name, sizeof name);

@@ -60,7 +60,7 @@ static int check_files(const struct recording *recording, const struct record_fi
     const char *name = recording->target.among;
     if (name != NULL && files->every_s == 0 && recording->target.command == NULL) {
         err_set(err, "--name records one JVM after the other, and each needs its own file");
-        return err_next(err, "add --every 60s --to DIR, or name a JVM that runs with -p");
+        return err_next(err, "add --every 60s -o DIR, or name a JVM that runs with -p");
     }
     if (name != NULL && recording->target.name != NULL) {
         err_set(err, "--name '%s' names a JVM, and so does '%s'", name, recording->target.name);
@@ -126,14 +126,23 @@ static int run_all(struct record_run *all, struct err *err)
     return run(all, &summary, err);
 }
 
+/* With --every, -o was the pattern of names in the directory of --to. */
+static const char *directory_of_to(const char *to, const char *output, char pattern[PATH_MAX])
+{
+    fprintf(stderr, "mmprof: option --to is now -o DIR/NAME; the old name goes with the next version\n");
+    snprintf(pattern, PATH_MAX, "%s/%s", to, output == NULL ? RECORD_FILES_PATTERN : output);
+    return pattern;
+}
+
 int command_record(int argc, char **argv, struct err *err)
 {
     struct recording recording = RECORDING_DEFAULTS;
     struct live_options live = LIVE_OPTIONS;
     struct record_choice choice = { false, false };
-    struct record_files files = { .pattern = RECORD_FILES_PATTERN };
-    const char *output = NULL;
+    struct record_files files = { .every_s = 0 };
+    const char *output = NULL, *to = NULL;
     bool logs_jit = false;
+    char pattern[PATH_MAX];
     struct recording_rows common;
     const struct options_row rows[] = {
         OPTIONS_GROUP("Target, duration"),
@@ -164,9 +173,9 @@ int command_record(int argc, char **argv, struct err *err)
         OPTIONS_ROWS(common.simulation),
         OPTIONS_GROUP("Output"),
         { 'o', "output", "FILE", OPTION_TEXT, &output,
-          "write the trace to FILE (trace.dat; with --every " RECORD_FILES_PATTERN ")" },
+          "write the trace to FILE (trace.dat; with --every to DIR, or DIR/" RECORD_FILES_PATTERN ")" },
         { 0, "every", "TIME", OPTION_SECONDS, &files.every_s, "begin a new trace each TIME, such as 60s" },
-        { 0, "to", "DIR", OPTION_TEXT, &files.directory, "with --every: write them into DIR" },
+        { 0, "to", "DIR", OPTION_TEXT, &to, NULL }, /* what -o was with --every */
         { 0, "keep", "LIMIT", OPTION_TEXT, &files.keep,
           "with --every: remove the oldest traces beyond an age (24h), a number (100) or a size (2G)" },
         OPTIONS_ROWS(common.output),
@@ -191,7 +200,7 @@ int command_record(int argc, char **argv, struct err *err)
     if (recording_is_elsewhere(&recording))
         return program_become("lab", argc, argv, err);
     recording.output = output != NULL ? output : recording.output;
-    files.pattern = output != NULL ? output : files.pattern;
+    files.output = to == NULL ? output : directory_of_to(to, output, pattern);
     files.quiet = recording.quiet;
     recording.command = recording.target.command; /* for the checks */
     struct record_run all = { &recording, &choice, &live, logs_jit, 0 };

@@ -48,27 +48,33 @@ static int parse_keep(struct record_files *files, struct err *err)
 
 static int check(struct record_files *files, struct err *err)
 {
-    bool has_others = files->directory != NULL || files->keep != NULL || files->metrics != NULL;
+    bool has_others = files->keep != NULL || files->metrics != NULL;
     if (files->labels.n > 0 && files->metrics == NULL) {
         err_set(err, "--label '%s' labels metrics, and there are none", files->labels.items[0]);
         return err_next(err, "add --metrics FILE, or give it to 'mmprof export'");
     }
     if (files->every_s == 0 && !has_others)
         return 0;
-    if (files->every_s == 0 || files->directory == NULL) {
+    if (files->every_s == 0 || files->output == NULL) {
         err_set(err, files->every_s > 0 ? "--every needs a directory for its files"
-                                        : "--to, --keep and --metrics need several files");
-        return err_next(err, files->every_s > 0 ? "name a directory with --to" : "add --every 60s --to DIR");
+                                        : "--keep and --metrics need several files");
+        return err_next(err, files->every_s > 0 ? "name a directory with -o" : "add --every 60s -o DIR");
     }
     if (files->every_s < EVERY_LEAST_S) {
         err_set(err, "--every is at least %d s", EVERY_LEAST_S);
         return err_next(err, "give --every 60s or so: each file can be read alone, and takes time to write");
     }
-    if (strchr(files->pattern, '/') != NULL) {
-        err_set(err, "with --every, -o gives names in the directory of --to, and '%s' has a '/'", files->pattern);
-        return err_next(err, "give a name such as %s", RECORD_FILES_PATTERN);
-    }
     return files->keep == NULL ? 0 : parse_keep(files, err);
+}
+
+/* "DIR" or "DIR/NAME-%t.dat": a last part with a % is the pattern of names. */
+static void take_output(struct record_files *files)
+{
+    const char *slash = strrchr(files->output, '/'), *name = slash == NULL ? files->output : slash + 1;
+    bool has_pattern = strchr(name, '%') != NULL;
+    size_t n = has_pattern ? (size_t)(name - files->output) : strlen(files->output);
+    files->pattern = has_pattern ? name : RECORD_FILES_PATTERN;
+    snprintf(files->directory, sizeof files->directory, "%.*s", (int)(n == 0 ? 1 : n), n == 0 ? "." : files->output);
 }
 
 /* ---- names ---- */
@@ -243,11 +249,12 @@ int record_files_open(struct record_files *files, struct err *err)
         return -1;
     if (files->every_s == 0)
         return 0;
+    take_output(files);
     if (mkdir(files->directory, 0777) < 0 && (errno != EEXIST || stat(files->directory, &status) < 0 ||
                                               !S_ISDIR(status.st_mode) || access(files->directory, W_OK | X_OK) < 0)) {
         err_set(err, "cannot write into '%s': %s", files->directory,
                 errno == EEXIST || errno == 0 ? "it is not a directory" : strerror(errno));
-        return err_next(err, "choose another directory with --to");
+        return err_next(err, "choose another directory with -o");
     }
     files->finish = (struct record_finish){ .metrics = files->metrics, .context = files, .finished = finished };
     if (record_finish_open(&files->finish, &files->labels, err) < 0)

@@ -11,11 +11,12 @@
 #include <regex.h>
 
 struct record_files {
-    double every_s;                         /* 0: one file */
-    const char *directory, *keep, *metrics; /* as the user said; NULL: not given */
-    struct options_list labels;             /* of the metrics */
-    const char *pattern;                    /* of names: cmd/output_file.h */
-    double keep_s;                          /* of --keep one of these, or none; 0: not it */
+    double every_s;                      /* 0: one file */
+    const char *output, *keep, *metrics; /* as the user said; NULL: not given; output: DIR, or DIR/PATTERN */
+    struct options_list labels;          /* of the metrics */
+    const char *pattern;                 /* of names: cmd/output_file.h */
+    char directory[PATH_MAX];
+    double keep_s; /* of --keep one of these, or none; 0: not it */
     uint64_t keep_n, keep_bytes;
     bool is_open, quiet;
     regex_t ours; /* the names of all files that this pattern makes on this machine */

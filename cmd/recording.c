@@ -48,7 +48,7 @@ static int check_arguments(const struct options_list *list, struct err *err)
     struct call_argument argument;
     for (size_t i = 0; i < list->n; i++)
         if (call_argument_parse(&argument, list->items[i]) < 0) {
-            err_set(err, "bad value '%s' of option --by", list->items[i]);
+            err_set(err, "bad value '%s' of option --argument", list->items[i]);
             return err_next(err, "give a method, the number of its argument, and perhaps a method of that: "
                                  "'com.shop.Orders.find(1)', '*Servlet.service(1).getRequestURI()'");
         }
@@ -232,19 +232,19 @@ static int is_separate(const struct recording *recording, bool *separate, struct
 static int check_ip_samples(const struct recording *recording, struct err *err)
 {
     if (recording->wants_lines && recording->ip_samples_hz == 0) {
-        err_set(err, "--lines requires --sample-ip, which is off (0)");
+        err_set(err, "--lines requires --frequency, which is off (0)");
         return err_next(err, "remove one of them");
     }
     if (recording->ip_events != NULL && (recording->ip_samples_hz == 0 || recording->simulate != NULL)) {
         err_set(err, "--ip-events requires %s",
                 recording->simulate != NULL ? "the processor's own counters, and --simulate simulates one"
-                                            : "--sample-ip, which is off (0)");
+                                            : "--frequency, which is off (0)");
         return err_next(err, "remove one of them");
     }
     if (recording->ip_samples_hz == RECORDING_IP_SAMPLES_UNSET ||
         recording->ip_samples_hz <= RECORDING_IP_SAMPLES_HZ_MAX)
         return 0;
-    err_set(err, "--sample-ip is at most %d Hz: each sample costs the program some microseconds",
+    err_set(err, "--frequency is at most %d Hz: each sample costs the program some microseconds",
             RECORDING_IP_SAMPLES_HZ_MAX);
     return err_next(err, "give at most %d, or 0 for no samples", RECORDING_IP_SAMPLES_HZ_MAX);
 }
@@ -354,7 +354,7 @@ static void prepare_live(struct recording *recording, const struct recording_cou
     struct live_session *live = recording->live;
     live->options.is_new = recording->command != NULL;
     live->options.duration_s = recording->duration_s;
-    /* Methods of --by get probes before anything is decided: then there is nothing left to keep. */
+    /* Methods of --argument get probes before anything is decided: then there is nothing left to keep. */
     live->options.discards_code =
         recording->pid != 0 && recording->by.n == 0 && jvm_forgets_code((pid_t)recording->pid);
     live->discards = recording->quiet ? NULL : tell_discarded;

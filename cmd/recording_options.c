@@ -19,9 +19,9 @@ void recording_rows(struct recording *r, struct recording_rows *to)
     PUT(to->methods,
         { 0, "include", "PATTERN", OPTION_LIST, &r->includes, "only methods that match, e.g. 'com/example/*'" },
         { 0, "exclude", "PATTERN", OPTION_LIST, &r->excludes, "no methods that match, e.g. 'java/util/*.get*'" },
-        { 0, "by", "ARGUMENT", OPTION_LIST, &r->by,
+        { 0, "argument", "ARGUMENT", OPTION_LIST, &r->by,
           "tell calls apart by an argument: '*Servlet.service(1).getRequestURI()'" },
-        OPTIONS_RARE,
+        OPTIONS_OLD("by", "argument"), OPTIONS_RARE,
         { 0, "min-bytecodes", "N", OPTION_NUMBER, &r->min_bytecodes,
           "only methods with more than N bytes of bytecode, or with a loop (50)" });
     PUT(to->counters,
@@ -39,8 +39,9 @@ void recording_rows(struct recording *r, struct recording_rows *to)
         OPTIONS_RARE,
         { 0, "mechanism", "HOW", OPTION_TEXT, &r->mechanism,
           "sample stacks by perf, from outside, or by polling, in the JVM at safepoints (perf)" },
-        { 0, "sample-ip", "HZ", OPTION_NUMBER, &r->ip_samples_hz,
+        { 'F', "frequency", "HZ", OPTION_NUMBER, &r->ip_samples_hz,
           "IP samples per second of a thread's CPU time (100, live 99; 0: none)" },
+        OPTIONS_OLD("sample-ip", "frequency"),
         { 0, "no-allocations", NULL, OPTION_FLAG, &r->no_allocations, "do not sample allocations" });
     PUT(to->simulation,
         { 0, "simulate", "MODEL", OPTION_MAYBE_TEXT, &r->simulate,

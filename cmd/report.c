@@ -28,6 +28,8 @@
 /* What the command line says of views: --view, and the views' names as options, as they were until version 0.1. */
 struct view_words {
     const char *view, *by, *named[REPORT_VIEWS_MAX]; /* named: the argument, "" without one; NULL: not given */
+    const char *sources; /* as java and regions, options until version 0.1, now words of a view's argument */
+    bool java, regions;
     struct options_row rows[REPORT_VIEWS_MAX];
     bool lists;
 };
@@ -44,8 +46,46 @@ static void make_rows(struct view_words *words)
                                   NULL };
 }
 
+/* Of some views the argument has words behind a comma: misses=class,java.  What is left of it names what rows are. */
+static int take_words(const struct view_words *old, struct report_options *o, struct arena *arena, struct err *err)
+{
+    bool of_phases = report_view_is(o->view, "phases"), of_misses = report_view_is(o->view, "misses");
+    bool has_java = of_misses || report_view_is(o->view, "fields");
+    const char *left = "", *list = of_phases || has_java ? o->argument : "";
+    for (size_t n; *list != '\0'; list += n + (list[n] == ',')) {
+        n = strcspn(list, ",");
+        const char *word = arena_text(arena, list, n);
+        if (has_java && strcmp(word, "java") == 0) {
+            o->java = true;
+        } else if (of_phases && strcmp(word, "regions") == 0) {
+            o->regions = true;
+        } else if (of_misses && strncmp(word, "source=", 7) == 0) {
+            o->sources = word + 7;
+        } else if (has_java && left[0] == '\0') {
+            left = word;
+        } else {
+            err_set(err, "the view '%s' has no '%s'", o->view->name, word);
+            return err_next(err, "run 'mmprof report --views' for what a view can have");
+        }
+    }
+    if (of_phases || has_java)
+        o->argument = left;
+    o->java = o->java || old->java;
+    o->regions = o->regions || old->regions;
+    o->sources = o->sources == NULL ? old->sources : o->sources;
+    if (old->java || old->regions || old->sources != NULL)
+        fprintf(stderr, "mmprof: '--%s' is deprecated: use '--view %s'\n",
+                old->java      ? "java"
+                : old->regions ? "regions"
+                               : "source",
+                old->java      ? "misses=BY,java"
+                : old->regions ? "phases=regions"
+                               : "misses=line,source=DIR");
+    return 0;
+}
+
 /* Set the view to the one that is asked for. */
-static int choose_view(const struct view_words *words, struct report_options *o, struct err *err)
+static int choose_view(const struct view_words *words, struct report_options *o, struct arena *arena, struct err *err)
 {
     const struct report_view *view = NULL;
     if (words->view != NULL && words->by != NULL) {
@@ -71,10 +111,11 @@ static int choose_view(const struct view_words *words, struct report_options *o,
                 o->argument[0] == '\0' ? "" : "=", o->argument);
     }
     o->view = view == NULL ? &report_views[0] : view;
-    return 0;
+    return take_words(words, o, arena, err);
 }
 
-static int parse(int argc, char **argv, struct report_options *o, struct display *display, bool *done, struct err *err)
+static int parse(int argc, char **argv, struct report_options *o, struct display *display, struct arena *arena,
+                 bool *done, struct err *err)
 {
     struct view_words words = { .lists = false };
     struct options_row rows[] = {
@@ -82,10 +123,11 @@ static int parse(int argc, char **argv, struct report_options *o, struct display
         { 0, "view", "NAME[=ARG]", OPTION_TEXT, &words.view, "print this view of the trace (phases)" },
         { 0, "by", "KIND", OPTION_TEXT, &words.by, "by package, thread or a METHOD: --view groups=KIND" },
         { 0, "views", NULL, OPTION_FLAG, &words.lists, "list the views" },
+        { 0, "java", NULL, OPTION_FLAG, &words.java, NULL },
+        { 0, "source", "DIR", OPTION_TEXT, &words.sources, NULL },
+        { 0, "regions", NULL, OPTION_FLAG, &words.regions, NULL },
         OPTIONS_RARE,
-        { 0, "java", NULL, OPTION_FLAG, &o->java, "misses, fields: of Java code only" },
         { 0, "decay", "TIME", OPTION_SECONDS, &o->decay_s, "fields: sort by heat; a miss counts half after this time" },
-        { 0, "source", "DIR", OPTION_TEXT, &o->sources, "misses=line: print the lines of sources in DIR" },
         OPTIONS_GROUP("Rows"),
         { 0, "sort", "KEY", OPTION_TEXT, &o->rows.sort,
           "time, self, calls, percall, cpi, off-cpu, or an event (time)" },
@@ -99,8 +141,6 @@ static int parse(int argc, char **argv, struct report_options *o, struct display
         OPTIONS_RARE,
         { 0, "fold", "FILE", OPTION_MAYBE_TEXT, &o->fold,
           "fold in CSV and JSON, too; FILE lists the libraries' classes" },
-        { 0, "regions", NULL, OPTION_FLAG, &o->regions,
-          "phases: add the region of the time line with most of the time" },
         OPTIONS_GROUP("Input, output"),
         { 0, "html", "FILE", OPTION_TEXT, &o->html, "write a page for a browser: the tables, plots, the call tree" },
         { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
@@ -126,7 +166,7 @@ static int parse(int argc, char **argv, struct report_options *o, struct display
         report_views_print(stdout);
         *done = true;
     }
-    return choose_view(&words, o, err);
+    return choose_view(&words, o, arena, err);
 }
 
 /* A page has all of one trace, and a time line of any step; a view is of one trace, but for the phases'. */
@@ -143,12 +183,8 @@ static int check_page(const struct report_options *o, struct err *err)
     return 0;
 }
 
-static int check_misses(const struct report_options *o, struct err *err)
+static int check_decay(const struct report_options *o, struct err *err)
 {
-    if (o->java && !report_view_is(o->view, "misses") && !report_view_is(o->view, "fields")) {
-        err_set(err, "--java requires the view 'misses' or 'fields'");
-        return err_next(err, "add --view misses, or remove --java");
-    }
     if (o->decay_s > 0 && !report_view_is(o->view, "fields") && o->html == NULL) {
         err_set(err, "--decay requires the view 'fields', or --html");
         return err_next(err, "add --view fields, or remove --decay");
@@ -158,11 +194,11 @@ static int check_misses(const struct report_options *o, struct err *err)
 
 static int check_options(const struct report_options *o, enum phases_clock clock, struct err *err)
 {
-    if (check_misses(o, err) < 0)
+    if (check_decay(o, err) < 0)
         return -1;
     if (o->regions && (o->view != &report_views[0] || o->html != NULL || o->n_paths > 1)) {
-        err_set(err, "--regions adds a column to the view 'phases' of one trace");
-        return err_next(err, "remove --regions: --view timeline and --html FILE have the regions, too");
+        err_set(err, "phases=regions adds a column to the table of one trace");
+        return err_next(err, "use --view timeline or --html FILE: they have the regions, too");
     }
     if (o->threads != NULL && (o->html != NULL || !(o->view->can & REPORT_VIEW_THREADS))) {
         char views[256];
@@ -247,8 +283,10 @@ int command_report(int argc, char **argv, struct err *err)
     struct display display = DISPLAY_OF_PAGES;
     struct report_run run = { .argc = argc, .argv = argv, .options = &options, .display = &display };
     bool done;
-    if (parse(argc, argv, &options, &display, &done, err) < 0)
+    if (parse(argc, argv, &options, &display, &run.arena, &done, err) < 0) {
+        arena_free(&run.arena);
         return -1;
+    }
     if (!done && (options.view->can & REPORT_VIEW_LAB) != 0 && parts.misses_view == NULL)
         return program_become("lab", argc, argv, err);
     if (options.rows.all)

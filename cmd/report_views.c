@@ -232,7 +232,7 @@ static int make_callees(struct report_run *run, struct table *table, struct err 
 }
 
 const struct report_view report_views[] = {
-    { "phases", NULL, "the phases' time, calls, CPI and misses, and the JVM's own threads (the default)",
+    { "phases", "regions", "the phases' time, calls, CPI and misses, and the JVM's own threads (the default)",
       report_make_table, REPORT_VIEW_THREADS | REPORT_VIEW_WAITING,
       VIEW_PASS_RECOVERY | VIEW_PASS_ALLOCATIONS | VIEW_PASS_FINDINGS },
     { "findings", NULL, "what costs most, in plain English", make_findings, 0, VIEW_PASS_FINDINGS },
@@ -264,11 +264,13 @@ const struct report_view report_views[] = {
     { "pauses", NULL, "garbage collections, safepoints and class loading, summed up", make_pauses, 0, 0 },
     { "collections", NULL, "each garbage collection, with the heap before and after it", make_collections, 0,
       VIEW_PASS_HEAP | VIEW_PASS_HEAP_EVENTS },
-    { "misses", "BY",
-      "simulated misses by class, field, space, method, code-class, line, bytecode, part, time, contents (class)",
+    { "misses", "BY,...",
+      "simulated misses by class, field, space, method, code-class, line, bytecode, part, time, contents (class), "
+      "of java only, or with lines of source=DIR",
       make_misses, REPORT_VIEW_LAB, 0 },
-    { "fields", "BY", "simulated misses by field or class: the object's, and the one that the bytecode names (field)",
-      make_fields, REPORT_VIEW_LAB, 0 },
+    { "fields", "BY,java",
+      "simulated misses by field or class: the object's, and the one that the bytecode names (field)", make_fields,
+      REPORT_VIEW_LAB, 0 },
     { "cost", NULL, "what the recording cost the program", make_cost, 0, VIEW_PASS_RECOVERY },
     { NULL, NULL, NULL, NULL, 0, 0 },
 };

@@ -165,7 +165,7 @@ int fleet_command_select(struct fleet_command_run *run, struct err *err)
                                     100 * run->arguments->weight, grain);
     describe_files(run, rule == NULL ? "" : rule);
     if (result.n_rows == 0)
-        table_note(run->table, "no phase reaches that: lower --weight or --grain; to list the services: mmprof fleet "
+        table_note(run->table, "no phase reaches that: lower --weight or --min-call; to list the services: mmprof fleet "
                                "sql DIR \"SELECT DISTINCT service FROM phases\"");
     if (run->arguments->html != NULL && fleet_page_write(run, &result, run->table, err) < 0)
         return -1;

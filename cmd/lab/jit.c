@@ -46,8 +46,9 @@ static int parse(int argc, char **argv, struct jit_options *o, int *n_parsed, bo
           "instead: classes of the receivers of calls, by call site and calling context" },
         { 0, "calls", NULL, OPTION_FLAG, &o->calls,
           "instead: calls that are not inlined, as it runs and with probes in all methods" },
-        { 0, "interval", "N", OPTION_NUMBER, &o->interval,
+        { 'c', "period", "N", OPTION_NUMBER, &o->interval,
           "of these: one call in N on average; 1: all (receivers 100, calls 1000)" },
+        OPTIONS_OLD("interval", "period"),
         { 0, "count", "COMMAND", OPTION_TEXT, &o->count,
           "with --calls: count them in a run of this instead, as with fewer iterations" },
         { 0, "in", "METHOD", OPTION_TEXT, &o->in, "count objects only in one call of METHOD, such as an iteration" },
@@ -92,7 +93,7 @@ static int check(const struct jit_options *o, struct err *err)
         return err_next(err, "give one of them");
     }
     if (o->interval != NOTHING_INTERVAL && !o->receivers && !o->calls) {
-        err_set(err, "--interval needs --receivers or --calls: all objects are counted");
+        err_set(err, "--period needs --receivers or --calls: all objects are counted");
         return err_next(err, "remove it, or add one of them");
     }
     if (o->count != NULL && !o->calls) {
@@ -101,7 +102,7 @@ static int check(const struct jit_options *o, struct err *err)
     }
     if (o->interval > INTERVAL_MAX) {
         err_set(err, "one call in %llu is too few", (unsigned long long)o->interval);
-        return err_next(err, "give --interval 1 to %d", INTERVAL_MAX);
+        return err_next(err, "give --period 1 to %d", INTERVAL_MAX);
     }
     return check_window(o, err) < 0 ? -1 : tables_page_check(o->html, o->csv, o->json, err);
 }

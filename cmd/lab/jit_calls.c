@@ -110,7 +110,7 @@ static int look_apart(struct call_counts *counts, enum call_run run, char *const
 static char **argv_of(enum call_run run, char *const *argv)
 {
     static char *const record[] = {
-        "/proc/self/exe", "record", "-q", "--all-methods", "--min-bytecodes", "0", "--sample-ip", "0", "-o",
+        "/proc/self/exe", "record", "-q", "--all-methods", "--min-bytecodes", "0", "--frequency", "0", "-o",
         "/dev/null",      "--"
     };
     const size_t n_record = run == CALLS_WITH_PROBES ? sizeof record / sizeof *record : 0;

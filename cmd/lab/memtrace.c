@@ -38,8 +38,9 @@ static int parse(int argc, char **argv, struct memtrace_options *o, int *n_parse
           "record objects and where each was used last; of a file, print what could be replaced" },
         { 0, "all-threads", NULL, OPTION_FLAG, &o->all_threads,
           "also record accesses by garbage collector and JIT compiler threads" },
-        { 0, "interval", "BYTES", OPTION_SIZE, &o->interval_bytes,
+        { 'c', "period", "BYTES", OPTION_SIZE, &o->interval_bytes,
           "sample one object per BYTES allocated; 0: all (0)" },
+        OPTIONS_OLD("interval", "period"),
         { 0, "tool", "LIBRARY", OPTION_TEXT, &o->tool,
           "pass accesses and objects to this library instead; its argument follows a comma" },
         { 'q', "quiet", NULL, OPTION_FLAG, &o->quiet, "do not say what was recorded" },
@@ -209,7 +210,7 @@ static int check(const struct memtrace_options *o, struct err *err)
     }
     if (o->interval_bytes > INT_MAX) {
         err_set(err, "an interval of more than 2 GB is too long");
-        return err_next(err, "give --interval 512K, or 0 for all objects");
+        return err_next(err, "give --period 512K, or 0 for all objects");
     }
     return 0;
 }

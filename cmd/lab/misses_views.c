@@ -15,7 +15,7 @@ int misses_view(struct report_run *run, struct table *table, struct err *err)
         return -1;
     if (o->java && by == MISSES_CONTENTS) {
         err_set(err, "the contents of the caches are not recorded by the code that loaded them");
-        return err_next(err, "remove --java, or use --view misses=class --java");
+        return err_next(err, "remove it, or use --view misses=class,java");
     }
     int rc = misses_read(source, o->salvage, by, 0, &misses, err);
     if (rc == 0 && o->java)

@@ -115,7 +115,7 @@ static int check_each(const struct counter_spec *spec, const struct counter_code
 {
     if (spec->kind != COUNTER_TIME)
         return check_sampling(spec, code, err);
-    err_set(err, "'%s' is a clock, and --sample-ip takes samples by a clock already", spec->name);
+    err_set(err, "'%s' is a clock, and --frequency takes samples by a clock already", spec->name);
     return err_next(err, "leave it out of --ip-events");
 }
 

@@ -367,7 +367,7 @@ static const char *excess_why(const struct cost_rows *c)
                   { c->agent_ns, "the agent in the JVM", "record for longer to amortize its start" },
                   { c->recorder_ns, "mmprof's own process",
                     "its fixed cost is a large share of a program that uses little CPU time; record for longer" },
-                  { c->ip_samples_ns, "IP sampling", "use a lower --sample-ip" },
+                  { c->ip_samples_ns, "IP sampling", "use a lower --frequency" },
                   { c->allocations_ns, "allocation samples", "record with --no-allocations" },
                   { c->probes_ns, "probes", "their methods were called more often than expected" } };
     size_t most = 0;

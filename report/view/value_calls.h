@@ -1,5 +1,5 @@
 /*
- * The calls of methods that are told apart by a value (mmprof-record(1), --by), while the call tree is built: how many
+ * The calls of methods that are told apart by a value (mmprof-record(1), --argument), while the call tree is built: how many
  * there were of each value, what they took, and from when to when.
  *
  * Keys are ids: of a value (trace_value), or of the method itself for its calls whose value is not known.

@@ -188,7 +188,7 @@ static int refuse(const struct report_source *source, struct err *err)
         err_set(err, "'%s' has no IP samples: %s", source->path, why);
     else
         err_set(err, "'%s' has no IP samples", source->path);
-    return err_next(err, "record with --sample-ip 100%s",
+    return err_next(err, "record with --frequency 100%s",
                     why == NULL ? "" : ", on a machine where the kernel allows it (mmprof doctor)");
 }
 

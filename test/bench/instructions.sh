@@ -58,8 +58,8 @@ select_phases() {
 count() {
     local name=$1 mode=$2 to=$SCRATCH/$1.$2 recorder=() options="-Xbatch -XX:+UseSerialGC"
     case $mode in
-        phases) recorder=("$mmprof" record -q --sample-ip 0 --phases "$SCRATCH/$name.json" -o "$to.dat" --) ;;
-        live) recorder=("$mmprof" record --live --sample-ip 0 -o "$to.dat" --) ;;
+        phases) recorder=("$mmprof" record -q --frequency 0 --phases "$SCRATCH/$name.json" -o "$to.dat" --) ;;
+        live) recorder=("$mmprof" record --live --frequency 0 -o "$to.dat" --) ;;
         lines) options="$options $lines" ;;
     esac
     echo "  $name, $mode" >&2

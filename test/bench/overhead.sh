@@ -14,7 +14,7 @@
 # compilers have settled, if the program runs for long enough.  One that writes files needs other ones in each of the
 # runs at the same time: it finds its run's name in $BENCH_RUN.  Without WORKLOADS the programs of test/java are taken.
 # BENCH_ONLY="NAME ..." takes only these, BENCH_MODES="phases live" (of phases, live, full, none) compares only these;
-# none is without mmprof, too: what two runs differ by that are the same.  BENCH_OPTIONS="--sample-ip 0" gives phases
+# none is without mmprof, too: what two runs differ by that are the same.  BENCH_OPTIONS="--frequency 0" gives phases
 # and live these options, too.
 #
 # The tables go to standard output, what is run to standard error.

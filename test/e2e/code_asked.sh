@@ -18,7 +18,7 @@ record() {
     local name=$1 jdk=$2 option=$3
     shift 3
     trace=$SCRATCH/trace.dat
-    "$mmprof" record -q --live $option --sample-ip 1000 -o "$trace" -- "$jdk/bin/java" -Xmx512m \
+    "$mmprof" record -q --live $option --frequency 1000 -o "$trace" -- "$jdk/bin/java" -Xmx512m \
         "-Djava.library.path=$classes" -cp "$classes" "$@" > "$SCRATCH/said" 2>&1
     is "$name: recorded" $? 0
 }

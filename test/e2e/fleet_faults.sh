@@ -64,7 +64,7 @@ while read -r action option; do
         "$option is not an option of 'fleet $action'"
 done << 'END'
 sql --html
-sql --grain
+sql --min-call
 sql --keep
 END
 

@@ -1,5 +1,5 @@
 #!/bin/bash
-# record --sample-ip and report --view vm: where threads' time goes; names from whichever symbols a file has.
+# record --frequency and report --view vm: where threads' time goes; names from whichever symbols a file has.
 # timeout: 300
 . "$(dirname "$0")/../lib.sh"
 needs_command report
@@ -77,7 +77,7 @@ phases_share() {
 
 check_recording() {
     local jdk=$1 v=$2 trace=$SCRATCH/$2.dat vm=$SCRATCH/$2.vm
-    "$mmprof" record -q --sample-ip 1000 --ip-events page-faults --lines --include 'target/Parts.main' -o "$trace" -- \
+    "$mmprof" record -q --frequency 1000 --ip-events page-faults --lines --include 'target/Parts.main' -o "$trace" -- \
         "$jdk/bin/java" -Xmx256m -Xbatch -XX:+UseSerialGC -cp "$classes" target.Parts 1000 > "$SCRATCH/said" 2>&1
     is "$v: a program is recorded" "$? $(cat "$SCRATCH/said")" "0 DONE ok"
     if [ -n "$(trace_info "$trace" hits.failed)" ]; then
@@ -119,15 +119,15 @@ done < <(jdks)
 
 jdk=$(first_jdk)
 [ -n "$jdk" ] || done_testing
-"$mmprof" record -q --sample-ip 0 --include 'target/Parts.main' -o "$SCRATCH/none.dat" -- \
+"$mmprof" record -q --frequency 0 --include 'target/Parts.main' -o "$SCRATCH/none.dat" -- \
     "$jdk/bin/java" -cp "$classes" target.Parts 1 > "$SCRATCH/said" 2>&1
-is "without --sample-ip there are no hits" "$(trace_info "$SCRATCH/none.dat" hits)" ""
+is "without --frequency there are no hits" "$(trace_info "$SCRATCH/none.dat" hits)" ""
 "$mmprof" report --view vm "$SCRATCH/none.dat" > "$SCRATCH/out" 2>&1
 is "and a report of them is refused" $? 1
-matches "with what to do" "$(cat "$SCRATCH/out")" 'next: record with --sample-ip'
-"$mmprof" record --sample-ip 99999 -o "$SCRATCH/none.dat" -- "$jdk/bin/java" > "$SCRATCH/out" 2>&1
+matches "with what to do" "$(cat "$SCRATCH/out")" 'next: record with --frequency'
+"$mmprof" record --frequency 99999 -o "$SCRATCH/none.dat" -- "$jdk/bin/java" > "$SCRATCH/out" 2>&1
 is "more than 10000 a second are refused" $? 1
-"$mmprof" record --sample-ip 0 --lines -o "$SCRATCH/none.dat" -- "$jdk/bin/java" > "$SCRATCH/out" 2>&1
+"$mmprof" record --frequency 0 --lines -o "$SCRATCH/none.dat" -- "$jdk/bin/java" > "$SCRATCH/out" 2>&1
 is "and so are lines of none" $? 1
 matches "with what to do" "$(cat "$SCRATCH/out")" 'next: remove one of them'
 
@@ -141,7 +141,7 @@ attached() {
     local jdk=$1 name=$2 option=$3
     shift 3
     start_busy "$jdk" "$@"
-    "$mmprof" record -q $option --sample-ip 1000 --include target/Busy.main -d 2 -o "$SCRATCH/late.dat" -p "$pid" \
+    "$mmprof" record -q $option --frequency 1000 --include target/Busy.main -d 2 -o "$SCRATCH/late.dat" -p "$pid" \
         > "$SCRATCH/said" 2>&1
     is "$name: recorded" "$? $(cat "$SCRATCH/said")" "0 "
     stop "$pid"
@@ -172,7 +172,7 @@ done < <(jdks)
 # A recorder that is killed writes no names; the report takes those of the same build here.
 start_busy "$jdk"
 jvm=$pid
-start "$SCRATCH/recorder" "$mmprof" record -q --sample-ip 1000 --include target/Busy.round -o "$SCRATCH/cut.dat" \
+start "$SCRATCH/recorder" "$mmprof" record -q --frequency 1000 --include target/Busy.round -o "$SCRATCH/cut.dat" \
     -p "$jvm"
 recorder=$pid
 enough() {

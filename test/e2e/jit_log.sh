@@ -93,7 +93,7 @@ receivers() {
 
 check_receivers() {
     local jdk=$1 v=$2 shares="types resolved_share_0 resolved_share_1 resolved_share_2 resolved_share_3"
-    "$mmprof" jit -q --csv --top 0 --receivers --interval 1 -- "$jdk/bin/java" -cp "$classes" target.Receivers 2000 \
+    "$mmprof" jit -q --csv --top 0 --receivers --period 1 -- "$jdk/bin/java" -cp "$classes" target.Receivers 2000 \
         > "$SCRATCH/receivers.csv" 2> "$SCRATCH/errors"
     is "$v: jit --receivers ends with the program's status" "$?, $(cat "$SCRATCH/errors")" "0, sum 14654669000"
     # shellcheck disable=SC2086
@@ -115,7 +115,7 @@ check_calls() {
     local jdk=$1 v=$2 rounds status expected='few 0 0 many 1 1 nearly 0 1'
     # On a busy machine C2 may not come to it within the first ones.
     for rounds in 1000 3000 9000; do
-        "$mmprof" jit -q --csv --top 0 --calls --interval 100 -- "$jdk/bin/java" -cp "$classes" target.Calls $rounds \
+        "$mmprof" jit -q --csv --top 0 --calls --period 100 -- "$jdk/bin/java" -cp "$classes" target.Calls $rounds \
             > "$SCRATCH/calls.csv" 2> "$SCRATCH/errors"
         status=$?
         [ "$(calls)" != "$expected" ] || break

@@ -167,7 +167,7 @@ matches "fields have names" "$(cat "$SCRATCH/table")" '^target\.Misses\$Node\.ne
 matches "it is said that this is simulated" "$(cat "$SCRATCH/table")" '^misses   simulated \(zen4\): [0-9,]+ loads'
 matches "and of how many misses it is known" "$(cat "$SCRATCH/table")" \
     '^note: attributed L1D misses, .*: memory region '
-"$mmprof" report --notes --view misses=line --source "$root/test/java" "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
+"$mmprof" report --notes --view misses=line,source="$root/test/java" "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
 matches "lines are shown" "$(cat "$SCRATCH/table")" '^Misses\.add:[0-9]+ .* sum \+= array\[i\];$'
 "$mmprof" report --notes --view misses=part "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
 matches "kinds of bytecode are, in compiled code, too" \
@@ -175,15 +175,15 @@ matches "kinds of bytecode are, in compiled code, too" \
 matches "parts of the JVM are told apart" "$(cat "$SCRATCH/table")" '^JVM: garbage collection +[0-9]'
 "$mmprof" report --notes --view misses=time "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
 matches "there is a row for each step" "$(grep -cE '^ *[0-9.]+ (ns|us|ms|s) ' "$SCRATCH/table")" '^[1-9]'
-"$mmprof" report --notes --view misses=part --java "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
+"$mmprof" report --notes --view misses=part,java "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
 is "the JVM's own code can be left out" "$?, $(grep -cE '^(JVM: |other native)' "$SCRATCH/table")" "0, 0"
 matches "and Java code stays" "$(cat "$SCRATCH/table")" '^interpreter +[0-9]'
 matches "and it is said of how many misses that leaves something" "$(cat "$SCRATCH/table")" \
     '^note: Java code and .* only: [0-9.]+ % of L1D misses, [0-9.]+ % of L2 misses$'
-"$mmprof" report --notes --view misses=contents --java "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
-is "of what is in the caches it cannot be" "$?, $(grep -c 'next: remove --java' "$SCRATCH/table")" "1, 1"
-"$mmprof" report --java "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
-is "without misses it says nothing" "$?, $(grep -c 'next: add --view misses' "$SCRATCH/table")" "1, 1"
+"$mmprof" report --notes --view misses=contents,java "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
+is "of what is in the caches it cannot be" "$?, $(grep -c 'next: remove it, or use' "$SCRATCH/table")" "1, 1"
+"$mmprof" report --view phases=java "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
+is "phases cannot be of Java code only" "$?, $(grep -c "the view 'phases' has no 'java'" "$SCRATCH/table")" "1, 1"
 "$mmprof" report --notes --view misses=object "$SCRATCH/g1.dat" > "$SCRATCH/table" 2>&1
 is "another way is refused" "$?, $(grep -c 'next: use --view misses=class' "$SCRATCH/table")" "1, 1"
 

@@ -20,7 +20,7 @@ exact() {
     local v files
     v="JDK $(jdk_version "$1")"
     rm -rf "$SCRATCH/exact"
-    "$mmprof" record -q --every 1s --to "$SCRATCH/exact" --min-bytecodes 0 --include 'micro/*' \
+    "$mmprof" record -q --every 1s -o "$SCRATCH/exact" --min-bytecodes 0 --include 'micro/*' \
         --exclude 'micro/Truth*' --buffer 64M -- "$1/bin/java" -Xmx512m "-Djava.library.path=$classes" -cp "$classes" \
         micro.All > "$SCRATCH/said" 2> "$SCRATCH/errors"
     is "$v: the program ends as it does alone" "$?, $(grep -c '^SELF-CHECK .* ok$' "$SCRATCH/said") ok" "0, 14 ok"
@@ -64,7 +64,7 @@ busy() {
 # the recording of --name goes on with the next JVM; kill -9 leaves whole files and a part that is read.
 restarts() {
     local to=$SCRATCH/restart first recorder before
-    start "$SCRATCH/recorder" "$mmprof" record --every 1s --to "$to" --keep 4 --name "$named"
+    start "$SCRATCH/recorder" "$mmprof" record --every 1s -o "$to" --keep 4 --name "$named"
     recorder=$pid
     wait_for 20 grep -q "waiting for a JVM that matches '$named'" "$SCRATCH/recorder" &&
         ok "without a JVM it waits" || not_ok "without a JVM it waits" "$(cat "$SCRATCH/recorder")"
@@ -85,7 +85,7 @@ restarts() {
     for file in "$to"/*.dat; do
         "$mmprof" report "$file" > "$SCRATCH/report" 2>&1 || not_ok "whole files are" "$(cat "$SCRATCH/report")"
     done
-    start "$SCRATCH/recorder" "$mmprof" record --every 1s --to "$to" --metrics "$SCRATCH/m.prom" \
+    start "$SCRATCH/recorder" "$mmprof" record --every 1s -o "$to" --metrics "$SCRATCH/m.prom" \
         --label 'service=sh"op' --name "$named"
     recorder=$pid
     wait_for 60 has_part "$to" "$part"
@@ -110,7 +110,7 @@ restarts() {
 several() {
     local first=$jvm recorder
     busy
-    start "$SCRATCH/recorder" "$mmprof" record --every 1s --to "$SCRATCH/several" --name "$named"
+    start "$SCRATCH/recorder" "$mmprof" record --every 1s -o "$SCRATCH/several" --name "$named"
     recorder=$pid
     wait_for 20 grep -q 'mmprof waits until only one is left' "$SCRATCH/recorder" &&
         ok "of several JVMs of a name none is recorded" ||
@@ -152,7 +152,7 @@ full_disk() {
         return
     fi
     dd if=/dev/zero of="$to/filled" bs=1k count=1000 2> "$SCRATCH/ignored"
-    start "$SCRATCH/recorder" "$mmprof" record -q --every 1s --to "$to" --include 'target/*' --min-bytecodes 0 -p "$jvm"
+    start "$SCRATCH/recorder" "$mmprof" record -q --every 1s -o "$to" --include 'target/*' --min-bytecodes 0 -p "$jvm"
     recorder=$pid
     wait_for 60 grep -q 'No space left on device: its data are dropped' "$SCRATCH/recorder" &&
         ok "the disk is full: it is told, and the recording goes on" ||
@@ -177,18 +177,17 @@ refuses() {
     matches "$claim: with the reason" "$(cat "$SCRATCH/refused")" "$regex"
 }
 
-refuses "--every without --to" 'needs a directory for its files' --every 1s -p 1
-refuses "--to without --every" 'need several files' --to "$SCRATCH/x" -p 1
+refuses "--every without -o" 'needs a directory for its files' --every 1s -p 1
 refuses "--name without --every" 'each needs its own file' --name Some
-refuses "a --keep that is none" "bad value '5x'" --every 1s --to "$SCRATCH/x" --keep 5x -p 1
+refuses "a --keep that is none" "bad value '5x'" --every 1s -o "$SCRATCH/x" --keep 5x -p 1
 refuses "--metrics without --every" 'need several files' --metrics "$SCRATCH/m.prom" -p 1
-refuses "labels of nothing" 'labels metrics, and there are none' --every 1s --to "$SCRATCH/x" \
+refuses "labels of nothing" 'labels metrics, and there are none' --every 1s -o "$SCRATCH/x" \
     --label service=s -p 1
-refuses "a label that is none" "'color=red' is not a label" --every 1s --to "$SCRATCH/x" --metrics "$SCRATCH/m.prom" \
+refuses "a label that is none" "'color=red' is not a label" --every 1s -o "$SCRATCH/x" --metrics "$SCRATCH/m.prom" \
     --label color=red -p 1
-refuses "metrics that cannot be written" "cannot write '/nowhere/m.prom" --every 1s --to "$SCRATCH/x" \
+refuses "metrics that cannot be written" "cannot write '/nowhere/m.prom" --every 1s -o "$SCRATCH/x" \
     --metrics /nowhere/m.prom -p 1
-refuses "a --to that is a file" 'is not a directory' --every 1s --to "$SCRATCH/refused" -p 1
+refuses "a directory that is a file" 'is not a directory' --every 1s -o "$SCRATCH/refused" -p 1
 
 while read -r jdk; do
     exact "$jdk"

@@ -1,12 +1,12 @@
 #!/bin/bash
-# Calls that are told apart by an argument's value (--by): each value has as many as the program says, on each JDK.
+# Calls that are told apart by an argument's value (--argument): each value has as many as the program says, on each JDK.
 # timeout: 120
 . "$(dirname "$0")/../lib.sh"
 
 by=()
 for argument in 'handle(1).getUri()' 'sleep(1).getUri()' 'size(3)' 'kind(1)' 'many(1)' 'text(1)' \
     'visit(0).getName()'; do
-    by+=(--by "Values.$argument")
+    by+=(--argument "Values.$argument")
 done
 
 for jdk in $(jdks); do
@@ -32,7 +32,7 @@ matches "one that was not recorded is refused" "$("$mmprof" report --by 'Values.
     "has no values of 'Values.main\(1\)'"
 is "text of a value does not steer a terminal" "$(grep -c $'\033' "$SCRATCH/text")" 0
 
-"$mmprof" record --by 'Values.handle' -p 1 2> "$SCRATCH/errors"
+"$mmprof" record --argument 'Values.handle' -p 1 2> "$SCRATCH/errors"
 matches "an argument without its number is refused" "$(cat "$SCRATCH/errors")" \
-    "bad value 'Values.handle' of option --by"
+    "bad value 'Values.handle' of option --argument"
 done_testing

@@ -22,7 +22,7 @@ has_new() {
 # kill_at MS
 kill_at() {
     touch "$SCRATCH/begun"
-    start "$SCRATCH/killed" "$mmprof" record -q --every 1s --to "$to" --include 'target/*' --min-bytecodes 0 \
+    start "$SCRATCH/killed" "$mmprof" record -q --every 1s -o "$to" --include 'target/*' --min-bytecodes 0 \
         --metrics "$SCRATCH/m.prom" -p "$jvm"
     if ! wait_for 60 has_new; then
         not_ok "a recording begins after a kill" "$(cat "$SCRATCH/killed")"

@@ -13,7 +13,7 @@ matches "so does the average" "$(cat "$SCRATCH/out")" '^whole process .* 2\.000 
 
 # ---- events that take IP samples ----
 
-"$mmprof" record --sample-ip 500 --ip-events cycles,instructions -o "$SCRATCH/ip.dat" -- \
+"$mmprof" record --frequency 500 --ip-events cycles,instructions -o "$SCRATCH/ip.dat" -- \
     java -Xint -Xmx256m -cp "$classes" pmu.KnownWork 100 > "$SCRATCH/out" 2>&1
 "$mmprof" report --view vm --csv "$SCRATCH/ip.dat" > "$SCRATCH/ip.csv"
 # ratio ROW: CPI of it, and half of its interval.

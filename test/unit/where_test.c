@@ -179,7 +179,7 @@ static void test_none(void)
     struct made made;
     make(&made, "included", false);
     CHECK("of a trace without IP samples it is said what to do",
-          strstr(made.pass.no_where.text, "has no IP samples\n  next: record with --sample-ip") != NULL);
+          strstr(made.pass.no_where.text, "has no IP samples\n  next: record with --frequency") != NULL);
     done(&made);
     make_simulated(&made, "included", false, "zen4");
     CHECK("of a simulated one, which can have none, something else",
