@@ -98,6 +98,8 @@ static int test_events(struct counter_spec *specs, size_t n, const char *pattern
 
 static const char *heading_of(const struct counter_spec *spec)
 {
+    if (spec->kind == COUNTER_SOFTWARE)
+        return "software events, read by system call";
     if (spec->kind != COUNTER_HARDWARE)
         return "software events, from the kernel's records";
     return strcmp(spec->pmu, "perf") == 0 ? "generic hardware events" : spec->pmu;

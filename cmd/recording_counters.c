@@ -159,7 +159,7 @@ void recording_one_group(const struct recording_counters *all, uint32_t g, struc
     counter_layout_add(&one->layout, codes, events, n);
     for (size_t i = 0; g == 0 && i < all->events.n; i++) {
         const struct counter_spec *spec = &all->events.specs[i];
-        if ((spec->kind != COUNTER_HARDWARE || spec->why[0] != '\0') && one->events.n < COUNTERS_EVENTS_MAX)
+        if ((!counter_is_read(spec) || spec->why[0] != '\0') && one->events.n < COUNTERS_EVENTS_MAX)
             one->events.specs[one->events.n++] = *spec;
     }
 }

@@ -13,7 +13,7 @@
 static struct counter_code code_of(const struct counter_spec *spec)
 {
     struct counter_code code = spec->code;
-    bool is_kernels = spec->kind == COUNTER_TIME || spec->kind == COUNTER_SWITCHES || spec->kind == COUNTER_SOFTWARE;
+    bool is_kernels = spec->kind == COUNTER_TIME || spec->kind == COUNTER_SWITCHES;
     if (is_kernels && strchr(spec->name, ':') == NULL)
         code.exclude &= ~(uint32_t)COUNTER_NO_KERNEL;
     return code;

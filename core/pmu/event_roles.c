@@ -1,5 +1,7 @@
 #include "core/pmu/event_roles.h"
 
+#include "core/pmu/events.h"
+
 #include <ctype.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,6 +29,7 @@ static const struct {
     { "faults", EVENT_FAULTS, "page faults" },
     { "context-switches", EVENT_SWITCHES, "switches" },
     { "cs", EVENT_SWITCHES, "switches" },
+    { "migrations", EVENT_COUNT, "cpu-migrations" },
     { "task-clock", EVENT_CPU_TIME, "CPU time" },
     { "cpu-clock", EVENT_CPU_TIME, "CPU time" },
     { "l1-dcache-load-misses", EVENT_MISSES, "L1-D" },
@@ -135,6 +138,7 @@ enum event_role event_role_of(const char *name, const char **heading)
         *heading = aliases[i].heading;
         return aliases[i].role;
     }
+    const struct events_generic *generic = events_generic_find(plain, strlen(plain));
     *heading = name;
-    return EVENT_MISSES;
+    return generic != NULL && generic->type == PERF_TYPE_SOFTWARE ? EVENT_COUNT : EVENT_MISSES;
 }

@@ -92,8 +92,10 @@ static int set_kind(struct counter_spec *spec, struct err *err)
     case PERF_COUNT_SW_DUMMY:
         return err_set(err, "event '%s' never happens", spec->name),
                err_next(err, "run 'mmprof list' for the events that count here");
-    default:
+    default: /* most happen in the kernel: in user space alone there would be none */
         spec->kind = COUNTER_SOFTWARE;
+        if (strchr(spec->name, ':') == NULL)
+            spec->code.exclude &= ~(uint32_t)COUNTER_NO_KERNEL;
         return 0;
     }
 }
@@ -146,14 +148,36 @@ static int encode_pfm(const char *name, struct counter_spec *spec, struct err *e
     return 0;
 }
 
-/* What counts where no modifier says it: user space. */
-static void encode_generic(const struct events_generic *generic, struct counter_spec *spec)
+/* ":u", ":uk", ":u:k" and the like.  Returns whether they are nothing else; *exclude is what does not count. */
+static bool read_modifiers(const char *modifiers, uint32_t *exclude)
 {
+    *exclude = COUNTER_NO_USER | COUNTER_NO_KERNEL | COUNTER_NO_HYPERVISOR;
+    for (const char *at = modifiers; *at != '\0'; at++)
+        if (*at == 'u')
+            *exclude &= ~(uint32_t)COUNTER_NO_USER;
+        else if (*at == 'k')
+            *exclude &= ~(uint32_t)COUNTER_NO_KERNEL;
+        else if (*at != ':')
+            return false;
+    return modifiers[0] != '\0' && modifiers[1] != '\0';
+}
+
+/*
+ * A row's name, and of a software event, some of which libpfm4 does not know, the modifiers.  What counts where none
+ * says it: user space.  Returns whether it is one.
+ */
+static bool encode_generic(const char *name, struct counter_spec *spec)
+{
+    size_t n = strcspn(name, ":");
+    const struct events_generic *generic = events_generic_find(name, n);
+    uint32_t exclude = COUNTER_NO_KERNEL | COUNTER_NO_HYPERVISOR;
+    if (generic == NULL ||
+        (name[n] != '\0' && (generic->type != PERF_TYPE_SOFTWARE || !read_modifiers(name + n, &exclude))))
+        return false;
     spec->pmu = "perf";
     spec->description = generic->description;
-    spec->code = (struct counter_code){ .type = generic->type,
-                                        .exclude = COUNTER_NO_KERNEL | COUNTER_NO_HYPERVISOR,
-                                        .config = generic->config };
+    spec->code = (struct counter_code){ .type = generic->type, .exclude = exclude, .config = generic->config };
+    return true;
 }
 
 static int encode(const char *name, struct arena *arena, struct counter_spec *spec, struct err *err)
@@ -165,11 +189,8 @@ static int encode(const char *name, struct arena *arena, struct counter_spec *sp
     if (copy == NULL)
         return err_set(err, "out of memory for event '%s'", name);
     *spec = (struct counter_spec){ .name = copy, .pmu = "", .description = "", .unit = "events", .why = "" };
-    const struct events_generic *generic = events_generic_find(name, strlen(name));
     int rc = 0;
-    if (generic != NULL)
-        encode_generic(generic, spec);
-    else
+    if (!encode_generic(name, spec))
         rc = strchr(name, '/') != NULL ? events_encode_sysfs(EVENTS_SYSFS_DEVICES, name, arena, spec, err)
                                        : encode_pfm(name, spec, err);
     return rc == 0 ? set_kind(spec, err) : -1;
@@ -179,13 +200,6 @@ int events_encode(const char *name, struct arena *arena, struct counter_spec *sp
 {
     if (encode(name, arena, spec, err) < 0)
         return -1;
-    if (spec->kind == COUNTER_SOFTWARE) {
-        err_set(err, "software event '%s' cannot be read in user space", name);
-        return err_next(err,
-                        "take samples with 'mmprof sample -e %s', or of the kernel's software events count task-clock, "
-                        "page-faults and context-switches",
-                        name);
-    }
     if (spec->precise == 0)
         return 0;
     err_set(err, "event '%s' has a modifier for sampling, but this command counts it", name);

@@ -16,10 +16,10 @@
 
 enum counter_kind {
     COUNTER_HARDWARE,    /* read by the probe */
+    COUNTER_SOFTWARE,    /* counted by the kernel, read by system call */
     COUNTER_TIME,        /* these are derived from kernel events and never read in a probe: time on the CPU, in ns */
     COUNTER_PAGE_FAULTS, /* caused by user-space instructions */
-    COUNTER_SWITCHES,    /* times the thread left a CPU */
-    COUNTER_SOFTWARE     /* the kernel's others: they take samples, but are not counted */
+    COUNTER_SWITCHES     /* times the thread left a CPU */
 };
 
 /* Strings are the arena's or constants. */
@@ -34,6 +34,12 @@ struct counter_spec {
     bool is_silent;  /* it stayed 0 in the self-test: what the loop there does not do, or what does not count at all */
     struct counter_code code;
 };
+
+/* It is a counter of each thread that is opened and read; the other kinds are derived. */
+static inline bool counter_is_read(const struct counter_spec *spec)
+{
+    return spec->kind == COUNTER_HARDWARE || spec->kind == COUNTER_SOFTWARE;
+}
 
 struct counter_set {
     struct counter_spec specs[COUNTERS_EVENTS_MAX];
@@ -78,7 +84,8 @@ int events_encode_sysfs(const char *devices, const char *name, struct arena *are
 
 /*
  * Names in perf's spelling that libpfm4 accepts, and what they mean to the kernel (perf_event_attr): one without
- * modifiers is encoded without libpfm4, which looks through all tracepoints first, 15 ms.  name NULL ends the table.
+ * modifiers is encoded without libpfm4, which looks through all tracepoints first, 15 ms.  A software event of this
+ * table is counted, listed, and a column of totals.  name NULL ends the table.
  */
 struct events_generic {
     const char *name, *description;

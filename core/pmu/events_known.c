@@ -37,6 +37,11 @@ const struct events_generic events_generic[] = {
     { "stalled-cycles-backend", "cycles in which the back end could not take instructions",
       HARDWARE(STALLED_CYCLES_BACKEND) },
     { "bus-cycles", "cycles of the bus", HARDWARE(BUS_CYCLES) },
+    { "cpu-migrations", "times the thread moved to another CPU", SOFTWARE(CPU_MIGRATIONS) },
+    { "minor-faults", "page faults that needed no I/O", SOFTWARE(PAGE_FAULTS_MIN) },
+    { "major-faults", "page faults that needed I/O", SOFTWARE(PAGE_FAULTS_MAJ) },
+    { "alignment-faults", "unaligned accesses that the kernel handled", SOFTWARE(ALIGNMENT_FAULTS) },
+    { "emulation-faults", "instructions that the kernel emulated", SOFTWARE(EMULATION_FAULTS) },
     /* the last N_DERIVED */
     { "task-clock", "time on the CPU in ns, from context-switch records", SOFTWARE(TASK_CLOCK) },
     { "page-faults", "page faults of user-space instructions, from the kernel's records", SOFTWARE(PAGE_FAULTS) },

@@ -149,7 +149,7 @@ static enum event_role role_of(const struct counter_spec *spec)
 
 static bool is_usable(const struct counter_spec *spec)
 {
-    return spec->kind == COUNTER_HARDWARE && spec->why[0] == '\0';
+    return counter_is_read(spec) && spec->why[0] == '\0';
 }
 
 /* The first usable event that counts cycles, or instructions; -1: none. */

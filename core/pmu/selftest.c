@@ -94,7 +94,8 @@ static void append(struct err *err, const char *text)
 }
 
 /* As perf_why: the reason behind what the text says. */
-static void explain_no_reads(const struct counters_failure *failure, struct err *err)
+static void explain_no_reads(const struct counter_layout *layout, const struct counters_failure *failure,
+                             struct err *err)
 {
     if (failure->step == COUNTERS_TIME) {
         append(err,
@@ -107,6 +108,11 @@ static void explain_no_reads(const struct counters_failure *failure, struct err 
     if (failure->step == COUNTERS_MAP && failure->error != 0) {
         append(err, "the counters' pages cannot be mapped (kernel.perf_event_mlock_kb)");
         err_next(err, "run 'sysctl kernel.perf_event_mlock_kb=2048', or raise 'ulimit -l'");
+        return;
+    }
+    if (layout->codes[failure->i].type == PERF_TYPE_SOFTWARE) {
+        append(err, "only a system call can read a software event");
+        err_next(err, "give --read syscall, or name no software event with -e");
         return;
     }
 #if defined(__aarch64__)
@@ -129,7 +135,7 @@ bool selftest_user_reads(const struct counter_layout *layout, struct err *err)
     if (failure.step == COUNTERS_OPEN)
         perf_why(failure.error, &layout->codes[failure.i], 0, err);
     else
-        explain_no_reads(&failure, err);
+        explain_no_reads(layout, &failure, err);
     return false;
 }
 
@@ -172,7 +178,7 @@ static enum selftest_result test_hardware(const struct counter_code *code, struc
 enum selftest_result selftest_event(const struct counter_spec *spec, pid_t pid, struct err *err)
 {
     struct counter_code code = spec->code;
-    if (spec->kind != COUNTER_HARDWARE) /* what the rings of perf_rings.h open */
+    if (!counter_is_read(spec)) /* what the rings of perf_rings.h open */
         code.config = spec->kind == COUNTER_PAGE_FAULTS ? PERF_COUNT_SW_PAGE_FAULTS : PERF_COUNT_SW_DUMMY;
     err_set(err, "event '%s'", spec->name);
     if (spec->kind == COUNTER_HARDWARE) {
@@ -187,5 +193,5 @@ enum selftest_result selftest_event(const struct counter_spec *spec, pid_t pid, 
         return SELFTEST_REFUSED;
     }
     err->text[0] = '\0';
-    return SELFTEST_USABLE;
+    return spec->kind == COUNTER_SOFTWARE ? SELFTEST_NO_READS : SELFTEST_USABLE;
 }

@@ -76,7 +76,7 @@ static int add_simulated(const char *name, struct arena *arena, struct counter_s
         err_set(err, "more than %d events", COUNTERS_EVENTS_MAX);
         return err_next(err, "name fewer with -e");
     }
-    if (event == NULL && (events_encode(name, arena, spec, err) < 0 || spec->kind == COUNTER_HARDWARE)) {
+    if (event == NULL && (events_encode(name, arena, spec, err) < 0 || counter_is_read(spec))) {
         err_set(err, "'%s' is not a simulated event", name);
         return err_next(err, "choose from 'mmprof list --models'");
     }

@@ -87,7 +87,7 @@ static const char *short_reason(struct recorder *r, const char *why)
 static struct trace_counter uncounted(struct recorder *r, const struct counter_spec *spec)
 {
     struct trace_counter counter = { .name = spec->name, .why = short_reason(r, spec->why) };
-    if (spec->kind != COUNTER_HARDWARE && r->kernel.rings == NULL)
+    if (!counter_is_read(spec) && r->kernel.rings == NULL)
         counter.why = short_reason(r, r->offcpu + strlen("none: "));
     return counter;
 }

@@ -141,6 +141,7 @@ static int join(struct making *making, const struct report_trace *trace, size_t 
     report_find_readings(other);
     making->take_turns = making->take_turns || other->take_turns;
     making->has_hardware = making->has_hardware || other->has_hardware;
+    making->has_counts = making->has_counts || other->has_counts;
     const char *taken = join_events(making, other, i + 1);
     table_format_ns(report_ns(trace->source, trace->source->tree->cpu_ticks), cpu, sizeof cpu);
     table_note(making->table,

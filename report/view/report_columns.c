@@ -15,7 +15,8 @@ bool report_is_tiny(const struct making *making, const struct values *v)
 
 bool report_is_hardware(const struct event_column *event)
 {
-    return event->role == EVENT_CYCLES || event->role == EVENT_INSTRUCTIONS || event->role == EVENT_MISSES;
+    return event->role == EVENT_CYCLES || event->role == EVENT_INSTRUCTIONS || event->role == EVENT_MISSES ||
+           event->role == EVENT_COUNT;
 }
 
 static bool was_asked(const struct making *making, enum event_role role)
@@ -101,9 +102,11 @@ static void add_raw_columns(struct making *making)
 {
     struct table *t = making->table;
     for (size_t i = 0; i < making->n_events; i++)
-        if (report_is_hardware(&making->events[i]))
-            making->at.raw[i] =
-                hidden(t, true, table_column(t, making->events[i].name, making->events[i].name, TABLE_COUNT));
+        if (report_is_hardware(&making->events[i])) {
+            bool is_total = making->events[i].role == EVENT_COUNT;
+            const char *name = making->events[i].name, *heading = is_total ? making->events[i].heading : name;
+            making->at.raw[i] = hidden(t, !is_total, table_column(t, heading, name, TABLE_COUNT));
+        }
     if (making->take_turns)
         add_interval_columns(making);
     if (making->has_hardware)
@@ -291,12 +294,13 @@ static void fill_events(struct making *making, const struct values *v, struct ta
 {
     struct known_value known;
     bool are_too_few = false;
-    if (!making->has_hardware || v->id.kind == ROW_OF_TIME || v->id.kind == ROW_SAMPLED)
+    if (!making->has_counts || v->id.kind == ROW_OF_TIME || v->id.kind == ROW_SAMPLED)
         return;
     know(making, v->id, &known);
     if (known.counted < 0 || (v->id.kind == ROW_PHASE && v->metrics == NULL))
         return;
-    cells[making->at.counted] = table_number(known.counted);
+    if (making->has_hardware)
+        cells[making->at.counted] = table_number(known.counted);
     for (size_t i = 0; i < making->n_events; i++)
         if (report_is_hardware(&making->events[i])) {
             const struct event_estimate *e = &known.estimates[i];

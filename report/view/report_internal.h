@@ -86,6 +86,7 @@ struct making {
     bool any_off;                        /* of some row the probes were switched off */
     bool is_partly;                      /* some row was recorded for a part of the time */
     bool has_hardware;                   /* some hardware event was measured */
+    bool has_counts;                     /* some counter was: hardware, or a software event */
     bool has_readings;                   /* threads without probes were counted, too */
     const char *partly;                  /* the rows that were counted in part of their time: the arena's, or NULL */
     const char *too_few;                 /* those of which too little was counted */

@@ -17,7 +17,7 @@ double report_counted(const struct making *making, struct row_id id)
 {
     const struct calltree *tree = making->source->tree;
     const struct shares *shares = &making->shares;
-    if (!making->has_hardware || tree->n_metrics == 0)
+    if (!making->has_counts || tree->n_metrics == 0)
         return -1;
     switch (id.kind) {
     case ROW_PHASE: {
@@ -86,8 +86,9 @@ void report_find_events(struct making *making)
     making->instructions = event_column_measured(making->own, n, EVENT_INSTRUCTIONS);
     making->has_hardware = making->cycles != NULL || making->instructions != NULL ||
                            event_column_measured(making->own, n, EVENT_MISSES) != NULL;
+    making->has_counts = making->has_hardware || event_column_measured(making->own, n, EVENT_COUNT) != NULL;
     making->basis = (struct estimates_basis){ making->own, n, making->instructions, &making->source->tree->groups };
-    making->take_turns = making->has_hardware && making->source->tree->groups.n > 1;
+    making->take_turns = making->has_counts && making->source->tree->groups.n > 1;
     making->n_events = n;
     memcpy(making->events, making->own, sizeof making->events);
     for (size_t i = 0; i < n; i++)
@@ -99,8 +100,8 @@ void report_find_readings(struct making *making)
 {
     size_t n_metrics = making->source->tree->n_metrics;
     bool has = info_text(making->source->reader, INFO_READINGS) != NULL;
-    for (size_t p = VM_PART_GC; making->has_hardware && !has && p < VM_PARTS; p++)
+    for (size_t p = VM_PART_GC; making->has_counts && !has && p < VM_PARTS; p++)
         for (size_t m = CALLTREE_COUNTERS; m < n_metrics; m++)
             has = has || making->shares.part_metrics[p][m] > 0;
-    making->has_readings = has && making->has_hardware;
+    making->has_readings = has && making->has_counts;
 }

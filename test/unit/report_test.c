@@ -525,6 +525,9 @@ static void test_event_roles(void)
         { "branch-misses:u", "Branches mispredicted", EVENT_MISSES },
         { "page-faults", "page faults", EVENT_FAULTS },
         { "context-switches", "switches", EVENT_SWITCHES },
+        { "cpu-migrations", "cpu-migrations", EVENT_COUNT },
+        { "migrations:u", "cpu-migrations", EVENT_COUNT },
+        { "Major-Faults:k", "Major-Faults:k", EVENT_COUNT },
         { "task-clock", "CPU time", EVENT_CPU_TIME },
         { "r01c2", "r01c2", EVENT_MISSES },
     };
