@@ -91,13 +91,13 @@ static double min_share_of(const struct export_options *o)
     return o->min_share < 0 ? 0 : o->min_share;
 }
 
-/* The call tree, with what samples saw. */
-static int build(struct export_run *run, struct err *err)
+/* The call tree, with what samples saw; more: VIEW_PASS_..., what else is read. */
+static int build(struct export_run *run, unsigned more, struct err *err)
 {
     const struct export_options *o = run->options;
     struct view_pass_options options = { .path = o->path,
                                          .salvage = o->salvage,
-                                         .parts = VIEW_PASS_SAMPLES,
+                                         .parts = VIEW_PASS_SAMPLES | more,
                                          .per_thread = o->per_thread,
                                          .libraries = folding_read(NULL, &run->arena, err) };
     const struct report_source *source = &run->pass.source;
@@ -114,7 +114,7 @@ static int write_tree(struct export_run *run,
 {
     const struct export_options *o = run->options;
     struct export_tree_options options = { o->value != NULL ? o->value : clock_of(o), min_share_of(o) };
-    if (build(run, err) < 0 || write(&run->source, &options, out, err) < 0)
+    if (build(run, 0, err) < 0 || write(&run->source, &options, out, err) < 0)
         return -1;
     uint32_t n_deep = o->quiet ? 0 : export_n_deep(&run->source);
     if (n_deep > 0)
@@ -172,8 +172,10 @@ static int write_jfr(struct export_run *run, FILE *out, struct err *err)
 static int make_table(struct export_run *run, struct table *table, struct err *err)
 {
     struct report_row_options options = { .sort = "time", .min_share = min_share_of(run->options) };
-    if (build(run, err) < 0 ||
-        report_make(&run->source, run->pass.totals, run->pass.n_totals, &options, table, err) < 0)
+    if (build(run, VIEW_PASS_STATISTICS, err) < 0)
+        return -1;
+    options.calls = run->pass.statistics;
+    if (report_make(&run->source, run->pass.totals, run->pass.n_totals, &options, table, err) < 0)
         return -1;
     table->schema = TABLE_SCHEMA;
     table->schema_version = TABLE_SCHEMA_VERSION;

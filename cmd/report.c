@@ -129,8 +129,8 @@ static int parse(int argc, char **argv, struct report_options *o, struct display
         OPTIONS_RARE,
         { 0, "decay", "TIME", OPTION_SECONDS, &o->decay_s, "fields: sort by heat; a miss counts half after this time" },
         OPTIONS_GROUP("Rows"),
-        { 0, "sort", "KEY", OPTION_TEXT, &o->rows.sort,
-          "time, self, calls, percall, cpi, off-cpu, or an event (time)" },
+        { 0, "sort", "KEY", OPTION_TEXT, &o->sort,
+          "a column's key; phases: also time, self, calls, percall, cpi, off-cpu, an event" },
         { 0, "min-share", "SHARE", OPTION_FRACTION, &o->rows.min_share, "leave out phases with less of the time (1%)" },
         { 0, "top", "N", OPTION_NUMBER, &o->rows.top,
           "print the N methods with most time (30; 0: all; CSV, JSON: all; --html: 200)" },
@@ -147,6 +147,7 @@ static int parse(int argc, char **argv, struct report_options *o, struct display
         { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
         DISPLAY_ROW(display),
         DISPLAY_PAGER_ROW(display),
+        { 0, "columns", "KEY,...", OPTION_TEXT, &o->columns, "print these columns, by their keys in CSV" },
         { 0, "wide", NULL, OPTION_FLAG, &o->wide, "print all columns of the phases, and the recording's cost" },
         { 0, "notes", NULL, OPTION_FLAG, &o->notes, "print all notes below the table" },
         OPTIONS_RARE,
@@ -175,6 +176,10 @@ static int check_page(const struct report_options *o, struct err *err)
     if (o->csv || o->json) {
         err_set(err, "--html writes a page, and --%s a table", o->csv ? "csv" : "json");
         return err_next(err, "run 'mmprof report' once for each");
+    }
+    if (o->columns != NULL) {
+        err_set(err, "--html writes all columns, and --columns chooses some");
+        return err_next(err, "remove one of them");
     }
     if (o->view != &report_views[0] && !report_view_is(o->view, "timeline")) {
         err_set(err, "--html and the view '%s' are two reports", o->view->name);
@@ -246,7 +251,8 @@ static int read_traces(struct report_run *run, enum phases_clock clock, struct e
         return -1;
     options.libraries = run->libraries;
     options.parts = VIEW_PASS_SAMPLES | VIEW_PASS_JIT | (o->html != NULL ? REPORT_PAGE_PARTS : o->view->parts);
-    if (report_view_is(o->view, "phases") && (o->csv || o->json)) /* quantiles of calls */
+    bool is_bare = !o->csv && !o->json && !o->wide && o->columns == NULL && o->sort == NULL;
+    if (report_view_is(o->view, "phases") && !is_bare) /* quantiles of calls */
         options.parts |= VIEW_PASS_STATISTICS;
     options.parts |= o->regions ? VIEW_PASS_TIMELINE : 0;
     options.steps_max = o->html != NULL ? HTML_STEPS_MAX : 0;
@@ -289,6 +295,8 @@ int command_report(int argc, char **argv, struct err *err)
     }
     if (!done && (options.view->can & REPORT_VIEW_LAB) != 0 && parts.misses_view == NULL)
         return program_become("lab", argc, argv, err);
+    if (options.sort != NULL)
+        options.rows.sort = options.sort;
     if (options.rows.all)
         options.rows.min_share = 0;
     if (options.rows.top == TOP_UNSET)

@@ -43,8 +43,9 @@ struct report_options {
     size_t n_paths;
     struct report_row_options rows;
     const struct report_view *view;
-    const char *argument; /* of the view, or "" */
-    double decay_s;       /* half-life of the heat of misses; 0: none */
+    const char *argument;       /* of the view, or "" */
+    const char *columns, *sort; /* keys; NULL: as the view has them */
+    double decay_s;             /* half-life of the heat of misses; 0: none */
     bool csv, json, salvage, java, notes, no_fold, wide, regions;
 };
 

@@ -187,7 +187,7 @@ int report_make_table(struct report_run *run, struct table *table, struct err *e
                                              strcmp(o->rows.sort, "self") == 0, false };
     struct report_row_options rows = o->rows;
     bool folds = o->fold != NULL || (is_text(run) && o->html == NULL && !rows.all);
-    rows.calls = is_text(run) ? NULL : run->passes[0].statistics;
+    rows.calls = o->html != NULL ? NULL : run->passes[0].statistics;
     rows.fold = folds && !o->no_fold ? run->libraries : NULL;
     if (o->regions && find_regions(run, &rows, err) < 0)
         return -1;
@@ -285,17 +285,33 @@ static int print_findings(const struct report_run *run, struct err *err)
     return report_findings_print(&input, is_all ? 0 : FINDINGS_ON_SCREEN, &run->display->look, stdout, err);
 }
 
+/* The columns and the order that are asked for; the phases' rows are in theirs, and chosen by it. */
+static int arrange(const struct report_run *run, struct table *table, struct err *err)
+{
+    const struct report_options *o = run->options;
+    bool is_sampled = trace_samples_are_all(run->traces[0].source->reader);
+    bool is_phases = report_view_is(o->view, "phases");
+    bool is_sorted =
+        o->sort == NULL ||
+        (is_phases && (!is_sampled || strcmp(o->rows.sort, "time") == 0 || strcmp(o->rows.sort, "self") == 0));
+    if (!is_sorted && table_sort(table, o->sort, err) < 0)
+        return -1;
+    return o->columns == NULL ? 0 : table_choose(table, o->columns, err);
+}
+
 static int print_table(struct report_run *run, int (*make)(struct report_run *, struct table *, struct err *),
                        bool is_first, struct err *err)
 {
     struct table table;
-    if (make(run, &table, err) < 0 || (is_text(run) && display_open(run->display, err) < 0))
+    if (make(run, &table, err) < 0 || (is_first && arrange(run, &table, err) < 0) ||
+        (is_text(run) && display_open(run->display, err) < 0))
         return -1;
     if (!is_first)
         putchar('\n');
     else if (print_findings(run, err) < 0)
         return -1;
     table.notes_most = run->options->notes ? 0 : NOTES_MOST;
+    table.is_wide = run->options->wide;
     table.details_wide = run->options->wide || !report_view_is(run->options->view, "phases") ? 0 : REPORT_DETAILS_WIDE;
     return command_print_table(&table, run->options->csv, run->options->json, run->display, err);
 }

@@ -1,6 +1,7 @@
 #include "report/format/table.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define FIRST_ROWS 32
@@ -10,6 +11,121 @@ void table_begin(struct table *table, struct arena *arena)
     memset(table, 0, sizeof *table);
     table->arena = arena;
 }
+
+/* ---- declared tables ---- */
+
+void table_columns(struct table *table, const struct table_column *columns, size_t n, unsigned conditions)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct table_column *column = &columns[i];
+        if (column->when != 0 && (column->when & conditions) == 0)
+            continue;
+        size_t at = table_column(table, column->heading == NULL ? "" : column->heading, column->key, column->unit);
+        const char *heading = table->columns[at].heading;
+        table->columns[at] = *column;
+        table->columns[at].heading = heading;
+        table->columns[at].not_in_text = column->not_in_text || column->width == COLUMN_DATA ||
+                                         (column->text_when != 0 && (column->text_when & conditions) == 0);
+    }
+}
+
+static double number_of(const struct column_field *field, const void *row)
+{
+    const void *at = (const char *)row + field->offset;
+    switch ((enum column_type)field->type) {
+    case COLUMN_DOUBLE:
+        return *(const double *)at;
+    case COLUMN_U64:
+        return (double)*(const uint64_t *)at;
+    case COLUMN_U32:
+        return *(const uint32_t *)at;
+    case COLUMN_BOOL:
+        return *(const bool *)at;
+    default:
+        return NAN;
+    }
+}
+
+/* "12.34 ±0.56": shares in per cent, times with their units, others with two decimals. */
+static const char *with_error(double number, double error, enum table_unit unit, struct arena *arena)
+{
+    char text[64], half[64];
+    if (unit == TABLE_NS) {
+        table_format_ns(number, text, sizeof text);
+        table_format_ns(error, half, sizeof half);
+        return arena_printf(arena, "%s ±%s", text, half);
+    }
+    double scale = unit == TABLE_SHARE ? 100 : 1;
+    if (number > 0 && scale * number < 0.005)
+        return arena_printf(arena, "< 0.01 ±%.2f", scale * error);
+    return arena_printf(arena, "%.2f ±%.2f", scale * number, scale * error);
+}
+
+static struct table_cell cell_of(const struct table_column *column, const void *row, struct arena *arena)
+{
+    const void *at = (const char *)row + column->field.offset;
+    if (column->value != NULL)
+        return column->value(row, arena);
+    if (column->field.type == COLUMN_CELL)
+        return *(const struct table_cell *)at;
+    if (column->field.type == COLUMN_TEXT)
+        return *(const char *const *)at == NULL ? table_unmeasured() : table_words(*(const char *const *)at);
+    double number = number_of(&column->field, row), error = number_of(&column->error, row);
+    struct table_cell cell = table_number(number);
+    if (number == TABLE_NONE)
+        cell.value = TABLE_NOT_APPLICABLE;
+    if (cell.value == TABLE_NUMBER && !isnan(error))
+        cell.words = with_error(number, error, column->unit, arena);
+    return cell;
+}
+
+void table_add(struct table *table, const char *kind, const void *row)
+{
+    struct table_cell *cells = table_row(table, kind);
+    for (size_t c = 0; cells != NULL && c < table->n_columns; c++)
+        cells[c] = cell_of(&table->columns[c], row, table->arena);
+}
+
+void table_add_after_rule(struct table *table, const char *kind, const void *row)
+{
+    size_t n = table->n_rows;
+    table_add(table, kind, row);
+    if (table->n_rows > n)
+        table->rows[n].after_rule = true;
+}
+
+void table_add_up(const struct table *table, const void *row, void *sum)
+{
+    for (size_t c = 0; c < table->n_columns; c++) {
+        const struct column_field *field = &table->columns[c].field;
+        void *at = (char *)sum + field->offset;
+        if (table->columns[c].sum != COLUMN_ADDS)
+            continue;
+        if (field->type == COLUMN_DOUBLE)
+            *(double *)at += number_of(field, row);
+        else if (field->type == COLUMN_U64)
+            *(uint64_t *)at += *(const uint64_t *)((const char *)row + field->offset);
+        else if (field->type == COLUMN_U32)
+            *(uint32_t *)at += *(const uint32_t *)((const char *)row + field->offset);
+    }
+}
+
+void table_add_sum(struct table *table, const char *kind, const char *label, const void *sum)
+{
+    struct table_cell *cells = table_row(table, kind);
+    for (size_t c = 0; cells != NULL && c < table->n_columns; c++) {
+        struct table_column column = table->columns[c];
+        column.error.type = COLUMN_NONE;
+        if (column.sum != COLUMN_NO_SUM)
+            cells[c] = cell_of(&column, sum, table->arena);
+    }
+    if (cells == NULL)
+        return;
+    cells[0] = table_words(label);
+    table->rows[table->n_rows - 1].after_rule = strcmp(kind, "total") == 0;
+}
+
+/* ---- by hand ---- */
 
 size_t table_column(struct table *table, const char *heading, const char *key, enum table_unit unit)
 {

@@ -1,8 +1,9 @@
 /*
  * A table without a format: columns with units, rows of cells, metadata that stand above it, footnotes below.
  *
- * table_text.c, table_csv.c and table_json.c print it.  Everything lives in the caller's arena.  Building never fails
- * halfway: when memory runs out, the table is marked broken, and printing it fails.
+ * table_text.c, table_csv.c and table_json.c print it, table_choose.c chooses and sorts.  Everything lives in the
+ * caller's arena.  Building never fails halfway: when memory runs out, the table is marked broken, and printing it
+ * fails.
  */
 #ifndef REPORT_FORMAT_TABLE_H
 #define REPORT_FORMAT_TABLE_H
@@ -10,6 +11,7 @@
 #include "core/base/arena.h"
 #include "core/base/err.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -25,12 +27,50 @@ enum table_unit {
     TABLE_BYTES  /* printed with a fitting unit: 12.3 MB */
 };
 
+/* Where a column is printed. */
+enum column_width {
+    COLUMN_NARROW, /* in text, CSV and JSON */
+    COLUMN_WIDE,   /* in text with --wide or --columns only */
+    COLUMN_DATA    /* in text with --columns only */
+};
+
+enum column_type {
+    COLUMN_NONE,
+    COLUMN_CELL,   /* struct table_cell */
+    COLUMN_DOUBLE, /* NAN is unmeasured, TABLE_NONE is not applicable */
+    COLUMN_U64,
+    COLUMN_U32,
+    COLUMN_BOOL,
+    COLUMN_TEXT /* NULL is unmeasured */
+};
+
+#define TABLE_NONE (-INFINITY)
+
+/* What a row of a sum has in a column. */
+enum column_sum {
+    COLUMN_NO_SUM, /* nothing */
+    COLUMN_ADDS,   /* its member, to which table_add_up adds those of other rows */
+    COLUMN_OF_SUM  /* what its own member or the function says */
+};
+
+/* A member of the struct that a table's rows are made from. */
+struct column_field {
+    uint16_t offset;
+    uint8_t type; /* enum column_type */
+};
+
 struct table_column {
-    const char *heading; /* in text */
-    const char *key;     /* in CSV and JSON, with its unit: cpu_share, ns_per_call */
+    const char *key;     /* in CSV, JSON and --columns, with its unit: cpu_share, ns_per_call */
+    const char *heading; /* in text; NULL: "" */
     enum table_unit unit;
+    struct column_field field, error; /* its value, and half of its 95 % interval, which text prints behind it */
+    struct table_cell (*value)(const void *row, struct arena *arena); /* or a function, which comes first */
+    enum column_width width;
+    unsigned when, text_when; /* any of these conditions must hold: to be there, to be in text; 0: always */
+    enum column_sum sum;
     bool not_in_text;
     bool is_told;    /* a note says why it may have no value: text that leaves it out adds none */
+    bool is_chosen;  /* by --columns: text has it even if it is empty */
     uint32_t detail; /* in text that gets too wide, it goes to a further table: number 1 first; 0: never */
 };
 
@@ -50,6 +90,7 @@ struct table_cell {
 struct table_row {
     const char *kind; /* in CSV and JSON: "phase", "gc", "total" */
     bool after_rule;  /* a rule comes before it in text */
+    bool is_below;    /* it belongs to the row above it, and stays there when rows are sorted */
     struct table_cell *cells;
 };
 
@@ -77,15 +118,76 @@ struct table {
     bool is_doubt[TABLE_NOTES_MAX]; /* by note: it makes figures doubtful, and stands before those that explain */
     size_t n_notes;
     size_t notes_most;     /* in text; 0: all */
+    bool has_order;        /* rows are a tree: they cannot be sorted */
+    bool is_wide;          /* text has the columns of --wide */
     uint32_t details_wide; /* details 1 to this one that do not fit are not printed: a line names their columns */
     const char *schema;    /* what CSV and JSON promise to keep (mmprof.schema(5)), or NULL */
     int schema_version;
     bool is_broken; /* no memory, or too many columns, metadata or notes */
 };
 
-/* ---- building ---- */
+/*
+ * ---- declared tables ----
+ *
+ * A table is an array of columns; each takes its value from a member of the row's struct, or from a function:
+ *
+ *     struct lock { const char *name; double ns, error_ns; uint32_t n_threads; };
+ *     static const struct table_column columns[] = {
+ *         { "lock", "Lock", TABLE_TEXT, FROM(struct lock, name) },
+ *         { "waited_ns", "Time", TABLE_NS, FROM(struct lock, ns), ERROR_FROM(struct lock, error_ns),
+ *           .sum = COLUMN_ADDS },
+ *         { "mean_ns", "Mean", TABLE_NS, .value = mean_of_lock, .sum = COLUMN_OF_SUM },
+ *         { "threads", "Threads", TABLE_COUNT, FROM(struct lock, n_threads), .text_when = BY_THREAD },
+ *         { "waited_ns_error", NULL, TABLE_NS, FROM(struct lock, error_ns), .width = COLUMN_DATA },
+ *     };
+ *     table_begin(table, arena);
+ *     TABLE_COLUMNS(table, columns, conditions);
+ *     table_add(table, "lock", &lock);               for each row
+ *     table_add_up(table, &lock, &sum);              adds members of columns with COLUMN_ADDS to those of 'sum'
+ *     table_add_sum(table, "total", "total", &sum);  its kind, its label in the first column
+ *
+ * Several arrays of columns may follow each other.  A column whose key or member is known only when the program runs is
+ * a copy, changed, and added by table_columns(table, &copy, 1, 0).
+ */
+
+/* clang-format off */
+#define COLUMN_TYPE(type, member) _Generic(((type *)0)->member, \
+    struct table_cell: COLUMN_CELL, double: COLUMN_DOUBLE, uint64_t: COLUMN_U64, uint32_t: COLUMN_U32, \
+    bool: COLUMN_BOOL, const char *: COLUMN_TEXT)
+#define FIELD_FROM(type, member) { offsetof(type, member), COLUMN_TYPE(type, member) }
+#define FROM(type, member)       .field = FIELD_FROM(type, member)
+#define ERROR_FROM(type, member) .error = FIELD_FROM(type, member)
+/* clang-format on */
+
+/* conditions: those of 'when' and 'text_when' that hold. */
+#define TABLE_COLUMNS(table, columns, conditions) \
+    table_columns(table, columns, sizeof(columns) / sizeof *(columns), conditions)
 
 void table_begin(struct table *table, struct arena *arena);
+void table_columns(struct table *table, const struct table_column *columns, size_t n, unsigned conditions);
+
+/* Add a row of these columns. */
+void table_add(struct table *table, const char *kind, const void *row);
+void table_add_after_rule(struct table *table, const char *kind, const void *row);
+
+/* Add a row's members to those of a sum, where columns say so; and add the sum's row, a "total" after a rule. */
+void table_add_up(const struct table *table, const void *row, void *sum);
+void table_add_sum(struct table *table, const char *kind, const char *label, const void *sum);
+
+/*
+ * Print only these columns, "key,key", in this order; text has all of them.  Returns 0, or -1 with *err set: the table
+ * has no such column, which names the nearest ones and lists all.
+ */
+int table_choose(struct table *table, const char *keys, struct err *err);
+
+/* A column's index; or n_columns with *err set, as table_choose does. */
+size_t table_find_column(const struct table *table, const char *key, struct err *err);
+
+/* Sort the rows between rules by a column: numbers with the largest first, words by the alphabet.  Sums stay last.
+ * Returns 0, or -1 with *err set: no such column, or the rows are a tree. */
+int table_sort(struct table *table, const char *key, struct err *err);
+
+/* ---- building by hand ---- */
 
 /* Texts are borrowed.  Returns the column's index. */
 size_t table_column(struct table *table, const char *heading, const char *key, enum table_unit unit);

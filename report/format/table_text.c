@@ -318,18 +318,24 @@ static bool is_empty(const struct table *table, size_t column)
     return table->n_rows > 0 && column > 0;
 }
 
+static bool is_not_in_text(const struct table *table, size_t column)
+{
+    const struct table_column *of = &table->columns[column];
+    return !of->is_chosen && (of->not_in_text || (of->width == COLUMN_WIDE && !table->is_wide));
+}
+
 /* A column that is to be left out: not from a table of nothing. */
 static bool is_left_out(const struct table *table, size_t column)
 {
     bool is_all = true;
     for (size_t c = 1; c < table->n_columns; c++)
-        is_all = is_all && (table->columns[c].not_in_text || is_empty(table, c));
-    return !is_all && is_empty(table, column);
+        is_all = is_all && (is_not_in_text(table, c) || is_empty(table, c));
+    return !is_all && !table->columns[column].is_chosen && is_empty(table, column);
 }
 
 static bool is_shown(const struct table *table, size_t column)
 {
-    return !table->columns[column].not_in_text && !is_left_out(table, column);
+    return !is_not_in_text(table, column) && !is_left_out(table, column);
 }
 
 /* "more columns: Recorded, Faults/s (--wide)". */
@@ -427,7 +433,7 @@ static size_t print_left_out(const struct table *table, FILE *out)
     size_t n = 0;
     for (size_t c = 0; c < table->n_columns; c++) {
         const struct table_column *column = &table->columns[c];
-        if (column->not_in_text || column->is_told || !is_left_out(table, c))
+        if (is_not_in_text(table, c) || column->is_told || !is_left_out(table, c))
             continue;
         if (out != NULL)
             fprintf(out, "%s%s", n == 0 ? "" : ", ", column->heading);

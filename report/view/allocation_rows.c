@@ -159,31 +159,46 @@ size_t allocation_rows_printed(const struct allocation_rows *rows, const struct 
     return n;
 }
 
-struct allocation_row allocation_rows_sum(const struct allocation_rows *rows, size_t first)
+struct allocation_row allocation_rows_sum(const struct allocation_rows *rows, size_t first, double all_bytes,
+                                          const struct table *table)
 {
     struct allocation_row sum = { .bytes = 0 };
-    for (size_t i = first; i < rows->n; i++) {
-        sum.bytes += rows->all[i].bytes;
-        sum.objects += rows->all[i].objects;
-        sum.n_samples += rows->all[i].n_samples;
-    }
+    for (size_t i = first; i < rows->n; i++)
+        table_add_up(table, &rows->all[i], &sum);
+    sum.share = sum.bytes / all_bytes;
     return sum;
 }
 
-/* Returns whether there was memory. */
-static bool name_cell(const struct method_name *name, const char *none, struct arena *arena, struct table_cell *cell)
+static struct table_cell name_cell(const struct method_name *name, const char *none, struct arena *arena)
 {
     const char *words = name->method == NULL ? none : java_names_display(arena, name, JAVA_NAMES_SHORT);
-    *cell = words == NULL || words[0] == '\0' ? table_unmeasured() : table_words(words);
-    return words != NULL;
+    return words == NULL || words[0] == '\0' ? table_unmeasured() : table_words(words);
 }
 
-int allocation_rows_name(const struct allocation_row *row, struct arena *arena, struct allocation_cells *cells)
+struct table_cell allocation_cell_method(const void *row, struct arena *arena)
 {
-    const char *of_class = row->class_name == NULL ? "" : java_names_class(arena, row->class_name);
-    bool ok = name_cell(&row->method, NO_JAVA, arena, &cells->method) &&
-              name_cell(&row->allocator, "", arena, &cells->allocator) &&
-              name_cell(&row->phase, "", arena, &cells->phase) && of_class != NULL;
-    cells->of_class = of_class == NULL || of_class[0] == '\0' ? table_unmeasured() : table_words(of_class);
-    return ok ? 0 : -1;
+    return name_cell(&((const struct allocation_row *)row)->method, NO_JAVA, arena);
+}
+
+struct table_cell allocation_cell_allocator(const void *row, struct arena *arena)
+{
+    return name_cell(&((const struct allocation_row *)row)->allocator, "", arena);
+}
+
+struct table_cell allocation_cell_phase(const void *row, struct arena *arena)
+{
+    return name_cell(&((const struct allocation_row *)row)->phase, "", arena);
+}
+
+struct table_cell allocation_cell_class(const void *row, struct arena *arena)
+{
+    const char *name = ((const struct allocation_row *)row)->class_name;
+    const char *words = name == NULL ? NULL : java_names_class(arena, name);
+    return words == NULL || words[0] == '\0' ? table_unmeasured() : table_words(words);
+}
+
+struct table_cell allocation_cell_objects(const void *row, struct arena *arena)
+{
+    (void)arena;
+    return table_number(round(((const struct allocation_row *)row)->objects));
 }

@@ -72,15 +72,15 @@ int allocation_rows_order(const void *a, const void *b);
 /* How many have a row of their own. */
 size_t allocation_rows_printed(const struct allocation_rows *rows, const struct report_row_options *options);
 
-/* The sum of those from one on: bytes, objects, samples. */
-struct allocation_row allocation_rows_sum(const struct allocation_rows *rows, size_t first);
+/* The sum of those from one on, and its share of all bytes. */
+struct allocation_row allocation_rows_sum(const struct allocation_rows *rows, size_t first, double all_bytes,
+                                          const struct table *table);
 
-/* Short names, for cells: "-" where there is none. */
-struct allocation_cells {
-    struct table_cell method, allocator, phase, of_class;
-};
-
-/* of_class: the class.  Returns 0, or -1: no memory. */
-int allocation_rows_name(const struct allocation_row *row, struct arena *arena, struct allocation_cells *cells);
+/* Cells of a row: short names, unmeasured where there is none; its objects as a whole number. */
+struct table_cell allocation_cell_method(const void *row, struct arena *arena);
+struct table_cell allocation_cell_allocator(const void *row, struct arena *arena);
+struct table_cell allocation_cell_phase(const void *row, struct arena *arena);
+struct table_cell allocation_cell_class(const void *row, struct arena *arena);
+struct table_cell allocation_cell_objects(const void *row, struct arena *arena);
 
 #endif

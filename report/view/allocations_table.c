@@ -1,68 +1,38 @@
 #include "report/view/allocations.h"
 
-#include "report/sample_cells.h"
-
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 /* ---- rows ---- */
 
-static void add_columns(enum allocations_by by, struct table *table)
-{
-    bool is_class = by == ALLOCATIONS_BY_CLASS, is_site = by == ALLOCATIONS_BY_SITE;
-    if (is_class)
-        table_column(table, "Class", "class", TABLE_TEXT);
-    table_column(table, is_class ? "Most by" : "Method", "method", TABLE_TEXT);
-    table_column(table, "Allocates in", "allocator", TABLE_TEXT);
-    if (!is_class)
-        table_column(table, is_site ? "Class" : "Most of class", "class", TABLE_TEXT);
-    table_column(table, "Bytes (%)", "bytes_share", TABLE_SHARE);
-    table_column(table, "Bytes", "bytes", TABLE_BYTES);
-    table_column(table, "Bytes/s", "bytes_per_s", TABLE_BYTES);
-    table_column(table, "Objects", "objects", TABLE_COUNT);
-    table_column(table, "In phase", "phase", TABLE_TEXT);
-    sample_cells_hide(table, "samples", TABLE_COUNT);
-    sample_cells_hide(table, "bytes_share_error", TABLE_SHARE);
-}
+#define BY_METHOD (1u << ALLOCATIONS_BY_METHOD)
+#define BY_CLASS  (1u << ALLOCATIONS_BY_CLASS)
+#define BY_SITE   (1u << ALLOCATIONS_BY_SITE)
 
-static int add_row(const struct allocation_row *row, enum allocations_by by, struct table *table)
-{
-    const struct sample_share share = { .share = row->share, .error = row->share_error };
-    struct sample_cells to = { table, table_row(table, by == ALLOCATIONS_BY_CLASS ? "class" : "method") };
-    struct allocation_cells names;
-    if (to.next == NULL || allocation_rows_name(row, table->arena, &names) < 0)
-        return -1;
-    if (by == ALLOCATIONS_BY_CLASS)
-        sample_cells_put(&to, names.of_class);
-    sample_cells_put(&to, names.method);
-    sample_cells_put(&to, names.allocator);
-    if (by != ALLOCATIONS_BY_CLASS)
-        sample_cells_put(&to, names.of_class);
-    sample_cells_put(&to, sample_cells_share(&share, table->arena));
-    sample_cells_put(&to, table_number(row->bytes));
-    sample_cells_put(&to, table_number(row->bytes_per_s));
-    sample_cells_put(&to, table_number(round(row->objects)));
-    sample_cells_put(&to, names.phase);
-    sample_cells_put(&to, table_number((double)row->n_samples));
-    sample_cells_put(&to, table_number(row->share_error));
-    return 0;
-}
+static const struct table_column columns[] = {
+    { "class", "Class", TABLE_TEXT, .value = allocation_cell_class, .when = BY_CLASS },
+    { "method", "Most by", TABLE_TEXT, .value = allocation_cell_method, .when = BY_CLASS },
+    { "method", "Method", TABLE_TEXT, .value = allocation_cell_method, .when = BY_METHOD | BY_SITE },
+    { "allocator", "Allocates in", TABLE_TEXT, .value = allocation_cell_allocator },
+    { "class", "Most of class", TABLE_TEXT, .value = allocation_cell_class, .when = BY_METHOD },
+    { "class", "Class", TABLE_TEXT, .value = allocation_cell_class, .when = BY_SITE },
+    { "bytes_share", "Bytes (%)", TABLE_SHARE, FROM(struct allocation_row, share),
+      ERROR_FROM(struct allocation_row, share_error), .sum = COLUMN_OF_SUM },
+    { "bytes", "Bytes", TABLE_BYTES, FROM(struct allocation_row, bytes), .sum = COLUMN_ADDS },
+    { "bytes_per_s", "Bytes/s", TABLE_BYTES, FROM(struct allocation_row, bytes_per_s), .sum = COLUMN_OF_SUM },
+    { "objects", "Objects", TABLE_COUNT, FROM(struct allocation_row, objects), .value = allocation_cell_objects,
+      .sum = COLUMN_ADDS },
+    { "phase", "In phase", TABLE_TEXT, .value = allocation_cell_phase },
+    { "samples", NULL, TABLE_COUNT, FROM(struct allocation_row, n_samples), .width = COLUMN_DATA, .sum = COLUMN_ADDS },
+    { "bytes_share_error", NULL, TABLE_SHARE, FROM(struct allocation_row, share_error), .width = COLUMN_DATA },
+};
 
 /* The sum of some rows: those that are not printed, or all. */
 static void add_sum(const struct allocations *found, size_t first, const char *kind, struct table *table)
 {
-    const struct allocation_row sum = allocation_rows_sum(&found->rows, first);
-    struct table_cell *cells = table_row(table, kind);
-    if (cells == NULL)
-        return;
-    table->rows[table->n_rows - 1].after_rule = first == 0;
-    cells[0] = table_words(kind);
-    cells[3] = table_quotient(sum.bytes, found->bytes);
-    cells[4] = table_number(sum.bytes);
-    cells[5] = table_quotient(sum.bytes, found->seconds);
-    cells[6] = table_number(round(sum.objects));
-    cells[8] = table_number((double)sum.n_samples);
+    struct allocation_row sum = allocation_rows_sum(&found->rows, first, found->bytes, table);
+    sum.bytes_per_s = sum.bytes / found->seconds;
+    table_add_sum(table, kind, kind, &sum);
 }
 
 /* ---- what it is of ---- */
@@ -110,11 +80,10 @@ int allocations_table(const struct view_pass *pass, enum allocations_by by, cons
         return -1;
     table_begin(table, pass->arena);
     add_facts(&found, table);
-    add_columns(by, table);
+    TABLE_COLUMNS(table, columns, 1u << by);
     size_t n = allocation_rows_printed(&found.rows, rows);
     for (size_t i = 0; i < n; i++)
-        if (add_row(&found.rows.all[i], by, table) < 0)
-            return err_set(err, "out of memory for names");
+        table_add(table, by == ALLOCATIONS_BY_CLASS ? "class" : "method", &found.rows.all[i]);
     if (n < found.rows.n)
         add_sum(&found, n, "others", table);
     add_sum(&found, 0, "total", table);

@@ -115,6 +115,7 @@ static void put_group(const struct groups *groups, const struct groups_row *row,
     const struct table_cell none = { .value = TABLE_NOT_APPLICABLE };
     if (cells == NULL)
         return;
+    table->rows[table->n_rows - 1].is_below = is_caller;
     cells[CELL_LABEL] = table_words(row->label);
     cells[CELL_THREADS] = row->n_threads > 0 ? table_number(row->n_threads) : table_unmeasured();
     cells[CELL_TIME] = share_cell(groups, row->all.ticks, row->time_error, table->arena);

@@ -1,92 +1,63 @@
 #include "report/view/live_objects.h"
 
-#include "report/sample_cells.h"
-
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
-
-#define N_NAMES 3 /* columns of words, the first ones */
-
-static bool is_range(enum live_objects_by by)
-{
-    return by == LIVE_OBJECTS_BY_AGE || by == LIVE_OBJECTS_BY_COLLECTIONS;
-}
 
 /* ---- rows ---- */
 
-static void add_columns(enum live_objects_by by, struct table *table)
+#define BY_SITE        (1u << LIVE_OBJECTS_BY_SITE)
+#define BY_CLASS       (1u << LIVE_OBJECTS_BY_CLASS)
+#define BY_AGE         (1u << LIVE_OBJECTS_BY_AGE)
+#define BY_COLLECTIONS (1u << LIVE_OBJECTS_BY_COLLECTIONS)
+#define BY_METHOD      (1u << LIVE_OBJECTS_BY_METHOD)
+
+static struct table_cell survived(const void *row, struct arena *arena)
 {
-    bool is_site = by == LIVE_OBJECTS_BY_SITE;
-    if (is_site || by == LIVE_OBJECTS_BY_METHOD) {
-        table_column(table, "Method", "method", TABLE_TEXT);
-        table_column(table, is_site ? "Allocates in" : "Most in", "allocator", TABLE_TEXT);
-        table_column(table, is_site ? "Class" : "Most of class", "class", TABLE_TEXT);
-    } else if (by == LIVE_OBJECTS_BY_CLASS) {
-        table_column(table, "Class", "class", TABLE_TEXT);
-        table_column(table, "Most by", "method", TABLE_TEXT);
-        table_column(table, "Allocates in", "allocator", TABLE_TEXT);
-    } else {
-        table_column(table, by == LIVE_OBJECTS_BY_AGE ? "Age" : "Survived collections", "range", TABLE_TEXT);
-        table_column(table, "Most of class", "class", TABLE_TEXT);
-        table_column(table, "Most by", "method", TABLE_TEXT);
-    }
-    table_column(table, "Live (%)", "live_share", TABLE_SHARE);
-    table_column(table, "Live bytes", "live_bytes", TABLE_BYTES);
-    table_column(table, "\u00b1", "live_bytes_error", TABLE_BYTES);
-    table_column(table, "Objects", "objects", TABLE_COUNT);
-    size_t survive = table_column(table, "Of allocated (%)", "live_of_allocated", TABLE_SHARE);
-    table->columns[survive].not_in_text = is_range(by);
-    table_column(table, "Age", "age_ns", TABLE_NS);
-    table_column(table, "Oldest", "oldest_ns", TABLE_NS);
-    table_column(table, "Collections", "collections", TABLE_RATE);
-    sample_cells_hide(table, "samples", TABLE_COUNT);
-    sample_cells_hide(table, "live_share_error", TABLE_SHARE);
+    const struct allocation_row *of = row;
+    (void)arena;
+    return isnan(of->allocated_bytes) ? table_unmeasured()
+                                      : table_quotient(of->bytes, fmax(of->allocated_bytes, of->bytes));
 }
 
-static int add_row(const struct allocation_row *row, enum live_objects_by by, struct table *table)
+static struct table_cell collections(const void *row, struct arena *arena)
 {
-    static const char *const kinds[] = { "site", "class", "age", "collections", "method" };
-    const struct sample_share share = { .share = row->share, .error = row->share_error };
-    struct sample_cells to = { table, table_row(table, kinds[by]) };
-    struct allocation_cells names;
-    if (to.next == NULL || allocation_rows_name(row, table->arena, &names) < 0)
-        return -1;
-    const struct table_cell site[N_NAMES] = { names.method, names.allocator, names.of_class },
-                            class_first[N_NAMES] = { names.of_class, names.method, names.allocator },
-                            range[N_NAMES] = { table_words(row->range), names.of_class, names.method };
-    for (int i = 0; i < N_NAMES; i++)
-        sample_cells_put(&to, is_range(by) ? range[i] : by == LIVE_OBJECTS_BY_CLASS ? class_first[i] : site[i]);
-    sample_cells_put(&to, sample_cells_share(&share, table->arena));
-    sample_cells_put(&to, table_number(row->bytes));
-    sample_cells_put(&to, table_number(row->bytes_error));
-    sample_cells_put(&to, table_number(round(row->objects)));
-    sample_cells_put(&to, isnan(row->allocated_bytes)
-                              ? table_unmeasured()
-                              : table_quotient(row->bytes, fmax(row->allocated_bytes, row->bytes)));
-    sample_cells_put(&to, table_number(row->age_ns));
-    sample_cells_put(&to, table_number(row->oldest_ns));
-    sample_cells_put(&to, row->collections > 0 ? table_number(row->collections) : table_unmeasured());
-    sample_cells_put(&to, table_number((double)row->n_samples));
-    sample_cells_put(&to, table_number(row->share_error));
-    return 0;
+    const struct allocation_row *of = row;
+    (void)arena;
+    return of->collections > 0 ? table_number(of->collections) : table_unmeasured();
 }
+
+static const struct table_column columns[] = {
+    { "range", "Age", TABLE_TEXT, FROM(struct allocation_row, range), .when = BY_AGE },
+    { "range", "Survived collections", TABLE_TEXT, FROM(struct allocation_row, range), .when = BY_COLLECTIONS },
+    { "class", "Class", TABLE_TEXT, .value = allocation_cell_class, .when = BY_CLASS },
+    { "class", "Most of class", TABLE_TEXT, .value = allocation_cell_class, .when = BY_AGE | BY_COLLECTIONS },
+    { "method", "Method", TABLE_TEXT, .value = allocation_cell_method, .when = BY_SITE | BY_METHOD },
+    { "method", "Most by", TABLE_TEXT, .value = allocation_cell_method, .when = BY_CLASS | BY_AGE | BY_COLLECTIONS },
+    { "allocator", "Allocates in", TABLE_TEXT, .value = allocation_cell_allocator, .when = BY_SITE | BY_CLASS },
+    { "allocator", "Most in", TABLE_TEXT, .value = allocation_cell_allocator, .when = BY_METHOD },
+    { "class", "Class", TABLE_TEXT, .value = allocation_cell_class, .when = BY_SITE },
+    { "class", "Most of class", TABLE_TEXT, .value = allocation_cell_class, .when = BY_METHOD },
+    { "live_share", "Live (%)", TABLE_SHARE, FROM(struct allocation_row, share),
+      ERROR_FROM(struct allocation_row, share_error), .sum = COLUMN_OF_SUM },
+    { "live_bytes", "Live bytes", TABLE_BYTES, FROM(struct allocation_row, bytes), .sum = COLUMN_ADDS },
+    { "live_bytes_error", "\u00b1", TABLE_BYTES, FROM(struct allocation_row, bytes_error), .sum = COLUMN_OF_SUM },
+    { "objects", "Objects", TABLE_COUNT, FROM(struct allocation_row, objects), .value = allocation_cell_objects,
+      .sum = COLUMN_ADDS },
+    { "live_of_allocated", "Of allocated (%)", TABLE_SHARE, .value = survived,
+      .text_when = BY_SITE | BY_CLASS | BY_METHOD },
+    { "age_ns", "Age", TABLE_NS, FROM(struct allocation_row, age_ns) },
+    { "oldest_ns", "Oldest", TABLE_NS, FROM(struct allocation_row, oldest_ns) },
+    { "collections", "Collections", TABLE_RATE, .value = collections },
+    { "samples", NULL, TABLE_COUNT, FROM(struct allocation_row, n_samples), .width = COLUMN_DATA, .sum = COLUMN_ADDS },
+    { "live_share_error", NULL, TABLE_SHARE, FROM(struct allocation_row, share_error), .width = COLUMN_DATA },
+};
 
 /* The sum of some rows: those that are not printed, or all, whose interval is known. */
 static void add_sum(const struct live_objects *found, size_t first, const char *kind, struct table *table)
 {
-    const struct allocation_row sum = allocation_rows_sum(&found->rows, first);
-    struct table_cell *cells = table_row(table, kind);
-    if (cells == NULL)
-        return;
-    table->rows[table->n_rows - 1].after_rule = first == 0;
-    cells[0] = table_words(kind);
-    cells[N_NAMES] = table_quotient(sum.bytes, found->bytes);
-    cells[N_NAMES + 1] = table_number(sum.bytes);
-    if (first == 0)
-        cells[N_NAMES + 2] = table_number(found->bytes_error);
-    cells[N_NAMES + 3] = table_number(round(sum.objects));
-    cells[N_NAMES + 8] = table_number((double)sum.n_samples);
+    struct allocation_row sum = allocation_rows_sum(&found->rows, first, found->bytes, table);
+    sum.bytes_error = first == 0 ? found->bytes_error : NAN;
+    table_add_sum(table, kind, kind, &sum);
 }
 
 /* ---- what it is of ---- */
@@ -143,16 +114,16 @@ static void add_notes(const struct live_objects *found, struct table *table)
 int live_objects_table(const struct view_pass *pass, enum live_objects_by by, const struct report_row_options *rows,
                        struct table *table, struct err *err)
 {
+    static const char *const kinds[] = { "site", "class", "age", "collections", "method" };
     struct live_objects found;
     if (live_objects_find(pass, by, &found, err) < 0)
         return -1;
     table_begin(table, pass->arena);
     add_facts(&found, table);
-    add_columns(by, table);
+    TABLE_COLUMNS(table, columns, 1u << by);
     size_t n = allocation_rows_printed(&found.rows, rows);
     for (size_t i = 0; i < n; i++)
-        if (add_row(&found.rows.all[i], by, table) < 0)
-            return err_set(err, "out of memory for names");
+        table_add(table, kinds[by], &found.rows.all[i]);
     if (n < found.rows.n)
         add_sum(&found, n, "others", table);
     add_sum(&found, 0, "total", table);

@@ -119,7 +119,8 @@ static void add_raw_columns(struct making *making)
     if (making->options->calls != NULL) {
         making->at.p50 = hidden(t, true, table_column(t, "p50", "p50_ns", TABLE_NS));
         making->at.p99 = hidden(t, true, table_column(t, "p99", "p99_ns", TABLE_NS));
-        making->at.longest = hidden(t, true, table_column(t, "Longest", "max_ns", TABLE_NS));
+        making->at.longest = table_column(t, "Longest", "max_ns", TABLE_NS);
+        t->columns[making->at.longest].width = COLUMN_WIDE;
     }
     making->at.class_name = hidden(t, true, table_column(t, "Class", "class", TABLE_TEXT));
     making->at.method = hidden(t, true, table_column(t, "Name", "method", TABLE_TEXT));

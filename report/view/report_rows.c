@@ -65,9 +65,8 @@ static int find_sort_column(const struct making *making, size_t *column, struct 
         *column = event->role == EVENT_MISSES ? at->rates[i] : report_is_hardware(event) ? at->raw[i] : at->time;
         return 0;
     }
-    err_set(err, "unknown key '%s' to sort by", making->options->sort);
-    return err_next(err, "sort by time, self, calls, percall, cpi, off-cpu, page-faults, context-switches or an event "
-                         "of this trace");
+    *column = table_find_column(making->table, making->options->sort, err);
+    return *column < making->table->n_columns ? 0 : -1;
 }
 
 struct sortable_row {

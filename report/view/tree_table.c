@@ -302,6 +302,7 @@ int tree_table(const struct report_source *source, const struct tree_table_optio
 {
     struct tree_making making = { .source = source, .options = options, .table = table };
     table_begin(table, source->arena);
+    table->has_order = true;
     int rc = make(&making, err);
     return rc == 0 && table->is_broken ? err_set(err, "out of memory for a table") : rc;
 }
