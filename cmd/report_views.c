@@ -322,7 +322,7 @@ int report_view_print(struct report_run *run, struct err *err)
     struct err ignored;
     if (print_table(run, o->view->make, true, err) < 0)
         return -1;
-    if (!is_text(run))
+    if (!is_text(run) || o->columns != NULL)
         return 0;
     if (report_view_is(o->view, "vm")) {
         if (o->threads == NULL)
