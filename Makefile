@@ -42,7 +42,7 @@ PLACEMENT_SRC := $(wildcard core/emu/placement/*.c core/emu/model/*.c) $(VM_SRC)
 START_SRC := $(patsubst %,core/jvm/%.c,start_java flag_words)
 CLI_SRC   := $(wildcard cmd/*.c cmd/*/*.c) $(filter-out core/agent/% core/emu/plugin/% core/emu/tool/% %/start_java.c %/memtrace_tool.c %/no_native_frames.c %/placement_plugin.c %/placement_heap.c,$(wildcard core/*/*.c core/*/*/*.c)) $(wildcard symbolize/*.c phases/*/*.c report/*.c report/*/*.c)
 MAIN_SRC  := cmd/main.c cmd/lab/lab_main.c cmd/fleet/fleet_main.c
-LIB_SRC   := $(filter-out $(MAIN_SRC) cmd/lab/lab_parts.c cmd/fleet/fleet_parts.c,$(CLI_SRC)) cmd/no_parts.c
+LIB_SRC   := $(filter-out $(MAIN_SRC) cmd/lab/lab_parts.c,$(CLI_SRC)) cmd/no_parts.c
 LIB       := $(BUILD)/mmprof.a
 # What mmprof starts for its rarer commands: the laboratory by several names, and the fleet.
 LIBEXEC   := $(BUILD)/libexec/mmprof
@@ -77,7 +77,7 @@ $(PROGRAMS_LIB): $(LIB_OBJ) Makefile
 
 $(BUILD)/mmprof: $(BUILD)/cmd/main.o
 $(LIBEXEC)/mmprof-lab: $(BUILD)/cmd/lab/lab_main.o $(BUILD)/cmd/lab/lab_parts.o
-$(LIBEXEC)/mmprof-fleet: $(BUILD)/cmd/fleet/fleet_main.o $(BUILD)/cmd/fleet/fleet_parts.o
+$(LIBEXEC)/mmprof-fleet: $(BUILD)/cmd/fleet/fleet_main.o
 $(BUILD)/mmprof $(LIBEXEC)/mmprof-lab $(LIBEXEC)/mmprof-fleet: $(PROGRAMS_LIB)
 	@mkdir -p $(@D)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -Wl,-Map=$(BUILD)/$(@F).map -o $@ $(filter %.o,$^) $(filter %.a,$^) $(CLI_LIBS)
@@ -99,7 +99,7 @@ $(BUILD)/cJSON.o: $(CJSON)/cJSON.c
 
 $(BUILD)/mmprof-static: $(BUILD)/cmd/main.o
 $(BUILD)/static/libexec/mmprof/mmprof-lab: $(BUILD)/cmd/lab/lab_main.o $(BUILD)/cmd/lab/lab_parts.o
-$(BUILD)/static/libexec/mmprof/mmprof-fleet: $(BUILD)/cmd/fleet/fleet_main.o $(BUILD)/cmd/fleet/fleet_parts.o
+$(BUILD)/static/libexec/mmprof/mmprof-fleet: $(BUILD)/cmd/fleet/fleet_main.o
 $(BUILD)/mmprof-static $(addprefix $(BUILD)/static/libexec/mmprof/mmprof-,lab fleet): $(PROGRAMS_LIB) $(if $(CJSON),$(BUILD)/cJSON.o)
 	@mkdir -p $(@D)
 	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -static -o $@ $(filter %.o,$^) $(filter %.a,$^) $(STATIC_LIBS)

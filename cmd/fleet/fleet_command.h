@@ -36,22 +36,4 @@ int fleet_command_compare(struct fleet_command_run *run, struct err *err);
 int fleet_command_outliers(struct fleet_command_run *run, struct err *err);
 int fleet_command_sql(struct fleet_command_run *run, struct err *err);
 
-/* ---- The page of 'mmprof fleet select --html' ---- */
-
-/*
- * Ask for the selected phases by day and version, and write the page.
- *
- * selected  what fleet_select_sql's query answered
- * table     as text has it
- *
- * Returns 0, or -1 with *err set: the page cannot be written, no memory.
- */
-int fleet_page_write(struct fleet_command_run *run, const struct fleet_result *selected, const struct table *table,
-                     struct err *err);
-
-/* ---- mmprof export --format parquet: the rows of traces, with labels ---- */
-
-/* Write the rows of all traces.  Returns 0, or -1 with *err set. */
-int export_parquet(const struct export_parquet_options *options, FILE *out, struct err *err);
-
 #endif

@@ -2,14 +2,17 @@
  * What 'mmprof fleet' answers: tables.
  */
 #include "cmd/fleet/fleet_command.h"
+#include "cmd/output_file.h"
 #include "core/base/text.h"
 #include "report/fleet/fleet_queries.h"
+#include "report/html/html_fleet.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WHOLE_MAX 9007199254740992.0 /* 2^53: larger ones are no doubles */
+#define CHARTS_MAX 60
+#define WHOLE_MAX  9007199254740992.0 /* 2^53: larger ones are no doubles */
 
 /* How a column of an answer is printed; of one that is not among them the engine's own words stand. */
 struct fleet_answer_column {
@@ -70,8 +73,6 @@ static int open_engine(struct fleet_command_run *run, struct err *err)
 {
     const struct fleet_arguments *a = run->arguments;
     run->table = arena_alloc(&run->arena, sizeof *run->table);
-    if (run->table == NULL)
-        return err_set(err, "out of memory for a table");
     table_begin(run->table, &run->arena);
     if (a->server != NULL)
         return fleet_engine_connect(&run->engine, a->server, a->password_file, err) < 0
@@ -93,8 +94,7 @@ static int open_files(struct fleet_command_run *run, struct err *err)
 static const char *rows_text(struct fleet_command_run *run)
 {
     double n = run->count.n_rows_skipped;
-    const char *text = n <= 0 ? "" : arena_printf(&run->arena, ", %.0f row%s skipped", n, text_plural((uint64_t)n));
-    return text == NULL ? "" : text;
+    return n <= 0 ? "" : arena_printf(&run->arena, ", %.0f row%s skipped", n, text_plural((uint64_t)n));
 }
 
 /* What became of the files, and more words, stand above the table. */
@@ -141,6 +141,60 @@ int fleet_command_sql(struct fleet_command_run *run, struct err *err)
     return print_answer(run, "", err);
 }
 
+/* ---- the page of 'select --html' ---- */
+
+static bool is_same(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+/* The points of the selected phases, in their order. */
+static void choose_points(const struct fleet_result *selected, const struct fleet_result *days,
+                          struct html_fleet_point *points, size_t *n)
+{
+    *n = 0;
+    for (size_t s = 0; s < selected->n_rows && s < CHARTS_MAX; s++) {
+        const char *const *phase = selected->values + s * selected->n_columns;
+        for (size_t d = 0; d < days->n_rows; d++) {
+            const char *const *day = days->values + d * days->n_columns;
+            if (is_same(day[0], phase[0]) && is_same(day[1], phase[1]))
+                points[(*n)++] = (struct html_fleet_point){ .service = day[0],
+                                                            .phase = day[1],
+                                                            .version = day[2],
+                                                            .day = day[3],
+                                                            .ns_per_call = day[4] == NULL ? NAN : strtod(day[4], NULL),
+                                                            .share = day[5] == NULL ? NAN : strtod(day[5], NULL) };
+        }
+    }
+}
+
+static int write_page(const struct html_fleet *page, const char *pattern, struct err *err)
+{
+    char path[PATH_MAX];
+    struct output_file file;
+    if (output_file_name(pattern, "--html", 0, path, err) < 0 || output_file_open(&file, path, "--html", err) < 0)
+        return -1;
+    return output_file_close(&file, html_fleet_write(page, file.out, err), err);
+}
+
+/* Ask for the selected phases by day and version, and write the page; table: as text has it. */
+static int write_fleet_page(struct fleet_command_run *run, const struct fleet_result *selected,
+                            const struct table *table, struct err *err)
+{
+    const struct fleet_arguments *a = run->arguments;
+    const char *sql = fleet_days_sql(run->engine, &run->arena, a->service);
+    struct html_fleet page = { .of = a->server != NULL ? a->server : a->words[1],
+                               .table = table,
+                               .arena = &run->arena };
+    struct fleet_result days;
+    if (fleet_engine_query(run->engine, sql, &run->arena, &days, err) < 0)
+        return -1;
+    struct html_fleet_point *points = arena_alloc(&run->arena, (days.n_rows + 1) * sizeof *points);
+    choose_points(selected, &days, points, &page.n_points);
+    page.points = points;
+    return write_page(&page, a->html, err);
+}
+
 int fleet_command_select(struct fleet_command_run *run, struct err *err)
 {
     static const struct fleet_answer_column columns[] = {
@@ -155,19 +209,17 @@ int fleet_command_select(struct fleet_command_run *run, struct err *err)
         return -1;
     const char *sql = fleet_select_sql(run->engine, &run->arena, run->arguments->service, run->arguments->weight,
                                        run->arguments->grain_s * FLEET_NS_PER_SECOND);
-    if (sql == NULL)
-        return err_set(err, "out of memory for a query");
     if (fleet_engine_query(run->engine, sql, &run->arena, &result, err) < 0 ||
         fill_table(run, &result, columns, sizeof columns / sizeof columns[0], err) < 0)
         return -1;
     table_format_ns(run->arguments->grain_s * FLEET_NS_PER_SECOND, grain, sizeof grain);
     const char *rule = arena_printf(&run->arena, "; at least %.3g %% of a service's CPU time, and %s a call",
                                     100 * run->arguments->weight, grain);
-    describe_files(run, rule == NULL ? "" : rule);
+    describe_files(run, rule);
     if (result.n_rows == 0)
         table_note(run->table, "no phase reaches that: lower --weight or --min-call; to list the services: mmprof fleet "
                                "sql DIR \"SELECT DISTINCT service FROM phases\"");
-    if (run->arguments->html != NULL && fleet_page_write(run, &result, run->table, err) < 0)
+    if (run->arguments->html != NULL && write_fleet_page(run, &result, run->table, err) < 0)
         return -1;
     return print_table(run, err);
 }
@@ -237,7 +289,7 @@ int fleet_command_compare(struct fleet_command_run *run, struct err *err)
     const char *tests = arena_printf(&run->arena, "; %zu of %zu phases differ between %s and %s (Welch's t over runs)",
                                      n_differ, n, a->before, a->after);
     table_metadata_number(run->table, "tests", (double)n, NULL);
-    int rc = print_answer(run, tests == NULL ? "" : tests, err);
+    int rc = print_answer(run, tests, err);
     return rc == 0 && is_broken ? FLEET_STATUS_BROKEN : rc;
 }
 
@@ -285,10 +337,9 @@ static void note_unjudged(struct fleet_command_run *run, const struct fleet_outl
         { found->n_alike, "half of the service's runs have the same value, so the spread is unknown" },
     };
     for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++) {
-        const char *note =
-            arena_printf(&run->arena, "%zu run%s %s", notes[i].n, notes[i].n == 1 ? " has" : "s have", notes[i].why);
-        if (notes[i].n > 0 && note != NULL)
-            table_doubt(run->table, note);
+        if (notes[i].n > 0)
+            table_doubt(run->table, arena_printf(&run->arena, "%zu run%s %s", notes[i].n,
+                                                 notes[i].n == 1 ? " has" : "s have", notes[i].why));
     }
 }
 
@@ -325,6 +376,6 @@ int fleet_command_outliers(struct fleet_command_run *run, struct err *err)
         &run->arena, "; %zu of %zu runs are outliers by %s (MAD of service, JDK, CPU model)", n, found.n, what);
     note_unjudged(run, &found, options.measure);
     table_metadata_number(run->table, "tests", (double)found.n, NULL);
-    int rc = print_answer(run, rule == NULL ? "" : rule, err);
+    int rc = print_answer(run, rule, err);
     return rc == 0 && is_broken ? FLEET_STATUS_BROKEN : rc;
 }

@@ -1,7 +1,6 @@
 #include "report/fleet/fleet_weights.h"
 
-#include "core/base/hash.h"
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #include <math.h>
 
@@ -41,19 +40,12 @@ struct fleet_buckets {
     size_t words_room;
 };
 
-static int no_memory(struct err *err)
-{
-    return err_set(err, "out of memory for buckets of time");
-}
-
 /* ---- time ---- */
 
 int fleet_buckets_open(struct fleet_buckets **buckets, const struct trace_reader *outline, double bucket_ns,
                        struct err *err)
 {
-    struct fleet_buckets *b = *buckets = calloc(1, sizeof *b);
-    if (b == NULL)
-        return no_memory(err);
+    struct fleet_buckets *b = *buckets = xcalloc(1, sizeof *b);
     double real_ns = (double)trace_start_realtime_ns(outline);
     double ticks = (double)(trace_end_ticks(outline) - trace_start_ticks(outline));
     b->bucket_ns = bucket_ns;
@@ -130,27 +122,17 @@ double fleet_bucket_recorded_ns(const struct fleet_buckets *b, uint32_t bucket)
 
 /* ---- cells ---- */
 
-static uint32_t *index_of_cell(struct fleet_buckets *b, enum fleet_cell_of of, uint32_t bucket, uint32_t id)
-{
-    struct hash_slot *slot = hash_put(&b->index_of, hash_address((uint64_t)bucket << 34 | (uint64_t)id << 2 | of));
-    return slot == NULL ? NULL : &slot->value;
-}
-
-/* Its words, which are zero in a new one; until the next call.  NULL: no memory. */
+/* Its words, which are zero in a new one; until the next call. */
 static uint64_t *cell_of(struct fleet_buckets *b, enum fleet_cell_of of, uint32_t bucket, uint32_t id)
 {
-    if (vec_reserve_zeroed(b->latest[of], b->n_latest[of], (size_t)id + 1) < 0)
-        return NULL;
+    xgrow_zeroed(b->latest[of], b->n_latest[of], (size_t)id + 1);
     struct fleet_latest *latest = &b->latest[of][id];
     if (latest->cell == 0 || latest->bucket != bucket) {
-        uint32_t *index = index_of_cell(b, of, bucket, id);
-        if (index == NULL)
-            return NULL;
+        uint64_t key = hash_address((uint64_t)bucket << 34 | (uint64_t)id << 2 | of);
+        uint32_t *index = &xhash_put(&b->index_of, key)->value;
         if (*index == 0) {
-            if (vec_reserve(b->cells, b->cells_room, b->n_cells + 1) < 0 ||
-                vec_reserve_zeroed(b->words, b->words_room, (b->n_cells + (size_t)1) * b->n_words) < 0)
-                return NULL;
-            b->cells[b->n_cells++] = (struct fleet_cell){ of, bucket, id };
+            xgrow_zeroed(b->words, b->words_room, (b->n_cells + (size_t)1) * b->n_words);
+            *xpush(b->cells, b->cells_room, b->n_cells) = (struct fleet_cell){ of, bucket, id };
             *index = b->n_cells;
         }
         *latest = (struct fleet_latest){ bucket, *index };
@@ -176,29 +158,22 @@ size_t fleet_buckets_n_counters(const struct fleet_buckets *b)
 
 /* ---- what is heard ---- */
 
-static int pass_in(struct fleet_lane *lane, uint32_t bucket, uint64_t ticks, bool is_on, struct err *err)
+static void pass_in(struct fleet_lane *lane, uint32_t bucket, uint64_t ticks, bool is_on)
 {
-    if (lane->n_slots == 0 || lane->slots[lane->n_slots - 1].bucket != bucket) {
-        if (vec_reserve(lane->slots, lane->slots_room, lane->n_slots + 1) < 0)
-            return no_memory(err);
-        lane->slots[lane->n_slots++] = (struct fleet_slot){ bucket, 0, 0 };
-    }
+    if (lane->n_slots == 0 || lane->slots[lane->n_slots - 1].bucket != bucket)
+        *xpush(lane->slots, lane->slots_room, lane->n_slots) = (struct fleet_slot){ bucket, 0, 0 };
     struct fleet_slot *slot = &lane->slots[lane->n_slots - 1];
     *(is_on ? &slot->on_ticks : &slot->off_ticks) += ticks;
-    return 0;
 }
 
-static int pass(const struct fleet_buckets *b, struct fleet_lane *lane, const struct calltree_flow *flow,
-                struct err *err)
+static void pass(const struct fleet_buckets *b, struct fleet_lane *lane, const struct calltree_flow *flow)
 {
     for (uint64_t from = flow->from_ticks, to; from < flow->ticks; from = to) {
         uint32_t bucket = fleet_bucket_at(b, from);
         uint64_t end = bucket + 1 < b->n ? begin_ticks(b, bucket + 1) : flow->ticks;
         to = end < flow->ticks ? end : flow->ticks;
-        if (pass_in(lane, bucket, to - from, flow->is_on, err) < 0)
-            return -1;
+        pass_in(lane, bucket, to - from, flow->is_on);
     }
-    return 0;
 }
 
 /* How much of a whole lies between two shares of it: the parts of all add up to it. */
@@ -209,24 +184,21 @@ static uint64_t part_of(uint64_t whole, double from, double to)
 }
 
 /* What was settled between two shares of it, in one bucket. */
-static int give(struct fleet_buckets *b, const struct calltree_flow *flow, const struct fleet_slot *slot, double from,
-                double to, struct err *err)
+static void give(struct fleet_buckets *b, const struct calltree_flow *flow, const struct fleet_slot *slot, double from,
+                 double to)
 {
     bool is_node = flow->is_placed && flow->part == VM_PART_APPLICATION;
     uint64_t *words = is_node ? cell_of(b, FLEET_CELL_NODE, slot->bucket, flow->node)
                               : cell_of(b, FLEET_CELL_THREAD, slot->bucket, flow->thread);
-    if (words == NULL)
-        return no_memory(err);
     words[FLEET_CPU] += part_of(flow->cpu_ticks - flow->probe_ticks, from, to);
     words[FLEET_PROBES] += part_of(flow->probe_ticks, from, to);
     words[FLEET_OFF_CPU] += slot->off_ticks;
     for (size_t i = 0; flow->counters != NULL && i < b->n_counters && i < flow->n_counters; i++)
         words[FLEET_WORDS + i] += part_of(flow->counters[i], from, to);
-    return 0;
 }
 
 /* Over the buckets in which the time passed, by the time on a CPU in each. */
-static int settle(struct fleet_buckets *b, struct fleet_lane *lane, const struct calltree_flow *flow, struct err *err)
+static void settle(struct fleet_buckets *b, struct fleet_lane *lane, const struct calltree_flow *flow)
 {
     uint64_t sum = 0, before = 0;
     struct fleet_slot here = { fleet_bucket_at(b, flow->ticks), 0, 0 };
@@ -238,35 +210,32 @@ static int settle(struct fleet_buckets *b, struct fleet_lane *lane, const struct
         before += slot->on_ticks + (flow->is_wall ? slot->off_ticks : 0);
         double to = before == sum ? 1 : (double)before / (double)sum;
         to = sum == 0 && i + 1 < lane->n_slots ? 0 : to;
-        if (give(b, flow, slot, from, to, err) < 0)
-            return -1;
+        give(b, flow, slot, from, to);
         from = to;
     }
-    if (lane->n_slots == 0 && give(b, flow, &here, 0, 1, err) < 0)
-        return -1;
+    if (lane->n_slots == 0)
+        give(b, flow, &here, 0, 1);
     lane->n_slots = 0;
-    return 0;
 }
 
 static int take_flow(void *context, const struct calltree_flow *flow, struct err *err)
 {
     struct fleet_buckets *b = context;
-    if (vec_reserve_zeroed(b->lanes, b->n_lanes, (size_t)flow->thread + 1) < 0)
-        return no_memory(err);
+    (void)err;
+    xgrow_zeroed(b->lanes, b->n_lanes, (size_t)flow->thread + 1);
     if (flow->kind == CALLTREE_PASSED)
-        return pass(b, &b->lanes[flow->thread], flow, err);
-    return flow->kind == CALLTREE_SETTLED ? settle(b, &b->lanes[flow->thread], flow, err) : 0;
+        pass(b, &b->lanes[flow->thread], flow);
+    else if (flow->kind == CALLTREE_SETTLED)
+        settle(b, &b->lanes[flow->thread], flow);
+    return 0;
 }
 
 static int take_step(void *context, const struct calltree_step *step, struct err *err)
 {
     struct fleet_buckets *b = context;
-    if (step->kind != TRACE_ENTER)
-        return 0;
-    uint64_t *words = cell_of(b, FLEET_CELL_METHOD, fleet_bucket_at(b, step->ticks), step->method);
-    if (words == NULL)
-        return no_memory(err);
-    words[FLEET_CALLS]++;
+    (void)err;
+    if (step->kind == TRACE_ENTER)
+        cell_of(b, FLEET_CELL_METHOD, fleet_bucket_at(b, step->ticks), step->method)[FLEET_CALLS]++;
     return 0;
 }
 

@@ -4,6 +4,7 @@
 #include "report/fleet/fleet_engine.h"
 
 #include "core/base/hash.h"
+#include "core/base/xalloc.h"
 #include "report/fleet/fleet_rows.h"
 
 #include <errno.h>
@@ -30,6 +31,72 @@ struct fleet_clickhouse {
     const char *version; /* the same; NULL: it is being asked for */
     long limit_s;        /* for a statement; 0: the server's */
 };
+
+/* ---- answers: TabSeparatedWithNamesAndTypes ---- */
+
+static enum fleet_type type_of(const char *name)
+{
+    static const char *const wrappers[] = { "Nullable(", "LowCardinality(" };
+    for (size_t i = 0; i < sizeof wrappers / sizeof wrappers[0]; i++)
+        if (strncmp(name, wrappers[i], strlen(wrappers[i])) == 0)
+            return type_of(name + strlen(wrappers[i]));
+    if (strncmp(name, "Int", 3) == 0 || strncmp(name, "UInt", 4) == 0)
+        return strncmp(name, "Interval", 8) == 0 ? FLEET_TEXT : FLEET_WHOLE;
+    return strncmp(name, "Float", 5) == 0 || strncmp(name, "Decimal", 7) == 0 ? FLEET_REAL : FLEET_TEXT;
+}
+
+/* The next field of a line, unescaped in place; *at moves behind it.  NULL: it is NULL. */
+static const char *take_field(char **at, bool *is_last)
+{
+    static const char escapes[] = "b\bf\fr\rn\nt\t0\0'''\\\\\\";
+    char *start = *at, *to = start;
+    size_t n = strcspn(start, "\t\n");
+    bool is_null = n == 2 && start[0] == '\\' && start[1] == 'N';
+    for (size_t i = 0; i < n; i++) {
+        const char *found = start[i] == '\\' && i + 1 < n ? strchr("bfrnt0'\\", start[i + 1]) : NULL;
+        if (found != NULL) {
+            char c = start[++i];
+            const char *pair = escapes;
+            while (pair[0] != c && pair < escapes + sizeof escapes - 2)
+                pair += 2;
+            *to++ = pair[0] == c ? pair[1] : c;
+        } else {
+            *to++ = start[i];
+        }
+    }
+    *is_last = start[n] != '\t';
+    *at = start + n + (start[n] != '\0');
+    *to = '\0';
+    return is_null ? NULL : start;
+}
+
+static size_t count_bytes(const char *text, char byte, bool in_first_line)
+{
+    size_t n = 0;
+    for (; *text != '\0' && !(in_first_line && *text == '\n'); text++)
+        n += *text == byte;
+    return n;
+}
+
+/* A copy in the arena is cut into fields. */
+void fleet_tsv_read(const char *answer, struct arena *arena, struct fleet_result *result)
+{
+    char *at = arena_text(arena, answer, strlen(answer));
+    size_t n_lines = count_bytes(answer, '\n', false), n_columns = count_bytes(answer, '\t', true) + 1;
+    size_t n_rows = n_lines < 2 ? 0 : n_lines - 2, n_most = strlen(answer) / n_columns; /* a byte for each field */
+    bool is_last;
+    fleet_result_make(result, n_columns, n_rows < n_most ? n_rows : n_most, arena);
+    for (size_t c = 0; c < result->n_columns; c++) {
+        const char *name = take_field(&at, &is_last);
+        result->names[c] = name == NULL ? "" : name;
+    }
+    for (size_t c = 0; c < result->n_columns; c++) {
+        const char *name = take_field(&at, &is_last);
+        result->types[c] = type_of(name == NULL ? "" : name);
+    }
+    for (size_t i = 0; i < result->n_rows * result->n_columns; i++)
+        result->values[i] = take_field(&at, &is_last);
+}
 
 /* ---- requests ---- */
 
@@ -61,10 +128,8 @@ static int post(struct fleet_clickhouse *s, const char *query, const char *body,
                 struct err *err)
 {
     long status = 0;
-    const char *url = query == NULL ? NULL : arena_printf(&s->arena, "%s?wait_end_of_query=1%s", s->base, query);
+    const char *url = arena_printf(&s->arena, "%s?wait_end_of_query=1%s", s->base, query);
     struct err why;
-    if (url == NULL)
-        return err_set(err, "out of memory for a query");
     if (fleet_http_post(s->http, url, body, body == NULL ? 0 : strlen(body), path, answer, &status, &why) < 0) {
         err_set(err, "ClickHouse at '%s': %s", s->base, why.text);
         return err_next(err, SEE_PORT);
@@ -80,24 +145,20 @@ static int post(struct fleet_clickhouse *s, const char *query, const char *body,
 int fleet_clickhouse_query(struct fleet_clickhouse *s, const char *sql, bool reads_only, struct arena *arena,
                            struct fleet_result *result, struct err *err)
 {
-    size_t n = strlen(sql);
     char *answer;
-    while (n > 0 && strchr("; \t\r\n", sql[n - 1]) != NULL)
-        n--;
-    const char *body = arena_printf(&s->arena, "%.*s\n%s", (int)n, sql, result == NULL ? "" : FORMAT);
+    const char *body =
+        arena_printf(&s->arena, "%.*s\n%s", (int)fleet_statement_bytes(sql), sql, result == NULL ? "" : FORMAT);
     const char *settings = reads_only ? "&readonly=1" : "&" OWN_SETTINGS;
     if (result == NULL || s->version == NULL) /* the database is being made, or the version asked for */
         settings = "";
     else
         settings = arena_printf(&s->arena, "&database=mmprof&max_execution_time=%ld%s", s->limit_s, settings);
-    if (body == NULL || settings == NULL)
-        return err_set(err, "out of memory for a query");
     if (post(s, settings, body, NULL, &answer, err) < 0)
         return -1;
-    int rc =
-        result == NULL || fleet_tsv_read(answer, arena, result) == 0 ? 0 : err_set(err, "out of memory for the answer");
+    if (result != NULL)
+        fleet_tsv_read(answer, arena, result);
     free(answer);
-    return rc;
+    return 0;
 }
 
 /* ---- the server ---- */
@@ -113,7 +174,7 @@ static int parse_url(struct fleet_clickhouse *s, const char *url, const char **u
     }
     *user = sign == NULL ? "default" : arena_text(&s->arena, at, (size_t)(sign - at));
     s->base = arena_printf(&s->arena, "http://%s/", host);
-    return *user == NULL || s->base == NULL ? err_set(err, "out of memory for a connection") : 0;
+    return 0;
 }
 
 static int read_password(const char *path, char *password, size_t room, struct err *err)
@@ -159,9 +220,7 @@ int fleet_clickhouse_check_version(const struct fleet_clickhouse *s, struct err 
 
 int fleet_clickhouse_open(struct fleet_clickhouse **server, const char *url, const char *password_file, struct err *err)
 {
-    struct fleet_clickhouse *s = *server = calloc(1, sizeof *s);
-    if (s == NULL)
-        return err_set(err, "out of memory for a connection");
+    struct fleet_clickhouse *s = *server = xcalloc(1, sizeof *s);
     if (connect_to(s, url, password_file, err) == 0)
         return 0;
     fleet_clickhouse_close(s);
@@ -194,7 +253,7 @@ static const char *columns_sql(struct arena *arena)
     size_t n;
     const struct parquet_column *columns = fleet_rows_columns(&n);
     const char *sql = "";
-    for (size_t i = 0; sql != NULL && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         const char *name = columns[i].name;
         bool is_key = strcmp(name, "run") == 0 || strcmp(name, "phase") == 0 || strcmp(name, "kind") == 0;
         const char *type = columns[i].kind == PARQUET_TIME_US  ? "DateTime64(6, 'UTC')"
@@ -208,14 +267,12 @@ static const char *columns_sql(struct arena *arena)
 
 int fleet_clickhouse_create(struct fleet_clickhouse *s, struct err *err)
 {
-    const char *columns = columns_sql(&s->arena);
     const char *const statements[] = {
         "CREATE DATABASE IF NOT EXISTS mmprof",
-        columns == NULL ? NULL
-                        : arena_printf(&s->arena,
-                                       "CREATE TABLE IF NOT EXISTS mmprof.phase_rows (%s) ENGINE = ReplacingMergeTree "
-                                       "PARTITION BY toYYYYMMDD(ts) ORDER BY " KEY,
-                                       columns),
+        arena_printf(&s->arena,
+                     "CREATE TABLE IF NOT EXISTS mmprof.phase_rows (%s) ENGINE = ReplacingMergeTree "
+                     "PARTITION BY toYYYYMMDD(ts) ORDER BY " KEY,
+                     columns_sql(&s->arena)),
         "CREATE TABLE IF NOT EXISTS mmprof.files (name String, added DateTime DEFAULT now(), bucket_us Int64 DEFAULT "
         "0) "
         "ENGINE = ReplacingMergeTree ORDER BY name",
@@ -224,12 +281,9 @@ int fleet_clickhouse_create(struct fleet_clickhouse *s, struct err *err)
     };
     if (fleet_clickhouse_check_version(s, err) < 0)
         return -1;
-    for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++) {
-        if (statements[i] == NULL)
-            return err_set(err, "out of memory for a query");
+    for (size_t i = 0; i < sizeof statements / sizeof statements[0]; i++)
         if (fleet_clickhouse_query(s, statements[i], false, NULL, NULL, err) < 0)
             return -1;
-    }
     return 0;
 }
 
@@ -237,7 +291,7 @@ int fleet_clickhouse_create(struct fleet_clickhouse *s, struct err *err)
 
 static int hash_file(const char *path, uint64_t *hash, struct err *err)
 {
-    static char bytes[READ_BYTES];
+    char bytes[READ_BYTES];
     FILE *file = fopen(path, "r");
     size_t n;
     *hash = HASH_START;
@@ -263,7 +317,7 @@ int fleet_clickhouse_add(struct fleet_clickhouse *s, const char *path, double bu
     if (result.n_rows == 1 && result.values[0] != NULL && strcmp(result.values[0], "0") != 0)
         return 0;
     const char *query = fleet_http_escape(&s->arena, "INSERT INTO mmprof.phase_rows FORMAT Parquet");
-    query = query == NULL ? NULL : arena_printf(&s->arena, "&input_format_skip_unknown_fields=1&query=%s", query);
+    query = arena_printf(&s->arena, "&input_format_skip_unknown_fields=1&query=%s", query);
     if (post(s, query, NULL, path, &answer, err) < 0)
         return -1;
     free(answer);

@@ -1,12 +1,14 @@
 #include "report/fleet/fleet_files.h"
 
 #include "core/base/file_sync.h"
-#include "core/base/vec.h"
+#include "core/base/hash.h"
 #include "report/fleet/fleet_rows.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
+#include <inttypes.h>
+#include <dirent.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +17,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DAY_S  86400
-#define BESIDE ".compacting"
+#define DAY_S      86400
+#define BESIDE     ".compacting"
+#define COPY_BYTES 65536
+#define ADDING     ".adding-" /* so begin the names of copies that are being written */
+#define KILLED_S   3600       /* nothing was written to one for so long */
 
 #define DAYS_QUERY                                                                                     \
     "SELECT filename, epoch_us(min(ts)) // 86400000000, epoch_us(max(ts)) // 86400000000 FROM phases " \
@@ -54,11 +59,6 @@ static int fail(struct err *err, const char *what, const char *path)
     return err_next(err, "see that the directory can be written and is not full");
 }
 
-static int no_memory(struct err *err)
-{
-    return err_set(err, "out of memory for a compaction");
-}
-
 static void remove_tree(const char *path)
 {
     char copy[PATH_MAX];
@@ -82,8 +82,6 @@ static int find_days(struct compacting *c, struct err *err)
     if (fleet_engine_query(c->engine, DAYS_QUERY, c->arena, &result, err) < 0)
         return -1;
     c->sources = arena_alloc(c->arena, (c->listing.n + 1) * sizeof *c->sources);
-    if (c->sources == NULL)
-        return no_memory(err);
     for (size_t i = 0; i < c->listing.n; i++)
         c->sources[i] = (struct compact_source){ .file = &c->listing.files[i], .first = 1, .last = 0 };
     for (size_t r = 0; r < result.n_rows; r++) {
@@ -132,7 +130,7 @@ static bool has_day(const struct compact_source *s, long day)
 }
 
 /* The names of a day's sources for read_parquet and, with those that compacted ones had replaced, for the footer. */
-static int name_sources(struct compacting *c, long day, const char **names, const char **replaces, double *bucket_ns)
+static void name_sources(struct compacting *c, long day, const char **names, const char **replaces, double *bucket_ns)
 {
     size_t name_bytes = 1, line_bytes = 1, at = 0, line_at = 0;
     for (size_t i = 0; i < c->listing.n; i++) {
@@ -141,17 +139,13 @@ static int name_sources(struct compacting *c, long day, const char **names, cons
         line_bytes += strlen(file->name) + 1 + (file->replaces == NULL ? 0 : strlen(file->replaces) + 1);
     }
     char *name = arena_alloc(c->arena, name_bytes), *lines = arena_alloc(c->arena, line_bytes);
-    if (name == NULL || lines == NULL)
-        return -1;
     *bucket_ns = 0;
     for (size_t i = 0; i < c->listing.n; i++) {
         const struct fleet_file *file = c->sources[i].file;
-        const char *literal = has_day(&c->sources[i], day) ? fleet_literal(c->arena, file->path) : "";
-        if (literal == NULL)
-            return -1;
-        if (literal[0] == '\0')
+        if (!has_day(&c->sources[i], day))
             continue;
-        at += (size_t)snprintf(name + at, name_bytes - at, "%s%s", at == 0 ? "" : ",", literal);
+        at += (size_t)snprintf(name + at, name_bytes - at, "%s%s", at == 0 ? "" : ",",
+                               fleet_literal(c->arena, file->path));
         line_at +=
             (size_t)snprintf(lines + line_at, line_bytes - line_at, "%s%s%s%s", line_at == 0 ? "" : "\n", file->name,
                              file->replaces == NULL ? "" : "\n", file->replaces == NULL ? "" : file->replaces);
@@ -159,20 +153,16 @@ static int name_sources(struct compacting *c, long day, const char **names, cons
     }
     *names = name;
     *replaces = fleet_literal(c->arena, lines);
-    return *replaces == NULL ? -1 : 0;
 }
 
 static double count_rows(struct compacting *c, const char *sql, struct err *err)
 {
     struct fleet_result result;
-    if (sql == NULL)
-        return no_memory(err);
     if (fleet_engine_query(c->engine, sql, c->arena, &result, err) < 0)
         return -1;
     return result.n_rows == 1 && result.values[0] != NULL ? strtod(result.values[0], NULL) : -1;
 }
 
-/* NULL: no memory. */
 static const char *day_path(const struct compacting *c, long day)
 {
     char date[32];
@@ -188,17 +178,13 @@ static int write_day(struct compacting *c, long day, struct err *err)
 {
     const char *names, *replaces;
     double bucket_ns;
-    const char *path = day_path(c, day);
-    const char *to = path == NULL ? NULL : fleet_literal(c->arena, path);
-    if (to == NULL || name_sources(c, day, &names, &replaces, &bucket_ns) < 0)
-        return no_memory(err);
+    const char *path = day_path(c, day), *to = fleet_literal(c->arena, path);
+    name_sources(c, day, &names, &replaces, &bucket_ns);
     double n = count_rows(c, arena_printf(c->arena, "SELECT count(*) " DAY_ROWS, names, day, day + 1), err);
     if (n <= 0)
         return n < 0 ? -1 : 0;
     const char *sql =
         arena_printf(c->arena, COPY_QUERY, names, day, day + 1, to, FLEET_SCHEMA_VERSION, bucket_ns, replaces);
-    if (sql == NULL)
-        return no_memory(err);
     if (fleet_engine_query(c->engine, sql, NULL, NULL, err) < 0)
         return err_next(err, "see that there is room for it: a compaction needs as much as the files have");
     double wrote = count_rows(c, arena_printf(c->arena, "SELECT count(*) FROM read_parquet(%s)", to), err);
@@ -239,8 +225,6 @@ static int put_in_place(struct compacting *c, struct err *err)
     clock_gettime(CLOCK_REALTIME, &now);
     strftime(name, sizeof name, FLEET_COMPACTED "%Y%m%dT%H%M%S", gmtime_r(&now.tv_sec, &utc));
     const char *to = arena_printf(c->arena, "%s/%s.%09ld", c->listing.root, name, now.tv_nsec);
-    if (to == NULL)
-        return no_memory(err);
     if (file_sync(c->beside) < 0 || rename(c->beside, to) < 0 || file_sync(c->listing.root) < 0)
         return fail(err, "write", to);
     return 0;
@@ -283,11 +267,8 @@ static int compact(struct compacting *c, FILE *said, struct fleet_count *count, 
 static int begin(struct compacting *c, struct err *err)
 {
     c->beside = arena_printf(c->arena, "%s/" BESIDE, c->listing.root);
-    c->spill = c->beside == NULL ? NULL : arena_printf(c->arena, "%s-spill", c->beside);
-    const char *name = c->spill == NULL ? NULL : fleet_literal(c->arena, c->spill);
-    const char *sql = name == NULL ? NULL : arena_printf(c->arena, "SET temp_directory = %s", name);
-    if (sql == NULL)
-        return no_memory(err);
+    c->spill = arena_printf(c->arena, "%s-spill", c->beside);
+    const char *sql = arena_printf(c->arena, "SET temp_directory = %s", fleet_literal(c->arena, c->spill));
     remove_tree(c->beside);
     remove_tree(c->spill);
     fleet_add_tidy(c->listing.root);
@@ -328,4 +309,102 @@ int fleet_compact(struct fleet_engine *engine, const char *directory, double kee
     if (fd >= 0)
         close(fd);
     return rc;
+}
+
+/* ---- files that come in ---- */
+
+static int fail_copy(struct err *err, const char *what, const char *path)
+{
+    err_set(err, "cannot %s '%s': %s", what, path, strerror(errno));
+    return err_next(err, "see that the file can be read, and the directory written and not full");
+}
+
+/* Copy, and hash what was copied.  Returns 0, or -1 with errno set. */
+static int copy_file(int from, int to, uint64_t *hash)
+{
+    char bytes[COPY_BYTES];
+    ssize_t n;
+    *hash = HASH_START;
+    while ((n = read(from, bytes, sizeof bytes)) > 0) {
+        *hash = hash_text(*hash, bytes, (size_t)n);
+        for (ssize_t at = 0, wrote; at < n; at += wrote)
+            if ((wrote = write(to, bytes + at, (size_t)(n - at))) < 0)
+                return -1;
+    }
+    return n < 0 || fsync(to) < 0 ? -1 : 0;
+}
+
+/* Has a compacted file the rows of a file of this name? */
+static bool is_replaced(const struct fleet_listing *there, const char *name)
+{
+    size_t n = strlen(name);
+    for (size_t i = 0; there != NULL && i < there->n; i++) {
+        const char *at = there->files[i].fault == NULL ? there->files[i].replaces : NULL;
+        for (; at != NULL && (at = strstr(at, name)) != NULL; at++)
+            if ((at == there->files[i].replaces || at[-1] == '\n') && (at[n] == '\0' || at[n] == '\n'))
+                return true;
+    }
+    return false;
+}
+
+static int add_copy(const char *directory, const char *path, const char *beside, const struct fleet_listing *there,
+                    struct err *err)
+{
+    char name[PATH_MAX], plain[32];
+    uint64_t hash = 0;
+    int from = open(path, O_RDONLY | O_CLOEXEC), to = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int rc = from < 0 ? fail_copy(err, "read", path) : to < 0 ? fail_copy(err, "write", beside) : 0;
+    if (rc == 0 && copy_file(from, to, &hash) < 0)
+        rc = fail_copy(err, "copy", path);
+    if (from >= 0)
+        close(from);
+    if (to >= 0 && close(to) < 0 && rc == 0)
+        rc = fail_copy(err, "write", beside);
+    if (rc < 0)
+        return -1;
+    snprintf(plain, sizeof plain, "%016" PRIx64 FLEET_SUFFIX, hash);
+    snprintf(name, sizeof name, "%s/%s", directory, plain);
+    if (access(name, F_OK) == 0 || is_replaced(there, plain))
+        return 0;
+    return rename(beside, name) < 0 || file_sync(directory) < 0 ? fail_copy(err, "write", name) : 1;
+}
+
+/* With those that it is in.  Returns 0, or -1 with errno set. */
+static int make_directory(const char *directory)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s", directory);
+    for (char *slash = strchr(path + 1, '/'); path[0] != '\0' && slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(path, 0777);
+        *slash = '/';
+    }
+    return mkdir(path, 0777) < 0 && errno != EEXIST ? -1 : 0;
+}
+
+int fleet_file_add(const char *directory, const char *path, const struct fleet_listing *there, struct err *err)
+{
+    char beside[PATH_MAX];
+    if (make_directory(directory) < 0) {
+        err_set(err, "cannot make the directory '%s': %s", directory, strerror(errno));
+        return err_next(err, "choose another one, or make it as a user who may");
+    }
+    snprintf(beside, sizeof beside, "%s/" ADDING "%d", directory, (int)getpid());
+    unlink(beside); /* of a process that was killed and had the same number */
+    int rc = add_copy(directory, path, beside, there, err);
+    unlink(beside);
+    return rc;
+}
+
+void fleet_add_tidy(const char *directory)
+{
+    DIR *entries = opendir(directory);
+    struct stat is;
+    for (struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;)
+        if (strncmp(entry->d_name, ADDING, strlen(ADDING)) == 0 &&
+            fstatat(dirfd(entries), entry->d_name, &is, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(is.st_mode) &&
+            is.st_mtime < time(NULL) - KILLED_S)
+            unlinkat(dirfd(entries), entry->d_name, 0);
+    if (entries != NULL)
+        closedir(entries);
 }

@@ -4,6 +4,7 @@
 #include "report/fleet/fleet_engine.h"
 
 #include "core/base/privileges.h"
+#include "core/base/xalloc.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -171,9 +172,7 @@ static int find_symbols(struct fleet_engine *engine, struct err *err)
 
 int fleet_engine_open(struct fleet_engine **engine, const char *library, struct err *err)
 {
-    struct fleet_engine *e = *engine = calloc(1, sizeof *e);
-    if (e == NULL)
-        return err_set(err, "out of memory for DuckDB");
+    struct fleet_engine *e = *engine = xcalloc(1, sizeof *e);
     e->library = load_library(library, err);
     int rc = e->library == NULL ? -1 : find_symbols(e, err);
     if (rc == 0 && (e->calls.open(NULL, &e->database) != 0 || e->calls.connect(e->database, &e->connection) != 0))
@@ -193,9 +192,7 @@ int fleet_engine_open(struct fleet_engine **engine, const char *library, struct 
 
 int fleet_engine_connect(struct fleet_engine **engine, const char *url, const char *password_file, struct err *err)
 {
-    struct fleet_engine *e = *engine = calloc(1, sizeof *e);
-    if (e == NULL)
-        return err_set(err, "out of memory for a connection");
+    struct fleet_engine *e = *engine = xcalloc(1, sizeof *e);
     if (fleet_clickhouse_open(&e->server, url, password_file, err) == 0)
         return 0;
     fleet_engine_close(e);
@@ -232,19 +229,6 @@ static enum fleet_type type_of(int type)
     return type == TYPE_FLOAT || type == TYPE_DOUBLE || type == TYPE_DECIMAL ? FLEET_REAL : FLEET_TEXT;
 }
 
-static bool copy_columns(const struct fleet_engine *e, struct duckdb_result_of *from, struct arena *arena,
-                         struct fleet_result *to)
-{
-    for (size_t c = 0; c < to->n_columns; c++) {
-        const char *name = e->calls.column_name(from, c);
-        to->names[c] = arena_printf(arena, "%s", name == NULL ? "" : name);
-        to->types[c] = type_of(e->calls.column_type(from, c));
-        if (to->names[c] == NULL)
-            return false;
-    }
-    return true;
-}
-
 static int refuse_size(const struct fleet_engine *e, struct duckdb_result_of *of, struct err *err)
 {
     uint64_t n_rows = e->calls.row_count(of), n_columns = e->calls.column_count(of);
@@ -254,25 +238,28 @@ static int refuse_size(const struct fleet_engine *e, struct duckdb_result_of *of
     return err_next(err, "aggregate in the query, or end it with LIMIT %d", VALUES_MAX / (int)n_columns);
 }
 
-static bool copy_result(const struct fleet_engine *e, struct duckdb_result_of *from, struct arena *arena,
+static void copy_result(const struct fleet_engine *e, struct duckdb_result_of *from, struct arena *arena,
                         struct fleet_result *to)
 {
-    *to = (struct fleet_result){ .n_columns = e->calls.column_count(from), .n_rows = e->calls.row_count(from) };
-    to->names = arena_alloc(arena, (to->n_columns + 1) * sizeof *to->names);
-    to->types = arena_alloc(arena, (to->n_columns + 1) * sizeof *to->types);
-    to->values = arena_alloc(arena, (to->n_rows * to->n_columns + 1) * sizeof *to->values);
-    if (to->names == NULL || to->types == NULL || to->values == NULL || !copy_columns(e, from, arena, to))
-        return false;
+    fleet_result_make(to, e->calls.column_count(from), e->calls.row_count(from), arena);
+    for (size_t c = 0; c < to->n_columns; c++) {
+        const char *name = e->calls.column_name(from, c);
+        to->names[c] = arena_printf(arena, "%s", name == NULL ? "" : name);
+        to->types[c] = type_of(e->calls.column_type(from, c));
+    }
     for (size_t i = 0; i < to->n_rows * to->n_columns; i++) {
         char *text = e->calls.value_varchar(from, i % to->n_columns, i / to->n_columns);
-        if (text == NULL)
-            continue;
-        to->values[i] = arena_text(arena, text, strlen(text));
+        to->values[i] = text == NULL ? NULL : arena_text(arena, text, strlen(text));
         e->calls.free(text);
-        if (to->values[i] == NULL)
-            return false;
     }
-    return true;
+}
+
+void fleet_result_make(struct fleet_result *result, size_t n_columns, size_t n_rows, struct arena *arena)
+{
+    *result = (struct fleet_result){ .n_columns = n_columns, .n_rows = n_rows };
+    result->names = arena_alloc(arena, (n_columns + 1) * sizeof *result->names);
+    result->types = arena_alloc(arena, (n_columns + 1) * sizeof *result->types);
+    result->values = arena_alloc(arena, (n_rows * n_columns + 1) * sizeof *result->values);
 }
 
 /* Of moments with a time zone, lists and the like the values come as NULL. */
@@ -286,13 +273,18 @@ static bool has_other_types(const struct fleet_engine *e, struct duckdb_result_o
     return false;
 }
 
-/* The same query with all values as texts; NULL: no memory. */
+/* The same query with all values as texts. */
 static const char *as_texts(struct arena *arena, const char *sql)
+{
+    return arena_printf(arena, "SELECT COLUMNS(*)::VARCHAR FROM (%.*s\n)", (int)fleet_statement_bytes(sql), sql);
+}
+
+size_t fleet_statement_bytes(const char *sql)
 {
     size_t n = strlen(sql);
     while (n > 0 && strchr("; \t\r\n", sql[n - 1]) != NULL)
         n--;
-    return arena_printf(arena, "SELECT COLUMNS(*)::VARCHAR FROM (%.*s\n)", (int)n, sql);
+    return n;
 }
 
 /* ---- limits ---- */
@@ -361,10 +353,9 @@ static void free_statement(struct statement *s)
 static int run_in_time(struct fleet_engine *e, const char *sql, void (*run)(struct statement *s),
                        struct statement **out, struct err *err)
 {
-    struct statement *s = *out = calloc(1, sizeof *s);
+    struct statement *s = *out = xcalloc(1, sizeof *s);
     enum fleet_watched watched = FLEET_WATCHED_DONE;
-    if (s == NULL || (s->sql = strdup(sql)) == NULL)
-        return err_set(err, "out of memory for a query");
+    s->sql = xstrdup(sql);
     s->engine = e;
     s->run = run;
     const struct fleet_work work = { run_statement, interrupt_statement, s, e->limit_s, GRACE_S };
@@ -406,7 +397,8 @@ static int take_answer(const struct fleet_engine *e, struct statement *s, struct
         return 0;
     if (refuse_size(e, &s->of, err) < 0)
         return -1;
-    return copy_result(e, &s->of, arena, result) ? 0 : err_set(err, "out of memory for the answer");
+    copy_result(e, &s->of, arena, result);
+    return 0;
 }
 
 int fleet_engine_query(struct fleet_engine *e, const char *sql, struct arena *arena, struct fleet_result *result,
@@ -422,10 +414,7 @@ int fleet_engine_query(struct fleet_engine *e, const char *sql, struct arena *ar
     if (s != NULL)
         e->calls.destroy_result(&s->of);
     free_statement(s);
-    if (rc < 0 || !is_other)
-        return rc;
-    sql = as_texts(arena, sql);
-    return sql == NULL ? err_set(err, "out of memory for the answer") : fleet_engine_query(e, sql, arena, result, err);
+    return rc < 0 || !is_other ? rc : fleet_engine_query(e, as_texts(arena, sql), arena, result, err);
 }
 
 int fleet_engine_confine(struct fleet_engine *e, const char *directory, struct err *err)
@@ -433,13 +422,11 @@ int fleet_engine_confine(struct fleet_engine *e, const char *directory, struct e
     struct arena arena = { NULL, 0 };
     char real[PATH_MAX];
     const char *name = fleet_literal(&arena, realpath(directory, real) == NULL ? directory : real);
-    const char *sql = name == NULL ? NULL
-                                   : arena_printf(&arena,
-                                                  "SET allowed_directories = [%s]; "
-                                                  "SET enable_external_access = false; "
-                                                  "SET lock_configuration = true",
-                                                  name);
-    int rc = sql == NULL ? err_set(err, "out of memory for DuckDB") : fleet_engine_query(e, sql, NULL, NULL, err);
+    const char *sql = arena_printf(&arena,
+                                   "SET allowed_directories = [%s]; SET enable_external_access = false; "
+                                   "SET lock_configuration = true",
+                                   name);
+    int rc = fleet_engine_query(e, sql, NULL, NULL, err);
     arena_free(&arena);
     return rc;
 }
@@ -496,8 +483,6 @@ static const char *literal_of(struct arena *arena, const char *text, const char 
 {
     size_t n = strlen(text), at = 0;
     char *literal = arena_alloc(arena, 2 * n + 3);
-    if (literal == NULL)
-        return NULL;
     literal[at++] = '\'';
     for (size_t i = 0; i < n; i++) {
         if (strchr(doubled, text[i]) != NULL)

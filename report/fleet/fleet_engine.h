@@ -64,12 +64,16 @@ int fleet_engine_confine(struct fleet_engine *engine, const char *directory, str
 int fleet_engine_check_select(struct fleet_engine *engine, const char *sql, struct err *err);
 
 /*
- * A text as an SQL literal with its quotes, in the arena; NULL: no memory.  In ClickHouse's a backslash escapes what
+ * A text as an SQL literal with its quotes, in the arena.  In ClickHouse's a backslash escapes what
  * follows, in DuckDB's it is a character like others.  engine: NULL: DuckDB.
  */
 const char *fleet_engine_literal(const struct fleet_engine *engine, struct arena *arena, const char *text);
 const char *fleet_literal(struct arena *arena, const char *text); /* DuckDB's */
 const char *fleet_clickhouse_literal(struct arena *arena, const char *text);
+
+/* For those that read answers: room for one, in the arena; and the bytes of a statement without what ends it. */
+void fleet_result_make(struct fleet_result *result, size_t n_columns, size_t n_rows, struct arena *arena);
+size_t fleet_statement_bytes(const char *sql);
 
 /*
  * ClickHouse's answers: TabSeparatedWithNamesAndTypes.
@@ -79,9 +83,9 @@ const char *fleet_clickhouse_literal(struct arena *arena, const char *text);
 
 /*
  * Read an answer: a line of names, one of types, and a line for each row.  Where a line has too few fields the next
- * one's follow: it is the server's, and only read.  All of *result is the arena's.  Returns 0, or -1: no memory.
+ * one's follow: it is the server's, and only read.  All of *result is the arena's.
  */
-int fleet_tsv_read(const char *answer, struct arena *arena, struct fleet_result *result);
+void fleet_tsv_read(const char *answer, struct arena *arena, struct fleet_result *result);
 
 /* ---- Requests over HTTP by libcurl, which is loaded when it is needed ---- */
 
@@ -100,12 +104,12 @@ void fleet_http_limit(struct fleet_http *http, long seconds);
  * answer  with a closing NUL, for free(); NULL where -1 is returned
  * status  of the answer, as 200
  *
- * Returns 0, or -1 with *err set: the server cannot be reached, the file cannot be read, no memory.
+ * Returns 0, or -1 with *err set: the server cannot be reached, the file cannot be read.
  */
 int fleet_http_post(struct fleet_http *http, const char *url, const void *body, size_t n, const char *path,
                     char **answer, long *status, struct err *err);
 
-/* A text as a part of a URL's query, in the arena; NULL: no memory. */
+/* A text as a part of a URL's query, in the arena. */
 const char *fleet_http_escape(struct arena *arena, const char *text);
 
 /* ---- A ClickHouse server, asked over HTTP by libcurl, which is loaded when it is needed ---- */

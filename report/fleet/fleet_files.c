@@ -83,14 +83,12 @@ static int make_view(const struct viewing *v, const char *columns, struct err *e
         !v->has_doubles ? ""
                         : " ANTI JOIN doubles ON f.filename = doubles.filename AND f.run = doubles.run AND f.file IS "
                           "NOT DISTINCT FROM doubles.file";
-    const char *sql = names == NULL ? NULL
-                                    : arena_printf(v->arena,
-                                                   "CREATE OR REPLACE VIEW phases AS SELECT %s FROM (SELECT * FROM "
-                                                   "read_parquet([%s], union_by_name = true, filename = true) " NO_FILE
-                                                   ") f%s WHERE %s",
-                                                   columns, names, doubles, v->in_time == NULL ? "true" : v->in_time);
-    return sql == NULL ? err_set(err, "out of memory for %zu files", v->listing->n)
-                       : fleet_engine_query(v->engine, sql, NULL, NULL, err);
+    const char *sql =
+        arena_printf(v->arena,
+                     "CREATE OR REPLACE VIEW phases AS SELECT %s FROM (SELECT * FROM "
+                     "read_parquet([%s], union_by_name = true, filename = true) " NO_FILE ") f%s WHERE %s",
+                     columns, names, doubles, v->in_time == NULL ? "true" : v->in_time);
+    return fleet_engine_query(v->engine, sql, NULL, NULL, err);
 }
 
 static size_t count_used(const struct fleet_listing *listing)
@@ -123,7 +121,7 @@ static void tell_wrong(struct viewing *v, const char *const *row)
     v->count->n_rows_skipped += strtod(row[2], NULL);
     if (file != NULL)
         file->has_wrong = true;
-    say(v, row[0], what == NULL ? "has rows of a wrong time" : what, row[1]);
+    say(v, row[0], what, row[1]);
 }
 
 static int skip_wrong_times(struct viewing *v, struct err *err)
@@ -135,8 +133,6 @@ static int skip_wrong_times(struct viewing *v, struct err *err)
     const char *any = arena_printf(v->arena, ANY_WRONG_QUERY, now.values[0], bucket_us);
     const char *in_time = arena_printf(v->arena, IN_TIME, now.values[0], bucket_us);
     const char *sql = arena_printf(v->arena, WRONG_QUERY, now.values[0], now.values[0], bucket_us);
-    if (any == NULL || in_time == NULL || sql == NULL)
-        return err_set(err, "out of memory for %zu files", v->listing->n);
     if (fleet_engine_query(v->engine, SPANS_QUERY, NULL, NULL, err) < 0 ||
         fleet_engine_query(v->engine, any, v->arena, &result, err) < 0)
         return -1;
@@ -158,7 +154,7 @@ static void tell_double(struct viewing *v, const char *const *row)
     bool is_whole = strcmp(row[1], row[3]) == 0;
     const char *some = arena_printf(v->arena, "has rows of %s run%s that are skipped: they are in ", row[5],
                                     strcmp(row[5], "1") == 0 ? "" : "s");
-    say(v, row[0], is_whole || some == NULL ? "is skipped: it has rows of a run that are in " : some, row[2]);
+    say(v, row[0], is_whole ? "is skipped: it has rows of a run that are in " : some, row[2]);
     if (file != NULL && is_whole)
         file->fault = "its rows are in others";
     if (file != NULL)
@@ -172,10 +168,7 @@ static int skip_doubles(struct viewing *v, struct err *err)
 {
     struct fleet_result result;
     const char *compacted = arena_printf(v->arena, "%s/" FLEET_COMPACTED, v->listing->root);
-    const char *literal = compacted == NULL ? NULL : fleet_literal(v->arena, compacted);
-    const char *sql = literal == NULL ? NULL : arena_printf(v->arena, DOUBLES_QUERY, literal);
-    if (sql == NULL)
-        return err_set(err, "out of memory for %zu files", v->listing->n);
+    const char *sql = arena_printf(v->arena, DOUBLES_QUERY, fleet_literal(v->arena, compacted));
     if (fleet_engine_query(v->engine, sql, NULL, NULL, err) < 0 ||
         fleet_engine_query(v->engine, TOLD_QUERY, v->arena, &result, err) < 0)
         return -1;
@@ -190,9 +183,8 @@ static int view_of(struct viewing *v, const char *columns, struct err *err)
 {
     for (size_t i = 0; i < v->listing->n; i++) {
         const struct fleet_file *file = &v->listing->files[i];
-        const char *what = file->fault == NULL ? NULL : arena_printf(v->arena, "is skipped: %s", file->fault);
         if (file->fault != NULL)
-            say(v, file->path, what == NULL ? "is skipped" : what, NULL);
+            say(v, file->path, arena_printf(v->arena, "is skipped: %s", file->fault), NULL);
         v->count->n_skipped += file->fault != NULL;
     }
     if (count_used(v->listing) == 0) {

@@ -31,13 +31,13 @@ struct fleet_listing {
     size_t n, room;
 };
 
-/* Returns 0, or -1 with *err set: the directory cannot be read, no memory. */
+/* Returns 0, or -1 with *err set: the directory cannot be read, or takes too long. */
 int fleet_listing_read(struct fleet_engine *engine, const char *directory, struct arena *arena,
                        struct fleet_listing *listing, struct err *err);
 
 /*
  * Read each value of each file; one of which some cannot be read gets a fault.  Without it footers alone are looked at.
- * Returns 0, or -1 with *err set: no memory.
+ * Returns 0, or -1 with *err set: it takes too long.
  */
 int fleet_listing_check_values(struct fleet_engine *engine, struct arena *arena, struct fleet_listing *listing,
                                struct err *err);
@@ -45,12 +45,12 @@ int fleet_listing_check_values(struct fleet_engine *engine, struct arena *arena,
 /* Whether a query failed as it does where a file is damaged. */
 bool fleet_listing_may_be_damaged(const struct err *err);
 
-/* The same of one file, wherever it is, with its values.  Returns 0, or -1 with *err set: no memory. */
+/* The same of one file, wherever it is, with its values.  Returns as above. */
 int fleet_listing_one(struct fleet_engine *engine, const char *path, struct arena *arena, struct fleet_listing *listing,
                       struct err *err);
 void fleet_listing_free(struct fleet_listing *listing);
 
-/* The names of files of which some row is used, with commas between them, as a list of SQL's; NULL: no memory. */
+/* The names of files of which some row is used, with commas between them, as a list of SQL's. */
 const char *fleet_listing_sql(const struct fleet_listing *listing, struct arena *arena);
 bool fleet_file_is_used(const struct fleet_file *file);
 
@@ -117,7 +117,7 @@ struct fleet_compacted {
  * checks_values  as of fleet_files_view
  * said           where files that are skipped are named
  *
- * Returns 0, or -1 with *err set: another compaction of the directory runs, a file cannot be written, no memory.
+ * Returns 0, or -1 with *err set: another compaction of the directory runs, a file cannot be written.
  */
 int fleet_compact(struct fleet_engine *engine, const char *directory, double keep_s, bool checks_values, FILE *said,
                   struct fleet_count *count, struct fleet_compacted *compacted, struct err *err);

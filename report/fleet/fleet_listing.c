@@ -1,7 +1,7 @@
 #include "report/fleet/fleet_files.h"
 
 #include "core/base/map.h"
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "report/fleet/fleet_rows.h"
 #include "report/fleet/parquet_pages.h"
 
@@ -61,24 +61,20 @@ static const char *path_fault(const char *path, unsigned short kind)
     return kind != FTS_F ? "it is no file" : access(path, R_OK) < 0 ? "it cannot be read: no permission" : NULL;
 }
 
-static int add_path(struct fleet_listing *listing, struct arena *arena, const char *path, const char *fault)
+static void add_path(struct fleet_listing *listing, struct arena *arena, const char *path, const char *fault)
 {
     const char *copy = arena_text(arena, path, strlen(path));
-    if (copy == NULL || vec_reserve_zeroed(listing->files, listing->room, listing->n + 1) < 0)
-        return -1;
-    listing->files[listing->n++] =
+    *xpush(listing->files, listing->room, listing->n) =
         (struct fleet_file){ .path = copy, .name = copy + strlen(listing->root) + 1, .fault = fault };
-    return 0;
 }
 
 /* A directory is not added itself, but one that cannot be read may have any number of files. */
-static int add_entry(struct fleet_listing *listing, struct arena *arena, const FTSENT *entry)
+static void add_entry(struct fleet_listing *listing, struct arena *arena, const FTSENT *entry)
 {
     if (entry->fts_info == FTS_DNR)
-        return add_path(listing, arena, entry->fts_path, "the directory cannot be read");
-    if (entry->fts_info == FTS_D || entry->fts_info == FTS_DP || !is_table(entry))
-        return 0;
-    return add_path(listing, arena, entry->fts_path, path_fault(entry->fts_path, entry->fts_info));
+        add_path(listing, arena, entry->fts_path, "the directory cannot be read");
+    else if (entry->fts_info != FTS_D && entry->fts_info != FTS_DP && is_table(entry))
+        add_path(listing, arena, entry->fts_path, path_fault(entry->fts_path, entry->fts_info));
 }
 
 static int walk_files(const char *directory, struct arena *arena, struct fleet_listing *listing, struct err *err)
@@ -90,17 +86,16 @@ static int walk_files(const char *directory, struct arena *arena, struct fleet_l
     }
     char *const roots[] = { root, NULL };
     listing->root = arena_text(arena, root, strlen(root));
-    FTS *walk = listing->root == NULL ? NULL : fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
-    int rc = walk == NULL ? -1 : 0;
-    for (FTSENT *entry; rc == 0 && (entry = fts_read(walk)) != NULL;) {
+    FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
+    for (FTSENT *entry; walk != NULL && (entry = fts_read(walk)) != NULL;) {
         if (is_hidden(entry))
             fts_set(walk, entry, FTS_SKIP);
         else if (entry->fts_level > 0)
-            rc = add_entry(listing, arena, entry);
+            add_entry(listing, arena, entry);
     }
-    if (walk != NULL)
-        fts_close(walk);
-    return rc == 0 ? 0 : err_set(err, "out of memory for the files of '%s'", directory);
+    if (walk == NULL || fts_close(walk) < 0)
+        return err_set(err, "cannot read the directory '%s': %s", directory, strerror(errno));
+    return 0;
 }
 
 /* ---- footers ---- */
@@ -111,13 +106,10 @@ static const char *names_of(const struct fleet_file *files, size_t n, struct are
     for (size_t i = 0; i < n; i++)
         size += 2 * strlen(files[i].path) + 3;
     char *list = arena_alloc(arena, size);
-    for (size_t i = 0; list != NULL && i < n; i++) {
-        const char *name = !fleet_file_is_used(&files[i]) ? "" : fleet_literal(arena, files[i].path);
-        if (name == NULL)
-            return NULL;
-        if (name[0] != '\0')
-            at += (size_t)snprintf(list + at, size - at, "%s%s", at == 0 ? "" : ",", name);
-    }
+    for (size_t i = 0; i < n; i++)
+        if (fleet_file_is_used(&files[i]))
+            at +=
+                (size_t)snprintf(list + at, size - at, "%s%s", at == 0 ? "" : ",", fleet_literal(arena, files[i].path));
     return list;
 }
 
@@ -133,14 +125,13 @@ static bool may_replace(const struct fleet_file *file)
 }
 
 /* What the footers of some of the files say, by key; of one that is not among them nothing. */
-static int take_footers(const struct fleet_result *result, struct fleet_file *files, size_t n, struct arena *arena,
-                        const char **schemas, const char **versions)
+static void take_footers(const struct fleet_result *result, struct fleet_file *files, size_t n, struct arena *arena,
+                         const char **schemas, const char **versions)
 {
     struct map numbers = { .arena = arena };
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < n; i++)
-        rc = map_put(&numbers, files[i].path, strlen(files[i].path), (uint32_t)i);
-    for (size_t r = 0; rc == 0 && r < result->n_rows; r++) {
+    for (size_t i = 0; i < n; i++)
+        map_put(&numbers, files[i].path, strlen(files[i].path), (uint32_t)i);
+    for (size_t r = 0; r < result->n_rows; r++) {
         const char *path = result->values[3 * r], *key = result->values[3 * r + 1], *value = result->values[3 * r + 2];
         const uint32_t *i = path == NULL ? NULL : map_get(&numbers, path, strlen(path));
         if (i == NULL || key == NULL || value == NULL)
@@ -155,7 +146,6 @@ static int take_footers(const struct fleet_result *result, struct fleet_file *fi
             files[*i].replaces = value;
     }
     map_free(&numbers);
-    return rc;
 }
 
 static const char *fault_of(struct arena *arena, const char *schema, const char *version)
@@ -167,33 +157,30 @@ static const char *fault_of(struct arena *arena, const char *schema, const char 
     return NULL;
 }
 
-/* Returns 0, 1: one of them cannot be read, or -1: no memory. */
-static int read_footers(struct fleet_engine *engine, struct arena *arena, struct fleet_file *files, size_t n)
+/* Returns whether all of them can be read. */
+static bool read_footers(struct fleet_engine *engine, struct arena *arena, struct fleet_file *files, size_t n)
 {
     struct fleet_result result;
     struct err ignored;
-    const char *names = names_of(files, n, arena);
-    const char *sql = names == NULL ? NULL : arena_printf(arena, FOOTERS_QUERY, names);
     const char **schemas = arena_alloc(arena, n * sizeof *schemas),
                **versions = arena_alloc(arena, n * sizeof *versions);
-    if (sql == NULL || schemas == NULL || versions == NULL)
-        return -1;
+    const char *sql = arena_printf(arena, FOOTERS_QUERY, names_of(files, n, arena));
     if (fleet_engine_query(engine, sql, arena, &result, &ignored) < 0)
-        return 1;
-    if (take_footers(&result, files, n, arena, schemas, versions) < 0)
-        return -1;
+        return false;
+    take_footers(&result, files, n, arena, schemas, versions);
     for (size_t i = 0; i < n; i++)
         if (files[i].fault == NULL)
             files[i].fault = fault_of(arena, schemas[i], versions[i]);
-    return 0;
+    return true;
 }
 
-/* Returns 0, or -1: no memory, no time. */
+/* Returns 0, or -1: no time. */
 static int read_all_footers(struct fleet_engine *engine, struct arena *arena, struct fleet_file *files, size_t n)
 {
-    int rc = n == 0 ? 0 : read_footers(engine, arena, files, n);
-    if (rc <= 0 || fleet_engine_is_late(engine))
-        return rc == 0 ? 0 : -1;
+    if (n == 0 || read_footers(engine, arena, files, n))
+        return 0;
+    if (fleet_engine_is_late(engine))
+        return -1;
     if (n == 1) {
         files->fault = files->fault != NULL ? files->fault : "it is cut, or no Parquet file";
         return 0;
@@ -205,31 +192,26 @@ static int read_all_footers(struct fleet_engine *engine, struct arena *arena, st
                : 0;
 }
 
-static int fail(const struct fleet_engine *engine, const char *path, struct err *err)
+static int too_late(const char *path, struct err *err)
 {
-    if (!fleet_engine_is_late(engine))
-        return err_set(err, "out of memory for the files of '%s'", path);
     err_set(err, "reading the files of '%s' took too long", path);
     return err_next(err, "give it more time with --timeout, or merge files with 'mmprof fleet compact'");
 }
 
 /* ---- values ---- */
 
-/* Returns 0, or -1: no memory, no time.  As with footers, halves find the file for which all fail. */
+/* Returns 0, or -1: no time.  As with footers, halves find the file for which all fail. */
 static int check_values(struct fleet_engine *engine, struct arena *arena, struct fleet_file *files, size_t n)
 {
     struct err why = { "" };
     const char *names = names_of(files, n, arena);
-    const char *sql = names == NULL ? NULL : arena_printf(arena, WHOLE_QUERY, names);
-    if (sql == NULL)
-        return -1;
-    if (names[0] == '\0' || fleet_engine_query(engine, sql, NULL, NULL, &why) == 0)
+    if (names[0] == '\0' || fleet_engine_query(engine, arena_printf(arena, WHOLE_QUERY, names), NULL, NULL, &why) == 0)
         return 0;
     if (fleet_engine_is_late(engine))
         return -1;
     if (n == 1) {
         files->fault = arena_printf(arena, "it is damaged: %.*s", (int)strcspn(why.text, "\n"), why.text);
-        return files->fault == NULL ? -1 : 0;
+        return 0;
     }
     return check_values(engine, arena, files, n / 2) < 0 || check_values(engine, arena, files + n / 2, n - n / 2) < 0
                ? -1
@@ -242,7 +224,7 @@ int fleet_listing_check_values(struct fleet_engine *engine, struct arena *arena,
     for (size_t i = 0; i < listing->n; i++)
         if (fleet_file_is_used(&listing->files[i]) && parquet_is_damaged(listing->files[i].path))
             listing->files[i].fault = "it is damaged: a page does not fit its checksum";
-    return check_values(engine, arena, listing->files, listing->n) == 0 ? 0 : fail(engine, listing->root, err);
+    return check_values(engine, arena, listing->files, listing->n) == 0 ? 0 : too_late(listing->root, err);
 }
 
 bool fleet_listing_may_be_damaged(const struct err *err)
@@ -256,13 +238,12 @@ bool fleet_listing_may_be_damaged(const struct err *err)
 
 /* ---- compacted files ---- */
 
-static int find_replaced(struct fleet_listing *listing, struct arena *arena)
+static void find_replaced(struct fleet_listing *listing, struct arena *arena)
 {
     struct map numbers = { .arena = arena };
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < listing->n; i++)
-        rc = map_put(&numbers, listing->files[i].name, strlen(listing->files[i].name), (uint32_t)i);
-    for (size_t i = 0; rc == 0 && i < listing->n; i++) {
+    for (size_t i = 0; i < listing->n; i++)
+        map_put(&numbers, listing->files[i].name, strlen(listing->files[i].name), (uint32_t)i);
+    for (size_t i = 0; i < listing->n; i++) {
         const struct fleet_file *file = &listing->files[i];
         const char *line = file->fault == NULL ? file->replaces : NULL;
         for (size_t n; line != NULL && *line != '\0'; line += n + (line[n] == '\n')) {
@@ -273,7 +254,6 @@ static int find_replaced(struct fleet_listing *listing, struct arena *arena)
         }
     }
     map_free(&numbers);
-    return rc;
 }
 
 int fleet_listing_read(struct fleet_engine *engine, const char *directory, struct arena *arena,
@@ -282,8 +262,9 @@ int fleet_listing_read(struct fleet_engine *engine, const char *directory, struc
     *listing = (struct fleet_listing){ .n = 0 };
     if (walk_files(directory, arena, listing, err) < 0)
         return -1;
-    if (read_all_footers(engine, arena, listing->files, listing->n) < 0 || find_replaced(listing, arena) < 0)
-        return fail(engine, directory, err);
+    if (read_all_footers(engine, arena, listing->files, listing->n) < 0)
+        return too_late(directory, err);
+    find_replaced(listing, arena);
     return 0;
 }
 
@@ -291,10 +272,9 @@ int fleet_listing_one(struct fleet_engine *engine, const char *path, struct aren
                       struct err *err)
 {
     *listing = (struct fleet_listing){ .root = "" };
-    if (vec_reserve_zeroed(listing->files, listing->room, 1) < 0)
-        return err_set(err, "out of memory for '%s'", path);
-    listing->files[listing->n++] = (struct fleet_file){ .path = path, .name = "", .fault = path_fault(path, FTS_F) };
+    *xpush(listing->files, listing->room, listing->n) =
+        (struct fleet_file){ .path = path, .name = "", .fault = path_fault(path, FTS_F) };
     return read_all_footers(engine, arena, listing->files, 1) == 0
                ? fleet_listing_check_values(engine, arena, listing, err)
-               : err_set(err, "out of memory for '%s'", path);
+               : too_late(path, err);
 }

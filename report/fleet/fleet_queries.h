@@ -14,7 +14,7 @@
  * engine   that is asked; NULL: DuckDB.
  * service  only this one; NULL: all.
  *
- * Returns the query, the arena's, or NULL: no memory.
+ * Returns the query, the arena's.
  * Source: thesis section 3.2.2 (after Huang et al., ISCA 2003).
  */
 const char *fleet_select_sql(const struct fleet_engine *engine, struct arena *arena, const char *service, double weight,
@@ -76,7 +76,7 @@ double fleet_correct(double before, double p, size_t rank, size_t n);
 /*
  * differences  receives an array that lives in the arena, the least p first.
  *
- * Returns 0, or -1 with *err set: a side is malformed or has too few runs, no memory.
+ * Returns 0, or -1 with *err set: a side is malformed or has too few runs.
  */
 int fleet_compare(struct fleet_engine *engine, const struct fleet_compare_options *options, struct arena *arena,
                   struct fleet_difference **differences, size_t *n, struct err *err);
@@ -123,7 +123,7 @@ struct fleet_outliers {
 /* "cpi" or "call-time".  Returns 0, or -1 with *err set. */
 int fleet_measure_parse(const char *text, enum fleet_measure *measure, struct err *err);
 
-/* Returns 0, or -1 with *err set: no run has the value, no memory. */
+/* Returns 0, or -1 with *err set: no run has the value. */
 int fleet_outliers_find(struct fleet_engine *engine, const struct fleet_outliers_options *options, struct arena *arena,
                         struct fleet_outliers *outliers, struct err *err);
 

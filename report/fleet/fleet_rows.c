@@ -107,11 +107,6 @@ struct fleet_making {
     size_t n_events;
 };
 
-static int no_memory(const struct fleet_making *m, struct err *err)
-{
-    return err_set(err, "out of memory for the rows of '%s'", m->source.path == NULL ? "a trace" : m->source.path);
-}
-
 /* ---- reading ---- */
 
 static int read_trace(struct fleet_making *m, const char *path, struct err *err)
@@ -160,7 +155,7 @@ static double number_under(const struct fleet_making *m, const struct table_row 
 static const char *key_of_method(struct arena *arena, const struct method_name *name, size_t *n)
 {
     const char *key = method_name_text(arena, name);
-    *n = key == NULL ? 0 : strlen(key);
+    *n = strlen(key);
     return key;
 }
 
@@ -173,7 +168,7 @@ static uint32_t weights_of_kind(const struct fleet_making *m, const char *kind)
     return strcmp(kind, "total") == 0 || strcmp(kind, "kernel") == 0 ? m->weights.all : m->weights.outside;
 }
 
-static int name_row(const struct fleet_making *m, struct fleet_row *row)
+static void name_row(const struct fleet_making *m, struct fleet_row *row)
 {
     struct method_name name = { words_under(m, row->of, "class"), words_under(m, row->of, "method"),
                                 words_under(m, row->of, "descriptor") };
@@ -182,42 +177,39 @@ static int name_row(const struct fleet_making *m, struct fleet_row *row)
                      ? row->of->kind
                      : words_under(m, row->of, "label");
     if (!row->is_method)
-        return row->phase == NULL ? -1 : 0;
+        return;
     const char *full = java_names_display(m->arena, &name, JAVA_NAMES_FULL);
     const char *parameters = java_names_parameters(m->arena, name.descriptor);
     row->class_name = java_names_class(m->arena, name.class_name);
     row->method = name.method;
-    row->phase = full == NULL || parameters == NULL ? NULL : arena_printf(m->arena, "%s%s", full, parameters);
-    return row->phase == NULL || row->class_name == NULL ? -1 : 0;
+    row->phase = arena_printf(m->arena, "%s%s", full, parameters);
 }
 
-/* The methods of the tree that are rows.  Returns the array by method, the arena's, or NULL: no memory. */
+/* The methods of the tree that are rows.  Returns the array by method, the arena's. */
 static uint32_t *find_methods(const struct fleet_making *m, uint32_t *n_methods)
 {
     struct map rows = { .arena = m->arena };
     const struct calltree *tree = m->source.tree;
     uint32_t *row_of = arena_alloc(m->arena, (tree->n_methods + (size_t)1) * sizeof *row_of);
-    int rc = row_of == NULL ? -1 : 0;
     size_t n;
     *n_methods = 0;
-    for (size_t i = 0; rc == 0 && i < m->table->n_rows; i++) {
+    for (size_t i = 0; i < m->table->n_rows; i++) {
         struct method_name name = { words_under(m, m->rows[i].of, "class"), words_under(m, m->rows[i].of, "method"),
                                     words_under(m, m->rows[i].of, "descriptor") };
         if (!m->rows[i].is_method)
             continue;
         const char *key = key_of_method(m->arena, &name, &n);
         m->rows[i].weights = (*n_methods)++;
-        rc = key == NULL ? -1 : map_put(&rows, key, n, m->rows[i].weights);
+        map_put(&rows, key, n, m->rows[i].weights);
     }
-    for (uint32_t i = 0; rc == 0 && i < tree->n_methods; i++) {
+    for (uint32_t i = 0; i < tree->n_methods; i++) {
         struct method_name name = report_name(&m->source, i);
         const char *key = key_of_method(m->arena, &name, &n);
-        const uint32_t *row = key == NULL ? NULL : map_get(&rows, key, n);
+        const uint32_t *row = map_get(&rows, key, n);
         row_of[i] = row == NULL ? CALLTREE_NONE : *row;
-        rc = key == NULL ? -1 : 0;
     }
     map_free(&rows);
-    return rc < 0 ? NULL : row_of;
+    return row_of;
 }
 
 static int make_rows(struct fleet_making *m, struct err *err)
@@ -225,19 +217,14 @@ static int make_rows(struct fleet_making *m, struct err *err)
     struct report_row_options options = { .sort = "time", .min_share = m->options->min_share, .all = true };
     uint32_t n_methods;
     m->table = arena_alloc(m->arena, sizeof *m->table);
-    if (m->table == NULL)
-        return no_memory(m, err);
     if (report_make(&m->source, m->pass.totals, m->pass.n_totals, &options, m->table, err) < 0)
         return -1;
     m->rows = arena_alloc(m->arena, (m->table->n_rows + 1) * sizeof *m->rows);
-    for (size_t i = 0; m->rows != NULL && i < m->table->n_rows; i++) {
+    for (size_t i = 0; i < m->table->n_rows; i++) {
         m->rows[i].of = &m->table->rows[i];
-        if (name_row(m, &m->rows[i]) < 0)
-            return no_memory(m, err);
+        name_row(m, &m->rows[i]);
     }
-    const uint32_t *row_of = m->table->is_broken || m->rows == NULL ? NULL : find_methods(m, &n_methods);
-    if (row_of == NULL)
-        return no_memory(m, err);
+    const uint32_t *row_of = find_methods(m, &n_methods);
     if (fleet_weights_find(&m->source, m->buckets, row_of, n_methods, &m->weights, err) < 0)
         return -1;
     for (size_t i = 0; i < m->table->n_rows; i++)
@@ -265,7 +252,7 @@ static const double *sum_weights(const struct fleet_making *m, uint32_t row, con
 {
     uint32_t n_buckets = m->weights.n_buckets;
     double *shares = arena_alloc(m->arena, n_buckets * sizeof *shares), sum = 0;
-    for (int attempt = 0; shares != NULL && sum <= 0 && attempt < 3; attempt++)
+    for (int attempt = 0; sum <= 0 && attempt < 3; attempt++)
         for (uint32_t b = 0; b < n_buckets; b++) {
             const double *at = fleet_weights_at(&m->weights, row, b);
             for (size_t i = 0; attempt == 0 && i < n; i++)
@@ -273,7 +260,7 @@ static const double *sum_weights(const struct fleet_making *m, uint32_t row, con
             sum += attempt == 1 ? at[FLEET_TOTAL] : attempt == 2 ? fleet_bucket_recorded_ns(m->buckets, b) : 0;
             shares[b] = sum;
         }
-    for (uint32_t b = 0; shares != NULL && b < n_buckets; b++)
+    for (uint32_t b = 0; b < n_buckets; b++)
         shares[b] = sum > 0 ? shares[b] / sum : 1;
     return shares;
 }
@@ -392,9 +379,6 @@ static int write_rows(struct fleet_making *m, struct err *err)
         struct spread spreads[N_COLUMNS];
         find_spreads(m, &m->rows[i], spreads);
         fill_row(m, &m->rows[i], values);
-        for (size_t c = AT_CALLS; c < N_COLUMNS; c++)
-            if (!isnan(spreads[c].whole) && spreads[c].weights == NULL)
-                return no_memory(m, err);
         for (uint32_t b = 0; b < m->weights.n_buckets; b++)
             if (fill_bucket(m, spreads, b, values) && parquet_row(m->writer, values, err) < 0)
                 return -1;
@@ -417,14 +401,11 @@ int fleet_rows_open(struct parquet_writer **writer, FILE *out, const struct flee
     snprintf(bucket, sizeof bucket, "%.0f", options->bucket_ns);
     if (parquet_open(writer, out, columns, N_COLUMNS, err) < 0)
         return -1;
-    if (parquet_metadata(*writer, "mmprof.schema", FLEET_SCHEMA, err) == 0 &&
-        parquet_metadata(*writer, "mmprof.schema_version", version, err) == 0 &&
-        parquet_metadata(*writer, "mmprof.version", MMPROF_VERSION, err) == 0 &&
-        parquet_metadata(*writer, "mmprof.bucket_ns", bucket, err) == 0)
-        return 0;
-    parquet_abandon(*writer);
-    *writer = NULL;
-    return -1;
+    parquet_metadata(*writer, "mmprof.schema", FLEET_SCHEMA);
+    parquet_metadata(*writer, "mmprof.schema_version", version);
+    parquet_metadata(*writer, "mmprof.version", MMPROF_VERSION);
+    parquet_metadata(*writer, "mmprof.bucket_ns", bucket);
+    return 0;
 }
 
 int fleet_rows_add(struct parquet_writer *writer, const char *path, const struct fleet_options *options,
@@ -433,8 +414,8 @@ int fleet_rows_add(struct parquet_writer *writer, const char *path, const struct
     struct arena arena = { NULL, 0 };
     struct fleet_making m = { .options = options, .writer = writer, .arena = &arena };
     int rc = read_trace(&m, path, err);
-    if (rc == 0 && fleet_run_find(m.source.reader, options, &arena, &m.run) < 0)
-        rc = no_memory(&m, err);
+    if (rc == 0)
+        fleet_run_find(m.source.reader, options, &arena, &m.run);
     if (rc == 0)
         rc = make_rows(&m, err) < 0 ? -1 : write_rows(&m, err);
     fleet_weights_free(&m.weights);

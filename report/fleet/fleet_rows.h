@@ -25,7 +25,7 @@ const struct parquet_column *fleet_rows_columns(size_t *n);
 /* Begin a file of such rows.  Returns as parquet_open. */
 int fleet_rows_open(struct parquet_writer **writer, FILE *out, const struct fleet_options *options, struct err *err);
 
-/* Add those of a trace.  Returns 0, or -1 with *err set: it cannot be read, no memory. */
+/* Add those of a trace.  Returns 0, or -1 with *err set: it cannot be read. */
 int fleet_rows_add(struct parquet_writer *writer, const char *path, const struct fleet_options *options,
                    struct err *err);
 
@@ -40,8 +40,7 @@ struct fleet_run {
     const char *simulated; /* the model that events are of; NULL: they are the hardware's */
 };
 
-/* Returns 0, or -1: no memory. */
-int fleet_run_find(const struct trace_reader *reader, const struct fleet_options *options, struct arena *arena,
-                   struct fleet_run *run);
+void fleet_run_find(const struct trace_reader *reader, const struct fleet_options *options, struct arena *arena,
+                    struct fleet_run *run);
 
 #endif

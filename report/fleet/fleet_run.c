@@ -63,8 +63,8 @@ static const char *text_or_null(const char *text)
     return text == NULL || text[0] == '\0' ? NULL : text;
 }
 
-int fleet_run_find(const struct trace_reader *reader, const struct fleet_options *options, struct arena *arena,
-                   struct fleet_run *run)
+void fleet_run_find(const struct trace_reader *reader, const struct fleet_options *options, struct arena *arena,
+                    struct fleet_run *run)
 {
     const char *host = text_or_null(info_text(reader, INFO_HOST)), *pid = info_text(reader, INFO_JVM_PID);
     *run = (struct fleet_run){ .host = options->host != NULL ? options->host : host,
@@ -79,5 +79,4 @@ int fleet_run_find(const struct trace_reader *reader, const struct fleet_options
     run->file = file > 0 ? (uint32_t)file : 1;
     run->run = arena_printf(arena, "%s-%s-%" PRIu64, host == NULL ? "host" : host, pid == NULL ? "0" : pid,
                             began_ns > 0 ? (uint64_t)began_ns : trace_start_realtime_ns(reader));
-    return run->run == NULL || (run->cpu_model == NULL && info_text(reader, INFO_CPU) != NULL) ? -1 : 0;
 }

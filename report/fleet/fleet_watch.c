@@ -1,5 +1,7 @@
 #include "report/fleet/fleet_engine.h"
 
+#include "core/base/xalloc.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -58,10 +60,8 @@ static bool wait_for(struct watch *watch, double seconds, bool leaves)
 
 static struct watch *new_watch(const struct fleet_work *work)
 {
-    struct watch *watch = calloc(1, sizeof *watch);
+    struct watch *watch = xcalloc(1, sizeof *watch);
     pthread_condattr_t by_clock;
-    if (watch == NULL)
-        return NULL;
     watch->work = *work;
     pthread_condattr_init(&by_clock);
     pthread_condattr_setclock(&by_clock, CLOCK_MONOTONIC);
@@ -75,7 +75,7 @@ int fleet_watch(const struct fleet_work *work, enum fleet_watched *watched, stru
 {
     struct watch *watch = new_watch(work);
     pthread_t thread;
-    int error = watch == NULL ? ENOMEM : pthread_create(&thread, NULL, run, watch);
+    int error = pthread_create(&thread, NULL, run, watch);
     if (error != 0) {
         free(watch);
         return err_set(err, "cannot start a thread for a query: %s", strerror(error));

@@ -35,7 +35,7 @@ struct fleet_buckets;
 /*
  * outline  of the trace that will be read.
  *
- * Returns 0, or -1 with *err set: no memory, or buckets that are too short.
+ * Returns 0, or -1 with *err set: buckets that are too short.
  */
 int fleet_buckets_open(struct fleet_buckets **buckets, const struct trace_reader *outline, double bucket_ns,
                        struct err *err);
@@ -74,7 +74,7 @@ struct fleet_weights {
  * buckets  heard while its tree was built.
  * row_of   by method of the source's tree: its row, or CALLTREE_NONE.
  *
- * Returns 0 and *weights for fleet_weights_free, or -1 with *err set: no memory, or too many buckets of too many rows.
+ * Returns 0 and *weights for fleet_weights_free, or -1 with *err set: too many buckets of too many rows.
  */
 int fleet_weights_find(const struct report_source *source, const struct fleet_buckets *buckets, const uint32_t *row_of,
                        uint32_t n_methods, struct fleet_weights *weights, struct err *err);

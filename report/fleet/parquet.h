@@ -3,7 +3,7 @@
  *
  *     parquet_open(&writer, out, columns, n_columns, err);
  *     parquet_row(writer, values, err);                        for each row
- *     parquet_metadata(writer, "mmprof.version", "0.1.0", err);
+ *     parquet_metadata(writer, "mmprof.version", "0.1.0");
  *     parquet_close(writer, err);
  *
  * Source: https://github.com/apache/parquet-format, version 2.11 (README.md, Encodings.md, parquet.thrift).
@@ -46,16 +46,16 @@ struct parquet_writer;
  *
  * out  borrowed until parquet_close; nothing has been written to it.
  *
- * Returns 0, or -1 with *err set and *writer NULL: no memory, or it cannot be written.
+ * Returns 0, or -1 with *err set and *writer NULL: it cannot be written.
  */
 int parquet_open(struct parquet_writer **writer, FILE *out, const struct parquet_column *columns, size_t n_columns,
                  struct err *err);
 
-/* Add a row, n_columns values.  Returns 0, or -1 with *err set: no memory, or it cannot be written. */
+/* Add a row, n_columns values.  Returns 0, or -1 with *err set: it cannot be written. */
 int parquet_row(struct parquet_writer *writer, const struct parquet_value *values, struct err *err);
 
-/* Add a key and its value to the footer.  Returns 0, or -1 with *err set: no memory. */
-int parquet_metadata(struct parquet_writer *writer, const char *key, const char *value, struct err *err);
+/* Add a key and its value to the footer. */
+void parquet_metadata(struct parquet_writer *writer, const char *key, const char *value);
 
 /* Write the rest and the footer, without which it is no Parquet file, and free.  Returns 0, or -1 with *err set. */
 int parquet_close(struct parquet_writer *writer, struct err *err);

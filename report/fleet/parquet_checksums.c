@@ -114,7 +114,7 @@ static int64_t end_of_pages(FILE *in)
 
 static bool fits_checksum(FILE *in, const struct parquet_page *page)
 {
-    static uint8_t chunk[CHUNK_BYTES];
+    uint8_t chunk[CHUNK_BYTES];
     uLong checksum = crc32(0, NULL, 0);
     for (int64_t left = page->n_bytes; left > 0;) {
         size_t n = fread(chunk, 1, left < CHUNK_BYTES ? (size_t)left : CHUNK_BYTES, in);

@@ -1,6 +1,6 @@
 #include "report/fleet/parquet_pages.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #include <zlib.h>
 
@@ -12,6 +12,117 @@
 #define GZIP_MORE_BYTES   64 /* than deflateBound tells of, for gzip's own header */
 
 enum page_kind { DATA_PAGE = 0, DICTIONARY_PAGE = 2 };
+
+/* ---- bytes ---- */
+
+void parquet_bytes_free(struct parquet_bytes *bytes)
+{
+    free(bytes->at);
+    memset(bytes, 0, sizeof *bytes);
+}
+
+void parquet_put(struct parquet_bytes *to, const void *bytes, size_t n)
+{
+    if (n == 0)
+        return;
+    xgrow(to->at, to->room, to->n + n);
+    memcpy(to->at + to->n, bytes, n);
+    to->n += n;
+}
+
+void parquet_put_little(struct parquet_bytes *to, uint64_t value, size_t n)
+{
+    uint8_t bytes[8];
+    for (size_t i = 0; i < n; i++)
+        bytes[i] = (uint8_t)(value >> (8 * i));
+    parquet_put(to, bytes, n);
+}
+
+void parquet_put_varint(struct parquet_bytes *to, uint64_t value)
+{
+    for (; value >= 0x80; value >>= 7)
+        parquet_put_little(to, value | 0x80, 1);
+    parquet_put_little(to, value, 1);
+}
+
+/* ---- Thrift ---- */
+
+/* Small numbers of either sign become small ones. */
+static uint64_t zigzag(int64_t value)
+{
+    return (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0);
+}
+
+static void put_field(struct thrift *t, int id, enum thrift_type type)
+{
+    int delta = id - t->last[t->depth];
+    bool is_short = delta > 0 && delta <= 15;
+    parquet_put_little(&t->out, (uint64_t)(is_short ? delta << 4 : 0) | type, 1);
+    if (!is_short)
+        parquet_put_varint(&t->out, zigzag(id));
+    t->last[t->depth] = id;
+}
+
+void thrift_bool(struct thrift *t, int id, bool value)
+{
+    put_field(t, id, value ? THRIFT_TRUE : THRIFT_FALSE);
+}
+
+void thrift_i32(struct thrift *t, int id, int32_t value)
+{
+    put_field(t, id, THRIFT_I32);
+    parquet_put_varint(&t->out, zigzag(value));
+}
+
+void thrift_i64(struct thrift *t, int id, int64_t value)
+{
+    put_field(t, id, THRIFT_I64);
+    parquet_put_varint(&t->out, zigzag(value));
+}
+
+void thrift_text(struct thrift *t, int id, const void *text, size_t n)
+{
+    put_field(t, id, THRIFT_TEXT);
+    parquet_put_varint(&t->out, n);
+    parquet_put(&t->out, text, n);
+}
+
+void thrift_list(struct thrift *t, int id, enum thrift_type of, size_t n)
+{
+    put_field(t, id, THRIFT_LIST);
+    parquet_put_little(&t->out, (n < 15 ? n : 15) << 4 | of, 1);
+    if (n >= 15)
+        parquet_put_varint(&t->out, n);
+}
+
+void thrift_begin(struct thrift *t, int id)
+{
+    put_field(t, id, THRIFT_STRUCT);
+    thrift_element_begin(t);
+}
+
+void thrift_element_i32(struct thrift *t, int32_t value)
+{
+    parquet_put_varint(&t->out, zigzag(value));
+}
+
+void thrift_element_text(struct thrift *t, const char *text)
+{
+    size_t n = strlen(text);
+    parquet_put_varint(&t->out, n);
+    parquet_put(&t->out, text, n);
+}
+
+void thrift_element_begin(struct thrift *t)
+{
+    t->last[++t->depth] = 0;
+}
+
+void thrift_end(struct thrift *t)
+{
+    parquet_put_little(&t->out, 0, 1);
+    t->depth -= t->depth > 0 ? 1 : 0;
+}
 
 /* ---- values ---- */
 
@@ -26,37 +137,28 @@ static void put_plain(struct parquet_bytes *to, enum parquet_kind kind, const st
     }
 }
 
-/* The number of a value, which is new if it stands behind all others.  Returns PARQUET_IS_NULL: no memory. */
+/* The number of a value, which is new if it stands behind all others. */
 static uint32_t number_of_value(struct parquet_values *values, const struct parquet_value *value)
 {
     struct parquet_bytes *all = &values->different;
     size_t start = all->n;
     put_plain(all, values->kind, value);
-    if (all->is_broken)
-        return PARQUET_IS_NULL;
     const uint32_t *known = map_get(&values->number_of, all->at + start, all->n - start);
     if (known != NULL) {
         all->n = start;
         return *known;
     }
-    if (vec_reserve(values->ends, values->ends_room, (size_t)values->n_different + 1) < 0 ||
-        map_put(&values->number_of, all->at + start, all->n - start, values->n_different) < 0)
-        return PARQUET_IS_NULL;
-    values->ends[values->n_different] = all->n;
-    return values->n_different++;
+    map_put(&values->number_of, all->at + start, all->n - start, values->n_different);
+    *xpush(values->ends, values->ends_room, values->n_different) = all->n;
+    return values->n_different - 1;
 }
 
-int parquet_values_add(struct parquet_values *values, const struct parquet_value *value)
+void parquet_values_add(struct parquet_values *values, const struct parquet_value *value)
 {
-    uint32_t number = PARQUET_IS_NULL;
     values->number_of.arena = &values->arena;
-    if (vec_reserve(values->indexes, values->room, values->n + 1) < 0)
-        return -1;
-    if (value->is_there && (number = number_of_value(values, value)) == PARQUET_IS_NULL)
-        return -1;
-    values->indexes[values->n++] = number;
+    *xpush(values->indexes, values->room, values->n) =
+        value->is_there ? number_of_value(values, value) : PARQUET_IS_NULL;
     values->n_nulls += !value->is_there;
-    return 0;
 }
 
 void parquet_values_clear(struct parquet_values *values)
@@ -101,7 +203,6 @@ static void end_groups(struct hybrid *h)
     if (h->n_groups > 0)
         parquet_put_varint(h->out, h->n_groups << 1 | 1);
     parquet_put(h->out, h->groups.at, h->groups.n);
-    h->out->is_broken |= h->groups.is_broken;
     h->groups.n = h->n_groups = 0;
 }
 
@@ -132,7 +233,6 @@ static void put_levels(struct parquet_bytes *to, const uint32_t *indexes, size_t
     end_groups(&h);
     parquet_put_little(to, levels.n, 4);
     parquet_put(to, levels.at, levels.n);
-    to->is_broken |= levels.is_broken;
     parquet_bytes_free(&h.groups);
     parquet_bytes_free(&levels);
 }
@@ -174,35 +274,30 @@ static void put_values(struct parquet_bytes *to, const struct parquet_values *va
     }
 }
 
-/* Returns the packed bytes, in a buffer for free(); NULL: no memory. */
+/* Returns the packed bytes, in a buffer for free(). */
 static uint8_t *pack_page(const struct parquet_bytes *plain, size_t *n)
 {
     z_stream z = { .next_in = plain->at, .avail_in = (uInt)plain->n };
     if (deflateInit2(&z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, GZIP_WINDOW_BITS, GZIP_MEMORY_LEVEL, Z_DEFAULT_STRATEGY) !=
         Z_OK)
-        return NULL;
+        out_of_memory();
     uLong room = deflateBound(&z, (uLong)plain->n) + GZIP_MORE_BYTES;
-    uint8_t *packed = malloc(room);
-    z.next_out = packed;
+    uint8_t *packed = z.next_out = xmalloc(room);
     z.avail_out = (uInt)room;
-    int rc = packed == NULL ? Z_MEM_ERROR : deflate(&z, Z_FINISH);
+    if (deflate(&z, Z_FINISH) != Z_STREAM_END)
+        out_of_memory();
     *n = z.total_out;
     deflateEnd(&z);
-    if (rc == Z_STREAM_END)
-        return packed;
-    free(packed);
-    return NULL;
+    return packed;
 }
 
 /* Append a page; n_values: of a page of values nulls, too. */
-static int put_page(struct parquet_bytes *pages, const struct parquet_bytes *plain, enum page_kind kind,
-                    size_t n_values, enum parquet_encoding encoding, struct parquet_chunk *chunk)
+static void put_page(struct parquet_bytes *pages, const struct parquet_bytes *plain, enum page_kind kind,
+                     size_t n_values, enum parquet_encoding encoding, struct parquet_chunk *chunk)
 {
     struct thrift t = { .depth = 0 };
     size_t n_packed = 0, start = pages->n;
-    uint8_t *packed = plain->is_broken ? NULL : pack_page(plain, &n_packed);
-    if (packed == NULL)
-        return -1;
+    uint8_t *packed = pack_page(plain, &n_packed);
     thrift_i32(&t, 1, (int32_t)kind);
     thrift_i32(&t, 2, (int32_t)plain->n);
     thrift_i32(&t, 3, (int32_t)n_packed);
@@ -220,14 +315,12 @@ static int put_page(struct parquet_bytes *pages, const struct parquet_bytes *pla
     parquet_put(pages, packed, n_packed);
     chunk->plain_bytes += (int64_t)(t.out.n + plain->n);
     chunk->packed_bytes += (int64_t)(pages->n - start);
-    pages->is_broken |= t.out.is_broken;
     parquet_bytes_free(&t.out);
     free(packed);
-    return pages->is_broken ? -1 : 0;
 }
 
-static int put_data_page(const struct parquet_values *values, size_t first, struct parquet_bytes *pages,
-                         struct parquet_chunk *chunk)
+static void put_data_page(const struct parquet_values *values, size_t first, struct parquet_bytes *pages,
+                          struct parquet_chunk *chunk)
 {
     struct parquet_bytes plain = { .at = NULL };
     size_t n = values->n - first < PAGE_ROWS ? values->n - first : PAGE_ROWS;
@@ -236,10 +329,8 @@ static int put_data_page(const struct parquet_values *values, size_t first, stru
         put_indexes(&plain, values, values->indexes + first, n);
     else
         put_values(&plain, values, values->indexes + first, n);
-    int rc =
-        put_page(pages, &plain, DATA_PAGE, n, chunk->has_dictionary ? PARQUET_RLE_DICTIONARY : PARQUET_PLAIN, chunk);
+    put_page(pages, &plain, DATA_PAGE, n, chunk->has_dictionary ? PARQUET_RLE_DICTIONARY : PARQUET_PLAIN, chunk);
     parquet_bytes_free(&plain);
-    return rc;
 }
 
 /* ---- the least and the most ---- */
@@ -282,8 +373,8 @@ static void find_limits(const struct parquet_values *values, struct parquet_chun
         values->n_different > 0 && put_limit(&chunk->least, values, least) && put_limit(&chunk->most, values, most);
 }
 
-int parquet_pages(const struct parquet_values *values, int64_t at, struct parquet_bytes *pages,
-                  struct parquet_chunk *chunk)
+void parquet_pages(const struct parquet_values *values, int64_t at, struct parquet_bytes *pages,
+                   struct parquet_chunk *chunk)
 {
     size_t n_there = values->n - values->n_nulls;
     int64_t start = at - (int64_t)pages->n;
@@ -291,13 +382,10 @@ int parquet_pages(const struct parquet_values *values, int64_t at, struct parque
     chunk->has_dictionary =
         values->n_different > 0 && values->n_different <= DICTIONARY_MAX && (size_t)values->n_different <= n_there / 2;
     chunk->dictionary_at = at;
-    if (chunk->has_dictionary &&
-        put_page(pages, &values->different, DICTIONARY_PAGE, values->n_different, PARQUET_PLAIN, chunk) < 0)
-        return -1;
+    if (chunk->has_dictionary)
+        put_page(pages, &values->different, DICTIONARY_PAGE, values->n_different, PARQUET_PLAIN, chunk);
     chunk->pages_at = start + (int64_t)pages->n;
     for (size_t first = 0; first < values->n; first += PAGE_ROWS)
-        if (put_data_page(values, first, pages, chunk) < 0)
-            return -1;
+        put_data_page(values, first, pages, chunk);
     find_limits(values, chunk);
-    return chunk->least.is_broken || chunk->most.is_broken ? -1 : 0;
 }

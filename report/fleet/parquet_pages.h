@@ -21,7 +21,6 @@
 struct parquet_bytes {
     uint8_t *at; /* owned */
     size_t n, room;
-    bool is_broken; /* no memory: nothing was added since */
 };
 
 void parquet_bytes_free(struct parquet_bytes *bytes);
@@ -94,8 +93,7 @@ struct parquet_chunk {
     struct parquet_bytes least, most; /* as a plain value without its length; owned */
 };
 
-/* Returns 0, or -1: no memory. */
-int parquet_values_add(struct parquet_values *values, const struct parquet_value *value);
+void parquet_values_add(struct parquet_values *values, const struct parquet_value *value);
 
 /* Forget them; a new row group begins. */
 void parquet_values_clear(struct parquet_values *values);
@@ -105,11 +103,9 @@ void parquet_values_clear(struct parquet_values *values);
  *
  * at     where in the file they will stand.
  * pages  they are appended to it.
- *
- * Returns 0, or -1: no memory.
  */
-int parquet_pages(const struct parquet_values *values, int64_t at, struct parquet_bytes *pages,
-                  struct parquet_chunk *chunk);
+void parquet_pages(const struct parquet_values *values, int64_t at, struct parquet_bytes *pages,
+                   struct parquet_chunk *chunk);
 
 /*
  * The checksums of a Parquet file's pages: engines read a page whose bits have changed, and answer with what it says

@@ -3,7 +3,7 @@
  */
 #include "report/fleet/parquet.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "report/fleet/parquet_pages.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ struct row_group {
 };
 
 struct footer_entry {
-    struct parquet_bytes key, value;
+    char *key, *value; /* owned */
 };
 
 struct parquet_writer {
@@ -35,11 +35,6 @@ struct parquet_writer {
     size_t n_entries, entries_room;
     int64_t at, n_rows; /* written so far; all rows */
 };
-
-static int no_memory(const struct parquet_writer *w, struct err *err)
-{
-    return err_set(err, "out of memory for a table of %lld rows", (long long)w->n_rows);
-}
 
 static int write_out(struct parquet_writer *w, const void *bytes, size_t n, struct err *err)
 {
@@ -55,12 +50,7 @@ static int write_out(struct parquet_writer *w, const void *bytes, size_t n, stru
 int parquet_open(struct parquet_writer **writer, FILE *out, const struct parquet_column *columns, size_t n_columns,
                  struct err *err)
 {
-    struct parquet_writer *w = *writer = calloc(1, sizeof *w);
-    if (w == NULL || n_columns > PARQUET_COLUMNS_MAX) {
-        free(w);
-        *writer = NULL;
-        return err_set(err, "out of memory for a table of %zu columns", n_columns);
-    }
+    struct parquet_writer *w = *writer = xcalloc(1, sizeof *w);
     w->out = out;
     w->n_columns = n_columns;
     for (size_t c = 0; c < n_columns; c++) {
@@ -80,8 +70,8 @@ static int write_columns(struct parquet_writer *w, struct row_group *group, stru
 {
     for (size_t c = 0; c < w->n_columns; c++) {
         struct parquet_bytes pages = { .at = NULL };
-        int rc = parquet_pages(&w->values[c], w->at, &pages, &group->chunks[c]);
-        rc = rc < 0 ? no_memory(w, err) : write_out(w, pages.at, pages.n, err);
+        parquet_pages(&w->values[c], w->at, &pages, &group->chunks[c]);
+        int rc = write_out(w, pages.at, pages.n, err);
         parquet_bytes_free(&pages);
         if (rc < 0)
             return -1;
@@ -95,12 +85,8 @@ static int write_group(struct parquet_writer *w, struct err *err)
     struct row_group group = { w->at, (int64_t)w->values[0].n, NULL };
     if (group.n_rows == 0)
         return 0;
-    group.chunks = calloc(w->n_columns, sizeof *group.chunks);
-    if (group.chunks == NULL || vec_reserve(w->groups, w->groups_room, w->n_groups + 1) < 0) {
-        free(group.chunks);
-        return no_memory(w, err);
-    }
-    w->groups[w->n_groups++] = group;
+    group.chunks = xcalloc(w->n_columns, sizeof *group.chunks);
+    *xpush(w->groups, w->groups_room, w->n_groups) = group;
     return write_columns(w, &group, err);
 }
 
@@ -108,24 +94,14 @@ int parquet_row(struct parquet_writer *w, const struct parquet_value *values, st
 {
     w->n_rows++;
     for (size_t c = 0; c < w->n_columns; c++)
-        if (parquet_values_add(&w->values[c], &values[c]) < 0)
-            return no_memory(w, err);
+        parquet_values_add(&w->values[c], &values[c]);
     return w->values[0].n < PARQUET_GROUP_ROWS ? 0 : write_group(w, err);
 }
 
-int parquet_metadata(struct parquet_writer *w, const char *key, const char *value, struct err *err)
+void parquet_metadata(struct parquet_writer *w, const char *key, const char *value)
 {
-    struct footer_entry entry = { .key = { .at = NULL } };
-    parquet_put(&entry.key, key, strlen(key));
-    parquet_put(&entry.value, value, strlen(value));
-    if (!entry.key.is_broken && !entry.value.is_broken &&
-        vec_reserve(w->entries, w->entries_room, w->n_entries + 1) == 0) {
-        w->entries[w->n_entries++] = entry;
-        return 0;
-    }
-    parquet_bytes_free(&entry.key);
-    parquet_bytes_free(&entry.value);
-    return no_memory(w, err);
+    struct footer_entry *entry = xpush(w->entries, w->entries_room, w->n_entries);
+    *entry = (struct footer_entry){ xstrdup(key), xstrdup(value) };
 }
 
 /* ---- the footer ---- */
@@ -222,8 +198,8 @@ static void put_entries(const struct parquet_writer *w, struct thrift *t)
     for (size_t i = 0; i < w->n_entries; i++) {
         const struct footer_entry *entry = &w->entries[i];
         thrift_element_begin(t);
-        thrift_text(t, 1, entry->key.at, entry->key.n);
-        thrift_text(t, 2, entry->value.at, entry->value.n);
+        thrift_text(t, 1, entry->key, strlen(entry->key));
+        thrift_text(t, 2, entry->value, strlen(entry->value));
         thrift_end(t);
     }
 }
@@ -255,7 +231,7 @@ static int write_footer(struct parquet_writer *w, struct err *err)
     thrift_end(&t);
     parquet_put_little(&t.out, t.out.n, 4);
     parquet_put(&t.out, MAGIC, MAGIC_BYTES);
-    int rc = t.out.is_broken ? no_memory(w, err) : write_out(w, t.out.at, t.out.n, err);
+    int rc = write_out(w, t.out.at, t.out.n, err);
     parquet_bytes_free(&t.out);
     return rc;
 }
@@ -281,8 +257,8 @@ void parquet_abandon(struct parquet_writer *w)
         free(w->groups[i].chunks);
     }
     for (size_t i = 0; i < w->n_entries; i++) {
-        parquet_bytes_free(&w->entries[i].key);
-        parquet_bytes_free(&w->entries[i].value);
+        free(w->entries[i].key);
+        free(w->entries[i].value);
     }
     free(w->groups);
     free(w->entries);

@@ -250,7 +250,7 @@ static void test_forged(void)
     fleet_maker_open(&maker, path_of("f/forged.parquet"));
     fleet_maker_row(&maker,
                     &(struct fleet_made){ .run = "r2", .service = "shop", .ts = DAY_1, .kind = "phase", .phase = "p" });
-    parquet_metadata(maker.writer, FLEET_REPLACES_KEY, "a.parquet", &maker.err);
+    parquet_metadata(maker.writer, FLEET_REPLACES_KEY, "a.parquet");
     fleet_maker_close(&maker, "1");
     CHECK_TEXT("a file that 'compact' did not make has no say over others",
                asked("f", "SELECT run, count(*) FROM phases GROUP BY ALL ORDER BY ALL"), "r1 2 r2 1");

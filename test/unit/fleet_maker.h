@@ -97,9 +97,9 @@ static inline void fleet_maker_row(struct fleet_maker *maker, const struct fleet
 static inline void fleet_maker_close(struct fleet_maker *maker, const char *version)
 {
     if (version != NULL) {
-        parquet_metadata(maker->writer, "mmprof.schema", FLEET_SCHEMA, &maker->err);
-        parquet_metadata(maker->writer, "mmprof.schema_version", version, &maker->err);
-        parquet_metadata(maker->writer, "mmprof.bucket_ns", "60000000000", &maker->err);
+        parquet_metadata(maker->writer, "mmprof.schema", FLEET_SCHEMA);
+        parquet_metadata(maker->writer, "mmprof.schema_version", version);
+        parquet_metadata(maker->writer, "mmprof.bucket_ns", "60000000000");
     }
     parquet_close(maker->writer, &maker->err);
     fclose(maker->out);
