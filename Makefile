@@ -19,13 +19,13 @@ JDK      ?= $(patsubst %/include/jvmti.h,%,$(firstword $(wildcard /usr/lib/jvm/j
 JVMTI     = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
 # What runs inside the target: libc and libpthread only.
-AGENT_SRC := $(filter-out core/agent/lab/%,$(wildcard core/agent/*.c core/agent/*/*.c)) $(patsubst %,core/hotspot/%.c,bytecodes class_layout code_heaps nmethod vm_allocated vm_compilers vm_counts vm_exports vm_fields vm_flags vm_heap vm_methods vm_streams vm_thread_list) \
+AGENT_SRC := $(filter-out core/agent/lab/%,$(wildcard core/agent/*.c core/agent/*/*.c)) $(patsubst %,core/hotspot/%.c,bytecodes class_layout code_heaps nmethod vm_allocated vm_compilers vm_counts vm_exports vm vm_flags vm_heap vm_methods vm_streams vm_thread_list) \
              $(patsubst %,core/base/%.c,err hash pattern utf8 words) core/pmu/perf_open.c core/pmu/read.c core/pmu/outside.c \
              $(wildcard core/wire/*.c)
 # The laboratory's agent counts objects and calls, and knows of emulators.
 LAB_AGENT_SRC := $(filter-out %/agent_lab_none.c,$(AGENT_SRC)) $(wildcard core/agent/lab/*.c) core/emu/run/simulated_read.c
 # The JVM's structures, as what runs inside the emulator reads them.
-VM_SRC := $(patsubst %,core/hotspot/%.c,class_layout code_heaps vm_exports vm_fields vm_flags vm_methods vm_streams vm_tables) core/wire/smap.c
+VM_SRC := $(patsubst %,core/hotspot/%.c,class_layout code_heaps vm_exports vm vm_flags vm_methods vm_streams vm_tables) core/wire/smap.c
 # What runs inside the emulator: libc and libpthread, and QEMU itself.
 PLUGIN_SRC := $(wildcard core/emu/plugin/*.c core/emu/model/*.c) $(VM_SRC) \
              $(patsubst %,core/hotspot/%.c,bytecodes nmethod vm_members) core/base/err.c core/base/hash.c core/base/xalloc.c core/trace/misses.c
@@ -165,7 +165,7 @@ $(BUILD)/pic/%.o: %.c
 
 # A unit test is one file that is linked with all rooms, and with the agent's parts that need no JVM.
 AGENT_PURE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/agent/rewrite/*.c core/agent/probe/*.c) $(addprefix core/agent/,control/method_ids.c control/agent_lab_none.c \
-                  control/own_threads.c codecache/compiling.c codecache/perf_file.c))
+                  control/own_threads.c codecache/compiling.c codecache/own_vm.c codecache/perf_file.c))
 $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/agent/probe/*.c)) $(patsubst %,$(BUILD)/core/agent/control/%.o,method_ids agent_lab_none) $(patsubst %,$(BUILD)/test/unit/%_test.o,method_ids probe probe_virtual readings_rings ring_memory): ALL_CFLAGS += $(JVMTI)
 
 # The plugin's walk through a heap, which is the test's.

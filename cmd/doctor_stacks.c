@@ -7,7 +7,7 @@
 #include "core/hotspot/stack_walk.h"
 #include "core/hotspot/vm_check.h"
 #include "core/hotspot/vm_methods.h"
-#include "core/hotspot/vm_process.h"
+#include "core/hotspot/vm.h"
 
 #include "core/perf/perf_rings.h"
 
@@ -60,16 +60,16 @@ enum doctor_level doctor_stacks(struct doctor *doctor, struct err *said)
     if (!doctor->is_jvm)
         return say_machine(doctor, said);
     struct err why = { "" };
-    bool is_open = vm_process_open(doctor->pid, &why) == 0;
-    struct stack_walker *walker = is_open ? stack_walker_open(frame_rules_here(), &why) : NULL;
-    if (walker != NULL && vm_check_code(&why) < 0) {
+    struct vm *vm = vm_open(doctor->pid, &why);
+    bool is_open = vm != NULL;
+    struct stack_walker *walker = is_open ? stack_walker_open(vm, frame_rules_here(), &why) : NULL;
+    if (walker != NULL && vm_check_code(vm, &why) < 0) {
         stack_walker_close(walker);
         walker = NULL;
     }
-    const char *unnamed = walker == NULL ? NULL : vm_methods_why_not();
+    const char *unnamed = walker == NULL ? NULL : vm_methods_why_not(vm);
     stack_walker_close(walker);
-    if (is_open)
-        vm_process_close();
+    vm_close(vm);
     if (walker != NULL && unnamed == NULL) {
         err_set(said, "can be sampled from outside the JVM, whose layout is known%s", scope_of_samples());
         return DOCTOR_OK;

@@ -1,6 +1,6 @@
 #include "cmd/lab/lab_command.h"
 
-#include "core/hotspot/vm_process.h"
+#include "core/hotspot/vm.h"
 #include "core/jvm/started.h"
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ void jit_look_init(struct jit_look *l, const struct jit_look_user *user, double 
 void jit_look_close(struct jit_look *l)
 {
     jit_codes_close(&l->codes);
-    vm_process_close();
+    vm_close(l->vm);
 }
 
 static uint64_t clock_ms(clockid_t clock)
@@ -41,7 +41,8 @@ static uint64_t now_ms(void)
 static int open_jvm(struct jit_look *l, pid_t pid, struct err *err)
 {
     const struct jit_look_user *user = l->user;
-    if (vm_process_open(pid, err) < 0 || jit_codes_open(&l->codes, user->wants, user->wants_context, err) < 0)
+    l->vm = vm_open(pid, err);
+    if (l->vm == NULL || jit_codes_open(l->vm, &l->codes, user->wants, user->wants_context, err) < 0)
         return -1;
     l->codes.has_all_tiers = user->all_tiers;
     l->has_jvm = true;

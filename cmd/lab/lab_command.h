@@ -51,6 +51,7 @@ struct jit_look_user {
 };
 
 struct jit_look {
+    struct vm *vm;                    /* owned */
     const struct jit_look_user *user; /* borrowed */
     double seconds;                   /* 0: of a JVM once, of a command until it ends */
     struct jit_codes codes;

@@ -2,7 +2,7 @@
 
 #include "core/hotspot/code_heaps.h"
 #include "core/hotspot/frame_rules.h"
-#include "core/hotspot/vm_fields.h"
+#include "core/hotspot/vm.h"
 
 #include <stdlib.h>
 
@@ -46,11 +46,12 @@ enum call_target call_target_named(const char *name)
     return CALL_OF_OTHER;
 }
 
-void call_targets_open(struct call_targets *targets)
+void call_targets_open(struct vm *vm, struct call_targets *targets)
 {
     struct vm_field name = { "CodeBlob", "_name", &targets->blob_name, false };
     memset(targets, 0, sizeof *targets);
-    vm_fields_find(&name, 1);
+    targets->vm = vm;
+    vm_fields_find(vm, &name, 1);
 }
 
 bool call_targets_take(struct call_targets *targets, const struct nmethod *nmethod)
@@ -63,18 +64,19 @@ bool call_targets_take(struct call_targets *targets, const struct nmethod *nmeth
         targets->code = malloc((size_t)nmethod->n_bytes);
         targets->room = targets->code == NULL ? 0 : (size_t)nmethod->n_bytes;
     }
-    return nmethod->n_bytes <= targets->room && vm_read(nmethod->start, targets->code, (size_t)nmethod->n_bytes);
+    return nmethod->n_bytes <= targets->room &&
+           vm_read(targets->vm, nmethod->start, targets->code, (size_t)nmethod->n_bytes);
 }
 
 static enum call_target target_of_blob(struct call_targets *targets, uint64_t address)
 {
-    uint64_t blob = code_heaps_find(address);
+    uint64_t blob = code_heaps_find(targets->vm, address);
     struct hash_slot *slot = blob == 0 ? NULL : hash_put(&targets->known, hash_address(blob));
     char name[NAME_BYTES] = "";
     if (slot == NULL || targets->blob_name == VM_NONE)
         return CALL_OF_OTHER;
     if (slot->value == 0) {
-        vm_read_text(blob + targets->blob_name, name, sizeof name);
+        vm_read_text(targets->vm, blob + targets->blob_name, name, sizeof name);
         slot->value = 1 + (uint32_t)call_target_named(name);
     }
     return (enum call_target)(slot->value - 1);

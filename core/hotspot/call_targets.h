@@ -7,6 +7,8 @@
 #include "core/base/hash.h"
 #include "core/hotspot/nmethod.h"
 
+struct vm;
+
 enum call_target {
     CALL_OF_NONE,       /* no call is there */
     CALL_OF_JAVA,       /* of a Java method, or of what finds it at the first call */
@@ -20,6 +22,7 @@ enum call_target {
 enum call_target call_target_named(const char *name);
 
 struct call_targets {
+    struct vm *vm;         /* borrowed */
     struct hash_set known; /* by the address of a blob: the target plus 1 */
     uint8_t *code;         /* owned: a copy of the nmethod's code */
     size_t room;
@@ -27,7 +30,7 @@ struct call_targets {
     uint64_t blob_name;            /* offset of a blob's name; VM_NONE: not known */
 };
 
-void call_targets_open(struct call_targets *targets);
+void call_targets_open(struct vm *vm, struct call_targets *targets);
 
 /* Copy the code of an nmethod, which stays where it is until the next one.  Returns false: it cannot be read. */
 bool call_targets_take(struct call_targets *targets, const struct nmethod *nmethod);

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct vm;
+
 /* Offsets in a Klass, in a Symbol; addresses of what narrow pointers to classes are made of; VM_NONE: not known. */
 struct class_layout {
     uint64_t name, super, constants;
@@ -25,21 +27,22 @@ struct class_field {
     bool is_static;
 };
 
-void class_layout_find(struct class_layout *layout);
+void class_layout_find(struct vm *vm, struct class_layout *layout);
 
 /* A symbol's text, cut to n - 1 bytes.  Returns the length of the whole; 0: it is none. */
-size_t class_symbol_text(const struct class_layout *layout, uint64_t symbol, char *text, size_t n);
+size_t class_symbol_text(struct vm *vm, const struct class_layout *layout, uint64_t symbol, char *text, size_t n);
 
 /* "java/lang/String", likewise. */
-size_t class_name_text(const struct class_layout *layout, uint64_t klass, char *text, size_t n);
+size_t class_name_text(struct vm *vm, const struct class_layout *layout, uint64_t klass, char *text, size_t n);
 
 /* The name of a field, likewise. */
-size_t class_field_text(const struct class_layout *layout, uint64_t klass, uint32_t name, char *text, size_t n);
+size_t class_field_text(struct vm *vm, const struct class_layout *layout, uint64_t klass, uint32_t name, char *text,
+                        size_t n);
 
 /* The first field of a class, not of its superclasses, that is_it says yes to.  Returns whether there is one. */
 typedef bool class_field_check(const struct class_field *field, void *context);
 
-bool class_field_find(const struct class_layout *layout, uint64_t klass, class_field_check *is_it, void *context,
-                      struct class_field *field);
+bool class_field_find(struct vm *vm, const struct class_layout *layout, uint64_t klass, class_field_check *is_it,
+                      void *context, struct class_field *field);
 
 #endif

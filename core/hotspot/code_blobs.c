@@ -3,7 +3,7 @@
 #include "core/base/hash.h"
 #include "core/base/vec.h"
 #include "core/hotspot/code_heaps.h"
-#include "core/hotspot/vm_fields.h"
+#include "core/hotspot/vm.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +21,7 @@ struct blob_layout {
 };
 
 struct code_blobs {
+    struct vm *vm; /* borrowed */
     const struct frame_rules *rules;
     struct known_methods *methods; /* borrowed */
     struct blob_layout at;
@@ -38,7 +39,7 @@ struct code_blobs {
     struct scopes_walk walk;
 };
 
-static bool find_layout(struct blob_layout *at)
+static bool find_layout(struct vm *vm, struct blob_layout *at)
 {
     struct vm_field needed[] = {
         { "CodeBlob", "_name", &at->name, false },
@@ -64,13 +65,15 @@ static bool find_layout(struct blob_layout *at)
         { "nmethod", "_deoptimize_offset", &at->deopt_offset, false },
         { "nmethod", "_deoptimize_mh_offset", &at->deopt_handles_offset, false },
     };
-    bool is_known = vm_fields_find(needed, sizeof needed / sizeof *needed);
-    at->is_apart = vm_fields_find(apart, sizeof apart / sizeof *apart);
-    at->is_former = !at->is_apart && vm_fields_find(former, sizeof former / sizeof *former);
-    return is_known && (at->is_apart || at->is_former || vm_fields_find(together, sizeof together / sizeof *together));
+    bool is_known = vm_fields_find(vm, needed, sizeof needed / sizeof *needed);
+    at->is_apart = vm_fields_find(vm, apart, sizeof apart / sizeof *apart);
+    at->is_former = !at->is_apart && vm_fields_find(vm, former, sizeof former / sizeof *former);
+    return is_known &&
+           (at->is_apart || at->is_former || vm_fields_find(vm, together, sizeof together / sizeof *together));
 }
 
-struct code_blobs *code_blobs_open(const struct frame_rules *rules, struct known_methods *methods, struct err *err)
+struct code_blobs *code_blobs_open(struct vm *vm, const struct frame_rules *rules, struct known_methods *methods,
+                                   struct err *err)
 {
     struct code_blobs *blobs = calloc(1, sizeof *blobs);
     if (blobs == NULL || (blobs->pcs = calloc(PCS, sizeof *blobs->pcs)) == NULL) {
@@ -78,15 +81,16 @@ struct code_blobs *code_blobs_open(const struct frame_rules *rules, struct known
         err_set(err, "out of memory for what is known of the JVM's code");
         return NULL;
     }
+    blobs->vm = vm;
     blobs->rules = rules;
     blobs->methods = methods;
     blobs->round = RECENT_ROUNDS + 1;
-    if (nmethod_why_not() == NULL && find_layout(&blobs->at) &&
-        code_heaps_interpreter(&blobs->interpreter_low, &blobs->interpreter_high) &&
-        code_heaps_range(&blobs->low, &blobs->high))
+    if (nmethod_why_not(vm) == NULL && find_layout(vm, &blobs->at) &&
+        code_heaps_interpreter(vm, &blobs->interpreter_low, &blobs->interpreter_high) &&
+        code_heaps_range(vm, &blobs->low, &blobs->high))
         return blobs;
     code_blobs_close(blobs);
-    err_set(err, "the layout of this JVM's code is not known (JDK %u)", (unsigned)vm_release());
+    err_set(err, "the layout of this JVM's code is not known (JDK %u)", (unsigned)vm_release(vm));
     err_next(err, "use --mechanism polling, which asks the JVM itself");
     return NULL;
 }
@@ -164,9 +168,9 @@ static void take_frame(const struct blob_layout *at, struct code_blob *blob, con
     blob->complete = complete < 0 ? FRAME_UNKNOWN : blob->begin + (uint64_t)complete;
 }
 
-static bool take_nmethod(const struct blob_layout *at, struct code_blob *blob, const uint8_t *header)
+static bool take_nmethod(struct vm *vm, const struct blob_layout *at, struct code_blob *blob, const uint8_t *header)
 {
-    if (!nmethod_take(&blob->nmethod, blob->address, header, HEADER_BYTES))
+    if (!nmethod_take(vm, &blob->nmethod, blob->address, header, HEADER_BYTES))
         return false;
     blob->end = blob->nmethod.start + blob->nmethod.n_bytes;
     blob->original_pc = field(header, at->original_pc, at->is_apart ? 2 : 4);
@@ -186,7 +190,7 @@ static bool read_name(struct code_blobs *blobs, struct code_blob *blob, uint64_t
     if (address != 0 && address == blobs->nmethod_name)
         memcpy(blob->name, nmethod, sizeof nmethod);
     else if (address != 0)
-        vm_read_some(address, blob->name, sizeof blob->name - 1); /* a longer one is cut */
+        vm_read_some(blobs->vm, address, blob->name, sizeof blob->name - 1); /* a longer one is cut */
     if (strcmp(blob->name, nmethod) == 0)
         blobs->nmethod_name = address;
     return blob->name[0] != '\0';
@@ -196,7 +200,7 @@ static bool read_name(struct code_blobs *blobs, struct code_blob *blob, uint64_t
 static bool read_blob(struct code_blobs *blobs, struct code_blob *blob)
 {
     uint8_t header[HEADER_BYTES] = { 0 };
-    if (vm_read_some(blob->address, header, sizeof header) == 0)
+    if (vm_read_some(blobs->vm, blob->address, header, sizeof header) == 0)
         return false;
     if (!read_name(blobs, blob, field(header, blobs->at.name, 8)))
         return false;
@@ -205,7 +209,8 @@ static bool read_blob(struct code_blobs *blobs, struct code_blob *blob)
     blob->is_continuation = blob->kind == BLOB_ROUTINES && strstr(blob->name, "ontinuation") != NULL;
     blob->is_upcall = strncmp(blob->name, "upcall_stub", 11) == 0;
     blob->has_scopes = false;
-    return (blob->kind != BLOB_NMETHOD && blob->kind != BLOB_NATIVE) || take_nmethod(&blobs->at, blob, header);
+    return (blob->kind != BLOB_NMETHOD && blob->kind != BLOB_NATIVE) ||
+           take_nmethod(blobs->vm, &blobs->at, blob, header);
 }
 
 /* As known_methods.c does it: what is asked for once is not likely to be asked for again soon. */
@@ -229,7 +234,7 @@ static bool is_there(struct code_blobs *blobs, struct code_blob *blob)
         note(blobs, blob);
     if (blob->compared == blobs->round)
         return true;
-    if (is_compiled && !nmethod_is_there(&blob->nmethod))
+    if (is_compiled && !nmethod_is_there(blobs->vm, &blob->nmethod))
         return false;
     blob->compared = blobs->round;
     return true;
@@ -242,7 +247,7 @@ static void compare(const struct code_blobs *blobs, struct code_blob *const *som
     bool are_there[AT_ONCE];
     for (size_t i = 0; i < n; i++)
         nmethods[i] = &some[i]->nmethod;
-    nmethods_are_there(nmethods, n, are_there);
+    nmethods_are_there(blobs->vm, nmethods, n, are_there);
     for (size_t i = 0; i < n; i++)
         if (are_there[i])
             some[i]->compared = blobs->round;
@@ -252,7 +257,7 @@ void code_blobs_round(struct code_blobs *blobs)
 {
     size_t n = 0;
     blobs->round++;
-    code_heaps_round();
+    code_heaps_round(blobs->vm);
     if (blobs->n_pcs >= PCS / 2)
         forget_all(blobs);
     for (size_t i = 0; i < blobs->n_recent; i++) {
@@ -280,7 +285,7 @@ static struct code_blob *add_blob(struct code_blobs *blobs, struct hash_slot *sl
 
 static struct code_blob *find_blob(struct code_blobs *blobs, uint64_t pc)
 {
-    uint64_t address = code_heaps_find(pc);
+    uint64_t address = code_heaps_find(blobs->vm, pc);
     struct hash_slot *slot = address == 0 ? NULL : hash_put(&blobs->by_address, hash_address(address));
     if (slot == NULL)
         return NULL;
@@ -336,7 +341,7 @@ static void take_frames(struct code_blobs *blobs, struct code_at *at)
     struct scopes_walk *walk = &blobs->walk;
     uint64_t offset = at->pc - blob->nmethod.start;
     if (!blob->has_scopes)
-        blob->has_scopes = blob->kind == BLOB_NMETHOD && nmethod_copy(&blob->nmethod);
+        blob->has_scopes = blob->kind == BLOB_NMETHOD && nmethod_copy(blobs->vm, &blob->nmethod);
     bool is_found = false;
     int32_t last = 0;
     scopes_begin(walk, &blob->nmethod.scopes);
@@ -380,7 +385,7 @@ static void look_up(struct code_blobs *blobs, struct code_at *at, uint64_t pc)
         at->blob = NULL;
         return;
     }
-    vm_read_some(pc - FRAME_CALL_BYTES, bytes, sizeof bytes); /* in front of code is a header */
+    vm_read_some(blobs->vm, pc - FRAME_CALL_BYTES, bytes, sizeof bytes); /* in front of code is a header */
     at->shapes = (uint8_t)blobs->rules->shapes(code, at->blob->complete == FRAME_UNKNOWN ? FRAME_UNKNOWN
                                                      : pc < at->blob->complete           ? at->blob->complete - pc
                                                                                          : 0);

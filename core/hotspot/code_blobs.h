@@ -12,6 +12,8 @@
 #include "core/hotspot/known_methods.h"
 #include "core/hotspot/nmethod.h"
 
+struct vm;
+
 enum blob_kind {
     BLOB_NMETHOD,  /* a compiled method */
     BLOB_NATIVE,   /* the compiled wrapper of a native method */
@@ -62,7 +64,8 @@ struct code_at {
 struct code_blobs;
 
 /* methods: borrowed.  NULL with *err set: this JVM's layout is not known, or no memory.  One at a time. */
-struct code_blobs *code_blobs_open(const struct frame_rules *rules, struct known_methods *methods, struct err *err);
+struct code_blobs *code_blobs_open(struct vm *vm, const struct frame_rules *rules, struct known_methods *methods,
+                                   struct err *err);
 void code_blobs_close(struct code_blobs *blobs); /* NULL is fine */
 
 /* Code may have changed from now on; after known_methods_round. */

@@ -7,7 +7,7 @@
 #include "core/hotspot/code_heaps.h"
 #include "core/hotspot/known_methods.h"
 #include "core/hotspot/nmethod.h"
-#include "core/hotspot/vm_fields.h"
+#include "core/hotspot/vm.h"
 #include "core/hotspot/vm_members.h"
 
 #define NO_METHOD   UINT32_MAX
@@ -38,22 +38,23 @@ struct jit_reader {
     bool has_no_memory;
 };
 
-int jit_codes_open(struct jit_codes *codes, jit_wanted_fn *wanted, void *context, struct err *err)
+int jit_codes_open(struct vm *vm, struct jit_codes *codes, jit_wanted_fn *wanted, void *context, struct err *err)
 {
-    const char *why = nmethod_why_not() != NULL ? nmethod_why_not() : vm_methods_why_not();
+    const char *why = nmethod_why_not(vm) != NULL ? nmethod_why_not(vm) : vm_methods_why_not(vm);
     memset(codes, 0, sizeof *codes);
+    codes->vm = vm;
     if (why != NULL) {
         err_set(err, "the compiled code of this JVM cannot be read: %s", why);
         return err_next(err, "run the program on JDK 17, 21 or 25");
     }
     codes->reader = calloc(1, sizeof *codes->reader);
-    if (codes->reader == NULL || (codes->reader->methods = known_methods_open()) == NULL)
+    if (codes->reader == NULL || (codes->reader->methods = known_methods_open(vm)) == NULL)
         return err_set(err, "out of memory for compiled code");
     struct vm_field field = { "StubRoutines", "_call_stub_return_address", &codes->reader->always_there, true };
-    vm_fields_find(&field, 1);
+    vm_fields_find(vm, &field, 1);
     codes->reader->wanted = wanted;
     codes->reader->context = context;
-    call_targets_open(&codes->reader->targets);
+    call_targets_open(vm, &codes->reader->targets);
     return 0;
 }
 
@@ -97,7 +98,7 @@ static uint32_t describe(struct jit_codes *codes, const struct known_method *at)
         reader->has_no_memory = true;
         return NO_METHOD;
     }
-    if (!vm_method_read_parts(&reader->method, at->address, &at->parts, NULL))
+    if (!vm_method_read_parts(codes->vm, &reader->method, at->address, &at->parts, NULL))
         return NO_METHOD;
     method->address = at->address;
     method->class_name = text_utf8(&codes->arena, reader->method.class_name, reader->method.n_class_name);
@@ -163,9 +164,9 @@ static void take_instruction(struct jit_codes *codes, const struct known_method 
                                              .is_virtual = opcode->kind == OPCODE_CALL_VIRTUAL ||
                                                            opcode->kind == OPCODE_CALL_INTERFACE };
     struct vm_instruction *named = &reader->named;
-    bool is_named = is_allocation ? vm_instruction_read_made(named, &at->parts, index)
+    bool is_named = is_allocation ? vm_instruction_read_made(codes->vm, named, &at->parts, index)
                                   : opcode->kind != OPCODE_CALL_DYNAMIC &&
-                                        vm_instruction_read(named, &at->parts, index) && named->n_name > 0;
+                                        vm_instruction_read(codes->vm, named, &at->parts, index) && named->n_name > 0;
     if (!is_named)
         return;
     instruction->class_name = text_utf8(&codes->arena, named->class_name, named->n_class_name);
@@ -192,7 +193,7 @@ static void read_instructions(struct jit_codes *codes, struct compiled_method *m
     struct jit_reader *reader = codes->reader;
     const struct known_method *at = known_methods_get(reader->methods, method->address);
     uint32_t n = 0, n_bytes = at == NULL ? 0 : at->parts.n_code;
-    if (n_bytes == 0 || !vm_method_read_parts(&reader->method, at->address, &at->parts, reader->bytes))
+    if (n_bytes == 0 || !vm_method_read_parts(codes->vm, &reader->method, at->address, &at->parts, reader->bytes))
         return;
     method->n_straight = n_bytes;
     for (size_t i = 0, step; i < n_bytes; i += step) {
@@ -222,7 +223,7 @@ static void take_counts(struct jit_codes *codes, const struct vm_call_profile *c
     instruction->n_reached = call->n;
     instruction->n_receivers = 0;
     for (uint32_t i = 0; i < call->n_receivers; i++) {
-        const char *text = vm_profile_class(&call->receivers[i], name, sizeof name)
+        const char *text = vm_profile_class(codes->vm, &call->receivers[i], name, sizeof name)
                                ? text_utf8(&codes->arena, name, strlen(name))
                                : NULL;
         if (text != NULL)
@@ -243,7 +244,7 @@ static void read_counts(struct jit_codes *codes, struct compiled_method *method)
     struct jit_reader *reader = codes->reader;
     struct vm_call_profile call;
     const struct known_method *at = known_methods_get(reader->methods, method->address);
-    method->is_profiled = at != NULL && vm_profile_read(&reader->profile, method->address, at->parts.n_code);
+    method->is_profiled = at != NULL && vm_profile_read(codes->vm, &reader->profile, method->address, at->parts.n_code);
     method->n_discarded = reader->profile.n_discarded;
     for (uint32_t i = 0; method->is_profiled && i < method->n_instructions; i++) {
         struct jit_instruction *instruction = &method->instructions[i];
@@ -391,11 +392,11 @@ static bool read_code(struct jit_codes *codes, struct nmethod *nmethod, struct j
         return false;
     if (!has_tree_read(codes, nmethod)) {
         read_counts(codes, codes->methods[code->method]);
-        return nmethod_is_there(nmethod);
+        return nmethod_is_there(codes->vm, nmethod);
     }
     return call_targets_take(&reader->targets, nmethod) &&
            inline_tree_read(&code->tree, &nmethod->scopes, flags_at, &reader->targets) == 0 &&
-           has_root(&code->tree, nmethod->method) && take_methods(codes, code) && nmethod_is_there(nmethod);
+           has_root(&code->tree, nmethod->method) && take_methods(codes, code) && nmethod_is_there(codes->vm, nmethod);
 }
 
 /* The key of a compilation. */
@@ -408,12 +409,12 @@ static void add_code(struct jit_codes *codes, struct nmethod *nmethod)
 {
     struct jit_reader *reader = codes->reader;
     struct inline_tree *tree = &reader->tree;
-    bool has_tree = has_tree_read(codes, nmethod) && nmethod_copy(nmethod) &&
+    bool has_tree = has_tree_read(codes, nmethod) && nmethod_copy(codes->vm, nmethod) &&
                     inline_tree_read(tree, &nmethod->scopes, no_flags, NULL) == 0;
     if (!has_tree)
         tree->n_nodes = 0;
     bool wanted = has_wanted(codes, nmethod, tree);
-    if (!nmethod_is_there(nmethod) || (has_tree_read(codes, nmethod) && !has_tree))
+    if (!nmethod_is_there(codes->vm, nmethod) || (has_tree_read(codes, nmethod) && !has_tree))
         return;
     struct hash_slot *slot = hash_put(&reader->seen, key_of(nmethod));
     if (slot == NULL || vec_reserve(codes->all, codes->room, codes->n + 1) < 0) {
@@ -436,7 +437,7 @@ static void add_code(struct jit_codes *codes, struct nmethod *nmethod)
 static void take_group(struct jit_codes *codes)
 {
     struct jit_reader *reader = codes->reader;
-    size_t n = nmethods_find_at(reader->group, reader->headers, reader->n_headers);
+    size_t n = nmethods_find_at(codes->vm, reader->group, reader->headers, reader->n_headers);
     reader->n_headers = 0;
     for (size_t i = 0; i < n; i++) {
         struct nmethod *nmethod = &reader->group[i];
@@ -464,13 +465,13 @@ int jit_codes_look(struct jit_codes *codes, struct err *err)
     struct jit_reader *reader = codes->reader;
     uint64_t value;
     known_methods_round(reader->methods);
-    code_heaps_round();
+    code_heaps_round(codes->vm);
     call_targets_forget(&reader->targets);
     for (uint32_t i = 0; i < codes->n; i++)
         codes->all[i].is_there = false;
-    code_heaps_walk(take_block, codes);
+    code_heaps_walk(codes->vm, take_block, codes);
     take_group(codes);
     if (reader->has_no_memory)
         return err_set(err, "out of memory for compiled code");
-    return vm_read_u64(reader->always_there, &value);
+    return vm_read_u64(codes->vm, reader->always_there, &value);
 }

@@ -10,6 +10,8 @@
 #include "core/hotspot/inline_tree.h"
 #include "core/hotspot/vm_profile.h"
 
+struct vm;
+
 /* Tiers of the compilers. */
 #define JIT_TIER_C1 1u /* C1 without counting calls: for good; 2 and 3: with, until C2 compiles it */
 #define JIT_TIER_C2 4u
@@ -63,6 +65,7 @@ int jit_instruction_reached(const struct compiled_method *method, const struct j
 typedef bool jit_wanted_fn(void *context, const struct compiled_method *method);
 
 struct jit_codes {
+    struct vm *vm;        /* borrowed */
     struct jit_code *all; /* owned; what was wanted, also what has been discarded since */
     uint32_t n, room;
     struct compiled_method **methods; /* owned; they are the arena's */
@@ -73,13 +76,11 @@ struct jit_codes {
 };
 
 /*
- * Of the JVM that vm_process_open has opened.
- *
  * codes  for jit_codes_close, whatever is returned.
  *
  * Returns 0, or -1 with *err set: this JVM's code cannot be read.
  */
-int jit_codes_open(struct jit_codes *codes, jit_wanted_fn *wanted, void *context, struct err *err);
+int jit_codes_open(struct vm *vm, struct jit_codes *codes, jit_wanted_fn *wanted, void *context, struct err *err);
 
 /*
  * Look what code there is now: what is new is read, of what was known is_there is set anew.

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 struct known_methods {
+    struct vm *vm; /* borrowed */
     struct arena arena;
     struct hash_set by_address;   /* of a Method: its index, plus 1 */
     struct known_method **all;    /* owned; they are the arena's */
@@ -15,11 +16,13 @@ struct known_methods {
     uint64_t round;
 };
 
-struct known_methods *known_methods_open(void)
+struct known_methods *known_methods_open(struct vm *vm)
 {
     struct known_methods *methods = calloc(1, sizeof *methods);
-    if (methods != NULL)
-        methods->round = RECENT_ROUNDS + 1;
+    if (methods == NULL)
+        return NULL;
+    methods->vm = vm;
+    methods->round = RECENT_ROUNDS + 1;
     return methods;
 }
 
@@ -77,7 +80,7 @@ void known_methods_compare(struct known_methods *methods, const uint64_t *addres
 {
     uint64_t keys[KNOWN_AT_ONCE];
     struct vm_method_parts parts[KNOWN_AT_ONCE];
-    vm_methods_keys(addresses, n, keys, parts);
+    vm_methods_keys(methods->vm, addresses, n, keys, parts);
     for (size_t i = 0; i < n; i++) {
         struct known_method *method = find_known(methods, addresses[i]);
         if (method == NULL && keys[i] != 0)

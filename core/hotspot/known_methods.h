@@ -11,6 +11,8 @@
 
 #include "core/hotspot/vm_methods.h"
 
+struct vm;
+
 /* So many rounds after it was asked for last, what is kept is compared together with the rest. */
 #define RECENT_ROUNDS 3u
 
@@ -33,8 +35,8 @@ struct known_method {
 
 struct known_methods;
 
-/* Of the JVM that vm_process_open has opened.  NULL: no memory. */
-struct known_methods *known_methods_open(void);
+/* NULL: no memory. */
+struct known_methods *known_methods_open(struct vm *vm);
 void known_methods_close(struct known_methods *methods); /* NULL is fine */
 
 /* Classes may have been unloaded from now on. */

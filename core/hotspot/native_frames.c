@@ -1,6 +1,6 @@
 #include "core/hotspot/native_frames.h"
 #include "core/base/hash.h"
-#include "core/hotspot/vm_fields.h"
+#include "core/hotspot/vm.h"
 #include "core/jvm/elf_file.h"
 #include "core/jvm/maps.h"
 
@@ -28,7 +28,7 @@ struct library {
 };
 
 struct native_frames {
-    pid_t pid;
+    struct vm *vm; /* borrowed */
     struct jvm_root root;
     struct jvm_maps maps;
     bool is_read; /* the maps, in this round */
@@ -39,7 +39,7 @@ struct native_frames {
     uint32_t n_rules;
 };
 
-struct native_frames *native_frames_open(pid_t pid)
+struct native_frames *native_frames_open(struct vm *vm)
 {
     struct native_frames *native = calloc(1, sizeof *native);
     if (native == NULL || (native->rules = calloc(RULES, sizeof *native->rules)) == NULL) {
@@ -47,8 +47,8 @@ struct native_frames *native_frames_open(pid_t pid)
         return NULL;
     }
     elf_version(EV_CURRENT);
-    native->pid = pid;
-    jvm_root_open(&native->root, pid); /* without it the kernel may still show what is mapped */
+    native->vm = vm;
+    jvm_root_open(&native->root, vm_pid(vm)); /* without it the kernel may still show what is mapped */
     jvm_maps_init(&native->maps);
     return native;
 }
@@ -95,8 +95,9 @@ static void open_elf(struct native_frames *native, struct library *library, cons
 {
     uint64_t n = mapping->end - mapping->start;
     if (mapping->path[0] == '/')
-        elf_file_open(&library->file, jvm_mapping_open(mapping, &native->root, native->pid));
-    else if (n <= VDSO_BYTES && (library->bytes = malloc(n)) != NULL && vm_read(mapping->start, library->bytes, n))
+        elf_file_open(&library->file, jvm_mapping_open(mapping, &native->root, vm_pid(native->vm)));
+    else if (n <= VDSO_BYTES && (library->bytes = malloc(n)) != NULL &&
+             vm_read(native->vm, mapping->start, library->bytes, n))
         library->file.elf = elf_memory(library->bytes, n);
 }
 
@@ -142,7 +143,7 @@ static const struct jvm_mapping *find_mapping(struct native_frames *native, uint
     if (mapping != NULL || native->is_read)
         return mapping;
     native->is_read = true;
-    if (jvm_maps_read(&native->maps, native->pid) < 0)
+    if (jvm_maps_read(&native->maps, vm_pid(native->vm)) < 0)
         return NULL;
     forget(native);
     return jvm_maps_find(&native->maps, pc);

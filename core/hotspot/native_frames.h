@@ -1,15 +1,12 @@
 /*
  * Frames of native code, by the call frame information (.eh_frame) of the library that it is of: how to get from an
  * instruction of a function to the function's caller.
- *
- * Of the JVM that vm_process_open has opened.
  */
 #ifndef CORE_HOTSPOT_NATIVE_FRAMES_H
 #define CORE_HOTSPOT_NATIVE_FRAMES_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 /* What an address counts from. */
 enum native_base { NATIVE_SP, NATIVE_FP, NATIVE_CFA };
@@ -37,9 +34,10 @@ struct native_rule {
 };
 
 struct native_frames;
+struct vm;
 
 /* NULL: no memory. */
-struct native_frames *native_frames_open(pid_t pid);
+struct native_frames *native_frames_open(struct vm *vm);
 void native_frames_close(struct native_frames *native); /* NULL is fine */
 
 /* Libraries may have been loaded and unloaded. */

@@ -10,6 +10,8 @@
 
 #include "core/hotspot/vm_streams.h"
 
+struct vm;
+
 /* Where the parts that are copied are, and then in 'bytes'. */
 struct nmethod_parts {
     uint64_t from[2], n_bytes[2];
@@ -31,20 +33,20 @@ struct nmethod {
 };
 
 /* Why none can be read in this JVM; NULL: they can. */
-const char *nmethod_why_not(void);
+const char *nmethod_why_not(struct vm *vm);
 
 /*
  * Find the one with an address in its code, or the one whose header is at an address: where its code is, and of which
  * compilation; to be zero at first, and used again and again.  Returns false when there is none now.
  */
-bool nmethod_find(struct nmethod *nmethod, uint64_t address);
-bool nmethod_find_at(struct nmethod *nmethod, uint64_t header);
+bool nmethod_find(struct vm *vm, struct nmethod *nmethod, uint64_t address);
+bool nmethod_find_at(struct vm *vm, struct nmethod *nmethod, uint64_t header);
 
 /* Does the JVM call what has this header an nmethod, whatever is read of it? */
-bool nmethod_is_named(uint64_t header);
+bool nmethod_is_named(struct vm *vm, uint64_t header);
 
 /* The same, of a header that has been read already: the n bytes from its address on; zeros where n is more. */
-bool nmethod_take(struct nmethod *nmethod, uint64_t address, const uint8_t *header, size_t n);
+bool nmethod_take(struct vm *vm, struct nmethod *nmethod, uint64_t address, const uint8_t *header, size_t n);
 
 /*
  * Those of n (NMETHODS_MAX at most) whose headers are at these addresses, by one system call.  Returns how many there
@@ -52,17 +54,17 @@ bool nmethod_take(struct nmethod *nmethod, uint64_t address, const uint8_t *head
  */
 #define NMETHODS_MAX 32u
 
-size_t nmethods_find_at(struct nmethod *all, const uint64_t *headers, size_t n);
+size_t nmethods_find_at(struct vm *vm, struct nmethod *all, const uint64_t *headers, size_t n);
 
 /*
  * Copy what it knows of its code: nmethod->scopes.  It is its own, and its methods are still there, if afterwards
  * nmethod_is_there.  Returns false when it cannot be copied.
  */
-bool nmethod_copy(struct nmethod *nmethod);
+bool nmethod_copy(struct vm *vm, struct nmethod *nmethod);
 
 /* Is it still that compilation: its methods have not been unloaded?  Of any number, by few system calls. */
-bool nmethod_is_there(const struct nmethod *nmethod);
-void nmethods_are_there(const struct nmethod *const *all, size_t n, bool *are_there);
+bool nmethod_is_there(struct vm *vm, const struct nmethod *nmethod);
+void nmethods_are_there(struct vm *vm, const struct nmethod *const *all, size_t n, bool *are_there);
 void nmethod_free(struct nmethod *nmethod);
 
 #endif

@@ -3,16 +3,13 @@
  * the place of core/hotspot/native_frames.c, which needs libdw.
  */
 #include "core/hotspot/native_frames.h"
-#include "core/hotspot/vm_process.h"
 
-#include <unistd.h>
+static const struct native_rule none;
 
-static struct native_rule none;
-
-struct native_frames *native_frames_open(pid_t pid)
+struct native_frames *native_frames_open(struct vm *vm)
 {
-    (void)pid;
-    return (struct native_frames *)(void *)&none; /* nobody looks into it */
+    (void)vm;
+    return (struct native_frames *)(uintptr_t)&none; /* nobody looks into it */
 }
 
 void native_frames_close(struct native_frames *native)
@@ -29,9 +26,4 @@ const struct native_rule *native_frames_at(struct native_frames *native, uint64_
 {
     (void)native, (void)pc;
     return &none;
-}
-
-pid_t vm_process_pid(void)
-{
-    return getpid();
 }

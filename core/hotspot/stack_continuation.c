@@ -6,7 +6,7 @@
  * Frames that are in the heap are not walked: the carrier's follow.
  */
 #include "core/hotspot/stack_walk_internal.h"
-#include "core/hotspot/vm_fields.h"
+#include "core/hotspot/vm.h"
 #include "core/hotspot/vm_methods.h"
 
 #define ALIGNMENT    16u   /* of an entry */
@@ -19,11 +19,11 @@ bool stack_is_continuation(struct stack_walker *walker, uint64_t pc)
     return blob != NULL && blob->is_continuation;
 }
 
-static bool is_run(struct known_method *known)
+static bool is_run(struct vm *vm, struct known_method *known)
 {
     if (known != NULL && !known->is_asked) {
         known->is_asked = true;
-        known->is_run = vm_method_is(known->address, "jdk/internal/vm/Continuation", "run");
+        known->is_run = vm_method_is(vm, known->address, "jdk/internal/vm/Continuation", "run");
     }
     return known != NULL && known->is_run;
 }
@@ -39,11 +39,11 @@ static bool is_entry(struct stack_walker *walker, const struct thread_state *thr
     pc = stack_strip(walker, pc);
     if (code_blobs_is_interpreter(walker->blobs, pc))
         return stack_word_at(thread, fp + (uint64_t)of_method, &method) &&
-               is_run(known_methods_get(walker->methods, method));
+               is_run(walker->vm, known_methods_get(walker->methods, method));
     if (!stack_is_return(walker, pc))
         return false;
     const struct code_at *code = code_blobs_at(walker->blobs, pc);
-    return code->n_frames > 0 && is_run(code->frames[0].method);
+    return code->n_frames > 0 && is_run(walker->vm, code->frames[0].method);
 }
 
 /* An interpreted frame's caller's stack pointer may be above the entry, or what it was when the frame went to the heap.
@@ -52,7 +52,7 @@ bool stack_leave_continuation(struct stack_walker *walker, const struct thread_s
                               struct cursor_frame *frame)
 {
     uint64_t return_pc, begin = (from + ALIGNMENT - 1) & ~(uint64_t)(ALIGNMENT - 1);
-    if (!vm_read_u64(walker->entry_return, &return_pc) || return_pc == 0)
+    if (!vm_read_u64(walker->vm, walker->entry_return, &return_pc) || return_pc == 0)
         return false;
     for (uint64_t at = begin; at - begin < SEARCH_BYTES; at += ALIGNMENT)
         if (is_entry(walker, thread, at)) {

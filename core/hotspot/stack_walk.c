@@ -2,8 +2,7 @@
 
 #include "core/base/hash.h"
 #include "core/hotspot/native_frames.h"
-#include "core/hotspot/vm_fields.h"
-#include "core/hotspot/vm_process.h"
+#include "core/hotspot/vm.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,32 +40,34 @@ static bool find_layout(struct stack_walker *walker)
         { "JavaFrameAnchor", "_last_Java_pc", &walker->last_pc, false },
     };
     struct vm_field entry = { "ContinuationEntry", "_return_pc", &walker->entry_return, true };
-    walker->entry_bytes = vm_type_bytes("ContinuationEntry");
-    if (!vm_fields_find(&entry, 1) || walker->entry_bytes == VM_NONE)
+    walker->entry_bytes = vm_type_bytes(walker->vm, "ContinuationEntry");
+    if (!vm_fields_find(walker->vm, &entry, 1) || walker->entry_bytes == VM_NONE)
         walker->entry_return = 0;
     /* Not all processors' JVMs export these. */
-    if (!vm_constant("frame::interpreter_frame_sender_sp_offset", &walker->sender_sp))
+    if (!vm_constant(walker->vm, "frame::interpreter_frame_sender_sp_offset", &walker->sender_sp))
         walker->sender_sp = rules->sender_sp;
-    if (!vm_constant("frame::entry_frame_call_wrapper_offset", &walker->wrapper))
+    if (!vm_constant(walker->vm, "frame::entry_frame_call_wrapper_offset", &walker->wrapper))
         walker->wrapper = rules->call_wrapper;
-    return vm_fields_find(fields, sizeof fields / sizeof *fields) && vm_read_u64(call_return, &walker->call_return);
+    return vm_fields_find(walker->vm, fields, sizeof fields / sizeof *fields) &&
+           vm_read_u64(walker->vm, call_return, &walker->call_return);
 }
 
-struct stack_walker *stack_walker_open(const struct frame_rules *rules, struct err *err)
+struct stack_walker *stack_walker_open(struct vm *vm, const struct frame_rules *rules, struct err *err)
 {
     struct stack_walker *walker = calloc(1, sizeof *walker);
-    if (walker == NULL || (walker->methods = known_methods_open()) == NULL ||
-        (walker->native = native_frames_open(vm_process_pid())) == NULL) {
+    if (walker == NULL || (walker->methods = known_methods_open(vm)) == NULL ||
+        (walker->native = native_frames_open(vm)) == NULL) {
         stack_walker_close(walker);
         err_set(err, "out of memory for walking stacks");
         return NULL;
     }
+    walker->vm = vm;
     walker->rules = rules;
-    walker->blobs = code_blobs_open(rules, walker->methods, err);
+    walker->blobs = code_blobs_open(vm, rules, walker->methods, err);
     if (walker->blobs != NULL && find_layout(walker))
         return walker;
     if (walker->blobs != NULL) {
-        err_set(err, "the layout of this JVM's stacks is not known (JDK %u)", (unsigned)vm_release());
+        err_set(err, "the layout of this JVM's stacks is not known (JDK %u)", (unsigned)vm_release(vm));
         err_next(err, "use --mechanism polling, which asks the JVM itself");
     }
     stack_walker_close(walker);

@@ -18,6 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct vm;
+
 #define STACK_FRAMES_MAX 2048u
 
 enum frame_kind {
@@ -77,10 +79,10 @@ struct frame_rules;
 struct stack_walker;
 
 /*
- * Of the JVM that vm_process_open has opened, with its processor's rules (frame_rules_here).  NULL with *err set
+ * By the rules of the JVM's processor (frame_rules_here).  NULL with *err set
  * (reason and next step): its layout is not known.
  */
-struct stack_walker *stack_walker_open(const struct frame_rules *rules, struct err *err);
+struct stack_walker *stack_walker_open(struct vm *vm, const struct frame_rules *rules, struct err *err);
 void stack_walker_close(struct stack_walker *walker); /* NULL is fine */
 
 /* Samples from now on are later: code may have changed. */

@@ -6,7 +6,10 @@
 #include "core/hotspot/frame_rules.h"
 #include "core/hotspot/stack_walk.h"
 
+struct vm;
+
 struct stack_walker {
+    struct vm *vm; /* borrowed */
     const struct frame_rules *rules;
     struct code_blobs *blobs;
     struct native_frames *native;

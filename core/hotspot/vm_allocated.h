@@ -9,10 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct vm;
+
 /* Does this JVM export where they are? */
-bool vm_allocated_is_known(void);
+bool vm_allocated_is_known(struct vm *vm);
 
 /* The sum over n threads, by the JVM's own structures of them (0: there is none); one that has ended counts as 0. */
-uint64_t vm_allocated_bytes(const uint64_t *threads, size_t n);
+uint64_t vm_allocated_bytes(struct vm *vm, const uint64_t *threads, size_t n);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "core/hotspot/code_heaps.h"
 #include "core/hotspot/nmethod.h"
-#include "core/hotspot/vm_fields.h"
+#include "core/hotspot/vm.h"
 #include "core/hotspot/vm_methods.h"
 
 #include <stdbool.h>
@@ -13,6 +13,7 @@
 #define BLOCKS_MAX  20000u
 
 struct check {
+    struct vm *vm;
     struct nmethod nmethod;
     struct vm_method method;
     struct scopes_walk walk;
@@ -37,7 +38,7 @@ static bool is_descriptor(const char *text, size_t n)
 static bool is_named(struct check *c, uint64_t method)
 {
     const struct vm_method *m = &c->method;
-    return vm_method_read(&c->method, method) && m->n_class_name > 0 && m->n_name > 0 &&
+    return vm_method_read(c->vm, &c->method, method) && m->n_class_name > 0 && m->n_name > 0 &&
            memchr(m->class_name, '(', m->n_class_name) == NULL && memchr(m->name, '(', m->n_name) == NULL &&
            is_descriptor(m->descriptor, m->n_descriptor);
 }
@@ -58,10 +59,10 @@ static void check_block(void *context, uint64_t address)
 {
     struct check *c = context;
     struct nmethod *nmethod = &c->nmethod;
-    if (c->n_checked == CHECKED_MAX || ++c->n_blocks > BLOCKS_MAX || !nmethod_is_named(address))
+    if (c->n_checked == CHECKED_MAX || ++c->n_blocks > BLOCKS_MAX || !nmethod_is_named(c->vm, address))
         return;
     c->n_named++;
-    if (!nmethod_find_at(nmethod, address))
+    if (!nmethod_find_at(c->vm, nmethod, address))
         return;
     c->n_read++;
     if (nmethod->tier == 0 || !nmethod->is_in_use)
@@ -69,9 +70,9 @@ static void check_block(void *context, uint64_t address)
     bool is_inside =
         nmethod->start > address && nmethod->start < c->high && nmethod->n_bytes < c->high - nmethod->start;
     c->has_points = false;
-    bool has_scopes = is_inside && nmethod_copy(nmethod) && is_of_its_method(c);
+    bool has_scopes = is_inside && nmethod_copy(c->vm, nmethod) && is_of_its_method(c);
     bool has_names = has_scopes && is_named(c, nmethod->method);
-    if (!nmethod_is_there(nmethod)) /* it was thrown away meanwhile */
+    if (!nmethod_is_there(c->vm, nmethod)) /* it was thrown away meanwhile */
         return;
     if (has_names && !c->has_points) /* which says less */
         return;
@@ -87,8 +88,8 @@ static bool is_whole_cache(const struct check *c)
     uint64_t low_at, high_at, low, high;
     struct vm_field bounds[] = { { "CodeCache", "_low_bound", &low_at, true },
                                  { "CodeCache", "_high_bound", &high_at, true } };
-    return !vm_fields_find(bounds, sizeof bounds / sizeof *bounds) || !vm_read_u64(low_at, &low) ||
-           !vm_read_u64(high_at, &high) || (low == c->low && high == c->high);
+    return !vm_fields_find(c->vm, bounds, sizeof bounds / sizeof *bounds) || !vm_read_u64(c->vm, low_at, &low) ||
+           !vm_read_u64(c->vm, high_at, &high) || (low == c->low && high == c->high);
 }
 
 /* The interpreter is a block of the code cache with that name. */
@@ -97,20 +98,21 @@ static bool is_interpreter(const struct check *c)
     uint64_t low, high, name_at;
     struct vm_field name = { "CodeBlob", "_name", &name_at, false };
     char text[16] = "";
-    if (!code_heaps_interpreter(&low, &high) || low < c->low || high > c->high || !vm_fields_find(&name, 1))
+    if (!code_heaps_interpreter(c->vm, &low, &high) || low < c->low || high > c->high ||
+        !vm_fields_find(c->vm, &name, 1))
         return false;
-    uint64_t blob = code_heaps_find(low);
-    return blob != 0 && vm_read_text(blob + name_at, text, sizeof text) && strcmp(text, "Interpreter") == 0;
+    uint64_t blob = code_heaps_find(c->vm, low);
+    return blob != 0 && vm_read_text(c->vm, blob + name_at, text, sizeof text) && strcmp(text, "Interpreter") == 0;
 }
 
 /* What does not agree, or NULL. */
 static const char *disagreement(struct check *c)
 {
-    if (!code_heaps_range(&c->low, &c->high) || !is_whole_cache(c))
+    if (!code_heaps_range(c->vm, &c->low, &c->high) || !is_whole_cache(c))
         return "the code cache is not where the JVM says";
     if (!is_interpreter(c))
         return "the interpreter is not where the JVM says";
-    code_heaps_walk(check_block, c);
+    code_heaps_walk(c->vm, check_block, c);
     nmethod_free(&c->nmethod);
     uint32_t most = c->n_checked / 2; /* code changes while it is read */
     return c->n_read < c->n_named / 2 ? "compiled code cannot be read"
@@ -120,15 +122,16 @@ static const char *disagreement(struct check *c)
                                       : NULL;
 }
 
-int vm_check_code(struct err *err)
+int vm_check_code(struct vm *vm, struct err *err)
 {
     struct check *c = calloc(1, sizeof *c);
     if (c == NULL)
         return err_set(err, "out of memory for a check of the JVM's layout");
+    c->vm = vm;
     const char *why = disagreement(c);
     free(c);
     if (why == NULL)
         return 0;
-    err_set(err, "the layout of this JVM's stacks is not known (JDK %u): %s", (unsigned)vm_release(), why);
+    err_set(err, "the layout of this JVM's stacks is not known (JDK %u): %s", (unsigned)vm_release(vm), why);
     return err_next(err, "use --mechanism polling, which asks the JVM itself");
 }

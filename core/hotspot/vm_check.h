@@ -8,10 +8,12 @@
 
 #include "core/base/err.h"
 
+struct vm;
+
 /*
- * Of the JVM that vm_process_open has opened, whose stacks can be walked (stack_walker_open).  Returns 0: what was read
+ * Of a JVM whose stacks can be walked (stack_walker_open).  Returns 0: what was read
  * agrees, or there is no code yet; or -1 with *err set (reason and next step).
  */
-int vm_check_code(struct err *err);
+int vm_check_code(struct vm *vm, struct err *err);
 
 #endif

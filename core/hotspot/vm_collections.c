@@ -1,9 +1,8 @@
 #include "core/hotspot/vm_collections.h"
 
-#include "core/hotspot/vm_fields.h"
-#include "core/hotspot/vm_flags.h"
+#include "core/hotspot/vm.h"
 
-void vm_collections_open(struct vm_collections *collections)
+void vm_collections_open(struct vm *vm, struct vm_collections *collections)
 {
     static const char *const names[] = { "UseSerialGC", "UseParallelGC", "UseG1GC" };
     uint64_t heap_at, heap, counter, active;
@@ -13,19 +12,19 @@ void vm_collections_open(struct vm_collections *collections)
                                  { "CollectedHeap", "_total_collections", &counter, false } };
     struct vm_field old = { "CollectedHeap", "_is_gc_active", &active, false },
                     new = { "CollectedHeap", "_is_stw_gc_active", &active, false };
-    if (!vm_fields_find(fields, 2) || !(vm_fields_find(&old, 1) || vm_fields_find(&new, 1)) ||
-        !vm_flags_are_set(names, 3, are_set) || !vm_read_u64(heap_at, &heap) || heap == 0)
+    if (!vm_fields_find(vm, fields, 2) || !(vm_fields_find(vm, &old, 1) || vm_fields_find(vm, &new, 1)) ||
+        !vm_flags_are_set(vm, names, 3, are_set) || !vm_read_u64(vm, heap_at, &heap) || heap == 0)
         return;
     if (are_set[0] || are_set[1] || are_set[2])
         *collections = (struct vm_collections){ heap + counter, heap + active };
 }
 
-uint64_t vm_collections_count(const struct vm_collections *collections)
+uint64_t vm_collections_count(struct vm *vm, const struct vm_collections *collections)
 {
     uint32_t count;
     uint8_t is_active;
-    if (collections->counter == 0 || !vm_read(collections->active, &is_active, 1) || is_active != 0 ||
-        !vm_read(collections->counter, &count, sizeof count))
+    if (collections->counter == 0 || !vm_read(vm, collections->active, &is_active, 1) || is_active != 0 ||
+        !vm_read(vm, collections->counter, &count, sizeof count))
         return VM_COLLECTIONS_UNKNOWN;
     return count;
 }

@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+struct vm;
+
 #define VM_COLLECTIONS_UNKNOWN UINT64_MAX
 
 struct vm_collections {
@@ -16,9 +18,9 @@ struct vm_collections {
  * Of the JVM that is being read.  Known are collectors that move objects while all threads stand still: Serial,
  * Parallel, G1.
  */
-void vm_collections_open(struct vm_collections *collections);
+void vm_collections_open(struct vm *vm, struct vm_collections *collections);
 
 /* How many have begun; VM_COLLECTIONS_UNKNOWN: also while one is under way. */
-uint64_t vm_collections_count(const struct vm_collections *collections);
+uint64_t vm_collections_count(struct vm *vm, const struct vm_collections *collections);
 
 #endif

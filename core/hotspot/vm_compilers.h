@@ -6,11 +6,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct vm;
+
 /* The JVM's own structure of a thread, by the system's number; 0: not known. */
-uint64_t vm_compiler_find(pid_t tid);
+uint64_t vm_compiler_find(struct vm *vm, pid_t tid);
 
 /* The system's number of a thread, by the JVM's own structure of it; 0: not known. */
-pid_t vm_thread_tid(uint64_t thread);
+pid_t vm_thread_tid(struct vm *vm, uint64_t thread);
 
 /* What a compiler is at. */
 struct vm_compilation {
@@ -19,6 +21,6 @@ struct vm_compilation {
     bool is_of_loop;  /* code that is entered in a loop (OSR) */
 };
 
-struct vm_compilation vm_compiler_read(uint64_t compiler);
+struct vm_compilation vm_compiler_read(struct vm *vm, uint64_t compiler);
 
 #endif

@@ -2,55 +2,45 @@
  * The tables in which libjvm.so tells its debugger the layout of its structures: each is looked through once, for a
  * recording asks for some hundred of their 3,000 entries.
  */
-#include "core/hotspot/vm_fields.h"
-
-#include "core/base/hash.h"
+#include "core/hotspot/vm_state.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PAGE_BYTES 4096u
-
 /* ---- reading ---- */
 
-static const struct vm_library *other; /* whose tables these are; pid 0: of the JVM that this process is */
-
-/* Of another process, pages of its libjvm.so are kept: tables have thousands of entries. */
-#define PAGES 1024u
-
 /* Each is a page here, too: one page fault each. */
-static const uint8_t *page_of(uint64_t address)
+static const uint8_t *page_of(struct vm *vm, uint64_t address)
 {
-    static uint64_t starts[PAGES]; /* plus 1 */
-    static uint8_t(*pages)[PAGE_BYTES];
-    uint64_t start = address - address % PAGE_BYTES, at = start / PAGE_BYTES % PAGES;
-    if (pages == NULL)
-        pages = aligned_alloc(PAGE_BYTES, sizeof *pages * PAGES);
-    if (pages == NULL)
+    struct vm_pages *pages = &vm->pages;
+    uint64_t start = address - address % VM_PAGE_BYTES, at = start / VM_PAGE_BYTES % VM_PAGES;
+    if (pages->bytes == NULL)
+        pages->bytes = aligned_alloc(VM_PAGE_BYTES, sizeof *pages->bytes * VM_PAGES);
+    if (pages->bytes == NULL)
         return NULL;
-    if (starts[at] != start + 1) {
-        starts[at] = 0;
-        if (!vm_read(start, pages[at], PAGE_BYTES))
+    if (pages->starts[at] != start + 1) {
+        pages->starts[at] = 0;
+        if (!vm_read(vm, start, pages->bytes[at], VM_PAGE_BYTES))
             return NULL;
-        starts[at] = start + 1;
+        pages->starts[at] = start + 1;
     }
-    return pages[at];
+    return pages->bytes[at];
 }
 
 /* n bytes, or zeros where there are none. */
-static void take_value(uint64_t address, void *bytes, size_t n)
+static void take_value(struct vm *vm, uint64_t address, void *bytes, size_t n)
 {
     uint8_t *to = bytes;
-    if (other->pid == 0) {
+    if (vm->library.pid == 0) {
         memcpy(bytes, (const void *)(uintptr_t)address, n);
         return;
     }
     memset(bytes, 0, n);
     for (size_t done = 0; done < n;) {
-        const uint8_t *page = page_of(address + done);
-        size_t at = (address + done) % PAGE_BYTES, piece = PAGE_BYTES - at < n - done ? PAGE_BYTES - at : n - done;
+        const uint8_t *page = page_of(vm, address + done);
+        size_t at = (address + done) % VM_PAGE_BYTES,
+               piece = VM_PAGE_BYTES - at < n - done ? VM_PAGE_BYTES - at : n - done;
         if (page == NULL)
             return;
         memcpy(to + done, page + at, piece);
@@ -58,32 +48,33 @@ static void take_value(uint64_t address, void *bytes, size_t n)
     }
 }
 
-static uint64_t word(uint64_t address)
+static uint64_t word(struct vm *vm, uint64_t address)
 {
     uint64_t value;
-    take_value(address, &value, sizeof value);
+    take_value(vm, address, &value, sizeof value);
     return value;
 }
 
 #define NAME_BYTES 128u /* longer names are cut: none that is asked for is */
 
 /* The text that a pointer at an address points to; of another process' in 'bytes'. */
-static const char *text_of(uint64_t address, char bytes[NAME_BYTES])
+static const char *text_of(struct vm *vm, uint64_t address, char bytes[NAME_BYTES])
 {
-    uint64_t start = word(address);
+    uint64_t start = word(vm, address);
     bytes[0] = bytes[NAME_BYTES - 1] = '\0';
     if (start == 0)
         return bytes;
-    if (other->pid == 0)
+    if (vm->library.pid == 0)
         return (const char *)(uintptr_t)start;
-    take_value(start, bytes, NAME_BYTES - 1);
+    take_value(vm, start, bytes, NAME_BYTES - 1);
     return bytes;
 }
 
-static bool get_symbol(void *library, const char *name, uint64_t *value)
+static bool get_symbol(struct vm *vm, void *library, const char *name, uint64_t *value)
 {
-    uint64_t symbol = other->pid != 0 ? other->symbol(other->context, name) : (uint64_t)(uintptr_t)dlsym(library, name);
-    *value = symbol == 0 ? 0 : word(symbol);
+    uint64_t symbol = vm->library.pid != 0 ? vm->library.symbol(vm->library.context, name)
+                                           : (uint64_t)(uintptr_t)dlsym(library, name);
+    *value = symbol == 0 ? 0 : word(vm, symbol);
     return symbol != 0;
 }
 
@@ -120,14 +111,7 @@ static const struct table_names {
 
 #define N_TABLES (sizeof tables / sizeof *tables)
 
-/* Each is looked through once. */
-static struct exported_tables {
-    pthread_mutex_t lock; /* guards all; no probe takes it */
-    struct exported_table {
-        struct hash_set entries; /* by the hash of what they are known by: the number, plus 1 */
-        uint64_t start, stride, keys[2], values[2];
-    } all[N_TABLES];
-} exported = { .lock = PTHREAD_MUTEX_INITIALIZER };
+_Static_assert(N_TABLES == VM_EXPORTS, "a table each");
 
 static uint64_t key_of(const char *type, const char *name)
 {
@@ -135,22 +119,22 @@ static uint64_t key_of(const char *type, const char *name)
     return name == NULL ? hash : hash_text(hash, name, strlen(name));
 }
 
-static bool get_columns(void *library, const char *const names[2], uint64_t columns[2])
+static bool get_columns(struct vm *vm, void *library, const char *const names[2], uint64_t columns[2])
 {
-    return get_symbol(library, names[0], &columns[0]) &&
-           (names[1] == NULL || get_symbol(library, names[1], &columns[1]));
+    return get_symbol(vm, library, names[0], &columns[0]) &&
+           (names[1] == NULL || get_symbol(vm, library, names[1], &columns[1]));
 }
 
 /* Of two entries of one name the first counts. */
-static void read_entries(struct exported_table *table, bool has_two_keys)
+static void read_entries(struct vm *vm, struct vm_exported_table *table, bool has_two_keys)
 {
     char bytes[2][NAME_BYTES];
     for (uint32_t i = 0; i < ENTRIES_MAX; i++) {
         uint64_t entry = table->start + i * table->stride;
-        if (word(entry + table->keys[0]) == 0)
+        if (word(vm, entry + table->keys[0]) == 0)
             return;
-        const char *type = text_of(entry + table->keys[0], bytes[0]);
-        const char *name = has_two_keys ? text_of(entry + table->keys[1], bytes[1]) : NULL;
+        const char *type = text_of(vm, entry + table->keys[0], bytes[0]);
+        const char *name = has_two_keys ? text_of(vm, entry + table->keys[1], bytes[1]) : NULL;
         struct hash_slot *slot = hash_put(&table->entries, key_of(type, name));
         if (slot != NULL && slot->value == 0)
             slot->value = i + 1;
@@ -158,38 +142,29 @@ static void read_entries(struct exported_table *table, bool has_two_keys)
 }
 
 /* One in which nothing is yet is looked at again the next time. */
-static void read_table(struct exported_table *table, const struct table_names *names)
+static void read_table(struct vm *vm, struct vm_exported_table *table, const struct table_names *names)
 {
-    void *library = other->pid != 0 ? NULL : dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
-    if (other->pid == 0 && library == NULL)
+    void *library = vm->library.pid != 0 ? NULL : dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
+    if (vm->library.pid == 0 && library == NULL)
         return;
-    if (get_symbol(library, names->start, &table->start) && get_symbol(library, names->stride, &table->stride) &&
-        get_columns(library, names->keys, table->keys) && get_columns(library, names->values, table->values))
-        read_entries(table, names->keys[1] != NULL);
+    if (get_symbol(vm, library, names->start, &table->start) &&
+        get_symbol(vm, library, names->stride, &table->stride) && get_columns(vm, library, names->keys, table->keys) &&
+        get_columns(vm, library, names->values, table->values))
+        read_entries(vm, table, names->keys[1] != NULL);
     if (library != NULL)
         dlclose(library);
 }
 
 /* Where an entry's value is; 0: there is no such entry. */
-static uint64_t find_value(enum vm_exports_table which, const char *type, const char *name, size_t column)
+static uint64_t find_value(struct vm *vm, enum vm_exports_table which, const char *type, const char *name,
+                           size_t column)
 {
-    struct exported_table *table = &exported.all[which];
+    struct vm_exported_table *table = &vm->exported[which];
     if (table->entries.n_used == 0)
-        read_table(table, &tables[which]);
+        read_table(vm, table, &tables[which]);
     const struct hash_slot *slot = table->entries.n_used == 0 ? NULL : hash_get(&table->entries, key_of(type, name));
     return slot == NULL || slot->value == 0 ? 0
                                             : table->start + (slot->value - 1) * table->stride + table->values[column];
-}
-
-/* A recorder may look at one JVM after the other. */
-static void follow_library(void)
-{
-    static struct vm_library last;
-    other = vm_fields_library();
-    if (last.pid != other->pid)
-        for (size_t i = 0; i < N_TABLES; i++)
-            hash_free(&exported.all[i].entries);
-    last = *other;
 }
 
 struct vm_export {
@@ -199,20 +174,19 @@ struct vm_export {
 };
 
 /* n bytes of what an entry tells.  Returns whether there is one. */
-static bool get_value(const struct vm_export *named, void *value, size_t n)
+static bool get_value(struct vm *vm, const struct vm_export *named, void *value, size_t n)
 {
-    pthread_mutex_lock(&exported.lock);
-    follow_library();
-    uint64_t at = find_value(named->table, named->type, named->name, named->column);
+    pthread_mutex_lock(&vm->lock);
+    uint64_t at = find_value(vm, named->table, named->type, named->name, named->column);
     if (at != 0)
-        take_value(at, value, n);
-    pthread_mutex_unlock(&exported.lock);
+        take_value(vm, at, value, n);
+    pthread_mutex_unlock(&vm->lock);
     return at != 0;
 }
 
 /* ---- the layout ---- */
 
-bool vm_fields_find(struct vm_field *fields, size_t n)
+bool vm_fields_find(struct vm *vm, struct vm_field *fields, size_t n)
 {
     bool are_found = true;
     for (size_t k = 0; k < n; k++)
@@ -221,45 +195,45 @@ bool vm_fields_find(struct vm_field *fields, size_t n)
         const struct vm_export named = { VM_EXPORTS_FIELDS, fields[k].type, fields[k].field,
                                          fields[k].is_static ? VM_EXPORTS_ADDRESS : VM_EXPORTS_OFFSET };
         if (*fields[k].value == VM_NONE)
-            get_value(&named, fields[k].value, sizeof *fields[k].value);
+            get_value(vm, &named, fields[k].value, sizeof *fields[k].value);
     }
     for (size_t k = 0; k < n; k++)
         are_found = are_found && *fields[k].value != VM_NONE;
     return are_found;
 }
 
-uint64_t vm_type_bytes(const char *name)
+uint64_t vm_type_bytes(struct vm *vm, const char *name)
 {
     uint64_t size = VM_NONE;
-    get_value(&(struct vm_export){ .table = VM_EXPORTS_TYPES, .type = name }, &size, sizeof size);
+    get_value(vm, &(struct vm_export){ .table = VM_EXPORTS_TYPES, .type = name }, &size, sizeof size);
     return size;
 }
 
-bool vm_constant(const char *name, int32_t *value)
+bool vm_constant(struct vm *vm, const char *name, int32_t *value)
 {
     uint64_t wide;
-    if (get_value(&(struct vm_export){ .table = VM_EXPORTS_CONSTANTS, .type = name }, value, sizeof *value))
+    if (get_value(vm, &(struct vm_export){ .table = VM_EXPORTS_CONSTANTS, .type = name }, value, sizeof *value))
         return true;
-    if (!get_value(&(struct vm_export){ .table = VM_EXPORTS_LONGS, .type = name }, &wide, sizeof wide))
+    if (!get_value(vm, &(struct vm_export){ .table = VM_EXPORTS_LONGS, .type = name }, &wide, sizeof wide))
         return false;
     *value = (int32_t)wide;
     return true;
 }
 
-uint32_t vm_release(void)
+uint32_t vm_release(struct vm *vm)
 {
     uint64_t address, major;
     uint32_t release;
     uint8_t of_jdk;
     struct vm_field jdk[] = { { "JDK_Version", "_current", &address, true },
                               { "JDK_Version", "_major", &major, false } };
-    if (vm_fields_find(jdk, 2)) /* JDK 8 calls its VM 25 */
-        return vm_read(address + major, &of_jdk, sizeof of_jdk) ? of_jdk : 0;
+    if (vm_fields_find(vm, jdk, 2)) /* JDK 8 calls its VM 25 */
+        return vm_read(vm, address + major, &of_jdk, sizeof of_jdk) ? of_jdk : 0;
     struct vm_field field = { "Abstract_VM_Version", "_vm_major_version", &address, true };
-    return vm_fields_find(&field, 1) && vm_read(address, &release, sizeof release) ? release : 0;
+    return vm_fields_find(vm, &field, 1) && vm_read(vm, address, &release, sizeof release) ? release : 0;
 }
 
-uint32_t vm_excluded_digits(void)
+uint32_t vm_excluded_digits(struct vm *vm)
 {
-    return vm_release() >= 20;
+    return vm_release(vm) >= 20;
 }

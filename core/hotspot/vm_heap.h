@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct vm;
+
 #define VM_HEAP_WORDS 10u
 
 /* The sum of some words less that of others. */
@@ -20,9 +22,9 @@ struct vm_heap {
  * Of the JVM that is being read.  Known are Serial, Parallel, G1 (without the region that threads allocate in, which is
  * full when a collection begins for want of room), Shenandoah and ZGC in JDK 17.
  */
-void vm_heap_open(struct vm_heap *heap);
+void vm_heap_open(struct vm *vm, struct vm_heap *heap);
 
 /* Returns whether *bytes is known. */
-bool vm_heap_used(const struct vm_heap *heap, uint64_t *bytes);
+bool vm_heap_used(struct vm *vm, const struct vm_heap *heap, uint64_t *bytes);
 
 #endif

@@ -5,9 +5,8 @@
 #include "core/hotspot/vm_members.h"
 
 #include "core/hotspot/class_layout.h"
-#include "core/hotspot/vm_fields.h"
+#include "core/hotspot/vm_state.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #define OPERAND_BYTES 3u
@@ -17,97 +16,89 @@
 enum { CODE_NEW = 0xbb, CODE_NEWARRAY = 0xbc, CODE_ANEWARRAY = 0xbd, CODE_MULTIANEWARRAY = 0xc5 };
 enum { CODE_WIDE = 0xc4, CODE_FAST_IACCESS_0 = 0xdd, CODE_FAST_FACCESS_0 = 0xdf, CODE_FAST_ICALOAD = 0xe2 };
 
-/* Where resolved fields, or methods, are. */
-struct resolved {
-    uint64_t array, data, entry_bytes, constant; /* in the cache, in the array, of an entry, in an entry */
-};
-
-static struct {
-    bool is_known;
-    struct class_layout classes;
-    uint64_t cache;                              /* in a ConstantPool */
-    uint64_t cache_bytes, entry_bytes, constant; /* JDK 17: of a cache, of an entry, in an entry */
-    struct resolved fields, methods;
-} at;
-
-static void know(void)
+static void know(struct vm *vm)
 {
+    struct vm_members *at = &vm->members;
     struct vm_field fields[] = {
-        { "ConstantPool", "_cache", &at.cache, false },
-        { "ConstantPoolCacheEntry", "_indices", &at.constant, false },
-        { "ConstantPoolCache", "_resolved_field_entries", &at.fields.array, false },
-        { "Array<ResolvedFieldEntry>", "_data", &at.fields.data, false },
-        { "ResolvedFieldEntry", "_cpool_index", &at.fields.constant, false },
-        { "ConstantPoolCache", "_resolved_method_entries", &at.methods.array, false },
-        { "Array<ResolvedMethodEntry>", "_data", &at.methods.data, false },
-        { "ResolvedMethodEntry", "_cpool_index", &at.methods.constant, false },
+        { "ConstantPool", "_cache", &at->cache, false },
+        { "ConstantPoolCacheEntry", "_indices", &at->constant, false },
+        { "ConstantPoolCache", "_resolved_field_entries", &at->fields.array, false },
+        { "Array<ResolvedFieldEntry>", "_data", &at->fields.data, false },
+        { "ResolvedFieldEntry", "_cpool_index", &at->fields.constant, false },
+        { "ConstantPoolCache", "_resolved_method_entries", &at->methods.array, false },
+        { "Array<ResolvedMethodEntry>", "_data", &at->methods.data, false },
+        { "ResolvedMethodEntry", "_cpool_index", &at->methods.constant, false },
     };
-    vm_fields_find(fields, sizeof fields / sizeof *fields);
-    at.cache_bytes = vm_type_bytes("ConstantPoolCache");
-    at.entry_bytes = vm_type_bytes("ConstantPoolCacheEntry");
-    at.fields.entry_bytes = vm_type_bytes("ResolvedFieldEntry");
-    at.methods.entry_bytes = vm_type_bytes("ResolvedMethodEntry");
-    class_layout_find(&at.classes);
-    at.is_known = at.cache < OFFSET_MAX && at.classes.pool_bytes < OFFSET_MAX && at.classes.symbol_body < OFFSET_MAX;
+    vm_fields_find(vm, fields, sizeof fields / sizeof *fields);
+    at->cache_bytes = vm_type_bytes(vm, "ConstantPoolCache");
+    at->entry_bytes = vm_type_bytes(vm, "ConstantPoolCacheEntry");
+    at->fields.entry_bytes = vm_type_bytes(vm, "ResolvedFieldEntry");
+    at->methods.entry_bytes = vm_type_bytes(vm, "ResolvedMethodEntry");
+    class_layout_find(vm, &at->classes);
+    at->is_known =
+        at->cache < OFFSET_MAX && at->classes.pool_bytes < OFFSET_MAX && at->classes.symbol_body < OFFSET_MAX;
 }
-
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* ---- operands ---- */
 
 /* The constant of a resolved field or method; false: this JVM has no such entries, or it cannot be read. */
-static bool find_resolved(const struct resolved *resolved, uint64_t cache, uint32_t operand, uint16_t *constant)
+static bool find_resolved(struct vm *vm, const struct vm_resolved *resolved, uint64_t cache, uint32_t operand,
+                          uint16_t *constant)
 {
     uint64_t array;
     uint32_t n;
     return resolved->constant < OFFSET_MAX && resolved->entry_bytes < OFFSET_MAX && resolved->data < OFFSET_MAX &&
-           vm_read_u64(cache + resolved->array, &array) && array != 0 && vm_read(array, &n, sizeof n) && operand < n &&
-           n < ARRAY_MAX &&
-           vm_read(array + resolved->data + operand * resolved->entry_bytes + resolved->constant, constant,
+           vm_read_u64(vm, cache + resolved->array, &array) && array != 0 && vm_read(vm, array, &n, sizeof n) &&
+           operand < n && n < ARRAY_MAX &&
+           vm_read(vm, array + resolved->data + operand * resolved->entry_bytes + resolved->constant, constant,
                    sizeof *constant);
 }
 
-static bool find_constant(uint64_t pool, const struct opcode *opcode, uint32_t operand, uint16_t *constant)
+static bool find_constant(struct vm *vm, uint64_t pool, const struct opcode *opcode, uint32_t operand,
+                          uint16_t *constant)
 {
+    struct vm_members *at = &vm->members;
     bool is_call = opcode->kind >= OPCODE_CALL_VIRTUAL;
-    const struct resolved *resolved = is_call ? &at.methods : &at.fields;
+    const struct vm_resolved *resolved = is_call ? &at->methods : &at->fields;
     uint64_t cache;
-    if (!vm_read_u64(pool + at.cache, &cache) || cache == 0)
+    if (!vm_read_u64(vm, pool + at->cache, &cache) || cache == 0)
         return false;
     if (resolved->array != VM_NONE)
-        return find_resolved(resolved, cache, operand, constant);
-    return at.constant < OFFSET_MAX && at.cache_bytes < OFFSET_MAX && at.entry_bytes < OFFSET_MAX &&
-           vm_read(cache + at.cache_bytes + operand * at.entry_bytes + at.constant, constant, sizeof *constant);
+        return find_resolved(vm, resolved, cache, operand, constant);
+    return at->constant < OFFSET_MAX && at->cache_bytes < OFFSET_MAX && at->entry_bytes < OFFSET_MAX &&
+           vm_read(vm, cache + at->cache_bytes + operand * at->entry_bytes + at->constant, constant, sizeof *constant);
 }
 
 /* ---- names ---- */
 
 /* The two numbers of a constant: the low half, and the high one. */
-static bool read_constant(uint64_t pool, uint32_t index, uint16_t numbers[2])
+static bool read_constant(struct vm *vm, uint64_t pool, uint32_t index, uint16_t numbers[2])
 {
-    return index != 0 && vm_read(pool + at.classes.pool_bytes + 8 * (uint64_t)index, numbers, 2 * sizeof *numbers);
+    return index != 0 &&
+           vm_read(vm, pool + vm->members.classes.pool_bytes + 8 * (uint64_t)index, numbers, 2 * sizeof *numbers);
 }
 
-static bool read_text(uint64_t pool, uint32_t index, char *text, size_t *n)
+static bool read_text(struct vm *vm, uint64_t pool, uint32_t index, char *text, size_t *n)
 {
+    struct vm_members *at = &vm->members;
     uint64_t symbol;
     *n = 0;
-    if (index == 0 || !vm_read_u64(pool + at.classes.pool_bytes + 8 * (uint64_t)index, &symbol))
+    if (index == 0 || !vm_read_u64(vm, pool + at->classes.pool_bytes + 8 * (uint64_t)index, &symbol))
         return false;
-    *n = class_symbol_text(&at.classes, symbol, text, WIRE_TEXT_SHORT_BYTES);
+    *n = class_symbol_text(vm, &at->classes, symbol, text, WIRE_TEXT_SHORT_BYTES);
     *n = *n < WIRE_TEXT_SHORT_BYTES ? *n : WIRE_TEXT_SHORT_BYTES - 1;
     return *n > 0;
 }
 
 /* A member has its class and its name and type; a class (of 16 bits its place among the resolved ones) its name. */
-static void read_member(struct vm_instruction *instruction, uint64_t pool, uint32_t constant)
+static void read_member(struct vm *vm, struct vm_instruction *instruction, uint64_t pool, uint32_t constant)
 {
     uint16_t member[2], class[2], type[2];
-    if (!read_constant(pool, constant, member) || !read_constant(pool, member[0], class) ||
-        !read_constant(pool, member[1], type) ||
-        !read_text(pool, class[1], instruction -> class_name, &instruction -> n_class_name) ||
-        !read_text(pool, type[0], instruction->name, &instruction->n_name) ||
-        !read_text(pool, type[1], instruction->descriptor, &instruction->n_descriptor))
+    if (!read_constant(vm, pool, constant, member) || !read_constant(vm, pool, member[0], class) ||
+        !read_constant(vm, pool, member[1], type) ||
+        !read_text(vm, pool, class[1], instruction -> class_name, &instruction -> n_class_name) ||
+        !read_text(vm, pool, type[0], instruction->name, &instruction->n_name) ||
+        !read_text(vm, pool, type[1], instruction->descriptor, &instruction->n_descriptor))
         instruction->n_class_name = instruction->n_name = instruction->n_descriptor = 0;
 }
 
@@ -124,45 +115,48 @@ static bool names_member(const struct opcode *opcode)
            (opcode->kind >= OPCODE_CALL_VIRTUAL && opcode->kind <= OPCODE_CALL_INTERFACE);
 }
 
-bool vm_instruction_read(struct vm_instruction *instruction, const struct vm_method_parts *parts, uint32_t index)
+bool vm_instruction_read(struct vm *vm, struct vm_instruction *instruction, const struct vm_method_parts *parts,
+                         uint32_t index)
 {
     uint8_t code[OPERAND_BYTES] = { 0 };
     uint16_t operand, constant;
-    pthread_once(&once, know);
+    vm_once(vm, &vm->members.once, know);
     instruction->n_class_name = instruction->n_name = instruction->n_descriptor = 0;
-    if (index >= parts->n_code || vm_read_some(parts->code + index, code, sizeof code) == 0)
+    if (index >= parts->n_code || vm_read_some(vm, parts->code + index, code, sizeof code) == 0)
         return false;
     const struct opcode *opcode = &opcodes[code[0] == CODE_WIDE ? code[1] : code[0]];
     if (opcode->name == NULL)
         return false;
     instruction->opcode = opcode->java;
     memcpy(&operand, code + 1, sizeof operand);
-    if (at.is_known && names_member(opcode) && find_constant(parts->pool, opcode, operand, &constant))
-        read_member(instruction, parts->pool, constant);
+    if (vm->members.is_known && names_member(opcode) && find_constant(vm, parts->pool, opcode, operand, &constant))
+        read_member(vm, instruction, parts->pool, constant);
     return true;
 }
 
-bool vm_instruction_read_made(struct vm_instruction *instruction, const struct vm_method_parts *parts, uint32_t index)
+bool vm_instruction_read_made(struct vm *vm, struct vm_instruction *instruction, const struct vm_method_parts *parts,
+                              uint32_t index)
 {
     static const char *const types[] = { "boolean", "char", "float", "double", "byte", "short", "int", "long" };
     uint8_t code[OPERAND_BYTES] = { 0 };
     uint16_t class[2];
-    pthread_once(&once, know);
+    vm_once(vm, &vm->members.once, know);
     instruction->n_class_name = instruction->n_name = instruction->n_descriptor = 0;
-    if (index >= parts->n_code || vm_read_some(parts->code + index, code, sizeof code) == 0 || !at.is_known)
+    if (index >= parts->n_code || vm_read_some(vm, parts->code + index, code, sizeof code) == 0 ||
+        !vm->members.is_known)
         return false;
     instruction->opcode = code[0];
     if (code[0] == CODE_NEWARRAY && code[1] >= 4 && code[1] <= 11)
         return take_text(instruction, types[code[1] - 4]);
     return (code[0] == CODE_NEW || code[0] == CODE_ANEWARRAY || code[0] == CODE_MULTIANEWARRAY) &&
-           read_constant(parts->pool, (uint32_t)code[1] << 8 | code[2], class) &&
-           read_text(parts->pool, class[1], instruction -> class_name, &instruction -> n_class_name);
+           read_constant(vm, parts->pool, (uint32_t)code[1] << 8 | code[2], class) &&
+           read_text(vm, parts->pool, class[1], instruction -> class_name, &instruction -> n_class_name);
 }
 
-uint32_t vm_instruction_last(const struct vm_method_parts *parts, uint32_t index)
+uint32_t vm_instruction_last(struct vm *vm, const struct vm_method_parts *parts, uint32_t index)
 {
     uint8_t code;
-    if (index >= parts->n_code || !vm_read(parts->code + index, &code, 1))
+    if (index >= parts->n_code || !vm_read(vm, parts->code + index, &code, 1))
         return index;
     if ((code >= CODE_FAST_IACCESS_0 && code <= CODE_FAST_FACCESS_0) || code == CODE_FAST_ICALOAD)
         index += opcodes[code].n_bytes;

@@ -10,6 +10,8 @@
 #include "core/hotspot/bytecodes.h"
 #include "core/hotspot/vm_methods.h"
 
+struct vm;
+
 /* An instruction: its opcode as in class files, and what it names. */
 struct vm_instruction {
     uint8_t opcode;
@@ -18,18 +20,20 @@ struct vm_instruction {
 };
 
 /* The one at an index of the method with these parts.  Returns false when there is none. */
-bool vm_instruction_read(struct vm_instruction *instruction, const struct vm_method_parts *parts, uint32_t index);
+bool vm_instruction_read(struct vm *vm, struct vm_instruction *instruction, const struct vm_method_parts *parts,
+                         uint32_t index);
 
 /*
  * Likewise of one that makes an object: its class, or that of an array's elements, "int" of an array of int.  Returns
  * false when it makes none, or that cannot be read.
  */
-bool vm_instruction_read_made(struct vm_instruction *instruction, const struct vm_method_parts *parts, uint32_t index);
+bool vm_instruction_read_made(struct vm *vm, struct vm_instruction *instruction, const struct vm_method_parts *parts,
+                              uint32_t index);
 
 /*
  * Where the interpreter does the work of several instructions at once (fast_aaccess_0: that of aload_0 and getfield),
  * the index of the last one, which reads the heap; else the index itself.
  */
-uint32_t vm_instruction_last(const struct vm_method_parts *parts, uint32_t index);
+uint32_t vm_instruction_last(struct vm *vm, const struct vm_method_parts *parts, uint32_t index);
 
 #endif

@@ -10,6 +10,8 @@
 
 #include "core/wire/code_log.h"
 
+struct vm;
+
 /* Of a method's code. */
 struct vm_code {
     uint32_t n_bytes; /* 0: it has none */
@@ -28,7 +30,7 @@ struct vm_method {
 };
 
 /* Why none can be read in this JVM; NULL: they can. */
-const char *vm_methods_why_not(void);
+const char *vm_methods_why_not(struct vm *vm);
 
 /* Where in the JVM a method's parts are. */
 struct vm_method_parts {
@@ -43,21 +45,21 @@ struct vm_method_parts {
  * What tells the method at each address from any other that is there later, when its class has been unloaded: where its
  * parts are, and what is in front of them; 0: there is none.  parts: of each, or NULL.
  */
-void vm_methods_keys(const uint64_t *addresses, size_t n, uint64_t *keys, struct vm_method_parts *parts);
+void vm_methods_keys(struct vm *vm, const uint64_t *addresses, size_t n, uint64_t *keys, struct vm_method_parts *parts);
 
 /*
  * Read the one with an address; code: its bytecodes as they are now, parts->n_code of them (BYTECODES_MAX are enough),
  * or NULL.  Returns false when there is none.
  */
-bool vm_method_read(struct vm_method *method, uint64_t address);
-bool vm_method_read_parts(struct vm_method *method, uint64_t address, const struct vm_method_parts *parts,
-                          uint8_t *code);
+bool vm_method_read(struct vm *vm, struct vm_method *method, uint64_t address);
+bool vm_method_read_parts(struct vm *vm, struct vm_method *method, uint64_t address,
+                          const struct vm_method_parts *parts, uint8_t *code);
 
 /* The source line of the bytecode at an address of the method with these parts; 0: not known. */
-uint32_t vm_method_line(const struct vm_method_parts *parts, uint64_t bytecode);
+uint32_t vm_method_line(struct vm *vm, const struct vm_method_parts *parts, uint64_t bytecode);
 
 /* Is it the method with this name in a class, "java/lang/Object"? */
-bool vm_method_is(uint64_t address, const char *class_name, const char *name);
+bool vm_method_is(struct vm *vm, uint64_t address, const char *class_name, const char *name);
 
 /* The entry of a code log that describes it; it points into *method. */
 struct code_entry vm_method_entry(const struct vm_method *method, uint32_t number);
@@ -68,13 +70,13 @@ struct code_entry vm_method_entry(const struct vm_method *method, uint32_t numbe
  * archive of shared classes have one of their own): which they are is to be learnt from some that are Methods for sure,
  * and true says that one of these had a new one.  Neither is thread-safe.
  */
-bool vm_methods_learn(const uint64_t *methods, size_t n);
-void vm_methods_pools(const uint64_t *addresses, size_t n, uint64_t *pools);
+bool vm_methods_learn(struct vm *vm, const uint64_t *methods, size_t n);
+void vm_methods_pools(struct vm *vm, const uint64_t *addresses, size_t n, uint64_t *pools);
 
 /* In place of each ConstantPool (0: none): the Symbol that is the name of the class that it is of; 0: there is none. */
-void vm_methods_names(uint64_t *pools, size_t n);
+void vm_methods_names(struct vm *vm, uint64_t *pools, size_t n);
 
 /* A class's name by its Symbol, as vm_method_read has it, WIRE_TEXT_SHORT_BYTES; false: there is none. */
-bool vm_methods_class(uint64_t symbol, char *name, size_t *n);
+bool vm_methods_class(struct vm *vm, uint64_t symbol, char *name, size_t *n);
 
 #endif

@@ -1,6 +1,6 @@
 #include "core/hotspot/vm_monitors.h"
 
-#include "core/hotspot/vm_fields.h"
+#include "core/hotspot/vm_state.h"
 
 #include <string.h>
 
@@ -10,46 +10,36 @@
 #define LOCKS_MAX 8u /* on a thread's own stack of locks, JDK 21 and later */
 #define AT_ONCE   64u
 
-/* Where fields are. */
-static struct {
-    uint64_t entering, waiting, java_thread, stack_base, lock_stack, owner_id; /* in a JavaThread */
-    uint64_t object, owner;                                                    /* in an ObjectMonitor */
-    uint64_t lock_base, lock_top;                                              /* in a LockStack */
-} at;
-
-static struct {
-    struct vm_object_field park_blocker, java_thread, owner;
-} java;
-
-void vm_monitors_open(struct vm_monitors *monitors, pid_t pid)
+void vm_monitors_open(struct vm *vm, struct vm_monitors *monitors)
 {
+    struct vm_monitor_layout *at = &vm->monitors;
     struct vm_field fields[] = {
-        { "JavaThread", "_current_pending_monitor", &at.entering, false },
-        { "JavaThread", "_current_waiting_monitor", &at.waiting, false },
-        { "JavaThread", "_threadObj", &at.java_thread, false },
-        { "Thread", "_current_pending_monitor", &at.entering, false }, /* JDK 8 and 11 */
-        { "Thread", "_current_waiting_monitor", &at.waiting, false },
-        { "JavaThread", "_stack_base", &at.stack_base, false },
-        { "Thread", "_stack_base", &at.stack_base, false },
-        { "ObjectMonitor", "_object", &at.object, false },
-        { "ObjectMonitor", "_owner", &at.owner, false },
+        { "JavaThread", "_current_pending_monitor", &at->entering, false },
+        { "JavaThread", "_current_waiting_monitor", &at->waiting, false },
+        { "JavaThread", "_threadObj", &at->java_thread, false },
+        { "Thread", "_current_pending_monitor", &at->entering, false }, /* JDK 8 and 11 */
+        { "Thread", "_current_waiting_monitor", &at->waiting, false },
+        { "JavaThread", "_stack_base", &at->stack_base, false },
+        { "Thread", "_stack_base", &at->stack_base, false },
+        { "ObjectMonitor", "_object", &at->object, false },
+        { "ObjectMonitor", "_owner", &at->owner, false },
     };
-    struct vm_field later[] = { { "JavaThread", "_lock_stack", &at.lock_stack, false },
-                                { "LockStack", "_base[0]", &at.lock_base, false },
-                                { "LockStack", "_top", &at.lock_top, false },
-                                { "JavaThread", "_monitor_owner_id", &at.owner_id, false } };
-    vm_fields_find(fields, sizeof fields / sizeof *fields);
-    vm_fields_find(later, sizeof later / sizeof *later);
-    vm_threads_open(&monitors->threads, pid);
-    vm_objects_open();
-    memset(&java, 0, sizeof java);
-    java.park_blocker.class_name = java.java_thread.class_name = "java/lang/Thread";
-    java.park_blocker.name = "parkBlocker";
-    java.java_thread.name = "eetop"; /* the JavaThread's address */
-    java.owner.class_name = "java/util/concurrent/locks/AbstractOwnableSynchronizer";
-    java.owner.name = "exclusiveOwnerThread";
-    monitors->is_known = monitors->threads.is_known && at.entering != VM_NONE && at.waiting != VM_NONE &&
-                         at.object != VM_NONE && at.owner != VM_NONE;
+    struct vm_field later[] = { { "JavaThread", "_lock_stack", &vm->monitors.lock_stack, false },
+                                { "LockStack", "_base[0]", &vm->monitors.lock_base, false },
+                                { "LockStack", "_top", &vm->monitors.lock_top, false },
+                                { "JavaThread", "_monitor_owner_id", &at->owner_id, false } };
+    vm_fields_find(vm, fields, sizeof fields / sizeof *fields);
+    vm_fields_find(vm, later, sizeof later / sizeof *later);
+    vm_threads_open(vm, &monitors->threads);
+    vm_objects_open(vm);
+    monitors->vm = vm;
+    at->park_blocker.class_name = at->of_thread.class_name = "java/lang/Thread";
+    at->park_blocker.name = "parkBlocker";
+    at->of_thread.name = "eetop"; /* the JavaThread's address */
+    at->of_lock.class_name = "java/util/concurrent/locks/AbstractOwnableSynchronizer";
+    at->of_lock.name = "exclusiveOwnerThread";
+    monitors->is_known = monitors->threads.is_known && at->entering != VM_NONE && at->waiting != VM_NONE &&
+                         at->object != VM_NONE && at->owner != VM_NONE;
 }
 
 void vm_monitors_close(struct vm_monitors *monitors)
@@ -66,23 +56,25 @@ void vm_monitors_round(struct vm_monitors *monitors)
 /* ---- who holds a monitor ---- */
 
 /* A field of some threads from the first-th on, by one system call; 0 where it is not there.  Returns how many. */
-static uint32_t read_field(const struct vm_threads *threads, uint32_t first, uint64_t field, uint64_t words[AT_ONCE])
+static uint32_t read_field(struct vm *vm, const struct vm_threads *threads, uint32_t first, uint64_t field,
+                           uint64_t words[AT_ONCE])
 {
     uint64_t addresses[AT_ONCE];
     uint32_t n = threads->n - first < AT_ONCE ? threads->n - first : AT_ONCE;
     for (uint32_t i = 0; i < n; i++)
         addresses[i] = threads->all[first + i].address + field;
-    vm_read_words(addresses, n, words);
+    vm_read_words(vm, addresses, n, words);
     return n;
 }
 
 /* JDK 8 to 17: the owner's record is on its stack, where it has locked the object before others wanted it. */
-static int32_t owner_by_stack(const struct vm_threads *threads, uint64_t address)
+static int32_t owner_by_stack(struct vm *vm, const struct vm_threads *threads, uint64_t address)
 {
+    struct vm_monitor_layout *at = &vm->monitors;
     uint64_t nearest = UINT64_MAX, bases[AT_ONCE];
     int32_t tid = 0;
-    for (uint32_t first = 0, n; at.stack_base != VM_NONE && first < threads->n; first += n) {
-        n = read_field(threads, first, at.stack_base, bases);
+    for (uint32_t first = 0, n; at->stack_base != VM_NONE && first < threads->n; first += n) {
+        n = read_field(vm, threads, first, at->stack_base, bases);
         for (uint32_t i = 0; i < n; i++)
             if (bases[i] > address && bases[i] - address < STACK_MAX && bases[i] < nearest) {
                 nearest = bases[i];
@@ -93,16 +85,17 @@ static int32_t owner_by_stack(const struct vm_threads *threads, uint64_t address
 }
 
 /* JDK 21 and later: each thread has a list of the objects that it has locked so. */
-static int32_t owner_by_object(const struct vm_threads *threads, uint64_t object)
+static int32_t owner_by_object(struct vm *vm, const struct vm_threads *threads, uint64_t object)
 {
-    uint64_t locked[LOCKS_MAX], first = at.lock_stack + at.lock_base;
+    uint64_t locked[LOCKS_MAX], first = vm->monitors.lock_stack + vm->monitors.lock_base;
     uint32_t end; /* behind the last one, from the JavaThread on */
-    if (object == 0 || at.lock_stack == VM_NONE || at.lock_base == VM_NONE || at.lock_top == VM_NONE)
+    if (object == 0 || vm->monitors.lock_stack == VM_NONE || vm->monitors.lock_base == VM_NONE ||
+        vm->monitors.lock_top == VM_NONE)
         return 0;
     for (uint32_t i = 0; i < threads->n; i++) {
         uint64_t thread = threads->all[i].address;
-        if (!vm_read(thread + at.lock_stack + at.lock_top, &end, sizeof end) ||
-            !vm_read(thread + first, locked, sizeof locked))
+        if (!vm_read(vm, thread + vm->monitors.lock_stack + vm->monitors.lock_top, &end, sizeof end) ||
+            !vm_read(vm, thread + first, locked, sizeof locked))
             continue;
         for (size_t k = 0; k < LOCKS_MAX && first + 8 * (k + 1) <= end; k++)
             if (locked[k] == object)
@@ -112,11 +105,11 @@ static int32_t owner_by_object(const struct vm_threads *threads, uint64_t object
 }
 
 /* JDK 24 and later: threads have numbers for this. */
-static int32_t owner_by_id(const struct vm_threads *threads, uint64_t id)
+static int32_t owner_by_id(struct vm *vm, const struct vm_threads *threads, uint64_t id)
 {
     uint64_t ids[AT_ONCE];
     for (uint32_t first = 0, n; first < threads->n; first += n) {
-        n = read_field(threads, first, at.owner_id, ids);
+        n = read_field(vm, threads, first, vm->monitors.owner_id, ids);
         for (uint32_t i = 0; i < n; i++)
             if (ids[i] == id)
                 return threads->all[first + i].tid;
@@ -124,17 +117,18 @@ static int32_t owner_by_id(const struct vm_threads *threads, uint64_t id)
     return 0;
 }
 
-static int32_t find_owner(const struct vm_threads *threads, uint64_t monitor, uint64_t owner)
+static int32_t find_owner(struct vm *vm, const struct vm_threads *threads, uint64_t monitor, uint64_t owner)
 {
+    struct vm_monitor_layout *at = &vm->monitors;
     const struct vm_thread *thread;
     if (owner == NOBODY)
         return 0;
     if (owner == ANONYMOUS)
-        return owner_by_object(threads, vm_handle_object(monitor + at.object));
-    if (at.owner_id != VM_NONE)
-        return owner_by_id(threads, owner);
+        return owner_by_object(vm, threads, vm_handle_object(vm, monitor + at->object));
+    if (at->owner_id != VM_NONE)
+        return owner_by_id(vm, threads, owner);
     thread = vm_threads_by_address(threads, owner);
-    return thread != NULL ? thread->tid : owner_by_stack(threads, owner);
+    return thread != NULL ? thread->tid : owner_by_stack(vm, threads, owner);
 }
 
 /* ---- what a thread waits for ---- */
@@ -144,7 +138,7 @@ static uint64_t monitor_of(const struct vm_monitors *monitors, int32_t tid, uint
 {
     const struct vm_thread *thread = monitors->is_known ? vm_threads_by_tid(&monitors->threads, tid) : NULL;
     uint64_t monitor;
-    return thread != NULL && vm_read_u64(thread->address + field, &monitor) ? monitor : 0;
+    return thread != NULL && vm_read_u64(monitors->vm, thread->address + field, &monitor) ? monitor : 0;
 }
 
 static bool find_monitor(const struct vm_monitors *monitors, int32_t tid, uint64_t field, struct vm_lock *lock)
@@ -152,44 +146,50 @@ static bool find_monitor(const struct vm_monitors *monitors, int32_t tid, uint64
     *lock = (struct vm_lock){ .monitor = monitor_of(monitors, tid, field) };
     if (lock->monitor == 0)
         return false;
-    uint64_t object = vm_handle_object(lock->monitor + at.object);
-    if (!vm_class_text(vm_object_class(object), lock->class_name, sizeof lock->class_name))
+    uint64_t object = vm_handle_object(monitors->vm, lock->monitor + monitors->vm->monitors.object);
+    if (!vm_class_text(monitors->vm, vm_object_class(monitors->vm, object), lock->class_name, sizeof lock->class_name))
         lock->class_name[0] = '\0';
     return true;
 }
 
 bool vm_monitors_entering(const struct vm_monitors *monitors, int32_t tid, struct vm_lock *lock)
 {
-    return find_monitor(monitors, tid, at.entering, lock);
+    return find_monitor(monitors, tid, monitors->vm->monitors.entering, lock);
 }
 
 bool vm_monitors_waiting(const struct vm_monitors *monitors, int32_t tid, struct vm_lock *lock)
 {
-    return find_monitor(monitors, tid, at.waiting, lock);
+    return find_monitor(monitors, tid, monitors->vm->monitors.waiting, lock);
 }
 
 /* Of a parked thread: what it is parked for; 0: not known. */
 static uint64_t blocker_of(const struct vm_monitors *monitors, int32_t tid)
 {
+    struct vm_monitor_layout *at = &monitors->vm->monitors;
     const struct vm_thread *thread = monitors->is_known ? vm_threads_by_tid(&monitors->threads, tid) : NULL;
-    return thread == NULL || at.java_thread == VM_NONE
+    return thread == NULL || at->java_thread == VM_NONE
                ? 0
-               : vm_object_reference(vm_handle_object(thread->address + at.java_thread), &java.park_blocker);
+               : vm_object_reference(monitors->vm, vm_handle_object(monitors->vm, thread->address + at->java_thread),
+                                     &at->park_blocker);
 }
 
 bool vm_monitors_parked(const struct vm_monitors *monitors, int32_t tid, struct vm_lock *lock)
 {
     *lock = (struct vm_lock){ .monitor = 0 };
-    return vm_class_text(vm_object_class(blocker_of(monitors, tid)), lock->class_name, sizeof lock->class_name);
+    return vm_class_text(monitors->vm, vm_object_class(monitors->vm, blocker_of(monitors, tid)), lock->class_name,
+                         sizeof lock->class_name);
 }
 
 int32_t vm_monitors_owner(const struct vm_monitors *monitors, int32_t tid, const struct vm_lock *lock)
 {
+    struct vm_monitor_layout *at = &monitors->vm->monitors;
     uint64_t owner, address;
     if (lock->monitor != 0)
-        return vm_read_u64(lock->monitor + at.owner, &owner) ? find_owner(&monitors->threads, lock->monitor, owner) : 0;
-    owner = vm_object_reference(blocker_of(monitors, tid), &java.owner);
-    const struct vm_thread *holder = owner != 0 && vm_object_long(owner, &java.java_thread, &address)
+        return vm_read_u64(monitors->vm, lock->monitor + at->owner, &owner)
+                   ? find_owner(monitors->vm, &monitors->threads, lock->monitor, owner)
+                   : 0;
+    owner = vm_object_reference(monitors->vm, blocker_of(monitors, tid), &at->of_lock);
+    const struct vm_thread *holder = owner != 0 && vm_object_long(monitors->vm, owner, &at->of_thread, &address)
                                          ? vm_threads_by_address(&monitors->threads, address)
                                          : NULL;
     return holder == NULL ? 0 : holder->tid;

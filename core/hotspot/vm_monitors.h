@@ -8,7 +8,10 @@
 #include "core/hotspot/vm_objects.h"
 #include "core/hotspot/vm_threads.h"
 
+struct vm;
+
 struct vm_monitors {
+    struct vm *vm; /* borrowed */
     struct vm_threads threads;
     bool is_known; /* the layout of monitors is */
 };
@@ -18,8 +21,7 @@ struct vm_lock {
     char class_name[VM_CLASS_NAME_BYTES]; /* of the object: "java/util/HashMap"; "": not known */
 };
 
-/* Of the JVM that vm_process_open has opened. */
-void vm_monitors_open(struct vm_monitors *monitors, pid_t pid);
+void vm_monitors_open(struct vm *vm, struct vm_monitors *monitors);
 
 /* Before some threads are asked about: which there are. */
 void vm_monitors_round(struct vm_monitors *monitors);

@@ -1,25 +1,14 @@
 #include "core/hotspot/vm_objects.h"
 
 #include "core/hotspot/class_layout.h"
-#include "core/hotspot/vm_fields.h"
-#include "core/hotspot/vm_flags.h"
+#include "core/hotspot/vm_state.h"
 
 #include <string.h>
 
 #define SUPERS_MAX 64
 
-/* Where fields are, and what is in them for good. */
-static struct {
-    struct class_layout classes;
-    uint64_t klass_base, oop_base;
-    uint32_t klass_shift, oop_shift, mark_shift;
-    bool has_narrow_klass, has_narrow_oop, has_compact_headers, is_known;
-    bool has_colors;
-    bool has_handles; /* the JVM's structures point to handles of objects; JDK 8 and 11: to objects */
-} at;
-
 /* Of narrow pointers to objects: the addresses of what they are made of. */
-static void find_narrow(uint64_t *base, uint64_t *shift)
+static void find_narrow(struct vm *vm, uint64_t *base, uint64_t *shift)
 {
     struct vm_field fields[] = {
         { "CompressedOops", "_narrow_oop._base", base, true }, /* JDK 17 */
@@ -29,29 +18,29 @@ static void find_narrow(uint64_t *base, uint64_t *shift)
         { "Universe", "_narrow_oop._base", base, true }, /* JDK 8 and 11 */
         { "Universe", "_narrow_oop._shift", shift, true },
     };
-    vm_fields_find(fields, sizeof fields / sizeof *fields);
+    vm_fields_find(vm, fields, sizeof fields / sizeof *fields);
 }
 
-static bool read_narrow(uint64_t base_at, uint64_t shift_at, uint64_t *base, uint32_t *shift)
+static bool read_narrow(struct vm *vm, uint64_t base_at, uint64_t shift_at, uint64_t *base, uint32_t *shift)
 {
-    return base_at != VM_NONE && shift_at != VM_NONE && vm_read_u64(base_at, base) &&
-           vm_read(shift_at, shift, sizeof *shift);
+    return base_at != VM_NONE && shift_at != VM_NONE && vm_read_u64(vm, base_at, base) &&
+           vm_read(vm, shift_at, shift, sizeof *shift);
 }
 
 /*
  * ZGC with generations, the only one since JDK 24, has the collector's state in the low 16 bits of a pointer.  One of
  * the bits 12 to 15 is set; on x86-64 the address begins behind it, so that its own low bits, which are 0, overlap.
  */
-static bool has_colors(void)
+static bool has_colors(struct vm *vm)
 {
     static const char *const names[] = { "UseZGC", "ZGenerational" };
     bool are_set[2];
-    return vm_flags_are_set(names, 2, are_set) && are_set[0] && (are_set[1] || vm_release() >= 24);
+    return vm_flags_are_set(vm, names, 2, are_set) && are_set[0] && (are_set[1] || vm_release(vm) >= 24);
 }
 
-static uint64_t uncolored(uint64_t pointer)
+static uint64_t uncolored(struct vm *vm, uint64_t pointer)
 {
-    if (!at.has_colors)
+    if (!vm->objects.has_colors)
         return pointer;
 #ifdef __x86_64__
     uint64_t state = pointer >> 12 & 15;
@@ -61,67 +50,72 @@ static uint64_t uncolored(uint64_t pointer)
 #endif
 }
 
-void vm_objects_open(void)
+void vm_objects_open(struct vm *vm)
 {
+    struct vm_objects *at = &vm->objects;
     static const char *const names[] = { "UseCompressedClassPointers", "UseCompressedOops", "UseCompactObjectHeaders" };
     uint64_t oop_base, oop_shift, handle;
     struct vm_field in_handle = { "OopHandle", "_obj", &handle, false };
     bool are_set[3];
     int32_t shift = 0;
-    memset(&at, 0, sizeof at);
-    at.has_handles = vm_fields_find(&in_handle, 1);
-    class_layout_find(&at.classes);
-    find_narrow(&oop_base, &oop_shift);
-    if (!vm_flags_are_set(names, 3, are_set) || at.classes.name == VM_NONE || at.classes.symbol_body == VM_NONE)
+    memset(&vm->objects, 0, sizeof vm->objects);
+    at->has_handles = vm_fields_find(vm, &in_handle, 1);
+    class_layout_find(vm, &at->classes);
+    find_narrow(vm, &oop_base, &oop_shift);
+    if (!vm_flags_are_set(vm, names, 3, are_set) || at->classes.name == VM_NONE || at->classes.symbol_body == VM_NONE)
         return;
-    at.has_compact_headers = are_set[2];
-    at.has_narrow_klass = are_set[0] || are_set[2] || !vm_flag_is_there(names[0]); /* JDK 28: always */
-    at.has_narrow_oop = are_set[1];
-    at.is_known = (!at.has_narrow_klass ||
-                   read_narrow(at.classes.narrow_base, at.classes.narrow_shift, &at.klass_base, &at.klass_shift)) &&
-                  (!at.has_narrow_oop || read_narrow(oop_base, oop_shift, &at.oop_base, &at.oop_shift)) &&
-                  (!at.has_compact_headers || vm_constant("markWord::klass_shift", &shift));
-    at.mark_shift = (uint32_t)shift;
-    at.has_colors = has_colors();
+    at->has_compact_headers = are_set[2];
+    at->has_narrow_klass = are_set[0] || are_set[2] || !vm_flag_is_there(vm, names[0]); /* JDK 28: always */
+    at->has_narrow_oop = are_set[1];
+    at->is_known = (!at->has_narrow_klass || read_narrow(vm, at->classes.narrow_base, at->classes.narrow_shift,
+                                                         &at->klass_base, &at->klass_shift)) &&
+                   (!at->has_narrow_oop || read_narrow(vm, oop_base, oop_shift, &at->oop_base, &at->oop_shift)) &&
+                   (!at->has_compact_headers || vm_constant(vm, "markWord::klass_shift", &shift));
+    at->mark_shift = (uint32_t)shift;
+    at->has_colors = has_colors(vm);
 }
 
-uint64_t vm_handle_object(uint64_t handle)
+uint64_t vm_handle_object(struct vm *vm, uint64_t handle)
 {
+    struct vm_objects *at = &vm->objects;
     uint64_t slot, object;
-    if (!at.is_known || !vm_read_u64(handle, &slot) || slot == 0)
+    if (!at->is_known || !vm_read_u64(vm, handle, &slot) || slot == 0)
         return 0;
     object = slot;
-    if (at.has_handles && !vm_read_u64(slot, &object))
+    if (at->has_handles && !vm_read_u64(vm, slot, &object))
         return 0;
-    object = uncolored(object);
+    object = uncolored(vm, object);
     return object % 8 == 0 ? object : 0;
 }
 
-uint32_t vm_array_length_at(void)
+uint32_t vm_array_length_at(struct vm *vm)
 {
-    return !at.is_known ? 0 : at.has_compact_headers ? 8 : at.has_narrow_klass ? 12 : 16;
+    struct vm_objects *at = &vm->objects;
+    return !at->is_known ? 0 : at->has_compact_headers ? 8 : at->has_narrow_klass ? 12 : 16;
 }
 
-uint64_t vm_object_class(uint64_t object)
+uint64_t vm_object_class(struct vm *vm, uint64_t object)
 {
+    struct vm_objects *at = &vm->objects;
     uint64_t header[2];
-    if (!at.is_known || object == 0 || !vm_read(object, header, sizeof header))
+    if (!at->is_known || object == 0 || !vm_read(vm, object, header, sizeof header))
         return 0;
-    if (!at.has_narrow_klass)
+    if (!at->has_narrow_klass)
         return header[1] % 8 == 0 ? header[1] : 0;
-    uint64_t narrow = at.has_compact_headers ? header[0] >> at.mark_shift : header[1] & UINT32_MAX;
-    return narrow == 0 ? 0 : at.klass_base + (narrow << at.klass_shift);
+    uint64_t narrow = at->has_compact_headers ? header[0] >> at->mark_shift : header[1] & UINT32_MAX;
+    return narrow == 0 ? 0 : at->klass_base + (narrow << at->klass_shift);
 }
 
 /* ---- names and fields ---- */
 
-bool vm_class_text(uint64_t class, char *name, size_t n)
+bool vm_class_text(struct vm *vm, uint64_t class, char *name, size_t n)
 {
-    size_t length = class_name_text(&at.classes, class, name, n);
+    size_t length = class_name_text(vm, &vm->objects.classes, class, name, n);
     return length > 0 && length < n;
 }
 
 struct wanted {
+    struct vm *vm;
     uint64_t class;
     const char *name;
 };
@@ -130,59 +124,62 @@ static bool is_wanted(const struct class_field *field, void *context)
 {
     const struct wanted *wanted = context;
     char text[64];
-    size_t n = field->is_static ? 0 : class_field_text(&at.classes, wanted->class, field->name, text, sizeof text);
+    size_t n = field->is_static ? 0
+                                : class_field_text(wanted->vm, &wanted->vm->objects.classes, wanted->class, field->name,
+                                                   text, sizeof text);
     return n > 0 && n < sizeof text && strcmp(text, wanted->name) == 0;
 }
 
-static uint32_t find_offset(uint64_t class, const char *name)
+static uint32_t find_offset(struct vm *vm, uint64_t class, const char *name)
 {
-    struct wanted wanted = { class, name };
+    struct wanted wanted = { vm, class, name };
     struct class_field field;
-    return class_field_find(&at.classes, class, is_wanted, &wanted, &field) ? field.offset : 0;
+    return class_field_find(vm, &vm->objects.classes, class, is_wanted, &wanted, &field) ? field.offset : 0;
 }
 
 /* Returns whether it has one: its offset is known from then on. */
-static bool has_field(uint64_t object, struct vm_object_field *field)
+static bool has_field(struct vm *vm, uint64_t object, struct vm_object_field *field)
 {
     char name[VM_CLASS_NAME_BYTES];
-    uint64_t class = vm_object_class(object), own = class;
+    uint64_t class = vm_object_class(vm, object), own = class;
     bool is_there = false;
     for (uint32_t i = 0; class != 0 && i < VM_KNOWN_CLASSES; i++)
         if (field->known[i] == class)
             return true;
-    for (int i = 0; i < SUPERS_MAX && vm_class_text(class, name, sizeof name); i++) {
+    for (int i = 0; i < SUPERS_MAX && vm_class_text(vm, class, name, sizeof name); i++) {
         is_there = strcmp(name, field->class_name) == 0;
-        if (is_there || !vm_read_u64(class + at.classes.super, &class))
+        if (is_there || !vm_read_u64(vm, class + vm->objects.classes.super, &class))
             break;
     }
     if (is_there && field->offset == 0)
-        field->offset = find_offset(class, field->name);
+        field->offset = find_offset(vm, class, field->name);
     if (is_there && field->offset != 0)
         field->known[field->n_known++ % VM_KNOWN_CLASSES] = own;
     return is_there && field->offset != 0;
 }
 
-uint64_t vm_object_reference(uint64_t object, struct vm_object_field *field)
+uint64_t vm_object_reference(struct vm *vm, uint64_t object, struct vm_object_field *field)
 {
+    struct vm_objects *at = &vm->objects;
     uint64_t wide = 0;
     uint32_t narrow = 0;
-    if (!has_field(object, field))
+    if (!has_field(vm, object, field))
         return 0;
-    if (!at.has_narrow_oop) {
-        wide = vm_read_u64(object + field->offset, &wide) ? uncolored(wide) : 0;
+    if (!at->has_narrow_oop) {
+        wide = vm_read_u64(vm, object + field->offset, &wide) ? uncolored(vm, wide) : 0;
         return wide % 8 == 0 ? wide : 0;
     }
-    return vm_read(object + field->offset, &narrow, sizeof narrow) && narrow != 0
-               ? at.oop_base + ((uint64_t)narrow << at.oop_shift)
+    return vm_read(vm, object + field->offset, &narrow, sizeof narrow) && narrow != 0
+               ? at->oop_base + ((uint64_t)narrow << at->oop_shift)
                : 0;
 }
 
-bool vm_object_long(uint64_t object, struct vm_object_field *field, uint64_t *value)
+bool vm_object_long(struct vm *vm, uint64_t object, struct vm_object_field *field, uint64_t *value)
 {
-    return has_field(object, field) && vm_read_u64(object + field->offset, value);
+    return has_field(vm, object, field) && vm_read_u64(vm, object + field->offset, value);
 }
 
-bool vm_object_byte(uint64_t object, struct vm_object_field *field, uint8_t *value)
+bool vm_object_byte(struct vm *vm, uint64_t object, struct vm_object_field *field, uint8_t *value)
 {
-    return has_field(object, field) && vm_read(object + field->offset, value, sizeof *value);
+    return has_field(vm, object, field) && vm_read(vm, object + field->offset, value, sizeof *value);
 }

@@ -10,22 +10,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct vm;
+
 #define VM_CLASS_NAME_BYTES 256u /* longer names are not known */
 
 /* Of the JVM that is being read; again after another one has been opened. */
-void vm_objects_open(void);
+void vm_objects_open(struct vm *vm);
 
 /* Where a handle of the JVM points to: the address of a slot with an object's address in it.  0: to nothing. */
-uint64_t vm_handle_object(uint64_t handle);
+uint64_t vm_handle_object(struct vm *vm, uint64_t handle);
 
 /* The Klass of an object; 0: not known. */
-uint64_t vm_object_class(uint64_t object);
+uint64_t vm_object_class(struct vm *vm, uint64_t object);
 
 /* Where an array has its length, in bytes from its beginning; 0: not known. */
-uint32_t vm_array_length_at(void);
+uint32_t vm_array_length_at(struct vm *vm);
 
 /* "java/lang/String"; false: not known. */
-bool vm_class_text(uint64_t class, char *name, size_t n);
+bool vm_class_text(struct vm *vm, uint64_t class, char *name, size_t n);
 
 #define VM_KNOWN_CLASSES 4u /* the latest ones: a class is found by many reads */
 
@@ -38,10 +40,10 @@ struct vm_object_field {
 };
 
 /* The object that a field of an object points to; 0: none, or not known. */
-uint64_t vm_object_reference(uint64_t object, struct vm_object_field *field);
+uint64_t vm_object_reference(struct vm *vm, uint64_t object, struct vm_object_field *field);
 
 /* A field of 8 bytes; or of one. */
-bool vm_object_byte(uint64_t object, struct vm_object_field *field, uint8_t *value);
-bool vm_object_long(uint64_t object, struct vm_object_field *field, uint64_t *value);
+bool vm_object_byte(struct vm *vm, uint64_t object, struct vm_object_field *field, uint8_t *value);
+bool vm_object_long(struct vm *vm, uint64_t object, struct vm_object_field *field, uint64_t *value);
 
 #endif

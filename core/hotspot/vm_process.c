@@ -1,48 +1,55 @@
-#include "core/hotspot/vm_process.h"
-#include "core/hotspot/vm_fields.h"
+/* Opening the JVM of another process: where its libjvm.so is, and what that exports. */
+#include "core/hotspot/vm_state.h"
 #include "core/jvm/elf_file.h"
 #include "core/jvm/maps.h"
 
 #include <errno.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 
 /* The library's file, and where in the process its first byte is. */
-static struct {
-    pid_t pid;
+struct libjvm {
     struct elf_file file;
     Elf_Data *symbols;
     GElf_Shdr about;
     uint64_t base;
-} library = { .file = ELF_FILE_NONE };
+};
 
-static bool find_dynamic_symbols(void)
+static bool find_dynamic_symbols(struct libjvm *libjvm)
 {
-    Elf_Scn *section = elf_file_next(&library.file, NULL, SHT_DYNSYM, &library.about);
-    library.symbols = section == NULL ? NULL : elf_file_data(section);
-    return library.symbols != NULL;
+    Elf_Scn *section = elf_file_next(&libjvm->file, NULL, SHT_DYNSYM, &libjvm->about);
+    libjvm->symbols = section == NULL ? NULL : elf_file_data(section);
+    return libjvm->symbols != NULL;
 }
 
 static uint64_t find_symbol(void *context, const char *name)
 {
+    const struct libjvm *libjvm = context;
     GElf_Sym symbol;
-    (void)context;
-    for (size_t i = 0; i < library.about.sh_size / library.about.sh_entsize; i++) {
-        if (gelf_getsym(library.symbols, (int)i, &symbol) == NULL)
+    for (size_t i = 0; i < libjvm->about.sh_size / libjvm->about.sh_entsize; i++) {
+        if (gelf_getsym(libjvm->symbols, (int)i, &symbol) == NULL)
             break;
-        const char *its = elf_strptr(library.file.elf, library.about.sh_link, symbol.st_name);
+        const char *its = elf_strptr(libjvm->file.elf, libjvm->about.sh_link, symbol.st_name);
         if (its != NULL && symbol.st_value != 0 && strcmp(its, name) == 0)
-            return library.base + symbol.st_value;
+            return libjvm->base + symbol.st_value;
     }
     return 0;
 }
 
+static void close_libjvm(void *context)
+{
+    struct libjvm *libjvm = context;
+    elf_file_close(&libjvm->file);
+    free(libjvm);
+}
+
 /* Reading its memory is asked for as a debugger does it. */
-static int check_memory(pid_t pid, struct err *err)
+static int check_memory(pid_t pid, uint64_t base, struct err *err)
 {
     uint8_t byte;
-    struct iovec here = { &byte, 1 }, there = { (void *)(uintptr_t)library.base, 1 };
+    struct iovec here = { &byte, 1 }, there = { (void *)(uintptr_t)base, 1 };
     if (process_vm_readv(pid, &here, 1, &there, 1, 0) == 1)
         return 0;
     if (errno == EPERM) {
@@ -64,37 +71,41 @@ static int not_readable(pid_t pid, const char *path, int error, struct err *err)
     return err_next(err, "make it a file that the JVM's user may read, or use --mechanism polling");
 }
 
-int vm_process_open(pid_t pid, struct err *err)
+static int open_library(struct libjvm *libjvm, pid_t pid, const struct jvm_mapped *mapped, struct err *err)
 {
-    struct jvm_mapped libjvm; /* the first mapping is of the file's beginning */
     struct jvm_root root;
-    if (jvm_mapped_find(pid, "/libjvm.so", &libjvm) <= 0) {
-        err_set(err, "process %d has no libjvm.so: it is no HotSpot JVM, or belongs to another user", (int)pid);
-        return err_next(err, "find the JVM's process ID with 'mmprof ps'");
-    }
-    library.base = libjvm.mapping.start;
-    if (check_memory(pid, err) < 0)
+    if (check_memory(pid, libjvm->base, err) < 0)
         return -1;
     jvm_root_open(&root, pid);
-    int rc = elf_file_open(&library.file, jvm_mapping_open(&libjvm.mapping, &root, pid)), error = errno;
+    int rc = elf_file_open(&libjvm->file, jvm_mapping_open(&mapped->mapping, &root, pid)), error = errno;
     jvm_root_close(&root);
-    if (rc < 0 || !find_dynamic_symbols()) {
-        vm_process_close();
-        return not_readable(pid, libjvm.path, rc < 0 ? error : ENOEXEC, err);
-    }
-    library.pid = pid;
-    vm_fields_use(&(struct vm_library){ .pid = pid, .symbol = find_symbol });
+    if (rc < 0 || !find_dynamic_symbols(libjvm))
+        return not_readable(pid, mapped->path, rc < 0 ? error : ENOEXEC, err);
     return 0;
 }
 
-pid_t vm_process_pid(void)
+struct vm *vm_open(pid_t pid, struct err *err)
 {
-    return library.pid;
-}
-
-void vm_process_close(void)
-{
-    elf_file_close(&library.file);
-    memset(&library, 0, sizeof library);
-    library.file.fd = -1;
+    struct jvm_mapped mapped; /* the first mapping is of the file's beginning */
+    if (jvm_mapped_find(pid, "/libjvm.so", &mapped) <= 0) {
+        err_set(err, "process %d has no libjvm.so: it is no HotSpot JVM, or belongs to another user", (int)pid);
+        err_next(err, "find the JVM's process ID with 'mmprof ps'");
+        return NULL;
+    }
+    struct libjvm *libjvm = calloc(1, sizeof *libjvm);
+    struct vm *vm = calloc(1, sizeof *vm);
+    if (libjvm == NULL || vm == NULL) {
+        free(libjvm);
+        free(vm);
+        err_set(err, "out of memory for JVM %d", (int)pid);
+        return NULL;
+    }
+    libjvm->file = (struct elf_file)ELF_FILE_NONE;
+    libjvm->base = mapped.mapping.start;
+    vm_init(vm, &(struct vm_library){ .pid = pid, .symbol = find_symbol, .context = libjvm });
+    vm->close = close_libjvm;
+    if (open_library(libjvm, pid, &mapped, err) == 0)
+        return vm;
+    vm_close(vm);
+    return NULL;
 }

@@ -8,9 +8,8 @@
 
 #include "core/base/bytes.h"
 #include "core/hotspot/class_layout.h"
-#include "core/hotspot/vm_fields.h"
+#include "core/hotspot/vm_state.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #define CELL      8u
@@ -31,26 +30,19 @@ enum profile_tag {
     TAG_VIRTUAL_CALL_TYPE
 };
 
-static struct {
-    uint64_t data, bytes, list, discarded;
-    struct class_layout layout;
-    bool are_known;
-} at;
-
-static void know(void)
+static void know(struct vm *vm)
 {
+    struct vm_profiles *at = &vm->profiles;
     struct vm_field fields[] = {
-        { "Method", "_method_data", &at.data, false },
-        { "MethodData", "_data_size", &at.bytes, false },
-        { "MethodData", "_data[0]", &at.list, false },
+        { "Method", "_method_data", &at->data, false },
+        { "MethodData", "_data_size", &at->bytes, false },
+        { "MethodData", "_data[0]", &at->list, false },
     };
-    struct vm_field discarded = { "MethodData", "_compiler_counters._nof_decompiles", &at.discarded, false };
-    at.are_known = vm_fields_find(fields, sizeof fields / sizeof *fields);
-    vm_fields_find(&discarded, 1);
-    class_layout_find(&at.layout);
+    struct vm_field discarded = { "MethodData", "_compiler_counters._nof_decompiles", &at->discarded, false };
+    at->are_known = vm_fields_find(vm, fields, sizeof fields / sizeof *fields);
+    vm_fields_find(vm, &discarded, 1);
+    class_layout_find(vm, &at->classes);
 }
-
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static uint64_t cell_of(const struct vm_profile *profile, size_t entry, size_t cell)
 {
@@ -124,24 +116,25 @@ bool vm_profile_check(struct vm_profile *profile, uint32_t n_code)
     return false;
 }
 
-bool vm_profile_read(struct vm_profile *profile, uint64_t method, uint32_t n_code)
+bool vm_profile_read(struct vm *vm, struct vm_profile *profile, uint64_t method, uint32_t n_code)
 {
+    struct vm_profiles *at = &vm->profiles;
     uint64_t data;
     uint32_t n = 0;
-    pthread_once(&once, know);
+    vm_once(vm, &vm->profiles.once, know);
     profile->n_bytes = 0;
     profile->n_discarded = 0;
-    if (!at.are_known || !vm_read_u64(method + at.data, &data) || data == 0 ||
-        !vm_read(data + at.bytes, &n, sizeof n) || n > BYTES_MAX)
+    if (!at->are_known || !vm_read_u64(vm, method + at->data, &data) || data == 0 ||
+        !vm_read(vm, data + at->bytes, &n, sizeof n) || n > BYTES_MAX)
         return false;
-    if (at.discarded != VM_NONE)
-        vm_read(data + at.discarded, &profile->n_discarded, sizeof profile->n_discarded);
+    if (at->discarded != VM_NONE)
+        vm_read(vm, data + at->discarded, &profile->n_discarded, sizeof profile->n_discarded);
     if (n > profile->room) {
         free(profile->bytes);
         profile->bytes = malloc(n);
         profile->room = profile->bytes == NULL ? 0 : n;
     }
-    if (n > profile->room || (n > 0 && !vm_read(data + at.list, profile->bytes, n)))
+    if (n > profile->room || (n > 0 && !vm_read(vm, data + at->list, profile->bytes, n)))
         return false;
     profile->n_bytes = n;
     return vm_profile_check(profile, n_code);
@@ -178,10 +171,10 @@ bool vm_profile_call(const struct vm_profile *profile, uint32_t index, struct vm
     return false;
 }
 
-bool vm_profile_class(const struct vm_receiver *receiver, char *text, size_t n)
+bool vm_profile_class(struct vm *vm, const struct vm_receiver *receiver, char *text, size_t n)
 {
-    pthread_once(&once, know);
-    return class_name_text(&at.layout, receiver->klass, text, n) > 0;
+    vm_once(vm, &vm->profiles.once, know);
+    return class_name_text(vm, &vm->profiles.classes, receiver->klass, text, n) > 0;
 }
 
 void vm_profile_free(struct vm_profile *profile)

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct vm;
+
 #define VM_RECEIVERS_MAX 2u /* of a call: TypeProfileWidth */
 
 struct vm_receiver {
@@ -38,7 +40,7 @@ struct vm_profile {
  * Read that of the method at an address, which has n_code bytes of code; a profile is zero at first, and may be read
  * again.  Returns false: it has none, or it is not as it is known.
  */
-bool vm_profile_read(struct vm_profile *profile, uint64_t method, uint32_t n_code);
+bool vm_profile_read(struct vm *vm, struct vm_profile *profile, uint64_t method, uint32_t n_code);
 
 /* Decode the same from a copy of its n bytes; profile->bytes is set.  For tests, and for the above. */
 bool vm_profile_check(struct vm_profile *profile, uint32_t n_code);
@@ -47,7 +49,7 @@ bool vm_profile_check(struct vm_profile *profile, uint32_t n_code);
 bool vm_profile_call(const struct vm_profile *profile, uint32_t index, struct vm_call_profile *call);
 
 /* The name of a receiver's class, "java/util/ArrayList", cut to n - 1 bytes; false: it is gone. */
-bool vm_profile_class(const struct vm_receiver *receiver, char *text, size_t n);
+bool vm_profile_class(struct vm *vm, const struct vm_receiver *receiver, char *text, size_t n);
 
 void vm_profile_free(struct vm_profile *profile);
 

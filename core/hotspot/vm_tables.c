@@ -1,12 +1,12 @@
 #include "core/hotspot/vm_tables.h"
 
-#include "core/hotspot/vm_flags.h"
+#include "core/hotspot/vm.h"
 
 #include <string.h>
 
 /* A field that was called otherwise, or was elsewhere, in another JDK has a row for each: a JVM has one of them. */
 
-static void find_serial(struct vm_tables *t)
+static void find_serial(struct vm *vm, struct vm_tables *t)
 {
     struct vm_field fields[] = {
         { "GenCollectedHeap", "_young_gen", &t->young, false }, /* JDK 17 */
@@ -23,10 +23,10 @@ static void find_serial(struct vm_tables *t)
         { "ContiguousSpace", "_end", &t->space_end, false },
         { "ContiguousSpace", "_top", &t->space_top, false },
     };
-    vm_fields_find(fields, sizeof fields / sizeof *fields);
+    vm_fields_find(vm, fields, sizeof fields / sizeof *fields);
 }
 
-static void find_parallel(struct vm_tables *t)
+static void find_parallel(struct vm *vm, struct vm_tables *t)
 {
     struct vm_field fields[] = {
         { "ParallelScavengeHeap", "_young_gen", &t->young, true },
@@ -39,10 +39,10 @@ static void find_parallel(struct vm_tables *t)
         { "MutableSpace", "_end", &t->space_end, false },
         { "MutableSpace", "_top", &t->space_top, false },
     };
-    vm_fields_find(fields, sizeof fields / sizeof *fields);
+    vm_fields_find(vm, fields, sizeof fields / sizeof *fields);
 }
 
-static void find_g1(struct vm_tables *t)
+static void find_g1(struct vm *vm, struct vm_tables *t)
 {
     int32_t mask;
     struct vm_field fields[] = {
@@ -62,13 +62,13 @@ static void find_g1(struct vm_tables *t)
         { "HeapRegionType", "_tag", &t->g1_tag, false },
         { "G1HeapRegionType", "_tag", &t->g1_tag, false },
     };
-    vm_fields_find(fields, sizeof fields / sizeof *fields);
-    bool has_mask =
-        vm_constant("HeapRegionType::HumongousMask", &mask) || vm_constant("G1HeapRegionType::HumongousMask", &mask);
+    vm_fields_find(vm, fields, sizeof fields / sizeof *fields);
+    bool has_mask = vm_constant(vm, "HeapRegionType::HumongousMask", &mask) ||
+                    vm_constant(vm, "G1HeapRegionType::HumongousMask", &mask);
     t->humongous_mask = has_mask ? (uint32_t)mask : VM_NONE;
 }
 
-static void find_classes(struct vm_tables *t)
+static void find_classes(struct vm *vm, struct vm_tables *t)
 {
     struct vm_field fields[] = {
         { "Klass", "_layout_helper", &t->layout_helper, false },
@@ -82,11 +82,11 @@ static void find_classes(struct vm_tables *t)
         { "ClassLoaderData", "_next", &t->next_loader, false },
         { "ClassLoaderData", "_klasses", &t->loader_klasses, false },
     };
-    vm_fields_find(fields, sizeof fields / sizeof *fields);
-    class_layout_find(&t->classes);
+    vm_fields_find(vm, fields, sizeof fields / sizeof *fields);
+    class_layout_find(vm, &t->classes);
 }
 
-static void find_rest(struct vm_tables *t)
+static void find_rest(struct vm *vm, struct vm_tables *t)
 {
     struct vm_field fields[] = {
         { "Universe", "_collectedHeap", &t->heap, true },
@@ -110,16 +110,16 @@ static void find_rest(struct vm_tables *t)
         { "MetaspaceObj", "_shared_metaspace_base", &t->archive_base, true },
         { "MetaspaceObj", "_shared_metaspace_top", &t->archive_top, true },
     };
-    vm_fields_find(fields, sizeof fields / sizeof *fields);
+    vm_fields_find(vm, fields, sizeof fields / sizeof *fields);
 }
 
-static int read_flags(struct vm_tables *t, const char **why)
+static int read_flags(struct vm *vm, struct vm_tables *t, const char **why)
 {
     static const char *const names[] = { "UseSerialGC", "UseParallelGC", "UseG1GC", "UseCompressedClassPointers",
                                          "UseCompactObjectHeaders" };
     bool are_set[5];
     *why = "the JVM's flags cannot be read";
-    if (!vm_flags_are_set(names, 5, are_set))
+    if (!vm_flags_are_set(vm, names, 5, are_set))
         return -1;
     t->collector = are_set[0] ? VM_SERIAL : are_set[1] ? VM_PARALLEL : are_set[2] ? VM_G1 : VM_OTHER_COLLECTOR;
     t->has_narrow_klass = are_set[3];
@@ -153,19 +153,19 @@ static bool has_all(const struct vm_tables *t)
     return true;
 }
 
-int vm_tables_read(struct vm_tables *tables, const char **why)
+int vm_tables_read(struct vm *vm, struct vm_tables *tables, const char **why)
 {
     memset(tables, 0, sizeof *tables);
-    if (read_flags(tables, why) < 0)
+    if (read_flags(vm, tables, why) < 0)
         return -1;
     if (tables->collector == VM_SERIAL)
-        find_serial(tables);
+        find_serial(vm, tables);
     else if (tables->collector == VM_PARALLEL)
-        find_parallel(tables);
+        find_parallel(vm, tables);
     else
-        find_g1(tables);
-    find_classes(tables);
-    find_rest(tables);
+        find_g1(vm, tables);
+    find_classes(vm, tables);
+    find_rest(vm, tables);
     *why = "its tables lack what the heap is found by";
     return has_all(tables) ? 0 : -1;
 }

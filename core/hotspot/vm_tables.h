@@ -6,7 +6,7 @@
 #define CORE_HOTSPOT_VM_TABLES_H
 
 #include "core/hotspot/class_layout.h"
-#include "core/hotspot/vm_fields.h"
+#include "core/hotspot/vm.h"
 
 enum vm_collector { VM_SERIAL, VM_PARALLEL, VM_G1, VM_OTHER_COLLECTOR };
 
@@ -32,9 +32,9 @@ struct vm_tables {
 };
 
 /*
- * Of the JVM that vm_fields_use has named.  Returns 0; or -1 and in why what is missing, in words for the user: its
+ * Returns 0; or -1 and in why what is missing, in words for the user: its
  * heap cannot be walked through.
  */
-int vm_tables_read(struct vm_tables *tables, const char **why);
+int vm_tables_read(struct vm *vm, struct vm_tables *tables, const char **why);
 
 #endif

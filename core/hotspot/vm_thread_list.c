@@ -1,10 +1,10 @@
 #include "core/hotspot/vm_thread_list.h"
 
-#include "core/hotspot/vm_fields.h"
+#include "core/hotspot/vm.h"
 
 #define THREADS_MAX 65536u
 
-bool vm_thread_list_find(struct vm_thread_list *list)
+bool vm_thread_list_find(struct vm *vm, struct vm_thread_list *list)
 {
     struct vm_field array[] = {
         { "ThreadsSMRSupport", "_java_thread_list", &list->list, true },
@@ -20,38 +20,41 @@ bool vm_thread_list_find(struct vm_thread_list *list)
         { "Thread", "_osthread", &list->os_thread, false },
         { "JavaThread", "_osthread", &list->os_thread, false }, /* JDK 8 to 17 */
     };
-    return (vm_fields_find(array, sizeof array / sizeof *array) ||
-            vm_fields_find(chain, sizeof chain / sizeof *chain)) &&
-           vm_fields_find(thread, sizeof thread / sizeof *thread);
+    return (vm_fields_find(vm, array, sizeof array / sizeof *array) ||
+            vm_fields_find(vm, chain, sizeof chain / sizeof *chain)) &&
+           vm_fields_find(vm, thread, sizeof thread / sizeof *thread);
 }
 
-static int64_t read_array(const struct vm_thread_list *list, uint64_t address, uint64_t *threads, size_t room)
+static int64_t read_array(struct vm *vm, const struct vm_thread_list *list, uint64_t address, uint64_t *threads,
+                          size_t room)
 {
     uint64_t data;
     uint32_t n;
-    if (address == 0 || !vm_read(address + list->length, &n, sizeof n) || n > THREADS_MAX ||
-        !vm_read_u64(address + list->data, &data))
+    if (address == 0 || !vm_read(vm, address + list->length, &n, sizeof n) || n > THREADS_MAX ||
+        !vm_read_u64(vm, address + list->data, &data))
         return -1;
     size_t n_wanted = n < room ? n : room;
-    return n_wanted == 0 || vm_read(data, threads, n_wanted * sizeof *threads) ? (int64_t)n : -1;
+    return n_wanted == 0 || vm_read(vm, data, threads, n_wanted * sizeof *threads) ? (int64_t)n : -1;
 }
 
-static int64_t read_chain(const struct vm_thread_list *list, uint64_t thread, uint64_t *threads, size_t room)
+static int64_t read_chain(struct vm *vm, const struct vm_thread_list *list, uint64_t thread, uint64_t *threads,
+                          size_t room)
 {
     int64_t n = 0;
     for (; thread != 0; n++) {
         if ((size_t)n < room)
             threads[n] = thread;
-        if (n == THREADS_MAX || !vm_read_u64(thread + list->next, &thread))
+        if (n == THREADS_MAX || !vm_read_u64(vm, thread + list->next, &thread))
             return -1; /* a thread that has just ended */
     }
     return n;
 }
 
-int64_t vm_thread_list_read(const struct vm_thread_list *list, uint64_t *threads, size_t room)
+int64_t vm_thread_list_read(struct vm *vm, const struct vm_thread_list *list, uint64_t *threads, size_t room)
 {
     uint64_t address;
-    if (!vm_read_u64(list->list, &address))
+    if (!vm_read_u64(vm, list->list, &address))
         return -1;
-    return list->data != VM_NONE ? read_array(list, address, threads, room) : read_chain(list, address, threads, room);
+    return list->data != VM_NONE ? read_array(vm, list, address, threads, room)
+                                 : read_chain(vm, list, address, threads, room);
 }

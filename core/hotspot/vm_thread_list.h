@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct vm;
+
 /* VM_NONE: not known. */
 struct vm_thread_list {
     uint64_t list;          /* the address of the pointer to it */
@@ -17,12 +19,12 @@ struct vm_thread_list {
 };
 
 /* Returns whether all are known. */
-bool vm_thread_list_find(struct vm_thread_list *list);
+bool vm_thread_list_find(struct vm *vm, struct vm_thread_list *list);
 
 /*
  * The addresses of the threads, of at most 'room' of them.  Returns how many there are, perhaps more than room, or -1:
  * the list cannot be read.
  */
-int64_t vm_thread_list_read(const struct vm_thread_list *list, uint64_t *threads, size_t room);
+int64_t vm_thread_list_read(struct vm *vm, const struct vm_thread_list *list, uint64_t *threads, size_t room);
 
 #endif

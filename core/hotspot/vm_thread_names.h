@@ -9,8 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct vm;
+
 /* Of the JVM that is being read; after vm_objects_open. */
-void vm_thread_names_open(void);
+void vm_thread_names_open(struct vm *vm);
 
 /*
  * address  of the JavaThread
@@ -18,6 +20,6 @@ void vm_thread_names_open(void);
  *
  * Returns false: it is not known.
  */
-bool vm_thread_name(uint64_t address, char *name, size_t n);
+bool vm_thread_name(struct vm *vm, uint64_t address, char *name, size_t n);
 
 #endif

@@ -1,20 +1,19 @@
 #include "core/hotspot/vm_threads.h"
 
-#include "core/hotspot/vm_fields.h"
+#include "core/hotspot/vm.h"
 #include "core/hotspot/vm_thread_list.h"
 #include "core/jvm/process.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static struct vm_thread_list at;
-
-void vm_threads_open(struct vm_threads *threads, pid_t pid)
+void vm_threads_open(struct vm *vm, struct vm_threads *threads)
 {
     memset(threads, 0, sizeof *threads);
-    threads->pid = pid;
-    threads->inner_pid = jvm_process_inner_pid(pid);
-    threads->is_known = vm_thread_list_find(&at);
+    threads->vm = vm;
+    threads->pid = vm_pid(vm);
+    threads->inner_pid = jvm_process_inner_pid(threads->pid);
+    threads->is_known = vm_thread_list_find(vm, &threads->where);
 }
 
 void vm_threads_free(struct vm_threads *threads)
@@ -49,12 +48,12 @@ static bool make_room(struct vm_threads *threads, uint32_t n)
 /* The addresses of all threads into 'next'.  Returns how many, or -1. */
 static int64_t read_list(struct vm_threads *threads)
 {
-    int64_t n = vm_thread_list_read(&at, threads->next, threads->list_room);
+    int64_t n = vm_thread_list_read(threads->vm, &threads->where, threads->next, threads->list_room);
     if (n <= (int64_t)threads->list_room)
         return n;
     if (!make_room(threads, (uint32_t)(n + n / 2 + 16)))
         return -1;
-    n = vm_thread_list_read(&at, threads->next, threads->list_room);
+    n = vm_thread_list_read(threads->vm, &threads->where, threads->next, threads->list_room);
     return n <= (int64_t)threads->list_room ? n : -1;
 }
 
@@ -76,11 +75,11 @@ static void read_ids(struct vm_threads *threads)
     struct vm_thread *all = malloc(((size_t)n + 1) * sizeof *all);
     if (words != NULL && addresses != NULL && all != NULL) {
         for (uint32_t i = 0; i < n; i++)
-            addresses[i] = threads->list[i] + at.os_thread;
-        vm_read_words(addresses, n, words);
+            addresses[i] = threads->list[i] + threads->where.os_thread;
+        vm_read_words(threads->vm, addresses, n, words);
         for (uint32_t i = 0; i < n; i++)
-            addresses[i] = words[i] + at.id;
-        vm_read_words(addresses, n, words);
+            addresses[i] = words[i] + threads->where.id;
+        vm_read_words(threads->vm, addresses, n, words);
         for (uint32_t i = 0; i < n; i++) {
             int32_t inner = (int32_t)(uint32_t)words[i];
             all[i] = (struct vm_thread){ threads->list[i], inner == 0 ? 0 : known_tid(threads, inner), inner };

@@ -4,9 +4,13 @@
 #ifndef CORE_HOTSPOT_VM_THREADS_H
 #define CORE_HOTSPOT_VM_THREADS_H
 
+#include "core/hotspot/vm_thread_list.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+struct vm;
 
 struct vm_thread {
     uint64_t address;  /* of the JavaThread */
@@ -15,6 +19,8 @@ struct vm_thread {
 };
 
 struct vm_threads {
+    struct vm *vm; /* borrowed */
+    struct vm_thread_list where;
     pid_t pid, inner_pid;
     struct vm_thread *all; /* owned */
     uint32_t n, room;
@@ -24,8 +30,7 @@ struct vm_threads {
     bool is_known; /* the JVM's layout is */
 };
 
-/* Of the JVM that vm_process_open has opened. */
-void vm_threads_open(struct vm_threads *threads, pid_t pid);
+void vm_threads_open(struct vm *vm, struct vm_threads *threads);
 
 /* Which there are now: what was found before stays where nothing has changed. */
 void vm_threads_round(struct vm_threads *threads);

@@ -65,7 +65,7 @@ const char *java_thread_names_get(struct java_thread_names *names, const struct 
         return known == NULL ? "" : known->name;
     const struct vm_thread *thread = vm_threads_by_tid(threads, tid);
     known->round = names->round;
-    if (thread != NULL && vm_thread_name(thread->address, name, sizeof name) &&
+    if (thread != NULL && vm_thread_name(threads->vm, thread->address, name, sizeof name) &&
         (is_comm_of(name, comm) || is_still(threads, tid, comm)))
         memcpy(known->name, name, sizeof name);
     return known->name;

@@ -301,7 +301,7 @@ static uint32_t count_outside(const struct last_stack *old, const struct cut_sta
     uint32_t n = old->n;
     for (; n > 0; n--) {
         uint64_t at = return_at(&old->frames[n - 1]);
-        if (at >= end && cut->read(at, &word) && ((word ^ old->frames[n - 1].return_pc) & ADDRESS_BITS) == 0)
+        if (at >= end && cut->read(cut->vm, at, &word) && ((word ^ old->frames[n - 1].return_pc) & ADDRESS_BITS) == 0)
             break;
     }
     return n;

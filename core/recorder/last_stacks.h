@@ -73,8 +73,9 @@ struct cut_stack {
     int32_t tid;
     const struct thread_state *thread;
     struct java_stack *stack;
-    uint32_t *methods;                          /* by frame, their numbers; room for STACK_FRAMES_MAX */
-    bool (*read)(uint64_t address, uint64_t *); /* a word of the thread's stack as it is now; false: it is not there */
+    uint32_t *methods; /* by frame, their numbers; room for STACK_FRAMES_MAX */
+    struct vm *vm;     /* for read(): a word of the thread's stack as it is now; false: it is not there */
+    bool (*read)(struct vm *vm, uint64_t address, uint64_t *word);
 };
 
 /*

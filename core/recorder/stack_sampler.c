@@ -4,8 +4,7 @@
 #include "core/hotspot/frame_rules.h"
 #include "core/hotspot/vm_check.h"
 #include "core/hotspot/vm_counts.h"
-#include "core/hotspot/vm_fields.h"
-#include "core/hotspot/vm_process.h"
+#include "core/hotspot/vm.h"
 #include "core/hotspot/vm_thread_names.h"
 #include "core/jvm/process.h"
 #include "core/jvm/started.h"
@@ -64,12 +63,12 @@ static bool grow(struct stack_sampler *sampler)
 
 uint32_t sampled_method_calls(const struct sampled_method *method)
 {
-    return method->address == 0 ? method->calls : vm_method_calls(method->address);
+    return method->address == 0 ? method->calls : vm_method_calls(method->vm, method->address);
 }
 
 uint32_t sampled_method_tier(const struct sampled_method *method)
 {
-    return method->address == 0 ? method->tier : vm_method_tier(method->address);
+    return method->address == 0 ? method->tier : vm_method_tier(method->vm, method->address);
 }
 
 static int by_index(const void *a, const void *b)
@@ -132,9 +131,10 @@ static const char *class_name_of(struct stack_sampler *sampler, const struct vm_
 static uint32_t describe(struct stack_sampler *sampler, const struct known_method *at)
 {
     struct vm_method *method = &sampler->described;
-    if (!grow(sampler) || !vm_method_read_parts(method, at->address, &at->parts, sampler->bytecodes))
+    if (!grow(sampler) || !vm_method_read_parts(sampler->vm, method, at->address, &at->parts, sampler->bytecodes))
         return SAMPLED_UNKNOWN;
     struct sampled_method known = {
+        .vm = sampler->vm,
         .address = at->address,
         .names.class_name = class_name_of(sampler, method),
         .names.method = text_utf8(&sampler->arena, method->name, method->n_name),
@@ -169,8 +169,8 @@ static void begin_round(struct stack_sampler *sampler)
 {
     uint64_t value;
     sampler->has_round = true;
-    sampler->n_collections[2] = vm_collections_count(&sampler->collections);
-    if (!vm_read_u64(sampler->always_there, &value))
+    sampler->n_collections[2] = vm_collections_count(sampler->vm, &sampler->collections);
+    if (!vm_read_u64(sampler->vm, sampler->always_there, &value))
         return;
     stack_walker_round(sampler->walker);
     vm_monitors_round(&sampler->monitors);
@@ -189,7 +189,7 @@ void stack_sampler_walk(struct stack_sampler *sampler, int32_t tid, const struct
         stack_walk(sampler->walker, thread, stack);
     for (uint32_t i = 0; i < stack->n; i++)
         sampler->numbers[i] = number_of(sampler, stack->frames[i].method);
-    const struct cut_stack cut = { tid, thread, stack, sampler->numbers, vm_read_u64 };
+    const struct cut_stack cut = { tid, thread, stack, sampler->numbers, sampler->vm, vm_read_u64 };
     stack->end = last_stacks_complete(&sampler->last, &cut);
     for (uint32_t i = 0; i < stack->n; i++)
         sampler->traits[i] = sampler->numbers[i] == SAMPLED_UNKNOWN ? (struct frame_traits){ 0, false }
@@ -280,7 +280,7 @@ static void read_cpu(struct stack_sampler *sampler)
 
 static int open_waits(struct stack_sampler *sampler, struct err *err)
 {
-    if (wait_sampler_open(&sampler->waits, sampler->pid, sampler->options.stack_bytes, err) == 0)
+    if (wait_sampler_open(&sampler->waits, sampler->vm, sampler->options.stack_bytes, err) == 0)
         return 0;
     snprintf(sampler->state.why_no_waits, sizeof sampler->state.why_no_waits, "%.*s", (int)strcspn(err->text, "\n"),
              err->text);
@@ -290,19 +290,19 @@ static int open_waits(struct stack_sampler *sampler, struct err *err)
 static int open_walker(struct stack_sampler *sampler, struct err *err)
 {
     struct vm_field field = { "StubRoutines", "_call_stub_return_address", &sampler->always_there, true };
-    if (vm_process_open(sampler->pid, err) < 0)
+    if ((sampler->vm = vm_open(sampler->pid, err)) == NULL)
         return -1;
-    sampler->walker = stack_walker_open(frame_rules_here(), err);
-    if (sampler->walker == NULL || vm_check_code(err) < 0)
+    sampler->walker = stack_walker_open(sampler->vm, frame_rules_here(), err);
+    if (sampler->walker == NULL || vm_check_code(sampler->vm, err) < 0)
         return -1;
-    vm_fields_find(&field, 1);
-    vm_collections_open(&sampler->collections);
-    vm_monitors_open(&sampler->monitors, sampler->pid);
-    vm_thread_names_open();
+    vm_fields_find(sampler->vm, &field, 1);
+    vm_collections_open(sampler->vm, &sampler->collections);
+    vm_monitors_open(sampler->vm, &sampler->monitors);
+    vm_thread_names_open(sampler->vm);
     sampler->n_collections[0] = sampler->n_collections[1] = sampler->n_collections[2] = VM_COLLECTIONS_UNKNOWN;
-    if (vm_methods_why_not() == NULL)
+    if (vm_methods_why_not(sampler->vm) == NULL)
         return sampler->options.is_wall ? open_waits(sampler, err) : 0;
-    err_set(err, "the methods of this JVM cannot be named: %s", vm_methods_why_not());
+    err_set(err, "the methods of this JVM cannot be named: %s", vm_methods_why_not(sampler->vm));
     return err_next(err, "use --mechanism polling, which asks the JVM itself");
 }
 
@@ -416,7 +416,7 @@ int stack_sampler_drain(struct stack_sampler *sampler, stack_sample_fn *fn, void
     sampler->err = err;
     sampler->has_round = false;
     sampler->n_collections[0] = sampler->n_collections[1];
-    sampler->n_collections[1] = vm_collections_count(&sampler->collections);
+    sampler->n_collections[1] = vm_collections_count(sampler->vm, &sampler->collections);
     if (perf_rings_drain(sampler->rings, KERNEL_UNKNOWN, take_event, sampler, err) < 0)
         return -1;
     if (sampler->options.with_children && sampler->walker != NULL && !sampler->has_turned &&
@@ -475,12 +475,12 @@ void stack_sampler_close(struct stack_sampler *sampler)
         return;
     perf_rings_close(sampler->rings);
     stack_walker_close(sampler->walker);
-    vm_process_close();
     last_stacks_free(&sampler->last);
     thread_names_free(&sampler->names);
     java_thread_names_free(&sampler->java_names);
     wait_sampler_close(sampler->waits);
     vm_monitors_close(&sampler->monitors);
+    vm_close(sampler->vm);
     free(sampler->visited);
     sample_periods_free(&sampler->periods);
     arena_free(&sampler->arena);

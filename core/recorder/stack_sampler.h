@@ -37,6 +37,7 @@ struct stack_sampler_options {
 struct sampled_method {
     struct method_name names; /* the sampler's */
     const char *source;       /* file name, or "" */
+    struct vm *vm;            /* borrowed */
     uint64_t address;         /* of the JVM's Method, when it was found last; 0: not known */
     uint32_t calls, tier;     /* then: of its calls and code, as the agent has told last */
     struct vm_code code;

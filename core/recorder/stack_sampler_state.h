@@ -25,7 +25,8 @@ struct visited {
 struct stack_sampler {
     pid_t pid;                   /* the JVM; while it is starting, the command */
     pid_t chosen;                /* by stack_sampler_choose */
-    struct stack_walker *walker; /* NULL: it is starting */
+    struct vm *vm;               /* NULL: it is starting */
+    struct stack_walker *walker; /* NULL: likewise */
     uint64_t always_there;       /* an address in it that can be read until it ends */
     struct perf_rings *rings;
     uint64_t cpu_ns;            /* of the process, as it was read last */

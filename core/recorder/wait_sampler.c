@@ -4,7 +4,7 @@
 #include "core/base/hash.h"
 #include "core/base/vec.h"
 #include "core/perf/perf_rings.h"
-#include "core/hotspot/vm_fields.h"
+#include "core/hotspot/vm.h"
 #include "core/jvm/process.h"
 
 #include <errno.h>
@@ -35,6 +35,7 @@ struct waiting_thread {
 };
 
 struct wait_sampler {
+    struct vm *vm; /* borrowed */
     pid_t pid;
     struct hash_set by_tid;
     struct waiting_thread *threads; /* owned */
@@ -130,7 +131,7 @@ static size_t read_stack(const struct wait_sampler *waits, uint64_t sp, size_t n
 {
     while (n < most) {
         size_t left = most - n, piece = left < READ_BYTES ? left : READ_BYTES;
-        size_t got = vm_read_some(sp + n, waits->stack + n, piece);
+        size_t got = vm_read_some(waits->vm, sp + n, waits->stack + n, piece);
         n += got;
         if (got < piece)
             break;
@@ -301,17 +302,18 @@ static int check_kernel(pid_t pid, struct err *err)
                                          : "run this as root, or sample without --wall");
 }
 
-int wait_sampler_open(struct wait_sampler **out, pid_t pid, uint32_t stack_bytes, struct err *err)
+int wait_sampler_open(struct wait_sampler **out, struct vm *vm, uint32_t stack_bytes, struct err *err)
 {
     *out = NULL;
-    if (check_kernel(pid, err) < 0)
+    if (check_kernel(vm_pid(vm), err) < 0)
         return -1;
     struct wait_sampler *waits = calloc(1, sizeof *waits);
     if (waits == NULL || (waits->stack = malloc(stack_bytes)) == NULL) {
         free(waits);
         return err_set(err, "out of memory for copies of stacks");
     }
-    waits->pid = pid;
+    waits->vm = vm;
+    waits->pid = vm_pid(vm);
     waits->stack_bytes = stack_bytes;
     if (add_all(waits, err) < 0) {
         wait_sampler_close(waits);

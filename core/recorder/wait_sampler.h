@@ -22,6 +22,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct vm;
 struct wait_sampler;
 
 /* A thread at a visit; all of it is the sampler's, until the function that gets it returns. */
@@ -42,13 +43,13 @@ struct thread_wait {
 typedef int thread_wait_fn(const struct thread_wait *wait, void *context);
 
 /*
- * The threads of a process that vm_process_open has opened: those that are there.
+ * The threads of a JVM: those that are there.
  *
  * stack_bytes  to copy of each stack
  *
  * Returns 0, or -1 with *err set: the kernel does not tell, or not this user.
  */
-int wait_sampler_open(struct wait_sampler **waits, pid_t pid, uint32_t stack_bytes, struct err *err);
+int wait_sampler_open(struct wait_sampler **waits, struct vm *vm, uint32_t stack_bytes, struct err *err);
 
 /*
  * There is another thread, which has begun since the visit before: its first visit stands for the time since then, as

@@ -26,12 +26,13 @@ static bool read_there(struct bytecode_names *names, const struct sampled_method
 {
     struct vm_method_parts parts;
     uint64_t key;
-    vm_methods_keys(&method->address, 1, &key, &parts);
+    vm_methods_keys(method->vm, &method->address, 1, &key, &parts);
     if (key == 0 || parts.n_code != method->code.n_bytes)
         return false;
-    index = vm_instruction_last(&parts, index);
+    index = vm_instruction_last(method->vm, &parts, index);
     const struct opcode *opcode = bytecodes_at(method->bytes, method->code.n_bytes, index);
-    return opcode != NULL && vm_instruction_read(&names->read, &parts, index) && names->read.opcode == opcode->java;
+    return opcode != NULL && vm_instruction_read(method->vm, &names->read, &parts, index) &&
+           names->read.opcode == opcode->java;
 }
 
 static const char *label_of(struct bytecode_names *names)

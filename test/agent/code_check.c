@@ -2,6 +2,7 @@
 
 #include "core/base/hash.h"
 #include "core/base/vec.h"
+#include "core/agent/codecache/own_vm.h"
 #include "core/hotspot/nmethod.h"
 #include "core/hotspot/vm_methods.h"
 
@@ -65,7 +66,7 @@ void code_check_start(void)
 
 static void report(void)
 {
-    const char *why_not = nmethod_why_not() != NULL ? nmethod_why_not() : vm_methods_why_not();
+    const char *why_not = nmethod_why_not(own_vm()) != NULL ? nmethod_why_not(own_vm()) : vm_methods_why_not(own_vm());
     dprintf(check.fd, "code compared %" PRIu64 " different %" PRIu64 " not_read %" PRIu64 "\n", check.n_compared,
             check.n_different, check.n_not_read);
     dprintf(check.fd, "points %" PRIu64 " frames %" PRIu64 " methods %" PRIu64 " linkers %" PRIu64 "\n", check.n_points,
@@ -153,10 +154,10 @@ static void compare_class(uint64_t address)
     char name[WIRE_TEXT_SHORT_BYTES];
     uint64_t symbol;
     size_t n;
-    vm_methods_pools(&address, 1, &symbol);
-    vm_methods_names(&symbol, 1);
-    bool is_right =
-        vm_methods_class(symbol, name, &n) && n == method.n_class_name && memcmp(name, method.class_name, n) == 0;
+    vm_methods_pools(own_vm(), &address, 1, &symbol);
+    vm_methods_names(own_vm(), &symbol, 1);
+    bool is_right = vm_methods_class(own_vm(), symbol, name, &n) && n == method.n_class_name &&
+                    memcmp(name, method.class_name, n) == 0;
     check.n_classes++;
     check.n_wrong_classes += !is_right;
     if (!is_right)
@@ -168,7 +169,7 @@ static bool compare_new(uint32_t number, uint64_t address)
     const struct description none = { 0 }, *told = number < check.n_told ? &check.told[number] : &none;
     struct description read = { 0 };
     uint64_t start_ns = thread_ns();
-    bool is_read = vm_method_read(&method, address);
+    bool is_read = vm_method_read(own_vm(), &method, address);
     check.described_ns += thread_ns() - start_ns;
     check.n_methods++;
     method.n_class_name = is_read ? method.n_class_name : 0;
@@ -255,14 +256,15 @@ void code_check_compiled(const struct code_entry *told, uint64_t told_ns)
     if (!code_check_is_on())
         return;
     uint64_t start_ns = thread_ns();
-    bool is_read = nmethod_find(&check.nmethod, told->address + told->n_bytes / 2) && nmethod_copy(&check.nmethod);
+    bool is_read = nmethod_find(own_vm(), &check.nmethod, told->address + told->n_bytes / 2) &&
+                   nmethod_copy(own_vm(), &check.nmethod);
     scopes_begin(&walk, &check.nmethod.scopes);
     while (is_read && scopes_next(&walk))
         continue;
-    is_read = is_read && nmethod_is_there(&check.nmethod);
+    is_read = is_read && nmethod_is_there(own_vm(), &check.nmethod);
     check.read_ns += thread_ns() - start_ns;
     check.told_ns += told_ns;
-    vm_methods_learn(&check.nmethod.method, is_read);
+    vm_methods_learn(own_vm(), &check.nmethod.method, is_read);
     check.n_not_read += !is_read;
     check.n_compared += is_read;
     check.n_different += is_read && !is_same(told);

@@ -10,7 +10,7 @@
  */
 #include "core/hotspot/stack_walk.h"
 #include "core/hotspot/frame_rules.h"
-#include "core/hotspot/vm_process.h"
+#include "core/hotspot/vm.h"
 #include "core/perf/perf_rings.h"
 
 #include <stdio.h>
@@ -132,13 +132,14 @@ int main(int argc, char **argv)
 {
     static const uint32_t limits[CLASSES] = { 0, 1, 4, 8, 16, 24, 32, 48, 64, 128, 256, STACK_FRAMES_MAX + 1 };
     struct err err;
+    struct vm *vm = NULL;
     pid_t pid = argc < 2 ? 0 : (pid_t)strtol(argv[1], NULL, 10);
     double seconds = argc > 2 ? strtod(argv[2], NULL) : 3;
     uint32_t hz = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 499, n;
     kept.threads = calloc(KEPT_MAX, sizeof *kept.threads);
-    if (kept.threads == NULL || pid <= 0 || vm_process_open(pid, &err) < 0)
+    if (kept.threads == NULL || pid <= 0 || (vm = vm_open(pid, &err)) == NULL)
         fail(pid <= 0 ? &(struct err){ .text = "usage: walk_bench PID [SECONDS [HZ]]" } : &err);
-    struct stack_walker *walker = stack_walker_open(frame_rules_here(), &err);
+    struct stack_walker *walker = stack_walker_open(vm, frame_rules_here(), &err);
     if (walker == NULL)
         fail(&err);
     double round_ns = sample(walker, pid, seconds, hz);
@@ -151,6 +152,6 @@ int main(int argc, char **argv)
             printf("%3u-%-3u %6u %6.2f us %6.2f us\n", limits[i], limits[i + 1] - 1, n, first, known);
     }
     stack_walker_close(walker);
-    vm_process_close();
+    vm_close(vm);
     return 0;
 }

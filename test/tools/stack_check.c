@@ -12,7 +12,7 @@
 #include "core/hotspot/frame_rules.h"
 #include "core/hotspot/stack_walk.h"
 #include "core/hotspot/vm_methods.h"
-#include "core/hotspot/vm_process.h"
+#include "core/hotspot/vm.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -43,6 +43,7 @@ static const char *const outcomes[OUTCOMES] = { "same",        "other_bytecode",
                                                 "only_mmprof", "longer_than_agct", "neither" };
 
 static struct {
+    struct vm *vm;
     struct stack_walker *walker;
     struct known_methods *methods;
     struct code_blobs *blobs;
@@ -63,7 +64,7 @@ static uint64_t address_of(const struct java_frame *frame)
 static uint32_t name_of(const struct java_frame *frame)
 {
     static struct vm_method m;
-    if (frame->method == NULL || !vm_method_read_parts(&m, frame->method->address, &frame->method->parts, NULL))
+    if (frame->method == NULL || !vm_method_read_parts(run.vm, &m, frame->method->address, &frame->method->parts, NULL))
         return 0;
     return check_name(check_name(check_name(CHECK_NAME, m.class_name, m.n_class_name), m.name, m.n_name), m.descriptor,
                       m.n_descriptor);
@@ -152,7 +153,7 @@ static enum outcome compare(const struct check_slot *slot, const struct java_fra
 static void print_frame(const char *who, uint64_t address, int32_t index, const char *kind)
 {
     static struct vm_method method;
-    if (address != 0 && vm_method_read(&method, address))
+    if (address != 0 && vm_method_read(run.vm, &method, address))
         printf("    %s %.*s.%.*s @%d %s\n", who, (int)method.n_class_name, method.class_name, (int)method.n_name,
                method.name, index, kind);
     else
@@ -260,10 +261,10 @@ int main(int argc, char **argv)
     pid_t pid = argc < 3 ? 0 : (pid_t)atoi(argv[2]);
     long ms_left = argc < 4 || atol(argv[3]) == 0 ? LONG_MAX : atol(argv[3]) * 1000;
     run.shown = argc < 5 ? 0 : atol(argv[4]);
-    if (file == NULL || vm_process_open(pid, &err) < 0 ||
-        (run.walker = stack_walker_open(frame_rules_here(), &err)) == NULL ||
-        (run.methods = known_methods_open()) == NULL ||
-        (run.blobs = code_blobs_open(frame_rules_here(), run.methods, &err)) == NULL) {
+    if (file == NULL || (run.vm = vm_open(pid, &err)) == NULL ||
+        (run.walker = stack_walker_open(run.vm, frame_rules_here(), &err)) == NULL ||
+        (run.methods = known_methods_open(run.vm)) == NULL ||
+        (run.blobs = code_blobs_open(run.vm, frame_rules_here(), run.methods, &err)) == NULL) {
         fprintf(stderr, "stack_check FILE PID [SECONDS [SHOWN]]: %s\n", file == NULL ? "no such file" : err.text);
         return 1;
     }
@@ -275,6 +276,6 @@ int main(int argc, char **argv)
     stack_walker_close(run.walker);
     code_blobs_close(run.blobs);
     known_methods_close(run.methods);
-    vm_process_close();
+    vm_close(run.vm);
     return 0;
 }

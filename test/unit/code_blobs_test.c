@@ -6,7 +6,7 @@
  */
 #include "core/hotspot/code_blobs.h"
 #include "core/hotspot/code_heaps.h"
-#include "core/hotspot/vm_fields.h"
+#include "core/hotspot/vm.h"
 
 #include "test/unit/tap.h"
 
@@ -27,44 +27,51 @@ static unsigned n_code_calls, n_key_calls;
 
 /* ---- the JVM ---- */
 
-uint64_t code_heaps_find(uint64_t address)
+uint64_t code_heaps_find(struct vm *vm, uint64_t address)
 {
+    (void)vm;
     uint64_t i = (address - LOW) / BYTES;
     return code[i].is_there ? LOW + i * BYTES : 0;
 }
 
-void code_heaps_round(void)
+void code_heaps_round(struct vm *vm)
 {
+    (void)vm;
 }
 
-bool code_heaps_range(uint64_t *low, uint64_t *high)
+bool code_heaps_range(struct vm *vm, uint64_t *low, uint64_t *high)
 {
+    (void)vm;
     *low = LOW;
     *high = LOW + CODE * BYTES;
     return true;
 }
 
-bool code_heaps_interpreter(uint64_t *low, uint64_t *high)
+bool code_heaps_interpreter(struct vm *vm, uint64_t *low, uint64_t *high)
 {
+    (void)vm;
     *low = *high = 0;
     return true;
 }
 
-bool vm_fields_find(struct vm_field *fields, size_t n)
+bool vm_fields_find(struct vm *vm, struct vm_field *fields, size_t n)
 {
+    (void)vm;
     for (size_t i = 0; i < n; i++)
         *fields[i].value = OF(fields[i].field[1]);
     return strcmp(fields[0].field, "_code_offset") != 0;
 }
 
-uint32_t vm_release(void)
+uint32_t vm_release(struct vm *vm)
 {
+    (void)vm;
     return 17;
 }
 
 /* A header says where code begins, and its name is at an address of ones. */
-size_t vm_read_some(uint64_t address, void *bytes, size_t n)
+size_t vm_read_some(struct vm *vm, uint64_t address, void *bytes, size_t n)
 {
+    (void)vm;
     const uint64_t low = LOW;
     memset(bytes, 1, n);
     if (address == UINT64_C(0x0101010101010101))
@@ -74,13 +81,15 @@ size_t vm_read_some(uint64_t address, void *bytes, size_t n)
     return n;
 }
 
-const char *nmethod_why_not(void)
+const char *nmethod_why_not(struct vm *vm)
 {
+    (void)vm;
     return NULL;
 }
 
-bool nmethod_take(struct nmethod *nmethod, uint64_t address, const uint8_t *header, size_t n)
+bool nmethod_take(struct vm *vm, struct nmethod *nmethod, uint64_t address, const uint8_t *header, size_t n)
 {
+    (void)vm;
     uint64_t i = (address - LOW) / BYTES;
     (void)header;
     (void)n;
@@ -90,15 +99,16 @@ bool nmethod_take(struct nmethod *nmethod, uint64_t address, const uint8_t *head
     return code[i].is_there;
 }
 
-bool nmethod_is_there(const struct nmethod *nmethod)
+bool nmethod_is_there(struct vm *vm, const struct nmethod *nmethod)
 {
     bool is_there;
-    nmethods_are_there(&nmethod, 1, &is_there);
+    nmethods_are_there(vm, &nmethod, 1, &is_there);
     return is_there;
 }
 
-void nmethods_are_there(const struct nmethod *const *all, size_t n, bool *are_there)
+void nmethods_are_there(struct vm *vm, const struct nmethod *const *all, size_t n, bool *are_there)
 {
+    (void)vm;
     n_code_calls += n > 0;
     for (size_t i = 0; i < n; i++) {
         const struct made *now = &code[(all[i]->address - LOW) / BYTES];
@@ -106,8 +116,9 @@ void nmethods_are_there(const struct nmethod *const *all, size_t n, bool *are_th
     }
 }
 
-bool nmethod_copy(struct nmethod *nmethod)
+bool nmethod_copy(struct vm *vm, struct nmethod *nmethod)
 {
+    (void)vm;
     (void)nmethod;
     return false;
 }
@@ -117,8 +128,9 @@ void nmethod_free(struct nmethod *nmethod)
     (void)nmethod;
 }
 
-void vm_methods_keys(const uint64_t *addresses, size_t n, uint64_t *found, struct vm_method_parts *parts)
+void vm_methods_keys(struct vm *vm, const uint64_t *addresses, size_t n, uint64_t *found, struct vm_method_parts *parts)
 {
+    (void)vm;
     n_key_calls += n > 0;
     memset(parts, 0, n * sizeof *parts);
     for (size_t i = 0; i < n; i++)
@@ -234,8 +246,8 @@ static void test_methods(void)
 int main(void)
 {
     struct err err;
-    methods = known_methods_open();
-    blobs = code_blobs_open(&rules, methods, &err);
+    methods = known_methods_open(NULL);
+    blobs = code_blobs_open(NULL, &rules, methods, &err);
     if (!CHECK("memory", blobs != NULL))
         return tap_done();
     test_code();

@@ -35,14 +35,16 @@ static uint64_t method(size_t i)
 
 /* ---- the JVM ---- */
 
-void code_heaps_walk(code_block_fn *fn, void *context)
+void code_heaps_walk(struct vm *vm, code_block_fn *fn, void *context)
 {
+    (void)vm;
     for (size_t i = 0; i < PIECES; i++)
         fn(context, AT(i));
 }
 
-bool nmethod_find_at(struct nmethod *nmethod, uint64_t header)
+bool nmethod_find_at(struct vm *vm, struct nmethod *nmethod, uint64_t header)
 {
+    (void)vm;
     size_t i = (size_t)((header - AT(0)) / (AT(1) - AT(0)));
     if (pieces[i].number == 0)
         return false;
@@ -57,11 +59,12 @@ bool nmethod_find_at(struct nmethod *nmethod, uint64_t header)
     return true;
 }
 
-size_t nmethods_find_at(struct nmethod *all, const uint64_t *headers, size_t n)
+size_t nmethods_find_at(struct vm *vm, struct nmethod *all, const uint64_t *headers, size_t n)
 {
+    (void)vm;
     size_t n_found = 0;
     for (size_t i = 0; i < n; i++)
-        n_found += nmethod_find_at(&all[n_found], headers[i]);
+        n_found += nmethod_find_at(vm, &all[n_found], headers[i]);
     return n_found;
 }
 
@@ -74,8 +77,9 @@ static size_t index_of(uint64_t address)
     return (size_t)(address - method(0)) / sizeof *methods;
 }
 
-bool vm_methods_learn(const uint64_t *all, size_t n)
+bool vm_methods_learn(struct vm *vm, const uint64_t *all, size_t n)
 {
+    (void)vm;
     uint64_t n_before = n_tables;
     for (size_t i = 0; i < n; i++)
         if (methods[index_of(all[i])].table >= n_tables)
@@ -83,8 +87,9 @@ bool vm_methods_learn(const uint64_t *all, size_t n)
     return n_tables > n_before;
 }
 
-void vm_methods_pools(const uint64_t *addresses, size_t n, uint64_t *pools)
+void vm_methods_pools(struct vm *vm, const uint64_t *addresses, size_t n, uint64_t *pools)
 {
+    (void)vm;
     n_read += n;
     for (size_t i = 0; i < n; i++) {
         size_t k = index_of(addresses[i]);
@@ -92,14 +97,16 @@ void vm_methods_pools(const uint64_t *addresses, size_t n, uint64_t *pools)
     }
 }
 
-void vm_methods_names(uint64_t *pools, size_t n)
+void vm_methods_names(struct vm *vm, uint64_t *pools, size_t n)
 {
+    (void)vm;
     (void)pools;
     (void)n;
 }
 
-bool vm_methods_class(uint64_t symbol, char *name, size_t *n)
+bool vm_methods_class(struct vm *vm, uint64_t symbol, char *name, size_t *n)
 {
+    (void)vm;
     *n = symbol == 0 ? 0 : strlen((const char *)(uintptr_t)symbol);
     memcpy(name, (const char *)(uintptr_t)symbol, *n);
     return symbol != 0;

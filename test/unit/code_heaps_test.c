@@ -1,5 +1,6 @@
 /* Blocks of a code cache: those in use, and none behind what is in use, whatever the map has there. */
 #include "core/hotspot/code_heaps.h"
+#include "core/hotspot/vm_state.h"
 
 #include "test/unit/jvm/structures.h"
 #include "test/unit/tap.h"
@@ -8,6 +9,8 @@
 #define LOG2     7
 #define SEGMENTS (PAGE >> LOG2) /* of a page of memory */
 #define FREE     0xff
+
+static struct vm vm;
 
 static uint64_t blocks[64];
 static size_t n_blocks;
@@ -23,7 +26,7 @@ static void take(void *context, uint64_t address)
 static void walk(void)
 {
     n_blocks = 0;
-    code_heaps_walk(take, NULL);
+    code_heaps_walk(&vm, take, NULL);
 }
 
 static uint64_t inside(const struct jvm_heap *heap, size_t segment)
@@ -55,8 +58,8 @@ static void test_blocks(struct jvm_heap *heap)
     CHECK_NUMBER("blocks in use are found, and what the map has of memory that is not in use is none", n_blocks, 2);
     CHECK_NUMBER("one is behind its header", blocks[0], inside(heap, 2));
     CHECK_NUMBER("the last one of the memory in use is found", blocks[1], inside(heap, SEGMENTS - 1));
-    CHECK_NUMBER("an address in a block is of it", code_heaps_find(inside(heap, 4) + 1), inside(heap, 2));
-    CHECK_NUMBER("one that is free is of none", code_heaps_find(inside(heap, 5)), 0);
+    CHECK_NUMBER("an address in a block is of it", code_heaps_find(&vm, inside(heap, 4) + 1), inside(heap, 2));
+    CHECK_NUMBER("one that is free is of none", code_heaps_find(&vm, inside(heap, 5)), 0);
 }
 
 static void test_growing(struct jvm_heap *heap)
@@ -67,7 +70,7 @@ static void test_growing(struct jvm_heap *heap)
     walk();
     CHECK_NUMBER("more are found when more memory is in use", n_blocks, 3);
     CHECK_NUMBER("there", blocks[2], inside(heap, SEGMENTS + 7));
-    CHECK_NUMBER("an address there is of its block", code_heaps_find(inside(heap, SEGMENTS + 8)), blocks[2]);
+    CHECK_NUMBER("an address there is of its block", code_heaps_find(&vm, inside(heap, SEGMENTS + 8)), blocks[2]);
 }
 
 int main(void)
@@ -76,6 +79,7 @@ int main(void)
     static struct jvm_heap heap, empty;
     static struct jvm_heap *all[] = { &heap, &empty };
     static struct jvm_heaps heaps = { 2, all };
+    vm_init(&vm, &(struct vm_library){ .pid = 0 });
     make_heap(&heap, bytes[0]);
     make_heap(&empty, bytes[1]);
     empty.memory.used = empty.memory.low;

@@ -269,22 +269,24 @@ static void test_memory(void)
 }
 
 /* The stack of MAIN and A as it is now: A's return address is there, with a signature, and another one than B's. */
-static bool read_now(uint64_t address, uint64_t *value)
+static bool read_now(struct vm *vm, uint64_t address, uint64_t *value)
 {
+    (void)vm;
     *value = address == 0x8000 - 8 ? UINT64_C(0x12ab000000001003) : 0x1111;
     return true;
 }
 
-static bool read_nothing(uint64_t address, uint64_t *value)
+static bool read_nothing(struct vm *vm, uint64_t address, uint64_t *value)
 {
+    (void)vm;
     (void)address;
     *value = 0;
     return false;
 }
 
 /* How the stack of two methods ends, of which up to 'end' was copied; "N:" and its methods, the outermost first. */
-static const char *complete(int32_t tid, uint64_t sp, uint64_t end, bool (*read)(uint64_t address, uint64_t *value),
-                            enum stack_end *how)
+static const char *complete(int32_t tid, uint64_t sp, uint64_t end,
+                            bool (*read)(struct vm *vm, uint64_t address, uint64_t *value), enum stack_end *how)
 {
     static char text[64];
     const struct thread_state thread = { .sp = STACK_LOW, .n_bytes = end - STACK_LOW };
@@ -294,7 +296,7 @@ static const char *complete(int32_t tid, uint64_t sp, uint64_t end, bool (*read)
     made_stack.frames[1] = (struct java_frame){ .kind = FRAME_COMPILED, .sp = sp, .return_pc = 0x1005 };
     methods[0] = 4;
     methods[1] = 2;
-    *how = last_stacks_complete(&last, &(struct cut_stack){ tid, &thread, &made_stack, methods, read });
+    *how = last_stacks_complete(&last, &(struct cut_stack){ tid, &thread, &made_stack, methods, NULL, read });
     size_t n = (size_t)snprintf(text, sizeof text, "%u:", made_stack.n);
     for (uint32_t i = made_stack.n; i-- > 0 && n < sizeof text;)
         n += (size_t)snprintf(text + n, sizeof text - n, " %u", methods[i]);

@@ -1,6 +1,7 @@
 /* Frames of native code: from an instruction to the callers, through a signal handler too, by call frame information.
  */
 #include "core/hotspot/native_frames.h"
+#include "core/hotspot/vm_state.h"
 
 #include "test/unit/tap.h"
 
@@ -22,6 +23,7 @@ static struct {
     enum native_kind end;
 } found;
 
+static struct vm vm;
 static struct native_frames *native;
 
 static uint64_t word(uint64_t address)
@@ -105,7 +107,8 @@ static bool has_call(const void *function, size_t n)
 int main(void)
 {
     static int numbers[2] = { 2, 1 };
-    native = native_frames_open(getpid());
+    vm_init(&vm, &(struct vm_library){ .pid = getpid() });
+    native = native_frames_open(&vm);
     native_frames_round(native);
     qsort(numbers, 2, sizeof *numbers, compare);
     CHECK("through a function of libc", found.n >= 5 && has_call((const void *)(uintptr_t)compare, 64));

@@ -6,9 +6,8 @@
  */
 #include "core/hotspot/native_frames.h"
 #include "core/hotspot/stack_walk_internal.h"
-#include "core/hotspot/vm_fields.h"
+#include "core/hotspot/vm.h"
 #include "core/hotspot/vm_methods.h"
-#include "core/hotspot/vm_process.h"
 
 #include "test/unit/tap.h"
 
@@ -40,8 +39,10 @@ static struct code_blob blobs[] = {
     { .kind = BLOB_NMETHOD, .frame_bytes = 32 },
 };
 
-struct code_blobs *code_blobs_open(const struct frame_rules *rules, struct known_methods *methods, struct err *err)
+struct code_blobs *code_blobs_open(struct vm *vm, const struct frame_rules *rules, struct known_methods *methods,
+                                   struct err *err)
 {
+    (void)vm;
     (void)rules;
     (void)methods;
     (void)err;
@@ -70,8 +71,9 @@ bool code_blobs_is_interpreter(const struct code_blobs *code, uint64_t pc)
     return pc >= CACHE && pc < CACHE + 0x1000;
 }
 
-struct known_methods *known_methods_open(void)
+struct known_methods *known_methods_open(struct vm *vm)
 {
+    (void)vm;
     return (struct known_methods *)&made;
 }
 
@@ -122,15 +124,17 @@ const struct code_at *code_blobs_at(struct code_blobs *code, uint64_t pc)
     return found;
 }
 
-bool vm_read_u64(uint64_t address, uint64_t *value)
+bool vm_read_u64(struct vm *vm, uint64_t address, uint64_t *value)
 {
+    (void)vm;
     (void)address;
     *value = CALL_STUB;
     return true;
 }
 
-bool vm_fields_find(struct vm_field *fields, size_t n)
+bool vm_fields_find(struct vm *vm, struct vm_field *fields, size_t n)
 {
+    (void)vm;
     for (size_t i = 0; i < n; i++)
         *fields[i].value = fields[i].is_static                             ? 1
                            : strcmp(fields[i].field, "_last_Java_fp") == 0 ? 8
@@ -139,40 +143,39 @@ bool vm_fields_find(struct vm_field *fields, size_t n)
     return true;
 }
 
-bool vm_constant(const char *name, int32_t *value)
+bool vm_constant(struct vm *vm, const char *name, int32_t *value)
 {
+    (void)vm;
     (void)name;
     (void)value;
     return false;
 }
 
-uint64_t vm_type_bytes(const char *name)
+uint64_t vm_type_bytes(struct vm *vm, const char *name)
 {
+    (void)vm;
     (void)name;
     return CONSTANT_BYTES;
 }
 
-bool vm_method_is(uint64_t address, const char *class_name, const char *name)
+bool vm_method_is(struct vm *vm, uint64_t address, const char *class_name, const char *name)
 {
+    (void)vm;
     (void)address;
     (void)class_name;
     (void)name;
     return false;
 }
 
-uint32_t vm_release(void)
+uint32_t vm_release(struct vm *vm)
 {
+    (void)vm;
     return 17;
 }
 
-pid_t vm_process_pid(void)
+struct native_frames *native_frames_open(struct vm *vm)
 {
-    return 0;
-}
-
-struct native_frames *native_frames_open(pid_t pid)
-{
-    (void)pid;
+    (void)vm;
     return (struct native_frames *)&made;
 }
 
@@ -229,7 +232,7 @@ static const char *walk(uint64_t fp, uint64_t link, uint64_t bytecode)
     static char text[16];
     struct err err;
     size_t n = 0;
-    struct stack_walker *walker = stack_walker_open(rules, &err);
+    struct stack_walker *walker = stack_walker_open(NULL, rules, &err);
     stack_walk(walker,
                &(struct thread_state){ .pc = made.pc,
                                        .sp = STACK,

@@ -2,10 +2,12 @@
  * read. */
 #include "core/hotspot/vm_thread_list.h"
 
-#include "core/hotspot/vm_fields.h"
+#include "core/hotspot/vm_state.h"
 #include "test/unit/tap.h"
 
 #include <stdint.h>
+
+static struct vm vm;
 
 struct thread {
     uint64_t unused;
@@ -33,7 +35,7 @@ static int64_t read_chain(const struct thread *head, size_t room)
     const struct vm_thread_list list = {
         .list = address(&head), .length = VM_NONE, .data = VM_NONE, .next = offsetof(struct thread, next)
     };
-    return vm_thread_list_read(&list, found, room);
+    return vm_thread_list_read(&vm, &list, found, room);
 }
 
 static int64_t read_array(const struct threads *threads, size_t room)
@@ -42,7 +44,7 @@ static int64_t read_array(const struct threads *threads, size_t room)
                                          .length = offsetof(struct threads, n),
                                          .data = offsetof(struct threads, all),
                                          .next = VM_NONE };
-    return vm_thread_list_read(&list, found, room);
+    return vm_thread_list_read(&vm, &list, found, room);
 }
 
 static void test_chain(void)
@@ -70,6 +72,7 @@ static void test_array(void)
 
 int main(void)
 {
+    vm_init(&vm, &(struct vm_library){ .pid = 0 });
     test_chain();
     test_array();
     return tap_done();

@@ -1,4 +1,5 @@
 /* Threads of this process that wait, and one that does not, as they are seen from outside. */
+#include "core/hotspot/vm_state.h"
 #include "core/recorder/wait_sampler.h"
 
 #include "core/perf/perf_rings.h"
@@ -94,6 +95,8 @@ static void await_sleep(int32_t woken)
     }
 }
 
+static struct vm vm;
+
 int main(void)
 {
     struct seen seen = { .mark = (uintptr_t)&seen };
@@ -107,7 +110,8 @@ int main(void)
     while (sleeper == 0 || spinner == 0)
         nap_ms(1);
     await_sleep(0);
-    if (wait_sampler_open(&waits, getpid(), 4096, &err) < 0) {
+    vm_init(&vm, &(struct vm_library){ .pid = getpid() });
+    if (wait_sampler_open(&waits, &vm, 4096, &err) < 0) {
         CHECK("where waits cannot be seen, it is said why", err.text[0] != '\0');
         SKIP("threads that wait", err.text);
     } else {

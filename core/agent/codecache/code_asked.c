@@ -1,7 +1,8 @@
 #include "core/agent/codecache/code_asked.h"
 
 #include "core/agent/codecache/code_out.h"
-#include "core/hotspot/vm_flags.h"
+#include "core/agent/codecache/own_vm.h"
+#include "core/hotspot/vm.h"
 #include "core/base/hash.h"
 #include "core/base/ticks.h"
 #include "core/hotspot/code_heaps.h"
@@ -33,7 +34,7 @@ static uint8_t points[CODE_LOG_ENTRY_BYTES];
 
 const char *code_asked_why_not(void)
 {
-    return nmethod_why_not() != NULL ? nmethod_why_not() : vm_methods_why_not();
+    return nmethod_why_not(own_vm()) != NULL ? nmethod_why_not(own_vm()) : vm_methods_why_not(own_vm());
 }
 
 static void forget(void)
@@ -49,7 +50,7 @@ static void forget(void)
 
 void code_asked_start(void)
 {
-    bool has_all_points = vm_flag_is_asked_for("DebugNonSafepoints");
+    bool has_all_points = vm_flag_is_asked_for(own_vm(), "DebugNonSafepoints");
     pthread_mutex_lock(&state.lock);
     forget();
     state.is_on = true;
@@ -78,7 +79,7 @@ static uint64_t hash_of(const struct code_entry *entry)
 /* Described when it is new.  0: there is no room, or none can be read. */
 static uint32_t describe(uint64_t address)
 {
-    if (state.n_numbers + 1 >= CODE_NUMBERS_MAX || !vm_method_read(&method, address))
+    if (state.n_numbers + 1 >= CODE_NUMBERS_MAX || !vm_method_read(own_vm(), &method, address))
         return 0;
     struct code_entry entry = vm_method_entry(&method, state.n_numbers);
     struct hash_slot *slot = hash_put(&state.numbers, hash_of(&entry));
@@ -100,7 +101,7 @@ struct asked_methods {
 static void know(struct asked_methods *wanted)
 {
     uint64_t keys[METHODS_AT_ONCE];
-    vm_methods_keys(wanted->all, wanted->n, keys, NULL);
+    vm_methods_keys(own_vm(), wanted->all, wanted->n, keys, NULL);
     for (size_t i = 0; i < wanted->n; i++) {
         struct hash_slot *known = keys[i] == 0 ? NULL : hash_put(&state.known, keys[i]);
         if (known == NULL)
@@ -195,7 +196,7 @@ static void tell(struct nmethod *nmethod)
 {
     struct hash_slot *slot = hash_put(&state.told, hash_address(nmethod->start));
     if (slot == NULL || (slot->second == 1 && slot->value == nmethod->number) ||
-        (state.has_all_points && !nmethod_copy(nmethod)))
+        (state.has_all_points && !nmethod_copy(own_vm(), nmethod)))
         return;
     know_methods(nmethod);
     struct code_entry entry = { .kind = CODE_COMPILED,
@@ -208,7 +209,7 @@ static void tell(struct nmethod *nmethod)
                                 .points = points };
     if (state.has_all_points)
         entry.n_points_bytes = take_points(&nmethod->scopes);
-    if (entry.method == NO_NUMBER || !nmethod_is_there(nmethod))
+    if (entry.method == NO_NUMBER || !nmethod_is_there(own_vm(), nmethod))
         return;
     slot->value = nmethod->number;
     slot->second = 1;
@@ -240,7 +241,7 @@ uint32_t code_asked_tell(const uint64_t *addresses, size_t n)
     uint32_t n_known = 0;
     pthread_mutex_lock(&state.lock);
     for (size_t i = 0; i < n && is_on(); i++) {
-        bool is_there = nmethod_find(&state.nmethod, addresses[i]);
+        bool is_there = nmethod_find(own_vm(), &state.nmethod, addresses[i]);
         if (is_there)
             tell(&state.nmethod);
         else

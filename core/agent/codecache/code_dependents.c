@@ -3,9 +3,10 @@
 #include "core/agent/codecache/code_out.h"
 #include "core/base/hash.h"
 #include "core/base/vec.h"
+#include "core/agent/codecache/own_vm.h"
 #include "core/hotspot/code_heaps.h"
 #include "core/hotspot/nmethod.h"
-#include "core/hotspot/vm_fields.h"
+#include "core/hotspot/vm.h"
 #include "core/hotspot/vm_methods.h"
 
 #include <pthread.h>
@@ -70,7 +71,7 @@ static uint32_t class_of_name(uint64_t symbol)
 {
     char name[WIRE_TEXT_SHORT_BYTES];
     size_t n;
-    return vm_methods_class(symbol, name, &n) ? number_of_class(name, n) : 0;
+    return vm_methods_class(own_vm(), symbol, name, &n) ? number_of_class(name, n) : 0;
 }
 
 /* Those of the pools that this walk has not met yet. */
@@ -86,7 +87,7 @@ static void find_names(const uint64_t *pools, size_t n)
         }
     }
     memcpy(symbols, new, sizeof symbols);
-    vm_methods_names(symbols, n_new);
+    vm_methods_names(own_vm(), symbols, n_new);
     for (size_t i = 0; i < n_new; i++)
         hash_get(&state.pools, hash_address(new[i]))->value = class_of_name(symbols[i]);
 }
@@ -95,7 +96,7 @@ static void find_names(const uint64_t *pools, size_t n)
 static void find_classes_of(const uint64_t *methods, size_t n)
 {
     uint64_t pools[CLASSES_AT_ONCE] = { 0 };
-    vm_methods_pools(methods, n, pools);
+    vm_methods_pools(own_vm(), methods, n, pools);
     find_names(pools, n);
     for (size_t i = 0; i < n; i++) {
         const struct hash_slot *slot = pools[i] == 0 ? NULL : hash_get(&state.pools, hash_address(pools[i]));
@@ -110,7 +111,7 @@ static bool is_known(struct hash_slot *method)
     const struct told *told = method->second == 0 ? NULL : &state.told[method->second - 1];
     if (method->flags == state.walk)
         return true;
-    if (told == NULL || told->walk == 0 || !nmethod_find_at(&now, told->header) || now.number != told->number)
+    if (told == NULL || told->walk == 0 || !nmethod_find_at(own_vm(), &now, told->header) || now.number != told->number)
         return false;
     method->flags = state.walk;
     return true;
@@ -186,7 +187,7 @@ static void read_lists(struct dependents_group *group)
         group->from[n_read++] = n;
         n += n_words;
     }
-    vm_read_each(pieces, n_read, group->lists);
+    vm_read_each(own_vm(), pieces, n_read, group->lists);
     group->from[n_read] = n;
     group->n = n_read;
     for (size_t i = 0; i < n_read; i++)
@@ -242,7 +243,7 @@ static void learn(const struct dependents_group *group)
         if (slot == NULL || slot->value == 0)
             methods[n++] = group->all[i].method;
     }
-    if (vm_methods_learn(methods, n))
+    if (vm_methods_learn(own_vm(), methods, n))
         hash_free(&state.methods);
 }
 
@@ -252,7 +253,7 @@ static void tell_group(void)
     static struct nmethod after[NMETHODS_MAX];
     struct dependents_group *group = &state.group;
     uint64_t headers[NMETHODS_MAX];
-    group->n = nmethods_find_at(group->all, state.headers, state.n_headers);
+    group->n = nmethods_find_at(own_vm(), group->all, state.headers, state.n_headers);
     state.n_headers = 0;
     skip_known(group);
     learn(group);
@@ -260,7 +261,7 @@ static void tell_group(void)
     find_classes(group->lists, group->from[group->n] + group->n);
     for (size_t i = 0; i < group->n; i++)
         headers[i] = group->all[i].address;
-    size_t n_after = nmethods_find_at(after, headers, group->n);
+    size_t n_after = nmethods_find_at(own_vm(), after, headers, group->n);
     for (size_t i = 0, k = 0; i < group->n && k < n_after; i++) {
         if (after[k].address != group->all[i].address)
             continue;
@@ -296,7 +297,7 @@ void code_dependents_tell(void)
     pthread_mutex_lock(&state.lock);
     if (state.is_on && code_out_is_open()) {
         state.walk++;
-        code_heaps_walk(take_block, NULL);
+        code_heaps_walk(own_vm(), take_block, NULL);
         tell_group();
         tell_gone();
         code_out_end();

@@ -16,9 +16,10 @@
 #include "core/agent/control/method_names.h"
 #include "core/base/hash.h"
 #include "core/base/ticks.h"
+#include "core/agent/codecache/own_vm.h"
 #include "core/hotspot/code_heaps.h"
 #include "core/hotspot/vm_counts.h"
-#include "core/hotspot/vm_flags.h"
+#include "core/hotspot/vm.h"
 #include "core/wire/code_log.h"
 
 #include <jvmticmlr.h>
@@ -172,8 +173,8 @@ static bool is_coarse(const void *code)
 /* The tier of the compiled method at an address, which is in use now; 0: not known. */
 static uint32_t tier_of(const void *code)
 {
-    uint64_t blob = code_heaps_find((uint64_t)(uintptr_t)code);
-    uint32_t tier = blob == 0 ? VM_TIER_UNKNOWN : vm_code_tier(blob);
+    uint64_t blob = code_heaps_find(own_vm(), (uint64_t)(uintptr_t)code);
+    uint32_t tier = blob == 0 ? VM_TIER_UNKNOWN : vm_code_tier(own_vm(), blob);
     return tier == VM_TIER_UNKNOWN ? 0 : tier;
 }
 
@@ -304,7 +305,7 @@ int code_events_start(JNIEnv *jni, int fd, bool only_generated, struct err *err)
     size_t n_events = only_generated ? 1 : N_EVENTS;
     if (make_env(jni, err) < 0)
         return -1;
-    bool has_all_points = vm_flag_is_asked_for("DebugNonSafepoints");
+    bool has_all_points = vm_flag_is_asked_for(own_vm(), "DebugNonSafepoints");
     code_out_lock();
     state.has_all_points = has_all_points;
     state.spent_ns = 0;

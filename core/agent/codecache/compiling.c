@@ -1,5 +1,6 @@
 #include "core/agent/codecache/compiling.h"
 
+#include "core/agent/codecache/own_vm.h"
 #include "core/hotspot/vm_compilers.h"
 #include "core/agent/control/own_threads.h"
 
@@ -59,8 +60,8 @@ static void find_compilers(struct compilers *compilers)
 {
     compilers->n = own_threads_find("C2 Comp", compilers->tids, THREADS_MAX);
     for (size_t i = 0; i < compilers->n; i++) {
-        compilers->threads[i] = vm_compiler_find(compilers->tids[i]);
-        compilers->at[i] = vm_compiler_read(compilers->threads[i]);
+        compilers->threads[i] = vm_compiler_find(own_vm(), compilers->tids[i]);
+        compilers->at[i] = vm_compiler_read(own_vm(), compilers->threads[i]);
     }
 }
 
@@ -71,7 +72,7 @@ static void update(struct compilers *compilers)
     compilers->has_begun = compilers->has_ended = false;
     for (size_t i = 0; i < compilers->n; i++) {
         uint32_t before = compilers->at[i].number, now;
-        compilers->at[i] = vm_compiler_read(compilers->threads[i]);
+        compilers->at[i] = vm_compiler_read(own_vm(), compilers->threads[i]);
         now = compilers->at[i].number;
         compilers->has_begun = compilers->has_begun || (now != 0 && now != before);
         compilers->has_ended = compilers->has_ended || (before != 0 && now != before);

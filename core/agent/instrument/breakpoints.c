@@ -5,8 +5,9 @@
  */
 #include "core/agent/instrument/breakpoints.h"
 
+#include "core/agent/codecache/own_vm.h"
 #include "core/hotspot/class_layout.h"
-#include "core/hotspot/vm_fields.h"
+#include "core/hotspot/vm.h"
 
 #include <link.h>
 #include <pthread.h>
@@ -27,10 +28,10 @@ static void find_fields(void)
     uint64_t mirror_klass;
     struct vm_field fields[] = { { "InstanceKlass", "_breakpoints", &at.breakpoints, false },
                                  { "java_lang_Class", "_klass_offset", &mirror_klass, true } };
-    class_layout_find(&at.classes);
-    at.is_known = vm_fields_find(fields, sizeof fields / sizeof *fields) && at.classes.name != VM_NONE &&
+    class_layout_find(own_vm(), &at.classes);
+    at.is_known = vm_fields_find(own_vm(), fields, sizeof fields / sizeof *fields) && at.classes.name != VM_NONE &&
                   at.classes.symbol_body != VM_NONE &&
-                  vm_read(mirror_klass, &at.mirror_klass, sizeof at.mirror_klass) && at.mirror_klass != 0;
+                  vm_read(own_vm(), mirror_klass, &at.mirror_klass, sizeof at.mirror_klass) && at.mirror_klass != 0;
 }
 
 /* The class, which has this name; false: it cannot be read. */
@@ -39,8 +40,9 @@ static bool read_class(jclass class_ref, struct wire_text name, uint64_t *klass)
     char text[NAME_BYTES];
     uint64_t mirror;
     for (int i = 0; i < TRIES; i++)
-        if (vm_read_u64((uint64_t)(uintptr_t)class_ref, &mirror) && vm_read_u64(mirror + at.mirror_klass, klass) &&
-            class_name_text(&at.classes, *klass, text, sizeof text) == name.n &&
+        if (vm_read_u64(own_vm(), (uint64_t)(uintptr_t)class_ref, &mirror) &&
+            vm_read_u64(own_vm(), mirror + at.mirror_klass, klass) &&
+            class_name_text(own_vm(), &at.classes, *klass, text, sizeof text) == name.n &&
             memcmp(text, name.at, name.n < sizeof text ? name.n : sizeof text - 1) == 0)
             return true;
     return false;
@@ -59,7 +61,7 @@ bool breakpoints_are_in(jclass class_ref, struct wire_text name)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     uint64_t klass, first;
     pthread_once(&once, find_fields);
-    if (at.is_known && read_class(class_ref, name, &klass) && vm_read_u64(klass + at.breakpoints, &first))
+    if (at.is_known && read_class(class_ref, name, &klass) && vm_read_u64(own_vm(), klass + at.breakpoints, &first))
         return first != 0;
     return dl_iterate_phdr(is_debugger, NULL) != 0;
 }

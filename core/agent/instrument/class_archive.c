@@ -1,6 +1,7 @@
 #include "core/agent/instrument/class_archive.h"
 
-#include "core/hotspot/vm_flags.h"
+#include "core/agent/codecache/own_vm.h"
+#include "core/hotspot/vm.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -12,9 +13,9 @@ static char found[256]; /* the option, or "" */
 static bool records_cache(void)
 {
     char mode[16], path[512];
-    if (!vm_flag_text("AOTMode", mode, sizeof mode) || strcmp(mode, "record") != 0)
+    if (!vm_flag_text(own_vm(), "AOTMode", mode, sizeof mode) || strcmp(mode, "record") != 0)
         return false;
-    if (vm_flag_text("AOTCacheOutput", path, sizeof path))
+    if (vm_flag_text(own_vm(), "AOTCacheOutput", path, sizeof path))
         snprintf(found, sizeof found, "-XX:AOTCacheOutput=%.200s", path);
     else
         snprintf(found, sizeof found, "-XX:AOTMode=record");
@@ -27,9 +28,9 @@ static void find_archive(void)
     if (records_cache())
         return;
     /* -XX:+AutoCreateSharedArchive (JDK 19 and later) sets it, where there is no valid archive yet. */
-    if (vm_flag_text("ArchiveClassesAtExit", path, sizeof path))
+    if (vm_flag_text(own_vm(), "ArchiveClassesAtExit", path, sizeof path))
         snprintf(found, sizeof found, "-XX:ArchiveClassesAtExit=%.200s", path);
-    else if (vm_flag_is_asked_for("RecordDynamicDumpInfo")) /* for 'jcmd VM.cds dynamic_dump' */
+    else if (vm_flag_is_asked_for(own_vm(), "RecordDynamicDumpInfo")) /* for 'jcmd VM.cds dynamic_dump' */
         snprintf(found, sizeof found, "-XX:+RecordDynamicDumpInfo");
 }
 

@@ -3,6 +3,7 @@
 #include "core/agent/control/jvmti_env.h"
 #include "core/agent/control/method_ids.h"
 #include "core/agent/stacks/stack.h"
+#include "core/agent/codecache/own_vm.h"
 #include "core/hotspot/vm_allocated.h"
 
 #include <semaphore.h>
@@ -173,7 +174,7 @@ void allocation_thread_ended(JNIEnv *jni, jthread thread)
         return;
     uint64_t native = allocation_native_thread(jni, thread);
     if (native != 0)
-        atomic_fetch_add(&events.ended_bytes, vm_allocated_bytes(&native, 1));
+        atomic_fetch_add(&events.ended_bytes, vm_allocated_bytes(own_vm(), &native, 1));
 }
 
 /* ---- from its start to its end ---- */

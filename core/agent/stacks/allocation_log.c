@@ -7,6 +7,7 @@
 #include "core/agent/stacks/poll.h"
 #include "core/agent/stacks/sample_out.h"
 #include "core/base/hash.h"
+#include "core/agent/codecache/own_vm.h"
 #include "core/hotspot/vm_allocated.h"
 
 #include <stddef.h>
@@ -71,7 +72,7 @@ static uint64_t sum_of(struct allocation_log *log, const jthread *threads, jint 
         if (native != 0)
             log->natives[n_natives++] = native;
     }
-    return vm_allocated_bytes(log->natives, n_natives);
+    return vm_allocated_bytes(own_vm(), log->natives, n_natives);
 }
 
 /* Bytes of all threads, of those that have ended since the beginning, too. */
@@ -97,7 +98,7 @@ static int put_state(struct allocation_log *log)
         return sample_out_flush(&log->out);
     uint64_t bytes = count_bytes(log, &n);
     log->counted_ns = n > THREADS_FEW ? now_ns + MANY_NS : 0;
-    if (vm_allocated_is_known() &&
+    if (vm_allocated_is_known(own_vm()) &&
         bytes >= log->before_bytes + log->state.jvm_bytes) { /* one that ends tells nothing */
         log->state.is_counted = true;
         log->state.jvm_bytes = bytes - log->before_bytes;

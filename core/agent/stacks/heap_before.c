@@ -1,6 +1,7 @@
 #include "core/agent/stacks/heap_before.h"
 
 #include "core/agent/control/jvmti_env.h"
+#include "core/agent/codecache/own_vm.h"
 #include "core/hotspot/vm_heap.h"
 
 #include <stdatomic.h>
@@ -26,7 +27,7 @@ void heap_before_begin(jvmtiEnv *jvmti)
     jvmtiCapabilities wanted;
     memset(&wanted, 0, sizeof wanted);
     wanted.can_generate_garbage_collection_events = 1;
-    vm_heap_open(&state.heap);
+    vm_heap_open(own_vm(), &state.heap);
     if (state.heap.n == 0 || (*jvmti)->AddCapabilities(jvmti, &wanted) != JVMTI_ERROR_NONE)
         return;
     atomic_store(&state.tail, atomic_load(&state.head));
@@ -47,7 +48,8 @@ void heap_before_collection(void)
     struct timespec now;
     uint64_t bytes;
     uint32_t head = atomic_load(&state.head);
-    if (!atomic_load(&state.is_on) || head - atomic_load(&state.tail) == ENTRIES || !vm_heap_used(&state.heap, &bytes))
+    if (!atomic_load(&state.is_on) || head - atomic_load(&state.tail) == ENTRIES ||
+        !vm_heap_used(own_vm(), &state.heap, &bytes))
         return;
     clock_gettime(CLOCK_MONOTONIC_RAW, &now);
     state.entries[head % ENTRIES].time_ns = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;

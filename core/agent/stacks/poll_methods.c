@@ -1,5 +1,6 @@
 #include "core/agent/stacks/poll.h"
 
+#include "core/agent/codecache/own_vm.h"
 #include "core/hotspot/vm_counts.h"
 #include "core/agent/control/method_names.h"
 #include "core/base/vec.h"
@@ -95,7 +96,7 @@ static uint32_t describe(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID id, uint32_t nu
 static void tell_counts(struct polled_method *known, uint32_t number, struct sink *out)
 {
     struct poll_counts counts = { .number = number };
-    vm_id_counts(known->method, known->code_bytes, &counts.calls, &counts.tier);
+    vm_id_counts(own_vm(), known->method, known->code_bytes, &counts.calls, &counts.tier);
     known->told_at = 2 * known->n_seen;
     poll_log_put_counts(out, &counts);
 }

@@ -1,5 +1,6 @@
 #include "core/agent/stacks/poll.h"
 
+#include "core/agent/codecache/own_vm.h"
 #include "core/hotspot/vm_compilers.h"
 #include "core/base/vec.h"
 
@@ -39,7 +40,9 @@ static int32_t tid_of(struct poll_threads *threads, JNIEnv *jni, jthread thread)
         (*jni)->ExceptionClear(jni);
         (*jni)->DeleteLocalRef(jni, base);
     }
-    return threads->native == NULL ? 0 : vm_thread_tid((uint64_t)(*jni)->GetLongField(jni, thread, threads->native));
+    return threads->native == NULL
+               ? 0
+               : vm_thread_tid(own_vm(), (uint64_t)(*jni)->GetLongField(jni, thread, threads->native));
 }
 
 static int add_polled(struct poll_threads *threads, jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, bool is_new)

@@ -1,7 +1,7 @@
 #include "core/emu/placement/placement_result.h"
 
 #include "core/base/vec.h"
-#include "core/hotspot/vm_flags.h"
+#include "core/hotspot/vm.h"
 
 #include <stdio.h>
 
@@ -30,9 +30,9 @@ static void find_references(struct placement_heap *heap)
         { "InstanceKlass", "_itable_len", &heap->itable, false },
         { "InstanceKlass", "_nonstatic_oop_map_size", &heap->oop_maps, false },
     };
-    vm_fields_find(fields, sizeof fields / sizeof *fields);
-    heap->klass_bytes = vm_type_bytes("InstanceKlass");
-    if (!vm_flags_are_set(names, 1, &heap->has_narrow_oops))
+    vm_fields_find(vm_here(), fields, sizeof fields / sizeof *fields);
+    heap->klass_bytes = vm_type_bytes(vm_here(), "InstanceKlass");
+    if (!vm_flags_are_set(vm_here(), names, 1, &heap->has_narrow_oops))
         heap->has_narrow_oops = true;
 }
 
@@ -48,7 +48,7 @@ static uint64_t read_reference(void *context, uint64_t at)
 int placement_heap_open(struct placement_heap *heap, const uint64_t *symbols, uint64_t base, const char **why)
 {
     vm_memory_use(symbols);
-    if (vm_tables_read(&heap->tables, why) < 0)
+    if (vm_tables_read(vm_here(), &heap->tables, why) < 0)
         return -1;
     vm_classes_open(&heap->classes, &heap->tables);
     *why = "its tables lack where it is";
@@ -119,7 +119,7 @@ static void learn_fields(const struct placement_heap *heap, struct placement_cla
     learning = (struct learning){ .heap = heap, .class = class };
     read_oop_maps(&learning, klass);
     for (int i = 0; klass != 0 && layout->super != VM_NONE && i < LEVELS_MAX; i++) {
-        class_field_find(layout, klass, take_field, &learning, &none);
+        class_field_find(vm_here(), layout, klass, take_field, &learning, &none);
         klass = vm_pointer(klass + layout->super);
         learning.level++;
     }

@@ -105,7 +105,7 @@ static void hear_tables(uint64_t argument)
         return;
     uint64_t base = UINT64_C(1) << (plugin.is_arm64 ? 48 : 47);
     plugin.has_heap = placement_heap_open(&plugin.heap, symbols, base, &plugin.why) == 0;
-    if (plugin.has_heap && code_heaps_interpreter(&plugin.interpreter, &end))
+    if (plugin.has_heap && code_heaps_interpreter(vm_here(), &plugin.interpreter, &end))
         plugin.interpreter_bytes = end - plugin.interpreter;
 }
 

@@ -223,7 +223,7 @@ uint32_t owners_method(struct owners *owners, const struct vm_bytecodes *code)
     if (name == NULL || name->number != OWNERS_NONE)
         return name == NULL ? OWNERS_NONE : name->number;
     if (owners->n_methods + 1 >= MISSES_NUMBERS_MAX / 2 ||
-        !vm_method_read_parts(&method, code->method, &code->parts, NULL))
+        !vm_method_read_parts(vm_here(), &method, code->method, &code->parts, NULL))
         return OWNERS_NONE;
     const struct code_entry its = vm_method_entry(&method, owners->n_methods);
     const struct wire_text texts[] = { its.class_name, its.name, its.descriptor, its.source };
@@ -248,7 +248,7 @@ uint32_t owners_bytecode(struct owners *owners, const struct vm_method_parts *me
     struct owners_name *name = find_name(owners, BYTECODE, method->constant, method->pool << 16 | (index & 0xffff));
     if (name == NULL || name->number != OWNERS_NONE)
         return name == NULL ? OWNERS_NONE : name->number;
-    if (owners->n_bytecodes + 1 >= MISSES_NUMBERS_MAX || !vm_instruction_read(&its, method, index))
+    if (owners->n_bytecodes + 1 >= MISSES_NUMBERS_MAX || !vm_instruction_read(vm_here(), &its, method, index))
         return OWNERS_NONE;
     name->number = owners->n_bytecodes++;
     const struct miss_entry entry = { .kind = MISS_BYTECODE,

@@ -21,16 +21,16 @@ static uint32_t number_of(struct sim_bytecodes *b, uint64_t address)
 {
     struct vm_method_parts parts;
     uint64_t key;
-    if (!nmethod_copy(&b->code) || !scopes_find(&b->walk, &b->code.scopes, address - b->code.start) ||
+    if (!nmethod_copy(vm_here(), &b->code) || !scopes_find(&b->walk, &b->code.scopes, address - b->code.start) ||
         b->walk.n_frames == 0 || b->walk.frames[0].index < 0)
         return OWNERS_NONE;
-    vm_methods_keys(&b->walk.frames[0].method, 1, &key, &parts);
+    vm_methods_keys(vm_here(), &b->walk.frames[0].method, 1, &key, &parts);
     return key == 0 ? OWNERS_NONE : owners_bytecode(b->owners, &parts, (uint32_t)b->walk.frames[0].index);
 }
 
 static void learn(struct sim_bytecodes *b, struct sim_bytecode *known, uint64_t address)
 {
-    bool is_code = nmethod_find(&b->code, address);
+    bool is_code = nmethod_find(vm_here(), &b->code, address);
     *known = (struct sim_bytecode){ .address = address,
                                     .header = is_code ? b->code.address : 0,
                                     .compilation = is_code ? b->code.number : 0,
@@ -40,7 +40,8 @@ static void learn(struct sim_bytecodes *b, struct sim_bytecode *known, uint64_t 
 
 static bool is_same(struct sim_bytecodes *b, const struct sim_bytecode *known)
 {
-    return known->header != 0 && nmethod_find_at(&b->code, known->header) && b->code.number == known->compilation;
+    return known->header != 0 && nmethod_find_at(vm_here(), &b->code, known->header) &&
+           b->code.number == known->compilation;
 }
 
 uint32_t sim_bytecodes_find(struct sim_bytecodes *b, uint64_t address)

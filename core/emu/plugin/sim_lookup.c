@@ -87,10 +87,11 @@ static bool find_bytecode(struct sim_lookup *lookup, const struct sim_miss *miss
     key->location = number == OWNERS_NONE ? lookup->interpreter : number;
     if (number == OWNERS_NONE)
         return false;
-    uint32_t line = vm_method_line(&code->parts, miss->where);
+    uint32_t line = vm_method_line(vm_here(), &code->parts, miss->where);
     uint32_t index = (uint32_t)(miss->where - code->parts.code);
     key->line = 1 + (line != 0 ? line : LOCATION_BYTECODE + index);
-    uint32_t bytecode = owners_bytecode(&lookup->owners, &code->parts, vm_instruction_last(&code->parts, index));
+    uint32_t bytecode =
+        owners_bytecode(&lookup->owners, &code->parts, vm_instruction_last(vm_here(), &code->parts, index));
     key->bytecode = bytecode == OWNERS_NONE ? 0 : bytecode + 1;
     return true;
 }
@@ -167,7 +168,7 @@ void sim_lookup_tables(struct sim_lookup *lookup, const uint64_t *symbols)
     if (lookup->has_heap)
         return;
     vm_memory_use(symbols);
-    if (vm_tables_read(&lookup->tables, &lookup->why) < 0)
+    if (vm_tables_read(vm_here(), &lookup->tables, &lookup->why) < 0)
         return;
     lookup->owners.tables = lookup->ranges.tables = &lookup->tables;
     vm_classes_open(&lookup->classes, &lookup->tables);
@@ -176,6 +177,6 @@ void sim_lookup_tables(struct sim_lookup *lookup, const uint64_t *symbols)
         vm_classes_forget(&lookup->classes);
     vm_metadata_open(&lookup->metadata, &lookup->tables);
     vm_metadata_look(&lookup->metadata);
-    code_heaps_interpreter(&lookup->interpreter, &lookup->interpreter_end);
-    code_heaps_range(&lookup->code, &lookup->code_end);
+    code_heaps_interpreter(vm_here(), &lookup->interpreter, &lookup->interpreter_end);
+    code_heaps_range(vm_here(), &lookup->code, &lookup->code_end);
 }

@@ -32,7 +32,7 @@ void vm_classes_forget(struct vm_classes *classes)
 
 bool vm_class_name(const struct vm_tables *tables, uint64_t klass, char *text, size_t n)
 {
-    return class_name_text(&tables->classes, klass, text, n) > 0;
+    return class_name_text(vm_here(), &tables->classes, klass, text, n) > 0;
 }
 
 static bool is_same_field(const struct class_field *field, void *context)
@@ -49,8 +49,8 @@ bool vm_field_name(const struct vm_tables *tables, uint64_t klass, uint32_t offs
     if (layout->super == VM_NONE)
         return false;
     for (int i = 0; klass != 0 && i < SUPERS_MAX; i++) {
-        if (class_field_find(layout, klass, is_same_field, &wanted, &found))
-            return class_field_text(layout, klass, found.name, text, n) > 0;
+        if (class_field_find(vm_here(), layout, klass, is_same_field, &wanted, &found))
+            return class_field_text(vm_here(), layout, klass, found.name, text, n) > 0;
         klass = is_static ? 0 : vm_pointer(klass + layout->super);
     }
     return false;
@@ -89,7 +89,8 @@ static void learn(const struct vm_classes *classes, uint64_t klass, struct vm_cl
     char name[8];
     *class = (struct vm_class){ .klass = klass, .shape = VM_NO_CLASS };
     class->name = vm_pointer(klass + classes->tables->classes.name);
-    if (klass % 8 != 0 || class_symbol_text(&classes->tables->classes, class->name, name, sizeof name) == 0 ||
+    if (klass % 8 != 0 ||
+        class_symbol_text(vm_here(), &classes->tables->classes, class->name, name, sizeof name) == 0 ||
         !vm_get_u32(klass + classes->tables->layout_helper, &bits))
         return;
     int32_t helper = (int32_t)bits;

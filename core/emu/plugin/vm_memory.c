@@ -2,7 +2,7 @@
 
 #include "core/emu/model/sim_slots.h"
 #include "core/emu/plugin/qemu_api.h"
-#include "core/hotspot/vm_fields.h"
+#include "core/hotspot/vm_state.h"
 
 #define PAGE_BITS  12
 #define PAGES_KEPT 8192u
@@ -49,11 +49,18 @@ static uint64_t find_symbol(void *context, const char *name)
     return 0;
 }
 
+static struct vm here;
+
+struct vm *vm_here(void)
+{
+    return &here;
+}
+
 void vm_memory_use(const uint64_t *symbols)
 {
     static uint64_t own[SIM_N_SYMBOLS];
     memcpy(own, symbols, sizeof own);
-    vm_fields_use(&(struct vm_library){ getpid(), find_symbol, own, vm_get });
+    vm_init(&here, &(struct vm_library){ getpid(), find_symbol, own, vm_get });
 }
 
 int vm_compare(const void *a, const void *b)

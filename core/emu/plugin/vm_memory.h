@@ -18,11 +18,15 @@
 
 #define VM_TEXT_BYTES 256
 
+struct vm;
+
 /*
- * Where the variables of HotSpot's tables are, SIM_N_SYMBOLS addresses, in the order of SIM_SYMBOL_NAMES: core/hotspot
- * reads this JVM from now on, under the lock that guards the memory here.
+ * Where the variables of HotSpot's tables are, SIM_N_SYMBOLS addresses, in the order of SIM_SYMBOL_NAMES: vm_here() is
+ * this JVM from now on, under the lock that guards the memory here.
  */
 void vm_memory_use(const uint64_t *symbols);
+
+struct vm *vm_here(void);
 
 /* What was there may be gone. */
 void vm_memory_forget(void);

@@ -56,7 +56,7 @@ static void look_at_methods(struct vm_metadata *metadata, uint64_t klass, const 
 {
     uint64_t keys[AT_ONCE];
     struct vm_method_parts parts[AT_ONCE];
-    vm_methods_keys(methods, n, keys, parts);
+    vm_methods_keys(vm_here(), methods, n, keys, parts);
     for (size_t i = 0; i < n; i++)
         if (keys[i] != 0)
             look_at_method(metadata, &(struct vm_bytecodes){ parts[i], klass, methods[i] });

@@ -153,7 +153,7 @@ void vm_ranges_look(struct vm_ranges *ranges)
     look_at_maps(ranges);
     if (t == NULL)
         return;
-    code_heaps_range(&ranges->code_low, &ranges->code_high);
+    code_heaps_range(vm_here(), &ranges->code_low, &ranges->code_high);
     if (t->archive_base != VM_NONE && t->archive_top != VM_NONE) {
         ranges->archive = vm_pointer(t->archive_base);
         ranges->archive_end = vm_pointer(t->archive_top);

@@ -23,11 +23,11 @@ int tool_jvm_open(struct tool_jvm *jvm, const uint64_t *symbols)
     struct vm_tables *t = &jvm->tables;
     uint64_t words = 0, at;
     vm_memory_use(symbols);
-    if (vm_tables_read(t, &jvm->why) < 0)
+    if (vm_tables_read(vm_here(), t, &jvm->why) < 0)
         return -1;
     jvm->why = "its tables lack where its heap and its code are";
     at = vm_pointer(t->heap) + t->heap_reserved;
-    if (!code_heaps_range(&jvm->java, &jvm->java_end) || !vm_get_u64(at + t->region_start, &jvm->heap) ||
+    if (!code_heaps_range(vm_here(), &jvm->java, &jvm->java_end) || !vm_get_u64(at + t->region_start, &jvm->heap) ||
         !vm_get_u64(at + t->region_words, &words) || jvm->heap == 0 || words == 0 || words > HEAP_WORDS_MAX)
         return -1;
     jvm->heap_end = jvm->heap + 8 * words;
@@ -35,7 +35,7 @@ int tool_jvm_open(struct tool_jvm *jvm, const uint64_t *symbols)
     vm_classes_open(&jvm->classes, t);
     vm_classes_forget(&jvm->classes);
     vm_metadata_open(&jvm->metadata, t);
-    code_heaps_interpreter(&jvm->interpreter, &jvm->interpreter_end);
+    code_heaps_interpreter(vm_here(), &jvm->interpreter, &jvm->interpreter_end);
     jvm->why = NULL;
     return 0;
 }
@@ -186,12 +186,13 @@ static struct mmprof_location *interpreted_location(struct tool_jvm *jvm, uint64
 {
     static struct vm_method m; /* too large for a thread of QEMU's */
     const struct vm_bytecodes *code = vm_metadata_code(&jvm->metadata, bytecode);
-    if (code == NULL || !vm_method_read_parts(&m, code->method, &code->parts, NULL))
+    if (code == NULL || !vm_method_read_parts(vm_here(), &m, code->method, &code->parts, NULL))
         return NULL;
     const struct tool_method_text text = { terminated(m.class_name, m.n_class_name), terminated(m.name, m.n_name),
                                            terminated(m.descriptor, m.n_descriptor), terminated(m.source, m.n_source) };
     struct mmprof_method *method = tool_names_method(&jvm->names, &text);
-    return method == NULL ? NULL : tool_names_location(&jvm->names, method, vm_method_line(&code->parts, bytecode));
+    return method == NULL ? NULL
+                          : tool_names_location(&jvm->names, method, vm_method_line(vm_here(), &code->parts, bytecode));
 }
 
 struct mmprof_location *tool_jvm_location(struct tool_jvm *jvm, uint64_t instruction, uint64_t bytecode)

@@ -3,7 +3,7 @@
 #include "core/base/vec.h"
 #include "core/emu/plugin/vm_memory.h"
 #include "core/hotspot/stack_walk_internal.h"
-#include "core/hotspot/vm_fields.h"
+#include "core/hotspot/vm.h"
 
 #define TIER_C2     4
 #define THREADS_MAX 4096
@@ -13,9 +13,9 @@ int tool_stack_open(struct tool_stack *stack, struct tool_names *names)
     struct err ignored;
     struct vm_field fields[] = { { "JavaThread", "_anchor", &stack->anchor, false } };
     stack->names = names;
-    if (!vm_fields_find(fields, 1) || !vm_thread_list_find(&stack->list))
+    if (!vm_fields_find(vm_here(), fields, 1) || !vm_thread_list_find(vm_here(), &stack->list))
         return -1;
-    stack->walker = stack_walker_open(frame_rules_here(), &ignored);
+    stack->walker = stack_walker_open(vm_here(), frame_rules_here(), &ignored);
     if (stack->walker == NULL)
         return -1;
     stack_walker_round(stack->walker);
@@ -31,7 +31,7 @@ void tool_stack_round(struct tool_stack *stack)
 uint64_t tool_stack_thread(const struct tool_stack *stack, int32_t tid)
 {
     uint64_t threads[THREADS_MAX];
-    int64_t n = vm_thread_list_read(&stack->list, threads, THREADS_MAX);
+    int64_t n = vm_thread_list_read(vm_here(), &stack->list, threads, THREADS_MAX);
     for (int64_t i = 0; i < n && i < THREADS_MAX; i++) {
         uint64_t thread = threads[i], os_thread = vm_pointer(thread + stack->list.os_thread);
         uint32_t id = 0;
@@ -52,7 +52,7 @@ uint64_t tool_stack_sp(const struct tool_stack *stack, uint64_t java_thread)
 static struct mmprof_method *name_method(struct tool_stack *stack, const struct known_method *known)
 {
     static struct vm_method m; /* too large for a thread of QEMU's */
-    if (!vm_method_read_parts(&m, known->address, &known->parts, NULL))
+    if (!vm_method_read_parts(vm_here(), &m, known->address, &known->parts, NULL))
         return NULL;
     m.class_name[m.n_class_name] = m.name[m.n_name] = m.descriptor[m.n_descriptor] = m.source[m.n_source] = '\0';
     const struct tool_method_text text = { m.class_name, m.name, m.descriptor, m.source };
