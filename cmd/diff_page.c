@@ -1,7 +1,9 @@
 #include "cmd/diff_page.h"
 
 #include "cmd/output_file.h"
-#include "report/html/html_diff.h"
+#include "core/base/xalloc.h"
+#include "report/html/html.h"
+#include "report/html/html_stacks.h"
 #include "report/view/view_pass.h"
 
 #include <limits.h>
@@ -31,8 +33,7 @@ static uint32_t frame_of(struct diff_page *page, const struct report_source *sou
     uint32_t method = tree->nodes[node].method;
     if (method < tree->n_methods) {
         struct method_name name = report_name(source, method);
-        return name.method == NULL ? UINT32_MAX
-                                   : html_stacks_method(page->stacks, &name, HTML_FRAME_JAVA, &known[method]);
+        return html_stacks_method(page->stacks, &name, HTML_FRAME_JAVA, &known[method]);
     }
     for (uint32_t i = 0; i < tree->n_roots; i++)
         if (tree->roots[i].node == node)
@@ -67,22 +68,20 @@ static bool is_shown(const struct report_source *source, uint32_t node)
 }
 
 /* A tree's contexts, as parts of its time, to the mean of the side. */
-static int add_tree(struct diff_page *page, const struct report_source *source, enum diff_side side, struct err *err)
+static void add_tree(struct diff_page *page, const struct report_source *source, enum diff_side side)
 {
     const struct calltree *tree = source->tree;
-    uint32_t *known = calloc((size_t)tree->n_methods + 1, sizeof *known);
+    uint32_t *known = xcalloc((size_t)tree->n_methods + 1, sizeof *known);
     double all = 0;
-    int rc = known == NULL ? -1 : 0;
     for (uint32_t i = 1; i < tree->n_nodes; i++)
         all += is_shown(source, i) ? (double)own_ticks(source, i) : 0;
-    for (uint32_t i = 1; rc == 0 && all > 0 && i < tree->n_nodes; i++) {
+    for (uint32_t i = 1; all > 0 && i < tree->n_nodes; i++) {
         uint64_t ticks = own_ticks(source, i);
         if (ticks > 0 && is_shown(source, i))
-            rc = html_stacks_add(page->stacks, page->frames, stack_of(page, source, i, known), side,
-                                 (double)ticks / all / (double)page->diff->options->n_traces[side]);
+            html_stacks_add(page->stacks, page->frames, stack_of(page, source, i, known), side,
+                            (double)ticks / all / (double)page->diff->options->n_traces[side]);
     }
     free(known);
-    return rc < 0 ? err_set(err, "out of memory for the call tree of '%s'", source->path) : 0;
 }
 
 static int add_trace(struct diff_page *page, enum diff_side side, size_t number, struct err *err)
@@ -101,7 +100,7 @@ static int add_trace(struct diff_page *page, enum diff_side side, size_t number,
     if (rc == 0)
         rc = sampled_tree(&pass.source, view_pass_samples(&pass, &pass.source), false, &whole, err);
     if (rc == 0)
-        rc = add_tree(page, &whole, side, err);
+        add_tree(page, &whole, side);
     view_pass_close(&pass);
     arena_free(&local);
     return rc;
@@ -131,26 +130,23 @@ static struct html_change change_of(const struct diff_page *page, const struct d
     bool is_more = result->verdict == DIFF_HIGHER || (result->verdict == DIFF_FOLLOWS && result->low > 0);
     const char *how = isnan(result->change) ? "" : arena_printf(page->arena, " by %.1f %%", fabs(100 * result->change));
     const char *words = arena_printf(page->arena, "%s %s%s (p %.4f)", page->diff->metrics[metric].name,
-                                     is_more ? "rose" : "fell", how == NULL ? "" : how, result->p_corrected);
+                                     is_more ? "rose" : "fell", how, result->p_corrected);
     return (struct html_change){ frame, is_more ? 1 : -1, words };
 }
 
-static int make_changes(struct diff_page *page, struct html_diff *html, struct err *err)
+static void make_changes(struct diff_page *page, struct html_diff *html)
 {
     const struct diff *diff = page->diff;
     struct html_change *changes = arena_alloc(page->arena, (diff->n_rows + 1) * sizeof *changes);
-    for (size_t i = 0; changes != NULL && i < diff->n_rows; i++) {
+    for (size_t i = 0; i < diff->n_rows; i++) {
         const struct diff_row *row = &diff->rows[i];
         uint32_t known = 0;
         if (row->names.method == NULL || row->names.method[0] == '\0')
             continue;
         uint32_t frame = html_stacks_method(page->stacks, &row->names, HTML_FRAME_JAVA, &known);
-        if (frame == UINT32_MAX)
-            return err_set(err, "out of memory for a page of %zu methods", diff->n_rows);
         changes[html->n_changes++] = change_of(page, row, frame);
     }
     html->changes = changes;
-    return changes == NULL ? err_set(err, "out of memory for a page of %zu methods", diff->n_rows) : 0;
 }
 
 /* ---- the whole ---- */
@@ -158,9 +154,9 @@ static int make_changes(struct diff_page *page, struct html_diff *html, struct e
 static const char *side_text(const struct diff *diff, enum diff_side side)
 {
     const char *list = "";
-    for (size_t i = 0; i < diff->options->n_traces[side] && list != NULL; i++)
+    for (size_t i = 0; i < diff->options->n_traces[side]; i++)
         list = arena_printf(diff->arena, "%s%s%s", list, i == 0 ? "" : ", ", diff->options->paths[side][i]);
-    return list == NULL ? "" : list;
+    return list;
 }
 
 static int write_page(const struct html_diff *html, const char *pattern, struct err *err)
@@ -176,23 +172,20 @@ int diff_page_print(const struct diff *diff, const struct table *table, const st
                     struct err *err)
 {
     struct diff_page *page = arena_alloc(diff->arena, sizeof *page);
+    *page = (struct diff_page){ .diff = diff, .arena = diff->arena, .stacks = html_stacks_new(diff->arena) };
     struct html_diff html = { .sides = { side_text(diff, DIFF_BEFORE), side_text(diff, DIFF_AFTER) },
                               .clock = diff->clock == PHASES_CPU ? "CPU time" : "wall time",
+                              .stacks = page->stacks,
                               .table = table,
                               .runs = runs,
                               .arena = diff->arena };
-    if (page == NULL)
-        return err_set(err, "out of memory for a page");
-    *page = (struct diff_page){ .diff = diff, .arena = diff->arena, .stacks = html_stacks_new(diff->arena) };
-    int rc = page->stacks == NULL ? err_set(err, "out of memory for a page") : 0;
+    int rc = 0;
     for (int side = DIFF_BEFORE; rc == 0 && side < DIFF_SIDES; side++)
         for (size_t i = 0; rc == 0 && i < diff->options->n_traces[side]; i++)
             rc = add_trace(page, (enum diff_side)side, i, err);
-    html.stacks = page->stacks;
-    if (rc == 0 && make_changes(page, &html, err) == 0)
+    make_changes(page, &html);
+    if (rc == 0)
         rc = write_page(&html, path, err);
-    else
-        rc = -1;
     html_stacks_free(page->stacks);
     return rc;
 }

@@ -4,7 +4,7 @@
 #ifndef CMD_TABLES_PAGE_H
 #define CMD_TABLES_PAGE_H
 
-#include "report/html/html_tables.h"
+#include "report/html/html.h"
 
 /* --html beside --csv or --json: -1 with *err set. */
 int tables_page_check(const char *html, bool as_csv, bool as_json, struct err *err);

@@ -5,7 +5,7 @@
 #include "cmd/output_file.h"
 #include "core/base/text.h"
 #include "report/fleet/fleet_queries.h"
-#include "report/html/html_fleet.h"
+#include "report/html/html.h"
 
 #include <math.h>
 #include <stdlib.h>

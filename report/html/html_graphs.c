@@ -4,6 +4,7 @@
  */
 #include "core/trace/recording_info.h"
 #include "report/export/export_tree.h"
+#include "report/html/html_parts.h"
 #include "report/html/html_stacks.h"
 #include "report/sampled_tree.h"
 #include "report/wait_sites.h"
@@ -19,18 +20,31 @@ struct graph {
     const char *key, *label, *unit, *about, *value, *minus, *of;
 };
 
-/* tree: its own, or NULL. */
-static bool put_graph(cJSON *graphs, const struct graph *graph, cJSON *tree, struct arena *arena)
+/* What follows up to end_graph is its tree. */
+static void begin_graph(struct html_json *json, const struct graph *graph)
 {
-    cJSON *json = cJSON_CreateObject();
-    return html_put(graphs, NULL, json) && html_put(json, "key", html_text(arena, graph->key)) &&
-           html_put(json, "label", html_text(arena, graph->label)) &&
-           html_put(json, "unit", cJSON_CreateString(graph->unit)) &&
-           html_put(json, "about", html_text(arena, graph->about)) &&
-           html_put(json, "value", html_text(arena, graph->value)) &&
-           (graph->minus == NULL || html_put(json, "minus", cJSON_CreateString(graph->minus))) &&
-           (graph->of == NULL || html_put(json, "of", cJSON_CreateString(graph->of))) &&
-           (tree == NULL || html_put(json, "tree", tree));
+    html_object(json, NULL);
+    html_text(json, "key", graph->key);
+    html_text(json, "label", graph->label);
+    html_text(json, "unit", graph->unit);
+    html_text(json, "about", graph->about);
+    html_text(json, "value", graph->value);
+    if (graph->minus != NULL)
+        html_text(json, "minus", graph->minus);
+    if (graph->of != NULL)
+        html_text(json, "of", graph->of);
+}
+
+static void end_graph(struct html_json *json)
+{
+    html_close(json, '}');
+}
+
+/* One of another's tree. */
+static void put_graph(struct html_json *json, const struct graph *graph)
+{
+    begin_graph(json, graph);
+    end_graph(json);
 }
 
 /* ---- the call tree's own clock ---- */
@@ -57,12 +71,12 @@ static struct graph graph_of_samples(const struct report_source *source)
     return (struct graph){ "event", name, "count", "samples by this event", "cpu", NULL, NULL };
 }
 
-static bool put_main(cJSON *graphs, const struct report_source *whole)
+static void put_main(struct html_json *json, const struct report_source *whole)
 {
     struct graph graph = whole->clock == PHASES_CPU ? cpu_time : wall_time;
     if (trace_samples_are_all(whole->reader) && whole->sampled != NULL)
         graph = graph_of_samples(whole);
-    return put_graph(graphs, &graph, NULL, whole->arena);
+    put_graph(json, &graph);
 }
 
 /* ---- the other clock beside it ---- */
@@ -77,33 +91,31 @@ static bool has_wall_time(const struct report_source *wall)
 }
 
 /* Its contexts are others than those with most CPU time. */
-static bool put_other(cJSON *graphs, const struct report_source *other, const struct timeline_read *line)
+static void put_other(struct html_json *json, const struct report_source *other, const struct timeline_read *line)
 {
     static const struct graph off_cpu = { "off-cpu", "Off the CPU",
                                           "ns",      "wall time minus CPU time: waiting for a lock, I/O, a CPU",
                                           "wall",    "cpu",
                                           "wall" };
-    if (other != NULL && other->clock == PHASES_CPU)
-        return put_graph(graphs, &cpu_time, html_tree(other, true, line), other->arena);
-    if (other == NULL || !has_wall_time(other))
-        return true;
-    return put_graph(graphs, &wall_time, html_tree(other, true, line), other->arena) &&
-           put_graph(graphs, &off_cpu, NULL, other->arena);
+    bool is_cpu = other != NULL && other->clock == PHASES_CPU;
+    if (other == NULL || (!is_cpu && !has_wall_time(other)))
+        return;
+    begin_graph(json, is_cpu ? &cpu_time : &wall_time);
+    html_tree(json, other, true, line);
+    end_graph(json);
+    if (!is_cpu)
+        put_graph(json, &off_cpu);
 }
 
 /* ---- events ---- */
 
-static bool put_events(cJSON *graphs, const struct report_source *whole)
+static void put_events(struct html_json *json, const struct report_source *whole)
 {
     struct export_value values[EXPORT_VALUES_MAX];
     size_t n = trace_samples_are_all(whole->reader) ? 0 : export_values(whole, false, values);
-    bool ok = true;
-    for (size_t i = 3; ok && i < n && i < HTML_VALUES_MAX; i++) {
-        const struct graph graph = { values[i].name, values[i].name, "count", "events in code recorded by probes",
-                                     values[i].name, NULL,           NULL };
-        ok = put_graph(graphs, &graph, NULL, whole->arena);
-    }
-    return ok;
+    for (size_t i = 3; i < n && i < HTML_VALUES_MAX; i++)
+        put_graph(json, &(struct graph){ values[i].name, values[i].name, "count", "events in code recorded by probes",
+                                         values[i].name, NULL, NULL });
 }
 
 /* ---- samples of threads that wait ---- */
@@ -117,21 +129,23 @@ struct graph_stacks {
     uint32_t *frames;      /* of the stack that is added */
 };
 
-static bool begin_stacks(struct graph_stacks *g, const struct report_source *source, const struct timeline_read *line)
+static struct graph_stacks begin_stacks(const struct report_source *source, const struct timeline_read *line)
 {
-    *g = (struct graph_stacks){ .reader = source->reader,
-                                .stacks = html_stacks_new(source->arena),
-                                .line = line == NULL ? NULL : line->timeline };
-    g->known = arena_alloc(source->arena, ((size_t)trace_n_sampled_methods(source->reader) + 1) * sizeof *g->known);
-    g->frames = arena_alloc(source->arena, (FRAMES_MAX + 1) * sizeof *g->frames);
-    return g->stacks != NULL && g->known != NULL && g->frames != NULL;
+    struct graph_stacks g = { .reader = source->reader,
+                              .stacks = html_stacks_new(source->arena),
+                              .line = line == NULL ? NULL : line->timeline };
+    g.known = arena_alloc(source->arena, ((size_t)trace_n_sampled_methods(source->reader) + 1) * sizeof *g.known);
+    g.frames = arena_alloc(source->arena, (FRAMES_MAX + 1) * sizeof *g.frames);
+    return g;
 }
 
-static cJSON *end_stacks(struct graph_stacks *g, bool ok, const char *value)
+/* The graph of these stacks, which are freed. */
+static void put_stacks(struct html_json *json, const struct graph *graph, struct graph_stacks *g)
 {
-    cJSON *json = ok ? html_stacks_json(g->stacks, &value, 1) : NULL;
+    begin_graph(json, graph);
+    html_stacks_put(json, g->stacks, &graph->value, 1);
+    end_graph(json);
     html_stacks_free(g->stacks);
-    return json;
 }
 
 /* The methods of a context below a first frame, outermost first.  Returns how many. */
@@ -160,71 +174,64 @@ static uint32_t part_of(struct graph_stacks *g, uint32_t number)
 }
 
 /* The application's samples, of threads that waited or that ran. */
-static cJSON *tree_of_samples(const struct report_source *whole, bool waiting)
+static void put_samples(struct html_json *json, const struct graph *graph, const struct report_source *whole,
+                        bool waiting)
 {
     const struct trace_samples *samples = whole->sampled->samples;
-    struct graph_stacks g;
-    bool ok = begin_stacks(&g, whole, NULL);
-    for (size_t i = 0; ok && i < samples->n_kept; i++) {
+    struct graph_stacks g = begin_stacks(whole, NULL);
+    for (size_t i = 0; i < samples->n_kept; i++) {
         const struct trace_kept_sample *sample = &samples->kept[i];
         if (sample->is_waiting != waiting || (waiting && sample->context == 0))
             continue;
         g.frames[0] = part_of(&g, sample->thread);
-        ok = html_stacks_add(g.stacks, g.frames, frames_of(&g, sample->context), 0, (double)sample->weight_ns) == 0;
+        html_stacks_add(g.stacks, g.frames, frames_of(&g, sample->context), 0, (double)sample->weight_ns);
     }
-    return end_stacks(&g, ok, "samples");
+    put_stacks(json, graph, &g);
 }
 
-static bool put_waiting(cJSON *graphs, const struct report_source *whole)
+static void put_waiting(struct html_json *json, const struct report_source *whole)
 {
     static const struct graph
         running = { "cpu", "CPU time", "ns", "samples of threads on a CPU", "samples", NULL, NULL },
         waiting = { "waiting", "Waiting", "ns", "samples of threads that had no CPU", "samples", NULL, NULL };
     if (whole->sampled == NULL || !trace_samples_are_all(whole->reader) || !whole->sampled->samples->has_waiting)
-        return true;
-    return put_graph(graphs, &running, tree_of_samples(whole, false), whole->arena) &&
-           put_graph(graphs, &waiting, tree_of_samples(whole, true), whole->arena);
+        return;
+    put_samples(json, &running, whole, false);
+    put_samples(json, &waiting, whole, true);
 }
 
 /* ---- allocations ---- */
 
 /* The class stands below who allocates; what a sample stands for is that of report/view/allocations.h. */
-static cJSON *tree_of_allocations(const struct html_page *page)
-{
-    const struct report_source *source = page->traces[0].source;
-    struct graph_stacks g;
-    bool ok = begin_stacks(&g, source, page->line);
-    for (size_t i = 0; ok && i < page->n_allocations; i++) {
-        const struct trace_allocation *one = &page->allocations[i];
-        const char *class_name = java_names_class(source->arena, one->class_name);
-        g.frames[0] = part_of(&g, one->thread);
-        size_t n = frames_of(&g, one->context);
-        g.frames[n] = class_name == NULL ? UINT32_MAX : html_stacks_group(g.stacks, class_name);
-        ok = html_stacks_add_between(g.stacks, g.frames, n + 1, trace_allocation_objects(one) * (double)one->size_bytes,
-                                     g.line, one->ticks, one->ticks) == 0;
-    }
-    return end_stacks(&g, ok, "bytes");
-}
-
-static bool put_allocations(cJSON *graphs, const struct html_page *page)
+static void put_allocations(struct html_json *json, const struct html_page *page)
 {
     static const struct graph allocated = {
         "allocation", "Allocated bytes", "bytes", "by the objects that the JVM sampled", "bytes", NULL, NULL
     };
-    return page->n_allocations == 0 ||
-           put_graph(graphs, &allocated, tree_of_allocations(page), page->traces[0].source->arena);
+    const struct report_source *source = page->traces[0].source;
+    if (page->n_allocations == 0)
+        return;
+    struct graph_stacks g = begin_stacks(source, page->line);
+    for (size_t i = 0; i < page->n_allocations; i++) {
+        const struct trace_allocation *one = &page->allocations[i];
+        g.frames[0] = part_of(&g, one->thread);
+        size_t n = frames_of(&g, one->context);
+        g.frames[n] = html_stacks_group(g.stacks, java_names_class(source->arena, one->class_name));
+        html_stacks_add_between(g.stacks, g.frames, n + 1, trace_allocation_objects(one) * (double)one->size_bytes,
+                                g.line, one->ticks, one->ticks);
+    }
+    put_stacks(json, &allocated, &g);
 }
 
 /* ---- waits ---- */
 
-/* "monitor: java.util.HashMap", "socket"; NULL: no memory. */
+/* "monitor: java.util.HashMap", "socket". */
 static const char *cause_text(const struct trace_wait *wait, struct arena *arena)
 {
     const char *name = trace_cause_name(wait->cause);
     if (wait->lock_class == NULL || wait->lock_class[0] == '\0')
         return name;
-    const char *class_name = java_names_class(arena, wait->lock_class);
-    return class_name == NULL ? NULL : arena_printf(arena, "%s: %s", name, class_name);
+    return arena_printf(arena, "%s: %s", name, java_names_class(arena, wait->lock_class));
 }
 
 /* As the views 'waits' and 'locks': of the application, without who waits for work. */
@@ -246,27 +253,26 @@ static uint64_t since(const struct report_source *source, const struct trace_wai
 }
 
 /* What is waited for stands below the stack; of locks, above all stacks. */
-static cJSON *tree_of_waits(const struct html_page *page, bool locks_only)
+static void put_waits_of(struct html_json *json, const struct graph *graph, const struct html_page *page,
+                         bool locks_only)
 {
     const struct report_source *source = page->traces[0].source;
-    struct graph_stacks g;
-    bool ok = begin_stacks(&g, source, page->line);
-    for (size_t i = 0; ok && i < page->n_waits; i++) {
+    struct graph_stacks g = begin_stacks(source, page->line);
+    for (size_t i = 0; i < page->n_waits; i++) {
         const struct trace_wait *wait = &page->waits[i];
         if (!is_counted(page, wait, locks_only))
             continue;
-        const char *text = cause_text(wait, source->arena);
-        uint32_t cause = text == NULL ? UINT32_MAX : html_stacks_group(g.stacks, text);
+        uint32_t cause = html_stacks_group(g.stacks, cause_text(wait, source->arena));
         g.frames[0] = locks_only ? cause : part_of(&g, wait->thread);
         size_t n = frames_of(&g, wait->context);
         g.frames[n] = cause;
-        ok = html_stacks_add_between(g.stacks, g.frames, locks_only ? n : n + 1, (double)wait->weight_ns, g.line,
-                                     since(source, wait), wait->ticks) == 0;
+        html_stacks_add_between(g.stacks, g.frames, locks_only ? n : n + 1, (double)wait->weight_ns, g.line,
+                                since(source, wait), wait->ticks);
     }
-    return end_stacks(&g, ok, "wait");
+    put_stacks(json, graph, &g);
 }
 
-static bool put_waits(cJSON *graphs, const struct html_page *page)
+static void put_waits(struct html_json *json, const struct html_page *page)
 {
     static const struct graph waiting = { "waiting",
                                           "Waiting",
@@ -279,18 +285,20 @@ static bool put_waits(cJSON *graphs, const struct html_page *page)
                                         "ns",    "time that threads waited for monitors and locks, by their class",
                                         "wait",  NULL,
                                         NULL };
-    struct arena *arena = page->traces[0].source->arena;
-    return page->n_waits == 0 || (put_graph(graphs, &waiting, tree_of_waits(page, false), arena) &&
-                                  put_graph(graphs, &locks, tree_of_waits(page, true), arena));
+    if (page->n_waits == 0)
+        return;
+    put_waits_of(json, &waiting, page, false);
+    put_waits_of(json, &locks, page, true);
 }
 
-cJSON *html_graphs(const struct html_page *page)
+void html_graphs(struct html_json *json, const struct html_page *page)
 {
-    cJSON *graphs = cJSON_CreateArray();
-    if (graphs != NULL && put_main(graphs, page->whole) && put_waiting(graphs, page->whole) &&
-        put_other(graphs, page->other, page->line) && put_waits(graphs, page) && put_allocations(graphs, page) &&
-        put_events(graphs, page->whole))
-        return graphs;
-    cJSON_Delete(graphs);
-    return NULL;
+    html_array(json, "graphs");
+    put_main(json, page->whole);
+    put_waiting(json, page->whole);
+    put_other(json, page->other, page->line);
+    put_waits(json, page);
+    put_allocations(json, page);
+    put_events(json, page->whole);
+    html_close(json, ']');
 }

@@ -1,10 +1,11 @@
 #include "report/html/html_stacks.h"
 
 #include "core/base/map.h"
-#include "core/base/text.h"
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
+#include "report/html/html_parts.h"
 #include "symbolize/java_names.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define FIRST_SHARE 0.0001
@@ -48,36 +49,27 @@ const char *html_frame_key(enum html_frame kind)
 struct html_stacks *html_stacks_new(struct arena *arena)
 {
     struct html_stacks *stacks = arena_alloc(arena, sizeof *stacks);
-    if (stacks == NULL)
-        return NULL;
     *stacks = (struct html_stacks){ .arena = arena, .frame_of = { .arena = arena }, .n_nodes = 1 };
     return stacks;
 }
 
 void html_stacks_free(struct html_stacks *stacks)
 {
-    if (stacks == NULL)
-        return;
     map_free(&stacks->frame_of);
     hash_free(&stacks->paths);
     free(stacks->frames);
     free(stacks->nodes);
     free(stacks->entries);
-    stacks->entries = NULL;
-    stacks->frames = NULL;
-    stacks->nodes = NULL;
 }
 
 static uint32_t frame_of(struct html_stacks *s, const char *key, const struct stacks_frame *frame)
 {
-    const uint32_t *known = key == NULL ? NULL : map_get(&s->frame_of, key, strlen(key));
+    const uint32_t *known = map_get(&s->frame_of, key, strlen(key));
     if (known != NULL)
         return *known;
-    if (key == NULL || vec_reserve(s->frames, s->frames_room, s->n_frames + 1) < 0 ||
-        map_put(&s->frame_of, key, strlen(key), s->n_frames) < 0)
-        return UINT32_MAX;
-    s->frames[s->n_frames] = *frame;
-    return s->n_frames++;
+    map_put(&s->frame_of, key, strlen(key), s->n_frames);
+    *xpush(s->frames, s->frames_room, s->n_frames) = *frame;
+    return s->n_frames - 1;
 }
 
 static const char *copy(struct arena *arena, const char *text)
@@ -94,10 +86,7 @@ uint32_t html_stacks_method(struct html_stacks *s, const struct method_name *nam
     const struct stacks_frame frame = {
         { copy(s->arena, name->class_name), copy(s->arena, name->method), copy(s->arena, name->descriptor) }, kind
     };
-    bool is_whole =
-        text != NULL && frame.name.class_name != NULL && frame.name.method != NULL && frame.name.descriptor != NULL;
-    uint32_t number =
-        is_whole ? frame_of(s, arena_printf(s->arena, "%s%s", text, name->descriptor), &frame) : UINT32_MAX;
+    uint32_t number = frame_of(s, arena_printf(s->arena, "%s%s", text, name->descriptor), &frame);
     *known = number + 1;
     return number;
 }
@@ -108,7 +97,7 @@ uint32_t html_stacks_group(struct html_stacks *s, const char *title)
     return frame_of(s, arena_printf(s->arena, "\n%s", title), &frame);
 }
 
-/* The parent itself where there are NODES_MAX.  0: no memory. */
+/* The parent itself where there are NODES_MAX. */
 static uint32_t node_below(struct html_stacks *s, uint32_t parent, uint32_t frame)
 {
     const uint64_t number = (uint64_t)parent << 32 | frame;
@@ -117,20 +106,18 @@ static uint32_t node_below(struct html_stacks *s, uint32_t parent, uint32_t fram
         return *known;
     if (s->n_nodes >= NODES_MAX && parent != 0)
         return parent;
-    if (vec_reserve(s->nodes, s->nodes_room, s->n_nodes + 1) < 0)
-        return 0;
+    xgrow(s->nodes, s->nodes_room, s->n_nodes + 1);
     s->nodes[s->n_nodes] = (struct stacks_node){ .parent = parent, .frame = frame };
-    return hash_store(&s->paths, number, s->n_nodes) < 0 ? 0 : s->n_nodes++;
+    xhash_store(&s->paths, number, s->n_nodes);
+    return s->n_nodes++;
 }
 
-int html_stacks_add(struct html_stacks *s, const uint32_t *frames, size_t n, unsigned value, double number)
+void html_stacks_add(struct html_stacks *s, const uint32_t *frames, size_t n, unsigned value, double number)
 {
     uint32_t node = 0;
     for (size_t i = 0; i < n; i++) {
         uint32_t caller = node;
-        node = frames[i] == UINT32_MAX ? 0 : node_below(s, node, frames[i]);
-        if (node == 0)
-            return -1;
+        node = node_below(s, node, frames[i]);
         if (node == caller)
             break;
         s->nodes[node].all[value] += number;
@@ -138,25 +125,22 @@ int html_stacks_add(struct html_stacks *s, const uint32_t *frames, size_t n, uns
     s->nodes[node].own[value] += number;
     s->sums[value] += number;
     s->latest = node;
-    return 0;
 }
 
 static bool add_entry(void *context, uint32_t step, uint64_t amount)
 {
     struct html_stacks *s = context;
-    if (vec_reserve(s->entries, s->entries_room, s->n_entries + 1) < 0)
-        return false;
-    s->entries[s->n_entries++] = (struct timeline_given){ s->latest, step, amount };
+    *xpush(s->entries, s->entries_room, s->n_entries) = (struct timeline_given){ s->latest, step, amount };
     return true;
 }
 
-int html_stacks_add_between(struct html_stacks *s, const uint32_t *frames, size_t n, double number,
-                            struct timeline *line, uint64_t from_ticks, uint64_t to_ticks)
+void html_stacks_add_between(struct html_stacks *s, const uint32_t *frames, size_t n, double number,
+                             struct timeline *line, uint64_t from_ticks, uint64_t to_ticks)
 {
     s->line = line;
-    bool ok = html_stacks_add(s, frames, n, 0, number) == 0 &&
-              (line == NULL || timeline_spread(line, from_ticks, to_ticks, (uint64_t)number, add_entry, s));
-    return ok ? 0 : -1;
+    html_stacks_add(s, frames, n, 0, number);
+    if (line != NULL)
+        timeline_spread(line, from_ticks, to_ticks, (uint64_t)number, add_entry, s);
 }
 
 /* ---- what is drawn ---- */
@@ -195,87 +179,92 @@ static const char *plain_name(const struct html_stacks *s, uint32_t i)
 static const char *name_of(const struct html_stacks *s, const struct map *seen, uint32_t i)
 {
     const char *name = plain_name(s, i);
-    const uint32_t *n = name == NULL ? NULL : map_get(seen, name, strlen(name));
-    if (n == NULL || *n < 2 || s->frames[i].kind == HTML_FRAME_GROUP)
+    if (*map_get(seen, name, strlen(name)) < 2 || s->frames[i].kind == HTML_FRAME_GROUP)
         return name;
-    const char *parameters = java_names_parameters(s->arena, s->frames[i].name.descriptor);
-    return parameters == NULL ? NULL : arena_printf(s->arena, "%s%s", name, parameters);
+    return arena_printf(s->arena, "%s%s", name, java_names_parameters(s->arena, s->frames[i].name.descriptor));
 }
 
-static bool put_frame(const struct html_stacks *s, const struct map *seen, uint32_t i, cJSON *lists[3])
+static void put_frames(struct html_json *json, const struct html_stacks *s)
 {
-    bool is_group = s->frames[i].kind == HTML_FRAME_GROUP;
-    const char *key = is_group ? "" : method_name_text(s->arena, &s->frames[i].name);
-    return key != NULL && html_put(lists[0], NULL, html_text(s->arena, name_of(s, seen, i))) &&
-           html_put(lists[1], NULL, html_text(s->arena, key)) &&
-           html_put(lists[2], NULL, cJSON_CreateString(html_frame_key(s->frames[i].kind)));
-}
-
-static bool put_frames(const struct html_stacks *s, cJSON *json)
-{
-    cJSON *lists[] = { cJSON_AddArrayToObject(json, "names"), cJSON_AddArrayToObject(json, "keys"),
-                       cJSON_AddArrayToObject(json, "kinds") };
     struct map seen = { .arena = s->arena };
-    bool ok = true;
-    for (uint32_t i = 0; ok && i < s->n_frames; i++) {
+    for (uint32_t i = 0; i < s->n_frames; i++) {
         const char *name = plain_name(s, i);
-        const uint32_t *n = name == NULL ? NULL : map_get(&seen, name, strlen(name));
-        ok = name != NULL && map_put(&seen, name, strlen(name), n == NULL ? 1 : *n + 1) == 0;
+        const uint32_t *n = map_get(&seen, name, strlen(name));
+        map_put(&seen, name, strlen(name), n == NULL ? 1 : *n + 1);
     }
-    for (uint32_t i = 0; ok && i < s->n_frames; i++)
-        ok = put_frame(s, &seen, i, lists);
+    html_array(json, "names");
+    for (uint32_t i = 0; i < s->n_frames; i++)
+        html_text(json, NULL, name_of(s, &seen, i));
+    html_close(json, ']');
+    html_array(json, "keys");
+    for (uint32_t i = 0; i < s->n_frames; i++)
+        html_text(json, NULL,
+                  s->frames[i].kind == HTML_FRAME_GROUP ? "" : method_name_text(s->arena, &s->frames[i].name));
+    html_close(json, ']');
+    html_array(json, "kinds");
+    for (uint32_t i = 0; i < s->n_frames; i++)
+        html_text(json, NULL, html_frame_key(s->frames[i].kind));
+    html_close(json, ']');
     map_free(&seen);
-    return ok;
 }
 
-/* index: by node, its own or that of the caller that is drawn. */
-static bool put_contexts(const struct html_stacks *s, cJSON *json, double share, uint32_t *index)
+/* Number the contexts that are drawn; another one has the number of the caller that is. */
+static uint32_t *number_contexts(const struct html_stacks *s, double share)
 {
-    uint32_t n = 0;
-    cJSON *parent = cJSON_AddArrayToObject(json, "parent"), *name = cJSON_AddArrayToObject(json, "name");
-    bool ok = name != NULL;
-    for (uint32_t i = 1; ok && i < s->n_nodes; i++) {
-        const struct stacks_node *node = &s->nodes[i];
-        index[i] = node->parent == 0 ? CALLTREE_NONE : index[node->parent];
-        if (!is_large(s, i, share))
-            continue;
-        index[i] = n++;
-        ok = html_put(parent, NULL, cJSON_CreateNumber(node->parent == 0 ? -1 : (double)index[node->parent])) &&
-             html_put(name, NULL, cJSON_CreateNumber(node->frame));
-    }
-    return ok;
+    uint32_t *index = arena_alloc(s->arena, ((size_t)s->n_nodes + 1) * sizeof *index), n = 0;
+    for (uint32_t i = 1; i < s->n_nodes; i++)
+        index[i] = is_large(s, i, share) ? n++ : s->nodes[i].parent == 0 ? CALLTREE_NONE : index[s->nodes[i].parent];
+    return index;
+}
+
+static void put_contexts(struct html_json *json, const struct html_stacks *s, double share, const uint32_t *index)
+{
+    html_array(json, "parent");
+    for (uint32_t i = 1; i < s->n_nodes; i++)
+        if (is_large(s, i, share))
+            html_exact(json, NULL, s->nodes[i].parent == 0 ? -1 : (double)index[s->nodes[i].parent]);
+    html_close(json, ']');
+    html_array(json, "name");
+    for (uint32_t i = 1; i < s->n_nodes; i++)
+        if (is_large(s, i, share))
+            html_exact(json, NULL, s->nodes[i].frame);
+    html_close(json, ']');
 }
 
 /* What is left out is in the value of those that are drawn, and in none of their callees. */
-static bool put_value(const struct html_stacks *s, cJSON *values, double share, const char *name, unsigned value)
+static void put_value(struct html_json *json, const struct html_stacks *s, double share, const char *name,
+                      unsigned value)
 {
-    cJSON *json = cJSON_CreateObject();
-    bool ok = html_put(values, NULL, json) && html_put(json, "name", cJSON_CreateString(name));
-    cJSON *own = ok ? cJSON_AddArrayToObject(json, "own") : NULL,
-          *all = ok ? cJSON_AddArrayToObject(json, "all") : NULL;
-    for (uint32_t i = 1; ok && i < s->n_nodes; i++)
+    html_object(json, NULL);
+    html_text(json, "name", name);
+    html_array(json, "own");
+    for (uint32_t i = 1; i < s->n_nodes; i++)
         if (is_large(s, i, share))
-            ok = html_put(own, NULL, html_number(s->nodes[i].own[value])) &&
-                 html_put(all, NULL, html_number(s->nodes[i].all[value]));
-    return ok;
+            html_number(json, NULL, s->nodes[i].own[value]);
+    html_close(json, ']');
+    html_array(json, "all");
+    for (uint32_t i = 1; i < s->n_nodes; i++)
+        if (is_large(s, i, share))
+            html_number(json, NULL, s->nodes[i].all[value]);
+    html_close(json, ']');
+    html_close(json, '}');
 }
 
-cJSON *html_stacks_json(const struct html_stacks *s, const char *const *names, unsigned n_values)
+void html_stacks_put(struct html_json *json, const struct html_stacks *s, const char *const *names, unsigned n_values)
 {
-    cJSON *json = cJSON_CreateObject();
-    double share = find_share(s);
-    uint32_t *index = arena_alloc(s->arena, ((size_t)s->n_nodes + 1) * sizeof *index);
     const struct html_steps_unit unit = { 1, 1 };
-    bool ok = json != NULL && index != NULL && put_frames(s, json) && put_contexts(s, json, share, index);
-    if (ok && s->line != NULL)
-        ok = html_put(json, "steps",
-                      html_steps_json(s->entries, s->n_entries, ENTRIES_MAX, index, timeline_n_steps(s->line), unit));
-    cJSON *values = ok ? cJSON_AddArrayToObject(json, "values") : NULL;
-    for (unsigned v = 0; ok && v < n_values; v++)
-        ok = put_value(s, values, share, names[v], v);
-    if (ok && html_put(json, "least_share", html_number(share)) &&
-        html_put(json, "contexts", html_number(s->n_nodes - 1.0)))
-        return json;
-    cJSON_Delete(json);
-    return NULL;
+    double share = find_share(s);
+    const uint32_t *index = number_contexts(s, share);
+    html_object(json, "tree");
+    put_frames(json, s);
+    put_contexts(json, s, share, index);
+    if (s->line != NULL)
+        html_steps_put(json, s->entries, s->n_entries, ENTRIES_MAX, index, timeline_n_steps(s->line), unit);
+    html_array(json, "values");
+    for (unsigned v = 0; v < n_values; v++)
+        put_value(json, s, share, names[v], v);
+    html_close(json, ']');
+    html_number(json, "least_share", share);
+    html_number(json, "contexts", s->n_nodes - 1.0);
+    html_close(json, '}');
 }

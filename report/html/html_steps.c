@@ -5,7 +5,8 @@
  * step, as in the time line; where a step has none of it, the next one that has counts.  On the wall clock samples
  * alone tell it: a wait is in all steps that it lasted.
  */
-#include "report/html/html_data.h"
+#include "core/base/xalloc.h"
+#include "report/html/html_parts.h"
 #include "report/view/timeline_divide.h"
 
 #include <stdlib.h>
@@ -95,18 +96,9 @@ static void find_positions(struct steps *s)
 
 /* ---- entries ---- */
 
-static bool add_entry(struct steps *s, uint32_t node, uint32_t step, uint64_t ticks)
+static void add_entry(struct steps *s, uint32_t node, uint32_t step, uint64_t ticks)
 {
-    if (s->n == s->room) {
-        size_t room = s->room == 0 ? 1024 : 2 * s->room;
-        struct timeline_given *more = realloc(s->entries, room * sizeof *more);
-        if (more == NULL)
-            return false;
-        s->entries = more;
-        s->room = room;
-    }
-    s->entries[s->n++] = (struct timeline_given){ node, step, ticks };
-    return true;
+    *xpush(s->entries, s->room, s->n) = (struct timeline_given){ node, step, ticks };
 }
 
 /* Of a measured context: its samples of that step, or of the nearest one. */
@@ -127,24 +119,24 @@ static void nearest(const struct steps *s, const struct timeline_given *given, s
         (*end)++;
 }
 
-static bool divide(struct steps *s, const struct timeline_given *given)
+static void divide(struct steps *s, const struct timeline_given *given)
 {
     size_t first, end;
     double weight = 0, seen = 0;
     uint64_t done = 0;
-    bool ok = true;
-    if (s->first[given->node + 1] - s->first[given->node] < SAMPLED_LEAST)
-        return add_entry(s, s->position[given->node], given->step, given->ticks);
+    if (s->first[given->node + 1] - s->first[given->node] < SAMPLED_LEAST) {
+        add_entry(s, s->position[given->node], given->step, given->ticks);
+        return;
+    }
     nearest(s, given, &first, &end);
     for (size_t i = first; i < end; i++)
         weight += s->samples[i].weight;
-    for (size_t i = first; ok && i < end; i++) {
+    for (size_t i = first; i < end; i++) {
         seen += s->samples[i].weight;
         uint64_t until = i + 1 == end ? given->ticks : (uint64_t)((double)given->ticks * (seen / weight));
-        ok = add_entry(s, s->samples[i].leaf, given->step, until > done ? until - done : 0);
+        add_entry(s, s->samples[i].leaf, given->step, until > done ? until - done : 0);
         done = until > done ? until : done;
     }
-    return ok;
 }
 
 /* ---- on the wall clock ---- */
@@ -157,54 +149,48 @@ struct wall_entry {
 static bool give_entry(void *context, uint32_t step, uint64_t ticks)
 {
     const struct wall_entry *to = context;
-    return add_entry(to->steps, to->node, step, ticks);
+    add_entry(to->steps, to->node, step, ticks);
+    return true;
 }
 
-static bool make_wall_entries(struct steps *s)
+static void make_wall_entries(struct steps *s)
 {
     const struct sampled_tree *sampled = s->source->sampled;
-    bool ok = true;
-    for (size_t i = 0; ok && i < sampled->samples->n_kept; i++) {
+    for (size_t i = 0; i < sampled->samples->n_kept; i++) {
         const struct trace_kept_sample *sample = &sampled->samples->kept[i];
         struct wall_entry to = { s, sampled->leaf[i] };
         if (sample->ticks != TRACE_UNKNOWN && to.node != CALLTREE_NONE && !sample->is_idle)
-            ok = timeline_spread(s->timeline, timeline_since(s->source, sample), sample->ticks, sampled->kept_ticks[i],
-                                 give_entry, &to);
+            timeline_spread(s->timeline, timeline_since(s->source, sample), sample->ticks, sampled->kept_ticks[i],
+                            give_entry, &to);
     }
-    return ok;
 }
 
 /* ---- of all ---- */
 
-static bool make_entries(struct steps *s)
+static void make_entries(struct steps *s)
 {
     const struct report_source *source = s->source;
-    const struct calltree *measured = source->sampled == NULL ? source->tree : source->sampled->measured;
+    const struct calltree *tree = source->tree;
     size_t n;
     const struct timeline_given *given = timeline_given(s->timeline, &n);
-    if (source->sampled != NULL && source->sampled->kept_ticks != NULL)
-        return make_wall_entries(s);
-    s->n_nodes = measured->n_nodes;
+    if (source->sampled != NULL && source->sampled->kept_ticks != NULL) {
+        make_wall_entries(s);
+        return;
+    }
+    s->n_nodes = source->sampled == NULL ? tree->n_nodes : source->sampled->measured->n_nodes;
     s->position = arena_alloc(source->arena, ((size_t)s->n_nodes + 1) * sizeof *s->position);
     s->first = arena_alloc(source->arena, ((size_t)s->n_nodes + 2) * sizeof *s->first);
-    s->samples = source->sampled == NULL
-                     ? NULL
-                     : arena_alloc(source->arena, (source->sampled->samples->n_kept + 1) * sizeof *s->samples);
-    if (s->position == NULL || s->first == NULL || (source->sampled != NULL && s->samples == NULL))
-        return false;
-    for (uint32_t i = 0; i < source->tree->n_roots; i++)
-        s->position[0] =
-            source->tree->roots[i].part == VM_PART_APPLICATION ? source->tree->roots[i].node : s->position[0];
+    for (uint32_t i = 0; i < tree->n_roots; i++)
+        s->position[0] = tree->roots[i].part == VM_PART_APPLICATION ? tree->roots[i].node : s->position[0];
     for (uint32_t i = 1; i < s->n_nodes; i++)
         s->position[i] = i;
     if (source->sampled != NULL) {
+        s->samples = arena_alloc(source->arena, (source->sampled->samples->n_kept + 1) * sizeof *s->samples);
         find_samples(s);
         find_positions(s);
     }
-    bool ok = true;
-    for (size_t i = 0; ok && i < n; i++)
-        ok = divide(s, &given[i]);
-    return ok;
+    for (size_t i = 0; i < n; i++)
+        divide(s, &given[i]);
 }
 
 /* ---- as JSON ---- */
@@ -230,34 +216,36 @@ static size_t merge(struct timeline_given *entries, size_t n_entries, const uint
     return n;
 }
 
-cJSON *html_steps_json(struct timeline_given *entries, size_t n, size_t most, const uint32_t *drawn, uint32_t n_steps,
-                       struct html_steps_unit unit)
+void html_steps_put(struct html_json *json, struct timeline_given *entries, size_t n, size_t most,
+                    const uint32_t *drawn, uint32_t n_steps, struct html_steps_unit unit)
 {
     uint32_t grain = 1;
-    cJSON *json = cJSON_CreateObject();
-    cJSON *steps = cJSON_AddArrayToObject(json, "step"), *nodes = cJSON_AddArrayToObject(json, "node"),
-          *amounts = cJSON_AddArrayToObject(json, "amount");
     for (n = merge(entries, n, drawn, grain); n > most && grain < n_steps;)
         n = merge(entries, n, NULL, grain *= 2);
-    bool ok = html_put(json, "grain", cJSON_CreateNumber(grain)) &&
-              html_put(json, "unit", cJSON_CreateNumber(unit.of_page)) && amounts != NULL;
-    for (size_t i = 0; ok && i < n; i++)
-        ok = html_put(steps, NULL, cJSON_CreateNumber(entries[i].step)) &&
-             html_put(nodes, NULL, cJSON_CreateNumber(entries[i].node)) &&
-             html_put(amounts, NULL, html_number((double)entries[i].ticks * unit.of_entry / unit.of_page));
-    if (ok)
-        return json;
-    cJSON_Delete(json);
-    return NULL;
+    html_object(json, "steps");
+    html_array(json, "step");
+    for (size_t i = 0; i < n; i++)
+        html_exact(json, NULL, entries[i].step);
+    html_close(json, ']');
+    html_array(json, "node");
+    for (size_t i = 0; i < n; i++)
+        html_exact(json, NULL, entries[i].node);
+    html_close(json, ']');
+    html_array(json, "amount");
+    for (size_t i = 0; i < n; i++)
+        html_number(json, NULL, (double)entries[i].ticks * unit.of_entry / unit.of_page);
+    html_close(json, ']');
+    html_exact(json, "grain", grain);
+    html_exact(json, "unit", unit.of_page);
+    html_close(json, '}');
 }
 
-cJSON *html_steps(const struct report_source *source, const struct timeline_read *line, const uint32_t *drawn)
+void html_steps(struct html_json *json, const struct report_source *source, const struct timeline_read *line,
+                const uint32_t *drawn)
 {
     struct steps s = { .source = source, .timeline = line->timeline };
     const struct html_steps_unit unit = { report_ns(source, 1), HTML_US };
-    cJSON *json = make_entries(&s) ? html_steps_json(s.entries, s.n, HTML_STEPS_ENTRIES_MAX, drawn,
-                                                     timeline_n_steps(line->timeline), unit)
-                                   : NULL;
+    make_entries(&s);
+    html_steps_put(json, s.entries, s.n, HTML_STEPS_ENTRIES_MAX, drawn, timeline_n_steps(line->timeline), unit);
     free(s.entries);
-    return json;
 }

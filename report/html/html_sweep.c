@@ -2,9 +2,7 @@
  * The page's plots of the selection (thesis Figures 3.4 and 3.5).
  */
 #include "phases/select/select.h"
-#include "report/html/html_data.h"
-
-#include <string.h>
+#include "report/html/html_parts.h"
 
 /* As 'mmprof phases --sweep' has them. */
 #define LOWEST  1e-8
@@ -21,13 +19,12 @@ struct grid {
     bool is_of_all; /* all methods were recorded, not phases only */
 };
 
-static bool put_thresholds(cJSON *json, const char *key, const double *thresholds, size_t n)
+static void put_thresholds(struct html_json *json, const char *key, const double *thresholds, size_t n)
 {
-    cJSON *array = cJSON_AddArrayToObject(json, key);
-    for (size_t i = 0; array != NULL && i < n; i++)
-        if (!html_put(array, NULL, html_number(thresholds[i])))
-            return false;
-    return array != NULL;
+    html_array(json, key);
+    for (size_t i = 0; i < n; i++)
+        html_number(json, NULL, thresholds[i]);
+    html_close(json, ']');
 }
 
 enum grid_value { METHODS, CALLS, OF_CALLS, OF_TIME };
@@ -36,88 +33,82 @@ static double value_of(const struct grid *grid, size_t weight, size_t grain, enu
 {
     const struct sweep_cell *cell = sweep_at(&grid->sweep, weight, grain);
     struct budget_estimates estimates = budget_estimate(&grid->base, cell->n_calls);
-    switch (which) {
-    case METHODS:
-        return (double)cell->n_methods;
-    case CALLS:
-        return (double)cell->n_calls;
-    case OF_CALLS:
-        return estimates.invocations_ratio;
-    default:
-        return estimates.time_ratio;
-    }
+    const double values[] = { [METHODS] = (double)cell->n_methods,
+                              [CALLS] = (double)cell->n_calls,
+                              [OF_CALLS] = estimates.invocations_ratio,
+                              [OF_TIME] = estimates.time_ratio };
+    return values[which];
 }
 
 /* By weight, then grain. */
-static bool put_values(cJSON *json, const char *key, const struct grid *grid, enum grid_value which)
+static void put_values(struct html_json *json, const char *key, const struct grid *grid, enum grid_value which)
 {
-    cJSON *rows = cJSON_AddArrayToObject(json, key);
-    bool ok = rows != NULL;
-    for (size_t w = 0; ok && w < grid->sweep.n_weights; w++) {
-        cJSON *row = cJSON_CreateArray();
-        ok = html_put(rows, NULL, row);
-        for (size_t g = 0; ok && g < grid->sweep.n_grains; g++)
-            ok = html_put(row, NULL, html_number(value_of(grid, w, g, which)));
+    html_array(json, key);
+    for (size_t w = 0; w < grid->sweep.n_weights; w++) {
+        html_array(json, NULL);
+        for (size_t g = 0; g < grid->sweep.n_grains; g++)
+            html_number(json, NULL, value_of(grid, w, g, which));
+        html_close(json, ']');
     }
-    return ok;
+    html_close(json, ']');
 }
 
 /* What 'mmprof phases' takes by itself. */
-static bool put_chosen(cJSON *json, const struct grid *grid)
+static void put_chosen(struct html_json *json, const struct grid *grid)
 {
     const struct report_trace *trace = grid->trace;
     struct phases_criteria options = { trace->source->clock, -1, -1, BUDGET };
     struct phases_choice choice;
     struct err err;
     if (!grid->is_of_all || phases_select(trace->totals, trace->n_totals, grid->all_ticks, &grid->base, &options,
-                                          trace->source->arena, &choice, &err) < 0)
-        return html_put(json, "chosen", cJSON_CreateNull());
-    cJSON *chosen = cJSON_CreateObject();
-    return html_put(json, "chosen", chosen) && html_put(chosen, "weight", html_number(choice.weight)) &&
-           html_put(chosen, "grain", html_number(choice.grain)) &&
-           html_put(chosen, "methods", html_number((double)choice.n_chosen)) &&
-           html_put(chosen, "calls", html_number((double)choice.n_calls)) &&
-           html_put(chosen, "of_calls", html_number(choice.estimates.invocations_ratio)) &&
-           html_put(chosen, "of_time", html_number(choice.estimates.time_ratio));
+                                          trace->source->arena, &choice, &err) < 0) {
+        html_text(json, "chosen", NULL);
+        return;
+    }
+    html_object(json, "chosen");
+    html_number(json, "weight", choice.weight);
+    html_number(json, "grain", choice.grain);
+    html_number(json, "methods", (double)choice.n_chosen);
+    html_number(json, "calls", (double)choice.n_calls);
+    html_number(json, "of_calls", choice.estimates.invocations_ratio);
+    html_number(json, "of_time", choice.estimates.time_ratio);
+    html_close(json, '}');
 }
 
-static bool fill(cJSON *json, const struct grid *grid)
+static void put_grid(struct html_json *json, const struct grid *grid)
 {
     const struct sweep *sweep = &grid->sweep;
-    return put_thresholds(json, "weights", sweep->weights, sweep->n_weights) &&
-           put_thresholds(json, "grains", sweep->grains, sweep->n_grains) &&
-           put_values(json, "methods", grid, METHODS) && put_values(json, "calls", grid, CALLS) &&
-           put_values(json, "of_calls", grid, OF_CALLS) && put_values(json, "of_time", grid, OF_TIME) &&
-           html_put(json, "budget", html_number(BUDGET)) &&
-           html_put(json, "n_methods", html_number((double)grid->trace->n_totals)) &&
-           html_put(json, "of_all", cJSON_CreateBool(grid->is_of_all)) &&
-           html_put(json, "pair_ns", html_number(grid->base.pair_ns > 0 ? grid->base.pair_ns : -1)) &&
-           put_chosen(json, grid);
+    html_object(json, "sweep");
+    put_thresholds(json, "weights", sweep->weights, sweep->n_weights);
+    put_thresholds(json, "grains", sweep->grains, sweep->n_grains);
+    put_values(json, "methods", grid, METHODS);
+    put_values(json, "calls", grid, CALLS);
+    put_values(json, "of_calls", grid, OF_CALLS);
+    put_values(json, "of_time", grid, OF_TIME);
+    html_number(json, "budget", BUDGET);
+    html_number(json, "n_methods", (double)grid->trace->n_totals);
+    html_bool(json, "of_all", grid->is_of_all);
+    html_number(json, "pair_ns", grid->base.pair_ns > 0 ? grid->base.pair_ns : -1);
+    put_chosen(json, grid);
+    html_close(json, '}');
 }
 
-cJSON *html_sweep(const struct report_trace *trace)
+void html_sweep(struct html_json *json, const struct report_trace *trace)
 {
     const struct report_source *source = trace->source;
     struct grid *grid = arena_alloc(source->arena, sizeof *grid);
     struct err err;
-    cJSON *json = cJSON_CreateObject();
-    if (grid == NULL || json == NULL) {
-        cJSON_Delete(json);
-        return NULL;
-    }
     grid->trace = trace;
     grid->is_of_all = report_knows_invocations(source->reader);
     grid->all_ticks = phases_all_ticks(source->tree, source->clock);
     grid->base = phases_budget_base(source->tree, grid->all_ticks, grid->is_of_all);
     grid->sweep.n_weights = sweep_thresholds(LOWEST, HIGHEST, STRIDE, grid->sweep.weights);
     grid->sweep.n_grains = sweep_thresholds(LOWEST, HIGHEST, STRIDE, grid->sweep.grains);
-    bool ok = grid->all_ticks == 0
-                  ? html_put(json, "why", cJSON_CreateString("the application's threads spent no time on this clock"))
-                  : sweep_compute(&grid->sweep, trace->totals, trace->n_totals, grid->all_ticks, source->clock,
-                                  source->arena, &err) == 0 &&
-                        fill(json, grid);
-    if (ok)
-        return json;
-    cJSON_Delete(json);
-    return NULL;
+    if (grid->all_ticks == 0)
+        html_why(json, "sweep", "the application's threads spent no time on this clock");
+    else if (sweep_compute(&grid->sweep, trace->totals, trace->n_totals, grid->all_ticks, source->clock, source->arena,
+                           &err) < 0)
+        html_why(json, "sweep", err.text);
+    else
+        put_grid(json, grid);
 }

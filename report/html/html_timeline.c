@@ -1,7 +1,7 @@
 /*
  * The page's time line.
  */
-#include "report/html/html_data.h"
+#include "report/html/html_parts.h"
 #include "report/sampled_tree.h"
 #include "report/view/timeline_table.h"
 
@@ -31,9 +31,9 @@ static double cpus(const struct report_source *source, const struct timeline *ti
 }
 
 /* Three decimals: a hair's breadth on the page. */
-static cJSON *rounded(double number)
+static double rounded(double number)
 {
-    return cJSON_CreateNumber(floor(number * 1000 + 0.5) / 1000);
+    return floor(number * 1000 + 0.5) / 1000;
 }
 
 static bool is_wall(const struct report_source *source)
@@ -41,92 +41,87 @@ static bool is_wall(const struct report_source *source)
     return source->sampled != NULL && source->sampled->kept_ticks != NULL;
 }
 
+/* What the page calls a part; in an object. */
+static void put_name(struct html_json *json, enum vm_part part)
+{
+    html_text(json, "key", vm_part_key(part));
+    html_text(json, "name", vm_part_name(part));
+}
+
 /* Spans of time add the numbers up.  Of all rows together, or on a CPU. */
-static bool put_steps_of(cJSON *json, const char *key, const struct report_source *source,
+static void put_steps_of(struct html_json *json, const char *key, const struct report_source *source,
                          const struct timeline_read *read, enum vm_part part, bool of_rows)
 {
-    cJSON *values = cJSON_AddArrayToObject(json, key);
-    bool ok = values != NULL;
-    for (uint32_t i = 0; ok && i < timeline_n_steps(read->timeline); i++) {
+    html_array(json, key);
+    for (uint32_t i = 0; i < timeline_n_steps(read->timeline); i++) {
         double ticks = of_rows ? 0 : (double)timeline_cell(read->timeline, part, i).cpu_ticks;
         for (uint32_t row = 0; of_rows && row <= read->n_rows; row++)
             ticks += (double)timeline_row_ticks(read->timeline, row, i);
-        ok = html_put(values, NULL, html_number(cpus(source, read->timeline, ticks, i)));
+        html_number(json, NULL, cpus(source, read->timeline, ticks, i));
     }
-    return ok;
+    html_close(json, ']');
 }
 
-static bool put_part(cJSON *parts, const struct report_source *source, const struct timeline_read *read,
-                     enum vm_part part)
+static void put_parts(struct html_json *json, const struct report_source *source, const struct timeline_read *read)
 {
-    cJSON *json = cJSON_CreateObject();
-    bool has_waits = is_wall(source) && part == VM_PART_APPLICATION;
-    return html_put(parts, NULL, json) && html_put(json, "key", cJSON_CreateString(vm_part_key(part))) &&
-           html_put(json, "name", cJSON_CreateString(vm_part_name(part))) &&
-           put_steps_of(json, "cpus", source, read, part, has_waits) &&
-           (!has_waits || put_steps_of(json, "running", source, read, part, false));
-}
-
-static bool put_parts(cJSON *json, const struct report_source *source, const struct timeline_read *read)
-{
-    cJSON *parts = cJSON_AddArrayToObject(json, "parts");
-    bool ok = parts != NULL;
-    for (enum vm_part p = VM_PART_APPLICATION; ok && p < VM_PARTS; p++)
-        if (timeline_has_part(read->timeline, p))
-            ok = put_part(parts, source, read, p);
-    return ok;
+    html_array(json, "parts");
+    for (enum vm_part part = VM_PART_APPLICATION; part < VM_PARTS; part++) {
+        bool has_waits = is_wall(source) && part == VM_PART_APPLICATION;
+        if (!timeline_has_part(read->timeline, part))
+            continue;
+        html_object(json, NULL);
+        put_name(json, part);
+        put_steps_of(json, "cpus", source, read, part, has_waits);
+        if (has_waits)
+            put_steps_of(json, "running", source, read, part, false);
+        html_close(json, '}');
+    }
+    html_close(json, ']');
 }
 
 /* ---- CPI and misses ---- */
 
-static bool put_rate_part(cJSON *parts, const struct timeline_read *read, size_t rate, enum vm_part part)
+static bool has_rate(const struct timeline_read *read, size_t rate, enum vm_part part)
 {
-    cJSON *values = cJSON_CreateArray();
-    bool is_measured = false, ok = values != NULL;
-    for (uint32_t i = 0; ok && i < timeline_n_steps(read->timeline); i++) {
-        double value = timeline_rate(read, rate, part, i);
-        is_measured = is_measured || !isnan(value);
-        ok = html_put(values, NULL, isnan(value) ? cJSON_CreateNull() : rounded(value));
-    }
-    cJSON *json = is_measured && ok ? cJSON_CreateObject() : NULL;
-    if (!is_measured || !ok || json == NULL) {
-        cJSON_Delete(values);
-        return ok && !is_measured;
-    }
-    if (!html_put(json, "values", values)) {
-        cJSON_Delete(json);
-        return false;
-    }
-    return html_put(parts, NULL, json) && html_put(json, "key", cJSON_CreateString(vm_part_key(part))) &&
-           html_put(json, "name", cJSON_CreateString(vm_part_name(part)));
+    bool has = false;
+    for (uint32_t i = 0; i < timeline_n_steps(read->timeline); i++)
+        has = has || !isnan(timeline_rate(read, rate, part, i));
+    return has;
+}
+
+static void put_rate_part(struct html_json *json, const struct timeline_read *read, size_t rate, enum vm_part part)
+{
+    if (!has_rate(read, rate, part))
+        return;
+    html_object(json, NULL);
+    html_array(json, "values");
+    for (uint32_t i = 0; i < timeline_n_steps(read->timeline); i++)
+        html_exact(json, NULL, rounded(timeline_rate(read, rate, part, i)));
+    html_close(json, ']');
+    put_name(json, part);
+    html_close(json, '}');
 }
 
 /* A rate that was measured in no step is not there. */
-static bool put_rate(cJSON *rates, const struct report_source *source, const struct timeline_read *read, size_t rate,
-                     struct kept *kept)
+static void put_rates(struct html_json *json, const struct timeline_read *read, struct kept *kept)
 {
-    const struct call_metric *metric = &read->rates.of[rate];
-    cJSON *json = cJSON_CreateObject(), *parts = cJSON_CreateArray();
-    bool ok = html_put(json, "parts", parts);
-    ok = ok && put_rate_part(parts, read, rate, VM_PART_APPLICATION) &&
-         put_rate_part(parts, read, rate, read->regions.gc);
-    if (!ok || cJSON_GetArraySize(parts) == 0) {
-        cJSON_Delete(json);
-        return ok;
+    html_array(json, "rates");
+    for (size_t i = 0; i < read->rates.options.n_metrics; i++) {
+        const struct call_metric *metric = &read->rates.of[i];
+        if (read->rates.options.metrics[i].is_time ||
+            (!has_rate(read, i, VM_PART_APPLICATION) && !has_rate(read, i, read->regions.gc)))
+            continue;
+        kept->rates[kept->n++] = i;
+        html_object(json, NULL);
+        html_array(json, "parts");
+        put_rate_part(json, read, i, VM_PART_APPLICATION);
+        put_rate_part(json, read, i, read->regions.gc);
+        html_close(json, ']');
+        html_text(json, "name", metric->name);
+        html_text(json, "unit", metric->format == TABLE_RATE ? "per 1,000 instructions" : "");
+        html_close(json, '}');
     }
-    kept->rates[kept->n++] = rate;
-    return html_put(rates, NULL, json) && html_put(json, "name", html_text(source->arena, metric->name)) &&
-           html_put(json, "unit", cJSON_CreateString(metric->format == TABLE_RATE ? "per 1,000 instructions" : ""));
-}
-
-static bool put_rates(cJSON *json, const struct report_source *source, const struct timeline_read *read,
-                      struct kept *kept)
-{
-    cJSON *rates = cJSON_AddArrayToObject(json, "rates");
-    bool ok = rates != NULL;
-    for (size_t i = 0; ok && i < read->rates.options.n_metrics; i++)
-        ok = read->rates.options.metrics[i].is_time || put_rate(rates, source, read, i, kept);
-    return ok;
+    html_close(json, ']');
 }
 
 /* ---- what needs no counters: waiting, switches, faults ---- */
@@ -151,46 +146,46 @@ static double load_of(const struct report_source *source, const struct timeline 
 }
 
 /* A part to which it never happened is not there: faults are only recorded when they are asked for. */
-static bool put_load_part(cJSON *parts, const struct report_source *source, const struct timeline *timeline,
-                          enum load load, enum vm_part part)
+static bool has_load(const struct report_source *source, const struct timeline *timeline, enum load load,
+                     enum vm_part part)
 {
     double sum = 0;
-    cJSON *json = cJSON_CreateObject();
-    bool ok = html_put(json, "key", cJSON_CreateString(vm_part_key(part))) &&
-              html_put(json, "name", cJSON_CreateString(vm_part_name(part)));
-    cJSON *values = cJSON_AddArrayToObject(json, "values");
-    for (uint32_t i = 0; ok && i < timeline_n_steps(timeline); i++) {
-        double value = load_of(source, timeline, load, part, i);
-        sum += value;
-        ok = html_put(values, NULL, rounded(value));
+    for (uint32_t i = 0; i < timeline_n_steps(timeline); i++)
+        sum += load_of(source, timeline, load, part, i);
+    return sum > 0;
+}
+
+static void put_load_part(struct html_json *json, const struct report_source *source, const struct timeline *timeline,
+                          enum load load, enum vm_part part)
+{
+    html_object(json, NULL);
+    put_name(json, part);
+    html_array(json, "values");
+    for (uint32_t i = 0; i < timeline_n_steps(timeline); i++)
+        html_exact(json, NULL, rounded(load_of(source, timeline, load, part, i)));
+    html_close(json, ']');
+    html_close(json, '}');
+}
+
+static void put_load(struct html_json *json, const struct report_source *source, const struct timeline *timeline,
+                     enum load load)
+{
+    bool has[VM_PARTS] = { false }, has_any = false;
+    for (enum vm_part part = VM_PART_APPLICATION; part < VM_PARTS; part++) {
+        has[part] = has_load(source, timeline, load, part);
+        has_any = has_any || has[part];
     }
-    if (ok && sum > 0)
-        return html_put(parts, NULL, json);
-    cJSON_Delete(json);
-    return ok;
-}
-
-static bool put_load(cJSON *array, const struct report_source *source, const struct timeline *timeline, enum load load)
-{
-    cJSON *json = cJSON_CreateObject();
-    bool ok = html_put(json, "name", cJSON_CreateString(loads[load].name)) &&
-              html_put(json, "unit", cJSON_CreateString(loads[load].unit));
-    cJSON *parts = cJSON_AddArrayToObject(json, "parts");
-    for (enum vm_part p = VM_PART_APPLICATION; ok && p < VM_PARTS; p++)
-        ok = put_load_part(parts, source, timeline, load, p);
-    if (ok && cJSON_GetArraySize(parts) > 0)
-        return html_put(array, NULL, json);
-    cJSON_Delete(json);
-    return ok;
-}
-
-static bool put_loads(cJSON *json, const struct report_source *source, const struct timeline *timeline)
-{
-    cJSON *array = cJSON_AddArrayToObject(json, "loads");
-    bool ok = array != NULL;
-    for (enum load load = 0; ok && load < LOADS; load++)
-        ok = put_load(array, source, timeline, load);
-    return ok;
+    if (!has_any)
+        return;
+    html_object(json, NULL);
+    html_text(json, "name", loads[load].name);
+    html_text(json, "unit", loads[load].unit);
+    html_array(json, "parts");
+    for (enum vm_part part = VM_PART_APPLICATION; part < VM_PARTS; part++)
+        if (has[part])
+            put_load_part(json, source, timeline, load, part);
+    html_close(json, ']');
+    html_close(json, '}');
 }
 
 /* ---- phases ---- */
@@ -219,157 +214,164 @@ static const char *row_label(const struct timeline_read *read, size_t row)
     return row < read->n_rows ? read->rows[row].label : "application, other code";
 }
 
-static bool put_row(cJSON *rows, const struct report_source *source, const struct timeline_read *read, size_t row)
+/* All rows and the rest, most ticks first; ticks: by row. */
+static struct row_time *order_rows(struct arena *arena, const struct timeline_read *read, const uint64_t *ticks)
 {
-    cJSON *json = cJSON_CreateObject();
-    bool ok = html_put(rows, NULL, json) && html_put(json, "label", html_text(source->arena, row_label(read, row))) &&
-              html_put(json, "is_sampled",
-                       cJSON_CreateBool(row < read->n_rows && sampled_alone(source, read->rows[row].total)));
-    cJSON *values = ok ? cJSON_AddArrayToObject(json, "cpus") : NULL;
-    for (uint32_t i = 0; values != NULL && ok && i < timeline_n_steps(read->timeline); i++)
-        ok = html_put(
-            values, NULL,
-            rounded(cpus(source, read->timeline, (double)timeline_row_ticks(read->timeline, (uint32_t)row, i), i)));
-    return ok && values != NULL;
+    struct row_time *order = arena_alloc(arena, (read->n_rows + 1) * sizeof *order);
+    for (size_t i = 0; i <= read->n_rows; i++)
+        order[i] = (struct row_time){ i, ticks == NULL ? row_ticks(read, i) : (double)ticks[i] };
+    qsort(order, read->n_rows + 1, sizeof *order, most_first);
+    return order;
+}
+
+static void put_row(struct html_json *json, const struct report_source *source, const struct timeline_read *read,
+                    size_t row)
+{
+    html_object(json, NULL);
+    html_text(json, "label", row_label(read, row));
+    html_bool(json, "is_sampled", row < read->n_rows && sampled_alone(source, read->rows[row].total));
+    html_array(json, "cpus");
+    for (uint32_t i = 0; i < timeline_n_steps(read->timeline); i++) {
+        double ticks = (double)timeline_row_ticks(read->timeline, (uint32_t)row, i);
+        html_exact(json, NULL, rounded(cpus(source, read->timeline, ticks, i)));
+    }
+    html_close(json, ']');
+    html_close(json, '}');
 }
 
 /* Those with most time of their own. */
-static bool put_rows(cJSON *json, const struct report_source *source, const struct timeline_read *read)
+static void put_rows(struct html_json *json, const struct report_source *source, const struct timeline_read *read)
 {
-    size_t n = read->n_rows + 1;
-    struct row_time *order = arena_alloc(source->arena, n * sizeof *order);
-    cJSON *rows = cJSON_AddArrayToObject(json, "rows");
-    bool ok = order != NULL && rows != NULL;
-    for (size_t i = 0; ok && i < n; i++)
-        order[i] = (struct row_time){ i, row_ticks(read, i) };
-    if (ok)
-        qsort(order, n, sizeof *order, most_first);
-    for (size_t i = 0; ok && i < n && i < ROWS_MAX && order[i].ticks >= 1; i++)
-        ok = put_row(rows, source, read, order[i].row);
-    return ok;
+    const struct row_time *order = order_rows(source->arena, read, NULL);
+    html_array(json, "rows");
+    for (size_t i = 0; i <= read->n_rows && i < ROWS_MAX && order[i].ticks >= 1; i++)
+        put_row(json, source, read, order[i].row);
+    html_close(json, ']');
 }
 
 /* ---- regions ---- */
 
-static bool put_region_rows(cJSON *json, const struct report_source *source, const struct timeline_read *read,
+static void put_region_rows(struct html_json *json, const struct timeline_read *read,
                             const struct timeline_region *region)
 {
-    size_t n = read->n_rows + 1;
-    double all = 0;
-    struct row_time *order = arena_alloc(source->arena, n * sizeof *order);
-    cJSON *rows = cJSON_AddArrayToObject(json, "rows");
-    bool ok = order != NULL && rows != NULL;
-    for (size_t i = 0; ok && i < n; i++) {
-        order[i] = (struct row_time){ i, region->row_ticks == NULL ? 0 : (double)region->row_ticks[i] };
-        all += order[i].ticks;
+    html_array(json, "rows");
+    if (region->row_ticks != NULL) {
+        const struct row_time *order = order_rows(json->arena, read, region->row_ticks);
+        double all = 0;
+        for (size_t i = 0; i <= read->n_rows; i++)
+            all += (double)region->row_ticks[i];
+        for (size_t i = 0; i <= read->n_rows && i < REGION_ROWS_MAX && order[i].ticks > REGION_ROW_MIN * all; i++) {
+            html_object(json, NULL);
+            html_text(json, "label", row_label(read, order[i].row));
+            html_number(json, "share", order[i].ticks / all);
+            html_close(json, '}');
+        }
     }
-    if (ok)
-        qsort(order, n, sizeof *order, most_first);
-    for (size_t i = 0; ok && i < n && i < REGION_ROWS_MAX && order[i].ticks > REGION_ROW_MIN * all; i++) {
-        cJSON *row = cJSON_CreateObject();
-        ok = html_put(rows, NULL, row) &&
-             html_put(row, "label", html_text(source->arena, row_label(read, order[i].row))) &&
-             html_put(row, "share", html_number(order[i].ticks / all));
-    }
-    return ok;
+    html_close(json, ']');
 }
 
 /* The rates of the application in a region; of the collector in its own. */
-static bool put_region_rates(cJSON *json, const struct timeline_read *read, uint32_t number, const struct kept *kept)
+static void put_region_rates(struct html_json *json, const struct timeline_read *read, uint32_t number,
+                             const struct kept *kept)
 {
     enum vm_part part = read->regions.regions[number].is_gc ? read->regions.gc : VM_PART_APPLICATION;
     uint64_t sums[CALLTREE_COUNTERS + TRACE_COLUMNS_MAX] = { 0 };
     size_t n = timeline_n_metrics(read->timeline);
-    cJSON *rates = cJSON_AddArrayToObject(json, "rates");
-    bool ok = rates != NULL;
     for (uint32_t i = 0; i < timeline_n_steps(read->timeline); i++) {
         struct timeline_cell cell = timeline_cell(read->timeline, part, i);
         for (size_t m = 0; read->regions.of_step[i] == number && cell.metrics != NULL && m < n; m++)
             sums[m] += cell.metrics[m];
     }
-    for (size_t i = 0; ok && i < kept->n; i++) {
-        double rate = timeline_rate_of(read, kept->rates[i], sums, n);
-        ok = html_put(rates, NULL, isnan(rate) ? cJSON_CreateNull() : html_number(rate));
-    }
-    return ok;
+    html_array(json, "rates");
+    for (size_t i = 0; i < kept->n; i++)
+        html_number(json, NULL, timeline_rate_of(read, kept->rates[i], sums, n));
+    html_close(json, ']');
 }
 
-static bool put_region(cJSON *regions, const struct report_source *source, const struct timeline_read *read,
-                       uint32_t number, const struct kept *kept)
-{
-    const struct timeline_region *region = &read->regions.regions[number];
-    cJSON *json = cJSON_CreateObject();
-    return html_put(regions, NULL, json) && html_put(json, "number", cJSON_CreateNumber(number)) &&
-           html_put(json, "is_gc", cJSON_CreateBool(region->is_gc)) &&
-           html_put(json, "n_steps", cJSON_CreateNumber(region->n_steps)) &&
-           html_put(json, "n_times", cJSON_CreateNumber(region->n_times)) &&
-           html_put(json, "cpu_ns", html_number(report_ns(source, region->cpu_ticks))) &&
-           put_region_rates(json, read, number, kept) && put_region_rows(json, source, read, region);
-}
-
-static bool put_regions(cJSON *json, const struct report_source *source, const struct timeline_read *read,
+static void put_regions(struct html_json *json, const struct report_source *source, const struct timeline_read *read,
                         const struct kept *kept)
 {
-    cJSON *regions = cJSON_AddArrayToObject(json, "regions"), *of_step = cJSON_AddArrayToObject(json, "of_step");
-    bool ok = regions != NULL && of_step != NULL;
-    for (uint32_t i = 0; ok && i <= read->regions.n; i++)
-        ok = put_region(regions, source, read, i, kept);
-    for (uint32_t i = 0; ok && i < timeline_n_steps(read->timeline); i++)
-        ok = html_put(of_step, NULL, cJSON_CreateNumber(read->regions.of_step[i]));
-    return ok;
+    html_array(json, "regions");
+    for (uint32_t i = 0; i <= read->regions.n; i++) {
+        const struct timeline_region *region = &read->regions.regions[i];
+        html_object(json, NULL);
+        html_exact(json, "number", i);
+        html_bool(json, "is_gc", region->is_gc);
+        html_exact(json, "n_steps", region->n_steps);
+        html_exact(json, "n_times", region->n_times);
+        html_number(json, "cpu_ns", report_ns(source, region->cpu_ticks));
+        put_region_rates(json, read, i, kept);
+        put_region_rows(json, read, region);
+        html_close(json, '}');
+    }
+    html_close(json, ']');
+    html_array(json, "of_step");
+    for (uint32_t i = 0; i < timeline_n_steps(read->timeline); i++)
+        html_exact(json, NULL, read->regions.of_step[i]);
+    html_close(json, ']');
+}
+
+/* ---- when the program stood still ---- */
+
+static double since_start_ns(const struct report_source *source, uint64_t ticks)
+{
+    uint64_t start = source->tree->start_ticks;
+    return report_ns(source, ticks > start ? ticks - start : 0);
 }
 
 /* When mmprof stopped the program: pairs of ns since the start, and ns. */
-static bool put_stops(cJSON *json, const struct report_source *source)
+static void put_stops(struct html_json *json, const struct report_source *source)
 {
     const struct calltree_pauses *pauses = &source->tree->pauses;
-    cJSON *stops = cJSON_AddArrayToObject(json, "stops");
-    bool ok = stops != NULL;
-    for (uint64_t i = 0; ok && i < pauses->n && i < CALLTREE_PAUSES_KEPT; i++) {
-        uint64_t ticks = pauses->kept[i].ticks, start = source->tree->start_ticks;
-        cJSON *pair = cJSON_CreateArray();
-        ok = html_put(stops, NULL, pair) &&
-             html_put(pair, NULL, html_number(report_ns(source, ticks > start ? ticks - start : 0))) &&
-             html_put(pair, NULL, html_number((double)pauses->kept[i].ns));
+    html_array(json, "stops");
+    for (uint64_t i = 0; i < pauses->n && i < CALLTREE_PAUSES_KEPT; i++) {
+        html_array(json, NULL);
+        html_number(json, NULL, since_start_ns(source, pauses->kept[i].ticks));
+        html_number(json, NULL, (double)pauses->kept[i].ns);
+        html_close(json, ']');
     }
-    return ok;
+    html_close(json, ']');
 }
 
 /* A page with more would not open: it shows only when the collector's threads ran. */
 #define COLLECTIONS_MAX 2000
 
 /* Each collection: ns since the start, ns, its kind and its cause, or "". */
-static bool put_collections(cJSON *json, const struct report_source *source)
+static void put_collections(struct html_json *json, const struct report_source *source)
 {
     size_t n = trace_n_collections(source->reader);
-    cJSON *collections = cJSON_AddArrayToObject(json, "collections");
-    bool ok = collections != NULL;
-    for (size_t i = 0; ok && n <= COLLECTIONS_MAX && i < n; i++) {
+    html_array(json, "collections");
+    for (size_t i = 0; n <= COLLECTIONS_MAX && i < n; i++) {
         const struct trace_collection *one = trace_collection(source->reader, i);
-        uint64_t ticks = one->start_ticks, start = source->tree->start_ticks;
-        cJSON *item = cJSON_CreateArray();
-        ok = html_put(collections, NULL, item) &&
-             html_put(item, NULL, html_number(report_ns(source, ticks > start ? ticks - start : 0))) &&
-             html_put(item, NULL, html_number((double)one->ns)) &&
-             html_put(item, NULL, html_text(source->arena, one->name)) &&
-             html_put(item, NULL, html_text(source->arena, one->cause));
+        html_array(json, NULL);
+        html_number(json, NULL, since_start_ns(source, one->start_ticks));
+        html_number(json, NULL, (double)one->ns);
+        html_text(json, NULL, one->name);
+        html_text(json, NULL, one->cause);
+        html_close(json, ']');
     }
-    return ok;
+    html_close(json, ']');
 }
 
-cJSON *html_timeline(const struct report_source *source, const struct timeline_read *read)
+void html_timeline(struct html_json *json, const struct report_source *source, const struct timeline_read *read)
 {
-    cJSON *json = cJSON_CreateObject();
     const struct timeline *timeline = read->timeline;
     uint32_t n = timeline_n_steps(timeline);
     struct kept kept = { .n = 0 };
-    if (json != NULL && html_put(json, "steps", cJSON_CreateNumber(n)) &&
-        html_put(json, "step_ns", html_number(timeline_step_ns(timeline))) &&
-        html_put(json, "end_ns", cJSON_CreateNumber(timeline_start_ns(timeline, n))) &&
-        html_put(json, "is_wall", cJSON_CreateBool(is_wall(source))) && put_parts(json, source, read) &&
-        put_rates(json, source, read, &kept) && put_loads(json, source, timeline) && put_stops(json, source) &&
-        put_collections(json, source) && put_rows(json, source, read) && put_regions(json, source, read, &kept))
-        return json;
-    cJSON_Delete(json);
-    return NULL;
+    html_object(json, "timeline");
+    html_exact(json, "steps", n);
+    html_number(json, "step_ns", timeline_step_ns(timeline));
+    html_exact(json, "end_ns", timeline_start_ns(timeline, n));
+    html_bool(json, "is_wall", is_wall(source));
+    put_parts(json, source, read);
+    put_rates(json, read, &kept);
+    html_array(json, "loads");
+    for (enum load load = 0; load < LOADS; load++)
+        put_load(json, source, timeline, load);
+    html_close(json, ']');
+    put_stops(json, source);
+    put_collections(json, source);
+    put_rows(json, source, read);
+    put_regions(json, source, read, &kept);
+    html_close(json, '}');
 }

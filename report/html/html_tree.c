@@ -2,11 +2,9 @@
  * The page's call tree.
  */
 #include "report/export/export_tree.h"
+#include "report/html/html_parts.h"
 #include "report/html/html_stacks.h"
 #include "report/tree_view.h"
-
-#include <math.h>
-#include <string.h>
 
 #define FIRST_SHARE 0.0001
 #define N_TIMES     3 /* the first values: calls, wall, CPU */
@@ -18,9 +16,7 @@ struct drawn {
     size_t n_values;
     enum vm_part *part_of; /* by node; the arena's */
     uint32_t *index;       /* by node: its index among those drawn; the arena's */
-    uint32_t *name_of;     /* by method: its index among the names, from 1 on; 0: none yet; the arena's */
     double share;          /* contexts with less are left out */
-    struct tree_view view; /* where there are samples: intervals, what probes measured */
 };
 
 static uint64_t ticks_of(const struct report_source *source, uint32_t node)
@@ -53,23 +49,19 @@ static bool is_drawn(const struct drawn *drawn, uint32_t node)
            (drawn->source->clock == PHASES_CPU || drawn->part_of[node] == VM_PART_APPLICATION);
 }
 
-static bool find_indexes(struct drawn *drawn)
+static void find_indexes(struct drawn *drawn)
 {
     const struct calltree *tree = drawn->source->tree;
     struct arena *arena = drawn->source->arena;
     uint32_t n = 0;
     drawn->part_of = arena_alloc(arena, ((size_t)tree->n_nodes + 1) * sizeof *drawn->part_of);
     drawn->index = arena_alloc(arena, ((size_t)tree->n_nodes + 1) * sizeof *drawn->index);
-    drawn->name_of = arena_alloc(arena, ((size_t)tree->n_methods + 1) * sizeof *drawn->name_of);
-    if (drawn->part_of == NULL || drawn->index == NULL || drawn->name_of == NULL)
-        return false;
     for (uint32_t i = 0; i < tree->n_roots; i++)
         drawn->part_of[tree->roots[i].node] = tree->roots[i].part;
     for (uint32_t i = 1; i < tree->n_nodes; i++) {
         drawn->part_of[i] = tree->nodes[i].parent == i ? drawn->part_of[i] : drawn->part_of[tree->nodes[i].parent];
         drawn->index[i] = is_drawn(drawn, i) ? n++ : n;
     }
-    return true;
 }
 
 /* ---- names ---- */
@@ -84,44 +76,63 @@ static const char *kind_of(const struct drawn *drawn, uint32_t node)
     return html_frame_key(of != NULL && of->code_bytes == 0 ? HTML_FRAME_NATIVE : HTML_FRAME_JAVA);
 }
 
-/* A method's name and, for who looks for it in the table, what the class file calls it. */
-static bool put_name(const struct drawn *drawn, cJSON *const lists[3], uint32_t node)
+/* What the class file calls the method, for who looks for it in the table. */
+static const char *key_of(const struct drawn *drawn, uint32_t node)
 {
-    struct arena *arena = drawn->source->arena;
     uint32_t method = drawn->source->tree->nodes[node].method;
-    const char *key = "";
-    if (method < drawn->source->tree->n_methods) {
-        struct method_name name = report_name(drawn->source, method);
-        key = name.method == NULL ? NULL : method_name_text(arena, &name);
-    }
-    return key != NULL && html_put(lists[0], NULL, html_text(arena, export_name(&drawn->tree, node))) &&
-           html_put(lists[1], NULL, html_text(arena, key)) &&
-           html_put(lists[2], NULL, cJSON_CreateString(kind_of(drawn, node)));
+    if (method >= drawn->source->tree->n_methods)
+        return "";
+    struct method_name name = report_name(drawn->source, method);
+    return method_name_text(drawn->source->arena, &name);
 }
 
-/* Each name once. */
-static bool put_names(struct drawn *drawn, cJSON *json)
+/* The contexts by whose method or root there is a name, each once; and by context its name. */
+struct names {
+    uint32_t *first, *of; /* the arena's */
+    uint32_t n, n_of;
+};
+
+static struct names find_names(const struct drawn *drawn)
 {
     const struct calltree *tree = drawn->source->tree;
-    cJSON *lists[] = { cJSON_AddArrayToObject(json, "names"), cJSON_AddArrayToObject(json, "keys"),
-                       cJSON_AddArrayToObject(json, "kinds") },
-          *of = cJSON_AddArrayToObject(json, "name");
-    uint32_t n = 0;
-    bool ok = of != NULL;
-    for (uint32_t i = 1; ok && i < tree->n_nodes; i++) {
-        uint32_t method = tree->nodes[i].method;
-        uint32_t known = method < tree->n_methods ? drawn->name_of[method] : 0;
+    struct arena *arena = drawn->source->arena;
+    struct names names = { .first = arena_alloc(arena, ((size_t)tree->n_nodes + 1) * sizeof *names.first),
+                           .of = arena_alloc(arena, ((size_t)tree->n_nodes + 1) * sizeof *names.of) };
+    uint32_t *known = arena_alloc(arena, ((size_t)tree->n_methods + 1) * sizeof *known); /* from 1 on */
+    for (uint32_t i = 1; i < tree->n_nodes; i++) {
+        uint32_t method = tree->nodes[i].method, number = method < tree->n_methods ? known[method] : 0;
         if (!is_drawn(drawn, i))
             continue;
-        if (known == 0) {
-            ok = put_name(drawn, lists, i);
-            known = ++n;
+        if (number == 0) {
+            names.first[names.n] = i;
+            number = ++names.n;
         }
         if (method < tree->n_methods)
-            drawn->name_of[method] = known;
-        ok = ok && html_put(of, NULL, cJSON_CreateNumber(known - 1));
+            known[method] = number;
+        names.of[names.n_of++] = number - 1;
     }
-    return ok;
+    return names;
+}
+
+static void put_names(struct html_json *json, const struct drawn *drawn)
+{
+    struct names names = find_names(drawn);
+    html_array(json, "names");
+    for (uint32_t i = 0; i < names.n; i++)
+        html_text(json, NULL, export_name(&drawn->tree, names.first[i]));
+    html_close(json, ']');
+    html_array(json, "keys");
+    for (uint32_t i = 0; i < names.n; i++)
+        html_text(json, NULL, key_of(drawn, names.first[i]));
+    html_close(json, ']');
+    html_array(json, "kinds");
+    for (uint32_t i = 0; i < names.n; i++)
+        html_text(json, NULL, kind_of(drawn, names.first[i]));
+    html_close(json, ']');
+    html_array(json, "name");
+    for (uint32_t i = 0; i < names.n_of; i++)
+        html_exact(json, NULL, names.of[i]);
+    html_close(json, ']');
 }
 
 /* ---- values ---- */
@@ -143,100 +154,113 @@ static bool is_known(const struct drawn *drawn, uint32_t node, const struct expo
     return drawn->part_of[node] == VM_PART_APPLICATION || export_inclusive(&drawn->tree, node, value) > 0;
 }
 
-static bool put_value(const struct drawn *drawn, cJSON *values, const struct export_value *value)
+typedef double value_of_node(const struct export_tree *tree, uint32_t node, const struct export_value *value);
+
+static void put_numbers(struct html_json *json, const char *key, const struct drawn *drawn,
+                        const struct export_value *value, value_of_node *of)
 {
-    cJSON *json = cJSON_CreateObject();
-    bool ok = html_put(values, NULL, json) && html_put(json, "name", html_text(drawn->source->arena, value->name)) &&
-              html_put(json, "unit", html_text(drawn->source->arena, value->unit));
-    cJSON *own = cJSON_AddArrayToObject(json, "own"), *all = cJSON_AddArrayToObject(json, "all");
-    ok = ok && own != NULL && all != NULL;
-    for (uint32_t i = 1; ok && i < drawn->source->tree->n_nodes; i++) {
-        if (!is_drawn(drawn, i))
-            continue;
-        bool known = is_known(drawn, i, value);
-        ok = html_put(own, NULL, html_number(known ? export_own(&drawn->tree, i, value) : -1)) &&
-             html_put(all, NULL, html_number(known ? export_inclusive(&drawn->tree, i, value) : -1));
-    }
-    return ok;
+    html_array(json, key);
+    for (uint32_t i = 1; i < drawn->source->tree->n_nodes; i++)
+        if (is_drawn(drawn, i))
+            html_number(json, NULL, is_known(drawn, i, value) ? of(&drawn->tree, i, value) : -1);
+    html_close(json, ']');
 }
 
-static bool put_nodes(const struct drawn *drawn, cJSON *json)
+static void put_nodes(struct html_json *json, const struct drawn *drawn)
 {
     const struct calltree *tree = drawn->source->tree;
-    cJSON *parents = cJSON_AddArrayToObject(json, "parent"), *values = cJSON_AddArrayToObject(json, "values");
-    bool ok = parents != NULL && values != NULL;
-    for (uint32_t i = 1; ok && i < tree->n_nodes; i++)
+    html_array(json, "parent");
+    for (uint32_t i = 1; i < tree->n_nodes; i++)
         if (is_drawn(drawn, i)) {
             uint32_t parent = tree->nodes[i].parent;
-            ok = html_put(parents, NULL, cJSON_CreateNumber(parent == i ? -1 : (double)drawn->index[parent]));
+            html_exact(json, NULL, parent == i ? -1 : (double)drawn->index[parent]);
         }
-    for (size_t i = 0; ok && i < drawn->n_values && i < HTML_VALUES_MAX; i++)
-        ok = put_value(drawn, values, &drawn->values[i]);
-    return ok;
+    html_close(json, ']');
+    html_array(json, "values");
+    for (size_t i = 0; i < drawn->n_values && i < HTML_VALUES_MAX; i++) {
+        const struct export_value *value = &drawn->values[i];
+        html_object(json, NULL);
+        html_text(json, "name", value->name);
+        html_text(json, "unit", value->unit);
+        put_numbers(json, "own", drawn, value, export_own);
+        put_numbers(json, "all", drawn, value, export_inclusive);
+        html_close(json, '}');
+    }
+    html_close(json, ']');
+}
+
+/* ---- what is known by samples ---- */
+
+static void put_known_by(struct html_json *json, const struct drawn *drawn, const struct tree_view *view)
+{
+    const struct report_source *source = drawn->source;
+    html_array(json, "probe_ns");
+    for (uint32_t i = 1; i < source->tree->n_nodes; i++)
+        if (is_drawn(drawn, i))
+            html_number(json, NULL, view->lines[view->line_of[i]].probe_ticks * source->tree->ns_per_tick);
+    html_close(json, ']');
+    html_array(json, "known_by");
+    for (uint32_t i = 1; i < source->tree->n_nodes; i++)
+        if (is_drawn(drawn, i))
+            html_text(json, NULL, tree_view_known_by(view, &view->lines[view->line_of[i]]));
+    html_close(json, ']');
+    html_array(json, "share_error");
+    for (uint32_t i = 1; i < source->tree->n_nodes; i++)
+        if (is_drawn(drawn, i))
+            html_number(json, NULL, view->lines[view->line_of[i]].share_error);
+    html_close(json, ']');
 }
 
 /* Of contexts, what probes measured, in ns, how each is known, and half of the share's interval. */
-static bool put_known(struct drawn *drawn, cJSON *json)
+static void put_known(struct html_json *json, const struct drawn *drawn)
 {
-    const struct report_source *source = drawn->source;
+    struct tree_view view = { .lines = NULL };
     double all_ticks;
     struct err err;
-    if (source->sampled == NULL)
-        return true;
-    cJSON *probes = cJSON_AddArrayToObject(json, "probe_ns"), *known = cJSON_AddArrayToObject(json, "known_by"),
-          *errors = cJSON_AddArrayToObject(json, "share_error");
-    bool ok = probes != NULL && known != NULL && errors != NULL && tree_view_all(source, &all_ticks, &err) == 0 &&
-              tree_view_make(source, TREE_VIEW_ALL, 0, 0, all_ticks, &drawn->view, &err) == 0;
-    for (uint32_t i = 1; ok && i < source->tree->n_nodes; i++) {
-        const struct tree_line *line = &drawn->view.lines[drawn->view.line_of[i]];
-        if (is_drawn(drawn, i))
-            ok = html_put(probes, NULL, html_number(line->probe_ticks * source->tree->ns_per_tick)) &&
-                 html_put(known, NULL, html_text(source->arena, tree_view_known_by(&drawn->view, line))) &&
-                 html_put(errors, NULL, isnan(line->share_error) ? cJSON_CreateNull() : html_number(line->share_error));
-    }
-    tree_view_free(&drawn->view);
-    return ok;
+    if (drawn->source->sampled == NULL || tree_view_all(drawn->source, &all_ticks, &err) < 0)
+        return;
+    if (tree_view_make(drawn->source, TREE_VIEW_ALL, 0, 0, all_ticks, &view, &err) == 0)
+        put_known_by(json, drawn, &view);
+    tree_view_free(&view);
 }
 
 /* Where steps of the time line are those of the tree's clock. */
-static bool put_steps(const struct drawn *drawn, const struct timeline_read *line, cJSON *json)
+static void put_steps(struct html_json *json, const struct drawn *drawn, const struct timeline_read *line)
 {
     const struct report_source *source = drawn->source;
-    uint32_t *of = arena_alloc(source->arena, ((size_t)source->tree->n_nodes + 1) * sizeof *of);
     bool is_of_clock = source->clock == PHASES_CPU || source->tree->cpu_is_wall ||
                        (source->sampled != NULL && source->sampled->kept_ticks != NULL);
     if (line == NULL || !is_of_clock || trace_samples_are_all(source->reader))
-        return true;
-    for (uint32_t i = 1; of != NULL && i < source->tree->n_nodes; i++)
-        of[i] = drawn->tree.owner[i] == CALLTREE_NONE    ? 0
-                : !is_drawn(drawn, drawn->tree.owner[i]) ? CALLTREE_NONE
-                                                         : drawn->index[drawn->tree.owner[i]];
-    return of != NULL && html_put(json, "steps", html_steps(source, line, of));
+        return;
+    uint32_t *of = arena_alloc(source->arena, ((size_t)source->tree->n_nodes + 1) * sizeof *of);
+    for (uint32_t i = 1; i < source->tree->n_nodes; i++) {
+        uint32_t owner = drawn->tree.owner[i];
+        of[i] = owner == CALLTREE_NONE ? 0 : !is_drawn(drawn, owner) ? CALLTREE_NONE : drawn->index[owner];
+    }
+    html_steps(json, source, line, of);
 }
 
-cJSON *html_tree(const struct report_source *source, bool times_only, const struct timeline_read *line)
+void html_tree(struct html_json *json, const struct report_source *source, bool times_only,
+               const struct timeline_read *line)
 {
     struct drawn *drawn = arena_alloc(source->arena, sizeof *drawn);
     struct err err;
-    if (drawn == NULL)
-        return NULL;
     drawn->source = source;
     drawn->share = find_share(source);
-    if (export_tree_open(&drawn->tree, source, drawn->share, &err) < 0)
-        return NULL;
+    export_tree_open(&drawn->tree, source, drawn->share, &err);
     drawn->n_values = export_values(source, false, drawn->values);
     if (times_only && drawn->n_values > N_TIMES)
         drawn->n_values = N_TIMES;
-    cJSON *json = cJSON_CreateObject();
-    bool ok = json != NULL && find_indexes(drawn) && put_names(drawn, json) && put_nodes(drawn, json) &&
-              put_known(drawn, json) && put_steps(drawn, line, json) &&
-              html_put(json, "clock", cJSON_CreateString(report_clock_key(source->clock))) &&
-              html_put(json, "least_share", html_number(drawn->share)) &&
-              html_put(json, "sampled", cJSON_CreateBool(source->sampled != NULL)) &&
-              html_put(json, "contexts", html_number(source->tree->n_nodes - 1.0));
+    find_indexes(drawn);
+    html_object(json, "tree");
+    put_names(json, drawn);
+    put_nodes(json, drawn);
+    put_known(json, drawn);
+    put_steps(json, drawn, line);
+    html_text(json, "clock", report_clock_key(source->clock));
+    html_number(json, "least_share", drawn->share);
+    html_bool(json, "sampled", source->sampled != NULL);
+    html_number(json, "contexts", source->tree->n_nodes - 1.0);
+    html_close(json, '}');
     export_tree_close(&drawn->tree);
-    if (ok)
-        return json;
-    cJSON_Delete(json);
-    return NULL;
 }

@@ -140,9 +140,6 @@ circle core/hotspot/stack_continuation core/hotspot/stack_native core/hotspot/st
     core/hotspot/stack_walk
 # a session's parts
 circle core/recorder/recorder_change core/recorder/recorder_hear core/recorder/recorder_prepare
-# parts of one page
-circle report/html/html_data report/html/html_graphs report/html/html_ip_samples report/html/html_stacks \
-    report/html/html_steps report/html/html_sweep report/html/html_timeline report/html/html_tree
 END
 }
 
