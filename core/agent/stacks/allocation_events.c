@@ -22,6 +22,7 @@
 #define SLOTS_TO_WAKE  64u
 #define SLOTS_TRIED    8u
 #define ROOM_BYTES     ((size_t)64 << 10) /* of the thread's stack, for the JVM's walk */
+#define ENDED_KEPT     256u               /* that the JVM may still list, such as the one that called System.exit() */
 #define END_STEP_NS    100000
 #define END_STEPS      5000
 
@@ -31,6 +32,8 @@ static struct allocation_events_state {
     _Atomic bool is_on, is_tracking;
     _Atomic uint32_t n_inside, interval, n_of_second, ticket;
     _Atomic uint64_t n_lost, cost_ns, ended_bytes;
+    _Atomic uint64_t ended[ENDED_KEPT]; /* the JVM's own structures of the latest threads in ended_bytes */
+    _Atomic uint32_t n_ended;
     uint64_t start_cpu_ns;    /* of the process */
     _Atomic(jfieldID) native; /* of java.lang.Thread: the JVM's own structure; NULL: not known */
 } events;
@@ -149,10 +152,21 @@ void JNICALL allocation_sampled(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jo
 void JNICALL allocation_thread_started(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     (void)jvmti;
-    (void)jni;
-    (void)thread;
-    if (atomic_load(&events.is_on))
-        drawn.interval = atomic_load(&events.interval);
+    if (!atomic_load(&events.is_on))
+        return;
+    drawn.interval = atomic_load(&events.interval);
+    uint64_t native = allocation_native_thread(jni, thread); /* may be where an ended one was */
+    for (uint32_t i = 0; native != 0 && i < ENDED_KEPT; i++)
+        if (atomic_load(&events.ended[i]) == native)
+            atomic_store(&events.ended[i], 0);
+}
+
+bool allocation_events_has_ended(uint64_t native)
+{
+    for (uint32_t i = 0; i < ENDED_KEPT; i++)
+        if (atomic_load(&events.ended[i]) == native)
+            return true;
+    return false;
 }
 
 uint64_t allocation_native_thread(JNIEnv *jni, jthread thread)
@@ -173,8 +187,10 @@ void allocation_thread_ended(JNIEnv *jni, jthread thread)
     if (!atomic_load(&events.is_on) || atomic_load(&events.native) == NULL)
         return;
     uint64_t native = allocation_native_thread(jni, thread);
-    if (native != 0)
-        atomic_fetch_add(&events.ended_bytes, vm_allocated_bytes(own_vm(), &native, 1));
+    if (native == 0)
+        return;
+    atomic_store(&events.ended[atomic_fetch_add(&events.n_ended, 1) % ENDED_KEPT], native);
+    atomic_fetch_add(&events.ended_bytes, vm_allocated_bytes(own_vm(), &native, 1));
 }
 
 /* ---- from its start to its end ---- */
@@ -235,6 +251,8 @@ int allocation_events_begin(jvmtiEnv *jvmti, bool is_tracking, struct err *err)
     atomic_store(&events.n_lost, 0);
     atomic_store(&events.cost_ns, 0);
     atomic_store(&events.ended_bytes, 0);
+    for (uint32_t i = 0; i < ENDED_KEPT; i++)
+        atomic_store(&events.ended[i], 0);
     atomic_store(&events.n_of_second, 0);
     atomic_store(&events.is_tracking, is_tracking);
     events.start_cpu_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);

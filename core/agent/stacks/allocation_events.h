@@ -54,6 +54,9 @@ uint64_t allocation_events_lost(void);
 uint64_t allocation_events_cost_ns(void);
 uint64_t allocation_events_ended_bytes(void);
 
+/* Is this thread, by the JVM's own structure, in ended_bytes?  The JVM may list it for a while, or until it exits. */
+bool allocation_events_has_ended(uint64_t native);
+
 /* The JVM's own structure of a thread; 0: there is none. */
 uint64_t allocation_native_thread(JNIEnv *jni, jthread thread);
 

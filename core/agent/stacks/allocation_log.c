@@ -69,7 +69,7 @@ static uint64_t sum_of(struct allocation_log *log, const jthread *threads, jint 
     size_t n_natives = 0;
     for (jint i = 0; i < n; i++) {
         uint64_t native = allocation_native_thread(log->jni, threads[i]);
-        if (native != 0)
+        if (native != 0 && !allocation_events_has_ended(native))
             log->natives[n_natives++] = native;
     }
     return vm_allocated_bytes(own_vm(), log->natives, n_natives);
@@ -82,7 +82,8 @@ static uint64_t count_bytes(struct allocation_log *log, jint *n)
     *n = 0;
     if ((*log->jvmti)->GetAllThreads(log->jvmti, n, &threads) != JVMTI_ERROR_NONE)
         return 0;
-    uint64_t sum = sum_of(log, threads, *n) + allocation_events_ended_bytes();
+    uint64_t ended_bytes = allocation_events_ended_bytes(); /* read first: no thread is in both */
+    uint64_t sum = ended_bytes + sum_of(log, threads, *n);
     for (jint i = 0; i < *n; i++)
         (*log->jni)->DeleteLocalRef(log->jni, threads[i]);
     (*log->jvmti)->Deallocate(log->jvmti, (unsigned char *)threads);

@@ -7,9 +7,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Allocates known objects at known sites, in two threads, for so many ms.  In each round these are 40,000 bytes of points
- * and pages of 20,000 bytes, 30,000 bytes of lists and, in the JDK, a text of 10,000 bytes.  Prints, at its end, how many
- * bytes the rounds of all threads allocated, and what the JVM's own counter says of these threads.
+ * Allocates known objects at known sites, in two threads, for a number of ms; the main one then exits.  In each round
+ * these are 40,000 bytes of points and pages of 20,000 bytes, 30,000 bytes of lists and, in the JDK, a text of 10,000
+ * bytes.  Prints, at its end, how many bytes the rounds of all threads allocated, and what the JVM's own counter says of
+ * these threads.
  */
 public final class Allocates {
     private static final int ROUND_BYTES = 100_000;
@@ -60,7 +61,7 @@ public final class Allocates {
         @Override
         public void run() {
             ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-            long before = threads.getThreadAllocatedBytes(getId());
+            long before = threads.getThreadAllocatedBytes(currentThread().getId());
             try {
                 for (; !over; rounds++) {
                     points();
@@ -73,22 +74,33 @@ public final class Allocates {
             } catch (InterruptedException e) {
                 over = true;
             }
-            counted = threads.getThreadAllocatedBytes(getId()) - before;
+            counted = threads.getThreadAllocatedBytes(currentThread().getId()) - before;
         }
     }
 
     public static void main(String[] arguments) throws InterruptedException {
         Worker[] workers = { new Worker(1), new Worker(2) };
-        for (Worker worker : workers)
-            worker.start();
-        Thread.sleep(Long.parseLong(arguments[0]));
-        over = true;
+        Thread clock = new Thread() {
+            @Override
+            public void run() {
+                try {
+                    Thread.sleep(Long.parseLong(arguments[0]));
+                } catch (InterruptedException e) {
+                    System.out.println(e);
+                }
+                over = true;
+            }
+        };
+        clock.start();
+        workers[0].start();
+        workers[1].run();
+        workers[0].join();
         long rounds = 0, counted = 0;
         for (Worker worker : workers) {
-            worker.join();
             rounds += worker.rounds;
             counted += worker.counted;
         }
         System.out.println("rounds " + rounds * ROUND_BYTES + " counted " + counted);
+        System.exit(0);
     }
 }
