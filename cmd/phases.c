@@ -15,7 +15,6 @@
 #include "cmd/phases_run.h"
 #include "cmd/trace_argument.h"
 #include "report/view/phases_table.h"
-#include "report/view/sweep_table.h"
 #include "report/view/tree_table.h"
 #include "report/view/view_pass.h"
 
@@ -81,9 +80,9 @@ static int print_sweep(struct phases_run *run, const struct calltree_total *tota
     }
     sweep.n_weights = sweep_thresholds(SWEEP_LOWEST, SWEEP_HIGHEST, SWEEP_STRIDE, sweep.weights);
     sweep.n_grains = sweep_thresholds(SWEEP_LOWEST, SWEEP_HIGHEST, SWEEP_STRIDE, sweep.grains);
-    if (sweep_compute(&sweep, totals, n_totals, all_ticks, run->criteria.clock, &run->arena, err) < 0 ||
-        sweep_table(&run->pass.source, &sweep, base, &table, err) < 0)
+    if (sweep_compute(&sweep, totals, n_totals, all_ticks, run->criteria.clock, &run->arena, err) < 0)
         return -1;
+    sweep_table(&run->pass.source, &sweep, base, &table);
     return command_print_table(&table, !run->options->json, run->options->json, run->options->display, err);
 }
 
@@ -131,10 +130,13 @@ static int print(struct phases_run *run, struct err *err)
 {
     const struct phases_options *o = run->options;
     struct table table = { .n_columns = 0 };
-    int rc = o->tree         ? make_tree(run, &table, err)
-             : o->per_thread ? phases_threads(&run->report, &table, err)
-                             : phases_table(&run->report, &table, err);
-    if (rc < 0 || command_print_table(&table, o->csv, o->json, o->display, err) < 0)
+    if (o->tree && make_tree(run, &table, err) < 0)
+        return -1;
+    if (!o->tree && o->per_thread)
+        phases_threads(&run->report, &table);
+    else if (!o->tree)
+        phases_table(&run->report, &table);
+    if (command_print_table(&table, o->csv, o->json, o->display, err) < 0)
         return -1;
     if (!o->csv && !o->json && !o->per_thread && !o->tree)
         printf("\nThe phases are in %s: 'mmprof record --phases %s' measures these methods only.\n", o->output,
@@ -146,8 +148,7 @@ static int write_phases(struct phases_run *run, struct err *err)
 {
     const char *output = run->options->output;
     struct phases_file file;
-    if (phases_rows(&run->report, &file, err) < 0)
-        return -1;
+    phases_rows(&run->report, &file);
     if (strcmp(output, "-") != 0)
         return phases_file_write(&file, output, err);
     char *text = phases_file_text(&file);

@@ -79,19 +79,12 @@ static struct table_cell cell_of(const struct table_column *column, const void *
     return cell;
 }
 
-void table_add(struct table *table, const char *kind, const void *row)
+struct table_row *table_add(struct table *table, const char *kind, const void *row)
 {
     struct table_cell *cells = table_row(table, kind);
-    for (size_t c = 0; cells != NULL && c < table->n_columns; c++)
+    for (size_t c = 0; c < table->n_columns; c++)
         cells[c] = cell_of(&table->columns[c], row, table->arena);
-}
-
-void table_add_after_rule(struct table *table, const char *kind, const void *row)
-{
-    size_t n = table->n_rows;
-    table_add(table, kind, row);
-    if (table->n_rows > n)
-        table->rows[n].after_rule = true;
+    return &table->rows[table->n_rows - 1];
 }
 
 void table_add_up(const struct table *table, const void *row, void *sum)
@@ -113,14 +106,12 @@ void table_add_up(const struct table *table, const void *row, void *sum)
 void table_add_sum(struct table *table, const char *kind, const char *label, const void *sum)
 {
     struct table_cell *cells = table_row(table, kind);
-    for (size_t c = 0; cells != NULL && c < table->n_columns; c++) {
+    for (size_t c = 0; c < table->n_columns; c++) {
         struct table_column column = table->columns[c];
         column.error.type = COLUMN_NONE;
         if (column.sum != COLUMN_NO_SUM)
             cells[c] = cell_of(&column, sum, table->arena);
     }
-    if (cells == NULL)
-        return;
     cells[0] = table_words(label);
     table->rows[table->n_rows - 1].after_rule = strcmp(kind, "total") == 0;
 }
@@ -149,18 +140,13 @@ struct table_cell *table_row(struct table *table, const char *kind)
     if (table->n_rows == table->rows_room) {
         size_t room = table->rows_room == 0 ? FIRST_ROWS : table->rows_room * 2;
         struct table_row *rows = arena_alloc(table->arena, room * sizeof *rows);
-        table->is_broken = table->is_broken || rows == NULL;
-        if (rows == NULL)
-            return NULL;
         if (table->n_rows > 0)
             memcpy(rows, table->rows, table->n_rows * sizeof *rows);
         table->rows = rows;
         table->rows_room = room;
     }
     struct table_cell *cells = arena_alloc(table->arena, (table->n_columns + 1) * sizeof *cells);
-    table->is_broken = table->is_broken || cells == NULL;
-    if (cells != NULL)
-        table->rows[table->n_rows++] = (struct table_row){ .kind = kind, .cells = cells };
+    table->rows[table->n_rows++] = (struct table_row){ .kind = kind, .cells = cells };
     return cells;
 }
 
@@ -184,7 +170,7 @@ void table_metadata_words(struct table *table, const char *key, const char *valu
 
 static void add_note(struct table *table, const char *note, bool is_doubt)
 {
-    if (note == NULL || table->n_notes == TABLE_NOTES_MAX) {
+    if (table->n_notes == TABLE_NOTES_MAX) {
         table->is_broken = true;
         return;
     }
@@ -231,6 +217,5 @@ struct table_cell table_number_in(struct table *table, double number, enum table
     char text[64];
     table_format(&cell, unit, text, sizeof text);
     cell.words = cell.value == TABLE_NUMBER ? arena_text(table->arena, text, strlen(text)) : NULL;
-    table->is_broken = table->is_broken || (cell.value == TABLE_NUMBER && cell.words == NULL);
     return cell;
 }

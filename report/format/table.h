@@ -123,7 +123,7 @@ struct table {
     uint32_t details_wide; /* details 1 to this one that do not fit are not printed: a line names their columns */
     const char *schema;    /* what CSV and JSON promise to keep (mmprof.schema(5)), or NULL */
     int schema_version;
-    bool is_broken; /* no memory, or too many columns, metadata or notes */
+    bool is_broken; /* too many columns, metadata or notes */
 };
 
 /*
@@ -166,9 +166,8 @@ struct table {
 void table_begin(struct table *table, struct arena *arena);
 void table_columns(struct table *table, const struct table_column *columns, size_t n, unsigned conditions);
 
-/* Add a row of these columns. */
-void table_add(struct table *table, const char *kind, const void *row);
-void table_add_after_rule(struct table *table, const char *kind, const void *row);
+/* Add a row of these columns.  The result is its own until the next one is added: ->after_rule, ->is_below. */
+struct table_row *table_add(struct table *table, const char *kind, const void *row);
 
 /* Add a row's members to those of a sum, where columns say so; and add the sum's row, a "total" after a rule. */
 void table_add_up(const struct table *table, const void *row, void *sum);
@@ -195,7 +194,7 @@ size_t table_column(struct table *table, const char *heading, const char *key, e
 /* One that is not in text. */
 size_t table_data_column(struct table *table, const char *key, enum table_unit unit);
 
-/* A row whose cells are all unmeasured; NULL when the table is broken. */
+/* A row whose cells are all unmeasured. */
 struct table_cell *table_row(struct table *table, const char *kind);
 
 /* Metadata: a number or words (either may be NULL) under a key, and a line of text or NULL. */

@@ -16,23 +16,21 @@ size_t table_find_column(const struct table *table, const char *key, struct err 
         if (strcmp(table->columns[c].key, key) == 0)
             return c;
     near_begin(&near, key);
-    for (size_t c = 0; c < table->n_columns && all != NULL; c++) {
+    for (size_t c = 0; c < table->n_columns; c++) {
         near_consider(&near, table->columns[c].key, table->columns[c].key);
         all = arena_printf(table->arena, "%s%s%s", all, c == 0 ? "" : ", ", table->columns[c].key);
     }
     err_set(err, "the table has no column '%s'", key);
-    near_next(&near, arena_printf(table->arena, "choose from: %s", all == NULL ? "" : all), err);
+    near_next(&near, arena_printf(table->arena, "choose from: %s", all), err);
     return table->n_columns;
 }
 
 /* ---- columns ---- */
 
-/* order: the columns' indexes, n of them.  Returns 0, or -1: no memory. */
-static int keep(struct table *table, const size_t *order, size_t n)
+/* order: the columns' indexes, n of them. */
+static void keep(struct table *table, const size_t *order, size_t n)
 {
     struct table_column *columns = arena_alloc(table->arena, (n + 1) * sizeof *columns);
-    if (columns == NULL)
-        return -1;
     for (size_t c = 0; c < n; c++) {
         columns[c] = table->columns[order[c]];
         columns[c].is_chosen = true;
@@ -42,22 +40,19 @@ static int keep(struct table *table, const size_t *order, size_t n)
     }
     for (size_t r = 0; r < table->n_rows; r++) {
         struct table_cell *cells = arena_alloc(table->arena, (n + 1) * sizeof *cells);
-        if (cells == NULL)
-            return -1;
         for (size_t c = 0; c < n; c++)
             cells[c] = table->rows[r].cells[order[c]];
         table->rows[r].cells = cells;
     }
     memcpy(table->columns, columns, n * sizeof *columns);
     table->n_columns = n;
-    return 0;
 }
 
 int table_choose(struct table *table, const char *keys, struct err *err)
 {
     size_t order[TABLE_COLUMNS_MAX], n = 0;
     char *words = arena_text(table->arena, keys, strlen(keys)), *rest = words;
-    for (char *key; words != NULL && (key = strsep(&rest, ",")) != NULL;) {
+    for (char *key; (key = strsep(&rest, ",")) != NULL;) {
         size_t column = table_find_column(table, key, err);
         if (column == table->n_columns)
             return -1;
@@ -67,7 +62,8 @@ int table_choose(struct table *table, const char *keys, struct err *err)
         if (!is_there)
             order[n++] = column;
     }
-    return words == NULL || keep(table, order, n) < 0 ? err_set(err, "out of memory for a table") : 0;
+    keep(table, order, n);
+    return 0;
 }
 
 /* ---- order ---- */
@@ -134,8 +130,6 @@ int table_sort(struct table *table, const char *key, struct err *err)
     struct table_row *rows = arena_alloc(table->arena, (table->n_rows + 1) * sizeof *rows);
     if (column == table->n_columns)
         return -1;
-    if (blocks == NULL || rows == NULL)
-        return err_set(err, "out of memory for a table");
     for (size_t r = 1; r <= table->n_rows; r++)
         if (r == table->n_rows || table->rows[r].after_rule) {
             sort_part(table->rows + first, r - first, column, blocks, rows);

@@ -31,7 +31,7 @@ static void print_cell(FILE *out, const struct table_cell *cell, enum table_unit
 int table_print_csv(const struct table *table, FILE *out, struct err *err)
 {
     if (table->is_broken)
-        return err_set(err, "out of memory for a table of %zu rows", table->n_rows);
+        return err_set(err, "the table has too many columns or notes");
     fputs(table->schema != NULL ? "schema_version,kind" : "kind", out);
     for (size_t c = 0; c < table->n_columns; c++) {
         fputc(',', out);

@@ -348,11 +348,10 @@ static void name_columns(const struct view *view, bool apart[][TABLE_COLUMNS_MAX
             if (apart[d][c])
                 names = names == NULL ? table->columns[c].heading
                                       : arena_printf(table->arena, "%s, %s", names, table->columns[c].heading);
-    names = names == NULL ? NULL : arena_printf(table->arena, "%s (--wide)", names);
     if (names == NULL)
         return;
     fputc('\n', out);
-    table_print_words("more columns: ", names, NOTE_INDENT, view->look, out);
+    table_print_words("more columns: ", arena_printf(table->arena, "%s (--wide)", names), NOTE_INDENT, view->look, out);
 }
 
 static void print_tables(const struct table *table, const struct table_look *look, FILE *out)
@@ -463,7 +462,7 @@ int table_print_look(const struct table *table, const struct table_look *look, F
 {
     size_t n_lines = 0;
     if (table->is_broken)
-        return err_set(err, "out of memory for a table of %zu rows", table->n_rows);
+        return err_set(err, "the table has too many columns or notes");
     for (size_t i = 0; i < table->n_metadata; i++) {
         if (table->metadata[i].words == NULL)
             continue;

@@ -1,12 +1,12 @@
 #include "report/view/inlining_table.h"
 
 #include "core/base/text.h"
-#include "core/base/vec.h"
-#include "report/sample_cells.h"
+#include "core/base/xalloc.h"
 #include "report/some_threads.h"
 #include "symbolize/java_names.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #define FRAMES (TRACE_FRAME_NATIVE + 1)
@@ -33,9 +33,8 @@ struct inlining_rows {
 static struct inlining_row *row_of(struct inlining_rows *rows, uint32_t callee, uint32_t caller, int32_t index)
 {
     const uint32_t key[3] = { callee, caller, (uint32_t)index };
-    struct hash_slot *slot = hash_put(&rows->by_call, hash_text(HASH_START, (const char *)key, sizeof key) | 1);
-    if (slot == NULL || vec_reserve(rows->all, rows->room, rows->n + 1) < 0)
-        return NULL;
+    struct hash_slot *slot = xhash_put(&rows->by_call, hash_text(HASH_START, (const char *)key, sizeof key) | 1);
+    xgrow(rows->all, rows->room, rows->n + 1);
     if (slot->value == 0) {
         rows->all[rows->n] = (struct inlining_row){ .callee = callee, .caller = caller, .index = index };
         slot->value = (uint32_t)++rows->n;
@@ -48,33 +47,29 @@ static bool is_asked(const struct view_pass *pass, const struct trace_kept_sampl
     return !sample->is_waiting && threads_match(trace_thread(pass->reader, sample->thread), pass->options.only_threads);
 }
 
-/* Returns false: no memory. */
-static bool add_sample(struct inlining_rows *rows, const struct trace_kept_sample *sample)
+static void add_sample(struct inlining_rows *rows, const struct trace_kept_sample *sample)
 {
     const struct view_pass *pass = rows->pass;
     const struct trace_context *at = sample->context == 0 ? NULL : trace_context(pass->reader, sample->context);
     double ns = (double)sample->weight_ns;
     rows->all_ns += ns;
     if (at == NULL || at->parent == 0)
-        return true;
+        return;
     const struct trace_context *caller = trace_context(pass->reader, at->parent);
     struct inlining_row *row = row_of(rows, trace_samples_method(&pass->samples, at->method),
                                       trace_samples_method(&pass->samples, caller->method), at->call_site);
-    if (row == NULL)
-        return false;
     row->n += sample->n;
     row->ns += ns;
     row->by_frame[sample->frame] += ns;
     rows->known_ns += sample->frame == TRACE_FRAME_UNKNOWN ? 0 : ns;
-    return true;
 }
 
 static int add_up(struct inlining_rows *rows, struct err *err)
 {
     const struct trace_samples *samples = &rows->pass->samples;
     for (size_t i = 0; i < samples->n_kept; i++)
-        if (is_asked(rows->pass, &samples->kept[i]) && !add_sample(rows, &samples->kept[i]))
-            return err_set(err, "out of memory for calls");
+        if (is_asked(rows->pass, &samples->kept[i]))
+            add_sample(rows, &samples->kept[i]);
     if (rows->known_ns > 0)
         return 0;
     err_set(err, "the stack samples of '%s' do not say what is inlined", rows->pass->options.path);
@@ -92,7 +87,7 @@ static int by_time(const void *a, const void *b)
 
 /* ---- names ---- */
 
-static int find_labels(struct inlining_rows *rows, struct err *err)
+static void find_labels(struct inlining_rows *rows)
 {
     const struct view_pass *pass = rows->pass;
     uint32_t n_all = trace_n_sampled_methods(pass->reader), n = 0;
@@ -100,19 +95,15 @@ static int find_labels(struct inlining_rows *rows, struct err *err)
     uint32_t *numbers = arena_alloc(pass->arena, ((size_t)n_all + 1) * sizeof *numbers);
     const char **labels = arena_alloc(pass->arena, ((size_t)n_all + 1) * sizeof *labels);
     rows->labels = arena_alloc(pass->arena, ((size_t)n_all + 1) * sizeof *rows->labels);
-    if (names == NULL || numbers == NULL || labels == NULL || rows->labels == NULL)
-        return err_set(err, "out of memory for names");
     for (uint32_t i = 0; i < n_all; i++) {
         if (trace_samples_method(&pass->samples, i) != i)
             continue;
         numbers[n] = i;
         names[n++] = trace_sampled_method(pass->reader, i)->names;
     }
-    if (java_names_labels(pass->arena, names, n, labels) < 0)
-        return err_set(err, "out of memory for names");
+    java_names_labels(pass->arena, names, n, labels);
     for (uint32_t i = 0; i < n; i++)
         rows->labels[numbers[i]] = labels[i];
-    return 0;
 }
 
 static uint32_t line_of_call(const struct trace_sampled_method *method, int32_t index)
@@ -125,42 +116,36 @@ static uint32_t line_of_call(const struct trace_sampled_method *method, int32_t 
 
 /* ---- the table ---- */
 
-static void add_columns(const struct view_pass *pass, struct table *table)
-{
-    table_column(table, "Method", "label", TABLE_TEXT);
-    table_column(table, "Called in", "caller_label", TABLE_TEXT);
-    table_column(table, "Line", "line", TABLE_COUNT);
-    table_column(table, "Self (%)", "self_share", TABLE_SHARE);
-    table_column(table, "Inlined (%)", "inlined_share", TABLE_SHARE);
-    table_column(table, "Called (%)", "called_share", TABLE_SHARE);
-    table_column(table, "Interpreted (%)", "interpreted_share", TABLE_SHARE);
-    table_column(table, "Samples", "samples", TABLE_COUNT);
-    if (pass->shapes != NULL)
-        table_column(table, "With probes", "with_probes", TABLE_TEXT);
-    sample_cells_hide(table, "bytecode", TABLE_COUNT);
-    sample_cells_hide(table, "class", TABLE_TEXT);
-    sample_cells_hide(table, "method", TABLE_TEXT);
-    sample_cells_hide(table, "descriptor", TABLE_TEXT);
-    sample_cells_hide(table, "caller_class", TABLE_TEXT);
-    sample_cells_hide(table, "caller_method", TABLE_TEXT);
-    sample_cells_hide(table, "caller_descriptor", TABLE_TEXT);
-}
+/* A row as it is printed. */
+struct inlining_line {
+    const char *label, *caller_label, *with_probes;
+    struct method_name callee, caller;
+    struct table_cell line; /* without commas */
+    double self_share, inlined_share, called_share, interpreted_share, bytecode;
+    uint64_t n;
+};
 
-static void put_names(struct sample_cells *to, const struct method_name *names)
-{
-    sample_cells_put(to, table_words(names->class_name));
-    sample_cells_put(to, table_words(names->method));
-    sample_cells_put(to, table_words(names->descriptor));
-}
+#define LINE(member) FROM(struct inlining_line, member)
+#define KNOWS_PROBES 2u /* a condition: what probes changed in compiled code is known */
 
-/* Without commas. */
-static struct table_cell line_cell(uint32_t line, struct arena *arena)
-{
-    struct table_cell cell = line == 0 ? table_unmeasured() : table_number(line);
-    if (line != 0)
-        cell.words = arena_printf(arena, "%" PRIu32, line);
-    return cell;
-}
+static const struct table_column columns[] = {
+    { "label", "Method", TABLE_TEXT, LINE(label) },
+    { "caller_label", "Called in", TABLE_TEXT, LINE(caller_label) },
+    { "line", "Line", TABLE_COUNT, LINE(line) },
+    { "self_share", "Self (%)", TABLE_SHARE, LINE(self_share) },
+    { "inlined_share", "Inlined (%)", TABLE_SHARE, LINE(inlined_share) },
+    { "called_share", "Called (%)", TABLE_SHARE, LINE(called_share) },
+    { "interpreted_share", "Interpreted (%)", TABLE_SHARE, LINE(interpreted_share) },
+    { "samples", "Samples", TABLE_COUNT, LINE(n) },
+    { "with_probes", "With probes", TABLE_TEXT, LINE(with_probes), .when = KNOWS_PROBES },
+    { "bytecode", NULL, TABLE_COUNT, LINE(bytecode), .width = COLUMN_DATA },
+    { "class", NULL, TABLE_TEXT, LINE(callee.class_name), .width = COLUMN_DATA },
+    { "method", NULL, TABLE_TEXT, LINE(callee.method), .width = COLUMN_DATA },
+    { "descriptor", NULL, TABLE_TEXT, LINE(callee.descriptor), .width = COLUMN_DATA },
+    { "caller_class", NULL, TABLE_TEXT, LINE(caller.class_name), .width = COLUMN_DATA },
+    { "caller_method", NULL, TABLE_TEXT, LINE(caller.method), .width = COLUMN_DATA },
+    { "caller_descriptor", NULL, TABLE_TEXT, LINE(caller.descriptor), .width = COLUMN_DATA },
+};
 
 static void add_row(const struct inlining_rows *rows, const struct inlining_row *row, struct table *table)
 {
@@ -169,23 +154,24 @@ static void add_row(const struct inlining_rows *rows, const struct inlining_row 
     const struct trace_sampled_method *caller = trace_sampled_method(pass->reader, row->caller);
     double known_ns = row->ns - row->by_frame[TRACE_FRAME_UNKNOWN];
     double called_ns = row->by_frame[TRACE_FRAME_COMPILED] + row->by_frame[TRACE_FRAME_NATIVE];
-    uint32_t line = line_of_call(caller, row->index);
-    struct sample_cells to = { table, table_row(table, "call") };
-    if (to.next == NULL)
-        return;
-    sample_cells_put(&to, table_words(rows->labels[row->callee]));
-    sample_cells_put(&to, table_words(rows->labels[row->caller]));
-    sample_cells_put(&to, line_cell(line, table->arena));
-    sample_cells_put(&to, table_quotient(row->ns, rows->all_ns));
-    sample_cells_put(&to, table_quotient(row->by_frame[TRACE_FRAME_INLINED], known_ns));
-    sample_cells_put(&to, table_quotient(called_ns, known_ns));
-    sample_cells_put(&to, table_quotient(row->by_frame[TRACE_FRAME_INTERPRETED], known_ns));
-    sample_cells_put(&to, table_number((double)row->n));
-    if (pass->shapes != NULL)
-        sample_cells_put(&to, table_words(jit_shapes_call_text(pass->shapes, &callee->names, &caller->names)));
-    sample_cells_put(&to, row->index < 0 ? table_unmeasured() : table_number(row->index));
-    put_names(&to, &callee->names);
-    put_names(&to, &caller->names);
+    uint32_t number = line_of_call(caller, row->index);
+    struct inlining_line line = {
+        .label = rows->labels[row->callee],
+        .caller_label = rows->labels[row->caller],
+        .with_probes = pass->shapes == NULL ? NULL : jit_shapes_call_text(pass->shapes, &callee->names, &caller->names),
+        .callee = callee->names,
+        .caller = caller->names,
+        .line = number == 0 ? table_unmeasured() : table_number(number),
+        .self_share = row->ns / rows->all_ns,
+        .inlined_share = row->by_frame[TRACE_FRAME_INLINED] / known_ns,
+        .called_share = called_ns / known_ns,
+        .interpreted_share = row->by_frame[TRACE_FRAME_INTERPRETED] / known_ns,
+        .bytecode = row->index < 0 ? NAN : (double)row->index,
+        .n = row->n,
+    };
+    if (number != 0)
+        line.line.words = arena_printf(table->arena, "%" PRIu32, number);
+    table_add(table, "call", &line);
 }
 
 /* Of the time of methods that another one calls. */
@@ -211,13 +197,12 @@ int inlining_table(const struct view_pass *pass, const struct inlining_options *
     uint64_t n_left = 0;
     table_begin(table, pass->arena);
     int rc = add_up(&rows, err);
-    if (rc == 0)
-        rc = find_labels(&rows, err);
     if (rc == 0) {
+        find_labels(&rows);
         if (!trace_samples_are_all(pass->reader))
             report_metadata(&pass->source, table);
         add_totals(&rows, table);
-        add_columns(pass, table);
+        TABLE_COLUMNS(table, columns, pass->shapes != NULL ? KNOWS_PROBES : 1);
         qsort(rows.all, rows.n, sizeof *rows.all, by_time);
     }
     for (size_t i = 0; rc == 0 && i < rows.n; i++)
@@ -228,8 +213,6 @@ int inlining_table(const struct view_pass *pass, const struct inlining_options *
     if (n_left > 0)
         table_note(table, arena_printf(pass->arena, "not shown: %" PRIu64 " smaller row%s (--all)", n_left,
                                        text_plural(n_left)));
-    if (rc == 0 && table->is_broken)
-        rc = err_set(err, "out of memory for a table");
     hash_free(&rows.by_call);
     free(rows.all);
     return rc;

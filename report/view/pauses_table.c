@@ -12,21 +12,24 @@
 
 struct pause {
     const char *label, *kind, *how;
-    double n, ns; /* n: negative: it has no number */
+    double n, ns; /* n: TABLE_NONE: it has no number */
+    double mean_ns, share;
 };
 
-static void add_pause(const struct report_source *source, const struct pause *pause, struct table *table)
+static const struct table_column pause_columns[] = {
+    { "what", "What the JVM counted", TABLE_TEXT, FROM(struct pause, label) },
+    { "number", "Number", TABLE_COUNT, FROM(struct pause, n) },
+    { "total_ns", "Time", TABLE_NS, FROM(struct pause, ns) },
+    { "mean_ns", "Mean", TABLE_NS, FROM(struct pause, mean_ns) },
+    { "wall_share", "Share (%)", TABLE_SHARE, FROM(struct pause, share) },
+    { "how", "How it counts", TABLE_TEXT, FROM(struct pause, how) },
+};
+
+static void add_pause(const struct report_source *source, struct pause pause, struct table *table)
 {
-    const struct table_cell none = { .value = TABLE_NOT_APPLICABLE };
-    struct table_cell *cells = table_row(table, pause->kind);
-    if (cells == NULL)
-        return;
-    cells[0] = table_words(pause->label);
-    cells[1] = pause->n < 0 ? none : table_number(pause->n);
-    cells[2] = table_number(pause->ns);
-    cells[3] = pause->n < 0 ? none : table_quotient(pause->ns, pause->n);
-    cells[4] = table_quotient(pause->ns, report_ns(source, source->tree->end_ticks - source->tree->start_ticks));
-    cells[5] = table_words(pause->how);
+    pause.mean_ns = pause.n == TABLE_NONE ? TABLE_NONE : pause.n == 0 ? NAN : pause.ns / pause.n;
+    pause.share = pause.ns / report_ns(source, source->tree->end_ticks - source->tree->start_ticks);
+    table_add(table, pause.kind, &pause);
 }
 
 /* The JVM's own names: "G1 young collection pauses", "ZGC major collection pauses"; JDK 8 and 11: "PSScavenge". */
@@ -48,7 +51,7 @@ const char *pause_kind(const char *name)
 
 static void add_collections(const struct report_source *source, struct table *table)
 {
-    struct pause all = { "all collections' pauses", "gc_all", "sum", 0, 0 };
+    struct pause all = { .label = "all collections' pauses", .kind = "gc_all", .how = "sum" };
     for (size_t i = 0; i < COLLECTORS; i++) {
         struct info_collector told;
         if (info_read(source->reader, INFO_PAUSES_GC, (uint32_t)i, source->arena, &told) < 3)
@@ -57,9 +60,9 @@ static void add_collections(const struct report_source *source, struct table *ta
         const char *name = told.name;
         all.n += n;
         all.ns += ns;
-        add_pause(source, &(struct pause){ name, pause_kind(name), "the program is stopped", n, ns }, table);
+        add_pause(source, (struct pause){ name, pause_kind(name), "the program is stopped", n, ns, 0, 0 }, table);
     }
-    add_pause(source, &all, table);
+    add_pause(source, all, table);
 }
 
 static void add_safepoints(const struct report_source *source, struct table *table)
@@ -67,14 +70,13 @@ static void add_safepoints(const struct report_source *source, struct table *tab
     struct info_safepoints stops;
     if (info_read(source->reader, INFO_PAUSES_SAFEPOINTS, 0, source->arena, &stops) < 3)
         return;
-    add_pause(source,
-              &(struct pause){ "safepoints", "safepoints", "all stops, including collections", (double)stops.n,
-                               (double)stops.ns },
-              table);
-    add_pause(source,
-              &(struct pause){ "reaching safepoints", "safepoint_sync", "until all threads have stopped", -1,
-                               (double)stops.sync_ns },
-              table);
+    const struct pause rows[] = {
+        { "safepoints", "safepoints", "all stops, including collections", (double)stops.n, (double)stops.ns, 0, 0 },
+        { "reaching safepoints", "safepoint_sync", "until all threads have stopped", TABLE_NONE, (double)stops.sync_ns,
+          0, 0 },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        add_pause(source, rows[i], table);
 }
 
 static void add_classes(const struct report_source *source, struct table *table)
@@ -84,13 +86,14 @@ static void add_classes(const struct report_source *source, struct table *table)
         return;
     const struct pause rows[] = {
         { "loading classes", "classes", "in the threads that need them",
-          (double)told.n_loaded + (double)told.n_archived, (double)told.load_ns },
-        { "  linking", "classes_link", "part of loading; includes verifying", -1, (double)told.link_ns },
-        { "  verifying", "classes_verify", "of it", -1, (double)told.verify_ns },
-        { "  initializing", "classes_init", "part of loading: <clinit> with callees", -1, (double)told.init_ns },
+          (double)told.n_loaded + (double)told.n_archived, (double)told.load_ns, 0, 0 },
+        { "  linking", "classes_link", "part of loading; includes verifying", TABLE_NONE, (double)told.link_ns, 0, 0 },
+        { "  verifying", "classes_verify", "of it", TABLE_NONE, (double)told.verify_ns, 0, 0 },
+        { "  initializing", "classes_init", "part of loading: <clinit> with callees", TABLE_NONE, (double)told.init_ns,
+          0, 0 },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        add_pause(source, &rows[i], table);
+        add_pause(source, rows[i], table);
 }
 
 int pauses_table(const struct report_source *source, struct table *table, struct err *err)
@@ -102,16 +105,11 @@ int pauses_table(const struct report_source *source, struct table *table, struct
         return err_next(err, "record it again, without -XX:-UsePerfData in the JVM's options");
     }
     table_begin(table, source->arena);
-    table_column(table, "What the JVM counted", "what", TABLE_TEXT);
-    table_column(table, "Number", "number", TABLE_COUNT);
-    table_column(table, "Time", "total_ns", TABLE_NS);
-    table_column(table, "Mean", "mean_ns", TABLE_NS);
-    table_column(table, "Share (%)", "wall_share", TABLE_SHARE);
-    table_column(table, "How it counts", "how", TABLE_TEXT);
+    TABLE_COLUMNS(table, pause_columns, 0);
     add_collections(source, table);
     add_safepoints(source, table);
     add_classes(source, table);
-    return table->is_broken ? err_set(err, "out of memory for a table") : 0;
+    return 0;
 }
 
 /* ---- one by one ---- */
@@ -128,11 +126,11 @@ static int refuse_collections(const struct report_source *source, struct err *er
 }
 
 /* What was written with the collection that begins then; the next one to look at is *at. */
-static struct table_cell heap_after(const struct view_pass *pass, uint64_t ticks, size_t *at)
+static double heap_after(const struct view_pass *pass, uint64_t ticks, size_t *at)
 {
     while (*at < pass->n_heap_uses && pass->heap_uses[*at].ticks != ticks)
         ++*at;
-    return *at < pass->n_heap_uses ? table_number((double)pass->heap_uses[(*at)++].bytes) : table_unmeasured();
+    return *at < pass->n_heap_uses ? (double)pass->heap_uses[(*at)++].bytes : NAN;
 }
 
 #define NO_USE SIZE_MAX
@@ -187,7 +185,7 @@ static void match_uses(const struct heap_before *before, size_t n, size_t *use_o
     }
 }
 
-/* By collection, in the arena: the bytes in use before it; NAN: not known.  NULL: no memory. */
+/* By collection, in the arena: the bytes in use before it; NAN: not known. */
 static double *find_before(const struct view_pass *pass)
 {
     size_t n = trace_n_collections(pass->reader);
@@ -195,8 +193,6 @@ static double *find_before(const struct view_pass *pass)
     size_t *use_of = arena_alloc(pass->arena, (n + 1) * sizeof *use_of);
     double *bytes = arena_alloc(pass->arena, (n + 1) * sizeof *bytes);
     struct heap_before before = { pass, events, 0 };
-    if (events == NULL || use_of == NULL || bytes == NULL)
-        return NULL;
     for (size_t i = 0; i < pass->n_heap_events; i++)
         if (pass->heap_events[i].kind == TRACE_HEAP_BEFORE)
             events[before.n++] = i;
@@ -206,21 +202,20 @@ static double *find_before(const struct view_pass *pass)
     return bytes;
 }
 
-static void add_collection(const struct report_source *source, const struct trace_collection *collection,
-                           struct table_cell before, struct table_cell after, struct table *table)
-{
-    uint64_t start = source->tree->start_ticks, ticks = collection->start_ticks;
-    struct table_cell *cells = table_row(table, pause_kind(collection->name));
-    if (cells == NULL)
-        return;
-    cells[0] = table_number(ticks > start ? report_ns(source, ticks - start) : 0);
-    cells[1] = table_number((double)collection->ns);
-    cells[2] = table_words(collection->name);
-    cells[3] = collection->cause[0] == '\0' ? table_unmeasured() : table_words(collection->cause);
-    cells[4] = table_number((double)collection->n_missed);
-    cells[5] = before;
-    cells[6] = after;
-}
+struct collection_row {
+    double start_ns, ns, n_missed, before, after; /* bytes: NAN: not known */
+    const char *name, *cause;
+};
+
+static const struct table_column collection_columns[] = {
+    { "start_ns", "Start", TABLE_NS, FROM(struct collection_row, start_ns) },
+    { "total_ns", "Time", TABLE_NS, FROM(struct collection_row, ns) },
+    { "what", "Pause", TABLE_TEXT, FROM(struct collection_row, name) },
+    { "cause", "Cause", TABLE_TEXT, FROM(struct collection_row, cause) },
+    { "not_seen", "Not seen before", TABLE_COUNT, FROM(struct collection_row, n_missed) },
+    { "heap_before_bytes", "Heap before", TABLE_BYTES, FROM(struct collection_row, before), .is_told = true },
+    { "heap_after_bytes", "Heap after", TABLE_BYTES, FROM(struct collection_row, after) },
+};
 
 /* Why no row tells of it, if so. */
 static void explain_before(const struct view_pass *pass, struct table *table)
@@ -243,22 +238,22 @@ int collections_table(const struct view_pass *pass, struct table *table, struct 
     if (n == 0)
         return refuse_collections(source, err);
     const double *before = find_before(pass);
-    if (before == NULL)
-        return err_set(err, "out of memory for %zu collections", n);
     table_begin(table, source->arena);
-    table_column(table, "Start", "start_ns", TABLE_NS);
-    table_column(table, "Time", "total_ns", TABLE_NS);
-    table_column(table, "Pause", "what", TABLE_TEXT);
-    table_column(table, "Cause", "cause", TABLE_TEXT);
-    table_column(table, "Not seen before", "not_seen", TABLE_COUNT);
-    table->columns[table_column(table, "Heap before", "heap_before_bytes", TABLE_BYTES)].is_told = true;
-    table_column(table, "Heap after", "heap_after_bytes", TABLE_BYTES);
+    TABLE_COLUMNS(table, collection_columns, 0);
     for (size_t i = 0; i < n; i++) {
         const struct trace_collection *collection = trace_collection(source->reader, i);
+        uint64_t start = source->tree->start_ticks, ticks = collection->start_ticks;
         size_t here = at;
-        struct table_cell heap = heap_after(pass, collection->start_ticks, &here);
-        at = heap.value == TABLE_NUMBER ? here : at;
-        add_collection(source, collection, table_number(before[i]), heap, table);
+        double after = heap_after(pass, ticks, &here);
+        at = isnan(after) ? at : here;
+        const struct collection_row row = { .start_ns = ticks > start ? report_ns(source, ticks - start) : 0,
+                                            .ns = (double)collection->ns,
+                                            .n_missed = (double)collection->n_missed,
+                                            .before = before[i],
+                                            .after = after,
+                                            .name = collection->name,
+                                            .cause = collection->cause[0] == '\0' ? NULL : collection->cause };
+        table_add(table, pause_kind(collection->name), &row);
         n_missed += collection->n_missed;
     }
     if (n_missed > 0)
@@ -268,5 +263,5 @@ int collections_table(const struct view_pass *pass, struct table *table, struct 
                                 " more collections have no row: they ended between two reads of the JVM's counters",
                                 n_missed));
     explain_before(pass, table);
-    return table->is_broken ? err_set(err, "out of memory for %zu collections", n) : 0;
+    return 0;
 }

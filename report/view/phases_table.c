@@ -35,19 +35,18 @@ static double share_of(const struct phases_report *report, size_t i)
     return all <= 0 ? 0 : (double)phases_total_ticks(&report->totals[i], report->source->clock) / all;
 }
 
-/* The rows to show, sorted; NULL: no memory. */
+/* The rows to show, sorted. */
 static struct phases_order *sorted(const struct phases_report *report, bool only_chosen, double min_share, size_t *n)
 {
     struct phases_order *order = arena_alloc(report->source->arena, (report->n_totals + 1) * sizeof *order);
     *n = 0;
-    for (size_t i = 0; order != NULL && i < report->n_totals; i++) {
+    for (size_t i = 0; i < report->n_totals; i++) {
         uint64_t ticks = phases_total_ticks(&report->totals[i], report->source->clock);
         double share = share_of(report, i);
         if ((!only_chosen || report->choice->is_chosen[i]) && share >= min_share)
             order[(*n)++] = (struct phases_order){ share, ticks, i };
     }
-    if (order != NULL)
-        qsort(order, *n, sizeof *order, by_share);
+    qsort(order, *n, sizeof *order, by_share);
     return order;
 }
 
@@ -97,34 +96,6 @@ static void add_estimates(const struct phases_report *report, struct table *tabl
                           "limits the share of calls (the thesis' estimate)");
 }
 
-#define RECORDED 12 /* the column */
-
-static void fill_row(const struct phases_report *report, const struct phases_order *order, const char *label,
-                     const struct table *table, struct table_cell *cells)
-{
-    const struct calltree_total *total = &report->totals[order->i];
-    struct method_name name = report_name(report->source, total->method);
-    struct recorded window = recorded(report, order->i);
-    double ns = report_ns(report->source, order->total_ticks);
-    double self_ns = report_ns(report->source, phases_self_ticks(total, report->source->clock));
-    const struct table_cell values[] = { table_words(label),
-                                         table_number(ns),
-                                         table_quotient(ns, (double)total->calls),
-                                         table_number((double)total->calls),
-                                         table_number(order->share),
-                                         table_number(self_ns),
-                                         table_number((double)total->unwinds),
-                                         table_number((double)total->n_open),
-                                         table_words(report->choice->is_chosen[order->i] ? "yes" : "no"),
-                                         table_words(name.class_name),
-                                         table_words(name.method),
-                                         table_words(name.descriptor),
-                                         table_number(report_ns(report->source, window.ticks)) };
-    memcpy(cells, values, sizeof values);
-    if (!table->columns[RECORDED].not_in_text)
-        cells[RECORDED].words = report_recorded_text(report->source, &window);
-}
-
 static bool is_partly(const struct phases_report *report)
 {
     bool is = false;
@@ -135,78 +106,97 @@ static bool is_partly(const struct phases_report *report)
     return is;
 }
 
-static void add_columns(const struct phases_report *report, struct table *table)
+/* A row as it is printed. */
+struct phase_line {
+    const char *label, *phase;
+    struct method_name name;
+    double ns, calls, per_call_ns, share, self_ns, unwinds, n_open;
+    struct table_cell recorded;
+};
+
+#define PHASE(member) FROM(struct phase_line, member)
+#define ONLY_PHASES   1u /* conditions */
+#define ALL_METHODS   2u
+#define PARTLY        4u /* some row was recorded for a part of the time */
+
+static const struct table_column phase_columns[] = {
+    { "label", "Method", TABLE_TEXT, PHASE(label), .when = ALL_METHODS },
+    { "label", "Phase", TABLE_TEXT, PHASE(label), .when = ONLY_PHASES },
+    { "total_ns", "Total", TABLE_NS, PHASE(ns) },
+    { "per_call_ns", "Per call", TABLE_NS, PHASE(per_call_ns) },
+    { "calls", "Calls", TABLE_COUNT, PHASE(calls) },
+    { "share", "Share (%)", TABLE_SHARE, PHASE(share) },
+    { "self_ns", "Self", TABLE_NS, PHASE(self_ns) },
+    { "unwinds", "Thrown", TABLE_COUNT, PHASE(unwinds), .text_when = ALL_METHODS },
+    { "open_calls", "Open", TABLE_COUNT, PHASE(n_open), .text_when = ALL_METHODS },
+    { "phase", "Phase", TABLE_TEXT, PHASE(phase), .text_when = ALL_METHODS },
+    { "class", "class", TABLE_TEXT, PHASE(name.class_name), .width = COLUMN_DATA },
+    { "method", "method", TABLE_TEXT, PHASE(name.method), .width = COLUMN_DATA },
+    { "descriptor", "descriptor", TABLE_TEXT, PHASE(name.descriptor), .width = COLUMN_DATA },
+    { "recorded_ns", "Recorded", TABLE_NS, PHASE(recorded), .text_when = PARTLY },
+};
+
+static void add_row(const struct phases_report *report, const struct phases_order *order, const char *label,
+                    bool is_partly, struct table *table)
 {
-    table_column(table, report->all ? "Method" : "Phase", "label", TABLE_TEXT);
-    table_column(table, "Total", "total_ns", TABLE_NS);
-    table_column(table, "Per call", "per_call_ns", TABLE_NS);
-    table_column(table, "Calls", "calls", TABLE_COUNT);
-    table_column(table, "Share (%)", "share", TABLE_SHARE);
-    table_column(table, "Self", "self_ns", TABLE_NS);
-    table->columns[table_column(table, "Thrown", "unwinds", TABLE_COUNT)].not_in_text = !report->all;
-    table->columns[table_column(table, "Open", "open_calls", TABLE_COUNT)].not_in_text = !report->all;
-    table->columns[table_column(table, "Phase", "phase", TABLE_TEXT)].not_in_text = !report->all;
-    table_data_column(table, "class", TABLE_TEXT);
-    table_data_column(table, "method", TABLE_TEXT);
-    table_data_column(table, "descriptor", TABLE_TEXT);
-    table->columns[table_column(table, "Recorded", "recorded_ns", TABLE_NS)].not_in_text = !is_partly(report);
+    const struct report_source *source = report->source;
+    const struct calltree_total *total = &report->totals[order->i];
+    struct recorded window = recorded(report, order->i);
+    struct phase_line line = { .label = total->n_open == 0 ? label : arena_printf(source->arena, "%s +", label),
+                               .phase = report->choice->is_chosen[order->i] ? "yes" : "no",
+                               .name = report_name(source, total->method),
+                               .ns = report_ns(source, order->total_ticks),
+                               .calls = (double)total->calls,
+                               .share = order->share,
+                               .self_ns = report_ns(source, phases_self_ticks(total, source->clock)),
+                               .unwinds = (double)total->unwinds,
+                               .n_open = (double)total->n_open,
+                               .recorded = table_number(report_ns(source, window.ticks)) };
+    line.per_call_ns = line.ns / line.calls;
+    if (is_partly)
+        line.recorded.words = report_recorded_text(source, &window);
+    table_add(table, "method", &line);
 }
 
-static int no_memory(const struct phases_report *report, struct err *err)
-{
-    return err_set(err, "out of memory for a table of %zu methods", report->n_totals);
-}
-
-int phases_table(const struct phases_report *report, struct table *table, struct err *err)
+void phases_table(const struct phases_report *report, struct table *table)
 {
     const struct report_source *source = report->source;
     size_t n;
+    uint64_t n_open = 0;
+    bool has_partly = is_partly(report);
     struct phases_order *order = sorted(report, !report->all, report->min_share, &n);
     uint32_t *methods = arena_alloc(source->arena, (n + 1) * sizeof *methods);
-    if (order == NULL || methods == NULL)
-        return no_memory(report, err);
     for (size_t i = 0; i < n; i++)
         methods[i] = report->totals[order[i].i].method;
     const char **labels = report_labels(source, methods, n);
-    if (labels == NULL)
-        return no_memory(report, err);
     table_begin(table, source->arena);
     report_metadata(source, table);
     add_thresholds(report, table);
     add_estimates(report, table);
     report_losses(source, table);
-    add_columns(report, table);
-    uint64_t n_open = 0;
+    TABLE_COLUMNS(table, phase_columns, (report->all ? ALL_METHODS : ONLY_PHASES) | (has_partly ? PARTLY : 0));
     for (size_t i = 0; i < n; i++) {
-        const struct calltree_total *total = &report->totals[order[i].i];
-        const char *label = total->n_open == 0 ? labels[i] : arena_printf(source->arena, "%s +", labels[i]);
-        struct table_cell *cells = table_row(table, "method");
-        if (cells == NULL || label == NULL)
-            return no_memory(report, err);
-        fill_row(report, &order[i], label, table, cells);
-        n_open += total->n_open;
+        add_row(report, &order[i], labels[i], has_partly, table);
+        n_open += report->totals[order[i].i].n_open;
     }
     size_t n_smaller = (report->all ? report->n_totals : report->choice->n_chosen) - n;
     if (n_smaller > 0)
         table_note(table,
                    arena_printf(source->arena, "%zu more methods have less than %s of the time each (--min-share 0)",
                                 n_smaller, report_percent(source->arena, report->min_share)));
-    if (!table->columns[RECORDED].not_in_text)
+    if (has_partly)
         table_note(table, "Share (%) is of the application's time while a method was recorded (Recorded)");
     if (n_open > 0)
         table_note(table, "+ marks methods with calls that had not returned at the end");
-    return 0;
 }
 
-int phases_rows(const struct phases_report *report, struct phases_file *file, struct err *err)
+void phases_rows(const struct phases_report *report, struct phases_file *file)
 {
     const struct report_source *source = report->source;
     const struct phases_choice *choice = report->choice;
     size_t n;
     struct phases_order *order = sorted(report, true, 0, &n);
     struct phases_file_row *rows = arena_alloc(source->arena, (n + 1) * sizeof *rows);
-    if (order == NULL || rows == NULL)
-        return no_memory(report, err);
     size_t n_rows = 0;
     for (size_t i = 0; i < n; i++) {
         const struct calltree_total *total = &report->totals[order[i].i];
@@ -227,41 +217,90 @@ int phases_rows(const struct phases_report *report, struct phases_file *file, st
                                   .pair_ns = report->pair_ns,
                                   .rows = rows,
                                   .n_rows = n_rows };
-    return 0;
 }
 
-int phases_threads(const struct phases_report *report, struct table *table, struct err *err)
+/* A thread's row. */
+struct thread_line {
+    const char *name, *tid, *part;
+    double cpu_ns, cpu_share, wall_ns, probe_ns;
+    uint64_t n_lost;
+};
+
+static const struct table_column thread_columns[] = {
+    { "thread", "Thread", TABLE_TEXT, FROM(struct thread_line, name) },
+    { "tid", "tid", TABLE_TEXT, FROM(struct thread_line, tid) },
+    { "part", "Part", TABLE_TEXT, FROM(struct thread_line, part) },
+    { "cpu_ns", "CPU time", TABLE_NS, FROM(struct thread_line, cpu_ns) },
+    { "cpu_share", "CPU (%)", TABLE_SHARE, FROM(struct thread_line, cpu_share) },
+    { "wall_ns", "Wall time", TABLE_NS, FROM(struct thread_line, wall_ns) },
+    { "probe_ns", "Probes", TABLE_NS, FROM(struct thread_line, probe_ns) },
+    { "calls_lost", "Calls lost", TABLE_COUNT, FROM(struct thread_line, n_lost) },
+};
+
+void phases_threads(const struct phases_report *report, struct table *table)
 {
     const struct report_source *source = report->source;
     const struct calltree *tree = source->tree;
     table_begin(table, source->arena);
     report_metadata(source, table);
     report_losses(source, table);
-    table_column(table, "Thread", "thread", TABLE_TEXT);
-    table_column(table, "tid", "tid", TABLE_TEXT);
-    table_column(table, "Part", "part", TABLE_TEXT);
-    table_column(table, "CPU time", "cpu_ns", TABLE_NS);
-    table_column(table, "CPU (%)", "cpu_share", TABLE_SHARE);
-    table_column(table, "Wall time", "wall_ns", TABLE_NS);
-    table_column(table, "Probes", "probe_ns", TABLE_NS);
-    table_column(table, "Calls lost", "calls_lost", TABLE_COUNT);
+    TABLE_COLUMNS(table, thread_columns, 0);
     for (uint32_t i = 0; i < tree->n_threads; i++) {
         const struct calltree_thread *thread = &tree->threads[i];
         const struct trace_thread *known = trace_thread(source->reader, i);
-        struct table_cell *cells = thread->is_known ? table_row(table, "thread") : NULL;
-        if (cells == NULL)
-            continue;
-        const struct table_cell values[] = {
-            table_words(known != NULL ? known->name : arena_printf(source->arena, "(thread %u)", i)),
-            table_words(known != NULL ? arena_printf(source->arena, "%d", known->tid) : ""),
-            table_words(vm_part_name(thread->part)),
-            table_number(report_ns(source, thread->cpu_ticks)),
-            table_quotient((double)thread->cpu_ticks, (double)tree->cpu_ticks),
-            table_number(report_ns(source, thread->wall_ticks)),
-            table_number(report_ns(source, thread->probe_ticks)),
-            table_number((double)thread->n_lost)
+        const struct thread_line line = {
+            .name = known != NULL ? known->name : arena_printf(source->arena, "(thread %u)", i),
+            .tid = known != NULL ? arena_printf(source->arena, "%d", known->tid) : "",
+            .part = vm_part_name(thread->part),
+            .cpu_ns = report_ns(source, thread->cpu_ticks),
+            .cpu_share = (double)thread->cpu_ticks / (double)tree->cpu_ticks,
+            .wall_ns = report_ns(source, thread->wall_ticks),
+            .probe_ns = report_ns(source, thread->probe_ticks),
+            .n_lost = thread->n_lost,
         };
-        memcpy(cells, values, sizeof values);
+        if (thread->is_known)
+            table_add(table, "thread", &line);
     }
-    return table->is_broken ? no_memory(report, err) : 0;
+}
+
+/* ---- thresholds ---- */
+
+struct sweep_line {
+    double weight, grain, n_methods, n_calls, of_calls, of_time; /* NAN: not known */
+};
+
+static const struct table_column sweep_columns[] = {
+    { "weight", "Weight", TABLE_RATIO, FROM(struct sweep_line, weight) },
+    { "grain", "Grain", TABLE_RATIO, FROM(struct sweep_line, grain) },
+    { "phases", "Phases", TABLE_COUNT, FROM(struct sweep_line, n_methods) },
+    { "calls", "Calls", TABLE_COUNT, FROM(struct sweep_line, n_calls) },
+    { "estimate_invocations", "Of all calls (%)", TABLE_SHARE, FROM(struct sweep_line, of_calls) },
+    { "estimate_time", "Of the time (%)", TABLE_SHARE, FROM(struct sweep_line, of_time) },
+};
+
+static void add_thresholds_row(const struct sweep *sweep, size_t w, size_t g, const struct budget_base *base,
+                               struct table *table)
+{
+    const struct sweep_cell *cell = sweep_at(sweep, w, g);
+    struct budget_estimates estimates = budget_estimate(base, cell->n_calls);
+    const struct sweep_line line = { .weight = sweep->weights[w],
+                                     .grain = sweep->grains[g],
+                                     .n_methods = (double)cell->n_methods,
+                                     .n_calls = (double)cell->n_calls,
+                                     .of_calls = estimates.invocations_ratio < 0 ? NAN : estimates.invocations_ratio,
+                                     .of_time = estimates.time_ratio < 0 ? NAN : estimates.time_ratio };
+    table_add(table, "thresholds", &line);
+}
+
+void sweep_table(const struct report_source *source, const struct sweep *sweep, const struct budget_base *base,
+                 struct table *table)
+{
+    table_begin(table, source->arena);
+    report_metadata(source, table);
+    table_metadata_number(table, "pair_ns", base->pair_ns, NULL);
+    TABLE_COLUMNS(table, sweep_columns, 0);
+    for (size_t w = 0; w < sweep->n_weights; w++)
+        for (size_t g = 0; g < sweep->n_grains; g++)
+            add_thresholds_row(sweep, w, g, base, table);
+    report_losses(source, table);
 }

@@ -1,10 +1,11 @@
 /*
- * The table of 'mmprof phases', that of its threads, and phases.json.
+ * The tables of 'mmprof phases': methods, threads, and the grid of --sweep; and phases.json.
  */
 #ifndef REPORT_VIEW_PHASES_TABLE_H
 #define REPORT_VIEW_PHASES_TABLE_H
 
 #include "phases/select/phases_file.h"
+#include "phases/select/select.h"
 #include "report/source.h"
 
 struct phases_report {
@@ -19,13 +20,18 @@ struct phases_report {
     double min_share; /* of a method */
 };
 
-/* Method, total, per call, calls, share; sorted by total.  Returns 0, or -1 with *err set. */
-int phases_table(const struct phases_report *report, struct table *table, struct err *err);
+/* Method, total, per call, calls, share; sorted by total. */
+void phases_table(const struct phases_report *report, struct table *table);
 
-/* What is written to phases.json, sorted by total; lives in the arena.  Returns 0, or -1 with *err set. */
-int phases_rows(const struct phases_report *report, struct phases_file *file, struct err *err);
+/* What is written to phases.json, sorted by total; lives in the arena. */
+void phases_rows(const struct phases_report *report, struct phases_file *file);
 
 /* One row per thread: part of the VM, CPU and wall time, probe time, calls lost. */
-int phases_threads(const struct phases_report *report, struct table *table, struct err *err);
+void phases_threads(const struct phases_report *report, struct table *table);
+
+/* A row for each pair of thresholds: phases, their calls, the estimates of the overhead (thesis Figures 3.4 and 3.5).
+ */
+void sweep_table(const struct report_source *source, const struct sweep *sweep, const struct budget_base *base,
+                 struct table *table);
 
 #endif

@@ -1,52 +1,42 @@
 #include "report/view/values.h"
 
-#include "report/view/cause_cells.h"
+#include "report/view/wait_causes.h"
 
 #include <inttypes.h>
 #include <math.h>
 
-enum value_cell {
-    CELL_VALUE,
-    CELL_LABEL,
-    CELL_TIME,
-    CELL_CALLS,
-    CELL_MEAN,
-    CELL_P50,
-    CELL_P99,
-    CELL_LONGEST,
-    CELL_UNWINDS,
-    CELL_WAITED,
-    CELL_MOST,
-    CELL_BYTES,
-    CELL_TOTAL_NS,
-    CELL_WALL_NS,
-    CELL_CLASS,
-    CELL_METHOD,
-    CELL_DESCRIPTOR,
-    CELL_CAUSE_NS /* and up: trace_cause, but for ON_CPU; then the metrics of calls, but for time */
+#define SEVERAL_METHODS 2u /* conditions of columns in text */
+#define ANY_UNWINDS     4u
+
+/* A row as it is printed. */
+struct value_line {
+    const char *value, *label;
+    struct method_name name;
+    double share, calls, mean_ns, p50_ns, p99_ns, longest_ns, unwinds, waited_ns, bytes, ns, wall_ns;
+    struct wait_causes causes;
+    double metrics[STATISTICS_METRICS_MAX];
 };
 
-static const struct {
-    const char *heading, *key;
-    enum table_unit unit;
-} columns[] = {
-    [CELL_VALUE] = { "Value", "value", TABLE_TEXT },
-    [CELL_LABEL] = { "Method", "label", TABLE_TEXT },
-    [CELL_TIME] = { "Time (%)", "time_share", TABLE_SHARE },
-    [CELL_CALLS] = { "Calls", "calls", TABLE_COUNT },
-    [CELL_MEAN] = { "Time/call", "ns_per_call", TABLE_NS },
-    [CELL_P50] = { "p50", "wall_p50_ns", TABLE_NS },
-    [CELL_P99] = { "p99", "wall_p99_ns", TABLE_NS },
-    [CELL_LONGEST] = { "Longest", "wall_max_ns", TABLE_NS },
-    [CELL_UNWINDS] = { "Exceptions", "unwinds", TABLE_COUNT },
-    [CELL_WAITED] = { "Waited", "waited_ns", TABLE_NS },
-    [CELL_MOST] = { "Most for", "most_for", TABLE_TEXT },
-    [CELL_BYTES] = { "Allocated", "allocated_bytes", TABLE_BYTES },
-    [CELL_TOTAL_NS] = { NULL, "total_ns", TABLE_NS },
-    [CELL_WALL_NS] = { NULL, "wall_ns", TABLE_NS },
-    [CELL_CLASS] = { NULL, "class", TABLE_TEXT },
-    [CELL_METHOD] = { NULL, "method", TABLE_TEXT },
-    [CELL_DESCRIPTOR] = { NULL, "descriptor", TABLE_TEXT },
+#define VALUE(member) FROM(struct value_line, member)
+
+static const struct table_column columns[] = {
+    { "value", "Value", TABLE_TEXT, VALUE(value) },
+    { "label", "Method", TABLE_TEXT, VALUE(label), .text_when = SEVERAL_METHODS },
+    { "time_share", "Time (%)", TABLE_SHARE, VALUE(share), .sum = COLUMN_OF_SUM },
+    { "calls", "Calls", TABLE_COUNT, VALUE(calls), .sum = COLUMN_OF_SUM },
+    { "ns_per_call", "Time/call", TABLE_NS, VALUE(mean_ns), .sum = COLUMN_OF_SUM },
+    { "wall_p50_ns", "p50", TABLE_NS, VALUE(p50_ns) },
+    { "wall_p99_ns", "p99", TABLE_NS, VALUE(p99_ns) },
+    { "wall_max_ns", "Longest", TABLE_NS, VALUE(longest_ns) },
+    { "unwinds", "Exceptions", TABLE_COUNT, VALUE(unwinds), .text_when = ANY_UNWINDS, .sum = COLUMN_OF_SUM },
+    { "waited_ns", "Waited", TABLE_NS, VALUE(waited_ns), .sum = COLUMN_OF_SUM },
+    { "most_for", "Most for", TABLE_TEXT, VALUE(causes.most) },
+    { "allocated_bytes", "Allocated", TABLE_BYTES, VALUE(bytes), .sum = COLUMN_OF_SUM },
+    { "total_ns", NULL, TABLE_NS, VALUE(ns), .width = COLUMN_DATA, .sum = COLUMN_OF_SUM },
+    { "wall_ns", NULL, TABLE_NS, VALUE(wall_ns), .width = COLUMN_DATA, .sum = COLUMN_OF_SUM },
+    { "class", NULL, TABLE_TEXT, VALUE(name.class_name), .width = COLUMN_DATA },
+    { "method", NULL, TABLE_TEXT, VALUE(name.method), .width = COLUMN_DATA },
+    { "descriptor", NULL, TABLE_TEXT, VALUE(name.descriptor), .width = COLUMN_DATA },
 };
 
 static void add_columns(const struct view_pass *pass, const struct value_rows *values, struct table *table)
@@ -54,74 +44,47 @@ static void add_columns(const struct view_pass *pass, const struct value_rows *v
     bool any_unwinds = false;
     for (size_t i = 0; i < values->n; i++)
         any_unwinds = any_unwinds || values->rows[i].unwinds > 0;
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        size_t at =
-            table_column(table, columns[i].heading == NULL ? "" : columns[i].heading, columns[i].key, columns[i].unit);
-        table->columns[at].not_in_text = columns[i].heading == NULL || (i == CELL_LABEL && values->n_methods < 2) ||
-                                         (i == CELL_UNWINDS && !any_unwinds);
+    TABLE_COLUMNS(table, columns, 1u | (values->n_methods > 1 ? SEVERAL_METHODS : 0) | (any_unwinds ? ANY_UNWINDS : 0));
+    wait_causes_columns(offsetof(struct value_line, causes), table);
+    for (size_t i = 1; i < pass->metrics.options.n_metrics; i++) {
+        struct table_column column = { .key = pass->metrics.of[i].key,
+                                       .heading = pass->metrics.of[i].name,
+                                       .unit = pass->metrics.of[i].format,
+                                       .field = FIELD_FROM(struct value_line, metrics[0]) };
+        column.field.offset = (uint16_t)(column.field.offset + i * sizeof(double));
+        table_columns(table, &column, 1, 0);
     }
-    cause_cells_hide(table);
-    for (size_t i = 1; i < pass->metrics.options.n_metrics; i++)
-        table_column(table, pass->metrics.of[i].name, pass->metrics.of[i].key, pass->metrics.of[i].format);
 }
 
-static void put_metrics(const struct view_pass *pass, const struct value_rows *values, const struct values_row *row,
-                        struct sample_cells *to)
-{
-    cause_cells_put(to, values->has_waits ? row->cause_ns : NULL);
-    for (size_t i = 1; i < pass->metrics.options.n_metrics; i++)
-        sample_cells_put(to, pass->metrics.of[i].why != NULL
-                                 ? table_unmeasured()
-                                 : table_number(statistics_error_of(pass->value_calls->by_clock, row->key, i).value));
-}
-
-/* What a row has of everything. */
-static void put_sums(const struct report_source *source, const struct value_rows *values, const struct values_row *row,
-                     struct table_cell *cells)
+static struct value_line line_of(const struct view_pass *pass, const struct report_source *source,
+                                 const struct value_rows *values, const struct values_row *row)
 {
     double ns = report_ns(source, 1);
-    cells[CELL_TIME] = table_quotient(row->ticks, (double)values->shares.all_ticks);
-    cells[CELL_CALLS] = table_number((double)row->calls);
-    cells[CELL_UNWINDS] = table_number((double)row->unwinds);
-    cells[CELL_TOTAL_NS] = table_number(row->ticks * ns);
-    cells[CELL_WALL_NS] = table_number(row->wall_ticks * ns);
-    if (values->has_waits)
-        cells[CELL_WAITED] = table_number(row->waited_ns);
-    if (values->has_allocations)
-        cells[CELL_BYTES] = table_number(row->bytes);
-}
-
-static void put_row(const struct view_pass *pass, const struct report_source *source, const struct value_rows *values,
-                    const struct values_row *row, struct table *table)
-{
-    static const char *const kinds[] = { [VALUE_TEXT] = "value",
-                                         [VALUE_NULL] = "null",
-                                         [VALUE_OTHER] = "other",
-                                         [VALUE_EXCEPTION] = "exception",
-                                         [VALUE_NO_METHOD] = "no_method" };
-    struct table_cell *cells = table_row(table, row->value == NULL ? "unknown" : kinds[row->value->kind]);
-    double ns = report_ns(source, 1);
-    const struct method_name name = trace_method(pass->reader, row->method)->names;
-    const char *label = java_names_display(table->arena, &name, JAVA_NAMES_SHORT);
-    if (cells == NULL)
-        return;
-    put_sums(source, values, row, cells);
-    cells[CELL_VALUE] = table_words(row->text[0] == '\0' ? "(empty)" : row->text);
-    cells[CELL_LABEL] = table_words(label == NULL ? "" : label);
-    cells[CELL_MEAN] = table_number(row->mean * ns);
-    cells[CELL_P50] = table_number(row->p50 * ns);
-    cells[CELL_P99] = table_number(row->p99 * ns);
-    cells[CELL_LONGEST] = table_number(row->longest * ns);
-    cells[CELL_MOST] = cause_cells_most(row->cause_ns, table->arena);
-    cells[CELL_CLASS] = table_words(name.class_name);
-    cells[CELL_METHOD] = table_words(name.method);
-    cells[CELL_DESCRIPTOR] = table_words(name.descriptor);
-    struct sample_cells to = { table, cells + CELL_CAUSE_NS };
-    put_metrics(pass, values, row, &to);
+    struct value_line line = { .value = row->text[0] == '\0' ? "(empty)" : row->text,
+                               .name = trace_method(pass->reader, row->method)->names,
+                               .share = row->ticks / (double)values->shares.all_ticks,
+                               .calls = (double)row->calls,
+                               .mean_ns = row->mean * ns,
+                               .p50_ns = row->p50 * ns,
+                               .p99_ns = row->p99 * ns,
+                               .longest_ns = row->longest * ns,
+                               .unwinds = (double)row->unwinds,
+                               .waited_ns = values->has_waits ? row->waited_ns : NAN,
+                               .bytes = values->has_allocations ? row->bytes : NAN,
+                               .ns = row->ticks * ns,
+                               .wall_ns = row->wall_ticks * ns,
+                               .causes = wait_causes_of(row->cause_ns, values->has_waits, source->arena) };
+    line.label = java_names_display(source->arena, &line.name, JAVA_NAMES_SHORT);
+    for (size_t i = 1; i < pass->metrics.options.n_metrics; i++)
+        line.metrics[i] =
+            pass->metrics.of[i].why != NULL ? NAN : statistics_error_of(pass->value_calls->by_clock, row->key, i).value;
+    return line;
 }
 
 static void add_to_sum(struct values_row *sum, const struct values_row *row)
 {
+    sum->text = "";
+    sum->method = row->method;
     sum->calls += row->calls;
     sum->unwinds += row->unwinds;
     sum->ticks += row->ticks;
@@ -130,39 +93,35 @@ static void add_to_sum(struct values_row *sum, const struct values_row *row)
     sum->bytes += row->bytes;
 }
 
-static void put_sum(const struct report_source *source, const struct value_rows *values, const struct values_row *sum,
-                    const char *label, const char *kind, struct table *table)
-{
-    struct table_cell *cells = table_row(table, kind);
-    if (cells == NULL)
-        return;
-    put_sums(source, values, sum, cells);
-    cells[CELL_VALUE] = table_words(label);
-    cells[CELL_MEAN] = table_quotient(sum->ticks * report_ns(source, 1), (double)sum->calls);
-}
-
-static void put_rows(const struct view_pass *pass, const struct report_source *source, const struct value_rows *values,
+static void add_rows(const struct view_pass *pass, const struct report_source *source, const struct value_rows *values,
                      const struct report_row_options *options, struct table *table)
 {
-    struct values_row others = { .calls = 0 }, all = { .calls = 0 };
+    static const char *const kinds[] = { [VALUE_TEXT] = "value",
+                                         [VALUE_NULL] = "null",
+                                         [VALUE_OTHER] = "other",
+                                         [VALUE_EXCEPTION] = "exception",
+                                         [VALUE_NO_METHOD] = "no_method" };
+    struct values_row others = { .text = "" }, all = { .text = "" };
     size_t n_others = 0;
     for (size_t i = 0; i < values->n; i++) {
         const struct values_row *row = &values->rows[i];
         bool is_beyond = options->top != 0 && i >= options->top && !options->all;
+        const struct value_line line = line_of(pass, source, values, row);
         add_to_sum(&all, row);
-        if (is_beyond) {
-            n_others++;
+        n_others += is_beyond;
+        if (is_beyond)
             add_to_sum(&others, row);
-        } else {
-            put_row(pass, source, values, row, table);
-        }
+        else
+            table_add(table, row->value == NULL ? "unknown" : kinds[row->value->kind], &line);
     }
+    struct value_line sum = line_of(pass, source, values, &others);
+    sum.mean_ns = sum.ns / sum.calls;
     if (n_others > 0)
-        put_sum(source, values, &others, arena_printf(table->arena, "%zu with less time", n_others), "others", table);
-    if (values->n_methods > 1)
-        return; /* one may be called by the other */
-    put_sum(source, values, &all, "all calls", "total", table);
-    table->rows[table->n_rows - 1].after_rule = true;
+        table_add_sum(table, "others", arena_printf(table->arena, "%zu with less time", n_others), &sum);
+    sum = line_of(pass, source, values, &all);
+    sum.mean_ns = sum.ns / sum.calls;
+    if (values->n_methods <= 1) /* one may be called by the other */
+        table_add_sum(table, "total", "all calls", &sum);
 }
 
 static void add_notes(const struct view_pass *pass, const struct value_rows *values, struct table *table)
@@ -186,8 +145,8 @@ int values_table(const struct view_pass *pass, const struct report_source *sourc
     table_begin(table, source->arena);
     report_metadata(source, table);
     add_columns(pass, &values, table);
-    put_rows(pass, source, &values, rows, table);
+    add_rows(pass, source, &values, rows, table);
     add_notes(pass, &values, table);
     report_losses(source, table);
-    return table->is_broken ? err_set(err, "out of memory for a table of values") : 0;
+    return 0;
 }

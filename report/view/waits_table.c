@@ -1,9 +1,8 @@
 #include "report/view/waits_table.h"
 
-#include "core/base/hash.h"
+#include "core/base/xalloc.h"
 #include "core/base/text.h"
 #include "core/trace/recording_info.h"
-#include "report/sample_cells.h"
 #include "report/view/quota.h"
 
 #include <inttypes.h>
@@ -23,56 +22,61 @@ static const struct method_name *method_of_row(const struct wait_row *row, size_
     return i == 0 ? &row->where : i == 1 ? &row->called : &row->holder;
 }
 
-/* Returns 0, or -1: no memory. */
-static int find_labels(const struct report_source *source, const struct waits *waits, struct method_labels *to)
+static void find_labels(const struct report_source *source, const struct waits *waits, struct method_labels *to)
 {
     uint32_t n = 0;
     struct method_name *names = arena_alloc(source->arena, (waits->n * METHODS_OF_ROW + 1) * sizeof *names);
     to->labels = arena_alloc(source->arena, (waits->n * METHODS_OF_ROW + 1) * sizeof *to->labels);
-    if (names == NULL || to->labels == NULL)
-        return -1;
     for (size_t i = 0; i < waits->n * METHODS_OF_ROW; i++) {
         const struct method_name *name = method_of_row(&waits->rows[i / METHODS_OF_ROW], i % METHODS_OF_ROW);
-        struct hash_slot *slot = name->class_name == NULL ? NULL : hash_put(&to->by_method, method_name_hash(name));
-        if (name->class_name != NULL && slot == NULL)
-            return -1;
+        struct hash_slot *slot = name->class_name == NULL ? NULL : xhash_put(&to->by_method, method_name_hash(name));
         if (slot != NULL && slot->value == 0) {
             names[n++] = *name;
             slot->value = n;
         }
     }
-    return java_names_labels(source->arena, names, n, to->labels);
+    java_names_labels(source->arena, names, n, to->labels);
 }
 
-static struct table_cell label_cell(const struct method_labels *labels, const struct method_name *name)
+/* NULL: the method is not known. */
+static const char *label_of(const struct method_labels *labels, const struct method_name *name)
 {
     const struct hash_slot *slot =
         name->class_name == NULL ? NULL : hash_get(&labels->by_method, method_name_hash(name));
-    return slot == NULL ? table_unmeasured() : table_words(labels->labels[slot->value - 1]);
+    return slot == NULL ? NULL : labels->labels[slot->value - 1];
 }
 
-static struct table_cell text_cell(const char *text)
+/* A row of either table. */
+struct wait_line {
+    struct wait_row of;
+    const char *cause, *lock, *method, *called, *waiter, *holder; /* NULL: not known */
+    double ns, error_ns, holder_share;                            /* NAN: not known */
+};
+
+/* Without its package. */
+static const char *short_class(const char *name)
 {
-    return text == NULL ? table_unmeasured() : table_words(text);
+    const char *point = name == NULL ? NULL : strrchr(name, '.');
+    return point == NULL ? name : point + 1;
 }
 
-/* "12.3 s ±0.4 s" */
-static struct table_cell time_cell(const struct waits *waits, const struct wait_row *row, struct arena *arena)
+static struct wait_line line_of(const struct waits *waits, const struct wait_row *row,
+                                const struct method_labels *labels, struct arena *arena)
 {
-    struct table_cell cell = table_number((double)row->ns);
-    char ns[64], error[64];
-    if (isnan(row->error))
-        return cell;
-    table_format_ns((double)row->ns, ns, sizeof ns);
-    table_format_ns(row->error * (double)waits->wall_ns, error, sizeof error);
-    cell.words = arena_printf(arena, "%s ±%s", ns, error);
-    return cell;
+    const char *cause = trace_cause_name(row->cause);
+    return (struct wait_line){ .of = *row,
+                               .cause = row->is_idle ? arena_printf(arena, "idle (%s)", cause) : cause,
+                               .lock = short_class(row->lock_class),
+                               .method = label_of(labels, &row->where),
+                               .called = label_of(labels, &row->called),
+                               .waiter = label_of(labels, row->where.class_name != NULL ? &row->where : &row->called),
+                               .holder = label_of(labels, &row->holder),
+                               .ns = (double)row->ns,
+                               .error_ns = row->error * (double)waits->wall_ns,
+                               .holder_share = row->holder.class_name == NULL ? NAN : row->holder_share };
 }
 
-static struct table_cell error_cell(const struct waits *waits, const struct wait_row *row)
-{
-    return isnan(row->error) ? table_unmeasured() : table_number(row->error * (double)waits->wall_ns);
-}
+#define WAIT(member) FROM(struct wait_line, member)
 
 static int refuse(const struct report_source *source, struct err *err)
 {
@@ -116,44 +120,20 @@ static void add_metadata(const struct report_source *source, const struct waits 
 
 /* ---- waits ---- */
 
-static void add_wait_columns(struct table *table)
-{
-    table_column(table, "Cause", "cause", TABLE_TEXT);
-    table_column(table, "Method", "method", TABLE_TEXT);
-    table_column(table, "Called", "called", TABLE_TEXT);
-    table_column(table, "Time", "waited_ns", TABLE_NS);
-    table_column(table, "Share (%)", "wall_share", TABLE_SHARE);
-    table_column(table, "Threads", "threads", TABLE_COUNT);
-    sample_cells_hide(table, "waited_ns_error", TABLE_NS);
-    sample_cells_hide(table, "lock_class", TABLE_TEXT);
-    sample_cells_hide(table, "idle", TABLE_COUNT);
-    sample_cells_hide(table, "class", TABLE_TEXT);
-    sample_cells_hide(table, "name", TABLE_TEXT);
-    sample_cells_hide(table, "samples", TABLE_COUNT);
-}
-
-static void add_wait_row(const struct waits *waits, const struct wait_row *row, const struct method_labels *labels,
-                         bool after_rule, struct table *table)
-{
-    struct sample_cells to = { table, table_row(table, trace_cause_key(row->cause)) };
-    if (to.next == NULL)
-        return;
-    table->rows[table->n_rows - 1].after_rule = after_rule;
-    const char *cause = row->is_idle ? arena_printf(table->arena, "idle (%s)", trace_cause_name(row->cause))
-                                     : trace_cause_name(row->cause);
-    sample_cells_put(&to, table_words(cause));
-    sample_cells_put(&to, label_cell(labels, &row->where));
-    sample_cells_put(&to, label_cell(labels, &row->called));
-    sample_cells_put(&to, time_cell(waits, row, table->arena));
-    sample_cells_put(&to, table_number(row->share));
-    sample_cells_put(&to, table_number(row->n_threads));
-    sample_cells_put(&to, error_cell(waits, row));
-    sample_cells_put(&to, text_cell(row->lock_class));
-    sample_cells_put(&to, table_number(row->is_idle));
-    sample_cells_put(&to, text_cell(row->where.class_name));
-    sample_cells_put(&to, text_cell(row->where.method));
-    sample_cells_put(&to, table_number((double)row->n));
-}
+static const struct table_column wait_columns[] = {
+    { "cause", "Cause", TABLE_TEXT, WAIT(cause) },
+    { "method", "Method", TABLE_TEXT, WAIT(method) },
+    { "called", "Called", TABLE_TEXT, WAIT(called) },
+    { "waited_ns", "Time", TABLE_NS, WAIT(ns), ERROR_FROM(struct wait_line, error_ns) },
+    { "wall_share", "Share (%)", TABLE_SHARE, WAIT(of.share) },
+    { "threads", "Threads", TABLE_COUNT, WAIT(of.n_threads) },
+    { "waited_ns_error", NULL, TABLE_NS, WAIT(error_ns), .width = COLUMN_DATA },
+    { "lock_class", NULL, TABLE_TEXT, WAIT(of.lock_class), .width = COLUMN_DATA },
+    { "idle", NULL, TABLE_COUNT, WAIT(of.is_idle), .width = COLUMN_DATA },
+    { "class", NULL, TABLE_TEXT, WAIT(of.where.class_name), .width = COLUMN_DATA },
+    { "name", NULL, TABLE_TEXT, WAIT(of.where.method), .width = COLUMN_DATA },
+    { "samples", NULL, TABLE_COUNT, WAIT(of.n), .width = COLUMN_DATA },
+};
 
 /* ---- virtual threads ---- */
 
@@ -161,24 +141,15 @@ static void add_wait_row(const struct waits *waits, const struct wait_row *row, 
 static void add_virtual_row(const struct report_source *source, uint32_t method, bool after_rule, struct table *table)
 {
     const struct calltree_unmounted *of = &source->tree->unmounted[method];
-    struct sample_cells to = { table, table_row(table, "virtual") };
     struct method_name name = report_name(source, method);
-    const char *label = java_names_display(table->arena, &name, JAVA_NAMES_SHORT);
-    if (to.next == NULL)
-        return;
-    table->rows[table->n_rows - 1].after_rule = after_rule;
-    sample_cells_put(&to, table_words("virtual thread"));
-    sample_cells_put(&to, text_cell(label));
-    sample_cells_put(&to, text_cell(NULL));
-    sample_cells_put(&to, table_number(report_ns(source, of->ticks)));
-    sample_cells_put(&to, table_unmeasured());
-    sample_cells_put(&to, table_number(of->n_most));
-    sample_cells_put(&to, table_unmeasured());
-    sample_cells_put(&to, text_cell(NULL));
-    sample_cells_put(&to, table_number(0));
-    sample_cells_put(&to, text_cell(name.class_name));
-    sample_cells_put(&to, text_cell(name.method));
-    sample_cells_put(&to, table_number((double)of->n));
+    const struct wait_line line = {
+        .of = { .where = name, .n = of->n, .n_threads = of->n_most, .share = NAN },
+        .cause = "virtual thread",
+        .method = java_names_display(table->arena, &name, JAVA_NAMES_SHORT),
+        .ns = report_ns(source, of->ticks),
+        .error_ns = NAN,
+    };
+    table_add(table, "virtual", &line)->after_rule = after_rule;
 }
 
 /* Those without a carrier, in calls that probes recorded. */
@@ -206,10 +177,10 @@ int waits_table(const struct report_source *source, const struct waits *waits,
     if (waits->n_visits == 0)
         return refuse(source, err);
     table_begin(table, source->arena);
-    int rc = find_labels(source, waits, &labels);
-    add_wait_columns(table);
+    find_labels(source, waits, &labels);
+    TABLE_COLUMNS(table, wait_columns, 0);
     add_metadata(source, waits, table);
-    for (size_t i = 0; rc == 0 && i < waits->n; i++) {
+    for (size_t i = 0; i < waits->n; i++) {
         const struct wait_row *row = &waits->rows[i];
         bool is_idle = row->is_idle || row->cause == TRACE_CAUSE_ON_CPU;
         bool is_small = row->share < options->min_share || (options->top > 0 && n >= options->top);
@@ -217,7 +188,8 @@ int waits_table(const struct report_source *source, const struct waits *waits,
         n += !is_small;
         if (is_small)
             continue;
-        add_wait_row(waits, row, &labels, is_idle && !was_idle, table);
+        const struct wait_line line = line_of(waits, row, &labels, table->arena);
+        table_add(table, trace_cause_key(row->cause), &line)->after_rule = is_idle && !was_idle;
         was_idle = is_idle;
     }
     add_virtual_rows(source, table);
@@ -226,58 +198,27 @@ int waits_table(const struct report_source *source, const struct waits *waits,
         table_note(table, arena_printf(source->arena, "not shown: %" PRIu64 " smaller row%s (--all)", n_left,
                                        text_plural(n_left)));
     hash_free(&labels.by_method);
-    return rc < 0 || table->is_broken ? err_set(err, "out of memory for %zu waits", waits->n) : 0;
+    return 0;
 }
 
 /* ---- locks ---- */
 
-static void add_lock_columns(struct table *table)
-{
-    table_column(table, "Lock", "lock", TABLE_TEXT);
-    table_column(table, "Kind", "cause", TABLE_TEXT);
-    table_column(table, "Waits in", "method", TABLE_TEXT);
-    table_column(table, "Held in", "holder", TABLE_TEXT);
-    table_column(table, "Held (%)", "holder_share", TABLE_SHARE);
-    table_column(table, "Time", "waited_ns", TABLE_NS);
-    table_column(table, "Share (%)", "wall_share", TABLE_SHARE);
-    table_column(table, "Threads", "threads", TABLE_COUNT);
-    table_column(table, "Waiting", "mean_waiting", TABLE_RATE);
-    table_column(table, "Most", "max_waiting", TABLE_COUNT);
-    sample_cells_hide(table, "waited_ns_error", TABLE_NS);
-    sample_cells_hide(table, "lock_class", TABLE_TEXT);
-    sample_cells_hide(table, "class", TABLE_TEXT);
-    sample_cells_hide(table, "name", TABLE_TEXT);
-}
-
-/* Without its package. */
-static const char *short_class(const char *name)
-{
-    const char *point = name == NULL ? NULL : strrchr(name, '.');
-    return point == NULL ? name : point + 1;
-}
-
-static void add_lock_row(const struct waits *waits, const struct wait_row *row, const struct method_labels *labels,
-                         struct table *table)
-{
-    struct sample_cells to = { table, table_row(table, trace_cause_key(row->cause)) };
-    if (to.next == NULL)
-        return;
-    bool has_holder = row->holder.class_name != NULL;
-    sample_cells_put(&to, text_cell(short_class(row->lock_class)));
-    sample_cells_put(&to, table_words(trace_cause_name(row->cause)));
-    sample_cells_put(&to, label_cell(labels, row->where.class_name != NULL ? &row->where : &row->called));
-    sample_cells_put(&to, label_cell(labels, &row->holder));
-    sample_cells_put(&to, has_holder ? table_number(row->holder_share) : table_unmeasured());
-    sample_cells_put(&to, time_cell(waits, row, table->arena));
-    sample_cells_put(&to, table_number(row->share));
-    sample_cells_put(&to, table_number(row->n_threads));
-    sample_cells_put(&to, isnan(row->mean_waiting) ? table_unmeasured() : table_number(row->mean_waiting));
-    sample_cells_put(&to, table_number(row->max_waiting));
-    sample_cells_put(&to, error_cell(waits, row));
-    sample_cells_put(&to, text_cell(row->lock_class));
-    sample_cells_put(&to, text_cell(row->where.class_name));
-    sample_cells_put(&to, text_cell(row->where.method));
-}
+static const struct table_column lock_columns[] = {
+    { "lock", "Lock", TABLE_TEXT, WAIT(lock) },
+    { "cause", "Kind", TABLE_TEXT, WAIT(cause) },
+    { "method", "Waits in", TABLE_TEXT, WAIT(waiter) },
+    { "holder", "Held in", TABLE_TEXT, WAIT(holder) },
+    { "holder_share", "Held (%)", TABLE_SHARE, WAIT(holder_share) },
+    { "waited_ns", "Time", TABLE_NS, WAIT(ns), ERROR_FROM(struct wait_line, error_ns) },
+    { "wall_share", "Share (%)", TABLE_SHARE, WAIT(of.share) },
+    { "threads", "Threads", TABLE_COUNT, WAIT(of.n_threads) },
+    { "mean_waiting", "Waiting", TABLE_RATE, WAIT(of.mean_waiting) },
+    { "max_waiting", "Most", TABLE_COUNT, WAIT(of.max_waiting) },
+    { "waited_ns_error", NULL, TABLE_NS, WAIT(error_ns), .width = COLUMN_DATA },
+    { "lock_class", NULL, TABLE_TEXT, WAIT(of.lock_class), .width = COLUMN_DATA },
+    { "class", NULL, TABLE_TEXT, WAIT(of.where.class_name), .width = COLUMN_DATA },
+    { "name", NULL, TABLE_TEXT, WAIT(of.where.method), .width = COLUMN_DATA },
+};
 
 int locks_table(const struct report_source *source, const struct waits *waits,
                 const struct waits_table_options *options, struct table *table, struct err *err)
@@ -287,14 +228,16 @@ int locks_table(const struct report_source *source, const struct waits *waits,
     if (waits->n_visits == 0)
         return refuse(source, err);
     table_begin(table, source->arena);
-    int rc = find_labels(source, waits, &labels);
-    add_lock_columns(table);
+    find_labels(source, waits, &labels);
+    TABLE_COLUMNS(table, lock_columns, 0);
     add_metadata(source, waits, table);
-    for (size_t i = 0; rc == 0 && i < waits->n; i++)
-        if (wait_row_is_lock(&waits->rows[i]) && (options->top == 0 || n++ < options->top))
-            add_lock_row(waits, &waits->rows[i], &labels, table);
+    for (size_t i = 0; i < waits->n; i++)
+        if (wait_row_is_lock(&waits->rows[i]) && (options->top == 0 || n++ < options->top)) {
+            const struct wait_line line = line_of(waits, &waits->rows[i], &labels, table->arena);
+            table_add(table, trace_cause_key(waits->rows[i].cause), &line);
+        }
     if (table->n_rows == 0)
         table_note(table, "no sample found a thread waiting for a monitor or lock");
     hash_free(&labels.by_method);
-    return rc < 0 || table->is_broken ? err_set(err, "out of memory for %zu locks", waits->n) : 0;
+    return 0;
 }
