@@ -177,6 +177,14 @@ is "what only its own file uses is static" "$(alone "$root/test")" ""
 echo 'core/base' > "$SCRATCH/rules"
 matches "calls that are not allowed are found" "$(needs "$build/pic" '^core/emu' | head -n 1)" 'must not call'
 
+# variables DIR FOLDER: those objects of the folder that have writable data.
+variables() {
+    objects "$1" '^$' | grep "/$2/" | xargs size -A |
+        awk '/:$/ { object = $1 } $1 ~ /^\.(data|bss|tdata|tbss)$/ && $2 > 0 { print object, $1, $2 }'
+}
+is "core/hotspot keeps nothing outside of struct vm" "$(variables "$build" core/hotspot)" ""
+matches "what keeps something is found" "$(variables "$build/pic" core/agent/codecache)" 'own_vm'
+
 # held PROGRAM: the objects that the linker put into it.
 held() {
     grep -oE '(core|symbolize|phases|report|cmd)/[a-z0-9_/]+\.o' "$build/$1.map" | sort -u
