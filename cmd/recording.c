@@ -6,7 +6,7 @@
 #include "core/base/arena.h"
 #include "core/base/call_argument.h"
 #include "core/base/pattern.h"
-#include "core/perf/trigger.h"
+#include "core/perf/perf_rings.h"
 #include "core/recorder/ip_samples.h"
 #include "phases/live/live_policy.h"
 #include "phases/select/phases_file.h"

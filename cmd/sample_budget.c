@@ -1,7 +1,7 @@
 #include "cmd/sample_budget.h"
 
 #include "core/jvm/process.h"
-#include "core/perf/ip_sample_cost.h"
+#include "core/perf/perf_rings.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "cmd/tables_page.h"
 #include "cmd/trace_argument.h"
 #include "core/base/text.h"
-#include "core/perf/trigger.h"
+#include "core/perf/perf_rings.h"
 
 #include <inttypes.h>
 #include <string.h>

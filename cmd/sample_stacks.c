@@ -17,7 +17,7 @@
 #include "cmd/sample_run.h"
 #include "core/jvm/memory_room.h"
 #include "core/base/stop_signals.h"
-#include "core/perf/trigger.h"
+#include "core/perf/perf_rings.h"
 #include "core/trace/recording_info.h"
 #include "symbolize/vm_parts.h"
 

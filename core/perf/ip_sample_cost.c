@@ -1,4 +1,4 @@
-#include "core/perf/ip_sample_cost.h"
+#include "core/perf/perf_rings.h"
 
 #include "core/perf/perf_records.h"
 #include "core/pmu/perf_open.h"

@@ -1,88 +1,12 @@
 #include "core/perf/perf_rings_internal.h"
 
-#include <fcntl.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
-
-uint64_t kernel_now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
-int kernel_thread_cpu_ns(pid_t pid, pid_t tid, uint64_t *ns)
-{
-    char path[64], text[96] = "", *end;
-    snprintf(path, sizeof path, "/proc/%d/task/%d/schedstat", (int)pid, (int)tid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    if (fd >= 0)
-        close(fd);
-    *ns = strtoull(text, &end, 10);
-    return n > 0 && end > text ? 0 : -1;
-}
-
-void *perf_rings_grow(void *array, size_t n, size_t *capacity, size_t element_bytes)
-{
-    if (n < *capacity)
-        return array;
-    size_t wanted = *capacity == 0 ? 64 : *capacity * 2;
-    void *larger = realloc(array, wanted * element_bytes);
-    if (larger != NULL)
-        *capacity = wanted;
-    return larger;
-}
-
-int perf_rings_keep(const struct kernel_event *event, void *context)
-{
-    struct perf_rings *rings = context;
-    struct kernel_event *pending =
-        perf_rings_grow(rings->pending, rings->n_pending, &rings->pending_capacity, sizeof *rings->pending);
-    if (pending == NULL)
-        return -1;
-    rings->pending = pending;
-    pending[rings->n_pending] = *event;
-    pending[rings->n_pending++].order = rings->order++;
-    return 0;
-}
-
-void perf_rings_close_files(struct perf_rings *rings)
-{
-    /* A mapping keeps its event alive, so it goes first. */
-    for (size_t i = 0; i < rings->n_rings; i++) {
-        if (rings->rings[i].page != NULL)
-            munmap(rings->rings[i].page, (size_t)sysconf(_SC_PAGESIZE) + rings->ring_bytes);
-        rings->rings[i].page = NULL;
-    }
-    for (size_t i = 0; i < rings->n_files; i++)
-        close(rings->files[i].fd);
-    rings->n_files = 0;
-    hash_clear(&rings->by_id);
-}
-
-void perf_rings_close(struct perf_rings *rings)
-{
-    if (rings == NULL)
-        return;
-    perf_rings_close_files(rings);
-    if (rings->half_full >= 0)
-        close(rings->half_full);
-    hash_free(&rings->by_id);
-    hash_free(&rings->by_tid);
-    free(rings->threads);
-    free(rings->rings);
-    free(rings->files);
-    free(rings->pending);
-    free(rings);
-}
 
 /* ---- reading ---- */
 
@@ -174,8 +98,10 @@ static int take_record(const struct kernel_event *event, void *context)
     struct perf_rings *rings = context;
     if (rings->has_cpus && event->pid != rings->pid && event->kind != KERNEL_LOST)
         return 0;
-    if (event->kind != KERNEL_IP_SAMPLE || rings->options.stack_bytes == 0)
-        return perf_rings_keep(event, rings);
+    if (event->kind != KERNEL_IP_SAMPLE || rings->options.stack_bytes == 0) {
+        perf_rings_keep(rings, event);
+        return 0;
+    }
     if (event->pid != rings->pid || is_double(rings, event))
         return 0;
     struct kernel_event whole = *event;

@@ -129,4 +129,68 @@ int kernel_thread_cpu_ns(pid_t pid, pid_t tid, uint64_t *ns);
 /* CLOCK_MONOTONIC_RAW. */
 uint64_t kernel_now_ns(void);
 
+/* ---- trigger.c: which events take samples, and are read with them, from what the user writes behind -e ---- */
+
+struct arena;
+struct counter_set;
+struct counter_spec;
+
+/*
+ * Choose them, and see whether they count here, together.  Clocks and switches count in the kernel as well, unless the
+ * name has a modifier.
+ *
+ * list    "cycles:precise=2,instructions"; 1 to COUNTERS_GROUP_MAX events
+ * period  of the first one; 0: the kernel finds it for a frequency
+ * set     out: their names and units; strings are the arena's
+ *
+ * Returns 0, or -1 with *err set: one of them is not known, does not count here, or not next to those before it.
+ */
+int trigger_choose(const char *list, uint64_t period, struct arena *arena, struct counter_set *set,
+                   struct kernel_trigger *trigger, struct err *err);
+
+/*
+ * Events that take samples each by itself, some a second: clocks are refused.  At most COUNTERS_GROUP_MAX.
+ *
+ * codes  room for as many
+ *
+ * Returns 0, or -1 with *err set: one of them is not known, or takes no samples here.
+ */
+int trigger_choose_each(const char *list, struct arena *arena, struct counter_set *set, struct counter_code *codes,
+                        struct err *err);
+
+/* Can the PMU say at which instruction an event was (precise level 2, ":pp")? */
+bool trigger_can_be_precise(const struct counter_spec *spec);
+
+/* ---- ip_sample_cost.c: what an IP sample costs the thread ---- */
+
+/* Where it cannot be measured: the middle of what was, 5.7 to 11.8 us in virtual machines. */
+#define IP_SAMPLE_COST_USUAL_NS UINT64_C(8300)
+/* Likewise with 32 KB of stack: 15 to 23 us. */
+#define STACK_SAMPLE_COST_USUAL_NS UINT64_C(19000)
+
+#define IP_SAMPLE_COST_ROUNDS 9
+
+/* The same work without IP samples, and with: the thread's CPU time. */
+struct ip_sample_cost_round {
+    uint64_t plain_ns, ip_samples_ns;
+    uint64_t n_ip_samples;
+};
+
+/*
+ * Ns of CPU time per IP sample, from n rounds (IP_SAMPLE_COST_ROUNDS at most): the median of those that can be true. An
+ * IP sample is an interrupt, which takes more than half a microsecond on any machine, and less than the clock's period.
+ * 0: fewer than three rounds say such a thing.
+ */
+uint64_t ip_sample_cost_of(const struct ip_sample_cost_round *rounds, size_t n);
+
+/*
+ * Measure it on this thread, in 7 to 20 ms of its CPU time.
+ *
+ * stack_bytes  that are copied with each sample, of which 32 KB are tried at most; 0: it has an address and registers
+ *
+ * Returns the ns, and in *is_measured whether they are measured: else they are the usual ones, for the clock cannot be
+ * had, or something disturbed each round.
+ */
+uint64_t kernel_sample_cost_ns(uint32_t stack_bytes, bool *is_measured);
+
 #endif

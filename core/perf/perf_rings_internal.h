@@ -59,20 +59,16 @@ struct perf_rings {
     uint8_t copy[KERNEL_RECORD_MAX_BYTES];
 };
 
-/* Make room for one more element.  Returns the array, or NULL when there is no memory (the old one stays). */
-void *perf_rings_grow(void *array, size_t n, size_t *capacity, size_t element_bytes);
-
 /* Cover the threads that are not yet.  Returns how many there were, or -1 with *err set. */
 int perf_rings_scan(struct perf_rings *rings, struct err *err);
 
-/* Take an event up, to be handed out.  context: the rings.  Returns 0, or -1: no memory. */
-int perf_rings_keep(const struct kernel_event *event, void *context);
+/* ---- perf_ring_files.c ---- */
 
-/*
- * Open an event for each CPU, with samples of the process alone.  Returns false, with nothing open, where the kernel or
- * the user's rights do not allow it.
- */
-bool perf_rings_cover_cpus(struct perf_rings *rings);
+/* Take an event up, to be handed out. */
+void perf_rings_keep(struct perf_rings *rings, const struct kernel_event *event);
+
+/* The file is closed with all. */
+void perf_rings_keep_file(struct perf_rings *rings, int fd, uint32_t owner);
 
 /* An event's records go to the ring, and are known by its id; owner: of the file.  Returns 0, or -1 with *err set. */
 int perf_rings_take(struct perf_rings *rings, struct perf_ring *ring, int fd, uint32_t owner, struct err *err);
@@ -92,5 +88,15 @@ void perf_attr_member(const struct perf_rings *rings, uint32_t i, struct perf_ev
 const struct counter_code *perf_attr_trigger(const struct perf_rings *rings);
 bool perf_attr_has_period(const struct perf_rings *rings);
 bool perf_attr_tells_all(const struct perf_rings *rings);
+
+/* ---- process_filter.c ---- */
+
+/*
+ * pid: in our PID namespace; the process may be in one below.  For PERF_EVENT_IOC_SET_BPF.
+ *
+ * Returns a file descriptor, the caller's to close, or -1: no such process, not permitted (CAP_BPF and CAP_PERFMON), or
+ * a kernel before Linux 5.7.
+ */
+int process_filter_load(pid_t pid);
 
 #endif

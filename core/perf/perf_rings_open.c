@@ -3,6 +3,7 @@
  */
 #include "core/perf/perf_rings_internal.h"
 
+#include "core/base/xalloc.h"
 #include "core/pmu/perf_open.h"
 #include "core/pmu/perf_why.h"
 
@@ -23,8 +24,7 @@
  * 256 KB hold 6,500 switches.  The kernel lets a user pin 516 KB per CPU (perf_event_mlock_kb); the pages of the
  * agent's counters count against the same sum.
  */
-#define RING_BYTES     (256 * 1024)
-#define RING_BYTES_MIN (16 * 1024)
+#define RING_BYTES (256 * 1024)
 
 /*
  * Samples with stacks need more; the reader is woken at 128 KB, too.  The limit of what a user may pin is for the rings
@@ -73,15 +73,15 @@ static int list_cpus(struct perf_rings *rings)
             line[0] = '\0';
         fclose(in);
     }
-    rings->rings = calloc(CPU_MAX, sizeof *rings->rings);
-    while (rings->rings != NULL && *at >= '0' && *at <= '9') {
+    rings->rings = xcalloc(CPU_MAX, sizeof *rings->rings);
+    while (*at >= '0' && *at <= '9') {
         unsigned long first = strtoul(at, &at, 10), last = first;
         if (*at == '-')
             last = strtoul(at + 1, &at, 10);
         add_cpus(rings, first, last);
         at += *at == ',';
     }
-    if (rings->rings != NULL && rings->n_rings == 0)
+    if (rings->n_rings == 0)
         list_cpus_of_stat(rings);
     return rings->n_rings > 0 ? 0 : -1;
 }
@@ -119,71 +119,9 @@ static int open_ip_samples(struct perf_rings *rings, int32_t tid, uint32_t cpu, 
     }
 }
 
-/* The CPU's first event gets a ring, as large as the kernel grants; the others write into it.  Returns 0, or -1. */
-static int attach_to_ring(struct perf_rings *rings, struct perf_ring *ring, int fd)
-{
-    if (ring->page != NULL)
-        return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd);
-    for (;;) {
-        size_t size = (size_t)sysconf(_SC_PAGESIZE) + rings->ring_bytes;
-        void *mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-        if (mapped != MAP_FAILED) {
-            struct epoll_event half_full = { .events = EPOLLIN | EPOLLET };
-            ring->page = mapped;
-            ring->fd = fd;
-            if (rings->half_full >= 0) /* without it, rounds come by time only */
-                epoll_ctl(rings->half_full, EPOLL_CTL_ADD, fd, &half_full);
-            return 0;
-        }
-        bool others = false;
-        for (size_t i = 0; i < rings->n_rings; i++)
-            others |= rings->rings[i].page != NULL;
-        if (errno != EPERM || others || rings->ring_bytes <= RING_BYTES_MIN)
-            return -1;
-        rings->ring_bytes /= 2;
-    }
-}
-
 static const struct counter_code switches = { .type = PERF_TYPE_SOFTWARE,
                                               .exclude = COUNTER_NO_KERNEL | COUNTER_NO_HYPERVISOR,
                                               .config = PERF_COUNT_SW_DUMMY };
-
-static int refuse_map(int error, int32_t tid, struct err *err)
-{
-    err_set(err, "cannot map the ring of context switches for thread %d: %s", tid, strerror(error));
-    if (error == EPERM)
-        return err_next(err, "too much memory is pinned by perf rings: run 'sysctl kernel.perf_event_mlock_kb=2048', "
-                             "or raise 'ulimit -l'");
-    return err_next(err, "see 'dmesg' for the reason");
-}
-
-/* The file is ours to close.  Returns 0, or -1 with *err set. */
-static int keep_file(struct perf_rings *rings, int fd, uint32_t owner, struct err *err)
-{
-    struct event_file *files = perf_rings_grow(rings->files, rings->n_files, &rings->files_capacity, sizeof *files);
-    if (files == NULL) {
-        close(fd);
-        return err_set(err, "out of memory for the kernel's events");
-    }
-    rings->files = files;
-    rings->files[rings->n_files++] = (struct event_file){ .fd = fd, .owner = owner };
-    return 0;
-}
-
-int perf_rings_take(struct perf_rings *rings, struct perf_ring *ring, int fd, uint32_t owner, struct err *err)
-{
-    int32_t tid = owner == NO_OWNER ? 0 : rings->threads[owner].tid;
-    uint64_t id = 0;
-    if (keep_file(rings, fd, owner, err) < 0)
-        return -1;
-    if (attach_to_ring(rings, ring, fd) < 0)
-        return refuse_map(errno, tid, err);
-    if (ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0)
-        return err_set(err, "cannot identify the event of thread %d: %s", tid, strerror(errno));
-    if (hash_store(&rings->by_id, id, (uint32_t)rings->n_files - 1) < 0)
-        return err_set(err, "out of memory for the events of thread %d", tid);
-    return 0;
-}
 
 /* Why there are no IP samples, or no values with them. */
 static int refuse_ip_samples(struct perf_rings *rings, int error, int32_t tid, const struct counter_code *code)
@@ -195,20 +133,19 @@ static int refuse_ip_samples(struct perf_rings *rings, int error, int32_t tid, c
     return 0;
 }
 
-static int open_members(struct perf_rings *rings, const struct perf_ring *ring, int leader, uint32_t owner,
-                        struct err *err)
+static void open_members(struct perf_rings *rings, const struct perf_ring *ring, int leader, uint32_t owner)
 {
     int32_t tid = rings->threads[owner].tid;
     for (uint32_t i = 1; i < rings->options.trigger.n; i++) {
         struct perf_event_attr attr;
         perf_attr_member(rings, i, &attr);
         int fd = counters_perf_open(&attr, tid, (int)ring->cpu, leader, PERF_FLAG_FD_CLOEXEC);
-        if (fd < 0)
-            return refuse_ip_samples(rings, errno, tid, &rings->options.trigger.codes[i]);
-        if (keep_file(rings, fd, owner, err) < 0)
-            return -1;
+        if (fd < 0) {
+            refuse_ip_samples(rings, errno, tid, &rings->options.trigger.codes[i]);
+            return;
+        }
+        perf_rings_keep_file(rings, fd, owner);
     }
-    return 0;
 }
 
 /*
@@ -228,7 +165,8 @@ static int open_ip_samples_on_cpu(struct perf_rings *rings, struct perf_ring *ri
     if (perf_rings_take(rings, ring, fd, owner, err) < 0)
         return -1;
     rings->files[rings->n_files - 1].period = period;
-    return open_members(rings, ring, fd, owner, err) < 0 ? -1 : 1;
+    open_members(rings, ring, fd, owner);
+    return 1;
 }
 
 /* Without one of them the recording goes on without any.  Returns 0, or -1 with *err set. */
@@ -292,13 +230,10 @@ static void read_comm(pid_t pid, int32_t tid, char name[KERNEL_NAME_BYTES])
 /* Returns 0 (also when it has ended meanwhile), or -1. */
 static int cover_thread(struct perf_rings *rings, int32_t tid, struct err *err)
 {
-    struct perf_thread *threads =
-        perf_rings_grow(rings->threads, rings->n_threads, &rings->threads_capacity, sizeof *rings->threads);
-    if (threads == NULL || hash_store(&rings->by_tid, (uint32_t)tid, (uint32_t)rings->n_threads) < 0)
-        return err_set(err, "out of memory for thread %d", tid);
-    rings->threads = threads;
-    uint32_t owner = (uint32_t)rings->n_threads++;
-    threads[owner] = (struct perf_thread){ .tid = tid, .covered_ns = KERNEL_UNKNOWN };
+    uint32_t owner = (uint32_t)rings->n_threads;
+    xhash_store(&rings->by_tid, (uint32_t)tid, owner);
+    *xpush(rings->threads, rings->threads_capacity, rings->n_threads) =
+        (struct perf_thread){ .tid = tid, .covered_ns = KERNEL_UNKNOWN };
     for (size_t i = 0; i < rings->n_rings && !rings->has_cpus; i++) {
         int rc = open_on_cpu(rings, &rings->rings[i], owner, err);
         if (rc != 0)
@@ -306,11 +241,12 @@ static int cover_thread(struct perf_rings *rings, int32_t tid, struct err *err)
     }
     struct kernel_event found = { .kind = KERNEL_THREAD_FOUND, .pid = rings->pid, .tid = tid, .by_tid = tid };
     read_comm(rings->pid, tid, found.name);
-    found.time_ns = threads[owner].covered_ns = kernel_now_ns();
+    found.time_ns = rings->threads[owner].covered_ns = kernel_now_ns();
     if (kernel_thread_cpu_ns(rings->pid, tid, &found.count) < 0)
         found.count = KERNEL_UNKNOWN;
     rings->state.n_threads_found++;
-    return perf_rings_keep(&found, rings) == 0 ? 0 : err_set(err, "out of memory for thread %d", tid);
+    perf_rings_keep(rings, &found);
+    return 0;
 }
 
 int perf_rings_scan(struct perf_rings *rings, struct err *err)
@@ -334,6 +270,36 @@ int perf_rings_scan(struct perf_rings *rings, struct err *err)
     return n_new;
 }
 
+static int open_for_cpu(struct perf_rings *rings, struct perf_ring *ring, int filter)
+{
+    struct perf_event_attr attr;
+    struct err ignored;
+    perf_attr_cpu_samples(rings, &attr);
+    int fd = counters_perf_open(&attr, -1, (int)ring->cpu, -1, PERF_FLAG_FD_CLOEXEC);
+    if (fd < 0 || perf_rings_take(rings, ring, fd, NO_OWNER, &ignored) < 0)
+        return -1;
+    rings->files[rings->n_files - 1].period = attr.sample_period;
+    return ioctl(fd, PERF_EVENT_IOC_SET_BPF, filter) < 0 ? -1 : ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+}
+
+/*
+ * One event for each CPU in place of one for each thread and CPU: its period goes on from thread to thread, so that
+ * threads which use less than a period have samples for their time, too.  Returns false, with nothing open, where the
+ * kernel or the user's rights do not allow it.
+ */
+static bool cover_cpus(struct perf_rings *rings)
+{
+    int filter = process_filter_load(rings->pid);
+    rings->has_cpus = filter >= 0;
+    for (size_t i = 0; rings->has_cpus && i < rings->n_rings; i++)
+        rings->has_cpus = open_for_cpu(rings, &rings->rings[i], filter) == 0;
+    if (filter >= 0)
+        close(filter);
+    if (!rings->has_cpus)
+        perf_rings_close_files(rings);
+    return rings->has_cpus;
+}
+
 /*
  * A thread born while its parent was being covered may have inherited events of some CPUs only.  So each thread that a
  * scan finds gets events of its own, until a scan finds none; all born later have parents that are covered whole.
@@ -343,7 +309,7 @@ static int cover_all(struct perf_rings *rings, struct err *err)
 {
     int n_new = 1;
     if (rings->options.prefers_cpus && perf_attr_tells_all(rings))
-        perf_rings_cover_cpus(rings);
+        cover_cpus(rings);
     for (int i = 0; n_new > 0 && i < SCANS_MAX; i++)
         n_new = perf_rings_scan(rings, err);
     if (n_new < 0)
@@ -356,10 +322,8 @@ static int cover_all(struct perf_rings *rings, struct err *err)
 
 int perf_rings_open(struct perf_rings **out, pid_t pid, const struct perf_rings_options *options, struct err *err)
 {
-    struct perf_rings *rings = calloc(1, sizeof *rings);
+    struct perf_rings *rings = xcalloc(1, sizeof *rings);
     *out = NULL;
-    if (rings == NULL)
-        return err_set(err, "out of memory for the kernel's rings");
     rings->pid = pid;
     rings->options = *options;
     rings->inherit_children = options->with_children;

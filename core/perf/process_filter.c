@@ -1,4 +1,8 @@
-#include "core/perf/process_filter.h"
+/*
+ * A program for the kernel (BPF) that lets through the samples of one process: of an event that counts a whole CPU, the
+ * kernel drops those of others before it copies anything.
+ */
+#include "core/perf/perf_rings_internal.h"
 
 #include <linux/bpf.h>
 #include <stdint.h>

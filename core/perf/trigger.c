@@ -1,5 +1,6 @@
-#include "core/perf/trigger.h"
+#include "core/perf/perf_rings.h"
 
+#include "core/pmu/events.h"
 #include "core/pmu/layout.h"
 #include "core/pmu/perf_why.h"
 

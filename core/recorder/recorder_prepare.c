@@ -1,7 +1,7 @@
 #include "core/recorder/recorder_state.h"
 
 #include "core/base/stop_signals.h"
-#include "core/perf/ip_sample_cost.h"
+#include "core/perf/perf_rings.h"
 #include "core/jvm/flags.h"
 #include "core/jvm/memory_room.h"
 #include "core/jvm/obstacle.h"

@@ -1,6 +1,6 @@
 #include "report/view/cost.h"
 
-#include "core/perf/ip_sample_cost.h"
+#include "core/perf/perf_rings.h"
 #include "core/trace/recording_info.h"
 #include "report/shares.h"
 

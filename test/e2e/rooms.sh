@@ -131,8 +131,6 @@ circles() {
     cat << 'END'
 # a probe mounts virtual threads, which are mounted by probes
 circle core/agent/probe/probe core/agent/probe/probe_open core/agent/probe/probe_virtual core/agent/probe/virtual
-# one module in three files
-circle core/perf/perf_rings core/perf/perf_rings_cpus core/perf/perf_rings_open
 # what is suggested is tried
 circle core/pmu/events core/pmu/events_known
 # a walk goes on behind them

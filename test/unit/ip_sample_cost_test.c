@@ -1,7 +1,7 @@
 /*
  * What an IP sample of the CPU clock costs: from rounds of which some were disturbed.
  */
-#include "core/perf/ip_sample_cost.h"
+#include "core/perf/perf_rings.h"
 #include "test/unit/tap.h"
 
 static struct ip_sample_cost_round round_of(uint64_t plain_us, uint64_t ip_samples_us, uint64_t n)

@@ -1,5 +1,6 @@
 /* Which events take samples: chosen, and refused with the reason, on machines that are made up here. */
-#include "core/perf/trigger.h"
+#include "core/perf/perf_rings.h"
+#include "core/pmu/events.h"
 
 #include "test/unit/tap.h"
 
