@@ -1,5 +1,6 @@
 #include "core/base/xalloc.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -53,24 +54,13 @@ char *xstrndup(const char *text, size_t n)
     return must(strndup(text, n));
 }
 
-char *xvasprintf(const char *format, va_list arguments)
-{
-    va_list again;
-    va_copy(again, arguments);
-    int n = vsnprintf(NULL, 0, format, arguments);
-    char *text = xmalloc(n < 0 ? 1 : (size_t)n + 1);
-    text[0] = '\0';
-    if (n > 0)
-        vsnprintf(text, (size_t)n + 1, format, again);
-    va_end(again);
-    return text;
-}
-
 char *xasprintf(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    char *text = xvasprintf(format, arguments);
+    char *text;
+    if (vasprintf(&text, format, arguments) < 0)
+        out_of_memory();
     va_end(arguments);
     return text;
 }

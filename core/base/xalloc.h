@@ -11,7 +11,6 @@
 #include "core/base/hash.h"
 #include "core/base/vec.h"
 
-#include <stdarg.h>
 #include <stddef.h>
 
 /* As malloc and its kin; the caller frees.  xrealloc of NULL allocates; 0 bytes are a pointer that can be freed. */
@@ -22,7 +21,6 @@ void *xreallocarray(void *old, size_t n, size_t n_bytes) __attribute__((alloc_si
 char *xstrdup(const char *text) __attribute__((malloc, returns_nonnull));
 char *xstrndup(const char *text, size_t n) __attribute__((malloc, returns_nonnull));
 char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2), returns_nonnull));
-char *xvasprintf(const char *format, va_list arguments) __attribute__((format(printf, 1, 0), returns_nonnull));
 
 /*
  * Growing arrays, as in vec.h: a pointer to the elements, which its owner frees, and how many there is room for

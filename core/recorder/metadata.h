@@ -87,4 +87,11 @@ int metadata_write_ip_samples(struct trace_writer *writer, const struct ip_sampl
                               const struct perf_rings_state *state, uint32_t hz, uint64_t cost_ns, bool is_measured,
                               uint64_t asked_ns, struct err *err);
 
+/*
+ * Has a pattern of the plan's --include matched nothing so far, or (*all) all of them?  Then *err says which is first,
+ * and what to do.
+ */
+bool recorder_includes_nothing(const struct recorder_plan *plan, const struct segment *segment, bool *all,
+                               struct err *err);
+
 #endif

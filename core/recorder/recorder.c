@@ -35,48 +35,49 @@
  */
 static uint64_t counted_from_ns(const struct recorder *r)
 {
-    return r->plan->pid != 0 ? r->first.monotonic_ns : r->ready_ns;
+    return r->now.plan->pid != 0 ? r->now.first.monotonic_ns : r->ready_ns;
 }
 
 static double left_s(const struct recorder *r)
 {
-    return r->ready && r->plan->duration_s > 0
-               ? r->plan->duration_s - (double)(int64_t)(r->latest.monotonic_ns - counted_from_ns(r)) / 1e9
+    return r->ready && r->now.plan->duration_s > 0
+               ? r->now.plan->duration_s - (double)(int64_t)(r->now.latest.monotonic_ns - counted_from_ns(r)) / 1e9
                : -1;
 }
 
 /* What there is none of is not told. */
 static void tell_progress(struct recorder *r, double elapsed_s, const char *of)
 {
-    uint64_t n_records = trace_writer_records(r->writer), n_lost = drain_n_lost(&r->drain);
+    uint64_t n_records = trace_writer_records(r->now.writer), n_lost = drain_n_lost(&r->drain);
     char records[48] = "", lost[48] = "";
     if (n_records > 0)
         snprintf(records, sizeof records, ", %.1f M records", (double)n_records / 1e6);
     if (n_lost > 0)
         snprintf(lost, sizeof lost, ", %" PRIu64 " calls lost", n_lost);
-    progress_line(&r->progress, "%.1f%s s, %.1f MB%s%s", elapsed_s, of, (double)trace_writer_all_bytes(r->writer) / 1e6,
-                  records, lost);
+    progress_line(&r->progress, "%.1f%s s, %.1f MB%s%s", elapsed_s, of,
+                  (double)trace_writer_all_bytes(r->now.writer) / 1e6, records, lost);
 }
 
 /* Instructions; 0: there is no simulation. */
 static uint64_t count_simulated(const struct recorder *r)
 {
-    const struct recorder_simulation *s = r->plan->simulation;
+    const struct recorder_simulation *s = r->now.plan->simulation;
     return s == NULL ? 0 : s->n_instructions(s->context);
 }
 
 /* Not where a started command writes its own lines. */
 static void report_progress(struct recorder *r)
 {
-    if (!r->progress.is_terminal || !progress_is_due(&r->progress) || (r->plan->pid == 0 && isatty(STDOUT_FILENO)))
+    if (!r->progress.is_terminal || !progress_is_due(&r->progress) || (r->now.plan->pid == 0 && isatty(STDOUT_FILENO)))
         return;
-    double elapsed_s = (double)(r->latest.monotonic_ns - r->first.monotonic_ns) / 1e9;
+    double elapsed_s = (double)(r->now.latest.monotonic_ns - r->now.first.monotonic_ns) / 1e9;
     char of[32] = "";
-    if (r->plan->duration_s > 0)
-        snprintf(of, sizeof of, " of %.0f", r->plan->duration_s);
-    if (r->plan->simulation != NULL)
-        simulation_progress(&(struct simulation_state){ count_simulated(r), (double)(r->cpu_ns - r->cpu_start_ns) / 1e9,
-                                                        r->plan->alone_cpu_s, elapsed_s, left_s(r) },
+    if (r->now.plan->duration_s > 0)
+        snprintf(of, sizeof of, " of %.0f", r->now.plan->duration_s);
+    if (r->now.plan->simulation != NULL)
+        simulation_progress(&(struct simulation_state){ count_simulated(r),
+                                                        (double)(r->now.cpu_ns - r->now.cpu_start_ns) / 1e9,
+                                                        r->now.plan->alone_cpu_s, elapsed_s, left_s(r) },
                             &r->progress);
     else
         tell_progress(r, elapsed_s, of);
@@ -84,13 +85,14 @@ static void report_progress(struct recorder *r)
 
 static bool time_is_up(const struct recorder *r)
 {
-    return r->ready && r->plan->duration_s > 0 && r->latest.monotonic_ns > counted_from_ns(r) &&
-           (double)(r->latest.monotonic_ns - counted_from_ns(r)) / 1e9 >= r->plan->duration_s;
+    return r->ready && r->now.plan->duration_s > 0 && r->now.latest.monotonic_ns > counted_from_ns(r) &&
+           (double)(r->now.latest.monotonic_ns - counted_from_ns(r)) / 1e9 >= r->now.plan->duration_s;
 }
 
 static bool is_too_large(const struct recorder *r)
 {
-    return r->plan->max_bytes > 0 && r->plan->files == NULL && trace_writer_bytes(r->writer) >= r->plan->max_bytes;
+    return r->now.plan->max_bytes > 0 && r->now.plan->files == NULL &&
+           trace_writer_bytes(r->now.writer) >= r->now.plan->max_bytes;
 }
 
 /* The observer's turn. */
@@ -105,18 +107,18 @@ static int idle_ms(const struct recorder *r)
     int ms = r->link.round_ms != 0               ? (int)r->link.round_ms
              : readings_are_active(&r->readings) ? ROUND_SHORT_MS
                                                  : ROUND_LONG_MS;
-    return r->asks_much && ms > ROUND_ASKING_MS ? ROUND_ASKING_MS : ms;
+    return r->rounds.asks_much && ms > ROUND_ASKING_MS ? ROUND_ASKING_MS : ms;
 }
 
 /* How long to wait: with records on their way, not long. */
 static int round_ms(const struct recorder *r, uint64_t n_words)
 {
-    int ms = idle_ms(r), file_ms = recorder_file_left_ms(r);
+    int ms = idle_ms(r), file_ms = recorder_rotation_left_ms(r->now.plan);
     double left_ms = left_s(r) * 1e3;
     if (n_words > r->session.ring_words / 16)
         return ROUND_BUSY_MS;
     ms = file_ms < ms ? file_ms : ms;
-    return r->ready && r->plan->duration_s > 0 && left_ms < ms ? (left_ms > 1 ? (int)left_ms : 1) : ms;
+    return r->ready && r->now.plan->duration_s > 0 && left_ms < ms ? (left_ms > 1 ? (int)left_ms : 1) : ms;
 }
 
 /* For so long at most; threads that wait are visited meanwhile. */
@@ -124,10 +126,10 @@ static enum woken_by wait_and_visit(struct recorder *r, int ms)
 {
     uint64_t start_ns = clock_ns(CLOCK_MONOTONIC);
     for (int left_ms = ms;; left_ms = ms - (int)((clock_ns(CLOCK_MONOTONIC) - start_ns) / 1000000u)) {
-        int visit_ms = recorder_visit_waits(r);
+        int visit_ms = recorder_visit_waits(&r->stacks);
         bool is_last = visit_ms >= left_ms;
         enum woken_by by = recorder_wait_for(r, !is_last ? visit_ms : left_ms > 0 ? left_ms : 0);
-        if (is_last || by != WOKEN_BY_TIME || r->gone || r->interrupted)
+        if (is_last || by != WOKEN_BY_TIME || r->gone || r->signals.interrupted)
             return by;
     }
 }
@@ -143,7 +145,8 @@ static enum woken_by wait_and_look(struct recorder *r, int ms)
         if (look_ms >= left_ms)
             return wait_and_visit(r, left_ms);
         enum woken_by by = wait_and_visit(r, look_ms);
-        if (by != WOKEN_BY_TIME || r->gone || r->interrupted || !collections_look(&r->collections, &r->pauses.data))
+        if (by != WOKEN_BY_TIME || r->gone || r->signals.interrupted ||
+            !collections_look(&r->collections, &r->pauses.data))
             return by;
     }
 }
@@ -161,11 +164,11 @@ static int record(struct recorder *r, struct err *err)
 {
     bool stopped = false, has_news;
     uint64_t n_words = 0;
-    r->link.writer = r->writer;
-    r->collections.tells_heap = r->plan->simulation == NULL;
-    progress_begin(&r->progress, r->plan->progress);
-    while (!r->gone && !r->interrupted && !r->link.is_over && !time_is_up(r) && !is_too_large(r) &&
-           !recorder_room_is_low(r)) {
+    r->link.writer = r->now.writer;
+    r->collections.tells_heap = r->now.plan->simulation == NULL;
+    progress_begin(&r->progress, r->now.plan->progress);
+    while (!r->gone && !r->signals.interrupted && !r->link.is_over && !time_is_up(r) && !is_too_large(r) &&
+           !recorder_room_is_low(&r->room, r->now.target != 0 ? r->now.target : r->now.plan->pid, r->session.segment)) {
         enum woken_by by = wait_for_round(r, round_ms(r, n_words));
         if (recorder_hear(r, &stopped, &has_news, err) < 0)
             return -1;
@@ -177,9 +180,9 @@ static int record(struct recorder *r, struct err *err)
             poll(NULL, 0, ROUND_SHORT_MS); /* its socket is readable for good now */
         report_progress(r);
     }
-    if (!r->connected && (r->gone || r->interrupted)) {
+    if (!r->connected && (r->gone || r->signals.interrupted)) {
         err_set(err, r->gone ? "'%s' ended before a JVM of it loaded the agent" : "no JVM of '%s' has loaded the agent",
-                r->plan->argv != NULL ? r->plan->argv[0] : "the JVM");
+                r->now.plan->argv != NULL ? r->now.plan->argv[0] : "the JVM");
         return err_next(err, "give a command that starts a JVM (HotSpot), with options that it accepts; one "
                              "that writes a class archive does not start with an agent");
     }
@@ -191,7 +194,7 @@ static int record(struct recorder *r, struct err *err)
 /* Whoever has pressed Ctrl-C, or said how long it may take, does not wait for long: flags are off at once. */
 static uint64_t stop_timeout_ns(const struct recorder *r)
 {
-    bool is_short = r->is_cut || (r->plan->is_live && r->plan->pid != 0 && r->plan->duration_s > 0);
+    bool is_short = r->is_cut || (r->now.plan->is_live && r->now.plan->pid != 0 && r->now.plan->duration_s > 0);
     return is_short ? STOP_SHORT_NS : STOP_TIMEOUT_NS;
 }
 
@@ -207,13 +210,13 @@ static void stop_agent(struct recorder *r, struct recorder_summary *summary)
     r->link.pauses_ms = r->link.longest_pause_ms = 0;
     uint64_t start = clock_ns(CLOCK_MONOTONIC_RAW);
     progress_end(&r->progress);
-    progress_begin(&r->progress, r->plan->progress);
+    progress_begin(&r->progress, r->now.plan->progress);
     session_send(&r->session, WIRE_STOP);
-    r->interrupted = false;
-    while (!stopped && !r->gone && !r->interrupted) {
+    r->signals.interrupted = false;
+    while (!stopped && !r->gone && !r->signals.interrupted) {
         if (clock_ns(CLOCK_MONOTONIC_RAW) - start > stop_timeout_ns(r)) {
             snprintf(summary->warning, sizeof summary->warning,
-                     "JVM %d is still removing its probes, which are disabled", (int)r->target);
+                     "JVM %d is still removing its probes, which are disabled", (int)r->now.target);
             return;
         }
         recorder_wait_for(r, ROUND_SHORT_MS);
@@ -229,12 +232,12 @@ static int write_code_cache(struct recorder *r, const struct recorder_summary *s
 {
     struct jvm_code_cache cache;
     struct err ignored;
-    if (r->plan->pid == 0 || !r->connected || r->gone || r->interrupted || summary->warning[0] != '\0' ||
+    if (r->now.plan->pid == 0 || !r->connected || r->gone || r->signals.interrupted || summary->warning[0] != '\0' ||
         jvm_code_cache_ask(&r->process, &r->session.guest, &cache, &ignored) < 0)
         return 0;
     const struct info_code_cache told = { jvm_code_cache_is_full(&cache) ? INFO_CODE_CACHE_FULL : "room",
                                           cache.size_bytes, cache.most_bytes, cache.n_stopped };
-    return info_write(r->writer, INFO_CODE_CACHE, 0, &told, INFO_ALL_FIELDS, err);
+    return info_write(r->now.writer, INFO_CODE_CACHE, 0, &told, INFO_ALL_FIELDS, err);
 }
 
 /* The last round, the final metadata, the END chunk. */
@@ -255,10 +258,11 @@ static int finish_trace(struct recorder *r, struct recorder_summary *summary, st
     if (recorder_end_file(r, &status, true, err) < 0)
         return -1;
     stop_agent(r, summary);
-    if (metadata_write_removal(r->writer, &r->link, err) < 0 || write_code_cache(r, summary, err) < 0 ||
-        recorder_end_allocations(r, err) < 0)
+    if (metadata_write_removal(r->now.writer, &r->link, err) < 0 || write_code_cache(r, summary, err) < 0 ||
+        recorder_end_allocations(&r->allocations, err) < 0)
         return -1;
-    return trace_write_clock(r->writer, r->latest.ticks, r->latest.monotonic_ns, r->latest.realtime_ns, err);
+    return trace_write_clock(r->now.writer, r->now.latest.ticks, r->now.latest.monotonic_ns, r->now.latest.realtime_ns,
+                             err);
 }
 
 static void see_command(struct recorder *r, struct recorder_summary *summary)
@@ -266,9 +270,9 @@ static void see_command(struct recorder *r, struct recorder_summary *summary)
     recorder_reap(r);
     summary->command = r->child.pid > 0 && r->child.go < 0 && !r->child.is_over ? r->child.pid : 0;
     summary->command_status = r->child.is_over ? launch_status(r->child.wait_status) : 0;
-    summary->jvms = r->jvms;
-    summary->follows_jvms = r->follows_jvms;
-    snprintf(summary->program, sizeof summary->program, "%s", r->program);
+    summary->jvms = r->jvms.all;
+    summary->follows_jvms = r->attaching.follows_jvms;
+    snprintf(summary->program, sizeof summary->program, "%s", r->jvms.program);
 }
 
 bool recorder_wait(struct recorder_summary *summary, int timeout_ms)
@@ -294,20 +298,20 @@ bool recorder_wait(struct recorder_summary *summary, int timeout_ms)
 static void forget_signals(const struct recorder *r)
 {
     struct signalfd_siginfo info;
-    while (read(r->signals, &info, sizeof info) == (ssize_t)sizeof info)
+    while (read(r->signals.fd, &info, sizeof info) == (ssize_t)sizeof info)
         continue;
 }
 
 static void summarize(const struct recorder *r, struct recorder_summary *summary)
 {
     const struct segment *segment = r->session.segment;
-    summary->pid = r->target;
-    summary->seconds = (double)(r->latest.monotonic_ns - r->first.monotonic_ns) / 1e9;
+    summary->pid = r->now.target;
+    summary->seconds = (double)(r->now.latest.monotonic_ns - r->now.first.monotonic_ns) / 1e9;
     uint64_t cpu_ns = recorder_process_cpu_ns(r);
     summary->cpu_s = cpu_ns == TRACE_UNKNOWN ? 0 : (double)cpu_ns / 1e9;
     summary->n_instructions = count_simulated(r);
-    summary->n_records = trace_writer_records(r->writer);
-    summary->n_bytes = trace_writer_all_bytes(r->writer);
+    summary->n_records = trace_writer_records(r->now.writer);
+    summary->n_bytes = trace_writer_all_bytes(r->now.writer);
     summary->n_lost = drain_n_lost(&r->drain);
     summary->n_values = r->drain.n_told_values;
     summary->n_kernel_lost = kernel_n_lost(&r->kernel);
@@ -327,14 +331,14 @@ static void summarize(const struct recorder *r, struct recorder_summary *summary
     summary->n_refused_classes = atomic_load(&segment->counts[SEGMENT_REFUSED]);
     metadata_reason(&segment->unsure, summary->unsure, sizeof summary->unsure);
     metadata_reason(&segment->refused, summary->refused, sizeof summary->refused);
-    summary->instrument_ms = r->instrument_ms;
-    summary->longest_pause_ms = r->longest_pause_ms;
+    summary->instrument_ms = r->costs.instrument_ms;
+    summary->longest_pause_ms = r->costs.longest_pause_ms;
     summary->n_readings = r->readings.n_read;
     summary->readings_ns = r->readings.spent_ns;
     summary->n_without_readings = r->readings.n_without;
     snprintf(summary->readings_why, sizeof summary->readings_why, "%s", r->readings.why);
     struct perf_rings_state rings = { .why_no_ip_samples = NULL };
-    if (recorder_ring_ip_samples_hz(r) > 0 && r->kernel.rings != NULL)
+    if (recorder_ring_ip_samples_hz(&r->stacks) > 0 && r->kernel.rings != NULL)
         perf_rings_state(r->kernel.rings, &rings);
     const char *no_events = rings.why_no_ip_events;
     if (no_events != NULL && rings.why_no_ip_samples == NULL)
@@ -346,10 +350,10 @@ static void summarize(const struct recorder *r, struct recorder_summary *summary
     summary->is_group_full = r->room.is_less;
     snprintf(summary->no_memory, sizeof summary->no_memory, "%s", r->room.why);
     bool all;
-    if (r->ready && !r->plan->is_live)
-        recorder_includes_nothing(r, &all, &summary->unmatched);
+    if (r->ready && !r->now.plan->is_live)
+        recorder_includes_nothing(r->now.plan, r->session.segment, &all, &summary->unmatched);
     struct err why;
-    if (metadata_refusal(r->plan, segment, false, &why))
+    if (metadata_refusal(r->now.plan, segment, false, &why))
         snprintf(summary->warning, sizeof summary->warning, "hardware events were not counted: %.400s", why.text);
 }
 
@@ -357,30 +361,43 @@ static void close_all(struct recorder *r)
 {
     progress_end(&r->progress);
     launch_end(&r->child);
-    if (r->hurries) /* the next recording's program would inherit it */
-        setpriority(PRIO_PROCESS, 0, r->niceness);
+    if (r->signals.hurries) /* the next recording's program would inherit it */
+        setpriority(PRIO_PROCESS, 0, r->signals.niceness);
     kernel_close(&r->kernel);
-    recorder_close_stacks(r);
-    recorder_close_allocations(r);
+    recorder_close_stacks(&r->stacks);
+    recorder_close_allocations(&r->allocations);
     ip_samples_free(&r->ip_samples);
     pauses_close(&r->pauses);
     readings_close(&r->readings);
-    if (r->plan->simulation != NULL)
-        r->plan->simulation->close(r->plan->simulation->context);
+    if (r->now.plan->simulation != NULL)
+        r->now.plan->simulation->close(r->now.plan->simulation->context);
     drain_free(&r->drain);
     link_free(&r->link);
     session_close(&r->session);
-    threads_free(&r->threads);
+    threads_free(r->now.threads);
     if (r->pidfd >= 0)
         close(r->pidfd);
-    if (r->signals >= 0) {
+    if (r->signals.fd >= 0) {
         forget_signals(r);
-        close(r->signals);
-        sigprocmask(SIG_SETMASK, &r->old_mask, NULL);
-        signal(SIGPIPE, r->old_pipe);
-        signal(SIGXFSZ, r->old_size);
+        close(r->signals.fd);
+        sigprocmask(SIG_SETMASK, &r->signals.old_mask, NULL);
+        signal(SIGPIPE, r->signals.old_pipe);
+        signal(SIGXFSZ, r->signals.old_size);
     }
     arena_free(&r->arena);
+}
+
+static void connect_parts(struct recorder *r, const struct recorder_plan *plan)
+{
+    r->now = (struct recorder_now){ .plan = plan, .threads = &r->threads };
+    r->stacks.now = r->allocations.now = &r->now;
+    r->stacks.link = r->allocations.link = &r->link;
+    r->stacks.ip_samples = &r->ip_samples;
+    r->allocations.log = &r->stacks.log;
+    r->attaching.plan = plan;
+    r->attaching.session = &r->session;
+    r->attaching.process = &r->process;
+    r->attaching.room = &r->room;
 }
 
 int recorder_run(const struct recorder_plan *plan, struct recorder_summary *summary, struct err *err)
@@ -389,23 +406,23 @@ int recorder_run(const struct recorder_plan *plan, struct recorder_summary *summ
     if (r == NULL)
         return err_set(err, "out of memory");
     int rc = -1;
-    r->plan = plan;
+    connect_parts(r, plan);
     r->child = (struct launch)LAUNCH_NONE;
-    r->signals = r->pidfd = -1;
+    r->signals.fd = r->pidfd = -1;
     session_init(&r->session);
     memset(summary, 0, sizeof *summary);
-    r->own_cpu_start_ns = recorder_own_cpu_ns(); /* to get ready is a good part of what a short recording costs */
+    r->costs.own_cpu_start_ns = recorder_own_cpu_ns(); /* to get ready is a good part of what a short recording costs */
     if (recorder_prepare(r, err) < 0 || record(r, err) < 0 || finish_trace(r, summary, err) < 0)
         goto out;
     summarize(r, summary);
     rc = 0;
 out:
-    recorder_room_explain(r, err);
-    if (r->writer != NULL) {
+    recorder_room_explain(&r->room, err);
+    if (r->now.writer != NULL) {
         struct err why;
-        bool is_whole = trace_writer_close(r->writer, r->latest.ticks, &why) == 0;
-        r->writer = NULL;
-        recorder_close_file(r, is_whole ? NULL : &why);
+        bool is_whole = trace_writer_close(r->now.writer, r->now.latest.ticks, &why) == 0;
+        r->now.writer = NULL;
+        recorder_rotation_end(&r->files, r->now.plan, is_whole ? NULL : &why);
         if (rc == 0 && !is_whole && plan->files == NULL) {
             *err = why;
             rc = -1;

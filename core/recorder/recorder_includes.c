@@ -3,7 +3,7 @@
  * match, it may be one of classes that are loaded later: then it is told at the end.
  */
 #include "core/base/text.h"
-#include "core/recorder/recorder_state.h"
+#include "core/recorder/metadata.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,10 +19,10 @@ static bool is_method_behind_dots(const char *pattern, const char *nearest)
 }
 
 /* Returns whether pattern i has matched nothing; why is in *err then. */
-static bool is_unmatched(const struct recorder *r, size_t i, struct err *err)
+static bool is_unmatched(const struct recorder_plan *plan, const struct segment *segment, size_t i, struct err *err)
 {
-    const struct segment_include *told = &r->session.segment->includes[i];
-    const char *pattern = r->plan->includes[i], *loaded = r->plan->pid != 0 ? "loaded class" : "class that was loaded";
+    const struct segment_include *told = &segment->includes[i];
+    const char *pattern = plan->includes[i], *loaded = plan->pid != 0 ? "loaded class" : "class that was loaded";
     char nearest[sizeof told->nearest];
     text_utf8_into(nearest, sizeof nearest, told->nearest, strnlen(told->nearest, sizeof told->nearest));
     if (atomic_load(&told->has_class) == 0)
@@ -43,30 +43,31 @@ static bool is_unmatched(const struct recorder *r, size_t i, struct err *err)
 }
 
 /* Matched, but nothing of it was large enough. */
-static bool is_too_small(const struct recorder *r, size_t i, struct err *err)
+static bool is_too_small(const struct recorder_plan *plan, const struct segment *segment, size_t i, struct err *err)
 {
-    const struct segment_include *told = &r->session.segment->includes[i];
+    const struct segment_include *told = &segment->includes[i];
     if (atomic_load(&told->has_method) == 0 || atomic_load(&told->has_wanted) != 0)
         return false;
     err_set(err, "--include '%s' matches only methods of %u bytes of bytecode or less, without loops",
-            r->plan->includes[i], (unsigned)r->plan->min_bytecodes);
-    err_next(err, "name its methods, as '%s#*', or give --min-bytecodes 0", r->plan->includes[i]);
+            plan->includes[i], (unsigned)plan->min_bytecodes);
+    err_next(err, "name its methods, as '%s#*', or give --min-bytecodes 0", plan->includes[i]);
     return true;
 }
 
-bool recorder_includes_nothing(const struct recorder *r, bool *all, struct err *err)
+bool recorder_includes_nothing(const struct recorder_plan *plan, const struct segment *segment, bool *all,
+                               struct err *err)
 {
     struct err why, first = { "" };
-    size_t n = 0, n_known = r->plan->n_includes < SEGMENT_INCLUDES ? r->plan->n_includes : SEGMENT_INCLUDES;
+    size_t n = 0, n_known = plan->n_includes < SEGMENT_INCLUDES ? plan->n_includes : SEGMENT_INCLUDES;
     for (size_t i = n_known; i-- > 0;)
-        if (is_unmatched(r, i, &why) || (!r->plan->is_live && is_too_small(r, i, &why))) {
+        if (is_unmatched(plan, segment, i, &why) || (!plan->is_live && is_too_small(plan, segment, i, &why))) {
             n++;
             first = why;
         }
-    if (r->plan->n_phases > 0) /* these are recorded, whatever the patterns are */
+    if (plan->n_phases > 0) /* these are recorded, whatever the patterns are */
         n = 0;
     if (n > 0)
         *err = first;
-    *all = n > 0 && n == r->plan->n_includes;
+    *all = n > 0 && n == plan->n_includes;
     return n > 0;
 }

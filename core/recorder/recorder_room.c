@@ -4,10 +4,12 @@
  * Near a limit the kernel kills the largest process, which is the JVM.  So a recording does not begin there; it ends
  * when one comes near; and where memory runs out all the same, the kernel is to kill this process.
  */
-#include "core/recorder/recorder_state.h"
+#include "core/recorder/recorder_room.h"
 
 #include "core/jvm/memory_room.h"
+#include "core/recorder/clock.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define LOOK_NS      500000000u
@@ -29,11 +31,12 @@ static uint64_t reserve_bytes(const struct memory_room *room)
     return room->limit_bytes == MEMORY_ROOM_ANY ? 32 * MB : bytes < MB ? MB : bytes > 8 * MB ? 8 * MB : bytes;
 }
 
-static void describe(const struct recorder *r, const struct memory_room *room, bool is_target, char *text, size_t n)
+/* pid 0: mmprof itself. */
+static void describe(pid_t pid, const struct memory_room *room, char *text, size_t n)
 {
     char whose[32] = "mmprof";
-    if (is_target)
-        snprintf(whose, sizeof whose, "JVM %d", (int)(r->target != 0 ? r->target : r->plan->pid));
+    if (pid != 0)
+        snprintf(whose, sizeof whose, "JVM %d", (int)pid);
     if (room->limit_bytes == MEMORY_ROOM_ANY)
         snprintf(text, n, "the machine has %.1f MB of memory left", (double)room->bytes / 1e6);
     else
@@ -48,29 +51,29 @@ static bool is_one_group(pid_t pid)
                         strcmp(ours.path, its.path) == 0);
 }
 
-static int check_target(const struct recorder *r, const struct memory_room *its, struct err *err)
+static int check_target(pid_t pid, const struct memory_room *its, struct err *err)
 {
-    bool is_ours = is_one_group(r->plan->pid);
+    bool is_ours = is_one_group(pid);
     char text[160];
     if (its->bytes >= 2 * reserve_bytes(its) + START_BYTES + (is_ours ? OWN_BYTES : 0))
         return 0;
-    describe(r, its, true, text, sizeof text);
+    describe(pid, its, text, sizeof text);
     err_set(err, "%s: recording could get the JVM killed", text);
     return err_next(err, is_ours ? "run mmprof outside of that group, or give the group more memory"
                                  : "give the group more memory, or the JVM a smaller heap");
 }
 
-int recorder_room_open(struct recorder *r, struct ring_memory_plan *plan, struct err *err)
+int recorder_room_open(struct recorder_room *own, pid_t pid, struct ring_memory_plan *plan, struct err *err)
 {
     pid_t tids[1];
-    struct memory_room ours = memory_room_read("", 0), its = memory_room_read("", r->plan->pid);
-    int n_threads = r->plan->pid == 0 ? 0 : jvm_process_threads(r->plan->pid, tids, 0);
-    if (check_target(r, &its, err) < 0)
+    struct memory_room ours = memory_room_read("", 0), its = memory_room_read("", pid);
+    int n_threads = pid == 0 ? 0 : jvm_process_threads(pid, tids, 0);
+    if (check_target(pid, &its, err) < 0)
         return -1;
-    r->room.change_bytes =
+    own->change_bytes =
         its.limit_bytes == MEMORY_ROOM_ANY ? MEMORY_ROOM_ANY : (its.bytes - reserve_bytes(&its)) / CHANGE_PART;
-    r->room.own_bytes = ours.bytes / 2 < KEPT_MIN ? KEPT_MIN : ours.bytes / 2 > KEPT_MAX ? KEPT_MAX : ours.bytes / 2;
-    memory_room_bind(r->room.own_bytes);
+    own->own_bytes = ours.bytes / 2 < KEPT_MIN ? KEPT_MIN : ours.bytes / 2 > KEPT_MAX ? KEPT_MAX : ours.bytes / 2;
+    memory_room_bind(own->own_bytes);
     plan->n_threads = n_threads > 0 ? (uint32_t)n_threads : 0;
     plan->limit_bytes = ours.bytes / (ours.limit_bytes == MEMORY_ROOM_ANY ? MACHINE_PART : GROUP_PART);
     /* Buffers are touched as they are used, and near the limit the recording ends: no group has one to be killed by. */
@@ -79,29 +82,29 @@ int recorder_room_open(struct recorder *r, struct ring_memory_plan *plan, struct
     return 0;
 }
 
-void recorder_room_explain(const struct recorder *r, struct err *err)
+void recorder_room_explain(const struct recorder_room *own, struct err *err)
 {
     memory_room_unbind();
     if (strncmp(err->text, "out of memory", strlen("out of memory")) == 0 && strstr(err->text, "\n") == NULL)
         err_next(err, "mmprof may allocate %.0f MB here: record less, with --include or for a shorter time (-d)",
-                 (double)r->room.own_bytes / 1e6);
+                 (double)own->own_bytes / 1e6);
 }
 
-bool recorder_room_is_low(struct recorder *r)
+bool recorder_room_is_low(struct recorder_room *own, pid_t pid, struct segment *segment)
 {
     uint64_t now_ns = clock_ns(CLOCK_MONOTONIC_RAW);
-    if (r->room.why[0] != '\0' || now_ns < r->room.look_ns)
-        return r->room.why[0] != '\0';
-    r->room.look_ns = now_ns + LOOK_NS;
+    if (own->why[0] != '\0' || now_ns < own->look_ns)
+        return own->why[0] != '\0';
+    own->look_ns = now_ns + LOOK_NS;
     for (int is_target = 0; is_target < 2; is_target++) {
-        struct memory_room room = memory_room_read("", is_target ? r->target != 0 ? r->target : r->plan->pid : 0);
+        struct memory_room room = memory_room_read("", is_target ? pid : 0);
         uint64_t reserve = reserve_bytes(&room);
         if (room.bytes < room.limit_bytes / 8 && room.limit_bytes != MEMORY_ROOM_ANY)
-            r->room.look_ns = now_ns + LOOK_NEAR_NS;
+            own->look_ns = now_ns + LOOK_NEAR_NS;
         if (room.bytes < 2 * reserve)
-            atomic_store(&r->session.segment->is_enough, 1);
+            atomic_store(&segment->is_enough, 1);
         if (room.bytes < reserve)
-            describe(r, &room, is_target, r->room.why, sizeof r->room.why);
+            describe(is_target ? pid : 0, &room, own->why, sizeof own->why);
     }
-    return r->room.why[0] != '\0';
+    return own->why[0] != '\0';
 }

@@ -4,9 +4,9 @@
  * They are taken from outside; where that cannot be, or is not wanted, the agent polls.  Where neither can be, the
  * recording goes on, and the trace says why.
  */
-#include "core/recorder/recorder_state.h"
+#include "core/recorder/recorder_stacks.h"
 
-#include "core/recorder/metadata.h"
+#include "core/recorder/link_state.h"
 #include "core/trace/recording_info.h"
 
 #include <inttypes.h>
@@ -22,67 +22,68 @@
  */
 #define DRAIN_NS UINT64_C(500000000)
 
-static void note_failure(struct recorder *r, const struct err *why)
+static void note_failure(struct recorder_stacks *s, const struct err *why)
 {
-    snprintf(r->stacks.why, sizeof r->stacks.why, "%.*s", (int)strcspn(why->text, "\n"), why->text);
-    stack_sampler_close(r->stacks.sampler);
-    r->stacks.sampler = NULL;
+    snprintf(s->why, sizeof s->why, "%.*s", (int)strcspn(why->text, "\n"), why->text);
+    stack_sampler_close(s->sampler);
+    s->sampler = NULL;
 }
 
-void recorder_open_stacks(struct recorder *r)
+void recorder_open_stacks(struct recorder_stacks *s, pid_t command, bool with_children)
 {
-    const struct recorder_plan *plan = r->plan;
+    const struct recorder_plan *plan = s->now->plan;
     const struct stack_sampler_options options = { .hz = plan->stacks_hz,
                                                    .stack_bytes = STACKS_BYTES,
                                                    .is_wall = plan->waits_hz > 0,
                                                    .only_java = true,
                                                    .is_starting = plan->pid == 0,
-                                                   .with_children = r->follows_jvms,
+                                                   .with_children = with_children,
                                                    .is_told = true };
     struct err why;
     if (plan->stacks_hz > 0 && !plan->polls_stacks &&
-        stack_sampler_open(&r->stacks.sampler, plan->pid != 0 ? plan->pid : r->child.pid, &options, &why) < 0)
-        note_failure(r, &why);
+        stack_sampler_open(&s->sampler, plan->pid != 0 ? plan->pid : command, &options, &why) < 0)
+        note_failure(s, &why);
 }
 
 /* The kernel is asked once for both. */
-static bool ip_samples_come_from_stacks(const struct recorder *r)
+static bool ip_samples_come_from_stacks(const struct recorder_stacks *s)
 {
-    return r->plan->ip_samples_hz > 0 && r->plan->ip_samples_hz == r->plan->stacks_hz && r->stacks.sampler != NULL;
+    return s->now->plan->ip_samples_hz > 0 && s->now->plan->ip_samples_hz == s->now->plan->stacks_hz &&
+           s->sampler != NULL;
 }
 
-uint32_t recorder_ring_ip_samples_hz(const struct recorder *r)
+uint32_t recorder_ring_ip_samples_hz(const struct recorder_stacks *s)
 {
-    return ip_samples_come_from_stacks(r) ? 0 : r->plan->ip_samples_hz;
+    return ip_samples_come_from_stacks(s) ? 0 : s->now->plan->ip_samples_hz;
 }
 
 /* Of one without a ring the name in Java comes from the samples. */
-static void name_thread(struct recorder *r, struct recorder_thread *thread, const struct stack_sample *sample)
+static void name_thread(struct recorder_stacks *s, struct recorder_thread *thread, const struct stack_sample *sample)
 {
     if (sample->java_name[0] != '\0')
-        threads_hear_name(&r->threads, thread, sample->java_name, true);
+        threads_hear_name(s->now->threads, thread, sample->java_name, true);
     if (thread->comm[0] == '\0')
         threads_set_comm(thread, sample->thread_name);
     if (thread->ring < 0 && thread->name[0] == '\0')
         threads_set_name(thread, sample->java_name);
 }
 
-static int take_one(struct recorder *r, const struct stack_sample *sample, struct err *err)
+static int take_one(struct recorder_stacks *s, const struct stack_sample *sample, struct err *err)
 {
-    const struct recorder_observer *observer = r->plan->observer;
-    uint64_t ticks = clock_ticks(sample->time_ns, &r->latest, &r->first, &r->latest);
-    struct recorder_thread *thread = threads_get(&r->threads, sample->tid, ticks);
+    const struct recorder_observer *observer = s->now->plan->observer;
+    uint64_t ticks = clock_ticks(sample->time_ns, &s->now->latest, &s->now->first, &s->now->latest);
+    struct recorder_thread *thread = threads_get(s->now->threads, sample->tid, ticks);
     if (thread == NULL)
         return err_set(err, "out of memory for threads");
-    name_thread(r, thread, sample);
-    r->stacks.sampled_ns += sample->weight;
-    if (sample->time_ns < r->first.monotonic_ns)
+    name_thread(s, thread, sample);
+    s->sampled_ns += sample->weight;
+    if (sample->time_ns < s->now->first.monotonic_ns)
         return 0;
-    if (ip_samples_come_from_stacks(r) && sample->pc != KERNEL_UNKNOWN &&
-        ip_samples_add(&r->ip_samples, thread->info.index, ticks, sample->pc, sample->in_kernel) < 0)
+    if (ip_samples_come_from_stacks(s) && sample->pc != KERNEL_UNKNOWN &&
+        ip_samples_add(s->ip_samples, thread->info.index, ticks, sample->pc, sample->in_kernel) < 0)
         return err_set(err, "out of memory for samples");
-    if ((thread->changed && threads_write(&r->threads, r->writer, err) < 0) ||
-        sample_log_write(&r->stacks.log, r->writer, sample, thread->info.index, ticks, err) < 0)
+    if ((thread->changed && threads_write(s->now->threads, s->now->writer, err) < 0) ||
+        sample_log_write(&s->log, s->now->writer, sample, thread->info.index, ticks, err) < 0)
         return -1;
     return observer == NULL || observer->stack == NULL
                ? 0
@@ -91,71 +92,69 @@ static int take_one(struct recorder *r, const struct stack_sample *sample, struc
 
 static int take_stack_sample(const struct stack_sample *sample, void *context, struct err *err)
 {
-    struct recorder *r = context;
-    int rc = take_one(r, sample, err);
-    r->stacks.is_ours = rc < 0;
+    struct recorder_stacks *s = context;
+    int rc = take_one(s, sample, err);
+    s->is_ours = rc < 0;
     return rc;
 }
 
-static bool rings_fill(const struct recorder *r)
+static bool rings_fill(const struct recorder_stacks *s)
 {
-    struct pollfd rings = { .fd = r->stacks.sampler == NULL ? -1 : stack_sampler_fd(r->stacks.sampler),
-                            .events = POLLIN };
+    struct pollfd rings = { .fd = s->sampler == NULL ? -1 : stack_sampler_fd(s->sampler), .events = POLLIN };
     return poll(&rings, 1, 0) > 0;
 }
 
 /* Once, where the agent is there and nothing was sampled from outside: the two do not count together. */
-static int begin_polling(struct recorder *r, struct err *err)
+static int begin_polling(struct recorder_stacks *s, struct err *err)
 {
-    const struct recorder_plan *plan = r->plan;
+    const struct recorder_plan *plan = s->now->plan;
     uint32_t part_ppm = (uint32_t)(plan->polling_part * 1e6);
-    if (plan->stacks_hz == 0 || !r->link.ready || r->stacks.log.n_written > 0)
+    if (plan->stacks_hz == 0 || !s->link->ready || s->log.n_written > 0)
         return 0;
-    if (poll_sampler_open(&r->stacks.polled, r->target, err) < 0)
+    if (poll_sampler_open(&s->polled, s->now->target, err) < 0)
         return -1;
-    r->stacks.cpu_ns = r->cpu_ns;
-    return link_poll(&r->link, 1000000u / plan->stacks_hz, part_ppm, poll_sampler_fd(r->stacks.polled), err);
+    s->cpu_ns = s->now->cpu_ns;
+    return link_poll(s->link, 1000000u / plan->stacks_hz, part_ppm, poll_sampler_fd(s->polled), err);
 }
 
-static int drain_outside(struct recorder *r, struct err *err)
+static int drain_outside(struct recorder_stacks *s, struct err *err)
 {
-    if (stack_sampler_drain(r->stacks.sampler, take_stack_sample, r, err) == 0)
+    if (stack_sampler_drain(s->sampler, take_stack_sample, s, err) == 0)
         return 0;
-    if (r->stacks.is_ours)
+    if (s->is_ours)
         return -1;
-    note_failure(r, err);
+    note_failure(s, err);
     return 0;
 }
 
-int recorder_write_stacks(struct recorder *r, struct err *err)
+int recorder_write_stacks(struct recorder_stacks *s, bool all, struct err *err)
 {
-    uint64_t now_ns = r->latest.monotonic_ns;
-    if (r->stacks.sampler == NULL && r->stacks.polled == NULL)
-        return begin_polling(r, err);
-    if (now_ns - r->stacks.drained_ns < DRAIN_NS && !r->readings.is_last && !r->files.is_turning && !rings_fill(r))
+    uint64_t now_ns = s->now->latest.monotonic_ns;
+    if (s->sampler == NULL && s->polled == NULL)
+        return begin_polling(s, err);
+    if (now_ns - s->drained_ns < DRAIN_NS && !all && !rings_fill(s))
         return 0;
-    r->stacks.drained_ns = now_ns;
-    return r->stacks.polled != NULL ? poll_sampler_drain(r->stacks.polled, take_stack_sample, r, err)
-                                    : drain_outside(r, err);
+    s->drained_ns = now_ns;
+    return s->polled != NULL ? poll_sampler_drain(s->polled, take_stack_sample, s, err) : drain_outside(s, err);
 }
 
 /* ---- threads that wait ---- */
 
-static int take_one_wait(struct recorder *r, const struct stack_wait *wait, struct err *err)
+static int take_one_wait(struct recorder_stacks *s, const struct stack_wait *wait, struct err *err)
 {
-    const struct recorder_observer *observer = r->plan->observer;
+    const struct recorder_observer *observer = s->now->plan->observer;
     const struct stack_sample *sample = &wait->sample;
-    uint64_t ticks = clock_ticks(sample->time_ns, &r->latest, &r->first, &r->latest);
-    struct recorder_thread *thread = threads_get(&r->threads, sample->tid, ticks);
+    uint64_t ticks = clock_ticks(sample->time_ns, &s->now->latest, &s->now->first, &s->now->latest);
+    struct recorder_thread *thread = threads_get(s->now->threads, sample->tid, ticks);
     if (thread == NULL)
         return err_set(err, "out of memory for threads");
-    name_thread(r, thread, sample);
-    if (sample->time_ns < r->first.monotonic_ns)
+    name_thread(s, thread, sample);
+    if (sample->time_ns < s->now->first.monotonic_ns)
         return 0;
-    if (thread->changed && threads_write(&r->threads, r->writer, err) < 0)
+    if (thread->changed && threads_write(s->now->threads, s->now->writer, err) < 0)
         return -1;
-    const struct recorder_thread *owner = wait->owner_tid == 0 ? NULL : threads_find(&r->threads, wait->owner_tid);
-    if (wait_log_add(&r->stacks.waits, &r->stacks.log, r->writer, wait, thread->info.index,
+    const struct recorder_thread *owner = wait->owner_tid == 0 ? NULL : threads_find(s->now->threads, wait->owner_tid);
+    if (wait_log_add(&s->waits, &s->log, s->now->writer, wait, thread->info.index,
                      owner == NULL ? TRACE_NO_THREAD : owner->info.index, ticks, err) < 0)
         return -1;
     return observer == NULL || observer->wait == NULL
@@ -165,112 +164,114 @@ static int take_one_wait(struct recorder *r, const struct stack_wait *wait, stru
 
 static int take_wait(const struct stack_wait *wait, void *context, struct err *err)
 {
-    struct recorder *r = context;
-    int rc = take_one_wait(r, wait, err);
-    r->stacks.is_ours = rc < 0;
+    struct recorder_stacks *s = context;
+    int rc = take_one_wait(s, wait, err);
+    s->is_ours = rc < 0;
     return rc;
 }
 
 /* Not in step with the program, and so that they take no more than they may. */
-static void plan_visit(struct recorder *r, uint64_t now_ns)
+static void plan_visit(struct recorder_stacks *s, uint64_t now_ns)
 {
     struct stack_sampler_state state;
-    stack_sampler_state(r->stacks.sampler, &state);
+    stack_sampler_state(s->sampler, &state);
     const struct wait_sampler_state *waits = &state.waits;
-    double least_ns = 1e9 / r->plan->waits_hz, cost_ns = (double)waits->cpu_ns / (double)(waits->n_visits + 1);
-    double wall_ns = (double)(r->latest.monotonic_ns - r->first.monotonic_ns) + 1;
-    double may_part = r->plan->waits_part * (double)(r->cpu_ns - r->cpu_start_ns) / wall_ns;
+    double least_ns = 1e9 / s->now->plan->waits_hz, cost_ns = (double)waits->cpu_ns / (double)(waits->n_visits + 1);
+    double wall_ns = (double)(s->now->latest.monotonic_ns - s->now->first.monotonic_ns) + 1;
+    double may_part = s->now->plan->waits_part * (double)(s->now->cpu_ns - s->now->cpu_start_ns) / wall_ns;
     double ns = may_part > 0 ? cost_ns / may_part : WAITS_MOST_NS;
     ns = ns < least_ns ? least_ns : ns > WAITS_MOST_NS ? WAITS_MOST_NS : ns;
-    r->stacks.random = r->stacks.random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    r->stacks.visit_ns = now_ns + (uint64_t)(ns * (0.75 + (double)(r->stacks.random >> 33) / (double)(1u << 31) / 2));
+    s->random = s->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    s->visit_ns = now_ns + (uint64_t)(ns * (0.75 + (double)(s->random >> 33) / (double)(1u << 31) / 2));
 }
 
-int recorder_visit_waits(struct recorder *r)
+int recorder_visit_waits(struct recorder_stacks *s)
 {
     uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
     struct err why;
-    if (r->plan->waits_hz == 0 || r->stacks.sampler == NULL || stack_sampler_pid(r->stacks.sampler) == 0)
+    if (s->now->plan->waits_hz == 0 || s->sampler == NULL || stack_sampler_pid(s->sampler) == 0)
         return INT_MAX;
-    if (now_ns >= r->stacks.visit_ns) {
-        if (stack_sampler_visit(r->stacks.sampler, take_wait, r, &why) < 0) {
-            note_failure(r, &why);
+    if (now_ns >= s->visit_ns) {
+        if (stack_sampler_visit(s->sampler, take_wait, s, &why) < 0) {
+            note_failure(s, &why);
             return INT_MAX;
         }
-        plan_visit(r, now_ns);
+        plan_visit(s, now_ns);
     }
-    return r->stacks.visit_ns > now_ns ? (int)((r->stacks.visit_ns - now_ns + 999999) / 1000000) : 1;
+    return s->visit_ns > now_ns ? (int)((s->visit_ns - now_ns + 999999) / 1000000) : 1;
 }
 
-uint64_t recorder_polling_ns(const struct recorder *r)
+uint64_t recorder_polling_ns(const struct recorder_stacks *s)
 {
     struct poll_state state = { 0 };
-    if (r->stacks.polled != NULL)
-        poll_sampler_state(r->stacks.polled, &state);
+    if (s->polled != NULL)
+        poll_sampler_state(s->polled, &state);
     return state.cost_ns;
 }
 
 /* Of a thread that the agent held, at most. */
-static int write_polling(struct recorder *r, struct err *err)
+static int write_polling(struct recorder_stacks *s, struct err *err)
 {
     struct poll_state state;
-    poll_sampler_state(r->stacks.polled, &state);
-    if (r->link.polling_refused[0] != '\0')
-        return info_write_text(r->writer, INFO_SAMPLE_FAILED, r->link.polling_refused, err);
-    if (r->cpu_ns > r->stacks.cpu_ns &&
-        (info_write_count(r->writer, INFO_SAMPLE_CPU_NS, r->cpu_ns - r->stacks.cpu_ns, err) < 0 ||
-         info_write_count(r->writer, INFO_SAMPLE_SAMPLED_NS, r->stacks.sampled_ns, err) < 0))
+    poll_sampler_state(s->polled, &state);
+    if (s->link->polling_refused[0] != '\0')
+        return info_write_text(s->now->writer, INFO_SAMPLE_FAILED, s->link->polling_refused, err);
+    if (s->now->cpu_ns > s->cpu_ns &&
+        (info_write_count(s->now->writer, INFO_SAMPLE_CPU_NS, s->now->cpu_ns - s->cpu_ns, err) < 0 ||
+         info_write_count(s->now->writer, INFO_SAMPLE_SAMPLED_NS, s->sampled_ns, err) < 0))
         return -1;
-    if (info_write_text(r->writer, INFO_SAMPLE_MECHANISM, "polling", err) < 0 ||
-        info_write_count(r->writer, INFO_SAMPLE_LOST, state.n_put_off, err) < 0)
+    if (info_write_text(s->now->writer, INFO_SAMPLE_MECHANISM, "polling", err) < 0 ||
+        info_write_count(s->now->writer, INFO_SAMPLE_LOST, state.n_put_off, err) < 0)
         return -1;
-    return info_write_count(r->writer, INFO_SAMPLE_LONGEST_NS, state.longest_ns, err);
+    return info_write_count(s->now->writer, INFO_SAMPLE_LONGEST_NS, state.longest_ns, err);
 }
 
-static int write_waits_info(struct recorder *r, const struct stack_sampler_state *state, struct err *err)
+static int write_waits_info(struct recorder_stacks *s, const struct stack_sampler_state *state, struct err *err)
 {
-    if (r->plan->waits_hz == 0)
+    if (s->now->plan->waits_hz == 0)
         return 0;
     if (state->why_no_waits[0] != '\0')
-        return info_write_text(r->writer, INFO_WAIT_FAILED, state->why_no_waits, err);
-    return wait_log_flush(&r->stacks.waits, r->writer, err) < 0 ||
-                   info_write_count(r->writer, INFO_WAIT_VISITS, state->waits.n_visits, err) < 0
+        return info_write_text(s->now->writer, INFO_WAIT_FAILED, state->why_no_waits, err);
+    return wait_log_flush(&s->waits, s->now->writer, err) < 0 ||
+                   info_write_count(s->now->writer, INFO_WAIT_VISITS, state->waits.n_visits, err) < 0
                ? -1
-               : info_write_real(r->writer, INFO_WAIT_CPU_MS, (double)state->waits.cpu_ns / 1e6, err);
+               : info_write_real(s->now->writer, INFO_WAIT_CPU_MS, (double)state->waits.cpu_ns / 1e6, err);
 }
 
-int recorder_write_stacks_info(struct recorder *r, struct err *err)
+int recorder_write_stacks_info(struct recorder_stacks *s, struct err *err)
 {
     struct stack_sampler_state state = { 0 };
-    if (r->threads.n_renamed > 0 && info_write_count(r->writer, INFO_THREADS_RENAMED, r->threads.n_renamed, err) < 0)
+    if (s->now->threads->n_renamed > 0 &&
+        info_write_count(s->now->writer, INFO_THREADS_RENAMED, s->now->threads->n_renamed, err) < 0)
         return -1;
-    if (r->plan->stacks_hz == 0)
+    if (s->now->plan->stacks_hz == 0)
         return 0;
-    if (r->stacks.why[0] != '\0' && info_write_text(r->writer, INFO_SAMPLE_FAILED, r->stacks.why, err) < 0)
+    if (s->why[0] != '\0' && info_write_text(s->now->writer, INFO_SAMPLE_FAILED, s->why, err) < 0)
         return -1;
-    if (info_write_count(r->writer, INFO_SAMPLE_OUTSIDE, r->stacks.log.n_outside, err) < 0)
+    if (info_write_count(s->now->writer, INFO_SAMPLE_OUTSIDE, s->log.n_outside, err) < 0)
         return -1;
-    if (r->stacks.polled != NULL)
-        return write_polling(r, err);
-    if (r->stacks.sampler == NULL)
+    if (s->polled != NULL)
+        return write_polling(s, err);
+    if (s->sampler == NULL)
         return 0;
-    stack_sampler_state(r->stacks.sampler, &state);
-    if (state.shared_name != NULL && info_write_text(r->writer, INFO_SAMPLE_SHARED_NAME, state.shared_name, err) < 0)
+    stack_sampler_state(s->sampler, &state);
+    if (state.shared_name != NULL &&
+        info_write_text(s->now->writer, INFO_SAMPLE_SHARED_NAME, state.shared_name, err) < 0)
         return -1;
-    return info_write_count(r->writer, INFO_SAMPLE_LOST, state.n_lost, err) < 0 ||
-                   info_write_count(r->writer, INFO_SAMPLE_CPU_NS, state.cpu_ns, err) < 0 ||
-                   info_write_count(r->writer, INFO_SAMPLE_SAMPLED_NS, r->stacks.sampled_ns, err) < 0 ||
-                   info_write_count(r->writer, INFO_SAMPLE_KERNEL, state.has_kernel, err) < 0
+    return info_write_count(s->now->writer, INFO_SAMPLE_LOST, state.n_lost, err) < 0 ||
+                   info_write_count(s->now->writer, INFO_SAMPLE_CPU_NS, state.cpu_ns, err) < 0 ||
+                   info_write_count(s->now->writer, INFO_SAMPLE_SAMPLED_NS, s->sampled_ns, err) < 0 ||
+                   info_write_count(s->now->writer, INFO_SAMPLE_KERNEL, state.has_kernel, err) < 0
                ? -1
-               : write_waits_info(r, &state, err);
+               : write_waits_info(s, &state, err);
 }
 
-void recorder_close_stacks(struct recorder *r)
+void recorder_close_stacks(struct recorder_stacks *s)
 {
-    stack_sampler_close(r->stacks.sampler);
-    poll_sampler_close(r->stacks.polled);
-    sample_log_free(&r->stacks.log);
-    wait_log_free(&r->stacks.waits);
-    r->stacks.sampler = NULL;
-    r->stacks.polled = NULL;
+    stack_sampler_close(s->sampler);
+    poll_sampler_close(s->polled);
+    sample_log_free(&s->log);
+    wait_log_free(&s->waits);
+    s->sampler = NULL;
+    s->polled = NULL;
 }

@@ -136,8 +136,6 @@ circle core/pmu/events core/pmu/events_known
 # a walk goes on behind them
 circle core/hotspot/stack_continuation core/hotspot/stack_native core/hotspot/stack_search core/hotspot/stack_upcall \
     core/hotspot/stack_walk
-# a session's parts
-circle core/recorder/recorder_change core/recorder/recorder_hear core/recorder/recorder_prepare
 END
 }
 
