@@ -80,8 +80,7 @@ static int print_sweep(struct phases_run *run, const struct calltree_total *tota
     }
     sweep.n_weights = sweep_thresholds(SWEEP_LOWEST, SWEEP_HIGHEST, SWEEP_STRIDE, sweep.weights);
     sweep.n_grains = sweep_thresholds(SWEEP_LOWEST, SWEEP_HIGHEST, SWEEP_STRIDE, sweep.grains);
-    if (sweep_compute(&sweep, totals, n_totals, all_ticks, run->criteria.clock, &run->arena, err) < 0)
-        return -1;
+    sweep_compute(&sweep, totals, n_totals, all_ticks, run->criteria.clock, &run->arena);
     sweep_table(&run->pass.source, &sweep, base, &table);
     return command_print_table(&table, !run->options->json, run->options->json, run->options->display, err);
 }

@@ -1,21 +1,19 @@
 #include "report/observers.h"
 
-static int tell_step(void *context, const struct calltree_step *step, struct err *err)
+static void tell_step(void *context, const struct calltree_step *step)
 {
     const struct observers *to = context;
     for (size_t i = 0; i < to->n; i++)
-        if (to->all[i].step != NULL && to->all[i].step(to->all[i].context, step, err) < 0)
-            return -1;
-    return 0;
+        if (to->all[i].step != NULL)
+            to->all[i].step(to->all[i].context, step);
 }
 
-static int tell_flow(void *context, const struct calltree_flow *flow, struct err *err)
+static void tell_flow(void *context, const struct calltree_flow *flow)
 {
     const struct observers *to = context;
     for (size_t i = 0; i < to->n; i++)
-        if (to->all[i].flow != NULL && to->all[i].flow(to->all[i].context, flow, err) < 0)
-            return -1;
-    return 0;
+        if (to->all[i].flow != NULL)
+            to->all[i].flow(to->all[i].context, flow);
 }
 
 /* Only what somebody wants is told, for each call costs. */

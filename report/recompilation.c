@@ -1,6 +1,6 @@
 #include "report/recompilation.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "core/trace/recording_info.h"
 
 #include <inttypes.h>
@@ -60,14 +60,6 @@ static void add_call(const struct recompilation_reading *r, struct recompilation
     calls->out_ticks += cpu_ticks;
 }
 
-static int enter(struct recompilation_stack *stack, const struct calltree_step *step, struct err *err)
-{
-    if (vec_reserve(stack->frames, stack->room, stack->n + 1) < 0)
-        return err_set(err, "out of memory for a stack of %zu calls", stack->n);
-    stack->frames[stack->n++] = (struct recompilation_frame){ step->method, step->ticks, step->cpu_ticks };
-    return 0;
-}
-
 /* Calls above it have lost their exits.  A call in a call of the same method is part of that one. */
 static void leave(const struct recompilation_reading *r, struct recompilation_stack *stack,
                   const struct calltree_step *step)
@@ -84,20 +76,21 @@ static void leave(const struct recompilation_reading *r, struct recompilation_st
     add_call(r, &r->calls[step->method], &stack->frames[at], step);
 }
 
-static int take_step(void *context, const struct calltree_step *step, struct err *err)
+static void take_step(void *context, const struct calltree_step *step)
 {
     struct recompilation_reading *r = context;
     if (step->thread >= r->n_threads)
-        return 0;
+        return;
     struct recompilation_stack *stack = &r->stacks[step->thread];
     if (step->kind == TRACE_MOUNT || step->kind == TRACE_UNMOUNT) /* calls around it say nothing */
         stack->n = 0;
     if (step->kind > TRACE_UNWIND || step->method >= r->n_methods || !r->calls[step->method].is_compared)
-        return 0;
+        return;
     if (step->kind == TRACE_ENTER)
-        return enter(stack, step, err);
-    leave(r, stack, step);
-    return 0;
+        *xpush(stack->frames, stack->room, stack->n) =
+            (struct recompilation_frame){ step->method, step->ticks, step->cpu_ticks };
+    else
+        leave(r, stack, step);
 }
 
 /* ---- what the recording says of itself ---- */

@@ -116,12 +116,10 @@ static void close_ended(const struct calltree *before, struct calltree *after)
 /* Methods whose time is another one now.  Returns 0, or -1: no memory. */
 static int find_ended(const struct calltree *before, const struct calltree *after, bool *is_ended, struct arena *arena)
 {
-    struct err err;
     struct calltree_total *had, *has;
     size_t n_had, n_has;
-    if (calltree_totals(before, VM_PART_APPLICATION, arena, &had, &n_had, &err) < 0 ||
-        calltree_totals(after, VM_PART_APPLICATION, arena, &has, &n_has, &err) < 0)
-        return -1;
+    calltree_totals(before, VM_PART_APPLICATION, arena, &had, &n_had);
+    calltree_totals(after, VM_PART_APPLICATION, arena, &has, &n_has);
     for (size_t i = 0, k = 0; i < n_had; i++) {
         while (k < n_has && has[k].method < had[i].method)
             k++;

@@ -317,8 +317,7 @@ int samples_write_folded(const struct samples_source *source, struct arena *aren
     const char **names = full_names(source, arena);
     if (names == NULL)
         return err_set(err, "out of memory for the names of %u methods", source->n_names);
-    if (context_tree_merge_sites(&source->profile->tree, &tree, err) < 0)
-        return -1;
+    context_tree_merge_sites(&source->profile->tree, &tree);
     for (uint32_t i = context_tree_next(&tree, 0); i != 0; i = context_tree_next(&tree, i)) {
         const struct context_node *node = &tree.nodes[i];
         uint64_t own =
@@ -387,8 +386,8 @@ int samples_print_tree(const struct samples_source *source, const struct samples
         return err_set(err, "out of memory for the names of %u methods", source->n_names);
     if (options->call_sites)
         context_tree_sum(tree);
-    else if (context_tree_merge_sites(tree, &merged, err) < 0)
-        return -1;
+    else
+        context_tree_merge_sites(tree, &merged);
     const struct tree_print print = { options->call_sites ? tree->nodes : merged.nodes,
                                       (double)sample_profile_weight(source->profile), labels, options->min_share, out };
     print_below(&print, 0, 0);

@@ -125,8 +125,7 @@ int live_tree_kernel(struct live_tree *tree, const struct trace_event *events, s
         if (thread_at(tree, event->thread, &t, err) < 0)
             return -1;
         tree->has_switches = true;
-        if (clock_push(&t->clock, &(struct clock_event){ event->ticks, event->kind }, err) < 0)
-            return -1;
+        clock_push(&t->clock, &(struct clock_event){ event->ticks, event->kind });
         bound_pending(t);
     }
     return 0;

@@ -156,13 +156,13 @@ double distribution_trigamma_inverse(double y)
  * with f the density of an estimated standard deviation over the true one.  Both integrands fall to nothing on both
  * sides (the outer one over u = log s), so that the trapezoidal rule converges faster than any power of its step.
  */
-#define Z_MOST       8.5 /* phi is 1e-16 there */
-#define Z_STEPS      68
-#define U_STEPS      256
-#define LOG_NOTHING  -40.0
-#define DF_INFINITE  1e7 /* the range with so many degrees of freedom is that with all, to seven digits */
-#define RANGE_CLOSE  1e-9
-#define FURTHEST     1e6
+#define Z_MOST      8.5 /* phi is 1e-16 there */
+#define Z_STEPS     68
+#define U_STEPS     256
+#define LOG_NOTHING -40.0
+#define DF_INFINITE 1e7 /* the range with so many degrees of freedom is that with all, to seven digits */
+#define RANGE_CLOSE 1e-9
+#define FURTHEST    1e6
 
 static double normal_below(double z)
 {

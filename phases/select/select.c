@@ -123,13 +123,11 @@ static void sum_up(struct sweep *sweep)
     }
 }
 
-int sweep_compute(struct sweep *sweep, const struct calltree_total *totals, size_t n_totals, uint64_t all_ticks,
-                  enum phases_clock clock, struct arena *arena, struct err *err)
+void sweep_compute(struct sweep *sweep, const struct calltree_total *totals, size_t n_totals, uint64_t all_ticks,
+                   enum phases_clock clock, struct arena *arena)
 {
     size_t n_cells = sweep->n_weights * sweep->n_grains;
     sweep->cells = arena_alloc(arena, (n_cells + 1) * sizeof *sweep->cells);
-    if (sweep->cells == NULL)
-        return err_set(err, "out of memory for %zu pairs of thresholds", n_cells);
     /* Count each method in the highest cell that it reaches. */
     for (size_t i = 0; i < n_totals; i++) {
         size_t w = n_reached(sweep->weights, sweep->n_weights, weight_of(&totals[i], all_ticks, clock));
@@ -142,7 +140,6 @@ int sweep_compute(struct sweep *sweep, const struct calltree_total *totals, size
         cell->self_ticks += phases_self_ticks(&totals[i], clock);
     }
     sum_up(sweep);
-    return 0;
 }
 
 /* ---- the choice ---- */
@@ -203,21 +200,19 @@ static void search(const struct sweep *grid, const struct budget_base *base, dou
 }
 
 /* Where both thresholds were given, over_budget stays false: the user has decided. */
-static int choose_thresholds(const struct calltree_total *totals, size_t n_totals, uint64_t all_ticks,
-                             const struct budget_base *base, const struct phases_criteria *criteria,
-                             struct arena *arena, struct phases_choice *choice, struct err *err)
+static void choose_thresholds(const struct calltree_total *totals, size_t n_totals, uint64_t all_ticks,
+                              const struct budget_base *base, const struct phases_criteria *criteria,
+                              struct arena *arena, struct phases_choice *choice)
 {
     struct sweep grid = { .n_weights = 0 };
     grid.n_weights = fill_thresholds(grid.weights, criteria->weight);
     grid.n_grains = fill_thresholds(grid.grains, criteria->grain);
-    if (sweep_compute(&grid, totals, n_totals, all_ticks, criteria->clock, arena, err) < 0)
-        return -1;
+    sweep_compute(&grid, totals, n_totals, all_ticks, criteria->clock, arena);
     search(&grid, base, criteria->budget, choice);
     choice->weight_given = criteria->weight >= 0;
     choice->grain_given = criteria->grain >= 0;
     if (choice->weight_given && choice->grain_given)
         choice->over_budget = false;
-    return 0;
 }
 
 int phases_select(const struct calltree_total *totals, size_t n_totals, uint64_t all_ticks,
@@ -233,11 +228,8 @@ int phases_select(const struct calltree_total *totals, size_t n_totals, uint64_t
         err_set(err, "the application's threads spent no time on this clock");
         return err_next(err, "choose the other one with --clock cpu or --clock wall");
     }
-    if (choose_thresholds(totals, n_totals, all_ticks, base, criteria, arena, choice, err) < 0)
-        return -1;
+    choose_thresholds(totals, n_totals, all_ticks, base, criteria, arena, choice);
     choice->is_chosen = arena_alloc(arena, n_totals * sizeof *choice->is_chosen);
-    if (choice->is_chosen == NULL)
-        return err_set(err, "out of memory for %zu methods", n_totals);
     for (size_t i = 0; i < n_totals; i++) {
         if (weight_of(&totals[i], all_ticks, criteria->clock) < choice->weight ||
             grain_of(&totals[i], all_ticks, criteria->clock) < choice->grain)

@@ -77,7 +77,7 @@ struct phases_choice {
  * all_ticks  the program's total time on criteria->clock.
  * choice     its array lives in the arena.
  *
- * Returns 0, or -1 with *err set: no method was called, or no time passed, or no memory.
+ * Returns 0, or -1 with *err set: no method was called, or no time passed.
  * Source: thesis §3.2.2 (after Huang et al., ISCA 2003), §3.3.1 for the budget.
  */
 int phases_select(const struct calltree_total *totals, size_t n_totals, uint64_t all_ticks,
@@ -108,11 +108,9 @@ size_t sweep_thresholds(double lowest, double highest, size_t stride, double *th
  * Fill in the cells.  Each method is looked at once, however many cells there are.
  *
  * totals, all_ticks   as for phases_select; all_ticks is not 0.
- *
- * Returns 0, or -1 with *err set: no memory.
  */
-int sweep_compute(struct sweep *sweep, const struct calltree_total *totals, size_t n_totals, uint64_t all_ticks,
-                  enum phases_clock clock, struct arena *arena, struct err *err);
+void sweep_compute(struct sweep *sweep, const struct calltree_total *totals, size_t n_totals, uint64_t all_ticks,
+                   enum phases_clock clock, struct arena *arena);
 
 static inline const struct sweep_cell *sweep_at(const struct sweep *sweep, size_t weight, size_t grain)
 {

@@ -1,6 +1,6 @@
 #include "phases/select/statistics.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -45,7 +45,7 @@ struct statistics_frame {
 struct calls_statistics {
     struct statistics_frame *frames;
     char *snapshots; /* by frame, snapshot_bytes each */
-    uint32_t n_frames, frames_room;
+    uint32_t n_frames, frames_room, snapshots_room;
     struct statistics_snapshot *now; /* NULL: none yet */
 };
 
@@ -89,19 +89,15 @@ static double value_of(uint32_t octave, uint32_t step)
     return (LATENCY_STEPS + step) * width + (width - 1) / 2;
 }
 
-int latency_add(struct latency *latency, uint64_t ticks)
+void latency_add(struct latency *latency, uint64_t ticks)
 {
     uint32_t step, octave = octave_of(ticks, &step);
-    if (latency->octaves[octave] == NULL) {
-        latency->octaves[octave] = calloc(LATENCY_STEPS, sizeof **latency->octaves);
-        if (latency->octaves[octave] == NULL)
-            return -1;
-    }
+    if (latency->octaves[octave] == NULL)
+        latency->octaves[octave] = xcalloc(LATENCY_STEPS, sizeof **latency->octaves);
     uint32_t *count = &latency->octaves[octave][step];
     *count += *count < UINT32_MAX;
     latency->n++;
     latency->longest = ticks > latency->longest ? ticks : latency->longest;
-    return 0;
 }
 
 void latency_free(struct latency *latency)
@@ -129,9 +125,7 @@ double latency_quantile(const struct latency *latency, double part)
 
 struct statistics *statistics_open(const struct statistics_options *options)
 {
-    struct statistics *s = calloc(1, sizeof *s);
-    if (s == NULL)
-        return NULL;
+    struct statistics *s = xcalloc(1, sizeof *s);
     s->options = *options;
     s->batch_bytes = sizeof(struct calls_batch) + options->n_metrics * sizeof(struct quotient);
     s->snapshot_bytes = sizeof(struct statistics_snapshot) + options->n_metrics * sizeof(struct quotient);
@@ -168,27 +162,12 @@ void statistics_close(struct statistics *s)
     free(s);
 }
 
-/* ---- arrays that grow ---- */
-
-static int no_memory(struct err *err)
-{
-    return err_set(err, "out of memory for the statistics of the calls");
-}
-
-static struct statistics_thread *find_thread(struct statistics *s, uint32_t index)
-{
-    if (vec_reserve_zeroed(s->threads, s->n_threads, (size_t)index + 1) < 0)
-        return NULL;
-    return &s->threads[index];
-}
-
 static struct method_statistics *find_method(struct statistics *s, uint32_t index)
 {
-    if (vec_reserve_zeroed(s->methods, s->n_methods, (size_t)index + 1) < 0)
-        return NULL;
+    xgrow_zeroed(s->methods, s->n_methods, (size_t)index + 1);
     struct method_statistics **m = &s->methods[index];
     if (*m == NULL)
-        *m = calloc(1, sizeof **m + STATISTICS_BATCHES * s->batch_bytes);
+        *m = xcalloc(1, sizeof **m + STATISTICS_BATCHES * s->batch_bytes);
     return *m;
 }
 
@@ -245,8 +224,7 @@ static void add_time(struct method_statistics *m, struct calls_batch *batch, siz
     batch->of[metric].bottom += 1;
 }
 
-/* Returns false: no memory. */
-static bool add_call(const struct statistics *s, struct method_statistics *m, const struct statistics_snapshot *then,
+static void add_call(const struct statistics *s, struct method_statistics *m, const struct statistics_snapshot *then,
                      const struct statistics_snapshot *now)
 {
     uint64_t ticks = now->ticks - then->ticks, uncounted = now->uncounted_ticks - then->uncounted_ticks;
@@ -257,15 +235,13 @@ static bool add_call(const struct statistics *s, struct method_statistics *m, co
         double top = now->of[i].top - then->of[i].top, bottom = now->of[i].bottom - then->of[i].bottom;
         if (s->options.metrics[i].is_time) {
             add_time(m, batch, i, ticks);
-            if (latency_add(&m->latency, ticks) < 0)
-                return false;
+            latency_add(&m->latency, ticks);
         } else if (is_counted && bottom > 0) {
             moments_add(&m->moments[i], top / bottom * s->options.metrics[i].factor);
             batch->of[i].top += top * s->options.metrics[i].factor;
             batch->of[i].bottom += bottom;
         }
     }
-    return true;
 }
 
 static struct statistics_snapshot *snapshot_of(const struct statistics *s, const struct calls_statistics *calls,
@@ -274,89 +250,74 @@ static struct statistics_snapshot *snapshot_of(const struct statistics *s, const
     return (struct statistics_snapshot *)(calls->snapshots + frame * s->snapshot_bytes);
 }
 
-static int enter(struct statistics *s, struct statistics_thread *t, uint32_t method, bool is_found, struct err *err)
+static void enter(struct statistics *s, struct statistics_thread *t, uint32_t method, bool is_found)
 {
     struct calls_statistics *c = &t->calls;
-    uint32_t snapshots_room = c->frames_room;
-    if (vec_reserve_zeroed(c->frames, c->frames_room, (size_t)c->n_frames + 1) < 0 ||
-        vec_make_room(&c->snapshots, s->snapshot_bytes, &snapshots_room, sizeof snapshots_room, (size_t)c->n_frames + 1,
-                      true) < 0 ||
-        vec_reserve_zeroed(t->n_active, t->n_active_room, (size_t)method + 1) < 0)
-        return no_memory(err);
-    c->frames[c->n_frames] = (struct statistics_frame){ method, t->n_active[method]++ > 0, is_found };
-    memcpy(snapshot_of(s, c, c->n_frames++), c->now, s->snapshot_bytes);
-    return 0;
+    xgrow_zeroed(t->n_active, t->n_active_room, (size_t)method + 1);
+    xgrow_bytes(c->snapshots, c->snapshots_room, c->n_frames + (size_t)1, s->snapshot_bytes);
+    memcpy(snapshot_of(s, c, c->n_frames), c->now, s->snapshot_bytes);
+    *xpush(c->frames, c->frames_room, c->n_frames) =
+        (struct statistics_frame){ method, t->n_active[method]++ > 0, is_found };
 }
 
 /* The exit of a caller closes the calls whose own exits are missing; what they took is not known. */
-static int leave(struct statistics *s, struct statistics_thread *t, uint32_t method, struct err *err)
+static void leave(struct statistics *s, struct statistics_thread *t, uint32_t method)
 {
     if (method >= t->n_active_room || t->n_active[method] == 0)
-        return 0;
+        return;
     struct calls_statistics *c = &t->calls;
     while (c->frames[c->n_frames - 1].method != method)
         t->n_active[c->frames[--c->n_frames].method]--;
     t->n_active[method]--;
     const struct statistics_frame *frame = &c->frames[--c->n_frames];
     if (frame->is_inner || frame->is_found)
-        return 0;
-    struct method_statistics *m = find_method(s, method);
-    if (m == NULL || !add_call(s, m, snapshot_of(s, c, c->n_frames), c->now))
-        return no_memory(err);
-    return 0;
+        return;
+    add_call(s, find_method(s, method), snapshot_of(s, c, c->n_frames), c->now);
 }
 
 /* ---- virtual threads ---- */
 
 /* Count the calls among the thread's open ones, or no more. */
-static bool activate(struct statistics_thread *t, const struct calls_statistics *calls, bool is_active)
+static void activate(struct statistics_thread *t, const struct calls_statistics *calls, bool is_active)
 {
     for (uint32_t i = 0; i < calls->n_frames; i++) {
         uint32_t method = calls->frames[i].method;
-        if (vec_reserve_zeroed(t->n_active, t->n_active_room, (size_t)method + 1) < 0)
-            return false;
+        xgrow_zeroed(t->n_active, t->n_active_room, (size_t)method + 1);
         t->n_active[method] += is_active ? 1 : UINT32_MAX;
     }
-    return true;
-}
-
-static void end_calls(struct statistics_thread *t)
-{
-    t->calls = t->carrier;
-    t->carrier = (struct calls_statistics){ NULL, NULL, 0, 0, NULL };
-    t->is_mounted = false;
 }
 
 /* What it leaves open goes where its ticket says; without one it is lost. */
-static int unmount(struct statistics *s, struct statistics_thread *t, uint64_t ticket, struct err *err)
+static void unmount(struct statistics *s, struct statistics_thread *t, uint64_t ticket)
 {
-    activate(t, &t->calls, false); /* they have room */
-    if (ticket != 0 && vec_reserve_zeroed(s->unmounted, s->n_unmounted, (size_t)ticket + 1) < 0)
-        return no_memory(err);
-    if (ticket != 0) {
+    activate(t, &t->calls, false);
+    if (ticket == 0) {
+        free_calls(&t->calls);
+    } else {
+        xgrow_zeroed(s->unmounted, s->n_unmounted, (size_t)ticket + 1);
         free_calls(&s->unmounted[ticket]);
         s->unmounted[ticket] = t->calls;
-    } else {
-        free_calls(&t->calls);
     }
-    end_calls(t);
-    return activate(t, &t->calls, true) ? 0 : no_memory(err);
+    t->calls = t->carrier;
+    t->carrier = (struct calls_statistics){ .frames = NULL };
+    t->is_mounted = false;
+    activate(t, &t->calls, true);
 }
 
 /* The carrier's calls are none of its own. */
-static int mount(struct statistics *s, struct statistics_thread *t, uint64_t ticket, struct err *err)
+static void mount(struct statistics *s, struct statistics_thread *t, uint64_t ticket)
 {
-    if (t->is_mounted && unmount(s, t, 0, err) < 0)
-        return -1;
+    if (t->is_mounted)
+        unmount(s, t, 0);
     activate(t, &t->calls, false);
     t->carrier = t->calls;
-    memset(&t->calls, 0, sizeof t->calls);
+    t->calls = (struct calls_statistics){ .frames = NULL };
     t->is_mounted = true;
     if (ticket == 0 || ticket >= s->n_unmounted)
-        return 0;
+        return;
     t->calls = s->unmounted[ticket];
     memset(&s->unmounted[ticket], 0, sizeof *s->unmounted);
-    return activate(t, &t->calls, true) ? 0 : no_memory(err);
+    activate(t, &t->calls, true);
 }
 
 static double sum(const uint8_t *indexes, size_t n, const struct calltree_step *step)
@@ -367,14 +328,12 @@ static double sum(const uint8_t *indexes, size_t n, const struct calltree_step *
     return (double)total;
 }
 
-/* Returns false: no memory. */
-static bool read_metrics(const struct statistics *s, struct statistics_thread *t, const struct calltree_step *step)
+static void read_metrics(const struct statistics *s, struct statistics_thread *t, const struct calltree_step *step)
 {
     uint64_t ticks = s->options.clock == PHASES_CPU ? step->cpu_ticks : step->wall_ticks;
-    struct statistics_snapshot *now = t->calls.now == NULL ? calloc(1, s->snapshot_bytes) : t->calls.now;
-    if (now == NULL)
-        return false;
-    t->calls.now = now;
+    if (t->calls.now == NULL)
+        t->calls.now = xcalloc(1, s->snapshot_bytes);
+    struct statistics_snapshot *now = t->calls.now;
     now->ticks += ticks - t->ticks;
     t->ticks = ticks;
     now->uncounted_ticks += step->n_metrics > CALLTREE_UNCOUNTED ? step->passed[CALLTREE_UNCOUNTED] : 0;
@@ -383,30 +342,33 @@ static bool read_metrics(const struct statistics *s, struct statistics_thread *t
         now->of[i].top += sum(metric->tops, metric->n_tops, step);
         now->of[i].bottom += sum(metric->bottoms, metric->n_bottoms, step);
     }
-    return true;
 }
 
-static int take_step(void *context, const struct calltree_step *step, struct err *err)
+static void take_step(void *context, const struct calltree_step *step)
 {
     struct statistics *s = context;
     if (step->part != VM_PART_APPLICATION)
-        return 0;
-    struct statistics_thread *t = find_thread(s, step->thread);
-    if (t == NULL || !read_metrics(s, t, step))
-        return no_memory(err);
+        return;
+    xgrow_zeroed(s->threads, s->n_threads, (size_t)step->thread + 1);
+    struct statistics_thread *t = &s->threads[step->thread];
+    read_metrics(s, t, step);
     switch (step->kind) {
     case TRACE_ENTER:
     case TRACE_OPEN:
-        return enter(s, t, step->method, step->kind == TRACE_OPEN, err);
+        enter(s, t, step->method, step->kind == TRACE_OPEN);
+        break;
     case TRACE_EXIT:
     case TRACE_UNWIND:
-        return leave(s, t, step->method, err);
+        leave(s, t, step->method);
+        break;
     case TRACE_MOUNT:
-        return mount(s, t, step->ticket, err);
+        mount(s, t, step->ticket);
+        break;
     case TRACE_UNMOUNT:
-        return unmount(s, t, step->ticket, err);
+        unmount(s, t, step->ticket);
+        break;
     default: /* calls that are taken up again came with the virtual thread */
-        return 0;
+        break;
     }
 }
 

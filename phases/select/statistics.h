@@ -43,8 +43,7 @@ struct latency {
     uint32_t *octaves[LATENCY_OCTAVES]; /* owned: LATENCY_STEPS counts, or NULL; a count sticks at its highest value */
 };
 
-/* Returns 0, or -1: no memory. */
-int latency_add(struct latency *latency, uint64_t ticks);
+void latency_add(struct latency *latency, uint64_t ticks);
 void latency_free(struct latency *latency);
 
 /* What a part of the calls does not exceed, 0.5: the half of them.  In ticks; NAN where there is no call. */
@@ -68,7 +67,6 @@ struct statistics_options {
 
 struct statistics;
 
-/* NULL: no memory. */
 struct statistics *statistics_open(const struct statistics_options *options);
 void statistics_close(struct statistics *statistics); /* NULL is fine */
 

@@ -1,5 +1,6 @@
 #include "phases/tree/calltree_internal.h"
 
+#include "core/base/xalloc.h"
 #include "core/wire/ring.h"
 #include "core/trace/recording_info.h"
 
@@ -8,11 +9,25 @@
 
 #define NODES_MAX (UINT32_C(1) << 28)
 
+/* The counters stand before the first record and the first reading. */
+static int learn_groups(struct builder *b, struct err *err)
+{
+    struct calltree_groups *groups = &b->tree->groups;
+    if (b->knows_groups)
+        return 0;
+    if (groups_read(b->reader, groups, err) < 0)
+        return -1;
+    b->knows_groups = true;
+    b->n_columns = trace_n_recorded_counters(b->reader);
+    b->take_turns = groups->n > 1;
+    return 0;
+}
+
 /* What the trace says before its first record; the kernel may have told of the JVM's start long before that. */
 static int begin(struct builder *b, struct err *err)
 {
     b->is_begun = true;
-    if (builder_learn_groups(b, err) < 0)
+    if (learn_groups(b, err) < 0)
         return -1;
     costs_read(b->reader, &b->tree->groups, &b->costs);
     b->tree->inside_ticks = b->costs.inside_ticks;
@@ -24,14 +39,14 @@ static int begin(struct builder *b, struct err *err)
 }
 
 /* Up to the end of the recording, or of the thread. */
-static int finish_time(struct builder *b, struct thread *t, const struct trace_thread *about, struct err *err)
+static void finish_time(struct builder *b, struct thread *t, const struct trace_thread *about)
 {
     if (t->clock.state == CLOCK_UNSEEN) /* it slept all the time */
         t->clock.state = CLOCK_OFF;
     uint64_t end = trace_end_ticks(b->reader), cpu = t->clock.cpu, wall = t->clock.wall;
     clock_advance(&t->clock, about != NULL && about->end_ticks < end ? about->end_ticks : end);
-    if (b->flow != NULL && flow_passed(b, t, cpu, wall, err) < 0)
-        return -1;
+    if (b->flow != NULL)
+        flow_passed(b, t, cpu, wall);
     if (b->tree->cpu_is_wall && !t->known.has_records)
         t->clock.wall = 0;
     runs_end(b, t, about);
@@ -39,34 +54,44 @@ static int finish_time(struct builder *b, struct thread *t, const struct trace_t
     if (!t->known.has_records) /* it may have waited all the time, and nobody knows for what */
         b->store.nodes[t->node].wall_ticks -= t->known.wall_ticks;
     if (b->n_columns > 0) {
-        if (need_metrics(b, err) < 0)
-            return -1;
+        need_metrics(b);
         b->store.metrics[t->node * b->store.n_metrics + CALLTREE_UNCOUNTED] += ticks;
         b->settled.uncounted_ticks = ticks;
     }
-    return b->flow == NULL ? 0 : flow_settled(b, t, t->clock.now, err);
+    if (b->flow != NULL)
+        flow_settled(b, t, t->clock.now);
 }
 
-static int finish_thread(struct builder *b, uint32_t index, struct err *err)
+/* Close what never returned. */
+static void close_stack(struct builder *b, const struct thread *t)
 {
-    struct thread *t;
+    struct frame f = { t->node, t->depth, t->n_folds };
+    b->tree->n_open += f.depth;
+    for (; f.depth > 0; frame_up(b, t, &f)) {
+        b->store.nodes[f.node].n_open++;
+        control_left(b, frame_method(b, t, &f), t->clock.now);
+    }
+    if (t->is_mounted)
+        count_open(b, t->carrier.node, t->carrier.depth);
+}
+
+static void finish_thread(struct builder *b, uint32_t index)
+{
     const struct trace_thread *about = trace_thread(b->reader, index);
     if (about == NULL && (index >= b->n_threads || !b->threads[index].known.is_known))
-        return 0;
-    if (find_thread(b, index, &t, err) < 0 || (!t->is_placed && place_thread(b, t, index, err) < 0) ||
-        kernel_apply(b, t, TRACE_UNKNOWN, UINT32_MAX, err) < 0)
-        return -1;
-    if (finish_time(b, t, about, err) < 0)
-        return -1;
-    stack_close(b, t);
-    if (spans_end(b, t, err) < 0)
-        return -1;
+        return;
+    struct thread *t = find_thread(b, index);
+    if (!t->is_placed)
+        place_thread(b, t, index);
+    kernel_apply(b, t, TRACE_UNKNOWN, UINT32_MAX);
+    finish_time(b, t, about);
+    close_stack(b, t);
+    spans_end(b, t);
     if (about != NULL && about->n_lost > t->known.n_lost)
         t->known.n_lost = about->n_lost;
     b->tree->n_lost += t->known.n_lost;
     b->tree->cpu_ticks += t->known.cpu_ticks;
     b->tree->probe_ticks += t->known.probe_ticks;
-    return 0;
 }
 
 static int finish(struct builder *b, struct err *err)
@@ -80,12 +105,9 @@ static int finish(struct builder *b, struct err *err)
     }
     uint32_t n = trace_n_threads(b->reader);
     for (uint32_t i = 0; i < n; i++)
-        if (finish_thread(b, i, err) < 0)
-            return -1;
+        finish_thread(b, i);
     virtual_end(b);
-    tree->threads = calloc((size_t)b->n_threads + 1, sizeof *tree->threads);
-    if (tree->threads == NULL)
-        return err_set(err, "out of memory for %u threads", n);
+    tree->threads = xcalloc((size_t)b->n_threads + 1, sizeof *tree->threads);
     for (uint32_t i = 0; i < b->n_threads; i++)
         tree->threads[i] = b->threads[i].known;
     tree->n_threads = b->n_threads;
@@ -106,11 +128,14 @@ static int build(struct builder *b, struct err *err)
     while ((rc = trace_next_records(b->reader, &records, &event, err)) > 0) {
         if (records.n > 0 && !b->is_begun && begin(b, err) < 0)
             return -1;
-        rc = records.n > 0                ? records_take(b, &records, err)
-             : event.kind < TRACE_ENABLED ? kernel_take(b, &event, err)
-                                          : control_take(b, &event, err);
-        if (rc < 0)
+        if (records.n == 0 && event.kind == TRACE_COUNTS && learn_groups(b, err) < 0)
             return -1;
+        if (records.n > 0)
+            records_take(b, &records);
+        else if (event.kind < TRACE_ENABLED)
+            kernel_take(b, &event);
+        else
+            control_take(b, &event);
     }
     return rc < 0 ? -1 : finish(b, err);
 }
@@ -152,15 +177,15 @@ int calltree_build(struct trace_reader *reader, const struct calltree_options *o
     for (size_t i = 0; i < VM_PARTS; i++)
         b.shared_roots[i] = CALLTREE_NONE;
     uint32_t max_nodes = options->max_nodes == 0 ? CALLTREE_MAX_NODES : options->max_nodes;
-    if (node_store_open(&b.store, max_nodes < NODES_MAX ? max_nodes : NODES_MAX, err) < 0)
-        return -1;
-    int rc = activity_open(&tree->activity, 0, err) < 0 ? -1 : build(&b, err);
+    node_store_open(&b.store, max_nodes < NODES_MAX ? max_nodes : NODES_MAX);
+    activity_open(&tree->activity, 0);
+    int rc = build(&b, err);
     hand_over(&b);
-    if (rc < 0 || calltree_sum_up(tree, err) < 0) {
+    if (rc == 0)
+        calltree_add_up(tree);
+    else
         calltree_free(tree);
-        return -1;
-    }
-    return 0;
+    return rc;
 }
 
 void calltree_free(struct calltree *tree)

@@ -89,10 +89,9 @@ struct calltree_flow {
 };
 
 struct calltree_observer {
-    void *context; /* borrowed; the first argument */
-    /* Both return 0, or -1 with *err set, which ends the building; or are NULL. */
-    int (*step)(void *context, const struct calltree_step *step, struct err *err);
-    int (*flow)(void *context, const struct calltree_flow *flow, struct err *err);
+    void *context;                                                 /* borrowed; the first argument */
+    void (*step)(void *context, const struct calltree_step *step); /* or NULL */
+    void (*flow)(void *context, const struct calltree_flow *flow); /* or NULL */
 };
 
 struct calltree_options {
@@ -245,7 +244,7 @@ struct calltree {
 /*
  * Stream a whole trace (opened, nothing read yet) into a tree.  The tree borrows the reader's strings.
  *
- * Returns 0 and *tree for calltree_free, or -1 with *err set: damaged, or no memory.
+ * Returns 0 and *tree for calltree_free, or -1 with *err set: damaged.
  */
 int calltree_build(struct trace_reader *reader, const struct calltree_options *options, struct calltree *tree,
                    struct err *err);
@@ -283,11 +282,9 @@ struct calltree_total {
  * contexts are not among them.
  *
  * totals    receives an array that lives in the arena.
- *
- * Returns 0, or -1 with *err set: no memory.
  */
-int calltree_totals(const struct calltree *tree, enum vm_part part, struct arena *arena, struct calltree_total **totals,
-                    size_t *n_totals, struct err *err);
+void calltree_totals(const struct calltree *tree, enum vm_part part, struct arena *arena,
+                     struct calltree_total **totals, size_t *n_totals);
 
 /* Inclusive values of all contexts from their own, into the tree's arrays.  Callers come before callees. */
 void calltree_add_up(struct calltree *tree);

@@ -1,14 +1,14 @@
 #include "phases/tree/calltree_internal.h"
 
+#include "core/base/xalloc.h"
+
 #include <stdlib.h>
 
-int clock_push(struct thread_clock *clock, const struct clock_event *event, struct err *err)
+void clock_push(struct thread_clock *clock, const struct clock_event *event)
 {
     if (clock->n_pending == clock->n_room) {
         uint32_t n_room = clock->n_room == 0 ? 16 : clock->n_room * 2;
-        struct clock_event *pending = malloc(n_room * sizeof *pending);
-        if (pending == NULL)
-            return err_set(err, "out of memory for %u kernel events of one thread", n_room);
+        struct clock_event *pending = xreallocarray(NULL, n_room, sizeof *pending);
         for (uint32_t i = 0; i < clock->n_pending; i++)
             pending[i] = clock->pending[(clock->first + i) & (clock->n_room - 1)];
         free(clock->pending);
@@ -25,7 +25,6 @@ int clock_push(struct thread_clock *clock, const struct clock_event *event, stru
         clock->pending[(clock->first + at) & mask] = *before;
     }
     clock->pending[(clock->first + at) & mask] = *event;
-    return 0;
 }
 
 /* What the state must have been until a thread's first event. */

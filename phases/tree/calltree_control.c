@@ -3,7 +3,7 @@
  */
 #include "phases/tree/calltree_internal.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "core/wire/ring.h"
 #include "core/trace/recording_info.h"
 
@@ -12,20 +12,9 @@
 
 #define FAULT_PERIOD_LIMIT 1000000
 
-static int add_flag(struct builder *b, const struct calltree_flag *flag, struct err *err)
+static void add_flag(struct builder *b, const struct calltree_flag *flag)
 {
-    struct calltree *tree = b->tree;
-    if (vec_reserve(tree->flags, b->flags_room, tree->n_flags + 1) < 0)
-        return err_set(err, "out of memory for %u switches of probes", b->flags_room);
-    tree->flags[tree->n_flags++] = *flag;
-    return 0;
-}
-
-static int know_flags(struct builder *b, uint32_t method, struct err *err)
-{
-    return vec_reserve_zeroed(b->flagged, b->n_flagged, (size_t)method + 1) < 0
-               ? err_set(err, "out of memory for %u methods", method)
-               : 0;
+    *xpush(b->tree->flags, b->flags_room, b->tree->n_flags) = *flag;
 }
 
 static void add_pause(struct calltree_pauses *pauses, const struct trace_event *event)
@@ -40,30 +29,27 @@ static void add_pause(struct calltree_pauses *pauses, const struct trace_event *
         pauses->longest_ns = event->count;
 }
 
-int control_take(struct builder *b, const struct trace_event *event, struct err *err)
+void control_take(struct builder *b, const struct trace_event *event)
 {
     if (event->kind == TRACE_PAUSE) {
         add_pause(&b->tree->pauses, event);
         b->paused = event->ticks;
     }
     if (event->kind != TRACE_ENABLED && event->kind != TRACE_DISABLED)
-        return 0;
+        return;
     bool is_on = event->kind == TRACE_ENABLED;
     struct calltree_flag flag = { event->method, is_on ? CALLTREE_FLAG_ON : CALLTREE_FLAG_OFF, event->ticks, 0 };
     if (event->method > RING_METHOD_MAX)
-        return 0;
-    if (know_flags(b, event->method, err) < 0)
-        return -1;
+        return;
+    xgrow_zeroed(b->flagged, b->n_flagged, (size_t)event->method + 1);
     /* A method gets its probes while the program stands still; that they are there is told of some time later. */
     if (is_on && !b->flagged[event->method].was_told && b->paused != 0 && b->paused < flag.ticks)
         flag.ticks = b->paused;
     b->flagged[event->method].was_told = true;
     if (is_on && (b->probes_since == 0 || flag.ticks < b->probes_since))
         b->probes_since = flag.ticks;
-    if (add_flag(b, &flag, err) < 0)
-        return -1;
+    add_flag(b, &flag);
     b->flagged[event->method].off_at = is_on ? 0 : b->tree->n_flags;
-    return 0;
 }
 
 /* Has it been called before, as far as is known? */
@@ -75,14 +61,14 @@ static bool has_node(const struct builder *b, uint32_t method)
     return false;
 }
 
-int control_found(struct builder *b, uint32_t method, uint64_t ticks, struct err *err)
+void control_found(struct builder *b, uint32_t method, uint64_t ticks)
 {
     const struct calltree_flag flag = { method, CALLTREE_FLAG_FOUND, ticks, 0 };
-    if (know_flags(b, method, err) < 0)
-        return -1;
+    xgrow_zeroed(b->flagged, b->n_flagged, (size_t)method + 1);
     bool is_first = !b->flagged[method].is_found && !has_node(b, method);
     b->flagged[method].is_found = true;
-    return is_first ? add_flag(b, &flag, err) : 0;
+    if (is_first)
+        add_flag(b, &flag);
 }
 
 static int by_method(const void *a, const void *b)
@@ -148,7 +134,7 @@ static void add_run(struct builder *b, struct thread *t, uint64_t ticks)
     t->on_since = NOT_ON;
 }
 
-int runs_switch(struct builder *b, struct thread *t, bool was_seen, const struct clock_event *event, struct err *err)
+void runs_switch(struct builder *b, struct thread *t, bool was_seen, const struct clock_event *event)
 {
     switch (event->kind) {
     case TRACE_CPU_IN:
@@ -157,8 +143,8 @@ int runs_switch(struct builder *b, struct thread *t, bool was_seen, const struct
         break;
     case TRACE_THREAD_START:
         t->on_since = was_seen ? t->on_since : NOT_ON;
-        if (t->runs == NULL && (t->runs = calloc(1, sizeof *t->runs)) == NULL)
-            return err_set(err, "out of memory for the runs of a thread");
+        if (t->runs == NULL)
+            t->runs = xcalloc(1, sizeof *t->runs);
         break;
     case TRACE_CPU_OUT:
     case TRACE_CPU_PREEMPTED:
@@ -168,7 +154,6 @@ int runs_switch(struct builder *b, struct thread *t, bool was_seen, const struct
     default:
         break;
     }
-    return 0;
 }
 
 void runs_end(struct builder *b, struct thread *t, const struct trace_thread *about)

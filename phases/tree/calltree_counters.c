@@ -3,6 +3,7 @@
  */
 #include "phases/tree/calltree_internal.h"
 
+#include "core/base/xalloc.h"
 #include "core/trace/recording_info.h"
 
 #include <math.h>
@@ -100,22 +101,15 @@ int groups_read(const struct trace_reader *reader, struct calltree_groups *group
 
 struct thread_counters *thread_counters_new(size_t n)
 {
-    struct thread_counters *counters = calloc(1, sizeof *counters);
-    uint64_t *values = calloc(5 * n + 1, sizeof *values);
-    uint32_t *fractions = calloc(n + 1, sizeof *fractions);
-    if (counters == NULL || values == NULL || fractions == NULL) {
-        free(counters);
-        free(values);
-        free(fractions);
-        return NULL;
-    }
+    struct thread_counters *counters = xcalloc(1, sizeof *counters);
+    uint64_t *values = xcalloc(5 * n + 1, sizeof *values);
     *counters = (struct thread_counters){ .n = n,
                                           .values = values,
                                           .passed = values + n,
                                           .sums = values + 2 * n,
                                           .early = values + 3 * n,
                                           .told = values + 4 * n,
-                                          .fractions = fractions };
+                                          .fractions = xcalloc(n + 1, sizeof *counters->fractions) };
     return counters;
 }
 
@@ -175,7 +169,7 @@ int counters_take(struct thread_counters *counters, const struct counts *counts,
 
 /* ---- readings that wait for records ---- */
 
-bool counts_push(struct thread_counters *counters, const struct counts *counts)
+void counts_push(struct thread_counters *counters, const struct counts *counts)
 {
     size_t n_words = counters->n + 1;
     if (counters->n_waiting == 0)
@@ -186,17 +180,13 @@ bool counts_push(struct thread_counters *counters, const struct counts *counts)
                counters->n_waiting * n_words * sizeof *counters->waiting);
         counters->first_waiting = 0;
     } else if (is_full) {
-        size_t room = counters->waiting_room == 0 ? 4 : counters->waiting_room * 2;
-        uint64_t *waiting = realloc(counters->waiting, room * n_words * sizeof *waiting);
-        if (waiting == NULL)
-            return false;
-        counters->waiting = waiting;
-        counters->waiting_room = room;
+        counters->waiting_room = counters->waiting_room == 0 ? 4 : counters->waiting_room * 2;
+        counters->waiting =
+            xreallocarray(counters->waiting, counters->waiting_room, n_words * sizeof *counters->waiting);
     }
     uint64_t *at = counters->waiting + (counters->first_waiting + counters->n_waiting++) * n_words;
     at[0] = counts->series;
     memcpy(at + 1, counts->values, counters->n * sizeof *at);
-    return true;
 }
 
 struct counts counts_pop(struct thread_counters *counters)

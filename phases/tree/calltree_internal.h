@@ -19,23 +19,20 @@ struct node_store {
     uint32_t n_methods; /* highest id seen, plus 1 */
 };
 
-int node_store_open(struct node_store *store, uint32_t max_nodes, struct err *err);
+void node_store_open(struct node_store *store, uint32_t max_nodes);
 void node_store_close(struct node_store *store);
 
-/* A node without siblings.  CALLTREE_NONE and *err set: no memory. */
-uint32_t node_store_root(struct node_store *store, struct err *err);
+/* A node without siblings. */
+uint32_t node_store_root(struct node_store *store);
 
-/*
- * The child of a node by method, made if need be.  *node is CALLTREE_NONE when the store is full and has no such child.
- * Returns 0, or -1 with *err set.
- */
-int node_store_child(struct node_store *store, uint32_t parent, uint32_t method, uint32_t *node, struct err *err);
+/* The child of a node by method, made if need be; CALLTREE_NONE: the store is full and has no such child. */
+uint32_t node_store_child(struct node_store *store, uint32_t parent, uint32_t method);
 
 /* The child that takes what found no room; made beyond the limit. */
-int node_store_folded_child(struct node_store *store, uint32_t parent, uint32_t *node, struct err *err);
+uint32_t node_store_folded_child(struct node_store *store, uint32_t parent);
 
-/* From now on there are metrics.  Returns 0, or -1 with *err set. */
-int node_store_metrics(struct node_store *store, size_t n_metrics, struct err *err);
+/* From now on there are metrics. */
+void node_store_metrics(struct node_store *store, size_t n_metrics);
 
 /* ---- a thread's clock ---- */
 
@@ -71,9 +68,8 @@ static inline void clock_advance(struct thread_clock *clock, uint64_t ticks)
         clock->cpu += passed;
 }
 
-/* Queue a kernel event, or a reading; each of the two come sorted, round by round.  Returns 0, or -1 with *err set: no
- * memory. */
-int clock_push(struct thread_clock *clock, const struct clock_event *event, struct err *err);
+/* Queue a kernel event, or a reading; each of the two come sorted, round by round. */
+void clock_push(struct thread_clock *clock, const struct clock_event *event);
 
 /* Take the first pending event if it is not later than ticks, and account the time up to it. */
 bool clock_apply(struct thread_clock *clock, uint64_t ticks, struct clock_event *event);
@@ -160,12 +156,9 @@ bool counts_are_read(const uint64_t *values, size_t n);
 /* Whether some value of a is below that of b: they were not read in this order, or opened anew in between. */
 bool counts_run_backwards(const uint64_t *a, const uint64_t *b, size_t n);
 
-/* Queue a reading, take the first one, whose values are the queue's.  counts_push returns false: no memory. */
-bool counts_push(struct thread_counters *counters, const struct counts *counts);
+/* Queue a reading; take the first one, whose values are the queue's. */
+void counts_push(struct thread_counters *counters, const struct counts *counts);
 struct counts counts_pop(struct thread_counters *counters);
-
-/* Make the arrays of inclusive values, and fill them.  Returns 0, or -1 with *err set. */
-int calltree_sum_up(struct calltree *tree, struct err *err);
 
 /* ---- the builder ---- */
 
@@ -187,6 +180,7 @@ struct thread_spans {
     struct calls_span *spans;
     uint64_t *since; /* n_columns for each span; owned */
     uint32_t n, room;
+    size_t since_room;
     struct estimate_turns turns;
     uint64_t turn[ESTIMATE_GROUPS_MAX]; /* unique over all threads */
 };
@@ -275,9 +269,6 @@ struct builder {
     uint64_t probes_since, first_record, paused; /* ticks; 0: none yet */
 };
 
-/* What the trace says of its counters.  Returns 0, or -1 with *err set: they are arranged in no possible way. */
-int builder_learn_groups(struct builder *b, struct err *err);
-
 /* Give the time since the record before to the current node, less the probe's cost.  Returns it, in ticks on the CPU.
  */
 static inline uint64_t thread_settle(struct builder *b, struct thread *t, uint64_t cost)
@@ -298,34 +289,36 @@ static inline uint64_t thread_settle(struct builder *b, struct thread *t, uint64
 
 /*
  * Give the current node what its thread's counters say; where they do not, its ticks on the CPU were not counted.
- * costs: of the probe that read them; NULL: nobody's.  Returns 0, or -1 with *err set: no memory.
+ * costs: of the probe that read them; NULL: nobody's.
  */
-int thread_count(struct builder *b, struct thread *t, const struct counts *counts, const struct probe_costs *costs,
-                 enum step_kind now, uint64_t ticks, struct err *err);
+void thread_count(struct builder *b, struct thread *t, const struct counts *counts, const struct probe_costs *costs,
+                  enum step_kind now, uint64_t ticks);
 
 /* A thread that find_thread() does not know yet. */
-int find_new_thread(struct builder *b, uint32_t index, struct thread **thread, struct err *err);
+struct thread *find_new_thread(struct builder *b, uint32_t index);
 
-/* Returns 1 and the thread, 0 when the trace does not describe it, -1 with *err set. */
-static inline int find_thread(struct builder *b, uint32_t index, struct thread **thread, struct err *err)
+/* NULL: the trace does not describe it. */
+static inline struct thread *find_thread(struct builder *b, uint32_t index)
 {
-    if (index < b->n_threads && b->threads[index].known.is_known) {
-        *thread = &b->threads[index];
-        return 1;
-    }
-    return find_new_thread(b, index, thread, err);
+    return index < b->n_threads && b->threads[index].known.is_known ? &b->threads[index] : find_new_thread(b, index);
+}
+
+static inline void need_counters(const struct builder *b, struct thread *t)
+{
+    if (t->counters == NULL)
+        t->counters = thread_counters_new(b->n_columns);
 }
 
 /* ---- events ---- */
 
-/* Records of one thread.  Returns 0, or -1 with *err set. */
-int records_take(struct builder *b, const struct trace_records *records, struct err *err);
+/* Records of one thread. */
+void records_take(struct builder *b, const struct trace_records *records);
 
-/* What the kernel said, or a reading: it waits for the thread's records.  Returns 0, or -1 with *err set. */
-int kernel_take(struct builder *b, const struct trace_event *event, struct err *err);
+/* What the kernel said, or a reading: it waits for the thread's records. */
+void kernel_take(struct builder *b, const struct trace_event *event);
 
-/* Take what waits up to a moment, at most n_max of it.  Returns 0, or -1 with *err set. */
-int kernel_apply(struct builder *b, struct thread *t, uint64_t ticks, uint32_t n_max, struct err *err);
+/* Take what waits up to a moment, at most n_max of it. */
+void kernel_apply(struct builder *b, struct thread *t, uint64_t ticks, uint32_t n_max);
 
 /* ---- a thread's stack ---- */
 
@@ -349,52 +342,37 @@ static inline void frame_up(const struct builder *b, const struct thread *t, str
     f->depth--;
 }
 
-/*
- * A call that finds no room: its nearest caller of the same method takes it, or the root's folded node.  Returns 0, or
- * -1 with *err set.
- */
-int stack_fold(struct builder *b, struct thread *t, uint32_t method, struct err *err);
-
-/* An exit that may be another call's than the current one's, or of a folded call. */
-void stack_leave(struct builder *b, struct thread *t, uint32_t method, bool is_unwind);
-
-/* So many calls made here were not recorded. */
-void stack_gap(struct builder *b, struct thread *t, uint64_t n);
-
-/* At the end: close what never returned. */
-void stack_close(struct builder *b, const struct thread *t);
-
 /* ---- batches of groups that take turns ---- */
 
-/* The thread's counters have passed on: a turn may have ended.  Returns 0, or -1 with *err set. */
-int spans_count(struct builder *b, struct thread *t, struct err *err);
+/* The thread's counters have passed on: a turn may have ended. */
+void spans_count(struct builder *b, struct thread *t);
 
-/* The thread has entered a method (else CALLTREE_NONE: left some), and stands at its new depth.  0, or -1 with *err. */
-int spans_follow(struct builder *b, struct thread *t, uint32_t entered, struct err *err);
+/* The thread has entered a method (else CALLTREE_NONE: left some), and stands at its new depth. */
+void spans_follow(struct builder *b, struct thread *t, uint32_t entered);
 
-/* The thread's part is over.  Returns 0, or -1 with *err set. */
-int spans_end(struct builder *b, struct thread *t, struct err *err);
+/* The thread's part is over. */
+void spans_end(struct builder *b, struct thread *t);
 void spans_free(struct thread_spans *spans);
 void calltree_batches_free(struct estimate_batches *batches, uint32_t n_groups);
 
 /* ---- threads ---- */
 
-/* From the first metric on, all nodes have them.  Returns 0, or -1 with *err set. */
-int need_metrics(struct builder *b, struct err *err);
+/* From the first metric on, all nodes have them. */
+void need_metrics(struct builder *b);
 
 /*
  * Find a thread's root.  A thread has its parent's name at first, so its part of the VM is looked at as late as
- * possible: at its first record, or at the end.  Returns 0, or -1 with *err set.
+ * possible: at its first record, or at the end.
  */
-int place_thread(struct builder *b, struct thread *t, uint32_t index, struct err *err);
+void place_thread(struct builder *b, struct thread *t, uint32_t index);
 
 /* ---- what the recorder did, and when threads ran ---- */
 
-/* Events of the kinds ENABLED to RECOVERED.  Returns 0, or -1 with *err set: no memory. */
-int control_take(struct builder *b, const struct trace_event *event, struct err *err);
+/* Events of the kinds ENABLED to RECOVERED. */
+void control_take(struct builder *b, const struct trace_event *event);
 
-/* A call that was under way was found.  Returns 0, or -1 with *err set: no memory. */
-int control_found(struct builder *b, uint32_t method, uint64_t ticks, struct err *err);
+/* A call that was under way was found. */
+void control_found(struct builder *b, uint32_t method, uint64_t ticks);
 
 /* A call of a method ended.  Where the method is switched off, it was recorded up to now for this call's sake. */
 static inline void control_left(struct builder *b, uint32_t method, uint64_t ticks)
@@ -411,8 +389,8 @@ uint64_t control_faults(struct builder *b);
 /* The trace has ended, and the tree knows when it began. */
 void control_end(struct builder *b);
 
-/* The kernel has told of the thread; was_seen: not for the first time.  Returns 0, or -1 with *err set: no memory. */
-int runs_switch(struct builder *b, struct thread *t, bool was_seen, const struct clock_event *event, struct err *err);
+/* The kernel has told of the thread; was_seen: not for the first time. */
+void runs_switch(struct builder *b, struct thread *t, bool was_seen, const struct clock_event *event);
 
 /* The thread's time is over: its clock stands at the end of it.  about: what the trace says of it, or NULL. */
 void runs_end(struct builder *b, struct thread *t, const struct trace_thread *about);
@@ -420,25 +398,24 @@ void runs_end(struct builder *b, struct thread *t, const struct trace_thread *ab
 /* ---- who looks at time ---- */
 
 /* The kernel has told of the thread; cpu and wall: what its clock had before. */
-int flow_kernel(struct builder *b, const struct thread *t, uint64_t cpu, uint64_t wall, const struct clock_event *event,
-                struct err *err);
+void flow_kernel(struct builder *b, const struct thread *t, uint64_t cpu, uint64_t wall,
+                 const struct clock_event *event);
 
 /* The thread's clock has advanced to a record, or to the end. */
-int flow_passed(struct builder *b, const struct thread *t, uint64_t cpu, uint64_t wall, struct err *err);
+void flow_passed(struct builder *b, const struct thread *t, uint64_t cpu, uint64_t wall);
 
 /* Its node was given what b->settled and its counters say.  ticks: when. */
-int flow_settled(struct builder *b, const struct thread *t, uint64_t ticks, struct err *err);
+void flow_settled(struct builder *b, const struct thread *t, uint64_t ticks);
 
-int flow_placed(struct builder *b, const struct thread *t, bool is_dropped, struct err *err);
+void flow_placed(struct builder *b, const struct thread *t, bool is_dropped);
 
 /* ---- virtual threads ---- */
 
 /*
- * One comes: the thread stands at its root; or it goes, and the thread stands where its carrier did.  Both return 0, or
- * -1 with *err set.
+ * One comes: the thread stands at its root; or it goes, and the thread stands where its carrier did.
  */
-int virtual_mount(struct builder *b, struct thread *t, uint64_t ticket, struct err *err);
-int virtual_unmount(struct builder *b, struct thread *t, uint64_t ticket, struct err *err);
+void virtual_mount(struct builder *b, struct thread *t, uint64_t ticket);
+void virtual_unmount(struct builder *b, struct thread *t, uint64_t ticket);
 
 /* At the end: the calls that were left open and not taken up again never returned. */
 void virtual_end(struct builder *b);
@@ -451,13 +428,12 @@ void count_open(struct builder *b, uint32_t node, uint32_t depth);
 /* Before a record is taken: note the metrics of the thread's current node. */
 void observe_before(struct builder *b, const struct thread *t);
 
-/* After its time and counters were given to that node: tell the observer.  Returns 0, or -1 with *err set. */
-int observe_after(struct builder *b, const struct thread *t, const struct trace_event *event, struct err *err);
+/* After its time and counters were given to that node: tell the observer. */
+void observe_after(struct builder *b, const struct thread *t, const struct trace_event *event);
 
 /* ---- activity ---- */
 
-/* Returns 0, or -1 with *err set: no memory. */
-int activity_open(struct activity *activity, uint64_t start_ticks, struct err *err);
+void activity_open(struct activity *activity, uint64_t start_ticks);
 void activity_close(struct activity *activity);
 
 /* Something ran from one moment to another; what was before the start does not count. */

@@ -7,21 +7,7 @@
 #define PENDING_MAX          (UINT32_C(1) << 20)
 #define PENDING_MAX_DISABLED (UINT32_C(1) << 12)
 
-/* The counters stand before the first record and the first reading. */
-int builder_learn_groups(struct builder *b, struct err *err)
-{
-    struct calltree_groups *groups = &b->tree->groups;
-    if (b->knows_groups)
-        return 0;
-    if (groups_read(b->reader, groups, err) < 0)
-        return -1;
-    b->knows_groups = true;
-    b->n_columns = trace_n_recorded_counters(b->reader);
-    b->take_turns = groups->n > 1;
-    return 0;
-}
-
-/* The same of a thread that has no node yet. */
+/* What thread_settle does, for a thread that has no node yet. */
 static uint64_t settle_early(struct builder *b, struct thread *t)
 {
     uint64_t cpu = t->clock.cpu;
@@ -32,17 +18,11 @@ static uint64_t settle_early(struct builder *b, struct thread *t)
     return cpu;
 }
 
-/*
- * Give the current node what its thread's counters say; where they do not, its ticks on the CPU were not counted.
- * costs: of the probe that read them; NULL: nobody's.
- */
-int thread_count(struct builder *b, struct thread *t, const struct counts *counts, const struct probe_costs *costs,
-                 enum step_kind now, uint64_t ticks, struct err *err)
+void thread_count(struct builder *b, struct thread *t, const struct counts *counts, const struct probe_costs *costs,
+                  enum step_kind now, uint64_t ticks)
 {
-    if (need_metrics(b, err) < 0)
-        return -1;
-    if (t->counters == NULL && (t->counters = thread_counters_new(b->n_columns)) == NULL)
-        return err_set(err, "out of memory for the counters of a thread");
+    need_metrics(b);
+    need_counters(b, t);
     uint64_t *metrics = b->store.metrics + t->node * b->store.n_metrics;
     uint64_t *own = t->is_placed ? metrics + CALLTREE_COUNTERS : t->counters->early,
              *uncounted = t->is_placed ? metrics + CALLTREE_UNCOUNTED : &t->counters->early_uncounted;
@@ -54,7 +34,8 @@ int thread_count(struct builder *b, struct thread *t, const struct counts *count
     }
     b->settled.is_counted = rc > 0;
     b->tree->n_stray += rc < 0;
-    return b->take_turns && rc > 0 ? spans_count(b, t, err) : 0;
+    if (b->take_turns && rc > 0)
+        spans_count(b, t);
 }
 
 /*
@@ -70,20 +51,20 @@ static bool is_out_of_order(const struct builder *b, const struct thread_counter
             counts_run_backwards(next, counts->values, b->n_columns));
 }
 
-static int apply_reading(struct builder *b, struct thread *t, struct err *err)
+static void apply_reading(struct builder *b, struct thread *t)
 {
     struct counts counts = counts_pop(t->counters);
     if (is_out_of_order(b, t->counters, &counts))
-        return 0;
+        return;
     const struct trace_thread *about = trace_thread(b->reader, (uint32_t)(t - b->threads));
     if (!t->is_placed && about != NULL)
         t->known.part = vm_part_of(about->comm); /* for its batches; its last name counts for all else */
-    if (b->take_turns && t->spans.n == 0 && spans_follow(b, t, CALLTREE_NONE, err) < 0)
-        return -1;
+    if (b->take_turns && t->spans.n == 0)
+        spans_follow(b, t, CALLTREE_NONE);
     uint64_t ticks = t->is_placed ? thread_settle(b, t, 0) : settle_early(b, t);
-    if (thread_count(b, t, &counts, NULL, STEP_NONE, ticks, err) < 0)
-        return -1;
-    return b->flow == NULL ? 0 : flow_settled(b, t, t->clock.now, err);
+    thread_count(b, t, &counts, NULL, STEP_NONE, ticks);
+    if (b->flow != NULL)
+        flow_settled(b, t, t->clock.now);
 }
 
 static void note_waiting(struct thread *t, const struct clock_event *event)
@@ -103,48 +84,33 @@ static bool tells_state(const struct builder *b, const struct clock_event *event
            event->kind <= TRACE_CPU_PREEMPTED;
 }
 
-int kernel_apply(struct builder *b, struct thread *t, uint64_t ticks, uint32_t n_max, struct err *err)
+void kernel_apply(struct builder *b, struct thread *t, uint64_t ticks, uint32_t n_max)
 {
     struct clock_event event;
     for (; n_max > 0; n_max--) {
         uint64_t cpu = t->clock.cpu, wall = t->clock.wall;
         bool was_seen = t->clock.state != CLOCK_UNSEEN;
         if (!clock_apply(&t->clock, ticks, &event))
-            return 0;
-        if (runs_switch(b, t, was_seen, &event, err) < 0)
-            return -1;
+            return;
+        runs_switch(b, t, was_seen, &event);
         bool is_state = !was_seen && tells_state(b, &event);
         bool is_fault = event.kind == TRACE_PAGE_FAULT;
         uint64_t n = is_fault ? control_faults(b) : 1;
-        if (b->flow != NULL && !is_state && flow_kernel(b, t, cpu, wall, &event, err) < 0)
-            return -1;
+        if (b->flow != NULL && !is_state)
+            flow_kernel(b, t, cpu, wall, &event);
         t->known.n_slices += event.kind == TRACE_CPU_IN && !is_state;
         note_waiting(t, &event);
-        if (event.kind == TRACE_COUNTS && apply_reading(b, t, err) < 0)
-            return -1;
+        if (event.kind == TRACE_COUNTS)
+            apply_reading(b, t);
         if (is_state || (!is_fault && event.kind != TRACE_CPU_OUT && event.kind != TRACE_CPU_PREEMPTED))
             continue;
         if (!t->is_placed) {
             *(is_fault ? &t->n_faults : &t->n_switches) += n;
             continue;
         }
-        if (need_metrics(b, err) < 0)
-            return -1;
+        need_metrics(b);
         b->store.metrics[t->node * b->store.n_metrics + (is_fault ? CALLTREE_FAULTS : CALLTREE_SWITCHES)] += n;
     }
-    return 0;
-}
-
-static int push_reading(struct builder *b, struct thread *t, const struct trace_event *event, struct err *err)
-{
-    struct counts counts = { event->count, event->counters };
-    if (builder_learn_groups(b, err) < 0)
-        return -1;
-    if (t->counters == NULL)
-        t->counters = thread_counters_new(b->n_columns);
-    if (t->counters == NULL || !counts_push(t->counters, &counts))
-        return err_set(err, "out of memory for the counters of a thread");
-    return 0;
 }
 
 /*
@@ -152,33 +118,33 @@ static int push_reading(struct builder *b, struct thread *t, const struct trace_
  * until a record that is not earlier.  Records may stop a little short of the kernel's events and go on in the next
  * round, so what a thread without records has waiting is applied one round later still.  So it is with readings.
  */
-int kernel_take(struct builder *b, const struct trace_event *event, struct err *err)
+void kernel_take(struct builder *b, const struct trace_event *event)
 {
     if (b->in_records)
         b->round++;
     b->in_records = false;
     if (event->kind == TRACE_KERNEL_LOST) {
         b->tree->n_kernel_lost += event->count;
-        return 0;
+        return;
     }
-    struct thread *t;
-    int found = find_thread(b, event->thread, &t, err);
-    if (found <= 0) {
+    struct thread *t = find_thread(b, event->thread);
+    if (t == NULL) {
         b->tree->n_stray++;
-        return found;
+        return;
     }
     if (event->kind == TRACE_CPU_IN || event->kind == TRACE_CPU_OUT || event->kind == TRACE_CPU_PREEMPTED)
         b->has_switches = true;
     uint32_t n_max = t->known.has_records ? PENDING_MAX : PENDING_MAX_DISABLED;
     if (t->clock.round != b->round) {
-        if (kernel_apply(b, t, TRACE_UNKNOWN, t->clock.n_older, err) < 0)
-            return -1;
+        kernel_apply(b, t, TRACE_UNKNOWN, t->clock.n_older);
         t->clock.n_older = t->clock.n_pending;
         t->clock.round = b->round;
     }
-    if (t->clock.n_pending >= n_max && kernel_apply(b, t, TRACE_UNKNOWN, 1, err) < 0)
-        return -1;
-    if (event->kind == TRACE_COUNTS && push_reading(b, t, event, err) < 0)
-        return -1;
-    return clock_push(&t->clock, &(struct clock_event){ event->ticks, event->kind }, err);
+    if (t->clock.n_pending >= n_max)
+        kernel_apply(b, t, TRACE_UNKNOWN, 1);
+    if (event->kind == TRACE_COUNTS) {
+        need_counters(b, t);
+        counts_push(t->counters, &(struct counts){ event->count, event->counters });
+    }
+    clock_push(&t->clock, &(struct clock_event){ event->ticks, event->kind });
 }

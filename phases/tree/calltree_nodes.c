@@ -1,16 +1,12 @@
 #include "phases/tree/calltree_internal.h"
 
+#include "core/base/xalloc.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #define FIRST_NODES (UINT32_C(16) << 10)
-
-static int no_room(struct err *err, uint32_t n_nodes)
-{
-    err_set(err, "out of memory for a call tree of %u nodes", n_nodes);
-    return err_next(err, "record fewer methods ('mmprof record --include' or a larger --min-bytecodes)");
-}
 
 static uint32_t hash_of(uint32_t parent, uint32_t method)
 {
@@ -30,19 +26,6 @@ static uint32_t *find_slot(const struct node_store *store, uint32_t parent, uint
     return &store->slots[i];
 }
 
-static int grow_metrics(struct node_store *store, uint32_t n_mapped, struct err *err)
-{
-    if (store->n_metrics == 0)
-        return 0;
-    size_t row = store->n_metrics * sizeof *store->metrics;
-    uint64_t *metrics = realloc(store->metrics, n_mapped * row);
-    if (metrics == NULL)
-        return no_room(err, n_mapped);
-    memset(metrics + (size_t)store->n_mapped * store->n_metrics, 0, (n_mapped - store->n_mapped) * row);
-    store->metrics = metrics;
-    return 0;
-}
-
 /* A large tree is touched all over: 1.5 million nodes took 15 % longer with small pages. */
 static void use_large_pages(const struct node_store *store)
 {
@@ -50,57 +33,46 @@ static void use_large_pages(const struct node_store *store)
 }
 
 /* Pages are moved, not copied, and come zeroed. */
-static int grow_nodes(struct node_store *store, struct err *err)
+static void grow_nodes(struct node_store *store)
 {
     uint32_t n_mapped = store->n_mapped * 2;
-    if (n_mapped < store->n_mapped || grow_metrics(store, n_mapped, err) < 0)
-        return no_room(err, n_mapped);
+    size_t n_words = store->n_mapped * store->n_metrics;
     void *nodes =
         mremap(store->nodes, store->n_mapped * sizeof *store->nodes, n_mapped * sizeof *store->nodes, MREMAP_MAYMOVE);
-    if (nodes == MAP_FAILED)
-        return no_room(err, n_mapped);
+    if (nodes == MAP_FAILED || n_mapped < store->n_mapped)
+        out_of_memory();
+    if (n_words > 0) {
+        store->metrics = xreallocarray(store->metrics, 2 * n_words, sizeof *store->metrics);
+        memset(store->metrics + n_words, 0, n_words * sizeof *store->metrics);
+    }
     store->nodes = nodes;
     store->n_mapped = n_mapped;
     use_large_pages(store);
-    return 0;
 }
 
-static int grow_slots(struct node_store *store, struct err *err)
+static void grow_slots(struct node_store *store)
 {
-    struct node_store larger = *store;
-    larger.n_slots = store->n_slots * 2;
-    larger.slots = calloc(larger.n_slots, sizeof *larger.slots);
-    if (larger.slots == NULL)
-        return no_room(err, store->n_nodes);
+    free(store->slots);
+    store->n_slots *= 2;
+    store->slots = xcalloc(store->n_slots, sizeof *store->slots);
     for (uint32_t i = 1; i < store->n_nodes; i++)
         if (store->nodes[i].parent != i)
-            *find_slot(&larger, store->nodes[i].parent, store->nodes[i].method) = i;
-    free(store->slots);
-    store->slots = larger.slots;
-    store->n_slots = larger.n_slots;
-    return 0;
+            *find_slot(store, store->nodes[i].parent, store->nodes[i].method) = i;
 }
 
-int node_store_open(struct node_store *store, uint32_t max_nodes, struct err *err)
+void node_store_open(struct node_store *store, uint32_t max_nodes)
 {
-    memset(store, 0, sizeof *store);
-    store->max_nodes = max_nodes;
-    store->n_mapped = FIRST_NODES;
-    store->n_slots = 2 * FIRST_NODES;
-    store->n_nodes = 1; /* 0 is no node */
-    store->slots = calloc(store->n_slots, sizeof *store->slots);
+    *store = (struct node_store){
+        .max_nodes = max_nodes, .n_mapped = FIRST_NODES, .n_slots = 2 * FIRST_NODES, .n_nodes = 1 /* 0 is no node */
+    };
+    store->slots = xcalloc(store->n_slots, sizeof *store->slots);
     size_t n_bytes = FIRST_NODES * sizeof *store->nodes;
     /* -1 is what MAP_ANONYMOUS wants. */
     // cppcheck-suppress invalidFunctionArg
-    void *nodes = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (nodes != MAP_FAILED)
-        store->nodes = nodes;
-    if (store->slots == NULL || nodes == MAP_FAILED) {
-        node_store_close(store);
-        return no_room(err, FIRST_NODES);
-    }
+    store->nodes = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (store->nodes == MAP_FAILED)
+        out_of_memory();
     store->nodes[0].method = CALLTREE_NONE; /* so that "no last child" is never a hit */
-    return 0;
 }
 
 void node_store_close(struct node_store *store)
@@ -112,69 +84,60 @@ void node_store_close(struct node_store *store)
     memset(store, 0, sizeof *store);
 }
 
-static uint32_t new_node(struct node_store *store, struct err *err)
+static uint32_t new_node(struct node_store *store)
 {
-    if (store->n_nodes == store->n_mapped && grow_nodes(store, err) < 0)
-        return CALLTREE_NONE;
+    if (store->n_nodes == store->n_mapped)
+        grow_nodes(store);
     return store->n_nodes++;
 }
 
-uint32_t node_store_root(struct node_store *store, struct err *err)
+uint32_t node_store_root(struct node_store *store)
 {
-    uint32_t root = new_node(store, err);
-    if (root != CALLTREE_NONE) {
-        store->nodes[root].parent = root;
-        store->nodes[root].method = CALLTREE_ROOT;
-    }
+    uint32_t root = new_node(store);
+    store->nodes[root].parent = root;
+    store->nodes[root].method = CALLTREE_ROOT;
     return root;
 }
 
-static int add_child(struct node_store *store, uint32_t parent, uint32_t method, uint32_t *node, struct err *err)
+static uint32_t add_child(struct node_store *store, uint32_t parent, uint32_t method)
 {
-    if (store->n_nodes >= store->n_slots / 2 && grow_slots(store, err) < 0)
-        return -1;
-    *node = new_node(store, err);
-    if (*node == CALLTREE_NONE)
-        return -1;
-    struct calltree_node *child = &store->nodes[*node];
+    if (store->n_nodes >= store->n_slots / 2)
+        grow_slots(store);
+    uint32_t node = new_node(store);
+    struct calltree_node *child = &store->nodes[node];
     child->parent = parent;
     child->method = method;
     child->next_sibling = store->nodes[parent].first_child;
-    store->nodes[parent].first_child = *node;
-    *find_slot(store, parent, method) = *node;
-    return 0;
+    store->nodes[parent].first_child = node;
+    *find_slot(store, parent, method) = node;
+    return node;
 }
 
-int node_store_child(struct node_store *store, uint32_t parent, uint32_t method, uint32_t *node, struct err *err)
+uint32_t node_store_child(struct node_store *store, uint32_t parent, uint32_t method)
 {
-    *node = *find_slot(store, parent, method);
-    if (*node == 0) {
-        *node = CALLTREE_NONE;
+    uint32_t node = *find_slot(store, parent, method);
+    if (node == 0) {
         if (store->n_nodes > store->max_nodes)
-            return 0;
-        if (add_child(store, parent, method, node, err) < 0)
-            return -1;
+            return CALLTREE_NONE;
+        node = add_child(store, parent, method);
         if (method >= store->n_methods)
             store->n_methods = method + 1;
     }
     uint32_t before = store->nodes[parent].last_child;
     if (before != 0)
-        store->nodes[before].follower = *node;
-    store->nodes[parent].last_child = *node;
-    return 0;
+        store->nodes[before].follower = node;
+    store->nodes[parent].last_child = node;
+    return node;
 }
 
-int node_store_folded_child(struct node_store *store, uint32_t parent, uint32_t *node, struct err *err)
+uint32_t node_store_folded_child(struct node_store *store, uint32_t parent)
 {
-    *node = *find_slot(store, parent, CALLTREE_FOLDED);
-    return *node != 0 ? 0 : add_child(store, parent, CALLTREE_FOLDED, node, err);
+    uint32_t node = *find_slot(store, parent, CALLTREE_FOLDED);
+    return node != 0 ? node : add_child(store, parent, CALLTREE_FOLDED);
 }
 
-int node_store_metrics(struct node_store *store, size_t n_metrics, struct err *err)
+void node_store_metrics(struct node_store *store, size_t n_metrics)
 {
-    store->metrics = calloc(store->n_mapped, n_metrics * sizeof *store->metrics);
-    if (store->metrics == NULL)
-        return no_room(err, store->n_mapped);
+    store->metrics = xcalloc(store->n_mapped, n_metrics * sizeof *store->metrics);
     store->n_metrics = n_metrics;
-    return 0;
 }

@@ -1,7 +1,9 @@
 /*
- * Tells an observer of each record what passed since the one before.
+ * Tells an observer of each record what passed since the one before, and when what is given to the nodes has passed.
  */
 #include "phases/tree/calltree_internal.h"
+
+#include "core/base/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,16 +12,6 @@ void observe_before(struct builder *b, const struct thread *t)
 {
     if (b->before != NULL)
         memcpy(b->before, b->store.metrics + t->node * b->store.n_metrics, b->store.n_metrics * sizeof *b->before);
-}
-
-/* The first metrics come with this very record: all of them are what passed. */
-static int make_room(struct builder *b, struct err *err)
-{
-    b->before = calloc(2 * b->store.n_metrics, sizeof *b->before);
-    if (b->before == NULL)
-        return err_set(err, "out of memory for %zu counters", b->store.n_metrics);
-    b->passed = b->before + b->store.n_metrics;
-    return 0;
 }
 
 /* Readings from outside have come since the record before, not just with this one. */
@@ -33,11 +25,13 @@ static void take_counters(struct thread_counters *counters, uint64_t *passed)
     }
 }
 
-int observe_after(struct builder *b, const struct thread *t, const struct trace_event *event, struct err *err)
+void observe_after(struct builder *b, const struct thread *t, const struct trace_event *event)
 {
     size_t n = b->store.n_metrics;
-    if (n > 0 && b->before == NULL && make_room(b, err) < 0)
-        return -1;
+    if (n > 0 && b->before == NULL) { /* the first metrics come with this very record: all of them are what passed */
+        b->before = xcalloc(2 * n, sizeof *b->before);
+        b->passed = b->before + n;
+    }
     const uint64_t *now = n > 0 ? b->store.metrics + t->node * n : NULL;
     for (size_t i = 0; i < n; i++)
         b->passed[i] = now[i] - b->before[i];
@@ -54,5 +48,63 @@ int observe_after(struct builder *b, const struct thread *t, const struct trace_
                                   .wall_ticks = t->known.wall_ticks - t->known.probe_ticks,
                                   .passed = b->passed,
                                   .n_metrics = n };
-    return b->observer->step(b->observer->context, &step, err);
+    b->observer->step(b->observer->context, &step);
+}
+
+/* ---- time that passes ---- */
+
+static void tell(struct builder *b, const struct thread *t, struct calltree_flow *flow)
+{
+    flow->thread = (uint32_t)(t - b->threads);
+    flow->is_placed = t->is_placed;
+    flow->part = t->known.part;
+    b->flow->flow(b->flow->context, flow);
+}
+
+void flow_passed(struct builder *b, const struct thread *t, uint64_t cpu, uint64_t wall)
+{
+    const struct thread_clock *clock = &t->clock;
+    if (clock->wall == wall)
+        return;
+    struct calltree_flow flow = { .kind = CALLTREE_PASSED,
+                                  .is_on = clock->cpu != cpu,
+                                  .from_ticks = clock->now - (clock->wall - wall),
+                                  .ticks = clock->now };
+    tell(b, t, &flow);
+}
+
+void flow_kernel(struct builder *b, const struct thread *t, uint64_t cpu, uint64_t wall,
+                 const struct clock_event *event)
+{
+    bool is_switch = event->kind == TRACE_CPU_OUT || event->kind == TRACE_CPU_PREEMPTED;
+    flow_passed(b, t, cpu, wall);
+    if (!is_switch && event->kind != TRACE_PAGE_FAULT)
+        return;
+    struct calltree_flow flow = { .kind = is_switch ? CALLTREE_SWITCHED : CALLTREE_FAULTED,
+                                  .is_on = event->kind == TRACE_CPU_PREEMPTED,
+                                  .ticks = event->ticks,
+                                  .n_faults = b->fault_period };
+    tell(b, t, &flow);
+}
+
+void flow_settled(struct builder *b, const struct thread *t, uint64_t ticks)
+{
+    const struct settled *settled = &b->settled;
+    struct calltree_flow flow = { .kind = CALLTREE_SETTLED,
+                                  .is_wall = settled->is_wall,
+                                  .ticks = ticks,
+                                  .cpu_ticks = settled->cpu_ticks,
+                                  .probe_ticks = settled->probe_ticks,
+                                  .uncounted_ticks = settled->uncounted_ticks,
+                                  .counters = settled->is_counted ? t->counters->passed : NULL,
+                                  .n_counters = b->n_columns,
+                                  .node = t->node,
+                                  .nodes = b->store.nodes };
+    tell(b, t, &flow);
+}
+
+void flow_placed(struct builder *b, const struct thread *t, bool is_dropped)
+{
+    struct calltree_flow flow = { .kind = CALLTREE_PLACED, .is_wall = is_dropped };
+    tell(b, t, &flow);
 }

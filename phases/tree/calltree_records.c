@@ -3,35 +3,89 @@
  */
 #include "phases/tree/calltree_internal.h"
 
+#include "core/base/xalloc.h"
 #include "core/wire/ring.h"
 
+/*
+ * ---- what is rare on a stack: calls without a node of their own, exits of other calls than the innermost one ----
+ */
+
+/* A call that finds no room: its nearest caller of the same method takes it, or the root's folded node. */
+static void stack_fold(struct builder *b, struct thread *t, uint32_t method)
+{
+    const struct calltree_node *nodes = b->store.nodes;
+    uint32_t target = t->node, root = b->tree->roots[t->known.root].node;
+    while (target != root && nodes[target].method != method)
+        target = nodes[target].parent;
+    if (target == root)
+        target = node_store_folded_child(&b->store, root);
+    *xpush(t->folds, t->folds_room, t->n_folds) = (struct fold){ t->depth + 1, t->node, method };
+    t->node = target;
+    b->tree->n_folded++;
+}
+
+/* An exit that may be another call's than the current one's, or of a folded call. */
+static void stack_leave(struct builder *b, struct thread *t, uint32_t method, bool is_unwind)
+{
+    struct frame f = { t->node, t->depth, t->n_folds };
+    uint64_t n_missing = 0;
+    for (; f.depth > 0 && frame_method(b, t, &f) != method; n_missing++)
+        frame_up(b, t, &f);
+    if (f.depth == 0) {
+        b->tree->n_unmatched_exits++;
+        return;
+    }
+    b->tree->n_missing_exits += n_missing;
+    if (is_unwind)
+        b->store.nodes[f.node].unwinds++;
+    frame_up(b, t, &f);
+    t->node = f.node;
+    t->depth = f.depth;
+    t->n_folds = f.n_folds;
+}
+
+/* So many calls made here were not recorded. */
+static void stack_gap(struct builder *b, struct thread *t, uint64_t n)
+{
+    uint32_t *n_lost = &b->store.nodes[t->node].n_lost;
+    *n_lost = n > UINT32_MAX - *n_lost ? UINT32_MAX : *n_lost + (uint32_t)n;
+    t->known.n_lost += n;
+}
+
+/* ---- records ---- */
+
+/* The callee that was entered here last, or the one that followed it then.  Returns 0 where it is another one. */
+static inline uint32_t likely_callee(struct calltree_node *nodes, struct calltree_node *caller, uint32_t method)
+{
+    uint32_t child = caller->last_child;
+    if (nodes[child].method == method)
+        return child;
+    child = nodes[child].follower;
+    if (child == 0 || nodes[child].method != method)
+        return 0;
+    caller->last_child = child;
+    return child;
+}
+
 /* Go to a call's node. */
-static inline int descend(struct builder *b, struct thread *t, uint32_t method, struct err *err)
+static inline void descend(struct builder *b, struct thread *t, uint32_t method)
 {
     struct calltree_node *nodes = b->store.nodes, *caller = &nodes[t->node];
-    uint32_t before = caller->last_child, child = before;
-    if (nodes[child].method != method) {
-        child = nodes[before].follower;
-        if (child != 0 && nodes[child].method == method)
-            caller->last_child = child;
-        else if (node_store_child(&b->store, t->node, method, &child, err) < 0)
-            return -1;
-    }
-    if (child == CALLTREE_NONE && stack_fold(b, t, method, err) < 0)
-        return -1;
+    uint32_t child = likely_callee(nodes, caller, method);
+    if (child == 0)
+        child = node_store_child(&b->store, t->node, method);
+    if (child == CALLTREE_NONE)
+        stack_fold(b, t, method);
     if (child != CALLTREE_NONE)
         t->node = child;
     t->depth++;
-    return 0;
 }
 
-static inline int enter(struct builder *b, struct thread *t, uint32_t method, struct err *err)
+static inline void enter(struct builder *b, struct thread *t, uint32_t method)
 {
-    if (descend(b, t, method, err) < 0)
-        return -1;
+    descend(b, t, method);
     b->tree->n_calls++;
     b->store.nodes[t->node].calls++;
-    return 0;
 }
 
 static inline void leave(struct builder *b, struct thread *t, uint32_t method, bool is_unwind)
@@ -47,26 +101,32 @@ static inline void leave(struct builder *b, struct thread *t, uint32_t method, b
 }
 
 /* A record that is no entry and no exit. */
-static int take_other(struct builder *b, struct thread *t, const struct trace_event *event, struct err *err)
+static void take_other(struct builder *b, struct thread *t, const struct trace_event *event)
 {
-    if (event->kind == TRACE_MOUNT)
-        return virtual_mount(b, t, event->count, err);
-    if (event->kind == TRACE_UNMOUNT)
-        return virtual_unmount(b, t, event->count, err);
-    if (event->kind == TRACE_GAP) {
+    switch (event->kind) {
+    case TRACE_MOUNT:
+        virtual_mount(b, t, event->count);
+        return;
+    case TRACE_UNMOUNT:
+        virtual_unmount(b, t, event->count);
+        return;
+    case TRACE_GAP:
         stack_gap(b, t, event->count);
-        return 0;
+        return;
+    case TRACE_OPEN:
+        control_found(b, event->method, event->ticks);
+        b->tree->n_under_way++;
+        enter(b, t, event->method);
+        break;
+    default:
+        descend(b, t, event->method);
+        break;
     }
-    bool is_found = event->kind == TRACE_OPEN;
-    if (is_found && control_found(b, event->method, event->ticks, err) < 0)
-        return -1;
-    b->tree->n_under_way += is_found;
-    if (is_found ? enter(b, t, event->method, err) < 0 : descend(b, t, event->method, err) < 0)
-        return -1;
-    return b->take_turns ? spans_follow(b, t, event->method, err) : 0;
+    if (b->take_turns)
+        spans_follow(b, t, event->method);
 }
 
-static int take_record(struct builder *b, struct thread *t, const struct trace_event *event, struct err *err)
+static void take_record(struct builder *b, struct thread *t, const struct trace_event *event)
 {
     static const enum step_kind steps[] = {
         [TRACE_ENTER] = STEP_ENTER, [TRACE_EXIT] = STEP_EXIT, [TRACE_UNWIND] = STEP_EXIT, [TRACE_RESUME] = STEP_GAP,
@@ -75,13 +135,13 @@ static int take_record(struct builder *b, struct thread *t, const struct trace_e
     if (!t->known.has_records && (b->first_record == 0 || event->ticks < b->first_record))
         b->first_record = event->ticks;
     t->known.has_records = true;
-    if (!t->is_placed && place_thread(b, t, event->thread, err) < 0)
-        return -1;
+    if (!t->is_placed)
+        place_thread(b, t, event->thread);
     if (b->observer != NULL)
         observe_before(b, t);
     b->next_values = event->counters;
-    if (t->clock.n_pending > 0 && kernel_apply(b, t, event->ticks, UINT32_MAX, err) < 0)
-        return -1;
+    if (t->clock.n_pending > 0)
+        kernel_apply(b, t, event->ticks, UINT32_MAX);
     b->next_values = NULL;
     uint64_t cpu = t->clock.cpu, wall = t->clock.wall;
     if (t->clock.state == CLOCK_ON)
@@ -91,28 +151,32 @@ static int take_record(struct builder *b, struct thread *t, const struct trace_e
         if (t->on_since == NOT_ON && t->clock.state == CLOCK_ON)
             t->on_since = event->ticks;
     }
-    if (b->flow != NULL && flow_passed(b, t, cpu, wall, err) < 0)
-        return -1;
+    if (b->flow != NULL)
+        flow_passed(b, t, cpu, wall);
     enum step_kind step = steps[event->kind];
     uint64_t ticks = thread_settle(b, t, b->costs.ticks.of[t->step][step]);
     struct counts counts = { SERIES_OF_RECORDS, event->counters };
-    if ((event->counters != NULL || b->n_columns > 0) && thread_count(b, t, &counts, &b->costs, step, ticks, err) < 0)
-        return -1;
-    if (b->flow != NULL && flow_settled(b, t, event->ticks, err) < 0)
-        return -1;
-    if (b->observer != NULL && observe_after(b, t, event, err) < 0)
-        return -1;
+    if (event->counters != NULL || b->n_columns > 0)
+        thread_count(b, t, &counts, &b->costs, step, ticks);
+    if (b->flow != NULL)
+        flow_settled(b, t, event->ticks);
+    if (b->observer != NULL)
+        observe_after(b, t, event);
     t->step = step;
-    if (event->kind > TRACE_UNWIND)
-        return take_other(b, t, event, err);
+    if (event->kind > TRACE_UNWIND) {
+        take_other(b, t, event);
+        return;
+    }
     b->tree->n_records++;
     bool is_entry = event->kind == TRACE_ENTER;
-    if (!is_entry) {
+    if (is_entry) {
+        enter(b, t, event->method);
+    } else {
         leave(b, t, event->method, event->kind == TRACE_UNWIND);
         control_left(b, event->method, event->ticks);
-    } else if (enter(b, t, event->method, err) < 0)
-        return -1;
-    return b->take_turns ? spans_follow(b, t, is_entry ? event->method : CALLTREE_NONE, err) : 0;
+    }
+    if (b->take_turns)
+        spans_follow(b, t, is_entry ? event->method : CALLTREE_NONE);
 }
 
 /* ---- many records at once ---- */
@@ -172,19 +236,6 @@ static inline void run_settle(const struct builder *b, struct run *run, struct c
     node->wall_ticks += passed - probe;
 }
 
-/* The callee that was entered here last, or the one that followed it then.  Returns 0 where it is another one. */
-static inline uint32_t likely_callee(struct calltree_node *nodes, struct calltree_node *caller, uint32_t method)
-{
-    uint32_t child = caller->last_child;
-    if (nodes[child].method == method)
-        return child;
-    child = nodes[child].follower;
-    if (child == 0 || nodes[child].method != method)
-        return 0;
-    caller->last_child = child;
-    return child;
-}
-
 /*
  * Take entries and exits from the i-th record on, up to one that is rare or comes after the kernel's next event.
  * Returns its index: i where there is none.  Does what take_record() does, with all of a thread's state in registers.
@@ -225,22 +276,19 @@ static size_t run_through(struct builder *b, struct thread *t, const struct trac
     return i;
 }
 
-int records_take(struct builder *b, const struct trace_records *records, struct err *err)
+void records_take(struct builder *b, const struct trace_records *records)
 {
-    struct thread *t;
+    struct thread *t = find_thread(b, records->thread);
     bool can_be_short = is_plain(b, records);
-    int found = find_thread(b, records->thread, &t, err);
     b->in_records = true;
-    if (found <= 0) {
+    if (t == NULL) {
         b->tree->n_stray += records->n;
-        return found;
+        return;
     }
     for (size_t i = 0; i < records->n; i++) {
         const struct trace_event event = trace_record_event(records, i);
-        if (take_record(b, t, &event, err) < 0)
-            return -1;
+        take_record(b, t, &event);
         if (can_be_short && can_run(t))
             i = run_through(b, t, records, i + 1) - 1;
     }
-    return 0;
 }

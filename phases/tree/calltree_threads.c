@@ -3,7 +3,7 @@
  */
 #include "phases/tree/calltree_internal.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,28 +11,23 @@
 /* Inclusive and exclusive metrics take no more each; beyond it, calls are folded. */
 #define METRICS_MAX_BYTES ((size_t)1 << 30)
 
-static int add_root(struct builder *b, enum vm_part part, uint32_t thread, uint32_t *root, struct err *err)
+/* The index of a new root. */
+static uint32_t add_root(struct builder *b, enum vm_part part, uint32_t thread)
 {
     struct calltree *tree = b->tree;
-    if (vec_reserve(tree->roots, b->roots_room, tree->n_roots + 1) < 0)
-        return err_set(err, "out of memory for %u call trees", b->roots_room);
-    uint32_t node = node_store_root(&b->store, err);
-    if (node == CALLTREE_NONE)
-        return -1;
-    tree->roots[tree->n_roots] = (struct calltree_root){ node, part, thread };
-    *root = tree->n_roots++;
-    return 0;
+    *xpush(tree->roots, b->roots_room, tree->n_roots) =
+        (struct calltree_root){ node_store_root(&b->store), part, thread };
+    return tree->n_roots - 1;
 }
 
-static int thread_root(struct builder *b, struct thread *t, uint32_t index, struct err *err)
+static uint32_t thread_root(struct builder *b, const struct thread *t, uint32_t index)
 {
-    if (b->per_thread)
-        return add_root(b, t->known.part, index, &t->known.root, err);
     uint32_t *shared = &b->shared_roots[t->known.part];
-    if (*shared == CALLTREE_NONE && add_root(b, t->known.part, CALLTREE_NONE, shared, err) < 0)
-        return -1;
-    t->known.root = *shared;
-    return 0;
+    if (b->per_thread)
+        return add_root(b, t->known.part, index);
+    if (*shared == CALLTREE_NONE)
+        *shared = add_root(b, t->known.part, CALLTREE_NONE);
+    return *shared;
 }
 
 static void meet_thread(struct builder *b, struct thread *t, uint32_t index)
@@ -47,30 +42,29 @@ static void meet_thread(struct builder *b, struct thread *t, uint32_t index)
     t->known.is_known = true;
 }
 
-int find_new_thread(struct builder *b, uint32_t index, struct thread **thread, struct err *err)
+struct thread *find_new_thread(struct builder *b, uint32_t index)
 {
     if (index >= b->n_threads) {
         uint32_t n = trace_n_threads(b->reader);
         if (index >= n)
-            return 0;
-        if (vec_reserve_zeroed(b->threads, b->threads_room, n) < 0)
-            return err_set(err, "out of memory for %u threads", n);
+            return NULL;
+        xgrow_zeroed(b->threads, b->threads_room, n);
         b->n_threads = n;
     }
-    *thread = &b->threads[index];
-    if (!(*thread)->known.is_known)
-        meet_thread(b, *thread, index);
-    return 1;
+    struct thread *thread = &b->threads[index];
+    if (!thread->known.is_known)
+        meet_thread(b, thread, index);
+    return thread;
 }
 
-int need_metrics(struct builder *b, struct err *err)
+void need_metrics(struct builder *b)
 {
     if (b->store.n_metrics > 0)
-        return 0;
+        return;
     size_t n_metrics = CALLTREE_COUNTERS + b->n_columns, n_nodes = METRICS_MAX_BYTES / (n_metrics * sizeof(uint64_t));
     if (b->store.max_nodes > n_nodes)
         b->store.max_nodes = (uint32_t)n_nodes;
-    return node_store_metrics(&b->store, n_metrics, err);
+    node_store_metrics(&b->store, n_metrics);
 }
 
 /* What was counted before the thread had a node. */
@@ -88,25 +82,22 @@ static void place_counts(struct builder *b, struct thread *t)
         own[CALLTREE_COUNTERS + i] += counters->early[i];
 }
 
-int place_thread(struct builder *b, struct thread *t, uint32_t index, struct err *err)
+void place_thread(struct builder *b, struct thread *t, uint32_t index)
 {
     const struct trace_thread *about = trace_thread(b->reader, index);
     t->known.part = vm_part_of(about == NULL || about->comm == NULL ? "" : about->comm);
-    if (thread_root(b, t, index, err) < 0)
-        return -1;
+    t->known.root = thread_root(b, t, index);
     t->is_placed = true;
     t->node = b->tree->roots[t->known.root].node;
     bool is_dropped = b->tree->cpu_is_wall && !t->known.has_records; /* its CPU time is not known */
-    if (b->flow != NULL && flow_placed(b, t, is_dropped, err) < 0)
-        return -1;
+    if (b->flow != NULL)
+        flow_placed(b, t, is_dropped);
     if (t->n_faults + t->n_switches == 0 && t->counters == NULL)
-        return 0;
-    if (need_metrics(b, err) < 0)
-        return -1;
+        return;
+    need_metrics(b);
     if (t->counters != NULL && !is_dropped)
         place_counts(b, t);
     uint64_t *own = b->store.metrics + t->node * b->store.n_metrics;
     own[CALLTREE_FAULTS] += t->n_faults;
     own[CALLTREE_SWITCHES] += t->n_switches;
-    return 0;
 }

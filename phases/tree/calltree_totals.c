@@ -3,12 +3,19 @@
  */
 #include "phases/tree/calltree_internal.h"
 
+#include "core/base/xalloc.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 void calltree_add_up(struct calltree *tree)
 {
     size_t n = tree->n_nodes, n_metrics = tree->n_metrics;
+    if (tree->total_cpu_ticks == NULL) {
+        tree->total_cpu_ticks = xreallocarray(NULL, n, sizeof(uint64_t));
+        tree->total_wall_ticks = xreallocarray(NULL, n, sizeof(uint64_t));
+        tree->total_metrics = xreallocarray(NULL, n * n_metrics, sizeof(uint64_t));
+    }
     for (size_t i = 0; i < n; i++) {
         tree->total_cpu_ticks[i] = tree->nodes[i].cpu_ticks;
         tree->total_wall_ticks[i] = tree->nodes[i].wall_ticks;
@@ -24,18 +31,6 @@ void calltree_add_up(struct calltree *tree)
         for (size_t m = 0; m < n_metrics; m++)
             tree->total_metrics[parent * n_metrics + m] += tree->total_metrics[i * n_metrics + m];
     }
-}
-
-int calltree_sum_up(struct calltree *tree, struct err *err)
-{
-    size_t n = tree->n_nodes;
-    tree->total_cpu_ticks = malloc(n * sizeof(uint64_t));
-    tree->total_wall_ticks = malloc(n * sizeof(uint64_t));
-    tree->total_metrics = malloc((n * tree->n_metrics + 1) * sizeof(uint64_t));
-    if (tree->total_cpu_ticks == NULL || tree->total_wall_ticks == NULL || tree->total_metrics == NULL)
-        return err_set(err, "out of memory for the times of %zu calling contexts", n);
-    calltree_add_up(tree);
-    return 0;
 }
 
 double calltree_pair_ns(const struct calltree *tree)
@@ -134,21 +129,16 @@ static size_t keep_called(const struct calltree *tree, const struct totals_by_me
     return n_kept;
 }
 
-int calltree_totals(const struct calltree *tree, enum vm_part part, struct arena *arena, struct calltree_total **totals,
-                    size_t *n_totals, struct err *err)
+void calltree_totals(const struct calltree *tree, enum vm_part part, struct arena *arena,
+                     struct calltree_total **totals, size_t *n_totals)
 {
     size_t n = (size_t)tree->n_methods + 1;
-    struct totals_by_method by = { arena_alloc(arena, n * sizeof *by.totals), calloc(n, sizeof *by.n_active),
+    struct totals_by_method by = { arena_alloc(arena, n * sizeof *by.totals), xcalloc(n, sizeof *by.n_active),
                                    arena_alloc(arena, n * (tree->n_metrics + 1) * sizeof *by.metrics) };
-    if (by.totals == NULL || by.n_active == NULL || by.metrics == NULL) {
-        free(by.n_active);
-        return err_set(err, "out of memory for the totals of %u methods", tree->n_methods);
-    }
     for (uint32_t i = 0; i < tree->n_roots; i++)
         if (tree->roots[i].part == part)
             add_tree(tree, &by, tree->roots[i].node);
     free(by.n_active);
     *n_totals = keep_called(tree, &by);
     *totals = by.totals;
-    return 0;
 }

@@ -5,7 +5,7 @@
  * its calls go on at the same nodes.  While it has no carrier, its calls take no time, neither on the CPU nor of the
  * clock: ten thousand of them that wait would else take longer than the recording.
  */
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "core/wire/ring.h"
 #include "phases/tree/calltree_internal.h"
 
@@ -14,19 +14,14 @@
 
 #define TICKETS (RING_METHOD_MAX + UINT32_C(1))
 
-/* The calls of a ticket, or NULL when there is no memory. */
-static struct unmounted *find_unmounted(struct builder *b, uint32_t ticket)
-{
-    return vec_reserve_zeroed(b->unmounted, b->n_unmounted, (size_t)ticket + 1) < 0 ? NULL : &b->unmounted[ticket];
-}
-
-/* What is known of a node's method; NULL: it is none, or there is no memory. */
+/* What is known of a node's method; NULL: it is none. */
 static struct calltree_unmounted *account_of(struct builder *b, uint32_t node)
 {
     uint32_t method = b->store.nodes[node].method;
-    bool has_room = method <= RING_METHOD_MAX &&
-                    vec_reserve_zeroed(b->tree->unmounted, b->tree->n_unmounted, (size_t)method + 1) == 0;
-    return has_room ? &b->tree->unmounted[method] : NULL;
+    if (method > RING_METHOD_MAX)
+        return NULL;
+    xgrow_zeroed(b->tree->unmounted, b->tree->n_unmounted, (size_t)method + 1);
+    return &b->tree->unmounted[method];
 }
 
 static void begin_wait(struct builder *b, const struct unmounted *unmounted)
@@ -67,25 +62,21 @@ static void stand_at_root(struct builder *b, struct thread *t)
 }
 
 /* Enter the spans of all calls of the thread's stack once more. */
-static int follow_again(struct builder *b, struct thread *t, struct err *err)
+static void follow_again(struct builder *b, struct thread *t)
 {
-    uint32_t depth = t->depth, *methods = malloc((depth + 1) * sizeof *methods);
-    if (methods == NULL)
-        return err_set(err, "out of memory for a stack of %u calls", depth);
-    int rc = 0;
+    uint32_t depth = t->depth, *methods = xreallocarray(NULL, depth + 1, sizeof *methods);
     for (struct frame f = { t->node, depth, t->n_folds }; f.depth > 0; frame_up(b, t, &f))
         methods[f.depth] = frame_method(b, t, &f);
-    for (t->depth = 1; rc == 0 && t->depth <= depth; t->depth++)
-        rc = spans_follow(b, t, methods[t->depth], err);
+    for (t->depth = 1; t->depth <= depth; t->depth++)
+        spans_follow(b, t, methods[t->depth]);
     t->depth = depth;
     free(methods);
-    return rc;
 }
 
-int virtual_mount(struct builder *b, struct thread *t, uint64_t ticket, struct err *err)
+void virtual_mount(struct builder *b, struct thread *t, uint64_t ticket)
 {
-    if (t->is_mounted && virtual_unmount(b, t, 0, err) < 0) /* its going was lost */
-        return -1;
+    if (t->is_mounted) /* its going was lost */
+        virtual_unmount(b, t, 0);
     if (ticket != 0 && ticket < b->n_unmounted) {
         end_wait(b, &b->unmounted[ticket], t->clock.now);
         b->unmounted[ticket].depth = 0;
@@ -93,30 +84,31 @@ int virtual_mount(struct builder *b, struct thread *t, uint64_t ticket, struct e
     change_stack(t);
     stand_at_root(b, t);
     t->is_mounted = true;
-    return b->take_turns ? spans_follow(b, t, CALLTREE_NONE, err) : 0;
+    if (b->take_turns)
+        spans_follow(b, t, CALLTREE_NONE);
 }
 
 /* Without a ticket, what it leaves open is lost. */
-int virtual_unmount(struct builder *b, struct thread *t, uint64_t ticket, struct err *err)
+void virtual_unmount(struct builder *b, struct thread *t, uint64_t ticket)
 {
-    struct unmounted *unmounted = ticket == 0 || ticket >= TICKETS ? NULL : find_unmounted(b, (uint32_t)ticket);
-    if (unmounted == NULL && ticket != 0 && ticket < TICKETS)
-        return err_set(err, "out of memory for the calls of virtual threads");
-    if (unmounted == NULL) {
+    if (ticket == 0 || ticket >= TICKETS) {
         count_open(b, t->node, t->depth);
     } else {
+        xgrow_zeroed(b->unmounted, b->n_unmounted, (size_t)ticket + 1);
+        struct unmounted *unmounted = &b->unmounted[ticket];
         end_wait(b, unmounted, t->clock.now); /* its coming was lost */
         *unmounted = (struct unmounted){ t->node, t->depth, t->clock.now };
         begin_wait(b, unmounted);
     }
     stand_at_root(b, t);
-    if (b->take_turns && spans_follow(b, t, CALLTREE_NONE, err) < 0)
-        return -1;
+    if (b->take_turns)
+        spans_follow(b, t, CALLTREE_NONE);
     if (!t->is_mounted)
-        return 0;
+        return;
     change_stack(t);
     t->is_mounted = false;
-    return b->take_turns && t->depth > 0 ? follow_again(b, t, err) : 0;
+    if (b->take_turns && t->depth > 0)
+        follow_again(b, t);
 }
 
 /* Calls that found no room for a node of their own are those of the node that took them. */

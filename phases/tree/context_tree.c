@@ -1,6 +1,6 @@
 #include "phases/tree/context_tree.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -126,20 +126,17 @@ static uint32_t find_call(const struct context_tree *tree, uint32_t parent, uint
     return node != NULL && node->parent == parent && node->method == method && node->site == site ? *found : 0;
 }
 
-/* Without memory for it callees are looked for one by one. */
 static void index_call(struct context_tree *tree, uint32_t node)
 {
-    if (hash_store(&tree->by_call, key_of(&tree->nodes[node]), node) < 0)
-        tree->nodes[tree->nodes[node].parent].is_wide = false;
+    xhash_store(&tree->by_call, key_of(&tree->nodes[node]), node);
 }
 
-static bool make_wide(struct context_tree *tree, uint32_t parent)
+static void make_wide(struct context_tree *tree, uint32_t parent)
 {
-    bool *is_wide = &tree->nodes[parent].is_wide, was_wide = *is_wide;
-    *is_wide = true;
-    for (uint32_t i = was_wide ? 0 : tree->nodes[parent].first_child; i != 0; i = tree->nodes[i].next)
+    for (uint32_t i = tree->nodes[parent].is_wide ? 0 : tree->nodes[parent].first_child; i != 0;
+         i = tree->nodes[i].next)
         index_call(tree, i);
-    return *is_wide;
+    tree->nodes[parent].is_wide = true;
 }
 
 /* ---- purging ---- */
@@ -275,8 +272,10 @@ static uint32_t find_callee(struct context_tree *tree, uint32_t parent, uint32_t
     uint32_t node = nodes[parent].first_child;
     *last = 0;
     for (uint32_t n = 0; node != 0 && (nodes[node].method != method || nodes[node].site != site); n++) {
-        if (n == WIDE && make_wide(tree, parent))
+        if (n == WIDE) {
+            make_wide(tree, parent);
             return find_call(tree, parent, method, site);
+        }
         *last = node;
         node = nodes[node].next;
     }
@@ -302,22 +301,13 @@ static uint32_t enter(struct context_tree *tree, uint32_t parent, uint32_t metho
     return node;
 }
 
-static bool has_thread_room(struct context_tree *tree)
-{
-    return vec_reserve(tree->threads, tree->threads_room, tree->n_threads + 1) == 0;
-}
-
 static struct context_thread *thread_of(struct context_tree *tree, int32_t tid)
 {
-    struct hash_slot *slot = hash_put(&tree->by_tid, hash_address((uint64_t)(uint32_t)tid));
-    if (slot == NULL)
-        return NULL;
+    struct hash_slot *slot = xhash_put(&tree->by_tid, hash_address((uint64_t)(uint32_t)tid));
     if (slot->second == 0) {
-        if (!has_thread_room(tree))
-            return NULL;
         slot->value = tree->n_threads;
         slot->second = 1;
-        tree->threads[tree->n_threads++] = (struct context_thread){ .path = NULL };
+        *xpush(tree->threads, tree->threads_room, tree->n_threads) = (struct context_thread){ .path = NULL };
     }
     return &tree->threads[slot->value];
 }
@@ -326,7 +316,7 @@ static struct context_thread *thread_of(struct context_tree *tree, int32_t tid)
 static struct context_thread *thread_with_room(struct context_tree *tree, int32_t tid, uint32_t n)
 {
     struct context_thread *thread = thread_of(tree, tid);
-    if (thread == NULL || thread->room >= n)
+    if (thread->room >= n)
         return thread;
     uint32_t room = thread->room == 0 ? PATH_FIRST : thread->room;
     while (room < n)
@@ -334,14 +324,9 @@ static struct context_thread *thread_with_room(struct context_tree *tree, int32_
     if (tree->path_bytes + (room - thread->room) * sizeof *thread->path > tree->path_max_bytes) {
         forget_threads(tree);
         thread = thread_of(tree, tid);
-        if (thread == NULL)
-            return NULL;
     }
-    uint32_t *path = realloc(thread->path, room * sizeof *path);
-    if (path == NULL)
-        return NULL;
-    tree->path_bytes += (room - thread->room) * sizeof *path;
-    thread->path = path;
+    thread->path = xreallocarray(thread->path, room, sizeof *thread->path);
+    tree->path_bytes += (room - thread->room) * sizeof *thread->path;
     thread->room = room;
     return thread;
 }
@@ -370,8 +355,6 @@ uint32_t context_tree_add(struct context_tree *tree, int32_t tid, uint32_t n_sam
 {
     const struct context_weight weight = { 1, ns };
     struct context_thread *thread = thread_with_room(tree, tid, n);
-    if (thread == NULL)
-        return CONTEXT_NONE;
     thread->n = least(least(n_same, thread->n), n);
     uint32_t node = thread->n == 0 ? 0 : thread->path[thread->n - 1];
     for (uint32_t i = n - thread->n; i-- > 0;) {
@@ -392,27 +375,21 @@ uint32_t context_tree_add(struct context_tree *tree, int32_t tid, uint32_t n_sam
 
 /* ---- without call sites ---- */
 
-int context_tree_merge_sites(const struct context_tree *tree, struct context_tree *merged, struct err *err)
+void context_tree_merge_sites(const struct context_tree *tree, struct context_tree *merged)
 {
-    uint32_t *at = calloc(tree->n, sizeof *at);
-    memset(merged, 0, sizeof *merged);
-    if (at == NULL)
-        return err_set(err, "out of memory for the calling contexts");
+    uint32_t *at = xcalloc(tree->n, sizeof *at), node = 0;
     uint64_t bytes = tree->n_max * (uint64_t)sizeof *tree->nodes * PATHS_PART / (PATHS_PART - 1);
-    int rc = context_tree_open(merged, bytes + CONTEXT_TREE_MIN_BYTES, err);
-    uint32_t node = 0;
+    struct err ignored;
+    if (context_tree_open(merged, bytes + CONTEXT_TREE_MIN_BYTES, &ignored) < 0)
+        out_of_memory();
     do {
         const struct context_node *from = &tree->nodes[node];
-        if (rc == 0 && node != 0)
+        if (node != 0)
             at[node] = enter(merged, at[from->parent], from->method, -1);
-        if (rc == 0) {
-            add_weight(&merged->nodes[at[node]].own, &from->own);
-            add_weight(&merged->nodes[at[node]].purged, &from->purged);
-        }
-        node = rc == 0 ? context_tree_next(tree, node) : 0;
+        add_weight(&merged->nodes[at[node]].own, &from->own);
+        add_weight(&merged->nodes[at[node]].purged, &from->purged);
+        node = context_tree_next(tree, node);
     } while (node != 0);
-    if (rc == 0)
-        context_tree_sum(merged);
+    context_tree_sum(merged);
     free(at);
-    return rc;
 }

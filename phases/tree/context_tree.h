@@ -71,7 +71,7 @@ struct context_tree {
  * An empty tree of at most 'bytes' bytes (CONTEXT_TREE_MIN_BYTES at least): nodes, and a sixteenth of it for the
  * threads' paths.  Memory is taken as it is used.
  *
- * Returns 0 and *tree for context_tree_free, or -1 with *err set: too small, or no memory.
+ * Returns 0 and *tree for context_tree_free, or -1 with *err set: too small, or more than there is.
  */
 int context_tree_open(struct context_tree *tree, uint64_t bytes, struct err *err);
 void context_tree_free(struct context_tree *tree);
@@ -84,7 +84,7 @@ void context_tree_free(struct context_tree *tree);
  * tid, n_same  so many of the outermost frames are the same ones, with the same call sites, as in the last sample with
  *            this tid; 0: not known
  *
- * Returns the innermost node (0: no method), or CONTEXT_NONE: no memory for the thread.
+ * Returns the innermost node (0: no method).
  */
 uint32_t context_tree_add(struct context_tree *tree, int32_t tid, uint32_t n_same, const uint32_t *methods,
                           const int32_t *bytecodes, uint32_t n, uint64_t ns);
@@ -94,9 +94,9 @@ void context_tree_sum(struct context_tree *tree);
 
 /*
  * The same contexts with the call sites of each method in its caller as one (-1), in a tree of its own with its totals.
- * Returns 0 and *merged for context_tree_free, or -1 with *err set.
+ * *merged is for context_tree_free.
  */
-int context_tree_merge_sites(const struct context_tree *tree, struct context_tree *merged, struct err *err);
+void context_tree_merge_sites(const struct context_tree *tree, struct context_tree *merged);
 
 /* The next node after this one, callers before callees, from 0 (the root) on; 0: there is none. */
 uint32_t context_tree_next(const struct context_tree *tree, uint32_t node);

@@ -1,5 +1,7 @@
 #include "phases/tree/estimate.h"
 
+#include "core/base/xalloc.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,12 +50,11 @@ static double *row_of(const struct estimate_batches *batches, uint32_t i)
     return batches->rows + (size_t)i * (batches->n_values + 1);
 }
 
-bool estimate_batches_open(struct estimate_batches *batches, uint32_t n_values)
+void estimate_batches_open(struct estimate_batches *batches, uint32_t n_values)
 {
     memset(batches, 0, sizeof *batches);
     batches->n_values = n_values;
-    batches->rows = calloc(ESTIMATE_BATCHES_ROOM, (n_values + (size_t)1) * sizeof *batches->rows);
-    return batches->rows != NULL;
+    batches->rows = xcalloc(ESTIMATE_BATCHES_ROOM, (n_values + (size_t)1) * sizeof *batches->rows);
 }
 
 void estimate_batches_close(struct estimate_batches *batches)

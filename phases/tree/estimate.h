@@ -80,8 +80,7 @@ struct estimate_batches {
     double *rows;     /* a batch's time in ns, then its values; owned */
 };
 
-/* Returns false: no memory. */
-bool estimate_batches_open(struct estimate_batches *batches, uint32_t n_values);
+void estimate_batches_open(struct estimate_batches *batches, uint32_t n_values);
 void estimate_batches_close(struct estimate_batches *batches);
 
 /* Add what the phase had of a turn; a turn that another thread's interrupts counts as two.  values: n_values. */

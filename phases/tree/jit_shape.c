@@ -3,7 +3,7 @@
 #include "core/base/arena.h"
 #include "core/base/map.h"
 #include "core/base/text.h"
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,20 +35,12 @@ struct jit_shapes {
     bool has_watched;
 };
 
-int jit_shapes_open(struct jit_shapes **shapes, struct err *err)
+struct jit_shapes *jit_shapes_open(void)
 {
-    struct jit_shapes *s = calloc(1, sizeof *s);
-    *shapes = NULL;
-    if (s == NULL)
-        return err_set(err, "out of memory");
+    struct jit_shapes *s = xcalloc(1, sizeof *s);
     s->by_name.arena = s->by_pair.arena = &s->arena;
-    s->methods = calloc(JIT_MAX_METHODS, sizeof *s->methods);
-    if (s->methods == NULL) {
-        jit_shapes_close(s);
-        return err_set(err, "out of memory");
-    }
-    *shapes = s;
-    return 0;
+    s->methods = xcalloc(JIT_MAX_METHODS, sizeof *s->methods);
+    return s;
 }
 
 void jit_shapes_close(struct jit_shapes *s)
@@ -71,18 +63,16 @@ static char *name_of(struct arena *arena, struct wire_text class_name, struct wi
 {
     const char *of = text_utf8(arena, class_name.at, class_name.n), *its = text_utf8(arena, name.at, name.n);
     const char *types = text_utf8(arena, descriptor.at, descriptor.n);
-    return of == NULL || its == NULL || types == NULL ? NULL : arena_printf(arena, "%s;%s;%s", of, its, types);
+    return arena_printf(arena, "%s;%s;%s", of, its, types);
 }
 
-static int add_method(struct jit_shapes *s, const struct jit_event *event, struct err *err)
+static void add_method(struct jit_shapes *s, const struct jit_event *event)
 {
     struct jit_method *method = &s->methods[event->method];
     char *name = name_of(&s->arena, event->class_name, event->name, event->descriptor);
-    if (name == NULL || map_put(&s->by_name, name, strlen(name), event->method) < 0)
-        return err_set(err, "out of memory");
+    map_put(&s->by_name, name, strlen(name), event->method);
     method->is_known = true;
     method->is_probe = strncmp(name, PROBES, strlen(PROBES)) == 0 || strncmp(name, OWN_PROBES, strlen(OWN_PROBES)) == 0;
-    return 0;
 }
 
 static struct known_pair *pair_of(struct jit_shapes *s, const struct jit_inlined *inlined)
@@ -91,12 +81,10 @@ static struct known_pair *pair_of(struct jit_shapes *s, const struct jit_inlined
     const uint32_t *known = map_get(&s->by_pair, key, sizeof key);
     if (known != NULL)
         return &s->pairs[*known];
-    if (vec_reserve(s->pairs, s->n_pairs_room, s->n_pairs + 1) < 0)
-        return NULL;
-    if (map_put(&s->by_pair, key, sizeof key, s->n_pairs) < 0)
-        return NULL;
-    s->pairs[s->n_pairs] = (struct known_pair){ .method = inlined->method, .caller = inlined->caller };
-    return &s->pairs[s->n_pairs++];
+    map_put(&s->by_pair, key, sizeof key, s->n_pairs);
+    struct known_pair *pair = xpush(s->pairs, s->n_pairs_room, s->n_pairs);
+    *pair = (struct known_pair){ .method = inlined->method, .caller = inlined->caller };
+    return pair;
 }
 
 static int add_compiled(struct jit_shapes *s, const struct jit_event *event, struct err *err)
@@ -114,8 +102,6 @@ static int add_compiled(struct jit_shapes *s, const struct jit_event *event, str
         if (!s->methods[inlined->method].is_known || !s->methods[inlined->caller].is_known)
             return err_set(err, "the trace's JIT events are damaged: a method without a name");
         struct known_pair *pair = pair_of(s, inlined);
-        if (pair == NULL)
-            return err_set(err, "out of memory");
         bool after = s->methods[inlined->method].is_watched || s->methods[inlined->caller].is_watched;
         if (!after) {
             pair->before = true;
@@ -136,8 +122,10 @@ static void add_watched(struct jit_shapes *s, uint32_t method)
 
 int jit_shapes_add(struct jit_shapes *s, const struct jit_event *event, struct err *err)
 {
-    if (event->kind == JIT_METHOD)
-        return add_method(s, event, err);
+    if (event->kind == JIT_METHOD) {
+        add_method(s, event);
+        return 0;
+    }
     if (!s->methods[event->method].is_known)
         return err_set(err, "the trace's JIT events are damaged: a method without a name");
     if (event->kind == JIT_COMPILED)
@@ -172,7 +160,7 @@ static const uint32_t *number_of(const struct jit_shapes *s, const char *class_n
 {
     struct arena scratch = { NULL, 0 };
     char *key = arena_printf(&scratch, "%s;%s;%s", class_name, name, descriptor);
-    const uint32_t *number = key == NULL ? NULL : map_get(&s->by_name, key, strlen(key));
+    const uint32_t *number = map_get(&s->by_name, key, strlen(key));
     arena_free(&scratch);
     return number;
 }

@@ -42,11 +42,10 @@ struct jit_shape {
 
 struct jit_shapes;
 
-/* Returns 0, or -1 with *err set. */
-int jit_shapes_open(struct jit_shapes **shapes, struct err *err);
+struct jit_shapes *jit_shapes_open(void);
 void jit_shapes_close(struct jit_shapes *shapes);
 
-/* The next event of a trace.  Returns 0, or -1 with *err set: a method that was not described, or no memory. */
+/* The next event of a trace.  Returns 0, or -1 with *err set: a method that was not described. */
 int jit_shapes_add(struct jit_shapes *shapes, const struct jit_event *event, struct err *err);
 
 /*

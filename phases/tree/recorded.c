@@ -3,16 +3,17 @@
  */
 #include "phases/tree/calltree_internal.h"
 
+#include "core/base/xalloc.h"
+
 #include <stdlib.h>
 
 #define ROOM (ACTIVITY_BINS + 1) /* of a kind: the last one is the sum of all, in the end */
 
-int activity_open(struct activity *activity, uint64_t start_ticks, struct err *err)
+void activity_open(struct activity *activity, uint64_t start_ticks)
 {
     activity->start_ticks = start_ticks;
     activity->shift = 0;
-    activity->bins = calloc((size_t)ACTIVITY_KINDS * ROOM, sizeof *activity->bins);
-    return activity->bins == NULL ? err_set(err, "out of memory for the times of threads") : 0;
+    activity->bins = xcalloc((size_t)ACTIVITY_KINDS * ROOM, sizeof *activity->bins);
 }
 
 void activity_close(struct activity *activity)

@@ -1,6 +1,6 @@
 #include "phases/tree/timeline.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -54,11 +54,6 @@ static uint64_t *words_of(const struct timeline *tl, enum vm_part part, uint32_t
     return tl->grids[part] + step * tl->cell_words;
 }
 
-static int no_memory(struct err *err)
-{
-    return err_set(err, "out of memory for a time line");
-}
-
 /* ---- steps ---- */
 
 static uint64_t step_start(const struct timeline *tl, uint32_t step)
@@ -67,7 +62,7 @@ static uint64_t step_start(const struct timeline *tl, uint32_t step)
 }
 
 /* What is outside the recording belongs to its first or last step. */
-static uint32_t step_of(struct timeline *tl, uint64_t ticks)
+uint32_t timeline_step_at(struct timeline *tl, uint64_t ticks)
 {
     if (ticks >= tl->near_start && ticks < tl->near_end)
         return tl->near;
@@ -127,21 +122,17 @@ static int choose_steps(struct timeline *tl, struct err *err)
 
 int timeline_open(struct timeline **timeline, const struct timeline_options *options, struct err *err)
 {
-    struct timeline *tl = *timeline = calloc(1, sizeof *tl);
-    if (tl == NULL)
-        return no_memory(err);
+    struct timeline *tl = xcalloc(1, sizeof *tl);
+    *timeline = NULL;
     tl->options = *options;
     tl->cell_words = CELL_METRICS + options->n_metrics;
-    int rc = choose_steps(tl, err);
-    if (rc == 0) {
-        tl->nothing = calloc(options->n_metrics + 1, sizeof *tl->nothing);
-        rc = tl->nothing == NULL ? no_memory(err) : 0;
-    }
-    if (rc < 0) {
+    tl->nothing = xcalloc(options->n_metrics + 1, sizeof *tl->nothing);
+    if (choose_steps(tl, err) < 0) {
         timeline_close(tl);
-        *timeline = NULL;
+        return -1;
     }
-    return rc;
+    *timeline = tl;
+    return 0;
 }
 
 void timeline_close(struct timeline *tl)
@@ -189,61 +180,39 @@ static void merge(struct timeline *tl)
     tl->n_given = n;
 }
 
-static int keep(struct timeline *tl, const struct timeline_given *given)
+static void keep(struct timeline *tl, const struct timeline_given *given)
 {
     if (tl->n_given == tl->given_room) {
         if (tl->n_given >= GIVEN_LEAST)
             merge(tl);
-        if (tl->n_given >= tl->given_room / 2 && vec_reserve(tl->given, tl->given_room, tl->given_room + 1) < 0)
-            return -1;
+        if (tl->n_given >= tl->given_room / 2)
+            xgrow(tl->given, tl->given_room, tl->given_room + 1);
     }
     tl->given[tl->n_given++] = *given;
-    return 0;
 }
 
-/* Keep it until it is known which row the node belongs to; 0: the row of what is outside.  Returns -1: no memory. */
-static int give_node(struct timeline *tl, uint32_t node, uint32_t step, uint64_t ticks)
+/* Keep it until it is known which row the node belongs to; 0: the row of what is outside. */
+static void give_node(struct timeline *tl, uint32_t node, uint32_t step, uint64_t ticks)
 {
     if (ticks == 0)
-        return 0;
-    if (node >= tl->n_latest && vec_reserve_zeroed(tl->latest, tl->n_latest, (size_t)node + 1) < 0)
-        return -1;
+        return;
+    xgrow_zeroed(tl->latest, tl->n_latest, (size_t)node + 1);
     struct timeline_given *latest = &tl->latest[node];
     if (latest->ticks > 0 && latest->step != step) {
-        if (keep(tl, latest) < 0)
-            return -1;
+        keep(tl, latest);
         latest->ticks = 0;
     }
     latest->node = node;
     latest->step = step;
     latest->ticks += ticks;
-    return 0;
 }
 
 /* ---- cells ---- */
 
-/* Room for index i; what is new has its bytes set to 'fill'.  Returns false: no memory. */
-static bool grow(void **array, uint32_t *room, size_t size, uint32_t i, int fill)
-{
-    if (i < *room)
-        return true;
-    size_t more = *room < 8 ? 16 : (size_t)*room * 2;
-    while (more <= i)
-        more *= 2;
-    char *bytes = more > UINT32_MAX ? NULL : realloc(*array, more * size);
-    if (bytes == NULL)
-        return false;
-    memset(bytes + *room * size, fill, (more - *room) * size);
-    *array = bytes;
-    *room = (uint32_t)more;
-    return true;
-}
-
-static bool need_grid(struct timeline *tl, enum vm_part part)
+static void need_grid(struct timeline *tl, enum vm_part part)
 {
     if (tl->grids[part] == NULL)
-        tl->grids[part] = calloc(tl->n_steps * tl->cell_words, sizeof **tl->grids);
-    return tl->grids[part] != NULL;
+        tl->grids[part] = xcalloc(tl->n_steps * tl->cell_words, sizeof **tl->grids);
 }
 
 /* A cell of a thread whose part is not known yet: kept by step, most often the last one. */
@@ -255,8 +224,7 @@ static uint64_t *own_cell(struct timeline *tl, struct lane *lane, uint32_t step)
         at--;
     if (at > 0 && lane->cells[(at - 1) * n_words] == step)
         return lane->cells + (at - 1) * n_words + 1;
-    if (!grow((void **)&lane->cells, &lane->cells_room, n_words * sizeof *lane->cells, lane->n_cells, 0))
-        return NULL;
+    xgrow_bytes(lane->cells, lane->cells_room, lane->n_cells + (size_t)1, n_words * sizeof *lane->cells);
     uint64_t *cell = lane->cells + at * n_words;
     memmove(cell + n_words, cell, (lane->n_cells - at) * n_words * sizeof *cell);
     memset(cell, 0, n_words * sizeof *cell);
@@ -271,75 +239,59 @@ static uint64_t *cell_of(struct timeline *tl, struct lane *lane, uint32_t step)
 }
 
 /* Its own cells become its part's.  Without CPU time only what the kernel told of counts. */
-static int place(struct timeline *tl, struct lane *lane, const struct calltree_flow *flow, struct err *err)
+static void place(struct timeline *tl, struct lane *lane, const struct calltree_flow *flow)
 {
     size_t n_told = flow->is_wall && tl->cell_words > CELL_METRICS + CALLTREE_UNCOUNTED
                         ? CELL_METRICS + CALLTREE_UNCOUNTED
                         : tl->cell_words;
     lane->is_placed = true;
     lane->part = flow->part;
-    if (!need_grid(tl, flow->part) || !need_grid(tl, VM_PART_MMPROF))
-        return no_memory(err);
+    need_grid(tl, flow->part);
+    need_grid(tl, VM_PART_MMPROF);
     for (uint32_t i = 0; i < lane->n_cells; i++) {
         const uint64_t *cell = lane->cells + i * (1 + tl->cell_words) + 1;
         uint32_t step = (uint32_t)cell[-1];
         uint64_t *to = words_of(tl, flow->part, step);
         for (size_t w = flow->is_wall ? CELL_RUNNABLE : CELL_CPU; w < n_told; w++)
             to[w] += cell[w];
-        if (flow->part == VM_PART_APPLICATION && !flow->is_wall && give_node(tl, 0, step, cell[CELL_CPU]) < 0)
-            return no_memory(err);
+        if (flow->part == VM_PART_APPLICATION && !flow->is_wall)
+            give_node(tl, 0, step, cell[CELL_CPU]);
     }
     free(lane->cells);
     lane->cells = NULL;
     lane->n_cells = lane->cells_room = 0;
-    return 0;
 }
 
 /* ---- time that passes ---- */
 
-static int pass_in(struct timeline *tl, struct lane *lane, uint32_t step, uint64_t ticks, bool is_on, struct err *err)
+static void pass_in(struct timeline *tl, struct lane *lane, uint32_t step, uint64_t ticks, bool is_on)
 {
-    if (!is_on && lane->is_runnable) {
-        uint64_t *cell = cell_of(tl, lane, step);
-        if (cell == NULL)
-            return no_memory(err);
-        cell[CELL_RUNNABLE] += ticks;
-    }
-    if (lane->n_slots == 0 || lane->slots[lane->n_slots - 1].step != step) {
-        if (!grow((void **)&lane->slots, &lane->slots_room, sizeof *lane->slots, lane->n_slots, 0))
-            return no_memory(err);
-        lane->slots[lane->n_slots++] = (struct slot){ step, 0, 0 };
-    }
+    if (!is_on && lane->is_runnable)
+        cell_of(tl, lane, step)[CELL_RUNNABLE] += ticks;
+    if (lane->n_slots == 0 || lane->slots[lane->n_slots - 1].step != step)
+        *xpush(lane->slots, lane->slots_room, lane->n_slots) = (struct slot){ step, 0, 0 };
     struct slot *slot = &lane->slots[lane->n_slots - 1];
     slot->wall_ticks += ticks;
     slot->cpu_ticks += is_on ? ticks : 0;
-    return 0;
 }
 
-static int pass(struct timeline *tl, struct lane *lane, const struct calltree_flow *flow, struct err *err)
+static void pass(struct timeline *tl, struct lane *lane, const struct calltree_flow *flow)
 {
     uint64_t from = flow->from_ticks;
     if (flow->is_on)
         lane->is_runnable = false;
     while (from < flow->ticks) {
-        uint32_t step = step_of(tl, from);
+        uint32_t step = timeline_step_at(tl, from);
         uint64_t to = tl->near_end < flow->ticks ? tl->near_end : flow->ticks;
-        if (pass_in(tl, lane, step, to - from, flow->is_on, err) < 0)
-            return -1;
+        pass_in(tl, lane, step, to - from, flow->is_on);
         from = to;
     }
-    return 0;
 }
 
-static int count(struct timeline *tl, struct lane *lane, enum calltree_metric metric, uint64_t ticks, uint64_t n,
-                 struct err *err)
+static void count(struct timeline *tl, struct lane *lane, enum calltree_metric metric, uint64_t ticks, uint64_t n)
 {
-    uint64_t *cell = metric < tl->options.n_metrics ? cell_of(tl, lane, step_of(tl, ticks)) : tl->nothing;
-    if (cell == NULL)
-        return no_memory(err);
-    if (cell != tl->nothing)
-        cell[CELL_METRICS + metric] += n;
-    return 0;
+    if (metric < tl->options.n_metrics)
+        cell_of(tl, lane, timeline_step_at(tl, ticks))[CELL_METRICS + metric] += n;
 }
 
 /* ---- what is given to nodes ---- */
@@ -351,17 +303,15 @@ static uint64_t part_before(uint64_t whole, double share)
 }
 
 /* Of what was settled: the part between two shares of the time. */
-static int give(struct timeline *tl, struct lane *lane, const struct calltree_flow *flow, uint32_t step, double from,
-                double to)
+static void give(struct timeline *tl, struct lane *lane, const struct calltree_flow *flow, uint32_t step, double from,
+                 double to)
 {
     uint64_t *cell = cell_of(tl, lane, step);
     uint64_t own = flow->cpu_ticks - flow->probe_ticks;
-    if (cell == NULL)
-        return -1;
     uint64_t ticks = part_before(own, to) - part_before(own, from);
     cell[CELL_CPU] += ticks;
-    if (lane->is_placed && lane->part == VM_PART_APPLICATION && give_node(tl, flow->node, step, ticks) < 0)
-        return -1;
+    if (lane->is_placed && lane->part == VM_PART_APPLICATION)
+        give_node(tl, flow->node, step, ticks);
     if (flow->probe_ticks > 0)
         words_of(tl, VM_PART_MMPROF, step)[CELL_CPU] +=
             part_before(flow->probe_ticks, to) - part_before(flow->probe_ticks, from);
@@ -372,11 +322,10 @@ static int give(struct timeline *tl, struct lane *lane, const struct calltree_fl
     for (size_t i = 0; flow->counters != NULL && CALLTREE_COUNTERS + i < tl->options.n_metrics && i < flow->n_counters;
          i++)
         metrics[CALLTREE_COUNTERS + i] += part_before(flow->counters[i], to) - part_before(flow->counters[i], from);
-    return 0;
 }
 
 /* Over the steps in which the time passed, by the time on a CPU in each. */
-static int settle(struct timeline *tl, struct lane *lane, const struct calltree_flow *flow, struct err *err)
+static void settle(struct timeline *tl, struct lane *lane, const struct calltree_flow *flow)
 {
     uint64_t sum = 0, before = 0;
     for (uint32_t i = 0; lane->n_slots > 1 && i < lane->n_slots; i++)
@@ -386,42 +335,39 @@ static int settle(struct timeline *tl, struct lane *lane, const struct calltree_
         const struct slot *slot = &lane->slots[i];
         before += flow->is_wall ? slot->wall_ticks : slot->cpu_ticks;
         double to = before == sum ? 1 : (double)before / (double)sum;
-        if (to > from && give(tl, lane, flow, slot->step, from, to) < 0)
-            return no_memory(err);
+        if (to > from)
+            give(tl, lane, flow, slot->step, from, to);
         from = to;
     }
-    uint32_t step = lane->n_slots > 0 ? lane->slots[lane->n_slots - 1].step : step_of(tl, flow->ticks);
-    if (sum == 0 && give(tl, lane, flow, step, 0, 1) < 0)
-        return no_memory(err);
+    uint32_t step = lane->n_slots > 0 ? lane->slots[lane->n_slots - 1].step : timeline_step_at(tl, flow->ticks);
+    if (sum == 0)
+        give(tl, lane, flow, step, 0, 1);
     lane->n_slots = 0;
-    return 0;
 }
 
-static int take_flow(void *context, const struct calltree_flow *flow, struct err *err)
+static void take_flow(void *context, const struct calltree_flow *flow)
 {
     struct timeline *tl = context;
-    if (!grow((void **)&tl->lanes, &tl->n_lanes, sizeof *tl->lanes, flow->thread, 0))
-        return no_memory(err);
+    xgrow_zeroed(tl->lanes, tl->n_lanes, (size_t)flow->thread + 1);
     struct lane *lane = &tl->lanes[flow->thread];
     switch (flow->kind) {
     case CALLTREE_PASSED:
-        return pass(tl, lane, flow, err);
+        pass(tl, lane, flow);
+        break;
     case CALLTREE_SWITCHED:
         lane->is_runnable = flow->is_on;
-        return count(tl, lane, CALLTREE_SWITCHES, flow->ticks, 1, err);
+        count(tl, lane, CALLTREE_SWITCHES, flow->ticks, 1);
+        break;
     case CALLTREE_FAULTED:
-        return count(tl, lane, CALLTREE_FAULTS, flow->ticks, flow->n_faults, err);
+        count(tl, lane, CALLTREE_FAULTS, flow->ticks, flow->n_faults);
+        break;
     case CALLTREE_SETTLED:
-        return settle(tl, lane, flow, err);
+        settle(tl, lane, flow);
+        break;
     case CALLTREE_PLACED:
-        return place(tl, lane, flow, err);
+        place(tl, lane, flow);
+        break;
     }
-    return 0;
-}
-
-uint32_t timeline_step_at(struct timeline *tl, uint64_t ticks)
-{
-    return step_of(tl, ticks);
 }
 
 bool timeline_spread(struct timeline *tl, uint64_t from, uint64_t to, uint64_t ticks,
@@ -430,23 +376,23 @@ bool timeline_spread(struct timeline *tl, uint64_t from, uint64_t to, uint64_t t
     double length = from < to ? (double)(to - from) : 1;
     uint64_t given = 0;
     for (uint64_t at = from; at < to && given < ticks;) {
-        uint32_t step = step_of(tl, at);
+        uint32_t step = timeline_step_at(tl, at);
         at = tl->near_end < to ? tl->near_end : to;
         uint64_t before = part_before(ticks, at == to ? 1 : (double)(at - from) / length);
         if (before > given && !take(context, step, before - given))
             return false;
         given = before > given ? before : given;
     }
-    return given == ticks || take(context, step_of(tl, to), ticks - given);
+    return given == ticks || take(context, timeline_step_at(tl, to), ticks - given);
 }
 
-int timeline_sample(struct timeline *tl, enum vm_part part, uint64_t ticks, uint64_t cpu_ticks, struct err *err)
+void timeline_sample(struct timeline *tl, enum vm_part part, uint64_t ticks, uint64_t cpu_ticks)
 {
-    uint32_t step = step_of(tl, ticks);
-    if (!need_grid(tl, part) || (part == VM_PART_APPLICATION && give_node(tl, 0, step, cpu_ticks) < 0))
-        return no_memory(err);
+    uint32_t step = timeline_step_at(tl, ticks);
+    need_grid(tl, part);
+    if (part == VM_PART_APPLICATION)
+        give_node(tl, 0, step, cpu_ticks);
     words_of(tl, part, step)[CELL_CPU] += cpu_ticks;
-    return 0;
 }
 
 struct calltree_observer timeline_observer(struct timeline *tl)
@@ -459,8 +405,8 @@ struct calltree_observer timeline_observer(struct timeline *tl)
 /* By node: the row of its method, or else its caller's.  A parent comes before its children. */
 static uint32_t *find_owners(const struct calltree *tree, const uint32_t *row_of, uint32_t n_methods, uint32_t n_rows)
 {
-    uint32_t *owners = malloc(((size_t)tree->n_nodes + 1) * sizeof *owners);
-    for (uint32_t i = 0; owners != NULL && i < tree->n_nodes; i++) {
+    uint32_t *owners = xreallocarray(NULL, (size_t)tree->n_nodes + 1, sizeof *owners);
+    for (uint32_t i = 0; i < tree->n_nodes; i++) {
         const struct calltree_node *node = &tree->nodes[i];
         if (i == 0 || node->parent == i)
             owners[i] = n_rows;
@@ -472,18 +418,17 @@ static uint32_t *find_owners(const struct calltree *tree, const uint32_t *row_of
     return owners;
 }
 
-/* All that was given is merged.  Returns whether there was memory. */
-static bool settle_all(struct timeline *tl, uint32_t n_nodes)
+/* All that was given is merged. */
+static void settle_all(struct timeline *tl, uint32_t n_nodes)
 {
     for (uint32_t i = 0; i < tl->n_latest && i < n_nodes; i++)
-        if (tl->latest[i].ticks > 0 && keep(tl, &tl->latest[i]) < 0)
-            return false;
+        if (tl->latest[i].ticks > 0)
+            keep(tl, &tl->latest[i]);
     free(tl->latest);
     tl->latest = NULL;
     tl->n_latest = 0;
     if (tl->n_given > 0)
         merge(tl);
-    return true;
 }
 
 int timeline_rows(struct timeline *tl, const struct calltree *tree, const uint32_t *row_of, uint32_t n_methods,
@@ -495,11 +440,8 @@ int timeline_rows(struct timeline *tl, const struct calltree *tree, const uint32
         return err_next(err, "take longer ones, or fewer phases (--top)");
     }
     uint32_t *owners = find_owners(tree, row_of, n_methods, n_rows);
-    tl->rows = calloc(n_words, sizeof *tl->rows);
-    if (owners == NULL || tl->rows == NULL || !settle_all(tl, tree->n_nodes)) {
-        free(owners);
-        return err_set(err, "out of memory for a time line");
-    }
+    tl->rows = xcalloc(n_words, sizeof *tl->rows);
+    settle_all(tl, tree->n_nodes);
     tl->n_rows = n_rows;
     if (tree->n_metrics < tl->options.n_metrics)
         tl->options.n_metrics = tree->n_metrics;

@@ -53,7 +53,7 @@ struct timeline_cell {
 
 struct timeline;
 
-/* Returns 0, or -1 with *err set: the step is too short for the recording, no memory. */
+/* Returns 0, or -1 with *err set: the step is too short for the recording. */
 int timeline_open(struct timeline **timeline, const struct timeline_options *options, struct err *err);
 void timeline_close(struct timeline *timeline); /* NULL is fine */
 
@@ -67,7 +67,7 @@ struct calltree_observer timeline_observer(struct timeline *timeline);
  *
  * tree  that was built.
  *
- * Returns 0, or -1 with *err set: too many steps for so many rows, no memory.
+ * Returns 0, or -1 with *err set: too many steps for so many rows.
  */
 int timeline_rows(struct timeline *timeline, const struct calltree *tree, const uint32_t *row_of, uint32_t n_methods,
                   uint32_t n_rows, struct err *err);
@@ -93,8 +93,8 @@ struct timeline_cell timeline_cell(const struct timeline *timeline, enum vm_part
 uint32_t timeline_step_at(struct timeline *timeline, uint64_t ticks);
 
 /*
- * Spread ticks evenly over the steps between two moments: each step's part is given, in their order, and the parts add
- * up.  Where 'from' is not before 'to', the step of 'to' has all of it.
+ * Spread ticks evenly over the steps between two moments: take() gets each step's part, in their order, and the parts
+ * add up.  Where 'from' is not before 'to', the step of 'to' has all of it.
  *
  * Returns false where take() did, which ends it; else true.
  */
@@ -103,9 +103,9 @@ bool timeline_spread(struct timeline *timeline, uint64_t from, uint64_t to, uint
 
 /*
  * Of a trace that has nothing but stack samples, before timeline_rows: a thread of that part was on a CPU for so long
- * about that moment.  Returns 0, or -1 with *err set: no memory.
+ * about that moment.
  */
-int timeline_sample(struct timeline *timeline, enum vm_part part, uint64_t ticks, uint64_t cpu_ticks, struct err *err);
+void timeline_sample(struct timeline *timeline, enum vm_part part, uint64_t ticks, uint64_t cpu_ticks);
 
 /*
  * The application's ticks on a CPU in a row, without the rows that it calls: a context that has no row counts for its
@@ -165,11 +165,10 @@ struct timeline_regions_options {
  *
  * regions    lives in the arena.
  *
- * Returns 0, or -1 with *err set: no memory.
  * Source: thesis §3.3.2; clustering by the share of code, after Sherwood et al., ASPLOS 2002.
  */
-int timeline_find_regions(const struct timeline *timeline, const struct timeline_regions_options *options,
-                          struct arena *arena, struct timeline_regions *regions, struct err *err);
+void timeline_find_regions(const struct timeline *timeline, const struct timeline_regions_options *options,
+                           struct arena *arena, struct timeline_regions *regions);
 
 /* Sum up the rows' ticks of each region anew, where they were divided since. */
 void timeline_sum_rows(const struct timeline *timeline, struct timeline_regions *regions);

@@ -3,6 +3,8 @@
  */
 #include "phases/tree/timeline.h"
 
+#include "core/base/xalloc.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,7 +243,7 @@ void timeline_sum_rows(const struct timeline *tl, struct timeline_regions *regio
     }
 }
 
-static int make_regions(const struct clustering *c, struct arena *arena, struct timeline_regions *regions)
+static void make_regions(const struct clustering *c, struct arena *arena, struct timeline_regions *regions)
 {
     bool has_gc = false;
     for (uint32_t i = 0; i < timeline_n_steps(c->tl); i++)
@@ -249,47 +251,35 @@ static int make_regions(const struct clustering *c, struct arena *arena, struct 
     regions->n = number_regions(c);
     regions->of_row = arena_alloc(arena, c->n_rows * sizeof *regions->of_row);
     regions->regions = arena_alloc(arena, (regions->n + 1) * sizeof *regions->regions);
-    if (regions->of_row == NULL || regions->regions == NULL)
-        return -1;
-    for (uint32_t r = 0; r <= regions->n; r++) {
+    for (uint32_t r = 0; r <= regions->n; r++)
         regions->regions[r].row_ticks = arena_alloc(arena, c->n_rows * sizeof *regions->regions->row_ticks);
-        if (regions->regions[r].row_ticks == NULL)
-            return -1;
-    }
     if (has_gc)
         regions->regions[1].is_gc = true;
     sum_regions(c, regions);
     timeline_sum_rows(c->tl, regions);
-    return 0;
 }
 
-int timeline_find_regions(const struct timeline *tl, const struct timeline_regions_options *options,
-                          struct arena *arena, struct timeline_regions *regions, struct err *err)
+void timeline_find_regions(const struct timeline *tl, const struct timeline_regions_options *options,
+                           struct arena *arena, struct timeline_regions *regions)
 {
     struct clustering c = { .tl = tl,
                             .options = *options,
                             .step_ticks = timeline_step_ns(tl) / timeline_ns(tl, 1),
                             .gc = timeline_has_part(tl, VM_PART_GC) ? VM_PART_GC : VM_PART_THREAD,
-                            .n_rows = (size_t)timeline_n_rows(tl) + 1 };
-    int rc = -1;
+                            .n_rows = (size_t)timeline_n_rows(tl) + 1,
+                            .of_step = arena_alloc(arena, timeline_n_steps(tl) * sizeof *c.of_step),
+                            .clusters = xcalloc(CLUSTERS_MAX, sizeof *c.clusters) };
     if (!(c.options.distance > 0))
         c.options.distance = DISTANCE;
-    *regions =
-        (struct timeline_regions){ .gc = c.gc,
-                                   .of_step = arena_alloc(arena, timeline_n_steps(tl) * sizeof *regions->of_step) };
-    c.of_step = regions->of_step;
-    c.clusters = calloc(CLUSTERS_MAX, sizeof *c.clusters);
-    c.rows = calloc((CLUSTERS_MAX + 2) * c.n_rows, sizeof *c.rows);
-    if (c.of_step != NULL && c.clusters != NULL && c.rows != NULL) {
-        for (size_t i = 0; i < CLUSTERS_MAX; i++)
-            c.clusters[i].rows = c.rows + i * c.n_rows;
-        c.segment.rows = c.rows + CLUSTERS_MAX * c.n_rows;
-        c.step.rows = c.segment.rows + c.n_rows;
-        cluster_steps(&c);
-        merge_clusters(&c);
-        rc = make_regions(&c, arena, regions);
-    }
+    *regions = (struct timeline_regions){ .gc = c.gc, .of_step = c.of_step };
+    c.rows = xcalloc((CLUSTERS_MAX + 2) * c.n_rows, sizeof *c.rows);
+    for (size_t i = 0; i < CLUSTERS_MAX; i++)
+        c.clusters[i].rows = c.rows + i * c.n_rows;
+    c.segment.rows = c.rows + CLUSTERS_MAX * c.n_rows;
+    c.step.rows = c.segment.rows + c.n_rows;
+    cluster_steps(&c);
+    merge_clusters(&c);
+    make_regions(&c, arena, regions);
     free(c.clusters);
     free(c.rows);
-    return rc < 0 ? err_set(err, "out of memory for the regions of %u steps", timeline_n_steps(tl)) : 0;
 }

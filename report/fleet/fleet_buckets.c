@@ -218,25 +218,21 @@ static void settle(struct fleet_buckets *b, struct fleet_lane *lane, const struc
     lane->n_slots = 0;
 }
 
-static int take_flow(void *context, const struct calltree_flow *flow, struct err *err)
+static void take_flow(void *context, const struct calltree_flow *flow)
 {
     struct fleet_buckets *b = context;
-    (void)err;
     xgrow_zeroed(b->lanes, b->n_lanes, (size_t)flow->thread + 1);
     if (flow->kind == CALLTREE_PASSED)
         pass(b, &b->lanes[flow->thread], flow);
     else if (flow->kind == CALLTREE_SETTLED)
         settle(b, &b->lanes[flow->thread], flow);
-    return 0;
 }
 
-static int take_step(void *context, const struct calltree_step *step, struct err *err)
+static void take_step(void *context, const struct calltree_step *step)
 {
     struct fleet_buckets *b = context;
-    (void)err;
     if (step->kind == TRACE_ENTER)
         cell_of(b, FLEET_CELL_METHOD, fleet_bucket_at(b, step->ticks), step->method)[FLEET_CALLS]++;
-    return 0;
 }
 
 struct calltree_observer fleet_buckets_observer(struct fleet_buckets *b)

@@ -114,10 +114,10 @@ static int choose_rows(struct making *making, const struct calltree_total *total
     struct report_ranked *ranked = arena_alloc(source->arena, n_methods * sizeof *ranked);
     making->rows = arena_alloc(source->arena, n_methods * sizeof *making->rows);
     making->ticks = arena_alloc(source->arena, n_methods * sizeof *making->ticks);
-    if (source->sampled != NULL &&
-        calltree_totals(source->sampled->ended, VM_PART_APPLICATION, source->arena, &ended, &n, err) < 0)
-        return -1;
-    totals = source->sampled != NULL ? ended : totals;
+    if (source->sampled != NULL) {
+        calltree_totals(source->sampled->ended, VM_PART_APPLICATION, source->arena, &ended, &n);
+        totals = ended;
+    }
     if (row_of == NULL || ranked == NULL || making->rows == NULL || making->ticks == NULL)
         return err_set(err, "out of memory for a table of %zu methods", n);
     /* The shares' denominator does not depend on the rows. */

@@ -29,8 +29,7 @@ int report_find_times(struct making *making, const struct calltree_total *totals
     making->method_own = arena_alloc(arena, n_methods * sizeof *making->method_own);
     if (making->measured == NULL || making->method_ticks == NULL || making->method_own == NULL)
         return err_set(err, "out of memory for %zu methods", n_methods);
-    if (calltree_totals(tree, VM_PART_APPLICATION, arena, &all, &n, err) < 0)
-        return -1;
+    calltree_totals(tree, VM_PART_APPLICATION, arena, &all, &n);
     for (size_t i = 0; i < n; i++) {
         making->method_ticks[all[i].method] = (double)phases_total_ticks(&all[i], making->source->clock);
         making->method_own[all[i].method] = (double)phases_self_ticks(&all[i], making->source->clock);

@@ -22,7 +22,7 @@ int timeline_begin(const struct trace_reader *outline, struct arena *arena, doub
     return 0;
 }
 
-static int find_regions(struct timeline_read *read, struct arena *arena, struct err *err)
+static void find_regions(struct timeline_read *read, struct arena *arena)
 {
     struct timeline_regions_options options = { .distance = 0 };
     for (size_t i = 0; i < read->rates.options.n_metrics; i++) {
@@ -31,7 +31,7 @@ static int find_regions(struct timeline_read *read, struct arena *arena, struct 
             options = (struct timeline_regions_options){ metric->tops, metric->bottoms, metric->n_tops,
                                                          metric->n_bottoms, 0 };
     }
-    return timeline_find_regions(read->timeline, &options, arena, &read->regions, err);
+    timeline_find_regions(read->timeline, &options, arena, &read->regions);
 }
 
 int timeline_end(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
@@ -48,9 +48,9 @@ int timeline_end(const struct report_source *source, const struct calltree_total
     for (size_t i = 0; i < read->n_rows; i++)
         row_of[read->rows[i].total->method] = (uint32_t)i;
     call_metrics_judge(&read->rates, source->reader, measured);
-    if (timeline_rows(read->timeline, measured, row_of, tree->n_methods, (uint32_t)read->n_rows, err) < 0 ||
-        find_regions(read, source->arena, err) < 0)
+    if (timeline_rows(read->timeline, measured, row_of, tree->n_methods, (uint32_t)read->n_rows, err) < 0)
         return -1;
+    find_regions(read, source->arena);
     if (source->sampled == NULL) /* single steps have too few samples to tell regions by them */
         return 0;
     if (timeline_divide(source, row_of, read, err) < 0)

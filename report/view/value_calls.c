@@ -1,6 +1,6 @@
 #include "report/view/value_calls.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #include <stdlib.h>
 
@@ -57,20 +57,16 @@ void value_calls_close(struct value_calls *c)
 
 /* ---- the pass ---- */
 
-static int add_call(struct value_calls *c, struct value_calls_thread *t, uint32_t key, uint64_t ticks, struct err *err)
+static void add_call(struct value_calls *c, struct value_calls_thread *t, uint32_t key, uint64_t ticks)
 {
     if (c->n_kept == VALUE_CALLS_KEPT) {
         c->n_not_kept++;
-        return 0;
+        return;
     }
-    if (vec_reserve(t->calls, t->room, (size_t)t->n + 1) < 0 ||
-        vec_reserve(t->open, t->open_room, (size_t)t->n_open + 1) < 0)
-        return no_memory(err);
     uint32_t outer = t->n_open > t->base ? t->open[t->n_open - 1] : VALUE_CALLS_NONE;
-    t->calls[t->n] = (struct value_call){ key, outer, ticks, UINT64_MAX };
-    t->open[t->n_open++] = t->n++;
+    *xpush(t->open, t->open_room, t->n_open) = t->n;
+    *xpush(t->calls, t->room, t->n) = (struct value_call){ key, outer, ticks, UINT64_MAX };
     c->n_kept++;
-    return 0;
 }
 
 /* End all calls from one on, counted from the outermost. */
@@ -89,29 +85,24 @@ static void end_call(struct value_calls_thread *t, uint32_t key, uint64_t ticks)
         end_calls(t, at - 1, ticks);
 }
 
-static int count(struct value_calls *c, const struct calltree_step *step, struct err *err)
+static void count(struct value_calls *c, const struct calltree_step *step)
 {
     bool is_entry = step->kind == TRACE_ENTER || step->kind == TRACE_OPEN;
     if (!is_entry && step->kind != TRACE_UNWIND)
-        return 0;
-    if (vec_reserve_zeroed(c->entries, c->n_keys, (size_t)step->method + 1) < 0 ||
-        vec_reserve_zeroed(c->unwinds, c->n_unwinds_room, (size_t)step->method + 1) < 0)
-        return no_memory(err);
+        return;
+    xgrow_zeroed(c->entries, c->n_keys, (size_t)step->method + 1);
+    xgrow_zeroed(c->unwinds, c->n_unwinds_room, (size_t)step->method + 1);
     *(is_entry ? &c->entries[step->method] : &c->unwinds[step->method]) += 1;
-    return 0;
 }
 
 /* A step of a call that is told apart, its key in the place of the method. */
-static int take_call(struct value_calls *c, struct value_calls_thread *t, const struct calltree_step *step,
-                     struct err *err)
+static void take_call(struct value_calls *c, struct value_calls_thread *t, const struct calltree_step *step)
 {
-    if (count(c, step, err) < 0)
-        return -1;
-    if (step->kind == TRACE_EXIT || step->kind == TRACE_UNWIND) {
+    count(c, step);
+    if (step->kind == TRACE_EXIT || step->kind == TRACE_UNWIND)
         end_call(t, step->method, step->ticks);
-        return 0;
-    }
-    return add_call(c, t, step->method, step->ticks, err);
+    else
+        add_call(c, t, step->method, step->ticks);
 }
 
 static bool has_method(const struct calltree_step *step)
@@ -119,29 +110,29 @@ static bool has_method(const struct calltree_step *step)
     return step->kind <= TRACE_OPEN;
 }
 
-static int take_step(void *context, const struct calltree_step *told, struct err *err)
+static void take_step(void *context, const struct calltree_step *told)
 {
     struct value_calls *c = context;
     struct calltree_step step = *told;
     struct calltree_observer clock = statistics_observer(c->by_clock), wall = statistics_observer(c->by_wall);
     if (step.part != VM_PART_APPLICATION)
-        return 0;
+        return;
     if (has_method(told) && told->value != 0)
         step.method = told->value;
-    if (clock.step(clock.context, &step, err) < 0 || wall.step(wall.context, &step, err) < 0)
-        return -1;
-    if (vec_reserve_zeroed(c->threads, c->n_threads, (size_t)step.thread + 1) < 0)
-        return no_memory(err);
+    clock.step(clock.context, &step);
+    wall.step(wall.context, &step);
+    xgrow_zeroed(c->threads, c->n_threads, (size_t)step.thread + 1);
     struct value_calls_thread *t = &c->threads[step.thread];
-    if (has_method(told) && told->method < c->n_told_apart && c->is_told_apart[told->method])
-        return take_call(c, t, &step, err);
+    if (has_method(told) && told->method < c->n_told_apart && c->is_told_apart[told->method]) {
+        take_call(c, t, &step);
+        return;
+    }
     if (step.kind == TRACE_MOUNT)
         t->base = t->n_open;
     if (step.kind == TRACE_UNMOUNT) {
         end_calls(t, t->base, step.ticks);
         t->base = 0;
     }
-    return 0;
 }
 
 struct calltree_observer value_calls_observer(struct value_calls *c)

@@ -21,8 +21,9 @@ static void hear_jit(void *context, const struct jit_event *event)
 {
     struct view_pass *pass = context;
     struct err ignored;
-    if (pass->heard_err.text[0] == '\0' &&
-        (pass->shapes != NULL || jit_shapes_open(&pass->shapes, &pass->heard_err) == 0))
+    if (pass->shapes == NULL)
+        pass->shapes = jit_shapes_open();
+    if (pass->heard_err.text[0] == '\0')
         jit_shapes_add(pass->shapes, event, pass->options.salvage ? &ignored : &pass->heard_err);
 }
 
@@ -178,14 +179,14 @@ static int build(struct view_pass *pass, struct err *err)
     if (calltree_build(pass->reader, &tree_options, &pass->tree, err) < 0)
         return -1;
     trace_samples_end(&pass->samples);
-    if ((options->only_threads != NULL && threads_keep(pass->reader, options->only_threads, &pass->tree, err) < 0) ||
-        calltree_totals(&pass->tree, VM_PART_APPLICATION, pass->arena, &pass->totals, &pass->n_totals, err) < 0)
+    if (options->only_threads != NULL && threads_keep(pass->reader, options->only_threads, &pass->tree, err) < 0)
         return -1;
+    calltree_totals(&pass->tree, VM_PART_APPLICATION, pass->arena, &pass->totals, &pass->n_totals);
     return pass->heard_err.text[0] == '\0' ? 0 : err_set(err, "%s", pass->heard_err.text);
 }
 
-/* Without calls and switches the samples' time is all that there is; *err is set where memory is not enough. */
-static void add_samples_to_line(struct view_pass *pass, struct err *err)
+/* Without calls and switches the samples' time is all that there is. */
+static void add_samples_to_line(struct view_pass *pass)
 {
     const char *period = info_text(pass->reader, INFO_SAMPLE_PERIOD_NS);
     double ns_per_tick = trace_ns_per_tick(pass->reader);
@@ -195,10 +196,9 @@ static void add_samples_to_line(struct view_pass *pass, struct err *err)
     for (size_t i = 0; i < pass->samples.n_kept; i++) {
         const struct trace_kept_sample *sample = &pass->samples.kept[i];
         const struct trace_thread *thread = trace_thread(pass->reader, sample->thread);
-        if (sample->ticks != TRACE_UNKNOWN && thread != NULL &&
+        if (sample->ticks != TRACE_UNKNOWN && thread != NULL)
             timeline_sample(pass->line.timeline, vm_part_of(thread->comm), sample->ticks,
-                            (uint64_t)((double)sample->weight_ns / ns_per_tick), err) < 0)
-            return;
+                            (uint64_t)((double)sample->weight_ns / ns_per_tick));
     }
 }
 
@@ -241,7 +241,7 @@ int view_pass_read(const struct view_pass_options *options, struct arena *arena,
     if (wants(pass, VIEW_PASS_STATISTICS | VIEW_PASS_VALUES))
         call_metrics_judge(&pass->metrics, pass->reader, &pass->tree);
     if (pass->line.timeline != NULL)
-        add_samples_to_line(pass, &pass->no_line);
+        add_samples_to_line(pass);
     recompilation_end(pass->recompiling, &pass->source, &pass->recompilation);
     if (wants(pass, VIEW_PASS_WHERE))
         where_end(pass->finding, &pass->source, &pass->no_where);

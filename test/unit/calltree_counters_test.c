@@ -46,10 +46,10 @@ static uint64_t metric(const struct calltree *tree, uint32_t method, size_t i)
 {
     struct calltree_total *totals;
     size_t n;
-    if (calltree_totals(tree, VM_PART_APPLICATION, &arena, &totals, &n, &err) == 0)
-        for (size_t t = 0; t < n; t++)
-            if (totals[t].method == method)
-                return totals[t].total_metrics[i];
+    calltree_totals(tree, VM_PART_APPLICATION, &arena, &totals, &n);
+    for (size_t t = 0; t < n; t++)
+        if (totals[t].method == method)
+            return totals[t].total_metrics[i];
     return UINT64_MAX;
 }
 

@@ -7,7 +7,6 @@
 #include "test/unit/trace_maker.h"
 
 static struct arena arena;
-static struct err err;
 
 enum { WORK, PARK, LOOP, N_METHODS };
 
@@ -47,10 +46,10 @@ static struct calltree_total total_of(const struct calltree *tree, uint32_t meth
 {
     struct calltree_total *totals;
     size_t n;
-    if (calltree_totals(tree, VM_PART_APPLICATION, &arena, &totals, &n, &err) == 0)
-        for (size_t i = 0; i < n; i++)
-            if (totals[i].method == method)
-                return totals[i];
+    calltree_totals(tree, VM_PART_APPLICATION, &arena, &totals, &n);
+    for (size_t i = 0; i < n; i++)
+        if (totals[i].method == method)
+            return totals[i];
     return (struct calltree_total){ .method = CALLTREE_NONE };
 }
 

@@ -71,7 +71,7 @@ static void read_back(struct maker *m, struct made *made, uint64_t end_ticks)
                                            .tree = &made->tree,
                                            .clock = report_clock(&made->tree, PHASES_CPU),
                                            .arena = &arena };
-    maker_must(m, calltree_totals(&made->tree, VM_PART_APPLICATION, &arena, &totals, &made->trace.n_totals, &m->err));
+    calltree_totals(&made->tree, VM_PART_APPLICATION, &arena, &totals, &made->trace.n_totals);
     made->trace.source = &made->source;
     made->trace.totals = totals;
     maker_must(m, report_make(&made->source, totals, made->trace.n_totals, &options, &made->table, &m->err));

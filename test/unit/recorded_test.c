@@ -191,7 +191,7 @@ static void test_top(void)
 static void test_activity(void)
 {
     struct activity activity;
-    maker_must(&(struct maker){ .writer = NULL }, activity_open(&activity, 1000, &err));
+    activity_open(&activity, 1000);
     activity_add(&activity, ACTIVITY_CPU, 0, 1010);
     activity_add(&activity, ACTIVITY_CPU, 1005, 1020);
     activity_add(&activity, ACTIVITY_WALL, 1000, 2000);

@@ -314,8 +314,7 @@ static int join(const struct one_run *runs, size_t n, struct joined *joined, str
         record(&runs[i], &m);
         joined->readers[i] = maker_read(&m);
         maker_must(&m, calltree_build(joined->readers[i], &(struct calltree_options){ 0 }, &joined->trees[i], &m.err));
-        maker_must(&m, calltree_totals(&joined->trees[i], VM_PART_APPLICATION, &arena, &totals,
-                                       &joined->traces[i].n_totals, &m.err));
+        calltree_totals(&joined->trees[i], VM_PART_APPLICATION, &arena, &totals, &joined->traces[i].n_totals);
         joined->sources[i] = (struct report_source){ .path = runs[i].path,
                                                      .reader = joined->readers[i],
                                                      .tree = &joined->trees[i],

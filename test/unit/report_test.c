@@ -239,7 +239,7 @@ static struct jit_shapes *open_shapes(struct maker *m, const struct made *made)
 {
     static struct jit_event event;
     struct jit_shapes *shapes;
-    maker_must(m, jit_shapes_open(&shapes, &m->err));
+    shapes = jit_shapes_open();
     event.kind = JIT_METHOD;
     for (uint32_t i = 0; i < made->trace.n_totals; i++) {
         const struct trace_method *method = trace_method(made->trace.reader, made->trace.totals[i].method);

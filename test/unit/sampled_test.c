@@ -82,8 +82,7 @@ static void read_back(struct maker *m, struct made *made)
                                       .tree = &made->trace.tree,
                                       .clock = report_clock(&made->trace.tree, PHASES_CPU),
                                       .arena = &arena };
-    maker_must(m, calltree_totals(&made->trace.tree, VM_PART_APPLICATION, &arena, &made->trace.totals,
-                                  &made->trace.n_totals, &m->err));
+    calltree_totals(&made->trace.tree, VM_PART_APPLICATION, &arena, &made->trace.totals, &made->trace.n_totals);
     maker_must(m, sampled_tree(source, &made->samples, false, &made->whole, &m->err));
 }
 

@@ -39,7 +39,7 @@ static void make_example(struct maker *m, struct example *e)
     maker_close(m, 1830);
     e->reader = maker_read(m);
     maker_must(m, calltree_build(e->reader, &(struct calltree_options){ 0 }, &e->tree, &m->err));
-    maker_must(m, calltree_totals(&e->tree, VM_PART_APPLICATION, &arena, &e->totals, &e->n_totals, &m->err));
+    calltree_totals(&e->tree, VM_PART_APPLICATION, &arena, &e->totals, &e->n_totals);
     e->source = (struct report_source){ .path = "t.dat",
                                         .reader = e->reader,
                                         .tree = &e->tree,
@@ -75,7 +75,7 @@ static void test_example(void)
     struct budget_base base = phases_budget_base(&e.tree, all_ticks, true);
     sweep.n_weights = sweep_thresholds(1e-4, 1, 1, sweep.weights);
     sweep.n_grains = sweep_thresholds(1e-3, 1, 3, sweep.grains);
-    maker_must(&m, sweep_compute(&sweep, e.totals, e.n_totals, all_ticks, e.source.clock, &arena, &m.err));
+    sweep_compute(&sweep, e.totals, e.n_totals, all_ticks, e.source.clock, &arena);
     CHECK_NUMBER("the lowest thresholds select all ten methods", sweep_at(&sweep, 0, 0)->n_methods, 10);
     CHECK_NUMBER("and all calls", sweep_at(&sweep, 0, 0)->n_calls, 656);
     CHECK_NUMBER("the highest select main alone", sweep_at(&sweep, sweep.n_weights - 1, sweep.n_grains - 1)->n_methods,

@@ -25,7 +25,7 @@ static inline void trace_made_open(struct trace_made *made, struct maker *m, uin
                                            .tree = &made->tree,
                                            .clock = report_clock(&made->tree, PHASES_CPU),
                                            .arena = arena };
-    maker_must(m, calltree_totals(&made->tree, VM_PART_APPLICATION, arena, &made->totals, &made->n_totals, &m->err));
+    calltree_totals(&made->tree, VM_PART_APPLICATION, arena, &made->totals, &made->n_totals);
 }
 
 /* With all that is in the arena. */
