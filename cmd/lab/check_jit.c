@@ -72,10 +72,10 @@ static int read_rules(struct check_jit *c, struct err *err)
 
 /* ---- looking ---- */
 
-static int open_rules(void *context, const struct jit_codes *codes, struct err *err)
+static void open_rules(void *context, const struct jit_codes *codes)
 {
     struct check_jit *c = context;
-    return jit_judge_open(&c->judge, &c->rules, codes, err);
+    jit_judge_open(&c->judge, &c->rules, codes);
 }
 
 static void judge(void *context, const struct jit_codes *codes)
@@ -112,12 +112,9 @@ static int print_results(struct check_jit *c, struct err *err)
 {
     struct arena arena = { NULL, 0 };
     struct table *table = arena_alloc(&arena, sizeof *table);
-    int rc = table == NULL ? err_set(err, "out of memory for a table") : 0;
-    if (rc == 0) {
-        jit_judge_table(&c->judge, &arena, table);
-        rc =
-            c->html != NULL ? print_page(c, table, err) : command_print_table(table, c->csv, c->json, &c->display, err);
-    }
+    jit_judge_table(&c->judge, &arena, table);
+    int rc =
+        c->html != NULL ? print_page(c, table, err) : command_print_table(table, c->csv, c->json, &c->display, err);
     arena_free(&arena);
     return rc;
 }

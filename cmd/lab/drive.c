@@ -18,7 +18,7 @@
 #include "cmd/tables_page.h"
 #include "cmd/target_argument.h"
 #include "cmd/trace_argument.h"
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "core/recorder/recorder.h"
 #include "phases/compile/compile_choice.h"
 #include "symbolize/vm_parts.h"
@@ -111,17 +111,12 @@ static const char *keep(struct drive *d, const char *text)
     return arena_text(&d->arena, text, strlen(text));
 }
 
-static int keep_name(struct drive *d, uint32_t method, const struct method_name *name, struct err *err)
+static void keep_name(struct drive *d, uint32_t method, const struct method_name *name)
 {
-    if (vec_reserve_zeroed(d->names, d->names_room, (size_t)method + 1) < 0)
-        return err_set(err, "out of memory for the names of methods");
+    xgrow_zeroed(d->names, d->names_room, (size_t)method + 1);
     struct recorder_phase *to = &d->names[method];
-    if (to->class_name != NULL)
-        return 0;
-    *to = (struct recorder_phase){ keep(d, name->class_name), keep(d, name->method), keep(d, name->descriptor) };
-    return to->class_name == NULL || to->name == NULL || to->descriptor == NULL
-               ? err_set(err, "out of memory for the names of methods")
-               : 0;
+    if (to->class_name == NULL)
+        *to = (struct recorder_phase){ keep(d, name->class_name), keep(d, name->method), keep(d, name->descriptor) };
 }
 
 /* The time counts for the method whose code it is: that in which the innermost ones are inlined. */
@@ -129,7 +124,7 @@ static int on_stack(void *context, const struct stack_sample *sample, uint32_t t
 {
     struct drive *d = context;
     uint32_t at = 0;
-    (void)thread;
+    (void)thread, (void)err;
     while (at < sample->n && (sample->frames[at].kind == FRAME_INLINED || sample->frames[at].kind == FRAME_STUB ||
                               sample->frames[at].kind == FRAME_NATIVE))
         at++;
@@ -139,8 +134,9 @@ static int on_stack(void *context, const struct stack_sample *sample, uint32_t t
     uint32_t tier = sampled_method_tier(method), of_frame = sample->frames[at].tier;
     tier = tier < COMPILE_TIERS && tier > of_frame ? tier : of_frame;
     if (compile_choice_add(&d->choice, sample->methods[at], tier, method->code.n_bytes) < 0)
-        return err_set(err, "out of memory for the samples of methods");
-    return keep_name(d, sample->methods[at], &method->names, err);
+        out_of_memory();
+    keep_name(d, sample->methods[at], &method->names);
+    return 0;
 }
 
 static int on_answer(void *context, const struct recorder_answer *answer, struct err *err)
@@ -214,30 +210,36 @@ static void add_metadata(const struct drive *d, struct table *t)
     table_metadata_number(t, "agent_cpu_s", d->agent_cpu_ms / 1e3, NULL);
 }
 
-static void add_row(struct table *t, const char *kind, const char *tier, uint32_t n, uint32_t all)
+struct drive_row {
+    const char *tier;
+    uint32_t n;
+    double share;
+};
+
+static const struct table_column columns[] = {
+    { "tier", "Tier", TABLE_TEXT, FROM(struct drive_row, tier) },
+    { "methods", "Chosen", TABLE_COUNT, FROM(struct drive_row, n) },
+    { "share", "Share (%)", TABLE_SHARE, FROM(struct drive_row, share) },
+};
+
+static struct drive_row row_of(const char *tier, uint32_t n, uint32_t all)
 {
-    struct table_cell *row = table_row(t, kind);
-    if (row == NULL)
-        return;
-    row[0] = table_words(tier);
-    row[1] = table_number(n);
-    row[2] = table_quotient(n, all);
+    return (struct drive_row){ tier, n, all == 0 ? NAN : (double)n / all };
 }
 
 static void fill_table(const struct drive *d, struct table *t)
 {
     static const char *const tiers[COMPILE_TIERS] = { [3] = "3, C1 with profiling", [4] = "4, C2" };
     const struct compile_choice *c = &d->choice;
-    table_column(t, "Tier", "tier", TABLE_TEXT);
-    table_column(t, "Chosen", "methods", TABLE_COUNT);
-    table_column(t, "Share (%)", "share", TABLE_SHARE);
+    TABLE_COLUMNS(t, columns, 0);
     add_metadata(d, t);
-    for (uint32_t tier = 0; tier < COMPILE_TIERS; tier++)
+    for (uint32_t tier = 0; tier < COMPILE_TIERS; tier++) {
+        const struct drive_row row = row_of(tiers[tier], c->n_by_tier[tier], c->n_chosen);
         if (tiers[tier] != NULL)
-            add_row(t, "tier", tiers[tier], c->n_by_tier[tier], c->n_chosen);
-    add_row(t, "total", "all", c->n_chosen, c->n_chosen);
-    if (t->n_rows > 0)
-        t->rows[t->n_rows - 1].after_rule = true;
+            table_add(t, "tier", &row);
+    }
+    const struct drive_row all = row_of("all", c->n_chosen, c->n_chosen);
+    table_add(t, "total", &all)->after_rule = true;
     if (c->rule == COMPILE_NOTHING)
         table_note(t, "mmprof had nothing compiled (--compile nothing)");
     else
@@ -263,8 +265,6 @@ static int print_page(struct drive *d, const struct table *table, struct err *er
 static int print(struct drive *d, struct err *err)
 {
     struct table *table = arena_alloc(&d->arena, sizeof *table);
-    if (table == NULL)
-        return err_set(err, "out of memory for a table");
     table_begin(table, &d->arena);
     fill_table(d, table);
     return d->html != NULL ? print_page(d, table, err) : command_print_table(table, d->csv, d->json, &d->display, err);

@@ -12,7 +12,7 @@
 #include "cmd/trace_argument.h"
 #include "core/base/pattern.h"
 #include "core/base/text.h"
-#include "core/emu/run/counted_run.h"
+#include "core/emu/run/simulation_run.h"
 #include "core/recorder/recorder.h"
 #include "report/jit/call_counts.h"
 
@@ -184,11 +184,11 @@ static int count_objects(struct jit_options *o, struct err *err)
         if (rc == 0 && o->in != NULL && counts.n[i] == 0)
             rc = refuse_empty(o, err);
     }
-    if (rc == 0)
-        rc = object_counts_table(&counts, o->command, o->top, &table, err);
-    if (rc == 0)
+    if (rc == 0) {
+        object_counts_table(&counts, o->command, o->top, &table);
         rc = print(o, &table, "Allocations that the JIT compilers remove",
                    "What the bytecode allocates, as an interpreted run has it, and what the heap gets.", err);
+    }
     object_counts_free(&counts);
     return rc;
 }
@@ -202,11 +202,11 @@ static int count_receivers(struct jit_options *o, struct err *err)
     receiver_counts_init(&counts, &o->arena, interval);
     char *text = run(o, COUNT_RECEIVERS, interpreted, interval, &n, err);
     int rc = text == NULL ? -1 : receiver_counts_read(&counts, text, n, o->argv[0], err);
-    if (rc == 0)
-        rc = receiver_counts_table(&counts, o->command, o->top, &table, err);
-    if (rc == 0)
+    if (rc == 0) {
+        receiver_counts_table(&counts, o->command, o->top, &table);
         rc = print(o, &table, "Receivers of calls by calling context",
                    "Calls whose receivers all have one type, with the call site alone and with its callers.", err);
+    }
     receiver_counts_free(&counts);
     return rc;
 }
@@ -231,12 +231,12 @@ static int count_calls(struct jit_options *o, struct err *err)
     int rc = text == NULL ? -1 : call_counts_read(&counts, text, n, o->argv[0], err);
     for (int i = 0; rc == 0 && i < CALL_RUNS; i++)
         rc = run_compiled(o, &counts, (enum call_run)i, err);
-    if (rc == 0)
-        rc = call_counts_table(&counts, o->command, o->top, &table, err);
-    if (rc == 0)
+    if (rc == 0) {
+        call_counts_table(&counts, o->command, o->top, &table);
         rc = print(o, &table, "Calls that are not inlined",
                    "From the compiled code at the end of two runs: without probes, and with a probe in each method.",
                    err);
+    }
     call_counts_free(&counts);
     return rc;
 }
@@ -245,7 +245,7 @@ static int find_command(struct jit_options *o, char *const *argv, struct err *er
 {
     o->argv = argv;
     o->command = tables_page_command(&o->arena, argv);
-    return o->command == NULL ? err_set(err, "out of memory") : recorder_find_lab_agent(o->agent, sizeof o->agent, err);
+    return recorder_find_lab_agent(o->agent, sizeof o->agent, err);
 }
 
 int command_jit(int argc, char **argv, struct err *err)

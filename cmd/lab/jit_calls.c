@@ -1,6 +1,6 @@
 #include "cmd/lab/lab_command.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,6 @@
 struct looking {
     bool *are_there; /* owned: by piece of code, as of the last look that saw all */
     uint32_t n, room;
-    bool has_no_memory;
 };
 
 static bool wants_all(void *context, const struct compiled_method *method)
@@ -23,10 +22,7 @@ static bool wants_all(void *context, const struct compiled_method *method)
 static void looked(void *context, const struct jit_codes *codes)
 {
     struct looking *l = context;
-    if (vec_reserve(l->are_there, l->room, codes->n) < 0) {
-        l->has_no_memory = true;
-        return;
-    }
+    xgrow(l->are_there, l->room, codes->n);
     l->n = codes->n;
     for (uint32_t i = 0; i < codes->n; i++)
         l->are_there[i] = codes->all[i].is_there;
@@ -35,10 +31,10 @@ static void looked(void *context, const struct jit_codes *codes)
 static int judge(struct call_counts *counts, enum call_run run, const struct looking *l, const struct jit_codes *codes,
                  const char *command, struct err *err)
 {
-    if (l->has_no_memory)
-        return err_set(err, "out of memory for compiled code");
-    if (l->n > 0)
-        return call_counts_judge(counts, run, codes, l->are_there, l->n, err);
+    if (l->n > 0) {
+        call_counts_judge(counts, run, codes, l->are_there, l->n);
+        return 0;
+    }
     err_set(err, "'%s' ended before any of its code was seen", command);
     return err_next(err, "give a command that runs for some seconds, so that its code is that of a program in use");
 }
@@ -106,7 +102,7 @@ static int look_apart(struct call_counts *counts, enum call_run run, char *const
     return result->rc;
 }
 
-/* The command; with probes, as 'mmprof record' runs it.  Owned; NULL: no memory. */
+/* The command; with probes, as 'mmprof record' runs it.  Owned. */
 static char **argv_of(enum call_run run, char *const *argv)
 {
     static char *const record[] = {
@@ -117,28 +113,24 @@ static char **argv_of(enum call_run run, char *const *argv)
     size_t n = 0;
     while (argv[n] != NULL)
         n++;
-    char **with = calloc(n_record + n + 1, sizeof *with);
-    for (size_t i = 0; with != NULL && i < n_record + n; i++)
+    char **with = xcalloc(n_record + n + 1, sizeof *with);
+    for (size_t i = 0; i < n_record + n; i++)
         with[i] = i < n_record ? record[i] : argv[i - n_record];
     return with;
 }
 
 int jit_calls_run(struct call_counts *counts, enum call_run run, char *const *argv, int *status, struct err *err)
 {
-    int rc = -1;
     size_t n_bytes = sizeof(struct result) + counts->n_sites * sizeof(uint64_t[CALL_FATES]);
     /* -1 is what MAP_ANONYMOUS wants. */
     // cppcheck-suppress invalidFunctionArg
     struct result *result = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     char **with = argv_of(run, argv);
-    if (result == MAP_FAILED || with == NULL) {
-        err_set(err, "out of memory for the calls of '%s'", argv[0]);
-    } else {
-        rc = look_apart(counts, run, with, argv[0], result, err);
-        *status = result->status;
-    }
+    if (result == MAP_FAILED)
+        out_of_memory();
+    int rc = look_apart(counts, run, with, argv[0], result, err);
+    *status = result->status;
     free(with);
-    if (result != MAP_FAILED)
-        munmap(result, n_bytes);
+    munmap(result, n_bytes);
     return rc;
 }

@@ -4,15 +4,11 @@
 #ifndef CMD_LAB_LAB_COMMAND_H
 #define CMD_LAB_LAB_COMMAND_H
 
-#include "cmd/recording.h"
-#include "cmd/recording_counters.h"
-#include "cmd/report_run.h"
 #include "core/base/arena.h"
 #include "core/base/err.h"
 #include "core/emu/memtrace/memtrace.h"
 #include "core/hotspot/jit_code.h"
 #include "core/recorder/launch.h"
-#include "report/findings/advice.h"
 #include "report/jit/call_counts.h"
 
 #include <stdint.h>
@@ -38,13 +34,13 @@ void memory_file_close(struct memory_file *file);
  */
 
 /*
- * What is done with the code: open, when the JVM is there and codes are empty (0, or -1 with *err set); looked, after
+ * What is done with the code: open, when the JVM is there and codes are empty; looked, after
  * each look that saw all.
  */
 struct jit_look_user {
     jit_wanted_fn *wants;
     void *wants_context;
-    int (*open)(void *context, const struct jit_codes *codes, struct err *err); /* or NULL */
+    void (*open)(void *context, const struct jit_codes *codes); /* or NULL */
     void (*looked)(void *context, const struct jit_codes *codes);
     void *context;
     bool all_tiers; /* jit_codes.has_all_tiers */
@@ -107,24 +103,5 @@ int memtrace_summarize(FILE *out, struct memtrace_reader *reader, const char *pa
  * Returns 0, or -1 with *err set: the trace is damaged, the page cannot be written, no memory.
  */
 int memtrace_page_write(const char *path, const char *html, uint64_t top, struct err *err);
-
-/* ---- Views of 'mmprof report' of a simulated trace, and its page's table of fields; as parts.h has them ---- */
-
-int misses_view(struct report_run *run, struct table *table, struct err *err);
-int fields_view(struct report_run *run, struct table *table, struct err *err);
-int fields_of_page(struct report_run *run, struct table *table);
-
-/* ---- --simulate of record and profile, and what 'mmprof list' says of it ---- */
-
-/* As parts.h has them. */
-int simulated_recording(const struct recording *recording, struct recorder_plan *plan, struct arena *arena,
-                        struct recording_counters *counters, struct err *err);
-int simulated_models(bool all, const char *model, struct err *err);
-
-/* ---- 'mmprof advise --memtrace'; as parts.h has it ---- */
-
-int advise_memory(const char *memtrace, const struct folding_list *libraries,
-                  int (*print)(void *context, const struct advice_memory *memory, struct err *err), void *context,
-                  struct err *err);
 
 #endif

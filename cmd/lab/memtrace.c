@@ -77,9 +77,10 @@ static int print_lifetimes(const struct memtrace_options *o, struct memtrace_rea
     struct table table;
     enum lifetimes_by by;
     int rc = -1;
-    if (lifetimes_by_parse(o->lifetimes, &by, err) == 0 && lifetimes_read(&lifetimes, reader, err) == 0 &&
-        lifetimes_table(lifetimes, path, by, o->top, &arena, &table, err) == 0)
+    if (lifetimes_by_parse(o->lifetimes, &by, err) == 0 && lifetimes_read(&lifetimes, reader, err) == 0) {
+        lifetimes_table(lifetimes, path, by, o->top, &arena, &table);
         rc = command_print_table(&table, o->csv, o->json, o->display, err);
+    }
     lifetimes_free(lifetimes);
     arena_free(&arena);
     return rc;
@@ -98,9 +99,8 @@ static int print_last_uses(const struct memtrace_options *o, struct memtrace_rea
     }
     if (!o->no_fold)
         last_uses_fold(&uses, libraries);
-    int rc = last_uses_table(&uses, path, o->top, &arena, &table, err);
-    if (rc == 0)
-        rc = command_print_table(&table, o->csv, o->json, o->display, err);
+    last_uses_table(&uses, path, o->top, &arena, &table);
+    int rc = command_print_table(&table, o->csv, o->json, o->display, err);
     last_uses_free(&uses);
     arena_free(&arena);
     return rc;
@@ -115,12 +115,13 @@ static int print_live(const struct memtrace_options *o, struct memtrace_reader *
     struct table table;
     if (live_bytes_read(&live, reader, err) < 0)
         return -1;
-    int rc = o->live_bytes ? live_bytes_table(&live, path, o->top, &arena, &table, err)
-             : live_points_find(&live, &points, err) < 0
-                 ? -1
-                 : live_points_table(&live, &points, path, o->top, &arena, &table, err);
-    if (rc == 0)
-        rc = command_print_table(&table, o->csv, o->json, o->display, err);
+    if (o->live_bytes) {
+        live_bytes_table(&live, path, o->top, &arena, &table);
+    } else {
+        live_points_find(&live, &points);
+        live_points_table(&live, &points, path, o->top, &arena, &table);
+    }
+    int rc = command_print_table(&table, o->csv, o->json, o->display, err);
     live_points_free(&points);
     live_bytes_free(&live);
     arena_free(&arena);

@@ -16,14 +16,10 @@ struct memtrace_page {
     size_t n;
 };
 
-/* The table of a new part, to be made; NULL with *err set. */
-static struct table *add_part(struct memtrace_page *page, const struct html_part *part, struct err *err)
+/* The table of a new part, to be made. */
+static struct table *add_part(struct memtrace_page *page, const struct html_part *part)
 {
     struct table *table = arena_alloc(&page->arena, sizeof *table);
-    if (table == NULL) {
-        err_set(err, "out of memory for a page");
-        return NULL;
-    }
     page->parts[page->n] = *part;
     page->parts[page->n++].table = table;
     return table;
@@ -45,33 +41,28 @@ static int add_uses(struct memtrace_page *page, struct err *err)
     if (libraries == NULL || last_uses_file(&uses, page->path, err) < 0)
         return -1;
     last_uses_fold(&uses, libraries);
-    struct table *table = add_part(page, &part, err);
-    int rc = table == NULL ? -1 : last_uses_table(&uses, page->path, page->top, &page->arena, table, err);
+    last_uses_table(&uses, page->path, page->top, &page->arena, add_part(page, &part));
     last_uses_free(&uses);
-    return rc;
+    return 0;
 }
 
-static int add_points(struct memtrace_page *page, const struct live_bytes *live, struct err *err)
+static void add_points(struct memtrace_page *page, const struct live_bytes *live)
 {
     static const struct html_part part = { HTML_PART_TABLE,          "points",
                                            "Points for collections", "Methods after whose calls few bytes are live.",
                                            "it does not apply",      NULL };
     struct live_points points;
-    if (live_points_find(live, &points, err) < 0)
-        return -1;
-    struct table *table = add_part(page, &part, err);
-    int rc = table == NULL ? -1 : live_points_table(live, &points, page->path, page->top, &page->arena, table, err);
+    live_points_find(live, &points);
+    live_points_table(live, &points, page->path, page->top, &page->arena, add_part(page, &part));
     live_points_free(&points);
-    return rc;
 }
 
-static int add_curve(struct memtrace_page *page, const struct live_bytes *live, struct err *err)
+static void add_curve(struct memtrace_page *page, const struct live_bytes *live)
 {
     static const struct html_part part = { HTML_PART_LIVE_BYTES,   "live-bytes",
                                            "Live bytes",           "Live bytes by allocated bytes.",
                                            "it was no collection", NULL };
-    struct table *table = add_part(page, &part, err);
-    return table == NULL ? -1 : live_bytes_table(live, page->path, POINTS, &page->arena, table, err);
+    live_bytes_table(live, page->path, POINTS, &page->arena, add_part(page, &part));
 }
 
 static int add_lifetimes(struct memtrace_page *page, struct err *err)
@@ -89,12 +80,9 @@ static int add_lifetimes(struct memtrace_page *page, struct err *err)
     memtrace_close(reader);
     if (rc < 0)
         return -1;
-    struct table *table = add_part(page, &part, err);
-    rc = table == NULL
-             ? -1
-             : lifetimes_table(lifetimes, page->path, LIFETIMES_BY_CLASS, page->top, &page->arena, table, err);
+    lifetimes_table(lifetimes, page->path, LIFETIMES_BY_CLASS, page->top, &page->arena, add_part(page, &part));
     lifetimes_free(lifetimes);
-    return rc;
+    return 0;
 }
 
 static int add_all(struct memtrace_page *page, struct err *err)
@@ -103,8 +91,10 @@ static int add_all(struct memtrace_page *page, struct err *err)
     if (live_bytes_file(&live, page->path, err) < 0)
         return -1;
     bool has_last_uses = live.n_calls > 0;
-    int rc = has_last_uses && (add_uses(page, err) < 0 || add_points(page, &live, err) < 0) ? -1 : 0;
-    rc = rc == 0 ? add_curve(page, &live, err) : -1;
+    int rc = has_last_uses ? add_uses(page, err) : 0;
+    if (rc == 0 && has_last_uses)
+        add_points(page, &live);
+    add_curve(page, &live);
     live_bytes_free(&live);
     return rc == 0 ? add_lifetimes(page, err) : -1;
 }

@@ -201,8 +201,7 @@ static int print_page(struct placement_options *o, const struct table *table, st
 static int print_results(struct placement_options *o, const struct placement_result *results, struct err *err)
 {
     struct table table;
-    if (placement_table(results, o->runs, o->top, &o->arena, &table, err) < 0)
-        return -1;
+    placement_table(results, o->runs, o->top, &o->arena, &table);
     return o->html != NULL ? print_page(o, &table, err) : command_print_table(&table, o->csv, o->json, o->display, err);
 }
 
@@ -210,9 +209,7 @@ static int measure_all(struct placement_options *o, struct err *err)
 {
     struct placement_result *results = arena_alloc(&o->arena, o->runs * sizeof *results);
     struct memory_file heat = { .fd = -1 };
-    int rc = results == NULL ? err_set(err, "out of memory") : 0;
-    if (rc == 0 && o->hindsight)
-        rc = look_ahead(o, &heat, err);
+    int rc = o->hindsight ? look_ahead(o, &heat, err) : 0;
     for (size_t i = 0; rc == 0 && i < o->runs; i++)
         rc = measure(o, i, heat.path, &results[i], err);
     memory_file_close(&heat);

@@ -1,7 +1,7 @@
 #include "report/jit/call_counts.h"
 
 #include "core/base/text.h"
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -33,8 +33,6 @@ void call_counts_free(struct call_counts *counts)
 static const char *key_of_method(struct arena *arena, const char *class_name, const char *name, const char *descriptor)
 {
     char *copy = arena_text(arena, class_name, strlen(class_name));
-    if (copy == NULL)
-        return NULL;
     counted_text_cut_hidden(copy);
     return arena_printf(arena, "%s %s %s", copy, name, descriptor);
 }
@@ -44,7 +42,7 @@ uint32_t call_counts_method(const struct call_counts *counts, const char *class_
 {
     struct arena scratch = { NULL, 0 };
     const char *key = key_of_method(&scratch, class_name, name, descriptor);
-    const uint32_t *known = key == NULL ? NULL : map_get(&counts->by_method, key, strlen(key));
+    const uint32_t *known = map_get(&counts->by_method, key, strlen(key));
     uint32_t number = known == NULL ? CALL_NO_METHOD : *known;
     arena_free(&scratch);
     return number;
@@ -55,22 +53,18 @@ static const char *keep(struct call_counts *counts, const char *text)
     return text_utf8(counts->arena, text, strlen(text));
 }
 
-/* words: a class, a method, a descriptor.  CALL_NO_METHOD: no memory. */
+/* words: a class, a method, a descriptor. */
 static uint32_t method_of(struct call_counts *counts, char **words)
 {
     counted_text_cut_hidden(words[0]);
     const char *key = key_of_method(counts->arena, words[0], words[1], words[2]);
-    const uint32_t *known = key == NULL ? NULL : map_get(&counts->by_method, key, strlen(key));
+    const uint32_t *known = map_get(&counts->by_method, key, strlen(key));
     if (known != NULL)
         return *known;
-    if (key == NULL || vec_reserve(counts->methods, counts->methods_room, counts->n_methods + 1) < 0)
-        return CALL_NO_METHOD;
-    struct method_name *method = &counts->methods[counts->n_methods];
-    *method = (struct method_name){ keep(counts, words[0]), keep(counts, words[1]), keep(counts, words[2]) };
-    if (method->class_name == NULL || method->method == NULL || method->descriptor == NULL ||
-        map_put(&counts->by_method, key, strlen(key), counts->n_methods) < 0)
-        return CALL_NO_METHOD;
-    return counts->n_methods++;
+    map_put(&counts->by_method, key, strlen(key), counts->n_methods);
+    *xpush(counts->methods, counts->methods_room, counts->n_methods) =
+        (struct method_name){ keep(counts, words[0]), keep(counts, words[1]), keep(counts, words[2]) };
+    return counts->n_methods - 1;
 }
 
 /* ---- lines ---- */
@@ -83,45 +77,37 @@ static bool unescape(char **words, size_t n)
     return are_there;
 }
 
-static enum counted_line read_called(struct call_counts *counts, char **words)
+static bool read_called(struct call_counts *counts, char **words)
 {
     if (!unescape(words, 3))
-        return COUNTED_DAMAGED;
-    uint32_t method = method_of(counts, words);
-    if (method == CALL_NO_METHOD || vec_reserve(counts->called, counts->called_room, counts->n_called + 1) < 0)
-        return COUNTED_NO_MEMORY;
-    counts->called[counts->n_called++] = method;
-    return COUNTED_TAKEN;
+        return false;
+    *xpush(counts->called, counts->called_room, counts->n_called) = method_of(counts, words);
+    return true;
 }
 
-/* Its index; UINT32_MAX: no memory.  Of hidden classes several are one. */
+/* Its index.  Of hidden classes several are one. */
 static uint32_t put_site(struct call_counts *counts, const struct call_site_counts *site)
 {
     const uint32_t key[2] = { site->method, (uint32_t)site->index };
     const uint32_t *known = map_get(&counts->by_site, key, sizeof key);
     if (known != NULL)
         return *known;
-    if (vec_reserve(counts->sites, counts->sites_room, counts->n_sites + 1) < 0 ||
-        map_put(&counts->by_site, key, sizeof key, counts->n_sites) < 0)
-        return UINT32_MAX;
-    counts->sites[counts->n_sites] = *site;
-    return counts->n_sites++;
+    map_put(&counts->by_site, key, sizeof key, counts->n_sites);
+    *xpush(counts->sites, counts->sites_room, counts->n_sites) = *site;
+    return counts->n_sites - 1;
 }
 
-static enum counted_line read_site(struct call_counts *counts, char **words)
+static bool read_site(struct call_counts *counts, char **words)
 {
     struct call_site_counts site = { .called = CALL_NO_METHOD };
     uint64_t line;
     if (!unescape(words, 3) || !counted_text_index(words[3], &site.index) || !counted_text_number(words[4], &line) ||
         !counted_text_index(words[5], &site.ordinal) || line > UINT32_MAX)
-        return COUNTED_DAMAGED;
+        return false;
     site.line = (uint32_t)line;
     site.method = method_of(counts, words);
-    uint32_t number = site.method == CALL_NO_METHOD ? UINT32_MAX : put_site(counts, &site);
-    if (number == UINT32_MAX || vec_reserve(counts->site_of, counts->site_of_room, counts->n_site_of + 1) < 0)
-        return COUNTED_NO_MEMORY;
-    counts->site_of[counts->n_site_of++] = number;
-    return COUNTED_TAKEN;
+    *xpush(counts->site_of, counts->site_of_room, counts->n_site_of) = put_site(counts, &site);
+    return true;
 }
 
 static bool read_index(const char *word, uint32_t n, uint64_t *number)
@@ -130,44 +116,39 @@ static bool read_index(const char *word, uint32_t n, uint64_t *number)
 }
 
 /* Call sites behind one that is not known do not belong to it, and are left out. */
-static enum counted_line read_stack(struct call_counts *counts, char **words, size_t n_words)
+static bool read_stack(struct call_counts *counts, char **words, size_t n_words)
 {
     struct call_stack stack = { .first = counts->n_numbers };
     uint64_t called, number;
     if (n_words < 3 || !counted_text_number(words[0], &stack.n) || !read_index(words[1], counts->n_called, &called))
-        return COUNTED_DAMAGED;
+        return false;
     stack.called = counts->called[called - 1];
-    if (vec_reserve(counts->numbers, counts->numbers_room, counts->n_numbers + n_words) < 0 ||
-        vec_reserve(counts->stacks, counts->stacks_room, counts->n_stacks + 1) < 0)
-        return COUNTED_NO_MEMORY;
     for (size_t i = 2; i < n_words && strcmp(words[i], "0") != 0; i++) {
         if (!read_index(words[i], counts->n_site_of, &number))
-            return COUNTED_DAMAGED;
-        counts->numbers[counts->n_numbers++] = counts->site_of[number - 1];
+            return false;
+        *xpush(counts->numbers, counts->numbers_room, counts->n_numbers) = counts->site_of[number - 1];
     }
     stack.n_sites = counts->n_numbers - stack.first;
     if (stack.n_sites == 0)
-        return COUNTED_DAMAGED;
+        return false;
     struct call_site_counts *site = &counts->sites[counts->numbers[stack.first]];
     site->n += stack.n;
     site->called = stack.called;
-    counts->stacks[counts->n_stacks++] = stack;
-    return COUNTED_TAKEN;
+    *xpush(counts->stacks, counts->stacks_room, counts->n_stacks) = stack;
+    return true;
 }
 
-static enum counted_line read_line(void *context, char **words, size_t n_words, bool is_end)
+static bool read_line(void *context, char **words, size_t n_words, bool is_end)
 {
     struct call_counts *counts = context;
     if (is_end)
         return n_words == 3 && counted_text_number(words[1], &counts->n_seen) &&
-                       counted_text_number(words[2], &counts->n_taken)
-                   ? COUNTED_TAKEN
-                   : COUNTED_DAMAGED;
+               counted_text_number(words[2], &counts->n_taken);
     if (n_words == 4 && strcmp(words[0], "called") == 0)
         return read_called(counts, words + 1);
     if (n_words == 7 && strcmp(words[0], "site") == 0)
         return read_site(counts, words + 1);
-    return strcmp(words[0], "stack") == 0 ? read_stack(counts, words + 1, n_words - 1) : COUNTED_DAMAGED;
+    return strcmp(words[0], "stack") == 0 && read_stack(counts, words + 1, n_words - 1);
 }
 
 int call_counts_read(struct call_counts *counts, char *text, size_t n, const char *name, struct err *err)

@@ -26,15 +26,13 @@
 
 #define COUNTED_WORDS_MAX 20
 
-enum counted_line { COUNTED_NO_MEMORY = -1, COUNTED_DAMAGED, COUNTED_TAKEN };
-
-/* A line's words, as they are escaped.  is_end: the first of them is "end". */
-typedef enum counted_line counted_line_fn(void *context, char **words, size_t n_words, bool is_end);
+/* A line's words, as they are escaped.  is_end: the first of them is "end".  Returns false: it is damaged. */
+typedef bool counted_line_fn(void *context, char **words, size_t n_words, bool is_end);
 
 /*
  * Read n bytes of text, which is cut up; behind it there is a NUL.  name: of it, for messages.
  *
- * Returns 0, or -1 with *err set: it is damaged or cut, or there is no memory.
+ * Returns 0, or -1 with *err set: it is damaged or cut.
  */
 int counted_text_read(char *text, size_t n, const char *first_line, const char *name, counted_line_fn *fn,
                       void *context, struct err *err);
@@ -100,7 +98,7 @@ void call_counts_free(struct call_counts *counts);
 /* As object_counts_read. */
 int call_counts_read(struct call_counts *counts, char *text, size_t n, const char *name, struct err *err);
 
-/* The number of a method; CALL_NO_METHOD: it is in no stack, or there is no memory. */
+/* The number of a method; CALL_NO_METHOD: it is in no stack. */
 uint32_t call_counts_method(const struct call_counts *counts, const char *class_name, const char *name,
                             const char *descriptor);
 
@@ -110,19 +108,16 @@ uint32_t call_counts_method(const struct call_counts *counts, const char *class_
  * codes    with has_all_tiers, of all methods; of a method that has several pieces of code, the best one counts: of
  *          those that are_there, of the highest tier, that calls enter at its beginning, the latest.
  * are_there  by piece of code: calls entered it at the last look that saw all; n of them.
- *
- * Returns 0, or -1 with *err set: no memory.
  */
-int call_counts_judge(struct call_counts *counts, enum call_run run, const struct jit_codes *codes,
-                      const bool *are_there, uint32_t n, struct err *err);
+void call_counts_judge(struct call_counts *counts, enum call_run run, const struct jit_codes *codes,
+                       const bool *are_there, uint32_t n);
 
 /*
  * A row for each call site, those first at which most calls are left, in that run which has more; and one for all.
  *
  * top: only so many sites; 0: all.
  */
-int call_counts_table(struct call_counts *counts, const char *command, uint64_t top, struct table *table,
-                      struct err *err);
+void call_counts_table(struct call_counts *counts, const char *command, uint64_t top, struct table *table);
 
 /*
  * How many objects of each class a JVM created at each site, as an agent counted them (core/agent/lab/count_objects.h);
@@ -158,18 +153,16 @@ void object_counts_free(struct object_counts *counts);
  * Add n bytes of a run's text, which is cut up; behind it there is a NUL.  name: of it, for messages.  Hidden classes
  * have numbers and addresses that change from run to run: those of lambdas of one class count as one.
  *
- * Returns 0, or -1 with *err set: it is damaged or cut, or no memory.
+ * Returns 0, or -1 with *err set: it is damaged or cut.
  */
 int object_counts_read(struct object_counts *counts, enum object_run run, char *text, size_t n, const char *name,
                        struct err *err);
 
 /*
  * A row for each site and class, those first of which most bytes are not created (Zheng, Table 3: per site, and in
- * all). top: so many rows, 0: all; the rest are one.  Sites are put in order.  Returns 0, or -1 with *err set: no
- * memory.
+ * all). top: so many rows, 0: all; the rest are one.  Sites are put in order.
  */
-int object_counts_table(struct object_counts *counts, const char *command, uint64_t top, struct table *table,
-                        struct err *err);
+void object_counts_table(struct object_counts *counts, const char *command, uint64_t top, struct table *table);
 
 /*
  * Of which classes the receivers of calls were, at each call site, and whether the call sites around it tell: as an
@@ -214,7 +207,6 @@ int receiver_counts_read(struct receiver_counts *counts, char *text, size_t n, c
  * Figure 8).  Where not all calls were counted, what was seen only once or twice in a context says nothing, and is not
  * resolved.
  */
-int receiver_counts_table(struct receiver_counts *counts, const char *command, uint64_t top, struct table *table,
-                          struct err *err);
+void receiver_counts_table(struct receiver_counts *counts, const char *command, uint64_t top, struct table *table);
 
 #endif

@@ -1,4 +1,5 @@
 /* What becomes of calls in compiled code: each stack goes on in it from its outermost call site inwards. */
+#include "core/base/xalloc.h"
 #include "report/jit/call_counts.h"
 
 #include <stdlib.h>
@@ -36,13 +37,11 @@ static bool is_better(const struct call_judging *j, uint32_t a, uint32_t b)
     return x->number > y->number;
 }
 
-static int find_code(struct call_judging *j)
+static void find_code(struct call_judging *j)
 {
     const struct jit_codes *codes = j->codes;
-    j->methods = calloc((size_t)codes->n_methods + 1, sizeof *j->methods);
-    j->best = calloc((size_t)j->counts->n_methods + 1, sizeof *j->best);
-    if (j->methods == NULL || j->best == NULL)
-        return -1;
+    j->methods = xcalloc((size_t)codes->n_methods + 1, sizeof *j->methods);
+    j->best = xcalloc((size_t)j->counts->n_methods + 1, sizeof *j->best);
     for (uint32_t i = 0; i < codes->n_methods; i++) {
         const struct compiled_method *method = codes->methods[i];
         j->methods[i] = call_counts_method(j->counts, method->class_name, method->name, method->descriptor);
@@ -53,7 +52,6 @@ static int find_code(struct call_judging *j)
             (j->best[method] == 0 || is_better(j, i, j->best[method] - 1)))
             j->best[method] = i + 1;
     }
-    return 0;
 }
 
 /* ---- a call in it ---- */
@@ -140,16 +138,15 @@ static enum call_fate judge_stack(const struct call_judging *j, const struct cal
     return fate;
 }
 
-int call_counts_judge(struct call_counts *counts, enum call_run run, const struct jit_codes *codes,
-                      const bool *are_there, uint32_t n, struct err *err)
+void call_counts_judge(struct call_counts *counts, enum call_run run, const struct jit_codes *codes,
+                       const bool *are_there, uint32_t n)
 {
     struct call_judging j = { .counts = counts, .codes = codes, .are_there = are_there, .n_there = n };
-    int rc = find_code(&j);
-    for (uint32_t i = 0; rc == 0 && i < counts->n_stacks; i++) {
+    find_code(&j);
+    for (uint32_t i = 0; i < counts->n_stacks; i++) {
         const struct call_stack *stack = &counts->stacks[i];
         counts->sites[counts->numbers[stack->first]].n_of[run][judge_stack(&j, stack)] += stack->n;
     }
     free(j.methods);
     free(j.best);
-    return rc < 0 ? err_set(err, "out of memory for calls") : 0;
 }

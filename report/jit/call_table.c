@@ -1,4 +1,5 @@
 /* Calls that are not inlined, by call site, as the program runs and with probes in all methods. */
+#include "core/base/xalloc.h"
 #include "report/jit/call_counts.h"
 #include "symbolize/java_names.h"
 
@@ -6,21 +7,41 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Columns; what follows them is not in text. */
-enum {
-    SITE,
-    CALLED,
-    CALLS,
-    OF_ALL,
-    LEFT, /* by run */
-    PERTURBATION = LEFT + CALL_RUNS,
-    N_LEFT,                     /* the same */
-    FATES = N_LEFT + CALL_RUNS, /* by run, those that are not inlined */
-    LINE = FATES + CALL_RUNS * (CALL_FATES - 1),
-    BYTECODE,
-    CLASS,
-    METHOD,
-    DESCRIPTOR
+/* A row; what it has not is NULL, or NAN. */
+struct call_row {
+    struct call_site_counts of;
+    struct method_name method;
+    const char *label, *called;
+    double share, left_share[CALL_RUNS], perturbation, line, index;
+    uint64_t n_left[CALL_RUNS];
+};
+
+#define OF_RUN(key, run)                                                                                             \
+    { key "_compiled", NULL, TABLE_COUNT, FROM(struct call_row, of.n_of[run][CALL_IS_LEFT]), .width = COLUMN_DATA }, \
+        { key "_interpreted", NULL, TABLE_COUNT, FROM(struct call_row, of.n_of[run][CALL_INTERPRETED]),              \
+          .width = COLUMN_DATA },                                                                                    \
+    {                                                                                                                \
+        key "_leave_code", NULL, TABLE_COUNT, FROM(struct call_row, of.n_of[run][CALL_LEAVES_CODE]),                 \
+            .width = COLUMN_DATA                                                                                     \
+    }
+
+static const struct table_column columns[] = {
+    { "site_label", "Call site", TABLE_TEXT, FROM(struct call_row, label) },
+    { "called", "Called", TABLE_TEXT, FROM(struct call_row, called) },
+    { "calls", "Calls", TABLE_COUNT, FROM(struct call_row, of.n) },
+    { "calls_share", "(%)", TABLE_SHARE, FROM(struct call_row, share) },
+    { "as_it_runs_share", "As it runs (%)", TABLE_SHARE, FROM(struct call_row, left_share[CALLS_AS_IT_RUNS]) },
+    { "with_probes_share", "With probes (%)", TABLE_SHARE, FROM(struct call_row, left_share[CALLS_WITH_PROBES]) },
+    { "perturbation_share", "Perturbation (%)", TABLE_SHARE, FROM(struct call_row, perturbation) },
+    { "as_it_runs_calls", NULL, TABLE_COUNT, FROM(struct call_row, n_left[CALLS_AS_IT_RUNS]), .width = COLUMN_DATA },
+    { "with_probes_calls", NULL, TABLE_COUNT, FROM(struct call_row, n_left[CALLS_WITH_PROBES]), .width = COLUMN_DATA },
+    OF_RUN("as_it_runs", CALLS_AS_IT_RUNS),
+    OF_RUN("with_probes", CALLS_WITH_PROBES),
+    { "line", NULL, TABLE_COUNT, FROM(struct call_row, line), .width = COLUMN_DATA },
+    { "bytecode", NULL, TABLE_COUNT, FROM(struct call_row, index), .width = COLUMN_DATA },
+    { "class", NULL, TABLE_TEXT, FROM(struct call_row, method.class_name), .width = COLUMN_DATA },
+    { "method", NULL, TABLE_TEXT, FROM(struct call_row, method.method), .width = COLUMN_DATA },
+    { "descriptor", NULL, TABLE_TEXT, FROM(struct call_row, method.descriptor), .width = COLUMN_DATA },
 };
 
 static uint64_t left(const struct call_site_counts *site, enum call_run run)
@@ -49,46 +70,18 @@ static int by_left(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void add_columns(struct table *table)
+static struct call_row row_of(const char *label, const struct call_site_counts *site, uint64_t n_all)
 {
-    static const char *const keys[] = { "as_it_runs_calls",        "with_probes_calls",     "as_it_runs_compiled",
-                                        "as_it_runs_interpreted",  "as_it_runs_leave_code", "with_probes_compiled",
-                                        "with_probes_interpreted", "with_probes_leave_code" };
-    table_column(table, "Call site", "site_label", TABLE_TEXT);
-    table_column(table, "Called", "called", TABLE_TEXT);
-    table_column(table, "Calls", "calls", TABLE_COUNT);
-    table_column(table, "(%)", "calls_share", TABLE_SHARE);
-    table_column(table, "As it runs (%)", "as_it_runs_share", TABLE_SHARE);
-    table_column(table, "With probes (%)", "with_probes_share", TABLE_SHARE);
-    table_column(table, "Perturbation (%)", "perturbation_share", TABLE_SHARE);
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        table_data_column(table, keys[i], TABLE_COUNT);
-    table_data_column(table, "line", TABLE_COUNT);
-    table_data_column(table, "bytecode", TABLE_COUNT);
-    table_data_column(table, "class", TABLE_TEXT);
-    table_data_column(table, "method", TABLE_TEXT);
-    table_data_column(table, "descriptor", TABLE_TEXT);
-}
-
-static struct table_cell *add_numbers(struct table *table, const char *kind, const char *label,
-                                      const struct call_site_counts *site, uint64_t n_all)
-{
-    struct table_cell *cells = table_row(table, kind);
-    if (cells == NULL)
-        return NULL;
-    double calls = (double)site->n, n_left[CALL_RUNS];
-    cells[SITE] = table_words(label);
-    cells[CALLS] = table_number(calls);
-    cells[OF_ALL] = table_quotient(calls, (double)n_all);
-    for (size_t run = 0, at = FATES; run < CALL_RUNS; run++) {
-        n_left[run] = (double)left(site, (enum call_run)run);
-        cells[LEFT + run] = table_quotient(n_left[run], calls);
-        cells[N_LEFT + run] = table_number(n_left[run]);
-        for (size_t fate = CALL_IS_LEFT; fate < CALL_FATES; fate++)
-            cells[at++] = table_number((double)site->n_of[run][fate]);
+    double calls = (double)site->n;
+    struct call_row row = { .of = *site, .label = label, .line = NAN, .index = NAN };
+    row.share = n_all == 0 ? NAN : calls / (double)n_all;
+    for (enum call_run run = 0; run < CALL_RUNS; run++) {
+        row.n_left[run] = left(site, run);
+        row.left_share[run] = calls > 0 ? (double)row.n_left[run] / calls : NAN;
     }
-    cells[PERTURBATION] = table_quotient(n_left[CALLS_WITH_PROBES] - n_left[CALLS_AS_IT_RUNS], calls);
-    return cells;
+    row.perturbation =
+        calls > 0 ? ((double)row.n_left[CALLS_WITH_PROBES] - (double)row.n_left[CALLS_AS_IT_RUNS]) / calls : NAN;
+    return row;
 }
 
 static void add_site(const struct call_counts *counts, const struct call_site_counts *site, uint64_t n_all,
@@ -96,20 +89,14 @@ static void add_site(const struct call_counts *counts, const struct call_site_co
 {
     const struct method_name *method = &counts->methods[site->method];
     const char *name = java_names_display(table->arena, method, JAVA_NAMES_SHORT);
-    if (name != NULL && site->line > 0)
-        name = arena_printf(table->arena, "%s:%" PRIu32, name, site->line);
-    struct table_cell *cells = add_numbers(table, "site", name, site, n_all);
-    if (cells == NULL)
-        return;
-    if (site->called != CALL_NO_METHOD)
-        cells[CALLED] = table_words(counts->methods[site->called].method);
     if (site->line > 0)
-        cells[LINE] = table_number(site->line);
-    if (site->index >= 0)
-        cells[BYTECODE] = table_number(site->index);
-    cells[CLASS] = table_words(method->class_name);
-    cells[METHOD] = table_words(method->method);
-    cells[DESCRIPTOR] = table_words(method->descriptor);
+        name = arena_printf(table->arena, "%s:%" PRIu32, name, site->line);
+    struct call_row row = row_of(name, site, n_all);
+    row.method = *method;
+    row.called = site->called == CALL_NO_METHOD ? NULL : counts->methods[site->called].method;
+    row.line = site->line > 0 ? (double)site->line : NAN;
+    row.index = site->index >= 0 ? (double)site->index : NAN;
+    table_add(table, "site", &row);
 }
 
 static void add_up(struct call_site_counts *sum, const struct call_site_counts *site)
@@ -152,13 +139,10 @@ static void add_metadata(const struct call_counts *counts, const char *command, 
     add_run(table, "with_probes_share", "with probes", sum, CALLS_WITH_PROBES);
 }
 
-int call_counts_table(struct call_counts *counts, const char *command, uint64_t top, struct table *table,
-                      struct err *err)
+void call_counts_table(struct call_counts *counts, const char *command, uint64_t top, struct table *table)
 {
     struct call_site_counts sum = { .n = 0 };
-    const struct call_site_counts **sorted = calloc((size_t)counts->n_sites + 1, sizeof *sorted);
-    if (sorted == NULL)
-        return err_set(err, "out of memory for a table");
+    const struct call_site_counts **sorted = xcalloc((size_t)counts->n_sites + 1, sizeof *sorted);
     for (uint32_t i = 0; i < counts->n_sites; i++) {
         sorted[i] = &counts->sites[i];
         add_up(&sum, sorted[i]);
@@ -166,15 +150,12 @@ int call_counts_table(struct call_counts *counts, const char *command, uint64_t 
     qsort(sorted, counts->n_sites, sizeof *sorted, by_left);
     table_begin(table, counts->arena);
     add_metadata(counts, command, &sum, table);
-    add_columns(table);
+    TABLE_COLUMNS(table, columns, 0);
     for (uint32_t i = 0; i < counts->n_sites && (top == 0 || i < top) && sorted[i]->n > 0; i++)
         add_site(counts, sorted[i], sum.n, table);
     free(sorted);
-    size_t last = table->n_rows;
-    add_numbers(table, "total", "all", &sum, sum.n);
-    if (last < table->n_rows)
-        table->rows[last].after_rule = true;
+    const struct call_row all = row_of("all", &sum, sum.n);
+    table_add(table, "total", &all)->after_rule = true;
     table_note(table, "As it runs (%), With probes (%): calls that are not inlined, by the code at the end of a run");
     table_note(table, "Perturbation (%): what a profiler with a probe in each method does to inlining");
-    return table->is_broken ? err_set(err, "out of memory for a table") : 0;
 }

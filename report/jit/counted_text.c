@@ -75,9 +75,8 @@ int counted_text_read(char *text, size_t n, const char *first_line, const char *
         *stop = '\0';
         size_t n_words = split(line, words);
         has_ended = strcmp(words[0], "end") == 0;
-        enum counted_line rc = fn(context, words, n_words, has_ended);
-        if (rc != COUNTED_TAKEN)
-            return rc == COUNTED_NO_MEMORY ? err_set(err, "out of memory for sites") : refuse(name, "damaged", err);
+        if (!fn(context, words, n_words, has_ended))
+            return refuse(name, "damaged", err);
     }
     return has_ended ? 0 : refuse(name, "cut", err);
 }

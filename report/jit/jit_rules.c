@@ -1,6 +1,6 @@
 #include "report/jit/jit_verdicts.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -33,9 +33,9 @@ static int split(struct arena *arena, const char *line, struct sentence *sentenc
             depth += line[n] == '(';
             depth -= line[n] == ')' && depth > 0;
         }
-        if (sentence->n == WORDS_MAX || (sentence->words[sentence->n] = arena_text(arena, line, n)) == NULL)
+        if (sentence->n == WORDS_MAX)
             return -1;
-        sentence->n++;
+        sentence->words[sentence->n++] = arena_text(arena, line, n);
         line += n;
     }
 }
@@ -127,14 +127,14 @@ static bool take_rule(struct sentence *s, struct jit_rule *rule)
     return has_name(s, &rule->in) && has_words(s, "is") && take_state(s, rule);
 }
 
-/* "cents" of "shop.Price.cents(int)"; NULL: it has a wildcard, or there is no memory. */
+/* "cents" of "shop.Price.cents(int)"; NULL: it has a wildcard. */
 static const char *plain_name(struct arena *arena, const char *method)
 {
     size_t n = strcspn(method, "("), begin = n;
     while (begin > 0 && method[begin - 1] != '.' && method[begin - 1] != '#')
         begin--;
     const char *plain = arena_text(arena, method + begin, n - begin);
-    return plain == NULL || strpbrk(plain, "*?[") != NULL ? NULL : plain;
+    return strpbrk(plain, "*?[") != NULL ? NULL : plain;
 }
 
 static int add_rule(struct jit_rules *rules, const char *line, uint32_t number, const char *name, struct err *err)
@@ -147,8 +147,6 @@ static int add_rule(struct jit_rules *rules, const char *line, uint32_t number, 
     if (n == 0 || line[0] == '#')
         return 0;
     rule.text = arena_text(&rules->arena, line, n);
-    if (rule.text == NULL || vec_reserve(rules->all, rules->room, rules->n + 1) < 0)
-        return err_set(err, "out of memory for rules");
     if (split(&rules->arena, rule.text, &sentence) < 0 || !take_rule(&sentence, &rule)) {
         err_set(err, "line %u of '%s' is not a rule: '%s'", (unsigned)number, name, rule.text);
         return err_next(err, "write 'A.m is [not] inlined into B.n', 'allocation of A in B.n is [not] removed', 'B.n "
@@ -157,7 +155,7 @@ static int add_rule(struct jit_rules *rules, const char *line, uint32_t number, 
     }
     if (rule.kind == JIT_RULE_INLINED)
         rule.plain = plain_name(&rules->arena, rule.of);
-    rules->all[rules->n++] = rule;
+    *xpush(rules->all, rules->room, rules->n) = rule;
     return 0;
 }
 

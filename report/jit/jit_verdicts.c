@@ -1,6 +1,6 @@
 #include "report/jit/jit_verdicts.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "symbolize/java_names.h"
 
 #include <inttypes.h>
@@ -15,13 +15,11 @@ struct jit_matches {
     uint32_t in_room, of_room;
 };
 
-int jit_judge_open(struct jit_judge *judge, const struct jit_rules *rules, const struct jit_codes *codes,
-                   struct err *err)
+void jit_judge_open(struct jit_judge *judge, const struct jit_rules *rules, const struct jit_codes *codes)
 {
     *judge = (struct jit_judge){ .rules = rules, .codes = codes };
-    judge->verdicts = calloc(rules->n + 1, sizeof *judge->verdicts);
-    judge->matches = calloc(rules->n + 1, sizeof *judge->matches);
-    return judge->verdicts != NULL && judge->matches != NULL ? 0 : err_set(err, "out of memory for rules");
+    judge->verdicts = xcalloc(rules->n + 1, sizeof *judge->verdicts);
+    judge->matches = xcalloc(rules->n + 1, sizeof *judge->matches);
 }
 
 void jit_judge_free(struct jit_judge *judge)
@@ -49,7 +47,7 @@ static bool is_class_named(const char *class_name, const char *pattern)
 {
     struct arena scratch = { NULL, 0 };
     const char *text = arena_printf(&scratch, "%s.new", pattern);
-    bool is = strcmp(class_name, pattern) == 0 || (text != NULL && is_named(class_name, "new", "()V", text));
+    bool is = strcmp(class_name, pattern) == 0 || is_named(class_name, "new", "()V", text);
     arena_free(&scratch);
     return is;
 }
@@ -67,13 +65,11 @@ bool jit_judge_wants(void *context, const struct compiled_method *method)
 static bool fits(const struct jit_judge *judge, uint8_t **known, uint32_t *room, uint32_t number, const char *pattern)
 {
     const struct compiled_method *method = judge->codes->methods[number];
-    bool is_kept = vec_reserve_zeroed(*known, *room, number + 1) == 0;
-    if (is_kept && (*known)[number] != 0)
-        return (*known)[number] == MATCHES;
-    bool is = is_named(method->class_name, method->name, method->descriptor, pattern);
-    if (is_kept)
-        (*known)[number] = is ? MATCHES : MATCHES_NOT;
-    return is;
+    xgrow_zeroed(*known, *room, (size_t)number + 1);
+    if ((*known)[number] == 0)
+        (*known)[number] =
+            is_named(method->class_name, method->name, method->descriptor, pattern) ? MATCHES : MATCHES_NOT;
+    return (*known)[number] == MATCHES;
 }
 
 /* One rule, and what is being found out. */

@@ -88,9 +88,7 @@ struct jit_judge {
     struct jit_matches *matches;   /* owned; by rule */
 };
 
-/* Returns 0, or -1 with *err set: no memory. */
-int jit_judge_open(struct jit_judge *judge, const struct jit_rules *rules, const struct jit_codes *codes,
-                   struct err *err);
+void jit_judge_open(struct jit_judge *judge, const struct jit_rules *rules, const struct jit_codes *codes);
 
 /* Is a method one whose code a rule is of?  context: the rules; for jit_codes_open. */
 bool jit_judge_wants(void *context, const struct compiled_method *method);

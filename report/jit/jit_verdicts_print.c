@@ -6,10 +6,23 @@ static const char *result_text(enum jit_result result)
     return result == JIT_HOLDS ? "holds" : result == JIT_BROKEN ? "broken" : "unknown";
 }
 
-static struct table_cell count_of(const struct jit_verdict *verdict, uint32_t n)
-{
-    return verdict->number == 0 ? table_unmeasured() : table_number(n);
-}
+struct verdict_row {
+    const char *result, *rule, *why;
+    uint32_t line;
+    double n_done, n_left, n_gone, tier, number;
+};
+
+static const struct table_column columns[] = {
+    { "result", "Result", TABLE_TEXT, FROM(struct verdict_row, result) },
+    { "line", NULL, TABLE_COUNT, FROM(struct verdict_row, line), .width = COLUMN_DATA },
+    { "rule", "Rule", TABLE_TEXT, FROM(struct verdict_row, rule) },
+    { "inlined_or_removed", NULL, TABLE_COUNT, FROM(struct verdict_row, n_done), .width = COLUMN_DATA },
+    { "called_or_made", NULL, TABLE_COUNT, FROM(struct verdict_row, n_left), .width = COLUMN_DATA },
+    { "nothing_left", NULL, TABLE_COUNT, FROM(struct verdict_row, n_gone), .width = COLUMN_DATA },
+    { "tier", NULL, TABLE_COUNT, FROM(struct verdict_row, tier), .width = COLUMN_DATA },
+    { "compilation", NULL, TABLE_COUNT, FROM(struct verdict_row, number), .width = COLUMN_DATA },
+    { "why", "Why", TABLE_TEXT, FROM(struct verdict_row, why) },
+};
 
 void jit_judge_table(const struct jit_judge *judge, struct arena *arena, struct table *table)
 {
@@ -19,29 +32,19 @@ void jit_judge_table(const struct jit_judge *judge, struct arena *arena, struct 
     table_metadata_number(table, "rules", (double)judge->rules->n, NULL);
     table_metadata_number(table, "broken", (double)n_broken, NULL);
     table_metadata_number(table, "unknown", (double)n_unknown, NULL);
-    size_t result = table_column(table, "Result", "result", TABLE_TEXT);
-    size_t line = table_data_column(table, "line", TABLE_COUNT);
-    size_t rule = table_column(table, "Rule", "rule", TABLE_TEXT);
-    size_t done = table_data_column(table, "inlined_or_removed", TABLE_COUNT);
-    size_t left = table_data_column(table, "called_or_made", TABLE_COUNT);
-    size_t gone = table_data_column(table, "nothing_left", TABLE_COUNT);
-    size_t tier = table_data_column(table, "tier", TABLE_COUNT);
-    size_t number = table_data_column(table, "compilation", TABLE_COUNT);
-    size_t why = table_column(table, "Why", "why", TABLE_TEXT);
+    TABLE_COLUMNS(table, columns, 0);
     for (size_t i = 0; i < judge->rules->n; i++) {
-        const struct jit_verdict *verdict = &judge->verdicts[i];
-        struct table_cell *cells = table_row(table, "rule");
-        if (cells == NULL)
-            return;
-        cells[result] = table_words(result_text(verdict->result));
-        cells[line] = table_number(judge->rules->all[i].line);
-        cells[rule] = table_words(judge->rules->all[i].text);
-        cells[done] = count_of(verdict, verdict->n_done);
-        cells[left] = count_of(verdict, verdict->n_left);
-        cells[gone] = count_of(verdict, verdict->n_gone);
-        cells[tier] = count_of(verdict, verdict->tier);
-        cells[number] = count_of(verdict, verdict->number);
-        cells[why] = table_words(verdict->why);
+        const struct jit_verdict *v = &judge->verdicts[i];
+        const struct jit_rule *rule = &judge->rules->all[i];
+        struct verdict_row row = { result_text(v->result), rule->text, v->why, rule->line, NAN, NAN, NAN, NAN, NAN };
+        if (v->number != 0) {
+            row.n_done = v->n_done;
+            row.n_left = v->n_left;
+            row.n_gone = v->n_gone;
+            row.tier = v->tier;
+            row.number = v->number;
+        }
+        table_add(table, "rule", &row);
     }
 }
 

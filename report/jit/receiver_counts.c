@@ -1,7 +1,7 @@
 #include "report/jit/call_counts.h"
 
 #include "core/base/text.h"
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "symbolize/java_names.h"
 
 #include <inttypes.h>
@@ -40,72 +40,61 @@ static const char *keep(struct receiver_counts *counts, const char *text)
     return text_utf8(counts->arena, text, strlen(text));
 }
 
-/* Returns its index, or UINT32_MAX: no memory. */
 static uint32_t site_of(struct receiver_counts *counts, char **words, int32_t index, uint32_t line)
 {
-    char *key =
+    const char *key =
         arena_printf(counts->arena, "%s %s %s %s %s %" PRId32, words[2], words[3], words[4], words[5], words[6], index);
-    uint32_t *known = key == NULL ? NULL : map_get(&counts->by_site, key, strlen(key));
+    const uint32_t *known = map_get(&counts->by_site, key, strlen(key));
     if (known != NULL)
         return *known;
-    if (key == NULL || vec_reserve(counts->sites, counts->sites_room, counts->n_sites + 1) < 0)
-        return UINT32_MAX;
-    struct receiver_site *site = &counts->sites[counts->n_sites];
-    *site =
+    map_put(&counts->by_site, key, strlen(key), counts->n_sites);
+    *xpush(counts->sites, counts->sites_room, counts->n_sites) =
         (struct receiver_site){ .method = { keep(counts, words[4]), keep(counts, words[5]), keep(counts, words[6]) },
                                 .called = { NULL, keep(counts, words[2]), keep(counts, words[3]) },
                                 .index = index,
                                 .line = line };
-    if (site->method.class_name == NULL || site->method.method == NULL || site->method.descriptor == NULL ||
-        site->called.method == NULL || site->called.descriptor == NULL ||
-        map_put(&counts->by_site, key, strlen(key), counts->n_sites) < 0)
-        return UINT32_MAX;
-    return counts->n_sites++;
+    return counts->n_sites - 1;
 }
 
 static uint32_t type_of(struct receiver_counts *counts, const char *name)
 {
-    uint32_t *known = map_get(&counts->by_type, name, strlen(name));
+    const uint32_t *known = map_get(&counts->by_type, name, strlen(name));
     if (known != NULL)
         return *known;
-    return map_put(&counts->by_type, name, strlen(name), counts->n_types) < 0 ? UINT32_MAX : counts->n_types++;
+    map_put(&counts->by_type, name, strlen(name), counts->n_types);
+    return counts->n_types++;
 }
 
-static enum counted_line add_record(struct receiver_counts *counts, char **words)
+static bool add_record(struct receiver_counts *counts, char **words)
 {
     struct receiver_record record;
     uint64_t line, context;
     int32_t index;
     if (!counted_text_number(words[0], &record.n) || !counted_text_index(words[7], &index) ||
         !counted_text_number(words[8], &line) || line > UINT32_MAX)
-        return COUNTED_DAMAGED;
+        return false;
     for (size_t i = 0; i < RECEIVER_LEVELS - 1; i++) {
         if (!counted_text_number(words[9 + i], &context) || context > UINT32_MAX)
-            return COUNTED_DAMAGED;
+            return false;
         record.contexts[i] = (uint32_t)context;
     }
     for (size_t i = 1; i < 7; i++)
         if (!counted_text_word(words[i]))
-            return COUNTED_DAMAGED;
+            return false;
     counted_text_cut_hidden(words[4]);
     record.site = site_of(counts, words, index, (uint32_t)line);
     record.type = type_of(counts, words[1]); /* each lambda has a class of its own */
-    if (record.site == UINT32_MAX || record.type == UINT32_MAX ||
-        vec_reserve(counts->records, counts->records_room, counts->n_records + 1) < 0)
-        return COUNTED_NO_MEMORY;
-    counts->records[counts->n_records++] = record;
-    return COUNTED_TAKEN;
+    *xpush(counts->records, counts->records_room, counts->n_records) = record;
+    return true;
 }
 
-static enum counted_line read_line(void *context, char **words, size_t n_words, bool is_end)
+static bool read_line(void *context, char **words, size_t n_words, bool is_end)
 {
     struct receiver_counts *counts = context;
     if (!is_end)
-        return n_words == WORDS ? add_record(counts, words) : COUNTED_DAMAGED;
+        return n_words == WORDS ? add_record(counts, words) : false;
     return n_words == 3 && counted_text_number(words[1], &counts->n_seen) &&
-                   counted_text_number(words[2], &counts->n_taken)
-               ? COUNTED_TAKEN
-               : COUNTED_DAMAGED;
+           counted_text_number(words[2], &counts->n_taken);
 }
 
 int receiver_counts_read(struct receiver_counts *counts, char *text, size_t n, const char *name, struct err *err)
@@ -157,11 +146,9 @@ static void add_context(const struct receiver_counts *counts, const struct recei
     }
 }
 
-static int find_contexts(struct receiver_counts *counts, struct err *err)
+static void find_contexts(struct receiver_counts *counts)
 {
-    uint64_t *n_of = calloc((size_t)counts->n_types + 1, sizeof *n_of);
-    if (n_of == NULL)
-        return err_set(err, "out of memory for contexts");
+    uint64_t *n_of = xcalloc((size_t)counts->n_types + 1, sizeof *n_of);
     if (counts->n_records > 0)
         qsort(counts->records, counts->n_records, sizeof *counts->records, by_context);
     for (size_t level = 0; level < RECEIVER_LEVELS; level++)
@@ -172,7 +159,6 @@ static int find_contexts(struct receiver_counts *counts, struct err *err)
             add_context(counts, first, n, level, n_of, &counts->sites[first->site]);
         }
     free(n_of);
-    return 0;
 }
 
 /* ---- the table ---- */
@@ -185,62 +171,54 @@ static int by_calls(const void *a, const void *b)
     return x->n < y->n ? 1 : x->n > y->n ? -1 : 0;
 }
 
-static void add_columns(struct table *table)
-{
-    static const char *const shares[] = { "One type (%)", "1 level (%)", "2 levels (%)", "3 levels (%)" };
-    static const char *const share_keys[] = { "resolved_share_0", "resolved_share_1", "resolved_share_2",
-                                              "resolved_share_3" };
-    static const char *const bit_keys[] = { "bits_0", "bits_1", "bits_2", "bits_3" };
-    table_column(table, "Call site", "site_label", TABLE_TEXT);
-    table_column(table, "Called", "called", TABLE_TEXT);
-    table_column(table, "Calls", "calls", TABLE_COUNT);
-    table_column(table, "Types", "types", TABLE_COUNT);
-    for (size_t i = 0; i < RECEIVER_LEVELS; i++)
-        table_column(table, shares[i], share_keys[i], TABLE_SHARE);
-    table_column(table, "Bits", bit_keys[0], TABLE_RATE);
-    for (size_t i = 1; i < RECEIVER_LEVELS; i++)
-        table_data_column(table, bit_keys[i], TABLE_RATE);
-    table_data_column(table, "line", TABLE_COUNT);
-    table_data_column(table, "bytecode", TABLE_COUNT);
-    table_data_column(table, "class", TABLE_TEXT);
-    table_data_column(table, "method", TABLE_TEXT);
-    table_data_column(table, "descriptor", TABLE_TEXT);
-    table_data_column(table, "called_descriptor", TABLE_TEXT);
-}
+/* A row; what it has not is NULL, or NAN. */
+struct receiver_row {
+    struct receiver_site of;
+    const char *label;
+    double types, line, index, shares[RECEIVER_LEVELS], bits[RECEIVER_LEVELS];
+};
 
-static struct table_cell *add_numbers(struct table *table, const char *kind, const char *label,
-                                      const struct receiver_site *site)
+static const struct table_column columns[] = {
+    { "site_label", "Call site", TABLE_TEXT, FROM(struct receiver_row, label) },
+    { "called", "Called", TABLE_TEXT, FROM(struct receiver_row, of.called.method) },
+    { "calls", "Calls", TABLE_COUNT, FROM(struct receiver_row, of.n) },
+    { "types", "Types", TABLE_COUNT, FROM(struct receiver_row, types) },
+    { "resolved_share_0", "One type (%)", TABLE_SHARE, FROM(struct receiver_row, shares[0]) },
+    { "resolved_share_1", "1 level (%)", TABLE_SHARE, FROM(struct receiver_row, shares[1]) },
+    { "resolved_share_2", "2 levels (%)", TABLE_SHARE, FROM(struct receiver_row, shares[2]) },
+    { "resolved_share_3", "3 levels (%)", TABLE_SHARE, FROM(struct receiver_row, shares[3]) },
+    { "bits_0", "Bits", TABLE_RATE, FROM(struct receiver_row, bits[0]) },
+    { "bits_1", NULL, TABLE_RATE, FROM(struct receiver_row, bits[1]), .width = COLUMN_DATA },
+    { "bits_2", NULL, TABLE_RATE, FROM(struct receiver_row, bits[2]), .width = COLUMN_DATA },
+    { "bits_3", NULL, TABLE_RATE, FROM(struct receiver_row, bits[3]), .width = COLUMN_DATA },
+    { "line", NULL, TABLE_COUNT, FROM(struct receiver_row, line), .width = COLUMN_DATA },
+    { "bytecode", NULL, TABLE_COUNT, FROM(struct receiver_row, index), .width = COLUMN_DATA },
+    { "class", NULL, TABLE_TEXT, FROM(struct receiver_row, of.method.class_name), .width = COLUMN_DATA },
+    { "method", NULL, TABLE_TEXT, FROM(struct receiver_row, of.method.method), .width = COLUMN_DATA },
+    { "descriptor", NULL, TABLE_TEXT, FROM(struct receiver_row, of.method.descriptor), .width = COLUMN_DATA },
+    { "called_descriptor", NULL, TABLE_TEXT, FROM(struct receiver_row, of.called.descriptor), .width = COLUMN_DATA },
+};
+
+static struct receiver_row row_of(const struct receiver_site *site, const char *label)
 {
-    struct table_cell *cells = table_row(table, kind);
-    if (cells == NULL)
-        return NULL;
-    cells[0] = table_words(label);
-    cells[2] = table_number((double)site->n);
+    struct receiver_row row = { .of = *site, .label = label, .types = NAN, .line = NAN, .index = NAN };
     for (size_t i = 0; i < RECEIVER_LEVELS; i++) {
-        cells[4 + i] = table_quotient((double)site->n_resolved[i], (double)site->n);
-        cells[8 + i] = table_quotient(site->bits[i], (double)site->n);
+        row.shares[i] = site->n == 0 ? NAN : (double)site->n_resolved[i] / (double)site->n;
+        row.bits[i] = site->n == 0 ? NAN : site->bits[i] / (double)site->n;
     }
-    return cells;
+    return row;
 }
 
 static void add_site(const struct receiver_site *site, struct table *table)
 {
     const char *name = java_names_display(table->arena, &site->method, JAVA_NAMES_SHORT);
-    if (name != NULL && site->line > 0)
-        name = arena_printf(table->arena, "%s:%" PRIu32, name, site->line);
-    struct table_cell *cells = add_numbers(table, "site", name, site);
-    if (cells == NULL)
-        return;
-    cells[1] = table_words(site->called.method);
-    cells[3] = table_number(site->n_types);
     if (site->line > 0)
-        cells[12] = table_number(site->line);
-    if (site->index >= 0)
-        cells[13] = table_number(site->index);
-    cells[14] = table_words(site->method.class_name);
-    cells[15] = table_words(site->method.method);
-    cells[16] = table_words(site->method.descriptor);
-    cells[17] = table_words(site->called.descriptor);
+        name = arena_printf(table->arena, "%s:%" PRIu32, name, site->line);
+    struct receiver_row row = row_of(site, name);
+    row.types = site->n_types;
+    row.line = site->line > 0 ? (double)site->line : NAN;
+    row.index = site->index >= 0 ? (double)site->index : NAN;
+    table_add(table, "site", &row);
 }
 
 static void add_up(struct receiver_site *sum, const struct receiver_site *site)
@@ -266,12 +244,12 @@ static void add_rows(const struct receiver_counts *counts, uint64_t top, struct 
             add_site(site, table);
         n_several++;
     }
-    size_t first = table->n_rows;
-    add_numbers(table, "several", arena_printf(table->arena, "%" PRIu32 " sites with several types", n_several),
-                &several);
-    add_numbers(table, "total", arena_printf(table->arena, "all %" PRIu32 " sites", counts->n_sites), &all);
-    if (first < table->n_rows)
-        table->rows[first].after_rule = true;
+    const struct receiver_row rows[] = {
+        row_of(&several, arena_printf(table->arena, "%" PRIu32 " sites with several types", n_several)),
+        row_of(&all, arena_printf(table->arena, "all %" PRIu32 " sites", counts->n_sites)),
+    };
+    table_add(table, "several", &rows[0])->after_rule = true;
+    table_add(table, "total", &rows[1]);
 }
 
 static void add_metadata(const struct receiver_counts *counts, const char *command, struct table *table)
@@ -291,19 +269,16 @@ static void add_metadata(const struct receiver_counts *counts, const char *comma
                            counts->n_taken, counts->interval, counts->n_seen));
 }
 
-int receiver_counts_table(struct receiver_counts *counts, const char *command, uint64_t top, struct table *table,
-                          struct err *err)
+void receiver_counts_table(struct receiver_counts *counts, const char *command, uint64_t top, struct table *table)
 {
     table_begin(table, counts->arena);
-    if (find_contexts(counts, err) < 0)
-        return -1;
+    find_contexts(counts);
     if (counts->n_sites > 0)
         qsort(counts->sites, counts->n_sites, sizeof *counts->sites, by_calls);
     add_metadata(counts, command, table);
-    add_columns(table);
+    TABLE_COLUMNS(table, columns, 0);
     add_rows(counts, top, table);
     table_note(table, "1 level (%): calls whose receivers all have one type when the caller's call site is known, too");
     if (counts->interval > 1)
         table_note(table, "a context seen fewer than three times counts as not resolved");
-    return table->is_broken ? err_set(err, "out of memory for a table") : 0;
 }

@@ -1,6 +1,6 @@
 #include "report/view/misses_report.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,17 +46,14 @@ static const struct {
 
 /* ---- adding up ---- */
 
-/* The row with a label; NULL: no memory. */
 static struct fields_row *row_of(struct fields *f, const char *label)
 {
-    const uint32_t *known = label == NULL ? NULL : map_get(&f->by_label, label, strlen(label));
+    const uint32_t *known = map_get(&f->by_label, label, strlen(label));
     if (known != NULL)
         return &f->all[*known];
-    if (label == NULL || vec_reserve_zeroed(f->all, f->room, (size_t)f->n + 1) < 0 ||
-        map_put(&f->by_label, label, strlen(label), f->n) < 0)
-        return NULL;
-    f->all[f->n].label = label;
-    return &f->all[f->n++];
+    map_put(&f->by_label, label, strlen(label), f->n);
+    *xpush(f->all, f->room, f->n) = (struct fields_row){ .label = label };
+    return &f->all[f->n - 1];
 }
 
 static void add_heat(const struct fields *f, const struct heat *add, struct heat *heat)
@@ -65,14 +62,11 @@ static void add_heat(const struct fields *f, const struct heat *add, struct heat
         heat_add(heat, add->ns, add->value, f->misses->half_life_ns);
 }
 
-static int add_counts(const struct fields *f, struct fields_row *row, enum way way, const struct misses_tally *tally)
+static void add_counts(const struct fields *f, struct fields_row *row, enum way way, const struct misses_tally *tally)
 {
-    if (row == NULL)
-        return -1;
     for (int i = 0; i < MISS_N_COUNTS; i++)
         row->counts[way][i] += tally->counts[i];
     add_heat(f, &tally->heat, &row->heats[way]);
-    return 0;
 }
 
 /* All elements of an array are one row. */
@@ -95,24 +89,26 @@ static const struct misses_cell *cell_of(const struct misses *m, uint32_t number
     return *owner != NULL && misses_is_class(*owner) && cell->name != NULL ? cell : NULL;
 }
 
-static int add_object(struct fields *f, const struct misses_tally *tally)
+static void add_object(struct fields *f, const struct misses_tally *tally)
 {
     const struct misses_owner *owner;
     const struct misses_cell *cell = cell_of(f->misses, tally->key.cell, &owner);
-    if (cell != NULL)
-        return add_counts(f, row_of(f, label_of_object(f, owner, cell)), BY_OBJECT, tally);
-    return add_counts(f, &f->tails[owner != NULL && owner->kind == MISS_HEAP ? NO_OBJECT : NO_HEAP], BY_OBJECT, tally);
+    struct fields_row *row = cell != NULL ? row_of(f, label_of_object(f, owner, cell))
+                                          : &f->tails[owner != NULL && owner->kind == MISS_HEAP ? NO_OBJECT : NO_HEAP];
+    add_counts(f, row, BY_OBJECT, tally);
 }
 
-static int add_bytecode(struct fields *f, const struct misses_tally *tally, bool is_java)
+static void add_bytecode(struct fields *f, const struct misses_tally *tally, bool is_java)
 {
     const struct misses_bytecode *bytecode = misses_bytecode(f->misses, tally->key.location);
     struct arena *arena = f->misses->arena;
-    if (bytecode == NULL)
-        return add_counts(f, &f->tails[is_java ? NO_BYTECODE : NO_JAVA], BY_BYTECODE, tally);
-    const char *label = f->by_class ? misses_named_class(arena, bytecode) : misses_named_field(arena, bytecode);
-    return label != NULL && label[0] == '\0' ? add_counts(f, &f->tails[NO_NAME], BY_BYTECODE, tally)
-                                             : add_counts(f, row_of(f, label), BY_BYTECODE, tally);
+    const char *label = bytecode == NULL ? NULL
+                        : f->by_class    ? misses_named_class(arena, bytecode)
+                                         : misses_named_field(arena, bytecode);
+    struct fields_row *row = label == NULL      ? &f->tails[is_java ? NO_BYTECODE : NO_JAVA]
+                             : label[0] == '\0' ? &f->tails[NO_NAME]
+                                                : row_of(f, label);
+    add_counts(f, row, BY_BYTECODE, tally);
 }
 
 static void add_known(struct fields *f, const struct misses_tally *tally, bool is_java)
@@ -123,7 +119,7 @@ static void add_known(struct fields *f, const struct misses_tally *tally, bool i
     const struct misses_cell *cell = cell_of(f->misses, tally->key.cell, &owner);
     uint64_t n = tally->counts[MISS_L1D];
     const char *label = bytecode == NULL ? "" : misses_named_field(f->misses->arena, bytecode);
-    bool is_named = label != NULL && label[0] != '\0', is_array = is_named && bytecode->name[0] == '\0';
+    bool is_named = label[0] != '\0', is_array = is_named && bytecode->name[0] == '\0';
     known->all += n;
     known->java += is_java ? n : 0;
     known->bytecode += bytecode != NULL ? n : 0;
@@ -153,8 +149,8 @@ static int add_up(struct fields *f, struct err *err)
         }
         bool is_java = function->names.method != NULL;
         add_known(f, tally, is_java);
-        if (add_object(f, tally) < 0 || add_bytecode(f, tally, is_java) < 0)
-            return err_set(err, "out of memory for the misses of fields");
+        add_object(f, tally);
+        add_bytecode(f, tally, is_java);
     }
     return 0;
 }
@@ -200,72 +196,64 @@ static void sort(struct fields *f)
 
 /* ---- the table ---- */
 
-/* In this order. */
-static const struct {
-    enum miss_count count;
-    const char *headings[WAYS], *keys[WAYS], *share_keys[WAYS];
-} columns[MISS_N_COUNTS] = {
-    { MISS_L2,
-      { "L2: by object", "By bytecode" },
-      { "l2_by_object", "l2_by_bytecode" },
-      { "l2_by_object_share", "l2_by_bytecode_share" } },
-    { MISS_L1D,
-      { "L1D: by object", "By bytecode" },
-      { "l1d_by_object", "l1d_by_bytecode" },
-      { "l1d_by_object_share", "l1d_by_bytecode_share" } },
-    { MISS_DTLB,
-      { "DTLB: by object", "By bytecode" },
-      { "dtlb_by_object", "dtlb_by_bytecode" },
-      { "dtlb_by_object_share", "dtlb_by_bytecode_share" } },
+/* A row; what it has not is TABLE_NONE. */
+struct fields_printed {
+    const char *label;
+    struct table_cell now;
+    double heats[WAYS], counts[WAYS][MISS_N_COUNTS], shares[WAYS][MISS_N_COUNTS];
+};
+
+enum { HAS_HEAT = 1 };
+
+#define MISSES(heading, key, i, further)                                                                       \
+    { key "_by_object", heading ": by object", TABLE_COUNT, FROM(struct fields_printed, counts[BY_OBJECT][i]), \
+      .detail = further },                                                                                     \
+        { key "_by_object_share", "(%)", TABLE_SHARE, FROM(struct fields_printed, shares[BY_OBJECT][i]),       \
+          .detail = further },                                                                                 \
+        { key "_by_bytecode", "By bytecode", TABLE_COUNT, FROM(struct fields_printed, counts[BY_BYTECODE][i]), \
+          .detail = further },                                                                                 \
+    {                                                                                                          \
+        key "_by_bytecode_share", "(%)", TABLE_SHARE, FROM(struct fields_printed, shares[BY_BYTECODE][i]),     \
+            .detail = further                                                                                  \
+    }
+
+/* Behind the row's label. */
+static const struct table_column columns[] = {
+    { "heat_by_object_share", "Heat: by object (%)", TABLE_SHARE, FROM(struct fields_printed, heats[BY_OBJECT]),
+      .when = HAS_HEAT },
+    { "heat_by_bytecode_share", "By bytecode (%)", TABLE_SHARE, FROM(struct fields_printed, heats[BY_BYTECODE]),
+      .when = HAS_HEAT },
+    { "now", "Now", TABLE_TEXT, FROM(struct fields_printed, now), .when = HAS_HEAT },
+    MISSES("L2", "l2", MISS_L2, 0),
+    MISSES("L1D", "l1d", MISS_L1D, 1),
+    MISSES("DTLB", "dtlb", MISS_DTLB, 1),
 };
 
 static void add_columns(const struct fields *f, struct table *table)
 {
-    table_column(table, f->by_class ? "Class" : "Field", f->by_class ? "class" : "field", TABLE_TEXT);
-    if (f->misses->half_life_ns > 0) {
-        table_column(table, "Heat: by object (%)", "heat_by_object_share", TABLE_SHARE);
-        table_column(table, "By bytecode (%)", "heat_by_bytecode_share", TABLE_SHARE);
-        table_column(table, "Now", "now", TABLE_TEXT);
-    }
-    for (int i = 0; i < MISS_N_COUNTS; i++)
-        for (int way = 0; way < WAYS; way++) {
-            size_t number = table_column(table, columns[i].headings[way], columns[i].keys[way], TABLE_COUNT);
-            size_t share = table_column(table, "(%)", columns[i].share_keys[way], TABLE_SHARE);
-            table->columns[number].detail = table->columns[share].detail = columns[i].count == MISS_L2 ? 0 : 1;
-        }
+    const struct table_column first = { f->by_class ? "class" : "field", f->by_class ? "Class" : "Field", TABLE_TEXT,
+                                        FROM(struct fields_printed, label) };
+    table_columns(table, &first, 1, 0);
+    TABLE_COLUMNS(table, columns, f->misses->half_life_ns > 0 ? HAS_HEAT : 0);
     table->details[0] = "L1D and the data TLB";
-}
-
-static struct table_cell *put_heat(const struct fields *f, const struct fields_row *row, const bool of[WAYS],
-                                   struct table_cell *cells)
-{
-    static const struct table_cell none = { .value = TABLE_NOT_APPLICABLE };
-    if (f->misses->half_life_ns == 0)
-        return cells;
-    for (int way = 0; way < WAYS; way++)
-        *cells++ = of[way] ? table_number(heat_share(&row->heats[way], &f->heat, f->misses->half_life_ns)) : none;
-    bool is_field = row >= f->all && row < f->all + f->n;
-    *cells++ = is_field ? table_words(heat_of(f, row) >= HEAT_HOT ? "hot" : "cold") : none;
-    return cells;
 }
 
 /* of: the ways in which there is such a row. */
 static void add_row(const struct fields *f, const struct fields_row *row, const char *kind, const bool of[WAYS],
                     struct table *table)
 {
-    static const struct table_cell none = { .value = TABLE_NOT_APPLICABLE };
-    struct table_cell *cells = table_row(table, kind);
-    if (cells == NULL)
-        return;
-    *cells++ = table_words(row->label);
-    cells = put_heat(f, row, of, cells);
-    for (int i = 0; i < MISS_N_COUNTS; i++)
-        for (int way = 0; way < WAYS; way++) {
-            enum miss_count count = columns[i].count;
-            double n = (double)row->counts[way][count], all = (double)f->misses->told[count];
-            *cells++ = of[way] ? table_number(n) : none;
-            *cells++ = of[way] ? table_quotient(n, all) : none;
+    struct fields_printed to = { .label = row->label, .now = { .value = TABLE_NOT_APPLICABLE } };
+    if (row >= f->all && row < f->all + f->n)
+        to.now = table_words(heat_of(f, row) >= HEAT_HOT ? "hot" : "cold");
+    for (int way = 0; way < WAYS; way++) {
+        to.heats[way] = of[way] ? heat_share(&row->heats[way], &f->heat, f->misses->half_life_ns) : TABLE_NONE;
+        for (int i = 0; i < MISS_N_COUNTS; i++) {
+            double n = (double)row->counts[way][i], all = (double)f->misses->told[i];
+            to.counts[way][i] = of[way] ? n : TABLE_NONE;
+            to.shares[way][i] = !of[way] ? TABLE_NONE : all == 0 ? NAN : n / all;
         }
+    }
+    table_add(table, kind, &to);
 }
 
 static void add_rest(const struct fields *f, const struct fields_row *row, struct fields_row *rest)
@@ -348,5 +336,5 @@ int fields_table(const struct report_source *source, struct misses *misses, bool
     report_losses(source, table);
     map_free(&fields.by_label);
     free(fields.all);
-    return rc < 0 ? -1 : table->is_broken ? err_set(err, "out of memory for a table") : 0;
+    return rc;
 }

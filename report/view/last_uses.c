@@ -2,7 +2,7 @@
 
 #include "core/base/map.h"
 #include "core/base/sampled_objects.h"
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #include <inttypes.h>
 
@@ -32,15 +32,15 @@ static struct last_uses_cluster *cluster_of(struct uses_reading *r, const struct
     const uint32_t *known = map_get(&r->by_key, &key, sizeof key);
     if (known != NULL)
         return &uses->all[*known];
-    if (vec_reserve(uses->all, uses->room, uses->n + 1) < 0 || map_put(&r->by_key, &key, sizeof key, uses->n) < 0)
-        return NULL;
-    uses->all[uses->n] = (struct last_uses_cluster){ .class_number = key.class_number,
-                                                     .created = key.created,
-                                                     .used = key.used,
-                                                     .common = key.common,
-                                                     .is_used = is_used,
-                                                     .is_elsewhere = is_elsewhere };
-    return &uses->all[uses->n++];
+    map_put(&r->by_key, &key, sizeof key, uses->n);
+    struct last_uses_cluster *cluster = xpush(uses->all, uses->room, uses->n);
+    *cluster = (struct last_uses_cluster){ .class_number = key.class_number,
+                                           .created = key.created,
+                                           .used = key.used,
+                                           .common = key.common,
+                                           .is_used = is_used,
+                                           .is_elsewhere = is_elsewhere };
+    return cluster;
 }
 
 /* When C2 had compiled what the cluster's objects are passed on in; 0: it has not. */
@@ -52,13 +52,11 @@ static uint64_t compiled_time(const struct last_uses *uses, const struct last_us
     return method < uses->compiled.n ? times[method] : 0;
 }
 
-static bool take_object(struct uses_reading *r, const struct memtrace_entry *died)
+static void take_object(struct uses_reading *r, const struct memtrace_entry *died)
 {
     if (!r->has_last || r->last.object != died->object)
-        return true;
+        return;
     struct last_uses_cluster *cluster = cluster_of(r, died);
-    if (cluster == NULL)
-        return false;
     uint64_t since = compiled_time(r->uses, cluster);
     double n = sampled_objects((double)died->bytes, (double)r->uses->interval_bytes), bytes = n * (double)died->bytes;
     cluster->n += n;
@@ -71,7 +69,6 @@ static bool take_object(struct uses_reading *r, const struct memtrace_entry *die
     r->uses->n_objects += n;
     r->uses->n_bytes += bytes;
     r->has_last = false;
-    return true;
 }
 
 static bool take_compiled(struct last_uses *uses, const struct memtrace_entry *e)
@@ -92,8 +89,9 @@ static bool take_entry(struct uses_reading *r, const struct memtrace_entry *e)
         r->uses->time = e->time;
     if (e->kind == MEMTRACE_INTERVAL)
         r->uses->interval_bytes = e->bytes;
-    return memtrace_names_take(&r->uses->names, e) && (e->kind != MEMTRACE_DIED || take_object(r, e)) &&
-           (e->kind != MEMTRACE_C2 || take_compiled(r->uses, e));
+    if (e->kind == MEMTRACE_DIED)
+        take_object(r, e);
+    return memtrace_names_take(&r->uses->names, e) && (e->kind != MEMTRACE_C2 || take_compiled(r->uses, e));
 }
 
 static int by_short_bytes(const void *a, const void *b)
@@ -114,7 +112,7 @@ int last_uses_read(struct last_uses *uses, struct memtrace_reader *reader, const
     struct uses_reading reading = { .uses = uses, .by_key = { .arena = &uses->arena } };
     while (rc > 0 && (rc = memtrace_next(reader, &entry, err)) > 0)
         if (!take_entry(&reading, &entry))
-            rc = err_set(err, "out of memory, or the address trace has numbers that are too large");
+            rc = err_set(err, "the address trace has numbers that are too large");
     map_free(&reading.by_key);
     if (rc == 0 && !uses->is_recorded) {
         err_set(err, "'%s' does not say where objects were used last", path);
@@ -194,40 +192,43 @@ const char *last_uses_common(const struct last_uses *uses, const struct last_use
 
 /* ---- the table ---- */
 
-static void add_columns(struct table *table)
-{
-    table_column(table, "Created by", "created_by", TABLE_TEXT);
-    table_column(table, "Class", "class", TABLE_TEXT);
-    table_column(table, "Last used by", "last_used_by", TABLE_TEXT);
-    table_column(table, "Common caller", "common_caller", TABLE_TEXT);
-    size_t objects = table_column(table, "Objects", "objects", TABLE_COUNT);
-    table_column(table, "Bytes", "bytes", TABLE_BYTES);
-    table_column(table, "(%)", "bytes_share", TABLE_SHARE);
-    size_t used = table_column(table, "Used for <", "median_under_accesses", TABLE_COUNT);
-    size_t by_c2 = table_column(table, "C2 (%)", "c2_share", TABLE_SHARE);
-    table->details[0] = "The same objects: number, median use in accesses, share created by C2's code";
-    table->columns[objects].detail = table->columns[used].detail = table->columns[by_c2].detail = 1;
-    table_data_column(table, "short_bytes", TABLE_BYTES);
-    table_data_column(table, "longest_accesses", TABLE_COUNT);
-}
+/* A cluster's row, or a sum's. */
+struct uses_row {
+    const char *created, *class_name, *used, *common; /* NULL: a sum */
+    double n, n_bytes, share, median, c2_share, n_short_bytes, longest;
+};
+
+static const struct table_column columns[] = {
+    { "created_by", "Created by", TABLE_TEXT, FROM(struct uses_row, created) },
+    { "class", "Class", TABLE_TEXT, FROM(struct uses_row, class_name) },
+    { "last_used_by", "Last used by", TABLE_TEXT, FROM(struct uses_row, used) },
+    { "common_caller", "Common caller", TABLE_TEXT, FROM(struct uses_row, common) },
+    { "objects", "Objects", TABLE_COUNT, FROM(struct uses_row, n), .detail = 1 },
+    { "bytes", "Bytes", TABLE_BYTES, FROM(struct uses_row, n_bytes) },
+    { "bytes_share", "(%)", TABLE_SHARE, FROM(struct uses_row, share) },
+    { "median_under_accesses", "Used for <", TABLE_COUNT, FROM(struct uses_row, median), .detail = 1 },
+    { "c2_share", "C2 (%)", TABLE_SHARE, FROM(struct uses_row, c2_share), .detail = 1 },
+    { "short_bytes", NULL, TABLE_BYTES, FROM(struct uses_row, n_short_bytes), .width = COLUMN_DATA },
+    { "longest_accesses", NULL, TABLE_COUNT, FROM(struct uses_row, longest), .width = COLUMN_DATA },
+};
 
 static void add_row(const struct last_uses *uses, const struct last_uses_cluster *c, const char *kind,
                     struct arena *arena, struct table *table)
 {
-    struct table_cell *cells = table_row(table, kind);
-    if (cells == NULL)
-        return;
-    cells[0] = table_words(last_uses_line(uses, c->created, arena));
-    cells[1] = table_words(memtrace_names_class(&uses->names, c->class_number, JAVA_NAMES_SHORT, arena));
-    cells[2] = table_words(c->is_used ? last_uses_line(uses, c->used, arena) : "not used");
-    cells[3] = table_words(last_uses_common(uses, c, arena));
-    cells[4] = table_number(c->n);
-    cells[5] = table_number(c->n_bytes);
-    cells[6] = table_quotient(c->n_bytes, uses->n_bytes);
-    cells[7] = table_number((double)last_uses_median(c));
-    cells[8] = table_quotient(c->n_c2_bytes, c->n_bytes);
-    cells[9] = table_number(c->n_short_bytes);
-    cells[10] = table_number((double)c->longest);
+    const struct uses_row row = {
+        .created = last_uses_line(uses, c->created, arena),
+        .class_name = memtrace_names_class(&uses->names, c->class_number, JAVA_NAMES_SHORT, arena),
+        .used = c->is_used ? last_uses_line(uses, c->used, arena) : "not used",
+        .common = last_uses_common(uses, c, arena),
+        .n = c->n,
+        .n_bytes = c->n_bytes,
+        .share = uses->n_bytes == 0 ? NAN : c->n_bytes / uses->n_bytes,
+        .median = (double)last_uses_median(c),
+        .c2_share = c->n_bytes == 0 ? NAN : c->n_c2_bytes / c->n_bytes,
+        .n_short_bytes = c->n_short_bytes,
+        .longest = (double)c->longest,
+    };
+    table_add(table, kind, &row);
 }
 
 struct uses_sum {
@@ -244,13 +245,16 @@ static void add_to(struct uses_sum *sum, const struct last_uses_cluster *c)
 static void add_sum(const struct last_uses *uses, const char *kind, const char *label, const struct uses_sum *sum,
                     struct table *table)
 {
-    struct table_cell *cells = sum->n > 0 ? table_row(table, kind) : NULL;
-    if (cells == NULL)
-        return;
-    cells[0] = table_words(label);
-    cells[4] = table_number(sum->n);
-    cells[5] = table_number(sum->n_bytes);
-    cells[6] = table_quotient(sum->n_bytes, uses->n_bytes);
+    const struct uses_row row = { .created = label,
+                                  .n = sum->n,
+                                  .n_bytes = sum->n_bytes,
+                                  .share = uses->n_bytes == 0 ? NAN : sum->n_bytes / uses->n_bytes,
+                                  .median = NAN,
+                                  .c2_share = NAN,
+                                  .n_short_bytes = NAN,
+                                  .longest = NAN };
+    if (sum->n > 0)
+        table_add(table, kind, &row);
 }
 
 static void add_rows(const struct last_uses *uses, uint64_t top, struct arena *arena, struct table *table)
@@ -279,18 +283,17 @@ static void add_rows(const struct last_uses *uses, uint64_t top, struct arena *a
         table_note(table, "--no-fold gives a row to each class that the JDK and frameworks pass on");
 }
 
-int last_uses_table(const struct last_uses *uses, const char *path, uint64_t top, struct arena *arena,
-                    struct table *table, struct err *err)
+void last_uses_table(const struct last_uses *uses, const char *path, uint64_t top, struct arena *arena, struct table *table)
 {
     table_begin(table, arena);
     table_metadata_words(table, "trace", path,
                          arena_printf(arena, "trace    %s: %.0f objects in %" PRIu64 " data accesses of Java code",
                                       path, uses->n_objects, uses->time));
     table_metadata_number(table, "accesses", (double)uses->time, NULL);
-    add_columns(table);
+    TABLE_COLUMNS(table, columns, 0);
+    table->details[0] = "The same objects: number, median use in accesses, share created by C2's code";
     add_rows(uses, top, arena, table);
     table_note(table, "rows are sorted by the bytes of objects used for less than 65,536 data accesses");
     table_note(table, "the common caller is the innermost call that spans an object's creation and last use; there, "
                       "its fields may replace the object");
-    return table->is_broken ? err_set(err, "out of memory for a table") : 0;
 }

@@ -36,7 +36,7 @@ struct last_uses {
     bool is_recorded;              /* the trace has last uses */
 };
 
-/* Of a whole trace.  Returns 0, or -1 with *err set: damaged, without last uses, or no memory. */
+/* Of a whole trace.  Returns 0, or -1 with *err set: damaged, or without last uses. */
 int last_uses_read(struct last_uses *uses, struct memtrace_reader *reader, const char *path, struct err *err);
 
 /* The same of a file by its path. */
@@ -52,13 +52,12 @@ bool last_uses_is_removed(const struct last_uses *uses, const struct last_uses_c
 /* More than half of the cluster's objects were used for less than this, a power of two. */
 uint64_t last_uses_median(const struct last_uses_cluster *cluster);
 
-/* The common caller, as people read it; NULL: no memory. */
+/* The common caller, as people read it. */
 const char *last_uses_common(const struct last_uses *uses, const struct last_uses_cluster *cluster,
                              struct arena *arena);
 const char *last_uses_line(const struct last_uses *uses, uint32_t location, struct arena *arena);
 
-/* At most top rows (0: all); what is folded has one for all.  Returns 0, or -1 with *err set: no memory. */
-int last_uses_table(const struct last_uses *uses, const char *path, uint64_t top, struct arena *arena,
-                    struct table *table, struct err *err);
+/* At most top rows (0: all); what is folded has one for all. */
+void last_uses_table(const struct last_uses *uses, const char *path, uint64_t top, struct arena *arena, struct table *table);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "report/view/lifetimes.h"
 
+#include "core/base/xalloc.h"
 #include "report/view/memtrace_names.h"
 
 #include <inttypes.h>
@@ -57,12 +58,12 @@ static bool take_entry(struct lifetimes *l, const struct memtrace_entry *e)
 
 int lifetimes_read(struct lifetimes **lifetimes, struct memtrace_reader *reader, struct err *err)
 {
-    struct lifetimes *l = calloc(1, sizeof *l);
+    struct lifetimes *l = xcalloc(1, sizeof *l);
     struct memtrace_entry entry;
-    int rc = l == NULL ? err_set(err, "out of memory") : 1;
+    int rc = 1;
     while (rc > 0 && (rc = memtrace_next(reader, &entry, err)) > 0)
         if (!take_entry(l, &entry))
-            rc = err_set(err, "out of memory, or the address trace has numbers that are too large");
+            rc = err_set(err, "the address trace has numbers that are too large");
     *lifetimes = l;
     if (rc == 0)
         return 0;
@@ -83,19 +84,37 @@ void lifetimes_free(struct lifetimes *l)
 
 /* ---- tables ---- */
 
-/* Columns: how many of the objects lived at most so long, less one; as Figure 2.9 has it. */
-static const struct {
-    const char *heading, *key;
-    unsigned bits;
-    bool not_in_text;
-} columns[] = {
-    { "Unused", "unused_share", 0, false },     { "< 16", "under_16_share", 4, false },
-    { "< 64", "under_64_share", 6, false },     { "< 1 K", "under_1k_share", 10, false },
-    { "< 64 K", "under_64k_share", 16, false }, { "< 1 M", "under_1m_share", 20, false },
-    { "", "under_16m_share", 24, true },
+/* A row, with the share of its objects that lived at most so many accesses, less one; as Figure 2.9 has it. */
+static const unsigned limits[] = { 0, 4, 6, 10, 16, 20, 24 };
+
+#define N_LIMITS (sizeof limits / sizeof *limits)
+
+struct lifetimes_printed {
+    const char *label;
+    struct lifetimes_group of;
+    double share, up_to[N_LIMITS], uses, at_end;
 };
 
-#define N_COLUMNS (sizeof columns / sizeof *columns)
+static const struct table_column columns[] = {
+    { "objects", "Objects", TABLE_COUNT, FROM(struct lifetimes_printed, of.n) },
+    { "objects_share", "(%)", TABLE_SHARE, FROM(struct lifetimes_printed, share) },
+    { "bytes", NULL, TABLE_COUNT, FROM(struct lifetimes_printed, of.n_bytes), .width = COLUMN_DATA },
+    { "unused_share", "Unused", TABLE_SHARE, FROM(struct lifetimes_printed, up_to[0]) },
+    { "under_16_share", "< 16", TABLE_SHARE, FROM(struct lifetimes_printed, up_to[1]) },
+    { "under_64_share", "< 64", TABLE_SHARE, FROM(struct lifetimes_printed, up_to[2]) },
+    { "under_1k_share", "< 1 K", TABLE_SHARE, FROM(struct lifetimes_printed, up_to[3]) },
+    { "under_64k_share", "< 64 K", TABLE_SHARE, FROM(struct lifetimes_printed, up_to[4]) },
+    { "under_1m_share", "< 1 M", TABLE_SHARE, FROM(struct lifetimes_printed, up_to[5]) },
+    { "under_16m_share", NULL, TABLE_SHARE, FROM(struct lifetimes_printed, up_to[6]), .width = COLUMN_DATA },
+    { "longest_accesses", "Longest", TABLE_COUNT, FROM(struct lifetimes_printed, of.longest) },
+    { "uses_per_object", NULL, TABLE_RATE, FROM(struct lifetimes_printed, uses), .width = COLUMN_DATA },
+    { "at_end_share", "At end", TABLE_SHARE, FROM(struct lifetimes_printed, at_end) },
+};
+
+static double quotient(uint64_t n, uint64_t of)
+{
+    return of == 0 ? NAN : (double)n / (double)of;
+}
 
 static uint64_t up_to(const struct lifetimes_group *group, unsigned bits)
 {
@@ -108,19 +127,14 @@ static uint64_t up_to(const struct lifetimes_group *group, unsigned bits)
 static void add_row(struct table *table, const char *kind, const char *label, const struct lifetimes_group *group,
                     const struct lifetimes *l)
 {
-    struct table_cell *cells = table_row(table, kind);
-    if (cells == NULL)
-        return;
-    size_t at = 0;
-    cells[at++] = table_words(label);
-    cells[at++] = table_number((double)group->n);
-    cells[at++] = table_quotient((double)group->n, (double)l->all.n);
-    cells[at++] = table_number((double)group->n_bytes);
-    for (size_t i = 0; i < N_COLUMNS; i++)
-        cells[at++] = table_quotient((double)up_to(group, columns[i].bits), (double)group->n);
-    cells[at++] = table_number((double)group->longest);
-    cells[at++] = table_quotient((double)group->n_uses, (double)group->n);
-    cells[at] = table_quotient((double)group->n_there, (double)group->n);
+    struct lifetimes_printed row = { .label = label,
+                                     .of = *group,
+                                     .share = quotient(group->n, l->all.n),
+                                     .uses = quotient(group->n_uses, group->n),
+                                     .at_end = quotient(group->n_there, group->n) };
+    for (size_t i = 0; i < N_LIMITS; i++)
+        row.up_to[i] = quotient(up_to(group, limits[i]), group->n);
+    table_add(table, kind, &row);
 }
 
 struct lifetimes_row {
@@ -136,12 +150,12 @@ static int by_objects(const void *a, const void *b)
     return strcmp(x->label, y->label);
 }
 
-/* Rows that have objects; returns how many, or -1: no memory. */
-static int64_t make_rows(const struct lifetimes *l, enum lifetimes_by by, struct lifetimes_row *rows,
-                         struct arena *arena)
+/* Rows that have objects; returns how many. */
+static uint64_t make_rows(const struct lifetimes *l, enum lifetimes_by by, struct lifetimes_row *rows,
+                          struct arena *arena)
 {
     const struct lifetimes_group *classes = l->classes.items, *sites = l->sites.items;
-    int64_t n = 0;
+    uint64_t n = 0;
     for (uint32_t i = 0; by == LIFETIMES_BY_CLASS && i < l->classes.n; i++)
         if (classes[i].n > 0)
             rows[n++] =
@@ -152,9 +166,6 @@ static int64_t make_rows(const struct lifetimes *l, enum lifetimes_by by, struct
                 (struct lifetimes_row){ memtrace_names_location(&l->names, i, JAVA_NAMES_FULL, arena), &sites[i] };
     if (by == LIFETIMES_BY_SITE && l->no_site.n > 0)
         rows[n++] = (struct lifetimes_row){ "not by Java code", &l->no_site };
-    for (int64_t i = 0; i < n; i++)
-        if (rows[i].label == NULL)
-            return -1;
     return n;
 }
 
@@ -184,49 +195,49 @@ static void add_groups(const struct lifetimes *l, const struct lifetimes_row *ro
         table->rows[first_after].after_rule = true;
 }
 
-static int group_table(const struct lifetimes *l, enum lifetimes_by by, uint64_t top, struct arena *arena,
-                       struct table *table)
+static void group_table(const struct lifetimes *l, enum lifetimes_by by, uint64_t top, struct arena *arena,
+                        struct table *table)
 {
-    bool is_class = by == LIFETIMES_BY_CLASS;
-    struct lifetimes_row *rows = malloc(((size_t)l->classes.n + l->sites.n + 1) * sizeof *rows);
-    int64_t n = rows == NULL ? -1 : make_rows(l, by, rows, arena);
-    table_column(table, is_class ? "Class" : "Created by", is_class ? "class" : "site", TABLE_TEXT);
-    table_column(table, "Objects", "objects", TABLE_COUNT);
-    table_column(table, "(%)", "objects_share", TABLE_SHARE);
-    table_data_column(table, "bytes", TABLE_COUNT);
-    for (size_t i = 0; i < N_COLUMNS; i++)
-        table->columns[table_column(table, columns[i].heading, columns[i].key, TABLE_SHARE)].not_in_text =
-            columns[i].not_in_text;
-    table_column(table, "Longest", "longest_accesses", TABLE_COUNT);
-    table_data_column(table, "uses_per_object", TABLE_RATE);
-    table_column(table, "At end", "at_end_share", TABLE_SHARE);
+    const char *key = by == LIFETIMES_BY_CLASS ? "class" : "site";
+    const struct table_column first = { key, by == LIFETIMES_BY_CLASS ? "Class" : "Created by", TABLE_TEXT,
+                                        FROM(struct lifetimes_printed, label) };
+    struct lifetimes_row *rows = xcalloc((size_t)l->classes.n + l->sites.n + 1, sizeof *rows);
+    uint64_t n = make_rows(l, by, rows, arena);
+    table_columns(table, &first, 1, 0);
+    TABLE_COLUMNS(table, columns, 0);
     if (n > 0) {
-        qsort(rows, (size_t)n, sizeof *rows, by_objects);
-        add_groups(l, rows, (uint64_t)n, top, is_class ? "class" : "site", table);
+        qsort(rows, n, sizeof *rows, by_objects);
+        add_groups(l, rows, n, top, key, table);
     }
     free(rows);
-    return n < 0 ? -1 : 0;
 }
+
+struct lifetimes_length {
+    const char *under;
+    uint64_t n;
+    double share, so_far;
+};
+
+static const struct table_column length_columns[] = {
+    { "under_accesses", "Shorter than", TABLE_TEXT, FROM(struct lifetimes_length, under) },
+    { "objects", "Objects", TABLE_COUNT, FROM(struct lifetimes_length, n) },
+    { "objects_share", "(%)", TABLE_SHARE, FROM(struct lifetimes_length, share) },
+    { "cumulative_share", "So far (%)", TABLE_SHARE, FROM(struct lifetimes_length, so_far) },
+};
 
 static void length_table(const struct lifetimes *l, struct arena *arena, struct table *table)
 {
     uint64_t before = 0;
     unsigned last = BUCKETS;
-    table_column(table, "Shorter than", "under_accesses", TABLE_TEXT);
-    table_column(table, "Objects", "objects", TABLE_COUNT);
-    table_column(table, "(%)", "objects_share", TABLE_SHARE);
-    table_column(table, "So far (%)", "cumulative_share", TABLE_SHARE);
+    TABLE_COLUMNS(table, length_columns, 0);
     while (last > 0 && l->all.buckets[last - 1] == 0)
         last--;
     for (unsigned i = 0; i < last; i++) {
-        struct table_cell *cells = table_row(table, "length");
-        if (cells == NULL)
-            return;
         before += l->all.buckets[i];
-        cells[0] = table_words(i == 64 ? "2^64" : arena_printf(arena, "%" PRIu64, UINT64_C(1) << i));
-        cells[1] = table_number((double)l->all.buckets[i]);
-        cells[2] = table_quotient((double)l->all.buckets[i], (double)l->all.n);
-        cells[3] = table_quotient((double)before, (double)l->all.n);
+        const struct lifetimes_length row = { i == 64 ? "2^64" : arena_printf(arena, "%" PRIu64, UINT64_C(1) << i),
+                                              l->all.buckets[i], quotient(l->all.buckets[i], l->all.n),
+                                              quotient(before, l->all.n) };
+        table_add(table, "length", &row);
     }
 }
 
@@ -245,10 +256,9 @@ int lifetimes_by_parse(const char *text, enum lifetimes_by *by, struct err *err)
     return err_next(err, "ask for --lifetimes=class, site or distribution");
 }
 
-int lifetimes_table(const struct lifetimes *l, const char *path, enum lifetimes_by by, uint64_t top,
-                    struct arena *arena, struct table *table, struct err *err)
+void lifetimes_table(const struct lifetimes *l, const char *path, enum lifetimes_by by, uint64_t top,
+                     struct arena *arena, struct table *table)
 {
-    int rc = 0;
     table_begin(table, arena);
     table_metadata_words(
         table, "trace", path,
@@ -263,8 +273,7 @@ int lifetimes_table(const struct lifetimes *l, const char *path, enum lifetimes_
     if (by == LIFETIMES_BY_LENGTH)
         length_table(l, arena, table);
     else
-        rc = group_table(l, by, top, arena, table);
+        group_table(l, by, top, arena, table);
     table_note(table,
                "a lifetime is how many data accesses Java code made between an object's creation and its last use");
-    return rc < 0 || table->is_broken ? err_set(err, "out of memory for a table") : 0;
 }

@@ -15,15 +15,15 @@ int lifetimes_by_parse(const char *text, enum lifetimes_by *by, struct err *err)
 
 struct lifetimes;
 
-/* All objects of an address trace.  Returns 0, or -1 with *err set: the trace is damaged, or there is no memory. */
+/* All objects of an address trace.  Returns 0, or -1 with *err set: the trace is damaged. */
 int lifetimes_read(struct lifetimes **lifetimes, struct memtrace_reader *reader, struct err *err);
 void lifetimes_free(struct lifetimes *lifetimes);
 
 /*
  * The rows with most objects, at most top of them (0: all); of a distribution, one for each power of two.  path: the
- * file's, to be told.  Returns 0, or -1 with *err set.
+ * file's, to be told.
  */
-int lifetimes_table(const struct lifetimes *lifetimes, const char *path, enum lifetimes_by by, uint64_t top,
-                    struct arena *arena, struct table *table, struct err *err);
+void lifetimes_table(const struct lifetimes *lifetimes, const char *path, enum lifetimes_by by, uint64_t top,
+                     struct arena *arena, struct table *table);
 
 #endif

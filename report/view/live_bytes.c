@@ -1,42 +1,28 @@
 #include "report/view/live_bytes.h"
 
 #include "core/base/sampled_objects.h"
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #define COLLECTIONS 64u  /* that live_bytes_copies makes up */
 #define BYTES_MAX   1e18 /* of an object: a damaged trace may have any number */
 
 /* ---- reading ---- */
 
-static bool take_object(struct live_bytes *live, const struct memtrace_entry *e)
+static void take_object(struct live_bytes *live, const struct memtrace_entry *e)
 {
-    if (vec_reserve(live->objects, live->objects_room, live->n_objects + 1) < 0)
-        return false;
     double bytes = (double)e->bytes * sampled_objects((double)e->bytes, (double)live->interval_bytes);
     uint64_t last_used = e->created + e->lifetime, found = live->time > e->created ? live->time : e->created;
-    live->objects[live->n_objects++] =
+    *xpush(live->objects, live->objects_room, live->n_objects) =
         (struct live_object){ .created = e->created,
                               .last_used = last_used < e->created ? UINT64_MAX : last_used,
                               .dead = e->has_died ? found : UINT64_MAX,
                               .bytes = bytes < BYTES_MAX ? (uint64_t)bytes : (uint64_t)BYTES_MAX };
-    return true;
 }
 
-static bool take_call(struct live_bytes *live, const struct memtrace_entry *e)
+static void take_call(struct live_bytes *live, const struct memtrace_entry *e)
 {
-    if (vec_reserve(live->calls, live->calls_room, live->n_calls + 1) < 0)
-        return false;
     uint64_t began = e->created < e->time ? e->created : e->time;
-    live->calls[live->n_calls++] = (struct live_call){ e->method, began, e->time, e->bytes };
-    return true;
-}
-
-static bool take_collection(struct live_bytes *live, uint64_t time)
-{
-    if (vec_reserve(live->collections, live->collections_room, live->n_collections + 1) < 0)
-        return false;
-    live->collections[live->n_collections++] = time;
-    return true;
+    *xpush(live->calls, live->calls_room, live->n_calls) = (struct live_call){ e->method, began, e->time, e->bytes };
 }
 
 /* live->time is that of the latest creation or collection: who dies is found dead then. */
@@ -47,14 +33,17 @@ static bool take_entry(struct live_bytes *live, const struct memtrace_entry *e)
         live->time = e->time;
     switch (e->kind) {
     case MEMTRACE_DIED:
-        return take_object(live, e);
+        take_object(live, e);
+        return true;
     case MEMTRACE_CALL:
-        return take_call(live, e);
+        take_call(live, e);
+        return true;
     case MEMTRACE_INTERVAL:
         live->interval_bytes = e->bytes;
         return true;
     case MEMTRACE_COLLECTION:
-        return take_collection(live, e->time);
+        *xpush(live->collections, live->collections_room, live->n_collections) = e->time;
+        return true;
     default:
         return memtrace_names_take(&live->names, e);
     }
@@ -67,10 +56,10 @@ int live_bytes_read(struct live_bytes *live, struct memtrace_reader *reader, str
     *live = (struct live_bytes){ .time = 0 };
     while (rc > 0 && (rc = memtrace_next(reader, &entry, err)) > 0)
         if (!take_entry(live, &entry))
-            rc = err_set(err, "out of memory, or the address trace has numbers that are too large");
+            rc = err_set(err, "the address trace has numbers that are too large");
     if (rc == 0)
-        rc = live_bytes_sort(live, err);
-    if (rc < 0)
+        live_bytes_sort(live);
+    else
         live_bytes_free(live);
     return rc;
 }
@@ -131,14 +120,12 @@ static void sum_up(struct live_step *steps, uint32_t n)
         steps[i].bytes += steps[i - 1].bytes;
 }
 
-int live_bytes_sort(struct live_bytes *live, struct err *err)
+void live_bytes_sort(struct live_bytes *live)
 {
     size_t n_bytes = ((size_t)live->n_objects + 1) * sizeof *live->created;
-    live->created = malloc(n_bytes);
-    live->unused = malloc(n_bytes);
-    live->dead = malloc(n_bytes);
-    if (live->created == NULL || live->unused == NULL || live->dead == NULL)
-        return err_set(err, "out of memory for %u objects", live->n_objects);
+    live->created = xmalloc(n_bytes);
+    live->unused = xmalloc(n_bytes);
+    live->dead = xmalloc(n_bytes);
     for (uint32_t i = 0; i < live->n_objects; i++) {
         const struct live_object *o = &live->objects[i];
         live->created[i] = (struct live_step){ o->created, o->bytes };
@@ -154,7 +141,6 @@ int live_bytes_sort(struct live_bytes *live, struct err *err)
         qsort(live->calls, live->n_calls, sizeof *live->calls, by_end);
     if (live->n_collections > 1)
         qsort(live->collections, live->n_collections, sizeof *live->collections, by_number);
-    return 0;
 }
 
 /* ---- at a time ---- */

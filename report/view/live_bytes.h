@@ -38,14 +38,14 @@ struct live_bytes {
     uint64_t interval_bytes; /* one object in so many was followed; 0: all were */
 };
 
-/* Of a whole trace, of last uses or of accesses.  Returns 0, or -1 with *err set: damaged, or no memory. */
+/* Of a whole trace, of last uses or of accesses.  Returns 0, or -1 with *err set: damaged. */
 int live_bytes_read(struct live_bytes *live, struct memtrace_reader *reader, struct err *err);
 
 /* The same of a file by its path. */
 int live_bytes_file(struct live_bytes *live, const char *path, struct err *err);
 
-/* When objects, calls and collections are there, in any order: what the questions below need.  As above. */
-int live_bytes_sort(struct live_bytes *live, struct err *err);
+/* When objects, calls and collections are there, in any order: what the questions below need. */
+void live_bytes_sort(struct live_bytes *live);
 void live_bytes_free(struct live_bytes *live);
 
 /* ---- at a time, what happens then included ---- */
@@ -103,18 +103,18 @@ struct live_points {
 #define LIVE_ALIKE          0.01 /* figures of two methods that end together differ by no more */
 #define LIVE_SAVED_LEAST    0.1  /* of what collections at other times copy is saved */
 
-/* Of all methods whose calls create many bytes.  Returns 0, or -1 with *err set: no memory. */
-int live_points_find(const struct live_bytes *live, struct live_points *points, struct err *err);
+/* Of all methods whose calls create many bytes. */
+void live_points_find(const struct live_bytes *live, struct live_points *points);
 void live_points_free(struct live_points *points);
 
-/* ---- tables: 0, or -1 with *err set: no memory ---- */
+/* ---- tables ---- */
 
 /* n points of the curve, and all collections. */
-int live_bytes_table(const struct live_bytes *live, const char *path, uint64_t n, struct arena *arena,
-                     struct table *table, struct err *err);
+void live_bytes_table(const struct live_bytes *live, const char *path, uint64_t n, struct arena *arena,
+                      struct table *table);
 
 /* At most top rows (0: all). */
-int live_points_table(const struct live_bytes *live, const struct live_points *points, const char *path, uint64_t top,
-                      struct arena *arena, struct table *table, struct err *err);
+void live_points_table(const struct live_bytes *live, const struct live_points *points, const char *path, uint64_t top,
+                       struct arena *arena, struct table *table);
 
 #endif

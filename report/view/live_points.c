@@ -10,6 +10,7 @@
  * frees that, too.  Whether it pays is a matter of bytes freed for each byte copied: what it frees more than a young
  * one, for what it copies more, against what young collections elsewhere free for what they copy (thesis §A.3).
  */
+#include "core/base/xalloc.h"
 #include "report/view/live_bytes.h"
 
 #include <math.h>
@@ -243,15 +244,10 @@ static void fold(struct live_points *points)
     points->n = n;
 }
 
-int live_points_find(const struct live_bytes *live, struct live_points *points, struct err *err)
+void live_points_find(const struct live_bytes *live, struct live_points *points)
 {
-    const struct live_call **calls = malloc(((size_t)live->n_calls + 1) * sizeof *calls);
-    *points = (struct live_points){ malloc(((size_t)live->n_calls + 1) * sizeof *points->all), 0, 0 };
-    if (calls == NULL || points->all == NULL) {
-        free(calls);
-        live_points_free(points);
-        return err_set(err, "out of memory for %u calls", live->n_calls);
-    }
+    const struct live_call **calls = xcalloc((size_t)live->n_calls + 1, sizeof *calls);
+    *points = (struct live_points){ xcalloc((size_t)live->n_calls + 1, sizeof *points->all), 0, 0 };
     for (uint32_t i = 0; i < live->n_calls; i++)
         calls[i] = &live->calls[i];
     if (live->n_calls > 1)
@@ -267,7 +263,6 @@ int live_points_find(const struct live_bytes *live, struct live_points *points, 
     if (points->n > 1)
         qsort(points->all, points->n, sizeof *points->all, by_saved);
     fold(points);
-    return 0;
 }
 
 void live_points_free(struct live_points *points)

@@ -1,7 +1,7 @@
 #include "report/view/memtrace_names.h"
 
 #include "core/base/text.h"
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #include <inttypes.h>
 
@@ -11,8 +11,7 @@ void *memtrace_list_item(struct memtrace_list *list, uint32_t number, size_t n_b
 {
     if (number >= NUMBERS_MAX)
         return NULL;
-    if (vec_make_room(&list->items, n_bytes, &list->n, sizeof list->n, (size_t)number + 1, true) < 0)
-        return NULL;
+    xgrow_room(&list->items, n_bytes, &list->n, sizeof list->n, (size_t)number + 1, true);
     return (char *)list->items + number * n_bytes;
 }
 
@@ -21,7 +20,7 @@ static bool take_class(struct memtrace_names *names, const struct memtrace_entry
     const char **class_name = memtrace_list_item(&names->classes, e->number, sizeof *class_name);
     if (class_name != NULL)
         *class_name = text_utf8(&names->arena, e->name.at, e->name.n);
-    return class_name != NULL && *class_name != NULL;
+    return class_name != NULL;
 }
 
 static bool take_method(struct memtrace_names *names, const struct memtrace_entry *e)
@@ -32,7 +31,7 @@ static bool take_method(struct memtrace_names *names, const struct memtrace_entr
     method->class_name = text_utf8(&names->arena, e->class_name.at, e->class_name.n);
     method->method = text_utf8(&names->arena, e->name.at, e->name.n);
     method->descriptor = text_utf8(&names->arena, e->descriptor.at, e->descriptor.n);
-    return method->class_name != NULL && method->method != NULL && method->descriptor != NULL;
+    return true;
 }
 
 static bool take_location(struct memtrace_names *names, const struct memtrace_entry *e)
@@ -66,7 +65,7 @@ const char *memtrace_names_class(const struct memtrace_names *names, uint32_t nu
     if (number >= names->classes.n || classes[number] == NULL)
         return "a class that is not described";
     const char *name = java_names_class(arena, classes[number]);
-    const char *dot = name == NULL || style == JAVA_NAMES_FULL ? NULL : strrchr(name, '.');
+    const char *dot = style == JAVA_NAMES_FULL ? NULL : strrchr(name, '.');
     return dot == NULL ? name : dot + 1;
 }
 
@@ -86,7 +85,7 @@ const char *memtrace_names_location(const struct memtrace_names *names, uint32_t
     if (number >= names->locations.n)
         return "a method that is not described";
     const char *method = memtrace_names_method(names, lines[number].method, style, arena);
-    if (method == NULL || lines[number].line == 0)
+    if (lines[number].line == 0)
         return method;
     return arena_printf(arena, "%s:%" PRIu32, method, lines[number].line);
 }

@@ -25,14 +25,14 @@ struct memtrace_names {
     struct memtrace_list locations; /* of struct memtrace_line */
 };
 
-/* The item of a number, of n_bytes; NULL: no memory, or no number of a trace that mmprof writes. */
+/* The item of a number, of n_bytes; NULL: no number of a trace that mmprof writes. */
 void *memtrace_list_item(struct memtrace_list *list, uint32_t number, size_t n_bytes);
 
-/* An entry, which may describe one of them.  Returns false: no memory, or such a number. */
+/* An entry, which may describe one of them.  Returns false: such a number. */
 bool memtrace_names_take(struct memtrace_names *names, const struct memtrace_entry *entry);
 void memtrace_names_free(struct memtrace_names *names);
 
-/* As people read them, in an arena; NULL: no memory.  Short ones have no packages. */
+/* As people read them, in an arena.  Short ones have no packages. */
 const char *memtrace_names_class(const struct memtrace_names *names, uint32_t number, enum java_names_style style,
                                  struct arena *arena);
 const char *memtrace_names_method(const struct memtrace_names *names, uint32_t number, enum java_names_style style,

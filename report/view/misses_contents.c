@@ -29,15 +29,23 @@ static const enum miss_count order[MISS_N_COUNTS] = { MISS_L2, MISS_L1D, MISS_DT
 
 struct contents_step {
     uint64_t all[MISS_N_COUNTS], of[MISS_N_COUNTS][COLUMNS];
+    double from_ns, n_looks, lines[MISS_N_COUNTS], shares[MISS_N_COUNTS][COLUMNS], used_mb[MISS_SPACES];
 };
 
-/* Of the heap's spaces, in MB. */
-static const struct {
-    const char *heading, *key;
-} used[MISS_SPACES] = { [MISS_EDEN] = { "Eden (MB)", "used_eden_mb" },
-                        [MISS_SURVIVOR] = { "Survivor (MB)", "used_survivor_mb" },
-                        [MISS_OLD] = { "Old (MB)", "used_old_mb" },
-                        [MISS_HUMONGOUS] = { "Humongous (MB)", "used_humongous_mb" } };
+static const struct table_column first_columns[] = {
+    { "from_ns", "From", TABLE_NS, FROM(struct contents_step, from_ns) },
+    { "looks", "Snapshots", TABLE_COUNT, FROM(struct contents_step, n_looks) },
+};
+
+/* Of the heap's spaces. */
+static const struct table_column last_columns[] = {
+    { "used_eden_mb", "Eden (MB)", TABLE_RATE, FROM(struct contents_step, used_mb[MISS_EDEN]), .detail = 1 },
+    { "used_survivor_mb", "Survivor (MB)", TABLE_RATE, FROM(struct contents_step, used_mb[MISS_SURVIVOR]),
+      .detail = 1 },
+    { "used_old_mb", "Old (MB)", TABLE_RATE, FROM(struct contents_step, used_mb[MISS_OLD]), .detail = 1 },
+    { "used_humongous_mb", "Humongous (MB)", TABLE_RATE, FROM(struct contents_step, used_mb[MISS_HUMONGOUS]),
+      .detail = 1 },
+};
 
 static enum column column_of(const struct misses *m, const struct misses_held *held)
 {
@@ -71,51 +79,46 @@ static void add_up(const struct misses *m, struct contents_step steps[MISSES_STE
 
 static void add_columns(const struct report_source *source, struct table *table)
 {
-    table_column(table, "From", "from_ns", TABLE_NS);
-    table_column(table, "Snapshots", "looks", TABLE_COUNT);
+    TABLE_COLUMNS(table, first_columns, 0);
     for (int k = 0; k < MISS_N_COUNTS; k++) {
         enum miss_count cache = order[k];
         const char *prefix = caches[cache].prefix;
-        size_t lines =
-            table_column(table, caches[cache].heading, arena_printf(source->arena, "%s_lines", prefix), TABLE_COUNT);
-        table->columns[lines].not_in_text = cache != MISS_L2;
-        for (int i = 0; i < COLUMNS; i++) {
-            size_t column = table_column(table, columns[i].heading,
-                                         arena_printf(source->arena, "%s_%s", prefix, columns[i].key), TABLE_SHARE);
-            table->columns[column].not_in_text = cache != MISS_L2;
+        struct table_column lines = { arena_printf(source->arena, "%s_lines", prefix), caches[cache].heading,
+                                      TABLE_COUNT, FROM(struct contents_step, lines[0]), .not_in_text = cache != MISS_L2 };
+        lines.field.offset = (uint16_t)(offsetof(struct contents_step, lines) + cache * sizeof(double));
+        table_columns(table, &lines, 1, 0);
+        for (size_t i = 0; i < COLUMNS; i++) {
+            struct table_column share = { arena_printf(source->arena, "%s_%s", prefix, columns[i].key),
+                                          columns[i].heading, TABLE_SHARE, FROM(struct contents_step, shares[0][0]),
+                                          .not_in_text = cache != MISS_L2 };
+            share.field.offset =
+                (uint16_t)(offsetof(struct contents_step, shares) + (cache * COLUMNS + i) * sizeof(double));
+            table_columns(table, &share, 1, 0);
         }
     }
-    for (int i = MISS_NO_SPACE + 1; i < MISS_SPACES; i++) {
-        size_t column = table_column(table, used[i].heading, used[i].key, TABLE_RATE);
-        table->columns[column].detail = 1;
-    }
+    TABLE_COLUMNS(table, last_columns, 0);
     table->details[0] = "What was in use of the heap, at most";
 }
 
-static void add_step(const struct misses *m, const struct contents_step *steps, int i, double ns, struct table *table)
+static void add_step(const struct misses *m, struct contents_step *step, int i, double ns, struct table *table)
 {
-    const struct contents_step *step = &steps[i];
-    struct table_cell *cells = table_row(table, "step");
-    if (cells == NULL)
-        return;
-    *cells++ = table_number(ns * i);
-    *cells++ = table_number((double)m->n_looked[i]);
+    step->from_ns = ns * i;
+    step->n_looks = (double)m->n_looked[i];
     for (int k = 0; k < MISS_N_COUNTS; k++) {
-        enum miss_count cache = order[k];
-        *cells++ = table_quotient((double)step->all[cache], (double)m->n_looked[i]);
+        step->lines[k] = (double)step->all[k] / step->n_looks;
         for (int j = 0; j < COLUMNS; j++)
-            *cells++ = table_quotient((double)step->of[cache][j], (double)step->all[cache]);
+            step->shares[k][j] = step->all[k] == 0 ? NAN : (double)step->of[k][j] / (double)step->all[k];
     }
     for (int j = MISS_NO_SPACE + 1; j < MISS_SPACES; j++)
-        *cells++ = m->used[i].n == 0 ? table_unmeasured() : table_number((double)m->used[i].bytes[j] / (1 << 20));
+        step->used_mb[j] = m->used[i].n == 0 ? NAN : (double)m->used[i].bytes[j] / (1 << 20);
+    table_add(table, "step", step);
 }
 
 int misses_contents_table(const struct report_source *source, struct misses *misses, struct table *table,
                           struct err *err)
 {
-    static struct contents_step steps[MISSES_STEPS];
+    struct contents_step steps[MISSES_STEPS] = { { .from_ns = 0 } };
     double ns = report_ns(source, misses->step_ticks);
-    memset(steps, 0, sizeof steps);
     if (misses->n_held == 0) {
         err_set(err, "'%s' does not record the contents of the caches", source->path);
         return err_next(err, "record again: traces have it since version 2.4");
@@ -128,9 +131,9 @@ int misses_contents_table(const struct report_source *source, struct misses *mis
     add_up(misses, steps);
     for (int i = 0; i < MISSES_STEPS; i++)
         if (misses->n_looked[i] > 0)
-            add_step(misses, steps, i, ns, table);
+            add_step(misses, &steps[i], i, ns, table);
     table_note(table, "used L2 lines of all threads that ran since the previous snapshot: mean number per snapshot, by "
                       "the memory that they hold; --csv also has L1D and the data TLB");
     report_losses(source, table);
-    return table->is_broken ? err_set(err, "out of memory for a table") : 0;
+    return 0;
 }

@@ -54,7 +54,7 @@ const char *misses_owner_label(struct arena *arena, const struct misses_owner *o
 const char *misses_field_label(struct arena *arena, const struct misses_owner *owner, const struct misses_cell *cell)
 {
     const char *name = owner->name == NULL ? "" : java_names_class(arena, owner->name);
-    if (!misses_is_class(owner) || name == NULL)
+    if (!misses_is_class(owner))
         return misses_owner_label(arena, owner);
     if (cell->name[0] == '\0')
         return arena_printf(arena, "%s +%" PRIu32, name, cell->offset);

@@ -1,7 +1,7 @@
 #include "report/view/misses_report.h"
 
 #include "core/base/text.h"
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,51 +35,14 @@ int misses_way(const char *text, enum misses_by *by, struct err *err)
 
 /* ---- hearing ---- */
 
-/* Room for the element with a number, zeroed; NULL: no memory. */
-static void *element(void **array, uint32_t number, uint32_t *n, uint32_t *room, size_t element_bytes)
-{
-    if (vec_make_room(array, element_bytes, room, sizeof *room, (size_t)number + 1, false) < 0)
-        return NULL;
-    if (number >= *n) {
-        memset((char *)*array + *n * element_bytes, 0, (number + 1 - *n) * element_bytes);
-        *n = number + 1;
-    }
-    return (char *)*array + number * element_bytes;
-}
+/* The element with a number, zeroed if it is new. */
+#define ELEMENT(m, list, number)                                              \
+    ((m)->n_##list = (number) < (m)->n_##list ? (m)->n_##list : (number) + 1, \
+     xgrow_zeroed((m)->list, (m)->list##_room, (size_t)(m)->n_##list), &(m)->list[number])
 
 static const char *copy(struct misses *m, struct wire_text text)
 {
-    const char *kept = text_utf8(m->arena, text.at, text.n);
-    m->is_broken |= kept == NULL;
-    return kept;
-}
-
-static void hear_owner(struct misses *m, const struct miss_entry *entry)
-{
-    struct misses_owner *owner =
-        element((void **)&m->owners, entry->number, &m->n_owners, &m->owners_room, sizeof *m->owners);
-    m->is_broken |= owner == NULL;
-    if (owner != NULL)
-        *owner = (struct misses_owner){ copy(m, entry->name), entry->owner_kind };
-}
-
-static void hear_cell(struct misses *m, const struct miss_entry *entry)
-{
-    struct misses_cell *cell =
-        element((void **)&m->cells, entry->number, &m->n_cells, &m->cells_room, sizeof *m->cells);
-    m->is_broken |= cell == NULL;
-    if (cell != NULL)
-        *cell = (struct misses_cell){ copy(m, entry->name), entry->owner, entry->offset, entry->space };
-}
-
-static void hear_bytecode(struct misses *m, const struct miss_entry *entry)
-{
-    struct misses_bytecode *bytecode =
-        element((void **)&m->bytecodes, entry->number, &m->n_bytecodes, &m->bytecodes_room, sizeof *m->bytecodes);
-    m->is_broken |= bytecode == NULL;
-    if (bytecode != NULL)
-        *bytecode = (struct misses_bytecode){ copy(m, entry->class_name), copy(m, entry->name),
-                                              copy(m, entry->descriptor), entry->opcode };
+    return text_utf8(m->arena, text.at, text.n);
 }
 
 struct hearing {
@@ -112,6 +75,16 @@ static uint32_t step_of(const struct hearing *hearing, uint64_t ticks)
     return step < MISSES_STEPS ? (uint32_t)step : MISSES_STEPS - 1;
 }
 
+/* The number of a key, and of a new one: how many there are. */
+static uint32_t number_of(struct map *map, const void *key, size_t n_key, uint32_t n)
+{
+    const uint32_t *known = map_get(map, key, n_key);
+    if (known != NULL)
+        return *known;
+    map_put(map, key, n_key, n);
+    return n;
+}
+
 static bool is_ours(const struct hearing *hearing, uint32_t thread)
 {
     const struct calltree *tree = hearing->source->tree;
@@ -127,14 +100,8 @@ static void hear_counts(const struct hearing *hearing, const struct miss_entry *
     tally.key.cell = entry->cell;
     tally.key.step = step_of(hearing, entry->ticks);
     tally.key.is_ours = is_ours(hearing, entry->thread);
-    const uint32_t *known = map_get(&m->by_key, &tally.key, sizeof tally.key);
-    uint32_t number = known == NULL ? m->n_tallies : *known;
-    struct misses_tally *kept =
-        element((void **)&m->tallies, number, &m->n_tallies, &m->tallies_room, sizeof *m->tallies);
-    if (kept == NULL || (known == NULL && map_put(&m->by_key, &tally.key, sizeof tally.key, number) < 0)) {
-        m->is_broken = true;
-        return;
-    }
+    uint32_t number = number_of(&m->by_key, &tally.key, sizeof tally.key, m->n_tallies);
+    struct misses_tally *kept = ELEMENT(m, tallies, number);
     kept->key = tally.key;
     add_counts(m, kept, entry);
     if (m->half_life_ns > 0 && entry->kind == MISS_COUNTS)
@@ -150,13 +117,8 @@ static void hear_contents(const struct hearing *hearing, const struct miss_entry
     held.key.cell = entry->cell;
     held.key.step = step_of(hearing, entry->ticks);
     held.key.is_ours = is_ours(hearing, entry->thread);
-    const uint32_t *known = map_get(&m->by_held, &held.key, sizeof held.key);
-    uint32_t number = known == NULL ? m->n_held : *known;
-    struct misses_held *kept = element((void **)&m->held, number, &m->n_held, &m->held_room, sizeof *m->held);
-    if (kept == NULL || (known == NULL && map_put(&m->by_held, &held.key, sizeof held.key, number) < 0)) {
-        m->is_broken = true;
-        return;
-    }
+    uint32_t number = number_of(&m->by_held, &held.key, sizeof held.key, m->n_held);
+    struct misses_held *kept = ELEMENT(m, held, number);
     kept->key = held.key;
     for (int i = 0; i < MISS_N_COUNTS; i++)
         kept->counts[i] += entry->counts[i];
@@ -180,10 +142,11 @@ static void hear(void *context, const struct miss_entry *entry)
     struct misses *m = hearing->misses;
     switch (entry->kind) {
     case MISS_OWNER:
-        hear_owner(m, entry);
+        *ELEMENT(m, owners, entry->number) = (struct misses_owner){ copy(m, entry->name), entry->owner_kind };
         break;
     case MISS_CELL:
-        hear_cell(m, entry);
+        *ELEMENT(m, cells, entry->number) =
+            (struct misses_cell){ copy(m, entry->name), entry->owner, entry->offset, entry->space };
         break;
     case MISS_COUNTS:
     case MISS_ACCESSES:
@@ -203,10 +166,12 @@ static void hear(void *context, const struct miss_entry *entry)
         hear_used(hearing, entry);
         break;
     case MISS_BYTECODE:
-        hear_bytecode(m, entry);
+        *ELEMENT(m, bytecodes, entry->number) =
+            (struct misses_bytecode){ copy(m, entry->class_name), copy(m, entry->name), copy(m, entry->descriptor),
+                                      entry->opcode };
         break;
     case MISS_AT:
-        m->is_broken |= hash_store(&m->at, entry->location, entry->number) < 0;
+        xhash_store(&m->at, entry->location, entry->number);
         break;
     case MISS_METHOD:
         break;
@@ -257,8 +222,6 @@ int misses_read(const struct report_source *source, bool salvage, enum misses_by
     if (code_locations_open(&misses->locations, err) < 0 || read_again(&hearing, salvage, err) < 0)
         return -1;
     code_locations_recorded(misses->locations, source->reader);
-    if (misses->is_broken)
-        return err_set(err, "out of memory for misses");
     if (misses->n_tallies > 0)
         return 0;
     err_set(err, "'%s' does not record where misses occurred", source->path);

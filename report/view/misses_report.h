@@ -92,7 +92,6 @@ struct misses {
         uint64_t n, bytes[MISS_SPACES]; /* looks; the most that they found of each space */
     } used[MISSES_STEPS];
     bool is_java_only; /* misses_keep_java */
-    bool is_broken;    /* no memory */
 };
 
 /* "class" to "contents": what stands behind --view misses=.  Returns 0, or -1 with *err set. */
@@ -117,7 +116,7 @@ int misses_need_bytecodes(const struct report_source *source, const struct misse
 
 /*
  * Leave out what was not missed by Java code (interpreted or compiled) or the JVM's stubs; what is in the caches stays.
- * Returns 0, or -1 with *err set: no memory.
+ * Returns 0, or -1 with *err set: a location cannot be read.
  */
 int misses_keep_java(struct misses *misses, struct err *err);
 
@@ -136,7 +135,7 @@ const char *misses_owner_kind(enum miss_owner kind);
 const char *misses_base_name(const char *path);
 bool misses_is_class(const struct misses_owner *owner);
 
-/* "java.util.HashMap", "java.util.HashMap.table", "long[] [4..7]"; NULL: no memory, as below. */
+/* "java.util.HashMap", "java.util.HashMap.table", "long[] [4..7]". */
 const char *misses_owner_label(struct arena *arena, const struct misses_owner *owner);
 const char *misses_field_label(struct arena *arena, const struct misses_owner *owner, const struct misses_cell *cell);
 
@@ -170,20 +169,6 @@ void misses_mark_estimates(const struct report_source *source, struct table *tab
 void misses_tell_totals(const struct report_source *source, const struct misses *misses, struct table *table);
 void misses_tell_known(const struct report_source *source, struct misses *misses, struct table *table);
 
-/* ---- The text of source lines, for a listing of misses (thesis Table 2.4) ---- */
-
-struct misses_lines {
-    const char *directory; /* in which sources are, as package/File.java; borrowed */
-    struct arena *arena;   /* borrowed */
-    char *path, *text;     /* owned: the file read last; text: NULL: there is none */
-};
-
-/* A line (from 1) of the source file of a class, "java/util/HashMap", without what it is indented by; NULL: not found.
- */
-const char *misses_line(struct misses_lines *lines, const char *class_name, const char *file, uint32_t line);
-
-void misses_lines_free(struct misses_lines *lines);
-
 /*
  * Fields, or classes, whose accesses miss the caches, told in two ways: by the object that an address was in, and by
  * what the bytecode names.  An object's class may be a subclass of the one that the bytecode names; the interpreter and
@@ -198,7 +183,7 @@ void misses_lines_free(struct misses_lines *lines);
  *
  * misses  read by field; borrowed.
  *
- * Returns 0, or -1 with *err set: no memory, or the trace does not tell of bytecodes.
+ * Returns 0, or -1 with *err set: the trace does not tell of bytecodes.
  */
 int fields_table(const struct report_source *source, struct misses *misses, bool by_class, uint64_t top,
                  struct table *table, struct err *err);

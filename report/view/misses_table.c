@@ -1,14 +1,17 @@
-#include "core/base/vec.h"
+#include "core/base/plain_file.h"
+#include "core/base/xalloc.h"
 #include "report/view/misses_report.h"
 #include "symbolize/java_names.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define DRAWN_LEAST 25 /* accesses of a row whose rates are told */
+#define LINE_CHARS  60
 
-/* What a miss is added to. */
+/* What a miss is added to; what it has not is NULL, or NAN. */
 struct misses_row {
     const char *label, *of, *kind, *file;
     const char *class_name; /* of a line, for its text */
@@ -16,6 +19,15 @@ struct misses_row {
     uint64_t counts[MISS_N_COUNTS], n_kept, n_accesses, n_drawn;
     uint64_t l2_lines; /* in the caches, of all looks */
     bool is_ours;
+    /* For the table: */
+    const char *source;
+    double accesses, accesses_share, shares[MISS_N_COUNTS], rates[MISS_N_COUNTS], per_1000[MISS_N_COUNTS], l2_share;
+};
+
+struct misses_lines {
+    const char *directory; /* in which sources are, as package/File.java; borrowed */
+    struct arena *arena;   /* borrowed */
+    char *path, *text;     /* owned: the file read last; text: NULL: there is none */
 };
 
 struct misses_rows {
@@ -66,15 +78,12 @@ static struct misses_row *row_of(struct misses *m, struct misses_rows *rows, con
 {
     const char *key = arena_printf(m->arena, "%s\n%s\n%s\n%" PRIu32, like->label, like->of,
                                    like->class_name == NULL ? "" : like->class_name, like->line);
-    const uint32_t *known = key == NULL ? NULL : map_get(&rows->by_label, key, strlen(key));
+    const uint32_t *known = map_get(&rows->by_label, key, strlen(key));
     if (known != NULL)
         return &rows->all[*known];
-    if (vec_reserve(rows->all, rows->room, rows->n + 1) < 0)
-        return NULL;
-    if (key == NULL || map_put(&rows->by_label, key, strlen(key), rows->n) < 0)
-        return NULL;
-    rows->all[rows->n] = *like;
-    return &rows->all[rows->n++];
+    map_put(&rows->by_label, key, strlen(key), rows->n);
+    *xpush(rows->all, rows->room, rows->n) = *like;
+    return &rows->all[rows->n - 1];
 }
 
 /* The row of memory: where the miss went. */
@@ -167,18 +176,13 @@ static const struct misses_row ours = {
 };
 
 /* What is in L2. */
-static int add_contents(struct misses *m, enum misses_by by, struct misses_rows *rows, struct err *err)
+static void add_contents(struct misses *m, enum misses_by by, struct misses_rows *rows)
 {
     for (uint32_t i = 0; i < m->n_held && tells_contents(by); i++) {
         const struct misses_held *held = &m->held[i];
         struct misses_row like = held->key.is_ours ? ours : memory_row(m, by, held->key.cell);
-        struct misses_row *row =
-            like.label == NULL || like.of == NULL || like.file == NULL ? NULL : row_of(m, rows, &like);
-        if (row == NULL)
-            return err_set(err, "out of memory for misses");
-        row->l2_lines += held->counts[MISS_L2];
+        row_of(m, rows, &like)->l2_lines += held->counts[MISS_L2];
     }
-    return 0;
 }
 
 static int add_up(struct misses *m, enum misses_by by, struct misses_rows *rows, struct err *err)
@@ -194,13 +198,10 @@ static int add_up(struct misses *m, enum misses_by by, struct misses_rows *rows,
                                                             : code_row(m, by, &location, function);
         if (misses_are_ours(&m->tallies[i], function))
             like = ours;
-        struct misses_row *row =
-            like.label == NULL || like.of == NULL || like.file == NULL ? NULL : row_of(m, rows, &like);
-        if (row == NULL)
-            return err_set(err, "out of memory for misses");
-        add_tally(row, &m->tallies[i]);
+        add_tally(row_of(m, rows, &like), &m->tallies[i]);
     }
-    return add_contents(m, by, rows, err);
+    add_contents(m, by, rows);
+    return 0;
 }
 
 static int by_misses(const void *a, const void *b)
@@ -216,53 +217,115 @@ static int by_misses(const void *a, const void *b)
     return strcmp(x->label, y->label);
 }
 
+/* ---- the text of source lines, for a listing of misses (thesis Table 2.4) ---- */
+
+static void misses_lines_free(struct misses_lines *lines)
+{
+    free(lines->path);
+    free(lines->text);
+    lines->path = lines->text = NULL;
+}
+
+static char *slurp(const char *folder, const char *path)
+{
+    int fd = plain_file_source(folder, path);
+    if (fd < 0)
+        return NULL;
+    char *text = xmalloc(PLAIN_FILE_SOURCE_MAX + 1);
+    bool is_read = plain_file_text(fd, text, PLAIN_FILE_SOURCE_MAX + 1) >= 0;
+    close(fd);
+    if (is_read)
+        return xrealloc(text, strlen(text) + 1);
+    free(text);
+    return NULL;
+}
+
+/* The file of a path, read unless it is the one read last; NULL: there is none. */
+static const char *text_of(struct misses_lines *lines, const char *path)
+{
+    if (lines->path != NULL && strcmp(lines->path, path) == 0)
+        return lines->text;
+    misses_lines_free(lines);
+    lines->path = xstrdup(path);
+    lines->text = slurp(lines->directory, path);
+    return lines->text;
+}
+
+/* A line (from 1) of the source file of a class, "java/util/HashMap", without what it is indented by; NULL: not found.
+ */
+static const char *misses_line(struct misses_lines *lines, const char *class_name, const char *file, uint32_t line)
+{
+    const char *slash = class_name == NULL ? NULL : strrchr(class_name, '/');
+    if (class_name == NULL || file == NULL || file[0] == '\0' || line == 0)
+        return NULL;
+    const char *path =
+        arena_printf(lines->arena, "%.*s%s", slash == NULL ? 0 : (int)(slash + 1 - class_name), class_name, file);
+    const char *at = text_of(lines, path);
+    for (uint32_t i = 1; at != NULL && i < line; i++) {
+        at = strchr(at, '\n');
+        at = at == NULL ? NULL : at + 1;
+    }
+    if (at == NULL)
+        return NULL;
+    at += strspn(at, " \t");
+    size_t n = strcspn(at, "\r\n");
+    return n <= LINE_CHARS ? arena_text(lines->arena, at, n)
+                           : arena_printf(lines->arena, "%.*s...", LINE_CHARS - 3, at);
+}
+
 /* ---- the table ---- */
 
-static const struct {
-    const char *heading, *key, *share_key, *rate_key, *per_1000_key;
-} counts[MISS_N_COUNTS] = {
-    [MISS_L1D] = { "L1D misses", "l1d_misses", "l1d_share", "l1d_rate", "l1d_per_1000_instructions" },
-    [MISS_L2] = { "L2 misses", "l2_misses", "l2_share", "l2_rate", "l2_per_1000_instructions" },
-    [MISS_DTLB] = { "DTLB misses", "dtlb_misses", "dtlb_share", "dtlb_rate", "dtlb_per_1000_instructions" }
+enum { OF_IN_TEXT = 1, HAS_ACCESSES = 2, HAS_INSTRUCTIONS = 4, TELLS_CONTENTS = 8, HAS_LINES = 16, NEVER = 32 };
+
+#define MISSES(heading, key, i, further, rate_when, per_1000_when)                                            \
+    { key "_misses", heading " misses", TABLE_COUNT, FROM(struct misses_row, counts[i]), .detail = further }, \
+        { key "_share", "(%)", TABLE_SHARE, FROM(struct misses_row, shares[i]), .detail = further },          \
+        { key "_rate", "Rate (%)", TABLE_SHARE, FROM(struct misses_row, rates[i]), .text_when = rate_when },  \
+    {                                                                                                         \
+        key "_per_1000_instructions", "Per 1,000 instr.", TABLE_RATIO, FROM(struct misses_row, per_1000[i]),  \
+            .text_when = per_1000_when                                                                        \
+    }
+
+/* Behind the row's label and what it is of. */
+static const struct table_column columns[] = {
+    { "accesses", NULL, TABLE_COUNT, FROM(struct misses_row, accesses), .width = COLUMN_DATA },
+    { "accesses_share", "Accesses (%)", TABLE_SHARE, FROM(struct misses_row, accesses_share),
+      .text_when = HAS_ACCESSES },
+    MISSES("L1D", "l1d", MISS_L1D, 0, HAS_ACCESSES, NEVER),
+    MISSES("L2", "l2", MISS_L2, 0, HAS_ACCESSES, HAS_INSTRUCTIONS),
+    MISSES("DTLB", "dtlb", MISS_DTLB, 1, NEVER, NEVER),
+    { "l2_contents_share", "In L2 (%)", TABLE_SHARE, FROM(struct misses_row, l2_share), .when = TELLS_CONTENTS,
+      .text_when = HAS_ACCESSES, .detail = 1 },
+    { "kept", NULL, TABLE_COUNT, FROM(struct misses_row, n_kept), .width = COLUMN_DATA },
+    { "drawn", NULL, TABLE_COUNT, FROM(struct misses_row, n_drawn), .width = COLUMN_DATA },
+    { "file", NULL, TABLE_TEXT, FROM(struct misses_row, file), .width = COLUMN_DATA },
+    { "source", "Source", TABLE_TEXT, FROM(struct misses_row, source), .when = HAS_LINES },
 };
 
-/* What the row adds to the whole process' misses per 1,000 instructions (SA Table 1). */
-static struct table_cell per_1000(const struct misses *m, uint64_t n_misses)
+static double quotient(double n, double of)
 {
-    return table_quotient(1000 * (double)n_misses, m->instructions);
+    return of == 0 ? NAN : n / of;
 }
 
-/* Misses of all accesses; of fewer that were drawn it is not known to within 40 %. */
-static struct table_cell rate(uint64_t n_misses, const struct misses_row *row)
-{
-    return row->n_drawn < DRAWN_LEAST ? table_unmeasured() : table_quotient((double)n_misses, (double)row->n_accesses);
-}
-
-static void add_row(const struct misses *m, enum misses_by by, const struct misses_row *row, struct misses_lines *lines,
+/* Rates are of all accesses: of fewer that were drawn they are not known to within 40 %. */
+static void add_row(const struct misses *m, const struct misses_row *from, struct misses_lines *lines,
                     struct table *table)
 {
-    struct table_cell *cells = table_row(table, row->kind);
-    if (cells == NULL)
-        return;
-    *cells++ = table_words(row->label);
-    *cells++ = row->of[0] == '\0' ? table_unmeasured() : table_words(row->of);
-    *cells++ = m->n_drawn == 0 ? table_unmeasured() : table_number((double)row->n_accesses);
-    *cells++ = table_quotient((double)row->n_accesses, (double)m->told_accesses);
+    struct misses_row row = *from;
+    double accesses = (double)row.n_accesses;
+    row.of = row.of[0] == '\0' ? NULL : row.of;
+    row.accesses = m->n_drawn == 0 ? NAN : accesses;
+    row.accesses_share = quotient(accesses, (double)m->told_accesses);
     for (int k = 0; k < MISS_N_COUNTS; k++) {
-        *cells++ = table_number((double)row->counts[k]);
-        *cells++ = table_quotient((double)row->counts[k], (double)m->told[k]);
-        *cells++ = rate(row->counts[k], row);
-        *cells++ = per_1000(m, row->counts[k]);
+        double n = (double)row.counts[k];
+        row.shares[k] = quotient(n, (double)m->told[k]);
+        row.rates[k] = row.n_drawn < DRAWN_LEAST ? NAN : quotient(n, accesses);
+        row.per_1000[k] = quotient(1000 * n, m->instructions); /* of the whole process' (SA Table 1) */
     }
-    if (tells_contents(by))
-        *cells++ = table_quotient((double)row->l2_lines, (double)m->l2_lines);
-    *cells++ = table_number((double)row->n_kept);
-    *cells++ = table_number((double)row->n_drawn);
-    *cells++ = table_words(row->file);
-    if (lines != NULL) {
-        const char *text = misses_line(lines, row->class_name, row->file, row->line);
-        *cells++ = text == NULL ? table_unmeasured() : table_words(text);
-    }
+    row.l2_share = quotient((double)row.l2_lines, (double)m->l2_lines);
+    if (lines != NULL)
+        row.source = misses_line(lines, row.class_name, row.file, row.line);
+    table_add(table, row.kind, &row);
 }
 
 static void add_row_to(struct misses_row *rest, const struct misses_row *row)
@@ -275,8 +338,8 @@ static void add_row_to(struct misses_row *rest, const struct misses_row *row)
     rest->l2_lines += row->l2_lines;
 }
 
-static void add_rows(struct misses *m, enum misses_by by, const struct misses_rows *rows, uint64_t top,
-                     struct misses_lines *lines, struct table *table)
+static void add_rows(struct misses *m, const struct misses_rows *rows, uint64_t top, struct misses_lines *lines,
+                     struct table *table)
 {
     struct misses_row rest = { .label = "others", .of = "", .kind = "others", .file = "" };
     struct misses_row all = { .label = "all", .of = "", .kind = "total", .file = "" };
@@ -290,7 +353,7 @@ static void add_rows(struct misses *m, enum misses_by by, const struct misses_ro
     for (uint32_t i = 0; i < rows->n; i++) {
         const struct misses_row *row = &rows->all[i];
         if (!row->is_ours && (top == 0 || n < top)) {
-            add_row(m, by, row, lines, table);
+            add_row(m, row, lines, table);
             n++;
             continue;
         }
@@ -299,50 +362,34 @@ static void add_rows(struct misses *m, enum misses_by by, const struct misses_ro
     }
     first_after = table->n_rows;
     if (rest.counts[MISS_L1D] + rest.counts[MISS_DTLB] + rest.n_drawn + rest.l2_lines > 0)
-        add_row(m, by, &rest, lines, table);
+        add_row(m, &rest, lines, table);
     if (rows->n > 0 && rows->all[rows->n - 1].is_ours)
-        add_row(m, by, &rows->all[rows->n - 1], lines, table);
-    add_row(m, by, &all, lines, table);
+        add_row(m, &rows->all[rows->n - 1], lines, table);
+    add_row(m, &all, lines, table);
     if (first_after < table->n_rows)
         table->rows[first_after].after_rule = true;
 }
 
 static void add_columns(enum misses_by by, const struct misses *m, bool has_lines, struct table *table)
 {
-    static const char *const first[MISSES_WAYS] = { "Class", "Field",    "Memory", "Method", "Class of code",
-                                                    "Line",  "Bytecode", "Code",   "",       "" };
-    static const char *const keys[MISSES_WAYS] = { "class", "field",    "memory", "method", "class",
-                                                   "line",  "bytecode", "code",   "",       "" };
-    bool has_accesses = m->n_drawn > 0, has_instructions = m->instructions > 0;
-    table_column(table, first[by], keys[by], TABLE_TEXT);
-    size_t of = table_column(table, by == MISSES_BY_FIELD || by == MISSES_BY_CLASS ? "In" : "Of", "of", TABLE_TEXT);
-    table->columns[of].not_in_text =
-        by == MISSES_BY_PART || by == MISSES_BY_SPACE || by == MISSES_BY_BYTECODE || by == MISSES_BY_CODE_CLASS;
-    table_data_column(table, "accesses", TABLE_COUNT);
-    size_t share = table_column(table, "Accesses (%)", "accesses_share", TABLE_SHARE);
-    table->columns[share].not_in_text = !has_accesses;
-    for (int k = 0; k < MISS_N_COUNTS; k++) {
-        uint32_t detail = k == MISS_DTLB ? 1 : 0;
-        size_t number = table_column(table, counts[k].heading, counts[k].key, TABLE_COUNT);
-        table->columns[number].detail = detail;
-        size_t part = table_column(table, "(%)", counts[k].share_key, TABLE_SHARE);
-        table->columns[part].detail = detail;
-        size_t column = table_column(table, "Rate (%)", counts[k].rate_key, TABLE_SHARE);
-        table->columns[column].not_in_text = !has_accesses || detail > 0;
-        column = table_column(table, "Per 1,000 instr.", counts[k].per_1000_key, TABLE_RATIO);
-        table->columns[column].not_in_text = k != MISS_L2 || !has_instructions;
-    }
-    if (tells_contents(by)) {
-        size_t column = table_column(table, "In L2 (%)", "l2_contents_share", TABLE_SHARE);
-        table->columns[column].not_in_text = !has_accesses;
-        table->columns[column].detail = 1;
-    }
+    static const struct {
+        const char *key, *heading;
+    } first[MISSES_WAYS] = { { "class", "Class" },         { "field", "Field" },
+                             { "memory", "Memory" },       { "method", "Method" },
+                             { "class", "Class of code" }, { "line", "Line" },
+                             { "bytecode", "Bytecode" },   { "code", "Code" } };
+    bool is_of_code = by == MISSES_BY_METHOD || by == MISSES_BY_LINE;
+    bool is_in = by == MISSES_BY_FIELD || by == MISSES_BY_CLASS;
+    const struct table_column names[] = {
+        { first[by].key, first[by].heading, TABLE_TEXT, FROM(struct misses_row, label) },
+        { "of", is_in ? "In" : "Of", TABLE_TEXT, FROM(struct misses_row, of), .text_when = OF_IN_TEXT },
+    };
+    unsigned conditions = (is_of_code || is_in ? OF_IN_TEXT : 0u) | (m->n_drawn > 0 ? HAS_ACCESSES : 0u) |
+                          (m->instructions > 0 ? HAS_INSTRUCTIONS : 0u) | (tells_contents(by) ? TELLS_CONTENTS : 0u) |
+                          (has_lines ? HAS_LINES : 0u);
+    TABLE_COLUMNS(table, names, conditions);
+    TABLE_COLUMNS(table, columns, conditions);
     table->details[0] = tells_contents(by) ? "Data TLB and contents of L2" : "Data TLB";
-    table_data_column(table, "kept", TABLE_COUNT);
-    table_data_column(table, "drawn", TABLE_COUNT);
-    table_data_column(table, "file", TABLE_TEXT);
-    if (has_lines)
-        table_column(table, "Source", "source", TABLE_TEXT);
 }
 
 int misses_table(const struct report_source *source, struct misses *misses, enum misses_by by, uint64_t top,
@@ -366,12 +413,12 @@ int misses_table(const struct report_source *source, struct misses *misses, enum
     int rc = add_up(misses, by, &rows, err);
     if (rc == 0 && rows.n > 0) {
         qsort(rows.all, rows.n, sizeof *rows.all, by_misses);
-        add_rows(misses, by, &rows, top, by == MISSES_BY_LINE && sources != NULL ? &lines : NULL, table);
+        add_rows(misses, &rows, top, by == MISSES_BY_LINE && sources != NULL ? &lines : NULL, table);
     }
     misses_tell_known(source, misses, table);
     report_losses(source, table);
     misses_lines_free(&lines);
     map_free(&rows.by_label);
     free(rows.all);
-    return rc < 0 ? -1 : table->is_broken ? err_set(err, "out of memory for a table") : 0;
+    return rc;
 }

@@ -36,22 +36,21 @@ static double *misses_of(const struct owner_row *row, size_t run, uint32_t machi
     return &row->misses[(run * PLACEMENT_MACHINES + machine) * PLACEMENT_EVENTS + (size_t)event];
 }
 
-static int make_row(struct building *b, struct owner_row *row, const char *name)
+static void make_row(struct building *b, struct owner_row *row, const char *name)
 {
     *row = (struct owner_row){ .name = name };
     row->misses = arena_alloc(b->arena, b->n * PLACEMENT_MACHINES * PLACEMENT_EVENTS * sizeof *row->misses);
-    return row->misses == NULL ? -1 : 0;
 }
 
-/* The row of a class; NULL: no memory. */
+/* The row of a class. */
 static struct owner_row *row_of(struct building *b, const char *name)
 {
     size_t n = strlen(name);
     const uint32_t *known = map_get(&b->names, name, n);
     if (known != NULL)
         return &b->rows[*known];
-    if (map_put(&b->names, name, n, (uint32_t)b->n_rows) < 0 || make_row(b, &b->rows[b->n_rows], name) < 0)
-        return NULL;
+    map_put(&b->names, name, n, (uint32_t)b->n_rows);
+    make_row(b, &b->rows[b->n_rows], name);
     return &b->rows[b->n_rows++];
 }
 
@@ -65,14 +64,12 @@ static void add_misses(const struct building *b, size_t run, struct owner_row *r
     row->bytes += (double)its->n_bytes;
 }
 
-static int add_run(struct building *b, size_t run)
+static void add_run(struct building *b, size_t run)
 {
     const struct placement_result *result = &b->results[run];
     for (uint32_t i = 0; i < result->n_classes; i++) {
         const struct placement_result_class *its = &result->classes[i];
         struct owner_row *row = i < PLACEMENT_OWNERS ? &b->rows[i] : its->name == NULL ? NULL : row_of(b, its->name);
-        if (row == NULL && its->name != NULL)
-            return -1;
         if (row == NULL)
             continue;
         add_misses(b, run, row, its);
@@ -80,24 +77,21 @@ static int add_run(struct building *b, size_t run)
         if (i >= PLACEMENT_OWNERS)
             add_misses(b, run, &b->placed, its);
     }
-    return 0;
 }
 
-static int add_runs(struct building *b)
+static void add_runs(struct building *b)
 {
     size_t room = PLACEMENT_OWNERS;
     for (size_t i = 0; i < b->n; i++)
         room += b->results[i].n_classes;
     b->rows = arena_alloc(b->arena, room * sizeof *b->rows);
     b->n_rows = PLACEMENT_OWNERS;
-    if (b->rows == NULL || make_row(b, &b->rows[PLACEMENT_IN_HEAP], NULL) < 0 ||
-        make_row(b, &b->rows[PLACEMENT_ELSEWHERE], NULL) < 0 || make_row(b, &b->all, NULL) < 0 ||
-        make_row(b, &b->placed, NULL) < 0)
-        return -1;
+    make_row(b, &b->rows[PLACEMENT_IN_HEAP], NULL);
+    make_row(b, &b->rows[PLACEMENT_ELSEWHERE], NULL);
+    make_row(b, &b->all, NULL);
+    make_row(b, &b->placed, NULL);
     for (size_t i = 0; i < b->n; i++)
-        if (add_run(b, i) < 0)
-            return -1;
-    return 0;
+        add_run(b, i);
 }
 
 /* ---- cells ---- */
@@ -140,7 +134,6 @@ static struct table_cell change_cell(struct building *b, const struct moments *c
     cell.words = isnan(error)
                      ? arena_printf(b->arena, change == 0 ? "%.2f" : "%+.2f", 100 * change)
                      : arena_printf(b->arena, change == 0 ? "%.2f ±%.2f" : "%+.2f ±%.2f", 100 * change, 100 * error);
-    b->table->is_broken |= cell.words == NULL;
     return cell;
 }
 
@@ -163,37 +156,51 @@ static const char *heat_words(const struct building *b, uint32_t machine)
 }
 
 /* Of objects, which other memory has none of. */
-static struct table_cell placed_cell(const struct building *b, const struct owner_row *row, double number)
+static double placed_number(const struct building *b, const struct owner_row *row, double number)
 {
-    if (row != &b->all && row != &b->placed && row->objects == 0)
-        return (struct table_cell){ .value = TABLE_NOT_APPLICABLE };
-    return table_number(number / (double)b->n);
+    return row != &b->all && row != &b->placed && row->objects == 0 ? TABLE_NONE : number / (double)b->n;
 }
+
+struct placement_row {
+    const char *policy, *heat, *memory;
+    double objects, bytes, misses[PLACEMENT_EVENTS], errors[PLACEMENT_EVENTS];
+    struct table_cell changes[PLACEMENT_EVENTS];
+};
+
+#define EVENT(heading, key, i)                                                                              \
+    { key "_misses", heading " misses", TABLE_COUNT, FROM(struct placement_row, misses[i]) },               \
+        { key "_change", "Change (%)", TABLE_SHARE, FROM(struct placement_row, changes[i]) },               \
+    {                                                                                                       \
+        key "_change_error", NULL, TABLE_SHARE, FROM(struct placement_row, errors[i]), .width = COLUMN_DATA \
+    }
+
+static const struct table_column columns[] = {
+    { "policy", "Policy", TABLE_TEXT, FROM(struct placement_row, policy) },
+    { "heat", NULL, TABLE_TEXT, FROM(struct placement_row, heat), .width = COLUMN_DATA },
+    { "memory", "Memory", TABLE_TEXT, FROM(struct placement_row, memory) },
+    { "objects", "Objects", TABLE_COUNT, FROM(struct placement_row, objects) },
+    { "bytes", NULL, TABLE_COUNT, FROM(struct placement_row, bytes), .width = COLUMN_DATA },
+    EVENT("L1D", "l1d", PLACEMENT_L1D),
+    EVENT("L2", "l2", PLACEMENT_L2),
+    EVENT("DTLB", "dtlb", PLACEMENT_DTLB),
+};
 
 static void add_row(struct building *b, const char *kind, const char *label, const struct owner_row *row,
                     uint32_t machine)
 {
-    struct table_cell *cells = table_row(b->table, kind);
-    const char *policy = policy_words(b, machine);
-    if (cells == NULL || policy == NULL || label == NULL) {
-        b->table->is_broken = true;
-        return;
-    }
-    size_t at = 0;
-    bool is_first = row == &b->all;
-    cells[at++] = table_words(policy);
-    cells[at++] = table_words(heat_words(b, machine));
-    cells[at++] = table_words(label);
-    cells[at++] = placed_cell(b, row, row->objects);
-    cells[at++] = placed_cell(b, row, row->bytes);
+    struct placement_row to = { .policy = policy_words(b, machine),
+                                .heat = heat_words(b, machine),
+                                .memory = label,
+                                .objects = placed_number(b, row, row->objects),
+                                .bytes = placed_number(b, row, row->bytes) };
     for (int event = 0; event < PLACEMENT_EVENTS; event++) {
         struct moments changes = changes_of(b, row, machine, event);
         double error = error_of(&changes);
-        cells[at++] = table_number(counts_of(b, row, machine, event).mean);
-        cells[at++] = machine == 0 ? table_unmeasured() : change_cell(b, &changes, error);
-        cells[at++] = machine == 0 || isnan(error) ? table_unmeasured() : table_number(error);
+        to.misses[event] = counts_of(b, row, machine, event).mean;
+        to.changes[event] = machine == 0 ? table_unmeasured() : change_cell(b, &changes, error);
+        to.errors[event] = machine == 0 ? NAN : error;
     }
-    b->table->rows[b->table->n_rows - 1].after_rule = is_first && machine > 0;
+    table_add(b->table, kind, &to)->after_rule = row == &b->all && machine > 0;
 }
 
 static double weight_of(const struct building *b, const struct owner_row *row)
@@ -244,38 +251,17 @@ static void add_machine(struct building *b, uint32_t machine, const struct weigh
     add_row(b, "elsewhere", "other memory", &b->rows[PLACEMENT_ELSEWHERE], machine);
 }
 
-static int add_rows(struct building *b, uint64_t top)
+static void add_rows(struct building *b, uint64_t top)
 {
     struct owner_row rest;
     struct weighed *chosen = arena_alloc(b->arena, (b->n_rows + 1) * sizeof *chosen);
-    if (chosen == NULL || make_row(b, &rest, NULL) < 0)
-        return -1;
+    make_row(b, &rest, NULL);
     size_t n = choose_rows(b, top, chosen, &rest);
     for (uint32_t machine = 0; machine <= b->results[0].n_policies; machine++)
         add_machine(b, machine, chosen, n, &rest);
-    return 0;
 }
 
 /* ---- what is around them ---- */
-
-static void add_columns(struct table *table)
-{
-    static const struct {
-        const char *heading, *misses, *change, *error;
-    } events[PLACEMENT_EVENTS] = { { "L1D misses", "l1d_misses", "l1d_change", "l1d_change_error" },
-                                   { "L2 misses", "l2_misses", "l2_change", "l2_change_error" },
-                                   { "DTLB misses", "dtlb_misses", "dtlb_change", "dtlb_change_error" } };
-    table_column(table, "Policy", "policy", TABLE_TEXT);
-    table_data_column(table, "heat", TABLE_TEXT);
-    table_column(table, "Memory", "memory", TABLE_TEXT);
-    table_column(table, "Objects", "objects", TABLE_COUNT);
-    table_data_column(table, "bytes", TABLE_COUNT);
-    for (int i = 0; i < PLACEMENT_EVENTS; i++) {
-        table_column(table, events[i].heading, events[i].misses, TABLE_COUNT);
-        table_column(table, "Change (%)", events[i].change, TABLE_SHARE);
-        table_data_column(table, events[i].error, TABLE_SHARE);
-    }
-}
 
 /* The mean over the runs of a number of theirs. */
 static double mean_of(const struct building *b, size_t offset)
@@ -330,17 +316,14 @@ static void add_notes(struct building *b)
         table_note(b->table, "hindsight uses the heat of a whole earlier run, which no collector knows: it is a bound");
 }
 
-int placement_table(const struct placement_result *results, size_t n, uint64_t top, struct arena *arena,
-                    struct table *table, struct err *err)
+void placement_table(const struct placement_result *results, size_t n, uint64_t top, struct arena *arena, struct table *table)
 {
     struct building b = { .results = results, .n = n, .arena = arena, .table = table, .names = { .arena = arena } };
     table_begin(table, arena);
-    add_columns(table);
-    int rc = add_runs(&b) < 0 || add_rows(&b, top) < 0 ? err_set(err, "out of memory") : 0;
-    if (rc == 0) {
-        add_metadata(&b);
-        add_notes(&b);
-    }
+    TABLE_COLUMNS(table, columns, 0);
+    add_runs(&b);
+    add_rows(&b, top);
+    add_metadata(&b);
+    add_notes(&b);
     map_free(&b.names);
-    return rc;
 }

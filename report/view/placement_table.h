@@ -12,10 +12,8 @@
  * results  of n runs of the same command, with the same policies; borrowed.  Misses are the runs' means; a change is
  *          the mean of the runs' own, with the half of its interval of 95 % (Student's t) from three runs on.
  * top      so many classes, of most misses of the event that is sampled (0: all)
- *
- * Returns 0, or -1 with *err set: no memory.
  */
-int placement_table(const struct placement_result *results, size_t n, uint64_t top, struct arena *arena,
-                    struct table *table, struct err *err);
+void placement_table(const struct placement_result *results, size_t n, uint64_t top, struct arena *arena,
+                     struct table *table);
 
 #endif

@@ -15,9 +15,11 @@ static void read_objects(struct arena *arena, char *text, size_t n)
     struct table table;
     struct err err;
     object_counts_init(&counts, arena);
-    if (object_counts_read(&counts, OBJECTS_ON_HEAP, text, n, "x", &err) == 0 &&
-        (object_counts_table(&counts, "x", 5, &table, &err) < 0 || table.n_rows > 7))
-        abort();
+    if (object_counts_read(&counts, OBJECTS_ON_HEAP, text, n, "x", &err) == 0) {
+        object_counts_table(&counts, "x", 5, &table);
+        if (table.n_rows > 7)
+            abort();
+    }
     object_counts_free(&counts);
 }
 
@@ -27,9 +29,11 @@ static void read_receivers(struct arena *arena, char *text, size_t n)
     struct table table;
     struct err err;
     receiver_counts_init(&counts, arena, 1 + n % 2);
-    if (receiver_counts_read(&counts, text, n, "x", &err) == 0 &&
-        (receiver_counts_table(&counts, "x", 5, &table, &err) < 0 || table.n_rows > 7))
-        abort();
+    if (receiver_counts_read(&counts, text, n, "x", &err) == 0) {
+        receiver_counts_table(&counts, "x", 5, &table);
+        if (table.n_rows > 7)
+            abort();
+    }
     receiver_counts_free(&counts);
 }
 
@@ -40,10 +44,12 @@ static void read_calls(struct arena *arena, char *text, size_t n)
     struct err err;
     const struct jit_codes codes = { .n = 0 };
     call_counts_init(&counts, arena, 1 + n % 2);
-    if (call_counts_read(&counts, text, n, "x", &err) == 0 &&
-        (call_counts_judge(&counts, CALLS_AS_IT_RUNS, &codes, NULL, 0, &err) < 0 ||
-         call_counts_table(&counts, "x", 5, &table, &err) < 0 || table.n_rows > 6))
-        abort();
+    if (call_counts_read(&counts, text, n, "x", &err) == 0) {
+        call_counts_judge(&counts, CALLS_AS_IT_RUNS, &codes, NULL, 0);
+        call_counts_table(&counts, "x", 5, &table);
+        if (table.n_rows > 6)
+            abort();
+    }
     call_counts_free(&counts);
 }
 

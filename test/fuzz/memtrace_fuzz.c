@@ -43,8 +43,8 @@ static void read_live(const void *bytes, size_t n)
     if (memtrace_open_bytes(&reader, bytes, n, &err) < 0)
         return;
     if (live_bytes_read(&live, reader, &err) == 0) {
-        if (live_points_find(&live, &points, &err) == 0)
-            live_points_free(&points);
+        live_points_find(&live, &points);
+        live_points_free(&points);
         live_bytes_free(&live);
     }
     memtrace_close(reader);

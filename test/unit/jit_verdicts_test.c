@@ -177,7 +177,8 @@ static void judge_one(const char *text, const struct found *found, struct jit_ve
     make_code(&code, found);
     struct jit_codes codes = { .all = &code, .n = found->tier != 0, .methods = all, .n_methods = N_METHODS };
     memset(verdict, 0, sizeof *verdict);
-    if (read_text(&rules, text) == 0 && jit_judge_open(&judge, &rules, &codes, &err) == 0) {
+    if (read_text(&rules, text) == 0) {
+        jit_judge_open(&judge, &rules, &codes);
         jit_judge_look(&judge);
         *verdict = judge.verdicts[0];
         jit_judge_free(&judge);
@@ -351,9 +352,9 @@ static void check_junit(void)
     char *text = NULL;
     size_t n = 0;
     FILE *out = open_memstream(&text, &n);
-    if (read_text(&rules, "F.run is compiled\nF.run is not compiled\nF<a>.b is inlined into F.run") < 0 ||
-        jit_judge_open(&judge, &rules, &codes, &err) < 0 || out == NULL)
+    if (read_text(&rules, "F.run is compiled\nF.run is not compiled\nF<a>.b is inlined into F.run") < 0 || out == NULL)
         return;
+    jit_judge_open(&judge, &rules, &codes);
     jit_judge_look(&judge);
     int rc = jit_judge_junit(&judge, "a&b", out, &err);
     fclose(out);

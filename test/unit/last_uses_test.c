@@ -84,13 +84,13 @@ static void test_clusters(void)
     CHECK("half of it is by C2", first->n_c2_bytes == 24);
     CHECK("more than half are used for less than 64 accesses", last_uses_median(first) == 64);
     CHECK("the large one that is long in use is last", uses.all[5].n_bytes == 4096 && uses.all[5].n_short_bytes == 0);
-    CHECK("a table is made", last_uses_table(&uses, "x.dat", 1, &arena, &table, &err) == 0);
+    last_uses_table(&uses, "x.dat", 1, &arena, &table);
     const char *text = printed(&table, CSV, &arena);
     CHECK("its first row is what to change",
           strstr(text, "cluster,Main.make:10,Node,Main.user:11,Main.loop,2,48,") != NULL);
     CHECK("what is removed is told apart", strstr(text, "removed,no longer created by C2's code,,,,2,1016,") != NULL);
     CHECK("the others are one row", strstr(text, "others,others,,,,3,4112,") != NULL);
-    CHECK("a table of all", last_uses_table(&uses, "x.dat", 0, &arena, &table, &err) == 0);
+    last_uses_table(&uses, "x.dat", 0, &arena, &table);
     text = printed(&table, CSV, &arena);
     CHECK("another thread has no caller in common",
           strstr(text, "Main.make:10,Node,Main.user:11,none: another thread,1,8,") != NULL);
@@ -121,10 +121,10 @@ static void test_library(void)
     if (!CHECK("they are read",
                libraries != NULL && reader != NULL && last_uses_read(&uses, reader, "x.dat", &err) == 0))
         return;
-    CHECK("each has a row", last_uses_table(&uses, "x.dat", 0, &arena, &table, &err) == 0 &&
-                                strstr(printed(&table, CSV, &arena), ",Map.of,1,24,") != NULL);
+    last_uses_table(&uses, "x.dat", 0, &arena, &table);
+    CHECK("each has a row", strstr(printed(&table, CSV, &arena), ",Map.of,1,24,") != NULL);
     last_uses_fold(&uses, libraries);
-    CHECK("a table of what is the program's is made", last_uses_table(&uses, "x.dat", 0, &arena, &table, &err) == 0);
+    last_uses_table(&uses, "x.dat", 0, &arena, &table);
     const char *text = printed(&table, CSV, &arena);
     CHECK("what is passed on within the JDK has one row for all",
           strstr(text, ",Map.of,") == NULL &&
