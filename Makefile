@@ -19,16 +19,16 @@ JDK      ?= $(patsubst %/include/jvmti.h,%,$(firstword $(wildcard /usr/lib/jvm/j
 JVMTI     = -isystem $(JDK)/include -isystem $(JDK)/include/linux
 
 # What runs inside the target: libc and libpthread only.
-AGENT_SRC := $(filter-out core/agent/lab/%,$(wildcard core/agent/*.c core/agent/*/*.c)) $(patsubst %,core/hotspot/%.c,bytecodes class_layout code_heaps nmethod vm_allocated vm_compilers vm_counts vm_exports vm vm_flags vm_heap vm_methods vm_streams vm_thread_list) \
+AGENT_SRC := $(filter-out core/agent/lab/%,$(wildcard core/agent/*.c core/agent/*/*.c)) $(patsubst %,core/hotspot/%.c,bytecodes class_layout code_heaps nmethod vm_allocated vm_bytecodes vm_compilers vm_counts vm_exports vm vm_flags vm_heap vm_methods vm_streams vm_thread_list) \
              $(patsubst %,core/base/%.c,err hash pattern utf8 words) core/pmu/perf_open.c core/pmu/read.c core/pmu/outside.c \
              $(wildcard core/wire/*.c)
 # The laboratory's agent counts objects and calls, and knows of emulators.
 LAB_AGENT_SRC := $(filter-out %/agent_lab_none.c,$(AGENT_SRC)) $(wildcard core/agent/lab/*.c) core/emu/run/simulated_read.c
 # The JVM's structures, as what runs inside the emulator reads them.
-VM_SRC := $(patsubst %,core/hotspot/%.c,class_layout code_heaps vm_exports vm vm_flags vm_methods vm_streams vm_tables) core/wire/smap.c
+VM_SRC := $(patsubst %,core/hotspot/%.c,bytecodes class_layout code_heaps vm_bytecodes vm_exports vm vm_flags vm_methods vm_streams vm_tables) core/wire/smap.c
 # What runs inside the emulator: libc and libpthread, and QEMU itself.
 PLUGIN_SRC := $(wildcard core/emu/plugin/*.c core/emu/model/*.c) $(VM_SRC) \
-             $(patsubst %,core/hotspot/%.c,bytecodes nmethod vm_members) core/base/err.c core/base/hash.c core/base/xalloc.c core/trace/misses.c
+             $(patsubst %,core/hotspot/%.c,nmethod vm_members) core/base/err.c core/base/hash.c core/base/xalloc.c core/trace/misses.c
 # Likewise, for tools.
 TOOL_SRC  := $(wildcard core/emu/tool/*.c) $(patsubst %,core/emu/plugin/%.c,qemu_plugin qemu_stale vm_classes vm_memory vm_metadata) $(VM_SRC) \
              $(patsubst %,core/hotspot/%.c,code_blobs frame_aarch64 frame_rules frame_x86 known_methods nmethod no_native_frames stack_continuation stack_native stack_search stack_upcall stack_walk vm_thread_list) \

@@ -241,6 +241,8 @@ const struct opcode opcodes[256] = {
     [0xeb] = { "nofast_putfield", OPCODE_FIELD_WRITE, 3, 0xb5 },
     [0xec] = { "nofast_aload_0", OPCODE_LOCAL_READ, 1, 0x2a },
     [0xed] = { "nofast_iload", OPCODE_LOCAL_READ, 2, 0x15 },
+    [0xee] = { "fast_vgetfield", OPCODE_FIELD_READ, 3, 0xb4 },
+    [0xef] = { "fast_vputfield", OPCODE_FIELD_WRITE, 3, 0xb5 },
 };
 
 static const char *const kind_names[OPCODE_KINDS] = {

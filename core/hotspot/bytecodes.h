@@ -1,6 +1,8 @@
 /*
  * Java's instructions as they stand in a running JVM: those of class files, and those that HotSpot writes in their
- * place while it interprets them (fast_igetfield, ...) or archives classes (nofast_getfield, ...).  JDK 17 to 25.
+ * place while it interprets them (fast_igetfield, ...) or archives classes (nofast_getfield, ...).  These have the
+ * numbers of JDK 9 to 27, and then those that JDK 28 has besides; what is read of a JVM is renumbered
+ * (vm_bytecodes_renumber).
  *
  * The JVM rewrites code while it is read: each instruction keeps the length of the one that it replaces, and what does
  * not decode ends a scan.  Where one does the work of several (fast_iaccess_0, fast_iload2), only the first of them is

@@ -124,6 +124,7 @@ bool vm_instruction_read(struct vm *vm, struct vm_instruction *instruction, cons
     instruction->n_class_name = instruction->n_name = instruction->n_descriptor = 0;
     if (index >= parts->n_code || vm_read_some(vm, parts->code + index, code, sizeof code) == 0)
         return false;
+    code[0] = vm_bytecode(vm, code[0]);
     const struct opcode *opcode = &opcodes[code[0] == CODE_WIDE ? code[1] : code[0]];
     if (opcode->name == NULL)
         return false;
@@ -158,6 +159,7 @@ uint32_t vm_instruction_last(struct vm *vm, const struct vm_method_parts *parts,
     uint8_t code;
     if (index >= parts->n_code || !vm_read(vm, parts->code + index, &code, 1))
         return index;
+    code = vm_bytecode(vm, code);
     if ((code >= CODE_FAST_IACCESS_0 && code <= CODE_FAST_FACCESS_0) || code == CODE_FAST_ICALOAD)
         index += opcodes[code].n_bytes;
     return index;

@@ -327,8 +327,10 @@ static bool read_parts(struct vm *vm, struct vm_method *method, uint64_t address
     if (vm_number(constant, parts->n_bytes, at->code_size, 2) != parts->n_code ||
         at->constant_bytes + parts->n_code > parts->n_bytes)
         return false;
-    if (code != NULL)
+    if (code != NULL) {
         memcpy(code, constant + at->constant_bytes, parts->n_code);
+        vm_bytecodes_renumber(vm, code, parts->n_code);
+    }
     if (!read_texts(vm, method, parts->pool, &pool) || !take_lines(vm, method, constant, parts->n_bytes))
         return false;
     uint64_t holder = vm_number(bytes, at->pool_bytes, at->holder, 8);

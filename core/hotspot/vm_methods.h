@@ -47,9 +47,14 @@ struct vm_method_parts {
  */
 void vm_methods_keys(struct vm *vm, const uint64_t *addresses, size_t n, uint64_t *keys, struct vm_method_parts *parts);
 
+/* A bytecode's number in this JVM, and those of all instructions of n bytes of code, as the table 'opcodes' has them.
+ */
+uint8_t vm_bytecode(struct vm *vm, uint8_t number);
+void vm_bytecodes_renumber(struct vm *vm, uint8_t *code, size_t n);
+
 /*
- * Read the one with an address; code: its bytecodes as they are now, parts->n_code of them (BYTECODES_MAX are enough),
- * or NULL.  Returns false when there is none.
+ * Read the one with an address; code: its bytecodes as they are now, renumbered, parts->n_code of them (BYTECODES_MAX
+ * are enough), or NULL.  Returns false when there is none.
  */
 bool vm_method_read(struct vm *vm, struct vm_method *method, uint64_t address);
 bool vm_method_read_parts(struct vm *vm, struct vm_method *method, uint64_t address,

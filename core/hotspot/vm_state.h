@@ -116,6 +116,12 @@ struct vm_methods {
     size_t n_tables;
 };
 
+/* vm_bytecodes.c */
+struct vm_bytecode_numbers {
+    struct vm_once once;
+    uint8_t ours[256]; /* by the JVM's number: as in 'opcodes' */
+};
+
 /* vm_counts.c.  Offsets of fields. */
 struct vm_counts {
     struct vm_once once;
@@ -200,6 +206,7 @@ struct vm {
     struct code_heaps heaps;
     struct nmethod_layout nmethods;
     struct vm_methods methods;
+    struct vm_bytecode_numbers bytecodes;
     struct vm_counts counts;
     struct vm_members members;
     struct vm_profiles profiles;
