@@ -63,7 +63,7 @@ enum doctor_level doctor_stacks(struct doctor *doctor, struct err *said)
     struct vm *vm = vm_open(doctor->pid, &why);
     bool is_open = vm != NULL;
     struct stack_walker *walker = is_open ? stack_walker_open(vm, frame_rules_here(), &why) : NULL;
-    if (walker != NULL && vm_check_code(vm, &why) < 0) {
+    if (walker != NULL && vm_check_stacks(walker, &why) < 0) {
         stack_walker_close(walker);
         walker = NULL;
     }

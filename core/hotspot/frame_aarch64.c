@@ -100,6 +100,22 @@ static unsigned shapes(const uint8_t *code, uint64_t n_before)
     return found == 0 && is_cut ? FRAME_NONE : found;
 }
 
+/* 'sub sp, sp, #n', of the whole frame or of what is not pushed; a register says less. */
+static bool takes(const uint8_t *code, size_t n, uint64_t frame_bytes)
+{
+    bool is_pushed = false;
+    for (size_t i = 0; i < n / 4; i++) {
+        uint32_t word = word_of(code, i);
+        uint64_t room = (uint64_t)(word >> 10 & 0xfff) << ((word >> 22 & 1) != 0 ? 12 : 0);
+        is_pushed |= is(word, push_pair);
+        if (is(word, take_number) && frame_bytes == room + (is_pushed ? 16 : 0))
+            return true;
+        if (is(word, take_register) && is_pushed)
+            return frame_bytes >= 4096;
+    }
+    return is_pushed && frame_bytes == 16;
+}
+
 /* bl; blr xN */
 static enum frame_call call(const uint8_t *code, int64_t *distance)
 {
@@ -122,5 +138,6 @@ const struct frame_rules frame_rules_aarch64 = {
     .address_bits = (UINT64_C(1) << 48) - 1,
     .search_bytes = 1024,
     .shapes = shapes,
+    .takes = takes,
     .call = call,
 };

@@ -43,6 +43,9 @@ struct frame_rules {
      */
     unsigned (*shapes)(const uint8_t *code, uint64_t n_before);
 
+    /* Does the code in front of the point where a frame is complete take a frame of so many bytes? */
+    bool (*takes)(const uint8_t *code, size_t n, uint64_t frame_bytes);
+
     /* The call with which these FRAME_CALL_BYTES end; *distance: of what a direct one calls, from behind it on. */
     enum frame_call (*call)(const uint8_t *code, int64_t *distance);
 };

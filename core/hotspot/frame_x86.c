@@ -69,6 +69,26 @@ static unsigned shapes(const uint8_t *code, uint64_t n_before)
     return n_before == 0 ? 0 : before(code, n_before);
 }
 
+/* Is there 'sub rsp, #room' in n bytes, at their beginning? */
+static bool lowers(const uint8_t *code, size_t n, uint64_t room)
+{
+    uint32_t number = n < 7 ? 0 : (uint32_t)code[3] | (uint32_t)code[4] << 8 | (uint32_t)code[5] << 16;
+    return (n >= 4 && is(code, "48 83 ec") && code[3] == room) ||
+           (n >= 7 && is(code, "48 81 ec") && (number | (uint32_t)code[6] << 24) == room);
+}
+
+/* The smallest frame is what is pushed. */
+static bool takes(const uint8_t *code, size_t n, uint64_t frame_bytes)
+{
+    bool is_pushed = false;
+    for (size_t i = 0; i < n; i++) {
+        is_pushed |= code[i] == 0x55;
+        if (lowers(code + i, n - i, frame_bytes - 16) || lowers(code + i, n - i, frame_bytes - 8))
+            return true;
+    }
+    return is_pushed && frame_bytes == 16;
+}
+
 /* 'call rel32'; 'call r', 'call [r]', 'call [r + n]', 'call [rip + n]' */
 static enum frame_call call(const uint8_t *code, int64_t *distance)
 {
@@ -91,5 +111,6 @@ const struct frame_rules frame_rules_x86 = {
     .call_wrapper = -6,
     .address_bits = UINT64_MAX,
     .shapes = shapes,
+    .takes = takes,
     .call = call,
 };

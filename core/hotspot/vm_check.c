@@ -1,51 +1,203 @@
+/*
+ * Claims are asked of some compilations, of the interpreter and of threads that wait.  One that is false more often
+ * than true ends it: the JVM goes on while it is read, so that a few may be.
+ */
 #include "core/hotspot/vm_check.h"
 
+#include "core/hotspot/bytecodes.h"
 #include "core/hotspot/code_heaps.h"
-#include "core/hotspot/nmethod.h"
+#include "core/hotspot/stack_walk_internal.h"
 #include "core/hotspot/vm.h"
 #include "core/hotspot/vm_methods.h"
+#include "core/hotspot/vm_thread_list.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#define CHECKED_MAX 32u /* compilations that are read */
-#define BLOCKS_MAX  20000u
+#define CHECKED_MAX    64u /* compilations that are read */
+#define CACHE_MAX      ((uint64_t)2 << 30)
+#define FEW            8u /* compilations say nothing yet about what most have */
+#define BLOCKS_MAX     20000u
+#define PROLOGUE_BYTES 96u
+#define TIER_MAX       4u
+#define TIER_RARE      2u /* most code is never of that one: it is for the time in which C2 has too much to do */
+#define STATE_MAX      5
+#define FALSE_ONE_IN   8u /* where more are false, that is no chance */
+#define THREADS_MAX    64u
+#define STACK_BYTES    (128u * 1024)
+#define TURNS          10 /* until a thread waits: a JVM that has just been started may have none */
+
+enum claim {
+    STATES,
+    PLACE,
+    SCOPES,
+    NAMES,
+    TRAITS,
+    LOADERS,
+    LINES,
+    SOURCES,
+    KINDS,
+    TIERS,
+    FRAMES,
+    HANDLERS,
+    NUMBERS,
+    ENTRIES,
+    STACKS,
+    CLAIMS
+};
+
+static const char *const is_false[CLAIMS] = {
+    [STATES] = "it is not known which compiled code is in use",
+    [PLACE] = "compiled code is outside of the code cache",
+    [SCOPES] = "compiled code and its debug information are of different methods",
+    [NAMES] = "methods' names cannot be read",
+    [TRAITS] = "methods' bytecodes and flags do not agree",
+    [LOADERS] = "classes of java.lang have several class loaders",
+    [LINES] = "some of the JDK's methods have no line numbers",
+    [SOURCES] = "the JDK's methods have line numbers, but no source files",
+    [KINDS] = "compiled code and its tier do not agree",
+    [TIERS] = "most compiled code is of a tier that is rare",
+    [FRAMES] = "compiled code and the size of its frames do not agree",
+    [HANDLERS] = "compiled code and its deoptimization handlers do not agree",
+    [NUMBERS] = "compilations have the same number",
+    [ENTRIES] = "compiled code is entered outside of its method",
+    [STACKS] = "the stacks of waiting threads cannot be walked to their ends",
+};
 
 struct check {
     struct vm *vm;
+    struct stack_walker *walker;
     struct nmethod nmethod;
     struct vm_method method;
+    uint8_t bytecodes[BYTECODES_MAX];
     struct scopes_walk walk;
-    uint64_t low, high; /* of the code cache */
-    bool has_points;
-    uint32_t n_blocks, n_named, n_read, n_checked, n_outside, n_scopes, n_names;
+    uint64_t low, high;   /* of the code cache */
+    uint64_t interpreter; /* the block that it is */
+    bool has_points, has_interpreter;
+    uint64_t loader; /* of java.lang; 0: not known yet */
+    uint32_t last_number;
+    uint32_t n_blocks, n_named, n_read, n_in_use, n_checked;
+    struct answers {
+        uint32_t n_asked[CLAIMS], n_false[CLAIMS];
+    } answers;
+    uint64_t state; /* of an nmethod: an offset */
+    /* Where threads have what they have called last. */
+    struct vm_thread_list list;
+    uint64_t anchor, base;
+    uint8_t stack[STACK_BYTES], again[STACK_BYTES];
+    struct java_stack walked;
 };
+
+static bool ask(struct check *c, enum claim claim, bool is_true)
+{
+    c->answers.n_asked[claim]++;
+    c->answers.n_false[claim] += !is_true;
+    return is_true;
+}
+
+/* ---- methods ---- */
+
+/* Of a name or a descriptor, which may be in any script. */
+static bool has_letters(const char *text, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if ((uint8_t)text[i] < ' ' || (uint8_t)text[i] == 0x7f)
+            return false;
+    return n > 0;
+}
+
+static bool is_word(const char *text, size_t n)
+{
+    return has_letters(text, n) && memchr(text, '(', n) == NULL;
+}
 
 /* "(I[Ljava/lang/String;)V": as far as one that is cut goes. */
 static bool is_descriptor(const char *text, size_t n)
 {
-    if (n < 3 || text[0] != '(')
+    if (n < 3 || text[0] != '(' || !has_letters(text, n))
         return false;
-    for (size_t i = 0; i < n; i++)
-        if ((uint8_t)text[i] <= ' ' || (uint8_t)text[i] == 0x7f)
-            return false;
     const char *end = memchr(text, ')', n);
     return n >= WIRE_TEXT_SHORT_BYTES - 4 ||
            (end != NULL && end + 1 < text + n && strchr("BCDFIJSZVL[", end[1]) != NULL);
 }
 
-static bool is_named(struct check *c, uint64_t method)
+static bool is_named(struct check *c, uint64_t address)
 {
     const struct vm_method *m = &c->method;
-    return vm_method_read(c->vm, &c->method, method) && m->n_class_name > 0 && m->n_name > 0 &&
-           memchr(m->class_name, '(', m->n_class_name) == NULL && memchr(m->name, '(', m->n_name) == NULL &&
+    struct vm_method_parts parts;
+    uint64_t key;
+    vm_methods_keys(c->vm, &address, 1, &key, &parts);
+    return key != 0 && vm_method_read_parts(c->vm, &c->method, address, &parts, c->bytecodes) &&
+           is_word(m->class_name, m->n_class_name) && is_word(m->name, m->n_name) &&
            is_descriptor(m->descriptor, m->n_descriptor);
+}
+
+static bool begins(const char *text, size_t n, const char *with)
+{
+    return n >= strlen(with) && memcmp(text, with, strlen(with)) == 0;
+}
+
+/* What only names of the JDK's own classes tell. */
+static void check_class(struct check *c)
+{
+    const struct vm_method *m = &c->method;
+    size_t n_end = sizeof ".java" - 1;
+    if (begins(m->class_name, m->n_class_name, "java/lang/") && !m->code.is_hidden) {
+        c->loader = c->loader == 0 ? m->loader : c->loader;
+        ask(c, LOADERS, m->loader == c->loader);
+    }
+    if (begins(m->class_name, m->n_class_name, "java/lang/invoke/") ||
+        !begins(m->class_name, m->n_class_name, "java/") || m->code.n_bytes == 0)
+        return;
+    if (ask(c, LINES, m->n_lines > 0))
+        ask(c, SOURCES, m->n_source > n_end && memcmp(m->source + m->n_source - n_end, ".java", n_end) == 0);
+}
+
+static bool has_code(const struct check *c)
+{
+    const struct vm_method *m = &c->method;
+    struct bytecodes_summary summary;
+    return !m->code.is_native && !m->code.is_abstract && bytecodes_scan(c->bytecodes, m->code.n_bytes, &summary) &&
+           (m->n_lines == 0 || m->lines[m->n_lines - 1].index < m->code.n_bytes);
+}
+
+static bool check_method(struct check *c, uint64_t address)
+{
+    const struct vm_code *code = &c->method.code;
+    if (!ask(c, NAMES, is_named(c, address)))
+        return false;
+    ask(c, TRAITS, code->n_bytes == 0 ? code->is_native || code->is_abstract : has_code(c));
+    check_class(c);
+    return true;
+}
+
+/* ---- compiled code ---- */
+
+static uint32_t pc_of(const struct scopes *scopes, size_t at)
+{
+    return (uint32_t)vm_number(scopes->pcs, scopes->n_pcs_bytes, at + scopes->at_pc, 4);
+}
+
+/* The first PcDesc is in front of the code, the last behind it, and each behind the one before; or there are none. */
+static bool are_pcs(const struct scopes *scopes)
+{
+    size_t n_bytes = scopes->pc_bytes, n = scopes->n_pcs_bytes / n_bytes;
+    int64_t last = INT64_MIN;
+    for (size_t i = 0; i < n; i++) {
+        int32_t pc = (int32_t)pc_of(scopes, i * n_bytes);
+        if (pc <= last || pc < -1 || (i == 0) != (pc == -1) || (i + 1 == n) != (pc > (int64_t)scopes->code_bytes))
+            return false;
+        last = pc;
+    }
+    return scopes->n_pcs_bytes % n_bytes == 0;
 }
 
 /* The outermost frame of each point is of the method that was compiled; getters have no points. */
 static bool is_of_its_method(struct check *c)
 {
+    if (!are_pcs(&c->nmethod.scopes))
+        return false;
     scopes_begin(&c->walk, &c->nmethod.scopes);
     while (scopes_next(&c->walk)) {
         c->has_points = true;
@@ -55,32 +207,73 @@ static bool is_of_its_method(struct check *c)
     return !c->walk.is_bad;
 }
 
+static bool takes_its_frame(const struct check *c, const struct code_blob *blob)
+{
+    uint8_t code[PROLOGUE_BYTES];
+    if (blob->complete == FRAME_UNKNOWN || blob->complete <= c->nmethod.start || blob->complete > blob->end)
+        return false;
+    uint64_t n = blob->complete - c->nmethod.start;
+    n = n < sizeof code ? n : sizeof code;
+    return vm_read(c->vm, blob->complete - n, code, n) && c->walker->rules->takes(code, n, blob->frame_bytes);
+}
+
+static void check_blob(struct check *c)
+{
+    const struct nmethod *nmethod = &c->nmethod;
+    const struct code_blob *blob = code_blobs_at(c->walker->blobs, nmethod->start + nmethod->n_bytes / 2)->blob;
+    bool is_same = blob != NULL && blob->address == nmethod->address;
+    ask(c, KINDS, is_same && nmethod->tier <= TIER_MAX && (blob->kind == BLOB_NATIVE) == (nmethod->tier == 0));
+    ask(c, TIERS, nmethod->tier != TIER_RARE);
+    if (!is_same || blob->kind != BLOB_NMETHOD)
+        return;
+    ask(c, FRAMES, takes_its_frame(c, blob));
+    ask(c, HANDLERS,
+        blob->deopt[0] > nmethod->start && blob->deopt[0] < blob->end && blob->original_pc % 8 == 0 &&
+            blob->original_pc + 16 <= blob->frame_bytes);
+    ask(c, ENTRIES, nmethod->entry_index >= -1 && nmethod->entry_index < (int32_t)BYTECODES_MAX);
+    ask(c, NUMBERS, nmethod->number != c->last_number);
+    c->last_number = nmethod->number;
+}
+
+static bool is_inside(const struct check *c)
+{
+    const struct nmethod *nmethod = &c->nmethod;
+    return nmethod->start > nmethod->address && nmethod->start < c->high && nmethod->n_bytes < c->high - nmethod->start;
+}
+
+static void check_code(struct check *c)
+{
+    c->has_points = false;
+    if (ask(c, PLACE, is_inside(c)) && ask(c, SCOPES, nmethod_copy(c->vm, &c->nmethod) && is_of_its_method(c)) &&
+        check_method(c, c->nmethod.method))
+        check_blob(c);
+}
+
 static void check_block(void *context, uint64_t address)
 {
     struct check *c = context;
     struct nmethod *nmethod = &c->nmethod;
+    int8_t state;
+    c->has_interpreter |= address == c->interpreter;
     if (c->n_checked == CHECKED_MAX || ++c->n_blocks > BLOCKS_MAX || !nmethod_is_named(c->vm, address))
         return;
     c->n_named++;
-    if (!nmethod_find_at(c->vm, nmethod, address))
+    if (!vm_read(c->vm, address + c->state, &state, sizeof state) ||
+        !ask(c, STATES, state >= -1 && state <= STATE_MAX) || !nmethod_find_at(c->vm, nmethod, address))
         return;
     c->n_read++;
-    if (nmethod->tier == 0 || !nmethod->is_in_use)
+    if (!nmethod->is_in_use)
         return;
-    bool is_inside =
-        nmethod->start > address && nmethod->start < c->high && nmethod->n_bytes < c->high - nmethod->start;
-    c->has_points = false;
-    bool has_scopes = is_inside && nmethod_copy(c->vm, nmethod) && is_of_its_method(c);
-    bool has_names = has_scopes && is_named(c, nmethod->method);
+    c->n_in_use++;
+    const struct answers before = c->answers;
+    check_code(c);
     if (!nmethod_is_there(c->vm, nmethod)) /* it was thrown away meanwhile */
-        return;
-    if (has_names && !c->has_points) /* which says less */
-        return;
-    c->n_checked++;
-    c->n_outside += !is_inside;
-    c->n_scopes += is_inside && !has_scopes;
-    c->n_names += has_scopes && !has_names;
+        c->answers = before;
+    else
+        c->n_checked += c->has_points; /* others say less */
 }
+
+/* ---- where the JVM says that things are ---- */
 
 /* Not all releases export it. */
 static bool is_whole_cache(const struct check *c)
@@ -92,46 +285,171 @@ static bool is_whole_cache(const struct check *c)
            !vm_read_u64(c->vm, high_at, &high) || (low == c->low && high == c->high);
 }
 
-/* The interpreter is a block of the code cache with that name. */
-static bool is_interpreter(const struct check *c)
+/* The interpreter is a block of the code cache with that name, all of which it uses. */
+static bool is_interpreter(struct check *c)
 {
-    uint64_t low, high, name_at;
-    struct vm_field name = { "CodeBlob", "_name", &name_at, false };
-    char text[16] = "";
-    if (!code_heaps_interpreter(c->vm, &low, &high) || low < c->low || high > c->high ||
-        !vm_fields_find(c->vm, &name, 1))
+    uint64_t low, high;
+    if (!code_heaps_interpreter(c->vm, &low, &high) || low < c->low || high > c->high)
         return false;
-    uint64_t blob = code_heaps_find(c->vm, low);
-    return blob != 0 && vm_read_text(c->vm, blob + name_at, text, sizeof text) && strcmp(text, "Interpreter") == 0;
+    const struct code_blob *blob = code_blobs_at(c->walker->blobs, low)->blob;
+    c->interpreter = blob == NULL ? 0 : blob->address;
+    return blob != NULL && blob->kind == BLOB_INTERPRETER && low == blob->begin && high == blob->end;
+}
+
+/* The JVM's calls of Java code, and those of virtual threads, which are of stubs whose frames hold such an entry. */
+static bool are_entries(const struct check *c)
+{
+    const struct stack_walker *walker = c->walker;
+    uint64_t wrapper = vm_type_bytes(c->vm, "JavaCallWrapper"), anchor = vm_type_bytes(c->vm, "JavaFrameAnchor"), pc;
+    const struct code_blob *stub = code_blobs_at(walker->blobs, walker->call_return)->blob;
+    if (stub == NULL || stub->kind != BLOB_ROUTINES || stub->is_continuation ||
+        walker->wrapper_anchor + anchor + sizeof(uint64_t) != wrapper)
+        return false;
+    if (walker->entry_return == 0)
+        return true;
+    if (!vm_read_u64(c->vm, walker->entry_return, &pc))
+        return false;
+    const struct code_blob *enter = code_blobs_at(walker->blobs, pc)->blob;
+    return pc == 0 || (enter != NULL && enter->frame_bytes - 16 - walker->entry_bytes < 16);
+}
+
+/* ---- threads ---- */
+
+static bool find_anchors(struct check *c)
+{
+    struct vm_field fields[] = { { "JavaThread", "_anchor", &c->anchor, false },
+                                 { "JavaThread", "_stack_base", &c->base, false },
+                                 { "Thread", "_stack_base", &c->base, false } };
+    return vm_thread_list_find(c->vm, &c->list) && vm_fields_find(c->vm, fields, sizeof fields / sizeof *fields);
+}
+
+/* What a thread has of its last Java frame: stack pointer, frame pointer, pc; and its stack's highest address. */
+struct anchor {
+    uint64_t sp, fp, pc, base;
+};
+
+static struct anchor read_anchor(const struct check *c, uint64_t thread)
+{
+    const struct stack_walker *walker = c->walker;
+    const uint64_t at = thread + c->anchor, addresses[4] = { at + walker->last_sp, at + walker->last_fp,
+                                                             at + walker->last_pc, thread + c->base };
+    uint64_t words[4];
+    vm_read_words(c->vm, addresses, 4, words);
+    return (struct anchor){ words[0], words[1], words[2], words[3] };
+}
+
+/* The stack's innermost bytes, from two words in front of its last frame on.  Returns how many; *is_cut: not all. */
+static size_t copy_stack(const struct check *c, const struct anchor *anchor, uint8_t *stack, bool *is_cut)
+{
+    uint64_t low = anchor->sp - 16, n = anchor->base < low ? 0 : anchor->base - low;
+    *is_cut = n > STACK_BYTES;
+    return vm_read_some(c->vm, low, stack, *is_cut ? STACK_BYTES : (size_t)n) & ~(size_t)7;
+}
+
+/* It is a thread's own as long as that waits: then it is the same when it is read again. */
+static bool is_waiting(struct check *c, uint64_t thread, const struct anchor *anchor, size_t n)
+{
+    bool is_cut;
+    struct anchor now = read_anchor(c, thread);
+    return memcmp(&now, anchor, sizeof now) == 0 && copy_stack(c, &now, c->again, &is_cut) == n &&
+           memcmp(c->again, c->stack, n) == 0;
+}
+
+static enum stack_end walk(struct check *c, struct anchor anchor, size_t n)
+{
+    struct thread_state thread = { .sp = anchor.sp - 16, .stack = c->stack, .n_bytes = n };
+    c->walked.n = 0;
+    if ((anchor.fp == 0 && code_blobs_is_interpreter(c->walker->blobs, anchor.pc)) ||
+        (anchor.pc == 0 && !stack_word_at(&thread, anchor.sp - 8, &anchor.pc)) ||
+        (anchor.fp == 0 && !stack_word_at(&thread, anchor.sp - 16, &anchor.fp)))
+        return STACK_NO_JAVA;
+    thread.pc = stack_strip(c->walker, anchor.pc);
+    return stack_walk_from(c->walker, &thread,
+                           (struct cursor_frame){ .pc = thread.pc, .sp = anchor.sp, .fp = anchor.fp }, &c->walked);
+}
+
+/* Asks nothing where the thread does not wait, or its stack is too deep. */
+static void check_thread(struct check *c, uint64_t address)
+{
+    struct anchor anchor = read_anchor(c, address);
+    bool is_cut;
+    if (anchor.sp == 0)
+        return;
+    size_t n = copy_stack(c, &anchor, c->stack, &is_cut);
+    enum stack_end end = walk(c, anchor, n);
+    if (!is_waiting(c, address, &anchor, n) || end == STACK_TOO_DEEP || (end == STACK_CUT && is_cut))
+        return;
+    ask(c, STACKS, end == STACK_WHOLE && c->walked.n > 0);
+}
+
+/* The JVM's own threads wait always: Reference Handler, for one. */
+static bool have_threads(struct check *c)
+{
+    uint64_t threads[THREADS_MAX];
+    if (!find_anchors(c))
+        return false;
+    for (int turn = 0; turn < TURNS; turn++) {
+        int64_t n = vm_thread_list_read(c->vm, &c->list, threads, THREADS_MAX);
+        for (int64_t i = 0; i < n && i < (int64_t)THREADS_MAX; i++)
+            check_thread(c, threads[i]);
+        if (c->answers.n_asked[STACKS] > 0)
+            return true;
+        nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
+    }
+    return false;
+}
+
+/* ---- the verdict ---- */
+
+static bool is_doubted(const struct check *c, int claim)
+{
+    if (claim == LINES && c->answers.n_false[claim] == c->answers.n_asked[claim]) /* a JDK without debug information */
+        return false;
+    return c->answers.n_false[claim] > c->answers.n_asked[claim] / (claim == TIERS ? 2 : FALSE_ONE_IN);
+}
+
+static const char *why_no_code(const struct check *c)
+{
+    return !c->has_interpreter                              ? "blocks of the code cache are not where the JVM says"
+           : c->n_read < c->n_named / 2                     ? "compiled code cannot be read"
+           : c->n_read > FEW && c->n_in_use < c->n_read / 3 ? is_false[STATES]
+           : c->n_in_use > FEW && c->n_checked == 0         ? "compiled code has no debug information"
+                                                            : NULL;
 }
 
 /* What does not agree, or NULL. */
 static const char *disagreement(struct check *c)
 {
-    if (!code_heaps_range(c->vm, &c->low, &c->high) || !is_whole_cache(c))
+    if (!code_heaps_range(c->vm, &c->low, &c->high) || c->high - c->low > CACHE_MAX || c->high % 4096 != 0 ||
+        !is_whole_cache(c))
         return "the code cache is not where the JVM says";
-    if (!is_interpreter(c))
+    struct vm_field state = { "nmethod", "_state", &c->state, false };
+    if (!is_interpreter(c) || !vm_fields_find(c->vm, &state, 1))
         return "the interpreter is not where the JVM says";
     code_heaps_walk(c->vm, check_block, c);
     nmethod_free(&c->nmethod);
-    uint32_t most = c->n_checked / 2; /* code changes while it is read */
-    return c->n_read < c->n_named / 2 ? "compiled code cannot be read"
-           : c->n_outside > most      ? "compiled code is outside of the code cache"
-           : c->n_scopes > most       ? "compiled code and its debug information are of different methods"
-           : c->n_names > most        ? "methods' names cannot be read"
-                                      : NULL;
+    for (int i = 0; i < CLAIMS; i++)
+        if (is_doubted(c, i))
+            return is_false[i];
+    const char *why = why_no_code(c);
+    if (why == NULL && !are_entries(c))
+        why = "calls of Java code are not where the JVM says";
+    if (why == NULL && !have_threads(c))
+        why = "no waiting thread's stack is where the JVM says";
+    return why == NULL && is_doubted(c, STACKS) ? is_false[STACKS] : why;
 }
 
-int vm_check_code(struct vm *vm, struct err *err)
+int vm_check_stacks(struct stack_walker *walker, struct err *err)
 {
     struct check *c = calloc(1, sizeof *c);
     if (c == NULL)
         return err_set(err, "out of memory for a check of the JVM's layout");
-    c->vm = vm;
+    c->vm = walker->vm;
+    c->walker = walker;
     const char *why = disagreement(c);
     free(c);
     if (why == NULL)
         return 0;
-    err_set(err, "the layout of this JVM's stacks is not known (JDK %u): %s", (unsigned)vm_release(vm), why);
+    err_set(err, "the layout of this JVM's stacks is not known (JDK %u): %s", (unsigned)vm_release(walker->vm), why);
     return err_next(err, "use --mechanism polling, which asks the JVM itself");
 }

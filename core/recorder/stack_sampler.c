@@ -287,23 +287,38 @@ static int open_waits(struct stack_sampler *sampler, struct err *err)
     return sampler->options.only_java ? 0 : -1;
 }
 
+/* A walker whose layout is true of the JVM. */
+static int open_checked(struct stack_sampler *sampler, struct err *err)
+{
+    struct stack_walker *walker = stack_walker_open(sampler->vm, frame_rules_here(), err);
+    if (walker != NULL && vm_check_stacks(walker, err) == 0 && vm_methods_why_not(sampler->vm) == NULL) {
+        sampler->walker = walker;
+        return 0;
+    }
+    if (walker != NULL && vm_methods_why_not(sampler->vm) != NULL) {
+        err_set(err, "the methods of this JVM cannot be named: %s", vm_methods_why_not(sampler->vm));
+        err_next(err, "use --mechanism polling, which asks the JVM itself");
+    }
+    stack_walker_close(walker);
+    return -1;
+}
+
 static int open_walker(struct stack_sampler *sampler, struct err *err)
 {
     struct vm_field field = { "StubRoutines", "_call_stub_return_address", &sampler->always_there, true };
     if ((sampler->vm = vm_open(sampler->pid, err)) == NULL)
         return -1;
-    sampler->walker = stack_walker_open(sampler->vm, frame_rules_here(), err);
-    if (sampler->walker == NULL || vm_check_code(sampler->vm, err) < 0)
+    if (open_checked(sampler, err) < 0) {
+        if (sampler->options.is_refused != NULL)
+            *sampler->options.is_refused = true;
         return -1;
+    }
     vm_fields_find(sampler->vm, &field, 1);
     vm_collections_open(sampler->vm, &sampler->collections);
     vm_monitors_open(sampler->vm, &sampler->monitors);
     vm_thread_names_open(sampler->vm);
     sampler->n_collections[0] = sampler->n_collections[1] = sampler->n_collections[2] = VM_COLLECTIONS_UNKNOWN;
-    if (vm_methods_why_not(sampler->vm) == NULL)
-        return sampler->options.is_wall ? open_waits(sampler, err) : 0;
-    err_set(err, "the methods of this JVM cannot be named: %s", vm_methods_why_not(sampler->vm));
-    return err_next(err, "use --mechanism polling, which asks the JVM itself");
+    return sampler->options.is_wall ? open_waits(sampler, err) : 0;
 }
 
 static int open_rings(struct stack_sampler *sampler, bool with_children, struct perf_rings **rings, struct err *err)

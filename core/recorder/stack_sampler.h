@@ -31,6 +31,7 @@ struct stack_sampler_options {
     bool with_children;   /* with is_starting: it is not the JVM itself */
     bool is_told;         /* with with_children: which is the JVM is said by stack_sampler_choose */
     const char *name;     /* with with_children: a part of the JVM's command line; NULL: any */
+    bool *is_refused;     /* set where sampling fails because the JVM's layout is not known; or NULL */
 };
 
 /* A method that was found on a stack. */

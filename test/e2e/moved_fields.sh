@@ -1,53 +1,44 @@
 #!/bin/bash
-# A JVM whose fields are elsewhere than it says, as a build that nobody has seen: its stacks are refused, not read
-# wrongly.
-# timeout: 200
+# A JVM whose fields are elsewhere than it says, as a build that nobody has seen: its stacks are read rightly or refused,
+# never wrongly.  'moved_fields.py PID try build/test/tools/walk_again SEED 1000' tries more.
+# timeout: 120
 # long: yes
 . "$(dirname "$0")/../lib.sh"
 
-javac -d "$SCRATCH" "$root/test/java/releases/Releases.java"
+javac -d "$SCRATCH" "$root/test/java/releases/Frames.java"
 
-move() {
-    python3 "$root/test/tools/move_field.py" "$pid" "$1" "$2"
+moved() {
+    python3 "$root/test/tools/moved_fields.py" "$pid" "$@"
 }
 
-# sampled: its status; what it says is in $said.
+# sampled OPTION...: its status; what it says is in $said.
 sampled() {
-    said=$("$mmprof" sample -F 199 -d "$1" --csv -p "$pid" 2>&1)
+    said=$("$mmprof" sample -F 199 --csv "$@" -p "$pid" 2>&1)
     status=$?
 }
 
+refused="the layout of this JVM.s stacks is not known .*: methods' names cannot be read"
 while read -r jdk; do
     v="JDK $(jdk_version "$jdk")"
     rm -f "$SCRATCH/end"
-    start "$SCRATCH/out" "$jdk/bin/java" -Xmx64m -cp "$SCRATCH" Releases "$SCRATCH/end"
-    sleep 1.5 # until methods are compiled
-    sampled 2
-    is "$v: as it is it can be sampled" "$status $(grep -c '^method,Releases.first,' <<< "$said")" "0 1"
-    while read -r field by; do
-        move "$field" "$by" > "$SCRATCH/not_exported" || continue
-        sampled 0.3
-        matches "$v: $field $by bytes further is refused" "$status $said" \
-            '^1 mmprof sample: the layout of this JVM.s (stacks|code) is not known .*: [a-z]'
-        move "$field" $((-by))
-    done << 'END'
-Symbol::_body 24
-Klass::_name 8
-ConstMethod::_constants 8
-ConstMethod::_name_index 2
-ConstantPool::_pool_holder 8
-CodeBlob::_name 8
-CodeHeap::_memory -8
-CodeHeap::_segmap 8
-StubQueue::_stub_buffer 8
-nmethod::_metadata_offset 4
-CodeBlob::_relocation_size 24
-CodeBlob::_code_end 4
-END
-    sampled 2
-    is "$v: with all of them back it is sampled again" "$status $(grep -c '^method,Releases.first,' <<< "$said")" "0 1"
+    start "$SCRATCH/out" "$jdk/bin/java" -Xmx64m -XX:CompileCommand=exclude,Frames.interpreted -cp "$SCRATCH" Frames \
+        "$SCRATCH/end"
+    sleep 2 # until methods are compiled
+    sampled -d 1
+    is "$v: as it is it is sampled from outside" "$status $(grep -c '^method,Frames.recursive,' <<< "$said")" "0 1"
+    is "$v: of 20 moves of a field none is read wrongly" \
+        "$(moved try "$build/test/tools/walk_again" 11 20 | tee "$SCRATCH/tries" | grep -o '[0-9]* wrong$')" "0 wrong"
+    matches "$v: most of them are refused" "$(tail -n 1 "$SCRATCH/tries")" ' 1[0-9] refused'
+    moved move Symbol::_body 24
+    sampled -d 2 --mechanism perf
+    matches "$v: --mechanism perf says which check failed" "$status $said" "^1 mmprof sample: $refused"
+    sampled -d 2
+    matches "$v: without it the agent samples, which is said" "$status $said" \
+        "^0 mmprof sample: $refused; stacks are sampled at safepoints"
+    matches "$v: and finds the methods" "$said" 'method,Frames.recursive,'
     touch "$SCRATCH/end"
     wait "$pid"
+    is "$v: the program ends by itself" $? 0
 done < <(jdks)
 
 done_testing

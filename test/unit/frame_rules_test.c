@@ -108,10 +108,45 @@ static void test_calls(void)
     }
 }
 
+static const struct {
+    const char *claim, *code;
+    uint64_t frame_bytes;
+    bool takes, is_aarch64;
+} prologues[] = {
+    { "x86-64: 'push rbp; sub rsp' takes 16 bytes more", "898424 00c0feff 55 4883ec20", 48, true, false },
+    { "and no others", "898424 00c0feff 55 4883ec20", 64, false, false },
+    { "a large frame takes them, too", "55 4881ec20020000 90", 0x230, true, false },
+    { "'sub rsp; mov [rsp + n], rbp' takes 8 bytes more", "4883ec18 48896c2410", 32, true, false },
+    { "the collector's barrier may follow", "55 4883ec20 41817f2001000000 0f8500000000", 48, true, false },
+    { "the smallest frame is what is pushed", "55 488bec", 16, true, false },
+    { "code without a prologue takes none", "4889d8 90", 16, false, false },
+    { "aarch64: 'sub sp' takes the whole frame", "f900013f d100c3ff a9027bfd", 48, true, true },
+    { "and no other", "f900013f d100c3ff a9027bfd", 64, false, true },
+    { "'stp; sub sp' takes 16 bytes more", "a9bf7bfd d10843ff", 0x220, true, true },
+    { "a register may take much", "a9bf7bfd d2880008 cb2863ff", 0x4010, true, true },
+    { "but not little", "a9bf7bfd d2880008 cb2863ff", 48, false, true },
+    { "the smallest frame is what 'stp' pushes", "a9bf7bfd 910003fd", 16, true, true },
+    { "code without a prologue takes none", "aa0103e0 d503201f", 16, false, true },
+};
+
+static void test_prologues(void)
+{
+    for (size_t i = 0; i < sizeof prologues / sizeof *prologues; i++) {
+        const struct frame_rules *rules = prologues[i].is_aarch64 ? &frame_rules_aarch64 : &frame_rules_x86;
+        uint8_t code[32];
+        size_t n = 0;
+        for (const char *at = prologues[i].code; *at != '\0'; at++)
+            n += *at != ' ';
+        read_code(prologues[i].code, prologues[i].is_aarch64, code, sizeof code);
+        CHECK(prologues[i].claim, rules->takes(code, n / 2, prologues[i].frame_bytes) == prologues[i].takes);
+    }
+}
+
 int main(void)
 {
     test_shapes(&frame_rules_x86, x86, sizeof x86 / sizeof *x86);
     test_shapes(&frame_rules_aarch64, aarch64, sizeof aarch64 / sizeof *aarch64);
     test_calls();
+    test_prologues();
     return tap_done();
 }

@@ -1,0 +1,76 @@
+/**
+ * Stacks with each kind of frame, all the time: interpreted (run with -XX:CompileCommand=exclude,Frames.interpreted),
+ * compiled, inlined, recursive, native, and calls from the JVM into Java in the middle of the stack (a class that is
+ * initialized).  Ends when the file that is its argument is there.
+ */
+public class Frames {
+    private static volatile boolean ends;
+    static volatile long kept;
+
+    static long work(int n) {
+        long sum = 0;
+        for (int i = 1; i < n; i++)
+            sum += (sum << 5) % i + i;
+        return sum;
+    }
+
+    private static long inlined(int n) {
+        return work(n) + 1;
+    }
+
+    private static long recursive(int depth, long a, long b, long c, long d) {
+        return depth == 0 ? inlined(2000) + a * b + c * d : recursive(depth - 1, b, c, d, a) + a;
+    }
+
+    private static long interpreted(int n) {
+        long sum = recursive(5, n, 2, 3, 4);
+        for (int i = 0; i < 40; i++)
+            sum += i * n;
+        return sum;
+    }
+
+    private static void natives() {
+        for (int i = 0; i < 20; i++)
+            if (new java.io.File("/proc/self/stat").exists())
+                kept++;
+    }
+
+    private static void forever() {
+        while (!ends) {
+            kept += interpreted(3);
+            kept += recursive(20, 1, 2, 3, 4);
+            natives();
+        }
+    }
+
+    /* Initialized by the JVM, which calls Java for it: it takes as long as the program. */
+    private static class Initialized {
+        static final long number = number();
+
+        private static long number() {
+            forever();
+            return kept;
+        }
+    }
+
+    private static void start(final boolean initializes) {
+        Thread thread = new Thread("frames " + initializes) {
+            @Override
+            public void run() {
+                if (initializes)
+                    kept += Initialized.number;
+                else
+                    forever();
+            }
+        };
+        thread.start();
+    }
+
+    public static void main(String[] args) throws InterruptedException {
+        for (int i = 0; i < 2; i++)
+            start(i == 1);
+        while (!new java.io.File(args[0]).exists())
+            Thread.sleep(50);
+        ends = true;
+    }
+}
