@@ -55,8 +55,8 @@ static int check_period(struct sample_options *o, struct err *err)
 
 static int check_mechanism(struct sample_options *o, struct err *err)
 {
-    o->is_polled = strcmp(o->mechanism, "polling") == 0;
-    if (!o->is_polled && strcmp(o->mechanism, "perf") != 0) {
+    o->is_polled = o->mechanism != NULL && strcmp(o->mechanism, "polling") == 0;
+    if (o->mechanism != NULL && !o->is_polled && strcmp(o->mechanism, "perf") != 0) {
         err_set(err, "stacks are not sampled by '%s'", o->mechanism);
         return err_next(err, "give --mechanism perf (from outside), or polling (in the JVM, at safepoints)");
     }
@@ -126,8 +126,7 @@ int sample_options_parse(struct sample_options *o, int argc, char **argv, bool *
                                   .stack_bytes = STACK_BYTES,
                                   .tree_bytes = TREE_BYTES,
                                   .top = 40,
-                                  .min_share = 0.01,
-                                  .mechanism = "perf" };
+                                  .min_share = 0.01 };
     struct options_row rows[] = {
         { 'p', "pid", "JVM", OPTION_TEXT, &o->target.name, TARGET_ARGUMENT_HELP },
         { 'd', "duration", "TIME", OPTION_SECONDS, &o->seconds,
@@ -153,7 +152,7 @@ int sample_options_parse(struct sample_options *o, int argc, char **argv, bool *
         OPTIONS_RARE,
         { 0, "name", "JVM", OPTION_TEXT, &o->target.among, TARGET_ARGUMENT_AMONG_HELP },
         { 0, "mechanism", "NAME", OPTION_TEXT, &o->mechanism,
-          "perf, from outside; or polling: an agent in the JVM, at safepoints (perf)" },
+          "perf, from outside; or polling: an agent in the JVM, at safepoints (perf if it can)" },
         { 0, "call-sites", NULL, OPTION_FLAG, &o->call_sites, "with --tree: one context per call site" },
         { 0, "bytecodes", NULL, OPTION_FLAG, &o->by_bytecode, "print kinds of bytecode in place of methods" },
         { 0, "fields", "BY", OPTION_MAYBE_TEXT, &o->fields,
@@ -171,4 +170,9 @@ int sample_options_parse(struct sample_options *o, int argc, char **argv, bool *
             rows, argc, argv, &o->target, done, err) < 0)
         return -1;
     return *done ? 0 : check(o, err);
+}
+
+bool sample_options_may_poll(const struct sample_options *o)
+{
+    return o->mechanism == NULL && o->budget <= 0 && !o->is_wall && o->events == NULL && o->fields == NULL;
 }

@@ -20,7 +20,7 @@ struct sample_options {
     char *const *command;                 /* or NULL */
     const char *events, *output, *folded; /* output, folded: patterns until they are checked, then the names below */
     char output_name[PATH_MAX], folded_name[PATH_MAX];
-    const char *mechanism; /* "perf" or "polling" */
+    const char *mechanism; /* "perf" or "polling"; NULL: perf, or else polling */
     const char *html;      /* NULL: no page */
     const char *fields;    /* "field", "" (the same) or "class"; NULL: no table of them */
     double decay_s;        /* half-life of heat; 0: none */
@@ -31,5 +31,8 @@ struct sample_options {
  * Parse and check them; *done: help was printed.  Words are borrowed from argv.  Returns 0, or -1 with *err set.
  */
 int sample_options_parse(struct sample_options *o, int argc, char **argv, bool *done, struct err *err);
+
+/* May samples that are taken at safepoints replace those that are asked for? */
+bool sample_options_may_poll(const struct sample_options *o);
 
 #endif

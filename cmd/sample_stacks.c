@@ -391,6 +391,31 @@ static int sample_polled(struct sample_run *run, int *status, struct err *err)
     return sample_polled_run(run->options, &to, status, err);
 }
 
+/* The JVM's layout is not known, as *err says: its agent takes the stacks. */
+static int sample_instead(struct sample_run *run, struct sample_options *options, int *status, struct err *err)
+{
+    const struct sample_polled to = { on_polled, on_polled_round, run };
+    struct sample_options of_pid = *options;
+    if (run->command != 0)
+        of_pid.pid = (uint64_t)run->command;
+    of_pid.command = NULL;
+    options->is_polled = true;
+    fprintf(stderr, "mmprof sample: %.*s; stacks are sampled at safepoints instead (--mechanism polling)\n",
+            (int)strcspn(err->text, "\n"), err->text);
+    stack_sampler_close(run->sampler);
+    run->sampler = NULL;
+    unblock_signals(run);
+    jvm_process_cpu_ns((pid_t)of_pid.pid, &run->first_cpu_ns);
+    return sample_polled_run(&of_pid, &to, status, err);
+}
+
+/* Of a command that is not java itself, the JVM is not known yet. */
+static bool may_sample_instead(const struct sample_run *run)
+{
+    return sample_options_may_poll(run->options) &&
+           (run->options->command == NULL || launch_is_java(run->options->command[0], NULL));
+}
+
 static enum bytecode_kinds_by table_of(const struct sample_options *options)
 {
     return options->fields == NULL ? BYTECODES_BY_KIND : options->by_class ? BYTECODES_BY_CLASS : BYTECODES_BY_FIELD;
@@ -429,15 +454,17 @@ int command_sample(int argc, char **argv, struct err *err)
 {
     struct sample_options options;
     struct sample_run run = { .options = &options, .launch = LAUNCH_NONE, .signals = -1, .end = -1 };
-    struct stack_sampler_options how = { .tells_loaders = true };
     struct err ignored;
-    bool done = false;
+    bool done = false, is_refused = false;
+    struct stack_sampler_options how = { .tells_loaders = true, .is_refused = &is_refused };
     int rc = sample_options_parse(&options, argc, argv, &done, err), status = 0;
     if (rc < 0 || done)
         return rc;
     rc = prepare(&run, &how, err);
     if (rc == 0)
         rc = options.is_polled ? sample_polled(&run, &status, err) : sample_outside(&run, &how, err);
+    if (rc < 0 && is_refused && may_sample_instead(&run))
+        rc = sample_instead(&run, &options, &status, err);
     if (rc == 0)
         rc = write_totals(&run, err);
     if (sample_trace_close(&run.trace, rc == 0 ? err : &ignored) < 0)
