@@ -64,11 +64,12 @@ static void make_ip_samples(struct report_run *run, struct page_parts *made, str
 {
     const struct report_source *source = run->traces[0].source;
     const struct where *where = &run->passes[0].where;
-    struct err *err = &run->passes[0].no_where;
-    if (err->text[0] != '\0' || where_table(source, where, &made->where, err) < 0 ||
-        where_hot_table(source, where, run->options->rows.top, &made->hot, err) < 0) {
+    const struct err *err = &run->passes[0].no_where;
+    if (err->text[0] != '\0') {
         page->no_where = err->text;
     } else {
+        where_table(source, where, &made->where);
+        where_hot_table(source, where, run->options->rows.top, &made->hot);
         page->where = &made->where;
         page->hot = &made->hot;
     }

@@ -53,15 +53,19 @@ static int check_part(const struct err *why, struct err *err)
 static int make_vm(struct report_run *run, struct table *table, struct err *err)
 {
     const struct view_pass *pass = &run->passes[0];
-    return check_part(&pass->no_where, err) < 0 ? -1 : where_table(&pass->source, &pass->where, table, err);
+    if (check_part(&pass->no_where, err) < 0)
+        return -1;
+    where_table(&pass->source, &pass->where, table);
+    return 0;
 }
 
 static int make_hot(struct report_run *run, struct table *table, struct err *err)
 {
     const struct view_pass *pass = &run->passes[0];
-    return check_part(&pass->no_where, err) < 0
-               ? -1
-               : where_hot_table(&pass->source, &pass->where, run->options->rows.top, table, err);
+    if (check_part(&pass->no_where, err) < 0)
+        return -1;
+    where_hot_table(&pass->source, &pass->where, run->options->rows.top, table);
+    return 0;
 }
 
 static int make_inlining(struct report_run *run, struct table *table, struct err *err)

@@ -25,7 +25,6 @@ struct cost_rows {
     double allocations_ns;              /* of all samples, 0: there were none */
     double compiling_ns;                /* again, as the budget has it, or NOT_KNOWN */
     double changing_ns;                 /* of changed classes, in the JVM's thread, and to change them back */
-    size_t label, value, share, unit, how;
 };
 
 struct cost {
@@ -35,22 +34,38 @@ struct cost {
     const char *how;     /* why a value is not known */
 };
 
-static struct table_cell cell_of(double number)
-{
-    struct table_cell none = { .value = TABLE_NOT_APPLICABLE };
-    return number == NO_SENSE ? none : number == NOT_KNOWN ? table_unmeasured() : table_number(number);
-}
+/* A row as it is printed. */
+struct cost_line {
+    const char *label, *unit, *how;
+    struct table_cell value;
+    double share;
+};
+
+static const struct table_column columns[] = {
+    { "cost", "Cost of this recording", TABLE_TEXT, FROM(struct cost_line, label) },
+    { "value", "Value", TABLE_RATIO, FROM(struct cost_line, value) },
+    { "share", "Share (%)", TABLE_SHARE, FROM(struct cost_line, share) },
+    { "unit", "unit", TABLE_TEXT, FROM(struct cost_line, unit), .width = COLUMN_DATA },
+    { "how", "Basis", TABLE_TEXT, FROM(struct cost_line, how) },
+};
 
 static void add_cost_row(struct cost_rows *c, struct cost cost)
 {
-    struct table_cell *cells = table_row(c->table, cost.kind);
-    if (cells == NULL)
-        return;
-    cells[c->label] = table_words(cost.label);
-    cells[c->value] = cost.value < 0 ? cell_of(cost.value) : table_number_in(c->table, cost.value, cost.unit);
-    cells[c->share] = cell_of(cost.share);
-    cells[c->unit] = table_words(cost.unit == TABLE_NS ? "ns" : cost.unit == TABLE_COUNT ? "count" : "share");
-    cells[c->how] = table_words(cost.how);
+    const struct table_cell none = { .value = TABLE_NOT_APPLICABLE };
+    const struct cost_line line = {
+        .label = cost.label,
+        .unit = cost.unit == TABLE_NS      ? "ns"
+                : cost.unit == TABLE_COUNT ? "count"
+                                           : "share",
+        .how = cost.how == NULL ? "" : cost.how,
+        .value = cost.value == NO_SENSE    ? none
+                 : cost.value == NOT_KNOWN ? table_unmeasured()
+                                           : table_number_in(c->table, cost.value, cost.unit),
+        .share = cost.share == NO_SENSE    ? TABLE_NONE
+                 : cost.share == NOT_KNOWN ? NAN
+                                           : cost.share,
+    };
+    table_add(c->table, cost.kind, &line);
 }
 
 /* Of the program's CPU time. */
@@ -220,8 +235,8 @@ static const char *agent_how(const struct cost_rows *c)
         code = arena_printf(c->source->arena, ", of which %s in the JVM's threads that report compiled code", ns);
     }
     info_read(c->source->reader, INFO_LIVE_SAMPLES, 0, c->source->arena, &samples);
-    if (code == NULL || samples.n == 0)
-        return code == NULL ? NULL : arena_printf(c->source->arena, "measured%s", code);
+    if (samples.n == 0)
+        return arena_printf(c->source->arena, "measured%s", code);
     table_format_ns(samples.cpu_ms * 1e6, ns, sizeof ns);
     return arena_printf(c->source->arena, "measured; %s of this for stack samples%s", ns, code);
 }
@@ -301,12 +316,11 @@ static double estimate(const struct cost_rows *c)
 static const char *recompilation_how(const struct cost_rows *c)
 {
     const struct recompilation *recompilation = c->recompilation;
-    const char **labels = recompilation->why == NULL ? report_labels(c->source, &recompilation->method, 1) : NULL;
     if (recompilation->why != NULL)
         return recompilation->why;
-    return labels == NULL ? NULL
-                          : arena_printf(c->source->arena, "measured: %.0f calls of %s, and %.0f others",
-                                         (double)recompilation->n_in, labels[0], (double)recompilation->n_out);
+    const char **labels = report_labels(c->source, &recompilation->method, 1);
+    return arena_printf(c->source->arena, "measured: %.0f calls of %s, and %.0f others", (double)recompilation->n_in,
+                        labels[0], (double)recompilation->n_out);
 }
 
 static void add_slowdown(struct cost_rows *c)
@@ -321,10 +335,9 @@ static void add_slowdown(struct cost_rows *c)
                                        : "estimated: probes, pauses" });
     struct cost measured = { "slowdown_in_recovery", "Slowdown in the window", TABLE_SHARE, NO_SENSE, NOT_KNOWN,
                              recompilation_how(c) };
+    if (is_measured)
+        measured.share = (recompilation->in_ns - recompilation->out_ns) / recompilation->out_ns;
     add_cost_row(c, measured);
-    if (is_measured) /* may be negative */
-        c->table->rows[c->table->n_rows - 1].cells[c->share] =
-            table_quotient(recompilation->in_ns - recompilation->out_ns, recompilation->out_ns);
     add_cost_row(c, (struct cost){ "slowdown_after", "Slowdown later, measured", TABLE_SHARE, NO_SENSE, NOT_KNOWN,
                                    "unknown: no method ran without probes" });
 }
@@ -336,8 +349,6 @@ static int begin(struct cost_rows *c, struct err *err)
     struct report_source on_cpu = *source;
     if (!source->tree->cpu_is_wall)
         on_cpu.clock = PHASES_CPU;
-    if (row_of == NULL)
-        return err_set(err, "out of memory for %u methods", source->tree->n_methods);
     memset(row_of, 0xff, ((size_t)source->tree->n_methods + 1) * sizeof *row_of); /* CALLTREE_NONE */
     if (shares_compute(&on_cpu, row_of, 0, &c->shares, err) < 0)
         return -1;
@@ -417,15 +428,11 @@ int cost_make(const struct report_source *source, const struct recompilation *re
     table_begin(table, source->arena);
     if (begin(&c, err) < 0)
         return -1;
-    c.label = table_column(table, "Cost of this recording", "cost", TABLE_TEXT);
-    c.value = table_column(table, "Value", "value", TABLE_RATIO);
-    c.share = table_column(table, "Share (%)", "share", TABLE_SHARE);
-    c.unit = table_data_column(table, "unit", TABLE_TEXT);
-    c.how = table_column(table, "Basis", "how", TABLE_TEXT);
+    TABLE_COLUMNS(table, columns, 0);
     add_pauses(&c);
     add_changes(&c);
     add_compiler(&c);
     add_cpu_times(&c);
     add_slowdown(&c);
-    return table->is_broken ? err_set(err, "out of memory for a table") : 0;
+    return 0;
 }

@@ -1,9 +1,8 @@
 #include "report/view/tree_table.h"
 
 #include "core/base/text.h"
+#include "core/base/xalloc.h"
 #include "core/trace/recording_info.h"
-
-#include "report/sample_cells.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -52,7 +51,7 @@ static const char *root_label(const struct report_source *source, uint32_t root)
 }
 
 /* Each the only one of its kind. */
-static int find_labels(struct tree_making *making)
+static void find_labels(struct tree_making *making)
 {
     const struct report_source *source = making->source;
     const struct tree_view *view = &making->view;
@@ -60,8 +59,6 @@ static int find_labels(struct tree_making *making)
     uint32_t *methods = arena_alloc(source->arena, ((size_t)n_methods + 1) * sizeof *methods),
              *label_of = arena_alloc(source->arena, ((size_t)n_methods + 1) * sizeof *label_of);
     making->labels = arena_alloc(source->arena, ((size_t)view->n_lines + 1) * sizeof *making->labels);
-    if (methods == NULL || label_of == NULL || making->labels == NULL)
-        return -1;
     for (size_t i = 1; i < view->n_lines + making->n_asked; i++) {
         uint32_t method = i < view->n_lines ? view->lines[i].method : making->asked[i - view->n_lines];
         if (method >= n_methods || label_of[method] != 0)
@@ -70,39 +67,51 @@ static int find_labels(struct tree_making *making)
         label_of[method] = n;
     }
     const char **labels = report_labels(source, methods, n);
-    for (uint32_t i = 1; labels != NULL && i < view->n_lines; i++)
+    for (uint32_t i = 1; i < view->n_lines; i++)
         making->labels[i] = view->lines[i].method >= n_methods ? root_label(source, view->lines[i].root)
                                                                : labels[label_of[view->lines[i].method] - 1];
-    return labels == NULL ? -1 : 0;
 }
 
 /* ---- columns and rows ---- */
 
-static void add_columns(const struct tree_making *making)
-{
-    static const char *const headings[] = { [TREE_VIEW_ALL] = "Method",
-                                            [TREE_VIEW_CALLEES] = "Method and its callees",
-                                            [TREE_VIEW_CALLERS] = "Method and its callers" };
-    struct table *t = making->table;
-    bool is_all = making->options->kind == TREE_VIEW_ALL;
-    table_column(t, making->knows_time ? "Time (%)" : "Share (%)", "time_share", TABLE_SHARE);
-    table_column(t, "Self (%)", "self_share", TABLE_SHARE);
-    t->columns[table_column(t, "Of it (%)", "part", TABLE_SHARE)].not_in_text = is_all;
-    table_column(t, "Calls", "calls", TABLE_COUNT);
-    table_column(t, "Time/call", "ns_per_call", TABLE_NS);
-    t->columns[table_column(t, "Known by", "known_by", TABLE_TEXT)].not_in_text = making->source->sampled == NULL;
-    table_column(t, headings[making->options->kind], "label", TABLE_TEXT);
-    sample_cells_hide(t, "depth", TABLE_COUNT);
-    sample_cells_hide(t, "total_ns", TABLE_NS);
-    sample_cells_hide(t, "self_ns", TABLE_NS);
-    sample_cells_hide(t, "time_share_error", TABLE_SHARE);
-    sample_cells_hide(t, "self_share_error", TABLE_SHARE);
-    sample_cells_hide(t, "samples", TABLE_COUNT);
-    sample_cells_hide(t, "open_calls", TABLE_COUNT);
-    sample_cells_hide(t, "class", TABLE_TEXT);
-    sample_cells_hide(t, "method", TABLE_TEXT);
-    sample_cells_hide(t, "descriptor", TABLE_TEXT);
-}
+/* A row as it is printed; NAN: not known, TABLE_NONE: not applicable. */
+struct tree_row {
+    double share, share_error, self_share, self_error, part, calls, ns_per_call, depth, ns, self_ns, n_samples, n_open;
+    const char *known_by, *label;
+    struct method_name name;
+};
+
+#define TREE(member) FROM(struct tree_row, member)
+#define OF_ALL       (1u << TREE_VIEW_ALL) /* conditions */
+#define OF_CALLEES   (1u << TREE_VIEW_CALLEES)
+#define OF_CALLERS   (1u << TREE_VIEW_CALLERS)
+#define HAS_TIME     8u
+#define HAS_NO_TIME  16u
+#define HAS_SAMPLES  32u
+
+static const struct table_column columns[] = {
+    { "time_share", "Time (%)", TABLE_SHARE, TREE(share), ERROR_FROM(struct tree_row, share_error), .when = HAS_TIME },
+    { "time_share", "Share (%)", TABLE_SHARE, TREE(share), ERROR_FROM(struct tree_row, share_error),
+      .when = HAS_NO_TIME },
+    { "self_share", "Self (%)", TABLE_SHARE, TREE(self_share), ERROR_FROM(struct tree_row, self_error) },
+    { "part", "Of it (%)", TABLE_SHARE, TREE(part), .text_when = OF_CALLEES | OF_CALLERS },
+    { "calls", "Calls", TABLE_COUNT, TREE(calls) },
+    { "ns_per_call", "Time/call", TABLE_NS, TREE(ns_per_call) },
+    { "known_by", "Known by", TABLE_TEXT, TREE(known_by), .text_when = HAS_SAMPLES },
+    { "label", "Method", TABLE_TEXT, TREE(label), .when = OF_ALL },
+    { "label", "Method and its callees", TABLE_TEXT, TREE(label), .when = OF_CALLEES },
+    { "label", "Method and its callers", TABLE_TEXT, TREE(label), .when = OF_CALLERS },
+    { "depth", NULL, TABLE_COUNT, TREE(depth), .width = COLUMN_DATA },
+    { "total_ns", NULL, TABLE_NS, TREE(ns), .width = COLUMN_DATA },
+    { "self_ns", NULL, TABLE_NS, TREE(self_ns), .width = COLUMN_DATA },
+    { "time_share_error", NULL, TABLE_SHARE, TREE(share_error), .width = COLUMN_DATA },
+    { "self_share_error", NULL, TABLE_SHARE, TREE(self_error), .width = COLUMN_DATA },
+    { "samples", NULL, TABLE_COUNT, TREE(n_samples), .width = COLUMN_DATA },
+    { "open_calls", NULL, TABLE_COUNT, TREE(n_open), .width = COLUMN_DATA },
+    { "class", NULL, TABLE_TEXT, TREE(name.class_name), .width = COLUMN_DATA },
+    { "method", NULL, TABLE_TEXT, TREE(name.method), .width = COLUMN_DATA },
+    { "descriptor", NULL, TABLE_TEXT, TREE(name.descriptor), .width = COLUMN_DATA },
+};
 
 static const char *text_label(const struct tree_making *making, uint32_t i)
 {
@@ -112,52 +121,40 @@ static const char *text_label(const struct tree_making *making, uint32_t i)
                         line->n_open > 0 && making->options->is_text ? " +" : "");
 }
 
-static struct table_cell share_of(double ticks, double whole, double error, struct arena *arena)
+static double share_of(double ticks, double whole)
 {
-    const struct sample_share share = { .share = whole > 0 ? ticks / whole : 0, .error = error };
-    return whole > 0 ? sample_cells_share(&share, arena) : table_unmeasured();
+    return whole > 0 ? ticks / whole : NAN;
 }
 
-static struct table_cell calls_of(const struct tree_line *line)
-{
-    if (line->method == CALLTREE_ROOT)
-        return (struct table_cell){ .value = TABLE_NOT_APPLICABLE };
-    return line->calls > 0 ? table_number(line->calls) : table_unmeasured();
-}
-
-static void put_row(const struct tree_making *making, uint32_t i)
+static void add_row(const struct tree_making *making, uint32_t i)
 {
     const struct tree_line *line = &making->view.lines[i];
     const struct report_source *source = making->source;
-    struct arena *arena = source->arena;
     double whole = whole_of(making, i), ns = source->tree->ns_per_tick > 0 ? source->tree->ns_per_tick : NAN;
     bool is_root = line->method == CALLTREE_ROOT, has_calls = line->calls > 0;
     uint32_t top = i;
     while (making->view.lines[top].parent != 0)
         top = making->view.lines[top].parent;
-    struct method_name name = is_root ? (struct method_name){ "", "", "" } : report_name(source, line->method);
-    struct sample_cells to = { making->table, table_row(making->table, is_root ? "root" : "context") };
-    const struct table_cell values[] = {
-        share_of(line->ticks, whole, line->share_error, arena),
-        share_of(line->self_ticks, whole, line->self_error, arena),
-        table_quotient(line->ticks, making->view.lines[top].ticks),
-        calls_of(line),
-        has_calls && !is_root ? table_number(line->probe_ticks * ns / line->calls) : table_unmeasured(),
-        table_words(tree_view_known_by(&making->view, line)),
-        table_words(text_label(making, i)),
-        table_number(line->depth),
-        table_number(line->ticks * ns),
-        table_number(line->self_ticks * ns),
-        sample_cells_error(line->share_error),
-        sample_cells_error(line->self_error),
-        table_number(line->n_samples),
-        table_number(line->n_open),
-        table_words(name.class_name),
-        table_words(name.method),
-        table_words(name.descriptor),
+    const struct tree_row row = {
+        .share = share_of(line->ticks, whole),
+        .share_error = line->share_error,
+        .self_share = share_of(line->self_ticks, whole),
+        .self_error = line->self_error,
+        .part = line->ticks / making->view.lines[top].ticks,
+        .calls = is_root     ? TABLE_NONE
+                 : has_calls ? line->calls
+                             : NAN,
+        .ns_per_call = has_calls && !is_root ? line->probe_ticks * ns / line->calls : NAN,
+        .depth = line->depth,
+        .ns = line->ticks * ns,
+        .self_ns = line->self_ticks * ns,
+        .n_samples = (double)line->n_samples,
+        .n_open = (double)line->n_open,
+        .known_by = tree_view_known_by(&making->view, line),
+        .label = text_label(making, i),
+        .name = is_root ? (struct method_name){ "", "", "" } : report_name(source, line->method),
     };
-    for (size_t k = 0; to.next != NULL && k < sizeof values / sizeof *values; k++)
-        sample_cells_put(&to, values[k]);
+    table_add(making->table, is_root ? "root" : "context", &row);
 }
 
 /* ---- their order ---- */
@@ -181,39 +178,42 @@ static int largest_first(const void *a, const void *b)
 }
 
 /* In a view of one method the lines next to it that are left out are one row, so that it adds up. */
-static void put_rest(const struct tree_making *making, uint32_t parent, const struct tree_order *order, size_t n)
+static void add_rest(const struct tree_making *making, uint32_t parent, const struct tree_order *order, size_t n)
 {
-    struct tree_line rest = making->view.lines[parent];
-    const struct tree_line *of = &making->view.lines[parent];
-    double ns = making->source->tree->ns_per_tick;
-    rest.ticks = rest.calls = 0;
+    double ticks = 0, calls = 0;
     for (size_t i = 0; i < n; i++) {
-        rest.ticks += order[i].ticks;
-        rest.calls += order[i].calls;
+        ticks += order[i].ticks;
+        calls += order[i].calls;
     }
-    struct table_cell *cells = n == 0 ? NULL : table_row(making->table, "rest");
-    if (cells == NULL)
-        return;
-    cells[0] = share_of(rest.ticks, whole_of(making, parent), NAN, making->source->arena);
-    cells[2] = table_quotient(rest.ticks, of->ticks);
-    cells[3] = table_number(rest.calls);
-    cells[5] = table_words("");
-    cells[6] = table_words(arena_printf(making->source->arena, "%s%zu smaller one%s",
-                                        making->options->is_text ? "  " : "", n, text_plural(n)));
-    cells[7] = table_number(1);
-    cells[8] = table_number(rest.ticks * ns);
+    const struct tree_row row = {
+        .share = share_of(ticks, whole_of(making, parent)),
+        .share_error = NAN,
+        .self_share = NAN,
+        .self_error = NAN,
+        .part = ticks / making->view.lines[parent].ticks,
+        .calls = calls,
+        .ns_per_call = NAN,
+        .depth = 1,
+        .ns = ticks * making->source->tree->ns_per_tick,
+        .self_ns = NAN,
+        .n_samples = NAN,
+        .n_open = NAN,
+        .known_by = "",
+        .label = arena_printf(making->source->arena, "%s%zu smaller one%s", making->options->is_text ? "  " : "", n,
+                              text_plural(n)),
+    };
+    if (n > 0)
+        table_add(making->table, "rest", &row);
 }
 
-static int put_below(struct tree_making *making, uint32_t parent)
+static void add_below(struct tree_making *making, uint32_t parent)
 {
     const struct tree_view *view = &making->view;
     size_t n = 0, n_shown = 0;
     double least = making->options->min_share;
     for (uint32_t i = view->lines[parent].first_child; i != 0; i = view->lines[i].next)
         n++;
-    struct tree_order *order = calloc(n + 1, sizeof *order);
-    if (order == NULL)
-        return -1;
+    struct tree_order *order = xcalloc(n + 1, sizeof *order);
     n = 0;
     for (uint32_t i = view->lines[parent].first_child; i != 0; i = view->lines[i].next) {
         const struct tree_line *line = &view->lines[i];
@@ -222,20 +222,18 @@ static int put_below(struct tree_making *making, uint32_t parent)
         order[n++] = (struct tree_order){ line->ticks, line->calls, i, is_first };
     }
     qsort(order, n, sizeof *order, largest_first);
-    int rc = 0;
-    for (; rc == 0 && n_shown < n; n_shown++) {
+    for (; n_shown < n; n_shown++) {
         double whole = whole_of(making, order[n_shown].line);
         bool is_asked = parent == 0 && making->options->kind != TREE_VIEW_ALL;
         if (!is_asked && order[n_shown].ticks < least * whole)
             break;
-        put_row(making, order[n_shown].line);
-        rc = put_below(making, order[n_shown].line);
+        add_row(making, order[n_shown].line);
+        add_below(making, order[n_shown].line);
     }
     making->n_left += n - n_shown;
     if (making->options->kind != TREE_VIEW_ALL && parent != 0 && view->lines[parent].parent == 0)
-        put_rest(making, parent, order + n_shown, n - n_shown);
+        add_rest(making, parent, order + n_shown, n - n_shown);
     free(order);
-    return rc;
 }
 
 /* ---- the whole ---- */
@@ -263,13 +261,14 @@ static int put_view(struct tree_making *making, uint32_t method, double all_tick
                        &making->view, err) < 0)
         return -1;
     size_t n_before = making->table->n_rows;
-    int rc = find_labels(making) < 0 || put_below(making, 0) < 0 ? err_set(err, "out of memory for the call tree") : 0;
-    if (rc == 0 && n_before > 0 && making->table->n_rows > n_before)
+    find_labels(making);
+    add_below(making, 0);
+    if (n_before > 0 && making->table->n_rows > n_before)
         making->table->rows[n_before].after_rule = true;
     for (uint32_t i = 1; i < making->view.n_lines; i++)
         making->any_open = making->any_open || making->view.lines[i].n_open > 0;
     tree_view_free(&making->view);
-    return rc;
+    return 0;
 }
 
 static int make(struct tree_making *making, struct err *err)
@@ -288,7 +287,9 @@ static int make(struct tree_making *making, struct err *err)
     making->asked = methods;
     making->n_asked = making->options->kind == TREE_VIEW_ALL ? 0 : n;
     report_metadata(source, making->table);
-    add_columns(making);
+    TABLE_COLUMNS(making->table, columns,
+                  (1u << making->options->kind) | (making->knows_time ? HAS_TIME : HAS_NO_TIME) |
+                      (source->sampled != NULL ? HAS_SAMPLES : 0));
     for (size_t i = 0; i < n; i++)
         if (put_view(making, methods[i], all_ticks, err) < 0)
             return -1;
@@ -303,6 +304,5 @@ int tree_table(const struct report_source *source, const struct tree_table_optio
     struct tree_making making = { .source = source, .options = options, .table = table };
     table_begin(table, source->arena);
     table->has_order = true;
-    int rc = make(&making, err);
-    return rc == 0 && table->is_broken ? err_set(err, "out of memory for a table") : rc;
+    return make(&making, err);
 }

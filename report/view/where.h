@@ -63,10 +63,9 @@ void where_free(struct where *where);
 double where_ns(const struct where *where, size_t row, size_t part);
 
 /* A row for each kind of code with time in it, a column for each part. */
-int where_table(const struct report_source *source, const struct where *where, struct table *table, struct err *err);
+void where_table(const struct report_source *source, const struct where *where, struct table *table);
 
 /* A row for each function, at most 'top' (0: all). */
-int where_hot_table(const struct report_source *source, const struct where *where, uint64_t top, struct table *table,
-                    struct err *err);
+void where_hot_table(const struct report_source *source, const struct where *where, uint64_t top, struct table *table);
 
 #endif

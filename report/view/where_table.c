@@ -1,7 +1,7 @@
 #include "report/view/where.h"
 
 #include "core/trace/recording_info.h"
-#include "report/sample_cells.h"
+#include "report/sample_ratios.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,8 +50,6 @@ static void note_symbols(const struct report_source *source, const struct where 
             none = arena_printf(source->arena, "%s%s%s", none, none[0] == '\0' ? "" : ", ", name);
         else if (strncmp(symbols, ".dynsym", 7) == 0)
             exported = arena_printf(source->arena, "%s%s%s", exported, exported[0] == '\0' ? "" : ", ", name);
-        if (none == NULL || exported == NULL)
-            return;
     }
     if (none[0] != '\0')
         table_note(table, arena_printf(source->arena, "without symbols: %s", none));
@@ -106,63 +104,72 @@ static const char *row_key(size_t row)
                                      : vm_subsystem_key((enum vm_subsystem)(row - CODE_LOCATION_KINDS));
 }
 
-/* The columns of a table. */
-struct columns {
-    size_t of_part[VM_PARTS]; /* 0: none */
-    struct sample_ratio_kind ratios[WHERE_EVENTS_MAX];
-    size_t of_ratio[WHERE_EVENTS_MAX]; /* its error's is the next one */
-    uint32_t n_ratios;
+/* A row as it is printed; NAN: not known. */
+struct where_line {
+    const char *label;
+    double share, part_shares[VM_PARTS], ratios[WHERE_EVENTS_MAX], ratio_errors[WHERE_EVENTS_MAX];
 };
 
-static void add_columns(const struct where *where, struct columns *columns, struct table *table)
+static const struct table_column where_columns[] = {
+    { "where", "Where", TABLE_TEXT, FROM(struct where_line, label) },
+    { "share", "All (%)", TABLE_SHARE, FROM(struct where_line, share) },
+};
+
+/* The i-th of the members that begin with this one. */
+static struct column_field nth(struct column_field first, size_t i)
 {
-    int n_ratios = sample_ratio_kinds(where->events.names, where->events.n, table->arena, columns->ratios);
-    table_column(table, "Where", "where", TABLE_TEXT);
-    table_column(table, "All (%)", "share", TABLE_SHARE);
-    for (size_t part = 0; part < VM_PARTS; part++)
-        if (where->part_ns[part] > 0 || part == VM_PART_APPLICATION)
-            columns->of_part[part] = table_column(table, parts[part].heading, parts[part].key, TABLE_SHARE);
-    table->is_broken = table->is_broken || n_ratios < 0;
-    columns->n_ratios = n_ratios < 0 ? 0 : (uint32_t)n_ratios;
-    for (uint32_t i = 0; i < columns->n_ratios; i++) {
-        const struct sample_ratio_kind *kind = &columns->ratios[i];
-        columns->of_ratio[i] = table_column(table, kind->heading, kind->key, TABLE_RATIO);
-        sample_cells_hide(table, arena_printf(table->arena, "%s_error", kind->key), TABLE_RATIO);
+    first.offset = (uint16_t)(first.offset + i * sizeof(double));
+    return first;
+}
+
+static void add_columns(const struct where *where, const struct sample_ratio_kind *ratios, size_t n_ratios,
+                        struct table *table)
+{
+    static const struct column_field share = FIELD_FROM(struct where_line, part_shares[0]);
+    static const struct column_field ratio = FIELD_FROM(struct where_line, ratios[0]);
+    static const struct column_field error = FIELD_FROM(struct where_line, ratio_errors[0]);
+    TABLE_COLUMNS(table, where_columns, 0);
+    for (size_t i = 0; i < VM_PARTS; i++) {
+        const struct table_column column = { parts[i].key, parts[i].heading, TABLE_SHARE, .field = nth(share, i) };
+        if (where->part_ns[i] > 0 || i == VM_PART_APPLICATION)
+            table_columns(table, &column, 1, 0);
+    }
+    for (size_t i = 0; i < n_ratios; i++) {
+        const char *error_key = arena_printf(table->arena, "%s_error", ratios[i].key);
+        const struct table_column both[] = {
+            { ratios[i].key, ratios[i].heading, TABLE_RATIO, .field = nth(ratio, i), .error = nth(error, i) },
+            { error_key, NULL, TABLE_RATIO, .field = nth(error, i), .width = COLUMN_DATA },
+        };
+        TABLE_COLUMNS(table, both, 0);
     }
 }
 
 /* row: WHERE_ROWS for all. */
-static void add_ratios(const struct where *where, size_t row, double ns, const struct columns *columns,
-                       struct table_cell *cells, struct table *table)
+static void find_ratios(const struct where *where, size_t row, double ns, const struct sample_ratio_kind *ratios,
+                        size_t n_ratios, struct where_line *line)
 {
     uint64_t n = 0;
     for (size_t part = 0; part < VM_PARTS; part++)
         for (size_t one = row == WHERE_ROWS ? 0 : row; one < (row == WHERE_ROWS ? WHERE_ROWS : row + 1); one++)
             n += where->ip_samples[one][part];
     const struct where_count clock = { n, ns, n == 0 ? 0 : ns * ns / (double)n };
-    for (uint32_t i = 0; i < columns->n_ratios; i++) {
-        struct where_ratio ratio = where_events_ratio(where->events.rows[row], &clock, &columns->ratios[i]);
-        cells[columns->of_ratio[i]] = sample_cells_ratio(ratio.value, ratio.error, table->arena);
-        cells[columns->of_ratio[i] + 1] = sample_cells_error(ratio.error);
+    for (size_t i = 0; i < n_ratios; i++) {
+        struct where_ratio ratio = where_events_ratio(where->events.rows[row], &clock, &ratios[i]);
+        line->ratios[i] = ratio.value;
+        line->ratio_errors[i] = ratio.error;
     }
 }
 
-static void add_row(const struct where *where, size_t row, const char *label, const char *kind,
-                    const double ns[VM_PARTS + 1], const struct columns *columns, struct table *table)
+static struct where_line line_of(const struct where *where, const char *label, const double ns[VM_PARTS + 1])
 {
-    struct table_cell *cells = table_row(table, kind);
     double all = all_ns(where);
-    if (cells == NULL)
-        return;
-    cells[0] = table_words(label);
-    cells[1] = table_quotient(ns[VM_PARTS], all);
+    struct where_line line = { .label = label, .share = ns[VM_PARTS] / all };
     for (size_t part = 0; part < VM_PARTS; part++)
-        if (columns->of_part[part] != 0)
-            cells[columns->of_part[part]] = table_quotient(ns[part], all);
-    add_ratios(where, row, ns[VM_PARTS], columns, cells, table);
+        line.part_shares[part] = ns[part] / all;
+    return line;
 }
 
-static void add_rows(const struct report_source *source, const struct where *where, const struct columns *columns,
+static void add_rows(const struct where *where, const struct sample_ratio_kind *ratios, size_t n_ratios,
                      struct table *table)
 {
     static const size_t order[] = { CODE_AT_INTERPRETER, CODE_AT_C1,     CODE_AT_C2,     CODE_AT_COMPILED,
@@ -175,13 +182,15 @@ static void add_rows(const struct report_source *source, const struct where *whe
             double ns[VM_PARTS + 1];
             for (size_t part = 0; part <= VM_PARTS; part++)
                 sums[part] += ns[part] = where_ns(where, row, part);
+            struct where_line line = line_of(where, row_label(table->arena, row), ns);
+            find_ratios(where, row, ns[VM_PARTS], ratios, n_ratios, &line);
             if (ns[VM_PARTS] > 0)
-                add_row(where, row, row_label(source->arena, row), row_key(row), ns, columns, table);
+                table_add(table, row_key(row), &line);
         }
     }
-    add_row(where, WHERE_ROWS, "all", "total", sums, columns, table);
-    if (table->n_rows > 0)
-        table->rows[table->n_rows - 1].after_rule = true;
+    struct where_line line = line_of(where, "all", sums);
+    find_ratios(where, WHERE_ROWS, sums[VM_PARTS], ratios, n_ratios, &line);
+    table_add(table, "total", &line)->after_rule = true;
 }
 
 /* What stands in the columns of events. */
@@ -189,7 +198,7 @@ static void note_events(const struct where *where, struct table *table)
 {
     const struct where_events *events = &where->events;
     const char *each = "";
-    for (uint32_t i = 1; i < events->n && each != NULL; i++) {
+    for (uint32_t i = 1; i < events->n; i++) {
         uint64_t n = events->rows[WHERE_ROWS][i].n;
         each = arena_printf(table->arena, "%s%s%.0f of %s", each, i > 1 ? ", " : "", (double)n, events->names[i]);
         table_metadata_number(table, arena_printf(table->arena, "samples_of_%u", i), (double)n, NULL);
@@ -203,17 +212,18 @@ static void note_events(const struct where *where, struct table *table)
                               each, WHERE_EVENTS_LEAST));
 }
 
-int where_table(const struct report_source *source, const struct where *where, struct table *table, struct err *err)
+void where_table(const struct report_source *source, const struct where *where, struct table *table)
 {
-    struct columns columns = { .n_ratios = 0 };
+    struct sample_ratio_kind ratios[WHERE_EVENTS_MAX];
+    int n = sample_ratio_kinds(where->events.names, where->events.n, source->arena, ratios);
+    size_t n_ratios = n < 0 ? 0 : (size_t)n;
     table_begin(table, source->arena);
     report_metadata(source, table);
-    add_columns(where, &columns, table);
+    add_columns(where, ratios, n_ratios, table);
     add_metadata(source, where, table);
-    add_rows(source, where, &columns, table);
+    add_rows(where, ratios, n_ratios, table);
     note_events(where, table);
     report_losses(source, table);
-    return table->is_broken ? err_set(err, "out of memory for a table") : 0;
 }
 
 /* ---- hot functions ---- */
@@ -252,22 +262,38 @@ static const char *kind_label(struct arena *arena, const struct code_function *f
     return row_label(arena, where_row(function->kind, function->subsystem));
 }
 
-static void add_function(const struct report_source *source, const struct where *where, const struct where_function *f,
-                         const size_t at[8], struct table *table)
+struct hot_line {
+    const char *label, *of, *most_at_short, *most_at, *file;
+    double share, kernel_share;
+    uint64_t n;
+};
+
+static const struct table_column hot_columns[] = {
+    { "code", "Code", TABLE_TEXT, FROM(struct hot_line, label) },
+    { "of", "Of", TABLE_TEXT, FROM(struct hot_line, of) },
+    { "share", "Self (%)", TABLE_SHARE, FROM(struct hot_line, share) },
+    { "kernel_share", "In the kernel (%)", TABLE_SHARE, FROM(struct hot_line, kernel_share) },
+    { "hits", "Samples", TABLE_COUNT, FROM(struct hot_line, n) },
+    { "mostly_at_short", "Mostly at", TABLE_TEXT, FROM(struct hot_line, most_at_short) },
+    { "mostly_at", "Mostly at", TABLE_TEXT, FROM(struct hot_line, most_at), .width = COLUMN_DATA },
+    { "file", "File", TABLE_TEXT, FROM(struct hot_line, file), .width = COLUMN_DATA },
+};
+
+static void add_function(const struct where *where, const struct where_function *f, struct table *table)
 {
-    struct arena *arena = source->arena;
+    struct arena *arena = table->arena;
     const struct code_function *function = code_locations_function(where->locations, f->function);
-    struct table_cell *cells = table_row(table, row_key(where_row(function->kind, function->subsystem)));
-    if (cells == NULL)
-        return;
-    cells[at[0]] = table_words(function_label(arena, function));
-    cells[at[1]] = table_words(kind_label(arena, function));
-    cells[at[2]] = table_quotient(f->ns, all_ns(where));
-    cells[at[3]] = table_quotient(f->kernel_ns, all_ns(where));
-    cells[at[4]] = table_number((double)f->n_ip_samples);
-    cells[at[5]] = table_words(most_at(arena, function, f, true));
-    cells[at[6]] = table_words(most_at(arena, function, f, false));
-    cells[at[7]] = table_words(function->file);
+    const struct hot_line line = {
+        .label = function_label(arena, function),
+        .of = kind_label(arena, function),
+        .most_at_short = most_at(arena, function, f, true),
+        .most_at = most_at(arena, function, f, false),
+        .file = function->file,
+        .share = f->ns / all_ns(where),
+        .kernel_share = f->kernel_ns / all_ns(where),
+        .n = f->n_ip_samples,
+    };
+    table_add(table, row_key(where_row(function->kind, function->subsystem)), &line);
 }
 
 /* Lines that nobody knows are not said: how much that concerns, and what to do about it. */
@@ -289,22 +315,11 @@ static void note_no_lines(const struct report_source *source, struct table *tabl
                                 : "; record with --lines"));
 }
 
-int where_hot_table(const struct report_source *source, const struct where *where, uint64_t top, struct table *table,
-                    struct err *err)
+void where_hot_table(const struct report_source *source, const struct where *where, uint64_t top, struct table *table)
 {
-    size_t at[8];
     table_begin(table, source->arena);
-    at[0] = table_column(table, "Code", "code", TABLE_TEXT);
-    at[1] = table_column(table, "Of", "of", TABLE_TEXT);
-    at[2] = table_column(table, "Self (%)", "share", TABLE_SHARE);
-    at[3] = table_column(table, "In the kernel (%)", "kernel_share", TABLE_SHARE);
-    at[4] = table_column(table, "Samples", "hits", TABLE_COUNT);
-    at[5] = table_column(table, "Mostly at", "mostly_at_short", TABLE_TEXT);
-    at[6] = table_column(table, "Mostly at", "mostly_at", TABLE_TEXT);
-    at[7] = table_column(table, "File", "file", TABLE_TEXT);
-    table->columns[at[6]].not_in_text = table->columns[at[7]].not_in_text = true;
+    TABLE_COLUMNS(table, hot_columns, 0);
     for (size_t i = 0; i < where->n_functions && (top == 0 || i < top); i++)
-        add_function(source, where, &where->functions[i], at, table);
+        add_function(where, &where->functions[i], table);
     note_no_lines(source, table);
-    return table->is_broken ? err_set(err, "out of memory for a table") : 0;
 }

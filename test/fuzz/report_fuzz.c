@@ -38,8 +38,9 @@ static void make_page(const struct report_trace *trace, struct view_pass *pass, 
     struct err err;
     if (report_make(trace->source, trace->totals, trace->n_totals, &options, &phases, &err) < 0)
         return;
-    if (pass->no_where.text[0] == '\0' && where_table(source, &pass->where, &places, &err) == 0 &&
-        where_hot_table(source, &pass->where, 20, &hot, &err) == 0) {
+    if (pass->no_where.text[0] == '\0') {
+        where_table(source, &pass->where, &places);
+        where_hot_table(source, &pass->where, 20, &hot);
         print(&places, out);
         print(&hot, out);
         page.where = &places;

@@ -40,27 +40,79 @@ static void make_program(struct maker *m, bool has_counters, uint64_t jitter)
     maker_close(m, now);
 }
 
+static const char *printed_table(const struct table *table, bool as_csv)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+    if ((as_csv ? table_print_csv(table, out, &err) : table_print_text(table, out, &err)) < 0)
+        printf("Bail out! %s\n", err.text);
+    fclose(out);
+    const char *copy = arena_text(&arena, text, n);
+    free(text);
+    return copy;
+}
+
 /* The table's text, or its CSV; the arena's. */
 static const char *printed(struct maker *m, bool as_csv)
 {
     const struct view_pass_options of_stats = { .path = m->path, .parts = VIEW_PASS_STATISTICS };
     struct view_pass pass;
-    size_t n = 0;
     struct table table;
     maker_must(m, view_pass_read(&of_stats, &arena, &pass, &m->err));
     pass.source.path = "t.dat";
     struct report_row_options options = { .sort = "time" };
-    char *text = NULL;
     maker_must(m, stats_table(&pass.source, pass.totals, pass.n_totals, &options, &pass.metrics, pass.statistics,
                               &table, &m->err));
-    FILE *out = open_memstream(&text, &n);
-    if ((as_csv ? table_print_csv(&table, out, &err) : table_print_text(&table, out, &err)) < 0)
-        printf("Bail out! %s\n", err.text);
-    fclose(out);
-    const char *copy = arena_text(&arena, text, n);
-    free(text);
+    const char *copy = printed_table(&table, as_csv);
     view_pass_close(&pass);
     return copy;
+}
+
+/* A row's cell of the table of phases. */
+static double phase_number(const struct table *table, const char *label, const char *key)
+{
+    size_t column = table_find_column(table, key, &err);
+    for (size_t r = 0; r < table->n_rows; r++)
+        if (strcmp(table->rows[r].cells[0].words, label) == 0)
+            return table->rows[r].cells[column].number;
+    return -1;
+}
+
+/* With jitter, calls of sort take 100 to 140 us, two of each length; those of read 20 to 60. */
+static void test_quantiles(void)
+{
+    static const struct {
+        const char *claim, *label, *key;
+        double ns, least;
+    } rows[] = {
+        { "the median of a phase's calls", "Sort.sort", "p50_ns", 120e3, 0.992 },
+        { "their 99th percentile", "Sort.sort", "p99_ns", 140e3, 0.992 },
+        { "the longest one", "Sort.sort", "max_ns", 140e3, 1 },
+        { "the same of another phase", "Sort.read", "p50_ns", 40e3, 0.992 },
+        { "the same of another phase", "Sort.read", "max_ns", 60e3, 1 },
+    };
+    struct maker m;
+    struct view_pass pass;
+    struct table table;
+    make_program(&m, false, 10);
+    const struct view_pass_options of_stats = { .path = m.path, .parts = VIEW_PASS_STATISTICS };
+    maker_must(&m, view_pass_read(&of_stats, &arena, &pass, &m.err));
+    const struct report_row_options options = { .sort = "max_ns", .calls = pass.statistics };
+    maker_must(&m, report_make(&pass.source, pass.totals, pass.n_totals, &options, &table, &m.err));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        double ns = phase_number(&table, rows[i].label, rows[i].key);
+        if (!CHECK(rows[i].claim, ns >= rows[i].least * rows[i].ns && ns <= rows[i].ns / rows[i].least))
+            printf("# is %.0f, expected %.0f\n", ns, rows[i].ns);
+    }
+    CHECK_TEXT("phases can be sorted by it: that which has not returned comes last", table.rows[0].cells[0].words,
+               "Sort.sort");
+    CHECK_TEXT("then by less", table.rows[1].cells[0].words, "Sort.read");
+    const char *text = printed_table(&table, false);
+    CHECK("text has no longest call", strstr(text, "Longest") == NULL);
+    table.is_wide = true;
+    CHECK("but with --wide", strstr(printed_table(&table, false), "Longest") != NULL);
+    view_pass_close(&pass);
 }
 
 /* clang-format off */
@@ -182,6 +234,7 @@ static void test_no_trace(void)
 
 int main(void)
 {
+    test_quantiles();
     test_text();
     test_csv();
     test_alike();
