@@ -34,7 +34,7 @@ TOOL_SRC  := $(wildcard core/emu/tool/*.c) $(patsubst %,core/emu/plugin/%.c,qemu
              $(patsubst %,core/hotspot/%.c,code_blobs frame_aarch64 frame_rules frame_x86 known_methods nmethod no_native_frames stack_continuation stack_native stack_search stack_upcall stack_walk vm_thread_list) \
              $(patsubst %,core/emu/model/sim_%.c,decode lru machine model presets) core/wire/code_log.c core/recorder/code_map.c $(patsubst %,core/base/%.c,arena err hash map text utf8 words xalloc)
 # The tool that writes address traces.
-MEMTRACE_SRC := $(patsubst %,core/emu/memtrace/memtrace_%.c,tool code entry write)
+MEMTRACE_SRC := $(patsubst %,core/emu/memtrace/memtrace_%.c,tool entry)
 # Likewise, for what objects' places would change.
 PLACEMENT_SRC := $(wildcard core/emu/placement/*.c core/emu/model/*.c) $(VM_SRC) $(patsubst %,core/base/%.c,arena err hash xalloc) \
              $(patsubst %,core/emu/plugin/%.c,heap_walk qemu_plugin qemu_stale vm_classes vm_memory)
@@ -176,7 +176,7 @@ $(BUILD)/test/unit/qemu_flags_test: $(BUILD)/core/emu/plugin/qemu_flags.o
 $(BUILD)/test/unit/qemu_stale_test: $(BUILD)/core/emu/plugin/qemu_stale.o
 
 # The objects that tools hear of.
-$(BUILD)/test/unit/tool_objects_test: $(patsubst %,$(BUILD)/core/emu/%.o,tool/tool_objects tool/tool_names plugin/vm_memory)
+$(BUILD)/test/unit/tool_objects_test: $(patsubst %,$(BUILD)/core/emu/%.o,tool/tool_objects plugin/vm_memory)
 $(BUILD)/test/unit/tool_calls_test: $(BUILD)/core/emu/tool/tool_calls.o
 
 # The caches that tools may call.

@@ -217,55 +217,59 @@ int fleet_command_select(struct fleet_command_run *run, struct err *err)
                                     100 * run->arguments->weight, grain);
     describe_files(run, rule);
     if (result.n_rows == 0)
-        table_note(run->table, "no phase reaches that: lower --weight or --min-call; to list the services: mmprof fleet "
-                               "sql DIR \"SELECT DISTINCT service FROM phases\"");
+        table_note(run->table,
+                   "no phase reaches that: lower --weight or --min-call; to list the services: mmprof fleet "
+                   "sql DIR \"SELECT DISTINCT service FROM phases\"");
     if (run->arguments->html != NULL && write_fleet_page(run, &result, run->table, err) < 0)
         return -1;
     return print_table(run, err);
 }
 
+struct difference_row {
+    const char *service, *phase, *metric;
+    struct table_cell before, after;
+    double ratio, low, high, p, n_before, n_after;
+};
+
+static const struct table_column difference_columns[] = {
+    { "service", "Service", TABLE_TEXT, FROM(struct difference_row, service) },
+    { "phase", "Phase", TABLE_TEXT, FROM(struct difference_row, phase) },
+    { "metric", "What", TABLE_TEXT, FROM(struct difference_row, metric) },
+    { "before", "Before", TABLE_RATIO, FROM(struct difference_row, before) },
+    { "after", "After", TABLE_RATIO, FROM(struct difference_row, after) },
+    { "ratio", "Ratio", TABLE_RATIO, FROM(struct difference_row, ratio) },
+    { "ratio_low", "Low", TABLE_RATIO, FROM(struct difference_row, low) },
+    { "ratio_high", "High", TABLE_RATIO, FROM(struct difference_row, high) },
+    { "p", "p", TABLE_RATIO, FROM(struct difference_row, p) },
+    { "runs_before", "Runs", TABLE_COUNT, FROM(struct difference_row, n_before) },
+    { "runs_after", "Runs", TABLE_COUNT, FROM(struct difference_row, n_after) },
+};
+
 static void print_difference(struct fleet_command_run *run, const struct fleet_difference *d)
 {
-    struct table_cell *cells = table_row(run->table, "row");
-    if (cells == NULL)
-        return;
     static const enum table_unit units[] = { TABLE_NS, TABLE_SHARE, TABLE_RATIO };
     static const char *const names[] = { "time/call", "share", "factor" };
-    enum table_unit unit = units[d->of];
-    cells[0] = d->service == NULL ? table_unmeasured() : table_words(d->service);
-    cells[1] = table_words(d->phase);
-    cells[2] = table_words(names[d->of]);
-    cells[3] = table_number_in(run->table, d->before, unit);
-    cells[4] = table_number_in(run->table, d->after, unit);
-    cells[5] = table_number(d->ratio);
-    cells[6] = isnan(d->low) ? table_unmeasured() : table_number(d->low);
-    cells[7] = isnan(d->high) ? table_unmeasured() : table_number(d->high);
-    cells[8] = table_number(d->p);
-    cells[9] = table_number(d->n_before);
-    cells[10] = table_number(d->n_after);
+    const struct difference_row row = { .service = d->service,
+                                        .phase = d->phase,
+                                        .metric = names[d->of],
+                                        .before = table_number_in(run->table, d->before, units[d->of]),
+                                        .after = table_number_in(run->table, d->after, units[d->of]),
+                                        .ratio = d->ratio,
+                                        .low = d->low,
+                                        .high = d->high,
+                                        .p = d->p,
+                                        .n_before = d->n_before,
+                                        .n_after = d->n_after };
+    table_add(run->table, "row", &row);
 }
 
 /* Returns how many differ; *is_broken: one got slower by more than --fail-on. */
 static size_t fill_differences(struct fleet_command_run *run, const struct fleet_difference *differences, size_t n,
                                bool *is_broken)
 {
-    static const struct fleet_answer_column columns[] = {
-        { "service", "Service", TABLE_TEXT },
-        { "phase", "Phase", TABLE_TEXT },
-        { "metric", "What", TABLE_TEXT },
-        { "before", "Before", TABLE_RATIO },
-        { "after", "After", TABLE_RATIO },
-        { "ratio", "Ratio", TABLE_RATIO },
-        { "ratio_low", "Low", TABLE_RATIO },
-        { "ratio_high", "High", TABLE_RATIO },
-        { "p", "p", TABLE_RATIO },
-        { "runs_before", "Runs", TABLE_COUNT },
-        { "runs_after", "Runs", TABLE_COUNT },
-    };
     const struct fleet_arguments *a = run->arguments;
     size_t n_differ = 0;
-    for (size_t c = 0; c < sizeof columns / sizeof columns[0]; c++)
-        table_column(run->table, columns[c].heading, columns[c].name, columns[c].unit);
+    TABLE_COLUMNS(run->table, difference_columns, 0);
     for (size_t i = 0; i < n; i++) {
         bool differs = differences[i].p < FLEET_SIGNIFICANCE;
         n_differ += differs;
@@ -295,34 +299,18 @@ int fleet_command_compare(struct fleet_command_run *run, struct err *err)
 
 /* ---- outliers ---- */
 
-static const struct fleet_answer_column outlier_columns[] = {
-    { "service", "Service", TABLE_TEXT }, { "run", "Run", TABLE_TEXT },       { "version", "Version", TABLE_TEXT },
-    { "jdk", "JDK", TABLE_TEXT },         { "cpu_model", "CPU", TABLE_TEXT }, { "value", "Value", TABLE_RATIO },
-    { "median", "Median", TABLE_RATIO },  { "mads", "MADs", TABLE_RATIO },    { "p", "p", TABLE_RATIO },
-    { "runs", "Runs", TABLE_COUNT },
+static const struct table_column outlier_columns[] = {
+    { "service", "Service", TABLE_TEXT, FROM(struct fleet_outlier, service) },
+    { "run", "Run", TABLE_TEXT, FROM(struct fleet_outlier, run) },
+    { "version", "Version", TABLE_TEXT, FROM(struct fleet_outlier, version) },
+    { "jdk", "JDK", TABLE_TEXT, FROM(struct fleet_outlier, jdk) },
+    { "cpu_model", "CPU", TABLE_TEXT, FROM(struct fleet_outlier, cpu_model) },
+    { "value", "Value", TABLE_RATIO, FROM(struct fleet_outlier, value) },
+    { "median", "Median", TABLE_RATIO, FROM(struct fleet_outlier, median) },
+    { "mads", "MADs", TABLE_RATIO, FROM(struct fleet_outlier, mads) },
+    { "p", "p", TABLE_RATIO, FROM(struct fleet_outlier, p) },
+    { "runs", "Runs", TABLE_COUNT, FROM(struct fleet_outlier, n_runs) },
 };
-
-static struct table_cell words_or_none(const char *words)
-{
-    return words == NULL ? table_unmeasured() : table_words(words);
-}
-
-static void print_outlier(struct fleet_command_run *run, const struct fleet_outlier *o)
-{
-    struct table_cell *cells = table_row(run->table, "row");
-    if (cells == NULL)
-        return;
-    cells[0] = words_or_none(o->service);
-    cells[1] = words_or_none(o->run);
-    cells[2] = words_or_none(o->version);
-    cells[3] = words_or_none(o->jdk);
-    cells[4] = words_or_none(o->cpu_model);
-    cells[5] = table_number(o->value);
-    cells[6] = table_number(o->median);
-    cells[7] = table_number(o->mads);
-    cells[8] = table_number(o->p);
-    cells[9] = table_number(o->n_runs);
-}
 
 /* Runs that were not judged, and why. */
 static void note_unjudged(struct fleet_command_run *run, const struct fleet_outliers *found, enum fleet_measure measure)
@@ -348,15 +336,14 @@ static size_t fill_outliers(struct fleet_command_run *run, const struct fleet_ou
 {
     const struct fleet_arguments *a = run->arguments;
     size_t n = 0;
-    for (size_t c = 0; c < sizeof outlier_columns / sizeof outlier_columns[0]; c++)
-        table_column(run->table, outlier_columns[c].heading, outlier_columns[c].name, outlier_columns[c].unit);
+    TABLE_COLUMNS(run->table, outlier_columns, 0);
     for (size_t i = 0; i < found->n; i++) {
         const struct fleet_outlier *o = &found->runs[i];
         bool is_outlier = o->p < FLEET_SIGNIFICANCE;
         n += is_outlier;
         *is_broken = *is_broken || (is_outlier && a->fail_on >= 0 && o->value > o->median * (1 + a->fail_on));
         if (is_outlier || a->all)
-            print_outlier(run, o);
+            table_add(run->table, "row", o);
     }
     return n;
 }

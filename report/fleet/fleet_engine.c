@@ -80,32 +80,18 @@ struct fleet_engine {
 
 /* ---- the library ---- */
 
+/* clang-format off */
 static const struct {
     const char *name;
     size_t offset;
 } symbols[] = {
-    SYMBOL(open),
-    SYMBOL(close),
-    SYMBOL(connect),
-    SYMBOL(disconnect),
-    SYMBOL(interrupt),
-    SYMBOL(query),
-    SYMBOL(destroy_result),
-    SYMBOL(result_error),
-    SYMBOL(row_count),
-    SYMBOL(column_count),
-    SYMBOL(column_name),
-    SYMBOL(column_type),
-    SYMBOL(value_varchar),
-    SYMBOL(free),
-    SYMBOL(extract_statements),
-    SYMBOL(extract_statements_error),
-    SYMBOL(destroy_extracted),
-    SYMBOL(prepare_extracted_statement),
-    SYMBOL(prepare_error),
-    SYMBOL(prepared_statement_type),
-    SYMBOL(destroy_prepare),
+    SYMBOL(open), SYMBOL(close), SYMBOL(connect), SYMBOL(disconnect), SYMBOL(interrupt), SYMBOL(query),
+    SYMBOL(destroy_result), SYMBOL(result_error), SYMBOL(row_count), SYMBOL(column_count), SYMBOL(column_name),
+    SYMBOL(column_type), SYMBOL(value_varchar), SYMBOL(free), SYMBOL(extract_statements),
+    SYMBOL(extract_statements_error), SYMBOL(destroy_extracted), SYMBOL(prepare_extracted_statement),
+    SYMBOL(prepare_error), SYMBOL(prepared_statement_type), SYMBOL(destroy_prepare),
 };
+/* clang-format on */
 
 static int how_to(struct err *err)
 {

@@ -86,7 +86,7 @@ static void make_pairs(void)
     for (int i = 0; i < 10; i++)
         placement_classes_sample(&world.classes, hot, 16);
     placement_classes_age(&world.classes);
-    CHECK("the pairs are placed", placement_place(&world, first, n_bytes) == 0);
+    placement_place(&world, first, n_bytes);
 }
 
 /* Each hot object once, and some young and other memory. */

@@ -34,7 +34,7 @@ static struct tool_frame frame(struct mmprof_method *method, int32_t index, uint
 
 static struct tool_call *create(const struct tool_frame *frames, uint32_t n)
 {
-    CHECK("a stack is taken", tool_calls_enter(&calls, frames, n, 7, &listener) == 0);
+    tool_calls_enter(&calls, frames, n, 7, &listener);
     return tool_calls_create(&calls, 16);
 }
 

@@ -1,5 +1,7 @@
 #include "core/emu/memtrace/memtrace.h"
 
+#include "core/base/xalloc.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -60,13 +62,7 @@ static int begin(struct memtrace_reader *reader, const char *path, struct err *e
 static int open_either(struct memtrace_reader **opened, FILE *file, struct cursor bytes, const char *path,
                        struct err *err)
 {
-    struct memtrace_reader *reader = calloc(1, sizeof *reader);
-    *opened = reader;
-    if (reader == NULL) {
-        if (file != NULL)
-            fclose(file);
-        return err_set(err, "out of memory");
-    }
+    struct memtrace_reader *reader = *opened = xcalloc(1, sizeof *reader);
     reader->file = file;
     reader->bytes = bytes;
     if (begin(reader, path, err) == 0)
@@ -108,16 +104,6 @@ uint64_t memtrace_bytes(const struct memtrace_reader *reader)
 
 /* ---- chunks ---- */
 
-static bool make_room(uint8_t **bytes, size_t *room, size_t n)
-{
-    if (n <= *room && *bytes != NULL)
-        return true;
-    free(*bytes);
-    *room = n + 1;
-    *bytes = malloc(*room);
-    return *bytes != NULL;
-}
-
 static int begin_accesses(struct memtrace_reader *reader, struct err *err)
 {
     struct cursor *c = &reader->entries;
@@ -147,9 +133,8 @@ static int next_chunk(struct memtrace_reader *reader, struct err *err)
         kind > MEMTRACE_END || n_raw > MEMTRACE_CHUNK_BYTES || n_packed > MEMTRACE_CHUNK_BYTES || reader->has_ended)
         return damaged(reader, "a chunk's header", err);
     uLongf n_got = n_raw;
-    if (!make_room(&reader->packed, &reader->packed_room, n_packed) ||
-        !make_room(&reader->raw, &reader->raw_room, n_raw))
-        return err_set(err, "out of memory");
+    xgrow(reader->packed, reader->packed_room, (size_t)n_packed + 1);
+    xgrow(reader->raw, reader->raw_room, (size_t)n_raw + 1);
     if (read_bytes(reader, reader->packed, n_packed) != n_packed)
         return damaged(reader, "the file ends in a chunk", err);
     if (sum != (uint32_t)crc32(0, reader->packed, n_packed) ||

@@ -1,6 +1,6 @@
 #include "core/emu/placement/placement_result.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "core/hotspot/vm.h"
 
 #include <stdio.h>
@@ -221,9 +221,9 @@ static void add_objects(struct placement_heap *heap, uint64_t at, uint64_t top, 
         uint64_t n = vm_object_bytes(&heap->classes, class, at);
         uint32_t number = n < 16 || n > top - at ? 0 : number_of(heap, class);
         uint32_t n_new = heap->world.map.n_objects - first;
-        if (number == 0 || vec_reserve(heap->promoted, heap->promoted_room, n_new + 1) < 0 ||
-            placement_map_add(&heap->world.map, at, n, number) == 0)
+        if (number == 0 || placement_map_add(&heap->world.map, at, n, number) == 0)
             return;
+        xgrow(heap->promoted, heap->promoted_room, n_new + 1);
         heap->promoted[n_new] = n;
         heap->n_objects++;
         heap->n_object_bytes += n;

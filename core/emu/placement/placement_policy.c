@@ -1,6 +1,6 @@
 #include "core/emu/placement/placement_policy.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 const char *const placement_kind_names[PLACEMENT_KINDS] = { "identity", "hot-cold", "children", "fields" };
 
@@ -54,14 +54,12 @@ static void choose_hot(struct batch *batch, struct hot_candidate *candidates, ui
     }
 }
 
-static int find_hot(struct batch *batch)
+static void find_hot(struct batch *batch)
 {
     const struct placement_world *world = batch->world;
     uint32_t n_classes = world->classes.n;
     uint64_t n_all = 0;
-    struct hot_candidate *candidates = calloc(n_classes, sizeof *candidates);
-    if (candidates == NULL)
-        return -1;
+    struct hot_candidate *candidates = xcalloc(n_classes, sizeof *candidates);
     for (uint32_t i = 0; i < n_classes; i++)
         candidates[i] = (struct hot_candidate){ i, world->classes.classes[i].heat[batch->policy->heat], 0 };
     for (uint32_t i = batch->first; i < world->map.n_objects; i++) {
@@ -70,7 +68,6 @@ static int find_hot(struct batch *batch)
     }
     choose_hot(batch, candidates, n_classes, n_all);
     free(candidates);
-    return 0;
 }
 
 /* ---- placing ---- */
@@ -145,12 +142,11 @@ static void put_hot(struct batch *batch, uint32_t object)
         put_children(batch, batch->world->queue[i]);
 }
 
-static int place_spaces(struct batch *batch)
+static void place_spaces(struct batch *batch)
 {
     const struct placement_map *map = &batch->world->map;
     bool has_children = batch->policy->kind == PLACEMENT_CHILDREN;
-    if (find_hot(batch) < 0)
-        return -1;
+    find_hot(batch);
     for (uint32_t i = batch->first; i < map->n_objects; i++) {
         const struct placement_object *object = &map->objects[i];
         if (object->places[batch->number] != 0)
@@ -160,10 +156,9 @@ static int place_spaces(struct batch *batch)
         else
             put(batch, i);
     }
-    return 0;
 }
 
-static int order_fields(struct batch *batch)
+static void order_fields(struct batch *batch)
 {
     struct placement_world *world = batch->world;
     unsigned heat = batch->policy->heat;
@@ -181,19 +176,16 @@ static int order_fields(struct batch *batch)
         is_known[object->class_of] = true;
         object->layouts[heat] = *latest;
     }
-    return 0;
 }
 
-static int place_by(struct batch *batch)
+static void place_by(struct batch *batch)
 {
-    batch->is_hot = calloc(batch->world->classes.n, sizeof *batch->is_hot);
-    if (batch->is_hot == NULL)
-        return -1;
-    int rc = batch->policy->kind == PLACEMENT_IDENTITY ? 0
-             : batch->policy->kind == PLACEMENT_FIELDS ? order_fields(batch)
-                                                       : place_spaces(batch);
+    batch->is_hot = xcalloc(batch->world->classes.n, sizeof *batch->is_hot);
+    if (batch->policy->kind == PLACEMENT_FIELDS)
+        order_fields(batch);
+    else if (batch->policy->kind != PLACEMENT_IDENTITY)
+        place_spaces(batch);
     free(batch->is_hot);
-    return rc;
 }
 
 static void count_objects(struct placement_world *world, uint32_t first, const uint64_t *n_bytes)
@@ -205,15 +197,14 @@ static void count_objects(struct placement_world *world, uint32_t first, const u
     }
 }
 
-int placement_place(struct placement_world *world, uint32_t first, const uint64_t *n_bytes)
+void placement_place(struct placement_world *world, uint32_t first, const uint64_t *n_bytes)
 {
-    int rc = vec_reserve(world->queue, world->queue_room, world->map.n_objects - first);
-    for (uint32_t i = 0; rc == 0 && i < world->n_policies; i++) {
+    xgrow(world->queue, world->queue_room, world->map.n_objects - first);
+    for (uint32_t i = 0; i < world->n_policies; i++) {
         struct batch batch = {
             .world = world, .policy = &world->policies[i], .number = i, .first = first, .n_bytes = n_bytes
         };
-        rc = place_by(&batch);
+        place_by(&batch);
     }
     count_objects(world, first, n_bytes);
-    return rc;
 }

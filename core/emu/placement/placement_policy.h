@@ -191,8 +191,8 @@ void placement_policies_reset(struct placement_world *world);
 
 /*
  * Place the objects from this number of the map on, which came just now, with so many bytes each, in the order of their
- * addresses.  Returns 0, or -1: no memory, and they stay where they are.
+ * addresses.
  */
-int placement_place(struct placement_world *world, uint32_t first, const uint64_t *n_bytes);
+void placement_place(struct placement_world *world, uint32_t first, const uint64_t *n_bytes);
 
 #endif

@@ -1,6 +1,6 @@
 #include "core/emu/run/simulation_run.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "core/recorder/read_log.h"
 
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static int find_thread(struct misses_log *log, struct trace_writer *writer, stru
     if (thread == NULL)
         thread = threads_add(log->threads, (int32_t)entry->thread, TRACE_UNKNOWN);
     if (thread == NULL)
-        return err_set(err, "out of memory for threads");
+        out_of_memory();
     entry->thread = thread->info.index;
     return threads_write(log->threads, writer, err);
 }
@@ -57,18 +57,8 @@ static int tell_bytecode(struct misses_log *log, uint32_t location, struct trace
     const struct miss_entry entry = { .kind = MISS_AT, .location = location, .number = log->bytecode };
     if (hash_find(&log->told, location) != NULL)
         return 0;
-    if (hash_store(&log->told, location, log->bytecode) < 0)
-        return err_set(err, "out of memory for bytecodes");
+    xhash_store(&log->told, location, log->bytecode);
     return trace_write_miss(writer, &entry, err);
-}
-
-static int keep_bytecode(struct misses_log *log, struct trace_writer *writer, const struct miss_entry *entry,
-                         struct err *err)
-{
-    if (vec_reserve_zeroed(log->indexes, log->indexes_room, (size_t)entry->number + 1) < 0)
-        return err_set(err, "out of memory for bytecodes");
-    log->indexes[entry->number] = (uint16_t)entry->index;
-    return trace_write_miss(writer, entry, err);
 }
 
 static int find_location(struct misses_log *log, struct trace_writer *writer, struct miss_entry *entry, struct err *err)
@@ -94,7 +84,9 @@ static int write_entry(struct misses_log *log, struct trace_writer *writer, stru
         return ip_samples_interpreted_method(log->ip_samples, entry->number, entry->class_name, entry->name,
                                              entry->descriptor, entry->source, writer, err);
     case MISS_BYTECODE:
-        return keep_bytecode(log, writer, entry, err);
+        xgrow_zeroed(log->indexes, log->indexes_room, (size_t)entry->number + 1);
+        log->indexes[entry->number] = (uint16_t)entry->index;
+        return trace_write_miss(writer, entry, err);
     case MISS_AT:
         log->bytecode = entry->number <= log->indexes_room ? entry->number : 0;
         return 0;
@@ -144,8 +136,8 @@ int misses_log_write(struct misses_log *log, struct trace_writer *writer, uint64
     if (log->fd < 0 || log->is_damaged)
         return 0;
     look_at_maps(log, now_ns);
-    if (log->bytes == NULL && (log->bytes = malloc(PIECE_BYTES)) == NULL)
-        return err_set(err, "out of memory for misses");
+    if (log->bytes == NULL)
+        log->bytes = xmalloc(PIECE_BYTES);
     do {
         n = pread(log->fd, log->bytes, PIECE_BYTES, (off_t)log->read_bytes);
         struct cursor c = cursor_over(log->bytes, n < 0 ? 0 : (size_t)n);

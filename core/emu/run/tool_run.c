@@ -1,5 +1,6 @@
 #include "core/emu/run/simulation_run.h"
 
+#include "core/base/xalloc.h"
 #include "core/recorder/launch.h"
 #include "core/wire/setting.h"
 
@@ -84,10 +85,8 @@ int tool_run(const struct tool_run_plan *plan, int *status, struct err *err)
     const struct setting tracked = { .kind = SETTING_TRACK_OBJECTS, .number = (uint32_t)plan->interval_bytes };
     char emulator[PATH_MAX], program[PATH_MAX], agent[SETTING_OPTION_BYTES];
     struct launch launch;
-    char *option = malloc(OPTION_BYTES);
+    char *option = xmalloc(OPTION_BYTES);
     int rc = -1;
-    if (option == NULL)
-        return err_set(err, "out of memory");
     const struct launch_emulator how = { emulator, option, launch_is_java(plan->argv[0], program) ? program : NULL };
     const struct launch_plan launched = {
         .argv = plan->argv, .agent = plan->agent, .options = agent, .emulator = &how

@@ -1,6 +1,6 @@
 #include "core/emu/tool/tool_jvm.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #include <stdlib.h>
 
@@ -35,14 +35,10 @@ static bool is_same(const struct tool_call *call, const struct tool_frame *frame
            (!is_inlined || call->call_index == caller->index);
 }
 
-static int push(struct tool_calls *calls, const struct tool_frame *frame, const struct tool_frame *caller,
-                uint64_t time)
+static void push(struct tool_calls *calls, const struct tool_frame *frame, const struct tool_frame *caller,
+                 uint64_t time)
 {
-    if (vec_reserve(calls->all, calls->room, calls->n + 1) < 0)
-        return -1;
-    struct tool_call *call = malloc(sizeof *call), *outer = calls->n == 0 ? NULL : calls->all[calls->n - 1];
-    if (call == NULL)
-        return -1;
+    struct tool_call *call = xmalloc(sizeof *call), *outer = calls->n == 0 ? NULL : calls->all[calls->n - 1];
     *call = (struct tool_call){ .caller = outer,
                                 .method = frame->method,
                                 .limit = frame->limit,
@@ -53,12 +49,11 @@ static int push(struct tool_calls *calls, const struct tool_frame *frame, const 
                                 .began = time };
     if (outer != NULL)
         outer->n_users++;
-    calls->all[calls->n++] = call;
-    return 0;
+    *xpush(calls->all, calls->room, calls->n) = call;
 }
 
-int tool_calls_enter(struct tool_calls *calls, const struct tool_frame *frames, uint32_t n, uint64_t time,
-                     const struct tool_calls_listener *listener)
+void tool_calls_enter(struct tool_calls *calls, const struct tool_frame *frames, uint32_t n, uint64_t time,
+                      const struct tool_calls_listener *listener)
 {
     uint32_t same = 0;
     while (same < n && same < calls->n &&
@@ -66,9 +61,7 @@ int tool_calls_enter(struct tool_calls *calls, const struct tool_frame *frames, 
         same++;
     tool_calls_leave(calls, same, time, listener);
     for (; calls->n < n; same++)
-        if (push(calls, &frames[same], same == 0 ? NULL : &frames[same - 1], time) < 0)
-            return -1;
-    return 0;
+        push(calls, &frames[same], same == 0 ? NULL : &frames[same - 1], time);
 }
 
 struct tool_call *tool_calls_create(struct tool_calls *calls, uint64_t n_bytes)

@@ -1,6 +1,7 @@
 #include "core/emu/tool/tool_host.h"
 
 #include "core/base/sampled_objects.h"
+#include "core/base/xalloc.h"
 #include "core/emu/plugin/qemu_api.h"
 #include "core/emu/model/sim_slots.h"
 #include "core/wire/tracked.h"
@@ -254,11 +255,9 @@ void tool_host_leave(struct tool_thread *thread, uint64_t sp)
 
 /* ---- threads ---- */
 
-int tool_host_begin(struct tool_thread *thread)
+void tool_host_begin(struct tool_thread *thread)
 {
-    thread->thread = calloc(1, sizeof *thread->thread + NAME_BYTES); /* its name is behind it */
-    if (thread->thread == NULL)
-        return -1;
+    thread->thread = xcalloc(1, sizeof *thread->thread + NAME_BYTES); /* its name is behind it */
     thread->thread->tid = (int32_t)syscall(SYS_gettid);
     thread->thread->name = (const char *)(thread->thread + 1);
     pthread_mutex_lock(&host.lock);
@@ -268,7 +267,6 @@ int tool_host_begin(struct tool_thread *thread)
         thread->next->before = thread;
     host.threads = thread;
     pthread_mutex_unlock(&host.lock);
-    return 0;
 }
 
 void tool_host_end(struct tool_thread *thread)
@@ -415,9 +413,7 @@ static void hear_class(struct tool_thread *thread, uint64_t argument)
     release(thread);
     if (!thread->has_begun)
         tell_thread(thread);
-    struct mmprof_class *class_of = tool_names_class(&host.jvm.names, name);
-    if (class_of != NULL)
-        host.tool->class_loaded(class_of, thread->thread, thread->time + thread->others);
+    host.tool->class_loaded(tool_names_class(&host.jvm.names, name), thread->thread, thread->time + thread->others);
 }
 
 static void hear_collection(bool has_ended)

@@ -89,8 +89,8 @@ extern struct tool_wanted tool_wanted;
  */
 const char *tool_host_open(const char *library, const char *argument, const char *out, uint64_t interval_bytes);
 
-/* A thread, zeroed, comes, and goes: nothing of it is used then.  Returns 0, or -1: no memory. */
-int tool_host_begin(struct tool_thread *thread);
+/* A thread, zeroed, comes, and goes: nothing of it is used then. */
+void tool_host_begin(struct tool_thread *thread);
 void tool_host_end(struct tool_thread *thread);
 void tool_host_flush(struct tool_thread *thread);
 

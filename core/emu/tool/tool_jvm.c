@@ -1,7 +1,7 @@
 #include "core/emu/tool/tool_jvm.h"
 
 #include "core/base/ticks.h"
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "core/emu/model/sim_machine.h"
 #include "core/hotspot/code_heaps.h"
 
@@ -46,10 +46,8 @@ void tool_jvm_site(struct tool_jvm *jvm, uint32_t number, const struct tool_meth
 {
     if (number != jvm->n_sites)
         return;
-    if (vec_reserve(jvm->sites, jvm->sites_room, jvm->n_sites + 1) < 0)
-        return;
-    struct mmprof_method *method = tool_names_method(&jvm->names, text);
-    jvm->sites[jvm->n_sites++] = method == NULL ? NULL : tool_names_location(&jvm->names, method, line);
+    *xpush(jvm->sites, jvm->sites_room, jvm->n_sites) =
+        tool_names_location(&jvm->names, tool_names_method(&jvm->names, text), line);
 }
 
 void tool_jvm_log(struct tool_jvm *jvm, int fd)
@@ -190,9 +188,8 @@ static struct mmprof_location *interpreted_location(struct tool_jvm *jvm, uint64
         return NULL;
     const struct tool_method_text text = { terminated(m.class_name, m.n_class_name), terminated(m.name, m.n_name),
                                            terminated(m.descriptor, m.n_descriptor), terminated(m.source, m.n_source) };
-    struct mmprof_method *method = tool_names_method(&jvm->names, &text);
-    return method == NULL ? NULL
-                          : tool_names_location(&jvm->names, method, vm_method_line(vm_here(), &code->parts, bytecode));
+    return tool_names_location(&jvm->names, tool_names_method(&jvm->names, &text),
+                               vm_method_line(vm_here(), &code->parts, bytecode));
 }
 
 struct mmprof_location *tool_jvm_location(struct tool_jvm *jvm, uint64_t instruction, uint64_t bytecode)

@@ -32,7 +32,7 @@ struct tool_names {
 
 void tool_names_init(struct tool_names *names);
 
-/* Each is made when it is new; NULL: no memory. */
+/* Each is made when it is new. */
 struct mmprof_class *tool_names_class(struct tool_names *names, const char *name);
 struct mmprof_method *tool_names_method(struct tool_names *names, const struct tool_method_text *text);
 struct mmprof_location *tool_names_location(struct tool_names *names, struct mmprof_method *method, uint32_t line);
@@ -83,9 +83,9 @@ struct tool_calls_listener {
     void *context;
 };
 
-/* The stack is this now, the outermost frame first.  Returns 0, or -1: no memory, and what is known is shorter. */
-int tool_calls_enter(struct tool_calls *calls, const struct tool_frame *frames, uint32_t n, uint64_t time,
-                     const struct tool_calls_listener *listener);
+/* The stack is this now, the outermost frame first. */
+void tool_calls_enter(struct tool_calls *calls, const struct tool_frame *frames, uint32_t n, uint64_t time,
+                      const struct tool_calls_listener *listener);
 
 /* Only the outermost n are left. */
 void tool_calls_leave(struct tool_calls *calls, uint32_t n, uint64_t time, const struct tool_calls_listener *listener);

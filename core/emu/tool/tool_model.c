@@ -1,5 +1,6 @@
 #include "core/emu/tool/tool_host.h"
 
+#include "core/base/xalloc.h"
 #include "core/emu/model/sim_machine.h"
 
 #include <stdlib.h>
@@ -18,11 +19,7 @@ static struct mmprof_caches *make(const char *name, char *why, size_t n)
         snprintf(why, n, "%s", err.text);
         return NULL;
     }
-    struct mmprof_caches *caches = malloc(sizeof *caches + sim_machine_bytes(&model));
-    if (caches == NULL) {
-        snprintf(why, n, "out of memory for the model '%s'", model.name);
-        return NULL;
-    }
+    struct mmprof_caches *caches = xmalloc(sizeof *caches + sim_machine_bytes(&model));
     memset(caches->counts, 0, sizeof caches->counts);
     sim_machine_init(&caches->machine, &model, caches + 1, caches->counts);
     return caches;

@@ -1,6 +1,6 @@
 #include "core/emu/tool/tool_jvm.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "core/emu/plugin/vm_memory.h"
 #include "core/hotspot/stack_walk_internal.h"
 #include "core/hotspot/vm.h"
@@ -64,10 +64,8 @@ static struct mmprof_method *method_of(struct tool_stack *stack, struct known_me
     if (known == NULL)
         return NULL;
     if (!known->is_numbered) {
-        if (vec_reserve(stack->methods, stack->methods_room, stack->n_methods + 1) < 0)
-            return NULL;
-        stack->methods[stack->n_methods] = name_method(stack, known);
-        known->number = stack->n_methods++;
+        known->number = stack->n_methods;
+        *xpush(stack->methods, stack->methods_room, stack->n_methods) = name_method(stack, known);
         known->is_numbered = true;
     }
     return stack->methods[known->number];

@@ -1,6 +1,7 @@
 #include "core/emu/tool/tool_host.h"
 
 #include "core/base/ticks.h"
+#include "core/base/xalloc.h"
 #include "core/emu/plugin/qemu_api.h"
 
 #include <stdlib.h>
@@ -24,12 +25,12 @@ static uint64_t find_stack_end(uint64_t address)
 static uint32_t read_frames(struct tool_stack *stack, struct tool_thread *thread)
 {
     if (thread->frames == NULL)
-        thread->frames = calloc(TOOL_FRAMES_MAX, sizeof *thread->frames);
+        thread->frames = xcalloc(TOOL_FRAMES_MAX, sizeof *thread->frames);
     if (thread->java_thread == 0)
         thread->java_thread = tool_stack_thread(stack, thread->thread->tid);
     if (thread->stack_end == 0) /* it has left Java for the first time */
         thread->stack_end = find_stack_end(tool_stack_sp(stack, thread->java_thread));
-    return thread->frames == NULL ? 0 : tool_stack_read(stack, thread->java_thread, thread->stack_end, thread->frames);
+    return tool_stack_read(stack, thread->java_thread, thread->stack_end, thread->frames);
 }
 
 static void set_innermost(struct tool_thread *thread)
@@ -46,10 +47,8 @@ void tool_uses_begin(struct tool_stack *stack, struct tool_thread *thread, struc
     uint32_t n = read_frames(stack, thread);
     if (n == 0) /* what is known of the calls around goes on */
         return;
-    bool is_known = tool_calls_enter(&thread->calls, thread->frames, n, now, listener) == 0;
-    if (!is_known)
-        tool_calls_leave(&thread->calls, 0, now, listener);
-    thread->n_frames = is_known ? n : 0;
+    tool_calls_enter(&thread->calls, thread->frames, n, now, listener);
+    thread->n_frames = n;
     thread->call_pc = 0;
     set_innermost(thread);
     /* It calls the JVM, through a stub or not: that returns to here. */
