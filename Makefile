@@ -31,7 +31,7 @@ PLUGIN_SRC := $(wildcard core/emu/plugin/*.c core/emu/model/*.c) $(VM_SRC) \
              $(patsubst %,core/hotspot/%.c,nmethod vm_members) core/base/err.c core/base/hash.c core/base/xalloc.c core/trace/misses.c
 # Likewise, for tools.
 TOOL_SRC  := $(wildcard core/emu/tool/*.c) $(patsubst %,core/emu/plugin/%.c,qemu_plugin qemu_stale vm_classes vm_memory vm_metadata) $(VM_SRC) \
-             $(patsubst %,core/hotspot/%.c,code_blobs frame_aarch64 frame_rules frame_x86 known_methods nmethod no_native_frames stack_continuation stack_native stack_search stack_upcall stack_walk vm_thread_list) \
+             $(patsubst %,core/hotspot/%.c,code_blobs frame_aarch64 frame_rules frame_x86 known_methods nmethod no_native_frames stack_frames stack_native stack_search stack_walk stack_words vm_thread_list) \
              $(patsubst %,core/emu/model/sim_%.c,decode lru machine model presets) core/wire/code_log.c core/recorder/code_map.c $(patsubst %,core/base/%.c,arena err hash map text utf8 words xalloc)
 # The tool that writes address traces.
 MEMTRACE_SRC := $(patsubst %,core/emu/memtrace/memtrace_%.c,tool entry)

@@ -1,4 +1,4 @@
-/* What walking from a known frame (stack_walk.c) and looking for one (stack_search.c) share. */
+/* The parts of a stack walk, each on those before it: words, native code, known frames, the search for one. */
 #ifndef CORE_HOTSPOT_STACK_WALK_INTERNAL_H
 #define CORE_HOTSPOT_STACK_WALK_INTERNAL_H
 
@@ -27,15 +27,26 @@ struct cursor_frame {
     bool is_innermost;
 };
 
-/* Add the frames from this one on; why there are no more. */
-enum stack_end stack_walk_from(struct stack_walker *walker, const struct thread_state *thread,
-                               struct cursor_frame frame, struct java_stack *stack);
+/* ---- stack_words.c ---- */
 
 /* A word of the stack; false: it is not one of those that were copied. */
 bool stack_word_at(const struct thread_state *thread, uint64_t address, uint64_t *word);
 
+/* Is a word's address behind those that were copied? */
+bool stack_is_beyond(const struct thread_state *thread, uint64_t address);
+
 /* An address without the bits that authenticate it. */
 uint64_t stack_strip(const struct stack_walker *walker, uint64_t address);
+
+/* May a call return to this address? */
+bool stack_is_return(struct stack_walker *walker, uint64_t pc);
+
+/* Is an address in the stubs that move virtual threads' frames? */
+bool stack_is_continuation(struct stack_walker *walker, uint64_t pc);
+
+/* The frame that an anchor at this address has; *is_outermost: none. */
+enum stack_end stack_leave_anchor(struct stack_walker *walker, const struct thread_state *thread, uint64_t anchor,
+                                  struct cursor_frame *frame, bool *is_outermost);
 
 /* Does the thread have the registers of this frame?  Not where a signal's handler runs. */
 static inline bool stack_is_interrupted(const struct thread_state *thread, const struct cursor_frame *frame)
@@ -43,40 +54,36 @@ static inline bool stack_is_interrupted(const struct thread_state *thread, const
     return frame->pc == thread->pc && frame->sp == thread->sp;
 }
 
-/*
- * From native code to the Java method that called it, and on.  Returns false where this is not known; *frame is the
- * outermost one that is.
- */
-bool stack_walk_native(struct stack_walker *walker, const struct thread_state *thread, struct cursor_frame *frame,
-                       struct java_stack *stack);
-
-/* Is an address in the stubs that move virtual threads' frames? */
-bool stack_is_continuation(struct stack_walker *walker, uint64_t pc);
-
-/* From one of these stubs to the frame of Continuation.enterSpecial, above 'from'.  Returns false: it is not found. */
-bool stack_leave_continuation(struct stack_walker *walker, const struct thread_state *thread, uint64_t from,
-                              struct cursor_frame *frame);
-
-/* Is an address in a stub by which native code calls Java? */
-bool stack_is_upcall(struct stack_walker *walker, uint64_t pc);
-
-/*
- * From such a stub to what Java called the native code with, or, where nothing did, to no frame: *is_outermost.  Why
- * there are no more.
- */
-enum stack_end stack_leave_upcall(struct stack_walker *walker, const struct thread_state *thread,
-                                  struct cursor_frame *frame, bool *is_outermost);
+/* ---- stack_native.c ---- */
 
 /* From native code to the first frame in the code cache.  Returns false where it is not known. */
 bool stack_leave_natives(struct stack_walker *walker, const struct thread_state *thread, struct cursor_frame *frame,
                          bool *is_outermost);
 
-/* The frame that an anchor at this address has; *is_outermost: none. */
-enum stack_end stack_leave_anchor(struct stack_walker *walker, const struct thread_state *thread, uint64_t anchor,
+/* Is an address in a stub by which native code calls Java? */
+bool stack_is_upcall(struct stack_walker *walker, uint64_t pc);
+
+/*
+ * From such a stub to what Java called the native code with; *is_outermost: nothing did, and there is no frame.  Why
+ * there are no more.
+ */
+enum stack_end stack_leave_upcall(struct stack_walker *walker, const struct thread_state *thread,
                                   struct cursor_frame *frame, bool *is_outermost);
 
-/* May a call return to this address? */
-bool stack_is_return(struct stack_walker *walker, uint64_t pc);
+/* ---- stack_frames.c ---- */
+
+/* Add the frames from this one on; why there are no more. */
+enum stack_end stack_walk_from(struct stack_walker *walker, const struct thread_state *thread,
+                               struct cursor_frame frame, struct java_stack *stack);
+
+/* Add the frames of code at an address: of a method with those inlined, or of a stub. */
+void stack_add_code(const struct code_at *at, struct java_stack *stack);
+
+/* The caller of an interpreted frame that is being made, which is added as far as it is known; false: it is none. */
+bool stack_leave_unfinished(struct stack_walker *walker, const struct thread_state *thread, struct cursor_frame *frame,
+                            struct java_stack *stack);
+
+/* ---- stack_search.c ---- */
 
 /*
  * Where the caller of a frame, the outermost that is known, is not known: that to which the innermost return address

@@ -133,9 +133,6 @@ circles() {
 circle core/agent/probe/probe core/agent/probe/probe_open core/agent/probe/probe_virtual core/agent/probe/virtual
 # what is suggested is tried
 circle core/pmu/events core/pmu/events_known
-# a walk goes on behind them
-circle core/hotspot/stack_continuation core/hotspot/stack_native core/hotspot/stack_search core/hotspot/stack_upcall \
-    core/hotspot/stack_walk
 END
 }
 
