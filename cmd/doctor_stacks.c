@@ -3,7 +3,7 @@
  */
 #include "cmd/doctor.h"
 
-#include "core/hotspot/frame_rules.h"
+#include "core/hotspot/known_methods.h"
 #include "core/hotspot/stack_walk.h"
 #include "core/hotspot/vm_check.h"
 #include "core/hotspot/vm_methods.h"

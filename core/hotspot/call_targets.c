@@ -1,7 +1,7 @@
-#include "core/hotspot/call_targets.h"
+#include "core/hotspot/jit_code.h"
 
-#include "core/hotspot/code_heaps.h"
-#include "core/hotspot/frame_rules.h"
+#include "core/hotspot/nmethod.h"
+#include "core/hotspot/known_methods.h"
 #include "core/hotspot/vm.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-#include "core/hotspot/class_layout.h"
+#include "core/hotspot/vm_objects.h"
 
 #include "core/hotspot/vm.h"
-#include "core/hotspot/vm_streams.h"
+#include "core/hotspot/nmethod.h"
 
 #include <string.h>
 

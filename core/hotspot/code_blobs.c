@@ -1,8 +1,8 @@
-#include "core/hotspot/code_blobs.h"
+#include "core/hotspot/known_methods.h"
 #include "core/base/arena.h"
 #include "core/base/hash.h"
 #include "core/base/vec.h"
-#include "core/hotspot/code_heaps.h"
+#include "core/hotspot/nmethod.h"
 #include "core/hotspot/vm.h"
 
 #include <stdlib.h>

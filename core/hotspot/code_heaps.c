@@ -2,7 +2,7 @@
  * Blocks are found as the JVM does it: a heap's segment map has, for each segment of it, how many segments back a block
  * begins.
  */
-#include "core/hotspot/code_heaps.h"
+#include "core/hotspot/nmethod.h"
 #include "core/hotspot/vm_state.h"
 
 #include <stdatomic.h>

@@ -9,7 +9,7 @@
  *     add sp, sp, #n                      ldp x29, x30, [sp], #16
  *     (safepoint poll)  ret               (safepoint poll)  ret
  */
-#include "core/hotspot/frame_rules.h"
+#include "core/hotspot/known_methods.h"
 
 #define POLL_INSTRUCTIONS 6u /* at most, in front of 'ret' */
 

@@ -1,5 +1,5 @@
 /* The rules of the processor that this is compiled for. */
-#include "core/hotspot/frame_rules.h"
+#include "core/hotspot/known_methods.h"
 
 const struct frame_rules *frame_rules_here(void)
 {

@@ -1,4 +1,4 @@
-#include "core/hotspot/inline_tree.h"
+#include "core/hotspot/jit_code.h"
 
 #include "core/base/vec.h"
 

@@ -3,12 +3,10 @@
 #include "core/base/text.h"
 #include "core/base/vec.h"
 #include "core/hotspot/bytecodes.h"
-#include "core/hotspot/call_targets.h"
-#include "core/hotspot/code_heaps.h"
-#include "core/hotspot/known_methods.h"
 #include "core/hotspot/nmethod.h"
+#include "core/hotspot/known_methods.h"
 #include "core/hotspot/vm.h"
-#include "core/hotspot/vm_members.h"
+#include "core/hotspot/vm_methods.h"
 
 #define NO_METHOD   UINT32_MAX
 #define NOT_WANTED  UINT32_MAX

@@ -1,4 +1,4 @@
-#include "core/hotspot/native_frames.h"
+#include "core/hotspot/stack_walk_internal.h"
 #include "core/base/hash.h"
 #include "core/hotspot/vm.h"
 #include "core/jvm/elf_file.h"

@@ -5,7 +5,6 @@
  * where the list of methods is.
  */
 #include "core/hotspot/nmethod.h"
-#include "core/hotspot/code_heaps.h"
 #include "core/hotspot/vm_state.h"
 
 #include <stdatomic.h>

@@ -2,7 +2,7 @@
  * Frames of native code are not looked at here, where a stack is walked from where the thread left Java on: linked in
  * the place of core/hotspot/native_frames.c, which needs libdw.
  */
-#include "core/hotspot/native_frames.h"
+#include "core/hotspot/stack_walk_internal.h"
 
 static const struct native_rule none;
 

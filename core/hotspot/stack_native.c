@@ -1,5 +1,4 @@
 /* From native code to the Java method that called it, by the call frame information of libraries. */
-#include "core/hotspot/native_frames.h"
 #include "core/hotspot/stack_walk_internal.h"
 
 #define NATIVE_MAX     512 /* frames of native code in a row */

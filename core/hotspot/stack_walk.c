@@ -1,6 +1,5 @@
 #include "core/hotspot/stack_walk_internal.h"
 
-#include "core/hotspot/native_frames.h"
 #include "core/hotspot/vm.h"
 
 #include <stdlib.h>

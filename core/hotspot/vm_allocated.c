@@ -1,4 +1,4 @@
-#include "core/hotspot/vm_allocated.h"
+#include "core/hotspot/vm_threads.h"
 
 #include "core/hotspot/vm_state.h"
 

@@ -4,7 +4,7 @@
  * two more, in the middle.
  */
 #include "core/hotspot/bytecodes.h"
-#include "core/hotspot/code_heaps.h"
+#include "core/hotspot/nmethod.h"
 #include "core/hotspot/vm_methods.h"
 #include "core/hotspot/vm_state.h"
 

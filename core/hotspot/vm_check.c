@@ -5,11 +5,11 @@
 #include "core/hotspot/vm_check.h"
 
 #include "core/hotspot/bytecodes.h"
-#include "core/hotspot/code_heaps.h"
+#include "core/hotspot/nmethod.h"
 #include "core/hotspot/stack_walk_internal.h"
 #include "core/hotspot/vm.h"
 #include "core/hotspot/vm_methods.h"
-#include "core/hotspot/vm_thread_list.h"
+#include "core/hotspot/vm_threads.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "core/hotspot/vm_collections.h"
+#include "core/hotspot/vm_heap.h"
 
 #include "core/hotspot/vm.h"
 

@@ -1,7 +1,6 @@
-#include "core/hotspot/vm_compilers.h"
+#include "core/hotspot/vm_threads.h"
 
 #include "core/hotspot/vm_state.h"
-#include "core/hotspot/vm_thread_list.h"
 
 #define THREADS_MAX 1024 /* that are looked at: compilers start early */
 

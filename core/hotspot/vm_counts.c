@@ -1,4 +1,4 @@
-#include "core/hotspot/vm_counts.h"
+#include "core/hotspot/vm_methods.h"
 
 #include "core/hotspot/vm_state.h"
 

@@ -1,6 +1,4 @@
-/*
- * How many bytes of the heap are in use, from the JVM's own structures: exact while all threads stand still.
- */
+/* How many bytes of the heap are in use, and how often it was collected. */
 #ifndef CORE_HOTSPOT_VM_HEAP_H
 #define CORE_HOTSPOT_VM_HEAP_H
 
@@ -9,6 +7,12 @@
 #include <stdint.h>
 
 struct vm;
+
+/* ---- vm_heap.c ---- */
+
+/*
+ * How many bytes of the heap are in use, from the JVM's own structures: exact while all threads stand still.
+ */
 
 #define VM_HEAP_WORDS 10u
 
@@ -26,5 +30,26 @@ void vm_heap_open(struct vm *vm, struct vm_heap *heap);
 
 /* Returns whether *bytes is known. */
 bool vm_heap_used(struct vm *vm, const struct vm_heap *heap, uint64_t *bytes);
+
+/* ---- vm_collections.c ---- */
+
+/*
+ * Whether the garbage collector has worked between two moments: it changes references in the frames of stacks.
+ */
+
+#define VM_COLLECTIONS_UNKNOWN UINT64_MAX
+
+struct vm_collections {
+    uint64_t counter, active; /* addresses; 0: not known */
+};
+
+/*
+ * Of the JVM that is being read.  Known are collectors that move objects while all threads stand still: Serial,
+ * Parallel, G1.
+ */
+void vm_collections_open(struct vm *vm, struct vm_collections *collections);
+
+/* How many have begun; VM_COLLECTIONS_UNKNOWN: also while one is under way. */
+uint64_t vm_collections_count(struct vm *vm, const struct vm_collections *collections);
 
 #endif

@@ -2,9 +2,9 @@
  * JDK 17 to 21: entries of the constant pool's cache stand behind it, of fields and methods alike, and the low half of
  * an entry's first word is its constant.  JDK 22 and later: fields have an array of their own, and methods since 23.
  */
-#include "core/hotspot/vm_members.h"
+#include "core/hotspot/vm_methods.h"
 
-#include "core/hotspot/class_layout.h"
+#include "core/hotspot/vm_objects.h"
 #include "core/hotspot/vm_state.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "core/base/hash.h"
 #include "core/wire/smap.h"
 #include "core/hotspot/vm_state.h"
-#include "core/hotspot/vm_streams.h"
+#include "core/hotspot/nmethod.h"
 
 #include <stdlib.h>
 

@@ -1,3 +1,18 @@
+/* Methods: their names and code, how often they were called, what their instructions name, their profiles. */
+#ifndef CORE_HOTSPOT_VM_METHODS_H
+#define CORE_HOTSPOT_VM_METHODS_H
+
+#include "core/hotspot/bytecodes.h"
+#include "core/wire/code_log.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct vm;
+
+/* ---- vm_methods.c ---- */
+
 /*
  * What a method is called, where its source is, and its line numbers: read from HotSpot's own structures by the
  * method's address.  JVMTI would make a jmethodID for it, which stays for ever.
@@ -5,12 +20,6 @@
  * The class may be unloaded meanwhile: whoever asks, knows something that keeps it, and that it was there before and
  * after (nmethod_is_there).
  */
-#ifndef CORE_HOTSPOT_VM_METHODS_H
-#define CORE_HOTSPOT_VM_METHODS_H
-
-#include "core/wire/code_log.h"
-
-struct vm;
 
 /* Of a method's code. */
 struct vm_code {
@@ -83,5 +92,111 @@ void vm_methods_names(struct vm *vm, uint64_t *pools, size_t n);
 
 /* A class's name by its Symbol, as vm_method_read has it, WIRE_TEXT_SHORT_BYTES; false: there is none. */
 bool vm_methods_class(struct vm *vm, uint64_t symbol, char *name, size_t *n);
+
+/* ---- vm_counts.c ---- */
+
+/*
+ * How often a method was called, and by which compiler its code was made: read from HotSpot's own structures by the
+ * method's address, or by its jmethodID in the own process.
+ */
+
+#define VM_TIER_UNKNOWN UINT32_MAX
+
+/* How often a method was called, at least: HotSpot counts calls until it compiles the method; 0: not known. */
+uint32_t vm_method_calls(struct vm *vm, uint64_t method);
+
+/* The tier of the code in which its calls begin (1 to 3: C1; 4: C2); 0: they are interpreted; VM_TIER_UNKNOWN. */
+uint32_t vm_method_tier(struct vm *vm, uint64_t method);
+
+/*
+ * Both by a jmethodID; its class is not unloaded meanwhile.  code_bytes: of its bytecode, as JVMTI tells it; where
+ * the JVM's structures say otherwise, nothing is known.
+ */
+void vm_id_counts(struct vm *vm, const void *id, uint32_t code_bytes, uint32_t *calls, uint32_t *tier);
+
+/* The tier of the compiled code whose header is at an address; VM_TIER_UNKNOWN. */
+uint32_t vm_code_tier(struct vm *vm, uint64_t header);
+
+/* ---- vm_members.c ---- */
+
+/*
+ * Which field or method an instruction of a method names: read from the constant pool of a running JVM, JDK 17 to 25.
+ *
+ * HotSpot rewrites the operands of instructions when it links a class: they are numbers of resolved fields and methods,
+ * each of which knows its constant.
+ */
+
+/* An instruction: its opcode as in class files, and what it names. */
+struct vm_instruction {
+    uint8_t opcode;
+    char class_name[WIRE_TEXT_SHORT_BYTES], name[WIRE_TEXT_SHORT_BYTES], descriptor[WIRE_TEXT_SHORT_BYTES];
+    size_t n_class_name, n_name, n_descriptor; /* 0: it names nothing, or that cannot be read */
+};
+
+/* The one at an index of the method with these parts.  Returns false when there is none. */
+bool vm_instruction_read(struct vm *vm, struct vm_instruction *instruction, const struct vm_method_parts *parts,
+                         uint32_t index);
+
+/*
+ * Likewise of one that makes an object: its class, or that of an array's elements, "int" of an array of int.  Returns
+ * false when it makes none, or that cannot be read.
+ */
+bool vm_instruction_read_made(struct vm *vm, struct vm_instruction *instruction, const struct vm_method_parts *parts,
+                              uint32_t index);
+
+/*
+ * Where the interpreter does the work of several instructions at once (fast_aaccess_0: that of aload_0 and getfield),
+ * the index of the last one, which reads the heap; else the index itself.
+ */
+uint32_t vm_instruction_last(struct vm *vm, const struct vm_method_parts *parts, uint32_t index);
+
+/* ---- vm_profile.c ---- */
+
+/*
+ * What the JVM counted in a method before its optimising compiler compiled it (MethodData): how often its calls were
+ * reached, and of which classes their receivers were.  JDK 17 to 25.
+ */
+
+#define VM_RECEIVERS_MAX 2u /* of a call: TypeProfileWidth */
+
+struct vm_receiver {
+    uint64_t klass; /* a Klass' address */
+    uint64_t n;
+};
+
+/* Of a call. */
+struct vm_call_profile {
+    uint32_t index; /* of its bytecode */
+    uint64_t n;     /* how often it was reached while that was counted */
+    bool is_virtual;
+    uint32_t n_receivers;
+    uint64_t n_others; /* of n: of classes that there is no room for */
+    struct vm_receiver receivers[VM_RECEIVERS_MAX];
+};
+
+struct vm_profile {
+    uint8_t *bytes; /* owned */
+    size_t n_bytes;
+    size_t room;
+    unsigned extra; /* cells of a receiver's entry that only some JVMs have */
+    uint32_t n_discarded;
+};
+
+/*
+ * Read that of the method at an address, which has n_code bytes of code; a profile is zero at first, and may be read
+ * again.  Returns false: it has none, or it is not as it is known.
+ */
+bool vm_profile_read(struct vm *vm, struct vm_profile *profile, uint64_t method, uint32_t n_code);
+
+/* Decode the same from a copy of its n bytes; profile->bytes is set.  For tests, and for the above. */
+bool vm_profile_check(struct vm_profile *profile, uint32_t n_code);
+
+/* Returns false: nothing was counted of a call there. */
+bool vm_profile_call(const struct vm_profile *profile, uint32_t index, struct vm_call_profile *call);
+
+/* The name of a receiver's class, "java/util/ArrayList", cut to n - 1 bytes; false: it is gone. */
+bool vm_profile_class(struct vm *vm, const struct vm_receiver *receiver, char *text, size_t n);
+
+void vm_profile_free(struct vm_profile *profile);
 
 #endif

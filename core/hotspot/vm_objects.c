@@ -1,6 +1,5 @@
 #include "core/hotspot/vm_objects.h"
 
-#include "core/hotspot/class_layout.h"
 #include "core/hotspot/vm_state.h"
 
 #include <string.h>

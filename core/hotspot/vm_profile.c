@@ -4,10 +4,10 @@
  *
  * Source: HotSpot's methodData.hpp.
  */
-#include "core/hotspot/vm_profile.h"
+#include "core/hotspot/vm_methods.h"
 
 #include "core/base/bytes.h"
-#include "core/hotspot/class_layout.h"
+#include "core/hotspot/vm_objects.h"
 #include "core/hotspot/vm_state.h"
 
 #include <stdlib.h>

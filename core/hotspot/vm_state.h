@@ -3,10 +3,9 @@
 #define CORE_HOTSPOT_VM_STATE_H
 
 #include "core/base/hash.h"
-#include "core/hotspot/class_layout.h"
-#include "core/hotspot/vm.h"
 #include "core/hotspot/vm_objects.h"
-#include "core/hotspot/vm_thread_list.h"
+#include "core/hotspot/vm.h"
+#include "core/hotspot/vm_threads.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

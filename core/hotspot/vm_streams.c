@@ -1,4 +1,4 @@
-#include "core/hotspot/vm_streams.h"
+#include "core/hotspot/nmethod.h"
 
 #define LAST_DIGIT_BELOW 192u
 #define LINE_ESCAPE      0xff

@@ -5,7 +5,7 @@
 #ifndef CORE_HOTSPOT_VM_TABLES_H
 #define CORE_HOTSPOT_VM_TABLES_H
 
-#include "core/hotspot/class_layout.h"
+#include "core/hotspot/vm_objects.h"
 #include "core/hotspot/vm.h"
 
 enum vm_collector { VM_SERIAL, VM_PARALLEL, VM_G1, VM_OTHER_COLLECTOR };

@@ -1,4 +1,4 @@
-#include "core/hotspot/vm_thread_list.h"
+#include "core/hotspot/vm_threads.h"
 
 #include "core/hotspot/vm.h"
 

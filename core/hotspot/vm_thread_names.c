@@ -1,4 +1,4 @@
-#include "core/hotspot/vm_thread_names.h"
+#include "core/hotspot/vm_threads.h"
 
 #include "core/base/text.h"
 #include "core/hotspot/vm_state.h"

@@ -1,7 +1,6 @@
 #include "core/hotspot/vm_threads.h"
 
 #include "core/hotspot/vm.h"
-#include "core/hotspot/vm_thread_list.h"
 #include "core/jvm/process.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "core/recorder/java_thread_names.h"
 
 #include "core/base/vec.h"
-#include "core/hotspot/vm_thread_names.h"
+#include "core/hotspot/vm_threads.h"
 #include "core/jvm/process.h"
 
 #include <stdlib.h>

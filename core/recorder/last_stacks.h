@@ -23,7 +23,7 @@
 
 #include "core/base/hash.h"
 #include "core/hotspot/stack_walk.h"
-#include "core/hotspot/vm_collections.h"
+#include "core/hotspot/vm_heap.h"
 
 struct last_stack;
 

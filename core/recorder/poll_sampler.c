@@ -4,7 +4,7 @@
 #include "core/base/text.h"
 #include "core/base/vec.h"
 #include "core/jvm/process.h"
-#include "core/hotspot/vm_counts.h"
+#include "core/hotspot/vm_methods.h"
 #include "core/recorder/read_log.h"
 #include "core/recorder/shared_file.h"
 

@@ -49,7 +49,7 @@ struct sampled_method {
     struct frame_traits traits;
 };
 
-/* How often it was called, and the tier of its code, as of now: core/hotspot/vm_counts.h. */
+/* How often it was called, and the tier of its code, as of now: core/hotspot/vm_methods.h. */
 uint32_t sampled_method_calls(const struct sampled_method *method);
 uint32_t sampled_method_tier(const struct sampled_method *method);
 

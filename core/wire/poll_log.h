@@ -48,7 +48,7 @@ struct poll_method {
     uint32_t n_lines;
 };
 
-/* As core/hotspot/vm_counts.h has them. */
+/* As core/hotspot/vm_methods.h has them. */
 struct poll_counts {
     uint32_t number, calls, tier;
 };

@@ -6,7 +6,7 @@
 #define REPORT_VIEW_BYTECODE_NAMES_H
 
 #include "core/base/map.h"
-#include "core/hotspot/vm_members.h"
+#include "core/hotspot/vm_methods.h"
 #include "core/recorder/stack_sampler.h"
 
 enum { BYTECODE_NAMES_NOTHING, BYTECODE_NAMES_UNKNOWN, BYTECODE_NAMES_FIRST };

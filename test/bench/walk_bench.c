@@ -9,7 +9,7 @@
  *      16-23     801    1.9 us  0.21 us
  */
 #include "core/hotspot/stack_walk.h"
-#include "core/hotspot/frame_rules.h"
+#include "core/hotspot/known_methods.h"
 #include "core/hotspot/vm.h"
 #include "core/perf/perf_rings.h"
 

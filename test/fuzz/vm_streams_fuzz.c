@@ -1,5 +1,5 @@
 /* What is copied of HotSpot's streams may be anything: the JVM may have taken the memory for something else. */
-#include "core/hotspot/vm_streams.h"
+#include "core/hotspot/nmethod.h"
 
 #include <stdlib.h>
 

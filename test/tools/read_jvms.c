@@ -2,9 +2,8 @@
  * read_jvms PID...: the compiled methods of the application's classes (those without a package) in several JVMs, all of
  * which are open at once and are read in turns, as "RELEASE CLASS.METHOD" lines.
  */
-#include "core/hotspot/code_heaps.h"
-#include "core/hotspot/frame_rules.h"
 #include "core/hotspot/nmethod.h"
+#include "core/hotspot/known_methods.h"
 #include "core/hotspot/stack_walk.h"
 #include "core/hotspot/vm.h"
 #include "core/hotspot/vm_check.h"
@@ -45,7 +44,7 @@ static int open_jvm(struct jvm *jvm, pid_t pid, struct err *err)
 {
     jvm->vm = vm_open(pid, err);
     jvm->walker = jvm->vm == NULL ? NULL : stack_walker_open(jvm->vm, frame_rules_here(), err);
-    return jvm->walker == NULL || vm_check_code(jvm->vm, err) < 0 ? -1 : 0;
+    return jvm->walker == NULL || vm_check_stacks(jvm->walker, err) < 0 ? -1 : 0;
 }
 
 int main(int argc, char **argv)

@@ -8,8 +8,7 @@
  */
 #include "test/tools/stack_check.h"
 
-#include "core/hotspot/code_blobs.h"
-#include "core/hotspot/frame_rules.h"
+#include "core/hotspot/known_methods.h"
 #include "core/hotspot/stack_walk.h"
 #include "core/hotspot/vm_methods.h"
 #include "core/hotspot/vm.h"

@@ -8,7 +8,7 @@
  * Where the JVM says meanwhile that its structures are elsewhere (moved_fields.py), lines differ that are read wrongly.
  */
 #include "core/base/err.h"
-#include "core/hotspot/frame_rules.h"
+#include "core/hotspot/known_methods.h"
 #include "core/hotspot/stack_walk.h"
 #include "core/hotspot/vm_check.h"
 #include "core/hotspot/vm_methods.h"

@@ -4,8 +4,8 @@
  *
  * The JVM is made here: CODE pieces of code, one behind the other, each of one method.
  */
-#include "core/hotspot/code_blobs.h"
-#include "core/hotspot/code_heaps.h"
+#include "core/hotspot/known_methods.h"
+#include "core/hotspot/nmethod.h"
 #include "core/hotspot/vm.h"
 
 #include "test/unit/tap.h"

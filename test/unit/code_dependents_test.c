@@ -3,9 +3,8 @@
  * lists of methods, and methods, each at an address that may be another one's later.
  */
 #include "core/agent/codecache/code_dependents.h"
-#include "core/hotspot/code_heaps.h"
-#include "core/agent/codecache/code_out.h"
 #include "core/hotspot/nmethod.h"
+#include "core/agent/codecache/code_out.h"
 #include "core/hotspot/vm_methods.h"
 
 #include "test/unit/tap.h"

@@ -1,5 +1,5 @@
 /* Blocks of a code cache: those in use, and none behind what is in use, whatever the map has there. */
-#include "core/hotspot/code_heaps.h"
+#include "core/hotspot/nmethod.h"
 #include "core/hotspot/vm_state.h"
 
 #include "test/unit/jvm/structures.h"

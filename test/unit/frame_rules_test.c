@@ -1,5 +1,5 @@
 /* How much of a compiled frame is there at an instruction, and what a return address is behind of: both processors. */
-#include "core/hotspot/frame_rules.h"
+#include "core/hotspot/known_methods.h"
 
 #include "test/unit/tap.h"
 

@@ -1,7 +1,6 @@
 /* Inline trees of made-up debug information; what blobs are called; and what the JVM counted of calls. */
-#include "core/hotspot/call_targets.h"
-#include "core/hotspot/inline_tree.h"
-#include "core/hotspot/vm_profile.h"
+#include "core/hotspot/jit_code.h"
+#include "core/hotspot/vm_methods.h"
 
 #include "test/unit/tap.h"
 

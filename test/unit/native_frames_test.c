@@ -1,6 +1,6 @@
 /* Frames of native code: from an instruction to the callers, through a signal handler too, by call frame information.
  */
-#include "core/hotspot/native_frames.h"
+#include "core/hotspot/stack_walk_internal.h"
 #include "core/hotspot/vm_state.h"
 
 #include "test/unit/tap.h"

@@ -4,7 +4,6 @@
  *     a, b, c   compiled methods, with frames of 48, 32 and 32 bytes; i, j: interpreted ones
  *     +0x100    of a method: where a call of Java code returns to; +0x200: one of native code
  */
-#include "core/hotspot/native_frames.h"
 #include "core/hotspot/stack_walk_internal.h"
 #include "core/hotspot/vm.h"
 #include "core/hotspot/vm_methods.h"

@@ -1,5 +1,5 @@
 /* HotSpot's compressed streams: scopes of compiled code, line numbers. */
-#include "core/hotspot/vm_streams.h"
+#include "core/hotspot/nmethod.h"
 
 #include "test/unit/tap.h"
 

@@ -1,6 +1,6 @@
 /* A JVM's list of threads: an array, or a chain as in JDK 8 and 11; both may change, or be no list, while they are
  * read. */
-#include "core/hotspot/vm_thread_list.h"
+#include "core/hotspot/vm_threads.h"
 
 #include "core/hotspot/vm_state.h"
 #include "test/unit/tap.h"

@@ -5,7 +5,6 @@
 #include "core/hotspot/vm.h"
 #include "core/base/hash.h"
 #include "core/base/ticks.h"
-#include "core/hotspot/code_heaps.h"
 #include "core/hotspot/nmethod.h"
 #include "core/hotspot/vm_methods.h"
 

@@ -4,7 +4,6 @@
 #include "core/base/hash.h"
 #include "core/base/vec.h"
 #include "core/agent/codecache/own_vm.h"
-#include "core/hotspot/code_heaps.h"
 #include "core/hotspot/nmethod.h"
 #include "core/hotspot/vm.h"
 #include "core/hotspot/vm_methods.h"

@@ -17,8 +17,8 @@
 #include "core/base/hash.h"
 #include "core/base/ticks.h"
 #include "core/agent/codecache/own_vm.h"
-#include "core/hotspot/code_heaps.h"
-#include "core/hotspot/vm_counts.h"
+#include "core/hotspot/nmethod.h"
+#include "core/hotspot/vm_methods.h"
 #include "core/hotspot/vm.h"
 #include "core/wire/code_log.h"
 

@@ -1,7 +1,7 @@
 #include "core/agent/codecache/compiling.h"
 
 #include "core/agent/codecache/own_vm.h"
-#include "core/hotspot/vm_compilers.h"
+#include "core/hotspot/vm_threads.h"
 #include "core/agent/control/own_threads.h"
 
 #include <stdatomic.h>

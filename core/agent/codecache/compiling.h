@@ -31,7 +31,7 @@ struct compiling_patience {
 /*
  * Wait until C2 compiles nothing; or until it has just begun with a small method, and nothing larger is under way; in
  * the last quarter of the time until any of its compilations ends.  Where the JVM neither tells what it compiles nor
- * exports what its compilers are at (vm_compilers.h), only whether they are asleep is known.  A poll takes some 40 us
+ * exports what its compilers are at (vm_compiler_read), only whether they are asleep is known.  A poll takes some 40 us
  * of CPU time.
  *
  * is_over  asked at each poll: whether to wait no more; or NULL

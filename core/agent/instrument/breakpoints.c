@@ -6,7 +6,7 @@
 #include "core/agent/instrument/breakpoints.h"
 
 #include "core/agent/codecache/own_vm.h"
-#include "core/hotspot/class_layout.h"
+#include "core/hotspot/vm_objects.h"
 #include "core/hotspot/vm.h"
 
 #include <link.h>

@@ -4,7 +4,7 @@
 #include "core/agent/control/method_ids.h"
 #include "core/agent/stacks/stack.h"
 #include "core/agent/codecache/own_vm.h"
-#include "core/hotspot/vm_allocated.h"
+#include "core/hotspot/vm_threads.h"
 
 #include <semaphore.h>
 #include <stdlib.h>

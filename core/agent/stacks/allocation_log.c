@@ -8,7 +8,7 @@
 #include "core/agent/stacks/sample_out.h"
 #include "core/base/hash.h"
 #include "core/agent/codecache/own_vm.h"
-#include "core/hotspot/vm_allocated.h"
+#include "core/hotspot/vm_threads.h"
 
 #include <stddef.h>
 #include <stdlib.h>

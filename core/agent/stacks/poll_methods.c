@@ -1,7 +1,7 @@
 #include "core/agent/stacks/poll.h"
 
 #include "core/agent/codecache/own_vm.h"
-#include "core/hotspot/vm_counts.h"
+#include "core/hotspot/vm_methods.h"
 #include "core/agent/control/method_names.h"
 #include "core/base/vec.h"
 

@@ -1,7 +1,7 @@
 #include "core/agent/stacks/poll.h"
 
 #include "core/agent/codecache/own_vm.h"
-#include "core/hotspot/vm_compilers.h"
+#include "core/hotspot/vm_threads.h"
 #include "core/base/vec.h"
 
 #include <stdlib.h>

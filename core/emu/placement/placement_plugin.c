@@ -13,7 +13,7 @@
  */
 #include "core/emu/placement/placement_result.h"
 #include "core/emu/plugin/qemu_api.h"
-#include "core/hotspot/code_heaps.h"
+#include "core/hotspot/nmethod.h"
 #include "core/wire/tracked.h"
 #include "core/emu/model/sim_slots.h"
 

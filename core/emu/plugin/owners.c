@@ -1,6 +1,6 @@
 #include "core/emu/plugin/sim_misses.h"
 
-#include "core/hotspot/vm_members.h"
+#include "core/hotspot/vm_methods.h"
 
 #include <inttypes.h>
 #include <stdio.h>

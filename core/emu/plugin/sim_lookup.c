@@ -2,8 +2,8 @@
 
 #include "core/base/ticks.h"
 #include "core/emu/plugin/vm_memory.h"
-#include "core/hotspot/code_heaps.h"
-#include "core/hotspot/vm_members.h"
+#include "core/hotspot/nmethod.h"
+#include "core/hotspot/vm_methods.h"
 
 #include <sys/mman.h>
 

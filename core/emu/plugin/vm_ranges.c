@@ -1,7 +1,7 @@
 #include "core/emu/plugin/vm_memory.h"
 
 #include "core/emu/model/sim_machine.h"
-#include "core/hotspot/code_heaps.h"
+#include "core/hotspot/nmethod.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #include "core/base/ticks.h"
 #include "core/base/xalloc.h"
 #include "core/emu/model/sim_machine.h"
-#include "core/hotspot/code_heaps.h"
+#include "core/hotspot/nmethod.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "core/emu/plugin/vm_memory.h"
 #include "core/emu/tool/mmprof_tool.h"
 #include "core/hotspot/stack_walk.h"
-#include "core/hotspot/vm_thread_list.h"
+#include "core/hotspot/vm_threads.h"
 #include "core/recorder/code_map.h"
 
 /* ---- Classes, methods and lines of them, as tools see them: one of each, with a number, for good ---- */
