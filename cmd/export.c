@@ -24,12 +24,12 @@
 #define TABLE_SCHEMA_VERSION 3
 
 struct export_options {
-    const char *path, *format, *output, *clock, *value, *metrics;
+    const char *path, *format, *output, *clock, *value, *metrics, *title;
     const char *paths[TRACE_ARGUMENTS_MAX]; /* path is the first one */
     size_t n_paths;
     struct options_list labels;
     double min_share, min_slice_s, bucket_s; /* negative: not given */
-    bool per_thread, salvage, quiet;
+    bool per_thread, reverse, salvage, quiet;
 };
 
 /* Everything that one run holds. */
@@ -54,6 +54,8 @@ static int parse(int argc, char **argv, struct export_options *o, bool *done, st
         { 0, "metrics", "FILE", OPTION_TEXT, &o->metrics,
           "write totals for Prometheus' node exporter (textfile collector): FILE ends with .prom" },
         { 0, "value", "VALUE", OPTION_TEXT, &o->value, "cpu, wall, calls, samples, or an event of the trace (cpu)" },
+        { 0, "reverse", NULL, OPTION_FLAG, &o->reverse, "callees first, below each its callers (flamegraph)" },
+        { 0, "title", "TEXT", OPTION_TEXT, &o->title, "the page's title (flamegraph)" },
         { 0, "per-thread", NULL, OPTION_FLAG, &o->per_thread,
           "a tree for each thread (not for jfr, chrome, json, csv)" },
         { 0, "min-share", "SHARE", OPTION_FRACTION, &o->min_share,
@@ -107,14 +109,12 @@ static int build(struct export_run *run, unsigned more, struct err *err)
     return sampled_tree(source, view_pass_samples(&run->pass, source), o->per_thread, &run->source, err);
 }
 
-static int write_tree(struct export_run *run,
-                      int (*write)(const struct report_source *, const struct export_tree_options *, FILE *,
-                                   struct err *),
-                      FILE *out, struct err *err)
+static int write_tree(struct export_run *run, export_format *format, FILE *out, struct err *err)
 {
     const struct export_options *o = run->options;
-    struct export_tree_options options = { o->value != NULL ? o->value : clock_of(o), min_share_of(o) };
-    if (build(run, 0, err) < 0 || write(&run->source, &options, out, err) < 0)
+    struct export_tree_options options = { o->value != NULL ? o->value : clock_of(o), min_share_of(o), o->title,
+                                           o->reverse };
+    if (build(run, 0, err) < 0 || export_stacks(&run->source, &options, format, out, err) < 0)
         return -1;
     uint32_t n_deep = o->quiet ? 0 : export_n_deep(&run->source);
     if (n_deep > 0)
@@ -253,6 +253,10 @@ static int check_arguments(const struct export_options *o, const struct format *
     if (!is_parquet && (o->bucket_s > 0 || (o->labels.n > 0 && o->metrics == NULL))) {
         err_set(err, "%s has no %s", format->name, o->bucket_s > 0 ? "buckets" : "labels");
         return err_next(err, "leave %s out, or choose --format parquet", o->bucket_s > 0 ? "--bucket" : "--label");
+    }
+    if (format->write != write_flamegraph && (o->reverse || o->title != NULL)) {
+        err_set(err, "--reverse and --title are for flame graphs");
+        return err_next(err, "leave them out, or choose --format flamegraph");
     }
     if (is_parquet && (o->clock != NULL || o->value != NULL || o->per_thread)) {
         err_set(err, "parquet has columns for all clocks and values, and no rows of threads");

@@ -74,6 +74,14 @@ const struct trace_sampled_method *trace_sampled_method(const struct trace_reade
     return number < samples->n_methods ? &samples->methods[number] : NULL;
 }
 
+uint32_t trace_sampled_line(const struct trace_sampled_method *method, int64_t index)
+{
+    uint32_t line = 0;
+    for (uint32_t i = 0; i < method->n_lines && method->lines[i].index <= index; i++)
+        line = method->lines[i].line;
+    return line;
+}
+
 uint32_t trace_n_sampled_methods(const struct trace_reader *reader)
 {
     return (uint32_t)reader->tables.samples.n_methods;

@@ -479,6 +479,9 @@ size_t trace_n_collections(const struct trace_reader *reader);
 const struct trace_context *trace_context(const struct trace_reader *reader, uint32_t number); /* from 1 on */
 uint32_t trace_n_contexts(const struct trace_reader *reader); /* the last one's number */
 const struct trace_sampled_method *trace_sampled_method(const struct trace_reader *reader, uint32_t number);
+
+/* The source line of a bytecode by its index; 0: not known, or the index is negative. */
+uint32_t trace_sampled_line(const struct trace_sampled_method *method, int64_t index);
 uint32_t trace_n_sampled_methods(const struct trace_reader *reader);
 uint32_t trace_n_threads(const struct trace_reader *reader);         /* indexes are below this */
 uint32_t trace_n_methods(const struct trace_reader *reader);         /* ids are below this */

@@ -14,47 +14,48 @@
 struct export_tree_options {
     const char *value; /* "cpu", "wall", "calls", "samples" or an event of the trace */
     double min_share;  /* contexts with less of the clock's time are counted as their callers' */
+    const char *title; /* of a flame graph; NULL: "Flame graph" */
+    bool is_reversed;  /* flame graph: callees first, below each its callers */
 };
 
 /* Contexts deeper than EXPORT_DEPTH_MAX calls, which stacks of these formats do not have. */
 uint32_t export_n_deep(const struct report_source *source);
 
+/* A format of stacks: writes what export_stacks has found.  Returns 0, or -1 with *err set: out cannot be written. */
+struct export_tree;
+typedef int export_format(const struct export_tree *tree, FILE *out, struct err *err);
+
 /*
  * Folded stacks for flamegraph.pl and inferno: a line "root;Caller.method;Callee.method VALUE" for each context,
  * outermost first; times in ns.
- *
- * Returns 0, or -1 with *err set: no such value, no memory, or out cannot be written.
  */
-int export_folded(const struct report_source *source, const struct export_tree_options *options, FILE *out,
-                  struct err *err);
+int export_folded(const struct export_tree *tree, FILE *out, struct err *err);
 
-/*
- * A flame graph as one HTML page that needs no other file: zoom by click or Enter, search.  Returns as export_folded.
- */
-int export_flamegraph(const struct report_source *source, const struct export_tree_options *options, FILE *out,
-                      struct err *err);
+/* A flame graph as one HTML page that needs no other file: zoom by click or Enter, search. */
+int export_flamegraph(const struct export_tree *tree, FILE *out, struct err *err);
 
 /*
  * speedscope's own JSON, an evented profile for each root of the tree.  It shows the call tree: calls along one path
  * are one, in no order of time.
  */
-int export_speedscope(const struct report_source *source, const struct export_tree_options *options, FILE *out,
-                      struct err *err);
+int export_speedscope(const struct export_tree *tree, FILE *out, struct err *err);
 
 /*
  * pprof: perftools.profiles.Profile (profile.proto), compressed by gzip; a sample for each context with all values that
  * the trace has; options->value is the default one.
  */
-int export_pprof(const struct report_source *source, const struct export_tree_options *options, FILE *out,
-                 struct err *err);
+int export_pprof(const struct export_tree *tree, FILE *out, struct err *err);
 
 /*
  * OTLP: opentelemetry.proto.profiles.v1development.ProfilesData, which is what a collector's
  * ExportProfilesServiceRequest is, too; not compressed; a profile for each value that the trace has, all with the same
  * stacks.  options->value is not used.  The format is under development: what is written may change with it.
  */
-int export_otlp(const struct report_source *source, const struct export_tree_options *options, FILE *out,
-                struct err *err);
+int export_otlp(const struct export_tree *tree, FILE *out, struct err *err);
+
+/* Write a trace in one of these formats.  Returns 0, or -1 with *err set: no such value, or out cannot be written. */
+int export_stacks(const struct report_source *source, const struct export_tree_options *options, export_format *format,
+                  FILE *out, struct err *err);
 
 /*
  * A recording of JDK Flight Recorder, version 2.1: stack samples as jdk.ExecutionSample, sampled allocations as

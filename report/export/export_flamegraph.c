@@ -4,6 +4,7 @@
 #include "report/export/export_tree.h"
 
 #include "core/base/text.h"
+#include "core/base/xalloc.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,7 +16,10 @@ static const char head[] =
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
     "script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-    "<meta name=\"color-scheme\" content=\"light dark\"><title>mmprof flame graph</title>\n<style>\n"
+    "<meta name=\"color-scheme\" content=\"light dark\"><title>";
+
+static const char style[] =
+    "</title>\n<style>\n"
     ":root { --paper: #fdfdfb; --ink: #1a1b1e; --light: 80%; }\n"
     "@media (prefers-color-scheme: dark) { :root { --paper: #15171a; --ink: #e3e4e6; --light: 30%; } }\n"
     "body { margin: 1rem; font: 14px/1.4 system-ui, sans-serif; color: var(--ink); background: var(--paper); }\n"
@@ -27,8 +31,10 @@ static const char head[] =
     "    background: hsl(var(--hue) 65% var(--light)); cursor: pointer; }\n"
     "#chart button.below, #chart button.other { opacity: .4; }\n"
     "#chart button:focus-visible, #chart button:hover { outline: 2px solid var(--ink); z-index: 1; }\n"
-    "</style></head><body><main>\n<h1>Flame graph</h1>\n"
-    "<label>Find <input type=\"search\" id=\"find\" placeholder=\"part of a name\"></label>\n"
+    "</style></head><body><main>\n<h1>";
+
+static const char chart[] =
+    "</h1>\n<label>Find <input type=\"search\" id=\"find\" placeholder=\"part of a name\"></label>\n"
     "<button type=\"button\" id=\"reset\">Show all</button>\n"
     "<p id=\"readout\" aria-live=\"polite\"></p><div id=\"chart\"></div>\n"
     "<noscript><p>This page draws itself by JavaScript, which is switched off.</p></noscript></main>\n"
@@ -65,7 +71,8 @@ static const char tail[] =
     "    box.type = \"button\";\n    box.textContent = width < 24 ? \"\" : label(node.name);\n"
     "    box.setAttribute(\"aria-label\", say(node));\n    box.title = say(node);\n"
     "    box.className = isBelow ? \"below\" : wanted !== \"\" && !isWanted(node) ? \"other\" : \"\";\n"
-    "    box.style.cssText = `left:${left}px;width:${Math.max(1, width - 1)}px;bottom:${depth * 18}px;"
+    "    box.style.cssText = `left:${left}px;width:${Math.max(1, width - 1)}px;"
+    "${data.is_reversed ? \"top\" : \"bottom\"}:${depth * 18}px;"
     "--hue:${hue(node.name)}`;\n"
     "    box.onclick = () => { top = node; draw(); };\n"
     "    box.onmouseover = box.onfocus = () => { byId(\"readout\").textContent = say(node); };\n"
@@ -105,95 +112,125 @@ static void print_name(const char *text, FILE *out)
     fputc('"', out);
 }
 
-/* By node: its index among those that are written, and its name's among the names; by method: its name's, from 1 on. */
-struct numbers {
-    uint32_t *node, *name, *method;
+/* ---- names ---- */
+
+struct names {
+    struct map of;
+    const char **texts; /* owned */
+    uint32_t n, room;
 };
 
-static bool make_numbers(struct numbers *numbers, const struct calltree *calls)
+static uint32_t number_of(struct names *names, const char *text)
 {
-    numbers->node = calloc((size_t)calls->n_nodes + 1, sizeof *numbers->node);
-    numbers->name = calloc((size_t)calls->n_nodes + 1, sizeof *numbers->name);
-    numbers->method = calloc((size_t)calls->n_methods + 1, sizeof *numbers->method);
-    return numbers->node != NULL && numbers->name != NULL && numbers->method != NULL;
+    const uint32_t *known = map_get(&names->of, text, strlen(text));
+    if (known != NULL)
+        return *known;
+    map_put(&names->of, text, strlen(text), names->n);
+    *xpush(names->texts, names->room, names->n) = text;
+    return names->n - 1;
 }
 
-static void free_numbers(struct numbers *numbers)
-{
-    free(numbers->node);
-    free(numbers->name);
-    free(numbers->method);
-}
+/* ---- nodes, each behind its caller's ---- */
 
-/* Each name once. */
-static void print_names(const struct export_tree *tree, struct numbers *numbers, FILE *out)
-{
-    const struct calltree *calls = tree->source->tree;
-    uint32_t n_names = 0, n_nodes = 0;
-    for (uint32_t i = 1; i < calls->n_nodes; i++) {
-        uint32_t method = calls->nodes[i].method, known = method < calls->n_methods ? numbers->method[method] : 0;
-        if (tree->owner[i] != i)
-            continue;
-        if (known == 0) {
-            fputs(n_names == 0 ? "" : ",\n", out);
-            print_name(export_name(tree, i), out);
-            known = ++n_names;
-        }
-        if (method < calls->n_methods)
-            numbers->method[method] = known;
-        numbers->name[i] = known - 1;
-        numbers->node[i] = n_nodes++;
-    }
-}
+struct node {
+    uint32_t parent, name; /* parent: from 1 on; 0: none */
+    uint64_t own;
+};
 
-/* The contexts that are written, each as its caller's index among them, or -1, its name's, and its own value. */
-static void print_nodes(const struct export_tree *tree, const struct numbers *numbers, const uint64_t *self, FILE *out)
+struct graph {
+    const struct export_tree *tree;
+    struct names names;
+    struct hash_set below; /* a parent and a name: the node from 1 on; of reversed stacks */
+    struct node *nodes;    /* owned */
+    uint32_t n, room;
+};
+
+/* As they are in the call tree. */
+static void take_tree(struct graph *g)
 {
-    const struct calltree *calls = tree->source->tree;
-    const char *comma = "";
+    const struct calltree *calls = g->tree->source->tree;
+    uint32_t *node_of = xcalloc((size_t)calls->n_nodes + 1, sizeof *node_of);
     for (uint32_t i = 1; i < calls->n_nodes; i++) {
         uint32_t parent = calls->nodes[i].parent;
-        if (tree->owner[i] != i)
+        if (g->tree->owner[i] != i)
             continue;
-        int64_t caller = parent == i ? -1 : (int64_t)numbers->node[tree->owner[parent]];
-        fprintf(out, "%s[%" PRId64 ",%" PRIu32 ",%" PRIu64 "]", comma, caller, numbers->name[i], self[i]);
-        comma = ",";
+        uint32_t name = number_of(&g->names, export_name(g->tree, i));
+        *xpush(g->nodes, g->room, g->n) =
+            (struct node){ parent == i ? 0 : node_of[g->tree->owner[parent]], name, g->tree->self[i] };
+        node_of[i] = g->n;
     }
+    free(node_of);
 }
 
-static int print_data(const struct export_tree *tree, const struct export_value *value, FILE *out)
+static uint32_t node_below(struct graph *g, uint32_t parent, uint32_t name)
 {
-    struct numbers numbers;
-    uint64_t *self = export_self(tree, value);
-    int rc = !make_numbers(&numbers, tree->source->tree) || self == NULL ? -1 : 0;
-    if (rc == 0) {
-        fprintf(out, "{\"unit\":\"%s\",\"names\":[", value->unit);
-        print_names(tree, &numbers, out);
-        fputs("],\"nodes\":[", out);
-        print_nodes(tree, &numbers, self, out);
-        fputs("]}", out);
-    }
-    free_numbers(&numbers);
-    free(self);
-    return rc;
+    const uint64_t key = (uint64_t)parent << 32 | name;
+    const uint32_t *known = hash_find(&g->below, key);
+    if (known != NULL)
+        return *known;
+    *xpush(g->nodes, g->room, g->n) = (struct node){ parent, name, 0 };
+    xhash_store(&g->below, key, g->n);
+    return g->n;
 }
 
-int export_flamegraph(const struct report_source *source, const struct export_tree_options *options, FILE *out,
-                      struct err *err)
+/* Each context's stack from its innermost call outwards, merged with others that begin the same. */
+static void take_reversed(struct graph *g)
 {
-    struct export_value value;
-    struct export_tree tree;
-    int rc = -1;
-    if (export_value_find(source, options->value, &value, err) < 0 ||
-        export_tree_open(&tree, source, options->min_share, err) < 0)
-        return -1;
+    const struct export_tree *tree = g->tree;
+    struct export_path path = { .n = 0 };
+    for (uint32_t i = 1; i < tree->source->tree->n_nodes; i++) {
+        uint32_t at = 0;
+        if (tree->owner[i] != i || tree->self[i] == 0)
+            continue;
+        export_path_find(&path, tree, i);
+        for (size_t k = 0; k < path.n; k++)
+            at = node_below(g, at, number_of(&g->names, export_name(tree, path.nodes[k])));
+        g->nodes[at - 1].own += tree->self[i];
+    }
+    free(path.nodes);
+}
+
+/* A node is its caller's index or -1, its name's, and its own value. */
+static void print_data(const struct graph *g, FILE *out)
+{
+    fprintf(out, "{\"unit\":\"%s\",%s\"names\":[", g->tree->value.unit,
+            g->tree->options->is_reversed ? "\"is_reversed\":true," : "");
+    for (uint32_t i = 0; i < g->names.n; i++) {
+        fputs(i == 0 ? "" : ",\n", out);
+        print_name(g->names.texts[i], out);
+    }
+    fputs("],\"nodes\":[", out);
+    for (uint32_t i = 0; i < g->n; i++)
+        fprintf(out, "%s[%" PRId64 ",%" PRIu32 ",%" PRIu64 "]", i == 0 ? "" : ",", (int64_t)g->nodes[i].parent - 1,
+                g->nodes[i].name, g->nodes[i].own);
+    fputs("]}", out);
+}
+
+static void print_title(const char *title, FILE *out)
+{
+    for (; *title != '\0'; title++)
+        if (*title == '<' || *title == '&')
+            fputs(*title == '<' ? "&lt;" : "&amp;", out);
+        else
+            putc(*title, out);
+}
+
+int export_flamegraph(const struct export_tree *tree, FILE *out, struct err *err)
+{
+    struct graph g = { .tree = tree, .names.of.arena = tree->source->arena };
+    const char *title = tree->options->title == NULL ? NULL : text_clean(tree->source->arena, tree->options->title);
+    (void)err;
+    (tree->options->is_reversed ? take_reversed : take_tree)(&g);
     fputs(head, out);
-    if (print_data(&tree, &value, out) < 0)
-        err_set(err, "out of memory for the stacks of %u calling contexts", source->tree->n_nodes);
-    else if (fputs(tail, out) < 0 || ferror(out))
-        err_set(err, "cannot write the flame graph");
-    else
-        rc = 0;
-    export_tree_close(&tree);
-    return rc;
+    print_title(title == NULL ? "mmprof flame graph" : title, out);
+    fputs(style, out);
+    print_title(title == NULL ? "Flame graph" : title, out);
+    fputs(chart, out);
+    print_data(&g, out);
+    fputs(tail, out);
+    map_free(&g.names.of);
+    hash_free(&g.below);
+    free(g.names.texts);
+    free(g.nodes);
+    return 0;
 }

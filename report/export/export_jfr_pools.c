@@ -112,15 +112,6 @@ static void put_methods(struct jfr_pools *pools, struct jfr_pool *pool)
         put_method(pools, pool, FIRST_METHOD + i, &trace_sampled_method(pools->reader, i)->names);
 }
 
-/* The source line of a bytecode; 0: not known. */
-static uint32_t line_of(const struct trace_sampled_method *method, int32_t index)
-{
-    uint32_t line = 0;
-    for (uint32_t i = 0; index >= 0 && i < method->n_lines && method->lines[i].index <= (uint32_t)index; i++)
-        line = method->lines[i].line;
-    return line;
-}
-
 /* By the number that the pool of frame types has. */
 static uint32_t kind_of(enum trace_frame frame)
 {
@@ -160,7 +151,7 @@ static void put_stack(struct jfr_pools *pools, uint32_t number, const struct jfr
     for (uint32_t c = site->context; c != 0; frame = TRACE_FRAME_COMPILED) {
         const struct trace_context *context = trace_context(pools->reader, c);
         const struct trace_sampled_method *method = trace_sampled_method(pools->reader, context->method);
-        put_frame(to, FIRST_METHOD + context->method, line_of(method, index), index, frame);
+        put_frame(to, FIRST_METHOD + context->method, trace_sampled_line(method, index), index, frame);
         index = context->call_site;
         c = context->parent;
     }

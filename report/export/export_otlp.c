@@ -2,9 +2,8 @@
  * Source: https://github.com/open-telemetry/opentelemetry-proto, profiles/v1development/profiles.proto, of 2026: it may
  * change before it is stable.
  */
-#include "core/base/map.h"
 #include "core/base/text.h"
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "core/trace/recording_info.h"
 #include "report/export/export_protobuf.h"
 #include "report/export/export_tree.h"
@@ -57,37 +56,30 @@ enum {
 
 struct otlp {
     const struct export_tree *tree;
-    struct map strings;
-    uint32_t n_strings;
+    struct export_strings strings;
     struct protobuf dictionary, profiles; /* finished parts */
     struct protobuf profile, message, inner;
     uint32_t *stacks; /* by node: its number in the table, 0: none; owned */
     uint32_t n_stacks;
+    struct export_path path;
     uint64_t *locations; /* of a stack; owned */
     size_t locations_room;
-    bool is_broken;
 };
 
 /* The number of a string; a new one is written to the dictionary. */
 static uint64_t string(struct otlp *o, const char *text)
 {
-    const char *clean = text == NULL ? NULL : text_clean(o->tree->source->arena, text);
-    const uint32_t *known = clean == NULL ? NULL : map_get(&o->strings, clean, strlen(clean));
-    if (known != NULL)
-        return *known;
-    if (clean == NULL || map_put(&o->strings, clean, strlen(clean), o->n_strings) < 0) {
-        o->is_broken = true;
-        return 0;
-    }
-    protobuf_bytes(&o->dictionary, TABLE_STRINGS, clean, strlen(clean));
-    return o->n_strings++;
+    const char *fresh;
+    uint32_t number = export_string(&o->strings, text, &fresh);
+    if (fresh != NULL)
+        protobuf_bytes(&o->dictionary, TABLE_STRINGS, fresh, strlen(fresh));
+    return number;
 }
 
 /* Append what was made to a message, as a field of it. */
 static void append_part(struct protobuf *to, uint32_t field, struct protobuf *part)
 {
     protobuf_bytes(to, field, part->bytes, part->n);
-    to->is_broken = to->is_broken || part->is_broken;
     protobuf_clear(part);
 }
 
@@ -120,34 +112,19 @@ static void put_locations(struct otlp *o)
                      o->tree->names[i] == NULL ? NULL : trace_method(source->reader, i));
     for (uint32_t i = 0; i < tree->n_roots; i++)
         put_location(o, (uint64_t)tree->n_methods + i + 1, o->tree->root_names[i], NULL);
-    put_location(o, (uint64_t)tree->n_methods + tree->n_roots + 1, "(calls that found no room)", NULL);
-}
-
-static uint64_t location_of(const struct export_tree *written, uint32_t node)
-{
-    const struct calltree *tree = written->source->tree;
-    if (tree->nodes[node].method < tree->n_methods)
-        return (uint64_t)tree->nodes[node].method + 1;
-    return (uint64_t)tree->n_methods + export_root(written, node) + 1;
+    put_location(o, (uint64_t)tree->n_methods + tree->n_roots + 1, EXPORT_FOLDED_NAME, NULL);
 }
 
 /* The number of a context's stack, innermost location first. */
 static uint32_t stack_of(struct otlp *o, uint32_t node)
 {
-    const struct calltree *tree = o->tree->source->tree;
-    size_t n = 0;
     if (o->stacks[node] != 0)
         return o->stacks[node];
-    for (uint32_t at = node;; at = tree->nodes[at].parent) {
-        if (vec_reserve(o->locations, o->locations_room, n + 1) < 0) {
-            o->is_broken = true;
-            return 0;
-        }
-        o->locations[n++] = location_of(o->tree, at);
-        if (tree->nodes[at].parent == at)
-            break;
-    }
-    protobuf_numbers(&o->message, STACK_LOCATIONS, o->locations, n);
+    export_path_find(&o->path, o->tree, node);
+    xgrow(o->locations, o->locations_room, o->path.n);
+    for (size_t i = 0; i < o->path.n; i++)
+        o->locations[i] = export_location(o->tree, o->path.nodes[i]);
+    protobuf_numbers(&o->message, STACK_LOCATIONS, o->locations, o->path.n);
     append_part(&o->dictionary, TABLE_STACKS, &o->message);
     return o->stacks[node] = ++o->n_stacks;
 }
@@ -168,12 +145,10 @@ static void put_times(struct otlp *o, const struct export_value *value, size_t n
     protobuf_bytes(&o->profile, OTLP_PROFILE_ID, id, ID_BYTES);
 }
 
-static int put_profile(struct otlp *o, const struct export_value *value, size_t number)
+static void put_profile(struct otlp *o, const struct export_value *value, size_t number)
 {
     const struct calltree *tree = o->tree->source->tree;
     uint64_t *self = export_self(o->tree, value);
-    if (self == NULL)
-        return -1;
     bool is_empty = true;
     for (uint32_t i = 1; i < tree->n_nodes; i++) {
         if (o->tree->owner[i] != i || self[i] == 0)
@@ -186,10 +161,9 @@ static int put_profile(struct otlp *o, const struct export_value *value, size_t 
     }
     free(self);
     if (is_empty)
-        return 0;
+        return;
     put_times(o, value, number);
     append_part(&o->profiles, SCOPE_PROFILES_PROFILES, &o->profile);
-    return 0;
 }
 
 /* ---- the whole ---- */
@@ -200,8 +174,7 @@ static void put_attribute(struct otlp *o, struct protobuf *resource, const char 
     if (value == NULL)
         return;
     const char *clean = text_clean(o->tree->source->arena, value);
-    o->is_broken = o->is_broken || clean == NULL;
-    protobuf_bytes(&any, ANY_VALUE_STRING, clean, clean == NULL ? 0 : strlen(clean));
+    protobuf_bytes(&any, ANY_VALUE_STRING, clean, strlen(clean));
     protobuf_bytes(&o->inner, KEY_VALUE_KEY, key, strlen(key));
     append_part(&o->inner, KEY_VALUE_VALUE, &any);
     append_part(resource, RESOURCE_ATTRIBUTES, &o->inner);
@@ -228,47 +201,39 @@ static void put_whole(struct otlp *o, struct protobuf *whole)
     protobuf_free(&all);
 }
 
-static int make(struct otlp *o, struct protobuf *whole, struct err *err)
+static void make(struct otlp *o, struct protobuf *whole)
 {
     static const uint32_t tables[] = { TABLE_MAPPINGS, TABLE_LOCATIONS,  TABLE_FUNCTIONS,
                                        TABLE_LINKS,    TABLE_ATTRIBUTES, TABLE_STACKS };
     const struct report_source *source = o->tree->source;
     struct export_value values[EXPORT_VALUES_MAX];
     size_t n = export_values(source, true, values);
-    o->stacks = calloc((size_t)source->tree->n_nodes + 1, sizeof *o->stacks);
-    if (o->stacks == NULL)
-        return err_set(err, "out of memory for a profile");
+    o->stacks = xcalloc((size_t)source->tree->n_nodes + 1, sizeof *o->stacks);
     string(o, "");
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         protobuf_bytes(&o->dictionary, tables[i], "", 0);
     put_locations(o);
     for (size_t v = 0; v < n; v++)
-        if (put_profile(o, &values[v], v) < 0)
-            return err_set(err, "out of memory for a profile");
+        put_profile(o, &values[v], v);
     put_whole(o, whole);
-    return o->is_broken || whole->is_broken ? err_set(err, "out of memory for a profile") : 0;
 }
 
-int export_otlp(const struct report_source *source, const struct export_tree_options *options, FILE *out,
-                struct err *err)
+int export_otlp(const struct export_tree *tree, FILE *out, struct err *err)
 {
-    struct export_tree tree;
     struct protobuf whole = { .n = 0 };
-    if (export_tree_open(&tree, source, options->min_share, err) < 0)
-        return -1;
-    struct otlp o = { .tree = &tree, .strings = { .arena = source->arena } };
-    int rc = make(&o, &whole, err);
-    if (rc == 0 && fwrite(whole.bytes, 1, whole.n, out) != whole.n)
-        rc = err_set(err, "cannot write the profile");
+    struct otlp o = { .tree = tree, .strings.of.arena = tree->source->arena };
+    (void)err;
+    make(&o, &whole);
+    fwrite(whole.bytes, 1, whole.n, out);
     free(o.stacks);
     free(o.locations);
-    map_free(&o.strings);
+    free(o.path.nodes);
+    map_free(&o.strings.of);
     protobuf_free(&o.dictionary);
     protobuf_free(&o.profiles);
     protobuf_free(&o.profile);
     protobuf_free(&o.message);
     protobuf_free(&o.inner);
     protobuf_free(&whole);
-    export_tree_close(&tree);
-    return rc;
+    return 0;
 }

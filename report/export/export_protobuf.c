@@ -1,5 +1,7 @@
 #include "report/export/export_protobuf.h"
 
+#include "core/base/xalloc.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <errno.h>
@@ -9,7 +11,6 @@
 #define WIRE_VARINT 0
 #define WIRE_64_BIT 1
 #define WIRE_BYTES  2
-#define VARINT_MAX  10
 
 void protobuf_free(struct protobuf *message)
 {
@@ -22,29 +23,16 @@ void protobuf_clear(struct protobuf *message)
     message->n = 0;
 }
 
-static bool make_room(struct protobuf *message, size_t n)
+static void put_byte(struct protobuf *message, uint64_t byte)
 {
-    if (message->is_broken)
-        return false;
-    if (message->room - message->n >= n)
-        return true;
-    size_t room = (message->n + n) * 2;
-    uint8_t *bytes = realloc(message->bytes, room);
-    message->is_broken = bytes == NULL;
-    if (bytes == NULL)
-        return false;
-    message->bytes = bytes;
-    message->room = room;
-    return true;
+    *xpush(message->bytes, message->room, message->n) = (uint8_t)byte;
 }
 
 static void put_varint(struct protobuf *message, uint64_t value)
 {
-    if (!make_room(message, VARINT_MAX))
-        return;
     for (; value >= 0x80; value >>= 7)
-        message->bytes[message->n++] = (uint8_t)(value | 0x80);
-    message->bytes[message->n++] = (uint8_t)value;
+        put_byte(message, value | 0x80);
+    put_byte(message, value);
 }
 
 static size_t varint_size(uint64_t value)
@@ -66,16 +54,17 @@ void protobuf_number(struct protobuf *message, uint32_t field, uint64_t value)
 void protobuf_fixed64(struct protobuf *message, uint32_t field, uint64_t value)
 {
     put_varint(message, field << 3 | WIRE_64_BIT);
-    for (int i = 0; make_room(message, 1) && i < 8; i++)
-        message->bytes[message->n++] = (uint8_t)(value >> (8 * i));
+    for (int i = 0; i < 8; i++)
+        put_byte(message, value >> (8 * i));
 }
 
 void protobuf_bytes(struct protobuf *message, uint32_t field, const void *bytes, size_t n)
 {
     put_varint(message, field << 3 | WIRE_BYTES);
     put_varint(message, n);
-    if (n == 0 || !make_room(message, n))
+    if (n == 0)
         return;
+    xgrow(message->bytes, message->room, message->n + n);
     memcpy(message->bytes + message->n, bytes, n);
     message->n += n;
 }

@@ -18,7 +18,7 @@
 struct protobuf {
     uint8_t *bytes; /* owned */
     size_t n, room;
-    bool is_broken; /* no memory, or gzip_write() failed */
+    bool is_broken; /* gzip_write() failed */
 };
 
 void protobuf_free(struct protobuf *message);

@@ -1,7 +1,7 @@
 #include "report/export/export_tree.h"
 
-#include "core/base/map.h"
 #include "core/base/text.h"
+#include "core/base/xalloc.h"
 #include "core/pmu/event_roles.h"
 #include "report/sampled_tree.h"
 
@@ -20,8 +20,8 @@ static uint64_t clock_ticks(const struct report_source *source, uint32_t node)
 /* By node, 0 for roots; malloc'ed.  Callers come before callees in the array. */
 static uint32_t *find_depths(const struct calltree *tree)
 {
-    uint32_t *depth = calloc((size_t)tree->n_nodes + 1, sizeof *depth);
-    for (uint32_t i = 1; depth != NULL && i < tree->n_nodes; i++)
+    uint32_t *depth = xcalloc((size_t)tree->n_nodes + 1, sizeof *depth);
+    for (uint32_t i = 1; i < tree->n_nodes; i++)
         if (tree->nodes[i].parent != i)
             depth[i] = depth[tree->nodes[i].parent] + 1;
     return depth;
@@ -30,7 +30,7 @@ static uint32_t *find_depths(const struct calltree *tree)
 uint32_t export_n_deep(const struct report_source *source)
 {
     uint32_t n = 0, *depth = find_depths(source->tree);
-    for (uint32_t i = 1; depth != NULL && i < source->tree->n_nodes; i++)
+    for (uint32_t i = 1; i < source->tree->n_nodes; i++)
         n += depth[i] > EXPORT_DEPTH_MAX;
     free(depth);
     return n;
@@ -48,26 +48,21 @@ static void divide(struct export_tree *to, const uint32_t *depth, double min_tic
     }
 }
 
-/* Returns -1: no memory. */
-static int find_owners(struct export_tree *to, double min_share)
+static void find_owners(struct export_tree *to, double min_share)
 {
     const struct calltree *tree = to->source->tree;
     uint32_t *depth = find_depths(tree);
     double all = 0;
-    int rc = depth == NULL ? -1 : 0;
-    to->owner = malloc(((size_t)tree->n_nodes + 1) * sizeof *to->owner);
-    for (uint32_t i = 0; to->owner != NULL && i < tree->n_nodes; i++)
+    to->owner = xreallocarray(NULL, (size_t)tree->n_nodes + 1, sizeof *to->owner);
+    for (uint32_t i = 0; i < tree->n_nodes; i++)
         to->owner[i] = CALLTREE_NONE;
-    for (uint32_t i = 0; to->owner != NULL && i < tree->n_roots; i++) {
+    for (uint32_t i = 0; i < tree->n_roots; i++) {
         to->owner[tree->roots[i].node] = tree->roots[i].node;
         all += (double)clock_ticks(to->source, tree->roots[i].node);
-        if (hash_store(&to->roots, tree->roots[i].node, i) < 0)
-            rc = -1;
+        xhash_store(&to->roots, tree->roots[i].node, i);
     }
-    if (rc == 0 && to->owner != NULL)
-        divide(to, depth, min_share * all);
+    divide(to, depth, min_share * all);
     free(depth);
-    return to->owner == NULL ? -1 : rc;
 }
 
 /* ---- names ---- */
@@ -75,45 +70,36 @@ static int find_owners(struct export_tree *to, double min_share)
 static const char *full_name(const struct report_source *source, uint32_t method, bool with_parameters)
 {
     struct method_name name = report_name(source, method);
-    if (name.method == NULL)
-        return NULL;
     const char *text = java_names_display(source->arena, &name, JAVA_NAMES_FULL);
     const char *parameters = with_parameters ? java_names_parameters(source->arena, name.descriptor) : "";
-    text = text == NULL || parameters == NULL ? NULL
-                                              : arena_printf(source->arena, "%s%s%s", text, parameters,
-                                                             sampled_is(source, method) ? SAMPLED_MARK : "");
-    return text == NULL ? NULL : text_clean(source->arena, text);
+    return text_clean(source->arena, arena_printf(source->arena, "%s%s%s", text, parameters,
+                                                  sampled_is(source, method) ? SAMPLED_MARK : ""));
 }
 
-/* Overloaded methods say their parameters.  Returns -1: no memory. */
-static int name_method(const struct export_tree *tree, uint32_t method, struct map *seen)
+/* Overloaded methods say their parameters. */
+static void name_method(const struct export_tree *tree, uint32_t method, struct map *seen)
 {
     const char *name = full_name(tree->source, method, false);
-    tree->names[method] = name;
-    if (name == NULL)
-        return -1;
     const uint32_t *other = map_get(seen, name, strlen(name));
-    if (other == NULL)
-        return map_put(seen, name, strlen(name), method);
-    tree->names[method] = full_name(tree->source, method, true);
-    tree->names[*other] = full_name(tree->source, *other, true);
-    return tree->names[method] == NULL || tree->names[*other] == NULL ? -1 : 0;
+    tree->names[method] = other == NULL ? name : full_name(tree->source, method, true);
+    if (other != NULL)
+        tree->names[*other] = full_name(tree->source, *other, true);
+    else
+        map_put(seen, name, strlen(name), method);
 }
 
-static int name_methods(const struct export_tree *tree)
+static void name_methods(const struct export_tree *tree)
 {
     struct map seen = { .arena = tree->source->arena };
-    int rc = 0;
-    for (uint32_t i = 1; rc == 0 && i < tree->source->tree->n_nodes; i++) {
+    for (uint32_t i = 1; i < tree->source->tree->n_nodes; i++) {
         uint32_t method = tree->source->tree->nodes[i].method;
         if (tree->owner[i] == i && method < tree->source->tree->n_methods && tree->names[method] == NULL)
-            rc = name_method(tree, method, &seen);
+            name_method(tree, method, &seen);
     }
     map_free(&seen);
-    return rc;
 }
 
-static int name_roots(const struct export_tree *tree)
+static void name_roots(const struct export_tree *tree)
 {
     const struct report_source *source = tree->source;
     for (uint32_t i = 0; i < source->tree->n_roots; i++) {
@@ -123,31 +109,55 @@ static int name_roots(const struct export_tree *tree)
         const char *name = root->thread == CALLTREE_NONE ? vm_part_name(root->part)
                            : thread == NULL              ? arena_printf(source->arena, "thread %u", root->thread)
                                             : arena_printf(source->arena, "%s (%d)", thread->name, thread->tid);
-        tree->root_names[i] = name == NULL ? NULL : text_clean(source->arena, name);
-        if (tree->root_names[i] == NULL)
-            return -1;
+        tree->root_names[i] = text_clean(source->arena, name);
     }
-    return 0;
 }
 
-int export_tree_open(struct export_tree *tree, const struct report_source *source, double min_share, struct err *err)
+void export_tree_open(struct export_tree *tree, const struct report_source *source, double min_share)
 {
     struct arena *arena = source->arena;
     *tree = (struct export_tree){ .source = source };
     tree->names = arena_alloc(arena, ((size_t)source->tree->n_methods + 1) * sizeof *tree->names);
     tree->root_names = arena_alloc(arena, ((size_t)source->tree->n_roots + 1) * sizeof *tree->root_names);
-    if (tree->names != NULL && tree->root_names != NULL && find_owners(tree, min_share) == 0 &&
-        name_methods(tree) == 0 && name_roots(tree) == 0)
-        return 0;
-    export_tree_close(tree);
-    return err_set(err, "out of memory for a tree of %u calling contexts", source->tree->n_nodes);
+    find_owners(tree, min_share);
+    name_methods(tree);
+    name_roots(tree);
 }
 
 void export_tree_close(struct export_tree *tree)
 {
     free(tree->owner);
+    free(tree->self);
     hash_free(&tree->roots);
-    tree->owner = NULL;
+}
+
+/* ---- contexts ---- */
+
+void export_path_find(struct export_path *path, const struct export_tree *tree, uint32_t node)
+{
+    const struct calltree_node *nodes = tree->source->tree->nodes;
+    path->n = 0;
+    *xpush(path->nodes, path->room, path->n) = node;
+    for (; nodes[node].parent != node; node = nodes[node].parent)
+        *xpush(path->nodes, path->room, path->n) = nodes[node].parent;
+}
+
+uint64_t export_location(const struct export_tree *tree, uint32_t node)
+{
+    const struct calltree *t = tree->source->tree;
+    uint32_t method = t->nodes[node].method;
+    return 1 + (method < t->n_methods ? method : (uint64_t)t->n_methods + export_root(tree, node));
+}
+
+uint32_t export_string(struct export_strings *strings, const char *text, const char **fresh)
+{
+    const char *clean = text_clean(strings->of.arena, text);
+    const uint32_t *known = map_get(&strings->of, clean, strlen(clean));
+    *fresh = known == NULL ? clean : NULL;
+    if (known != NULL)
+        return *known;
+    map_put(&strings->of, clean, strlen(clean), strings->n);
+    return strings->n++;
 }
 
 uint32_t export_root(const struct export_tree *tree, uint32_t node)
@@ -163,7 +173,7 @@ const char *export_name(const struct export_tree *tree, uint32_t node)
     if (method < t->n_methods)
         return tree->names[method];
     uint32_t root = export_root(tree, node);
-    return root < t->n_roots ? tree->root_names[root] : "(calls that found no room)";
+    return root < t->n_roots ? tree->root_names[root] : EXPORT_FOLDED_NAME;
 }
 
 /* ---- values ---- */
@@ -237,15 +247,13 @@ static void add_event(const struct report_source *source, const struct trace_cou
     }
 }
 
-/* How many samples were in each context; those that are in none of the tree are not counted.  False: no memory. */
-static bool count_samples(const struct report_source *source, struct export_value *value)
+/* How many samples were in each context; those that are in none of the tree are not counted. */
+static void count_samples(const struct report_source *source, struct export_value *value)
 {
     const struct trace_samples *samples = source->sampled->samples;
     const struct calltree *tree = source->tree;
     uint64_t *own = arena_alloc(source->arena, ((size_t)tree->n_nodes + 1) * sizeof *own);
     uint64_t *total = arena_alloc(source->arena, ((size_t)tree->n_nodes + 1) * sizeof *total);
-    if (own == NULL || total == NULL)
-        return false;
     for (size_t i = 0; i < samples->n_kept; i++)
         if (source->sampled->leaf[i] != CALLTREE_NONE)
             own[source->sampled->leaf[i]] += samples->kept[i].n;
@@ -257,7 +265,6 @@ static bool count_samples(const struct report_source *source, struct export_valu
     *value = (struct export_value){
         .name = "samples", .unit = "count", .kind = EXPORT_SAMPLES, .samples = own, .total_samples = total
     };
-    return true;
 }
 
 size_t export_values(const struct report_source *source, bool with_samples, struct export_value *values)
@@ -266,7 +273,8 @@ size_t export_values(const struct report_source *source, bool with_samples, stru
     values[n++] = (struct export_value){ .name = "calls", .unit = "count", .kind = EXPORT_CALLS };
     values[n++] = (struct export_value){ .name = "wall", .unit = "nanoseconds", .kind = EXPORT_WALL };
     values[n++] = (struct export_value){ .name = "cpu", .unit = "nanoseconds", .kind = EXPORT_CPU };
-    n += with_samples && source->sampled != NULL && count_samples(source, &values[n]);
+    if (with_samples && source->sampled != NULL)
+        count_samples(source, &values[n++]);
     for (size_t i = 0; source->tree->n_metrics > 0 && i < trace_n_counters(source->reader); i++) {
         const struct trace_counter *counter = trace_counter(source->reader, i);
         if (counter->kind != TRACE_COUNTER_EVENT || counter->why[0] != '\0' || is_named(values, n, counter->name))
@@ -277,12 +285,13 @@ size_t export_values(const struct report_source *source, bool with_samples, stru
     return n;
 }
 
-int export_value_find(const struct report_source *source, const char *name, struct export_value *value, struct err *err)
+/* The one of a name; an event's heading will do. */
+static int find_value(const struct report_source *source, const char *name, struct export_value *value, struct err *err)
 {
     struct export_value values[EXPORT_VALUES_MAX];
     size_t n = export_values(source, true, values);
     const char *list = "";
-    for (size_t i = 0; i < n && list != NULL; i++) {
+    for (size_t i = 0; i < n; i++) {
         const char *heading = values[i].name;
         if (values[i].kind == EXPORT_METRICS)
             event_role_of(values[i].name, &heading);
@@ -292,7 +301,7 @@ int export_value_find(const struct report_source *source, const char *name, stru
         list = arena_printf(source->arena, "%s%s%s", list, i == 0 ? "" : ", ", values[i].name);
     }
     err_set(err, "%s: the trace has no value '%s'", source->path, name);
-    return err_next(err, "it has %s", list == NULL ? "cpu, wall and calls" : list);
+    return err_next(err, "it has %s", list);
 }
 
 static uint64_t value_of(const struct calltree *tree, uint32_t node, const struct export_value *value)
@@ -341,11 +350,29 @@ uint64_t *export_self(const struct export_tree *tree, const struct export_value 
 {
     const struct calltree *t = tree->source->tree;
     double scale = scale_of(t, value);
-    uint64_t *self = calloc((size_t)t->n_nodes + 1, sizeof *self);
-    for (uint32_t i = 1; self != NULL && i < t->n_nodes; i++)
+    uint64_t *self = xcalloc((size_t)t->n_nodes + 1, sizeof *self);
+    for (uint32_t i = 1; i < t->n_nodes; i++)
         if (tree->owner[i] != CALLTREE_NONE)
             self[tree->owner[i]] += value_of(t, i, value);
-    for (uint32_t i = 1; self != NULL && scale != 1 && i < t->n_nodes; i++)
+    for (uint32_t i = 1; scale != 1 && i < t->n_nodes; i++)
         self[i] = (uint64_t)((double)self[i] * scale + 0.5);
     return self;
+}
+
+/* ---- the whole ---- */
+
+int export_stacks(const struct report_source *source, const struct export_tree_options *options, export_format *format,
+                  FILE *out, struct err *err)
+{
+    struct export_value value;
+    struct export_tree tree;
+    if (find_value(source, options->value, &value, err) < 0)
+        return -1;
+    export_tree_open(&tree, source, options->min_share);
+    tree.options = options;
+    tree.value = value;
+    tree.self = export_self(&tree, &value);
+    int rc = format(&tree, out, err);
+    export_tree_close(&tree);
+    return rc == 0 && ferror(out) ? err_set(err, "cannot write the profile") : rc;
 }

@@ -4,7 +4,7 @@
 #ifndef REPORT_EXPORT_EXPORT_TREE_H
 #define REPORT_EXPORT_EXPORT_TREE_H
 
-#include "core/base/hash.h"
+#include "core/base/map.h"
 #include "report/export/export.h"
 
 #define EXPORT_GROUPS_MAX 16
@@ -27,11 +27,37 @@ struct export_tree {
     const char **names; /* by method; the arena's */
     const char **root_names; /* by root; the arena's */
     struct hash_set roots;   /* by node: its root */
+    /* Of export_stacks, else NULL: */
+    const struct export_tree_options *options; /* borrowed */
+    struct export_value value;                 /* that of the options */
+    uint64_t *self;                            /* export_self of it; owned */
 };
 
-/* Returns 0 and *tree for export_tree_close, or -1 with *err set: no memory. */
-int export_tree_open(struct export_tree *tree, const struct report_source *source, double min_share, struct err *err);
+/* Begin *tree, for export_tree_close. */
+void export_tree_open(struct export_tree *tree, const struct report_source *source, double min_share);
 void export_tree_close(struct export_tree *tree);
+
+/* Nodes of a stack, innermost first; all zero: empty. */
+struct export_path {
+    uint32_t *nodes; /* owned */
+    size_t n, room;
+};
+
+/* Set it to a node and its callers. */
+void export_path_find(struct export_path *path, const struct export_tree *tree, uint32_t node);
+
+/* Methods are numbered from 1 on, then roots, then comes the one of calls that found no room; and a node's number. */
+uint64_t export_location(const struct export_tree *tree, uint32_t node);
+#define EXPORT_FOLDED_NAME "(calls that found no room)"
+
+/* Texts that a format numbers as they come, from 0 on. */
+struct export_strings {
+    struct map of;
+    uint32_t n;
+};
+
+/* The number of a text, cleaned; *fresh: it, where it has none yet, or NULL. */
+uint32_t export_string(struct export_strings *strings, const char *text, const char **fresh);
 
 /* The name of a node's method, or of its root; and that root's number, or n_roots: it is none's. */
 const char *export_name(const struct export_tree *tree, uint32_t node);
@@ -41,16 +67,11 @@ uint32_t export_root(const struct export_tree *tree, uint32_t node);
  * EXPORT_VALUES_MAX. */
 size_t export_values(const struct report_source *source, bool with_samples, struct export_value *values);
 
-/* The one of a name; an event's heading will do.  Returns 0, or -1 with *err set. */
-int export_value_find(const struct report_source *source, const char *name, struct export_value *value,
-                      struct err *err);
-
 /* A value of one context, without and with what it calls, times in ns; of calls both are its own. */
 double export_own(const struct export_tree *tree, uint32_t node, const struct export_value *value);
 double export_inclusive(const struct export_tree *tree, uint32_t node, const struct export_value *value);
 
-/* A value of each node, by node: exclusive, with that of the callees that are not written.  free() it; NULL: no memory.
- */
+/* A value of each node, by node: exclusive, with that of the callees that are not written.  free() it. */
 uint64_t *export_self(const struct export_tree *tree, const struct export_value *value);
 
 #endif

@@ -244,10 +244,9 @@ void html_tree(struct html_json *json, const struct report_source *source, bool 
                const struct timeline_read *line)
 {
     struct drawn *drawn = arena_alloc(source->arena, sizeof *drawn);
-    struct err err;
     drawn->source = source;
     drawn->share = find_share(source);
-    export_tree_open(&drawn->tree, source, drawn->share, &err);
+    export_tree_open(&drawn->tree, source, drawn->share);
     drawn->n_values = export_values(source, false, drawn->values);
     if (times_only && drawn->n_values > N_TIMES)
         drawn->n_values = N_TIMES;

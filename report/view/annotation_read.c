@@ -130,14 +130,6 @@ static int keep_method(struct annotation *a, const struct trace_sampled_method *
     return a->method.names.class_name == NULL || a->method.source == NULL ? no_memory(err) : 0;
 }
 
-static uint32_t line_of(const struct trace_sampled_method *method, uint32_t index)
-{
-    uint32_t line = 0;
-    for (uint32_t i = 0; i < method->n_lines && method->lines[i].index <= index; i++)
-        line = method->lines[i].line;
-    return line;
-}
-
 static int by_line(const void *x, const void *y)
 {
     const struct annotation_location *a = x, *b = y;
@@ -156,7 +148,7 @@ static void fill_lines(struct annotation *a)
             a->locations[n++] = a->locations[i];
     a->n_locations = n;
     for (uint32_t i = 0; i < a->n_indexes; i++) {
-        const struct annotation_location key = { line_of(&a->method, i), 0 };
+        const struct annotation_location key = { trace_sampled_line(&a->method, i), 0 };
         uint32_t at = 0;
         while (at < n && a->locations[at].line != key.line)
             at++;
@@ -171,7 +163,8 @@ static void fill_bytecodes(struct annotation *a)
     for (size_t at = 0; at < a->n_indexes; at += length) {
         length = a->method.code == NULL ? 1 : bytecodes_length(a->method.code, a->n_indexes, at);
         length = length == 0 ? 1 : length; /* damaged from here on */
-        a->locations[a->n_locations] = (struct annotation_location){ line_of(&a->method, (uint32_t)at), (int32_t)at };
+        a->locations[a->n_locations] =
+            (struct annotation_location){ trace_sampled_line(&a->method, (uint32_t)at), (int32_t)at };
         for (size_t i = 0; i < length; i++)
             a->location_of[at + i] = a->n_locations;
         a->n_locations++;
@@ -213,7 +206,7 @@ static uint32_t row_of(const struct annotation_counting *c, uint32_t method, int
     if (method == c->method && index >= 0 && (uint32_t)index < a->n_indexes) {
         location = a->location_of[index];
     } else if (method != c->method && index >= 0 && !a->by_bytecode) {
-        uint32_t line = line_of(trace_sampled_method(c->reader, method), (uint32_t)index);
+        uint32_t line = trace_sampled_line(trace_sampled_method(c->reader, method), (uint32_t)index);
         for (location = 0; location < unknown && a->locations[location].line != line;)
             location++;
     }

@@ -106,14 +106,6 @@ static void find_labels(struct inlining_rows *rows)
         rows->labels[numbers[i]] = labels[i];
 }
 
-static uint32_t line_of_call(const struct trace_sampled_method *method, int32_t index)
-{
-    uint32_t line = 0;
-    for (uint32_t i = 0; index >= 0 && i < method->n_lines && method->lines[i].index <= (uint32_t)index; i++)
-        line = method->lines[i].line;
-    return line;
-}
-
 /* ---- the table ---- */
 
 /* A row as it is printed. */
@@ -154,7 +146,7 @@ static void add_row(const struct inlining_rows *rows, const struct inlining_row 
     const struct trace_sampled_method *caller = trace_sampled_method(pass->reader, row->caller);
     double known_ns = row->ns - row->by_frame[TRACE_FRAME_UNKNOWN];
     double called_ns = row->by_frame[TRACE_FRAME_COMPILED] + row->by_frame[TRACE_FRAME_NATIVE];
-    uint32_t number = line_of_call(caller, row->index);
+    uint32_t number = trace_sampled_line(caller, row->index);
     struct inlining_line line = {
         .label = rows->labels[row->callee],
         .caller_label = rows->labels[row->caller],

@@ -142,7 +142,7 @@ else
     sql="SELECT sum(cpu_ns)::BIGINT AS total_ns FROM phases WHERE method = 'sortData'"
     near "fleet: DuckDB finds the time that the table says" \
         "$(fleet sql --csv "$SCRATCH/fleet" "$sql" | tr -d '\r' | tail -n 1 | cut -d , -f 2)" "$total"
-    matches "fleet: it is a phase of its service" "$(fleet select --grain 1ms "$SCRATCH/fleet")" "^shop +$method"
+    matches "fleet: it is a phase of its service" "$(fleet select --min-call 1ms "$SCRATCH/fleet")" "^shop +$method"
     matches "fleet: one run of each side is too few" \
         "$(fleet compare --before service=shop --after service=x "$SCRATCH/fleet")" "has 1 run$"
     cp "$trace" "$SCRATCH/fleet/x.parquet"
@@ -155,6 +155,11 @@ refused() {
     is "$1: status 1" $? 1
     matches "$1: says what to do" "$(cat "$SCRATCH/said")" "$2"
 }
+"$mmprof" export -f flamegraph --reverse --title 'Sort & <find>' "$trace" > "$SCRATCH/reversed.html"
+matches "a flame graph has the title that is asked for" "$(cat "$SCRATCH/reversed.html")" \
+    '<title>Sort &amp; &lt;find></title>'
+matches "reversed, its first frames are callees" "$(grep -o '"nodes":\[\[-1,0,[1-9].*' "$SCRATCH/reversed.html")" 'nodes'
+refused "a title of folded stacks" 'next: leave them out' --format folded --title x "$trace"
 refused "an unknown format" 'next: choose --format flamegraph, collapsed .folded.,' --format svg "$trace"
 refused "no format" 'next: choose --format flamegraph' "$trace"
 refused "an unknown value" 'next: it has calls, wall, cpu' --format folded --value cycles "$trace"

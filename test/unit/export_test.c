@@ -115,9 +115,9 @@ static const char *folded(struct made *made, const char *value, double min_share
 {
     char *text = NULL;
     size_t n;
-    struct export_tree_options options = { value, min_share };
+    const struct export_tree_options options = { .value = value, .min_share = min_share };
     FILE *out = open_memstream(&text, &n);
-    int rc = export_folded(&made->source, &options, out, &err);
+    int rc = export_stacks(&made->source, &options, export_folded, out, &err);
     fclose(out);
     const char *copy = arena_text(&arena, text, n);
     free(text);
@@ -125,13 +125,13 @@ static const char *folded(struct made *made, const char *value, double min_share
 }
 
 /* The data of the page. */
-static const char *flamegraph(const struct made *made)
+static const char *flamegraph(const struct made *made, bool is_reversed)
 {
     char *text = NULL;
     size_t n = 0;
-    struct export_tree_options options = { "cpu", 0 };
+    const struct export_tree_options options = { .value = "cpu", .is_reversed = is_reversed };
     FILE *out = open_memstream(&text, &n);
-    int rc = export_flamegraph(&made->source, &options, out, &err);
+    int rc = export_stacks(&made->source, &options, export_flamegraph, out, &err);
     fclose(out);
     const char *begin = rc < 0 ? NULL : strstr(text, "id=\"data\">"),
                *end = begin == NULL ? NULL : strstr(begin, "</script>");
@@ -152,10 +152,15 @@ static void test_values(void)
     CHECK_TEXT("time is in ns; overloaded methods say their parameters", folded(&made, "cpu", 0),
                "application;a.Sort.run 30000\napplication;a.Sort.run;a.Sort.sort(int[]) 30000\n"
                "application;a.Sort.run;a.Sort.sort(int[][]) 40000\ngarbage collector 35000\nC2 compiler 40000\n");
-    CHECK_TEXT("a flame graph has the same contexts, callers first", flamegraph(&made),
+    CHECK_TEXT("a flame graph has the same contexts, callers first", flamegraph(&made, false),
                "{\"unit\":\"nanoseconds\",\"names\":[\"application\",\n\"a.Sort.run\",\n\"a.Sort.sort(int[])\",\n"
                "\"a.Sort.sort(int[][])\",\n\"garbage collector\",\n\"C2 compiler\"],"
                "\"nodes\":[[-1,0,0],[0,1,30000],[1,2,30000],[1,3,40000],[-1,4,35000],[-1,5,40000]]}");
+    CHECK_TEXT("reversed, callees come first, and each has its callers", flamegraph(&made, true),
+               "{\"unit\":\"nanoseconds\",\"is_reversed\":true,\"names\":[\"a.Sort.run\",\n\"application\",\n"
+               "\"a.Sort.sort(int[])\",\n\"a.Sort.sort(int[][])\",\n\"garbage collector\",\n\"C2 compiler\"],"
+               "\"nodes\":[[-1,0,0],[0,1,30000],[-1,2,0],[2,0,0],[3,1,30000],[-1,3,0],[5,0,0],[6,1,40000],"
+               "[-1,4,35000],[-1,5,40000]]}");
     CHECK_TEXT("calls are counted", folded(&made, "calls", 0),
                "application;a.Sort.run 1\napplication;a.Sort.run;a.Sort.sort(int[]) 1\n"
                "application;a.Sort.run;a.Sort.sort(int[][]) 1\n");

@@ -94,11 +94,11 @@ static void forget(struct made *made)
 
 static const char *folded(const struct made *made, const char *value)
 {
-    const struct export_tree_options options = { value, 0 };
+    const struct export_tree_options options = { .value = value };
     char *text = NULL;
     size_t n;
     FILE *out = open_memstream(&text, &n);
-    if (export_folded(&made->whole, &options, out, &err) < 0)
+    if (export_stacks(&made->whole, &options, export_folded, out, &err) < 0)
         printf("Bail out! %s\n", err.text);
     fclose(out);
     const char *copied = arena_text(&arena, text, n);

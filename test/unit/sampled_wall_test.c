@@ -93,11 +93,11 @@ static void read_trace(const struct maker *m, enum phases_clock clock, const cha
 
 static const char *folded(const struct report_source *whole, const char *value)
 {
-    const struct export_tree_options options = { value, 0 };
+    const struct export_tree_options options = { .value = value };
     char *text = NULL;
     size_t n;
     FILE *out = open_memstream(&text, &n);
-    if (out == NULL || export_folded(whole, &options, out, &err) < 0)
+    if (out == NULL || export_stacks(whole, &options, export_folded, out, &err) < 0)
         printf("Bail out! %s\n", err.text);
     fclose(out);
     const char *copied = arena_text(&arena, text, n);
