@@ -45,10 +45,7 @@ static int keep_probed(struct profile_set *set, struct err *err)
         err_set(err, "no profile has recorded calls, so no method had probes");
         return err_next(err, "leave --probed out, or name a trace of 'mmprof record', too");
     }
-    if (profile_set_keep(set, &kept) < 0) {
-        profile_set_free(&kept);
-        return err_set(err, "out of memory for profiles");
-    }
+    profile_set_keep(set, &kept);
     profile_set_free(set);
     *set = kept;
     return 0;
@@ -60,7 +57,8 @@ static int print(struct diff_profiles *p, bool as_csv, bool as_json, struct disp
     struct profile_set set;
     struct compare_profile profiles[COMPARE_MAX];
     struct table *table = arena_alloc(arena, sizeof *table);
-    int rc = profile_set_open(&set, arena) < 0 || table == NULL ? err_set(err, "out of memory for profiles") : 0;
+    int rc = 0;
+    profile_set_open(&set, arena);
     p->options.tells_overloads = p->options.is_probed; /* an overload without probes is its caller's, too */
     for (size_t i = 0; i < p->words.n; i++)
         p->options.tells_overloads = p->options.tells_overloads && compare_is_trace(p->words.items[i]);

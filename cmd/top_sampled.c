@@ -58,10 +58,8 @@ static int take_samples(struct top_sampled *sampled, struct live_session *sessio
     struct arena arena = { NULL, 0 };
     struct live_sampled *all;
     char *text = NULL;
-    size_t n;
-    int rc = live_sampled_list(session, &arena, &all, &n, err);
-    if (rc == 0 && n > 0 && (text = text_of(all, n, &arena, err)) == NULL)
-        rc = -1;
+    size_t n = live_sampled_list(session, &arena, &all);
+    int rc = n > 0 && (text = text_of(all, n, &arena, err)) == NULL ? -1 : 0;
     arena_free(&arena);
     if (rc < 0)
         return -1;

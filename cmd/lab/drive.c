@@ -133,8 +133,7 @@ static int on_stack(void *context, const struct stack_sample *sample, uint32_t t
     const struct sampled_method *method = &sample->known[sample->methods[at]];
     uint32_t tier = sampled_method_tier(method), of_frame = sample->frames[at].tier;
     tier = tier < COMPILE_TIERS && tier > of_frame ? tier : of_frame;
-    if (compile_choice_add(&d->choice, sample->methods[at], tier, method->code.n_bytes) < 0)
-        out_of_memory();
+    compile_choice_add(&d->choice, sample->methods[at], tier, method->code.n_bytes);
     keep_name(d, sample->methods[at], &method->names);
     return 0;
 }

@@ -1,6 +1,6 @@
 #include "phases/compile/compile_choice.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -45,20 +45,12 @@ uint32_t compile_model_choose(const struct compile_model *model, uint32_t tier, 
 
 /* ---- the choice ---- */
 
-static struct compile_candidate *candidate(struct compile_choice *choice, uint32_t method)
+void compile_choice_add(struct compile_choice *choice, uint32_t method, uint32_t tier, uint32_t code_bytes)
 {
-    if (vec_reserve_zeroed(choice->candidates, choice->room, (size_t)method + 1) < 0)
-        return NULL;
+    xgrow_zeroed(choice->candidates, choice->room, (size_t)method + 1);
+    struct compile_candidate *c = &choice->candidates[method];
     if (method >= choice->n_candidates)
         choice->n_candidates = method + 1;
-    return &choice->candidates[method];
-}
-
-int compile_choice_add(struct compile_choice *choice, uint32_t method, uint32_t tier, uint32_t code_bytes)
-{
-    struct compile_candidate *c = candidate(choice, method);
-    if (c == NULL)
-        return -1;
     if (c->tier != tier)
         *c = (struct compile_candidate){ .is_sampled = c->is_sampled, .is_proposed = c->is_proposed };
     choice->n_samples++;
@@ -67,7 +59,6 @@ int compile_choice_add(struct compile_choice *choice, uint32_t method, uint32_t 
     c->tier = tier;
     c->code_bytes = code_bytes;
     c->n_samples++;
-    return 0;
 }
 
 /* Where the model would have the method go; 0: nowhere. */

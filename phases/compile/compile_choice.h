@@ -70,8 +70,8 @@ struct compile_decision {
     uint32_t method, tier;
 };
 
-/* A sample in a method's code, or in what is inlined in it.  Returns 0, or -1: no memory. */
-int compile_choice_add(struct compile_choice *choice, uint32_t method, uint32_t tier, uint32_t code_bytes);
+/* A sample in a method's code, or in what is inlined in it. */
+void compile_choice_add(struct compile_choice *choice, uint32_t method, uint32_t tier, uint32_t code_bytes);
 
 /* What to compile now: at most n of 'decisions'.  Returns how many. */
 size_t compile_choice_decide(struct compile_choice *choice, struct compile_decision *decisions, size_t n);

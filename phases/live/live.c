@@ -1,20 +1,20 @@
 #include "phases/live/live.h"
 
+#include "core/base/xalloc.h"
 #include "phases/live/live_policy.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-int live_open(struct live **live, const struct live_options *options, struct err *err)
+struct live *live_open(const struct live_options *options)
 {
-    struct live *l = *live = calloc(1, sizeof *l);
-    if (l == NULL)
-        return err_set(err, "out of memory");
+    struct live *l = xcalloc(1, sizeof *l);
     l->options = *options;
     l->budget = (struct live_budget){ .options = &l->options, .first = &l->first, .now = &l->now };
     l->chooser = (struct live_chooser){ .budget = &l->budget, .methods = &l->methods };
     l->pruner = (struct live_pruner){ .budget = &l->budget, .methods = &l->methods };
-    return live_methods_open(&l->methods, &options->tree, err);
+    live_methods_open(&l->methods, &options->tree);
+    return l;
 }
 
 void live_close(struct live *live)
@@ -40,16 +40,14 @@ void live_removed(struct live *live, const uint32_t *ids, size_t n)
 /* ---- a batch, from its order to the end of its recompilation window ---- */
 
 /* Meanwhile no call counts. */
-static int begin_batch(struct live *live, bool is_for_probes, struct err *err)
+static void begin_batch(struct live *live, bool is_for_probes)
 {
-    if (live_methods_refresh(&live->methods, live->now.ticks, err) < 0)
-        return -1;
+    live_methods_refresh(&live->methods, live->now.ticks);
     live_window_begin(&live->window, &live->now, live->options.discards_code && live->budget.n_batches == 0);
     live_methods_freeze(&live->methods);
     live->budget.n_batches++;
     live->is_for_probes = is_for_probes;
     live->stage = LIVE_INSTRUMENTING;
-    return 0;
 }
 
 void live_batch_done(struct live *live, uint32_t n_classes)
@@ -71,12 +69,10 @@ void live_batch_done(struct live *live, uint32_t n_classes)
 }
 
 /* From here on the figures count again. */
-static int end_window(struct live *live, struct err *err)
+static void end_window(struct live *live)
 {
-    double more_ns;
-    if (live_window_end(&live->window, &live->now, &more_ns, err) < 0 ||
-        live_methods_refresh(&live->methods, live->now.ticks, err) < 0)
-        return -1;
+    double more_ns = live_window_end(&live->window, &live->now);
+    live_methods_refresh(&live->methods, live->now.ticks);
     /*
      * Of a program that has just begun the usual is much: so what is more is no measure of what a batch costs.  And
      * that all code is discarded once was the user's to allow: the budget could not pay for it.
@@ -86,15 +82,14 @@ static int end_window(struct live *live, struct err *err)
         live->budget.recompilation_ns += more_ns;
     live_methods_thaw(&live->methods);
     live->stage = LIVE_WATCHING;
-    return 0;
 }
 
-int live_finish(struct live *live, struct err *err)
+void live_finish(struct live *live)
 {
     if (live->stage != LIVE_RECOMPILING)
-        return 0;
+        return;
     live->window.is_cut = true;
-    return end_window(live, err);
+    end_window(live);
 }
 
 /* ---- rounds ---- */
@@ -109,55 +104,57 @@ static void choose(struct live *live, struct live_orders *orders)
     live->stage = LIVE_CHOOSING;
 }
 
-static int watch(struct live *live, struct live_orders *orders, struct err *err)
+static void watch(struct live *live, struct live_orders *orders)
 {
-    if (live_pruner_judge(&live->pruner, err) < 0)
-        return -1;
+    live_pruner_judge(&live->pruner);
     if (live->now.is_changing)
-        return 0;
+        return;
     live_pruner_choose_removals(&live->pruner, (double)live->window.most_ns);
     orders->remove = live->pruner.remove.all;
     orders->n_remove = live->pruner.remove.n;
     if (orders->n_remove > 0)
-        return begin_batch(live, false, err);
-    if (live->now.now_ns >= live->chooser.next_ns)
+        begin_batch(live, false);
+    else if (live->now.now_ns >= live->chooser.next_ns)
         choose(live, orders);
-    return 0;
 }
 
-static int instrument(struct live *live, struct live_orders *orders, struct err *err)
+static void instrument(struct live *live, struct live_orders *orders)
 {
-    if (live->budget.n_batches > 0 && live_pruner_judge(&live->pruner, err) < 0)
-        return -1;
+    if (live->budget.n_batches > 0)
+        live_pruner_judge(&live->pruner);
     if (!live->chooser.has_candidates || live->now.is_changing)
-        return 0;
+        return;
     live->stage = LIVE_WATCHING;
     if (!live_chooser_decide(&live->chooser))
-        return 0;
+        return;
     orders->instrument = live->chooser.requested.all;
     orders->n_instrument = live->chooser.requested.n_chosen;
-    return begin_batch(live, true, err);
+    begin_batch(live, true);
 }
 
-static int step(struct live *live, struct live_orders *orders, struct err *err)
+static void step(struct live *live, struct live_orders *orders)
 {
     switch (live->stage) {
     case LIVE_WAITING:
         if (live_chooser_has_begun(&live->chooser, &orders->begins_anew))
             choose(live, orders);
-        return 0;
+        break;
     case LIVE_CHOOSING:
-        return instrument(live, orders, err);
+        instrument(live, orders);
+        break;
     case LIVE_INSTRUMENTING: /* until live_batch_done */
-        return 0;
+        break;
     case LIVE_RECOMPILING:
-        return live_window_is_over(&live->window, &live->now) ? end_window(live, err) : 0;
-    default:
-        return watch(live, orders, err);
+        if (live_window_is_over(&live->window, &live->now))
+            end_window(live);
+        break;
+    case LIVE_WATCHING:
+        watch(live, orders);
+        break;
     }
 }
 
-int live_round(struct live *live, const struct live_status *status, struct live_orders *orders, struct err *err)
+void live_round(struct live *live, const struct live_status *status, struct live_orders *orders)
 {
     memset(orders, 0, sizeof *orders);
     orders->round_ms = ROUND_MS;
@@ -167,8 +164,8 @@ int live_round(struct live *live, const struct live_status *status, struct live_
         live->first = live->now;
         live_budget_begin(&live->budget);
     }
-    if (live_pruner_charge(&live->pruner, err) < 0 || step(live, orders, err) < 0)
-        return -1;
+    live_pruner_charge(&live->pruner);
+    step(live, orders);
     orders->enable = live->pruner.enable.all;
     orders->n_enable = live->pruner.enable.n;
     orders->disable = live->pruner.disable.all;
@@ -177,7 +174,6 @@ int live_round(struct live *live, const struct live_status *status, struct live_
         orders->round_ms = ROUND_TRIAL_MS;
     else if (live->stage == LIVE_WATCHING)
         orders->round_ms = ROUND_WATCH_MS;
-    return 0;
 }
 
 struct live_cost live_cost(const struct live *live)

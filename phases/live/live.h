@@ -46,8 +46,7 @@ struct live {
     struct live_window window;
 };
 
-/* Returns 0 and *live for live_close, or -1 with *err set. */
-int live_open(struct live **live, const struct live_options *options, struct err *err);
+struct live *live_open(const struct live_options *options);
 void live_close(struct live *live);
 
 /*
@@ -57,11 +56,11 @@ void live_close(struct live *live);
 void live_batch_done(struct live *live, uint32_t n_classes);
 void live_removed(struct live *live, const uint32_t *ids, size_t n);
 
-/* Once per round with the agent ready, after what came in it.  Returns 0 with *orders set, or -1 with *err set. */
-int live_round(struct live *live, const struct live_status *status, struct live_orders *orders, struct err *err);
+/* Once per round with the agent ready, after what came in it. */
+void live_round(struct live *live, const struct live_status *status, struct live_orders *orders);
 
-/* The recording is over: so is a recompilation window.  Returns 0, or -1 with *err set. */
-int live_finish(struct live *live, struct err *err);
+/* The recording is over: so is a recompilation window. */
+void live_finish(struct live *live);
 
 /* What the recording has cost so far, beside what its parts say. */
 struct live_cost {

@@ -1,5 +1,6 @@
 #include "phases/live/live_chooser.h"
 
+#include "core/base/xalloc.h"
 #include "phases/live/live_policy.h"
 
 #include <stdlib.h>
@@ -270,32 +271,29 @@ static uint64_t discard_ns(const struct live_chooser *c, const struct recompilat
  * Take over the costs, for the batch that may follow, too.  Where they are not known, classes cost nothing until the
  * compilers have shown what; where the first batch discards all code there is, no class costs more than that.
  */
-static int take_costs(struct live_chooser *c, const struct recompilation_costs *costs, struct err *err)
+static void take_costs(struct live_chooser *c, const struct recompilation_costs *costs)
 {
     bool is_all = options_of(c)->discards_code && c->budget->n_batches == 0;
     recompilation_costs_free(&c->costs);
     c->work_ns = 0;
     c->discard_ns = is_all ? discard_ns(c, costs) : 0;
     if (costs == NULL || costs->compiled <= 0 || now_of(c)->jit_cpu_ns == LIVE_UNKNOWN || is_all)
-        return 0;
+        return;
     double work_ns = (double)now_of(c)->jit_cpu_ns / costs->compiled; /* too much where code is gone */
     work_ns = work_ns < WORK_NS ? work_ns : WORK_NS;
     c->work_ns = options_of(c)->is_new ? STARTED_PROGRAM_WORK * work_ns : work_ns;
-    struct recompilation_cost *all = calloc(costs->n + 1, sizeof *all);
-    if (all == NULL)
-        return err_set(err, "out of memory");
+    struct recompilation_cost *all = xcalloc(costs->n + 1, sizeof *all);
     if (costs->n > 0)
         memcpy(all, costs->all, costs->n * sizeof *all);
     c->costs =
         (struct recompilation_costs){ .all = all, .n = costs->n, .room = costs->n + 1, .compiled = costs->compiled };
-    return 0;
 }
 
 /* ---- the choice ---- */
 
 /* The eligible ones whose classes are to change (or are not): at most so many more. */
-static int add_candidates(struct live_chooser *c, const struct live_candidate *candidates, size_t n, size_t most,
-                          const struct class_choice *k, bool is_chosen, struct err *err)
+static void add_candidates(struct live_chooser *c, const struct live_candidate *candidates, size_t n, size_t most,
+                           const struct class_choice *k, bool is_chosen)
 {
     for (size_t i = 0; i < n && most > 0; i++) {
         struct live_candidate one = candidates[i];
@@ -305,13 +303,10 @@ static int add_candidates(struct live_chooser *c, const struct live_candidate *c
         one.class_name = arena_text(&c->arena, one.class_name, strlen(one.class_name));
         one.name = arena_text(&c->arena, one.name, strlen(one.name));
         one.descriptor = arena_text(&c->arena, one.descriptor, strlen(one.descriptor));
-        if (one.class_name == NULL || one.name == NULL || one.descriptor == NULL)
-            return err_set(err, "out of memory");
         c->latest.all[c->latest.n++] = one;
         c->latest.n_chosen += is_chosen;
         most--;
     }
-    return 0;
 }
 
 /* How many methods more may get probes. */
@@ -323,20 +318,16 @@ static size_t room_of(const struct live_chooser *c)
     return room < options_of(c)->max_more ? room : options_of(c)->max_more;
 }
 
-int live_chooser_candidates(struct live_chooser *c, const struct live_candidate *candidates, size_t n,
-                            const struct recompilation_costs *costs, struct err *err)
+void live_chooser_candidates(struct live_chooser *c, const struct live_candidate *candidates, size_t n,
+                             const struct recompilation_costs *costs)
 {
     c->has_candidates = true;
     free(c->latest.all);
-    c->latest = (struct live_choice){ .all = calloc(n + 1, sizeof *c->latest.all) };
-    if (c->latest.all == NULL)
-        return err_set(err, "out of memory");
-    if (take_costs(c, costs, err) < 0)
-        return -1;
+    c->latest = (struct live_choice){ .all = xcalloc(n + 1, sizeof *c->latest.all) };
+    take_costs(c, costs);
     struct class_choice k = affordable(c, candidates, n);
-    return add_candidates(c, candidates, n, room_of(c), &k, true, err) < 0
-               ? -1
-               : add_candidates(c, candidates, n, n, &k, false, err);
+    add_candidates(c, candidates, n, room_of(c), &k, true);
+    add_candidates(c, candidates, n, n, &k, false);
 }
 
 bool live_chooser_is_too_dear(const struct live_chooser *c)

@@ -91,10 +91,9 @@ void live_chooser_begin(struct live_chooser *c);
 
 /*
  * The samples have come to this; sorted by share, largest first; copied.  costs: of recompiling their classes, or NULL.
- * Returns 0, or -1 with *err set: no memory.
  */
-int live_chooser_candidates(struct live_chooser *c, const struct live_candidate *candidates, size_t n,
-                            const struct recompilation_costs *costs, struct err *err);
+void live_chooser_candidates(struct live_chooser *c, const struct live_candidate *candidates, size_t n,
+                             const struct recompilation_costs *costs);
 
 /* Is there to be a batch now, of those that were chosen?  Then they are the ones requested. */
 bool live_chooser_decide(struct live_chooser *c);

@@ -1,11 +1,11 @@
 #include "phases/live/live_parts.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
-int live_methods_open(struct live_methods *methods, const struct live_tree_options *options, struct err *err)
+void live_methods_open(struct live_methods *methods, const struct live_tree_options *options)
 {
     memset(methods, 0, sizeof *methods);
-    return live_tree_open(&methods->tree, options, err);
+    methods->tree = live_tree_open(options);
 }
 
 void live_methods_free(struct live_methods *methods)
@@ -46,38 +46,30 @@ static const char *copy(struct live_methods *methods, const char *text)
     return arena_text(&methods->arena, text, strlen(text));
 }
 
-int live_methods_add(struct live_methods *methods, const struct trace_method *told, uint64_t now_ns, struct err *err)
+void live_methods_add(struct live_methods *methods, const struct trace_method *told, uint64_t now_ns)
 {
     struct live_method *method = live_methods_by_id(methods, told->id);
     if (method == NULL) {
-        if (vec_reserve_zeroed(methods->all, methods->room, methods->n + 1) < 0)
-            return err_set(err, "out of memory for %zu methods", methods->n);
-        method = &methods->all[methods->n];
-        method->id = told->id;
-        method->class_name = copy(methods, told->names.class_name);
-        method->name = copy(methods, told->names.method);
-        method->descriptor = copy(methods, told->names.descriptor);
-        if (method->class_name == NULL || method->name == NULL || method->descriptor == NULL)
-            return err_set(err, "out of memory for %zu methods", methods->n);
-        methods->n++;
+        method = xpush(methods->all, methods->room, methods->n);
+        *method = (struct live_method){ .id = told->id,
+                                        .class_name = copy(methods, told->names.class_name),
+                                        .name = copy(methods, told->names.method),
+                                        .descriptor = copy(methods, told->names.descriptor) };
     }
     method->is_deferred = told->code_bytes == 0;
     method->state = LIVE_ENABLED;
     method->why = LIVE_NOT_DISABLED;
     method->enabled_since_ns = now_ns;
-    return 0;
 }
 
-int live_methods_refresh(struct live_methods *methods, uint64_t ticks, struct err *err)
+void live_methods_refresh(struct live_methods *methods, uint64_t ticks)
 {
     uint32_t n = live_tree_n_accounts(methods->tree);
-    if (vec_reserve(methods->accounts, methods->accounts_room, n) < 0)
-        return err_set(err, "out of memory for %u methods", n);
+    xgrow(methods->accounts, methods->accounts_room, n);
     live_tree_accounts(methods->tree, ticks, methods->accounts);
     for (size_t i = 0; i < methods->n; i++)
         if (methods->all[i].id < n)
             methods->all[i].all = methods->accounts[methods->all[i].id];
-    return 0;
 }
 
 /* ---- figures ---- */

@@ -47,19 +47,18 @@ struct live_account {
 
 struct live_tree;
 
-/* Returns 0 and *tree for live_tree_close, or -1 with *err set. */
-int live_tree_open(struct live_tree **tree, const struct live_tree_options *options, struct err *err);
+/* */
+struct live_tree *live_tree_open(const struct live_tree_options *options);
 void live_tree_close(struct live_tree *tree);
 
 /*
  * Take a thread's ring words (core/wire/ring.h): whole records; now is a moment (in ticks) after the last one.  Words
- * that make no sense are ignored.  Returns 0, or -1 with *err set: no memory.
+ * that make no sense are ignored.
  */
-int live_tree_records(struct live_tree *tree, uint32_t thread, const uint64_t *words, size_t n_words, uint64_t now,
-                      struct err *err);
+void live_tree_records(struct live_tree *tree, uint32_t thread, const uint64_t *words, size_t n_words, uint64_t now);
 
 /* Take kernel events, sorted by ticks, none later than the records that follow them by much.  As above. */
-int live_tree_kernel(struct live_tree *tree, const struct trace_event *events, size_t n, struct err *err);
+void live_tree_kernel(struct live_tree *tree, const struct trace_event *events, size_t n);
 
 /* A thread has ended, and its number is another's from now on: what its calls took stays, if they had an exit or not.
  */
@@ -235,15 +234,14 @@ struct live_methods {
     bool is_frozen; /* a batch or its recompilation window is under way: calls do not count */
 };
 
-/* Returns 0, or -1 with *err set; live_methods_free in any case. */
-int live_methods_open(struct live_methods *methods, const struct live_tree_options *options, struct err *err);
+/* */
+void live_methods_open(struct live_methods *methods, const struct live_tree_options *options);
 void live_methods_free(struct live_methods *methods);
 
 /*
- * A method has probes from now on, enabled ones; without code (code_bytes 0) it has none yet.  Returns 0, or -1 with
- * *err set.
+ * A method has probes from now on, enabled ones; without code (code_bytes 0) it has none yet.
  */
-int live_methods_add(struct live_methods *methods, const struct trace_method *method, uint64_t now_ns, struct err *err);
+void live_methods_add(struct live_methods *methods, const struct trace_method *method, uint64_t now_ns);
 
 /* By id, or by name; NULL: there is none. */
 struct live_method *live_methods_by_id(const struct live_methods *methods, uint32_t id);
@@ -254,8 +252,8 @@ struct live_method *live_methods_find(const struct live_methods *methods, const 
 bool live_methods_know(const struct live_methods *methods, const char *class_name, const char *name,
                        const char *descriptor);
 
-/* Bring each method's account up to the present round (ticks).  Returns 0, or -1 with *err set: no memory. */
-int live_methods_refresh(struct live_methods *methods, uint64_t ticks, struct err *err);
+/* Bring each method's account up to the present round (ticks). */
+void live_methods_refresh(struct live_methods *methods, uint64_t ticks);
 
 /* Their calls do not count from now on; or they do again, as if those in between had not been (after a refresh). */
 void live_methods_freeze(struct live_methods *methods);
@@ -335,9 +333,9 @@ bool live_window_is_over(struct live_window *window, const struct live_status *n
 
 /*
  * It ends now.  *more_ns: by how much the compilers took more than was expected; 0: they did not, or it is not known.
- * Returns 0, or -1 with *err set: no memory.
+ *
  */
-int live_window_end(struct live_window *window, const struct live_status *now, double *more_ns, struct err *err);
+double live_window_end(struct live_window *window, const struct live_status *now);
 
 /* ---- the pruner ---- */
 
@@ -364,13 +362,12 @@ struct live_pruner {
 void live_pruner_free(struct live_pruner *p);
 
 /*
- * A round begins: charge what it cost, and switch methods off when the credit is used up.  Returns 0, or -1 with *err
- * set: no memory.
+ * A round begins: charge what it cost, and switch methods off when the credit is used up.
  */
-int live_pruner_charge(struct live_pruner *p, struct err *err);
+void live_pruner_charge(struct live_pruner *p);
 
-/* Judge the methods by their calls, and try those that were switched off.  Returns 0, or -1 with *err set. */
-int live_pruner_judge(struct live_pruner *p, struct err *err);
+/* Judge the methods by their calls, and try those that were switched off. */
+void live_pruner_judge(struct live_pruner *p);
 
 /* Which disabled probes have cost more than a batch that removes them?  batch_ns: of the compilers, for the largest. */
 void live_pruner_choose_removals(struct live_pruner *p, double batch_ns);

@@ -1,6 +1,6 @@
 #include "phases/live/live_parts.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "phases/live/live_policy.h"
 
 void live_pruner_free(struct live_pruner *p)
@@ -11,15 +11,13 @@ void live_pruner_free(struct live_pruner *p)
 }
 
 /* Each list has room for all methods. */
-static int begin_round(struct live_pruner *p, struct err *err)
+static void begin_round(struct live_pruner *p)
 {
     struct live_ids *lists[] = { &p->enable, &p->disable, &p->remove };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        if (vec_reserve(lists[i]->all, lists[i]->room, p->methods->n) < 0)
-            return err_set(err, "out of memory for %zu methods", p->methods->n);
+        xgrow(lists[i]->all, lists[i]->room, p->methods->n);
         lists[i]->n = 0;
     }
-    return 0;
 }
 
 static const struct live_status *now_of(const struct live_pruner *p)
@@ -101,12 +99,10 @@ static int compare(const void *a, const void *b)
 }
 
 /* Switch off what does not fit into the budget, by the rates since the older mark. */
-static int shed(struct live_pruner *p, struct err *err)
+static void shed(struct live_pruner *p)
 {
-    struct enabled_method *on = calloc(p->methods->n + 1, sizeof *on);
+    struct enabled_method *on = xcalloc(p->methods->n + 1, sizeof *on);
     size_t n = 0;
-    if (on == NULL)
-        return err_set(err, "out of memory");
     double cpu_ns = (double)(now_of(p)->cpu_ns - p->budget->mark_cpu_ns[0]);
     double room_ns = OVER_BUDGET_TARGET * live_budget_probes_share(p->budget) * cpu_ns, used_ns = 0;
     for (size_t i = 0; i < p->methods->n; i++) {
@@ -126,25 +122,24 @@ static int shed(struct live_pruner *p, struct err *err)
     }
     free(on);
     p->budget->credit_ns = 0; /* what is over is over */
-    return 0;
 }
 
-int live_pruner_charge(struct live_pruner *p, struct err *err)
+void live_pruner_charge(struct live_pruner *p)
 {
     const struct live_charged charged = live_budget_charge(p->budget, live_tree_n_records(p->methods->tree));
-    if (begin_round(p, err) < 0 ||
-        ((charged.is_over || charged.is_mark) && live_methods_refresh(p->methods, now_of(p)->ticks, err) < 0) ||
-        (charged.is_over && shed(p, err) < 0))
-        return -1;
+    begin_round(p);
+    if (charged.is_over || charged.is_mark)
+        live_methods_refresh(p->methods, now_of(p)->ticks);
+    if (charged.is_over)
+        shed(p);
     if (!charged.is_mark)
-        return 0;
+        return;
     live_budget_mark(p->budget);
     for (size_t i = 0; i < p->methods->n; i++) {
         struct live_method *method = &p->methods->all[i];
         method->marks[0] = method->marks[1];
         method->marks[1] = method->all;
     }
-    return 0;
 }
 
 /* ---- calls that are too short ---- */
@@ -194,14 +189,13 @@ bool live_pruner_tries(const struct live_pruner *p)
     return false;
 }
 
-int live_pruner_judge(struct live_pruner *p, struct err *err)
+void live_pruner_judge(struct live_pruner *p)
 {
     uint64_t now_ns = now_of(p)->now_ns;
     if (!live_pruner_tries(p) && now_ns - p->judged_ns < PRUNE_PERIOD_NS)
-        return 0;
+        return;
     p->judged_ns = now_ns;
-    if (live_methods_refresh(p->methods, now_of(p)->ticks, err) < 0)
-        return -1;
+    live_methods_refresh(p->methods, now_of(p)->ticks);
     for (size_t i = 0; i < p->methods->n; i++) {
         struct live_method *method = &p->methods->all[i];
         const struct live_account figures = live_method_net(p->methods, method);
@@ -212,7 +206,6 @@ int live_pruner_judge(struct live_pruner *p, struct err *err)
         else if (method->state == LIVE_DISABLED && now_ns >= method->next_trial_ns && p->budget->credit_ns > 0)
             try(p, method);
     }
-    return 0;
 }
 
 /* ---- removing ---- */

@@ -86,22 +86,18 @@ static void add_candidates(struct live_session *session, struct candidates *cand
     }
 }
 
-static int make_list(struct live_session *session, bool with_all, struct arena *arena, struct live_sampled **all,
-                     size_t *n, struct err *err)
+static size_t make_list(struct live_session *session, bool with_all, struct arena *arena, struct live_sampled **all)
 {
-    *n = 0;
+    size_t n = 0;
     *all = arena_alloc(arena, LIVE_SAMPLED_MAX * sizeof **all);
-    if (*all == NULL)
-        return err_set(err, "out of memory for %u methods", LIVE_SAMPLED_MAX);
-    add_candidates(session, session->candidates, with_all, arena, *all, n);
-    qsort(*all, *n, sizeof **all, compare);
-    return 0;
+    add_candidates(session, session->candidates, with_all, arena, *all, &n);
+    qsort(*all, n, sizeof **all, compare);
+    return n;
 }
 
-int live_sampled_list(struct live_session *session, struct arena *arena, struct live_sampled **all, size_t *n,
-                      struct err *err)
+size_t live_sampled_list(struct live_session *session, struct arena *arena, struct live_sampled **all)
 {
-    return make_list(session, false, arena, all, n, err);
+    return make_list(session, false, arena, all);
 }
 
 /* Why it has no probes. */
@@ -119,12 +115,9 @@ static int write_one(struct recorder_link *link, size_t number, const struct liv
 int live_sampled_write(struct live_session *session, struct recorder_link *link, struct err *err)
 {
     struct live_sampled *all;
-    struct err ignored;
-    size_t n;
+    size_t n = make_list(session, true, &session->arena, &all);
     int rc = 0;
-    if (make_list(session, true, &session->arena, &all, &n, &ignored) < 0)
-        n = 0;
-    else if (session->candidates != NULL) /* then the others are described, too */
+    if (session->candidates != NULL) /* then the others are described, too */
         add_candidates(session, live_samples_wall(session->samples), true, &session->arena, all, &n);
     for (size_t i = 0; i < n && rc == 0; i++)
         rc = write_one(link, i, &all[i], err);

@@ -1,6 +1,6 @@
 #include "phases/live/live_session.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "phases/live/live_policy.h"
 #include "phases/samples/wait_search.h"
 
@@ -59,17 +59,17 @@ struct live_samples {
     uint32_t methods[STACK_FRAMES_MAX];               /* as candidates */
 };
 
-static int open_candidates(struct live_samples *samples, struct err *err)
+static void open_candidates(struct live_samples *samples)
 {
-    return candidates_open(&samples->candidates, err) < 0 ? -1 : candidates_open(&samples->wall, err);
+    samples->candidates = candidates_open();
+    samples->wall = candidates_open();
 }
 
-int live_samples_open(struct live_samples **out, struct err *err)
+struct live_samples *live_samples_open(void)
 {
-    struct live_samples *samples = *out = calloc(1, sizeof *samples);
-    if (samples == NULL)
-        return err_set(err, "out of memory");
-    return open_candidates(samples, err);
+    struct live_samples *samples = xcalloc(1, sizeof *samples);
+    open_candidates(samples);
+    return samples;
 }
 
 void live_samples_forget(struct live_samples *samples, uint32_t thread)
@@ -94,24 +94,22 @@ void live_samples_close(struct live_samples *samples)
     free(samples);
 }
 
-int live_samples_begin(struct live_samples *samples, struct err *err)
+void live_samples_begin(struct live_samples *samples)
 {
     candidates_close(samples->candidates);
     candidates_close(samples->wall);
-    samples->candidates = samples->wall = NULL;
     samples->n_waits = 0;
     for (uint32_t i = 0; i < samples->n_seen; i++)
         samples->seen[i].candidate = samples->seen[i].wall = CANDIDATES_NONE;
-    return open_candidates(samples, err);
+    open_candidates(samples);
 }
 
 /* ---- one stack ---- */
 
 /* Of methods that are new, or in this sample: how often they were called may be known better by now. */
-static int know_methods(struct live_samples *samples, const struct stack_sample *sample, struct err *err)
+static void know_methods(struct live_samples *samples, const struct stack_sample *sample)
 {
-    if (vec_reserve(samples->seen, samples->seen_room, sample->n_known) < 0)
-        return err_set(err, "out of memory for %u methods", sample->n_known);
+    xgrow(samples->seen, samples->seen_room, sample->n_known);
     for (; samples->n_seen < sample->n_known; samples->n_seen++)
         samples->seen[samples->n_seen] = (struct seen){ .candidate = CANDIDATES_NONE,
                                                         .wall = CANDIDATES_NONE,
@@ -119,7 +117,6 @@ static int know_methods(struct live_samples *samples, const struct stack_sample 
     for (uint32_t i = 0; i < sample->n; i++)
         if (sample->methods[i] != SAMPLED_UNKNOWN)
             samples->seen[sample->methods[i]].method = sample->known[sample->methods[i]];
-    return 0;
 }
 
 /* Its frames with a method, outermost first.  Returns how many. */
@@ -157,21 +154,18 @@ static uint32_t count_same(const struct live_samples *samples, const struct live
 
 static struct live_stack_thread *thread_of(struct live_samples *samples, uint32_t number)
 {
-    if (vec_reserve_zeroed(samples->threads, samples->n_threads, (size_t)number + 1) < 0)
-        return NULL;
+    xgrow_zeroed(samples->threads, samples->n_threads, (size_t)number + 1);
     if (samples->threads[number] == NULL)
-        samples->threads[number] = calloc(1, sizeof **samples->threads);
+        samples->threads[number] = xcalloc(1, sizeof **samples->threads);
     return samples->threads[number];
 }
 
-static bool remember(struct live_stack_thread *thread, const struct live_stack_frame *frames, uint32_t n)
+static void remember(struct live_stack_thread *thread, const struct live_stack_frame *frames, uint32_t n)
 {
-    if (vec_reserve(thread->frames, thread->room, n) < 0)
-        return false;
+    xgrow(thread->frames, thread->room, n);
     if (n > 0)
         memcpy(thread->frames, frames, n * sizeof *frames);
     thread->n_frames = n;
-    return true;
 }
 
 /* ---- loops ---- */
@@ -263,28 +257,23 @@ size_t live_samples_loops(const struct live_samples *samples, struct recorder_ph
 
 /* ---- the wall clock ---- */
 
-/* The stack's frames as methods of the wall clock's candidates: in 'methods'.  Returns 0, or -1 with *err set. */
-static int find_wall_methods(struct live_samples *samples, uint32_t n, struct err *err)
+/* The number of a method among some candidates; *number: what it was, or CANDIDATES_NONE. */
+static uint32_t number_in(struct candidates *candidates, uint32_t *number, const struct method_name *names)
 {
-    for (uint32_t i = 0; i < n; i++) {
-        struct seen *seen = &samples->seen[samples->frames[i].method];
-        if (seen->wall == CANDIDATES_NONE)
-            seen->wall = candidates_method(samples->wall, seen->method.names.class_name, seen->method.names.method,
-                                           seen->method.names.descriptor, err);
-        if (seen->wall == CANDIDATES_NONE)
-            return -1;
-        samples->methods[i] = seen->wall;
-    }
-    return 0;
+    if (*number == CANDIDATES_NONE)
+        *number = candidates_method(candidates, names->class_name, names->method, names->descriptor);
+    return *number;
 }
 
 /* Which calls are new ones is not told: samples and visits come in no order. */
-static int add_to_wall(struct live_samples *samples, struct sample_stack *stack, struct err *err)
+static void add_to_wall(struct live_samples *samples, struct sample_stack *stack)
 {
-    if (find_wall_methods(samples, stack->n_frames, err) < 0)
-        return -1;
+    for (uint32_t i = 0; i < stack->n_frames; i++) {
+        struct seen *seen = &samples->seen[samples->frames[i].method];
+        samples->methods[i] = number_in(samples->wall, &seen->wall, &seen->method.names);
+    }
     stack->n_same = stack->n_frames;
-    return candidates_stack(samples->wall, stack, err);
+    candidates_stack(samples->wall, stack);
 }
 
 /* Of the stack in 'frames'. */
@@ -303,24 +292,21 @@ static bool waits_for_work(struct live_samples *samples, enum trace_cause cause,
     return wait_search_end(&search).is_idle;
 }
 
-int live_samples_add_wait(struct live_samples *samples, const struct stack_wait *wait, uint32_t number, struct err *err)
+void live_samples_add_wait(struct live_samples *samples, const struct stack_wait *wait, uint32_t number)
 {
     const struct stack_sample *sample = &wait->sample;
     struct live_stack_thread *thread = thread_of(samples, number);
-    if (thread == NULL)
-        return err_set(err, "out of memory for threads");
     if (!wait->is_same)
         thread->waited_ns = 0;
     bool is_over = wait->is_same && (thread->is_idle || thread->waited_ns >= WAIT_COUNTED_NS);
     if (wait->cause == TRACE_CAUSE_ON_CPU || is_over)
-        return 0;
-    if (know_methods(samples, sample, err) < 0)
-        return -1;
+        return;
+    know_methods(samples, sample);
     uint32_t n = take_frames(samples, sample);
     if (!wait->is_same || thread->waited_ns == 0)
         thread->is_idle = waits_for_work(samples, wait->cause, n);
     if (thread->is_idle)
-        return 0;
+        return;
     uint64_t left_ns = WAIT_COUNTED_NS - thread->waited_ns;
     struct sample_stack stack = { .thread = number,
                                   .cpu_ns = sample->weight < left_ns ? sample->weight : left_ns,
@@ -330,7 +316,7 @@ int live_samples_add_wait(struct live_samples *samples, const struct stack_wait 
                                   .methods = samples->methods };
     thread->waited_ns += stack.cpu_ns;
     samples->n_waits++;
-    return add_to_wall(samples, &stack, err);
+    add_to_wall(samples, &stack);
 }
 
 uint32_t live_samples_n_waits(const struct live_samples *samples)
@@ -345,13 +331,10 @@ struct candidates *live_samples_wall(struct live_samples *samples)
 
 /* ---- the whole ---- */
 
-int live_samples_add(struct live_samples *samples, const struct stack_sample *sample, uint32_t number, struct err *err)
+void live_samples_add(struct live_samples *samples, const struct stack_sample *sample, uint32_t number)
 {
     struct live_stack_thread *thread = thread_of(samples, number);
-    if (thread == NULL)
-        return err_set(err, "out of memory for threads");
-    if (know_methods(samples, sample, err) < 0)
-        return -1;
+    know_methods(samples, sample);
     uint32_t n = take_frames(samples, sample);
     bool is_cut = sample->end != STACK_WHOLE && sample->end != STACK_NO_JAVA;
     struct sample_stack stack = { .thread = number,
@@ -365,16 +348,11 @@ int live_samples_add(struct live_samples *samples, const struct stack_sample *sa
         note_loops(samples, thread, n, stack.n_same);
     for (uint32_t i = 0; i < n; i++) {
         struct seen *seen = &samples->seen[samples->frames[i].method];
-        if (seen->candidate == CANDIDATES_NONE)
-            seen->candidate = candidates_method(samples->candidates, seen->method.names.class_name,
-                                                seen->method.names.method, seen->method.names.descriptor, err);
-        if (seen->candidate == CANDIDATES_NONE)
-            return -1;
-        samples->methods[i] = seen->candidate;
+        samples->methods[i] = number_in(samples->candidates, &seen->candidate, &seen->method.names);
     }
-    if (!remember(thread, samples->frames, is_cut ? 0 : n))
-        return err_set(err, "out of memory for a stack");
-    return candidates_stack(samples->candidates, &stack, err) < 0 ? -1 : add_to_wall(samples, &stack, err);
+    remember(thread, samples->frames, is_cut ? 0 : n);
+    candidates_stack(samples->candidates, &stack);
+    add_to_wall(samples, &stack);
 }
 
 /*

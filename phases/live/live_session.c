@@ -1,6 +1,6 @@
 #include "phases/live/live_session.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "core/pmu/event_roles.h"
 #include "core/trace/recording_info.h"
 
@@ -41,61 +41,75 @@ void live_session_events(struct live_session *session, const struct counter_set 
 /* ---- what the recorder tells ---- */
 
 /* A copy, for when the decisions begin: of a method that the user named, which has probes from the start. */
-static int note_method(struct live_session *session, const struct trace_method *method, struct err *err)
+static void note_method(struct live_session *session, const struct trace_method *method)
 {
     struct arena *arena = &session->first_arena;
     const struct method_name *names = &method->names;
-    if (vec_reserve(session->first, session->first_room, session->n_first + 1) < 0)
-        return err_set(err, "out of memory for %zu methods", session->n_first);
-    struct trace_method *first = &session->first[session->n_first++];
-    *first = (struct trace_method){ .id = method->id, .code_bytes = method->code_bytes };
-    first->names.class_name = arena_text(arena, names->class_name, strlen(names->class_name));
-    first->names.method = arena_text(arena, names->method, strlen(names->method));
-    first->names.descriptor = arena_text(arena, names->descriptor, strlen(names->descriptor));
-    bool is_whole = first->names.class_name != NULL && first->names.method != NULL && first->names.descriptor != NULL;
-    return is_whole ? 0 : err_set(err, "out of memory for %zu methods", session->n_first);
+    *xpush(session->first, session->first_room, session->n_first) = (struct trace_method){
+        .id = method->id,
+        .code_bytes = method->code_bytes,
+        .names = { arena_text(arena, names->class_name, strlen(names->class_name)),
+                   arena_text(arena, names->method, strlen(names->method)),
+                   arena_text(arena, names->descriptor, strlen(names->descriptor)) },
+    };
 }
 
 static int hear_method(void *context, const struct trace_method *method, struct err *err)
 {
     struct live_session *session = context;
-    return session->live == NULL ? note_method(session, method, err)
-                                 : live_methods_add(&session->live->methods, method, session->live->now.now_ns, err);
+    (void)err;
+    if (session->live == NULL)
+        note_method(session, method);
+    else
+        live_methods_add(&session->live->methods, method, session->live->now.now_ns);
+    return 0;
 }
 
 static int hear_records(void *context, uint32_t thread, const uint64_t *words, size_t n_words, uint64_t now,
                         struct err *err)
 {
     struct live_session *session = context;
-    return session->live == NULL ? 0 : live_tree_records(session->live->methods.tree, thread, words, n_words, now, err);
+    (void)err;
+    if (session->live != NULL)
+        live_tree_records(session->live->methods.tree, thread, words, n_words, now);
+    return 0;
 }
 
 static int hear_kernel(void *context, const struct trace_event *events, size_t n, struct err *err)
 {
     struct live_session *session = context;
-    return session->live == NULL ? 0 : live_tree_kernel(session->live->methods.tree, events, n, err);
+    (void)err;
+    if (session->live != NULL)
+        live_tree_kernel(session->live->methods.tree, events, n);
+    return 0;
+}
+
+static struct live_samples *samples_of(struct live_session *session)
+{
+    if (session->samples == NULL)
+        session->samples = live_samples_open();
+    return session->samples;
 }
 
 /* The JVM's own threads are nobody's calls. */
 static int hear_stack(void *context, const struct stack_sample *sample, uint32_t thread, struct err *err)
 {
     struct live_session *session = context;
+    (void)err;
     if (vm_part_of(sample->thread_name) != VM_PART_APPLICATION)
         return 0;
     session->n_samples++;
-    if (session->samples == NULL && live_samples_open(&session->samples, err) < 0)
-        return -1;
-    return live_samples_add(session->samples, sample, thread, err);
+    live_samples_add(samples_of(session), sample, thread);
+    return 0;
 }
 
 static int hear_wait(void *context, const struct stack_wait *wait, uint32_t thread, struct err *err)
 {
     struct live_session *session = context;
-    if (vm_part_of(wait->sample.thread_name) != VM_PART_APPLICATION)
-        return 0;
-    if (session->samples == NULL && live_samples_open(&session->samples, err) < 0)
-        return -1;
-    return live_samples_add_wait(session->samples, wait, thread, err);
+    (void)err;
+    if (vm_part_of(wait->sample.thread_name) == VM_PART_APPLICATION)
+        live_samples_add_wait(samples_of(session), wait, thread);
+    return 0;
 }
 
 static void hear_forget(void *context, uint32_t thread)
@@ -128,25 +142,25 @@ static int give_candidates(struct live_session *session, struct live_candidate *
 {
     const char *names[RECOMPILATION_CLASSES];
     struct recompilation_costs costs;
-    if (n == 0)
-        return live_chooser_candidates(&session->live->chooser, NULL, 0, NULL, err);
+    if (n == 0) {
+        live_chooser_candidates(&session->live->chooser, NULL, 0, NULL);
+        return 0;
+    }
     if (recorder_recompilation_costs(session->link, names, number_classes(found, n, names), &costs, err) < 0)
         return -1;
-    int rc = live_chooser_candidates(&session->live->chooser, found, n, &costs, err);
+    live_chooser_candidates(&session->live->chooser, found, n, &costs);
     recompilation_costs_free(&costs);
-    return rc;
+    return 0;
 }
 
 /* What the records taught of calls is not to be asked again: nor is what those call. */
-static int tell_short(struct live_session *session, struct err *err)
+static void tell_short(struct live_session *session)
 {
     const struct live_method *methods = session->live->methods.all;
     struct candidates *all[] = { session->candidates, live_samples_wall(session->samples) };
     for (size_t i = 0; i < session->live->methods.n; i++)
         for (size_t k = 0; methods[i].why == LIVE_TOO_SHORT && k < sizeof all / sizeof *all; k++)
-            if (candidates_too_short(all[k], methods[i].class_name, methods[i].name, methods[i].descriptor, err) < 0)
-                return -1;
-    return 0;
+            candidates_too_short(all[k], methods[i].class_name, methods[i].name, methods[i].descriptor);
 }
 
 /* What is worth probes, by CPU time and on the wall clock?  No sample at all is no error: the program may be idle. */
@@ -162,8 +176,7 @@ static int list_candidates(struct live_session *session, struct candidate_list *
     if (rules == NULL)
         return -1;
     session->candidates = live_samples_candidates(session->samples, rules, session->status.jvm_cpu_ns);
-    if (tell_short(session, err) < 0)
-        return -1;
+    tell_short(session);
     candidates_choose(session->candidates, &criteria, &session->arena, list, &ignored);
     candidates_choose(live_samples_wall(session->samples), &criteria, &session->arena, wall, &ignored);
     return 0;
@@ -179,7 +192,7 @@ static int choose(struct live_session *session, struct err *err)
         return -1;
     if (list.n + wall.n > 0) {
         found = arena_alloc(&session->arena, (list.n + wall.n) * sizeof *found);
-        n = found == NULL ? 0 : live_candidates_join(&list, &wall, found);
+        n = live_candidates_join(&list, &wall, found);
     }
     int rc = give_candidates(session, found, n, err);
     arena_free(&session->arena);
@@ -228,8 +241,8 @@ static int give(struct live_session *session, struct recorder_link *link, const 
     if (orders->begins_anew) {
         session->sampled_since_ns = session->status.monotonic_ns;
         session->candidates = NULL;
-        if (session->samples != NULL && live_samples_begin(session->samples, err) < 0)
-            return -1;
+        if (session->samples != NULL)
+            live_samples_begin(session->samples);
     }
     if ((orders->n_disable > 0 && recorder_disable(link, orders->disable, orders->n_disable, err) < 0) ||
         (orders->n_enable > 0 && recorder_enable(link, orders->enable, orders->n_enable, err) < 0) ||
@@ -242,8 +255,6 @@ static int give(struct live_session *session, struct recorder_link *link, const 
     tell_discard(session);
     struct recorder_phase *methods = arena_alloc(arena, orders->n_instrument * sizeof *methods), loops[LOOPS_MAX];
     size_t n_loops = session->samples == NULL ? 0 : live_samples_loops(session->samples, loops, LOOPS_MAX);
-    if (methods == NULL)
-        return err_set(err, "out of memory");
     for (size_t i = 0; i < orders->n_instrument; i++)
         methods[i] = (struct recorder_phase){ orders->instrument[i].class_name, orders->instrument[i].name,
                                               orders->instrument[i].descriptor };
@@ -265,11 +276,9 @@ static int begin(struct live_session *session, struct recorder_link *link, const
     snprintf(session->archive, sizeof session->archive, "%s", status->archive == NULL ? "" : status->archive);
     if (session->logs_jit && recorder_jit(link, err) < 0)
         return -1;
-    if (live_open(&session->live, &session->options, err) < 0)
-        return -1;
+    session->live = live_open(&session->options);
     for (size_t i = 0; i < session->n_first; i++)
-        if (live_methods_add(&session->live->methods, &session->first[i], status->monotonic_ns, err) < 0)
-            return -1;
+        live_methods_add(&session->live->methods, &session->first[i], status->monotonic_ns);
     return 0;
 }
 
@@ -325,8 +334,8 @@ static int on_round(void *context, struct recorder_link *link, const struct reco
                                .n_waits = session->samples == NULL ? 0 : live_samples_n_waits(session->samples),
                                .start_ns = status->start_ns,
                                .is_changing = status->busy };
-    if (live_round(session->live, &now, &orders, err) < 0 || give(session, link, &orders, err) < 0 ||
-        tell_windows(session, link, status->ns_per_tick, err) < 0)
+    live_round(session->live, &now, &orders);
+    if (give(session, link, &orders, err) < 0 || tell_windows(session, link, status->ns_per_tick, err) < 0)
         return -1;
     return session->view == NULL ? 0 : session->view(session->view_context, session, link, err);
 }
@@ -416,8 +425,8 @@ static int on_finish(void *context, struct recorder_link *link, const struct rec
     session->status = *status;
     if (session->view != NULL && session->view(session->view_context, session, NULL, err) < 0)
         return -1;
-    if (session->live != NULL && live_finish(session->live, err) < 0)
-        return -1;
+    if (session->live != NULL)
+        live_finish(session->live);
     return on_file(context, link, status, err);
 }
 

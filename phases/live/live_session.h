@@ -25,25 +25,23 @@
 
 struct live_samples;
 
-/* Returns 0 and *samples, or -1 with *err set: no memory. */
-int live_samples_open(struct live_samples **samples, struct err *err);
+struct live_samples *live_samples_open(void);
 void live_samples_close(struct live_samples *samples); /* NULL is fine */
 
 /* A thread has ended, and its number is another's from now on. */
 void live_samples_forget(struct live_samples *samples, uint32_t thread);
 
 /* Those that are added from now on count; methods that are known to be too short stay known. */
-int live_samples_begin(struct live_samples *samples, struct err *err);
+void live_samples_begin(struct live_samples *samples);
 
-/* Take up a sample of an application's thread (the recorder's index).  Returns 0, or -1 with *err set. */
-int live_samples_add(struct live_samples *samples, const struct stack_sample *sample, uint32_t thread, struct err *err);
+/* Take up a sample of an application's thread (the recorder's index). */
+void live_samples_add(struct live_samples *samples, const struct stack_sample *sample, uint32_t thread);
 
 /*
  * Take up what a visit found of a thread of the application that waits.  Who waits for work counts nothing, and what
- * goes on for long counts as WAIT_COUNTED_NS.  Returns 0, or -1 with *err set.
+ * goes on for long counts as WAIT_COUNTED_NS.
  */
-int live_samples_add_wait(struct live_samples *samples, const struct stack_wait *wait, uint32_t thread,
-                          struct err *err);
+void live_samples_add_wait(struct live_samples *samples, const struct stack_wait *wait, uint32_t thread);
 
 /* How many waits counted so far. */
 uint32_t live_samples_n_waits(const struct live_samples *samples);
@@ -131,10 +129,10 @@ struct live_sampled {
 /*
  * By CPU time, those with the session's weight at least, largest share first, LIVE_SAMPLED_MAX at most; without methods
  * of the JDK that only pass on.
- * Returns 0, or -1 with *err set: no memory.
+ *
+ * Returns how many, in *all, which lives in the arena.
  */
-int live_sampled_list(struct live_session *session, struct arena *arena, struct live_sampled **all, size_t *n,
-                      struct err *err);
+size_t live_sampled_list(struct live_session *session, struct arena *arena, struct live_sampled **all);
 
 /* At the end, once: their metadata, for mmprof report, with those that only pass on, and that of those that have such a
  * weight on the wall clock only.  Returns 0, or -1 with *err set. */

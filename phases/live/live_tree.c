@@ -1,6 +1,6 @@
 #include "phases/live/live_parts.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "core/wire/ring.h"
 #include "phases/tree/calltree_internal.h"
 
@@ -39,13 +39,11 @@ struct live_tree {
     bool has_switches;
 };
 
-int live_tree_open(struct live_tree **tree, const struct live_tree_options *options, struct err *err)
+struct live_tree *live_tree_open(const struct live_tree_options *options)
 {
-    *tree = calloc(1, sizeof **tree);
-    if (*tree == NULL)
-        return err_set(err, "out of memory");
-    (*tree)->options = *options;
-    return 0;
+    struct live_tree *tree = xcalloc(1, sizeof *tree);
+    tree->options = *options;
+    return tree;
 }
 
 static void free_thread(struct live_thread *t)
@@ -70,31 +68,22 @@ void live_tree_close(struct live_tree *tree)
 
 /* ---- room ---- */
 
-static int no_memory(struct err *err)
-{
-    return err_set(err, "out of memory for the live account");
-}
-
-static int thread_at(struct live_tree *tree, uint32_t index, struct live_thread **thread, struct err *err)
+/* NULL: no process has so many. */
+static struct live_thread *thread_at(struct live_tree *tree, uint32_t index)
 {
     if (index >= THREADS_MAX)
-        return err_set(err, "thread number %u is too high", index);
-    if (vec_reserve_zeroed(tree->threads, tree->n_threads, (size_t)index + 1) < 0)
-        return no_memory(err);
-    *thread = &tree->threads[index];
-    return 0;
+        return NULL;
+    xgrow_zeroed(tree->threads, tree->n_threads, (size_t)index + 1);
+    return &tree->threads[index];
 }
 
 /* Room for one more frame of this method, and for the counters of as many as there is room for: who pushes one asks
  * for room of frames only. */
-static int frame_room(const struct live_tree *tree, struct live_thread *t, uint32_t method, struct err *err)
+static void frame_room(const struct live_tree *tree, struct live_thread *t, uint32_t method)
 {
-    size_t n = (size_t)t->depth + 1;
-    if (vec_reserve(t->frames, t->room, n) < 0 ||
-        vec_reserve(t->counters, t->counters_room, (size_t)t->room * tree->options.n_tracked) < 0 ||
-        vec_reserve_zeroed(t->innermost, t->n_innermost, (size_t)method + 1) < 0)
-        return no_memory(err);
-    return 0;
+    xgrow(t->frames, t->room, (size_t)t->depth + 1);
+    xgrow(t->counters, t->counters_room, (size_t)t->room * tree->options.n_tracked);
+    xgrow_zeroed(t->innermost, t->n_innermost, (size_t)method + 1);
 }
 
 /* ---- the kernel's events ---- */
@@ -115,20 +104,19 @@ static void bound_pending(struct live_thread *t)
         continue;
 }
 
-int live_tree_kernel(struct live_tree *tree, const struct trace_event *events, size_t n, struct err *err)
+void live_tree_kernel(struct live_tree *tree, const struct trace_event *events, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const struct trace_event *event = &events[i];
-        struct live_thread *t = NULL;
         if (event->kind < TRACE_CPU_IN || event->kind > TRACE_THREAD_END || event->kind == TRACE_PAGE_FAULT)
             continue;
-        if (thread_at(tree, event->thread, &t, err) < 0)
-            return -1;
+        struct live_thread *t = thread_at(tree, event->thread);
+        if (t == NULL)
+            continue;
         tree->has_switches = true;
         clock_push(&t->clock, &(struct clock_event){ event->ticks, event->kind });
         bound_pending(t);
     }
-    return 0;
 }
 
 /* ---- records ---- */
@@ -155,23 +143,22 @@ static void add_counters(const struct live_tree *tree, const struct live_thread 
     account->n_counted++;
 }
 
-static inline int open_frame(struct live_tree *tree, struct live_thread *t, uint32_t method, bool is_entry,
-                             const uint64_t *values, struct err *err)
+static inline void open_frame(struct live_tree *tree, struct live_thread *t, uint32_t method, bool is_entry,
+                              const uint64_t *values)
 {
-    if (method >= tree->n_accounts && vec_reserve_zeroed(tree->accounts, tree->n_accounts, (size_t)method + 1) < 0)
-        return no_memory(err);
+    if (method >= tree->n_accounts)
+        xgrow_zeroed(tree->accounts, tree->n_accounts, (size_t)method + 1);
     tree->accounts[method].calls += is_entry;
     if (t->depth >= LIVE_DEPTH_MAX) {
         t->n_deep++;
-        return 0;
+        return;
     }
-    if ((t->depth >= t->room || method >= t->n_innermost) && frame_room(tree, t, method, err) < 0)
-        return -1;
+    if (t->depth >= t->room || method >= t->n_innermost)
+        frame_room(tree, t, method);
     t->frames[t->depth] = (struct live_frame){ method, t->innermost[method], t->clock.cpu, t->clock.wall };
     if (tree->options.n_tracked > 0)
         enter_counters(tree, t, values);
     t->innermost[method] = ++t->depth;
-    return 0;
 }
 
 /* A call of a carrier is none of the virtual thread's. */
@@ -228,8 +215,7 @@ static void unmount(struct live_tree *tree, struct live_thread *t, const uint64_
     t->base = t->n_deep = 0;
 }
 
-static inline int take_ring_record(struct live_tree *tree, struct live_thread *t, const uint64_t *record, uint64_t now,
-                                   struct err *err)
+static inline void take_ring_record(struct live_tree *tree, struct live_thread *t, const uint64_t *record, uint64_t now)
 {
     uint64_t ticks = ring_word_ticks(record[0], now);
     uint32_t method = ring_word_method(record[0]);
@@ -241,46 +227,41 @@ static inline int take_ring_record(struct live_tree *tree, struct live_thread *t
         clock_record(&t->clock, ticks);
     switch (ring_word_kind(record[0])) {
     case RING_ENTER:
-        return open_frame(tree, t, method, true, record + 1, err);
+    case RING_OPEN:
+        open_frame(tree, t, method, true, record + 1);
+        break;
     case RING_EXIT:
     case RING_UNWIND:
         leave(tree, t, method, record + 1);
-        return 0;
+        break;
     case RING_RESUME:
-        return open_frame(tree, t, method, false, record + 1, err);
-    case RING_OPEN:
-        return open_frame(tree, t, method, true, record + 1, err);
+        open_frame(tree, t, method, false, record + 1);
+        break;
     case RING_MOUNT:
         mount(t);
-        return 0;
+        break;
     case RING_UNMOUNT:
         unmount(tree, t, record + 1);
-        return 0;
+        break;
     case RING_GAP: /* that many calls were lost */
         break;
     }
-    return 0;
 }
 
-int live_tree_records(struct live_tree *tree, uint32_t thread, const uint64_t *words, size_t n_words, uint64_t now,
-                      struct err *err)
+void live_tree_records(struct live_tree *tree, uint32_t thread, const uint64_t *words, size_t n_words, uint64_t now)
 {
-    struct live_thread *t = NULL;
+    struct live_thread *t = thread_at(tree, thread);
     size_t record_words = 1 + (size_t)tree->options.n_columns;
-    if (thread_at(tree, thread, &t, err) < 0)
-        return -1;
-    if (n_words % record_words != 0)
-        return 0;
+    if (t == NULL || n_words % record_words != 0)
+        return;
     if (!t->has_records && n_words > 0) {
         t->has_records = true;
         if (t->clock.now == 0)
             t->clock.now = ring_word_ticks(words[0], now);
     }
     for (size_t i = 0; i < n_words; i += record_words)
-        if (take_ring_record(tree, t, words + i, now, err) < 0)
-            return -1;
+        take_ring_record(tree, t, words + i, now);
     tree->n_records += n_words / record_words;
-    return 0;
 }
 
 /* ---- what is known ---- */

@@ -1,6 +1,6 @@
 #include "phases/live/live_parts.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "phases/live/live_policy.h"
 
 static double cpus(uint64_t cpu_ns, uint64_t ns)
@@ -76,14 +76,12 @@ static double charge(struct live_window *window, const struct live_status *now)
     return more_ns > window->expected_ns ? more_ns - window->expected_ns : 0;
 }
 
-int live_window_end(struct live_window *window, const struct live_status *now, double *more_ns, struct err *err)
+double live_window_end(struct live_window *window, const struct live_status *now)
 {
-    if (vec_reserve(window->all, window->room, window->n + 1) < 0)
-        return err_set(err, "out of memory");
-    window->all[window->n++] = (struct live_recompilation){ window->start_ticks, now->ticks };
+    *xpush(window->all, window->room, window->n) = (struct live_recompilation){ window->start_ticks, now->ticks };
     window->ns += now->now_ns - window->start_ns;
     window->cpu_ns += now->cpu_ns - window->start_cpu_ns;
-    *more_ns = charge(window, now);
+    double more_ns = charge(window, now);
     live_window_watch(window, now);
-    return 0;
+    return more_ns;
 }

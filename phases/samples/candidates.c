@@ -1,7 +1,7 @@
 #include "phases/samples/candidates.h"
 
 #include "core/base/map.h"
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -45,47 +45,20 @@ struct candidates {
 
 /* ---- methods ---- */
 
-/* Class, name and descriptor, each with its NUL. */
-static char *key_of(const char *class_name, const char *name, const char *descriptor, size_t *n)
-{
-    size_t n_class = strlen(class_name) + 1, n_name = strlen(name) + 1, n_descriptor = strlen(descriptor) + 1;
-    char *key = malloc(*n = n_class + n_name + n_descriptor);
-    if (key == NULL)
-        return NULL;
-    memcpy(key, class_name, n_class);
-    memcpy(key + n_class, name, n_name);
-    memcpy(key + n_class + n_name, descriptor, n_descriptor);
-    return key;
-}
-
 static const char *keep(struct candidates *c, const char *text)
 {
     return arena_text(&c->arena, text, strlen(text));
 }
 
-static bool add_method(struct candidates *c, const char *class_name, const char *name, const char *descriptor)
+uint32_t candidates_method(struct candidates *c, const char *class_name, const char *name, const char *descriptor)
 {
-    if (vec_reserve(c->methods, c->n_room, c->n_methods + 1) < 0)
-        return false;
-    struct seen_method *seen = &c->methods[c->n_methods];
-    *seen = (struct seen_method){ .names.class_name = keep(c, class_name),
-                                  .names.method = keep(c, name),
-                                  .names.descriptor = keep(c, descriptor) };
-    c->n_methods++;
-    return seen->names.class_name != NULL && seen->names.method != NULL && seen->names.descriptor != NULL;
-}
-
-uint32_t candidates_method(struct candidates *c, const char *class_name, const char *name, const char *descriptor,
-                           struct err *err)
-{
-    size_t n;
-    char *key = key_of(class_name, name, descriptor, &n);
-    const uint32_t *known = key == NULL ? NULL : map_get(&c->by_name, key, n);
+    char *key = xasprintf("%s;%s;%s", class_name, name, descriptor); /* a class and a name hold no ';' */
+    const uint32_t *known = map_get(&c->by_name, key, strlen(key));
     uint32_t i = known == NULL ? c->n_methods : *known;
-    if (key == NULL ||
-        (known == NULL && (!add_method(c, class_name, name, descriptor) || map_put(&c->by_name, key, n, i) < 0))) {
-        err_set(err, "out of memory");
-        i = NO_METHOD;
+    if (known == NULL) {
+        map_put(&c->by_name, key, strlen(key), i);
+        *xpush(c->methods, c->n_room, c->n_methods) =
+            (struct seen_method){ .names = { keep(c, class_name), keep(c, name), keep(c, descriptor) } };
     }
     free(key);
     return i;
@@ -97,24 +70,19 @@ void candidates_describe(struct candidates *c, uint32_t method, uint32_t code_by
     c->methods[method].flags = flags;
 }
 
-int candidates_too_short(struct candidates *c, const char *class_name, const char *name, const char *descriptor,
-                         struct err *err)
+void candidates_too_short(struct candidates *c, const char *class_name, const char *name, const char *descriptor)
 {
-    uint32_t i = candidates_method(c, class_name, name, descriptor, err);
-    if (i == NO_METHOD)
-        return -1;
-    c->methods[i].is_too_short = c->has_too_short = true;
-    return 0;
+    uint32_t method = candidates_method(c, class_name, name, descriptor);
+    c->methods[method].is_too_short = c->has_too_short = true;
 }
 
 /* ---- stacks ---- */
 
 static struct seen_thread *thread_of(struct candidates *c, uint32_t number)
 {
-    if (vec_reserve_zeroed(c->threads, c->threads_room, (size_t)number + 1) < 0)
-        return NULL;
+    xgrow_zeroed(c->threads, c->threads_room, (size_t)number + 1);
     if (c->threads[number] == NULL)
-        c->threads[number] = calloc(1, sizeof **c->threads);
+        c->threads[number] = xcalloc(1, sizeof **c->threads);
     return c->threads[number];
 }
 
@@ -145,12 +113,10 @@ static void count(struct candidates *c, uint32_t method, uint64_t cpu_ns, bool i
     seen->n_within += is_within;
 }
 
-int candidates_stack(struct candidates *c, const struct sample_stack *stack, struct err *err)
+void candidates_stack(struct candidates *c, const struct sample_stack *stack)
 {
     const uint32_t *methods = stack->methods;
     struct seen_thread *thread = thread_of(c, stack->thread);
-    if (thread == NULL)
-        return err_set(err, "out of memory");
     c->n_samples++;
     c->weight_ns += (double)stack->cpu_ns;
     c->weight_squares += (double)stack->cpu_ns * (double)stack->cpu_ns;
@@ -167,19 +133,15 @@ int candidates_stack(struct candidates *c, const struct sample_stack *stack, str
     }
     if (stack->n_frames > 0 && !stack->is_waiting)
         c->methods[methods[stack->n_frames - 1]].self_ns += stack->cpu_ns;
-    return 0;
 }
 
 /* ---- from all of them ---- */
 
-int candidates_open(struct candidates **candidates, struct err *err)
+struct candidates *candidates_open(void)
 {
-    struct candidates *c = calloc(1, sizeof *c);
-    *candidates = c;
-    if (c == NULL)
-        return err_set(err, "out of memory");
+    struct candidates *c = xcalloc(1, sizeof *c);
     c->by_name.arena = &c->arena;
-    return 0;
+    return c;
 }
 
 /* The weight of the threads that were always in a method is the method's: so far. */
@@ -315,8 +277,6 @@ int candidates_choose(struct candidates *c, const struct candidates_criteria *cr
         return err_next(err, "sample when the program works, or longer");
     }
     list->all = arena_alloc(arena, (c->n_methods + 1) * sizeof *list->all);
-    if (list->all == NULL)
-        return err_set(err, "out of memory");
     list->n_effective = c->weight_ns * c->weight_ns / c->weight_squares;
     for (uint32_t i = 0; i < c->n_methods; i++)
         if (c->methods[i].n_samples > 0)

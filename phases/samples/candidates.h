@@ -39,28 +39,27 @@ struct sample_stack {
 
 struct candidates; /* samples added up */
 
-/* Returns 0, or -1 with *err set: no memory. */
-int candidates_open(struct candidates **candidates, struct err *err);
+struct candidates *candidates_open(void);
 void candidates_close(struct candidates *candidates);
 
 #define CANDIDATES_NONE UINT32_MAX
 
-/* The index of a method, from 0 on, new or known; CANDIDATES_NONE with *err set: no memory. */
+/* The index of a method, from 0 on, new or known. */
 uint32_t candidates_method(struct candidates *candidates, const char *class_name, const char *name,
-                           const char *descriptor, struct err *err);
+                           const char *descriptor);
 
 /* What its code is: enum sample_method_flag. */
 void candidates_describe(struct candidates *candidates, uint32_t method, uint32_t code_bytes, uint32_t flags);
 
-/* Take up a sample; its methods are indexes.  Returns 0, or -1 with *err set: no memory. */
-int candidates_stack(struct candidates *candidates, const struct sample_stack *stack, struct err *err);
+/* Take up a sample; its methods are indexes. */
+void candidates_stack(struct candidates *candidates, const struct sample_stack *stack);
 
 /*
- * The calls of a method are known to be too short, from its records: so are those of what it calls.  What samples from
- * now on find in its calls only is no candidate.  Returns 0, or -1 with *err set: no memory.
+ * The records of a method show that its calls are too short: so are those of what it calls.  What samples from now on
+ * find in its calls only is no candidate.
  */
-int candidates_too_short(struct candidates *candidates, const char *class_name, const char *name,
-                         const char *descriptor, struct err *err);
+void candidates_too_short(struct candidates *candidates, const char *class_name, const char *name,
+                          const char *descriptor);
 
 /* How many samples there are so far. */
 uint64_t candidates_n_samples(const struct candidates *candidates);
@@ -115,7 +114,7 @@ struct candidate_list {
  * Choose the candidates.  A share's interval is Wilson's for a binomial share, of as many samples
  * as would have this error if all had the same weight (Kish's effective sample size).
  *
- * Returns 0, or -1 with *err set: there are no samples, or no memory.
+ * Returns 0, or -1 with *err set: there are no samples.
  * Source: thesis §3.2.2 for the thresholds; Wilson, JASA 22 (1927); Kish, Survey Sampling (1965).
  */
 int candidates_choose(struct candidates *candidates, const struct candidates_criteria *criteria, struct arena *arena,

@@ -1,19 +1,15 @@
 #include "phases/samples/profile_set.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-int profile_set_open(struct profile_set *set, struct arena *arena)
+void profile_set_open(struct profile_set *set, struct arena *arena)
 {
-    memset(set, 0, sizeof *set);
-    set->by_name.arena = arena;
-    if (vec_reserve_zeroed(set->contexts, set->contexts_room, 1) < 0)
-        return -1;
-    set->contexts[set->n_contexts++] = (struct profile_context){ 0, PROFILE_SET_NONE, false };
-    return 0;
+    *set = (struct profile_set){ .by_name.arena = arena };
+    *xpush(set->contexts, set->contexts_room, set->n_contexts) = (struct profile_context){ 0, PROFILE_SET_NONE, false };
 }
 
 void profile_set_free(struct profile_set *set)
@@ -34,13 +30,10 @@ static uint32_t name_of(struct profile_set *set, const char *name, size_t n_name
     const uint32_t *known = map_get(&set->by_name, name, n_name);
     if (known != NULL)
         return *known;
-    if (vec_reserve_zeroed(set->names, set->names_room, (size_t)set->n_names + 1) < 0)
-        return PROFILE_SET_NONE;
-    struct profile_name *names = set->names;
-    names[set->n_names].text = arena_text(set->by_name.arena, name, n_name);
-    if (names[set->n_names].text == NULL || map_put(&set->by_name, name, n_name, set->n_names) < 0)
-        return PROFILE_SET_NONE;
-    return set->n_names++;
+    map_put(&set->by_name, name, n_name, set->n_names);
+    *xpush(set->names, set->names_room, set->n_names) =
+        (struct profile_name){ arena_text(set->by_name.arena, name, n_name), false };
+    return set->n_names - 1;
 }
 
 static bool is_called_by_itself(const struct profile_set *set, uint32_t parent, uint32_t name)
@@ -54,56 +47,46 @@ static bool is_called_by_itself(const struct profile_set *set, uint32_t parent, 
 uint32_t profile_set_call(struct profile_set *set, uint32_t parent, const char *name, size_t n_name)
 {
     uint32_t method = name_of(set, name, n_name);
-    if (method == PROFILE_SET_NONE)
-        return PROFILE_SET_NONE;
     uint64_t call = (uint64_t)parent << 32 | method;
-    struct hash_slot *slot = hash_put(&set->by_call, hash_text(HASH_START, (const char *)&call, sizeof call));
-    if (slot == NULL || vec_reserve_zeroed(set->contexts, set->contexts_room, (size_t)set->n_contexts + 1) < 0)
-        return PROFILE_SET_NONE;
+    struct hash_slot *slot = xhash_put(&set->by_call, hash_text(HASH_START, (const char *)&call, sizeof call));
     if (slot->value == 0) {
-        set->contexts[set->n_contexts] =
+        slot->value = set->n_contexts;
+        *xpush(set->contexts, set->contexts_room, set->n_contexts) =
             (struct profile_context){ parent, method, is_called_by_itself(set, parent, method) };
-        slot->value = set->n_contexts++;
     }
     return slot->value;
 }
 
-int profile_set_add(struct profile_set *set, uint32_t profile, uint32_t context, double weight)
+void profile_set_add(struct profile_set *set, uint32_t profile, uint32_t context, double weight)
 {
-    if (vec_reserve_zeroed(set->weights[profile], set->weights_room[profile], (size_t)context + 1) < 0)
-        return -1;
+    xgrow_zeroed(set->weights[profile], set->weights_room[profile], (size_t)context + 1);
     set->n_profiles = profile >= set->n_profiles ? profile + 1 : set->n_profiles;
     set->weights[profile][context] += weight;
-    return 0;
 }
 
 /* ---- some methods only ---- */
 
-int profile_set_mark(struct profile_set *set, const char *name, size_t n_name)
+void profile_set_mark(struct profile_set *set, const char *name, size_t n_name)
 {
     uint32_t method = name_of(set, name, n_name);
-    if (method != PROFILE_SET_NONE)
-        set->names[method].is_kept = true;
-    return method == PROFILE_SET_NONE ? -1 : 0;
+    set->names[method].is_kept = true;
 }
 
-int profile_set_keep(const struct profile_set *set, struct profile_set *kept)
+void profile_set_keep(const struct profile_set *set, struct profile_set *kept)
 {
-    uint32_t *in = calloc(set->n_contexts, sizeof *in);
-    int rc = profile_set_open(kept, set->by_name.arena) < 0 || in == NULL ? -1 : 0;
-    for (uint32_t i = 1; rc == 0 && i < set->n_contexts; i++) {
+    uint32_t *in = xcalloc(set->n_contexts, sizeof *in);
+    profile_set_open(kept, set->by_name.arena);
+    for (uint32_t i = 1; i < set->n_contexts; i++) {
         const struct profile_context *context = &set->contexts[i];
         const struct profile_name *name = &set->names[context->name];
         in[i] = in[context->parent];
         if (name->is_kept)
             in[i] = profile_set_call(kept, in[i], name->text, strlen(name->text));
-        rc = in[i] == PROFILE_SET_NONE ? -1 : 0;
-        for (uint32_t p = 0; rc == 0 && p < set->n_profiles; p++)
+        for (uint32_t p = 0; p < set->n_profiles; p++)
             if (i < set->weights_room[p] && set->weights[p][i] > 0)
-                rc = profile_set_add(kept, p, in[i], set->weights[p][i]);
+                profile_set_add(kept, p, in[i], set->weights[p][i]);
     }
     free(in);
-    return rc;
 }
 
 /* ---- vectors ---- */
@@ -111,10 +94,10 @@ int profile_set_keep(const struct profile_set *set, struct profile_set *kept)
 /* By context, own or with callees; for free(). */
 static double *weights_of(const struct profile_set *set, uint32_t profile, bool is_total)
 {
-    double *weights = calloc(set->n_contexts, sizeof *weights);
-    for (uint32_t i = 0; weights != NULL && i < set->n_contexts; i++)
+    double *weights = xcalloc(set->n_contexts, sizeof *weights);
+    for (uint32_t i = 0; i < set->n_contexts; i++)
         weights[i] = i < set->weights_room[profile] ? set->weights[profile][i] : 0;
-    for (uint32_t i = set->n_contexts; weights != NULL && is_total && i-- > 1;)
+    for (uint32_t i = set->n_contexts; is_total && i-- > 1;)
         weights[set->contexts[i].parent] += weights[i];
     return weights;
 }
@@ -124,12 +107,12 @@ double *profile_set_vector(const struct profile_set *set, uint32_t profile, enum
 {
     double *contexts = weights_of(set, profile, is_total);
     *n = kind == PROFILE_METHODS ? set->n_names : set->n_contexts;
-    if (contexts != NULL && kind == PROFILE_CONTEXTS)
+    if (kind == PROFILE_CONTEXTS) {
         contexts[0] = 0;
-    if (contexts == NULL || kind == PROFILE_CONTEXTS)
         return contexts;
-    double *methods = calloc(*n + 1, sizeof *methods);
-    for (uint32_t i = 1; methods != NULL && i < set->n_contexts; i++)
+    }
+    double *methods = xcalloc(*n + 1, sizeof *methods);
+    for (uint32_t i = 1; i < set->n_contexts; i++)
         if (!is_total || !set->contexts[i].is_recursive)
             methods[set->contexts[i].name] += contexts[i];
     free(contexts);
@@ -154,13 +137,11 @@ static int heaviest_first(const void *a, const void *b)
     return *x > *y ? -1 : *x < *y;
 }
 
-/* The elements that x has, heaviest first: owned by the caller; NULL: no memory. */
+/* The elements that x has, heaviest first: owned by the caller. */
 static double *sort_elements(const double *x, size_t n, size_t *n_has)
 {
-    double *sorted = malloc((n + 1) * sizeof *sorted);
+    double *sorted = xreallocarray(NULL, n + 1, sizeof *sorted);
     *n_has = 0;
-    if (sorted == NULL)
-        return NULL;
     for (size_t i = 0; i < n; i++)
         if (x[i] > 0)
             sorted[(*n_has)++] = x[i];
@@ -173,8 +154,6 @@ double overlap_top(const double *x, const double *y, size_t n, double top_share)
 {
     size_t n_has, n_top = 0, n_both = 0;
     double *sorted = sort_elements(x, n, &n_has);
-    if (sorted == NULL)
-        return -1;
     size_t wanted = (size_t)ceil(top_share * (double)n_has - 1e-9);
     double least = n_has == 0 ? 0 : sorted[wanted == 0 ? 0 : wanted - 1];
     for (size_t i = 0; n_has > 0 && i < n; i++) {
@@ -185,18 +164,17 @@ double overlap_top(const double *x, const double *y, size_t n, double top_share)
     return n_top == 0 ? NAN : (double)n_both / (double)n_top;
 }
 
-int overlap_keep_first(double *const *vectors, size_t n_vectors, size_t n, size_t n_first)
+void overlap_keep_first(double *const *vectors, size_t n_vectors, size_t n, size_t n_first)
 {
     size_t n_has;
-    double *sorted = n_vectors == 0 ? NULL : sort_elements(vectors[0], n, &n_has);
-    if (sorted == NULL)
-        return n_vectors == 0 ? 0 : -1;
+    if (n_vectors == 0)
+        return;
+    double *sorted = sort_elements(vectors[0], n, &n_has);
     double least = n_has == 0 || n_first == 0 ? INFINITY : sorted[(n_first < n_has ? n_first : n_has) - 1];
     free(sorted);
     for (size_t i = 0; i < n; i++)
         for (size_t k = n_vectors; k-- > 0 && vectors[0][i] < least;)
             vectors[k][i] = 0;
-    return 0;
 }
 
 static double sum_of(const double *x, size_t n)

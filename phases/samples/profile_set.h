@@ -41,31 +41,28 @@ enum profile_kind {
     PROFILE_CONTEXTS
 };
 
-/* Names are kept in the arena.  Returns 0, or -1: no memory; for profile_set_free in any case. */
-int profile_set_open(struct profile_set *set, struct arena *arena);
+/* Names are kept in the arena. */
+void profile_set_open(struct profile_set *set, struct arena *arena);
 void profile_set_free(struct profile_set *set);
 
-/* The context of a method in that of its caller.  Returns PROFILE_SET_NONE: no memory. */
+/* The context of a method in that of its caller. */
 uint32_t profile_set_call(struct profile_set *set, uint32_t parent, const char *name, size_t n_name);
 
-/* Methods of this name are kept by profile_set_keep.  Returns 0, or -1: no memory. */
-int profile_set_mark(struct profile_set *set, const char *name, size_t n_name);
+/* Methods of this name are kept by profile_set_keep. */
+void profile_set_mark(struct profile_set *set, const char *name, size_t n_name);
 
-/*
- * A copy with methods of marked names only: the weights of others are their callers'.  Returns 0, or -1: no memory; for
- * profile_set_free in any case.
- */
-int profile_set_keep(const struct profile_set *set, struct profile_set *kept);
+/* A copy with methods of marked names only, for profile_set_free: the weights of others are their callers'. */
+void profile_set_keep(const struct profile_set *set, struct profile_set *kept);
 
-/* Own weight of a context in a profile, below PROFILE_SET_MAX.  Returns 0, or -1: no memory. */
-int profile_set_add(struct profile_set *set, uint32_t profile, uint32_t context, double weight);
+/* Own weight of a context in a profile, below PROFILE_SET_MAX. */
+void profile_set_add(struct profile_set *set, uint32_t profile, uint32_t context, double weight);
 
 /*
  * A profile as a vector, for free(); *n elements, the same in the same order for all profiles once all are added.
  *
  * is_total   with the weight of what is called; of recursive calls the outermost one's counts
  *
- * NULL: no memory.  The root is in none.
+ * The root is in none.
  */
 double *profile_set_vector(const struct profile_set *set, uint32_t profile, enum profile_kind kind, bool is_total,
                            size_t *n);
@@ -82,9 +79,8 @@ double *profile_set_vector(const struct profile_set *set, uint32_t profile, enum
 double overlap_unweighted(const double *x, const double *y, size_t n);
 
 /*
- * Of the heaviest elements of x, top_share (0..1) of those that it has, at least one: the part that y has, too.
- *
- * Returns it, NAN where x has none, or -1: no memory.
+ * Of the heaviest elements of x, top_share (0..1) of those that it has, at least one: the part that y has, too; NAN
+ * where x has none.
  */
 double overlap_top(const double *x, const double *y, size_t n, double top_share);
 
@@ -97,10 +93,8 @@ double overlap_correlation(const double *x, const double *y, size_t n);
 /*
  * Of n_vectors vectors of n weights keep the n_first heaviest elements of the first vector, and those as heavy as the
  * last of them; the others become 0 in all.
- *
- * Returns 0, or -1: no memory.
  */
-int overlap_keep_first(double *const *vectors, size_t n_vectors, size_t n, size_t n_first);
+void overlap_keep_first(double *const *vectors, size_t n_vectors, size_t n, size_t n_first);
 
 /* The mean weighted overlap of all pairs of n_vectors vectors; NAN for fewer than two. */
 double overlap_stability(const double *const *vectors, size_t n_vectors, size_t n);

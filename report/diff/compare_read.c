@@ -1,7 +1,7 @@
 /*
  * From files to profiles.
  */
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "core/trace/format.h"
 #include "phases/tree/calltree.h"
 #include "report/diff/compare.h"
@@ -50,8 +50,7 @@ static const char *name_of(struct compare_reading *r, const struct method_name *
 static uint32_t call(struct compare_reading *r, uint32_t parent, const struct method_name *method)
 {
     const char *text = name_of(r, method);
-    return parent == PROFILE_SET_NONE || text == NULL ? PROFILE_SET_NONE
-                                                      : profile_set_call(r->set, parent, text, strlen(text));
+    return profile_set_call(r->set, parent, text, strlen(text));
 }
 
 /* ---- samples of a trace ---- */
@@ -80,9 +79,7 @@ static int take_samples(struct compare_reading *r, const struct trace_reader *re
         const struct trace_sampled_method *method = trace_sampled_method(reader, context->method);
         const struct jvm_samples jvm = i < r->jvm_room ? r->jvm[i] : (struct jvm_samples){ 0 };
         r->contexts[i] = call(r, r->contexts[context->parent], &method->names);
-        if (r->contexts[i] == PROFILE_SET_NONE ||
-            profile_set_add(r->set, r->profile, r->contexts[i], (double)(context->own_ns - jvm.ns)) < 0)
-            return -1;
+        profile_set_add(r->set, r->profile, r->contexts[i], (double)(context->own_ns - jvm.ns));
         *n += context->n_own - jvm.n;
     }
     return r->contexts == NULL || r->is_out_of_memory ? -1 : 0;
@@ -91,26 +88,23 @@ static int take_samples(struct compare_reading *r, const struct trace_reader *re
 /* ---- recorded calls of a trace ---- */
 
 /* What had probes, called or not. */
-static int mark_probed(struct compare_reading *r, const struct trace_reader *reader)
+static void mark_probed(struct compare_reading *r, const struct trace_reader *reader)
 {
     for (uint32_t i = 0; i < trace_n_methods(reader); i++) {
         const struct trace_method *method = trace_method(reader, i);
         if (method == NULL)
             continue;
         const char *text = name_of(r, &method->names);
-        if (text == NULL || profile_set_mark(r->set, text, strlen(text)) < 0)
-            return -1;
+        profile_set_mark(r->set, text, strlen(text));
     }
-    return 0;
 }
 
 /* The nodes of other parts' threads than the application's are in no context; folded ones are in their caller's. */
 static int take_calls(struct compare_reading *r, const struct trace_reader *reader, const struct calltree *tree,
                       uint64_t *n)
 {
-    r->contexts = malloc(((size_t)tree->n_nodes + 1) * sizeof *r->contexts);
-    if (r->contexts == NULL || mark_probed(r, reader) < 0)
-        return -1;
+    r->contexts = xreallocarray(NULL, (size_t)tree->n_nodes + 1, sizeof *r->contexts);
+    mark_probed(r, reader);
     for (uint32_t i = 0; i < tree->n_nodes; i++)
         r->contexts[i] = PROFILE_SET_NONE;
     for (uint32_t i = 0; i < tree->n_roots; i++)
@@ -124,8 +118,7 @@ static int take_calls(struct compare_reading *r, const struct trace_reader *read
         const struct trace_method *method = node->method == CALLTREE_FOLDED ? NULL : trace_method(reader, node->method);
         r->contexts[i] = method == NULL ? parent : call(r, parent, &method->names);
         double ns = (double)node->cpu_ticks * tree->ns_per_tick;
-        if (r->contexts[i] == PROFILE_SET_NONE || profile_set_add(r->set, r->profile, r->contexts[i], ns) < 0)
-            return -1;
+        profile_set_add(r->set, r->profile, r->contexts[i], ns);
         *n += node->calls;
     }
     return 0;
@@ -169,38 +162,37 @@ static int read_trace(struct compare_reading *r, const struct compare_options *o
 
 /* ---- folded stacks ---- */
 
-/* "A.main;A.run 17": returns 1, 0 where it is none, or -1: no memory. */
-static int take_line(struct compare_reading *r, char *line, uint64_t *n)
+/* "A.main;A.run 17": returns false where it is none. */
+static bool take_line(struct compare_reading *r, char *line, uint64_t *n)
 {
     char *weight = strrchr(line, ' '), *end = NULL;
     uint64_t value = weight == NULL ? 0 : strtoull(weight + 1, &end, 10);
     if (weight == NULL || weight == line || end == weight + 1 || (*end != '\n' && *end != '\r' && *end != '\0'))
-        return 0;
+        return false;
     *weight = '\0';
     uint32_t context = 0;
-    for (char *frame = line; frame != NULL && context != PROFILE_SET_NONE;) {
+    for (char *frame = line; frame != NULL;) {
         char *next = strchr(frame, ';');
         context = profile_set_call(r->set, context, frame, next == NULL ? strlen(frame) : (size_t)(next - frame));
         frame = next == NULL ? NULL : next + 1;
     }
     *n += value;
-    return context == PROFILE_SET_NONE || profile_set_add(r->set, r->profile, context, (double)value) < 0 ? -1 : 1;
+    profile_set_add(r->set, r->profile, context, (double)value);
+    return true;
 }
 
 static int read_folded(struct compare_reading *r, FILE *in, struct compare_profile *result, struct err *err)
 {
     char *line = NULL;
     size_t room = 0, n_lines = 0;
-    int rc = 1;
+    bool is_folded = true;
     result->what = "folded stacks";
-    while (rc > 0 && getline(&line, &room, in) > 0) {
+    while (is_folded && getline(&line, &room, in) > 0) {
         n_lines++;
-        rc = take_line(r, line, &result->n);
+        is_folded = take_line(r, line, &result->n);
     }
     free(line);
-    if (rc < 0)
-        return no_memory(r->path, err);
-    if (rc > 0 && n_lines > 0)
+    if (is_folded && n_lines > 0)
         return 0;
     err_set(err, "'%s' is neither a trace nor folded stacks: line %zu is not 'A.main;A.run 17'", r->path,
             n_lines == 0 ? 1 : n_lines);

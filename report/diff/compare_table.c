@@ -15,15 +15,13 @@ struct vectors {
     size_t n_elements;
 };
 
-static int make_vectors(struct vectors *v, const struct profile_set *set, uint32_t n,
-                        const struct compare_options *options)
+static void make_vectors(struct vectors *v, const struct profile_set *set, uint32_t n,
+                         const struct compare_options *options)
 {
-    for (v->n = 0; v->n < n; v->n++) {
+    for (v->n = 0; v->n < n; v->n++)
         v->of[v->n] = profile_set_vector(set, v->n, options->kind, options->is_total, &v->n_elements);
-        if (v->of[v->n] == NULL)
-            return -1;
-    }
-    return options->n_first == 0 ? 0 : overlap_keep_first(v->of, v->n, v->n_elements, options->n_first);
+    if (options->n_first != 0)
+        overlap_keep_first(v->of, v->n, v->n_elements, options->n_first);
 }
 
 static size_t count(const double *vector, size_t n)
@@ -57,8 +55,8 @@ struct precision {
     uint32_t n;
 };
 
-static int add_pairs(struct table *table, const struct vectors *v, const struct compare_profile *profiles,
-                     double top_share, struct precision *precision)
+static void add_pairs(struct table *table, const struct vectors *v, const struct compare_profile *profiles,
+                      double top_share, struct precision *precision)
 {
     for (uint32_t i = 0; i < v->n; i++)
         for (uint32_t k = i + 1; k < v->n; k++) {
@@ -67,13 +65,10 @@ static int add_pairs(struct table *table, const struct vectors *v, const struct 
                                        overlap_top(x, y, v->n_elements, top_share),
                                        overlap_unweighted(x, y, v->n_elements),
                                        overlap_correlation(x, y, v->n_elements) };
-            if (values[1] < 0)
-                return -1;
             precision->logs += values[3] > 0 ? log(values[3]) : NAN;
             precision->n++;
             add_pair(table, &profiles[i], &profiles[k], values);
         }
-    return 0;
 }
 
 static void add_profiles(struct table *table, const struct vectors *v, const struct compare_profile *profiles,
@@ -132,16 +127,13 @@ int compare_table(const struct profile_set *set, const struct compare_profile *p
                  TABLE_SHARE);
     table_column(table, "In both (%)", "in_both", TABLE_SHARE);
     table_column(table, "Correlation", "correlation", TABLE_RATIO);
-    int rc = make_vectors(&v, set, n, options);
-    if (rc == 0) {
-        add_profiles(table, &v, profiles, options);
-        rc = add_pairs(table, &v, profiles, options->top_share, &precision);
-    }
-    if (rc == 0)
-        add_means(table, &v, &precision);
+    make_vectors(&v, set, n, options);
+    add_profiles(table, &v, profiles, options);
+    add_pairs(table, &v, profiles, options->top_share, &precision);
+    add_means(table, &v, &precision);
     if (!options->is_probed)
         add_note(table, profiles, n);
     for (uint32_t i = 0; i < v.n; i++)
         free(v.of[i]);
-    return rc < 0 || table->is_broken ? err_set(err, "out of memory for comparing %" PRIu32 " profiles", n) : 0;
+    return table->is_broken ? err_set(err, "out of memory for comparing %" PRIu32 " profiles", n) : 0;
 }

@@ -32,8 +32,10 @@ static struct {
 static int hear_stack(void *context, const struct stack_sample *sample, uint32_t thread, struct err *err)
 {
     (void)context;
+    (void)err;
     run.n++;
-    return live_samples_add(run.samples, sample, thread, err);
+    live_samples_add(run.samples, sample, thread);
+    return 0;
 }
 
 static int finish(void *context, struct recorder_link *link, const struct recorder_status *status, struct err *err)
@@ -142,11 +144,12 @@ int main(int argc, char **argv)
         if (option == 'p')
             run.phases = optarg;
     }
-    if (argc - optind < 5 || live_samples_open(&run.samples, &err) < 0) {
+    if (argc - optind < 5) {
         fputs("usage: stack_candidates [-a] [-p PHASES] AGENT TRACE perf|polling SECONDS PID | ... -- COMMAND...\n",
               stderr);
         return 2;
     }
+    run.samples = live_samples_open();
     int rc = sample(argv + optind, &err) < 0 || judge(&err) < 0 ? -1 : 0;
     if (rc < 0)
         fprintf(stderr, "stack_candidates: %s\n", err.text);

@@ -21,15 +21,14 @@ static void start(void)
 {
     arena_free(&arena);
     candidates_close(all);
-    if (candidates_open(&all, &err) < 0)
-        printf("Bail out! %s\n", err.text);
+    all = candidates_open();
     criteria = CANDIDATES_CRITERIA;
 }
 
 /* Class Main, 100 bytes of code. */
 static void name_one(uint32_t number, const char *name, uint32_t flags)
 {
-    numbers[number] = candidates_method(all, "Main", name, "()V", &err);
+    numbers[number] = candidates_method(all, "Main", name, "()V");
     candidates_describe(all, numbers[number], 100, flags);
 }
 
@@ -40,8 +39,7 @@ static void take(uint32_t thread, uint64_t cpu_ns, const char *frames, uint32_t 
     for (; frames[n] != '\0' && frames[n] != '~'; n++)
         methods[n] = numbers[frames[n] - '0'];
     const struct sample_stack stack = { thread, cpu_ns, frames[n] == '~', false, n, n_same, methods };
-    if (candidates_stack(all, &stack, &err) < 0)
-        printf("Bail out! %s\n", err.text);
+    candidates_stack(all, &stack);
 }
 
 /* Methods 0 to 9, called "0" to "9". */
@@ -75,8 +73,7 @@ static bool is_near(double a, double b)
 
 static void must_be_short(const char *name)
 {
-    if (candidates_too_short(all, "Main", name, "()V", &err) < 0)
-        printf("Bail out! %s\n", err.text);
+    candidates_too_short(all, "Main", name, "()V");
 }
 
 static void test_shares(void)
@@ -297,8 +294,7 @@ static void test_recall(void)
                 at -= shares[inner++];
             const uint32_t stack[2] = { numbers[N], numbers[inner] };
             const struct sample_stack sample = { 0, (uint64_t)(MS * (0.5 + chance())), false, false, 2, 1, stack };
-            if (candidates_stack(all, &sample, &err) < 0)
-                printf("Bail out! %s\n", err.text);
+            candidates_stack(all, &sample);
         }
         choose();
         most = list.n > most ? list.n : most;

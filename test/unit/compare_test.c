@@ -53,13 +53,14 @@ static const char *compared(const char *const *paths, uint32_t n, const struct c
     struct profile_set set, kept;
     struct compare_profile profiles[COMPARE_MAX];
     struct table *table = arena_alloc(&arena, sizeof *table);
-    int rc = profile_set_open(&set, &arena);
+    int rc = 0;
+    profile_set_open(&set, &arena);
     for (uint32_t i = 0; rc == 0 && i < n; i++) {
         rc = compare_read(paths[i], options, &set, i, &profiles[i], &err);
         profiles[i].path = arena_printf(&arena, "%" PRIu32, i + 1);
     }
     if (rc == 0 && options->is_probed) {
-        rc = profile_set_keep(&set, &kept);
+        profile_set_keep(&set, &kept);
         profile_set_free(&set);
         set = kept;
     }

@@ -26,9 +26,8 @@ static struct sim *new_with_costs(double budget, struct recompilation_cost *all,
 /* Its session begins anew. */
 static void reopen(struct sim *sim, const struct live_options *options)
 {
-    struct err err;
     live_close(sim->live);
-    must(live_open(&sim->live, options, &err), &err);
+    sim->live = live_open(options);
 }
 
 static void test_room(void)

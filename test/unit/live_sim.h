@@ -58,7 +58,6 @@ static inline void give_candidates(struct sim *sim)
     static const char names[] = "abcdefghijklmnop";
     struct live_candidate found[N_METHODS];
     char texts[N_METHODS][2];
-    struct err err = { "" };
     size_t n = 0;
     for (uint32_t id = 1; id < N_METHODS; id++) {
         if (sim->methods[id].share <= 0)
@@ -72,7 +71,7 @@ static inline void give_candidates(struct sim *sim)
                                             .class_number = id };
         n++;
     }
-    must(live_chooser_candidates(&sim->live->chooser, found, n, sim->costs, &err), &err);
+    live_chooser_candidates(&sim->live->chooser, found, n, sim->costs);
 }
 
 static inline void end_commands(struct sim *sim)
@@ -90,7 +89,6 @@ static inline void end_commands(struct sim *sim)
 
 static inline void follow_orders(struct sim *sim, const struct live_orders *orders)
 {
-    struct err err = { "" };
     for (size_t i = 0; i < orders->n_enable; i++)
         sim->is_enabled[orders->enable[i]] = true;
     for (size_t i = 0; i < orders->n_disable; i++) {
@@ -107,7 +105,7 @@ static inline void follow_orders(struct sim *sim, const struct live_orders *orde
             continue;
         struct trace_method method = { .id = id, .names = { "Sim", orders->instrument[i].name, "()V" }, .source = "" };
         method.code_bytes = id == sim->deferred ? 0 : 1;
-        must(live_methods_add(&sim->live->methods, &method, sim->live->now.now_ns, &err), &err);
+        live_methods_add(&sim->live->methods, &method, sim->live->now.now_ns);
         sim->has_probes[id] = sim->is_enabled[id] = id != sim->deferred;
         sim->n_changed += id != sim->deferred;
     }
@@ -138,10 +136,9 @@ static inline uint64_t jit_ns(const struct sim *sim)
 
 static inline void do_round(struct sim *sim)
 {
-    struct err err = { "" };
     struct live_orders orders;
     sim->own_ns += 20000 + sim->n_words * 10;
-    must(live_tree_records(sim->live->methods.tree, 0, sim->words, sim->n_words, sim->now_ns, &err), &err);
+    live_tree_records(sim->live->methods.tree, 0, sim->words, sim->n_words, sim->now_ns);
     sim->n_words = 0;
     end_commands(sim);
     sim->n_samples = (uint32_t)((double)(sim->now_ns - SECOND) * sim->busy * SIM_HZ / 1e9);
@@ -158,7 +155,7 @@ static inline void do_round(struct sim *sim)
                                   .n_samples = sim->n_samples,
                                   .start_ns = SECOND,
                                   .is_changing = sim->choice_end_ns + sim->batch_end_ns != 0 };
-    must(live_round(sim->live, &status, &orders, &err), &err);
+    live_round(sim->live, &status, &orders);
     follow_orders(sim, &orders);
     sim->round_end_ns = sim->now_ns + orders.round_ms * MS;
     if (sim->batch_end_ns != 0 && sim->batch_end_ns < sim->round_end_ns) /* the answer wakes the recorder */
@@ -225,14 +222,13 @@ static inline void call(struct sim *sim, uint32_t id)
 static inline struct sim *new_sim(const struct live_options *options)
 {
     static struct sim sim;
-    struct err err = { "" };
     memset(&sim, 0, sizeof sim);
     sim.now_ns = SECOND;
     sim.round_end_ns = sim.now_ns + 5 * MS;
     sim.busy = 1;
     sim.sample_ns = MS / 50;
     sim.batch_ns = 100 * MS;
-    must(live_open(&sim.live, options, &err), &err);
+    sim.live = live_open(options);
     return &sim;
 }
 
