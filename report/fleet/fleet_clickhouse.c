@@ -32,7 +32,23 @@ struct fleet_clickhouse {
     long limit_s;        /* for a statement; 0: the server's */
 };
 
-/* ---- answers: TabSeparatedWithNamesAndTypes ---- */
+/* ---- answers, of either engine; ClickHouse's are TabSeparatedWithNamesAndTypes ---- */
+
+size_t fleet_statement_bytes(const char *sql)
+{
+    size_t n = strlen(sql);
+    while (n > 0 && strchr("; \t\r\n", sql[n - 1]) != NULL)
+        n--;
+    return n;
+}
+
+void fleet_result_make(struct fleet_result *result, size_t n_columns, size_t n_rows, struct arena *arena)
+{
+    *result = (struct fleet_result){ .n_columns = n_columns, .n_rows = n_rows };
+    result->names = arena_alloc(arena, (n_columns + 1) * sizeof *result->names);
+    result->types = arena_alloc(arena, (n_columns + 1) * sizeof *result->types);
+    result->values = arena_alloc(arena, (n_rows * n_columns + 1) * sizeof *result->values);
+}
 
 static enum fleet_type type_of(const char *name)
 {

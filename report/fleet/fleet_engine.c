@@ -240,14 +240,6 @@ static void copy_result(const struct fleet_engine *e, struct duckdb_result_of *f
     }
 }
 
-void fleet_result_make(struct fleet_result *result, size_t n_columns, size_t n_rows, struct arena *arena)
-{
-    *result = (struct fleet_result){ .n_columns = n_columns, .n_rows = n_rows };
-    result->names = arena_alloc(arena, (n_columns + 1) * sizeof *result->names);
-    result->types = arena_alloc(arena, (n_columns + 1) * sizeof *result->types);
-    result->values = arena_alloc(arena, (n_rows * n_columns + 1) * sizeof *result->values);
-}
-
 /* Of moments with a time zone, lists and the like the values come as NULL. */
 static bool has_other_types(const struct fleet_engine *e, struct duckdb_result_of *of)
 {
@@ -263,14 +255,6 @@ static bool has_other_types(const struct fleet_engine *e, struct duckdb_result_o
 static const char *as_texts(struct arena *arena, const char *sql)
 {
     return arena_printf(arena, "SELECT COLUMNS(*)::VARCHAR FROM (%.*s\n)", (int)fleet_statement_bytes(sql), sql);
-}
-
-size_t fleet_statement_bytes(const char *sql)
-{
-    size_t n = strlen(sql);
-    while (n > 0 && strchr("; \t\r\n", sql[n - 1]) != NULL)
-        n--;
-    return n;
 }
 
 /* ---- limits ---- */

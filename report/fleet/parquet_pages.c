@@ -38,7 +38,7 @@ void parquet_put_little(struct parquet_bytes *to, uint64_t value, size_t n)
     parquet_put(to, bytes, n);
 }
 
-void parquet_put_varint(struct parquet_bytes *to, uint64_t value)
+static void parquet_put_varint(struct parquet_bytes *to, uint64_t value)
 {
     for (; value >= 0x80; value >>= 7)
         parquet_put_little(to, value | 0x80, 1);

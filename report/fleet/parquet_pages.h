@@ -26,7 +26,6 @@ struct parquet_bytes {
 void parquet_bytes_free(struct parquet_bytes *bytes);
 void parquet_put(struct parquet_bytes *to, const void *bytes, size_t n);
 void parquet_put_little(struct parquet_bytes *to, uint64_t value, size_t n);
-void parquet_put_varint(struct parquet_bytes *to, uint64_t value);
 
 #define THRIFT_DEPTH_MAX 8
 

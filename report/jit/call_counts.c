@@ -38,8 +38,9 @@ static const char *key_of_method(struct arena *arena, const char *class_name, co
     return arena_printf(arena, "%s %s %s", copy, name, descriptor);
 }
 
-uint32_t call_counts_method(const struct call_counts *counts, const char *class_name, const char *name,
-                            const char *descriptor)
+/* The number of a method; CALL_NO_METHOD: it is in no stack. */
+static uint32_t call_counts_method(const struct call_counts *counts, const char *class_name, const char *name,
+                                   const char *descriptor)
 {
     struct arena scratch = { NULL, 0 };
     const char *key = key_of_method(&scratch, class_name, name, descriptor);

@@ -98,10 +98,6 @@ void call_counts_free(struct call_counts *counts);
 /* As object_counts_read. */
 int call_counts_read(struct call_counts *counts, char *text, size_t n, const char *name, struct err *err);
 
-/* The number of a method; CALL_NO_METHOD: it is in no stack. */
-uint32_t call_counts_method(const struct call_counts *counts, const char *class_name, const char *name,
-                            const char *descriptor);
-
 /*
  * Judge all calls by the code of a run.
  *

@@ -163,7 +163,7 @@ alone() {
         $(NF - 1) ~ /^[TDBR]$/ { path = $1; sub(/:.*/, "", path); home[$NF] = path }
         END { for (symbol in home) if (!(symbol in needed)) print symbol, home[symbol] }' | sort |
         join -v 1 - "$SCRATCH/tested" |
-        grep -vE '^(main|Agent_|Java_|qemu_plugin_|mmprof_tool |sim_enter_|sim_windows_|tool_block|placement_block)'
+        grep -vE '^(main|Agent_|Java_|qemu_plugin_|mmprof_tool |sim_enter_|sim_windows_|qemu_block)'
 }
 is "what only its own file uses is static" "$(alone "$root/test")" ""
 [ "$(alone "$root/man" | wc -l)" -gt 10 ] && ok "what is not is found" || not_ok "what is not is found"

@@ -285,6 +285,11 @@ static int begin(bool is_arm64, int argc, char **argv)
     return 0;
 }
 
-const struct qemu_calls qemu_calls = {
+static const struct qemu_calls calls = {
     .refusal = "", .begin = begin, .thread_ends = end_thread, .translate = translate, .hear = hear, .end = end
 };
+
+int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info, int argc, char **argv)
+{
+    return qemu_install(id, info, argc, argv, &calls);
+}

@@ -230,7 +230,11 @@ struct qemu_calls {
     void (*end)(void);
 };
 
-extern __attribute__((visibility("hidden"))) const struct qemu_calls qemu_calls; /* the plugin's */
+/* What QEMU calls of a plugin when it loads it: its qemu_install, with its calls, which stay. */
+__attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info,
+                                                               int argc, char **argv);
+int qemu_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info, int argc, char **argv,
+                 const struct qemu_calls *calls);
 
 /* Say why it cannot begin.  Returns -1. */
 int qemu_refuse(const char *why);

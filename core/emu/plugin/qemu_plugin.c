@@ -9,14 +9,13 @@
 
 /* QEMU finds it by this name and asks what the plugin was made for. */
 __attribute__((visibility("default"))) int qemu_plugin_version = QEMU_PLUGIN_VERSION;
-__attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info,
-                                                               int argc, char **argv);
-
 void *qemu_states[QEMU_VCPUS_MAX];
+
+static const struct qemu_calls *calls; /* the plugin's */
 
 int qemu_refuse(const char *why)
 {
-    fprintf(stderr, "mmprof: %s%s\n", qemu_calls.refusal, why);
+    fprintf(stderr, "mmprof: %s%s\n", calls->refusal, why);
     return -1;
 }
 
@@ -75,20 +74,20 @@ static void on_thread(qemu_plugin_id_t id, unsigned vcpu)
     if (vcpu >= QEMU_VCPUS_MAX)
         return;
     qemu_states[vcpu] = NULL;
-    qemu_calls.thread_ends(vcpu);
+    calls->thread_ends(vcpu);
 }
 
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
     (void)id;
-    qemu_calls.translate(tb);
+    calls->translate(tb);
 }
 
 static void on_syscall(qemu_plugin_id_t id, unsigned vcpu, int64_t number, uint64_t a1, uint64_t a2, uint64_t a3,
                        uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
 {
     (void)id, (void)a7, (void)a8;
-    qemu_calls.hear(vcpu, &(struct qemu_flags_call){ number, { a1, a2, a3, a4, a5, a6 } });
+    calls->hear(vcpu, &(struct qemu_flags_call){ number, { a1, a2, a3, a4, a5, a6 } });
 }
 
 static void on_flush(qemu_plugin_id_t id)
@@ -96,22 +95,24 @@ static void on_flush(qemu_plugin_id_t id)
     (void)id;
     for (unsigned vcpu = 0; vcpu < QEMU_VCPUS_MAX; vcpu++)
         qemu_stale_clear(qemu_states[vcpu]);
-    if (qemu_calls.flush != NULL)
-        qemu_calls.flush();
+    if (calls->flush != NULL)
+        calls->flush();
 }
 
 static void on_end(qemu_plugin_id_t id, void *context)
 {
     (void)id, (void)context;
-    qemu_calls.end();
+    calls->end();
 }
 
-int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info, int argc, char **argv)
+int qemu_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info, int argc, char **argv,
+                 const struct qemu_calls *its)
 {
     bool is_arm64 = strcmp(info->target_name, "aarch64") == 0;
+    calls = its;
     if (info->system_emulation || (!is_arm64 && strcmp(info->target_name, "x86_64") != 0))
         return qemu_refuse("it is for programs of x86_64 and aarch64 (qemu-x86_64), not for whole machines");
-    if (qemu_calls.begin(is_arm64, argc, argv) < 0)
+    if (calls->begin(is_arm64, argc, argv) < 0)
         return -1;
     qemu_plugin_register_vcpu_init_cb(id, on_thread);
     qemu_plugin_register_vcpu_exit_cb(id, on_thread);

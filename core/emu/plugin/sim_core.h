@@ -72,8 +72,6 @@ struct sim_blocks {
 struct sim_block *sim_blocks_add(struct sim_blocks *blocks, const struct sim_block *block,
                                  const struct sim_foresight *foresight);
 
-void sim_blocks_clear(struct sim_blocks *blocks);
-
 /* A thread. */
 struct sim_core {
     struct sim_slot *slot; /* where it counts: its own one, or, for the agent's own work, aside */

@@ -79,14 +79,6 @@ struct sim_bytecodes {
     uint64_t look;
 };
 
-void sim_bytecodes_open(struct sim_bytecodes *bytecodes, struct owners *owners);
-
-/* Code may have changed from now on. */
-void sim_bytecodes_look(struct sim_bytecodes *bytecodes);
-
-/* The number of an address' bytecode (owners_bytecode), or OWNERS_NONE: none is known. */
-uint32_t sim_bytecodes_find(struct sim_bytecodes *bytecodes, uint64_t address);
-
 /*
  * What was found of misses, added up by thread, location and cell, and written to the log (core/trace/misses.h).
  */
@@ -112,11 +104,6 @@ struct sim_sums {
     uint64_t written_ns, n_looks, look_ns;              /* how often, how long was looked up since then */
     uint64_t retired[SIM_N_COUNTS], told[SIM_N_COUNTS]; /* of threads that are gone; by the last totals */
 };
-
-void sim_sums_open(struct sim_sums *sums, struct owners *owners, struct sim_slots *slots);
-
-/* The sum of a key; what is there already may be written first. */
-struct sim_sum *sim_sums_of(struct sim_sums *sums, const struct sim_sum_key *key);
 
 /* Write all, with the totals of all threads; and what has waited for long enough only. */
 void sim_sums_write(struct sim_sums *sums);

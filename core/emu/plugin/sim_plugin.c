@@ -408,10 +408,15 @@ static int begin(bool is_arm64, int argc, char **argv)
     return 0;
 }
 
-const struct qemu_calls qemu_calls = { .refusal = "the simulator cannot start: ",
-                                       .begin = begin,
-                                       .thread_ends = sim_core_end,
-                                       .translate = translate,
-                                       .hear = on_syscall,
-                                       .flush = sim_core_flush,
-                                       .end = end };
+static const struct qemu_calls calls = { .refusal = "the simulator cannot start: ",
+                                         .begin = begin,
+                                         .thread_ends = sim_core_end,
+                                         .translate = translate,
+                                         .hear = on_syscall,
+                                         .flush = sim_core_flush,
+                                         .end = end };
+
+int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_plugin_info *info, int argc, char **argv)
+{
+    return qemu_install(id, info, argc, argv, &calls);
+}
