@@ -16,11 +16,31 @@
 #include "report/samples_table.h"
 #include "report/view/bytecode_kinds.h"
 #include "symbolize/java_names.h"
+#include "symbolize/vm_parts.h"
 
+#include <limits.h>
 #include <signal.h>
+
+struct sample_run;
+
+/* A way to sample stacks. */
+struct sample_engine {
+    const char *name;
+    int (*start)(struct sample_run *run, struct err *err);
+    /* Hand stacks to sample_run_take until the time is over, somebody ends it, or the JVM has ended. */
+    int (*take)(struct sample_run *run, struct err *err);
+    void (*stop)(struct sample_run *run); /* also where it has not started */
+};
+
+extern const struct sample_engine sample_perf, sample_wall, sample_polling;
 
 struct sample_run {
     const struct sample_options *options;
+    const struct sample_engine *engine;
+    struct stack_sampler_options how; /* of perf and wall */
+    bool is_refused;                  /* by them: the JVM's layout is not known */
+    char agent[PATH_MAX];             /* of polling */
+    int status;                       /* of a command that it started */
     struct stack_sampler *sampler;
     struct stack_sampler_state state; /* at the end */
     struct sample_profile profile;
@@ -43,6 +63,18 @@ struct sample_run {
 
 /* The CPU time for which there is one sample; 0: the events are of something else. */
 uint64_t sample_run_period_ns(const struct sample_run *run);
+
+/* Take a sample for the table, and for the trace.  A stack_sample_fn; context: the run. */
+int sample_run_take(const struct stack_sample *sample, void *context, struct err *err);
+
+/* For the table alone.  Returns 0, or -1 with *err set: no memory. */
+int sample_run_add(struct sample_run *run, const struct stack_sample *sample, struct err *err);
+
+/* What a sample's thread is for. */
+enum vm_part sample_run_part(const struct sample_run *run, const struct stack_sample *sample);
+
+/* Count the JVMs that a command starts, which is not java itself, where that is due. */
+void sample_run_count_jvms(struct sample_run *run, bool is_due);
 
 /* Print what was sampled as the options say.  Returns 0, or -1 with *err set: there is nothing, or no memory. */
 int sample_print(struct sample_run *run, struct err *err);
