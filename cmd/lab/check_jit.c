@@ -17,10 +17,9 @@
 #include <string.h>
 
 struct check_jit {
-    const char *path, *junit, *html;
+    const char *path, *junit;
     double seconds; /* 0: one look, or until the command ends */
-    bool csv, json;
-    struct display display;
+    struct lab_output output;
     struct target_argument target;
     struct jit_rules rules;
     struct jit_judge judge;
@@ -39,10 +38,7 @@ static int parse_check(int argc, char **argv, struct check_jit *c, bool *done, s
         { 'd', "duration", "TIME", OPTION_SECONDS, &c->seconds,
           "look for TIME (a running JVM: once; a command: until it ends)" },
         { 0, "junit", "FILE", OPTION_TEXT, &c->junit, "write the results to FILE as JUnit's XML" },
-        { 0, "html", "FILE", OPTION_TEXT, &c->html, "write the table as a page for a browser" },
-        { 0, "csv", NULL, OPTION_FLAG, &c->csv, "print the table as CSV" },
-        { 0, "json", NULL, OPTION_FLAG, &c->json, "print the table as JSON" },
-        DISPLAY_ROW(&c->display),
+        LAB_OUTPUT_ROWS(&c->output),
         { 0 },
     };
     int i;
@@ -55,7 +51,9 @@ static int parse_check(int argc, char **argv, struct check_jit *c, bool *done, s
     c->path = argv[i];
     if (target_argument_parse(usage, purpose, rows, argc - i, argv + i, &c->target, done, err) < 0 || *done)
         return *done ? 0 : -1;
-    return tables_page_check(c->html, c->csv, c->json, err) < 0 ? -1 : target_argument_find(&c->target, "check", err);
+    return tables_page_check(c->output.html, c->output.csv, c->output.json, err) < 0
+               ? -1
+               : target_argument_find(&c->target, "check", err);
 }
 
 static int read_rules(struct check_jit *c, struct err *err)
@@ -97,31 +95,25 @@ static int write_junit(struct check_jit *c, struct err *err)
     return output_file_close(&file, jit_judge_junit(&c->judge, c->path, file.out, err), err);
 }
 
-static int print_page(const struct check_jit *c, const struct table *table, struct err *err)
-{
-    const struct html_part part = { HTML_PART_TABLE,
-                                    "rules",
-                                    "What the JIT compilers made of the program",
-                                    "Each rule of the file, and what was found in compiled code.",
-                                    "",
-                                    table };
-    return tables_page_write(&(struct html_tables){ "JIT tests", c->path, &part, 1, table->arena }, c->html, err);
-}
-
 static int print_results(struct check_jit *c, struct err *err)
 {
+    static const struct html_part part = { HTML_PART_TABLE,
+                                           "rules",
+                                           "What the JIT compilers made of the program",
+                                           "Each rule of the file, and what was found in compiled code.",
+                                           "",
+                                           NULL };
     struct arena arena = { NULL, 0 };
     struct table *table = arena_alloc(&arena, sizeof *table);
     jit_judge_table(&c->judge, &arena, table);
-    int rc =
-        c->html != NULL ? print_page(c, table, err) : command_print_table(table, c->csv, c->json, &c->display, err);
+    int rc = lab_print(&c->output, table, "JIT tests", c->path, &part, err);
     arena_free(&arena);
     return rc;
 }
 
 int command_check_jit(int argc, char **argv, struct err *err)
 {
-    struct check_jit c = { .display = DISPLAY_PLAIN };
+    struct check_jit c = { .output.display = DISPLAY_PLAIN };
     const struct jit_look_user user = { jit_judge_wants, &c.rules, open_rules, judge, &c, false };
     struct jit_look look;
     size_t n_broken = 0, n_unknown = 0;

@@ -14,6 +14,7 @@
  *
  *     57 methods were chosen of 380 weighed; the JVM took 51.
  */
+#include "cmd/lab/lab_command.h"
 #include "cmd/output_file.h"
 #include "cmd/tables_page.h"
 #include "cmd/target_argument.h"
@@ -34,10 +35,9 @@
 
 struct drive {
     struct target_argument target;
-    struct display display;
+    struct lab_output output;
     uint64_t frequency, seed;
-    const char *rule, *output, *html;
-    bool csv, json;
+    const char *rule, *trace;
     struct compile_choice choice;
     struct arena arena;
     struct recorder_phase *names; /* owned; by the sampler's number, of those that have samples; the arena's texts */
@@ -82,7 +82,7 @@ static int check(struct drive *d, struct err *err)
     }
     d->choice.period_ns = 1e9 / (double)d->frequency;
     d->choice.random = d->seed * 2 + 1;
-    return check_rule(d, err) < 0 ? -1 : tables_page_check(d->html, d->csv, d->json, err);
+    return check_rule(d, err) < 0 ? -1 : tables_page_check(d->output.html, d->output.csv, d->output.json, err);
 }
 
 static int parse(int argc, char **argv, struct drive *d, bool *done, struct err *err)
@@ -92,11 +92,8 @@ static int parse(int argc, char **argv, struct drive *d, bool *done, struct err 
         { 0, "compile", "RULE", OPTION_TEXT, &d->rule,
           "methods to compile: model, random (as many), or nothing (only sampled) (model)" },
         { 0, "seed", "N", OPTION_NUMBER, &d->seed, "of --compile random (1)" },
-        { 'o', "output", "FILE", OPTION_TEXT, &d->output, "also write the samples to a trace, FILE" },
-        { 0, "html", "FILE", OPTION_TEXT, &d->html, "write the table as a page for a browser" },
-        { 0, "csv", NULL, OPTION_FLAG, &d->csv, "print the table as CSV" },
-        { 0, "json", NULL, OPTION_FLAG, &d->json, "print the table as JSON" },
-        DISPLAY_ROW(&d->display),
+        { 'o', "output", "FILE", OPTION_TEXT, &d->trace, "also write the samples to a trace, FILE" },
+        LAB_OUTPUT_ROWS(&d->output),
         { 0 },
     };
     if (target_argument_parse(usage, purpose, rows, argc, argv, &d->target, done, err) < 0)
@@ -176,7 +173,7 @@ static int run(struct drive *d, struct recorder_summary *summary, struct err *er
         .context = d, .stack = on_stack, .answer = on_answer, .round = on_round
     };
     const struct recorder_plan plan = { .argv = d->target.command,
-                                        .output = d->output != NULL ? d->output : "/dev/null",
+                                        .output = d->trace != NULL ? d->trace : "/dev/null",
                                         .agent = agent,
                                         .ring_bytes = UINT64_C(1) << 20,
                                         .stacks_hz = (uint32_t)d->frequency,
@@ -248,30 +245,24 @@ static void fill_table(const struct drive *d, struct table *t)
                                    c->n_chosen, c->n_proposed, d->n_taken));
 }
 
-static int print_page(struct drive *d, const struct table *table, struct err *err)
-{
-    const struct html_part part = { HTML_PART_TABLE,
-                                    "methods",
-                                    "Methods that were handed to the JIT compilers",
-                                    "By the tier that each was to be compiled at.",
-                                    "no method was chosen",
-                                    table };
-    const char *command = tables_page_command(&d->arena, d->target.command);
-    return tables_page_write(
-        &(struct html_tables){ "Samples that drive the JIT compilers", command, &part, 1, &d->arena }, d->html, err);
-}
-
 static int print(struct drive *d, struct err *err)
 {
+    static const struct html_part part = { HTML_PART_TABLE,
+                                           "methods",
+                                           "Methods that were handed to the JIT compilers",
+                                           "By the tier that each was to be compiled at.",
+                                           "no method was chosen",
+                                           NULL };
     struct table *table = arena_alloc(&d->arena, sizeof *table);
     table_begin(table, &d->arena);
     fill_table(d, table);
-    return d->html != NULL ? print_page(d, table, err) : command_print_table(table, d->csv, d->json, &d->display, err);
+    return lab_print(&d->output, table, "Samples that drive the JIT compilers",
+                     tables_page_command(&d->arena, d->target.command), &part, err);
 }
 
 int command_drive(int argc, char **argv, struct err *err)
 {
-    struct drive d = { .display = DISPLAY_PLAIN,
+    struct drive d = { .output.display = DISPLAY_PLAIN,
                        .frequency = FREQUENCY,
                        .seed = 1,
                        .rule = "model",

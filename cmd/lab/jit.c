@@ -27,12 +27,12 @@
 #define NOTHING_INTERVAL 0
 
 struct jit_options {
-    struct display display;
+    struct lab_output output;
     uint64_t top, interval, nth;
-    bool receivers, calls, quiet, csv, json;
+    bool receivers, calls, quiet;
     char agent[PATH_MAX];
     char *const *argv;
-    const char *in, *count, *command, *html; /* count, command: as text */
+    const char *in, *count, *command; /* count, command: as text */
     struct arena arena;
     int status; /* of the command's last run that did not end with 0 */
 };
@@ -55,10 +55,7 @@ static int parse(int argc, char **argv, struct jit_options *o, int *n_parsed, bo
         { 0, "nth", "N", OPTION_NUMBER, &o->nth, "with --in: in call N of it (1)" },
         { 0, "top", "N", OPTION_NUMBER, &o->top, "print only the N first rows; 0: all (20)" },
         { 'q', "quiet", NULL, OPTION_FLAG, &o->quiet, "do not say which run is made" },
-        { 0, "html", "FILE", OPTION_TEXT, &o->html, "write the table as a page for a browser" },
-        { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
-        { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
-        DISPLAY_ROW(&o->display),
+        LAB_OUTPUT_ROWS(&o->output),
         { 0 },
     };
     return command_parse(
@@ -104,7 +101,7 @@ static int check(const struct jit_options *o, struct err *err)
         err_set(err, "one call in %llu is too few", (unsigned long long)o->interval);
         return err_next(err, "give --period 1 to %d", INTERVAL_MAX);
     }
-    return check_window(o, err) < 0 ? -1 : tables_page_check(o->html, o->csv, o->json, err);
+    return check_window(o, err) < 0 ? -1 : tables_page_check(o->output.html, o->output.csv, o->output.json, err);
 }
 
 /* ---- runs ---- */
@@ -112,12 +109,10 @@ static int check(const struct jit_options *o, struct err *err)
 /* What a JVM has counted; NULL with *err set: there was none. */
 static char *read_text(struct jit_options *o, const struct memory_file *file, size_t *n, struct err *err)
 {
-    char *text = memory_file_read(file, FILE_BYTES_MAX, &o->arena, n);
-    if (text != NULL)
-        return text;
-    err_set(err, "'%s' ended, and no JVM has counted anything", o->argv[0]);
-    err_next(err, "give a command that starts a JVM (HotSpot 17 to 25), and no agent that samples allocations");
-    return NULL;
+    char *text = memory_file_read(file, FILE_BYTES_MAX, &o->arena, n, o->argv[0], "no JVM has counted anything", err);
+    if (text == NULL)
+        err_next(err, "give a command that starts a JVM (HotSpot 17 to 25), and no agent that samples allocations");
+    return text;
 }
 
 static void say_run(const struct jit_options *o, const char *what)
@@ -157,10 +152,8 @@ static char *run(struct jit_options *o, enum counted_kind what, const char *cons
 static int print(struct jit_options *o, const struct table *table, const char *title, const char *words,
                  struct err *err)
 {
-    const struct html_part part = { HTML_PART_TABLE, "rows", title, words, "not applicable, or unknown", table };
-    if (o->html == NULL)
-        return command_print_table(table, o->csv, o->json, &o->display, err);
-    return tables_page_write(&(struct html_tables){ title, o->command, &part, 1, &o->arena }, o->html, err);
+    const struct html_part part = { HTML_PART_TABLE, "rows", title, words, "not applicable, or unknown", NULL };
+    return lab_print(&o->output, table, title, o->command, &part, err);
 }
 
 static int refuse_empty(const struct jit_options *o, struct err *err)
@@ -250,15 +243,13 @@ static int find_command(struct jit_options *o, char *const *argv, struct err *er
 
 int command_jit(int argc, char **argv, struct err *err)
 {
-    struct jit_options o = { .display = DISPLAY_PLAIN, .top = 20, .interval = NOTHING_INTERVAL, .nth = 1 };
+    struct jit_options o = { .output.display = DISPLAY_PLAIN, .top = 20, .interval = NOTHING_INTERVAL, .nth = 1 };
     bool done;
     int i;
     if (parse(argc, argv, &o, &i, &done, err) < 0 || done)
         return done ? 0 : -1;
-    if (i >= argc || strcmp(argv[i - 1], "--") != 0) {
-        err_set(err, "no command to run is given");
-        return err_next(err, "give it behind '--': mmprof jit -- java ...");
-    }
+    if (lab_need_command("jit", argc, argv, i, err) < 0)
+        return -1;
     int rc = check(&o, err) < 0 || find_command(&o, argv + i, err) < 0 ? -1
              : o.receivers                                             ? count_receivers(&o, err)
              : o.calls                                                 ? count_calls(&o, err)

@@ -4,6 +4,8 @@
 #ifndef CMD_LAB_LAB_COMMAND_H
 #define CMD_LAB_LAB_COMMAND_H
 
+#include "cmd/tables_page.h"
+#include "cmd/trace_argument.h"
 #include "core/base/arena.h"
 #include "core/base/err.h"
 #include "core/emu/memtrace/memtrace.h"
@@ -23,11 +25,32 @@ struct memory_file {
 int memory_file_open(struct memory_file *file, const char *name, struct arena *arena, struct err *err);
 
 /*
- * What is in it, *n bytes and a zero, in the arena.  NULL: nothing, n_most bytes or more, or no memory.
+ * What is in it, *n bytes and a zero, in the arena.  NULL with *err set: nothing, or n_most bytes or more: the command
+ * ended, and 'lack'; the next step is the caller's.
  */
-char *memory_file_read(const struct memory_file *file, size_t n_most, struct arena *arena, size_t *n);
+char *memory_file_read(const struct memory_file *file, size_t n_most, struct arena *arena, size_t *n,
+                       const char *command, const char *lack, struct err *err);
 
 void memory_file_close(struct memory_file *file);
+
+/* How a command prints its table; and the rows of these options. */
+struct lab_output {
+    struct display display;
+    const char *html;
+    bool csv, json;
+};
+
+#define LAB_OUTPUT_ROWS(o)                                                                     \
+    { 0, "html", "FILE", OPTION_TEXT, &(o)->html, "write the table as a page for a browser" }, \
+        { 0, "csv", NULL, OPTION_FLAG, &(o)->csv, "print the table as CSV" },                  \
+        { 0, "json", NULL, OPTION_FLAG, &(o)->json, "print the table as JSON" }, DISPLAY_ROW(&(o)->display)
+
+/* As text, CSV, JSON, or a page of the part with the table, whose title and subject these are.  Returns 0, or -1. */
+int lab_print(struct lab_output *output, const struct table *table, const char *title, const char *of,
+              const struct html_part *part, struct err *err);
+
+/* argv[i] is to begin a command, behind "--".  Returns 0, or -1 with *err set. */
+int lab_need_command(const char *name, int argc, char **argv, int i, struct err *err);
 
 /*
  * Looking at the compiled code of a JVM, from outside and again and again: of one that runs, or that a command starts.

@@ -28,10 +28,10 @@
 #define INTERVAL_OF_NONE INT32_MAX /* bytes: no object is followed */
 
 struct placement_options {
-    struct display *display;
-    const char *policies, *event, *model, *html;
+    struct lab_output output;
+    const char *policies, *event, *model;
     uint64_t period, runs, top;
-    bool hindsight, quiet, csv, json;
+    bool hindsight, quiet;
     char agent[PATH_MAX];
     char *const *argv;
     struct arena arena;
@@ -51,10 +51,7 @@ static int parse(int argc, char **argv, struct placement_options *o, int *n_pars
         { 0, "runs", "N", OPTION_NUMBER, &o->runs, "run the command N times; from 3 on, with an interval of 95 % (1)" },
         { 0, "top", "N", OPTION_NUMBER, &o->top, "the N classes with most misses; 0: all (5)" },
         { 'q', "quiet", NULL, OPTION_FLAG, &o->quiet, "do not say which run is made" },
-        { 0, "html", "FILE", OPTION_TEXT, &o->html, "write the table as a page for a browser" },
-        { 0, "csv", NULL, OPTION_FLAG, &o->csv, "print the table as CSV" },
-        { 0, "json", NULL, OPTION_FLAG, &o->json, "print the table as JSON" },
-        DISPLAY_ROW(o->display),
+        LAB_OUTPUT_ROWS(&o->output),
         { 0 },
     };
     return command_parse("placement [OPTIONS] -- COMMAND",
@@ -99,7 +96,7 @@ static int check(const struct placement_options *o, struct err *err)
     char text[OPTION_BYTES];
     enum placement_event event;
     struct sim_model model;
-    if (tables_page_check(o->html, o->csv, o->json, err) < 0)
+    if (tables_page_check(o->output.html, o->output.csv, o->output.json, err) < 0)
         return -1;
     if (o->runs < 1 || o->runs > RUNS_MAX) {
         err_set(err, "this number of runs is not possible");
@@ -121,12 +118,11 @@ static int check(const struct placement_options *o, struct err *err)
 /* The text of a run's result; NULL with *err set: there is none. */
 static char *read_text(struct placement_options *o, const struct memory_file *file, size_t *n, struct err *err)
 {
-    char *text = memory_file_read(file, FILE_BYTES_MAX, &o->arena, n);
-    if (text != NULL)
-        return text;
-    err_set(err, "'%s' ended, and nothing of a JVM was simulated", o->argv[0]);
-    err_next(err, "see the messages above; give a command that starts a JVM (HotSpot 17 to 25)");
-    return NULL;
+    char *text =
+        memory_file_read(file, FILE_BYTES_MAX, &o->arena, n, o->argv[0], "nothing of a JVM was simulated", err);
+    if (text == NULL)
+        err_next(err, "see the messages above; give a command that starts a JVM (HotSpot 17 to 25)");
+    return text;
 }
 
 /* Run the command.  heat: an earlier result, or NULL: without hindsight. */
@@ -185,24 +181,19 @@ static int look_ahead(struct placement_options *o, struct memory_file *heat, str
     return rc < 0 || run_once(o, heat->path, NULL, err) < 0 || read_text(o, heat, &n, err) == NULL ? -1 : 0;
 }
 
-static int print_page(struct placement_options *o, const struct table *table, struct err *err)
-{
-    const struct html_part part = { HTML_PART_TABLE,
-                                    "misses",
-                                    "Misses by placement",
-                                    "Simulated misses of the program as it is, and with its objects in other places.",
-                                    "it does not apply, or there were too few runs",
-                                    table };
-    return tables_page_write(
-        &(struct html_tables){ "Placement of objects", tables_page_command(&o->arena, o->argv), &part, 1, &o->arena },
-        o->html, err);
-}
-
 static int print_results(struct placement_options *o, const struct placement_result *results, struct err *err)
 {
+    static const struct html_part part = {
+        HTML_PART_TABLE,
+        "misses",
+        "Misses by placement",
+        "Simulated misses of the program as it is, and with its objects in other places.",
+        "it does not apply, or there were too few runs",
+        NULL
+    };
     struct table table;
     placement_table(results, o->runs, o->top, &o->arena, &table);
-    return o->html != NULL ? print_page(o, &table, err) : command_print_table(&table, o->csv, o->json, o->display, err);
+    return lab_print(&o->output, &table, "Placement of objects", tables_page_command(&o->arena, o->argv), &part, err);
 }
 
 static int measure_all(struct placement_options *o, struct err *err)
@@ -218,8 +209,7 @@ static int measure_all(struct placement_options *o, struct err *err)
 
 int command_placement(int argc, char **argv, struct err *err)
 {
-    struct display display = DISPLAY_PLAIN;
-    struct placement_options o = { .display = &display,
+    struct placement_options o = { .output.display = DISPLAY_PLAIN,
                                    .policies = ALL_POLICIES,
                                    .event = placement_event_names[PLACEMENT_L2],
                                    .model = SIM_MODEL_DEFAULT,
@@ -230,10 +220,8 @@ int command_placement(int argc, char **argv, struct err *err)
     int i;
     if (parse(argc, argv, &o, &i, &done, err) < 0 || done)
         return done ? 0 : -1;
-    if (i >= argc || strcmp(argv[i - 1], "--") != 0) {
-        err_set(err, "no command to run is given");
-        return err_next(err, "give it behind '--': mmprof placement -- java ...");
-    }
+    if (lab_need_command("placement", argc, argv, i, err) < 0)
+        return -1;
     o.argv = argv + i;
     if (check(&o, err) < 0 || recorder_find_lab_agent(o.agent, sizeof o.agent, err) < 0)
         return -1;
