@@ -17,7 +17,7 @@ static const char *action_of(const struct findings_making *making, const struct 
                         place + 2);
 }
 
-static int add_hint(struct advising *a, const struct advice_rule *rule, const struct finding *f, struct err *err)
+static void add_hint(struct advising *a, const struct advice_rule *rule, const struct finding *f)
 {
     const struct findings_making *making = a->making;
     double base_ns = rule->is_waiting ? making->duration_ns : making->cpu_ns;
@@ -35,30 +35,24 @@ static int add_hint(struct advising *a, const struct advice_rule *rule, const st
                                       .share = rule->part * share,
                                       .low = rule->low * low,
                                       .high = rule->high * high };
-    if (!(hint.low > rule->threshold))
-        return 0;
-    if (hint.action == NULL || hint.verify == NULL || a->n == a->room)
-        return err_set(err, "out of memory for hints");
-    a->hints[a->n++] = hint;
-    return 0;
+    if (hint.low > rule->threshold)
+        a->hints[a->n++] = hint;
 }
 
 /* Of all findings that the rule acts on. */
-static int add_hints(struct advising *a, const struct advice_rule *given, const struct advice_memory *memory,
-                     struct err *err)
+static void add_hints(struct advising *a, const struct advice_rule *given, const struct advice_memory *memory)
 {
     struct advice_rule rule = *given;
     if (memory != NULL)
         memory->rules->measure(&rule, memory);
-    if (rule.make_option != NULL && (rule.option = rule.make_option(a->making)) == NULL)
-        return err_set(err, "out of memory for hints");
+    if (rule.make_option != NULL)
+        rule.option = rule.make_option(a->making);
     for (size_t i = 0; i < a->making->n_found; i++) {
         const struct finding *f = &a->making->found[i];
         bool applies = strcmp(f->rule, rule.finding) == 0 && (rule.applies == NULL || rule.applies(a->making));
-        if (applies && add_hint(a, &rule, f, err) < 0)
-            return -1;
+        if (applies)
+            add_hint(a, &rule, f);
     }
-    return 0;
 }
 
 static int by_saving(const void *a, const void *b)
@@ -84,15 +78,12 @@ int advice_find(const struct findings_input *input, const struct advice_memory *
     *advice = (struct advice){ .n = 0 };
     if (a.making == NULL)
         return -1;
-    a.room = a.making->n_found * n_rules() + ADVICE_MEMORY_MOST;
-    a.hints = arena_alloc(input->source->arena, (a.room + 1) * sizeof *a.hints);
-    if (a.hints == NULL)
-        return err_set(err, "out of memory for hints");
+    a.hints =
+        arena_alloc(input->source->arena, (a.making->n_found * n_rules() + ADVICE_MEMORY_MOST + 1) * sizeof *a.hints);
     for (const struct advice_rule *rule = advice_rules; rule->name != NULL; rule++)
-        if (add_hints(&a, rule, memory, err) < 0)
-            return -1;
-    if (memory != NULL && memory->rules->find(&a, memory, err) < 0)
-        return -1;
+        add_hints(&a, rule, memory);
+    if (memory != NULL)
+        memory->rules->find(&a, memory);
     if (a.n > 1)
         qsort(a.hints, a.n, sizeof *a.hints, by_saving);
     *advice = (struct advice){ a.hints, a.n };

@@ -18,7 +18,7 @@ struct advice_rule {
     const char *basis;      /* where the parts are from: as struct advice_hint has it */
     const char *action;     /* "%s" is the subject, at most once */
     const char *option;     /* of the JVM, for the run that verifies it; NULL: the program is changed, or */
-    const char *(*make_option)(const struct findings_making *making); /* that is made by this; NULL: no memory */
+    const char *(*make_option)(const struct findings_making *making); /* that is made by this */
     const char *training;                                             /* an option for a run before that one, or NULL */
     bool (*applies)(const struct findings_making *making);            /* NULL: always */
     double (*cost_ns)(const struct findings_making *making);          /* of that time; NULL: as the finding has it */
@@ -29,7 +29,7 @@ extern const struct advice_rule advice_rules[]; /* one without a name ends them 
 struct advising {
     const struct findings_making *making;
     struct advice_hint *hints; /* the arena's */
-    size_t n, room;
+    size_t n;
 };
 
 /* How many collections of a kind, "gc_young" or "gc_full", there were, and what part of all pauses they took. */
@@ -37,7 +37,7 @@ double advice_pauses(const struct findings_making *making, const char *kind, dou
 
 /*
  * Options of the JVM: a heap of twice the size, or half; a young generation of twice the size, or of so many bytes, in
- * a heap that is as much larger.  In the arena; NULL: no memory.
+ * a heap that is as much larger.  In the arena.
  */
 const char *advice_larger_heap(const struct findings_making *making);
 const char *advice_smaller_heap(const struct findings_making *making);
@@ -50,15 +50,15 @@ double advice_touched_pages(const struct findings_making *making, double bytes);
 /* The words of a command without the sizes that the options have, too: the last of them would count.  In the arena. */
 const char *advice_without(struct arena *arena, const char *words, const char *options);
 
-/* How to verify what changes the program, or adds an option of the JVM's; in the arena; NULL: no memory. */
+/* How to verify what changes the program, or adds an option of the JVM's; in the arena. */
 const char *advice_verify(const struct findings_making *making, const struct advice_rule *rule);
 
 #define ADVICE_MEMORY_MOST 12u
 
 /* What is done with an emulated run (advice_memory.c). */
 struct advice_memory_rules {
-    /* Hints about objects: at most ADVICE_MEMORY_MOST.  Returns 0, or -1 with *err set: no memory. */
-    int (*find)(struct advising *advising, const struct advice_memory *memory, struct err *err);
+    /* Hints about objects: at most ADVICE_MEMORY_MOST. */
+    void (*find)(struct advising *advising, const struct advice_memory *memory);
     /* The parts of a rule whose action that run tells the saving of; others stay as they are. */
     void (*measure)(struct advice_rule *rule, const struct advice_memory *memory);
 };

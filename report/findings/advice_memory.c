@@ -40,14 +40,6 @@ static void set_saving(const struct findings_making *making, struct advice_hint 
     hint->high = high * share;
 }
 
-static int append(struct advising *a, const struct advice_hint *hint, struct err *err)
-{
-    if (hint->action == NULL || hint->evidence == NULL || hint->verify == NULL || a->n == a->room)
-        return err_set(err, "out of memory for hints");
-    a->hints[a->n++] = *hint;
-    return 0;
-}
-
 /* ---- objects that only pass something on ---- */
 
 /* "in Main.run" where there is a common caller. */
@@ -55,8 +47,6 @@ static const char *action_of(const struct last_uses *uses, const struct last_use
 {
     const char *class = memtrace_names_class(&uses->names, c->class_number, JAVA_NAMES_SHORT, arena),
                *created = last_uses_line(uses, c->created, arena), *common = last_uses_common(uses, c, arena);
-    if (class == NULL || created == NULL || common == NULL)
-        return NULL;
     if (!c->is_used)
         return arena_printf(arena, "do not create the %s in %s: nobody uses them", class, created);
     if (c->common == MEMTRACE_NO_NUMBER)
@@ -68,15 +58,13 @@ static const char *action_of(const struct last_uses *uses, const struct last_use
 static const char *evidence_of(const struct last_uses *uses, const struct last_uses_cluster *c, struct arena *arena)
 {
     const char *used = c->is_used ? last_uses_line(uses, c->used, arena) : "nobody";
-    if (used == NULL)
-        return NULL;
     return arena_printf(arena,
                         "%.1f %% of all bytes are such objects, last used by %s, more than half of them for fewer than "
                         "%.0f data accesses",
                         100 * c->n_bytes / uses->n_bytes, used, (double)last_uses_median(c));
 }
 
-static int add_clusters(struct advising *a, const struct last_uses *uses, double ns, struct err *err)
+static void add_clusters(struct advising *a, const struct last_uses *uses, double ns)
 {
     struct arena *arena = a->making->source->arena;
     uint32_t n = 0;
@@ -94,11 +82,9 @@ static int add_clusters(struct advising *a, const struct last_uses *uses, double
                                     .bytes_share = share,
                                     .bytes_of = "allocated" };
         set_saving(a->making, &hint, ns, share, SAVED_LEAST, SAVED_MOST);
-        if (append(a, &hint, err) < 0)
-            return -1;
+        a->hints[a->n++] = hint;
         n++;
     }
-    return 0;
 }
 
 /* ---- where to collect ---- */
@@ -114,7 +100,7 @@ static const char *verify_young(const struct findings_making *making, const char
 {
     struct advice_rule rule = collect_rule;
     rule.option = option;
-    return option == NULL ? NULL : advice_verify(making, &rule);
+    return advice_verify(making, &rule);
 }
 
 /* Bytes that are copied for each that is created, by collections that are so many bytes apart. */
@@ -143,8 +129,8 @@ static void touch_pages(const struct findings_making *making, struct advice_hint
 }
 
 /* What a call has in use is copied once in some calls. */
-static int add_young(struct advising *a, const struct live_bytes *live, const struct live_point *p, const char *method,
-                     double ns, struct err *err)
+static void add_young(struct advising *a, const struct live_bytes *live, const struct live_point *p, const char *method,
+                      double ns)
 {
     struct arena *arena = a->making->source->arena;
     char created[64], size[64], used[64];
@@ -154,11 +140,10 @@ static int add_young(struct advising *a, const struct live_bytes *live, const st
     struct advice_hint hint = {
         .rule = collect_rule.name,
         .subject = method,
-        .action = option == NULL ? NULL
-                                 : arena_printf(arena,
-                                                "give the young generation room for %u calls of %s, which create %s "
-                                                "each: %s",
-                                                CALLS_APART, method, size_of(p->call_bytes, created), option),
+        .action = arena_printf(arena,
+                               "give the young generation room for %u calls of %s, which create %s "
+                               "each: %s",
+                               CALLS_APART, method, size_of(p->call_bytes, created), option),
         .evidence =
             arena_printf(arena,
                          "few bytes are live when a call ends, %s, and %s during it: collections copy %.1f %% of the "
@@ -170,20 +155,21 @@ static int add_young(struct advising *a, const struct live_bytes *live, const st
         .bytes_of = "copied by collections"
     };
     if (!(part > 0))
-        return 0;
+        return;
     set_saving(a->making, &hint, ns, part, SAVED_LEAST, 1 / part);
     touch_pages(a->making, &hint, advice_touched_pages(a->making, apart / EDEN_PART));
-    return hint.low < COLLECTING_LEAST ? 0 : append(a, &hint, err);
+    if (hint.low >= COLLECTING_LEAST)
+        a->hints[a->n++] = hint;
 }
 
 /* Of the time of full collections, if there were any. */
-static int add_full(struct advising *a, const struct live_point *p, const char *method, double ns, struct err *err)
+static void add_full(struct advising *a, const struct live_point *p, const char *method, double ns)
 {
     struct arena *arena = a->making->source->arena;
     char dead[64], there[64], elsewhere[64];
     double of_full, part = p->live_mean > 0 ? 1 - p->live / p->live_mean : 0;
     if (!(advice_pauses(a->making, "gc_full", &of_full) > 0 && part > 0))
-        return 0;
+        return;
     struct advice_hint hint = {
         .rule = collect_rule.name,
         .subject = method,
@@ -198,26 +184,26 @@ static int add_full(struct advising *a, const struct live_point *p, const char *
         .bytes_of = "copied by full collections"
     };
     set_saving(a->making, &hint, of_full * ns, part, SAVED_LEAST, 1 / part);
-    return hint.low < COLLECTING_LEAST ? 0 : append(a, &hint, err);
+    if (hint.low >= COLLECTING_LEAST)
+        a->hints[a->n++] = hint;
 }
 
 /* A JVM has one young generation: the first point of each kind. */
-static int add_points(struct advising *a, const struct advice_memory *memory, double ns, struct err *err)
+static void add_points(struct advising *a, const struct advice_memory *memory, double ns)
 {
     bool has[LIVE_FULL + 1] = { [LIVE_NO_COLLECTION] = true };
-    int rc = 0;
-    for (uint32_t i = 0; rc == 0 && i < memory->points->n; i++) {
+    for (uint32_t i = 0; i < memory->points->n; i++) {
         const struct live_point *p = &memory->points->all[i];
         if (has[p->choice])
             continue;
         has[p->choice] = true;
         const char *method =
             memtrace_names_method(&memory->live->names, p->method, JAVA_NAMES_SHORT, a->making->source->arena);
-        if (method == NULL)
-            return err_set(err, "out of memory for hints");
-        rc = p->choice == LIVE_YOUNG ? add_young(a, memory->live, p, method, ns, err) : add_full(a, p, method, ns, err);
+        if (p->choice == LIVE_YOUNG)
+            add_young(a, memory->live, p, method, ns);
+        else
+            add_full(a, p, method, ns);
     }
-    return rc;
 }
 
 /*
@@ -239,17 +225,12 @@ static void measure(struct advice_rule *rule, const struct advice_memory *memory
     rule->basis = "the bytes copied by collections at twice the interval, from objects' last uses";
 }
 
-static int find_memory(struct advising *advising, const struct advice_memory *memory, struct err *err)
+static void find_memory(struct advising *advising, const struct advice_memory *memory)
 {
-    const struct allocations *found;
-    if (findings_allocations(advising->making, &found, err) < 0)
-        return -1;
+    const struct allocations *found = findings_allocations(advising->making);
     double collecting_ns = findings_collecting_ns(advising->making, found->pauses_ns);
-    double creating_ns = collecting_ns + FINDINGS_BYTE_NS * found->bytes;
-    return add_clusters(advising, memory->uses, creating_ns, err) < 0 ||
-                   add_points(advising, memory, collecting_ns, err) < 0
-               ? -1
-               : 0;
+    add_clusters(advising, memory->uses, collecting_ns + FINDINGS_BYTE_NS * found->bytes);
+    add_points(advising, memory, collecting_ns);
 }
 
 const struct advice_memory_rules advice_memory_rules = { find_memory, measure };

@@ -63,8 +63,6 @@ static bool is_replaced(const char *word, const char *options)
 const char *advice_without(struct arena *arena, const char *words, const char *options)
 {
     char *left = arena_alloc(arena, strlen(words) + 1), *to = left;
-    if (left == NULL)
-        return NULL;
     for (size_t n; *words != '\0'; words += n, words += *words == ' ') {
         n = word_bytes(words);
         if (is_replaced(words, options))
@@ -130,20 +128,18 @@ const char *advice_smaller_heap(const struct findings_making *making)
 /* What the young generation has, by what is allocated from one of its collections to the next; 0: not known. */
 static double young_bytes(const struct findings_making *making)
 {
-    const struct allocations *found;
-    struct err ignored;
+    const struct allocations *found = findings_allocations(making);
     double ns, n = findings_pauses(making, "young", &ns);
-    if (findings_allocations(making, &found, &ignored) < 0 || !(n > 0 && found->seconds > 0 && found->jvm_bytes > 0))
+    if (!(n > 0 && found->seconds > 0 && found->jvm_bytes > 0))
         return 0;
     return found->jvm_bytes / found->seconds * making->duration_ns / 1e9 / n / EDEN_PART;
 }
 
 double advice_touched_pages(const struct findings_making *making, double bytes)
 {
-    const struct allocations *found;
-    struct err ignored;
+    const struct allocations *found = findings_allocations(making);
     double now = young_bytes(making), more = bytes - (now > 0 ? now : 0);
-    if (findings_allocations(making, &found, &ignored) == 0 && found->seconds > 0 && found->jvm_bytes > 0)
+    if (found->seconds > 0 && found->jvm_bytes > 0)
         more = fmin(more, found->jvm_bytes / found->seconds * making->duration_ns / 1e9);
     return fmax(more, 0) / PAGE_BYTES;
 }

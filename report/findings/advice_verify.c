@@ -45,7 +45,7 @@ static bool command_of(const struct findings_making *making, const char **launch
         return false;
     *launcher = arena_text(making->source->arena, command, n);
     *rest = command + n + 1;
-    return *launcher != NULL;
+    return true;
 }
 
 /* ---- an AOT cache ---- */
@@ -71,7 +71,7 @@ static bool is_directory(const char *entry, size_t n)
 
 /*
  * A JVM makes no cache of classes in directories.  The words with a JAR in the place of each directory of their class
- * path, and *make, the commands that fill these; NULL: no memory.
+ * path, and *make, the commands that fill these.
  */
 static const char *with_jars(struct arena *arena, const char *words, const char **make)
 {
@@ -81,7 +81,7 @@ static const char *with_jars(struct arena *arena, const char *words, const char 
     if (path == NULL)
         return words;
     const char *made = arena_text(arena, words, (size_t)(path - words)), *end = path + n;
-    for (const char *at = path; made != NULL && *make != NULL && at < end;) {
+    for (const char *at = path; at < end;) {
         size_t length = strcspn(at, ": ");
         bool is_made = is_directory(at, length);
         if (is_made)
@@ -90,20 +90,17 @@ static const char *with_jars(struct arena *arena, const char *words, const char 
                        : arena_printf(arena, "%s%s%.*s", made, at == path ? "" : ":", (int)length, at);
         at += length + (at + length < end ? 1 : 0);
     }
-    return made == NULL || *make == NULL ? NULL : arena_printf(arena, "%s%s", made, end);
+    return arena_printf(arena, "%s%s", made, end);
 }
 
 /* ---- commands ---- */
 
-/* A command, of which some words may be "", as a shell's one word; NULL: no memory. */
+/* A command, of which some words may be "", as a shell's one word. */
 static const char *as_word(struct arena *arena, const char *launcher, const char *option, const char *rest)
 {
     const char *command = arena_printf(arena, "%s %s%s%s", launcher, option, *option == '\0' ? "" : " ", rest);
-    size_t room = command == NULL ? 0 : QUOTES_GROWTH * strlen(command) + 3;
-    char *word = command == NULL ? NULL : arena_alloc(arena, room);
-    if (word == NULL)
-        return NULL;
-    *word = '\0';
+    size_t room = QUOTES_GROWTH * strlen(command) + 3;
+    char *word = arena_alloc(arena, room);
     words_append_quoted(word, room, command);
     return word;
 }
@@ -139,16 +136,13 @@ const char *advice_verify(const struct findings_making *making, const struct adv
         return record_both(making, clock, rule->option);
     const char *make = "";
     bool is_known = command_of(making, &launcher, &rest);
-    if (rule->training != NULL && (rest = with_jars(arena, rest, &make)) == NULL)
-        return NULL;
+    if (rule->training != NULL)
+        rest = with_jars(arena, rest, &make);
     const char *others = advice_without(arena, rest, rule->option);
-    const char *before = as_word(arena, launcher, "", rest),
-               *after = others == NULL ? NULL : as_word(arena, launcher, rule->option, others),
+    const char *before = as_word(arena, launcher, "", rest), *after = as_word(arena, launcher, rule->option, others),
                *first = rule->training == NULL
                             ? ""
                             : arena_printf(arena, "%s%s %s %s && ", make, launcher, rule->training, rest);
-    if (before == NULL || after == NULL || first == NULL)
-        return NULL;
     return arena_printf(arena, "%smmprof diff --until 5%%%s --before %s --after %s%s", first, clock, before, after,
                         is_known ? "" : " (... is the rest of its command, which the recording does not have whole)");
 }

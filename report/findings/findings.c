@@ -37,8 +37,6 @@ static int begin(struct findings_making *making, const struct findings_input *in
     making->pass = input->pass;
     making->measured = source->sampled != NULL ? source->sampled->measured : source->tree;
     making->is_library = folding_methods(input->libraries, source);
-    if (no_rows == NULL || making->is_library == NULL)
-        return err_set(err, "out of memory for findings");
     if (shares_compute(source, no_rows, 0, &making->shares, err) < 0)
         return -1;
     if (tree_view_all(source, &making->all_ticks, err) < 0)
@@ -57,15 +55,10 @@ static int begin(struct findings_making *making, const struct findings_input *in
 struct findings_making *findings_make(const struct findings_input *input, struct err *err)
 {
     struct findings_making *making = arena_alloc(input->source->arena, sizeof *making);
-    if (making == NULL) {
-        err_set(err, "out of memory for findings");
-        return NULL;
-    }
     if (begin(making, input, err) < 0)
         return NULL;
     for (const struct finding_rule *rule = finding_rules; rule->name != NULL; rule++)
-        if (rule->find(making, rule, err) < 0)
-            return NULL;
+        rule->find(making, rule);
     if (making->n_found > 1)
         qsort(making->found, making->n_found, sizeof *making->found, by_cost);
     return making;

@@ -5,18 +5,13 @@
 
 #include <string.h>
 
-int findings_add(struct findings_making *making, const struct finding_rule *rule, const struct finding *f,
-                 struct err *err)
+void findings_add(struct findings_making *making, const struct finding_rule *rule, const struct finding *f)
 {
-    if (f->text == NULL || f->subject == NULL || f->view == NULL)
-        return err_set(err, "out of memory for findings");
     if (!(f->low > rule->threshold) || !(f->cost_ns >= rule->least * making->undelayed_ns))
-        return 0;
+        return;
     if (making->n_found == making->room) {
         size_t room = making->room == 0 ? 32 : 2 * making->room;
         struct finding *found = arena_alloc(making->source->arena, room * sizeof *found);
-        if (found == NULL)
-            return err_set(err, "out of memory for %zu findings", room);
         if (making->n_found > 0)
             memcpy(found, making->found, making->n_found * sizeof *found);
         making->found = found;
@@ -24,7 +19,6 @@ int findings_add(struct findings_making *making, const struct finding_rule *rule
     }
     making->found[making->n_found] = *f;
     making->found[making->n_found++].rule = rule->name;
-    return 0;
 }
 
 static bool is_jdk(const char *class_name)
@@ -41,8 +35,6 @@ uint32_t *findings_owners(const struct findings_making *making, const struct cal
     const struct report_source *source = making->source;
     uint32_t *own = arena_alloc(source->arena, ((size_t)tree->n_nodes + 1) * sizeof *own);
     uint32_t *framework = arena_alloc(source->arena, ((size_t)tree->n_nodes + 1) * sizeof *framework);
-    if (own == NULL || framework == NULL)
-        return NULL;
     own[0] = framework[0] = CALLTREE_NONE;
     for (uint32_t i = 1; i < tree->n_nodes; i++) { /* callers come before callees */
         const struct calltree_node *node = &tree->nodes[i];
@@ -60,9 +52,9 @@ uint32_t *findings_owners(const struct findings_making *making, const struct cal
 bool *findings_ours(const struct findings_making *making, const struct calltree *tree)
 {
     bool *is_ours = arena_alloc(making->source->arena, ((size_t)tree->n_nodes + 1) * sizeof *is_ours);
-    for (uint32_t i = 0; is_ours != NULL && i < tree->n_roots; i++)
+    for (uint32_t i = 0; i < tree->n_roots; i++)
         is_ours[tree->roots[i].node] = tree->roots[i].part == VM_PART_APPLICATION;
-    for (uint32_t i = 1; is_ours != NULL && i < tree->n_nodes; i++)
+    for (uint32_t i = 1; i < tree->n_nodes; i++)
         is_ours[i] = is_ours[i] || is_ours[tree->nodes[i].parent];
     return is_ours;
 }
@@ -70,7 +62,7 @@ bool *findings_ours(const struct findings_making *making, const struct calltree 
 const char *findings_label(const struct findings_making *making, uint32_t method)
 {
     struct method_name name = report_name(making->source, method);
-    return name.method == NULL ? NULL : java_names_display(making->source->arena, &name, JAVA_NAMES_SHORT);
+    return java_names_display(making->source->arena, &name, JAVA_NAMES_SHORT);
 }
 
 const char *findings_share(const struct findings_making *making, double share, double error)

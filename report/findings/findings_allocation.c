@@ -16,8 +16,7 @@ static const char *stops_of(const struct findings_making *making, const struct a
     if (!(found->n_pauses > 0))
         return "";
     const char *time = findings_time(making, found->pauses_ns);
-    return time == NULL ? NULL
-           : found->n_pauses == 1
+    return found->n_pauses == 1
                ? arena_printf(making->source->arena, "; a collection stopped the program for %s", time)
                : arena_printf(making->source->arena, "; collections stopped the program %.0f times for %s",
                               found->n_pauses, time);
@@ -30,8 +29,8 @@ double findings_collecting_ns(const struct findings_making *making, double pause
     return fmax(own, pauses_ns > 0 ? fmin(pauses_ns, with_vm_thread) : 0);
 }
 
-static int add_allocating(struct findings_making *making, const struct finding_rule *rule,
-                          const struct allocations *found, const struct allocation_row *row, struct err *err)
+static void add_allocating(struct findings_making *making, const struct finding_rule *rule,
+                           const struct allocations *found, const struct allocation_row *row)
 {
     struct arena *arena = making->source->arena;
     char rate[32];
@@ -39,8 +38,6 @@ static int add_allocating(struct findings_making *making, const struct finding_r
     const char *label = java_names_display(arena, &row->method, JAVA_NAMES_SHORT);
     const char *of = row->class_name == NULL ? "?" : java_names_class(arena, row->class_name);
     const char *stops = stops_of(making, found), *share = findings_share(making, row->share, row->share_error);
-    if (label == NULL || of == NULL || stops == NULL || share == NULL)
-        return err_set(err, "out of memory for findings");
     const struct finding f = {
         .subject = label,
         .text = arena_printf(arena, "%s allocates %s of all bytes (%s/s), mostly %s%s", label, share, rate, of, stops),
@@ -50,31 +47,23 @@ static int add_allocating(struct findings_making *making, const struct finding_r
         .low = row->share - row->share_error,
         .high = row->share + row->share_error
     };
-    return findings_add(making, rule, &f, err);
+    findings_add(making, rule, &f);
 }
 
-int findings_allocations(const struct findings_making *making, const struct allocations **found, struct err *err)
+const struct allocations *findings_allocations(const struct findings_making *making)
 {
     struct allocations *all = arena_alloc(making->source->arena, sizeof *all);
     struct err ignored; /* why there are none: no error of a report */
-    if (all == NULL)
-        return err_set(err, "out of memory for findings");
-    memset(all, 0, sizeof *all);
-    *found = all;
     if (making->pass != NULL && making->pass->n_allocations > 0 &&
         allocations_find(making->pass, ALLOCATIONS_BY_METHOD, all, &ignored) < 0)
         memset(all, 0, sizeof *all);
-    return 0;
+    return all;
 }
 
-int findings_of_allocation(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+void findings_of_allocation(struct findings_making *making, const struct finding_rule *rule)
 {
-    const struct allocations *found;
-    if (findings_allocations(making, &found, err) < 0)
-        return -1;
+    const struct allocations *found = findings_allocations(making);
     for (size_t i = 0; i < found->rows.n && i < METHODS_MOST; i++)
-        if (found->rows.all[i].method.method != NULL &&
-            add_allocating(making, rule, found, &found->rows.all[i], err) < 0)
-            return -1;
-    return 0;
+        if (found->rows.all[i].method.method != NULL)
+            add_allocating(making, rule, found, &found->rows.all[i]);
 }

@@ -39,8 +39,8 @@ static uint32_t owner_of(const struct own_code *code, const struct calltree *tre
 }
 
 /* Each sample is the own time of one method. */
-static int add_samples(const struct findings_making *making, const struct own_code *code,
-                       struct sample_profile *profile)
+static void add_samples(const struct findings_making *making, const struct own_code *code,
+                        struct sample_profile *profile)
 {
     const struct sampled_tree *sampled = making->source->sampled;
     const struct calltree *tree = making->source->tree;
@@ -53,14 +53,12 @@ static int add_samples(const struct findings_making *making, const struct own_co
                                             .ns = sample->weight_ns,
                                             .n = method < tree->n_methods ? 1 : 0,
                                             .methods = &method };
-        if (sample_profile_add(profile, &add) < 0)
-            return -1;
+        sample_profile_add(profile, &add);
     }
-    return 0;
 }
 
-/* Sum up a tree's time by whose code it is.  Returns 0, or -1: no memory. */
-static int sum_own_code(const struct findings_making *making, const struct calltree *tree, struct own_code *code)
+/* Sum up a tree's time by whose code it is. */
+static void sum_own_code(const struct findings_making *making, const struct calltree *tree, struct own_code *code)
 {
     struct arena *arena = making->source->arena;
     size_t n = (size_t)making->source->tree->n_methods + 1;
@@ -69,8 +67,6 @@ static int sum_own_code(const struct findings_making *making, const struct callt
                                .ticks = arena_alloc(arena, n * sizeof *code->ticks),
                                .errors = arena_alloc(arena, n * sizeof *code->errors),
                                .heaviest = arena_alloc(arena, n * sizeof *code->heaviest) };
-    if (is_ours == NULL || code->owner == NULL || code->ticks == NULL || code->errors == NULL || code->heaviest == NULL)
-        return -1;
     for (uint32_t i = 1; i < tree->n_nodes; i++) {
         if (!is_ours[i] || tree->nodes[i].method >= n - 1)
             continue;
@@ -79,7 +75,6 @@ static int sum_own_code(const struct findings_making *making, const struct callt
         if (heaviest == 0 || tree->nodes[heaviest].cpu_ticks < tree->nodes[i].cpu_ticks)
             code->heaviest[method] = i;
     }
-    return 0;
 }
 
 /* Samples tell of what differs from what probes alone say, which exact has: that is no estimate. */
@@ -94,23 +89,19 @@ static void set_errors(const struct findings_making *making, const struct own_co
     }
 }
 
-static int find_own_code(const struct findings_making *making, struct own_code *code, struct err *err)
+static void find_own_code(const struct findings_making *making, struct own_code *code)
 {
     const struct sampled_tree *sampled = making->source->sampled;
     struct own_code exact;
     struct sample_profile profile;
-    if (sum_own_code(making, making->source->tree, code) < 0 ||
-        (sampled != NULL && sum_own_code(making, sampled->ended, &exact) < 0))
-        return err_set(err, "out of memory for %u methods", making->source->tree->n_methods);
-    if (sampled == NULL)
-        return 0;
-    if (sample_profile_open(&profile, BLOCK, TREE_BYTES, err) < 0)
-        return -1;
-    int rc = add_samples(making, code, &profile) < 0 ? err_set(err, "out of memory for stack samples") : 0;
-    if (rc == 0)
-        set_errors(making, &exact, &profile, code);
+    struct err ignored;
+    sum_own_code(making, making->source->tree, code);
+    if (sampled == NULL || sample_profile_open(&profile, BLOCK, TREE_BYTES, &ignored) < 0)
+        return;
+    sum_own_code(making, sampled->ended, &exact);
+    add_samples(making, code, &profile);
+    set_errors(making, &exact, &profile, code);
     sample_profile_free(&profile);
-    return rc;
 }
 
 /* ---- the sentence ---- */
@@ -131,9 +122,7 @@ static const char *called_by(const struct findings_making *making, const struct 
             found = of;
     }
     const char *label = found == CALLTREE_NONE ? "" : findings_label(making, found);
-    if (label == NULL || label[0] == '\0')
-        return label;
-    return arena_printf(making->source->arena, ", called by %s", label);
+    return label[0] == '\0' ? "" : arena_printf(making->source->arena, ", called by %s", label);
 }
 
 /* Whose own code a method's time is: its own, or that of what it calls of libraries. */
@@ -143,14 +132,11 @@ struct leaves {
     uint64_t of_most;
 };
 
-static int sum_leaves(const struct findings_making *making, const struct own_code *code, uint32_t method,
-                      struct leaves *leaves)
+static struct leaves sum_leaves(const struct findings_making *making, const struct own_code *code, uint32_t method)
 {
     const struct calltree *tree = making->source->tree;
     uint64_t *ticks = arena_alloc(making->source->arena, ((size_t)tree->n_methods + 1) * sizeof *ticks);
     uint32_t most = method;
-    if (ticks == NULL)
-        return -1;
     for (uint32_t i = 1; i < tree->n_nodes; i++) {
         uint32_t leaf = tree->nodes[i].method;
         if (leaf >= tree->n_methods || code->owner[i] != method)
@@ -158,8 +144,7 @@ static int sum_leaves(const struct findings_making *making, const struct own_cod
         ticks[leaf] += tree->nodes[i].cpu_ticks;
         most = ticks[leaf] > ticks[most] ? leaf : most;
     }
-    *leaves = (struct leaves){ ticks[method], most, ticks[most] };
-    return 0;
+    return (struct leaves){ ticks[method], most, ticks[most] };
 }
 
 /*
@@ -178,57 +163,46 @@ static const char *mostly_in(const struct findings_making *making, const struct 
 {
     bool is_most = leaves->most != method && 2 * leaves->of_most > all;
     const char *label = is_most ? findings_label(making, leaves->most) : "";
-    if (label == NULL || label[0] == '\0')
-        return label;
-    return arena_printf(making->source->arena, ", mostly in %s", label);
+    return label[0] == '\0' ? "" : arena_printf(making->source->arena, ", mostly in %s", label);
 }
 
-static int add_method(struct findings_making *making, const struct finding_rule *rule, const struct own_code *code,
-                      uint32_t method, struct err *err)
+static void add_method(struct findings_making *making, const struct finding_rule *rule, const struct own_code *code,
+                       uint32_t method)
 {
     struct arena *arena = making->source->arena;
     double share = (double)code->ticks[method] / making->all_ticks, error = code->errors[method];
     double ns = report_ns(making->source, code->ticks[method]);
-    struct leaves leaves;
+    const struct leaves leaves = sum_leaves(making, code, method);
     const char *label = findings_label(making, method);
-    if (label == NULL || sum_leaves(making, code, method, &leaves) < 0)
-        return err_set(err, "out of memory for findings");
     const char *who = who_uses(making, &leaves, code->ticks[method], label);
     const char *in = mostly_in(making, &leaves, code->ticks[method], method);
     const char *from = called_by(making, code, method), *time = findings_time(making, ns);
-    if (who == NULL || in == NULL || from == NULL || time == NULL)
-        return err_set(err, "out of memory for findings");
     const char *part = findings_share(making, share, error);
-    const struct finding f = {
-        .subject = label,
-        .text = part == NULL ? NULL : arena_printf(arena, "%s %s of the CPU time, %s%s%s", who, part, time, in, from),
-        .view = arena_printf(arena, "callers=%s", label),
-        .cost_ns = ns,
-        .share = share,
-        .low = share - error,
-        .high = share + error
-    };
-    return findings_add(making, rule, &f, err);
+    const struct finding f = { .subject = label,
+                               .text = arena_printf(arena, "%s %s of the CPU time, %s%s%s", who, part, time, in, from),
+                               .view = arena_printf(arena, "callers=%s", label),
+                               .cost_ns = ns,
+                               .share = share,
+                               .low = share - error,
+                               .high = share + error };
+    findings_add(making, rule, &f);
 }
 
-int findings_of_cpu(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+void findings_of_cpu(struct findings_making *making, const struct finding_rule *rule)
 {
     struct own_code code;
     if (!making->has_cpu_time)
-        return 0;
-    if (find_own_code(making, &code, err) < 0)
-        return -1;
+        return;
+    find_own_code(making, &code);
     for (uint32_t taken = 0; taken < METHODS_MOST; taken++) {
         uint32_t most = 0;
         for (uint32_t i = 1; i < making->source->tree->n_methods; i++)
             most = code.ticks[i] > code.ticks[most] ? i : most;
         if (code.ticks[most] == 0)
             break;
-        if (add_method(making, rule, &code, most, err) < 0)
-            return -1;
+        add_method(making, rule, &code, most);
         code.ticks[most] = 0;
     }
-    return 0;
 }
 
 /* ---- the JVM's own threads ---- */
@@ -259,7 +233,7 @@ static double longest_pause(const struct report_source *source)
 #define COLLECTIONS_LEAST 3   /* fewer are no rule of the program */
 #define RECOMPILATION     0.5 /* of what the compilers took, for changed classes: then it is the reason */
 
-int findings_of_collector(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+void findings_of_collector(struct findings_making *making, const struct finding_rule *rule)
 {
     const struct report_source *source = making->source;
     struct arena *arena = source->arena;
@@ -268,28 +242,24 @@ int findings_of_collector(struct findings_making *making, const struct finding_r
     double cpu_share = making->cpu_ns > 0 ? cpu_ns / making->cpu_ns : 0;
     double wall_share = making->duration_ns > 0 ? pauses_ns / making->duration_ns : 0;
     if (!making->has_cpu_time || n_pauses < COLLECTIONS_LEAST)
-        return 0;
+        return;
     const char *cpu = findings_time(making, cpu_ns), *stops = findings_time(making, pauses_ns);
     const char *longest = longest_ns > 0 ? findings_time(making, longest_ns) : "";
-    if (cpu == NULL || stops == NULL || longest == NULL)
-        return err_set(err, "out of memory for findings");
     const char *used =
         cpu_ns <= 0 ? "" : arena_printf(arena, "uses %.0f %% of the CPU time, %s, and ", cpu_share * 100, cpu);
     double share = fmax(cpu_share, wall_share);
     const struct finding f = { .subject = "garbage collector",
-                               .text = used == NULL
-                                           ? NULL
-                                           : arena_printf(arena,
-                                                          "garbage collector: %sstopped the program %.0f times "
-                                                          "for %s%s%s",
-                                                          used, n_pauses, stops, longest[0] == '\0' ? "" : ", longest ",
-                                                          longest),
+                               .text =
+                                   arena_printf(arena,
+                                                "garbage collector: %sstopped the program %.0f times "
+                                                "for %s%s%s",
+                                                used, n_pauses, stops, longest[0] == '\0' ? "" : ", longest ", longest),
                                .view = trace_n_collections(source->reader) > 0 ? "collections" : "pauses",
                                .cost_ns = fmax(cpu_ns, pauses_ns),
                                .share = share,
                                .low = share,
                                .high = share };
-    return findings_add(making, rule, &f, err);
+    findings_add(making, rule, &f);
 }
 
 /* Why they are busy: a live recording knows how much of it its changes cost, others with probes do not. */
@@ -310,7 +280,7 @@ static const char *why_compiled(const struct findings_making *making, double com
     return is_known ? "the program is still warming up" : "the program is still warming up, or its code cache is full";
 }
 
-int findings_of_compilers(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+void findings_of_compilers(struct findings_making *making, const struct finding_rule *rule)
 {
     const struct report_source *source = making->source;
     double c1_ns = report_ns(source, making->shares.part_ticks[VM_PART_C1]);
@@ -318,27 +288,25 @@ int findings_of_compilers(struct findings_making *making, const struct finding_r
     double share = making->cpu_ns > 0 ? (c1_ns + c2_ns) / making->cpu_ns : 0;
     const char *time = findings_time(making, c1_ns + c2_ns), *why = why_compiled(making, c1_ns + c2_ns);
     if (!making->has_cpu_time)
-        return 0;
+        return;
     const struct finding f = { .subject = "JIT compilers",
-                               .text = time == NULL ? NULL
-                                                    : arena_printf(source->arena,
-                                                                   "JIT compilers use %.0f %% of the CPU time, %s: %s",
-                                                                   share * 100, time, why),
+                               .text = arena_printf(source->arena, "JIT compilers use %.0f %% of the CPU time, %s: %s",
+                                                    share * 100, time, why),
                                .view = "timeline",
                                .cost_ns = c1_ns + c2_ns,
                                .share = share,
                                .low = share,
                                .high = share };
-    return findings_add(making, rule, &f, err);
+    findings_add(making, rule, &f);
 }
 
 /* ---- the kernel and the machine ---- */
 
-int findings_of_faults(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+void findings_of_faults(struct findings_making *making, const struct finding_rule *rule)
 {
     const uint64_t *metrics = making->shares.all_metrics;
     if (!making->has_cpu_time || making->source->tree->n_metrics == 0 || metrics == NULL)
-        return 0;
+        return;
     double n = (double)metrics[CALLTREE_FAULTS], share = n * FINDINGS_FAULT_NS / making->cpu_ns;
     struct arena *arena = making->source->arena;
     const struct finding f = { .subject = "page faults",
@@ -352,10 +320,10 @@ int findings_of_faults(struct findings_making *making, const struct finding_rule
                                .share = share,
                                .low = share,
                                .high = share };
-    return findings_add(making, rule, &f, err);
+    findings_add(making, rule, &f);
 }
 
-int findings_of_quota(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+void findings_of_quota(struct findings_making *making, const struct finding_rule *rule)
 {
     const struct quota quota = quota_read(making->source);
     double share = making->cpu_ns > 0 ? quota.throttled_ns / making->cpu_ns : 0;
@@ -366,7 +334,8 @@ int findings_of_quota(struct findings_making *making, const struct finding_rule 
                                .share = share,
                                .low = share,
                                .high = share };
-    return quota.cpus <= 0 ? 0 : findings_add(making, rule, &f, err);
+    if (quota.cpus > 0)
+        findings_add(making, rule, &f);
 }
 
 /* Threads that a quota stopped could run, too. */
@@ -380,7 +349,7 @@ static const char *why_preempted(const struct findings_making *making, double wa
                : "too few CPUs";
 }
 
-int findings_of_preempted(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+void findings_of_preempted(struct findings_making *making, const struct finding_rule *rule)
 {
     const struct calltree *tree = making->source->tree;
     double waited_ns = 0, cpu_ns = 0;
@@ -393,39 +362,34 @@ int findings_of_preempted(struct findings_making *making, const struct finding_r
     const char *waited = findings_time(making, waited_ns), *ran = findings_time(making, cpu_ns);
     const char *why = why_preempted(making, waited_ns);
     if (!making->has_cpu_time || why == NULL)
-        return 0;
+        return;
     const struct finding f = { .subject = "application threads",
-                               .text = waited == NULL || ran == NULL
-                                           ? NULL
-                                           : arena_printf(making->source->arena,
-                                                          "application threads ran for %s and waited %s for a CPU: %s",
-                                                          ran, waited, why),
+                               .text = arena_printf(making->source->arena,
+                                                    "application threads ran for %s and waited %s for a CPU: %s", ran,
+                                                    waited, why),
                                .view = "timeline",
                                .cost_ns = waited_ns,
                                .share = share,
                                .low = share,
                                .high = share };
-    return findings_add(making, rule, &f, err);
+    findings_add(making, rule, &f);
 }
 
-int findings_of_stolen(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+void findings_of_stolen(struct findings_making *making, const struct finding_rule *rule)
 {
     double stolen_ns = report_stolen_ns(making->source);
     double share = making->cpu_ns > 0 ? stolen_ns / making->cpu_ns : 0;
     const char *time = findings_time(making, stolen_ns);
     const struct finding f = {
         .subject = "this machine's host",
-        .text = time == NULL
-                    ? NULL
-                    : arena_printf(
-                          making->source->arena,
-                          "this machine's host withheld CPUs for %s (steal time); the program's CPU times include it",
-                          time),
+        .text = arena_printf(
+            making->source->arena,
+            "this machine's host withheld CPUs for %s (steal time); the program's CPU times include it", time),
         .view = "timeline",
         .cost_ns = stolen_ns,
         .share = share,
         .low = share,
         .high = share
     };
-    return findings_add(making, rule, &f, err);
+    findings_add(making, rule, &f);
 }

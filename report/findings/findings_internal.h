@@ -10,13 +10,13 @@
 
 struct findings_making;
 
-/* What a rule looks for: findings_add() compares with the threshold.  Returns 0, or -1 with *err set: no memory. */
+/* What a rule looks for: findings_add() compares with the threshold. */
 struct finding_rule {
     const char *name;
     double threshold; /* of the finding's share: 0.1 is 10 % */
     double ratio;     /* how many times the rest's; 0: nothing is compared with the rest */
     double least;     /* that it costs, of undelayed_ns: less is no trouble, whatever part of a little it is */
-    int (*find)(struct findings_making *making, const struct finding_rule *rule, struct err *err);
+    void (*find)(struct findings_making *making, const struct finding_rule *rule);
 };
 
 extern const struct finding_rule finding_rules[]; /* one without a name ends them */
@@ -36,35 +36,30 @@ struct findings_making {
     size_t n_found, room;
 };
 
-/* All of them, those that cost most first, and what they were made from; the source's arena's.  NULL with *err set: no
- * memory. */
+/* All of them, those that cost most first, and what they were made from; the source's arena's.  NULL with *err set. */
 struct findings_making *findings_make(const struct findings_input *input, struct err *err);
 
-/*
- * Take a finding, unless its interval has the threshold in it, or it costs next to nothing.  f->rule is set here.
- * Returns 0, or -1 with *err set: no memory.
- */
-int findings_add(struct findings_making *making, const struct finding_rule *rule, const struct finding *f,
-                 struct err *err);
+/* Take a finding, unless its interval has the threshold in it, or it costs next to nothing.  f->rule is set here. */
+void findings_add(struct findings_making *making, const struct finding_rule *rule, const struct finding *f);
 
 /* By context: the innermost method of the program's own code on its path; or of a framework, where there is none; or
- * CALLTREE_NONE.  The arena's; NULL: no memory. */
+ * CALLTREE_NONE.  The arena's. */
 uint32_t *findings_owners(const struct findings_making *making, const struct calltree *tree);
 
-/* By context: is it in a thread of the application?  The arena's; NULL: no memory. */
+/* By context: is it in a thread of the application?  The arena's. */
 bool *findings_ours(const struct findings_making *making, const struct calltree *tree);
 
-/* A method's label: "RiskEngine.exposure".  NULL: no memory. */
+/* A method's label: "RiskEngine.exposure". */
 const char *findings_label(const struct findings_making *making, uint32_t method);
 
-/* "34 ±2 %", or "34 %" where the error is 0; in the arena; NULL: no memory. */
+/* "34 ±2 %", or "34 %" where the error is 0; in the arena. */
 const char *findings_share(const struct findings_making *making, double share, double error);
 
-/* "12.3 s" in the arena; NULL: no memory. */
+/* "12.3 s" in the arena. */
 const char *findings_time(const struct findings_making *making, double ns);
 
-/* What the recording knows of allocation: without rows where that is nothing.  Returns 0, or -1 with *err set. */
-int findings_allocations(const struct findings_making *making, const struct allocations **found, struct err *err);
+/* What the recording knows of allocation: without rows where that is nothing.  The arena's. */
+const struct allocations *findings_allocations(const struct findings_making *making);
 
 /* How many collections of a kind, "gc_young" or "gc_full", there were, and how long they stopped the program; "": all.
  */
@@ -77,20 +72,20 @@ double findings_collecting_ns(const struct findings_making *making, double pause
 #define FINDINGS_FAULT_NS 1000.0 /* in the kernel, on current machines; more in a virtual one */
 
 /* The rules' functions, a file for each kind of data. */
-int findings_of_cpu(struct findings_making *making, const struct finding_rule *rule, struct err *err);
-int findings_of_allocation(struct findings_making *making, const struct finding_rule *rule, struct err *err);
-int findings_of_leaks(struct findings_making *making, const struct finding_rule *rule, struct err *err);
-int findings_of_values(struct findings_making *making, const struct finding_rule *rule, struct err *err);
-int findings_of_locks(struct findings_making *making, const struct finding_rule *rule, struct err *err);
-int findings_of_io(struct findings_making *making, const struct finding_rule *rule, struct err *err);
-int findings_of_pools(struct findings_making *making, const struct finding_rule *rule, struct err *err);
-int findings_of_paging(struct findings_making *making, const struct finding_rule *rule, struct err *err);
-int findings_of_collector(struct findings_making *making, const struct finding_rule *rule, struct err *err);
-int findings_of_compilers(struct findings_making *making, const struct finding_rule *rule, struct err *err);
-int findings_of_faults(struct findings_making *making, const struct finding_rule *rule, struct err *err);
-int findings_of_preempted(struct findings_making *making, const struct finding_rule *rule, struct err *err);
-int findings_of_quota(struct findings_making *making, const struct finding_rule *rule, struct err *err);
-int findings_of_stolen(struct findings_making *making, const struct finding_rule *rule, struct err *err);
-int findings_of_misses(struct findings_making *making, const struct finding_rule *rule, struct err *err);
+void findings_of_cpu(struct findings_making *making, const struct finding_rule *rule);
+void findings_of_allocation(struct findings_making *making, const struct finding_rule *rule);
+void findings_of_leaks(struct findings_making *making, const struct finding_rule *rule);
+void findings_of_values(struct findings_making *making, const struct finding_rule *rule);
+void findings_of_locks(struct findings_making *making, const struct finding_rule *rule);
+void findings_of_io(struct findings_making *making, const struct finding_rule *rule);
+void findings_of_pools(struct findings_making *making, const struct finding_rule *rule);
+void findings_of_paging(struct findings_making *making, const struct finding_rule *rule);
+void findings_of_collector(struct findings_making *making, const struct finding_rule *rule);
+void findings_of_compilers(struct findings_making *making, const struct finding_rule *rule);
+void findings_of_faults(struct findings_making *making, const struct finding_rule *rule);
+void findings_of_preempted(struct findings_making *making, const struct finding_rule *rule);
+void findings_of_quota(struct findings_making *making, const struct finding_rule *rule);
+void findings_of_stolen(struct findings_making *making, const struct finding_rule *rule);
+void findings_of_misses(struct findings_making *making, const struct finding_rule *rule);
 
 #endif

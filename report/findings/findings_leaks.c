@@ -43,8 +43,8 @@ static bool may_be_steady(const struct allocation_row *row)
            part_of(row->n_middle, row->n_samples).high > MIDDLE_LEAST;
 }
 
-static int add_leak(struct findings_making *making, const struct finding_rule *rule, const struct live_objects *found,
-                    const struct allocation_row *row, struct err *err)
+static void add_leak(struct findings_making *making, const struct finding_rule *rule, const struct live_objects *found,
+                     const struct allocation_row *row)
 {
     struct arena *arena = making->source->arena;
     const struct heap_growth *growth = &found->growth;
@@ -54,8 +54,6 @@ static int add_leak(struct findings_making *making, const struct finding_rule *r
     table_format_bytes(found->heap_bytes, last, sizeof last);
     const char *label = java_names_display(arena, &row->method, JAVA_NAMES_SHORT);
     const char *of = row->class_name == NULL ? "?" : java_names_class(arena, row->class_name);
-    if (label == NULL || of == NULL)
-        return err_set(err, "out of memory for findings");
     const struct finding f = {
         .subject = label,
         .text = arena_printf(
@@ -69,27 +67,23 @@ static int add_leak(struct findings_making *making, const struct finding_rule *r
         .low = part.low * growth->least_bytes / found->heap_bytes,
         .high = part.high * growth->most_bytes / found->heap_bytes
     };
-    return findings_add(making, rule, &f, err);
+    findings_add(making, rule, &f);
 }
 
-int findings_of_leaks(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+void findings_of_leaks(struct findings_making *making, const struct finding_rule *rule)
 {
     struct live_objects *found = arena_alloc(making->source->arena, sizeof *found);
     struct err ignored; /* why nothing is known: no error of a report */
-    if (found == NULL)
-        return err_set(err, "out of memory for findings");
     if (making->pass == NULL || making->pass->n_heap_events == 0 ||
         live_objects_find(making->pass, LIVE_OBJECTS_BY_METHOD, found, &ignored) < 0 ||
         found->growth.n_collections < COLLECTIONS_LEAST || !found->growth.is_steady || !(found->heap_bytes > 0))
-        return 0;
+        return;
     uint32_t n = 0;
     for (size_t i = 0; i < found->rows.n && n < METHODS_MOST; i++) {
         const struct allocation_row *row = &found->rows.all[i];
         if (row->method.method == NULL || row->n_samples < SAMPLES_LEAST || !may_be_steady(row))
             continue;
         n++;
-        if (add_leak(making, rule, found, row, err) < 0)
-            return -1;
+        add_leak(making, rule, found, row);
     }
-    return 0;
 }

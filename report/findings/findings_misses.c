@@ -42,7 +42,7 @@ static bool find_counted(const struct findings_making *making, struct counted_co
     return tree->n_metrics > 0 && code->cycles != NULL && code->basis.instructions != NULL;
 }
 
-static int sum_counters(const struct findings_making *making, struct counted_code *code)
+static void sum_counters(const struct findings_making *making, struct counted_code *code)
 {
     const struct calltree *tree = making->measured;
     struct arena *arena = making->source->arena;
@@ -52,15 +52,12 @@ static int sum_counters(const struct findings_making *making, struct counted_cod
     code->metrics = arena_alloc(arena, ((size_t)tree->n_methods + 1) * n * sizeof *code->metrics);
     code->all = arena_alloc(arena, n * sizeof *code->all);
     code->rest = arena_alloc(arena, n * sizeof *code->rest);
-    if (owner == NULL || is_ours == NULL || code->metrics == NULL || code->all == NULL || code->rest == NULL)
-        return -1;
     for (uint32_t i = 1; i < tree->n_nodes; i++)
         for (size_t m = 0; is_ours[i] && m < n; m++) {
             code->all[m] += tree->metrics[i * n + m];
             if (owner[i] < tree->n_methods)
                 code->metrics[owner[i] * n + m] += tree->metrics[i * n + m];
         }
-    return 0;
 }
 
 static void estimate(const struct counted_code *code, const uint64_t *metrics, const struct estimate_batches *batches,
@@ -75,7 +72,7 @@ static const char *compare(const struct findings_making *making, const struct co
                            const struct event_estimate *own, const struct event_estimate *rest, bool *is_any)
 {
     const char *text = "";
-    for (size_t i = 0; text != NULL && i < code->basis.n_events; i++) {
+    for (size_t i = 0; i < code->basis.n_events; i++) {
         double half = own[i].half < 0 ? INFINITY : own[i].half;
         if (!is_far(&code->events[i]) || rest[i].rate < 0 || own[i].rate - half < LEAST_RATE ||
             own[i].rate - half <= ratio * rest[i].rate)
@@ -88,8 +85,8 @@ static const char *compare(const struct findings_making *making, const struct co
 }
 
 /* One method against the rest: the cycles that it would not take if its instructions took as many as theirs. */
-static int look_at(struct findings_making *making, const struct finding_rule *rule, struct counted_code *code,
-                   uint32_t method, struct err *err)
+static void look_at(struct findings_making *making, const struct finding_rule *rule, struct counted_code *code,
+                    uint32_t method)
 {
     const struct calltree *tree = making->measured;
     struct arena *arena = making->source->arena;
@@ -103,37 +100,29 @@ static int look_at(struct findings_making *making, const struct finding_rule *ru
     estimate(code, code->all, NULL, all);
     const char *misses = compare(making, code, rule->ratio, own, rest, &is_any);
     if (!is_any || own[cycles].rate < 0 || rest[cycles].rate < 0 || !(all[cycles].count > 0))
-        return misses == NULL ? err_set(err, "out of memory for findings") : 0;
+        return;
     double per_cpi = own[cycles].instructions / all[cycles].count, half = fmax(own[cycles].half, 0) * per_cpi;
     double share = (own[cycles].rate - rest[cycles].rate) * per_cpi;
     const char *label = findings_label(making, method);
     const struct finding f = { .subject = label,
-                               .text =
-                                   label == NULL
-                                       ? NULL
-                                       : arena_printf(arena,
-                                                      "%s misses the caches: per 1,000 instructions %s; CPI %.2g "
-                                                      "(other code %.2g); the excess is %.0f %% of all cycles",
-                                                      label, misses, own[cycles].rate, rest[cycles].rate, share * 100),
+                               .text = arena_printf(arena,
+                                                    "%s misses the caches: per 1,000 instructions %s; CPI %.2g "
+                                                    "(other code %.2g); the excess is %.0f %% of all cycles",
+                                                    label, misses, own[cycles].rate, rest[cycles].rate, share * 100),
                                .view = making->is_simulated ? "misses=method" : "phases",
                                .cost_ns = share * report_ns(making->source, tree->cpu_ticks),
                                .share = share,
                                .low = share - half,
                                .high = share + half };
-    return findings_add(making, rule, &f, err);
+    findings_add(making, rule, &f);
 }
 
-int findings_of_misses(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+void findings_of_misses(struct findings_making *making, const struct finding_rule *rule)
 {
     struct counted_code *code = arena_alloc(making->source->arena, sizeof *code);
-    if (code == NULL)
-        return err_set(err, "out of memory for findings");
     if (!find_counted(making, code))
-        return 0;
-    if (sum_counters(making, code) < 0)
-        return err_set(err, "out of memory for %u methods", making->measured->n_methods);
+        return;
+    sum_counters(making, code);
     for (uint32_t i = 0; i < making->measured->n_methods; i++)
-        if (look_at(making, rule, code, i, err) < 0)
-            return -1;
-    return 0;
+        look_at(making, rule, code, i);
 }

@@ -21,8 +21,8 @@ const struct finding_rule finding_rules[] = {
     /* by how much the heap grows steadily, of the heap: a method's part of it */
     { "leak", 0.05, 0, SMALL, findings_of_leaks },
     { "misses", 0.03, 3, SMALL, findings_of_misses },
-    /* calls of one value of a method that 'record --argument' tells apart: of the time of all its calls; with a p99 of so
-     * many times that of any other value */
+    /* calls of one value of a method that 'record --argument' tells apart: of the time of all its calls; with a p99 of
+     * so many times that of any other value */
     { "value", 0.5, 0, SMALL, findings_of_values },
     { "slow", 0.05, 3, SMALL, findings_of_values },
     /* of CPU time: the collector (or its pauses, of the time), the JIT compilers, page faults at a microsecond each,

@@ -60,7 +60,7 @@ static struct value_others others_of(const struct findings_making *making, const
     return others;
 }
 
-/* "Servlet.doGet of '/orders'"; NULL: no memory. */
+/* "Servlet.doGet of '/orders'". */
 static const char *subject_of(const struct findings_making *making, const char *label, const struct values_row *row)
 {
     const char *more = strlen(row->text) > TEXT_MOST ? "..." : "";
@@ -74,8 +74,6 @@ static const char *text_of(const struct findings_making *making, const struct fi
     const char *share = findings_share(making, time->ns / (time->ns + others->ns), error);
     const char *took = findings_time(making, time->ns), *p99 = findings_time(making, time->p99);
     const char *most = findings_time(making, others->p99_high);
-    if (share == NULL || took == NULL || p99 == NULL || most == NULL)
-        return NULL;
     if (rule->ratio > 0)
         return arena_printf(arena,
                             "%s is slow: p99 %s in %.0f calls, at most %s for any other value; these calls take %s of "
@@ -95,8 +93,8 @@ static bool is_found(const struct findings_making *making, const char *subject)
 }
 
 /* *n counts lines. */
-static int look_at(struct findings_making *making, const struct finding_rule *rule, const struct value_rows *values,
-                   const struct values_row *row, uint32_t *n, struct err *err)
+static void look_at(struct findings_making *making, const struct finding_rule *rule, const struct value_rows *values,
+                    const struct values_row *row, uint32_t *n)
 {
     const struct value_time time = time_of(making, row);
     const struct value_others others = others_of(making, values, row);
@@ -105,12 +103,10 @@ static int look_at(struct findings_making *making, const struct finding_rule *ru
     double all = time.ns + others.ns, share = all > 0 ? time.ns / all : 0;
     double error = hypot((1 - share) * time.error_ns, share * sqrt(others.squares)) / all;
     if (others.n < 1 || time.n < CALLS_LEAST || (rule->ratio > 0 && !(time.p99_low > rule->ratio * others.p99_high)))
-        return 0;
-    const char *subject = label == NULL ? NULL : subject_of(making, label, row);
-    if (subject == NULL)
-        return err_set(err, "out of memory for findings");
+        return;
+    const char *subject = subject_of(making, label, row);
     if (is_found(making, subject))
-        return 0;
+        return;
     const struct finding f = { .subject = subject,
                                .text = text_of(making, rule, subject, &time, &others, error),
                                .view = arena_printf(making->source->arena, "groups=%s", label),
@@ -119,21 +115,19 @@ static int look_at(struct findings_making *making, const struct finding_rule *ru
                                .low = share - error,
                                .high = share + error };
     size_t before = making->n_found;
-    int rc = findings_add(making, rule, &f, err);
+    findings_add(making, rule, &f);
     *n += making->n_found > before;
-    return rc;
 }
 
-int findings_of_values(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+void findings_of_values(struct findings_making *making, const struct finding_rule *rule)
 {
     struct value_rows values;
+    struct err ignored; /* why there are none: no error of a report */
     uint32_t n = 0;
-    if (making->pass == NULL || making->pass->value_calls == NULL || making->is_simulated)
-        return 0;
-    if (values_find(making->pass, making->source, NULL, &values, err) < 0)
-        return -1;
+    if (making->pass == NULL || making->pass->value_calls == NULL || making->is_simulated ||
+        values_find(making->pass, making->source, NULL, &values, &ignored) < 0)
+        return;
     for (size_t i = 0; i < values.n && n < LINES_MOST; i++)
-        if (has_name(&values.rows[i]) && look_at(making, rule, &values, &values.rows[i], &n, err) < 0)
-            return -1;
-    return 0;
+        if (has_name(&values.rows[i]))
+            look_at(making, rule, &values, &values.rows[i], &n);
 }

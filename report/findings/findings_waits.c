@@ -21,7 +21,7 @@ struct waiting_sum {
 
 typedef bool is_kind_fn(const struct wait_row *row);
 
-/* What it waits for, behind "METHOD waits for "; NULL: no memory. */
+/* What it waits for, behind "METHOD waits for ". */
 typedef const char *words_fn(const struct findings_making *making, const struct wait_row *row);
 
 static bool is_same(const struct wait_row *a, const struct wait_row *b)
@@ -56,16 +56,14 @@ static bool sum_rows(const struct waits *waits, size_t i, is_kind_fn *is_kind, s
     return true;
 }
 
-static int add_waiting(struct findings_making *making, const struct finding_rule *rule, const struct waiting_sum *sum,
-                       words_fn *words_of, const char *view, struct err *err)
+static void add_waiting(struct findings_making *making, const struct finding_rule *rule, const struct waiting_sum *sum,
+                        words_fn *words_of, const char *view)
 {
     struct arena *arena = making->source->arena;
     const char *where = java_names_display(arena, &sum->row->where, JAVA_NAMES_SHORT);
     const char *words = words_of(making, sum->row), *time = findings_time(making, sum->ns);
     const char *all = findings_time(making, making->duration_ns);
     double share = sum->ns / making->duration_ns, error = sum->error_ns / making->duration_ns;
-    if (where == NULL || words == NULL || time == NULL || all == NULL)
-        return err_set(err, "out of memory for findings");
     const struct finding f = { .subject = where,
                                .text = arena_printf(arena, "%s waits for %s: %s (all threads together) in %s", where,
                                                     words, time, all),
@@ -74,11 +72,11 @@ static int add_waiting(struct findings_making *making, const struct finding_rule
                                .share = share,
                                .low = share - error,
                                .high = share + error };
-    return findings_add(making, rule, &f, err);
+    findings_add(making, rule, &f);
 }
 
-static int look_at_waits(struct findings_making *making, const struct finding_rule *rule, is_kind_fn *is_kind,
-                         words_fn *words_of, const char *view, struct err *err)
+static void look_at_waits(struct findings_making *making, const struct finding_rule *rule, is_kind_fn *is_kind,
+                          words_fn *words_of, const char *view)
 {
     const struct waits *waits = making->pass == NULL ? NULL : &making->pass->waits;
     struct waiting_sum sum;
@@ -86,11 +84,9 @@ static int look_at_waits(struct findings_making *making, const struct finding_ru
     for (size_t i = 0; waits != NULL && !(making->is_simulated) && i < waits->n && n < METHODS_MOST; i++) {
         if (!is_of(&waits->rows[i], is_kind) || !sum_rows(waits, i, is_kind, &sum))
             continue;
-        if (add_waiting(making, rule, &sum, words_of, view, err) < 0)
-            return -1;
+        add_waiting(making, rule, &sum, words_of, view);
         n++;
     }
-    return 0;
 }
 
 /* ---- locks ---- */
@@ -113,15 +109,15 @@ static const char *words_of_lock(const struct findings_making *making, const str
     const char *kind = row->cause == TRACE_CAUSE_MONITOR ? "a monitor" : "a lock";
     const char *what =
         row->lock_class == NULL ? kind : arena_printf(arena, "%s (%s)", kind, short_class(row->lock_class));
-    if (what == NULL || row->holder.class_name == NULL || row->holder_share < HELD_BY)
+    if (row->holder.class_name == NULL || row->holder_share < HELD_BY)
         return what;
     const char *holder = java_names_display(arena, &row->holder, JAVA_NAMES_SHORT);
-    return holder == NULL ? NULL : arena_printf(arena, "%s that %s holds", what, holder);
+    return arena_printf(arena, "%s that %s holds", what, holder);
 }
 
-int findings_of_locks(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+void findings_of_locks(struct findings_making *making, const struct finding_rule *rule)
 {
-    return look_at_waits(making, rule, is_lock, words_of_lock, "locks", err);
+    look_at_waits(making, rule, is_lock, words_of_lock, "locks");
 }
 
 /* ---- the rest ---- */
@@ -130,9 +126,7 @@ static const char *with_callee(const struct findings_making *making, const char 
 {
     struct arena *arena = making->source->arena;
     const char *label = row->called.class_name == NULL ? "" : java_names_display(arena, &row->called, JAVA_NAMES_SHORT);
-    if (label == NULL || label[0] == '\0')
-        return label == NULL ? NULL : what;
-    return arena_printf(arena, "%s (%s)", what, label);
+    return label[0] == '\0' ? what : arena_printf(arena, "%s (%s)", what, label);
 }
 
 static bool is_io(const struct wait_row *row)
@@ -145,9 +139,9 @@ static const char *words_of_io(const struct findings_making *making, const struc
     return with_callee(making, row->cause == TRACE_CAUSE_SOCKET ? "a socket" : "a file or pipe", row);
 }
 
-int findings_of_io(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+void findings_of_io(struct findings_making *making, const struct finding_rule *rule)
 {
-    return look_at_waits(making, rule, is_io, words_of_io, "waits", err);
+    look_at_waits(making, rule, is_io, words_of_io, "waits");
 }
 
 /* A queue or semaphore that has nothing left; not that of a thread which does nothing but take work. */
@@ -165,9 +159,9 @@ static const char *words_of_pool(const struct findings_making *making, const str
     return with_callee(making, "an empty queue or pool", row);
 }
 
-int findings_of_pools(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+void findings_of_pools(struct findings_making *making, const struct finding_rule *rule)
 {
-    return look_at_waits(making, rule, is_pool, words_of_pool, "waits", err);
+    look_at_waits(making, rule, is_pool, words_of_pool, "waits");
 }
 
 static bool is_page(const struct wait_row *row)
@@ -181,7 +175,7 @@ static const char *words_of_page(const struct findings_making *making, const str
     return "memory to be read from disk (swapped out, or a mapped file)";
 }
 
-int findings_of_paging(struct findings_making *making, const struct finding_rule *rule, struct err *err)
+void findings_of_paging(struct findings_making *making, const struct finding_rule *rule)
 {
-    return look_at_waits(making, rule, is_page, words_of_page, "waits", err);
+    look_at_waits(making, rule, is_page, words_of_page, "waits");
 }
