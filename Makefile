@@ -165,8 +165,8 @@ $(BUILD)/pic/%.o: %.c
 
 # A unit test is one file that is linked with all rooms, and with the agent's parts that need no JVM.
 AGENT_PURE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard core/agent/rewrite/*.c core/agent/probe/*.c) $(addprefix core/agent/,control/method_ids.c control/agent_lab_none.c \
-                  control/own_threads.c codecache/compiling.c codecache/own_vm.c codecache/perf_file.c))
-$(patsubst %.c,$(BUILD)/%.o,$(wildcard core/agent/probe/*.c)) $(patsubst %,$(BUILD)/core/agent/control/%.o,method_ids agent_lab_none) $(patsubst %,$(BUILD)/test/unit/%_test.o,method_ids probe probe_virtual readings_rings ring_memory): ALL_CFLAGS += $(JVMTI)
+                  codecache/compiling.c codecache/own_vm.c codecache/perf_file.c))
+$(patsubst %.c,$(BUILD)/%.o,$(wildcard core/agent/probe/*.c)) $(patsubst %,$(BUILD)/core/agent/%.o,control/method_ids control/agent_lab_none codecache/code_dependents) $(patsubst %,$(BUILD)/test/unit/%_test.o,code_dependents method_ids open_calls probe probe_virtual readings_rings ring_memory): ALL_CFLAGS += $(JVMTI)
 
 # The plugin's walk through a heap, which is the test's.
 $(BUILD)/test/unit/heap_walk_test: $(patsubst %,$(BUILD)/core/emu/plugin/%.o,heap_walk vm_classes vm_memory)

@@ -6,31 +6,20 @@
  */
 #include "core/agent/agent.h"
 
-#include "core/agent/calibrate.h"
-#include "core/agent/codecache/code_asked.h"
+#include "core/agent/codecache/codecache.h"
 #include "core/agent/codecache/code_check.h"
-#include "core/agent/codecache/code_dependents.h"
-#include "core/agent/codecache/code_events.h"
-#include "core/agent/codecache/jit_log.h"
-#include "core/agent/codecache/perf_map.h"
 #include "core/agent/control/agent_lab.h"
 #include "core/wire/config.h"
 #include "core/agent/control/jvmti_env.h"
 #include "core/wire/protocol.h"
-#include "core/agent/instrument/active_loops.h"
-#include "core/agent/instrument/class_archive.h"
+#include "core/agent/instrument/retransform.h"
+#include "core/agent/instrument/class_check.h"
 #include "core/agent/instrument/classes.h"
 #include "core/agent/instrument/instrument.h"
-#include "core/agent/instrument/retained.h"
 #include "core/agent/instrument/methods.h"
-#include "core/agent/instrument/retransform.h"
 #include "core/agent/probe/probe.h"
 #include "core/agent/probe/argument_ids.h"
-#include "core/agent/probe/virtual.h"
-#include "core/agent/stacks/allocation_events.h"
-#include "core/agent/stacks/allocation_log.h"
-#include "core/agent/stacks/heap_before.h"
-#include "core/agent/stacks/stack.h"
+#include "core/agent/stacks/stacks.h"
 #include "core/wire/setting.h"
 
 #include <pthread.h>
@@ -161,7 +150,7 @@ static int begin_session(JNIEnv *jni, struct err *err)
     if (agent.config.n_arguments > 0 &&
         argument_ids_begin(agent.jvmti, jni, agent.epoch, agent.control.methods_fd, err) < 0)
         return -1;
-    virtual_listen(agent.jvmti, agent.epoch);
+    probe_virtual_listen(agent.jvmti, agent.epoch);
     probe_find_with(stack_find);
     probe_start(agent.segment, &agent.plan, agent.jvmti, agent.control.socket);
     if (!agent.config.begins_later)
@@ -187,7 +176,7 @@ static void end_session(JNIEnv *jni)
     code_asked_stop();
     code_dependents_stop();
     code_events_stop();
-    virtual_listen(agent.jvmti, 0);
+    probe_virtual_listen(agent.jvmti, 0);
     classes_enable_all(jni, 0);
     methods_end();
     retransform_last(agent.jvmti, jni, &agent.control, &agent.pass);
@@ -393,7 +382,7 @@ static int make_env(JavaVM *vm)
         jvmti_env_switch(agent.jvmti, JVMTI_ENABLE, ends, sizeof ends / sizeof *ends) == 0) {
         jvmti_env_set(agent.jvmti);
         keep_source_maps();
-        virtual_init(agent.jvmti);
+        probe_virtual_init(agent.jvmti);
         return 0;
     }
     (*agent.jvmti)->DisposeEnvironment(agent.jvmti);

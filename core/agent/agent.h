@@ -10,12 +10,14 @@
 #ifndef CORE_AGENT_AGENT_H
 #define CORE_AGENT_AGENT_H
 
-#include "core/agent/probe/counting.h"
 #include "core/agent/control/control.h"
+#include "core/agent/probe/probe.h"
 #include "core/wire/ring.h"
 
 #include <jvmti.h>
 #include <stdint.h>
+
+/* ---- agent ---- */
 
 /* ---- commands.c ---- */
 
@@ -32,5 +34,15 @@ struct commands_session {
  * under way has ended then.
  */
 void commands_run(jvmtiEnv *jvmti, JNIEnv *jni, const struct commands_session *session);
+
+/* ---- calibrate ---- */
+
+/*
+ * Once a session, before its first class is changed: define the probes' class, measure what a pair of probes costs
+ * between its timestamps and outside of them, in ticks and in each counter's events, and publish it in the segment.
+ * Returns 0, or -1 with *err set.
+ */
+int calibrate_once(jvmtiEnv *jvmti, JNIEnv *jni, const struct counting_plan *plan, struct segment *segment,
+                   struct err *err);
 
 #endif

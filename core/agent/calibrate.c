@@ -5,7 +5,7 @@
  * Thesis §3.2.1 stops counting while a record is logged; here the cost is subtracted afterwards.  A pair's cost has a
  * part between its two timestamps (it would be charged to the method) and one outside of them (to its caller).
  */
-#include "core/agent/calibrate.h"
+#include "core/agent/agent.h"
 
 #include "core/agent/instrument/classes.h"
 #include "core/agent/probe/probe.h"

@@ -5,8 +5,7 @@
  */
 #include "core/agent/agent.h"
 
-#include "core/agent/calibrate.h"
-#include "core/agent/codecache/jit_log.h"
+#include "core/agent/codecache/codecache.h"
 #include "core/wire/config.h"
 #include "core/agent/control/control.h"
 #include "core/agent/control/jvmti_env.h"
@@ -15,14 +14,9 @@
 #include "core/agent/instrument/methods.h"
 #include "core/agent/instrument/retransform.h"
 #include "core/agent/probe/probe.h"
-#include "core/agent/stacks/allocation_log.h"
-#include "core/agent/stacks/poll.h"
+#include "core/agent/stacks/stacks.h"
 
-#include "core/agent/codecache/code_asked.h"
-#include "core/agent/codecache/code_dependents.h"
-#include "core/agent/codecache/compile_methods.h"
 #include "core/agent/codecache/compiling.h"
-#include "core/agent/instrument/active_loops.h"
 #include "core/base/ticks.h"
 
 #include <stdatomic.h>

@@ -1,6 +1,6 @@
 #include "core/hotspot/vm_methods.h"
 #include "core/base/hash.h"
-#include "core/wire/smap.h"
+#include "core/wire/code_log.h"
 #include "core/hotspot/vm_state.h"
 #include "core/hotspot/nmethod.h"
 

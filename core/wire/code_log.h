@@ -26,6 +26,8 @@
 
 #include "core/wire/wire_text.h"
 
+/* ---- code_log ---- */
+
 #define CODE_LOG_ENTRY_BYTES  ((size_t)256 * 1024)  /* no entry is longer */
 #define CODE_LOG_BYTES        ((uint64_t)256 << 20) /* an agent logs no more */
 #define CODE_LOG_UNREAD_BYTES ((uint64_t)32 << 20)  /* nor more than the recorder reads */
@@ -95,5 +97,26 @@ bool code_points_next(struct code_points *points);
 
 /* The line of a bytecode index, from an entry's line_bytes; 0: not known. */
 uint32_t code_log_line(const uint8_t *line_bytes, size_t n, int32_t index);
+
+/* ---- smap ---- */
+
+/*
+ * Line numbers of Kotlin's inline functions.
+ *
+ * kotlinc gives code that it inlines line numbers behind the file's last one, and says in the class's
+ * SourceDebugExtension (an SMAP, JSR 45) what they stand for: the stratum 'Kotlin' has the inlined function's lines,
+ * 'KotlinDebug' the line of the file that calls it.
+ */
+
+#define SMAP_BYTES_MAX 32768u /* of longer ones, what is behind is not read */
+
+/* Is it the source file of a class that may have such lines? */
+bool smap_is_of(const char *source, size_t n);
+
+/*
+ * In place of each line that is behind the file's last one: the line that calls the inlined function; 0: not known.
+ * smap: n bytes, which anybody may have written.  Other lines stay, and all do where the text is no SMAP of Kotlin's.
+ */
+void smap_take_calls(const char *smap, size_t n, struct code_line *lines, uint32_t n_lines);
 
 #endif

@@ -1,4 +1,4 @@
-#include "core/wire/smap.h"
+#include "core/wire/code_log.h"
 
 #include <string.h>
 

@@ -129,8 +129,6 @@ is "each room says in a README.md of 15 lines what comes in and what goes out" "
 # Files of a room that need each other.
 circles() {
     cat << 'END'
-# a probe mounts virtual threads, which are mounted by probes
-circle core/agent/probe/probe core/agent/probe/probe_open core/agent/probe/probe_virtual core/agent/probe/virtual
 # what is suggested is tried
 circle core/pmu/events core/pmu/events_known
 END

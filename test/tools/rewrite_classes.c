@@ -14,7 +14,7 @@
  * Prints counts as 'NAME NUMBER' lines; REWRITE_NS is the time in the rewriter alone, VERIFY_NS that of its check once
  * more, which notices DOUBTED of the classes that were written.
  */
-#include "core/agent/rewrite/verify.h"
+#include "core/agent/rewrite/rewrite_parts.h"
 
 #include <errno.h>
 #include <ftw.h>

@@ -9,20 +9,17 @@
 #include "test/unit/tap.h"
 
 #include "core/agent/agent.h"
-#include "core/agent/calibrate.h"
-#include "core/agent/codecache/jit_log.h"
+#include "core/agent/codecache/codecache.h"
 #include "core/wire/config.h"
 #include "core/agent/control/control.h"
 #include "core/agent/control/jvmti_env.h"
-#include "core/agent/instrument/active_loops.h"
-#include "core/agent/instrument/classes.h"
-#include "core/agent/instrument/instrument.h"
-#include "core/agent/instrument/methods.h"
 #include "core/agent/instrument/retransform.h"
-#include "core/agent/probe/unmounted.h"
+#include "core/agent/instrument/classes.h"
+#include "core/agent/instrument/instrument_state.h"
+#include "core/agent/instrument/methods.h"
+#include "core/agent/probe/probe_parts.h"
 #include "core/agent/probe/probe.h"
-#include "core/agent/stacks/allocation_log.h"
-#include "core/agent/stacks/poll.h"
+#include "core/agent/stacks/stacks.h"
 #include "core/base/ticks.h"
 #include "core/recorder/drain.h"
 
@@ -148,6 +145,8 @@ int jit_log_start(jvmtiEnv *env, JNIEnv *jni, int fd, struct err *err)
 
 static const struct counting_plan no_counters;
 
+struct instrumenting instrumenting;
+
 int calibrate_once(jvmtiEnv *env, JNIEnv *jni, const struct counting_plan *plan, struct segment *segment,
                    struct err *err)
 {
@@ -161,14 +160,14 @@ void jit_log_watch(jvmtiEnv *env, const struct agent_config *methods)
     (void)methods;
 }
 
-struct agent_thread {
+struct stress_thread {
     jvmtiStartFunction function;
     void *argument;
 };
 
 static void *run_agent_thread(void *argument)
 {
-    struct agent_thread thread = *(struct agent_thread *)argument;
+    struct stress_thread thread = *(struct stress_thread *)argument;
     free(argument);
     thread.function(&jvmti, NULL, thread.argument);
     return NULL;
@@ -183,11 +182,11 @@ void classes_enable_all(JNIEnv *jni, uint32_t all)
 int jvmti_env_run_thread(JNIEnv *jni, jvmtiStartFunction function, void *argument)
 {
     pthread_t thread;
-    struct agent_thread *start = malloc(sizeof *start);
+    struct stress_thread *start = malloc(sizeof *start);
     (void)jni;
     if (start == NULL)
         return -1;
-    *start = (struct agent_thread){ function, argument };
+    *start = (struct stress_thread){ function, argument };
     if (pthread_create(&thread, NULL, run_agent_thread, start) != 0) {
         free(start);
         return -1;

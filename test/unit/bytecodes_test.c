@@ -1,7 +1,7 @@
 /* Java's instructions in a running JVM: those that HotSpot writes, damaged code, what a scan says. */
 #include "core/hotspot/bytecodes.h"
 
-#include "core/agent/rewrite/bytecode.h"
+#include "core/agent/rewrite/classfile.h"
 #include "test/unit/tap.h"
 
 #define SCAN(...)                                      \

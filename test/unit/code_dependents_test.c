@@ -2,7 +2,6 @@
  * Whose classes' code compiled code has, told while code comes and goes.  The JVM is this test's: pieces of code with
  * lists of methods, and methods, each at an address that may be another one's later.
  */
-#include "core/agent/codecache/code_dependents.h"
 #include "core/hotspot/nmethod.h"
 #include "core/agent/codecache/code_out.h"
 #include "core/hotspot/vm_methods.h"
@@ -14,6 +13,8 @@
 #define AT(i)    (0x1000 + 0x100 * (uint64_t)(i)) /* of a piece's header; its code begins behind it */
 #define CODE(i)  (AT(i) + 0x40)
 #define OF(text) ((uint64_t)(uintptr_t)(text)) /* a pool, and a symbol: the class's name */
+
+struct codecache codecache;
 
 /* A piece of code; number 0: there is none. */
 static struct piece {

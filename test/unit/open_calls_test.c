@@ -1,5 +1,5 @@
 /* Calls that were under way when their methods got probes: what is to be open, and what the call tree makes of it. */
-#include "core/agent/probe/open_calls.h"
+#include "core/agent/probe/probe.h"
 
 #include "phases/tree/calltree.h"
 #include "test/unit/tap.h"

@@ -9,7 +9,7 @@
 #include "test/unit/tap.h"
 
 #include "core/wire/config.h"
-#include "core/agent/probe/unmounted.h"
+#include "core/agent/probe/probe_parts.h"
 #include "core/agent/probe/probe.h"
 #include "core/base/ticks.h"
 #include "core/recorder/drain.h"

@@ -1,5 +1,5 @@
 /* Lines of Kotlin's inline functions: which line of the file calls them. */
-#include "core/wire/smap.h"
+#include "core/wire/code_log.h"
 
 #include "test/unit/tap.h"
 

@@ -2,7 +2,7 @@
  * The check of rewritten classes: each byte of what the rewriter made is changed, in several ways, and the check must
  * notice it; and what a writer could get wrong as a whole.
  */
-#include "core/agent/rewrite/verify.h"
+#include "core/agent/rewrite/rewrite_parts.h"
 #include "test/unit/class_maker.h"
 
 /* All constants that are added are used: a change of one that is not would be harmless. */

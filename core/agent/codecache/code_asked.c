@@ -1,5 +1,3 @@
-#include "core/agent/codecache/code_asked.h"
-
 #include "core/agent/codecache/code_out.h"
 #include "core/agent/codecache/own_vm.h"
 #include "core/hotspot/vm.h"
@@ -13,23 +11,7 @@
 #define NO_NUMBER       UINT32_MAX
 #define METHODS_AT_ONCE 128u
 
-/*
- * 'lock' guards it, and what stands below.  Only the agent's own threads take it; the log's lock, for which a thread of
- * the application may wait, is taken for an entry at a time.
- */
-static struct code_asked_state {
-    pthread_mutex_t lock;
-    bool is_on, has_all_points;
-    struct nmethod nmethod;
-    struct hash_set told;    /* by where code begins: the compilation; 'second' is 1 while it is there */
-    struct hash_set numbers; /* by what a method is called, and its lines: its number plus 1 */
-    struct hash_set known;   /* by what tells methods from others at their addresses: the same */
-    struct hash_set here;    /* by the method's address, while a question is answered: the same */
-    uint32_t n_numbers;
-} state = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
-static struct vm_method method;
-static uint8_t points[CODE_LOG_ENTRY_BYTES];
+static struct code_asked_state *const state = &codecache.asked;
 
 const char *code_asked_why_not(void)
 {
@@ -38,30 +20,30 @@ const char *code_asked_why_not(void)
 
 static void forget(void)
 {
-    hash_free(&state.told);
-    hash_free(&state.numbers);
-    hash_free(&state.known);
-    hash_free(&state.here);
-    nmethod_free(&state.nmethod);
-    state.n_numbers = 0;
-    state.is_on = false;
+    hash_free(&state->told);
+    hash_free(&state->numbers);
+    hash_free(&state->known);
+    hash_free(&state->here);
+    nmethod_free(&state->nmethod);
+    state->n_numbers = 0;
+    state->is_on = false;
 }
 
 void code_asked_start(void)
 {
     bool has_all_points = vm_flag_is_asked_for(own_vm(), "DebugNonSafepoints");
-    pthread_mutex_lock(&state.lock);
+    pthread_mutex_lock(&state->lock);
     forget();
-    state.is_on = true;
-    state.has_all_points = has_all_points;
-    pthread_mutex_unlock(&state.lock);
+    state->is_on = true;
+    state->has_all_points = has_all_points;
+    pthread_mutex_unlock(&state->lock);
 }
 
 void code_asked_stop(void)
 {
-    pthread_mutex_lock(&state.lock);
+    pthread_mutex_lock(&state->lock);
     forget();
-    pthread_mutex_unlock(&state.lock);
+    pthread_mutex_unlock(&state->lock);
 }
 
 /* ---- methods ---- */
@@ -78,14 +60,14 @@ static uint64_t hash_of(const struct code_entry *entry)
 /* Described when it is new.  0: there is no room, or none can be read. */
 static uint32_t describe(uint64_t address)
 {
-    if (state.n_numbers + 1 >= CODE_NUMBERS_MAX || !vm_method_read(own_vm(), &method, address))
+    if (state->n_numbers + 1 >= CODE_NUMBERS_MAX || !vm_method_read(own_vm(), &state->method, address))
         return 0;
-    struct code_entry entry = vm_method_entry(&method, state.n_numbers);
-    struct hash_slot *slot = hash_put(&state.numbers, hash_of(&entry));
+    struct code_entry entry = vm_method_entry(&state->method, state->n_numbers);
+    struct hash_slot *slot = hash_put(&state->numbers, hash_of(&entry));
     if (slot == NULL)
         return 0;
     if (slot->value == 0) {
-        slot->value = ++state.n_numbers;
+        slot->value = ++state->n_numbers;
         code_out_tell(&entry);
     }
     return slot->value;
@@ -102,19 +84,19 @@ static void know(struct asked_methods *wanted)
     uint64_t keys[METHODS_AT_ONCE];
     vm_methods_keys(own_vm(), wanted->all, wanted->n, keys, NULL);
     for (size_t i = 0; i < wanted->n; i++) {
-        struct hash_slot *known = keys[i] == 0 ? NULL : hash_put(&state.known, keys[i]);
+        struct hash_slot *known = keys[i] == 0 ? NULL : hash_put(&state->known, keys[i]);
         if (known == NULL)
             continue;
         if (known->value == 0)
             known->value = describe(wanted->all[i]);
-        hash_get(&state.here, hash_address(wanted->all[i]))->value = known->value;
+        hash_get(&state->here, hash_address(wanted->all[i]))->value = known->value;
     }
     wanted->n = 0;
 }
 
 static void want(struct asked_methods *wanted, uint64_t address)
 {
-    struct hash_slot *slot = hash_put(&state.here, hash_address(address));
+    struct hash_slot *slot = hash_put(&state->here, hash_address(address));
     if (slot == NULL || slot->flags != 0)
         return;
     slot->flags = 1;
@@ -132,7 +114,7 @@ static void know_methods(const struct nmethod *nmethod)
     struct asked_methods wanted = { .n = 0 };
     struct scopes_walk walk;
     want(&wanted, nmethod->method);
-    if (state.has_all_points) {
+    if (state->has_all_points) {
         scopes_begin(&walk, &nmethod->scopes);
         while (scopes_next(&walk))
             for (uint32_t i = 0; i < walk.n_frames; i++)
@@ -144,7 +126,7 @@ static void know_methods(const struct nmethod *nmethod)
 /* NO_NUMBER: there is none. */
 static uint32_t number_of(uint64_t address)
 {
-    const struct hash_slot *slot = hash_get(&state.here, hash_address(address));
+    const struct hash_slot *slot = hash_get(&state->here, hash_address(address));
     return slot == NULL || slot->value == 0 ? NO_NUMBER : slot->value - 1;
 }
 
@@ -166,7 +148,7 @@ static bool take_frames(const struct scopes_walk *walk, struct code_frame *frame
 static size_t take_points(const struct scopes *scopes)
 {
     struct code_frame frames[2][CODE_FRAMES_MAX];
-    struct sink s = sink_into(points, sizeof points - 256);
+    struct sink s = sink_into(state->points, sizeof state->points - 256);
     struct scopes_walk walk;
     uint64_t before = 0;
     uint32_t n_before = 0;
@@ -179,12 +161,12 @@ static size_t take_points(const struct scopes *scopes)
         else
             s.full = true;
         if (s.full)
-            return (size_t)(last - points);
+            return (size_t)(last - state->points);
         before = walk.end;
         n_before = walk.n_frames;
         now = 1 - now;
     }
-    return (size_t)(s.at - points);
+    return (size_t)(s.at - state->points);
 }
 
 /*
@@ -193,9 +175,9 @@ static size_t take_points(const struct scopes *scopes)
  */
 static void tell(struct nmethod *nmethod)
 {
-    struct hash_slot *slot = hash_put(&state.told, hash_address(nmethod->start));
+    struct hash_slot *slot = hash_put(&state->told, hash_address(nmethod->start));
     if (slot == NULL || (slot->second == 1 && slot->value == nmethod->number) ||
-        (state.has_all_points && !nmethod_copy(own_vm(), nmethod)))
+        (state->has_all_points && !nmethod_copy(own_vm(), nmethod)))
         return;
     know_methods(nmethod);
     struct code_entry entry = { .kind = CODE_COMPILED,
@@ -204,9 +186,9 @@ static void tell(struct nmethod *nmethod)
                                 .n_bytes = nmethod->n_bytes,
                                 .method = number_of(nmethod->method),
                                 .tier = nmethod->tier,
-                                .is_coarse = !state.has_all_points,
-                                .points = points };
-    if (state.has_all_points)
+                                .is_coarse = !state->has_all_points,
+                                .points = state->points };
+    if (state->has_all_points)
         entry.n_points_bytes = take_points(&nmethod->scopes);
     if (entry.method == NO_NUMBER || !nmethod_is_there(own_vm(), nmethod))
         return;
@@ -217,7 +199,7 @@ static void tell(struct nmethod *nmethod)
 
 static void tell_gone(uint64_t start)
 {
-    struct hash_slot *slot = hash_get(&state.told, hash_address(start));
+    struct hash_slot *slot = hash_get(&state->told, hash_address(start));
     if (slot == NULL || slot->second == 0)
         return;
     slot->second = 0;
@@ -226,28 +208,28 @@ static void tell_gone(uint64_t start)
 
 static bool is_on(void)
 {
-    return state.is_on && code_out_is_open();
+    return state->is_on && code_out_is_open();
 }
 
 static void end_question(void)
 {
     code_out_end();
-    hash_free(&state.here);
+    hash_free(&state->here);
 }
 
 uint32_t code_asked_tell(const uint64_t *addresses, size_t n)
 {
     uint32_t n_known = 0;
-    pthread_mutex_lock(&state.lock);
+    pthread_mutex_lock(&state->lock);
     for (size_t i = 0; i < n && is_on(); i++) {
-        bool is_there = nmethod_find(own_vm(), &state.nmethod, addresses[i]);
+        bool is_there = nmethod_find(own_vm(), &state->nmethod, addresses[i]);
         if (is_there)
-            tell(&state.nmethod);
+            tell(&state->nmethod);
         else
             tell_gone(addresses[i]);
         n_known += is_there;
     }
     end_question();
-    pthread_mutex_unlock(&state.lock);
+    pthread_mutex_unlock(&state->lock);
     return n_known;
 }

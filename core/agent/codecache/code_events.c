@@ -6,12 +6,10 @@
  * for it.  Stubs are told by the thread that needs one.  While the event is on, compilers keep more debug information
  * (DebugNonSafepoints), in code compiled from then on.
  */
-#include "core/agent/codecache/code_events.h"
+#include "core/agent/codecache/code_out.h"
 
 #include "core/agent/codecache/code_check.h"
-#include "core/agent/codecache/code_out.h"
 #include "core/agent/codecache/compiling.h"
-#include "core/agent/control/events_env.h"
 #include "core/agent/control/jvmti_env.h"
 #include "core/agent/control/method_names.h"
 #include "core/base/hash.h"
@@ -31,30 +29,17 @@
 
 #define NO_NUMBER UINT32_MAX
 
-/* The log's lock guards it, and what stands below. */
-static struct code_events_state {
-    struct events_env env;
-    uint64_t spent_ns;
-    uint32_t n_sessions;
-    struct hash_set numbers; /* by jmethodID: value is the number plus 1 */
-    struct hash_set coarse;  /* addresses of code from before the first session, kept for ever */
-    bool has_all_points;     /* whoever listens: the JVM was started so */
-    bool knows_coarse;       /* they are all there: what else there is, was compiled while somebody listened */
-    uint32_t n_numbers;
-} state;
+static struct code_events_state *const state = &codecache.events;
 
-static struct code_line lines[CODE_LINES_MAX];
-static uint8_t points[CODE_LOG_ENTRY_BYTES];
-
-/* The agent asks what there is: the events come in its own thread, and are written in large pieces. */
-static _Thread_local bool asking;
-
-/*
- * A thread of the JVM's that tells of code does little else: two thirds of its CPU time are the JVM's own work for the
- * next event.  Its CPU time at the end of the last one, and in which session that was.
- */
-static _Thread_local uint64_t told_ns;
-static _Thread_local uint32_t told_in;
+static _Thread_local struct {
+    bool asking; /* the agent asks what there is: the events come in its own thread, and are written in large pieces */
+    /*
+     * A thread of the JVM's that tells of code does little else: two thirds of its CPU time are the JVM's own work for
+     * the next event.  Its CPU time at the end of the last one, and in which session that was.
+     */
+    uint64_t told_ns;
+    uint32_t told_in;
+} own;
 
 static uint64_t thread_ns(void)
 {
@@ -74,7 +59,8 @@ static uint32_t take_lines(jvmtiEnv *jvmti, jmethodID method)
         return 0;
     for (jint i = 0; i < n && n_lines < CODE_LINES_MAX; i++)
         if (table[i].start_location >= 0 && table[i].line_number >= 0)
-            lines[n_lines++] = (struct code_line){ (uint32_t)table[i].start_location, (uint32_t)table[i].line_number };
+            state->lines[n_lines++] =
+                (struct code_line){ (uint32_t)table[i].start_location, (uint32_t)table[i].line_number };
     (*jvmti)->Deallocate(jvmti, (unsigned char *)table);
     return n_lines;
 }
@@ -90,10 +76,10 @@ static void describe(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method, uint32_t nu
                                     .name = wire_text(names.name),
                                     .descriptor = wire_text(names.descriptor),
                                     .n_lines = take_lines(jvmti, method),
-                                    .lines = lines };
+                                    .lines = state->lines };
         if ((*jvmti)->GetSourceFileName(jvmti, names.class_ref, &source) == JVMTI_ERROR_NONE)
             entry.source = wire_text(source);
-        method_names_take_calls(names.class_ref, source, lines, entry.n_lines);
+        method_names_take_calls(names.class_ref, source, state->lines, entry.n_lines);
         code_out_put(&entry);
         code_check_method(&entry);
     }
@@ -105,13 +91,13 @@ static void describe(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method, uint32_t nu
 static uint32_t number_of(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method)
 {
     uint64_t key = method_names_id_key(method);
-    struct hash_slot *slot = state.n_numbers + 1 < CODE_NUMBERS_MAX ? hash_put(&state.numbers, key) : NULL;
+    struct hash_slot *slot = state->n_numbers + 1 < CODE_NUMBERS_MAX ? hash_put(&state->numbers, key) : NULL;
     if (slot == NULL)
         return NO_NUMBER;
     if (slot->value == 0) {
-        slot->value = ++state.n_numbers;
-        describe(jvmti, jni, method, state.n_numbers - 1);
-        return state.n_numbers - 1;
+        slot->value = ++state->n_numbers;
+        describe(jvmti, jni, method, state->n_numbers - 1);
+        return state->n_numbers - 1;
     }
     return slot->value - 1;
 }
@@ -163,11 +149,11 @@ static void take_points(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiCompiledMethodL
 static bool is_coarse(const void *code)
 {
     uint64_t key = hash_address((uint64_t)(uintptr_t)code);
-    if (!asking || state.has_all_points)
+    if (!own.asking || state->has_all_points)
         return false;
-    if (!state.knows_coarse)
-        hash_put(&state.coarse, key);
-    return !state.knows_coarse || hash_get(&state.coarse, key) != NULL;
+    if (!state->knows_coarse)
+        hash_put(&state->coarse, key);
+    return !state->knows_coarse || hash_get(&state->coarse, key) != NULL;
 }
 
 /* The tier of the compiled method at an address, which is in use now; 0: not known. */
@@ -181,7 +167,7 @@ static uint32_t tier_of(const void *code)
 static struct code_entry log_compiled(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method, const void *code, jint n_bytes,
                                       const jvmtiCompiledMethodLoadRecordHeader *header)
 {
-    struct sink s = sink_into(points, sizeof points - 256);
+    struct sink s = sink_into(state->points, sizeof state->points - 256);
     for (; header != NULL; header = header->next)
         if (header->kind == JVMTI_CMLR_INLINE_INFO && header->majorinfoversion == JVMTI_CMLR_MAJOR_VERSION_1) {
             take_points(jvmti, jni, (const void *)header, code, n_bytes, &s);
@@ -194,12 +180,12 @@ static struct code_entry log_compiled(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID me
                                 .method = number_of(jvmti, jni, method),
                                 .tier = tier_of(code),
                                 .is_coarse = is_coarse(code),
-                                .spent_ns = state.spent_ns,
-                                .points = points,
-                                .n_points_bytes = (size_t)(s.at - points) };
-    if (!asking)
+                                .spent_ns = state->spent_ns,
+                                .points = state->points,
+                                .n_points_bytes = (size_t)(s.at - state->points) };
+    if (!own.asking)
         compiling_note(entry.tier);
-    state.spent_ns = 0;
+    state->spent_ns = 0;
     if (entry.method != NO_NUMBER)
         code_out_put(&entry);
     return entry;
@@ -208,9 +194,9 @@ static struct code_entry log_compiled(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID me
 /* With the lock. */
 static void count_cost(uint64_t start_ns, uint64_t end_ns)
 {
-    state.spent_ns += end_ns - (told_in == state.n_sessions ? told_ns : start_ns);
-    told_ns = end_ns;
-    told_in = state.n_sessions;
+    state->spent_ns += end_ns - (own.told_in == state->n_sessions ? own.told_ns : start_ns);
+    own.told_ns = end_ns;
+    own.told_in = state->n_sessions;
 }
 
 static void JNICALL on_compiled(jvmtiEnv *jvmti, jmethodID method, jint n_bytes, const void *code, jint n_map,
@@ -220,16 +206,16 @@ static void JNICALL on_compiled(jvmtiEnv *jvmti, jmethodID method, jint n_bytes,
     (void)n_map;
     (void)map;
     if (!code_out_is_open() || n_bytes <= 0 ||
-        (*state.env.vm)->GetEnv(state.env.vm, (void **)&jni, JNI_VERSION_1_8) != JNI_OK)
+        (*state->env.vm)->GetEnv(state->env.vm, (void **)&jni, JNI_VERSION_1_8) != JNI_OK)
         return;
     uint64_t start_ns = thread_ns();
     code_out_lock();
     if (code_out_is_open()) {
         struct code_entry entry = log_compiled(jvmti, jni, method, code, n_bytes, compile_info);
-        if (!asking)
+        if (!own.asking)
             code_out_flush();
         uint64_t end_ns = thread_ns();
-        if (!asking)
+        if (!own.asking)
             count_cost(start_ns, end_ns);
         code_check_compiled(&entry, end_ns - start_ns);
     }
@@ -241,7 +227,7 @@ static void log_piece(const struct code_entry *entry)
     code_out_lock();
     if (code_out_is_open()) {
         code_out_put(entry);
-        if (!asking)
+        if (!own.asking)
             code_out_flush();
     }
     code_out_unlock();
@@ -297,7 +283,7 @@ static int make_env(JNIEnv *jni, struct err *err)
                                                    .CompiledMethodUnload = on_discarded,
                                                    .DynamicCodeGenerated = on_generated,
                                                    .VMDeath = on_vm_death };
-    return events_env_make(&state.env, jni, &wanted, &callbacks, err);
+    return events_env_make(&state->env, jni, &wanted, &callbacks, err);
 }
 
 int code_events_start(JNIEnv *jni, int fd, bool only_generated, struct err *err)
@@ -307,27 +293,27 @@ int code_events_start(JNIEnv *jni, int fd, bool only_generated, struct err *err)
         return -1;
     bool has_all_points = vm_flag_is_asked_for(own_vm(), "DebugNonSafepoints");
     code_out_lock();
-    state.has_all_points = has_all_points;
-    state.spent_ns = 0;
-    state.n_sessions++;
-    state.n_numbers = 0;
-    hash_free(&state.numbers);
+    state->has_all_points = has_all_points;
+    state->spent_ns = 0;
+    state->n_sessions++;
+    state->n_numbers = 0;
+    hash_free(&state->numbers);
     code_check_start();
     code_out_open(fd);
     code_out_unlock();
     if (code_check_is_on())
-        (*state.env.jvmti)->SetEventNotificationMode(state.env.jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, NULL);
-    if (jvmti_env_switch(state.env.jvmti, JVMTI_ENABLE, events, n_events) < 0) {
+        (*state->env.jvmti)->SetEventNotificationMode(state->env.jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_DEATH, NULL);
+    if (jvmti_env_switch(state->env.jvmti, JVMTI_ENABLE, events, n_events) < 0) {
         code_events_stop();
         return err_set(err, "the JVM does not report what it compiles (JVMTI)");
     }
-    asking = true;
-    (*state.env.jvmti)->GenerateEvents(state.env.jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+    own.asking = true;
+    (*state->env.jvmti)->GenerateEvents(state->env.jvmti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
     if (!only_generated)
-        (*state.env.jvmti)->GenerateEvents(state.env.jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
-    asking = false;
+        (*state->env.jvmti)->GenerateEvents(state->env.jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
+    own.asking = false;
     code_out_lock();
-    state.knows_coarse = state.knows_coarse || !only_generated;
+    state->knows_coarse = state->knows_coarse || !only_generated;
     code_out_flush();
     code_out_unlock();
     return 0;
@@ -335,12 +321,12 @@ int code_events_start(JNIEnv *jni, int fd, bool only_generated, struct err *err)
 
 void code_events_stop(void)
 {
-    if (state.env.jvmti == NULL)
+    if (state->env.jvmti == NULL)
         return;
-    jvmti_env_switch(state.env.jvmti, JVMTI_DISABLE, events, N_EVENTS);
+    jvmti_env_switch(state->env.jvmti, JVMTI_DISABLE, events, N_EVENTS);
     code_out_lock();
     code_out_close();
-    hash_free(&state.numbers);
+    hash_free(&state->numbers);
     code_check_stop();
     code_out_unlock();
 }

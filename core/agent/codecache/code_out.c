@@ -5,75 +5,73 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static struct code_out_state {
-    pthread_mutex_t lock; /* guards all but the atomic, and what is pending */
-    _Atomic bool is_open;
-    int fd; /* borrowed */
-    uint64_t n_logged;
-    size_t n_pending; /* bytes of whole entries */
-} out = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
+struct codecache codecache = { .out.lock = PTHREAD_MUTEX_INITIALIZER,
+                               .asked.lock = PTHREAD_MUTEX_INITIALIZER,
+                               .dependents.lock = PTHREAD_MUTEX_INITIALIZER,
+                               .jit.lock = PTHREAD_MUTEX_INITIALIZER,
+                               .perf.lock = PTHREAD_MUTEX_INITIALIZER };
 
-static uint8_t pending[2 * CODE_LOG_ENTRY_BYTES];
+static struct code_out_state *const out = &codecache.out;
 
 bool code_out_is_open(void)
 {
-    return atomic_load(&out.is_open);
+    return atomic_load(&out->is_open);
 }
 
 void code_out_lock(void)
 {
-    pthread_mutex_lock(&out.lock);
+    pthread_mutex_lock(&out->lock);
 }
 
 void code_out_unlock(void)
 {
-    pthread_mutex_unlock(&out.lock);
+    pthread_mutex_unlock(&out->lock);
 }
 
 void code_out_open(int fd)
 {
-    out.fd = fd;
-    out.n_logged = out.n_pending = 0;
-    atomic_store(&out.is_open, true);
+    out->fd = fd;
+    out->n_logged = out->n_pending = 0;
+    atomic_store(&out->is_open, true);
 }
 
 void code_out_close(void)
 {
-    atomic_store(&out.is_open, false);
-    out.fd = -1;
+    atomic_store(&out->is_open, false);
+    out->fd = -1;
 }
 
 /* What the recorder has not read yet takes memory of the JVM's. */
 static bool is_full(void)
 {
     struct stat status;
-    return fstat(out.fd, &status) == 0 && (uint64_t)status.st_blocks * 512 > CODE_LOG_UNREAD_BYTES;
+    return fstat(out->fd, &status) == 0 && (uint64_t)status.st_blocks * 512 > CODE_LOG_UNREAD_BYTES;
 }
 
 void code_out_flush(void)
 {
     if (is_full())
-        atomic_store(&out.is_open, false);
-    else if (out.n_pending > 0 && write(out.fd, pending, out.n_pending) != (ssize_t)out.n_pending)
-        atomic_store(&out.is_open, false);
-    out.n_pending = 0;
+        atomic_store(&out->is_open, false);
+    else if (out->n_pending > 0 && write(out->fd, out->pending, out->n_pending) != (ssize_t)out->n_pending)
+        atomic_store(&out->is_open, false);
+    out->n_pending = 0;
 }
 
 void code_out_put(const struct code_entry *entry)
 {
-    struct sink s = sink_into(pending + out.n_pending, sizeof pending - out.n_pending);
+    struct sink s = sink_into(out->pending + out->n_pending, sizeof out->pending - out->n_pending);
     code_log_put(&s, entry);
     if (s.full) {
         code_out_flush();
-        s = sink_into(pending, sizeof pending);
+        s = sink_into(out->pending, sizeof out->pending);
         code_log_put(&s, entry);
     }
-    size_t n = s.full ? 0 : (size_t)(s.at - pending) - out.n_pending;
-    if (out.n_logged + n > CODE_LOG_BYTES)
-        atomic_store(&out.is_open, false);
+    size_t n = s.full ? 0 : (size_t)(s.at - out->pending) - out->n_pending;
+    if (out->n_logged + n > CODE_LOG_BYTES)
+        atomic_store(&out->is_open, false);
     else
-        out.n_pending += n;
-    out.n_logged += n;
+        out->n_pending += n;
+    out->n_logged += n;
 }
 
 void code_out_tell(const struct code_entry *entry)

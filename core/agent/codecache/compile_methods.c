@@ -3,7 +3,7 @@
  * is made here has none of the native methods but the one that asks for them: what is registered is heard, and the
  * functions are called by their addresses.
  */
-#include "core/agent/codecache/compile_methods.h"
+#include "core/agent/codecache/code_out.h"
 
 #include "core/base/utf8.h"
 
@@ -16,21 +16,7 @@
 #define ACC_STATIC     0x0008 /* JVMS table 4.6-A */
 #define ACC_NATIVE     0x0100
 
-typedef jboolean JNICALL enqueue_fn(JNIEnv *jni, jobject unused, jobject method, jint tier, jint bytecode);
-typedef jboolean JNICALL may_compile_fn(JNIEnv *jni, jobject unused, jobject method, jint tier, jboolean in_loop);
-typedef jboolean JNICALL is_queued_fn(JNIEnv *jni, jobject unused, jobject method);
-typedef jint JNICALL tier_fn(JNIEnv *jni, jobject unused, jobject method, jboolean in_loop);
-typedef jint JNICALL register_fn(JNIEnv *jni, jclass class_ref, const JNINativeMethod *methods, jint n);
-
-/* Once found, they stay for ever. */
-static struct {
-    jclass class_ref;        /* a global reference; NULL: not made yet */
-    register_fn *registered; /* RegisterNatives as it was */
-    enqueue_fn *enqueue;
-    may_compile_fn *may_compile;
-    is_queued_fn *is_queued;
-    tier_fn *tier;
-} whitebox;
+static struct whitebox *const whitebox = &codecache.whitebox;
 
 /*
  * public class WhiteBox { private static native void registerNatives(); }
@@ -58,10 +44,10 @@ static void keep(const JNINativeMethod *method)
     const struct {
         const char *name;
         void *to;
-    } wanted[] = { { "enqueueMethodForCompilation0", &whitebox.enqueue },
-                   { "isMethodCompilable0", &whitebox.may_compile },
-                   { "isMethodQueuedForCompilation0", &whitebox.is_queued },
-                   { "getMethodCompilationLevel0", &whitebox.tier } };
+    } wanted[] = { { "enqueueMethodForCompilation0", &whitebox->enqueue },
+                   { "isMethodCompilable0", &whitebox->may_compile },
+                   { "isMethodQueuedForCompilation0", &whitebox->is_queued },
+                   { "getMethodCompilationLevel0", &whitebox->tier } };
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
         if (strcmp(method->name, wanted[i].name) == 0)
             memcpy(wanted[i].to, &method->fnPtr, sizeof method->fnPtr);
@@ -70,8 +56,8 @@ static void keep(const JNINativeMethod *method)
 /* In place of RegisterNatives, for all threads: other classes are registered as ever. */
 static jint JNICALL hear(JNIEnv *jni, jclass class_ref, const JNINativeMethod *methods, jint n)
 {
-    if (!(*jni)->IsSameObject(jni, class_ref, whitebox.class_ref))
-        return whitebox.registered(jni, class_ref, methods, n);
+    if (!(*jni)->IsSameObject(jni, class_ref, whitebox->class_ref))
+        return whitebox->registered(jni, class_ref, methods, n);
     for (jint i = 0; i < n; i++)
         keep(&methods[i]);
     return JNI_OK;
@@ -80,15 +66,15 @@ static jint JNICALL hear(JNIEnv *jni, jclass class_ref, const JNINativeMethod *m
 static void ask(jvmtiEnv *jvmti, JNIEnv *jni)
 {
     jniNativeInterface *table = NULL;
-    jmethodID method = (*jni)->GetStaticMethodID(jni, whitebox.class_ref, "registerNatives", "()V");
+    jmethodID method = (*jni)->GetStaticMethodID(jni, whitebox->class_ref, "registerNatives", "()V");
     if (method == NULL || (*jvmti)->GetJNIFunctionTable(jvmti, &table) != JVMTI_ERROR_NONE)
         return;
-    whitebox.registered = (register_fn *)table->RegisterNatives;
+    whitebox->registered = (register_fn *)table->RegisterNatives;
     table->RegisterNatives = hear;
     if ((*jvmti)->SetJNIFunctionTable(jvmti, table) == JVMTI_ERROR_NONE) {
-        (*jni)->CallStaticVoidMethod(jni, whitebox.class_ref, method);
+        (*jni)->CallStaticVoidMethod(jni, whitebox->class_ref, method);
         (*jni)->ExceptionClear(jni);
-        table->RegisterNatives = (jint(JNICALL *)(JNIEnv *, jclass, const JNINativeMethod *, jint))whitebox.registered;
+        table->RegisterNatives = (jint(JNICALL *)(JNIEnv *, jclass, const JNINativeMethod *, jint))whitebox->registered;
         (*jvmti)->SetJNIFunctionTable(jvmti, table);
     }
     (*jvmti)->Deallocate(jvmti, (unsigned char *)table);
@@ -96,14 +82,15 @@ static void ask(jvmtiEnv *jvmti, JNIEnv *jni)
 
 static int find_functions(jvmtiEnv *jvmti, JNIEnv *jni, struct err *err)
 {
-    if (whitebox.class_ref == NULL) {
+    if (whitebox->class_ref == NULL) {
         jclass made = (*jni)->DefineClass(jni, WHITEBOX_CLASS, NULL, (const jbyte *)class_file, sizeof class_file - 1);
         (*jni)->ExceptionClear(jni);
-        whitebox.class_ref = made == NULL ? NULL : (*jni)->NewGlobalRef(jni, made);
-        if (whitebox.class_ref != NULL)
+        whitebox->class_ref = made == NULL ? NULL : (*jni)->NewGlobalRef(jni, made);
+        if (whitebox->class_ref != NULL)
             ask(jvmti, jni);
     }
-    if (whitebox.enqueue != NULL && whitebox.may_compile != NULL && whitebox.is_queued != NULL && whitebox.tier != NULL)
+    if (whitebox->enqueue != NULL && whitebox->may_compile != NULL && whitebox->is_queued != NULL &&
+        whitebox->tier != NULL)
         return 0;
     return err_set(err, "the JVM does not offer its WhiteBox interface (-XX:+WhiteBoxAPI)");
 }
@@ -131,11 +118,11 @@ static bool is_higher(jint now, jint tier)
 static bool compile(JNIEnv *jni, jclass class_ref, jmethodID id, bool is_static, jint tier)
 {
     jobject method = (*jni)->ToReflectedMethod(jni, class_ref, id, is_static);
-    jobject unused = whitebox.class_ref;
-    bool is_taken = method != NULL && is_higher(whitebox.tier(jni, unused, method, JNI_FALSE), tier) &&
-                    !whitebox.is_queued(jni, unused, method) &&
-                    whitebox.may_compile(jni, unused, method, tier, JNI_FALSE) &&
-                    whitebox.enqueue(jni, unused, method, tier, AT_ITS_START);
+    jobject unused = whitebox->class_ref;
+    bool is_taken = method != NULL && is_higher(whitebox->tier(jni, unused, method, JNI_FALSE), tier) &&
+                    !whitebox->is_queued(jni, unused, method) &&
+                    whitebox->may_compile(jni, unused, method, tier, JNI_FALSE) &&
+                    whitebox->enqueue(jni, unused, method, tier, AT_ITS_START);
     (*jni)->ExceptionClear(jni);
     (*jni)->DeleteLocalRef(jni, method);
     return is_taken;

@@ -13,7 +13,9 @@
 #define CORE_AGENT_COMPILING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define COMPILING_OPTIMIZED 4u /* C2's tier */
 
@@ -39,5 +41,11 @@ struct compiling_patience {
  * Returns how long it took, in ms.
  */
 double compiling_wait(struct compiling_patience patience, bool (*is_over)(const void *context), const void *context);
+
+/*
+ * The JVM's threads whose name begins so (15 bytes at most), as many as there is room for.  Returns how many; 0 also
+ * where /proc is not.
+ */
+size_t own_threads_find(const char *name, pid_t *tids, size_t room);
 
 #endif

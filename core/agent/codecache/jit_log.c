@@ -6,7 +6,7 @@
  * for it.  While the event is on, compilers keep more debug information (DebugNonSafepoints), in code compiled from
  * then on.
  */
-#include "core/agent/codecache/jit_log.h"
+#include "core/agent/codecache/code_out.h"
 
 #include "core/agent/control/jvmti_env.h"
 #include "core/agent/control/method_names.h"
@@ -29,21 +29,7 @@ struct pair {
     jmethodID method, caller;
 };
 
-/* 'lock' guards all but the atomic. */
-static struct jit_log_state {
-    pthread_mutex_t lock;
-    _Atomic bool active;
-    JavaVM *vm;
-    int fd; /* owned; -1: none */
-    size_t n_logged;
-    struct hash_set watched; /* by names */
-    struct hash_set numbers; /* by names: value is the number plus 1 */
-    struct hash_set ids;     /* by jmethodID: value is an index into keys */
-    uint64_t *keys;          /* owned; hashes of names */
-    uint32_t n_keys, n_keys_room, n_numbers;
-    struct jit_event event;
-    uint8_t bytes[JIT_ENTRY_BYTES];
-} state = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
+static struct jit_log_state *const state = &codecache.jit;
 
 /* The agent asks what there is: the events come in its own thread. */
 static _Thread_local bool asking;
@@ -54,7 +40,7 @@ static _Thread_local bool asking;
 static JNIEnv *current_jni(void)
 {
     JNIEnv *jni = NULL;
-    (*state.vm)->GetEnv(state.vm, (void **)&jni, JNI_VERSION_1_8);
+    (*state->vm)->GetEnv(state->vm, (void **)&jni, JNI_VERSION_1_8);
     return jni;
 }
 
@@ -66,44 +52,44 @@ static uint64_t key_of_phase(const struct agent_phase *phase)
 /* The hash of a method's names, found once; 0 when it has none any more. */
 static uint64_t key_of_method(jvmtiEnv *jvmti, jmethodID method)
 {
-    struct hash_slot *slot = hash_put(&state.ids, method_names_id_key(method));
+    struct hash_slot *slot = hash_put(&state->ids, method_names_id_key(method));
     struct method_names names;
     uint64_t key = 0;
     if (slot == NULL)
         return 0;
     if (slot->value != 0)
-        return state.keys[slot->value];
-    if (vec_reserve(state.keys, state.n_keys_room, state.n_keys + 2) < 0)
+        return state->keys[slot->value];
+    if (vec_reserve(state->keys, state->n_keys_room, state->n_keys + 2) < 0)
         return 0;
-    state.n_keys += state.n_keys == 0; /* 0 is none */
+    state->n_keys += state->n_keys == 0; /* 0 is none */
     if (method_names_get(jvmti, method, &names))
         key = method_names_key(names.class_name, wire_text(names.name), wire_text(names.descriptor));
     method_names_free(jvmti, current_jni(), &names);
-    slot->value = state.n_keys++;
-    return state.keys[slot->value] = key;
+    slot->value = state->n_keys++;
+    return state->keys[slot->value] = key;
 }
 
 /* ---- the log ---- */
 
 static void append(const struct jit_event *event)
 {
-    struct sink s = sink_into(state.bytes, sizeof state.bytes);
+    struct sink s = sink_into(state->bytes, sizeof state->bytes);
     jit_events_put(&s, event);
-    size_t n = (size_t)(s.at - state.bytes);
-    if (s.full || state.n_logged + n > JIT_LOG_BYTES || write(state.fd, state.bytes, n) != (ssize_t)n)
-        state.n_logged = JIT_LOG_BYTES; /* nothing more */
+    size_t n = (size_t)(s.at - state->bytes);
+    if (s.full || state->n_logged + n > JIT_LOG_BYTES || write(state->fd, state->bytes, n) != (ssize_t)n)
+        state->n_logged = JIT_LOG_BYTES; /* nothing more */
     else
-        state.n_logged += n;
+        state->n_logged += n;
 }
 
 static bool is_full(void)
 {
-    return state.n_logged >= JIT_LOG_BYTES || state.n_numbers >= JIT_MAX_METHODS;
+    return state->n_logged >= JIT_LOG_BYTES || state->n_numbers >= JIT_MAX_METHODS;
 }
 
 static void describe(uint32_t number, struct wire_text class_name, const char *name, const char *descriptor)
 {
-    struct jit_event *event = &state.event;
+    struct jit_event *event = &state->event;
     event->kind = JIT_METHOD;
     event->method = number;
     event->class_name = class_name;
@@ -115,10 +101,10 @@ static void describe(uint32_t number, struct wire_text class_name, const char *n
 /* A method's number, or NO_NUMBER when there is no room; *is_new: it is to be described. */
 static uint32_t number_of_key(uint64_t key, bool *is_new)
 {
-    struct hash_slot *slot = key == 0 || is_full() ? NULL : hash_put(&state.numbers, key);
+    struct hash_slot *slot = key == 0 || is_full() ? NULL : hash_put(&state->numbers, key);
     *is_new = slot != NULL && slot->value == 0;
     if (*is_new)
-        slot->value = ++state.n_numbers;
+        slot->value = ++state->n_numbers;
     return slot == NULL ? NO_NUMBER : slot->value - 1;
 }
 
@@ -140,14 +126,14 @@ static uint32_t number_of_method(jvmtiEnv *jvmti, jmethodID method)
 static bool is_watched(jvmtiEnv *jvmti, jmethodID method)
 {
     uint64_t key = key_of_method(jvmti, method);
-    return key != 0 && hash_get(&state.watched, key) != NULL;
+    return key != 0 && hash_get(&state->watched, key) != NULL;
 }
 
 /* It was logged before: in what it is compiled to next, a method that was inlined may be missing. */
 static bool is_logged(jvmtiEnv *jvmti, jmethodID method)
 {
     uint64_t key = key_of_method(jvmti, method);
-    return key != 0 && hash_get(&state.numbers, key) != NULL;
+    return key != 0 && hash_get(&state->numbers, key) != NULL;
 }
 
 static bool add_pair(struct pair *pairs, uint32_t *n, jmethodID method, jmethodID caller)
@@ -184,7 +170,7 @@ static uint32_t collect(jvmtiEnv *jvmti, const void *compile_info, struct pair *
 static void log_compiled(jvmtiEnv *jvmti, jmethodID method, jint code_bytes, const struct pair *pairs, uint32_t n,
                          bool is_cut)
 {
-    struct jit_event *event = &state.event;
+    struct jit_event *event = &state->event;
     uint32_t number = number_of_method(jvmti, method), n_inlined = 0;
     for (uint32_t i = 0; i < n; i++) {
         struct jit_inlined pair = { number_of_method(jvmti, pairs[i].method),
@@ -211,15 +197,15 @@ void JNICALL jit_log_compiled(jvmtiEnv *jvmti, jmethodID method, jint code_bytes
     (void)code;
     (void)n_map;
     (void)map;
-    if (!atomic_load(&state.active))
+    if (!atomic_load(&state->active))
         return;
-    pthread_mutex_lock(&state.lock);
-    if (atomic_load(&state.active) && !is_full()) {
+    pthread_mutex_lock(&state->lock);
+    if (atomic_load(&state->active) && !is_full()) {
         uint32_t n = collect(jvmti, compile_info, pairs, &is_cut);
         if (n > 0 || is_watched(jvmti, method) || is_logged(jvmti, method))
             log_compiled(jvmti, method, code_bytes, pairs, n, is_cut);
     }
-    pthread_mutex_unlock(&state.lock);
+    pthread_mutex_unlock(&state->lock);
 }
 
 /* The method may be gone with its class: only its id is used. */
@@ -227,19 +213,19 @@ void JNICALL jit_log_discarded(jvmtiEnv *jvmti, jmethodID method, const void *co
 {
     (void)jvmti;
     (void)code;
-    if (!atomic_load(&state.active))
+    if (!atomic_load(&state->active))
         return;
-    pthread_mutex_lock(&state.lock);
-    const struct hash_slot *known = hash_get(&state.ids, method_names_id_key(method));
-    uint64_t key = known == NULL || known->value == 0 ? 0 : state.keys[known->value];
-    const struct hash_slot *number = key == 0 ? NULL : hash_get(&state.numbers, key);
-    if (atomic_load(&state.active) && number != NULL && !is_full()) {
-        state.event.kind = JIT_DISCARDED;
-        state.event.ticks = ticks_now();
-        state.event.method = number->value - 1;
-        append(&state.event);
+    pthread_mutex_lock(&state->lock);
+    const struct hash_slot *known = hash_get(&state->ids, method_names_id_key(method));
+    uint64_t key = known == NULL || known->value == 0 ? 0 : state->keys[known->value];
+    const struct hash_slot *number = key == 0 ? NULL : hash_get(&state->numbers, key);
+    if (atomic_load(&state->active) && number != NULL && !is_full()) {
+        state->event.kind = JIT_DISCARDED;
+        state->event.ticks = ticks_now();
+        state->event.method = number->value - 1;
+        append(&state->event);
     }
-    pthread_mutex_unlock(&state.lock);
+    pthread_mutex_unlock(&state->lock);
 }
 
 /* ---- the session ---- */
@@ -255,16 +241,16 @@ int jit_log_start(jvmtiEnv *jvmti, JNIEnv *jni, int fd, struct err *err)
     jvmtiCapabilities wanted;
     memset(&wanted, 0, sizeof wanted);
     wanted.can_generate_compiled_method_load_events = 1;
-    if (atomic_load(&state.active) || (*jni)->GetJavaVM(jni, &state.vm) != 0 ||
+    if (atomic_load(&state->active) || (*jni)->GetJavaVM(jni, &state->vm) != 0 ||
         (*jvmti)->AddCapabilities(jvmti, &wanted) != JVMTI_ERROR_NONE || switch_events(jvmti, JVMTI_ENABLE) < 0) {
         close(fd);
         return err_set(err, "the JVM does not report what it compiles (JVMTI)");
     }
-    pthread_mutex_lock(&state.lock);
-    state.fd = fd;
-    state.n_logged = 0;
-    atomic_store(&state.active, true);
-    pthread_mutex_unlock(&state.lock);
+    pthread_mutex_lock(&state->lock);
+    state->fd = fd;
+    state->n_logged = 0;
+    atomic_store(&state->active, true);
+    pthread_mutex_unlock(&state->lock);
     return 0;
 }
 
@@ -272,7 +258,7 @@ static void watch(const struct agent_phase *phase)
 {
     uint64_t key = key_of_phase(phase);
     bool is_new;
-    if (hash_put(&state.watched, key) == NULL)
+    if (hash_put(&state->watched, key) == NULL)
         return;
     uint32_t number = number_of_key(key, &is_new);
     if (is_new)
@@ -281,46 +267,46 @@ static void watch(const struct agent_phase *phase)
 
 static void say_watched(const struct agent_phase *phase)
 {
-    const struct hash_slot *slot = hash_get(&state.numbers, key_of_phase(phase));
+    const struct hash_slot *slot = hash_get(&state->numbers, key_of_phase(phase));
     if (slot == NULL || is_full())
         return;
-    state.event.kind = JIT_WATCHED;
-    state.event.ticks = ticks_now();
-    state.event.method = slot->value - 1;
-    append(&state.event);
+    state->event.kind = JIT_WATCHED;
+    state->event.ticks = ticks_now();
+    state->event.method = slot->value - 1;
+    append(&state->event);
 }
 
 void jit_log_watch(jvmtiEnv *jvmti, const struct agent_config *methods)
 {
-    if (!atomic_load(&state.active))
+    if (!atomic_load(&state->active))
         return;
-    pthread_mutex_lock(&state.lock);
+    pthread_mutex_lock(&state->lock);
     for (size_t i = 0; i < methods->n_phases; i++)
         watch(&methods->phases[i]);
-    pthread_mutex_unlock(&state.lock);
+    pthread_mutex_unlock(&state->lock);
     asking = true;
     (*jvmti)->GenerateEvents(jvmti, JVMTI_EVENT_COMPILED_METHOD_LOAD);
     asking = false;
-    pthread_mutex_lock(&state.lock);
+    pthread_mutex_lock(&state->lock);
     for (size_t i = 0; i < methods->n_phases; i++)
         say_watched(&methods->phases[i]);
-    pthread_mutex_unlock(&state.lock);
+    pthread_mutex_unlock(&state->lock);
 }
 
 void jit_log_stop(jvmtiEnv *jvmti)
 {
-    if (!atomic_load(&state.active))
+    if (!atomic_load(&state->active))
         return;
     switch_events(jvmti, JVMTI_DISABLE);
-    pthread_mutex_lock(&state.lock);
-    atomic_store(&state.active, false);
-    close(state.fd);
-    state.fd = -1;
-    hash_free(&state.watched);
-    hash_free(&state.numbers);
-    hash_free(&state.ids);
-    free(state.keys);
-    state.keys = NULL;
-    state.n_keys = state.n_keys_room = state.n_numbers = 0;
-    pthread_mutex_unlock(&state.lock);
+    pthread_mutex_lock(&state->lock);
+    atomic_store(&state->active, false);
+    close(state->fd);
+    state->fd = -1;
+    hash_free(&state->watched);
+    hash_free(&state->numbers);
+    hash_free(&state->ids);
+    free(state->keys);
+    state->keys = NULL;
+    state->n_keys = state->n_keys_room = state->n_numbers = 0;
+    pthread_mutex_unlock(&state->lock);
 }

@@ -6,10 +6,9 @@
  * comes later by the thread that tells of it, a line at a time (1 us, of a hundred times 4 us once, of 20,000 never
  * over 0.15 ms): for compiled methods one of HotSpot's own, after the compilation, for stubs the thread that needs one.
  */
-#include "core/agent/codecache/perf_map.h"
+#include "core/agent/codecache/code_out.h"
 
 #include "core/agent/codecache/perf_file.h"
-#include "core/agent/control/events_env.h"
 #include "core/agent/control/jvmti_env.h"
 #include "core/agent/control/method_names.h"
 
@@ -20,17 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/*
- * 'lock' guards file and control.  Whoever holds it waits for nothing but a write: never for the JVM, which may be
- * waiting for a thread that is here.
- */
-static struct perf_map_state {
-    pthread_mutex_t lock;
-    _Atomic bool active;
-    struct events_env env;
-    const struct control *control;
-    struct perf_file file;
-} state = { .lock = PTHREAD_MUTEX_INITIALIZER, .file.fd = -1 };
+static struct perf_map_state *const state = &codecache.perf;
 
 /* The agent asks what there is: the events come in its own thread, and the file is written in pieces. */
 static _Thread_local bool asking;
@@ -40,9 +29,9 @@ static _Thread_local bool asking;
 /* No more lines; the recorder hears why.  With the lock. */
 static void give_up(const struct err *err)
 {
-    atomic_store(&state.active, false);
-    perf_file_close(&state.file);
-    control_send_text(state.control, WIRE_PERF_MAP_FAILED, err->text);
+    atomic_store(&state->active, false);
+    perf_file_close(&state->file);
+    control_send_text(state->control, WIRE_PERF_MAP_FAILED, err->text);
 }
 
 static void add_symbol(const void *start, jint n_bytes, const char *name)
@@ -50,12 +39,12 @@ static void add_symbol(const void *start, jint n_bytes, const char *name)
     struct err err;
     if (n_bytes <= 0)
         return;
-    pthread_mutex_lock(&state.lock);
-    if (atomic_load(&state.active) &&
-        (perf_file_add(&state.file, (uint64_t)(uintptr_t)start, (uint64_t)n_bytes, name, &err) < 0 ||
-         (!asking && perf_file_flush(&state.file, &err) < 0)))
+    pthread_mutex_lock(&state->lock);
+    if (atomic_load(&state->active) &&
+        (perf_file_add(&state->file, (uint64_t)(uintptr_t)start, (uint64_t)n_bytes, name, &err) < 0 ||
+         (!asking && perf_file_flush(&state->file, &err) < 0)))
         give_up(&err);
-    pthread_mutex_unlock(&state.lock);
+    pthread_mutex_unlock(&state->lock);
 }
 
 /*
@@ -66,7 +55,7 @@ static bool name_method(jvmtiEnv *jvmti, jmethodID method, char *text, size_t n)
 {
     JNIEnv *jni;
     struct method_names names;
-    if ((*state.env.vm)->GetEnv(state.env.vm, (void **)&jni, JNI_VERSION_1_8) != JNI_OK)
+    if ((*state->env.vm)->GetEnv(state->env.vm, (void **)&jni, JNI_VERSION_1_8) != JNI_OK)
         return false;
     bool is_named = method_names_get(jvmti, method, &names);
     if (is_named)
@@ -82,14 +71,14 @@ static void JNICALL on_compiled(jvmtiEnv *jvmti, jmethodID method, jint n_bytes,
     (void)n_map;
     (void)map;
     (void)compile_info;
-    if (atomic_load(&state.active) && name_method(jvmti, method, name, sizeof name))
+    if (atomic_load(&state->active) && name_method(jvmti, method, name, sizeof name))
         add_symbol(code, n_bytes, name);
 }
 
 static void JNICALL on_generated(jvmtiEnv *jvmti, const char *name, const void *code, jint n_bytes)
 {
     (void)jvmti;
-    if (atomic_load(&state.active))
+    if (atomic_load(&state->active))
         add_symbol(code, n_bytes, name);
 }
 
@@ -104,17 +93,17 @@ static int make_env(JNIEnv *jni, struct err *err)
     static const jvmtiCapabilities nothing_else = { 0 };
     static const jvmtiEventCallbacks callbacks = { .CompiledMethodLoad = on_compiled,
                                                    .DynamicCodeGenerated = on_generated };
-    return events_env_make(&state.env, jni, &nothing_else, &callbacks, err);
+    return events_env_make(&state->env, jni, &nothing_else, &callbacks, err);
 }
 
 static int begin(JNIEnv *jni, struct err *err)
 {
     char path[PERF_FILE_PATH_BYTES];
     snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)getpid()); /* where perf looks, with the target's own pid */
-    if (make_env(jni, err) < 0 || perf_file_open(&state.file, path, err) < 0)
+    if (make_env(jni, err) < 0 || perf_file_open(&state->file, path, err) < 0)
         return -1;
-    atomic_store(&state.active, true);
-    if (jvmti_env_switch(state.env.jvmti, JVMTI_ENABLE, events, N_EVENTS) == 0)
+    atomic_store(&state->active, true);
+    if (jvmti_env_switch(state->env.jvmti, JVMTI_ENABLE, events, N_EVENTS) == 0)
         return 0;
     return err_set(err, "the JVM does not report what it compiles (JVMTI)");
 }
@@ -128,43 +117,44 @@ static double now_ms(void)
 
 static void write_present(void)
 {
-    char text[sizeof state.file.path + 80];
+    char text[sizeof state->file.path + 80];
     struct err err;
     double start_ms = now_ms();
     asking = true;
     for (size_t i = 0; i < N_EVENTS; i++)
-        (*state.env.jvmti)->GenerateEvents(state.env.jvmti, events[i]);
+        (*state->env.jvmti)->GenerateEvents(state->env.jvmti, events[i]);
     asking = false;
-    pthread_mutex_lock(&state.lock);
-    if (atomic_load(&state.active) && perf_file_flush(&state.file, &err) < 0)
+    pthread_mutex_lock(&state->lock);
+    if (atomic_load(&state->active) && perf_file_flush(&state->file, &err) < 0)
         give_up(&err);
-    snprintf(text, sizeof text, "%s, with %u lines after %.1f ms", state.file.path, state.file.n_lines,
+    snprintf(text, sizeof text, "%s, with %u lines after %.1f ms", state->file.path, state->file.n_lines,
              now_ms() - start_ms);
-    if (atomic_load(&state.active))
-        control_send_text(state.control, WIRE_PERF_MAP, text);
-    pthread_mutex_unlock(&state.lock);
+    if (atomic_load(&state->active))
+        control_send_text(state->control, WIRE_PERF_MAP, text);
+    pthread_mutex_unlock(&state->lock);
 }
 
 void perf_map_start(JNIEnv *jni, const struct control *control)
 {
     struct err err;
-    state.control = control; /* nobody else is here while it is not active */
+    state->file.fd = -1;
+    state->control = control; /* nobody else is here while it is not active */
     if (begin(jni, &err) == 0) {
         write_present();
         return;
     }
-    pthread_mutex_lock(&state.lock);
+    pthread_mutex_lock(&state->lock);
     give_up(&err);
-    pthread_mutex_unlock(&state.lock);
+    pthread_mutex_unlock(&state->lock);
 }
 
 void perf_map_stop(void)
 {
-    if (state.env.jvmti == NULL)
+    if (state->env.jvmti == NULL)
         return;
-    jvmti_env_switch(state.env.jvmti, JVMTI_DISABLE, events, N_EVENTS);
-    pthread_mutex_lock(&state.lock);
-    atomic_store(&state.active, false);
-    perf_file_close(&state.file);
-    pthread_mutex_unlock(&state.lock);
+    jvmti_env_switch(state->env.jvmti, JVMTI_DISABLE, events, N_EVENTS);
+    pthread_mutex_lock(&state->lock);
+    atomic_store(&state->active, false);
+    perf_file_close(&state->file);
+    pthread_mutex_unlock(&state->lock);
 }

@@ -9,21 +9,23 @@
 #define STEP_NS     100000 /* between checks whether stacks are still asked for */
 #define STEPS_MAX   5000   /* no stack takes as long, and the session must not wait for ever */
 
-static _Atomic bool is_blocked;
-static _Atomic uint32_t n_inside;
+static struct method_ids_state {
+    _Atomic bool is_blocked;
+    _Atomic uint32_t n_inside; /* threads that ask for a stack */
+} ids;
 
 bool method_ids_enter(void)
 {
-    atomic_fetch_add(&n_inside, 1);
-    if (!atomic_load(&is_blocked))
+    atomic_fetch_add(&ids.n_inside, 1);
+    if (!atomic_load(&ids.is_blocked))
         return true;
-    atomic_fetch_sub(&n_inside, 1);
+    atomic_fetch_sub(&ids.n_inside, 1);
     return false;
 }
 
 void method_ids_leave(void)
 {
-    atomic_fetch_sub(&n_inside, 1);
+    atomic_fetch_sub(&ids.n_inside, 1);
 }
 
 static bool is_repaired(jvmtiEnv *jvmti)
@@ -38,14 +40,14 @@ void method_ids_block(jvmtiEnv *jvmti)
     const struct timespec step = { 0, STEP_NS };
     if (is_repaired(jvmti))
         return;
-    atomic_store(&is_blocked, true);
-    for (int i = 0; atomic_load(&n_inside) > 0 && i < STEPS_MAX; i++)
+    atomic_store(&ids.is_blocked, true);
+    for (int i = 0; atomic_load(&ids.n_inside) > 0 && i < STEPS_MAX; i++)
         nanosleep(&step, NULL);
 }
 
 void method_ids_unblock(void)
 {
-    atomic_store(&is_blocked, false);
+    atomic_store(&ids.is_blocked, false);
 }
 
 /*
@@ -65,7 +67,7 @@ void method_ids_make(jvmtiEnv *jvmti, JNIEnv *jni)
 {
     jthread *threads = NULL;
     jint n = 0;
-    if (!atomic_load(&is_blocked) || (*jvmti)->GetAllThreads(jvmti, &n, &threads) != JVMTI_ERROR_NONE)
+    if (!atomic_load(&ids.is_blocked) || (*jvmti)->GetAllThreads(jvmti, &n, &threads) != JVMTI_ERROR_NONE)
         return;
     for (jint i = 0; i < n; i += AT_ONCE)
         walk(jvmti, threads + i, n - i < AT_ONCE ? n - i : AT_ONCE);

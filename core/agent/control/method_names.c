@@ -1,7 +1,7 @@
 #include "core/agent/control/method_names.h"
 
 #include "core/agent/control/jvmti_env.h"
-#include "core/wire/smap.h"
+#include "core/wire/code_log.h"
 
 #include <string.h>
 

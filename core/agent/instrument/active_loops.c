@@ -1,4 +1,4 @@
-#include "core/agent/instrument/active_loops.h"
+#include "core/agent/instrument/instrument_state.h"
 
 #include "core/agent/control/method_names.h"
 #include "core/agent/instrument/methods.h"
@@ -12,11 +12,7 @@
 #define TRIES      12  /* 2.5 s; where other classes wait for it, */
 #define TRIES_FEW  4   /* 150 ms */
 
-static struct active_loops_state {
-    struct hash_set loops;  /* by method; value, second: the class' key */
-    struct hash_set names;  /* by the hash of class, name, descriptor: the same */
-    struct hash_set others; /* methods that have none of these names */
-} state;
+static struct active_loops_state *const state = &instrumenting.loops;
 
 static void put(struct hash_set *set, uint64_t key, uint64_t class_key)
 {
@@ -34,9 +30,9 @@ static uint64_t class_key_of(const struct hash_slot *slot)
 
 void active_loops_forget(void)
 {
-    hash_free(&state.loops);
-    hash_free(&state.names);
-    hash_free(&state.others);
+    hash_free(&state->loops);
+    hash_free(&state->names);
+    hash_free(&state->others);
 }
 
 void active_loops_note(const struct agent_phase *loops, size_t n)
@@ -45,7 +41,7 @@ void active_loops_note(const struct agent_phase *loops, size_t n)
     for (size_t i = 0; i < n; i++) {
         const struct agent_phase *loop = &loops[i];
         struct wire_text class_name = wire_text(loop->class_name);
-        put(&state.names, method_names_key(class_name, wire_text(loop->name), wire_text(loop->descriptor)),
+        put(&state->names, method_names_key(class_name, wire_text(loop->name), wire_text(loop->descriptor)),
             method_names_class_key(class_name));
     }
 }
@@ -58,19 +54,19 @@ static const struct hash_slot *find_name(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID
     if (method_names_get(jvmti, method, &names))
         key = method_names_key(names.class_name, wire_text(names.name), wire_text(names.descriptor));
     method_names_free(jvmti, jni, &names);
-    return key == 0 ? NULL : hash_get(&state.names, key);
+    return key == 0 ? NULL : hash_get(&state->names, key);
 }
 
 static const struct hash_slot *find_loop(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method)
 {
-    const struct hash_slot *loop = hash_get(&state.loops, method_names_id_key(method));
-    if (loop != NULL || state.names.n_used == 0 || hash_get(&state.others, method_names_id_key(method)) != NULL)
+    const struct hash_slot *loop = hash_get(&state->loops, method_names_id_key(method));
+    if (loop != NULL || state->names.n_used == 0 || hash_get(&state->others, method_names_id_key(method)) != NULL)
         return loop;
     loop = find_name(jvmti, jni, method);
     if (loop == NULL)
-        hash_put(&state.others, method_names_id_key(method));
+        hash_put(&state->others, method_names_id_key(method));
     else
-        put(&state.loops, method_names_id_key(method), class_key_of(loop));
+        put(&state->loops, method_names_id_key(method), class_key_of(loop));
     return loop;
 }
 
@@ -103,7 +99,7 @@ void active_loops_wait(jvmtiEnv *jvmti, JNIEnv *jni, const _Atomic bool *stoppin
 {
     long ms = REST_MS;
     memset(active, 0, sizeof *active);
-    if (state.names.n_used == 0)
+    if (state->names.n_used == 0)
         return;
     for (int i = 0; find_active(jvmti, jni, active) > 0 && !atomic_load(stopping); i++) {
         if (i == (active->n_used < methods_n_changed() ? TRIES_FEW : TRIES))

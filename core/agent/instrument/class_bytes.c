@@ -25,9 +25,8 @@
  *     public class Probe extends SUPER { ... static native int[] flags0(int block); }
  *     public class Flags0 extends Probe { public static final int[] g = Probe.flags0(0); }
  */
-#include "core/agent/instrument/class_bytes.h"
-
 #include "core/agent/instrument/classes.h"
+
 #include "core/base/bytes.h"
 
 #include <stdio.h>

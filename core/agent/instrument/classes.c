@@ -5,9 +5,7 @@
  * The native methods are found by their exported names, among the libraries of loaded agents: RegisterNatives would
  * print a warning on the target's output.
  */
-#include "core/agent/instrument/classes.h"
-
-#include "core/agent/instrument/class_bytes.h"
+#include "core/agent/instrument/instrument_state.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,25 +15,13 @@
 
 /* ---- defining them ---- */
 
-static jclass probe_class; /* a global reference, kept for ever */
+struct instrumenting instrumenting = { .flags.lock = PTHREAD_MUTEX_INITIALIZER,
+                                       .hook.lock = PTHREAD_MUTEX_INITIALIZER,
+                                       .methods.lock = PTHREAD_MUTEX_INITIALIZER,
+                                       .checks = { .archive_once = PTHREAD_ONCE_INIT,
+                                                   .fields_once = PTHREAD_ONCE_INIT } };
 
-struct flag_class {
-    jclass class_ref; /* a global reference; NULL: not made yet */
-    jfieldID fields[CLASSES_FLAGS_PER_CLASS];
-};
-
-#define MAX_FLAG_CLASSES ((RING_METHOD_MAX + 1) / CLASSES_FLAGS_PER_CLASS)
-
-#define MAX_BLOCKS ((RING_METHOD_MAX + 1) / CLASSES_FLAGS_PER_BLOCK)
-
-static struct {
-    pthread_mutex_t lock;
-    struct flag_class *classes[MAX_FLAG_CLASSES]; /* owned; kept for ever, like the classes */
-    jintArray blocks[MAX_BLOCKS];                 /* global references, kept for ever; NULL: not made yet */
-    uint32_t epoch;
-} flags = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
-static _Atomic uint32_t disabled[(RING_METHOD_MAX + 1) / 32]; /* a bit for each method */
+static struct class_flags *const flags = &instrumenting.flags;
 
 static jclass define(JNIEnv *jni, const char *name, const uint8_t *bytes, size_t n)
 {
@@ -81,12 +67,12 @@ bool classes_link_natives(JNIEnv *jni, jclass probe)
 int classes_define_probe(JNIEnv *jni, struct err *err)
 {
     uint8_t *bytes = malloc(CLASS_BYTES_MAX);
-    if (probe_class == NULL && bytes != NULL)
-        probe_class = define(jni, AGENT_PROBE_CLASS, bytes, class_bytes_probe(bytes));
+    if (flags->probe_class == NULL && bytes != NULL)
+        flags->probe_class = define(jni, AGENT_PROBE_CLASS, bytes, class_bytes_probe(bytes));
     free(bytes);
-    if (probe_class == NULL)
+    if (flags->probe_class == NULL)
         return err_set(err, "the JVM refuses the class %s", AGENT_PROBE_CLASS);
-    if (!classes_link_natives(jni, probe_class)) {
+    if (!classes_link_natives(jni, flags->probe_class)) {
         (*jni)->ExceptionClear(jni);
         return err_set(err, "the JVM does not find the native methods of %s", AGENT_PROBE_CLASS);
     }
@@ -95,7 +81,7 @@ int classes_define_probe(JNIEnv *jni, struct err *err)
 
 jclass classes_probe(void)
 {
-    return probe_class;
+    return flags->probe_class;
 }
 
 static void enable(JNIEnv *jni, const struct flag_class *flag, uint32_t i, uint32_t epoch)
@@ -135,14 +121,14 @@ int classes_flag(JNIEnv *jni, uint32_t id, struct rewrite_flag *flag)
     flag->index = REWRITE_FLAG_FIELD;
     snprintf(flag->class_name, sizeof flag->class_name, "%s%u", AGENT_FLAG_CLASS, i);
     snprintf(flag->field_name, sizeof flag->field_name, "g%u", id % CLASSES_FLAGS_PER_CLASS);
-    pthread_mutex_lock(&flags.lock);
-    if (flags.classes[i] == NULL) {
-        flags.classes[i] = make_flag_class(jni, flag->class_name);
-        if (flags.classes[i] != NULL && flags.epoch != 0)
-            enable(jni, flags.classes[i], i, flags.epoch);
+    pthread_mutex_lock(&flags->lock);
+    if (flags->classes[i] == NULL) {
+        flags->classes[i] = make_flag_class(jni, flag->class_name);
+        if (flags->classes[i] != NULL && flags->epoch != 0)
+            enable(jni, flags->classes[i], i, flags->epoch);
     }
-    int rc = flags.classes[i] == NULL ? -1 : 0;
-    pthread_mutex_unlock(&flags.lock);
+    int rc = flags->classes[i] == NULL ? -1 : 0;
+    pthread_mutex_unlock(&flags->lock);
     return rc;
 }
 
@@ -153,7 +139,7 @@ static void enable_block(JNIEnv *jni, uint32_t block, uint32_t epoch)
     for (uint32_t k = 0; k < CLASSES_FLAGS_PER_BLOCK; k += n) {
         for (uint32_t i = 0; i < n && epoch != 0; i++)
             tokens[i] = (jint)agent_token(epoch, block * CLASSES_FLAGS_PER_BLOCK + k + i);
-        (*jni)->SetIntArrayRegion(jni, flags.blocks[block], (jsize)k, (jsize)n, tokens);
+        (*jni)->SetIntArrayRegion(jni, flags->blocks[block], (jsize)k, (jsize)n, tokens);
     }
 }
 
@@ -171,14 +157,14 @@ jintArray classes_flags(JNIEnv *jni, uint32_t block)
 {
     if (block >= MAX_BLOCKS)
         return NULL;
-    pthread_mutex_lock(&flags.lock);
-    if (flags.blocks[block] == NULL) {
-        flags.blocks[block] = make_block(jni);
-        if (flags.blocks[block] != NULL && flags.epoch != 0)
-            enable_block(jni, block, flags.epoch);
+    pthread_mutex_lock(&flags->lock);
+    if (flags->blocks[block] == NULL) {
+        flags->blocks[block] = make_block(jni);
+        if (flags->blocks[block] != NULL && flags->epoch != 0)
+            enable_block(jni, block, flags->epoch);
     }
-    jintArray array = flags.blocks[block];
-    pthread_mutex_unlock(&flags.lock);
+    jintArray array = flags->blocks[block];
+    pthread_mutex_unlock(&flags->lock);
     return array;
 }
 
@@ -186,43 +172,43 @@ static void note_flag(uint32_t id, bool enabled)
 {
     uint32_t bit = 1u << id % 32;
     if (id <= RING_METHOD_MAX && enabled)
-        atomic_fetch_and_explicit(&disabled[id / 32], ~bit, memory_order_relaxed);
+        atomic_fetch_and_explicit(&flags->disabled[id / 32], ~bit, memory_order_relaxed);
     else if (id <= RING_METHOD_MAX)
-        atomic_fetch_or_explicit(&disabled[id / 32], bit, memory_order_relaxed);
+        atomic_fetch_or_explicit(&flags->disabled[id / 32], bit, memory_order_relaxed);
 }
 
 bool classes_is_enabled(uint32_t id)
 {
     return id <= RING_METHOD_MAX &&
-           (atomic_load_explicit(&disabled[id / 32], memory_order_relaxed) & 1u << id % 32) == 0;
+           (atomic_load_explicit(&flags->disabled[id / 32], memory_order_relaxed) & 1u << id % 32) == 0;
 }
 
 void classes_enable_all(JNIEnv *jni, uint32_t epoch)
 {
-    pthread_mutex_lock(&flags.lock);
-    flags.epoch = epoch;
-    for (size_t i = 0; i < sizeof disabled / sizeof *disabled; i++)
-        if (atomic_load_explicit(&disabled[i], memory_order_relaxed) != 0)
-            atomic_store_explicit(&disabled[i], 0, memory_order_relaxed);
+    pthread_mutex_lock(&flags->lock);
+    flags->epoch = epoch;
+    for (size_t i = 0; i < sizeof flags->disabled / sizeof *flags->disabled; i++)
+        if (atomic_load_explicit(&flags->disabled[i], memory_order_relaxed) != 0)
+            atomic_store_explicit(&flags->disabled[i], 0, memory_order_relaxed);
     for (uint32_t i = 0; i < MAX_FLAG_CLASSES; i++)
-        if (flags.classes[i] != NULL)
-            enable(jni, flags.classes[i], i, epoch);
+        if (flags->classes[i] != NULL)
+            enable(jni, flags->classes[i], i, epoch);
     for (uint32_t i = 0; i < MAX_BLOCKS; i++)
-        if (flags.blocks[i] != NULL)
+        if (flags->blocks[i] != NULL)
             enable_block(jni, i, epoch);
-    pthread_mutex_unlock(&flags.lock);
+    pthread_mutex_unlock(&flags->lock);
 }
 
 void classes_enable(JNIEnv *jni, uint32_t id, bool enabled)
 {
     uint32_t i = id / CLASSES_FLAGS_PER_CLASS, k = id % CLASSES_FLAGS_PER_CLASS;
     uint32_t block = id / CLASSES_FLAGS_PER_BLOCK, at = id % CLASSES_FLAGS_PER_BLOCK;
-    pthread_mutex_lock(&flags.lock);
-    jint token = enabled ? (jint)agent_token(flags.epoch, id) : 0;
+    pthread_mutex_lock(&flags->lock);
+    jint token = enabled ? (jint)agent_token(flags->epoch, id) : 0;
     note_flag(id, enabled);
-    if (i < MAX_FLAG_CLASSES && flags.classes[i] != NULL && flags.epoch != 0)
-        (*jni)->SetStaticIntField(jni, flags.classes[i]->class_ref, flags.classes[i]->fields[k], token);
-    if (block < MAX_BLOCKS && flags.blocks[block] != NULL && flags.epoch != 0)
-        (*jni)->SetIntArrayRegion(jni, flags.blocks[block], (jsize)at, 1, &token);
-    pthread_mutex_unlock(&flags.lock);
+    if (i < MAX_FLAG_CLASSES && flags->classes[i] != NULL && flags->epoch != 0)
+        (*jni)->SetStaticIntField(jni, flags->classes[i]->class_ref, flags->classes[i]->fields[k], token);
+    if (block < MAX_BLOCKS && flags->blocks[block] != NULL && flags->epoch != 0)
+        (*jni)->SetIntArrayRegion(jni, flags->blocks[block], (jsize)at, 1, &token);
+    pthread_mutex_unlock(&flags->lock);
 }

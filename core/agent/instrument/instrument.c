@@ -1,23 +1,73 @@
 /*
  * The class file hook: what it is shown gets probes, whether it is being loaded or retransform.c shows it again.
  */
-#include "core/agent/instrument/instrument.h"
+#include "core/agent/instrument/instrument_state.h"
 
-#include "core/agent/instrument/class_bytes.h"
+#include "core/agent/codecache/compiling.h"
+#include "core/agent/instrument/class_check.h"
 #include "core/agent/instrument/classes.h"
-#include "core/agent/instrument/event_class.h"
-#include "core/agent/instrument/priority_boost.h"
-#include "core/agent/instrument/loaders.h"
 #include "core/agent/instrument/methods.h"
 #include "core/agent/rewrite/classfile.h"
 #include "core/base/hash.h"
 #include "core/base/ticks.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* ---- priority ---- */
+
+#define FIRST_OF_ALL (-20)
+#define POLL_MS      10 /* between two polls of the compilers, at most */
+
+enum { VM_THREAD, CALLER };
+
+static _Thread_local struct priority_boost *mine; /* between begin and end */
+
+static void raise_thread(struct priority_boost *boost, size_t which, pid_t tid)
+{
+    errno = 0;
+    int niceness = getpriority(PRIO_PROCESS, (id_t)tid);
+    if (tid == 0 || errno != 0 || setpriority(PRIO_PROCESS, (id_t)tid, FIRST_OF_ALL) < 0)
+        return;
+    boost->tids[which] = tid;
+    boost->niceness[which] = niceness;
+}
+
+void priority_boost_begin(struct priority_boost *boost, uint32_t n_classes)
+{
+    boost->n_left = n_classes;
+    mine = boost;
+}
+
+/* In the thread that began; else it does nothing. */
+static void priority_boost_class_shown(void)
+{
+    pid_t vm_thread = 0;
+    if (mine == NULL || mine->n_left == 0 || --mine->n_left > 0)
+        return;
+    mine->waited_ms = compiling_wait((struct compiling_patience){ .limit = mine->wait_ms, .interval = POLL_MS },
+                                     mine->is_over, mine->context);
+    own_threads_find("VM Thread", &vm_thread, 1);
+    raise_thread(mine, VM_THREAD, vm_thread);
+    raise_thread(mine, CALLER, (pid_t)syscall(SYS_gettid));
+}
+
+void priority_boost_end(struct priority_boost *boost)
+{
+    for (size_t i = 0; i < 2; i++)
+        if (boost->tids[i] != 0)
+            setpriority(PRIO_PROCESS, (id_t)boost->tids[i], boost->niceness[i]);
+    mine = NULL;
+}
+
+/* ---- the hook ---- */
 
 /* Flags of a class. */
 #define IS_LEFT    1u /* it was counted as left alone */
@@ -25,43 +75,35 @@
 #define IS_UNSURE  4u
 #define IS_REFUSED 8u
 
-/* 'lock' guards all but the atomics. */
-static struct instrument_state {
-    pthread_mutex_t lock;
-    _Atomic int n_hooks;           /* threads in the hook */
-    _Atomic uint64_t latest_ticks; /* when the hook was done with the latest class that was loaded already */
-    struct hash_set classes;       /* value: methods that have probes; second: most of them so far */
-    uint32_t counts[SEGMENT_N_COUNTS];
-    struct segment *segment; /* where counts are published; borrowed, or NULL */
-} state = { .lock = PTHREAD_MUTEX_INITIALIZER };
+static struct instrument_state *const state = &instrumenting.hook;
 
 /* The counts go to the recorder at once: the target may end at any time.  Called with the lock. */
 static void count(enum segment_count which, uint32_t n)
 {
-    state.counts[which] += n;
-    if (state.segment != NULL)
-        atomic_store_explicit(&state.segment->counts[which], state.counts[which], memory_order_relaxed);
+    state->counts[which] += n;
+    if (state->segment != NULL)
+        atomic_store_explicit(&state->segment->counts[which], state->counts[which], memory_order_relaxed);
 }
 
 void instrument_count(enum segment_count which, uint32_t n)
 {
-    pthread_mutex_lock(&state.lock);
+    pthread_mutex_lock(&state->lock);
     count(which, n);
-    pthread_mutex_unlock(&state.lock);
+    pthread_mutex_unlock(&state->lock);
 }
 
 uint32_t instrument_counted(enum segment_count which)
 {
-    pthread_mutex_lock(&state.lock);
-    uint32_t n = state.counts[which];
-    pthread_mutex_unlock(&state.lock);
+    pthread_mutex_lock(&state->lock);
+    uint32_t n = state->counts[which];
+    pthread_mutex_unlock(&state->lock);
     return n;
 }
 
 /* The same for a class, once in a session.  Called with the lock.  Returns whether it is the first time. */
 static bool count_once(enum segment_count which, struct wire_text name, uint32_t flag)
 {
-    struct hash_slot *slot = hash_put(&state.classes, hash_text(HASH_START, name.at, name.n));
+    struct hash_slot *slot = hash_put(&state->classes, hash_text(HASH_START, name.at, name.n));
     if (slot == NULL || (slot->flags & flag) != 0)
         return false;
     slot->flags |= flag;
@@ -84,17 +126,17 @@ static void tell_reason(struct segment_reason *reason, struct wire_text name, co
 void instrument_leave(enum segment_count which, struct wire_text name, const char *why)
 {
     bool is_unsure = which == SEGMENT_UNSURE;
-    pthread_mutex_lock(&state.lock);
-    if (count_once(which, name, is_unsure ? IS_UNSURE : IS_REFUSED) && state.segment != NULL)
-        tell_reason(is_unsure ? &state.segment->unsure : &state.segment->refused, name, why);
-    pthread_mutex_unlock(&state.lock);
+    pthread_mutex_lock(&state->lock);
+    if (count_once(which, name, is_unsure ? IS_UNSURE : IS_REFUSED) && state->segment != NULL)
+        tell_reason(is_unsure ? &state->segment->unsure : &state->segment->refused, name, why);
+    pthread_mutex_unlock(&state->lock);
 }
 
 void instrument_left_event(const char *name, size_t n)
 {
-    pthread_mutex_lock(&state.lock);
+    pthread_mutex_lock(&state->lock);
     count_once(SEGMENT_LEFT_EVENTS, (struct wire_text){ name, n }, IS_LEFT);
-    pthread_mutex_unlock(&state.lock);
+    pthread_mutex_unlock(&state->lock);
 }
 
 /* A class on its way through the hook. */
@@ -175,8 +217,9 @@ static int rewrite(struct shown *shown, const unsigned char *bytes, jint n_bytes
 /* Remember what was done, before the JVM sees the new class: a stop from now on will find it. */
 static bool remember(const char *name, int n_methods)
 {
-    pthread_mutex_lock(&state.lock);
-    struct hash_slot *slot = n_methods > 0 ? hash_put(&state.classes, hash_text(HASH_START, name, strlen(name))) : NULL;
+    pthread_mutex_lock(&state->lock);
+    struct hash_slot *slot =
+        n_methods > 0 ? hash_put(&state->classes, hash_text(HASH_START, name, strlen(name))) : NULL;
     count(SEGMENT_FAILED, n_methods < 0);
     if (slot != NULL) {
         uint32_t n = (uint32_t)n_methods;
@@ -185,7 +228,7 @@ static bool remember(const char *name, int n_methods)
         slot->value = n > slot->value ? n : slot->value;
         slot->second = n > slot->second ? n : slot->second;
     }
-    pthread_mutex_unlock(&state.lock);
+    pthread_mutex_unlock(&state->lock);
     return slot != NULL;
 }
 
@@ -255,97 +298,97 @@ void JNICALL instrument_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefine
     shown.policy = (struct rewrite_policy){ AGENT_PROBE_CLASS, choose, skipped, &shown };
     if (redefined == NULL)
         shown.about.bytes = (struct wire_text){ (const char *)bytes, (size_t)n_bytes };
-    atomic_fetch_add(&state.n_hooks, 1);
+    atomic_fetch_add(&state->n_hooks, 1);
     char *found = name == NULL ? name_in(bytes, n_bytes) : NULL;
     shown.about.name.at = found != NULL ? found : name;
     /* JFR retransforms classes of events, too, while it is recording. */
     bool may = shown.about.name.at != NULL && (redefined == NULL || !event_class_is(jvmti, jni, redefined));
     bool done = may && show(&shown, n_bytes, bytes, n_out, out);
     free(found);
-    atomic_fetch_sub(&state.n_hooks, 1);
+    atomic_fetch_sub(&state->n_hooks, 1);
     if (!done && redefined != NULL)
         keep_small(jvmti, bytes, n_bytes, n_out, out);
     if (redefined != NULL) {
         priority_boost_class_shown();
-        atomic_store(&state.latest_ticks, ticks_now());
+        atomic_store(&state->latest_ticks, ticks_now());
     }
 }
 
 uint64_t instrument_latest_ticks(void)
 {
-    return atomic_load(&state.latest_ticks);
+    return atomic_load(&state->latest_ticks);
 }
 
 /* ---- what has probes ---- */
 
 bool instrument_had_probes(void)
 {
-    pthread_mutex_lock(&state.lock);
-    bool had = state.classes.n_used > 0;
-    pthread_mutex_unlock(&state.lock);
+    pthread_mutex_lock(&state->lock);
+    bool had = state->classes.n_used > 0;
+    pthread_mutex_unlock(&state->lock);
     return had;
 }
 
 bool instrument_has_probes(const char *name, size_t n)
 {
-    pthread_mutex_lock(&state.lock);
-    const struct hash_slot *slot = hash_get(&state.classes, hash_text(HASH_START, name, n));
+    pthread_mutex_lock(&state->lock);
+    const struct hash_slot *slot = hash_get(&state->classes, hash_text(HASH_START, name, n));
     bool has = slot != NULL && slot->value > 0;
-    pthread_mutex_unlock(&state.lock);
+    pthread_mutex_unlock(&state->lock);
     return has;
 }
 
 void instrument_loses_probes(const char *name, size_t n)
 {
-    pthread_mutex_lock(&state.lock);
-    struct hash_slot *slot = hash_get(&state.classes, hash_text(HASH_START, name, n));
+    pthread_mutex_lock(&state->lock);
+    struct hash_slot *slot = hash_get(&state->classes, hash_text(HASH_START, name, n));
     if (slot != NULL)
         slot->value = 0;
-    pthread_mutex_unlock(&state.lock);
+    pthread_mutex_unlock(&state->lock);
 }
 
 void instrument_keeps_probes(const char *name, size_t n)
 {
-    pthread_mutex_lock(&state.lock);
-    struct hash_slot *slot = hash_get(&state.classes, hash_text(HASH_START, name, n));
+    pthread_mutex_lock(&state->lock);
+    struct hash_slot *slot = hash_get(&state->classes, hash_text(HASH_START, name, n));
     if (slot != NULL)
         slot->flags |= IS_KEPT;
-    pthread_mutex_unlock(&state.lock);
+    pthread_mutex_unlock(&state->lock);
 }
 
 void instrument_begin(struct segment *segment)
 {
-    pthread_mutex_lock(&state.lock);
-    memset(state.counts, 0, sizeof state.counts);
-    state.segment = segment;
-    pthread_mutex_unlock(&state.lock);
+    pthread_mutex_lock(&state->lock);
+    memset(state->counts, 0, sizeof state->counts);
+    state->segment = segment;
+    pthread_mutex_unlock(&state->lock);
 }
 
 bool instrument_is_idle(void)
 {
-    return atomic_load(&state.n_hooks) == 0;
+    return atomic_load(&state->n_hooks) == 0;
 }
 
 void instrument_end(void)
 {
     struct hash_set kept = { .slots = NULL };
-    pthread_mutex_lock(&state.lock);
-    for (size_t i = 0; i < state.classes.n_slots; i++) {
-        const struct hash_slot *old = &state.classes.slots[i];
+    pthread_mutex_lock(&state->lock);
+    for (size_t i = 0; i < state->classes.n_slots; i++) {
+        const struct hash_slot *old = &state->classes.slots[i];
         struct hash_slot *slot = (old->flags & IS_KEPT) != 0 ? hash_put(&kept, old->key) : NULL;
         if (slot != NULL)
             slot->value = old->value;
     }
-    hash_free(&state.classes);
-    state.classes = kept;
-    state.segment = NULL;
-    pthread_mutex_unlock(&state.lock);
+    hash_free(&state->classes);
+    state->classes = kept;
+    state->segment = NULL;
+    pthread_mutex_unlock(&state->lock);
 }
 
 bool instrument_is_enough(void)
 {
-    pthread_mutex_lock(&state.lock);
-    bool is_enough = state.segment != NULL && atomic_load(&state.segment->is_enough) != 0;
-    pthread_mutex_unlock(&state.lock);
+    pthread_mutex_lock(&state->lock);
+    bool is_enough = state->segment != NULL && atomic_load(&state->segment->is_enough) != 0;
+    pthread_mutex_unlock(&state->lock);
     return is_enough;
 }

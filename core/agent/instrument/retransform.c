@@ -9,16 +9,11 @@
 
 #include "core/agent/control/method_ids.h"
 #include "core/wire/batch.h"
-#include "core/agent/instrument/active_loops.h"
-#include "core/agent/instrument/breakpoints.h"
-#include "core/agent/instrument/class_archive.h"
-#include "core/agent/instrument/event_class.h"
-#include "core/agent/instrument/priority_boost.h"
-#include "core/agent/instrument/instrument.h"
-#include "core/agent/instrument/retained.h"
-#include "core/agent/instrument/loaders.h"
+#include "core/agent/instrument/class_check.h"
+#include "core/agent/instrument/instrument_state.h"
+#include "core/agent/instrument/classes.h"
 #include "core/agent/instrument/methods.h"
-#include "core/agent/rewrite/bytecode.h"
+#include "core/agent/rewrite/classfile.h"
 #include "core/base/ticks.h"
 
 #include <inttypes.h>
@@ -130,6 +125,14 @@ static bool has_way(const struct work *work, jclass class_ref, struct wire_text 
     return has;
 }
 
+static bool may_be_retained(const struct work *work, jclass class_ref)
+{
+    enum segment_count refusal = retained_refusal(work->jvmti, class_ref, work->names_classes);
+    if (refusal != SEGMENT_N_COUNTS)
+        instrument_count(refusal, 1);
+    return refusal == SEGMENT_N_COUNTS;
+}
+
 static bool is_wanted(const struct work *work, jclass class_ref, struct wire_text name)
 {
     bool has_probes = instrument_has_probes(name.at, name.n);
@@ -144,8 +147,7 @@ static bool is_wanted(const struct work *work, jclass class_ref, struct wire_tex
         return false;
     return named && may_change(work->jvmti, class_ref, true) &&
            (has_probes || wants_a_method(work->jvmti, class_ref, name)) && !is_event(work, class_ref, name) &&
-           has_way(work, class_ref, name) &&
-           (has_probes || retained_allows(work->jvmti, class_ref, work->names_classes));
+           has_way(work, class_ref, name) && (has_probes || may_be_retained(work, class_ref));
 }
 
 /* Is the next thing to change it?  Its probes and its breakpoints are looked at in the last moment. */
@@ -262,14 +264,13 @@ static jvmtiError call(const struct work *work, jclass *classes, jint *n, double
 /* For whoever inspects the process, now and later: a page that is named in its maps. */
 static void mark_changed(void)
 {
-    static void *page = MAP_FAILED;
-    if (page != MAP_FAILED)
+    if (instrumenting.changed_page != NULL && instrumenting.changed_page != MAP_FAILED)
         return;
     int fd = memfd_create(RING_CHANGED, MFD_CLOEXEC);
     if (fd < 0)
         return;
     /* Where there is no room for it, the next mmprof only says once more what a first change costs. */
-    page = mmap(NULL, 1, PROT_NONE, MAP_PRIVATE, fd, 0);
+    instrumenting.changed_page = mmap(NULL, 1, PROT_NONE, MAP_PRIVATE, fd, 0);
     close(fd);
 }
 

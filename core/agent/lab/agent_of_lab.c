@@ -2,12 +2,7 @@
  * The parts that the laboratory's agent has besides.
  */
 #include "core/agent/control/agent_lab.h"
-#include "core/agent/lab/count_calls.h"
-#include "core/agent/lab/count_objects.h"
-#include "core/agent/lab/count_receivers.h"
-#include "core/agent/lab/emulate.h"
-#include "core/agent/lab/emulated.h"
-#include "core/agent/lab/track_objects.h"
+#include "core/agent/lab/lab.h"
 #include "core/emu/run/simulated_read.h"
 
 static void load(JavaVM *vm, const struct setting *option)

@@ -1,4 +1,4 @@
-#include "core/agent/lab/all_objects.h"
+#include "core/agent/lab/count_entries.h"
 
 #define WEAR_BYTES 1024
 #define WEAR_MAX   65536

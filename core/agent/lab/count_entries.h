@@ -1,3 +1,14 @@
+/* What the agents that count share. */
+#ifndef CORE_AGENT_LAB_COUNT_ENTRIES_H
+#define CORE_AGENT_LAB_COUNT_ENTRIES_H
+
+#include <jvmti.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* ---- count_entries ---- */
+
 /*
  * What the agents that count calls share (count_receivers.h, count_calls.h): of about one call in so many, the stack.
  * For a JVM that only interprets (-Xint): there each call in the bytecode is one, and tells of itself (JVMTI's
@@ -7,13 +18,6 @@
  *
  *     end CALLS-SEEN CALLS-TAKEN
  */
-#ifndef CORE_AGENT_LAB_COUNT_ENTRIES_H
-#define CORE_AGENT_LAB_COUNT_ENTRIES_H
-
-#include <jvmti.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 
 #define ENTRY_FRAMES_MAX 20
 
@@ -49,5 +53,60 @@ const struct call_site *call_site_at(uint32_t number);
 
 /* The same: its text, made of the frame if need be; NULL: no memory, or the method has gone. */
 const char *call_site_text(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *frame, uint32_t number);
+
+/* ---- counted_file ---- */
+
+/*
+ * Take an empty file, and write its first line, with a line feed.  Returns a descriptor to append to, or -1: another
+ * JVM has it or had it, or it cannot be written.
+ */
+int counted_file_take(const char *path, const char *first_line);
+
+/* A word (core/base/words.h) and a blank; "-" for an empty one.  Returns where they end. */
+char *counted_file_word(char *to, const char *word);
+
+/* "Ljava/lang/String;" as "java/lang/String", in place; arrays and primitive types stay. */
+void counted_file_plain_class(char *signature);
+
+/* ---- all_objects ---- */
+
+/*
+ * HotSpot tells of each object that is allocated (SampledObjectAlloc, JDK 11 and later; interval 0: of all), in the
+ * thread that allocates, when the object is there and before the program has it.  While the interval is 0 no thread
+ * allocates inline: compiled code calls the JVM for each object.  Objects that escape analysis has removed are none.
+ */
+
+/*
+ * In VMInit, when the event is on: a thread goes on in the buffer that it has, unwatched, until that is used up, and
+ * this is the program's main thread.  Make arrays until *has_told says that the JVM has told of one.
+ */
+void all_objects_wear_out_buffer(JNIEnv *jni, const bool *has_told);
+
+/* The line of a method's bytecode; 0: not known. */
+uint32_t all_objects_line(jvmtiEnv *jvmti, jmethodID method, jlocation location);
+
+/* ---- count_window ---- */
+
+/*
+ * A part of a run: from a method's call number N to the next call of it, or to the JVM's end, as of an iteration of a
+ * benchmark.  The method has a breakpoint at its beginning (JVMTI): it is interpreted from then on, and no other one
+ * is.
+ */
+
+/* What is done at its beginning and its end, in the thread that calls the method. */
+struct count_window_user {
+    void (*open)(jvmtiEnv *jvmti, JNIEnv *jni);
+    void (*close)(jvmtiEnv *jvmti, JNIEnv *jni);
+};
+
+/*
+ * At the JVM's start: set what it needs in 'wanted' and 'callbacks'.  method: a pattern (core/base/pattern.h); nth:
+ * from 1 on.  Returns false: that is no pattern.
+ */
+bool count_window_start(const char *method, uint32_t nth, const struct count_window_user *user,
+                        jvmtiCapabilities *wanted, jvmtiEventCallbacks *callbacks);
+
+/* In VMInit: from now on calls of the method count. */
+void count_window_listen(jvmtiEnv *jvmti, JNIEnv *jni);
 
 #endif

@@ -1,11 +1,9 @@
-#include "core/agent/lab/count_objects.h"
+#include "core/agent/lab/lab.h"
 
-#include "core/agent/lab/all_objects.h"
+#include "core/agent/lab/count_entries.h"
 #include "core/agent/control/jvmti_env.h"
 #include "core/agent/control/method_ids.h"
 #include "core/agent/control/method_names.h"
-#include "core/agent/lab/count_window.h"
-#include "core/agent/lab/counted_file.h"
 #include "core/base/hash.h"
 #include "core/base/vec.h"
 #include "core/base/words.h"

@@ -1,8 +1,7 @@
-#include "core/agent/lab/count_receivers.h"
+#include "core/agent/lab/lab.h"
 
 #include "core/agent/control/method_names.h"
 #include "core/agent/lab/count_entries.h"
-#include "core/agent/lab/counted_file.h"
 #include "core/base/hash.h"
 #include "core/base/vec.h"
 #include "core/base/words.h"

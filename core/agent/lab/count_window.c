@@ -1,4 +1,4 @@
-#include "core/agent/lab/count_window.h"
+#include "core/agent/lab/count_entries.h"
 
 #include "core/agent/control/jvmti_env.h"
 #include "core/base/pattern.h"

@@ -1,4 +1,4 @@
-#include "core/agent/lab/counted_file.h"
+#include "core/agent/lab/count_entries.h"
 
 #include "core/base/words.h"
 

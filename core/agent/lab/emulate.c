@@ -1,4 +1,4 @@
-#include "core/agent/lab/emulate.h"
+#include "core/agent/lab/lab.h"
 
 #include "core/wire/protocol.h"
 

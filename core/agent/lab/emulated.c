@@ -1,4 +1,4 @@
-#include "core/agent/lab/emulated.h"
+#include "core/agent/lab/lab.h"
 
 #include "core/emu/run/simulated_read.h"
 

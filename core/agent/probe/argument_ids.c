@@ -1,6 +1,5 @@
 #include "core/agent/probe/argument_ids.h"
 
-#include "core/agent/probe/value_text.h"
 #include "core/base/hash.h"
 #include "core/wire/ring.h"
 

@@ -1,4 +1,4 @@
-#include "core/agent/probe/counting.h"
+#include "core/agent/probe/probe_parts.h"
 
 #include "core/agent/control/agent_lab.h"
 
@@ -26,27 +26,23 @@ struct counting_calls {
 #define TRIES_MAX    9
 #define FIRST_TRY_MS 2
 
-/* The session: while a thread uses it, it does not end. */
-static struct counting_state {
-    struct counting_plan plan;
-    _Atomic int socket; /* -1: none */
-    _Atomic bool is_open;
-    _Atomic uint32_t n_users;
-} session = { .socket = -1 };
+struct probe_session probe_session;
+
+static struct counting_session *const session = &probe_session.counting;
 
 /* Returns false: there is none. */
 static bool use_session(void)
 {
-    atomic_fetch_add(&session.n_users, 1);
-    if (atomic_load(&session.is_open))
+    atomic_fetch_add(&session->n_users, 1);
+    if (atomic_load(&session->is_open))
         return true;
-    atomic_fetch_sub(&session.n_users, 1);
+    atomic_fetch_sub(&session->n_users, 1);
     return false;
 }
 
 static void leave_session(void)
 {
-    atomic_fetch_sub(&session.n_users, 1);
+    atomic_fetch_sub(&session->n_users, 1);
 }
 
 static uint32_t now_ms(void)
@@ -157,7 +153,7 @@ void counting_say_full(void)
     const char *full = wire_name(WIRE_FULL);
     if (!use_session())
         return;
-    int socket = atomic_load(&session.socket);
+    int socket = atomic_load(&session->socket);
     if (socket >= 0)
         send(socket, full, strlen(full), MSG_NOSIGNAL | MSG_DONTWAIT);
     leave_session();
@@ -168,10 +164,10 @@ static bool open_in_session(struct counting_thread *counting, struct ring *ring,
 {
     struct counters_failure failure;
     int leaders[COUNTERS_GROUPS_MAX];
-    uint32_t n = session.plan.layout.n_groups;
+    uint32_t n = session->plan.layout.n_groups;
     counting->n_tries++;
     counting->tried_ms = now_ms();
-    if (open_any(counting, &session.plan, leaders, &failure) < 0) {
+    if (open_any(counting, &session->plan, leaders, &failure) < 0) {
         if (failure.step != COUNTERS_FIRST_READ || failure.error != 0)
             counting->n_tries = TRIES_MAX;
         if (counting->n_tries == TRIES_MAX)
@@ -180,9 +176,9 @@ static bool open_in_session(struct counting_thread *counting, struct ring *ring,
     }
     /* The recorder has simulated counters in its own memory. */
     bool is_simulated = counting->simulated.slot != NULL;
-    int socket = atomic_load(&session.socket);
+    int socket = atomic_load(&session->socket);
     bool is_handed_over = is_simulated || (socket >= 0 && send_leaders(socket, number, leaders, n));
-    for (uint32_t g = 0; g < n && !session.plan.by_call && !is_simulated; g++)
+    for (uint32_t g = 0; g < n && !session->plan.by_call && !is_simulated; g++)
         close(leaders[g]);
     atomic_store_explicit(&ring->counters, is_handed_over ? RING_COUNTERS_OPEN : RING_COUNTERS_ALONE,
                           memory_order_release);
@@ -193,7 +189,7 @@ static bool try_to_open(struct counting_thread *counting, struct ring *ring, uin
 {
     if (!use_session())
         return false;
-    bool is_open = session.plan.layout.n_groups > 0 && open_in_session(counting, ring, number);
+    bool is_open = session->plan.layout.n_groups > 0 && open_in_session(counting, ring, number);
     leave_session();
     return is_open;
 }
@@ -249,15 +245,15 @@ void counting_close(struct counting_thread *counting)
 
 void counting_begin(const struct counting_plan *plan, int socket)
 {
-    session.plan = *plan;
-    atomic_store(&session.socket, socket);
-    atomic_store(&session.is_open, true);
+    session->plan = *plan;
+    atomic_store(&session->socket, socket);
+    atomic_store(&session->is_open, true);
 }
 
 void counting_end(void)
 {
-    atomic_store(&session.is_open, false);
-    atomic_store(&session.socket, -1);
-    while (atomic_load(&session.n_users) > 0)
+    atomic_store(&session->is_open, false);
+    atomic_store(&session->socket, -1);
+    while (atomic_load(&session->n_users) > 0)
         sched_yield();
 }

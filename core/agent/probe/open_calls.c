@@ -1,4 +1,4 @@
-#include "core/agent/probe/open_calls.h"
+#include "core/agent/probe/probe.h"
 
 /*
  * The recorded calls among those found: from the innermost on, for a call under way is outside of what was recorded of

@@ -1,6 +1,10 @@
 /*
- * The parts of the probes (probe.h), for their own files: probe.c entries and exits; probe_virtual.c virtual threads;
- * probe_open.c calls under way.
+ * The parts of the probes (probe.h), for their own files: each calls those above it only.
+ *
+ *     probe_ring.c     the thread's ring, the session
+ *     probe_open.c     calls under way
+ *     probe.c          entries and exits
+ *     probe_virtual.c  virtual threads
  */
 #ifndef CORE_AGENT_PROBE_PARTS_H
 #define CORE_AGENT_PROBE_PARTS_H
@@ -9,6 +13,7 @@
 #include "core/base/ticks.h"
 
 #include <stdatomic.h>
+#include <stdint.h>
 
 struct probe_thread {
     uint32_t token_epoch; /* what tokens have of the epoch */
@@ -39,9 +44,34 @@ struct probe_thread {
 
 extern _Thread_local struct probe_thread probe_self;
 
+/* What counting.c has: while a thread uses it, it does not end. */
+struct counting_session {
+    struct counting_plan plan;
+    _Atomic int socket; /* -1: none */
+    _Atomic bool is_open;
+    _Atomic uint32_t n_users;
+};
+
+/* HotSpot's extension events, by number, and functions; 0, NULL: it has none. */
+struct virtual_session {
+    jint mount, unmount;
+    jvmtiExtensionFunction get_carrier, get_mounted;
+    _Atomic uint32_t epoch;
+};
+
+/* What unmounted.c has. */
+struct unmounted_calls {
+    struct unmounted_block *blocks; /* mapped once, never unmapped: a virtual thread may leave at any time */
+    _Atomic uint64_t free;          /* the first one's index; above it a number that changes with each use */
+    _Atomic uint32_t n_used;
+    _Atomic uint32_t next_ticket;
+    _Atomic uint64_t tickets[(RING_METHOD_MAX + 1) / 64]; /* a bit for each that is taken */
+};
+
 /*
- * The session; the epoch is published last.  A thread may still read here what the session was when the next one
- * begins: it checks the epoch once more when it has a ring.
+ * All that the probes' room writes to, but for the threads' own; first what each entry reads.  The epoch is published
+ * last.  A thread may still read here what the session was when the next one begins: it checks the epoch once more when
+ * it has a ring.
  */
 struct probe_session {
     _Atomic uint32_t epoch; /* 0: nothing is recorded */
@@ -50,9 +80,14 @@ struct probe_session {
     _Atomic uint32_t n_counters; /* values that follow each record */
     _Atomic uint32_t generation; /* goes up when a session begins, when methods got probes, and when they lost them */
     open_calls_find_fn *find;
+    uint32_t private_stack[4]; /* one thread calibrates at a time, one call deep */
+    _Alignas(64) struct counting_session counting;
+    struct virtual_session virtual;
+    _Alignas(64) struct unmounted_calls unmounted;
 };
 
-extern struct probe_session probe_session;
+/* Hidden: a probe reads it without a detour. */
+extern __attribute__((visibility("hidden"))) struct probe_session probe_session;
 
 /*
  * Is the thread's ring of the session that runs now?  A token with the epoch of its ring does not tell: sessions of
@@ -153,7 +188,38 @@ static inline void lose(struct ring *ring, uint32_t n)
  */
 bool probe_check_is_due(uintptr_t frame);
 
-/* Walk the thread's stack; see open_calls.h.  Where it cannot be walked, calls under way are not known. */
+/* Walk the thread's stack.  Where it cannot be walked, calls under way are not known. */
 void probe_check_stack(struct ring *ring, JNIEnv *jni, uintptr_t frame);
+
+/* ---- unmounted ---- */
+
+/*
+ * The calls that virtual threads left open when they left their carriers.
+ *
+ * Carriers store and fetch them without locks and without malloc: in blocks of one mapping that costs what was
+ * used of it.
+ */
+
+#define UNMOUNTED_BLOCKS 262144u /* of 29 calls; 0 is none */
+
+/* Forget all calls; handles from before are not to be used.  Without memory none are stored. */
+void unmounted_begin(void);
+
+/*
+ * Store n calls, their methods from the outermost on.  *handle is 0 or that of calls of the same virtual thread that
+ * were fetched; it receives the handle of these.
+ *
+ * Returns their ticket, unique among all that have not been fetched, or 0: there is no room for them, and *handle is 0.
+ */
+uint32_t unmounted_put(uint32_t *handle, const uint32_t *methods, uint32_t n);
+
+uint32_t unmounted_n(uint32_t handle);
+
+/* Fetch at most n methods.  Returns the ticket.  The handle stays valid until unmounted_drop. */
+uint32_t unmounted_fetch(uint32_t handle, uint32_t *methods, uint32_t n);
+void unmounted_drop(uint32_t handle);
+
+/* Does the JVM have virtual threads?  Find out what it can tell of them. */
+bool virtual_find(jvmtiEnv *jvmti);
 
 #endif

@@ -1,10 +1,10 @@
 /*
  * Virtual threads in the probes: they come to the current thread, and go.
  */
-#include "core/agent/probe/unmounted.h"
 #include "core/agent/probe/probe_parts.h"
 
-#include <stdatomic.h>
+#include <stdarg.h>
+#include <string.h>
 
 static void mount(struct ring *ring, uint32_t handle, uint32_t n)
 {
@@ -72,4 +72,71 @@ uint32_t probe_unmount(void)
     probe_self.depth = probe_self.base;
     probe_self.base = 0;
     return handle;
+}
+
+/* ---- the JVM's events ---- */
+
+static struct virtual_session *const known = &probe_session.virtual;
+
+/* What the virtual thread on this carrier had in its storage when it came: epoch and handle of the calls left open. */
+static _Thread_local uint64_t stored;
+
+static uint32_t stored_handle(uint64_t value, uint32_t epoch)
+{
+    return value >> 32 == epoch ? (uint32_t)value : 0;
+}
+
+static void JNICALL on_mount(jvmtiEnv *jvmti, ...)
+{
+    void *value = NULL;
+    uint32_t epoch = atomic_load_explicit(&known->epoch, memory_order_acquire);
+    if ((*jvmti)->GetThreadLocalStorage(jvmti, NULL, &value) != JVMTI_ERROR_NONE)
+        value = NULL;
+    stored = (uint64_t)(uintptr_t)value;
+    probe_mount(stored_handle(stored, epoch));
+}
+
+static void JNICALL on_unmount(jvmtiEnv *jvmti, ...)
+{
+    uint32_t epoch = atomic_load_explicit(&known->epoch, memory_order_acquire), handle = probe_unmount();
+    uint64_t value = handle == 0 ? 0 : (uint64_t)epoch << 32 | handle;
+    if (value != stored)
+        (*jvmti)->SetThreadLocalStorage(jvmti, NULL, (void *)(uintptr_t)value);
+    stored = 0;
+}
+
+static void find_events(jvmtiEnv *jvmti)
+{
+    jvmtiExtensionEventInfo *events = NULL;
+    jint n = 0;
+    if ((*jvmti)->GetExtensionEvents(jvmti, &n, &events) != JVMTI_ERROR_NONE)
+        return;
+    for (jint i = 0; i < n; i++) {
+        jint index = events[i].extension_event_index;
+        if (strcmp(events[i].id, "com.sun.hotspot.events.VirtualThreadMount") == 0 &&
+            (*jvmti)->SetExtensionEventCallback(jvmti, index, on_mount) == JVMTI_ERROR_NONE)
+            known->mount = index;
+        if (strcmp(events[i].id, "com.sun.hotspot.events.VirtualThreadUnmount") == 0 &&
+            (*jvmti)->SetExtensionEventCallback(jvmti, index, on_unmount) == JVMTI_ERROR_NONE)
+            known->unmount = index;
+    }
+    (*jvmti)->Deallocate(jvmti, (unsigned char *)events);
+}
+
+void probe_virtual_init(jvmtiEnv *jvmti)
+{
+    if (virtual_find(jvmti))
+        find_events(jvmti);
+}
+
+void probe_virtual_listen(jvmtiEnv *jvmti, uint32_t epoch)
+{
+    jvmtiEventMode mode = epoch == 0 ? JVMTI_DISABLE : JVMTI_ENABLE;
+    if (known->mount == 0 || known->unmount == 0)
+        return;
+    if (epoch != 0)
+        unmounted_begin();
+    atomic_store_explicit(&known->epoch, epoch, memory_order_release);
+    (*jvmti)->SetEventNotificationMode(jvmti, mode, (jvmtiEvent)known->mount, NULL);
+    (*jvmti)->SetEventNotificationMode(jvmti, mode, (jvmtiEvent)known->unmount, NULL);
 }

@@ -1,4 +1,4 @@
-#include "core/agent/probe/value_text.h"
+#include "core/agent/probe/argument_ids.h"
 
 #include "core/agent/control/method_ids.h"
 #include "core/base/hash.h"
@@ -17,13 +17,24 @@
 
 enum known_class { STRING, ENUM, NUMBER, BOOLEAN, CHARACTER, OBJECT, CLASS, N_CLASSES };
 
-/* Global references, kept for ever. */
-static struct {
+/* A class' method; once it is there it stays, for any session. */
+struct accessor {
+    uint64_t name_key;
+    jweak class_ref;
+    jmethodID method;
+    char type; /* what its descriptor says it returns, in one letter; 0: the class has none */
+};
+
+/* References are global, kept for ever. */
+static struct value_classes {
     jvmtiEnv *jvmti; /* the agent's */
     jclass classes[N_CLASSES];
     jmethodID to_string, enum_name, class_name;
     bool is_prepared;
-} jdk;
+    pthread_mutex_t lock; /* guards what is added */
+    struct accessor accessors[ACCESSORS_MAX];
+    _Atomic uint32_t n_accessors;
+} jdk = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 int value_text_prepare(jvmtiEnv *jvmti, JNIEnv *jni, struct err *err)
 {
@@ -119,20 +130,6 @@ static void take_object(JNIEnv *jni, jobject object, bool any, struct value_text
 
 /* ---- accessors ---- */
 
-/* A class' method; once it is there it stays, for any session. */
-struct accessor {
-    uint64_t name_key;
-    jweak class_ref;
-    jmethodID method;
-    char type; /* what its descriptor says it returns, in one letter; 0: the class has none */
-};
-
-static struct {
-    pthread_mutex_t lock;
-    struct accessor all[ACCESSORS_MAX];
-    _Atomic uint32_t n;
-} accessors = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
 /* A method of the class itself that is called so and takes nothing; its type, or 0. */
 static char find_declared(jvmtiEnv *jvmti, jclass class_ref, const char *name, jmethodID *method)
 {
@@ -190,10 +187,10 @@ static char find_method(JNIEnv *jni, jclass class_ref, const char *name, jmethod
 
 static const struct accessor *known_accessor(JNIEnv *jni, jclass class_ref, uint64_t key)
 {
-    uint32_t n = atomic_load_explicit(&accessors.n, memory_order_acquire);
+    uint32_t n = atomic_load_explicit(&jdk.n_accessors, memory_order_acquire);
     for (uint32_t i = 0; i < n; i++)
-        if (accessors.all[i].name_key == key && (*jni)->IsSameObject(jni, accessors.all[i].class_ref, class_ref))
-            return &accessors.all[i];
+        if (jdk.accessors[i].name_key == key && (*jni)->IsSameObject(jni, jdk.accessors[i].class_ref, class_ref))
+            return &jdk.accessors[i];
     return NULL;
 }
 
@@ -205,14 +202,14 @@ static struct accessor find_accessor(JNIEnv *jni, jclass class_ref, const char *
         return *known;
     found.type = find_method(jni, class_ref, name, &found.method);
     found.class_ref = (*jni)->NewWeakGlobalRef(jni, class_ref);
-    pthread_mutex_lock(&accessors.lock);
-    uint32_t n = atomic_load(&accessors.n);
+    pthread_mutex_lock(&jdk.lock);
+    uint32_t n = atomic_load(&jdk.n_accessors);
     if (n < ACCESSORS_MAX && found.class_ref != NULL && found.type != NOT_NOW) {
-        accessors.all[n] = found;
-        atomic_store_explicit(&accessors.n, n + 1, memory_order_release);
+        jdk.accessors[n] = found;
+        atomic_store_explicit(&jdk.n_accessors, n + 1, memory_order_release);
         found.class_ref = NULL;
     }
-    pthread_mutex_unlock(&accessors.lock);
+    pthread_mutex_unlock(&jdk.lock);
     if (found.class_ref != NULL)
         (*jni)->DeleteWeakGlobalRef(jni, found.class_ref);
     (*jni)->ExceptionClear(jni);

@@ -1,4 +1,4 @@
-#include "core/agent/rewrite/bytecode.h"
+#include "core/agent/rewrite/classfile.h"
 
 #include "core/hotspot/bytecodes.h"
 

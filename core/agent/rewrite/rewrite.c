@@ -1,6 +1,5 @@
 #include "core/agent/rewrite/rewrite_parts.h"
 
-#include "core/agent/rewrite/verify.h"
 #include "core/base/vec.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /*
- * What the parts of the class rewriter share; nobody else includes it.
+ * What the parts of the class rewriter share.
  *
  * One 'struct rewrite_job' is one method on its way through the parts: rewrite_layout.c decides where each
  * instruction goes, rewrite_init.c finds what a constructor has done so far, rewrite_code.c writes the new Code
@@ -8,10 +8,11 @@
 #ifndef CORE_AGENT_REWRITE_PARTS_H
 #define CORE_AGENT_REWRITE_PARTS_H
 
-#include "core/agent/rewrite/bytecode.h"
 #include "core/agent/rewrite/classfile.h"
 #include "core/agent/rewrite/rewrite.h"
 #include "core/base/hash.h"
+
+/* ---- rewrite_parts ---- */
 
 /* How a step ended; all but the first and the last mean that the method is left as it was. */
 enum rewrite_outcome { REWRITE_DONE, REWRITE_TOO_LARGE, REWRITE_LIMITS, REWRITE_UNUSUAL, REWRITE_NO_MEMORY };
@@ -220,5 +221,32 @@ void frames_close(struct frames *f);
 
 /* Read the next frame; there must be one left. */
 enum rewrite_outcome frames_next(struct frames *f);
+
+/* ---- verify ---- */
+
+/*
+ * The check of a rewritten class before the JVM gets it: all that was not to change is the same, and all that was
+ * added is what rewrite.h says.  So the JVM's verifier passes the rewritten class if it passes the original; classes of
+ * the boot loader, which it does not verify, are safe as well.
+ *
+ * Each changed method is read again next to its original, with nothing that the writer knew: its instructions, branch
+ * targets, exception table, StackMapTable, line and variable tables.  In constructors the state of 'this' is found
+ * again, in the new code.
+ */
+
+/* What the class was rewritten for. */
+struct verify_expected {
+    const char *probe_class;
+    const struct rewrite_flag *flags; /* of the changed methods, in the order of the class file; borrowed */
+    size_t n_flags;
+};
+
+/*
+ * Returns 0, or -1 with *err set: "METHODDESCRIPTOR: why".
+ *
+ * old, made   the original and the rewritten class file; borrowed.
+ */
+int verify_class(const struct classfile *old, struct span made, const struct verify_expected *expected,
+                 struct err *err);
 
 #endif

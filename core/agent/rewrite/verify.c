@@ -1,4 +1,4 @@
-#include "core/agent/rewrite/verify.h"
+#include "core/agent/rewrite/rewrite_parts.h"
 
 #include "core/agent/rewrite/verify_parts.h"
 

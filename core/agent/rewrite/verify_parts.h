@@ -2,8 +2,8 @@
 #ifndef CORE_AGENT_VERIFY_PARTS_H
 #define CORE_AGENT_VERIFY_PARTS_H
 
-#include "core/agent/rewrite/bytecode.h"
-#include "core/agent/rewrite/verify.h"
+#include "core/agent/rewrite/classfile.h"
+#include "core/agent/rewrite/rewrite_parts.h"
 
 #define VERIFY_HANDLERS 2 /* that are added to a method, at most */
 

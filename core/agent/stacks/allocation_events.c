@@ -1,8 +1,7 @@
-#include "core/agent/stacks/allocation_events.h"
+#include "core/agent/stacks/stacks.h"
 
 #include "core/agent/control/jvmti_env.h"
 #include "core/agent/control/method_ids.h"
-#include "core/agent/stacks/stack.h"
 #include "core/agent/codecache/own_vm.h"
 #include "core/hotspot/vm_threads.h"
 
@@ -22,21 +21,10 @@
 #define SLOTS_TO_WAKE  64u
 #define SLOTS_TRIED    8u
 #define ROOM_BYTES     ((size_t)64 << 10) /* of the thread's stack, for the JVM's walk */
-#define ENDED_KEPT     256u               /* that the JVM may still list, such as the one that called System.exit() */
 #define END_STEP_NS    100000
 #define END_STEPS      5000
 
-static struct allocation_events_state {
-    struct allocation_slot *slots; /* owned, for ever: threads may be on their way */
-    sem_t wake;
-    _Atomic bool is_on, is_tracking;
-    _Atomic uint32_t n_inside, interval, n_of_second, ticket;
-    _Atomic uint64_t n_lost, cost_ns, ended_bytes;
-    _Atomic uint64_t ended[ENDED_KEPT]; /* the JVM's own structures of the latest threads in ended_bytes */
-    _Atomic uint32_t n_ended;
-    uint64_t start_cpu_ns;    /* of the process */
-    _Atomic(jfieldID) native; /* of java.lang.Thread: the JVM's own structure; NULL: not known */
-} events;
+static struct allocation_events_state *const events = &stacks.events;
 
 /* What the JVM has drawn for this thread's next sample: with which interval, after an object of how many bytes. */
 static _Thread_local struct {
@@ -53,7 +41,7 @@ static uint64_t now_ns(clockid_t clock)
 
 struct allocation_slot *allocation_slots(void)
 {
-    return events.slots;
+    return events->slots;
 }
 
 /* ---- the interval ---- */
@@ -61,22 +49,22 @@ struct allocation_slot *allocation_slots(void)
 static void set_interval(jvmtiEnv *jvmti, uint32_t interval)
 {
     if ((*jvmti)->SetHeapSamplingInterval(jvmti, (jint)interval) == JVMTI_ERROR_NONE)
-        atomic_store(&events.interval, interval);
+        atomic_store(&events->interval, interval);
 }
 
 /* A burst of allocations must not cost what a second of them may. */
 static void count_sample(jvmtiEnv *jvmti)
 {
-    uint32_t n = atomic_fetch_add(&events.n_of_second, 1) + 1, interval = atomic_load(&events.interval);
+    uint32_t n = atomic_fetch_add(&events->n_of_second, 1) + 1, interval = atomic_load(&events->interval);
     if (n % SAMPLES_MAX == 0 && interval <= INTERVAL_MAX / 2)
         set_interval(jvmti, interval * 2);
 }
 
 void allocation_events_adjust(jvmtiEnv *jvmti, double part)
 {
-    uint32_t n = atomic_exchange(&events.n_of_second, 0), interval = atomic_load(&events.interval);
-    double most_ns = part * (double)(now_ns(CLOCK_PROCESS_CPUTIME_ID) - events.start_cpu_ns);
-    double ns = (double)atomic_load(&events.cost_ns);
+    uint32_t n = atomic_exchange(&events->n_of_second, 0), interval = atomic_load(&events->interval);
+    double most_ns = part * (double)(now_ns(CLOCK_PROCESS_CPUTIME_ID) - events->start_cpu_ns);
+    double ns = (double)atomic_load(&events->cost_ns);
     if (ns > most_ns && n > SAMPLES_ALWAYS && interval <= INTERVAL_MAX / 2)
         set_interval(jvmti, interval * 2);
     else if (n < SAMPLES_FEW && (1.5 * ns < most_ns || n < SAMPLES_ALWAYS / 2) && interval / 2 >= INTERVAL_MIN)
@@ -87,14 +75,14 @@ void allocation_events_adjust(jvmtiEnv *jvmti, double part)
 
 static struct allocation_slot *take_slot(void)
 {
-    uint32_t ticket = atomic_fetch_add(&events.ticket, 1);
+    uint32_t ticket = atomic_fetch_add(&events->ticket, 1);
     for (uint32_t i = 0; i < SLOTS_TRIED; i++) {
-        struct allocation_slot *slot = &events.slots[(ticket + i) % ALLOCATION_SLOTS];
+        struct allocation_slot *slot = &events->slots[(ticket + i) % ALLOCATION_SLOTS];
         int is_free = ALLOCATION_FREE;
         if (atomic_compare_exchange_strong(&slot->state, &is_free, ALLOCATION_TAKEN))
             return slot;
     }
-    atomic_fetch_add(&events.n_lost, 1);
+    atomic_fetch_add(&events->n_lost, 1);
     return NULL;
 }
 
@@ -122,29 +110,29 @@ static void take_sample(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, jclass cla
     slot->before_bytes = drawn.before_bytes;
     if ((*jvmti)->GetClassSignature(jvmti, class_ref, &slot->signature, NULL) != JVMTI_ERROR_NONE)
         slot->signature = NULL;
-    slot->ref = atomic_load(&events.is_tracking) ? (*jni)->NewWeakGlobalRef(jni, object) : NULL;
+    slot->ref = atomic_load(&events->is_tracking) ? (*jni)->NewWeakGlobalRef(jni, object) : NULL;
     take_stack(jvmti, slot);
     atomic_store(&slot->state, ALLOCATION_READY);
-    if (atomic_load(&events.ticket) % SLOTS_TO_WAKE == 0)
-        sem_post(&events.wake);
+    if (atomic_load(&events->ticket) % SLOTS_TO_WAKE == 0)
+        sem_post(&events->wake);
 }
 
 void JNICALL allocation_sampled(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object, jclass class_ref,
                                 jlong size_bytes)
 {
     (void)thread;
-    atomic_fetch_add(&events.n_inside, 1);
-    if (atomic_load(&events.is_on)) {
-        bool is_timed = atomic_load(&events.ticket) % TIMED_ONE_IN == 0;
+    atomic_fetch_add(&events->n_inside, 1);
+    if (atomic_load(&events->is_on)) {
+        bool is_timed = atomic_load(&events->ticket) % TIMED_ONE_IN == 0;
         uint64_t start_ns = is_timed ? now_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
         take_sample(jvmti, jni, object, class_ref, (uint64_t)size_bytes);
         count_sample(jvmti);
-        drawn.interval = atomic_load(&events.interval);
+        drawn.interval = atomic_load(&events->interval);
         drawn.before_bytes = (uint64_t)size_bytes;
         if (is_timed)
-            atomic_fetch_add(&events.cost_ns, TIMED_ONE_IN * (now_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns));
+            atomic_fetch_add(&events->cost_ns, TIMED_ONE_IN * (now_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns));
     }
-    atomic_fetch_sub(&events.n_inside, 1);
+    atomic_fetch_sub(&events->n_inside, 1);
 }
 
 /* ---- threads ---- */
@@ -152,62 +140,62 @@ void JNICALL allocation_sampled(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jo
 void JNICALL allocation_thread_started(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     (void)jvmti;
-    if (!atomic_load(&events.is_on))
+    if (!atomic_load(&events->is_on))
         return;
-    drawn.interval = atomic_load(&events.interval);
+    drawn.interval = atomic_load(&events->interval);
     uint64_t native = allocation_native_thread(jni, thread); /* may be where an ended one was */
-    for (uint32_t i = 0; native != 0 && i < ENDED_KEPT; i++)
-        if (atomic_load(&events.ended[i]) == native)
-            atomic_store(&events.ended[i], 0);
+    for (uint32_t i = 0; native != 0 && i < ALLOCATION_ENDED_KEPT; i++)
+        if (atomic_load(&events->ended[i]) == native)
+            atomic_store(&events->ended[i], 0);
 }
 
 bool allocation_events_has_ended(uint64_t native)
 {
-    for (uint32_t i = 0; i < ENDED_KEPT; i++)
-        if (atomic_load(&events.ended[i]) == native)
+    for (uint32_t i = 0; i < ALLOCATION_ENDED_KEPT; i++)
+        if (atomic_load(&events->ended[i]) == native)
             return true;
     return false;
 }
 
 uint64_t allocation_native_thread(JNIEnv *jni, jthread thread)
 {
-    jfieldID native = atomic_load(&events.native);
+    jfieldID native = atomic_load(&events->native);
     if (native == NULL) {
         jclass base = (*jni)->FindClass(jni, "java/lang/Thread");
         native = base == NULL ? NULL : (*jni)->GetFieldID(jni, base, "eetop", "J");
         (*jni)->ExceptionClear(jni);
         (*jni)->DeleteLocalRef(jni, base);
-        atomic_store(&events.native, native);
+        atomic_store(&events->native, native);
     }
     return native == NULL ? 0 : (uint64_t)(*jni)->GetLongField(jni, thread, native);
 }
 
 void allocation_thread_ended(JNIEnv *jni, jthread thread)
 {
-    if (!atomic_load(&events.is_on) || atomic_load(&events.native) == NULL)
+    if (!atomic_load(&events->is_on) || atomic_load(&events->native) == NULL)
         return;
     uint64_t native = allocation_native_thread(jni, thread);
     if (native == 0)
         return;
-    atomic_store(&events.ended[atomic_fetch_add(&events.n_ended, 1) % ENDED_KEPT], native);
-    atomic_fetch_add(&events.ended_bytes, vm_allocated_bytes(own_vm(), &native, 1));
+    atomic_store(&events->ended[atomic_fetch_add(&events->n_ended, 1) % ALLOCATION_ENDED_KEPT], native);
+    atomic_fetch_add(&events->ended_bytes, vm_allocated_bytes(own_vm(), &native, 1));
 }
 
 /* ---- from its start to its end ---- */
 
 uint64_t allocation_events_lost(void)
 {
-    return atomic_load(&events.n_lost);
+    return atomic_load(&events->n_lost);
 }
 
 uint64_t allocation_events_cost_ns(void)
 {
-    return atomic_load(&events.cost_ns);
+    return atomic_load(&events->cost_ns);
 }
 
 uint64_t allocation_events_ended_bytes(void)
 {
-    return atomic_load(&events.ended_bytes);
+    return atomic_load(&events->ended_bytes);
 }
 
 void allocation_events_wait(uint32_t ms)
@@ -217,12 +205,12 @@ void allocation_events_wait(uint32_t ms)
     uint64_t ns = (uint64_t)until.tv_nsec + (uint64_t)ms * 1000000u;
     until.tv_sec += (time_t)(ns / 1000000000u);
     until.tv_nsec = (long)(ns % 1000000000u);
-    sem_timedwait(&events.wake, &until); /* early is as good: a signal, or a wake before */
+    sem_timedwait(&events->wake, &until); /* early is as good: a signal, or a wake before */
 }
 
 void allocation_events_wake(void)
 {
-    sem_post(&events.wake);
+    sem_post(&events->wake);
 }
 
 /* One agent of a JVM can have it. */
@@ -240,25 +228,25 @@ static const jvmtiEvent kinds[] = { JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, JVMTI_EVEN
 
 int allocation_events_begin(jvmtiEnv *jvmti, bool is_tracking, struct err *err)
 {
-    if (events.slots == NULL) {
-        sem_init(&events.wake, 0, 0);
-        events.slots = calloc(ALLOCATION_SLOTS, sizeof *events.slots);
+    if (events->slots == NULL) {
+        sem_init(&events->wake, 0, 0);
+        events->slots = calloc(ALLOCATION_SLOTS, sizeof *events->slots);
     }
-    if (events.slots == NULL)
+    if (events->slots == NULL)
         return err_set(err, "out of memory");
     if (switch_capability(jvmti, true) < 0)
         return err_set(err, "the JVM samples no allocations: another agent does, or it is older than JDK 11");
-    atomic_store(&events.n_lost, 0);
-    atomic_store(&events.cost_ns, 0);
-    atomic_store(&events.ended_bytes, 0);
-    for (uint32_t i = 0; i < ENDED_KEPT; i++)
-        atomic_store(&events.ended[i], 0);
-    atomic_store(&events.n_of_second, 0);
-    atomic_store(&events.is_tracking, is_tracking);
-    events.start_cpu_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
-    atomic_store(&events.interval, JVM_INTERVAL);
+    atomic_store(&events->n_lost, 0);
+    atomic_store(&events->cost_ns, 0);
+    atomic_store(&events->ended_bytes, 0);
+    for (uint32_t i = 0; i < ALLOCATION_ENDED_KEPT; i++)
+        atomic_store(&events->ended[i], 0);
+    atomic_store(&events->n_of_second, 0);
+    atomic_store(&events->is_tracking, is_tracking);
+    events->start_cpu_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+    atomic_store(&events->interval, JVM_INTERVAL);
     set_interval(jvmti, JVM_INTERVAL);
-    atomic_store(&events.is_on, true);
+    atomic_store(&events->is_on, true);
     if (jvmti_env_switch(jvmti, JVMTI_ENABLE, kinds, N_KINDS) == 0)
         return 0;
     allocation_events_end(jvmti);
@@ -269,9 +257,9 @@ void allocation_events_end(jvmtiEnv *jvmti)
 {
     const struct timespec step = { 0, END_STEP_NS };
     jvmti_env_switch(jvmti, JVMTI_DISABLE, kinds, N_KINDS);
-    atomic_store(&events.is_on, false);
+    atomic_store(&events->is_on, false);
     (*jvmti)->SetHeapSamplingInterval(jvmti, JVM_INTERVAL);
     switch_capability(jvmti, false);
-    for (int i = 0; atomic_load(&events.n_inside) > 0 && i < END_STEPS; i++)
+    for (int i = 0; atomic_load(&events->n_inside) > 0 && i < END_STEPS; i++)
         nanosleep(&step, NULL);
 }

@@ -1,10 +1,6 @@
-#include "core/agent/stacks/allocation_log.h"
+#include "core/agent/stacks/stacks.h"
 
-#include "core/agent/control/agent_thread.h"
-#include "core/agent/stacks/allocation_events.h"
-#include "core/agent/stacks/heap_before.h"
-#include "core/agent/stacks/weak_objects.h"
-#include "core/agent/stacks/poll.h"
+#include "core/agent/control/jvmti_env.h"
 #include "core/agent/stacks/sample_out.h"
 #include "core/base/hash.h"
 #include "core/agent/codecache/own_vm.h"
@@ -37,16 +33,6 @@ struct allocation_log {
     struct poll_frame frames[ALLOCATION_FRAMES_MAX];
     struct sample_out out;
 };
-
-static agent_thread_function run_log;
-
-static struct agent_thread own_thread = AGENT_THREAD(run_log);
-
-/* Set before it starts. */
-static struct allocation_log_options {
-    uint32_t part_ppm;
-    bool is_tracking;
-} options;
 
 static uint64_t clock_now(clockid_t clock)
 {
@@ -210,7 +196,7 @@ static int run_round(struct allocation_log *log)
         log->adjusted_ns = now_ns;
         if (weak_objects_check(&log->live, log->jni, &log->out) < 0)
             return -1;
-        allocation_events_adjust(log->jvmti, options.part_ppm / 1e6);
+        allocation_events_adjust(log->jvmti, stacks.log.part_ppm / 1e6);
     }
     return put_state(log);
 }
@@ -225,13 +211,13 @@ static void run_log(jvmtiEnv *jvmti, JNIEnv *jni, int fd)
     log->jvmti = jvmti;
     log->jni = jni;
     sample_out_begin(&log->out, fd);
-    if (options.is_tracking)
+    if (stacks.log.is_tracking)
         weak_objects_begin(&log->live);
     log->own_start_ns = clock_now(CLOCK_THREAD_CPUTIME_ID);
     log->before_bytes = count_bytes(log, &n);
     heap_before_begin(jvmti);
     log->start_ns = log->adjusted_ns = clock_now(CLOCK_MONOTONIC);
-    while (!agent_thread_is_ending(&own_thread) && run_round(log) == 0)
+    while (!agent_thread_is_ending(&stacks.log.thread) && run_round(log) == 0)
         continue;
     allocation_events_end(jvmti);
     heap_before_end(jvmti);
@@ -249,14 +235,15 @@ static void run_log(jvmtiEnv *jvmti, JNIEnv *jni, int fd)
 
 int allocation_log_start(jvmtiEnv *jvmti, JNIEnv *jni, int fd, uint32_t part_ppm, bool is_tracking, struct err *err)
 {
-    bool runs = agent_thread_is_running(&own_thread);
+    bool runs = agent_thread_is_running(&stacks.log.thread);
     if (runs || allocation_events_begin(jvmti, is_tracking, err) < 0) {
         close(fd);
         return runs ? err_set(err, "allocations are sampled already") : -1;
     }
     poll_methods_prepare(jvmti);
-    options = (struct allocation_log_options){ part_ppm, is_tracking };
-    if (agent_thread_start(&own_thread, jni, fd, err) == 0)
+    stacks.log.part_ppm = part_ppm;
+    stacks.log.is_tracking = is_tracking;
+    if (agent_thread_start(&stacks.log.thread, run_log, jni, fd, err) == 0)
         return 0;
     allocation_events_end(jvmti);
     close(fd);
@@ -265,5 +252,5 @@ int allocation_log_start(jvmtiEnv *jvmti, JNIEnv *jni, int fd, uint32_t part_ppm
 
 void allocation_log_stop(void)
 {
-    agent_thread_stop(&own_thread, allocation_events_wake);
+    agent_thread_stop(&stacks.log.thread, allocation_events_wake);
 }

@@ -1,8 +1,8 @@
-#include "core/agent/stacks/poll.h"
+#include "core/agent/stacks/stacks.h"
 
-#include "core/agent/control/agent_thread.h"
+#include "core/agent/control/jvmti_env.h"
 #include "core/agent/control/method_ids.h"
-#include "core/agent/probe/virtual.h"
+#include "core/agent/probe/probe.h"
 #include "core/agent/stacks/sample_out.h"
 #include "core/base/hash.h"
 
@@ -37,15 +37,6 @@ struct poll {
     struct poll_frame frames[POLL_FRAMES_MAX];
     struct sample_out out;
 };
-
-static agent_thread_function take_rounds;
-
-static struct agent_thread own_thread = AGENT_THREAD(take_rounds);
-
-/* Set before it starts. */
-static struct poll_pace {
-    uint32_t period_us, part_ppm;
-} pace;
 
 static uint64_t clock_now(clockid_t clock)
 {
@@ -231,13 +222,14 @@ static void take_rounds(jvmtiEnv *jvmti, JNIEnv *jni, int fd)
     memset(p, 0, offsetof(struct poll, stack)); /* not megabytes, most of which are never written */
     p->jvmti = jvmti;
     p->jni = jni;
-    p->period_ns = (uint64_t)pace.period_us * 1000;
-    p->part = pace.part_ppm / 1e6;
+    p->period_ns = (uint64_t)stacks.poll.period_us * 1000;
+    p->part = stacks.poll.part_ppm / 1e6;
     p->is_single_cpu = is_single_cpu();
     sample_out_begin(&p->out, fd);
     p->start_ns = p->random = clock_now(CLOCK_MONOTONIC);
     p->start_cpu_ns = clock_now(CLOCK_PROCESS_CPUTIME_ID);
-    while (take_round(p) == 0 && agent_thread_sleep_until(&own_thread, clock_now(CLOCK_MONOTONIC) + interval_ns(p)))
+    while (take_round(p) == 0 &&
+           agent_thread_sleep_until(&stacks.poll.thread, clock_now(CLOCK_MONOTONIC) + interval_ns(p)))
         continue;
     poll_threads_free(&p->threads, jni);
     poll_methods_free(&p->methods);
@@ -260,13 +252,14 @@ static int want_capabilities(jvmtiEnv *jvmti, struct err *err)
 
 int poll_start(jvmtiEnv *jvmti, JNIEnv *jni, int fd, uint32_t period_us, uint32_t part_ppm, struct err *err)
 {
-    bool runs = agent_thread_is_running(&own_thread);
+    bool runs = agent_thread_is_running(&stacks.poll.thread);
     if (runs || want_capabilities(jvmti, err) < 0) {
         close(fd);
         return runs ? err_set(err, "stacks are sampled already") : -1;
     }
-    pace = (struct poll_pace){ period_us, part_ppm };
-    if (agent_thread_start(&own_thread, jni, fd, err) == 0)
+    stacks.poll.period_us = period_us;
+    stacks.poll.part_ppm = part_ppm;
+    if (agent_thread_start(&stacks.poll.thread, take_rounds, jni, fd, err) == 0)
         return 0;
     close(fd);
     return -1;
@@ -274,5 +267,5 @@ int poll_start(jvmtiEnv *jvmti, JNIEnv *jni, int fd, uint32_t period_us, uint32_
 
 void poll_stop(void)
 {
-    agent_thread_stop(&own_thread, NULL);
+    agent_thread_stop(&stacks.poll.thread, NULL);
 }

@@ -1,4 +1,4 @@
-#include "core/agent/stacks/poll.h"
+#include "core/agent/stacks/stacks.h"
 
 #include "core/agent/codecache/own_vm.h"
 #include "core/hotspot/vm_methods.h"

@@ -3,14 +3,14 @@
  *
  * What a method is takes the JVM some microseconds; it is stored in a table of single words, without a lock.
  */
-#include "core/agent/stacks/stack.h"
+#include "core/agent/stacks/stacks.h"
 
 #include "core/agent/control/jvmti_env.h"
 #include "core/agent/control/method_ids.h"
 #include "core/agent/control/method_names.h"
 #include "core/agent/instrument/classes.h"
 #include "core/agent/instrument/methods.h"
-#include "core/agent/probe/virtual.h"
+#include "core/agent/probe/probe.h"
 #include "core/wire/ring.h"
 
 #include <pthread.h>
@@ -19,14 +19,11 @@
 #include <string.h>
 
 #define FRAMES_MAX      METHOD_IDS_FRAMES
-#define TABLE_SLOTS     4096u
 #define GENERATION_BITS 12      /* of a word: its high half is the method's hash, then the generation, then the id */
 #define ROOM_BYTES      262144u /* of the thread's stack: the JVM's own functions want some */
 #define OWN_FRAMES      3       /* enter0, enter, and the method that is being entered */
 
-static struct stack_state {
-    _Atomic uint64_t words[TABLE_SLOTS];
-} table;
+struct stacks stacks = { .poll.thread.lock = PTHREAD_MUTEX_INITIALIZER, .log.thread.lock = PTHREAD_MUTEX_INITIALIZER };
 
 static _Thread_local uintptr_t stack_end; /* of this thread; 0: not known yet */
 
@@ -47,7 +44,7 @@ static uint32_t id_of(jvmtiEnv *jvmti, JNIEnv *jni, jmethodID method, uint32_t g
     uint64_t hash = (uint64_t)(uintptr_t)method * UINT64_C(0x9e3779b97f4a7c15);
     uint64_t key = (hash & ~(uint64_t)UINT32_MAX) | (uint64_t)(generation & ((1u << GENERATION_BITS) - 1))
                                                         << RING_METHOD_BITS;
-    _Atomic uint64_t *slot = &table.words[hash % TABLE_SLOTS];
+    _Atomic uint64_t *slot = &stacks.words[hash % STACK_SLOTS];
     uint64_t word = atomic_load_explicit(slot, memory_order_relaxed);
     if ((word & ~(uint64_t)RING_METHOD_MAX) == key)
         return (uint32_t)word & RING_METHOD_MAX;
