@@ -52,16 +52,14 @@ static int open_jvm(struct jit_look *l, pid_t pid, struct err *err)
 }
 
 /* Until when not to look again, in *next_ms. */
-static int look_once(struct jit_look *l, uint64_t *next_ms, struct err *err)
+static void look_once(struct jit_look *l, uint64_t *next_ms)
 {
     uint64_t begin = clock_ms(CLOCK_THREAD_CPUTIME_ID);
-    int rc = jit_codes_look(&l->codes, err);
+    l->has_ended = !jit_codes_look(&l->codes);
     uint64_t end = now_ms(), rest = (clock_ms(CLOCK_THREAD_CPUTIME_ID) - begin) * LOOK_PARTS;
-    if (rc > 0)
+    if (!l->has_ended)
         l->user->looked(l->user->context, &l->codes);
-    l->has_ended = rc == 0;
     *next_ms = end + (rest < LOOK_MS ? LOOK_MS : rest > REST_MS ? REST_MS : rest);
-    return rc < 0 ? -1 : 0;
 }
 
 /* For some time, or until the command ends. */
@@ -83,8 +81,7 @@ int jit_look_into_jvm(struct jit_look *l, pid_t pid, struct err *err)
     if (open_jvm(l, pid, err) < 0)
         return -1;
     do {
-        if (look_once(l, &next, err) < 0)
-            return -1;
+        look_once(l, &next);
         pause_until(l, next < end ? next : end);
     } while (now_ms() < end && !l->has_ended);
     return 0;
@@ -105,7 +102,9 @@ int jit_look_into_command(struct jit_look *l, char *const *argv, struct err *err
         return -1;
     l->command = l->launch.pid;
     while (now_ms() < end && !l->has_ended && (l->has_jvm || l->command != 0 || launch_look(&l->launch))) {
-        if ((l->has_jvm ? look_once(l, &next, err) : find_jvm(l, &next, err)) < 0)
+        if (l->has_jvm)
+            look_once(l, &next);
+        else if (find_jvm(l, &next, err) < 0)
             return -1;
         pause_until(l, next < end ? next : end);
     }

@@ -1,7 +1,7 @@
 #include "core/hotspot/known_methods.h"
 #include "core/base/arena.h"
 #include "core/base/hash.h"
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "core/hotspot/nmethod.h"
 #include "core/hotspot/vm.h"
 
@@ -75,12 +75,8 @@ static bool find_layout(struct vm *vm, struct blob_layout *at)
 struct code_blobs *code_blobs_open(struct vm *vm, const struct frame_rules *rules, struct known_methods *methods,
                                    struct err *err)
 {
-    struct code_blobs *blobs = calloc(1, sizeof *blobs);
-    if (blobs == NULL || (blobs->pcs = calloc(PCS, sizeof *blobs->pcs)) == NULL) {
-        code_blobs_close(blobs);
-        err_set(err, "out of memory for what is known of the JVM's code");
-        return NULL;
-    }
+    struct code_blobs *blobs = xcalloc(1, sizeof *blobs);
+    blobs->pcs = xcalloc(PCS, sizeof *blobs->pcs);
     blobs->vm = vm;
     blobs->rules = rules;
     blobs->methods = methods;
@@ -220,9 +216,7 @@ static void note(struct code_blobs *blobs, struct code_blob *blob)
     blob->asked = blobs->round;
     if (!is_again || blob->is_recent)
         return;
-    if (vec_reserve(blobs->recent, blobs->recent_room, blobs->n_recent + 1) < 0)
-        return;
-    blobs->recent[blobs->n_recent++] = blob;
+    *xpush(blobs->recent, blobs->recent_room, blobs->n_recent) = blob;
     blob->is_recent = true;
 }
 
@@ -271,26 +265,24 @@ void code_blobs_round(struct code_blobs *blobs)
         compare(blobs, blobs->recent + i, n - i < AT_ONCE ? n - i : AT_ONCE);
 }
 
-/* Of an address that has none; NULL: no memory. */
+/* Of an address that has none. */
 static struct code_blob *add_blob(struct code_blobs *blobs, struct hash_slot *slot, uint64_t address)
 {
     struct code_blob *blob = arena_alloc(&blobs->arena, sizeof *blob);
-    if (blob == NULL || vec_reserve(blobs->all, blobs->room, (size_t)blobs->n + 1) < 0)
-        return NULL;
     blob->address = address;
-    blobs->all[blobs->n] = blob;
-    slot->value = ++blobs->n;
+    *xpush(blobs->all, blobs->room, blobs->n) = blob;
+    slot->value = blobs->n;
     return blob;
 }
 
 static struct code_blob *find_blob(struct code_blobs *blobs, uint64_t pc)
 {
     uint64_t address = code_heaps_find(blobs->vm, pc);
-    struct hash_slot *slot = address == 0 ? NULL : hash_put(&blobs->by_address, hash_address(address));
-    if (slot == NULL)
+    if (address == 0)
         return NULL;
+    struct hash_slot *slot = xhash_put(&blobs->by_address, hash_address(address));
     struct code_blob *blob = slot->value == 0 ? add_blob(blobs, slot, address) : blobs->all[slot->value - 1];
-    if (blob == NULL || (blob->life > 0 && is_there(blobs, blob)))
+    if (blob->life > 0 && is_there(blobs, blob))
         return blob;
     blob->life++;
     blob->compared = blob->asked = blobs->round;
@@ -316,8 +308,6 @@ static void keep_frames(struct code_blobs *blobs, struct code_at *at)
             others[n_others++] = walk->frames[i].method;
     known_methods_compare(blobs->methods, others, n_others);
     struct compiled_frame *frames = arena_alloc(&blobs->arena, walk->n_frames * sizeof *frames);
-    if (frames == NULL)
-        return;
     for (uint32_t i = 0; i < walk->n_frames; i++) {
         struct known_method *method = known_methods_last(blobs->methods, walk->frames[i].method);
         frames[i] = (struct compiled_frame){ method, walk->frames[i].index };

@@ -1,6 +1,6 @@
 #include "core/hotspot/jit_code.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 static void clear_tree(struct inline_tree *tree)
 {
@@ -21,38 +21,29 @@ static uint64_t key_of_point(uint32_t node, int32_t index)
     return hash_address((uint64_t)node << 32 | (uint32_t)index);
 }
 
-/* Returns its number, or INLINE_ROOT: no memory. */
+/* Returns its number. */
 static uint32_t put_node(struct inline_tree *tree, const struct inline_node *node)
 {
-    struct hash_slot *slot = hash_put(&tree->by_node, key_of_node(node));
-    if (slot == NULL)
-        return INLINE_ROOT;
-    if (slot->value != 0)
-        return slot->value - 1;
-    if (vec_reserve(tree->nodes, tree->nodes_room, tree->n_nodes + 1) < 0)
-        return INLINE_ROOT;
-    tree->nodes[tree->n_nodes++] = *node;
-    slot->value = tree->n_nodes;
-    return tree->n_nodes - 1;
+    struct hash_slot *slot = xhash_put(&tree->by_node, key_of_node(node));
+    if (slot->value == 0) {
+        *xpush(tree->nodes, tree->nodes_room, tree->n_nodes) = *node;
+        slot->value = tree->n_nodes;
+    }
+    return slot->value - 1;
 }
 
-static int put_point(struct inline_tree *tree, uint32_t node, int32_t index, unsigned flags)
+static void put_point(struct inline_tree *tree, uint32_t node, int32_t index, unsigned flags)
 {
-    struct hash_slot *slot = hash_put(&tree->by_point, key_of_point(node, index));
-    if (slot == NULL)
-        return -1;
+    struct hash_slot *slot = xhash_put(&tree->by_point, key_of_point(node, index));
     if (slot->value == 0) {
-        if (vec_reserve(tree->points, tree->points_room, tree->n_points + 1) < 0)
-            return -1;
-        tree->points[tree->n_points++] = (struct inline_point){ node, index, 0 };
+        *xpush(tree->points, tree->points_room, tree->n_points) = (struct inline_point){ node, index, 0 };
         slot->value = tree->n_points;
     }
     tree->points[slot->value - 1].flags |= flags;
-    return 0;
 }
 
 /* The frames of a point, from the outermost on. */
-static int put_frames(struct inline_tree *tree, const struct scopes_walk *walk, unsigned flags)
+static void put_frames(struct inline_tree *tree, const struct scopes_walk *walk, unsigned flags)
 {
     uint32_t node = INLINE_ROOT;
     int32_t index = -1;
@@ -60,10 +51,8 @@ static int put_frames(struct inline_tree *tree, const struct scopes_walk *walk, 
         const struct inline_node frame = { walk->frames[i].method, node, node == INLINE_ROOT ? -1 : index, false };
         node = put_node(tree, &frame);
         index = walk->frames[i].index;
-        if (node == INLINE_ROOT)
-            return -1;
     }
-    return put_point(tree, node, index, flags);
+    put_point(tree, node, index, flags);
 }
 
 int inline_tree_read(struct inline_tree *tree, const struct scopes *scopes, inline_point_fn *fn, void *context)
@@ -74,8 +63,8 @@ int inline_tree_read(struct inline_tree *tree, const struct scopes *scopes, inli
     while (scopes_next(&walk)) {
         if (walk.n_frames == CODE_FRAMES_MAX)
             tree->is_cut = true;
-        else if (walk.n_frames > 0 && put_frames(tree, &walk, fn(context, walk.end)) < 0)
-            return -1;
+        else if (walk.n_frames > 0)
+            put_frames(tree, &walk, fn(context, walk.end));
     }
     return walk.is_bad ? -1 : 0;
 }

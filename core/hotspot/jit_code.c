@@ -1,7 +1,7 @@
 #include "core/hotspot/jit_code.h"
 
 #include "core/base/text.h"
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "core/hotspot/bytecodes.h"
 #include "core/hotspot/nmethod.h"
 #include "core/hotspot/known_methods.h"
@@ -33,7 +33,6 @@ struct jit_reader {
     struct inline_tree tree;
     struct vm_instruction named;
     uint64_t always_there;
-    bool has_no_memory;
 };
 
 int jit_codes_open(struct vm *vm, struct jit_codes *codes, jit_wanted_fn *wanted, void *context, struct err *err)
@@ -45,9 +44,8 @@ int jit_codes_open(struct vm *vm, struct jit_codes *codes, jit_wanted_fn *wanted
         err_set(err, "the compiled code of this JVM cannot be read: %s", why);
         return err_next(err, "run the program on JDK 17, 21 or 25");
     }
-    codes->reader = calloc(1, sizeof *codes->reader);
-    if (codes->reader == NULL || (codes->reader->methods = known_methods_open(vm)) == NULL)
-        return err_set(err, "out of memory for compiled code");
+    codes->reader = xcalloc(1, sizeof *codes->reader);
+    codes->reader->methods = known_methods_open(vm);
     struct vm_field field = { "StubRoutines", "_call_stub_return_address", &codes->reader->always_there, true };
     vm_fields_find(vm, &field, 1);
     codes->reader->wanted = wanted;
@@ -91,26 +89,16 @@ static uint64_t key_of_names(const char *class_name, const char *name, const cha
 static uint32_t describe(struct jit_codes *codes, const struct known_method *at)
 {
     struct jit_reader *reader = codes->reader;
-    struct compiled_method *method = arena_alloc(&codes->arena, sizeof *method);
-    if (method == NULL || vec_reserve(codes->methods, codes->methods_room, codes->n_methods + 1) < 0) {
-        reader->has_no_memory = true;
-        return NO_METHOD;
-    }
     if (!vm_method_read_parts(codes->vm, &reader->method, at->address, &at->parts, NULL))
         return NO_METHOD;
+    struct compiled_method *method = arena_alloc(&codes->arena, sizeof *method);
     method->address = at->address;
     method->class_name = text_utf8(&codes->arena, reader->method.class_name, reader->method.n_class_name);
     method->name = text_utf8(&codes->arena, reader->method.name, reader->method.n_name);
     method->descriptor = text_utf8(&codes->arena, reader->method.descriptor, reader->method.n_descriptor);
-    if (method->class_name == NULL || method->name == NULL || method->descriptor == NULL) {
-        reader->has_no_memory = true;
-        return NO_METHOD;
-    }
-    struct hash_slot *slot =
-        hash_put(&reader->by_name, key_of_names(method->class_name, method->name, method->descriptor));
-    codes->methods[codes->n_methods++] = method;
-    if (slot != NULL)
-        slot->value = codes->n_methods;
+    *xpush(codes->methods, codes->methods_room, codes->n_methods) = method;
+    xhash_put(&reader->by_name, key_of_names(method->class_name, method->name, method->descriptor))->value =
+        codes->n_methods;
     return codes->n_methods - 1;
 }
 
@@ -170,8 +158,6 @@ static void take_instruction(struct jit_codes *codes, const struct known_method 
     instruction->class_name = text_utf8(&codes->arena, named->class_name, named->n_class_name);
     instruction->name = text_utf8(&codes->arena, named->name, named->n_name);
     instruction->descriptor = text_utf8(&codes->arena, named->descriptor, named->n_descriptor);
-    reader->has_no_memory |=
-        instruction->class_name == NULL || instruction->name == NULL || instruction->descriptor == NULL;
 }
 
 static bool is_site(const struct opcode *opcode)
@@ -204,8 +190,7 @@ static void read_instructions(struct jit_codes *codes, struct compiled_method *m
             break;
     }
     method->instructions = n == 0 ? NULL : arena_alloc(&codes->arena, n * sizeof *method->instructions);
-    reader->has_no_memory |= n > 0 && method->instructions == NULL;
-    for (size_t i = 0, step; method->n_instructions < n && method->instructions != NULL && i < n_bytes; i += step) {
+    for (size_t i = 0, step; method->n_instructions < n && i < n_bytes; i += step) {
         if (is_site(bytecodes_at(reader->bytes, n_bytes, i)))
             take_instruction(codes, at, (uint32_t)i, &method->instructions[method->n_instructions++]);
         step = bytecodes_length(reader->bytes, n_bytes, i);
@@ -297,12 +282,13 @@ static bool has_wanted(struct jit_codes *codes, const struct nmethod *nmethod, c
     return has;
 }
 
-/* The method of a node, with what is in it.  Returns false: no memory, or it is not there any more. */
+/* The method of a node, with what is in it.  Returns false: it is not there any more. */
 static bool take_method(struct jit_codes *codes, struct jit_code *code, uint32_t node)
 {
     uint32_t number = number_of(codes, code->tree.nodes[node].method);
-    if (number == NO_METHOD || vec_reserve(code->methods, code->methods_room, node + 1) < 0)
+    if (number == NO_METHOD)
         return false;
+    xgrow(code->methods, code->methods_room, node + 1);
     struct compiled_method *method = codes->methods[number];
     code->methods[node] = number;
     if (!method->has_instructions)
@@ -328,8 +314,7 @@ static void add_left_out(struct jit_codes *codes, struct jit_code *code, uint32_
     if (number == NO_METHOD || code->tree.n_nodes >= NODES_MAX || is_around(code, node, number))
         return;
     uint32_t added = inline_tree_add(&code->tree, node, at->index, codes->methods[number]->address);
-    codes->reader->has_no_memory |= added == INLINE_ROOT;
-    if (added != INLINE_ROOT && !take_method(codes, code, added))
+    if (!take_method(codes, code, added))
         code->tree.n_nodes--;
 }
 
@@ -353,7 +338,7 @@ static void find_left_out(struct jit_codes *codes, struct jit_code *code, uint32
     }
 }
 
-/* The methods of a tree; it grows meanwhile.  Returns false: no memory, or one is not there any more. */
+/* The methods of a tree; it grows meanwhile.  Returns false: one is not there any more. */
 static bool take_methods(struct jit_codes *codes, struct jit_code *code)
 {
     for (uint32_t i = 0; i < code->tree.n_nodes; i++)
@@ -371,9 +356,10 @@ static bool has_tree_read(const struct jit_codes *codes, const struct nmethod *n
 }
 
 /* Code that neither calls nor waits may have no debug information at all: then only its method is known. */
-static bool has_root(struct inline_tree *tree, uint64_t method)
+static void add_root(struct inline_tree *tree, uint64_t method)
 {
-    return tree->n_nodes > 0 || inline_tree_add(tree, INLINE_ROOT, -1, method) != INLINE_ROOT;
+    if (tree->n_nodes == 0)
+        inline_tree_add(tree, INLINE_ROOT, -1, method);
 }
 
 /* Returns false: it is not known what it is, as it is gone. */
@@ -392,9 +378,11 @@ static bool read_code(struct jit_codes *codes, struct nmethod *nmethod, struct j
         read_counts(codes, codes->methods[code->method]);
         return nmethod_is_there(codes->vm, nmethod);
     }
-    return call_targets_take(&reader->targets, nmethod) &&
-           inline_tree_read(&code->tree, &nmethod->scopes, flags_at, &reader->targets) == 0 &&
-           has_root(&code->tree, nmethod->method) && take_methods(codes, code) && nmethod_is_there(codes->vm, nmethod);
+    if (!call_targets_take(&reader->targets, nmethod) ||
+        inline_tree_read(&code->tree, &nmethod->scopes, flags_at, &reader->targets) < 0)
+        return false;
+    add_root(&code->tree, nmethod->method);
+    return take_methods(codes, code) && nmethod_is_there(codes->vm, nmethod);
 }
 
 /* The key of a compilation. */
@@ -414,14 +402,11 @@ static void add_code(struct jit_codes *codes, struct nmethod *nmethod)
     bool wanted = has_wanted(codes, nmethod, tree);
     if (!nmethod_is_there(codes->vm, nmethod) || (has_tree_read(codes, nmethod) && !has_tree))
         return;
-    struct hash_slot *slot = hash_put(&reader->seen, key_of(nmethod));
-    if (slot == NULL || vec_reserve(codes->all, codes->room, codes->n + 1) < 0) {
-        reader->has_no_memory = true;
-        return;
-    }
+    struct hash_slot *slot = xhash_put(&reader->seen, key_of(nmethod));
     slot->value = NOT_WANTED;
     if (!wanted)
         return;
+    xgrow(codes->all, codes->room, codes->n + 1);
     struct jit_code *code = &codes->all[codes->n];
     if (read_code(codes, nmethod, code)) {
         slot->value = ++codes->n;
@@ -458,7 +443,7 @@ static void take_block(void *context, uint64_t header)
         take_group(codes);
 }
 
-int jit_codes_look(struct jit_codes *codes, struct err *err)
+bool jit_codes_look(struct jit_codes *codes)
 {
     struct jit_reader *reader = codes->reader;
     uint64_t value;
@@ -469,7 +454,5 @@ int jit_codes_look(struct jit_codes *codes, struct err *err)
         codes->all[i].is_there = false;
     code_heaps_walk(codes->vm, take_block, codes);
     take_group(codes);
-    if (reader->has_no_memory)
-        return err_set(err, "out of memory for compiled code");
     return vm_read_u64(codes->vm, reader->always_there, &value);
 }

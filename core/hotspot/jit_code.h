@@ -98,7 +98,7 @@ typedef unsigned inline_point_fn(void *context, uint64_t offset);
 
 /*
  * Read a tree, which is zero at first or was read before.  Returns 0; or -1: the debug information is damaged, or has
- * been changed while it was copied, or there is no memory.
+ * been changed while it was copied.
  */
 int inline_tree_read(struct inline_tree *tree, const struct scopes *scopes, inline_point_fn *fn, void *context);
 
@@ -194,9 +194,9 @@ int jit_codes_open(struct vm *vm, struct jit_codes *codes, jit_wanted_fn *wanted
 /*
  * Look what code there is now: what is new is read, of what was known is_there is set anew.
  *
- * Returns 1; 0: the JVM has ended meanwhile, and all is as it was found in part; or -1 with *err set: no memory.
+ * Returns false: the JVM has ended meanwhile, and all is as it was found in part.
  */
-int jit_codes_look(struct jit_codes *codes, struct err *err);
+bool jit_codes_look(struct jit_codes *codes);
 
 void jit_codes_close(struct jit_codes *codes);
 

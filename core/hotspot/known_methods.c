@@ -2,7 +2,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/hash.h"
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #include <stdlib.h>
 
@@ -18,9 +18,7 @@ struct known_methods {
 
 struct known_methods *known_methods_open(struct vm *vm)
 {
-    struct known_methods *methods = calloc(1, sizeof *methods);
-    if (methods == NULL)
-        return NULL;
+    struct known_methods *methods = xcalloc(1, sizeof *methods);
     methods->vm = vm;
     methods->round = RECENT_ROUNDS + 1;
     return methods;
@@ -37,15 +35,6 @@ void known_methods_close(struct known_methods *methods)
     free(methods);
 }
 
-/* One more; false: no memory. */
-static bool append(struct known_method ***array, size_t *n, size_t *room, struct known_method *method)
-{
-    if (vec_reserve(*array, *room, *n + 1) < 0)
-        return false;
-    (*array)[(*n)++] = method;
-    return true;
-}
-
 static struct known_method *find_known(const struct known_methods *methods, uint64_t address)
 {
     const struct hash_slot *slot = hash_get(&methods->by_address, hash_address(address));
@@ -54,12 +43,10 @@ static struct known_method *find_known(const struct known_methods *methods, uint
 
 static struct known_method *add_known(struct known_methods *methods, uint64_t address)
 {
-    struct hash_slot *slot = hash_put(&methods->by_address, hash_address(address));
-    struct known_method *method = slot == NULL ? NULL : arena_alloc(&methods->arena, sizeof *method);
-    if (method == NULL || !append(&methods->all, &methods->n, &methods->room, method))
-        return NULL;
+    struct known_method *method = arena_alloc(&methods->arena, sizeof *method);
+    *xpush(methods->all, methods->room, methods->n) = method;
+    xhash_put(&methods->by_address, hash_address(address))->value = (uint32_t)methods->n;
     method->address = address;
-    slot->value = (uint32_t)methods->n;
     return method;
 }
 
@@ -123,8 +110,10 @@ void known_methods_let_go(struct known_methods *methods)
 static void note(struct known_methods *methods, struct known_method *method)
 {
     bool is_again = method->asked != methods->round && methods->round - method->asked <= RECENT_ROUNDS;
-    if (is_again && !method->is_recent)
-        method->is_recent = append(&methods->recent, &methods->n_recent, &methods->recent_room, method);
+    if (is_again && !method->is_recent) {
+        *xpush(methods->recent, methods->recent_room, methods->n_recent) = method;
+        method->is_recent = true;
+    }
     method->asked = methods->round;
 }
 

@@ -97,7 +97,6 @@ struct known_method {
     uint32_t number;
 };
 
-/* NULL: no memory. */
 struct known_methods *known_methods_open(struct vm *vm);
 void known_methods_close(struct known_methods *methods); /* NULL is fine */
 

@@ -1,5 +1,5 @@
 #include "core/hotspot/stack_walk_internal.h"
-#include "core/base/hash.h"
+#include "core/base/xalloc.h"
 #include "core/hotspot/vm.h"
 #include "core/jvm/elf_file.h"
 #include "core/jvm/maps.h"
@@ -41,11 +41,8 @@ struct native_frames {
 
 struct native_frames *native_frames_open(struct vm *vm)
 {
-    struct native_frames *native = calloc(1, sizeof *native);
-    if (native == NULL || (native->rules = calloc(RULES, sizeof *native->rules)) == NULL) {
-        free(native);
-        return NULL;
-    }
+    struct native_frames *native = xcalloc(1, sizeof *native);
+    native->rules = xcalloc(RULES, sizeof *native->rules);
     elf_version(EV_CURRENT);
     native->vm = vm;
     jvm_root_open(&native->root, vm_pid(vm)); /* without it the kernel may still show what is mapped */
@@ -96,9 +93,11 @@ static void open_elf(struct native_frames *native, struct library *library, cons
     uint64_t n = mapping->end - mapping->start;
     if (mapping->path[0] == '/')
         elf_file_open(&library->file, jvm_mapping_open(mapping, &native->root, vm_pid(native->vm)));
-    else if (n <= VDSO_BYTES && (library->bytes = malloc(n)) != NULL &&
-             vm_read(native->vm, mapping->start, library->bytes, n))
-        library->file.elf = elf_memory(library->bytes, n);
+    else if (n <= VDSO_BYTES) {
+        library->bytes = xmalloc(n);
+        if (vm_read(native->vm, mapping->start, library->bytes, n))
+            library->file.elf = elf_memory(library->bytes, n);
+    }
 }
 
 static struct library *find_library(struct native_frames *native, const struct jvm_mapping *mapping)

@@ -1,5 +1,6 @@
 #include "core/hotspot/stack_walk_internal.h"
 
+#include "core/base/xalloc.h"
 #include "core/hotspot/vm.h"
 
 #include <stdlib.h>
@@ -50,13 +51,9 @@ static bool find_layout(struct stack_walker *walker)
 
 struct stack_walker *stack_walker_open(struct vm *vm, const struct frame_rules *rules, struct err *err)
 {
-    struct stack_walker *walker = calloc(1, sizeof *walker);
-    if (walker == NULL || (walker->methods = known_methods_open(vm)) == NULL ||
-        (walker->native = native_frames_open(vm)) == NULL) {
-        stack_walker_close(walker);
-        err_set(err, "out of memory for walking stacks");
-        return NULL;
-    }
+    struct stack_walker *walker = xcalloc(1, sizeof *walker);
+    walker->methods = known_methods_open(vm);
+    walker->native = native_frames_open(vm);
     walker->vm = vm;
     walker->rules = rules;
     walker->blobs = code_blobs_open(vm, rules, walker->methods, err);

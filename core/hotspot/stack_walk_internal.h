@@ -43,7 +43,6 @@ struct native_rule {
     bool is_linked;                       /* the return address is in the link register, and return_to is nothing */
 };
 
-/* NULL: no memory. */
 struct native_frames *native_frames_open(struct vm *vm);
 void native_frames_close(struct native_frames *native); /* NULL is fine */
 

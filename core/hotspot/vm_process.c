@@ -1,5 +1,6 @@
 /* Opening the JVM of another process: where its libjvm.so is, and what that exports. */
 #include "core/hotspot/vm_state.h"
+#include "core/base/xalloc.h"
 #include "core/jvm/elf_file.h"
 #include "core/jvm/maps.h"
 
@@ -92,14 +93,8 @@ struct vm *vm_open(pid_t pid, struct err *err)
         err_next(err, "find the JVM's process ID with 'mmprof ps'");
         return NULL;
     }
-    struct libjvm *libjvm = calloc(1, sizeof *libjvm);
-    struct vm *vm = calloc(1, sizeof *vm);
-    if (libjvm == NULL || vm == NULL) {
-        free(libjvm);
-        free(vm);
-        err_set(err, "out of memory for JVM %d", (int)pid);
-        return NULL;
-    }
+    struct libjvm *libjvm = xcalloc(1, sizeof *libjvm);
+    struct vm *vm = xcalloc(1, sizeof *vm);
     libjvm->file = (struct elf_file)ELF_FILE_NONE;
     libjvm->base = mapped.mapping.start;
     vm_init(vm, &(struct vm_library){ .pid = pid, .symbol = find_symbol, .context = libjvm });

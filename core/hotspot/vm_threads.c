@@ -1,5 +1,6 @@
 #include "core/hotspot/vm_threads.h"
 
+#include "core/base/xalloc.h"
 #include "core/hotspot/vm.h"
 #include "core/jvm/process.h"
 
@@ -23,35 +24,16 @@ void vm_threads_free(struct vm_threads *threads)
     memset(threads, 0, sizeof *threads);
 }
 
-static bool make_room(struct vm_threads *threads, uint32_t n)
-{
-    if (n <= threads->list_room)
-        return true;
-    uint64_t *list = realloc(threads->list, n * sizeof *list), *next = NULL;
-    if (list != NULL) {
-        threads->list = list;
-        next = realloc(threads->next, n * sizeof *next);
-    }
-    struct vm_thread *all = NULL;
-    if (next != NULL) {
-        threads->next = next;
-        all = realloc(threads->all, n * sizeof *all);
-    }
-    if (all == NULL)
-        return false;
-    threads->all = all;
-    threads->list_room = threads->room = n;
-    return true;
-}
-
 /* The addresses of all threads into 'next'.  Returns how many, or -1. */
 static int64_t read_list(struct vm_threads *threads)
 {
     int64_t n = vm_thread_list_read(threads->vm, &threads->where, threads->next, threads->list_room);
     if (n <= (int64_t)threads->list_room)
         return n;
-    if (!make_room(threads, (uint32_t)(n + n / 2 + 16)))
-        return -1;
+    threads->list_room = (uint32_t)(n + n / 2 + 16);
+    threads->list = xreallocarray(threads->list, threads->list_room, sizeof *threads->list);
+    threads->next = xreallocarray(threads->next, threads->list_room, sizeof *threads->next);
+    threads->all = xreallocarray(threads->all, threads->list_room, sizeof *threads->all);
     n = vm_thread_list_read(threads->vm, &threads->where, threads->next, threads->list_room);
     return n <= (int64_t)threads->list_room ? n : -1;
 }
@@ -70,22 +52,20 @@ static int32_t known_tid(const struct vm_threads *threads, int32_t inner_tid)
 static void read_ids(struct vm_threads *threads)
 {
     uint32_t n = threads->n_list;
-    uint64_t *words = malloc(((size_t)n + 1) * sizeof *words), *addresses = malloc(((size_t)n + 1) * sizeof *addresses);
-    struct vm_thread *all = malloc(((size_t)n + 1) * sizeof *all);
-    if (words != NULL && addresses != NULL && all != NULL) {
-        for (uint32_t i = 0; i < n; i++)
-            addresses[i] = threads->list[i] + threads->where.os_thread;
-        vm_read_words(threads->vm, addresses, n, words);
-        for (uint32_t i = 0; i < n; i++)
-            addresses[i] = words[i] + threads->where.id;
-        vm_read_words(threads->vm, addresses, n, words);
-        for (uint32_t i = 0; i < n; i++) {
-            int32_t inner = (int32_t)(uint32_t)words[i];
-            all[i] = (struct vm_thread){ threads->list[i], inner == 0 ? 0 : known_tid(threads, inner), inner };
-        }
-        memcpy(threads->all, all, n * sizeof *all);
-        threads->n = n;
+    uint64_t *words = xcalloc((size_t)n + 1, sizeof *words), *addresses = xcalloc((size_t)n + 1, sizeof *addresses);
+    struct vm_thread *all = xcalloc((size_t)n + 1, sizeof *all);
+    for (uint32_t i = 0; i < n; i++)
+        addresses[i] = threads->list[i] + threads->where.os_thread;
+    vm_read_words(threads->vm, addresses, n, words);
+    for (uint32_t i = 0; i < n; i++)
+        addresses[i] = words[i] + threads->where.id;
+    vm_read_words(threads->vm, addresses, n, words);
+    for (uint32_t i = 0; i < n; i++) {
+        int32_t inner = (int32_t)(uint32_t)words[i];
+        all[i] = (struct vm_thread){ threads->list[i], inner == 0 ? 0 : known_tid(threads, inner), inner };
     }
+    memcpy(threads->all, all, n * sizeof *all);
+    threads->n = n;
     free(words);
     free(addresses);
     free(all);

@@ -49,7 +49,7 @@ struct vm_threads {
     struct vm_thread_list where;
     pid_t pid, inner_pid;
     struct vm_thread *all; /* owned */
-    uint32_t n, room;
+    uint32_t n;
     uint64_t *list; /* owned: as the JVM has it, n_list addresses; */
     uint64_t *next; /* owned: the same, being read; room for both */
     uint32_t n_list, list_room;
