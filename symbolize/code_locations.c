@@ -2,7 +2,7 @@
 
 #include "core/base/map.h"
 #include "core/base/text.h"
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "core/trace/recording_info.h"
 #include "symbolize/native_symbols.h"
 
@@ -51,15 +51,13 @@ struct code_locations {
     struct code_function *all_functions;
     struct file *files;
     uint32_t n, room, n_methods, methods_room, n_functions, functions_room, n_files, files_room;
-    bool is_own;    /* of a recording of this machine */
-    bool is_broken; /* no memory */
+    bool is_own; /* of a recording of this machine */
 };
 
 int code_locations_open(struct code_locations **result, struct err *err)
 {
-    struct code_locations *locations = *result = calloc(1, sizeof *locations);
-    if (locations == NULL)
-        return err_set(err, "out of memory for code locations");
+    struct code_locations *locations = *result = xcalloc(1, sizeof *locations);
+    (void)err;
     locations->functions.arena = &locations->arena;
     return 0;
 }
@@ -91,83 +89,52 @@ void code_locations_close(struct code_locations *locations)
 
 /* ---- hearing ---- */
 
-/* Room for one more, zeroed; NULL: no memory. */
-#define grow(array, n, room) (vec_reserve_zeroed(array, room, (size_t)(n) + 1) < 0 ? NULL : &(array)[n])
-
 static const char *copy(struct code_locations *locations, struct wire_text text)
 {
-    const char *kept = text_utf8(&locations->arena, text.at, text.n);
-    locations->is_broken |= kept == NULL;
-    return kept == NULL ? "" : kept;
+    return text_utf8(&locations->arena, text.at, text.n);
 }
 
-/* The index under a number, which is new if *n is it; UINT32_MAX: no memory. */
-static uint32_t index_of(struct hash_set *set, uint32_t number, uint32_t n)
+/* The index under a number; *n: how many there are, one more where it is new. */
+static uint32_t index_of(struct hash_set *set, uint32_t number, uint32_t *n)
 {
     const uint32_t *known = hash_find(set, number);
     if (known != NULL)
         return *known;
-    return hash_store(set, number, n) < 0 ? UINT32_MAX : n;
+    xhash_store(set, number, *n);
+    return (*n)++;
 }
 
 static struct file *file_of(struct code_locations *locations, uint32_t number)
 {
-    uint32_t i = index_of(&locations->file_numbers, number, locations->n_files);
-    if (i == locations->n_files) {
-        struct file *file = grow(locations->files, i, locations->files_room);
-        if (file == NULL)
-            return NULL;
+    uint32_t i = index_of(&locations->file_numbers, number, &locations->n_files);
+    xgrow_zeroed(locations->files, locations->files_room, locations->n_files);
+    struct file *file = &locations->files[i];
+    if (file->path == NULL)
         file->path = file->build_id = file->from = "";
-        locations->n_files++;
-    }
-    return i == UINT32_MAX ? NULL : &locations->files[i];
+    return file;
 }
 
 static void hear_file(struct code_locations *locations, const struct location_entry *entry)
 {
     struct file *file = file_of(locations, entry->number);
-    if (file == NULL) {
-        locations->is_broken = true;
-        return;
-    }
     file->path = copy(locations, entry->path);
     file->build_id = copy(locations, entry->build_id);
     file->from = copy(locations, entry->symbols);
 }
 
-/* Returns -1: no memory. */
-static int add_symbol(struct file *file, uint64_t offset, uint64_t n_bytes, const char *name)
+static void add_symbol(struct file *file, uint64_t offset, uint64_t n_bytes, const char *name)
 {
-    struct symbol *symbol = grow(file->symbols, file->n_symbols, file->symbols_room);
-    if (symbol == NULL || name == NULL)
-        return -1;
-    *symbol = (struct symbol){ offset, n_bytes, name };
-    file->n_symbols++;
-    return 0;
-}
-
-static void hear_symbol(struct code_locations *locations, const struct location_entry *entry)
-{
-    struct file *file = file_of(locations, entry->number);
-    if (file == NULL || add_symbol(file, entry->offset, entry->n_bytes, copy(locations, entry->name)) < 0)
-        locations->is_broken = true;
+    *xpush(file->symbols, file->symbols_room, file->n_symbols) = (struct symbol){ offset, n_bytes, name };
 }
 
 static void hear_method(struct code_locations *locations, const struct location_entry *entry)
 {
-    uint32_t i = index_of(&locations->methods, entry->number, locations->n_methods);
-    if (i == locations->n_methods) {
-        if (grow(locations->all_methods, i, locations->methods_room) == NULL)
-            i = UINT32_MAX;
-        else
-            locations->n_methods++;
-    }
-    locations->is_broken |= i == UINT32_MAX;
-    if (i != UINT32_MAX)
-        locations->all_methods[i] =
-            (struct location_method){ { copy(locations, entry->class_name), copy(locations, entry->name),
-                                        copy(locations, entry->descriptor) },
-                                      copy(locations, entry->source) };
+    uint32_t i = index_of(&locations->methods, entry->number, &locations->n_methods);
+    xgrow(locations->all_methods, locations->methods_room, locations->n_methods);
+    locations->all_methods[i] =
+        (struct location_method){ { copy(locations, entry->class_name), copy(locations, entry->name),
+                                    copy(locations, entry->descriptor) },
+                                  copy(locations, entry->source) };
 }
 
 static void hear_location(struct code_locations *locations, const struct location_entry *entry)
@@ -175,27 +142,18 @@ static void hear_location(struct code_locations *locations, const struct locatio
     struct described location = {
         .in_file = entry->kind == LOCATION_IN_FILE, .file = entry->file, .offset = entry->offset, .name = ""
     };
-    uint32_t i = index_of(&locations->locations, entry->number, locations->n);
-    if (i == locations->n) {
-        if (grow(locations->all, i, locations->room) == NULL)
-            i = UINT32_MAX;
-        else
-            locations->n++;
-    }
     if (!location.in_file) {
         struct location_frame *frames = arena_alloc(&locations->arena, (entry->n_frames + 1) * sizeof *frames);
-        if (frames != NULL)
-            memcpy(frames, entry->frames, entry->n_frames * sizeof *frames);
+        memcpy(frames, entry->frames, entry->n_frames * sizeof *frames);
         location.code = entry->code;
         location.tier = entry->tier;
         location.name = copy(locations, entry->name);
-        location.n_frames = frames == NULL ? 0 : entry->n_frames;
+        location.n_frames = entry->n_frames;
         location.frames = frames;
-        locations->is_broken |= frames == NULL;
     }
-    locations->is_broken |= i == UINT32_MAX;
-    if (i != UINT32_MAX)
-        locations->all[i] = location;
+    uint32_t i = index_of(&locations->locations, entry->number, &locations->n);
+    xgrow(locations->all, locations->room, locations->n);
+    locations->all[i] = location;
 }
 
 void code_locations_hear(void *context, const struct location_entry *entry)
@@ -205,7 +163,7 @@ void code_locations_hear(void *context, const struct location_entry *entry)
         hear_file(context, entry);
         break;
     case LOCATION_SYMBOL:
-        hear_symbol(context, entry);
+        add_symbol(file_of(context, entry->number), entry->offset, entry->n_bytes, copy(context, entry->name));
         break;
     case LOCATION_METHOD:
         hear_method(context, entry);
@@ -244,18 +202,17 @@ static void take_symbols_here(struct code_locations *locations, struct file *fil
     size_t n = 0;
     uint64_t *offsets = arena_alloc(&locations->arena, (locations->n + 1) * sizeof *offsets);
     file->from = "none";
-    for (uint32_t i = 0; offsets != NULL && i < locations->n; i++)
+    for (uint32_t i = 0; i < locations->n; i++)
         if (locations->all[i].in_file && file_of(locations, locations->all[i].file) == file)
             offsets[n++] = locations->all[i].offset;
-    if (offsets == NULL || file->build_id[0] == '\0' || !locations->is_own || jvm_root_own(&own) < 0)
+    if (file->build_id[0] == '\0' || !locations->is_own || jvm_root_own(&own) < 0)
         return;
     const struct jvm_file open = { &own, file->path, jvm_root_file(&own, file->path) };
     if (native_symbols_find(&locations->arena, &open, file->build_id, NATIVE_SYMBOLS_DEBUG, offsets, n, &symbols,
                             &ignored) == 0)
         file->from = symbols.from;
     for (size_t i = 0; i < symbols.n; i++)
-        if (add_symbol(file, symbols.all[i].offset, symbols.all[i].n_bytes, symbols.all[i].name) < 0)
-            locations->is_broken = true;
+        add_symbol(file, symbols.all[i].offset, symbols.all[i].n_bytes, symbols.all[i].name);
     if (open.fd >= 0)
         close(open.fd);
     jvm_root_close(&own);
@@ -282,22 +239,18 @@ static const char *symbol_at(struct code_locations *locations, struct file *file
 
 /* ---- finding ---- */
 
-/* The number of a function; the same for the same kind, name and file.  UINT32_MAX: no memory. */
+/* The number of a function; the same for the same kind, name and file. */
 static uint32_t function_number(struct code_locations *locations, const struct code_function *function)
 {
     char *key = arena_printf(&locations->arena, "%d %d %s\n%s\n%s", (int)function->kind, (int)function->subsystem,
                              function->file, function->name,
                              function->names.descriptor == NULL ? "" : function->names.descriptor);
-    if (key == NULL)
-        return UINT32_MAX;
     const uint32_t *known = map_get(&locations->functions, key, strlen(key));
     if (known != NULL)
         return *known;
-    struct code_function *slot = grow(locations->all_functions, locations->n_functions, locations->functions_room);
-    if (slot == NULL || map_put(&locations->functions, key, strlen(key), locations->n_functions) < 0)
-        return UINT32_MAX;
-    *slot = *function;
-    return locations->n_functions++;
+    map_put(&locations->functions, key, strlen(key), locations->n_functions);
+    *xpush(locations->all_functions, locations->functions_room, locations->n_functions) = *function;
+    return locations->n_functions - 1;
 }
 
 static bool is_agent(const char *path)
@@ -307,20 +260,16 @@ static bool is_agent(const char *path)
     return strcmp(name, AGENT_LIBRARY) == 0 || strcmp(name, LAB_AGENT_LIBRARY) == 0;
 }
 
-static int find_in_file(struct code_locations *locations, const struct described *described,
-                        struct code_function *function)
+static void find_in_file(struct code_locations *locations, const struct described *described,
+                         struct code_function *function)
 {
     struct file *file = file_of(locations, described->file);
-    if (file == NULL)
-        return -1;
     const char *mangled = symbol_at(locations, file, described->offset);
     function->name = mangled == NULL ? "" : native_symbols_display(&locations->arena, mangled);
     function->file = file->path;
     function->kind = vm_is_library(file->path) ? CODE_AT_VM : is_agent(file->path) ? CODE_AT_AGENT : CODE_AT_NATIVE;
     if (function->kind == CODE_AT_VM)
-        function->subsystem =
-            mangled == NULL || function->name == NULL ? VM_UNKNOWN : vm_subsystem_of(function->name, mangled);
-    return function->name == NULL ? -1 : 0;
+        function->subsystem = mangled == NULL ? VM_UNKNOWN : vm_subsystem_of(function->name, mangled);
 }
 
 static const struct location_method *method_of(const struct code_locations *locations, uint32_t number)
@@ -346,19 +295,19 @@ static uint32_t line_of(const struct location_frame *frame)
 static const char *outer_of(struct code_locations *locations, const struct described *described)
 {
     const char *text = "";
-    for (uint32_t i = 1; i < described->n_frames && text != NULL; i++) {
+    for (uint32_t i = 1; i < described->n_frames; i++) {
         const struct location_method *method = method_of(locations, described->frames[i].method);
         text = arena_printf(&locations->arena, "%s%s%s.%s", text, i > 1 ? " in " : "",
                             short_class(method->names.class_name), method->names.method);
         uint32_t line = line_of(&described->frames[i]);
-        if (text != NULL && line != 0) /* code that the JVM generates has no lines */
+        if (line != 0) /* code that the JVM generates has no lines */
             text = arena_printf(&locations->arena, "%s:%u", text, line);
     }
     return text;
 }
 
-static int find_in_code(struct code_locations *locations, const struct described *described,
-                        struct code_function *function, struct code_location *location)
+static void find_in_code(struct code_locations *locations, const struct described *described,
+                         struct code_function *function, struct code_location *location)
 {
     function->name = described->name;
     switch (described->code) {
@@ -380,7 +329,7 @@ static int find_in_code(struct code_locations *locations, const struct described
         break;
     }
     if (described->n_frames == 0)
-        return 0;
+        return;
     const struct location_method *method = method_of(locations, described->frames[0].method);
     function->name = arena_printf(&locations->arena, "%s.%s", method->names.class_name, method->names.method);
     function->file = method->source;
@@ -391,7 +340,6 @@ static int find_in_code(struct code_locations *locations, const struct described
     location->bytecode =
         described->frames[0].line < LOCATION_BYTECODE ? 0 : described->frames[0].line - LOCATION_BYTECODE + 1;
     location->outer = outer_of(locations, described);
-    return function->name == NULL || location->outer == NULL ? -1 : 0;
 }
 
 int code_locations_find(struct code_locations *locations, uint32_t number, struct code_location *location,
@@ -399,16 +347,13 @@ int code_locations_find(struct code_locations *locations, uint32_t number, struc
 {
     struct code_function function = { .kind = CODE_AT_UNKNOWN, .subsystem = VM_UNKNOWN, .name = "", .file = "" };
     const uint32_t *i = hash_find(&locations->locations, number);
-    int rc = 0;
+    (void)err;
     *location = (struct code_location){ .outer = "" };
-    if (i != NULL) {
-        const struct described *described = &locations->all[*i];
-        rc = described->in_file ? find_in_file(locations, described, &function)
-                                : find_in_code(locations, described, &function, location);
-    }
-    location->function = rc < 0 ? UINT32_MAX : function_number(locations, &function);
-    if (locations->is_broken || location->function == UINT32_MAX)
-        return err_set(err, "out of memory for %u code locations", locations->n);
+    if (i != NULL && locations->all[*i].in_file)
+        find_in_file(locations, &locations->all[*i], &function);
+    else if (i != NULL)
+        find_in_code(locations, &locations->all[*i], &function, location);
+    location->function = function_number(locations, &function);
     return 0;
 }
 

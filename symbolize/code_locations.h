@@ -46,7 +46,7 @@ struct code_location {
 struct code_locations;
 struct trace_reader;
 
-/* Returns 0, or -1 with *err set: no memory. */
+/* Returns 0. */
 int code_locations_open(struct code_locations **locations, struct err *err);
 void code_locations_close(struct code_locations *locations);
 
@@ -58,7 +58,7 @@ void code_locations_recorded(struct code_locations *locations, const struct trac
 
 /*
  * After the whole trace was heard: what a code location is; one that the trace does not describe is unknown.  Returns
- * 0, or -1 with *err set: no memory.
+ * 0.
  */
 int code_locations_find(struct code_locations *locations, uint32_t number, struct code_location *location,
                         struct err *err);

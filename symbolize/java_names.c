@@ -1,6 +1,7 @@
 #include "symbolize/java_names.h"
 
 #include "core/base/map.h"
+#include "core/base/xalloc.h"
 
 #include <fnmatch.h>
 #include <stdbool.h>
@@ -32,36 +33,21 @@ static size_t package_length(const char *class_name, size_t n)
 static char *dotted(struct arena *arena, const char *text, size_t n)
 {
     char *copy = arena_text(arena, text, n);
-    for (char *c = copy; c != NULL && *c != '\0'; c++)
+    for (char *c = copy; *c != '\0'; c++)
         if (*c == '/')
             *c = '.';
     return copy;
 }
 
+/* NULL: it is none. */
 static const char *primitive(char letter)
 {
-    switch (letter) {
-    case 'B':
-        return "byte";
-    case 'C':
-        return "char";
-    case 'D':
-        return "double";
-    case 'F':
-        return "float";
-    case 'I':
-        return "int";
-    case 'J':
-        return "long";
-    case 'S':
-        return "short";
-    case 'V':
-        return "void";
-    case 'Z':
-        return "boolean";
-    default:
-        return NULL;
-    }
+    static const char *const names[] = { "Bbyte", "Cchar",  "Ddouble", "Ffloat",  "Iint",
+                                         "Jlong", "Sshort", "Vvoid",   "Zboolean" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i][0] == letter)
+            return names[i] + 1;
+    return NULL;
 }
 
 /* "Entry" of "Map$Entry"; all of an anonymous class' name. */
@@ -75,7 +61,7 @@ static size_t outer_length(const char *name, size_t n)
 
 /*
  * One type of a descriptor as in the source, "String[]", with the classes that it is nested in or without; *at moves
- * behind it.  "" when malformed, NULL: no memory.
+ * behind it.  "" when malformed.
  */
 static const char *type_name(struct arena *arena, const char **at, bool with_outer)
 {
@@ -95,10 +81,8 @@ static const char *type_name(struct arena *arena, const char **at, bool with_out
     } else if (base == NULL) {
         return "";
     }
-    size_t n_base = base == NULL ? 0 : strlen(base);
-    char *name = base == NULL ? NULL : arena_alloc(arena, n_base + 2 * n_dimensions + 1);
-    if (name == NULL)
-        return NULL;
+    size_t n_base = strlen(base);
+    char *name = arena_alloc(arena, n_base + 2 * n_dimensions + 1);
     memcpy(name, base, n_base);
     for (size_t i = 0; i < n_dimensions; i++)
         memcpy(name + n_base + 2 * i, "[]", 2);
@@ -112,13 +96,9 @@ static const char *parameters_of(struct arena *arena, const char *descriptor, bo
     const char *at = descriptor + 1, *text = "(";
     for (const char *comma = ""; *at != ')'; comma = ", ") {
         const char *type = *at == '\0' ? "" : type_name(arena, &at, with_outer);
-        if (type == NULL)
-            return NULL;
         if (*type == '\0')
             return "(?)";
         text = arena_printf(arena, "%s%s%s", text, comma, type);
-        if (text == NULL)
-            return NULL;
     }
     return arena_printf(arena, "%s)", text);
 }
@@ -131,10 +111,10 @@ const char *java_names_parameters(struct arena *arena, const char *descriptor)
 static const char *returned_type(struct arena *arena, const char *descriptor)
 {
     const char *close = descriptor + 1, *type = "?"; /* a class's name may have a bracket, too */
-    while (descriptor[0] == '(' && *close != ')' && *close != '\0' && type != NULL && *type != '\0')
+    while (descriptor[0] == '(' && *close != ')' && *close != '\0' && *type != '\0')
         type = type_name(arena, &close, true);
-    if (descriptor[0] != '(' || *close != ')' || close[1] == '\0' || type == NULL)
-        return type == NULL ? NULL : "?";
+    if (descriptor[0] != '(' || *close != ')' || close[1] == '\0')
+        return "?";
     close++;
     return type_name(arena, &close, true);
 }
@@ -144,8 +124,6 @@ const char *java_names_display(struct arena *arena, const struct method_name *na
     size_t n = visible_length(name->class_name);
     size_t skip = style == JAVA_NAMES_FULL ? 0 : package_length(name->class_name, n);
     const char *class_name = dotted(arena, name->class_name + skip, n - skip);
-    if (class_name == NULL)
-        return NULL;
     return *class_name == '\0' ? name->method : arena_printf(arena, "%s.%s", class_name, name->method);
 }
 
@@ -156,8 +134,6 @@ static const char *label_of(struct arena *arena, const struct method_name *name,
     const char *text = java_names_display(arena, name, detail.package ? JAVA_NAMES_FULL : JAVA_NAMES_SHORT);
     const char *parameters = detail.parameters ? parameters_of(arena, name->descriptor, detail.outer) : "";
     const char *type = detail.returned ? returned_type(arena, name->descriptor) : "";
-    if (text == NULL || parameters == NULL || type == NULL)
-        return NULL;
     return arena_printf(arena, "%s%s%s%s", text, parameters, detail.returned ? " " : "", type);
 }
 
@@ -177,66 +153,52 @@ static void raise_detail(const struct method_name *a, const struct method_name *
         one->all = other->all = true;
 }
 
-/* One round: make the labels, raise the detail of those that are alike.  Returns how many were raised, or -1. */
-static long label_round(struct arena *arena, const struct method_name *names, size_t n, struct detail *details,
+/* One round: make the labels, raise the detail of those that are alike.  Returns whether there were any. */
+static bool label_round(struct arena *arena, const struct method_name *names, size_t n, struct detail *details,
                         const char **labels)
 {
     struct map seen = { .arena = arena };
-    long n_raised = -1;
-    for (size_t i = 0; i < n; i++) {
+    bool is_raised = false;
+    for (size_t i = 0; i < n; i++)
         labels[i] = label_of(arena, &names[i], details[i], i);
-        if (labels[i] == NULL)
-            goto out;
-    }
-    n_raised = 0;
     for (size_t i = 0; i < n; i++) {
         const uint32_t *first = map_get(&seen, labels[i], strlen(labels[i]));
-        if (first != NULL) {
+        if (first == NULL)
+            map_put(&seen, labels[i], strlen(labels[i]), (uint32_t)i);
+        else
             raise_detail(&names[i], &names[*first], &details[i], &details[*first]);
-            n_raised++;
-        } else if (map_put(&seen, labels[i], strlen(labels[i]), (uint32_t)i) < 0) {
-            n_raised = -1;
-            goto out;
-        }
+        is_raised = is_raised || first != NULL;
     }
     /* Where one of a group needs its package, the others would be read as that one's without theirs. */
     for (size_t i = 0; i < n; i++)
         if (details[*map_get(&seen, labels[i], strlen(labels[i]))].package)
             details[i].package = true;
-out:
     map_free(&seen);
-    return n_raised;
+    return is_raised;
 }
 
 int java_names_labels(struct arena *arena, const struct method_name *names, size_t n, const char **labels)
 {
-    struct detail *details = calloc(n + 1, sizeof *details);
-    if (details == NULL)
-        return -1;
-    long n_raised = 1;
+    struct detail *details = xcalloc(n + 1, sizeof *details);
     /* Each round raises at least one detail of each row that is not alone; there are five. */
-    for (int round = 0; round < 6 && n_raised > 0; round++)
-        n_raised = label_round(arena, names, n, details, labels);
+    for (int round = 0; round < 6 && label_round(arena, names, n, details, labels); round++)
+        continue;
     free(details);
-    return n_raised < 0 ? -1 : 0;
+    return 0;
 }
 
 const char *java_names_class(struct arena *arena, const char *name)
 {
-    static const char *const primitives[] = { "Bbyte", "Cchar", "Ddouble", "Ffloat",
-                                              "Iint",  "Jlong", "Sshort",  "Zboolean" };
     size_t n_dimensions = strspn(name, "[");
-    const char *element = name + n_dimensions;
-    if (n_dimensions > 0 && element[0] != 'L')
-        for (size_t i = 0; i < sizeof primitives / sizeof *primitives; i++)
-            if (primitives[i][0] == element[0])
-                element = primitives[i] + 1;
+    const char *element = name + n_dimensions, *base = n_dimensions > 0 ? primitive(*element) : NULL;
+    if (base != NULL)
+        element = base;
     size_t n = strcspn(element + (n_dimensions > 0 && element[0] == 'L'), ";+");
     char *text = arena_text(arena, element + (n_dimensions > 0 && element[0] == 'L'), n);
-    for (char *c = text; c != NULL && *c != '\0'; c++)
+    for (char *c = text; *c != '\0'; c++)
         if (*c == '/')
             *c = '.';
-    for (size_t i = 0; i < n_dimensions && text != NULL; i++)
+    for (size_t i = 0; i < n_dimensions; i++)
         text = arena_printf(arena, "%s[]", text);
     return text;
 }
@@ -259,20 +221,19 @@ bool java_names_is(struct arena *arena, const struct method_name *name, const ch
     const char *full = java_names_display(arena, name, JAVA_NAMES_FULL), *open = strchr(pattern, '(');
     const char *parameters = open == NULL ? NULL : java_names_parameters(arena, name->descriptor);
     size_t n = open == NULL ? strlen(pattern) : (size_t)(open - pattern), i = n;
-    if (full == NULL || (open != NULL && (parameters == NULL ||
-                                          (strcmp(open, name->descriptor) != 0 && strcmp(open, parameters) != 0))))
+    if (open != NULL && strcmp(open, name->descriptor) != 0 && strcmp(open, parameters) != 0)
         return false;
     while (i > 0 && pattern[i - 1] != '.' && pattern[i - 1] != '#')
         i--;
     const char *method = arena_text(arena, pattern + i, n - i);
-    if (method == NULL || fnmatch(method, name->method, FNM_NOESCAPE) != 0)
+    if (fnmatch(method, name->method, FNM_NOESCAPE) != 0)
         return false;
     if (i == 0)
         return true;
     size_t n_full = strlen(full), n_method = strlen(name->method) + 1;
     char *class_name = arena_text(arena, full, n_full > n_method ? n_full - n_method : 0);
     char *class_pattern = arena_text(arena, pattern, i - 1);
-    for (char *at = class_pattern; at != NULL && *at != '\0'; at++)
+    for (char *at = class_pattern; *at != '\0'; at++)
         *at = *at == '/' ? '.' : *at;
-    return class_pattern != NULL && class_name != NULL && is_class(class_name, class_pattern);
+    return is_class(class_name, class_pattern);
 }

@@ -16,11 +16,11 @@ enum java_names_style {
 
 /*
  * One name.  The address that the JVM appends to the names of hidden classes (Shell$$Lambda$14/0x0000000800c03000) is
- * left out.  Lives in the arena; NULL when there is no memory.
+ * left out.  Lives in the arena.
  */
 const char *java_names_display(struct arena *arena, const struct method_name *name, enum java_names_style style);
 
-/* The parameter types of a descriptor, "(int, String[])"; "(?)" when it is malformed.  NULL: no memory. */
+/* The parameter types of a descriptor, "(int, String[])"; "(?)" when it is malformed. */
 const char *java_names_parameters(struct arena *arena, const char *descriptor);
 
 /*
@@ -32,7 +32,7 @@ const char *java_names_class(struct arena *arena, const char *name);
 /*
  * Labels for the n rows of one table: short names, and only where two rows would print alike the package, then the
  * parameter types, then the classes that those are nested in, then the return type, then all of the class name and a
- * number.  labels receives n pointers into the arena.  Returns 0, or -1 when there is no memory.
+ * number.  labels receives n pointers into the arena.  Returns 0.
  */
 int java_names_labels(struct arena *arena, const struct method_name *names, size_t n, const char **labels);
 

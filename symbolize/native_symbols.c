@@ -214,15 +214,11 @@ static bool find_debug(struct debug_file *debug, const struct jvm_file *file, El
 
 /* ---- all tables ---- */
 
-/*
- * A function that begins before two of the offsets is kept with the first only.  Returns 0, or -1: no memory.
- */
-static int take_found(const struct symbol_search *search, struct native_symbols *symbols)
+/* A function that begins before two of the offsets is kept with the first only. */
+static void take_found(const struct symbol_search *search, struct native_symbols *symbols)
 {
     struct native_symbol *all = arena_alloc(search->arena, (search->n + 1) * sizeof *all);
     const struct native_symbol *nearest = NULL;
-    if (all == NULL)
-        return -1;
     symbols->all = all;
     for (size_t i = 0; i < search->n; i++) {
         const struct nearest *asked = &search->all[i];
@@ -232,16 +228,12 @@ static int take_found(const struct symbol_search *search, struct native_symbols 
             continue;
         struct native_symbol found = *nearest;
         found.name = arena_text(search->arena, nearest->name, strlen(nearest->name));
-        if (found.name == NULL)
-            return -1;
         all[symbols->n++] = found;
     }
-    return 0;
 }
 
-/* Returns 0, or -1: no memory. */
-static int find_all(struct symbol_search *search, const struct jvm_file *file, const struct elf_file *elf,
-                    const char *build_id, const char *places, struct native_symbols *symbols)
+static void find_all(struct symbol_search *search, const struct jvm_file *file, const struct elf_file *elf,
+                     const char *build_id, const char *places, struct native_symbols *symbols)
 {
     struct debug_file debug = { .file = ELF_FILE_NONE };
     find_pieces(search, elf->elf);
@@ -257,9 +249,8 @@ static int find_all(struct symbol_search *search, const struct jvm_file *file, c
     }
     if (search->n_functions == 0)
         symbols->from = "none";
-    int rc = symbols->from == NULL ? -1 : take_found(search, symbols);
+    take_found(search, symbols);
     elf_file_close(&debug.file);
-    return rc;
 }
 
 static int by_asked(const void *a, const void *b)
@@ -268,18 +259,15 @@ static int by_asked(const void *a, const void *b)
     return x->asked < y->asked ? -1 : x->asked > y->asked;
 }
 
-static bool prepare(struct symbol_search *search, const uint64_t *offsets, size_t n)
+static void prepare(struct symbol_search *search, const uint64_t *offsets, size_t n)
 {
     search->all = arena_alloc(search->arena, (n + 1) * sizeof *search->all);
-    if (search->all == NULL)
-        return false;
     for (size_t i = 0; i < n; i++)
         search->all[i].asked = offsets[i];
     qsort(search->all, n, sizeof *search->all, by_asked);
     for (size_t i = 0; i < n; i++)
         if (i == 0 || search->all[i].asked != search->all[search->n - 1].asked)
             search->all[search->n++].asked = search->all[i].asked;
-    return true;
 }
 
 int native_symbols_find(struct arena *arena, const struct jvm_file *file, const char *build_id, const char *debug,
@@ -289,19 +277,17 @@ int native_symbols_find(struct arena *arena, const struct jvm_file *file, const 
     struct symbol_search search = { .arena = arena };
     const char *path = file->path == NULL ? "" : file->path;
     char id[JVM_BUILD_ID_BYTES];
-    int rc = -1;
     memset(symbols, 0, sizeof *symbols);
     if (elf_file_open(&elf, file->fd < 0 ? -1 : fcntl(file->fd, F_DUPFD_CLOEXEC, 0)) < 0)
         return err_set(err, "cannot read the symbols of '%s': %s", path, plain_file_why(errno));
     elf_file_build_id(&elf, id);
-    if (build_id[0] != '\0' && strcmp(id, build_id) != 0)
-        err_set(err, "'%s' is another build than the one that ran", path);
-    else if (!prepare(&search, offsets, n) || find_all(&search, file, &elf, id, debug, symbols) < 0)
-        err_set(err, "out of memory for the symbols of '%s'", path);
-    else
-        rc = 0;
+    bool is_other = build_id[0] != '\0' && strcmp(id, build_id) != 0;
+    if (!is_other) {
+        prepare(&search, offsets, n);
+        find_all(&search, file, &elf, id, debug, symbols);
+    }
     elf_file_close(&elf);
-    return rc;
+    return is_other ? err_set(err, "'%s' is another build than the one that ran", path) : 0;
 }
 
 const struct native_symbol *native_symbols_at(const struct native_symbols *symbols, uint64_t offset)

@@ -1,6 +1,6 @@
 #include "phases/samples/sample_profile.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "phases/samples/significance.h"
 
 #include <math.h>
@@ -110,63 +110,56 @@ static uint32_t block_of(struct sample_profile *profile, uint64_t time_ns)
 
 /* ---- adding ---- */
 
-static bool has_rows(struct sample_profile *profile, uint32_t n)
+static void need_rows(struct sample_profile *profile, uint32_t n)
 {
-    if (vec_reserve(profile->rows, profile->rows_room, n) < 0)
-        return false;
-    if (n > profile->n_rows) {
-        for (; profile->n_rows < n; profile->n_rows++)
-            profile->rows[profile->n_rows] = (struct sample_row){ .depth = UINT32_MAX };
-    }
-    return true;
+    xgrow(profile->rows, profile->rows_room, n);
+    for (; profile->n_rows < n; profile->n_rows++)
+        profile->rows[profile->n_rows] = (struct sample_row){ .depth = UINT32_MAX };
 }
 
-static int add_to(const struct sample_profile *profile, struct sample_sum *sum, uint32_t block,
-                  const struct profile_sample *sample)
+static void add_to(const struct sample_profile *profile, struct sample_sum *sum, uint32_t block,
+                   const struct profile_sample *sample)
 {
     sum->n += 1 + sample->n_alike;
     sum->weights[block] += sample->ns;
     if (profile->half_life_ns > 0)
         heat_add(&sum->heat, sample->time_ns, (double)sample->ns, profile->half_life_ns);
     if (sample->n_counters == 0)
-        return 0;
+        return;
     if (sum->counters == NULL)
-        sum->counters = calloc((size_t)profile->n_counters * SAMPLE_BLOCKS, sizeof *sum->counters);
-    if (sum->counters == NULL)
-        return -1;
+        sum->counters = xcalloc((size_t)profile->n_counters * SAMPLE_BLOCKS, sizeof *sum->counters);
     for (uint32_t i = 0; i < profile->n_counters; i++)
         sum->counters[(size_t)i * SAMPLE_BLOCKS + block] += sample->counters[i];
-    return 0;
 }
 
-static int add_total(const struct sample_profile *profile, struct sample_row *row, uint32_t block,
-                     const struct profile_sample *sample)
+static void add_total(const struct sample_profile *profile, struct sample_row *row, uint32_t block,
+                      const struct profile_sample *sample)
 {
     row->waiting[block] += sample->is_waiting ? sample->ns : 0;
-    return add_to(profile, &row->total, block, sample);
+    add_to(profile, &row->total, block, sample);
 }
 
 /* In a recursion a method's time is that of its outermost call. */
-static int count_methods(struct sample_profile *profile, uint32_t block, const struct profile_sample *sample)
+static void count_methods(struct sample_profile *profile, uint32_t block, const struct profile_sample *sample)
 {
     bool is_innermost = true;
     for (uint32_t i = 0; i < sample->n; i++) {
         uint32_t method = sample->methods[i], n_outside = sample->n - 1 - i;
         if (method == CONTEXT_NONE)
             continue;
-        if (!has_rows(profile, method + 1))
-            return -1;
+        need_rows(profile, method + 1);
         struct sample_row *row = &profile->rows[method];
         row->depth = n_outside < row->depth ? n_outside : row->depth;
-        if (is_innermost && add_to(profile, &row->self, block, sample) < 0)
-            return -1;
-        if (row->latest != profile->n_samples && add_total(profile, row, block, sample) < 0)
-            return -1;
+        if (is_innermost)
+            add_to(profile, &row->self, block, sample);
+        if (row->latest != profile->n_samples)
+            add_total(profile, row, block, sample);
         row->latest = profile->n_samples;
         row->n_calls += n_outside >= sample->new_first && n_outside < sample->new_after;
         is_innermost = false;
     }
-    return is_innermost ? add_total(profile, &profile->no_method, block, sample) : 0;
+    if (is_innermost)
+        add_total(profile, &profile->no_method, block, sample);
 }
 
 int sample_profile_add(struct sample_profile *profile, const struct profile_sample *sample)
@@ -179,17 +172,15 @@ int sample_profile_add(struct sample_profile *profile, const struct profile_samp
     }
     profile->n_samples += 1 + sample->n_alike;
     profile->n_counters = sample->n_counters > 0 ? sample->n_counters : profile->n_counters;
-    if (add_total(profile, &profile->groups[sample->group], block, sample) < 0 ||
-        add_to(profile, &profile->all, block, sample) < 0)
-        return -1;
+    add_total(profile, &profile->groups[sample->group], block, sample);
+    add_to(profile, &profile->all, block, sample);
     if (sample->group != 0)
         return 0;
     uint32_t node = context_tree_add(&profile->tree, sample->tid, sample->n_same, sample->methods, sample->bytecodes,
                                      sample->n, sample->ns);
-    if (node == CONTEXT_NONE)
-        return -1;
     profile->tree.nodes[node].own.n_samples += sample->n_alike;
-    return count_methods(profile, block, sample);
+    count_methods(profile, block, sample);
+    return 0;
 }
 
 /* ---- shares ---- */

@@ -114,7 +114,7 @@ struct profile_sample {
 int sample_profile_open(struct sample_profile *profile, uint64_t block_ns, uint64_t tree_bytes, struct err *err);
 void sample_profile_free(struct sample_profile *profile);
 
-/* Add one sample.  Returns 0, or -1: no memory. */
+/* Add one sample.  Returns 0. */
 int sample_profile_add(struct sample_profile *profile, const struct profile_sample *sample);
 
 /* Of all time.  Waiting is the part of total's in which the thread had no CPU. */

@@ -1,6 +1,7 @@
 #include "phases/select/phases_file.h"
 
 #include "core/base/text.h"
+#include "core/base/xalloc.h"
 #include "core/base/plain_file.h"
 
 #include <cjson/cJSON.h>
@@ -18,64 +19,71 @@
 
 /* ---- writing ---- */
 
-static bool add_ratio(cJSON *to, const char *key, double ratio)
+static void put(cJSON *to, const char *key, cJSON *value)
 {
-    return (ratio < 0 ? cJSON_AddNullToObject(to, key) : cJSON_AddNumberToObject(to, key, ratio)) != NULL;
+    if (!cJSON_AddItemToObject(to, key, value))
+        out_of_memory();
 }
 
-static bool add_row(cJSON *rows, const struct phases_file_row *row)
+static cJSON *number(double number)
+{
+    return cJSON_CreateNumber(number);
+}
+
+static cJSON *ratio(double ratio)
+{
+    return ratio < 0 ? cJSON_CreateNull() : number(ratio);
+}
+
+static cJSON *row_json(const struct phases_file_row *row)
 {
     cJSON *json = cJSON_CreateObject();
-    if (json == NULL || !cJSON_AddItemToArray(rows, json))
-        return false;
-    return cJSON_AddStringToObject(json, "class", row->names.class_name) != NULL &&
-           cJSON_AddStringToObject(json, "method", row->names.method) != NULL &&
-           cJSON_AddStringToObject(json, "descriptor", row->names.descriptor) != NULL &&
-           cJSON_AddNumberToObject(json, "total_ns", round(row->total_ns)) != NULL &&
-           cJSON_AddNumberToObject(json, "calls", (double)row->calls) != NULL &&
-           cJSON_AddNumberToObject(json, "per_call_ns", row->per_call_ns) != NULL &&
-           cJSON_AddNumberToObject(json, "share", row->share) != NULL;
+    put(json, "class", cJSON_CreateString(row->names.class_name));
+    put(json, "method", cJSON_CreateString(row->names.method));
+    put(json, "descriptor", cJSON_CreateString(row->names.descriptor));
+    put(json, "total_ns", number(round(row->total_ns)));
+    put(json, "calls", number((double)row->calls));
+    put(json, "per_call_ns", number(row->per_call_ns));
+    put(json, "share", number(row->share));
+    return json;
 }
 
-static bool add_head(cJSON *json, const struct phases_file *phases)
+static cJSON *file_json(const struct phases_file *phases)
 {
-    cJSON *thresholds, *estimates;
-    return cJSON_AddStringToObject(json, "format", FORMAT) != NULL &&
-           cJSON_AddNumberToObject(json, "version", PHASES_FILE_VERSION) != NULL &&
-           cJSON_AddStringToObject(json, "trace", phases->trace) != NULL &&
-           cJSON_AddStringToObject(json, "clock", phases->clock) != NULL &&
-           cJSON_AddNumberToObject(json, "total_ns", round(phases->total_ns)) != NULL &&
-           (thresholds = cJSON_AddObjectToObject(json, "thresholds")) != NULL &&
-           cJSON_AddNumberToObject(thresholds, "weight", phases->weight) != NULL &&
-           cJSON_AddNumberToObject(thresholds, "grain", phases->grain) != NULL &&
-           (estimates = cJSON_AddObjectToObject(json, "estimates")) != NULL &&
-           cJSON_AddNumberToObject(estimates, "budget", phases->budget) != NULL &&
-           add_ratio(estimates, "invocations", phases->invocations_ratio) &&
-           add_ratio(estimates, "time", phases->time_ratio) &&
-           cJSON_AddNumberToObject(estimates, "pair_ns", phases->pair_ns) != NULL;
+    cJSON *json = cJSON_CreateObject(), *thresholds = cJSON_CreateObject(), *estimates = cJSON_CreateObject();
+    cJSON *rows = cJSON_CreateArray();
+    put(json, "format", cJSON_CreateString(FORMAT));
+    put(json, "version", number(PHASES_FILE_VERSION));
+    put(json, "trace", cJSON_CreateString(phases->trace));
+    put(json, "clock", cJSON_CreateString(phases->clock));
+    put(json, "total_ns", number(round(phases->total_ns)));
+    put(json, "thresholds", thresholds);
+    put(thresholds, "weight", number(phases->weight));
+    put(thresholds, "grain", number(phases->grain));
+    put(json, "estimates", estimates);
+    put(estimates, "budget", number(phases->budget));
+    put(estimates, "invocations", ratio(phases->invocations_ratio));
+    put(estimates, "time", ratio(phases->time_ratio));
+    put(estimates, "pair_ns", number(phases->pair_ns));
+    put(json, "phases", rows);
+    for (size_t i = 0; i < phases->n_rows; i++)
+        if (!cJSON_AddItemToArray(rows, row_json(&phases->rows[i])))
+            out_of_memory();
+    return json;
 }
 
 char *phases_file_text(const struct phases_file *phases)
 {
-    char *text = NULL, *printed = NULL;
+    char *text = NULL, *printed;
     size_t n = 0;
-    cJSON *rows, *json = cJSON_CreateObject();
-    if (json == NULL || !add_head(json, phases) || (rows = cJSON_AddArrayToObject(json, "phases")) == NULL)
-        goto out;
-    for (size_t i = 0; i < phases->n_rows; i++)
-        if (!add_row(rows, &phases->rows[i]))
-            goto out;
-    printed = cJSON_Print(json);
-    FILE *out = printed == NULL ? NULL : open_memstream(&text, &n);
-    if (out != NULL) {
-        text_print_json(out, printed);
-        fputc('\n', out);
-    }
-    if (out != NULL && fclose(out) != 0) {
-        free(text);
-        text = NULL;
-    }
-out:
+    cJSON *json = file_json(phases);
+    FILE *out = open_memstream(&text, &n);
+    if (out == NULL || (printed = cJSON_Print(json)) == NULL)
+        out_of_memory();
+    text_print_json(out, printed);
+    fputc('\n', out);
+    if (fclose(out) != 0)
+        out_of_memory();
     free(printed);
     cJSON_Delete(json);
     return text;
@@ -95,24 +103,16 @@ static int write_all(const char *path, const char *text, struct err *err)
 
 int phases_file_write(const struct phases_file *phases, const char *path, struct err *err)
 {
-    int rc = -1;
-    size_t n = strlen(path) + 5;
-    char *text = phases_file_text(phases), *next_path = malloc(n);
-    if (text == NULL || next_path == NULL) {
-        err_set(err, "out of memory for %zu phases", phases->n_rows);
-        goto out;
-    }
-    snprintf(next_path, n, "%s.new", path);
+    char *text = phases_file_text(phases), *next_path = xasprintf("%s.new", path);
     /* Something else than a plain file (/dev/stdout) is written directly: it cannot be replaced. */
     bool direct = access(path, F_OK) == 0 && strncmp(path, "/dev/", 5) == 0;
-    rc = write_all(direct ? path : next_path, text, err);
+    int rc = write_all(direct ? path : next_path, text, err);
     if (rc == 0 && !direct && rename(next_path, path) < 0)
         rc = err_set(err, "cannot create '%s': %s", path, strerror(errno));
     if (rc < 0 && !direct)
         unlink(next_path);
     if (rc < 0)
         err_next(err, "name another file with --output FILE");
-out:
     free(text);
     free(next_path);
     return rc;
@@ -130,11 +130,6 @@ static int not_phases(const struct parsing *p, const char *what)
 {
     err_set(p->err, "'%s' is not a phases file: %s", p->name, what);
     return err_next(p->err, "make one with 'mmprof phases trace.dat'");
-}
-
-static int no_memory(const struct parsing *p)
-{
-    return err_set(p->err, "out of memory for reading '%s'", p->name);
 }
 
 /* A number that is missing, or something else, is fallback. */
@@ -205,8 +200,6 @@ static int parse_row(const struct parsing *p, const cJSON *json, size_t i, struc
     row->names.class_name = text_of(p, json, "class");
     row->names.method = text_of(p, json, "method");
     row->names.descriptor = text_of(p, json, "descriptor");
-    if (row->names.class_name == NULL || row->names.method == NULL || row->names.descriptor == NULL)
-        return no_memory(p);
     if (!is_class(row->names.class_name, strlen(row->names.class_name)))
         return bad_row(p, i, "\"class\" (such as \"java/lang/String\")");
     if (!is_name(row->names.method, strlen(row->names.method), ".;[/"))
@@ -230,8 +223,6 @@ static int parse_rows(const struct parsing *p, const cJSON *json, struct phases_
     if (n > ROWS_MAX)
         return not_phases(p, "more phases than a program can have methods");
     phases->rows = arena_alloc(p->arena, (n + 1) * sizeof *phases->rows);
-    if (phases->rows == NULL)
-        return no_memory(p);
     cJSON_ArrayForEach(row, rows)
     {
         if (parse_row(p, row, phases->n_rows, &phases->rows[phases->n_rows]) < 0)
@@ -265,7 +256,7 @@ static int parse_head(const struct parsing *p, const cJSON *json, struct phases_
     phases->invocations_ratio = number_of(estimates, "invocations", -1);
     phases->time_ratio = number_of(estimates, "time", -1);
     phases->pair_ns = number_of(estimates, "pair_ns", 0);
-    return phases->trace == NULL || phases->clock == NULL ? no_memory(p) : 0;
+    return 0;
 }
 
 int phases_file_parse(const char *text, size_t n_bytes, const char *name, struct arena *arena,
@@ -297,19 +288,13 @@ int phases_file_read(const char *path, struct arena *arena, struct phases_file *
     char *text = NULL;
     do {
         room = room == 0 ? 64 * 1024 : room * 2;
-        char *larger = realloc(text, room);
-        if (larger == NULL) {
-            err_set(err, "out of memory for reading '%s'", path);
-            goto out;
-        }
-        text = larger;
+        text = xrealloc(text, room);
         n += fread(text + n, 1, room - n, in);
     } while (n == room && n <= PHASES_FILE_MAX_BYTES);
     if (ferror(in))
         err_set(err, "cannot read '%s': %s", path, strerror(errno));
     else
         rc = phases_file_parse(text, n, path, arena, phases, err);
-out:
     free(text);
     fclose(in);
     return rc;

@@ -35,7 +35,7 @@ struct phases_file {
     size_t n_rows;
 };
 
-/* The file's text, with a closing newline; free() it.  NULL: no memory. */
+/* The file's text, with a closing newline; free() it. */
 char *phases_file_text(const struct phases_file *phases);
 
 /* Write a file; on failure the old one stays as it was.  Returns 0, or -1 with *err set. */

@@ -90,7 +90,6 @@ static void test_deep(void)
 {
     struct live_tree *tree = new_tree(&(struct live_tree_options){ 0 });
     uint64_t word, ticks = 100, n = 3 * LIVE_DEPTH_MAX;
-    int rc = 0;
     for (uint64_t i = 0; i < n; i++) {
         word = ring_word(RING_ENTER, 1 + i % 2, ticks++);
         live_tree_records(tree, 0, &word, 1, NOW);
@@ -99,7 +98,6 @@ static void test_deep(void)
         word = ring_word(RING_EXIT, 1 + i % 2, ticks++);
         live_tree_records(tree, 0, &word, 1, NOW);
     }
-    CHECK("deep recursion is taken", rc == 0);
     CHECK_NUMBER("all calls are counted", account_of(tree, 1)->calls + account_of(tree, 2)->calls, n);
     CHECK_NUMBER("and their time", account_of(tree, 1)->wall_ticks, 2 * n - 1);
     live_tree_close(tree);
@@ -163,12 +161,10 @@ static void test_new_thread(void)
 static void test_quiet_thread(void)
 {
     struct live_tree *tree = new_tree(&(struct live_tree_options){ 0 });
-    bool taken = true;
     for (uint64_t i = 0; i < 100000; i++) {
         const struct trace_event event = { .kind = i % 2 == 0 ? TRACE_CPU_IN : TRACE_CPU_OUT, .ticks = 1 + i };
         live_tree_kernel(tree, &event, 1);
     }
-    CHECK("many switches are taken", taken);
     feed(tree, 0, "+1@200000 -1@200010", 0);
     CHECK_NUMBER("and a call behind them has its time", account_of(tree, 1)->wall_ticks, 10);
     live_tree_close(tree);
