@@ -65,13 +65,12 @@ int command_annotate(int argc, char **argv, struct err *err)
     if (done)
         return 0;
     struct table *table = arena_alloc(&arena, sizeof *table);
-    int rc =
-        table == NULL ? err_set(err, "out of memory for a table") : trace_argument_one(&arena, &arguments.path, err);
+    int rc = trace_argument_one(&arena, &arguments.path, err);
     memset(&annotation, 0, sizeof annotation);
     if (rc == 0)
         rc = annotation_read(&annotation, arguments.path, &arguments.options, &arena, err);
     if (rc == 0)
-        rc = annotation_table(&annotation, &arguments.options, table, err);
+        annotation_table(&annotation, &arguments.options, table);
     if (rc == 0)
         rc = display_close(&arguments.display,
                            command_print_table(table, arguments.csv, arguments.json, &arguments.display, err), err);

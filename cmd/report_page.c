@@ -80,7 +80,7 @@ static void make_ip_samples(struct report_run *run, struct page_parts *made, str
 }
 
 /* What only some traces have. */
-static int make_values(struct report_run *run, struct page_parts *made, struct html_page *page, struct err *err)
+static void make_values(struct report_run *run, struct page_parts *made, struct html_page *page)
 {
     const struct view_pass *pass = &run->passes[0];
     const struct report_row_options *rows = &run->options->rows;
@@ -88,9 +88,9 @@ static int make_values(struct report_run *run, struct page_parts *made, struct h
     if (live_objects_table(pass, LIVE_OBJECTS_BY_SITE, rows, &made->live_objects, &none) == 0)
         page->live_objects = &made->live_objects;
     if (!values_has(pass, NULL))
-        return 0;
+        return;
     page->values = &made->values;
-    return values_table(pass, run->whole[0].source, NULL, rows, &made->values, err);
+    values_table(pass, run->whole[0].source, NULL, rows, &made->values);
 }
 
 /* A simulated one has a table of fields, which mmprof-lab makes.  Returns 0, or -1 with *err set. */
@@ -154,12 +154,12 @@ int report_page_print(struct report_run *run, struct err *err)
                               .libraries = run->libraries };
     if (make_other_clock(run, &page, err) < 0 || make_findings(run, &page, err) < 0 ||
         report_make_table(run, &made->phases, err) < 0 ||
-        cost_make(first->source, &pass->recompilation, &made->cost, err) < 0 ||
         stats_table(whole->source, whole->totals, whole->n_totals, &o->rows, &pass->metrics, pass->statistics,
                     &made->stats, err) < 0 ||
-        make_line(run, &page, err) < 0 || make_values(run, made, &page, err) < 0 ||
-        make_fields(run, made, &page, err) < 0)
+        make_line(run, &page, err) < 0 || make_fields(run, made, &page, err) < 0)
         return -1;
+    make_values(run, made, &page);
+    cost_make(first->source, &pass->recompilation, &made->cost);
     make_ip_samples(run, made, &page);
     return write_page(&page, o->html, err);
 }

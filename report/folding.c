@@ -69,13 +69,9 @@ static int take_lines(struct folding_list *folding, const char *text, const char
     for (const char *at = text; *at != '\0'; at++)
         room += *at == '\n';
     folding->patterns = arena_alloc(arena, room * sizeof *folding->patterns);
-    if (folding->patterns == NULL)
-        return err_set(err, "out of memory for the patterns of '%s'", path);
     while (*text != '\0') {
         size_t n, all = strcspn(text, "\n");
         const char *line = trimmed(text, &n), *word = arena_text(arena, line, n);
-        if (word == NULL)
-            return err_set(err, "out of memory for the patterns of '%s'", path);
         if (n > 0 && pattern_parse(&folding->patterns[folding->n++], word) < 0) {
             err_set(err, "'%s' in '%s' is not a pattern of classes", word, path);
             return err_next(err, "write one pattern per line, such as 'org.apache.catalina.*'");
@@ -91,10 +87,7 @@ const struct folding_list *folding_read(const char *path, struct arena *arena, s
     const char *text = path == NULL ? (const char *)frameworks_text : text_of(path, arena, err);
     if (folding != NULL)
         folding->said = arena_alloc(arena, SAID * sizeof *folding->said);
-    if (folding == NULL || folding->said == NULL)
-        err_set(err, "out of memory for the list of frameworks");
-    if (folding == NULL || folding->said == NULL || text == NULL ||
-        take_lines(folding, text, path == NULL ? "report/frameworks.txt" : path, arena, err) < 0)
+    if (text == NULL || take_lines(folding, text, path == NULL ? "report/frameworks.txt" : path, arena, err) < 0)
         return NULL;
     return folding;
 }
@@ -121,7 +114,7 @@ const bool *folding_methods(const struct folding_list *folding, const struct rep
 {
     uint32_t n = source->tree->n_methods;
     bool *listed = arena_alloc(source->arena, ((size_t)n + 1) * sizeof *listed);
-    for (uint32_t i = 0; listed != NULL && i < n; i++)
+    for (uint32_t i = 0; i < n; i++)
         listed[i] = folding_has(folding, report_name(source, i).class_name);
     return listed;
 }

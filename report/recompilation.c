@@ -95,17 +95,14 @@ static void take_step(void *context, const struct calltree_step *step)
 
 /* ---- what the recording says of itself ---- */
 
-static int find_windows(struct recompilation_reading *r, struct err *err)
+static void find_windows(struct recompilation_reading *r)
 {
     uint32_t n = info_count(r->outline, INFO_LIVE_WINDOW);
     struct info_window told;
     r->windows = arena_alloc(r->arena, ((size_t)n + 1) * sizeof *r->windows);
-    if (r->windows == NULL)
-        return err_set(err, "out of memory for %u recompilation windows", n);
     for (uint32_t i = 0; i < n; i++)
         if (info_read(r->outline, INFO_LIVE_WINDOW, i, r->arena, &told) == 2 && told.end_ticks > told.start_ticks)
             r->windows[r->n_windows++] = (struct window){ told.start_ticks, told.end_ticks };
-    return 0;
 }
 
 /* Those that were recorded to the end.  Returns how many. */
@@ -148,8 +145,8 @@ static void compare(const struct report_source *source, const struct recompilati
 /* Room for the calls that are compared.  Returns 0, or -1 with *err set. */
 static int make_room(struct recompilation_reading *r, struct err *err)
 {
-    r->calls = calloc((size_t)r->n_methods + 1, sizeof *r->calls);
-    r->stacks = calloc((size_t)r->n_threads + 1, sizeof *r->stacks);
+    r->calls = xcalloc((size_t)r->n_methods + 1, sizeof *r->calls);
+    r->stacks = xcalloc((size_t)r->n_threads + 1, sizeof *r->stacks);
     return r->calls == NULL || r->stacks == NULL ? err_set(err, "out of memory for %u methods", r->n_methods) : 0;
 }
 
@@ -157,8 +154,6 @@ int recompilation_begin(const struct trace_reader *outline, struct arena *arena,
                         struct observers *observers, struct err *err)
 {
     struct recompilation_reading *r = *reading = arena_alloc(arena, sizeof *r);
-    if (r == NULL)
-        return err_set(err, "out of memory for recompilation windows");
     *r = (struct recompilation_reading){ .outline = outline,
                                          .arena = arena,
                                          .why = "only live recordings measure the JIT compilers",
@@ -167,8 +162,7 @@ int recompilation_begin(const struct trace_reader *outline, struct arena *arena,
     if (info_text(outline, INFO_LIVE_BUDGET) == NULL)
         return 0;
     r->why = "no class was recompiled because of mmprof";
-    if (find_windows(r, err) < 0)
-        return -1;
+    find_windows(r);
     if (r->n_windows == 0)
         return 0;
     if (make_room(r, err) < 0)

@@ -63,7 +63,7 @@ int sample_ratio_kinds(const char *const *events, uint32_t n, struct arena *aren
         } else {
             continue;
         }
-        if (kind.heading == NULL || kind.key == NULL)
+        if (kind.key == NULL)
             return -1;
         kinds[n_kinds++] = kind;
     }

@@ -96,7 +96,7 @@ static bool is_called_node(const struct calltree *tree, uint32_t node)
 static uint64_t *sum_up_calls(const struct calltree *tree, struct arena *arena)
 {
     uint64_t *total = arena_alloc(arena, ((size_t)tree->n_nodes + 1) * sizeof *total);
-    for (uint32_t i = tree->n_nodes; total != NULL && i-- > 1;) {
+    for (uint32_t i = tree->n_nodes; i-- > 1;) {
         total[i] += tree->nodes[i].cpu_ticks;
         if (is_called_node(tree, i))
             total[tree->nodes[i].parent] += total[i];
@@ -113,8 +113,8 @@ static void close_ended(const struct calltree *before, struct calltree *after)
             after->nodes[i].n_open = 0;
 }
 
-/* Methods whose time is another one now.  Returns 0, or -1: no memory. */
-static int find_ended(const struct calltree *before, const struct calltree *after, bool *is_ended, struct arena *arena)
+/* Methods whose time is another one now. */
+static void find_ended(const struct calltree *before, const struct calltree *after, bool *is_ended, struct arena *arena)
 {
     struct calltree_total *had, *has;
     size_t n_had, n_has;
@@ -126,7 +126,6 @@ static int find_ended(const struct calltree *before, const struct calltree *afte
         uint64_t ticks = k < n_has && has[k].method == had[i].method ? has[k].total_cpu_ticks : 0;
         is_ended[had[i].method] = (double)ticks < (1 - LOST) * (double)had[i].total_cpu_ticks;
     }
-    return 0;
 }
 
 /* The tree with other times of contexts that samples contradict. */
@@ -135,8 +134,6 @@ static const struct calltree *divide_ends(const struct call_ends *e, bool *is_en
     const struct calltree *tree = e->tree;
     struct calltree *divided = arena_alloc(arena, sizeof *divided);
     struct calltree_node *nodes = arena_alloc(arena, ((size_t)tree->n_nodes + 1) * sizeof *nodes);
-    if (divided == NULL || nodes == NULL)
-        return NULL;
     memcpy(nodes, tree->nodes, tree->n_nodes * sizeof *nodes);
     for (uint32_t i = 1; i < tree->n_nodes; i++) {
         const struct own_time *wrong = &e->groups[e->group[i]].wrong;
@@ -146,10 +143,9 @@ static const struct calltree *divide_ends(const struct call_ends *e, bool *is_en
     *divided = *tree;
     divided->nodes = nodes;
     divided->total_cpu_ticks = sum_up_calls(divided, arena);
-    if (divided->total_cpu_ticks == NULL)
-        return NULL;
     close_ended(tree, divided);
-    return find_ended(tree, divided, is_ended, arena) < 0 ? NULL : divided;
+    find_ended(tree, divided, is_ended, arena);
+    return divided;
 }
 
 const struct calltree *sampled_ends(const struct calltree *tree, const struct own_time *own, bool *is_ended,

@@ -47,15 +47,11 @@ struct calltree *sampled_roots(const struct report_source *source, const struct 
     uint32_t n = per_thread ? trace_n_threads(source->reader) : VM_PARTS;
     struct calltree *tree = arena_alloc(arena, sizeof *tree);
     struct sample_root *found = arena_alloc(arena, ((size_t)n + 1) * sizeof *found);
-    if (tree == NULL || found == NULL)
-        return NULL;
     size_t n_roots = find_sample_roots(source->reader, samples, per_thread, n, found);
     *tree = *source->tree;
     tree->nodes = arena_alloc(arena, (n_roots + 1) * sizeof *tree->nodes);
     tree->roots = arena_alloc(arena, (n_roots + 1) * sizeof *tree->roots);
     tree->total_cpu_ticks = arena_alloc(arena, (n_roots + 1) * sizeof(uint64_t));
-    if (tree->nodes == NULL || tree->roots == NULL || tree->total_cpu_ticks == NULL)
-        return NULL;
     tree->n_nodes = 1;
     tree->n_roots = 0;
     tree->n_metrics = 0;

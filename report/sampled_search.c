@@ -8,12 +8,12 @@ bool sampled_seen_count(const struct calltree *tree, const struct calltree *meas
     for (uint32_t i = 0; i < measured->n_roots; i++)
         ticks += (double)measured->total_cpu_ticks[measured->roots[i].node];
     uint64_t *n = arena_alloc(arena, ((size_t)tree->n_nodes + 1) * sizeof *n), all = 0;
-    for (size_t i = 0; n != NULL && i < samples->n_kept; i++) {
+    for (size_t i = 0; i < samples->n_kept; i++) {
         uint64_t here = leaf[i] == CALLTREE_NONE ? 0 : samples->kept[i].n;
         n[leaf[i] == CALLTREE_NONE ? 0 : leaf[i]] += here;
         all += samples->waits != NULL && samples->kept[i].is_waiting ? 0 : here;
     }
-    for (uint32_t i = tree->n_nodes; n != NULL && --i > 0;)
+    for (uint32_t i = tree->n_nodes; --i > 0;)
         if (tree->nodes[i].parent != i)
             n[tree->nodes[i].parent] += n[i];
     *seen = (struct sampled_seen){ n, tree->n_nodes, ticks > 0 ? (double)all / ticks : 0 };

@@ -1,7 +1,7 @@
 #include "report/sampled_shapes.h"
 
 #include "core/base/hash.h"
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "report/sampled_tree.h"
 
 #include <stdlib.h>
@@ -31,16 +31,14 @@ struct shape_search {
     struct hash_set by_call;
 };
 
-static int prepare(struct shape_search *f, struct err *err)
+static void prepare(struct shape_search *f)
 {
     const struct sampled_tree *sampled = f->source->sampled;
     const struct calltree *tree = sampled->measured;
     f->n_methods = sampled->first;
     f->n_profile = trace_n_sampled_methods(f->source->reader);
-    f->method_of = malloc(((size_t)f->n_profile + 1) * sizeof *f->method_of);
-    f->since_ticks = malloc(((size_t)f->n_methods + sampled->n + 1) * sizeof *f->since_ticks);
-    if (f->method_of == NULL || f->since_ticks == NULL)
-        return err_set(err, "out of memory for the shapes of methods");
+    f->method_of = xmalloc(((size_t)f->n_profile + 1) * sizeof *f->method_of);
+    f->since_ticks = xmalloc(((size_t)f->n_methods + sampled->n + 1) * sizeof *f->since_ticks);
     memset(f->method_of, 0xff, ((size_t)f->n_profile + 1) * sizeof *f->method_of);
     memset(f->since_ticks, 0xff, ((size_t)f->n_methods + sampled->n + 1) * sizeof *f->since_ticks);
     for (uint32_t i = 0; i < f->n_methods + sampled->n; i++)
@@ -49,7 +47,6 @@ static int prepare(struct shape_search *f, struct err *err)
     for (uint32_t i = tree->n_flags; i-- > 0;) /* by method and time: the first stays */
         if (tree->flags[i].kind == CALLTREE_FLAG_ON && tree->flags[i].method < f->n_methods)
             f->since_ticks[tree->flags[i].method] = tree->flags[i].ticks;
-    return 0;
 }
 
 /* The tree's number of a sampled method. */
@@ -62,9 +59,8 @@ static uint32_t method_of(const struct shape_search *f, uint32_t sampled_method)
 static struct sampled_call *call_of(struct shape_search *f, uint32_t callee, uint32_t caller, int32_t index)
 {
     const uint32_t key[3] = { callee, caller, (uint32_t)index };
-    struct hash_slot *slot = hash_put(&f->by_call, hash_text(HASH_START, (const char *)key, sizeof key) | 1);
-    if (slot == NULL || vec_reserve(f->calls, f->room, f->n_calls + 1) < 0)
-        return NULL;
+    struct hash_slot *slot = xhash_put(&f->by_call, hash_text(HASH_START, (const char *)key, sizeof key) | 1);
+    xgrow(f->calls, f->room, f->n_calls + 1);
     if (slot->value == 0) {
         f->calls[f->n_calls] = (struct sampled_call){ .callee = callee, .caller = caller, .index = index };
         slot->value = ++f->n_calls;
@@ -133,8 +129,6 @@ static int find_calls(struct shape_search *f, const struct sampled_shapes **shap
             return err_set(err, "out of memory for calls");
     struct sampled_shapes *found = arena_alloc(arena, sizeof *found);
     struct jit_shape *of = arena_alloc(arena, ((size_t)n + 1) * sizeof *of);
-    if (found == NULL || of == NULL)
-        return err_set(err, "out of memory for the shapes of methods");
     *found = (struct sampled_shapes){ of, n };
     *shapes = judge(f, of) ? found : NULL;
     return 0;
@@ -146,9 +140,8 @@ int sampled_shapes_find(const struct report_source *source, const struct sampled
     *shapes = NULL;
     if (source->sampled == NULL || source->sampled->measured->n_flags == 0)
         return 0;
-    int rc = prepare(&f, err);
-    if (rc == 0)
-        rc = find_calls(&f, shapes, err);
+    prepare(&f);
+    int rc = find_calls(&f, shapes, err);
     free(f.method_of);
     free(f.since_ticks);
     free(f.calls);

@@ -1,7 +1,7 @@
 #include "report/sampled_tree.h"
 
 #include "core/base/map.h"
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "report/division.h"
 #include "report/sampled_ends.h"
 #include "report/sampled_roots.h"
@@ -104,10 +104,9 @@ static uint32_t add_node(struct planting *p, uint32_t parent, uint32_t method)
 {
     struct calltree *tree = p->tree;
     uint32_t rooms[3] = { p->room, p->room, p->room };
-    if (vec_reserve(tree->nodes, rooms[0], tree->n_nodes + 1) < 0 ||
-        vec_reserve(p->probe_ticks, rooms[1], tree->n_nodes + 1) < 0 ||
-        vec_reserve(p->n_samples, rooms[2], tree->n_nodes + 1) < 0)
-        return 0;
+    xgrow(tree->nodes, rooms[0], tree->n_nodes + 1);
+    xgrow(p->probe_ticks, rooms[1], tree->n_nodes + 1);
+    xgrow(p->n_samples, rooms[2], tree->n_nodes + 1);
     p->room = rooms[0];
     uint32_t node = tree->n_nodes++;
     bool is_root = method == CALLTREE_ROOT;
@@ -142,29 +141,24 @@ static uint32_t node_of_context(struct planting *p, uint32_t root, uint32_t cont
     }
     while (n-- > 0 && node != 0) {
         node = node_of(p, node, p->method_of[trace_context(p->reader, p->stack[n])->method]);
-        slot = hash_put(&p->paths, hash_address((uint64_t)root << 32 | p->stack[n]));
-        if (slot == NULL)
-            return 0;
+        slot = xhash_put(&p->paths, hash_address((uint64_t)root << 32 | p->stack[n]));
         slot->value = node;
     }
     return node;
 }
 
-/* Returns 0, or -1: no memory. */
-static int add_position(struct planting *p, uint32_t measured, uint32_t node, uint64_t ns)
+static void add_position(struct planting *p, uint32_t measured, uint32_t node, uint64_t ns)
 {
     uint32_t i = p->first_position[measured];
     while (i != 0 && p->positions[i].node != node)
         i = p->positions[i].next;
     if (i == 0) {
-        if (vec_reserve(p->positions, p->positions_room, p->n_positions + 2) < 0)
-            return -1;
+        xgrow(p->positions, p->positions_room, p->n_positions + 2);
         i = ++p->n_positions;
         p->positions[i] = (struct sampled_position){ node, p->first_position[measured], 0 };
         p->first_position[measured] = i;
     }
     p->positions[i].ns += ns;
-    return 0;
 }
 
 /* ---- samples ---- */
@@ -208,8 +202,7 @@ static uint32_t find_anchor(struct planting *p, const struct trace_kept_sample *
             continue;
         }
         anchor = child;
-        if (add_position(p, child, p->stack_nodes[n], sample->weight_ns) < 0)
-            return 0;
+        add_position(p, child, p->stack_nodes[n], sample->weight_ns);
     }
     return anchor;
 }
@@ -284,8 +277,9 @@ static int position_all(struct planting *p)
             best = p->positions[k].ns > p->positions[best].ns ? k : best;
         if (node->parent != i)
             at = best == 0 ? 0 : position_below(p, &seen, p->positions[best].node, i);
-        if (at == 0 || add_position(p, i, at, 1) < 0)
+        if (at == 0)
             return -1;
+        add_position(p, i, at, 1);
     }
     return 0;
 }
@@ -331,11 +325,6 @@ static bool make_room(struct planting *p)
     p->n_own = arena_alloc(arena, n_measured * sizeof *p->n_own);
     p->leaf = arena_alloc(arena, n_kept * sizeof *p->leaf);
     p->anchor = arena_alloc(arena, n_kept * sizeof *p->anchor);
-    if (p->recorded == NULL || p->method_of == NULL || p->names == NULL || p->number_of == NULL ||
-        p->method_samples == NULL || p->latest == NULL || p->is_own == NULL || p->stack == NULL ||
-        p->stack_nodes == NULL || p->root_of == NULL || p->first_position == NULL || p->own == NULL ||
-        p->n_own == NULL || p->leaf == NULL || p->anchor == NULL)
-        return false;
     for (size_t i = 0; i < n_methods; i++)
         p->number_of[i] = CALLTREE_NONE;
     return true;
@@ -375,8 +364,7 @@ static bool make_values(struct planting *p)
     tree->total_wall_ticks = arena_alloc(arena, n * sizeof(uint64_t));
     tree->metrics = arena_alloc(arena, (n * n_metrics + 1) * sizeof(uint64_t));
     tree->total_metrics = arena_alloc(arena, (n * n_metrics + 1) * sizeof(uint64_t));
-    return tree->total_cpu_ticks != NULL && tree->total_wall_ticks != NULL && tree->metrics != NULL &&
-           tree->total_metrics != NULL;
+    return true;
 }
 
 /* No context's time is wrong because a call's end was not seen. */
@@ -386,9 +374,9 @@ static int end_calls(struct planting *p)
     uint32_t n = p->from->n_nodes;
     struct own_time *own = arena_alloc(arena, ((size_t)n + 1) * sizeof *own);
     p->is_ended = arena_alloc(arena, ((size_t)p->tree->n_methods + 1) * sizeof *p->is_ended);
-    for (uint32_t i = 1; own != NULL && i < n; i++)
+    for (uint32_t i = 1; i < n; i++)
         own[i] = (struct own_time){ p->own[i].all, p->n_own[i], p->own[i].weight };
-    if (own == NULL || p->is_ended == NULL || (p->from = sampled_ends(p->measured, own, p->is_ended, arena)) == NULL)
+    if ((p->from = sampled_ends(p->measured, own, p->is_ended, arena)) == NULL)
         return -1;
     for (uint32_t i = 1; i < n; i++)
         p->own[i].all = p->from->nodes[i].cpu_ticks;
@@ -398,8 +386,6 @@ static int end_calls(struct planting *p)
 static int plant(struct planting *p)
 {
     struct calltree *tree = arena_alloc(p->source->arena, sizeof *tree);
-    if (tree == NULL)
-        return -1;
     p->measured = p->from;
     *tree = *p->from;
     if (tree->n_methods < trace_n_methods(p->reader))
@@ -408,7 +394,7 @@ static int plant(struct planting *p)
     tree->nodes = NULL;
     tree->n_nodes = 0;
     tree->roots = arena_alloc(p->source->arena, (p->from->n_roots + (size_t)1) * sizeof *tree->roots);
-    if (tree->roots == NULL || !make_room(p))
+    if (!make_room(p))
         return -1;
     memcpy(tree->roots, p->from->roots, p->from->n_roots * sizeof *tree->roots);
     if (find_methods(p) < 0)
@@ -447,7 +433,7 @@ static bool keep(struct planting *p, struct report_source *with)
     struct calltree_node *nodes = kept(arena, tree->nodes, tree->n_nodes * sizeof *nodes);
     uint64_t *probe_ticks = kept(arena, p->probe_ticks, tree->n_nodes * sizeof *probe_ticks),
              *n_samples = kept(arena, p->n_samples, tree->n_nodes * sizeof *n_samples);
-    if (sampled == NULL || nodes == NULL || probe_ticks == NULL || n_samples == NULL)
+    if (nodes == NULL || probe_ticks == NULL || n_samples == NULL)
         return false;
     free(tree->nodes);
     tree->nodes = nodes;

@@ -63,7 +63,7 @@ static uint32_t root_of_node(const struct calltree *tree, uint32_t node, const u
 static uint32_t *index_roots(const struct calltree *tree, struct arena *arena)
 {
     uint32_t *root_of = arena_alloc(arena, ((size_t)tree->n_nodes + 1) * sizeof *root_of);
-    for (uint32_t i = 0; root_of != NULL && i < tree->n_roots; i++)
+    for (uint32_t i = 0; i < tree->n_roots; i++)
         root_of[tree->roots[i].node] = i;
     return root_of;
 }
@@ -74,7 +74,7 @@ uint64_t *sampled_wall_divide(const struct report_source *source, const struct t
     uint64_t *given = arena_alloc(source->arena, (samples->n_kept + 1) * sizeof *given);
     struct root_time *roots = arena_alloc(source->arena, ((size_t)tree->n_roots + 1) * sizeof *roots);
     uint32_t *root_of = index_roots(tree, source->arena);
-    if (roots == NULL || root_of == NULL || given == NULL)
+    if (root_of == NULL)
         return NULL;
     for (uint32_t i = 0; i < tree->n_threads; i++)
         roots[root_of_thread(tree, i)].ticks += thread_ticks(source, samples, i);
@@ -111,8 +111,6 @@ int sampled_wall_threads(const struct report_source *source, const struct calltr
 {
     uint64_t *ticks = arena_alloc(source->arena, ((size_t)tree->n_threads + 1) * sizeof *ticks);
     double *sums = arena_alloc(source->arena, ((size_t)tree->n_roots + 1) * sizeof *sums);
-    if (ticks == NULL || sums == NULL)
-        return -1;
     for (uint32_t i = 0; i < tree->n_threads; i++) {
         bool is_seen = i < trace_n_threads(source->reader) && samples->waits[i].seen_ns > 0;
         double idle = is_seen ? (double)samples->waits[i].idle_ns / (double)samples->waits[i].seen_ns : 0;

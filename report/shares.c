@@ -1,5 +1,6 @@
 #include "report/shares.h"
 
+#include "core/base/xalloc.h"
 #include "phases/tree/calltree.h"
 #include "report/sampled_tree.h"
 
@@ -126,32 +127,25 @@ static void add_measured(const struct report_source *source, struct shares *shar
     add_kernel(source, shares);
 }
 
-static int add_part_metrics(const struct report_source *source, struct shares *shares)
+static void add_part_metrics(const struct report_source *source, struct shares *shares)
 {
     const struct calltree *tree = source->tree;
     for (size_t p = 0; tree->n_metrics > 0 && p < VM_PARTS; p++) {
         shares->part_metrics[p] = arena_alloc(source->arena, tree->n_metrics * sizeof **shares->part_metrics);
-        if (shares->part_metrics[p] == NULL)
-            return -1;
     }
     shares->all_metrics = arena_alloc(source->arena, (tree->n_metrics + 1) * sizeof *shares->all_metrics);
-    if (shares->all_metrics == NULL)
-        return -1;
     for (uint32_t i = 0; i < tree->n_roots; i++)
         for (size_t m = 0; m < tree->n_metrics; m++) {
             uint64_t n = tree->total_metrics[tree->roots[i].node * tree->n_metrics + m];
             shares->part_metrics[tree->roots[i].part][m] += n;
             shares->all_metrics[m] += n;
         }
-    return 0;
 }
 
 /* The row of each context: its method's, or else its caller's. */
 static uint32_t *find_owners(const struct calltree *tree, const uint32_t *row_of)
 {
-    uint32_t *owner = malloc(((size_t)tree->n_nodes + 1) * sizeof *owner);
-    if (owner == NULL)
-        return NULL;
+    uint32_t *owner = xmalloc(((size_t)tree->n_nodes + 1) * sizeof *owner);
     for (uint32_t i = 0; i < tree->n_nodes; i++)
         owner[i] = NOT_OURS;
     for (uint32_t i = 0; i < tree->n_roots; i++)
@@ -180,8 +174,7 @@ static void split_outside(const struct report_source *source, struct shares *sha
     shares->outside_ticks -= shares->before_ticks;
 }
 
-int shares_compute(const struct report_source *source, const uint32_t *row_of, size_t n_rows, struct shares *shares,
-                   struct err *err)
+void shares_compute(const struct report_source *source, const uint32_t *row_of, size_t n_rows, struct shares *shares)
 {
     const struct calltree *tree = source->tree;
     uint64_t listed_ticks = 0;
@@ -189,11 +182,7 @@ int shares_compute(const struct report_source *source, const uint32_t *row_of, s
     uint32_t *owner = find_owners(tree, row_of);
     shares->self_ticks = arena_alloc(source->arena, (n_rows + 1) * sizeof *shares->self_ticks);
     shares->outside_metrics = arena_alloc(source->arena, (tree->n_metrics + 1) * sizeof *shares->outside_metrics);
-    if (owner == NULL || shares->self_ticks == NULL || shares->outside_metrics == NULL ||
-        add_part_metrics(source, shares) < 0) {
-        free(owner);
-        return err_set(err, "out of memory for the shares of %u calling contexts", tree->n_nodes);
-    }
+    add_part_metrics(source, shares);
     if (source->sampled != NULL && trace_samples_are_all(source->reader))
         add_samples(source, shares);
     else if (source->sampled != NULL && source->sampled->thread_ticks != NULL)
@@ -217,8 +206,7 @@ int shares_compute(const struct report_source *source, const uint32_t *row_of, s
     if (source->only_threads && listed_ticks < shares->part_ticks[VM_PART_APPLICATION]) {
         shares->other_ticks = shares->part_ticks[VM_PART_APPLICATION] - listed_ticks;
         shares->outside_ticks -= shares->other_ticks;
-        return 0;
+        return;
     }
     split_outside(source, shares);
-    return 0;
 }

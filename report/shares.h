@@ -29,11 +29,8 @@ struct shares {
 /*
  * rows    the application's methods that are rows, by id: row_of[method] is the row's index or CALLTREE_NONE;
  *         tree->n_methods entries, borrowed.
- *
- * Returns 0, or -1 with *err set: no memory.
  */
-int shares_compute(const struct report_source *source, const uint32_t *row_of, size_t n_rows, struct shares *shares,
-                   struct err *err);
+void shares_compute(const struct report_source *source, const uint32_t *row_of, size_t n_rows, struct shares *shares);
 
 /* What one thread adds to its part, by its index; 0: it was not measured. */
 uint64_t shares_thread_ticks(const struct report_source *source, uint32_t index);

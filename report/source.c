@@ -72,8 +72,6 @@ const char **report_labels(const struct report_source *source, const uint32_t *m
 {
     struct method_name *names = arena_alloc(source->arena, (n + 1) * sizeof *names);
     const char **labels = arena_alloc(source->arena, (n + 1) * sizeof *labels);
-    if (names == NULL || labels == NULL)
-        return NULL;
     for (size_t i = 0; i < n; i++) {
         names[i] = report_name(source, methods[i]);
         if (names[i].method == NULL)

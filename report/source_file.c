@@ -2,6 +2,7 @@
 
 #include "core/base/plain_file.h"
 #include "core/base/text.h"
+#include "core/base/xalloc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,9 +16,9 @@
 /* As an editor shows it: tabs are blanks up to the next stop. */
 static const char *keep_line(struct arena *arena, const char *line, size_t n)
 {
-    char *wide = malloc(n * TAB + 1);
+    char *wide = xmalloc(n * TAB + 1);
     size_t at = 0;
-    for (size_t i = 0; wide != NULL && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         size_t n_blanks = line[i] == '\t' ? TAB - at % TAB : 0;
         memset(wide + at, ' ', n_blanks);
         at += n_blanks;
@@ -39,8 +40,6 @@ static bool read_lines(struct source_file *file, FILE *in, struct arena *arena)
         if (file->n_lines == lines_room) {
             uint32_t more = lines_room == 0 ? 1024 : lines_room * 2;
             const char **lines = arena_alloc(arena, more * sizeof *lines);
-            if (lines == NULL)
-                break;
             if (file->n_lines > 0)
                 memcpy(lines, file->lines, file->n_lines * sizeof *lines);
             file->lines = lines;

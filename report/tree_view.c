@@ -2,7 +2,7 @@
 
 #include "core/base/pattern.h"
 #include "core/base/text.h"
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "report/sample_rows.h"
 #include "report/shares.h"
 
@@ -45,7 +45,7 @@ static uint32_t distance_of(const struct report_source *source, const char *name
         at--;
     const char *text = arena_printf(source->arena, "*#%.*s", (int)strcspn(at, "("), at);
     const char *as_named = arena_printf(source->arena, "%.*s%s", (int)(at - names), names, name->method);
-    if (text == NULL || as_named == NULL || pattern_parse(&pattern, text) < 0)
+    if (pattern_parse(&pattern, text) < 0)
         return NO_ALIKE;
     uint32_t distance = pattern_method_distance(&pattern, name->method, strlen(name->method), ALIKE_MOST);
     return distance >= ALIKE_MOST ? NO_ALIKE : 2 * distance + !java_names_is(source->arena, name, as_named);
@@ -57,7 +57,7 @@ static const char *find_alike(const struct report_source *source, const char *na
     const struct calltree *tree = source->tree;
     bool *is_known = arena_alloc(source->arena, (size_t)tree->n_methods + 1);
     uint32_t least = NO_ALIKE, best = 0;
-    for (uint32_t i = 1; is_known != NULL && i < tree->n_nodes; i++) {
+    for (uint32_t i = 1; i < tree->n_nodes; i++) {
         uint32_t method = tree->nodes[i].method;
         if (method >= tree->n_methods || is_known[method])
             continue;
@@ -103,7 +103,7 @@ int tree_view_find(const struct report_source *source, const char *names, uint32
     struct found *found = arena_alloc(source->arena, ((size_t)tree->n_methods + 1) * sizeof *found);
     *methods = arena_alloc(source->arena, ((size_t)tree->n_methods + 1) * sizeof **methods);
     *n = 0;
-    if (index_of == NULL || found == NULL || *methods == NULL)
+    if (*methods == NULL)
         return no_memory(err);
     for (uint32_t i = 1; i < tree->n_nodes; i++) {
         uint32_t method = tree->nodes[i].method;
@@ -134,8 +134,8 @@ static uint32_t line_of(struct tree_view *view, uint32_t parent, uint32_t method
     const uint32_t *known = method == CALLTREE_ROOT ? NULL : hash_find(&view->by_call, call);
     if (known != NULL)
         return *known;
-    if (vec_reserve(view->lines, view->room, view->n_lines + 1) < 0 ||
-        (method != CALLTREE_ROOT && hash_store(&view->by_call, call, view->n_lines) < 0))
+    xgrow(view->lines, view->room, view->n_lines + 1);
+    if ((method != CALLTREE_ROOT && hash_store(&view->by_call, call, view->n_lines) < 0))
         return 0;
     uint32_t line = view->n_lines++;
     view->lines[line] = (struct tree_line){ .parent = parent,
@@ -314,17 +314,13 @@ const char *tree_view_known_by(const struct tree_view *view, const struct tree_l
 
 /* ---- the whole ---- */
 
-int tree_view_all(const struct report_source *source, double *all_ticks, struct err *err)
+void tree_view_all(const struct report_source *source, double *all_ticks)
 {
     struct shares shares;
     uint32_t *row_of = arena_alloc(source->arena, ((size_t)source->tree->n_methods + 1) * sizeof *row_of);
     *all_ticks = 0;
-    if (row_of == NULL)
-        return err_set(err, "out of memory for %u methods", source->tree->n_methods);
-    if (shares_compute(source, row_of, 0, &shares, err) < 0)
-        return -1;
+    shares_compute(source, row_of, 0, &shares);
     *all_ticks = (double)shares.all_ticks;
-    return 0;
 }
 
 void tree_view_free(struct tree_view *view)
@@ -354,10 +350,10 @@ int tree_view_make(const struct report_source *source, enum tree_view_kind kind,
     *view = (struct tree_view){
         .source = source, .kind = kind, .method = method, .n_lines = 1, .room = 1024, .all_ticks = all_ticks
     };
-    view->lines = calloc(view->room, sizeof *view->lines);
-    view->line_of = calloc((size_t)source->tree->n_nodes + 1, sizeof *view->line_of);
-    view->is_small = calloc((size_t)source->tree->n_nodes + 1, sizeof *view->is_small);
-    bool has_room = view->lines != NULL && view->line_of != NULL && view->is_small != NULL;
+    view->lines = xcalloc(view->room, sizeof *view->lines);
+    view->line_of = xcalloc((size_t)source->tree->n_nodes + 1, sizeof *view->line_of);
+    view->is_small = xcalloc((size_t)source->tree->n_nodes + 1, sizeof *view->is_small);
+    bool has_room = view->lines != NULL;
     int rc = has_room ? fill(view, min_share * all_ticks, err) : no_memory(err);
     if (rc < 0)
         tree_view_free(view);

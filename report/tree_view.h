@@ -46,7 +46,7 @@ int tree_view_find(const struct report_source *source, const char *names, uint32
                    struct err *err);
 
 /* What is 100 % in the report of that source, in ticks of its clock.  Returns 0, or -1 with *err set: no memory. */
-int tree_view_all(const struct report_source *source, double *all_ticks, struct err *err);
+void tree_view_all(const struct report_source *source, double *all_ticks);
 
 /*
  * method     the asked one; of a view of all: any

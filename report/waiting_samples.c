@@ -102,19 +102,16 @@ static void add_running(struct making_waiting *m)
 
 /* ---- the whole ---- */
 
-static bool make_room(struct making_waiting *m, size_t n_kept, struct arena *arena)
+static void make_room(struct making_waiting *m, size_t n_kept, struct arena *arena)
 {
     m->made = arena_alloc(arena, sizeof *m->made);
     m->waits = arena_alloc(arena, ((size_t)m->n_threads + 1) * sizeof *m->waits);
     m->cpu_ns = arena_alloc(arena, ((size_t)m->n_threads + 1) * sizeof *m->cpu_ns);
     m->ready_ns = arena_alloc(arena, ((size_t)m->n_threads + 1) * sizeof *m->ready_ns);
-    if (m->made == NULL || m->waits == NULL || m->cpu_ns == NULL || m->ready_ns == NULL)
-        return false;
     *m->made = *m->from;
     m->made->waits = m->waits;
     m->made->n_kept = 0;
     m->made->kept = arena_alloc(arena, (n_kept + 1) * sizeof *m->made->kept);
-    return m->made->kept != NULL;
 }
 
 struct trace_samples *waiting_samples(const struct trace_samples *samples, const struct trace_wait *waits, size_t n,
@@ -129,10 +126,9 @@ struct trace_samples *waiting_samples(const struct trace_samples *samples, const
                                 .kinds = arena_alloc(arena, (size_t)trace_n_contexts(reader) + 1),
                                 .ns_a_piece = ticks * trace_ns_per_tick(reader) / PIECES_OF_ALL };
     size_t n_kept = samples->n_kept + m.n_threads;
-    for (size_t i = 0; m.kinds != NULL && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         n_kept += is_wait(&m, &waits[i]) ? pieces_of(&m, &waits[i]) : 0;
-    if (m.kinds == NULL || !make_room(&m, n_kept, arena))
-        return NULL;
+    make_room(&m, n_kept, arena);
     sum_cpu(&m);
     for (size_t i = 0; i < n; i++) {
         if (!is_wait(&m, &waits[i]))

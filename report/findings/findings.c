@@ -37,10 +37,8 @@ static int begin(struct findings_making *making, const struct findings_input *in
     making->pass = input->pass;
     making->measured = source->sampled != NULL ? source->sampled->measured : source->tree;
     making->is_library = folding_methods(input->libraries, source);
-    if (shares_compute(source, no_rows, 0, &making->shares, err) < 0)
-        return -1;
-    if (tree_view_all(source, &making->all_ticks, err) < 0)
-        return -1;
+    shares_compute(source, no_rows, 0, &making->shares);
+    tree_view_all(source, &making->all_ticks);
     making->is_simulated = info_text(source->reader, INFO_SIMULATED) != NULL;
     making->duration_ns = report_ns(source, source->tree->end_ticks - source->tree->start_ticks);
     making->cpu_ns = making->all_ticks * source->tree->ns_per_tick;

@@ -122,11 +122,10 @@ static void look_at(struct findings_making *making, const struct finding_rule *r
 void findings_of_values(struct findings_making *making, const struct finding_rule *rule)
 {
     struct value_rows values;
-    struct err ignored; /* why there are none: no error of a report */
     uint32_t n = 0;
-    if (making->pass == NULL || making->pass->value_calls == NULL || making->is_simulated ||
-        values_find(making->pass, making->source, NULL, &values, &ignored) < 0)
+    if (making->pass == NULL || making->pass->value_calls == NULL || making->is_simulated)
         return;
+    values_find(making->pass, making->source, NULL, &values);
     for (size_t i = 0; i < values.n && n < LINES_MOST; i++)
         if (has_name(&values.rows[i]))
             look_at(making, rule, &values, &values.rows[i], &n);

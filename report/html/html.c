@@ -145,11 +145,8 @@ static void put_parts(struct html_json *json, const struct html_page *page)
 {
     const struct report_source *source = page->whole->clock == PHASES_WALL ? page->whole : page->traces[0].source;
     struct table *table = arena_alloc(json->arena, sizeof *table);
-    struct err err;
-    if (parts_table(source, table, &err) == 0)
-        html_table(json, "parts", table);
-    else
-        html_why(json, "parts", err.text);
+    parts_table(source, table);
+    html_table(json, "parts", table);
 }
 
 static void put_optional(struct html_json *json, const char *key, const struct table *table)

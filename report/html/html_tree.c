@@ -217,8 +217,9 @@ static void put_known(struct html_json *json, const struct drawn *drawn)
     struct tree_view view = { .lines = NULL };
     double all_ticks;
     struct err err;
-    if (drawn->source->sampled == NULL || tree_view_all(drawn->source, &all_ticks, &err) < 0)
+    if (drawn->source->sampled == NULL)
         return;
+    tree_view_all(drawn->source, &all_ticks);
     if (tree_view_make(drawn->source, TREE_VIEW_ALL, 0, 0, all_ticks, &view, &err) == 0)
         put_known_by(json, drawn, &view);
     tree_view_free(&view);

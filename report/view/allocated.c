@@ -60,12 +60,10 @@ const struct allocated *allocated_find(const struct view_pass *pass)
     struct allocated *allocated = arena_alloc(pass->arena, sizeof *allocated);
     uint32_t n = trace_n_sampled_methods(pass->reader);
     uint32_t *latest = arena_alloc(pass->arena, (n + 1) * sizeof *latest);
-    if (ns <= 0 || pass->n_allocations == 0 || allocated == NULL || latest == NULL)
+    if (ns <= 0 || pass->n_allocations == 0)
         return NULL;
     allocated->n = n;
     allocated->methods = arena_alloc(pass->arena, (n + 1) * sizeof *allocated->methods);
-    if (allocated->methods == NULL)
-        return NULL;
     double sampled = add_up(pass, latest, allocated);
     jvm = info_number(pass->reader, INFO_ALLOCATIONS_JVM_BYTES);
     double scale = (jvm > 0 && sampled > 0 ? jvm / sampled : 1) / (ns / 1e9);

@@ -1,5 +1,7 @@
 #include "report/view/allocation_rows.h"
 
+#include "core/base/xalloc.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,16 +114,14 @@ static void find_shares(struct allocation_rows *rows)
     }
 }
 
-int allocation_rows_make(const struct view_pass *pass, struct allocation_item *items, size_t n,
-                         uint64_t (*key_of)(const struct allocation_item *item), struct hash_set *numbers,
-                         struct allocation_rows *rows)
+void allocation_rows_make(const struct view_pass *pass, struct allocation_item *items, size_t n,
+                          uint64_t (*key_of)(const struct allocation_item *item), struct hash_set *numbers,
+                          struct allocation_rows *rows)
 {
     *rows = (struct allocation_rows){ arena_alloc(pass->arena, (n + 1) * sizeof *rows->all), 0 };
-    for (size_t i = 0; rows->all != NULL && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         struct allocation_item *item = &items[i];
-        struct hash_slot *slot = hash_put(numbers, key_of(item));
-        if (slot == NULL)
-            return -1;
+        struct hash_slot *slot = xhash_put(numbers, key_of(item));
         if (slot->value == 0)
             slot->value = (uint32_t)++rows->n;
         item->row = slot->value - 1;
@@ -131,13 +131,10 @@ int allocation_rows_make(const struct view_pass *pass, struct allocation_item *i
         row->squares += item->weight * item->weight;
         row->n_samples++;
     }
-    if (rows->all == NULL)
-        return -1;
     find_shares(rows);
     find_most(pass->reader, items, n, by_class, set_class, rows);
     find_most(pass->reader, items, n, by_method, set_method, rows);
     find_most(pass->reader, items, n, by_phase, set_phase, rows);
-    return 0;
 }
 
 int allocation_rows_order(const void *a, const void *b)

@@ -60,9 +60,9 @@ uint64_t allocation_key_of_site(const struct allocation_item *item);
  *
  * Returns 0, or -1: no memory.
  */
-int allocation_rows_make(const struct view_pass *pass, struct allocation_item *items, size_t n,
-                         uint64_t (*key_of)(const struct allocation_item *item), struct hash_set *numbers,
-                         struct allocation_rows *rows);
+void allocation_rows_make(const struct view_pass *pass, struct allocation_item *items, size_t n,
+                          uint64_t (*key_of)(const struct allocation_item *item), struct hash_set *numbers,
+                          struct allocation_rows *rows);
 
 /* For qsort: most bytes first; ranges in their order. */
 int allocation_rows_order(const void *a, const void *b);

@@ -1,6 +1,7 @@
 #include "report/view/allocation_sites.h"
 
 #include "core/base/hash.h"
+#include "core/base/xalloc.h"
 #include "report/view/view_pass.h"
 
 #include <string.h>
@@ -29,34 +30,26 @@ static void mark_phases(const struct view_pass *pass, struct allocation_methods 
     }
 }
 
-int allocation_methods_know(const struct view_pass *pass, struct allocation_methods *methods, struct err *err)
+void allocation_methods_know(const struct view_pass *pass, struct allocation_methods *methods)
 {
     const struct trace_reader *reader = pass->reader;
     const struct folding_list *libraries = pass->options.libraries;
     struct hash_set by_name = { NULL, 0, 0, false };
-    int rc = -1;
     methods->n = trace_n_sampled_methods(reader);
     methods->first = arena_alloc(pass->arena, (methods->n + 1) * sizeof *methods->first);
     methods->is_jdk = arena_alloc(pass->arena, methods->n + 1);
     methods->is_own = arena_alloc(pass->arena, methods->n + 1);
     methods->is_phase = arena_alloc(pass->arena, methods->n + 1);
-    if (methods->first == NULL || methods->is_jdk == NULL || methods->is_own == NULL || methods->is_phase == NULL)
-        goto out;
     for (uint32_t i = 0; i < methods->n; i++) {
         const struct method_name *names = &trace_sampled_method(reader, i)->names;
-        struct hash_slot *slot = hash_put(&by_name, hash_address(method_name_hash(names)));
-        if (slot == NULL)
-            goto out;
+        struct hash_slot *slot = xhash_put(&by_name, hash_address(method_name_hash(names)));
         slot->value = slot->value == 0 ? i + 1 : slot->value;
         methods->first[i] = slot->value - 1;
         methods->is_jdk[i] = is_of_jdk(names->class_name);
         methods->is_own[i] = !methods->is_jdk[i] && (libraries == NULL || !folding_has(libraries, names->class_name));
     }
     mark_phases(pass, methods, &by_name);
-    rc = 0;
-out:
     hash_free(&by_name);
-    return rc == 0 ? 0 : err_set(err, "out of memory for methods");
 }
 
 struct allocation_site allocation_site_of(const struct allocation_methods *methods, const struct trace_reader *reader,

@@ -30,7 +30,7 @@ struct allocation_site {
 };
 
 /* Returns 0, or -1 with *err set: no memory. */
-int allocation_methods_know(const struct view_pass *pass, struct allocation_methods *methods, struct err *err);
+void allocation_methods_know(const struct view_pass *pass, struct allocation_methods *methods);
 
 /* Of a calling context; 0: none is known. */
 struct allocation_site allocation_site_of(const struct allocation_methods *methods, const struct trace_reader *reader,

@@ -18,12 +18,10 @@ struct allocations_making {
     double all_bytes, all_squares; /* of the samples of all threads */
 };
 
-static int take_samples(struct allocations_making *making, struct err *err)
+static void take_samples(struct allocations_making *making)
 {
     const struct view_pass *pass = making->pass;
     making->items = arena_alloc(pass->arena, (pass->n_allocations + 1) * sizeof *making->items);
-    if (making->items == NULL)
-        return err_set(err, "out of memory for %zu allocations", pass->n_allocations);
     for (size_t i = 0; i < pass->n_allocations; i++) {
         const struct trace_allocation *from = &pass->allocations[i];
         double objects = trace_allocation_objects(from), bytes = objects * (double)from->size_bytes;
@@ -39,17 +37,15 @@ static int take_samples(struct allocations_making *making, struct err *err)
                                       .bytes = bytes,
                                       .weight = bytes };
     }
-    return 0;
 }
 
-static int make_rows(const struct allocations_making *making, enum allocations_by by, struct allocations *found)
+static void make_rows(const struct allocations_making *making, enum allocations_by by, struct allocations *found)
 {
     static uint64_t (*const keys[])(
         const struct allocation_item *) = { allocation_key_of_method, allocation_key_of_class, allocation_key_of_site };
     struct hash_set numbers = { NULL, 0, 0, false };
-    int rc = allocation_rows_make(making->pass, making->items, making->n_items, keys[by], &numbers, &found->rows);
+    allocation_rows_make(making->pass, making->items, making->n_items, keys[by], &numbers, &found->rows);
     hash_free(&numbers);
-    return rc;
 }
 
 /* Rows as parts of what the JVM counted, of which the samples of all threads are a sample. */
@@ -101,10 +97,9 @@ int allocations_find(const struct view_pass *pass, enum allocations_by by, struc
     if (pass->n_allocations == 0 && info_number(pass->reader, INFO_ALLOCATIONS_NS) < 0)
         return refuse(pass, err);
     read_facts(pass, found);
-    if (allocation_methods_know(pass, &making.methods, err) < 0 || take_samples(&making, err) < 0)
-        return -1;
-    if (make_rows(&making, by, found) < 0)
-        return err_set(err, "out of memory for %zu allocations", pass->n_allocations);
+    allocation_methods_know(pass, &making.methods);
+    take_samples(&making);
+    make_rows(&making, by, found);
     find_bytes(&making, found);
     if (found->rows.n > 1)
         qsort(found->rows.all, found->rows.n, sizeof *found->rows.all, allocation_rows_order);

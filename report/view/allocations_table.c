@@ -88,5 +88,5 @@ int allocations_table(const struct view_pass *pass, enum allocations_by by, cons
         add_sum(&found, n, "others", table);
     add_sum(&found, 0, "total", table);
     add_notes(&found, table);
-    return table->is_broken ? err_set(err, "out of memory for a table") : 0;
+    return 0;
 }

@@ -192,8 +192,7 @@ static void add_notes(const struct annotation *a, const struct annotation_option
                                        a->method.source));
 }
 
-int annotation_table(const struct annotation *a, const struct annotation_options *options, struct table *table,
-                     struct err *err)
+void annotation_table(const struct annotation *a, const struct annotation_options *options, struct table *table)
 {
     struct source_file found, *file = NULL;
     bool has_lines = a->method.n_lines > 0;
@@ -209,5 +208,4 @@ int annotation_table(const struct annotation *a, const struct annotation_options
     if (row_of(a, a->n_locations - 1) != NULL)
         add_row(a, a->n_locations - 1, 0, file, table);
     add_notes(a, options, file, table);
-    return table->is_broken ? err_set(err, "out of memory for the lines of '%s'", a->label) : 0;
 }

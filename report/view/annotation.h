@@ -48,8 +48,7 @@ int annotation_read(struct annotation *annotation, const char *path, const struc
                     struct arena *arena, struct err *err);
 void annotation_free(struct annotation *annotation);
 
-/* Returns 0, or -1 with *err set: no memory. */
-int annotation_table(const struct annotation *annotation, const struct annotation_options *options, struct table *table,
-                     struct err *err);
+void annotation_table(const struct annotation *annotation, const struct annotation_options *options,
+                      struct table *table);
 
 #endif

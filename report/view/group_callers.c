@@ -108,12 +108,10 @@ int groups_add_callers(struct groups_making *making, struct err *err)
     uint32_t *of_node = arena_alloc(arena, ((size_t)making->source->tree->n_nodes + 1) * sizeof *of_node);
     making->caller_of_context =
         arena_alloc(arena, ((size_t)trace_n_contexts(making->source->reader) + 1) * sizeof *of_node);
-    if (of_node == NULL || making->caller_of_context == NULL)
-        return err_set(err, "out of memory for callers");
     add_times(making, of_node);
     find_contexts(making);
     making->stack = arena_alloc(arena, ((size_t)making->n + 1) * sizeof *making->stack);
-    if (making->is_broken || making->stack == NULL)
+    if (making->is_broken)
         return err_set(err, "out of memory for callers");
     return find_errors(making, of_node, err);
 }

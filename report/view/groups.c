@@ -46,21 +46,18 @@ static uint32_t row_of_method(struct groups_making *making, const struct method_
 }
 
 /* Rows of methods that turn out to have nothing are left out at the end. */
-static int know_methods(struct groups_making *making)
+static void know_methods(struct groups_making *making)
 {
     const struct trace_reader *reader = making->source->reader;
     uint32_t n = making->source->tree->n_methods, n_sampled = trace_n_sampled_methods(reader);
     making->of_method = arena_alloc(making->source->arena, ((size_t)n + 1) * sizeof(uint32_t));
     making->of_sampled = arena_alloc(making->source->arena, ((size_t)n_sampled + 1) * sizeof(uint32_t));
-    if (making->of_method == NULL || making->of_sampled == NULL)
-        return -1;
     for (uint32_t i = 0; i < n; i++) {
         struct method_name name = report_name(making->source, i);
         making->of_method[i] = row_of_method(making, &name);
     }
     for (uint32_t i = 0; i < n_sampled; i++)
         making->of_sampled[i] = row_of_method(making, &trace_sampled_method(reader, i)->names);
-    return 0;
 }
 
 const char *groups_thread_pattern(struct arena *arena, const char *name)
@@ -85,7 +82,7 @@ static int know_threads(struct groups_making *making)
     struct arena *arena = making->source->arena;
     uint32_t n = making->found->by == GROUPS_BY_THREAD ? trace_n_threads(making->source->reader) : 0;
     making->of_thread = arena_alloc(arena, ((size_t)n + 1) * sizeof *making->of_thread);
-    for (uint32_t i = 0; making->of_thread != NULL && i < n; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         making->of_thread[i] = NONE;
         if (!is_counted(making, i))
             continue;
@@ -128,12 +125,10 @@ static void add_context(const struct groups_making *making, uint32_t node, uint3
 }
 
 /* Contexts of the application; callers come before callees. */
-static int add_contexts(struct groups_making *making)
+static void add_contexts(struct groups_making *making)
 {
     const struct calltree *tree = making->source->tree;
     bool *is_ours = arena_alloc(making->source->arena, (size_t)tree->n_nodes + 1);
-    if (is_ours == NULL)
-        return -1;
     for (uint32_t i = 0; i < tree->n_roots; i++)
         is_ours[tree->roots[i].node] = tree->roots[i].part == VM_PART_APPLICATION;
     for (uint32_t i = 1; i < tree->n_nodes; i++) {
@@ -142,7 +137,6 @@ static int add_contexts(struct groups_making *making)
         if (is_ours[i] && method < tree->n_methods && making->of_method[method] != NONE)
             add_context(making, i, making->of_method[method]);
     }
-    return 0;
 }
 
 /* Where there is nothing but samples, theirs is the threads' time. */
@@ -162,13 +156,11 @@ static void add_thread_times(const struct groups_making *making)
 }
 
 /* Own times, and what is in no row, are the report's. */
-static int find_times(struct groups_making *making, struct err *err)
+static void find_times(struct groups_making *making)
 {
     struct groups *found = making->found;
-    if (add_contexts(making) < 0)
-        return err_set(err, "out of memory for groups");
-    if (shares_compute(making->source, making->of_method, making->n, &found->shares, err) < 0)
-        return -1;
+    add_contexts(making);
+    shares_compute(making->source, making->of_method, making->n, &found->shares);
     if (found->by == GROUPS_BY_THREAD)
         add_thread_times(making);
     found->rest.ticks = (double)found->shares.part_ticks[VM_PART_APPLICATION];
@@ -179,7 +171,6 @@ static int find_times(struct groups_making *making, struct err *err)
         found->rest.ticks -= row->own.ticks;
     }
     found->rest.ticks = found->rest.ticks < 1 ? 0 : found->rest.ticks; /* of ticks that were rounded */
-    return 0;
 }
 
 /* Of packages and methods. */
@@ -255,7 +246,7 @@ static int add_waits(struct groups_making *making)
     const struct trace_reader *reader = making->source->reader;
     uint8_t *sites = arena_alloc(making->source->arena, (size_t)trace_n_contexts(reader) + 1);
     making->found->has_waits = pass->n_kept_waits > 0;
-    for (size_t i = 0; sites != NULL && i < pass->n_kept_waits; i++) {
+    for (size_t i = 0; i < pass->n_kept_waits; i++) {
         const struct trace_wait *wait = &pass->kept_waits[i];
         bool has_site = wait->cause != TRACE_CAUSE_READY;
         if (wait->cause == TRACE_CAUSE_ON_CPU || !is_counted(making, wait->thread))
@@ -306,7 +297,7 @@ static int by_order(const void *a, const void *b)
                                                 : strcmp(x->label, y->label);
 }
 
-static int label_methods(struct groups_making *making)
+static void label_methods(struct groups_making *making)
 {
     struct arena *arena = making->source->arena;
     const struct statistics *calls = making->pass->statistics;
@@ -314,11 +305,10 @@ static int label_methods(struct groups_making *making)
     struct method_name *names = arena_alloc(arena, ((size_t)making->n + 1) * sizeof *names);
     const char **labels = arena_alloc(arena, ((size_t)making->n + 1) * sizeof *labels);
     size_t n_methods = 0;
-    for (uint32_t i = 0; names != NULL && i < making->n; i++)
+    for (uint32_t i = 0; i < making->n; i++)
         if (making->rows[i].caller_of == NONE) /* those come first */
             names[n_methods++] = making->rows[i].name;
-    if (names == NULL || labels == NULL || java_names_labels(arena, names, n_methods, labels) < 0)
-        return -1;
+    java_names_labels(arena, names, n_methods, labels);
     for (uint32_t i = 0; i < making->n; i++) {
         struct groups_row *row = &making->rows[i];
         if (row->caller_of == NONE)
@@ -329,16 +319,15 @@ static int label_methods(struct groups_making *making)
         row->p99 = statistics_quantile(calls, row->called, 0.99) * ns;
         row->longest = statistics_longest(calls, row->called) * ns;
     }
-    return 0;
 }
 
 /* Those that have anything, in their order. */
-static int keep_rows(struct groups_making *making)
+static void keep_rows(struct groups_making *making)
 {
     struct groups *found = making->found;
     found->rows = arena_alloc(making->source->arena, ((size_t)making->n + 1) * sizeof *found->rows);
-    if (found->rows == NULL || (found->by == GROUPS_BY_METHOD && label_methods(making) < 0))
-        return -1;
+    if (found->by == GROUPS_BY_METHOD)
+        label_methods(making);
     for (uint32_t i = 0; i < making->n; i++) {
         struct groups_row *row = &making->rows[i];
         row->method = row->caller_of == NONE ? i : row->caller_of;
@@ -348,16 +337,17 @@ static int keep_rows(struct groups_making *making)
             found->rows[found->n++] = *row;
     }
     qsort(found->rows, found->n, sizeof *found->rows, by_order);
-    return 0;
 }
 
 static int make(struct groups_making *making, struct err *err)
 {
     uint32_t *methods;
     size_t n;
-    if (know_methods(making) < 0 || know_threads(making) < 0 || making->is_broken)
+    know_methods(making);
+    if (know_threads(making) < 0 || making->is_broken)
         return err_set(err, "out of memory for groups");
-    if (find_times(making, err) < 0 || find_errors(making, err) < 0)
+    find_times(making);
+    if (find_errors(making, err) < 0)
         return -1;
     bool has_callers = making->found->by == GROUPS_BY_METHOD && trace_samples_are_all(making->source->reader);
     if (has_callers && making->source->sampled != NULL && groups_add_callers(making, err) < 0)
@@ -365,8 +355,7 @@ static int make(struct groups_making *making, struct err *err)
     if (add_waits(making) < 0)
         return err_set(err, "out of memory for waits");
     add_allocations(making);
-    if (keep_rows(making) < 0)
-        return err_set(err, "out of memory for groups");
+    keep_rows(making);
     bool is_none = making->found->by == GROUPS_BY_METHOD && making->found->n == 0;
     return is_none ? tree_view_find(making->source, making->argument, &methods, &n, err) : 0; /* what is named alike */
 }

@@ -45,11 +45,6 @@ static const char *name_of(const struct report_source *source, uint32_t method)
                         name.descriptor);
 }
 
-static int no_memory(struct err *err)
-{
-    return err_set(err, "out of memory for joining traces");
-}
-
 /* rows[i] of the other trace is the method of row i in the first one. */
 static int match(const struct making *first, const struct report_trace *trace, struct making *other,
                  const struct map *row_of_name, uint32_t *row_of, struct err *err)
@@ -57,8 +52,6 @@ static int match(const struct making *first, const struct report_trace *trace, s
     size_t n_matched = 0;
     for (size_t i = 0; i < trace->n_totals; i++) {
         const char *name = name_of(trace->source, trace->totals[i].method);
-        if (name == NULL)
-            return no_memory(err);
         const uint32_t *row = map_get(row_of_name, name, strlen(name));
         if (row == NULL)
             continue;
@@ -79,22 +72,16 @@ static int join_rows(const struct making *first, const struct report_trace *trac
     struct map row_of_name = { .arena = source->arena };
     uint32_t n_methods = source->tree->n_methods,
              *row_of = arena_alloc(source->arena, (n_methods + 1) * sizeof *row_of);
-    int rc = -1;
     other->rows = arena_alloc(source->arena, (first->n_rows + 1) * sizeof *other->rows);
     other->n_rows = first->n_rows;
-    if (row_of == NULL || other->rows == NULL)
-        return no_memory(err);
     memset(row_of, 0xff, n_methods * sizeof *row_of); /* CALLTREE_NONE */
     for (size_t i = 0; i < first->n_rows; i++) {
         const char *name = name_of(first->source, first->rows[i]->method);
-        if (name == NULL || map_put(&row_of_name, name, strlen(name), (uint32_t)i) < 0) {
-            no_memory(err);
-            goto out;
-        }
+        map_put(&row_of_name, name, strlen(name), (uint32_t)i);
     }
-    if (match(first, trace, other, &row_of_name, row_of, err) == 0)
-        rc = shares_compute(source, row_of, other->n_rows, &other->shares, err);
-out:
+    int rc = match(first, trace, other, &row_of_name, row_of, err);
+    if (rc == 0)
+        shares_compute(source, row_of, other->n_rows, &other->shares);
     map_free(&row_of_name);
     return rc;
 }
@@ -113,7 +100,7 @@ static struct event_column *find_joined(struct making *making, const struct even
 static const char *join_events(struct making *making, const struct making *other, size_t trace)
 {
     const char *taken = "";
-    for (size_t i = 0; taken != NULL && i < other->basis.n_events; i++) {
+    for (size_t i = 0; i < other->basis.n_events; i++) {
         const struct event_column *event = &other->own[i];
         struct event_column *known = find_joined(making, event);
         if (!report_is_hardware(event) || event->why[0] != '\0' || event->n_recorded == 0 ||
@@ -154,8 +141,6 @@ static int join(struct making *making, const struct report_trace *trace, size_t 
 int report_join(struct making *making, const struct report_trace *others, size_t n_others, struct err *err)
 {
     making->others = arena_alloc(making->source->arena, (n_others + 1) * sizeof *making->others);
-    if (making->others == NULL)
-        return no_memory(err);
     if (n_others > 0)
         table_note(
             making->table,

@@ -58,6 +58,7 @@ const char *last_uses_common(const struct last_uses *uses, const struct last_use
 const char *last_uses_line(const struct last_uses *uses, uint32_t location, struct arena *arena);
 
 /* At most top rows (0: all); what is folded has one for all. */
-void last_uses_table(const struct last_uses *uses, const char *path, uint64_t top, struct arena *arena, struct table *table);
+void last_uses_table(const struct last_uses *uses, const char *path, uint64_t top, struct arena *arena,
+                     struct table *table);
 
 #endif

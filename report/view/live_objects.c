@@ -35,13 +35,11 @@ struct live_making {
 
 /* ---- what became of them ---- */
 
-static int read_fates(struct live_making *making, struct live_objects *found, struct err *err)
+static void read_fates(struct live_making *making, struct live_objects *found)
 {
     const struct view_pass *pass = making->pass;
     making->stands_for = 1;
     making->fates = arena_alloc(making->pass->arena, pass->n_allocations + 1);
-    if (making->fates == NULL)
-        return err_set(err, "out of memory for %zu allocations", pass->n_allocations);
     for (size_t i = 0; i < pass->n_heap_events; i++) {
         const struct trace_heap_event *event = &pass->heap_events[i];
         if (event->kind == TRACE_HEAP_CHECKED) {
@@ -61,7 +59,6 @@ static int read_fates(struct live_making *making, struct live_objects *found, st
         found->n_dropped += making->fates[i] == DROPPED;
     }
     found->one_in = making->stands_for;
-    return 0;
 }
 
 static bool is_concurrent(const struct trace_collection *collection)
@@ -70,15 +67,13 @@ static bool is_concurrent(const struct trace_collection *collection)
 }
 
 /* The pauses of a collector that works beside the program are no collections, where there are others. */
-static int read_collections(struct live_making *making, struct err *err)
+static void read_collections(struct live_making *making)
 {
     const struct view_pass *pass = making->pass;
     size_t n = trace_n_collections(pass->reader);
     bool has_others = false;
     double ns_per_tick = trace_ns_per_tick(pass->reader);
     making->collections = arena_alloc(making->pass->arena, (n + 1) * sizeof *making->collections);
-    if (making->collections == NULL)
-        return err_set(err, "out of memory for %zu collections", n);
     for (size_t i = 0; i < n; i++)
         has_others = has_others || !is_concurrent(trace_collection(pass->reader, i));
     for (size_t i = 0; i < n; i++) {
@@ -95,7 +90,6 @@ static int read_collections(struct live_making *making, struct err *err)
     for (size_t i = 0; n == 0 && i < pass->n_heap_events; i++) /* not known, but what it did */
         if (pass->heap_events[i].kind == TRACE_HEAP_FREED)
             making->tested = pass->heap_events[i].ticks;
-    return 0;
 }
 
 static uint32_t collections_since(const struct live_making *making, uint64_t ticks)
@@ -129,13 +123,11 @@ static bool is_wanted(const struct view_pass *pass, const struct trace_allocatio
 }
 
 /* Samples are not equally frequent at all times, so moments are counted in samples. */
-static int take_samples(struct live_making *making, struct live_objects *found, struct err *err)
+static void take_samples(struct live_making *making, struct live_objects *found)
 {
     const struct view_pass *pass = making->pass;
     double n_tested = 0;
     making->items = arena_alloc(making->pass->arena, (pass->n_allocations + 1) * sizeof *making->items);
-    if (making->items == NULL)
-        return err_set(err, "out of memory for %zu allocations", pass->n_allocations);
     for (size_t i = 0; i < pass->n_allocations; i++) {
         const struct trace_allocation *from = &pass->allocations[i];
         double bytes = trace_allocation_objects(from) * (double)from->size_bytes;
@@ -156,7 +148,6 @@ static int take_samples(struct live_making *making, struct live_objects *found, 
     double jvm = info_number(pass->reader, INFO_ALLOCATIONS_JVM_BYTES);
     making->scale = jvm > 0 && making->all_bytes > 0 ? jvm / making->all_bytes : 1;
     found->young_bytes *= making->scale;
-    return 0;
 }
 
 /* ---- rows ---- */
@@ -249,12 +240,10 @@ static double error_of(const struct live_making *making, double bytes, double we
     return INTERVAL_95 * sqrt(variance > 0 ? variance : 0) * making->scale;
 }
 
-static int find_sums(const struct live_making *making, struct live_objects *found)
+static void find_sums(const struct live_making *making, struct live_objects *found)
 {
     double *of_row = arena_alloc(making->pass->arena, (found->rows.n + 1) * sizeof *of_row);
     double all = 0, squares = 0, products = 0;
-    if (of_row == NULL)
-        return -1;
     for (size_t i = 0; i < making->n_items; i++) {
         const struct allocation_item *item = &making->items[i];
         of_row[item->row] += item->weight * item->bytes;
@@ -271,7 +260,6 @@ static int find_sums(const struct live_making *making, struct live_objects *foun
     found->bytes = all * making->scale;
     found->bytes_error = error_of(making, all, squares, products);
     found->n_samples = making->n_items;
-    return 0;
 }
 
 /* ---- the heap ---- */
@@ -343,17 +331,15 @@ int live_objects_find(const struct view_pass *pass, enum live_objects_by by, str
     memset(found, 0, sizeof *found);
     if (!is_told(pass))
         return refuse(pass, err);
-    if (allocation_methods_know(pass, &making.methods, err) < 0 || read_fates(&making, found, err) < 0 ||
-        read_collections(&making, err) < 0 || take_samples(&making, found, err) < 0)
-        return -1;
-    bool is_whole = allocation_rows_make(pass, making.items, making.n_items, keys[by], &numbers, &found->rows) == 0;
-    if (is_whole) {
-        add_ages(&making, by, found);
-        add_allocated(&making, by, &numbers, found);
-    }
+    allocation_methods_know(pass, &making.methods);
+    read_fates(&making, found);
+    read_collections(&making);
+    take_samples(&making, found);
+    allocation_rows_make(pass, making.items, making.n_items, keys[by], &numbers, &found->rows);
+    add_ages(&making, by, found);
+    add_allocated(&making, by, &numbers, found);
     hash_free(&numbers);
-    if (!is_whole || find_sums(&making, found) < 0)
-        return err_set(err, "out of memory for %zu objects", making.n_items);
+    find_sums(&making, found);
     uint64_t start = pass->source.tree->start_ticks;
     found->seconds = making.tested > start ? report_ns(&pass->source, making.tested - start) / 1e9 : 0;
     found->n_collections = collections_since(&making, start);

@@ -128,5 +128,5 @@ int live_objects_table(const struct view_pass *pass, enum live_objects_by by, co
         add_sum(&found, n, "others", table);
     add_sum(&found, 0, "total", table);
     add_notes(&found, table);
-    return table->is_broken ? err_set(err, "out of memory for a table") : 0;
+    return 0;
 }

@@ -69,7 +69,7 @@ static const char *not_counted(const struct parts *parts)
 {
     struct arena *arena = parts->making.source->arena;
     const char *names = "";
-    for (size_t p = 0; p < VM_PART_MMPROF && names != NULL; p++) {
+    for (size_t p = 0; p < VM_PART_MMPROF; p++) {
         double counted = report_counted(&parts->making, (struct row_id){ ROW_PART, p });
         bool is_unknown = p == VM_PART_APPLICATION && !parts->making.has_readings;
         if (parts->columns[p] == 0 || is_tiny(parts, p) || is_unknown || counted >= 1 - REPORT_SCALED_MAX)
@@ -137,17 +137,14 @@ static void add_columns(struct parts *parts)
     }
 }
 
-int parts_table(const struct report_source *source, struct table *table, struct err *err)
+void parts_table(const struct report_source *source, struct table *table)
 {
     struct parts *parts = arena_alloc(source->arena, sizeof *parts);
     uint32_t *row_of = arena_alloc(source->arena, ((size_t)source->tree->n_methods + 1) * sizeof *row_of);
-    if (parts == NULL || row_of == NULL)
-        return err_set(err, "out of memory for a table");
     parts->making = (struct making){ .source = source, .table = table };
     table_begin(table, source->arena);
     report_find_events(&parts->making);
-    if (shares_compute(source, row_of, 0, &parts->making.shares, err) < 0)
-        return -1;
+    shares_compute(source, row_of, 0, &parts->making.shares);
     report_find_readings(&parts->making);
     add_columns(parts);
     add_time(parts);
@@ -161,5 +158,4 @@ int parts_table(const struct report_source *source, struct table *table, struct 
     else if (parts->making.has_hardware)
         add_events(parts);
     add_kernel_events(parts);
-    return table->is_broken ? err_set(err, "out of memory for a table of %zu rows", table->n_rows) : 0;
 }

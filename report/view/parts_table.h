@@ -10,9 +10,7 @@
  * A row for the time and for each event: which share of all of it each part has.  The columns after "of" are the parts
  * that the trace knows.  A row whose shares are not known, because a part's threads were not counted, says so in a
  * note.
- *
- * Returns 0, or -1 with *err set: no memory.
  */
-int parts_table(const struct report_source *source, struct table *table, struct err *err);
+void parts_table(const struct report_source *source, struct table *table);
 
 #endif

@@ -118,12 +118,11 @@ static int choose_rows(struct making *making, const struct calltree_total *total
         calltree_totals(source->sampled->ended, VM_PART_APPLICATION, source->arena, &ended, &n);
         totals = ended;
     }
-    if (row_of == NULL || ranked == NULL || making->rows == NULL || making->ticks == NULL)
-        return err_set(err, "out of memory for a table of %zu methods", n);
     /* The shares' denominator does not depend on the rows. */
-    if (shares_compute(source, row_of, 0, &making->shares, err) < 0 ||
-        (source->sampled != NULL && report_find_times(making, totals, n, err) < 0) ||
-        rank(making, totals, n, ranked, &n_ranked, err) < 0 ||
+    shares_compute(source, row_of, 0, &making->shares);
+    if (source->sampled != NULL)
+        report_find_times(making, totals, n);
+    if (rank(making, totals, n, ranked, &n_ranked, err) < 0 ||
         (making->options->fold != NULL && report_fold(making, ranked, &n_ranked, err) < 0))
         return -1;
     for (uint32_t i = 0; i < source->tree->n_methods; i++)
@@ -131,8 +130,7 @@ static int choose_rows(struct making *making, const struct calltree_total *total
     take_rows(making, ranked, n_ranked);
     for (size_t i = 0; i < n_ranked; i++)
         row_of[making->rows[i]->method] = (uint32_t)i;
-    if (shares_compute(source, row_of, n_ranked, &making->shares, err) < 0)
-        return -1;
+    shares_compute(source, row_of, n_ranked, &making->shares);
     return source->sampled == NULL ? 0 : report_find_errors(making, row_of, err);
 }
 
@@ -141,8 +139,6 @@ int report_make_joined(const struct report_trace *traces, size_t n_traces, const
 {
     const struct report_source *source = traces[0].source;
     struct making *making = arena_alloc(source->arena, sizeof *making);
-    if (making == NULL)
-        return err_set(err, "out of memory for a table");
     *making = (struct making){ .source = source, .options = options, .table = table };
     table_begin(table, source->arena);
     report_find_events(making);
@@ -152,7 +148,8 @@ int report_make_joined(const struct report_trace *traces, size_t n_traces, const
     if (report_join(making, traces + 1, n_traces - 1, err) < 0)
         return -1;
     report_metadata(source, table);
-    if (cost_excess(source, table, err) < 0 || sampled_shapes_find(source, &making->shapes, err) < 0)
+    cost_excess(source, table);
+    if (sampled_shapes_find(source, &making->shapes, err) < 0)
         return -1;
     report_accounts(making);
     report_columns(making);
@@ -160,7 +157,7 @@ int report_make_joined(const struct report_trace *traces, size_t n_traces, const
         return -1;
     report_other_rows(making);
     report_notes(making);
-    return table->is_broken ? err_set(err, "out of memory for a table of %zu rows", table->n_rows) : 0;
+    return 0;
 }
 
 int report_make(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
@@ -188,7 +185,7 @@ int report_rows(const struct report_source *source, const struct calltree_total 
     size_t n = *n_rows = making.n_rows;
     const char **labels = report_row_labels(&making);
     *rows = arena_alloc(source->arena, (n + 1) * sizeof **rows);
-    if (*rows == NULL || labels == NULL)
+    if (*rows == NULL)
         return err_set(err, "out of memory for a table of %zu methods", n);
     for (size_t i = 0; i < n; i++)
         (*rows)[i] =

@@ -365,7 +365,7 @@ static void fill_shape(struct making *making, const struct values *v, struct tab
     jit_shape_text(&shape, text, sizeof text);
     const char *words = arena_printf(arena, "%s", text);
     cells[making->at.shape] = table_words(words == NULL ? "" : words);
-    if (words != NULL && shape.marks != 0)
+    if (shape.marks != 0)
         add_shaped(making, v->label, words);
 }
 
@@ -375,7 +375,7 @@ void report_folded_shapes(struct making *making)
     const char **labels = report_labels(source, making->folded, making->n_all_folded);
     char text[JIT_SHAPE_TEXT_BYTES];
     struct jit_shape shape;
-    for (size_t i = 0; labels != NULL && i < making->n_all_folded; i++) {
+    for (size_t i = 0; i < making->n_all_folded; i++) {
         const struct method_name name = report_name(source, making->folded[i]);
         if (!find_shape(making, &name, making->folded[i], &shape) || shape.marks == 0)
             continue;

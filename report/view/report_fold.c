@@ -61,8 +61,7 @@ static int open_folder(struct folder *f)
     f->stays = arena_alloc(arena, (f->n + 1) * sizeof *f->stays);
     f->is_done = arena_alloc(arena, f->n + 1);
     f->is_hidden = arena_alloc(arena, f->n + 1);
-    if (f->is_library == NULL || f->row_of == NULL || f->heaviest == NULL || f->next == NULL || f->depth == NULL ||
-        f->stays == NULL || f->is_done == NULL || f->is_hidden == NULL)
+    if (f->is_library == NULL)
         return -1;
     memset(f->row_of, 0xff, (size_t)tree->n_methods * sizeof *f->row_of);
     memset(f->next, 0xff, f->n * sizeof *f->next);
@@ -140,18 +139,15 @@ static uint32_t fold_chain(struct folder *f, uint32_t first, uint32_t *n_folded)
 }
 
 /* Chains begin with rows that are nobody's next one.  Returns 0, or -1: no memory. */
-static int fold_chains(struct folder *f, uint32_t *n_folded)
+static void fold_chains(struct folder *f, uint32_t *n_folded)
 {
     bool *is_next = arena_alloc(f->making->source->arena, f->n + 1);
-    if (is_next == NULL)
-        return -1;
     for (size_t i = 0; i < f->n; i++)
         if (f->next[i] != CALLTREE_NONE)
             is_next[f->next[i]] = true;
     for (uint32_t i = 0; i < f->n; i++)
         for (uint32_t row = i; !is_next[i] && row != CALLTREE_NONE && !f->is_done[row];)
             row = fold_chain(f, row, n_folded);
-    return 0;
 }
 
 /* Frameworks call what is of interest, unless all is theirs. */
@@ -172,11 +168,10 @@ int report_fold(struct making *making, struct report_ranked *ranked, size_t *n_r
     struct arena *arena = making->source->arena;
     making->n_folded = arena_alloc(arena, ((size_t)making->source->tree->n_methods + 1) * sizeof *making->n_folded);
     making->folded = arena_alloc(arena, (f.n + 1) * sizeof *making->folded);
-    if (making->n_folded == NULL || making->folded == NULL || open_folder(&f) < 0)
+    if (open_folder(&f) < 0)
         return err_set(err, "out of memory for %zu rows", *n_ranked);
     find_next(&f);
-    if (fold_chains(&f, making->n_folded) < 0)
-        return err_set(err, "out of memory for %zu rows", *n_ranked);
+    fold_chains(&f, making->n_folded);
     for (size_t i = 0; i < f.n; i++)
         if (f.is_hidden[i])
             making->folded[making->n_all_folded++] = ranked[i].total->method;

@@ -149,7 +149,7 @@ struct report_ranked {
 };
 
 /* Each method's time in the source's tree, of which samples are a part.  Returns 0, or -1 with *err set: no memory. */
-int report_find_times(struct making *making, const struct calltree_total *totals, size_t n_totals, struct err *err);
+void report_find_times(struct making *making, const struct calltree_total *totals, size_t n_totals);
 
 /* Add methods that only samples know: in the arena, with no calls.  There is room for all methods. */
 int report_add_sampled(struct making *making, struct report_ranked *ranked, size_t *n_ranked, struct err *err);

@@ -26,7 +26,7 @@ static void note_missing(struct making *making)
             is_first = is_first && strcmp(making->events[j].why, why) != 0;
         if (!is_first)
             continue;
-        for (size_t j = i + 1; j < making->n_events && names != NULL; j++)
+        for (size_t j = i + 1; j < making->n_events; j++)
             if (strcmp(making->events[j].why, why) == 0)
                 names = arena_printf(arena, "%s, %s", names, making->events[j].name);
         table_note(making->table, names == NULL ? NULL : arena_printf(arena, "not measured: %s: %s", names, why));
@@ -81,7 +81,7 @@ static void note_groups(struct making *making)
     const char *all = "";
     if (making->source->tree->groups.n <= 1 || making->source->tree->n_metrics == 0)
         return;
-    for (uint32_t g = 0; g < making->source->tree->groups.n && all != NULL; g++) {
+    for (uint32_t g = 0; g < making->source->tree->groups.n; g++) {
         const char *turns = turns_of(making, g);
         if (turns != NULL)
             all = arena_printf(arena, "%s%s%s", all, all[0] == '\0' ? "" : "; ", turns);

@@ -91,8 +91,6 @@ static int sort_rows(struct making *making, struct err *err)
     if (find_sort_column(making, &column, err) < 0)
         return -1;
     struct sortable_row *order = arena_alloc(making->source->arena, (n + 1) * sizeof *order);
-    if (order == NULL)
-        return err_set(err, "out of memory for a table of %zu rows", n);
     for (size_t i = 0; i < n; i++) {
         const struct table_row *row = &making->table->rows[i];
         order[i] = (struct sortable_row){ *row, row->cells[column].number, row->cells[making->at.time].number,
@@ -124,7 +122,7 @@ static void add_partly(struct making *making, const struct values *v)
 const char **report_row_labels(const struct making *making)
 {
     uint32_t *methods = arena_alloc(making->source->arena, (making->n_rows + 1) * sizeof *methods);
-    for (size_t i = 0; methods != NULL && i < making->n_rows; i++)
+    for (size_t i = 0; i < making->n_rows; i++)
         methods[i] = making->rows[i]->method;
     return methods == NULL ? NULL : report_labels(making->source, methods, making->n_rows);
 }
@@ -132,8 +130,6 @@ const char **report_row_labels(const struct making *making)
 int report_phase_rows(struct making *making, struct err *err)
 {
     const char **labels = report_row_labels(making);
-    if (labels == NULL)
-        return err_set(err, "out of memory for a table of %zu methods", making->n_rows);
     for (size_t i = 0; i < making->n_rows; i++) {
         uint32_t n_folded = making->n_folded == NULL ? 0 : making->n_folded[making->rows[i]->method];
         const char *label = labels[i];

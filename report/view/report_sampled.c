@@ -18,7 +18,7 @@
 #define PASSES_ON     0.05 /* with less of its time as its own a method only calls another one */
 #define FROM_SAMPLES  0.01 /* of a row's time: with less from samples it was measured */
 
-int report_find_times(struct making *making, const struct calltree_total *totals, size_t n_totals, struct err *err)
+void report_find_times(struct making *making, const struct calltree_total *totals, size_t n_totals)
 {
     const struct calltree *tree = making->source->tree;
     struct arena *arena = making->source->arena;
@@ -27,8 +27,6 @@ int report_find_times(struct making *making, const struct calltree_total *totals
     making->measured = arena_alloc(arena, n_methods * sizeof *making->measured);
     making->method_ticks = arena_alloc(arena, n_methods * sizeof *making->method_ticks);
     making->method_own = arena_alloc(arena, n_methods * sizeof *making->method_own);
-    if (making->measured == NULL || making->method_ticks == NULL || making->method_own == NULL)
-        return err_set(err, "out of memory for %zu methods", n_methods);
     calltree_totals(tree, VM_PART_APPLICATION, arena, &all, &n);
     for (size_t i = 0; i < n; i++) {
         making->method_ticks[all[i].method] = (double)phases_total_ticks(&all[i], making->source->clock);
@@ -36,7 +34,6 @@ int report_find_times(struct making *making, const struct calltree_total *totals
     }
     for (size_t i = 0; i < n_totals; i++)
         making->measured[totals[i].method] = &totals[i];
-    return 0;
 }
 
 /* ---- methods that only samples know ---- */
@@ -74,7 +71,7 @@ static bool is_beside_another(const struct making *making, const struct report_r
 static uint32_t *find_nodes(const struct calltree *tree, struct arena *arena)
 {
     uint32_t *nodes = arena_alloc(arena, ((size_t)tree->n_methods + 1) * sizeof *nodes);
-    for (uint32_t i = tree->n_nodes; nodes != NULL && i > 0; i--)
+    for (uint32_t i = tree->n_nodes; i > 0; i--)
         if (tree->nodes[i - 1].method < tree->n_methods)
             nodes[tree->nodes[i - 1].method] = i - 1;
     return nodes;
@@ -89,7 +86,7 @@ int report_add_sampled(struct making *making, struct report_ranked *ranked, size
     struct report_ranked *found = arena_alloc(source->arena, ((size_t)n_methods + 1) * sizeof *found);
     uint32_t *nodes = find_nodes(source->tree, source->arena);
     size_t n = *n_ranked;
-    if (totals == NULL || found == NULL || nodes == NULL)
+    if (nodes == NULL)
         return err_set(err, "out of memory for %u methods", n_methods);
     memcpy(found, ranked, n * sizeof *found);
     for (uint32_t i = 0; i < n_methods; i++) {
@@ -149,10 +146,7 @@ int report_find_errors(struct making *making, const uint32_t *row_of, struct err
     making->time_errors = arena_alloc(source->arena, (n + 1) * sizeof *making->time_errors);
     measured.tree = source->sampled->measured;
     measured.sampled = NULL;
-    if (making->self_errors == NULL || making->time_errors == NULL)
-        return err_set(err, "out of memory for %zu rows", n);
-    if (shares_compute(&measured, row_of, n, &exact, err) < 0)
-        return -1;
+    shares_compute(&measured, row_of, n, &exact);
     int rc = sample_rows_profile(source, row_of, &profile, err);
     if (rc == 0)
         set_errors(making, &exact, &profile);

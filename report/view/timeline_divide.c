@@ -158,9 +158,9 @@ static bool make_room(struct dividing *d)
     d->pool_of = arena_alloc(arena, n_rows * sizeof *d->pool_of);
     d->had = arena_alloc(arena, n_words * sizeof *d->had);
     d->samples = arena_alloc(arena, (d->source->sampled->samples->n_kept + 1) * sizeof *d->samples);
-    for (size_t i = 0; d->had != NULL && i < n_words; i++)
+    for (size_t i = 0; i < n_words; i++)
         d->had[i] = timeline_row_ticks(d->read->timeline, (uint32_t)(i % n_rows), (uint32_t)(i / n_rows));
-    return d->measured_of != NULL && d->pool_of != NULL && d->had != NULL && d->samples != NULL;
+    return d->pool_of != NULL;
 }
 
 /* ---- on the wall clock ---- */

@@ -39,8 +39,6 @@ int timeline_end(const struct report_source *source, const struct calltree_total
 {
     const struct calltree *tree = source->tree, *measured = source->sampled == NULL ? tree : source->sampled->measured;
     uint32_t *row_of = arena_alloc(source->arena, ((size_t)tree->n_methods + 1) * sizeof *row_of);
-    if (row_of == NULL)
-        return err_set(err, "out of memory for a time line of %u methods", tree->n_methods);
     if (report_rows(source, totals, n_totals, options, &read->rows, &read->n_rows, err) < 0)
         return -1;
     for (uint32_t i = 0; i < tree->n_methods; i++)

@@ -289,7 +289,7 @@ static struct timeline_cell sum_region(const struct timeline_making *m, uint32_t
     size_t n_metrics = timeline_n_metrics(m->timeline);
     uint64_t *metrics = arena_alloc(m->source->arena, (n_metrics + 1) * sizeof *metrics);
     struct timeline_cell sum = { 0, 0, metrics };
-    for (uint32_t step = 0; metrics != NULL && step < timeline_n_steps(m->timeline); step++) {
+    for (uint32_t step = 0; step < timeline_n_steps(m->timeline); step++) {
         if (m->read->regions.of_step[step] != number)
             continue;
         struct timeline_cell cell = timeline_cell(m->timeline, VM_PART_APPLICATION, step);
@@ -427,8 +427,8 @@ static void add_rows(struct timeline_making *m)
         add_phase(m, row);
 }
 
-int timeline_table(const struct report_source *source, const struct timeline_read *read, bool is_text,
-                   struct table *table, struct err *err)
+void timeline_table(const struct report_source *source, const struct timeline_read *read, bool is_text,
+                    struct table *table)
 {
     struct timeline_making m = {
         .source = source, .read = read, .timeline = read->timeline, .table = table, .is_text = is_text
@@ -448,5 +448,4 @@ int timeline_table(const struct report_source *source, const struct timeline_rea
     add_rows(&m);
     add_notes(&m);
     report_losses(source, table);
-    return table->is_broken ? err_set(err, "out of memory for a table of %zu rows", table->n_rows) : 0;
 }

@@ -53,10 +53,8 @@ double timeline_rate_of(const struct timeline_read *read, size_t rate, const uin
 /*
  * The table.  Text has a row for each step; CSV and JSON one for each step and part of the VM, for each region, and for
  * each phase.
- *
- * Returns 0, or -1 with *err set: no memory.
  */
-int timeline_table(const struct report_source *source, const struct timeline_read *read, bool is_text,
-                   struct table *table, struct err *err);
+void timeline_table(const struct report_source *source, const struct timeline_read *read, bool is_text,
+                    struct table *table);
 
 #endif

@@ -280,8 +280,8 @@ static int make(struct tree_making *making, struct err *err)
     double all_ticks;
     making->knows_calls = !trace_samples_are_all(source->reader);
     making->knows_time = making->knows_calls || (period != NULL && strtod(period, NULL) > 0);
-    if (tree_view_all(source, &all_ticks, err) < 0 ||
-        (making->options->kind != TREE_VIEW_ALL &&
+    tree_view_all(source, &all_ticks);
+    if ((making->options->kind != TREE_VIEW_ALL &&
          tree_view_find(source, making->options->method, &methods, &n, err) < 0))
         return -1;
     making->asked = methods;

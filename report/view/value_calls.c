@@ -12,30 +12,20 @@ struct value_calls_thread {
     uint32_t base; /* of them the carrier's, while a virtual thread is here */
 };
 
-static int no_memory(struct err *err)
-{
-    return err_set(err, "out of memory for calls by value");
-}
-
-int value_calls_open(struct value_calls **calls, const struct trace_reader *outline,
-                     const struct statistics_options *metrics, struct err *err)
+void value_calls_open(struct value_calls **calls, const struct trace_reader *outline,
+                      const struct statistics_options *metrics)
 {
     const struct statistics_options wall = { .clock = PHASES_WALL, .metrics = { { .is_time = true } }, .n_metrics = 1 };
-    struct value_calls *c = *calls = calloc(1, sizeof *c);
-    if (c == NULL)
-        return no_memory(err);
+    struct value_calls *c = *calls = xcalloc(1, sizeof *c);
     c->n_told_apart = trace_n_methods(outline);
-    c->is_told_apart = calloc((size_t)c->n_told_apart + 1, sizeof *c->is_told_apart);
+    c->is_told_apart = xcalloc((size_t)c->n_told_apart + 1, sizeof *c->is_told_apart);
     c->by_clock = statistics_open(metrics);
     c->by_wall = statistics_open(&wall);
-    if (c->is_told_apart == NULL || c->by_clock == NULL || c->by_wall == NULL)
-        return no_memory(err);
     for (uint32_t id = 0; id < trace_n_values(outline); id++) {
         const struct trace_value *value = trace_value(outline, id);
         if (value != NULL && value->method < c->n_told_apart)
             c->is_told_apart[value->method] = true;
     }
-    return 0;
 }
 
 void value_calls_close(struct value_calls *c)

@@ -1,6 +1,6 @@
 /*
- * The calls of methods that are told apart by a value (mmprof-record(1), --argument), while the call tree is built: how many
- * there were of each value, what they took, and from when to when.
+ * The calls of methods that are told apart by a value (mmprof-record(1), --argument), while the call tree is built: how
+ * many there were of each value, what they took, and from when to when.
  *
  * Keys are ids: of a value (trace_value), or of the method itself for its calls whose value is not known.
  */
@@ -39,8 +39,8 @@ struct value_calls {
  *
  * Returns 0 and *calls for value_calls_close, or -1 with *err set: no memory.
  */
-int value_calls_open(struct value_calls **calls, const struct trace_reader *outline,
-                     const struct statistics_options *metrics, struct err *err);
+void value_calls_open(struct value_calls **calls, const struct trace_reader *outline,
+                      const struct statistics_options *metrics);
 void value_calls_close(struct value_calls *calls); /* NULL is fine */
 
 /* For calltree_options; lives as long as the calls. */

@@ -79,7 +79,7 @@ static void add_row(struct values_making *making, uint32_t key, uint32_t method,
 }
 
 /* Each value's, and for each method that has some, those that are not known. */
-static int make_rows(struct values_making *making, const char *method)
+static void make_rows(struct values_making *making, const char *method)
 {
     const struct view_pass *pass = making->pass;
     uint32_t n_values = trace_n_values(pass->reader), n_methods = trace_n_methods(pass->reader);
@@ -88,8 +88,6 @@ static int make_rows(struct values_making *making, const char *method)
     making->of_key = arena_alloc(pass->arena, ((size_t)making->n_keys + 1) * sizeof *making->of_key);
     making->found->methods = arena_alloc(pass->arena, ((size_t)n_methods + 1) * sizeof *making->found->methods);
     bool *has = arena_alloc(pass->arena, (size_t)n_methods + 1);
-    if (making->rows == NULL || making->of_key == NULL || making->found->methods == NULL || has == NULL)
-        return -1;
     memset(making->of_key, 0xff, ((size_t)making->n_keys + 1) * sizeof *making->of_key);
     for (uint32_t id = 0; pass->value_calls != NULL && id < n_values; id++) {
         const struct trace_value *value = trace_value(pass->reader, id);
@@ -103,7 +101,6 @@ static int make_rows(struct values_making *making, const char *method)
     for (uint32_t i = 0; i < n_methods; i++)
         if (has[i])
             add_row(making, i, i, NULL);
-    return 0;
 }
 
 /* ---- waits and allocations ---- */
@@ -170,24 +167,21 @@ static int by_time(const void *a, const void *b)
     return x->calls != y->calls ? (x->calls < y->calls ? 1 : -1) : strcmp(x->text, y->text);
 }
 
-int values_find(const struct view_pass *pass, const struct report_source *source, const char *method,
-                struct value_rows *values, struct err *err)
+void values_find(const struct view_pass *pass, const struct report_source *source, const char *method,
+                 struct value_rows *values)
 {
     struct values_making making = { .pass = pass, .source = source, .found = values };
     *values = (struct value_rows){ .n = 0 };
     uint32_t n_methods = source->tree->n_methods;
     uint32_t *no_rows = arena_alloc(pass->arena, ((size_t)n_methods + 1) * sizeof *no_rows);
-    if (no_rows == NULL || make_rows(&making, method) < 0)
-        return err_set(err, "out of memory for values");
+    make_rows(&making, method);
     memset(no_rows, 0xff, ((size_t)n_methods + 1) * sizeof *no_rows);
     if (making.n == 0)
-        return 0;
-    if (shares_compute(source, no_rows, 0, &values->shares, err) < 0)
-        return -1;
+        return;
+    shares_compute(source, no_rows, 0, &values->shares);
     add_waits(&making);
     add_allocations(&making);
     values->rows = making.rows;
     values->n = making.n;
     qsort(values->rows, values->n, sizeof *values->rows, by_time);
-    return 0;
 }

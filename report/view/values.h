@@ -38,16 +38,16 @@ struct value_rows {
  * pass    with VIEW_PASS_VALUES, _WAIT_STACKS and _ALLOCATIONS, as far as they are to be known
  * method  as java_names_is takes it; NULL: any
  *
- * Returns 0, with n 0 where no such method is told apart by values; or -1 with *err set: no memory.
+ * n is 0 where no such method is told apart by values.
  */
-int values_find(const struct view_pass *pass, const struct report_source *source, const char *method,
-                struct value_rows *values, struct err *err);
+void values_find(const struct view_pass *pass, const struct report_source *source, const char *method,
+                 struct value_rows *values);
 
 /* Are there values of such a method's calls?  NULL: of any. */
 bool values_has(const struct view_pass *pass, const char *method);
 
-/* The table; top and min_share of rows count.  Returns 0, or -1 with *err set. */
-int values_table(const struct view_pass *pass, const struct report_source *source, const char *method,
-                 const struct report_row_options *rows, struct table *table, struct err *err);
+/* The table; top and min_share of rows count. */
+void values_table(const struct view_pass *pass, const struct report_source *source, const char *method,
+                  const struct report_row_options *rows, struct table *table);
 
 #endif

@@ -136,17 +136,15 @@ static void add_notes(const struct view_pass *pass, const struct value_rows *val
                                         calls->n_not_kept, VALUE_CALLS_KEPT));
 }
 
-int values_table(const struct view_pass *pass, const struct report_source *source, const char *method,
-                 const struct report_row_options *rows, struct table *table, struct err *err)
+void values_table(const struct view_pass *pass, const struct report_source *source, const char *method,
+                  const struct report_row_options *rows, struct table *table)
 {
     struct value_rows values;
-    if (values_find(pass, source, method, &values, err) < 0)
-        return -1;
+    values_find(pass, source, method, &values);
     table_begin(table, source->arena);
     report_metadata(source, table);
     add_columns(pass, &values, table);
     add_rows(pass, source, &values, rows, table);
     add_notes(pass, &values, table);
     report_losses(source, table);
-    return 0;
 }

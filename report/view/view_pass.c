@@ -115,23 +115,18 @@ static struct trace_listener listener_of(struct view_pass *pass)
 
 /* ---- before the pass ---- */
 
-static int begin_statistics(struct view_pass *pass, struct err *err)
+static void begin_statistics(struct view_pass *pass)
 {
     pass->statistics = statistics_open(&pass->metrics.options);
-    if (pass->statistics == NULL)
-        return err_set(err, "out of memory for statistics");
     pass->observers.all[pass->observers.n++] = statistics_observer(pass->statistics);
-    return 0;
 }
 
-static int begin_values(struct view_pass *pass, struct err *err)
+static void begin_values(struct view_pass *pass)
 {
     if (trace_n_values(pass->outline) == 0)
-        return 0;
-    if (value_calls_open(&pass->value_calls, pass->outline, &pass->metrics.options, err) < 0)
-        return -1;
+        return;
+    value_calls_open(&pass->value_calls, pass->outline, &pass->metrics.options);
     pass->observers.all[pass->observers.n++] = value_calls_observer(pass->value_calls);
-    return 0;
 }
 
 static int begin(struct view_pass *pass, struct err *err)
@@ -141,13 +136,15 @@ static int begin(struct view_pass *pass, struct err *err)
     bool needs_outline = of_calls || wants(pass, VIEW_PASS_RECOVERY | VIEW_PASS_TIMELINE);
     if ((needs_outline && trace_outline(&pass->outline, options->path, options->salvage, err) < 0) ||
         (of_calls && call_metrics_find(pass->outline, options->clock, pass->arena, &pass->metrics, err) < 0) ||
-        (wants(pass, VIEW_PASS_VALUES) && begin_values(pass, err) < 0) ||
-        (wants(pass, VIEW_PASS_STATISTICS) && begin_statistics(pass, err) < 0) ||
         (wants(pass, VIEW_PASS_RECOVERY) &&
          recompilation_begin(pass->outline, pass->arena, &pass->recompiling, &pass->observers, err) < 0) ||
         (wants(pass, VIEW_PASS_WHERE) &&
          where_begin(pass->arena, options->only_threads, &pass->where, &pass->finding, err) < 0))
         return -1;
+    if (wants(pass, VIEW_PASS_VALUES))
+        begin_values(pass);
+    if (wants(pass, VIEW_PASS_STATISTICS))
+        begin_statistics(pass);
     if (options->observer != NULL)
         pass->observers.all[pass->observers.n++] = *options->observer;
     if (wants(pass, VIEW_PASS_TIMELINE))

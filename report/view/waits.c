@@ -1,7 +1,7 @@
 #include "report/view/waits.h"
 
 #include "core/base/hash.h"
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "phases/samples/sample_profile.h"
 #include "report/some_threads.h"
 #include "report/wait_sites.h"
@@ -69,10 +69,8 @@ struct waits_reading {
 int waits_begin(struct waits_reading **out, const struct trace_reader *reader, const struct folding_list *libraries,
                 const char *only_threads, struct err *err)
 {
-    struct waits_reading *reading = calloc(1, sizeof *reading);
+    struct waits_reading *reading = xcalloc(1, sizeof *reading);
     *out = reading;
-    if (reading == NULL)
-        return err_set(err, "out of memory for what threads waited for");
     reading->reader = reader;
     reading->libraries = libraries;
     reading->only_threads = only_threads;
@@ -106,9 +104,8 @@ static const struct wait_site *site_of(struct waits_reading *reading, uint32_t c
 {
     if (context >= reading->n_sites) {
         uint32_t n = context + 1;
-        if (vec_reserve(reading->sites, reading->sites_room, n) < 0 ||
-            vec_reserve(reading->are_known, reading->known_room, n) < 0)
-            return NULL;
+        xgrow(reading->sites, reading->sites_room, n);
+        xgrow(reading->are_known, reading->known_room, n);
         memset(reading->are_known + reading->n_sites, 0, (n - reading->n_sites) * sizeof *reading->are_known);
         reading->n_sites = n;
     }
@@ -152,9 +149,8 @@ static uint32_t row_of(struct waits_reading *reading, const struct trace_wait *w
     bool is_idle = site->is_idle && trace_cause_may_be_idle(wait->cause);
     uint64_t key = mix(mix(HASH_START, wait->cause), is_idle);
     key = mix_text(mix_method(mix_method(key, &site->where), &site->called), lock_class);
-    struct hash_slot *slot = hash_put(&reading->by_key, key);
-    if (slot == NULL || vec_reserve(reading->rows, reading->rows_room, reading->n_rows + 1) < 0)
-        return UINT32_MAX;
+    struct hash_slot *slot = xhash_put(&reading->by_key, key);
+    xgrow(reading->rows, reading->rows_room, reading->n_rows + 1);
     if (slot->value == 0) {
         struct wait_row row = { .cause = wait->cause,
                                 .is_idle = is_idle,
@@ -170,7 +166,7 @@ static uint32_t row_of(struct waits_reading *reading, const struct trace_wait *w
 /* Is it the first of its kind?  Returns 1 or 0; -1: no memory. */
 static int is_first(struct hash_set *set, uint64_t key)
 {
-    struct hash_slot *slot = hash_put(set, key);
+    struct hash_slot *slot = xhash_put(set, key);
     int first = slot == NULL ? -1 : slot->value == 0;
     if (slot != NULL)
         slot->value = 1;
@@ -184,9 +180,8 @@ static int add_holder(struct waits_reading *reading, uint32_t row, uint32_t cont
     if (site == NULL)
         return -1;
     const struct method_name *method = site->where.class_name != NULL ? &site->where : &site->called;
-    struct hash_slot *slot = hash_put(&reading->by_holder, mix_method(mix(HASH_START, row), method));
-    if (slot == NULL || vec_reserve(reading->holders, reading->holders_room, reading->n_holders + 1) < 0)
-        return -1;
+    struct hash_slot *slot = xhash_put(&reading->by_holder, mix_method(mix(HASH_START, row), method));
+    xgrow(reading->holders, reading->holders_room, reading->n_holders + 1);
     if (slot->value == 0) {
         reading->holders[reading->n_holders] = (struct wait_holder){ row, *method, 0 };
         slot->value = ++reading->n_holders;
@@ -201,8 +196,7 @@ static int add_owner(struct waits_reading *reading, uint32_t row, const struct t
         return add_holder(reading, row, wait->owner_context, wait->weight_ns);
     if (wait->owner == TRACE_NO_THREAD)
         return 0;
-    if (vec_reserve(reading->for_running, reading->for_running_room, reading->n_for_running + 1) < 0)
-        return -1;
+    xgrow(reading->for_running, reading->for_running_room, reading->n_for_running + 1);
     reading->for_running[reading->n_for_running++] =
         (struct wait_for_running){ row, wait->owner, wait->ticks, wait->weight_ns };
     return 0;
@@ -376,7 +370,7 @@ int waits_end(struct waits_reading *reading, const struct report_source *source,
         *err = reading->err;
         return -1;
     }
-    if (rows == NULL || find_running(reading) < 0)
+    if (find_running(reading) < 0)
         return err_set(err, "out of memory for what threads waited for");
     *waits = (struct waits){
         .rows = rows, .n = reading->n_rows, .n_visits = reading->n_visits, .n_threads = reading->n_threads

@@ -2,7 +2,7 @@
 
 #include "report/some_threads.h"
 #include "core/base/map.h"
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "core/trace/recording_info.h"
 
 #include <inttypes.h>
@@ -44,8 +44,7 @@ static int count(struct tallies *t, const struct where_key *key, uint64_t n)
         t->all[*known].n += n;
         return 0;
     }
-    if (vec_reserve(t->all, t->room, t->n + 1) < 0)
-        return -1;
+    xgrow(t->all, t->room, t->n + 1);
     t->all[t->n] = (struct tally){ *key, n };
     return map_put(&t->by_key, key, sizeof *key, t->n++);
 }
@@ -132,8 +131,7 @@ static int by_time(const void *a, const void *b)
 /* Room for a function; returns it, or NULL: no memory. */
 static struct where_function *function_of(struct where *where, uint32_t number)
 {
-    if (vec_reserve_zeroed(where->functions, where->n_functions, (size_t)number + 1) < 0)
-        return NULL;
+    xgrow_zeroed(where->functions, where->n_functions, (size_t)number + 1);
     where->functions[number].function = number;
     return &where->functions[number];
 }
@@ -197,8 +195,6 @@ int where_begin(struct arena *arena, const char *only_threads, struct where *whe
 {
     struct where_reading *r = *reading = arena_alloc(arena, sizeof *r);
     memset(where, 0, sizeof *where);
-    if (r == NULL)
-        return err_set(err, "out of memory for IP samples");
     r->where = where;
     r->events = where_events_begin(arena);
     if (r->events == NULL)

@@ -1,7 +1,7 @@
 #include "report/view/where_events.h"
 
 #include "core/base/map.h"
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "core/trace/recording_info.h"
 #include "report/some_threads.h"
 #include "report/view/where.h"
@@ -46,7 +46,8 @@ static struct event_tally *tally_of(struct where_events_reading *r, const struct
     const uint32_t *known = map_get(&r->by_key, key, sizeof *key);
     if (known != NULL)
         return &r->all[*known];
-    if (vec_reserve(r->all, r->room, (size_t)r->n + 1) < 0 || map_put(&r->by_key, key, sizeof *key, r->n) < 0)
+    xgrow(r->all, r->room, (size_t)r->n + 1);
+    if (map_put(&r->by_key, key, sizeof *key, r->n) < 0)
         return NULL;
     r->all[r->n] = (struct event_tally){ .key = *key };
     return &r->all[r->n++];
@@ -82,8 +83,6 @@ static int find_names(const struct report_source *source, struct where_events *e
     while (text[0] != '\0' && events->n < WHERE_EVENTS_MAX) {
         size_t n = strcspn(text, " ");
         const char *name = arena_text(source->arena, text, n);
-        if (name == NULL)
-            return -1;
         events->names[events->n++] = name;
         text += n + (text[n] == ' ');
     }
@@ -95,7 +94,7 @@ int where_events_end(struct where_events_reading *r, const struct report_source 
 {
     size_t bytes = (WHERE_ROWS + 1) * sizeof *events->rows;
     events->rows = arena_alloc(source->arena, bytes);
-    if (r->is_broken || events->rows == NULL || find_names(source, events) < 0)
+    if (r->is_broken || find_names(source, events) < 0)
         return err_set(err, "out of memory for samples of events");
     memset(events->rows, 0, bytes);
     for (uint32_t i = 0; i < r->n; i++) {

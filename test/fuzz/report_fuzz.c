@@ -67,8 +67,8 @@ static void make_others(const struct report_trace *trace, const struct view_pass
         print(&table, out);
     if (live_objects_table(pass, LIVE_OBJECTS_BY_SITE, &(struct report_row_options){ .all = true }, &table, &err) == 0)
         print(&table, out);
-    if (cost_make(&pass->source, &pass->recompilation, &table, &err) == 0)
-        print(&table, out);
+    cost_make(&pass->source, &pass->recompilation, &table);
+    print(&table, out);
 }
 
 static void report(const char *path, FILE *out)

@@ -67,7 +67,7 @@ static const char *annotated(const char *path, const struct annotation_options *
     struct table *table = arena_alloc(&arena, sizeof *table);
     int rc = annotation_read(&annotation, path, options, &arena, &err);
     if (rc == 0)
-        rc = annotation_table(&annotation, options, table, &err);
+        annotation_table(&annotation, options, table);
     const char *text = rc == 0 ? printed(table, format, &arena) : err.text;
     annotation_free(&annotation);
     return text;

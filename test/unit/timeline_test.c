@@ -441,7 +441,7 @@ static void test_table(void)
     CHECK("the report reads a time line",
           view_pass_read(&of_line, &arena, &pass, &err) == 0 &&
               timeline_end(&pass.source, pass.totals, pass.n_totals, &options, &pass.line, &err) == 0);
-    CHECK("CSV has a row for each step and part", timeline_table(&pass.source, &pass.line, false, &table, &err) == 0);
+    timeline_table(&pass.source, &pass.line, false, &table);
     CHECK("with its CPI", number_in(&table, "application", 0, "cpi") == 1 &&
                               number_in(&table, "application", 5, "cpi") == 3 &&
                               number_in(&table, "gc", 3, "cpu_ns") == 100e3);
@@ -451,8 +451,8 @@ static void test_table(void)
     CHECK("and the phases' regions", number_in(&table, "phase", 0, "region") == 3 &&
                                          number_in(&table, "phase", 0, "cpu_ns") == 400e3 &&
                                          number_in(&table, "phase", 1, "region") == 2);
-    CHECK("text has a row for each step", timeline_table(&pass.source, &pass.line, true, &table, &err) == 0 &&
-                                              table.n_rows == 9 && number_in(&table, "step", 3, "gc") == 1 &&
+    timeline_table(&pass.source, &pass.line, true, &table);
+    CHECK("text has a row for each step", table.n_rows == 9 && number_in(&table, "step", 3, "gc") == 1 &&
                                               number_in(&table, "step", 0, "application") == 1 &&
                                               number_in(&table, "step", 8, "region") == 0);
     view_pass_close(&pass);
