@@ -74,10 +74,8 @@ static size_t n_rules(void)
 int advice_find(const struct findings_input *input, const struct advice_memory *memory, struct advice *advice,
                 struct err *err)
 {
-    struct advising a = { .making = findings_make(input, err) };
-    *advice = (struct advice){ .n = 0 };
-    if (a.making == NULL)
-        return -1;
+    struct advising a = { .making = findings_make(input) };
+    (void)err;
     a.hints =
         arena_alloc(input->source->arena, (a.making->n_found * n_rules() + ADVICE_MEMORY_MOST + 1) * sizeof *a.hints);
     for (const struct advice_rule *rule = advice_rules; rule->name != NULL; rule++)
