@@ -4,13 +4,22 @@
 #include <stdio.h>
 #include <unistd.h>
 
+static const char *next_step;
+
+void out_of_memory_next(const char *next)
+{
+    next_step = next;
+}
+
 /* Not exit: another thread may hold a lock of stdio's, and what a recording wrote is in its file. */
 void out_of_memory(void)
 {
-    static const char message[] =
-        "mmprof: out of memory\n"
-        "  next: free memory, or raise the memory limit of this process (ulimit -v, the container's limit)\n";
-    if (write(STDERR_FILENO, message, sizeof message - 1) < 0)
+    char text[512];
+    int n = snprintf(text, sizeof text, "mmprof: out of memory\n  next: %s\n",
+                     next_step != NULL
+                         ? next_step
+                         : "free memory, or raise the memory limit of this process (ulimit -v, the container's limit)");
+    if (write(STDERR_FILENO, text, (size_t)n < sizeof text ? (size_t)n : sizeof text) < 0)
         _exit(1);
     _exit(1);
 }

@@ -42,7 +42,9 @@ void xgrow_room(void *array, size_t element_bytes, void *room, size_t room_bytes
 struct hash_slot *xhash_put(struct hash_set *set, uint64_t key) __attribute__((returns_nonnull));
 void xhash_store(struct hash_set *set, uint64_t number, uint32_t value);
 
-/* What they do in the end. */
+/* What they do in the end; and what it says to do next, where that is known: a text that stays; NULL: nothing special.
+ */
 void out_of_memory(void) __attribute__((noreturn, cold));
+void out_of_memory_next(const char *next);
 
 #endif

@@ -1,7 +1,7 @@
 #include "core/recorder/code_map.h"
 
 #include "core/base/text.h"
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "core/recorder/read_log.h"
 
 #include <stdlib.h>
@@ -45,18 +45,14 @@ static uint32_t newest_of(const struct code_map *map, uint64_t page)
     return slot == NULL ? 0 : slot->value;
 }
 
-/* Returns 0, or -1: no memory. */
-static int link_pages(struct code_map *map, uint32_t piece)
+static void link_pages(struct code_map *map, uint32_t piece)
 {
     uint64_t first = map->pieces[piece].start >> PAGE_BITS, last = (map->pieces[piece].end - 1) >> PAGE_BITS;
     for (uint64_t page = first; page <= last; page++) {
-        struct hash_slot *slot = hash_put(&map->pages, hash_address(page));
-        if (slot == NULL || vec_reserve(map->links, map->links_room, (size_t)map->n_links + 1) < 0)
-            return -1;
-        map->links[map->n_links] = (struct code_link){ piece, slot->value };
-        slot->value = ++map->n_links;
+        struct hash_slot *slot = xhash_put(&map->pages, hash_address(page));
+        *xpush(map->links, map->links_room, map->n_links) = (struct code_link){ piece, slot->value };
+        slot->value = map->n_links;
     }
-    return 0;
 }
 
 /* What is newly at these addresses takes the place of what was. */
@@ -72,11 +68,10 @@ static void end_others(struct code_map *map, uint64_t start, uint64_t end, uint6
 
 static const void *keep(struct code_map *map, const void *bytes, size_t n)
 {
-    void *copy = arena_alloc(&map->arena, n + 1);
-    return copy == NULL ? NULL : memcpy(copy, bytes, n);
+    return memcpy(arena_alloc(&map->arena, n + 1), bytes, n);
 }
 
-static int add_piece(struct code_map *map, const struct code_entry *entry)
+static void add_piece(struct code_map *map, const struct code_entry *entry)
 {
     struct code_piece piece = {
         .start = entry->address,
@@ -91,27 +86,22 @@ static int add_piece(struct code_map *map, const struct code_entry *entry)
         .points = keep(map, entry->points == NULL ? (const uint8_t *)"" : entry->points, entry->n_points_bytes),
         .n_points_bytes = entry->n_points_bytes
     };
-    bool has_pieces = vec_reserve_zeroed(map->pieces, map->pieces_room, (size_t)map->n_pieces + 1) == 0;
-    if (!has_pieces || piece.name == NULL || piece.points == NULL)
-        return -1;
     map->spent_ns += entry->spent_ns;
     if (piece.end <= piece.start || entry->n_bytes > CODE_BYTES_MAX || map->n_pieces == NONE - 1)
-        return 0;
+        return;
     end_others(map, piece.start, piece.end, piece.from_ticks);
-    map->pieces[map->n_pieces] = piece;
-    return link_pages(map, map->n_pieces++);
+    *xpush(map->pieces, map->pieces_room, map->n_pieces) = piece;
+    link_pages(map, map->n_pieces - 1);
 }
 
-static int add_method(struct code_map *map, const struct code_entry *entry)
+static void add_method(struct code_map *map, const struct code_entry *entry)
 {
     if (entry->method > map->n_methods + GAP_MAX)
-        return 0;
-    if (vec_reserve_zeroed(map->methods, map->methods_room, (size_t)entry->method + 1) < 0)
-        return -1;
+        return;
+    xgrow_zeroed(map->methods, map->methods_room, (size_t)entry->method + 1);
     if (entry->method >= map->n_methods)
         map->n_methods = entry->method + 1;
-    struct code_method *method = &map->methods[entry->method];
-    *method = (struct code_method){
+    map->methods[entry->method] = (struct code_method){
         .names.class_name = text_utf8(&map->arena, entry->class_name.at, entry->class_name.n),
         .names.method = text_utf8(&map->arena, entry->name.at, entry->name.n),
         .names.descriptor = text_utf8(&map->arena, entry->descriptor.at, entry->descriptor.n),
@@ -119,88 +109,78 @@ static int add_method(struct code_map *map, const struct code_entry *entry)
         .line_bytes = keep(map, entry->line_bytes, entry->n_line_bytes),
         .n_line_bytes = entry->n_line_bytes,
     };
-    return method->names.class_name == NULL || method->names.method == NULL || method->names.descriptor == NULL ||
-                   method->source == NULL || method->line_bytes == NULL
-               ? -1
-               : 0;
 }
 
-static int add_class(struct code_map *map, const struct code_entry *entry)
+static void add_class(struct code_map *map, const struct code_entry *entry)
 {
     if (entry->method > map->n_classes + GAP_MAX)
-        return 0;
-    if (vec_reserve_zeroed(map->classes, map->classes_room, (size_t)entry->method + 1) < 0)
-        return -1;
+        return;
+    xgrow_zeroed(map->classes, map->classes_room, (size_t)entry->method + 1);
     if (entry->method >= map->n_classes)
         map->n_classes = entry->method + 1;
     map->classes[entry->method] = text_utf8(&map->arena, entry->class_name.at, entry->class_name.n);
-    return map->classes[entry->method] == NULL ? -1 : 0;
 }
 
 /* It takes the place of what began where it does; without bytes, nothing does. */
-static int add_dependent(struct code_map *map, const struct code_entry *entry)
+static void add_dependent(struct code_map *map, const struct code_entry *entry)
 {
-    struct hash_slot *start = hash_put(&map->starts, hash_address(entry->address));
-    if (start == NULL)
-        return -1;
+    struct hash_slot *start = xhash_put(&map->starts, hash_address(entry->address));
     if (start->value != 0)
         map->dependents[start->value - 1].is_gone = true;
     if (entry->n_bytes == 0 || entry->n_bytes > CODE_BYTES_MAX || map->n_dependents == NONE - 1)
-        return 0;
-    bool has_dependents = vec_reserve_zeroed(map->dependents, map->dependents_room, (size_t)map->n_dependents + 1) == 0;
-    const void *classes = keep(map, entry->classes, entry->n_classes_bytes);
-    if (!has_dependents || classes == NULL)
-        return -1;
-    map->dependents[map->n_dependents] = (struct code_dependent){
-        .n_bytes = entry->n_bytes, .tier = entry->tier, .classes = classes, .n_classes_bytes = entry->n_classes_bytes
-    };
-    start->value = ++map->n_dependents;
-    return 0;
+        return;
+    *xpush(map->dependents, map->dependents_room, map->n_dependents) =
+        (struct code_dependent){ .n_bytes = entry->n_bytes,
+                                 .tier = entry->tier,
+                                 .classes = keep(map, entry->classes, entry->n_classes_bytes),
+                                 .n_classes_bytes = entry->n_classes_bytes };
+    start->value = map->n_dependents;
 }
 
-static int take_entry(struct code_map *map, const struct code_entry *entry)
+static void take_entry(struct code_map *map, const struct code_entry *entry)
 {
     switch (entry->kind) {
     case CODE_METHOD:
-        return add_method(map, entry);
+        add_method(map, entry);
+        break;
     case CODE_COMPILED:
     case CODE_OTHER:
-        return add_piece(map, entry);
+        add_piece(map, entry);
+        break;
     case CODE_CLASS:
-        return add_class(map, entry);
+        add_class(map, entry);
+        break;
     case CODE_DEPENDENT:
-        return add_dependent(map, entry);
+        add_dependent(map, entry);
+        break;
     case CODE_DISCARDED:
         end_others(map, entry->address, entry->address + 1, entry->ticks);
-        return 0;
+        break;
     }
-    return 0;
 }
 
 /* ---- reading ---- */
 
-int code_map_read(struct code_map *map, struct err *err)
+void code_map_read(struct code_map *map)
 {
     struct code_entry entry;
     ssize_t n;
     const uint64_t begin = map->read_bytes;
     if (map->fd < 0 || map->is_damaged)
-        return 0;
-    if (map->bytes == NULL && (map->bytes = malloc(PIECE_BYTES)) == NULL)
-        return err_set(err, "out of memory for the JVM's code");
+        return;
+    if (map->bytes == NULL)
+        map->bytes = xmalloc(PIECE_BYTES);
     do {
         int rc = 0;
         n = pread(map->fd, map->bytes, PIECE_BYTES, (off_t)map->read_bytes);
         struct cursor c = cursor_over(map->bytes, n < 0 ? 0 : (size_t)n);
         while ((rc = code_log_get(&c, &entry)) > 0)
-            if (take_entry(map, &entry) < 0)
-                return err_set(err, "out of memory for the JVM's code");
+            take_entry(map, &entry);
         size_t n_used = (size_t)(c.at - map->bytes);
         read_log_forget(map->fd, map->read_bytes, map->read_bytes + n_used);
         map->read_bytes += n_used;
         map->is_damaged = rc < 0;
     } while (n == (ssize_t)PIECE_BYTES && !map->is_damaged && map->read_bytes - begin < READ_LOG_ROUND_BYTES);
-    return 0;
 }
 
 uint32_t code_map_find(const struct code_map *map, uint64_t address, uint64_t ticks)

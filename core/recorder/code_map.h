@@ -70,7 +70,7 @@ void code_map_free(struct code_map *map);
 
 /* Read what the agent has told by now.  Returns 0, or -1 with *err set: no memory.  A damaged log is read no further.
  */
-int code_map_read(struct code_map *map, struct err *err);
+void code_map_read(struct code_map *map);
 
 /* The piece in which an address was at a moment, by its number; UINT32_MAX: none is known. */
 uint32_t code_map_find(const struct code_map *map, uint64_t address, uint64_t ticks);

@@ -1,7 +1,7 @@
 #include "core/recorder/drain.h"
 
 #include "core/base/text.h"
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "core/jvm/process.h"
 #include "core/recorder/clock.h"
 #include "core/recorder/read_log.h"
@@ -16,18 +16,15 @@
 #define FULL_IN_NS          UINT64_C(200000000)
 #define TICKET_WORDS        ((RING_METHOD_MAX + UINT64_C(1)) / 64)
 
-int drain_init(struct drain *drain, struct session *session, struct threads *threads, struct err *err)
+void drain_init(struct drain *drain, struct session *session, struct threads *threads)
 {
     memset(drain, 0, sizeof *drain);
     drain->session = session;
     drain->threads = threads;
-    drain->rings = calloc(session->n_rings, sizeof *drain->rings);
-    drain->words = malloc((size_t)session->ring_words * sizeof *drain->words);
-    drain->methods = malloc(METHODS_PIECE_BYTES);
-    drain->tickets = calloc(TICKET_WORDS, sizeof *drain->tickets);
-    if (drain->tickets == NULL || drain->rings == NULL || drain->words == NULL || drain->methods == NULL)
-        return err_set(err, "out of memory");
-    return 0;
+    drain->rings = xcalloc(session->n_rings, sizeof *drain->rings);
+    drain->words = xreallocarray(NULL, session->ring_words, sizeof *drain->words);
+    drain->methods = xmalloc(METHODS_PIECE_BYTES);
+    drain->tickets = xcalloc(TICKET_WORDS, sizeof *drain->tickets);
 }
 
 void drain_free(struct drain *drain)
@@ -40,20 +37,17 @@ void drain_free(struct drain *drain)
     memset(drain, 0, sizeof *drain);
 }
 
-static int meet(struct drain *drain, struct ring *ring, struct drain_ring *mine, struct err *err)
+static void meet(struct drain *drain, struct ring *ring, struct drain_ring *mine)
 {
     int32_t tid = jvm_thread_outer_tid(drain->pid, drain->inner_pid, ring->tid);
     struct recorder_thread *thread = threads_find(drain->threads, tid);
     /* A short-lived thread may have ended since; an earlier one of the same id ended before the ring was taken. */
     if (thread == NULL || (thread->info.end_ticks != TRACE_UNKNOWN && thread->info.end_ticks < ring->start_ticks))
         thread = threads_add(drain->threads, tid, ring->start_ticks);
-    if (thread == NULL)
-        return err_set(err, "out of memory");
     mine->thread = thread;
     mine->thread->info.has_ring = true;
     mine->thread->ring = (int32_t)(mine - drain->rings);
     mine->thread->changed = true;
-    return 0;
 }
 
 static void update_thread(struct ring *ring, struct recorder_thread *thread)
@@ -113,18 +107,17 @@ uint64_t drain_snapshot(struct drain *drain)
     return n_waiting;
 }
 
-int drain_threads(struct drain *drain, struct err *err)
+void drain_threads(struct drain *drain)
 {
     for (uint32_t i = 0; i < drain->n_seen; i++) {
         struct ring *ring = session_ring(drain->session, i);
         struct drain_ring *mine = &drain->rings[i];
         if (!mine->taken)
             continue;
-        if (mine->thread == NULL && meet(drain, ring, mine, err) < 0)
-            return -1;
+        if (mine->thread == NULL)
+            meet(drain, ring, mine);
         update_thread(ring, mine->thread);
     }
-    return 0;
 }
 
 /* ---- methods ---- */
@@ -151,9 +144,7 @@ static int write_method(const struct drain *drain, struct trace_writer *writer, 
                                 .first_line = method->first_line,
                                 .code_bytes = method->code_bytes,
                                 .has_loop = method->has_loop };
-    int rc = err_set(err, "out of memory");
-    if (out.names.class_name != NULL && out.names.method != NULL && out.names.descriptor != NULL && out.source != NULL)
-        rc = trace_write_method(writer, &out, err) < 0 || tell_method(drain, &out, err) < 0 ? -1 : 0;
+    int rc = trace_write_method(writer, &out, err) < 0 || tell_method(drain, &out, err) < 0 ? -1 : 0;
     arena_free(&arena);
     return rc;
 }
@@ -164,15 +155,14 @@ static int write_value(struct drain *drain, struct trace_writer *writer, const s
     struct arena arena = { NULL, 0 };
     const struct trace_value out = { value->id, value->method, (enum value_kind)value->kind,
                                      copy(&arena, value->text) };
-    int rc = err_set(err, "out of memory");
-    if (value->id > RING_METHOD_MAX || value->method > RING_METHOD_MAX)
-        rc = err_set(err, "the agent's method log is damaged");
-    else if (out.text != NULL &&
-             vec_reserve_zeroed(drain->value_methods, drain->n_values, (size_t)value->id + 1) == 0) {
-        drain->value_methods[value->id] = value->method + 1;
-        drain->n_told_values++;
-        rc = trace_write_value(writer, &out, err);
+    if (value->id > RING_METHOD_MAX || value->method > RING_METHOD_MAX) {
+        arena_free(&arena);
+        return err_set(err, "the agent's method log is damaged");
     }
+    xgrow_zeroed(drain->value_methods, drain->n_values, (size_t)value->id + 1);
+    drain->value_methods[value->id] = value->method + 1;
+    drain->n_told_values++;
+    int rc = trace_write_value(writer, &out, err);
     arena_free(&arena);
     return rc;
 }

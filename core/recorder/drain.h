@@ -48,14 +48,14 @@ struct drain {
 };
 
 /* Returns 0, or -1 with *err set. */
-int drain_init(struct drain *drain, struct session *session, struct threads *threads, struct err *err);
+void drain_init(struct drain *drain, struct session *session, struct threads *threads);
 void drain_free(struct drain *drain);
 
 /* Note how far the rings are filled.  Returns the words that wait. */
 uint64_t drain_snapshot(struct drain *drain);
 
 /* Find out whose rings they are.  Returns 0, or -1 with *err set. */
-int drain_threads(struct drain *drain, struct err *err);
+void drain_threads(struct drain *drain);
 
 /* Write the methods that the agent has told of so far.  Returns 0, or -1 with *err set. */
 int drain_methods(struct drain *drain, struct trace_writer *writer, struct err *err);

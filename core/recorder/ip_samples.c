@@ -1,6 +1,6 @@
 #include "core/recorder/ip_samples.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -43,9 +43,7 @@ void ip_samples_free(struct ip_samples *samples)
 
 static int keep_waiting(struct ip_samples *samples, const struct ip_sample *sample)
 {
-    if (vec_reserve(samples->waiting, samples->waiting_room, samples->n_waiting + 1) < 0)
-        return -1;
-    samples->waiting[samples->n_waiting++] = *sample;
+    *xpush(samples->waiting, samples->waiting_room, samples->n_waiting) = *sample;
     samples->n++;
     return 0;
 }
@@ -105,11 +103,8 @@ static uint32_t number_of_file(struct ip_samples *samples, const struct jvm_mapp
     const uint32_t *known = map_get(&samples->files, key, n < sizeof key ? n : sizeof key);
     if (known != NULL)
         return *known;
-    if (vec_reserve(samples->all, samples->files_room, (size_t)samples->n_files + 1) < 0 ||
-        map_put(&samples->files, key, n < sizeof key ? n : sizeof key, samples->n_files) < 0) {
-        err_set(err, "out of memory for the program's files");
-        return IP_SAMPLES_NO_LOCATION;
-    }
+    xgrow(samples->all, samples->files_room, (size_t)samples->n_files + 1);
+    map_put(&samples->files, key, n < sizeof key ? n : sizeof key, samples->n_files);
     samples->all[samples->n_files] = (struct ip_samples_file){ .path = mapping->path };
     open_file(samples, &samples->all[samples->n_files], mapping);
     return write_file(samples, samples->n_files++, "", writer, err) < 0 ? IP_SAMPLES_NO_LOCATION : samples->n_files - 1;
@@ -126,9 +121,9 @@ static int location_of(struct ip_samples *samples, const void *key, size_t n_key
     *location = known != NULL ? *known : samples->n_locations;
     if (known != NULL)
         return 0;
-    if (samples->n_locations + 1 == CODE_NUMBERS_MAX ||
-        map_put(&samples->locations, key, n_key, samples->n_locations) < 0)
-        return err_set(err, "out of memory for %u code locations", samples->n_locations);
+    if (samples->n_locations + 1 == CODE_NUMBERS_MAX)
+        return err_set(err, "a trace takes no more than %u code locations", samples->n_locations);
+    map_put(&samples->locations, key, n_key, samples->n_locations);
     samples->entry.number = samples->n_locations++;
     return trace_write_location(writer, &samples->entry, err);
 }
@@ -145,11 +140,8 @@ static int find_in_file(struct ip_samples *samples, const struct jvm_mapping *ma
     samples->entry = (struct location_entry){ .kind = LOCATION_IN_FILE, .file = number, .offset = key[1] };
     if (location_of(samples, key, sizeof key, &is_new, &sample->location, writer, err) < 0)
         return -1;
-    if (!is_new)
-        return 0;
-    if (vec_reserve(file->offsets, file->room, file->n + 1) < 0)
-        return err_set(err, "out of memory for the code locations in '%s'", file->path);
-    file->offsets[file->n++] = key[1];
+    if (is_new)
+        *xpush(file->offsets, file->room, file->n) = key[1];
     return 0;
 }
 
@@ -310,12 +302,12 @@ static int write_piece(const struct ip_samples *samples, size_t first, size_t n,
 }
 
 /* Now and then: what it tells is needed a second later. */
-static int read_code(struct ip_samples *samples, uint64_t now_ns, bool is_last, struct err *err)
+static void read_code(struct ip_samples *samples, uint64_t now_ns, bool is_last)
 {
     if (!is_last && now_ns - samples->code_read_ns < CODE_PERIOD_NS)
-        return 0;
+        return;
     samples->code_read_ns = now_ns;
-    return code_map_read(&samples->code, err);
+    code_map_read(&samples->code);
 }
 
 int ip_samples_write(struct ip_samples *samples, struct trace_writer *writer, uint64_t now_ns, uint64_t until_ticks,
@@ -324,8 +316,9 @@ int ip_samples_write(struct ip_samples *samples, struct trace_writer *writer, ui
     size_t n = 0;
     if (samples->n_waiting == 0)
         return 0;
-    if (look_up_all(samples, now_ns, is_last, writer, err) < 0 || read_code(samples, now_ns, is_last, err) < 0)
+    if (look_up_all(samples, now_ns, is_last, writer, err) < 0)
         return -1;
+    read_code(samples, now_ns, is_last);
     for (; n < samples->n_waiting && (is_last || samples->waiting[n].ticks <= until_ticks); n++) {
         struct ip_sample *sample = &samples->waiting[n];
         if (sample->location == IP_SAMPLES_NO_LOCATION && find_in_code(samples, sample, writer, err) < 0)
@@ -391,7 +384,8 @@ int ip_samples_location(struct ip_samples *samples, uint64_t address, uint64_t t
 {
     struct ip_sample sample = { .ticks = ticks, .address = address, .location = IP_SAMPLES_NO_LOCATION };
     samples->index = -1;
-    int rc = code_map_read(&samples->code, err) < 0 ? -1 : look_up(samples, &sample, writer, err);
+    code_map_read(&samples->code);
+    int rc = look_up(samples, &sample, writer, err);
     if (rc == 0 && sample.location == IP_SAMPLES_NO_LOCATION)
         rc = find_in_code(samples, &sample, writer, err);
     else if (rc > 0)

@@ -58,7 +58,7 @@ static struct recorder_thread *start_thread(struct kernel *kernel, const struct 
 {
     const struct recorder_thread *parent = threads_find(kernel->threads, event->by_tid);
     struct recorder_thread *thread = threads_add(kernel->threads, event->tid, ticks);
-    if (thread != NULL && parent != NULL)
+    if (parent != NULL)
         threads_set_comm(thread, parent->comm);
     return thread;
 }
@@ -75,7 +75,9 @@ static struct recorder_thread *exec_thread(struct kernel *kernel, const struct k
     for (uint32_t i = 0; i < kernel->threads->n; i++)
         if (kernel->threads->all[i]->info.end_ticks == TRACE_UNKNOWN)
             left = kernel->threads->all[i];
-    return left == NULL || threads_rename(kernel->threads, left, event->tid) < 0 ? NULL : left;
+    if (left != NULL)
+        threads_rename(kernel->threads, left, event->tid);
+    return left;
 }
 
 static struct recorder_thread *thread_of(struct kernel *kernel, const struct kernel_event *event, uint64_t ticks)

@@ -1,5 +1,6 @@
 #include "core/recorder/link_state.h"
 
+#include "core/base/xalloc.h"
 #include "core/recorder/read_log.h"
 #include "core/recorder/setting_lines.h"
 #include "core/recorder/shared_file.h"
@@ -59,9 +60,8 @@ int link_know(struct recorder_link *link, const struct trace_method *method, str
                                    .name = method->names.method,
                                    .descriptor = method->names.descriptor };
     char *line = arena_alloc(&link->arena, setting_room(&phase));
-    if (line == NULL || map_put(&link->told, line, setting_encode(&phase, line), method->id) < 0 ||
-        map_put(&link->told, &method->id, sizeof method->id, method->id) < 0)
-        return err_set(err, "out of memory");
+    map_put(&link->told, line, setting_encode(&phase, line), method->id);
+    map_put(&link->told, &method->id, sizeof method->id, method->id);
     return observer == NULL || observer->method == NULL ? 0 : observer->method(observer->context, method, err);
 }
 
@@ -93,14 +93,12 @@ static void send_waiting(struct recorder_link *link)
     }
 }
 
-/* A command at the end of the list, to be sent; NULL when there is no memory. */
+/* A command at the end of the list, to be sent. */
 static struct link_command *add_command(struct recorder_link *link, const struct wire_message *message)
 {
     char packet[WIRE_PACKET_BYTES];
     size_t n = wire_encode(message, packet, sizeof packet);
-    struct link_command *command = calloc(1, sizeof *command + n + 1), **end = &link->commands;
-    if (command == NULL)
-        return NULL;
+    struct link_command *command = xcalloc(1, sizeof *command + n + 1), **end = &link->commands;
     memcpy(command->packet, packet, n + 1);
     command->command = (enum recorder_command)message->kind;
     command->fd = -1;
@@ -119,49 +117,37 @@ static void drop(struct recorder_link *link, struct link_command *command)
     free_command(command);
 }
 
-static int drop_failed(struct recorder_link *link, struct link_command *command, struct err *err)
-{
-    if (command != NULL)
-        drop(link, command);
-    return err_set(err, "out of memory");
-}
-
-static int give_ids(struct recorder_link *link, enum wire_kind which, const uint32_t *ids, size_t n, struct err *err)
+static void give_ids(struct recorder_link *link, enum wire_kind which, const uint32_t *ids, size_t n)
 {
     struct wire_list list = { .n = n };
     for (size_t i = 0; i < n; i++)
         list.numbers[i] = ids[i] & RING_METHOD_MAX;
     struct link_command *command = add_command(link, &(struct wire_message){ .kind = which, .list = &list });
-    if (command == NULL || (command->ids = malloc(n * sizeof *ids)) == NULL)
-        return drop_failed(link, command, err);
+    command->ids = xreallocarray(NULL, n, sizeof *ids);
     memcpy(command->ids, ids, n * sizeof *ids);
     command->n_ids = n;
     send_waiting(link);
-    return 0;
 }
 
-static int give_all_ids(struct recorder_link *link, enum wire_kind which, const uint32_t *ids, size_t n,
-                        struct err *err)
+static void give_all_ids(struct recorder_link *link, enum wire_kind which, const uint32_t *ids, size_t n)
 {
     for (size_t i = 0; i < n; i += WIRE_LIST_MAX)
-        if (give_ids(link, which, ids + i, n - i < WIRE_LIST_MAX ? n - i : WIRE_LIST_MAX, err) < 0)
-            return -1;
-    return 0;
+        give_ids(link, which, ids + i, n - i < WIRE_LIST_MAX ? n - i : WIRE_LIST_MAX);
 }
 
-int recorder_enable(struct recorder_link *link, const uint32_t *ids, size_t n, struct err *err)
+void recorder_enable(struct recorder_link *link, const uint32_t *ids, size_t n)
 {
-    return give_all_ids(link, WIRE_ENABLE, ids, n, err);
+    give_all_ids(link, WIRE_ENABLE, ids, n);
 }
 
-int recorder_disable(struct recorder_link *link, const uint32_t *ids, size_t n, struct err *err)
+void recorder_disable(struct recorder_link *link, const uint32_t *ids, size_t n)
 {
-    return give_all_ids(link, WIRE_DISABLE, ids, n, err);
+    give_all_ids(link, WIRE_DISABLE, ids, n);
 }
 
-int recorder_remove(struct recorder_link *link, const uint32_t *ids, size_t n, struct err *err)
+void recorder_remove(struct recorder_link *link, const uint32_t *ids, size_t n)
 {
-    return give_all_ids(link, WIRE_REMOVE, ids, n, err);
+    give_all_ids(link, WIRE_REMOVE, ids, n);
 }
 
 /* A command with a memory file: takes over the descriptor, and lines. */
@@ -184,8 +170,7 @@ static int give_file(struct recorder_link *link, const struct wire_message *mess
 /* A command with lines, which are taken over, in its memory file. */
 static int give_lines(struct recorder_link *link, enum wire_kind kind, struct setting_lines *lines, struct err *err)
 {
-    int fd = lines->failed ? err_set(err, "out of memory")
-                           : shared_file_text("mmprof-methods-wanted", lines->text, lines->n, err);
+    int fd = shared_file_text("mmprof-methods-wanted", lines->text, lines->n, err);
     if (fd < 0) {
         free(lines->text);
         return -1;
@@ -214,10 +199,11 @@ int recorder_compile(struct recorder_link *link, const struct recorder_compile *
     return give_lines(link, WIRE_COMPILE, &lines, err);
 }
 
-int recorder_recompilation_costs(struct recorder_link *link, const char *const *classes, size_t n,
-                                 struct recompilation_costs *costs, struct err *err)
+void recorder_recompilation_costs(struct recorder_link *link, const char *const *classes, size_t n,
+                                  struct recompilation_costs *costs)
 {
-    return code_map_read(link->code, err) < 0 ? -1 : recompilation_costs_find(link->code, classes, n, costs, err);
+    code_map_read(link->code);
+    recompilation_costs_find(link->code, classes, n, costs);
 }
 
 /* The link reads the log to the end; the command's own descriptor is closed when it is answered. */
@@ -235,13 +221,10 @@ int recorder_jit(struct recorder_link *link, struct err *err)
     return give_file(link, &(struct wire_message){ .kind = WIRE_JIT }, fd, NULL, err);
 }
 
-int recorder_dependents(struct recorder_link *link, struct err *err)
+void recorder_dependents(struct recorder_link *link)
 {
-    struct link_command *command = add_command(link, &(struct wire_message){ .kind = WIRE_DEPENDENTS });
-    if (command == NULL)
-        return drop_failed(link, command, err);
+    add_command(link, &(struct wire_message){ .kind = WIRE_DEPENDENTS });
     send_waiting(link);
-    return 0;
 }
 
 int link_poll(struct recorder_link *link, uint32_t period_us, uint32_t part_ppm, int fd, struct err *err)
@@ -257,17 +240,14 @@ int link_allocations(struct recorder_link *link, uint32_t part_ppm, bool is_trac
 }
 
 /* One question at a time: the next one waits for what is appended. */
-int link_where(struct recorder_link *link, const uint64_t *addresses, size_t n, struct err *err)
+void link_where(struct recorder_link *link, const uint64_t *addresses, size_t n)
 {
     struct wire_list list = { .n = n < LINK_ADDRESSES ? n : LINK_ADDRESSES };
     if (n == 0)
-        return 0;
+        return;
     memcpy(list.numbers, addresses, list.n * sizeof *addresses);
-    struct link_command *command = add_command(link, &(struct wire_message){ .kind = WIRE_WHERE, .list = &list });
-    if (command == NULL)
-        return drop_failed(link, command, err);
+    add_command(link, &(struct wire_message){ .kind = WIRE_WHERE, .list = &list });
     send_waiting(link);
-    return 0;
 }
 
 bool link_may_ask(const struct recorder_link *link)
@@ -281,21 +261,18 @@ bool link_may_ask(const struct recorder_link *link)
 /* ---- what the agent says ---- */
 
 /* The ids of those of an instrument's methods that the agent has told of. */
-static int find_ids(const struct recorder_link *link, struct link_command *command, struct err *err)
+static void find_ids(const struct recorder_link *link, struct link_command *command)
 {
     size_t n_lines = 0;
     for (const char *at = command->lines; at != NULL && (at = strchr(at, '\n')) != NULL; at++)
         n_lines++;
-    command->ids = malloc((n_lines + 1) * sizeof *command->ids);
-    if (command->ids == NULL)
-        return err_set(err, "out of memory");
+    command->ids = xreallocarray(NULL, n_lines + 1, sizeof *command->ids);
     for (const char *at = command->lines, *end; n_lines > 0; n_lines--, at = end + 1) {
         end = strchr(at, '\n');
         const uint32_t *id = map_get(&link->told, at, (size_t)(end - at));
         if (id != NULL)
             command->ids[command->n_ids++] = *id;
     }
-    return 0;
 }
 
 static int write_control(const struct recorder_link *link, enum trace_kind kind, uint32_t method, uint64_t ticks,
@@ -323,8 +300,8 @@ static int read_jit(struct recorder_link *link, struct err *err)
 {
     if (link->jit_fd < 0 || link->writer == NULL)
         return 0;
-    if (link->jit == NULL && (link->jit = malloc(sizeof *link->jit)) == NULL)
-        return err_set(err, "out of memory");
+    if (link->jit == NULL)
+        link->jit = xmalloc(sizeof *link->jit);
     for (uint64_t begin = link->jit_read_bytes; link->jit_read_bytes - begin < READ_LOG_ROUND_BYTES;) {
         ssize_t n = pread(link->jit_fd, link->jit->bytes, sizeof link->jit->bytes, (off_t)link->jit_read_bytes);
         struct cursor c = cursor_over(link->jit->bytes, n < 0 ? 0 : (size_t)n);
@@ -348,8 +325,8 @@ static int answer(struct recorder_link *link, struct link_command *command, cons
                   struct err *err)
 {
     bool is_refused = said->kind == WIRE_REFUSED, is_dependents = command->command == RECORDER_DEPENDENTS;
-    if (command->command == RECORDER_INSTRUMENT && !is_refused && find_ids(link, command, err) < 0)
-        return -1;
+    if (command->command == RECORDER_INSTRUMENT && !is_refused)
+        find_ids(link, command);
     if (command->command == RECORDER_WHERE || is_dependents)
         link->code_ns += (uint64_t)(said->cpu_ms * 1e6);
     if (command->command == RECORDER_POLL && is_refused)

@@ -30,8 +30,8 @@ struct recorder_phase {
  * Switch methods' probes on or off: within a millisecond.  A loop that was compiled while a method in it was off may
  * see it on only when it ends.  Returns 0, or -1 with *err set (no memory).
  */
-int recorder_enable(struct recorder_link *link, const uint32_t *ids, size_t n, struct err *err);
-int recorder_disable(struct recorder_link *link, const uint32_t *ids, size_t n, struct err *err);
+void recorder_enable(struct recorder_link *link, const uint32_t *ids, size_t n);
+void recorder_disable(struct recorder_link *link, const uint32_t *ids, size_t n);
 
 /*
  * Give methods probes, enabled ones; their ids come by the observer's 'method', those that have them already are
@@ -40,7 +40,7 @@ int recorder_disable(struct recorder_link *link, const uint32_t *ids, size_t n, 
  */
 int recorder_instrument(struct recorder_link *link, const struct recorder_phase *methods, size_t n,
                         const struct recorder_phase *loops, size_t n_loops, struct err *err);
-int recorder_remove(struct recorder_link *link, const uint32_t *ids, size_t n, struct err *err);
+void recorder_remove(struct recorder_link *link, const uint32_t *ids, size_t n);
 
 /*
  * Record what the JIT compiler does with the methods that get probes from now on, before and after they do, in the
@@ -52,15 +52,15 @@ int recorder_jit(struct recorder_link *link, struct err *err);
  * Have the agent find out whose classes' code all compiled code has: recorder_recompilation_costs is up to date when it
  * has answered.  Returns 0, or -1 with *err set.
  */
-int recorder_dependents(struct recorder_link *link, struct err *err);
+void recorder_dependents(struct recorder_link *link);
 
 /*
  * What the JIT compilers would have to compile again if classes changed now: as recompilation_costs_find.  Where the
  * JVM does not tell of its code, 'compiled' is 0.  Returns 0 and *costs for recompilation_costs_free, or -1 with *err
  * set.
  */
-int recorder_recompilation_costs(struct recorder_link *link, const char *const *classes, size_t n,
-                                 struct recompilation_costs *costs, struct err *err);
+void recorder_recompilation_costs(struct recorder_link *link, const char *const *classes, size_t n,
+                                  struct recompilation_costs *costs);
 
 /* The rules by which the agent would give a method probes.  NULL with *err set: they cannot be read. */
 const struct agent_config *recorder_rules(struct recorder_link *link, struct err *err);

@@ -65,11 +65,11 @@ int link_round(struct recorder_link *link, struct recorder_status *status, struc
 
 /*
  * Ask what code is at some addresses, LINK_ADDRESSES at most; the answer is in the code log.  It may be asked when
- * there is no question under way.  Returns 0, or -1 with *err set.
+ * there is no question under way.
  */
 #define LINK_ADDRESSES 64
 bool link_may_ask(const struct recorder_link *link);
-int link_where(struct recorder_link *link, const uint64_t *addresses, size_t n, struct err *err);
+void link_where(struct recorder_link *link, const uint64_t *addresses, size_t n);
 
 /*
  * Have the agent sample stacks, as core/wire/protocol.h says of 'poll', and append them to the memory file fd, which

@@ -111,10 +111,7 @@ char *metadata_config(const struct recorder_plan *plan)
     setting_lines_add_methods(&lines, SETTING_PHASE, plan->phases, plan->n_phases);
     if (plan->layout != NULL && plan->read != RECORDER_READ_NONE)
         add_events(&lines, plan->layout);
-    if (!lines.failed)
-        return lines.text;
-    free(lines.text);
-    return NULL;
+    return lines.text;
 }
 
 /* ---- metadata ---- */

@@ -2,7 +2,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/text.h"
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "core/jvm/process.h"
 #include "core/hotspot/vm_methods.h"
 #include "core/recorder/read_log.h"
@@ -44,17 +44,13 @@ struct poll_sampler {
 
 int poll_sampler_open(struct poll_sampler **out, pid_t pid, struct err *err)
 {
-    struct poll_sampler *sampler = *out = calloc(1, sizeof *sampler);
-    if (sampler == NULL)
-        return err_set(err, "out of memory for sampling");
+    struct poll_sampler *sampler = *out = xcalloc(1, sizeof *sampler);
     sampler->pid = pid;
     sampler->inner_pid = jvm_process_inner_pid(pid);
-    sampler->threads = calloc(POLL_THREADS_MAX, sizeof *sampler->threads);
+    sampler->threads = xcalloc(POLL_THREADS_MAX, sizeof *sampler->threads);
     sampler->fd = shared_file_log("mmprof-stacks", err);
-    if (sampler->threads != NULL && sampler->fd >= 0)
+    if (sampler->fd >= 0)
         return 0;
-    if (sampler->threads == NULL)
-        err_set(err, "out of memory for sampling");
     poll_sampler_close(sampler);
     *out = NULL;
     return -1;
@@ -96,13 +92,11 @@ static int by_index(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Its code and lines.  Returns false: no memory. */
-static bool keep_code(struct poll_sampler *sampler, const struct poll_method *from, struct sampled_method *to)
+/* Its code and lines. */
+static void keep_code(struct poll_sampler *sampler, const struct poll_method *from, struct sampled_method *to)
 {
     struct code_line *lines = arena_alloc(&sampler->arena, (from->n_lines + 1) * sizeof *lines);
     uint8_t *bytes = arena_alloc(&sampler->arena, from->code.n + 1);
-    if (lines == NULL || bytes == NULL)
-        return false;
     memcpy(lines, from->lines, from->n_lines * sizeof *lines);
     qsort(lines, from->n_lines, sizeof *lines, by_index);
     memcpy(bytes, from->code.at, from->code.n);
@@ -113,7 +107,6 @@ static bool keep_code(struct poll_sampler *sampler, const struct poll_method *fr
     to->bytes = from->code.n == 0 ? NULL : bytes;
     to->lines = lines;
     to->n_lines = from->n_lines;
-    return true;
 }
 
 /* Numbers come in their order. */
@@ -122,8 +115,6 @@ static int take_method(struct poll_sampler *sampler, const struct poll_method *f
     if (from->number != sampler->n_methods)
         return err_set(err, "the agent's stack samples are damaged: method %u comes after %u", from->number,
                        sampler->n_methods);
-    if (vec_reserve(sampler->methods, sampler->room, sampler->n_methods + 1) < 0)
-        return err_set(err, "out of memory for methods");
     struct sampled_method method = { .names.class_name =
                                          text_utf8(&sampler->arena, from->class_name.at, from->class_name.n),
                                      .names.method = text_utf8(&sampler->arena, from->name.at, from->name.n),
@@ -131,10 +122,8 @@ static int take_method(struct poll_sampler *sampler, const struct poll_method *f
                                          text_utf8(&sampler->arena, from->descriptor.at, from->descriptor.n),
                                      .source = text_utf8(&sampler->arena, from->source.at, from->source.n),
                                      .tier = VM_TIER_UNKNOWN };
-    if (method.names.class_name == NULL || method.names.method == NULL || method.names.descriptor == NULL ||
-        method.source == NULL || !keep_code(sampler, from, &method))
-        return err_set(err, "out of memory for methods");
-    sampler->methods[sampler->n_methods++] = method;
+    keep_code(sampler, from, &method);
+    *xpush(sampler->methods, sampler->room, sampler->n_methods) = method;
     return 0;
 }
 
@@ -205,10 +194,8 @@ static int take_class(struct poll_sampler *sampler, const struct poll_class *fro
     if (from->number != sampler->n_classes)
         return err_set(err, "the agent's allocation samples are damaged: class %u comes after %u", from->number,
                        sampler->n_classes);
-    const char *name = text_utf8(&sampler->arena, from->name.at, from->name.n);
-    if (name == NULL || vec_reserve(sampler->classes, sampler->classes_room, sampler->n_classes + 1) < 0)
-        return err_set(err, "out of memory for classes");
-    sampler->classes[sampler->n_classes++] = name;
+    *xpush(sampler->classes, sampler->classes_room, sampler->n_classes) =
+        text_utf8(&sampler->arena, from->name.at, from->name.n);
     return 0;
 }
 

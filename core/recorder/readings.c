@@ -2,6 +2,7 @@
 #include "core/recorder/readings_pending.h"
 
 #include "core/base/ticks.h"
+#include "core/base/xalloc.h"
 #include "core/perf/perf_rings.h"
 
 #include <errno.h>
@@ -57,16 +58,15 @@ static int highest_fd(void)
     return (int)limit.rlim_cur - RESERVED_FDS;
 }
 
-int readings_init(struct readings *readings, const struct readings_plan *plan, struct session *session,
-                  struct threads *threads, struct err *err)
+void readings_init(struct readings *readings, const struct readings_plan *plan, struct session *session,
+                   struct threads *threads)
 {
     *readings = (struct readings){ .plan = *plan };
     readings->session = session;
     readings->threads = threads;
     readings->n_columns = counter_layout_columns(plan->layout);
     readings->highest_fd = highest_fd();
-    readings->handed = calloc(session->n_rings, sizeof *readings->handed);
-    return readings->handed == NULL ? err_set(err, "out of memory") : 0;
+    readings->handed = xcalloc(session->n_rings, sizeof *readings->handed);
 }
 
 bool readings_are_active(const struct readings *readings)
@@ -399,22 +399,15 @@ static void follow(struct readings *readings, struct recorder_thread *thread, st
     }
 }
 
-static int grow(struct readings *readings, struct err *err)
+static void grow(struct readings *readings)
 {
     uint32_t n = readings->threads->n;
     if (n <= readings->n_all)
-        return 0;
-    struct reading_thread **all = realloc(readings->all, n * sizeof *all);
-    if (all == NULL)
-        return err_set(err, "out of memory");
-    readings->all = all;
-    while (readings->n_all < n) {
-        struct reading_thread *mine = calloc(1, sizeof *mine + readings->n_columns * sizeof *mine->last);
-        if (mine == NULL)
-            return err_set(err, "out of memory");
-        readings->all[readings->n_all++] = mine;
-    }
-    return 0;
+        return;
+    readings->all = xreallocarray(readings->all, n, sizeof *readings->all);
+    while (readings->n_all < n)
+        readings->all[readings->n_all++] =
+            xcalloc(1, sizeof(struct reading_thread) + readings->n_columns * sizeof *readings->all[0]->last);
 }
 
 /* The rings of threads that have ended are free, or others'. */
@@ -437,12 +430,11 @@ void readings_forget(struct readings *readings, uint32_t thread)
     *readings->all[thread] = (struct reading_thread){ .state = READING_NEW };
 }
 
-int readings_follow(struct readings *readings, struct err *err)
+void readings_follow(struct readings *readings)
 {
     if (!readings_are_active(readings))
-        return 0;
-    if (grow(readings, err) < 0)
-        return -1;
+        return;
+    grow(readings);
     forget_ended(readings);
     uint64_t start_ns = kernel_now_ns();
     for (uint32_t i = 0; i < readings->n_all; i++) {
@@ -451,5 +443,4 @@ int readings_follow(struct readings *readings, struct err *err)
         if (!is_new || kernel_now_ns() - start_ns < OPENING_NS)
             follow(readings, readings->threads->all[i], mine);
     }
-    return 0;
 }

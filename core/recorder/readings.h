@@ -54,8 +54,8 @@ struct readings {
 };
 
 /* Returns 0, or -1 with *err set. */
-int readings_init(struct readings *readings, const struct readings_plan *plan, struct session *session,
-                  struct threads *threads, struct err *err);
+void readings_init(struct readings *readings, const struct readings_plan *plan, struct session *session,
+                   struct threads *threads);
 
 /* Disable what the threads handed over, too: their own mappings would keep it counting. */
 void readings_close(struct readings *readings);
@@ -73,7 +73,7 @@ void readings_take(struct readings *readings, uint64_t now_ns);
  * After it, when the round's threads and their rings are known: begin with new threads, end with those that have ended
  * or have a ring now.  Returns 0, or -1 with *err set.
  */
-int readings_follow(struct readings *readings, struct err *err);
+void readings_follow(struct readings *readings);
 
 /* A thread has ended, and its index is another's from now on. */
 void readings_forget(struct readings *readings, uint32_t thread);

@@ -1,19 +1,15 @@
 #include "core/recorder/readings_pending.h"
 
+#include "core/base/xalloc.h"
+
 #include <stdlib.h>
 
 struct pending_reading *readings_pending_new(struct readings *readings)
 {
     if (readings->n_pending == readings->room) {
         size_t room = readings->room == 0 ? 64 : readings->room * 2;
-        struct pending_reading *pending = realloc(readings->pending, room * sizeof *pending);
-        if (pending != NULL)
-            readings->pending = pending;
-        uint64_t *values = realloc(readings->values, room * readings->n_columns * sizeof *values);
-        if (values != NULL)
-            readings->values = values;
-        if (pending == NULL || values == NULL)
-            return NULL;
+        readings->pending = xreallocarray(readings->pending, room, sizeof *readings->pending);
+        readings->values = xreallocarray(readings->values, room * readings->n_columns, sizeof *readings->values);
         readings->room = room;
     }
     struct pending_reading *reading = &readings->pending[readings->n_pending];

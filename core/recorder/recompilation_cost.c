@@ -1,6 +1,6 @@
 #include "core/recorder/recompilation_cost.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,16 +23,16 @@ static uint64_t bit_of(const struct wanted_codes *wanted, const char *class_name
 
 static uint64_t *bits_of_methods(const struct code_map *map, const struct wanted_codes *wanted)
 {
-    uint64_t *bits = calloc((size_t)map->n_methods + 1, sizeof *bits);
-    for (uint32_t i = 0; bits != NULL && i < map->n_methods; i++)
+    uint64_t *bits = xcalloc((size_t)map->n_methods + 1, sizeof *bits);
+    for (uint32_t i = 0; i < map->n_methods; i++)
         bits[i] = bit_of(wanted, map->methods[i].names.class_name);
     return bits;
 }
 
 static uint64_t *bits_of_classes(const struct code_map *map, const struct wanted_codes *wanted)
 {
-    uint64_t *bits = calloc((size_t)map->n_classes + 1, sizeof *bits);
-    for (uint32_t i = 0; bits != NULL && i < map->n_classes; i++)
+    uint64_t *bits = xcalloc((size_t)map->n_classes + 1, sizeof *bits);
+    for (uint32_t i = 0; i < map->n_classes; i++)
         bits[i] = bit_of(wanted, map->classes[i]);
     return bits;
 }
@@ -60,17 +60,14 @@ static uint64_t bits_of_piece(const struct code_map *map, const struct code_piec
     return all;
 }
 
-static int add_cost(struct recompilation_costs *costs, uint64_t classes, double work)
+static void add_cost(struct recompilation_costs *costs, uint64_t classes, double work)
 {
     for (size_t i = 0; i < costs->n; i++)
         if (costs->all[i].classes == classes) {
             costs->all[i].work += work;
-            return 0;
+            return;
         }
-    if (vec_reserve(costs->all, costs->room, costs->n + 1) < 0)
-        return -1;
-    costs->all[costs->n++] = (struct recompilation_cost){ classes, work };
-    return 0;
+    *xpush(costs->all, costs->room, costs->n) = (struct recompilation_cost){ classes, work };
 }
 
 static double work_of(uint64_t n_bytes, uint32_t tier)
@@ -78,49 +75,44 @@ static double work_of(uint64_t n_bytes, uint32_t tier)
     return (double)n_bytes * (tier == C2_TIER ? RECOMPILATION_C2 : 1);
 }
 
-static int find_in_pieces(const struct code_map *map, const uint64_t *bits, struct recompilation_costs *costs)
+static void find_in_pieces(const struct code_map *map, const uint64_t *bits, struct recompilation_costs *costs)
 {
-    int rc = 0;
-    for (uint32_t i = 0; i < map->n_pieces && rc == 0; i++) {
+    for (uint32_t i = 0; i < map->n_pieces; i++) {
         const struct code_piece *piece = &map->pieces[i];
         double work = work_of(piece->end - piece->start, piece->tier);
         if (piece->kind != CODE_COMPILED)
             continue;
         costs->compiled += work;
         uint64_t of_piece = piece->to_ticks == UINT64_MAX ? bits_of_piece(map, piece, bits) : 0;
-        rc = of_piece == 0 ? 0 : add_cost(costs, of_piece, work);
+        if (of_piece != 0)
+            add_cost(costs, of_piece, work);
     }
-    return rc;
 }
 
-static int find_in_dependents(const struct code_map *map, const uint64_t *bits, struct recompilation_costs *costs)
+static void find_in_dependents(const struct code_map *map, const uint64_t *bits, struct recompilation_costs *costs)
 {
-    int rc = 0;
-    for (uint32_t i = 0; i < map->n_dependents && rc == 0; i++) {
+    for (uint32_t i = 0; i < map->n_dependents; i++) {
         const struct code_dependent *dependent = &map->dependents[i];
         double work = work_of(dependent->n_bytes, dependent->tier);
         costs->compiled += work;
         uint64_t of_it = dependent->is_gone ? 0 : bits_of_dependent(map, dependent, bits);
-        rc = of_it == 0 ? 0 : add_cost(costs, of_it, work);
+        if (of_it != 0)
+            add_cost(costs, of_it, work);
     }
-    return rc;
 }
 
-int recompilation_costs_find(const struct code_map *map, const char *const *classes, size_t n,
-                             struct recompilation_costs *costs, struct err *err)
+void recompilation_costs_find(const struct code_map *map, const char *const *classes, size_t n,
+                              struct recompilation_costs *costs)
 {
     const struct wanted_codes wanted = { classes, n < RECOMPILATION_CLASSES ? n : RECOMPILATION_CLASSES };
     bool has_dependents = map->n_dependents > 0;
     uint64_t *bits = has_dependents ? bits_of_classes(map, &wanted) : bits_of_methods(map, &wanted);
     memset(costs, 0, sizeof *costs);
-    int rc = bits == NULL     ? -1
-             : has_dependents ? find_in_dependents(map, bits, costs)
-                              : find_in_pieces(map, bits, costs);
+    if (has_dependents)
+        find_in_dependents(map, bits, costs);
+    else
+        find_in_pieces(map, bits, costs);
     free(bits);
-    if (rc == 0)
-        return 0;
-    recompilation_costs_free(costs);
-    return err_set(err, "out of memory");
 }
 
 void recompilation_costs_free(struct recompilation_costs *costs)

@@ -27,10 +27,10 @@ struct recompilation_costs {
 
 /*
  * The code that is there now and has code of one of these n classes (internal form; RECOMPILATION_CLASSES at most).
- * Returns 0 and *costs for recompilation_costs_free, or -1 with *err set: no memory.
+ * *costs is for recompilation_costs_free.
  */
-int recompilation_costs_find(const struct code_map *map, const char *const *classes, size_t n,
-                             struct recompilation_costs *costs, struct err *err);
+void recompilation_costs_find(const struct code_map *map, const char *const *classes, size_t n,
+                              struct recompilation_costs *costs);
 void recompilation_costs_free(struct recompilation_costs *costs);
 
 /* The work for the class with this bit that does not come with those that change anyway. */

@@ -1,5 +1,6 @@
 #include "core/recorder/recorder_state.h"
 
+#include "core/base/xalloc.h"
 #include "core/jvm/code_cache.h"
 #include "core/recorder/metadata.h"
 #include "core/trace/recording_info.h"
@@ -402,9 +403,7 @@ static void connect_parts(struct recorder *r, const struct recorder_plan *plan)
 
 int recorder_run(const struct recorder_plan *plan, struct recorder_summary *summary, struct err *err)
 {
-    struct recorder *r = calloc(1, sizeof *r);
-    if (r == NULL)
-        return err_set(err, "out of memory");
+    struct recorder *r = xcalloc(1, sizeof *r);
     int rc = -1;
     connect_parts(r, plan);
     r->child = (struct launch)LAUNCH_NONE;
@@ -417,7 +416,7 @@ int recorder_run(const struct recorder_plan *plan, struct recorder_summary *summ
     summarize(r, summary);
     rc = 0;
 out:
-    recorder_room_explain(&r->room, err);
+    recorder_room_close();
     if (r->now.writer != NULL) {
         struct err why;
         bool is_whole = trace_writer_close(r->now.writer, r->now.latest.ticks, &why) == 0;

@@ -40,8 +40,6 @@ static int take_one(struct recorder_allocations *a, const struct allocation_samp
 {
     uint64_t ticks = ticks_of(a, sample->stack.time_ns);
     struct recorder_thread *thread = threads_get(a->now->threads, sample->stack.tid, ticks);
-    if (thread == NULL)
-        return err_set(err, "out of memory for threads");
     if (thread->changed && threads_write(a->now->threads, a->now->writer, err) < 0)
         return -1;
     return sample_log_write_allocation(a->log, a->now->writer, sample, thread->info.index, ticks, err);

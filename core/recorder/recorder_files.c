@@ -87,17 +87,16 @@ static bool is_there(void *context, int32_t tid)
 }
 
 /* Those that ended before the file did that is closed now: samples and switches of them came in it at the latest. */
-static int recycle_threads(struct recorder *r, struct err *err)
+static void recycle_threads(struct recorder *r)
 {
     uint64_t late_ns = r->now.latest.monotonic_ns - LATE_NS;
     uint64_t late = clock_ticks(late_ns, &r->now.latest, &r->now.first, &r->now.latest);
     uint64_t before = late < r->files.start.ticks ? late : r->files.start.ticks;
     if (r->now.latest.monotonic_ns - r->now.first.monotonic_ns < LATE_NS)
-        return 0;
+        return;
     if (!r->drain.kernel_tells_ends && r->now.target != 0)
         threads_miss(r->now.threads, r->now.latest.ticks, is_there, r);
-    return threads_recycle(r->now.threads, before, forget_thread, r) < 0 ? err_set(err, "out of memory for threads")
-                                                                         : 0;
+    threads_recycle(r->now.threads, before, forget_thread, r);
 }
 
 static int change_file(struct recorder *r, struct err *err)
@@ -110,8 +109,7 @@ static int change_file(struct recorder *r, struct err *err)
         trace_writer_rotate(r->now.writer, next.part, clock, &why, err) < 0)
         return -1;
     recorder_rotation_end(&r->files, r->now.plan, why.text[0] == '\0' ? NULL : &why);
-    if (recycle_threads(r, err) < 0)
-        return -1;
+    recycle_threads(r);
     r->rounds.clock_written_ns = r->rounds.flushed_ns = r->now.latest.monotonic_ns;
     pauses_next(&r->pauses);
     return recorder_rotation_begin(&r->files, &r->now, &next, err);

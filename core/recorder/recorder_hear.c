@@ -31,7 +31,7 @@ static void read_program(struct recorder *r)
 {
     struct err ignored;
     struct jvm_process *process = arena_alloc(&r->arena, sizeof *process);
-    if (process != NULL && jvm_process_read(r->now.target, process, &ignored) == 0)
+    if (jvm_process_read(r->now.target, process, &ignored) == 0)
         snprintf(r->jvms.program, sizeof r->jvms.program, "%.255s", process->command);
     char *ours = strstr(r->jvms.program, " -agentpath:");
     if (ours != NULL)
@@ -65,18 +65,15 @@ static int note(struct recorder *r, enum info_key key, const char *text, struct 
     if (r->now.writer != NULL)
         return info_write_text(r->now.writer, key, text, err);
     struct recorder_note *note = arena_alloc(&r->arena, sizeof *note);
-    const char *copy = note == NULL ? NULL : arena_text(&r->arena, text, strlen(text));
-    if (copy == NULL)
-        return err_set(err, "out of memory");
-    *note = (struct recorder_note){ r->notes, key, copy };
+    *note = (struct recorder_note){ r->notes, key, arena_text(&r->arena, text, strlen(text)) };
     r->notes = note;
     return 0;
 }
 
 int recorder_write_target(struct recorder *r, struct err *err)
 {
-    if (recorder_name_threads(r, err) < 0 ||
-        metadata_write_target(r->now.writer, r->now.target, r->session.jvm, r->now.plan->argv, err) < 0)
+    recorder_name_threads(r);
+    if (metadata_write_target(r->now.writer, r->now.target, r->session.jvm, r->now.plan->argv, err) < 0)
         return -1;
     for (; r->notes != NULL; r->notes = r->notes->next)
         if (info_write_text(r->now.writer, r->notes->key, r->notes->text, err) < 0)

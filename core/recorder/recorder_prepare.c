@@ -83,8 +83,7 @@ static const char *short_reason(struct recorder *r, const char *why)
     const char *colon = strncmp(why, "event '", 7) == 0 ? strstr(why, "': ") : NULL;
     if (colon != NULL)
         why = colon + 3;
-    const char *text = arena_text(&r->arena, why, strcspn(why, "\n"));
-    return text == NULL ? "" : text;
+    return arena_text(&r->arena, why, strcspn(why, "\n"));
 }
 
 /* An event that no group counts: derived, or not usable. */
@@ -153,14 +152,13 @@ static int open_session(struct recorder *r, struct err *err)
                                      r->now.plan->read == RECORDER_READ_NONE ? 0 : counter_layout_columns(r->layout),
                                  .config = config };
     struct readings_plan readings = { r->layout, r->now.plan->read == RECORDER_READ_NONE, r->now.plan->simulation };
-    if (config == NULL)
-        return err_set(err, "out of memory");
     int rc = recorder_room_open(&r->room, r->now.plan->pid, &plan.memory, err) < 0
                  ? -1
                  : session_open(&r->session, &plan, err);
     free(config);
-    if (rc < 0 || drain_init(&r->drain, &r->session, r->now.threads, err) < 0)
+    if (rc < 0)
         return -1;
+    drain_init(&r->drain, &r->session, r->now.threads);
     r->ip_samples.code.fd = metadata_wants_code(r->now.plan) ? r->session.code_fd : -1;
     r->ip_samples.maps.is_emulated = r->now.plan->simulation != NULL;
     if (r->now.plan->simulation != NULL)
@@ -169,7 +167,8 @@ static int open_session(struct recorder *r, struct err *err)
     r->link.code = &r->ip_samples.code;
     r->drain.observer = r->now.plan->observer;
     r->drain.link = &r->link;
-    return readings_init(&r->readings, &readings, &r->session, r->now.threads, err);
+    readings_init(&r->readings, &readings, &r->session, r->now.threads);
+    return 0;
 }
 
 /* From here on time counts. */

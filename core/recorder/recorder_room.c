@@ -6,6 +6,7 @@
  */
 #include "core/recorder/recorder_room.h"
 
+#include "core/base/xalloc.h"
 #include "core/jvm/memory_room.h"
 #include "core/recorder/clock.h"
 
@@ -74,6 +75,10 @@ int recorder_room_open(struct recorder_room *own, pid_t pid, struct ring_memory_
         its.limit_bytes == MEMORY_ROOM_ANY ? MEMORY_ROOM_ANY : (its.bytes - reserve_bytes(&its)) / CHANGE_PART;
     own->own_bytes = ours.bytes / 2 < KEPT_MIN ? KEPT_MIN : ours.bytes / 2 > KEPT_MAX ? KEPT_MAX : ours.bytes / 2;
     memory_room_bind(own->own_bytes);
+    snprintf(own->next, sizeof own->next,
+             "mmprof may allocate %.0f MB here: record less, with --include or for a shorter time (-d)",
+             (double)own->own_bytes / 1e6);
+    out_of_memory_next(own->next);
     plan->n_threads = n_threads > 0 ? (uint32_t)n_threads : 0;
     plan->limit_bytes = ours.bytes / (ours.limit_bytes == MEMORY_ROOM_ANY ? MACHINE_PART : GROUP_PART);
     /* Buffers are touched as they are used, and near the limit the recording ends: no group has one to be killed by. */
@@ -82,12 +87,10 @@ int recorder_room_open(struct recorder_room *own, pid_t pid, struct ring_memory_
     return 0;
 }
 
-void recorder_room_explain(const struct recorder_room *own, struct err *err)
+void recorder_room_close(void)
 {
     memory_room_unbind();
-    if (strncmp(err->text, "out of memory", strlen("out of memory")) == 0 && strstr(err->text, "\n") == NULL)
-        err_next(err, "mmprof may allocate %.0f MB here: record less, with --include or for a shorter time (-d)",
-                 (double)own->own_bytes / 1e6);
+    out_of_memory_next(NULL);
 }
 
 bool recorder_room_is_low(struct recorder_room *own, pid_t pid, struct segment *segment)

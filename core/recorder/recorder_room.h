@@ -11,6 +11,7 @@ struct recorder_room {
     uint64_t change_bytes; /* that changed classes may take in the target; UINT64_MAX: any */
     uint64_t own_bytes;    /* that we may allocate */
     bool is_less;          /* change_bytes is less than what metaspace has */
+    char next[128];        /* what to do when memory runs out */
     char why[160];         /* whose memory is near a limit; "": nobody's */
 };
 
@@ -20,8 +21,8 @@ struct recorder_room {
  */
 int recorder_room_open(struct recorder_room *own, pid_t pid, struct ring_memory_plan *plan, struct err *err);
 
-/* At the end, which is to find memory: where there was none, *err gets a next step. */
-void recorder_room_explain(const struct recorder_room *own, struct err *err);
+/* At the end, which is to find memory. */
+void recorder_room_close(void);
 
 /*
  * Is the JVM (pid 0: not known yet), or are we, so near a limit that the recording has to end?  Then own->why says it;

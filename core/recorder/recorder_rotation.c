@@ -43,8 +43,10 @@ int recorder_rotation_open(struct recorder_rotation *files, const struct recorde
         return trace_writer_open(writer, now->plan->output, err);
     files->n = 1;
     if (recorder_rotation_name(now->plan, pid, &files->names, err) < 0 ||
-        trace_writer_open(writer, files->names.part, err) < 0 || trace_writer_keep(*writer, err) < 0 ||
-        write_info(files, *writer, err) < 0)
+        trace_writer_open(writer, files->names.part, err) < 0)
+        return -1;
+    trace_writer_keep(*writer);
+    if (write_info(files, *writer, err) < 0)
         return -1;
     return info_write_count(*writer, INFO_RECORDING_BEGAN_NS, now->first.realtime_ns, err);
 }

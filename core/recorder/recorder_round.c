@@ -87,19 +87,16 @@ struct recorder_status recorder_status_of(const struct recorder *r)
 
 /* ---- a round ---- */
 
-int recorder_name_threads(struct recorder *r, struct err *err)
+void recorder_name_threads(struct recorder *r)
 {
     pid_t tids[4096];
     int n = r->now.target == 0 || r->kernel.rings != NULL ? 0 : jvm_process_threads(r->now.target, tids, 4096);
     for (int i = 0; i < n && i < 4096; i++) {
         char comm[16];
         struct recorder_thread *thread = threads_get(r->now.threads, tids[i], TRACE_UNKNOWN);
-        if (thread == NULL)
-            return err_set(err, "out of memory");
         if (jvm_thread_comm(r->now.target, tids[i], comm) == 0)
             threads_set_comm(thread, comm);
     }
-    return 0;
 }
 
 static int write_clock(struct recorder *r, struct err *err)
@@ -107,8 +104,7 @@ static int write_clock(struct recorder *r, struct err *err)
     if (r->now.latest.monotonic_ns - r->rounds.clock_written_ns < CLOCK_PERIOD_NS)
         return 0;
     r->rounds.clock_written_ns = r->now.latest.monotonic_ns;
-    if (recorder_name_threads(r, err) < 0)
-        return -1;
+    recorder_name_threads(r);
     return trace_write_clock(r->now.writer, r->now.latest.ticks, r->now.latest.monotonic_ns, r->now.latest.realtime_ns,
                              err);
 }
@@ -155,16 +151,16 @@ int recorder_write_ip_samples(struct recorder *r, bool is_last, struct err *err)
 }
 
 /* What code IP samples are in, where the agent tells only of that. */
-static int ask_for_code(struct recorder *r, struct err *err)
+static void ask_for_code(struct recorder *r)
 {
     uint64_t addresses[LINK_ADDRESSES];
     if (!metadata_asks_for_code(r->now.plan) || r->now.plan->ip_samples_hz == 0 || !link_may_ask(&r->link) ||
         (!r->rounds.asks_much && r->now.latest.monotonic_ns - r->rounds.asked_ns < ASKING_NS))
-        return 0;
+        return;
     size_t n = ip_samples_ask(&r->ip_samples, addresses, LINK_ADDRESSES);
     r->rounds.asks_much = n >= LINK_ADDRESSES / 4;
     r->rounds.asked_ns = r->now.latest.monotonic_ns;
-    return link_where(&r->link, addresses, n, err);
+    link_where(&r->link, addresses, n);
 }
 
 int recorder_write_round(struct recorder *r, uint64_t *n_words, struct err *err)
@@ -178,9 +174,12 @@ int recorder_write_round(struct recorder *r, uint64_t *n_words, struct err *err)
         kernel_write(&r->kernel, r->now.writer, r->now.latest.monotonic_ns, &r->now.first, &r->now.latest, err) < 0 ||
         recorder_write_stacks(&r->stacks, r->readings.is_last || r->files.is_turning, err) < 0 ||
         recorder_write_allocations(&r->allocations, r->files.is_turning, err) < 0 ||
-        recorder_write_ip_samples(r, false, err) < 0 || ask_for_code(r, err) < 0 || tell_kernel(r, err) < 0 ||
-        drain_threads(&r->drain, err) < 0 || readings_follow(&r->readings, err) < 0 ||
-        threads_write(r->now.threads, r->now.writer, err) < 0 || readings_write(&r->readings, r->now.writer, err) < 0 ||
+        recorder_write_ip_samples(r, false, err) < 0 || tell_kernel(r, err) < 0)
+        return -1;
+    drain_threads(&r->drain);
+    ask_for_code(r);
+    readings_follow(&r->readings);
+    if (threads_write(r->now.threads, r->now.writer, err) < 0 || readings_write(&r->readings, r->now.writer, err) < 0 ||
         collections_write(&r->collections, &r->pauses.data, r->now.writer, &r->now.first, &r->now.latest, err) < 0 ||
         drain_methods(&r->drain, r->now.writer, err) < 0 ||
         drain_records(&r->drain, r->now.writer, ticks_now(), err) < 0)

@@ -73,8 +73,6 @@ static int take_one(struct recorder_stacks *s, const struct stack_sample *sample
     const struct recorder_observer *observer = s->now->plan->observer;
     uint64_t ticks = clock_ticks(sample->time_ns, &s->now->latest, &s->now->first, &s->now->latest);
     struct recorder_thread *thread = threads_get(s->now->threads, sample->tid, ticks);
-    if (thread == NULL)
-        return err_set(err, "out of memory for threads");
     name_thread(s, thread, sample);
     s->sampled_ns += sample->weight;
     if (sample->time_ns < s->now->first.monotonic_ns)
@@ -146,8 +144,6 @@ static int take_one_wait(struct recorder_stacks *s, const struct stack_wait *wai
     const struct stack_sample *sample = &wait->sample;
     uint64_t ticks = clock_ticks(sample->time_ns, &s->now->latest, &s->now->first, &s->now->latest);
     struct recorder_thread *thread = threads_get(s->now->threads, sample->tid, ticks);
-    if (thread == NULL)
-        return err_set(err, "out of memory for threads");
     name_thread(s, thread, sample);
     if (sample->time_ns < s->now->first.monotonic_ns)
         return 0;

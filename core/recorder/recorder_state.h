@@ -165,7 +165,7 @@ int recorder_look_at_file(struct recorder *r, struct err *err);
 int recorder_write_round(struct recorder *r, uint64_t *n_words, struct err *err);
 
 /* The threads and their names, where the kernel's rings do not tell them. */
-int recorder_name_threads(struct recorder *r, struct err *err);
+void recorder_name_threads(struct recorder *r);
 
 /* IP samples and misses that have waited, or all. */
 int recorder_write_ip_samples(struct recorder *r, bool is_last, struct err *err);

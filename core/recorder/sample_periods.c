@@ -1,6 +1,6 @@
 #include "core/recorder/sample_periods.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #include <string.h>
 
@@ -28,15 +28,6 @@ void sample_periods_free(struct sample_periods *periods)
     memset(periods, 0, sizeof *periods);
 }
 
-/* Room for one more of the elements of a table, which 'set' numbers.  Returns its number, or -1: no memory. */
-static int64_t add_to(void **table, size_t *n, size_t *room, size_t bytes, struct hash_set *set, uint64_t key)
-{
-    if (vec_make_room(table, bytes, room, sizeof *room, *n + 1, false) < 0)
-        return -1;
-    memset((char *)*table + *n * bytes, 0, bytes);
-    return hash_store(set, key, (uint32_t)*n) < 0 ? -1 : (int64_t)(*n)++;
-}
-
 static uint64_t series_key(int32_t tid, uint32_t cpu)
 {
     return (uint64_t)(uint32_t)tid << 32 | cpu;
@@ -48,15 +39,13 @@ static struct sample_series *series_of(struct sample_periods *periods, const str
 {
     uint64_t key = series_key(sample->tid, sample->cpu);
     const uint32_t *known = hash_find(&periods->by_series, key);
-    void *table = periods->series;
-    int64_t i = known != NULL ? *known
-                              : add_to(&table, &periods->n_series, &periods->series_room, sizeof *periods->series,
-                                       &periods->by_series, key);
-    periods->series = table;
     periods->n_cpus = sample->cpu >= periods->n_cpus ? sample->cpu + 1 : periods->n_cpus;
-    if (i >= 0)
-        periods->series[i].key = key;
-    return i < 0 ? NULL : &periods->series[i];
+    if (known != NULL)
+        return &periods->series[*known];
+    xhash_store(&periods->by_series, key, (uint32_t)periods->n_series);
+    struct sample_series *series = xpush(periods->series, periods->series_room, periods->n_series);
+    *series = (struct sample_series){ .key = key };
+    return series;
 }
 
 uint32_t sample_periods_counters(struct sample_periods *periods, const struct kernel_event *sample,
@@ -66,8 +55,6 @@ uint32_t sample_periods_counters(struct sample_periods *periods, const struct ke
     if (!kernel_values(&sample->stack, &now))
         return 0;
     struct sample_series *series = series_of(periods, sample);
-    if (series == NULL)
-        return 0;
     if (series->last.running_ns > now.running_ns)
         series->last = (struct kernel_values){ .n = 0 };
     for (uint32_t i = 0; i < now.n; i++)
@@ -96,21 +83,19 @@ void sample_periods_forget(struct sample_periods *periods, int32_t tid)
 static struct drawn_event *drawn_of(struct sample_periods *periods, uint64_t event_id)
 {
     const uint32_t *known = hash_find(&periods->by_event, event_id);
-    void *table = periods->drawn;
-    int64_t i = known != NULL ? *known
-                              : add_to(&table, &periods->n_drawn, &periods->drawn_room, sizeof *periods->drawn,
-                                       &periods->by_event, event_id);
-    periods->drawn = table;
-    if (i >= 0)
-        periods->drawn[i].event_id = event_id;
-    return i < 0 ? NULL : &periods->drawn[i];
+    if (known != NULL)
+        return &periods->drawn[*known];
+    xhash_store(&periods->by_event, event_id, (uint32_t)periods->n_drawn);
+    struct drawn_event *drawn = xpush(periods->drawn, periods->drawn_room, periods->n_drawn);
+    *drawn = (struct drawn_event){ .event_id = event_id };
+    return drawn;
 }
 
 /* The kernel tells a clock's period as it was when the event was opened. */
 uint64_t sample_periods_weight(struct sample_periods *periods, const struct kernel_event *sample)
 {
     struct drawn_event *drawn = drawn_of(periods, sample->event_id);
-    if (drawn == NULL || (drawn->tid != 0 && drawn->tid != sample->tid))
+    if (drawn->tid != 0 && drawn->tid != sample->tid)
         return sample->stack.period;
     drawn->n++;
     return periods->is_clock && drawn->period != 0 ? drawn->period : sample->stack.period;

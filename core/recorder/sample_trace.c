@@ -1,5 +1,7 @@
 #include "core/recorder/sample_trace.h"
 
+#include "core/base/xalloc.h"
+
 #include "core/recorder/metadata.h"
 #include "core/trace/recording_info.h"
 
@@ -73,14 +75,12 @@ static struct recorder_thread *thread_of(struct sample_trace *trace, const struc
     int64_t known = find_thread(trace, sample, java, comm);
     struct recorder_thread *thread =
         known >= 0 ? trace->threads.all[known] : threads_add(&trace->threads, sample->tid, TRACE_UNKNOWN);
-    if (thread == NULL || hash_store(&trace->by_name, comm, thread->info.index) < 0 ||
-        (sample->java_name[0] != '\0' && hash_store(&trace->by_name, java, thread->info.index) < 0)) {
-        err_set(err, "out of memory for threads");
-        return NULL;
-    }
+    xhash_store(&trace->by_name, comm, thread->info.index);
     threads_set_comm(thread, sample->thread_name);
-    if (sample->java_name[0] != '\0')
+    if (sample->java_name[0] != '\0') {
+        xhash_store(&trace->by_name, java, thread->info.index);
         threads_set_name(thread, sample->java_name);
+    }
     return !thread->changed || threads_write(&trace->threads, trace->writer, err) == 0 ? thread : NULL;
 }
 

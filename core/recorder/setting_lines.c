@@ -1,13 +1,10 @@
 #include "core/recorder/setting_lines.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 void setting_lines_add(struct setting_lines *lines, const struct setting *setting)
 {
-    if (lines->failed || vec_reserve(lines->text, lines->room, lines->n + setting_room(setting) + 1) < 0) {
-        lines->failed = true;
-        return;
-    }
+    xgrow(lines->text, lines->room, lines->n + setting_room(setting) + 1);
     lines->n += setting_encode(setting, lines->text + lines->n);
     memcpy(lines->text + lines->n++, "\n", 2);
 }

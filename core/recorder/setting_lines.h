@@ -5,13 +5,10 @@
 #include "core/recorder/link.h"
 #include "core/wire/setting.h"
 
-#include <stdbool.h>
-
 /* Zero at first. */
 struct setting_lines {
     char *text; /* owned; ends with a NUL; NULL: nothing was added */
     size_t n, room;
-    bool failed; /* there was no memory, and nothing was added any more */
 };
 
 void setting_lines_add(struct setting_lines *lines, const struct setting *setting);

@@ -32,16 +32,16 @@ static int take_event(const struct kernel_event *event, void *context)
         return err_set(sampler->err, "out of memory for threads");
     if (event->kind != KERNEL_THREAD_FOUND && event->kind != KERNEL_COMM && event->kind != KERNEL_EXEC)
         return 0;
-    return thread_names_set(&sampler->names, event->tid, event->name) == 0
-               ? 0
-               : err_set(sampler->err, "out of memory for threads");
+    thread_names_set(&sampler->names, event->tid, event->name);
+    return 0;
 }
 
 /* Before the samples of the same drain. */
 static int take_name(const struct kernel_event *event, void *context)
 {
     struct stack_sampler *sampler = context;
-    return thread_names_change(&sampler->names, event->tid, event->time_ns, event->name);
+    thread_names_change(&sampler->names, event->tid, event->time_ns, event->name);
+    return 0;
 }
 
 #define LOADERS_MAX 8u /* of one class name, that are told apart */

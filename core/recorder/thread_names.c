@@ -1,6 +1,6 @@
 #include "core/recorder/thread_names.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "core/jvm/process.h"
 
 #include <stdio.h>
@@ -20,19 +20,15 @@ void thread_names_free(struct thread_names *names)
     memset(names, 0, sizeof *names);
 }
 
-int thread_names_set(struct thread_names *names, int32_t tid, const char *name)
+void thread_names_set(struct thread_names *names, int32_t tid, const char *name)
 {
     const uint32_t *known = hash_find(&names->by_tid, (uint32_t)tid);
     if (known == NULL) {
-        if (vec_reserve(names->threads, names->room, names->n + 1) < 0)
-            return -1;
-        if (hash_store(&names->by_tid, (uint32_t)tid, (uint32_t)names->n) < 0)
-            return -1;
-        names->threads[names->n++] = (struct thread_name){ .tid = tid };
+        xhash_store(&names->by_tid, (uint32_t)tid, (uint32_t)names->n);
+        *xpush(names->threads, names->room, names->n) = (struct thread_name){ .tid = tid };
         known = hash_find(&names->by_tid, (uint32_t)tid);
     }
     snprintf(names->threads[*known].name, KERNEL_NAME_BYTES, "%s", name);
-    return 0;
 }
 
 /* The last one gets its place. */
@@ -51,19 +47,18 @@ const char *thread_names_get(struct thread_names *names, pid_t pid, int32_t tid)
 {
     const uint32_t *known = hash_find(&names->by_tid, (uint32_t)tid);
     char name[KERNEL_NAME_BYTES] = "";
-    if (known == NULL && jvm_thread_comm(pid, tid, name) == 0 && thread_names_set(names, tid, name) == 0)
+    if (known == NULL && jvm_thread_comm(pid, tid, name) == 0) {
+        thread_names_set(names, tid, name);
         known = hash_find(&names->by_tid, (uint32_t)tid);
+    }
     return known == NULL ? "" : names->threads[*known].name;
 }
 
-int thread_names_change(struct thread_names *names, int32_t tid, uint64_t time_ns, const char *name)
+void thread_names_change(struct thread_names *names, int32_t tid, uint64_t time_ns, const char *name)
 {
-    if (vec_reserve(names->changes, names->changes_room, names->n_changes + 1) < 0)
-        return -1;
-    struct thread_name_change *change = &names->changes[names->n_changes++];
+    struct thread_name_change *change = xpush(names->changes, names->changes_room, names->n_changes);
     *change = (struct thread_name_change){ .time_ns = time_ns, .is.tid = tid };
     snprintf(change->is.name, KERNEL_NAME_BYTES, "%s", name);
-    return 0;
 }
 
 void thread_names_settle(struct thread_names *names)

@@ -1,7 +1,7 @@
 #include "core/recorder/threads.h"
 
 #include "core/base/text.h"
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ struct recorder_thread *threads_find(const struct threads *threads, int32_t tid)
     return index == NULL ? NULL : threads->all[*index];
 }
 
-/* One whose number is free, or a new one; NULL: no memory. */
+/* One whose number is free, or a new one. */
 static struct recorder_thread *take_number(struct threads *threads)
 {
     if (threads->n_free > 0) {
@@ -36,14 +36,9 @@ static struct recorder_thread *take_number(struct threads *threads)
     }
     if ((threads->n & (threads->n - 1)) == 0) {
         size_t room = threads->n == 0 ? 1 : (size_t)threads->n * 2;
-        struct recorder_thread **all = realloc(threads->all, room * sizeof *all);
-        if (all == NULL)
-            return NULL;
-        threads->all = all;
+        threads->all = xreallocarray(threads->all, room, sizeof(struct recorder_thread *));
     }
     struct recorder_thread *thread = arena_alloc(&threads->arena, sizeof *thread);
-    if (thread == NULL)
-        return NULL;
     thread->info.index = threads->n;
     return threads->all[threads->n++] = thread;
 }
@@ -51,8 +46,7 @@ static struct recorder_thread *take_number(struct threads *threads)
 struct recorder_thread *threads_add(struct threads *threads, int32_t tid, uint64_t start_ticks)
 {
     struct recorder_thread *thread = take_number(threads);
-    if (thread == NULL || hash_store(&threads->by_tid, (uint32_t)tid, thread->info.index) < 0)
-        return NULL;
+    xhash_store(&threads->by_tid, (uint32_t)tid, thread->info.index);
     thread->info.tid = tid;
     thread->info.name = thread->name;
     thread->info.comm = thread->comm;
@@ -80,23 +74,20 @@ void threads_miss(struct threads *threads, uint64_t now_ticks, threads_is_there_
     }
 }
 
-int threads_recycle(struct threads *threads, uint64_t before_ticks, threads_forget_fn *forget, void *context)
+void threads_recycle(struct threads *threads, uint64_t before_ticks, threads_forget_fn *forget, void *context)
 {
     for (uint32_t i = 0; i < threads->n; i++) {
         struct recorder_thread *thread = threads->all[i];
         const uint32_t *latest = hash_find(&threads->by_tid, (uint32_t)thread->info.tid);
         if (thread->is_free || thread->ring >= 0 || end_of(thread) >= before_ticks)
             continue;
-        if (vec_reserve(threads->free, threads->free_room, threads->n_free + 1) < 0)
-            return -1;
         forget(context, i);
         if (latest != NULL && *latest == i)
             hash_remove(&threads->by_tid, (uint32_t)thread->info.tid);
         thread->is_free = true;
         thread->changed = false;
-        threads->free[threads->n_free++] = i;
+        *xpush(threads->free, threads->free_room, threads->n_free) = i;
     }
-    return 0;
 }
 
 /* Moments of two clocks are compared: far less time than it takes until the kernel gives a tid again. */
@@ -111,13 +102,11 @@ struct recorder_thread *threads_get(struct threads *threads, int32_t tid, uint64
     return threads_add(threads, tid, TRACE_UNKNOWN);
 }
 
-int threads_rename(struct threads *threads, struct recorder_thread *thread, int32_t tid)
+void threads_rename(struct threads *threads, struct recorder_thread *thread, int32_t tid)
 {
-    if (hash_store(&threads->by_tid, (uint32_t)tid, thread->info.index) < 0)
-        return -1;
+    xhash_store(&threads->by_tid, (uint32_t)tid, thread->info.index);
     thread->info.tid = tid;
     thread->changed = true;
-    return 0;
 }
 
 static void set(struct recorder_thread *thread, char *to, size_t n, const char *from)

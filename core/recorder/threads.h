@@ -58,7 +58,7 @@ void threads_free(struct threads *threads);
 /* The thread that has this tid now, or NULL. */
 struct recorder_thread *threads_find(const struct threads *threads, int32_t tid);
 
-/* A new thread; NULL when there is no memory.  start_ticks may be TRACE_UNKNOWN. */
+/* A new thread.  start_ticks may be TRACE_UNKNOWN. */
 struct recorder_thread *threads_add(struct threads *threads, int32_t tid, uint64_t start_ticks);
 
 /*
@@ -67,8 +67,8 @@ struct recorder_thread *threads_add(struct threads *threads, int32_t tid, uint64
  */
 struct recorder_thread *threads_get(struct threads *threads, int32_t tid, uint64_t ticks);
 
-/* The thread has another id from now on.  Returns 0, or -1: no memory. */
-int threads_rename(struct threads *threads, struct recorder_thread *thread, int32_t tid);
+/* The thread has another id from now on. */
+void threads_rename(struct threads *threads, struct recorder_thread *thread, int32_t tid);
 
 /*
  * Where nobody tells the ends of threads that have no ring: ask whether each is there, and remember that it was not at
@@ -79,10 +79,10 @@ void threads_miss(struct threads *threads, uint64_t now_ticks, threads_is_there_
 
 /*
  * Threads that had ended, or were missed, before a moment, and of which no more will come: their numbers become free.
- * forget is told of each of them first.  Returns 0, or -1: no memory.
+ * forget is told of each of them first.
  */
 typedef void threads_forget_fn(void *context, uint32_t index);
-int threads_recycle(struct threads *threads, uint64_t before_ticks, threads_forget_fn *forget, void *context);
+void threads_recycle(struct threads *threads, uint64_t before_ticks, threads_forget_fn *forget, void *context);
 
 void threads_set_comm(struct recorder_thread *thread, const char *comm);
 void threads_set_name(struct recorder_thread *thread, const char *name);

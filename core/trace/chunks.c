@@ -1,5 +1,7 @@
 #include "core/trace/chunks.h"
 
+#include "core/base/xalloc.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -38,20 +40,16 @@ static ssize_t read_some(struct chunk_source *source, uint8_t *bytes, size_t n, 
     return got < 0 ? err_set(err, "cannot read '%s': %s", source->name, strerror(errno)) : got;
 }
 
-/* Take the full buffer once the first one has been full.  Returns 0, or -1 with *err set. */
-static int grow(struct chunk_source *source, size_t n, struct err *err)
+/* Take the full buffer once the first one has been full. */
+static void grow(struct chunk_source *source, size_t n)
 {
     if (n <= source->buffer_bytes && source->end != source->buffer + source->buffer_bytes)
-        return 0;
+        return;
     size_t at = (size_t)(source->at - source->buffer), end = (size_t)(source->end - source->buffer);
-    uint8_t *grown = realloc(source->buffer, BUFFER_BYTES + RECORD_MAX_BYTES);
-    if (grown == NULL)
-        return err_set(err, "out of memory for reading '%s'", source->name);
-    source->buffer = grown;
+    source->buffer = xrealloc(source->buffer, BUFFER_BYTES + RECORD_MAX_BYTES);
     source->buffer_bytes = BUFFER_BYTES;
-    source->at = grown + at;
-    source->end = grown + end;
-    return 0;
+    source->at = source->buffer + at;
+    source->end = source->buffer + end;
 }
 
 /* Have n bytes at source->at, or as many as there are.  Returns 0, or -1 with *err set. */
@@ -60,8 +58,8 @@ static int fill(struct chunk_source *source, size_t n, struct err *err)
     size_t have = buffered(source);
     if (have >= n || source->at_eof)
         return 0;
-    if (source->buffer_bytes < BUFFER_BYTES && grow(source, n, err) < 0)
-        return -1;
+    if (source->buffer_bytes < BUFFER_BYTES)
+        grow(source, n);
     memmove(source->buffer, source->at, have);
     while (have < n && !source->at_eof) {
         size_t room = source->buffer_bytes - have;
@@ -111,12 +109,10 @@ int chunks_open(struct chunk_source *source, int fd, const void *memory, size_t 
     source->memory = memory;
     source->n_memory = n_memory;
     source->salvage = salvage;
-    source->name = strdup(name);
-    source->buffer = malloc(BUFFER_FIRST_BYTES + RECORD_MAX_BYTES);
+    source->name = xstrdup(name);
+    source->buffer = xmalloc(BUFFER_FIRST_BYTES + RECORD_MAX_BYTES);
     source->buffer_bytes = BUFFER_FIRST_BYTES;
     source->at = source->end = source->buffer;
-    if (source->name == NULL || source->buffer == NULL)
-        return err_set(err, "out of memory for reading '%s'", name);
     return check_file_header(source, err);
 }
 

@@ -4,6 +4,8 @@
  */
 #include "core/trace/decode.h"
 
+#include "core/base/xalloc.h"
+
 #include <stdlib.h>
 
 #define NO_METHOD UINT32_MAX
@@ -250,18 +252,14 @@ enum decode_result decode_records(struct decoder *decoder, struct trace_record *
 /* ---- a chunk ---- */
 
 /* A method entered takes a byte at least; one more may be decoded past the payload's end before that is seen. */
-static bool make_stack(struct decoder *decoder, size_t n_bytes)
+static void make_stack(struct decoder *decoder, size_t n_bytes)
 {
     if (n_bytes + 4 > decoder->stack_size) {
-        uint32_t *stack = realloc(decoder->stack, (n_bytes + 4) * sizeof *stack);
-        if (stack == NULL)
-            return false;
-        decoder->stack = stack;
+        decoder->stack = xreallocarray(decoder->stack, n_bytes + 4, sizeof *decoder->stack);
         decoder->stack_size = n_bytes + 4;
     }
     decoder->state.top = decoder->stack;
     *decoder->state.top = NO_METHOD;
-    return true;
 }
 
 enum decode_result decode_begin(struct decoder *decoder, const uint8_t *payload, size_t n, unsigned flags)
@@ -278,8 +276,7 @@ enum decode_result decode_begin(struct decoder *decoder, const uint8_t *payload,
     }
     if (c.bad || decoder->n_counters > RING_COUNTERS_MAX || bits < PREDICT_BITS_MIN || bits > PREDICT_BITS_MAX)
         return DECODE_DAMAGED;
-    if (!make_stack(decoder, n))
-        return DECODE_NO_MEMORY;
+    make_stack(decoder, n);
     if (decoder->is_predicted)
         decoder->state.predictor = predict_begin(decoder->table, (unsigned)bits);
     memset(decoder->counters, 0, sizeof decoder->counters);

@@ -30,7 +30,7 @@ struct decoder {
     uint32_t table[PREDICT_PLACES];
 };
 
-enum decode_result { DECODE_OK, DECODE_DAMAGED, DECODE_NO_MEMORY };
+enum decode_result { DECODE_OK, DECODE_DAMAGED };
 
 /*
  * Begin with a chunk's payload, of which RECORD_MAX_BYTES more than n are readable, and its flags.  The decoder is

@@ -1,5 +1,7 @@
 #include "core/trace/read_ahead.h"
 
+#include "core/base/xalloc.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -52,18 +54,6 @@ static void hand_over(struct read_ahead *ahead)
     pthread_mutex_unlock(&ahead->mutex);
 }
 
-static bool make_room(struct ahead_slot *slot, size_t n_bytes)
-{
-    if (n_bytes <= slot->payload_room)
-        return true;
-    uint8_t *payload = realloc(slot->payload, n_bytes);
-    if (payload == NULL)
-        return false;
-    slot->payload = payload;
-    slot->payload_room = n_bytes;
-    return true;
-}
-
 /* Records with counters are left to the reader, and so is a chunk that is damaged from the start. */
 static bool is_to_be_decoded(struct read_ahead *ahead, const struct chunk *chunk)
 {
@@ -85,16 +75,13 @@ static bool fill_records(struct read_ahead *ahead, struct ahead_slot *slot)
 }
 
 /* The chunk as it is.  Returns whether another one may follow. */
-static bool fill_chunk(struct ahead_slot *slot, const char *name)
+static bool fill_chunk(struct ahead_slot *slot)
 {
     struct read_ahead_item *item = &slot->item;
     item->is_decoded = false;
     if (item->rc <= 0)
         return false;
-    if (!make_room(slot, item->chunk.payload_bytes + RECORD_MAX_BYTES)) {
-        item->rc = err_set(&item->err, "out of memory for reading '%s'", name);
-        return false;
-    }
+    xgrow(slot->payload, slot->payload_room, item->chunk.payload_bytes + RECORD_MAX_BYTES);
     memcpy(slot->payload, item->chunk.payload, item->chunk.payload_bytes);
     memset(slot->payload + item->chunk.payload_bytes, 0, RECORD_MAX_BYTES);
     item->chunk.payload = slot->payload;
@@ -117,7 +104,7 @@ static void *make_items(void *context)
         if (item->rc > 0 && (is_in_chunk || is_to_be_decoded(ahead, &chunk)))
             is_in_chunk = fill_records(ahead, slot);
         else
-            goes_on = fill_chunk(slot, source->name);
+            goes_on = fill_chunk(slot);
     }
     return NULL;
 }
@@ -139,19 +126,14 @@ static void release(struct read_ahead *ahead)
 
 struct read_ahead *read_ahead_start(struct chunk_source *source)
 {
-    struct read_ahead *ahead = calloc(1, sizeof *ahead);
-    bool is_ready = ahead != NULL;
-    if (ahead == NULL)
-        return NULL;
+    struct read_ahead *ahead = xcalloc(1, sizeof *ahead);
     ahead->source = source;
     pthread_mutex_init(&ahead->mutex, NULL);
     pthread_cond_init(&ahead->filled, NULL);
     pthread_cond_init(&ahead->freed, NULL);
-    for (size_t i = 0; i < N_SLOTS; i++) {
-        ahead->slots[i].records = malloc(RECORDS_BATCH * sizeof *ahead->slots[i].records);
-        is_ready = is_ready && ahead->slots[i].records != NULL;
-    }
-    if (is_ready && pthread_create(&ahead->thread, NULL, make_items, ahead) == 0)
+    for (size_t i = 0; i < N_SLOTS; i++)
+        ahead->slots[i].records = xreallocarray(NULL, RECORDS_BATCH, sizeof *ahead->slots[i].records);
+    if (pthread_create(&ahead->thread, NULL, make_items, ahead) == 0)
         return ahead;
     release(ahead);
     return NULL;

@@ -4,6 +4,7 @@
  */
 #include "core/trace/reader_internal.h"
 
+#include "core/base/xalloc.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -18,18 +19,12 @@ static int open_source(struct trace_reader **result, int fd, const void *bytes, 
                        bool salvage, struct err *err)
 {
     *result = NULL;
-    struct trace_reader *reader = calloc(1, sizeof *reader);
-    if (reader == NULL) {
-        if (fd >= 0)
-            close(fd);
-        return err_set(err, "out of memory for reading '%s'", name);
-    }
+    struct trace_reader *reader = xcalloc(1, sizeof *reader);
     memset(reader->not_counted, 0xff, sizeof reader->not_counted);
     reader->ahead_min_bytes = AHEAD_MIN_BYTES;
-    reader->batch = malloc(RECORDS_BATCH * sizeof *reader->batch);
+    reader->batch = xreallocarray(NULL, RECORDS_BATCH, sizeof *reader->batch);
     int rc = chunks_open(&reader->source, fd, bytes, n, name, salvage, err);
-    if (tables_init(&reader->tables) < 0 || reader->batch == NULL)
-        rc = err_set(err, "out of memory for reading '%s'", name);
+    tables_init(&reader->tables);
     if (rc < 0)
         trace_close(reader);
     else
@@ -129,7 +124,7 @@ static enum tables_result begin_records(struct trace_reader *reader)
     enum decode_result result =
         is_decoded ? DECODE_OK : decode_begin(&reader->decoder, chunk->payload, chunk->payload_bytes, chunk->flags);
     if (result != DECODE_OK)
-        return result == DECODE_NO_MEMORY ? TABLES_NO_MEMORY : TABLES_DAMAGED;
+        return TABLES_DAMAGED;
     table_name(&reader->tables.threads, chunk->thread);
     reader->latest_ticks = reader_latest(reader);
     reader->values = reader->decoder.n_counters > 0 && !is_decoded ? reader->decoder.counters
@@ -254,8 +249,6 @@ static int take_next_chunk(struct trace_reader *reader, struct err *err)
     if (rc <= 0)
         return rc;
     enum tables_result result = take_chunk(reader);
-    if (result == TABLES_NO_MEMORY)
-        return err_set(err, "out of memory for reading '%s'", reader->source.name);
     return result != TABLES_OK && damaged(reader, result, err) < 0 ? -1 : 1;
 }
 

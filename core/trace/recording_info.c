@@ -329,8 +329,7 @@ static const char *full_name(enum info_key key, uint32_t number, char *name)
 /* What is known of a method's name: an empty word would be none. */
 static const char *escaped(struct arena *arena, const char *word)
 {
-    const char *text = word == NULL || word[0] == '\0' ? "?" : text_words(arena, &word, 1);
-    return text == NULL ? "?" : text;
+    return word == NULL || word[0] == '\0' ? "?" : text_words(arena, &word, 1);
 }
 
 static const char *format(struct arena *arena, const struct info_field *field, const void *at)
@@ -381,15 +380,14 @@ int info_write(struct trace_writer *writer, enum info_key key, uint32_t number, 
     const struct info_field *field = rows[key].fields;
     if (writer == NULL)
         return 0;
-    for (size_t i = 0; i < n_fields && field[i].type != END && (i == 0 || value != NULL); i++) {
+    for (size_t i = 0; i < n_fields && field[i].type != END; i++) {
         union number difference;
         const void *at = of_file(writer->kept == NULL ? NULL : &writer->kept->sums, key, i, field[i].type,
                                  (const char *)record + field[i].offset, &difference);
         const char *text = format(&arena, &field[i], at);
-        value = text == NULL || i == 0 ? text : arena_printf(&arena, "%s %s", value, text);
+        value = i == 0 ? text : arena_printf(&arena, "%s %s", value, text);
     }
-    int rc = value == NULL ? err_set(err, "out of memory")
-                           : writer_put_info(writer, full_name(key, number, name), value, scopes[key] != OF_ALL, err);
+    int rc = writer_put_info(writer, full_name(key, number, name), value, scopes[key] != OF_ALL, err);
     arena_free(&arena);
     return rc;
 }

@@ -5,7 +5,7 @@
  * numbers: they, and samples in them, are refused then.
  */
 #include "core/base/sampled_objects.h"
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "core/trace/tables.h"
 
 #include <stdlib.h>
@@ -25,8 +25,6 @@ static enum tables_result take_lines(struct tables *tables, struct cursor *c, st
     if (c->bad || n_bytes > UINT32_MAX || n > CODE_LINES_MAX || n > cursor_left(c))
         return TABLES_DAMAGED;
     struct code_line *lines = arena_alloc(&tables->arena, ((size_t)n + 1) * sizeof *lines);
-    if (lines == NULL)
-        return TABLES_NO_MEMORY;
     for (uint64_t i = 0; i < n; i++) {
         index += cursor_number(c);
         lines[i] = (struct code_line){ (uint32_t)index, (uint32_t)cursor_number(c) };
@@ -44,8 +42,6 @@ static enum tables_result take_code(struct tables *tables, struct cursor *c, str
     if (c->bad || bytes == NULL || (n != 0 && n != method->code_bytes))
         return TABLES_DAMAGED;
     uint8_t *code = n == 0 ? NULL : arena_alloc(&tables->arena, (size_t)n);
-    if (n != 0 && code == NULL)
-        return TABLES_NO_MEMORY;
     if (n != 0)
         memcpy(code, bytes, (size_t)n);
     method->code = code;
@@ -71,9 +67,7 @@ static enum tables_result take_method(struct tables *tables, struct cursor *c, u
         result = take_code(tables, c, &method);
     if (result != TABLES_OK)
         return result;
-    if (vec_reserve(samples->methods, samples->methods_room, samples->n_methods + 1) < 0)
-        return TABLES_NO_MEMORY;
-    samples->methods[samples->n_methods++] = method;
+    *xpush(samples->methods, samples->methods_room, samples->n_methods) = method;
     if (tables->listener.sampled_method != NULL)
         tables->listener.sampled_method(tables->listener.context, (uint32_t)number, &samples->methods[number]);
     return TABLES_OK;
@@ -81,15 +75,12 @@ static enum tables_result take_method(struct tables *tables, struct cursor *c, u
 
 /* ---- contexts ---- */
 
-static enum tables_result add_context(struct tables *tables, const struct trace_context *context)
+static void add_context(struct tables *tables, const struct trace_context *context)
 {
     struct sample_tables *samples = &tables->samples;
-    if (vec_reserve(samples->contexts, samples->contexts_room, samples->n_contexts + 1) < 0)
-        return TABLES_NO_MEMORY;
-    samples->contexts[samples->n_contexts++] = *context;
+    *xpush(samples->contexts, samples->contexts_room, samples->n_contexts) = *context;
     if (tables->listener.context_node != NULL)
         tables->listener.context_node(tables->listener.context, (uint32_t)samples->n_contexts, context);
-    return TABLES_OK;
 }
 
 /* Parent, call site (not with STACKS), method. */
@@ -118,7 +109,9 @@ static enum tables_result take_context(struct tables *tables, struct cursor *c)
     enum tables_result result = take_node(tables, c, true, &context, &is_named);
     if (result == TABLES_OK && is_named)
         result = take_method(tables, c, context.method, true);
-    return result == TABLES_OK ? add_context(tables, &context) : result;
+    if (result == TABLES_OK)
+        add_context(tables, &context);
+    return result;
 }
 
 /* ---- samples ---- */
@@ -181,11 +174,9 @@ static enum tables_result take_class(struct tables *tables, struct cursor *c, ui
     enum tables_result result = TABLES_OK;
     if (number != samples->n_classes)
         return TABLES_DAMAGED;
-    if (vec_reserve(samples->classes, samples->classes_room, samples->n_classes + 1) < 0)
-        return TABLES_NO_MEMORY;
     const char *name = tables_text(tables, c, NULL, &result);
     if (result == TABLES_OK)
-        samples->classes[samples->n_classes++] = name;
+        *xpush(samples->classes, samples->classes_room, samples->n_classes) = name;
     return result;
 }
 
@@ -250,10 +241,9 @@ static enum tables_result take_stack(struct tables *tables, struct cursor *c)
         return TABLES_DAMAGED;
     if (result == TABLES_OK && is_named)
         result = take_method(tables, c, context.method, false);
-    if (result == TABLES_OK)
-        result = add_context(tables, &context);
     if (result != TABLES_OK)
         return result;
+    add_context(tables, &context);
     sample.context = (uint32_t)tables->samples.n_contexts;
     tell(tables, &sample);
     return TABLES_OK;

@@ -1,7 +1,7 @@
 #include "core/trace/tables.h"
 
 #include "core/base/text.h"
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #include <stdlib.h>
 
@@ -16,14 +16,12 @@ void *table_get(const struct trace_table *table, uint32_t i)
     return table->pages[i >> PAGE_BITS][i & (PAGE_SIZE - 1)];
 }
 
-/* The thing of size_bytes (zeroed when new) under a number; NULL when there is no memory. */
+/* The thing of size_bytes (zeroed when new) under a number. */
 static void *table_make(struct tables *tables, struct trace_table *table, uint32_t i, size_t size_bytes)
 {
     void ***page = &table->pages[i >> PAGE_BITS];
     if (*page == NULL)
         *page = arena_alloc(&tables->arena, PAGE_SIZE * sizeof **page);
-    if (*page == NULL)
-        return NULL;
     void **slot = &(*page)[i & (PAGE_SIZE - 1)];
     if (*slot == NULL)
         *slot = arena_alloc(&tables->arena, size_bytes);
@@ -31,14 +29,13 @@ static void *table_make(struct tables *tables, struct trace_table *table, uint32
     return *slot;
 }
 
-int tables_init(struct tables *tables)
+void tables_init(struct tables *tables)
 {
     memset(tables, 0, sizeof *tables);
     tables->info.arena = &tables->arena;
-    tables->methods.pages = calloc(N_PAGES, sizeof *tables->methods.pages);
-    tables->threads.pages = calloc(N_PAGES, sizeof *tables->threads.pages);
-    tables->values.pages = calloc(N_PAGES, sizeof *tables->values.pages);
-    return tables->methods.pages == NULL || tables->threads.pages == NULL || tables->values.pages == NULL ? -1 : 0;
+    tables->methods.pages = xcalloc(N_PAGES, sizeof *tables->methods.pages);
+    tables->threads.pages = xcalloc(N_PAGES, sizeof *tables->threads.pages);
+    tables->values.pages = xcalloc(N_PAGES, sizeof *tables->values.pages);
 }
 
 void tables_free(struct tables *tables)
@@ -55,21 +52,6 @@ void tables_free(struct tables *tables)
     arena_free(&tables->arena);
 }
 
-static int grow_info(struct tables *tables)
-{
-    uint32_t room = tables->n_info_room == 0 ? 32 : tables->n_info_room * 2;
-    const char **keys = realloc(tables->info_keys, room * sizeof *keys);
-    if (keys != NULL)
-        tables->info_keys = keys;
-    const char **values = realloc(tables->info_values, room * sizeof *values);
-    if (values != NULL)
-        tables->info_values = values;
-    if (keys == NULL || values == NULL)
-        return -1;
-    tables->n_info_room = room;
-    return 0;
-}
-
 static enum tables_result take_info(struct tables *tables, struct cursor *c)
 {
     enum tables_result result = TABLES_OK;
@@ -82,11 +64,10 @@ static enum tables_result take_info(struct tables *tables, struct cursor *c)
     if (value == NULL)
         return result;
     if (known == NULL) {
-        if (i == tables->n_info_room && grow_info(tables) < 0)
-            return TABLES_NO_MEMORY;
-        if (map_put(&tables->info, key, strlen(key), i) < 0)
-            return TABLES_NO_MEMORY;
-        tables->info_keys[tables->n_info++] = key;
+        uint32_t room = tables->n_info_room;
+        xgrow(tables->info_values, room, i + 1);
+        *xpush(tables->info_keys, tables->n_info_room, tables->n_info) = key;
+        map_put(&tables->info, key, strlen(key), i);
     }
     tables->info_values[i] = value;
     if (tables->listener.info != NULL)
@@ -139,8 +120,6 @@ static enum tables_result take_thread(struct tables *tables, struct cursor *c)
     if (c->bad || index > THREAD_INDEX_MAX)
         return TABLES_DAMAGED;
     struct trace_thread *slot = table_make(tables, &tables->threads, (uint32_t)index, sizeof *slot);
-    if (slot == NULL)
-        return TABLES_NO_MEMORY;
     struct trace_thread thread = { .index = (uint32_t)index, .cpu_time = slot->cpu_time };
     thread.has_ring = cursor_number(c) & THREAD_FLAG_RING;
     thread.tid = (int32_t)cursor_u32le(c);
@@ -168,8 +147,6 @@ static enum tables_result take_charge(struct tables *tables, struct cursor *c)
     if (c->bad || index > THREAD_INDEX_MAX)
         return TABLES_DAMAGED;
     struct trace_thread *slot = table_make(tables, &tables->threads, (uint32_t)index, sizeof *slot);
-    if (slot == NULL)
-        return TABLES_NO_MEMORY;
     slot->index = (uint32_t)index;
     slot->cpu_time = cpu_time;
     if (tables->listener.cpu_time != NULL)
@@ -185,8 +162,6 @@ static enum tables_result take_method(struct tables *tables, struct cursor *c, c
     if (c->bad || id > RING_METHOD_MAX || line > UINT32_MAX || n_bytes > UINT32_MAX)
         return TABLES_DAMAGED;
     struct trace_method *slot = table_make(tables, &tables->methods, (uint32_t)id, sizeof *slot);
-    if (slot == NULL)
-        return TABLES_NO_MEMORY;
     const struct trace_method *near = *before == NULL ? slot : *before;
     struct trace_method method = { .id = (uint32_t)id, .first_line = (uint32_t)line, .code_bytes = (uint32_t)n_bytes };
     method.has_loop = flags & METHOD_FLAG_LOOP;
@@ -210,8 +185,6 @@ static enum tables_result take_value(struct tables *tables, struct cursor *c)
     if (c->bad || id == 0 || id > RING_METHOD_MAX || method > RING_METHOD_MAX || kind >= VALUE_KINDS)
         return TABLES_DAMAGED;
     struct trace_value *slot = table_make(tables, &tables->values, (uint32_t)id, sizeof *slot);
-    if (slot == NULL)
-        return TABLES_NO_MEMORY;
     const char *text = tables_text(tables, c, slot->text, &result);
     if (text == NULL)
         return result;
@@ -289,9 +262,7 @@ static enum tables_result take_collection(struct tables *tables, struct cursor *
     collection.cause = result == TABLES_OK ? tables_text(tables, c, before->cause, &result) : NULL;
     if (result != TABLES_OK)
         return result;
-    if (vec_reserve(tables->collections, tables->n_collections_room, tables->n_collections + 1) < 0)
-        return TABLES_NO_MEMORY;
-    tables->collections[tables->n_collections++] = collection;
+    *xpush(tables->collections, tables->n_collections_room, tables->n_collections) = collection;
     if (tables->listener.collection != NULL)
         tables->listener.collection(tables->listener.context, &collection);
     return TABLES_OK;

@@ -55,10 +55,10 @@ struct tables {
 };
 
 /* Returns 0, or -1 when there is no memory; tables_free is needed in both cases. */
-int tables_init(struct tables *tables);
+void tables_init(struct tables *tables);
 void tables_free(struct tables *tables);
 
-enum tables_result { TABLES_OK, TABLES_DAMAGED, TABLES_NO_MEMORY, TABLES_TOO_DEEP };
+enum tables_result { TABLES_OK, TABLES_DAMAGED, TABLES_TOO_DEEP };
 
 /* Take up an INFO, CLOCK, COUNTERS, THREADS, METHODS, JIT, LOCATIONS, CPU_TIMES, COLLECTIONS, MISSES, STACKS, CONTEXTS,
  * SAMPLES, WAITS, ALLOCATIONS, HEAP_EVENTS or VALUES chunk. */

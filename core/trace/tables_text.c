@@ -15,8 +15,5 @@ const char *tables_text(struct tables *tables, struct cursor *c, const char *hin
     }
     if (hint != NULL && strncmp(hint, (const char *)bytes, (size_t)n) == 0 && hint[n] == '\0')
         return hint;
-    const char *text = text_utf8(&tables->arena, (const char *)bytes, (size_t)n);
-    if (text == NULL)
-        *result = TABLES_NO_MEMORY;
-    return text;
+    return text_utf8(&tables->arena, (const char *)bytes, (size_t)n);
 }

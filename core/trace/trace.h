@@ -391,7 +391,7 @@ uint64_t trace_writer_records(const struct trace_writer *writer);
  *
  * Returns 0, with *why the reason why the file that ended is not whole, or empty; or -1 with *err set: no memory.
  */
-int trace_writer_keep(struct trace_writer *writer, struct err *err);
+void trace_writer_keep(struct trace_writer *writer);
 const struct err *trace_writer_failure(const struct trace_writer *writer);
 void trace_writer_ends(struct trace_writer *writer);
 int trace_writer_rotate(struct trace_writer *writer, const char *path, const uint64_t clock[3], struct err *why,

@@ -1,7 +1,7 @@
 /*
  * What a trace has of threads off the CPU: each wait, and the classes of the locks.
  */
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "core/trace/tables.h"
 
 #include <stdlib.h>
@@ -49,12 +49,7 @@ static const char *take_class(struct tables *tables, struct cursor *c, enum tabl
     const char *name = *result == TABLES_OK ? tables_text(tables, c, NULL, result) : NULL;
     if (name == NULL)
         return NULL;
-    if (vec_reserve(waits->classes, waits->room, waits->n_classes + 1) < 0) {
-        *result = TABLES_NO_MEMORY;
-        return NULL;
-    }
-    waits->classes[waits->n_classes++] = name;
-    return name;
+    return *xpush(waits->classes, waits->room, waits->n_classes) = name;
 }
 
 static bool set_site(const struct tables *tables, struct cursor *c, struct trace_wait *wait)

@@ -5,6 +5,7 @@
  */
 #include "core/trace/output.h"
 
+#include "core/base/xalloc.h"
 #include "core/base/plain_file.h"
 #include "core/trace/writer_kept.h"
 
@@ -27,14 +28,8 @@ static void release(struct trace_writer *writer)
 int trace_writer_open(struct trace_writer **result, const char *path, struct err *err)
 {
     *result = NULL;
-    struct trace_writer *writer = calloc(1, sizeof *writer);
-    char *copy = strdup(path);
-    if (writer == NULL || copy == NULL) {
-        free(copy);
-        free(writer);
-        return err_set(err, "out of memory for writing '%s'", path);
-    }
-    writer->path = copy;
+    struct trace_writer *writer = xcalloc(1, sizeof *writer);
+    writer->path = xstrdup(path);
     writer->fd = output_open(path);
     if (writer->fd < 0) {
         err_set(err, "cannot create '%s': %s", path, errno == ENXIO ? "nobody reads this pipe" : plain_file_why(errno));
@@ -95,8 +90,9 @@ int trace_write_control(struct trace_writer *writer, const struct trace_event *e
             return err_set(err, "event kind %d is not what the recorder does", (int)events[i].kind);
         if (of_method && events[i].method > RING_METHOD_MAX)
             return err_set(err, "method id %u is above %u", events[i].method, RING_METHOD_MAX);
-        if ((of_method && kept_control(writer, &events[i], err) < 0) ||
-            put_event(writer, CHUNK_CONTROL, &writer->control_ticks, events[i].ticks,
+        if (of_method)
+            kept_control(writer, &events[i]);
+        if (put_event(writer, CHUNK_CONTROL, &writer->control_ticks, events[i].ticks,
                       (unsigned)(events[i].kind - TRACE_ENABLED), of_method ? events[i].method : events[i].count,
                       err) < 0)
             return -1;
@@ -168,20 +164,6 @@ int trace_write_counts(struct trace_writer *writer, uint32_t thread, uint32_t se
     return writer_finish(writer, CHUNK_READINGS, &s, err);
 }
 
-static int grow_last_ticks(struct trace_writer *writer, uint32_t thread, struct err *err)
-{
-    size_t n = 64;
-    while (n <= thread)
-        n *= 2;
-    uint64_t *grown = realloc(writer->last_ticks, n * sizeof *grown);
-    if (grown == NULL)
-        return err_set(err, "out of memory for %zu threads", n);
-    memset(grown + writer->n_last_ticks, 0, (n - writer->n_last_ticks) * sizeof *grown);
-    writer->last_ticks = grown;
-    writer->n_last_ticks = n;
-    return 0;
-}
-
 /* One chunk, encoded in place.  Returns the words used, or 0 with *err set. */
 static size_t put_records(struct trace_writer *writer, uint32_t thread, const uint64_t *words, size_t n_words,
                           uint64_t now, struct err *err)
@@ -213,8 +195,7 @@ int trace_write_records(struct trace_writer *writer, uint32_t thread, const uint
     if (thread > THREAD_INDEX_MAX || n_words % (1 + writer->encoder.n_counters) != 0)
         return err_set(err, "thread index %u is above %u, or %zu words are no whole number of records", thread,
                        THREAD_INDEX_MAX, n_words);
-    if (thread >= writer->n_last_ticks && grow_last_ticks(writer, thread, err) < 0)
-        return -1;
+    xgrow_zeroed(writer->last_ticks, writer->n_last_ticks, (size_t)thread + 1);
     if (kept_records(writer, thread, words, n_words, err) < 0 || writer_put_pending(writer, err) < 0)
         return -1;
     writer->last_ticks[thread] = kept_ticks(writer, writer->last_ticks[thread]);

@@ -1,11 +1,6 @@
 #include "core/trace/writer_kept.h"
 
-#include "core/base/vec.h"
-
-static int no_memory(struct err *err)
-{
-    return err_set(err, "out of memory for what the next file begins with");
-}
+#include "core/base/xalloc.h"
 
 /* ---- lists ---- */
 
@@ -23,17 +18,15 @@ static const enum chunk_type types[KEPT_LISTS] = {
 };
 
 /* What replaces an entry and is no longer takes its place. */
-int kept_define(struct trace_writer *writer, enum kept_what what, uint32_t number, const struct sink *s,
-                struct err *err)
+void kept_define(struct trace_writer *writer, enum kept_what what, uint32_t number, const struct sink *s)
 {
     if (writer->kept == NULL)
-        return 0;
+        return;
     struct kept_list *list = &writer->kept->lists[what];
     const uint8_t *start = writer->pending[types[what]] + writer->pending_used[types[what]];
     size_t n = (size_t)(s->at - start);
-    if (vec_reserve_zeroed(list->all, list->n, (size_t)number + 1) < 0 ||
-        vec_reserve(list->bytes, list->bytes_room, list->n_bytes + n) < 0)
-        return no_memory(err);
+    xgrow_zeroed(list->all, list->n, (size_t)number + 1);
+    xgrow(list->bytes, list->bytes_room, list->n_bytes + n);
     struct kept_entry *entry = &list->all[number];
     if (n > entry->n) {
         entry->at = list->n_bytes;
@@ -42,12 +35,12 @@ int kept_define(struct trace_writer *writer, enum kept_what what, uint32_t numbe
     memcpy(list->bytes + entry->at, start, n);
     entry->n = (uint32_t)n;
     entry->file = writer->kept->file;
-    return 0;
 }
 
-int kept_add(struct trace_writer *writer, enum kept_what what, const struct sink *s, struct err *err)
+void kept_add(struct trace_writer *writer, enum kept_what what, const struct sink *s)
 {
-    return writer->kept == NULL ? 0 : kept_define(writer, what, writer->kept->lists[what].n_added++, s, err);
+    if (writer->kept != NULL)
+        kept_define(writer, what, writer->kept->lists[what].n_added++, s);
 }
 
 static int write_entry(struct trace_writer *writer, enum kept_what what, size_t number, struct err *err)
@@ -79,54 +72,53 @@ int kept_write_all(struct trace_writer *writer, enum kept_what what, struct err 
     return 0;
 }
 
-int kept_info(struct trace_writer *writer, const char *key, const struct sink *s, struct err *err)
+void kept_info(struct trace_writer *writer, const char *key, const struct sink *s)
 {
     struct writer_kept *kept = writer->kept;
     if (kept == NULL)
-        return 0;
+        return;
     kept->info_keys.arena = &kept->arena;
     const uint32_t *number = map_get(&kept->info_keys, key, strlen(key));
-    if (number != NULL)
-        return kept_define(writer, KEPT_INFO, *number, s, err);
-    if (map_put(&kept->info_keys, key, strlen(key), kept->lists[KEPT_INFO].n_added) < 0)
-        return no_memory(err);
-    return kept_add(writer, KEPT_INFO, s, err);
+    if (number != NULL) {
+        kept_define(writer, KEPT_INFO, *number, s);
+        return;
+    }
+    map_put(&kept->info_keys, key, strlen(key), kept->lists[KEPT_INFO].n_added);
+    kept_add(writer, KEPT_INFO, s);
 }
 
 /* ---- code locations ---- */
 
 /* By offset; one that is told again is the same. */
-static int keep_symbol(struct trace_writer *writer, const struct location_entry *entry, const struct sink *s,
-                       struct err *err)
+static void keep_symbol(struct trace_writer *writer, const struct location_entry *entry, const struct sink *s)
 {
     struct writer_kept *kept = writer->kept;
-    if (vec_reserve_zeroed(kept->symbols_of, kept->n_symbols_of, (size_t)entry->number + 1) < 0)
-        return no_memory(err);
+    xgrow_zeroed(kept->symbols_of, kept->n_symbols_of, (size_t)entry->number + 1);
     struct kept_symbols *of = &kept->symbols_of[entry->number];
     size_t at = of->n;
     while (at > 0 && of->all[at - 1].offset >= entry->offset)
         at--;
     if (at < of->n && of->all[at].offset == entry->offset)
-        return 0;
-    if (vec_reserve(of->all, of->room, of->n + 1) < 0)
-        return no_memory(err);
+        return;
+    xgrow(of->all, of->room, of->n + 1);
     memmove(of->all + at + 1, of->all + at, (of->n++ - at) * sizeof *of->all);
     of->all[at] =
         (struct kept_symbol){ entry->offset, entry->offset + entry->n_bytes, kept->lists[KEPT_SYMBOLS].n_added };
-    return kept_add(writer, KEPT_SYMBOLS, s, err);
+    kept_add(writer, KEPT_SYMBOLS, s);
 }
 
-int kept_location(struct trace_writer *writer, const struct location_entry *entry, const struct sink *s,
-                  struct err *err)
+void kept_location(struct trace_writer *writer, const struct location_entry *entry, const struct sink *s)
 {
     static const enum kept_what lists[] = { [LOCATION_FILE] = KEPT_FILES,
                                             [LOCATION_METHOD] = KEPT_LOCATION_METHODS,
                                             [LOCATION_IN_FILE] = KEPT_LOCATIONS,
                                             [LOCATION_IN_CODE] = KEPT_LOCATIONS };
     if (writer->kept == NULL)
-        return 0;
-    return entry->kind == LOCATION_SYMBOL ? keep_symbol(writer, entry, s, err)
-                                          : kept_define(writer, lists[entry->kind], entry->number, s, err);
+        return;
+    if (entry->kind == LOCATION_SYMBOL)
+        keep_symbol(writer, entry, s);
+    else
+        kept_define(writer, lists[entry->kind], entry->number, s);
 }
 
 /* The function at an offset, if it has a name. */
@@ -169,15 +161,13 @@ int kept_refer_location(struct trace_writer *writer, uint32_t number, struct err
 
 /* ---- probes ---- */
 
-int kept_control(struct trace_writer *writer, const struct trace_event *event, struct err *err)
+void kept_control(struct trace_writer *writer, const struct trace_event *event)
 {
     struct writer_kept *kept = writer->kept;
     if (kept == NULL)
-        return 0;
-    if (vec_reserve_zeroed(kept->control, kept->n_control, (size_t)event->method + 1) < 0)
-        return no_memory(err);
+        return;
+    xgrow_zeroed(kept->control, kept->n_control, (size_t)event->method + 1);
     kept->control[event->method] = event->kind;
-    return 0;
 }
 
 void kept_free(struct writer_kept *kept)

@@ -108,34 +108,31 @@ static inline uint64_t kept_ticks(const struct trace_writer *writer, uint64_t ti
 }
 
 /*
- * Nothing happens where nothing is kept (writer->kept is NULL).  All return 0, or -1 with *err set.
+ * Nothing happens where nothing is kept (writer->kept is NULL).  Those that write return 0, or -1 with *err set.
  *
  * define: the entry that s holds, before writer_finish, is the list's of this number.  add: it comes behind the others.
  * refer, below: what is written next names it.
  */
-int kept_define(struct trace_writer *writer, enum kept_what what, uint32_t number, const struct sink *s,
-                struct err *err);
-int kept_add(struct trace_writer *writer, enum kept_what what, const struct sink *s, struct err *err);
+void kept_define(struct trace_writer *writer, enum kept_what what, uint32_t number, const struct sink *s);
+void kept_add(struct trace_writer *writer, enum kept_what what, const struct sink *s);
 
 /* Entries of this list stand at a file's beginning. */
 int kept_write_all(struct trace_writer *writer, enum kept_what what, struct err *err);
 
-int kept_info(struct trace_writer *writer, const char *key, const struct sink *s, struct err *err);
+void kept_info(struct trace_writer *writer, const char *key, const struct sink *s);
 
-int kept_location(struct trace_writer *writer, const struct location_entry *entry, const struct sink *s,
-                  struct err *err);
+void kept_location(struct trace_writer *writer, const struct location_entry *entry, const struct sink *s);
 int kept_refer_location(struct trace_writer *writer, uint32_t number, struct err *err);
 
 /* ENABLED and DISABLED of a method. */
-int kept_control(struct trace_writer *writer, const struct trace_event *event, struct err *err);
+void kept_control(struct trace_writer *writer, const struct trace_event *event);
 
 void kept_free(struct writer_kept *kept);
 
 /* ---- writer_kept_threads.c ---- */
 
 /* *told is what this file is to be told: without what files before have. */
-int kept_thread(struct trace_writer *writer, const struct trace_thread *thread, struct trace_thread *told,
-                struct err *err);
+void kept_thread(struct trace_writer *writer, const struct trace_thread *thread, struct trace_thread *told);
 int kept_refer_thread(struct trace_writer *writer, uint32_t index, struct err *err);
 int kept_switch(struct trace_writer *writer, const struct trace_event *event, struct err *err);
 int kept_records(struct trace_writer *writer, uint32_t index, const uint64_t *words, size_t n_words, struct err *err);
@@ -155,12 +152,12 @@ int rotate_begin_threads(struct trace_writer *writer, struct err *err);
 
 /* ---- writer_kept_contexts.c ---- */
 
-int kept_context(struct trace_writer *writer, const struct trace_context *context, struct err *err);
+void kept_context(struct trace_writer *writer, const struct trace_context *context);
 
 /* The number of a context in this file, which has it from now on. */
 int kept_refer_context(struct trace_writer *writer, uint32_t number, uint32_t *in_file, struct err *err);
 
 /* The same of a class; its name is to be told if *name is not NULL. */
-int kept_class(struct trace_writer *writer, uint32_t number, uint32_t *in_file, const char **name, struct err *err);
+void kept_class(struct trace_writer *writer, uint32_t number, uint32_t *in_file, const char **name);
 
 #endif

@@ -3,30 +3,21 @@
  */
 #include "core/trace/writer_kept.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #include <stdlib.h>
 
-static int no_memory(struct err *err)
-{
-    return err_set(err, "out of memory for the calling contexts of earlier files");
-}
-
-int kept_context(struct trace_writer *writer, const struct trace_context *context, struct err *err)
+void kept_context(struct trace_writer *writer, const struct trace_context *context)
 {
     struct writer_kept *kept = writer->kept;
-    if (vec_reserve_zeroed(kept->contexts, kept->contexts_room, kept->n_contexts + 1) < 0 ||
-        vec_reserve_zeroed(kept->named, kept->named_room, (size_t)context->method + 1) < 0)
-        return no_memory(err);
+    xgrow_zeroed(kept->named, kept->named_room, (size_t)context->method + 1);
     if (context->named != NULL) {
         struct sink s = writer_begin(writer, CHUNK_CONTEXTS);
         writer_put_named(&s, context->named);
-        if (kept_define(writer, KEPT_SAMPLED_METHODS, context->method, &s, err) < 0)
-            return -1;
+        kept_define(writer, KEPT_SAMPLED_METHODS, context->method, &s);
     }
-    kept->contexts[kept->n_contexts++] =
+    *xpush(kept->contexts, kept->contexts_room, kept->n_contexts) =
         (struct kept_context){ context->parent, context->method, context->call_site, 0, 0 };
-    return 0;
 }
 
 /* The parent is in the file. */
@@ -76,17 +67,16 @@ int kept_refer_context(struct trace_writer *writer, uint32_t number, uint32_t *i
     return 0;
 }
 
-int kept_class(struct trace_writer *writer, uint32_t number, uint32_t *in_file, const char **name, struct err *err)
+void kept_class(struct trace_writer *writer, uint32_t number, uint32_t *in_file, const char **name)
 {
     struct writer_kept *kept = writer->kept;
     *in_file = number;
     if (kept == NULL)
-        return 0;
-    if (vec_reserve_zeroed(kept->classes, kept->classes_room, (size_t)number + 1) < 0)
-        return no_memory(err);
+        return;
+    xgrow_zeroed(kept->classes, kept->classes_room, (size_t)number + 1);
     struct kept_named *class = &kept->classes[number];
-    if (*name != NULL && (class->name = arena_text(&kept->arena, *name, strlen(*name))) == NULL)
-        return no_memory(err);
+    if (*name != NULL)
+        class->name = arena_text(&kept->arena, *name, strlen(*name));
     bool is_new = class->file != kept->file;
     if (is_new) {
         class->number = kept->n_classes++;
@@ -94,5 +84,4 @@ int kept_class(struct trace_writer *writer, uint32_t number, uint32_t *in_file, 
     }
     *name = is_new ? class->name : NULL;
     *in_file = class->number;
-    return 0;
 }

@@ -3,14 +3,9 @@
  */
 #include "core/trace/writer_kept.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #include <stdlib.h>
-
-static int no_memory(struct err *err)
-{
-    return err_set(err, "out of memory for the threads of earlier files");
-}
 
 struct kept_thread *kept_thread_at(const struct writer_kept *kept, uint32_t index)
 {
@@ -40,24 +35,19 @@ void kept_free_threads(struct writer_kept *kept)
 
 static struct kept_thread *need_thread(struct writer_kept *kept, uint32_t index)
 {
-    if (vec_reserve_zeroed(kept->threads, kept->n_threads, (size_t)index + 1) < 0)
-        return NULL;
+    xgrow_zeroed(kept->threads, kept->n_threads, (size_t)index + 1);
     if (kept->threads[index] == NULL)
-        kept->threads[index] = calloc(1, sizeof *kept->threads[index]);
+        kept->threads[index] = xcalloc(1, sizeof *kept->threads[index]);
     return kept->threads[index];
 }
 
-static bool set_text(const char **to, const char *text)
+static void set_text(const char **to, const char *text)
 {
     const char *from = text == NULL ? "" : text;
     if (*to != NULL && strcmp(*to, from) == 0)
-        return true;
-    char *copy = strdup(from);
-    if (copy == NULL)
-        return false;
+        return;
     free((void *)(uintptr_t)*to);
-    *to = copy;
-    return true;
+    *to = xstrdup(from);
 }
 
 static uint64_t less(uint64_t value, uint64_t before)
@@ -81,23 +71,21 @@ static struct trace_thread for_file(const struct writer_kept *kept, const struct
     return info;
 }
 
-int kept_thread(struct trace_writer *writer, const struct trace_thread *thread, struct trace_thread *told,
-                struct err *err)
+void kept_thread(struct trace_writer *writer, const struct trace_thread *thread, struct trace_thread *told)
 {
     struct writer_kept *kept = writer->kept;
     *told = *thread;
     if (kept == NULL)
-        return 0;
+        return;
     struct kept_thread *mine = need_thread(kept, thread->index);
-    if (mine == NULL || !set_text(&mine->info.name, thread->name) || !set_text(&mine->info.comm, thread->comm))
-        return no_memory(err);
+    set_text(&mine->info.name, thread->name);
+    set_text(&mine->info.comm, thread->comm);
     const char *name = mine->info.name, *comm = mine->info.comm;
     mine->info = *thread;
     mine->info.name = name;
     mine->info.comm = comm;
     mine->file = kept->file;
     *told = for_file(kept, mine);
-    return 0;
 }
 
 int kept_refer_thread(struct trace_writer *writer, uint32_t index, struct err *err)
@@ -115,8 +103,6 @@ int kept_switch(struct trace_writer *writer, const struct trace_event *event, st
     if (writer->kept == NULL || event->kind == TRACE_KERNEL_LOST)
         return 0;
     struct kept_thread *thread = need_thread(writer->kept, event->thread);
-    if (thread == NULL)
-        return no_memory(err);
     if (!writer->kept->is_ending && event->kind != TRACE_PAGE_FAULT)
         thread->state = event->kind == TRACE_THREAD_START ? TRACE_CPU_OUT : event->kind;
     return kept_refer_thread(writer, event->thread, err);
@@ -124,12 +110,9 @@ int kept_switch(struct trace_writer *writer, const struct trace_event *event, st
 
 /* ---- open calls ---- */
 
-static int push(struct kept_thread *thread, uint32_t method)
+static void push(struct kept_thread *thread, uint32_t method)
 {
-    if (vec_reserve(thread->open, thread->open_room, thread->n_open + 1) < 0)
-        return -1;
-    thread->open[thread->n_open++] = method;
-    return 0;
+    *xpush(thread->open, thread->open_room, thread->n_open) = method;
 }
 
 static void leave(struct kept_thread *thread, uint32_t method)
@@ -148,53 +131,50 @@ static void unmount(struct kept_thread *thread)
     thread->n_carrier = 0;
 }
 
-static int mount(struct kept_thread *thread)
+static void mount(struct kept_thread *thread)
 {
     if (thread->n_carrier > 0)
         unmount(thread);
-    if (push(thread, KEPT_MOUNT) < 0)
-        return -1;
+    push(thread, KEPT_MOUNT);
     thread->n_carrier = thread->n_open;
-    return 0;
 }
 
-static int follow(struct kept_thread *thread, uint64_t word)
+static void follow(struct kept_thread *thread, uint64_t word)
 {
     uint32_t method = ring_word_method(word);
     switch (ring_word_kind(word)) {
     case RING_ENTER:
     case RING_RESUME:
     case RING_OPEN:
-        return push(thread, method);
+        push(thread, method);
+        break;
     case RING_EXIT:
     case RING_UNWIND:
         leave(thread, method);
-        return 0;
+        break;
     case RING_MOUNT:
-        return mount(thread);
+        mount(thread);
+        break;
     case RING_UNMOUNT:
         unmount(thread);
-        return 0;
+        break;
     default:
-        return 0;
+        break;
     }
 }
 
-static int keep_values(struct trace_writer *writer, struct kept_thread *thread, uint32_t series, const uint64_t *values)
+static void keep_values(struct trace_writer *writer, struct kept_thread *thread, uint32_t series,
+                        const uint64_t *values)
 {
     size_t n = writer->n_columns;
     if (n == 0 || series > 1)
-        return 0;
-    uint64_t *mine = thread->values[series];
-    if (mine == NULL && (mine = malloc(n * sizeof *values)) == NULL)
-        return -1;
+        return;
     if (thread->values[series] == NULL)
-        memset(mine, 0xff, n * sizeof *values); /* TRACE_NOT_COUNTED */
-    thread->values[series] = mine;
+        thread->values[series] = memset(xcalloc(n, sizeof *values), 0xff, n * sizeof *values); /* TRACE_NOT_COUNTED */
+    uint64_t *mine = thread->values[series];
     for (size_t i = 0; i < n; i++)
         if (values[i] != TRACE_NOT_COUNTED && (mine[i] == TRACE_NOT_COUNTED || values[i] > mine[i]))
             mine[i] = values[i]; /* a reading may be ahead of the records */
-    return 0;
 }
 
 int kept_records(struct trace_writer *writer, uint32_t index, const uint64_t *words, size_t n_words, struct err *err)
@@ -203,14 +183,13 @@ int kept_records(struct trace_writer *writer, uint32_t index, const uint64_t *wo
     if (writer->kept == NULL)
         return 0;
     struct kept_thread *thread = need_thread(writer->kept, index);
-    if (thread == NULL)
-        return no_memory(err);
     if (kept_refer_thread(writer, index, err) < 0)
         return -1;
     for (size_t i = 0; i < n_words; i += n)
-        if (follow(thread, words[i]) < 0)
-            return no_memory(err);
-    return n > 1 && n_words > 0 && keep_values(writer, thread, 1, words + n_words - n + 1) < 0 ? no_memory(err) : 0;
+        follow(thread, words[i]);
+    if (n > 1 && n_words > 0)
+        keep_values(writer, thread, 1, words + n_words - n + 1);
+    return 0;
 }
 
 int kept_counts(struct trace_writer *writer, uint32_t index, uint32_t series, const uint64_t *values, struct err *err)
@@ -218,8 +197,7 @@ int kept_counts(struct trace_writer *writer, uint32_t index, uint32_t series, co
     if (writer->kept == NULL)
         return 0;
     struct kept_thread *thread = need_thread(writer->kept, index);
-    if (thread == NULL || keep_values(writer, thread, series, values) < 0)
-        return no_memory(err);
+    keep_values(writer, thread, series, values);
     return kept_refer_thread(writer, index, err);
 }
 

@@ -4,18 +4,16 @@
 #include "core/trace/output.h"
 
 #include "core/base/plain_file.h"
+#include "core/base/xalloc.h"
 #include "core/trace/writer_kept.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-int trace_writer_keep(struct trace_writer *writer, struct err *err)
+void trace_writer_keep(struct trace_writer *writer)
 {
-    writer->kept = calloc(1, sizeof *writer->kept);
-    if (writer->kept == NULL)
-        return err_set(err, "out of memory for writing '%s'", writer->path);
+    writer->kept = xcalloc(1, sizeof *writer->kept);
     writer->kept->file = 1;
-    return 0;
 }
 
 const struct err *trace_writer_failure(const struct trace_writer *writer)
@@ -75,11 +73,8 @@ static void forget_file(struct trace_writer *writer, uint64_t ticks)
 
 static int open_file(struct trace_writer *writer, const char *path, struct err *err)
 {
-    char *copy = strdup(path);
-    if (copy == NULL)
-        return err_set(err, "out of memory for writing '%s'", path);
     free(writer->path);
-    writer->path = copy;
+    writer->path = xstrdup(path);
     writer->fd = output_open(path);
     if (writer->fd >= 0)
         return writer_put_file_header(writer, err);

@@ -3,16 +3,16 @@
  */
 #include "core/trace/writer_kept.h"
 
+#include "core/base/xalloc.h"
+
 #include <stdlib.h>
 
 /* Calls that go on: their entries are in files before. */
 static int resume(struct trace_writer *writer, struct kept_thread *thread, uint32_t index, struct err *err)
 {
     size_t n = 1 + writer->encoder.n_counters, n_open = thread->n_open;
-    uint64_t ticks = writer->kept->start_ticks, *words = calloc(n_open * n + 1, sizeof *words);
+    uint64_t ticks = writer->kept->start_ticks, *words = xcalloc(n_open * n + 1, sizeof *words);
     uint32_t *open = thread->open;
-    if (words == NULL)
-        return err_set(err, "out of memory for the calls of %u threads", index);
     for (size_t i = 0; i < n_open; i++) {
         words[i * n] = open[i] == KEPT_MOUNT ? ring_word(RING_MOUNT, 0, ticks) : ring_word(RING_RESUME, open[i], ticks);
         for (size_t k = 1; k < n; k++)

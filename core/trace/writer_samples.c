@@ -25,8 +25,10 @@ int trace_write_context(struct trace_writer *writer, const struct trace_context 
     uint32_t n = writer_n_contexts(writer);
     if (n == TRACE_CONTEXTS_MAX || context->parent > n || (context->named != NULL && !is_possible(context->named)))
         return err_set(err, "a trace takes no more than %u calling contexts, callers first", TRACE_CONTEXTS_MAX);
-    if (writer->kept != NULL)
-        return kept_context(writer, context, err);
+    if (writer->kept != NULL) {
+        kept_context(writer, context);
+        return 0;
+    }
     struct sink s = writer_begin(writer, CHUNK_CONTEXTS);
     if (writer->pending_used[CHUNK_CONTEXTS] == 0)
         sink_number(&s, writer->n_contexts);
@@ -114,9 +116,9 @@ int trace_write_allocation(struct trace_writer *writer, const struct trace_alloc
         return err_set(err, "an allocation's thread, context or class is not in the trace");
     writer->n_classes += is_named;
     if (kept_refer_thread(writer, allocation->thread, err) < 0 ||
-        kept_refer_context(writer, allocation->context, &context, err) < 0 ||
-        kept_class(writer, allocation->class_number, &class, &name, err) < 0)
+        kept_refer_context(writer, allocation->context, &context, err) < 0)
         return -1;
+    kept_class(writer, allocation->class_number, &class, &name);
     struct sink s = writer_begin(writer, CHUNK_ALLOCATIONS);
     put_since(writer, CHUNK_ALLOCATIONS, allocation->ticks, &writer->allocation_ticks, &s);
     sink_number(&s, allocation->thread);

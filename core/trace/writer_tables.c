@@ -11,7 +11,9 @@ int writer_put_info(struct trace_writer *writer, const char *key, const char *va
     struct sink s = writer_begin(writer, CHUNK_INFO);
     writer_text(&s, key);
     writer_text(&s, value);
-    return !is_of_file && kept_info(writer, key, &s, err) < 0 ? -1 : writer_finish(writer, CHUNK_INFO, &s, err);
+    if (!is_of_file)
+        kept_info(writer, key, &s);
+    return writer_finish(writer, CHUNK_INFO, &s, err);
 }
 
 int trace_write_info(struct trace_writer *writer, const char *key, const char *value, struct err *err)
@@ -52,7 +54,8 @@ int trace_write_counters(struct trace_writer *writer, const struct trace_counter
         writer_text(&s, counters[i].name);
         writer_text(&s, counters[i].why);
     }
-    return kept_add(writer, KEPT_COUNTERS, &s, err) < 0 ? -1 : writer_finish(writer, CHUNK_COUNTERS, &s, err);
+    kept_add(writer, KEPT_COUNTERS, &s);
+    return writer_finish(writer, CHUNK_COUNTERS, &s, err);
 }
 
 void trace_write_plain_records(struct trace_writer *writer)
@@ -68,8 +71,8 @@ int trace_write_jit(struct trace_writer *writer, const struct jit_event *event, 
     jit_events_put(&s, event);
     if (s.full)
         return err_set(err, "a JIT event is too long for a trace");
-    if (event->kind == JIT_METHOD && kept_add(writer, KEPT_JIT, &s, err) < 0)
-        return -1;
+    if (event->kind == JIT_METHOD)
+        kept_add(writer, KEPT_JIT, &s);
     return writer_finish(writer, CHUNK_JIT, &s, err);
 }
 
@@ -88,8 +91,8 @@ int trace_write_method(struct trace_writer *writer, const struct trace_method *m
     writer_text(&s, method->names.method);
     writer_text(&s, method->names.descriptor);
     writer_text(&s, method->source);
-    return kept_define(writer, KEPT_METHODS, method->id, &s, err) < 0 ? -1
-                                                                      : writer_finish(writer, CHUNK_METHODS, &s, err);
+    kept_define(writer, KEPT_METHODS, method->id, &s);
+    return writer_finish(writer, CHUNK_METHODS, &s, err);
 }
 
 int trace_write_value(struct trace_writer *writer, const struct trace_value *value, struct err *err)
@@ -103,7 +106,8 @@ int trace_write_value(struct trace_writer *writer, const struct trace_value *val
     sink_number(&s, value->method);
     sink_number(&s, value->kind);
     writer_text(&s, value->text);
-    return kept_add(writer, KEPT_VALUES, &s, err) < 0 ? -1 : writer_finish(writer, CHUNK_VALUES, &s, err);
+    kept_add(writer, KEPT_VALUES, &s);
+    return writer_finish(writer, CHUNK_VALUES, &s, err);
 }
 
 int trace_write_thread(struct trace_writer *writer, const struct trace_thread *thread, struct err *err)
@@ -113,7 +117,8 @@ int trace_write_thread(struct trace_writer *writer, const struct trace_thread *t
         return -1;
     if (thread->index > THREAD_INDEX_MAX)
         return err_set(err, "thread index %u is above %u", thread->index, THREAD_INDEX_MAX);
-    return kept_thread(writer, thread, &told, err) < 0 ? -1 : writer_put_thread(writer, &told, err);
+    kept_thread(writer, thread, &told);
+    return writer_put_thread(writer, &told, err);
 }
 
 int trace_write_location(struct trace_writer *writer, const struct location_entry *entry, struct err *err)
@@ -124,7 +129,8 @@ int trace_write_location(struct trace_writer *writer, const struct location_entr
     locations_put(&s, entry);
     if (s.full)
         return err_set(err, "a code location is too long for a trace");
-    return kept_location(writer, entry, &s, err) < 0 ? -1 : writer_finish(writer, CHUNK_LOCATIONS, &s, err);
+    kept_location(writer, entry, &s);
+    return writer_finish(writer, CHUNK_LOCATIONS, &s, err);
 }
 
 int trace_write_miss(struct trace_writer *writer, const struct miss_entry *entry, struct err *err)

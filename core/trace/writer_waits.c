@@ -4,27 +4,25 @@
 #include "core/trace/writer_kept.h"
 
 /* The number of a class' name, 0: none.  *is_new: it is to be told. */
-static int class_number(struct trace_writer *writer, const char *name, uint32_t *number, bool *is_new, struct err *err)
+static void class_number(struct trace_writer *writer, const char *name, uint32_t *number, bool *is_new)
 {
     struct wait_classes *classes = &writer->wait_classes;
     size_t n = name == NULL ? 0 : strlen(name);
     *number = 0;
     *is_new = false;
     if (n == 0)
-        return 0;
+        return;
     classes->by_name.arena = &classes->arena;
     const uint32_t *known = map_get(&classes->by_name, name, n);
     if (known != NULL) {
         *number = *known;
-        return 0;
+        return;
     }
     if (classes->n == TRACE_CLASSES_MAX)
-        return 0;
-    if (map_put(&classes->by_name, name, n, classes->n + 1) < 0)
-        return err_set(err, "out of memory for the names of %u classes", classes->n);
+        return;
+    map_put(&classes->by_name, name, n, classes->n + 1);
     *number = ++classes->n;
     *is_new = true;
-    return 0;
 }
 
 static bool is_possible(const struct trace_writer *writer, const struct trace_wait *wait)
@@ -44,8 +42,7 @@ int trace_write_wait(struct trace_writer *writer, const struct trace_wait *wait,
         return -1;
     if (!is_possible(writer, wait))
         return err_set(err, "a wait's thread, context or cause is too large for a trace");
-    if (class_number(writer, wait->lock_class, &class, &is_new, err) < 0)
-        return -1;
+    class_number(writer, wait->lock_class, &class, &is_new);
     if (kept_refer_thread(writer, wait->thread, err) < 0 || kept_refer_thread(writer, wait->owner, err) < 0 ||
         kept_refer_context(writer, wait->context, &context, err) < 0 ||
         kept_refer_context(writer, wait->owner_context, &owner_context, err) < 0)

@@ -146,8 +146,7 @@ static int give_candidates(struct live_session *session, struct live_candidate *
         live_chooser_candidates(&session->live->chooser, NULL, 0, NULL);
         return 0;
     }
-    if (recorder_recompilation_costs(session->link, names, number_classes(found, n, names), &costs, err) < 0)
-        return -1;
+    recorder_recompilation_costs(session->link, names, number_classes(found, n, names), &costs);
     live_chooser_candidates(&session->live->chooser, found, n, &costs);
     recompilation_costs_free(&costs);
     return 0;
@@ -244,11 +243,12 @@ static int give(struct live_session *session, struct recorder_link *link, const 
         if (session->samples != NULL)
             live_samples_begin(session->samples);
     }
-    if ((orders->n_disable > 0 && recorder_disable(link, orders->disable, orders->n_disable, err) < 0) ||
-        (orders->n_enable > 0 && recorder_enable(link, orders->enable, orders->n_enable, err) < 0) ||
-        (orders->n_remove > 0 && recorder_remove(link, orders->remove, orders->n_remove, err) < 0) ||
-        (orders->asks && recorder_dependents(link, err) < 0) ||
-        (orders->chooses && !orders->asks && choose(session, err) < 0))
+    recorder_disable(link, orders->disable, orders->n_disable);
+    recorder_enable(link, orders->enable, orders->n_enable);
+    recorder_remove(link, orders->remove, orders->n_remove);
+    if (orders->asks)
+        recorder_dependents(link);
+    else if (orders->chooses && choose(session, err) < 0)
         return -1;
     if (orders->n_instrument == 0)
         return 0;

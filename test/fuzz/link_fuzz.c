@@ -27,11 +27,11 @@ static void give_commands(struct recorder_link *link)
     const uint32_t ids[] = { 3, 4 };
     struct err err;
     link_know(link, &method, &err);
-    recorder_enable(link, ids, 2, &err);
-    recorder_disable(link, ids, 2, &err);
+    recorder_enable(link, ids, 2);
+    recorder_disable(link, ids, 2);
     recorder_instrument(link, &phase, 1, &phase, 1, &err);
-    recorder_remove(link, ids, 1, &err);
-    recorder_dependents(link, &err);
+    recorder_remove(link, ids, 1);
+    recorder_dependents(link);
     recorder_jit(link, &err);
 }
 

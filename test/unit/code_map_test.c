@@ -8,8 +8,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static struct err err;
-
 static const struct code_line lines[] = { { 0, 10 }, { 5, 12 }, { 9, 11 } };
 static const struct code_frame outer = { 1, 30 }, inner = { 0, 6 }, other = { 2, -1 };
 
@@ -132,7 +130,7 @@ static void test_map(void)
     int fd = memfd_create("code", MFD_CLOEXEC);
     struct code_map map;
     code_map_init(&map, fd);
-    CHECK("an empty log tells nothing", code_map_read(&map, &err) == 0 && tier_at(&map, 0x10000, 5) == 99);
+    CHECK("an empty log tells nothing", (code_map_read(&map), true) && tier_at(&map, 0x10000, 5) == 99);
     log_entry(fd, &(struct code_entry){ .kind = CODE_OTHER,
                                         .ticks = 5,
                                         .address = 0x100000,
@@ -142,7 +140,7 @@ static void test_map(void)
     log_entry(fd, &(struct code_entry){ .kind = CODE_DISCARDED, .ticks = 200, .address = 0x10000 });
     log_code(fd, 300, 0x10800, 0x100, 4);
     log_code(fd, 400, 0x10000, 0x900, 2); /* the JVM did not tell that the one before is gone */
-    CHECK("the log is read", code_map_read(&map, &err) == 0 && map.n_pieces == 4);
+    CHECK("the log is read", (code_map_read(&map), true) && map.n_pieces == 4);
     CHECK_NUMBER("code is found from its first byte", tier_at(&map, 0x10000, 150), 3);
     CHECK_NUMBER("to its last, pages behind", tier_at(&map, 0x12fff, 150), 3);
     CHECK_NUMBER("not behind that", tier_at(&map, 0x13000, 150), 99);
@@ -157,11 +155,11 @@ static void test_map(void)
     log_code(fd, 500, 0x50000, 0x10, 1);
     log_code(fd, 500, 0x60000, 0, 1);
     uint32_t n_pieces = map.n_pieces;
-    CHECK("what is told later is read later", code_map_read(&map, &err) == 0 && tier_at(&map, 0x50008, 600) == 1);
+    CHECK("what is told later is read later", (code_map_read(&map), true) && tier_at(&map, 0x50008, 600) == 1);
     CHECK_NUMBER("code of no bytes is none", map.n_pieces, n_pieces + 1);
     if (write(fd, "\x02\0\0\0\x09\x09", 6) == 6)
         CHECK("a damaged log is read no further, and what was known stays",
-              code_map_read(&map, &err) == 0 && map.is_damaged && tier_at(&map, 0x50008, 600) == 1);
+              (code_map_read(&map), true) && map.is_damaged && tier_at(&map, 0x50008, 600) == 1);
     code_map_free(&map);
     close(fd);
 }
@@ -182,7 +180,7 @@ static void test_coarse(void)
     entry.address = 0x20000;
     entry.is_coarse = true;
     log_entry(fd, &entry);
-    CHECK("both are read", code_map_read(&map, &err) == 0 && map.n_pieces == 2);
+    CHECK("both are read", (code_map_read(&map), true) && map.n_pieces == 2);
     CHECK("code that is known whole keeps its points", !map.pieces[0].is_coarse && map.pieces[0].n_points_bytes > 0);
     CHECK("other code has none: a line there would be wrong",
           map.pieces[1].is_coarse && code_piece_frames(&map.pieces[1], 0, frames, &point) == 0 &&
@@ -223,8 +221,8 @@ static void test_prices(void)
         .kind = CODE_COMPILED, .ticks = 2, .address = 0x20000, .n_bytes = 50, .method = 8, .tier = 1, .points = points
     };
     log_entry(fd, &code);
-    CHECK("the code is read", code_map_read(&map, &err) == 0 && map.n_pieces == 2);
-    CHECK("and its recompilation costs are known", recompilation_costs_find(&map, classes, 3, &prices, &err) == 0);
+    CHECK("the code is read", (code_map_read(&map), true) && map.n_pieces == 2);
+    recompilation_costs_find(&map, classes, 3, &prices);
     CHECK_NUMBER("the optimizing compiler takes longer", (uint64_t)prices.compiled, 100 * 20 + 50);
     CHECK_NUMBER("a class costs what its methods are compiled to", (uint64_t)recompilation_costs_of(&prices, 1, 0),
                  2000);
@@ -235,7 +233,7 @@ static void test_prices(void)
     code = (struct code_entry){ .kind = CODE_DISCARDED, .ticks = 3, .address = 0x20000 };
     log_entry(fd, &code);
     CHECK("code that is gone costs nothing, but was compiled",
-          code_map_read(&map, &err) == 0 && recompilation_costs_find(&map, classes, 3, &prices, &err) == 0 &&
+          (code_map_read(&map), true) && (recompilation_costs_find(&map, classes, 3, &prices), true) &&
               (uint64_t)recompilation_costs_of(&prices, 2, 1) == 0 && (uint64_t)prices.compiled == 2050);
     recompilation_costs_free(&prices);
     code_map_free(&map);
@@ -265,8 +263,8 @@ static void test_dependents(void)
     log_dependent(fd, 0x10000, 100, 4, "\1\2");
     log_dependent(fd, 0x20000, 50, 1, "\2");
     log_dependent(fd, 0x30000, 7, 1, "\x70\2\xff"); /* a class that nobody named, and half a number */
-    CHECK("whose code it is is read", code_map_read(&map, &err) == 0 && map.n_dependents == 3 && map.n_pieces == 0);
-    CHECK("and what that costs is known", recompilation_costs_find(&map, classes, 3, &prices, &err) == 0);
+    CHECK("whose code it is is read", (code_map_read(&map), true) && map.n_dependents == 3 && map.n_pieces == 0);
+    recompilation_costs_find(&map, classes, 3, &prices);
     CHECK_NUMBER("all code counts", (uint64_t)prices.compiled, 100 * 20 + 50 + 7);
     CHECK_NUMBER("a class costs the code that has its methods", (uint64_t)recompilation_costs_of(&prices, 1, 0), 2000);
     CHECK_NUMBER("wherever that is", (uint64_t)recompilation_costs_of(&prices, 2, 0), 2057);
@@ -277,7 +275,7 @@ static void test_dependents(void)
     log_dependent(fd, 0x40000, 0, 0, ""); /* of which nothing was told */
     log_dependent(fd, 0x10000, 10, 4, "\1");
     CHECK("what is gone, and what is there in its place",
-          code_map_read(&map, &err) == 0 && recompilation_costs_find(&map, classes, 3, &prices, &err) == 0 &&
+          (code_map_read(&map), true) && (recompilation_costs_find(&map, classes, 3, &prices), true) &&
               (uint64_t)recompilation_costs_of(&prices, 1, 0) == 200 &&
               (uint64_t)recompilation_costs_of(&prices, 2, 0) == 7 && (uint64_t)prices.compiled == 2257);
     recompilation_costs_free(&prices);

@@ -33,11 +33,10 @@ static void add(struct ip_samples *ip_samples, uint64_t address)
 int main(void)
 {
     struct ip_samples ip_samples;
-    struct err err;
     uint64_t asked[4];
     ip_samples_init(&ip_samples);
     ip_samples.code.fd = make_log();
-    CHECK("the log is read", code_map_read(&ip_samples.code, &err) == 0 && ip_samples.code.n_pieces == 2);
+    CHECK("the log is read", (code_map_read(&ip_samples.code), true) && ip_samples.code.n_pieces == 2);
     CHECK_NUMBER("without IP samples nothing is asked", ip_samples_ask(&ip_samples, asked, 4), 0);
 
     add(&ip_samples, UNKNOWN + 4);

@@ -241,7 +241,7 @@ static void test_dropped(void)
     struct recorder_thread *thread = threads_add(&w.threads, (int32_t)syscall(SYS_gettid), TRACE_UNKNOWN);
     thread->ring = 5;
     writing = session_ring(&w.session, 5);
-    readings_follow(&w.readings, &err);
+    readings_follow(&w.readings);
     CHECK("where probes do not read, a thread with a ring is counted, too", w.readings.n_read == 1);
     CHECK_NUMBER("a reading without a record in between is kept", w.readings.n_pending, 1);
     counters_perf_read_replace(read_and_write);

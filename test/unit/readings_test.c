@@ -83,7 +83,7 @@ static void test_idle(void)
     thread = threads_add(&w.threads, child, TRACE_UNKNOWN);
     for (uint64_t now = SECOND; now < 3u * SECOND; now += STEP_NS / 2) {
         readings_take(&w.readings, now);
-        readings_follow(&w.readings, &err);
+        readings_follow(&w.readings);
     }
     CHECK("one that waits is read more and more seldom", w.readings.n_read >= 3 && w.readings.n_read <= 12);
     thread->is_off = true;
@@ -111,7 +111,7 @@ static void test_budget(void)
     for (int i = 0; i < N_THREADS; i++)
         threads_add(&w.threads, (int32_t)syscall(SYS_gettid), TRACE_UNKNOWN);
     for (int i = 0; i < 40; i++)
-        readings_follow(&w.readings, &err);
+        readings_follow(&w.readings);
     uint64_t n_begun = w.readings.n_read, now = SECOND;
     for (; now < (1u + N_SECONDS) * (uint64_t)SECOND; now += STEP_NS / 2) {
         for (uint32_t i = 0; i < w.threads.n; i++)
@@ -147,7 +147,7 @@ static void test_descriptors(void)
     for (int i = 0; i < N_THREADS; i++)
         threads_add(&w.threads, (int32_t)syscall(SYS_gettid), TRACE_UNKNOWN);
     for (int i = 0; i < 40; i++)
-        readings_follow(&w.readings, &err);
+        readings_follow(&w.readings);
     int fd = dup(0);
     CHECK("some descriptors are left for all else", fd >= 0);
     close(fd);
@@ -175,7 +175,7 @@ static void test_refusal(void)
     threads_add(&w.threads, 2, TRACE_UNKNOWN);
     threads_add(&w.threads, 3, TRACE_UNKNOWN);
     for (int i = 0; i < 3; i++) /* on a slow machine they are more than a round's work */
-        readings_follow(&w.readings, &err);
+        readings_follow(&w.readings);
     readings_take(&w.readings, SECOND);
     CHECK_NUMBER("threads that may not be read are counted, not those that have gone", w.readings.n_without, 2);
     CHECK_TEXT("with the kernel's reason", w.readings.why, "Permission denied");

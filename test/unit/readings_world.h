@@ -66,10 +66,11 @@ static inline bool open_world(struct world *w, uint32_t n_groups, bool without_p
         counters[i] = (struct trace_counter){ "c", "", true, TRACE_COUNTER_EVENT, 0 };
     snprintf(w->path, sizeof w->path, "/tmp/mmprof-readings-test.%d", (int)getpid());
     threads_init(&w->threads);
-    bool ok =
-        session_open(&w->session, &plan, &err) == 0 && drain_init(&w->drain, &w->session, &w->threads, &err) == 0 &&
-        readings_init(&w->readings, &readings, &w->session, &w->threads, &err) == 0 &&
-        trace_writer_open(&w->writer, w->path, &err) == 0 && trace_write_counters(w->writer, counters, n, &err) == 0;
+    bool ok = session_open(&w->session, &plan, &err) == 0;
+    drain_init(&w->drain, &w->session, &w->threads);
+    readings_init(&w->readings, &readings, &w->session, &w->threads);
+    ok = ok && trace_writer_open(&w->writer, w->path, &err) == 0 &&
+         trace_write_counters(w->writer, counters, n, &err) == 0;
     if (ok && without_probes)
         trace_write_plain_records(w->writer);
     w->session.segment->epoch = EPOCH;
@@ -80,8 +81,9 @@ static inline bool write_round(struct world *w)
 {
     readings_take(&w->readings, kernel_now_ns());
     drain_snapshot(&w->drain);
-    return drain_threads(&w->drain, &err) == 0 && readings_follow(&w->readings, &err) == 0 &&
-           threads_write(&w->threads, w->writer, &err) == 0 && readings_write(&w->readings, w->writer, &err) == 0 &&
+    drain_threads(&w->drain);
+    readings_follow(&w->readings);
+    return threads_write(&w->threads, w->writer, &err) == 0 && readings_write(&w->readings, w->writer, &err) == 0 &&
            drain_records(&w->drain, w->writer, ticks_now(), &err) == 0;
 }
 

@@ -60,10 +60,10 @@ void tool_jvm_log(struct tool_jvm *jvm, int fd)
 
 void tool_jvm_read_code(struct tool_jvm *jvm)
 {
-    struct err ignored;
     uint64_t before = jvm->code.read_bytes;
-    if (!jvm->has_code || code_map_read(&jvm->code, &ignored) < 0)
+    if (!jvm->has_code)
         return;
+    code_map_read(&jvm->code);
     if (jvm->code.read_bytes != before && jvm->kept != NULL)
         memset(jvm->kept, 0, KEPT * sizeof *jvm->kept);
 }
