@@ -138,18 +138,17 @@ static size_t number_classes(struct live_candidate *found, size_t n, const char 
     return n_classes;
 }
 
-static int give_candidates(struct live_session *session, struct live_candidate *found, size_t n, struct err *err)
+static void give_candidates(struct live_session *session, struct live_candidate *found, size_t n)
 {
     const char *names[RECOMPILATION_CLASSES];
     struct recompilation_costs costs;
     if (n == 0) {
         live_chooser_candidates(&session->live->chooser, NULL, 0, NULL);
-        return 0;
+        return;
     }
     recorder_recompilation_costs(session->link, names, number_classes(found, n, names), &costs);
     live_chooser_candidates(&session->live->chooser, found, n, &costs);
     recompilation_costs_free(&costs);
-    return 0;
 }
 
 /* What the records taught of calls is not to be asked again: nor is what those call. */
@@ -193,9 +192,9 @@ static int choose(struct live_session *session, struct err *err)
         found = arena_alloc(&session->arena, (list.n + wall.n) * sizeof *found);
         n = live_candidates_join(&list, &wall, found);
     }
-    int rc = give_candidates(session, found, n, err);
+    give_candidates(session, found, n);
     arena_free(&session->arena);
-    return rc;
+    return 0;
 }
 
 static int hear_answer(void *context, const struct recorder_answer *answer, struct err *err)
