@@ -45,7 +45,7 @@ struct tree_view {
 int tree_view_find(const struct report_source *source, const char *names, uint32_t **methods, size_t *n,
                    struct err *err);
 
-/* What is 100 % in the report of that source, in ticks of its clock.  Returns 0, or -1 with *err set: no memory. */
+/* What is 100 % in the report of that source, in ticks of its clock. */
 void tree_view_all(const struct report_source *source, double *all_ticks);
 
 /*

@@ -36,7 +36,7 @@ struct findings_making {
     size_t n_found, room;
 };
 
-/* All of them, those that cost most first, and what they were made from; the source's arena's. * */
+/* All of them, those that cost most first, and what they were made from; the source's arena's. */
 struct findings_making *findings_make(const struct findings_input *input);
 
 /* Take a finding, unless its interval has the threshold in it, or it costs next to nothing.  f->rule is set here. */

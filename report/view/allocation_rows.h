@@ -57,8 +57,6 @@ uint64_t allocation_key_of_site(const struct allocation_item *item);
  *
  * items   n of them: their rows are set, and their order changes.
  * numbers by key: 1 more than the row; for hash_free.
- *
- * Returns 0, or -1: no memory.
  */
 void allocation_rows_make(const struct view_pass *pass, struct allocation_item *items, size_t n,
                           uint64_t (*key_of)(const struct allocation_item *item), struct hash_set *numbers,

@@ -29,7 +29,6 @@ struct allocation_site {
     uint32_t phase;     /* the innermost one that has probes */
 };
 
-/* Returns 0, or -1 with *err set: no memory. */
 void allocation_methods_know(const struct view_pass *pass, struct allocation_methods *methods);
 
 /* Of a calling context; 0: none is known. */

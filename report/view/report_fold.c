@@ -138,7 +138,7 @@ static uint32_t fold_chain(struct folder *f, uint32_t first, uint32_t *n_folded)
     return row;
 }
 
-/* Chains begin with rows that are nobody's next one.  Returns 0, or -1: no memory. */
+/* Chains begin with rows that are nobody's next one. */
 static void fold_chains(struct folder *f, uint32_t *n_folded)
 {
     bool *is_next = arena_alloc(f->making->source->arena, f->n + 1);

@@ -148,7 +148,7 @@ struct report_ranked {
     double ticks, share;
 };
 
-/* Each method's time in the source's tree, of which samples are a part.  Returns 0, or -1 with *err set: no memory. */
+/* Each method's time in the source's tree, of which samples are a part. */
 void report_find_times(struct making *making, const struct calltree_total *totals, size_t n_totals);
 
 /* Add methods that only samples know: in the arena, with no calls.  There is room for all methods. */

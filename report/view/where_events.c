@@ -47,8 +47,7 @@ static struct event_tally *tally_of(struct where_events_reading *r, const struct
     if (known != NULL)
         return &r->all[*known];
     xgrow(r->all, r->room, (size_t)r->n + 1);
-    if (map_put(&r->by_key, key, sizeof *key, r->n) < 0)
-        return NULL;
+    map_put(&r->by_key, key, sizeof *key, r->n);
     r->all[r->n] = (struct event_tally){ .key = *key };
     return &r->all[r->n++];
 }
