@@ -1,6 +1,6 @@
 #include "core/recorder/java_thread_names.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "core/hotspot/vm_threads.h"
 #include "core/jvm/process.h"
 
@@ -46,13 +46,11 @@ static bool is_still(const struct vm_threads *threads, int32_t tid, const char *
 
 static struct java_thread_name *find_name(struct java_thread_names *names, int32_t tid, const char *comm)
 {
-    struct hash_slot *slot = hash_put(&names->by_comm, hash_text(hash_address((uint32_t)tid), comm, strlen(comm)));
-    if (slot == NULL || slot->value > 0)
-        return slot == NULL ? NULL : &names->all[slot->value - 1];
-    if (vec_reserve(names->all, names->room, names->n + 1) < 0)
-        return NULL;
-    names->all[names->n] = (struct java_thread_name){ .round = 0 };
-    slot->value = (uint32_t)++names->n;
+    struct hash_slot *slot = xhash_put(&names->by_comm, hash_text(hash_address((uint32_t)tid), comm, strlen(comm)));
+    if (slot->value > 0)
+        return &names->all[slot->value - 1];
+    *xpush(names->all, names->room, names->n) = (struct java_thread_name){ .round = 0 };
+    slot->value = (uint32_t)names->n;
     return &names->all[names->n - 1];
 }
 
@@ -61,8 +59,8 @@ const char *java_thread_names_get(struct java_thread_names *names, const struct 
 {
     char name[JAVA_THREAD_NAME_BYTES];
     struct java_thread_name *known = find_name(names, tid, comm);
-    if (known == NULL || !is_latest || known->round == names->round)
-        return known == NULL ? "" : known->name;
+    if (!is_latest || known->round == names->round)
+        return known->name;
     const struct vm_thread *thread = vm_threads_by_tid(threads, tid);
     known->round = names->round;
     if (thread != NULL && vm_thread_name(threads->vm, thread->address, name, sizeof name) &&

@@ -1,6 +1,6 @@
 #include "core/recorder/last_stacks.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,35 +65,29 @@ void last_stacks_forget(struct last_stacks *last, int32_t tid)
 /* The stack of a thread; *is_first: it had none ever. */
 static struct last_stack *stack_of(struct last_stacks *last, int32_t tid, bool *is_first)
 {
-    struct hash_slot *slot = hash_put(&last->by_tid, hash_address((uint64_t)(uint32_t)tid));
-    *is_first = slot != NULL && slot->second == 0;
-    if (slot == NULL || !*is_first)
-        return slot == NULL ? NULL : &last->stacks[slot->value];
-    if (vec_reserve(last->stacks, last->room, last->n + 1) < 0)
-        return NULL;
+    struct hash_slot *slot = xhash_put(&last->by_tid, hash_address((uint64_t)(uint32_t)tid));
+    *is_first = slot->second == 0;
+    if (!*is_first)
+        return &last->stacks[slot->value];
     slot->second = 1;
     slot->value = last->n;
-    last->stacks[last->n] = (struct last_stack){ .tid = tid };
-    return &last->stacks[last->n++];
+    *xpush(last->stacks, last->room, last->n) = (struct last_stack){ .tid = tid };
+    return &last->stacks[slot->value];
 }
 
-static bool has_room(struct last_stacks *last, struct last_stack *stack, uint32_t n)
+static void make_room(struct last_stacks *last, struct last_stack *stack, uint32_t n)
 {
     if (n <= stack->room)
-        return true;
+        return;
     uint32_t room = stack->room == 0 ? FRAMES_FIRST : stack->room;
     while (room < n)
         room *= 2;
     if (last->bytes + (room - stack->room) * sizeof *stack->frames >
         (last->max_bytes > 0 ? last->max_bytes : MAX_BYTES))
         forget_all(last);
-    struct last_frame *frames = realloc(stack->frames, room * sizeof *frames);
-    if (frames == NULL)
-        return false;
-    last->bytes += (room - stack->room) * sizeof *frames;
-    stack->frames = frames;
+    stack->frames = xreallocarray(stack->frames, room, sizeof *stack->frames);
+    last->bytes += (room - stack->room) * sizeof *stack->frames;
     stack->room = room;
-    return true;
 }
 
 /* ---- what is known of methods ---- */
@@ -336,12 +330,9 @@ int last_stacks_compare(struct last_stacks *last, const struct new_stack *next, 
     if (next->stack->end != STACK_WHOLE || is_searched(next->stack))
         return 1;
     struct last_stack *old = stack_of(last, next->tid, &is_first);
-    if (old == NULL)
-        return -1;
     if (!is_first && next->time_ns < old->time_ns)
         return 1;
-    if (!has_room(last, old, next->stack->n))
-        return -1;
+    make_room(last, old, next->stack->n);
     for (uint32_t i = 0; i < next->stack->n; i++)
         last->around[i] = hash_around(next, i);
     uint32_t n_guessed = count_guessed(next), n_movable = count_movable(next);

@@ -64,7 +64,7 @@ struct stack_change {
 /*
  * Compare a stack with the thread's last one, and keep it as that.
  *
- * Returns 0; 1: it proves nothing, as said above, and is not kept; -1: no memory, likewise.
+ * Returns 0; 1: it proves nothing, as said above, and is not kept.
  */
 int last_stacks_compare(struct last_stacks *last, const struct new_stack *next, struct stack_change *change);
 

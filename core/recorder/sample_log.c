@@ -1,5 +1,7 @@
 #include "core/recorder/sample_log.h"
 
+#include "core/base/xalloc.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,41 +17,21 @@ void sample_log_free(struct sample_log *log)
 
 /* ---- methods ---- */
 
-/* Room for a sampler's number.  Returns 0, or -1 with *err set. */
-static int make_room(struct sample_log *log, enum sample_log_sampler from, uint32_t method, struct err *err)
-{
-    if (method < log->samplers[from].room)
-        return 0;
-    uint32_t room = method < 512 ? 1024 : method * 2;
-    uint32_t *grown = realloc(log->samplers[from].method_of, room * sizeof *grown);
-    if (grown == NULL)
-        return err_set(err, "out of memory for %u methods", room);
-    memset(grown + log->samplers[from].room, 0, (room - log->samplers[from].room) * sizeof *grown);
-    log->samplers[from].method_of = grown;
-    log->samplers[from].room = room;
-    return 0;
-}
-
 /*
  * The trace's number of a method, plus 1; *is_new: it is to be named.  One sampler's methods of the same name are two:
  * versions of a class, or classes of two loaders.
  */
 static uint32_t number_of(struct sample_log *log, enum sample_log_sampler from, const struct stack_sample *sample,
-                          uint32_t method, bool *is_new, struct err *err)
+                          uint32_t method, bool *is_new)
 {
     *is_new = false;
-    if (make_room(log, from, method, err) < 0)
-        return 0;
+    xgrow_zeroed(log->samplers[from].method_of, log->samplers[from].room, (size_t)method + 1);
     uint32_t *number = &log->samplers[from].method_of[method];
     if (*number != 0)
         return *number;
     const struct sampled_method *known = &sample->known[method];
     struct hash_slot *slot =
-        hash_put(&log->by_name, hash_address(method_name_hash(&known->names) + known->code.n_bytes));
-    if (slot == NULL) {
-        err_set(err, "out of memory for %u methods", log->n_methods);
-        return 0;
-    }
+        xhash_put(&log->by_name, hash_address(method_name_hash(&known->names) + known->code.n_bytes));
     *is_new = slot->value == 0 || slot->second == (uint32_t)from;
     *number = *is_new ? ++log->n_methods : slot->value;
     if (slot->value == 0) {
@@ -88,9 +70,7 @@ static int step(struct sample_log *log, struct trace_writer *writer, enum sample
     bool is_new, is_full = log->n_contexts >= SAMPLE_LOG_CONTEXTS;
     if (is_full && (method >= log->samplers[from].room || log->samplers[from].method_of[method] == 0))
         return 0;
-    uint32_t named = number_of(log, from, sample, method, &is_new, err);
-    if (named == 0)
-        return -1;
+    uint32_t named = number_of(log, from, sample, method, &is_new);
     uint64_t key = key_of(*number, call_site, named);
     const struct hash_slot *known = hash_get(&log->contexts, key);
     if (known != NULL) {
@@ -100,9 +80,7 @@ static int step(struct sample_log *log, struct trace_writer *writer, enum sample
     if (is_full)
         return 0;
     struct trace_context context = { .parent = *number, .call_site = call_site, .method = named - 1 };
-    struct hash_slot *slot = hash_put(&log->contexts, key);
-    if (slot == NULL)
-        return err_set(err, "out of memory for %u calling contexts", log->n_contexts);
+    struct hash_slot *slot = xhash_put(&log->contexts, key);
     if (put_context(log, writer, &context, &sample->known[method], is_new, err) < 0)
         return -1;
     slot->value = *number = log->n_contexts;

@@ -1,5 +1,6 @@
 #include "core/recorder/stack_sampler.h"
 
+#include "core/base/xalloc.h"
 #include "core/base/text.h"
 #include "core/hotspot/known_methods.h"
 #include "core/hotspot/vm_check.h"
@@ -27,9 +28,8 @@ static int take_event(const struct kernel_event *event, void *context)
         last_stacks_forget(&sampler->last, event->tid);
         thread_names_forget(&sampler->names, event->tid);
     }
-    if (event->kind == KERNEL_THREAD_START && sampler->waits != NULL &&
-        wait_sampler_add(sampler->waits, event->tid) < 0)
-        return err_set(sampler->err, "out of memory for threads");
+    if (event->kind == KERNEL_THREAD_START && sampler->waits != NULL)
+        wait_sampler_add(sampler->waits, event->tid);
     if (event->kind != KERNEL_THREAD_FOUND && event->kind != KERNEL_COMM && event->kind != KERNEL_EXEC)
         return 0;
     thread_names_set(&sampler->names, event->tid, event->name);
@@ -47,19 +47,6 @@ static int take_name(const struct kernel_event *event, void *context)
 #define LOADERS_MAX 8u /* of one class name, that are told apart */
 
 /* ---- methods ---- */
-
-static bool grow(struct stack_sampler *sampler)
-{
-    if (sampler->n_methods < sampler->methods_room)
-        return true;
-    uint32_t room = sampler->methods_room == 0 ? 1024 : sampler->methods_room * 2;
-    struct sampled_method *methods = realloc(sampler->methods, room * sizeof *methods);
-    if (methods == NULL)
-        return false;
-    sampler->methods = methods;
-    sampler->methods_room = room;
-    return true;
-}
 
 uint32_t sampled_method_calls(const struct sampled_method *method)
 {
@@ -127,11 +114,11 @@ static const char *class_name_of(struct stack_sampler *sampler, const struct vm_
                                  : arena_printf(&sampler->arena, "%s[others]", name);
 }
 
-/* A new one; SAMPLED_UNKNOWN: there is no method there, or no memory. */
+/* A new one; SAMPLED_UNKNOWN: there is no method there. */
 static uint32_t describe(struct stack_sampler *sampler, const struct known_method *at)
 {
     struct vm_method *method = &sampler->described;
-    if (!grow(sampler) || !vm_method_read_parts(sampler->vm, method, at->address, &at->parts, sampler->bytecodes))
+    if (!vm_method_read_parts(sampler->vm, method, at->address, &at->parts, sampler->bytecodes))
         return SAMPLED_UNKNOWN;
     struct sampled_method known = {
         .vm = sampler->vm,
@@ -144,8 +131,8 @@ static uint32_t describe(struct stack_sampler *sampler, const struct known_metho
         !describe_code(sampler, &known))
         return SAMPLED_UNKNOWN;
     known.traits = frame_traits_of(known.names.class_name, known.names.descriptor);
-    sampler->methods[sampler->n_methods] = known;
-    return sampler->n_methods++;
+    *xpush(sampler->methods, sampler->methods_room, sampler->n_methods) = known;
+    return sampler->n_methods - 1;
 }
 
 static uint32_t number_of(struct stack_sampler *sampler, struct known_method *method)
@@ -357,10 +344,8 @@ static int begin(struct stack_sampler *sampler, const struct stack_sampler_optio
 int stack_sampler_open(struct stack_sampler **out, pid_t pid, const struct stack_sampler_options *options,
                        struct err *err)
 {
-    struct stack_sampler *sampler = calloc(1, sizeof *sampler);
+    struct stack_sampler *sampler = xcalloc(1, sizeof *sampler);
     *out = NULL;
-    if (sampler == NULL)
-        return err_set(err, "out of memory for sampling");
     sampler->pid = pid;
     sampler->options = *options;
     sample_periods_init(&sampler->periods, &options->trigger, options->hz);

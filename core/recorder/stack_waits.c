@@ -3,7 +3,7 @@
  */
 #include "core/recorder/stack_sampler_state.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,14 +21,11 @@ struct kept_stack {
     struct java_frame frames[];
 };
 
-/* NULL: no memory. */
 static struct kept_stack *keep(struct stack_sampler *sampler, uint64_t pc, void **kept)
 {
     const struct java_stack *stack = &sampler->stack;
     size_t frames_bytes = stack->n * sizeof stack->frames[0], numbers_bytes = stack->n * sizeof sampler->numbers[0];
-    struct kept_stack *one = realloc(*kept, sizeof *one + frames_bytes + numbers_bytes);
-    if (one == NULL)
-        return NULL;
+    struct kept_stack *one = xrealloc(*kept, sizeof *one + frames_bytes + numbers_bytes);
     *kept = one;
     *one = (struct kept_stack){ .pc = pc,
                                 .end = stack->end,
@@ -103,20 +100,17 @@ static int take_wait(const struct thread_wait *wait, void *context)
         if (sampler->stack.end == STACK_CUT && wait_sampler_read_rest(sampler->waits, &whole))
             stack_sampler_walk(sampler, wait->tid, &whole.state);
         stack = keep(sampler, wait->state.pc, wait->kept);
-        if (stack != NULL)
-            find_cause(sampler, wait, stack);
+        find_cause(sampler, wait, stack);
     }
     if (stack != NULL && (stack->cause == TRACE_CAUSE_MONITOR || stack->cause == TRACE_CAUSE_LOCK))
         stack->owner_tid = vm_monitors_owner(&sampler->monitors, wait->tid, &stack->lock);
-    if ((wait->is_waiting && stack == NULL) ||
-        vec_reserve(sampler->visited, sampler->visited_room, sampler->n_visited + 1) < 0)
-        return err_set(sampler->err, "out of memory for stacks of threads that wait");
-    sampler->visited[sampler->n_visited++] = (struct visited){ .tid = wait->tid,
-                                                               .time_ns = wait->time_ns,
-                                                               .weight_ns = wait->weight_ns,
-                                                               .ready_ns = wait->ready_ns,
-                                                               .is_same = wait->is_same,
-                                                               .stack = stack };
+    *xpush(sampler->visited, sampler->visited_room, sampler->n_visited) =
+        (struct visited){ .tid = wait->tid,
+                          .time_ns = wait->time_ns,
+                          .weight_ns = wait->weight_ns,
+                          .ready_ns = wait->ready_ns,
+                          .is_same = wait->is_same,
+                          .stack = stack };
     return 0;
 }
 
@@ -153,28 +147,25 @@ static int hand_out(struct stack_sampler *sampler, const struct visited *at, sta
 }
 
 /* The kernel's rings tell of threads too late for those that live shortly. */
-static int meet_threads(struct stack_sampler *sampler)
+static void meet_threads(struct stack_sampler *sampler)
 {
     const struct vm_threads *threads = &sampler->monitors.threads;
     for (uint32_t i = 0; i < threads->n; i++)
-        if (threads->all[i].tid != 0 && wait_sampler_meet(sampler->waits, threads->all[i].tid) < 0)
-            return err_set(sampler->err, "out of memory for threads");
-    return 0;
+        if (threads->all[i].tid != 0)
+            wait_sampler_meet(sampler->waits, threads->all[i].tid);
 }
 
 /* The owner of a lock may be visited behind those that wait for it: all are handed out at the end. */
 int stack_sampler_visit(struct stack_sampler *sampler, stack_wait_fn *fn, void *context, struct err *err)
 {
-    int rc = 0;
     sampler->err = err;
     sampler->has_round = false;
     sampler->n_visited = 0;
     if (sampler->waits == NULL)
         return 0;
     vm_monitors_round(&sampler->monitors);
-    rc = meet_threads(sampler);
-    if (rc == 0)
-        rc = wait_sampler_visit(sampler->waits, take_wait, sampler);
+    meet_threads(sampler);
+    int rc = wait_sampler_visit(sampler->waits, take_wait, sampler);
     for (uint32_t i = 0; rc == 0 && i < sampler->n_visited; i++)
         rc = hand_out(sampler, &sampler->visited[i], fn, context);
     return rc;

@@ -1,23 +1,11 @@
 #include "core/recorder/wait_log.h"
 
+#include "core/base/xalloc.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #define ENTRY_NS UINT64_C(1000000000)
-
-static struct wait_pending *pending_of(struct wait_log *log, uint32_t thread)
-{
-    if (thread >= log->n) {
-        uint32_t n = thread < 32 ? 64 : thread * 2;
-        struct wait_pending *all = realloc(log->all, n * sizeof *all);
-        if (all == NULL)
-            return NULL;
-        memset(all + log->n, 0, (n - log->n) * sizeof *all);
-        log->all = all;
-        log->n = n;
-    }
-    return &log->all[thread];
-}
 
 static int write_wait(struct wait_log *log, struct trace_writer *writer, struct wait_pending *pending, struct err *err)
 {
@@ -101,9 +89,8 @@ static bool is_contended(enum trace_cause cause)
 int wait_log_add(struct wait_log *log, struct sample_log *contexts, struct trace_writer *writer,
                  const struct stack_wait *wait, uint32_t thread, uint32_t owner, uint64_t ticks, struct err *err)
 {
-    struct wait_pending *pending = pending_of(log, thread);
-    if (pending == NULL)
-        return err_set(err, "out of memory for threads that wait");
+    xgrow_zeroed(log->all, log->n, (size_t)thread + 1);
+    struct wait_pending *pending = &log->all[thread];
     if (add_run(writer, pending, wait, thread, ticks, err) < 0)
         return -1;
     bool goes_on = wait->is_same && wait->cause != TRACE_CAUSE_ON_CPU;

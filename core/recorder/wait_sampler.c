@@ -2,7 +2,7 @@
 
 #include "core/base/arena.h"
 #include "core/base/hash.h"
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "core/perf/perf_rings.h"
 #include "core/hotspot/vm.h"
 #include "core/jvm/process.h"
@@ -247,48 +247,45 @@ int wait_sampler_visit(struct wait_sampler *waits, thread_wait_fn *fn, void *con
     return rc;
 }
 
-/* A place for a thread; NULL: no memory. */
+/* A place for a thread. */
 static struct waiting_thread *place(struct wait_sampler *waits)
 {
     uint32_t room = waits->room;
     if (waits->n_free > 0)
         return &waits->threads[waits->free[--waits->n_free]];
-    if (vec_reserve(waits->threads, waits->room, waits->n + 1) < 0 || vec_reserve(waits->free, room, waits->n + 1) < 0)
-        return NULL;
-    return &waits->threads[waits->n++];
+    xgrow(waits->free, room, waits->n + 1);
+    return xpush(waits->threads, waits->room, waits->n);
 }
 
-int wait_sampler_add(struct wait_sampler *waits, int32_t tid)
+void wait_sampler_add(struct wait_sampler *waits, int32_t tid)
 {
     struct waiting_thread *thread = find_thread(waits, tid);
     if (thread != NULL && thread->schedstat >= 0)
-        return 0;
+        return;
     if (thread == NULL)
         thread = place(waits);
-    if (thread == NULL || hash_store(&waits->by_tid, (uint32_t)tid, (uint32_t)(thread - waits->threads)) < 0)
-        return -1;
+    xhash_store(&waits->by_tid, (uint32_t)tid, (uint32_t)(thread - waits->threads));
     *thread = (struct waiting_thread){
         .tid = tid, .schedstat = open_schedstat(waits, tid), .syscall = -1, .last_ns = waits->round_ns
     };
     if (thread->schedstat < 0)
         end(waits, thread);
-    return 0;
 }
 
-int wait_sampler_meet(struct wait_sampler *waits, int32_t tid)
+void wait_sampler_meet(struct wait_sampler *waits, int32_t tid)
 {
-    return find_thread(waits, tid) != NULL ? 0 : wait_sampler_add(waits, tid);
+    if (find_thread(waits, tid) == NULL)
+        wait_sampler_add(waits, tid);
 }
 
-static int add_all(struct wait_sampler *waits, struct err *err)
+static void add_all(struct wait_sampler *waits)
 {
-    int n = jvm_process_threads(waits->pid, NULL, 0), rc = 0;
-    pid_t *tids = n <= 0 ? NULL : calloc((size_t)n, sizeof *tids);
+    int n = jvm_process_threads(waits->pid, NULL, 0);
+    pid_t *tids = n <= 0 ? NULL : xcalloc((size_t)n, sizeof *tids);
     int n_now = tids == NULL ? 0 : jvm_process_threads(waits->pid, tids, n);
-    for (int i = 0; rc == 0 && i < n && i < n_now; i++)
-        rc = wait_sampler_add(waits, tids[i]);
+    for (int i = 0; i < n && i < n_now; i++)
+        wait_sampler_add(waits, tids[i]);
     free(tids);
-    return rc == 0 ? 0 : err_set(err, "out of memory for the threads of process %d", (int)waits->pid);
 }
 
 static int check_kernel(pid_t pid, struct err *err)
@@ -307,18 +304,12 @@ int wait_sampler_open(struct wait_sampler **out, struct vm *vm, uint32_t stack_b
     *out = NULL;
     if (check_kernel(vm_pid(vm), err) < 0)
         return -1;
-    struct wait_sampler *waits = calloc(1, sizeof *waits);
-    if (waits == NULL || (waits->stack = malloc(stack_bytes)) == NULL) {
-        free(waits);
-        return err_set(err, "out of memory for copies of stacks");
-    }
+    struct wait_sampler *waits = xcalloc(1, sizeof *waits);
+    waits->stack = xmalloc(stack_bytes);
     waits->vm = vm;
     waits->pid = vm_pid(vm);
     waits->stack_bytes = stack_bytes;
-    if (add_all(waits, err) < 0) {
-        wait_sampler_close(waits);
-        return -1;
-    }
+    add_all(waits);
     *out = waits;
     return 0;
 }

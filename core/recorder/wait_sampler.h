@@ -54,10 +54,10 @@ int wait_sampler_open(struct wait_sampler **waits, struct vm *vm, uint32_t stack
 /*
  * There is another thread, which has begun since the visit before: its first visit stands for the time since then, as
  * the next ones will, so that threads that live shortly have on the average the time that they were there.
- * wait_sampler_meet is for one that may be known, and left out.  Returns 0, or -1: no memory.
+ * wait_sampler_meet is for one that may be known, and left out.
  */
-int wait_sampler_add(struct wait_sampler *waits, int32_t tid);
-int wait_sampler_meet(struct wait_sampler *waits, int32_t tid);
+void wait_sampler_add(struct wait_sampler *waits, int32_t tid);
+void wait_sampler_meet(struct wait_sampler *waits, int32_t tid);
 
 /*
  * See what each thread does.  Of more than 256, each visit sees 256, in turn: their weights are so much larger.
