@@ -114,7 +114,7 @@ enum doctor_level doctor_flags(struct doctor *doctor, struct err *said)
 }
 
 /* A JVM that writes its classes into an archive would crash then if they had been changed
- * (core/agent/instrument/class_archive.h).
+ * (core/agent/instrument/class_check.h).
  */
 enum doctor_level doctor_archive(struct doctor *doctor, struct err *said)
 {

@@ -234,8 +234,7 @@ static void serve(JNIEnv *jni, bool has_started)
 
 static void JNICALL run_attached(jvmtiEnv *jvmti, JNIEnv *jni, void *argument)
 {
-    (void)jvmti;
-    (void)argument;
+    (void)jvmti, (void)argument;
     serve(jni, start(jni) == 0);
 }
 
@@ -259,10 +258,10 @@ static void watch_memory(void)
 {
     const jvmtiEvent events[] = { JVMTI_EVENT_GARBAGE_COLLECTION_START, JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
                                   JVMTI_EVENT_VM_START };
-    jvmtiCapabilities capabilities;
-    memset(&capabilities, 0, sizeof capabilities);
-    capabilities.can_generate_garbage_collection_events = 1;
-    capabilities.can_generate_early_vmstart = 1; /* before the module system is made, in Java */
+    const jvmtiCapabilities capabilities = {
+        .can_generate_garbage_collection_events = 1,
+        .can_generate_early_vmstart = 1 /* before the module system is made, in Java */
+    };
     if ((*agent.jvmti)->AddCapabilities(agent.jvmti, &capabilities) == JVMTI_ERROR_NONE)
         jvmti_env_switch(agent.jvmti, JVMTI_ENABLE, events, sizeof events / sizeof *events);
 }
@@ -270,16 +269,14 @@ static void watch_memory(void)
 /* In an emulator only. */
 static void JNICALL on_vm_start(jvmtiEnv *jvmti, JNIEnv *jni)
 {
-    (void)jvmti;
-    (void)jni;
+    (void)jvmti, (void)jni;
     agent_lab.vm_started();
 }
 
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 {
     sem_t is_ready;
-    (void)jvmti;
-    (void)thread;
+    (void)jvmti, (void)thread;
     if (atomic_load(&agent.phase) != STARTING)
         return;
     atomic_store(&agent.phase, RUNNING);
@@ -296,8 +293,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
 {
-    (void)jvmti;
-    (void)jni;
+    (void)jvmti, (void)jni;
     atomic_store(&agent.is_jvm_ending, true);
     allocation_log_stop(); /* later the JVM tells of no threads any more */
     if (agent.is_emulated)
@@ -341,7 +337,7 @@ static int get_env(JavaVM *vm)
 }
 
 /*
- * A JVM keeps the SourceDebugExtension of classes (Kotlin's lines: core/wire/smap.h) only if it is asked to before
+ * A JVM keeps the SourceDebugExtension of classes (Kotlin's lines: core/wire/code_log.h) only if it is asked to before
  * any is loaded; later it refuses, which is no trouble.
  */
 static void keep_source_maps(void)
@@ -353,29 +349,24 @@ static void keep_source_maps(void)
 static int make_env(JavaVM *vm)
 {
     const jvmtiEvent ends[] = { JVMTI_EVENT_VM_DEATH, JVMTI_EVENT_THREAD_END };
-    jvmtiCapabilities capabilities;
-    jvmtiEventCallbacks callbacks;
     if (agent.jvmti != NULL)
         return 0;
     if (get_env(vm) < 0)
         return -1;
-    memset(&capabilities, 0, sizeof capabilities);
-    capabilities.can_retransform_classes = 1;
-    capabilities.can_retransform_any_class = 1;
-    capabilities.can_get_bytecodes = 1;
-    capabilities.can_tag_objects = 1; /* class loaders */
-    memset(&callbacks, 0, sizeof callbacks);
-    callbacks.VMStart = on_vm_start;
-    callbacks.VMInit = on_vm_init;
-    callbacks.VMDeath = on_vm_death;
-    callbacks.ThreadStart = allocation_thread_started;
-    callbacks.ThreadEnd = on_thread_end;
-    callbacks.SampledObjectAlloc = allocation_sampled;
-    callbacks.ClassFileLoadHook = instrument_class_file;
-    callbacks.CompiledMethodLoad = jit_log_compiled;
-    callbacks.CompiledMethodUnload = jit_log_discarded;
-    callbacks.GarbageCollectionStart = on_collection_start;
-    callbacks.GarbageCollectionFinish = agent_lab.collection_ended;
+    const jvmtiCapabilities capabilities = {
+        .can_retransform_classes = 1, .can_retransform_any_class = 1, .can_get_bytecodes = 1, .can_tag_objects = 1
+    };
+    const jvmtiEventCallbacks callbacks = { .VMStart = on_vm_start,
+                                            .VMInit = on_vm_init,
+                                            .VMDeath = on_vm_death,
+                                            .ThreadStart = allocation_thread_started,
+                                            .ThreadEnd = on_thread_end,
+                                            .SampledObjectAlloc = allocation_sampled,
+                                            .ClassFileLoadHook = instrument_class_file,
+                                            .CompiledMethodLoad = jit_log_compiled,
+                                            .CompiledMethodUnload = jit_log_discarded,
+                                            .GarbageCollectionStart = on_collection_start,
+                                            .GarbageCollectionFinish = agent_lab.collection_ended };
     if ((*agent.jvmti)->AddCapabilities(agent.jvmti, &capabilities) == JVMTI_ERROR_NONE &&
         (*agent.jvmti)->SetEventCallbacks(agent.jvmti, &callbacks, (jint)sizeof callbacks) == JVMTI_ERROR_NONE &&
         (*agent.jvmti)->CreateRawMonitor(agent.jvmti, "mmprof: the end", &agent.end) == JVMTI_ERROR_NONE &&

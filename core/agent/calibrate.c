@@ -7,6 +7,7 @@
  */
 #include "core/agent/agent.h"
 
+#include "core/agent/control/clock.h"
 #include "core/agent/instrument/classes.h"
 #include "core/agent/probe/probe.h"
 #include "core/base/ticks.h"
@@ -218,17 +219,10 @@ static bool open_counters(struct calibration *c, const struct counting_plan *pla
     }
 }
 
-static uint64_t cpu_now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* The program waits for this: no longer than it takes. */
 static bool is_settled(int n_since_best, uint64_t start_ns)
 {
-    return n_since_best >= SETTLED_ROUNDS && cpu_now_ns() - start_ns >= SETTLED_NS;
+    return n_since_best >= SETTLED_ROUNDS && clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns >= SETTLED_NS;
 }
 
 /* The recorder must leave this thread the counters. */
@@ -243,7 +237,7 @@ static int calibrate(jvmtiEnv *jvmti, JNIEnv *jni, const struct counting_plan *p
     struct calibration c = { .ring = NULL };
     struct counters_failure failure;
     bool refused = false;
-    uint64_t start_ns = cpu_now_ns();
+    uint64_t start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     int rc = prepare(&c, jvmti, &plan->layout, err);
     jmethodID loop = (*jni)->GetStaticMethodID(jni, classes_probe(), "calibrate", "(II)V");
     bool runs = rc == 0 && loop != NULL;

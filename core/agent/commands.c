@@ -5,6 +5,7 @@
  */
 #include "core/agent/agent.h"
 
+#include "core/agent/control/clock.h"
 #include "core/agent/codecache/codecache.h"
 #include "core/wire/config.h"
 #include "core/agent/control/control.h"
@@ -104,18 +105,11 @@ static void sample_allocations(JNIEnv *jni, const struct control *control, const
 
 /* ---- the code that is asked for ---- */
 
-static double thread_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
-
 static void tell_code(const struct control *control, const struct wire_list *addresses)
 {
-    double start_ms = thread_ms();
+    double start_ms = clock_ms(CLOCK_THREAD_CPUTIME_ID);
     struct wire_message answer = { .kind = WIRE_TOLD, .n = code_asked_tell(addresses->numbers, addresses->n) };
-    answer.cpu_ms = thread_ms() - start_ms;
+    answer.cpu_ms = clock_ms(CLOCK_THREAD_CPUTIME_ID) - start_ms;
     control_send(control, &answer);
 }
 
@@ -140,13 +134,13 @@ static int do_instrument(JNIEnv *jni, struct err *err)
     struct retransform_pass pass;
     int rc = -1;
     uint32_t n_methods;
-    double start_ms = thread_ms(), made_ms;
+    double start_ms = clock_ms(CLOCK_THREAD_CPUTIME_ID), made_ms;
     if (config_read(&config, work.fd, err) < 0)
         goto out;
     n_methods = methods_count(&config);
     if (calibrate_once(work.jvmti, jni, work.session->plan, work.session->segment, err) < 0)
         goto out;
-    made_ms = thread_ms() - start_ms;
+    made_ms = clock_ms(CLOCK_THREAD_CPUTIME_ID) - start_ms;
     active_loops_note(config.loops, config.n_loops);
     jit_log_watch(work.jvmti, &config);
     if (methods_add(jni, &config, err) < 0 ||
@@ -189,24 +183,23 @@ static bool is_stopping(const void *unused)
 /* The longer it waits, the more has been compiled. */
 static int do_dependents(JNIEnv *jni, struct err *err)
 {
-    (void)jni;
-    (void)err;
-    double start_ms = thread_ms();
+    (void)jni, (void)err;
+    double start_ms = clock_ms(CLOCK_THREAD_CPUTIME_ID);
     compiling_wait((struct compiling_patience){ CALM_MS, CALM_POLL_MS, true }, is_stopping, NULL);
     code_dependents_tell();
-    work.answer.cpu_ms = thread_ms() - start_ms;
+    work.answer.cpu_ms = clock_ms(CLOCK_THREAD_CPUTIME_ID) - start_ms;
     return 0;
 }
 
 static int do_compile(JNIEnv *jni, struct err *err)
 {
     struct agent_config config;
-    double start_ms = thread_ms();
+    double start_ms = clock_ms(CLOCK_THREAD_CPUTIME_ID);
     int rc = config_read(&config, work.fd, err);
     if (rc == 0)
         rc = compile_methods(work.jvmti, jni, config.compiles, config.n_compiles, &work.answer.n, err);
     work.answer.n_unknown = (uint32_t)config.n_compiles - work.answer.n;
-    work.answer.cpu_ms = thread_ms() - start_ms;
+    work.answer.cpu_ms = clock_ms(CLOCK_THREAD_CPUTIME_ID) - start_ms;
     config_free(&config);
     return rc;
 }
@@ -227,8 +220,7 @@ static int do_asked(JNIEnv *jni, struct err *err)
 
 static void JNICALL do_work(jvmtiEnv *jvmti, JNIEnv *jni, void *argument)
 {
-    (void)jvmti;
-    (void)argument;
+    (void)jvmti, (void)argument;
     struct err err = { "" };
     work.answer = (struct wire_message){ .kind = wire_answer(work.asked.kind) };
     int rc = do_asked(jni, &err);

@@ -75,7 +75,7 @@
 
 /*
  * In the environment of a command whose first JVM is to run in an emulator: the emulator's path, its option -plugin,
- * and a pipe with one byte, which the JVM takes that may start again in there (core/agent/lab/emulate.h).
+ * and a pipe with one byte, which the JVM takes that may start again in there (core/agent/lab/lab.h).
  */
 #define PROTOCOL_EMULATOR "MMPROF_EMULATOR"
 #define PROTOCOL_PLUGIN   "MMPROF_EMULATOR_PLUGIN"

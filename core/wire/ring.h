@@ -25,7 +25,7 @@
  * An UNMOUNT without a MOUNT takes all open calls: the virtual thread had been there before the first record.
  *
  * Calls that were under way when their method got probes have no entry, and no exit: their thread finds them on its
- * stack (core/agent/probe/open_calls.h) and says RING_OPEN, and RING_EXIT some time after they have ended.  A recorded
+ * stack (core/agent/probe/probe.h) and says RING_OPEN, and RING_EXIT some time after they have ended.  A recorded
  * call that turns out not to be inside of one has a RING_EXIT, and goes on with RING_RESUME.
  */
 #ifndef CORE_WIRE_RING_H

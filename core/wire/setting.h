@@ -32,8 +32,8 @@ enum setting_kind {
     SETTING_SIMULATED,        /* text: the same, of a JVM that runs in the simulator */
     SETTING_PREPARE,          /* of a JVM that a recorder may attach to later: it is to know what its code depends on */
     SETTING_TRACK_OBJECTS,    /* number: of bytes from one object to the next; 0: all (core/wire/tracked.h) */
-    SETTING_COUNT_OBJECTS,    /* text: a file's path: all objects by class and site are counted (count_objects.h) */
-    SETTING_COUNT_OBJECTS_IN, /* the same; name, number: in such a call of this method only (count_window.h) */
+    SETTING_COUNT_OBJECTS,    /* text: a file's path: all objects by class and site are counted (lab.h) */
+    SETTING_COUNT_OBJECTS_IN, /* the same; name, number: in such a call of this method only (lab.h) */
     SETTING_COUNT_RECEIVERS,  /* text: the same, of receivers of calls; number: of calls from one to the next */
     SETTING_COUNT_CALLS,      /* the same, of call sites */
     SETTING_N_KINDS

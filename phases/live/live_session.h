@@ -20,7 +20,7 @@
  *
  * HotSpot compiles no code of a class from before it was changed: a loop that is under way when its class is changed is
  * interpreted until its call ends, ten to fifty times slower (17 and 25; also when nothing changed in its own method).
- * So classes with hot loops that are under way are left alone for a while (core/agent/instrument/active_loops.h).
+ * So classes with hot loops that are under way are left alone for a while (core/agent/instrument/retransform.h).
  */
 
 struct live_samples;

@@ -1,6 +1,6 @@
 /*
  * Calls in the bytecode by the stacks in which they were executed, as an agent counted them
- * (core/agent/lab/count_calls.h), and which of them compiled code still has as calls (Zheng, section 4.3, Table 4).
+ * (core/agent/lab/lab.h), and which of them compiled code still has as calls (Zheng, section 4.3, Table 4).
  *
  * The interpreted run that is counted says how often each call is executed; the compiled code of another run, whether
  * it is inlined there: as its stack goes on in that code from the outermost call site inwards.
@@ -19,8 +19,8 @@
 #include <stdint.h>
 
 /*
- * The text that an agent wrote what it had counted to (core/agent/lab/count_objects.h, count_receivers.h,
- * count_calls.h): a first line that says what it is, lines of words with blanks between them, and one that begins with
+ * The text that an agent wrote what it had counted to (core/agent/lab/lab.h): a first line
+ * that says what it is, lines of words with blanks between them, and one that begins with
  * "end".
  */
 
@@ -116,7 +116,7 @@ void call_counts_judge(struct call_counts *counts, enum call_run run, const stru
 void call_counts_table(struct call_counts *counts, const char *command, uint64_t top, struct table *table);
 
 /*
- * How many objects of each class a JVM created at each site, as an agent counted them (core/agent/lab/count_objects.h);
+ * How many objects of each class a JVM created at each site, as an agent counted them (core/agent/lab/lab.h);
  * and two such counts of a program side by side: what its bytecode allocates, and what its compiled code creates in the
  * heap.
  */
@@ -162,7 +162,7 @@ void object_counts_table(struct object_counts *counts, const char *command, uint
 
 /*
  * Of which classes the receivers of calls were, at each call site, and whether the call sites around it tell: as an
- * agent counted them (core/agent/lab/count_receivers.h).
+ * agent counted them (core/agent/lab/lab.h).
  */
 
 #define RECEIVER_LEVELS 4 /* of calling context: 0 to 3 */

@@ -5,7 +5,7 @@
  *
  *     code compared 6151 different 0 not_read 0
  *     points 251350 frames 490711 methods 4953 linkers 116
- *     classes 4953 wrong 0                                      by what code_dependents.h goes by
+ *     classes 4953 wrong 0                                      by what code_dependents.c goes by
  *     ns told 121069787 read 71944086 described 90309163
  *     different: ...                                            of the first ones: what, of which method
  *

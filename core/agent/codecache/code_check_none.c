@@ -26,6 +26,5 @@ void code_check_method(const struct code_entry *told)
 
 void code_check_compiled(const struct code_entry *told, uint64_t told_ns)
 {
-    (void)told;
-    (void)told_ns;
+    (void)told, (void)told_ns;
 }

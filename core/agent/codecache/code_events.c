@@ -8,6 +8,7 @@
  */
 #include "core/agent/codecache/code_out.h"
 
+#include "core/agent/control/clock.h"
 #include "core/agent/codecache/code_check.h"
 #include "core/agent/codecache/compiling.h"
 #include "core/agent/control/jvmti_env.h"
@@ -40,13 +41,6 @@ static _Thread_local struct {
     uint64_t told_ns;
     uint32_t told_in;
 } own;
-
-static uint64_t thread_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 /* ---- methods ---- */
 
@@ -203,18 +197,17 @@ static void JNICALL on_compiled(jvmtiEnv *jvmti, jmethodID method, jint n_bytes,
                                 const jvmtiAddrLocationMap *map, const void *compile_info)
 {
     JNIEnv *jni;
-    (void)n_map;
-    (void)map;
+    (void)n_map, (void)map;
     if (!code_out_is_open() || n_bytes <= 0 ||
         (*state->env.vm)->GetEnv(state->env.vm, (void **)&jni, JNI_VERSION_1_8) != JNI_OK)
         return;
-    uint64_t start_ns = thread_ns();
+    uint64_t start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     code_out_lock();
     if (code_out_is_open()) {
         struct code_entry entry = log_compiled(jvmti, jni, method, code, n_bytes, compile_info);
         if (!own.asking)
             code_out_flush();
-        uint64_t end_ns = thread_ns();
+        uint64_t end_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
         if (!own.asking)
             count_cost(start_ns, end_ns);
         code_check_compiled(&entry, end_ns - start_ns);
@@ -236,8 +229,7 @@ static void log_piece(const struct code_entry *entry)
 /* The method may be gone with its class. */
 static void JNICALL on_discarded(jvmtiEnv *jvmti, jmethodID method, const void *code)
 {
-    (void)jvmti;
-    (void)method;
+    (void)jvmti, (void)method;
     if (code_out_is_open())
         log_piece(
             &(struct code_entry){ .kind = CODE_DISCARDED, .ticks = ticks_now(), .address = (uint64_t)(uintptr_t)code });
@@ -264,8 +256,7 @@ static void stop_checking(void)
 /* Only where there is something to be checked. */
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
 {
-    (void)jvmti;
-    (void)jni;
+    (void)jvmti, (void)jni;
     stop_checking();
 }
 

@@ -40,7 +40,7 @@ uint32_t code_asked_tell(const uint64_t *addresses, size_t n);
  * Whose classes' code compiled code has: what the JVM throws away when one of them changes.  HotSpot throws away what
  * has a method of the class in its list of metadata (nmethod::has_evol_metadata), where all methods are that were
  * inlined.  Only those lists are read, of many pieces at once: that takes a small part of what it takes to tell where
- * each piece of them is from (code_asked.h).
+ * each piece of them is from (code_asked.c).
  */
 
 /* A session begins, where code can be read (code_asked_why_not), or ends: nothing was told in it. */

@@ -1,5 +1,6 @@
 #include "core/agent/codecache/compiling.h"
 
+#include "core/agent/control/clock.h"
 #include "core/agent/codecache/own_vm.h"
 #include "core/hotspot/vm_threads.h"
 
@@ -40,13 +41,6 @@ static bool is_asleep(pid_t tid)
     if (file != NULL)
         fclose(file);
     return behind_name == NULL || behind_name[1] == '\0' || behind_name[2] == 'S';
-}
-
-static double now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
 /* ---- own threads ---- */
@@ -148,7 +142,7 @@ static void sleep_a_part(double waited_ms, double most_ms)
 double compiling_wait(struct compiling_patience patience, bool (*is_over)(const void *context), const void *context)
 {
     struct compilers compilers = { .n = 0 };
-    double start = now_ms(), waited = 0;
+    double start = clock_ms(CLOCK_MONOTONIC), waited = 0;
     uint32_t n_told = atomic_load(&n_optimized), n_before;
     if (patience.limit > 0)
         find_compilers(&compilers);
@@ -159,7 +153,7 @@ double compiling_wait(struct compiling_patience patience, bool (*is_over)(const 
         if (is_good(&compilers, &patience, waited, n_told != n_before))
             break;
         sleep_a_part(waited, patience.interval);
-        waited = now_ms() - start;
+        waited = clock_ms(CLOCK_MONOTONIC) - start;
     }
     return waited;
 }

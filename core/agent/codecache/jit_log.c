@@ -194,9 +194,7 @@ void JNICALL jit_log_compiled(jvmtiEnv *jvmti, jmethodID method, jint code_bytes
 {
     struct pair pairs[JIT_MAX_INLINED];
     bool is_cut = false;
-    (void)code;
-    (void)n_map;
-    (void)map;
+    (void)code, (void)n_map, (void)map;
     if (!atomic_load(&state->active))
         return;
     pthread_mutex_lock(&state->lock);
@@ -211,8 +209,7 @@ void JNICALL jit_log_compiled(jvmtiEnv *jvmti, jmethodID method, jint code_bytes
 /* The method may be gone with its class: only its id is used. */
 void JNICALL jit_log_discarded(jvmtiEnv *jvmti, jmethodID method, const void *code)
 {
-    (void)jvmti;
-    (void)code;
+    (void)jvmti, (void)code;
     if (!atomic_load(&state->active))
         return;
     pthread_mutex_lock(&state->lock);
@@ -238,9 +235,7 @@ static int switch_events(jvmtiEnv *jvmti, jvmtiEventMode mode)
 
 int jit_log_start(jvmtiEnv *jvmti, JNIEnv *jni, int fd, struct err *err)
 {
-    jvmtiCapabilities wanted;
-    memset(&wanted, 0, sizeof wanted);
-    wanted.can_generate_compiled_method_load_events = 1;
+    const jvmtiCapabilities wanted = { .can_generate_compiled_method_load_events = 1 };
     if (atomic_load(&state->active) || (*jni)->GetJavaVM(jni, &state->vm) != 0 ||
         (*jvmti)->AddCapabilities(jvmti, &wanted) != JVMTI_ERROR_NONE || switch_events(jvmti, JVMTI_ENABLE) < 0) {
         close(fd);

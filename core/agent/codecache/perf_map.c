@@ -8,6 +8,7 @@
  */
 #include "core/agent/codecache/code_out.h"
 
+#include "core/agent/control/clock.h"
 #include "core/agent/codecache/perf_file.h"
 #include "core/agent/control/jvmti_env.h"
 #include "core/agent/control/method_names.h"
@@ -68,9 +69,7 @@ static void JNICALL on_compiled(jvmtiEnv *jvmti, jmethodID method, jint n_bytes,
                                 const jvmtiAddrLocationMap *map, const void *compile_info)
 {
     char name[PERF_FILE_LINE_BYTES];
-    (void)n_map;
-    (void)map;
-    (void)compile_info;
+    (void)n_map, (void)map, (void)compile_info;
     if (atomic_load(&state->active) && name_method(jvmti, method, name, sizeof name))
         add_symbol(code, n_bytes, name);
 }
@@ -108,18 +107,11 @@ static int begin(JNIEnv *jni, struct err *err)
     return err_set(err, "the JVM does not report what it compiles (JVMTI)");
 }
 
-static double now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
-
 static void write_present(void)
 {
     char text[sizeof state->file.path + 80];
     struct err err;
-    double start_ms = now_ms();
+    double start_ms = clock_ms(CLOCK_MONOTONIC);
     asking = true;
     for (size_t i = 0; i < N_EVENTS; i++)
         (*state->env.jvmti)->GenerateEvents(state->env.jvmti, events[i]);
@@ -128,7 +120,7 @@ static void write_present(void)
     if (atomic_load(&state->active) && perf_file_flush(&state->file, &err) < 0)
         give_up(&err);
     snprintf(text, sizeof text, "%s, with %u lines after %.1f ms", state->file.path, state->file.n_lines,
-             now_ms() - start_ms);
+             clock_ms(CLOCK_MONOTONIC) - start_ms);
     if (atomic_load(&state->active))
         control_send_text(state->control, WIRE_PERF_MAP, text);
     pthread_mutex_unlock(&state->lock);

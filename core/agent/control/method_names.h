@@ -35,7 +35,7 @@ static inline uint64_t method_names_id_key(jmethodID method)
     return hash_address((uint64_t)(uintptr_t)method);
 }
 
-/* Lines of Kotlin's inline functions become those that call them: core/wire/smap.h.  source: the class's file.
+/* Lines of Kotlin's inline functions become those that call them: core/wire/code_log.h.  source: the class's file.
  * The JVM knows them where the agent was there from its start. */
 void method_names_take_calls(jclass of, const char *source, struct code_line *lines, uint32_t n_lines);
 

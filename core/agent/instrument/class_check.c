@@ -82,8 +82,7 @@ static bool read_class(jclass class_ref, struct wire_text name, uint64_t *klass)
 
 static int is_debugger(struct dl_phdr_info *library, size_t n, void *context)
 {
-    (void)n;
-    (void)context;
+    (void)n, (void)context;
     const char *base = strrchr(library->dlpi_name, '/');
     return base != NULL && strcmp(base, "/libjdwp.so") == 0;
 }

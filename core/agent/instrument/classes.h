@@ -45,13 +45,13 @@ bool classes_is_enabled(uint32_t id);
 
 /*
  * The class files of mmprof's own classes, made here: those of the bootstrap loader, and their like for a class loader
- * that need not find these (loaders.h).
+ * that need not find these (below).
  */
 
 #define AGENT_PROBE_CLASS CONFIG_OWN_BOOT "Probe"
 #define AGENT_FLAG_CLASS  CONFIG_OWN_BOOT "Flags" /* and a number */
 
-/* The same for class loaders that need not find those (loaders.h). */
+/* The same for class loaders that need not find those (below). */
 #define AGENT_OWN_PROBE_CLASS CONFIG_OWN_LOADER "Probe"
 #define AGENT_OWN_FLAGS_CLASS CONFIG_OWN_LOADER "Flags" /* and a number */
 #define AGENT_OWN_FLAGS_FIELD "g"

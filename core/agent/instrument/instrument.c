@@ -186,9 +186,7 @@ static void skipped(void *context, const struct protocol_method *method, const s
     static const enum segment_count which[] = { [REWRITE_SKIP_TOO_LARGE] = SEGMENT_TOO_LARGE,
                                                 [REWRITE_SKIP_LIMITS] = SEGMENT_LIMITS,
                                                 [REWRITE_SKIP_UNUSUAL] = SEGMENT_UNUSUAL };
-    (void)context;
-    (void)method;
-    (void)flag;
+    (void)context, (void)method, (void)flag;
     instrument_count(which[why], 1);
 }
 

@@ -7,6 +7,7 @@
  */
 #include "core/agent/instrument/retransform.h"
 
+#include "core/agent/control/clock.h"
 #include "core/agent/control/method_ids.h"
 #include "core/wire/batch.h"
 #include "core/agent/instrument/class_check.h"
@@ -35,18 +36,6 @@ struct work {
     struct class_batch *batch;
     const struct hash_set *active; /* classes that may not change now, or NULL */
 };
-
-static double clock_ms(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
-
-static double now_ms(void)
-{
-    return clock_ms(CLOCK_MONOTONIC);
-}
 
 /* ---- which classes ---- */
 
@@ -307,12 +296,12 @@ static void retransform(const struct work *work, jclass *classes, jint n)
     if (n == 0)
         return;
     rest(work, work->batch->rest_ms);
-    double start = now_ms(), waited_ms;
+    double start = clock_ms(CLOCK_MONOTONIC), waited_ms;
     uint64_t start_ticks = ticks_now();
     jvmtiError error = call(work, classes, &n, &waited_ms);
     if (n == 0)
         return;
-    double took = now_ms() - start;
+    double took = clock_ms(CLOCK_MONOTONIC) - start;
     double pause_ms = tell_pause(work, start_ticks, ticks_now(), took, waited_ms, n);
     took -= waited_ms;
     work->batch->wait_ms -= waited_ms;
@@ -388,7 +377,7 @@ static int run(const struct work *work)
     jvmtiEnv *jvmti = work->jvmti;
     jint n = 0;
     jclass *classes = NULL;
-    double start = now_ms(), cpu_start = clock_ms(CLOCK_THREAD_CPUTIME_ID);
+    double start = clock_ms(CLOCK_MONOTONIC), cpu_start = clock_ms(CLOCK_THREAD_CPUTIME_ID);
     memset(work->pass, 0, sizeof *work->pass);
     if ((*jvmti)->GetLoadedClasses(jvmti, &n, &classes) != JVMTI_ERROR_NONE)
         return -1;
@@ -396,7 +385,7 @@ static int run(const struct work *work)
     for (jint i = 0; i < n; i++)
         (*work->jni)->DeleteLocalRef(work->jni, classes[i]);
     (*jvmti)->Deallocate(jvmti, (unsigned char *)classes);
-    work->pass->total_ms = now_ms() - start;
+    work->pass->total_ms = clock_ms(CLOCK_MONOTONIC) - start;
     work->pass->cpu_ms += clock_ms(CLOCK_THREAD_CPUTIME_ID) - cpu_start;
     return 0;
 }

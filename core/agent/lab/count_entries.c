@@ -189,17 +189,11 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 
 static bool listen(jvmtiEnv *jvmti)
 {
-    jvmtiCapabilities wanted;
-    jvmtiEventCallbacks callbacks;
-    memset(&wanted, 0, sizeof wanted);
-    wanted.can_generate_method_entry_events = 1;
-    wanted.can_access_local_variables = entries.kind->has_receivers;
-    wanted.can_get_bytecodes = 1;
-    wanted.can_get_line_numbers = 1;
-    memset(&callbacks, 0, sizeof callbacks);
-    callbacks.VMInit = on_vm_init;
-    callbacks.VMDeath = on_vm_death;
-    callbacks.MethodEntry = on_entry;
+    const jvmtiCapabilities wanted = { .can_generate_method_entry_events = 1,
+                                       .can_access_local_variables = entries.kind->has_receivers,
+                                       .can_get_bytecodes = 1,
+                                       .can_get_line_numbers = 1 };
+    const jvmtiEventCallbacks callbacks = { .VMInit = on_vm_init, .VMDeath = on_vm_death, .MethodEntry = on_entry };
     return (*jvmti)->AddCapabilities(jvmti, &wanted) == JVMTI_ERROR_NONE &&
            (*jvmti)->SetEventCallbacks(jvmti, &callbacks, (jint)sizeof callbacks) == JVMTI_ERROR_NONE &&
            (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, NULL) == JVMTI_ERROR_NONE;

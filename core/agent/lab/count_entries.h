@@ -10,7 +10,7 @@
 /* ---- count_entries ---- */
 
 /*
- * What the agents that count calls share (count_receivers.h, count_calls.h): of about one call in so many, the stack.
+ * What the agents that count calls share (lab.h): of about one call in so many, the stack.
  * For a JVM that only interprets (-Xint): there each call in the bytecode is one, and tells of itself (JVMTI's
  * MethodEntry).
  *

@@ -228,15 +228,8 @@ static void close_window(jvmtiEnv *jvmti, JNIEnv *jni)
 static bool listen(jvmtiEnv *jvmti, const char *method, uint32_t nth)
 {
     static const struct count_window_user user = { open_window, close_window };
-    jvmtiCapabilities wanted;
-    jvmtiEventCallbacks callbacks;
-    memset(&wanted, 0, sizeof wanted);
-    wanted.can_generate_sampled_object_alloc_events = 1;
-    wanted.can_get_line_numbers = 1;
-    memset(&callbacks, 0, sizeof callbacks);
-    callbacks.VMInit = on_vm_init;
-    callbacks.VMDeath = on_vm_death;
-    callbacks.SampledObjectAlloc = on_object;
+    jvmtiCapabilities wanted = { .can_generate_sampled_object_alloc_events = 1, .can_get_line_numbers = 1 };
+    jvmtiEventCallbacks callbacks = { .VMInit = on_vm_init, .VMDeath = on_vm_death, .SampledObjectAlloc = on_object };
     counts.is_window = method != NULL;
     if (counts.is_window && !count_window_start(method, nth, &user, &wanted, &callbacks))
         return false;

@@ -84,7 +84,7 @@ void track_objects_start(JavaVM *vm, jint interval);
  * At the JVM's start.  path: of a file that is there; the first JVM that comes writes to it, others leave it as it is.
  * Where the JVM does not tell of objects, it starts all the same, and the file says nothing.
  *
- * method  a pattern: only from its call number nth to the next one (count_window.h); NULL: from main on.
+ * method  a pattern: only from its call number nth to the next one (count_entries.h); NULL: from main on.
  */
 void count_objects_start(JavaVM *vm, const char *path, const char *method, uint32_t nth);
 

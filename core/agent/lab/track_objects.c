@@ -138,8 +138,7 @@ static void JNICALL on_class(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jclas
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *jni)
 {
-    (void)jvmti;
-    (void)jni;
+    (void)jvmti, (void)jni;
     emulated_tell_end();
 }
 
@@ -172,20 +171,16 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 
 static bool listen(jvmtiEnv *jvmti)
 {
-    jvmtiCapabilities wanted;
-    jvmtiEventCallbacks callbacks;
-    memset(&wanted, 0, sizeof wanted);
-    wanted.can_generate_sampled_object_alloc_events = 1;
-    wanted.can_generate_garbage_collection_events = 1;
-    wanted.can_get_line_numbers = 1;
-    wanted.can_get_source_file_name = 1;
-    memset(&callbacks, 0, sizeof callbacks);
-    callbacks.VMInit = on_vm_init;
-    callbacks.VMDeath = on_vm_death;
-    callbacks.GarbageCollectionStart = emulated_collection_start;
-    callbacks.GarbageCollectionFinish = emulated_collection_end;
-    callbacks.SampledObjectAlloc = on_object;
-    callbacks.ClassPrepare = on_class;
+    const jvmtiCapabilities wanted = { .can_generate_sampled_object_alloc_events = 1,
+                                       .can_generate_garbage_collection_events = 1,
+                                       .can_get_line_numbers = 1,
+                                       .can_get_source_file_name = 1 };
+    const jvmtiEventCallbacks callbacks = { .VMInit = on_vm_init,
+                                            .VMDeath = on_vm_death,
+                                            .GarbageCollectionStart = emulated_collection_start,
+                                            .GarbageCollectionFinish = emulated_collection_end,
+                                            .SampledObjectAlloc = on_object,
+                                            .ClassPrepare = on_class };
     return (*jvmti)->AddCapabilities(jvmti, &wanted) == JVMTI_ERROR_NONE &&
            (*jvmti)->SetHeapSamplingInterval(jvmti, tracking.interval) == JVMTI_ERROR_NONE &&
            (*jvmti)->SetEventCallbacks(jvmti, &callbacks, (jint)sizeof callbacks) == JVMTI_ERROR_NONE &&

@@ -238,8 +238,7 @@ jint JNICALL Java_java_lang_MmprofProbe_integer0(JNIEnv *jni, jclass probe, jint
 {
     struct value_text value;
     const struct value_method *of = method_of(token);
-    (void)jni;
-    (void)probe;
+    (void)jni, (void)probe;
     if (of == NULL)
         return token;
     value_text_of_integer(argument, of->type, &value);
@@ -250,8 +249,7 @@ jint JNICALL Java_java_lang_MmprofProbe_real0(JNIEnv *jni, jclass probe, jint to
 {
     struct value_text value;
     const struct value_method *of = method_of(token);
-    (void)jni;
-    (void)probe;
+    (void)jni, (void)probe;
     if (of == NULL)
         return token;
     value_text_of_real(argument, &value);

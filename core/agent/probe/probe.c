@@ -134,22 +134,19 @@ static inline void leave(jint token, enum ring_kind kind)
 
 void JNICALL Java_java_lang_MmprofProbe_exit0(JNIEnv *jni, jclass probe, jint token)
 {
-    (void)jni;
-    (void)probe;
+    (void)jni, (void)probe;
     leave(token, RING_EXIT);
 }
 
 void JNICALL Java_java_lang_MmprofProbe_unwind0(JNIEnv *jni, jclass probe, jint token)
 {
-    (void)jni;
-    (void)probe;
+    (void)jni, (void)probe;
     leave(token, RING_UNWIND);
 }
 
 void JNICALL Java_java_lang_MmprofProbe_caught0(JNIEnv *jni, jclass probe, jint token)
 {
-    (void)jni;
-    (void)probe;
+    (void)jni, (void)probe;
     uint32_t method = (uint32_t)token & RING_METHOD_MAX;
     if (token_epoch(token) == probe_self.token_epoch && has_ring_of_session() && !is_innermost(method))
         unwind_to(probe_self.ring, method);

@@ -76,7 +76,7 @@ struct rewrite_policy {
  *
  * Returns the number of methods instrumented (0 or more); -1 with *err set when this is no well-formed class file or
  * there is no memory; or REWRITE_UNSURE with *err set, "METHODDESCRIPTOR: why", when the result did not pass the check
- * (verify.h).  The class is to be left as it is then.
+ * (rewrite_parts.h).  The class is to be left as it is then.
  */
 #define REWRITE_UNSURE (-2)
 

@@ -39,9 +39,7 @@ static struct rewrite_sizes sizes_for(const struct rewrite_job *job)
     const struct rewrite_argument *argument = &job->argument;
     unsigned element = job->flag->index == REWRITE_FLAG_FIELD ? 0 : 3 + 1, variable = variable_bytes(job->local);
     unsigned given = argument->probe == NULL ? 0 : variable_bytes(argument->local) + (argument->convert != 0) + 3;
-    return (struct rewrite_sizes){ .load = variable,
-                                   .store = variable,
-                                   .entry = 3 + element + given + 3 + variable,
+    return (struct rewrite_sizes){ .entry = 3 + element + given + 3 + variable,
                                    .exit = variable + 3,
                                    .handler = variable + 3 + 1 };
 }

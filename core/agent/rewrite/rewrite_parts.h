@@ -70,7 +70,7 @@ uint16_t pool_member(struct rewrite_pool *pool, uint8_t tag, const char *class_n
 
 /* Bytes of the added code; they depend on the index of the new local variable. */
 struct rewrite_sizes {
-    unsigned load, store, entry, exit, handler;
+    unsigned entry, exit, handler;
 };
 
 /* A run of instructions that one handler covers, in the order of the code; offsets in the old code. */

@@ -1,4 +1,4 @@
-/* What the parts of the check (verify.h) share; nobody else includes it. */
+/* What the parts of the check (rewrite_parts.h) share; nobody else includes it. */
 #ifndef CORE_AGENT_VERIFY_PARTS_H
 #define CORE_AGENT_VERIFY_PARTS_H
 

@@ -1,5 +1,6 @@
 #include "core/agent/stacks/stacks.h"
 
+#include "core/agent/control/clock.h"
 #include "core/agent/control/jvmti_env.h"
 #include "core/agent/control/method_ids.h"
 #include "core/agent/codecache/own_vm.h"
@@ -32,13 +33,6 @@ static _Thread_local struct {
     uint64_t before_bytes;
 } drawn;
 
-static uint64_t now_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 struct allocation_slot *allocation_slots(void)
 {
     return events->slots;
@@ -63,7 +57,7 @@ static void count_sample(jvmtiEnv *jvmti)
 void allocation_events_adjust(jvmtiEnv *jvmti, double part)
 {
     uint32_t n = atomic_exchange(&events->n_of_second, 0), interval = atomic_load(&events->interval);
-    double most_ns = part * (double)(now_ns(CLOCK_PROCESS_CPUTIME_ID) - events->start_cpu_ns);
+    double most_ns = part * (double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - events->start_cpu_ns);
     double ns = (double)atomic_load(&events->cost_ns);
     if (ns > most_ns && n > SAMPLES_ALWAYS && interval <= INTERVAL_MAX / 2)
         set_interval(jvmti, interval * 2);
@@ -104,7 +98,7 @@ static void take_sample(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, jclass cla
     if (slot == NULL)
         return;
     slot->tid = gettid();
-    slot->time_ns = now_ns(CLOCK_MONOTONIC_RAW);
+    slot->time_ns = clock_ns(CLOCK_MONOTONIC_RAW);
     slot->size_bytes = size_bytes;
     slot->interval_bytes = drawn.interval == 0 ? JVM_INTERVAL : drawn.interval;
     slot->before_bytes = drawn.before_bytes;
@@ -124,13 +118,13 @@ void JNICALL allocation_sampled(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jo
     atomic_fetch_add(&events->n_inside, 1);
     if (atomic_load(&events->is_on)) {
         bool is_timed = atomic_load(&events->ticket) % TIMED_ONE_IN == 0;
-        uint64_t start_ns = is_timed ? now_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
+        uint64_t start_ns = is_timed ? clock_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
         take_sample(jvmti, jni, object, class_ref, (uint64_t)size_bytes);
         count_sample(jvmti);
         drawn.interval = atomic_load(&events->interval);
         drawn.before_bytes = (uint64_t)size_bytes;
         if (is_timed)
-            atomic_fetch_add(&events->cost_ns, TIMED_ONE_IN * (now_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns));
+            atomic_fetch_add(&events->cost_ns, TIMED_ONE_IN * (clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns));
     }
     atomic_fetch_sub(&events->n_inside, 1);
 }
@@ -216,9 +210,7 @@ void allocation_events_wake(void)
 /* One agent of a JVM can have it. */
 static int switch_capability(jvmtiEnv *jvmti, bool on)
 {
-    jvmtiCapabilities wanted;
-    memset(&wanted, 0, sizeof wanted);
-    wanted.can_generate_sampled_object_alloc_events = 1;
+    const jvmtiCapabilities wanted = { .can_generate_sampled_object_alloc_events = 1 };
     jvmtiError rc = on ? (*jvmti)->AddCapabilities(jvmti, &wanted) : (*jvmti)->RelinquishCapabilities(jvmti, &wanted);
     return rc == JVMTI_ERROR_NONE ? 0 : -1;
 }
@@ -243,7 +235,7 @@ int allocation_events_begin(jvmtiEnv *jvmti, bool is_tracking, struct err *err)
         atomic_store(&events->ended[i], 0);
     atomic_store(&events->n_of_second, 0);
     atomic_store(&events->is_tracking, is_tracking);
-    events->start_cpu_ns = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+    events->start_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     atomic_store(&events->interval, JVM_INTERVAL);
     set_interval(jvmti, JVM_INTERVAL);
     atomic_store(&events->is_on, true);

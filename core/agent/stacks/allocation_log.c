@@ -1,5 +1,6 @@
 #include "core/agent/stacks/stacks.h"
 
+#include "core/agent/control/clock.h"
 #include "core/agent/control/jvmti_env.h"
 #include "core/agent/stacks/sample_out.h"
 #include "core/base/hash.h"
@@ -33,13 +34,6 @@ struct allocation_log {
     struct poll_frame frames[ALLOCATION_FRAMES_MAX];
     struct sample_out out;
 };
-
-static uint64_t clock_now(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
-}
 
 /* ---- what the JVM counts ---- */
 
@@ -79,7 +73,7 @@ static uint64_t count_bytes(struct allocation_log *log, jint *n)
 /* What there is to say by now: of very many threads, each five seconds. */
 static int put_state(struct allocation_log *log)
 {
-    uint64_t now_ns = clock_now(CLOCK_MONOTONIC);
+    uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
     jint n = 0;
     if (now_ns < log->counted_ns)
         return sample_out_flush(&log->out);
@@ -93,7 +87,7 @@ static int put_state(struct allocation_log *log)
     log->state.ns = now_ns - log->start_ns;
     log->state.n_lost = allocation_events_lost();
     log->state.cost_ns = allocation_events_cost_ns();
-    log->state.agent_ns = clock_now(CLOCK_THREAD_CPUTIME_ID) - log->own_start_ns;
+    log->state.agent_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - log->own_start_ns;
     if (sample_out_room(&log->out, SAMPLE_OUT_STACK_BYTES) < 0)
         return -1;
     poll_log_put_allocated(&log->out.s, &log->state);
@@ -188,7 +182,7 @@ static int put_samples(struct allocation_log *log)
 
 static int run_round(struct allocation_log *log)
 {
-    uint64_t now_ns = clock_now(CLOCK_MONOTONIC);
+    uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
     allocation_events_wait(ROUND_MS);
     if (put_samples(log) < 0 || heap_before_put(&log->out) < 0)
         return -1;
@@ -213,10 +207,10 @@ static void run_log(jvmtiEnv *jvmti, JNIEnv *jni, int fd)
     sample_out_begin(&log->out, fd);
     if (stacks.log.is_tracking)
         weak_objects_begin(&log->live);
-    log->own_start_ns = clock_now(CLOCK_THREAD_CPUTIME_ID);
+    log->own_start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     log->before_bytes = count_bytes(log, &n);
     heap_before_begin(jvmti);
-    log->start_ns = log->adjusted_ns = clock_now(CLOCK_MONOTONIC);
+    log->start_ns = log->adjusted_ns = clock_ns(CLOCK_MONOTONIC);
     while (!agent_thread_is_ending(&stacks.log.thread) && run_round(log) == 0)
         continue;
     allocation_events_end(jvmti);

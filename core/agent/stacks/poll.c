@@ -1,5 +1,6 @@
 #include "core/agent/stacks/stacks.h"
 
+#include "core/agent/control/clock.h"
 #include "core/agent/control/jvmti_env.h"
 #include "core/agent/control/method_ids.h"
 #include "core/agent/probe/probe.h"
@@ -37,13 +38,6 @@ struct poll {
     struct poll_frame frames[POLL_FRAMES_MAX];
     struct sample_out out;
 };
-
-static uint64_t clock_now(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* ---- one stack ---- */
 
@@ -88,7 +82,7 @@ static int put_stack(struct poll *p, struct poll_thread *thread, uint32_t n, boo
     char *name = NULL;
     struct poll_stack stack = { .thread = thread->number,
                                 .tid = thread->tid,
-                                .time_ns = clock_now(CLOCK_MONOTONIC_RAW),
+                                .time_ns = clock_ns(CLOCK_MONOTONIC_RAW),
                                 .cpu_ns = thread->now_ns - thread->counted_ns,
                                 .is_cut = is_cut,
                                 .n_frames = n,
@@ -140,10 +134,10 @@ static int take_stack(struct poll *p, struct poll_thread *thread)
 {
     jint n = 0;
     jlong after = 0;
-    uint64_t before = thread->now_ns, start = clock_now(CLOCK_MONOTONIC);
+    uint64_t before = thread->now_ns, start = clock_ns(CLOCK_MONOTONIC);
     if (walk(p, thread, &n) != JVMTI_ERROR_NONE)
         return 0; /* it has ended, or classes are being changed */
-    uint64_t took = clock_now(CLOCK_MONOTONIC) - start;
+    uint64_t took = clock_ns(CLOCK_MONOTONIC) - start;
     if ((*p->jvmti)->GetThreadCpuTime(p->jvmti, thread->ref, &after) == JVMTI_ERROR_NONE && (uint64_t)after > before)
         thread->now_ns = (uint64_t)after;
     p->state.cost_ns += stopped_ns(p, took, thread->now_ns - before, (uint32_t)n);
@@ -171,7 +165,7 @@ static int take_stacks(struct poll *p)
 
 static int take_round(struct poll *p)
 {
-    uint64_t now = clock_now(CLOCK_MONOTONIC), own = clock_now(CLOCK_THREAD_CPUTIME_ID), before = p->state.cost_ns;
+    uint64_t now = clock_ns(CLOCK_MONOTONIC), own = clock_ns(CLOCK_THREAD_CPUTIME_ID), before = p->state.cost_ns;
     p->n_rounds++;
     if (sample_out_is_full(&p->out)) {
         p->state.n_put_off++;
@@ -184,7 +178,7 @@ static int take_round(struct poll *p)
     }
     if (take_stacks(p) < 0 || sample_out_room(&p->out, SAMPLE_OUT_STACK_BYTES) < 0)
         return -1;
-    p->state.cost_ns += clock_now(CLOCK_THREAD_CPUTIME_ID) - own;
+    p->state.cost_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - own;
     poll_log_put_state(&p->out.s, &p->state);
     double cost_ns = (double)(p->state.cost_ns - before);
     p->round_ns += (p->round_ns <= 0 ? 1 : SHARE_OF_LATEST) * (cost_ns - p->round_ns);
@@ -197,8 +191,8 @@ static int take_round(struct poll *p)
  */
 static uint64_t interval_ns(struct poll *p)
 {
-    double cpu_ns = (double)(clock_now(CLOCK_PROCESS_CPUTIME_ID) - p->start_cpu_ns);
-    double elapsed_ns = (double)(clock_now(CLOCK_MONOTONIC) - p->start_ns), interval = (double)p->period_ns;
+    double cpu_ns = (double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - p->start_cpu_ns);
+    double elapsed_ns = (double)(clock_ns(CLOCK_MONOTONIC) - p->start_ns), interval = (double)p->period_ns;
     if (p->n_rounds > ROUNDS_AT_FIRST && cpu_ns > 0 && p->round_ns * elapsed_ns > interval * p->part * cpu_ns)
         interval = p->round_ns * elapsed_ns / (p->part * cpu_ns);
     uint64_t ns = interval < (double)INTERVAL_MAX_NS ? (uint64_t)interval : INTERVAL_MAX_NS;
@@ -226,10 +220,10 @@ static void take_rounds(jvmtiEnv *jvmti, JNIEnv *jni, int fd)
     p->part = stacks.poll.part_ppm / 1e6;
     p->is_single_cpu = is_single_cpu();
     sample_out_begin(&p->out, fd);
-    p->start_ns = p->random = clock_now(CLOCK_MONOTONIC);
-    p->start_cpu_ns = clock_now(CLOCK_PROCESS_CPUTIME_ID);
+    p->start_ns = p->random = clock_ns(CLOCK_MONOTONIC);
+    p->start_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     while (take_round(p) == 0 &&
-           agent_thread_sleep_until(&stacks.poll.thread, clock_now(CLOCK_MONOTONIC) + interval_ns(p)))
+           agent_thread_sleep_until(&stacks.poll.thread, clock_ns(CLOCK_MONOTONIC) + interval_ns(p)))
         continue;
     poll_threads_free(&p->threads, jni);
     poll_methods_free(&p->methods);
@@ -241,10 +235,8 @@ static void take_rounds(jvmtiEnv *jvmti, JNIEnv *jni, int fd)
 /* The JVM has these at any time, at no cost. */
 static int want_capabilities(jvmtiEnv *jvmti, struct err *err)
 {
-    jvmtiCapabilities wanted;
     poll_methods_prepare(jvmti);
-    memset(&wanted, 0, sizeof wanted);
-    wanted.can_get_thread_cpu_time = 1;
+    const jvmtiCapabilities wanted = { .can_get_thread_cpu_time = 1 };
     if ((*jvmti)->AddCapabilities(jvmti, &wanted) == JVMTI_ERROR_NONE)
         return 0;
     return err_set(err, "the JVM does not report its threads' CPU times (JVMTI)");

@@ -1,5 +1,6 @@
 #include "core/agent/stacks/sample_out.h"
 
+#include "core/agent/control/clock.h"
 #include "core/agent/codecache/own_vm.h"
 #include "core/agent/control/jvmti_env.h"
 #include "core/agent/stacks/stacks.h"
@@ -50,13 +51,6 @@ bool sample_out_is_full(const struct sample_out *out)
 
 #define SHIFT_MAX 31u
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 /* Xorshift: its bits are as good as coins here. */
 static uint64_t draw(struct weak_objects *objects)
 {
@@ -79,7 +73,7 @@ void weak_objects_begin(struct weak_objects *objects)
     memset(objects, 0, sizeof *objects);
     objects->all = calloc(WEAK_OBJECTS_MAX, sizeof *objects->all);
     objects->is_on = true;
-    objects->random = now_ns() | 1;
+    objects->random = clock_ns(CLOCK_MONOTONIC_RAW) | 1;
 }
 
 /* The object at an index is not tracked any more; the last one takes its place. */
@@ -97,7 +91,8 @@ static int thin(struct weak_objects *objects, JNIEnv *jni, struct sample_out *ou
 {
     objects->shift++;
     for (uint32_t i = objects->n; i-- > 0;)
-        if ((draw(objects) & 1) != 0 && remove_object(objects, jni, i, now_ns(), POLL_HEAP_DROPPED, out) < 0)
+        if ((draw(objects) & 1) != 0 &&
+            remove_object(objects, jni, i, clock_ns(CLOCK_MONOTONIC_RAW), POLL_HEAP_DROPPED, out) < 0)
             return -1;
     return 0;
 }
@@ -114,14 +109,14 @@ int weak_objects_add(struct weak_objects *objects, JNIEnv *jni, jweak ref, uint3
     }
     if (ref != NULL)
         (*jni)->DeleteWeakGlobalRef(jni, ref);
-    return rc < 0 || !objects->is_on ? rc : put(out, now_ns(), POLL_HEAP_DROPPED, number);
+    return rc < 0 || !objects->is_on ? rc : put(out, clock_ns(CLOCK_MONOTONIC_RAW), POLL_HEAP_DROPPED, number);
 }
 
 int weak_objects_check(struct weak_objects *objects, JNIEnv *jni, struct sample_out *out)
 {
     if (!objects->is_on)
         return 0;
-    uint64_t time_ns = now_ns();
+    uint64_t time_ns = clock_ns(CLOCK_MONOTONIC_RAW);
     for (uint32_t i = objects->n; i-- > 0;)
         if ((*jni)->IsSameObject(jni, objects->all[i].ref, NULL) &&
             remove_object(objects, jni, i, time_ns, POLL_HEAP_FREED, out) < 0)
@@ -145,9 +140,7 @@ static const jvmtiEvent kinds[] = { JVMTI_EVENT_GARBAGE_COLLECTION_START };
 
 void heap_before_begin(jvmtiEnv *jvmti)
 {
-    jvmtiCapabilities wanted;
-    memset(&wanted, 0, sizeof wanted);
-    wanted.can_generate_garbage_collection_events = 1;
+    const jvmtiCapabilities wanted = { .can_generate_garbage_collection_events = 1 };
     vm_heap_open(own_vm(), &state->heap);
     if (state->heap.n == 0 || (*jvmti)->AddCapabilities(jvmti, &wanted) != JVMTI_ERROR_NONE)
         return;
@@ -171,7 +164,7 @@ void heap_before_collection(void)
     if (!atomic_load(&state->is_on) || head - atomic_load(&state->tail) == HEAP_BEFORE_ENTRIES ||
         !vm_heap_used(own_vm(), &state->heap, &bytes))
         return;
-    state->entries[head % HEAP_BEFORE_ENTRIES] = (struct heap_before){ now_ns(), bytes };
+    state->entries[head % HEAP_BEFORE_ENTRIES] = (struct heap_before){ clock_ns(CLOCK_MONOTONIC_RAW), bytes };
     atomic_store(&state->head, head + 1);
 }
 

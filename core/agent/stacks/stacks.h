@@ -98,7 +98,7 @@ void poll_threads_free(struct poll_threads *threads, JNIEnv *jni);
 /* ---- allocation_log ---- */
 
 /*
- * The log of sampled allocations: a thread of the agent's writes what allocation_events.h has taken, with the names of
+ * The log of sampled allocations: a thread of the agent's writes what is taken below, with the names of
  * classes and methods, as core/wire/poll_log.h says.
  */
 
@@ -107,7 +107,7 @@ void poll_threads_free(struct poll_threads *threads, JNIEnv *jni);
  *
  * part_ppm  of the process' CPU time, in millionths, that it may take in the threads that allocate; a few samples a
  *           second are taken in any case
- * is_tracking  say when each of the objects has gone, too (weak_objects.h)
+ * is_tracking  say when each of the objects has gone, too (sample_out.h)
  *
  * Returns 0, or -1 with *err set: as allocation_events_begin, or there is no thread to be had.
  */

@@ -103,8 +103,8 @@ struct tool_run_plan {
 int tool_run(const struct tool_run_plan *plan, int *status, struct err *err);
 
 /*
- * Running a command whose JVM counts all objects that it creates (core/agent/lab/count_objects.h), receivers of calls
- * (count_receivers.h), or calls by their stacks (count_calls.h).
+ * Running a command whose JVM counts all objects that it creates (core/agent/lab/lab.h), receivers of calls,
+ * or calls by their stacks.
  */
 enum counted_kind { COUNT_OBJECTS, COUNT_RECEIVERS, COUNT_CALLS };
 
@@ -115,7 +115,7 @@ struct counted_run_plan {
     const char *const *flags; /* of the JVM, or NULL: as launch_fork has them */
     enum counted_kind what;
     uint32_t number;    /* of calls, one in so many is counted; of objects with a method, in which of its calls */
-    const char *method; /* objects only in a call of it (core/agent/lab/count_window.h); NULL: all */
+    const char *method; /* objects only in a call of it (core/agent/lab/count_entries.h); NULL: all */
 };
 
 /*
