@@ -39,6 +39,7 @@ static void test_model(void)
         { "what is profiled goes to C2", 3, 100, 100, 4 },
         { "not where that takes longer than it saves", 3, 100, 100000, 0 },
         { "what C1 compiled without profiling stays, as HotSpot keeps it", 1, 10000, 10, 0 },
+        { "what C1 compiled with some profiling goes to C2", 2, 10000, 10, 4 },
         { "C2's code stays", 4, 10000, 10, 0 },
         { "a tier that is not known stays", 99, 10000, 10, 0 },
         { "without samples nothing is worth it", 0, 0, 0, 0 },
@@ -50,6 +51,21 @@ static void test_model(void)
     /* 2 samples: 0.2246 by the approximation, of 4 ms, of which nine tenths are saved: 808,560 ns, of 100 a byte. */
     CHECK_NUMBER("a saving above the cost", compile_model_choose(&model, 0, 2, 4 * MS, 8000), 3);
     CHECK_NUMBER("and one below it", compile_model_choose(&model, 0, 2, 4 * MS, 8200), 0);
+}
+
+/* Where a choice tips over tells speeds and costs. */
+static void test_measured(void)
+{
+    double past_ns = compile_least_events(100) * MS;
+    double most_c1 = past_ns * (1 - 1 / 12.) / 250, most_c2 = past_ns * (1 - 12 / 32.) / 5000;
+    static const struct compile_model *measured = &compile_model_measured;
+    CHECK("C1 is 12 times as fast as the interpreter, and takes 250 ns a byte",
+          compile_model_choose(measured, 0, 100, MS, (uint32_t)(most_c1 * 0.9999)) == 3 &&
+              compile_model_choose(measured, 0, 100, MS, (uint32_t)(most_c1 * 1.0001)) == 0);
+    CHECK("C2 is 32 times as fast, and takes 5 us a byte",
+          compile_model_choose(measured, 3, 100, MS, (uint32_t)(most_c2 * 0.999)) == 4 &&
+              compile_model_choose(measured, 3, 100, MS, (uint32_t)(most_c2 * 1.001)) == 0);
+    CHECK("a tenth of a sample is none", compile_least_events(0.1) == 0);
 }
 
 static struct compile_choice sampled(enum compile_rule rule)
@@ -73,6 +89,7 @@ static void test_choice(void)
                                                                  decisions[0].tier == 4 && decisions[1].method == 7 &&
                                                                  decisions[1].tier == 3);
     CHECK_NUMBER("samples are counted", choice.n_samples, 215);
+    CHECK_NUMBER("candidates end behind the highest number", choice.n_candidates, 20);
     CHECK_NUMBER("and methods with samples", choice.n_sampled, 12);
     CHECK_NUMBER("all of them were weighed", choice.n_proposed, 12);
     CHECK_NUMBER("nothing is chosen twice", compile_choice_decide(&choice, decisions, 8), 0);
@@ -119,6 +136,7 @@ int main(void)
 {
     test_least();
     test_model();
+    test_measured();
     test_choice();
     test_room();
     test_random();

@@ -34,6 +34,21 @@ static bool is_near(double a, double b)
     return fabs(a - b) <= 1e-6 * fabs(b);
 }
 
+static void test_marks(void)
+{
+    begin(0.01, 0);
+    pass(1);
+    budget.n_records = 5;
+    live_budget_mark(&budget);
+    pass(2);
+    budget.n_records = 7;
+    live_budget_mark(&budget);
+    CHECK("the older mark is where the latest one was",
+          budget.mark_ns[0] == 2 * SECOND && budget.mark_records[0] == 5 && budget.mark_cpu_ns[0] == 2 * SECOND);
+    CHECK("the latest one is now",
+          budget.mark_ns[1] == 4 * SECOND && budget.mark_records[1] == 7 && budget.mark_cpu_ns[1] == 6 * SECOND);
+}
+
 static void test_left(void)
 {
     begin(0.01, 0);
@@ -154,6 +169,7 @@ static void test_window(void)
 
 int main(void)
 {
+    test_marks();
     test_left();
     test_discard();
     test_credit();

@@ -170,6 +170,19 @@ static void test_quiet_thread(void)
     live_tree_close(tree);
 }
 
+/* Its last call has no exit. */
+static void test_ended_thread(void)
+{
+    struct live_tree *tree = new_tree(&(struct live_tree_options){ 0 });
+    const struct trace_event end = { .kind = TRACE_THREAD_END, .thread = 0, .ticks = 3000 };
+    struct live_account accounts[N_ACCOUNTS];
+    feed(tree, 0, "+1@1000", 0);
+    live_tree_kernel(tree, &end, 1);
+    live_tree_accounts(tree, 20000000, accounts);
+    CHECK_NUMBER("an open call's time ends with its thread", accounts[1].wall_ticks, 2000);
+    live_tree_close(tree);
+}
+
 static void test_under_way(void)
 {
     struct live_tree *tree = new_tree(&(struct live_tree_options){ 0 });
@@ -246,6 +259,7 @@ int main(void)
     test_cpu();
     test_new_thread();
     test_quiet_thread();
+    test_ended_thread();
     test_under_way();
     test_counters();
     test_counters_deep();

@@ -159,6 +159,7 @@ static void test_steady(void)
     CHECK("a later one that varies less is not looked for", steady_find(values, 11, 3, 0.02, &s) && s.first == 4);
     CHECK("where none is, the window that varies least stands in",
           steady_find(values, 8, 4, 0.001, &s) && !s.is_reached && s.first == 4);
+    CHECK("as many iterations as a window are one", steady_find(values, 4, 4, 1, &s) && s.is_reached && s.first == 0);
     CHECK("fewer iterations than a window have none", !steady_find(values, 3, 4, 0.02, &s));
     CHECK("nor has a window of one", !steady_find(values, 11, 1, 0.02, &s));
 }

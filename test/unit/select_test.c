@@ -181,8 +181,19 @@ static void test_trace(void)
     trace_close(reader);
 }
 
+static void test_estimates(void)
+{
+    const struct budget_base little = { .n_invocations = 8, .total_ns = 1, .pair_ns = 1 }, nothing = { 0 };
+    struct budget_estimates estimates = budget_estimate(&little, 2);
+    CHECK("two calls of 1 ns are twice a program of 1 ns", estimates.time_ratio == 2);
+    CHECK("and a quarter of eight calls", estimates.invocations_ratio == 0.25);
+    estimates = budget_estimate(&nothing, 2);
+    CHECK("what is not known is negative", estimates.time_ratio < 0 && estimates.invocations_ratio < 0);
+}
+
 int main(void)
 {
+    test_estimates();
     test_thresholds();
     test_search();
     test_unknown_estimates();

@@ -6,7 +6,6 @@
 
 #include <math.h>
 
-
 static bool is_near(double a, double b, double relative)
 {
     return fabs(a - b) <= relative * fabs(b);
@@ -250,6 +249,42 @@ static void test_calls(void)
     statistics_close(s);
 }
 
+/* A call of 1000 ticks. */
+static void call(struct statistics *s, uint64_t uncounted, uint64_t top, uint64_t bottom)
+{
+    static uint64_t now;
+    const uint64_t none[CALLTREE_COUNTERS + 2] = { 0 }, passed[CALLTREE_COUNTERS + 2] = {
+        [CALLTREE_UNCOUNTED] = uncounted, [CALLTREE_COUNTERS] = top, bottom
+    };
+    struct calltree_observer observer = statistics_observer(s);
+    struct calltree_step step = {
+        .kind = TRACE_ENTER, .method = 1, .cpu_ticks = now, .passed = none, .n_metrics = CALLTREE_COUNTERS + 2
+    };
+    observer.step(observer.context, &step);
+    step.kind = TRACE_EXIT;
+    step.cpu_ticks = now += 1000;
+    step.passed = passed;
+    observer.step(observer.context, &step);
+}
+
+static void test_quotients(void)
+{
+    struct statistics_options cpi = time_and_cpi;
+    cpi.metrics[0] = time_and_cpi.metrics[1];
+    cpi.n_metrics = 1;
+    struct statistics *s = statistics_open(&cpi);
+    call(s, 0, 3, 1);
+    struct moments of = statistics_moments(s, 1, 0);
+    CHECK("a call of one instruction has a CPI", of.n == 1 && of.mean == 3);
+    call(s, 2, 8, 2);
+    CHECK_NUMBER("one whose counters were not read for two thousandths has none", statistics_moments(s, 1, 0).n, 1);
+    call(s, 1, 8, 2);
+    CHECK_NUMBER("for one thousandth it has", statistics_moments(s, 1, 0).n, 2);
+    call(s, 0, 5, 0);
+    CHECK_NUMBER("without an instruction it has none", statistics_moments(s, 1, 0).n, 2);
+    statistics_close(s);
+}
+
 static void step(struct calltree_observer *observer, enum trace_kind kind, uint64_t ticks)
 {
     struct calltree_step step = { .kind = kind, .method = 1, .cpu_ticks = ticks };
@@ -311,6 +346,7 @@ int main(void)
     test_nist_silicon();
     test_anova_edges();
     test_calls();
+    test_quotients();
     test_batches();
     return tap_done();
 }

@@ -78,6 +78,10 @@ static void test_example(void)
     sweep_compute(&sweep, e.totals, e.n_totals, all_ticks, e.source.clock, &arena);
     CHECK_NUMBER("the lowest thresholds select all ten methods", sweep_at(&sweep, 0, 0)->n_methods, 10);
     CHECK_NUMBER("and all calls", sweep_at(&sweep, 0, 0)->n_calls, 656);
+    uint64_t self_ticks = 0;
+    for (size_t i = 0; i < e.n_totals; i++)
+        self_ticks += phases_self_ticks(&e.totals[i], e.source.clock);
+    CHECK_NUMBER("with all their own time", sweep_at(&sweep, 0, 0)->self_ticks, self_ticks);
     CHECK_NUMBER("the highest select main alone", sweep_at(&sweep, sweep.n_weights - 1, sweep.n_grains - 1)->n_methods,
                  1);
     CHECK("each pair selects what 'mmprof phases' selects with it", agrees(&sweep, &e, all_ticks, &base));
