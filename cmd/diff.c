@@ -287,8 +287,6 @@ static int record_runs(struct diff_options *o, struct arena *arena, struct table
 {
     bool is_text = !o->csv && !o->json;
     *runs = arena_alloc(arena, sizeof **runs);
-    if (*runs == NULL)
-        return err_set(err, "out of memory for a table");
     if (diff_versions_run(&o->sides, &o->until, o->least, NULL, is_text, arena, *runs, err) < 0)
         return -1;
     if (!is_text || o->html != NULL)
@@ -321,12 +319,12 @@ static int run(struct diff_options *o, struct arena *arena, struct err *err)
     struct diff diff;
     struct diff_limit limits[OPTIONS_LIST_MAX];
     struct table *table = arena_alloc(arena, sizeof *table);
-    if (table == NULL)
-        return err_set(err, "out of memory for a table");
     if (is_of_versions(o))
         return run_versions(o, &options, arena, table, err);
-    if (diff_read(&diff, &options, arena, err) < 0 || parse_limits(&diff, o, limits, err) < 0 ||
-        diff_compare(&diff, err) < 0 || diff_table(&diff, !o->csv && !o->json, table, err) < 0 ||
+    if (diff_read(&diff, &options, arena, err) < 0 || parse_limits(&diff, o, limits, err) < 0)
+        return -1;
+    diff_compare(&diff);
+    if (diff_table(&diff, !o->csv && !o->json, table, err) < 0 ||
         (o->html != NULL
              ? diff_page_print(&diff, table, runs, o->html, err)
              : display_close(o->display, command_print_table(table, o->csv, o->json, o->display, err), err)) < 0)

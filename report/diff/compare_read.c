@@ -13,11 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int no_memory(const char *path, struct err *err)
-{
-    return err_set(err, "out of memory for the profile of '%s'", path);
-}
-
 /* Samples in a calling context of the JVM's own threads. */
 struct jvm_samples {
     uint64_t n, ns;
@@ -34,15 +29,14 @@ struct compare_reading {
     struct jvm_samples *jvm; /* owned; by the trace's contexts, below jvm_room */
     uint32_t jvm_room;
     bool tells_overloads; /* names have descriptors */
-    bool is_out_of_memory;
 };
 
-/* The method's name in the set; NULL: no memory. */
+/* The method's name in the set. */
 static const char *name_of(struct compare_reading *r, const struct method_name *method)
 {
     const struct method_name name = { method->class_name, method->method, "" };
     const char *text = java_names_display(&r->arena, &name, JAVA_NAMES_FULL);
-    if (text == NULL || !r->tells_overloads || method->descriptor == NULL)
+    if (!r->tells_overloads || method->descriptor == NULL)
         return text;
     return arena_printf(&r->arena, "%s%s", text, method->descriptor);
 }
@@ -61,20 +55,17 @@ static void hear_sample(void *context, const struct trace_sample *sample)
     const struct trace_thread *thread = trace_thread(r->reader, sample->thread);
     if (thread == NULL || vm_part_of(thread->comm) == VM_PART_APPLICATION)
         return;
-    if (vec_reserve_zeroed(r->jvm, r->jvm_room, (size_t)sample->context + 1) < 0) {
-        r->is_out_of_memory = true;
-        return;
-    }
+    xgrow_zeroed(r->jvm, r->jvm_room, (size_t)sample->context + 1);
     r->jvm[sample->context].n += sample->n;
     r->jvm[sample->context].ns += sample->weight_ns;
 }
 
 /* The application's samples: those of the JVM's own threads, which may run Java methods, too, are left out. */
-static int take_samples(struct compare_reading *r, const struct trace_reader *reader, uint64_t *n)
+static void take_samples(struct compare_reading *r, const struct trace_reader *reader, uint64_t *n)
 {
     uint32_t n_contexts = trace_n_contexts(reader);
-    r->contexts = calloc((size_t)n_contexts + 1, sizeof *r->contexts);
-    for (uint32_t i = 1; r->contexts != NULL && i <= n_contexts; i++) {
+    r->contexts = xcalloc((size_t)n_contexts + 1, sizeof *r->contexts);
+    for (uint32_t i = 1; i <= n_contexts; i++) {
         const struct trace_context *context = trace_context(reader, i);
         const struct trace_sampled_method *method = trace_sampled_method(reader, context->method);
         const struct jvm_samples jvm = i < r->jvm_room ? r->jvm[i] : (struct jvm_samples){ 0 };
@@ -82,7 +73,6 @@ static int take_samples(struct compare_reading *r, const struct trace_reader *re
         profile_set_add(r->set, r->profile, r->contexts[i], (double)(context->own_ns - jvm.ns));
         *n += context->n_own - jvm.n;
     }
-    return r->contexts == NULL || r->is_out_of_memory ? -1 : 0;
 }
 
 /* ---- recorded calls of a trace ---- */
@@ -100,8 +90,8 @@ static void mark_probed(struct compare_reading *r, const struct trace_reader *re
 }
 
 /* The nodes of other parts' threads than the application's are in no context; folded ones are in their caller's. */
-static int take_calls(struct compare_reading *r, const struct trace_reader *reader, const struct calltree *tree,
-                      uint64_t *n)
+static void take_calls(struct compare_reading *r, const struct trace_reader *reader, const struct calltree *tree,
+                       uint64_t *n)
 {
     r->contexts = xreallocarray(NULL, (size_t)tree->n_nodes + 1, sizeof *r->contexts);
     mark_probed(r, reader);
@@ -121,7 +111,6 @@ static int take_calls(struct compare_reading *r, const struct trace_reader *read
         profile_set_add(r->set, r->profile, r->contexts[i], ns);
         *n += node->calls;
     }
-    return 0;
 }
 
 static int take_trace(struct compare_reading *r, const struct trace_reader *reader, const struct calltree *tree,
@@ -134,8 +123,10 @@ static int take_trace(struct compare_reading *r, const struct trace_reader *read
     }
     bool by_samples = has_samples && options->from != COMPARE_CALLS;
     result->what = by_samples ? "samples" : "calls";
-    if ((by_samples ? take_samples(r, reader, &result->n) : take_calls(r, reader, tree, &result->n)) < 0)
-        return no_memory(r->path, err);
+    if (by_samples)
+        take_samples(r, reader, &result->n);
+    else
+        take_calls(r, reader, tree, &result->n);
     if (result->n > 0)
         return 0;
     err_set(err, "'%s' has neither calls nor stack samples of Java methods", r->path);

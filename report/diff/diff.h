@@ -143,8 +143,8 @@ struct diff {
 /* Read all traces.  Returns 0, or -1 with *err set: one against several, cannot be read, no memory. */
 int diff_read(struct diff *diff, const struct diff_row_options *options, struct arena *arena, struct err *err);
 
-/* Compare what was read.  Returns 0, or -1 with *err set: no memory. */
-int diff_compare(struct diff *diff, struct err *err);
+/* Compare what was read. */
+void diff_compare(struct diff *diff);
 
 /* ---- a gate ---- */
 

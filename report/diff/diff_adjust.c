@@ -1,6 +1,7 @@
 /*
  * Own times, adjusted for what all of them have in common in a run: how fast the machine was.
  */
+#include "core/base/xalloc.h"
 #include "report/diff/diff_internal.h"
 
 #include <math.h>
@@ -161,16 +162,15 @@ static void adjust_row(const struct adjusting *a, size_t k)
 
 /* ---- the whole ---- */
 
-static int begin(struct adjusting *a, struct diff *d)
+static void begin(struct adjusting *a, struct diff *d)
 {
     size_t n = d->n_rows + 1;
     *a = (struct adjusting){ .diff = d, .n_before = d->options->n_traces[DIFF_BEFORE] };
     a->n_runs = a->n_before + d->options->n_traces[DIFF_AFTER];
-    a->logs = calloc(n * a->n_runs, sizeof *a->logs);
-    a->column = calloc(n, sizeof *a->column);
-    a->factors = calloc(a->n_runs, sizeof *a->factors);
-    a->rows = calloc(n, sizeof *a->rows);
-    return a->logs == NULL || a->column == NULL || a->factors == NULL || a->rows == NULL ? -1 : 0;
+    a->logs = xcalloc(n * a->n_runs, sizeof *a->logs);
+    a->column = xcalloc(n, sizeof *a->column);
+    a->factors = xcalloc(a->n_runs, sizeof *a->factors);
+    a->rows = xcalloc(n, sizeof *a->rows);
 }
 
 static void end(struct adjusting *a)
@@ -198,13 +198,12 @@ static void adjust(struct adjusting *a)
     a->diff->common = expm1(mean(a->factors + a->n_before, a->n_runs - a->n_before) - mean(a->factors, a->n_before));
 }
 
-int diff_adjust(struct diff *d)
+void diff_adjust(struct diff *d)
 {
     struct adjusting a;
-    int rc = begin(&a, d);
+    begin(&a, d);
     d->common = NAN;
-    if (rc == 0 && a.n_before > 1 && a.n_runs >= RUNS_MIN)
+    if (a.n_before > 1 && a.n_runs >= RUNS_MIN)
         adjust(&a);
     end(&a);
-    return rc;
 }

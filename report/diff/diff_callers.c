@@ -1,6 +1,7 @@
 /*
  * How much of a method's time is on behalf of which others: what changes follow from.
  */
+#include "core/base/xalloc.h"
 #include "report/diff/diff_internal.h"
 
 #include <stdlib.h>
@@ -21,12 +22,10 @@ struct callers {
     double *ns; /* by caller, callee */
 };
 
-static int number_rows(struct callers *c)
+static void number_rows(struct callers *c)
 {
-    c->local = malloc((c->n_rows + 1) * sizeof *c->local);
-    c->row_of = malloc((c->n_rows + 1) * sizeof *c->row_of);
-    if (c->local == NULL || c->row_of == NULL)
-        return -1;
+    c->local = xreallocarray(NULL, c->n_rows + 1, sizeof *c->local);
+    c->row_of = xreallocarray(NULL, c->n_rows + 1, sizeof *c->row_of);
     for (size_t i = 0; i < c->n_rows; i++) {
         c->local[i] = CALLTREE_NONE;
         if (c->rows[i] == SIZE_MAX)
@@ -34,10 +33,9 @@ static int number_rows(struct callers *c)
         c->row_of[c->n] = c->rows[i];
         c->local[i] = (uint32_t)c->n++;
     }
-    c->n_open = calloc(c->n + 1, sizeof *c->n_open);
-    c->stack = calloc(c->n + 1, sizeof *c->stack);
-    c->ns = calloc(c->n * c->n + 1, sizeof *c->ns);
-    return c->n_open == NULL || c->stack == NULL || c->ns == NULL ? -1 : 0;
+    c->n_open = xcalloc(c->n + 1, sizeof *c->n_open);
+    c->stack = xcalloc(c->n + 1, sizeof *c->stack);
+    c->ns = xcalloc(c->n * c->n + 1, sizeof *c->ns);
 }
 
 static uint32_t local_of(const struct callers *c, uint32_t method)
@@ -91,46 +89,34 @@ static struct diff_pair *find_pair(struct diff *d, struct map *pairs, size_t cal
     if (d->n_pairs == d->pairs_room) {
         size_t room = d->pairs_room == 0 ? FIRST_PAIRS : d->pairs_room * 2;
         struct diff_pair *fresh = arena_alloc(d->arena, room * sizeof *fresh);
-        if (fresh == NULL)
-            return NULL;
         if (d->n_pairs > 0)
             memcpy(fresh, d->pairs, d->n_pairs * sizeof *fresh);
         d->pairs = fresh;
         d->pairs_room = room;
     }
-    if (map_put(pairs, key, sizeof key, (uint32_t)d->n_pairs) < 0)
-        return NULL;
+    map_put(pairs, key, sizeof key, (uint32_t)d->n_pairs);
     d->pairs[d->n_pairs] = (struct diff_pair){ caller, callee, 0 };
     return &d->pairs[d->n_pairs++];
 }
 
-static int add_callers(struct diff *d, struct map *pairs, const struct callers *c)
+static void add_callers(struct diff *d, struct map *pairs, const struct callers *c)
 {
     for (size_t a = 0; a < c->n; a++)
-        for (size_t b = 0; b < c->n; b++) {
-            if (!(c->ns[a * c->n + b] > 0))
-                continue;
-            struct diff_pair *pair = find_pair(d, pairs, c->row_of[a], c->row_of[b]);
-            if (pair == NULL)
-                return -1;
-            pair->ns += c->ns[a * c->n + b];
-        }
-    return 0;
+        for (size_t b = 0; b < c->n; b++)
+            if (c->ns[a * c->n + b] > 0)
+                find_pair(d, pairs, c->row_of[a], c->row_of[b])->ns += c->ns[a * c->n + b];
 }
 
-int diff_add_callers(struct diff *d, struct map *pairs, const struct report_source *source, const size_t *rows,
-                     size_t n_rows)
+void diff_add_callers(struct diff *d, struct map *pairs, const struct report_source *source, const size_t *rows,
+                      size_t n_rows)
 {
     struct callers c = { .source = source, .rows = rows, .n_rows = n_rows };
-    int rc = number_rows(&c);
-    if (rc == 0) {
-        walk(&c);
-        rc = add_callers(d, pairs, &c);
-    }
+    number_rows(&c);
+    walk(&c);
+    add_callers(d, pairs, &c);
     free(c.local);
     free(c.row_of);
     free(c.n_open);
     free(c.stack);
     free(c.ns);
-    return rc;
 }

@@ -1,6 +1,7 @@
 /*
  * Which row's change is the cause of another's: time on behalf of callers.
  */
+#include "core/base/xalloc.h"
 #include "report/diff/diff_internal.h"
 
 #include <math.h>
@@ -14,7 +15,7 @@
 #define ONE_CALLER  0.9
 #define RATIO_LEAST 0.01
 
-/* Rows by order; NULL: left out.  Returns NULL: no memory.  For free(). */
+/* Rows by order; NULL: left out.  For free(). */
 static struct diff_row **by_order(const struct diff *d)
 {
     size_t n = d->n_rows;
@@ -24,8 +25,8 @@ static struct diff_row **by_order(const struct diff *d)
         n = d->pairs[i].caller >= n ? d->pairs[i].caller + 1 : n;
         n = d->pairs[i].callee >= n ? d->pairs[i].callee + 1 : n;
     }
-    struct diff_row **rows = calloc(n + 1, sizeof(struct diff_row *));
-    for (size_t i = 0; rows != NULL && i < d->n_rows; i++)
+    struct diff_row **rows = xcalloc(n + 1, sizeof(struct diff_row *));
+    for (size_t i = 0; i < d->n_rows; i++)
         rows[d->rows[i].order] = &d->rows[i];
     return rows;
 }
@@ -42,11 +43,9 @@ static bool is_hidden_in_some(const struct diff *d, const struct diff_row *row)
     return false;
 }
 
-int diff_hide_self(struct diff *d)
+void diff_hide_self(struct diff *d)
 {
     struct diff_row **rows = by_order(d);
-    if (rows == NULL)
-        return -1;
     for (size_t i = 0; i < d->n_pairs; i++) {
         const struct diff_row *caller = rows[d->pairs[i].caller], *callee = rows[d->pairs[i].callee];
         if (caller == callee || caller == NULL || callee == NULL || !is_hidden_in_some(d, callee))
@@ -56,7 +55,6 @@ int diff_hide_self(struct diff *d)
                 *diff_value_of(caller, (enum diff_side)side, k, DIFF_SELF) = (struct diff_value){ NAN, NAN, 0, true };
     }
     free(rows);
-    return 0;
 }
 
 /* ---- causes ---- */
@@ -183,25 +181,21 @@ static void fold_calls(struct folding *f, size_t i)
     }
 }
 
-int diff_fold(struct diff *d)
+void diff_fold(struct diff *d)
 {
     struct folding f = { .diff = d, .n = d->n_rows };
     struct diff_row **rows = by_order(d);
-    f.changes = calloc(f.n + 1, sizeof *f.changes);
-    f.parts = calloc(f.n * f.n + 1, sizeof *f.parts);
-    f.order = calloc(f.n + 1, sizeof *f.order);
-    int rc = rows == NULL || f.changes == NULL || f.parts == NULL || f.order == NULL ? -1 : 0;
-    if (rc == 0) {
-        fill(&f, rows);
-        sort(&f);
-        for (size_t k = 0; k < f.n; k++)
-            fold_time(&f, f.order[k]);
-        for (size_t k = 0; k < f.n; k++)
-            fold_calls(&f, f.order[k]);
-    }
+    f.changes = xcalloc(f.n + 1, sizeof *f.changes);
+    f.parts = xcalloc(f.n * f.n + 1, sizeof *f.parts);
+    f.order = xcalloc(f.n + 1, sizeof *f.order);
+    fill(&f, rows);
+    sort(&f);
+    for (size_t k = 0; k < f.n; k++)
+        fold_time(&f, f.order[k]);
+    for (size_t k = 0; k < f.n; k++)
+        fold_calls(&f, f.order[k]);
     free(rows);
     free(f.changes);
     free(f.parts);
     free(f.order);
-    return rc;
 }

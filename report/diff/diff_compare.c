@@ -1,6 +1,7 @@
 /*
  * The comparison: which rows are kept, what is tested, verdicts.
  */
+#include "core/base/xalloc.h"
 #include "report/diff/diff_internal.h"
 #include "symbolize/java_names.h"
 
@@ -63,13 +64,10 @@ static int in_order(const void *a, const void *b)
     return (x->row.order > y->row.order) - (x->row.order < y->row.order);
 }
 
-/* Returns 0, or -1: no memory. */
-static int keep_rows(struct diff *d)
+static void keep_rows(struct diff *d)
 {
-    struct diff_sortable *kept = malloc((d->n_rows + 1) * sizeof *kept);
+    struct diff_sortable *kept = xreallocarray(NULL, d->n_rows + 1, sizeof *kept);
     size_t n = 0;
-    if (kept == NULL)
-        return -1;
     for (size_t i = 0; i < d->n_rows; i++) {
         const struct diff_row *row = &d->rows[i];
         double time = is_method(row) ? larger(d, row, DIFF_TIME) : 0;
@@ -85,7 +83,6 @@ static int keep_rows(struct diff *d)
         d->rows[i] = kept[i].row;
     d->n_rows = n;
     free(kept);
-    return 0;
 }
 
 static bool has_name(const struct diff_row *row)
@@ -94,21 +91,19 @@ static bool has_name(const struct diff_row *row)
 }
 
 /* Each the only one of its kind among those that are kept; a trace's own labels tell more methods apart. */
-static int label_rows(const struct diff *d)
+static void label_rows(const struct diff *d)
 {
     struct method_name *names = arena_alloc(d->arena, (d->n_rows + 1) * sizeof *names);
     const char **labels = arena_alloc(d->arena, (d->n_rows + 1) * sizeof *labels);
     size_t n = 0;
-    for (size_t i = 0; names != NULL && i < d->n_rows; i++)
+    for (size_t i = 0; i < d->n_rows; i++)
         if (has_name(&d->rows[i]))
             names[n++] = d->rows[i].names;
-    if (names == NULL || labels == NULL || java_names_labels(d->arena, names, n, labels) < 0)
-        return -1;
+    java_names_labels(d->arena, names, n, labels);
     n = 0;
     for (size_t i = 0; i < d->n_rows; i++)
         if (has_name(&d->rows[i]))
             d->rows[i].label = labels[n++];
-    return 0;
 }
 
 /* ---- variances ---- */
@@ -172,16 +167,15 @@ static void move_variances(struct comparing *c)
         }
 }
 
-static int begin_comparing(struct comparing *c, struct diff *d)
+static void begin_comparing(struct comparing *c, struct diff *d)
 {
     size_t n = d->n_rows + 1;
     *c =
         (struct comparing){ .diff = d, .n_runs = d->options->n_traces[DIFF_BEFORE] + d->options->n_traces[DIFF_AFTER] };
-    c->estimates = calloc(n * d->n_metrics, sizeof *c->estimates);
-    c->variances = calloc(n, sizeof *c->variances);
-    c->residuals = calloc(n * c->n_runs, sizeof *c->residuals);
-    c->residuals_of = calloc(n, sizeof(double *));
-    return c->estimates == NULL || c->variances == NULL || c->residuals == NULL || c->residuals_of == NULL ? -1 : 0;
+    c->estimates = xcalloc(n * d->n_metrics, sizeof *c->estimates);
+    c->variances = xcalloc(n, sizeof *c->variances);
+    c->residuals = xcalloc(n * c->n_runs, sizeof *c->residuals);
+    c->residuals_of = xcalloc(n, sizeof(double *));
 }
 
 static void end_comparing(struct comparing *c)
@@ -303,16 +297,14 @@ static void take_tests(const struct comparing *c, const struct diff_test *tests,
     }
 }
 
-static int correct(const struct comparing *c)
+static void correct(const struct comparing *c)
 {
     const struct diff *d = c->diff;
-    struct diff_test *tests = malloc((d->n_rows * d->n_metrics + 1) * sizeof *tests);
+    struct diff_test *tests = xreallocarray(NULL, d->n_rows * d->n_metrics + 1, sizeof *tests);
     size_t n_tests[DIFF_GROUPS] = { 0 };
-    int rc = tests == NULL ? -1 : diff_correct(tests, list_tests(d, tests, n_tests));
-    if (rc == 0)
-        take_tests(c, tests, n_tests);
+    diff_correct(tests, list_tests(d, tests, n_tests));
+    take_tests(c, tests, n_tests);
     free(tests);
-    return rc;
 }
 
 /* ---- verdicts ---- */
@@ -355,33 +347,30 @@ static void set_verdicts(const struct diff *d)
 
 /* ---- the whole ---- */
 
-static int compare(struct diff *d)
+static void compare(struct diff *d)
 {
     struct comparing c;
-    int rc = begin_comparing(&c, d);
+    begin_comparing(&c, d);
     struct diff_estimate *all = c.estimates;
-    for (size_t m = 0; rc == 0 && m < d->n_metrics; m++) {
+    for (size_t m = 0; m < d->n_metrics; m++) {
         c.metric = m;
         c.estimates = all + m * d->n_rows;
         compare_metric(&c);
     }
     c.estimates = all;
-    if (rc == 0)
-        rc = correct(&c);
-    if (rc == 0)
-        set_verdicts(d);
+    correct(&c);
+    set_verdicts(d);
     end_comparing(&c);
-    return rc;
 }
 
-int diff_compare(struct diff *d, struct err *err)
+void diff_compare(struct diff *d)
 {
-    int rc = diff_hide_self(d) < 0 || keep_rows(d) < 0 || label_rows(d) < 0 || diff_adjust(d) < 0 ? -1 : 0;
-    for (size_t i = 0; rc == 0 && i < d->n_rows; i++) {
+    diff_hide_self(d);
+    keep_rows(d);
+    label_rows(d);
+    diff_adjust(d);
+    for (size_t i = 0; i < d->n_rows; i++)
         d->rows[i].results = arena_alloc(d->arena, DIFF_METRICS_MAX * sizeof *d->rows[i].results);
-        rc = d->rows[i].results == NULL ? -1 : 0;
-    }
-    if (rc < 0 || compare(d) < 0 || diff_fold(d) < 0)
-        return err_set(err, "out of memory for %zu rows", d->n_rows);
-    return 0;
+    compare(d);
+    diff_fold(d);
 }

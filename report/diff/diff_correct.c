@@ -1,6 +1,7 @@
 /*
  * What many tests at once are worth: weighted false discovery rate.
  */
+#include "core/base/xalloc.h"
 #include "report/diff/diff_internal.h"
 
 #include <math.h>
@@ -27,13 +28,11 @@ double diff_part(const size_t n_tests[DIFF_GROUPS], unsigned group)
     return n_tests[group] == 0 ? 0 : parts[group] / all / (double)n_tests[group];
 }
 
-int diff_correct(struct diff_test *tests, size_t n)
+void diff_correct(struct diff_test *tests, size_t n)
 {
-    struct ranked *order = malloc((n + 1) * sizeof *order);
+    struct ranked *order = xreallocarray(NULL, n + 1, sizeof *order);
     size_t n_tests[DIFF_GROUPS] = { 0 };
     double least = 1;
-    if (order == NULL)
-        return -1;
     for (size_t i = 0; i < n; i++)
         n_tests[tests[i].group]++;
     for (size_t i = 0; i < n; i++)
@@ -45,5 +44,4 @@ int diff_correct(struct diff_test *tests, size_t n)
         test->p = fmax(test->p, least); /* a large part and many other findings are no evidence of their own */
     }
     free(order);
-    return 0;
 }

@@ -90,17 +90,17 @@ enum {
  *
  * Where nothing differs at all, a corrected p is below 0.05 in 5 % of the comparisons at most.
  *
- * Returns 0, or -1: no memory.  Source: Genovese, Roeder & Wasserman 2006.
+ * Source: Genovese, Roeder & Wasserman 2006.
  */
-int diff_correct(struct diff_test *tests, size_t n);
+void diff_correct(struct diff_test *tests, size_t n);
 
 /* The part of the 5 % that a test of a group has, where the groups have so many. */
 double diff_part(const size_t n_tests[DIFF_GROUPS], unsigned group);
 
 /* ---- steps ---- */
 
-/* Set the metric DIFF_ADJUSTED, and diff->common (diff_adjust.c).  Returns 0, or -1: no memory. */
-int diff_adjust(struct diff *diff);
+/* Set the metric DIFF_ADJUSTED, and diff->common (diff_adjust.c). */
+void diff_adjust(struct diff *diff);
 
 /* Whether the row's own time is large enough to be looked at. */
 bool diff_has_own_time(const struct diff *diff, const struct diff_row *row);
@@ -108,19 +108,18 @@ bool diff_has_own_time(const struct diff *diff, const struct diff_row *row);
 /* All of its time is its own, in each trace. */
 bool diff_is_leaf(const struct diff *diff, const struct diff_row *row);
 
-/* Own times are not known where a callee's time is part of them in some traces, but not in all (diff_causes.c). Returns
- * 0, or -1: no memory. */
-int diff_hide_self(struct diff *diff);
+/* Own times are not known where a callee's time is part of them in some traces, but not in all (diff_causes.c). */
+void diff_hide_self(struct diff *diff);
 
-/* Set the cause of rows whose time follows another row's (diff_causes.c); verdicts are set.  Likewise. */
-int diff_fold(struct diff *diff);
+/* Set the cause of rows whose time follows another row's (diff_causes.c); verdicts are set. */
+void diff_fold(struct diff *diff);
 
 /* ---- reading ---- */
 
 /* Add the trace's times of rows on behalf of others (diff_callers.c).  pairs: what was added before; rows: by method,
- * an index or SIZE_MAX.  Returns 0, or -1: no memory. */
-int diff_add_callers(struct diff *diff, struct map *pairs, const struct report_source *source, const size_t *rows,
-                     size_t n_rows);
+ * an index or SIZE_MAX. */
+void diff_add_callers(struct diff *diff, struct map *pairs, const struct report_source *source, const size_t *rows,
+                      size_t n_rows);
 
 /* Its load (diff_load.c). */
 struct diff_load diff_load_of(const struct report_source *source);

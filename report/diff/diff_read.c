@@ -11,11 +11,6 @@
 /* A table of all methods has that many rows at most; the time of those beyond is next to nothing. */
 #define METHODS_MAX 1024
 
-static int no_memory(struct err *err)
-{
-    return err_set(err, "out of memory for the differences");
-}
-
 /* ---- a trace ---- */
 
 /* Which methods are phases of this trace. */
@@ -27,10 +22,7 @@ static int mark_phases(struct diff_reading *r, struct err *err)
     if (report_rows(&r->source, r->totals, r->n_totals, &options, &rows, &n, err) < 0)
         return -1;
     for (size_t i = 0; i < n; i++) {
-        int rc;
-        size_t row = diff_rows_find(r, rows[i].total->method, &rc);
-        if (rc < 0)
-            return no_memory(err);
+        size_t row = diff_rows_find(r, rows[i].total->method);
         if (row != SIZE_MAX)
             r->diff->rows[row].is_phase = true;
     }
@@ -38,24 +30,21 @@ static int mark_phases(struct diff_reading *r, struct err *err)
 }
 
 /* Of methods with enough time to be told of. */
-static int add_callers(struct diff_reading *r, struct err *err)
+static void add_callers(struct diff_reading *r)
 {
     size_t *rows = arena_alloc(&r->local, (r->source.tree->n_methods + 1) * sizeof *rows);
-    int rc = rows == NULL ? -1 : 0;
-    for (uint32_t i = 0; rc == 0 && i < r->source.tree->n_methods; i++)
+    for (uint32_t i = 0; i < r->source.tree->n_methods; i++)
         rows[i] = SIZE_MAX;
-    for (size_t i = 0; rc == 0 && i < r->n_totals; i++) {
-        size_t row = diff_rows_find(r, r->totals[i].method, &rc);
+    for (size_t i = 0; i < r->n_totals; i++) {
+        size_t row = diff_rows_find(r, r->totals[i].method);
         double share = row == SIZE_MAX ? 0 : diff_value_of(&r->diff->rows[row], r->side, r->trace, DIFF_SHARE)->value;
         if (!(share < r->diff->options->min_share)) /* one that is not known counts */
             rows[r->totals[i].method] = row;
     }
-    if (rc == 0)
-        rc = diff_add_callers(r->diff, &r->pairs, &r->source, rows, r->source.tree->n_methods);
-    return rc < 0 ? no_memory(err) : 0;
+    diff_add_callers(r->diff, &r->pairs, &r->source, rows, r->source.tree->n_methods);
 }
 
-static int note_mode(struct diff_reading *r, struct err *err)
+static void note_mode(struct diff_reading *r)
 {
     const char *mode = info_text(r->source.reader, INFO_RECORDING_MODE);
     const char **known = &r->diff->modes[r->side];
@@ -74,7 +63,6 @@ static int note_mode(struct diff_reading *r, struct err *err)
         r->diff->clocks_differ = true;
         r->diff->clock = r->source.clock;
     }
-    return r->diff->n_rows > UINT32_MAX / 2 ? no_memory(err) : 0;
 }
 
 /* Of all methods, those that only samples know, too: the time is divided as the report does it. */
@@ -94,11 +82,10 @@ static int take_trace(struct diff_reading *r, struct err *err)
     if (find_totals(r, err) < 0 || report_make(&r->source, r->totals, r->n_totals, &options, &r->table, err) < 0)
         return -1;
     r->diff->loads[r->side][r->trace] = diff_load_of(&r->source);
-    if (note_mode(r, err) < 0)
-        return -1;
-    if (diff_rows_take(r) < 0)
-        return no_memory(err);
-    return mark_phases(r, err) < 0 || add_callers(r, err) < 0 ? -1 : 0;
+    note_mode(r);
+    diff_rows_take(r);
+    add_callers(r);
+    return mark_phases(r, err);
 }
 
 static int read_trace(struct diff_reading *r, const char *path, struct err *err)
@@ -126,8 +113,6 @@ int diff_read(struct diff *diff, const struct diff_row_options *options, struct 
         return err_next(err, "name one trace on each side, or at least two on each: --before A B --after C D");
     }
     struct diff_reading *r = arena_alloc(arena, sizeof *r);
-    if (r == NULL)
-        return no_memory(err);
     r->diff = diff;
     r->rows.arena = r->metrics.arena = r->pairs.arena = r->measured.arena = arena;
     r->with_statistics = n_before == 1;
@@ -138,8 +123,8 @@ int diff_read(struct diff *diff, const struct diff_row_options *options, struct 
             r->trace = i;
             rc = read_trace(r, options->paths[side][i], err);
         }
-    if (rc == 0 && diff_rows_finish(r) < 0)
-        rc = no_memory(err);
+    if (rc == 0)
+        diff_rows_finish(r);
     map_free(&r->rows);
     map_free(&r->metrics);
     map_free(&r->pairs);

@@ -31,15 +31,13 @@ struct diff_reading {
     struct table table;
 };
 
-/*
- * Take the metrics and rows of the trace being read: r->table, r->source and r->pass.  Returns 0, or -1: no memory.
- */
-int diff_rows_take(struct diff_reading *r);
+/* Take the metrics and rows of the trace being read: r->table, r->source and r->pass. */
+void diff_rows_take(struct diff_reading *r);
 
-/* The row of a method of the trace being read; SIZE_MAX: none, or *rc = -1: no memory. */
-size_t diff_rows_find(struct diff_reading *r, uint32_t method, int *rc);
+/* The row of a method of the trace being read; SIZE_MAX: none. */
+size_t diff_rows_find(struct diff_reading *r, uint32_t method);
 
-/* After all traces: what was measured but not called took no time.  Returns 0, or -1: no memory. */
-int diff_rows_finish(struct diff_reading *r);
+/* After all traces: what was measured but not called took no time. */
+void diff_rows_finish(struct diff_reading *r);
 
 #endif

@@ -22,16 +22,14 @@ static const char *keep(const struct diff_reading *r, const char *text)
 
 /* ---- metrics ---- */
 
-static int add_metric(struct diff_reading *r, const char *name, const char *key, enum table_unit unit,
-                      enum diff_role role)
+static void add_metric(struct diff_reading *r, const char *name, const char *key, enum table_unit unit,
+                       enum diff_role role)
 {
     struct diff *d = r->diff;
     if (map_get(&r->metrics, key, strlen(key)) != NULL || d->n_metrics == DIFF_METRICS_MAX)
-        return 0;
+        return;
     d->metrics[d->n_metrics] = (struct diff_metric){ keep(r, name), keep(r, key), unit, role, false };
-    if (d->metrics[d->n_metrics].name == NULL || d->metrics[d->n_metrics].key == NULL)
-        return -1;
-    return map_put(&r->metrics, key, strlen(key), (uint32_t)d->n_metrics++);
+    map_put(&r->metrics, key, strlen(key), (uint32_t)d->n_metrics++);
 }
 
 static bool is_rate(const struct table_column *column)
@@ -50,22 +48,19 @@ static bool has_number(const struct table *table, size_t column)
 }
 
 /* Those that every trace has, then the rates that some trace has. */
-static int add_metrics(struct diff_reading *r)
+static void add_metrics(struct diff_reading *r)
 {
-    if (add_metric(r, "time", "total_ns", TABLE_NS, DIFF_TIME) < 0 ||
-        add_metric(r, "self", "self_ns", TABLE_NS, DIFF_SELF) < 0 ||
-        add_metric(r, "adjusted", "adjusted_ns", TABLE_NS, DIFF_ADJUSTED) < 0 ||
-        add_metric(r, "share", "time_share", TABLE_SHARE, DIFF_SHARE) < 0 ||
-        add_metric(r, "calls", "calls", TABLE_COUNT, DIFF_CALLS) < 0 ||
-        add_metric(r, "time/call", "ns_per_call", TABLE_NS, DIFF_PER_CALL) < 0)
-        return -1;
+    add_metric(r, "time", "total_ns", TABLE_NS, DIFF_TIME);
+    add_metric(r, "self", "self_ns", TABLE_NS, DIFF_SELF);
+    add_metric(r, "adjusted", "adjusted_ns", TABLE_NS, DIFF_ADJUSTED);
+    add_metric(r, "share", "time_share", TABLE_SHARE, DIFF_SHARE);
+    add_metric(r, "calls", "calls", TABLE_COUNT, DIFF_CALLS);
+    add_metric(r, "time/call", "ns_per_call", TABLE_NS, DIFF_PER_CALL);
     for (size_t c = 0; c < r->table.n_columns; c++) {
         const struct table_column *column = &r->table.columns[c];
-        if (is_rate(column) && has_number(&r->table, c) &&
-            add_metric(r, column->heading, column->key, column->unit, DIFF_RATE) < 0)
-            return -1;
+        if (is_rate(column) && has_number(&r->table, c))
+            add_metric(r, column->heading, column->key, column->unit, DIFF_RATE);
     }
-    return 0;
 }
 
 /* ---- rows ---- */
@@ -90,32 +85,28 @@ static struct diff_value *new_values(const struct diff_reading *r, size_t n_trac
 {
     size_t n = n_traces * DIFF_METRICS_MAX;
     struct diff_value *values = arena_alloc(r->diff->arena, n * sizeof *values);
-    for (size_t i = 0; values != NULL && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         values[i] = (struct diff_value){ NAN, NAN, 0, false };
     return values;
 }
 
-static int make_room(struct diff *d)
+static void make_room(struct diff *d)
 {
     if (d->n_rows < d->rows_room)
-        return 0;
+        return;
     size_t room = d->rows_room == 0 ? FIRST_ROWS : d->rows_room * 2;
     struct diff_row *rows = arena_alloc(d->arena, room * sizeof *rows);
-    if (rows == NULL)
-        return -1;
     if (d->n_rows > 0)
         memcpy(rows, d->rows, d->n_rows * sizeof *rows);
     d->rows = rows;
     d->rows_room = room;
-    return 0;
 }
 
 static struct diff_row *new_row(struct diff_reading *r, const char *kind, const char *label,
                                 const struct method_name *name)
 {
     struct diff *d = r->diff;
-    if (make_room(d) < 0)
-        return NULL;
+    make_room(d);
     struct diff_row *row = &d->rows[d->n_rows];
     *row = (struct diff_row){ .kind = keep(r, kind),
                               .label = keep(r, label),
@@ -125,31 +116,25 @@ static struct diff_row *new_row(struct diff_reading *r, const char *kind, const 
                               .order = d->n_rows,
                               .values = { new_values(r, d->options->n_traces[DIFF_BEFORE]),
                                           new_values(r, d->options->n_traces[DIFF_AFTER]) } };
-    bool has_all = row->kind != NULL && row->label != NULL && row->names.class_name != NULL &&
-                   row->names.method != NULL && row->names.descriptor != NULL && row->values[DIFF_BEFORE] != NULL &&
-                   row->values[DIFF_AFTER] != NULL;
-    return has_all ? row : NULL;
+    return row;
 }
 
 /* The same method in another run: hidden classes have another address there. */
 static const char *key_of(struct diff_reading *r, const char *kind, const struct method_name *name)
 {
-    const char *text = java_names_display(&r->local, name, JAVA_NAMES_FULL);
-    return text == NULL ? NULL : arena_printf(&r->local, "%s %s %s", kind, text, name->descriptor);
+    return arena_printf(&r->local, "%s %s %s", kind, java_names_display(&r->local, name, JAVA_NAMES_FULL),
+                        name->descriptor);
 }
 
-/* The row of a key, or NULL: no memory. */
 static struct diff_row *find_row(struct diff_reading *r, const char *kind, const char *label,
                                  const struct method_name *name)
 {
     const char *key = key_of(r, kind, name);
-    const uint32_t *known = key == NULL ? NULL : map_get(&r->rows, key, strlen(key));
+    const uint32_t *known = map_get(&r->rows, key, strlen(key));
     if (known != NULL)
         return &r->diff->rows[*known];
-    struct diff_row *row = key == NULL ? NULL : new_row(r, kind, label, name);
-    if (row == NULL || map_put(&r->rows, key, strlen(key), (uint32_t)r->diff->n_rows) < 0)
-        return NULL;
-    r->diff->n_rows++;
+    struct diff_row *row = new_row(r, kind, label, name);
+    map_put(&r->rows, key, strlen(key), (uint32_t)r->diff->n_rows++);
     return row;
 }
 
@@ -234,7 +219,7 @@ static void add_sampled_variance(const struct diff_reading *r, const struct diff
 static uint32_t method_of(const struct map *methods, struct diff_reading *r, const struct method_name *name)
 {
     const char *key = method_name_text(&r->local, name);
-    const uint32_t *method = key == NULL ? NULL : map_get(methods, key, strlen(key));
+    const uint32_t *method = map_get(methods, key, strlen(key));
     return method == NULL ? CALLTREE_NONE : *method;
 }
 
@@ -286,7 +271,7 @@ static void take_values(const struct diff_reading *r, const struct table_row *ro
         merge_values(d, fresh, values);
 }
 
-static int take_row(struct diff_reading *r, const struct table_row *row, const struct map *methods)
+static void take_row(struct diff_reading *r, const struct table_row *row, const struct map *methods)
 {
     const struct table *table = &r->table;
     struct method_name name = { words(table, row->cells, "class"), words(table, row->cells, "method"),
@@ -297,46 +282,38 @@ static int take_row(struct diff_reading *r, const struct table_row *row, const s
     /* What is in no method: nobody can say what it is; and what may be the host's doing. */
     if (strcmp(row->kind, "application") == 0 || strcmp(row->kind, "switches") == 0 ||
         strcmp(row->kind, "before") == 0 || strcmp(row->kind, "more") == 0)
-        return 0;
+        return;
     if (!is_method) /* they have no name but their kind's */
         name = (struct method_name){ "", "", "" };
-    struct diff_row *to = label == NULL ? NULL : find_row(r, is_method ? "phase" : row->kind, label, &name);
-    if (to == NULL)
-        return -1;
+    struct diff_row *to = find_row(r, is_method ? "phase" : row->kind, label, &name);
     uint32_t method = is_method ? method_of(methods, r, &name) : CALLTREE_NONE;
     take_values(r, row, method, to->values[r->side] + r->trace * DIFF_METRICS_MAX);
-    return 0;
 }
 
 /* ---- what had probes ---- */
 
-static int note_method(struct diff_reading *r, const struct method_name *name)
+static void note_method(struct diff_reading *r, const struct method_name *name)
 {
     const char *key = key_of(r, "phase", name);
-    const uint32_t *known = key == NULL ? NULL : map_get(&r->measured, key, strlen(key));
+    const uint32_t *known = map_get(&r->measured, key, strlen(key));
     if (known != NULL) {
         r->where[*known].traces[r->side] |= UINT64_C(1) << r->trace;
-        return 0;
+        return;
     }
     if (r->n_where == r->where_room) {
         size_t room = r->where_room == 0 ? FIRST_ROWS : r->where_room * 2;
         struct diff_measured *where = arena_alloc(r->diff->arena, room * sizeof *where);
-        if (where == NULL)
-            return -1;
         if (r->n_where > 0)
             memcpy(where, r->where, r->n_where * sizeof *where);
         r->where = where;
         r->where_room = room;
     }
-    if (key == NULL || map_put(&r->measured, key, strlen(key), (uint32_t)r->n_where) < 0)
-        return -1;
-    r->where[r->n_where].traces[r->side] = UINT64_C(1) << r->trace;
-    r->n_where++;
-    return 0;
+    map_put(&r->measured, key, strlen(key), (uint32_t)r->n_where);
+    r->where[r->n_where++].traces[r->side] = UINT64_C(1) << r->trace;
 }
 
 /* Traces define the methods that got probes, called or not; those of live recordings others, too. */
-static int note_measured(struct diff_reading *r)
+static void note_measured(struct diff_reading *r)
 {
     const char *mode = info_text(r->source.reader, INFO_RECORDING_MODE);
     bool is_live = mode != NULL && strcmp(mode, "live") == 0;
@@ -344,42 +321,38 @@ static int note_measured(struct diff_reading *r)
         if (trace_method(r->source.reader, i) == NULL || (is_live && !knows_live(r, i)))
             continue;
         struct method_name name = report_name(&r->source, i);
-        if (note_method(r, &name) < 0)
-            return -1;
+        note_method(r, &name);
     }
-    return 0;
 }
 
 /* ---- all rows of a trace, and of all ---- */
 
 /* Ids of methods by their names. */
-static int map_methods(struct diff_reading *r, struct map *methods)
+static void map_methods(struct diff_reading *r, struct map *methods)
 {
     for (size_t i = 0; i < r->n_totals; i++) {
         struct method_name name = report_name(&r->source, r->totals[i].method);
         const char *key = method_name_text(&r->local, &name);
-        if (key == NULL || map_put(methods, key, strlen(key), r->totals[i].method) < 0)
-            return -1;
+        map_put(methods, key, strlen(key), r->totals[i].method);
     }
-    return 0;
 }
 
-int diff_rows_take(struct diff_reading *r)
+void diff_rows_take(struct diff_reading *r)
 {
     struct map methods = { .arena = &r->local };
-    int rc = add_metrics(r) < 0 || map_methods(r, &methods) < 0 || note_measured(r) < 0 ? -1 : 0;
-    for (size_t i = 0; rc == 0 && i < r->table.n_rows; i++)
-        rc = take_row(r, &r->table.rows[i], &methods);
+    add_metrics(r);
+    map_methods(r, &methods);
+    note_measured(r);
+    for (size_t i = 0; i < r->table.n_rows; i++)
+        take_row(r, &r->table.rows[i], &methods);
     map_free(&methods);
-    return rc;
 }
 
-size_t diff_rows_find(struct diff_reading *r, uint32_t method, int *rc)
+size_t diff_rows_find(struct diff_reading *r, uint32_t method)
 {
     struct method_name name = report_name(&r->source, method);
     const char *key = key_of(r, "phase", &name);
-    const uint32_t *row = key == NULL ? NULL : map_get(&r->rows, key, strlen(key));
-    *rc = key == NULL ? -1 : 0;
+    const uint32_t *row = map_get(&r->rows, key, strlen(key));
     return row == NULL ? SIZE_MAX : *row;
 }
 
@@ -408,7 +381,7 @@ static void fill_zeros(const struct diff *d, const struct diff_row *row, enum di
     }
 }
 
-int diff_rows_finish(struct diff_reading *r)
+void diff_rows_finish(struct diff_reading *r)
 {
     const struct diff *d = r->diff;
     for (size_t i = 0; i < d->n_rows; i++) {
@@ -417,14 +390,11 @@ int diff_rows_finish(struct diff_reading *r)
         if (strcmp(row->kind, "phase") != 0)
             continue;
         const char *key = key_of(r, "phase", &name);
-        const uint32_t *known = key == NULL ? NULL : map_get(&r->measured, key, strlen(key));
-        if (key == NULL)
-            return -1;
+        const uint32_t *known = map_get(&r->measured, key, strlen(key));
         for (int side = DIFF_BEFORE; side < DIFF_SIDES && known != NULL; side++)
             row->measured[side] = r->where[*known].traces[side];
         fill_zeros(d, row, DIFF_BEFORE);
         fill_zeros(d, row, DIFF_AFTER);
     }
     arena_free(&r->local);
-    return 0;
 }

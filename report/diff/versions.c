@@ -1,6 +1,7 @@
 #include "report/diff/versions_gate.h"
 
 #include "phases/samples/significance.h"
+#include "core/base/xalloc.h"
 #include "report/diff/diff_internal.h"
 
 #include <math.h>
@@ -74,22 +75,19 @@ static void analyse(const struct versions *v, const struct versions_series *s, s
 }
 
 /* Of all rows at once. */
-static int correct(const struct versions *v, struct versions_row *rows)
+static void correct(const struct versions *v, struct versions_row *rows)
 {
-    struct diff_test *tests = malloc((v->n_series + 1) * sizeof *tests);
+    struct diff_test *tests = xreallocarray(NULL, v->n_series + 1, sizeof *tests);
     size_t n = 0;
-    if (tests == NULL)
-        return -1;
     for (size_t i = 0; i < v->n_series; i++)
         if (!isnan(rows[i].p))
             tests[n++] = (struct diff_test){ rows[i].p, DIFF_GROUP_REST };
-    int rc = diff_correct(tests, n);
+    diff_correct(tests, n);
     n = 0;
     for (size_t i = 0; i < v->n_series; i++)
         if (!isnan(rows[i].p))
             rows[i].p_corrected = tests[n++].p;
     free(tests);
-    return rc;
 }
 
 /* ---- a pair ---- */
@@ -186,7 +184,7 @@ static void add_pair(const struct versions *v, const struct versions_series *s, 
     fill(v, s, row, &pair, table, at, cells);
     if (is_text && !isnan(pair.low)) {
         const char *words = arena_printf(v->arena, "%+.1f .. %+.1f", 100 * pair.low, 100 * pair.high);
-        cells[at->interval] = words == NULL ? table_unmeasured() : table_words(words);
+        cells[at->interval] = table_words(words);
     }
 }
 
@@ -222,14 +220,11 @@ int versions_table(const struct versions *v, bool is_text, struct table *table, 
     struct pairwise *pairwise = arena_alloc(v->arena, sizeof *pairwise);
     struct versions_row *rows = arena_alloc(v->arena, (v->n_series + 1) * sizeof *rows);
     table_begin(table, v->arena);
-    if (pairwise == NULL || rows == NULL)
-        return err_set(err, "out of memory for %zu rows", v->n_series);
     add_metadata(v, table);
     add_columns(table, is_text, &at);
     for (size_t i = 0; i < v->n_series; i++)
         analyse(v, &v->series[i], pairwise, &rows[i]);
-    if (correct(v, rows) < 0)
-        return err_set(err, "out of memory for %zu tests", v->n_series);
+    correct(v, rows);
     for (size_t i = 0; i < v->n_series; i++) {
         pairwise_begin(pairwise, rows[i].groups, v->n_versions);
         for (size_t a = 0; a < v->n_versions; a++)

@@ -13,7 +13,7 @@ int versions_check_gate(const struct versions *v, struct err *err)
         for (size_t s = 0; s < v->n_series && !is_known; s++) {
             const char *metric = v->series[s].metric;
             is_known = strcasecmp(metric, limit->name) == 0;
-            if (list != NULL && (s == 0 || strcmp(v->series[s].label, v->series[0].label) == 0))
+            if (s == 0 || strcmp(v->series[s].label, v->series[0].label) == 0)
                 list = arena_printf(v->arena, "%s%s%s", list, s == 0 ? "" : ", ", metric);
         }
         if (!is_known)
@@ -34,8 +34,7 @@ static const char *words_of(struct arena *arena, const struct versions_pair *pai
 static void say(struct versions_gate *gate, struct arena *arena, const char *line)
 {
     const char *before = gate->said == NULL ? "" : gate->said;
-    const char *all = line == NULL ? NULL : arena_printf(arena, "%s%s\n", before, line);
-    gate->said = all == NULL ? gate->said : all;
+    gate->said = arena_printf(arena, "%s%s\n", before, line);
 }
 
 static void look_at(const struct versions *v, const struct diff_limit *limit, const struct versions_series *series,

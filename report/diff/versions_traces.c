@@ -32,25 +32,25 @@ static const char **join(struct arena *arena, const char *const *const paths[VER
 {
     const char **joined = arena_alloc(arena, DIFF_TRACES_MAX * sizeof *joined);
     *n = 0;
-    for (size_t i = 1; joined != NULL && i < n_versions; i++) {
+    for (size_t i = 1; i < n_versions; i++) {
         memcpy(joined + *n, paths[i], n_traces[i] * sizeof *joined);
         *n += n_traces[i];
     }
     return joined;
 }
 
-/* The values of a row by version; NULL: no memory. */
+/* The values of a row by version. */
 static const double *values_of(const struct diff *d, const struct diff_row *row, size_t metric, enum diff_side side,
                                size_t first, size_t n)
 {
     double *values = arena_alloc(d->arena, n * sizeof *values);
-    for (size_t i = 0; values != NULL && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         values[i] = diff_value_of(row, side, first + i, metric)->value;
     return values;
 }
 
-static int add_series(const struct diff *d, const struct diff_row *row, size_t metric, const struct versions *v,
-                      struct versions_series *s)
+static void add_series(const struct diff *d, const struct diff_row *row, size_t metric, const struct versions *v,
+                       struct versions_series *s)
 {
     *s = (struct versions_series){ .kind = row->kind,
                                    .label = row->label,
@@ -60,11 +60,8 @@ static int add_series(const struct diff *d, const struct diff_row *row, size_t m
                                    .names = row->names };
     for (size_t i = 0, first = 0; i < v->n_versions; i++) {
         s->values[i] = values_of(d, row, metric, i == 0 ? DIFF_BEFORE : DIFF_AFTER, first, v->n_runs[i]);
-        if (s->values[i] == NULL)
-            return -1;
         first += i == 0 ? 0 : v->n_runs[i];
     }
-    return 0;
 }
 
 int versions_of_traces(const struct diff_row_options *options, const char *const *const paths[VERSIONS_MAX],
@@ -74,24 +71,19 @@ int versions_of_traces(const struct diff_row_options *options, const char *const
     struct diff_row_options *both = arena_alloc(v->arena, sizeof *both);
     if (check(n_traces, v, err) < 0)
         return -1;
-    if (d == NULL || both == NULL)
-        return err_set(err, "out of memory for the differences");
     *both = *options;
     both->paths[DIFF_BEFORE] = paths[0];
     both->n_traces[DIFF_BEFORE] = n_traces[0];
     both->paths[DIFF_AFTER] = join(v->arena, paths, n_traces, v->n_versions, &both->n_traces[DIFF_AFTER]);
-    if (both->paths[DIFF_AFTER] == NULL)
-        return err_set(err, "out of memory for the differences");
-    if (diff_read(d, both, v->arena, err) < 0 || diff_compare(d, err) < 0)
+    if (diff_read(d, both, v->arena, err) < 0)
         return -1;
+    diff_compare(d);
     struct versions_series *series = arena_alloc(v->arena, (d->n_rows * d->n_metrics + 1) * sizeof *series);
-    if (series == NULL)
-        return err_set(err, "out of memory for %zu rows", d->n_rows);
     memcpy(v->n_runs, n_traces, v->n_versions * sizeof *n_traces);
     for (size_t i = 0; i < d->n_rows; i++)
         for (size_t m = 0; m < d->n_metrics; m++)
-            if (d->metrics[m].role != DIFF_ADJUSTED && add_series(d, &d->rows[i], m, v, &series[v->n_series++]) < 0)
-                return err_set(err, "out of memory for %zu rows", d->n_rows);
+            if (d->metrics[m].role != DIFF_ADJUSTED)
+                add_series(d, &d->rows[i], m, v, &series[v->n_series++]);
     v->series = series;
     return 0;
 }
