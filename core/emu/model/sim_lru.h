@@ -69,17 +69,6 @@ static inline bool sim_cache_touch(struct sim_cache *cache, uint64_t line, uint6
     return false;
 }
 
-/* Use a line if it is there.  Returns whether it was. */
-static inline bool sim_cache_use(struct sim_cache *cache, uint64_t line, uint64_t dirty)
-{
-    const uint64_t *set = sim_cache_set(cache, line);
-    uint64_t none;
-    for (uint32_t i = 0; i < cache->n_ways; i++)
-        if (set[i] >> 1 == line)
-            return sim_cache_touch(cache, line, dirty, &none);
-    return false;
-}
-
 /* Take a line out.  Returns its entry, or SIM_EMPTY: it was not there. */
 static inline uint64_t sim_cache_take(struct sim_cache *cache, uint64_t line)
 {

@@ -44,11 +44,6 @@ static inline bool vm_get_u32(uint64_t address, uint32_t *value)
     return vm_get(address, value, sizeof *value);
 }
 
-static inline bool vm_get_u16(uint64_t address, uint16_t *value)
-{
-    return vm_get(address, value, sizeof *value);
-}
-
 /* 0: not there. */
 static inline uint64_t vm_pointer(uint64_t address)
 {
