@@ -563,7 +563,7 @@ help:
 	@echo 'make install      into $$(DESTDIR)$$(PREFIX) ($(PREFIX)); make uninstall removes it'
 	@echo 'make package      a Debian package of the same, in $(BUILD)'
 	@echo 'make static       the programs alone, without shared libraries: CJSON=DIR, with the source of cJSON'
-	@echo 'make jdks         JDK 8 to 28 in a Debian root, for tests (MMPROF_JDK_ROOT=DIR; as root, 2 GB)'
+	@echo 'make jdks         JDK 8 to 28 of Debian, in a root for tests (MMPROF_JDK_ROOT=DIR; as root, 1.5 GB)'
 	@echo 'make duckdb       DuckDB'"'"'s library, which mmprof fleet asks, from npm'
 	@echo 'make deps         install the Debian packages that are missing'
 	@echo 'make lint         looks only; make format runs clang-format, make tidy clang-tidy'

@@ -102,7 +102,7 @@ class Tries:
         subprocess.check_call([walk_again, str(pid), self.moments.name, "3"])
         os.kill(pid, signal.SIGSTOP)  # its code stays as it is
         status, self.right = self.walk()
-        if status != 0 or len(self.right) < 100:
+        if status != 0 or len(self.right) < 60:
             sys.exit(f"as it is, it is not walked: {len(self.right)} stacks, {self.right[-1:]}")
 
     def walk(self):
