@@ -23,11 +23,6 @@ struct table_cell sample_cells_share(const struct sample_share *share, struct ar
     return with_error(share->share, share->error, 100, arena);
 }
 
-struct table_cell sample_cells_ratio(double value, double error, struct arena *arena)
-{
-    return with_error(value, error, 1, arena);
-}
-
 struct table_cell sample_cells_error(double error)
 {
     return isnan(error) ? table_unmeasured() : table_number(error);
@@ -76,7 +71,7 @@ void sample_cells_put_ratios(const struct sample_profile *profile, const struct 
         for (int k = 0; k < 2; k++) {
             ratios[k] = sample_profile_ratio(profile, row, is_method && k == 1, kind->numerator, kind->denominator);
             sample_cells_put(
-                to, sample_cells_ratio(kind->scale * ratios[k].value, kind->scale * ratios[k].error, to->table->arena));
+                to, with_error(kind->scale * ratios[k].value, kind->scale * ratios[k].error, 1, to->table->arena));
         }
         sample_cells_put(to, sample_cells_error(kind->scale * ratios[0].error));
         sample_cells_put(to, sample_cells_error(kind->scale * ratios[1].error));

@@ -20,9 +20,6 @@ void sample_cells_put(struct sample_cells *to, struct table_cell cell);
 struct table_cell sample_cells_share(const struct sample_share *share, struct arena *arena);
 struct table_cell sample_cells_error(double error);
 
-/* "1.23 ±0.45"; '-' where the value is no number. */
-struct table_cell sample_cells_ratio(double value, double error, struct arena *arena);
-
 /* A column that text does not have. */
 void sample_cells_hide(struct table *table, const char *key, enum table_unit unit);
 
