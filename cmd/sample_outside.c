@@ -230,5 +230,5 @@ static void stop(struct sample_run *run)
     unblock_signals(run);
 }
 
-const struct sample_engine sample_perf = { "perf", start, take, stop };
-const struct sample_engine sample_wall = { "wall", start, take, stop };
+const struct sample_engine sample_perf = { "perf", start, take, stop, false };
+const struct sample_engine sample_wall = { "wall", start, take, stop, false };

@@ -76,4 +76,4 @@ static void stop(struct sample_run *run)
     (void)run;
 }
 
-const struct sample_engine sample_polling = { "polling", start, take, stop };
+const struct sample_engine sample_polling = { "polling", start, take, stop, true };

@@ -104,7 +104,7 @@ static void add_notes(const struct sample_run *run, const struct samples_source 
 {
     const struct stack_sampler_state *state = &run->state;
     samples_tell_coverage(source, table);
-    if (run->engine != &sample_polling)
+    if (!run->engine->is_polling)
         table_metadata_words(table, "sampling_scope", state->has_cpus ? "cpus" : "threads", NULL);
     add_stack_notes(run, table);
     if (run->options->is_wall)
@@ -112,7 +112,7 @@ static void add_notes(const struct sample_run *run, const struct samples_source 
     if (state->finds_threads_late)
         table_note(table, "new threads are sampled from up to 0.1 s after their start: before Linux 6.12 they cannot "
                           "inherit samples with several events; give only one event (-e) to get all samples");
-    if (run->engine == &sample_polling)
+    if (run->engine->is_polling)
         table_note(
             table,
             "an agent in the JVM took the stacks at safepoints: a sample shows the next safepoint after its time");
@@ -198,9 +198,9 @@ int sample_print(struct sample_run *run, struct err *err)
                                            .period = o->period,
                                            .hz = o->frequency,
                                            .is_wall = o->is_wall,
-                                           .is_polled = run->engine == &sample_polling,
+                                           .is_polled = run->engine->is_polling,
                                            .cpu_ns = run->state.cpu_ns,
-                                           .knows_calls = run->engine != &sample_polling,
+                                           .knows_calls = !run->engine->is_polling,
                                            .ratios = kinds,
                                            .n_ratios = (uint32_t)n_kinds };
     if (run->profile.n_samples == 0)

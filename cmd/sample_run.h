@@ -1,5 +1,6 @@
 /*
- * One run of mmprof sample, shared by sample_stacks.c, which samples, and sample_print.c.
+ * One run of mmprof sample, shared by its files: sample_stacks.c begins, sample_take.c keeps samples, sample_print.c
+ * ends.
  */
 #ifndef CMD_SAMPLE_RUN_H
 #define CMD_SAMPLE_RUN_H
@@ -30,6 +31,7 @@ struct sample_engine {
     /* Hand stacks to sample_run_take until the time is over, somebody ends it, or the JVM has ended. */
     int (*take)(struct sample_run *run, struct err *err);
     void (*stop)(struct sample_run *run); /* also where it has not started */
+    bool is_polling;                      /* the JVM stops its threads for it */
 };
 
 extern const struct sample_engine sample_perf, sample_wall, sample_polling;

@@ -16,9 +16,7 @@
 #include "cmd/sample_run.h"
 #include "core/perf/perf_rings.h"
 #include "core/trace/recording_info.h"
-#include "symbolize/vm_parts.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -39,77 +37,6 @@ static int open_trace(struct sample_run *run, struct err *err)
 }
 
 /* ---- sampling ---- */
-
-/* The process' first thread waits for the others, where the launcher has started the JVM in one of them. */
-enum vm_part sample_run_part(const struct sample_run *run, const struct stack_sample *sample)
-{
-    enum vm_part part = vm_part_of(sample->thread_name);
-    bool is_launcher = sample->is_waiting && sample->n == 0 && sample->tid == stack_sampler_pid(run->sampler);
-    return part == VM_PART_APPLICATION && is_launcher ? VM_PART_OTHER : part;
-}
-
-/* The sampler may be gone when the table is made. */
-static int keep_names(struct sample_run *run, const struct stack_sample *sample, struct err *err)
-{
-    if (sample->n_known == run->n_names)
-        return 0;
-    struct method_name *names = realloc(run->names, sample->n_known * sizeof *names);
-    if (names == NULL)
-        return err_set(err, "out of memory for the names of %" PRIu32 " methods", sample->n_known);
-    run->names = names;
-    for (; run->n_names < sample->n_known; run->n_names++) {
-        const struct sampled_method *known = &sample->known[run->n_names];
-        const struct method_name name = {
-            arena_text(&run->arena, known->names.class_name, strlen(known->names.class_name)),
-            arena_text(&run->arena, known->names.method, strlen(known->names.method)),
-            arena_text(&run->arena, known->names.descriptor, strlen(known->names.descriptor))
-        };
-        if (name.class_name == NULL || name.method == NULL || name.descriptor == NULL)
-            return err_set(err, "out of memory for the names of methods");
-        names[run->n_names] = name;
-    }
-    return 0;
-}
-
-int sample_run_add(struct sample_run *run, const struct stack_sample *sample, struct err *err)
-{
-    enum vm_part part = sample_run_part(run, sample);
-    for (uint32_t i = 0; i < sample->n; i++)
-        run->bytecodes[i] = sample->frames[i].index;
-    const struct profile_sample add = { .time_ns = sample->time_ns,
-                                        .group = part,
-                                        .tid = sample->is_compared ? sample->tid : 0,
-                                        .ns = sample->weight,
-                                        .is_waiting = sample->is_waiting,
-                                        .n = sample->n,
-                                        .methods = sample->methods,
-                                        .bytecodes = run->bytecodes,
-                                        .n_same = sample->change.n_same,
-                                        .new_first = sample->change.new_first,
-                                        .new_after = sample->change.new_after,
-                                        .n_counters = sample->n_counters,
-                                        .counters = sample->counters };
-    if (keep_names(run, sample, err) < 0)
-        return -1;
-    if (sample_profile_add(&run->profile, &add) < 0)
-        return err_set(err, "out of memory for the calling contexts");
-    if (bytecode_kinds_add(&run->kinds, sample->known, sample, &add) < 0)
-        return err_set(err, "out of memory for the kinds of bytecode");
-    return 0;
-}
-
-int sample_run_take(const struct stack_sample *sample, void *context, struct err *err)
-{
-    struct sample_run *run = context;
-    return sample_run_add(run, sample, err) < 0 ? -1 : sample_trace_add(&run->trace, sample, err);
-}
-
-/* Not while one is waited for, which is looked for more often. */
-void sample_run_count_jvms(struct sample_run *run, bool is_due)
-{
-    if (is_due && run->command != 0 && !launch_is_java(run->options->command[0], NULL))
-        jvm_started_add(&run->jvms, getpid());
-}
 
 /* Sampling is over, or has failed for a reason.  Returns the command's status. */
 static int wait_for_command(struct sample_run *run, const struct err *why)
@@ -135,8 +62,7 @@ static int wait_for_command(struct sample_run *run, const struct err *why)
 static int write_totals(struct sample_run *run, struct err *err)
 {
     const struct stack_sampler_state *state = &run->state;
-    if (run->engine == &sample_polling &&
-        sample_trace_words(&run->trace, INFO_SAMPLE_MECHANISM, run->engine->name, err) < 0)
+    if (run->engine->is_polling && sample_trace_words(&run->trace, INFO_SAMPLE_MECHANISM, run->engine->name, err) < 0)
         return -1;
     return sample_trace_metadata(&run->trace, INFO_SAMPLE_LOST, state->n_lost, err) < 0 ||
                    sample_trace_metadata(&run->trace, INFO_SAMPLE_CPU_NS, state->cpu_ns, err) < 0 ||

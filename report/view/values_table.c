@@ -93,6 +93,18 @@ static void add_to_sum(struct values_row *sum, const struct values_row *row)
     sum->bytes += row->bytes;
 }
 
+struct sum_row {
+    const char *kind, *label;
+};
+
+static void add_sum(const struct view_pass *pass, const struct report_source *source, const struct value_rows *values,
+                    const struct values_row *of, struct sum_row row, struct table *table)
+{
+    struct value_line sum = line_of(pass, source, values, of);
+    sum.mean_ns = sum.ns / sum.calls;
+    table_add_sum(table, row.kind, row.label, &sum);
+}
+
 static void add_rows(const struct view_pass *pass, const struct report_source *source, const struct value_rows *values,
                      const struct report_row_options *options, struct table *table)
 {
@@ -114,14 +126,11 @@ static void add_rows(const struct view_pass *pass, const struct report_source *s
         else
             table_add(table, row->value == NULL ? "unknown" : kinds[row->value->kind], &line);
     }
-    struct value_line sum = line_of(pass, source, values, &others);
-    sum.mean_ns = sum.ns / sum.calls;
     if (n_others > 0)
-        table_add_sum(table, "others", arena_printf(table->arena, "%zu with less time", n_others), &sum);
-    sum = line_of(pass, source, values, &all);
-    sum.mean_ns = sum.ns / sum.calls;
-    if (values->n_methods <= 1) /* one may be called by the other */
-        table_add_sum(table, "total", "all calls", &sum);
+        add_sum(pass, source, values, &others,
+                (struct sum_row){ "others", arena_printf(table->arena, "%zu with less time", n_others) }, table);
+    if (values->n > 0 && values->n_methods <= 1) /* one may be called by the other */
+        add_sum(pass, source, values, &all, (struct sum_row){ "total", "all calls" }, table);
 }
 
 static void add_notes(const struct view_pass *pass, const struct value_rows *values, struct table *table)

@@ -1,0 +1,67 @@
+/* A sample goes into the table, and into the trace. */
+#include "cmd/sample_run.h"
+#include "core/base/xalloc.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* The process' first thread waits for the others, where the launcher has started the JVM in one of them. */
+enum vm_part sample_run_part(const struct sample_run *run, const struct stack_sample *sample)
+{
+    enum vm_part part = vm_part_of(sample->thread_name);
+    bool is_launcher = sample->is_waiting && sample->n == 0 && sample->tid == stack_sampler_pid(run->sampler);
+    return part == VM_PART_APPLICATION && is_launcher ? VM_PART_OTHER : part;
+}
+
+/* The sampler may be gone when the table is made. */
+static void keep_names(struct sample_run *run, const struct stack_sample *sample)
+{
+    if (sample->n_known == run->n_names)
+        return;
+    run->names = xreallocarray(run->names, sample->n_known, sizeof *run->names);
+    for (; run->n_names < sample->n_known; run->n_names++) {
+        const struct method_name *from = &sample->known[run->n_names].names;
+        run->names[run->n_names] =
+            (struct method_name){ arena_text(&run->arena, from->class_name, strlen(from->class_name)),
+                                  arena_text(&run->arena, from->method, strlen(from->method)),
+                                  arena_text(&run->arena, from->descriptor, strlen(from->descriptor)) };
+    }
+}
+
+int sample_run_add(struct sample_run *run, const struct stack_sample *sample, struct err *err)
+{
+    enum vm_part part = sample_run_part(run, sample);
+    for (uint32_t i = 0; i < sample->n; i++)
+        run->bytecodes[i] = sample->frames[i].index;
+    const struct profile_sample add = { .time_ns = sample->time_ns,
+                                        .group = part,
+                                        .tid = sample->is_compared ? sample->tid : 0,
+                                        .ns = sample->weight,
+                                        .is_waiting = sample->is_waiting,
+                                        .n = sample->n,
+                                        .methods = sample->methods,
+                                        .bytecodes = run->bytecodes,
+                                        .n_same = sample->change.n_same,
+                                        .new_first = sample->change.new_first,
+                                        .new_after = sample->change.new_after,
+                                        .n_counters = sample->n_counters,
+                                        .counters = sample->counters };
+    keep_names(run, sample);
+    sample_profile_add(&run->profile, &add);
+    if (bytecode_kinds_add(&run->kinds, sample->known, sample, &add) < 0)
+        return err_set(err, "out of memory for the kinds of bytecode");
+    return 0;
+}
+
+int sample_run_take(const struct stack_sample *sample, void *context, struct err *err)
+{
+    struct sample_run *run = context;
+    return sample_run_add(run, sample, err) < 0 ? -1 : sample_trace_add(&run->trace, sample, err);
+}
+
+/* Not while one is waited for, which is looked for more often. */
+void sample_run_count_jvms(struct sample_run *run, bool is_due)
+{
+    if (is_due && run->command != 0 && !launch_is_java(run->options->command[0], NULL))
+        jvm_started_add(&run->jvms, getpid());
+}
