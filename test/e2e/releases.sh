@@ -28,8 +28,9 @@ begin() {
         folder=$(mktemp -d "$MMPROF_JDK_ROOT/tmp/mmprof-test.XXXXXX") && root_folders+=("$folder")
         cp "$SCRATCH"/classes/*.class "$folder"
         chmod 755 "$folder"
-        start "$folder/out" chroot "$MMPROF_JDK_ROOT" "$inside/bin/java" -cp "${folder#"$MMPROF_JDK_ROOT"}" Releases \
-            "${folder#"$MMPROF_JDK_ROOT"}/end"
+        # Its own mounts: nothing stays mounted below the root, which somebody may remove.
+        start "$folder/out" unshare -m sh -c 'mount --bind /proc "$0/proc" && exec chroot "$0" "$@"' "$MMPROF_JDK_ROOT" \
+            "$inside/bin/java" -cp "${folder#"$MMPROF_JDK_ROOT"}" Releases "${folder#"$MMPROF_JDK_ROOT"}/end"
     else
         return 1
     fi

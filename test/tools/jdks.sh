@@ -1,7 +1,7 @@
 #!/bin/bash
 # Headless OpenJDKs of Debian's unstable release in DIR, as root: jdks.sh DIR [VERSION...].  They come from the mirror of
-# this machine's apt, and are unpacked with the libraries that they need, to run in a chroot: half a minute and 1.2 GB.
-# Run it again for other versions.  MMPROF_JDK_ROOT=DIR names it to tests.
+# this machine's apt, and are unpacked with the libraries that they need, to run in a chroot: a minute and 1.2 GB.
+# Run it again for other versions.  MMPROF_JDK_ROOT=DIR names it to tests, which mount /proc there for themselves.
 set -eu
 if [ $# = 0 ] || [ "$(id -u)" != 0 ]; then
     echo "jdks: usage, as root: $0 DIR [VERSION...]" >&2
@@ -54,5 +54,4 @@ done
 for device in null:3 zero:5 random:8 urandom:9; do
     [ -e "$dir/dev/${device%:*}" ] || mknod -m 666 "$dir/dev/${device%:*}" c 1 "${device#*:}"
 done
-mountpoint -q "$dir/proc" || mount --bind /proc "$dir/proc"
 ls -d "$dir"/usr/lib/jvm/java-*-openjdk-*
