@@ -52,7 +52,7 @@ void native_frames_round(struct native_frames *native);
 /* The rule of an instruction; of a function that has called, one in front of its return address.  Never NULL. */
 const struct native_rule *native_frames_at(struct native_frames *native, uint64_t pc);
 
-/* ---- stack_walk_internal.c ---- */
+/* ---- the walker, of stack_walk.c ---- */
 
 struct stack_walker {
     struct vm *vm; /* borrowed */

@@ -85,7 +85,7 @@ void memtrace_put(struct sink *s, const struct memtrace_entry *entry);
 /* Take the next one; texts live as long as the cursor's bytes.  Returns 0, or -1 when it is damaged. */
 int memtrace_get(struct cursor *c, struct memtrace_entry *entry);
 
-/* ---- memtrace_code.c: accesses ---- */
+/* ---- memtrace_entry.c: accesses ---- */
 
 #define MEMTRACE_CODER_ENTRIES 4096u
 
@@ -109,7 +109,7 @@ uint8_t memtrace_encode(struct memtrace_coder *coder, const struct memtrace_entr
 /* The reverse: instruction, address, object, info.  values->bad when it is damaged. */
 void memtrace_decode(struct memtrace_coder *coder, uint8_t flags, struct cursor *values, struct memtrace_entry *access);
 
-/* ---- memtrace_write.c ---- */
+/* ---- memtrace_entry.c: a file ---- */
 
 /* The file's begin.  Each returns 0, or -1: errno says why. */
 int memtrace_write_header(FILE *out);
