@@ -570,4 +570,4 @@ help:
 	@echo 'CC, CFLAGS, LDFLAGS, BUILD, SANITIZE, JDK are what they are everywhere; V=1 shows the commands.'
 
 .SECONDARY:
--include $(shell find $(BUILD) -name 'pmu-machine*' -prune -o -name '*.d' -print 2>/dev/null)
+-include $(shell find $(BUILD) \( -name 'pmu-machine*' -o -name jdks \) -prune -o -type f -name '*.d' -print 2>/dev/null)
