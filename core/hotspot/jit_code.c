@@ -42,7 +42,7 @@ int jit_codes_open(struct vm *vm, struct jit_codes *codes, jit_wanted_fn *wanted
     codes->vm = vm;
     if (why != NULL) {
         err_set(err, "the compiled code of this JVM cannot be read: %s", why);
-        return err_next(err, "run the program on JDK 17, 21 or 25");
+        return err_next(err, "'mmprof doctor -p PID' says what of this JVM can be read");
     }
     codes->reader = xcalloc(1, sizeof *codes->reader);
     codes->reader->methods = known_methods_open(vm);

@@ -241,7 +241,7 @@ int misses_need_bytecodes(const struct report_source *source, const struct misse
     if (misses->n_bytecodes > 0)
         return 0;
     err_set(err, "'%s' does not record which bytecodes missed", source->path);
-    return err_next(err, "record it again with this version of mmprof, and JDK 17 to 22 or 25");
+    return err_next(err, "record it again; 'mmprof doctor -p PID' says whether this JVM's methods can be read");
 }
 
 void misses_free(struct misses *misses)
