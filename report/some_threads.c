@@ -15,6 +15,15 @@ bool threads_match(const struct trace_thread *thread, const char *pattern)
     return pattern == NULL || fnmatch(pattern, thread->name, 0) == 0;
 }
 
+bool threads_are_named(const struct trace_reader *reader, uint32_t index)
+{
+    const struct trace_thread *thread = trace_thread(reader, index), *first = trace_thread(reader, 0);
+    if (thread == NULL || first == NULL)
+        return false;
+    bool has_java_name = strcmp(thread->name, thread->comm) != 0;
+    return strcmp(thread->comm, first->comm) != 0 || (has_java_name && vm_part_of(thread->name) == VM_PART_APPLICATION);
+}
+
 /* Some of the application's threads, for who mistyped one. */
 static void tell_names(const struct trace_reader *reader, char *text, size_t n_bytes)
 {

@@ -10,6 +10,12 @@
 bool threads_match(const struct trace_thread *thread, const char *pattern);
 
 /*
+ * Is it known by now whether a thread is one of the application's?  Its names may come later in the trace: in Java, and
+ * the kernel's, by which it is one of the JVM's; before, it has that of the process.
+ */
+bool threads_are_named(const struct trace_reader *reader, uint32_t thread);
+
+/*
  * Leave the roots of threads out of a tree (per_thread) that do not match, with all that is below them.
  *
  * Returns 0, or -1 with *err set: no thread of the trace matches.

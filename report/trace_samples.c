@@ -119,19 +119,10 @@ static void take_sample(struct trace_samples *samples, const struct trace_sample
         err_set(&samples->err, "out of memory for the stack samples");
 }
 
-/* A thread's names may come later in the trace: in Java, and that by which it is one of the JVM's; before, it has that
- * of the process. */
-static bool is_known(const struct trace_samples *samples, uint32_t index)
-{
-    const struct trace_thread *thread = trace_thread(samples->reader, index), *first = trace_thread(samples->reader, 0);
-    return samples->only_threads == NULL && thread != NULL && first != NULL &&
-           (strcmp(thread->comm, first->comm) != 0 || strcmp(thread->name, thread->comm) != 0);
-}
-
 void trace_samples_add(struct trace_samples *samples, const struct trace_sample *sample)
 {
     size_t n = samples->n_held_counters + sample->n_counters;
-    if (is_known(samples, sample->thread)) {
+    if (samples->only_threads == NULL && threads_are_named(samples->reader, sample->thread)) {
         take_sample(samples, sample);
         return;
     }

@@ -61,7 +61,7 @@ struct waits_reading {
     struct hash_set visits;
     uint64_t n_visits;
     uint32_t n_threads;
-    struct trace_wait *held; /* owned: with only_threads, until all threads' names are known */
+    struct trace_wait *held; /* owned: until their threads' names are known */
     size_t n_held, held_room;
     struct err err; /* the first one, or "" */
 };
@@ -254,10 +254,9 @@ static void take_wait(struct waits_reading *reading, const struct trace_wait *wa
         err_set(&reading->err, "out of memory for what threads waited for");
 }
 
-/* A thread's name in Java may come later in the trace. */
 void waits_hear(struct waits_reading *reading, const struct trace_wait *wait)
 {
-    if (reading->only_threads == NULL)
+    if (reading->only_threads == NULL && threads_are_named(reading->reader, wait->thread))
         take_wait(reading, wait);
     else if (vec_reserve(reading->held, reading->held_room, reading->n_held + 1) < 0)
         err_set(&reading->err, "out of memory for what threads waited for");

@@ -73,7 +73,7 @@ holds "and not long after" [ "$(stat -c %s "$SCRATCH/small.dat")" -lt 50000000 ]
 
 # Ctrl-C while classes are changed: soon over, no trace, no error in the program.
 start "$SCRATCH/cut" "$mmprof" record --all-methods -o "$SCRATCH/cut.dat" -p "$jvm"
-sleep 0.3
+sleep 0.1
 kill -INT "$pid"
 holds "Ctrl-C while classes are changed ends it soon" wait_gone 3 "$pid"
 matches "which is told" "$(cat "$SCRATCH/cut")" 'stopped (before|while)'
