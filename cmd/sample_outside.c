@@ -215,7 +215,7 @@ static int start(struct sample_run *run, struct err *err)
     return block_signals(run, err) < 0 ? -1 : run->options->command != NULL ? launch(run, err) : attach(run, err);
 }
 
-static int take(struct sample_run *run, struct err *err)
+static int take_from_outside(struct sample_run *run, struct err *err)
 {
     if (sample(run, err) < 0)
         return -1;
@@ -230,5 +230,5 @@ static void stop(struct sample_run *run)
     unblock_signals(run);
 }
 
-const struct sample_engine sample_perf = { "perf", start, take, stop, false };
-const struct sample_engine sample_wall = { "wall", start, take, stop, false };
+const struct sample_engine sample_perf = { "perf", start, take_from_outside, stop, false };
+const struct sample_engine sample_wall = { "wall", start, take_from_outside, stop, false };

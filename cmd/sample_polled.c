@@ -47,7 +47,7 @@ static int start(struct sample_run *run, struct err *err)
     return recorder_find_agent(run->agent, sizeof run->agent, err);
 }
 
-static int take(struct sample_run *run, struct err *err)
+static int take_polled(struct sample_run *run, struct err *err)
 {
     const struct sample_options *options = run->options;
     struct recorder_summary summary = { .command_status = 0 };
@@ -76,4 +76,4 @@ static void stop(struct sample_run *run)
     (void)run;
 }
 
-const struct sample_engine sample_polling = { "polling", start, take, stop, true };
+const struct sample_engine sample_polling = { "polling", start, take_polled, stop, true };

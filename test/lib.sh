@@ -220,6 +220,12 @@ ended() {
     shows "$1" 'STATUS [0-9]'
 }
 
+# What doctor says of the memory where a control group limits it, else nothing.  Buffers start small there and grow
+# while they are used: a burst of threads loses records, which the report counts.
+memory_limit() {
+    "$mmprof" doctor | sed -n 's/^ok *memory *\(.*memory limit of the control group\).*/\1/p'
+}
+
 # The JDKs to test, one path a line: 17, and 25 where there is one.  MMPROF_JDKS (paths) replaces the list.
 jdks() {
     local version home

@@ -7,7 +7,7 @@
  */
 #include "core/agent/agent.h"
 
-#include "core/agent/control/clock.h"
+#include "core/agent/control/agent_clock.h"
 #include "core/agent/instrument/classes.h"
 #include "core/agent/probe/probe.h"
 #include "core/base/ticks.h"

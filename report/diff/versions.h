@@ -3,8 +3,8 @@
  *
  * A run is one observation.  Values vary by factors, so logarithms are compared where all are positive.  Two versions
  * are compared by Welch's t; more by an analysis of variance, and Tukey's honestly significant difference
- * (phases/samples/significance.h).  The p of the rows, of an analysis where there is one, are corrected at once by false
- * discovery rate; a pair's p is not less than its row's.
+ * (phases/samples/significance.h).  The p of the rows, of an analysis where there is one, are corrected at once by
+ * false discovery rate; a pair's p is not less than its row's.
  */
 #ifndef REPORT_DIFF_VERSIONS_H
 #define REPORT_DIFF_VERSIONS_H

@@ -114,13 +114,13 @@ static void print_name(const char *text, FILE *out)
 
 /* ---- names ---- */
 
-struct names {
+struct flame_names {
     struct map of;
     const char **texts; /* owned */
     uint32_t n, room;
 };
 
-static uint32_t number_of(struct names *names, const char *text)
+static uint32_t number_of(struct flame_names *names, const char *text)
 {
     const uint32_t *known = map_get(&names->of, text, strlen(text));
     if (known != NULL)
@@ -137,16 +137,16 @@ struct node {
     uint64_t own;
 };
 
-struct graph {
+struct flame_graph {
     const struct export_tree *tree;
-    struct names names;
+    struct flame_names names;
     struct hash_set below; /* a parent and a name: the node from 1 on; of reversed stacks */
     struct node *nodes;    /* owned */
     uint32_t n, room;
 };
 
 /* As they are in the call tree. */
-static void take_tree(struct graph *g)
+static void take_tree(struct flame_graph *g)
 {
     const struct calltree *calls = g->tree->source->tree;
     uint32_t *node_of = xcalloc((size_t)calls->n_nodes + 1, sizeof *node_of);
@@ -162,7 +162,7 @@ static void take_tree(struct graph *g)
     free(node_of);
 }
 
-static uint32_t node_below(struct graph *g, uint32_t parent, uint32_t name)
+static uint32_t node_below(struct flame_graph *g, uint32_t parent, uint32_t name)
 {
     const uint64_t key = (uint64_t)parent << 32 | name;
     const uint32_t *known = hash_find(&g->below, key);
@@ -174,7 +174,7 @@ static uint32_t node_below(struct graph *g, uint32_t parent, uint32_t name)
 }
 
 /* Each context's stack from its innermost call outwards, merged with others that begin the same. */
-static void take_reversed(struct graph *g)
+static void take_reversed(struct flame_graph *g)
 {
     const struct export_tree *tree = g->tree;
     struct export_path path = { .n = 0 };
@@ -191,7 +191,7 @@ static void take_reversed(struct graph *g)
 }
 
 /* A node is its caller's index or -1, its name's, and its own value. */
-static void print_data(const struct graph *g, FILE *out)
+static void print_data(const struct flame_graph *g, FILE *out)
 {
     fprintf(out, "{\"unit\":\"%s\",%s\"names\":[", g->tree->value.unit,
             g->tree->options->is_reversed ? "\"is_reversed\":true," : "");
@@ -217,7 +217,7 @@ static void print_title(const char *title, FILE *out)
 
 int export_flamegraph(const struct export_tree *tree, FILE *out, struct err *err)
 {
-    struct graph g = { .tree = tree, .names.of.arena = tree->source->arena };
+    struct flame_graph g = { .tree = tree, .names.of.arena = tree->source->arena };
     const char *title = tree->options->title == NULL ? NULL : text_clean(tree->source->arena, tree->options->title);
     (void)err;
     (tree->options->is_reversed ? take_reversed : take_tree)(&g);

@@ -151,7 +151,7 @@ struct table {
  */
 
 /* clang-format off */
-#define COLUMN_TYPE(type, member) _Generic(((type *)0)->member, \
+#define COLUMN_TYPE(type, member) _Generic(((type *)sizeof(type))->member, \
     struct table_cell: COLUMN_CELL, double: COLUMN_DOUBLE, uint64_t: COLUMN_U64, uint32_t: COLUMN_U32, \
     bool: COLUMN_BOOL, const char *: COLUMN_TEXT)
 #define FIELD_FROM(type, member) { offsetof(type, member), COLUMN_TYPE(type, member) }

@@ -283,7 +283,8 @@ static void add_rows(const struct last_uses *uses, uint64_t top, struct arena *a
         table_note(table, "--no-fold gives a row to each class that the JDK and frameworks pass on");
 }
 
-void last_uses_table(const struct last_uses *uses, const char *path, uint64_t top, struct arena *arena, struct table *table)
+void last_uses_table(const struct last_uses *uses, const char *path, uint64_t top, struct arena *arena,
+                     struct table *table)
 {
     table_begin(table, arena);
     table_metadata_words(table, "trace", path,

@@ -84,7 +84,8 @@ static void add_columns(const struct report_source *source, struct table *table)
         enum miss_count cache = order[k];
         const char *prefix = caches[cache].prefix;
         struct table_column lines = { arena_printf(source->arena, "%s_lines", prefix), caches[cache].heading,
-                                      TABLE_COUNT, FROM(struct contents_step, lines[0]), .not_in_text = cache != MISS_L2 };
+                                      TABLE_COUNT, FROM(struct contents_step, lines[0]),
+                                      .not_in_text = cache != MISS_L2 };
         lines.field.offset = (uint16_t)(offsetof(struct contents_step, lines) + cache * sizeof(double));
         table_columns(table, &lines, 1, 0);
         for (size_t i = 0; i < COLUMNS; i++) {

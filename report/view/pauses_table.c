@@ -136,14 +136,14 @@ static double heap_after(const struct view_pass *pass, uint64_t ticks, size_t *a
 #define NO_USE SIZE_MAX
 
 /* The heap's uses before collections, which are told when these begin. */
-struct heap_before {
+struct heap_row {
     const struct view_pass *pass;
     const size_t *events; /* of the pass: by use */
     size_t n;
 };
 
 /* How far from a collection's start a use was told; INFINITY: that is another one's, or there is no such use. */
-static double off_ns(const struct heap_before *before, size_t use, size_t collection)
+static double off_ns(const struct heap_row *before, size_t use, size_t collection)
 {
     const struct trace_collection *of = trace_collection(before->pass->reader, collection);
     if (use >= before->n)
@@ -157,7 +157,7 @@ static double off_ns(const struct heap_before *before, size_t use, size_t collec
  * Both the i-th collection and the one before it are nearest to one use: the other one of them has the use behind it or
  * before it, whichever fits better; or none.
  */
-static void share_use(const struct heap_before *before, size_t i, size_t *use_of)
+static void share_use(const struct heap_row *before, size_t i, size_t *use_of)
 {
     size_t use = use_of[i - 1], taken = i > 1 ? use_of[i - 2] : NO_USE;
     bool may_be_missed = trace_collection(before->pass->reader, i - 1)->n_missed > 0;
@@ -169,7 +169,7 @@ static void share_use(const struct heap_before *before, size_t i, size_t *use_of
 }
 
 /* By collection: its use; starts are known as well as the JVM's counters are looked at. */
-static void match_uses(const struct heap_before *before, size_t n, size_t *use_of)
+static void match_uses(const struct heap_row *before, size_t n, size_t *use_of)
 {
     size_t use = 0;
     for (size_t i = 0; i < n; i++) {
@@ -192,7 +192,7 @@ static double *find_before(const struct view_pass *pass)
     size_t *events = arena_alloc(pass->arena, (pass->n_heap_events + 1) * sizeof *events);
     size_t *use_of = arena_alloc(pass->arena, (n + 1) * sizeof *use_of);
     double *bytes = arena_alloc(pass->arena, (n + 1) * sizeof *bytes);
-    struct heap_before before = { pass, events, 0 };
+    struct heap_row before = { pass, events, 0 };
     for (size_t i = 0; i < pass->n_heap_events; i++)
         if (pass->heap_events[i].kind == TRACE_HEAP_BEFORE)
             events[before.n++] = i;

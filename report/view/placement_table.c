@@ -316,7 +316,8 @@ static void add_notes(struct building *b)
         table_note(b->table, "hindsight uses the heat of a whole earlier run, which no collector knows: it is a bound");
 }
 
-void placement_table(const struct placement_result *results, size_t n, uint64_t top, struct arena *arena, struct table *table)
+void placement_table(const struct placement_result *results, size_t n, uint64_t top, struct arena *arena,
+                     struct table *table)
 {
     struct building b = { .results = results, .n = n, .arena = arena, .table = table, .names = { .arena = arena } };
     table_begin(table, arena);

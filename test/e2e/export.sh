@@ -158,7 +158,8 @@ refused() {
 "$mmprof" export -f flamegraph --reverse --title 'Sort & <find>' "$trace" > "$SCRATCH/reversed.html"
 matches "a flame graph has the title that is asked for" "$(cat "$SCRATCH/reversed.html")" \
     '<title>Sort &amp; &lt;find></title>'
-matches "reversed, its first frames are callees" "$(grep -o '"nodes":\[\[-1,0,[1-9].*' "$SCRATCH/reversed.html")" 'nodes'
+matches "reversed, its first frames are callees" \
+    "$(grep -o '"nodes":\[\[-1,0,[1-9].*' "$SCRATCH/reversed.html")" 'nodes'
 refused "a title of folded stacks" 'next: leave them out' --format folded --title x "$trace"
 refused "an unknown format" 'next: choose --format flamegraph, collapsed .folded.,' --format svg "$trace"
 refused "no format" 'next: choose --format flamegraph' "$trace"

@@ -56,8 +56,7 @@ check_one() {
     done
 }
 
-# Below a memory limit buffers start small and grow while they are used: a burst of 200 threads loses records.
-is_limited=$("$mmprof" doctor | sed -n 's/^ok *memory *\(.*memory limit of the control group\).*/\1/p')
+is_limited=$(memory_limit)
 echo "# left out: native methods, code of 65535 bytes, code that would pass HotSpot's 8000 bytes, hidden classes"
 while read -r jdk; do
     for gc in $(collectors_of "$jdk"); do

@@ -1,6 +1,6 @@
 #!/bin/bash
-# A JVM whose fields are elsewhere than it says, as a build that nobody has seen: its stacks are read rightly or refused,
-# never wrongly.  'moved_fields.py PID try build/test/tools/walk_again SEED 1000' tries more.
+# A JVM whose fields are elsewhere than it says, as a build that nobody has seen: its stacks are read rightly or
+# refused, never wrongly.  'moved_fields.py PID try build/test/tools/walk_again SEED 1000' tries more.
 # timeout: 120
 # long: yes
 . "$(dirname "$0")/../lib.sh"

@@ -28,6 +28,10 @@ exact() {
     [ ${#files[@]} -ge 3 ] && ok "$v: there are several files (${#files[@]})" || not_ok "$v: there are several files"
     is "$v: none is left as a part" "$(find "$SCRATCH/exact" -name '*.part')" ""
     "$build/test/tools/method_counts" "${files[@]}" > "$SCRATCH/seen"
+    if [ -n "$(memory_limit)" ] && "$mmprof" report --notes "${files[@]}" 2>&1 | grep -q 'calls .*were lost'; then
+        skip "$v: methods are counted exactly" "records were lost: $(memory_limit)"
+        return
+    fi
     matches "$v: together they are well nested, and nothing is lost" "$(tail -n 1 "$SCRATCH/seen")" \
         '^RECORDS [1-9][0-9]* LOST 0 CUT 0 UNNESTED 0$'
     counts_of "$SCRATCH/said" > "$SCRATCH/expected"

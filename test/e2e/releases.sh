@@ -29,8 +29,9 @@ begin() {
         cp "$SCRATCH"/classes/*.class "$folder"
         chmod 755 "$folder"
         # Its own mounts: nothing stays mounted below the root, which somebody may remove.
-        start "$folder/out" unshare -m sh -c 'mount --bind /proc "$0/proc" && exec chroot "$0" "$@"' "$MMPROF_JDK_ROOT" \
-            "$inside/bin/java" -cp "${folder#"$MMPROF_JDK_ROOT"}" Releases "${folder#"$MMPROF_JDK_ROOT"}/end"
+        start "$folder/out" unshare -m sh -c 'mount --bind /proc "$0/proc" && exec chroot "$0" "$@"' \
+            "$MMPROF_JDK_ROOT" "$inside/bin/java" -cp "${folder#"$MMPROF_JDK_ROOT"}" \
+            Releases "${folder#"$MMPROF_JDK_ROOT"}/end"
     else
         return 1
     fi
@@ -81,14 +82,17 @@ commands() {
     matches "JDK $1: doctor finds its layout known" "$("$mmprof" doctor "$pid")" \
         'stacks +can be sampled from outside the JVM, whose layout is known'
     matches "JDK $1: top shows what it does" "$("$mmprof" top --once -i 2 -p "$pid" 2>&1)" 'Releases.first'
-    matches "JDK $1: annotate finds the line" "$("$mmprof" annotate --csv Releases.first "$2")" 'place,1[78],0[.][0-9]*[1-9]'
+    matches "JDK $1: annotate finds the line" "$("$mmprof" annotate --csv Releases.first "$2")" \
+        'place,1[78],0[.][0-9]*[1-9]'
     "$mmprof" phases -q -o "$out/phases.json" "$3"
     "$mmprof" record -q --phases "$out/phases.json" -d 1 -o "$out/again.dat" "$pid" 2> "$out/again.err"
     is "JDK $1: record takes the phases that phases chose" "$? $(cat "$out/again.err")" "0 "
     matches "JDK $1: report, export and dump know the method" \
         "$("$mmprof" report "$out/again.dat" | grep -c 'Releases.first') $("$mmprof" export -q -f collapsed "$4" |
-            grep -c 'Releases.first') $("$mmprof" dump --tables "$4" | grep -c 'first')" '^[1-9][0-9]* [1-9][0-9]* [1-9]'
-    matches "JDK $1: diff finds it as fast as it is" "$("$mmprof" diff --csv "$4" "$4" 2> "$out/diff.err")" 'Releases.first'
+            grep -c 'Releases.first') $("$mmprof" dump --tables "$4" | grep -c 'first')" \
+        '^[1-9][0-9]* [1-9][0-9]* [1-9]'
+    matches "JDK $1: diff finds it as fast as it is" \
+        "$("$mmprof" diff --csv "$4" "$4" 2> "$out/diff.err")" 'Releases.first'
 }
 
 root_folders=()

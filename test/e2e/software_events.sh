@@ -27,7 +27,8 @@ faults=$(column minor-faults) calls=$(column calls)
 matches "so are its migrations" "$(column cpu-migrations)" '^[0-9]+$'
 matches "each is a column of the table" "$("$mmprof" report faults.dat)" 'minor-faults +cpu-migrations'
 is "and not a rate per instructions" "$("$mmprof" report --csv faults.dat | grep -c per_1000_instructions)" 0
-is "without a system call probes do not count them" "$("$mmprof" record -e minor-faults --read user -o none.dat -- true 2>&1 |
-    grep -c 'only a system call can read a software event')" 1
+is "without a system call probes do not count them" \
+    "$("$mmprof" record -e minor-faults --read user -o none.dat -- true 2>&1 |
+        grep -c 'only a system call can read a software event')" 1
 
 done_testing

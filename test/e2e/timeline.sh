@@ -62,8 +62,9 @@ regions_of() {
 }
 is "and their regions, in the table of phases" "$(regions_of --view phases=regions)" "$(regions_of --view timeline)"
 matches "which are regions" "$(regions_of --view phases=regions)" ' [1-9][0-9]*$'
-is "rows that stand for others have theirs, too" "$("$mmprof" report --fold --csv --view phases=regions cpu.dat | tr -d '\r' |
-    awk -F , 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $1 == "phase" && $at["region"] == ""')" ""
+is "rows that stand for others have theirs, too" \
+    "$("$mmprof" report --fold --csv --view phases=regions cpu.dat | tr -d '\r' |
+        awk -F , 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next } $1 == "phase" && $at["region"] == ""')" ""
 "$mmprof" report --view timeline=50ms --csv cpu.dat > timeline.csv
 steps=$(grep -c '^application,' timeline.csv)
 is "each step has its collector" "$(grep -c '^gc,' timeline.csv)" "$steps"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Calls that are told apart by an argument's value (--argument): each value has as many as the program says, on each JDK.
+# Calls that are told apart by an argument's value (--argument): each has as many as the program says, on each JDK.
 # timeout: 120
 . "$(dirname "$0")/../lib.sh"
 

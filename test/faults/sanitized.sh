@@ -58,7 +58,7 @@ matches "one that writes past its end is found" "$(found)" 'ERROR: AddressSaniti
 holds "the agent is built with both" make -C "$root" --no-print-directory -j2 BUILD="$build/asan-agent" \
     SANITIZE=address,undefined CFLAGS='-O1 -g' "$build/asan-agent/libmmprof-agent.so"
 mkdir -p "$SCRATCH/bin"
-cp "$mmprof" "$build/asan-agent/libmmprof-agent.so" "$SCRATCH/bin/"
+cp "$mmprof" "$build/asan-agent/libmmprof-agent.so" "$build/libmmprof-start.so" "$SCRATCH/bin/"
 mmprof=$SCRATCH/bin/mmprof
 
 # record CLAIM OPTION...: of the busy JVM.

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Headless OpenJDKs of Debian's unstable release in DIR, as root: jdks.sh DIR [VERSION...].  They come from the mirror of
-# this machine's apt, and are unpacked with the libraries that they need, to run in a chroot: a minute and 1.2 GB.
+# Headless OpenJDKs of Debian's unstable release in DIR, as root: jdks.sh DIR [VERSION...].  They come from the mirror
+# of this machine's apt, and are unpacked with the libraries that they need, to run in a chroot: a minute and 1.2 GB.
 # Run it again for other versions.  MMPROF_JDK_ROOT=DIR names it to tests, which mount /proc there for themselves.
 set -eu
 if [ $# = 0 ] || [ "$(id -u)" != 0 ]; then
@@ -50,6 +50,9 @@ done
 for deb in *.deb; do
     dpkg -x "$deb" "$dir"
 done
+# A JVM has counters of its own where its user has a name.
+mkdir -p "$dir/etc"
+[ -e "$dir/etc/passwd" ] || echo 'root:x:0:0:root:/root:/bin/sh' > "$dir/etc/passwd"
 # Devices of its own: whoever removes the folder must not remove the machine's.
 for device in null:3 zero:5 random:8 urandom:9; do
     [ -e "$dir/dev/${device%:*}" ] || mknod -m 666 "$dir/dev/${device%:*}" c 1 "${device#*:}"
