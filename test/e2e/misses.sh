@@ -15,7 +15,7 @@ record() {
     local name=$1 java=$2
     shift 2
     "$mmprof" record -q --simulate --min-bytecodes 0 --include target/Misses.add --include target/Misses.chase \
-        -o "$SCRATCH/$name.dat" -- "$java" "$@" -Xmx128m -cp "$classes" target.Misses 2 > "$SCRATCH/said" 2>&1
+        -o "$SCRATCH/$name.dat" -- "$java" "$@" -Xms128m -Xmx128m -cp "$classes" target.Misses 2 > "$SCRATCH/said" 2>&1
     is "$name: the program ends as it should" "$?, $(cat "$SCRATCH/said")" "0, 131072"
 }
 
