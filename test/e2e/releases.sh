@@ -24,7 +24,7 @@ begin() {
         mkdir -p "$folder"
         cp "$SCRATCH"/classes/*.class "$folder"
         start "$folder/out" "$found/bin/java" -cp "$folder" Releases "$folder/end"
-    elif [ "$(id -u)" = 0 ] && inside=$(home "$1") && [ -n "$inside" ]; then
+    elif unshare -m true 2> "$SCRATCH/ignored" && inside=$(home "$1") && [ -n "$inside" ]; then
         folder=$(mktemp -d "$MMPROF_JDK_ROOT/tmp/mmprof-test.XXXXXX") && root_folders+=("$folder")
         cp "$SCRATCH"/classes/*.class "$folder"
         chmod 755 "$folder"
