@@ -5,10 +5,10 @@
 
 #include <string.h>
 
-void findings_add(struct findings_making *making, const struct finding_rule *rule, const struct finding *f)
+bool findings_add(struct findings_making *making, const struct finding_rule *rule, const struct finding *f)
 {
     if (!(f->low > rule->threshold) || !(f->cost_ns >= rule->least * making->undelayed_ns))
-        return;
+        return false;
     if (making->n_found == making->room) {
         size_t room = making->room == 0 ? 32 : 2 * making->room;
         struct finding *found = arena_alloc(making->source->arena, room * sizeof *found);
@@ -19,6 +19,7 @@ void findings_add(struct findings_making *making, const struct finding_rule *rul
     }
     making->found[making->n_found] = *f;
     making->found[making->n_found++].rule = rule->name;
+    return true;
 }
 
 static bool is_jdk(const char *class_name)

@@ -64,6 +64,7 @@ void findings_of_allocation(struct findings_making *making, const struct finding
 {
     const struct allocations *found = findings_allocations(making);
     for (size_t i = 0; i < found->rows.n && i < METHODS_MOST; i++)
-        if (found->rows.all[i].method.method != NULL)
+        if (found->rows.all[i].method.method != NULL &&
+            !findings_tells_objects(making, &found->rows.all[i].method, found->rows.all[i].class_name))
             add_allocating(making, rule, found, &found->rows.all[i]);
 }

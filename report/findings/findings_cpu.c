@@ -19,98 +19,25 @@
 #define QUOTA_MOST 0.5
 #define QUOTA_SOME 0.05
 
-#define METHODS_MOST 3u                /* that have a line; --view phases has the others */
-#define BLOCK        UINT64_C(1000000) /* ticks */
-#define TREE_BYTES   (UINT64_C(1) << 20)
-#define FROM_SAMPLES 0.01 /* of a method's time: with less from samples it was measured */
+#define METHODS_MOST 3u /* that have a line; --view phases has the others */
 
-/* Whose time it is; all the arena's. */
-struct own_code {
-    uint32_t *owner;    /* by context */
-    uint64_t *ticks;    /* by method: of its own code, with libraries */
-    double *errors;     /* by method, of its share; 0: it was measured; NAN: too few samples */
-    uint32_t *heaviest; /* by method: the context with most of that time */
-};
-
-/* What runs in libraries alone is a method of theirs. */
-static uint32_t owner_of(const struct own_code *code, const struct calltree *tree, uint32_t node)
+/* Its own code, and what it calls of libraries; what runs in libraries alone is a method of theirs. */
+static uint32_t *own_code(const struct findings_making *making, const struct calltree *tree, const void *unused)
 {
-    return code->owner[node] != CALLTREE_NONE ? code->owner[node] : tree->nodes[node].method;
-}
-
-/* Each sample is the own time of one method. */
-static void add_samples(const struct findings_making *making, const struct own_code *code,
-                        struct sample_profile *profile)
-{
-    const struct sampled_tree *sampled = making->source->sampled;
-    const struct calltree *tree = making->source->tree;
-    for (size_t i = 0; i < sampled->samples->n_kept; i++) {
-        const struct trace_kept_sample *sample = &sampled->samples->kept[i];
-        uint32_t leaf = sampled->leaf[i], method = CALLTREE_NONE;
-        if (leaf != CALLTREE_NONE && leaf != 0)
-            method = owner_of(code, tree, leaf);
-        const struct profile_sample add = { .time_ns = sample->ticks == TRACE_UNKNOWN ? 0 : sample->ticks,
-                                            .ns = sample->weight_ns,
-                                            .n = method < tree->n_methods ? 1 : 0,
-                                            .methods = &method };
-        sample_profile_add(profile, &add);
-    }
-}
-
-/* Sum up a tree's time by whose code it is. */
-static void sum_own_code(const struct findings_making *making, const struct calltree *tree, struct own_code *code)
-{
-    struct arena *arena = making->source->arena;
-    size_t n = (size_t)making->source->tree->n_methods + 1;
-    bool *is_ours = findings_ours(making, tree);
-    *code = (struct own_code){ .owner = findings_owners(making, tree),
-                               .ticks = arena_alloc(arena, n * sizeof *code->ticks),
-                               .errors = arena_alloc(arena, n * sizeof *code->errors),
-                               .heaviest = arena_alloc(arena, n * sizeof *code->heaviest) };
-    for (uint32_t i = 1; i < tree->n_nodes; i++) {
-        if (!is_ours[i] || tree->nodes[i].method >= n - 1)
-            continue;
-        uint32_t method = owner_of(code, tree, i), heaviest = code->heaviest[method];
-        code->ticks[method] += tree->nodes[i].cpu_ticks;
-        if (heaviest == 0 || tree->nodes[heaviest].cpu_ticks < tree->nodes[i].cpu_ticks)
-            code->heaviest[method] = i;
-    }
-}
-
-/* Samples tell of what differs from what probes alone say, which exact has: that is no estimate. */
-static void set_errors(const struct findings_making *making, const struct own_code *exact,
-                       const struct sample_profile *profile, struct own_code *code)
-{
-    for (uint32_t i = 0; i < making->source->tree->n_methods; i++) {
-        double ticks = (double)code->ticks[i], from_samples = fmin(fabs(ticks - (double)exact->ticks[i]), ticks);
-        struct sample_share share = sample_profile_self(profile, i);
-        if (from_samples > FROM_SAMPLES * ticks)
-            code->errors[i] = share.n_samples > 0 ? share.error / share.share * from_samples / making->all_ticks : NAN;
-    }
-}
-
-static void find_own_code(const struct findings_making *making, struct own_code *code)
-{
-    const struct sampled_tree *sampled = making->source->sampled;
-    struct own_code exact;
-    struct sample_profile profile;
-    struct err ignored;
-    sum_own_code(making, making->source->tree, code);
-    if (sampled == NULL || sample_profile_open(&profile, BLOCK, TREE_BYTES, &ignored) < 0)
-        return;
-    sum_own_code(making, sampled->ended, &exact);
-    add_samples(making, code, &profile);
-    set_errors(making, &exact, &profile, code);
-    sample_profile_free(&profile);
+    uint32_t *owner = findings_owners(making, tree);
+    (void)unused;
+    for (uint32_t i = 1; i < tree->n_nodes; i++)
+        owner[i] = owner[i] != CALLTREE_NONE ? owner[i] : tree->nodes[i].method;
+    return owner;
 }
 
 /* ---- the sentence ---- */
 
 /* " in calls of JsonServlet.doGet": the innermost phase above it, or else the next method of the program's own. */
-static const char *called_by(const struct findings_making *making, const struct own_code *code, uint32_t method)
+static const char *called_by(const struct findings_making *making, const struct findings_sums *sums, uint32_t method)
 {
     const struct calltree *tree = making->source->tree;
-    uint32_t node = code->heaviest[method], found = CALLTREE_NONE;
+    uint32_t node = sums->heaviest[method], found = CALLTREE_NONE;
     for (; tree->nodes[node].parent != node; node = tree->nodes[node].parent) {
         uint32_t of = tree->nodes[node].method;
         bool is_other = of < tree->n_methods && of != method && !making->is_library[of];
@@ -132,14 +59,14 @@ struct leaves {
     uint64_t of_most;
 };
 
-static struct leaves sum_leaves(const struct findings_making *making, const struct own_code *code, uint32_t method)
+static struct leaves sum_leaves(const struct findings_making *making, const struct findings_sums *sums, uint32_t method)
 {
     const struct calltree *tree = making->source->tree;
     uint64_t *ticks = arena_alloc(making->source->arena, ((size_t)tree->n_methods + 1) * sizeof *ticks);
     uint32_t most = method;
     for (uint32_t i = 1; i < tree->n_nodes; i++) {
         uint32_t leaf = tree->nodes[i].method;
-        if (leaf >= tree->n_methods || code->owner[i] != method)
+        if (leaf >= tree->n_methods || sums->of[i] != method)
             continue;
         ticks[leaf] += tree->nodes[i].cpu_ticks;
         most = ticks[leaf] > ticks[most] ? leaf : most;
@@ -166,17 +93,17 @@ static const char *mostly_in(const struct findings_making *making, const struct 
     return label[0] == '\0' ? "" : arena_printf(making->source->arena, ", mostly in %s", label);
 }
 
-static void add_method(struct findings_making *making, const struct finding_rule *rule, const struct own_code *code,
-                       uint32_t method)
+static void add_method(struct findings_making *making, const struct finding_rule *rule,
+                       const struct findings_sums *sums, uint32_t method)
 {
     struct arena *arena = making->source->arena;
-    double share = (double)code->ticks[method] / making->all_ticks, error = code->errors[method];
-    double ns = report_ns(making->source, code->ticks[method]);
-    const struct leaves leaves = sum_leaves(making, code, method);
+    double share = (double)sums->ticks[method] / making->all_ticks, error = sums->errors[method];
+    double ns = report_ns(making->source, sums->ticks[method]);
+    const struct leaves leaves = sum_leaves(making, sums, method);
     const char *label = findings_label(making, method);
-    const char *who = who_uses(making, &leaves, code->ticks[method], label);
-    const char *in = mostly_in(making, &leaves, code->ticks[method], method);
-    const char *from = called_by(making, code, method), *time = findings_time(making, ns);
+    const char *who = who_uses(making, &leaves, sums->ticks[method], label);
+    const char *in = mostly_in(making, &leaves, sums->ticks[method], method);
+    const char *from = called_by(making, sums, method), *time = findings_time(making, ns);
     const char *part = findings_share(making, share, error);
     const struct finding f = { .subject = label,
                                .text = arena_printf(arena, "%s %s of the CPU time, %s%s%s", who, part, time, in, from),
@@ -190,18 +117,16 @@ static void add_method(struct findings_making *making, const struct finding_rule
 
 void findings_of_cpu(struct findings_making *making, const struct finding_rule *rule)
 {
-    struct own_code code;
+    struct findings_sums sums;
     if (!making->has_cpu_time)
         return;
-    find_own_code(making, &code);
+    findings_sum(making, own_code, NULL, &sums);
     for (uint32_t taken = 0; taken < METHODS_MOST; taken++) {
-        uint32_t most = 0;
-        for (uint32_t i = 1; i < making->source->tree->n_methods; i++)
-            most = code.ticks[i] > code.ticks[most] ? i : most;
-        if (code.ticks[most] == 0)
+        uint32_t most = findings_most(making, &sums);
+        if (sums.ticks[most] == 0)
             break;
-        add_method(making, rule, &code, most);
-        code.ticks[most] = 0;
+        add_method(making, rule, &sums, most);
+        sums.ticks[most] = 0;
     }
 }
 

@@ -21,6 +21,18 @@ struct finding_rule {
 
 extern const struct finding_rule finding_rules[]; /* one without a name ends them */
 
+/* By context: the method that its time is counted for, or CALLTREE_NONE.  The arena's. */
+typedef uint32_t *findings_counted_fn(const struct findings_making *making, const struct calltree *tree,
+                                      const void *context);
+
+/* A part of the CPU time that a finding tells of, which so is none of the others'. */
+struct findings_told {
+    findings_counted_fn *counted;
+    const void *context; /* its last argument */
+    uint32_t method;
+    const char *exception; /* class whose constructors' time and objects it is; NULL: none */
+};
+
 struct findings_making {
     const struct report_source *source; /* the input's */
     const struct view_pass *pass;       /* or NULL */
@@ -34,13 +46,31 @@ struct findings_making {
     bool is_simulated;
     struct finding *found; /* the arena's */
     size_t n_found, room;
+    struct findings_told *told; /* the arena's */
+    size_t n_told, told_room;
+};
+
+/* CPU time by method; all the arena's. */
+struct findings_sums {
+    uint32_t *of;       /* by context: whose its time is; CALLTREE_NONE: nobody's */
+    uint64_t *ticks;    /* by method */
+    double *errors;     /* by method, of its share; 0: it was measured; NAN: too few samples */
+    uint32_t *heaviest; /* by method: the context with most of that time */
 };
 
 /* All of them, those that cost most first, and what they were made from; the source's arena's. */
 struct findings_making *findings_make(const struct findings_input *input);
 
-/* Take a finding, unless its interval has the threshold in it, or it costs next to nothing.  f->rule is set here. */
-void findings_add(struct findings_making *making, const struct finding_rule *rule, const struct finding *f);
+/* The application's CPU time by method, less what findings have told of. */
+void findings_sum(const struct findings_making *making, findings_counted_fn *counted, const void *context,
+                  struct findings_sums *sums);
+uint32_t findings_most(const struct findings_making *making, const struct findings_sums *sums); /* 0: there is none */
+void findings_tell(struct findings_making *making, const struct findings_told *told);
+bool findings_tells_objects(const struct findings_making *making, const struct method_name *method, const char *of);
+
+/* Take a finding, unless its interval has the threshold in it, or it costs next to nothing.  f->rule is set here.
+ * Returns whether it was taken. */
+bool findings_add(struct findings_making *making, const struct finding_rule *rule, const struct finding *f);
 
 /* By context: the innermost method of the program's own code on its path; or of a framework, where there is none; or
  * CALLTREE_NONE.  The arena's. */
@@ -72,6 +102,7 @@ double findings_collecting_ns(const struct findings_making *making, double pause
 #define FINDINGS_FAULT_NS 1000.0 /* in the kernel, on current machines; more in a virtual one */
 
 /* The rules' functions, a file for each kind of data. */
+void findings_of_known(struct findings_making *making, const struct finding_rule *rule);
 void findings_of_cpu(struct findings_making *making, const struct finding_rule *rule);
 void findings_of_allocation(struct findings_making *making, const struct finding_rule *rule);
 void findings_of_leaks(struct findings_making *making, const struct finding_rule *rule);

@@ -194,6 +194,41 @@ static void test_thresholds(void)
         check_lines(rows[i].claim, &rows[i].program, rows[i].lines);
 }
 
+/* What a method of the program's own calls of the JDK, of 10 s. */
+struct known_case {
+    const char *claim, *class_name, *method;
+    uint64_t ms;
+    const char *lines;
+};
+
+static void check_known(const struct known_case *c)
+{
+    struct maker m;
+    struct trace_made made;
+    make_program(&m, &(struct program){ .price_ms = 0 });
+    maker_method(&m, 3, "com/acme/Broken", "<init>", "()V");
+    maker_method(&m, 4, c->class_name, c->method, "()V");
+    STEPS(&m, 0, ENTER(PRICE, 200), ENTER(3, 200), ENTER(4, 200), EXIT(4, 200 + c->ms), EXIT(3, 200 + c->ms),
+          EXIT(PRICE, 200 + c->ms));
+    trace_made_open(&made, &m, 10000, &arena);
+    CHECK_TEXT(c->claim, lines_of(&made.source, NULL), c->lines);
+    trace_made_close(&made);
+    arena_free(&arena);
+}
+
+static void test_known(void)
+{
+    static const struct known_case rows[] = {
+        { "who throws, and what, instead of the constructor", "java/lang/Throwable", "<init>", 1200,
+          "* Shop.price spends 12 % of the CPU time, 1.20 s, in Throwable.<init> (com.acme.Broken, stack depth 1): "
+          "return a value, or throw without a stack trace (--view 'callers=Throwable.<init>')\n\n" },
+        { "not where that is little", "java/lang/Throwable", "<init>", 290, "" },
+        { "nor is another constructor one", "java/lang/Thread", "<init>", 900, "" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        check_known(&rows[i]);
+}
+
 /* Instructions, cycles and misses of L2 for each: price has misses of its own, digest is the rest. */
 static const char *lines_of_misses(uint64_t n_misses)
 {
@@ -532,6 +567,7 @@ static void test_list(void)
 int main(void)
 {
     test_thresholds();
+    test_known();
     test_misses();
     test_allocations();
     test_leaks();

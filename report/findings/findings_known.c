@@ -1,0 +1,173 @@
+/*
+ * Findings on what is known to be slow: methods of the JDK, by a table of patterns, and whose code calls them.
+ *
+ * A call of such a method is the time of the innermost method of the program's own above it, with all that it calls but
+ * other methods of the program's own.
+ */
+#include "report/findings/findings_internal.h"
+
+#include "core/base/pattern.h"
+
+#include <string.h>
+
+#define METHODS_MOST 2u /* that have a line, of each rule */
+
+/* What is said of it: "Parser.parse spends 20 % of the CPU time, 1.20 s, in CALLEE: WHY". */
+typedef const char *details_fn(const struct findings_making *making, const struct findings_sums *sums, uint32_t callee);
+
+struct known {
+    const char *rule, *pattern;
+    details_fn *details; /* behind the callee's name; NULL: nothing */
+    const char *why;
+};
+
+static bool is_constructor(const struct findings_making *making, uint32_t method)
+{
+    return method < making->source->tree->n_methods &&
+           strcmp(report_name(making->source, method).method, "<init>") == 0;
+}
+
+/* The program's own constructor of an exception, or the JDK's that it calls. */
+static uint32_t constructor_above(const struct findings_making *making, uint32_t node)
+{
+    const struct calltree *tree = making->source->tree;
+    while (tree->nodes[node].parent != node && is_constructor(making, tree->nodes[tree->nodes[node].parent].method))
+        node = tree->nodes[node].parent;
+    return node;
+}
+
+static const char *class_of(const struct findings_making *making, uint32_t node)
+{
+    return report_name(making->source, making->source->tree->nodes[node].method).class_name;
+}
+
+/* " (ParseException, stack depth 40)": whose constructor it is, and how many calls are above. */
+static const char *of_exceptions(const struct findings_making *making, const struct findings_sums *sums,
+                                 uint32_t callee)
+{
+    const struct calltree *tree = making->source->tree;
+    uint32_t outer = constructor_above(making, callee), depth = 0;
+    (void)sums;
+    for (uint32_t i = tree->nodes[outer].parent; tree->nodes[i].parent != i; i = tree->nodes[i].parent)
+        depth++;
+    return arena_printf(making->source->arena, " (%s, stack depth %u)",
+                        java_names_class(making->source->arena, class_of(making, outer)), depth);
+}
+
+static const struct known known[] = {
+    { "exceptions", "java/lang/Throwable.*", of_exceptions, "return a value, or throw without a stack trace" },
+    { "exceptions", "java/lang/StackTraceElement*", NULL, "stack traces are read; ask for less of them" },
+};
+
+#define N_KNOWN (sizeof known / sizeof *known)
+
+/* By method: 1 + the number of its row of the rule; 0: it has none.  The arena's. */
+static uint8_t *rows_of(const struct findings_making *making, const char *rule)
+{
+    uint32_t n = making->source->tree->n_methods;
+    uint8_t *row = arena_alloc(making->source->arena, n + 1);
+    for (size_t i = N_KNOWN; i-- > 0;) {
+        struct pattern pattern;
+        if (strcmp(known[i].rule, rule) != 0 || pattern_parse(&pattern, known[i].pattern) < 0)
+            continue;
+        for (uint32_t j = 0; j < n; j++) {
+            struct method_name name = report_name(making->source, j);
+            if (making->is_library[j] && pattern_matches_class(&pattern, name.class_name, strlen(name.class_name)) &&
+                pattern_matches_method(&pattern, name.method, strlen(name.method)))
+                row[j] = (uint8_t)(i + 1);
+        }
+    }
+    return row;
+}
+
+/* What the JDK calls back within its own work. */
+static bool is_part(const struct method_name *name)
+{
+    static const char *const names[] = { "equals", "hashCode", "compareTo", "compare" };
+    bool is_one = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        is_one = is_one || strcmp(name->method, names[i]) == 0;
+    return is_one;
+}
+
+/* Whose code a call of a known method is: constructors that call each other are one call. */
+static uint32_t owner_above(const struct findings_making *making, const struct calltree *tree, const uint32_t *owners,
+                            uint32_t node)
+{
+    uint32_t at = tree->nodes[node].parent;
+    while (tree->nodes[at].parent != at && is_constructor(making, tree->nodes[at].method))
+        at = tree->nodes[at].parent;
+    return owners[at];
+}
+
+static uint32_t *counted_of(const struct findings_making *making, const struct calltree *tree, const void *rule)
+{
+    const uint32_t *owners = findings_owners(making, tree);
+    const uint8_t *rows = rows_of(making, rule);
+    uint32_t *of = arena_alloc(making->source->arena, ((size_t)tree->n_nodes + 1) * sizeof *of);
+    of[0] = CALLTREE_NONE;
+    for (uint32_t i = 1; i < tree->n_nodes; i++) { /* callers come before callees */
+        const struct calltree_node *node = &tree->nodes[i];
+        bool is_method = node->method < making->source->tree->n_methods && node->parent != i;
+        bool is_known = is_method && rows[node->method] != 0;
+        of[i] = !is_method ? CALLTREE_NONE : of[node->parent];
+        if (is_known && of[i] == CALLTREE_NONE)
+            of[i] = owner_above(making, tree, owners, i);
+        else if (is_method && !making->is_library[node->method]) {
+            struct method_name name = report_name(making->source, node->method);
+            of[i] = is_part(&name) ? of[i] : CALLTREE_NONE;
+        }
+    }
+    return of;
+}
+
+/* The outermost call of a known method above a context. */
+static uint32_t callee_above(const struct findings_making *making, const struct findings_sums *sums, uint32_t node)
+{
+    const struct calltree *tree = making->source->tree;
+    while (tree->nodes[node].parent != node && sums->of[tree->nodes[node].parent] == sums->of[node])
+        node = tree->nodes[node].parent;
+    return node;
+}
+
+static void add_known(struct findings_making *making, const struct finding_rule *rule, const struct findings_sums *sums,
+                      const uint8_t *rows, uint32_t method)
+{
+    struct arena *arena = making->source->arena;
+    double share = (double)sums->ticks[method] / making->all_ticks, error = sums->errors[method];
+    double ns = report_ns(making->source, sums->ticks[method]);
+    uint32_t node = callee_above(making, sums, sums->heaviest[method]);
+    uint32_t callee = making->source->tree->nodes[node].method;
+    const struct known *row = &known[rows[callee] - 1];
+    const char *details = row->details == NULL ? "" : row->details(making, sums, node);
+    const char *label = findings_label(making, method), *called = findings_label(making, callee);
+    const char *part = findings_share(making, share, error), *time = findings_time(making, ns);
+    const struct finding f = { .subject = label,
+                               .text = arena_printf(arena, "%s spends %s of the CPU time, %s, in %s%s: %s", label, part,
+                                                    time, called, details, row->why),
+                               .view = arena_printf(arena, "callers=%s", called),
+                               .cost_ns = ns,
+                               .share = share,
+                               .low = share - error,
+                               .high = share + error };
+    bool is_exception = row->details == of_exceptions;
+    const char *exception = is_exception ? class_of(making, constructor_above(making, node)) : NULL;
+    if (findings_add(making, rule, &f))
+        findings_tell(making, &(struct findings_told){ counted_of, rule->name, method, exception });
+}
+
+void findings_of_known(struct findings_making *making, const struct finding_rule *rule)
+{
+    struct findings_sums sums;
+    if (!making->has_cpu_time)
+        return;
+    const uint8_t *rows = rows_of(making, rule->name);
+    findings_sum(making, counted_of, rule->name, &sums);
+    for (uint32_t i = 0; i < METHODS_MOST; i++) {
+        uint32_t most = findings_most(making, &sums);
+        if (sums.ticks[most] == 0)
+            break;
+        add_known(making, rule, &sums, rows, most);
+        sums.ticks[most] = 0;
+    }
+}

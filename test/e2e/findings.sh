@@ -1,0 +1,40 @@
+#!/bin/bash
+# Faults that are planted in target.Faulty: each is a finding of 10 seconds of it, and none when it is mended or never was.
+# timeout: 240
+# long: yes
+. "$(dirname "$0")/../lib.sh"
+needs_command profile
+
+# found STATE NAME...: 'RULE SUBJECT' and the evidence of each finding of a program with these faults.
+found() {
+    local state=$1
+    shift
+    start "$SCRATCH/program" "$(first_jdk)/bin/java" -Xmx400m -XX:+EnableDynamicAgentLoading -Djournal="$SCRATCH" \
+        -cp "$classes" target.Faulty "${@/%/=$state}"
+    local program=$pid
+    wait_for 20 grep -q '^UP' "$SCRATCH/program" || return
+    sleep 4
+    "$mmprof" profile -q -p "$program" -d 10 -o "$SCRATCH/profile" > "$SCRATCH/report" 2>&1
+    "$mmprof" report --view findings --csv "$SCRATCH/profile" | tr -d '\r' |
+        awk -F , '$1 == "finding" { print $2, $3, $0 }'
+    stop "$program"
+}
+
+# check NAME...: a line of input for each fault: NAME RULE SUBJECT EVIDENCE.
+check() {
+    local claim rule subject evidence state faulty rules=''
+    faulty=$(found fault "$@")
+    while read -r claim rule subject evidence; do
+        matches "$claim: it is found" "$faulty" "^$rule $subject .*$evidence"
+        rules+=${rules:+|}$rule
+    done
+    for state in mended never; do
+        is "$*: none of them is found when it is '$state'" "$(found $state "$@" | grep -E "^($rules) Faulty")" ''
+    done
+}
+
+check exceptions << 'END'
+exceptions exceptions Faulty\$Parser.number Throwable.<init> \(target.Faulty\$Parser\$NotANumber, stack depth [45][0-9]\)
+END
+
+done_testing
