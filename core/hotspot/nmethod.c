@@ -54,7 +54,6 @@ static void find_fields(struct vm *vm)
     vm_fields_find(vm, &entry, 1);
     at->header_bytes = vm_type_bytes(vm, "nmethod");
     at->pc_bytes = vm_type_bytes(vm, "PcDesc");
-    at->excluded = vm_excluded_digits(vm);
 }
 
 static void know(struct vm *vm)
@@ -67,7 +66,7 @@ static void know(struct vm *vm)
     at->is_apart = are_known((const uint64_t *)&at->apart, sizeof at->apart);
     at->is_former = !at->is_apart && are_known(&at->apart.method, 4 * sizeof at->apart.method) &&
                     are_known(&at->together.methods, 2 * sizeof at->together.methods);
-    if (vm_release(vm) == 0 || !are_known(of_all, sizeof of_all) || at->pc_bytes > 64 || at->pc_at + 4 > at->pc_bytes ||
+    if (!are_known(of_all, sizeof of_all) || at->pc_bytes > 64 || at->pc_at + 4 > at->pc_bytes ||
         at->pc_scope + 4 > at->pc_bytes || at->header_bytes > HEADER_MAX || at->header_bytes < 64)
         at->why_not = "the layout of compiled code is not known, or cannot be read";
     else if (!at->is_apart && !at->is_former && !are_known((const uint64_t *)&at->together, sizeof at->together))
@@ -332,7 +331,7 @@ bool nmethod_copy(struct vm *vm, struct nmethod *nmethod)
                                        .at_pc = at->pc_at,
                                        .at_scope = at->pc_scope,
                                        .code_bytes = nmethod->n_bytes,
-                                       .excluded = at->excluded };
+                                       .excluded = vm_excluded_digits(vm) };
     return true;
 }
 

@@ -104,10 +104,13 @@ uint64_t vm_type_bytes(struct vm *vm, const char *name);
 uint32_t vm_release(struct vm *vm);
 
 /*
- * What is subtracted from each digit of a number in HotSpot's streams: JDK 20 and later write no zero bytes
- * (JDK-8292758).
+ * What is subtracted from each digit of a number in HotSpot's streams, 0 or 1: JDK 20 and later write no zero bytes
+ * (JDK-8292758).  By the release, until vm_check_stacks has found out.
  */
 uint32_t vm_excluded_digits(struct vm *vm);
+
+/* That it is so, whatever the release says: 0 or 1. */
+void vm_exclude_digits(struct vm *vm, uint32_t excluded);
 
 /* ---- flags (-XX:) ---- */
 

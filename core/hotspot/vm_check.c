@@ -455,14 +455,26 @@ static const char *disagreement(struct check *c)
     return why == NULL && is_doubted(c, STACKS) ? is_false[STACKS] : why;
 }
 
+static const char *checked(struct check *c, struct stack_walker *walker)
+{
+    *c = (struct check){ .vm = walker->vm, .walker = walker };
+    return disagreement(c);
+}
+
+/* Which digits the JVM's streams have is guessed by its release: where that does not agree, it has the other ones. */
 int vm_check_stacks(struct stack_walker *walker, struct err *err)
 {
     struct check *c = calloc(1, sizeof *c);
     if (c == NULL)
         return err_set(err, "out of memory for a check of the JVM's layout");
-    c->vm = walker->vm;
-    c->walker = walker;
-    const char *why = disagreement(c);
+    const char *why = checked(c, walker), *again = why;
+    if (why != NULL) {
+        vm_exclude_digits(walker->vm, !vm_excluded_digits(walker->vm));
+        again = checked(c, walker);
+    }
+    if (why != NULL && again != NULL)
+        vm_exclude_digits(walker->vm, !vm_excluded_digits(walker->vm));
+    why = again == NULL ? NULL : why;
     free(c);
     if (why == NULL)
         return 0;

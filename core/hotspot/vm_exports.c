@@ -235,5 +235,12 @@ uint32_t vm_release(struct vm *vm)
 
 uint32_t vm_excluded_digits(struct vm *vm)
 {
-    return vm_release(vm) >= 20;
+    if (vm->digits == VM_DIGITS_GUESSED)
+        vm->digits = vm_release(vm) >= 20 ? VM_DIGITS_FROM_1 : VM_DIGITS_FROM_0;
+    return vm->digits == VM_DIGITS_FROM_1;
+}
+
+void vm_exclude_digits(struct vm *vm, uint32_t excluded)
+{
+    vm->digits = excluded == 0 ? VM_DIGITS_FROM_0 : VM_DIGITS_FROM_1;
 }

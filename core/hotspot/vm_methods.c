@@ -41,14 +41,13 @@ static void know(struct vm *vm)
     vm_fields_find(vm, fields, sizeof fields / sizeof *fields);
     at->constant_bytes = vm_type_bytes(vm, "ConstMethod");
     at->pool_bytes = vm_type_bytes(vm, "ConstantPool");
-    at->excluded = vm_excluded_digits(vm);
     const uint64_t needed[] = { at->constant,   at->pool,      at->code_size,  at->n_words,     at->name,
                                 at->descriptor, at->holder,    at->length,     at->body,        at->constant_bytes,
                                 at->pool_bytes, at->constants, at->class_name, at->access_flags };
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
         if (needed[i] > OFFSET_MAX)
             at->why_not = "the layout of methods is not known, or cannot be read";
-    if (vm_release(vm) == 0 || (at->flags > OFFSET_MAX && at->wide_flags > OFFSET_MAX) ||
+    if ((at->flags > OFFSET_MAX && at->wide_flags > OFFSET_MAX) ||
         (at->source > OFFSET_MAX && at->class_source == VM_NONE))
         at->why_not = "the layout of methods is not known, or cannot be read";
 }
@@ -277,7 +276,7 @@ static bool take_lines(struct vm *vm, struct vm_method *method, const uint8_t *b
     method->n_lines = 0;
     if (has_lines(vm, bytes, n))
         method->n_lines = lines > n ? 0
-                                    : line_stream_read(bytes + lines, n - lines, at->excluded, method->lines,
+                                    : line_stream_read(bytes + lines, n - lines, vm_excluded_digits(vm), method->lines,
                                                        CODE_LINES_MAX, &is_bad);
     return lines <= n && !is_bad;
 }
@@ -370,7 +369,7 @@ uint32_t vm_method_line(struct vm *vm, const struct vm_method_parts *parts, uint
         !has_lines(vm, header, (size_t)at->constant_bytes))
         return 0;
     size_t n = vm_read_some(vm, begin, lines, end - begin < sizeof lines ? (size_t)(end - begin) : sizeof lines);
-    return line_stream_find(lines, n, at->excluded, (uint32_t)(bytecode - parts->code));
+    return line_stream_find(lines, n, vm_excluded_digits(vm), (uint32_t)(bytecode - parts->code));
 }
 
 static bool is_text(struct vm *vm, uint64_t symbol, const char *expected)

@@ -27,14 +27,19 @@ static bool read_narrow(struct vm *vm, uint64_t base_at, uint64_t shift_at, uint
 }
 
 /*
- * ZGC with generations, the only one since JDK 24, has the collector's state in the low 16 bits of a pointer.  One of
- * the bits 12 to 15 is set; on x86-64 the address begins behind it, so that its own low bits, which are 0, overlap.
+ * ZGC with generations (JDK 21 to 23 have the one without, too) has the collector's state in the low 16 bits of a
+ * pointer.  One of the bits 12 to 15 is set; on x86-64 the address begins behind it, so that its own low bits, which
+ * are 0, overlap.
  */
 static bool has_colors(struct vm *vm)
 {
     static const char *const names[] = { "UseZGC", "ZGenerational" };
     bool are_set[2];
-    return vm_flags_are_set(vm, names, 2, are_set) && are_set[0] && (are_set[1] || vm_release(vm) >= 24);
+    uint64_t mask, other;
+    struct vm_field colored = { "ZGlobalsForVMStructs", "_ZPointerLoadGoodMask", &mask, false },
+                    without = { "XGlobalsForVMStructs", "_XAddressGoodMask", &other, false };
+    return vm_flags_are_set(vm, names, 2, are_set) && are_set[0] && vm_fields_find(vm, &colored, 1) &&
+           (are_set[1] || !vm_fields_find(vm, &without, 1));
 }
 
 static uint64_t uncolored(struct vm *vm, uint64_t pointer)

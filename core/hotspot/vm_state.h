@@ -83,7 +83,6 @@ struct nmethod_layout {
     const char *why_not;
     bool is_apart;  /* as in JDK 25 */
     bool is_former; /* as in JDK 8: together, and the fields of 'apart' that are not of memory of its own */
-    uint32_t excluded;
     uint64_t header_bytes, pc_bytes, pc_at, pc_scope;
     uint64_t name, n_bytes, state, tier, number, pcs; /* of all */
     uint64_t entry;                                   /* VM_NONE: not known */
@@ -104,7 +103,6 @@ struct nmethod_layout {
 struct vm_methods {
     struct vm_once once;
     const char *why_not;
-    uint32_t excluded;
     uint64_t constant, access_flags;                                     /* in a Method */
     uint64_t constant_bytes, pool, code_size, n_words, name, descriptor; /* of a ConstMethod */
     uint64_t flags, wide_flags;                                          /* either */
@@ -194,6 +192,8 @@ struct vm_thread_names {
     struct vm_object_field name, value, coder;
 };
 
+enum { VM_DIGITS_GUESSED, VM_DIGITS_FROM_0, VM_DIGITS_FROM_1 };
+
 struct vm {
     struct vm_library library;
     void (*close)(void *context); /* library.context is owned; NULL: borrowed */
@@ -202,6 +202,7 @@ struct vm {
     struct vm_exported_table exported[VM_EXPORTS];
     struct vm_pages pages;
     struct vm_flags flags;
+    atomic_uint digits; /* VM_DIGITS_...: what a stream's digits begin at */
     struct code_heaps heaps;
     struct nmethod_layout nmethods;
     struct vm_methods methods;

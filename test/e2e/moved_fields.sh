@@ -29,6 +29,11 @@ while read -r jdk; do
     is "$v: of 20 moves of a field none is read wrongly" \
         "$(moved try "$build/test/tools/walk_again" 11 20 | tee "$SCRATCH/tries" | grep -o '[0-9]* wrong$')" "0 wrong"
     matches "$v: most of them are refused" "$(tail -n 1 "$SCRATCH/tries")" ' 1[0-9] refused'
+    moved release $((${v#JDK } < 20 ? 99 : 10))
+    sampled -d 1 --mechanism perf
+    is "$v: one that says it is of another release is read as it is" \
+        "$status $(grep -c '^method,Frames.recursive,' <<< "$said")" "0 1"
+    moved release "${v#JDK }"
     moved move Symbol::_body 24
     sampled -d 2 --mechanism perf
     matches "$v: --mechanism perf says which check failed" "$status $said" "^1 mmprof sample: $refused"

@@ -2,6 +2,8 @@
 
     moved_fields.py PID move FIELD BYTES
         "Symbol::_body" is BYTES further than it is.
+    moved_fields.py PID release NUMBER
+        The JVM is of another release.
     moved_fields.py PID try WALK_AGAIN SEED TRIES
         Moves TRIES fields, one at a time, drawn from those that walking stacks needs, and has WALK_AGAIN walk the same
         stacks each time.  Prints the moves after which more than 3 % of the stacks differ without a refusal, and how
@@ -64,6 +66,13 @@ class Tables:
         address, n_bytes = self.entries[name]
         self.memory.seek(address)
         return int.from_bytes(self.memory.read(n_bytes), "little")
+
+    def set_release(self, release):
+        at = self.get("Abstract_VM_Version::_vm_major_version")
+        if "JDK_Version::_current" in self.entries and "JDK_Version::_major" in self.entries:
+            at = self.get("JDK_Version::_current") + self.get("JDK_Version::_major")
+        self.memory.seek(at)
+        self.memory.write(bytes([release]))
 
     def set(self, name, value):
         address, n_bytes = self.entries[name]
@@ -146,6 +155,9 @@ def main():
             print(f"{field} is not exported")
             return 1
         tables.set(field, tables.get(field) + int(sys.argv[4]))
+        return 0
+    if what == "release":
+        Tables(pid).set_release(int(sys.argv[3]))
         return 0
     tries, n = Tries(pid, sys.argv[3], int(sys.argv[4])), {"right": 0, "refused": 0, "wrong": 0}
     try:
