@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#define MAPPED_MAX 32 /* mappings of libraries with its name that are looked at */
+
 /* The library's file, and where in the process its first byte is. */
 struct libjvm {
     struct elf_file file;
@@ -85,6 +87,36 @@ static int open_library(struct libjvm *libjvm, pid_t pid, const struct jvm_mappe
     return 0;
 }
 
+static struct vm *open_mapped(pid_t pid, const struct jvm_mapped *mapped, struct err *err)
+{
+    struct libjvm *libjvm = xcalloc(1, sizeof *libjvm);
+    struct vm *vm = xcalloc(1, sizeof *vm);
+    libjvm->file = (struct elf_file)ELF_FILE_NONE;
+    libjvm->base = mapped->mapping.start;
+    vm_init(vm, &(struct vm_library){ .pid = pid, .symbol = find_symbol, .context = libjvm });
+    vm->close = close_libjvm;
+    if (open_library(libjvm, pid, mapped, err) == 0)
+        return vm;
+    vm_close(vm);
+    return NULL;
+}
+
+/*
+ * A profiler in the JVM may have mapped the file once more, or have loaded a copy: the one that runs knows its release.
+ * NULL where none does.
+ */
+static struct vm *open_other(pid_t pid, struct jvm_mapped *mapped)
+{
+    for (int i = 0; i < MAPPED_MAX && jvm_mapped_next(pid, "/libjvm.so", mapped->mapping.end, mapped) > 0; i++) {
+        struct err ignored;
+        struct vm *vm = mapped->mapping.offset != 0 ? NULL : open_mapped(pid, mapped, &ignored);
+        if (vm != NULL && vm_release(vm) != 0)
+            return vm;
+        vm_close(vm);
+    }
+    return NULL;
+}
+
 struct vm *vm_open(pid_t pid, struct err *err)
 {
     struct jvm_mapped mapped; /* the first mapping is of the file's beginning */
@@ -93,14 +125,11 @@ struct vm *vm_open(pid_t pid, struct err *err)
         err_next(err, "find the JVM's process ID with 'mmprof ps'");
         return NULL;
     }
-    struct libjvm *libjvm = xcalloc(1, sizeof *libjvm);
-    struct vm *vm = xcalloc(1, sizeof *vm);
-    libjvm->file = (struct elf_file)ELF_FILE_NONE;
-    libjvm->base = mapped.mapping.start;
-    vm_init(vm, &(struct vm_library){ .pid = pid, .symbol = find_symbol, .context = libjvm });
-    vm->close = close_libjvm;
-    if (open_library(libjvm, pid, &mapped, err) == 0)
-        return vm;
-    vm_close(vm);
-    return NULL;
+    struct vm *first = open_mapped(pid, &mapped, err), *other = NULL;
+    if (first == NULL || vm_release(first) == 0)
+        other = open_other(pid, &mapped);
+    if (other == NULL)
+        return first;
+    vm_close(first);
+    return other;
 }

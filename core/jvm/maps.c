@@ -162,6 +162,11 @@ const struct jvm_mapping *jvm_maps_find(const struct jvm_maps *maps, uint64_t ad
 
 int jvm_mapped_find(pid_t pid, const char *part, struct jvm_mapped *mapped)
 {
+    return jvm_mapped_next(pid, part, 0, mapped);
+}
+
+int jvm_mapped_next(pid_t pid, const char *part, uint64_t from, struct jvm_mapped *mapped)
+{
     char name[40], flags[5], *line = NULL;
     size_t size = 0, n_path;
     ssize_t n;
@@ -172,7 +177,7 @@ int jvm_mapped_find(pid_t pid, const char *part, struct jvm_mapped *mapped)
         return -1;
     while (found == 0 && (n = getline(&line, &size, maps)) > 0) {
         if (!read_line(line, (size_t)n - (line[n - 1] == '\n'), &mapped->mapping, flags, &n_path) ||
-            mapped->mapping.path[0] != '/' || n_path >= sizeof mapped->path)
+            mapped->mapping.start < from || mapped->mapping.path[0] != '/' || n_path >= sizeof mapped->path)
             continue;
         snprintf(mapped->path, sizeof mapped->path, "%.*s", (int)n_path, mapped->mapping.path);
         found = strstr(mapped->path, part) != NULL;

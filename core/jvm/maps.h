@@ -58,6 +58,9 @@ struct jvm_mapped {
  */
 int jvm_mapped_find(pid_t pid, const char *part, struct jvm_mapped *mapped);
 
+/* The same, of mappings from an address on. */
+int jvm_mapped_next(pid_t pid, const char *part, uint64_t from, struct jvm_mapped *mapped);
+
 /*
  * Open the very file that is mapped: root gets it from the kernel; others get the file that has its path in the
  * process' root directory, if it is the same.  Returns a descriptor to read from, or -1 with errno set: ESTALE, it was

@@ -1,7 +1,7 @@
 #!/bin/bash
 # A JVM whose fields are elsewhere than it says, as a build that nobody has seen: its stacks are read rightly or
 # refused, never wrongly.  'moved_fields.py PID try build/test/tools/walk_again SEED 1000' tries more.
-# timeout: 120
+# timeout: 400
 # long: yes
 . "$(dirname "$0")/../lib.sh"
 
@@ -23,12 +23,22 @@ while read -r jdk; do
     rm -f "$SCRATCH/end"
     start "$SCRATCH/out" "$jdk/bin/java" -Xmx64m -XX:CompileCommand=exclude,Frames.interpreted -cp "$SCRATCH" Frames \
         "$SCRATCH/end"
+    jvm=$pid
     sleep 2 # until methods are compiled
     sampled -d 1
     is "$v: as it is it is sampled from outside" "$status $(grep -c '^method,Frames.recursive,' <<< "$said")" "0 1"
     is "$v: of 20 moves of a field none is read wrongly" \
         "$(moved try "$build/test/tools/walk_again" 11 20 | tee "$SCRATCH/tries" | grep -o '[0-9]* wrong$')" "0 wrong"
     matches "$v: most of them are refused" "$(tail -n 1 "$SCRATCH/tries")" ' 1[0-9] refused'
+    mkdir -p "$SCRATCH/copy" && cp "$(find "$jdk/" -name libjvm.so | head -n 1)" "$SCRATCH/copy"
+    start "$SCRATCH/other" "$jdk/bin/java" -cp "$SCRATCH" Frames "$SCRATCH/end" "$SCRATCH/copy/libjvm.so"
+    sleep 2
+    first=$(grep -m 1 -o '/[^ ]*libjvm.so' "/proc/$pid/maps")
+    sampled -d 1 --mechanism perf
+    is "$v: another libjvm.so, which comes first in its memory, is passed by" \
+        "$first $status $(grep -c '^method,Frames.recursive,' <<< "$said")" "$SCRATCH/copy/libjvm.so 0 1"
+    stop "$pid"
+    pid=$jvm
     moved release $((${v#JDK } < 20 ? 99 : 10))
     sampled -d 1 --mechanism perf
     is "$v: one that says it is of another release is read as it is" \

@@ -66,11 +66,22 @@ public class Frames {
         thread.start();
     }
 
-    public static void main(String[] args) throws InterruptedException {
+    /** A library is mapped as a file, and loaded. */
+    private static java.nio.ByteBuffer mapped(String library) throws Exception {
+        try (java.io.RandomAccessFile file = new java.io.RandomAccessFile(library, "r")) {
+            System.load(library);
+            return file.getChannel().map(java.nio.channels.FileChannel.MapMode.READ_ONLY, 0, file.length());
+        }
+    }
+
+    public static void main(String[] args) throws Exception {
+        java.nio.ByteBuffer library = args.length > 1 ? mapped(args[1]) : null;
         for (int i = 0; i < 2; i++)
             start(i == 1);
         while (!new java.io.File(args[0]).exists())
             Thread.sleep(50);
         ends = true;
+        if (library != null && library.get(1) != 'E')
+            throw new AssertionError();
     }
 }
