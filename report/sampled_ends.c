@@ -104,13 +104,17 @@ static uint64_t *sum_up_calls(const struct calltree *tree, struct arena *arena)
     return total;
 }
 
-/* A call that has ended is not open. */
-static void close_ended(const struct calltree *before, struct calltree *after)
+/* The times of whole calls are right: what changes is the partial calls'. */
+static void adjust_partials(const struct calltree *before, struct calltree *after, struct arena *arena)
 {
-    for (uint32_t i = 1; i < after->n_nodes; i++)
-        if (is_called_node(after, i) &&
-            (double)after->total_cpu_ticks[i] < (1 - LOST) * (double)before->total_cpu_ticks[i])
-            after->nodes[i].n_open = 0;
+    after->partials = arena_alloc(arena, (before->n_partials + 1) * sizeof *after->partials);
+    for (size_t i = 0; i < before->n_partials; i++) {
+        struct calltree_partial partial = before->partials[i];
+        uint64_t had = before->total_cpu_ticks[partial.node], whole = had - partial.cpu_ticks,
+                 has = after->total_cpu_ticks[partial.node];
+        partial.cpu_ticks = has > whole ? has - whole : 0;
+        after->partials[i] = partial;
+    }
 }
 
 /* Methods whose time is another one now. */
@@ -143,7 +147,7 @@ static const struct calltree *divide_ends(const struct call_ends *e, bool *is_en
     *divided = *tree;
     divided->nodes = nodes;
     divided->total_cpu_ticks = sum_up_calls(divided, arena);
-    close_ended(tree, divided);
+    adjust_partials(tree, divided, arena);
     find_ended(tree, divided, is_ended, arena);
     return divided;
 }

@@ -54,6 +54,7 @@ struct calltree *sampled_roots(const struct report_source *source, const struct 
     tree->total_cpu_ticks = arena_alloc(arena, (n_roots + 1) * sizeof(uint64_t));
     tree->n_nodes = 1;
     tree->n_roots = 0;
+    tree->n_partials = 0;
     tree->n_metrics = 0;
     tree->cpu_is_wall = false;
     for (uint32_t i = 0; i < n; i++)

@@ -44,6 +44,7 @@ struct planting {
     uint64_t *n_own;                   /* by recorded context: samples in it, and in no other one that it calls */
     uint32_t *leaf, *anchor;           /* by kept sample: its node, and the recorded context that it is in */
     uint64_t *probe_ticks, *n_samples; /* by node; malloc'ed until the end */
+    size_t partials_room;
     uint64_t *method_samples, *latest; /* by method; the latest sample that was counted, from 1 on */
     uint64_t idle_ticks;               /* on the wall clock: who waits for work */
     uint64_t *kept_ticks;              /* there, by kept sample */
@@ -244,6 +245,11 @@ static void hand_over(struct planting *p, uint32_t measured, const struct divisi
         node->cpu_ticks += division_part(p->own[measured].all, share);
     p->probe_ticks[to] +=
         division_part(is_wall ? p->from->total_wall_ticks[measured] : p->from->total_cpu_ticks[measured], share);
+    struct calltree_partial partial = calltree_partial_at(p->from, measured);
+    if (partial.wall_ticks > 0)
+        *xpush(p->tree->partials, p->partials_room, p->tree->n_partials) =
+            (struct calltree_partial){ to, division_part(partial.cpu_ticks, share),
+                                       division_part(partial.wall_ticks, share) };
     for (size_t m = 0; m < n_metrics; m++)
         p->tree->metrics[to * n_metrics + m] += division_part(p->from->metrics[measured * n_metrics + m], share);
 }
@@ -392,7 +398,9 @@ static int plant(struct planting *p)
         tree->n_methods = trace_n_methods(p->reader);
     p->tree = tree;
     tree->nodes = NULL;
+    tree->partials = NULL;
     tree->n_nodes = 0;
+    tree->n_partials = 0;
     tree->roots = arena_alloc(p->source->arena, (p->from->n_roots + (size_t)1) * sizeof *tree->roots);
     if (!make_room(p))
         return -1;
@@ -422,7 +430,7 @@ static int plant(struct planting *p)
 static void *kept(struct arena *arena, void *from, size_t n_bytes)
 {
     void *copy = arena_alloc(arena, n_bytes);
-    return copy == NULL ? NULL : memcpy(copy, from, n_bytes);
+    return n_bytes == 0 ? copy : memcpy(copy, from, n_bytes);
 }
 
 static bool keep(struct planting *p, struct report_source *with)
@@ -437,6 +445,10 @@ static bool keep(struct planting *p, struct report_source *with)
         return false;
     free(tree->nodes);
     tree->nodes = nodes;
+    struct calltree_partial *partials = kept(arena, tree->partials, tree->n_partials * sizeof *partials);
+    free(tree->partials);
+    tree->partials = partials;
+    tree->n_partials = calltree_partials_join(partials, tree->n_partials);
     *sampled = (struct sampled_tree){ .measured = p->measured,
                                       .ended = p->from,
                                       .samples = p->samples,

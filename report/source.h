@@ -34,6 +34,10 @@ const char *report_clock_key(enum phases_clock clock);
 /* Parse it.  Returns 0, or -1 with *err set. */
 int report_clock_parse(const char *text, enum phases_clock *clock, struct err *err);
 
+/* Said where a table has marked methods. */
+#define REPORT_PARTIAL_MARK \
+    "+ marks methods with partial calls (under way when probes came, or at the end); means leave them out"
+
 double report_ns(const struct report_source *source, uint64_t ticks);
 
 /*

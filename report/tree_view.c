@@ -161,8 +161,11 @@ static void add_tree_row(struct tree_view *view, uint32_t line, uint32_t node, b
                                     source->sampled->is_ended[of->method]);
     to->self_ticks += own_ticks_of(source, node);
     to->n_samples += has_samples && has_time ? (double)source->sampled->n_samples[node] : 0;
+    to->is_recursive = to->is_recursive || (!has_time && of->calls > 0);
     if (!has_time)
         return;
+    struct calltree_partial partial = calltree_partial_at(source->tree, node);
+    to->partial_ticks += (double)(source->clock == PHASES_CPU ? partial.cpu_ticks : partial.wall_ticks);
     to->ticks += ticks_of(source, node);
     to->probe_ticks += has_samples ? (double)source->sampled->probe_ticks[node] : ticks_of(source, node);
 }

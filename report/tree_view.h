@@ -22,7 +22,9 @@ struct tree_line {
     double ticks, self_ticks, probe_ticks; /* with and without what it calls; of ticks, what probes measured */
     bool is_ended;                         /* samples tell the end of some calls */
     double calls, n_open, n_samples;       /* n_samples: in calls that no probe recorded */
-    double share_error, self_error;        /* of all time; NAN: not from samples, or not known */
+    double partial_ticks;                  /* of probe_ticks, the partial calls' */
+    bool is_recursive;
+    double share_error, self_error; /* of all time; NAN: not from samples, or not known */
 };
 
 struct tree_view {

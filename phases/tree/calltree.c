@@ -63,16 +63,16 @@ static void finish_time(struct builder *b, struct thread *t, const struct trace_
 }
 
 /* Close what never returned. */
-static void close_stack(struct builder *b, const struct thread *t)
+static void close_stack(struct builder *b, struct thread *t)
 {
     struct frame f = { t->node, t->depth, t->n_folds };
     b->tree->n_open += f.depth;
     for (; f.depth > 0; frame_up(b, t, &f)) {
-        b->store.nodes[f.node].n_open++;
+        partial_leave(b, t, &f, true);
         control_left(b, frame_method(b, t, &f), t->clock.now);
     }
     if (t->is_mounted)
-        count_open(b, t->carrier.node, t->carrier.depth);
+        count_open(b, t->carrier.node, t->carrier.depth, &t->carrier.entries);
 }
 
 static void finish_thread(struct builder *b, uint32_t index)
@@ -107,6 +107,7 @@ static int finish(struct builder *b, struct err *err)
     for (uint32_t i = 0; i < n; i++)
         finish_thread(b, i);
     virtual_end(b);
+    tree->n_partials = calltree_partials_join(tree->partials, tree->n_partials);
     tree->threads = xcalloc((size_t)b->n_threads + 1, sizeof *tree->threads);
     for (uint32_t i = 0; i < b->n_threads; i++)
         tree->threads[i] = b->threads[i].known;
@@ -148,10 +149,14 @@ static void hand_over(struct builder *b)
         free(b->threads[i].runs);
         free(b->threads[i].folds);
         free(b->threads[i].carrier.folds);
+        free(b->threads[i].entries.all);
+        free(b->threads[i].carrier.entries.all);
         thread_counters_free(b->threads[i].counters);
         spans_free(&b->threads[i].spans);
     }
     free(b->threads);
+    for (uint32_t i = 0; i < b->n_unmounted; i++)
+        free(b->unmounted[i].entries.all);
     free(b->unmounted);
     free(b->before);
     free(b->flagged);
@@ -198,6 +203,7 @@ void calltree_free(struct calltree *tree)
     free(tree->total_wall_ticks);
     free(tree->total_metrics);
     free(tree->flags);
+    free(tree->partials);
     free(tree->unmounted);
     activity_close(&tree->activity);
     for (uint32_t i = 0; i < tree->n_batches; i++)

@@ -107,7 +107,7 @@ struct calltree_node {
     uint32_t method;
     uint32_t first_child, next_sibling; /* 0: none */
     uint32_t last_child;                /* the child entered last: most often the next one too; 0: none */
-    uint32_t n_open;                    /* calls that had not returned at the end of the trace, or of their thread */
+    uint32_t n_open;                    /* partial calls: see calltree_partial */
     uint64_t calls;                     /* entries, those that never returned included */
     uint64_t unwinds;                   /* calls left by an exception */
     uint64_t cpu_ticks, wall_ticks;     /* exclusive: less probe time; wall: of threads that ran probes */
@@ -131,6 +131,16 @@ struct calltree_thread {
     uint64_t n_lost;                /* calls not recorded */
     uint64_t n_slices;              /* how often it got a CPU */
     uint64_t wait_ticks;            /* off the CPU though it could run: from where it was preempted */
+};
+
+/*
+ * A call is partial if no probe saw both of its ends: it was under way when its method got probes, or when the trace
+ * or its thread ended, or its probes went meanwhile.  How long it took is not known, so means leave it out.  This is
+ * the time of those at a node, with all that they called.
+ */
+struct calltree_partial {
+    uint32_t node;
+    uint64_t cpu_ticks, wall_ticks;
 };
 
 /* Further metrics of a node: metrics[node * n_metrics + i]. */
@@ -211,6 +221,9 @@ struct calltree {
     /* Inclusive, by node. */
     uint64_t *total_cpu_ticks, *total_wall_ticks, *total_metrics; /* owned */
 
+    struct calltree_partial *partials; /* by node, one for each that has partial calls; owned */
+    size_t n_partials;
+
     struct calltree_unmounted *unmounted; /* by method: the innermost recorded call; owned */
     uint32_t n_unmounted;                 /* methods below this */
 
@@ -269,11 +282,13 @@ bool calltree_walk(struct calltree_walk *walk);
 /* A method over all its contexts. */
 struct calltree_total {
     uint32_t method;
-    uint32_t n_open;
+    uint32_t n_open; /* partial calls */
+    bool is_recursive;
     uint64_t calls, unwinds;
     uint64_t cpu_ticks, wall_ticks; /* exclusive */
     /* Inclusive; recursion counts once: a context inside another one of the same method adds nothing. */
     uint64_t total_cpu_ticks, total_wall_ticks;
+    uint64_t partial_cpu_ticks, partial_wall_ticks; /* of that, the partial calls' */
     uint64_t *total_metrics; /* tree->n_metrics values, or NULL when there are none; the arena's */
 };
 
@@ -285,6 +300,20 @@ struct calltree_total {
  */
 void calltree_totals(const struct calltree *tree, enum vm_part part, struct arena *arena,
                      struct calltree_total **totals, size_t *n_totals);
+
+/* How long the whole calls of a method took, and how many there were; where it calls itself, partial ones count, too.
+ */
+struct calltree_whole {
+    double calls, cpu_ticks, wall_ticks;
+};
+
+struct calltree_whole calltree_whole_of(const struct calltree_total *total);
+
+/* The time of the partial calls at a node; zero where there are none. */
+struct calltree_partial calltree_partial_at(const struct calltree *tree, uint32_t node);
+
+/* Sort partial calls by node, and join those of the same one.  Returns how many are left. */
+size_t calltree_partials_join(struct calltree_partial *partials, size_t n);
 
 /* Inclusive values of all contexts from their own, into the tree's arrays.  Callers come before callees. */
 void calltree_add_up(struct calltree *tree);

@@ -185,10 +185,25 @@ struct thread_spans {
     uint64_t turn[ESTIMATE_GROUPS_MAX]; /* unique over all threads */
 };
 
+/* When a call began: the thread's time up to then, less probe time. */
+struct call_entry {
+    uint64_t cpu, wall;
+    bool is_found; /* it did not: it was under way */
+};
+
+/* Those of a thread's open calls, from the outermost on; a virtual thread takes them along. */
+struct call_entries {
+    struct call_entry *all; /* owned */
+    uint32_t room;
+    uint32_t n_taken;   /* of calls that the virtual thread came with, and that are to be taken up again */
+    uint64_t cpu, wall; /* of the thread that it left, then */
+};
+
 /* Where the carrier of a virtual thread stands; its calls wait until the virtual thread has gone. */
 struct carrier {
     uint32_t node, depth, n_folds, folds_room;
     struct fold *folds; /* owned */
+    struct call_entries entries;
 };
 
 struct thread {
@@ -196,8 +211,9 @@ struct thread {
     uint32_t node, depth; /* the current call's */
     uint32_t n_folds, folds_room;
     enum step_kind step;
-    uint32_t fraction;      /* of a tick of probe cost not subtracted yet */
-    struct fold *folds;     /* owned */
+    uint32_t fraction;  /* of a tick of probe cost not subtracted yet */
+    struct fold *folds; /* owned */
+    struct call_entries entries;
     struct carrier carrier; /* while a virtual thread is here */
     bool is_mounted;
     bool is_placed;
@@ -239,6 +255,7 @@ struct settled {
 struct unmounted {
     uint32_t node, depth;
     uint64_t since; /* ticks */
+    struct call_entries entries;
 };
 
 struct builder {
@@ -264,6 +281,7 @@ struct builder {
     struct unmounted *unmounted;              /* by ticket; owned */
     uint32_t n_unmounted;
     uint32_t roots_room, flags_room;
+    size_t partials_room;
     struct flagged *flagged; /* by method; owned; NULL: nothing is known of flags */
     uint32_t n_flagged;
     uint64_t probes_since, first_record, paused; /* ticks; 0: none yet */
@@ -420,8 +438,30 @@ void virtual_unmount(struct builder *b, struct thread *t, uint64_t ticket);
 /* At the end: the calls that were left open and not taken up again never returned. */
 void virtual_end(struct builder *b);
 
+/* ---- partial calls ---- */
+
+static inline uint64_t thread_cpu(const struct thread *t)
+{
+    return t->known.cpu_ticks - t->known.probe_ticks;
+}
+
+static inline uint64_t thread_wall(const struct thread *t)
+{
+    return t->known.wall_ticks - t->known.probe_ticks;
+}
+
+/* The thread's innermost call, at its depth, has begun; or it was under way, or is taken up again. */
+void entries_begin(struct thread *t, enum trace_kind kind);
+
+/* Its time is still open: the calls go with a virtual thread, or come with it. */
+void entries_leave(struct thread *t, struct call_entries *to);
+void entries_take(struct thread *t, struct call_entries *from, uint32_t depth);
+
+/* The call at a frame of the thread, which is over: is it partial? */
+void partial_leave(struct builder *b, struct thread *t, const struct frame *frame, bool is_missing);
+
 /* A call at this node, and those around it, never returned. */
-void count_open(struct builder *b, uint32_t node, uint32_t depth);
+void count_open(struct builder *b, uint32_t node, uint32_t depth, const struct call_entries *entries);
 
 /* ---- who looks at single calls ---- */
 

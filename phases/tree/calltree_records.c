@@ -36,6 +36,9 @@ static void stack_leave(struct builder *b, struct thread *t, uint32_t method, bo
         return;
     }
     b->tree->n_missing_exits += n_missing;
+    for (struct frame m = { t->node, t->depth, t->n_folds }; m.depth > f.depth; frame_up(b, t, &m))
+        partial_leave(b, t, &m, true);
+    partial_leave(b, t, &f, false);
     if (is_unwind)
         b->store.nodes[f.node].unwinds++;
     frame_up(b, t, &f);
@@ -68,7 +71,7 @@ static inline uint32_t likely_callee(struct calltree_node *nodes, struct calltre
 }
 
 /* Go to a call's node. */
-static inline void descend(struct builder *b, struct thread *t, uint32_t method)
+static inline void descend(struct builder *b, struct thread *t, uint32_t method, enum trace_kind kind)
 {
     struct calltree_node *nodes = b->store.nodes, *caller = &nodes[t->node];
     uint32_t child = likely_callee(nodes, caller, method);
@@ -79,11 +82,12 @@ static inline void descend(struct builder *b, struct thread *t, uint32_t method)
     if (child != CALLTREE_NONE)
         t->node = child;
     t->depth++;
+    entries_begin(t, kind);
 }
 
-static inline void enter(struct builder *b, struct thread *t, uint32_t method)
+static inline void enter(struct builder *b, struct thread *t, uint32_t method, enum trace_kind kind)
 {
-    descend(b, t, method);
+    descend(b, t, method, kind);
     b->tree->n_calls++;
     b->store.nodes[t->node].calls++;
 }
@@ -96,6 +100,8 @@ static inline void leave(struct builder *b, struct thread *t, uint32_t method, b
         return;
     }
     node->unwinds += is_unwind;
+    if (t->entries.all[t->depth - 1].is_found)
+        partial_leave(b, t, &(struct frame){ t->node, t->depth, 0 }, false);
     t->node = node->parent;
     t->depth--;
 }
@@ -116,10 +122,10 @@ static void take_other(struct builder *b, struct thread *t, const struct trace_e
     case TRACE_OPEN:
         control_found(b, event->method, event->ticks);
         b->tree->n_under_way++;
-        enter(b, t, event->method);
+        enter(b, t, event->method, event->kind);
         break;
     default:
-        descend(b, t, event->method);
+        descend(b, t, event->method, event->kind);
         break;
     }
     if (b->take_turns)
@@ -170,7 +176,7 @@ static void take_record(struct builder *b, struct thread *t, const struct trace_
     b->tree->n_records++;
     bool is_entry = event->kind == TRACE_ENTER;
     if (is_entry) {
-        enter(b, t, event->method);
+        enter(b, t, event->method, event->kind);
     } else {
         leave(b, t, event->method, event->kind == TRACE_UNWIND);
         control_left(b, event->method, event->ticks);
@@ -244,7 +250,8 @@ static size_t run_through(struct builder *b, struct thread *t, const struct trac
 {
     struct calltree_node *nodes = b->store.nodes;
     struct run run = run_begin(t);
-    uint64_t n_calls = 0;
+    struct call_entry *entries = t->entries.all;
+    uint64_t n_calls = 0, cpu = thread_cpu(t), wall = thread_wall(t);
     size_t first = i;
     for (; i < records->n; i++) {
         const struct trace_record *record = &records->all[i];
@@ -253,15 +260,16 @@ static size_t run_through(struct builder *b, struct thread *t, const struct trac
             break;
         if (record->kind == TRACE_ENTER) {
             uint32_t callee = likely_callee(nodes, node, record->operand);
-            if (callee == 0)
+            if (callee == 0 || run.depth >= t->entries.room)
                 break;
             run_settle(b, &run, node, record->ticks, STEP_ENTER);
             run.node = callee;
-            run.depth++;
+            entries[run.depth++] = (struct call_entry){ cpu + run.cpu - run.probe, wall + run.cpu - run.probe, false };
             nodes[callee].calls++;
             n_calls++;
         } else {
-            if (record->kind > TRACE_UNWIND || node->method != record->operand || run.depth == 0)
+            if (record->kind > TRACE_UNWIND || node->method != record->operand || run.depth == 0 ||
+                entries[run.depth - 1].is_found)
                 break;
             run_settle(b, &run, node, record->ticks, STEP_EXIT);
             node->unwinds += record->kind == TRACE_UNWIND;

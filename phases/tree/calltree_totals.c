@@ -87,8 +87,13 @@ static void add_context(const struct calltree *tree, const struct totals_by_meth
     total->n_open += node->n_open;
     total->cpu_ticks += node->cpu_ticks;
     total->wall_ticks += node->wall_ticks;
-    if (by->n_active[node->method]++ > 0)
+    if (by->n_active[node->method]++ > 0) {
+        total->is_recursive = true;
         return;
+    }
+    struct calltree_partial partial = calltree_partial_at(tree, i);
+    total->partial_cpu_ticks += partial.cpu_ticks;
+    total->partial_wall_ticks += partial.wall_ticks;
     total->total_cpu_ticks += tree->total_cpu_ticks[i];
     total->total_wall_ticks += tree->total_wall_ticks[i];
     for (size_t m = 0; m < tree->n_metrics; m++)

@@ -46,7 +46,7 @@ static void end_wait(struct builder *b, struct unmounted *unmounted, uint64_t ti
 /* The thread's stack and the one put aside change places. */
 static void change_stack(struct thread *t)
 {
-    struct carrier now = { t->node, t->depth, t->n_folds, t->folds_room, t->folds };
+    struct carrier now = { t->node, t->depth, t->n_folds, t->folds_room, t->folds, t->carrier.entries };
     t->node = t->carrier.node;
     t->depth = t->carrier.depth;
     t->n_folds = t->carrier.n_folds;
@@ -77,8 +77,10 @@ void virtual_mount(struct builder *b, struct thread *t, uint64_t ticket)
 {
     if (t->is_mounted) /* its going was lost */
         virtual_unmount(b, t, 0);
+    entries_leave(t, &t->carrier.entries);
     if (ticket != 0 && ticket < b->n_unmounted) {
         end_wait(b, &b->unmounted[ticket], t->clock.now);
+        entries_take(t, &b->unmounted[ticket].entries, b->unmounted[ticket].depth);
         b->unmounted[ticket].depth = 0;
     }
     change_stack(t);
@@ -92,12 +94,18 @@ void virtual_mount(struct builder *b, struct thread *t, uint64_t ticket)
 void virtual_unmount(struct builder *b, struct thread *t, uint64_t ticket)
 {
     if (ticket == 0 || ticket >= TICKETS) {
-        count_open(b, t->node, t->depth);
+        struct call_entries lost = { .all = NULL };
+        entries_leave(t, &lost);
+        count_open(b, t->node, t->depth, &lost);
+        free(lost.all);
     } else {
         xgrow_zeroed(b->unmounted, b->n_unmounted, (size_t)ticket + 1);
         struct unmounted *unmounted = &b->unmounted[ticket];
         end_wait(b, unmounted, t->clock.now); /* its coming was lost */
-        *unmounted = (struct unmounted){ t->node, t->depth, t->clock.now };
+        entries_leave(t, &unmounted->entries);
+        unmounted->node = t->node;
+        unmounted->depth = t->depth;
+        unmounted->since = t->clock.now;
         begin_wait(b, unmounted);
     }
     stand_at_root(b, t);
@@ -106,24 +114,17 @@ void virtual_unmount(struct builder *b, struct thread *t, uint64_t ticket)
     if (!t->is_mounted)
         return;
     change_stack(t);
+    entries_take(t, &t->carrier.entries, t->depth);
+    t->entries.n_taken = 0;
     t->is_mounted = false;
     if (b->take_turns && t->depth > 0)
         follow_again(b, t);
-}
-
-/* Calls that found no room for a node of their own are those of the node that took them. */
-void count_open(struct builder *b, uint32_t node, uint32_t depth)
-{
-    struct calltree_node *nodes = b->store.nodes;
-    b->tree->n_open += depth;
-    for (; depth > 0 && nodes[node].parent != node; depth--, node = nodes[node].parent)
-        nodes[node].n_open++;
 }
 
 void virtual_end(struct builder *b)
 {
     for (uint32_t i = 0; i < b->n_unmounted; i++) {
         end_wait(b, &b->unmounted[i], trace_end_ticks(b->reader));
-        count_open(b, b->unmounted[i].node, b->unmounted[i].depth);
+        count_open(b, b->unmounted[i].node, b->unmounted[i].depth, &b->unmounted[i].entries);
     }
 }

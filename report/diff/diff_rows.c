@@ -223,7 +223,7 @@ static uint32_t method_of(const struct map *methods, struct diff_reading *r, con
     return method == NULL ? CALLTREE_NONE : *method;
 }
 
-/* Without the mark of calls that had not returned: in the next trace they may have. */
+/* Without the mark of partial calls: the next trace may have none. */
 static const char *label_of(struct diff_reading *r, const char *label)
 {
     size_t n = strlen(label);

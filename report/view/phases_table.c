@@ -1,5 +1,6 @@
 #include "report/view/phases_table.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -152,7 +153,9 @@ static void add_row(const struct phases_report *report, const struct phases_orde
                                .unwinds = (double)total->unwinds,
                                .n_open = (double)total->n_open,
                                .recorded = table_number(report_ns(source, window.ticks)) };
-    line.per_call_ns = line.ns / line.calls;
+    struct calltree_whole whole = calltree_whole_of(total);
+    double whole_ticks = source->clock == PHASES_CPU ? whole.cpu_ticks : whole.wall_ticks;
+    line.per_call_ns = whole.calls > 0 ? report_ns(source, (uint64_t)whole_ticks) / whole.calls : NAN;
     if (is_partly)
         line.recorded.words = report_recorded_text(source, &window);
     table_add(table, "method", &line);
@@ -187,7 +190,7 @@ void phases_table(const struct phases_report *report, struct table *table)
     if (has_partly)
         table_note(table, "Share (%) is of the application's time while a method was recorded (Recorded)");
     if (n_open > 0)
-        table_note(table, "+ marks methods with calls that had not returned at the end");
+        table_note(table, REPORT_PARTIAL_MARK);
 }
 
 void phases_rows(const struct phases_report *report, struct phases_file *file)

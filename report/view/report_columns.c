@@ -402,9 +402,11 @@ static void fill_calls(const struct making *making, const struct values *v, stru
     const struct layout *at = &making->at;
     double ns = making->source->tree->ns_per_tick;
     bool is_called = v->calls >= 0 && v->time_ticks >= 0;
+    double ticks = making->source->clock == PHASES_CPU ? v->whole.cpu_ticks : v->whole.wall_ticks;
+    double off_ticks = v->off_cpu_ticks < 0 ? -1 : v->whole.wall_ticks - v->whole.cpu_ticks;
     cells[at->calls] = v->calls < 0 ? not_applicable() : table_number(v->calls);
-    cells[at->per_call] = is_called ? ratio(v->probe_ticks * ns, v->calls) : not_applicable();
-    cells[at->off_cpu] = is_called ? ratio(v->off_cpu_ticks * ns, v->calls) : not_applicable();
+    cells[at->per_call] = is_called ? ratio(ticks * ns, v->whole.calls) : not_applicable();
+    cells[at->off_cpu] = is_called ? ratio(off_ticks * ns, v->whole.calls) : not_applicable();
 }
 
 /* Of the phase's calls, on the report's clock. */

@@ -31,6 +31,7 @@ struct values {
     double cpu_ticks;     /* inclusive: what faults and switches are divided by */
     double off_cpu_ticks; /* inclusive; negative: not known */
     double calls;         /* negative: not applicable */
+    struct calltree_whole whole;
     double unwinds, n_open;
     struct recorded recorded; /* of a phase: its shares are of what ran then; of others: of all */
     const uint64_t *metrics;  /* the tree's; NULL: not known */

@@ -18,6 +18,7 @@ static struct values phase_values(const struct making *making, size_t row, const
     const struct calltree *tree = making->source->tree;
     uint64_t ticks = phases_total_ticks(total, making->source->clock);
     double off = (double)total->total_wall_ticks - (double)total->total_cpu_ticks;
+    struct calltree_whole whole = calltree_whole_of(total);
     bool is_sampled = sampled_alone(making->source, total), is_ended = report_is_ended(making, row);
     struct recorded recorded = report_recorded(making->source, total->method);
     recorded_hold(&recorded, (double)ticks, (double)making->shares.all_ticks);
@@ -31,6 +32,7 @@ static struct values phase_values(const struct making *making, size_t row, const
                             .cpu_ticks = (double)total->total_cpu_ticks,
                             .off_cpu_ticks = tree->cpu_is_wall || is_ended || off < 0 ? -1 : off,
                             .calls = (double)total->calls,
+                            .whole = whole,
                             .unwinds = (double)total->unwinds,
                             .n_open = (double)total->n_open,
                             .recorded = recorded,
@@ -138,7 +140,7 @@ int report_phase_rows(struct making *making, struct err *err)
                                  text_plural(n_folded));
         if (making->rows[i]->n_open > 0) {
             label = arena_printf(making->source->arena, "%s +", label);
-            table_note(making->table, "+ marks methods with calls that had not returned at the end");
+            table_note(making->table, REPORT_PARTIAL_MARK);
         }
         struct values v = phase_values(making, i, label);
         report_row(making, &v, false);

@@ -121,6 +121,14 @@ static const char *text_label(const struct tree_making *making, uint32_t i)
                         line->n_open > 0 && making->options->is_text ? " +" : "");
 }
 
+/* Of the whole calls, as far as they can be told. */
+static double ticks_per_call(const struct tree_line *line)
+{
+    double partial = line->is_recursive ? 0 : line->n_open, calls = line->calls - partial,
+           ticks = line->probe_ticks - (partial > 0 ? line->partial_ticks : 0);
+    return calls > 0 ? fmax(ticks, 0) / calls : NAN;
+}
+
 static double share_of(double ticks, double whole)
 {
     return whole > 0 ? ticks / whole : NAN;
@@ -144,7 +152,7 @@ static void add_row(const struct tree_making *making, uint32_t i)
         .calls = is_root     ? TABLE_NONE
                  : has_calls ? line->calls
                              : NAN,
-        .ns_per_call = has_calls && !is_root ? line->probe_ticks * ns / line->calls : NAN,
+        .ns_per_call = has_calls && !is_root ? ticks_per_call(line) * ns : NAN,
         .depth = line->depth,
         .ns = line->ticks * ns,
         .self_ns = line->self_ticks * ns,
@@ -247,7 +255,7 @@ static void add_notes(const struct tree_making *making)
                                        making->n_left, text_plural(making->n_left),
                                        report_percent(arena, making->options->min_share)));
     if (making->any_open && making->options->is_text)
-        table_note(table, "+ marks methods with calls that had not returned at the end");
+        table_note(table, REPORT_PARTIAL_MARK);
     if (making->source->sampled != NULL && making->knows_calls)
         table_note(table, "Calls come from probes; stack samples divide the other time");
     if (making->options->kind == TREE_VIEW_CALLERS)

@@ -58,10 +58,30 @@ for jdk in $(jdks); do
         /application$/ { root = index($0, "application") }
         /UnderWay\.second/ && index($0, "UnderWay.second") == root + 4 { n++ }
         END { print n + 0 }' "$SCRATCH/tree")" 1
+    "$mmprof" report --csv --all --columns method,calls,ns_per_call,open_calls "$trace" > "$SCRATCH/report.csv" \
+        2> "$SCRATCH/errors"
+    is "JDK $version: a partial call has no mean, and is counted apart" \
+        "$(tr -d '\r' < "$SCRATCH/report.csv" | sed -n '/,\(main\|first\|second\),/s/^phase,//p' | sort | tr '\n' ' ')" \
+        "first,1,,1 main,1,,1 second,1,,1 "
     "$build/test/tools/method_counts" "$trace" > "$SCRATCH/counts"
     is "JDK $version: each of them is one call" \
         "$(sed -n 's/^METHOD micro.UnderWay.\(main\|first\|second\)(.* \([0-9]*\) [0-9]* [0-9]* [0-9]*$/\1 \2/p' \
             "$SCRATCH/counts" | sort | tr '\n' ' ')" "first 1 main 1 second 1 "
 done
+
+# Each call lasts for 350 ms or more; the first and the last one are recorded in part.
+"$jdk/bin/java" -XX:+IgnoreUnrecognizedVMOptions -XX:+EnableDynamicAgentLoading -cp "$classes" target.LongCalls 1 \
+    "$SCRATCH/stop" > "$SCRATCH/said" 2>&1 &
+jvm=$!
+test_pids+=("$jvm")
+holds "calls of known length go on" wait_for 60 said "$SCRATCH/said" READY
+"$mmprof" record -q -p "$jvm" -d 3 --include 'target.LongCalls#work' --min-bytecodes 0 -o "$SCRATCH/long.dat" \
+    > "$SCRATCH/out" 2>&1
+touch "$SCRATCH/stop"
+wait "$jvm"
+"$mmprof" report --csv --all --clock wall --columns method,calls,ns_per_call,open_calls "$SCRATCH/long.dat" 2>&1 |
+    tr -d '\r' | sed -n 's/^phase,work,//p' > "$SCRATCH/work"
+holds "partial calls are not in the mean ($(cat "$SCRATCH/work"))" \
+    awk -F, '{ ok = $1 > $3 && $3 > 0 && $2 > 0.999 * 350e6 } END { exit !ok }' "$SCRATCH/work"
 
 done_testing

@@ -180,6 +180,31 @@ static void test_open_calls(void)
     done(&tree);
 }
 
+/* Of five calls of B that take 100 each, probes saw three from beginning to end. */
+static void test_partial_calls(void)
+{
+    struct maker m;
+    begin(&m);
+    STEPS(&m, 0, { RING_OPEN, A, 60, { 0 } }, { RING_OPEN, B, 60, { 0 } }, EXIT(B, 100), ENTER(B, 100), EXIT(B, 200),
+          ENTER(B, 200), EXIT(B, 300), ENTER(B, 300), EXIT(B, 400), ENTER(B, 400), ENTER(C, 410));
+    struct calltree tree = end(&m, 430);
+    struct calltree_total b = total_of(&tree, B);
+    struct calltree_whole whole = calltree_whole_of(&b);
+    CHECK("all calls are counted, those under way at the beginning and at the end apart",
+          b.calls == 5 && b.n_open == 2);
+    CHECK("the whole ones took what they took", whole.calls == 3 && whole.cpu_ticks == 300 && whole.wall_ticks == 300);
+    CHECK("all time is there", b.total_cpu_ticks == 300 + 40 + 30 && b.partial_cpu_ticks == 40 + 30);
+    whole = (b = total_of(&tree, A), calltree_whole_of(&b));
+    CHECK("of a method that was under way all the time no call is whole", whole.calls == 0 && whole.cpu_ticks == 0);
+    done(&tree);
+    begin(&m);
+    STEPS(&m, 0, ENTER(A, 0), ENTER(B, 10), EXIT(A, 110), ENTER(B, 200), EXIT(B, 300));
+    tree = end(&m, 300);
+    whole = (b = total_of(&tree, B), calltree_whole_of(&b));
+    CHECK("a call whose exit is missing is none either", b.n_open == 1 && whole.calls == 1 && whole.cpu_ticks == 100);
+    done(&tree);
+}
+
 static void test_switches(void)
 {
     struct maker m;
@@ -521,6 +546,7 @@ int main(void)
     test_exits();
     test_gaps();
     test_open_calls();
+    test_partial_calls();
     test_switches();
     test_sampled_faults();
     test_thread_lives();

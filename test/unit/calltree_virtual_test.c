@@ -102,6 +102,9 @@ static void test_never_resumed(void)
     CHECK_NUMBER("they are counted", tree.n_open, 3);
     CHECK_NUMBER("it waits to the end", tree.unmounted[PARK].ticks, 100 - 30);
     CHECK_NUMBER("their time ends where they go", total_of(&tree, WORK).total_cpu_ticks, 20 + 5 + 10);
+    struct calltree_total work = total_of(&tree, WORK);
+    struct calltree_whole whole = calltree_whole_of(&work);
+    CHECK("the call that has returned is the only whole one", whole.calls == 1 && whole.cpu_ticks == 5);
     CHECK_NUMBER("another virtual thread's calls are not theirs", top_node(&tree, WORK)->calls, 3);
     done(&tree);
 }
