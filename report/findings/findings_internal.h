@@ -103,6 +103,7 @@ double findings_collecting_ns(const struct findings_making *making, double pause
 
 /* The rules' functions, a file for each kind of data. */
 void findings_of_known(struct findings_making *making, const struct finding_rule *rule);
+void findings_of_interpreted(struct findings_making *making, const struct finding_rule *rule);
 void findings_of_cpu(struct findings_making *making, const struct finding_rule *rule);
 void findings_of_allocation(struct findings_making *making, const struct finding_rule *rule);
 void findings_of_leaks(struct findings_making *making, const struct finding_rule *rule);

@@ -33,8 +33,9 @@ check() {
     done
 }
 
-check exceptions << 'END'
+check exceptions huge << 'END'
 exceptions exceptions Faulty\$Parser.number Throwable.<init> \(target.Faulty\$Parser\$NotANumber, stack depth [45][0-9]\)
+huge interpreted Faulty\$Huge.all 8[0-9]{3} bytes of bytecode
 END
 
 done_testing

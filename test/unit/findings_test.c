@@ -229,6 +229,70 @@ static void test_known(void)
         check_known(&rows[i]);
 }
 
+/* 100 samples in 10 s, one of so many in a method of the program's own that is interpreted, up to one of them. */
+struct interpreted_case {
+    const char *claim;
+    uint32_t code_bytes, one_in, up_to, frame_of_others;
+    const char *lines;
+};
+
+static void check_interpreted(const struct interpreted_case *c)
+{
+    const struct trace_sampled_method methods[] = {
+        { .names = { "com/acme/Shop", "all", "()V" }, .code_bytes = c->code_bytes },
+        { .names = { "java/util/Random", "next", "()V" }, .code_bytes = 10 }
+    };
+    struct view_pass pass;
+    struct report_source with;
+    struct maker m;
+    maker_open(&m, "interpreted.dat");
+    maker_info(&m, "offcpu", "perf");
+    maker_info(&m, "recording.mode", "samples");
+    maker_info(&m, "sample.period_ns", "100000000");
+    maker_thread(&m, 0, "main", false);
+    KERNEL(&m, AT(TRACE_CPU_IN, 0, 0), AT(TRACE_CPU_OUT, 0, UINT64_C(10000000000)));
+    maker_stack(&m, 0, -1, 0, &methods[0], 0, 0);
+    maker_stack(&m, 0, -1, 1, &methods[1], 0, 0);
+    for (uint32_t i = 0; i < 100; i++) {
+        bool is_all = i % c->one_in == 0 && i < c->up_to;
+        const struct trace_sample sample = { .ticks = i * UINT64_C(100000000) + 50000000,
+                                             .context = is_all ? 1 : 2,
+                                             .frame = is_all ? TRACE_FRAME_INTERPRETED : c->frame_of_others,
+                                             .index = -1,
+                                             .n = 1,
+                                             .weight_ns = 100000000 };
+        maker_must(&m, trace_write_sample(m.writer, &sample, &m.err));
+    }
+    maker_close(&m, UINT64_C(10000000000));
+    const struct view_pass_options options = { .path = m.path,
+                                               .parts = VIEW_PASS_SAMPLES | VIEW_PASS_FINDINGS,
+                                               .libraries = folding_read(NULL, &arena, &err) };
+    maker_must(&m, view_pass_read(&options, &arena, &pass, &m.err));
+    maker_must(&m, sampled_tree(&pass.source, view_pass_samples(&pass, &pass.source), false, &with, &m.err));
+    const char *lines = lines_of(&with, &pass), *found = strstr(lines, "* Shop.all runs interpreted");
+    CHECK_TEXT(c->claim, found == NULL ? "" : arena_text(&arena, found, strcspn(found, "\n")), c->lines);
+    view_pass_close(&pass);
+    arena_free(&arena);
+}
+
+static void test_interpreted(void)
+{
+    static const struct interpreted_case rows[] = {
+        { "a method that is too large for the compilers", 8001, 4, 100, TRACE_FRAME_COMPILED,
+          "* Shop.all runs interpreted for 25 \u00b15 % of the CPU time, 2.50 s: it has 8001 bytes of bytecode, and "
+          "HotSpot compiles 8000 at most: split it (--view callers=Shop.all)" },
+        { "not where it takes little", 8001, 20, 100, TRACE_FRAME_COMPILED, "" },
+        { "a smaller one that is never compiled", 8000, 4, 100, TRACE_FRAME_COMPILED,
+          "* Shop.all runs interpreted for 25 \u00b15 % of the CPU time, 2.50 s: HotSpot cannot compile it, or "
+          "discards "
+          "its code again and again (--view callers=Shop.all)" },
+        { "not while the program warms up", 8000, 2, 60, TRACE_FRAME_COMPILED, "" },
+        { "nor where all of it is interpreted", 8000, 4, 100, TRACE_FRAME_INTERPRETED, "" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        check_interpreted(&rows[i]);
+}
+
 /* Instructions, cycles and misses of L2 for each: price has misses of its own, digest is the rest. */
 static const char *lines_of_misses(uint64_t n_misses)
 {
@@ -568,6 +632,7 @@ int main(void)
 {
     test_thresholds();
     test_known();
+    test_interpreted();
     test_misses();
     test_allocations();
     test_leaks();
