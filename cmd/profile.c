@@ -27,7 +27,6 @@ struct profile {
     struct recording recording;
     const char *directory;
     double weight, grain, budget; /* UNGIVEN, or a fraction */
-    double recompile_s;
     bool two_runs;
     char directory_name[PATH_MAX], trace[PATH_MAX], phases[PATH_MAX], phases_trace[PATH_MAX];
     uint32_t n_separate; /* traces of the phases, one for each group of events; 0: one of all */
@@ -63,7 +62,7 @@ static int parse(int argc, char **argv, struct profile *p, bool *done, struct er
         { 0, "weight", "SHARE", OPTION_FRACTION, &p->weight,
           "a phase has at least this share of the time in all its calls together" },
         { 0, "grain", "SHARE", OPTION_FRACTION, &p->grain, "a phase has at least this share of the time in one call" },
-        { 0, "recompile", "TIME", OPTION_SECONDS, &p->recompile_s,
+        { 0, "recompile", "TIME", OPTION_SECONDS, &p->recording.recompile_s,
           "let the JVM discard its code if compiling it took less than TIME (the budget)" },
         OPTIONS_GROUP("Methods"),
         OPTIONS_ROWS(common.methods),
@@ -283,7 +282,7 @@ static int run_live(struct profile *p, struct err *err)
     options.budget = p->budget < 0 ? options.budget : p->budget;
     options.weight = p->weight < 0 ? options.weight : p->weight;
     options.grain = p->grain < 0 ? options.grain : p->grain;
-    options.recompile_s = p->recompile_s;
+    options.recompile_s = p->recording.recompile_s;
     live_session_init(&session, &options);
     live.output = p->phases_trace;
     live.live = &session;
@@ -314,8 +313,7 @@ int command_profile(int argc, char **argv, struct err *err)
                                            .directory = DEFAULT_DIRECTORY,
                                            .weight = UNGIVEN,
                                            .grain = UNGIVEN,
-                                           .budget = UNGIVEN,
-                                           .recompile_s = LIVE_RECOMPILE_S };
+                                           .budget = UNGIVEN };
     bool done;
     if (parse(argc, argv, p, &done, err) < 0)
         return -1;

@@ -34,11 +34,10 @@ static int check_choice(const struct recording *recording, const struct record_c
 static int check_live(const struct recording *recording, bool live, bool logs_jit, const struct live_options *options,
                       struct err *err)
 {
-    bool is_changed = options->budget != LIVE_BUDGET || options->weight != LIVE_WEIGHT ||
-                      options->grain != LIVE_GRAIN || options->recompile_s != LIVE_RECOMPILE_S;
+    bool is_changed = options->budget != LIVE_BUDGET || options->weight != LIVE_WEIGHT || options->grain != LIVE_GRAIN;
     if (!live && (is_changed || logs_jit)) {
         err_set(err, logs_jit ? "--jit-log belongs to --live: it compares code before and after a method gets probes"
-                              : "--budget, --weight, --grain and --recompile belong to --live");
+                              : "--budget, --weight and --grain belong to --live");
         return err_next(err, recording->includes.n > 0 && recording->phases == NULL
                                  ? "add --live: --include alone records all methods that match"
                                  : "remove --all-methods, --phases and --simulate");
@@ -161,7 +160,7 @@ int command_record(int argc, char **argv, struct err *err)
         { 0, "grain", "SHARE", OPTION_FRACTION, &live.grain,
           "one call of a phase has at least this share of the time (0.0001%)" },
         OPTIONS_RARE,
-        { 0, "recompile", "TIME", OPTION_SECONDS, &live.recompile_s,
+        { 0, "recompile", "TIME", OPTION_SECONDS, &recording.recompile_s,
           "let the JVM discard its code if compiling it took less than TIME (the budget)" },
         { 0, "jit-log", NULL, OPTION_FLAG, &logs_jit,
           "record the JIT compiler's decisions about the methods (inlining)" },
@@ -199,6 +198,7 @@ int command_record(int argc, char **argv, struct err *err)
         return 0;
     if (recording_is_elsewhere(&recording))
         return program_become("lab", argc, argv, err);
+    live.recompile_s = recording.recompile_s;
     recording.output = output != NULL ? output : recording.output;
     files.output = to == NULL ? output : directory_of_to(to, output, pattern);
     files.quiet = recording.quiet;

@@ -14,6 +14,7 @@
 
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -361,13 +362,32 @@ static void prepare_live(struct recording *recording, const struct recording_cou
     live_session_events(live, &counters->events, &counters->layout);
 }
 
-/* Classes are changed at once. */
-static void tell_discard(pid_t pid)
+/* Where classes are changed at once: a service would be slow for as long as its code takes to compile. */
+static int check_discard(const struct recording *recording, struct err *err)
 {
+    pid_t pid = (pid_t)recording->pid;
     struct jvm_compilers compilers = { .pid = pid };
-    uint64_t cpu_ns = jvm_forgets_code(pid) ? jvm_compilers_cpu_ns(&compilers, 0) : JVM_CPU_UNKNOWN;
-    if (cpu_ns != JVM_CPU_UNKNOWN)
-        tell_discarded(cpu_ns);
+    double most_s = recording->recompile_s > 0 ? recording->recompile_s : RECORDING_DISCARD_S;
+    char option[4200];
+    if (pid == 0 || (recording->live != NULL && recording->by.n == 0) || !jvm_forgets_code(pid))
+        return 0;
+    uint64_t cpu_ns = jvm_compilers_cpu_ns(&compilers, 0);
+    if (cpu_ns == JVM_CPU_UNKNOWN)
+        return 0;
+    if ((double)cpu_ns / 1e9 <= most_s) {
+        if (!recording->quiet)
+            tell_discarded(cpu_ns);
+        return 0;
+    }
+    recorder_prepare_option(option, sizeof option);
+    err_set(err,
+            "JVM %d would discard all its compiled code, %.1f s of JIT compilation: the program would be slower "
+            "until it is compiled again",
+            (int)pid, (double)cpu_ns / 1e9);
+    return err_next(err, "if it may, add --recompile %.0f; %s; or start the JVM with %s, or run it on JDK %d or later",
+                    ceil((double)cpu_ns / 1e9) + 1,
+                    recording->by.n > 0 ? "remove --argument" : "record with --live, which has samples then", option,
+                    JVM_KEEPS_CODE);
 }
 
 /* The part of the JVM's CPU time that sampling by polling may take. */
@@ -450,10 +470,10 @@ int recording_run(struct recording *recording, struct recorder_summary *summary,
         check_simulate(recording, err) < 0 || choose_counters(recording, &plan, &arena, &counters, err) < 0 ||
         choose_ip_events(recording, &plan, &arena, ip_events, err) < 0)
         goto out;
+    if (check_discard(recording, err) < 0)
+        goto out;
     if (recording->live != NULL)
         prepare_live(recording, &counters);
-    if (recording->pid != 0 && !recording->quiet && (recording->live == NULL || recording->by.n > 0))
-        tell_discard((pid_t)recording->pid);
     rc = separate && counters.layout.n_groups > 1 ? run_groups(recording, &plan, &counters, summary, err)
                                                   : run_session(recording, &plan, &counters, 0, summary, err);
     if (rc < 0)

@@ -11,7 +11,7 @@
 struct recording {
     struct target_argument target;
     uint64_t pid, min_bytecodes, ring_bytes;
-    double duration_s, prepare_limit_s;
+    double duration_s, prepare_limit_s, recompile_s; /* recompile_s: CPU time of code to discard; 0: the default */
     uint64_t max_bytes;                   /* of the trace; RECORDING_SIZE_UNSET: a share of what the disk has free */
     const struct recorder_files *files;   /* of which output is the directory; NULL: one file */
     const char *output, *phases, *events; /* phases, events: NULL when not given */
@@ -37,6 +37,9 @@ struct recording {
 /* Visits to threads that wait, of a live recording: so many a second, and so much of the budget, at most. */
 #define RECORDING_WAITS_HZ   20
 #define RECORDING_WAITS_PART 0.3
+
+/* A running JVM whose code took longer to compile is asked for before all of it is discarded. */
+#define RECORDING_DISCARD_S 5.0
 
 #define RECORDING_IP_SAMPLES_UNSET UINT64_MAX
 

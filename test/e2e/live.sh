@@ -106,6 +106,12 @@ for jdk in $(jdks); do
     start_busy "$jdk" -Dbusy.rest=false
     jvm=$pid
     trace=$SCRATCH/kept-$version.dat
+    for option in --all-methods --include=target/* --argument=Busy.round\(1\); do
+        "$mmprof" record -d 1 -o "$trace" "$option" --recompile 1ms -p "$jvm" > "$SCRATCH/out" 2> "$SCRATCH/errors"
+        is "JDK $version: with ${option%%=*} it asks before all code is discarded" "$?$(cat "$SCRATCH/out") $(
+            grep -cE 'would discard all its compiled code, [0-9.]+ s of|^  next: if it may, add --recompile [1-9]' \
+                "$SCRATCH/errors")" '1 2'
+    done
     live_until has_samples "$trace" --recompile 1ms
     is "JDK $version, --recompile: a running program is recorded" "$status$(cat "$SCRATCH/out")" 0
     "$mmprof" report --wide --no-fold --notes "$trace" > "$SCRATCH/report" 2> "$SCRATCH/said"
@@ -247,7 +253,7 @@ holds "small methods that are called all the time cost next to nothing: $probes 
 "$mmprof" record --all-methods --budget 2% -p 1 > "$SCRATCH/out" 2>&1
 is "a budget of a recording that is not live is refused" "$?" 1
 matches "with the reason" "$(cat "$SCRATCH/out")" \
-    '^mmprof record: --budget, --weight, --grain and --recompile belong to --live$'
+    '^mmprof record: --budget, --weight and --grain belong to --live$'
 "$mmprof" record --live --budget 0 -p 1 > "$SCRATCH/out" 2>&1
 is "and a budget of nothing" "$?" 1
 
