@@ -117,6 +117,7 @@ static int prepare(struct sample_run *run, struct err *err)
     if (sample_profile_open(&run->profile, BLOCK_NS, o->tree_bytes, err) < 0 ||
         bytecode_kinds_open(&run->kinds, table_of(o), BLOCK_NS, &run->arena, err) < 0)
         return -1;
+    run->profile.is_of_blocks = run->kinds.profile.is_of_blocks = o->is_polled || o->is_wall;
     run->profile.half_life_ns = run->kinds.profile.half_life_ns = (uint64_t)(o->decay_s * 1e9);
     if (o->events != NULL && trigger_choose(o->events, o->period, &run->arena, &run->events, &how->trigger, err) < 0)
         return -1;

@@ -1,14 +1,20 @@
 #include "report/sample_rows.h"
 
+#include "core/trace/recording_info.h"
+
 #include <math.h>
 
 #define BLOCK      UINT64_C(1000000) /* ticks */
 #define TREE_BYTES (UINT64_C(1) << 20)
 #define DEPTH_MOST 4096u
 
-int sample_rows_open(struct sample_profile *profile, struct err *err)
+int sample_rows_open(const struct report_source *source, struct sample_profile *profile, struct err *err)
 {
-    return sample_profile_open(profile, BLOCK, TREE_BYTES, err);
+    if (sample_profile_open(profile, BLOCK, TREE_BYTES, err) < 0)
+        return -1;
+    profile->is_of_blocks =
+        source->sampled->samples->has_waiting || info_text(source->reader, INFO_SAMPLE_MECHANISM) != NULL; /* polling */
+    return 0;
 }
 
 int sample_rows_add(const struct report_source *source, size_t i, const uint32_t *rows, uint32_t n,
@@ -37,7 +43,7 @@ static int add_sample(const struct report_source *source, const uint32_t *row_of
 int sample_rows_profile(const struct report_source *source, const uint32_t *row_of, struct sample_profile *profile,
                         struct err *err)
 {
-    if (sample_rows_open(profile, err) < 0)
+    if (sample_rows_open(source, profile, err) < 0)
         return -1;
     for (size_t i = 0; i < source->sampled->samples->n_kept; i++)
         if (!source->sampled->samples->kept[i].is_idle && add_sample(source, row_of, i, profile) < 0)

@@ -213,6 +213,7 @@ static int make_source(struct trace_samples *samples, struct arena *arena, struc
                                  .is_polled = info_text(samples->reader, INFO_SAMPLE_MECHANISM) != NULL,
                                  .ratios = kinds,
                                  .n_ratios = (uint32_t)n_kinds };
+    samples->profile.is_of_blocks = source->is_wall || source->is_polled;
     if (samples->profile.n_samples > 0)
         return trace_samples_check(samples, err);
     err_set(err, "the trace has no stack samples");

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK        UINT64_C(1000000) /* ticks */
-#define TREE_BYTES   (UINT64_C(1) << 20)
 #define ALIKE_MOST   4u /* so many letters differ, or more: it is not alike */
 #define NO_ALIKE     (2 * ALIKE_MOST + 2)
 #define DEPTH_MOST   4096u
@@ -283,7 +281,7 @@ static int find_errors(struct tree_view *view, struct err *err)
     const struct sampled_tree *sampled = view->source->sampled;
     struct sample_profile profile;
     int rc = 0;
-    if (sample_profile_open(&profile, BLOCK, TREE_BYTES, err) < 0)
+    if (sample_rows_open(view->source, &profile, err) < 0)
         return -1;
     for (size_t i = 0; rc == 0 && i < sampled->samples->n_kept; i++)
         rc = !sampled->samples->kept[i].is_idle && add_sample(view, i, &profile) < 0 ? no_memory(err) : 0;

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#define PERIOD_MEAN 1.0986 /* ln 3: drawn from half to one and a half of it, there are on average as many samples */
+
 /* What both kinds of events have. */
 static void fill_common(const struct perf_rings *rings, struct perf_event_attr *attr)
 {
@@ -73,12 +75,17 @@ static void drop_inheritance(const struct perf_rings *rings, struct perf_event_a
     attr->inherit_thread = 0;
 }
 
-/* Up to an eighth more or less, for each event another one. */
-static uint64_t draw(struct perf_rings *rings, uint64_t period)
+double perf_rings_drawn(double random, bool is_frequency)
+{
+    return is_frequency ? 0.875 + random / 4 : PERIOD_MEAN * (0.5 + random);
+}
+
+/* For each event another one. */
+static uint64_t draw(struct perf_rings *rings, uint64_t period, bool is_frequency)
 {
     double random;
     drand48_r(&rings->random, &random);
-    return (uint64_t)((double)period * (0.875 + random / 4));
+    return (uint64_t)((double)period * perf_rings_drawn(random, is_frequency));
 }
 
 /*
@@ -106,7 +113,7 @@ void perf_attr_ip_samples(struct perf_rings *rings, struct perf_event_attr *attr
                           : trigger->period != 0 ? trigger->period
                                                  : 1000000000 / rings->options.ip_samples_hz;
     if (rings->options.stack_bytes > 0 && attr->sample_period > 8)
-        attr->sample_period = draw(rings, attr->sample_period);
+        attr->sample_period = draw(rings, attr->sample_period, attr->freq);
     attr->sample_type = KERNEL_IP_SAMPLE_TYPE | (rings->options.n_ip_events > 0 ? (unsigned)PERF_SAMPLE_PERIOD : 0);
     attr->sample_regs_user = KERNEL_IP_SAMPLE_REGISTERS;
     if (rings->options.stack_bytes > 0) {

@@ -87,6 +87,12 @@ void perf_rings_choose(struct perf_rings *rings, pid_t pid);
 int perf_rings_drain(struct perf_rings *rings, uint64_t until_ns, kernel_event_fn *fn, void *context, struct err *err);
 
 /*
+ * By how much the period (or frequency) that is wanted is multiplied, for a random number below 1: so a program that
+ * does the same again and again is not in step with its samples.  The kernel makes a frequency's periods itself.
+ */
+double perf_rings_drawn(double random, bool is_frequency);
+
+/*
  * Another period (of a trigger without one that is no clock: another frequency) of the event with this id, from now on;
  * what has passed of the one under way is lost.  Threads that start later have that of their parent.
  *

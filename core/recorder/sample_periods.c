@@ -4,11 +4,9 @@
 
 #include <string.h>
 
-#define SAMPLES_BETWEEN 100u /* changes of a period: a change costs half a period */
-#define ROUND_SAMPLES                                                                              \
-    20u /* so much counts a round of a CPU's clock: threads that run at fixed times may be in step \
-         */
-#define LEAST_DRAWN 8u
+#define SAMPLES_BETWEEN 40u /* changes of a period: a change costs half a period */
+#define ROUND_SAMPLES   20u /* so much counts a round of a CPU's clock: threads may run at fixed times */
+#define LEAST_DRAWN     8u
 
 void sample_periods_init(struct sample_periods *periods, const struct kernel_trigger *trigger, uint32_t hz)
 {
@@ -121,7 +119,7 @@ void sample_periods_draw(struct sample_periods *periods, struct perf_rings *ring
             continue;
         drand48_r(&periods->random, &random);
         drawn->n = 0;
-        drawn->period = (uint64_t)((double)periods->wanted * (0.875 + random / 4));
+        drawn->period = (uint64_t)((double)periods->wanted * perf_rings_drawn(random, periods->is_frequency));
         drawn->tid = perf_rings_set_period(rings, drawn->event_id, drawn->period);
     }
 }

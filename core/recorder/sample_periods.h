@@ -2,9 +2,10 @@
  * After how much of an event a thread on a CPU is sampled, what a sample so stands for, and what other events counted
  * since the sample before.
  *
- * A period is drawn at random for each event (of a thread on a CPU, or of a CPU), up to an eighth longer or shorter
- * than the one wanted, and again after 100 samples, so that a program that does the same again and again is not in step
- * with it.  A thread that starts later has the period of its parent.
+ * A period is drawn at random for each event (of a thread on a CPU, or of a CPU), up to half longer or shorter than the
+ * one wanted, and again after 40 samples, so that a program that does the same again and again is not in step with it
+ * (test/unit/sample_profile_test.c has cycles of 1 ms to 1 s).  A thread that starts later has the period of its
+ * parent.
  */
 #ifndef CORE_RECORDER_SAMPLE_PERIODS_H
 #define CORE_RECORDER_SAMPLE_PERIODS_H

@@ -7,6 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Samples at a fixed distance for a while are a little less random than independent ones: so many times their variance.
+ */
+#define DESIGN  1.2
+#define BETWEEN 0.02 /* of the time is between two periods: that before the clock is set anew */
+
 int sample_profile_open(struct sample_profile *profile, uint64_t block_ns, uint64_t tree_bytes, struct err *err)
 {
     memset(profile, 0, sizeof *profile);
@@ -117,11 +122,24 @@ static void need_rows(struct sample_profile *profile, uint32_t n)
         profile->rows[profile->n_rows] = (struct sample_row){ .depth = UINT32_MAX };
 }
 
+/* The sum has this sample: has it the one before, and the one before that? */
+static void count_changes(struct sample_sum *sum, uint64_t number)
+{
+    for (uint64_t lag = 1; lag <= 2; lag++)
+        if (number <= lag)
+            sum->early[lag - 1]++;
+        else if (sum->last[0] != number - lag && sum->last[1] != number - lag)
+            sum->enters[lag - 1]++;
+    sum->last[1] = sum->last[0];
+    sum->last[0] = number;
+}
+
 static void add_to(const struct sample_profile *profile, struct sample_sum *sum, uint32_t block,
                    const struct profile_sample *sample)
 {
     sum->n += 1 + sample->n_alike;
     sum->weights[block] += sample->ns;
+    count_changes(sum, profile->n_added);
     if (profile->half_life_ns > 0)
         heat_add(&sum->heat, sample->time_ns, (double)sample->ns, profile->half_life_ns);
     if (sample->n_counters == 0)
@@ -172,6 +190,9 @@ int sample_profile_add(struct sample_profile *profile, const struct profile_samp
     }
     profile->n_samples += 1 + sample->n_alike;
     profile->n_counters = sample->n_counters > 0 ? sample->n_counters : profile->n_counters;
+    profile->n_added++;
+    profile->squares += (double)sample->ns * (double)sample->ns;
+    profile->is_of_blocks = profile->is_of_blocks || sample->is_waiting || sample->n_alike > 0;
     add_total(profile, &profile->groups[sample->group], block, sample);
     add_to(profile, &profile->all, block, sample);
     if (sample->group != 0)
@@ -208,10 +229,42 @@ static struct sample_ratio ratio_of(const struct sample_profile *profile, const 
     return ratio;
 }
 
-static struct sample_share share_of(const struct sample_profile *profile, uint64_t n, const uint64_t *weights)
+/* Student's t that 95 % are below, on both sides (Abramowitz & Stegun, 26.7.5): to 2 % from two degrees of freedom on.
+ */
+static double t_limit(double df)
+{
+    const double z = 1.959964, z2 = z * z;
+    return z * (1 + (z2 + 1) / (4 * df) + ((5 * z2 + 16) * z2 + 3) / (96 * df * df) +
+                (((3 * z2 + 19) * z2 + 17) * z2 - 15) / (384 * df * df * df));
+}
+
+/* Pairs of samples, so many apart, of which it has one: it is left as often as it is entered, but for the ends. */
+static double changes_of(const struct sample_sum *sum, uint64_t lag, uint64_t n)
+{
+    int n_late = (sum->last[0] + lag > n) + (sum->last[1] + lag > n && sum->last[1] > 0);
+    return 2 * (double)sum->enters[lag - 1] + sum->early[lag - 1] - n_late;
+}
+
+/* From samples in a row. */
+static double error_of(const struct sample_profile *profile, const struct sample_sum *sum, double weight)
+{
+    double n = (double)profile->n_added, all = sum_of(profile->all.weights, profile->n_blocks);
+    if (profile->n_added < SAMPLES_MIN || sum->n == 0)
+        return NAN;
+    double first = changes_of(sum, 1, profile->n_added), second = changes_of(sum, 2, profile->n_added);
+    double pairs = fmax(fmin((5 * first - 2 * second) / 6, first / 2), first / 6);
+    double each = weight / (double)sum->n, vary = n * profile->squares / (all * all), share = weight / all;
+    pairs += BETWEEN * n * share * (1 - share);
+    return first <= 0 ? 0 : each / all * sqrt(DESIGN * vary * pairs) * t_limit(first + 1);
+}
+
+static struct sample_share share_of(const struct sample_profile *profile, const struct sample_sum *sum,
+                                    const uint64_t *weights)
 {
     struct sample_ratio ratio = ratio_of(profile, weights, profile->all.weights);
-    return (struct sample_share){ n, (uint64_t)sum_of(weights, profile->n_blocks), ratio.value, ratio.error };
+    if (!profile->is_of_blocks)
+        ratio.error = error_of(profile, sum, sum_of(weights, profile->n_blocks));
+    return (struct sample_share){ sum->n, (uint64_t)sum_of(weights, profile->n_blocks), ratio.value, ratio.error };
 }
 
 static const struct sample_row none;
@@ -223,7 +276,7 @@ static const struct sample_row *row_of(const struct sample_profile *profile, uin
 
 static struct sample_share total_of(const struct sample_profile *profile, const struct sample_row *row)
 {
-    return share_of(profile, row->total.n, row->total.weights);
+    return share_of(profile, &row->total, row->total.weights);
 }
 
 struct sample_share sample_profile_total(const struct sample_profile *profile, uint32_t method)
@@ -234,13 +287,13 @@ struct sample_share sample_profile_total(const struct sample_profile *profile, u
 struct sample_share sample_profile_waiting(const struct sample_profile *profile, uint32_t method)
 {
     const struct sample_row *row = row_of(profile, method);
-    return share_of(profile, row->total.n, row->waiting);
+    return share_of(profile, &row->total, row->waiting);
 }
 
 struct sample_share sample_profile_self(const struct sample_profile *profile, uint32_t method)
 {
     const struct sample_row *row = row_of(profile, method);
-    return share_of(profile, row->self.n, row->self.weights);
+    return share_of(profile, &row->self, row->self.weights);
 }
 
 double sample_profile_heat(const struct sample_profile *profile, uint32_t method, bool self)
@@ -259,7 +312,7 @@ void sample_profile_row(const struct sample_profile *profile, const struct sampl
                         struct sample_share *waiting)
 {
     *total = total_of(profile, row);
-    *waiting = share_of(profile, row->total.n, row->waiting);
+    *waiting = share_of(profile, &row->total, row->waiting);
 }
 
 uint64_t sample_profile_weight(const struct sample_profile *profile)

@@ -2,14 +2,24 @@
  * What stack samples say of a program: each method's part of the time, with and without what it calls, what it counted
  * meanwhile, and how far that can be off; and the tree of calling contexts.
  *
- * Samples of one moment are alike, so that their number says little of the error: it comes from blocks of time.  There
- * are 16 to 31 of the same length; when there are 32, pairs become one.  With y of a method's and x of all samples in a
- * block, the part R = sum of y / sum of x has
+ * The interval of a share is that of this recording: how far it may be from the part of the time that the method had
+ * there.  Samples of CPU time come one after the other, and what they say of chance is how they differ from the next
+ * one, and from the next but one.  With c1 and c2 the pairs of which one is the method's, and w the weight of a sample,
+ *
+ *     V(R) = w^2 * (11 c1 - 5 c2) / 12 / (sum of weights)^2      from c1 / 12 to c1 / 2
+ *
+ * Where a sample says nothing of the next one, c1 = c2, and that is the variance of independent samples.  What changes
+ * seldom has c2 = 2 c1, and an error of up to half a period at each change, of which the variance is c1 / 12.
+ *
+ * Where several threads are sampled at one moment (waits, polling), samples are alike, and their number says little:
+ * the error comes from blocks of time then, as that of counters' ratios, and has the program's changes in it.  There
+ * are 16 to 31 of the same length; when there are 32, pairs become one.  With y and x of a block
  *
  *     V(R) = n / (n - 1) * sum of (y - R x)^2 / (sum of x)^2       n - 1 degrees of freedom
  *
- * Source: batch means, Law & Kelton, Simulation Modeling and Analysis, section 9.5; ratios, Cochran, Sampling
- * Techniques, chapter 6.
+ * Source: successive differences, Wolter, Introduction to Variance Estimation, section 8.2, as a variogram that is
+ * continued to the distance 1/6, Matheron, The Theory of Regionalized Variables, section 3; batch means, Law & Kelton,
+ * Simulation Modeling and Analysis, section 9.5; ratios, Cochran, Sampling Techniques, chapter 6.
  */
 #ifndef PHASES_SAMPLES_SAMPLE_PROFILE_H
 #define PHASES_SAMPLES_SAMPLE_PROFILE_H
@@ -19,8 +29,9 @@
 #include <stddef.h>
 
 #define SAMPLE_BLOCKS     32u
-#define SAMPLE_BLOCKS_MIN 5u /* fewer tell no error */
-#define SAMPLE_GROUPS     8u /* parts of the JVM, by the caller's numbers */
+#define SAMPLE_BLOCKS_MIN 5u  /* fewer tell no error */
+#define SAMPLES_MIN       10u /* fewer tell no error */
+#define SAMPLE_GROUPS     8u  /* parts of the JVM, by the caller's numbers */
 
 /*
  * How hot something is: what was sampled of it, each sample counting half as much after a half-life, a quarter after
@@ -49,6 +60,9 @@ struct sample_sum {
     uint64_t weights[SAMPLE_BLOCKS]; /* ns, or events, that they stand for */
     uint64_t *counters;              /* owned: of each counter the blocks; NULL: none yet */
     struct heat heat;                /* of the weights; empty where nothing decays */
+    uint64_t last[2];                /* its latest samples, as sample_profile.n_added counts them; 0: none yet */
+    uint64_t enters[2];              /* its samples of which the one before, or the one before that, is not its */
+    uint32_t early[2];               /* those of its samples that have none before */
 };
 
 struct sample_row {
@@ -72,6 +86,9 @@ struct sample_profile {
     uint32_t n_rows, rows_room, n_counters;
     struct context_tree tree; /* of group 0 */
     uint64_t n_samples;
+    uint64_t n_added;      /* samples that came, those alike as one */
+    double squares;        /* of their weights */
+    bool is_of_blocks;     /* intervals are: samples of one moment come together */
     uint64_t half_life_ns; /* the caller's, before samples are added: of heat; 0: none is kept */
 };
 

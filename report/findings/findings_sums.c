@@ -3,13 +3,13 @@
  */
 #include "report/findings/findings_internal.h"
 
+#include "report/sample_rows.h"
+
 #include "report/sampled_tree.h"
 
 #include <math.h>
 #include <string.h>
 
-#define BLOCK        UINT64_C(1000000) /* ticks */
-#define TREE_BYTES   (UINT64_C(1) << 20)
 #define FROM_SAMPLES 0.01 /* of a method's time: with less from samples it was measured */
 
 void findings_tell(struct findings_making *making, const struct findings_told *told)
@@ -106,7 +106,7 @@ void findings_sum(const struct findings_making *making, findings_counted_fn *cou
     struct sample_profile profile;
     struct err ignored;
     sum(making, making->source->tree, counted, context, sums);
-    if (sampled == NULL || sample_profile_open(&profile, BLOCK, TREE_BYTES, &ignored) < 0)
+    if (sampled == NULL || sample_rows_open(making->source, &profile, &ignored) < 0)
         return;
     sum(making, sampled->ended, counted, context, &exact);
     add_samples(making, sums, &profile);

@@ -263,6 +263,8 @@ static int count(struct annotation_counting *c, const char *path, bool salvage, 
     c->reader = reader;
     trace_listen(reader, &(struct trace_listener){ .context = c, .sample = take_sample });
     int rc = read_to_end(reader, err);
+    c->annotation->profile.is_of_blocks =
+        c->annotation->profile.is_of_blocks || info_text(reader, INFO_SAMPLE_MECHANISM) != NULL;
     trace_close(reader);
     return rc == 0 && c->is_out_of_memory ? no_memory(err) : rc;
 }

@@ -68,7 +68,7 @@ static int find_errors(struct groups_making *making, const uint32_t *of_node, st
 {
     const struct trace_samples *samples = making->source->sampled->samples;
     struct sample_profile profile;
-    int rc = sample_rows_open(&profile, err);
+    int rc = sample_rows_open(making->source, &profile, err);
     for (size_t i = 0; rc == 0 && i < samples->n_kept; i++)
         if (!samples->kept[i].is_idle && add_sample(making, of_node, i, &profile) < 0)
             rc = err_set(err, "out of memory for stack samples");

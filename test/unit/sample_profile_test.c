@@ -1,11 +1,13 @@
 /* Shares of methods from stack samples: what is counted, and whether the intervals hold the truth. */
 #include "phases/samples/sample_profile.h"
 
+#include "core/perf/perf_rings.h"
 #include "phases/samples/significance.h"
 #include "test/unit/tap.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define MS UINT64_C(1000000)
 
@@ -167,6 +169,7 @@ static double error_of_first(uint32_t n)
 {
     struct sample_profile profile;
     begin(&profile, 10 * MS);
+    profile.is_of_blocks = true;
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t method = i == 0;
         const struct profile_sample sample = { .time_ns = i * 10 * MS, .tid = 1, .ns = 1, .n = 1, .methods = &method };
@@ -179,7 +182,7 @@ static double error_of_first(uint32_t n)
 
 static void test_error(void)
 {
-    CHECK("an error needs five blocks", isnan(error_of_first(SAMPLE_BLOCKS_MIN - 1)));
+    CHECK("samples of one moment: an error needs five blocks", isnan(error_of_first(SAMPLE_BLOCKS_MIN - 1)));
     CHECK("it is by how blocks differ, and by Student's t of their number",
           is_about(error_of_first(5), distribution_t_limit(0.05, 4) / 5) &&
               is_about(error_of_first(12), distribution_t_limit(0.05, 11) / 12));
@@ -191,75 +194,121 @@ static double chance(void)
 }
 
 /*
- * A program in episodes: each lasts for a while, and has one method (30 % of them) or another.  Samples of one episode
- * are all alike; so an interval by the number of samples would be far too narrow.
+ * What a program does: four methods in turn, 45, 30, 15 and 10 % of a cycle, or each for a while that is drawn, with
+ * the cycle as the mean.
  */
-static bool holds(uint64_t episode_ms)
+struct program {
+    double cycle_ms;
+    bool is_drawn;
+    double until_ms; /* the current method's end, */
+    uint32_t method;
+    double had_ms[4]; /* what each has had by then */
+};
+
+static const double parts[] = { 0.45, 0.3, 0.15, 0.1 };
+
+static void turn(struct program *p, double end_ms)
 {
-    struct sample_profile profile;
-    uint32_t method = 0;
-    begin(&profile, 100 * MS);
-    for (uint64_t ms = 0; ms < 20000; ms += 10) {
-        if (ms % episode_ms == 0)
-            method = chance() < 0.3;
-        add(&profile, ms * MS, 0, &method, 1);
+    double ms = p->cycle_ms * parts[p->method = (p->method + 1) % 4], drawn = chance();
+    if (p->is_drawn) {
+        p->method = drawn < 0.45 ? 0 : drawn < 0.75 ? 1 : drawn < 0.9 ? 2 : 3;
+        ms = -p->cycle_ms * log(1 - chance());
     }
-    struct sample_share share = sample_profile_total(&profile, 1);
+    ms = fmin(ms, end_ms - p->until_ms);
+    p->had_ms[p->method] += ms;
+    p->until_ms += ms;
+}
+
+/* Periods as core/recorder draws them, of 10 ms, anew after half a second of CPU time or so. */
+static void record(struct program *p, double end_ms, struct sample_profile *profile)
+{
+    double next_ms = 0, anew_ms = 0, period_ms = 0;
+    for (;;) {
+        if (next_ms + period_ms >= anew_ms) {
+            next_ms = anew_ms;
+            anew_ms += 400 + 200 * chance();
+            period_ms = 10 * perf_rings_drawn(chance(), false);
+        }
+        next_ms += period_ms;
+        while (p->until_ms < fmin(next_ms, end_ms))
+            turn(p, end_ms);
+        if (next_ms >= end_ms)
+            return;
+        const struct profile_sample sample = {
+            .time_ns = (uint64_t)(next_ms * 1e6), .ns = (uint64_t)(period_ms * 1e6), .n = 1, .methods = &p->method
+        };
+        sample_profile_add(profile, &sample);
+    }
+}
+
+struct held {
+    int n, n_held;
+    double squares, halves;
+};
+
+/* One recording of 20 s: which intervals hold what was so in it? */
+static void run_once(double cycle_ms, bool is_drawn, struct held held[4])
+{
+    struct program program = { .cycle_ms = cycle_ms, .is_drawn = is_drawn };
+    struct sample_profile profile;
+    begin(&profile, 100 * MS);
+    program.until_ms = -chance() * cycle_ms; /* it has begun before */
+    while (program.until_ms < 0)
+        turn(&program, 20000);
+    memset(program.had_ms, 0, sizeof program.had_ms);
+    program.had_ms[program.method] = program.until_ms;
+    record(&program, 20000, &profile);
+    for (uint32_t i = 0; i < 4; i++) {
+        struct sample_share share = sample_profile_total(&profile, i);
+        double difference = share.share - program.had_ms[i] / 20000;
+        held[i].n += !isnan(share.error);
+        held[i].n_held += fabs(difference) <= share.error;
+        held[i].squares += difference * difference;
+        held[i].halves += isnan(share.error) ? 0 : share.error;
+    }
     sample_profile_free(&profile);
-    return fabs(share.share - 0.3) <= share.error;
+}
+
+#define RUNS 200
+
+/* The largest error is that of independent samples. */
+static void test_cycle(double cycle_ms, bool is_drawn, struct held *all)
+{
+    struct held held[4] = { { .n = 0 } };
+    double ratio = 0;
+    for (int run = 0; run < RUNS; run++)
+        run_once(cycle_ms, is_drawn, held);
+    printf("# %s %4.0f ms:", is_drawn ? "drawn" : "cycle", cycle_ms);
+    for (int i = 0; i < 4; i++) {
+        ratio = fmax(ratio, sqrt(held[i].squares / RUNS / (parts[i] * (1 - parts[i]) / 2000)));
+        printf("  %3.0f %% of them +-%.2f", 100.0 * held[i].n_held / held[i].n, 100 * held[i].halves / held[i].n);
+        all->n += held[i].n;
+        all->n_held += held[i].n_held;
+    }
+    printf("; error %.2f times that of independent samples\n", ratio);
+    CHECK("the error is at most 1.7 times that of independent samples, in step or not",
+          ratio < 1.7);
+    CHECK("six of seven intervals hold the recording's own share, or more",
+          held[0].n_held + held[1].n_held > 6.0 / 7 * (held[0].n + held[1].n));
+    CHECK("half an interval is 3.2 points at most", held[0].halves < 0.032 * RUNS);
 }
 
 static void test_intervals(void)
 {
-    static const uint64_t episodes_ms[] = { 10, 50, 200 };
+    static const double cycles_ms[] = { 1, 3, 7, 10, 15, 20, 50, 150, 500, 1000 };
+    struct held quick = { .n = 0 }, drawn = { .n = 0 };
     srandom(7);
-    for (size_t i = 0; i < sizeof episodes_ms / sizeof *episodes_ms; i++) {
-        int n_held = 0;
-        for (int run = 0; run < 400; run++)
-            n_held += holds(episodes_ms[i]);
-        printf("# episodes of %d ms: %.1f %%\n", (int)episodes_ms[i], n_held / 4.0);
-        CHECK("of 400 runs 92 to 98 % hold the truth", n_held >= 368 && n_held <= 392);
+    for (size_t i = 0; i < sizeof cycles_ms / sizeof *cycles_ms; i++) {
+        struct held slow = { .n = 0 };
+        test_cycle(cycles_ms[i], false, cycles_ms[i] <= 10 ? &quick : &slow);
     }
-}
-
-/*
- * The same with episodes whose lengths are drawn, too, at 99 samples a second: the share of the time that the method
- * had in this very recording.  Returns 1, 0, or -1: it was not seen, or in too few blocks.
- */
-static int holds_recorded(double part, double mean_ms, double seconds)
-{
-    struct sample_profile profile;
-    double now_ms = 0, next_ms = 0, in_ms = 0, end_ms = 1000 * seconds;
-    begin(&profile, 100 * MS);
-    while (now_ms < end_ms) {
-        uint32_t method = chance() < part;
-        double until_ms = fmin(end_ms, now_ms - mean_ms * log(1 - chance()));
-        in_ms += method == 1 ? until_ms - now_ms : 0;
-        for (; next_ms < until_ms; next_ms += 1000 / 99.0 * (0.875 + chance() / 4))
-            add(&profile, (uint64_t)(next_ms * 1e6), 0, &method, 1);
-        now_ms = until_ms;
-    }
-    struct sample_share share = sample_profile_total(&profile, 1);
-    sample_profile_free(&profile);
-    return isnan(share.error) ? -1 : fabs(share.share - in_ms / end_ms) <= share.error;
-}
-
-static void test_recorded(void)
-{
-    static const struct {
-        double part, mean_ms, seconds;
-    } cases[] = { { 0.3, 5, 10 }, { 0.3, 1000, 20 }, { 0.05, 50, 10 }, { 0.01, 5, 20 }, { 0.01, 300, 20 } };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        int n = 0, n_held = 0;
-        for (int run = 0; run < 200; run++) {
-            int held = holds_recorded(cases[i].part, cases[i].mean_ms, cases[i].seconds);
-            n += held >= 0;
-            n_held += held > 0;
-        }
-        printf("# %.0f %% in episodes of %.0f ms on the average: %d of %d\n", 100 * cases[i].part, cases[i].mean_ms,
-               n_held, n);
-        CHECK("of 200 recordings 95 % hold what was so in them, or more", n > 0 && n_held >= 0.95 * n);
-    }
+    test_cycle(1, true, &drawn);
+    test_cycle(100, true, &drawn);
+    printf("# cycles up to a period: %.1f %%; episodes: %.1f %%\n", 100.0 * quick.n_held / quick.n,
+           100.0 * drawn.n_held / drawn.n);
+    CHECK("cycles up to a period: 93 to 97 % hold the truth",
+          quick.n_held >= 0.93 * quick.n && quick.n_held <= 0.97 * quick.n);
+    CHECK("longer episodes: 95 %, or more", drawn.n_held >= 0.95 * drawn.n);
 }
 
 int main(void)
@@ -271,6 +320,5 @@ int main(void)
     test_blocks();
     test_error();
     test_intervals();
-    test_recorded();
     return tap_done();
 }
