@@ -195,7 +195,7 @@ int report_make_table(struct report_run *run, struct table *table, struct err *e
     const struct samples_options options = { o->rows.all ? 0 : o->rows.min_share, o->rows.top,
                                              strcmp(o->rows.sort, "self") == 0, false };
     struct report_row_options rows = o->rows;
-    bool folds = o->fold != NULL || (is_text(run) && o->html == NULL && !rows.all);
+    bool folds = o->fold != NULL || (is_text(run) && !rows.all);
     rows.calls = o->html != NULL ? NULL : run->passes[0].statistics;
     rows.fold = folds && !o->no_fold ? run->libraries : NULL;
     if (o->regions && find_regions(run, &rows, err) < 0)

@@ -49,10 +49,13 @@ static const char *text_of(const char *path, struct arena *arena, struct err *er
     return copy;
 }
 
-/* A line without its comment and blanks; *n of it. */
+/* A line without its comment, which begins with it or behind a blank, and blanks; *n of it. */
 static const char *trimmed(const char *line, size_t *n)
 {
-    size_t all = strcspn(line, "#\n");
+    size_t all = 0;
+    while (line[all] != '\0' && line[all] != '\n' &&
+           (line[all] != '#' || (all > 0 && strchr(" \t", line[all - 1]) == NULL)))
+        all++;
     size_t blanks = strspn(line, " \t\r");
     line += blanks < all ? blanks : all;
     all -= blanks < all ? blanks : all;
@@ -92,11 +95,16 @@ const struct folding_list *folding_read(const char *path, struct arena *arena, s
     return folding;
 }
 
-static bool is_listed(const struct folding_list *folding, const char *class_name, size_t n)
+/* method  NULL: all of the class */
+static bool is_listed(const struct folding_list *folding, const char *class_name, const char *method)
 {
-    for (size_t i = 0; i < folding->n; i++)
-        if (pattern_matches_class(&folding->patterns[i], class_name, n))
+    size_t n = strlen(class_name);
+    for (size_t i = 0; i < folding->n; i++) {
+        const struct pattern *pattern = &folding->patterns[i];
+        if (pattern->names_methods == (method != NULL) && pattern_matches_class(pattern, class_name, n) &&
+            (method == NULL || pattern_matches_method(pattern, method, strlen(method))))
             return true;
+    }
     return false;
 }
 
@@ -106,15 +114,22 @@ bool folding_has(const struct folding_list *folding, const char *class_name)
     uint64_t hash = hash_text(HASH_START, class_name, n);
     struct said *said = &folding->said[hash % SAID];
     if (said->class_hash != hash)
-        *said = (struct said){ hash, is_listed(folding, class_name, n) };
+        *said = (struct said){ hash, is_listed(folding, class_name, NULL) };
     return said->is_listed;
+}
+
+bool folding_has_method(const struct folding_list *folding, const struct method_name *name)
+{
+    return folding_has(folding, name->class_name) || is_listed(folding, name->class_name, name->method);
 }
 
 const bool *folding_methods(const struct folding_list *folding, const struct report_source *source)
 {
     uint32_t n = source->tree->n_methods;
     bool *listed = arena_alloc(source->arena, ((size_t)n + 1) * sizeof *listed);
-    for (uint32_t i = 0; i < n; i++)
-        listed[i] = folding_has(folding, report_name(source, i).class_name);
+    for (uint32_t i = 0; i < n; i++) {
+        struct method_name name = report_name(source, i);
+        listed[i] = folding_has_method(folding, &name);
+    }
     return listed;
 }

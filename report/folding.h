@@ -22,7 +22,10 @@ const struct folding_list *folding_read(const char *path, struct arena *arena, s
 /* Is a class, in internal form, in the list? */
 bool folding_has(const struct folding_list *folding, const char *class_name);
 
-/* By method of the source's tree: is it in the list?  The arena's; NULL: no memory. */
+/* Or this method of it? */
+bool folding_has_method(const struct folding_list *folding, const struct method_name *name);
+
+/* By method of the source's tree: is it in the list?  The arena's. */
 const bool *folding_methods(const struct folding_list *folding, const struct report_source *source);
 
 #endif

@@ -8,7 +8,7 @@ struct wait_site wait_site_of(const struct trace_reader *reader, const struct fo
         const struct trace_sampled_method *method = trace_sampled_method(reader, node->method);
         if (method == NULL)
             break;
-        bool is_library = libraries != NULL && folding_has(libraries, method->names.class_name);
+        bool is_library = libraries != NULL && folding_has_method(libraries, &method->names);
         wait_search_see(&search, &method->names,
                         wait_method_kinds(&method->names) | (is_library ? WAIT_OF_LIBRARY : 0));
         context = node->parent;

@@ -150,7 +150,8 @@ function phaseRow(row) {
 
 function matchingRows() {
     const wanted = phases.filter.toLowerCase();
-    const rows = phases.rows.filter((row) => rowKey(row).replaceAll("/", ".").toLowerCase().includes(wanted));
+    const names = (row) => rowKey(row).replaceAll("/", ".") + " " + textOf(phases.table, row, "folded");
+    const rows = phases.rows.filter((row) => names(row).toLowerCase().includes(wanted));
     return phases.sort.column < 0 ? rows : rows.sort(rowOrder(phases.table, phases.sort));
 }
 

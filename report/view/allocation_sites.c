@@ -46,7 +46,7 @@ void allocation_methods_know(const struct view_pass *pass, struct allocation_met
         slot->value = slot->value == 0 ? i + 1 : slot->value;
         methods->first[i] = slot->value - 1;
         methods->is_jdk[i] = is_of_jdk(names->class_name);
-        methods->is_own[i] = !methods->is_jdk[i] && (libraries == NULL || !folding_has(libraries, names->class_name));
+        methods->is_own[i] = !methods->is_jdk[i] && (libraries == NULL || !folding_has_method(libraries, names));
     }
     mark_phases(pass, methods, &by_name);
     hash_free(&by_name);

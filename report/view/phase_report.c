@@ -122,9 +122,10 @@ static int choose_rows(struct making *making, const struct calltree_total *total
     shares_compute(source, row_of, 0, &making->shares);
     if (source->sampled != NULL)
         report_find_times(making, totals, n);
-    if (rank(making, totals, n, ranked, &n_ranked, err) < 0 ||
-        (making->options->fold != NULL && report_fold(making, ranked, &n_ranked, err) < 0))
+    if (rank(making, totals, n, ranked, &n_ranked, err) < 0)
         return -1;
+    if (making->options->fold != NULL)
+        report_fold(making, ranked, &n_ranked);
     for (uint32_t i = 0; i < source->tree->n_methods; i++)
         row_of[i] = CALLTREE_NONE;
     take_rows(making, ranked, n_ranked);

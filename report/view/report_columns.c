@@ -122,6 +122,8 @@ static void add_raw_columns(struct making *making)
         making->at.longest = table_column(t, "Longest", "max_ns", TABLE_NS);
         t->columns[making->at.longest].width = COLUMN_WIDE;
     }
+    if (making->folds != NULL)
+        making->at.folded = hidden(t, true, table_column(t, "Folded", "folded", TABLE_TEXT));
     making->at.class_name = hidden(t, true, table_column(t, "Class", "class", TABLE_TEXT));
     making->at.method = hidden(t, true, table_column(t, "Name", "method", TABLE_TEXT));
     making->at.descriptor = hidden(t, true, table_column(t, "Descriptor", "descriptor", TABLE_TEXT));
@@ -450,6 +452,10 @@ static void fill_row(struct making *making, const struct values *v, struct table
         cells[at->unwinds] = table_number(v->unwinds);
         cells[at->open_calls] = table_number(v->n_open);
         fill_quantiles(making, v->id.index, cells);
+    }
+    if (making->folds != NULL) {
+        const char *names = making->folds[making->rows[v->id.index]->method].names;
+        cells[at->folded] = table_words(names == NULL ? "" : names);
     }
     cells[at->class_name] = table_words(v->name.class_name);
     cells[at->method] = table_words(v->name.method);

@@ -45,6 +45,7 @@ struct layout {
         descriptor;
     size_t region;                                   /* only where it was asked for */
     size_t shape;                                    /* only with JIT events */
+    size_t folded;                                   /* only where rows are */
     size_t p50, p99, longest;                        /* only with statistics of calls */
     size_t known_by, reason, time_error, self_error; /* only with rows of samples */
     /* Of groups that take turns; a lowest value stands before its highest. */
@@ -55,6 +56,12 @@ struct layout {
 struct event_origin {
     uint8_t trace; /* 0: the first one, else others[trace - 1] */
     uint8_t event; /* among that trace's own events */
+};
+
+/* The rows that one row stands for, besides its own. */
+struct report_fold {
+    uint32_t n, outermost; /* outermost: the method of the program that calls the others, or the row's own */
+    const char *names;     /* "com.acme.Shop.handle com.acme.Shop.price"; NULL: none */
 };
 
 struct making {
@@ -80,8 +87,8 @@ struct making {
     double *ticks;                          /* by row: its time, with what samples say; the arena's */
     double *time_errors; /* by row: of its share; NAN: it was measured, or it is not known; the arena's, or NULL */
     double *self_errors; /* the same of its own */
-    uint32_t *n_folded;  /* by method: rows that were folded into its; the arena's, or NULL */
-    uint32_t *folded;    /* the methods of these; the arena's, or NULL */
+    struct report_fold *folds; /* by method: what was folded into its row; the arena's, or NULL */
+    uint32_t *folded;          /* the methods of all these; the arena's, or NULL */
     size_t n_all_folded;
     size_t n_rows, n_more;               /* printed; not printed, with less time, which stand behind those */
     bool any_off;                        /* of some row the probes were switched off */
@@ -133,7 +140,7 @@ void report_columns(struct making *making);
 /* Add a row; after_rule: with a rule before it. */
 void report_row(struct making *making, const struct values *v, bool after_rule);
 
-/* The labels of the rows, each the only one of its kind; the arena's, or NULL: no memory. */
+/* The labels of the rows, each the only one of its kind; the arena's. */
 const char **report_row_labels(const struct making *making);
 
 /* The rows of the phases, sorted.  Returns 0, or -1 with *err set: an unknown key, no memory. */
@@ -155,8 +162,8 @@ void report_find_times(struct making *making, const struct calltree_total *total
 /* Add methods that only samples know: in the arena, with no calls.  There is room for all methods. */
 int report_add_sampled(struct making *making, struct report_ranked *ranked, size_t *n_ranked, struct err *err);
 
-/* Leave out rows that tell nothing of their own: making->options->fold.  Returns 0, or -1 with *err set: no memory. */
-int report_fold(struct making *making, struct report_ranked *ranked, size_t *n_ranked, struct err *err);
+/* Leave out rows that tell nothing of their own: making->options->fold. */
+void report_fold(struct making *making, struct report_ranked *ranked, size_t *n_ranked);
 
 /* Does a row have calls of which only samples tell the end, and its time on the CPU up to there? */
 bool report_is_ended(const struct making *making, size_t row);

@@ -121,23 +121,52 @@ static void add_partly(struct making *making, const struct values *v)
     }
 }
 
+#define LABEL_MOST 64
+
+/* The other end of a row's chain, if it has another name; or CALLTREE_NONE. */
+static uint32_t other_end_of(const struct making *making, uint32_t method)
+{
+    uint32_t other = making->folds == NULL || making->folds[method].n == 0 ? method : making->folds[method].outermost;
+    struct method_name a = report_name(making->source, method), b = report_name(making->source, other);
+    return strcmp(a.class_name, b.class_name) == 0 && strcmp(a.method, b.method) == 0 ? CALLTREE_NONE : other;
+}
+
+static const char *chain_label(const struct making *making, uint32_t method, const char *label, const char *other)
+{
+    struct arena *arena = making->source->arena;
+    uint32_t n = making->folds[method].n;
+    if (other == NULL)
+        return n == 0 ? label : arena_printf(arena, "%s (+%" PRIu32 " frame%s)", label, n, text_plural(n));
+    bool is_short = strlen(other) + strlen(label) <= LABEL_MOST;
+    return arena_printf(arena, "%s .. %s", other, is_short ? label : report_name(making->source, method).method);
+}
+
 const char **report_row_labels(const struct making *making)
 {
-    uint32_t *methods = arena_alloc(making->source->arena, (making->n_rows + 1) * sizeof *methods);
-    for (size_t i = 0; i < making->n_rows; i++)
+    struct arena *arena = making->source->arena;
+    size_t n = making->n_rows, n_all = n;
+    uint32_t *methods = arena_alloc(arena, (2 * n + 1) * sizeof *methods); /* of the rows, then of chains' other ends */
+    size_t *other_end = arena_alloc(arena, (n + 1) * sizeof *other_end);
+    for (size_t i = 0; i < n; i++)
         methods[i] = making->rows[i]->method;
-    return methods == NULL ? NULL : report_labels(making->source, methods, making->n_rows);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t other = other_end_of(making, methods[i]);
+        if (other == CALLTREE_NONE)
+            continue;
+        other_end[i] = n_all;
+        methods[n_all++] = other;
+    }
+    const char **labels = report_labels(making->source, methods, n_all);
+    for (size_t i = 0; making->folds != NULL && i < n; i++)
+        labels[i] = chain_label(making, methods[i], labels[i], other_end[i] == 0 ? NULL : labels[other_end[i]]);
+    return labels;
 }
 
 int report_phase_rows(struct making *making, struct err *err)
 {
     const char **labels = report_row_labels(making);
     for (size_t i = 0; i < making->n_rows; i++) {
-        uint32_t n_folded = making->n_folded == NULL ? 0 : making->n_folded[making->rows[i]->method];
         const char *label = labels[i];
-        if (n_folded > 0)
-            label = arena_printf(making->source->arena, "%s (+%" PRIu32 " frame%s)", label, n_folded,
-                                 text_plural(n_folded));
         if (making->rows[i]->n_open > 0) {
             label = arena_printf(making->source->arena, "%s +", label);
             table_note(making->table, REPORT_PARTIAL_MARK);

@@ -301,7 +301,7 @@ static void test_folded_shape(void)
                report_make(&made.trace.source, made.trace.totals, made.trace.n_totals, &options, &made.table, &err));
     const char *text = printed(&made.table, TEXT, &arena);
     CHECK("what is folded has no row, and is named in the note, too",
-          strstr(text, "Sort.sort (+1 frame)") != NULL &&
+          strstr(text, "Sort.run .. Sort.sort") != NULL &&
               strstr(text, "the probes changed the compiled code of: Sort.run (compiled 7 times)") != NULL);
     jit_shapes_close(shapes);
     trace_made_close(&made.trace);

@@ -2,7 +2,6 @@
 #include "report/view/sampled.h"
 
 #include "report/export/export.h"
-#include "report/folding.h"
 #include "report/view/phase_report.h"
 #include "report/sampled_ends.h"
 #include "report/sampled_tree.h"
@@ -143,17 +142,6 @@ static void test_tree(void)
     forget(&made);
 }
 
-/* With one space for several. */
-static const char *squeezed(const char *text)
-{
-    char *copied = arena_text(&arena, text, strlen(text)), *to = copied;
-    for (const char *at = copied; *at != '\0'; at++)
-        if (at[0] != ' ' || at[1] != ' ')
-            *to++ = *at;
-    *to = '\0';
-    return copied;
-}
-
 static void test_rows(void)
 {
     struct maker m;
@@ -164,7 +152,7 @@ static void test_rows(void)
     read_back(&m, &made);
     const struct report_row_options options = { .sort = "time" };
     maker_must(&m, report_make(&made.whole, made.trace.totals, made.trace.n_totals, &options, &made.table, &m.err));
-    const char *text = squeezed(printed(&made.table, TEXT, &arena));
+    const char *text = squeezed(printed(&made.table, TEXT, &arena), &arena);
     const struct {
         const char *claim, *row;
     } rows[] = {
@@ -291,7 +279,7 @@ static void test_ended_row(void)
     KERNEL(&m, AT(TRACE_CPU_OUT, 0, 1000));
     read_back(&m, &made);
     maker_must(&m, report_make(&made.whole, made.trace.totals, made.trace.n_totals, &options, &made.table, &m.err));
-    const char *text = squeezed(printed(&made.table, TEXT, &arena));
+    const char *text = squeezed(printed(&made.table, TEXT, &arena), &arena);
     if (!CHECK("a call's time is up to the end that samples tell; how long it took and waited is not known",
                strstr(text, "Sort.run + 25.0") != NULL && strstr(text, "probes, end by samples 1 -") != NULL))
         printf("# is:\n%s\n", text);
@@ -330,78 +318,11 @@ static void test_same_time(void)
     KERNEL(&m, AT(TRACE_CPU_OUT, 0, 1000));
     read_back(&m, &made);
     maker_must(&m, report_make(&made.whole, made.trace.totals, made.trace.n_totals, &options, &made.table, &m.err));
-    const char *text = squeezed(printed(&made.table, TEXT, &arena));
+    const char *text = squeezed(printed(&made.table, TEXT, &arena), &arena);
     if (!CHECK("methods that have the same number of samples by chance are two rows",
                strstr(text, "Main.left 50.00") != NULL && strstr(text, "Main.right 50.00") != NULL))
         printf("# is:\n%s\n", text);
     forget(&made);
-}
-
-/* A server's thread calls a servlet's, which calls the program's: handle calls price, which calls digest; or report. */
-static void make_server(struct maker *m)
-{
-    static const struct trace_sampled_method
-        thread = { .names.class_name = "java/lang/Thread", .names.method = "run", .names.descriptor = "()V" },
-        service = { .names.class_name = "jakarta/servlet/Servlet",
-                    .names.method = "service",
-                    .names.descriptor = "()V" },
-        handle = { .names.class_name = "com/acme/Shop", .names.method = "handle", .names.descriptor = "()V" },
-        price = { .names.class_name = "com/acme/Shop", .names.method = "price", .names.descriptor = "()V" },
-        digest = { .names.class_name = "java/security/Digest", .names.method = "run", .names.descriptor = "()V" },
-        report = { .names.class_name = "com/acme/Shop", .names.method = "report", .names.descriptor = "()V" };
-    begin(m);
-    KERNEL(m, AT(TRACE_CPU_IN, 0, 0));
-    maker_stack(m, 0, -1, 0, &thread, 0, 0);
-    maker_stack(m, 1, 4, 1, &service, 0, 0);
-    maker_stack(m, 2, 7, 2, &handle, 0, 0);
-    maker_stack(m, 3, 1, 3, &price, 0, 0);
-    maker_stack(m, 4, 2, 4, &digest, 0, 0);
-    maker_stack(m, 2, 9, 5, &report, 0, 0);
-}
-
-/* The report's rows with n samples in digest, and as many in report; text is squeezed. */
-static const char *server_rows(uint64_t n_digest, uint64_t n_report, const struct folding_list *fold, struct made *made)
-{
-    const struct report_row_options options = { .sort = "time", .fold = fold };
-    struct maker m;
-    make_server(&m);
-    sample(&m, 100, 5, n_digest);
-    if (n_report > 0)
-        sample(&m, 200, 6, n_report);
-    KERNEL(&m, AT(TRACE_CPU_OUT, 0, 1000));
-    read_back(&m, made);
-    maker_must(&m, report_make(&made->whole, made->trace.totals, made->trace.n_totals, &options, &made->table, &m.err));
-    return squeezed(printed(&made->table, TEXT, &arena));
-}
-
-static void test_folding(void)
-{
-    const struct {
-        const char *claim;
-        uint64_t n_digest, n_report;
-        bool folds;
-        const char *row;
-        bool is_there;
-    } rows[] = {
-        { "a chain is one row: the innermost method of the program's own", 20, 0, true,
-          "\nShop.price (+4 frames) 100.00 ", true },
-        { "which has their time, and that of the libraries that it calls", 20, 0, true, " 100.00 100.00 20 samples",
-          true },
-        { "the others have none", 20, 0, true, "\nDigest.run ", false },
-        { "how many there are is noted", 20, 0, true, "note: 4 methods hidden", true },
-        { "where ways part, there are rows for each", 12, 8, true, "\nShop.price (+2 frames) 60.00 60.00", true },
-        { "one of them alone is no chain", 12, 8, true, "\nShop.report 40.00 40.00", true },
-        { "what is a framework's and only calls them has none", 12, 8, true, "\nServlet.service", false },
-        { "without folding what is called has its own time", 12, 8, false, "\nDigest.run 60.00 60.00", true },
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        struct made made;
-        const struct folding_list *fold = rows[i].folds ? folding_read(NULL, &arena, &err) : NULL;
-        const char *text = server_rows(rows[i].n_digest, rows[i].n_report, fold, &made);
-        if (!CHECK(rows[i].claim, (strstr(text, rows[i].row) != NULL) == rows[i].is_there))
-            printf("# is:\n%s\n", text);
-        forget(&made);
-    }
 }
 
 /* sort is called from two methods without probes: three times as often from the one as from the other. */
@@ -541,7 +462,6 @@ int main(void)
     test_ends();
     test_ended_row();
     test_same_time();
-    test_folding();
     test_around();
     test_other_thread();
     test_few();

@@ -28,4 +28,15 @@ static inline const char *printed(const struct table *table, enum table_format f
     return copy;
 }
 
+/* With one space for several. */
+static inline const char *squeezed(const char *text, struct arena *arena)
+{
+    char *copied = arena_text(arena, text, strlen(text)), *to = copied;
+    for (const char *at = copied; *at != '\0'; at++)
+        if (at[0] != ' ' || at[1] != ' ')
+            *to++ = *at;
+    *to = '\0';
+    return copied;
+}
+
 #endif
