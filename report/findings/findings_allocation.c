@@ -29,6 +29,17 @@ double findings_collecting_ns(const struct findings_making *making, double pause
     return fmax(own, pauses_ns > 0 ? fmin(pauses_ns, with_vm_thread) : 0);
 }
 
+/* " (boxed numbers: use primitive types)", or "". */
+static const char *boxes_of(const char *class_name)
+{
+    static const char *const boxes[] = { "Integer", "Long", "Double", "Float", "Short", "Character", "Byte" };
+    const char *name = class_name != NULL && strncmp(class_name, "java/lang/", 10) == 0 ? class_name + 10 : "";
+    for (size_t i = 0; i < sizeof boxes / sizeof *boxes; i++)
+        if (strcmp(name, boxes[i]) == 0)
+            return " (boxed numbers: use primitive types)";
+    return "";
+}
+
 static void add_allocating(struct findings_making *making, const struct finding_rule *rule,
                            const struct allocations *found, const struct allocation_row *row)
 {
@@ -38,15 +49,15 @@ static void add_allocating(struct findings_making *making, const struct finding_
     const char *label = java_names_display(arena, &row->method, JAVA_NAMES_SHORT);
     const char *of = row->class_name == NULL ? "?" : java_names_class(arena, row->class_name);
     const char *stops = stops_of(making, found), *share = findings_share(making, row->share, row->share_error);
-    const struct finding f = {
-        .subject = label,
-        .text = arena_printf(arena, "%s allocates %s of all bytes (%s/s), mostly %s%s", label, share, rate, of, stops),
-        .view = "allocations",
-        .cost_ns = row->bytes * FINDINGS_BYTE_NS + row->share * findings_collecting_ns(making, found->pauses_ns),
-        .share = row->share,
-        .low = row->share - row->share_error,
-        .high = row->share + row->share_error
-    };
+    const struct finding f = { .subject = label,
+                               .text = arena_printf(arena, "%s allocates %s of all bytes (%s/s), mostly %s%s%s", label,
+                                                    share, rate, of, boxes_of(row->class_name), stops),
+                               .view = "allocations",
+                               .cost_ns = row->bytes * FINDINGS_BYTE_NS +
+                                          row->share * findings_collecting_ns(making, found->pauses_ns),
+                               .share = row->share,
+                               .low = row->share - row->share_error,
+                               .high = row->share + row->share_error };
     findings_add(making, rule, &f);
 }
 

@@ -65,6 +65,9 @@ struct findings_making *findings_make(const struct findings_input *input);
 void findings_sum(const struct findings_making *making, findings_counted_fn *counted, const void *context,
                   struct findings_sums *sums);
 uint32_t findings_most(const struct findings_making *making, const struct findings_sums *sums); /* 0: there is none */
+/* Has a method samples, interpreted ones, in each third of the recording?  What it has at first only is the start. */
+bool findings_is_steady(const struct findings_making *making, const struct findings_sums *sums, uint32_t method,
+                        bool is_interpreted);
 void findings_tell(struct findings_making *making, const struct findings_told *told);
 bool findings_tells_objects(const struct findings_making *making, const struct method_name *method, const char *of);
 

@@ -13,14 +13,11 @@
 #define HUGE_BYTES   8000u /* -XX:HugeMethodLimit, with -XX:+DontCompileHugeMethods: both defaults */
 #define METHODS_MOST 2u
 #define ALL_MOST     0.5 /* of all samples: with more the JVM runs with -Xint, or has just begun */
-#define PERIODS      3u
-#define PERIOD_LEAST 0.2 /* of a method's interpreted samples, in each third */
 #define STEADY_LEAST 0.05
 
 /* A method's samples, with its call the innermost one. */
 struct interpreted {
     double ns, all_ns; /* interpreted, and all */
-    uint64_t n[PERIODS], n_all;
     uint32_t code_bytes;
 };
 
@@ -32,14 +29,6 @@ static uint32_t *own_calls(const struct findings_making *making, const struct ca
     for (uint32_t i = 1; i < tree->n_nodes; i++)
         of[i] = tree->nodes[i].method;
     return of;
-}
-
-static uint32_t period_of(const struct calltree *tree, uint64_t ticks)
-{
-    uint64_t length = (tree->end_ticks - tree->start_ticks) / PERIODS;
-    uint64_t period =
-        ticks == TRACE_UNKNOWN || ticks < tree->start_ticks || length == 0 ? 0 : (ticks - tree->start_ticks) / length;
-    return period < PERIODS ? (uint32_t)period : PERIODS - 1;
 }
 
 /* By method; the arena's.  *share: of all samples, how much was interpreted. */
@@ -62,21 +51,11 @@ static struct interpreted *interpreted_of(const struct findings_making *making, 
         of->code_bytes = method == NULL ? 0 : method->code_bytes;
         of->all_ns += (double)sample->weight_ns;
         of->ns += is_one ? (double)sample->weight_ns : 0;
-        of->n[period_of(source->tree, sample->ticks)] += is_one ? sample->n : 0;
-        of->n_all += is_one ? sample->n : 0;
         ns += (double)sample->weight_ns;
         interpreted_ns += is_one ? (double)sample->weight_ns : 0;
     }
     *share = ns > 0 ? interpreted_ns / ns : 0;
     return all;
-}
-
-static bool is_steady(const struct interpreted *of)
-{
-    bool is = of->n_all > 0;
-    for (uint32_t i = 0; i < PERIODS; i++)
-        is = is && (double)of->n[i] >= PERIOD_LEAST * (double)of->n_all;
-    return is;
 }
 
 static void add_interpreted(struct findings_making *making, const struct finding_rule *rule,
@@ -117,7 +96,7 @@ void findings_of_interpreted(struct findings_making *making, const struct findin
         const struct interpreted *of = &all[most];
         if (sums.ticks[most] == 0)
             break;
-        if (of->code_bytes > HUGE_BYTES || (all_share < ALL_MOST && is_steady(of))) {
+        if (of->code_bytes > HUGE_BYTES || (all_share < ALL_MOST && findings_is_steady(making, &sums, most, true))) {
             add_interpreted(making, rule, of, most, sums.ticks[most], sums.errors[most]);
             i++;
         }

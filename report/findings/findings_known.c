@@ -54,9 +54,58 @@ static const char *of_exceptions(const struct findings_making *making, const str
                         java_names_class(making->source->arena, class_of(making, outer)), depth);
 }
 
+/* What the JDK calls back within its own work. */
+static bool is_part(const struct method_name *name)
+{
+    static const char *const names[] = { "equals", "hashCode", "compareTo", "compare", "loadClass", "findClass" };
+    bool is_one = false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        is_one = is_one || strcmp(name->method, names[i]) == 0;
+    return is_one;
+}
+
+/* " (keys: SymbolKey)": whose equals, hashCode or compareTo took most. */
+static const char *of_keys(const struct findings_making *making, const struct findings_sums *sums, uint32_t callee)
+{
+    const struct calltree *tree = making->source->tree;
+    const char *key = NULL;
+    uint64_t most = 0;
+    for (uint32_t i = 1; i < tree->n_nodes; i++) {
+        if (sums->of[i] != sums->of[callee] || tree->nodes[i].cpu_ticks <= most ||
+            making->is_library[tree->nodes[i].method])
+            continue;
+        most = tree->nodes[i].cpu_ticks;
+        key = class_of(making, i);
+    }
+    return key == NULL
+               ? ""
+               : arena_printf(making->source->arena, " (keys: %s)", java_names_class(making->source->arena, key));
+}
+
+#define HASHED   "many keys have the same hash code: mend hashCode"
+#define COMPILED "it compiles a pattern each time: keep a Pattern in a static field"
+#define LOADED   "classes are loaded all the time: keep them, or their loader"
+#define BOXED    "numbers become objects: use primitive types and arrays"
+
 static const struct known known[] = {
     { "exceptions", "java/lang/Throwable.*", of_exceptions, "return a value, or throw without a stack trace" },
     { "exceptions", "java/lang/StackTraceElement*", NULL, "stack traces are read; ask for less of them" },
+    { "hash", "java/util/HashMap$TreeNode.*", of_keys, HASHED },
+    { "hash", "java/util/concurrent/ConcurrentHashMap$Tree*", of_keys, HASHED },
+    { "library", "java/util/regex/Pattern.compile", NULL, COMPILED },
+    { "library", "java/util/regex/Pattern.matches", NULL, COMPILED },
+    { "library", "java/util/regex/*", NULL,
+      "the pattern is tried again and again (backtracking), or the text is long" },
+    { "library", "java/lang/String.split", NULL, COMPILED },
+    { "library", "java/lang/String.replace*", NULL, COMPILED },
+    { "library", "java/lang/String.matches", NULL, COMPILED },
+    { "library", "java/lang/String.format*", NULL, "it reads the format each time: concatenate" },
+    { "library", "java/util/Formatter*", NULL, "it reads the format each time: concatenate" },
+    { "library", "java/lang/Integer.valueOf", NULL, BOXED },
+    { "library", "java/lang/Long.valueOf", NULL, BOXED },
+    { "library", "java/lang/Double.valueOf", NULL, BOXED },
+    { "loading", "java/lang/ClassLoader.*", NULL, LOADED },
+    { "loading", "java/lang/Class.forName*", NULL, LOADED },
 };
 
 #define N_KNOWN (sizeof known / sizeof *known)
@@ -80,22 +129,18 @@ static uint8_t *rows_of(const struct findings_making *making, const char *rule)
     return row;
 }
 
-/* What the JDK calls back within its own work. */
-static bool is_part(const struct method_name *name)
+static bool is_within(const struct findings_making *making, uint32_t method)
 {
-    static const char *const names[] = { "equals", "hashCode", "compareTo", "compare" };
-    bool is_one = false;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        is_one = is_one || strcmp(name->method, names[i]) == 0;
-    return is_one;
+    const char *name = method < making->source->tree->n_methods ? report_name(making->source, method).method : "";
+    return strcmp(name, "<init>") == 0 || strcmp(name, "loadClass") == 0 || strcmp(name, "findClass") == 0;
 }
 
-/* Whose code a call of a known method is: constructors that call each other are one call. */
+/* Whose code a call of a known method is: constructors and class loaders that call each other are one call. */
 static uint32_t owner_above(const struct findings_making *making, const struct calltree *tree, const uint32_t *owners,
                             uint32_t node)
 {
     uint32_t at = tree->nodes[node].parent;
-    while (tree->nodes[at].parent != at && is_constructor(making, tree->nodes[at].method))
+    while (tree->nodes[at].parent != at && is_within(making, tree->nodes[at].method))
         at = tree->nodes[at].parent;
     return owners[at];
 }
@@ -167,7 +212,8 @@ void findings_of_known(struct findings_making *making, const struct finding_rule
         uint32_t most = findings_most(making, &sums);
         if (sums.ticks[most] == 0)
             break;
-        add_known(making, rule, &sums, rows, most);
+        if (strcmp(rule->name, "loading") != 0 || findings_is_steady(making, &sums, most, false))
+            add_known(making, rule, &sums, rows, most);
         sums.ticks[most] = 0;
     }
 }

@@ -16,6 +16,9 @@ const struct finding_rule finding_rules[] = {
     { "paging", 0.1, 0, SMALL, findings_of_paging },
     /* what is known to be slow, by whose code calls it, of CPU time */
     { "exceptions", 0.03, 0, SMALL, findings_of_known },
+    { "hash", 0.03, 0, SMALL, findings_of_known },
+    { "library", 0.05, 0, SMALL, findings_of_known },
+    { "loading", 0.05, 0, SMALL, findings_of_known },
     /* a method's own code while it is interpreted, of CPU time */
     { "interpreted", 0.03, 0, SMALL, findings_of_interpreted },
     /* a method's own code and what it calls of libraries, of CPU time; its objects, of all bytes; cycles that are lost

@@ -10,6 +10,8 @@
 #include <math.h>
 #include <string.h>
 
+#define PERIODS      3u
+#define PERIOD_LEAST 0.2  /* of a method's samples, in each third of the recording */
 #define FROM_SAMPLES 0.01 /* of a method's time: with less from samples it was measured */
 
 void findings_tell(struct findings_making *making, const struct findings_told *told)
@@ -120,4 +122,33 @@ uint32_t findings_most(const struct findings_making *making, const struct findin
     for (uint32_t i = 1; i < making->source->tree->n_methods; i++)
         most = sums->ticks[i] > sums->ticks[most] ? i : most;
     return most;
+}
+
+static uint32_t period_of(const struct calltree *tree, uint64_t ticks)
+{
+    uint64_t length = (tree->end_ticks - tree->start_ticks) / PERIODS;
+    if (ticks == TRACE_UNKNOWN || ticks < tree->start_ticks || length == 0)
+        return 0;
+    return ticks - tree->start_ticks < length * PERIODS ? (uint32_t)((ticks - tree->start_ticks) / length)
+                                                        : PERIODS - 1;
+}
+
+bool findings_is_steady(const struct findings_making *making, const struct findings_sums *sums, uint32_t method,
+                        bool is_interpreted)
+{
+    const struct sampled_tree *sampled = making->source->sampled;
+    uint64_t n[PERIODS] = { 0 }, n_all = 0;
+    for (size_t i = 0; sampled != NULL && i < sampled->samples->n_kept; i++) {
+        const struct trace_kept_sample *sample = &sampled->samples->kept[i];
+        uint32_t leaf = sampled->leaf[i];
+        if (leaf == CALLTREE_NONE || leaf == 0 || sums->of[leaf] != method ||
+            (is_interpreted && sample->frame != TRACE_FRAME_INTERPRETED))
+            continue;
+        n[period_of(making->source->tree, sample->ticks)] += sample->n;
+        n_all += sample->n;
+    }
+    bool is = n_all > 0;
+    for (uint32_t i = 0; i < PERIODS; i++)
+        is = is && (double)n[i] >= PERIOD_LEAST * (double)n_all;
+    return is;
 }

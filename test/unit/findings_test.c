@@ -223,6 +223,21 @@ static void test_known(void)
           "* Shop.price spends 12 % of the CPU time, 1.20 s, in Throwable.<init> (com.acme.Broken, stack depth 1): "
           "return a value, or throw without a stack trace (--view 'callers=Throwable.<init>')\n\n" },
         { "not where that is little", "java/lang/Throwable", "<init>", 290, "" },
+        { "keys of one hash code", "java/util/HashMap$TreeNode", "find", 310,
+          "* Shop.price spends 3 % of the CPU time, 310 ms, in HashMap$TreeNode.find: many keys have the same hash "
+          "code: "
+          "mend hashCode (--view 'callers=HashMap$TreeNode.find')\n\n" },
+        { "not where that is little", "java/util/HashMap$TreeNode", "find", 290, "" },
+        { "nor in another map", "java/util/HashMap", "getNode", 900, "" },
+        { "patterns that are compiled each time", "java/lang/String", "split", 510,
+          "* Shop.price spends 5 % of the CPU time, 510 ms, in String.split: it compiles a pattern each time: keep a "
+          "Pattern in a static field (--view callers=String.split)\n\n" },
+        { "not where that is little", "java/lang/String", "split", 490, "" },
+        { "a pattern that backtracks", "java/util/regex/Matcher", "find", 600,
+          "* Shop.price spends 6 % of the CPU time, 600 ms, in Matcher.find: the pattern is tried again and again "
+          "(backtracking), or the text is long (--view callers=Matcher.find)\n\n" },
+        { "classes that are loaded, where it is not known that this goes on", "java/lang/ClassLoader", "loadClass", 900,
+          "" },
         { "nor is another constructor one", "java/lang/Thread", "<init>", 900, "" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

@@ -214,7 +214,7 @@ public final class Faulty {
 
     /** A pattern that goes back again and again over a line that it does not match. */
     private static final class Validator {
-        private final Pattern bad = Pattern.compile("(\\w+\\s?)*\\.");
+        private final Pattern bad = Pattern.compile(".*.*.*.*\\.");
         private final Pattern good = Pattern.compile("[\\w\\s]+\\.");
 
         void validate(String state) {
@@ -225,7 +225,7 @@ public final class Faulty {
         }
 
         private static boolean isSentence(Pattern pattern) {
-            Matcher matcher = pattern.matcher("abcdefghij klm" + sink % 10);
+            Matcher matcher = pattern.matcher("a line of words without its last character " + sink % 10);
             return matcher.matches();
         }
     }
