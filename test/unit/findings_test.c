@@ -294,11 +294,11 @@ static void test_interpreted(void)
 {
     static const struct interpreted_case rows[] = {
         { "a method that is too large for the compilers", 8001, 4, 100, TRACE_FRAME_COMPILED,
-          "* Shop.all runs interpreted for 25 \u00b15 % of the CPU time, 2.50 s: it has 8001 bytes of bytecode, and "
+          "* Shop.all runs interpreted for 25 \u00b111 % of the CPU time, 2.50 s: it has 8001 bytes of bytecode, and "
           "HotSpot compiles 8000 at most: split it (--view callers=Shop.all)" },
         { "not where it takes little", 8001, 20, 100, TRACE_FRAME_COMPILED, "" },
         { "a smaller one that is never compiled", 8000, 4, 100, TRACE_FRAME_COMPILED,
-          "* Shop.all runs interpreted for 25 \u00b15 % of the CPU time, 2.50 s: HotSpot cannot compile it, or "
+          "* Shop.all runs interpreted for 25 \u00b111 % of the CPU time, 2.50 s: HotSpot cannot compile it, or "
           "discards "
           "its code again and again (--view callers=Shop.all)" },
         { "not while the program warms up", 8000, 2, 60, TRACE_FRAME_COMPILED, "" },
