@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define WEIGHT_LEAST 0.01 /* of the process' time */
+#define NEARLY_WHOLE 0.8
+
 static bool is_method(const struct diff_row *row)
 {
     return strcmp(row->kind, "phase") == 0;
@@ -256,8 +259,20 @@ static bool is_small(const struct diff *d, const struct diff_result *result)
     return fabs(result->change) < d->options->least;
 }
 
+/*
+ * A row's part of its group: few large phases are looked at before many small ones, which nobody waits for.  The share
+ * is that of both sides together, so it tells little of how they differ.  What has nearly all time is the whole, which
+ * has a test of its own.
+ */
+static double weight_of(const struct diff *d, const struct diff_row *row)
+{
+    double share = mean_of(d, row, DIFF_BEFORE, DIFF_SHARE) + mean_of(d, row, DIFF_AFTER, DIFF_SHARE);
+    bool is_phase_of_it = share / 2 > WEIGHT_LEAST && share / 2 < NEARLY_WHOLE;
+    return is_method(row) && is_phase_of_it ? share / 2 : WEIGHT_LEAST;
+}
+
 /* A change of no interest is none, whatever its p: a test that can only find less. */
-static size_t list_tests(const struct diff *d, struct diff_test *tests, size_t n_tests[DIFF_GROUPS])
+static size_t list_tests(const struct diff *d, struct diff_test *tests, double sums[DIFF_GROUPS])
 {
     size_t n = 0;
     for (size_t i = 0; i < d->n_rows; i++)
@@ -266,8 +281,8 @@ static size_t list_tests(const struct diff *d, struct diff_test *tests, size_t n
             const struct diff_result *result = &d->rows[i].results[m];
             if (group == DIFF_GROUPS)
                 continue;
-            tests[n++] = (struct diff_test){ is_small(d, result) ? 1 : result->p, group };
-            n_tests[group]++;
+            tests[n] = (struct diff_test){ is_small(d, result) ? 1 : result->p, group, weight_of(d, &d->rows[i]) };
+            sums[group] += tests[n++].weight;
         }
     return n;
 }
@@ -279,7 +294,7 @@ static void copy_leaf(const struct diff *d, struct diff_row *row)
         row->results[DIFF_TIME] = row->results[DIFF_SELF];
 }
 
-static void take_tests(const struct comparing *c, const struct diff_test *tests, const size_t n_tests[DIFF_GROUPS])
+static void take_tests(const struct comparing *c, const struct diff_test *tests, const double sums[DIFF_GROUPS])
 {
     const struct diff *d = c->diff;
     for (size_t i = 0; i < d->n_rows; i++) {
@@ -289,7 +304,7 @@ static void take_tests(const struct comparing *c, const struct diff_test *tests,
             if (group == DIFF_GROUPS)
                 continue;
             double least =
-                diff_detectable(&c->estimates[m * d->n_rows + i], DIFF_SIGNIFICANCE * diff_part(n_tests, group));
+                diff_detectable(&c->estimates[m * d->n_rows + i], DIFF_SIGNIFICANCE * diff_part(sums, tests));
             row->results[m].detectable = fmax(least, d->options->least);
             row->results[m].p_corrected = (tests++)->p;
         }
@@ -301,22 +316,31 @@ static void correct(const struct comparing *c)
 {
     const struct diff *d = c->diff;
     struct diff_test *tests = xreallocarray(NULL, d->n_rows * d->n_metrics + 1, sizeof *tests);
-    size_t n_tests[DIFF_GROUPS] = { 0 };
-    diff_correct(tests, list_tests(d, tests, n_tests));
-    take_tests(c, tests, n_tests);
+    double sums[DIFF_GROUPS] = { 0 };
+    diff_correct(tests, list_tests(d, tests, sums));
+    take_tests(c, tests, sums);
     free(tests);
 }
 
 /* ---- verdicts ---- */
 
+/* The row has no time on a side.  Where no sample of one run met a method without probes, it may have some. */
+static bool is_absent(const struct diff *d, const struct diff_row *row, enum diff_side side)
+{
+    bool may_be_unseen = d->options->n_traces[side] == 1 && d->sampled[side] != 0 && row->measured[side] == 0;
+    return !(row->results[DIFF_TIME].mean[side] > 0) && !may_be_unseen;
+}
+
 /* Of something that one side does not have. */
-static enum diff_verdict one_sided(const struct diff_row *row, const struct diff_result *result)
+static enum diff_verdict one_sided(const struct diff *d, const struct diff_row *row, const struct diff_result *result)
 {
     bool has_before = !isnan(result->mean[DIFF_BEFORE]);
     if (result->is_partial || is_apart(row))
         return DIFF_UNKNOWN;
     if (is_method(row) && row->measured[has_before ? DIFF_AFTER : DIFF_BEFORE] == 0)
         return has_before ? DIFF_NOT_MEASURED_AFTER : DIFF_NOT_MEASURED_BEFORE;
+    if (!is_absent(d, row, has_before ? DIFF_AFTER : DIFF_BEFORE))
+        return DIFF_UNKNOWN;
     return has_before ? DIFF_GONE : DIFF_NEW;
 }
 
@@ -325,8 +349,8 @@ static enum diff_verdict verdict_of(const struct diff *d, const struct diff_row 
     const struct diff_result *r = &row->results[metric];
     double before = r->mean[DIFF_BEFORE], after = r->mean[DIFF_AFTER];
     if (isnan(before) != isnan(after))
-        return one_sided(row, r);
-    if (is_method(row) && (before == 0) != (after == 0))
+        return one_sided(d, row, r);
+    if (is_method(row) && (before == 0) != (after == 0) && is_absent(d, row, before == 0 ? DIFF_BEFORE : DIFF_AFTER))
         return before == 0 ? DIFF_NEW : DIFF_GONE;
     if (isnan(r->p_corrected))
         return DIFF_UNKNOWN;

@@ -18,25 +18,24 @@ static int by_weighted(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-double diff_part(const size_t n_tests[DIFF_GROUPS], unsigned group)
+double diff_part(const double sums[DIFF_GROUPS], const struct diff_test *test)
 {
-    double parts[DIFF_GROUPS] = { 0.2, 0.15, 0.4, 0.15, 0.2, 0.1 }, all = 0;
-    if (n_tests[DIFF_GROUP_ADJUSTED] == 0)
+    double parts[DIFF_GROUPS] = { 0.15, 0.05, 0.45, 0.3, 0.2, 0.05 }, all = 0;
+    if (sums[DIFF_GROUP_ADJUSTED] == 0)
         parts[DIFF_GROUP_SELF] += parts[DIFF_GROUP_ADJUSTED];
     for (unsigned g = 0; g < DIFF_GROUPS; g++)
-        all += n_tests[g] > 0 ? parts[g] : 0;
-    return n_tests[group] == 0 ? 0 : parts[group] / all / (double)n_tests[group];
+        all += sums[g] > 0 ? parts[g] : 0;
+    return sums[test->group] > 0 ? parts[test->group] / all * test->weight / sums[test->group] : 0;
 }
 
 void diff_correct(struct diff_test *tests, size_t n)
 {
     struct ranked *order = xreallocarray(NULL, n + 1, sizeof *order);
-    size_t n_tests[DIFF_GROUPS] = { 0 };
-    double least = 1;
+    double sums[DIFF_GROUPS] = { 0 }, least = 1;
     for (size_t i = 0; i < n; i++)
-        n_tests[tests[i].group]++;
+        sums[tests[i].group] += tests[i].weight;
     for (size_t i = 0; i < n; i++)
-        order[i] = (struct ranked){ tests[i].p / diff_part(n_tests, tests[i].group), i };
+        order[i] = (struct ranked){ tests[i].p / diff_part(sums, &tests[i]), i };
     qsort(order, n, sizeof *order, by_weighted);
     for (size_t i = n; i-- > 0;) {
         struct diff_test *test = &tests[order[i].i];

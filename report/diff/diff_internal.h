@@ -67,22 +67,23 @@ double diff_detectable(const struct diff_estimate *estimate, double significance
 struct diff_test {
     double p;       /* in: of the test; out: corrected */
     unsigned group; /* below DIFF_GROUPS */
+    double weight;  /* positive: its part of the group's */
 };
 
 enum {
-    DIFF_GROUP_WHOLE,    /* the process' time, with 20 % of the 5 % */
-    DIFF_GROUP_SELF,     /* own times, and those of the JVM's parts: 15 % */
-    DIFF_GROUP_ADJUSTED, /* own times, adjusted: 40 %; where there are none, the own times have these, too */
-    DIFF_GROUP_TIME,     /* times with all that is called: 15 % */
+    DIFF_GROUP_WHOLE,    /* the process' time, with 15 % of the 5 % */
+    DIFF_GROUP_SELF,     /* own times, and those of the JVM's parts: 5 % */
+    DIFF_GROUP_ADJUSTED, /* own times, adjusted: 45 %; where there are none, the own times have these, too */
+    DIFF_GROUP_TIME,     /* times with all that is called: 30 % */
     DIFF_GROUP_ASKED,    /* other metrics that have a limit: 20 % */
-    DIFF_GROUP_REST,     /* all else: 10 % */
+    DIFF_GROUP_REST,     /* all else: 5 % */
     DIFF_GROUPS
 };
 
 /*
  * Correct the p of n tests by weighted false discovery rate, in place: each group that has tests is given its part of
- * the 5 % (the percentages above, over those of groups that have tests), each of its tests the same part of that, s,
- * and
+ * the 5 % (the percentages above, over those of groups that have tests), each of its tests a part of that by weight,
+ * s, and
  *
  *     corrected p(i) = the least of p(j) / (s(j) * rank of j) for all j from i on       ranked by p / s
  *
@@ -94,8 +95,8 @@ enum {
  */
 void diff_correct(struct diff_test *tests, size_t n);
 
-/* The part of the 5 % that a test of a group has, where the groups have so many. */
-double diff_part(const size_t n_tests[DIFF_GROUPS], unsigned group);
+/* The part of the 5 % that a test of a group has, where the weights of all in each group have these sums. */
+double diff_part(const double sums[DIFF_GROUPS], const struct diff_test *test);
 
 /* ---- steps ---- */
 

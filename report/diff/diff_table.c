@@ -258,6 +258,9 @@ static void add_notes(const struct diff *d, struct table *table)
         table_note(table, d->has_real ? "some traces have a simulated processor and an emulator's times: only their "
                                         "numbers of calls are compared with the other traces"
                                       : "cycles, instructions and misses are simulated; times are an emulator's");
+    if (d->has_live && d->options->n_traces[DIFF_BEFORE] == 1)
+        table_note(table, "of one live run on each side only times of phases with probes are tested: probes cover "
+                          "another part of the warm-up in each run, and what the JIT inlines moves samples");
     if (d->has_live)
         table_note(table, are_sampled(d) ? "stack samples divide the time that no probe measured; numbers of calls are "
                                            "not compared where a method had probes for a part of a live recording"

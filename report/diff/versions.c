@@ -81,7 +81,7 @@ static void correct(const struct versions *v, struct versions_row *rows)
     size_t n = 0;
     for (size_t i = 0; i < v->n_series; i++)
         if (!isnan(rows[i].p))
-            tests[n++] = (struct diff_test){ rows[i].p, DIFF_GROUP_REST };
+            tests[n++] = (struct diff_test){ rows[i].p, DIFF_GROUP_REST, 1 };
     diff_correct(tests, n);
     n = 0;
     for (size_t i = 0; i < v->n_series; i++)

@@ -40,7 +40,7 @@ static int print_drawn(size_t n)
     for (size_t i = 0; i < sizeof noises / sizeof noises[0]; i++)
         for (size_t k = 0; k < sizeof runs / sizeof runs[0]; k++) {
             struct experiment_counts counts;
-            experiment_many(&e, &noises[i], runs[k], n, &counts);
+            experiment_many(&e, &noises[i], runs[k], 1.1, n, &counts);
             printf("%13.0f %4.0f %5.0f %-9s%-9s %6zu  %9.1f  %9.1f\n", 100 * noises[i].common, 100 * noises[i].row,
                    100 * noises[i].part, noises[i].has_slopes ? "uneven" : "", noises[i].has_outliers ? "outliers" : "",
                    runs[k], per_cent(counts.n_false, n), per_cent(counts.n_found, n));

@@ -213,19 +213,19 @@ static inline bool experiment_rose(const struct diff *d, const char *label)
     return false;
 }
 
-/* Of n comparisons: how many find anything with no change; how many find that of a leaf by 10 %. */
+/* Of n comparisons: how many find anything with no change; how many find that of a leaf by a factor. */
 struct experiment_counts {
     size_t n_false, n_found, n_wrong; /* wrong: other leaves, where one has changed */
 };
 
-static inline void experiment_many(struct experiment *e, const struct experiment_noise *noise, size_t n_runs, size_t n,
-                                   struct experiment_counts *counts)
+static inline void experiment_many(struct experiment *e, const struct experiment_noise *noise, size_t n_runs,
+                                   double factor, size_t n, struct experiment_counts *counts)
 {
     *counts = (struct experiment_counts){ 0, 0, 0 };
     for (size_t i = 0; i < n; i++) {
         experiment_draw(e, noise, n_runs, 2, 1);
         counts->n_false += experiment_count(&e->diff) > 0;
-        experiment_draw(e, noise, n_runs, 2, 1.1);
+        experiment_draw(e, noise, n_runs, 2, factor);
         counts->n_found += experiment_rose(&e->diff, "m2");
         for (size_t k = 0; k < EXPERIMENT_LEAVES; k++) {
             char label[8] = { 'm', (char)('0' + k), '\0' };
