@@ -3,6 +3,7 @@
 #include "core/base/xalloc.h"
 #include "phases/live/live_policy.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,8 +63,10 @@ void live_batch_done(struct live *live, uint32_t n_classes)
         live->stage = LIVE_WATCHING;
         return;
     }
-    double expected_ns = live->is_for_probes ? live_chooser_changed_ns(&live->chooser) : 0;
-    live->budget.recompilation_ns += expected_ns;
+    double expected_ns = live->is_for_probes ? live_chooser_changed_ns(&live->chooser) : live->expected_ns;
+    if (!isnan(expected_ns))
+        live->budget.recompilation_ns += expected_ns;
+    live->expected_ns = live->is_for_probes ? live->expected_ns + expected_ns : live->expected_ns;
     live_window_changed(&live->window, &live->now, expected_ns);
     live->stage = LIVE_RECOMPILING;
 }
@@ -71,7 +74,8 @@ void live_batch_done(struct live *live, uint32_t n_classes)
 /* From here on the figures count again. */
 static void end_window(struct live *live)
 {
-    double more_ns = live_window_end(&live->window, &live->now);
+    double charged_ns = live_window_end(&live->window, &live->now);
+    double expected_ns = isnan(live->window.expected_ns) ? 0 : live->window.expected_ns;
     live_methods_refresh(&live->methods, live->now.ticks);
     /*
      * Of a program that has just begun the usual is much: so what is more is no measure of what a batch costs.  And
@@ -79,7 +83,7 @@ static void end_window(struct live *live)
      */
     bool discarded_all = live->window.n == 1 && live->window.discarded_ns > 0;
     if (!live->options.is_new && !discarded_all)
-        live->budget.recompilation_ns += more_ns;
+        live->budget.recompilation_ns += charged_ns - expected_ns;
     live_methods_thaw(&live->methods);
     live->stage = LIVE_WATCHING;
 }
@@ -193,7 +197,7 @@ struct live_cost live_cost(const struct live *live)
     if (live->now.jit_cpu_ns == LIVE_UNKNOWN)
         cost.recompiling_ns = LIVE_UNKNOWN;
     else if (!live->options.is_new)
-        measured_ns = (double)window->more_than_usual_ns;
+        measured_ns = window->booked_ns;
     if (measured_ns > cost.compiling_ns)
         cost.compiling_ns = measured_ns;
     cost.probes_now = cpu_ns <= 0 ? 0 : n_records * live->now.pair_ns / 2 / cpu_ns;

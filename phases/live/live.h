@@ -39,6 +39,7 @@ struct live {
     enum live_stage stage;
     bool is_begun;
     bool is_for_probes; /* the batch: it removes none */
+    double expected_ns; /* of all batches for probes: to compile again what they threw away; NAN: not known */
     struct live_methods methods;
     struct live_budget budget;
     struct live_chooser chooser;

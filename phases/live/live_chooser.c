@@ -3,6 +3,7 @@
 #include "core/base/xalloc.h"
 #include "phases/live/live_policy.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -381,6 +382,8 @@ double live_chooser_changed_ns(const struct live_chooser *c)
         if (method != NULL && !method->is_deferred)
             changed |= bit_of(&c->requested.all[i]);
     }
+    if (c->work_ns <= 0)
+        return NAN;
     return changed == 0 ? 0 : recompilation_costs_of(&c->costs, changed, 0) * c->work_ns;
 }
 

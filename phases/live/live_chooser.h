@@ -101,7 +101,7 @@ bool live_chooser_decide(struct live_chooser *c);
 /* The batch is over, and has changed no class: what was wanted is so again. */
 void live_chooser_changed_nothing(struct live_chooser *c);
 
-/* What recompiling the classes costs that the latest batch has changed; 0: it is not known. */
+/* What recompiling the classes costs that the latest batch has changed; NAN: it is not known. */
 double live_chooser_changed_ns(const struct live_chooser *c);
 
 /* Why does a method that samples found have no probes?  *recompilation_ns: what its class costs; 0: not known. */

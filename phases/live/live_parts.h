@@ -305,7 +305,7 @@ struct live_window {
     uint64_t start_ns, start_ticks, start_cpu_ns, start_jit_ns;
     uint64_t step_ns, step_jit_ns; /* where the present step began */
     uint32_t n_quiet;              /* steps in a row in which they took no more than before */
-    double expected_ns;            /* what its classes were expected to cost; 0: not known */
+    double expected_ns;            /* what its classes were expected to cost; NAN: not known */
     bool is_cut;                   /* a window went on for longer than it was watched */
 
     /* Of those that are over. */
@@ -313,6 +313,7 @@ struct live_window {
     size_t n, room;
     uint64_t ns, cpu_ns;                  /* how long they were, and the target's CPU time in them */
     uint64_t most_ns, more_than_usual_ns; /* the compilers' CPU time in one, at most; in all, more than usual */
+    double booked_ns;                     /* of that in all, what the changed classes are charged for */
     uint64_t discarded_ns;                /* for the code that the first batch discarded; 0: it did not */
 };
 
@@ -324,7 +325,11 @@ void live_window_watch(struct live_window *window, const struct live_status *now
 /* A batch is ordered.  discards_all: the JVM discards all its code for it. */
 void live_window_begin(struct live_window *window, const struct live_status *now, bool discards_all);
 
-/* The classes have changed, or (live_window_cancel) none has: it was no batch. */
+/*
+ * The classes have changed, or (live_window_cancel) none has: it was no batch.
+ *
+ * expected_ns  to compile their code again that was there; NAN: not known
+ */
 void live_window_changed(struct live_window *window, const struct live_status *now, double expected_ns);
 void live_window_cancel(struct live_window *window, bool is_first);
 
@@ -332,8 +337,11 @@ void live_window_cancel(struct live_window *window, bool is_first);
 bool live_window_is_over(struct live_window *window, const struct live_status *now);
 
 /*
- * It ends now.  *more_ns: by how much the compilers took more than was expected; 0: they did not, or it is not known.
+ * It ends now.  Returns what its classes are charged for, which is what was expected, or more.
  *
+ * Compilers that were quiet before compile again what the batch threw away: what they took more than usual is its cost,
+ * as far as RECOMPILED_MOST times what was expected explains it.  Compilers that were busy, as those of a program
+ * that warms up, would have compiled without it, too, and their usual is none: the cost is what was expected.
  */
 double live_window_end(struct live_window *window, const struct live_status *now);
 

@@ -114,6 +114,12 @@
  */
 #define STARTED_PROGRAM_WORK 3.0
 
+/*
+ * Compiling code again takes at most this many times what the code that was there lets expect: it is compiled by the
+ * quick compiler first, and with probes in it.
+ */
+#define RECOMPILED_MOST 3.0
+
 /* ---- which probes stay on ---- */
 
 /* Calls this many times shorter than the grain of the time so far are too short (POLICY.md). */

@@ -3,6 +3,8 @@
 #include "core/base/xalloc.h"
 #include "phases/live/live_policy.h"
 
+#include <math.h>
+
 static double cpus(uint64_t cpu_ns, uint64_t ns)
 {
     return ns == 0 ? 0 : (double)cpu_ns / (double)ns;
@@ -62,18 +64,22 @@ bool live_window_is_over(struct live_window *window, const struct live_status *n
     return is_over || is_cut;
 }
 
-/* Returns by how much it was more than expected. */
 static double charge(struct live_window *window, const struct live_status *now)
 {
+    double expected_ns = isnan(window->expected_ns) ? 0 : window->expected_ns;
     if (now->jit_cpu_ns == LIVE_UNKNOWN || window->start_jit_ns == LIVE_UNKNOWN)
-        return 0;
+        return expected_ns;
     uint64_t all_ns = now->jit_cpu_ns - window->start_jit_ns;
     double more_ns = (double)all_ns - window->usual_jit * (double)(now->now_ns - window->start_ns);
     if (all_ns > window->most_ns)
         window->most_ns = all_ns;
     if (more_ns > 0)
         window->more_than_usual_ns += (uint64_t)more_ns;
-    return more_ns > window->expected_ns ? more_ns - window->expected_ns : 0;
+    if (isnan(window->expected_ns))
+        return more_ns > 0 ? more_ns : 0;
+    if (window->usual_jit > WINDOW_EXTRA)
+        return expected_ns;
+    return fmin(fmax(more_ns, expected_ns), RECOMPILED_MOST * expected_ns);
 }
 
 double live_window_end(struct live_window *window, const struct live_status *now)
@@ -81,7 +87,8 @@ double live_window_end(struct live_window *window, const struct live_status *now
     *xpush(window->all, window->room, window->n) = (struct live_recompilation){ window->start_ticks, now->ticks };
     window->ns += now->now_ns - window->start_ns;
     window->cpu_ns += now->cpu_ns - window->start_cpu_ns;
-    double more_ns = charge(window, now);
+    double charged_ns = charge(window, now);
+    window->booked_ns += charged_ns;
     live_window_watch(window, now);
-    return more_ns;
+    return charged_ns;
 }

@@ -130,8 +130,8 @@ static void add_changes(struct cost_rows *c)
 /* ---- the JIT compiler ---- */
 
 /*
- * "expected; the compilers took 39.0 ms more than usual": in a program that warms up the second number says little, be
- * it less or more.  Traces of earlier versions have only that.
+ * "estimated from the code thrown away; the compilers took 39.0 ms more than usual": in a program that warms up the
+ * second number says little, be it less or more.  Traces of earlier versions have only that.
  */
 static void add_recompiling(struct cost_rows *c)
 {
@@ -143,7 +143,8 @@ static void add_recompiling(struct cost_rows *c)
     char more[32];
     if (more_ns >= 0 && fabs(ns - more_ns) >= 1e6) {
         table_format_ns(more_ns, more, sizeof more);
-        how = arena_printf(c->source->arena, "expected; the compilers took %s more than usual", more);
+        how = arena_printf(c->source->arena,
+                           "estimated from the code thrown away; the compilers took %s more than usual", more);
     }
     add_cost_row(c,
                  (struct cost){ "recompiling_cpu", "CPU time of recompilation", TABLE_NS, ns, cpu_share(c, ns), how });
@@ -360,12 +361,10 @@ static const char *compiling_why(const struct cost_rows *c)
     if (number(c, INFO_LIVE_FORGOTTEN_MS) > 0)
         return "this JVM discarded all its compiled code at the first instrumentation; start it with "
                "-agentpath:.../libmmprof-agent.so=prepare to keep compiled code (mmprof-record(1))";
-    return number(c, INFO_LIVE_RECOMPILING_MS) * 1e6 >= c->compiling_ns
-               ? "it cost more than expected, so no more classes were instrumented"
-               : "record for longer to amortize it";
+    return "record for longer to amortize it";
 }
 
-/* "the largest part, 15.4 %, is recompilation: more than expected, so no more classes were instrumented" */
+/* "the largest part, 15.4 %, is recompilation: record for longer to amortize it" */
 static const char *excess_why(const struct cost_rows *c)
 {
     const struct {

@@ -1,6 +1,7 @@
 /*
  * Which candidates get probes, where it is known what their classes cost the JIT compilers.
  */
+#include "phases/live/live_policy.h"
 #include "test/unit/live_sim.h"
 
 #define CLASS(id) (UINT64_C(1) << (id))
@@ -67,7 +68,7 @@ static void check_ahead(double seconds, bool fits, const char *name)
     live_close(sim->live);
 }
 
-/* What the compilers took more than they should have is charged, too. */
+/* What the compilers took more than they should have is charged, too, as far as the code explains it. */
 static void test_more_than_expected(void)
 {
     struct live_cost cost;
@@ -80,10 +81,11 @@ static void test_more_than_expected(void)
         sim->jit = 0.5;
         run(sim, 1, 60);
         cost = live_cost(sim->live);
-        CHECK(i == 0 ? "a second class fits into the budget by and by" : "unless the first one took too long",
-              sim->has_probes[2] && sim->has_probes[3] == (i == 0));
-        if (i > 0)
-            CHECK("which is what it cost", cost.compiling_ns > 450e6 && cost.compiling_ns < 550e6);
+        CHECK("a second class fits into the budget by and by", sim->has_probes[2] && sim->has_probes[3]);
+        double ns = (i == 0 ? 1 : RECOMPILED_MOST) * 20e6 + 50e6;
+        CHECK(i == 0 ? "they cost what was expected"
+                     : "the first one three times that, where the compilers took half a second",
+              cost.compiling_ns > 0.99 * ns && cost.compiling_ns < 1.01 * ns);
         live_close(sim->live);
     }
 }
@@ -168,22 +170,6 @@ static void check_whole(double seconds, bool fits, const char *name)
     reopen(sim, &options);
     run(sim, 1, 3);
     CHECK(name, sim->has_probes[1] == fits && sim->live->chooser.n_over_budget == !fits);
-    live_close(sim->live);
-}
-
-/* The compilers took 1 s for a class of 20 ms; then the program does something else. */
-static void test_overspent(void)
-{
-    struct recompilation_cost all[] = { { CLASS(1), 20 }, { CLASS(3), 20 } };
-    struct sim *sim = new_with_costs(0.01, all, 2, 1000);
-    sim->window_ns = 2 * SECOND;
-    sim->jit = 0.5;
-    run(sim, 1, 5);
-    sim->methods[3].share = 0.9;
-    run(sim, 1, 50);
-    CHECK("after an estimate that was too low no class follows", sim->has_probes[1] && !sim->has_probes[3]);
-    run(sim, 1, 150);
-    CHECK("until the budget has made up for it", sim->has_probes[3]);
     live_close(sim->live);
 }
 
@@ -325,7 +311,6 @@ int main(void)
     check_whole(10, true, "the first batch may have one class that takes all of the budget");
     check_whole(8, false, "but none that takes more: such a recording has samples only");
     test_more_than_expected();
-    test_overspent();
     test_new_work();
     test_worth();
     test_one_at_least();
