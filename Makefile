@@ -12,7 +12,7 @@ CFLAGS   ?= -O2 -g
 SANITIZE_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 ALL_CFLAGS := $(CSTD) $(WARN) $(CFLAGS) $(SANITIZE_FLAGS) -I. -MMD -MP
 LDFLAGS_ALL := $(LDFLAGS) $(SANITIZE_FLAGS)
-CLI_LIBS := -lpfm -lcjson -lelf -ldw -lz -lm -lpthread
+CLI_LIBS := -lcjson -lelf -ldw -lz -lm -lpthread
 
 # The JVM's headers (jvmti.h) come from any JDK; nothing of it is linked.
 JDK      ?= $(patsubst %/include/jvmti.h,%,$(firstword $(wildcard /usr/lib/jvm/java-17-openjdk-*/include/jvmti.h /usr/lib/jvm/*/include/jvmti.h)))
@@ -88,7 +88,7 @@ $(addprefix $(LIBEXEC)/mmprof-,$(LAB_NAMES)): $(LIBEXEC)/mmprof-lab
 # A program that needs no library.  Debian has all of them as archives but cJSON, which is compiled from its source then:
 # make static CJSON=DIR, where 'apt-get source cjson' has left cJSON.c.
 CJSON ?=
-STATIC_LIBS := -ldw -lelf -lpfm $(if $(CJSON),,-lcjson) -lbz2 -llzma -lz -lm -lpthread
+STATIC_LIBS := -ldw -lelf $(if $(CJSON),,-lcjson) -lbz2 -llzma -lz -lm -lpthread
 
 .PHONY: static
 static: $(BUILD)/mmprof-static $(patsubst $(BUILD)/%,$(BUILD)/static/%,$(OTHERS))
@@ -102,7 +102,7 @@ $(BUILD)/static/libexec/mmprof/mmprof-lab: $(BUILD)/cmd/lab/lab_main.o $(BUILD)/
 $(BUILD)/static/libexec/mmprof/mmprof-fleet: $(BUILD)/cmd/fleet/fleet_main.o
 $(BUILD)/mmprof-static $(addprefix $(BUILD)/static/libexec/mmprof/mmprof-,lab fleet): $(PROGRAMS_LIB) $(if $(CJSON),$(BUILD)/cJSON.o)
 	@mkdir -p $(@D)
-	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -static -o $@ $(filter %.o,$^) $(filter %.a,$^) $(STATIC_LIBS)
+	$(call Q,LINK)$(CC) $(LDFLAGS_ALL) -static -o $@ $(filter %.o,$^) -Wl,-u,pfm_initialize -lpfm $(filter %.a,$^) $(STATIC_LIBS)
 
 $(addprefix $(BUILD)/static/libexec/mmprof/mmprof-,$(LAB_NAMES)): $(BUILD)/static/libexec/mmprof/mmprof-lab
 	@ln -sf mmprof-lab $@

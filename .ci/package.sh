@@ -40,7 +40,7 @@ Version: $version
 Architecture: $architecture
 Maintainer: mmprof authors <mmprof@example.org>
 Installed-Size: $(du -sk "$stage/usr" | cut -f 1)
-Depends: $depends
+Depends: $depends, libpfm4
 Section: devel
 Priority: optional
 Description: profiler for programs on the HotSpot JVM

@@ -13,12 +13,21 @@
 #include <gelf.h>
 #include <zlib.h>
 
-#define PIECES_MAX 64
+#define PIECES_MAX      64
+#define SYMBOLS_AT_ONCE 1024
+#define NAME_BYTES      8192 /* a longer name counts as none */
 
 /* The best so far of the functions that begin between an offset that is asked for, inclusive, and the one before. */
 struct nearest {
     uint64_t asked;
-    struct native_symbol symbol; /* name: the file's; NULL: there is none */
+    struct native_symbol symbol; /* name: the arena's; NULL: there is none, or not read yet */
+    uint32_t name_at;            /* where it is among the table's names; 0: it was read, or there is none */
+};
+
+/* Names of a table: few of them are read. */
+struct symbol_names {
+    int fd;
+    uint64_t offset, n_bytes;
 };
 
 struct symbol_search {
@@ -76,42 +85,78 @@ static size_t first_from(const struct symbol_search *search, uint64_t offset)
     return low;
 }
 
-/* Of two names for the same code the longer function counts, then the first name. */
-static bool is_better(const struct native_symbol *new, const struct native_symbol *old)
+/* Returns "" where there is none. */
+static const char *read_name(const struct symbol_names *names, uint32_t at, char name[NAME_BYTES])
 {
-    if (old->name == NULL || new->offset != old->offset)
-        return old->name == NULL || new->offset > old->offset;
-    if (new->n_bytes != old->n_bytes)
-        return new->n_bytes > old->n_bytes;
-    return strcmp(new->name, old->name) < 0;
+    uint64_t most = names->n_bytes - at;
+    ssize_t n = pread(names->fd, name, most < NAME_BYTES ? most : NAME_BYTES, (off_t)(names->offset + at));
+    if (n <= 0 || memchr(name, '\0', (size_t)n) == NULL)
+        name[0] = '\0';
+    return name;
 }
 
-static void take_symbol(struct symbol_search *search, const GElf_Sym *symbol, const char *name)
+/* Of two names for the same code the longer function counts, then the first name. */
+static bool is_better(const struct native_symbol *new, uint32_t name_at, const struct nearest *nearest,
+                      const struct symbol_names *names)
 {
-    struct native_symbol new = { .n_bytes = symbol->st_size, .name = name };
-    if (!to_offset(search, symbol->st_value, &new.offset))
+    const struct native_symbol *old = &nearest->symbol;
+    char name[NAME_BYTES], old_name[NAME_BYTES];
+    if ((old->name == NULL && nearest->name_at == 0) || new->offset != old->offset)
+        return (old->name == NULL && nearest->name_at == 0) || new->offset > old->offset;
+    if (new->n_bytes != old->n_bytes)
+        return new->n_bytes > old->n_bytes;
+    return read_name(names, name_at, name)[0] != '\0' &&
+           strcmp(name, nearest->name_at == 0 ? old->name : read_name(names, nearest->name_at, old_name)) < 0;
+}
+
+static void take_symbol(struct symbol_search *search, const Elf64_Sym *symbol, const struct symbol_names *names)
+{
+    struct native_symbol new = { .n_bytes = symbol->st_size };
+    int type = ELF64_ST_TYPE(symbol->st_info);
+    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol->st_shndx == SHN_UNDEF || symbol->st_name == 0 ||
+        symbol->st_name >= names->n_bytes || !to_offset(search, symbol->st_value, &new.offset))
         return;
     size_t at = first_from(search, new.offset);
     search->n_functions++;
-    if (at < search->n && is_better(&new, &search->all[at].symbol))
-        search->all[at].symbol = new;
+    if (at == search->n || !is_better(&new, symbol->st_name, &search->all[at], names))
+        return;
+    search->all[at].symbol = new;
+    search->all[at].name_at = symbol->st_name;
 }
 
-static void take_table(struct symbol_search *search, Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
+/* The best of this table get their names. */
+static void take_names(struct symbol_search *search, const struct symbol_names *names)
 {
-    Elf_Data *data = elf_file_data(section);
-    size_t n = data == NULL ? 0 : header->sh_size / header->sh_entsize;
-    for (size_t i = 0; i < n && i <= INT32_MAX; i++) {
-        GElf_Sym symbol;
-        if (gelf_getsym(data, (int)i, &symbol) == NULL)
-            break;
-        int type = GELF_ST_TYPE(symbol.st_info);
-        if ((type != STT_FUNC && type != STT_GNU_IFUNC) || symbol.st_shndx == SHN_UNDEF)
-            continue;
-        const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
-        if (name != NULL && name[0] != '\0')
-            take_symbol(search, &symbol, name);
+    char name[NAME_BYTES];
+    for (size_t i = 0; i < search->n; i++) {
+        struct nearest *nearest = &search->all[i];
+        if (nearest->name_at != 0 && read_name(names, nearest->name_at, name)[0] != '\0')
+            nearest->symbol.name = arena_text(search->arena, name, strlen(name));
+        nearest->name_at = 0;
     }
+}
+
+/* In pieces, and without libelf: of the 57,000 functions of a JVM some hundred are asked for. */
+static void take_table(struct symbol_search *search, const struct elf_file *file, const GElf_Shdr *header)
+{
+    Elf64_Sym symbols[SYMBOLS_AT_ONCE];
+    GElf_Shdr text;
+    Elf_Scn *section = elf_getscn(file->elf, header->sh_link);
+    if (section == NULL || gelf_getshdr(section, &text) == NULL)
+        return;
+    const struct symbol_names names = { file->fd, text.sh_offset, text.sh_size };
+    for (uint64_t done = 0; done + sizeof *symbols <= header->sh_size;) {
+        uint64_t left = header->sh_size - done;
+        ssize_t n =
+            pread(file->fd, symbols, left < sizeof symbols ? left : sizeof symbols, (off_t)(header->sh_offset + done));
+        if (n < (ssize_t)sizeof *symbols)
+            break;
+        size_t n_symbols = (size_t)n / sizeof *symbols;
+        for (size_t i = 0; i < n_symbols; i++)
+            take_symbol(search, &symbols[i], &names);
+        done += n_symbols * sizeof *symbols;
+    }
+    take_names(search, &names);
 }
 
 /* The table of a type (SHT_SYMTAB, SHT_DYNSYM). */
@@ -120,7 +165,7 @@ static void take_tables(struct symbol_search *search, const struct elf_file *fil
     Elf_Scn *section = NULL;
     GElf_Shdr header;
     while ((section = elf_file_next(file, section, type, &header)) != NULL)
-        take_table(search, file->elf, section, &header);
+        take_table(search, file, &header);
 }
 
 /* ---- separate files ---- */
@@ -226,9 +271,7 @@ static void take_found(const struct symbol_search *search, struct native_symbols
         if (nearest == NULL || asked->asked - nearest->offset >= nearest->n_bytes ||
             (symbols->n > 0 && all[symbols->n - 1].offset == nearest->offset))
             continue;
-        struct native_symbol found = *nearest;
-        found.name = arena_text(search->arena, nearest->name, strlen(nearest->name));
-        all[symbols->n++] = found;
+        all[symbols->n++] = *nearest;
     }
 }
 

@@ -80,11 +80,13 @@ Elf_Data *elf_file_data(Elf_Scn *section)
                                                                                      : elf_getdata(section, NULL);
 }
 
-/* libelf reads a table's names when the first is asked for. */
+/* libelf reads a table's names, as a whole, when the first is asked for. */
 static bool has_names(const struct elf_file *file, const GElf_Shdr *table)
 {
     Elf_Scn *names = elf_getscn(file->elf, table->sh_link);
-    return names != NULL && elf_file_data(names) != NULL;
+    GElf_Shdr header;
+    return table->sh_size <= PART_BYTES_MAX && names != NULL && gelf_getshdr(names, &header) != NULL &&
+           header.sh_size <= PART_BYTES_MAX;
 }
 
 Elf_Scn *elf_file_next(const struct elf_file *file, Elf_Scn *section, uint32_t type, GElf_Shdr *header)

@@ -6,16 +6,17 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
 #define ROUNDS     3 /* if these agree that it can be true; else more */
 #define WORK_NS    UINT64_C(500000)
-#define PERIOD_NS  UINT64_C(50000)
+#define PERIOD_NS  UINT64_C(125000) /* more than one with a stack takes in a virtual machine whose host is busy */
 #define LEAST_NS   UINT64_C(500)    /* of an interrupt that writes a record */
 #define STACK_MAX  32768u           /* more of a stack is not tried: */
-#define RING_BYTES (16 * STACK_MAX) /* for ten samples; users may have this much */
+#define RING_STACK (16 * STACK_MAX) /* for ten samples; users may have this much */
 
 static uint64_t thread_ns(void)
 {
@@ -42,6 +43,7 @@ static int open_clock(uint32_t stack_bytes)
     attr.type = PERF_TYPE_SOFTWARE;
     attr.config = PERF_COUNT_SW_CPU_CLOCK;
     attr.sample_period = PERIOD_NS;
+    attr.disabled = 1;
     attr.sample_type = KERNEL_IP_SAMPLE_TYPE;
     attr.sample_regs_user = KERNEL_IP_SAMPLE_REGISTERS;
     if (stack_bytes > 0) {
@@ -54,19 +56,47 @@ static int open_clock(uint32_t stack_bytes)
     return counters_perf_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* The IP samples in a ring that was large enough for all. */
-static uint64_t count_ip_samples(const void *ring, size_t page_bytes)
+/* A clock of this thread, off, and its ring. */
+struct clock_ring {
+    int fd;
+    size_t page_bytes, ring_bytes; /* powers of two */
+    void *ring;
+};
+
+static bool open_ring(struct clock_ring *clock, uint32_t stack_bytes)
 {
-    const struct perf_event_mmap_page *page = ring;
-    const uint8_t *bytes = (const uint8_t *)ring + page_bytes;
+    clock->page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+    clock->ring_bytes = stack_bytes > 0 ? RING_STACK : clock->page_bytes;
+    clock->fd = open_clock(stack_bytes);
+    if (clock->fd < 0)
+        return false;
+    clock->ring = mmap(NULL, clock->page_bytes + clock->ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, clock->fd, 0);
+    if (clock->ring != MAP_FAILED)
+        return true;
+    close(clock->fd);
+    return false;
+}
+
+static void close_ring(const struct clock_ring *clock)
+{
+    munmap(clock->ring, clock->page_bytes + clock->ring_bytes);
+    close(clock->fd);
+}
+
+/* The IP samples that are new in the ring, which was large enough for all.  A header is never in two pieces. */
+static uint64_t count_ip_samples(const struct clock_ring *clock)
+{
+    struct perf_event_mmap_page *page = clock->ring;
+    const uint8_t *bytes = (const uint8_t *)clock->ring + clock->page_bytes;
     uint64_t end = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE), n = 0;
     struct perf_event_header header;
-    for (uint64_t at = 0; at + sizeof header <= end && end <= RING_BYTES; at += header.size) {
-        memcpy(&header, bytes + at, sizeof header);
+    for (uint64_t at = page->data_tail; at + sizeof header <= end; at += header.size) {
+        memcpy(&header, bytes + at % clock->ring_bytes, sizeof header);
         if (header.size < sizeof header)
             break;
         n += header.type == PERF_RECORD_SAMPLE;
     }
+    __atomic_store_n(&page->data_tail, end, __ATOMIC_RELEASE);
     return n;
 }
 
@@ -80,21 +110,14 @@ static __attribute__((noinline)) uint64_t work_deep(uint64_t n)
     return ns + (stack[0] == 0);
 }
 
-/* The same work with the clock on.  Returns false: it cannot be had. */
-static bool work_with_samples(uint64_t n, uint32_t stack_bytes, struct ip_sample_cost_round *round)
+/* The same work with the clock on. */
+static void work_with_samples(uint64_t n, bool is_deep, const struct clock_ring *clock,
+                              struct ip_sample_cost_round *round)
 {
-    size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE), n_bytes = page_bytes + RING_BYTES;
-    int fd = open_clock(stack_bytes);
-    if (fd < 0)
-        return false;
-    void *ring = mmap(NULL, n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (ring != MAP_FAILED) {
-        round->ip_samples_ns = stack_bytes > 0 ? work_deep(n) : work(n);
-        round->n_ip_samples = count_ip_samples(ring, page_bytes);
-        munmap(ring, n_bytes);
-    }
-    close(fd);
-    return ring != MAP_FAILED;
+    ioctl(clock->fd, PERF_EVENT_IOC_ENABLE, 0);
+    round->ip_samples_ns = is_deep ? work_deep(n) : work(n);
+    ioctl(clock->fd, PERF_EVENT_IOC_DISABLE, 0);
+    round->n_ip_samples = count_ip_samples(clock);
 }
 
 static int compare(const void *a, const void *b)
@@ -122,14 +145,17 @@ uint64_t ip_sample_cost_of(const struct ip_sample_cost_round *rounds, size_t n)
 uint64_t kernel_sample_cost_ns(uint32_t stack_bytes, bool *is_measured)
 {
     struct ip_sample_cost_round rounds[IP_SAMPLE_COST_ROUNDS] = { 0 };
+    struct clock_ring clock;
     uint64_t n = 20000, once_ns = work(n), ns = 0;
+    bool is_open = open_ring(&clock, stack_bytes);
     n = once_ns == 0 ? n : n * WORK_NS / once_ns;
-    for (size_t i = 0; i < IP_SAMPLE_COST_ROUNDS && ns == 0; i++) {
+    for (size_t i = 0; i < IP_SAMPLE_COST_ROUNDS && ns == 0 && is_open; i++) {
         rounds[i].plain_ns = work(n);
-        if (!work_with_samples(n, stack_bytes, &rounds[i]))
-            break;
+        work_with_samples(n, stack_bytes > 0, &clock, &rounds[i]);
         ns = ip_sample_cost_of(rounds, i + 1);
     }
+    if (is_open)
+        close_ring(&clock);
     *is_measured = ns > 0;
     return ns > 0 ? ns : stack_bytes > 0 ? STACK_SAMPLE_COST_USUAL_NS : IP_SAMPLE_COST_USUAL_NS;
 }

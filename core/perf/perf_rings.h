@@ -190,7 +190,7 @@ struct ip_sample_cost_round {
 uint64_t ip_sample_cost_of(const struct ip_sample_cost_round *rounds, size_t n);
 
 /*
- * Measure it on this thread, in 7 to 20 ms of its CPU time.
+ * Measure it on this thread, in 4 to 12 ms of its CPU time.
  *
  * stack_bytes  that are copied with each sample, of which 32 KB are tried at most; 0: it has an address and registers
  *
