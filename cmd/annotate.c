@@ -3,7 +3,7 @@
  *
  *     method   target.Shares.compute()
  *     source   src/target/Shares.java
- *     samples  996, 735 of them in its own code
+ *     samples  996 in all, 735 in its own code
  *
  *     Line      Self (%)      Time (%)  Samples  Source
  *     ----------------------------------------------------------------------------

@@ -23,9 +23,7 @@ static int on_visit(const struct stack_wait *wait, void *context, struct err *er
     struct sample_run *run = context;
     if (wait->sample.is_waiting && sample_run_add(run, &wait->sample, err) < 0)
         return -1;
-    bool is_launcher = wait->sample.is_waiting && sample_run_part(run, &wait->sample) == VM_PART_OTHER;
-    return is_launcher ? sample_trace_add(&run->trace, &wait->sample, err)
-                       : sample_trace_add_wait(&run->trace, wait, err);
+    return sample_trace_add_wait(&run->trace, wait, err);
 }
 
 static uint64_t now_ns(void)

@@ -39,10 +39,11 @@ extern const struct sample_engine sample_perf, sample_wall, sample_polling;
 struct sample_run {
     const struct sample_options *options;
     const struct sample_engine *engine;
-    struct stack_sampler_options how; /* of perf and wall */
-    bool is_refused;                  /* by them: the JVM's layout is not known */
-    char agent[PATH_MAX];             /* of polling */
-    int status;                       /* of a command that it started */
+    struct stack_sampler_options how;     /* of perf and wall */
+    bool is_refused;                      /* by them: the JVM's layout is not known */
+    char agent[PATH_MAX];                 /* of polling */
+    char process_name[KERNEL_NAME_BYTES]; /* its first thread's */
+    int status;                           /* of a command that it started */
     struct stack_sampler *sampler;
     struct stack_sampler_state state; /* at the end */
     struct sample_profile profile;
@@ -71,9 +72,6 @@ int sample_run_take(const struct stack_sample *sample, void *context, struct err
 
 /* For the table alone.  Returns 0, or -1 with *err set: no memory. */
 int sample_run_add(struct sample_run *run, const struct stack_sample *sample, struct err *err);
-
-/* What a sample's thread is for. */
-enum vm_part sample_run_part(const struct sample_run *run, const struct stack_sample *sample);
 
 /* Count the JVMs that a command starts, which is not java itself, where that is due. */
 void sample_run_count_jvms(struct sample_run *run, bool is_due);

@@ -5,12 +5,15 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The process' first thread waits for the others, where the launcher has started the JVM in one of them. */
-enum vm_part sample_run_part(const struct sample_run *run, const struct stack_sample *sample)
+/* Threads with the process' name that wait outside Java: report/some_threads.h; VM threads that have no other yet. */
+static enum vm_part part_of(struct sample_run *run, const struct stack_sample *sample)
 {
     enum vm_part part = vm_part_of(sample->thread_name);
-    bool is_launcher = sample->is_waiting && sample->n == 0 && sample->tid == stack_sampler_pid(run->sampler);
-    return part == VM_PART_APPLICATION && is_launcher ? VM_PART_OTHER : part;
+    if (part != VM_PART_APPLICATION || !sample->is_waiting || sample->n > 0)
+        return part;
+    if (sample->tid == stack_sampler_pid(run->sampler))
+        snprintf(run->process_name, sizeof run->process_name, "%s", sample->thread_name);
+    return strcmp(sample->thread_name, run->process_name) == 0 ? VM_PART_OTHER : part;
 }
 
 /* The sampler may be gone when the table is made. */
@@ -30,7 +33,7 @@ static void keep_names(struct sample_run *run, const struct stack_sample *sample
 
 int sample_run_add(struct sample_run *run, const struct stack_sample *sample, struct err *err)
 {
-    enum vm_part part = sample_run_part(run, sample);
+    enum vm_part part = part_of(run, sample);
     for (uint32_t i = 0; i < sample->n; i++)
         run->bytecodes[i] = sample->frames[i].index;
     const struct profile_sample add = { .time_ns = sample->time_ns,

@@ -4,8 +4,8 @@
 
 enum vm_part sampled_part(const struct trace_reader *reader, const struct trace_kept_sample *sample)
 {
-    const struct trace_thread *thread = trace_thread(reader, sample->thread);
-    return thread == NULL ? VM_PART_APPLICATION : vm_part_of(thread->comm);
+    bool is_launcher = sample->is_waiting && threads_wait_for_end(reader, sample->thread, sample->context);
+    return is_launcher ? VM_PART_OTHER : threads_part(reader, sample->thread);
 }
 
 /* Roots by number: of the threads, or of the parts of the JVM. */

@@ -1,7 +1,5 @@
 #include "report/some_threads.h"
 
-#include "symbolize/vm_parts.h"
-
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +20,24 @@ bool threads_are_named(const struct trace_reader *reader, uint32_t index)
         return false;
     bool has_java_name = strcmp(thread->name, thread->comm) != 0;
     return strcmp(thread->comm, first->comm) != 0 || (has_java_name && vm_part_of(thread->name) == VM_PART_APPLICATION);
+}
+
+enum vm_part threads_part(const struct trace_reader *reader, uint32_t index)
+{
+    const struct trace_thread *thread = trace_thread(reader, index);
+    return thread == NULL ? VM_PART_APPLICATION : vm_part_of(thread->comm);
+}
+
+bool threads_wait_for_end(const struct trace_reader *reader, uint32_t index, uint32_t context)
+{
+    const struct trace_thread *thread = trace_thread(reader, index), *first = trace_thread(reader, 0);
+    return context == 0 && thread != NULL && first != NULL && strcmp(thread->comm, first->comm) == 0;
+}
+
+bool threads_count_wait(const struct trace_reader *reader, const struct trace_wait *wait)
+{
+    return threads_part(reader, wait->thread) == VM_PART_APPLICATION &&
+           !(wait->cause == TRACE_CAUSE_UNKNOWN && threads_wait_for_end(reader, wait->thread, wait->context));
 }
 
 /* Some of the application's threads, for who mistyped one. */

@@ -88,19 +88,23 @@ static bool keep(struct trace_samples *samples, const struct trace_sample *sampl
     return true;
 }
 
-static uint32_t group_of(const struct trace_samples *samples, const struct trace_thread *thread)
+static uint32_t group_of(const struct trace_samples *samples, const struct trace_sample *sample)
 {
-    enum vm_part part = thread == NULL ? VM_PART_APPLICATION : vm_part_of(thread->comm);
-    return part == VM_PART_APPLICATION && !threads_match(thread, samples->only_threads) ? TRACE_SAMPLES_OTHER : part;
+    enum vm_part part = threads_part(samples->reader, sample->thread);
+    if (part != VM_PART_APPLICATION)
+        return part;
+    if (sample->is_waiting && threads_wait_for_end(samples->reader, sample->thread, sample->context))
+        return VM_PART_OTHER;
+    return threads_match(trace_thread(samples->reader, sample->thread), samples->only_threads) ? part
+                                                                                               : TRACE_SAMPLES_OTHER;
 }
 
 static void take_sample(struct trace_samples *samples, const struct trace_sample *sample)
 {
-    const struct trace_thread *thread = trace_thread(samples->reader, sample->thread);
     struct profile_sample add = { .time_ns = sample->ticks == TRACE_UNKNOWN
                                                  ? 0
                                                  : sample->ticks, /* for blocks of time ns do not matter */
-                                  .group = group_of(samples, thread),
+                                  .group = group_of(samples, sample),
                                   .ns = sample->weight_ns,
                                   .is_waiting = sample->is_waiting,
                                   .methods = samples->methods,

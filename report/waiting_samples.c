@@ -1,7 +1,7 @@
 #include "report/waiting_samples.h"
 
 #include "report/wait_sites.h"
-#include "symbolize/vm_parts.h"
+#include "report/some_threads.h"
 
 #define PIECES_OF_ALL 64.0 /* of the recording: the blocks of time that intervals come from are longer */
 
@@ -24,9 +24,8 @@ struct making_waiting {
 
 static bool is_wait(const struct making_waiting *m, const struct trace_wait *wait)
 {
-    const struct trace_thread *thread = trace_thread(m->reader, wait->thread);
-    return wait->cause != TRACE_CAUSE_ON_CPU && wait->weight_ns > 0 && wait->thread < m->n_threads && thread != NULL &&
-           vm_part_of(thread->comm) == VM_PART_APPLICATION;
+    return wait->cause != TRACE_CAUSE_ON_CPU && wait->weight_ns > 0 && wait->thread < m->n_threads &&
+           trace_thread(m->reader, wait->thread) != NULL && threads_count_wait(m->reader, wait);
 }
 
 static bool is_idle(const struct making_waiting *m, const struct trace_wait *wait)

@@ -6,6 +6,7 @@
  */
 #include "core/base/vec.h"
 #include "core/trace/recording_info.h"
+#include "report/some_threads.h"
 #include "report/export/export.h"
 #include "report/export/export_jfr_pools.h"
 #include "report/export/export_jfr_types.h"
@@ -56,17 +57,10 @@ static size_t begin_event(struct jfr *j, enum jfr_type type, uint64_t ticks)
     return start;
 }
 
-/* The last name of a thread tells what it is. */
-static enum vm_part part_of(const struct jfr *j, uint32_t index)
-{
-    const struct trace_thread *thread = trace_thread(j->outline, index);
-    return thread == NULL ? VM_PART_APPLICATION : vm_part_of(thread->comm);
-}
-
 static uint32_t stack_of(struct jfr *j, uint32_t thread, uint32_t context, int32_t index, enum trace_frame frame,
                          uint8_t end)
 {
-    return jfr_stack(&j->pools, &(struct jfr_site){ context, index, frame, end, part_of(j, thread) });
+    return jfr_stack(&j->pools, &(struct jfr_site){ context, index, frame, end, threads_part(j->outline, thread) });
 }
 
 static void hear_context(void *context, uint32_t number, const struct trace_context *node)
@@ -87,7 +81,8 @@ static bool is_own(const struct jfr *j, uint32_t context)
 static void hear_sample(void *context, const struct trace_sample *sample)
 {
     struct jfr *j = context;
-    if (is_own(j, sample->context) || (sample->is_waiting && part_of(j, sample->thread) != VM_PART_APPLICATION))
+    if (is_own(j, sample->context) ||
+        (sample->is_waiting && threads_part(j->outline, sample->thread) != VM_PART_APPLICATION))
         return;
     j->pools.has_sleeping = j->pools.has_sleeping || sample->is_waiting;
     j->n_repeated += sample->n > REPEATED_MAX ? REPEATED_MAX : sample->n - (sample->n > 0);
@@ -185,7 +180,7 @@ static void put_wait(struct jfr *j, struct trace_wait *wait)
 static void hear_wait(void *context, const struct trace_wait *wait)
 {
     struct jfr *j = context;
-    if (part_of(j, wait->thread) != VM_PART_APPLICATION || is_own(j, wait->context) ||
+    if (threads_part(j->outline, wait->thread) != VM_PART_APPLICATION || is_own(j, wait->context) ||
         wait->thread >= trace_n_threads(j->outline))
         return;
     struct trace_wait *before = &j->waits[wait->thread];

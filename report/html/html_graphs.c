@@ -3,6 +3,7 @@
  * or, where other contexts matter, with a tree of its own.
  */
 #include "core/trace/recording_info.h"
+#include "report/some_threads.h"
 #include "report/export/export_tree.h"
 #include "report/html/html_parts.h"
 #include "report/html/html_stacks.h"
@@ -169,8 +170,7 @@ static size_t frames_of(struct graph_stacks *g, uint32_t context)
 
 static uint32_t part_of(struct graph_stacks *g, uint32_t number)
 {
-    const struct trace_thread *thread = trace_thread(g->reader, number);
-    return html_stacks_group(g->stacks, vm_part_name(thread == NULL ? VM_PART_APPLICATION : vm_part_of(thread->comm)));
+    return html_stacks_group(g->stacks, vm_part_name(threads_part(g->reader, number)));
 }
 
 /* The application's samples, of threads that waited or that ran. */
@@ -238,10 +238,9 @@ static const char *cause_text(const struct trace_wait *wait, struct arena *arena
 static bool is_counted(const struct html_page *page, const struct trace_wait *wait, bool locks_only)
 {
     const struct trace_reader *reader = page->traces[0].source->reader;
-    const struct trace_thread *thread = trace_thread(reader, wait->thread);
     bool is_lock = wait->cause == TRACE_CAUSE_MONITOR || wait->cause == TRACE_CAUSE_LOCK;
     return wait->weight_ns > 0 && wait->cause != TRACE_CAUSE_ON_CPU && (is_lock || !locks_only) &&
-           (thread == NULL || vm_part_of(thread->comm) == VM_PART_APPLICATION) &&
+           threads_count_wait(reader, wait) &&
            !(trace_cause_may_be_idle(wait->cause) && wait_site_of(reader, page->libraries, wait->context).is_idle);
 }
 

@@ -155,7 +155,7 @@ static void add_metadata(const struct annotation *a, const struct source_file *f
                                                        : NULL);
     table_metadata_number(
         table, "samples", (double)a->profile.n_samples,
-        arena_printf(a->arena, "samples  %" PRIu64 ", %.0f of them in its own code", a->profile.n_samples, self));
+        arena_printf(a->arena, "samples  %" PRIu64 " in all, %.0f in its own code", a->profile.n_samples, self));
     table_metadata_number(table, "self_samples", self, NULL);
 }
 

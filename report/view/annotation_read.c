@@ -2,13 +2,13 @@
  * From a trace to a method's locations: the first pass finds the method, the second one counts its samples.
  */
 #include "report/view/annotation.h"
+#include "report/some_threads.h"
 
 #include "core/base/text.h"
 #include "core/base/xalloc.h"
 #include "core/hotspot/bytecodes.h"
 #include "core/trace/recording_info.h"
 #include "symbolize/java_names.h"
-#include "symbolize/vm_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -229,11 +229,10 @@ static uint32_t find_rows(struct annotation_counting *c, const struct trace_samp
 static void take_sample(void *context, const struct trace_sample *sample)
 {
     struct annotation_counting *c = context;
-    const struct trace_thread *thread =
-        sample->thread == TRACE_NO_THREAD ? NULL : trace_thread(c->reader, sample->thread);
+    bool is_launcher = sample->is_waiting && threads_wait_for_end(c->reader, sample->thread, sample->context);
     const struct profile_sample add = {
         .time_ns = sample->ticks == TRACE_UNKNOWN ? 0 : (uint64_t)((double)sample->ticks * c->ns_per_tick),
-        .group = thread == NULL || sample->context != 0 ? VM_PART_APPLICATION : vm_part_of(thread->comm),
+        .group = is_launcher ? VM_PART_OTHER : threads_part(c->reader, sample->thread),
         .ns = sample->weight_ns,
         .is_waiting = sample->is_waiting,
         .n = find_rows(c, sample),

@@ -249,7 +249,8 @@ static int add_waits(struct groups_making *making)
     for (size_t i = 0; i < pass->n_kept_waits; i++) {
         const struct trace_wait *wait = &pass->kept_waits[i];
         bool has_site = wait->cause != TRACE_CAUSE_READY;
-        if (wait->cause == TRACE_CAUSE_ON_CPU || !is_counted(making, wait->thread))
+        if (wait->cause == TRACE_CAUSE_ON_CPU || !is_counted(making, wait->thread) ||
+            !threads_count_wait(making->source->reader, wait))
             continue;
         if (has_site && sites[wait->context] == UNKNOWN)
             sites[wait->context] = wait_site_of(reader, pass->options.libraries, wait->context).is_idle ? IDLE : WORKS;

@@ -247,8 +247,7 @@ static int add_wait(struct waits_reading *reading, const struct trace_wait *wait
 static void take_wait(struct waits_reading *reading, const struct trace_wait *wait)
 {
     const struct trace_thread *thread = trace_thread(reading->reader, wait->thread);
-    if (thread == NULL || vm_part_of(thread->comm) != VM_PART_APPLICATION ||
-        !threads_match(thread, reading->only_threads))
+    if (thread == NULL || !threads_count_wait(reading->reader, wait) || !threads_match(thread, reading->only_threads))
         return;
     if (reading->err.text[0] == '\0' && add_wait(reading, wait) < 0)
         err_set(&reading->err, "out of memory for what threads waited for");

@@ -98,13 +98,14 @@ static uint64_t sum_of(const struct waits *waits, bool is_idle, enum trace_cause
 
 static void add_metadata(const struct report_source *source, const struct waits *waits, struct table *table)
 {
-    char wall[64], waited[64], idle[64], on_cpu[64];
+    char wall[64], waited[64], idle[64], on_cpu[64], duration[64];
     uint64_t idle_ns = sum_of(waits, true, TRACE_CAUSE_UNKNOWN), on_cpu_ns = sum_of(waits, false, TRACE_CAUSE_ON_CPU);
     double duration_ns = report_ns(source, source->tree->end_ticks - source->tree->start_ticks);
     table_format_ns((double)waits->wall_ns, wall, sizeof wall);
     table_format_ns((double)waits->waited_ns, waited, sizeof waited);
     table_format_ns((double)idle_ns, idle, sizeof idle);
     table_format_ns((double)on_cpu_ns, on_cpu, sizeof on_cpu);
+    table_format_ns(duration_ns, duration, sizeof duration);
     report_metadata_program(source, table);
     table_metadata_number(table, "duration_ns", duration_ns, NULL);
     table_metadata_number(table, "visits", (double)waits->n_visits, NULL);
@@ -113,9 +114,10 @@ static void add_metadata(const struct report_source *source, const struct waits 
     table_metadata_number(table, "idle_ns", (double)idle_ns, NULL);
     table_metadata_number(table, "wall_ns", (double)waits->wall_ns,
                           arena_printf(source->arena,
-                                       "threads  %" PRIu32 ", total %s: waited %s, idle %s, on a CPU %s (%" PRIu64
-                                       " visits)",
-                                       waits->n_threads, wall, waited, idle, on_cpu, waits->n_visits));
+                                       "threads  %" PRIu32
+                                       " in %s: together they waited %s, were idle %s, on a CPU %s: "
+                                       "%s, by %" PRIu64 " samples of all threads",
+                                       waits->n_threads, duration, waited, idle, on_cpu, wall, waits->n_visits));
 }
 
 /* ---- waits ---- */
