@@ -51,11 +51,31 @@ static int by_share(const void *a, const void *b)
     return (x->total->method > y->total->method) - (x->total->method < y->total->method);
 }
 
+/* Outer rows are among the first ones instead of the last others, which they take a third of the places of. */
+static void keep_outer(struct report_ranked *ranked, size_t n, size_t top)
+{
+    size_t last = top, n_moved = 0;
+    for (size_t i = top; i < n && n_moved < top / 3; i++) {
+        if (!ranked[i].is_outer)
+            continue;
+        while (last > 0 && ranked[last - 1].is_outer)
+            last--;
+        if (last == 0)
+            return;
+        struct report_ranked other = ranked[--last];
+        ranked[last] = ranked[i];
+        ranked[i] = other;
+        n_moved++;
+    }
+}
+
 /* The rows are those with most time; the rest is one row. */
 static void take_rows(struct making *making, struct report_ranked *ranked, size_t n)
 {
     size_t top = making->options->top;
     qsort(ranked, n, sizeof *ranked, by_share);
+    if (top > 0 && top < n)
+        keep_outer(ranked, n, top);
     for (size_t i = 0; i < n; i++) {
         making->rows[i] = ranked[i].total;
         making->ticks[i] = ranked[i].ticks;
@@ -87,7 +107,8 @@ static struct report_ranked ranked_of(const struct making *making, const struct 
         ticks = making->method_ticks[total->method];
         recorded.share = 1;
     }
-    return (struct report_ranked){ total, ticks, recorded.share > 0 && all > 0 ? ticks / (recorded.share * all) : 0 };
+    double share = recorded.share > 0 && all > 0 ? ticks / (recorded.share * all) : 0;
+    return (struct report_ranked){ total, ticks, share, false };
 }
 
 static int rank(struct making *making, const struct calltree_total *totals, size_t n, struct report_ranked *ranked,

@@ -15,7 +15,8 @@
 #define OVERHEAD  0.15 /* the same of a framework's */
 #define SMALL     0.01 /* of all time */
 #define HOT       0.05
-#define ENTRY     0.02 /* a call of a framework with so much of all time has a row */
+#define ENTRY     0.02 /* a call of a framework with so much of all time has a row, and one of the trunk in any table */
+#define TRUNK     0.80 /* of the largest row's time */
 
 struct folder {
     const struct making *making;
@@ -306,6 +307,39 @@ static void hide_frameworks(struct folder *f)
             f->is_hidden[i] = true;
 }
 
+/* ---- outer rows ---- */
+
+/* The row that calls a context's method; CALLTREE_NONE: a thread's start. */
+static uint32_t caller_of(const struct folder *f, uint32_t node)
+{
+    const struct calltree *tree = f->making->source->tree;
+    uint32_t row = CALLTREE_NONE;
+    while (!is_root(tree, node) && (row == CALLTREE_NONE || f->is_hidden[row])) {
+        node = tree->nodes[node].parent;
+        row = row_of_node(f, node);
+    }
+    return row != CALLTREE_NONE && f->is_hidden[row] ? CALLTREE_NONE : row;
+}
+
+/* Mark the trunk, the rows with nearly all time, and what it calls: with deep recursion below it many others have more.
+ */
+static void mark_outer(struct folder *f)
+{
+    double most = 0;
+    for (size_t i = 0; i < f->n; i++)
+        most = f->is_hidden[i] ? most : fmax(most, f->ranked[i].ticks);
+    for (uint32_t row = 0; row < f->n; row++) {
+        double ticks = f->ranked[row].ticks, called = 0;
+        for (uint32_t node = f->first_node[row]; node != 0 && ticks < TRUNK * most; node = f->next_node[node]) {
+            uint32_t caller = is_outermost(f, row, node) ? caller_of(f, node) : CALLTREE_NONE;
+            if (caller != CALLTREE_NONE && f->ranked[caller].ticks >= TRUNK * most)
+                called += time_of(f, node);
+        }
+        f->ranked[row].is_outer =
+            ticks >= TRUNK * most || (2 * called > ticks && ticks >= ENTRY * (double)f->making->shares.all_ticks);
+    }
+}
+
 void report_fold(struct making *making, struct report_ranked *ranked, size_t *n_ranked)
 {
     struct folder f = { .making = making, .ranked = ranked, .n = *n_ranked };
@@ -319,6 +353,7 @@ void report_fold(struct making *making, struct report_ranked *ranked, size_t *n_
         if (f.is_hidden[i])
             making->folded[making->n_all_folded++] = ranked[i].total->method;
     hide_frameworks(&f);
+    mark_outer(&f);
     size_t n = 0;
     for (size_t i = 0; i < f.n; i++)
         if (!f.is_hidden[i])

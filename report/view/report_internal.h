@@ -154,6 +154,7 @@ void report_folded_shapes(struct making *making);
 struct report_ranked {
     const struct calltree_total *total;
     double ticks, share;
+    bool is_outer; /* it has nearly all time, or what has calls it: report_fold */
 };
 
 /* Each method's time in the source's tree, of which samples are a part. */

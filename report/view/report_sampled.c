@@ -93,7 +93,7 @@ int report_add_sampled(struct making *making, struct report_ranked *ranked, size
         double share = all > 0 ? making->method_ticks[i] / all : 0;
         totals[i].method = i;
         if (making->measured[i] == NULL && source->sampled->method_samples[i] >= SAMPLES_LEAST && share >= least)
-            found[n++] = (struct report_ranked){ &totals[i], making->method_ticks[i], share };
+            found[n++] = (struct report_ranked){ &totals[i], making->method_ticks[i], share, false };
     }
     for (size_t i = *n_ranked; i < n; i++)
         if (making->options->all || making->options->fold != NULL ||

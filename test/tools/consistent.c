@@ -289,11 +289,13 @@ static void check_page(const cJSON *report, const cJSON *cost)
     cJSON *page = cJSON_Parse(data + strlen(begin));
     if (page == NULL)
         give_up("the page's data");
-    check_page_table(page, "phases", report);
+    cJSON *folded = must_have("report --json --fold");
+    check_page_table(page, "phases", folded);
     check_page_table(page, "cost", cost);
     check_page_roots(page, report);
     check_page_tree(page);
     cJSON_Delete(page);
+    cJSON_Delete(folded);
     free(html);
 }
 

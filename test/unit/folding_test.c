@@ -62,9 +62,10 @@ static void hear(void *context, const struct trace_sample *sample)
 }
 
 /* The report of a program with these stacks, as text or CSV. */
-static const char *rows_of(const char *const *stacks, bool folds, enum table_format format)
+static const char *rows_of(const char *const *stacks, bool folds, size_t top, enum table_format format)
 {
     const struct report_row_options options = { .sort = "time",
+                                                .top = top,
                                                 .fold = folds ? folding_read(NULL, &arena, &err) : NULL };
     struct maker m;
     struct trace_made made;
@@ -213,12 +214,12 @@ static void test_rows(void)
           true },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const char *text = rows_of(rows[i].stacks, rows[i].folds, TEXT);
+        const char *text = rows_of(rows[i].stacks, rows[i].folds, 0, TEXT);
         if (!CHECK(rows[i].claim, (strstr(text, rows[i].row) != NULL) == rows[i].is_there))
             printf("# is:\n%s\n", text);
     }
     static const char *const stacks[] = { SERVER "com.acme.Shop.price java.security.Digest.run=20", NULL };
-    const char *csv = rows_of(stacks, true, CSV);
+    const char *csv = rows_of(stacks, true, 0, CSV);
     if (!CHECK("CSV has the same name, and all that the row stands for",
                strstr(csv, "Shop.handle .. Shop.price") != NULL &&
                    strstr(csv, "java.lang.Thread.run jakarta.servlet.Servlet.service com.acme.Shop.handle "
@@ -226,9 +227,26 @@ static void test_rows(void)
         printf("# is:\n%s\n", csv);
 }
 
+/* What attribute calls has more time than parse, and one row is left out. */
+static void test_outer(void)
+{
+    static const char *const stacks[] = { "a.Main.main a.Main.parse=10",
+                                          "a.Main.main a.Main.attribute a.V.one a.V.two=30",
+                                          "a.Main.main a.Main.attribute a.V.one a.V.three=20",
+                                          "a.Main.main a.Main.attribute=10",
+                                          "a.Main.main a.Main.generate=30",
+                                          NULL };
+    const char *text = rows_of(stacks, true, 6, TEXT);
+    if (!CHECK("what the outermost rows call is among the first ones",
+               strstr(text, "\nMain.parse 10.00 ") != NULL && strstr(text, "\nMain.main 100.00 ") != NULL &&
+                   strstr(text, "\nV.two 30.00 ") != NULL && strstr(text, "\nV.three ") == NULL))
+        printf("# is:\n%s\n", text);
+}
+
 int main(void)
 {
     test_rows();
+    test_outer();
     arena_free(&arena);
     return tap_done();
 }
