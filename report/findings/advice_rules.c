@@ -111,22 +111,9 @@ static bool has_small_pages(const struct findings_making *making)
     return !has_option(making, "-XX:+UseTransparentHugePages") && !has_option(making, "-XX:+UseLargePages");
 }
 
-/* "AMD EPYC, 2 CPUs": 2; 0: not known. */
-static double cpus_of(const struct findings_making *making)
-{
-    const char *cpu = info_text(making->source->reader, INFO_CPU), *comma = cpu == NULL ? NULL : strrchr(cpu, ',');
-    return comma == NULL ? 0 : strtod(comma + 1, NULL);
-}
-
-/* Has the program, its JIT compilers and collectors included, less than half of the machine? */
-static bool others_use_cpus(const struct findings_making *making)
-{
-    return making->cpu_ns < 0.5 * cpus_of(making) * making->duration_ns;
-}
-
 static bool uses_most_cpus(const struct findings_making *making)
 {
-    return !others_use_cpus(making);
+    return !findings_others_use_cpus(making);
 }
 
 /* ---- the table ---- */
@@ -172,6 +159,6 @@ const struct advice_rule advice_rules[] = {
       NULL, NULL, NULL, uses_most_cpus, NULL },
     { "cpus", "preempted", SMALL, 0.2, 0.7, 1, true, THUMB,
       "give the program its own CPUs, or a larger quota: other programs use most of the CPUs", NULL, NULL, NULL,
-      others_use_cpus, NULL },
+      findings_others_use_cpus, NULL },
     { NULL, NULL, 0, 0, 0, 0, false, NULL, NULL, NULL, NULL, NULL, NULL, NULL },
 };

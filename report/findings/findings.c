@@ -18,6 +18,21 @@ static int by_cost(const void *a, const void *b)
     return strcmp(x->text, y->text);
 }
 
+/* What costs most stays first, whatever it is; the other conditions of the measurement go behind the faults. */
+static int conditions_last(const void *a, const void *b)
+{
+    const struct finding *x = a, *y = b;
+    return x->is_condition != y->is_condition ? (x->is_condition ? 1 : -1) : by_cost(a, b);
+}
+
+static void order(struct findings_making *making)
+{
+    if (making->n_found < 2)
+        return;
+    qsort(making->found, making->n_found, sizeof *making->found, by_cost);
+    qsort(making->found + 1, making->n_found - 1, sizeof *making->found, conditions_last);
+}
+
 /* Where too many want a few CPUs, a program has little of the time, and what is wrong with it is the same. */
 static double undelayed_ns(const struct findings_making *making)
 {
@@ -55,8 +70,7 @@ struct findings_making *findings_make(const struct findings_input *input)
     begin(making, input);
     for (const struct finding_rule *rule = finding_rules; rule->name != NULL; rule++)
         rule->find(making, rule);
-    if (making->n_found > 1)
-        qsort(making->found, making->n_found, sizeof *making->found, by_cost);
+    order(making);
     return making;
 }
 

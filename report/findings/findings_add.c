@@ -18,6 +18,7 @@ bool findings_add(struct findings_making *making, const struct finding_rule *rul
         making->room = room;
     }
     making->found[making->n_found] = *f;
+    making->found[making->n_found].is_condition = rule->is_condition;
     making->found[making->n_found++].rule = rule->name;
     return true;
 }

@@ -202,7 +202,8 @@ static const char *why_compiled(const struct findings_making *making, double com
         return is_known ? "the program is still warming up, or instrumented code is being recompiled"
                         : "the program is still warming up, its code cache is full, or instrumented code is being "
                           "recompiled";
-    return is_known ? "the program is still warming up" : "the program is still warming up, or its code cache is full";
+    return is_known ? "the program is still warming up; measure again later"
+                    : "the program is still warming up, or its code cache is full";
 }
 
 void findings_of_compilers(struct findings_making *making, const struct finding_rule *rule)
@@ -263,6 +264,18 @@ void findings_of_quota(struct findings_making *making, const struct finding_rule
         findings_add(making, rule, &f);
 }
 
+/* "AMD EPYC, 2 CPUs": 2; 0: not known. */
+static double cpus_of(const struct findings_making *making)
+{
+    const char *cpu = info_text(making->source->reader, INFO_CPU), *comma = cpu == NULL ? NULL : strrchr(cpu, ',');
+    return comma == NULL ? 0 : strtod(comma + 1, NULL);
+}
+
+bool findings_others_use_cpus(const struct findings_making *making)
+{
+    return making->cpu_ns < 0.5 * cpus_of(making) * making->duration_ns;
+}
+
 /* Threads that a quota stopped could run, too. */
 static const char *why_preempted(const struct findings_making *making, double waited_ns)
 {
@@ -271,6 +284,8 @@ static const char *why_preempted(const struct findings_making *making, double wa
         return NULL;
     return quota.throttled_ns >= QUOTA_SOME * waited_ns
                ? "too few CPUs; the container's CPU quota explains the smaller part"
+           : findings_others_use_cpus(making)
+               ? "too few CPUs, for other programs use them: measure again when they do not"
                : "too few CPUs";
 }
 

@@ -17,6 +17,7 @@ struct finding_rule {
     double ratio;     /* how many times the rest's; 0: nothing is compared with the rest */
     double least;     /* that it costs, of undelayed_ns: less is no trouble, whatever part of a little it is */
     void (*find)(struct findings_making *making, const struct finding_rule *rule);
+    bool is_condition; /* of the measurement or the machine: it comes last, unless it costs most */
 };
 
 extern const struct finding_rule finding_rules[]; /* one without a name ends them */
@@ -100,6 +101,9 @@ double findings_pauses(const struct findings_making *making, const char *kind, d
 
 /* The collections' CPU time: of their threads; of the VM's, in which Serial collects, as far as pauses are longer. */
 double findings_collecting_ns(const struct findings_making *making, double pauses_ns);
+
+/* Has the program, its JIT compilers and collectors included, less than half of the machine?  false: not known. */
+bool findings_others_use_cpus(const struct findings_making *making);
 
 #define FINDINGS_BYTE_NS  0.5    /* to allocate, clear and write it: 2 GB/s */
 #define FINDINGS_FAULT_NS 1000.0 /* in the kernel, on current machines; more in a virtual one */

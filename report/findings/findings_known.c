@@ -85,6 +85,7 @@ static const char *of_keys(const struct findings_making *making, const struct fi
 #define HASHED   "many keys have the same hash code: mend hashCode"
 #define COMPILED "it compiles a pattern each time: keep a Pattern in a static field"
 #define LOADED   "classes are loaded all the time: keep them, or their loader"
+#define FORCED   "each call waits for the disk: force once for several records"
 #define BOXED    "numbers become objects: use primitive types and arrays"
 
 static const struct known known[] = {
@@ -104,6 +105,8 @@ static const struct known known[] = {
     { "library", "java/lang/Integer.valueOf", NULL, BOXED },
     { "library", "java/lang/Long.valueOf", NULL, BOXED },
     { "library", "java/lang/Double.valueOf", NULL, BOXED },
+    { "library", "sun/nio/ch/FileChannelImpl.force*", NULL, FORCED },
+    { "library", "java/io/FileDescriptor.sync*", NULL, FORCED },
     { "loading", "java/lang/ClassLoader.*", NULL, LOADED },
     { "loading", "java/lang/Class.forName*", NULL, LOADED },
 };

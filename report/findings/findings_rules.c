@@ -10,36 +10,36 @@
 const struct finding_rule finding_rules[] = {
     /* threads that wait in a method of the program's own, of the recording's time: for monitors and locks, sockets and
      * files, a queue or pool with nothing left, memory that must be read from disk */
-    { "lock", 0.1, 0, SMALL, findings_of_locks },
-    { "io", 0.1, 0, SMALL, findings_of_io },
-    { "pool", 0.1, 0, SMALL, findings_of_pools },
-    { "paging", 0.1, 0, SMALL, findings_of_paging },
+    { "lock", 0.1, 0, SMALL, findings_of_locks, false },
+    { "io", 0.1, 0, SMALL, findings_of_io, false },
+    { "pool", 0.1, 0, SMALL, findings_of_pools, false },
+    { "paging", 0.1, 0, SMALL, findings_of_paging, false },
     /* what is known to be slow, by whose code calls it, of CPU time */
-    { "exceptions", 0.03, 0, SMALL, findings_of_known },
-    { "hash", 0.03, 0, SMALL, findings_of_known },
-    { "library", 0.05, 0, SMALL, findings_of_known },
-    { "loading", 0.05, 0, SMALL, findings_of_known },
+    { "exceptions", 0.03, 0, SMALL, findings_of_known, false },
+    { "hash", 0.03, 0, SMALL, findings_of_known, false },
+    { "library", 0.05, 0, SMALL, findings_of_known, false },
+    { "loading", 0.05, 0, SMALL, findings_of_known, false },
     /* a method's own code while it is interpreted, of CPU time */
-    { "interpreted", 0.03, 0, SMALL, findings_of_interpreted },
+    { "interpreted", 0.03, 0, SMALL, findings_of_interpreted, false },
     /* a method's own code and what it calls of libraries, of CPU time; its objects, of all bytes; cycles that are lost
      * to several times the misses of the rest, of all */
-    { "cpu", 0.1, 0, SMALL, findings_of_cpu },
-    { "allocation", 0.25, 0, SMALL, findings_of_allocation },
+    { "cpu", 0.1, 0, SMALL, findings_of_cpu, false },
+    { "allocation", 0.25, 0, SMALL, findings_of_allocation, false },
     /* by how much the heap grows steadily, of the heap: a method's part of it */
-    { "leak", 0.05, 0, SMALL, findings_of_leaks },
-    { "misses", 0.03, 3, SMALL, findings_of_misses },
+    { "leak", 0.05, 0, SMALL, findings_of_leaks, false },
+    { "misses", 0.03, 3, SMALL, findings_of_misses, false },
     /* calls of one value of a method that 'record --argument' tells apart: of the time of all its calls; with a p99 of
      * so many times that of any other value */
-    { "value", 0.5, 0, SMALL, findings_of_values },
-    { "slow", 0.05, 3, SMALL, findings_of_values },
+    { "value", 0.5, 0, SMALL, findings_of_values, false },
+    { "slow", 0.05, 3, SMALL, findings_of_values, false },
     /* of CPU time: the collector (or its pauses, of the time), the JIT compilers, page faults at a microsecond each,
      * what a container's CPU quota stopped, threads that could run and had no CPU, what the host of a virtual machine
      * withheld */
-    { "gc", 0.05, 0, LARGE, findings_of_collector },
-    { "jit", 0.25, 0, LARGE, findings_of_compilers },
-    { "faults", 0.05, 0, LARGE, findings_of_faults },
-    { "quota", 0.05, 0, LARGE, findings_of_quota },
-    { "preempted", 0.2, 0, LARGE, findings_of_preempted },
-    { "stolen", 0.05, 0, LARGE, findings_of_stolen },
-    { NULL, 0, 0, 0, NULL },
+    { "gc", 0.05, 0, LARGE, findings_of_collector, false },
+    { "jit", 0.25, 0, LARGE, findings_of_compilers, true },
+    { "faults", 0.05, 0, LARGE, findings_of_faults, false },
+    { "quota", 0.05, 0, LARGE, findings_of_quota, false },
+    { "preempted", 0.2, 0, LARGE, findings_of_preempted, true },
+    { "stolen", 0.05, 0, LARGE, findings_of_stolen, true },
+    { NULL, 0, 0, 0, NULL, false },
 };

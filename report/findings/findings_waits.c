@@ -103,16 +103,34 @@ static const char *short_class(const char *name)
     return dot == NULL ? name : dot + 1;
 }
 
+/* " (socket I/O)": what a lock's holder waits for most, if it does; or "". */
+static const char *meanwhile(const struct findings_making *making, const struct wait_row *row)
+{
+    const struct waits *waits = &making->pass->waits;
+    for (size_t i = 0; i < waits->n; i++) /* the longest first */
+        if (&waits->rows[i] != row && waits->rows[i].cause > TRACE_CAUSE_READY && !waits->rows[i].is_idle &&
+            waits->rows[i].where.class_name != NULL && method_name_equals(&waits->rows[i].where, &row->holder) &&
+            !(waits->rows[i].cause == row->cause && waits->rows[i].lock_class == row->lock_class))
+            return arena_printf(making->source->arena, " (%s)", trace_cause_name(waits->rows[i].cause));
+    return "";
+}
+
 static const char *words_of_lock(const struct findings_making *making, const struct wait_row *row)
 {
     struct arena *arena = making->source->arena;
     const char *kind = row->cause == TRACE_CAUSE_MONITOR ? "a monitor" : "a lock";
     const char *what =
         row->lock_class == NULL ? kind : arena_printf(arena, "%s (%s)", kind, short_class(row->lock_class));
-    if (row->holder.class_name == NULL || row->holder_share < HELD_BY)
+    bool is_taker = row->taker.class_name != NULL && row->taker_share >= HELD_BY;
+    bool is_holder = row->holder.class_name != NULL && row->holder_share >= HELD_BY;
+    if (!is_taker && !is_holder)
         return what;
-    const char *holder = java_names_display(arena, &row->holder, JAVA_NAMES_SHORT);
-    return arena_printf(arena, "%s that %s holds", what, holder);
+    const struct method_name *taker = is_taker ? &row->taker : &row->holder;
+    const char *took = java_names_display(arena, taker, JAVA_NAMES_SHORT);
+    if (!is_holder || method_name_equals(taker, &row->holder))
+        return arena_printf(arena, "%s that %s holds%s", what, took, is_holder ? meanwhile(making, row) : "");
+    const char *held = java_names_display(arena, &row->holder, JAVA_NAMES_SHORT);
+    return arena_printf(arena, "%s that %s holds while in %s%s", what, took, held, meanwhile(making, row));
 }
 
 void findings_of_locks(struct findings_making *making, const struct finding_rule *rule)
@@ -129,14 +147,46 @@ static const char *with_callee(const struct findings_making *making, const char 
     return label[0] == '\0' ? what : arena_printf(arena, "%s (%s)", what, label);
 }
 
+/* Calls that wait for one thing, whatever the cause of the wait. */
+static const struct {
+    const char *class_name, *method; /* the class' end, the method's beginning */
+    const char *what;
+} io_calls[] = {
+    { "FileChannelImpl", "force", "the disk to have its data; force once for several records" },
+    { "FileDescriptor", "sync", "the disk to have its data; sync once for several records" },
+    { "MappedByteBuffer", "force", "the disk to have its data; force once for several records" },
+    { "java/net/InetAddress", "getBy", "a name look-up" },
+    { "java/net/InetAddress", "getAllBy", "a name look-up" },
+    { "java/net/InetSocketAddress", "<init>", "a name look-up" },
+};
+
+static const char *io_call(const struct wait_row *row)
+{
+    size_t n = row->called.class_name == NULL ? 0 : strlen(row->called.class_name);
+    for (size_t i = 0; n > 0 && i < sizeof io_calls / sizeof *io_calls; i++) {
+        size_t n_end = strlen(io_calls[i].class_name);
+        if (n >= n_end && strcmp(row->called.class_name + n - n_end, io_calls[i].class_name) == 0 &&
+            strncmp(row->called.method, io_calls[i].method, strlen(io_calls[i].method)) == 0)
+            return io_calls[i].what;
+    }
+    return NULL;
+}
+
 static bool is_io(const struct wait_row *row)
 {
-    return row->cause == TRACE_CAUSE_SOCKET || row->cause == TRACE_CAUSE_FILE;
+    bool is_off = row->cause != TRACE_CAUSE_ON_CPU && row->cause != TRACE_CAUSE_READY;
+    return row->cause == TRACE_CAUSE_SOCKET || row->cause == TRACE_CAUSE_FILE ||
+           (is_off && !wait_row_is_lock(row) && io_call(row) != NULL);
 }
 
 static const char *words_of_io(const struct findings_making *making, const struct wait_row *row)
 {
-    return with_callee(making, row->cause == TRACE_CAUSE_SOCKET ? "a socket" : "a file or pipe", row);
+    const char *call = io_call(row);
+    return with_callee(making,
+                       call != NULL                       ? call
+                       : row->cause == TRACE_CAUSE_SOCKET ? "a socket"
+                                                          : "a file or pipe",
+                       row);
 }
 
 void findings_of_io(struct findings_making *making, const struct finding_rule *rule)

@@ -19,7 +19,7 @@
 /* A method that held the lock of a row. */
 struct wait_holder {
     uint32_t row;
-    struct method_name method;
+    struct method_name method, taker;
     uint64_t ns;
 };
 
@@ -173,6 +173,28 @@ static int is_first(struct hash_set *set, uint64_t key)
     return first;
 }
 
+/*
+ * The method that took a lock, on its owner's stack: the outermost call of what others wait in for it, or else the
+ * innermost one of that one's class, for a lock is its class' own; or none.
+ */
+static struct method_name taker_of(const struct waits_reading *reading, uint32_t context,
+                                   const struct method_name *waits)
+{
+    struct method_name same = { NULL, NULL, NULL }, near = same;
+    while (context != 0 && waits->class_name != NULL) {
+        const struct trace_context *node = trace_context(reading->reader, context);
+        const struct trace_sampled_method *method = trace_sampled_method(reading->reader, node->method);
+        if (method == NULL)
+            break;
+        if (method_name_equals(&method->names, waits))
+            same = method->names;
+        if (near.class_name == NULL && strcmp(method->names.class_name, waits->class_name) == 0)
+            near = method->names;
+        context = node->parent;
+    }
+    return same.class_name != NULL ? same : near;
+}
+
 /* The lock of a row was held in a context for so long.  Returns 0, or -1: no memory. */
 static int add_holder(struct waits_reading *reading, uint32_t row, uint32_t context, uint64_t ns)
 {
@@ -180,10 +202,12 @@ static int add_holder(struct waits_reading *reading, uint32_t row, uint32_t cont
     if (site == NULL)
         return -1;
     const struct method_name *method = site->where.class_name != NULL ? &site->where : &site->called;
-    struct hash_slot *slot = xhash_put(&reading->by_holder, mix_method(mix(HASH_START, row), method));
+    const struct method_name taker = taker_of(reading, context, &reading->rows[row].row.where);
+    struct hash_slot *slot =
+        xhash_put(&reading->by_holder, mix_method(mix_method(mix(HASH_START, row), method), &taker));
     xgrow(reading->holders, reading->holders_room, reading->n_holders + 1);
     if (slot->value == 0) {
-        reading->holders[reading->n_holders] = (struct wait_holder){ row, *method, 0 };
+        reading->holders[reading->n_holders] = (struct wait_holder){ row, *method, taker, 0 };
         slot->value = ++reading->n_holders;
     }
     reading->holders[slot->value - 1].ns += ns;
@@ -339,16 +363,35 @@ static int by_time(const void *a, const void *b)
     return x->ns < y->ns ? 1 : x->ns > y->ns ? -1 : 0;
 }
 
-/* Where the owner was most of the time. */
+/* Of a row's time, with a lock that this method held, or with taken that it took. */
+static double held_share(const struct waits_reading *reading, const struct wait_row *row, uint32_t number,
+                         const struct method_name *method, bool taken)
+{
+    double ns = 0;
+    for (uint32_t i = 0; i < reading->n_holders; i++) {
+        const struct wait_holder *holder = &reading->holders[i];
+        if (holder->row == number && method_name_equals(taken ? &holder->taker : &holder->method, method))
+            ns += (double)holder->ns;
+    }
+    return row->ns == 0 ? 0 : ns / (double)row->ns;
+}
+
+/* Where the owner was most of the time, and what took the lock then. */
 static void find_holders(const struct waits_reading *reading, struct wait_row *rows)
 {
     for (uint32_t i = 0; i < reading->n_holders; i++) {
         const struct wait_holder *holder = &reading->holders[i];
         struct wait_row *row = &rows[holder->row];
-        double share = row->ns == 0 ? 0 : (double)holder->ns / (double)row->ns;
+        double share = held_share(reading, row, holder->row, &holder->method, false);
         if (share > row->holder_share) {
             row->holder_share = share;
             row->holder = holder->method;
+        }
+        double taken =
+            holder->taker.class_name == NULL ? 0 : held_share(reading, row, holder->row, &holder->taker, true);
+        if (taken > row->taker_share) {
+            row->taker_share = taken;
+            row->taker = holder->taker;
         }
     }
 }

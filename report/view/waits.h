@@ -28,6 +28,8 @@ struct wait_row {
     uint32_t max_waiting;      /* at one visit; each thread with a wait of its own */
     /* of monitors and locks */
     struct method_name holder; /* where the owner was for most of ns; its class is NULL: not known */
+    struct method_name taker;  /* what took the lock, as far as the owner's stack tells; the same */
+    double taker_share;        /* of ns, with a lock that this took */
     double holder_share;       /* of ns, with the owner there: it waited, or had a CPU sample not 50 ms away; 0..1 */
 };
 

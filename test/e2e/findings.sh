@@ -46,7 +46,9 @@ format library Faulty\$Labels.label String.format
 loading loading Faulty\$Plugins.pluginClass Class.forName
 END
 
-check boxing << 'END'
+check boxing connections holder << 'END'
+holder lock Faulty\$Tariffs.tariff that Faulty\$Tariffs.refresh holds while in Faulty\$Gateway.ask
+connections pool Faulty\$Connections.query Semaphore.acquire
 boxing allocation Faulty\$Totals.boxed java.lang.Long .boxed numbers
 END
 

@@ -139,7 +139,8 @@ static void test_thresholds(void)
           "\n" },
         { "and else by themselves",
           { .c1_ms = 400, .c2_ms = 3000, .recompiling_ms = "1600" },
-          "* JIT compilers use 25 % of the CPU time, 3.40 s: the program is still warming up (--view timeline)\n\n" },
+          "* JIT compilers use 25 % of the CPU time, 3.40 s: the program is still warming up; measure again later "
+          "(--view timeline)\n\n" },
         { "for a code cache that is full",
           { .c1_ms = 400, .c2_ms = 3000, .code_cache = "full 3145728 2694144 0" },
           "* JIT compilers use 25 % of the CPU time, 3.40 s: the code cache is full (2.6 of 3.0 MB): the JVM discards "
@@ -183,6 +184,13 @@ static void test_thresholds(void)
           "timeline)\n"
           "\n" },
         { "not less", { .stolen_ns = "490000000" }, "" },
+        { "a condition of the measurement comes last, if it is not what costs most",
+          { .price_ms = 6000, .gc_ms = 1300, .c2_ms = 5000, .collections = "40 90000000 young" },
+          "* Shop.price itself uses 37 % of the CPU time, 6.00 s (--view callers=Shop.price)\n"
+          "* garbage collector: uses 8 % of the CPU time, 1.30 s, and stopped the program 40 times for 90.0 ms "
+          "(--view pauses)\n"
+          "* JIT compilers use 31 % of the CPU time, 5.00 s: the program is still warming up, or instrumented code is "
+          "being recompiled (--view timeline)\n\n" },
         { "what costs most comes first",
           { .price_ms = 3000, .c2_ms = 5000 },
           "* JIT compilers use 33 % of the CPU time, 5.00 s: the program is still warming up, or instrumented code is "
@@ -462,7 +470,7 @@ static void test_leaks(void)
     arena_free(&arena);
 }
 
-enum { IN_QUOTE = 1, IN_COMPUTE, IN_SLEEP, IN_DRIVER, IN_READ, IN_TAKE, IN_PARK, IN_TASK, IN_POOL };
+enum { IN_QUOTE = 1, IN_COMPUTE, IN_SLEEP, IN_DRIVER, IN_READ, IN_TAKE, IN_PARK, IN_TASK, IN_POOL, IN_FORCE, IN_NAME };
 
 /* quote computes, which sleeps; reads from a driver's socket; takes from a queue.  A pool's thread waits for tasks. */
 static void write_wait_contexts(struct maker *m)
@@ -478,7 +486,9 @@ static void write_wait_contexts(struct maker *m)
                   { IN_QUOTE, "java/util/concurrent/ArrayBlockingQueue", "take" },
                   { IN_TAKE, "jdk/internal/misc/Unsafe", "park" },
                   { 0, "java/util/concurrent/ThreadPoolExecutor", "getTask" },
-                  { IN_TASK, "java/util/concurrent/LinkedBlockingQueue", "take" } };
+                  { IN_TASK, "java/util/concurrent/LinkedBlockingQueue", "take" },
+                  { IN_QUOTE, "sun/nio/ch/FileChannelImpl", "force" },
+                  { IN_QUOTE, "java/net/InetAddress", "getByName" } };
     static struct trace_sampled_method methods[sizeof nodes / sizeof *nodes];
     for (uint32_t i = 0; i < sizeof nodes / sizeof *nodes; i++) {
         methods[i] = (struct trace_sampled_method){ .names.class_name = nodes[i].class_name,
@@ -531,7 +541,8 @@ static void test_waits(void)
     static const struct waiting_case rows[] = {
         { "a monitor that others wait for, and who holds it", 2, TRACE_CAUSE_MONITOR, IN_QUOTE, IN_SLEEP,
           "java/util/LinkedHashMap",
-          "* Shop.quote waits for a monitor (LinkedHashMap) that Shop.compute holds: 5.00 s (all threads together) in "
+          "* Shop.quote waits for a monitor (LinkedHashMap) that Shop.quote holds while in Shop.compute: 5.00 s (all "
+          "threads together) in "
           "10.0 s (--view locks)\n"
           "\n" },
         { "not one for a tenth of the time", 10, TRACE_CAUSE_MONITOR, IN_QUOTE, IN_SLEEP, "java/util/LinkedHashMap",
@@ -540,6 +551,13 @@ static void test_waits(void)
           "* Shop.quote waits for a socket (Driver.query): 2.50 s (all threads together) in 10.0 s (--view waits)\n"
           "\n" },
         { "not for a tenth of the time", 10, TRACE_CAUSE_SOCKET, IN_READ, 0, "", "" },
+        { "a disk that must have the data", 4, TRACE_CAUSE_FILE, IN_FORCE, 0, "",
+          "* Shop.quote waits for the disk to have its data; force once for several records (FileChannelImpl.force): "
+          "2.50 s (all threads together) in 10.0 s (--view waits)\n\n" },
+        { "a name look-up, however it waits", 4, TRACE_CAUSE_UNKNOWN, IN_NAME, 0, "",
+          "* Shop.quote waits for a name look-up (InetAddress.getByName): 2.50 s (all threads together) in 10.0 s "
+          "(--view waits)\n\n" },
+        { "not for a tenth of the time", 10, TRACE_CAUSE_UNKNOWN, IN_NAME, 0, "", "" },
         { "a pool with nothing left", 2, TRACE_CAUSE_PARK, IN_PARK, 0, "",
           "* Shop.quote waits for an empty queue or pool (ArrayBlockingQueue.take): 5.00 s (all threads together) in "
           "10.0 s (--view waits)\n"
