@@ -27,6 +27,8 @@ static const struct {
 } idle[] = {
     { "ThreadPoolExecutor", "getTask", WAIT_FOR_WORK },
     { "/ForkJoinPool", "awaitWork", WAIT_FOR_WORK },
+    { "ThreadPoolExecutor", "runWorker", WAIT_OF_POOL },
+    { "/ForkJoinWorkerThread", "run", WAIT_OF_POOL },
     { "java/net/ServerSocket", "accept", WAIT_FOR_WORK_INSIDE },
     { "sun/nio/ch/ServerSocketChannelImpl", "accept", WAIT_FOR_WORK_INSIDE },
     { "sun/nio/ch/SelectorImpl", "select", WAIT_FOR_WORK_INSIDE },
@@ -53,11 +55,12 @@ void wait_search_see(struct wait_search *search, const struct method_name *metho
 {
     bool is_jdk = kinds & WAIT_OF_JDK, is_inside = search->own.where.class_name == NULL;
     search->is_idle = search->is_idle || (kinds & WAIT_FOR_WORK) || (is_inside && (kinds & WAIT_FOR_WORK_INSIDE));
+    search->in_pool = search->in_pool || (kinds & WAIT_OF_POOL);
     search->own_is_outermost = is_inside && !is_jdk && !(kinds & WAIT_OF_LIBRARY);
     if (search->own_is_outermost)
-        search->own = (struct wait_site){ *method, search->inside, false };
+        search->own = (struct wait_site){ *method, search->inside, false, false };
     if (!is_jdk && search->library.where.class_name == NULL)
-        search->library = (struct wait_site){ *method, search->inside, false };
+        search->library = (struct wait_site){ *method, search->inside, false, false };
     if (is_jdk && (search->jdk.called.class_name == NULL || !(kinds & WAIT_RUNNER)))
         search->jdk.called = *method;
     search->inside = *method;
@@ -80,5 +83,6 @@ struct wait_site wait_search_end(const struct wait_search *search)
                             : search->library.where.class_name != NULL ? search->library
                                                                        : search->jdk;
     site.is_idle = search->is_idle || has_no_work(&site, search->own_is_outermost);
+    site.in_pool = search->in_pool;
     return site;
 }

@@ -15,7 +15,8 @@ enum wait_method_kind {
     WAIT_OF_LIBRARY = 2,      /* not the program's own; for the caller to say */
     WAIT_FOR_WORK = 4,        /* who is in it waits for work; */
     WAIT_FOR_WORK_INSIDE = 8, /* if no method of the program's own is inside of it */
-    WAIT_RUNNER = 16          /* runs tasks: nobody waits in it */
+    WAIT_RUNNER = 16,         /* runs tasks: nobody waits in it */
+    WAIT_OF_POOL = 32         /* what a pool's thread is in, whatever its task does */
 };
 
 unsigned wait_method_kinds(const struct method_name *method);
@@ -24,13 +25,14 @@ struct wait_site {
     struct method_name where;  /* the program's own, or of a library where it has none on the stack; NULL: none */
     struct method_name called; /* what that calls, or where there is none, what the thread is in */
     bool is_idle; /* it waits for work: a pool's thread for a task, a server's for a connection, one of the JDK's own */
+    bool in_pool; /* in a pool's thread */
 };
 
 /* Of one stack; all zero at first. */
 struct wait_search {
     struct wait_site own, library, jdk;
     struct method_name inside;
-    bool is_idle, own_is_outermost;
+    bool is_idle, in_pool, own_is_outermost;
 };
 
 /* The next method, from the innermost one on.  Names are borrowed. */

@@ -118,6 +118,7 @@ void findings_of_values(struct findings_making *making, const struct finding_rul
 void findings_of_locks(struct findings_making *making, const struct finding_rule *rule);
 void findings_of_io(struct findings_making *making, const struct finding_rule *rule);
 void findings_of_pools(struct findings_making *making, const struct finding_rule *rule);
+void findings_of_starved(struct findings_making *making, const struct finding_rule *rule);
 void findings_of_paging(struct findings_making *making, const struct finding_rule *rule);
 void findings_of_collector(struct findings_making *making, const struct finding_rule *rule);
 void findings_of_compilers(struct findings_making *making, const struct finding_rule *rule);

@@ -9,10 +9,12 @@
 
 const struct finding_rule finding_rules[] = {
     /* threads that wait in a method of the program's own, of the recording's time: for monitors and locks, sockets and
-     * files, a queue or pool with nothing left, memory that must be read from disk */
+     * files, a queue or pool with nothing left, results of tasks that have no thread, memory that must be read from
+     * disk */
     { "lock", 0.1, 0, SMALL, findings_of_locks, false },
     { "io", 0.1, 0, SMALL, findings_of_io, false },
     { "pool", 0.1, 0, SMALL, findings_of_pools, false },
+    { "starved", 0.1, 0, SMALL, findings_of_starved, false },
     { "paging", 0.1, 0, SMALL, findings_of_paging, false },
     /* what is known to be slow, by whose code calls it, of CPU time */
     { "exceptions", 0.03, 0, SMALL, findings_of_known, false },

@@ -214,6 +214,22 @@ void findings_of_pools(struct findings_making *making, const struct finding_rule
     look_at_waits(making, rule, is_pool, words_of_pool, "waits");
 }
 
+static bool is_starved(const struct wait_row *row)
+{
+    return row->is_starved;
+}
+
+static const char *words_of_starved(const struct findings_making *making, const struct wait_row *row)
+{
+    return with_callee(making, "results of tasks while all threads of its pool do, so that none is left to run them",
+                       row);
+}
+
+void findings_of_starved(struct findings_making *making, const struct finding_rule *rule)
+{
+    look_at_waits(making, rule, is_starved, words_of_starved, "waits");
+}
+
 static bool is_page(const struct wait_row *row)
 {
     return row->cause == TRACE_CAUSE_PAGE;

@@ -4,6 +4,7 @@
 #include "core/base/xalloc.h"
 #include "phases/samples/sample_profile.h"
 #include "report/some_threads.h"
+#include "report/view/wait_pools.h"
 #include "report/wait_sites.h"
 #include "symbolize/vm_parts.h"
 
@@ -38,6 +39,7 @@ struct wait_run {
 /* What a row is while the trace is read; more of it is in the profile, under the row's number as a method's. */
 struct wait_sum {
     struct wait_row row;
+    uint32_t pool;         /* that the thread was of which met it last: wait_pools.h */
     uint64_t latest_ticks; /* of the visit that met it last, */
     uint32_t n_then;       /* and threads that it met */
 };
@@ -57,6 +59,7 @@ struct waits_reading {
     struct wait_run *runs;                /* owned */
     size_t n_for_running, for_running_room, n_runs, runs_room;
     struct hash_set by_key, threads, row_threads, by_holder; /* of rows, threads, threads of rows, holders of rows */
+    struct wait_pools pools;
     struct sample_profile profile;
     struct hash_set visits;
     uint64_t n_visits;
@@ -82,6 +85,7 @@ void waits_close(struct waits_reading *reading)
     if (reading == NULL)
         return;
     sample_profile_free(&reading->profile);
+    wait_pools_free(&reading->pools);
     hash_free(&reading->by_key);
     hash_free(&reading->threads);
     hash_free(&reading->visits);
@@ -259,6 +263,9 @@ static int add_wait(struct waits_reading *reading, const struct trace_wait *wait
     if (first < 0 || first_of_all < 0 || first_visit < 0)
         return -1;
     reading->n_visits += (uint64_t)first_visit;
+    bool has_site = wait->cause != TRACE_CAUSE_ON_CPU && wait->cause != TRACE_CAUSE_READY;
+    sum->pool = wait_pools_hear(&reading->pools, wait, trace_thread(reading->reader, wait->thread),
+                                has_site ? site_of(reading, wait->context) : NULL);
     sum->row.n += wait->n;
     sum->row.n_threads += (uint32_t)first;
     reading->n_threads += (uint32_t)first_of_all;
@@ -420,6 +427,9 @@ int waits_end(struct waits_reading *reading, const struct report_source *source,
         struct sample_share share = sample_profile_total(&reading->profile, i);
         rows[i] = reading->rows[i].row;
         rows[i].ns = share.weight;
+        const struct wait_site site = { .called = rows[i].called };
+        rows[i].is_starved =
+            wait_pools_is_result(&site) && wait_pools_is_starved(&reading->pools, reading->rows[i].pool);
         rows[i].share = share.share;
         rows[i].error = rows[i].cause == TRACE_CAUSE_READY ? NAN : share.error; /* that is no estimate */
         rows[i].mean_waiting = all_ns > 0 ? (double)share.weight / all_ns : NAN;

@@ -26,6 +26,7 @@ struct wait_row {
     uint32_t n_threads;        /* that waited so at some time */
     double mean_waiting;       /* threads at a time: ns by the time of the recording */
     uint32_t max_waiting;      /* at one visit; each thread with a wait of its own */
+    bool is_starved;           /* for results of tasks, as all threads of its pool do: wait_pools.h */
     /* of monitors and locks */
     struct method_name holder; /* where the owner was for most of ns; its class is NULL: not known */
     struct method_name taker;  /* what took the lock, as far as the owner's stack tells; the same */

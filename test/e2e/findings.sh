@@ -46,8 +46,9 @@ format library Faulty\$Labels.label String.format
 loading loading Faulty\$Plugins.pluginClass Class.forName
 END
 
-check boxing connections holder << 'END'
+check boxing connections holder starved << 'END'
 holder lock Faulty\$Tariffs.tariff that Faulty\$Tariffs.refresh holds while in Faulty\$Gateway.ask
+starved starved Faulty\$Orders.linesOf FutureTask.get
 connections pool Faulty\$Connections.query Semaphore.acquire
 boxing allocation Faulty\$Totals.boxed java.lang.Long .boxed numbers
 END
