@@ -15,6 +15,7 @@ static struct table_cell with_error(double value, double error, double scale, st
         return cell;
     const char *number = value > 0 && scale * value < 0.005 ? "< 0.01" : arena_printf(arena, "%.2f", scale * value);
     cell.words = arena_printf(arena, "%s \u00b1%.2f", number, scale * error);
+    cell.is_vague = error > TABLE_VAGUE * value;
     return cell;
 }
 

@@ -9,6 +9,7 @@
 
 #define NAMES_MAX  8192u /* kept */
 #define COMM_BYTES 15u   /* of the kernel's name */
+#define ROUNDS     4u    /* until a name is read again: ten reads of the JVM's memory, and few threads are renamed */
 
 void java_thread_names_round(struct java_thread_names *names)
 {
@@ -59,7 +60,7 @@ const char *java_thread_names_get(struct java_thread_names *names, const struct 
 {
     char name[JAVA_THREAD_NAME_BYTES];
     struct java_thread_name *known = find_name(names, tid, comm);
-    if (!is_latest || known->round == names->round)
+    if (!is_latest || known->round == names->round || (known->name[0] != '\0' && names->round - known->round < ROUNDS))
         return known->name;
     const struct vm_thread *thread = vm_threads_by_tid(threads, tid);
     known->round = names->round;

@@ -2,7 +2,7 @@
  * What Java calls the threads that are sampled, beside what the kernel does: the kernel's name has 15 bytes and, of a
  * thread that another one renames, stays what it was.
  *
- * A name is read from the JVM when the thread is sampled, once in a round, and kept with the kernel's name of the
+ * A name is read from the JVM when the thread is sampled, once in four rounds, and kept with the kernel's name of the
  * thread: a thread that has had other names since is found by that.
  */
 #ifndef CORE_RECORDER_JAVA_THREAD_NAMES_H

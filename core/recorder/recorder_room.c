@@ -71,6 +71,7 @@ int recorder_room_open(struct recorder_room *own, pid_t pid, struct ring_memory_
     int n_threads = pid == 0 ? 0 : jvm_process_threads(pid, tids, 0);
     if (check_target(pid, &its, err) < 0)
         return -1;
+    own->is_one_group = pid != 0 && is_one_group(pid);
     own->change_bytes =
         its.limit_bytes == MEMORY_ROOM_ANY ? MEMORY_ROOM_ANY : (its.bytes - reserve_bytes(&its)) / CHANGE_PART;
     own->own_bytes = ours.bytes / 2 < KEPT_MIN ? KEPT_MIN : ours.bytes / 2 > KEPT_MAX ? KEPT_MAX : ours.bytes / 2;
@@ -99,7 +100,7 @@ bool recorder_room_is_low(struct recorder_room *own, pid_t pid, struct segment *
     if (own->why[0] != '\0' || now_ns < own->look_ns)
         return own->why[0] != '\0';
     own->look_ns = now_ns + LOOK_NS;
-    for (int is_target = 0; is_target < 2; is_target++) {
+    for (int is_target = own->is_one_group; is_target < 2; is_target++) {
         struct memory_room room = memory_room_read("", is_target ? pid : 0);
         uint64_t reserve = reserve_bytes(&room);
         if (room.bytes < room.limit_bytes / 8 && room.limit_bytes != MEMORY_ROOM_ANY)

@@ -11,6 +11,7 @@ struct recorder_room {
     uint64_t change_bytes; /* that changed classes may take in the target; UINT64_MAX: any */
     uint64_t own_bytes;    /* that we may allocate */
     bool is_less;          /* change_bytes is less than what metaspace has */
+    bool is_one_group;     /* the JVM's and ours: what it has left, we have */
     char next[128];        /* what to do when memory runs out */
     char why[160];         /* whose memory is near a limit; "": nobody's */
 };

@@ -76,6 +76,7 @@ static struct table_cell cell_of(const struct table_column *column, const void *
         cell.value = TABLE_NOT_APPLICABLE;
     if (cell.value == TABLE_NUMBER && !isnan(error))
         cell.words = with_error(number, error, column->unit, arena);
+    cell.is_vague = cell.value == TABLE_NUMBER && error > TABLE_VAGUE * fabs(number);
     return cell;
 }
 

@@ -85,7 +85,10 @@ struct table_cell {
     enum table_value value;
     double number;
     const char *words; /* of a number, or none: what text prints instead, or NULL */
+    bool is_vague;     /* half of its interval is more than a third of it: grey on a terminal */
 };
+
+#define TABLE_VAGUE (1.0 / 3)
 
 struct table_row {
     const char *kind; /* in CSV and JSON: "phase", "gc", "total" */

@@ -18,6 +18,7 @@
 #define METADATA_INDENT 9
 #define BOLD            "\033[1m"
 #define RED             "\033[31m"
+#define GREY            "\033[90m"
 #define PLAIN           "\033[0m"
 
 static void print_padding(FILE *out, char filler, size_t n)
@@ -190,6 +191,8 @@ static const char *colour_of(const struct view *view, const struct table_row *ro
                     row->cells[column].value == TABLE_NUMBER && row->cells[column].number >= LARGE_SHARE;
     if (!view->look->has_colours)
         return "";
+    if (row != NULL && row->cells[column].is_vague)
+        return GREY;
     return row == NULL ? BOLD : is_large ? RED : "";
 }
 

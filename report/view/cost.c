@@ -403,15 +403,18 @@ void cost_sums(const struct report_source *source, struct cost_sums *sums)
     sums->why_over = is_over ? excess_why(&c) : NULL;
 }
 
-void cost_excess(const struct report_source *source, struct table *table)
+const char *cost_words(const struct report_source *source, struct table *table)
 {
+    struct arena *arena = source->arena;
     struct cost_sums sums;
     cost_sums(source, &sums);
-    if (sums.why_over != NULL)
-        table_metadata_number(table, "cost_share", sums.all_ns / sums.cpu_ns,
-                              arena_printf(source->arena, "cost     %s of the CPU time, over the budget of %s: %s",
-                                           report_percent(source->arena, sums.all_ns / sums.cpu_ns),
-                                           report_percent(source->arena, sums.budget), sums.why_over));
+    if (sums.budget < 0 || sums.cpu_ns <= 0)
+        return "";
+    double share = sums.all_ns / sums.cpu_ns;
+    table_metadata_number(table, "cost_share", share, NULL);
+    return arena_printf(arena, ", cost %s%s (budget %s)%s%s", sums.is_whole ? "" : "at least ",
+                        report_percent(arena, share), report_percent(arena, sums.budget),
+                        sums.why_over == NULL ? "" : ": ", sums.why_over == NULL ? "" : sums.why_over);
 }
 
 void cost_make(const struct report_source *source, const struct recompilation *recompilation, struct table *table)

@@ -33,7 +33,7 @@ void cost_sums(const struct report_source *source, struct cost_sums *sums);
  */
 void cost_make(const struct report_source *source, const struct recompilation *recompilation, struct table *table);
 
-/* Above a report's table: by how much a live recording exceeded its budget, and why; nothing where it did not. */
-void cost_excess(const struct report_source *source, struct table *table);
+/* What a live recording cost, and above its budget why, in words: ", cost 0.9 % (budget 1 %)"; "": not known. */
+const char *cost_words(const struct report_source *source, struct table *table);
 
 #endif

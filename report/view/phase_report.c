@@ -1,4 +1,3 @@
-#include "report/view/cost.h"
 
 #include "core/base/text.h"
 #include "core/trace/recording_info.h"
@@ -170,7 +169,6 @@ int report_make_joined(const struct report_trace *traces, size_t n_traces, const
     if (report_join(making, traces + 1, n_traces - 1, err) < 0)
         return -1;
     report_metadata(source, table);
-    cost_excess(source, table);
     if (sampled_shapes_find(source, &making->shapes, err) < 0)
         return -1;
     report_accounts(making);

@@ -27,7 +27,7 @@ static void read_back(struct maker *m, struct made *made, uint64_t end_ticks, en
 static const char with_pmu[] =
     "program  java -jar sort.jar\n"
     "trace    t.dat: 1.00 ms, 1.66 ms of CPU time, 8 records of 4 calls\n"
-    "check    97.6 % of the process' CPU time is accounted for: 1.66 ms of 1.70 ms\n"
+    "complete 97.6 % of CPU time (1.66 ms of 1.70 ms), 2 exact phases\n"
     "\n"
     "Phase                    Time (%)  Self (%)  Calls  Time/call    CPI   L1-D  Off-CPU/call\n"
     "-----------------------------------------------------------------------------------------\n"
@@ -50,7 +50,7 @@ static const char with_pmu[] =
 static const char without_pmu[] =
     "program  java -jar sort.jar\n"
     "trace    t.dat: 1.00 ms, 1.66 ms of CPU time, 8 records of 4 calls\n"
-    "check    97.6 % of the process' CPU time is accounted for: 1.66 ms of 1.70 ms\n"
+    "complete 97.6 % of CPU time (1.66 ms of 1.70 ms), 2 exact phases\n"
     "\n"
     "Phase                    Time (%)  Self (%)  Calls  Time/call  Off-CPU/call  Faults/s  Switches/s\n"
     "-------------------------------------------------------------------------------------------------\n"

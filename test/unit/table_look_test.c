@@ -99,6 +99,9 @@ static void test_tables(void)
     const char *coloured = print(table, 200, true);
     CHECK("a large share is red, a small one is not",
           strstr(coloured, "\033[31m   50.00\033[0m") != NULL && strstr(coloured, "  5.00\033") == NULL);
+    table->rows[0].cells[1].is_vague = true;
+    CHECK("one less certain than a third of itself is grey",
+          strstr(print(table, 200, true), "\033[90m   50.00\033[0m") != NULL);
     CHECK("headings are bold", strncmp(coloured, "\033[1mMethod", 10) == 0);
 }
 
