@@ -75,8 +75,9 @@ static double charge(struct live_window *window, const struct live_status *now)
         window->most_ns = all_ns;
     if (more_ns > 0)
         window->more_than_usual_ns += (uint64_t)more_ns;
+    bool discarded_all = window->n == 1 && window->discarded_ns > 0; /* no more than there was */
     if (isnan(window->expected_ns))
-        return more_ns > 0 ? more_ns : 0;
+        return fmin(fmax(more_ns, 0), discarded_all ? (double)window->discarded_ns : INFINITY);
     if (window->usual_jit > WINDOW_EXTRA)
         return expected_ns;
     return fmin(fmax(more_ns, expected_ns), RECOMPILED_MOST * expected_ns);

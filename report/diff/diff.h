@@ -14,6 +14,9 @@
  * batch of calls is one observation (phases/select/statistics.h); the number of calls is taken as given, and so is what
  * the rest of the program takes.  What has fewer than five calls, and the JVM's parts, have no interval.
  *
+ * Runs recorded in turns may share what the machine did: where the two of a pair are alike, it is their differences
+ * that vary.
+ *
  * Much of what varies from run to run is the same in all rows: the machine was faster or slower.  So own times are
  * tested twice: as they are, and adjusted for the factor that all of a run have in common, the median of the others' in
  * units of their means (analysis of covariance; each row has a slope of its own, for memory-bound code suffers more).
@@ -131,6 +134,8 @@ struct diff {
     struct diff_pair *pairs; /* the arena's */
     size_t n_pairs, pairs_room;
     struct diff_load loads[DIFF_SIDES][DIFF_TRACES_MAX];
+    bool is_paired; /* the k-th runs of both sides, by in_turn, were recorded one after the other, and are alike */
+    size_t in_turn[DIFF_SIDES][DIFF_TRACES_MAX];
     const char *modes[DIFF_SIDES]; /* "all", "phases" or "live", or NULL when a side's traces differ */
     uint64_t sampled[DIFF_SIDES];  /* by trace, a bit: stack samples tell of every method, and divide the time */
     bool has_live;                 /* some are */

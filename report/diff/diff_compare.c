@@ -129,6 +129,8 @@ static bool is_moved(const struct comparing *c, size_t row)
     const struct diff_estimate *e = &c->estimates[row];
     if (role == DIFF_SELF && !diff_has_own_time(c->diff, &c->diff->rows[row])) /* what is little varies more */
         return false;
+    if (c->diff->is_paired && role != DIFF_ADJUSTED)
+        return false;
     return is_method(&c->diff->rows[row]) && role != DIFF_CALLS && e->is_log && e->variance > 0 &&
            e->means[DIFF_BEFORE].df + e->means[DIFF_AFTER].df + 2 == (double)c->n_runs;
 }
@@ -393,6 +395,7 @@ void diff_compare(struct diff *d)
     keep_rows(d);
     label_rows(d);
     diff_adjust(d);
+    diff_pair_runs(d);
     for (size_t i = 0; i < d->n_rows; i++)
         d->rows[i].results = arena_alloc(d->arena, DIFF_METRICS_MAX * sizeof *d->rows[i].results);
     compare(d);

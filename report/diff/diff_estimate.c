@@ -71,6 +71,8 @@ struct diff_estimate diff_estimate_of(const struct diff *d, const struct diff_ro
                           : NAN;
     if (d->metrics[metric].role == DIFF_ADJUSTED)
         take_slope(d, row, &e);
+    else if (d->is_paired && e.is_log)
+        diff_pairs_estimate(d, row, metric, &e);
     return e;
 }
 

@@ -98,6 +98,15 @@ void diff_correct(struct diff_test *tests, size_t n);
 /* The part of the 5 % that a test of a group has, where the weights of all in each group have these sums. */
 double diff_part(const double sums[DIFF_GROUPS], const struct diff_test *test);
 
+/* ---- pairs of runs (diff_pairs.c) ---- */
+
+/* Set is_paired and in_turn. */
+void diff_pair_runs(struct diff *diff);
+
+/* The variance of the mean difference within pairs takes the place of the estimate's. */
+void diff_pairs_estimate(const struct diff *diff, const struct diff_row *row, size_t metric,
+                         struct diff_estimate *estimate);
+
 /* ---- steps ---- */
 
 /* Set the metric DIFF_ADJUSTED, and diff->common (diff_adjust.c). */

@@ -221,6 +221,10 @@ static void add_metadata(const struct diff *d, struct table *table)
         is_within
             ? "compared by the variation of calls within one run of each side; the number of calls is not tested"
             : "compared by the variation between runs: Welch's t-test of logarithms over the traces of each side");
+    if (d->is_paired)
+        table_metadata_words(table, "pairs", "turns",
+                             "in pairs  the traces were made in turns, and the two of a pair are alike: what varies is "
+                             "their difference");
     table_metadata_words(table, "correction", "fdr",
                          arena_printf(d->arena,
                                       "verdict  given where p is below 0.05, corrected for all rows (false discovery "

@@ -29,10 +29,10 @@ static double per_cent(size_t n, size_t of)
 static int print_drawn(size_t n)
 {
     static const struct experiment_noise noises[] = {
-        { 0, 0.01, 0.1, false, false, false },   { 0, 0.03, 0.1, false, false, false },
-        { 0.1, 0.02, 0.1, false, false, false }, { 0.1, 0.03, 0.1, false, false, false },
-        { 0.1, 0.03, 0.1, true, true, false },   { 0.1, 0.05, 0.2, true, true, false },
-        { 0.1, 0.03, 0.1, true, true, true },    { 0.3, 0.1, 0.3, false, false, false },
+        { 0, 0.01, 0.1, 0, false, false, false },   { 0, 0.03, 0.1, 0, false, false, false },
+        { 0.1, 0.02, 0.1, 0, false, false, false }, { 0.1, 0.03, 0.1, 0, false, false, false },
+        { 0.1, 0.03, 0.1, 0, true, true, false },   { 0.1, 0.05, 0.2, 0, true, true, false },
+        { 0.1, 0.03, 0.1, 0, true, true, true },    { 0.3, 0.1, 0.3, 0, false, false, false },
     };
     static const size_t runs[] = { 2, 3, 5, 10 };
     struct experiment e = { .random = 1 };

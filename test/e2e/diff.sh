@@ -21,6 +21,10 @@ for i in 1 2 3; do
     is "one before the change, too" "$(record before$i 4000 "${phases[@]}")" ""
     is "and one after it: changed() takes twice as long" "$(record after$i 8000 "${phases[@]}")" ""
 done
+is "a fourth run is recorded" "$(record before4 4000 "${phases[@]}")" ""
+for i in 1 2 3 4; do
+    is "changed() takes 30 % longer in another version" "$(record longer$i 5200 "${phases[@]}")" ""
+done
 cd "$SCRATCH" || exit 1
 
 # diff_of OPTION...: its output is in $said, its messages in $errors, its status in $status.
@@ -65,6 +69,8 @@ diff_of --before before1.dat before2.dat before3.dat --after after1.dat after2.d
 matches "text: a caller follows from what it calls" "$said" '^Versions\.main +time .* follows from Versions\.changed$'
 matches "text: it says that runs were compared" "$said" "Welch's t-test of logarithms over the traces of each side"
 
+diff_of --csv --before before{1,2,3,4}.dat --after longer{1,2,3,4}.dat
+matches "four against four: 30 % more of a phase are shown" "$(field time verdict)$(field adjusted verdict)" higher
 slower=(--before before1.dat before2.dat before3.dat --after after1.dat after2.dat after3.dat)
 alike=(--before before1.dat before2.dat before3.dat --after same1.dat same2.dat same3.dat)
 diff_of --fail-on 'time>20%' "${slower[@]}"

@@ -27,6 +27,7 @@ struct experiment_noise {
     double common; /* of all rows of a run */
     double row;    /* of each row; uneven: rows have from half to twice as much */
     double part;   /* of a part of the JVM */
+    double pair;   /* of all rows of the k-th run of each side, which follow each other; 0: they do not */
     bool is_uneven;
     bool has_slopes;   /* rows take from none to one and a half of what is common */
     bool has_outliers; /* one run in ten has three times as much of each */
@@ -164,6 +165,23 @@ static inline void experiment_pairs(struct experiment *e)
         }
 }
 
+/* The machine is as fast for both; they were recorded in turns. */
+static inline void experiment_share(struct experiment *e, double deviation, size_t pair, struct experiment_run *before,
+                                    struct experiment_run *after)
+{
+    double factor = exp(deviation * experiment_normal(e));
+    for (size_t i = 0; i < EXPERIMENT_LEAVES; i++) {
+        before->leaves[i] *= factor;
+        after->leaves[i] *= factor;
+    }
+    for (size_t i = 0; i < EXPERIMENT_PARTS; i++) {
+        before->parts[i] *= factor;
+        after->parts[i] *= factor;
+    }
+    e->diff.loads[DIFF_BEFORE][pair].start_ns = 2 * pair + 1;
+    e->diff.loads[DIFF_AFTER][pair].start_ns = 2 * pair + 2;
+}
+
 /* Draw n runs of each side, with the leaf 'changed' by a factor after, and compare them. */
 static inline void experiment_draw(struct experiment *e, const struct experiment_noise *noise, size_t n, size_t changed,
                                    double factor)
@@ -175,6 +193,8 @@ static inline void experiment_draw(struct experiment *e, const struct experiment
     for (size_t i = 0; i < n; i++) {
         struct experiment_run before = experiment_run(e, noise), after = experiment_run(e, noise);
         after.leaves[changed] *= factor;
+        if (noise->pair > 0)
+            experiment_share(e, noise->pair, i, &before, &after);
         experiment_take(e, DIFF_BEFORE, i, &before);
         experiment_take(e, DIFF_AFTER, i, &after);
     }

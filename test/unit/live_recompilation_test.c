@@ -105,6 +105,14 @@ static void test_discarded(void)
     CHECK("to its end", sim->live->window.n == 1 && ms > 12000 && ms < 12500 && !sim->live->window.is_cut);
     CHECK("what was discarded is known",
           sim->live->window.discarded_ns == 20 * SECOND && sim->live->chooser.skipped_ns == 0);
+    struct live_cost cost = live_cost(sim->live);
+    CHECK("and what it took again", cost.compiling_ns > 9.5e9 && cost.compiling_ns < 9.7e9);
+    live_close(sim->live);
+    sim = new_discarding(30);
+    sim->compiled_ns = 2 * SECOND;
+    run(sim, 1, 15);
+    cost = live_cost(sim->live);
+    CHECK("but what was compiled beyond that is warm-up", cost.compiling_ns > 1.9e9 && cost.compiling_ns < 2.1e9);
     live_close(sim->live);
 }
 
