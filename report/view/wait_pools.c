@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define POOLS_MOST    256u /* what a trace has beyond is of none */
 #define WAITING_LEAST 0.5  /* of the pool's time */
 #define IDLE_MOST     0.05 /* the same */
 #define OTHERS_MOST   0.5  /* threads of other pools that work meanwhile */
@@ -35,15 +36,18 @@ static size_t without_number(const char *name)
     return n;
 }
 
+/* 1 + its number; 0: there are too many. */
 static uint32_t pool_named(struct wait_pools *pools, const char *name)
 {
     size_t n = without_number(name);
     for (uint32_t i = 0; i < pools->n; i++)
         if (pools->all[i].n_name == n && memcmp(pools->all[i].name, name, n) == 0)
-            return i;
+            return 1 + i;
+    if (pools->n == POOLS_MOST)
+        return 0;
     xgrow(pools->all, pools->room, pools->n + 1);
     pools->all[pools->n] = (struct wait_pool){ .name = name, .n_name = n };
-    return pools->n++;
+    return ++pools->n;
 }
 
 uint32_t wait_pools_hear(struct wait_pools *pools, const struct trace_wait *wait, const struct trace_thread *thread,
@@ -51,8 +55,9 @@ uint32_t wait_pools_hear(struct wait_pools *pools, const struct trace_wait *wait
 {
     struct hash_slot *slot = xhash_put(&pools->of_thread, hash_address(wait->thread + 1));
     if (slot->value == 0 && site != NULL && site->in_pool && thread->name != NULL) {
-        slot->value = 1 + pool_named(pools, thread->name);
-        pools->all[slot->value - 1].n_threads++;
+        slot->value = pool_named(pools, thread->name);
+        if (slot->value != 0)
+            pools->all[slot->value - 1].n_threads++;
     }
     if (slot->value == 0)
         return 0;

@@ -17,10 +17,11 @@
 #define PIECES_MAX 100u /* of a wait: a second of visits */
 #define NEAR_NS    5e7 /* from a visit to the owner's CPU sample: a few periods of the CPU time, between waits for it */
 
-/* A method that held the lock of a row. */
+/* A method that held the lock of a row, or that took it. */
 struct wait_holder {
     uint32_t row;
-    struct method_name method, taker;
+    bool is_taker;
+    struct method_name method;
     uint64_t ns;
 };
 
@@ -199,22 +200,29 @@ static struct method_name taker_of(const struct waits_reading *reading, uint32_t
     return same.class_name != NULL ? same : near;
 }
 
+static void add_held(struct waits_reading *reading, uint32_t row, const struct method_name *method, bool is_taker,
+                     uint64_t ns)
+{
+    uint64_t key = mix_method(mix(mix(HASH_START, row), is_taker), method);
+    struct hash_slot *slot = xhash_put(&reading->by_holder, key);
+    xgrow(reading->holders, reading->holders_room, reading->n_holders + 1);
+    if (slot->value == 0) {
+        reading->holders[reading->n_holders] = (struct wait_holder){ row, is_taker, *method, 0 };
+        slot->value = ++reading->n_holders;
+    }
+    reading->holders[slot->value - 1].ns += ns;
+}
+
 /* The lock of a row was held in a context for so long.  Returns 0, or -1: no memory. */
 static int add_holder(struct waits_reading *reading, uint32_t row, uint32_t context, uint64_t ns)
 {
     const struct wait_site *site = site_of(reading, context);
     if (site == NULL)
         return -1;
-    const struct method_name *method = site->where.class_name != NULL ? &site->where : &site->called;
     const struct method_name taker = taker_of(reading, context, &reading->rows[row].row.where);
-    struct hash_slot *slot =
-        xhash_put(&reading->by_holder, mix_method(mix_method(mix(HASH_START, row), method), &taker));
-    xgrow(reading->holders, reading->holders_room, reading->n_holders + 1);
-    if (slot->value == 0) {
-        reading->holders[reading->n_holders] = (struct wait_holder){ row, *method, taker, 0 };
-        slot->value = ++reading->n_holders;
-    }
-    reading->holders[slot->value - 1].ns += ns;
+    add_held(reading, row, site->where.class_name != NULL ? &site->where : &site->called, false, ns);
+    if (taker.class_name != NULL)
+        add_held(reading, row, &taker, true, ns);
     return 0;
 }
 
@@ -370,35 +378,17 @@ static int by_time(const void *a, const void *b)
     return x->ns < y->ns ? 1 : x->ns > y->ns ? -1 : 0;
 }
 
-/* Of a row's time, with a lock that this method held, or with taken that it took. */
-static double held_share(const struct waits_reading *reading, const struct wait_row *row, uint32_t number,
-                         const struct method_name *method, bool taken)
-{
-    double ns = 0;
-    for (uint32_t i = 0; i < reading->n_holders; i++) {
-        const struct wait_holder *holder = &reading->holders[i];
-        if (holder->row == number && method_name_equals(taken ? &holder->taker : &holder->method, method))
-            ns += (double)holder->ns;
-    }
-    return row->ns == 0 ? 0 : ns / (double)row->ns;
-}
-
-/* Where the owner was most of the time, and what took the lock then. */
+/* Where the owner was most of the time, and what took the lock most of it. */
 static void find_holders(const struct waits_reading *reading, struct wait_row *rows)
 {
     for (uint32_t i = 0; i < reading->n_holders; i++) {
         const struct wait_holder *holder = &reading->holders[i];
         struct wait_row *row = &rows[holder->row];
-        double share = held_share(reading, row, holder->row, &holder->method, false);
-        if (share > row->holder_share) {
-            row->holder_share = share;
-            row->holder = holder->method;
-        }
-        double taken =
-            holder->taker.class_name == NULL ? 0 : held_share(reading, row, holder->row, &holder->taker, true);
-        if (taken > row->taker_share) {
-            row->taker_share = taken;
-            row->taker = holder->taker;
+        double *most = holder->is_taker ? &row->taker_share : &row->holder_share;
+        double share = row->ns == 0 ? 0 : (double)holder->ns / (double)row->ns;
+        if (share > *most) {
+            *most = share;
+            *(holder->is_taker ? &row->taker : &row->holder) = holder->method;
         }
     }
 }
