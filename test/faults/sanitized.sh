@@ -22,8 +22,8 @@ sanitized_jdk() {
     mkdir -p "$SCRATCH/jdk/bin"
     cat > "$SCRATCH/jdk/bin/java" << END
 #!/bin/sh
-LD_PRELOAD=$library\${LD_PRELOAD:+:\$LD_PRELOAD} ASAN_OPTIONS=$checks UBSAN_OPTIONS=print_stacktrace=1:log_path=$SCRATCH/asan \
-    exec "$1/bin/java" "\$@"
+LD_PRELOAD=$library\${LD_PRELOAD:+:\$LD_PRELOAD} ASAN_OPTIONS=$checks \
+    UBSAN_OPTIONS=print_stacktrace=1:log_path=$SCRATCH/asan exec "$1/bin/java" "\$@"
 END
     chmod +x "$SCRATCH/jdk/bin/java"
 }
