@@ -47,7 +47,7 @@ struct perf_rings_options {
     bool prefers_cpus;
     /*
      * Of each IP sample's stack, a multiple of 8, KERNEL_STACK_MAX_BYTES at most; 0: none.  With stacks, each event's
-     * period (of a trigger without one, its frequency) is drawn up to an eighth longer or shorter.
+     * period (of a trigger without one, its frequency) is drawn: perf_rings_drawn.
      */
     uint32_t stack_bytes;
     /*

@@ -60,8 +60,8 @@ for jdk in $(jdks); do
         END { print n + 0 }' "$SCRATCH/tree")" 1
     "$mmprof" report --csv --all --columns method,calls,ns_per_call,open_calls "$trace" > "$SCRATCH/report.csv" \
         2> "$SCRATCH/errors"
-    is "JDK $version: a partial call has no mean, and is counted apart" \
-        "$(tr -d '\r' < "$SCRATCH/report.csv" | sed -n '/,\(main\|first\|second\),/s/^phase,//p' | sort | tr '\n' ' ')" \
+    is "JDK $version: a partial call has no mean, and is counted apart" "$(tr -d '\r' < "$SCRATCH/report.csv" |
+        sed -n '/,\(main\|first\|second\),/s/^phase,//p' | sort | tr '\n' ' ')" \
         "first,1,,1 main,1,,1 second,1,,1 "
     "$build/test/tools/method_counts" "$trace" > "$SCRATCH/counts"
     is "JDK $version: each of them is one call" \

@@ -275,7 +275,8 @@ parks=$(number Waits.park time_share)
 said=$("$mmprof" report --json "$SCRATCH/wall.dat" 2> "$SCRATCH/errors")
 is "the report of its trace has the same shares" "$(number Waits.park time_share)" "$parks"
 said=$("$mmprof" annotate --csv Waits.park "$SCRATCH/wall.dat" 2> "$SCRATCH/errors")
-is "and so has 'annotate'" "$(awk -F, -v parks="$parks" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "time_share") at = i }
+is "and so has 'annotate'" "$(awk -F, -v parks="$parks" '
+    NR == 1 { for (i = 1; i <= NF; i++) if ($i == "time_share") at = i }
     NR > 1 && $at > 0 { sum += $at } END { print (sum / parks > 0.999 && sum / parks < 1.001) }' <<< "$said")" 1
 # Each cause's time is what the program has measured by itself, a second; java.util.concurrent's classes are the JDK's.
 trace=$SCRATCH/waits.dat

@@ -144,7 +144,9 @@ static void test_packages(const struct maker *m)
     CHECK("what has no Java stack is in none", is_near(groups.rest.ticks, 5000) && groups.rest.waited_ns == 1000);
     CHECK("all that is own adds up to the whole, the collector's threads too",
           adds_up(&groups) && is_near(groups.total.ticks, 100000) && groups.total.waited_ns == 10000);
-    CHECK("what is the same in all blocks of time has no error", web->time_error < 1e-9 && web->n_samples == 30);
+    /* Of 50 independent samples 0.14. */
+    CHECK("its share has the error of samples that are drawn",
+          web->time_error > 0.12 && web->time_error < 0.18 && web->n_samples == 30);
     view_pass_close(&pass);
 }
 

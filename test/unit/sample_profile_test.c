@@ -286,8 +286,7 @@ static void test_cycle(double cycle_ms, bool is_drawn, struct held *all)
         all->n_held += held[i].n_held;
     }
     printf("; error %.2f times that of independent samples\n", ratio);
-    CHECK("the error is at most 1.7 times that of independent samples, in step or not",
-          ratio < 1.7);
+    CHECK("the error is at most 1.7 times that of independent samples, in step or not", ratio < 1.7);
     CHECK("six of seven intervals hold the recording's own share, or more",
           held[0].n_held + held[1].n_held > 6.0 / 7 * (held[0].n + held[1].n));
     CHECK("half an interval is 3.2 points at most", held[0].halves < 0.032 * RUNS);
