@@ -65,8 +65,8 @@ static void add_waiting(struct findings_making *making, const struct finding_rul
     const char *all = findings_time(making, making->duration_ns);
     double share = sum->ns / making->duration_ns, error = sum->error_ns / making->duration_ns;
     const struct finding f = { .subject = where,
-                               .text = arena_printf(arena, "%s waits for %s: %s (all threads together) in %s", where,
-                                                    words, time, all),
+                               .text = arena_printf(arena, "%s waits for %s: %s in %s, %.1f threads on average", where,
+                                                    words, time, all, sum->ns / making->duration_ns),
                                .view = view,
                                .cost_ns = sum->ns,
                                .share = share,

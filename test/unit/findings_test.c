@@ -541,34 +541,33 @@ static void test_waits(void)
     static const struct waiting_case rows[] = {
         { "a monitor that others wait for, and who holds it", 2, TRACE_CAUSE_MONITOR, IN_QUOTE, IN_SLEEP,
           "java/util/LinkedHashMap",
-          "* Shop.quote waits for a monitor (LinkedHashMap) that Shop.quote holds while in Shop.compute: 5.00 s (all "
-          "threads together) in "
-          "10.0 s (--view locks)\n"
+          "* Shop.quote waits for a monitor (LinkedHashMap) that Shop.quote holds while in Shop.compute: 5.00 s in "
+          "10.0 s, 0.5 threads on average (--view locks)\n"
           "\n" },
         { "not one for a tenth of the time", 10, TRACE_CAUSE_MONITOR, IN_QUOTE, IN_SLEEP, "java/util/LinkedHashMap",
           "" },
         { "a socket, by the program's own method, not the driver's", 4, TRACE_CAUSE_SOCKET, IN_READ, 0, "",
-          "* Shop.quote waits for a socket (Driver.query): 2.50 s (all threads together) in 10.0 s (--view waits)\n"
+          "* Shop.quote waits for a socket (Driver.query): 2.50 s in 10.0 s, 0.2 threads on average (--view waits)\n"
           "\n" },
         { "not for a tenth of the time", 10, TRACE_CAUSE_SOCKET, IN_READ, 0, "", "" },
         { "a disk that must have the data", 4, TRACE_CAUSE_FILE, IN_FORCE, 0, "",
           "* Shop.quote waits for the disk to have its data; force once for several records (FileChannelImpl.force): "
-          "2.50 s (all threads together) in 10.0 s (--view waits)\n\n" },
+          "2.50 s in 10.0 s, 0.2 threads on average (--view waits)\n\n" },
         { "a name look-up, however it waits", 4, TRACE_CAUSE_UNKNOWN, IN_NAME, 0, "",
-          "* Shop.quote waits for a name look-up (InetAddress.getByName): 2.50 s (all threads together) in 10.0 s "
+          "* Shop.quote waits for a name look-up (InetAddress.getByName): 2.50 s in 10.0 s, 0.2 threads on average "
           "(--view waits)\n\n" },
         { "not for a tenth of the time", 10, TRACE_CAUSE_UNKNOWN, IN_NAME, 0, "", "" },
         { "a pool with nothing left", 2, TRACE_CAUSE_PARK, IN_PARK, 0, "",
-          "* Shop.quote waits for an empty queue or pool (ArrayBlockingQueue.take): 5.00 s (all threads together) in "
-          "10.0 s (--view waits)\n"
+          "* Shop.quote waits for an empty queue or pool (ArrayBlockingQueue.take): 5.00 s in 10.0 s, 0.5 threads on "
+          "average (--view waits)\n"
           "\n" },
         { "not for a tenth of the time", 10, TRACE_CAUSE_PARK, IN_PARK, 0, "", "" },
         { "nor where that is all that the thread does", 1, TRACE_CAUSE_PARK, IN_PARK, 0, "", "" },
         { "a pool's thread without work is none", 2, TRACE_CAUSE_PARK, IN_POOL, 0, "", "" },
         { "nor is sleep", 2, TRACE_CAUSE_SLEEP, IN_SLEEP, 0, "", "" },
         { "memory that is read from disk", 4, TRACE_CAUSE_PAGE, IN_COMPUTE, 0, "",
-          "* Shop.compute waits for memory to be read from disk (swapped out, or a mapped file): 2.50 s (all threads "
-          "together) in 10.0 s (--view waits)\n"
+          "* Shop.compute waits for memory to be read from disk (swapped out, or a mapped file): 2.50 s in 10.0 s, 0.2 "
+          "threads on average (--view waits)\n"
           "\n" },
         { "not for a tenth of the time", 10, TRACE_CAUSE_PAGE, IN_COMPUTE, 0, "", "" },
     };
