@@ -140,7 +140,8 @@ static int refuse_values(const struct report_run *run, const char *words, struct
 static int make_groups(struct report_run *run, struct table *table, struct err *err)
 {
     const char *by = run->options->argument, *method = told_apart(&run->arena, by);
-    bool is_method = by[0] != '\0' && strcmp(by, "package") != 0 && strcmp(by, "thread") != 0;
+    bool is_method =
+        by[0] != '\0' && strcmp(by, "package") != 0 && strcmp(by, "thread") != 0 && strcmp(by, "request") != 0;
     if (method != NULL && !values_has(&run->passes[0], method))
         return refuse_values(run, by, err);
     by = method != NULL ? method : by;
@@ -251,7 +252,7 @@ const struct report_view report_views[] = {
       REPORT_VIEW_METHOD | REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, 0 },
     { "callees", "METHOD", "a method's callees, direct and indirect, with their part of the time", make_callees,
       REPORT_VIEW_METHOD | REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, 0 },
-    { "groups", "KIND", "time, waiting and bytes by package, thread, or METHOD: each class or value (package)",
+    { "groups", "KIND", "time, waiting and bytes by request, thread, package, or METHOD: each class or value (package)",
       make_groups, REPORT_VIEW_THREADS | REPORT_VIEW_WAITING,
       VIEW_PASS_STATISTICS | VIEW_PASS_WAIT_STACKS | VIEW_PASS_ALLOCATIONS | VIEW_PASS_VALUES },
     { "stats", NULL, "how calls vary within and between phases", make_stats, REPORT_VIEW_WAITING,

@@ -59,15 +59,16 @@ static int add_sample(const struct groups_making *making, const uint32_t *of_nod
     uint32_t *rows = making->stack;
     for (uint32_t node = leaf == CALLTREE_NONE ? 0 : leaf; node != 0 && tree->nodes[node].parent != node;
          node = tree->nodes[node].parent)
-        if (of_node[node] != GROUPS_NONE && n < making->n)
+        if (of_node[node] < making->n && n < making->n && (n == 0 || rows[n - 1] != of_node[node]))
             rows[n++] = of_node[node];
     return sample_rows_add(making->source, i, rows, n, profile);
 }
 
-static int find_errors(struct groups_making *making, const uint32_t *of_node, struct err *err)
+int groups_errors_of_nodes(struct groups_making *making, const uint32_t *of_node, struct err *err)
 {
     const struct trace_samples *samples = making->source->sampled->samples;
     struct sample_profile profile;
+    making->stack = arena_alloc(making->source->arena, ((size_t)making->n + 1) * sizeof *making->stack);
     int rc = sample_rows_open(making->source, &profile, err);
     for (size_t i = 0; rc == 0 && i < samples->n_kept; i++)
         if (!samples->kept[i].is_idle && add_sample(making, of_node, i, &profile) < 0)
@@ -75,7 +76,7 @@ static int find_errors(struct groups_making *making, const uint32_t *of_node, st
     for (uint32_t i = 0; rc == 0 && i < making->n; i++) {
         struct groups_row *row = &making->rows[i];
         struct sample_share total = sample_profile_total(&profile, i);
-        if (row->caller_of == GROUPS_NONE)
+        if (total.n_samples == 0)
             continue;
         row->n_samples = (double)total.n_samples;
         row->time_error = sample_rows_error(&total, row->all.ticks, making->found->total.ticks);
@@ -110,8 +111,7 @@ int groups_add_callers(struct groups_making *making, struct err *err)
         arena_alloc(arena, ((size_t)trace_n_contexts(making->source->reader) + 1) * sizeof *of_node);
     add_times(making, of_node);
     find_contexts(making);
-    making->stack = arena_alloc(arena, ((size_t)making->n + 1) * sizeof *making->stack);
     if (making->is_broken)
         return err_set(err, "out of memory for callers");
-    return find_errors(making, of_node, err);
+    return groups_errors_of_nodes(making, of_node, err);
 }

@@ -159,15 +159,18 @@ static void add_thread_times(const struct groups_making *making)
 static void find_times(struct groups_making *making)
 {
     struct groups *found = making->found;
+    bool is_own = found->by == GROUPS_BY_THREAD || found->by == GROUPS_BY_REQUEST;
     add_contexts(making);
     shares_compute(making->source, making->of_method, making->n, &found->shares);
     if (found->by == GROUPS_BY_THREAD)
         add_thread_times(making);
+    if (found->by == GROUPS_BY_REQUEST)
+        groups_add_requests(making);
     found->rest.ticks = (double)found->shares.part_ticks[VM_PART_APPLICATION];
     found->total.ticks = (double)found->shares.all_ticks;
     for (uint32_t i = 0; i < making->n; i++) {
         struct groups_row *row = &making->rows[i];
-        row->own.ticks = found->by == GROUPS_BY_THREAD ? row->all.ticks : (double)found->shares.self_ticks[i];
+        row->own.ticks = is_own ? row->all.ticks : (double)found->shares.self_ticks[i];
         found->rest.ticks -= row->own.ticks;
     }
     found->rest.ticks = found->rest.ticks < 1 ? 0 : found->rest.ticks; /* of ticks that were rounded */
@@ -181,6 +184,8 @@ static int find_errors(struct groups_making *making, struct err *err)
     struct sample_profile profile;
     if (source->sampled == NULL || making->found->by == GROUPS_BY_THREAD)
         return 0;
+    if (making->found->by == GROUPS_BY_REQUEST)
+        return groups_errors_of_nodes(making, making->request_of_node, err);
     int rc = sample_rows_profile(source, making->of_method, &profile, err);
     for (uint32_t i = 0; rc == 0 && i < making->n; i++) {
         struct groups_row *row = &making->rows[i];
@@ -229,6 +234,7 @@ static void add_to_rows(struct groups_making *making, uint32_t thread, uint32_t 
     const struct trace_reader *reader = making->source->reader;
     making->n_counted++;
     bool has_own = add_to_row(making, row_of_thread(making, thread), sums, cause, false);
+    has_own = add_to_row(making, groups_request(making, context), sums, cause, has_own);
     for (; context != 0; context = trace_context(reader, context)->parent) {
         has_own = add_to_row(making, making->of_sampled[trace_context(reader, context)->method], sums, cause, has_own);
         if (making->caller_of_context != NULL)
@@ -327,7 +333,7 @@ static void keep_rows(struct groups_making *making)
 {
     struct groups *found = making->found;
     found->rows = arena_alloc(making->source->arena, ((size_t)making->n + 1) * sizeof *found->rows);
-    if (found->by == GROUPS_BY_METHOD)
+    if (found->by == GROUPS_BY_METHOD || found->by == GROUPS_BY_REQUEST)
         label_methods(making);
     for (uint32_t i = 0; i < making->n; i++) {
         struct groups_row *row = &making->rows[i];
@@ -345,6 +351,8 @@ static int make(struct groups_making *making, struct err *err)
     uint32_t *methods;
     size_t n;
     know_methods(making);
+    if (making->found->by == GROUPS_BY_REQUEST)
+        groups_know_requests(making);
     if (know_threads(making) < 0 || making->is_broken)
         return err_set(err, "out of memory for groups");
     find_times(making);
@@ -372,6 +380,8 @@ int groups_find(const struct view_pass *pass, const struct report_source *source
         groups->by = GROUPS_BY_PACKAGE;
     else if (strcmp(argument, "thread") == 0)
         groups->by = GROUPS_BY_THREAD;
+    else if (strcmp(argument, "request") == 0)
+        groups->by = GROUPS_BY_REQUEST;
     int rc = make(&making, err);
     map_free(&making.known);
     free(making.rows);

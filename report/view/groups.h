@@ -1,6 +1,6 @@
 /*
- * Time, waiting and allocation by groups: Java packages, threads of one kind of name, or the calls of a method, each
- * class that has it for itself.
+ * Time, waiting and allocation by groups: Java packages, threads of one kind of name, requests (what libraries call of
+ * the program), or the calls of a method, each class that has it for itself.
  *
  * Own times are the report's (report/shares.h): each tick of the process is in one row, as each allocated byte and each
  * wait is.  What a group has with all that it calls counts once for it, however often it is on the stack.
@@ -14,7 +14,7 @@
 
 #define GROUPS_NONE UINT32_MAX /* no row */
 
-enum groups_by { GROUPS_BY_PACKAGE, GROUPS_BY_THREAD, GROUPS_BY_METHOD };
+enum groups_by { GROUPS_BY_PACKAGE, GROUPS_BY_THREAD, GROUPS_BY_METHOD, GROUPS_BY_REQUEST };
 
 /* With what is called; and own: with the group's method innermost, or for time the innermost one of a group. */
 struct group_sums {
@@ -51,7 +51,7 @@ struct groups {
 /*
  * pass      with VIEW_PASS_SAMPLES, _STATISTICS, _WAIT_STACKS and _ALLOCATIONS
  * source    its tree, with samples in it (report/sampled_tree.h)
- * argument  "package" (or ""), "thread"; else a method, as java_names_is takes it
+ * argument  "package" (or ""), "thread", "request"; else a method, as java_names_is takes it
  *
  * Returns 0, or -1 with *err set: the trace has no such method, no memory.
  */

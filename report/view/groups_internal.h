@@ -18,8 +18,9 @@ struct groups_making {
     uint32_t *of_method, *of_sampled, *of_thread; /* the row of the tree's methods, the trace's sampled ones, threads */
     uint32_t *stack;                              /* rows of a sample */
     uint32_t *caller_of_context; /* the row of who called a method of a row there; NULL: there are no such rows */
-    uint64_t n_counted;          /* waits and allocations so far */
-    bool is_broken;              /* no memory */
+    uint32_t *request_of_node, *request_of_context; /* NULL: rows are no requests */
+    uint64_t n_counted;                             /* waits and allocations so far */
+    bool is_broken;                                 /* no memory */
 };
 
 /* The number of a row, made if it is new: rows may move then; GROUPS_NONE: no memory. */
@@ -28,6 +29,21 @@ uint32_t groups_row_of_key(struct groups_making *making, const char *key, const 
 
 /* Is a context of the tree in the calls of another one of that row? */
 bool groups_is_inside(const struct groups_making *making, uint32_t node, uint32_t row);
+
+/* Find the requests, of the tree and of the trace's contexts; before the times. */
+void groups_know_requests(struct groups_making *making);
+
+/* Add the time of each to its row. */
+void groups_add_requests(struct groups_making *making);
+
+/* The row of a context of the trace; GROUPS_NONE: it is in no request, or rows are none. */
+uint32_t groups_request(const struct groups_making *making, uint32_t context);
+
+/*
+ * Set the intervals of rows that samples are in by of_node: by node of the tree, a row or GROUPS_NONE or beyond.
+ * Returns 0, or -1 with *err set: no memory.
+ */
+int groups_errors_of_nodes(struct groups_making *making, const uint32_t *of_node, struct err *err);
 
 /*
  * A row for each method that calls a row's method, with the time of these calls; waits are added by caller_of_context.

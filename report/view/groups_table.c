@@ -12,6 +12,7 @@
 #define PACKAGE (1u << GROUPS_BY_PACKAGE)
 #define THREAD  (1u << GROUPS_BY_THREAD)
 #define METHOD  (1u << GROUPS_BY_METHOD)
+#define REQUEST (1u << GROUPS_BY_REQUEST)
 
 /* A row as it is printed; NAN: not known, TABLE_NONE: not applicable. */
 struct group_line {
@@ -29,17 +30,18 @@ static const struct table_column columns[] = {
     { "label", "Package", TABLE_TEXT, GROUP(label), .when = PACKAGE },
     { "label", "Thread", TABLE_TEXT, GROUP(label), .when = THREAD },
     { "label", "Method", TABLE_TEXT, GROUP(label), .when = METHOD },
+    { "label", "Request", TABLE_TEXT, GROUP(label), .when = REQUEST },
     { "threads", "Threads", TABLE_COUNT, GROUP(n_threads), .text_when = THREAD },
     { "time_share", "Time (%)", TABLE_SHARE, GROUP(time_share), ERROR_FROM(struct group_line, time_error) },
     { "self_share", "Self (%)", TABLE_SHARE, GROUP(self_share), ERROR_FROM(struct group_line, self_error),
       .text_when = PACKAGE | METHOD },
-    { "total_ns", "Time", TABLE_NS, GROUP(ns), .text_when = PACKAGE | THREAD },
-    { "calls", "Calls", TABLE_COUNT, GROUP(calls), .text_when = METHOD },
-    { "p50_ns", "p50", TABLE_NS, GROUP(p50), .text_when = METHOD },
-    { "p99_ns", "p99", TABLE_NS, GROUP(p99), .text_when = METHOD },
-    { "max_ns", "Longest", TABLE_NS, GROUP(longest), .text_when = METHOD },
+    { "total_ns", "Time", TABLE_NS, GROUP(ns), .text_when = PACKAGE | THREAD | REQUEST },
+    { "calls", "Calls", TABLE_COUNT, GROUP(calls), .text_when = METHOD | REQUEST },
+    { "p50_ns", "p50", TABLE_NS, GROUP(p50), .text_when = METHOD | REQUEST },
+    { "p99_ns", "p99", TABLE_NS, GROUP(p99), .text_when = METHOD | REQUEST },
+    { "max_ns", "Longest", TABLE_NS, GROUP(longest), .text_when = METHOD | REQUEST },
     { "waited_ns", "Waited", TABLE_NS, GROUP(waited_ns) },
-    { "most_for", "Most for", TABLE_TEXT, GROUP(causes.most), .text_when = THREAD | METHOD },
+    { "most_for", "Most for", TABLE_TEXT, GROUP(causes.most), .text_when = THREAD | METHOD | REQUEST },
     { "idle_ns", "Idle", TABLE_NS, GROUP(idle_ns), .text_when = THREAD },
     { "allocated_bytes", "Allocated", TABLE_BYTES, GROUP(bytes) },
     { "self_ns", NULL, TABLE_NS, GROUP(self_ns), .width = COLUMN_DATA },
@@ -89,7 +91,7 @@ static struct group_line line_of(const struct groups *groups, const char *label,
 static void add_group(const struct groups *groups, const struct groups_row *row, double ns_per_tick,
                       struct table *table)
 {
-    static const char *const kinds[] = { "package", "thread", "method" };
+    static const char *const kinds[] = { "package", "thread", "method", "request" };
     bool is_caller = row->caller_of != GROUPS_NONE;
     struct group_line line = line_of(groups, row->label, ns_per_tick, &row->all, is_caller ? NULL : &row->own);
     line.name = row->name;
@@ -121,15 +123,16 @@ static void add_others(const struct groups *groups, const struct group_sums *own
 {
     if (n == 0)
         return;
-    const struct group_line line = line_of(groups, arena_printf(table->arena, "%zu smaller one%s", n, text_plural(n)),
-                                           ns_per_tick, groups->by == GROUPS_BY_THREAD ? own : NULL, own);
+    const struct group_line line =
+        line_of(groups, arena_printf(table->arena, "%zu smaller one%s", n, text_plural(n)), ns_per_tick,
+                groups->by == GROUPS_BY_THREAD || groups->by == GROUPS_BY_REQUEST ? own : NULL, own);
     table_add(table, "others", &line);
 }
 
 static void add_rest(const struct groups *groups, double ns_per_tick, struct table *table)
 {
     static const char *const labels[] = { "application, other code", "application, other threads",
-                                          "application, in none of them" };
+                                          "application, in none of them", "application, in no request" };
     const struct group_sums *rest = &groups->rest;
     if (rest->ticks <= 0 && rest->waited_ns <= 0 && rest->idle_ns <= 0 && rest->bytes <= 0)
         return;

@@ -1,5 +1,5 @@
 /*
- * Part of consistent.c: packages and threads, whose own times, waits and bytes are all of the report's.
+ * Part of consistent.c: packages, threads and requests, whose own times, waits and bytes are all of the report's.
  */
 #ifndef TEST_TOOLS_CONSISTENT_GROUPS_H
 #define TEST_TOOLS_CONSISTENT_GROUPS_H
@@ -33,7 +33,7 @@ static void check_groups_by(const cJSON *report, const char *kind)
     check_group_sums(kind, groups, "self_allocated_bytes", number_in(row_of_kind(allocations, "total"), "bytes"));
     EACH(row, groups)
     {
-        bool is_group = is_kind(row, "package") || is_kind(row, "thread");
+        bool is_group = is_kind(row, "package") || is_kind(row, "thread") || is_kind(row, "request");
         const cJSON *same = is_group || is_kind(row, "application") ? NULL : row_of(report, text_in(row, "label"));
         check_share("groups", row, "time_share");
         check_share("groups", row, "self_share");
@@ -51,6 +51,7 @@ static void check_groups(const cJSON *report)
 {
     check_groups_by(report, "package");
     check_groups_by(report, "thread");
+    check_groups_by(report, "request");
 }
 
 #endif

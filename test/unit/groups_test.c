@@ -1,4 +1,5 @@
-/* The view 'groups' of made traces: packages, threads of one kind of name, and a method of each class that has it. */
+/* The view 'groups' of made traces: packages, threads of one kind of name, requests, and a method of each class that
+ * has it. */
 #include "report/view/groups.h"
 
 #include "report/sampled_tree.h"
@@ -90,7 +91,9 @@ static void write_samples(struct maker *m)
 static int find(const struct maker *m, const char *argument, struct view_pass *pass, struct report_source *whole,
                 struct groups *groups)
 {
-    const struct view_pass_options options = { .path = m->path, .parts = ALL_PARTS };
+    const struct view_pass_options options = { .path = m->path,
+                                               .parts = ALL_PARTS,
+                                               .libraries = folding_read(NULL, &arena, &err) };
     if (view_pass_read(&options, &arena, pass, &err) < 0 ||
         sampled_tree(&pass->source, &pass->samples, false, whole, &err) < 0) {
         printf("Bail out! %s\n", err.text);
@@ -164,6 +167,25 @@ static void test_threads(const struct maker *m)
     CHECK("and bytes", http->all.bytes > 999999 && main->all.bytes == 0);
     CHECK("a thread alone has its name", main->n_threads == 1 && is_near(main->all.ticks, 5000));
     CHECK("threads add up", adds_up(&groups) && groups.rest.ticks == 0);
+    view_pass_close(&pass);
+}
+
+static void test_requests(const struct maker *m)
+{
+    struct view_pass pass;
+    struct report_source whole;
+    struct groups groups;
+    CHECK_NUMBER("requests are found", find(m, "request", &pass, &whole, &groups), 0);
+    const struct groups_row *item = row_of(&groups, "Server$ItemServlet.doGet"),
+                            *cart = row_of(&groups, "Server$CartServlet.doGet");
+    CHECK("they are what libraries call of the program", groups.n == 2 && &groups.rows[0] == item);
+    CHECK("with all that they call", is_near(item->all.ticks, 40000) && is_near(cart->all.ticks, 20000));
+    CHECK("and wait for, and allocate", item->all.waited_ns == 7000 && item->cause_ns[TRACE_CAUSE_SOCKET] == 7000 &&
+                                            cart->all.waited_ns == 2000 && cart->all.bytes > 999999);
+    CHECK("the interval is that of the samples in them",
+          item->n_samples == 20 && item->time_error > 0.05 && item->time_error < 0.2);
+    CHECK("what is in none is the rest", is_near(groups.rest.ticks, 5000) && groups.rest.waited_ns == 1000);
+    CHECK("requests add up", adds_up(&groups) && groups.total.waited_ns == 10000);
     view_pass_close(&pass);
 }
 
@@ -251,6 +273,7 @@ int main(void)
     write_samples(&m);
     test_packages(&m);
     test_threads(&m);
+    test_requests(&m);
     test_names();
     test_methods(&m);
     test_table(&m);
