@@ -121,7 +121,7 @@ static int parse(int argc, char **argv, struct report_options *o, struct display
     struct options_row rows[] = {
         OPTIONS_GROUP("Views"),
         { 0, "view", "NAME[=ARG]", OPTION_TEXT, &words.view, "print this view of the trace (phases)" },
-        { 0, "by", "KIND", OPTION_TEXT, &words.by, "by package, thread or a METHOD: --view groups=KIND" },
+        { 0, "by", "KIND", OPTION_TEXT, &words.by, "by request, package, thread or a METHOD: --view groups=KIND" },
         { 0, "views", NULL, OPTION_FLAG, &words.lists, "list the views" },
         { 0, "java", NULL, OPTION_FLAG, &words.java, NULL },
         { 0, "source", "DIR", OPTION_TEXT, &words.sources, NULL },
