@@ -244,7 +244,7 @@ static int make_callees(struct report_run *run, struct table *table, struct err 
 const struct report_view report_views[] = {
     { "phases", "regions", "the phases' time, calls, CPI and misses, and the JVM's own threads (the default)",
       report_make_table, REPORT_VIEW_THREADS | REPORT_VIEW_WAITING,
-      VIEW_PASS_RECOVERY | VIEW_PASS_ALLOCATIONS | VIEW_PASS_FINDINGS },
+      VIEW_PASS_RECOVERY | VIEW_PASS_ALLOCATIONS | VIEW_PASS_FINDINGS | VIEW_PASS_STATISTICS | VIEW_PASS_WAIT_STACKS },
     { "findings", NULL, "what costs most, in plain English", make_findings, 0, VIEW_PASS_FINDINGS },
     { "tree", NULL, "the call tree, from probes and samples together", make_tree,
       REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, 0 },
@@ -295,6 +295,21 @@ static int print_findings(const struct report_run *run, struct err *err)
     return report_findings_print(&input, is_all ? 0 : FINDINGS_ON_SCREEN, &run->display->look, stdout, err);
 }
 
+/* Kinds of requests, above the phases. */
+static int print_requests(struct report_run *run, struct err *err)
+{
+    struct table table;
+    const struct report_options *o = run->options;
+    if (!is_text(run) || !report_view_is(o->view, "phases") || o->threads != NULL || o->columns != NULL ||
+        o->n_paths > 1 || trace_samples_are_all(run->traces[0].source->reader))
+        return 0;
+    int rc = groups_requests(&run->passes[0], run->whole[0].source, &table, err);
+    if (rc <= 0 || command_print_table(&table, false, false, run->display, err) < 0)
+        return rc <= 0 ? rc : -1;
+    putchar('\n');
+    return 0;
+}
+
 /* The columns and the order that are asked for; the phases' rows are in theirs, and chosen by it. */
 static int arrange(const struct report_run *run, struct table *table, struct err *err)
 {
@@ -318,7 +333,7 @@ static int print_table(struct report_run *run, int (*make)(struct report_run *, 
         return -1;
     if (!is_first)
         putchar('\n');
-    else if (print_findings(run, err) < 0)
+    else if (print_findings(run, err) < 0 || print_requests(run, err) < 0)
         return -1;
     table.notes_most = run->options->notes ? 0 : NOTES_MOST;
     table.is_wide = run->options->wide;

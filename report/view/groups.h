@@ -58,6 +58,15 @@ struct groups {
 int groups_find(const struct view_pass *pass, const struct report_source *source, const char *argument,
                 struct groups *groups, struct err *err);
 
+/*
+ * The requests that take most, for a screen: no table where there are fewer than two kinds that have anything, or all
+ * of them have little of the time and of the waiting.
+ *
+ * Returns 1, 0 where there is no table, or -1 with *err set: no memory.
+ */
+int groups_requests(const struct view_pass *pass, const struct report_source *source, struct table *table,
+                    struct err *err);
+
 /* A thread's name without the number at its end: "http-exec-*".  The arena's; NULL: no memory. */
 const char *groups_thread_pattern(struct arena *arena, const char *name);
 

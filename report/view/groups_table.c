@@ -9,6 +9,11 @@
 #include <math.h>
 #include <string.h>
 
+#define SCREEN_ROWS  5u
+#define SCREEN_KINDS 2u
+#define SCREEN_LEAST 0.02 /* of the time, or of the waiting: a kind of request; and */
+#define SCREEN_ALL   0.2  /* all of them */
+
 #define PACKAGE (1u << GROUPS_BY_PACKAGE)
 #define THREAD  (1u << GROUPS_BY_THREAD)
 #define METHOD  (1u << GROUPS_BY_METHOD)
@@ -231,4 +236,35 @@ int groups_table(const struct view_pass *pass, const struct report_source *sourc
             "the rows exclude time in which threads were ready to run, but had no CPU: where they were is unknown");
     report_losses(source, table);
     return 0;
+}
+
+/* Do requests say what the program does? */
+static bool tell_much(const struct groups *groups)
+{
+    double ticks = 0, waited_ns = 0;
+    uint32_t n = 0;
+    for (size_t i = 0; i < groups->n; i++) {
+        n += !is_small(groups, &groups->rows[i], SCREEN_LEAST);
+        ticks += groups->rows[i].all.ticks;
+        waited_ns += groups->rows[i].all.waited_ns;
+    }
+    return n >= SCREEN_KINDS && (ticks >= SCREEN_ALL * groups->total.ticks ||
+                                 (waited_ns > 0 && waited_ns >= SCREEN_ALL * groups->total.waited_ns));
+}
+
+int groups_requests(const struct view_pass *pass, const struct report_source *source, struct table *table,
+                    struct err *err)
+{
+    struct groups groups;
+    double ns_per_tick = source->tree->ns_per_tick > 0 ? source->tree->ns_per_tick : NAN;
+    if (groups_find(pass, source, "request", &groups, err) < 0)
+        return -1;
+    if (!tell_much(&groups))
+        return 0;
+    table_begin(table, source->arena);
+    TABLE_COLUMNS(table, columns, 1u << groups.by);
+    for (size_t i = 0; i < groups.n && table->n_rows < SCREEN_ROWS; i++)
+        if (!is_small(&groups, &groups.rows[i], SCREEN_LEAST))
+            add_group(&groups, &groups.rows[i], ns_per_tick, table);
+    return 1;
 }

@@ -33,6 +33,8 @@ while read -r jdk; do
         '(io|pool) Shop\$Orders.ofCustomer'; do
         matches "$v: there is a finding: $finding" "$(cat "$SCRATCH/faulty")" "^$finding\$"
     done
+    matches "$v: its kinds of requests and jobs stand above the phases" \
+        "$(sed -n '/^Request /,/^Phase /p' "$SCRATCH/report" | tr '\n' ' ')" '^Request .* Shop\.exportAgain .* Phase '
     found "$jdk" lock,walk,allocation,query > "$SCRATCH/mended"
     is "$v: when they are mended there is none of them" \
         "$(grep -E '(quote|compute|exposure|export|ofCustomer)$' "$SCRATCH/mended")" ''

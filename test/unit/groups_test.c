@@ -186,6 +186,9 @@ static void test_requests(const struct maker *m)
           item->n_samples == 20 && item->time_error > 0.05 && item->time_error < 0.2);
     CHECK("what is in none is the rest", is_near(groups.rest.ticks, 5000) && groups.rest.waited_ns == 1000);
     CHECK("requests add up", adds_up(&groups) && groups.total.waited_ns == 10000);
+    struct table table;
+    CHECK_NUMBER("two kinds are a table for the screen", groups_requests(&pass, &whole, &table, &err), 1);
+    CHECK("of requests alone", table.n_rows == 2);
     view_pass_close(&pass);
 }
 
