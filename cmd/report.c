@@ -20,7 +20,9 @@
 #include "cmd/report_run.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
+#define SMALL_BYTES   (8 << 20)
 #define TOP_UNSET     UINT64_MAX
 #define TOP_ON_SCREEN 30
 #define TOP_IN_HTML   200
@@ -238,6 +240,13 @@ static int parse_step(const struct report_options *o, double *step_ns, struct er
     return 0;
 }
 
+/* Quantiles for the table of requests take a fraction of a second then. */
+static bool is_small(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && status.st_size <= SMALL_BYTES;
+}
+
 static int read_traces(struct report_run *run, enum phases_clock clock, struct err *err)
 {
     const struct report_options *o = run->options;
@@ -252,7 +261,7 @@ static int read_traces(struct report_run *run, enum phases_clock clock, struct e
     options.libraries = run->libraries;
     options.parts = VIEW_PASS_SAMPLES | VIEW_PASS_JIT | (o->html != NULL ? REPORT_PAGE_PARTS : o->view->parts);
     bool is_bare = !o->csv && !o->json && !o->wide && o->columns == NULL && o->sort == NULL;
-    if (report_view_is(o->view, "phases") && !is_bare) /* quantiles of calls */
+    if (report_view_is(o->view, "phases") && (!is_bare || is_small(o->paths[0]))) /* quantiles of calls */
         options.parts |= VIEW_PASS_STATISTICS;
     options.parts |= o->regions ? VIEW_PASS_TIMELINE : 0;
     options.steps_max = o->html != NULL ? HTML_STEPS_MAX : 0;

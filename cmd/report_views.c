@@ -244,7 +244,7 @@ static int make_callees(struct report_run *run, struct table *table, struct err 
 const struct report_view report_views[] = {
     { "phases", "regions", "the phases' time, calls, CPI and misses, and the JVM's own threads (the default)",
       report_make_table, REPORT_VIEW_THREADS | REPORT_VIEW_WAITING,
-      VIEW_PASS_RECOVERY | VIEW_PASS_ALLOCATIONS | VIEW_PASS_FINDINGS | VIEW_PASS_STATISTICS | VIEW_PASS_WAIT_STACKS },
+      VIEW_PASS_RECOVERY | VIEW_PASS_ALLOCATIONS | VIEW_PASS_FINDINGS | VIEW_PASS_WAIT_STACKS },
     { "findings", NULL, "what costs most, in plain English", make_findings, 0, VIEW_PASS_FINDINGS },
     { "tree", NULL, "the call tree, from probes and samples together", make_tree,
       REPORT_VIEW_THREADS | REPORT_VIEW_WAITING, 0 },
