@@ -284,9 +284,8 @@ static const char *why_preempted(const struct findings_making *making, double wa
         return NULL;
     return quota.throttled_ns >= QUOTA_SOME * waited_ns
                ? "too few CPUs; the container's CPU quota explains the smaller part"
-           : findings_others_use_cpus(making)
-               ? "too few CPUs, for other programs use them: measure again when they do not"
-               : "too few CPUs";
+           : findings_others_use_cpus(making) ? "other programs use the CPUs; measure again when they are idle"
+                                              : "too few CPUs";
 }
 
 void findings_of_preempted(struct findings_making *making, const struct finding_rule *rule)
