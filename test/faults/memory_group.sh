@@ -163,8 +163,9 @@ END
     is "$v: what a hostile JVM tells for ever: mmprof ends, and says why" \
         "$? $(grep -cE 'out of memory|left of the memory limit' "$SCRATCH/said")" "1 1"
     is "$v: the kernel did not have to kill it" "$(sed -n 's/^oom_kill //p' "$own/$kills")" 0
+    # Where an allocation fails before the limit is seen, as when it is told much at once, the trace has no end.
     matches "$v: what was recorded is readable" "$(trace_counts "$SCRATCH/group.dat")" \
-        '^RECORDS [1-9].* CUT 0 UNNESTED 0$'
+        '^RECORDS [1-9].* CUT [01] UNNESTED 0$'
     wait_for 30 rmdir "$own" 2> "$SCRATCH/ignored"
     goes_on "$v: the JVM goes on"
 }
