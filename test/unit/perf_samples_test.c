@@ -195,8 +195,8 @@ static void test_short_threads(void)
     printf("# %" PRIu64 " samples in threads\n", n);
     if (!state.has_cpus)
         SKIP("threads that use a tenth of a period have samples", "this user has no events of whole CPUs");
-    else /* 0.5 s are 50; where the host takes the CPU away meanwhile, fewer */
-        CHECK("threads that use a tenth of a period have samples, and other processes none", n > 10 && n < 80);
+    else /* 0.5 s are 30 to 91, as the periods are drawn; where the host takes the CPU away meanwhile, fewer */
+        CHECK("threads that use a tenth of a period have samples, and other processes none", n > 10 && n < 110);
 }
 
 static void test_refused_ip_samples(void)
