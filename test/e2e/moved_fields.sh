@@ -21,7 +21,7 @@ sampled() {
 odd_jdk() {
     rm -rf "$1"
     cp -rs "$jdk" "$1"
-    rm -rf "$1/bin" "$1/lib/server" "$1"/lib/*.so
+    rm -rf "${1:?}/bin" "$1/lib/server" "$1"/lib/*.so
     cp -rL "$jdk/bin" "$1/bin"
     cp -rL "$jdk/lib/server" "$1/lib/server"
     cp -L "$jdk"/lib/*.so "$1/lib"
