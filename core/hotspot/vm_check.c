@@ -15,7 +15,7 @@
 #include <string.h>
 #include <time.h>
 
-#define CHECKED_MAX    24u /* compilations that are read */
+#define CHECKED_MAX    64u /* compilations that are read */
 #define CACHE_MAX      ((uint64_t)2 << 30)
 #define FEW            8u /* compilations say nothing yet about what most have */
 #define BLOCKS_MAX     20000u
