@@ -86,10 +86,8 @@ check() {
 
 record Serial '' "$jdk/bin/java" -XX:+UseSerialGC # accesses, too, which are looked at below
 check Serial
-for collector in Parallel G1; do
-    record "$collector" --objects-only "$jdk/bin/java" -XX:+Use${collector}GC
-    check "$collector"
-done
+record G1 --objects-only "$jdk/bin/java" -XX:+UseG1GC
+check G1
 latest=$(jdks | tail -n 1)
 if [ "$latest" = "$jdk" ]; then
     skip "another JDK does the same" "there is only one"
@@ -99,6 +97,34 @@ else
 fi
 
 # ---- lifetimes ----
+
+# exactly NAME JAVA OPTION...: the lifetimes of target.Lives' latest objects: arrays of 1, 2, 3 elements, Box, Longer.
+exactly() {
+    local name=$1 java=$2
+    shift 2
+    "$mmprof" memtrace -q -o "$SCRATCH/$name.dat" -- "$java" "$@" -XX:+UseSerialGC -Xbatch -Xmx64m \
+        -XX:CompileCommand=quiet -XX:CompileCommand=exclude,target.Lives::main -cp "$classes" target.Lives 600 \
+        > "$SCRATCH/said" 2>&1
+    "$mmprof" memtrace --print "$SCRATCH/$name.dat" | awk '{ gsub(/,/, "") }
+        $1 == "method" { method[$2] = $3 }
+        $1 == "location" { of[$2] = method[$4] }
+        $1 == "class" { class[$2] = $3 }
+        $1 == "create" && of[$NF] ~ /^target\/Lives\./ { known[$4] = 1 }
+        ($1 == "die" || $1 == "stay") && $3 in known && $3 >= latest[class[$5]] {
+            latest[class[$5]] = $3
+            life[class[$5]] = $10
+        }
+        END { print life["[S"], life["[I"], life["[C"], life["target/Lives$Box"], life["target/Lives$Longer"] }'
+}
+
+# Interpreted, a use is as far from the use before as from the creation, and one access that pushes the array.
+is "interpreted: a lifetime begins where the next bytecode is fetched" "$(exactly Int "$jdk/bin/java" -Xint |
+    awk '{ print ($1 > 3), ($1 - 1 == $2 - $1), ($2 - $1 == $3 - $2) }')" "1 1 1"
+is "in C1's code where the allocating stub returns" \
+    "$(exactly C1 "$jdk/bin/java" -XX:TieredStopAtLevel=1 | cut -d ' ' -f 4-)" "19 35"
+is "in C2's code, too" "$(exactly C2 "$latest/bin/java" -XX:-TieredCompilation -XX:CompileThreshold=200 |
+    cut -d ' ' -f 4-)" "19 35"
+
 
 "$mmprof" memtrace --lifetimes "$SCRATCH/G1.dat" > "$SCRATCH/table"
 matches "by class: a thousand were used for less than 1024 accesses" "$(cat "$SCRATCH/table")" \

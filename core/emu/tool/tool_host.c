@@ -29,9 +29,9 @@ static struct {
     struct tool_jvm jvm;
     struct tool_objects objects;
     struct tool_stack stack;
-    uint64_t ended_time;     /* of threads that are gone */
-    uint64_t interval_bytes; /* one object in so many is told; 0: all are */
-    uint32_t n_threads;
+    uint64_t ended_time;          /* of threads that are gone */
+    uint64_t interval_bytes;      /* one object in so many is told; 0: all are */
+    uint32_t n_threads, n_pieces; /* n_pieces: of code that was looked at for stubs */
     bool has_jvm, has_started;
     char why[512];
 } host = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -127,8 +127,32 @@ static uint64_t time_now(void)
     return time_of_others(NULL);
 }
 
+/* Stubs by which C1's and C2's code asks the JVM for an object: the JVM's work, though in the code cache. */
+static void add_stub(const struct code_piece *piece)
+{
+    static const char *const names[] = { "new_instance",   "new_array",        "newarray",
+                                         "new_type_array", "new_object_array", "new_multi_array" };
+    struct tool_wanted *w = &tool_wanted;
+    size_t i = 0, n_names = sizeof names / sizeof *names;
+    uint32_t n = w->n_stubs;
+    while (i < n_names && strstr(piece->name, names[i]) == NULL)
+        i++;
+    if (i == n_names || n == TOOL_STUBS_MAX)
+        return;
+    w->stubs[n] = (struct tool_library){ piece->start, piece->end, TOOL_VM };
+    atomic_store_explicit(&w->n_stubs, n + 1, memory_order_release);
+    if (n == 0 || piece->start < w->stubs_start)
+        atomic_store(&w->stubs_start, piece->start);
+    if (piece->end > w->stubs_end)
+        atomic_store(&w->stubs_end, piece->end);
+}
+
 static void tell_code(void)
 {
+    tool_jvm_read_code(&host.jvm);
+    for (; host.n_pieces < host.jvm.code.n_pieces; host.n_pieces++)
+        if (host.jvm.code.pieces[host.n_pieces].name != NULL)
+            add_stub(&host.jvm.code.pieces[host.n_pieces]);
     if (tool_jvm_tell_code(&host.jvm, host.tool, time_now))
         tool_stack_round(&host.stack);
 }
@@ -343,6 +367,8 @@ static void hear_start(void)
     host.has_started = true;
     tool_wanted.heap = host.jvm.heap;
     tool_wanted.heap_bytes = host.jvm.heap_end - host.jvm.heap;
+    tool_wanted.interpreter = host.jvm.interpreter;
+    tool_wanted.interpreter_bytes = host.jvm.interpreter_end - host.jvm.interpreter;
     atomic_store(&tool_wanted.java, host.jvm.java);
     atomic_store(&tool_wanted.java_bytes, host.jvm.java_end - host.jvm.java);
 }

@@ -4,8 +4,9 @@
  * Each thread keeps its accesses until it has no room left, or an object comes or is about to move; then the tool hears
  * of them, under the one lock of all.  While objects move, the accesses to them are told without.
  *
- * What the JVM does to tell of an object is not the program's: the accesses of its library, and of libc, between those
- * of Java or other code before and behind are left out, if they are not more than HotSpot needs for that.
+ * What the JVM does to tell of an object is not the program's: the accesses of its library, of libc and of the stubs
+ * that call it to allocate, between those of Java or other code before and behind, are left out, if they are not more
+ * than HotSpot needs for that.  An object's creation ends where the code that asked for it goes on.
  */
 #ifndef CORE_EMU_TOOL_TOOL_HOST_H
 #define CORE_EMU_TOOL_TOOL_HOST_H
@@ -26,7 +27,7 @@ extern const struct mmprof_model tool_model;
 
 /*
  * Accesses of HotSpot's call to allocate an object, before it tells and behind: 704 to 832, and 384 to 447, of each of
- * 200,000 objects of JDK 17 and 25, interpreted and compiled.  In a longer call the JVM does more, as loading a class.
+ * 200,000 objects of JDK 17 and 25, and up to 40 of a stub.  In a longer call the JVM does more, as loading a class.
  */
 #define TOOL_BEFORE 1024u
 #define TOOL_BEHIND 512u
@@ -68,15 +69,20 @@ struct tool_library {
 };
 
 #define TOOL_LIBRARIES_MAX 8
+#define TOOL_STUBS_MAX     64
 
 /* Where Java code is, and what is wanted: read by every access. */
 struct tool_wanted {
     struct tool_library libraries[TOOL_LIBRARIES_MAX]; /* set before the two below */
     uint32_t n_libraries;
-    _Atomic uint64_t java, java_bytes; /* 0: not known yet, nothing is kept */
-    uint64_t heap, heap_bytes;         /* set before that */
-    bool accesses;                     /* the tool hears of them; else only those to objects are kept */
-    bool callers;                      /* calls are followed */
+    _Atomic uint64_t java, java_bytes;         /* 0: not known yet, nothing is kept */
+    uint64_t heap, heap_bytes;                 /* set before that */
+    struct tool_library stubs[TOOL_STUBS_MAX]; /* that allocate: more may come, counted when they are there */
+    _Atomic uint32_t n_stubs;
+    _Atomic uint64_t stubs_start, stubs_end; /* around all of them */
+    uint64_t interpreter, interpreter_bytes; /* set as the heap */
+    bool accesses;                           /* the tool hears of them; else only those to objects are kept */
+    bool callers;                            /* calls are followed */
     _Atomic bool is_collecting;
     bool vm_threads;
 };
@@ -103,11 +109,24 @@ void tool_host_before_fork(void);
 void tool_host_in_parent(void);
 void tool_host_in_child(void);
 
+/* Is code of the JVM's, in the code cache, a stub that allocates? */
+static inline bool tool_is_stub(uint64_t instruction)
+{
+    if (instruction < atomic_load_explicit(&tool_wanted.stubs_start, memory_order_relaxed) ||
+        instruction >= atomic_load_explicit(&tool_wanted.stubs_end, memory_order_relaxed))
+        return false;
+    uint32_t n = atomic_load_explicit(&tool_wanted.n_stubs, memory_order_acquire);
+    for (uint32_t i = 0; i < n; i++)
+        if (instruction >= tool_wanted.stubs[i].start && instruction < tool_wanted.stubs[i].end)
+            return true;
+    return false;
+}
+
 /* Whose code an instruction is. */
 static inline enum tool_code tool_code_of(uint64_t instruction, uint64_t n_java)
 {
     if (instruction - atomic_load_explicit(&tool_wanted.java, memory_order_relaxed) < n_java)
-        return TOOL_JAVA;
+        return tool_is_stub(instruction) ? TOOL_VM : TOOL_JAVA;
     for (uint32_t i = 0; i < tool_wanted.n_libraries; i++)
         if (instruction >= tool_wanted.libraries[i].start && instruction < tool_wanted.libraries[i].end)
             return tool_wanted.libraries[i].code;

@@ -57,6 +57,16 @@ static void in_child(void)
 
 /* ---- execution ---- */
 
+/* Behind the JVM's work for an object: does the interpreter still finish the bytecode that created it? */
+static bool is_creating(const struct tool_thread *thread, uint64_t instruction)
+{
+    uint8_t code = 0;
+    return instruction - tool_wanted.interpreter < tool_wanted.interpreter_bytes && thread->bytecode != 0 &&
+           qemu_read(thread->bytecode, &code, 1) &&
+           (code == 0xbb || code == 0xbc || code == 0xbd ||
+            code == 0xc5); /* new, newarray, anewarray, multianewarray */
+}
+
 static void on_access(unsigned vcpu, uint32_t info, uint64_t address, void *instruction)
 {
     if (vcpu < QEMU_VCPUS_MAX)
@@ -77,8 +87,9 @@ static void on_access(unsigned vcpu, uint32_t info, uint64_t address, void *inst
         code = code == TOOL_JAVA ? TOOL_VM : code;
     }
     if (__builtin_expect(thread->left_out > 0, 0)) {
-        thread->left_out = tool_is_library(code) ? thread->left_out - 1 : 0;
-        if (tool_is_library(code))
+        bool is_left_out = tool_is_library(code) || is_creating(thread, at);
+        thread->left_out = is_left_out ? thread->left_out - 1 : 0;
+        if (is_left_out)
             return;
     }
     if (!tool_wanted.accesses && address - tool_wanted.heap >= tool_wanted.heap_bytes) {
@@ -101,8 +112,11 @@ static void on_access(unsigned vcpu, uint32_t info, uint64_t address, void *inst
 static void on_bytecode(unsigned vcpu, uint32_t info, uint64_t address, void *instruction)
 {
     struct tool_thread *thread = thread_of(vcpu);
-    if (thread != NULL)
+    if (thread != NULL) {
         thread->bytecode = address;
+        if ((uint64_t)(uintptr_t)instruction - tool_wanted.interpreter < tool_wanted.interpreter_bytes)
+            thread->left_out = 0;
+    }
     on_access(vcpu, info, address, instruction);
 }
 
