@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DRAWN_LEAST 25 /* accesses of a row whose rates are told */
+#define DRAWN_LEAST 25 /* accesses, or misses, of a row whose rates are told */
 #define LINE_CHARS  60
 
 /* What a miss is added to; what it has not is NULL, or NAN. */
@@ -22,6 +22,7 @@ struct misses_row {
     /* For the table: */
     const char *source;
     double accesses, accesses_share, shares[MISS_N_COUNTS], rates[MISS_N_COUNTS], per_1000[MISS_N_COUNTS], l2_share;
+    double l2_local_rate; /* by the lines that came from L2, as in the thesis' Tables 2.2 to 2.4 */
 };
 
 struct misses_lines {
@@ -293,6 +294,7 @@ static const struct table_column columns[] = {
       .text_when = HAS_ACCESSES },
     MISSES("L1D", "l1d", MISS_L1D, 0, HAS_ACCESSES, NEVER),
     MISSES("L2", "l2", MISS_L2, 0, HAS_ACCESSES, HAS_INSTRUCTIONS),
+    { "l2_local_rate", "Of L1D's (%)", TABLE_SHARE, FROM(struct misses_row, l2_local_rate) },
     MISSES("DTLB", "dtlb", MISS_DTLB, 1, NEVER, NEVER),
     { "l2_contents_share", "In L2 (%)", TABLE_SHARE, FROM(struct misses_row, l2_share), .when = TELLS_CONTENTS,
       .text_when = HAS_ACCESSES, .detail = 1 },
@@ -307,7 +309,7 @@ static double quotient(double n, double of)
     return of == 0 ? NAN : n / of;
 }
 
-/* Rates are of all accesses: of fewer that were drawn they are not known to within 40 %. */
+/* Rates are of all accesses, L2's also of its own: of fewer that were drawn they are not known to within 40 %. */
 static void add_row(const struct misses *m, const struct misses_row *from, struct misses_lines *lines,
                     struct table *table)
 {
@@ -322,6 +324,8 @@ static void add_row(const struct misses *m, const struct misses_row *from, struc
         row.rates[k] = row.n_drawn < DRAWN_LEAST ? NAN : quotient(n, accesses);
         row.per_1000[k] = quotient(1000 * n, m->instructions); /* of the whole process' (SA Table 1) */
     }
+    row.l2_local_rate =
+        row.n_kept < DRAWN_LEAST ? NAN : quotient((double)row.counts[MISS_L2], (double)row.counts[MISS_L1D]);
     row.l2_share = quotient((double)row.l2_lines, (double)m->l2_lines);
     if (lines != NULL)
         row.source = misses_line(lines, row.class_name, row.file, row.line);

@@ -255,6 +255,8 @@ static void test_ways(void)
     nodes = table.rows[0].cells;
     CHECK("a class' accesses, and their share", nodes[2].number == 400 && nodes[3].number == 0.4);
     CHECK("how many of them missed L1D and L2", nodes[6].number == 0.1 && nodes[10].number == 0.075);
+    CHECK("and how many of L1D's misses missed L2, too",
+          nodes[12].number == 0.75 && table.rows[1].cells[12].value == TABLE_UNMEASURED);
     CHECK("without instructions nothing is told of 1,000 of them", nodes[7].value == TABLE_UNMEASURED);
     CHECK("of few that were drawn it is not told",
           table.rows[1].cells[2].number == 100 && table.rows[1].cells[6].value == TABLE_UNMEASURED);
@@ -394,9 +396,9 @@ static void test_contents(void)
     CHECK("most of the heap that was in use", cells[38].number == 12 && cells[39].number == 0 && cells[40].number == 5);
     CHECK("those of L1D", cells[14].number == 12 && cells[15].number == 14 / 24.0);
     rows_by(&made, "class", 0, &table);
-    CHECK("a class' share of L2", table.rows[0].cells[16].number == 150 / 200.0);
+    CHECK("a class' share of L2", table.rows[0].cells[17].number == 150 / 200.0);
     rows_by(&made, "space", 0, &table);
-    CHECK("a generation's", table.rows[0].cells[16].number == 90 / 200.0);
+    CHECK("a generation's", table.rows[0].cells[17].number == 90 / 200.0);
     done(&made);
 }
 
