@@ -194,7 +194,7 @@ int report_make_table(struct report_run *run, struct table *table, struct err *e
 {
     const struct report_options *o = run->options;
     const struct samples_options options = { o->rows.all ? 0 : o->rows.min_share, o->rows.top,
-                                             strcmp(o->rows.sort, "self") == 0, false };
+                                             strcmp(o->rows.sort, "self") == 0, false, false };
     struct report_row_options rows = o->rows;
     bool folds = o->fold != NULL || (is_text(run) && !rows.all);
     rows.calls = o->html != NULL ? NULL : run->passes[0].statistics;

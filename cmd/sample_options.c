@@ -1,7 +1,6 @@
 #include "cmd/sample_options.h"
 
 #include "cmd/output_file.h"
-#include "cmd/tables_page.h"
 #include "core/perf/perf_rings.h"
 #include "report/view/bytecode_names.h"
 
@@ -36,14 +35,47 @@ static int name_file(const char **name, const char *option, pid_t pid, char to[P
     return 0;
 }
 
-static int check_period(struct sample_options *o, struct err *err)
+/* Options of which one has no effect with the other. */
+static int check_pairs(const struct sample_options *o, struct err *err)
 {
-    if (o->period != 0 && (o->events == NULL || o->frequency != UNSET)) {
-        err_set(err,
-                o->events == NULL ? "-c is a number of events, and no event is given"
-                                  : "-c %" PRIu64 " and -F %" PRIu64 " both set how often to sample",
-                o->period, o->frequency);
-        return err_next(err, o->events == NULL ? "name the event with -e, such as -e cycles" : "give one of them");
+    const bool in_place = o->by_bytecode || o->fields != NULL, has_top = o->top != UNSET, decays = o->decay_s > 0;
+    const struct {
+        bool are_given;
+        const char *option, *with;
+    } pairs[] = {
+        { o->is_wall && o->events != NULL, "--events", "--wall" },
+        { o->is_wall && o->period != 0, "--period", "--wall" },
+        { o->period != 0 && o->frequency != UNSET, "--frequency", "--period" },
+        { o->is_polled && o->is_wall, "--wall", "--mechanism polling" },
+        { o->is_polled && o->events != NULL, "--events", "--mechanism polling" },
+        { o->is_polled && o->budget > 0, "--budget", "--mechanism polling" },
+        { o->is_polled && o->fields != NULL, "--fields", "--mechanism polling" },
+        { o->is_polled && o->stack_bytes != UNSET, "--stack-size", "--mechanism polling" },
+        { o->fields != NULL && o->by_bytecode, "--bytecodes", "--fields" },
+        { in_place && o->by_self, "--self", o->by_bytecode ? "--bytecodes" : "--fields" },
+        { o->by_bytecode && has_top, "--top", "--bytecodes" },
+        { o->by_bytecode && o->min_share >= 0, "--min-share", "--bytecodes" },
+        { o->tree && has_top, "--top", "--tree" },
+        { o->tree && o->by_self, "--self", "--tree" },
+        { o->tree && in_place, o->by_bytecode ? "--bytecodes" : "--fields", "--tree" },
+        { o->tree && decays, "--decay", "--tree" },
+        { o->html != NULL && o->csv, "--csv", "--html" },
+        { o->html != NULL && o->json, "--json", "--html" },
+        { o->csv && o->json, "--csv", "--json" },
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (pairs[i].are_given) {
+            err_set(err, "%s has no effect with %s", pairs[i].option, pairs[i].with);
+            return err_next(err, "remove one of them");
+        }
+    return 0;
+}
+
+static int check_rate(struct sample_options *o, struct err *err)
+{
+    if (o->period != 0 && o->events == NULL) {
+        err_set(err, "--period is a number of events, and no event is given");
+        return err_next(err, "name the event with -e, such as -e cycles");
     }
     o->frequency = o->frequency == UNSET ? FREQUENCY : o->frequency;
     if (o->frequency == 0 || o->frequency > FREQUENCY_MAX) {
@@ -56,65 +88,38 @@ static int check_period(struct sample_options *o, struct err *err)
 static int check_mechanism(struct sample_options *o, struct err *err)
 {
     o->is_polled = o->mechanism != NULL && strcmp(o->mechanism, "polling") == 0;
-    if (o->mechanism != NULL && !o->is_polled && strcmp(o->mechanism, "perf") != 0) {
-        err_set(err, "stacks are not sampled by '%s'", o->mechanism);
-        return err_next(err, "give --mechanism perf (from outside), or polling (in the JVM, at safepoints)");
-    }
-    if (o->is_polled && o->budget > 0) {
-        err_set(err, "--mechanism polling limits its own cost; --budget is for perf");
-        return err_next(err, "remove one of them");
-    }
-    if (o->is_polled && (o->is_wall || o->events != NULL)) {
-        err_set(err, "--mechanism polling samples running threads by time; %s needs perf",
-                o->is_wall ? "--wall" : "-e");
-        return err_next(err, "remove it, or --mechanism polling");
-    }
-    return 0;
+    if (o->mechanism == NULL || o->is_polled || strcmp(o->mechanism, "perf") == 0)
+        return 0;
+    err_set(err, "stacks are not sampled by '%s'", o->mechanism);
+    return err_next(err, "give --mechanism perf (from outside), or polling (in the JVM, at safepoints)");
 }
 
-/* The table in place of the methods. */
-static int check_table(struct sample_options *o, struct err *err)
+/* Of what was not given. */
+static void set_defaults(struct sample_options *o)
 {
-    if (o->fields != NULL && fields_way(o->fields, "--fields", &o->by_class, err) < 0)
-        return -1;
-    if (o->fields != NULL && (o->by_bytecode || o->is_polled)) {
-        err_set(err, o->is_polled ? "polled samples have no fields: --fields needs --mechanism perf"
-                                  : "--fields and --bytecodes are two tables");
-        return err_next(err, "remove one of them");
-    }
-    if (o->tree && o->html != NULL) {
-        err_set(err, "--html has a table, not the contexts of --tree");
-        return err_next(err, "write a trace with -o FILE, and run 'mmprof report --html PAGE FILE' for its tree");
-    }
-    if (o->tree && o->decay_s > 0) {
-        err_set(err, "contexts have no heat: --decay is for tables");
-        return err_next(err, "remove --tree, or --decay");
-    }
-    return tables_page_check(o->html, o->csv, o->json, err);
+    o->top = o->top == UNSET ? 40 : o->top;
+    o->min_share = o->min_share < 0 ? 0.01 : o->min_share;
+    o->stack_bytes = o->stack_bytes == UNSET ? STACK_BYTES : o->stack_bytes - o->stack_bytes % 8;
+    o->display.pages = o->tree;
 }
 
 static int check(struct sample_options *o, struct err *err)
 {
-    if (check_mechanism(o, err) < 0 || check_table(o, err) < 0)
+    if (check_mechanism(o, err) < 0 || check_pairs(o, err) < 0 ||
+        (o->fields != NULL && fields_way(o->fields, "--fields", &o->by_class, err) < 0))
         return -1;
-    if (o->is_wall && (o->events != NULL || o->period != 0)) {
-        err_set(err, "--wall samples by time, -e and -c by events");
-        return err_next(err, "remove --wall, or give a frequency with -F");
+    if (o->call_sites && !o->tree) {
+        err_set(err, "--call-sites has no effect without --tree");
+        return err_next(err, "add --tree");
     }
-    if (check_target(o, err) < 0)
-        return -1;
-    if (check_period(o, err) < 0 || name_file(&o->output, "-o", o->target.pid, o->output_name, err) < 0 ||
+    if (check_target(o, err) < 0 || check_rate(o, err) < 0 ||
+        name_file(&o->output, "-o", o->target.pid, o->output_name, err) < 0 ||
         name_file(&o->folded, "--folded", o->target.pid, o->folded_name, err) < 0)
         return -1;
-    o->display.pages = o->tree;
-    o->stack_bytes -= o->stack_bytes % 8;
+    set_defaults(o);
     if (o->stack_bytes < 1024 || o->stack_bytes > KERNEL_STACK_MAX_BYTES) {
         err_set(err, "%" PRIu64 " bytes of each stack cannot be copied", o->stack_bytes);
         return err_next(err, "give 1K to 63K, such as --stack-size 32K");
-    }
-    if (o->csv && o->json) {
-        err_set(err, "--csv and --json are two formats");
-        return err_next(err, "give one of them");
     }
     return 0;
 }
@@ -123,10 +128,10 @@ int sample_options_parse(struct sample_options *o, int argc, char **argv, bool *
 {
     *o = (struct sample_options){ .display = DISPLAY_PLAIN,
                                   .frequency = UNSET,
-                                  .stack_bytes = STACK_BYTES,
+                                  .stack_bytes = UNSET,
                                   .tree_bytes = TREE_BYTES,
-                                  .top = 40,
-                                  .min_share = 0.01 };
+                                  .top = UNSET,
+                                  .min_share = -1 };
     struct options_row rows[] = {
         { 'p', "pid", "JVM", OPTION_TEXT, &o->target.name, TARGET_ARGUMENT_HELP },
         { 'd', "duration", "TIME", OPTION_SECONDS, &o->seconds,

@@ -166,15 +166,12 @@ static int print_table(struct sample_run *run, const struct samples_source *sour
                        struct err *err)
 {
     const struct sample_options *o = run->options;
-    const struct samples_options options = { o->min_share, o->top, o->by_self, o->call_sites };
+    const struct samples_options options = { o->min_share, o->top, o->by_self, o->call_sites, !o->csv && !o->json };
     struct display display = o->display;
-    if (o->tree) {
-        int rc = display_open(&display, err) < 0 ? -1 : samples_print_tree(source, &options, &run->arena, stdout, err);
-        return display_close(&display, rc, err);
-    }
     bool is_in_place = o->by_bytecode || o->fields != NULL; /* of the methods */
-    if ((is_in_place ? bytecode_kinds_table(&run->kinds, source, &options, &run->arena, table, err)
-                     : samples_table_make(source, &options, &run->arena, table, err)) < 0)
+    if ((o->tree       ? samples_tree_table(source, &options, &run->arena, table, err)
+         : is_in_place ? bytecode_kinds_table(&run->kinds, source, &options, &run->arena, table, err)
+                       : samples_table_make(source, &options, &run->arena, table, err)) < 0)
         return -1;
     add_notes(run, source, table);
     return o->html != NULL ? print_page(run, source, table, err)

@@ -263,6 +263,12 @@ static void add_period(const struct samples_source *source, struct table *table)
         table_metadata_number(table, "period", (double)source->period, NULL);
 }
 
+static void add_program(const struct samples_source *source, struct table *table)
+{
+    table_metadata_words(table, "program", source->program, arena_printf(table->arena, "program  %s", source->program));
+    add_period(source, table);
+}
+
 int samples_table_make(const struct samples_source *source, const struct samples_options *options, struct arena *arena,
                        struct table *table, struct err *err)
 {
@@ -273,8 +279,7 @@ int samples_table_make(const struct samples_source *source, const struct samples
     const char **labels = arena_alloc(arena, (source->n_names + 1) * sizeof *labels);
     if (rows == NULL || java_names_labels(arena, source->names, source->n_names, labels) < 0)
         return err_set(err, "out of memory for the table of %u methods", source->n_names);
-    table_metadata_words(table, "program", source->program, arena_printf(arena, "program  %s", source->program));
-    add_period(source, table);
+    add_program(source, table);
     for (size_t i = 0; i < n && (options->top == 0 || i < options->top); i++)
         add_row(source, &rows[i], labels[rows[i].method], table);
     if (options->top > 0 && n > options->top)
@@ -329,12 +334,38 @@ int samples_write_folded(const struct samples_source *source, struct arena *aren
     return ferror(out) ? err_set(err, "cannot write the stacks") : 0;
 }
 
-struct tree_print {
+/* ---- the tree ---- */
+
+#define INDENT_MAX 60u /* deeper contexts are not indented further */
+
+struct tree_row {
+    double share, site;
+    uint64_t n_samples;
+    uint32_t depth;
+    const char *label;
+    struct method_name name;
+};
+
+#define TREE(member) FROM(struct tree_row, member)
+
+static const struct table_column tree_columns[] = {
+    { "total_share", "Total (%)", TABLE_SHARE, TREE(share) },
+    { "samples", "Samples", TABLE_COUNT, TREE(n_samples) },
+    { "call_site", "At bytecode", TABLE_COUNT, TREE(site), .when = 1 },
+    { "label", "Method", TABLE_TEXT, TREE(label) },
+    { "depth", NULL, TABLE_COUNT, TREE(depth), .width = COLUMN_DATA },
+    { "class", NULL, TABLE_TEXT, TREE(name.class_name), .width = COLUMN_DATA },
+    { "method", NULL, TABLE_TEXT, TREE(name.method), .width = COLUMN_DATA },
+    { "descriptor", NULL, TABLE_TEXT, TREE(name.descriptor), .width = COLUMN_DATA },
+};
+
+struct tree_making {
+    const struct samples_source *source;
+    const struct samples_options *options;
     const struct context_node *nodes;
-    double weight; /* of all groups */
     const char **labels;
-    double min_share;
-    FILE *out;
+    double weight; /* of all groups */
+    struct table *table;
 };
 
 /* Does a context come before another one?  The one with more time does. */
@@ -344,52 +375,64 @@ static bool is_before(const struct context_node *nodes, uint32_t a, uint32_t b)
     return a_ns != b_ns ? a_ns > b_ns : a < b;
 }
 
-static double share_of(const struct tree_print *print, uint32_t node)
+static double share_of(const struct tree_making *making, uint32_t node)
 {
-    return (double)print->nodes[node].total.ns / print->weight;
+    return (double)making->nodes[node].total.ns / making->weight;
 }
 
 /* The next one of a context's callees after the last one (0: the first one); 0: none that is large enough. */
-static uint32_t next_child(const struct tree_print *print, uint32_t node, uint32_t last)
+static uint32_t next_child(const struct tree_making *making, uint32_t node, uint32_t last)
 {
-    const struct context_node *nodes = print->nodes;
+    const struct context_node *nodes = making->nodes;
     uint32_t best = 0;
     for (uint32_t i = nodes[node].first_child; i != 0; i = nodes[i].next)
         if ((last == 0 || is_before(nodes, last, i)) && (best == 0 || is_before(nodes, i, best)))
             best = i;
-    return best != 0 && share_of(print, best) >= print->min_share ? best : 0;
+    return best != 0 && share_of(making, best) >= making->options->min_share ? best : 0;
 }
 
-static void print_below(const struct tree_print *print, uint32_t node, unsigned depth)
+static void add_below(const struct tree_making *making, uint32_t node, uint32_t depth)
 {
     uint32_t child = 0;
-    while ((child = next_child(print, node, child)) != 0) {
-        const struct context_node *at = &print->nodes[child];
-        fprintf(print->out, "%6.2f %% %8" PRIu64 "  %*s", 100 * share_of(print, child), at->total.n_samples,
-                (int)(2 * depth), "");
-        text_print(print->out, print->labels[at->method]);
-        if (at->site >= 0)
-            fprintf(print->out, " (at bytecode %" PRId32 ")", at->site);
-        fputc('\n', print->out);
-        print_below(print, child, depth + 1);
+    int indent = making->options->is_text ? (int)(2 * (depth < INDENT_MAX ? depth : INDENT_MAX)) : 0;
+    while ((child = next_child(making, node, child)) != 0) {
+        const struct context_node *at = &making->nodes[child];
+        const struct tree_row row = { .share = share_of(making, child),
+                                      .site = at->site >= 0 ? (double)at->site : (double)TABLE_NONE,
+                                      .n_samples = at->total.n_samples,
+                                      .depth = depth,
+                                      .label = arena_printf(making->table->arena, "%*s%s", indent, "",
+                                                            making->labels[at->method]),
+                                      .name = making->source->names[at->method] };
+        table_add(making->table, "context", &row);
+        add_below(making, child, depth + 1);
     }
 }
 
-int samples_print_tree(const struct samples_source *source, const struct samples_options *options, struct arena *arena,
-                       FILE *out, struct err *err)
+int samples_tree_table(const struct samples_source *source, const struct samples_options *options, struct arena *arena,
+                       struct table *table, struct err *err)
 {
     struct context_tree merged = { .nodes = NULL }, *tree = &source->profile->tree;
     const char **labels = arena_alloc(arena, (source->n_names + 1) * sizeof *labels);
-    java_names_labels(arena, source->names, source->n_names, labels);
+    if (java_names_labels(arena, source->names, source->n_names, labels) < 0)
+        return err_set(err, "out of memory for the names of %u methods", source->n_names);
+    table_begin(table, arena);
+    TABLE_COLUMNS(table, tree_columns, options->call_sites ? 1 : 2);
+    table->has_order = true;
+    add_program(source, table);
     if (options->call_sites)
         context_tree_sum(tree);
     else
         context_tree_merge_sites(tree, &merged);
-    const struct tree_print print = { options->call_sites ? tree->nodes : merged.nodes,
-                                      (double)sample_profile_weight(source->profile), labels, options->min_share, out };
-    print_below(&print, 0, 0);
+    const struct tree_making making = { source,
+                                        options,
+                                        options->call_sites ? tree->nodes : merged.nodes,
+                                        labels,
+                                        (double)sample_profile_weight(source->profile),
+                                        table };
+    add_below(&making, 0, 0);
     context_tree_free(&merged);
-    return ferror(out) ? err_set(err, "cannot write the tree") : 0;
+    return 0;
 }
 
 void samples_tell_coverage(const struct samples_source *source, struct table *table)

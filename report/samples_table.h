@@ -33,6 +33,7 @@ struct samples_options {
     uint64_t top;     /* rows of methods at most; 0: all */
     bool by_self;     /* sort by own time */
     bool call_sites;  /* of the tree: a context for each of them in its caller */
+    bool is_text;     /* of the tree: names are indented */
 };
 
 /* The caller adds notes.  Returns 0, or -1 with *err set: no memory. */
@@ -55,8 +56,8 @@ void samples_tell_coverage(const struct samples_source *source, struct table *ta
  */
 int samples_write_folded(const struct samples_source *source, struct arena *arena, FILE *out, struct err *err);
 
-/* The calling contexts with at least min_share of all time, callees below their callers, indented. */
-int samples_print_tree(const struct samples_source *source, const struct samples_options *options, struct arena *arena,
-                       FILE *out, struct err *err);
+/* The calling contexts with at least min_share of all time, callees below their callers.  As samples_table_make. */
+int samples_tree_table(const struct samples_source *source, const struct samples_options *options, struct arena *arena,
+                       struct table *table, struct err *err);
 
 #endif

@@ -29,7 +29,7 @@ matches "a process or a command, not both" "$errors" "both a (JVM|process) .* an
 sample -c 1000 -p $$
 matches "a number of events of which there is none" "$errors" "no event is given"
 sample -e page-faults -c 100 -F 100 -p $$
-matches "a period and a frequency" "$errors" "-c 100 and -F 100 both set"
+matches "a period and a frequency" "$errors" '--frequency has no effect with --period'
 sample -e page-faults,page-faults -p $$
 matches "an event twice" "$errors" "event 'page-faults' is named twice"
 sample -e page-faults,cycles:precise=1 -p $$
@@ -244,13 +244,12 @@ for each in $(jdks); do
         "$(awk -F, '$2 ~ /^target\.Turns\$.*\.value$/ { print $2, $6 }' <<< "$said" | sort | paste -sd ' ')" \
         'target.Turns$First.value cold target.Turns$Second.value hot'
 done
-sample --fields --decay 1 --tree -p $$
-matches "contexts have no heat" "$errors" "contexts have no heat"
-sample --html - --tree -p $$
-matches "and no page" "$errors" "mmprof report --html"
-sample --html "$SCRATCH/page.html" -F 199 -- "$jdk/bin/java" -cp "$classes" target.Faults 0.2
-is "the table is a page: exit status, and what is printed" "$status$said$errors" 0
+sample --html "$SCRATCH/page.html" --tree -F 199 -- "$jdk/bin/java" -cp "$classes" target.Faults 0.2
+is "the tree is a page: exit status, and what is printed" "$status$said$errors" 0
 matches "and has the methods" "$(cat "$SCRATCH/page.html")" '"Faults.main'
+sample --tree --csv -F 199 -- "$jdk/bin/java" -Xint -cp "$classes" target.Faults 0.2
+matches "the tree is CSV, too" "$said" '^kind,total_share,samples,label,depth,.*
+context,[01][.0-9]*,[0-9]+,Faults.main,0,target.Faults,main,'
 
 sample --mechanism polling -F 199 -- "$jdk/bin/java" -cp "$classes" target.Faults 0.4
 is "--mechanism polling: the agent samples a program to its end" "$status$errors" 0
@@ -298,14 +297,5 @@ matches "a monitor is told by its class, and where its owner is" "$(cat "$SCRATC
     '^StringBuilder +monitor +Waiting\.enterMonitor +Waiting\.pause '
 matches "so is a lock" "$(cat "$SCRATCH/locks")" \
     '^ReentrantLock\$NonfairSync +lock +Waiting\.acquireLock +Waiting\.pause '
-
-sample --mechanism polling --wall -p $$
-matches "--mechanism polling is of threads that run" "$errors" \
-    '^mmprof sample: --mechanism polling samples running threads'
-sample --mechanism polling --budget 1% -p $$
-matches "--mechanism polling has a limit on its cost" "$errors" \
-    '^mmprof sample: --mechanism polling limits its own cost'
-sample --wall -e page-faults -p $$
-matches "--wall is of time" "$errors" '^mmprof sample: --wall samples by time, -e and -c by events'
 
 done_testing

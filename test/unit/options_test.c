@@ -1,3 +1,4 @@
+#include "cmd/sample_options.h"
 #include "core/base/options.h"
 
 #include "test/unit/tap.h"
@@ -113,8 +114,44 @@ static void test_help(void)
     CHECK("older names are not shown", strstr(text, "every") == NULL);
 }
 
+/*
+ * All pairs of options of 'mmprof sample': those of which one would have no effect, and no others, are refused.
+ */
+static void test_pairs(void)
+{
+    static const char *const options[] = {
+        "--frequency=50", "--events=cycles", "--wall",      "--budget=1%",         "--top=3",         "--min-share=2%",
+        "--self",         "--tree",          "--output=a",  "--folded=b",          "--html=c",        "--csv",
+        "--json",         "--bytecodes",     "--fields",    "--decay=2",           "--stack-size=8K", "--tree-size=1M",
+        "--period=9",     "--duration=3",    "--name=Main", "--mechanism=polling",
+    };
+    static const char refused[] =
+        " events+wall wall+period frequency+period period+mechanism wall+mechanism events+mechanism budget+mechanism "
+        "fields+mechanism"
+        " stack-size+mechanism bytecodes+fields self+bytecodes self+fields top+bytecodes min-share+bytecodes top+tree"
+        " self+tree tree+bytecodes tree+fields tree+decay html+csv html+json csv+json ";
+    const size_t n = sizeof options / sizeof *options;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = i + 1; k < n; k++) {
+            bool done, is_period = strstr(options[i], "period") != NULL || strstr(options[k], "period") != NULL;
+            char first[64], second[64], events[] = "--events=faults", pair[160], command[] = "sample", end[] = "--",
+                                        java[] = "java", calm[] = "--color=never";
+            struct sample_options o;
+            err.text[0] = 0;
+            snprintf(first, sizeof first, "%s", options[i]);
+            snprintf(second, sizeof second, "%s", options[k]);
+            char *argv[] = { command, first, second, is_period && i != 1 && i != 2 ? events : calm, end, java, NULL };
+            bool is_refused = sample_options_parse(&o, 6, argv, &done, &err) < 0;
+            first[strcspn(first, "=")] = second[strcspn(second, "=")] = '\0';
+            snprintf(pair, sizeof pair, " %s+%s ", first + 2, second + 2);
+            CHECK(pair, is_refused == (strstr(refused, pair) != NULL));
+            CHECK(pair, !is_refused || strstr(err.text, "no effect with") != NULL);
+        }
+}
+
 int main(void)
 {
+    test_pairs();
     test_seconds();
     test_maybe();
     test_tables();
