@@ -275,7 +275,8 @@ static enum call_fate take_step(const struct call_judging *j, const struct call_
 }
 
 /* The outermost method is taken for one that is not inlined. */
-static enum call_fate judge_stack(const struct call_judging *j, const struct call_stack *stack)
+/* *is_early: by code of a tier that HotSpot replaces as soon as it is warm. */
+static enum call_fate judge_stack(const struct call_judging *j, const struct call_stack *stack, bool *is_early)
 {
     const struct call_counts *counts = j->counts;
     const uint32_t *sites = &counts->numbers[stack->first];
@@ -287,6 +288,7 @@ static enum call_fate judge_stack(const struct call_judging *j, const struct cal
         if (fate != CALL_INLINED) {
             uint32_t best = j->best[site->method];
             place = (struct place){ .code = best == 0 ? NULL : &j->codes->all[best - 1] };
+            *is_early = best != 0 && place.code->tier != JIT_TIER_C1 && place.code->tier != JIT_TIER_C2;
         }
         fate = take_step(j, site, called, &place);
     }
@@ -300,7 +302,9 @@ void call_counts_judge(struct call_counts *counts, enum call_run run, const stru
     find_code(&j);
     for (uint32_t i = 0; i < counts->n_stacks; i++) {
         const struct call_stack *stack = &counts->stacks[i];
-        counts->sites[counts->numbers[stack->first]].n_of[run][judge_stack(&j, stack)] += stack->n;
+        bool is_early = false;
+        counts->sites[counts->numbers[stack->first]].n_of[run][judge_stack(&j, stack, &is_early)] += stack->n;
+        counts->n_early[run] += is_early ? stack->n : 0;
     }
     free(j.methods);
     free(j.best);

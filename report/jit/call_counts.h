@@ -85,7 +85,8 @@ struct call_counts {
     uint32_t n_methods, methods_room, n_sites, sites_room, n_stacks, stacks_room, n_numbers, numbers_room, n_called,
         called_room, n_site_of, site_of_room;
     struct map by_method, by_site;
-    uint64_t n_seen, n_taken; /* calls in all; that were counted */
+    uint64_t n_seen, n_taken;    /* calls in all; that were counted */
+    uint64_t n_early[CALL_RUNS]; /* of these, in code of tiers 2 and 3: the run was too short */
     uint32_t interval;
 };
 

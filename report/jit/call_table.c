@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define EARLY_MOST 0.1 /* of the calls in code of tiers 2 and 3 */
+
 /* A row; what it has not is NULL, or NAN. */
 struct call_row {
     struct call_site_counts of;
@@ -139,6 +141,18 @@ static void add_metadata(const struct call_counts *counts, const char *command, 
     add_run(table, "with_probes_share", "with probes", sum, CALLS_WITH_PROBES);
 }
 
+/* Of a run whose code was not yet that of a program in use, nothing can be said. */
+static void add_doubt(const struct call_counts *counts, const struct call_site_counts *sum, enum call_run run,
+                      const char *name, struct table *table)
+{
+    double share = sum->n == 0 ? 0 : (double)counts->n_early[run] / (double)sum->n;
+    if (share > EARLY_MOST)
+        table_doubt(table, arena_printf(table->arena,
+                                        "not warmed up: %s, %.0f %% of the calls were in code of tiers 2 and 3, which "
+                                        "C2 replaces later: give a command that runs for longer",
+                                        name, 100 * share));
+}
+
 void call_counts_table(struct call_counts *counts, const char *command, uint64_t top, struct table *table)
 {
     struct call_site_counts sum = { .n = 0 };
@@ -150,6 +164,8 @@ void call_counts_table(struct call_counts *counts, const char *command, uint64_t
     qsort(sorted, counts->n_sites, sizeof *sorted, by_left);
     table_begin(table, counts->arena);
     add_metadata(counts, command, &sum, table);
+    add_doubt(counts, &sum, CALLS_AS_IT_RUNS, "as it runs", table);
+    add_doubt(counts, &sum, CALLS_WITH_PROBES, "with probes", table);
     TABLE_COLUMNS(table, columns, 0);
     for (uint32_t i = 0; i < counts->n_sites && (top == 0 || i < top) && sorted[i]->n > 0; i++)
         add_site(counts, sorted[i], sum.n, table);

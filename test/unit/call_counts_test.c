@@ -74,6 +74,8 @@ static void put_point(struct inline_tree *tree, int32_t index, unsigned flags)
     slot->value = ++tree->n_points;
 }
 
+static uint32_t tier = JIT_TIER_C2;
+
 static void make_code(struct jit_code *code, struct made *made, bool has_probe)
 {
     const int32_t moved = has_probe ? 10 : 0;
@@ -83,7 +85,7 @@ static void make_code(struct jit_code *code, struct made *made, bool has_probe)
     for (uint32_t i = 0; i < 3; i++)
         made->numbers[i] = (uint32_t)made->nodes[i].method;
     *code = (struct jit_code){
-        .number = 7, .tier = JIT_TIER_C2, .entry_index = -1, .method = RUN, .is_there = true, .methods = made->numbers
+        .number = 7, .tier = tier, .entry_index = -1, .method = RUN, .is_there = true, .methods = made->numbers
     };
     code->tree = (struct inline_tree){ .nodes = made->nodes, .points = made->points, .n_nodes = has_probe ? 2 : 3 };
     put_point(&code->tree, 5 + moved, INLINE_CALLS);
@@ -161,6 +163,13 @@ static void test_table(void)
     CHECK_TEXT("that with most calls that are left is the first", table.rows[0].cells[0].words, "A.run:20");
     CHECK("what is above the table has the sum in JSON, too",
           is_near(&table.metadata[4].cell, 113.0 / 333) && is_near(&table.metadata[5].cell, 313.0 / 333));
+    CHECK("of C2's code there is no doubt", table.n_notes > 0 && !table.is_doubt[0]);
+    tier = 3;
+    judge(&counts, CALLS_AS_IT_RUNS);
+    call_counts_table(&counts, "java Main", 0, &table);
+    CHECK_TEXT("a run that ends in code of an early tier was not warmed up", table.notes[0],
+               "not warmed up: as it runs, 84 % of the calls were in code of tiers 2 and 3, which C2 replaces later: "
+               "give a command that runs for longer");
     call_counts_free(&counts);
     arena_free(&arena);
 }
