@@ -148,14 +148,29 @@ static void collect_elsewhere(const struct ends *ends, struct live_point *point)
     point->kept_most = copies.most;
 }
 
+/*
+ * Did the run's young generation have room for a call?  Then collections at the ends leave none on the way, which would
+ * copy what dies by the end: a full one there frees nothing that a young one does not.
+ */
+static bool has_room(const struct live_bytes *live, double call_bytes)
+{
+    uint64_t before = 0, most = live->n_collections == 0 ? UINT64_MAX : 0;
+    for (uint32_t i = 0; i < live->n_collections; i++) {
+        uint64_t now = live_bytes_allocated(live, live->collections[i]);
+        most = now - before > most ? now - before : most;
+        before = now;
+    }
+    return (double)most >= call_bytes;
+}
+
 /* 1 byte is copied more: of nothing, too, a little is to be done. */
-static enum live_collecting choose(const struct live_point *p)
+static enum live_collecting choose(const struct live_point *p, bool may_be_full)
 {
     double most = 1 - LIVE_SAVED_LEAST, elsewhere = (p->call_bytes - p->kept_mean) / (p->kept_mean + 1),
            full_only = p->old_dead / ((p->live > p->kept ? p->live - p->kept : 0) + 1);
     if (p->minima < LIVE_MINIMA_LEAST)
         return LIVE_NO_COLLECTION;
-    if (full_only > elsewhere && p->live < most * p->live_mean)
+    if (may_be_full && full_only > elsewhere && p->live < most * p->live_mean)
         return LIVE_FULL;
     return p->kept < most * p->kept_mean ? LIVE_YOUNG : LIVE_NO_COLLECTION;
 }
@@ -168,7 +183,7 @@ static struct live_point point_of(const struct ends *ends, uint32_t method)
     look_at_ends(ends, &point);
     collect_at_ends(ends, &point);
     collect_elsewhere(ends, &point);
-    point.choice = choose(&point);
+    point.choice = choose(&point, !has_room(ends->live, point.call_bytes));
     if (point.choice != LIVE_NO_COLLECTION)
         point.saved =
             ends->n * (point.choice == LIVE_FULL ? point.live_mean - point.live : point.kept_mean - point.kept);

@@ -58,7 +58,8 @@ static void test_curve(void)
 /*
  * Calls of 'kind': 0: all of its objects are used until its end; 1: each until 500 accesses later, whenever it was
  * created; 2: as 0, but each call leaves one large object behind, for two calls; 3: as 2, and three collections run
- * while each call does; 4: as 0, and each is all of a call of another method.
+ * while each call does; 4: as 0, and each is all of a call of another method; 5: as 0, and a collection runs in the
+ * middle of each third call.
  */
 static void make(struct live_bytes *live, int kind, struct live_points *points)
 {
@@ -73,7 +74,9 @@ static void make(struct live_bytes *live, int kind, struct live_points *points)
             live->objects[live->n_objects++] =
                 (struct live_object)OBJECT(at, kind == 1 ? at + 500 : end - 1, UINT64_MAX, 100);
         }
-        if (kind >= 2)
+        if (kind == 5 && call % 3 == 2)
+            live->collections[live->n_collections++] = begin + 500;
+        if (kind >= 2 && kind < 5)
             live->objects[live->n_objects++] = (struct live_object)OBJECT(begin + 2, begin + 2700, UINT64_MAX, 1000);
         for (uint64_t i = 1; kind == 3 && i < 4; i++)
             live->collections[live->n_collections++] = begin + i * 300;
@@ -127,6 +130,13 @@ static void check_full(const struct live_points *points)
     CHECK("little is live there", p->live >= 1000 && p->live <= 2000 && p->live_mean > p->live);
     CHECK("a full collection frees what they have left: it is best", p->choice == LIVE_FULL);
     CHECK("it copies less than one on the way", p->saved == (p->live_mean - p->live) * CALLS);
+}
+
+static void check_room(const struct live_points *points)
+{
+    const struct live_point *p = &points->all[0];
+    CHECK("collections on the way copied something", p->old_dead > 500 && p->kept == 0 && p->kept_mean > 1200);
+    CHECK("with room for a call, young ones at the ends would not: they are best", p->choice == LIVE_YOUNG);
 }
 
 static void check_nested(const struct live_points *points)
@@ -196,6 +206,7 @@ int main(void)
     check_points(2, check_old);
     check_points(3, check_full);
     check_points(4, check_nested);
+    check_points(5, check_room);
     test_few();
     test_sampled();
     test_too_few_followed();
