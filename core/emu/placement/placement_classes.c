@@ -75,6 +75,8 @@ void placement_classes_sample(struct placement_classes *all, uint32_t number, ui
     if (number == 0 || number >= all->n)
         return;
     struct placement_field *field = field_at(&all->classes[number], offset);
+    if (field == NULL && all->classes[number].n_fields > 0) /* of the header */
+        return;
     all->n_samples++;
     all->classes[number].recent++;
     if (field != NULL)

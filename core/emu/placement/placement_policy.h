@@ -93,8 +93,9 @@ static inline uint64_t placement_map_address(const struct placement_map *map, co
 }
 
 /*
- * Classes, and how hot each and each of its fields is: by sampled misses, as PEBSI §4.2 has it (every sample heats its
- * class), or by those of an earlier run (hindsight).  And the order of a class' fields that puts hot ones together.
+ * Classes, and how hot each and each of its fields is: by sampled load misses, as PEBSI §4.2 has it (every sample of a
+ * field heats its class), or by those of an earlier run (hindsight).  And the order of a class' fields that puts hot
+ * ones together.
  */
 
 #define PLACEMENT_CLASSES_MAX 32768u
@@ -142,7 +143,7 @@ uint32_t placement_classes_add(struct placement_classes *all, const char *name);
 void placement_class_field(struct placement_class *class, uint32_t offset, uint32_t level, bool is_reference);
 void placement_class_ready(struct placement_class *class);
 
-/* A miss at an offset of an object was sampled. */
+/* A load's miss at an offset of an object was sampled: of its fields, or its elements; the header has no heat. */
 void placement_classes_sample(struct placement_classes *all, uint32_t number, uint64_t offset);
 
 /*

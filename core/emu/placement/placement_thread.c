@@ -113,7 +113,7 @@ static __attribute__((noinline)) void access_slowly(struct placement_thread *thr
         if (n == 0)
             continue;
         atomic_fetch_add_explicit(&thread->counts->misses[machine].counts[owner][i], n, memory_order_relaxed);
-        if (machine == 0 && i == (int)thread->counts->event && owner != PLACEMENT_ELSEWHERE)
+        if (machine == 0 && !is_store && i == (int)thread->counts->event && owner != PLACEMENT_ELSEWHERE)
             sample(thread, address, n);
     }
 }
