@@ -322,8 +322,39 @@ static void test_short_cuts(void)
     CHECK("short cuts change no count, in nine models", is_same);
 }
 
+/* Two threads with an L2 of 16 lines: what one brought in the other finds; what one sweeps away the other misses. */
+static void test_shared(void)
+{
+    static struct sim_machine other;
+    static uint64_t of_other[SIM_N_COUNTS];
+    struct sim_model model;
+    struct err err;
+    make(SMALL "l2.inclusion independent\nl2.shared yes\n");
+    const char text[] = SMALL "l2.inclusion independent\nl2.shared yes\n";
+    void *room = malloc(sim_machine_bytes(&(struct sim_model){ .l1d = { 0 } }) + (1 << 20));
+    if (room == NULL || sim_model_read(text, strlen(text), "test", &model, &err) < 0)
+        exit(1);
+    struct sim_shared *shared = sim_shared_make(&model);
+    sim_machine_init(&other, &model, room, of_other);
+    sim_machine_share(&machine, shared);
+    sim_machine_share(&other, shared);
+    for (uint64_t i = 0; i < 16; i++)
+        sim_machine_load(&machine, 64 * i, 8);
+    for (uint64_t i = 0; i < 16; i++)
+        sim_machine_load(&other, 64 * i, 8);
+    CHECK_NUMBER("a shared L2: one thread misses each line", counts[SIM_L2_LOAD_MISSES], 16);
+    CHECK_NUMBER("another one finds them", of_other[SIM_L2_LOAD_MISSES], 0);
+    for (uint64_t i = 16; i < 32; i++)
+        sim_machine_load(&other, 64 * i, 8);
+    for (uint64_t i = 0; i < 12; i++)
+        sim_machine_load(&machine, 64 * i, 8);
+    CHECK_NUMBER("what it has swept away the first misses again, but for what L1 has", counts[SIM_L2_LOAD_MISSES], 28);
+    free(room);
+}
+
 int main(void)
 {
+    test_shared();
     test_walks();
     test_random_walk();
     test_replacement();

@@ -2,6 +2,8 @@
 
 #include "core/base/xalloc.h"
 
+#include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -131,6 +133,23 @@ void sim_machine_init(struct sim_machine *machine, const struct sim_model *model
         machine->recent_data[i] = machine->recent_code[i] = sim_recent_none(i);
 }
 
+struct sim_shared *sim_shared_make(const struct sim_model *model)
+{
+    size_t n = cache_entries(&model->l2);
+    if (!model->l2_shared || n == 0)
+        return NULL;
+    struct sim_shared *shared = sim_map(sizeof *shared + n * sizeof(uint64_t) + LINE_BYTES);
+    char *rest = (char *)(shared + 1);
+    shared->l2 = make_table(&rest, n, model->l2.n_ways, log2_of(model->l2.line_bytes));
+    return shared;
+}
+
+void sim_machine_share(struct sim_machine *machine, struct sim_shared *shared)
+{
+    machine->shared = shared;
+    machine->l2 = shared == NULL ? machine->l2 : shared->l2;
+}
+
 void sim_machine_sample(struct sim_machine *machine, uint32_t n, uint64_t sampled)
 {
     machine->weight = n;
@@ -224,17 +243,37 @@ static void l2_victim(struct sim_machine *m, uint64_t victim)
     m->counts[SIM_MEMORY_WRITES] += dirty * m->weight;
 }
 
+/* A shared L2's sets of an address are used by nobody else until they are released. */
+static inline void hold_l2(struct sim_machine *m, uint64_t address)
+{
+    if (m->shared != NULL)
+        while (atomic_exchange_explicit(&m->shared->locks[set_class(m, address)], true, memory_order_acquire))
+            sched_yield();
+}
+
+static inline void release_l2(struct sim_machine *m, uint64_t address)
+{
+    if (m->shared != NULL)
+        atomic_store_explicit(&m->shared->locks[set_class(m, address)], false, memory_order_release);
+}
+
 /* L1 wants a line.  Returns the dirty bit that comes with it. */
 static uint64_t l2_read(struct sim_machine *m, uint64_t address, enum sim_count misses)
 {
-    uint64_t line = l2_line(m, address), victim;
+    uint64_t line = l2_line(m, address), victim, taken = 0;
+    bool is_there = true;
+    hold_l2(m, address);
+    if (m->inclusion == SIM_EXCLUSIVE)
+        taken = sim_cache_take(&m->l2, line);
+    else
+        is_there = sim_cache_touch(&m->l2, line, 0, &victim);
+    release_l2(m, address);
     if (m->inclusion == SIM_EXCLUSIVE) {
-        uint64_t taken = sim_cache_take(&m->l2, line);
         if (taken == SIM_EMPTY)
             count_missed(m, misses, address);
         return taken == SIM_EMPTY ? 0 : taken & 1;
     }
-    if (!sim_cache_touch(&m->l2, line, 0, &victim)) {
+    if (!is_there) {
         count_missed(m, misses, address);
         l2_victim(m, victim);
     }
@@ -246,7 +285,10 @@ static void l2_write(struct sim_machine *m, uint64_t address, uint64_t dirty)
 {
     uint64_t victim;
     m->counts[SIM_L2_WRITES] += dirty * m->weight;
-    if (!sim_cache_touch(&m->l2, l2_line(m, address), dirty, &victim))
+    hold_l2(m, address);
+    bool is_there = sim_cache_touch(&m->l2, l2_line(m, address), dirty, &victim);
+    release_l2(m, address);
+    if (!is_there)
         l2_victim(m, victim);
 }
 

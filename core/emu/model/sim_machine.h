@@ -75,6 +75,7 @@ struct sim_model {
     struct sim_cache_model l1i, l1d, l2;
     uint32_t write, allocate; /* of L1D: enum sim_write, enum sim_allocate */
     uint32_t inclusion;       /* enum sim_inclusion */
+    uint32_t l2_shared;       /* by all threads; else each has one */
     struct sim_tlb_model itlb, dtlb, tlb2;
     uint32_t tlb2_shared; /* by instructions and data; else each has one of that size */
     uint32_t page_bytes;
@@ -173,6 +174,15 @@ struct sim_sets_counts {
     uint64_t misses[SIM_SET_CLASSES][SIM_SETS_KINDS];
 };
 
+/*
+ * One L2 for the machines of all threads, which use it in the order of execution, as far as threads of the emulator run
+ * at the same time.  Each class of sets has its lock.
+ */
+struct sim_shared {
+    struct sim_cache l2;
+    _Atomic bool locks[SIM_SET_CLASSES];
+};
+
 struct sim_machine {
     bool is_write_through, allocates, is_plain; /* plain: writes back and allocates */
     uint32_t page_bits, inclusion;
@@ -184,6 +194,7 @@ struct sim_machine {
     struct sim_lru l1i, l1d;
     struct sim_tlb itlb, dtlb;
     struct sim_cache l2, tlb2[2];
+    struct sim_shared *shared; /* borrowed; NULL: L2 is its own */
     struct sim_predictor predictor;
     uint64_t recent_data[SIM_RECENT], recent_code[SIM_RECENT];
 };
@@ -204,6 +215,12 @@ size_t sim_machine_bytes(const struct sim_model *model);
  * used. counts  SIM_N_COUNTS of them, which are added to.
  */
 void sim_machine_init(struct sim_machine *machine, const struct sim_model *model, void *memory, uint64_t *counts);
+
+/* Mapped for good; NULL: the model has none. */
+struct sim_shared *sim_shared_make(const struct sim_model *model);
+
+/* Before the first access: L2 is that one; NULL: it stays its own. */
+void sim_machine_share(struct sim_machine *machine, struct sim_shared *shared);
 
 /* Before the first access: only the sets of these classes are simulated, one of n of them. */
 void sim_machine_sample(struct sim_machine *machine, uint32_t n, uint64_t sampled);

@@ -34,6 +34,7 @@ static const struct model_key keys[] = {
     { "l2.ways", AT(l2.n_ways), KEY_NUMBER, 64, NULL },
     { "l2.line", AT(l2.line_bytes), KEY_SIZE, 4096, NULL },
     { "l2.inclusion", AT(inclusion), KEY_WORD, 2, "independent inclusive exclusive" },
+    { "l2.shared", AT(l2_shared), KEY_WORD, 1, "no yes" },
     { "itlb.entries", AT(itlb.n_entries), KEY_NUMBER, 65536, NULL },
     { "itlb.ways", AT(itlb.n_ways), KEY_NUMBER, 1024, NULL },
     { "dtlb.entries", AT(dtlb.n_entries), KEY_NUMBER, 65536, NULL },
@@ -116,6 +117,10 @@ static int check_lines(const struct sim_model *model, struct err *err)
     if (model->inclusion == SIM_EXCLUSIVE && model->write == SIM_WRITE_THROUGH) {
         err_set(err, "an exclusive L2 has no line of L1's to write through to");
         return err_next(err, "give 'l1d.write back', or another l2.inclusion");
+    }
+    if (model->inclusion == SIM_INCLUSIVE && model->l2_shared) {
+        err_set(err, "what leaves an inclusive L2 leaves L1, and a shared L2 has no thread's L1");
+        return err_next(err, "give 'l2.inclusion independent', or 'l2.shared no'");
     }
     return 0;
 }
@@ -282,7 +287,7 @@ static int read_line(struct model_reading *r, const char *line, size_t n)
 static int check_complete(const struct model_reading *r)
 {
     for (size_t i = 0; i < N_KEYS && !r->has_base; i++)
-        if (!r->is_set[i]) {
+        if (!r->is_set[i] && strcmp(keys[i].name, "l2.shared") != 0) { /* which older files have not */
             err_set(r->err, "'%s': '%s' is not given", r->file, keys[i].name);
             return err_next(r->err, "give it, or begin with 'like %s', which gives the rest", SIM_MODEL_DEFAULT);
         }

@@ -82,6 +82,7 @@ static const struct {
             .name = "ultrasparc3",
             .l1d = { 64 * K, 4, 32 }, .l2 = { 1 * M, 1, 64 },
             .inclusion = SIM_INDEPENDENT, /* chosen; write-back and allocation, too */
+            .l2_shared = 1,               /* SA's machine has one processor */
             .page_bytes = 8 * K,
             .cost = { 100, 0, 0, 0, 0, 0 },
         },

@@ -3,6 +3,7 @@
 #include "core/emu/plugin/vm_memory.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #define SHARE     50                  /* so many times as long as a look took, there is none */
 #define LEAST_NS  UINT64_C(100000000) /* and no less than this: CPU time */
@@ -54,12 +55,17 @@ static size_t table_size(uint64_t set_mask, uint32_t n_ways)
     return (size_t)(set_mask + 1) * n_ways;
 }
 
+static size_t take_l2(const struct sim_machine *m, uint64_t *to)
+{
+    return take_lines(to, m->l2.entries, table_size(m->l2.set_mask, m->l2.n_ways), 1, m->l2.line_bits, MISS_L2);
+}
+
+/* L2 only where it is the thread's own. */
 static size_t take_all(const struct sim_machine *m, uint64_t *to)
 {
     const struct sim_lru *l1d = &m->l1d, *dtlb = &m->dtlb.first;
-    const struct sim_cache *l2 = &m->l2;
     size_t n = take_lines(to, l1d->lines, table_size(l1d->set_mask, l1d->n_ways), 0, l1d->line_bits, MISS_L1D);
-    n += take_lines(to + n, l2->entries, table_size(l2->set_mask, l2->n_ways), 1, l2->line_bits, MISS_L2);
+    n += m->shared == NULL ? take_l2(m, to + n) : 0;
     return n + take_lines(to + n, dtlb->lines, table_size(dtlb->set_mask, dtlb->n_ways), 0, m->page_bits, MISS_DTLB);
 }
 
@@ -93,14 +99,10 @@ static void write_held(struct sim_contents *contents, uint32_t tid, uint64_t tic
     }
 }
 
-void sim_contents_look(struct sim_contents *contents, struct sim_contents_of *of, uint64_t ticks)
+/* The n lines that were taken are a thread's. */
+static void tell_lines(struct sim_contents *contents, const struct sim_machine *m, size_t n, uint32_t tid,
+                       uint64_t ticks)
 {
-    const struct sim_machine *m = of->machine;
-    uint64_t n_instructions = __atomic_load_n(&m->counts[SIM_INSTRUCTIONS], __ATOMIC_RELAXED);
-    if (n_instructions == of->n_instructions)
-        return;
-    of->n_instructions = n_instructions;
-    size_t n = take_all(m, contents->addresses);
     qsort(contents->addresses, n, sizeof *contents->addresses, vm_compare);
     for (size_t i = 0; i < n; i++) {
         uint64_t address = contents->addresses[i];
@@ -108,12 +110,27 @@ void sim_contents_look(struct sim_contents *contents, struct sim_contents_of *of
         if (cell != OWNERS_NONE)
             hold(contents, cell, (enum miss_count)(address & WHICH), (address & WHICH) == MISS_DTLB ? 1 : m->weight);
     }
-    write_held(contents, of->tid, ticks);
+    write_held(contents, tid, ticks);
+}
+
+void sim_contents_look(struct sim_contents *contents, struct sim_contents_of *of, uint64_t ticks)
+{
+    const struct sim_machine *m = of->machine;
+    uint64_t n_instructions = __atomic_load_n(&m->counts[SIM_INSTRUCTIONS], __ATOMIC_RELAXED);
+    if (n_instructions == of->n_instructions)
+        return;
+    of->n_instructions = n_instructions;
+    tell_lines(contents, m, take_all(m, contents->addresses), of->tid, ticks);
+    if (m->shared == NULL || contents->has_shared)
+        return;
+    contents->has_shared = true; /* those of all threads: of the process */
+    tell_lines(contents, m, take_l2(m, contents->addresses), (uint32_t)getpid(), ticks);
 }
 
 void sim_contents_looked(struct sim_contents *contents, uint64_t own_ns, uint64_t ticks)
 {
     struct miss_entry entry = { .kind = MISS_USED, .ticks = ticks };
+    contents->has_shared = false;
     heap_walk_used(&contents->lookup->heap, entry.used);
     owners_log(&contents->lookup->owners, &entry);
     contents->next_ns = sim_clock_cpu_ns() + (SHARE * own_ns > LEAST_NS ? SHARE * own_ns : LEAST_NS);

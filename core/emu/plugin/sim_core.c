@@ -132,6 +132,9 @@ struct sim_core *sim_core_make(unsigned vcpu, void *state, const uint8_t *return
     core->slot = core->own = make_slot();
     core->before = &sim_no_block;
     sim_machine_init(&core->machine, &sim.slots->model, core + 1, core->slot->counts);
+    if (sim.shared == NULL)
+        sim.shared = sim_shared_make(&sim.slots->model);
+    sim_machine_share(&core->machine, sim.shared);
     if (sim.slots->sets > 0)
         sim_machine_sample(&core->machine, sim.slots->sets, sim_sets_draw(sim.slots->sets, SIM_SETS_SEED));
     sim_core_choose_counts(core);

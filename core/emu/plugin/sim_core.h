@@ -100,6 +100,7 @@ typedef void sim_enter_simulated_fn(struct sim_core *core, const struct sim_bloc
 struct sim_state {
     struct sim_slots *slots;                /* NULL: a child that was forked counts nothing */
     struct sim_core *cores[QEMU_VCPUS_MAX]; /* by QEMU's number; NULL: not known yet, or gone */
+    struct sim_shared *shared;              /* made with the first core; NULL: each has its own L2 */
     pthread_mutex_t making;
     struct sim_blocks blocks;
     const char *out;

@@ -188,6 +188,7 @@ struct sim_contents {
     struct vm_table held;      /* by cell */
     uint32_t n_held;
     uint64_t next_ns; /* of CPU time: the next look */
+    bool has_shared;  /* in this look: a shared L2's lines */
 };
 
 /* A thread's caches. */
