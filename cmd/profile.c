@@ -265,7 +265,8 @@ static int report_live(struct profile *p, const struct recorder_summary *summary
         return -1;
     int rc = report_all(p, p->phases_trace, 0, err);
     fflush(stdout);
-    if (is_empty)
+    bool is_priced = !p->recording.quiet && session->live != NULL && session->live->chooser.n_over_budget > 0;
+    if (is_empty && !is_priced)
         tell_empty(p);
     else if (!p->recording.quiet)
         recording_tell_limits(session);

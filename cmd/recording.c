@@ -359,6 +359,7 @@ static void prepare_live(struct recording *recording, const struct recording_cou
     live->options.discards_code =
         recording->pid != 0 && recording->by.n == 0 && jvm_forgets_code((pid_t)recording->pid);
     live->discards = recording->quiet ? NULL : tell_discarded;
+    live->spares = recording->quiet ? NULL : recording_tell_spared;
     live_session_events(live, &counters->events, &counters->layout);
 }
 

@@ -2,6 +2,7 @@
 
 #include "core/base/text.h"
 #include "core/recorder/simulation.h"
+#include "phases/live/live_policy.h"
 #include "report/view/cost.h"
 
 #include <inttypes.h>
@@ -192,19 +193,37 @@ void recording_tell_cost(const char *path)
 /* ---- a live recording ---- */
 
 /* What samples tell is the whole answer then, and how to have exact calls all the same. */
-static void tell_skipped(const struct live_session *session)
+void recording_tell_spared(const struct live_session *session)
 {
-    double skipped_ns = (double)session->live->chooser.skipped_ns, cpu_ns = (double)session->status.process_cpu_ns;
+    double skipped_ns = (double)session->live->chooser.skipped_ns;
+    double most_ns = session->options.recompile_s > 0 ? session->options.recompile_s * 1e9
+                                                      : live_budget_discard_ns(&session->live->budget);
     char option[4200];
     recorder_prepare_option(option, sizeof option);
+    fprintf(
+        stderr,
+        "mmprof: this recording has samples, waits and allocations, but no exact calls: if a class were "
+        "instrumented, this JVM would discard all its compiled code, %.1f s of JIT compilation, and may for %.2g s\n"
+        "  next: start the JVM with %s, or use JDK 23 or later: both keep compiled code; or accept the cost with "
+        "--recompile %.0f\n",
+        skipped_ns / 1e9, most_ns / 1e9, option, ceil(skipped_ns / 1e9 * 1.2));
+}
+
+#define FEW_CLASSES 3
+
+/* That no class of a running JVM fits into the budget, what few would take, and how long a recording pays for them. */
+static void tell_unaffordable(const struct live *live)
+{
+    const struct live_budget *budget = &live->budget;
+    double few_ns = live_budget_batch_ns(budget) + FEW_CLASSES * CHANGED_CLASS_NS;
+    double part = live->options.budget * RECOMPILATION_MIN_SHARE, per_s = part * live_budget_cpu_ns_per_s(budget);
     fprintf(stderr,
-            "mmprof: no class was instrumented, so there are samples, waits and allocations, but no exact calls: this "
-            "JVM would have discarded all its compiled code (%.1f s of JIT compilation, %.0f %% of the program's CPU "
-            "time in this recording; budget %.2g %%)\n"
-            "  next: start the JVM with %s, or use JDK 23 or later: both keep compiled code; or accept the cost with "
-            "--recompile %.0f\n",
-            skipped_ns / 1e9, cpu_ns <= 0 ? 100 : skipped_ns / cpu_ns * 100, session->options.budget * 100, option,
-            ceil(skipped_ns / 1e9 * 1.2));
+            "mmprof: no class was instrumented, so there are only samples: to change %d takes at least %.0f ms of CPU "
+            "time, as the JVM looks through its %" PRIu64 " classes twice, and the budget has %.0f ms for that\n",
+            FEW_CLASSES, few_ns / 1e6, live->now.n_classes,
+            live_budget_whole_ns(budget) * RECOMPILATION_MIN_SHARE / 1e6);
+    if (per_s > 0)
+        fprintf(stderr, "  next: record for %.0f s or more (-d), or with a larger --budget\n", ceil(few_ns / per_s));
 }
 
 static size_t count_deferred(const struct live *live)
@@ -227,9 +246,10 @@ void recording_tell_limits(const struct live_session *session)
                 "and instrumented classes would crash it or be missing from the archive\n"
                 "  next: run the program without that option to record its calls\n",
                 session->archive);
-    else if (live->chooser.skipped_ns > 0)
-        tell_skipped(session);
-    else if (live->chooser.n_over_budget > 0)
+    else if (live->chooser.skipped_ns == 0 && live->budget.n_batches == 0 && live->now.n_classes > 0 &&
+             live->chooser.n_over_budget > 0)
+        tell_unaffordable(live);
+    else if (live->chooser.skipped_ns == 0 && live->chooser.n_over_budget > 0)
         fprintf(stderr,
                 "mmprof: %zu sampled methods were not instrumented: changing and recompiling their classes would "
                 "exceed the budget%s\n"

@@ -16,6 +16,9 @@ void recording_tell_cost(const char *path);
 /* What a live recording did, and could not. */
 void recording_tell_live(const struct live_session *session);
 
+/* At once: no class is changed, since the JVM would discard all its compiled code. */
+void recording_tell_spared(const struct live_session *session);
+
 /* What a live recording could not measure, why, and what to do. */
 void recording_tell_limits(const struct live_session *session);
 

@@ -72,27 +72,39 @@ static double running_ns(const struct live_budget *b)
     return s < RUNNING_S ? RUNNING_NS : (own_ns(b) + b->probes_ns + b->now->sampling_ns) / s;
 }
 
+/* What it takes to look through all loaded classes once. */
+static double look_ns(const struct live_budget *b)
+{
+    return BATCH_CLASS_NS * (double)b->now->n_classes;
+}
+
+double live_budget_batch_ns(const struct live_budget *b)
+{
+    return (b->n_batches == 0 ? 2 : 1) * look_ns(b);
+}
+
 double live_budget_left_ns(const struct live_budget *b)
 {
-    double ahead_s, cpu_ns = cpu_ns_by(b, planned_s(b), &ahead_s);
+    double ahead_s, cpu_ns = cpu_ns_by(b, planned_s(b), &ahead_s), removal_ns = b->n_batches > 0 ? look_ns(b) : 0;
     return b->options->budget * cpu_ns - running_ns(b) * ahead_s - b->probes_ns - own_ns(b) - b->now->sampling_ns -
-           b->now->rewriting_ns - RECOMPILATION_WEIGHT * b->recompilation_ns;
+           b->now->rewriting_ns - removal_ns - b->recompilation_ns;
 }
 
 double live_budget_recompilation_ns(const struct live_budget *b)
 {
-    double cpu_ns = live_budget_cpu_ns(b), budget_ns = b->options->budget * RECOMPILATION_MIN_SHARE;
+    double ahead_s, cpu_ns = cpu_ns_by(b, planned_s(b), &ahead_s);
+    double budget_ns = b->options->budget * RECOMPILATION_MIN_SHARE;
     double part_ns = budget_ns * (cpu_ns > RECOMPILATION_ADVANCE_NS ? cpu_ns : RECOMPILATION_ADVANCE_NS);
     double least_ns = part_ns - b->recompilation_ns - b->now->rewriting_ns;
-    double left_ns = RECOMPILATION_MAX_SHARE * live_budget_left_ns(b) / RECOMPILATION_WEIGHT;
-    return least_ns > left_ns ? least_ns : left_ns;
+    double left_ns = RECOMPILATION_MAX_SHARE * live_budget_left_ns(b);
+    return (least_ns > left_ns ? least_ns : left_ns) - live_budget_batch_ns(b);
 }
 
 double live_budget_discard_ns(const struct live_budget *b)
 {
     double s = b->options->duration_s, ahead_s;
     double whole_ns = b->options->budget * cpu_ns_by(b, s > 0 ? s : PLANNED_AHEAD_S, &ahead_s);
-    double most_ns = whole_ns / RECOMPILATION_WEIGHT;
+    double most_ns = whole_ns / DISCARD_WEIGHT;
     return most_ns > DISCARD_ALWAYS_NS ? most_ns : DISCARD_ALWAYS_NS;
 }
 

@@ -40,7 +40,9 @@ bool live_chooser_has_begun(struct live_chooser *c, bool *begins_anew)
     }
     uint32_t n = now->n_samples - c->first_sample;
     uint64_t since_ns = now->now_ns - c->sampled_since_ns;
-    return n >= FIRST_SAMPLES || (n >= FEWER_SAMPLES && since_ns >= FEWER_SAMPLES_AFTER_NS) ||
+    double fewer_ns = FEWER_SAMPLES_PART * options_of(c)->duration_s * 1e9;
+    return n >= FIRST_SAMPLES ||
+           (n >= FEWER_SAMPLES && since_ns >= FEWER_SAMPLES_AFTER_NS && (double)since_ns >= fewer_ns) ||
            (now->n_waits >= FIRST_SAMPLES && since_ns >= WAITS_SUFFICE_AFTER_NS);
 }
 
@@ -82,6 +84,23 @@ static int largest_first(const void *a, const void *b)
     return order != 0 ? order : strcmp(x->descriptor, y->descriptor);
 }
 
+static struct live_candidate candidate_of(const struct candidate *one, bool is_rare)
+{
+    return (struct live_candidate){ .class_name = one->names.class_name,
+                                    .name = one->names.method,
+                                    .descriptor = one->names.descriptor,
+                                    .share = one->share,
+                                    .is_rare = is_rare };
+}
+
+static bool has_class(const struct live_candidate *found, size_t n, const char *class_name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(found[i].class_name, class_name) == 0)
+            return true;
+    return false;
+}
+
 size_t live_candidates_join(const struct candidate_list *cpu, const struct candidate_list *wall,
                             struct live_candidate *found)
 {
@@ -92,12 +111,13 @@ size_t live_candidates_join(const struct candidate_list *cpu, const struct candi
         while (known < n && !is_named(&found[known], &one->names))
             known++;
         if (known == n)
-            found[n++] = (struct live_candidate){ .class_name = one->names.class_name,
-                                                  .name = one->names.method,
-                                                  .descriptor = one->names.descriptor };
+            found[n++] = candidate_of(one, false);
         found[known].share = one->share > found[known].share ? one->share : found[known].share;
     }
     qsort(found, n, sizeof *found, largest_first);
+    for (size_t i = cpu->n, n_own = n; i < cpu->n_all; i++)
+        if (cpu->all[i].reason == CANDIDATE_RARE && has_class(found, n_own, cpu->all[i].names.class_name))
+            found[n++] = candidate_of(&cpu->all[i], true);
     return n;
 }
 
@@ -138,10 +158,14 @@ static bool has_new_largest(const struct live_chooser *c, const struct live_cand
 
 /* ---- classes ---- */
 
+#define SAME_TIME 0.9 /* two methods whose shares differ by less are one, and what it calls */
+
 /* Those of candidates, a bit for each, and what they cost. */
 struct class_choice {
     const struct recompilation_costs *costs;
     double shares[RECOMPILATION_CLASSES]; /* of each class: of its largest method; 0: it has none */
+    double values[RECOMPILATION_CLASSES]; /* the sum of its methods' that differ; least: the smallest of them */
+    double least[RECOMPILATION_CLASSES];
     double costs_ns[RECOMPILATION_CLASSES];
     uint64_t open, chosen;
     uint64_t deferred; /* those that could not be changed: their loops may be active still */
@@ -149,8 +173,11 @@ struct class_choice {
     double time_ns;    /* that the program has spent so far */
     double room_ns, used_ns;
     double most_ns; /* what the whole budget has left */
-    bool has_extra; /* one class more is let in */
-    bool is_later;  /* something is measured */
+    double least_value;
+    double change_ns; /* of each class, besides recompilation */
+    uint32_t n_more;  /* classes that there is room for in a batch */
+    bool has_extra;   /* one class more is let in */
+    bool is_later;    /* something is measured */
 };
 
 static uint64_t bit_of(const struct live_candidate *one)
@@ -169,8 +196,9 @@ static uint32_t best_class(const struct class_choice *k, double *cost_ns)
         if ((among & bit) == 0)
             continue;
         double ns = recompilation_costs_of(k->costs, bit, k->chosen) * k->work_ns;
-        if (k->shares[i] / (ns + CLASS_MIN_NS) > most) {
-            most = k->shares[i] / (ns + CLASS_MIN_NS);
+        double price = k->values[i] / (ns + k->change_ns + CLASS_MIN_NS);
+        if (price > most) {
+            most = price;
             best = i;
             *cost_ns = ns;
         }
@@ -202,39 +230,62 @@ static bool may_choose(struct class_choice *k, double cost_ns, double share, boo
 
 static void choose_classes(struct class_choice *k)
 {
-    while (k->open != 0) {
+    while (k->open != 0 && k->n_more > 0) {
         double ns = 0;
         uint32_t best = best_class(k, &ns);
         uint64_t bit = UINT64_C(1) << best;
         k->open &= ~bit;
         k->costs_ns[best] = ns;
-        if (!may_choose(k, ns, k->shares[best], (k->deferred & bit) != 0))
+        if (k->values[best] < k->least_value ||
+            !may_choose(k, ns + k->change_ns, k->shares[best], (k->deferred & bit) != 0))
             continue;
         k->chosen |= bit;
-        k->used_ns += ns;
+        k->used_ns += ns + k->change_ns;
+        k->n_more--;
     }
+}
+
+static bool is_of_jdk(const char *class_name)
+{
+    return strncmp(class_name, "java/", 5) == 0 || strncmp(class_name, "jdk/", 4) == 0 ||
+           strncmp(class_name, "sun/", 4) == 0;
+}
+
+/* Largest share first; a method with the share of another one of its class only calls that, and tells nothing more. */
+static void value_class(struct class_choice *k, const struct live_candidate *one)
+{
+    double *value = &k->values[one->class_number], *least = &k->least[one->class_number];
+    if (*value > 0 && one->share > SAME_TIME * *least)
+        return;
+    *least = one->share;
+    *value += one->share * (is_of_jdk(one->class_name) ? JDK_CLASS_VALUE : 1);
 }
 
 /* The classes of candidates that are to change. */
 static struct class_choice affordable(const struct live_chooser *c, const struct live_candidate *candidates, size_t n)
 {
-    bool is_first = c->budget->recompilation_ns <= 0 || measures_nothing(c);
+    bool is_first = c->budget->recompilation_ns <= 0 || measures_nothing(c), is_running = now_of(c)->n_classes > 0;
     struct class_choice k = { .costs = &c->costs,
                               .work_ns = c->work_ns,
                               .time_ns = live_budget_cpu_ns(c->budget),
                               .room_ns = live_budget_recompilation_ns(c->budget),
-                              .most_ns = live_budget_whole_ns(c->budget) - c->budget->recompilation_ns,
+                              .most_ns = live_budget_whole_ns(c->budget) - c->budget->recompilation_ns -
+                                         live_budget_batch_ns(c->budget),
+                              .least_value = is_running ? CHANGED_CLASS_MIN : 0,
+                              .change_ns = is_running ? CHANGED_CLASS_NS : 0,
+                              .n_more = is_running ? BATCH_CLASSES_MAX : RECOMPILATION_CLASSES,
                               .has_extra = is_first || has_new_largest(c, candidates, n),
                               .is_later = !is_first };
     for (size_t i = 0; i < n; i++) {
         uint64_t bit = bit_of(&candidates[i]);
-        if (bit == 0 || !is_eligible(c, &candidates[i]))
+        if (bit == 0 || candidates[i].is_rare || !is_eligible(c, &candidates[i]))
             continue;
         k.open |= bit;
         if (method_of(c, &candidates[i]) != NULL)
             k.deferred |= bit;
         double *share = &k.shares[candidates[i].class_number];
         *share = candidates[i].share > *share ? candidates[i].share : *share;
+        value_class(&k, &candidates[i]);
     }
     choose_classes(&k);
     return k;
@@ -282,7 +333,10 @@ static void take_costs(struct live_chooser *c, const struct recompilation_costs 
         return;
     double work_ns = (double)now_of(c)->jit_cpu_ns / costs->compiled; /* too much where code is gone */
     work_ns = work_ns < WORK_NS ? work_ns : WORK_NS;
-    c->work_ns = options_of(c)->is_new ? STARTED_PROGRAM_WORK * work_ns : work_ns;
+    c->work_ns = (options_of(c)->is_new      ? STARTED_PROGRAM_WORK
+                  : now_of(c)->n_classes > 0 ? RECOMPILED_PART
+                                             : 1) *
+                 work_ns;
     struct recompilation_cost *all = xcalloc(costs->n + 1, sizeof *all);
     if (costs->n > 0)
         memcpy(all, costs->all, costs->n * sizeof *all);
@@ -298,7 +352,7 @@ static void add_candidates(struct live_chooser *c, const struct live_candidate *
 {
     for (size_t i = 0; i < n && most > 0; i++) {
         struct live_candidate one = candidates[i];
-        if (!is_eligible(c, &one) || ((k->chosen & bit_of(&one)) != 0) != is_chosen)
+        if (!is_eligible(c, &one) || ((k->chosen & bit_of(&one)) != 0) != is_chosen || (one.is_rare && !is_chosen))
             continue;
         one.recompilation_ns = bit_of(&one) == 0 ? 0 : k->costs_ns[one.class_number];
         one.class_name = arena_text(&c->arena, one.class_name, strlen(one.class_name));
@@ -335,7 +389,7 @@ bool live_chooser_is_too_dear(const struct live_chooser *c)
 {
     double whole_ns = live_budget_whole_ns(c->budget), least_ns = options_of(c)->budget * RECOMPILATION_ADVANCE_NS;
     double most_ns = whole_ns > least_ns ? whole_ns : least_ns;
-    return c->budget->n_batches == 0 && 2 * BATCH_CLASS_NS * (double)now_of(c)->n_classes > most_ns;
+    return c->budget->n_batches == 0 && live_budget_batch_ns(c->budget) > most_ns;
 }
 
 /* A first batch may be none. */

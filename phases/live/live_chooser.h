@@ -15,6 +15,7 @@
 struct live_candidate {
     const char *class_name, *name, *descriptor;
     double share;            /* of the samples' CPU time, callees included; or if it is more, of that and waiting */
+    bool is_rare;            /* in too few samples to change its class for it */
     uint32_t class_number;   /* of its class among those whose cost was asked for; others: no cost is known */
     double recompilation_ns; /* what the chooser found its class to cost the compilers; 0: not known */
 };
@@ -61,7 +62,8 @@ struct live_chooser {
 
 /*
  * The candidates of two lists, by CPU time and on the wall clock, each once, with the larger share; sorted for
- * live_chooser_candidates.  'found' has room for both.  Returns how many.
+ * live_chooser_candidates; behind them those of their classes in too few samples.  'found' has room for all methods of
+ * 'cpu' and the candidates of 'wall'.  Returns how many.
  */
 size_t live_candidates_join(const struct candidate_list *cpu, const struct candidate_list *wall,
                             struct live_candidate *found);

@@ -173,7 +173,16 @@ double live_budget_whole_ns(const struct live_budget *b);
  */
 double live_budget_left_ns(const struct live_budget *b);
 
-/* What recompilation may cost now: of what is left, or in any case a part of the budget so far. */
+/*
+ * What a batch costs, in ns of CPU time, whatever it changes: the JVM looks through all its classes, and again when the
+ * probes are removed.
+ */
+double live_budget_batch_ns(const struct live_budget *b);
+
+/*
+ * What changed classes and their recompilation may cost in a batch now: of what is left, or in any case a part of the
+ * budget; less live_budget_batch_ns.
+ */
 double live_budget_recompilation_ns(const struct live_budget *b);
 
 /*

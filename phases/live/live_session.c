@@ -189,7 +189,7 @@ static int choose(struct live_session *session, struct err *err)
     if (list_candidates(session, &list, &wall, err) < 0)
         return -1;
     if (list.n + wall.n > 0) {
-        found = arena_alloc(&session->arena, (list.n + wall.n) * sizeof *found);
+        found = arena_alloc(&session->arena, (list.n_all + wall.n) * sizeof *found);
         n = live_candidates_join(&list, &wall, found);
     }
     give_candidates(session, found, n);
@@ -222,6 +222,15 @@ static int hear_answer(void *context, const struct recorder_answer *answer, stru
 }
 
 /* ---- what is decided ---- */
+
+/* At once: who reads it may end the recording and have what is missing. */
+static void tell_spared(struct live_session *session)
+{
+    if (session->spares != NULL && !session->has_told && session->live->chooser.skipped_ns > 0) {
+        session->has_told = true;
+        session->spares(session);
+    }
+}
 
 /* Before it happens. */
 static void tell_discard(struct live_session *session)
@@ -334,6 +343,7 @@ static int on_round(void *context, struct recorder_link *link, const struct reco
                                .start_ns = status->start_ns,
                                .is_changing = status->busy };
     live_round(session->live, &now, &orders);
+    tell_spared(session);
     if (give(session, link, &orders, err) < 0 || tell_windows(session, link, status->ns_per_tick, err) < 0)
         return -1;
     return session->view == NULL ? 0 : session->view(session->view_context, session, link, err);

@@ -94,8 +94,11 @@ struct live_session {
     bool has_cpi;
     char refused[256]; /* what the agent would not do, or "" */
     char archive[256]; /* the JVM writes its classes into an archive by this option, and none is changed; or "" */
-    /* Set it after live_session_init, or NULL: the JVM is about to discard its code, which took so much to compile. */
+    /* Set them after live_session_init, or NULL: the JVM is about to discard its code, which took so much to compile;
+     * or no class is changed, since it would be. */
     void (*discards)(uint64_t compilers_ns);
+    void (*spares)(const struct live_session *session);
+    bool has_told;      /* of the latter: once */
     live_view_fn *view; /* or NULL */
     void *view_context;
 };

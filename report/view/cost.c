@@ -184,7 +184,7 @@ static double find_changing(const struct cost_rows *c)
     double pauses_ns = (double)tree->pauses.ns, all_ns = number(c, INFO_LIVE_REWRITING_MS) * 1e6;
     double thread_ns = report_ns(c->source, c->shares.part_cpu_ticks[VM_PART_THREAD]);
     double in_pauses_ns = tree->cpu_is_wall || pauses_ns < thread_ns ? pauses_ns : thread_ns;
-    double again_ns = in_pauses_ns + (all_ns > pauses_ns ? all_ns - pauses_ns : 0);
+    double again_ns = all_ns > in_pauses_ns ? all_ns : in_pauses_ns;
     double n_again = number(c, INFO_REMOVAL_BATCHES);
     if (tree->pauses.n == 0)
         return 0;

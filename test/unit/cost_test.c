@@ -264,14 +264,14 @@ static void test_compiled(void)
     jit_shapes_close(shapes);
 }
 
-/* Two pauses of 40 us together, for which the JVM's thread has 25 us; the agent's thread took 10 us for the batches. */
+/* Two pauses of 40 us together, for which the JVM's thread has 25 us; the agent's thread took 10 us. */
 static void test_changing(void)
 {
     struct maker m;
     struct made made;
     begin(&m);
     maker_info(&m, "live.budget", "0.01");
-    maker_info(&m, "live.rewriting_ms", "0.05");
+    maker_info(&m, "live.rewriting_ms", "0.035");
     maker_info(&m, "removal.batches", "1");
     maker_thread(&m, 2, "VM Thread", false);
     KERNEL(&m, AT(TRACE_CPU_IN, 2, 200), AT(TRACE_CPU_OUT, 2, 225));

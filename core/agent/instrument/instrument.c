@@ -4,6 +4,7 @@
 #include "core/agent/instrument/instrument_state.h"
 
 #include "core/agent/codecache/compiling.h"
+#include "core/agent/control/agent_clock.h"
 #include "core/agent/instrument/class_check.h"
 #include "core/agent/instrument/classes.h"
 #include "core/agent/instrument/methods.h"
@@ -40,6 +41,13 @@ static void raise_thread(struct priority_boost *boost, size_t which, pid_t tid)
     boost->niceness[which] = niceness;
 }
 
+/* The kernel's clock of a thread's CPU time: as pthread_getcpuclockid, for threads of which only the number is known.
+ */
+static double thread_cpu_ms(pid_t tid)
+{
+    return clock_ms((clockid_t)(~(uint32_t)tid << 3 | 6));
+}
+
 void priority_boost_begin(struct priority_boost *boost, uint32_t n_classes)
 {
     boost->n_left = n_classes;
@@ -49,13 +57,13 @@ void priority_boost_begin(struct priority_boost *boost, uint32_t n_classes)
 /* In the thread that began; else it does nothing. */
 static void priority_boost_class_shown(void)
 {
-    pid_t vm_thread = 0;
     if (mine == NULL || mine->n_left == 0 || --mine->n_left > 0)
         return;
     mine->waited_ms = compiling_wait((struct compiling_patience){ .limit = mine->wait_ms, .interval = POLL_MS },
                                      mine->is_over, mine->context);
-    own_threads_find("VM Thread", &vm_thread, 1);
-    raise_thread(mine, VM_THREAD, vm_thread);
+    if (own_threads_find("VM Thread", &mine->vm_thread, 1) > 0)
+        mine->vm_ms = -thread_cpu_ms(mine->vm_thread);
+    raise_thread(mine, VM_THREAD, mine->vm_thread);
     raise_thread(mine, CALLER, (pid_t)syscall(SYS_gettid));
 }
 
@@ -64,6 +72,8 @@ void priority_boost_end(struct priority_boost *boost)
     for (size_t i = 0; i < 2; i++)
         if (boost->tids[i] != 0)
             setpriority(PRIO_PROCESS, (id_t)boost->tids[i], boost->niceness[i]);
+    if (boost->vm_thread != 0)
+        boost->vm_ms += thread_cpu_ms(boost->vm_thread);
     mine = NULL;
 }
 

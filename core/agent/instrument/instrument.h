@@ -61,7 +61,8 @@ void JNICALL instrument_class_file(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefine
  * allows it (root, CAP_SYS_NICE or a limit on niceness).  With three busy threads for each CPU stops took a third of
  * the time then (javac: 12 to 25 ms, not 21 to 104).
  *
- * Before that, the moment is waited for at which the change costs the JIT compiler least (compiling.h).
+ * Before that, the moment is waited for at which the change costs the JIT compiler least (compiling.h).  The VM
+ * thread's CPU time from then on is what the change costs: on a busy machine the stop takes many times as long.
  */
 struct priority_boost {
     uint32_t n_left;  /* classes to be shown */
@@ -69,7 +70,9 @@ struct priority_boost {
     bool (*is_over)(const void *context); /* whether to wait no more; or NULL */
     const void *context;
     double waited_ms;
-    pid_t tids[2]; /* the VM thread and the calling one; 0: it is as it was */
+    pid_t vm_thread; /* 0: not found */
+    double vm_ms;    /* its CPU time since the last class was shown */
+    pid_t tids[2];   /* the VM thread and the calling one; 0: it is as it was */
     int niceness[2];
 };
 

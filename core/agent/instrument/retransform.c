@@ -231,22 +231,21 @@ static jint keep_changeable(const struct work *work, jclass *classes, jint n)
 
 /*
  * The application's stop counts twice as much on a busy machine if the JVM's thread, or ours behind it, has to wait.
- * Returns the JVM's answer: of *n classes at most, *n of them now; and in *waited_ms how long the change was put off.
+ * Returns the JVM's answer: of *n classes at most, *n of them now.
  */
-static jvmtiError call(const struct work *work, jclass *classes, jint *n, double *waited_ms)
+static jvmtiError call(const struct work *work, jclass *classes, jint *n, struct priority_boost *boost)
 {
-    struct priority_boost boost = { .wait_ms = work->purpose == LAST ? 0 : whole_ms(work->batch->wait_ms),
-                                    .is_over = is_over,
-                                    .context = work };
-    priority_boost_begin(&boost, (uint32_t)*n); /* may wait for seconds, in which stacks are asked for */
+    *boost = (struct priority_boost){ .wait_ms = work->purpose == LAST ? 0 : whole_ms(work->batch->wait_ms),
+                                      .is_over = is_over,
+                                      .context = work };
+    priority_boost_begin(boost, (uint32_t)*n); /* may wait for seconds, in which stacks are asked for */
     *n = keep_changeable(work, classes, *n);
     method_ids_block(work->jvmti);
     jvmtiError error = *n == 0 ? JVMTI_ERROR_NONE : (*work->jvmti)->RetransformClasses(work->jvmti, *n, classes);
     method_ids_make(work->jvmti, work->jni);
-    priority_boost_end(&boost);
+    priority_boost_end(boost);
     method_ids_unblock();
     (*work->jni)->ExceptionClear(work->jni);
-    *waited_ms = boost.waited_ms;
     return error;
 }
 
@@ -296,16 +295,17 @@ static void retransform(const struct work *work, jclass *classes, jint n)
     if (n == 0)
         return;
     rest(work, work->batch->rest_ms);
-    double start = clock_ms(CLOCK_MONOTONIC), waited_ms;
+    struct priority_boost boost;
+    double start = clock_ms(CLOCK_MONOTONIC);
     uint64_t start_ticks = ticks_now();
-    jvmtiError error = call(work, classes, &n, &waited_ms);
+    jvmtiError error = call(work, classes, &n, &boost);
     if (n == 0)
         return;
     double took = clock_ms(CLOCK_MONOTONIC) - start;
-    double pause_ms = tell_pause(work, start_ticks, ticks_now(), took, waited_ms, n);
-    took -= waited_ms;
-    work->batch->wait_ms -= waited_ms;
-    pass->cpu_ms += pause_ms;
+    double pause_ms = tell_pause(work, start_ticks, ticks_now(), took, boost.waited_ms, n);
+    took -= boost.waited_ms;
+    work->batch->wait_ms -= boost.waited_ms;
+    pass->cpu_ms += boost.vm_thread == 0 ? pause_ms : boost.vm_ms;
     pass->n_batches++;
     if (took > pass->longest_batch_ms)
         pass->longest_batch_ms = took;

@@ -17,7 +17,7 @@ struct retransform_pass {
     uint32_t n_classes, n_batches, n_refused; /* classes: changed; that the JVM refused to change */
     double longest_batch_ms;                  /* RetransformClasses; the application runs most of the time */
     double longest_pause_ms;                  /* its stop, at most */
-    double total_ms, cpu_ms; /* of the whole; of it, what a CPU worked: this thread, and the JVM's in the stops */
+    double total_ms, cpu_ms; /* of the whole; of it, what CPUs worked: this thread, and the JVM's in the stops */
 };
 
 /*
