@@ -8,6 +8,7 @@
 #include "core/hotspot/vm_state.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define OPERAND_BYTES 3u
 #define ARRAY_MAX     65536u
@@ -22,6 +23,7 @@ static void know(struct vm *vm)
     struct vm_field fields[] = {
         { "ConstantPool", "_cache", &at->cache, false },
         { "ConstantPoolCacheEntry", "_indices", &at->constant, false },
+        { "ConstantPoolCacheEntry", "_f2", &at->offset, false },
         { "ConstantPoolCache", "_resolved_field_entries", &at->fields.array, false },
         { "Array<ResolvedFieldEntry>", "_data", &at->fields.data, false },
         { "ResolvedFieldEntry", "_cpool_index", &at->fields.constant, false },
@@ -35,6 +37,8 @@ static void know(struct vm *vm)
     at->fields.entry_bytes = vm_type_bytes(vm, "ResolvedFieldEntry");
     at->methods.entry_bytes = vm_type_bytes(vm, "ResolvedMethodEntry");
     class_layout_find(vm, &at->classes);
+    if (at->fields.array != VM_NONE) /* JDK 22 and later: the holder, the offset, two numbers of 16 bits */
+        at->offset = at->fields.constant == 14 ? 8 : VM_NONE;
     at->is_known =
         at->cache < OFFSET_MAX && at->classes.pool_bytes < OFFSET_MAX && at->classes.symbol_body < OFFSET_MAX;
 }
@@ -52,6 +56,37 @@ static bool find_resolved(struct vm *vm, const struct vm_resolved *resolved, uin
            operand < n && n < ARRAY_MAX &&
            vm_read(vm, array + resolved->data + operand * resolved->entry_bytes + resolved->constant, constant,
                    sizeof *constant);
+}
+
+/* Where an entry of the fields is; 0: not known. */
+static uint64_t field_entry(struct vm *vm, uint64_t pool, uint32_t operand)
+{
+    const struct vm_members *at = &vm->members;
+    uint64_t cache, array;
+    uint32_t n;
+    if (at->offset >= OFFSET_MAX || !vm_read_u64(vm, pool + at->cache, &cache) || cache == 0)
+        return 0;
+    if (at->fields.array == VM_NONE)
+        return at->cache_bytes < OFFSET_MAX && at->entry_bytes < OFFSET_MAX
+                   ? cache + at->cache_bytes + operand * at->entry_bytes
+                   : 0;
+    return vm_read_u64(vm, cache + at->fields.array, &array) && array != 0 && vm_read(vm, array, &n, sizeof n) &&
+                   operand < n && n < ARRAY_MAX
+               ? array + at->fields.data + operand * at->fields.entry_bytes
+               : 0;
+}
+
+uint32_t vm_instruction_offset(struct vm *vm, const struct vm_method_parts *parts, uint32_t index)
+{
+    uint8_t code[OPERAND_BYTES] = { 0 };
+    uint16_t operand;
+    uint32_t offset;
+    vm_once(vm, &vm->members.once, know);
+    if (index >= parts->n_code || vm_read_some(vm, parts->code + index, code, sizeof code) == 0)
+        return 0;
+    memcpy(&operand, code + 1, sizeof operand);
+    uint64_t entry = vm->members.is_known ? field_entry(vm, parts->pool, operand) : 0;
+    return entry != 0 && vm_read(vm, entry + vm->members.offset, &offset, sizeof offset) ? offset : 0;
 }
 
 static bool find_constant(struct vm *vm, uint64_t pool, const struct opcode *opcode, uint32_t operand,

@@ -117,6 +117,18 @@ void vm_id_counts(struct vm *vm, const void *id, uint32_t code_bytes, uint32_t *
 /* The tier of the compiled code whose header is at an address; VM_TIER_UNKNOWN. */
 uint32_t vm_code_tier(struct vm *vm, uint64_t header);
 
+/* ---- memory_operand.c ---- */
+
+/* What compiled code reads or writes: at an offset from an object, and of an array's elements an index behind it. */
+struct memory_operand {
+    int32_t offset;
+    bool has_index;
+    uint8_t n_shift; /* of the index */
+};
+
+/* Of the first instruction (x86-64) of n bytes.  false: it has none, or one on the stack, or it is not known. */
+bool memory_operand_read(const uint8_t *bytes, size_t n, struct memory_operand *operand);
+
 /* ---- vm_members.c ---- */
 
 /*
@@ -149,6 +161,9 @@ bool vm_instruction_read_made(struct vm *vm, struct vm_instruction *instruction,
  * the index of the last one, which reads the heap; else the index itself.
  */
 uint32_t vm_instruction_last(struct vm *vm, const struct vm_method_parts *parts, uint32_t index);
+
+/* The offset of the field that an instruction names, in an object or a mirror, once it was executed; 0: not known. */
+uint32_t vm_instruction_offset(struct vm *vm, const struct vm_method_parts *parts, uint32_t index);
 
 /* ---- vm_profile.c ---- */
 

@@ -140,6 +140,7 @@ struct vm_members {
     struct class_layout classes;
     uint64_t cache;                              /* in a ConstantPool */
     uint64_t cache_bytes, entry_bytes, constant; /* JDK 17: of a cache, of an entry, in an entry */
+    uint64_t offset;                             /* in an entry: of the field */
     struct vm_resolved fields, methods;
 };
 

@@ -2,6 +2,7 @@
 
 #include "core/base/text.h"
 #include "core/base/vec.h"
+#include "core/hotspot/vm.h"
 #include "report/view/misses_report.h"
 
 #include <stdlib.h>
@@ -17,6 +18,7 @@ void bytecode_names_open(struct bytecode_names *names, bool by_class, struct are
 void bytecode_names_free(struct bytecode_names *names)
 {
     hash_free(&names->by_place);
+    hash_free(&names->by_pc);
     map_free(&names->by_label);
     free(names->labels);
 }
@@ -72,6 +74,92 @@ bool bytecode_names_find(struct bytecode_names *names, uint32_t number, const st
     const char *label = label_of(names);
     *name = label != NULL && label[0] == '\0' ? BYTECODE_NAMES_NOTHING : number_of(names, label);
     return *name != BYTECODE_NAMES_UNKNOWN && hash_store(&names->by_place, place, *name) == 0;
+}
+
+/* ---- by the machine instruction ---- */
+
+#define INSTRUCTION_BYTES 15
+#define OF_HEADER         UINT32_MAX /* in by_pc: no memory, or an object's header, an array's length */
+#define ARRAY_HEADER      12         /* or 16 bytes: elements are behind */
+
+/* Does a bytecode handle what the operand is of? */
+static bool is_candidate(const struct sampled_method *method, const struct vm_method_parts *parts,
+                         const struct opcode *opcode, uint32_t index, const struct memory_operand *operand)
+{
+    bool is_array = opcode->kind == OPCODE_ARRAY_READ || opcode->kind == OPCODE_ARRAY_WRITE;
+    if (operand->has_index)
+        return is_array && operand->offset >= ARRAY_HEADER;
+    return opcode->kind >= OPCODE_FIELD_READ && opcode->kind <= OPCODE_STATIC_WRITE && operand->offset > 0 &&
+           vm_instruction_offset(method->vm, parts, index) == (uint32_t)operand->offset;
+}
+
+/* *found: what a method names with the operand's offset; UNKNOWN: nothing yet.  Returns false: several things. */
+static bool find_in_method(struct bytecode_names *names, uint32_t number, const struct sampled_method *method,
+                           const struct memory_operand *operand, uint32_t *found)
+{
+    struct vm_method_parts parts;
+    uint64_t key;
+    if (method->address == 0 || method->bytes == NULL)
+        return true;
+    vm_methods_keys(method->vm, &method->address, 1, &key, &parts);
+    size_t n = method->code.n_bytes;
+    for (size_t at = 0, n_bytes = 1; key != 0 && at < n && n_bytes > 0; at += n_bytes) {
+        const struct opcode *opcode = bytecodes_at(method->bytes, n, at);
+        uint32_t name;
+        n_bytes = bytecodes_length(method->bytes, n, at);
+        if (opcode == NULL || !is_candidate(method, &parts, opcode, (uint32_t)at, operand))
+            continue;
+        if (!bytecode_names_find(names, number, method, (int32_t)at, &name) || name < BYTECODE_NAMES_FIRST)
+            continue;
+        if (*found != BYTECODE_NAMES_UNKNOWN && *found != name)
+            return false;
+        *found = name;
+    }
+    return true;
+}
+
+/* In the innermost method, or those that it is inlined in, that name it. */
+static uint32_t find_operand(struct bytecode_names *names, const struct stack_sample *sample, uint32_t innermost,
+                             const struct memory_operand *operand)
+{
+    uint32_t found = BYTECODE_NAMES_UNKNOWN;
+    for (uint32_t i = innermost; i < sample->n && found == BYTECODE_NAMES_UNKNOWN; i++) {
+        if (sample->methods[i] == SAMPLED_UNKNOWN || sample->frames[i].sp != sample->frames[innermost].sp)
+            break;
+        if (!find_in_method(names, sample->methods[i], &sample->known[sample->methods[i]], operand, &found))
+            return BYTECODE_NAMES_UNKNOWN;
+    }
+    return found;
+}
+
+bool bytecode_names_operand(struct bytecode_names *names, const struct stack_sample *sample, uint32_t innermost,
+                            uint32_t *name)
+{
+    const struct java_frame *frame = &sample->frames[innermost];
+    const struct sampled_method *method = &sample->known[sample->methods[innermost]];
+    uint64_t place = sample->pc ^ (uint64_t)sample->methods[innermost] << 48;
+    if (sample->in_native || sample->in_kernel || method->address == 0 ||
+        (frame->kind != FRAME_COMPILED && frame->kind != FRAME_INLINED))
+        return true;
+    const uint32_t *known = hash_find(&names->by_pc, place);
+    uint32_t found = known != NULL ? *known : BYTECODE_NAMES_UNKNOWN;
+    if (known == NULL) {
+        uint8_t bytes[INSTRUCTION_BYTES];
+        struct memory_operand operand;
+        size_t n = vm_read_some(method->vm, sample->pc, bytes, sizeof bytes);
+        bool is_there = memory_operand_read(bytes, n, &operand);
+        found = is_there ? find_operand(names, sample, innermost, &operand) : OF_HEADER;
+        if (found == BYTECODE_NAMES_UNKNOWN && operand.offset <= ARRAY_HEADER)
+            found = OF_HEADER;
+        if (hash_store(&names->by_pc, place, found) < 0)
+            return false;
+    }
+    bool is_named = found != OF_HEADER && found != BYTECODE_NAMES_UNKNOWN;
+    *name = is_named ? found : *name;
+    names->n_compiled++;
+    names->n_operands += found != OF_HEADER;
+    names->n_named += is_named;
+    return true;
 }
 
 const char *bytecode_names_label(const struct bytecode_names *names, uint32_t number)

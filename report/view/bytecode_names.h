@@ -14,10 +14,13 @@ enum { BYTECODE_NAMES_NOTHING, BYTECODE_NAMES_UNKNOWN, BYTECODE_NAMES_FIRST };
 struct bytecode_names {
     bool by_class;
     struct hash_set by_place; /* by method and index: the number */
+    struct hash_set by_pc;    /* likewise by the address of an instruction of compiled code */
     struct map by_label;
     const char **labels; /* owned; the texts are the arena's: by number, from BYTECODE_NAMES_FIRST on */
     uint32_t n_labels, labels_room;
     struct vm_instruction read; /* the last one */
+    /* Samples in compiled code; at an instruction that reads or writes behind an object's header; that name a field. */
+    uint64_t n_compiled, n_operands, n_named;
 };
 
 /* arena: of the labels; borrowed.  To be freed by bytecode_names_free. */
@@ -32,6 +35,14 @@ void bytecode_names_free(struct bytecode_names *names);
  */
 bool bytecode_names_find(struct bytecode_names *names, uint32_t number, const struct sampled_method *method,
                          int32_t index, uint32_t *name);
+
+/*
+ * Likewise what the machine instruction of a sample in compiled code reads or writes: the one field that the methods
+ * there name with its offset, or an array's elements, where they are of one type.  Where it is none or several, *name
+ * stays.  x86-64.
+ */
+bool bytecode_names_operand(struct bytecode_names *names, const struct stack_sample *sample, uint32_t innermost,
+                            uint32_t *name);
 
 /* "java.util.HashMap.table"; by class "java.util.HashMap"; of a number from BYTECODE_NAMES_FIRST on. */
 const char *bytecode_names_label(const struct bytecode_names *names, uint32_t number);
