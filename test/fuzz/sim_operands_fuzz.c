@@ -1,5 +1,6 @@
 /* Any bytes are instructions, one a length: what is foreseen stays in its bounds, and groups hold their members. */
 #include "core/emu/model/sim_foreseen.h"
+#include "core/hotspot/vm_methods.h"
 
 #include <stdlib.h>
 
@@ -52,6 +53,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
         struct sim_operands operands;
         sim_operands_x86(bytes + i, n_bytes, 0x400000 + i, &operands);
         check_operands(&operands);
+        struct memory_operand one;
+        if (memory_operand_read(bytes + i, n_bytes, &one) && (one.offset < 0 || one.n_shift > 3))
+            abort();
         sim_foresight_add(&foresight, &operands, 0x400000 + i, false);
         i += n_bytes;
     }
