@@ -49,15 +49,17 @@ struct due {
     struct drand48_data random;
 };
 
-/* At most a fiftieth of the time so far is missing at the end. */
-static uint64_t round_ns(const struct sample_run *run, const struct due *due, uint64_t now)
+/* At most a fiftieth of the time so far is missing at the end.  Periods are drawn in rounds: not in step either. */
+static uint64_t round_ns(const struct sample_run *run, struct due *due, uint64_t now)
 {
     uint64_t ms = (now - due->start_ns) / 50000000;
+    double random;
+    drand48_r(&due->random, &random);
     if (run->process.pid == 0)
         ms = START_MS;
     else
         ms = ms < FIRST_MS ? FIRST_MS : ms > ROUND_MS ? ROUND_MS : ms;
-    return ms * UINT64_C(1000000);
+    return (uint64_t)((double)ms * 1e6 * (0.8 + 0.4 * random));
 }
 
 /* Visits are not in step with the program. */

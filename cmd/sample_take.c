@@ -50,6 +50,7 @@ int sample_run_add(struct sample_run *run, const struct stack_sample *sample, st
                                         .n_counters = sample->n_counters,
                                         .counters = sample->counters };
     keep_names(run, sample);
+    run->profile.is_halved = run->kinds.profile.is_halved = sample->is_halved;
     sample_profile_add(&run->profile, &add);
     if (bytecode_kinds_add(&run->kinds, sample->known, sample, &add) < 0)
         return err_set(err, "out of memory for the kinds of bytecode");

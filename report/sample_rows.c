@@ -12,6 +12,7 @@ int sample_rows_open(const struct report_source *source, struct sample_profile *
 {
     if (sample_profile_open(profile, BLOCK, TREE_BYTES, err) < 0)
         return -1;
+    profile->is_halved = info_text(source->reader, INFO_SAMPLE_HALVES) != NULL;
     profile->is_of_blocks =
         source->sampled->samples->has_waiting || info_text(source->reader, INFO_SAMPLE_MECHANISM) != NULL; /* polling */
     return 0;

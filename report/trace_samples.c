@@ -101,6 +101,7 @@ static uint32_t group_of(const struct trace_samples *samples, const struct trace
 
 static void take_sample(struct trace_samples *samples, const struct trace_sample *sample)
 {
+    samples->profile.is_halved = samples->profile.is_halved || info_text(samples->reader, INFO_SAMPLE_HALVES) != NULL;
     struct profile_sample add = { .time_ns = sample->ticks == TRACE_UNKNOWN
                                                  ? 0
                                                  : sample->ticks, /* for blocks of time ns do not matter */

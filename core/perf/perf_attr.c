@@ -3,10 +3,11 @@
  */
 #include "core/perf/perf_rings_internal.h"
 
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
-#define PERIOD_MEAN 1.0986 /* ln 3: drawn from half to one and a half of it, there are on average as many samples */
+#define PERIOD_LEAST 0.541 /* ln 4 * 4 / 3 / 4: up to four times as long, there are on average as many samples */
 
 /* What both kinds of events have. */
 static void fill_common(const struct perf_rings *rings, struct perf_event_attr *attr)
@@ -77,7 +78,7 @@ static void drop_inheritance(const struct perf_rings *rings, struct perf_event_a
 
 double perf_rings_drawn(double random, bool is_frequency)
 {
-    return is_frequency ? 0.875 + random / 4 : PERIOD_MEAN * (0.5 + random);
+    return is_frequency ? 0.875 + random / 4 : PERIOD_LEAST * pow(4, random);
 }
 
 /* For each event another one. */
@@ -127,10 +128,11 @@ void perf_attr_ip_samples(struct perf_rings *rings, struct perf_event_attr *attr
     }
 }
 
-/* The same for all that runs on a CPU. */
-void perf_attr_cpu_samples(struct perf_rings *rings, struct perf_event_attr *attr)
+/* The same for all that runs on a CPU, by one of its two clocks. */
+void perf_attr_cpu_samples(struct perf_rings *rings, uint32_t half, struct perf_event_attr *attr)
 {
     perf_attr_ip_samples(rings, attr);
+    attr->sample_period = 2 * perf_rings_mark(attr->sample_period, half, 0);
     attr->inherit = attr->inherit_thread = 0;
     attr->exclude_idle = 1;
     attr->disabled = 1;

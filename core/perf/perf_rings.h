@@ -41,7 +41,7 @@ struct perf_rings_options {
     bool with_children; /* record the processes that it starts, too: one of them may be the JVM */
     bool no_switches;   /* do not tell of CPU_IN, CPU_OUT, CPU_PREEMPTED */
     /*
-     * With stack_bytes and no_switches: where the user may, open one event for each CPU, whose period goes on from
+     * With stack_bytes and no_switches: where the user may, open two events for each CPU, whose periods go on from
      * thread to thread: with one for each thread, those that use less than a period have no sample.
      */
     bool prefers_cpus;
@@ -87,6 +87,16 @@ void perf_rings_choose(struct perf_rings *rings, pid_t pid);
 int perf_rings_drain(struct perf_rings *rings, uint64_t until_ns, kernel_event_fn *fn, void *context, struct err *err);
 
 /*
+ * What a sample of one of a CPU's two clocks stands for, half of its period: the lowest byte says which of them it is
+ * (bit 0), and since which draw (from bit 1 on, modulo 128), in a trace too (INFO 'sample.halves').  256 ns do not
+ * matter.
+ */
+static inline uint64_t perf_rings_mark(uint64_t weight_ns, uint32_t half, uint32_t n_draws)
+{
+    return (weight_ns & ~UINT64_C(255)) | (n_draws & 127) << 1 | half;
+}
+
+/*
  * By how much the period (or frequency) that is wanted is multiplied, for a random number below 1: so a program that
  * does the same again and again is not in step with its samples.  The kernel makes a frequency's periods itself.
  */
@@ -114,7 +124,7 @@ struct perf_rings_state {
     size_t ring_bytes; /* of each CPU */
     /* IP samples of all threads, of those in the kernel too; or why there are none, or not of all threads, borrowed. */
     bool has_ip_samples, has_kernel_ip_samples;
-    bool has_cpus;           /* one event for each CPU: options.prefers_cpus */
+    bool has_cpus;           /* two events for each CPU: options.prefers_cpus */
     bool finds_threads_late; /* IP samples of a thread that starts begin with the next drain: a kernel before Linux 6.12
                               */
     const char *why_no_ip_samples; /* or NULL */

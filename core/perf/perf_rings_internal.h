@@ -80,7 +80,7 @@ void perf_rings_close_files(struct perf_rings *rings);
 
 void perf_attr_switches(const struct perf_rings *rings, struct perf_event_attr *attr); /* and threads, page faults */
 void perf_attr_ip_samples(struct perf_rings *rings, struct perf_event_attr *attr);
-void perf_attr_cpu_samples(struct perf_rings *rings, struct perf_event_attr *attr); /* begins disabled */
+void perf_attr_cpu_samples(struct perf_rings *rings, uint32_t half, struct perf_event_attr *attr); /* disabled */
 void perf_attr_ip_event(const struct perf_rings *rings, uint32_t i, struct perf_event_attr *attr);
 void perf_attr_member(const struct perf_rings *rings, uint32_t i, struct perf_event_attr *attr);
 

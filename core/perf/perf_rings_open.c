@@ -270,11 +270,11 @@ int perf_rings_scan(struct perf_rings *rings, struct err *err)
     return n_new;
 }
 
-static int open_for_cpu(struct perf_rings *rings, struct perf_ring *ring, int filter)
+static int open_for_cpu(struct perf_rings *rings, struct perf_ring *ring, uint32_t half, int filter)
 {
     struct perf_event_attr attr;
     struct err ignored;
-    perf_attr_cpu_samples(rings, &attr);
+    perf_attr_cpu_samples(rings, half, &attr);
     int fd = counters_perf_open(&attr, -1, (int)ring->cpu, -1, PERF_FLAG_FD_CLOEXEC);
     if (fd < 0 || perf_rings_take(rings, ring, fd, NO_OWNER, &ignored) < 0)
         return -1;
@@ -283,16 +283,17 @@ static int open_for_cpu(struct perf_rings *rings, struct perf_ring *ring, int fi
 }
 
 /*
- * One event for each CPU in place of one for each thread and CPU: its period goes on from thread to thread, so that
- * threads which use less than a period have samples for their time, too.  Returns false, with nothing open, where the
- * kernel or the user's rights do not allow it.
+ * Two events for each CPU in place of one for each thread and CPU: their periods go on from thread to thread, so that
+ * threads which use less than a period have samples for their time, too.  Each has twice the period, drawn by itself:
+ * how the two differ says how far both are off.  Returns false, with nothing open, where the kernel or the user's
+ * rights do not allow it.
  */
 static bool cover_cpus(struct perf_rings *rings)
 {
     int filter = process_filter_load(rings->pid);
     rings->has_cpus = filter >= 0;
-    for (size_t i = 0; rings->has_cpus && i < rings->n_rings; i++)
-        rings->has_cpus = open_for_cpu(rings, &rings->rings[i], filter) == 0;
+    for (size_t i = 0; rings->has_cpus && i < 2 * rings->n_rings; i++)
+        rings->has_cpus = open_for_cpu(rings, &rings->rings[i / 2], i % 2, filter) == 0;
     if (filter >= 0)
         close(filter);
     if (!rings->has_cpus)

@@ -130,7 +130,8 @@ int recorder_write_stacks(struct recorder_stacks *s, bool all, struct err *err)
     uint64_t now_ns = s->now->latest.monotonic_ns;
     if (s->sampler == NULL && s->polled == NULL)
         return begin_polling(s, err);
-    if (now_ns - s->drained_ns < DRAIN_NS && !all && !rings_fill(s))
+    uint64_t more_ns = hash_address(s->drained_ns) % (DRAIN_NS * 2 / 5); /* not in step with the program */
+    if (now_ns - s->drained_ns < DRAIN_NS * 4 / 5 + more_ns && !all && !rings_fill(s))
         return 0;
     s->drained_ns = now_ns;
     return s->polled != NULL ? poll_sampler_drain(s->polled, take_stack_sample, s, err) : drain_outside(s, err);

@@ -1,6 +1,7 @@
 #include "core/recorder/sample_log.h"
 
 #include "core/base/xalloc.h"
+#include "core/trace/recording_info.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -153,8 +154,10 @@ int sample_log_write(struct sample_log *log, struct trace_writer *writer, const 
                                 .weight_ns = sample->weight,
                                 .n_counters = sample->n_counters,
                                 .counters = sample->counters };
-    if (sample_log_locate(log, writer, sample, &out, err) < 0)
+    if (sample_log_locate(log, writer, sample, &out, err) < 0 ||
+        (sample->is_halved && !log->is_halved && info_write_count(writer, INFO_SAMPLE_HALVES, 2, err) < 0))
         return -1;
+    log->is_halved |= sample->is_halved;
     log->n_written++;
     return trace_write_sample(writer, &out, err);
 }

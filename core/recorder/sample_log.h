@@ -27,6 +27,7 @@ struct sample_log {
     } samplers[SAMPLE_LOG_SAMPLERS];
     uint32_t n_classes;            /* that are named: the sampler numbers them as they come */
     uint64_t n_written, n_outside; /* samples; of them those whose context found no room */
+    bool is_halved;                /* they are: perf_rings_mark */
 };
 
 /*

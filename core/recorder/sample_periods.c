@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define SAMPLES_BETWEEN 40u /* changes of a period: a change costs half a period */
-#define ROUND_SAMPLES   20u /* so much counts a round of a CPU's clock: threads may run at fixed times */
+#define PERIODS_BETWEEN 30u /* changes of a CPU's, at least */
 #define LEAST_DRAWN     8u
 
 void sample_periods_init(struct sample_periods *periods, const struct kernel_trigger *trigger, uint32_t hz)
@@ -78,25 +78,37 @@ void sample_periods_forget(struct sample_periods *periods, int32_t tid)
 
 /* ---- periods ---- */
 
-static struct drawn_event *drawn_of(struct sample_periods *periods, uint64_t event_id)
+static struct drawn_event *drawn_of(struct sample_periods *periods, uint64_t event_id, uint64_t weight)
 {
     const uint32_t *known = hash_find(&periods->by_event, event_id);
     if (known != NULL)
         return &periods->drawn[*known];
     xhash_store(&periods->by_event, event_id, (uint32_t)periods->n_drawn);
     struct drawn_event *drawn = xpush(periods->drawn, periods->drawn_room, periods->n_drawn);
-    *drawn = (struct drawn_event){ .event_id = event_id };
+    *drawn = (struct drawn_event){ .event_id = event_id, .half = weight & 1 };
     return drawn;
+}
+
+/* The first one stands for half a period more. */
+static uint64_t weight_of_half(const struct sample_periods *periods, const struct drawn_event *drawn,
+                               const struct kernel_event *sample)
+{
+    uint64_t weight = drawn->period / 2;
+    return sample->time_ns - drawn->since_ns < 3 * weight
+               ? perf_rings_mark(weight * 3 / 2, drawn->half, periods->n_draws)
+               : weight;
 }
 
 /* The kernel tells a clock's period as it was when the event was opened. */
 uint64_t sample_periods_weight(struct sample_periods *periods, const struct kernel_event *sample)
 {
-    struct drawn_event *drawn = drawn_of(periods, sample->event_id);
+    struct drawn_event *drawn = drawn_of(periods, sample->event_id, sample->stack.period / 2);
     if (drawn->tid != 0 && drawn->tid != sample->tid)
         return sample->stack.period;
     drawn->n++;
-    return periods->is_clock && drawn->period != 0 ? drawn->period : sample->stack.period;
+    if (!periods->is_clock || drawn->period == 0)
+        return sample->stack.period / (periods->has_cpus ? 2 : 1);
+    return periods->has_cpus ? weight_of_half(periods, drawn, sample) : drawn->period;
 }
 
 void sample_periods_stretch(struct sample_periods *periods, double times)
@@ -107,19 +119,27 @@ void sample_periods_stretch(struct sample_periods *periods, double times)
         periods->drawn[i].n = SAMPLES_BETWEEN;
 }
 
+static void draw(struct sample_periods *periods, struct drawn_event *drawn, struct perf_rings *rings)
+{
+    double random, wanted = (double)periods->wanted;
+    drand48_r(&periods->random, &random);
+    drawn->n = 0;
+    drawn->period = (uint64_t)(wanted * perf_rings_drawn(random, periods->is_frequency));
+    if (periods->has_cpus)
+        drawn->period = 2 * perf_rings_mark(drawn->period, drawn->half, periods->n_draws);
+    drawn->since_ns = kernel_now_ns();
+    drawn->tid = perf_rings_set_period(rings, drawn->event_id, drawn->period);
+}
+
 void sample_periods_draw(struct sample_periods *periods, struct perf_rings *rings)
 {
-    struct perf_rings_state state;
-    perf_rings_state(rings, &state);
-    for (size_t i = 0; i < periods->n_drawn; i++) {
-        struct drawn_event *drawn = &periods->drawn[i];
-        double random;
-        drawn->n += state.has_cpus ? ROUND_SAMPLES : 0;
-        if (drawn->n < SAMPLES_BETWEEN || periods->wanted <= LEAST_DRAWN)
-            continue;
-        drand48_r(&periods->random, &random);
-        drawn->n = 0;
-        drawn->period = (uint64_t)((double)periods->wanted * perf_rings_drawn(random, periods->is_frequency));
-        drawn->tid = perf_rings_set_period(rings, drawn->event_id, drawn->period);
-    }
+    uint64_t now_ns = kernel_now_ns();
+    if (periods->wanted <= LEAST_DRAWN ||
+        (periods->has_cpus && now_ns - periods->drawn_ns < PERIODS_BETWEEN * periods->wanted))
+        return;
+    periods->drawn_ns = now_ns;
+    periods->n_draws++;
+    for (size_t i = 0; i < periods->n_drawn; i++)
+        if (periods->has_cpus || periods->drawn[i].n >= SAMPLES_BETWEEN)
+            draw(periods, &periods->drawn[i], rings);
 }

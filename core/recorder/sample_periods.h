@@ -2,10 +2,14 @@
  * After how much of an event a thread on a CPU is sampled, what a sample so stands for, and what other events counted
  * since the sample before.
  *
- * A period is drawn at random for each event (of a thread on a CPU, or of a CPU), up to half longer or shorter than the
- * one wanted, and again after 40 samples, so that a program that does the same again and again is not in step with it
- * (test/unit/sample_profile_test.c has cycles of 1 ms to 1 s).  A thread that starts later has the period of its
- * parent.
+ * A period is drawn at random for each event, from half of the one wanted to twice as much (perf_rings_drawn), so that
+ * a program that does the same again and again is not in step with it.  Of a thread on a CPU it is drawn again after 40
+ * samples; a thread that starts later has that of its parent.
+ *
+ * Of a CPU there are two clocks of twice the period each, drawn for themselves every half a second or so: what one of
+ * them has more than the other says how far both are off (phases/samples/sample_profile.h).  What had passed of their
+ * periods is lost then, and nothing is taken until the new ones are over: the first sample stands for half a period
+ * more.
  */
 #ifndef CORE_RECORDER_SAMPLE_PERIODS_H
 #define CORE_RECORDER_SAMPLE_PERIODS_H
@@ -25,14 +29,19 @@ struct sample_series {
 /* An event that takes samples. */
 struct drawn_event {
     uint64_t event_id;
-    uint64_t period; /* that it has been given since; 0: none */
-    uint32_t n;      /* samples since */
-    int32_t tid;     /* whose own it is */
+    uint64_t period;   /* that it has been given since; 0: none */
+    uint64_t since_ns; /* CLOCK_MONOTONIC_RAW */
+    uint32_t half;     /* of a CPU: which of its clocks */
+    uint32_t n;        /* samples since */
+    int32_t tid;       /* whose own it is */
 };
 
 struct sample_periods {
     uint64_t wanted;             /* of a trigger that the kernel finds the period for, the frequency */
     bool is_clock, is_frequency; /* is_frequency: of which the kernel finds the period */
+    bool has_cpus;               /* the caller's: the events are CPUs' clocks */
+    uint32_t n_draws;            /* of these */
+    uint64_t drawn_ns;           /* the latest */
     struct drand48_data random;
     struct hash_set by_series, by_event;
     struct sample_series *series; /* owned */

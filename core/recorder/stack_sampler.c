@@ -236,6 +236,7 @@ static int take_sample(const struct kernel_event *event, void *context)
         .pc = event->count,
         .in_kernel = event->in_kernel,
         .in_native = !stack->is_in_java,
+        .is_halved = sampler->state.has_cpus,
         .end = stack->end,
         .n = stack->n,
         .methods = sampler->numbers,
@@ -415,6 +416,8 @@ int stack_sampler_drain(struct stack_sampler *sampler, stack_sample_fn *fn, void
     sampler->context = context;
     sampler->err = err;
     sampler->has_round = false;
+    perf_rings_state(sampler->rings, &state);
+    sampler->state.has_cpus = sampler->periods.has_cpus = state.has_cpus;
     sampler->n_collections[0] = sampler->n_collections[1];
     sampler->n_collections[1] = vm_collections_count(sampler->vm, &sampler->collections);
     if (perf_rings_drain(sampler->rings, KERNEL_UNKNOWN, take_event, sampler, err) < 0)
@@ -426,7 +429,6 @@ int stack_sampler_drain(struct stack_sampler *sampler, stack_sample_fn *fn, void
     read_cpu(sampler);
     sample_periods_draw(&sampler->periods, sampler->rings);
     perf_rings_state(sampler->rings, &state);
-    sampler->state.has_cpus = state.has_cpus;
     sampler->state.has_kernel = state.has_kernel_ip_samples;
     sampler->state.finds_threads_late = state.finds_threads_late;
     if (state.has_ip_samples)

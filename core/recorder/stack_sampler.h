@@ -66,6 +66,7 @@ struct stack_sample {
     bool is_waiting;         /* it had no CPU, and wanted none */
     bool in_kernel;          /* the kernel worked for the thread */
     bool in_native;          /* it was not in code of the code cache */
+    bool is_halved;          /* by one of two clocks: perf_rings_mark */
     enum stack_end end;
     uint32_t n;                         /* frames */
     const uint32_t *methods;            /* by number, the innermost first; SAMPLED_UNKNOWN: a stub */

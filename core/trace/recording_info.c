@@ -111,6 +111,7 @@ static const struct info_row rows[INFO_N_KEYS] = {
     [INFO_SAMPLE_MECHANISM] = { "sample.mechanism", "", "mechanism, if not perf", { ONE_TEXT } },
     [INFO_SAMPLE_LONGEST_NS] = { "sample.longest_ns", "ns", "longest time that sampling stopped a thread",
         { ONE_COUNT } },
+    [INFO_SAMPLE_HALVES] = { "sample.halves", "", "clocks that take a CPU's samples", { ONE_COUNT } },
     [INFO_WAIT_VISITS] = { "wait.visits", "", "visits to the threads, to see what they wait for", { ONE_COUNT } },
     [INFO_WAIT_CPU_MS] = { "wait.cpu_ms", "ms", "CPU time of these visits, in the recorder", { ONE_REAL(1) } },
     [INFO_WAIT_FAILED] = { "wait.failed", "", "why it is not known what threads wait for", { ONE_TEXT } },

@@ -7,10 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Samples at a fixed distance for a while are a little less random than independent ones: so many times their variance.
- */
-#define DESIGN  1.2
-#define BETWEEN 0.02 /* of the time is between two periods: that before the clock is set anew */
+#define DESIGN 1.2 /* so many times as large is the variance of one clock: programs may be in step with it */
+#define UNSEEN 0.5 /* of a sample's variance: neither clock sees what the program does when periods are drawn */
 
 int sample_profile_open(struct sample_profile *profile, uint64_t block_ns, uint64_t tree_bytes, struct err *err)
 {
@@ -122,16 +120,17 @@ static void need_rows(struct sample_profile *profile, uint32_t n)
         profile->rows[profile->n_rows] = (struct sample_row){ .depth = UINT32_MAX };
 }
 
-/* The sum has this sample: has it the one before, and the one before that? */
-static void count_changes(struct sample_sum *sum, uint64_t number)
+/* By which clock, and since which draw; of one clock by turns, in pairs. */
+static void compare_halves(const struct sample_profile *profile, struct sample_sum *sum, uint64_t weight)
 {
-    for (uint64_t lag = 1; lag <= 2; lag++)
-        if (number <= lag)
-            sum->early[lag - 1]++;
-        else if (sum->last[0] != number - lag && sum->last[1] != number - lag)
-            sum->enters[lag - 1]++;
-    sum->last[1] = sum->last[0];
-    sum->last[0] = number;
+    uint64_t mark = profile->is_halved ? weight & 255 : profile->n_added, draw = mark / 2 + 1;
+    if (sum->draw != draw) {
+        sum->squares += sum->more * sum->more;
+        sum->more = 0;
+        sum->n_draws++;
+    }
+    sum->draw = draw;
+    sum->more += mark & 1 ? -(double)weight : (double)weight;
 }
 
 static void add_to(const struct sample_profile *profile, struct sample_sum *sum, uint32_t block,
@@ -139,7 +138,7 @@ static void add_to(const struct sample_profile *profile, struct sample_sum *sum,
 {
     sum->n += 1 + sample->n_alike;
     sum->weights[block] += sample->ns;
-    count_changes(sum, profile->n_added);
+    compare_halves(profile, sum, sample->ns);
     if (profile->half_life_ns > 0)
         heat_add(&sum->heat, sample->time_ns, (double)sample->ns, profile->half_life_ns);
     if (sample->n_counters == 0)
@@ -191,7 +190,6 @@ int sample_profile_add(struct sample_profile *profile, const struct profile_samp
     profile->n_samples += 1 + sample->n_alike;
     profile->n_counters = sample->n_counters > 0 ? sample->n_counters : profile->n_counters;
     profile->n_added++;
-    profile->squares += (double)sample->ns * (double)sample->ns;
     profile->is_of_blocks = profile->is_of_blocks || sample->is_waiting || sample->n_alike > 0;
     add_total(profile, &profile->groups[sample->group], block, sample);
     add_to(profile, &profile->all, block, sample);
@@ -238,24 +236,23 @@ static double t_limit(double df)
                 (((3 * z2 + 19) * z2 + 17) * z2 - 15) / (384 * df * df * df));
 }
 
-/* Pairs of samples, so many apart, of which it has one: it is left as often as it is entered, but for the ends. */
-static double changes_of(const struct sample_sum *sum, uint64_t lag, uint64_t n)
+static double squares_of(const struct sample_sum *sum)
 {
-    int n_late = (sum->last[0] + lag > n) + (sum->last[1] + lag > n && sum->last[1] > 0);
-    return 2 * (double)sum->enters[lag - 1] + sum->early[lag - 1] - n_late;
+    return sum->squares + sum->more * sum->more;
 }
 
-/* From samples in a row. */
+/* From samples of two clocks.  That both found the same does not say that there is no error: it is as of half a sample.
+ */
 static double error_of(const struct sample_profile *profile, const struct sample_sum *sum, double weight)
 {
-    double n = (double)profile->n_added, all = sum_of(profile->all.weights, profile->n_blocks);
+    double n = (double)profile->n_added, all = sum_of(profile->all.weights, profile->n_blocks), share = weight / all;
     if (profile->n_added < SAMPLES_MIN || sum->n == 0)
         return NAN;
-    double first = changes_of(sum, 1, profile->n_added), second = changes_of(sum, 2, profile->n_added);
-    double pairs = fmax(fmin((5 * first - 2 * second) / 6, first / 2), first / 6);
-    double each = weight / (double)sum->n, vary = n * profile->squares / (all * all), share = weight / all;
-    pairs += BETWEEN * n * share * (1 - share);
-    return first <= 0 ? 0 : each / all * sqrt(DESIGN * vary * pairs) * t_limit(first + 1);
+    double least = (1 - share) * all / n * all / n / 2;
+    double variance = fmax(squares_of(sum) - share * share * squares_of(&profile->all), least);
+    variance = profile->is_halved ? variance + UNSEEN * 2 * least * share * profile->all.n_draws : DESIGN * variance;
+    double df = profile->is_halved ? fmin(profile->all.n_draws, (double)sum->n + 1) : sum->n_draws + 1.0;
+    return sqrt(variance) / all * t_limit(df);
 }
 
 static struct sample_share share_of(const struct sample_profile *profile, const struct sample_sum *sum,

@@ -3,13 +3,14 @@
  * meanwhile, and how far that can be off; and the tree of calling contexts.
  *
  * The interval of a share is that of this recording: how far it may be from the part of the time that the method had
- * there.  Samples of CPU time come one after the other, and what they say of chance is how they differ from the next
- * one, and from the next but one.  With c1 and c2 the pairs of which one is the method's, and w the weight of a sample,
+ * there.  Two clocks take samples of CPU time, each by periods of its own (core/recorder/sample_periods.h): both have
+ * the same program before them, so all that they differ by is chance, whatever the program does.  With d and e how much
+ * more weight the first clock's samples of the method have, and of all, since periods were drawn
  *
- *     V(R) = w^2 * (11 c1 - 5 c2) / 12 / (sum of weights)^2      from c1 / 12 to c1 / 2
+ *     V(R) = (sum of d^2 - R^2 sum of e^2) / (sum of weights)^2        as many degrees of freedom as draws
  *
- * Where a sample says nothing of the next one, c1 = c2, and that is the variance of independent samples.  What changes
- * seldom has c2 = 2 c1, and an error of up to half a period at each change, of which the variance is c1 / 12.
+ * Samples of one clock are taken in pairs, as if each was of another clock: what the program does between the two is in
+ * the interval then, which is too narrow only where a program is in step with the clock, by an eighth.
  *
  * Where several threads are sampled at one moment (waits, polling), samples are alike, and their number says little:
  * the error comes from blocks of time then, as that of counters' ratios, and has the program's changes in it.  There
@@ -17,9 +18,9 @@
  *
  *     V(R) = n / (n - 1) * sum of (y - R x)^2 / (sum of x)^2       n - 1 degrees of freedom
  *
- * Source: successive differences, Wolter, Introduction to Variance Estimation, section 8.2, as a variogram that is
- * continued to the distance 1/6, Matheron, The Theory of Regionalized Variables, section 3; batch means, Law & Kelton,
- * Simulation Modeling and Analysis, section 9.5; ratios, Cochran, Sampling Techniques, chapter 6.
+ * Source: random groups and successive differences, Wolter, Introduction to Variance Estimation, chapter 2 and section
+ * 8.2; batch means, Law & Kelton, Simulation Modeling and Analysis, section 9.5; ratios, Cochran, Sampling Techniques,
+ * chapter 6.
  */
 #ifndef PHASES_SAMPLES_SAMPLE_PROFILE_H
 #define PHASES_SAMPLES_SAMPLE_PROFILE_H
@@ -60,9 +61,10 @@ struct sample_sum {
     uint64_t weights[SAMPLE_BLOCKS]; /* ns, or events, that they stand for */
     uint64_t *counters;              /* owned: of each counter the blocks; NULL: none yet */
     struct heat heat;                /* of the weights; empty where nothing decays */
-    uint64_t last[2];                /* its latest samples, as sample_profile.n_added counts them; 0: none yet */
-    uint64_t enters[2];              /* its samples of which the one before, or the one before that, is not its */
-    uint32_t early[2];               /* those of its samples that have none before */
+    uint64_t draw;                   /* since which periods its latest samples are, */
+    double more;                     /* and how much more weight those of the first clock have */
+    double squares;                  /* of that since the draws before */
+    uint32_t n_draws;                /* with samples of it */
 };
 
 struct sample_row {
@@ -87,7 +89,7 @@ struct sample_profile {
     struct context_tree tree; /* of group 0 */
     uint64_t n_samples;
     uint64_t n_added;      /* samples that came, those alike as one */
-    double squares;        /* of their weights */
+    bool is_halved;        /* the caller's: two clocks take the samples (perf_rings_mark) */
     bool is_of_blocks;     /* intervals are: samples of one moment come together */
     uint64_t half_life_ns; /* the caller's, before samples are added: of heat; 0: none is kept */
 };

@@ -240,6 +240,7 @@ static void take_sample(void *context, const struct trace_sample *sample)
         .n_counters = sample->n_counters,
         .counters = sample->counters,
     };
+    c->annotation->profile.is_halved = info_text(c->reader, INFO_SAMPLE_HALVES) != NULL;
     if (sample_profile_add(&c->annotation->profile, &add) < 0)
         c->is_out_of_memory = true;
 }
