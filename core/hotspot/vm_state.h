@@ -189,7 +189,7 @@ struct vm_monitor_layout {
 /* vm_thread_names.c */
 struct vm_thread_names {
     uint64_t java_thread;   /* in a JavaThread */
-    uint32_t length, bytes; /* in an array of bytes; 0: not known */
+    uint32_t length, units; /* in an array, its first element; 0: not known */
     struct vm_object_field name, value, coder;
 };
 

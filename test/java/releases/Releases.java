@@ -87,6 +87,7 @@ public class Releases {
     }
 
     public static void main(String[] args) {
+        Thread.currentThread().setName("computes in two methods: \u00e4\u20ac");
         for (int i = 0; i < 4; i++)
             start(i % 2 == 0);
         java.io.File end = new java.io.File(args[0]);
