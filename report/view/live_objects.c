@@ -312,7 +312,7 @@ static int refuse(const struct view_pass *pass, struct err *err)
     }
     err_set(err, "'%s' does not say which objects are live%s%s", pass->options.path, why == NULL ? "" : ": ",
             why == NULL ? "" : why);
-    return err_next(err, "record it with 'mmprof profile --live-objects -p PID'");
+    return err_next(err, "record it with 'mmprof profile -p PID', on JDK 11 or later");
 }
 
 static bool is_told(const struct view_pass *pass)

@@ -52,8 +52,9 @@ hash hash Faulty\$Index.count HashMap.TreeNode.*hashCode
 regex library Faulty\$Validator.isSentence Matcher.matches.*backtracking
 END
 
-check format loading << 'END'
+check format loading leak << 'END'
 format library Faulty\$Labels.label String.format
+leak leak Faulty\$Sessions.session mostly byte
 loading loading Faulty\$Plugins.pluginClass Class.forName
 END
 check_others

@@ -162,7 +162,7 @@ done
 # What still lives of that, against the program's own account: within twice the interval, which is one of 95 %.
 jdk=$(first_jdk)
 trace=$SCRATCH/keeps.dat
-"$mmprof" record --live --live-objects --budget 90% -q -o "$trace" -- "$jdk/bin/java" -Xmx512m -cp "$classes" \
+"$mmprof" record --live --budget 90% -q -o "$trace" -- "$jdk/bin/java" -Xmx512m -cp "$classes" \
     target.Keeps 500 > "$SCRATCH/out" 2>&1
 "$mmprof" report --view live-objects=class --csv "$trace" | tr -d '\r' > "$SCRATCH/live"
 bytes=$(awk -F, 'NR > 1 && $1 == "class" && $3 ~ /Keeps.Kept.<init>/ { print $6, $7 }' "$SCRATCH/live")

@@ -195,7 +195,7 @@ static void test_refusals(void)
     tell(&m, 500, TRACE_HEAP_BEFORE, 4096);
     maker_must(&m, trace_writer_close(m.writer, 1000, &m.err));
     CHECK_NUMBER("a trace that tracks none is refused", find(m.path, NULL, LIVE_OBJECTS_BY_SITE, &found), -1);
-    CHECK("with what to do", strstr(err.text, "--live-objects") != NULL);
+    CHECK("with what to do", strstr(err.text, "mmprof profile") != NULL);
     CHECK("a way that there is not, too", live_objects_by_name("color", &by, &err) < 0);
     unlink(m.path);
 }
