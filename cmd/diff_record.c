@@ -45,12 +45,12 @@ const char *diff_record_path(struct arena *arena, const char *directory, const c
 static const char *quoted(struct arena *arena, const char *text)
 {
     const char *word = "'";
-    while (word != NULL && text[0] != '\0') {
+    while (text[0] != '\0') {
         size_t n = strcspn(text, "'");
         word = arena_printf(arena, "%s%.*s%s", word, (int)n, text, text[n] == '\'' ? "'\\''" : "");
         text += n + (text[n] == '\'');
     }
-    return word == NULL ? NULL : arena_printf(arena, "%s'", word);
+    return arena_printf(arena, "%s'", word);
 }
 
 const char *diff_record_command(struct arena *arena, const char *path, const char *command)
@@ -59,7 +59,5 @@ const char *diff_record_command(struct arena *arena, const char *path, const cha
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     self[n < 0 ? 0 : n] = '\0';
     const char *words[] = { quoted(arena, n < 0 ? "mmprof" : self), quoted(arena, path), quoted(arena, command) };
-    if (words[0] == NULL || words[1] == NULL || words[2] == NULL)
-        return NULL;
     return arena_printf(arena, "exec %s record --live -q -o %s -- sh -c %s", words[0], words[1], words[2]);
 }

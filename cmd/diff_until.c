@@ -72,13 +72,11 @@ static int parse_iterations(struct until_running *r, struct err *err)
 }
 
 /* What there will be of each run. */
-static int make_series(struct until_running *r, struct err *err)
+static void make_series(struct until_running *r)
 {
     static const char *const names[METRICS] = { "CPU time", "wall time", "iteration" };
     struct versions *v = r->versions;
     struct versions_series *series = arena_alloc(v->arena, METRICS * sizeof *series);
-    if (series == NULL)
-        return err_set(err, "out of memory for results");
     for (size_t m = 0; m < METRICS; m++) {
         if (m == STEADY && r->options->iterations == NULL)
             continue;
@@ -92,7 +90,6 @@ static int make_series(struct until_running *r, struct err *err)
             s->values[i] = r->values[m][i];
     }
     v->series = series;
-    return 0;
 }
 
 static int begin(struct until_running *r, struct err *err)
@@ -108,13 +105,11 @@ static int begin(struct until_running *r, struct err *err)
     if (r->options->directory != NULL && diff_record_begin(r->options->directory, err) < 0)
         return -1;
     for (size_t m = 0; m < METRICS; m++)
-        for (size_t i = 0; i < r->versions->n_versions; i++) {
+        for (size_t i = 0; i < r->versions->n_versions; i++)
             r->values[m][i] = arena_alloc(r->versions->arena, r->rerun.runs_most * sizeof *r->values[m][i]);
-            if (r->values[m][i] == NULL)
-                return err_set(err, "out of memory for %llu runs", (unsigned long long)r->rerun.runs_most);
-        }
     rerun_begin(&r->rerun);
-    return make_series(r, err) < 0 || versions_check_gate(r->versions, err) < 0 ? -1 : parse_iterations(r, err);
+    make_series(r);
+    return versions_check_gate(r->versions, err) < 0 ? -1 : parse_iterations(r, err);
 }
 
 /* ---- runs ---- */
@@ -135,14 +130,11 @@ static int take_steady(struct until_running *r, const char *command, const struc
 }
 
 /* The command of a run that is recorded. */
-static const char *recorded(const struct until_running *r, size_t version, size_t run, struct err *err)
+static const char *recorded(const struct until_running *r, size_t version, size_t run)
 {
     struct arena *arena = r->versions->arena;
     const char *path = diff_record_path(arena, r->options->directory, r->versions->names[version], run);
-    const char *command = path == NULL ? NULL : diff_record_command(arena, path, r->versions->what[version]);
-    if (command == NULL)
-        err_set(err, "out of memory to record '%s'", r->versions->what[version]);
-    return command;
+    return diff_record_command(arena, path, r->versions->what[version]);
 }
 
 /* One run of a version, which counts from the second round on. */
@@ -154,9 +146,7 @@ static int run_version(struct until_running *r, size_t version, bool counts, str
     size_t at = r->versions->n_runs[version];
     int rc = 0;
     if (counts && r->options->directory != NULL) {
-        command = recorded(r, version, at + 1, err);
-        if (command == NULL)
-            return -1;
+        command = recorded(r, version, at + 1);
     }
     if (measured_run(command, has_iterations ? &r->iterations : NULL, &run, err) < 0)
         return -1;
@@ -233,8 +223,6 @@ static const char *steady_words(const struct until_running *r)
 int diff_until_run(const struct diff_until *options, struct versions *v, struct diff_until_end *end, struct err *err)
 {
     struct until_running *r = arena_alloc(v->arena, sizeof *r);
-    if (r == NULL)
-        return err_set(err, "out of memory for runs");
     *r = (struct until_running){ .options = options, .versions = v };
     if (begin(r, err) < 0)
         return -1;

@@ -44,8 +44,6 @@ static int begin(const struct diff_sides *sides, struct arena *arena, struct ver
         if (sides->words[i].n == 0)
             continue;
         v->names[v->n_versions] = arena_text(arena, sides->names[i], strcspn(sides->names[i], "="));
-        if (v->names[v->n_versions] == NULL)
-            return err_set(err, "out of memory for versions");
         index[v->n_versions++] = i;
     }
     if (v->n_versions >= 2)
@@ -58,23 +56,19 @@ static int begin(const struct diff_sides *sides, struct arena *arena, struct ver
 static const char *list_of(struct arena *arena, const struct options_list *words)
 {
     const char *list = "";
-    for (size_t i = 0; i < words->n && list != NULL; i++)
+    for (size_t i = 0; i < words->n; i++)
         list = arena_printf(arena, "%s%s%s", list, i == 0 ? "" : ", ", words->items[i]);
     return list;
 }
 
 /* The command becomes the traces of its runs. */
-static int take_traces(struct options_list *words, const char *directory, const struct versions *v, size_t version,
-                       struct err *err)
+static void take_traces(struct options_list *words, const char *directory, const struct versions *v, size_t version)
 {
     words->n = 0;
     while (words->n < v->n_runs[version] && words->n < OPTIONS_LIST_MAX) {
         const char *path = diff_record_path(v->arena, directory, v->names[version], words->n + 1);
-        if (path == NULL)
-            return err_set(err, "out of memory for traces");
         words->items[words->n++] = path;
     }
-    return 0;
 }
 
 static int check_name(const char *name, const char *directory, struct err *err)
@@ -120,8 +114,7 @@ int diff_versions_run(struct diff_sides *sides, const struct diff_until *until, 
     say(table, end.intervals, end.is_narrow);
     say(table, end.steady, end.is_steady);
     for (size_t i = 0; until->directory != NULL && i < v.n_versions; i++)
-        if (take_traces(&sides->words[index[i]], until->directory, &v, i, err) < 0)
-            return -1;
+        take_traces(&sides->words[index[i]], until->directory, &v, i);
     return 0;
 }
 
@@ -140,8 +133,6 @@ int diff_versions_read(const struct diff_sides *sides, const struct diff_row_opt
         paths[i] = sides->words[index[i]].items;
         n_traces[i] = sides->words[index[i]].n;
         v.what[i] = list_of(arena, &sides->words[index[i]]);
-        if (v.what[i] == NULL)
-            return err_set(err, "out of memory for versions");
     }
     if (versions_of_traces(options, paths, n_traces, &v, err) < 0 || versions_check_gate(&v, err) < 0)
         return -1;

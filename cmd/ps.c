@@ -31,13 +31,11 @@ static struct table_cell duration(struct arena *arena, double seconds)
     return cell;
 }
 
-static int add_jvm(struct table *table, const struct jvm_running *jvm, struct err *err)
+static void add_jvm(struct table *table, const struct jvm_running *jvm)
 {
     struct arena *arena = table->arena;
     struct table_cell *cells = table_row(table, "jvm");
     char user[JVM_USER_NAME_BYTES];
-    if (cells == NULL)
-        return err_set(err, "out of memory for the list of JVMs");
     cells[0] = table_number(jvm->pid);
     cells[0].words = arena_printf(arena, "%d", (int)jvm->pid);
     jvm_user_name(jvm->uid, user);
@@ -48,7 +46,6 @@ static int add_jvm(struct table *table, const struct jvm_running *jvm, struct er
     cells[5] = table_words(jvm_obstacle_word(jvm->obstacle));
     cells[6] = jvm->main[0] == '\0' ? table_unmeasured() : table_words(jvm->main);
     cells[7] = table_words(jvm->command);
-    return 0;
 }
 
 static int make(struct table *table, struct arena *arena, struct err *err)
@@ -69,8 +66,7 @@ static int make(struct table *table, struct arena *arena, struct err *err)
     table_data_column(table, "command", TABLE_TEXT);
     for (size_t i = 0; i < n; i++) {
         has_obstacle = has_obstacle || all[i].obstacle != JVM_OBSTACLE_NONE;
-        if (add_jvm(table, &all[i], err) < 0)
-            return -1;
+        add_jvm(table, &all[i]);
     }
     if (n == 0)
         table_note(table, "no JVM runs here that this user can see");
@@ -102,7 +98,7 @@ int command_ps(int argc, char **argv, struct err *err)
         return err_next(err, "to see whether a JVM can be measured, run 'mmprof doctor %s'", argv[i]);
     }
     struct table *table = arena_alloc(&arena, sizeof *table);
-    int rc = table == NULL ? err_set(err, "out of memory for a table") : make(table, &arena, err);
+    int rc = make(table, &arena, err);
     if (rc == 0)
         rc = command_print_table(table, csv, json, &display, err);
     arena_free(&arena);

@@ -2,7 +2,7 @@
 
 #include "cmd/output_file.h"
 #include "core/base/text.h"
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -176,9 +176,9 @@ static void add_old(const struct record_files *files, DIR *directory, const char
 {
     struct stat status;
     if (regexec(&files->ours, name, 0, NULL, 0) != 0 ||
-        fstatat(dirfd(directory), name, &status, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(status.st_mode) ||
-        vec_reserve(old->all, old->room, old->n + 1) < 0)
+        fstatat(dirfd(directory), name, &status, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(status.st_mode))
         return;
+    xgrow(old->all, old->room, old->n + 1);
     old->all[old->n] = (struct old_file){ strdup(name), status.st_mtim, (uint64_t)status.st_size };
     old->n += old->all[old->n].name != NULL;
 }

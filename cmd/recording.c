@@ -76,8 +76,6 @@ static int read_phases(const char *path, struct arena *arena, struct recorder_pl
     if (phases_file_read(path, arena, &file, err) < 0)
         return -1;
     struct recorder_phase *phases = arena_alloc(arena, file.n_rows * sizeof *phases);
-    if (phases == NULL)
-        return err_set(err, "out of memory");
     for (size_t i = 0; i < file.n_rows; i++) {
         phases[i].class_name = file.rows[i].names.class_name;
         phases[i].name = file.rows[i].names.method;
@@ -319,12 +317,12 @@ static int choose_ip_events(const struct recording *recording, struct recorder_p
         return 0;
     if (trigger_choose_each(recording->ip_events, arena, &set, codes, err) < 0)
         return -1;
-    for (size_t i = 0; i < set.n && names != NULL; i++)
+    for (size_t i = 0; i < set.n; i++)
         names = arena_printf(arena, "%s%s%s", names, i > 0 ? " " : "", set.specs[i].name);
     plan->ip_events = codes;
     plan->n_ip_events = (uint32_t)set.n;
     plan->ip_events_names = names;
-    return names == NULL ? err_set(err, "out of memory for the names of events") : 0;
+    return 0;
 }
 
 /* What is counted, and by what. */

@@ -178,8 +178,6 @@ static int find_regions(struct report_run *run, struct report_row_options *rows,
     const struct report_source *whole = run->whole[0].source;
     const struct timeline_read *read = &pass->line;
     uint32_t *region_of = arena_alloc(&run->arena, ((size_t)whole->tree->n_methods + 1) * sizeof *region_of);
-    if (region_of == NULL)
-        return err_set(err, "out of memory for the regions of %u methods", whole->tree->n_methods);
     if (check_part(&pass->no_line, err) < 0 ||
         timeline_end(whole, pass->totals, pass->n_totals, rows, &pass->line, err) < 0)
         return -1;

@@ -184,8 +184,6 @@ int sample_print(struct sample_run *run, struct err *err)
     struct sample_ratio_kind kinds[COUNTERS_GROUP_MAX];
     int n_kinds = find_ratios(run, kinds);
     struct table *table = arena_alloc(&run->arena, sizeof *table);
-    if (table == NULL || n_kinds < 0)
-        return err_set(err, "out of memory for the table");
     const struct samples_source source = { .profile = &run->profile,
                                            .names = run->names,
                                            .n_names = run->n_names,

@@ -21,26 +21,22 @@ static void add_columns(struct table *table)
     table_column(table, "Not instrumented because", "reason", TABLE_TEXT);
 }
 
-static int add_rows(const struct live_sampled *all, size_t n, struct table *table, struct arena *arena, struct err *err)
+static void add_rows(const struct live_sampled *all, size_t n, struct table *table, struct arena *arena)
 {
     struct method_name *names = arena_alloc(arena, n * sizeof *names);
     const char **labels = arena_alloc(arena, n * sizeof *labels);
-    for (size_t i = 0; names != NULL && i < n; i++)
+    for (size_t i = 0; i < n; i++)
         names[i] = all[i].found->names;
-    if (names == NULL || labels == NULL || java_names_labels(arena, names, n, labels) < 0)
-        return err_set(err, "out of memory");
+    java_names_labels(arena, names, n, labels);
     for (size_t i = 0; i < n; i++) {
         const struct candidate *found = all[i].found;
         struct table_cell *cells = table_row(table, "sampled");
         const char *why = sampled_why_text(all[i].why, all[i].recompilation_ns, arena);
-        if (cells == NULL || why == NULL)
-            return err_set(err, "out of memory");
         const struct table_cell values[] = { table_number(found->share),      table_number(found->share_low),
                                              table_number(found->share_high), table_number(found->self_share),
                                              table_words(labels[i]),          table_words(why) };
         memcpy(cells, values, sizeof values);
     }
-    return 0;
 }
 
 /* Returns the table for free(), or NULL with *err set: no memory. */
@@ -49,7 +45,8 @@ static char *text_of(const struct live_sampled *all, size_t n, struct arena *are
     struct table table;
     table_begin(&table, arena);
     add_columns(&table);
-    return add_rows(all, n < ROWS_MAX ? n : ROWS_MAX, &table, arena, err) < 0 ? NULL : table_text(&table, err);
+    add_rows(all, n < ROWS_MAX ? n : ROWS_MAX, &table, arena);
+    return table_text(&table, err);
 }
 
 /* Take what is known now.  Not while samples are taken. */

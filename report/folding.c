@@ -88,8 +88,7 @@ const struct folding_list *folding_read(const char *path, struct arena *arena, s
 {
     struct folding_list *folding = arena_alloc(arena, sizeof *folding);
     const char *text = path == NULL ? (const char *)frameworks_text : text_of(path, arena, err);
-    if (folding != NULL)
-        folding->said = arena_alloc(arena, SAID * sizeof *folding->said);
+    folding->said = arena_alloc(arena, SAID * sizeof *folding->said);
     if (text == NULL || take_lines(folding, text, path == NULL ? "report/frameworks.txt" : path, arena, err) < 0)
         return NULL;
     return folding;

@@ -26,7 +26,7 @@ static uint32_t find_role(const char *const *events, uint32_t n, enum event_role
 static const char *key_of(struct arena *arena, const char *event, const char *per)
 {
     char *key = arena_printf(arena, "%s_%s", event, per);
-    for (char *at = key; at != NULL && *at != '\0'; at++)
+    for (char *at = key; *at != '\0'; at++)
         *at = isalnum((unsigned char)*at) ? (char)tolower((unsigned char)*at) : '_';
     return key;
 }
@@ -63,8 +63,6 @@ int sample_ratio_kinds(const char *const *events, uint32_t n, struct arena *aren
         } else {
             continue;
         }
-        if (kind.key == NULL)
-            return -1;
         kinds[n_kinds++] = kind;
     }
     return n_kinds;

@@ -159,8 +159,6 @@ const struct calltree *sampled_ends(const struct calltree *tree, const struct ow
     struct call_ends e = { tree, own, arena_alloc(arena, n * sizeof *e.group), arena_alloc(arena, n * sizeof *e.groups),
                            arena_alloc(arena, n * sizeof *e.is_wrong) };
     bool any = false;
-    if (e.group == NULL || e.groups == NULL || e.is_wrong == NULL)
-        return NULL;
     find_groups(tree, e.group);
     judge_ends(&e);
     for (uint32_t i = 1; i < tree->n_nodes; i++)

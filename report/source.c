@@ -77,7 +77,8 @@ const char **report_labels(const struct report_source *source, const uint32_t *m
         if (names[i].method == NULL)
             return NULL;
     }
-    return java_names_labels(source->arena, names, n, labels) < 0 ? NULL : labels;
+    java_names_labels(source->arena, names, n, labels);
+    return labels;
 }
 
 static double info_ns(const struct report_source *source, enum info_key key)

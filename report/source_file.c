@@ -25,7 +25,7 @@ static const char *keep_line(struct arena *arena, const char *line, size_t n)
         if (n_blanks == 0)
             wide[at++] = line[i];
     }
-    const char *kept = wide == NULL ? NULL : text_utf8(arena, wide, at);
+    const char *kept = text_utf8(arena, wide, at);
     free(wide);
     return kept;
 }

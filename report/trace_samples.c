@@ -41,7 +41,7 @@ void trace_samples_close(struct trace_samples *samples)
     samples->is_open = false;
 }
 
-static bool know(struct trace_samples *samples, uint32_t method)
+static void know(struct trace_samples *samples, uint32_t method)
 {
     while (samples->n_known <= method) {
         xgrow(samples->first_of, samples->room, samples->n_known + 1);
@@ -50,7 +50,6 @@ static bool know(struct trace_samples *samples, uint32_t method)
         slot->value = slot->value == 0 ? samples->n_known + 1 : slot->value;
         samples->first_of[samples->n_known++] = slot->value - 1;
     }
-    return true;
 }
 
 uint32_t trace_samples_method(const struct trace_samples *samples, uint32_t method)
@@ -65,8 +64,7 @@ static uint32_t take_frames(struct trace_samples *samples, const struct trace_sa
     int32_t bytecode = sample->index;
     for (uint32_t node = sample->context; node != 0; n++) {
         const struct trace_context *context = trace_context(samples->reader, node);
-        if (!know(samples, context->method))
-            err_set(&samples->err, "out of memory for methods");
+        know(samples, context->method);
         samples->methods[n] = trace_samples_method(samples, context->method);
         samples->bytecodes[n] = bytecode;
         bytecode = context->call_site;
@@ -75,7 +73,7 @@ static uint32_t take_frames(struct trace_samples *samples, const struct trace_sa
     return n;
 }
 
-static bool keep(struct trace_samples *samples, const struct trace_sample *sample)
+static void keep(struct trace_samples *samples, const struct trace_sample *sample)
 {
     xgrow(samples->kept, samples->kept_room, samples->n_kept + 1);
     samples->kept[samples->n_kept++] = (struct trace_kept_sample){ .ticks = sample->ticks,
@@ -85,7 +83,6 @@ static bool keep(struct trace_samples *samples, const struct trace_sample *sampl
                                                                    .context = sample->context,
                                                                    .frame = (uint8_t)sample->frame,
                                                                    .is_waiting = sample->is_waiting };
-    return true;
 }
 
 static uint32_t group_of(const struct trace_samples *samples, const struct trace_sample *sample)
@@ -114,14 +111,14 @@ static void take_sample(struct trace_samples *samples, const struct trace_sample
                                   .counters = sample->counters };
     /* What others than the application wait is in no share: phases/samples/sample_profile.h. */
     bool is_ours = add.group == VM_PART_APPLICATION || add.group == TRACE_SAMPLES_OTHER;
-    if ((is_ours || !sample->is_waiting) && !keep(samples, sample))
-        err_set(&samples->err, "out of memory for the stack samples");
+    if ((is_ours || !sample->is_waiting))
+        keep(samples, sample);
     add.n = take_frames(samples, sample);
     samples->n_by_end[sample->end] += sample->n;
     samples->has_waiting = samples->has_waiting || sample->is_waiting;
     add.n_alike = sample->n - 1;
-    if (sample->n > 0 && samples->err.text[0] == '\0' && sample_profile_add(&samples->profile, &add) < 0)
-        err_set(&samples->err, "out of memory for the stack samples");
+    if (sample->n > 0 && samples->err.text[0] == '\0')
+        sample_profile_add(&samples->profile, &add);
 }
 
 void trace_samples_add(struct trace_samples *samples, const struct trace_sample *sample)
@@ -204,7 +201,7 @@ static int make_source(struct trace_samples *samples, struct arena *arena, struc
     uint32_t n_events = events_of(samples, arena, events);
     int n_kinds = n_events > 1 ? sample_ratio_kinds(events, n_events, arena, kinds) : 0;
     struct method_name *names = trace_samples_names(samples->reader, arena);
-    if (names == NULL || n_kinds < 0)
+    if (n_kinds < 0)
         return err_set(err, "out of memory for the names of methods");
     *source =
         (struct samples_source){ .profile = &samples->profile,
@@ -230,9 +227,9 @@ int trace_samples_table(struct trace_samples *samples, const struct samples_opti
 {
     struct sample_ratio_kind kinds[EVENTS];
     struct samples_source source;
-    if (make_source(samples, arena, kinds, &source, err) < 0 ||
-        samples_table_make(&source, options, arena, table, err) < 0)
+    if (make_source(samples, arena, kinds, &source, err) < 0)
         return -1;
+    samples_table_make(&source, options, arena, table, err);
     for (enum stack_end end = STACK_WHOLE + 1; end < STACK_ENDS; end++)
         if (samples->n_by_end[end] > 0 && end != STACK_NO_JAVA)
             table_doubt(table,

@@ -101,8 +101,6 @@ int tree_view_find(const struct report_source *source, const char *names, uint32
     struct found *found = arena_alloc(source->arena, ((size_t)tree->n_methods + 1) * sizeof *found);
     *methods = arena_alloc(source->arena, ((size_t)tree->n_methods + 1) * sizeof **methods);
     *n = 0;
-    if (*methods == NULL)
-        return no_memory(err);
     for (uint32_t i = 1; i < tree->n_nodes; i++) {
         uint32_t method = tree->nodes[i].method;
         if (method >= tree->n_methods || index_of[method] == SIZE_MAX)
@@ -125,7 +123,6 @@ int tree_view_find(const struct report_source *source, const char *names, uint32
 
 /* ---- lines ---- */
 
-/* Returns the line, or 0: no memory. */
 static uint32_t line_of(struct tree_view *view, uint32_t parent, uint32_t method)
 {
     const uint64_t call = (uint64_t)parent << 32 | method;
@@ -133,8 +130,8 @@ static uint32_t line_of(struct tree_view *view, uint32_t parent, uint32_t method
     if (known != NULL)
         return *known;
     xgrow(view->lines, view->room, view->n_lines + 1);
-    if ((method != CALLTREE_ROOT && hash_store(&view->by_call, call, view->n_lines) < 0))
-        return 0;
+    if (method != CALLTREE_ROOT)
+        xhash_store(&view->by_call, call, view->n_lines);
     uint32_t line = view->n_lines++;
     view->lines[line] = (struct tree_line){ .parent = parent,
                                             .next = view->lines[parent].first_child,
@@ -259,7 +256,7 @@ static int add_callers(struct tree_view *view)
 /* ---- intervals ---- */
 
 /* A sample is in the line of its context and in those above it. */
-static int add_sample(const struct tree_view *view, size_t i, struct sample_profile *profile)
+static void add_sample(const struct tree_view *view, size_t i, struct sample_profile *profile)
 {
     const struct sampled_tree *sampled = view->source->sampled;
     const struct trace_kept_sample *sample = &sampled->samples->kept[i];
@@ -269,23 +266,22 @@ static int add_sample(const struct tree_view *view, size_t i, struct sample_prof
         path[n++] = 0;
     for (; line != 0 && n < DEPTH_MOST; line = view->lines[line].parent)
         path[n++] = line;
-    return sample_profile_add(profile,
-                              &(struct profile_sample){ .time_ns = sample->ticks == TRACE_UNKNOWN ? 0 : sample->ticks,
-                                                        .ns = sample->weight_ns + sample->ready_ns,
-                                                        .n = n,
-                                                        .methods = path });
+    sample_profile_add(profile, &(struct profile_sample){ .time_ns = sample->ticks == TRACE_UNKNOWN ? 0 : sample->ticks,
+                                                          .ns = sample->weight_ns + sample->ready_ns,
+                                                          .n = n,
+                                                          .methods = path });
 }
 
 static int find_errors(struct tree_view *view, struct err *err)
 {
     const struct sampled_tree *sampled = view->source->sampled;
     struct sample_profile profile;
-    int rc = 0;
     if (sample_rows_open(view->source, &profile, err) < 0)
         return -1;
-    for (size_t i = 0; rc == 0 && i < sampled->samples->n_kept; i++)
-        rc = !sampled->samples->kept[i].is_idle && add_sample(view, i, &profile) < 0 ? no_memory(err) : 0;
-    for (uint32_t i = 1; rc == 0 && i < view->n_lines; i++) {
+    for (size_t i = 0; i < sampled->samples->n_kept; i++)
+        if (!sampled->samples->kept[i].is_idle)
+            add_sample(view, i, &profile);
+    for (uint32_t i = 1; i < view->n_lines; i++) {
         struct tree_line *line = &view->lines[i];
         struct sample_share total = sample_profile_total(&profile, i), self = sample_profile_self(&profile, i);
         double estimated = line->ticks - (line->is_ended ? 0 : sampled_measured(view->source, line->probe_ticks));
@@ -295,7 +291,7 @@ static int find_errors(struct tree_view *view, struct err *err)
             line->self_error = sample_rows_error(&self, line->self_ticks, view->all_ticks);
     }
     sample_profile_free(&profile);
-    return rc;
+    return 0;
 }
 
 /* ---- how a line is known ---- */

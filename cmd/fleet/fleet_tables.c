@@ -62,7 +62,7 @@ static int fill_table(struct fleet_command_run *run, const struct fleet_result *
     }
     for (size_t r = 0; r < result->n_rows; r++) {
         struct table_cell *cells = table_row(run->table, "row");
-        for (size_t c = 0; cells != NULL && c < result->n_columns; c++)
+        for (size_t c = 0; c < result->n_columns; c++)
             cells[c] = cell_of(result->values[r * result->n_columns + c], result->types[c], is_known[c]);
     }
     return 0;

@@ -23,7 +23,7 @@ char *text_utf8(struct arena *arena, const char *at, size_t n)
     if (n == 0 || is_ascii(at, n))
         return arena_text(arena, at, n);
     char *text = arena_alloc(arena, n * UTF8_GROWTH + 1), *to = text;
-    for (const char *end = at + n; text != NULL && at < end;)
+    for (const char *end = at + n; at < end;)
         to = utf8_put(to, utf8_take(&at, end));
     return text;
 }
@@ -53,7 +53,7 @@ char *text_clean(struct arena *arena, const char *text)
 {
     size_t n = strlen(text);
     char *clean = arena_alloc(arena, n * UTF8_GROWTH + 1), *to = clean;
-    for (const char *end = text + n; clean != NULL && text < end;)
+    for (const char *end = text + n; text < end;)
         to = utf8_put(to, text_take_clean(&text, end));
     return clean;
 }
@@ -194,7 +194,7 @@ char *text_words(struct arena *arena, const char *const *words, size_t n)
     for (size_t i = 0; i < n; i++)
         room += strlen(words[i]) * WORDS_GROWTH + 1;
     char *line = arena_alloc(arena, room), *to = line;
-    for (size_t i = 0; line != NULL && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (i > 0)
             *to++ = ' ';
         to += words_escape(to, words[i]);

@@ -1,3 +1,4 @@
+#include "core/base/xalloc.h"
 #include "core/hotspot/jit_code.h"
 
 #include "core/hotspot/nmethod.h"
@@ -71,7 +72,7 @@ bool call_targets_take(struct call_targets *targets, const struct nmethod *nmeth
 static enum call_target target_of_blob(struct call_targets *targets, uint64_t address)
 {
     uint64_t blob = code_heaps_find(targets->vm, address);
-    struct hash_slot *slot = blob == 0 ? NULL : hash_put(&targets->known, hash_address(blob));
+    struct hash_slot *slot = blob == 0 ? NULL : xhash_put(&targets->known, hash_address(blob));
     char name[NAME_BYTES] = "";
     if (slot == NULL || targets->blob_name == VM_NONE)
         return CALL_OF_OTHER;

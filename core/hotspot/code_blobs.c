@@ -395,7 +395,7 @@ const struct code_at *code_blobs_at(struct code_blobs *blobs, uint64_t pc)
         (at->blob == NULL ? at->round == blobs->round : is_there(blobs, at->blob) && at->life == at->blob->life))
         return at;
     if (at == NULL) {
-        struct hash_slot *slot = blobs->n_pcs < PCS ? hash_put(&blobs->by_pc, key) : NULL;
+        struct hash_slot *slot = blobs->n_pcs < PCS ? xhash_put(&blobs->by_pc, key) : NULL;
         if (slot == NULL)
             return &none;
         at = &blobs->pcs[blobs->n_pcs];

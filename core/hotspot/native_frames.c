@@ -248,7 +248,7 @@ const struct native_rule *native_frames_at(struct native_frames *native, uint64_
     if (pc == 0 || known != NULL)
         return pc == 0 ? &none : &native->rules[known->value - 1];
     const struct native_rule rule = look_up(native, pc); /* all others may have been forgotten */
-    struct hash_slot *slot = native->n_rules < RULES ? hash_put(&native->by_pc, hash_address(pc)) : NULL;
+    struct hash_slot *slot = native->n_rules < RULES ? xhash_put(&native->by_pc, hash_address(pc)) : NULL;
     if (slot == NULL)
         return &none;
     native->rules[native->n_rules] = rule;

@@ -1,6 +1,6 @@
 #include "core/jvm/maps.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,18 +34,15 @@ static const char *keep_path(struct jvm_maps *maps, const char *path, size_t n)
     const uint32_t *known = map_get(&maps->paths, path, n);
     if (known != NULL)
         return maps->names[*known];
-    if (vec_reserve(maps->names, maps->names_room, maps->n_names + 1) < 0)
-        return NULL;
+    xgrow(maps->names, maps->names_room, maps->n_names + 1);
     const char *name = arena_text(&maps->arena, path, n);
-    if (name == NULL || map_put(&maps->paths, path, n, maps->n_names) < 0)
-        return NULL;
+    map_put(&maps->paths, path, n, maps->n_names);
     return maps->names[maps->n_names++] = name;
 }
 
 static struct jvm_mapping *add_mapping(struct jvm_maps *maps)
 {
-    if (vec_reserve(maps->all, maps->room, maps->n + 1) < 0)
-        return NULL;
+    xgrow(maps->all, maps->room, maps->n + 1);
     return &maps->all[maps->n++];
 }
 

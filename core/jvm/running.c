@@ -43,7 +43,7 @@ static bool is_jvm(pid_t pid)
 static const char *keep(struct arena *arena, const char *text)
 {
     const char *kept = text_utf8(arena, text, strlen(text));
-    return kept == NULL ? "" : kept;
+    return kept;
 }
 
 /* The JVM itself tells it; for one that shows nothing, or not to this user, the command line does. */
@@ -98,19 +98,16 @@ static bool look_at(struct arena *arena, pid_t pid, struct jvm_running *jvm)
 
 /* ---- all of them ---- */
 
-static bool make_room(struct arena *arena, struct jvm_running **all, size_t n, size_t *room)
+static void make_room(struct arena *arena, struct jvm_running **all, size_t n, size_t *room)
 {
     if (n < *room)
-        return true;
+        return;
     size_t more = *room == 0 ? FIRST_ROOM : *room * 2;
     struct jvm_running *grown = arena_alloc(arena, more * sizeof *grown);
-    if (grown == NULL)
-        return false;
     if (n > 0)
         memcpy(grown, *all, n * sizeof *grown);
     *all = grown;
     *room = more;
-    return true;
 }
 
 static int by_pid(const void *a, const void *b)
@@ -133,10 +130,8 @@ int jvm_running_list(struct arena *arena, struct jvm_running **all, size_t *n, s
         pid_t pid = (pid_t)atoi(entry->d_name);
         if (pid <= 0 || !is_jvm(pid))
             continue;
-        if (!make_room(arena, all, *n, &room))
-            rc = err_set(err, "out of memory for the list of JVMs");
-        else
-            *n += look_at(arena, pid, &(*all)[*n]);
+        make_room(arena, all, *n, &room);
+        *n += look_at(arena, pid, &(*all)[*n]);
     }
     closedir(processes);
     if (*n > 1)

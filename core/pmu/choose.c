@@ -20,8 +20,8 @@ static bool pmu_counts(struct arena *arena)
            selftest_counts(selftest_event(&instructions, 0, &ignored));
 }
 
-/* Set 'why' of each event.  Returns 0, or -1 when there is no memory. */
-static int test_all(struct counter_set *set, pid_t pid, bool keep_silent, struct arena *arena, struct err *err)
+/* Set 'why' of each event. */
+static void test_all(struct counter_set *set, pid_t pid, bool keep_silent, struct arena *arena)
 {
     for (size_t i = 0; i < set->n; i++) {
         struct err reason = { "" };
@@ -32,10 +32,7 @@ static int test_all(struct counter_set *set, pid_t pid, bool keep_silent, struct
         if (set->specs[i].is_silent)
             continue;
         set->specs[i].why = arena_text(arena, reason.text, strlen(reason.text));
-        if (set->specs[i].why == NULL)
-            return err_set(err, "out of memory for the events");
     }
-    return 0;
 }
 
 /*
@@ -85,7 +82,10 @@ static int choose_default(pid_t pid, struct arena *arena, struct counter_set *se
         note->text[0] = '\0';
         return 0;
     }
-    return events_parse(default_derived, arena, set, err) < 0 ? -1 : test_all(set, pid, false, arena, err);
+    if (events_parse(default_derived, arena, set, err) < 0)
+        return -1;
+    test_all(set, pid, false, arena);
+    return 0;
 }
 
 int selftest_choose(const char *list, pid_t pid, struct arena *arena, struct counter_set *set, struct err *note,
@@ -96,5 +96,6 @@ int selftest_choose(const char *list, pid_t pid, struct arena *arena, struct cou
         return choose_default(pid, arena, set, note, err);
     if (events_parse(list, arena, set, err) < 0)
         return -1;
-    return test_all(set, pid, true, arena, err);
+    test_all(set, pid, true, arena);
+    return 0;
 }

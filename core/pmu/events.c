@@ -185,10 +185,9 @@ static int encode(const char *name, struct arena *arena, struct counter_spec *sp
     if (name[0] == '\0' || strlen(name) >= NAME_MAX_BYTES)
         return err_set(err, name[0] == '\0' ? "an event's name is empty" : "an event's name is too long"),
                err_next(err, "run 'mmprof list' for the events that count here");
-    char *copy = arena_text(arena, name, strlen(name));
-    if (copy == NULL)
-        return err_set(err, "out of memory for event '%s'", name);
-    *spec = (struct counter_spec){ .name = copy, .pmu = "", .description = "", .unit = "events", .why = "" };
+    *spec = (struct counter_spec){
+        .name = arena_text(arena, name, strlen(name)), .pmu = "", .description = "", .unit = "events", .why = ""
+    };
     int rc = 0;
     if (!encode_generic(name, spec))
         rc = strchr(name, '/') != NULL ? events_encode_sysfs(EVENTS_SYSFS_DEVICES, name, arena, spec, err)
@@ -239,8 +238,6 @@ static int parse(const char *list, encode_fn *encode_one, struct arena *arena, s
         while (n_word > skip && isspace((unsigned char)at[n_word - 1]))
             n_word--;
         char *word = arena_text(arena, at + skip, n_word - skip);
-        if (word == NULL)
-            return err_set(err, "out of memory for the events '%s'", list);
         if (check_new(set, word, err) < 0 || encode_one(word, arena, &set->specs[set->n], err) < 0)
             return -1;
         set->n++;

@@ -168,5 +168,5 @@ int events_encode_sysfs(const char *devices, const char *name, struct arena *are
     }
     spec->pmu = arena_text(arena, pmu.name, strlen(pmu.name));
     spec->description = "";
-    return spec->pmu != NULL ? 0 : err_set(err, "out of memory for event '%s'", name);
+    return 0;
 }

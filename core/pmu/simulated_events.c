@@ -55,7 +55,7 @@ bool simulated_is_of_sets(const char *name)
     return event != NULL && (event->set & misses) != 0;
 }
 
-static int fill(const struct simulated_event *event, struct arena *arena, struct counter_spec *spec, struct err *err)
+static void fill(const struct simulated_event *event, struct arena *arena, struct counter_spec *spec)
 {
     *spec = (struct counter_spec){ .name = arena_printf(arena, "%s%s", SIMULATED_PREFIX, event->name),
                                    .pmu = "simulated",
@@ -65,7 +65,6 @@ static int fill(const struct simulated_event *event, struct arena *arena, struct
                                    .kind = COUNTER_HARDWARE };
     spec->code =
         (struct counter_code){ .type = COUNTERS_SIMULATED, .config = event->set, .exclude = COUNTER_NO_KERNEL };
-    return spec->name == NULL ? err_set(err, "out of memory") : 0;
 }
 
 static int add_simulated(const char *name, struct arena *arena, struct counter_set *set, struct err *err)
@@ -80,8 +79,8 @@ static int add_simulated(const char *name, struct arena *arena, struct counter_s
         err_set(err, "'%s' is not a simulated event", name);
         return err_next(err, "choose from 'mmprof list --models'");
     }
-    if (event != NULL && fill(event, arena, spec, err) < 0)
-        return -1;
+    if (event != NULL)
+        fill(event, arena, spec);
     for (size_t i = 0; i < set->n; i++)
         if (strcmp(set->specs[i].name, spec->name) == 0)
             return err_set(err, "the event '%s' is named twice", name);
@@ -97,8 +96,6 @@ static int add_all(const char *list, struct arena *arena, struct counter_set *se
     if (list == NULL)
         return 0;
     char *copy = arena_text(arena, list, strlen(list)), *rest = NULL;
-    if (copy == NULL)
-        return err_set(err, "out of memory");
     for (char *name = strtok_r(copy, ",", &rest); name != NULL; name = strtok_r(NULL, ",", &rest))
         if (add_simulated(name, arena, set, err) < 0)
             return -1;

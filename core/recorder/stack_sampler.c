@@ -65,14 +65,12 @@ static int by_index(const void *a, const void *b)
 }
 
 /* What its code is, and its lines. */
-static bool describe_code(struct stack_sampler *sampler, struct sampled_method *known)
+static void describe_code(struct stack_sampler *sampler, struct sampled_method *known)
 {
     const struct vm_method *method = &sampler->described;
     struct code_line *lines = arena_alloc(&sampler->arena, (method->n_lines + 1) * sizeof *lines);
     known->code = method->code;
     known->source = text_utf8(&sampler->arena, method->source, method->n_source);
-    if (lines == NULL || known->source == NULL)
-        return false;
     memcpy(lines, method->lines, method->n_lines * sizeof *lines);
     qsort(lines, method->n_lines, sizeof *lines, by_index);
     known->lines = lines;
@@ -82,7 +80,6 @@ static bool describe_code(struct stack_sampler *sampler, struct sampled_method *
     if (bytes != NULL)
         memcpy(bytes, sampler->bytecodes, known->code.n_bytes);
     known->bytes = bytes;
-    return true;
 }
 
 /* Which of the loaders of classes with this name it is, from 1 on; 0: not known. */
@@ -95,8 +92,9 @@ static uint32_t loader_number(struct stack_sampler *sampler, const struct vm_met
         return known == NULL ? 0 : *known;
     const uint32_t *before = hash_find(&sampler->loaders, name);
     uint32_t number = before == NULL ? 1 : *before + 1;
-    return hash_store(&sampler->loaders, name, number) < 0 || hash_store(&sampler->loaders, both, number) < 0 ? 0
-                                                                                                              : number;
+    xhash_store(&sampler->loaders, name, number);
+    xhash_store(&sampler->loaders, both, number);
+    return number;
 }
 
 /* Its name; with that of a class that other loaders have, too, the loader's number, where that is wanted: no class has
@@ -105,7 +103,7 @@ static const char *class_name_of(struct stack_sampler *sampler, const struct vm_
 {
     const char *name = text_utf8(&sampler->arena, method->class_name, method->n_class_name);
     uint32_t number = loader_number(sampler, method);
-    if (name == NULL || number <= 1)
+    if (number <= 1)
         return name;
     sampler->state.shared_name = sampler->state.shared_name == NULL ? name : sampler->state.shared_name;
     if (!sampler->options.tells_loaders)
@@ -127,9 +125,9 @@ static uint32_t describe(struct stack_sampler *sampler, const struct known_metho
         .names.method = text_utf8(&sampler->arena, method->name, method->n_name),
         .names.descriptor = text_utf8(&sampler->arena, method->descriptor, method->n_descriptor),
     };
-    if (known.names.class_name == NULL || known.names.method == NULL || known.names.descriptor == NULL ||
-        !describe_code(sampler, &known))
+    if (known.names.class_name == NULL || known.names.method == NULL || known.names.descriptor == NULL)
         return SAMPLED_UNKNOWN;
+    describe_code(sampler, &known);
     known.traits = frame_traits_of(known.names.class_name, known.names.descriptor);
     *xpush(sampler->methods, sampler->methods_room, sampler->n_methods) = known;
     return sampler->n_methods - 1;

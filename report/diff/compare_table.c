@@ -41,8 +41,6 @@ static void add_pair(struct table *table, const struct compare_profile *first, c
                      const double values[4])
 {
     struct table_cell *cells = table_row(table, "pair");
-    if (cells == NULL)
-        return;
     cells[0] = table_words(first->path);
     cells[1] = table_words(second->path);
     for (size_t i = 0; i < 4; i++)

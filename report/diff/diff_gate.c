@@ -17,7 +17,7 @@ int diff_limit_refuse(const struct diff_limit *limit, const char *list, struct e
 static int no_metric(const struct diff *d, const struct diff_limit *limit, struct err *err)
 {
     const char *list = "";
-    for (size_t m = 0; m < d->n_metrics && list != NULL; m++)
+    for (size_t m = 0; m < d->n_metrics; m++)
         list = arena_printf(d->arena, "%s%s%s", list, m == 0 ? "" : ", ", d->metrics[m].name);
     return diff_limit_refuse(limit, list, err);
 }

@@ -68,7 +68,7 @@ static const char *interval_words(struct arena *arena, const struct diff_result 
 {
     double before = r->mean[DIFF_BEFORE];
     const char *low = percent_words(arena, r->low / before, true), *high = percent_words(arena, r->high / before, true);
-    return low == NULL || high == NULL ? NULL : arena_printf(arena, "%s .. %s", low, high);
+    return arena_printf(arena, "%s .. %s", low, high);
 }
 
 static const char *unit_of(const struct diff_metric *metric)
@@ -118,8 +118,6 @@ static void add_row(const struct diff *d, const struct diff_row *row, size_t met
 {
     const struct diff_result *r = &row->results[metric];
     struct table_cell *cells = table_row(table, row->kind);
-    if (cells == NULL)
-        return;
     cells[at->label] = table_words(row->label);
     cells[at->metric] = table_words(d->metrics[metric].name);
     cells[at->unit] = table_words(unit_of(&d->metrics[metric]));
@@ -161,7 +159,7 @@ static void add_side(const struct diff *d, enum diff_side side, struct table *ta
 {
     static const char *const keys[] = { "before", "after" };
     const char *list = "";
-    for (size_t i = 0; i < d->options->n_traces[side] && list != NULL; i++)
+    for (size_t i = 0; i < d->options->n_traces[side]; i++)
         list = arena_printf(d->arena, "%s%s%s", list, i == 0 ? "" : ", ", d->options->paths[side][i]);
     table_metadata_words(table, keys[side], list,
                          list == NULL ? NULL : arena_printf(d->arena, "%-8s %s", keys[side], list));
@@ -181,8 +179,6 @@ static const char *detectable_words(const struct diff *d, enum diff_role role, b
     if (!(least <= most))
         return NULL;
     const char *from = percent_words(d->arena, least, false), *to = percent_words(d->arena, most, false);
-    if (from == NULL || to == NULL)
-        return NULL;
     return least == most ? arena_printf(d->arena, "%s %s %%", name, to)
                          : arena_printf(d->arena, "%s %s to %s %%", name, from, to);
 }

@@ -173,8 +173,6 @@ static void add_pair(const struct versions *v, const struct versions_series *s, 
     if ((isnan(pair.before) && isnan(pair.after)) || (is_text && !s->is_main && !is_found))
         return;
     struct table_cell *cells = table_row(table, s->kind);
-    if (cells == NULL)
-        return;
     cells[at->label] = table_words(s->label);
     cells[at->metric] = table_words(s->metric);
     cells[at->from] = table_words(v->names[a]);

@@ -91,22 +91,19 @@ static int make_labels(struct chrome *c)
     struct method_name *names = arena_alloc(&c->arena, ((size_t)c->n_methods + 1) * sizeof *names);
     const char **labels = arena_alloc(&c->arena, ((size_t)c->n_methods + 1) * sizeof *labels);
     c->labels = arena_alloc(&c->arena, ((size_t)c->n_methods + 1) * sizeof *c->labels);
-    if (names == NULL || labels == NULL || c->labels == NULL)
+    if (labels == NULL)
         return -1;
     for (uint32_t i = 0; i < c->n_methods; i++) {
         const struct trace_method *method = trace_method(c->reader, i);
         if (method != NULL)
             names[n++] = method->names;
     }
-    if (java_names_labels(&c->arena, names, n, labels) < 0)
-        return -1;
+    java_names_labels(&c->arena, names, n, labels);
     n = 0;
     for (uint32_t i = 0; i < c->n_methods; i++) {
         if (trace_method(c->reader, i) == NULL)
             continue;
         c->labels[i] = text_clean(&c->arena, labels[n++]);
-        if (c->labels[i] == NULL)
-            return -1;
     }
     return 0;
 }
@@ -127,7 +124,7 @@ static int find_tids(struct chrome *c)
             is_used[tid] = true;
     }
     free(is_used);
-    return is_used == NULL || c->tids == NULL || c->has_slices == NULL ? -1 : 0;
+    return is_used == NULL || c->tids == NULL ? -1 : 0;
 }
 
 static void print_name(struct chrome *c, const char *what, uint32_t tid, const char *name, bool is_first)

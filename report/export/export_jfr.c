@@ -4,7 +4,7 @@
  * Source: the chunk's header and the order of what is in it are those that jdk.jfr.internal.consumer.ChunkHeader and
  * ChunkParser of JDK 17 read.
  */
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "core/trace/recording_info.h"
 #include "report/some_threads.h"
 #include "report/export/export.h"
@@ -67,10 +67,8 @@ static void hear_context(void *context, uint32_t number, const struct trace_cont
 {
     struct jfr *j = context;
     const char *class_name = trace_sampled_method(j->reader, node->method)->names.class_name;
-    if (vec_reserve_zeroed(j->is_own, j->is_own_room, number + 1) < 0)
-        err_set(&j->err, "out of memory for the contexts of stack samples");
-    else
-        j->is_own[number] = j->is_own[node->parent] || strncmp(class_name, OWN_CLASSES, strlen(OWN_CLASSES)) == 0;
+    xgrow_zeroed(j->is_own, j->is_own_room, number + 1);
+    j->is_own[number] = j->is_own[node->parent] || strncmp(class_name, OWN_CLASSES, strlen(OWN_CLASSES)) == 0;
 }
 
 static bool is_own(const struct jfr *j, uint32_t context)

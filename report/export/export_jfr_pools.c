@@ -1,5 +1,6 @@
 #include "report/export/export_jfr_pools.h"
 
+#include "core/base/xalloc.h"
 #include "report/export/export_jfr_types.h"
 
 #include <string.h>
@@ -30,21 +31,20 @@ void jfr_pools_close(struct jfr_pools *pools)
 /* ---- symbols, classes, threads ---- */
 
 /* The number of a text, and whether it is new: then its entry begins with it. */
-static uint32_t number_of(struct jfr_pools *pools, struct map *numbers, struct jfr_pool *pool, const char *text,
-                          bool *is_new)
+static uint32_t number_of(struct map *numbers, struct jfr_pool *pool, const char *text, bool *is_new)
 {
     const uint32_t *known = map_get(numbers, text, strlen(text));
     *is_new = known == NULL;
     if (known != NULL)
         return *known;
-    pools->is_broken = map_put(numbers, text, strlen(text), ++pool->n) < 0 || pools->is_broken;
+    map_put(numbers, text, strlen(text), ++pool->n);
     return pool->n;
 }
 
 static uint32_t symbol(struct jfr_pools *pools, const char *text)
 {
     bool is_new;
-    uint32_t number = number_of(pools, &pools->symbol_numbers, &pools->symbols, text, &is_new);
+    uint32_t number = number_of(&pools->symbol_numbers, &pools->symbols, text, &is_new);
     if (is_new) {
         jfr_put_number(&pools->symbols.bytes, number);
         jfr_put_text(&pools->symbols.bytes, text);
@@ -57,7 +57,7 @@ uint32_t jfr_class(struct jfr_pools *pools, const char *name)
     bool is_new;
     if (name == NULL || name[0] == '\0')
         return 0;
-    uint32_t number = number_of(pools, &pools->class_numbers, &pools->classes, name, &is_new);
+    uint32_t number = number_of(&pools->class_numbers, &pools->classes, name, &is_new);
     if (is_new) {
         struct jfr_bytes *to = &pools->classes.bytes;
         jfr_put_number(to, number);
@@ -161,11 +161,7 @@ uint32_t jfr_stack(struct jfr_pools *pools, const struct jfr_site *site)
 {
     uint64_t of = site->context == 0 ? site->part : (uint64_t)site->index + 1;
     uint64_t key = (((uint64_t)site->context << SITE_BITS | of) << FRAME_BITS | site->frame) << END_BITS | site->end;
-    struct hash_slot *slot = hash_put(&pools->stack_numbers, hash_address(key));
-    if (slot == NULL) {
-        pools->is_broken = true;
-        return 0;
-    }
+    struct hash_slot *slot = xhash_put(&pools->stack_numbers, hash_address(key));
     if (slot->value == 0) {
         slot->value = ++pools->stacks.n;
         put_stack(pools, slot->value, site);

@@ -112,7 +112,7 @@ static void put_name(struct jfr_writing *w, const char *text)
     uint32_t number = known == NULL ? w->numbers.n_keys : *known;
     if (known == NULL) {
         jfr_put_text(&w->texts, text);
-        w->texts.is_broken = map_put(&w->numbers, text, strlen(text), number) < 0 || w->texts.is_broken;
+        map_put(&w->numbers, text, strlen(text), number);
     }
     jfr_put_number(&w->tree, number);
 }

@@ -58,7 +58,7 @@ static int by_thread_and_time(const void *a, const void *b)
     return (x->ticks > y->ticks) - (x->ticks < y->ticks);
 }
 
-static int choose(struct printing *p)
+static void choose(struct printing *p)
 {
     const struct trace_samples *samples = p->profile->samples;
     p->order = arena_alloc(p->profile->arena, (samples->n_kept + 1) * sizeof *p->order);
@@ -68,9 +68,7 @@ static int choose(struct printing *p)
             trace_thread(p->reader, sample->thread) != NULL && !is_own(p, sample->context))
             p->order[p->n++] = sample;
     }
-    if (p->order != NULL)
-        qsort(p->order, p->n, sizeof *p->order, by_thread_and_time);
-    return p->order == NULL ? -1 : 0;
+    qsort(p->order, p->n, sizeof *p->order, by_thread_and_time);
 }
 
 /* A method whose class was changed has another number, and the same label. */
@@ -82,13 +80,12 @@ static int make_labels(struct printing *p)
                        *names = arena_alloc(arena, ((size_t)n + 1) * sizeof *names);
     const char **labels = arena_alloc(arena, ((size_t)n + 1) * sizeof *labels);
     p->labels = arena_alloc(arena, ((size_t)n + 1) * sizeof *p->labels);
-    if (all == NULL || names == NULL || labels == NULL || p->labels == NULL)
+    if (labels == NULL)
         return -1;
     for (uint32_t i = 0; i < n; i++)
         if (trace_samples_method(p->profile->samples, i) == i)
             names[n_named++] = all[i];
-    if (java_names_labels(arena, names, n_named, labels) < 0)
-        return -1;
+    java_names_labels(arena, names, n_named, labels);
     n_named = 0;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t first = trace_samples_method(p->profile->samples, i);
@@ -222,7 +219,8 @@ int export_profile_print(const struct export_profile *profile, uint64_t *n, stru
     p.seen = arena_alloc(profile->arena, ((size_t)trace_n_contexts(p.reader) + 1) * sizeof *p.seen);
     if (trace_samples_check(profile->samples, err) < 0)
         return -1;
-    if (p.seen == NULL || choose(&p) < 0 || make_labels(&p) < 0)
+    choose(&p);
+    if (make_labels(&p) < 0)
         return err_set(err, "out of memory for %zu stack samples", profile->samples->n_kept);
     for (size_t i = 0, end; i < p.n; i = end) {
         for (end = i + 1; end < p.n && p.order[end]->thread == p.order[i]->thread;)

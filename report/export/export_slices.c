@@ -1,6 +1,6 @@
 #include "report/export/export_slices.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,8 +36,7 @@ struct slicing {
 
 static struct slices_thread *find_thread(struct slicing *s, uint32_t index)
 {
-    if (vec_reserve_zeroed(s->threads, s->n_threads, (size_t)index + 1) < 0)
-        return NULL;
+    xgrow_zeroed(s->threads, s->n_threads, (size_t)index + 1);
     struct slices_thread *t = &s->threads[index];
     if (!t->is_known) {
         const struct trace_thread *about = s->named == NULL ? NULL : trace_thread(s->named, index);
@@ -56,12 +55,10 @@ static void hand_over(const struct slicing *s, uint32_t thread, const struct cal
 
 /* ---- calls ---- */
 
-static int enter(struct slices_thread *t, const struct trace_event *event, struct err *err)
+static void enter(struct slices_thread *t, const struct trace_event *event)
 {
-    if (vec_reserve(t->calls, t->calls_room, t->n_calls + 1) < 0)
-        return err_set(err, "out of memory for a stack of %u calls", t->calls_room);
+    xgrow(t->calls, t->calls_room, t->n_calls + 1);
     t->calls[t->n_calls++] = (struct call){ event->method, event->kind == TRACE_OPEN, event->ticks };
-    return 0;
 }
 
 static void leave_to(const struct slicing *s, uint32_t thread, uint32_t depth, uint64_t ticks)
@@ -86,15 +83,16 @@ static void leave(const struct slicing *s, uint32_t thread, uint32_t method, uin
  * A virtual thread's call has a slice for each time that it is on a carrier, above those of the carrier's calls, which
  * go on.
  */
-static int take_virtual(const struct slicing *s, const struct trace_event *event, struct err *err)
+static void take_virtual(const struct slicing *s, const struct trace_event *event)
 {
     struct slices_thread *t = &s->threads[event->thread];
-    if (event->kind == TRACE_RESUME)
-        return enter(t, event, err);
+    if (event->kind == TRACE_RESUME) {
+        enter(t, event);
+        return;
+    }
     if (event->kind == TRACE_UNMOUNT)
         leave_to(s, event->thread, t->n_carrier, event->ticks);
     t->n_carrier = event->kind == TRACE_MOUNT ? t->n_calls : 0;
-    return 0;
 }
 
 /* ---- the VM's threads ---- */
@@ -151,22 +149,23 @@ static void take_kernel(const struct slicing *s, const struct trace_event *event
 
 /* ---- the whole ---- */
 
-static int take_event(struct slicing *s, const struct trace_event *event, struct err *err)
+static void take_event(struct slicing *s, const struct trace_event *event)
 {
     if (event->kind > TRACE_THREAD_END)
-        return 0;
+        return;
     struct slices_thread *t = find_thread(s, event->thread);
-    if (t == NULL)
-        return err_set(err, "out of memory for %u threads", event->thread);
-    if (event->kind == TRACE_ENTER || event->kind == TRACE_OPEN)
-        return enter(t, event, err);
-    if (event->kind >= TRACE_RESUME && event->kind < TRACE_GAP)
-        return take_virtual(s, event, err);
+    if (event->kind == TRACE_ENTER || event->kind == TRACE_OPEN) {
+        enter(t, event);
+        return;
+    }
+    if (event->kind >= TRACE_RESUME && event->kind < TRACE_GAP) {
+        take_virtual(s, event);
+        return;
+    }
     if (event->kind == TRACE_EXIT || event->kind == TRACE_UNWIND)
         leave(s, event->thread, event->method, event->ticks);
     else if (event->kind != TRACE_GAP)
         take_kernel(s, event);
-    return 0;
 }
 
 static void finish(const struct slicing *s, const struct trace_reader *reader)
@@ -189,8 +188,8 @@ int slices_read(struct trace_reader *reader, const struct trace_reader *named, u
     struct trace_event event;
     int rc;
     s.start_ticks = named == NULL ? 0 : trace_start_ticks(named);
-    while ((rc = trace_next(reader, &event, err)) > 0 && (rc = take_event(&s, &event, err)) == 0)
-        ;
+    while ((rc = trace_next(reader, &event, err)) > 0)
+        take_event(&s, &event);
     if (rc == 0)
         finish(&s, reader);
     for (uint32_t i = 0; i < s.n_threads; i++)

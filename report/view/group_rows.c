@@ -3,7 +3,7 @@
  */
 #include "report/view/groups_internal.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 
 #include <math.h>
 
@@ -13,11 +13,12 @@ uint32_t groups_row_of_key(struct groups_making *making, const char *key, const 
     const uint32_t *row = key == NULL ? NULL : map_get(&making->known, key, strlen(key));
     if (row != NULL)
         return *row;
-    if (key == NULL || label == NULL || vec_reserve(making->rows, making->room, making->n + 1) < 0 ||
-        map_put(&making->known, key, strlen(key), making->n) < 0) {
+    if (key == NULL || label == NULL) {
         making->is_broken = true;
         return GROUPS_NONE;
     }
+    xgrow(making->rows, making->room, making->n + 1);
+    map_put(&making->known, key, strlen(key), making->n);
     making->rows[making->n] = (struct groups_row){ .label = label,
                                                    .name = *name,
                                                    .called = GROUPS_NONE,

@@ -95,7 +95,7 @@ static int know_threads(struct groups_making *making)
         if (++making->rows[row].n_threads > 1)
             making->rows[row].label = pattern;
     }
-    return making->of_thread == NULL ? -1 : 0;
+    return 0;
 }
 
 /* The row of a thread; NONE: it has none, or rows are not of threads. */
@@ -245,7 +245,7 @@ static void add_to_rows(struct groups_making *making, uint32_t thread, uint32_t 
     add_sums(&making->found->total, sums);
 }
 
-static int add_waits(struct groups_making *making)
+static void add_waits(struct groups_making *making)
 {
     enum { UNKNOWN, WORKS, IDLE };
     const struct view_pass *pass = making->pass;
@@ -265,7 +265,6 @@ static int add_waits(struct groups_making *making)
         const struct group_sums sums = { .waited_ns = is_idle ? 0 : ns, .idle_ns = is_idle ? ns : 0 };
         add_to_rows(making, wait->thread, wait->context, &sums, wait->cause);
     }
-    return sites == NULL ? -1 : 0;
 }
 
 /* As parts of what the JVM counted, as the view 'allocations' has them. */
@@ -361,8 +360,7 @@ static int make(struct groups_making *making, struct err *err)
     bool has_callers = making->found->by == GROUPS_BY_METHOD && trace_samples_are_all(making->source->reader);
     if (has_callers && making->source->sampled != NULL && groups_add_callers(making, err) < 0)
         return -1;
-    if (add_waits(making) < 0)
-        return err_set(err, "out of memory for waits");
+    add_waits(making);
     add_allocations(making);
     keep_rows(making);
     bool is_none = making->found->by == GROUPS_BY_METHOD && making->found->n == 0;

@@ -149,8 +149,6 @@ static uint32_t row_of(struct waits_reading *reading, const struct trace_wait *w
     bool has_site = wait->cause != TRACE_CAUSE_ON_CPU && wait->cause != TRACE_CAUSE_READY;
     const struct wait_site *site = has_site ? site_of(reading, wait->context) : &none;
     const char *lock_class = is_of_object(wait->cause) ? wait->lock_class : "";
-    if (site == NULL)
-        return UINT32_MAX;
     bool is_idle = site->is_idle && trace_cause_may_be_idle(wait->cause);
     uint64_t key = mix(mix(HASH_START, wait->cause), is_idle);
     key = mix_text(mix_method(mix_method(key, &site->where), &site->called), lock_class);
@@ -172,9 +170,8 @@ static uint32_t row_of(struct waits_reading *reading, const struct trace_wait *w
 static int is_first(struct hash_set *set, uint64_t key)
 {
     struct hash_slot *slot = xhash_put(set, key);
-    int first = slot == NULL ? -1 : slot->value == 0;
-    if (slot != NULL)
-        slot->value = 1;
+    int first = slot->value == 0;
+    slot->value = 1;
     return first;
 }
 
@@ -213,33 +210,31 @@ static void add_held(struct waits_reading *reading, uint32_t row, const struct m
     reading->holders[slot->value - 1].ns += ns;
 }
 
-/* The lock of a row was held in a context for so long.  Returns 0, or -1: no memory. */
-static int add_holder(struct waits_reading *reading, uint32_t row, uint32_t context, uint64_t ns)
+/* The lock of a row was held in a context for so long. */
+static void add_holder(struct waits_reading *reading, uint32_t row, uint32_t context, uint64_t ns)
 {
     const struct wait_site *site = site_of(reading, context);
-    if (site == NULL)
-        return -1;
     const struct method_name taker = taker_of(reading, context, &reading->rows[row].row.where);
     add_held(reading, row, site->where.class_name != NULL ? &site->where : &site->called, false, ns);
     if (taker.class_name != NULL)
         add_held(reading, row, &taker, true, ns);
-    return 0;
 }
 
-static int add_owner(struct waits_reading *reading, uint32_t row, const struct trace_wait *wait)
+static void add_owner(struct waits_reading *reading, uint32_t row, const struct trace_wait *wait)
 {
-    if (wait->owner_context != 0)
-        return add_holder(reading, row, wait->owner_context, wait->weight_ns);
+    if (wait->owner_context != 0) {
+        add_holder(reading, row, wait->owner_context, wait->weight_ns);
+        return;
+    }
     if (wait->owner == TRACE_NO_THREAD)
-        return 0;
+        return;
     xgrow(reading->for_running, reading->for_running_room, reading->n_for_running + 1);
     reading->for_running[reading->n_for_running++] =
         (struct wait_for_running){ row, wait->owner, wait->ticks, wait->weight_ns };
-    return 0;
 }
 
 /* What goes on for several visits is in the blocks of all of them. */
-static int add_time(struct waits_reading *reading, uint32_t row, const struct trace_wait *wait)
+static void add_time(struct waits_reading *reading, uint32_t row, const struct trace_wait *wait)
 {
     double ns_per_tick = trace_ns_per_tick(reading->reader);
     uint64_t n = wait->n == 0 || ns_per_tick <= 0 ? 1
@@ -252,11 +247,9 @@ static int add_time(struct waits_reading *reading, uint32_t row, const struct tr
         const struct profile_sample sample = {
             .time_ns = wait->ticks - i * piece_ticks, .ns = ns, .is_waiting = true, .n = 1, .methods = &row
         };
-        if (sample_profile_add(&reading->profile, &sample) < 0)
-            return -1;
+        sample_profile_add(&reading->profile, &sample);
         left_ns -= ns;
     }
-    return 0;
 }
 
 static int add_wait(struct waits_reading *reading, const struct trace_wait *wait)
@@ -280,7 +273,9 @@ static int add_wait(struct waits_reading *reading, const struct trace_wait *wait
     sum->n_then = sum->latest_ticks == wait->ticks ? sum->n_then + 1 : 1;
     sum->latest_ticks = wait->ticks;
     sum->row.max_waiting = sum->n_then > sum->row.max_waiting ? sum->n_then : sum->row.max_waiting;
-    return add_time(reading, number, wait) < 0 ? -1 : add_owner(reading, number, wait);
+    add_time(reading, number, wait);
+    add_owner(reading, number, wait);
+    return 0;
 }
 
 static void take_wait(struct waits_reading *reading, const struct trace_wait *wait)
@@ -296,20 +291,18 @@ void waits_hear(struct waits_reading *reading, const struct trace_wait *wait)
 {
     if (reading->only_threads == NULL && threads_are_named(reading->reader, wait->thread))
         take_wait(reading, wait);
-    else if (vec_reserve(reading->held, reading->held_room, reading->n_held + 1) < 0)
-        err_set(&reading->err, "out of memory for what threads waited for");
-    else
+    else {
+        xgrow(reading->held, reading->held_room, reading->n_held + 1);
         reading->held[reading->n_held++] = *wait;
+    }
 }
 
 void waits_hear_sample(struct waits_reading *reading, const struct trace_sample *sample)
 {
     if (sample->is_waiting || sample->ticks == TRACE_UNKNOWN || sample->context == 0 || reading->err.text[0] != '\0')
         return;
-    if (vec_reserve(reading->runs, reading->runs_room, reading->n_runs + 1) < 0)
-        err_set(&reading->err, "out of memory for %zu stack samples", reading->n_runs);
-    else
-        reading->runs[reading->n_runs++] = (struct wait_run){ sample->ticks, sample->thread, sample->context };
+    xgrow(reading->runs, reading->runs_room, reading->n_runs + 1);
+    reading->runs[reading->n_runs++] = (struct wait_run){ sample->ticks, sample->thread, sample->context };
 }
 
 /* ---- owners that ran ---- */
@@ -350,20 +343,19 @@ static const struct wait_run *nearest(const struct waits_reading *reading, uint3
     return best;
 }
 
-/* Where owners ran that did not wait when others waited for them.  Returns 0, or -1: no memory. */
-static int find_running(struct waits_reading *reading)
+/* Where owners ran that did not wait when others waited for them. */
+static void find_running(struct waits_reading *reading)
 {
     double ns_per_tick = trace_ns_per_tick(reading->reader);
     if (reading->n_runs == 0 || ns_per_tick <= 0)
-        return 0;
+        return;
     qsort(reading->runs, reading->n_runs, sizeof *reading->runs, by_thread_and_ticks);
     for (size_t i = 0; i < reading->n_for_running; i++) {
         const struct wait_for_running *wait = &reading->for_running[i];
         const struct wait_run *run = nearest(reading, wait->owner, wait->ticks, (uint64_t)(NEAR_NS / ns_per_tick));
-        if (run != NULL && add_holder(reading, wait->row, run->context, wait->ns) < 0)
-            return -1;
+        if (run != NULL)
+            add_holder(reading, wait->row, run->context, wait->ns);
     }
-    return 0;
 }
 
 /* ---- the rows ---- */
@@ -408,8 +400,7 @@ int waits_end(struct waits_reading *reading, const struct report_source *source,
         *err = reading->err;
         return -1;
     }
-    if (find_running(reading) < 0)
-        return err_set(err, "out of memory for what threads waited for");
+    find_running(reading);
     *waits = (struct waits){
         .rows = rows, .n = reading->n_rows, .n_visits = reading->n_visits, .n_threads = reading->n_threads
     };

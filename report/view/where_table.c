@@ -236,10 +236,9 @@ static const char *most_at(struct arena *arena, const struct code_function *func
         f->most.line == 0
             ? ""
             : arena_printf(arena, "%s:%u", function->file[0] == '\0' ? "line" : function->file, f->most.line);
-    const char *text = at == NULL || f->most.outer[0] == '\0'
-                           ? at
-                           : arena_printf(arena, "%s%sin %s", at, at[0] == '\0' ? "" : " ", f->most.outer);
-    if (text == NULL || !is_cut || strlen(text) <= OUTER_CHARS)
+    const char *text =
+        f->most.outer[0] == '\0' ? at : arena_printf(arena, "%s%sin %s", at, at[0] == '\0' ? "" : " ", f->most.outer);
+    if (!is_cut || strlen(text) <= OUTER_CHARS)
         return text;
     return arena_printf(arena, "%.*s...", OUTER_CHARS - 3, text);
 }

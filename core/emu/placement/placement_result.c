@@ -128,7 +128,8 @@ static bool read_class(struct reading *r, const char *line)
         number != result->n_classes || at == 0 || line[at] == '\0')
         return false;
     result->n_classes++;
-    return (class->name = arena_text(r->arena, line + at, strlen(line + at))) != NULL;
+    class->name = arena_text(r->arena, line + at, strlen(line + at));
+    return true;
 }
 
 static bool read_misses(struct reading *r, const char *line)
