@@ -54,8 +54,7 @@ static int print(const struct advise_arguments *a, const struct findings_input *
 {
     struct advice advice;
     struct table table;
-    if (advice_find(input, memory, &advice, err) < 0)
-        return -1;
+    advice_find(input, memory, &advice);
     if (a->html != NULL)
         return advice_table(input, &advice, &table, err) < 0 ? -1 : print_page(a, &table, err);
     if (a->csv || a->json)

@@ -75,8 +75,8 @@ static void print_pmu(struct arena *arena)
     print_default(arena);
 }
 
-/* Test the events that match; the others' why becomes NULL.  Returns 0, or -1. */
-static int test_events(struct counter_spec *specs, size_t n, const char *pattern, struct arena *arena, struct err *err)
+/* Test the events that match; the others' why becomes NULL. */
+static void test_events(struct counter_spec *specs, size_t n, const char *pattern, struct arena *arena)
 {
     for (size_t i = 0; i < n; i++) {
         struct err reason = { "" };
@@ -90,10 +90,7 @@ static int test_events(struct counter_spec *specs, size_t n, const char *pattern
         const char *why = strstr(reason.text, "': ");
         why = why == NULL ? reason.text : why + 3;
         specs[i].why = arena_text(arena, why, strcspn(why, "\n"));
-        if (specs[i].why == NULL)
-            return err_set(err, "out of memory for the list of events");
     }
-    return 0;
 }
 
 static const char *heading_of(const struct counter_spec *spec)
@@ -150,20 +147,17 @@ static size_t print_all(const struct counter_spec *specs, size_t n, bool all)
     return n_printed;
 }
 
-static int list(const char *pattern, bool all, struct arena *arena, struct err *err)
+static void list(const char *pattern, bool all, struct arena *arena)
 {
     struct counter_spec *specs;
     size_t n;
-    if (events_known(arena, &specs, &n, err) < 0)
-        return -1;
+    events_known(arena, &specs, &n);
     print_pmu(arena);
     fflush(stdout);
-    if (test_events(specs, n, pattern, arena, err) < 0)
-        return -1;
+    test_events(specs, n, pattern, arena);
     if (print_all(specs, n, all) == 0 && pattern != NULL)
         printf("\nno event matches '%s'%s\n", pattern,
                all ? "" : " and counts here; 'mmprof list --all' also shows those that do not");
-    return 0;
 }
 
 int command_list(int argc, char **argv, struct err *err)
@@ -195,8 +189,10 @@ int command_list(int argc, char **argv, struct err *err)
     }
     struct arena arena = { 0 };
     int rc = display_open(&display, err);
-    if (rc == 0)
-        rc = display_close(&display, list(i < argc ? argv[i] : NULL, all, &arena, err), err);
+    if (rc == 0) {
+        list(i < argc ? argv[i] : NULL, all, &arena);
+        rc = display_close(&display, 0, err);
+    }
     arena_free(&arena);
     return rc;
 }

@@ -115,22 +115,18 @@ static int make_other_clock(struct report_run *run, struct html_page *page, stru
     return sampled_tree(&other, view_pass_samples(&run->passes[0], &other), false, &run->first_other, err);
 }
 
-static int make_findings(struct report_run *run, struct html_page *page, struct err *err)
+static void make_findings(struct report_run *run, struct html_page *page)
 {
     const struct findings_input input = { .source = run->whole[0].source,
                                           .libraries = run->libraries,
                                           .pass = &run->passes[0] };
     struct findings found;
-    if (findings_find(&input, &found, err) < 0)
-        return -1;
+    findings_find(&input, &found);
     struct html_finding *findings = arena_alloc(&run->arena, (found.n + 1) * sizeof *findings);
-    if (findings == NULL)
-        return err_set(err, "out of memory for %zu findings", found.n);
     for (size_t i = 0; i < found.n; i++)
         findings[i] = (struct html_finding){ found.all[i].text, found.all[i].view };
     page->findings = findings;
     page->n_findings = found.n;
-    return 0;
 }
 
 int report_page_print(struct report_run *run, struct err *err)
@@ -139,8 +135,6 @@ int report_page_print(struct report_run *run, struct err *err)
     const struct report_trace *first = &run->traces[0], *whole = &run->whole[0];
     const struct view_pass *pass = &run->passes[0];
     struct page_parts *made = arena_alloc(&run->arena, sizeof *made);
-    if (made == NULL)
-        return err_set(err, "out of memory for a page");
     struct html_page page = { .traces = run->traces,
                               .n_traces = o->n_paths,
                               .whole = run->whole[0].source,
@@ -152,8 +146,10 @@ int report_page_print(struct report_run *run, struct err *err)
                               .waits = pass->kept_waits,
                               .n_waits = pass->n_kept_waits,
                               .libraries = run->libraries };
-    if (make_other_clock(run, &page, err) < 0 || make_findings(run, &page, err) < 0 ||
-        report_make_table(run, &made->phases, err) < 0 ||
+    if (make_other_clock(run, &page, err) < 0)
+        return -1;
+    make_findings(run, &page);
+    if (report_make_table(run, &made->phases, err) < 0 ||
         stats_table(whole->source, whole->totals, whole->n_totals, &o->rows, &pass->metrics, pass->statistics,
                     &made->stats, err) < 0 ||
         make_line(run, &page, err) < 0 || make_fields(run, made, &page, err) < 0)

@@ -89,16 +89,18 @@ static int on_round(void *context, struct live_session *session, struct recorder
     }
     if (top->first_ns == 0) {
         top->first_ns = session->status.monotonic_ns;
-        if (top_table_begin(&top->table, session, err) < 0)
-            return -1;
+        top_table_begin(&top->table, session);
         if (top->is_screen)
             terminal_enter(&top->terminal, stdout);
         top->table.has_keys = top->terminal.has_keys;
         again = top->is_screen;
     }
     take_keys(top, link, &again);
-    if (!is_worth_showing(top, session))
-        return has_begun(session) ? 0 : top_table_begin(&top->table, session, err);
+    if (!is_worth_showing(top, session)) {
+        if (!has_begun(session))
+            top_table_begin(&top->table, session);
+        return 0;
+    }
     double passed_s = (double)(session->status.monotonic_ns - top->table.before_ns) / 1e9;
     if (!again && passed_s < top->interval_s)
         return 0;

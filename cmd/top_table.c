@@ -1,6 +1,6 @@
 #include "cmd/top_table.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "core/recorder/recorder.h"
 #include "report/format/table.h"
 #include "symbolize/java_names.h"
@@ -65,16 +65,14 @@ static void fill_row(const struct top_table *top, const struct live_session *ses
 }
 
 /* The rows of those that are measured. */
-static int make_rows(const struct top_table *top, struct live_session *session, struct arena *arena,
-                     struct top_row **rows, size_t *n, struct err *err)
+static void make_rows(const struct top_table *top, struct live_session *session, struct arena *arena,
+                      struct top_row **rows, size_t *n)
 {
     const struct live_method *methods = session->live->methods.all;
     size_t n_methods = session->live->methods.n, n_rows = 0;
     struct method_name *names = arena_alloc(arena, (n_methods + 1) * sizeof *names);
     const char **labels = arena_alloc(arena, (n_methods + 1) * sizeof *labels);
     *rows = arena_alloc(arena, (n_methods + 1) * sizeof **rows);
-    if (names == NULL || labels == NULL || *rows == NULL)
-        return err_set(err, "out of memory");
     for (size_t i = 0; i < n_methods; i++) {
         if (!live_method_has_figures(&session->live->methods, &methods[i]))
             continue;
@@ -82,12 +80,10 @@ static int make_rows(const struct top_table *top, struct live_session *session, 
         fill_row(top, session, i, &figures, &(*rows)[n_rows]);
         names[n_rows++] = (struct method_name){ methods[i].class_name, methods[i].name, methods[i].descriptor };
     }
-    if (java_names_labels(arena, names, n_rows, labels) < 0)
-        return err_set(err, "out of memory");
+    java_names_labels(arena, names, n_rows, labels);
     for (size_t i = 0; i < n_rows; i++)
         (*rows)[i].label = labels[i];
     *n = n_rows;
-    return 0;
 }
 
 static int compare(const void *a, const void *b)
@@ -152,8 +148,8 @@ static struct table_cell known(double number)
 }
 
 /* Shares and rates are of the time that figures cover. */
-static int add_rows(const struct top_table *top, const struct live_session *session, const struct live_cost *cost,
-                    const struct top_row *rows, size_t n, struct table *table, struct err *err)
+static void add_rows(const struct top_table *top, const struct live_session *session, const struct live_cost *cost,
+                     const struct top_row *rows, size_t n, struct table *table)
 {
     double wall_ns =
         (double)(session->status.monotonic_ns - top->before_ns) - (double)(cost->left_out_ns - top->before_out_ns);
@@ -168,8 +164,6 @@ static int add_rows(const struct top_table *top, const struct live_session *sess
     table_column(table, "Phase", "phase", TABLE_TEXT);
     for (size_t i = 0; i < n; i++) {
         struct table_cell *cells = table_row(table, "phase");
-        if (cells == NULL)
-            return err_set(err, "out of memory");
         const struct table_cell values[] = { table_quotient(rows[i].ns, cpu_ns),
                                              table_quotient(rows[i].calls * 1e9, wall_ns),
                                              known(rows[i].call_ns),
@@ -179,15 +173,13 @@ static int add_rows(const struct top_table *top, const struct live_session *sess
                                              table_words(rows[i].label) };
         memcpy(cells, values, sizeof values);
     }
-    return 0;
 }
 
-int top_table_begin(struct top_table *top, const struct live_session *session, struct err *err)
+void top_table_begin(struct top_table *top, const struct live_session *session)
 {
     const struct live_cost cost = live_cost(session->live);
     const struct live_methods *methods = &session->live->methods;
-    if (vec_reserve(top->before, top->before_room, methods->n) < 0)
-        return err_set(err, "out of memory");
+    xgrow(top->before, top->before_room, methods->n);
     top->n_before = methods->n;
     for (size_t i = 0; i < methods->n; i++)
         top->before[i] = live_method_figures(methods, &methods->all[i]);
@@ -196,7 +188,6 @@ int top_table_begin(struct top_table *top, const struct live_session *session, s
     top->before_own_ns = session->status.own_cpu_ns;
     top->before_out_ns = cost.left_out_ns;
     top->before_out_cpu_ns = cost.left_out_cpu_ns;
-    return 0;
 }
 
 char *top_table_text(struct top_table *top, struct live_session *session, struct err *err)
@@ -204,20 +195,15 @@ char *top_table_text(struct top_table *top, struct live_session *session, struct
     struct arena arena = { NULL, 0 };
     struct table table;
     struct top_row *rows = NULL;
-    char *text = NULL;
     size_t n = 0;
     const struct live_cost cost = live_cost(session->live);
-    int rc = make_rows(top, session, &arena, &rows, &n, err);
-    if (rc == 0) {
-        qsort(rows, n, sizeof *rows, compare);
-        table_begin(&table, &arena);
-        add_head(top, session, &cost, &table, &arena);
-        rc = add_rows(top, session, &cost, rows, n, &table, err);
-    }
-    if (rc == 0)
-        rc = top_table_begin(top, session, err);
-    if (rc == 0)
-        text = table_text(&table, err);
+    make_rows(top, session, &arena, &rows, &n);
+    qsort(rows, n, sizeof *rows, compare);
+    table_begin(&table, &arena);
+    add_head(top, session, &cost, &table, &arena);
+    add_rows(top, session, &cost, rows, n, &table);
+    top_table_begin(top, session);
+    char *text = table_text(&table, err);
     arena_free(&arena);
     return text;
 }

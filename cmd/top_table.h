@@ -22,8 +22,8 @@ struct top_table {
 
 void top_table_free(struct top_table *top);
 
-/* An interval begins now.  Returns 0, or -1 with *err set: no memory. */
-int top_table_begin(struct top_table *top, const struct live_session *session, struct err *err);
+/* An interval begins now. */
+void top_table_begin(struct top_table *top, const struct live_session *session);
 
 /*
  * Text of the table for the interval, which ends.  Returns it, for free(), or NULL with *err set.

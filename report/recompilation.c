@@ -142,16 +142,15 @@ static void compare(const struct report_source *source, const struct recompilati
     recompilation->extra_ns = (recompilation->in_ns - recompilation->out_ns) * (double)most->n_in;
 }
 
-/* Room for the calls that are compared.  Returns 0, or -1 with *err set. */
-static int make_room(struct recompilation_reading *r, struct err *err)
+/* Room for the calls that are compared. */
+static void make_room(struct recompilation_reading *r)
 {
     r->calls = xcalloc((size_t)r->n_methods + 1, sizeof *r->calls);
     r->stacks = xcalloc((size_t)r->n_threads + 1, sizeof *r->stacks);
-    return r->calls == NULL || r->stacks == NULL ? err_set(err, "out of memory for %u methods", r->n_methods) : 0;
 }
 
-int recompilation_begin(const struct trace_reader *outline, struct arena *arena, struct recompilation_reading **reading,
-                        struct observers *observers, struct err *err)
+void recompilation_begin(const struct trace_reader *outline, struct arena *arena,
+                         struct recompilation_reading **reading, struct observers *observers)
 {
     struct recompilation_reading *r = *reading = arena_alloc(arena, sizeof *r);
     *r = (struct recompilation_reading){ .outline = outline,
@@ -160,16 +159,14 @@ int recompilation_begin(const struct trace_reader *outline, struct arena *arena,
                                          .n_methods = trace_n_methods(outline),
                                          .n_threads = trace_n_threads(outline) };
     if (info_text(outline, INFO_LIVE_BUDGET) == NULL)
-        return 0;
+        return;
     r->why = "no class was recompiled because of mmprof";
     find_windows(r);
     if (r->n_windows == 0)
-        return 0;
-    if (make_room(r, err) < 0)
-        return -1;
+        return;
+    make_room(r);
     if (mark_compared(r) > 0)
         observers->all[observers->n++] = (struct calltree_observer){ .context = r, .step = take_step };
-    return 0;
 }
 
 void recompilation_end(struct recompilation_reading *r, const struct report_source *source,

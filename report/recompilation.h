@@ -29,12 +29,10 @@ struct recompilation {
  * outline   the trace's (trace_outline); borrowed until recompilation_end.
  * *reading  for recompilation_end, whatever is returned; the arena's.
  * observers  one more, if there is anything to compare.
- *
- * Returns 0, or -1 with *err set: no memory.
  */
 struct recompilation_reading;
-int recompilation_begin(const struct trace_reader *outline, struct arena *arena, struct recompilation_reading **reading,
-                        struct observers *observers, struct err *err);
+void recompilation_begin(const struct trace_reader *outline, struct arena *arena,
+                         struct recompilation_reading **reading, struct observers *observers);
 
 /* After the pass: source is what came of it.  reading may be NULL. */
 void recompilation_end(struct recompilation_reading *reading, const struct report_source *source,

@@ -24,7 +24,7 @@ struct sample_ratio_kind {
  * events  names, n of them
  * kinds   room for n; their texts are the arena's
  *
- * Returns how many there are, or -1: no memory.
+ * Returns how many there are.
  */
 int sample_ratio_kinds(const char *const *events, uint32_t n, struct arena *arena, struct sample_ratio_kind *kinds);
 

@@ -18,19 +18,19 @@ int sample_rows_open(const struct report_source *source, struct sample_profile *
     return 0;
 }
 
-int sample_rows_add(const struct report_source *source, size_t i, const uint32_t *rows, uint32_t n,
-                    struct sample_profile *profile)
+void sample_rows_add(const struct report_source *source, size_t i, const uint32_t *rows, uint32_t n,
+                     struct sample_profile *profile)
 {
     const struct trace_kept_sample *sample = &source->sampled->samples->kept[i];
     const struct profile_sample add = { .time_ns = sample->ticks == TRACE_UNKNOWN ? 0 : sample->ticks,
                                         .ns = sample->weight_ns + sample->ready_ns,
                                         .n = n,
                                         .methods = rows };
-    return sample_profile_add(profile, &add);
+    sample_profile_add(profile, &add);
 }
 
-static int add_sample(const struct report_source *source, const uint32_t *row_of, size_t i,
-                      struct sample_profile *profile)
+static void add_sample(const struct report_source *source, const uint32_t *row_of, size_t i,
+                       struct sample_profile *profile)
 {
     const struct sampled_tree *sampled = source->sampled;
     const struct calltree *tree = source->tree;
@@ -38,7 +38,7 @@ static int add_sample(const struct report_source *source, const uint32_t *row_of
     for (; node != 0 && tree->nodes[node].method < tree->n_methods; node = tree->nodes[node].parent)
         if (n < DEPTH_MOST && row_of[tree->nodes[node].method] != CALLTREE_NONE)
             rows[n++] = row_of[tree->nodes[node].method];
-    return sample_rows_add(source, i, rows, n, profile);
+    sample_rows_add(source, i, rows, n, profile);
 }
 
 int sample_rows_profile(const struct report_source *source, const uint32_t *row_of, struct sample_profile *profile,
@@ -47,8 +47,8 @@ int sample_rows_profile(const struct report_source *source, const uint32_t *row_
     if (sample_rows_open(source, profile, err) < 0)
         return -1;
     for (size_t i = 0; i < source->sampled->samples->n_kept; i++)
-        if (!source->sampled->samples->kept[i].is_idle && add_sample(source, row_of, i, profile) < 0)
-            return err_set(err, "out of memory for stack samples");
+        if (!source->sampled->samples->kept[i].is_idle)
+            add_sample(source, row_of, i, profile);
     return 0;
 }
 

@@ -20,8 +20,8 @@ int sample_rows_profile(const struct report_source *source, const uint32_t *row_
 
 /* The same a sample at a time, of rows that are no method's: the i-th kept one in n of them, the innermost first. */
 int sample_rows_open(const struct report_source *source, struct sample_profile *profile, struct err *err);
-int sample_rows_add(const struct report_source *source, size_t i, const uint32_t *rows, uint32_t n,
-                    struct sample_profile *profile); /* returns 0, or -1: no memory */
+void sample_rows_add(const struct report_source *source, size_t i, const uint32_t *rows, uint32_t n,
+                     struct sample_profile *profile);
 
 /* Half of the 95 % interval around a share of all time, of which so many ticks are told by these samples; NAN: it is
  * not known. */

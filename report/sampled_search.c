@@ -1,6 +1,6 @@
 #include "report/sampled_search.h"
 
-bool sampled_seen_count(const struct calltree *tree, const struct calltree *measured,
+void sampled_seen_count(const struct calltree *tree, const struct calltree *measured,
                         const struct trace_samples *samples, const uint32_t *leaf, struct arena *arena,
                         struct sampled_seen *seen)
 {
@@ -17,7 +17,6 @@ bool sampled_seen_count(const struct calltree *tree, const struct calltree *meas
         if (tree->nodes[i].parent != i)
             n[tree->nodes[i].parent] += n[i];
     *seen = (struct sampled_seen){ n, tree->n_nodes, ticks > 0 ? (double)all / ticks : 0 };
-    return n != NULL;
 }
 
 uint32_t sampled_seen_below(const struct sampled_seen *seen, const struct calltree *tree, uint32_t top, uint32_t method)

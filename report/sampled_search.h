@@ -17,10 +17,8 @@ struct sampled_seen {
  * tree      its nodes only; parents stand before what they call
  * measured  whose roots have the time of all samples
  * leaf      by kept sample: its node; CALLTREE_NONE: it is in none
- *
- * Returns false: no memory.
  */
-bool sampled_seen_count(const struct calltree *tree, const struct calltree *measured,
+void sampled_seen_count(const struct calltree *tree, const struct calltree *measured,
                         const struct trace_samples *samples, const uint32_t *leaf, struct arena *arena,
                         struct sampled_seen *seen);
 

@@ -68,27 +68,23 @@ static struct sampled_call *call_of(struct shape_search *f, uint32_t callee, uin
     return &f->calls[slot->value - 1];
 }
 
-/* Returns false: no memory. */
-static bool add_sample(struct shape_search *f, const struct trace_kept_sample *sample)
+static void add_sample(struct shape_search *f, const struct trace_kept_sample *sample)
 {
     const struct trace_reader *reader = f->source->reader;
     const struct trace_context *at = sample->context == 0 ? NULL : trace_context(reader, sample->context);
     if (at == NULL || at->parent == 0 || sample->is_waiting ||
         (sample->frame != TRACE_FRAME_INLINED && sample->frame != TRACE_FRAME_COMPILED))
-        return true;
+        return;
     uint32_t callee = method_of(f, at->method), caller = method_of(f, trace_context(reader, at->parent)->method);
     if (callee == CALLTREE_NONE || caller == CALLTREE_NONE)
-        return true;
+        return;
     uint64_t of_callee = f->since_ticks[callee], of_caller = f->since_ticks[caller];
     uint64_t since = of_callee < of_caller ? of_callee : of_caller;
     if (since == UINT64_MAX) /* neither ever got probes */
-        return true;
+        return;
     struct sampled_call *call = call_of(f, callee, caller, at->call_site);
-    if (call == NULL)
-        return false;
     int when = sample->ticks < since ? BEFORE : SINCE;
     *(sample->frame == TRACE_FRAME_INLINED ? &call->n_inlined[when] : &call->n_called[when]) += sample->n;
-    return true;
 }
 
 /* The part of samples in which it was inlined; negative: there are too few. */
@@ -119,34 +115,31 @@ static bool judge(const struct shape_search *f, struct jit_shape *of)
     return any;
 }
 
-static int find_calls(struct shape_search *f, const struct sampled_shapes **shapes, struct err *err)
+static void find_calls(struct shape_search *f, const struct sampled_shapes **shapes)
 {
     const struct trace_samples *samples = f->source->sampled->samples;
     struct arena *arena = f->source->arena;
     uint32_t n = f->n_methods + f->source->sampled->n;
     for (size_t i = 0; i < samples->n_kept; i++)
-        if (!add_sample(f, &samples->kept[i]))
-            return err_set(err, "out of memory for calls");
+        add_sample(f, &samples->kept[i]);
     struct sampled_shapes *found = arena_alloc(arena, sizeof *found);
     struct jit_shape *of = arena_alloc(arena, ((size_t)n + 1) * sizeof *of);
     *found = (struct sampled_shapes){ of, n };
     *shapes = judge(f, of) ? found : NULL;
-    return 0;
 }
 
-int sampled_shapes_find(const struct report_source *source, const struct sampled_shapes **shapes, struct err *err)
+void sampled_shapes_find(const struct report_source *source, const struct sampled_shapes **shapes)
 {
     struct shape_search f = { .source = source };
     *shapes = NULL;
     if (source->sampled == NULL || source->sampled->measured->n_flags == 0)
-        return 0;
+        return;
     prepare(&f);
-    int rc = find_calls(&f, shapes, err);
+    find_calls(&f, shapes);
     free(f.method_of);
     free(f.since_ticks);
     free(f.calls);
     hash_free(&f.by_call);
-    return rc;
 }
 
 bool sampled_shapes_of(const struct sampled_shapes *shapes, uint32_t method, struct jit_shape *shape)

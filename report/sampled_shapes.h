@@ -21,9 +21,9 @@ struct sampled_shapes;
 /*
  * source  with samples: report/sampled_tree.h.
  *
- * Returns 0 and *shapes, the arena's; NULL: no call was lost, or no samples tell.  Or -1 with *err set: no memory.
+ * *shapes: the arena's; NULL: no call was lost, or no samples tell.
  */
-int sampled_shapes_find(const struct report_source *source, const struct sampled_shapes **shapes, struct err *err);
+void sampled_shapes_find(const struct report_source *source, const struct sampled_shapes **shapes);
 
 /* Of a method by its number in the tree: its callers and callees.  Returns false: nothing is known of it. */
 bool sampled_shapes_of(const struct sampled_shapes *shapes, uint32_t method, struct jit_shape *shape);

@@ -52,7 +52,7 @@ struct planting {
 
 /* ---- methods ---- */
 
-static int know_methods(const struct report_source *source, struct map *known)
+static void know_methods(const struct report_source *source, struct map *known)
 {
     const struct calltree *tree = source->tree;
     for (uint32_t i = 1; i < tree->n_nodes; i++) {
@@ -60,25 +60,22 @@ static int know_methods(const struct report_source *source, struct map *known)
             continue;
         struct method_name name = report_name(source, tree->nodes[i].method);
         const char *key = method_name_text(source->arena, &name);
-        if (key == NULL || map_put(known, key, strlen(key), tree->nodes[i].method) < 0)
-            return -1;
+        map_put(known, key, strlen(key), tree->nodes[i].method);
     }
-    return 0;
 }
 
 /* A method whose class was changed has another number among the samples, and the same name. */
-static int find_methods(struct planting *p)
+static void find_methods(struct planting *p)
 {
     struct arena *arena = p->source->arena;
     struct map known = { .arena = arena };
     uint32_t first = p->tree->n_methods;
-    int rc = know_methods(p->source, &known);
-    for (uint32_t i = 0; rc == 0 && i < p->n_methods; i++) {
+    know_methods(p->source, &known);
+    for (uint32_t i = 0; i < p->n_methods; i++) {
         const struct trace_sampled_method *of = trace_sampled_method(p->reader, i);
         uint32_t same = trace_samples_method(p->samples, i);
         const char *key = method_name_text(arena, &of->names);
-        const uint32_t *method = key == NULL ? NULL : map_get(&known, key, strlen(key));
-        rc = key == NULL ? -1 : 0;
+        const uint32_t *method = map_get(&known, key, strlen(key));
         p->names[i] = of->names;
         p->recorded[i] = method == NULL ? CALLTREE_NONE : *method;
         p->method_of[i] = method == NULL ? first + same : *method;
@@ -87,7 +84,6 @@ static int find_methods(struct planting *p)
     }
     map_free(&known);
     p->tree->n_methods = first + p->n_methods;
-    return rc;
 }
 
 static uint32_t callee(const struct calltree *tree, uint32_t node, uint32_t method)
@@ -100,7 +96,6 @@ static uint32_t callee(const struct calltree *tree, uint32_t node, uint32_t meth
 
 /* ---- nodes ---- */
 
-/* Returns the new node, 0: no memory. */
 static uint32_t add_node(struct planting *p, uint32_t parent, uint32_t method)
 {
     struct calltree *tree = p->tree;
@@ -127,7 +122,7 @@ static uint32_t node_of(struct planting *p, uint32_t parent, uint32_t method)
     return known != 0 ? known : add_node(p, parent, method);
 }
 
-/* The node of a sampled context below a root; 0: no memory. */
+/* The node of a sampled context below a root. */
 static uint32_t node_of_context(struct planting *p, uint32_t root, uint32_t context)
 {
     uint32_t n = 0, node = root;
@@ -140,7 +135,7 @@ static uint32_t node_of_context(struct planting *p, uint32_t root, uint32_t cont
         }
         p->stack[n++] = context;
     }
-    while (n-- > 0 && node != 0) {
+    while (n-- > 0) {
         node = node_of(p, node, p->method_of[trace_context(p->reader, p->stack[n])->method]);
         slot = xhash_put(&p->paths, hash_address((uint64_t)root << 32 | p->stack[n]));
         slot->value = node;
@@ -184,7 +179,7 @@ static void count_in(struct planting *p, uint32_t node, uint64_t n, uint64_t num
     p->latest[method] = number;
 }
 
-/* From the outermost call on: those that probes recorded then.  Returns the innermost of them, 0: no memory. */
+/* From the outermost call on: those that probes recorded then.  Returns the innermost of them. */
 static uint32_t find_anchor(struct planting *p, const struct trace_kept_sample *sample, uint32_t root, uint32_t leaf,
                             uint64_t number)
 {
@@ -208,22 +203,19 @@ static uint32_t find_anchor(struct planting *p, const struct trace_kept_sample *
     return anchor;
 }
 
-static int take_sample(struct planting *p, size_t i)
+static void take_sample(struct planting *p, size_t i)
 {
     const struct trace_kept_sample *sample = &p->samples->kept[i];
     uint32_t root = root_of_sample(p, sample);
     p->leaf[i] = CALLTREE_NONE;
     if (root == 0 || p->is_own[sample->context])
-        return 0;
+        return;
     p->leaf[i] = node_of_context(p, p->root_of[root], sample->context);
-    p->anchor[i] = p->leaf[i] == 0 ? 0 : find_anchor(p, sample, root, p->leaf[i], i + 1);
-    if (p->anchor[i] == 0)
-        return -1;
+    p->anchor[i] = find_anchor(p, sample, root, p->leaf[i], i + 1);
     if (p->samples->waits != NULL && sample->is_waiting)
-        return 0;
+        return;
     p->own[p->anchor[i]].weight += (double)sample->weight_ns;
     p->n_own[p->anchor[i]] += sample->n;
-    return 0;
 }
 
 /* ---- time and calls ---- */
@@ -268,11 +260,10 @@ static uint32_t position_below(struct planting *p, const struct sampled_seen *se
     return below != 0 ? below : node_of(p, above, method);
 }
 
-static int position_all(struct planting *p)
+static void position_all(struct planting *p)
 {
     struct sampled_seen seen;
-    if (!sampled_seen_count(p->tree, p->from, p->samples, p->leaf, p->source->arena, &seen))
-        return -1;
+    sampled_seen_count(p->tree, p->from, p->samples, p->leaf, p->source->arena, &seen);
     for (uint32_t i = 1; i < p->from->n_nodes; i++) {
         const struct calltree_node *node = &p->from->nodes[i];
         bool is_left_out = node->parent == i ? p->root_of[i] == 0 : p->first_position[node->parent] == 0;
@@ -283,11 +274,8 @@ static int position_all(struct planting *p)
             best = p->positions[k].ns > p->positions[best].ns ? k : best;
         if (node->parent != i)
             at = best == 0 ? 0 : position_below(p, &seen, p->positions[best].node, i);
-        if (at == 0)
-            return -1;
         add_position(p, i, at, 1);
     }
-    return 0;
 }
 
 static void hand_over_all(struct planting *p)
@@ -311,7 +299,7 @@ static void hand_over_all(struct planting *p)
 
 /* ---- the whole ---- */
 
-static bool make_room(struct planting *p)
+static void make_room(struct planting *p)
 {
     struct arena *arena = p->source->arena;
     size_t n_contexts = (size_t)trace_n_contexts(p->reader) + 1, n_measured = (size_t)p->from->n_nodes + 1,
@@ -333,7 +321,6 @@ static bool make_room(struct planting *p)
     p->anchor = arena_alloc(arena, n_kept * sizeof *p->anchor);
     for (size_t i = 0; i < n_methods; i++)
         p->number_of[i] = CALLTREE_NONE;
-    return true;
 }
 
 static void find_own(struct planting *p)
@@ -345,23 +332,20 @@ static void find_own(struct planting *p)
     }
 }
 
-static int plant_roots(struct planting *p)
+static void plant_roots(struct planting *p)
 {
     for (uint32_t i = 0; i < p->from->n_roots; i++) {
         uint32_t of = p->from->roots[i].node, root = add_node(p, 0, CALLTREE_ROOT);
-        if (root == 0)
-            return -1;
         p->root_of[of] = root;
         p->own[of].all = p->from->nodes[of].cpu_ticks;
         p->tree->roots[i].node = root;
     }
     for (uint32_t i = 1; i < p->from->n_nodes; i++)
         p->own[i].all = p->from->nodes[i].cpu_ticks;
-    return 0;
 }
 
 /* The new nodes' values. */
-static bool make_values(struct planting *p)
+static void make_values(struct planting *p)
 {
     struct arena *arena = p->source->arena;
     struct calltree *tree = p->tree;
@@ -370,11 +354,10 @@ static bool make_values(struct planting *p)
     tree->total_wall_ticks = arena_alloc(arena, n * sizeof(uint64_t));
     tree->metrics = arena_alloc(arena, (n * n_metrics + 1) * sizeof(uint64_t));
     tree->total_metrics = arena_alloc(arena, (n * n_metrics + 1) * sizeof(uint64_t));
-    return true;
 }
 
 /* No context's time is wrong because a call's end was not seen. */
-static int end_calls(struct planting *p)
+static void end_calls(struct planting *p)
 {
     struct arena *arena = p->source->arena;
     uint32_t n = p->from->n_nodes;
@@ -382,14 +365,12 @@ static int end_calls(struct planting *p)
     p->is_ended = arena_alloc(arena, ((size_t)p->tree->n_methods + 1) * sizeof *p->is_ended);
     for (uint32_t i = 1; i < n; i++)
         own[i] = (struct own_time){ p->own[i].all, p->n_own[i], p->own[i].weight };
-    if ((p->from = sampled_ends(p->measured, own, p->is_ended, arena)) == NULL)
-        return -1;
+    p->from = sampled_ends(p->measured, own, p->is_ended, arena);
     for (uint32_t i = 1; i < n; i++)
         p->own[i].all = p->from->nodes[i].cpu_ticks;
-    return 0;
 }
 
-static int plant(struct planting *p)
+static void plant(struct planting *p)
 {
     struct calltree *tree = arena_alloc(p->source->arena, sizeof *tree);
     p->measured = p->from;
@@ -402,27 +383,21 @@ static int plant(struct planting *p)
     tree->n_nodes = 0;
     tree->n_partials = 0;
     tree->roots = arena_alloc(p->source->arena, (p->from->n_roots + (size_t)1) * sizeof *tree->roots);
-    if (!make_room(p))
-        return -1;
+    make_room(p);
     memcpy(tree->roots, p->from->roots, p->from->n_roots * sizeof *tree->roots);
-    if (find_methods(p) < 0)
-        return -1;
+    find_methods(p);
     find_own(p);
     add_node(p, 0, CALLTREE_ROOT); /* 0 is none */
-    if (tree->n_nodes != 1 || plant_roots(p) < 0)
-        return -1;
+    plant_roots(p);
     for (size_t i = 0; i < p->samples->n_kept; i++)
-        if (take_sample(p, i) < 0)
-            return -1;
-    if (end_calls(p) < 0 || position_all(p) < 0 || !make_values(p))
-        return -1;
+        take_sample(p, i);
+    end_calls(p);
+    position_all(p);
+    make_values(p);
     hand_over_all(p);
     if (p->samples->waits != NULL)
         p->kept_ticks = sampled_wall_divide(p->source, p->samples, p->leaf, tree, &p->idle_ticks);
-    if (p->samples->waits != NULL && p->kept_ticks == NULL)
-        return -1;
     calltree_add_up(tree);
-    return 0;
 }
 
 /* ---- what is kept of it ---- */
@@ -433,7 +408,7 @@ static void *kept(struct arena *arena, void *from, size_t n_bytes)
     return n_bytes == 0 ? copy : memcpy(copy, from, n_bytes);
 }
 
-static bool keep(struct planting *p, struct report_source *with)
+static void keep(struct planting *p, struct report_source *with)
 {
     struct arena *arena = p->source->arena;
     struct calltree *tree = p->tree;
@@ -441,8 +416,6 @@ static bool keep(struct planting *p, struct report_source *with)
     struct calltree_node *nodes = kept(arena, tree->nodes, tree->n_nodes * sizeof *nodes);
     uint64_t *probe_ticks = kept(arena, p->probe_ticks, tree->n_nodes * sizeof *probe_ticks),
              *n_samples = kept(arena, p->n_samples, tree->n_nodes * sizeof *n_samples);
-    if (nodes == NULL || probe_ticks == NULL || n_samples == NULL)
-        return false;
     free(tree->nodes);
     tree->nodes = nodes;
     struct calltree_partial *partials = kept(arena, tree->partials, tree->n_partials * sizeof *partials);
@@ -466,7 +439,8 @@ static bool keep(struct planting *p, struct report_source *with)
                                       .idle_ticks = p->idle_ticks };
     with->tree = tree;
     with->sampled = sampled;
-    return p->samples->waits == NULL || sampled_wall_threads(p->source, tree, p->samples, sampled) == 0;
+    if (p->samples->waits != NULL)
+        sampled_wall_threads(p->source, tree, p->samples, sampled);
 }
 
 int sampled_tree(const struct report_source *source, const struct trace_samples *samples, bool per_thread,
@@ -486,14 +460,13 @@ int sampled_tree(const struct report_source *source, const struct trace_samples 
         return 0;
     if (are_all)
         p.from = sampled_roots(source, samples, per_thread);
-    bool is_made = p.from != NULL && plant(&p) == 0 && keep(&p, with);
-    if (!is_made && p.tree != NULL)
-        free(p.tree->nodes);
+    plant(&p);
+    keep(&p, with);
     free(p.probe_ticks);
     free(p.n_samples);
     free(p.positions);
     hash_free(&p.paths);
     if (are_all)
         with->clock = PHASES_CPU;
-    return is_made ? 0 : err_set(err, "out of memory for %zu stack samples", samples->n_kept);
+    return 0;
 }

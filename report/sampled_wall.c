@@ -74,8 +74,6 @@ uint64_t *sampled_wall_divide(const struct report_source *source, const struct t
     uint64_t *given = arena_alloc(source->arena, (samples->n_kept + 1) * sizeof *given);
     struct root_time *roots = arena_alloc(source->arena, ((size_t)tree->n_roots + 1) * sizeof *roots);
     uint32_t *root_of = index_roots(tree, source->arena);
-    if (root_of == NULL)
-        return NULL;
     for (uint32_t i = 0; i < tree->n_threads; i++)
         roots[root_of_thread(tree, i)].ticks += thread_ticks(source, samples, i);
     for (size_t i = 0; i < samples->n_kept; i++)
@@ -106,8 +104,8 @@ static void share_root(const struct calltree *tree, uint32_t root, double all, u
             ticks[i] = (uint64_t)((double)ticks[i] * (has / all));
 }
 
-int sampled_wall_threads(const struct report_source *source, const struct calltree *tree,
-                         const struct trace_samples *samples, struct sampled_tree *sampled)
+void sampled_wall_threads(const struct report_source *source, const struct calltree *tree,
+                          const struct trace_samples *samples, struct sampled_tree *sampled)
 {
     uint64_t *ticks = arena_alloc(source->arena, ((size_t)tree->n_threads + 1) * sizeof *ticks);
     double *sums = arena_alloc(source->arena, ((size_t)tree->n_roots + 1) * sizeof *sums);
@@ -121,5 +119,4 @@ int sampled_wall_threads(const struct report_source *source, const struct calltr
         share_root(tree, i, sums[i], ticks);
     sampled->thread_ticks = ticks;
     sampled->other_ticks = (uint64_t)sums[tree->n_roots];
-    return 0;
 }

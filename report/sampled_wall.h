@@ -21,8 +21,8 @@
 uint64_t *sampled_wall_divide(const struct report_source *source, const struct trace_samples *samples,
                               const uint32_t *leaf, struct calltree *tree, uint64_t *idle_ticks);
 
-/* Set thread_ticks and other_ticks; of a tree with its totals.  Returns 0, or -1: no memory. */
-int sampled_wall_threads(const struct report_source *source, const struct calltree *tree,
-                         const struct trace_samples *samples, struct sampled_tree *sampled);
+/* Set thread_ticks and other_ticks; of a tree with its totals. */
+void sampled_wall_threads(const struct report_source *source, const struct calltree *tree,
+                          const struct trace_samples *samples, struct sampled_tree *sampled);
 
 #endif

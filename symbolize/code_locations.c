@@ -54,12 +54,11 @@ struct code_locations {
     bool is_own; /* of a recording of this machine */
 };
 
-int code_locations_open(struct code_locations **result, struct err *err)
+struct code_locations *code_locations_open(void)
 {
-    struct code_locations *locations = *result = xcalloc(1, sizeof *locations);
-    (void)err;
+    struct code_locations *locations = xcalloc(1, sizeof *locations);
     locations->functions.arena = &locations->arena;
-    return 0;
+    return locations;
 }
 
 void code_locations_recorded(struct code_locations *locations, const struct trace_reader *reader)
@@ -342,19 +341,16 @@ static void find_in_code(struct code_locations *locations, const struct describe
     location->outer = outer_of(locations, described);
 }
 
-int code_locations_find(struct code_locations *locations, uint32_t number, struct code_location *location,
-                        struct err *err)
+void code_locations_find(struct code_locations *locations, uint32_t number, struct code_location *location)
 {
     struct code_function function = { .kind = CODE_AT_UNKNOWN, .subsystem = VM_UNKNOWN, .name = "", .file = "" };
     const uint32_t *i = hash_find(&locations->locations, number);
-    (void)err;
     *location = (struct code_location){ .outer = "" };
     if (i != NULL && locations->all[*i].in_file)
         find_in_file(locations, &locations->all[*i], &function);
     else if (i != NULL)
         find_in_code(locations, &locations->all[*i], &function, location);
     location->function = function_number(locations, &function);
-    return 0;
 }
 
 const struct code_function *code_locations_function(const struct code_locations *locations, uint32_t number)

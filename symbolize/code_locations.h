@@ -46,8 +46,7 @@ struct code_location {
 struct code_locations;
 struct trace_reader;
 
-/* Returns 0. */
-int code_locations_open(struct code_locations **locations, struct err *err);
+struct code_locations *code_locations_open(void);
 void code_locations_close(struct code_locations *locations);
 
 /* A listener for a trace's code locations; context: the code locations. */
@@ -57,11 +56,9 @@ void code_locations_hear(void *context, const struct location_entry *entry);
 void code_locations_recorded(struct code_locations *locations, const struct trace_reader *reader);
 
 /*
- * After the whole trace was heard: what a code location is; one that the trace does not describe is unknown.  Returns
- * 0.
+ * After the whole trace was heard: what a code location is; one that the trace does not describe is unknown.
  */
-int code_locations_find(struct code_locations *locations, uint32_t number, struct code_location *location,
-                        struct err *err);
+void code_locations_find(struct code_locations *locations, uint32_t number, struct code_location *location);
 
 const struct code_function *code_locations_function(const struct code_locations *locations, uint32_t number);
 

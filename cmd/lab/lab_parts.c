@@ -32,7 +32,7 @@ static int misses_view(struct report_run *run, struct table *table, struct err *
     }
     int rc = misses_read(source, o->salvage, by, 0, &misses, err);
     if (rc == 0 && o->java)
-        rc = misses_keep_java(&misses, err);
+        misses_keep_java(&misses);
     if (rc == 0)
         rc = misses_table(source, &misses, by, o->rows.top, o->sources, table, err);
     misses_free(&misses);
@@ -49,7 +49,7 @@ static int fields_view(struct report_run *run, struct table *table, struct err *
         return -1;
     int rc = misses_read(source, o->salvage, MISSES_BY_FIELD, o->decay_s, &misses, err);
     if (rc == 0 && o->java)
-        rc = misses_keep_java(&misses, err);
+        misses_keep_java(&misses);
     if (rc == 0)
         rc = fields_table(source, &misses, by_class, o->rows.top, table, err);
     misses_free(&misses);

@@ -28,7 +28,7 @@ uint32_t *map_get(const struct map *map, const void *key, size_t n)
     return slot == NULL ? NULL : &slot->value;
 }
 
-int map_put(struct map *map, const void *key, size_t n, uint32_t value)
+void map_put(struct map *map, const void *key, size_t n, uint32_t value)
 {
     uint64_t hash;
     struct hash_slot *slot = find_bytes(map, key, n, &hash);
@@ -38,7 +38,6 @@ int map_put(struct map *map, const void *key, size_t n, uint32_t value)
         *xpush(map->keys, map->keys_room, map->n_keys) = (struct map_key){ arena_text(map->arena, key, n), n };
     }
     slot->value = value;
-    return 0;
 }
 
 void map_free(struct map *map)

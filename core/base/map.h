@@ -22,8 +22,8 @@ struct map {
 /* The value under a key, or NULL; valid until the next map_put. */
 uint32_t *map_get(const struct map *map, const void *key, size_t n);
 
-/* Set the value under a key.  Always returns 0: without memory the program ends (xalloc.h). */
-int map_put(struct map *map, const void *key, size_t n, uint32_t value);
+/* Set the value under a key. */
+void map_put(struct map *map, const void *key, size_t n, uint32_t value);
 
 /* Free all but the keys' bytes, which are the arena's. */
 void map_free(struct map *map);

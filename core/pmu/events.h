@@ -63,9 +63,9 @@ int events_parse_sampling(const char *list, struct arena *arena, struct counter_
 
 /*
  * All events that are known by name on this machine: the generic ones in perf's spelling, those of the PMUs that
- * libpfm4 detects (one for each unit mask), and the derived ones.  *specs is the arena's.  Returns 0, or -1.
+ * libpfm4 detects (one for each unit mask), and the derived ones.  *specs is the arena's.
  */
-int events_known(struct arena *arena, struct counter_spec **specs, size_t *n, struct err *err);
+void events_known(struct arena *arena, struct counter_spec **specs, size_t *n);
 
 /* The CPU's PMU as libpfm4 detects it, "AMD64 Fam19h Zen4", or "" when it knows none.  A constant. */
 const char *events_pmu_description(void);

@@ -155,7 +155,7 @@ static void count_event(const pfm_pmu_info_t *pmu, const pfm_event_info_t *event
     *(size_t *)context += 1 + (size_t)event->nattrs;
 }
 
-int events_known(struct arena *arena, struct counter_spec **specs, size_t *n, struct err *err)
+void events_known(struct arena *arena, struct counter_spec **specs, size_t *n)
 {
     struct known_event known = { .arena = arena };
     size_t n_generic = 0;
@@ -164,8 +164,6 @@ int events_known(struct arena *arena, struct counter_spec **specs, size_t *n, st
     known.capacity = n_generic;
     each_core_event(count_event, &known.capacity);
     known.specs = arena_alloc(arena, known.capacity * sizeof *known.specs);
-    if (known.specs == NULL)
-        return err_set(err, "out of memory for the list of events");
     for (size_t i = 0; i < n_generic - N_DERIVED; i++)
         add_known(&known, events_generic[i].name, NULL);
     each_core_event(add_event, &known);
@@ -173,7 +171,6 @@ int events_known(struct arena *arena, struct counter_spec **specs, size_t *n, st
         add_known(&known, events_generic[i].name, NULL);
     *specs = known.specs;
     *n = known.n;
-    return 0;
 }
 
 /* ---- near names ---- */

@@ -41,31 +41,30 @@ void ip_samples_free(struct ip_samples *samples)
     ip_samples_init(samples);
 }
 
-static int keep_waiting(struct ip_samples *samples, const struct ip_sample *sample)
+static void keep_waiting(struct ip_samples *samples, const struct ip_sample *sample)
 {
     *xpush(samples->waiting, samples->waiting_room, samples->n_waiting) = *sample;
     samples->n++;
-    return 0;
 }
 
-int ip_samples_add(struct ip_samples *samples, uint32_t thread, uint64_t ticks, uint64_t address, bool in_kernel)
+void ip_samples_add(struct ip_samples *samples, uint32_t thread, uint64_t ticks, uint64_t address, bool in_kernel)
 {
-    return keep_waiting(samples, &(struct ip_sample){ .ticks = ticks,
-                                                      .address = address,
-                                                      .thread = thread,
-                                                      .location = IP_SAMPLES_NO_LOCATION,
-                                                      .in_kernel = in_kernel });
+    keep_waiting(samples, &(struct ip_sample){ .ticks = ticks,
+                                               .address = address,
+                                               .thread = thread,
+                                               .location = IP_SAMPLES_NO_LOCATION,
+                                               .in_kernel = in_kernel });
 }
 
-int ip_samples_add_event(struct ip_samples *samples, uint32_t thread, uint64_t ticks, const struct kernel_event *event)
+void ip_samples_add_event(struct ip_samples *samples, uint32_t thread, uint64_t ticks, const struct kernel_event *event)
 {
-    return keep_waiting(samples, &(struct ip_sample){ .ticks = ticks,
-                                                      .address = event->count,
-                                                      .thread = thread,
-                                                      .location = IP_SAMPLES_NO_LOCATION,
-                                                      .in_kernel = event->in_kernel,
-                                                      .event = event->ip_event,
-                                                      .weight = event->stack.period });
+    keep_waiting(samples, &(struct ip_sample){ .ticks = ticks,
+                                               .address = event->count,
+                                               .thread = thread,
+                                               .location = IP_SAMPLES_NO_LOCATION,
+                                               .in_kernel = event->in_kernel,
+                                               .event = event->ip_event,
+                                               .weight = event->stack.period });
 }
 
 /* ---- files ---- */

@@ -74,11 +74,12 @@ struct ip_samples {
 void ip_samples_init(struct ip_samples *samples);
 void ip_samples_free(struct ip_samples *samples);
 
-/* Take one up: address is KERNEL_UNKNOWN for a thread without user space.  Returns 0, or -1: no memory. */
-int ip_samples_add(struct ip_samples *samples, uint32_t thread, uint64_t ticks, uint64_t address, bool in_kernel);
+/* Take one up: address is KERNEL_UNKNOWN for a thread without user space. */
+void ip_samples_add(struct ip_samples *samples, uint32_t thread, uint64_t ticks, uint64_t address, bool in_kernel);
 
 /* One that an event has taken.  Likewise. */
-int ip_samples_add_event(struct ip_samples *samples, uint32_t thread, uint64_t ticks, const struct kernel_event *event);
+void ip_samples_add_event(struct ip_samples *samples, uint32_t thread, uint64_t ticks,
+                          const struct kernel_event *event);
 
 /*
  * Write those that have waited long enough, or with is_last all.  now_ns: CLOCK_MONOTONIC_RAW; until_ticks: those

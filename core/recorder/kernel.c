@@ -1,6 +1,6 @@
 #include "core/recorder/kernel.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "core/recorder/cpu_accounting.h"
 
 #include <stdlib.h>
@@ -26,8 +26,7 @@ void kernel_close(struct kernel *kernel)
 /* Room for one more event of this round, or NULL. */
 static struct trace_event *new_event(struct kernel *kernel)
 {
-    if (vec_reserve(kernel->events, kernel->room, kernel->n_events + 1) < 0)
-        return NULL;
+    xgrow(kernel->events, kernel->room, kernel->n_events + 1);
     struct trace_event *event = &kernel->events[kernel->n_events++];
     memset(event, 0, sizeof *event);
     return event;
@@ -132,15 +131,17 @@ static int take_kernel_event(const struct kernel_event *in, void *context)
             return -1;
         note(kernel, thread, in, ticks);
     }
-    if (in->kind == KERNEL_IP_SAMPLE && in->ip_event > 0)
-        return ip_samples_add_event(kernel->ip_samples, thread->info.index, ticks, in);
-    if (in->kind == KERNEL_IP_SAMPLE)
-        return ip_samples_add(kernel->ip_samples, thread->info.index, ticks, in->count, in->in_kernel);
+    if (in->kind == KERNEL_IP_SAMPLE && in->ip_event > 0) {
+        ip_samples_add_event(kernel->ip_samples, thread->info.index, ticks, in);
+        return 0;
+    }
+    if (in->kind == KERNEL_IP_SAMPLE) {
+        ip_samples_add(kernel->ip_samples, thread->info.index, ticks, in->count, in->in_kernel);
+        return 0;
+    }
     if (in->kind == KERNEL_THREAD_FOUND || in->kind == KERNEL_COMM || in->kind == KERNEL_EXEC)
         return 0;
     struct trace_event *out = new_event(kernel);
-    if (out == NULL)
-        return -1;
     out->kind = kinds[in->kind];
     out->thread = thread == NULL ? 0 : thread->info.index;
     out->ticks = ticks;
@@ -177,8 +178,6 @@ int kernel_write_last(struct kernel *kernel, struct trace_writer *writer, const 
             cpu_ns - thread->found_cpu_ns < window_ns / 2)
             continue;
         struct trace_event *event = new_event(kernel);
-        if (event == NULL)
-            return err_set(err, "out of memory");
         event->kind = TRACE_CPU_PREEMPTED;
         event->thread = thread->info.index;
         event->ticks = last->ticks > kernel->latest_ticks ? last->ticks : kernel->latest_ticks;

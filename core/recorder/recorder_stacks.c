@@ -77,9 +77,8 @@ static int take_one(struct recorder_stacks *s, const struct stack_sample *sample
     s->sampled_ns += sample->weight;
     if (sample->time_ns < s->now->first.monotonic_ns)
         return 0;
-    if (ip_samples_come_from_stacks(s) && sample->pc != KERNEL_UNKNOWN &&
-        ip_samples_add(s->ip_samples, thread->info.index, ticks, sample->pc, sample->in_kernel) < 0)
-        return err_set(err, "out of memory for samples");
+    if (ip_samples_come_from_stacks(s) && sample->pc != KERNEL_UNKNOWN)
+        ip_samples_add(s->ip_samples, thread->info.index, ticks, sample->pc, sample->in_kernel);
     if ((thread->changed && threads_write(s->now->threads, s->now->writer, err) < 0) ||
         sample_log_write(&s->log, s->now->writer, sample, thread->info.index, ticks, err) < 0)
         return -1;

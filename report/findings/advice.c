@@ -71,11 +71,9 @@ static size_t n_rules(void)
     return n;
 }
 
-int advice_find(const struct findings_input *input, const struct advice_memory *memory, struct advice *advice,
-                struct err *err)
+void advice_find(const struct findings_input *input, const struct advice_memory *memory, struct advice *advice)
 {
     struct advising a = { .making = findings_make(input) };
-    (void)err;
     a.hints =
         arena_alloc(input->source->arena, (a.making->n_found * n_rules() + ADVICE_MEMORY_MOST + 1) * sizeof *a.hints);
     for (const struct advice_rule *rule = advice_rules; rule->name != NULL; rule++)
@@ -85,7 +83,6 @@ int advice_find(const struct findings_input *input, const struct advice_memory *
     if (a.n > 1)
         qsort(a.hints, a.n, sizeof *a.hints, by_saving);
     *advice = (struct advice){ a.hints, a.n };
-    return 0;
 }
 
 /* ---- printing ---- */
@@ -144,8 +141,6 @@ int advice_table(const struct findings_input *input, const struct advice *advice
     for (size_t i = 0; i < advice->n; i++) {
         const struct advice_hint *h = &advice->all[i];
         struct table_cell *cells = table_row(table, "hint");
-        if (cells == NULL)
-            break;
         const struct table_cell values[] = {
             table_words(h->rule),  table_words(h->subject), table_number(h->saving_ns), table_number(h->share),
             table_number(h->low),  table_number(h->high),   table_words(h->of),         bytes_cell(h),

@@ -42,9 +42,8 @@ struct advice_memory {
     const struct live_points *points;
 };
 
-/* memory: or NULL.  Returns 0 and *advice, or -1 with *err set: no memory. */
-int advice_find(const struct findings_input *input, const struct advice_memory *memory, struct advice *advice,
-                struct err *err);
+/* memory: or NULL. */
+void advice_find(const struct findings_input *input, const struct advice_memory *memory, struct advice *advice);
 
 /* A paragraph for each, or one line that says that there is nothing. */
 void advice_print(const struct advice *advice, FILE *out);

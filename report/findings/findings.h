@@ -36,8 +36,7 @@ struct findings {
     size_t n;
 };
 
-/* Returns 0 and *findings, or -1 with *err set: no memory. */
-int findings_find(const struct findings_input *input, struct findings *findings, struct err *err);
+void findings_find(const struct findings_input *input, struct findings *findings);
 
 /* The first of them, that many lines at most (0: all), as they stand above the report. */
 void findings_print(const struct findings *findings, size_t most, FILE *out);

@@ -1,7 +1,7 @@
 #include "report/view/bytecode_names.h"
 
 #include "core/base/text.h"
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "core/hotspot/vm.h"
 #include "report/view/misses_report.h"
 
@@ -44,20 +44,16 @@ static const char *label_of(struct bytecode_names *names)
     const struct misses_bytecode bytecode = { text_utf8(arena, read->class_name, read->n_class_name),
                                               text_utf8(arena, read->name, read->n_name),
                                               text_utf8(arena, read->descriptor, read->n_descriptor), read->opcode };
-    if (bytecode.class_name == NULL || bytecode.name == NULL || bytecode.descriptor == NULL)
-        return NULL;
     return names->by_class ? misses_named_class(arena, &bytecode) : misses_named_field(arena, &bytecode);
 }
 
-/* The number of a label; BYTECODE_NAMES_UNKNOWN: no memory. */
 static uint32_t number_of(struct bytecode_names *names, const char *label)
 {
-    const uint32_t *known = label == NULL ? NULL : map_get(&names->by_label, label, strlen(label));
+    const uint32_t *known = map_get(&names->by_label, label, strlen(label));
     if (known != NULL)
         return *known;
-    if (label == NULL || vec_reserve(names->labels, names->labels_room, (size_t)names->n_labels + 1) < 0 ||
-        map_put(&names->by_label, label, strlen(label), BYTECODE_NAMES_FIRST + names->n_labels) < 0)
-        return BYTECODE_NAMES_UNKNOWN;
+    xgrow(names->labels, names->labels_room, (size_t)names->n_labels + 1);
+    map_put(&names->by_label, label, strlen(label), BYTECODE_NAMES_FIRST + names->n_labels);
     names->labels[names->n_labels] = label;
     return BYTECODE_NAMES_FIRST + names->n_labels++;
 }
@@ -72,8 +68,9 @@ bool bytecode_names_find(struct bytecode_names *names, uint32_t number, const st
         !read_there(names, method, (uint32_t)index))
         return true;
     const char *label = label_of(names);
-    *name = label != NULL && label[0] == '\0' ? BYTECODE_NAMES_NOTHING : number_of(names, label);
-    return *name != BYTECODE_NAMES_UNKNOWN && hash_store(&names->by_place, place, *name) == 0;
+    *name = label[0] == '\0' ? BYTECODE_NAMES_NOTHING : number_of(names, label);
+    xhash_store(&names->by_place, place, *name);
+    return true;
 }
 
 /* ---- by the machine instruction ---- */
@@ -151,8 +148,7 @@ bool bytecode_names_operand(struct bytecode_names *names, const struct stack_sam
         found = is_there ? find_operand(names, sample, innermost, &operand) : OF_HEADER;
         if (found == BYTECODE_NAMES_UNKNOWN && operand.offset <= ARRAY_HEADER)
             found = OF_HEADER;
-        if (hash_store(&names->by_pc, place, found) < 0)
-            return false;
+        xhash_store(&names->by_pc, place, found);
     }
     bool is_named = found != OF_HEADER && found != BYTECODE_NAMES_UNKNOWN;
     *name = is_named ? found : *name;

@@ -132,14 +132,13 @@ static void add_known(struct fields *f, const struct misses_tally *tally, bool i
     known->same += (is_array ? cell->name[0] == '[' : strcmp(cell->name, bytecode->name) == 0) ? n : 0;
 }
 
-static int add_up(struct fields *f, struct err *err)
+static int add_up(struct fields *f)
 {
     struct misses *m = f->misses;
     for (uint32_t i = 0; i < m->n_tallies; i++) {
         const struct misses_tally *tally = &m->tallies[i];
         struct code_location location;
-        if (code_locations_find(m->locations, tally->key.location, &location, err) < 0)
-            return -1;
+        code_locations_find(m->locations, tally->key.location, &location);
         const struct code_function *function = code_locations_function(m->locations, location.function);
         add_heat(f, &tally->heat, &f->heat);
         if (misses_are_ours(tally, function)) {
@@ -327,14 +326,12 @@ int fields_table(const struct report_source *source, struct misses *misses, bool
     misses_tell_totals(source, misses, table);
     add_columns(&fields, table);
     misses_mark_estimates(source, table);
-    int rc = add_up(&fields, err);
-    if (rc == 0) {
-        sort(&fields);
-        add_rows(&fields, top, table);
-        tell_known(source, &fields, table);
-    }
+    add_up(&fields);
+    sort(&fields);
+    add_rows(&fields, top, table);
+    tell_known(source, &fields, table);
     report_losses(source, table);
     map_free(&fields.by_label);
     free(fields.all);
-    return rc;
+    return 0;
 }

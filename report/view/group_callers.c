@@ -17,12 +17,11 @@ static uint32_t caller_row(struct groups_making *making, uint32_t row, const str
     struct arena *arena = making->source->arena;
     const char *label = name == NULL ? "" : java_names_display(arena, name, JAVA_NAMES_SHORT),
                *text = name == NULL ? "" : method_name_text(arena, name);
-    uint32_t number =
-        label == NULL || text == NULL
-            ? GROUPS_NONE
-            : groups_row_of_key(making, arena_printf(arena, "%u\n%s", row, text),
-                                name == NULL ? "  from no other method" : arena_printf(arena, "  from %s", label),
-                                name == NULL ? &nobody : name);
+    uint32_t number = label == NULL ? GROUPS_NONE
+                                    : groups_row_of_key(making, arena_printf(arena, "%u\n%s", row, text),
+                                                        name == NULL ? "  from no other method"
+                                                                     : arena_printf(arena, "  from %s", label),
+                                                        name == NULL ? &nobody : name);
     if (number != GROUPS_NONE)
         making->rows[number].caller_of = row;
     else
@@ -51,8 +50,8 @@ static void add_times(struct groups_making *making, uint32_t *of_node)
     }
 }
 
-static int add_sample(const struct groups_making *making, const uint32_t *of_node, size_t i,
-                      struct sample_profile *profile)
+static void add_sample(const struct groups_making *making, const uint32_t *of_node, size_t i,
+                       struct sample_profile *profile)
 {
     const struct calltree *tree = making->source->tree;
     uint32_t leaf = making->source->sampled->leaf[i], n = 0;
@@ -61,7 +60,7 @@ static int add_sample(const struct groups_making *making, const uint32_t *of_nod
          node = tree->nodes[node].parent)
         if (of_node[node] < making->n && n < making->n && (n == 0 || rows[n - 1] != of_node[node]))
             rows[n++] = of_node[node];
-    return sample_rows_add(making->source, i, rows, n, profile);
+    sample_rows_add(making->source, i, rows, n, profile);
 }
 
 int groups_errors_of_nodes(struct groups_making *making, const uint32_t *of_node, struct err *err)
@@ -71,8 +70,8 @@ int groups_errors_of_nodes(struct groups_making *making, const uint32_t *of_node
     making->stack = arena_alloc(making->source->arena, ((size_t)making->n + 1) * sizeof *making->stack);
     int rc = sample_rows_open(making->source, &profile, err);
     for (size_t i = 0; rc == 0 && i < samples->n_kept; i++)
-        if (!samples->kept[i].is_idle && add_sample(making, of_node, i, &profile) < 0)
-            rc = err_set(err, "out of memory for stack samples");
+        if (!samples->kept[i].is_idle)
+            add_sample(making, of_node, i, &profile);
     for (uint32_t i = 0; rc == 0 && i < making->n; i++) {
         struct groups_row *row = &making->rows[i];
         struct sample_share total = sample_profile_total(&profile, i);

@@ -27,7 +27,7 @@ static bool is_java(enum code_location_kind kind)
            kind == CODE_AT_STUB;
 }
 
-int misses_keep_java(struct misses *m, struct err *err)
+void misses_keep_java(struct misses *m)
 {
     uint32_t n = 0;
     m->is_java_only = true;
@@ -36,8 +36,7 @@ int misses_keep_java(struct misses *m, struct err *err)
     for (uint32_t i = 0; i < m->n_tallies; i++) {
         const struct misses_tally *tally = &m->tallies[i];
         struct code_location location;
-        if (code_locations_find(m->locations, tally->key.location, &location, err) < 0)
-            return -1;
+        code_locations_find(m->locations, tally->key.location, &location);
         const struct code_function *function = code_locations_function(m->locations, location.function);
         if (!is_java(function->kind) || misses_are_ours(tally, function))
             continue;
@@ -49,7 +48,6 @@ int misses_keep_java(struct misses *m, struct err *err)
         m->tallies[n++] = *tally;
     }
     m->n_tallies = n;
-    return 0;
 }
 
 static void add_why(struct misses_known *known, const char *why, uint64_t n)
@@ -67,11 +65,9 @@ static void add_tally(struct misses_known *known, struct misses *m, const struct
 {
     uint64_t n = tally->counts[MISS_L1D];
     struct code_location location;
-    struct err ignored;
     const struct misses_cell *cell = tally->key.cell < m->n_cells ? &m->cells[tally->key.cell] : NULL;
     const struct misses_owner *owner = cell != NULL && cell->owner < m->n_owners ? &m->owners[cell->owner] : NULL;
-    if (code_locations_find(m->locations, tally->key.location, &location, &ignored) < 0)
-        return;
+    code_locations_find(m->locations, tally->key.location, &location);
     const struct code_function *function = code_locations_function(m->locations, location.function);
     if (misses_are_ours(tally, function))
         return;

@@ -219,7 +219,8 @@ int misses_read(const struct report_source *source, bool salvage, enum misses_by
     if (by == MISSES_BY_TIME || by == MISSES_CONTENTS)
         misses->step_ticks = step_ticks(source->reader);
     misses->half_life_ns = (uint64_t)(half_life_s * 1e9);
-    if (code_locations_open(&misses->locations, err) < 0 || read_again(&hearing, salvage, err) < 0)
+    misses->locations = code_locations_open();
+    if (read_again(&hearing, salvage, err) < 0)
         return -1;
     code_locations_recorded(misses->locations, source->reader);
     if (misses->n_tallies > 0)

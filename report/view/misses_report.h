@@ -116,9 +116,8 @@ int misses_need_bytecodes(const struct report_source *source, const struct misse
 
 /*
  * Leave out what was not missed by Java code (interpreted or compiled) or the JVM's stubs; what is in the caches stays.
- * Returns 0, or -1 with *err set: a location cannot be read.
  */
-int misses_keep_java(struct misses *misses, struct err *err);
+void misses_keep_java(struct misses *misses);
 
 /*
  * A row for each class, method, ... with most misses of L2 first; at most 'top' (0: all).
@@ -152,8 +151,8 @@ const char *misses_named_class(struct arena *arena, const struct misses_bytecode
 /* The agent, its probes, and its thread. */
 bool misses_are_ours(const struct misses_tally *tally, const struct code_function *function);
 
-/* A row for each step of the recording; as misses_table. */
-int misses_time_table(const struct report_source *source, struct misses *misses, struct table *table, struct err *err);
+/* A row for each step of the recording. */
+void misses_time_table(const struct report_source *source, struct misses *misses, struct table *table);
 
 /* The same, of what was in the caches. */
 int misses_contents_table(const struct report_source *source, struct misses *misses, struct table *table,

@@ -186,13 +186,12 @@ static void add_contents(struct misses *m, enum misses_by by, struct misses_rows
     }
 }
 
-static int add_up(struct misses *m, enum misses_by by, struct misses_rows *rows, struct err *err)
+static int add_up(struct misses *m, enum misses_by by, struct misses_rows *rows)
 {
     bool is_memory = by == MISSES_BY_CLASS || by == MISSES_BY_FIELD || by == MISSES_BY_SPACE;
     for (uint32_t i = 0; i < m->n_tallies; i++) {
         struct code_location location;
-        if (code_locations_find(m->locations, m->tallies[i].key.location, &location, err) < 0)
-            return -1;
+        code_locations_find(m->locations, m->tallies[i].key.location, &location);
         const struct code_function *function = code_locations_function(m->locations, location.function);
         struct misses_row like = is_memory                  ? memory_row(m, by, m->tallies[i].key.cell)
                                  : by == MISSES_BY_BYTECODE ? bytecode_row(m, &m->tallies[i], function)
@@ -401,8 +400,10 @@ int misses_table(const struct report_source *source, struct misses *misses, enum
 {
     struct misses_rows rows = { .n = 0 };
     struct misses_lines lines = { .directory = sources, .arena = source->arena };
-    if (by == MISSES_BY_TIME)
-        return misses_time_table(source, misses, table, err);
+    if (by == MISSES_BY_TIME) {
+        misses_time_table(source, misses, table);
+        return 0;
+    }
     if (by == MISSES_CONTENTS)
         return misses_contents_table(source, misses, table, err);
     if (by == MISSES_BY_BYTECODE && misses_need_bytecodes(source, misses, err) < 0)
@@ -414,8 +415,8 @@ int misses_table(const struct report_source *source, struct misses *misses, enum
     misses->instructions = misses_instructions(source);
     add_columns(by, misses, by == MISSES_BY_LINE && sources != NULL, table);
     misses_mark_estimates(source, table);
-    int rc = add_up(misses, by, &rows, err);
-    if (rc == 0 && rows.n > 0) {
+    add_up(misses, by, &rows);
+    if (rows.n > 0) {
         qsort(rows.all, rows.n, sizeof *rows.all, by_misses);
         add_rows(misses, &rows, top, by == MISSES_BY_LINE && sources != NULL ? &lines : NULL, table);
     }
@@ -424,5 +425,5 @@ int misses_table(const struct report_source *source, struct misses *misses, enum
     misses_lines_free(&lines);
     map_free(&rows.by_label);
     free(rows.all);
-    return rc;
+    return 0;
 }

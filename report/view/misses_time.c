@@ -85,14 +85,13 @@ static enum column memory_of(const struct misses *m, uint32_t number)
 static const enum vm_subsystem others[] = { VM_MEMORY, VM_RUNTIME, VM_CODE, VM_CLASSES, VM_OTHER, VM_UNKNOWN };
 #define N_OTHERS (sizeof others / sizeof *others)
 
-static int add_up(struct misses *m, struct misses_step steps[MISSES_STEPS], struct err *err)
+static void add_up(struct misses *m, struct misses_step steps[MISSES_STEPS])
 {
     for (uint32_t i = 0; i < m->n_tallies; i++) {
         const struct misses_tally *tally = &m->tallies[i];
         struct misses_step *step = &steps[tally->key.step];
         struct code_location location;
-        if (code_locations_find(m->locations, tally->key.location, &location, err) < 0)
-            return -1;
+        code_locations_find(m->locations, tally->key.location, &location);
         const struct code_function *function = code_locations_function(m->locations, location.function);
         enum column code = code_of(tally, function);
         for (int k = 0; k < MISS_N_COUNTS; k++)
@@ -103,7 +102,6 @@ static int add_up(struct misses *m, struct misses_step steps[MISSES_STEPS], stru
         if (code != OURS)
             step->of[memory_of(m, tally->key.cell)] += tally->counts[MISS_L2];
     }
-    return 0;
 }
 
 static void add_columns(struct arena *arena, struct table *table)
@@ -119,7 +117,7 @@ static void add_columns(struct arena *arena, struct table *table)
     table->details[0] = "L2 misses by memory";
 }
 
-int misses_time_table(const struct report_source *source, struct misses *misses, struct table *table, struct err *err)
+void misses_time_table(const struct report_source *source, struct misses *misses, struct table *table)
 {
     struct misses_step steps[MISSES_STEPS] = { { 0 } };
     double ns = report_ns(source, misses->step_ticks);
@@ -128,8 +126,7 @@ int misses_time_table(const struct report_source *source, struct misses *misses,
     misses_tell_totals(source, misses, table);
     add_columns(source->arena, table);
     misses_mark_estimates(source, table);
-    if (add_up(misses, steps, err) < 0)
-        return -1;
+    add_up(misses, steps);
     int n = MISSES_STEPS;
     while (n > 1 && steps[n - 1].counts[MISS_L1D] + steps[n - 1].counts[MISS_DTLB] == 0)
         n--;
@@ -141,5 +138,4 @@ int misses_time_table(const struct report_source *source, struct misses *misses,
                       "by memory, without mmprof's own");
     misses_tell_known(source, misses, table);
     report_losses(source, table);
-    return 0;
 }

@@ -122,7 +122,9 @@ static int rank(struct making *making, const struct calltree_total *totals, size
         if ((is_chosen == NULL || is_chosen[i]) && one.share >= least)
             ranked[(*n_ranked)++] = one;
     }
-    return making->method_ticks == NULL ? 0 : report_add_sampled(making, ranked, n_ranked, err);
+    if (making->method_ticks != NULL)
+        report_add_sampled(making, ranked, n_ranked);
+    return 0;
 }
 
 static int choose_rows(struct making *making, const struct calltree_total *totals, size_t n, struct err *err)
@@ -169,8 +171,7 @@ int report_make_joined(const struct report_trace *traces, size_t n_traces, const
     if (report_join(making, traces + 1, n_traces - 1, err) < 0)
         return -1;
     report_metadata(source, table);
-    if (sampled_shapes_find(source, &making->shapes, err) < 0)
-        return -1;
+    sampled_shapes_find(source, &making->shapes);
     report_accounts(making);
     report_columns(making);
     if (report_phase_rows(making, err) < 0)
@@ -205,8 +206,6 @@ int report_rows(const struct report_source *source, const struct calltree_total 
     size_t n = *n_rows = making.n_rows;
     const char **labels = report_row_labels(&making);
     *rows = arena_alloc(source->arena, (n + 1) * sizeof **rows);
-    if (*rows == NULL)
-        return err_set(err, "out of memory for a table of %zu methods", n);
     for (size_t i = 0; i < n; i++)
         (*rows)[i] =
             (struct report_row){ making.rows[i], labels[i], making.ticks[i], (double)making.shares.self_ticks[i] };

@@ -161,7 +161,7 @@ struct report_ranked {
 void report_find_times(struct making *making, const struct calltree_total *totals, size_t n_totals);
 
 /* Add methods that only samples know: in the arena, with no calls.  There is room for all methods. */
-int report_add_sampled(struct making *making, struct report_ranked *ranked, size_t *n_ranked, struct err *err);
+int report_add_sampled(struct making *making, struct report_ranked *ranked, size_t *n_ranked);
 
 /* Leave out rows that tell nothing of their own: making->options->fold. */
 void report_fold(struct making *making, struct report_ranked *ranked, size_t *n_ranked);
@@ -173,7 +173,7 @@ bool report_is_ended(const struct making *making, size_t row);
 int report_find_errors(struct making *making, const uint32_t *row_of, struct err *err);
 
 /* A row's cells of how it is known: the intervals, by what, and why it has no probes. */
-int report_fill_known(struct making *making, struct err *err);
+void report_fill_known(struct making *making);
 
 /* Of the row of what no thread had. */
 const char *report_kernel_label(const struct shares *shares);

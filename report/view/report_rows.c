@@ -116,8 +116,7 @@ static void add_partly(struct making *making, const struct values *v)
         const char *item = arena_printf(arena, "%s%s in %s%s%s", making->partly == NULL ? "" : ", ", v->label,
                                         report_percent(arena, counted), making->n_others == 0 ? "" : " of ",
                                         making->n_others == 0 ? "" : of->source->path);
-        if (item != NULL)
-            making->partly = making->partly == NULL ? item : arena_printf(arena, "%s%s", making->partly, item);
+        making->partly = making->partly == NULL ? item : arena_printf(arena, "%s%s", making->partly, item);
     }
 }
 
@@ -176,8 +175,8 @@ int report_phase_rows(struct making *making, struct err *err)
         add_partly(making, &v);
     }
     report_folded_shapes(making);
-    if (making->source->sampled != NULL && report_fill_known(making, err) < 0)
-        return -1;
+    if (making->source->sampled != NULL)
+        report_fill_known(making);
     return sort_rows(making, err);
 }
 

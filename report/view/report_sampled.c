@@ -77,7 +77,7 @@ static uint32_t *find_nodes(const struct calltree *tree, struct arena *arena)
     return nodes;
 }
 
-int report_add_sampled(struct making *making, struct report_ranked *ranked, size_t *n_ranked, struct err *err)
+int report_add_sampled(struct making *making, struct report_ranked *ranked, size_t *n_ranked)
 {
     const struct report_source *source = making->source;
     uint32_t n_methods = source->tree->n_methods;
@@ -86,8 +86,6 @@ int report_add_sampled(struct making *making, struct report_ranked *ranked, size
     struct report_ranked *found = arena_alloc(source->arena, ((size_t)n_methods + 1) * sizeof *found);
     uint32_t *nodes = find_nodes(source->tree, source->arena);
     size_t n = *n_ranked;
-    if (nodes == NULL)
-        return err_set(err, "out of memory for %u methods", n_methods);
     memcpy(found, ranked, n * sizeof *found);
     for (uint32_t i = 0; i < n_methods; i++) {
         double share = all > 0 ? making->method_ticks[i] / all : 0;
@@ -204,14 +202,13 @@ static const char *reason_of(const struct making *making, size_t row, const stru
     return is_live ? "too few of the latest samples, or too little time in them" : "not selected";
 }
 
-int report_fill_known(struct making *making, struct err *err)
+void report_fill_known(struct making *making)
 {
     struct table *table = making->table;
     struct sampled *all;
     size_t n;
     bool any_reason = false;
-    if (sampled_find(making->source, &all, &n, err) < 0)
-        return -1;
+    sampled_find(making->source, &all, &n);
     for (size_t i = 0; i < making->n_rows; i++) { /* they are the table's first rows */
         struct table_cell *cells = table->rows[i].cells;
         const char *why = reason_of(making, i, all, n);
@@ -223,5 +220,4 @@ int report_fill_known(struct making *making, struct err *err)
         any_reason = any_reason || why != NULL;
     }
     table->columns[making->at.reason].not_in_text = !any_reason;
-    return 0;
 }

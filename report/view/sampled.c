@@ -35,19 +35,16 @@ static bool parse(const struct report_source *source, uint32_t i, struct sampled
     size_t n = info_read(source->reader, INFO_LIVE_SAMPLED, i, source->arena, &told);
     sampled->name = told.names;
     sampled->why = sampled_why_text(n < INFO_SAMPLED_REASON ? "" : told.why, told.recompilation_ns, source->arena);
-    return n >= INFO_SAMPLED_FORMER && sampled->why != NULL;
+    return n >= INFO_SAMPLED_FORMER;
 }
 
-int sampled_find(const struct report_source *source, struct sampled **all, size_t *n, struct err *err)
+void sampled_find(const struct report_source *source, struct sampled **all, size_t *n)
 {
     uint32_t n_all = info_count(source->reader, INFO_LIVE_SAMPLED);
     *n = 0;
     *all = arena_alloc(source->arena, ((size_t)n_all + 1) * sizeof **all);
-    if (*all == NULL)
-        return err_set(err, "out of memory for %u methods", n_all);
     for (uint32_t i = 0; i < n_all; i++)
         *n += parse(source, i, &(*all)[*n]);
-    return 0;
 }
 
 uint32_t sampled_had_probes(const struct report_source *source, const struct method_name *name)

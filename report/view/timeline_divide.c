@@ -150,7 +150,7 @@ static void divide_pool(const struct dividing *d, const struct line_sample *samp
     }
 }
 
-static bool make_room(struct dividing *d)
+static void make_room(struct dividing *d)
 {
     struct arena *arena = d->source->arena;
     size_t n_rows = d->read->n_rows + 1, n_words = timeline_n_steps(d->read->timeline) * n_rows;
@@ -160,7 +160,6 @@ static bool make_room(struct dividing *d)
     d->samples = arena_alloc(arena, (d->source->sampled->samples->n_kept + 1) * sizeof *d->samples);
     for (size_t i = 0; i < n_words; i++)
         d->had[i] = timeline_row_ticks(d->read->timeline, (uint32_t)(i % n_rows), (uint32_t)(i / n_rows));
-    return d->pool_of != NULL;
 }
 
 /* ---- on the wall clock ---- */
@@ -196,16 +195,14 @@ static void give_samples(const struct dividing *d)
     }
 }
 
-int timeline_divide(const struct report_source *source, const uint32_t *row_of, struct timeline_read *read,
-                    struct err *err)
+void timeline_divide(const struct report_source *source, const uint32_t *row_of, struct timeline_read *read)
 {
     struct dividing d = { .source = source, .read = read, .row_of = row_of };
     if (source->sampled->kept_ticks != NULL) {
         give_samples(&d);
-        return 0;
+        return;
     }
-    if (!make_room(&d))
-        return err_set(err, "out of memory for a time line of %zu methods", read->n_rows);
+    make_room(&d);
     find_measured(&d);
     find_pool(&d);
     find_samples(&d);
@@ -214,5 +211,4 @@ int timeline_divide(const struct report_source *source, const uint32_t *row_of, 
             end++;
         divide_pool(&d, d.samples + i, end - i);
     }
-    return 0;
 }

@@ -17,11 +17,8 @@
  *
  * source  with samples in its tree
  * row_of  by method of that tree; borrowed
- *
- * Returns 0, or -1 with *err set: no memory.
  */
-int timeline_divide(const struct report_source *source, const uint32_t *row_of, struct timeline_read *read,
-                    struct err *err);
+void timeline_divide(const struct report_source *source, const uint32_t *row_of, struct timeline_read *read);
 
 /* When what a sample stands for began, in ticks: a wait before its end, a wait for a CPU before it was had. */
 uint64_t timeline_since(const struct report_source *source, const struct trace_kept_sample *sample);

@@ -51,8 +51,7 @@ int timeline_end(const struct report_source *source, const struct calltree_total
     find_regions(read, source->arena);
     if (source->sampled == NULL) /* single steps have too few samples to tell regions by them */
         return 0;
-    if (timeline_divide(source, row_of, read, err) < 0)
-        return -1;
+    timeline_divide(source, row_of, read);
     timeline_sum_rows(read->timeline, &read->regions);
     return 0;
 }

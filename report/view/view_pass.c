@@ -1,6 +1,6 @@
 #include "report/view/view_pass.h"
 
-#include "core/base/vec.h"
+#include "core/base/xalloc.h"
 #include "core/trace/recording_info.h"
 #include "report/some_threads.h"
 #include "report/waiting_samples.h"
@@ -44,28 +44,22 @@ static void hear_heap(void *context, const struct miss_entry *entry)
         return;
     for (int i = MISS_NO_SPACE + 1; i < MISS_SPACES; i++)
         use.bytes += entry->used[i];
-    if (vec_reserve(pass->heap_uses, pass->heap_uses_room, pass->n_heap_uses + 1) < 0)
-        err_set(&pass->heard_err, "out of memory for %zu collections", pass->n_heap_uses);
-    else
-        pass->heap_uses[pass->n_heap_uses++] = use;
+    xgrow(pass->heap_uses, pass->heap_uses_room, pass->n_heap_uses + 1);
+    pass->heap_uses[pass->n_heap_uses++] = use;
 }
 
 static void hear_allocation(void *context, const struct trace_allocation *allocation)
 {
     struct view_pass *pass = context;
-    if (vec_reserve(pass->allocations, pass->allocations_room, pass->n_allocations + 1) < 0)
-        err_set(&pass->heard_err, "out of memory for %zu allocations", pass->n_allocations);
-    else
-        pass->allocations[pass->n_allocations++] = *allocation;
+    xgrow(pass->allocations, pass->allocations_room, pass->n_allocations + 1);
+    pass->allocations[pass->n_allocations++] = *allocation;
 }
 
 static void hear_heap_event(void *context, const struct trace_heap_event *event)
 {
     struct view_pass *pass = context;
-    if (vec_reserve(pass->heap_events, pass->heap_events_room, pass->n_heap_events + 1) < 0)
-        err_set(&pass->heard_err, "out of memory for %zu objects", pass->n_heap_events);
-    else
-        pass->heap_events[pass->n_heap_events++] = *event;
+    xgrow(pass->heap_events, pass->heap_events_room, pass->n_heap_events + 1);
+    pass->heap_events[pass->n_heap_events++] = *event;
 }
 
 static void hear_location(void *context, const struct location_entry *entry)
@@ -93,10 +87,8 @@ static void hear_wait(void *context, const struct trace_wait *wait)
         waits_hear(pass->waiting, wait);
     if (!wants(pass, VIEW_PASS_WAIT_STACKS))
         return;
-    if (vec_reserve(pass->kept_waits, pass->kept_waits_room, pass->n_kept_waits + 1) < 0)
-        err_set(&pass->heard_err, "out of memory for %zu waits", pass->n_kept_waits);
-    else
-        pass->kept_waits[pass->n_kept_waits++] = *wait;
+    xgrow(pass->kept_waits, pass->kept_waits_room, pass->n_kept_waits + 1);
+    pass->kept_waits[pass->n_kept_waits++] = *wait;
 }
 
 static struct trace_listener listener_of(struct view_pass *pass)
@@ -135,12 +127,12 @@ static int begin(struct view_pass *pass, struct err *err)
     bool of_calls = wants(pass, VIEW_PASS_STATISTICS | VIEW_PASS_VALUES);
     bool needs_outline = of_calls || wants(pass, VIEW_PASS_RECOVERY | VIEW_PASS_TIMELINE);
     if ((needs_outline && trace_outline(&pass->outline, options->path, options->salvage, err) < 0) ||
-        (of_calls && call_metrics_find(pass->outline, options->clock, pass->arena, &pass->metrics, err) < 0) ||
-        (wants(pass, VIEW_PASS_RECOVERY) &&
-         recompilation_begin(pass->outline, pass->arena, &pass->recompiling, &pass->observers, err) < 0) ||
-        (wants(pass, VIEW_PASS_WHERE) &&
-         where_begin(pass->arena, options->only_threads, &pass->where, &pass->finding, err) < 0))
+        (of_calls && call_metrics_find(pass->outline, options->clock, pass->arena, &pass->metrics, err) < 0))
         return -1;
+    if (wants(pass, VIEW_PASS_RECOVERY))
+        recompilation_begin(pass->outline, pass->arena, &pass->recompiling, &pass->observers);
+    if (wants(pass, VIEW_PASS_WHERE))
+        where_begin(pass->arena, options->only_threads, &pass->where, &pass->finding);
     if (wants(pass, VIEW_PASS_VALUES))
         begin_values(pass);
     if (wants(pass, VIEW_PASS_STATISTICS))

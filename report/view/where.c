@@ -31,28 +31,26 @@ struct where_reading {
     const char *only_threads; /* report/some_threads.h; borrowed */
     struct tallies by_thread, by_part;
     struct where_events_reading *events; /* the report's arena's */
-    bool is_broken;                      /* no memory */
 };
 
 /* ---- reading ---- */
 
-/* Returns 0, or -1: no memory. */
-static int count(struct tallies *t, const struct where_key *key, uint64_t n)
+static void count(struct tallies *t, const struct where_key *key, uint64_t n)
 {
     const uint32_t *known = map_get(&t->by_key, key, sizeof *key);
     if (known != NULL) {
         t->all[*known].n += n;
-        return 0;
+        return;
     }
     xgrow(t->all, t->room, t->n + 1);
     t->all[t->n] = (struct tally){ *key, n };
-    return map_put(&t->by_key, key, sizeof *key, t->n++);
+    map_put(&t->by_key, key, sizeof *key, t->n++);
 }
 
 void where_hear_ip_sample(struct where_reading *r, const struct trace_event *event)
 {
     const struct where_key key = { (uint32_t)event->count, event->thread, event->kind == TRACE_KERNEL_IP_SAMPLE };
-    r->is_broken = r->is_broken || count(&r->by_thread, &key, 1) < 0;
+    count(&r->by_thread, &key, 1);
 }
 
 void where_hear_event_sample(struct where_reading *r, const struct trace_event_sample *sample)
@@ -75,7 +73,7 @@ static void add_parts(struct where_reading *r, const struct report_source *sourc
         if (!threads_match(trace_thread(source->reader, key.of), r->only_threads))
             continue;
         key.of = key.of < tree->n_threads ? tree->threads[key.of].part : VM_PART_APPLICATION;
-        r->is_broken = r->is_broken || count(&r->by_part, &key, tally->n) < 0;
+        count(&r->by_part, &key, tally->n);
     }
 }
 
@@ -138,15 +136,12 @@ static struct where_function *function_of(struct where *where, uint32_t number)
 
 /* The code locations of one function come in any order: the one with most IP samples at once is taken as the line of
  * most. */
-static int add_tally(struct where *where, const struct tally *tally, struct err *err)
+static void add_tally(struct where *where, const struct tally *tally)
 {
     struct code_location location;
-    if (code_locations_find(where->locations, tally->key.location, &location, err) < 0)
-        return -1;
+    code_locations_find(where->locations, tally->key.location, &location);
     const struct code_function *what = code_locations_function(where->locations, location.function);
     struct where_function *function = function_of(where, location.function);
-    if (function == NULL)
-        return err_set(err, "out of memory for functions");
     where->ip_samples[tally->key.in_kernel ? WHERE_KERNEL : where_row(what->kind, what->subsystem)][tally->key.of] +=
         tally->n;
     where->n_ip_samples += tally->n;
@@ -155,17 +150,14 @@ static int add_tally(struct where *where, const struct tally *tally, struct err 
         function->n_most = tally->n;
         function->most = location;
     }
-    return 0;
 }
 
 static void add_times(struct where *where, const struct where_reading *r)
 {
-    struct err ignored;
     struct code_location location;
     for (uint32_t i = 0; i < r->by_part.n; i++) {
         const struct tally *tally = &r->by_part.all[i];
-        if (code_locations_find(where->locations, tally->key.location, &location, &ignored) < 0)
-            continue;
+        code_locations_find(where->locations, tally->key.location, &location);
         double ns = (double)tally->n * where->ip_sample_ns[tally->key.of];
         where->functions[location.function].ns += ns;
         where->functions[location.function].kernel_ns += tally->key.in_kernel ? ns : 0;
@@ -190,34 +182,29 @@ static int refuse(const struct report_source *source, struct err *err)
                     why == NULL ? "" : ", on a machine where the kernel allows it (mmprof doctor)");
 }
 
-int where_begin(struct arena *arena, const char *only_threads, struct where *where, struct where_reading **reading,
-                struct err *err)
+void where_begin(struct arena *arena, const char *only_threads, struct where *where, struct where_reading **reading)
 {
     struct where_reading *r = *reading = arena_alloc(arena, sizeof *r);
     memset(where, 0, sizeof *where);
     r->where = where;
     r->events = where_events_begin(arena);
-    if (r->events == NULL)
-        return err_set(err, "out of memory for IP samples");
     r->only_threads = only_threads;
     r->by_thread.by_key.arena = r->by_part.by_key.arena = &r->arena;
-    return code_locations_open(&where->locations, err);
+    where->locations = code_locations_open();
 }
 
 int where_end(struct where_reading *r, const struct report_source *source, struct err *err)
 {
     add_parts(r, source);
-    if (r->is_broken)
-        return err_set(err, "out of memory for IP samples");
     code_locations_recorded(r->where->locations, source->reader);
     for (uint32_t i = 0; i < r->by_part.n; i++)
-        if (add_tally(r->where, &r->by_part.all[i], err) < 0)
-            return -1;
+        add_tally(r->where, &r->by_part.all[i]);
     if (r->where->n_ip_samples == 0)
         return refuse(source, err);
     find_scales(source, r->only_threads, r->where);
     add_times(r->where, r);
-    return where_events_end(r->events, source, r->only_threads, r->where->locations, &r->where->events, err);
+    where_events_end(r->events, source, r->only_threads, r->where->locations, &r->where->events);
+    return 0;
 }
 
 void where_close(struct where_reading *r)

@@ -43,11 +43,9 @@ struct where {
 /*
  * Before the pass over the trace: where is for where_free and *reading, the arena's, for where_close, in any case.
  * only_threads: a pattern (report/some_threads.h) for those whose time counts; NULL: all; borrowed.
- * Returns 0, or -1 with *err set: no memory.
  */
 struct where_reading;
-int where_begin(struct arena *arena, const char *only_threads, struct where *where, struct where_reading **reading,
-                struct err *err);
+void where_begin(struct arena *arena, const char *only_threads, struct where *where, struct where_reading **reading);
 
 /* For the listener of the trace, during the pass. */
 void where_hear_location(struct where_reading *reading, const struct location_entry *entry);

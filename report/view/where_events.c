@@ -26,7 +26,6 @@ struct where_events_reading {
     struct map by_key;
     struct event_tally *all; /* owned; as they came first */
     uint32_t n, room;
-    bool is_broken; /* no memory */
 };
 
 /* ---- reading ---- */
@@ -34,10 +33,7 @@ struct where_events_reading {
 struct where_events_reading *where_events_begin(struct arena *arena)
 {
     struct where_events_reading *r = arena_alloc(arena, sizeof *r);
-    if (r != NULL) {
-        memset(r, 0, sizeof *r);
-        r->by_key.arena = &r->arena;
-    }
+    r->by_key.arena = &r->arena;
     return r;
 }
 
@@ -64,20 +60,18 @@ void where_events_hear(struct where_events_reading *r, const struct trace_event_
     const struct tally_key key = { sample->location, sample->thread, sample->event, sample->in_kernel };
     double weight = (double)sample->weight;
     const struct where_count one = { 1, weight, weight * weight };
-    struct event_tally *tally = r->is_broken ? NULL : tally_of(r, &key);
-    r->is_broken = tally == NULL;
-    if (tally != NULL)
-        count_samples(&tally->count, &one);
+    struct event_tally *tally = tally_of(r, &key);
+    count_samples(&tally->count, &one);
 }
 
 /* "cycles instructions": behind the clock. */
-static int find_names(const struct report_source *source, struct where_events *events)
+static void find_names(const struct report_source *source, struct where_events *events)
 {
     const char *text = info_text(source->reader, INFO_IP_SAMPLES_EVENTS);
     events->why_not = info_text(source->reader, INFO_IP_SAMPLES_EVENTS_FAILED);
     events->n = 0;
     if (text == NULL)
-        return 0;
+        return;
     events->names[events->n++] = "cpu-clock";
     while (text[0] != '\0' && events->n < WHERE_EVENTS_MAX) {
         size_t n = strcspn(text, " ");
@@ -85,16 +79,14 @@ static int find_names(const struct report_source *source, struct where_events *e
         events->names[events->n++] = name;
         text += n + (text[n] == ' ');
     }
-    return 0;
 }
 
-int where_events_end(struct where_events_reading *r, const struct report_source *source, const char *only_threads,
-                     struct code_locations *locations, struct where_events *events, struct err *err)
+void where_events_end(struct where_events_reading *r, const struct report_source *source, const char *only_threads,
+                      struct code_locations *locations, struct where_events *events)
 {
     size_t bytes = (WHERE_ROWS + 1) * sizeof *events->rows;
     events->rows = arena_alloc(source->arena, bytes);
-    if (r->is_broken || find_names(source, events) < 0)
-        return err_set(err, "out of memory for samples of events");
+    find_names(source, events);
     memset(events->rows, 0, bytes);
     for (uint32_t i = 0; i < r->n; i++) {
         const struct event_tally *tally = &r->all[i];
@@ -102,14 +94,12 @@ int where_events_end(struct where_events_reading *r, const struct report_source 
         if (tally->key.event + 1 >= events->n ||
             !threads_match(trace_thread(source->reader, tally->key.thread), only_threads))
             continue;
-        if (code_locations_find(locations, tally->key.location, &location, err) < 0)
-            return -1;
+        code_locations_find(locations, tally->key.location, &location);
         const struct code_function *what = code_locations_function(locations, location.function);
         size_t row = tally->key.in_kernel ? (size_t)WHERE_KERNEL : where_row(what->kind, what->subsystem);
         count_samples(&events->rows[row][tally->key.event + 1], &tally->count);
         count_samples(&events->rows[WHERE_ROWS][tally->key.event + 1], &tally->count);
     }
-    return 0;
 }
 
 void where_events_close(struct where_events_reading *r)

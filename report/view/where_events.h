@@ -30,11 +30,9 @@ struct where_events_reading;
 struct where_events_reading *where_events_begin(struct arena *arena);
 void where_events_hear(struct where_events_reading *reading, const struct trace_event_sample *sample);
 
-/*
- * only_threads: as of where_begin.  Returns 0, or -1 with *err set: no memory, or a location that the trace has not.
- */
-int where_events_end(struct where_events_reading *reading, const struct report_source *source, const char *only_threads,
-                     struct code_locations *locations, struct where_events *events, struct err *err);
+/* only_threads: as of where_begin. */
+void where_events_end(struct where_events_reading *reading, const struct report_source *source,
+                      const char *only_threads, struct code_locations *locations, struct where_events *events);
 void where_events_close(struct where_events_reading *reading); /* NULL is fine */
 
 /* A ratio of a row, and half of its 95 % interval; NAN: there are too few samples. */

@@ -70,9 +70,8 @@ static void hear_heap_event(void *context, const struct trace_heap_event *event)
 static void make_sense(const struct listening *listening)
 {
     struct code_location place;
-    struct err err;
-    if (code_locations_find(listening->places, listening->place, &place, &err) == 0)
-        hold(code_locations_function(listening->places, place.function)->kind < CODE_LOCATION_KINDS);
+    code_locations_find(listening->places, listening->place, &place);
+    hold(code_locations_function(listening->places, place.function)->kind < CODE_LOCATION_KINDS);
 }
 
 static void read_all(const uint8_t *bytes, size_t n, bool salvage)
@@ -89,8 +88,8 @@ static void read_all(const uint8_t *bytes, size_t n, bool salvage)
     struct err err;
     uint64_t sum = 0, n_events = 0;
     int rc;
-    if (code_locations_open(&listening.places, &err) < 0 ||
-        trace_open_bytes(&reader, bytes, n, "fuzz", salvage, &err) < 0) {
+    listening.places = code_locations_open();
+    if (trace_open_bytes(&reader, bytes, n, "fuzz", salvage, &err) < 0) {
         code_locations_close(listening.places);
         return;
     }

@@ -86,9 +86,8 @@ static const char *advice_of(const struct program *p, bool is_text)
     trace_made_open(&made, &m, 10000, &arena);
     const struct findings_input input = { .source = &made.source, .libraries = folding_read(NULL, &arena, &err) };
     FILE *out = open_memstream(&text, &n);
-    if (input.libraries == NULL || advice_find(&input, memory, &advice, &err) < 0)
-        printf("Bail out! %s\n", err.text);
-    else if (is_text)
+    advice_find(&input, memory, &advice);
+    if (is_text)
         advice_print(&advice, out);
     else
         for (size_t i = 0; i < advice.n; i++)

@@ -219,8 +219,8 @@ static void test_known(struct arena *arena)
 {
     struct counter_spec *specs;
     size_t n;
-    struct err err = { "" };
-    CHECK("the known events are listed", events_known(arena, &specs, &n, &err) == 0 && n >= 20);
+    events_known(arena, &specs, &n);
+    CHECK("the known events are listed", n >= 20);
     bool cycles = false, time = false, described = true;
     for (size_t i = 0; i < n; i++) {
         cycles |= strcmp(specs[i].name, "cycles") == 0;

@@ -82,10 +82,8 @@ static const char *lines_of(const struct report_source *source, const struct vie
     char *text = NULL;
     size_t n = 0;
     FILE *out = open_memstream(&text, &n);
-    if (input.libraries == NULL || findings_find(&input, &findings, &err) < 0)
-        printf("Bail out! %s\n", err.text);
-    else
-        findings_print(&findings, FINDINGS_ON_SCREEN, out);
+    findings_find(&input, &findings);
+    findings_print(&findings, FINDINGS_ON_SCREEN, out);
     fclose(out);
     const char *copy = arena_text(&arena, text, n);
     free(text);

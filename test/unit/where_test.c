@@ -309,7 +309,7 @@ static const char *name_here(const char *host, const char *path, const char *bui
     maker_close(m, 1000);
     const struct view_pass_options options = { .path = m->path, .parts = VIEW_PASS_WHERE };
     maker_must(m, view_pass_read(&options, &arena, &made.pass, &m->err));
-    maker_must(m, code_locations_find(made.pass.where.locations, 0, &location, &m->err));
+    code_locations_find(made.pass.where.locations, 0, &location);
     snprintf(name, sizeof name, "%s", code_locations_function(made.pass.where.locations, location.function)->name);
     done(&made);
     return name;
