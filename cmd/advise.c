@@ -52,15 +52,13 @@ static int print_page(const struct advise_arguments *a, const struct table *tabl
 static int print(const struct advise_arguments *a, const struct findings_input *input,
                  const struct advice_memory *memory, struct display *display, struct err *err)
 {
-    struct advice advice;
+    const struct advice advice = advice_find(input, memory);
     struct table table;
-    advice_find(input, memory, &advice);
+    advice_table(input, &advice, &table);
     if (a->html != NULL)
-        return advice_table(input, &advice, &table, err) < 0 ? -1 : print_page(a, &table, err);
+        return print_page(a, &table, err);
     if (a->csv || a->json)
-        return advice_table(input, &advice, &table, err) < 0
-                   ? -1
-                   : command_print_table(&table, a->csv, a->json, display, err);
+        return command_print_table(&table, a->csv, a->json, display, err);
     if (display_open(display, err) < 0)
         return -1;
     advice_print(&advice, stdout);

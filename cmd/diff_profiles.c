@@ -67,7 +67,7 @@ static int print(struct diff_profiles *p, bool as_csv, bool as_json, struct disp
     if (rc == 0 && p->options.is_probed)
         rc = keep_probed(&set, err);
     if (rc == 0)
-        rc = compare_table(&set, profiles, (uint32_t)p->words.n, &p->options, arena, table, err);
+        compare_table(&set, profiles, (uint32_t)p->words.n, &p->options, arena, table);
     if (rc == 0)
         rc = command_print_table(table, as_csv, as_json, display, err);
     profile_set_free(&set);

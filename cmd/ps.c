@@ -14,10 +14,10 @@
 /* In the two largest units that it has. */
 static struct table_cell duration(struct arena *arena, double seconds)
 {
-    struct table_cell cell = seconds < 0 ? table_unmeasured() : table_number(seconds);
-    uint64_t s = seconds < 0 ? 0 : (uint64_t)seconds;
     if (seconds < 0)
-        return cell;
+        return table_unmeasured();
+    struct table_cell cell = table_number(seconds);
+    uint64_t s = (uint64_t)seconds;
     if (s < 10)
         cell.words = arena_printf(arena, "%.1f s", seconds);
     else if (s < 120)
@@ -31,21 +31,37 @@ static struct table_cell duration(struct arena *arena, double seconds)
     return cell;
 }
 
+struct ps_row {
+    struct table_cell pid, uptime, cpu;
+    const char *user, *jdk, *attach, *main, *command;
+};
+
+static const struct table_column columns[] = {
+    { "pid", "PID", TABLE_COUNT, FROM(struct ps_row, pid) },
+    { "user", "User", TABLE_TEXT, FROM(struct ps_row, user) },
+    { "jdk", "JDK", TABLE_TEXT, FROM(struct ps_row, jdk) },
+    { "uptime_s", "Uptime", TABLE_RATE, FROM(struct ps_row, uptime) },
+    { "cpu_s", "CPU", TABLE_RATE, FROM(struct ps_row, cpu) },
+    { "attach", "Attach", TABLE_TEXT, FROM(struct ps_row, attach) },
+    { "main", "Main class or jar", TABLE_TEXT, FROM(struct ps_row, main) },
+    { "command", "command", TABLE_TEXT, FROM(struct ps_row, command), .width = COLUMN_DATA },
+};
+
 static void add_jvm(struct table *table, const struct jvm_running *jvm)
 {
     struct arena *arena = table->arena;
-    struct table_cell *cells = table_row(table, "jvm");
     char user[JVM_USER_NAME_BYTES];
-    cells[0] = table_number(jvm->pid);
-    cells[0].words = arena_printf(arena, "%d", (int)jvm->pid);
     jvm_user_name(jvm->uid, user);
-    cells[1] = table_words(arena_text(arena, user, strlen(user)));
-    cells[2] = jvm->version[0] == '\0' ? table_unmeasured() : table_words(jvm->version);
-    cells[3] = duration(arena, jvm->uptime_s);
-    cells[4] = duration(arena, (double)jvm->cpu_ns / 1e9);
-    cells[5] = table_words(jvm_obstacle_word(jvm->obstacle));
-    cells[6] = jvm->main[0] == '\0' ? table_unmeasured() : table_words(jvm->main);
-    cells[7] = table_words(jvm->command);
+    struct ps_row row = { .pid = table_number(jvm->pid),
+                          .uptime = duration(arena, jvm->uptime_s),
+                          .cpu = duration(arena, (double)jvm->cpu_ns / 1e9),
+                          .user = arena_text(arena, user, strlen(user)),
+                          .jdk = jvm->version[0] == '\0' ? NULL : jvm->version,
+                          .attach = jvm_obstacle_word(jvm->obstacle),
+                          .main = jvm->main[0] == '\0' ? NULL : jvm->main,
+                          .command = jvm->command };
+    row.pid.words = arena_printf(arena, "%d", (int)jvm->pid);
+    table_add(table, "jvm", &row);
 }
 
 static int make(struct table *table, struct arena *arena, struct err *err)
@@ -56,14 +72,7 @@ static int make(struct table *table, struct arena *arena, struct err *err)
     if (jvm_running_list(arena, &all, &n, err) < 0)
         return -1;
     table_begin(table, arena);
-    table_column(table, "PID", "pid", TABLE_COUNT);
-    table_column(table, "User", "user", TABLE_TEXT);
-    table_column(table, "JDK", "jdk", TABLE_TEXT);
-    table_column(table, "Uptime", "uptime_s", TABLE_RATE);
-    table_column(table, "CPU", "cpu_s", TABLE_RATE);
-    table_column(table, "Attach", "attach", TABLE_TEXT);
-    table_column(table, "Main class or jar", "main", TABLE_TEXT);
-    table_data_column(table, "command", TABLE_TEXT);
+    TABLE_COLUMNS(table, columns, 0);
     for (size_t i = 0; i < n; i++) {
         has_obstacle = has_obstacle || all[i].obstacle != JVM_OBSTACLE_NONE;
         add_jvm(table, &all[i]);

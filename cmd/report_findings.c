@@ -22,8 +22,7 @@ int report_findings_print(const struct findings_input *input, size_t most, const
 {
     char *text = NULL;
     size_t n = 0;
-    struct findings findings;
-    findings_find(input, &findings);
+    const struct findings findings = findings_find(input);
     FILE *lines = open_memstream(&text, &n);
     if (lines == NULL)
         return err_set(err, "out of memory for the findings");

@@ -120,8 +120,7 @@ static void make_findings(struct report_run *run, struct html_page *page)
     const struct findings_input input = { .source = run->whole[0].source,
                                           .libraries = run->libraries,
                                           .pass = &run->passes[0] };
-    struct findings found;
-    findings_find(&input, &found);
+    const struct findings found = findings_find(&input);
     struct html_finding *findings = arena_alloc(&run->arena, (found.n + 1) * sizeof *findings);
     for (size_t i = 0; i < found.n; i++)
         findings[i] = (struct html_finding){ found.all[i].text, found.all[i].view };
@@ -146,14 +145,12 @@ int report_page_print(struct report_run *run, struct err *err)
                               .waits = pass->kept_waits,
                               .n_waits = pass->n_kept_waits,
                               .libraries = run->libraries };
-    if (make_other_clock(run, &page, err) < 0)
-        return -1;
-    make_findings(run, &page);
-    if (report_make_table(run, &made->phases, err) < 0 ||
+    if (make_other_clock(run, &page, err) < 0 || report_make_table(run, &made->phases, err) < 0 ||
         stats_table(whole->source, whole->totals, whole->n_totals, &o->rows, &pass->metrics, pass->statistics,
                     &made->stats, err) < 0 ||
         make_line(run, &page, err) < 0 || make_fields(run, made, &page, err) < 0)
         return -1;
+    make_findings(run, &page);
     make_values(run, made, &page);
     cost_make(first->source, &pass->recompilation, &made->cost);
     make_ip_samples(run, made, &page);

@@ -213,7 +213,9 @@ static struct findings_input findings_input_of(const struct report_run *run)
 static int make_findings(struct report_run *run, struct table *table, struct err *err)
 {
     const struct findings_input input = findings_input_of(run);
-    return findings_table(&input, table, err);
+    (void)err;
+    findings_table(&input, table);
+    return 0;
 }
 
 static int make_tree_of(struct report_run *run, enum tree_view_kind kind, struct table *table, struct err *err)

@@ -168,11 +168,12 @@ static int print_table(struct sample_run *run, const struct samples_source *sour
     const struct sample_options *o = run->options;
     const struct samples_options options = { o->min_share, o->top, o->by_self, o->call_sites, !o->csv && !o->json };
     struct display display = o->display;
-    bool is_in_place = o->by_bytecode || o->fields != NULL; /* of the methods */
-    if ((o->tree       ? samples_tree_table(source, &options, &run->arena, table, err)
-         : is_in_place ? bytecode_kinds_table(&run->kinds, source, &options, &run->arena, table, err)
-                       : samples_table_make(source, &options, &run->arena, table, err)) < 0)
-        return -1;
+    if (o->tree)
+        samples_tree_table(source, &options, &run->arena, table);
+    else if (o->by_bytecode || o->fields != NULL)
+        bytecode_kinds_table(&run->kinds, source, &options, &run->arena, table);
+    else
+        samples_table_make(source, &options, &run->arena, table);
     add_notes(run, source, table);
     return o->html != NULL ? print_page(run, source, table, err)
                            : command_print_table(table, o->csv, o->json, &display, err);

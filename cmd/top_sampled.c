@@ -1,5 +1,6 @@
 #include "cmd/top_sampled.h"
 
+#include "core/base/xalloc.h"
 #include "phases/live/live_session.h"
 #include "report/view/sampled.h"
 #include "report/format/table.h"
@@ -11,41 +12,36 @@
 
 #define ROWS_MAX 12u
 
-static void add_columns(struct table *table)
-{
-    table_column(table, "Time (%)", "share", TABLE_SHARE);
-    table_column(table, "at least", "share_low", TABLE_SHARE);
-    table_column(table, "at most", "share_high", TABLE_SHARE);
-    table_column(table, "Own (%)", "self_share", TABLE_SHARE);
-    table_column(table, "Method", "method", TABLE_TEXT);
-    table_column(table, "Not instrumented because", "reason", TABLE_TEXT);
-}
+struct top_sampled_row {
+    double share, low, high, self_share;
+    const char *label, *why;
+};
 
-static void add_rows(const struct live_sampled *all, size_t n, struct table *table, struct arena *arena)
-{
-    struct method_name *names = arena_alloc(arena, n * sizeof *names);
-    const char **labels = arena_alloc(arena, n * sizeof *labels);
-    for (size_t i = 0; i < n; i++)
-        names[i] = all[i].found->names;
-    java_names_labels(arena, names, n, labels);
-    for (size_t i = 0; i < n; i++) {
-        const struct candidate *found = all[i].found;
-        struct table_cell *cells = table_row(table, "sampled");
-        const char *why = sampled_why_text(all[i].why, all[i].recompilation_ns, arena);
-        const struct table_cell values[] = { table_number(found->share),      table_number(found->share_low),
-                                             table_number(found->share_high), table_number(found->self_share),
-                                             table_words(labels[i]),          table_words(why) };
-        memcpy(cells, values, sizeof values);
-    }
-}
+static const struct table_column columns[] = {
+    { "share", "Time (%)", TABLE_SHARE, FROM(struct top_sampled_row, share) },
+    { "share_low", "at least", TABLE_SHARE, FROM(struct top_sampled_row, low) },
+    { "share_high", "at most", TABLE_SHARE, FROM(struct top_sampled_row, high) },
+    { "self_share", "Own (%)", TABLE_SHARE, FROM(struct top_sampled_row, self_share) },
+    { "method", "Method", TABLE_TEXT, FROM(struct top_sampled_row, label) },
+    { "reason", "Not instrumented because", TABLE_TEXT, FROM(struct top_sampled_row, why) },
+};
 
-/* Returns the table for free(), or NULL with *err set: no memory. */
+/* Returns the table for free(), or NULL with *err set. */
 static char *text_of(const struct live_sampled *all, size_t n, struct arena *arena, struct err *err)
 {
     struct table table;
+    struct method_name *names = arena_alloc(arena, n * sizeof *names);
+    for (size_t i = 0; i < n; i++)
+        names[i] = all[i].found->names;
+    const char **labels = java_names_labels(arena, names, n);
     table_begin(&table, arena);
-    add_columns(&table);
-    add_rows(all, n < ROWS_MAX ? n : ROWS_MAX, &table, arena);
+    TABLE_COLUMNS(&table, columns, 0);
+    for (size_t i = 0; i < n; i++) {
+        const struct candidate *of = all[i].found;
+        const char *why = sampled_why_text(all[i].why, all[i].recompilation_ns, arena);
+        const struct top_sampled_row row = { of->share, of->share_low, of->share_high, of->self_share, labels[i], why };
+        table_add(&table, "sampled", &row);
+    }
     return table_text(&table, err);
 }
 
@@ -56,7 +52,7 @@ static int take_samples(struct top_sampled *sampled, struct live_session *sessio
     struct live_sampled *all;
     char *text = NULL;
     size_t n = live_sampled_list(session, &arena, &all);
-    int rc = n > 0 && (text = text_of(all, n, &arena, err)) == NULL ? -1 : 0;
+    int rc = n > 0 && (text = text_of(all, n < ROWS_MAX ? n : ROWS_MAX, &arena, err)) == NULL ? -1 : 0;
     arena_free(&arena);
     if (rc < 0)
         return -1;

@@ -11,7 +11,8 @@
 
 struct top_row {
     const char *label;
-    double ns, calls, call_ns, cpi; /* of the interval; negative: not known */
+    double ns, calls, call_ns, cpi; /* of the interval; NAN: not known */
+    double share, per_s;            /* of its CPU time; calls of its wall time */
     double key;                     /* by which rows are sorted, largest first; equal ones by label */
     uint64_t all_calls;
     double all_ns;
@@ -55,35 +56,35 @@ static void fill_row(const struct top_table *top, const struct live_session *ses
     row->all_ns = (double)now->cpu_ticks * ns_per_tick;
     row->ns = (double)since(now->cpu_ticks, before->cpu_ticks) * ns_per_tick;
     row->calls = (double)since(now->calls, before->calls);
-    row->call_ns = now->calls == 0 ? -1 : row->all_ns / (double)now->calls;
+    row->call_ns = now->calls == 0 ? NAN : row->all_ns / (double)now->calls;
     double instructions = (double)since(now->counters[1], before->counters[1]);
     row->cpi = !session->has_cpi || instructions <= 0
-                   ? -1
+                   ? NAN
                    : (double)since(now->counters[0], before->counters[0]) / instructions;
     const double keys[TOP_SORTS] = { row->ns, row->calls, row->call_ns, row->cpi, 0 };
-    row->key = keys[top->sort];
+    row->key = isnan(keys[top->sort]) ? -1 : keys[top->sort];
 }
 
 /* The rows of those that are measured. */
-static void make_rows(const struct top_table *top, struct live_session *session, struct arena *arena,
-                      struct top_row **rows, size_t *n)
+static struct top_row *make_rows(const struct top_table *top, struct live_session *session, struct arena *arena,
+                                 size_t *n)
 {
     const struct live_method *methods = session->live->methods.all;
     size_t n_methods = session->live->methods.n, n_rows = 0;
     struct method_name *names = arena_alloc(arena, (n_methods + 1) * sizeof *names);
-    const char **labels = arena_alloc(arena, (n_methods + 1) * sizeof *labels);
-    *rows = arena_alloc(arena, (n_methods + 1) * sizeof **rows);
+    struct top_row *rows = arena_alloc(arena, (n_methods + 1) * sizeof *rows);
     for (size_t i = 0; i < n_methods; i++) {
         if (!live_method_has_figures(&session->live->methods, &methods[i]))
             continue;
         const struct live_account figures = live_method_figures(&session->live->methods, &methods[i]);
-        fill_row(top, session, i, &figures, &(*rows)[n_rows]);
+        fill_row(top, session, i, &figures, &rows[n_rows]);
         names[n_rows++] = (struct method_name){ methods[i].class_name, methods[i].name, methods[i].descriptor };
     }
-    java_names_labels(arena, names, n_rows, labels);
+    const char **labels = java_names_labels(arena, names, n_rows);
     for (size_t i = 0; i < n_rows; i++)
-        (*rows)[i].label = labels[i];
+        rows[i].label = labels[i];
     *n = n_rows;
+    return rows;
 }
 
 static int compare(const void *a, const void *b)
@@ -142,36 +143,29 @@ static void add_head(const struct top_table *top, struct live_session *session, 
                                           sorts[top->sort].name));
 }
 
-static struct table_cell known(double number)
-{
-    return number < 0 ? table_unmeasured() : table_number(number);
-}
+static const struct table_column columns[] = {
+    { "cpu_share", "Time (%)", TABLE_SHARE, FROM(struct top_row, share) },
+    { "calls_per_s", "Calls/s", TABLE_RATE, FROM(struct top_row, per_s) },
+    { "ns_per_call", "Time/call", TABLE_NS, FROM(struct top_row, call_ns) },
+    { "cpi", "CPI", TABLE_RATIO, FROM(struct top_row, cpi), .is_told = true }, /* by doctor and report */
+    { "calls", "Calls", TABLE_COUNT, FROM(struct top_row, all_calls) },
+    { "total_ns", "Time", TABLE_NS, FROM(struct top_row, all_ns) },
+    { "phase", "Phase", TABLE_TEXT, FROM(struct top_row, label) },
+};
 
 /* Shares and rates are of the time that figures cover. */
 static void add_rows(const struct top_table *top, const struct live_session *session, const struct live_cost *cost,
-                     const struct top_row *rows, size_t n, struct table *table)
+                     struct top_row *rows, size_t n, struct table *table)
 {
     double wall_ns =
         (double)(session->status.monotonic_ns - top->before_ns) - (double)(cost->left_out_ns - top->before_out_ns);
     double cpu_ns = (double)(session->status.process_cpu_ns - top->before_cpu_ns) -
                     (double)(cost->left_out_cpu_ns - top->before_out_cpu_ns);
-    table_column(table, "Time (%)", "cpu_share", TABLE_SHARE);
-    table_column(table, "Calls/s", "calls_per_s", TABLE_RATE);
-    table_column(table, "Time/call", "ns_per_call", TABLE_NS);
-    table->columns[table_column(table, "CPI", "cpi", TABLE_RATIO)].is_told = true; /* by doctor and report */
-    table_column(table, "Calls", "calls", TABLE_COUNT);
-    table_column(table, "Time", "total_ns", TABLE_NS);
-    table_column(table, "Phase", "phase", TABLE_TEXT);
+    TABLE_COLUMNS(table, columns, 0);
     for (size_t i = 0; i < n; i++) {
-        struct table_cell *cells = table_row(table, "phase");
-        const struct table_cell values[] = { table_quotient(rows[i].ns, cpu_ns),
-                                             table_quotient(rows[i].calls * 1e9, wall_ns),
-                                             known(rows[i].call_ns),
-                                             known(rows[i].cpi),
-                                             table_number((double)rows[i].all_calls),
-                                             table_number(rows[i].all_ns),
-                                             table_words(rows[i].label) };
-        memcpy(cells, values, sizeof values);
+        rows[i].share = cpu_ns == 0 ? NAN : rows[i].ns / cpu_ns;
+        rows[i].per_s = wall_ns == 0 ? NAN : rows[i].calls * 1e9 / wall_ns;
+        table_add(table, "phase", &rows[i]);
     }
 }
 
@@ -194,10 +188,9 @@ char *top_table_text(struct top_table *top, struct live_session *session, struct
 {
     struct arena arena = { NULL, 0 };
     struct table table;
-    struct top_row *rows = NULL;
-    size_t n = 0;
+    size_t n;
     const struct live_cost cost = live_cost(session->live);
-    make_rows(top, session, &arena, &rows, &n);
+    struct top_row *rows = make_rows(top, session, &arena, &n);
     qsort(rows, n, sizeof *rows, compare);
     table_begin(&table, &arena);
     add_head(top, session, &cost, &table, &arena);

@@ -1,80 +1,81 @@
 #include "report/sample_cells.h"
 
-#include <math.h>
-
-void sample_cells_put(struct sample_cells *to, struct table_cell cell)
+static struct table_cell on_cpu_of(const void *row, struct arena *arena)
 {
-    *to->next++ = cell;
+    const struct sample_cells *of = row;
+    (void)arena;
+    return table_number(of->total.share - of->waiting.share);
 }
 
-/* "12.34 ±0.56": in per cent, or a ratio. */
-static struct table_cell with_error(double value, double error, double scale, struct arena *arena)
+static struct table_cell now_of(const void *row, struct arena *arena)
 {
-    struct table_cell cell = isnan(value) ? table_unmeasured() : table_number(value);
-    if (isnan(value) || isnan(error))
-        return cell;
-    const char *number = value > 0 && scale * value < 0.005 ? "< 0.01" : arena_printf(arena, "%.2f", scale * value);
-    cell.words = arena_printf(arena, "%s \u00b1%.2f", number, scale * error);
-    cell.is_vague = error > TABLE_VAGUE * value;
-    return cell;
+    (void)arena;
+    return table_words(((const struct sample_cells *)row)->heat >= HEAT_HOT ? "hot" : "cold");
 }
 
-struct table_cell sample_cells_share(const struct sample_share *share, struct arena *arena)
-{
-    return with_error(share->share, share->error, 100, arena);
-}
+#define TOTAL FROM(struct sample_cells, total.share), ERROR_FROM(struct sample_cells, total.error)
 
-struct table_cell sample_cells_error(double error)
-{
-    return isnan(error) ? table_unmeasured() : table_number(error);
-}
+static const struct table_column before_ratios[] = {
+    { "time_share", "Time (%)", TABLE_SHARE, TOTAL, .when = SAMPLES_TIME },
+    { "share", "Share (%)", TABLE_SHARE, TOTAL, .when = SAMPLES_EVENT },
+    { "self_share", "Self (%)", TABLE_SHARE, FROM(struct sample_cells, self.share),
+      ERROR_FROM(struct sample_cells, self.error) },
+    { "heat_share", "Heat (%)", TABLE_SHARE, FROM(struct sample_cells, heat), .when = SAMPLES_DECAY },
+    { "now", "Now", TABLE_TEXT, .value = now_of, .when = SAMPLES_DECAY },
+    { "on_cpu_share", "On CPU (%)", TABLE_SHARE, .value = on_cpu_of, .when = SAMPLES_WAIT },
+    { "waiting_share", "Waiting (%)", TABLE_SHARE, FROM(struct sample_cells, waiting.share), .when = SAMPLES_WAIT },
+    { "waiting_share_error", NULL, TABLE_SHARE, FROM(struct sample_cells, waiting.error), .when = SAMPLES_WAIT,
+      .width = COLUMN_DATA },
+};
 
-void sample_cells_hide(struct table *table, const char *key, enum table_unit unit)
-{
-    table->columns[table_column(table, "", key, unit)].not_in_text = true;
-}
-
-void sample_cells_heat_columns(const struct sample_profile *profile, struct table *table)
-{
-    if (profile->half_life_ns == 0)
-        return;
-    table_column(table, "Heat (%)", "heat_share", TABLE_SHARE);
-    table_column(table, "Now", "now", TABLE_TEXT);
-}
-
-void sample_cells_put_heat(const struct sample_profile *profile, double share, struct sample_cells *to)
-{
-    if (profile->half_life_ns == 0)
-        return;
-    sample_cells_put(to, table_number(share));
-    sample_cells_put(to, table_words(share >= HEAT_HOT ? "hot" : "cold"));
-}
+static const struct table_column after_ratios[] = {
+    { "samples", "Samples", TABLE_COUNT, FROM(struct sample_cells, total.n_samples) },
+    { "time_share_error", NULL, TABLE_SHARE, FROM(struct sample_cells, total.error), .when = SAMPLES_TIME,
+      .width = COLUMN_DATA },
+    { "share_error", NULL, TABLE_SHARE, FROM(struct sample_cells, total.error), .when = SAMPLES_EVENT,
+      .width = COLUMN_DATA },
+    { "self_share_error", NULL, TABLE_SHARE, FROM(struct sample_cells, self.error), .width = COLUMN_DATA },
+};
 
 void sample_cells_ratio_columns(const struct sample_ratio_kind *kinds, uint32_t n, bool by_own, struct table *table)
 {
     for (uint32_t i = 0; i < n; i++) {
-        const char *self = arena_printf(table->arena, "self_%s", kinds[i].key);
-        size_t at = table_column(table, kinds[i].heading, kinds[i].key, TABLE_RATIO);
-        table->columns[at].not_in_text = by_own;
-        at = table_column(table, arena_printf(table->arena, "Self %s", kinds[i].heading), self, TABLE_RATIO);
-        table->columns[at].not_in_text = !by_own;
-        sample_cells_hide(table, arena_printf(table->arena, "%s_error", kinds[i].key), TABLE_RATIO);
-        sample_cells_hide(table, arena_printf(table->arena, "%s_error", self), TABLE_RATIO);
+        const char *key = kinds[i].key, *heading = arena_printf(table->arena, "Self %s", kinds[i].heading);
+        const struct table_column columns[] = {
+            { key, kinds[i].heading, TABLE_RATIO, FROM(struct sample_cells, ratios[i]),
+              ERROR_FROM(struct sample_cells, ratio_errors[i]), .not_in_text = by_own },
+            { arena_printf(table->arena, "self_%s", key), heading, TABLE_RATIO,
+              FROM(struct sample_cells, self_ratios[i]), ERROR_FROM(struct sample_cells, self_ratio_errors[i]),
+              .not_in_text = !by_own },
+            { arena_printf(table->arena, "%s_error", key), NULL, TABLE_RATIO,
+              FROM(struct sample_cells, ratio_errors[i]), .width = COLUMN_DATA },
+            { arena_printf(table->arena, "self_%s_error", key), NULL, TABLE_RATIO,
+              FROM(struct sample_cells, self_ratio_errors[i]), .width = COLUMN_DATA },
+        };
+        TABLE_COLUMNS(table, columns, 0);
     }
 }
 
-void sample_cells_put_ratios(const struct sample_profile *profile, const struct sample_row *row, bool is_method,
-                             const struct sample_ratio_kind *kinds, uint32_t n, struct sample_cells *to)
+void sample_cells_columns(const char *key, const char *heading, unsigned conditions,
+                          const struct sample_ratio_kind *kinds, uint32_t n, bool by_own, struct table *table)
+{
+    const struct table_column label = { key, heading, TABLE_TEXT, FROM(struct sample_cells, label) };
+    table_columns(table, &label, 1, 0);
+    TABLE_COLUMNS(table, before_ratios, conditions);
+    sample_cells_ratio_columns(kinds, n, by_own, table);
+    TABLE_COLUMNS(table, after_ratios, conditions);
+}
+
+void sample_cells_ratios(const struct sample_profile *profile, const struct sample_row *row, bool is_method,
+                         const struct sample_ratio_kind *kinds, uint32_t n, struct sample_cells *to)
 {
     for (uint32_t i = 0; i < n; i++) {
         const struct sample_ratio_kind *kind = &kinds[i];
-        struct sample_ratio ratios[2];
-        for (int k = 0; k < 2; k++) {
-            ratios[k] = sample_profile_ratio(profile, row, is_method && k == 1, kind->numerator, kind->denominator);
-            sample_cells_put(
-                to, with_error(kind->scale * ratios[k].value, kind->scale * ratios[k].error, 1, to->table->arena));
-        }
-        sample_cells_put(to, sample_cells_error(kind->scale * ratios[0].error));
-        sample_cells_put(to, sample_cells_error(kind->scale * ratios[1].error));
+        struct sample_ratio all = sample_profile_ratio(profile, row, false, kind->numerator, kind->denominator),
+                            self = sample_profile_ratio(profile, row, is_method, kind->numerator, kind->denominator);
+        to->ratios[i] = kind->scale * all.value;
+        to->ratio_errors[i] = kind->scale * all.error;
+        to->self_ratios[i] = kind->scale * self.value;
+        to->self_ratio_errors[i] = kind->scale * self.error;
     }
 }

@@ -1,35 +1,38 @@
 /*
- * Cells of tables of stack samples: shares and ratios with their 95 % intervals.
+ * Columns of tables of stack samples: shares and ratios with their 95 % intervals.
  */
 #ifndef REPORT_SAMPLE_CELLS_H
 #define REPORT_SAMPLE_CELLS_H
 
+#include "core/trace/trace.h"
 #include "phases/samples/sample_profile.h"
 #include "report/sample_ratios.h"
 #include "report/format/table.h"
 
-/* A row's cells are put in the order of the columns. */
+#define SAMPLE_RATIOS_MAX (TRACE_SAMPLE_COUNTERS_MAX + 1)
+
+/* What the columns are made from: the first member of a table's rows. */
 struct sample_cells {
-    struct table *table;
-    struct table_cell *next;
+    const char *label;
+    struct sample_share total, self, waiting;
+    double heat; /* a share of all heat */
+    double ratios[SAMPLE_RATIOS_MAX], ratio_errors[SAMPLE_RATIOS_MAX];
+    double self_ratios[SAMPLE_RATIOS_MAX], self_ratio_errors[SAMPLE_RATIOS_MAX];
 };
 
-void sample_cells_put(struct sample_cells *to, struct table_cell cell);
+/* Conditions: what a sample stands for; samples decay; threads that wait are sampled. */
+enum { SAMPLES_TIME = 1, SAMPLES_EVENT = 2, SAMPLES_DECAY = 4, SAMPLES_WAIT = 8 };
 
-/* "12.34 ±0.56", in per cent. */
-struct table_cell sample_cells_share(const struct sample_share *share, struct arena *arena);
-struct table_cell sample_cells_error(double error);
-
-/* A column that text does not have. */
-void sample_cells_hide(struct table *table, const char *key, enum table_unit unit);
-
-/* Where the profile's samples decay: columns of how hot a row is; and its cells, of a share of all heat. */
-void sample_cells_heat_columns(const struct sample_profile *profile, struct table *table);
-void sample_cells_put_heat(const struct sample_profile *profile, double share, struct sample_cells *to);
-
-/* Columns of n ratios and of their errors, of own time, too: text has the one or the other; and a row's cells. */
+/*
+ * The columns from the label to the errors of shares.  Of n ratios and of their errors there are two of each, one of
+ * own time: text has the one or the other.
+ */
+void sample_cells_columns(const char *key, const char *heading, unsigned conditions,
+                          const struct sample_ratio_kind *kinds, uint32_t n, bool by_own, struct table *table);
 void sample_cells_ratio_columns(const struct sample_ratio_kind *kinds, uint32_t n, bool by_own, struct table *table);
-void sample_cells_put_ratios(const struct sample_profile *profile, const struct sample_row *row, bool is_method,
-                             const struct sample_ratio_kind *kinds, uint32_t n, struct sample_cells *to);
+
+/* A row's ratios; is_method: it has own time. */
+void sample_cells_ratios(const struct sample_profile *profile, const struct sample_row *row, bool is_method,
+                         const struct sample_ratio_kind *kinds, uint32_t n, struct sample_cells *to);
 
 #endif

@@ -10,16 +10,17 @@
 #include <string.h>
 
 struct samples_table_row {
+    struct sample_cells cells; /* heat: of its own time or in total, as it is sorted; 0: nothing decays */
     uint32_t method, depth;
-    struct sample_share total, self;
-    double heat; /* of its own time or in total, as it is sorted; 0: nothing decays */
+    const char *class_name, *name, *descriptor;
+    double n_calls, per_call_ns;
 };
 
 static int by_total(const void *a, const void *b)
 {
     const struct samples_table_row *x = a, *y = b;
-    if (x->total.weight != y->total.weight)
-        return x->total.weight > y->total.weight ? -1 : 1;
+    if (x->cells.total.weight != y->cells.total.weight)
+        return x->cells.total.weight > y->cells.total.weight ? -1 : 1;
     if (x->depth != y->depth)
         return x->depth < y->depth ? -1 : 1; /* callers before callees */
     return x->method < y->method ? -1 : 1;
@@ -28,110 +29,64 @@ static int by_total(const void *a, const void *b)
 static int by_self(const void *a, const void *b)
 {
     const struct samples_table_row *x = a, *y = b;
-    if (x->self.weight != y->self.weight)
-        return x->self.weight > y->self.weight ? -1 : 1;
+    if (x->cells.self.weight != y->cells.self.weight)
+        return x->cells.self.weight > y->cells.self.weight ? -1 : 1;
     return by_total(a, b);
 }
 
 static int by_heat(const void *a, const void *b)
 {
     const struct samples_table_row *x = a, *y = b;
-    return x->heat != y->heat ? (x->heat > y->heat ? -1 : 1) : by_total(a, b);
+    return x->cells.heat != y->cells.heat ? (x->cells.heat > y->cells.heat ? -1 : 1) : by_total(a, b);
 }
 
-/* ---- columns ---- */
-
-static void add_columns(const struct samples_source *source, bool by_own, struct table *table)
-{
-    bool is_time = source->period_ns > 0;
-    table_column(table, "Method", "method", TABLE_TEXT);
-    table_column(table, is_time ? "Time (%)" : "Share (%)", is_time ? "time_share" : "share", TABLE_SHARE);
-    table_column(table, "Self (%)", "self_share", TABLE_SHARE);
-    sample_cells_heat_columns(source->profile, table);
-    if (source->is_wall) {
-        table_column(table, "On CPU (%)", "on_cpu_share", TABLE_SHARE);
-        table_column(table, "Waiting (%)", "waiting_share", TABLE_SHARE);
-        sample_cells_hide(table, "waiting_share_error", TABLE_SHARE);
-    }
-    sample_cells_ratio_columns(source->ratios, source->n_ratios, by_own, table);
-    table_column(table, "Samples", "samples", TABLE_COUNT);
-    sample_cells_hide(table, is_time ? "time_share_error" : "share_error", TABLE_SHARE);
-    sample_cells_hide(table, "self_share_error", TABLE_SHARE);
-    sample_cells_hide(table, "class", TABLE_TEXT);
-    sample_cells_hide(table, "name", TABLE_TEXT);
-    sample_cells_hide(table, "descriptor", TABLE_TEXT);
-    table_column(table, "Calls (at least)", "calls_at_least", TABLE_COUNT);
-    table_column(table, "Time/call (at most)", "ns_per_call_at_most", TABLE_NS);
-}
+static const struct table_column columns[] = {
+    { "class", NULL, TABLE_TEXT, FROM(struct samples_table_row, class_name), .width = COLUMN_DATA },
+    { "name", NULL, TABLE_TEXT, FROM(struct samples_table_row, name), .width = COLUMN_DATA },
+    { "descriptor", NULL, TABLE_TEXT, FROM(struct samples_table_row, descriptor), .width = COLUMN_DATA },
+    { "calls_at_least", "Calls (at least)", TABLE_COUNT, FROM(struct samples_table_row, n_calls) },
+    { "ns_per_call_at_most", "Time/call (at most)", TABLE_NS, FROM(struct samples_table_row, per_call_ns) },
+};
 
 /* ---- rows ---- */
 
-static void put_waiting(const struct samples_source *source, const struct sample_share *total,
-                        const struct sample_share *waiting, struct sample_cells *to)
-{
-    if (!source->is_wall)
-        return;
-    sample_cells_put(to, table_number(total->share - waiting->share));
-    sample_cells_put(to, table_number(waiting->share));
-    sample_cells_put(to, sample_cells_error(waiting->error));
-}
-
-static void put_calls(const struct samples_source *source, const struct samples_table_row *row, struct sample_cells *to)
-{
-    double n_calls = (double)sample_profile_calls(source->profile, row->method);
-    bool is_time = source->period_ns > 0;
-    sample_cells_put(to, source->knows_calls ? table_number(n_calls) : table_unmeasured());
-    sample_cells_put(to, is_time && source->knows_calls ? table_quotient((double)row->total.weight, n_calls)
-                                                        : table_unmeasured());
-}
-
-static void add_row(const struct samples_source *source, const struct samples_table_row *row, const char *label,
+static void add_row(const struct samples_source *source, struct samples_table_row *row, const char *label,
                     struct table *table)
 {
     const struct method_name *name = &source->names[row->method];
-    struct sample_share waiting = sample_profile_waiting(source->profile, row->method);
-    struct sample_cells to = { table, table_row(table, "method") };
-    if (to.next == NULL)
-        return;
-    sample_cells_put(&to, table_words(label));
-    sample_cells_put(&to, sample_cells_share(&row->total, table->arena));
-    sample_cells_put(&to, sample_cells_share(&row->self, table->arena));
-    sample_cells_put_heat(source->profile, row->heat, &to);
-    put_waiting(source, &row->total, &waiting, &to);
-    sample_cells_put_ratios(source->profile, &source->profile->rows[row->method], true, source->ratios,
-                            source->n_ratios, &to);
-    sample_cells_put(&to, table_number((double)row->total.n_samples));
-    sample_cells_put(&to, sample_cells_error(row->total.error));
-    sample_cells_put(&to, sample_cells_error(row->self.error));
-    sample_cells_put(&to, table_words(name->class_name));
-    sample_cells_put(&to, table_words(name->method));
-    sample_cells_put(&to, table_words(name->descriptor));
-    put_calls(source, row, &to);
+    double n_calls = (double)sample_profile_calls(source->profile, row->method);
+    bool is_time = source->period_ns > 0;
+    row->cells.label = label;
+    row->cells.waiting = sample_profile_waiting(source->profile, row->method);
+    sample_cells_ratios(source->profile, &source->profile->rows[row->method], true, source->ratios, source->n_ratios,
+                        &row->cells);
+    row->class_name = name->class_name;
+    row->name = name->method;
+    row->descriptor = name->descriptor;
+    row->n_calls = source->knows_calls ? n_calls : NAN;
+    row->per_call_ns = is_time && source->knows_calls && n_calls > 0 ? (double)row->cells.total.weight / n_calls : NAN;
+    table_add(table, "method", row);
 }
 
 /* A part of the JVM, or of the application what no method was found for. */
 static void add_part(const struct samples_source *source, const char *kind, const char *label,
                      const struct sample_row *sums, bool *is_first, struct table *table)
 {
-    struct sample_share total, waiting;
-    sample_profile_row(source->profile, sums, &total, &waiting);
-    struct sample_cells to = { table, total.weight == 0 ? NULL : table_row(table, kind) };
-    if (to.next == NULL)
+    struct samples_table_row row = { .cells = { .label = label },
+                                     .class_name = TABLE_NO_WORDS,
+                                     .name = TABLE_NO_WORDS,
+                                     .descriptor = TABLE_NO_WORDS,
+                                     .n_calls = TABLE_NONE,
+                                     .per_call_ns = TABLE_NONE };
+    const struct sample_profile *profile = source->profile;
+    sample_profile_row(profile, sums, &row.cells.total, &row.cells.waiting);
+    if (row.cells.total.weight == 0)
         return;
-    table->rows[table->n_rows - 1].after_rule = *is_first;
+    row.cells.self = row.cells.total;
+    row.cells.heat = heat_share(&sums->total.heat, &profile->all.heat, profile->half_life_ns);
+    sample_cells_ratios(profile, sums, false, source->ratios, source->n_ratios, &row.cells);
+    table_add(table, kind, &row)->after_rule = *is_first;
     *is_first = false;
-    sample_cells_put(&to, table_words(label));
-    sample_cells_put(&to, sample_cells_share(&total, table->arena));
-    sample_cells_put(&to, sample_cells_share(&total, table->arena));
-    sample_cells_put_heat(
-        source->profile, heat_share(&sums->total.heat, &source->profile->all.heat, source->profile->half_life_ns), &to);
-    put_waiting(source, &total, &waiting, &to);
-    sample_cells_put_ratios(source->profile, sums, false, source->ratios, source->n_ratios, &to);
-    sample_cells_put(&to, table_number((double)total.n_samples));
-    sample_cells_put(&to, sample_cells_error(total.error));
-    sample_cells_put(&to, sample_cells_error(total.error));
-    for (size_t i = 0; i < 5; i++) /* names, calls */
-        sample_cells_put(&to, (struct table_cell){ .value = TABLE_NOT_APPLICABLE });
 }
 
 static void add_parts(const struct samples_source *source, struct table *table)
@@ -144,26 +99,24 @@ static void add_parts(const struct samples_source *source, struct table *table)
         add_part(source, vm_part_key(part), vm_part_name(part), &profile->groups[part], &is_first, table);
 }
 
-/* Those that are wanted, in their order; *n of them, in the arena; NULL: no memory. */
+/* Those that are wanted, in their order; *n of them, in the arena. */
 static struct samples_table_row *choose(const struct samples_source *source, const struct samples_options *options,
                                         struct arena *arena, size_t *n)
 {
+    const struct sample_profile *profile = source->profile;
     struct samples_table_row *rows = arena_alloc(arena, (source->n_names + 1) * sizeof *rows);
     *n = 0;
     for (uint32_t i = 0; i < source->n_names; i++) {
-        struct samples_table_row row = { i, i < source->profile->n_rows ? source->profile->rows[i].depth : 0,
-                                         sample_profile_total(source->profile, i),
-                                         sample_profile_self(source->profile, i),
-                                         sample_profile_heat(source->profile, i, options->by_self) };
-        double share = options->by_self ? row.self.share : row.total.share;
-        if (row.total.n_samples > 0 && (share >= options->min_share || row.heat >= options->min_share))
-            rows[(*n)++] = row;
+        const struct sample_cells cells = { .total = sample_profile_total(profile, i),
+                                            .self = sample_profile_self(profile, i),
+                                            .heat = sample_profile_heat(profile, i, options->by_self) };
+        double share = options->by_self ? cells.self.share : cells.total.share;
+        if (cells.total.n_samples > 0 && (share >= options->min_share || cells.heat >= options->min_share))
+            rows[(*n)++] = (struct samples_table_row){ .cells = cells,
+                                                       .method = i,
+                                                       .depth = i < profile->n_rows ? profile->rows[i].depth : 0 };
     }
-    if (rows != NULL)
-        qsort(rows, *n, sizeof *rows,
-              source->profile->half_life_ns > 0 ? by_heat
-              : options->by_self                ? by_self
-                                                : by_total);
+    qsort(rows, *n, sizeof *rows, profile->half_life_ns > 0 ? by_heat : options->by_self ? by_self : by_total);
     return rows;
 }
 
@@ -269,16 +222,22 @@ static void add_program(const struct samples_source *source, struct table *table
     add_period(source, table);
 }
 
-int samples_table_make(const struct samples_source *source, const struct samples_options *options, struct arena *arena,
-                       struct table *table, struct err *err)
+unsigned samples_conditions(const struct samples_source *source)
+{
+    return (source->period_ns > 0 ? SAMPLES_TIME : SAMPLES_EVENT) |
+           (source->profile->half_life_ns > 0 ? SAMPLES_DECAY : 0) | (source->is_wall ? SAMPLES_WAIT : 0);
+}
+
+void samples_table_make(const struct samples_source *source, const struct samples_options *options, struct arena *arena,
+                        struct table *table)
 {
     size_t n;
     table_begin(table, arena);
-    add_columns(source, options->by_self, table);
+    sample_cells_columns("method", "Method", samples_conditions(source), source->ratios, source->n_ratios,
+                         options->by_self, table);
+    TABLE_COLUMNS(table, columns, 0);
     struct samples_table_row *rows = choose(source, options, arena, &n);
-    const char **labels = arena_alloc(arena, (source->n_names + 1) * sizeof *labels);
-    if (rows == NULL || java_names_labels(arena, source->names, source->n_names, labels) < 0)
-        return err_set(err, "out of memory for the table of %u methods", source->n_names);
+    const char **labels = java_names_labels(arena, source->names, source->n_names);
     add_program(source, table);
     for (size_t i = 0; i < n && (options->top == 0 || i < options->top); i++)
         add_row(source, &rows[i], labels[rows[i].method], table);
@@ -289,7 +248,6 @@ int samples_table_make(const struct samples_source *source, const struct samples
     if (n > 0 && source->knows_calls)
         table_note(table, "Calls is a lower bound, Time/call an upper bound: samples miss calls that begin and end "
                           "between two samples; use 'mmprof record' for exact counts");
-    return 0;
 }
 
 /* ---- contexts ---- */
@@ -318,8 +276,6 @@ int samples_write_folded(const struct samples_source *source, struct arena *aren
 {
     struct context_tree tree;
     const char **names = full_names(source, arena);
-    if (names == NULL)
-        return err_set(err, "out of memory for the names of %u methods", source->n_names);
     context_tree_merge_sites(&source->profile->tree, &tree);
     for (uint32_t i = context_tree_next(&tree, 0); i != 0; i = context_tree_next(&tree, i)) {
         const struct context_node *node = &tree.nodes[i];
@@ -409,13 +365,11 @@ static void add_below(const struct tree_making *making, uint32_t node, uint32_t 
     }
 }
 
-int samples_tree_table(const struct samples_source *source, const struct samples_options *options, struct arena *arena,
-                       struct table *table, struct err *err)
+void samples_tree_table(const struct samples_source *source, const struct samples_options *options, struct arena *arena,
+                        struct table *table)
 {
     struct context_tree merged = { .nodes = NULL }, *tree = &source->profile->tree;
-    const char **labels = arena_alloc(arena, (source->n_names + 1) * sizeof *labels);
-    if (java_names_labels(arena, source->names, source->n_names, labels) < 0)
-        return err_set(err, "out of memory for the names of %u methods", source->n_names);
+    const char **labels = java_names_labels(arena, source->names, source->n_names);
     table_begin(table, arena);
     TABLE_COLUMNS(table, tree_columns, options->call_sites ? 1 : 2);
     table->has_order = true;
@@ -432,7 +386,6 @@ int samples_tree_table(const struct samples_source *source, const struct samples
                                         table };
     add_below(&making, 0, 0);
     context_tree_free(&merged);
-    return 0;
 }
 
 void samples_tell_coverage(const struct samples_source *source, struct table *table)

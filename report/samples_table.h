@@ -36,13 +36,16 @@ struct samples_options {
     bool is_text;     /* of the tree: names are indented */
 };
 
-/* The caller adds notes.  Returns 0, or -1 with *err set: no memory. */
-int samples_table_make(const struct samples_source *source, const struct samples_options *options, struct arena *arena,
-                       struct table *table, struct err *err);
+/* The caller adds notes. */
+void samples_table_make(const struct samples_source *source, const struct samples_options *options, struct arena *arena,
+                        struct table *table);
+
+/* Which of the columns of report/sample_cells.h there are. */
+unsigned samples_conditions(const struct samples_source *source);
 
 /*
  * The CPU time without a sample in ns, where it is more than 5 % and more than chance, else 0: of n samples at random
- * moments, three times the square root may be missing.  And how a note says it; NULL: no memory.
+ * moments, three times the square root may be missing.  And how a note says it.
  */
 double samples_missing(double cpu_ns, double sampled_ns, double period_ns);
 const char *samples_missing_words(double cpu_ns, double missing_ns, bool is_polled, struct arena *arena);
@@ -57,7 +60,7 @@ void samples_tell_coverage(const struct samples_source *source, struct table *ta
 int samples_write_folded(const struct samples_source *source, struct arena *arena, FILE *out, struct err *err);
 
 /* The calling contexts with at least min_share of all time, callees below their callers.  As samples_table_make. */
-int samples_tree_table(const struct samples_source *source, const struct samples_options *options, struct arena *arena,
-                       struct table *table, struct err *err);
+void samples_tree_table(const struct samples_source *source, const struct samples_options *options, struct arena *arena,
+                        struct table *table);
 
 #endif

@@ -71,14 +71,9 @@ struct method_name report_name(const struct report_source *source, uint32_t meth
 const char **report_labels(const struct report_source *source, const uint32_t *methods, size_t n)
 {
     struct method_name *names = arena_alloc(source->arena, (n + 1) * sizeof *names);
-    const char **labels = arena_alloc(source->arena, (n + 1) * sizeof *labels);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         names[i] = report_name(source, methods[i]);
-        if (names[i].method == NULL)
-            return NULL;
-    }
-    java_names_labels(source->arena, names, n, labels);
-    return labels;
+    return java_names_labels(source->arena, names, n);
 }
 
 static double info_ns(const struct report_source *source, enum info_key key)

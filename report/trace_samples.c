@@ -229,7 +229,7 @@ int trace_samples_table(struct trace_samples *samples, const struct samples_opti
     struct samples_source source;
     if (make_source(samples, arena, kinds, &source, err) < 0)
         return -1;
-    samples_table_make(&source, options, arena, table, err);
+    samples_table_make(&source, options, arena, table);
     for (enum stack_end end = STACK_WHOLE + 1; end < STACK_ENDS; end++)
         if (samples->n_by_end[end] > 0 && end != STACK_NO_JAVA)
             table_doubt(table,

@@ -177,14 +177,15 @@ static bool label_round(struct arena *arena, const struct method_name *names, si
     return is_raised;
 }
 
-int java_names_labels(struct arena *arena, const struct method_name *names, size_t n, const char **labels)
+const char **java_names_labels(struct arena *arena, const struct method_name *names, size_t n)
 {
+    const char **labels = arena_alloc(arena, (n + 1) * sizeof *labels);
     struct detail *details = xcalloc(n + 1, sizeof *details);
     /* Each round raises at least one detail of each row that is not alone; there are five. */
     for (int round = 0; round < 6 && label_round(arena, names, n, details, labels); round++)
         continue;
     free(details);
-    return 0;
+    return labels;
 }
 
 const char *java_names_class(struct arena *arena, const char *name)

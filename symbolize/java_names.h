@@ -32,9 +32,9 @@ const char *java_names_class(struct arena *arena, const char *name);
 /*
  * Labels for the n rows of one table: short names, and only where two rows would print alike the package, then the
  * parameter types, then the classes that those are nested in, then the return type, then all of the class name and a
- * number.  labels receives n pointers into the arena.  Returns 0.
+ * number.  n pointers, the arena's.
  */
-int java_names_labels(struct arena *arena, const struct method_name *names, size_t n, const char **labels);
+const char **java_names_labels(struct arena *arena, const struct method_name *names, size_t n);
 
 /*
  * Is the method called that: by its name, or Class.method with an end of the class's name, or Class#method; and with

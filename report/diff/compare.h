@@ -43,8 +43,8 @@ bool compare_is_trace(const char *path);
 int compare_read(const char *path, const struct compare_options *options, struct profile_set *set, uint32_t profile,
                  struct compare_profile *result, struct err *err);
 
-/* A row for each pair of the n profiles.  Returns 0, or -1 with *err set: no memory. */
-int compare_table(const struct profile_set *set, const struct compare_profile *profiles, uint32_t n,
-                  const struct compare_options *options, struct arena *arena, struct table *table, struct err *err);
+/* A row for each pair of the n profiles. */
+void compare_table(const struct profile_set *set, const struct compare_profile *profiles, uint32_t n,
+                   const struct compare_options *options, struct arena *arena, struct table *table);
 
 #endif

@@ -32,20 +32,10 @@ static size_t count(const double *vector, size_t n)
     return n_has;
 }
 
-static struct table_cell number_or_none(double number)
-{
-    return isnan(number) ? table_unmeasured() : table_number(number);
-}
-
-static void add_pair(struct table *table, const struct compare_profile *first, const struct compare_profile *second,
-                     const double values[4])
-{
-    struct table_cell *cells = table_row(table, "pair");
-    cells[0] = table_words(first->path);
-    cells[1] = table_words(second->path);
-    for (size_t i = 0; i < 4; i++)
-        cells[2 + i] = number_or_none(values[i]);
-}
+struct compare_pair {
+    const char *first, *second;
+    double weighted, top, unweighted, correlation;
+};
 
 /* The geometric mean of the correlations; NAN where one is not positive. */
 struct precision {
@@ -59,13 +49,15 @@ static void add_pairs(struct table *table, const struct vectors *v, const struct
     for (uint32_t i = 0; i < v->n; i++)
         for (uint32_t k = i + 1; k < v->n; k++) {
             const double *x = v->of[i], *y = v->of[k];
-            const double values[4] = { overlap_weighted(x, y, v->n_elements),
-                                       overlap_top(x, y, v->n_elements, top_share),
-                                       overlap_unweighted(x, y, v->n_elements),
-                                       overlap_correlation(x, y, v->n_elements) };
-            precision->logs += values[3] > 0 ? log(values[3]) : NAN;
+            const struct compare_pair pair = { profiles[i].path,
+                                               profiles[k].path,
+                                               overlap_weighted(x, y, v->n_elements),
+                                               overlap_top(x, y, v->n_elements, top_share),
+                                               overlap_unweighted(x, y, v->n_elements),
+                                               overlap_correlation(x, y, v->n_elements) };
+            precision->logs += pair.correlation > 0 ? log(pair.correlation) : NAN;
             precision->n++;
-            add_pair(table, &profiles[i], &profiles[k], values);
+            table_add(table, "pair", &pair);
         }
 }
 
@@ -79,7 +71,7 @@ static void add_profiles(struct table *table, const struct vectors *v, const str
         size_t n = count(v->of[i], v->n_elements);
         const char *key = arena_printf(table->arena, "%s_%" PRIu32, elements, i + 1);
         const char *of = profiles[i].what[0] == 'f' ? "samples in folded stacks" : profiles[i].what;
-        table_metadata_number(table, key == NULL ? "" : key, (double)n,
+        table_metadata_number(table, key, (double)n,
                               arena_printf(table->arena, "profile  %s: %zu %s in %" PRIu64 " %s", profiles[i].path, n,
                                            elements, profiles[i].n, of));
     }
@@ -112,19 +104,22 @@ static void add_note(struct table *table, const struct compare_profile *profiles
                           "not; --probed treats both alike");
 }
 
-int compare_table(const struct profile_set *set, const struct compare_profile *profiles, uint32_t n,
-                  const struct compare_options *options, struct arena *arena, struct table *table, struct err *err)
+void compare_table(const struct profile_set *set, const struct compare_profile *profiles, uint32_t n,
+                   const struct compare_options *options, struct arena *arena, struct table *table)
 {
+    const char *top = arena_printf(arena, "Top %.3g %% found (%%)", 100 * options->top_share);
+    const struct table_column columns[] = {
+        { "first", "First", TABLE_TEXT, FROM(struct compare_pair, first) },
+        { "second", "Second", TABLE_TEXT, FROM(struct compare_pair, second) },
+        { "overlap", "Overlap (%)", TABLE_SHARE, FROM(struct compare_pair, weighted) },
+        { "top_found", top, TABLE_SHARE, FROM(struct compare_pair, top) },
+        { "in_both", "In both (%)", TABLE_SHARE, FROM(struct compare_pair, unweighted) },
+        { "correlation", "Correlation", TABLE_RATIO, FROM(struct compare_pair, correlation) },
+    };
     struct vectors v = { .n = 0 };
     struct precision precision = { 0, 0 };
     table_begin(table, arena);
-    table_column(table, "First", "first", TABLE_TEXT);
-    table_column(table, "Second", "second", TABLE_TEXT);
-    table_column(table, "Overlap (%)", "overlap", TABLE_SHARE);
-    table_column(table, arena_printf(arena, "Top %.3g %% found (%%)", 100 * options->top_share), "top_found",
-                 TABLE_SHARE);
-    table_column(table, "In both (%)", "in_both", TABLE_SHARE);
-    table_column(table, "Correlation", "correlation", TABLE_RATIO);
+    TABLE_COLUMNS(table, columns, 0);
     make_vectors(&v, set, n, options);
     add_profiles(table, &v, profiles, options);
     add_pairs(table, &v, profiles, options->top_share, &precision);
@@ -133,5 +128,4 @@ int compare_table(const struct profile_set *set, const struct compare_profile *p
         add_note(table, profiles, n);
     for (uint32_t i = 0; i < v.n; i++)
         free(v.of[i]);
-    return table->is_broken ? err_set(err, "out of memory for comparing %" PRIu32 " profiles", n) : 0;
 }

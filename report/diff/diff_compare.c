@@ -97,12 +97,11 @@ static bool has_name(const struct diff_row *row)
 static void label_rows(const struct diff *d)
 {
     struct method_name *names = arena_alloc(d->arena, (d->n_rows + 1) * sizeof *names);
-    const char **labels = arena_alloc(d->arena, (d->n_rows + 1) * sizeof *labels);
     size_t n = 0;
     for (size_t i = 0; i < d->n_rows; i++)
         if (has_name(&d->rows[i]))
             names[n++] = d->rows[i].names;
-    java_names_labels(d->arena, names, n, labels);
+    const char **labels = java_names_labels(d->arena, names, n);
     n = 0;
     for (size_t i = 0; i < d->n_rows; i++)
         if (has_name(&d->rows[i]))

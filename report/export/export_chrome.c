@@ -3,6 +3,7 @@
  * adds stack samples ("P").
  */
 #include "core/base/text.h"
+#include "core/base/xalloc.h"
 #include "core/trace/recording_info.h"
 #include "report/export/export.h"
 #include "report/export/export_profile.h"
@@ -84,38 +85,32 @@ static void find_limit(struct chrome *c, const struct export_chrome_options *opt
 
 /* ---- names ---- */
 
-static int make_labels(struct chrome *c)
+static void make_labels(struct chrome *c)
 {
     size_t n = 0;
     c->n_methods = trace_n_methods(c->reader);
     struct method_name *names = arena_alloc(&c->arena, ((size_t)c->n_methods + 1) * sizeof *names);
-    const char **labels = arena_alloc(&c->arena, ((size_t)c->n_methods + 1) * sizeof *labels);
     c->labels = arena_alloc(&c->arena, ((size_t)c->n_methods + 1) * sizeof *c->labels);
-    if (labels == NULL)
-        return -1;
     for (uint32_t i = 0; i < c->n_methods; i++) {
         const struct trace_method *method = trace_method(c->reader, i);
         if (method != NULL)
             names[n++] = method->names;
     }
-    java_names_labels(&c->arena, names, n, labels);
+    const char **labels = java_names_labels(&c->arena, names, n);
     n = 0;
-    for (uint32_t i = 0; i < c->n_methods; i++) {
-        if (trace_method(c->reader, i) == NULL)
-            continue;
-        c->labels[i] = text_clean(&c->arena, labels[n++]);
-    }
-    return 0;
+    for (uint32_t i = 0; i < c->n_methods; i++)
+        if (trace_method(c->reader, i) != NULL)
+            c->labels[i] = text_clean(&c->arena, labels[n++]);
 }
 
 /* A track for each thread: its id, but each only once. */
-static int find_tids(struct chrome *c)
+static void find_tids(struct chrome *c)
 {
     uint32_t n = trace_n_threads(c->reader);
-    bool *is_used = calloc(FREE_TID, sizeof *is_used);
+    bool *is_used = xcalloc(FREE_TID, sizeof *is_used);
     c->tids = arena_alloc(&c->arena, ((size_t)n + 1) * sizeof *c->tids);
     c->has_slices = arena_alloc(&c->arena, ((size_t)n + 1) * sizeof *c->has_slices);
-    for (uint32_t i = 0; is_used != NULL && c->tids != NULL && i < n; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         const struct trace_thread *thread = trace_thread(c->reader, i);
         uint32_t tid = thread == NULL || thread->tid <= 0 ? FREE_TID : (uint32_t)thread->tid;
         bool is_free = tid < FREE_TID && !is_used[tid];
@@ -124,7 +119,6 @@ static int find_tids(struct chrome *c)
             is_used[tid] = true;
     }
     free(is_used);
-    return is_used == NULL || c->tids == NULL ? -1 : 0;
 }
 
 static void print_name(struct chrome *c, const char *what, uint32_t tid, const char *name, bool is_first)
@@ -227,18 +221,16 @@ static int prepare(struct chrome *c, const struct export_chrome_options *options
     }
     find_limit(c, options);
     c->slices.limit_ns = (double)c->limit_ticks * c->ns_per_tick;
-    if (make_labels(c) < 0 || find_tids(c) < 0)
-        return err_set(err, "out of memory for the names of %u methods", trace_n_methods(c->reader));
+    make_labels(c);
+    find_tids(c);
     return 0;
 }
 
 int export_chrome(const struct export_chrome_options *options, FILE *out, struct export_slices *slices, struct err *err)
 {
-    struct chrome *c = calloc(1, sizeof *c);
+    struct chrome *c = xcalloc(1, sizeof *c);
     struct trace_reader *reader = NULL;
     int rc = -1;
-    if (c == NULL)
-        return err_set(err, "out of memory for a time line");
     c->out = out;
     if (trace_open(&reader, options->path, options->salvage, err) < 0)
         goto out;

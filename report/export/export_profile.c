@@ -62,7 +62,7 @@ static void choose(struct printing *p)
 {
     const struct trace_samples *samples = p->profile->samples;
     p->order = arena_alloc(p->profile->arena, (samples->n_kept + 1) * sizeof *p->order);
-    for (size_t i = 0; p->order != NULL && i < samples->n_kept; i++) {
+    for (size_t i = 0; i < samples->n_kept; i++) {
         const struct trace_kept_sample *sample = &samples->kept[i];
         if (sample->ticks != TRACE_UNKNOWN && sample->thread < trace_n_threads(p->reader) &&
             trace_thread(p->reader, sample->thread) != NULL && !is_own(p, sample->context))
@@ -72,28 +72,22 @@ static void choose(struct printing *p)
 }
 
 /* A method whose class was changed has another number, and the same label. */
-static int make_labels(struct printing *p)
+static void make_labels(struct printing *p)
 {
     struct arena *arena = p->profile->arena;
     uint32_t n = trace_n_sampled_methods(p->reader), n_named = 0;
     struct method_name *all = trace_samples_names(p->reader, arena),
                        *names = arena_alloc(arena, ((size_t)n + 1) * sizeof *names);
-    const char **labels = arena_alloc(arena, ((size_t)n + 1) * sizeof *labels);
     p->labels = arena_alloc(arena, ((size_t)n + 1) * sizeof *p->labels);
-    if (labels == NULL)
-        return -1;
     for (uint32_t i = 0; i < n; i++)
         if (trace_samples_method(p->profile->samples, i) == i)
             names[n_named++] = all[i];
-    java_names_labels(arena, names, n_named, labels);
+    const char **labels = java_names_labels(arena, names, n_named);
     n_named = 0;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t first = trace_samples_method(p->profile->samples, i);
         p->labels[i] = first == i ? text_clean(arena, labels[n_named++]) : p->labels[first];
-        if (p->labels[i] == NULL)
-            return -1;
     }
-    return 0;
 }
 
 /* ---- a thread ---- */
@@ -220,8 +214,7 @@ int export_profile_print(const struct export_profile *profile, uint64_t *n, stru
     if (trace_samples_check(profile->samples, err) < 0)
         return -1;
     choose(&p);
-    if (make_labels(&p) < 0)
-        return err_set(err, "out of memory for %zu stack samples", profile->samples->n_kept);
+    make_labels(&p);
     for (size_t i = 0, end; i < p.n; i = end) {
         for (end = i + 1; end < p.n && p.order[end]->thread == p.order[i]->thread;)
             end++;

@@ -71,7 +71,7 @@ static size_t n_rules(void)
     return n;
 }
 
-void advice_find(const struct findings_input *input, const struct advice_memory *memory, struct advice *advice)
+struct advice advice_find(const struct findings_input *input, const struct advice_memory *memory)
 {
     struct advising a = { .making = findings_make(input) };
     a.hints =
@@ -82,7 +82,7 @@ void advice_find(const struct findings_input *input, const struct advice_memory 
         memory->rules->find(&a, memory);
     if (a.n > 1)
         qsort(a.hints, a.n, sizeof *a.hints, by_saving);
-    *advice = (struct advice){ a.hints, a.n };
+    return (struct advice){ a.hints, a.n };
 }
 
 /* ---- printing ---- */
@@ -117,39 +117,36 @@ void advice_print(const struct advice *advice, FILE *out)
     }
 }
 
-static struct table_cell bytes_cell(const struct advice_hint *hint)
+static struct table_cell bytes_of(const void *row, struct arena *arena)
 {
+    const struct advice_hint *hint = row;
+    (void)arena;
     return hint->bytes_share > 0 ? table_number(hint->bytes_share) : table_unmeasured();
 }
 
-int advice_table(const struct findings_input *input, const struct advice *advice, struct table *table, struct err *err)
+static const struct table_column columns[] = {
+    { "rule", "Rule", TABLE_TEXT, FROM(struct advice_hint, rule) },
+    { "subject", "Subject", TABLE_TEXT, FROM(struct advice_hint, subject) },
+    { "saving_ns", "Saves", TABLE_NS, FROM(struct advice_hint, saving_ns) },
+    { "share", "Share (%)", TABLE_SHARE, FROM(struct advice_hint, share) },
+    { "share_low", "from", TABLE_SHARE, FROM(struct advice_hint, low) },
+    { "share_high", "to", TABLE_SHARE, FROM(struct advice_hint, high) },
+    { "of", "Of", TABLE_TEXT, FROM(struct advice_hint, of) },
+    { "bytes_share", "Bytes (%)", TABLE_SHARE, .value = bytes_of },
+    { "basis", "By", TABLE_TEXT, FROM(struct advice_hint, basis) },
+    { "action", "Action", TABLE_TEXT, FROM(struct advice_hint, action) },
+    { "evidence", "Evidence", TABLE_TEXT, FROM(struct advice_hint, evidence) },
+    { "verify", "Verify", TABLE_TEXT, FROM(struct advice_hint, verify) },
+};
+
+void advice_table(const struct findings_input *input, const struct advice *advice, struct table *table)
 {
     table_begin(table, input->source->arena);
     report_metadata(input->source, table);
-    table_column(table, "Rule", "rule", TABLE_TEXT);
-    table_column(table, "Subject", "subject", TABLE_TEXT);
-    table_column(table, "Saves", "saving_ns", TABLE_NS);
-    table_column(table, "Share (%)", "share", TABLE_SHARE);
-    table_column(table, "from", "share_low", TABLE_SHARE);
-    table_column(table, "to", "share_high", TABLE_SHARE);
-    table_column(table, "Of", "of", TABLE_TEXT);
-    table_column(table, "Bytes (%)", "bytes_share", TABLE_SHARE);
-    table_column(table, "By", "basis", TABLE_TEXT);
-    table_column(table, "Action", "action", TABLE_TEXT);
-    table_column(table, "Evidence", "evidence", TABLE_TEXT);
-    table_column(table, "Verify", "verify", TABLE_TEXT);
-    for (size_t i = 0; i < advice->n; i++) {
-        const struct advice_hint *h = &advice->all[i];
-        struct table_cell *cells = table_row(table, "hint");
-        const struct table_cell values[] = {
-            table_words(h->rule),  table_words(h->subject), table_number(h->saving_ns), table_number(h->share),
-            table_number(h->low),  table_number(h->high),   table_words(h->of),         bytes_cell(h),
-            table_words(h->basis), table_words(h->action),  table_words(h->evidence),   table_words(h->verify)
-        };
-        memcpy(cells, values, sizeof values);
-    }
+    TABLE_COLUMNS(table, columns, 0);
+    for (size_t i = 0; i < advice->n; i++)
+        table_add(table, "hint", &advice->all[i]);
     if (advice->n == 0)
         table_note(table, "nothing significant: no hint saves 2 % or more over its whole interval");
     report_losses(input->source, table);
-    return table->is_broken ? err_set(err, "out of memory for %zu hints", advice->n) : 0;
 }

@@ -43,12 +43,12 @@ struct advice_memory {
 };
 
 /* memory: or NULL. */
-void advice_find(const struct findings_input *input, const struct advice_memory *memory, struct advice *advice);
+struct advice advice_find(const struct findings_input *input, const struct advice_memory *memory);
 
 /* A paragraph for each, or one line that says that there is nothing. */
 void advice_print(const struct advice *advice, FILE *out);
 
-/* All of them, a row each.  Returns 0, or -1 with *err set: no memory. */
-int advice_table(const struct findings_input *input, const struct advice *advice, struct table *table, struct err *err);
+/* All of them, a row each. */
+void advice_table(const struct findings_input *input, const struct advice *advice, struct table *table);
 
 #endif

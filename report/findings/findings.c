@@ -74,10 +74,10 @@ struct findings_making *findings_make(const struct findings_input *input)
     return making;
 }
 
-void findings_find(const struct findings_input *input, struct findings *findings)
+struct findings findings_find(const struct findings_input *input)
 {
     const struct findings_making *making = findings_make(input);
-    *findings = (struct findings){ making->found, making->n_found };
+    return (struct findings){ making->found, making->n_found };
 }
 
 /* ---- printing ---- */
@@ -101,30 +101,26 @@ void findings_print(const struct findings *findings, size_t most, FILE *out)
         fputc('\n', out);
 }
 
-int findings_table(const struct findings_input *input, struct table *table, struct err *err)
+static const struct table_column columns[] = {
+    { "rule", "Rule", TABLE_TEXT, FROM(struct finding, rule) },
+    { "subject", "Subject", TABLE_TEXT, FROM(struct finding, subject) },
+    { "cost_ns", "Cost", TABLE_NS, FROM(struct finding, cost_ns) },
+    { "share", "Share (%)", TABLE_SHARE, FROM(struct finding, share) },
+    { "share_low", "from", TABLE_SHARE, FROM(struct finding, low) },
+    { "share_high", "to", TABLE_SHARE, FROM(struct finding, high) },
+    { "evidence", "evidence", TABLE_TEXT, FROM(struct finding, text), .width = COLUMN_DATA }, /* above the table */
+    { "view", "view", TABLE_TEXT, FROM(struct finding, view), .width = COLUMN_DATA },
+};
+
+void findings_table(const struct findings_input *input, struct table *table)
 {
-    struct findings findings;
-    findings_find(input, &findings);
+    const struct findings findings = findings_find(input);
     table_begin(table, input->source->arena);
     report_metadata(input->source, table);
-    table_column(table, "Rule", "rule", TABLE_TEXT);
-    table_column(table, "Subject", "subject", TABLE_TEXT);
-    table_column(table, "Cost", "cost_ns", TABLE_NS);
-    table_column(table, "Share (%)", "share", TABLE_SHARE);
-    table_column(table, "from", "share_low", TABLE_SHARE);
-    table_column(table, "to", "share_high", TABLE_SHARE);
-    table_data_column(table, "evidence", TABLE_TEXT); /* text has it above the table */
-    table_data_column(table, "view", TABLE_TEXT);
-    for (size_t i = 0; i < findings.n; i++) {
-        const struct finding *f = &findings.all[i];
-        struct table_cell *cells = table_row(table, "finding");
-        const struct table_cell values[] = { table_words(f->rule),   table_words(f->subject), table_number(f->cost_ns),
-                                             table_number(f->share), table_number(f->low),    table_number(f->high),
-                                             table_words(f->text),   table_words(f->view) };
-        memcpy(cells, values, sizeof values);
-    }
+    TABLE_COLUMNS(table, columns, 0);
+    for (size_t i = 0; i < findings.n; i++)
+        table_add(table, "finding", &findings.all[i]);
     if (findings.n == 0)
         table_note(table, "no rule found anything that exceeds its threshold");
     report_losses(input->source, table);
-    return table->is_broken ? err_set(err, "out of memory for %zu findings", findings.n) : 0;
 }

@@ -36,12 +36,12 @@ struct findings {
     size_t n;
 };
 
-void findings_find(const struct findings_input *input, struct findings *findings);
+struct findings findings_find(const struct findings_input *input);
 
 /* The first of them, that many lines at most (0: all), as they stand above the report. */
 void findings_print(const struct findings *findings, size_t most, FILE *out);
 
-/* All of them, a row each.  Returns 0, or -1 with *err set: no memory. */
-int findings_table(const struct findings_input *input, struct table *table, struct err *err);
+/* All of them, a row each. */
+void findings_table(const struct findings_input *input, struct table *table);
 
 #endif

@@ -61,6 +61,26 @@ static const char *with_error(double number, double error, enum table_unit unit,
     return arena_printf(arena, "%.2f ±%.2f", scale * number, scale * error);
 }
 
+struct table_cell table_estimate(double number, double error, enum table_unit unit, struct arena *arena)
+{
+    struct table_cell cell = table_number(number);
+    if (number == TABLE_NONE)
+        cell.value = TABLE_NOT_APPLICABLE;
+    if (cell.value == TABLE_NUMBER && !isnan(error))
+        cell.words = with_error(number, error, unit, arena);
+    cell.is_vague = cell.value == TABLE_NUMBER && error > TABLE_VAGUE * fabs(number);
+    return cell;
+}
+
+const char TABLE_NO_WORDS[] = "n/a";
+
+static struct table_cell cell_of_words(const char *words)
+{
+    if (words == TABLE_NO_WORDS)
+        return (struct table_cell){ .value = TABLE_NOT_APPLICABLE };
+    return words == NULL ? table_unmeasured() : table_words(words);
+}
+
 static struct table_cell cell_of(const struct table_column *column, const void *row, struct arena *arena)
 {
     const void *at = (const char *)row + column->field.offset;
@@ -69,15 +89,8 @@ static struct table_cell cell_of(const struct table_column *column, const void *
     if (column->field.type == COLUMN_CELL)
         return *(const struct table_cell *)at;
     if (column->field.type == COLUMN_TEXT)
-        return *(const char *const *)at == NULL ? table_unmeasured() : table_words(*(const char *const *)at);
-    double number = number_of(&column->field, row), error = number_of(&column->error, row);
-    struct table_cell cell = table_number(number);
-    if (number == TABLE_NONE)
-        cell.value = TABLE_NOT_APPLICABLE;
-    if (cell.value == TABLE_NUMBER && !isnan(error))
-        cell.words = with_error(number, error, column->unit, arena);
-    cell.is_vague = cell.value == TABLE_NUMBER && error > TABLE_VAGUE * fabs(number);
-    return cell;
+        return cell_of_words(*(const char *const *)at);
+    return table_estimate(number_of(&column->field, row), number_of(&column->error, row), column->unit, arena);
 }
 
 struct table_row *table_add(struct table *table, const char *kind, const void *row)

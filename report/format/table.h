@@ -41,10 +41,11 @@ enum column_type {
     COLUMN_U64,
     COLUMN_U32,
     COLUMN_BOOL,
-    COLUMN_TEXT /* NULL is unmeasured */
+    COLUMN_TEXT /* NULL is unmeasured, TABLE_NO_WORDS is not applicable */
 };
 
 #define TABLE_NONE (-INFINITY)
+extern const char TABLE_NO_WORDS[]; /* the same of texts */
 
 /* What a row of a sum has in a column. */
 enum column_sum {
@@ -149,15 +150,15 @@ struct table {
  *     table_add_up(table, &lock, &sum);              adds members of columns with COLUMN_ADDS to those of 'sum'
  *     table_add_sum(table, "total", "total", &sum);  its kind, its label in the first column
  *
- * Several arrays of columns may follow each other.  A column whose key or member is known only when the program runs is
- * a copy, changed, and added by table_columns(table, &copy, 1, 0).
+ * Several arrays of columns may follow each other.  Columns whose keys or members are known only when the program runs
+ * stand in an array of the function that adds them: FROM(struct lock, ns_of_part[i]).
  */
 
 /* clang-format off */
 #define COLUMN_TYPE(type, member) _Generic(((type *)sizeof(type))->member, \
     struct table_cell: COLUMN_CELL, double: COLUMN_DOUBLE, uint64_t: COLUMN_U64, uint32_t: COLUMN_U32, \
     bool: COLUMN_BOOL, const char *: COLUMN_TEXT)
-#define FIELD_FROM(type, member) { offsetof(type, member), COLUMN_TYPE(type, member) }
+#define FIELD_FROM(type, member) { (uint16_t)offsetof(type, member), COLUMN_TYPE(type, member) }
 #define FROM(type, member)       .field = FIELD_FROM(type, member)
 #define ERROR_FROM(type, member) .error = FIELD_FROM(type, member)
 /* clang-format on */
@@ -210,6 +211,9 @@ void table_doubt(struct table *table, const char *note);
 
 struct table_cell table_unmeasured(void);
 struct table_cell table_number(double number);
+
+/* A number and half of its interval (NAN: none), as a column with an error has it; TABLE_NONE: not applicable. */
+struct table_cell table_estimate(double number, double error, enum table_unit unit, struct arena *arena);
 
 /* numerator / denominator; unmeasured for 0/0 and anything over 0. */
 struct table_cell table_quotient(double numerator, double denominator);

@@ -6,6 +6,7 @@
 #include "report/source_file.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 enum { CODE_BIPUSH = 0x10, CODE_SIPUSH = 0x11, CODE_NEWARRAY = 0xbc };
@@ -50,72 +51,94 @@ static const struct sample_row *row_of(const struct annotation *a, uint32_t loca
 }
 
 /* Line numbers have no commas. */
-static struct table_cell plain(const struct annotation *a, uint32_t number)
+static struct table_cell plain(const struct annotation *a, bool is_known, uint32_t number)
 {
-    struct table_cell cell = table_number(number);
-    cell.words = arena_printf(a->arena, "%" PRIu32, number);
+    struct table_cell cell = is_known ? table_number(number) : table_unmeasured();
+    cell.words = is_known ? arena_printf(a->arena, "%" PRIu32, number) : "-";
     return cell;
 }
 
-static struct table_cell blank(struct table_cell cell)
+/* Where there is no sample, nothing is printed: of code it is 0, of a line without code not measured. */
+static void blank(struct table_cell *cell, bool has_code)
 {
-    cell.words = "";
-    return cell;
-}
-
-/* What samples say of a location; where there is none, nothing is printed. */
-static void put_samples(const struct annotation *a, uint32_t location, bool has_code, struct sample_cells *to)
-{
-    const struct sample_row *row = location < a->n_locations ? row_of(a, location) : NULL;
-    size_t n_cells = 5 + 4 * (size_t)a->n_ratios;
-    if (row == NULL) {
-        for (size_t i = 0; i < n_cells; i++)
-            sample_cells_put(to, blank(has_code && i < 3 ? table_number(0) : table_unmeasured()));
+    if (cell->words != NULL) /* not of samples */
         return;
-    }
-    struct sample_share self = sample_profile_self(&a->profile, location + 1),
-                        total = sample_profile_total(&a->profile, location + 1);
-    sample_cells_put(to, sample_cells_share(&self, a->arena));
-    sample_cells_put(to, sample_cells_share(&total, a->arena));
-    sample_cells_put(to, table_number((double)self.n_samples));
-    sample_cells_put_ratios(&a->profile, row, true, a->ratios, a->n_ratios, to);
-    sample_cells_put(to, sample_cells_error(self.error));
-    sample_cells_put(to, sample_cells_error(total.error));
+    if (!has_code)
+        cell->value = TABLE_UNMEASURED;
+    cell->words = "";
 }
+
+static struct sample_cells no_samples(void)
+{
+    struct sample_cells none = { .self.error = NAN, .total.error = NAN };
+    for (size_t i = 0; i < SAMPLE_RATIOS_MAX; i++)
+        none.ratios[i] = none.ratio_errors[i] = none.self_ratios[i] = none.self_ratio_errors[i] = NAN;
+    return none;
+}
+
+struct annotation_row {
+    struct sample_cells cells;
+    struct table_cell index, line;
+    const char *instruction, *text;
+};
+
+/* Conditions, behind SAMPLES_TIME and SAMPLES_EVENT. */
+enum { BY_BYTECODE = 16, WITH_TEXT = 32 };
+
+#define SELF  FROM(struct annotation_row, cells.self.share), ERROR_FROM(struct annotation_row, cells.self.error)
+#define TOTAL FROM(struct annotation_row, cells.total.share), ERROR_FROM(struct annotation_row, cells.total.error)
+
+static const struct table_column before_ratios[] = {
+    { "bytecode", "Bytecode", TABLE_COUNT, FROM(struct annotation_row, index), .when = BY_BYTECODE },
+    { "line", "Line", TABLE_COUNT, FROM(struct annotation_row, line) },
+    { "self_share", "Self (%)", TABLE_SHARE, SELF },
+    { "time_share", "Time (%)", TABLE_SHARE, TOTAL, .when = SAMPLES_TIME },
+    { "share", "Share (%)", TABLE_SHARE, TOTAL, .when = SAMPLES_EVENT },
+    { "self_samples", "Samples", TABLE_COUNT, FROM(struct annotation_row, cells.self.n_samples) },
+};
+
+static const struct table_column after_ratios[] = {
+    { "self_share_error", NULL, TABLE_SHARE, FROM(struct annotation_row, cells.self.error), .width = COLUMN_DATA },
+    { "time_share_error", NULL, TABLE_SHARE, FROM(struct annotation_row, cells.total.error), .when = SAMPLES_TIME,
+      .width = COLUMN_DATA },
+    { "share_error", NULL, TABLE_SHARE, FROM(struct annotation_row, cells.total.error), .when = SAMPLES_EVENT,
+      .width = COLUMN_DATA },
+    { "instruction", "Instruction", TABLE_TEXT, FROM(struct annotation_row, instruction), .when = BY_BYTECODE },
+    { "source", "Source", TABLE_TEXT, FROM(struct annotation_row, text), .when = WITH_TEXT },
+};
 
 static void add_columns(const struct annotation *a, bool has_text, struct table *table)
 {
-    if (a->by_bytecode)
-        table_column(table, "Bytecode", "bytecode", TABLE_COUNT);
-    table_column(table, "Line", "line", TABLE_COUNT);
-    table_column(table, "Self (%)", "self_share", TABLE_SHARE);
-    table_column(table, a->is_time ? "Time (%)" : "Share (%)", a->is_time ? "time_share" : "share", TABLE_SHARE);
-    table_column(table, "Samples", "self_samples", TABLE_COUNT);
+    unsigned conditions =
+        (a->is_time ? SAMPLES_TIME : SAMPLES_EVENT) | (a->by_bytecode ? BY_BYTECODE : 0) | (has_text ? WITH_TEXT : 0);
+    TABLE_COLUMNS(table, before_ratios, conditions);
     sample_cells_ratio_columns(a->ratios, a->n_ratios, true, table);
-    sample_cells_hide(table, "self_share_error", TABLE_SHARE);
-    sample_cells_hide(table, a->is_time ? "time_share_error" : "share_error", TABLE_SHARE);
-    if (a->by_bytecode)
-        table_column(table, "Instruction", "instruction", TABLE_TEXT);
-    if (has_text)
-        table_column(table, "Source", "source", TABLE_TEXT);
+    TABLE_COLUMNS(table, after_ratios, conditions);
 }
 
 /* A location's row; or, where there is none (n_locations), a line's that has no code. */
 static void add_row(const struct annotation *a, uint32_t location, uint32_t line, const struct source_file *file,
                     struct table *table)
 {
-    bool is_known = location >= a->n_locations || a->locations[location].index >= 0;
-    struct sample_cells to = { table, table_row(table, is_known ? "place" : "unknown") };
-    if (to.next == NULL)
-        return;
-    if (a->by_bytecode)
-        sample_cells_put(&to, is_known ? plain(a, (uint32_t)a->locations[location].index) : table_unmeasured());
-    sample_cells_put(&to, line > 0 ? plain(a, line) : table_unmeasured());
-    put_samples(a, location, location < a->n_locations, &to);
-    if (a->by_bytecode)
-        sample_cells_put(&to, table_words(is_known ? instruction(a, (size_t)a->locations[location].index) : ""));
+    bool has_code = location < a->n_locations, is_known = !has_code || a->locations[location].index >= 0;
+    const struct sample_row *of = has_code ? row_of(a, location) : NULL;
+    struct annotation_row row = { .line = plain(a, line > 0, line), .instruction = "", .text = "" };
+    if (a->by_bytecode) {
+        row.index = plain(a, is_known, is_known ? (uint32_t)a->locations[location].index : 0);
+        row.instruction = is_known ? instruction(a, (size_t)a->locations[location].index) : "";
+    }
     if (file != NULL)
-        sample_cells_put(&to, table_words(line <= file->n_lines ? source_file_line(file, line) : "(inline function)"));
+        row.text = line <= file->n_lines ? source_file_line(file, line) : "(inline function)";
+    if (of != NULL) {
+        row.cells.self = sample_profile_self(&a->profile, location + 1);
+        row.cells.total = sample_profile_total(&a->profile, location + 1);
+        sample_cells_ratios(&a->profile, of, true, a->ratios, a->n_ratios, &row.cells);
+    }
+    if (of == NULL)
+        row.cells = no_samples();
+    const struct table_row *added = table_add(table, is_known ? "place" : "unknown", &row);
+    for (size_t c = 0; of == NULL && c < table->n_columns; c++)
+        blank(&added->cells[c], has_code);
 }
 
 /* Without the code, only what samples were found at is worth a row. */

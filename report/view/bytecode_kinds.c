@@ -148,32 +148,13 @@ static const char *name_of(const struct bytecode_kinds *kinds, uint32_t row, str
 static void add_row(const struct bytecode_kinds *kinds, const struct samples_source *source, uint32_t row,
                     struct table *table)
 {
-    struct sample_share self = sample_profile_self(&kinds->profile, row),
-                        total = sample_profile_total(&kinds->profile, row);
-    struct sample_cells to = { table, table_row(table, bys[kinds->by].kind) };
-    if (to.next == NULL)
-        return;
-    sample_cells_put(&to, table_words(name_of(kinds, row, table->arena)));
-    sample_cells_put(&to, sample_cells_share(&total, table->arena));
-    sample_cells_put(&to, sample_cells_share(&self, table->arena));
-    sample_cells_put_heat(&kinds->profile, sample_profile_heat(&kinds->profile, row, false), &to);
-    sample_cells_put_ratios(&kinds->profile, &kinds->profile.rows[row], true, source->ratios, source->n_ratios, &to);
-    sample_cells_put(&to, table_number((double)total.n_samples));
-    sample_cells_put(&to, sample_cells_error(total.error));
-    sample_cells_put(&to, sample_cells_error(self.error));
-}
-
-static void add_columns(const struct bytecode_kinds *kinds, const struct samples_source *source, struct table *table)
-{
-    bool is_time = source->period_ns > 0;
-    table_column(table, bys[kinds->by].heading, bys[kinds->by].key, TABLE_TEXT);
-    table_column(table, is_time ? "Time (%)" : "Share (%)", is_time ? "time_share" : "share", TABLE_SHARE);
-    table_column(table, "Self (%)", "self_share", TABLE_SHARE);
-    sample_cells_heat_columns(&kinds->profile, table);
-    sample_cells_ratio_columns(source->ratios, source->n_ratios, true, table);
-    table_column(table, "Samples", "samples", TABLE_COUNT);
-    sample_cells_hide(table, is_time ? "time_share_error" : "share_error", TABLE_SHARE);
-    sample_cells_hide(table, "self_share_error", TABLE_SHARE);
+    const struct sample_profile *profile = &kinds->profile;
+    struct sample_cells cells = { .label = name_of(kinds, row, table->arena),
+                                  .total = sample_profile_total(profile, row),
+                                  .self = sample_profile_self(profile, row),
+                                  .heat = sample_profile_heat(profile, row, false) };
+    sample_cells_ratios(profile, &profile->rows[row], true, source->ratios, source->n_ratios, &cells);
+    table_add(table, bys[kinds->by].kind, &cells);
 }
 
 struct sized {
@@ -187,7 +168,7 @@ static int by_size(const void *a, const void *b)
     return x->size != y->size ? (x->size > y->size ? -1 : 1) : (x->row > y->row) - (x->row < y->row);
 }
 
-/* The rows to print, the largest first; *n of them, in the arena; NULL: no memory. */
+/* The rows to print, the largest first; *n of them, in the arena. */
 static struct sized *choose(const struct bytecode_kinds *kinds, double min_share, struct arena *arena, size_t *n)
 {
     const struct sample_profile *profile = &kinds->profile;
@@ -200,26 +181,23 @@ static struct sized *choose(const struct bytecode_kinds *kinds, double min_share
             continue;
         rows[(*n)++] = (struct sized){ i, profile->half_life_ns > 0 ? heat : (double)profile->rows[i].total.n };
     }
-    if (rows != NULL)
-        qsort(rows, *n, sizeof *rows, by_size);
+    qsort(rows, *n, sizeof *rows, by_size);
     return rows;
 }
 
-int bytecode_kinds_table(const struct bytecode_kinds *kinds, const struct samples_source *source,
-                         const struct samples_options *options, struct arena *arena, struct table *table,
-                         struct err *err)
+void bytecode_kinds_table(const struct bytecode_kinds *kinds, const struct samples_source *source,
+                          const struct samples_options *options, struct arena *arena, struct table *table)
 {
     size_t n;
     const struct sized *rows = choose(kinds, options->min_share, arena, &n);
-    if (rows == NULL)
-        return err_set(err, "out of memory for the table of bytecodes");
+    unsigned conditions = samples_conditions(source) & (SAMPLES_TIME | SAMPLES_EVENT | SAMPLES_DECAY);
     table_begin(table, arena);
-    add_columns(kinds, source, table);
+    sample_cells_columns(bys[kinds->by].key, bys[kinds->by].heading, conditions, source->ratios, source->n_ratios, true,
+                         table);
     table_metadata_words(table, "program", source->program, arena_printf(arena, "program  %s", source->program));
     table_metadata_number(table, "samples", (double)kinds->profile.n_samples,
                           arena_printf(arena, "samples  %" PRIu64 ", %" PRIu64 " of them in Java code",
                                        kinds->profile.n_samples, kinds->n_in_java));
     for (size_t i = 0; i < n && (kinds->by == BYTECODES_BY_KIND || options->top == 0 || i < options->top); i++)
         add_row(kinds, source, rows[i].row, table);
-    return 0;
 }

@@ -48,10 +48,9 @@ void bytecode_kinds_tell(const struct bytecode_kinds *kinds, struct table *table
 
 /*
  * The table; of the source, what samples stand for and the ratios count.  With names at most options->top rows (0: all)
- * of options->min_share or more.  Returns 0, or -1 with *err set: no memory.
+ * of options->min_share or more.
  */
-int bytecode_kinds_table(const struct bytecode_kinds *kinds, const struct samples_source *source,
-                         const struct samples_options *options, struct arena *arena, struct table *table,
-                         struct err *err);
+void bytecode_kinds_table(const struct bytecode_kinds *kinds, const struct samples_source *source,
+                          const struct samples_options *options, struct arena *arena, struct table *table);
 
 #endif

@@ -309,12 +309,11 @@ static void label_methods(struct groups_making *making)
     const struct statistics *calls = making->pass->statistics;
     double ns = report_ns(making->source, 1);
     struct method_name *names = arena_alloc(arena, ((size_t)making->n + 1) * sizeof *names);
-    const char **labels = arena_alloc(arena, ((size_t)making->n + 1) * sizeof *labels);
     size_t n_methods = 0;
     for (uint32_t i = 0; i < making->n; i++)
         if (making->rows[i].caller_of == NONE) /* those come first */
             names[n_methods++] = making->rows[i].name;
-    java_names_labels(arena, names, n_methods, labels);
+    const char **labels = java_names_labels(arena, names, n_methods);
     for (uint32_t i = 0; i < making->n; i++) {
         struct groups_row *row = &making->rows[i];
         if (row->caller_of == NONE)

@@ -93,7 +93,6 @@ static void find_labels(struct inlining_rows *rows)
     uint32_t n_all = trace_n_sampled_methods(pass->reader), n = 0;
     struct method_name *names = arena_alloc(pass->arena, ((size_t)n_all + 1) * sizeof *names);
     uint32_t *numbers = arena_alloc(pass->arena, ((size_t)n_all + 1) * sizeof *numbers);
-    const char **labels = arena_alloc(pass->arena, ((size_t)n_all + 1) * sizeof *labels);
     rows->labels = arena_alloc(pass->arena, ((size_t)n_all + 1) * sizeof *rows->labels);
     for (uint32_t i = 0; i < n_all; i++) {
         if (trace_samples_method(&pass->samples, i) != i)
@@ -101,7 +100,7 @@ static void find_labels(struct inlining_rows *rows)
         numbers[n] = i;
         names[n++] = trace_sampled_method(pass->reader, i)->names;
     }
-    java_names_labels(pass->arena, names, n, labels);
+    const char **labels = java_names_labels(pass->arena, names, n);
     for (uint32_t i = 0; i < n; i++)
         rows->labels[numbers[i]] = labels[i];
 }

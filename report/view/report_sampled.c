@@ -5,7 +5,6 @@
 #include "report/view/report_internal.h"
 #include "core/base/text.h"
 #include "core/trace/recording_info.h"
-#include "report/sample_cells.h"
 #include "report/sample_rows.h"
 #include "report/view/sampled.h"
 
@@ -154,19 +153,16 @@ int report_find_errors(struct making *making, const uint32_t *row_of, struct err
 
 /* ---- cells ---- */
 
-static void put_share(const struct making *making, double ticks, double error, size_t column, size_t error_column,
-                      struct table_cell *cells)
-{
-    const struct sample_share share = { .share = ticks / (double)making->shares.all_ticks, .error = error };
-    cells[column] = sample_cells_share(&share, making->source->arena);
-    cells[error_column] = sample_cells_error(error);
-}
-
 static void fill_shares(const struct making *making, size_t row, struct table_cell *cells)
 {
-    put_share(making, making->ticks[row], making->time_errors[row], making->at.time, making->at.time_error, cells);
-    put_share(making, (double)making->shares.self_ticks[row], making->self_errors[row], making->at.self,
-              making->at.self_error, cells);
+    const struct layout *at = &making->at;
+    struct arena *arena = making->source->arena;
+    double all = (double)making->shares.all_ticks, time_error = making->time_errors[row],
+           self_error = making->self_errors[row], self = (double)making->shares.self_ticks[row];
+    cells[at->time] = table_estimate(making->ticks[row] / all, time_error, TABLE_SHARE, arena);
+    cells[at->self] = table_estimate(self / all, self_error, TABLE_SHARE, arena);
+    cells[at->time_error] = table_number(time_error);
+    cells[at->self_error] = table_number(self_error);
 }
 
 static const char *known_by(const struct making *making, size_t row, double from_samples)

@@ -26,7 +26,6 @@ static void find_labels(const struct report_source *source, const struct waits *
 {
     uint32_t n = 0;
     struct method_name *names = arena_alloc(source->arena, (waits->n * METHODS_OF_ROW + 1) * sizeof *names);
-    to->labels = arena_alloc(source->arena, (waits->n * METHODS_OF_ROW + 1) * sizeof *to->labels);
     for (size_t i = 0; i < waits->n * METHODS_OF_ROW; i++) {
         const struct method_name *name = method_of_row(&waits->rows[i / METHODS_OF_ROW], i % METHODS_OF_ROW);
         struct hash_slot *slot = name->class_name == NULL ? NULL : xhash_put(&to->by_method, method_name_hash(name));
@@ -35,7 +34,7 @@ static void find_labels(const struct report_source *source, const struct waits *
             slot->value = n;
         }
     }
-    java_names_labels(source->arena, names, n, to->labels);
+    to->labels = java_names_labels(source->arena, names, n);
 }
 
 /* NULL: the method is not known. */

@@ -115,30 +115,22 @@ static const struct table_column where_columns[] = {
     { "share", "All (%)", TABLE_SHARE, FROM(struct where_line, share) },
 };
 
-/* The i-th of the members that begin with this one. */
-static struct column_field nth(struct column_field first, size_t i)
-{
-    first.offset = (uint16_t)(first.offset + i * sizeof(double));
-    return first;
-}
-
 static void add_columns(const struct where *where, const struct sample_ratio_kind *ratios, size_t n_ratios,
                         struct table *table)
 {
-    static const struct column_field share = FIELD_FROM(struct where_line, part_shares[0]);
-    static const struct column_field ratio = FIELD_FROM(struct where_line, ratios[0]);
-    static const struct column_field error = FIELD_FROM(struct where_line, ratio_errors[0]);
     TABLE_COLUMNS(table, where_columns, 0);
     for (size_t i = 0; i < VM_PARTS; i++) {
-        const struct table_column column = { parts[i].key, parts[i].heading, TABLE_SHARE, .field = nth(share, i) };
+        const struct table_column column = { parts[i].key, parts[i].heading, TABLE_SHARE,
+                                             FROM(struct where_line, part_shares[i]) };
         if (where->part_ns[i] > 0 || i == VM_PART_APPLICATION)
             table_columns(table, &column, 1, 0);
     }
     for (size_t i = 0; i < n_ratios; i++) {
         const char *error_key = arena_printf(table->arena, "%s_error", ratios[i].key);
         const struct table_column both[] = {
-            { ratios[i].key, ratios[i].heading, TABLE_RATIO, .field = nth(ratio, i), .error = nth(error, i) },
-            { error_key, NULL, TABLE_RATIO, .field = nth(error, i), .width = COLUMN_DATA },
+            { ratios[i].key, ratios[i].heading, TABLE_RATIO, FROM(struct where_line, ratios[i]),
+              ERROR_FROM(struct where_line, ratio_errors[i]) },
+            { error_key, NULL, TABLE_RATIO, FROM(struct where_line, ratio_errors[i]), .width = COLUMN_DATA },
         };
         TABLE_COLUMNS(table, both, 0);
     }

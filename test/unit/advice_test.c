@@ -79,14 +79,13 @@ static const char *advice_of(const struct program *p, bool is_text)
     static char copy[4096];
     struct maker m;
     struct trace_made made;
-    struct advice advice;
     char *text = NULL;
     size_t n = 0;
     make_program(&m, p);
     trace_made_open(&made, &m, 10000, &arena);
     const struct findings_input input = { .source = &made.source, .libraries = folding_read(NULL, &arena, &err) };
     FILE *out = open_memstream(&text, &n);
-    advice_find(&input, memory, &advice);
+    const struct advice advice = advice_find(&input, memory);
     if (is_text)
         advice_print(&advice, out);
     else

@@ -65,7 +65,7 @@ static const char *compared(const char *const *paths, uint32_t n, const struct c
         set = kept;
     }
     if (rc == 0)
-        rc = compare_table(&set, profiles, n, options, &arena, table, &err);
+        compare_table(&set, profiles, n, options, &arena, table);
     profile_set_free(&set);
     return rc == 0 ? printed(table, CSV, &arena) : err.text;
 }

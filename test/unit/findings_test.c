@@ -78,11 +78,10 @@ static struct findings_input input_of(const struct report_source *source, const 
 static const char *lines_of(const struct report_source *source, const struct view_pass *pass)
 {
     const struct findings_input input = input_of(source, pass);
-    struct findings findings;
     char *text = NULL;
     size_t n = 0;
     FILE *out = open_memstream(&text, &n);
-    findings_find(&input, &findings);
+    const struct findings findings = findings_find(&input);
     findings_print(&findings, FINDINGS_ON_SCREEN, out);
     fclose(out);
     const char *copy = arena_text(&arena, text, n);
@@ -633,7 +632,7 @@ static void test_table(void)
     make_program(&m, &p);
     trace_made_open(&made, &m, 10000, &arena);
     const struct findings_input input = input_of(&made.source, NULL);
-    maker_must(&m, findings_table(&input, &table, &m.err));
+    findings_table(&input, &table);
     CHECK_TEXT("as CSV, with the interval", printed(&table, CSV, &arena),
                "kind,rule,subject,cost_ns,share,share_low,share_high,evidence,view\r\n"
                "finding,cpu,Shop.price,3000000000,0.29999999999999999,0.29999999999999999,0.29999999999999999,"
