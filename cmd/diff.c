@@ -324,8 +324,8 @@ static int run(struct diff_options *o, struct arena *arena, struct err *err)
     if (diff_read(&diff, &options, arena, err) < 0 || parse_limits(&diff, o, limits, err) < 0)
         return -1;
     diff_compare(&diff);
-    if (diff_table(&diff, !o->csv && !o->json, table, err) < 0 ||
-        (o->html != NULL
+    diff_table(&diff, !o->csv && !o->json, table);
+    if ((o->html != NULL
              ? diff_page_print(&diff, table, runs, o->html, err)
              : display_close(o->display, command_print_table(table, o->csv, o->json, o->display, err), err)) < 0)
         return -1;

@@ -183,9 +183,9 @@ size_t diff_blind(const struct diff *diff, const struct diff_limit *limit, size_
 
 /*
  * The table: a row for each row and metric.  Text has the time of each row, and other metrics where they differ, unless
- * options->all.  Returns 0, or -1 with *err set: no memory.
+ * options->all.
  */
-int diff_table(const struct diff *diff, bool is_text, struct table *table, struct err *err);
+void diff_table(const struct diff *diff, bool is_text, struct table *table);
 
 /* "rose by 12.3 % (p = 0.0012)" */
 const char *diff_words(struct arena *arena, const struct diff_result *result);

@@ -131,6 +131,10 @@ void diff_fold(struct diff *diff);
 void diff_add_callers(struct diff *diff, struct map *pairs, const struct report_source *source, const size_t *rows,
                       size_t n_rows);
 
+/* What CSV calls a unit; and a number with how text prints it, or nothing for NAN (diff_table.c). */
+const char *diff_unit_key(enum table_unit unit);
+struct table_cell diff_shown(double number, const char *words);
+
 /* Its load (diff_load.c). */
 struct diff_load diff_load_of(const struct report_source *source);
 

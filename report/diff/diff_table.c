@@ -9,52 +9,41 @@
 #define NEARLY_ALL   0.95
 #define FRACTION_MAX 10.0 /* more is not printed as per cent */
 
-struct diff_layout {
-    size_t label, metric, before, after, change, interval, detectable, p, verdict;
-    size_t unit, difference, low, high, p_corrected, cause, class_name, method, descriptor;
-};
-
 static const char *const verdicts[] = {
     "-", "not shown", "small", "higher", "lower", "follows", "new", "gone", "not measured before", "not measured after"
 };
 
+/* A metric of a row, as it is printed. */
+struct diff_line {
+    const char *label, *metric, *unit, *verdict, *cause, *interval;
+    struct table_cell before, after, change, detectable, p_corrected;
+    double difference, low, high, p;
+    struct method_name names;
+};
+
+enum { IN_TEXT = 1, IN_DATA = 2 };
+
 /* The interval is a text; low and high are numbers. */
-static void add_columns(struct table *t, bool is_text, struct diff_layout *at)
-{
-    at->label = table_column(t, "Phase", "label", TABLE_TEXT);
-    at->metric = table_column(t, "Metric", "metric", TABLE_TEXT);
-    at->before = table_column(t, "Before", "before", TABLE_RATIO);
-    at->after = table_column(t, "After", "after", TABLE_RATIO);
-    at->change = table_column(t, "Change (%)", "change", TABLE_RATE);
-    at->interval = is_text ? table_column(t, "95 % interval", "interval", TABLE_RATE) : 0;
-    at->detectable = table_column(t, "Detectable (%)", "detectable", TABLE_RATE);
-    at->p_corrected = table_column(t, "p", "p_corrected", TABLE_RATIO);
-    at->verdict = table_column(t, "Verdict", "verdict", TABLE_TEXT);
-    at->unit = table_data_column(t, "unit", TABLE_TEXT);
-    at->difference = table_data_column(t, "difference", TABLE_RATIO);
-    at->low = table_data_column(t, "low", TABLE_RATIO);
-    at->high = table_data_column(t, "high", TABLE_RATIO);
-    at->p = table_data_column(t, "p", TABLE_RATIO);
-    at->cause = table_data_column(t, "cause", TABLE_TEXT);
-    at->class_name = table_data_column(t, "class", TABLE_TEXT);
-    at->method = table_data_column(t, "method", TABLE_TEXT);
-    at->descriptor = table_data_column(t, "descriptor", TABLE_TEXT);
-}
-
-/* A number and how text prints it. */
-static struct table_cell shown(double number, const char *words)
-{
-    struct table_cell cell = table_number(number);
-    cell.words = words;
-    return cell;
-}
-
-static struct table_cell p_cell(struct arena *arena, double p)
-{
-    if (isnan(p))
-        return table_unmeasured();
-    return shown(p, p < 0.0001 ? "< 0.0001" : arena_printf(arena, "%.4f", p));
-}
+static const struct table_column columns[] = {
+    { "label", "Phase", TABLE_TEXT, FROM(struct diff_line, label) },
+    { "metric", "Metric", TABLE_TEXT, FROM(struct diff_line, metric) },
+    { "before", "Before", TABLE_RATIO, FROM(struct diff_line, before) },
+    { "after", "After", TABLE_RATIO, FROM(struct diff_line, after) },
+    { "change", "Change (%)", TABLE_RATE, FROM(struct diff_line, change) },
+    { "interval", "95 % interval", TABLE_RATE, FROM(struct diff_line, interval), .when = IN_TEXT },
+    { "detectable", "Detectable (%)", TABLE_RATE, FROM(struct diff_line, detectable) },
+    { "p_corrected", "p", TABLE_RATIO, FROM(struct diff_line, p_corrected) },
+    { "verdict", "Verdict", TABLE_TEXT, FROM(struct diff_line, verdict) },
+    { "unit", "unit", TABLE_TEXT, FROM(struct diff_line, unit), .width = COLUMN_DATA },
+    { "difference", "difference", TABLE_RATIO, FROM(struct diff_line, difference), .width = COLUMN_DATA },
+    { "low", "low", TABLE_RATIO, FROM(struct diff_line, low), .width = COLUMN_DATA },
+    { "high", "high", TABLE_RATIO, FROM(struct diff_line, high), .width = COLUMN_DATA },
+    { "p", "p", TABLE_RATIO, FROM(struct diff_line, p), .width = COLUMN_DATA },
+    { "cause", "cause", TABLE_TEXT, FROM(struct diff_line, cause), .width = COLUMN_DATA },
+    { "class", "class", TABLE_TEXT, FROM(struct diff_line, names.class_name), .width = COLUMN_DATA },
+    { "method", "method", TABLE_TEXT, FROM(struct diff_line, names.method), .width = COLUMN_DATA },
+    { "descriptor", "descriptor", TABLE_TEXT, FROM(struct diff_line, names.descriptor), .width = COLUMN_DATA },
+};
 
 /* A fraction as per cent, or how large it is at least. */
 static const char *percent_words(struct arena *arena, double fraction, bool has_sign)
@@ -67,40 +56,24 @@ static const char *percent_words(struct arena *arena, double fraction, bool has_
 static const char *interval_words(struct arena *arena, const struct diff_result *r)
 {
     double before = r->mean[DIFF_BEFORE];
-    const char *low = percent_words(arena, r->low / before, true), *high = percent_words(arena, r->high / before, true);
-    return arena_printf(arena, "%s .. %s", low, high);
+    return arena_printf(arena, "%s .. %s", percent_words(arena, r->low / before, true),
+                        percent_words(arena, r->high / before, true));
 }
 
-static const char *unit_of(const struct diff_metric *metric)
+const char *diff_unit_key(enum table_unit unit)
 {
-    switch (metric->unit) {
-    case TABLE_NS:
-        return "ns";
-    case TABLE_SHARE:
-        return "share";
-    case TABLE_COUNT:
-        return "count";
-    case TABLE_RATE:
-        return "per_1000_instructions";
-    default:
-        return "ratio";
-    }
+    return unit == TABLE_NS      ? "ns"
+           : unit == TABLE_SHARE ? "share"
+           : unit == TABLE_COUNT ? "count"
+           : unit == TABLE_RATE  ? "per_1000_instructions"
+                                 : "ratio";
 }
 
-static void add_numbers(const struct diff *d, const struct diff_result *r, enum table_unit unit, struct table *table,
-                        const struct diff_layout *at, struct table_cell *cells)
+struct table_cell diff_shown(double number, const char *words)
 {
-    cells[at->before] = table_number_in(table, r->mean[DIFF_BEFORE], unit);
-    cells[at->after] = table_number_in(table, r->mean[DIFF_AFTER], unit);
-    if (!isnan(r->change))
-        cells[at->change] = shown(r->change, percent_words(d->arena, r->change, true));
-    if (!isnan(r->detectable))
-        cells[at->detectable] = shown(r->detectable, percent_words(d->arena, r->detectable, false));
-    cells[at->difference] = table_number(r->mean[DIFF_AFTER] - r->mean[DIFF_BEFORE]);
-    cells[at->low] = table_number(r->low);
-    cells[at->high] = table_number(r->high);
-    cells[at->p] = table_number(r->p);
-    cells[at->p_corrected] = p_cell(d->arena, r->p_corrected);
+    struct table_cell cell = table_number(number);
+    cell.words = isnan(number) ? NULL : words;
+    return cell;
 }
 
 static const char *verdict_words(const struct diff *d, const struct diff_result *r, size_t metric)
@@ -113,23 +86,31 @@ static const char *verdict_words(const struct diff *d, const struct diff_result 
     return verdicts[r->verdict];
 }
 
-static void add_row(const struct diff *d, const struct diff_row *row, size_t metric, bool is_text, struct table *table,
-                    const struct diff_layout *at)
+static void add_row(const struct diff *d, const struct diff_row *row, size_t metric, bool is_text, struct table *table)
 {
     const struct diff_result *r = &row->results[metric];
-    struct table_cell *cells = table_row(table, row->kind);
-    cells[at->label] = table_words(row->label);
-    cells[at->metric] = table_words(d->metrics[metric].name);
-    cells[at->unit] = table_words(unit_of(&d->metrics[metric]));
-    add_numbers(d, r, d->metrics[metric].unit, table, at, cells);
-    if (is_text && !isnan(r->low) && r->mean[DIFF_BEFORE] > 0)
-        cells[at->interval] = table_words(interval_words(d->arena, r));
-    const char *verdict = is_text ? verdict_words(d, r, metric) : verdicts[r->verdict];
-    cells[at->verdict] = table_words(verdict == NULL ? verdicts[r->verdict] : verdict);
-    cells[at->cause] = table_words(r->cause == NULL ? "" : r->cause->label);
-    cells[at->class_name] = table_words(row->names.class_name);
-    cells[at->method] = table_words(row->names.method);
-    cells[at->descriptor] = table_words(row->names.descriptor);
+    const struct diff_metric *of = &d->metrics[metric];
+    bool has_interval = !isnan(r->low) && r->mean[DIFF_BEFORE] > 0;
+    const struct diff_line line = {
+        .label = row->label,
+        .metric = of->name,
+        .unit = diff_unit_key(of->unit),
+        .before = table_number_in(table, r->mean[DIFF_BEFORE], of->unit),
+        .after = table_number_in(table, r->mean[DIFF_AFTER], of->unit),
+        .change = diff_shown(r->change, percent_words(d->arena, r->change, true)),
+        .detectable = diff_shown(r->detectable, percent_words(d->arena, r->detectable, false)),
+        .difference = r->mean[DIFF_AFTER] - r->mean[DIFF_BEFORE],
+        .low = r->low,
+        .high = r->high,
+        .p = r->p,
+        .p_corrected = diff_shown(
+            r->p_corrected, r->p_corrected < 0.0001 ? "< 0.0001" : arena_printf(d->arena, "%.4f", r->p_corrected)),
+        .interval = has_interval ? interval_words(d->arena, r) : NULL,
+        .verdict = is_text ? verdict_words(d, r, metric) : verdicts[r->verdict],
+        .cause = r->cause == NULL ? "" : r->cause->label,
+        .names = row->names
+    };
+    table_add(table, row->kind, &line);
 }
 
 /* Own time that is nearly all of the time. */
@@ -161,8 +142,7 @@ static void add_side(const struct diff *d, enum diff_side side, struct table *ta
     const char *list = "";
     for (size_t i = 0; i < d->options->n_traces[side]; i++)
         list = arena_printf(d->arena, "%s%s%s", list, i == 0 ? "" : ", ", d->options->paths[side][i]);
-    table_metadata_words(table, keys[side], list,
-                         list == NULL ? NULL : arena_printf(d->arena, "%-8s %s", keys[side], list));
+    table_metadata_words(table, keys[side], list, arena_printf(d->arena, "%-8s %s", keys[side], list));
 }
 
 /* "own times 4 to 12 %"; NULL: none is tested. */
@@ -193,10 +173,9 @@ static void add_detectable(const struct diff *d, struct table *table)
     for (size_t i = 0; i < sizeof items / sizeof items[0]; i++)
         if (items[i] != NULL)
             list = list == NULL ? items[i] : arena_printf(d->arena, "%s, %s", list, items[i]);
-    const char *text =
-        list == NULL ? NULL : arena_printf(d->arena, "detectable (with a probability of 80 %%)  %s", list);
-    if (text != NULL)
-        table_metadata_words(table, "detectable", list, text);
+    if (list != NULL)
+        table_metadata_words(table, "detectable", list,
+                             arena_printf(d->arena, "detectable (with a probability of 80 %%)  %s", list));
     if (isnan(d->common))
         return;
     table_metadata_number(table, "common_change", d->common,
@@ -270,12 +249,11 @@ static void add_notes(const struct diff *d, struct table *table)
         table_note(table, "the CPU time of one trace is unknown; its wall time is used instead");
 }
 
-int diff_table(const struct diff *d, bool is_text, struct table *table, struct err *err)
+void diff_table(const struct diff *d, bool is_text, struct table *table)
 {
-    struct diff_layout at;
     table_begin(table, d->arena);
     add_metadata(d, table);
-    add_columns(table, is_text, &at);
+    TABLE_COLUMNS(table, columns, is_text ? IN_TEXT : IN_DATA);
     int was = 0;
     for (size_t i = 0; i < d->n_rows; i++) {
         const char *kind = d->rows[i].kind;
@@ -283,14 +261,13 @@ int diff_table(const struct diff *d, bool is_text, struct table *table, struct e
         size_t first = table->n_rows;
         for (size_t m = 0; m < d->n_metrics; m++)
             if (is_shown(d, &d->rows[i], m, is_text))
-                add_row(d, &d->rows[i], m, is_text, table, &at);
+                add_row(d, &d->rows[i], m, is_text, table);
         if (first < table->n_rows) {
             table->rows[first].after_rule = is != was && first > 0;
             was = is;
         }
     }
     add_notes(d, table);
-    return table->is_broken ? err_set(err, "out of memory for a table of %zu rows", d->n_rows) : 0;
 }
 
 const char *diff_words(struct arena *arena, const struct diff_result *result)

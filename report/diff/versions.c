@@ -8,11 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct versions_layout {
-    size_t label, metric, from, to, before, after, change, interval, p, verdict;
-    size_t unit, low, high, n_before, n_after, f, df_between, df_within, p_row, class_name, method, descriptor;
-};
-
 /* What a series says. */
 struct versions_row {
     struct moments groups[VERSIONS_MAX]; /* of logarithms, if is_log */
@@ -21,31 +16,56 @@ struct versions_row {
     double p, p_corrected; /* of the row: of the analysis, or of the one pair; NAN: not known */
 };
 
-static void add_columns(struct table *t, bool is_text, struct versions_layout *at)
+/* A pair of versions in a series, as it is printed. */
+struct versions_line {
+    const struct versions_series *series;
+    const char *from, *to, *unit, *interval, *class_name, *method, *descriptor;
+    struct table_cell before, after, change, p;
+    struct versions_pair pair;
+    struct anova anova;
+    uint64_t n_before, n_after;
+};
+
+static struct table_cell label_of(const void *row, struct arena *arena)
 {
-    at->label = table_column(t, "Phase", "label", TABLE_TEXT);
-    at->metric = table_column(t, "Metric", "metric", TABLE_TEXT);
-    at->from = table_column(t, "From", "from", TABLE_TEXT);
-    at->to = table_column(t, "To", "to", TABLE_TEXT);
-    at->before = table_column(t, "Before", "before", TABLE_RATIO);
-    at->after = table_column(t, "After", "after", TABLE_RATIO);
-    at->change = table_column(t, "Change (%)", "change", TABLE_RATE);
-    at->interval = is_text ? table_column(t, "95 % interval", "interval", TABLE_RATE) : 0;
-    at->p = table_column(t, "p", "p_corrected", TABLE_RATIO);
-    at->verdict = table_column(t, "Verdict", "verdict", TABLE_TEXT);
-    at->unit = table_data_column(t, "unit", TABLE_TEXT);
-    at->low = table_data_column(t, "change_low", TABLE_RATIO);
-    at->high = table_data_column(t, "change_high", TABLE_RATIO);
-    at->n_before = table_data_column(t, "runs_before", TABLE_COUNT);
-    at->n_after = table_data_column(t, "runs_after", TABLE_COUNT);
-    at->f = table_data_column(t, "anova_f", TABLE_RATIO);
-    at->df_between = table_data_column(t, "anova_df_between", TABLE_RATIO);
-    at->df_within = table_data_column(t, "anova_df_within", TABLE_RATIO);
-    at->p_row = table_data_column(t, "anova_p", TABLE_RATIO);
-    at->class_name = table_data_column(t, "class", TABLE_TEXT);
-    at->method = table_data_column(t, "method", TABLE_TEXT);
-    at->descriptor = table_data_column(t, "descriptor", TABLE_TEXT);
+    (void)arena;
+    return table_words(((const struct versions_line *)row)->series->label);
 }
+
+static struct table_cell metric_of(const void *row, struct arena *arena)
+{
+    (void)arena;
+    return table_words(((const struct versions_line *)row)->series->metric);
+}
+
+enum { IN_TEXT = 1, IN_DATA = 2 };
+
+static const struct table_column columns[] = {
+    { "label", "Phase", TABLE_TEXT, .value = label_of },
+    { "metric", "Metric", TABLE_TEXT, .value = metric_of },
+    { "from", "From", TABLE_TEXT, FROM(struct versions_line, from) },
+    { "to", "To", TABLE_TEXT, FROM(struct versions_line, to) },
+    { "before", "Before", TABLE_RATIO, FROM(struct versions_line, before) },
+    { "after", "After", TABLE_RATIO, FROM(struct versions_line, after) },
+    { "change", "Change (%)", TABLE_RATE, FROM(struct versions_line, change) },
+    { "interval", "95 % interval", TABLE_RATE, FROM(struct versions_line, interval), .when = IN_TEXT },
+    { "p_corrected", "p", TABLE_RATIO, FROM(struct versions_line, p) },
+    { "verdict", "Verdict", TABLE_TEXT, FROM(struct versions_line, pair.verdict) },
+    { "unit", "unit", TABLE_TEXT, FROM(struct versions_line, unit), .width = COLUMN_DATA },
+    { "change_low", "change_low", TABLE_RATIO, FROM(struct versions_line, pair.low), .width = COLUMN_DATA },
+    { "change_high", "change_high", TABLE_RATIO, FROM(struct versions_line, pair.high), .width = COLUMN_DATA },
+    { "runs_before", "runs_before", TABLE_COUNT, FROM(struct versions_line, n_before), .width = COLUMN_DATA },
+    { "runs_after", "runs_after", TABLE_COUNT, FROM(struct versions_line, n_after), .width = COLUMN_DATA },
+    { "anova_f", "anova_f", TABLE_RATIO, FROM(struct versions_line, anova.f), .width = COLUMN_DATA },
+    { "anova_df_between", "anova_df_between", TABLE_RATIO, FROM(struct versions_line, anova.df_between),
+      .width = COLUMN_DATA },
+    { "anova_df_within", "anova_df_within", TABLE_RATIO, FROM(struct versions_line, anova.df_within),
+      .width = COLUMN_DATA },
+    { "anova_p", "anova_p", TABLE_RATIO, FROM(struct versions_line, anova.p), .width = COLUMN_DATA },
+    { "class", "class", TABLE_TEXT, FROM(struct versions_line, class_name), .width = COLUMN_DATA },
+    { "method", "method", TABLE_TEXT, FROM(struct versions_line, method), .width = COLUMN_DATA },
+    { "descriptor", "descriptor", TABLE_TEXT, FROM(struct versions_line, descriptor), .width = COLUMN_DATA },
+};
 
 /* ---- statistics ---- */
 
@@ -121,69 +141,40 @@ static struct versions_pair compare(const struct versions *v, const struct versi
 
 /* ---- cells ---- */
 
-static struct table_cell percent(struct arena *arena, double fraction)
+static const char *or_nothing(const char *text)
 {
-    struct table_cell cell = table_number(fraction);
-    cell.words = arena_printf(arena, "%+.1f", 100 * fraction);
-    return isnan(fraction) ? table_unmeasured() : cell;
-}
-
-static const char *unit_key(enum table_unit unit)
-{
-    return unit == TABLE_NS      ? "ns"
-           : unit == TABLE_SHARE ? "share"
-           : unit == TABLE_COUNT ? "count"
-           : unit == TABLE_RATE  ? "per_1000_instructions"
-                                 : "ratio";
-}
-
-static void fill(const struct versions *v, const struct versions_series *s, const struct versions_row *row,
-                 const struct versions_pair *pair, struct table *table, const struct versions_layout *at,
-                 struct table_cell *cells)
-{
-    cells[at->before] = table_number_in(table, pair->before, s->unit);
-    cells[at->after] = table_number_in(table, pair->after, s->unit);
-    cells[at->change] = percent(v->arena, pair->change);
-    cells[at->low] = table_number(pair->low);
-    cells[at->high] = table_number(pair->high);
-    cells[at->p] = table_number(pair->p);
-    if (!isnan(pair->p))
-        cells[at->p].words = pair->p < 0.0001 ? "< 0.0001" : arena_printf(v->arena, "%.4f", pair->p);
-    cells[at->verdict] = table_words(pair->verdict);
-    cells[at->unit] = table_words(unit_key(s->unit));
-    cells[at->class_name] = table_words(s->names.class_name == NULL ? "" : s->names.class_name);
-    cells[at->method] = table_words(s->names.method == NULL ? "" : s->names.method);
-    cells[at->descriptor] = table_words(s->names.descriptor == NULL ? "" : s->names.descriptor);
-    if (!row->has_anova)
-        return;
-    cells[at->f] = table_number(row->anova.f);
-    cells[at->df_between] = table_number(row->anova.df_between);
-    cells[at->df_within] = table_number(row->anova.df_within);
-    cells[at->p_row] = table_number(row->anova.p);
+    return text == NULL ? "" : text;
 }
 
 static void add_pair(const struct versions *v, const struct versions_series *s, const struct versions_row *row,
-                     const struct pairwise *pairwise, size_t a, size_t b, bool is_text, struct table *table,
-                     const struct versions_layout *at)
+                     const struct pairwise *pairwise, size_t a, size_t b, bool is_text, struct table *table)
 {
-    struct versions_pair pair = compare(v, row, pairwise, a, b);
+    const struct versions_pair pair = compare(v, row, pairwise, a, b);
     if (v->gate != NULL && a == 0)
         versions_gate_take(v, s, b, &pair);
     bool is_found = strcmp(pair.verdict, "higher") == 0 || strcmp(pair.verdict, "lower") == 0;
     if ((isnan(pair.before) && isnan(pair.after)) || (is_text && !s->is_main && !is_found))
         return;
-    struct table_cell *cells = table_row(table, s->kind);
-    cells[at->label] = table_words(s->label);
-    cells[at->metric] = table_words(s->metric);
-    cells[at->from] = table_words(v->names[a]);
-    cells[at->to] = table_words(v->names[b]);
-    cells[at->n_before] = table_number((double)row->groups[a].n);
-    cells[at->n_after] = table_number((double)row->groups[b].n);
-    fill(v, s, row, &pair, table, at, cells);
-    if (is_text && !isnan(pair.low)) {
-        const char *words = arena_printf(v->arena, "%+.1f .. %+.1f", 100 * pair.low, 100 * pair.high);
-        cells[at->interval] = table_words(words);
-    }
+    const struct versions_line line = {
+        .series = s,
+        .from = v->names[a],
+        .to = v->names[b],
+        .unit = diff_unit_key(s->unit),
+        .before = table_number_in(table, pair.before, s->unit),
+        .after = table_number_in(table, pair.after, s->unit),
+        .change = diff_shown(pair.change, arena_printf(v->arena, "%+.1f", 100 * pair.change)),
+        .interval = isnan(pair.low) ? NULL : arena_printf(v->arena, "%+.1f .. %+.1f", 100 * pair.low, 100 * pair.high),
+        .p = diff_shown(pair.p, pair.p < 0.0001 ? "< 0.0001" : arena_printf(v->arena, "%.4f", pair.p)),
+        .pair = pair,
+        .anova =
+            row->has_anova ? row->anova : (struct anova){ .f = NAN, .df_between = NAN, .df_within = NAN, .p = NAN },
+        .n_before = row->groups[a].n,
+        .n_after = row->groups[b].n,
+        .class_name = or_nothing(s->names.class_name),
+        .method = or_nothing(s->names.method),
+        .descriptor = or_nothing(s->names.descriptor)
+    };
+    table_add(table, s->kind, &line);
 }
 
 static void add_metadata(const struct versions *v, struct table *table)
@@ -212,14 +203,13 @@ static void note_anova(const struct versions *v, const struct versions_series *s
                        a->df_within, a->f, a->p < 0.0001 ? "< 0.0001" : arena_printf(v->arena, "= %.4f", a->p)));
 }
 
-int versions_table(const struct versions *v, bool is_text, struct table *table, struct err *err)
+void versions_table(const struct versions *v, bool is_text, struct table *table)
 {
-    struct versions_layout at;
     struct pairwise *pairwise = arena_alloc(v->arena, sizeof *pairwise);
     struct versions_row *rows = arena_alloc(v->arena, (v->n_series + 1) * sizeof *rows);
     table_begin(table, v->arena);
     add_metadata(v, table);
-    add_columns(table, is_text, &at);
+    TABLE_COLUMNS(table, columns, is_text ? IN_TEXT : IN_DATA);
     for (size_t i = 0; i < v->n_series; i++)
         analyse(v, &v->series[i], pairwise, &rows[i]);
     correct(v, rows);
@@ -227,9 +217,8 @@ int versions_table(const struct versions *v, bool is_text, struct table *table, 
         pairwise_begin(pairwise, rows[i].groups, v->n_versions);
         for (size_t a = 0; a < v->n_versions; a++)
             for (size_t b = a + 1; b < v->n_versions; b++)
-                add_pair(v, &v->series[i], &rows[i], pairwise, a, b, is_text, table, &at);
+                add_pair(v, &v->series[i], &rows[i], pairwise, a, b, is_text, table);
         if (is_text)
             note_anova(v, &v->series[i], &rows[i], table);
     }
-    return table->is_broken ? err_set(err, "out of memory for a table of %zu rows", v->n_series) : 0;
 }

@@ -47,8 +47,8 @@ struct versions {
 /* Returns 0, or -1 with *err set: a limit is on a metric that no series has. */
 int versions_check_gate(const struct versions *versions, struct err *err);
 
-/* The table; metadata and notes may be added.  Returns 0, or -1 with *err set: no memory. */
-int versions_table(const struct versions *versions, bool is_text, struct table *table, struct err *err);
+/* The table; metadata and notes may be added. */
+void versions_table(const struct versions *versions, bool is_text, struct table *table);
 
 /* Compare traces: paths by version.  Returns 0, or -1 with *err set: a version with one trace, one cannot be read. */
 int versions_of_traces(const struct diff_row_options *options, const char *const *const paths[VERSIONS_MAX],

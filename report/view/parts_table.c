@@ -2,7 +2,7 @@
 
 #include "report/view/report_internal.h"
 
-#include <string.h>
+#include <math.h>
 
 /* The columns: the VM's parts in their order, then what no thread had. */
 #define KERNEL VM_PARTS
@@ -10,11 +10,12 @@
 
 struct parts {
     struct making making;
-    size_t columns[PARTS]; /* 0: the trace does not know it */
+    bool is_there[PARTS];
 };
 
-/* What each part has of something; negative: not known. */
+/* What each part has of something: an amount, negative where it is not known, then its share of all. */
 struct amounts {
+    const char *label;
     double of[PARTS];
 };
 
@@ -42,18 +43,15 @@ static bool is_tiny(const struct parts *parts, size_t part)
     return time_of(parts, part) < REPORT_TINY_SHARE * (double)parts->making.shares.all_ticks;
 }
 
-static void add_row(const struct parts *parts, const char *label, const char *kind, const struct amounts *amounts)
+static void add_row(const struct parts *parts, const char *label, const char *kind, struct amounts *amounts)
 {
     double all = 0;
-    struct table_cell *cells = table_row(parts->making.table, kind);
-    if (cells == NULL)
-        return;
-    cells[0] = table_words(label);
+    amounts->label = label;
     for (size_t p = 0; p < PARTS; p++)
-        all += parts->columns[p] != 0 && amounts->of[p] > 0 ? amounts->of[p] : 0;
+        all += parts->is_there[p] && amounts->of[p] > 0 ? amounts->of[p] : 0;
     for (size_t p = 0; p < PARTS; p++)
-        if (parts->columns[p] != 0 && amounts->of[p] >= 0)
-            cells[parts->columns[p]] = table_quotient(amounts->of[p], all);
+        amounts->of[p] = amounts->of[p] >= 0 && all > 0 ? amounts->of[p] / all : NAN;
+    table_add(parts->making.table, kind, amounts);
 }
 
 static void add_time(const struct parts *parts)
@@ -72,7 +70,7 @@ static const char *not_counted(const struct parts *parts)
     for (size_t p = 0; p < VM_PART_MMPROF; p++) {
         double counted = report_counted(&parts->making, (struct row_id){ ROW_PART, p });
         bool is_unknown = p == VM_PART_APPLICATION && !parts->making.has_readings;
-        if (parts->columns[p] == 0 || is_tiny(parts, p) || is_unknown || counted >= 1 - REPORT_SCALED_MAX)
+        if (!parts->is_there[p] || is_tiny(parts, p) || is_unknown || counted >= 1 - REPORT_SCALED_MAX)
             continue;
         names = arena_printf(arena, "%s%s%s", names, names[0] == '\0' ? "" : ", ", part_name(parts, p));
     }
@@ -127,13 +125,17 @@ static void add_kernel_events(const struct parts *parts)
 
 static void add_columns(struct parts *parts)
 {
+    static const struct table_column of = { "of", "Of", TABLE_TEXT, FROM(struct amounts, label) };
     struct table *table = parts->making.table;
-    table_column(table, "Of", "of", TABLE_TEXT);
+    table_columns(table, &of, 1, 0);
     for (size_t p = 0; p < PARTS; p++) {
-        bool is_there = p == VM_PART_APPLICATION || p == VM_PART_MMPROF ||
-                        (p == KERNEL ? parts->making.shares.kernel_ticks > 0 : parts->making.shares.part_is_known[p]);
-        if (is_there)
-            parts->columns[p] = table_column(table, part_name(parts, p), part_key(p), TABLE_SHARE);
+        const struct table_column column = { part_key(p), part_name(parts, p), TABLE_SHARE,
+                                             FROM(struct amounts, of[p]) };
+        parts->is_there[p] =
+            p == VM_PART_APPLICATION || p == VM_PART_MMPROF ||
+            (p == KERNEL ? parts->making.shares.kernel_ticks > 0 : parts->making.shares.part_is_known[p]);
+        if (parts->is_there[p])
+            table_columns(table, &column, 1, 0);
     }
 }
 
@@ -149,12 +151,9 @@ void parts_table(const struct report_source *source, struct table *table)
     add_columns(parts);
     add_time(parts);
     const char *missing = parts->making.has_hardware ? not_counted(parts) : "";
-    if (missing == NULL || missing[0] != '\0')
-        table_note(table,
-                   missing == NULL
-                       ? NULL
-                       : arena_printf(source->arena,
-                                      "hardware events were not counted, or for too short a time, in: %s", missing));
+    if (missing[0] != '\0')
+        table_note(table, arena_printf(source->arena,
+                                       "hardware events were not counted, or for too short a time, in: %s", missing));
     else if (parts->making.has_hardware)
         add_events(parts);
     add_kernel_events(parts);

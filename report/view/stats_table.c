@@ -5,11 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct stats_layout {
-    size_t label, metric, calls, mean, cov, p50, p99, longest, unit, f, df_between, df_within, p, welch_f, welch_df,
-        welch_p, explained, verdict, class_name, method, descriptor;
-};
-
 struct stats_making {
     const struct report_source *source;
     const struct call_metrics *metrics;
@@ -17,35 +12,41 @@ struct stats_making {
     struct table *table;
     struct report_row *rows; /* the arena's */
     size_t n_rows;
-    struct stats_layout at;
 };
 
-static void add_columns(struct stats_making *making)
-{
-    struct table *t = making->table;
-    struct stats_layout *at = &making->at;
-    at->label = table_column(t, "Phase", "label", TABLE_TEXT);
-    at->metric = table_column(t, "Metric", "metric", TABLE_TEXT);
-    at->calls = table_column(t, "Calls", "calls", TABLE_COUNT);
-    at->mean = table_column(t, "Mean", "mean", TABLE_RATIO);
-    at->cov = table_column(t, "CoV (%)", "cov", TABLE_SHARE);
-    at->p50 = table_column(t, "p50", "p50_ns", TABLE_NS);
-    at->p99 = table_column(t, "p99", "p99_ns", TABLE_NS);
-    at->longest = table_column(t, "Longest", "max_ns", TABLE_NS);
-    at->unit = table_data_column(t, "unit", TABLE_TEXT);
-    at->f = table_data_column(t, "f", TABLE_RATIO);
-    at->df_between = table_data_column(t, "df_between", TABLE_RATIO);
-    at->df_within = table_data_column(t, "df_within", TABLE_RATIO);
-    at->p = table_data_column(t, "p", TABLE_RATIO);
-    at->welch_f = table_data_column(t, "welch_f", TABLE_RATIO);
-    at->welch_df = table_data_column(t, "welch_df", TABLE_RATIO);
-    at->welch_p = table_data_column(t, "welch_p", TABLE_RATIO);
-    at->explained = table_data_column(t, "explained_share", TABLE_SHARE);
-    at->verdict = table_data_column(t, "verdict", TABLE_TEXT);
-    at->class_name = table_data_column(t, "class", TABLE_TEXT);
-    at->method = table_data_column(t, "method", TABLE_TEXT);
-    at->descriptor = table_data_column(t, "descriptor", TABLE_TEXT);
-}
+/* NAN: not known. */
+struct stats_row {
+    const char *label, *metric, *unit, *verdict;
+    struct table_cell mean;
+    double calls, cov, p50, p99, longest;
+    struct anova anova;
+    struct method_name name;
+};
+
+static const struct table_column columns[] = {
+    { "label", "Phase", TABLE_TEXT, FROM(struct stats_row, label) },
+    { "metric", "Metric", TABLE_TEXT, FROM(struct stats_row, metric) },
+    { "calls", "Calls", TABLE_COUNT, FROM(struct stats_row, calls) },
+    { "mean", "Mean", TABLE_RATIO, FROM(struct stats_row, mean) },
+    { "cov", "CoV (%)", TABLE_SHARE, FROM(struct stats_row, cov) },
+    { "p50_ns", "p50", TABLE_NS, FROM(struct stats_row, p50) },
+    { "p99_ns", "p99", TABLE_NS, FROM(struct stats_row, p99) },
+    { "max_ns", "Longest", TABLE_NS, FROM(struct stats_row, longest) },
+    { "unit", "unit", TABLE_TEXT, FROM(struct stats_row, unit), .width = COLUMN_DATA },
+    { "f", "f", TABLE_RATIO, FROM(struct stats_row, anova.f), .width = COLUMN_DATA },
+    { "df_between", "df_between", TABLE_RATIO, FROM(struct stats_row, anova.df_between), .width = COLUMN_DATA },
+    { "df_within", "df_within", TABLE_RATIO, FROM(struct stats_row, anova.df_within), .width = COLUMN_DATA },
+    { "p", "p", TABLE_RATIO, FROM(struct stats_row, anova.p), .width = COLUMN_DATA },
+    { "welch_f", "welch_f", TABLE_RATIO, FROM(struct stats_row, anova.welch_f), .width = COLUMN_DATA },
+    { "welch_df", "welch_df", TABLE_RATIO, FROM(struct stats_row, anova.welch_df), .width = COLUMN_DATA },
+    { "welch_p", "welch_p", TABLE_RATIO, FROM(struct stats_row, anova.welch_p), .width = COLUMN_DATA },
+    { "explained_share", "explained_share", TABLE_SHARE, FROM(struct stats_row, anova.explained),
+      .width = COLUMN_DATA },
+    { "verdict", "verdict", TABLE_TEXT, FROM(struct stats_row, verdict), .width = COLUMN_DATA },
+    { "class", "class", TABLE_TEXT, FROM(struct stats_row, name.class_name), .width = COLUMN_DATA },
+    { "method", "method", TABLE_TEXT, FROM(struct stats_row, name.method), .width = COLUMN_DATA },
+    { "descriptor", "descriptor", TABLE_TEXT, FROM(struct stats_row, name.descriptor), .width = COLUMN_DATA },
+};
 
 /* A metric's unit from that of its moments. */
 static double scale(const struct stats_making *making, size_t metric)
@@ -53,50 +54,48 @@ static double scale(const struct stats_making *making, size_t metric)
     return making->metrics->options.metrics[metric].is_time ? making->source->tree->ns_per_tick : 1;
 }
 
-static struct table_cell *start_row(struct stats_making *making, const char *kind, const char *label, size_t metric)
+static struct stats_row row_of(const struct stats_making *making, const char *label, size_t metric)
 {
-    struct table_cell *cells = table_row(making->table, kind);
-    if (cells == NULL)
-        return NULL;
-    cells[making->at.label] = table_words(label);
-    cells[making->at.metric] = table_words(making->metrics->of[metric].name);
-    cells[making->at.unit] = table_words(making->metrics->of[metric].unit);
-    return cells;
+    const struct call_metric *of = &making->metrics->of[metric];
+    return (struct stats_row){ .label = label,
+                               .metric = of->name,
+                               .unit = of->unit,
+                               .cov = NAN,
+                               .p50 = NAN,
+                               .p99 = NAN,
+                               .longest = NAN,
+                               .anova = { .f = NAN,
+                                          .df_between = NAN,
+                                          .df_within = NAN,
+                                          .p = NAN,
+                                          .welch_f = NAN,
+                                          .welch_df = NAN,
+                                          .welch_p = NAN,
+                                          .explained = NAN } };
 }
 
 /* ---- the phases ---- */
 
-static void fill_quantiles(const struct stats_making *making, uint32_t method, double ns_per_tick,
-                           struct table_cell *cells)
+static void add_phase_metric(struct stats_making *making, size_t index, size_t metric)
 {
     const struct statistics *s = making->statistics;
-    cells[making->at.p50] = table_number(statistics_quantile(s, method, 0.5) * ns_per_tick);
-    cells[making->at.p99] = table_number(statistics_quantile(s, method, 0.99) * ns_per_tick);
-    cells[making->at.longest] = table_number(statistics_longest(s, method) * ns_per_tick);
-}
-
-static void add_phase(struct stats_making *making, size_t row)
-{
-    uint32_t method = making->rows[row].total->method;
-    struct method_name name = report_name(making->source, method);
-    for (size_t i = 0; i < making->metrics->options.n_metrics; i++) {
-        struct moments moments = statistics_moments(making->statistics, method, i);
-        struct table_cell *cells = start_row(making, "phase", making->rows[row].label, i);
-        if (cells == NULL)
-            return;
-        bool is_measured = making->metrics->of[i].why == NULL;
-        cells[making->at.calls] = table_number((double)moments.n);
-        if (is_measured && moments.n > 0)
-            cells[making->at.mean] =
-                table_number_in(making->table, moments.mean * scale(making, i), making->metrics->of[i].format);
-        if (making->metrics->options.metrics[i].is_time)
-            fill_quantiles(making, method, scale(making, i), cells);
-        if (is_measured)
-            cells[making->at.cov] = table_number(moments_cov(&moments));
-        cells[making->at.class_name] = table_words(name.class_name);
-        cells[making->at.method] = table_words(name.method);
-        cells[making->at.descriptor] = table_words(name.descriptor);
+    const struct call_metric *of = &making->metrics->of[metric];
+    uint32_t method = making->rows[index].total->method;
+    struct moments moments = statistics_moments(s, method, metric);
+    struct stats_row row = row_of(making, making->rows[index].label, metric);
+    double unit = scale(making, metric);
+    row.calls = (double)moments.n;
+    if (of->why == NULL && moments.n > 0)
+        row.mean = table_number_in(making->table, moments.mean * unit, of->format);
+    if (making->metrics->options.metrics[metric].is_time) {
+        row.p50 = statistics_quantile(s, method, 0.5) * unit;
+        row.p99 = statistics_quantile(s, method, 0.99) * unit;
+        row.longest = statistics_longest(s, method) * unit;
     }
+    if (of->why == NULL)
+        row.cov = moments_cov(&moments);
+    row.name = report_name(making->source, method);
+    table_add(making->table, "phase", &row);
 }
 
 /* ---- all phases ---- */
@@ -133,39 +132,24 @@ static void say(struct stats_making *making, size_t metric, const struct anova *
     table_metadata_words(making->table, NULL, NULL, line);
 }
 
-static void add_within(struct stats_making *making, size_t metric, const struct anova *anova)
+static void add_within_and_between(struct stats_making *making, size_t metric, const struct anova *anova,
+                                   bool after_rule)
 {
-    struct table_cell *cells = start_row(making, "within", "within phases", metric);
-    if (cells == NULL)
-        return;
-    cells[making->at.calls] = table_number((double)anova->n);
-    cells[making->at.cov] = table_number(anova->within_cov);
-}
-
-static void add_between(struct stats_making *making, size_t metric, const struct anova *anova)
-{
-    const struct stats_layout *at = &making->at;
-    struct table_cell *cells = start_row(making, "between", "between phases", metric);
-    if (cells == NULL)
-        return;
-    cells[at->calls] = table_number((double)anova->n);
-    cells[at->cov] = table_number(anova->between_cov);
-    cells[at->f] = table_number(anova->f);
-    cells[at->df_between] = table_number(anova->df_between);
-    cells[at->df_within] = table_number(anova->df_within);
-    cells[at->p] = table_number(anova->p);
-    cells[at->welch_f] = table_number(anova->welch_f);
-    cells[at->welch_df] = table_number(anova->welch_df);
-    cells[at->welch_p] = table_number(anova->welch_p);
-    cells[at->explained] = table_number(anova->explained);
-    cells[at->verdict] = table_words(differ(anova) ? "differ" : "alike");
+    struct stats_row within = row_of(making, "within phases", metric),
+                     between = row_of(making, "between phases", metric);
+    within.calls = between.calls = (double)anova->n;
+    within.cov = anova->within_cov;
+    table_add(making->table, "within", &within)->after_rule = after_rule;
+    between.cov = anova->between_cov;
+    between.anova = *anova;
+    between.verdict = differ(anova) ? "differ" : "alike";
+    table_add(making->table, "between", &between);
 }
 
 static void add_all(struct stats_making *making, size_t metric, struct moments *groups, bool after_rule)
 {
     struct anova anova;
     const struct call_metric *about = &making->metrics->of[metric];
-    size_t first = making->table->n_rows;
     if (about->why != NULL) {
         table_note(making->table, arena_printf(making->source->arena, "%s: %s", about->name, about->why));
         return;
@@ -179,10 +163,7 @@ static void add_all(struct stats_making *making, size_t metric, struct moments *
         return;
     }
     say(making, metric, &anova);
-    add_within(making, metric, &anova);
-    add_between(making, metric, &anova);
-    if (first < making->table->n_rows)
-        making->table->rows[first].after_rule = after_rule;
+    add_within_and_between(making, metric, &anova, after_rule);
 }
 
 /* ---- the whole ---- */
@@ -228,9 +209,10 @@ int stats_table(const struct report_source *source, const struct calltree_total 
     struct moments *groups = arena_alloc(source->arena, (making.n_rows + 1) * sizeof *groups);
     table_begin(table, source->arena);
     report_metadata(source, table);
-    add_columns(&making);
+    TABLE_COLUMNS(table, columns, 0);
     for (size_t i = 0; i < making.n_rows; i++)
-        add_phase(&making, i);
+        for (size_t metric = 0; metric < metrics->options.n_metrics; metric++)
+            add_phase_metric(&making, i, metric);
     for (size_t i = 0; i < metrics->options.n_metrics; i++)
         add_all(&making, i, groups, i == 0);
     add_notes(&making);
