@@ -36,141 +36,169 @@ static bool faults_are_measured(const struct making *making)
     return false;
 }
 
-static size_t hidden(struct table *table, bool is_hidden, size_t column)
-{
-    table->columns[column].not_in_text = is_hidden;
-    return column;
-}
-
 /* In text that gets too wide, in this order. */
 enum { DETAIL_PROBES = 1, DETAIL_WAITS = REPORT_DETAILS_WIDE, DETAIL_RATES };
 
-static size_t detail(struct table *t, uint32_t number, size_t column)
+/* What a column depends on. */
+enum {
+    WITH_REGIONS = 1,
+    WITH_SAMPLES = 2,
+    WITH_ALLOCATED = 4,
+    WITH_HARDWARE = 8,
+    WITH_CALLS = 16,
+    WITH_FOLDS = 32,
+    WITH_SHAPES = 64,
+    IS_PARTLY = 128,
+    SHOWS_OFF = 256,
+    SHOWS_FAULTS = 512,
+    SHOWS_SWITCHES = 1024,
+    SHOWS_REASONS = 2048,
+};
+
+#define LINE(member) FROM(struct report_line, member)
+
+static const struct table_column before_events[] = {
+    { "label", "Phase", TABLE_TEXT, LINE(label) },
+    { "time_share", "Time (%)", TABLE_SHARE, LINE(time) },
+    { "self_share", "Self (%)", TABLE_SHARE, LINE(self) },
+    { "region", "Region", TABLE_COUNT, LINE(region), .when = WITH_REGIONS },
+    { "recorded_ns", "Recorded", TABLE_NS, LINE(recorded), .text_when = IS_PARTLY, .detail = DETAIL_PROBES },
+    { "known_by", "Known by", TABLE_TEXT, LINE(known_by), .when = WITH_SAMPLES },
+    { "calls", "Calls", TABLE_COUNT, LINE(calls) },
+    { "ns_per_call", "Time/call", TABLE_NS, LINE(per_call) },
+};
+
+static const struct table_column after_rates[] = {
+    { "off_cpu_ns_per_call", "Off-CPU/call", TABLE_NS, LINE(off_cpu), .text_when = SHOWS_OFF, .detail = DETAIL_WAITS },
+    { "page_faults_per_cpu_s", "Faults/s", TABLE_RATE, LINE(faults), .text_when = SHOWS_FAULTS,
+      .detail = DETAIL_WAITS },
+    { "switches_per_cpu_s", "Switches/s", TABLE_RATE, LINE(switches), .text_when = SHOWS_SWITCHES,
+      .detail = DETAIL_WAITS },
+    { "allocated_bytes_per_s", "Alloc/s", TABLE_BYTES, LINE(allocated), .when = WITH_ALLOCATED,
+      .detail = DETAIL_WAITS },
+    { "reason", "No probes because", TABLE_TEXT, LINE(reason), .when = WITH_SAMPLES, .text_when = SHOWS_REASONS,
+      .detail = DETAIL_PROBES },
+    { "time_share_error", "Error", TABLE_SHARE, LINE(time_error), .when = WITH_SAMPLES, .width = COLUMN_DATA },
+    { "self_share_error", "Error", TABLE_SHARE, LINE(self_error), .when = WITH_SAMPLES, .width = COLUMN_DATA },
+};
+
+static const struct table_column after_events[] = {
+    { "counted_share", "Counted", TABLE_SHARE, LINE(counted), .when = WITH_HARDWARE, .width = COLUMN_DATA },
+    { "total_ns", "Total", TABLE_NS, LINE(time_ns), .width = COLUMN_DATA },
+    { "self_ns", "Self", TABLE_NS, LINE(self_ns), .width = COLUMN_DATA },
+    { "recorded_share", "Recorded", TABLE_SHARE, LINE(recorded_share), .width = COLUMN_DATA },
+    { "unwinds", "Thrown", TABLE_COUNT, LINE(unwinds), .width = COLUMN_DATA },
+    { "open_calls", "Open", TABLE_COUNT, LINE(open_calls), .width = COLUMN_DATA },
+    { "p50_ns", "p50", TABLE_NS, LINE(p50), .when = WITH_CALLS, .width = COLUMN_DATA },
+    { "p99_ns", "p99", TABLE_NS, LINE(p99), .when = WITH_CALLS, .width = COLUMN_DATA },
+    { "max_ns", "Longest", TABLE_NS, LINE(longest), .when = WITH_CALLS, .width = COLUMN_WIDE },
+    { "folded", "Folded", TABLE_TEXT, LINE(folded), .when = WITH_FOLDS, .width = COLUMN_DATA },
+    { "class", "Class", TABLE_TEXT, LINE(class_name), .width = COLUMN_DATA },
+    { "method", "Name", TABLE_TEXT, LINE(method), .width = COLUMN_DATA },
+    { "descriptor", "Descriptor", TABLE_TEXT, LINE(descriptor), .width = COLUMN_DATA },
+    { "jit_shape", "Shape", TABLE_TEXT, LINE(shape), .when = WITH_SHAPES, .width = COLUMN_DATA },
+};
+
+static const char *rate_key(const struct making *making, const struct event_column *event)
 {
-    t->columns[column].detail = number;
-    return column;
+    return arena_printf(making->source->arena, "%s_per_1000_instructions", event->name);
 }
 
-static void add_event_columns(struct making *making)
+/* Without any hardware event, empty columns would only push the rest off the screen: a note names them. */
+static void add_rate_columns(const struct making *making)
 {
-    struct table *t = making->table;
     struct arena *arena = making->source->arena;
+    bool no_cpi = !was_asked(making, EVENT_CYCLES) && !was_asked(making, EVENT_INSTRUCTIONS);
+    const char *heading = report_samples_sets(making->source) ? "~CPI" : "CPI";
+    const struct table_column cpi = {
+        "cpi", heading, TABLE_RATIO, LINE(cpi), .not_in_text = no_cpi, .is_told = !making->has_hardware
+    };
+    table_columns(making->table, &cpi, 1, 0);
     for (size_t i = 0; i < making->n_events; i++) {
         const struct event_column *event = &making->events[i];
-        if (event->role != EVENT_MISSES)
-            continue;
-        const char *key = arena_printf(arena, "%s_per_1000_instructions", event->name);
-        /* Without any hardware event, empty columns would only push the rest off the screen: a note names them. */
         bool is_estimate = report_is_of_sets(making->source, event->name);
-        const char *heading = is_estimate ? arena_printf(arena, "~%s", event->heading) : event->heading;
-        making->at.rates[i] = hidden(t, !making->has_hardware, table_column(t, heading, key, TABLE_RATE));
-        t->columns[making->at.rates[i]].detail = DETAIL_RATES;
-        t->columns[making->at.rates[i]].is_told = event->why[0] != '\0';
+        const struct table_column rate = { rate_key(making, event),
+                                           is_estimate ? arena_printf(arena, "~%s", event->heading) : event->heading,
+                                           TABLE_RATE,
+                                           LINE(rates[i]),
+                                           .not_in_text = !making->has_hardware,
+                                           .detail = DETAIL_RATES,
+                                           .is_told = event->why[0] != '\0' };
+        if (event->role == EVENT_MISSES)
+            table_columns(making->table, &rate, 1, 0);
     }
 }
 
-/* Two columns: the ends of an interval.  Returns the first one. */
-static size_t add_interval(struct making *making, const char *key, enum table_unit unit)
+/* Two columns: the ends of an interval. */
+static void add_ends(const struct making *making, const char *key, enum table_unit unit, struct column_field low,
+                     struct column_field high)
 {
-    struct table *t = making->table;
     struct arena *arena = making->source->arena;
-    size_t low = hidden(t, true, table_column(t, "low", arena_printf(arena, "%s_low", key), unit));
-    hidden(t, true, table_column(t, "high", arena_printf(arena, "%s_high", key), unit));
-    return low;
+    const struct table_column ends[] = {
+        { arena_printf(arena, "%s_low", key), "low", unit, .field = low, .width = COLUMN_DATA },
+        { arena_printf(arena, "%s_high", key), "high", unit, .field = high, .width = COLUMN_DATA },
+    };
+    TABLE_COLUMNS(making->table, ends, 0);
 }
 
+#define ENDS(member)                                                 \
+    (struct column_field) FIELD_FROM(struct report_line, member[0]), \
+        (struct column_field)FIELD_FROM(struct report_line, member[1])
+
 /* Groups that take turns: the intervals of what else are numbers. */
-static void add_interval_columns(struct making *making)
+static void add_interval_columns(const struct making *making)
 {
-    struct table *t = making->table;
-    struct arena *arena = making->source->arena;
-    making->at.cpi_low = add_interval(making, "cpi", TABLE_RATIO);
+    add_ends(making, "cpi", TABLE_RATIO, ENDS(cpi_ends));
     for (size_t i = 0; i < making->n_events; i++) {
         const struct event_column *event = &making->events[i];
+        const struct table_column scaling = { arena_printf(making->source->arena, "%s_scaling", event->name), "scaling",
+                                              TABLE_SHARE, LINE(scaling[i]), .width = COLUMN_DATA };
         if (!report_is_hardware(event) || event->n_recorded == 0)
             continue;
         if (event->role == EVENT_MISSES)
-            making->at.rates_low[i] =
-                add_interval(making, arena_printf(arena, "%s_per_1000_instructions", event->name), TABLE_RATE);
-        making->at.raw_low[i] = add_interval(making, event->name, TABLE_COUNT);
-        making->at.scaling[i] =
-            hidden(t, true, table_column(t, "scaling", arena_printf(arena, "%s_scaling", event->name), TABLE_SHARE));
+            add_ends(making, rate_key(making, event), TABLE_RATE, ENDS(rates_ends[i]));
+        add_ends(making, event->name, TABLE_COUNT, ENDS(raw_ends[i]));
+        table_columns(making->table, &scaling, 1, 0);
     }
 }
 
-static void add_raw_columns(struct making *making)
+static void add_raw_columns(const struct making *making)
 {
-    struct table *t = making->table;
-    for (size_t i = 0; i < making->n_events; i++)
-        if (report_is_hardware(&making->events[i])) {
-            bool is_total = making->events[i].role == EVENT_COUNT;
-            const char *name = making->events[i].name, *heading = is_total ? making->events[i].heading : name;
-            making->at.raw[i] = hidden(t, !is_total, table_column(t, heading, name, TABLE_COUNT));
-        }
+    for (size_t i = 0; i < making->n_events; i++) {
+        const struct event_column *event = &making->events[i];
+        bool is_total = event->role == EVENT_COUNT;
+        const struct table_column raw = { event->name, is_total ? event->heading : event->name, TABLE_COUNT,
+                                          LINE(raw[i]), .not_in_text = !is_total };
+        if (report_is_hardware(event))
+            table_columns(making->table, &raw, 1, 0);
+    }
     if (making->take_turns)
         add_interval_columns(making);
-    if (making->has_hardware)
-        making->at.counted = hidden(t, true, table_column(t, "Counted", "counted_share", TABLE_SHARE));
-    making->at.time_ns = hidden(t, true, table_column(t, "Total", "total_ns", TABLE_NS));
-    making->at.self_ns = hidden(t, true, table_column(t, "Self", "self_ns", TABLE_NS));
-    making->at.recorded_share = hidden(t, true, table_column(t, "Recorded", "recorded_share", TABLE_SHARE));
-    making->at.unwinds = hidden(t, true, table_column(t, "Thrown", "unwinds", TABLE_COUNT));
-    making->at.open_calls = hidden(t, true, table_column(t, "Open", "open_calls", TABLE_COUNT));
-    if (making->options->calls != NULL) {
-        making->at.p50 = hidden(t, true, table_column(t, "p50", "p50_ns", TABLE_NS));
-        making->at.p99 = hidden(t, true, table_column(t, "p99", "p99_ns", TABLE_NS));
-        making->at.longest = table_column(t, "Longest", "max_ns", TABLE_NS);
-        t->columns[making->at.longest].width = COLUMN_WIDE;
-    }
-    if (making->folds != NULL)
-        making->at.folded = hidden(t, true, table_column(t, "Folded", "folded", TABLE_TEXT));
-    making->at.class_name = hidden(t, true, table_column(t, "Class", "class", TABLE_TEXT));
-    making->at.method = hidden(t, true, table_column(t, "Name", "method", TABLE_TEXT));
-    making->at.descriptor = hidden(t, true, table_column(t, "Descriptor", "descriptor", TABLE_TEXT));
-    if (making->source->shapes != NULL || making->shapes != NULL)
-        making->at.shape = hidden(t, true, table_column(t, "Shape", "jit_shape", TABLE_TEXT));
 }
 
 void report_columns(struct making *making)
 {
     struct table *t = making->table;
+    const struct report_source *source = making->source;
+    bool shows_off = !source->tree->cpu_is_wall;
+    making->shows_faults = shows_off && faults_are_measured(making);
+    bool shows_switches = shows_off && (!making->has_hardware || was_asked(making, EVENT_SWITCHES));
+    bool has_reasons = source->sampled != NULL && report_find_reasons(making);
+    unsigned conditions =
+        (making->options->region_of != NULL ? WITH_REGIONS : 0) | (source->sampled != NULL ? WITH_SAMPLES : 0) |
+        (source->allocated != NULL ? WITH_ALLOCATED : 0) | (making->has_hardware ? WITH_HARDWARE : 0) |
+        (making->options->calls != NULL ? WITH_CALLS : 0) | (making->folds != NULL ? WITH_FOLDS : 0) |
+        (source->shapes != NULL || making->shapes != NULL ? WITH_SHAPES : 0) | (making->is_partly ? IS_PARTLY : 0) |
+        (shows_off ? SHOWS_OFF : 0) | (making->shows_faults ? SHOWS_FAULTS : 0) |
+        (shows_switches ? SHOWS_SWITCHES : 0) | (has_reasons ? SHOWS_REASONS : 0);
     t->details[DETAIL_PROBES - 1] = "How long each was recorded, and why others have no probes";
     t->details[DETAIL_WAITS - 1] = "Time off the CPU, page faults, context switches and bytes allocated";
     t->details[DETAIL_RATES - 1] = "Per 1,000 instructions";
-    struct layout *at = &making->at;
-    bool no_cpi = !was_asked(making, EVENT_CYCLES) && !was_asked(making, EVENT_INSTRUCTIONS);
-    at->label = table_column(t, "Phase", "label", TABLE_TEXT);
-    at->time = table_column(t, "Time (%)", "time_share", TABLE_SHARE);
-    at->self = table_column(t, "Self (%)", "self_share", TABLE_SHARE);
-    if (making->options->region_of != NULL)
-        at->region = table_column(t, "Region", "region", TABLE_COUNT);
-    at->recorded = detail(t, DETAIL_PROBES, table_column(t, "Recorded", "recorded_ns", TABLE_NS));
-    hidden(t, !making->is_partly, at->recorded);
-    if (making->source->sampled != NULL)
-        at->known_by = table_column(t, "Known by", "known_by", TABLE_TEXT);
-    at->calls = table_column(t, "Calls", "calls", TABLE_COUNT);
-    at->per_call = table_column(t, "Time/call", "ns_per_call", TABLE_NS);
-    at->cpi =
-        hidden(t, no_cpi, table_column(t, report_samples_sets(making->source) ? "~CPI" : "CPI", "cpi", TABLE_RATIO));
-    t->columns[at->cpi].is_told = !making->has_hardware;
-    add_event_columns(making);
-    bool no_off = making->source->tree->cpu_is_wall;
-    at->off_cpu = detail(t, DETAIL_WAITS, table_column(t, "Off-CPU/call", "off_cpu_ns_per_call", TABLE_NS));
-    hidden(t, no_off, at->off_cpu);
-    bool no_faults = no_off || !faults_are_measured(making);
-    bool no_switches = no_off || (making->has_hardware && !was_asked(making, EVENT_SWITCHES));
-    at->faults = detail(t, DETAIL_WAITS, table_column(t, "Faults/s", "page_faults_per_cpu_s", TABLE_RATE));
-    hidden(t, no_faults, at->faults);
-    at->switches = detail(t, DETAIL_WAITS, table_column(t, "Switches/s", "switches_per_cpu_s", TABLE_RATE));
-    hidden(t, no_switches, at->switches);
-    if (making->source->allocated != NULL)
-        at->allocated = detail(t, DETAIL_WAITS, table_column(t, "Alloc/s", "allocated_bytes_per_s", TABLE_BYTES));
-    if (making->source->sampled != NULL) {
-        at->reason = detail(t, DETAIL_PROBES, table_column(t, "No probes because", "reason", TABLE_TEXT));
-        at->time_error = hidden(t, true, table_column(t, "Error", "time_share_error", TABLE_SHARE));
-        at->self_error = hidden(t, true, table_column(t, "Error", "self_share_error", TABLE_SHARE));
-    }
+    TABLE_COLUMNS(t, before_events, conditions);
+    add_rate_columns(making);
+    TABLE_COLUMNS(t, after_rates, conditions);
     add_raw_columns(making);
+    TABLE_COLUMNS(t, after_events, conditions);
 }
 
 /* ---- cells ---- */
@@ -194,19 +222,19 @@ static struct table_cell share(const struct making *making, const struct values 
     return ticks == REPORT_NO_TICKS ? not_applicable() : table_quotient(ticks, all);
 }
 
-static void fill_recorded(const struct making *making, const struct values *v, struct table_cell *cells)
+static void fill_recorded(const struct making *making, const struct values *v, struct report_line *line)
 {
     const struct report_source *source = making->source;
     bool is_phase = v->id.kind == ROW_PHASE;
     uint64_t ticks = is_phase ? v->recorded.ticks : source->tree->end_ticks - source->tree->start_ticks;
-    struct table_cell *cell = &cells[making->at.recorded];
+    struct table_cell *cell = &line->recorded;
     if (v->id.kind == ROW_OF_TIME)
         *cell = not_applicable();
     else if (v->id.kind != ROW_SAMPLED)
         *cell = table_number(report_ns(source, ticks));
     if (is_phase)
         cell->words = report_recorded_text(source, &v->recorded);
-    cells[making->at.recorded_share] = table_number(is_phase ? v->recorded.share : v->id.kind == ROW_SAMPLED ? 0 : 1);
+    line->recorded_share = table_number(is_phase ? v->recorded.share : v->id.kind == ROW_SAMPLED ? 0 : 1);
 }
 
 /* A rate, and in text how far it may be off. */
@@ -222,12 +250,12 @@ static struct table_cell rate_cell(const struct making *making, double rate, dou
     return cell;
 }
 
-static void interval_cells(double middle, double half, struct table_cell *cells)
+static void interval_cells(double middle, double half, struct table_cell ends[2])
 {
     if (middle < 0 || half < 0)
         return;
-    cells[0] = table_number(middle > half ? middle - half : 0);
-    cells[1] = table_number(middle + half);
+    ends[0] = table_number(middle > half ? middle - half : 0);
+    ends[1] = table_number(middle + half);
 }
 
 /* What a row says of an event, and of how much of its time. */
@@ -236,9 +264,8 @@ struct known_value {
     double counted;                                     /* of the row's time, in the first trace */
 };
 
-static void fill_event(const struct making *making, const struct known_value *known, size_t i, struct table_cell *cells)
+static void fill_event(const struct making *making, const struct known_value *known, size_t i, struct report_line *line)
 {
-    const struct layout *at = &making->at;
     const struct event_column *event = &making->events[i];
     const struct event_estimate *e = &known->estimates[i];
     bool is_cycles = making->origins[i].trace == 0 && &making->own[making->origins[i].event] == making->cycles;
@@ -247,20 +274,20 @@ static void fill_event(const struct making *making, const struct known_value *kn
                    : is_whole                                             ? e->count
                                                                           : e->count / known->counted;
     double per_1000 = e->rate < 0 ? -1 : e->count * 1000 / e->instructions;
-    cells[at->raw[i]] = count < 0 ? table_unmeasured() : table_number(count);
+    line->raw[i] = count < 0 ? table_unmeasured() : table_number(count);
     if (event->role == EVENT_MISSES)
-        cells[at->rates[i]] = rate_cell(making, per_1000, e->half * 1000, TABLE_RATE);
+        line->rates[i] = rate_cell(making, per_1000, e->half * 1000, TABLE_RATE);
     if (is_cycles)
-        cells[at->cpi] = rate_cell(making, e->rate, e->half, TABLE_RATIO);
+        line->cpi = rate_cell(making, e->rate, e->half, TABLE_RATIO);
     if (!making->take_turns || event->n_recorded == 0)
         return;
     if (e->share > 0)
-        cells[at->scaling[i]] = table_number(e->share);
+        line->scaling[i] = table_number(e->share);
     if (is_cycles)
-        interval_cells(e->rate, e->half, &cells[at->cpi_low]);
+        interval_cells(e->rate, e->half, line->cpi_ends);
     if (event->role == EVENT_MISSES)
-        interval_cells(per_1000, e->half * 1000, &cells[at->rates_low[i]]);
-    interval_cells(count, e->rate > 0 ? e->half / e->rate * count : e->half, &cells[at->raw_low[i]]);
+        interval_cells(per_1000, e->half * 1000, line->rates_ends[i]);
+    interval_cells(count, e->rate > 0 ? e->half / e->rate * count : e->half, line->raw_ends[i]);
 }
 
 /* Events of a joined trace: their rates; and of counts what the rates make of the first one's instructions. */
@@ -293,7 +320,7 @@ static void know(const struct making *making, struct row_id id, struct known_val
     known->counted = report_counted(making, id);
 }
 
-static void fill_events(struct making *making, const struct values *v, struct table_cell *cells)
+static void fill_events(struct making *making, const struct values *v, struct report_line *line)
 {
     struct known_value known;
     bool are_too_few = false;
@@ -303,11 +330,11 @@ static void fill_events(struct making *making, const struct values *v, struct ta
     if (known.counted < 0 || (v->id.kind == ROW_PHASE && v->metrics == NULL))
         return;
     if (making->has_hardware)
-        cells[making->at.counted] = table_number(known.counted);
+        line->counted = table_number(known.counted);
     for (size_t i = 0; i < making->n_events; i++)
         if (report_is_hardware(&making->events[i])) {
             const struct event_estimate *e = &known.estimates[i];
-            fill_event(making, &known, i, cells);
+            fill_event(making, &known, i, line);
             are_too_few = are_too_few || (e->rate >= 0 && e->half < 0) ||
                           ((making->take_turns || making->origins[i].trace > 0) && making->events[i].n_recorded > 0 &&
                            e->share == 0);
@@ -317,22 +344,22 @@ static void fill_events(struct making *making, const struct values *v, struct ta
         making->too_few = making->too_few == NULL ? v->label : arena_printf(arena, "%s, %s", making->too_few, v->label);
 }
 
-static void fill_kernel(const struct making *making, const struct values *v, struct table_cell *cells)
+static void fill_kernel(const struct making *making, const struct values *v, struct report_line *line)
 {
     double cpu_s = v->cpu_ticks * making->source->tree->ns_per_tick / 1e9;
     bool is_known = v->metrics != NULL;
     bool has_faults = is_known && faults_are_measured(making);
-    cells[making->at.faults] = ratio(has_faults ? (double)v->metrics[CALLTREE_FAULTS] : -1, cpu_s);
-    cells[making->at.switches] = ratio(is_known ? (double)v->metrics[CALLTREE_SWITCHES] : -1, cpu_s);
+    line->faults = ratio(has_faults ? (double)v->metrics[CALLTREE_FAULTS] : -1, cpu_s);
+    line->switches = ratio(is_known ? (double)v->metrics[CALLTREE_SWITCHES] : -1, cpu_s);
 }
 
-static void fill_allocated(const struct making *making, const struct values *v, struct table_cell *cells)
+static void fill_allocated(const struct making *making, const struct values *v, struct report_line *line)
 {
     const struct allocated *allocated = making->source->allocated;
     if (allocated != NULL && v->id.kind == ROW_TOTAL)
-        cells[making->at.allocated] = table_number(allocated_all_per_s(allocated));
+        line->allocated = table_number(allocated_all_per_s(allocated));
     else if (allocated != NULL && v->name.method != NULL)
-        cells[making->at.allocated] = table_number(allocated_per_s(allocated, &v->name));
+        line->allocated = table_number(allocated_per_s(allocated, &v->name));
 }
 
 /*
@@ -356,7 +383,7 @@ static void add_shaped(struct making *making, const char *label, const char *wor
 }
 
 /* What the probes did to its compiled code, where the trace tells. */
-static void fill_shape(struct making *making, const struct values *v, struct table_cell *cells)
+static void fill_shape(struct making *making, const struct values *v, struct report_line *line)
 {
     struct arena *arena = making->source->arena;
     struct jit_shape shape;
@@ -366,7 +393,7 @@ static void fill_shape(struct making *making, const struct values *v, struct tab
         return;
     jit_shape_text(&shape, text, sizeof text);
     const char *words = arena_printf(arena, "%s", text);
-    cells[making->at.shape] = table_words(words == NULL ? "" : words);
+    line->shape = table_words(words);
     if (shape.marks != 0)
         add_shaped(making, v->label, words);
 }
@@ -387,87 +414,83 @@ void report_folded_shapes(struct making *making)
 }
 
 /* Where most of its own time is (thesis Figure 1.2). */
-static void fill_region(const struct making *making, const struct values *v, struct table_cell *cells)
+static void fill_region(const struct making *making, const struct values *v, struct report_line *line)
 {
     const struct report_row_options *o = making->options;
     bool is_method = v->name.method != NULL, is_collector = v->id.kind == ROW_PART && v->id.index == VM_PART_GC;
     uint32_t region = is_method      ? o->region_of[making->rows[v->id.index]->method]
                       : is_collector ? o->collector_region
                                      : TIMELINE_IDLE;
-    cells[making->at.region] = region != TIMELINE_IDLE ? table_number(region)
-                               : is_method             ? table_unmeasured()
-                                                       : not_applicable();
+    line->region = region != TIMELINE_IDLE ? table_number(region) : is_method ? table_unmeasured() : not_applicable();
 }
 
-static void fill_calls(const struct making *making, const struct values *v, struct table_cell *cells)
+static void fill_calls(const struct making *making, const struct values *v, struct report_line *line)
 {
-    const struct layout *at = &making->at;
     double ns = making->source->tree->ns_per_tick;
     bool is_called = v->calls >= 0 && v->time_ticks >= 0;
     double ticks = making->source->clock == PHASES_CPU ? v->whole.cpu_ticks : v->whole.wall_ticks;
     double off_ticks = v->off_cpu_ticks < 0 ? -1 : v->whole.wall_ticks - v->whole.cpu_ticks;
-    cells[at->calls] = v->calls < 0 ? not_applicable() : table_number(v->calls);
-    cells[at->per_call] = is_called ? ratio(ticks * ns, v->whole.calls) : not_applicable();
-    cells[at->off_cpu] = is_called ? ratio(off_ticks * ns, v->whole.calls) : not_applicable();
+    line->calls = v->calls < 0 ? not_applicable() : table_number(v->calls);
+    line->per_call = is_called ? ratio(ticks * ns, v->whole.calls) : not_applicable();
+    line->off_cpu = is_called ? ratio(off_ticks * ns, v->whole.calls) : not_applicable();
 }
 
 /* Of the phase's calls, on the report's clock. */
-static void fill_quantiles(const struct making *making, size_t row, struct table_cell *cells)
+static void fill_quantiles(const struct making *making, size_t row, struct report_line *line)
 {
     const struct statistics *calls = making->options->calls;
     double ns = making->source->tree->ns_per_tick;
     uint32_t method = making->rows[row]->method;
     if (calls == NULL)
         return;
-    cells[making->at.p50] = table_number(statistics_quantile(calls, method, 0.5) * ns);
-    cells[making->at.p99] = table_number(statistics_quantile(calls, method, 0.99) * ns);
-    cells[making->at.longest] = table_number(statistics_longest(calls, method) * ns);
+    line->p50 = table_number(statistics_quantile(calls, method, 0.5) * ns);
+    line->p99 = table_number(statistics_quantile(calls, method, 0.99) * ns);
+    line->longest = table_number(statistics_longest(calls, method) * ns);
 }
 
-static void fill_row(struct making *making, const struct values *v, struct table_cell *cells)
+static void fill_row(struct making *making, const struct values *v, struct report_line *line)
 {
-    const struct layout *at = &making->at;
     double ns = making->source->tree->ns_per_tick;
-    cells[at->label] = table_words(v->label);
-    cells[at->time] = share(making, v, v->time_ticks);
-    cells[at->self] = table_quotient(v->self_ticks, (double)making->shares.all_ticks); /* so that they add up */
-    fill_recorded(making, v, cells);
+    line->label = table_words(v->label);
+    line->time = share(making, v, v->time_ticks);
+    line->self = table_quotient(v->self_ticks, (double)making->shares.all_ticks); /* so that they add up */
+    fill_recorded(making, v, line);
     if (v->id.kind != ROW_SAMPLED)
-        fill_calls(making, v, cells);
-    fill_events(making, v, cells);
-    fill_kernel(making, v, cells);
-    fill_allocated(making, v, cells);
-    cells[at->time_ns] = v->time_ticks == REPORT_NO_TICKS ? not_applicable() : table_number(v->time_ticks * ns);
-    cells[at->self_ns] = v->self_ticks == REPORT_NO_TICKS ? not_applicable() : table_number(v->self_ticks * ns);
+        fill_calls(making, v, line);
+    fill_events(making, v, line);
+    fill_kernel(making, v, line);
+    fill_allocated(making, v, line);
+    line->time_ns = v->time_ticks == REPORT_NO_TICKS ? not_applicable() : table_number(v->time_ticks * ns);
+    line->self_ns = v->self_ticks == REPORT_NO_TICKS ? not_applicable() : table_number(v->self_ticks * ns);
     if (making->source->sampled != NULL) {
-        cells[at->known_by] = table_words(v->id.kind == ROW_TOTAL ? "" : "kernel");
-        cells[at->reason] = table_words("");
-        cells[at->time_error] = cells[at->self_error] = not_applicable();
+        line->known_by = table_words(v->id.kind == ROW_TOTAL ? "" : "kernel");
+        line->reason = table_words("");
+        line->time_error = line->self_error = not_applicable();
     }
+    if (making->source->sampled != NULL && v->name.method != NULL)
+        report_fill_known(making, v->id.index, line);
     if (making->options->region_of != NULL)
-        fill_region(making, v, cells);
+        fill_region(making, v, line);
     if (v->name.method == NULL)
         return;
     if (v->id.kind == ROW_PHASE) {
-        cells[at->unwinds] = table_number(v->unwinds);
-        cells[at->open_calls] = table_number(v->n_open);
-        fill_quantiles(making, v->id.index, cells);
+        line->unwinds = table_number(v->unwinds);
+        line->open_calls = table_number(v->n_open);
+        fill_quantiles(making, v->id.index, line);
     }
     if (making->folds != NULL) {
         const char *names = making->folds[making->rows[v->id.index]->method].names;
-        cells[at->folded] = table_words(names == NULL ? "" : names);
+        line->folded = table_words(names == NULL ? "" : names);
     }
-    cells[at->class_name] = table_words(v->name.class_name);
-    cells[at->method] = table_words(v->name.method);
-    cells[at->descriptor] = table_words(v->name.descriptor);
-    fill_shape(making, v, cells);
+    line->class_name = table_words(v->name.class_name);
+    line->method = table_words(v->name.method);
+    line->descriptor = table_words(v->name.descriptor);
+    fill_shape(making, v, line);
 }
 
 void report_row(struct making *making, const struct values *v, bool after_rule)
 {
-    struct table_cell *cells = table_row(making->table, v->kind);
-    if (cells == NULL)
-        return;
-    fill_row(making, v, cells);
-    making->table->rows[making->table->n_rows - 1].after_rule = after_rule;
+    struct report_line line = { .recorded_share = table_unmeasured() };
+    fill_row(making, v, &line);
+    table_add(making->table, v->kind, &line)->after_rule = after_rule;
 }

@@ -37,19 +37,15 @@ struct values {
     const uint64_t *metrics;  /* the tree's; NULL: not known */
 };
 
-/* The columns' indexes. */
-struct layout {
-    size_t label, time, self, recorded, calls, per_call, cpi, rates[EVENT_COLUMNS_MAX], off_cpu, faults, switches,
-        allocated;
-    size_t raw[EVENT_COLUMNS_MAX], counted, time_ns, self_ns, recorded_share, unwinds, open_calls, class_name, method,
-        descriptor;
-    size_t region;                                   /* only where it was asked for */
-    size_t shape;                                    /* only with JIT events */
-    size_t folded;                                   /* only where rows are */
-    size_t p50, p99, longest;                        /* only with statistics of calls */
-    size_t known_by, reason, time_error, self_error; /* only with rows of samples */
-    /* Of groups that take turns; a lowest value stands before its highest. */
-    size_t cpi_low, rates_low[EVENT_COLUMNS_MAX], raw_low[EVENT_COLUMNS_MAX], scaling[EVENT_COLUMNS_MAX];
+/* A row as it is printed, by column. */
+struct report_line {
+    struct table_cell label, time, self, region, recorded, known_by, calls, per_call, cpi, rates[EVENT_COLUMNS_MAX];
+    struct table_cell off_cpu, faults, switches, allocated, reason, time_error, self_error, raw[EVENT_COLUMNS_MAX];
+    struct table_cell counted, time_ns, self_ns, recorded_share, unwinds, open_calls, p50, p99, longest, folded;
+    struct table_cell class_name, method, descriptor, shape;
+    /* Of groups that take turns. */
+    struct table_cell cpi_ends[2], rates_ends[EVENT_COLUMNS_MAX][2], raw_ends[EVENT_COLUMNS_MAX][2];
+    struct table_cell scaling[EVENT_COLUMNS_MAX];
 };
 
 /* Where an event of the report was measured. */
@@ -77,8 +73,9 @@ struct making {
     size_t n_events;
     struct making *others; /* of traces that are joined to this one; the arena's */
     size_t n_others;
-    bool take_turns; /* groups of counters do, in some trace */
-    struct layout at;
+    bool take_turns;      /* groups of counters do, in some trace */
+    bool shows_faults;    /* text has a column of them */
+    const char **reasons; /* by row: why it has no probes; NULL: it has; the arena's */
     /* What probes measured; the arena's; NULL: joined trace without calls of that phase.  Without calls: samples only.
      */
     const struct calltree_total **rows;
@@ -134,7 +131,7 @@ void report_find_readings(struct making *making);
  */
 int report_join(struct making *making, const struct report_trace *others, size_t n_others, struct err *err);
 
-/* Add the columns, and note where they are. */
+/* Add the columns. */
 void report_columns(struct making *making);
 
 /* Add a row; after_rule: with a rule before it. */
@@ -172,8 +169,11 @@ bool report_is_ended(const struct making *making, size_t row);
 /* How far the rows' own times may be off.  Returns 0, or -1 with *err set: no memory. */
 int report_find_errors(struct making *making, const uint32_t *row_of, struct err *err);
 
+/* Find why rows have no probes.  Returns whether any has none. */
+bool report_find_reasons(struct making *making);
+
 /* A row's cells of how it is known: the intervals, by what, and why it has no probes. */
-void report_fill_known(struct making *making);
+void report_fill_known(const struct making *making, size_t row, struct report_line *line);
 
 /* Of the row of what no thread had. */
 const char *report_kernel_label(const struct shares *shares);

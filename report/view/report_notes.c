@@ -270,7 +270,7 @@ static void note_rest(struct making *making)
         table_note(making->table, "events are counted in user space only: a method's time includes the kernel's work "
                                   "for it; its cycles, instructions and misses do not");
     const struct calltree *tree = making->source->tree;
-    if (!making->table->columns[making->at.faults].not_in_text)
+    if (making->shows_faults)
         report_note_faults(making->source, making->table);
     if (making->has_hardware && making->instructions == NULL)
         table_note(making->table, "misses per 1,000 instructions and CPI need the event 'instructions', too");

@@ -42,32 +42,28 @@ static struct values phase_values(const struct making *making, size_t row, const
 /* What the rows are sorted by: the column, and whether small comes first for none. */
 static int find_sort_column(const struct making *making, size_t *column, struct err *err)
 {
-    const struct layout *at = &making->at;
-    const struct {
-        const char *key;
-        size_t column;
-    } keys[] = { { "time", at->time },
-                 { "self", at->self },
-                 { "calls", at->calls },
-                 { "percall", at->per_call },
-                 { "cpi", at->cpi },
-                 { "off-cpu", at->off_cpu },
-                 { "page-faults", at->faults },
-                 { "context-switches", at->switches } };
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        if (strcmp(making->options->sort, keys[i].key) == 0) {
-            *column = keys[i].column;
-            return 0;
-        }
-    for (size_t i = 0; i < making->n_events; i++) {
+    static const struct {
+        const char *word, *key;
+    } words[] = { { "time", "time_share" },
+                  { "self", "self_share" },
+                  { "calls", "calls" },
+                  { "percall", "ns_per_call" },
+                  { "cpi", "cpi" },
+                  { "off-cpu", "off_cpu_ns_per_call" },
+                  { "page-faults", "page_faults_per_cpu_s" },
+                  { "context-switches", "switches_per_cpu_s" } };
+    const char *sort = making->options->sort, *key = sort;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        key = strcmp(sort, words[i].word) == 0 ? words[i].key : key;
+    for (size_t i = 0; key == sort && i < making->n_events; i++) {
         const struct event_column *event = &making->events[i];
-        if (strcasecmp(making->options->sort, event->name) != 0 &&
-            strcasecmp(making->options->sort, event->heading) != 0)
-            continue;
-        *column = event->role == EVENT_MISSES ? at->rates[i] : report_is_hardware(event) ? at->raw[i] : at->time;
-        return 0;
+        if (strcasecmp(sort, event->name) == 0 || strcasecmp(sort, event->heading) == 0)
+            key = event->role == EVENT_MISSES
+                      ? arena_printf(making->source->arena, "%s_per_1000_instructions", event->name)
+                  : report_is_hardware(event) ? event->name
+                                              : "time_share";
     }
-    *column = table_find_column(making->table, making->options->sort, err);
+    *column = table_find_column(making->table, key, err);
     return *column < making->table->n_columns ? 0 : -1;
 }
 
@@ -89,13 +85,13 @@ static int largest_first(const void *a, const void *b)
 
 static int sort_rows(struct making *making, struct err *err)
 {
-    size_t column = 0, n = making->table->n_rows;
+    size_t column = 0, n = making->table->n_rows, time = table_find_column(making->table, "time_share", err);
     if (find_sort_column(making, &column, err) < 0)
         return -1;
     struct sortable_row *order = arena_alloc(making->source->arena, (n + 1) * sizeof *order);
     for (size_t i = 0; i < n; i++) {
         const struct table_row *row = &making->table->rows[i];
-        order[i] = (struct sortable_row){ *row, row->cells[column].number, row->cells[making->at.time].number,
+        order[i] = (struct sortable_row){ *row, row->cells[column].number, row->cells[time].number,
                                           row->cells[column].value == TABLE_NUMBER };
     }
     qsort(order, n, sizeof *order, largest_first);
@@ -175,8 +171,6 @@ int report_phase_rows(struct making *making, struct err *err)
         add_partly(making, &v);
     }
     report_folded_shapes(making);
-    if (making->source->sampled != NULL)
-        report_fill_known(making);
     return sort_rows(making, err);
 }
 

@@ -153,18 +153,6 @@ int report_find_errors(struct making *making, const uint32_t *row_of, struct err
 
 /* ---- cells ---- */
 
-static void fill_shares(const struct making *making, size_t row, struct table_cell *cells)
-{
-    const struct layout *at = &making->at;
-    struct arena *arena = making->source->arena;
-    double all = (double)making->shares.all_ticks, time_error = making->time_errors[row],
-           self_error = making->self_errors[row], self = (double)making->shares.self_ticks[row];
-    cells[at->time] = table_estimate(making->ticks[row] / all, time_error, TABLE_SHARE, arena);
-    cells[at->self] = table_estimate(self / all, self_error, TABLE_SHARE, arena);
-    cells[at->time_error] = table_number(time_error);
-    cells[at->self_error] = table_number(self_error);
-}
-
 static const char *known_by(const struct making *making, size_t row, double from_samples)
 {
     uint64_t n = making->source->sampled->method_samples[making->rows[row]->method];
@@ -198,22 +186,29 @@ static const char *reason_of(const struct making *making, size_t row, const stru
     return is_live ? "too few of the latest samples, or too little time in them" : "not selected";
 }
 
-void report_fill_known(struct making *making)
+bool report_find_reasons(struct making *making)
 {
-    struct table *table = making->table;
     struct sampled *all;
-    size_t n;
-    bool any_reason = false;
-    sampled_find(making->source, &all, &n);
-    for (size_t i = 0; i < making->n_rows; i++) { /* they are the table's first rows */
-        struct table_cell *cells = table->rows[i].cells;
-        const char *why = reason_of(making, i, all, n);
-        double from_samples = making->ticks[i] - measured_of(making, i);
-        from_samples = from_samples > FROM_SAMPLES * making->ticks[i] ? from_samples : 0;
-        fill_shares(making, i, cells);
-        cells[making->at.known_by] = table_words(known_by(making, i, from_samples));
-        cells[making->at.reason] = table_words(why == NULL ? "" : why);
-        any_reason = any_reason || why != NULL;
+    size_t n = sampled_find(making->source, &all);
+    bool any = false;
+    making->reasons = arena_alloc(making->source->arena, (making->n_rows + 1) * sizeof *making->reasons);
+    for (size_t i = 0; i < making->n_rows; i++) {
+        making->reasons[i] = reason_of(making, i, all, n);
+        any = any || making->reasons[i] != NULL;
     }
-    table->columns[making->at.reason].not_in_text = !any_reason;
+    return any;
+}
+
+void report_fill_known(const struct making *making, size_t row, struct report_line *line)
+{
+    struct arena *arena = making->source->arena;
+    double all = (double)making->shares.all_ticks, self = (double)making->shares.self_ticks[row];
+    double from_samples = making->ticks[row] - measured_of(making, row);
+    from_samples = from_samples > FROM_SAMPLES * making->ticks[row] ? from_samples : 0;
+    line->time = table_estimate(making->ticks[row] / all, making->time_errors[row], TABLE_SHARE, arena);
+    line->self = table_estimate(self / all, making->self_errors[row], TABLE_SHARE, arena);
+    line->time_error = table_number(making->time_errors[row]);
+    line->self_error = table_number(making->self_errors[row]);
+    line->known_by = table_words(known_by(making, row, from_samples));
+    line->reason = table_words(making->reasons[row] == NULL ? "" : making->reasons[row]);
 }

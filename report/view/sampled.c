@@ -38,13 +38,14 @@ static bool parse(const struct report_source *source, uint32_t i, struct sampled
     return n >= INFO_SAMPLED_FORMER;
 }
 
-void sampled_find(const struct report_source *source, struct sampled **all, size_t *n)
+size_t sampled_find(const struct report_source *source, struct sampled **all)
 {
     uint32_t n_all = info_count(source->reader, INFO_LIVE_SAMPLED);
-    *n = 0;
+    size_t n = 0;
     *all = arena_alloc(source->arena, ((size_t)n_all + 1) * sizeof **all);
     for (uint32_t i = 0; i < n_all; i++)
-        *n += parse(source, i, &(*all)[*n]);
+        n += parse(source, i, &(*all)[n]);
+    return n;
 }
 
 uint32_t sampled_had_probes(const struct report_source *source, const struct method_name *name)

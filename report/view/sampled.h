@@ -12,8 +12,8 @@ struct sampled {
     const char *why;
 };
 
-/* What the recorder named, in the arena. */
-void sampled_find(const struct report_source *source, struct sampled **all, size_t *n);
+/* What the recorder named: *all, the arena's.  Returns how many. */
+size_t sampled_find(const struct report_source *source, struct sampled **all);
 
 /* Why the probes of a recorded method were off at the end: "switched off: REASON"; NULL: they were not. */
 const char *sampled_why_off(const struct report_source *source, uint32_t method);

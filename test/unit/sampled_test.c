@@ -442,7 +442,7 @@ static void test_reasons(void)
     maker_info(&m, "live.method.0", "off 1.000 5 100 its calls are too short");
     maker_info(&m, "live.method.1", "armed 1.000 0 0 ");
     read_back(&m, &made);
-    sampled_find(&made.trace.source, &all, &n);
+    n = sampled_find(&made.trace.source, &all);
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
         if (reasons[i].why != NULL)
             CHECK_TEXT("a reason is told in words", at < n ? all[at++].why : "", reasons[i].why);
