@@ -15,18 +15,18 @@
 enum busy { BUSY_APPLICATION, BUSY_GC, BUSY_JIT, BUSY_VM, BUSY_MMPROF, BUSY };
 
 static const struct {
-    const char *heading, *key;
     enum vm_part first, last;
-} busy[BUSY] = { { "App (%)", "application", VM_PART_APPLICATION, VM_PART_APPLICATION },
-                 { "GC (%)", "gc", VM_PART_GC, VM_PART_GC },
-                 { "JIT (%)", "jit", VM_PART_C1, VM_PART_C2 },
-                 { "VM (%)", "vm", VM_PART_THREAD, VM_PART_OTHER },
-                 { "mmprof (%)", "mmprof", VM_PART_MMPROF, VM_PART_MMPROF } };
+} busy[BUSY] = { { VM_PART_APPLICATION, VM_PART_APPLICATION },
+                 { VM_PART_GC, VM_PART_GC },
+                 { VM_PART_C1, VM_PART_C2 },
+                 { VM_PART_THREAD, VM_PART_OTHER },
+                 { VM_PART_MMPROF, VM_PART_MMPROF } };
 
-struct timeline_layout {
-    size_t start, end, region, busy[BUSY], gcs, runnable, faults, switches, most; /* text: busy; CSV: the next ones */
-    size_t label, cpu, share, steps, times, counted, class_name, method, descriptor;
-    size_t events[EVENT_COLUMNS_MAX], rates[STATISTICS_METRICS_MAX];
+/* A row as it is printed, by column. */
+struct timeline_line {
+    struct table_cell start, end, region, label, cpu, busy[BUSY], gcs, runnable, faults, switches, most;
+    struct table_cell rates[STATISTICS_METRICS_MAX], events[EVENT_COLUMNS_MAX];
+    struct table_cell counted, share, steps, times, class_name, method, descriptor;
 };
 
 struct timeline_making {
@@ -37,7 +37,6 @@ struct timeline_making {
     bool is_text, has_faults;                      /* faults are only recorded when they are asked for */
     struct event_column events[EVENT_COLUMNS_MAX]; /* of one group: others' counts are of a part of the time */
     size_t n_events;
-    struct timeline_layout at;
 };
 
 static struct table_cell ns_cell(const struct timeline_making *m, uint64_t ticks)
@@ -53,56 +52,62 @@ static uint64_t metric_of(const struct timeline_making *m, const struct timeline
 
 /* ---- columns ---- */
 
-static void add_rates(struct timeline_making *m)
+#define LINE(member) FROM(struct timeline_line, member)
+
+enum { IN_TEXT = 1, IN_DATA = 2, HAS_COLLECTIONS = 4, HAS_FAULTS = 8 };
+
+static const struct table_column before_rates[] = {
+    { "start", "Time (s)", TABLE_TEXT, LINE(start), .when = IN_TEXT },
+    { "start_ns", "start_ns", TABLE_NS, LINE(start), .when = IN_DATA },
+    { "end_ns", "end_ns", TABLE_NS, LINE(end), .when = IN_DATA },
+    { "region", "Region", TABLE_COUNT, LINE(region), .when = IN_TEXT },
+    { "region", "region", TABLE_COUNT, LINE(region), .when = IN_DATA },
+    { "label", "label", TABLE_TEXT, LINE(label), .when = IN_DATA },
+    { "cpu_ns", "cpu_ns", TABLE_NS, LINE(cpu), .when = IN_DATA },
+    { "application", "App (%)", TABLE_SHARE, LINE(busy[BUSY_APPLICATION]), .when = IN_TEXT },
+    { "gc", "GC (%)", TABLE_SHARE, LINE(busy[BUSY_GC]), .when = IN_TEXT },
+    { "jit", "JIT (%)", TABLE_SHARE, LINE(busy[BUSY_JIT]), .when = IN_TEXT },
+    { "vm", "VM (%)", TABLE_SHARE, LINE(busy[BUSY_VM]), .when = IN_TEXT },
+    { "mmprof", "mmprof (%)", TABLE_SHARE, LINE(busy[BUSY_MMPROF]), .when = IN_TEXT },
+    { "collections", "GCs", TABLE_COUNT, LINE(gcs), .when = IN_TEXT, .text_when = HAS_COLLECTIONS },
+    { "runnable", "Waits (%)", TABLE_SHARE, LINE(runnable), .when = IN_TEXT },
+    { "runnable_ns", "runnable_ns", TABLE_NS, LINE(runnable), .when = IN_DATA },
+    { "page_faults", "Faults", TABLE_COUNT, LINE(faults), .when = IN_TEXT, .text_when = HAS_FAULTS },
+    { "page_faults", "page_faults", TABLE_COUNT, LINE(faults), .when = IN_DATA },
+    { "context_switches", "Switches", TABLE_COUNT, LINE(switches), .when = IN_TEXT },
+    { "context_switches", "context_switches", TABLE_COUNT, LINE(switches), .when = IN_DATA },
+};
+
+static const struct table_column after_rates[] = {
+    { "most", "Mostly in", TABLE_TEXT, LINE(most), .when = IN_TEXT },
+    { "counted_share", "counted_share", TABLE_SHARE, LINE(counted), .when = IN_DATA },
+    { "time_share", "time_share", TABLE_SHARE, LINE(share), .when = IN_DATA },
+    { "steps", "steps", TABLE_COUNT, LINE(steps), .when = IN_DATA },
+    { "times", "times", TABLE_COUNT, LINE(times), .when = IN_DATA },
+    { "class", "class", TABLE_TEXT, LINE(class_name), .when = IN_DATA },
+    { "method", "method", TABLE_TEXT, LINE(method), .when = IN_DATA },
+    { "descriptor", "descriptor", TABLE_TEXT, LINE(descriptor), .when = IN_DATA },
+};
+
+static void add_columns(const struct timeline_making *m)
 {
     const struct call_metrics *rates = &m->read->rates;
+    unsigned conditions = (m->is_text ? IN_TEXT : IN_DATA) |
+                          (trace_n_collections(m->source->reader) > 0 ? HAS_COLLECTIONS : 0) |
+                          (m->has_faults ? HAS_FAULTS : 0);
+    TABLE_COLUMNS(m->table, before_rates, conditions);
     for (size_t i = 0; i < rates->options.n_metrics; i++) {
-        if (rates->options.metrics[i].is_time)
-            continue;
-        m->at.rates[i] = table_column(m->table, rates->of[i].name, rates->of[i].key, rates->of[i].format);
-        m->table->columns[m->at.rates[i]].detail = strcmp(rates->of[i].key, "cpi") != 0 ? 1 : 0;
+        const struct table_column rate = { rates->of[i].key, rates->of[i].name, rates->of[i].format, LINE(rates[i]),
+                                           .detail = strcmp(rates->of[i].key, "cpi") != 0 ? 1 : 0 };
+        if (!rates->options.metrics[i].is_time)
+            table_columns(m->table, &rate, 1, 0);
     }
-}
-
-static void add_text_columns(struct timeline_making *m)
-{
-    struct table *t = m->table;
-    m->at.start = table_column(t, "Time (s)", "start", TABLE_TEXT);
-    m->at.region = table_column(t, "Region", "region", TABLE_COUNT);
-    for (size_t i = 0; i < BUSY; i++)
-        m->at.busy[i] = table_column(t, busy[i].heading, busy[i].key, TABLE_SHARE);
-    m->at.gcs = table_column(t, "GCs", "collections", TABLE_COUNT);
-    t->columns[m->at.gcs].not_in_text = trace_n_collections(m->source->reader) == 0;
-    m->at.runnable = table_column(t, "Waits (%)", "runnable", TABLE_SHARE);
-    m->at.faults = table_column(t, "Faults", "page_faults", TABLE_COUNT);
-    t->columns[m->at.faults].not_in_text = !m->has_faults;
-    m->at.switches = table_column(t, "Switches", "context_switches", TABLE_COUNT);
-    add_rates(m);
-    m->at.most = table_column(t, "Mostly in", "most", TABLE_TEXT);
-}
-
-static void add_data_columns(struct timeline_making *m)
-{
-    struct table *t = m->table;
-    struct timeline_layout *at = &m->at;
-    at->start = table_column(t, "start_ns", "start_ns", TABLE_NS);
-    at->end = table_column(t, "end_ns", "end_ns", TABLE_NS);
-    at->region = table_column(t, "region", "region", TABLE_COUNT);
-    at->label = table_column(t, "label", "label", TABLE_TEXT);
-    at->cpu = table_column(t, "cpu_ns", "cpu_ns", TABLE_NS);
-    at->runnable = table_column(t, "runnable_ns", "runnable_ns", TABLE_NS);
-    at->faults = table_column(t, "page_faults", "page_faults", TABLE_COUNT);
-    at->switches = table_column(t, "context_switches", "context_switches", TABLE_COUNT);
-    add_rates(m);
-    for (size_t i = 0; i < m->n_events; i++)
-        at->events[i] = table_column(t, m->events[i].name, m->events[i].name, TABLE_COUNT);
-    at->counted = table_column(t, "counted_share", "counted_share", TABLE_SHARE);
-    at->share = table_column(t, "time_share", "time_share", TABLE_SHARE);
-    at->steps = table_column(t, "steps", "steps", TABLE_COUNT);
-    at->times = table_column(t, "times", "times", TABLE_COUNT);
-    at->class_name = table_column(t, "class", "class", TABLE_TEXT);
-    at->method = table_column(t, "method", "method", TABLE_TEXT);
-    at->descriptor = table_column(t, "descriptor", "descriptor", TABLE_TEXT);
+    for (size_t i = 0; i < m->n_events; i++) {
+        const struct table_column event = { m->events[i].name, m->events[i].name, TABLE_COUNT, LINE(events[i]),
+                                            .when = IN_DATA };
+        table_columns(m->table, &event, 1, conditions);
+    }
+    TABLE_COLUMNS(m->table, after_rates, conditions);
 }
 
 /* ---- the steps, as text ---- */
@@ -156,13 +161,13 @@ static double length_ns(const struct timeline_making *m, uint32_t step)
     return timeline_start_ns(m->timeline, step + 1) - timeline_start_ns(m->timeline, step);
 }
 
-static void add_busy(const struct timeline_making *m, uint32_t step, struct table_cell *cells)
+static void add_busy(const struct timeline_making *m, uint32_t step, struct timeline_line *line)
 {
     for (size_t i = 0; i < BUSY; i++) {
         double ns = 0;
         for (enum vm_part p = busy[i].first; p <= busy[i].last; p++)
             ns += timeline_ns(m->timeline, timeline_cell(m->timeline, p, step).cpu_ticks);
-        cells[m->at.busy[i]] = table_quotient(ns, length_ns(m, step));
+        line->busy[i] = table_quotient(ns, length_ns(m, step));
     }
 }
 
@@ -181,7 +186,7 @@ static double count_collections(const struct timeline_making *m, uint32_t step)
 }
 
 /* Waits, faults and switches are the process'. */
-static void add_kernel(const struct timeline_making *m, uint32_t step, struct table_cell *cells)
+static void add_kernel(const struct timeline_making *m, uint32_t step, struct timeline_line *line)
 {
     double runnable = 0, faults = 0, switches = 0;
     for (enum vm_part p = 0; p < VM_PARTS; p++) {
@@ -191,65 +196,61 @@ static void add_kernel(const struct timeline_making *m, uint32_t step, struct ta
         switches += (double)metric_of(m, &cell, CALLTREE_SWITCHES);
     }
     if (m->has_faults)
-        cells[m->at.faults] = table_number(faults);
+        line->faults = table_number(faults);
     if (m->source->tree->cpu_is_wall)
         return;
-    cells[m->at.runnable] = table_quotient(runnable, length_ns(m, step));
-    cells[m->at.switches] = table_number(switches);
+    line->runnable = table_quotient(runnable, length_ns(m, step));
+    line->switches = table_number(switches);
 }
 
 static void add_text_row(struct timeline_making *m, uint32_t step)
 {
-    struct table_cell *cells = table_row(m->table, "step");
-    if (cells == NULL)
-        return;
-    cells[m->at.start] = table_words(start_words(m, step));
-    cells[m->at.region] = table_number(m->read->regions.of_step[step]);
-    add_busy(m, step, cells);
-    cells[m->at.gcs] = table_number(count_collections(m, step));
-    add_kernel(m, step, cells);
+    struct timeline_line line = { .start = table_words(start_words(m, step)),
+                                  .region = table_number(m->read->regions.of_step[step]),
+                                  .gcs = table_number(count_collections(m, step)),
+                                  .most = table_words(most_of(m, step)) };
+    add_busy(m, step, &line);
+    add_kernel(m, step, &line);
     for (size_t i = 0; i < m->read->rates.options.n_metrics; i++)
         if (!m->read->rates.options.metrics[i].is_time)
-            cells[m->at.rates[i]] = table_number(timeline_rate(m->read, i, VM_PART_APPLICATION, step));
-    cells[m->at.most] = table_words(most_of(m, step));
+            line.rates[i] = table_number(timeline_rate(m->read, i, VM_PART_APPLICATION, step));
+    table_add(m->table, "step", &line);
 }
 
 /* ---- the steps, as data ---- */
 
-static void add_counts(struct timeline_making *m, const struct timeline_cell *cell, struct table_cell *cells)
+static void add_counts(struct timeline_making *m, const struct timeline_cell *cell, struct timeline_line *line)
 {
     size_t n_metrics = timeline_n_metrics(m->timeline);
     double uncounted = (double)metric_of(m, cell, CALLTREE_UNCOUNTED);
     if (m->has_faults)
-        cells[m->at.faults] = table_number((double)metric_of(m, cell, CALLTREE_FAULTS));
+        line->faults = table_number((double)metric_of(m, cell, CALLTREE_FAULTS));
     if (!m->source->tree->cpu_is_wall) {
-        cells[m->at.runnable] = ns_cell(m, cell->runnable_ticks);
-        cells[m->at.switches] = table_number((double)metric_of(m, cell, CALLTREE_SWITCHES));
+        line->runnable = ns_cell(m, cell->runnable_ticks);
+        line->switches = table_number((double)metric_of(m, cell, CALLTREE_SWITCHES));
     }
     for (size_t i = 0; i < m->read->rates.options.n_metrics; i++)
         if (!m->read->rates.options.metrics[i].is_time)
-            cells[m->at.rates[i]] = table_number(timeline_rate_of(m->read, i, cell->metrics, n_metrics));
+            line->rates[i] = table_number(timeline_rate_of(m->read, i, cell->metrics, n_metrics));
     for (size_t i = 0; i < m->n_events; i++) {
         size_t metric = (size_t)CALLTREE_COUNTERS + m->events[i].recorded[0].column;
         if (metric < n_metrics)
-            cells[m->at.events[i]] = table_number((double)cell->metrics[metric]);
+            line->events[i] = table_number((double)cell->metrics[metric]);
     }
     if (n_metrics > CALLTREE_COUNTERS)
-        cells[m->at.counted] = table_quotient((double)cell->cpu_ticks - uncounted, (double)cell->cpu_ticks);
+        line->counted = table_quotient((double)cell->cpu_ticks - uncounted, (double)cell->cpu_ticks);
 }
 
 static void add_data_row(struct timeline_making *m, enum vm_part part, uint32_t step)
 {
     struct timeline_cell cell = timeline_cell(m->timeline, part, step);
-    struct table_cell *cells = table_row(m->table, vm_part_key(part));
-    if (cells == NULL)
-        return;
-    cells[m->at.start] = table_number(timeline_start_ns(m->timeline, step));
-    cells[m->at.end] = table_number(timeline_start_ns(m->timeline, step + 1));
-    cells[m->at.region] = table_number(m->read->regions.of_step[step]);
-    cells[m->at.label] = table_words(vm_part_name(part));
-    cells[m->at.cpu] = ns_cell(m, cell.cpu_ticks);
-    add_counts(m, &cell, cells);
+    struct timeline_line line = { .start = table_number(timeline_start_ns(m->timeline, step)),
+                                  .end = table_number(timeline_start_ns(m->timeline, step + 1)),
+                                  .region = table_number(m->read->regions.of_step[step]),
+                                  .label = table_words(vm_part_name(part)),
+                                  .cpu = ns_cell(m, cell.cpu_ticks) };
+    add_counts(m, &cell, &line);
+    table_add(m->table, vm_part_key(part), &line);
 }
 
 /* ---- regions ---- */
@@ -313,16 +314,14 @@ static void add_region(struct timeline_making *m, uint32_t number)
 {
     const struct timeline_region *region = &m->read->regions.regions[number];
     struct timeline_cell sum = sum_region(m, number);
-    struct table_cell *cells = sum.metrics == NULL ? NULL : table_row(m->table, "region");
-    if (cells == NULL)
-        return;
-    cells[m->at.region] = table_number(number);
-    cells[m->at.label] = table_words(region_words(m, number));
-    add_counts(m, &sum, cells);
-    cells[m->at.cpu] = ns_cell(m, region->cpu_ticks);
-    cells[m->at.share] = table_quotient((double)region->cpu_ticks, all_ticks(m));
-    cells[m->at.steps] = table_number(region->n_steps);
-    cells[m->at.times] = table_number(region->n_times);
+    struct timeline_line line = { .region = table_number(number),
+                                  .label = table_words(region_words(m, number)),
+                                  .cpu = ns_cell(m, region->cpu_ticks),
+                                  .share = table_quotient((double)region->cpu_ticks, all_ticks(m)),
+                                  .steps = table_number(region->n_steps),
+                                  .times = table_number(region->n_times) };
+    add_counts(m, &sum, &line);
+    table_add(m->table, "region", &line);
 }
 
 /* "CPI 1.234, " */
@@ -330,7 +329,7 @@ static const char *cpi_words(const struct timeline_making *m, uint32_t number)
 {
     struct timeline_cell sum = sum_region(m, number);
     const struct call_metrics *rates = &m->read->rates;
-    for (size_t i = 0; sum.metrics != NULL && i < rates->options.n_metrics; i++) {
+    for (size_t i = 0; i < rates->options.n_metrics; i++) {
         double cpi = strcmp(rates->of[i].key, "cpi") != 0
                          ? NAN
                          : timeline_rate_of(m->read, i, sum.metrics, timeline_n_metrics(m->timeline));
@@ -347,11 +346,9 @@ static void say_regions(struct timeline_making *m)
     for (uint32_t r = 1; r <= regions->n && r <= REGIONS_IN_TEXT; r++) {
         const struct timeline_region *region = &regions->regions[r];
         const char *cpi = cpi_words(m, r), *words = region_words(m, r);
-        const char *line = words == NULL || cpi == NULL
-                               ? NULL
-                               : arena_printf(arena, "region %-2u %s of the time, %u %s%s: %s", r,
-                                              report_percent(arena, (double)region->cpu_ticks / (all_ticks(m) + 1e-9)),
-                                              region->n_times, region->n_times == 1 ? "time" : "times", cpi, words);
+        const char *line = arena_printf(arena, "region %-2u %s of the time, %u %s%s: %s", r,
+                                        report_percent(arena, (double)region->cpu_ticks / (all_ticks(m) + 1e-9)),
+                                        region->n_times, region->n_times == 1 ? "time" : "times", cpi, words);
         table_metadata_words(m->table, NULL, NULL, line);
     }
     if (regions->n > REGIONS_IN_TEXT)
@@ -362,16 +359,14 @@ static void say_regions(struct timeline_making *m)
 static void add_phase(struct timeline_making *m, uint32_t row)
 {
     const struct report_row *of = &m->read->rows[row];
-    struct table_cell *cells = table_row(m->table, sampled_alone(m->source, of->total) ? "sampled" : "phase");
     struct method_name name = report_name(m->source, of->total->method);
-    if (cells == NULL)
-        return;
-    cells[m->at.region] = table_number(m->read->regions.of_row[row]);
-    cells[m->at.label] = table_words(row_label(m, row));
-    cells[m->at.cpu] = table_number(of->self_ticks * m->source->tree->ns_per_tick);
-    cells[m->at.class_name] = table_words(name.class_name);
-    cells[m->at.method] = table_words(name.method);
-    cells[m->at.descriptor] = table_words(name.descriptor);
+    const struct timeline_line line = { .region = table_number(m->read->regions.of_row[row]),
+                                        .label = table_words(row_label(m, row)),
+                                        .cpu = table_number(of->self_ticks * m->source->tree->ns_per_tick),
+                                        .class_name = table_words(name.class_name),
+                                        .method = table_words(name.method),
+                                        .descriptor = table_words(name.descriptor) };
+    table_add(m->table, sampled_alone(m->source, of->total) ? "sampled" : "phase", &line);
 }
 
 /* ---- the whole ---- */
@@ -439,12 +434,9 @@ void timeline_table(const struct report_source *source, const struct timeline_re
     table_metadata_number(table, "steps", timeline_n_steps(m.timeline), NULL);
     table_metadata_number(table, "regions", read->regions.n, NULL);
     find_events(&m);
-    if (is_text) {
+    if (is_text)
         say_regions(&m);
-        add_text_columns(&m);
-    } else {
-        add_data_columns(&m);
-    }
+    add_columns(&m);
     add_rows(&m);
     add_notes(&m);
     report_losses(source, table);
