@@ -1,7 +1,7 @@
 #!/bin/bash
 # What all reports say of a trace agrees, on both clocks; and what checks that (every test does, over a trace of its
 # own: agrees_with_itself in test/lib.sh) finds what does not.
-# timeout: 120
+# timeout: 240
 . "$(dirname "$0")/../lib.sh"
 needs_command report
 
@@ -12,6 +12,33 @@ trace=$SCRATCH/consistent.dat
 is "a program is recorded" $? 0
 holds "on the CPU clock all reports agree" "$build/test/tools/consistent" "$mmprof" "$trace"
 holds "on the wall clock they do, too" "$build/test/tools/consistent" "$mmprof" "$trace" --clock wall
+
+# ---- every view: --columns takes its columns in any order; --sort moves rows, and no sum ----
+
+csv() {
+    "$mmprof" report --csv --view "$@" "$trace" 2> "$SCRATCH/errors" | tr -d '\r'
+}
+
+sums() {
+    grep -nE '^([0-9]+,)?total,' <<< "$1"
+}
+
+n_views=0
+wrong=
+for view in $("$mmprof" report --views | sed -E 's/^ *([a-z-]+)(=METHOD)?.*/\1\2/; s/METHOD/main/' | grep -vE 'misses|fields'); do
+    table=$(csv "$view")
+    [ -n "$table" ] || continue # the trace has nothing of it
+    n_views=$((n_views + 1))
+    keys=$(head -n 1 <<< "$table" | sed 's/^schema_version,//; s/^kind,//')
+    first=${keys%%,*} last=${keys##*,}
+    [[ $(csv "$view" --columns "$last,$first" | head -n 1) =~ kind,$last,$first$ ]] || wrong+="$view --columns; "
+    sorted=$(csv "$view" --sort "$last")
+    grep -q 'a tree cannot be sorted' "$SCRATCH/errors" && continue
+    [ "$(sort <<< "$sorted")" = "$(sort <<< "$table")" ] || wrong+="$view --sort $last: other rows; "
+    [ "$(sums "$sorted")" = "$(sums "$table")" ] || wrong+="$view --sort $last moves a sum; "
+done
+is "--columns and --sort work on every view" "$wrong" ""
+holds "of which this trace has ten or more" [ "$n_views" -ge 10 ]
 
 # contradicts CLAIM REGEX SCRIPT: with a sed script between mmprof and its reader.
 contradicts() {
