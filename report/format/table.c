@@ -142,13 +142,6 @@ size_t table_column(struct table *table, const char *heading, const char *key, e
     return table->n_columns++;
 }
 
-size_t table_data_column(struct table *table, const char *key, enum table_unit unit)
-{
-    size_t column = table_column(table, key, key, unit);
-    table->columns[column].not_in_text = true;
-    return column;
-}
-
 struct table_cell *table_row(struct table *table, const char *kind)
 {
     if (table->n_rows == table->rows_room) {

@@ -195,9 +195,6 @@ int table_sort(struct table *table, const char *key, struct err *err);
 /* Texts are borrowed.  Returns the column's index. */
 size_t table_column(struct table *table, const char *heading, const char *key, enum table_unit unit);
 
-/* One that is not in text. */
-size_t table_data_column(struct table *table, const char *key, enum table_unit unit);
-
 /* A row whose cells are all unmeasured. */
 struct table_cell *table_row(struct table *table, const char *kind);
 
