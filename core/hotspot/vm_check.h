@@ -16,7 +16,4 @@ struct stack_walker;
  */
 int vm_check_stacks(struct stack_walker *walker, struct err *err);
 
-/* The same once a day of each build of libjvm.so, which takes 12 ms: core/base/own_cache.h. */
-int vm_check_once(struct stack_walker *walker, struct err *err);
-
 #endif

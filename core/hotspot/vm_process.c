@@ -1,20 +1,13 @@
 /* Opening the JVM of another process: where its libjvm.so is, and what that exports. */
 #include "core/hotspot/vm_state.h"
-#include "core/base/own_cache.h"
 #include "core/base/xalloc.h"
-#include "core/hotspot/stack_walk_internal.h"
-#include "core/hotspot/vm_check.h"
 #include "core/jvm/elf_file.h"
 #include "core/jvm/maps.h"
-#include "core/jvm/process.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 
 #define MAPPED_MAX 32 /* mappings of libraries with its name that are looked at */
@@ -139,37 +132,4 @@ struct vm *vm_open(pid_t pid, struct err *err)
         return first;
     vm_close(first);
     return other;
-}
-
-/* ---- what is known of its build ---- */
-
-#define CHECKED_NS UINT64_C(2000000000) /* of CPU time: then a JVM has compiled enough to say much */
-
-/* Returns false where that is not known. */
-static bool name_build(const struct vm *vm, char *name, size_t n)
-{
-    const struct libjvm *libjvm = vm->close == close_libjvm ? vm->library.context : NULL;
-    char id[JVM_BUILD_ID_BYTES];
-    struct stat file;
-    if (libjvm == NULL || fstat(libjvm->file.fd, &file) < 0)
-        return false;
-    elf_file_build_id(&libjvm->file, id);
-    snprintf(name, n, "layout-%s-%" PRIx64 "-%" PRIx64, id, (uint64_t)file.st_size, (uint64_t)file.st_mtim.tv_sec);
-    return id[0] != '\0';
-}
-
-int vm_check_once(struct stack_walker *walker, struct err *err)
-{
-    char name[128];
-    uint64_t digits, cpu_ns;
-    bool is_named = name_build(walker->vm, name, sizeof name);
-    if (is_named && own_cache_get(name, OWN_CACHE_DAY_S, &digits) && digits <= 1) {
-        vm_exclude_digits(walker->vm, (uint32_t)digits);
-        return 0;
-    }
-    if (vm_check_stacks(walker, err) < 0)
-        return -1;
-    if (is_named && jvm_process_cpu_ns(vm_pid(walker->vm), &cpu_ns) == 0 && cpu_ns >= CHECKED_NS)
-        own_cache_put(name, vm_excluded_digits(walker->vm));
-    return 0;
 }

@@ -1,16 +1,13 @@
 #include "core/perf/perf_rings.h"
 
-#include "core/base/own_cache.h"
 #include "core/perf/perf_records.h"
 #include "core/pmu/perf_open.h"
 
 #include <linux/perf_event.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -145,7 +142,7 @@ uint64_t ip_sample_cost_of(const struct ip_sample_cost_round *rounds, size_t n)
     return n_each < ROUNDS ? 0 : each[n_each / 2];
 }
 
-static uint64_t measure(uint32_t stack_bytes)
+uint64_t kernel_sample_cost_ns(uint32_t stack_bytes, bool *is_measured)
 {
     struct ip_sample_cost_round rounds[IP_SAMPLE_COST_ROUNDS] = { 0 };
     struct clock_ring clock;
@@ -159,23 +156,6 @@ static uint64_t measure(uint32_t stack_bytes)
     }
     if (is_open)
         close_ring(&clock);
-    return ns;
-}
-
-/* To measure it takes 3 to 10 ms: once a day, of this kernel. */
-uint64_t kernel_sample_cost_ns(uint32_t stack_bytes, bool *is_measured)
-{
-    struct utsname kernel;
-    char name[96];
-    uint64_t ns = 0;
-    bool is_named = uname(&kernel) == 0;
-    snprintf(name, sizeof name, "sample-%u-%.64s", stack_bytes > STACK_MAX ? STACK_MAX : stack_bytes,
-             is_named ? kernel.release : "");
-    if (!own_cache_get(name, OWN_CACHE_DAY_S, &ns) || ns < LEAST_NS || ns >= PERIOD_NS) {
-        ns = measure(stack_bytes);
-        if (is_named && ns > 0)
-            own_cache_put(name, ns);
-    }
     *is_measured = ns > 0;
     return ns > 0 ? ns : stack_bytes > 0 ? STACK_SAMPLE_COST_USUAL_NS : IP_SAMPLE_COST_USUAL_NS;
 }

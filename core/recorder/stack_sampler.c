@@ -277,7 +277,7 @@ static int open_waits(struct stack_sampler *sampler, struct err *err)
 static int open_checked(struct stack_sampler *sampler, struct err *err)
 {
     struct stack_walker *walker = stack_walker_open(sampler->vm, frame_rules_here(), err);
-    if (walker != NULL && vm_check_once(walker, err) == 0 && vm_methods_why_not(sampler->vm) == NULL) {
+    if (walker != NULL && vm_check_stacks(walker, err) == 0 && vm_methods_why_not(sampler->vm) == NULL) {
         sampler->walker = walker;
         return 0;
     }
