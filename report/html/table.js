@@ -48,12 +48,15 @@ function cellTitle(cell, column) {
         : null;
 }
 
-/* "12.34 \u00b10.56": the interval stands behind the number, in a width of its own. */
+/* "12.34 \u00b10.56": the interval stands behind the number, in a width of its own; more than a third of it is grey. */
 function withInterval(text) {
-    const at = text.indexOf(" \u00b1");
-    return at < 0
-        ? pretty(text)
-        : [text.slice(0, at), html("span", { class: "interval" }, "\u2009" + text.slice(at + 1))];
+    const [number, interval] = text.split(" \u00b1"),
+        value = (digits) => Number.parseFloat(digits.replaceAll(",", ""));
+    if (interval === undefined) return pretty(text);
+    return [
+        value(interval) > value(number) / 3 ? html("span", { class: "vague" }, number) : number,
+        html("span", { class: "interval" }, "\u2009\u00b1" + interval)
+    ];
 }
 
 function tableCell(cell, column, attributes) {

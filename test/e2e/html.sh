@@ -108,6 +108,15 @@ is "on the wall clock the time line has threads that wait, and all follow a span
     "$(browser "$SCRATCH/wall.html" "$SCRATCH/wall.js" | xargs)" \
     "threads that run or wait 41.18 $widths 0.00 100.00 $widths"
 
+cat > "$SCRATCH/vague.js" << 'END'
+const number = (node) => Number.parseFloat(node.textContent.replace(/[\s\u00b1]/g, ""));
+const cells = [...document.querySelectorAll("#phase-rows .interval")].map((interval) =>
+    [interval.previousSibling.className === "vague", number(interval) > number(interval.previousSibling) / 3]);
+return [cells.some((cell) => cell[0]), cells.some((cell) => !cell[0]), cells.every((cell) => cell[0] === cell[1])];
+END
+is "a share that is less certain than a third of itself is grey, others are not" \
+    "$(browser "$SCRATCH/wall.html" "$SCRATCH/vague.js" | xargs)" "true true true"
+
 while read -r line; do
     case $line in
         'ok '*) ok "${line#ok }" ;;
