@@ -105,9 +105,10 @@ static const struct table_column columns[] = {
     { "rule", "Rule", TABLE_TEXT, FROM(struct finding, rule) },
     { "subject", "Subject", TABLE_TEXT, FROM(struct finding, subject) },
     { "cost_ns", "Cost", TABLE_NS, FROM(struct finding, cost_ns) },
-    { "share", "Share (%)", TABLE_SHARE, FROM(struct finding, share) },
-    { "share_low", "from", TABLE_SHARE, FROM(struct finding, low) },
-    { "share_high", "to", TABLE_SHARE, FROM(struct finding, high) },
+    { "size", "Size", TABLE_TEXT, FROM(struct finding, size) },
+    { "share", "share", TABLE_SHARE, FROM(struct finding, share), .width = COLUMN_DATA },
+    { "share_low", "from", TABLE_SHARE, FROM(struct finding, low), .width = COLUMN_DATA },
+    { "share_high", "to", TABLE_SHARE, FROM(struct finding, high), .width = COLUMN_DATA },
     { "evidence", "evidence", TABLE_TEXT, FROM(struct finding, text), .width = COLUMN_DATA }, /* above the table */
     { "view", "view", TABLE_TEXT, FROM(struct finding, view), .width = COLUMN_DATA },
 };

@@ -27,6 +27,7 @@ struct finding {
     const char *view;    /* for 'mmprof report --view' */
     double cost_ns;      /* of CPU time, or of waiting of all threads together */
     double share;        /* what the threshold is of */
+    const char *size;    /* the share in words: "0.5 threads on average" */
     bool is_condition;   /* no fault of the program, but what the measurement was made in */
     double low, high;    /* the interval of 95 % around the share; the share itself where it was measured */
 };

@@ -5,6 +5,20 @@
 
 #include <string.h>
 
+static const char *size_of(const struct findings_making *making, const struct finding_rule *rule,
+                           const struct finding *f)
+{
+    struct arena *arena = making->source->arena;
+    double error = (f->high - f->low) / 2;
+    if (rule->of != NULL && f->share < 2)
+        return arena_printf(arena, "%s of %s", findings_share(making, f->share, error), rule->of);
+    if (rule->of != NULL)
+        return arena_printf(arena, "%.1f times %s", f->share, rule->of);
+    if (error < 0.05)
+        return arena_printf(arena, "%.1f threads on average", f->share);
+    return arena_printf(arena, "%.1f \u00b1%.1f threads on average", f->share, error);
+}
+
 bool findings_add(struct findings_making *making, const struct finding_rule *rule, const struct finding *f)
 {
     if (!(f->low > rule->threshold) || !(f->cost_ns >= rule->least * making->undelayed_ns))
@@ -19,6 +33,7 @@ bool findings_add(struct findings_making *making, const struct finding_rule *rul
     }
     making->found[making->n_found] = *f;
     making->found[making->n_found].is_condition = rule->is_condition;
+    making->found[making->n_found].size = f->size != NULL ? f->size : size_of(making, rule, f);
     making->found[making->n_found++].rule = rule->name;
     return true;
 }

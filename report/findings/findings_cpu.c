@@ -181,6 +181,8 @@ void findings_of_collector(struct findings_making *making, const struct finding_
                                                 used, n_pauses, stops, longest[0] == '\0' ? "" : ", longest ", longest),
                                .view = trace_n_collections(source->reader) > 0 ? "collections" : "pauses",
                                .cost_ns = fmax(cpu_ns, pauses_ns),
+                               .size = arena_printf(arena, "%.0f %% of the %s", share * 100,
+                                                    cpu_share < wall_share ? "time" : "CPU time"),
                                .share = share,
                                .low = share,
                                .high = share };

@@ -18,6 +18,7 @@ struct finding_rule {
     double least;     /* that it costs, of undelayed_ns: less is no trouble, whatever part of a little it is */
     void (*find)(struct findings_making *making, const struct finding_rule *rule);
     bool is_condition; /* of the measurement or the machine: it comes last, unless it costs most */
+    const char *of;    /* what shares are of; NULL: of a thread's time, so they are threads on average */
 };
 
 extern const struct finding_rule finding_rules[]; /* one without a name ends them */

@@ -529,6 +529,9 @@ static void check_waits(const struct waiting_case *c)
                                                .libraries = folding_read(NULL, &arena, &err) };
     maker_must(&m, view_pass_read(&options, &arena, &pass, &m.err));
     CHECK_TEXT(c->claim, lines_of(&pass.source, &pass), c->lines);
+    const struct findings_input input = input_of(&pass.source, &pass);
+    const struct findings found = findings_find(&input);
+    CHECK("whose size is threads", found.n == 0 || strstr(found.all[0].size, " threads on average") != NULL);
     view_pass_close(&pass);
     arena_free(&arena);
 }
@@ -634,10 +637,33 @@ static void test_table(void)
     const struct findings_input input = input_of(&made.source, NULL);
     findings_table(&input, &table);
     CHECK_TEXT("as CSV, with the interval", printed(&table, CSV, &arena),
-               "kind,rule,subject,cost_ns,share,share_low,share_high,evidence,view\r\n"
-               "finding,cpu,Shop.price,3000000000,0.29999999999999999,0.29999999999999999,0.29999999999999999,"
+               "kind,rule,subject,cost_ns,size,share,share_low,share_high,evidence,view\r\n"
+               "finding,cpu,Shop.price,3000000000,30 % of the CPU "
+               "time,0.29999999999999999,0.29999999999999999,0.29999999999999999,"
                "\"Shop.price itself uses 30 % of the CPU time, 3.00 s\",callers=Shop.price\r\n");
     trace_made_close(&made);
+}
+
+static void test_sizes(void)
+{
+    const struct {
+        struct program program;
+        const char *size;
+    } rows[] = {
+        { { .c2_ms = 190, .run_ms = 200, .preempted_ms = 3800 }, "19.0 times the CPU time" },
+        { { .preempted_ms = 4000 }, "67 % of the CPU time" },
+        { { .gc_ms = 3000, .collections = "40 2900000000 gc_young" }, "29 % of the time" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct maker m;
+        struct trace_made made;
+        make_program(&m, &rows[i].program);
+        trace_made_open(&made, &m, 10000, &arena);
+        const struct findings_input input = input_of(&made.source, NULL);
+        const struct findings found = findings_find(&input);
+        CHECK_TEXT("its size in words", found.n == 0 ? "" : found.all[0].size, rows[i].size);
+        trace_made_close(&made);
+    }
 }
 
 static void test_list(void)
@@ -668,6 +694,7 @@ int main(void)
     test_waits();
     test_values();
     test_table();
+    test_sizes();
     test_list();
     return tap_done();
 }
