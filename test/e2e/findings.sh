@@ -6,13 +6,13 @@
 . "$(dirname "$0")/../lib.sh"
 needs_command profile
 
-names=() rules=''
+names=() rules='' heap=400m
 
 # found STATE SECONDS NAME...: 'RULE SUBJECT' and the evidence of each finding of a program with these faults.
 found() {
     local state=$1 seconds=$2
     shift 2
-    start "$SCRATCH/program" "$(first_jdk)/bin/java" -Xmx400m -XX:+EnableDynamicAgentLoading -Djournal="$SCRATCH" \
+    start "$SCRATCH/program" "$(first_jdk)/bin/java" "-Xmx$heap" -XX:+EnableDynamicAgentLoading -Djournal="$SCRATCH" \
         -cp "$classes" target.Faulty "${@/%/=$state}"
     local program=$pid
     wait_for 20 grep -q '^UP' "$SCRATCH/program" || return
@@ -42,7 +42,7 @@ check_others() {
         is "${names[*]}: none of them is found when it is '$state'" \
             "$(found $state 6 "${names[@]}" | grep -E "^($rules) ")" ''
     done
-    names=() rules=''
+    names=() rules='' heap=400m
 }
 
 check exceptions huge hash regex << 'END'
@@ -52,18 +52,22 @@ hash hash Faulty\$Index.count HashMap.TreeNode.*hashCode
 regex library Faulty\$Validator.isSentence Matcher.matches.*backtracking
 END
 
-check format loading leak << 'END'
+check format loading << 'END'
 format library Faulty\$Labels.label String.format
-leak leak Faulty\$Sessions.session mostly byte
 loading loading Faulty\$Plugins.pluginClass Class.forName
 END
 check_others
 
-check boxing connections holder starved << 'END'
+check boxing << 'END'
+boxing allocation Faulty\$Totals.boxed java.lang.Long .boxed numbers
+END
+
+heap=150m # so that there are collections enough
+check connections holder starved leak << 'END'
 holder lock Faulty\$Tariffs.tariff that Faulty\$Tariffs.refresh holds while in Faulty\$Gateway.ask
 starved starved Faulty\$Orders.linesOf FutureTask.get
 connections pool Faulty\$Connections.query Semaphore.acquire
-boxing allocation Faulty\$Totals.boxed java.lang.Long .boxed numbers
+leak leak Faulty\$Sessions.session mostly byte
 END
 check_others
 
