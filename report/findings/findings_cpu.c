@@ -173,19 +173,19 @@ void findings_of_collector(struct findings_making *making, const struct finding_
     const char *used =
         cpu_ns <= 0 ? "" : arena_printf(arena, "uses %.0f %% of the CPU time, %s, and ", cpu_share * 100, cpu);
     double share = fmax(cpu_share, wall_share);
-    const struct finding f = { .subject = "garbage collector",
-                               .text =
-                                   arena_printf(arena,
-                                                "garbage collector: %sstopped the program %.0f times "
-                                                "for %s%s%s",
-                                                used, n_pauses, stops, longest[0] == '\0' ? "" : ", longest ", longest),
-                               .view = trace_n_collections(source->reader) > 0 ? "collections" : "pauses",
-                               .cost_ns = fmax(cpu_ns, pauses_ns),
-                               .size = arena_printf(arena, "%.0f %% of the %s", share * 100,
-                                                    cpu_share < wall_share ? "time" : "CPU time"),
-                               .share = share,
-                               .low = share,
-                               .high = share };
+    const struct finding f = {
+        .subject = "garbage collector",
+        .text = arena_printf(arena,
+                             "garbage collector: %sstopped the program %.0f times "
+                             "for %s%s%s",
+                             used, n_pauses, stops, longest[0] == '\0' ? "" : ", longest ", longest),
+        .view = trace_n_collections(source->reader) > 0 ? "collections" : "pauses",
+        .cost_ns = fmax(cpu_ns, pauses_ns),
+        .size = arena_printf(arena, "%.0f %% of the %s", share * 100, cpu_share < wall_share ? "time" : "CPU time"),
+        .share = share,
+        .low = share,
+        .high = share
+    };
     findings_add(making, rule, &f);
 }
 

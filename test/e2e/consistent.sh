@@ -25,7 +25,9 @@ sums() {
 
 n_views=0
 wrong=
-for view in $("$mmprof" report --views | sed -E 's/^ *([a-z-]+)(=METHOD)?.*/\1\2/; s/METHOD/main/' | grep -vE 'misses|fields'); do
+views=$("$mmprof" report --views | sed -E 's/^ *([a-z-]+)(=METHOD)?.*/\1\2/; s/METHOD/main/' |
+    grep -vE 'misses|fields')
+for view in $views; do
     table=$(csv "$view")
     [ -n "$table" ] || continue # the trace has nothing of it
     n_views=$((n_views + 1))

@@ -267,8 +267,8 @@ static void test_places(void)
     for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         code_locations_find(locations, i, &found[i]);
         const struct code_function *function = code_locations_function(locations, found[i].function);
-        CHECK(rows[i].claim, function->kind == rows[i].kind &&
-                                 function->subsystem == rows[i].subsystem && strcmp(function->name, rows[i].name) == 0);
+        CHECK(rows[i].claim, function->kind == rows[i].kind && function->subsystem == rows[i].subsystem &&
+                                 strcmp(function->name, rows[i].name) == 0);
     }
     CHECK("code locations in one function are that function's",
           found[0].function == found[9].function && found[0].function != found[2].function);
