@@ -300,7 +300,7 @@ static void test_triggers(void)
     if (perf_rings_open(&rings, getpid(), &options, &err) == 0)
         perf_rings_close(rings);
     CHECK("of one that the kernel counts in software the period is not told, or each would be a sample",
-          attrs[0].sample_period >= 48 && attrs[0].sample_period <= 195 && attrs[0].sample_type == KERNEL_STACK_TYPE);
+          attrs[0].sample_period >= 54 && attrs[0].sample_period <= 216 && attrs[0].sample_type == KERNEL_STACK_TYPE);
     counters_perf_open_replace(NULL);
 }
 
