@@ -12,8 +12,6 @@
 #include "cmd/trace_argument.h"
 #include "report/findings/advice.h"
 
-#include <stdio.h>
-
 struct advise_arguments {
     struct display display;
     const char *path, *memtrace, *html;

@@ -15,8 +15,6 @@
 #include "cmd/trace_argument.h"
 #include "report/view/annotation.h"
 
-#include <string.h>
-
 struct annotate_arguments {
     struct annotation_options options;
     struct options_list sources;

@@ -1,8 +1,5 @@
 #include "cmd/commands.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 static void print_help(const char *usage, const char *purpose, const struct options_row *rows, bool with_rare)
 {
     printf("usage: mmprof %s\n\n%s\n\n", usage, purpose);

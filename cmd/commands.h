@@ -7,8 +7,6 @@
 #include "core/base/err.h"
 #include "core/base/options.h"
 
-#include <stdbool.h>
-
 struct command {
     const char *name, *summary; /* without a summary, the help does not list it */
     /* argv[0] is the command's name.  Returns the exit status, or -1 with *err set. */

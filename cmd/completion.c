@@ -4,9 +4,6 @@
  */
 #include "cmd/commands.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /*
  * What both scripts read: "  profile    find ...", "  -e, --events LIST   count ...", views, JVMs, and behind
  * --format the names of formats.

@@ -10,8 +10,6 @@
 #include "report/diff/diff.h"
 #include "report/source.h"
 
-#include <string.h>
-
 #define STATUS_BROKEN 2 /* a limit of --fail-on is broken */
 
 enum { NO_SIDE = VERSIONS_MAX, PROFILES }; /* behind the sides of struct diff_sides */

@@ -6,10 +6,6 @@
 #include "report/html/html_stacks.h"
 #include "report/view/view_pass.h"
 
-#include <limits.h>
-#include <math.h>
-#include <stdlib.h>
-
 #define FRAMES_MAX 4096
 
 struct diff_page {

@@ -13,8 +13,6 @@
 
 #include "cmd/trace_argument.h"
 
-#include <string.h>
-
 static int check(struct diff_profiles *p, struct err *err)
 {
     static const char *const sources[] = { [COMPARE_SAMPLES] = "samples", [COMPARE_CALLS] = "calls" };

@@ -3,12 +3,7 @@
 #include "core/base/text.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* Names that diff_record_path makes. */
 static int is_trace(const struct dirent *entry)

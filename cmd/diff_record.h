@@ -7,8 +7,6 @@
 #include "core/base/arena.h"
 #include "core/base/err.h"
 
-#include <stddef.h>
-
 /*
  * Make the directory, if it is not there.  Returns 0, or -1 with *err set: it cannot be made, or has traces of runs
  * already, which would be lost.

@@ -4,12 +4,6 @@
 #include "cmd/measured_run.h"
 #include "phases/samples/significance.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #define RUNS_MAX 1000
 
 enum { CPU, WALL, STEADY, METRICS };

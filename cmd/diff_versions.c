@@ -2,8 +2,6 @@
 
 #include "cmd/diff_record.h"
 
-#include <string.h>
-
 struct diff_sides diff_sides_begin(void)
 {
     return (struct diff_sides){ .names = { "before", "after" }, .n = DIFF_SIDES };

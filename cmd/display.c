@@ -2,14 +2,10 @@
 
 #include "cmd/terminal.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define COLUMNS_USUAL 80
 #define COLUMNS_LEAST 40

@@ -7,9 +7,6 @@
 #include "core/base/options.h"
 #include "report/format/table.h"
 
-#include <stdbool.h>
-#include <sys/types.h>
-
 struct display {
     const char *color; /* "auto", "always" or "never"; borrowed */
     bool pages;        /* the text may be long: it goes through a pager, */

@@ -12,12 +12,7 @@
 #include "cmd/target_argument.h"
 #include "core/base/text.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 /* Later ones use what earlier ones found: the process's threads, whether there are counters. */
 static const struct {

@@ -11,11 +11,6 @@
 #include "core/jvm/flags.h"
 #include "core/jvm/process.h"
 
-#include <inttypes.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 enum doctor_level {
     DOCTOR_SILENT, /* nothing to say: it does not apply here */
     DOCTOR_OK,

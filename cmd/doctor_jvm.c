@@ -6,10 +6,7 @@
 #include "core/jvm/obstacle.h"
 #include "core/recorder/recorder.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define WARNS 21 /* of agents that are loaded late, on standard error */
 

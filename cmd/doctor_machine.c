@@ -3,11 +3,6 @@
 #include "core/jvm/memory_room.h"
 #include "core/recorder/recorder.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #define KB_PER_THREAD   (9 * 1024) /* a ring of 8 MB and its stack, when it was full once */
 #define THREADS_GUESSED 32
 

@@ -5,10 +5,6 @@
 #include "core/pmu/layout.h"
 #include "core/pmu/selftest.h"
 
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 #define RING_KB      260 /* of each CPU's context switches, with its first page */
 #define THREADS_MANY 100 /* a large program; asked for when there is no process to look at */
 #define FILES_OWN    64

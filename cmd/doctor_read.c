@@ -2,9 +2,6 @@
 #include "cmd/doctor.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 bool doctor_read(const struct doctor *doctor, const char *path, char *text, size_t n)
 {

@@ -3,12 +3,8 @@
 #include "core/recorder/simulation.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <spawn.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 extern char **environ;
 

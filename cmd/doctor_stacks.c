@@ -11,9 +11,6 @@
 
 #include "core/perf/perf_rings.h"
 
-#include <string.h>
-#include <unistd.h>
-
 #define NEXT      "\n  next: "
 #define OTHERWISE "stacks are sampled in the JVM, at safepoints"
 

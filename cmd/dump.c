@@ -18,12 +18,8 @@
 #include "cmd/terminal.h"
 #include "cmd/trace_argument.h"
 
-#include "core/base/arena.h"
 #include "core/trace/recording_info.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 struct dump {

@@ -6,8 +6,6 @@
 
 #include "core/trace/trace.h"
 
-#include <stdio.h>
-
 /*
  * Print what the reader gives, from where it stands to its end.
  *

@@ -2,8 +2,6 @@
 
 #include "cmd/terminal.h"
 
-#include <inttypes.h>
-
 static void put_text(FILE *out, struct wire_text text)
 {
     terminal_text(out, text.at, text.n);

@@ -6,8 +6,6 @@
 
 #include "core/trace/locations.h"
 
-#include <stdio.h>
-
 /* One line: a file, a symbol, a method or a location. */
 void dump_locations(FILE *out, const struct location_entry *entry);
 

@@ -6,8 +6,6 @@
 
 #include "core/trace/misses.h"
 
-#include <stdio.h>
-
 void dump_misses(FILE *out, const struct miss_entry *entry);
 
 #endif

@@ -2,9 +2,6 @@
 
 #include "cmd/terminal.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 static void put_text(FILE *out, const char *text)
 {
     terminal_text(out, text, strlen(text));

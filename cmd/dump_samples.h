@@ -7,8 +7,6 @@
 
 #include "core/trace/trace.h"
 
-#include <stdio.h>
-
 /* Each prints one line. */
 void dump_samples_method(FILE *out, uint32_t number, const struct trace_sampled_method *method);
 void dump_samples_context(FILE *out, uint32_t number, const struct trace_context *node);

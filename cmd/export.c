@@ -10,10 +10,7 @@
 #include "report/view/phase_report.h"
 #include "report/view/view_pass.h"
 
-#include <errno.h>
-#include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 /* Perfetto opens a file of 200,000 slices (20 MB) in a second or two. */
 #define MAX_SLICES 200000

@@ -17,9 +17,6 @@
 #include "core/pmu/selftest.h"
 
 #include <fnmatch.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #define NAME_COLUMNS 28
 

@@ -3,8 +3,6 @@
  */
 #include "cmd/program.h"
 
-#include <stddef.h>
-
 /* In the order of use. */
 static const struct command commands[] = {
     { "", "Profile a program", NULL },

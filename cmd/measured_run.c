@@ -1,16 +1,9 @@
 #include "cmd/measured_run.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 extern char **environ;
 

@@ -4,10 +4,10 @@
 #ifndef CMD_MEASURED_RUN_H
 #define CMD_MEASURED_RUN_H
 
+#include "core/base/std.h"
 #include "core/base/err.h"
 
 #include <regex.h>
-#include <stddef.h>
 
 struct measured_run {
     double cpu_ns, wall_ns; /* of the command, and of those processes that it waited for */

@@ -6,11 +6,6 @@
 #include "report/view/phase_report.h"
 #include "report/view/view_pass.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <string.h>
-#include <unistd.h>
-
 /* ---- labels ---- */
 
 #define LABEL_BYTES_MAX 200

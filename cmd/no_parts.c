@@ -3,6 +3,4 @@
  */
 #include "cmd/parts.h"
 
-#include <stddef.h>
-
 const struct program_parts parts = { .export_parquet = NULL };

@@ -2,12 +2,7 @@
 
 #include "core/base/plain_file.h"
 
-#include <errno.h>
-#include <stdbool.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 /* What stands for the letter behind a %; "" for one that has no meaning. */
 static void expand(char letter, pid_t pid, char *text, size_t n)

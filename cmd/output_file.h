@@ -4,11 +4,8 @@
 #ifndef CMD_OUTPUT_FILE_H
 #define CMD_OUTPUT_FILE_H
 
+#include "core/base/std.h"
 #include "core/base/err.h"
-
-#include <limits.h>
-#include <stdio.h>
-#include <sys/types.h>
 
 struct output_file {
     FILE *out;

@@ -9,9 +9,6 @@
 #include "core/base/err.h"
 #include "core/base/options.h"
 
-#include <stdbool.h>
-#include <stdio.h>
-
 struct advice_memory;
 struct arena;
 struct folding_list;

@@ -18,9 +18,6 @@
 #include "report/view/tree_table.h"
 #include "report/view/view_pass.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* Everything that one run holds. */
 struct phases_run {
     const struct phases_options *options;

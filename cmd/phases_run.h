@@ -6,8 +6,6 @@
 
 #include "cmd/display.h"
 
-#include <stdint.h>
-
 /* Names are of files, as they are: what a % stands for in them was put there. */
 struct phases_options {
     struct display *display;

@@ -10,13 +10,7 @@
 #include "cmd/recording_summary.h"
 #include "core/base/call_argument.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <limits.h>
-#include <stdbool.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define DEFAULT_DIRECTORY       "mmprof-profile"
 #define DEFAULT_DURATION_S      60.0 /* of a running JVM: the budget of less pays for few phases */

@@ -4,9 +4,6 @@
 #include "cmd/terminal.h"
 #include "core/recorder/clock.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define FIRST_NS   UINT64_C(5000000000)
 #define AGAIN_NS   1e9 /* at least between two times */
 #define READS_PART 0.5 /* of the budget, that reading may take; but the time is never more than doubled in between */

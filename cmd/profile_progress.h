@@ -10,7 +10,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 
 struct profile_progress {
     FILE *out;                  /* borrowed; NULL: nobody waits */

@@ -6,12 +6,6 @@
 #include "core/base/privileges.h"
 #include "core/base/text.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #define NAME_START "mmprof-" /* of the programs in libexec/mmprof */
 
 /* ---- help ---- */

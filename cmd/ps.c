@@ -9,8 +9,6 @@
 #include "cmd/trace_argument.h"
 #include "core/jvm/running.h"
 
-#include <string.h>
-
 /* In the two largest units that it has. */
 static struct table_cell duration(struct arena *arena, double seconds)
 {

@@ -3,9 +3,6 @@
 #include "cmd/record_files.h"
 #include "cmd/record_follow.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 struct record_choice {
     bool all_methods, live; /* as the user said */
 };

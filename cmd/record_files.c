@@ -1,19 +1,11 @@
 #include "cmd/record_files.h"
 
 #include "cmd/output_file.h"
-#include "core/base/text.h"
 #include "core/base/xalloc.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #define SUFFIX        ".dat"
 #define SAME_NAME_MAX 1000

@@ -7,7 +7,6 @@
 #include "cmd/record_finish.h"
 #include "cmd/recording.h"
 
-#include <limits.h>
 #include <regex.h>
 
 struct record_files {

@@ -3,14 +3,8 @@
 #include "core/base/file_sync.h"
 #include "core/base/text.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <time.h>
-#include <unistd.h>
 
 #define NICE 10 /* the thread's */
 

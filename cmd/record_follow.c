@@ -1,14 +1,9 @@
 #include "cmd/record_follow.h"
 
-#include "core/base/arena.h"
 #include "core/base/stop_signals.h"
 #include "core/jvm/target.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
-#include <time.h>
 
 #define LOOK_MS   1000
 #define AGAIN_MS  10000

@@ -6,8 +6,6 @@
 
 #include "core/jvm/running.h"
 
-#include <stdbool.h>
-
 struct record_follow {
     const char *name; /* as jvm_target_choose takes it; borrowed */
     void *context;    /* borrowed; the first argument of record */

@@ -3,20 +3,12 @@
 #include "cmd/parts.h"
 #include "cmd/recording_counters.h"
 #include "cmd/recording_summary.h"
-#include "core/base/arena.h"
 #include "core/base/call_argument.h"
-#include "core/base/pattern.h"
-#include "core/perf/perf_rings.h"
-#include "core/recorder/ip_samples.h"
 #include "phases/live/live_policy.h"
 #include "phases/select/phases_file.h"
 #include "symbolize/native_symbols.h"
 
-#include <inttypes.h>
-#include <limits.h>
-#include <math.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 

@@ -3,10 +3,7 @@
 #include "core/base/text.h"
 #include "core/pmu/layout.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 static const struct {
     const char *name;

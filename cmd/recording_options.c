@@ -3,8 +3,6 @@
  */
 #include "cmd/recording.h"
 
-#include <string.h>
-
 #define PUT(to, ...) memcpy(to, ((const struct options_row[]){ __VA_ARGS__, { 0 } }), sizeof(to))
 
 void recording_rows(struct recording *r, struct recording_rows *to)

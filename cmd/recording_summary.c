@@ -5,10 +5,6 @@
 #include "phases/live/live_policy.h"
 #include "report/view/cost.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
-
 static void tell_simulation(const struct recorder_summary *s, const struct recorder_plan *plan)
 {
     char text[128];

@@ -19,7 +19,6 @@
 #include "cmd/program.h"
 #include "cmd/report_run.h"
 
-#include <string.h>
 #include <sys/stat.h>
 
 #define SMALL_BYTES   (8 << 20)

@@ -1,8 +1,5 @@
 #include "cmd/report_findings.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define FINDING_INDENT 2
 
 /* Lines of a text as the look has room for them. */

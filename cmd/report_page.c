@@ -12,8 +12,6 @@
 #include "report/view/stats_table.h"
 #include "report/view/values.h"
 
-#include <stdlib.h>
-
 static int write_page(const struct html_page *page, const char *pattern, struct err *err)
 {
     struct output_file file;

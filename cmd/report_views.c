@@ -17,8 +17,6 @@
 #include "report/view/values.h"
 #include "report/view/waits_table.h"
 
-#include <string.h>
-
 #define NOTES_MOST 3 /* in text, without --notes */
 
 static bool is_text(const struct report_run *run)

@@ -1,12 +1,6 @@
 #include "cmd/sample_budget.h"
 
 #include "core/jvm/process.h"
-#include "core/perf/perf_rings.h"
-
-#include <inttypes.h>
-#include <stdio.h>
-#include <time.h>
-#include <unistd.h>
 
 #define LEAST_NS    UINT64_C(200000000) /* of the JVM's CPU time between two looks at the cost */
 #define AT_ONCE     4.0                 /* times as seldom, at one look */

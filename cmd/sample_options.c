@@ -4,9 +4,6 @@
 #include "core/perf/perf_rings.h"
 #include "report/view/bytecode_names.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #define UNSET         UINT64_MAX
 #define FREQUENCY     99
 #define FREQUENCY_MAX 10000u

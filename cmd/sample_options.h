@@ -7,10 +7,6 @@
 #include "cmd/display.h"
 #include "cmd/target_argument.h"
 
-#include <limits.h>
-#include <stdbool.h>
-#include <stdint.h>
-
 struct sample_options {
     struct target_argument target;
     struct display display;

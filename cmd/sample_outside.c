@@ -5,14 +5,9 @@
 #include "core/base/stop_signals.h"
 #include "core/jvm/memory_room.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <string.h>
-#include <stdlib.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #define START_MS 2   /* between two looks at the rings while the JVM is starting, */
 #define ROUND_MS 500 /* and later: each look asks again what is known of the JVM's code and methods */

@@ -9,9 +9,6 @@
 #include "core/base/text.h"
 #include "core/perf/perf_rings.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 /* The events are of CPU time. */
 static bool is_clock(const struct sample_run *run)
 {

@@ -19,7 +19,6 @@
 #include "symbolize/java_names.h"
 #include "symbolize/vm_parts.h"
 
-#include <limits.h>
 #include <signal.h>
 
 struct sample_run;

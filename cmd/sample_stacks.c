@@ -17,10 +17,6 @@
 #include "core/perf/perf_rings.h"
 #include "core/trace/recording_info.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #define BLOCK_NS  UINT64_C(100000000)
 #define ENDING_MS 200
 #define COUNT_MS  500

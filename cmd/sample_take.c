@@ -2,9 +2,6 @@
 #include "cmd/sample_run.h"
 #include "core/base/xalloc.h"
 
-#include <string.h>
-#include <unistd.h>
-
 /* Threads with the process' name that wait outside Java: report/some_threads.h; VM threads that have no other yet. */
 static enum vm_part part_of(struct sample_run *run, const struct stack_sample *sample)
 {

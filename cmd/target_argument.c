@@ -4,12 +4,7 @@
 #include "core/base/text.h"
 #include "core/jvm/target.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static bool is_file_to_run(const char *path)
 {

@@ -6,10 +6,6 @@
 
 #include "cmd/commands.h"
 
-#include <stdint.h>
-#include <stdint.h>
-#include <sys/types.h>
-
 struct target_argument {
     const char *name;     /* of -p, or the word that stands there; NULL: none; borrowed */
     char *const *command; /* or NULL; borrowed */

@@ -3,10 +3,7 @@
 #include "core/base/text.h"
 #include "core/base/utf8.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 bool terminal_is_one(FILE *out)
 {

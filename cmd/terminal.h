@@ -5,9 +5,8 @@
 #ifndef CMD_TERMINAL_H
 #define CMD_TERMINAL_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
+#include "core/base/std.h"
+
 #include <termios.h>
 
 struct terminal {

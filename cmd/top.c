@@ -21,8 +21,6 @@
 #include "cmd/top_sampled.h"
 #include "cmd/top_table.h"
 
-#include <stdlib.h>
-
 #define SETTLE_NS UINT64_C(20000000000) /* what has no phases by then is shown without */
 
 struct top {

@@ -1,14 +1,8 @@
 #include "cmd/top_sampled.h"
 
-#include "core/base/xalloc.h"
-#include "phases/live/live_session.h"
 #include "report/view/sampled.h"
 #include "report/format/table.h"
 #include "symbolize/java_names.h"
-
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define ROWS_MAX 12u
 

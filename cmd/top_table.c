@@ -5,10 +5,6 @@
 #include "report/format/table.h"
 #include "symbolize/java_names.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct top_row {
     const char *label;
     double ns, calls, call_ns, cpi; /* of the interval; NAN: not known */

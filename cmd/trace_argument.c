@@ -4,10 +4,7 @@
 #include "core/base/text.h"
 #include "core/trace/recording_info.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 int command_parse_traces(const char *usage, const char *purpose, const struct options_row *rows, int argc, char **argv,
                          const char **paths, size_t max, size_t *n, bool *done, struct err *err)

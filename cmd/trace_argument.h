@@ -9,8 +9,6 @@
 #include "core/base/arena.h"
 #include "report/format/table.h"
 
-#include <limits.h>
-
 #define DEFAULT_TRACE       "trace.dat"
 #define TRACE_ARGUMENTS_MAX 4096 /* two days of files of a minute each */
 

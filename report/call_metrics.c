@@ -2,8 +2,6 @@
 
 #include "report/event_columns.h"
 
-#include <string.h>
-
 static struct statistics_metric *add_metric(struct call_metrics *metrics, struct call_metric about)
 {
     metrics->of[metrics->options.n_metrics] = about;

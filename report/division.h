@@ -4,7 +4,7 @@
 #ifndef REPORT_DIVISION_H
 #define REPORT_DIVISION_H
 
-#include <stdint.h>
+#include "core/base/std.h"
 
 struct division {
     uint64_t all, given;

@@ -2,8 +2,6 @@
 
 #include "core/trace/recording_info.h"
 
-#include <string.h>
-
 static struct event_column *find_column(struct event_column *columns, size_t n, const struct trace_counter *counter)
 {
     for (size_t i = 0; counter->in_records && i < n; i++)

@@ -2,11 +2,6 @@
 
 #include "core/base/hash.h"
 #include "core/base/pattern.h"
-#include "core/base/vec.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* report/frameworks.txt, which the build makes an array of; it ends with a 0. */
 extern const unsigned char frameworks_text[];

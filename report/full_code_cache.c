@@ -2,8 +2,6 @@
 
 #include "core/trace/recording_info.h"
 
-#include <string.h>
-
 #define MB 1048576.0
 
 const char *report_full_code_cache(const struct report_source *source, bool *is_known)

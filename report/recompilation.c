@@ -3,10 +3,6 @@
 #include "core/base/xalloc.h"
 #include "core/trace/recording_info.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct window {
     uint64_t start_ticks, end_ticks;
 };

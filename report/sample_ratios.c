@@ -3,8 +3,6 @@
 #include "core/pmu/event_roles.h"
 
 #include <ctype.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #define NONE UINT32_MAX
 

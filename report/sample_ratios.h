@@ -7,8 +7,6 @@
 
 #include "core/base/arena.h"
 
-#include <stdint.h>
-
 /* numerator / denominator * scale; they are events' numbers. */
 struct sample_ratio_kind {
     const char *heading, *key;

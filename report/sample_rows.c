@@ -2,8 +2,6 @@
 
 #include "core/trace/recording_info.h"
 
-#include <math.h>
-
 #define BLOCK      UINT64_C(1000000) /* ticks */
 #define TREE_BYTES (UINT64_C(1) << 20)
 #define DEPTH_MOST 4096u

@@ -1,8 +1,5 @@
 #include "report/sampled_ends.h"
 
-#include <math.h>
-#include <string.h>
-
 #define DEVIATIONS 3.0 /* more samples than that above what its time lets expect are no chance */
 #define SPARE      2.0
 #define LOST       0.05 /* of its time: a call that keeps the rest has ended when probes say so */

@@ -4,9 +4,6 @@
 #include "core/base/xalloc.h"
 #include "report/sampled_tree.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { BEFORE, SINCE, TIMES };
 
 /* A call of a method in another one, by their numbers in the tree: samples with the callee innermost. */

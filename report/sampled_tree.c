@@ -8,9 +8,6 @@
 #include "report/sampled_search.h"
 #include "report/sampled_wall.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define OWN_CLASSES "java/lang/Mmprof" /* the probes' own frames are no one's calls */
 
 /* Where a recorded context stands in the new tree, and the weight of the samples that say so. */

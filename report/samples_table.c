@@ -4,11 +4,6 @@
 #include "report/sample_cells.h"
 #include "symbolize/vm_parts.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct samples_table_row {
     struct sample_cells cells; /* heat: of its own time or in total, as it is sorted; 0: nothing decays */
     uint32_t method, depth;

@@ -1,11 +1,7 @@
 #include "report/shares.h"
 
 #include "core/base/xalloc.h"
-#include "phases/tree/calltree.h"
 #include "report/sampled_tree.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #define NOT_OURS   (CALLTREE_NONE - 1) /* a context in a thread of the VM */
 #define NOT_IN_ROW CALLTREE_NONE

@@ -1,8 +1,6 @@
 #include "report/some_threads.h"
 
 #include <fnmatch.h>
-#include <stdio.h>
-#include <string.h>
 
 #define NAMES_MAX 5 /* that an error tells */
 

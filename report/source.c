@@ -2,14 +2,9 @@
 
 #include "core/pmu/simulated_events.h"
 #include "core/trace/recording_info.h"
-#include "phases/tree/estimate.h"
 
 #include "report/sampled_tree.h"
 #include "report/samples_table.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum phases_clock report_clock(const struct calltree *tree, enum phases_clock asked)
 {

@@ -4,12 +4,6 @@
 #include "core/base/text.h"
 #include "core/base/xalloc.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/types.h>
-#include <unistd.h>
-
 #define LINES_MAX 200000u
 #define TAB       8u
 

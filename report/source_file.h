@@ -5,9 +5,6 @@
 #include "core/base/arena.h"
 #include "core/base/options.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct source_file {
     const char *path;
     const char **lines; /* without tabs */

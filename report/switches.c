@@ -1,7 +1,5 @@
 #include "report/switches.h"
 
-#include <string.h>
-
 static double switching_ns(const struct trace_cpu_time *cpu_time)
 {
     return (double)cpu_time->accounted_ns - (double)cpu_time->slices_ns;

@@ -7,10 +7,6 @@
 #include "core/trace/recording_info.h"
 #include "symbolize/vm_parts.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define BLOCK      UINT64_C(1000000) /* ticks */
 #define TREE_BYTES (UINT64_C(256) << 20)
 

@@ -6,10 +6,6 @@
 #include "report/sample_rows.h"
 #include "report/shares.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define ALIKE_MOST   4u /* so many letters differ, or more: it is not alike */
 #define NO_ALIKE     (2 * ALIKE_MOST + 2)
 #define DEPTH_MOST   4096u

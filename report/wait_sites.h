@@ -8,8 +8,6 @@
 #include "phases/samples/wait_search.h"
 #include "report/folding.h"
 
-#include <stdint.h>
-
 /*
  * libraries  classes that are not the program's own (report/folding.h); NULL: only the JDK's are not
  * context    number of a calling context, the innermost call; 0: none

@@ -6,11 +6,7 @@
 #include "core/trace/recording_info.h"
 #include "symbolize/native_symbols.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #define AGENT_LIBRARY     "libmmprof-agent.so"
 #define LAB_AGENT_LIBRARY "libmmprof-lab-agent.so"

@@ -12,8 +12,6 @@
 #include "core/trace/locations.h"
 #include "symbolize/vm_parts.h"
 
-#include <stdint.h>
-
 enum code_location_kind {
     CODE_AT_INTERPRETER,
     CODE_AT_C1,

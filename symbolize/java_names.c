@@ -4,9 +4,6 @@
 #include "core/base/xalloc.h"
 
 #include <fnmatch.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* How much a label must say to be the only one of its table. */
 struct detail {

@@ -6,9 +6,6 @@
 
 #include "core/base/method_name.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 enum java_names_style {
     JAVA_NAMES_SHORT, /* JavacParser.classDeclaration */
     JAVA_NAMES_FULL   /* com.sun.tools.javac.parser.JavacParser.classDeclaration */

@@ -5,9 +5,6 @@
 #include "symbolize/native_symbols.h"
 
 #include <ctype.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 
 #define NAME_BYTES 512
 #define DEPTH_MAX  32

@@ -2,12 +2,7 @@
 
 #include "core/jvm/elf_file.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <elfutils/libdwelf.h>
 #include <gelf.h>

@@ -11,9 +11,6 @@
 #include "core/base/err.h"
 #include "core/jvm/jvm_root.h"
 
-#include <stddef.h>
-#include <stdint.h>
-
 struct native_symbol {
     uint64_t offset, n_bytes; /* in the file */
     const char *name;         /* as the linker knows it */

@@ -1,9 +1,5 @@
 #include "symbolize/vm_parts.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <string.h>
-
 /*
  * Read off /proc/PID/task/.../comm of OpenJDK 8 to 28 under Serial, Parallel, CMS, G1, ZGC and Shenandoah, and
  * HotSpot's sources for those that only run at times.  A pattern's star matches any rest.

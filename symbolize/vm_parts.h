@@ -6,7 +6,7 @@
 #ifndef SYMBOLIZE_VM_PARTS_H
 #define SYMBOLIZE_VM_PARTS_H
 
-#include <stdbool.h>
+#include "core/base/std.h"
 
 enum vm_part {
     VM_PART_APPLICATION,

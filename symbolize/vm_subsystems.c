@@ -1,8 +1,6 @@
 #include "symbolize/vm_parts.h"
 
 #include <fnmatch.h>
-#include <stddef.h>
-#include <string.h>
 
 /*
  * By the outermost scope of a name, or all of a name without scopes; a star is any text.  The first rule that matches

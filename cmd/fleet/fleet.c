@@ -14,9 +14,6 @@
 #include "report/fleet/fleet_files.h"
 #include "report/fleet/fleet_engine.h"
 
-#include <string.h>
-#include <unistd.h>
-
 #define WEIGHT    0.005
 #define GRAIN_S   100e-6
 #define TIMEOUT_S 120

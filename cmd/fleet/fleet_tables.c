@@ -7,10 +7,6 @@
 #include "report/fleet/fleet_queries.h"
 #include "report/html/html.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define CHARTS_MAX 60
 #define WHOLE_MAX  9007199254740992.0 /* 2^53: larger ones are no doubles */
 

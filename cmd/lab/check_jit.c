@@ -10,11 +10,7 @@
 #include "cmd/output_file.h"
 #include "cmd/tables_page.h"
 #include "cmd/target_argument.h"
-#include "cmd/trace_argument.h"
 #include "report/jit/jit_verdicts.h"
-
-#include <errno.h>
-#include <string.h>
 
 struct check_jit {
     const char *path, *junit;

@@ -15,18 +15,11 @@
  *     57 methods were chosen of 380 weighed; the JVM took 51.
  */
 #include "cmd/lab/lab_command.h"
-#include "cmd/output_file.h"
 #include "cmd/tables_page.h"
 #include "cmd/target_argument.h"
-#include "cmd/trace_argument.h"
 #include "core/base/xalloc.h"
 #include "core/recorder/recorder.h"
 #include "phases/compile/compile_choice.h"
-#include "symbolize/vm_parts.h"
-
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define FREQUENCY      250u /* thesis §4.4.1: its best interval was 4 ms */
 #define FREQUENCY_MAX  10000u

@@ -9,16 +9,10 @@
 #include "cmd/commands.h"
 #include "cmd/lab/lab_command.h"
 #include "cmd/tables_page.h"
-#include "cmd/trace_argument.h"
 #include "core/base/pattern.h"
-#include "core/base/text.h"
 #include "core/emu/run/simulation_run.h"
 #include "core/recorder/recorder.h"
 #include "report/jit/call_counts.h"
-
-#include <limits.h>
-#include <string.h>
-#include <unistd.h>
 
 #define FILE_BYTES_MAX   ((size_t)1 << 30)
 #define INTERVAL         100 /* of receivers */

@@ -2,11 +2,7 @@
 
 #include "core/base/xalloc.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 struct looking {
     bool *are_there; /* owned: by piece of code, as of the last look that saw all */

@@ -3,11 +3,6 @@
 #include "core/hotspot/vm.h"
 #include "core/jvm/started.h"
 
-#include <stdio.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
 #define LOOK_MS    100  /* between two looks */
 #define LOOK_PARTS 20   /* a look may take this part of the time, by our own CPU time */
 #define REST_MS    1000 /* but what is seen at the end is not older */

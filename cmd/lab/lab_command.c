@@ -1,10 +1,7 @@
 #include "cmd/lab/lab_command.h"
 
-#include <errno.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 int memory_file_open(struct memory_file *file, const char *name, struct arena *arena, struct err *err)
 {

@@ -13,8 +13,6 @@
 #include "core/recorder/launch.h"
 #include "report/jit/call_counts.h"
 
-#include <stdint.h>
-
 /* A file in memory, without a name, into which a program that is started writes its result: it opens it by its path. */
 struct memory_file {
     int fd;           /* owned; -1: none */

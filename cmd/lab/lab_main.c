@@ -4,8 +4,6 @@
  */
 #include "cmd/program.h"
 
-#include <stddef.h>
-
 /* The first ones are its own; the others are mmprof's, with --simulate, --memtrace, --models and views of misses. */
 static const struct command commands[] = {
     { "memtrace", NULL, command_memtrace },

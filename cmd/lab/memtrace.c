@@ -14,9 +14,6 @@
 #include "report/view/lifetimes.h"
 #include "report/view/live_bytes.h"
 
-#include <inttypes.h>
-#include <limits.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define DEFAULT_FILE "memtrace.dat"

@@ -9,15 +9,10 @@
 #include "cmd/commands.h"
 #include "cmd/lab/lab_command.h"
 #include "cmd/tables_page.h"
-#include "cmd/trace_argument.h"
 #include "core/recorder/launch.h"
 #include "core/recorder/recorder.h"
 #include "core/emu/run/simulation_run.h"
 #include "report/view/placement_table.h"
-
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define PLUGIN_LIBRARY   "libmmprof-placement.so"
 #define RUNS_MAX         100

@@ -9,28 +9,18 @@
 #include "core/agent/codecache/codecache.h"
 #include "core/agent/codecache/code_check.h"
 #include "core/agent/control/agent_lab.h"
-#include "core/wire/config.h"
 #include "core/agent/control/jvmti_env.h"
-#include "core/wire/protocol.h"
 #include "core/agent/instrument/retransform.h"
 #include "core/agent/instrument/class_check.h"
 #include "core/agent/instrument/classes.h"
 #include "core/agent/instrument/instrument.h"
 #include "core/agent/instrument/methods.h"
-#include "core/agent/probe/probe.h"
 #include "core/agent/probe/argument_ids.h"
 #include "core/agent/stacks/stacks.h"
-#include "core/wire/setting.h"
 
-#include <pthread.h>
 #include <semaphore.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 enum phase { IDLE, STARTING, RUNNING, STOPPING };
 

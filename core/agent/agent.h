@@ -15,7 +15,6 @@
 #include "core/wire/ring.h"
 
 #include <jvmti.h>
-#include <stdint.h>
 
 /* ---- agent ---- */
 

@@ -10,14 +10,9 @@
 #include "core/agent/control/agent_clock.h"
 #include "core/agent/instrument/classes.h"
 #include "core/agent/probe/probe.h"
-#include "core/base/ticks.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #define LONGEST_WAIT_MS 64 /* for counters that are in use */
 #define PAIRS_PER_ROUND 16384

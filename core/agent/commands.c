@@ -11,7 +11,6 @@
 #include "core/agent/control/control.h"
 #include "core/agent/control/jvmti_env.h"
 #include "core/agent/instrument/classes.h"
-#include "core/agent/instrument/instrument.h"
 #include "core/agent/instrument/methods.h"
 #include "core/agent/instrument/retransform.h"
 #include "core/agent/probe/probe.h"
@@ -21,8 +20,6 @@
 #include "core/base/ticks.h"
 
 #include <stdatomic.h>
-#include <time.h>
-#include <unistd.h>
 
 #define CALM_POLL_MS 200
 #define CALM_MS      2000 /* for what is found to be changed, the compilers may be waited for so long */

@@ -3,10 +3,6 @@
 #include "core/base/xalloc.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define BLOCK_BYTES ((size_t)64 * 1024)
 #define ALIGNMENT   ((size_t)16)

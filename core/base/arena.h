@@ -5,7 +5,7 @@
 #ifndef CORE_BASE_ARENA_H
 #define CORE_BASE_ARENA_H
 
-#include <stddef.h>
+#include "core/base/std.h"
 
 struct arena_block;
 

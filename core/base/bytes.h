@@ -8,10 +8,7 @@
 #ifndef CORE_BASE_BYTES_H
 #define CORE_BASE_BYTES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "core/base/std.h"
 
 struct cursor {
     const uint8_t *at, *end; /* borrowed */

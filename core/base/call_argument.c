@@ -1,8 +1,5 @@
 #include "core/base/call_argument.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* "(1)" and what follows; returns where that is, or NULL. */
 static const char *take_number(const char *at, uint32_t *number)
 {

@@ -1,8 +1,8 @@
 #include "core/base/err.h"
 
+#include "core/base/std.h"
+
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 int err_set(struct err *err, const char *format, ...)
 {

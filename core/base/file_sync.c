@@ -1,8 +1,8 @@
 #include "core/base/file_sync.h"
 
-#include <errno.h>
+#include "core/base/std.h"
+
 #include <fcntl.h>
-#include <unistd.h>
 
 int file_sync(const char *path)
 {

@@ -1,8 +1,5 @@
 #include "core/base/hash.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 uint64_t hash_text(uint64_t hash, const char *at, size_t n)
 {
     for (size_t i = 0; i < n; i++)

@@ -9,9 +9,7 @@
 #ifndef CORE_BASE_HASH_H
 #define CORE_BASE_HASH_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "core/base/std.h"
 
 #define HASH_START  UINT64_C(0xcbf29ce484222325)
 #define HASH_PROBES 64

@@ -7,9 +7,6 @@
 #include "core/base/arena.h"
 #include "core/base/hash.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct map_key;
 
 struct map {

@@ -2,8 +2,6 @@
 
 #include "core/base/hash.h"
 
-#include <string.h>
-
 bool method_name_equals(const struct method_name *a, const struct method_name *b)
 {
     return strcmp(a->method, b->method) == 0 && strcmp(a->class_name, b->class_name) == 0 &&

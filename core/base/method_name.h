@@ -6,9 +6,6 @@
 
 #include "core/base/arena.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 /* As the class file has them: com/sun/tools/javac/parser/JavacParser, classDeclaration, (I)V.  Borrowed. */
 struct method_name {
     const char *class_name, *method, *descriptor;

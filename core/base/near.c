@@ -1,8 +1,5 @@
 #include "core/base/near.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* Both are shorter than NEAR_BYTES. */
 static unsigned distance(const char *a, const char *b)
 {

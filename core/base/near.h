@@ -9,9 +9,8 @@
 #ifndef CORE_BASE_NEAR_H
 #define CORE_BASE_NEAR_H
 
+#include "core/base/std.h"
 #include "core/base/err.h"
-
-#include <stddef.h>
 
 #define NEAR_N     3
 #define NEAR_BYTES 80 /* of a name, with a NUL; longer ones are passed over */

@@ -3,12 +3,6 @@
 #include "core/base/near.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <math.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* "5%" or "0.05" as a fraction 0..1.  Returns 0, or -1. */
 static int parse_fraction(const char *text, double *fraction)

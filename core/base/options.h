@@ -17,11 +17,8 @@
 #ifndef CORE_BASE_OPTIONS_H
 #define CORE_BASE_OPTIONS_H
 
+#include "core/base/std.h"
 #include "core/base/err.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdio.h>
 
 enum option_type {
     OPTION_FLAG,            /* bool *: set to true */

@@ -1,10 +1,5 @@
 #include "core/base/own_files.h"
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 #define OTHERS       "/libexec/mmprof/"
 #define PLACES_BYTES 1024 /* of a message */
 

@@ -5,9 +5,8 @@
 #ifndef CORE_BASE_OWN_FILES_H
 #define CORE_BASE_OWN_FILES_H
 
+#include "core/base/std.h"
 #include "core/base/err.h"
-
-#include <stddef.h>
 
 /* Folders, relative to that of mmprof, and to that of a program in libexec/mmprof, each with a slash; up to NULL. */
 struct own_places {

@@ -2,8 +2,6 @@
 
 #include "core/base/utf8.h"
 
-#include <string.h>
-
 /* '*' matches any characters.  Linear but for the last star: on a mismatch only that one takes one more. */
 static bool matches(const char *glob, const char *text, size_t n)
 {

@@ -8,9 +8,7 @@
 #ifndef CORE_BASE_PATTERN_H
 #define CORE_BASE_PATTERN_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "core/base/std.h"
 
 #define PATTERN_BYTES 512
 

@@ -1,17 +1,11 @@
 #include "core/base/plain_file.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/magic.h>
 #include <linux/openat2.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
-#include <unistd.h>
 
 #define LINKS 8  /* that lead from one to the next */
 #define TRIES 64 /* while somebody there renames directories */

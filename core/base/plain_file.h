@@ -8,8 +8,7 @@
 #ifndef CORE_BASE_PLAIN_FILE_H
 #define CORE_BASE_PLAIN_FILE_H
 
-#include <stdint.h>
-#include <sys/types.h>
+#include "core/base/std.h"
 
 #define PLAIN_FILE_BYTES_MAX ((uint64_t)4 << 30) /* files with debug information have up to 1 GiB */
 

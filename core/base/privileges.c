@@ -1,13 +1,8 @@
 #include "core/base/privileges.h"
 
-#include <errno.h>
 #include <linux/capability.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #define PERFMON 38 /* CAP_PERFMON: headers before Linux 5.8 have no name for it */
 

@@ -8,9 +8,8 @@
 #ifndef CORE_BASE_PRIVILEGES_H
 #define CORE_BASE_PRIVILEGES_H
 
+#include "core/base/std.h"
 #include "core/base/err.h"
-
-#include <stdbool.h>
 
 /*
  * To be called first.  Commands that are started inherit no capability from then on; of a file's capabilities only

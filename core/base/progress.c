@@ -1,8 +1,6 @@
 #include "core/base/progress.h"
 
 #include <stdarg.h>
-#include <time.h>
-#include <unistd.h>
 
 #define TERMINAL_NS UINT64_C(500000000)
 #define ELSE_NS     UINT64_C(10000000000)

@@ -4,9 +4,7 @@
 #ifndef CORE_BASE_PROGRESS_H
 #define CORE_BASE_PROGRESS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
+#include "core/base/std.h"
 
 struct progress {
     FILE *out; /* borrowed; NULL: nobody wants to know */

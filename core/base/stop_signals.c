@@ -1,12 +1,11 @@
 #include "core/base/stop_signals.h"
 
+#include "core/base/std.h"
+
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/signalfd.h>
-#include <time.h>
 
 #define LOOK_MS 100
 

@@ -3,10 +3,6 @@
 #include "core/base/utf8.h"
 #include "core/base/words.h"
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-
 #define ELLIPSIS   "\xe2\x80\xa6"
 #define NAME_BYTES 4096 /* of a name that is shortened */
 

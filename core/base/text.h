@@ -10,9 +10,6 @@
 
 #include "core/base/arena.h"
 
-#include <stdint.h>
-#include <stdio.h>
-
 /* A copy of n bytes as well-formed UTF-8 without NUL (core/base/utf8.h), in the arena. */
 char *text_utf8(struct arena *arena, const char *at, size_t n);
 

@@ -7,7 +7,7 @@
 #ifndef CORE_BASE_TICKS_H
 #define CORE_BASE_TICKS_H
 
-#include <stdint.h>
+#include "core/base/std.h"
 
 #if defined(__x86_64__)
 #define TICKS_CLOCK "tsc"

@@ -6,9 +6,7 @@
 #ifndef CORE_BASE_UTF8_H
 #define CORE_BASE_UTF8_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "core/base/std.h"
 
 #define UTF8_REPLACEMENT 0xfffdu
 #define UTF8_BYTES_MAX   4 /* of a character */

@@ -9,11 +9,7 @@
 #ifndef CORE_BASE_VEC_H
 #define CORE_BASE_VEC_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "core/base/std.h"
 
 /* Make room for n elements; the room doubles.  Returns 0, or -1: no memory, and the array is as it was. */
 #define vec_reserve(array, room, n) vec_make_room(&(array), sizeof *(array), &(room), sizeof(room), n, false)

@@ -1,8 +1,5 @@
 #include "core/base/words.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 static int digit(char c)
 {
     if (c >= '0' && c <= '9')

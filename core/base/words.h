@@ -5,7 +5,7 @@
 #ifndef CORE_BASE_WORDS_H
 #define CORE_BASE_WORDS_H
 
-#include <stddef.h>
+#include "core/base/std.h"
 
 #define WORDS_GROWTH 3 /* a byte becomes so many at most */
 

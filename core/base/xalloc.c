@@ -1,8 +1,6 @@
 #include "core/base/xalloc.h"
 
 #include <stdarg.h>
-#include <stdio.h>
-#include <unistd.h>
 
 static const char *next_step;
 

@@ -11,8 +11,6 @@
 #include "core/base/hash.h"
 #include "core/base/vec.h"
 
-#include <stddef.h>
-
 /* As malloc and its kin; the caller frees.  xrealloc of NULL allocates; 0 bytes are a pointer that can be freed. */
 void *xmalloc(size_t n_bytes) __attribute__((malloc, alloc_size(1), returns_nonnull));
 void *xcalloc(size_t n, size_t n_bytes) __attribute__((malloc, alloc_size(1, 2), returns_nonnull));

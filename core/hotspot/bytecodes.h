@@ -14,9 +14,7 @@
 #ifndef CORE_HOTSPOT_BYTECODES_H
 #define CORE_HOTSPOT_BYTECODES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "core/base/std.h"
 
 #define BYTECODES_MAX 65535u /* of a method, in bytes */
 

@@ -5,8 +5,6 @@
 #include "core/hotspot/known_methods.h"
 #include "core/hotspot/vm.h"
 
-#include <stdlib.h>
-
 #define NAME_BYTES 64u
 #define CODE_MAX   ((size_t)64 << 20)
 

@@ -3,8 +3,6 @@
 #include "core/hotspot/vm.h"
 #include "core/hotspot/nmethod.h"
 
-#include <string.h>
-
 #define FIELDS_BYTES 16384u /* of a class' fields: those behind are not found */
 #define FIELD_STATIC 0x0008u
 

@@ -5,9 +5,6 @@
 #include "core/hotspot/nmethod.h"
 #include "core/hotspot/vm.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define HEADER_BYTES 512u
 #define AT_ONCE      256u
 #define PCS          (1u << 17) /* when half of them are used all is forgotten */

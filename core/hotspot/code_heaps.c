@@ -6,8 +6,6 @@
 #include "core/hotspot/vm_state.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define HOPS_MAX     100000
 #define MAP_BYTES    512u

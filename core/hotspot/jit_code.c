@@ -2,11 +2,8 @@
 
 #include "core/base/text.h"
 #include "core/base/xalloc.h"
-#include "core/hotspot/bytecodes.h"
-#include "core/hotspot/nmethod.h"
 #include "core/hotspot/known_methods.h"
 #include "core/hotspot/vm.h"
-#include "core/hotspot/vm_methods.h"
 
 #define NO_METHOD   UINT32_MAX
 #define NOT_WANTED  UINT32_MAX

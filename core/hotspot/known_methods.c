@@ -4,8 +4,6 @@
 #include "core/base/hash.h"
 #include "core/base/xalloc.h"
 
-#include <stdlib.h>
-
 struct known_methods {
     struct vm *vm; /* borrowed */
     struct arena arena;

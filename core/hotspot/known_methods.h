@@ -7,10 +7,6 @@
 #include "core/hotspot/nmethod.h"
 #include "core/hotspot/vm_methods.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct code_blobs;
 struct known_methods;
 struct vm;

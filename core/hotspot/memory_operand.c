@@ -4,8 +4,6 @@
  */
 #include "core/hotspot/vm_methods.h"
 
-#include <string.h>
-
 #define RSP 4
 
 struct reading {

@@ -6,8 +6,6 @@
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define RULES      (1u << 15) /* when half of them are used all are forgotten */
 #define LIBRARIES  64u

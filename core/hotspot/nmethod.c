@@ -8,7 +8,6 @@
 #include "core/hotspot/vm_state.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 
 #define HEADER_MAX 1024u
 #define BYTES_MAX  ((uint64_t)64 << 20)

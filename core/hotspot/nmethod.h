@@ -4,9 +4,6 @@
 
 #include "core/wire/code_log.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct vm;
 
 /* ---- vm_streams.c ---- */

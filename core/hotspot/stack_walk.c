@@ -3,8 +3,6 @@
 #include "core/base/xalloc.h"
 #include "core/hotspot/vm.h"
 
-#include <stdlib.h>
-
 #define SCAN_BYTES 1024u /* from the stack pointer on, where a frame is not complete */
 
 static const char *const ends[STACK_ENDS] = {

@@ -14,10 +14,6 @@
 #include "core/base/err.h"
 #include "core/hotspot/known_methods.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct vm;
 
 #define STACK_FRAMES_MAX 2048u

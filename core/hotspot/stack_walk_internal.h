@@ -5,9 +5,6 @@
 #include "core/hotspot/known_methods.h"
 #include "core/hotspot/stack_walk.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 struct native_frames;
 struct vm;
 

@@ -1,8 +1,6 @@
 /* The words of a copied stack, and which of them a call may return to. */
 #include "core/hotspot/stack_walk_internal.h"
 
-#include <string.h>
-
 bool stack_word_at(const struct thread_state *thread, uint64_t address, uint64_t *word)
 {
     if (address < thread->sp || thread->n_bytes < sizeof *word || address - thread->sp > thread->n_bytes - sizeof *word)

@@ -1,9 +1,6 @@
 #include "core/hotspot/vm_state.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #define SOME_MAX (8 * VM_PAGE_BYTES)
 

@@ -15,11 +15,6 @@
 #include "core/base/bytes.h"
 #include "core/base/err.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
 struct vm;
 
 /* ---- opening ---- */

@@ -8,8 +8,6 @@
 #include "core/hotspot/vm_methods.h"
 #include "core/hotspot/vm_state.h"
 
-#include <string.h>
-
 #define CODELETS_MAX 1024
 #define NAME_BYTES   64u
 #define N_CODES      256u

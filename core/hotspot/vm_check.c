@@ -11,10 +11,6 @@
 #include "core/hotspot/vm_methods.h"
 #include "core/hotspot/vm_threads.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-
 #define CHECKED_MAX    64u /* compilations that are read */
 #define CACHE_MAX      ((uint64_t)2 << 30)
 #define FEW            8u /* compilations say nothing yet about what most have */

@@ -5,8 +5,6 @@
 #include "core/hotspot/vm_state.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- reading ---- */
 

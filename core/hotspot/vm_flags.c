@@ -2,8 +2,6 @@
 
 #include "core/base/hash.h"
 
-#include <string.h>
-
 #define FLAGS_MAX   5000
 #define FLAG_ORIGIN 15 /* of a flag's bits: from where it has its value; 0: nobody gave it one */
 #define NAME_BYTES  64u

@@ -7,9 +7,6 @@
 #include "core/hotspot/vm_objects.h"
 #include "core/hotspot/vm_state.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define OPERAND_BYTES 3u
 #define ARRAY_MAX     65536u
 #define OFFSET_MAX    4096u

@@ -1,10 +1,7 @@
 #include "core/hotspot/vm_methods.h"
 #include "core/base/hash.h"
-#include "core/wire/code_log.h"
 #include "core/hotspot/vm_state.h"
 #include "core/hotspot/nmethod.h"
-
-#include <stdlib.h>
 
 #define HAS_LINES       1u /* of a ConstMethod's flags, JDK 17 to 25 */
 #define ACCESS_NATIVE   0x0100u

@@ -5,10 +5,6 @@
 #include "core/hotspot/bytecodes.h"
 #include "core/wire/code_log.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 struct vm;
 
 /* ---- vm_methods.c ---- */

@@ -2,8 +2,6 @@
 
 #include "core/hotspot/vm_state.h"
 
-#include <string.h>
-
 #define NOBODY    0u
 #define ANONYMOUS 1u /* an owner that has not said who it is: it locked the object while nobody else wanted it */
 #define STACK_MAX (UINT64_C(1) << 30)

@@ -2,8 +2,6 @@
 
 #include "core/hotspot/vm_state.h"
 
-#include <string.h>
-
 #define SUPERS_MAX 64
 
 /* Of narrow pointers to objects: the addresses of what they are made of. */

@@ -2,9 +2,7 @@
 #ifndef CORE_HOTSPOT_VM_OBJECTS_H
 #define CORE_HOTSPOT_VM_OBJECTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "core/base/std.h"
 
 struct vm;
 

@@ -4,10 +4,6 @@
 #include "core/jvm/elf_file.h"
 #include "core/jvm/maps.h"
 
-#include <errno.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/uio.h>
 
 #define MAPPED_MAX 32 /* mappings of libraries with its name that are looked at */

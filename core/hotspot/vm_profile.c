@@ -6,11 +6,8 @@
  */
 #include "core/hotspot/vm_methods.h"
 
-#include "core/base/bytes.h"
 #include "core/hotspot/vm_objects.h"
 #include "core/hotspot/vm_state.h"
-
-#include <stdlib.h>
 
 #define CELL      8u
 #define BYTES_MAX ((size_t)1 << 20)

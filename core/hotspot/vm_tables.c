@@ -1,9 +1,5 @@
 #include "core/hotspot/vm_tables.h"
 
-#include "core/hotspot/vm.h"
-
-#include <string.h>
-
 /* A field that was called otherwise, or was elsewhere, in another JDK has a row for each: a JVM has one of them. */
 
 static void find_serial(struct vm *vm, struct vm_tables *t)

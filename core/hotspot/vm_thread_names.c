@@ -4,8 +4,6 @@
 #include "core/hotspot/vm_state.h"
 #include "core/hotspot/vm_objects.h"
 
-#include <string.h>
-
 #define UNITS_MAX   512u /* bytes of a name that are read */
 #define THREADS_MAX 4096 /* that the one of a known name is looked for among */
 #define LATIN1      0

@@ -4,9 +4,6 @@
 #include "core/hotspot/vm.h"
 #include "core/jvm/process.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 void vm_threads_open(struct vm *vm, struct vm_threads *threads)
 {
     memset(threads, 0, sizeof *threads);

@@ -2,10 +2,7 @@
 #ifndef CORE_HOTSPOT_VM_THREADS_H
 #define CORE_HOTSPOT_VM_THREADS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "core/base/std.h"
 
 struct vm;
 

@@ -1,17 +1,11 @@
 #include "core/jvm/attach.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <time.h>
-#include <unistd.h>
 
 #define START_TIMEOUT_MS  10000 /* for the JVM's attach thread to come up: 4 to 39 ms, longer under load */
 #define ANSWER_TIMEOUT_MS 30000 /* for the agent's entry point */

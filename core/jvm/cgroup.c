@@ -2,11 +2,6 @@
 
 #include "core/jvm/process.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #define FILE_BYTES (64 << 10)
 
 /* A line of mountinfo, cut into words. */

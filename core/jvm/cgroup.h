@@ -9,10 +9,7 @@
 #ifndef CORE_JVM_CGROUP_H
 #define CORE_JVM_CGROUP_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "core/base/std.h"
 
 #define CGROUP_PATH_BYTES 4096
 #define CGROUP_MAX        UINT64_MAX /* "max", or version 1's number for no limit */

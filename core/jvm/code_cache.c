@@ -2,9 +2,6 @@
 
 #include "core/jvm/attach.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define KEPT_FREE_BYTES UINT64_C(512000)
 #define KB_MOST         (UINT64_C(1) << 40)
 

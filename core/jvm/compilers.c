@@ -6,11 +6,6 @@
 #include "core/jvm/process.h"
 #include "core/wire/ring.h"
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define LOOK_PERIOD_NS UINT64_C(500000000)
 
 /* "C1 CompilerThre", since JDK 26 "C1 Comp..hread0"; a JVM with Graal has "JVMCI ..." of the same kind. */

@@ -4,9 +4,7 @@
 #ifndef CORE_JVM_COMPILERS_H
 #define CORE_JVM_COMPILERS_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "core/base/std.h"
 
 #define JVM_COMPILERS_MAX 64
 #define JVM_SEEN_MAX      4096

@@ -1,7 +1,5 @@
 #include "core/jvm/cpu_quota.h"
 
-#include <string.h>
-
 static double read_cpus(const struct cgroup *group)
 {
     uint64_t numbers[2] = { CGROUP_MAX, 0 };

@@ -1,11 +1,6 @@
 #include "core/jvm/elf_file.h"
 
 #include <elfutils/libdwelf.h>
-#include <errno.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #define NAMES_BYTES_MAX ((uint64_t)1 << 20)   /* of sections: 400 bytes are usual; libdw may leak them */
 #define PART_BYTES_MAX  ((uint64_t)128 << 20) /* names of the functions of a large library: 40 MB */

@@ -5,8 +5,9 @@
 #ifndef CORE_JVM_ELF_FILE_H
 #define CORE_JVM_ELF_FILE_H
 
+#include "core/base/std.h"
+
 #include <gelf.h>
-#include <stdbool.h>
 
 struct elf_file {
     int fd;

@@ -3,10 +3,6 @@
  */
 #include "core/jvm/flag_words.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static bool begins(const char *word, const char *start)
 {
     return strncmp(word, start, strlen(start)) == 0;

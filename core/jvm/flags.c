@@ -5,12 +5,6 @@
 #include "core/jvm/perf_data.h"
 #include "core/jvm/process.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #define FILE_BYTES (256 * 1024)
 
 static bool begins(const char *word, const char *start)

@@ -5,9 +5,7 @@
 #ifndef CORE_JVM_FLAGS_H
 #define CORE_JVM_FLAGS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/types.h>
+#include "core/base/std.h"
 
 struct jvm_flags {
     bool interprets;           /* -Xint */

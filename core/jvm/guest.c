@@ -2,13 +2,9 @@
 
 #include "core/jvm/jvm_root.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
@@ -17,8 +13,6 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 /* For the JVM to see the trigger: one that is late, since it was stopped, would print a thread dump without it. */
 #define TRIGGER_TIMEOUT_MS 600000

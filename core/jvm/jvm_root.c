@@ -2,12 +2,7 @@
 
 #include "core/jvm/process.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 static int read_user(struct jvm_root *root, pid_t pid)
 {

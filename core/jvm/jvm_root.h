@@ -8,9 +8,6 @@
 #include "core/base/plain_file.h"
 #include "core/jvm/jvm_user.h"
 
-#include <limits.h>
-#include <sys/types.h>
-
 struct jvm_root {
     int fd; /* of its root directory; -1: not open */
     struct jvm_user user;

@@ -1,13 +1,8 @@
 #include "core/jvm/jvm_user.h"
 
-#include <errno.h>
 #include <pwd.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #define SAME ((uid_t)-1)
 

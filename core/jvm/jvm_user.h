@@ -5,9 +5,7 @@
 #ifndef CORE_JVM_JVM_USER_H
 #define CORE_JVM_JVM_USER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <sys/types.h>
+#include "core/base/std.h"
 
 #define JVM_GROUPS_MAX 64 /* it is taken for a member of no more */
 

@@ -3,8 +3,6 @@
 #include "core/jvm/elf_file.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define HEAP_SECTION ".svm_heap" /* GraalVM 19 to 25 */
 

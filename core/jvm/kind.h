@@ -4,11 +4,8 @@
 #ifndef CORE_JVM_KIND_H
 #define CORE_JVM_KIND_H
 
+#include "core/base/std.h"
 #include "core/base/err.h"
-
-#include <stdbool.h>
-#include <stdio.h>
-#include <sys/types.h>
 
 struct jvm_kind {
     bool has_libjvm; /* HotSpot, or OpenJ9, whose own library that one loads */

@@ -2,14 +2,8 @@
 
 #include "core/base/xalloc.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define MAPS_BYTES_MAX ((size_t)64 << 20)
 

@@ -7,11 +7,6 @@
 #include "core/base/map.h"
 #include "core/jvm/jvm_root.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
 struct jvm_mapping {
     uint64_t start, end;
     uint64_t offset;  /* in the file */

@@ -3,11 +3,7 @@
 #include "core/jvm/process.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 /* Page cache that the kernel can take back without much ado, in the group and those below it. */
 static uint64_t reclaimable(const struct cgroup *group)

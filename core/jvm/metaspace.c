@@ -2,9 +2,6 @@
 
 #include "core/jvm/attach.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* "64.00 MB", "512.00 KB", "17 bytes"; *bytes is left alone where there is no such text. */
 static const char *parse_size(const char *text, uint64_t *bytes)
 {

@@ -5,9 +5,7 @@
 #include "core/jvm/maps.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 bool jvm_listens(const struct jvm_process *process)
 {

@@ -4,13 +4,8 @@
 #include "core/jvm/jvm_root.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* The file begins with them, and with where the entries begin, and how many there are (jdk.internal.perf). */
 #define MAGIC        UINT32_C(0xc0c0feca) /* ca fe c0 c0 */

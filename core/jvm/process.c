@@ -4,17 +4,10 @@
 #include "core/jvm/kind.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #define START_FIELD    22 /* of /proc/PID/stat */
 #define THREADS_MAX    1024

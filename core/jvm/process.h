@@ -7,11 +7,6 @@
 #include "core/base/err.h"
 #include "core/jvm/jvm_user.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
 #define JVM_COMMAND_BYTES 4096
 
 struct jvm_process {

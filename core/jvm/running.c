@@ -5,12 +5,6 @@
 #include "core/jvm/perf_data.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #define FIRST_ROOM  16
 #define WORDS_BYTES (64 * 1024)

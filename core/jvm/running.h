@@ -7,8 +7,6 @@
 #include "core/base/arena.h"
 #include "core/jvm/obstacle.h"
 
-#include <stdint.h>
-
 struct jvm_running {
     pid_t pid;
     uint64_t start_ticks; /* as jvm_process has it */

@@ -10,12 +10,7 @@
 
 #include "core/jvm/flags.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/auxv.h>
-#include <unistd.h>
 
 #define OPTIONS_MAX 8
 

@@ -3,10 +3,6 @@
 #include "core/jvm/flags.h"
 #include "core/jvm/process.h"
 
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 #define DEPTH_MAX    8    /* of processes: a shell's script that runs a script that runs java */
 #define THREADS_MAX  1024 /* in front of it there may be a collector's, as many as CPUs */
 #define CHILDREN_MAX 256

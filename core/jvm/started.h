@@ -4,9 +4,7 @@
 #ifndef CORE_JVM_STARTED_H
 #define CORE_JVM_STARTED_H
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "core/base/std.h"
 
 /* Does a process run Java code, or is about to?  Its code cache, interpreter and stubs are there then. */
 bool jvm_has_started(pid_t pid);

@@ -1,10 +1,5 @@
 #include "core/jvm/target.h"
 
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define LISTED_MAX    8  /* in a message */
 #define COMMAND_CHARS 90 /* of each */
 

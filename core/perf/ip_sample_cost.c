@@ -4,12 +4,8 @@
 #include "core/pmu/perf_open.h"
 
 #include <linux/perf_event.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <time.h>
-#include <unistd.h>
 
 #define ROUNDS     3 /* if these agree that it can be true; else more */
 #define WORK_NS    UINT64_C(500000)

@@ -3,10 +3,6 @@
  */
 #include "core/perf/perf_rings_internal.h"
 
-#include <math.h>
-#include <string.h>
-#include <time.h>
-
 #define PERIOD_LEAST 0.541 /* ln 4 * 4 / 3 / 4: up to four times as long, there are on average as many samples */
 
 /* What both kinds of events have. */

@@ -2,8 +2,6 @@
 
 #include "core/base/bytes.h"
 
-#include <string.h>
-
 #define HEADER_BYTES    8
 #define SAMPLE_ID_BYTES 32 /* of KERNEL_SAMPLE_TYPE: pid, tid, time, id, cpu, nothing */
 

@@ -4,10 +4,9 @@
 #ifndef CORE_PERF_PERF_RECORDS_H
 #define CORE_PERF_PERF_RECORDS_H
 
+#include "core/base/std.h"
+
 #include <linux/perf_event.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 enum kernel_event_kind {
     KERNEL_THREAD_FOUND, /* the thread was there at the start; time_ns is when its records begin */

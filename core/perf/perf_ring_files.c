@@ -5,15 +5,10 @@
 
 #include "core/base/xalloc.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <time.h>
-#include <unistd.h>
 
 #define RING_BYTES_MIN (16 * 1024)
 

@@ -1,12 +1,8 @@
 #include "core/perf/perf_rings_internal.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 /* ---- reading ---- */
 

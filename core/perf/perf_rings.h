@@ -18,8 +18,6 @@
 #include "core/perf/perf_records.h"
 #include "core/pmu/perf_open.h"
 
-#include <sys/types.h>
-
 struct perf_rings;
 
 /* What takes the IP samples, and is counted meanwhile. */

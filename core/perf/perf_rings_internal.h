@@ -8,8 +8,6 @@
 #include "core/base/hash.h"
 #include "core/perf/perf_rings.h"
 
-#include <stdlib.h>
-
 struct perf_ring {
     uint32_t cpu;
     int fd;                            /* the event that owns the ring; one of files */

@@ -8,17 +8,9 @@
 #include "core/pmu/perf_why.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
-#include <time.h>
-#include <unistd.h>
 
 /*
  * 256 KB hold 6,500 switches.  The kernel lets a user pin 516 KB per CPU (perf_event_mlock_kb); the pages of the

@@ -5,13 +5,8 @@
 #include "core/perf/perf_rings_internal.h"
 
 #include <linux/bpf.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #define SLOT (-8) /* on the program's stack: struct bpf_pidns_info */
 

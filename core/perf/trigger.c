@@ -4,10 +4,6 @@
 #include "core/pmu/layout.h"
 #include "core/pmu/perf_why.h"
 
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
-
 #define SELDOM (UINT64_C(1) << 30)
 
 /* Those happen in the kernel, so counted in user space alone there would be none. */

@@ -4,10 +4,6 @@
 #include "core/pmu/default_sets.h"
 #include "core/pmu/selftest.h"
 
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
-
 /* Without any hardware event: the first two stay as columns of '-' that say why. */
 static const char default_derived[] = "cycles,instructions,task-clock,page-faults,context-switches";
 

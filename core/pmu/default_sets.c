@@ -1,7 +1,5 @@
 #include "core/pmu/default_sets.h"
 
-#include <string.h>
-
 /*
  * The thesis' thirteen events, and the last level cache.  The order is that of what a miss costs and how often it
  * happens: the first group of four counters is CPI, L1-D and branches.  TLB misses are those of all levels, as the

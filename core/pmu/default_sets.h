@@ -7,7 +7,7 @@
 #ifndef CORE_PMU_DEFAULT_SETS_H
 #define CORE_PMU_DEFAULT_SETS_H
 
-#include <stddef.h>
+#include "core/base/std.h"
 
 struct default_set {
     const char *const *pmus; /* libpfm4's names, closed by NULL; NULL: any PMU that no other set is for */

@@ -3,9 +3,6 @@
 #include "core/pmu/events.h"
 
 #include <ctype.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <string.h>
 
 #define NAME_BYTES 128
 

@@ -2,8 +2,6 @@
 
 #include <ctype.h>
 #include <perfmon/pfmlib_perf_event.h>
-#include <stdbool.h>
-#include <string.h>
 
 #define NAME_MAX_BYTES 256
 

@@ -11,9 +11,6 @@
 #include "core/base/err.h"
 #include "core/pmu/perf_open.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 enum counter_kind {
     COUNTER_HARDWARE,    /* read by the probe */
     COUNTER_SOFTWARE,    /* counted by the kernel, read by system call */

@@ -3,9 +3,6 @@
 
 #include <ctype.h>
 #include <perfmon/pfmlib_perf_event.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 
 #define HARDWARE(what) PERF_TYPE_HARDWARE, PERF_COUNT_HW_##what
 #define SOFTWARE(what) PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##what

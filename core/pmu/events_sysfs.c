@@ -4,12 +4,6 @@
  */
 #include "core/pmu/events.h"
 
-#include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define TEXT_BYTES 256
 
 struct pmu {

@@ -3,10 +3,6 @@
 #include "core/pmu/event_roles.h"
 #include "core/pmu/perf_why.h"
 
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
-
 #define N_ANCHORS 2 /* cycles and instructions */
 
 /* ---- trying ---- */

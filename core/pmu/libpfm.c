@@ -2,11 +2,11 @@
  * libpfm4, loaded when an event is looked up: its tables take 41,000 relocations, which is 9 ms of each command's
  * start. A static program has the library's own functions instead of these (Makefile).
  */
+#include "core/base/std.h"
+
 #include <dlfcn.h>
 #include <perfmon/pfmlib.h>
 #include <perfmon/pfmlib_perf_event.h>
-#include <stddef.h>
-#include <string.h>
 
 #define PFM_FILE "libpfm.so.4"
 

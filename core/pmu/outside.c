@@ -1,8 +1,5 @@
 #include "core/pmu/outside.h"
 
-#include <errno.h>
-#include <unistd.h>
-
 static int open_slot(const struct counter_layout *layout, uint32_t slot, pid_t tid, int leader)
 {
     struct perf_event_attr attr;

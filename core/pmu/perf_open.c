@@ -1,9 +1,6 @@
 #include "core/pmu/perf_open.h"
 
-#include <stddef.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 /* armv8 PMU, config1: bit 0 asks for a 64-bit counter, bit 1 for reads in user space. */
 #define ARMV8_USER_READ UINT64_C(2)

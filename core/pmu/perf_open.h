@@ -4,10 +4,9 @@
 #ifndef CORE_PMU_PERF_OPEN_H
 #define CORE_PMU_PERF_OPEN_H
 
+#include "core/base/std.h"
+
 #include <linux/perf_event.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
 
 #define COUNTERS_EVENTS_MAX  32                   /* events of one session, whatever they are counted by */
 #define COUNTERS_GROUP_MAX   8                    /* hardware events that count together */

@@ -1,11 +1,6 @@
 #include "core/pmu/perf_why.h"
 
-#include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #define PARANOID_UNKNOWN (-100)
 

@@ -1,8 +1,6 @@
 #include "core/pmu/read.h"
 
-#include <errno.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #if defined(__x86_64__)
 

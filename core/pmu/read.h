@@ -12,9 +12,6 @@
 
 #include "core/pmu/perf_open.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #define COUNTERS_RETRIES 16
 
 /* In perf_event_mmap_page.capabilities. */

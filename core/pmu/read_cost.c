@@ -5,8 +5,6 @@
 #include "core/pmu/outside.h"
 #include "core/pmu/selftest.h"
 
-#include <time.h>
-
 #define N_BATCHES       8
 #define READS_PER_BATCH 64
 

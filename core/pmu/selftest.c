@@ -3,11 +3,7 @@
 #include "core/pmu/perf_why.h"
 #include "core/pmu/read.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 /* ---- the loop ---- */
 

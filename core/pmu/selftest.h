@@ -7,8 +7,6 @@
 
 #include "core/pmu/events.h"
 
-#include <stdbool.h>
-
 enum selftest_result {
     SELFTEST_REFUSED,  /* it does not open, or opens and is never given a counter */
     SELFTEST_SILENT,   /* it opens and stays 0 over a loop that computes, misses caches and TLBs, and mispredicts */

@@ -3,8 +3,6 @@
 #include "core/pmu/simulated.h"
 #include "core/wire/sim_counts.h"
 
-#include <string.h>
-
 #define BIT(count) (UINT64_C(1) << (count))
 
 /* The default ones: thesis Table 3.1. */

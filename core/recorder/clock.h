@@ -6,9 +6,6 @@
 
 #include "core/base/ticks.h"
 
-#include <stdint.h>
-#include <time.h>
-
 struct clock_point {
     uint64_t ticks, monotonic_ns, realtime_ns;
 };

@@ -4,10 +4,6 @@
 #include "core/base/xalloc.h"
 #include "core/recorder/read_log.h"
 
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #define PIECE_BYTES (2 * CODE_LOG_ENTRY_BYTES)
 #define PAGE_BITS   12
 #define NONE        UINT32_MAX

@@ -1,8 +1,5 @@
 #include "core/recorder/collections.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define FREQUENCY    "sun.os.hrt.frequency"
 #define BEGUN        "sun.rt.createVmEndTime" /* before, not all counters are there */
 #define NS_PER_S     1000000000u

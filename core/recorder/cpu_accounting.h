@@ -9,9 +9,6 @@
 #include "core/perf/perf_records.h"
 #include "core/recorder/threads.h"
 
-#include <stdbool.h>
-#include <sys/types.h>
-
 struct cpu_accounting {
     struct threads *threads; /* borrowed */
     bool is_sparing;         /* a budget is kept: 10 readings a second */

@@ -2,14 +2,8 @@
 
 #include "core/base/text.h"
 #include "core/base/xalloc.h"
-#include "core/jvm/process.h"
 #include "core/recorder/clock.h"
 #include "core/recorder/read_log.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define METHODS_PIECE_BYTES ((size_t)1 << 20)
 #define BEHIND_PART         3 /* a ring that is fuller than one in so many: its thread is faster than the recorder */

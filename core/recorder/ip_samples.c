@@ -3,11 +3,6 @@
 #include "core/base/xalloc.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define MAPS_PERIOD_NS UINT64_C(20000000)
 #define CODE_PERIOD_NS UINT64_C(100000000)

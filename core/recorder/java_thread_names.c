@@ -1,11 +1,7 @@
 #include "core/recorder/java_thread_names.h"
 
 #include "core/base/xalloc.h"
-#include "core/hotspot/vm_threads.h"
 #include "core/jvm/process.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #define NAMES_MAX  8192u /* kept */
 #define COMM_BYTES 15u   /* of the kernel's name */

@@ -3,9 +3,6 @@
 #include "core/base/xalloc.h"
 #include "core/recorder/cpu_accounting.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 int kernel_open(struct kernel *kernel, struct threads *threads, struct ip_samples *ip_samples, pid_t pid,
                 const struct perf_rings_options *options, struct err *err)
 {

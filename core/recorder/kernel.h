@@ -9,8 +9,6 @@
 #include "core/recorder/ip_samples.h"
 #include "core/recorder/threads.h"
 
-#include <stdbool.h>
-
 struct kernel {
     struct perf_rings *rings;      /* owned; NULL: not available */
     struct threads *threads;       /* borrowed */

@@ -2,9 +2,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define MAX_BYTES     (UINT64_C(32) << 20)
 #define STACKS_FIRST  64u
 #define FRAMES_FIRST  64u

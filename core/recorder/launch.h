@@ -4,12 +4,10 @@
 #ifndef CORE_RECORDER_LAUNCH_H
 #define CORE_RECORDER_LAUNCH_H
 
+#include "core/base/std.h"
 #include "core/base/err.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <sys/resource.h>
-#include <sys/types.h>
 
 /* An emulator to run the command in, or the first JVM that comes of it. */
 struct launch_emulator {

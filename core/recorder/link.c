@@ -5,12 +5,7 @@
 #include "core/recorder/setting_lines.h"
 #include "core/recorder/shared_file.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define PIECE_BYTES 65536
 

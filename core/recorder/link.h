@@ -14,11 +14,6 @@
 #include "core/trace/trace.h"
 #include "core/wire/message.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
-
 struct recorder_link;
 
 /* A method by name: class in internal form. */

@@ -1,8 +1,6 @@
 /* What an observer may ask the recorder for that the agent does not hear of. */
 #include "core/recorder/link_state.h"
 
-#include <stdlib.h>
-
 struct trace_writer *recorder_trace(struct recorder_link *link)
 {
     return link->writer;

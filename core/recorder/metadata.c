@@ -5,21 +5,13 @@
 #include "core/base/ticks.h"
 #include "core/base/words.h"
 #include "core/pmu/perf_why.h"
-#include "core/pmu/read.h"
-#include "core/jvm/process.h"
 #include "core/recorder/link_state.h"
 #include "core/recorder/setting_lines.h"
 #include "core/recorder/simulation.h"
 #include "core/trace/recording_info.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/utsname.h>
-#include <time.h>
-#include <unistd.h>
 
 /* ---- the agent's configuration ---- */
 

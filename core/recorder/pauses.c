@@ -1,10 +1,6 @@
 #include "core/recorder/pauses.h"
 #include "core/trace/recording_info.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #define FREQUENCY "sun.os.hrt.frequency"
 
 /* A row is several numbers, those in ticks as ns. */

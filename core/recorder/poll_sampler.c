@@ -1,16 +1,10 @@
 #include "core/recorder/poll_sampler.h"
 
-#include "core/base/arena.h"
 #include "core/base/text.h"
 #include "core/base/xalloc.h"
 #include "core/jvm/process.h"
-#include "core/hotspot/vm_methods.h"
 #include "core/recorder/read_log.h"
 #include "core/recorder/shared_file.h"
-
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 /* A thread by its number in the log. */
 struct polled_thread {

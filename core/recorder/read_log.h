@@ -2,8 +2,9 @@
 #ifndef CORE_RECORDER_READ_LOG_H
 #define CORE_RECORDER_READ_LOG_H
 
+#include "core/base/std.h"
+
 #include <fcntl.h>
-#include <stdint.h>
 
 /* That are read at a time, however many there are: a hostile target may append for ever. */
 #define READ_LOG_ROUND_BYTES (UINT64_C(128) << 20)

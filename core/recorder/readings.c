@@ -5,15 +5,8 @@
 #include "core/base/xalloc.h"
 #include "core/perf/perf_rings.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <time.h>
-#include <unistd.h>
 
 #define STEP_NS          10000000u
 #define IDLE_MAX         7   /* an idle thread is read after 1, 2, 4, ... 128 steps, if nobody tells that it has run */

@@ -5,11 +5,6 @@
 
 #include "core/recorder/simulation.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 int readings_open_own(const struct readings *readings, struct counters_outside *own, pid_t tid,
                       struct counters_failure *failure)
 {

@@ -2,8 +2,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <stdlib.h>
-
 struct pending_reading *readings_pending_new(struct readings *readings)
 {
     if (readings->n_pending == readings->room) {

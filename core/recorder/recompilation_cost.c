@@ -2,9 +2,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define C2_TIER 4u
 
 /* The classes that were asked for. */

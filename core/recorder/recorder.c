@@ -5,13 +5,9 @@
 #include "core/recorder/metadata.h"
 #include "core/trace/recording_info.h"
 
-#include <inttypes.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 /*
  * One thread can write 50 million records a second: a ring of 8 MB lasts 20 ms, and a thread may start to do so at any

@@ -15,11 +15,6 @@
 #include "core/jvm/started.h"
 #include "core/trace/trace.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <sys/types.h>
-
 /* How a thread's probes read its counters. */
 enum recorder_read {
     RECORDER_READ_USER,    /* in user space */

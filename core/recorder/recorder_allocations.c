@@ -8,8 +8,6 @@
 #include "core/recorder/link_state.h"
 #include "core/trace/recording_info.h"
 
-#include <string.h>
-
 #define DRAIN_NS UINT64_C(500000000)
 
 static void note_failure(struct recorder_allocations *a, const struct err *why)

@@ -7,17 +7,8 @@
 #include "core/base/own_files.h"
 #include "core/jvm/attach.h"
 #include "core/jvm/flags.h"
-#include "core/jvm/maps.h"
 #include "core/jvm/metaspace.h"
 #include "core/recorder/clock.h"
-#include "core/wire/setting.h"
-
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #define ENDING_TIMEOUT_NS 30000000000u
 #define METASPACE_LEAST   ((uint64_t)256 * 1024) /* a few classes */

@@ -8,9 +8,6 @@
 #include "core/jvm/process.h"
 #include "core/recorder/metadata.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define LATE_NS UINT64_C(10000000000) /* what comes of a thread after its end has come by then */
 
 /* ---- the end of a file ---- */

@@ -7,12 +7,9 @@
 #include "core/trace/recording_info.h"
 
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #define COUNT_NS    1000000000u
 #define PACKETS_MAX 10000 /* at a time, however fast they come */

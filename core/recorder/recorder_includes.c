@@ -5,9 +5,6 @@
 #include "core/base/text.h"
 #include "core/recorder/metadata.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* With dots only, all of a pattern is a class: is what stands before the last one the nearest? */
 static bool is_method_behind_dots(const char *pattern, const char *nearest)
 {

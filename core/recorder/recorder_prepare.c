@@ -8,14 +8,9 @@
 #include "core/recorder/metadata.h"
 #include "core/wire/setting.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #define RECORDER_NICENESS (-10)
 #define CHANGE_ROUND_MS   100

@@ -10,9 +10,6 @@
 #include "core/jvm/memory_room.h"
 #include "core/recorder/clock.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define LOOK_NS      500000000u
 #define LOOK_NEAR_NS 100000000u /* where less than an eighth of a limit is left */
 #define MB           ((uint64_t)1 << 20)

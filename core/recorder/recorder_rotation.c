@@ -6,8 +6,6 @@
 #include "core/recorder/metadata.h"
 #include "core/trace/recording_info.h"
 
-#include <stdio.h>
-
 #define PART       ".part" /* behind the name of a file that is being written */
 #define SHORT_PART 10      /* no file is shorter than one part in so many, or longer by more */
 

@@ -6,8 +6,6 @@
 
 #include "core/recorder/recorder_now.h"
 
-#include <limits.h>
-
 struct recorder_file_names {
     char whole[PATH_MAX], part[PATH_MAX]; /* part: while it is written */
 };

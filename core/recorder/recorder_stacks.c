@@ -9,10 +9,7 @@
 #include "core/recorder/link_state.h"
 #include "core/trace/recording_info.h"
 
-#include <inttypes.h>
-#include <limits.h>
 #include <poll.h>
-#include <string.h>
 
 #define WAITS_MOST_NS 1e9 /* between two visits, whatever they cost */
 

@@ -2,11 +2,7 @@
 
 #include "core/recorder/session.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define PAGE_BYTES      UINT64_C(4096)
 #define SPARE_RINGS     64  /* for threads that start between two looks */

@@ -9,10 +9,8 @@
 #ifndef CORE_RECORDER_RING_MEMORY_H
 #define CORE_RECORDER_RING_MEMORY_H
 
+#include "core/base/std.h"
 #include "core/base/err.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 struct session;
 

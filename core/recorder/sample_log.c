@@ -3,10 +3,6 @@
 #include "core/base/xalloc.h"
 #include "core/trace/recording_info.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 void sample_log_free(struct sample_log *log)
 {
     hash_free(&log->contexts);

@@ -2,8 +2,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <string.h>
-
 #define SAMPLES_BETWEEN 40u /* changes of a period: a change costs half a period */
 #define PERIODS_BETWEEN 30u /* changes of a CPU's, at least */
 #define LEAST_DRAWN     8u

@@ -18,8 +18,6 @@
 #include "core/base/hash.h"
 #include "core/perf/perf_rings.h"
 
-#include <stdlib.h>
-
 /* A thread on a CPU: its events count by themselves. */
 struct sample_series {
     uint64_t key;

@@ -3,9 +3,6 @@
 #include "core/base/xalloc.h"
 
 #include "core/recorder/metadata.h"
-#include "core/trace/recording_info.h"
-
-#include <string.h>
 
 int sample_trace_words(struct sample_trace *trace, enum info_key key, const char *words, struct err *err)
 {

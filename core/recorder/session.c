@@ -2,16 +2,9 @@
 
 #include "core/recorder/shared_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* Threads that run probes at the same time.  A ring has address space only until it is prepared. */
 #define N_RINGS 1024

@@ -12,8 +12,6 @@
 #include "core/wire/protocol.h"
 #include "core/wire/ring.h"
 
-#include <stdbool.h>
-
 struct session {
     int listener, peer; /* sockets, or -1 */
     int segment_fd, methods_fd, config_fd, code_fd;

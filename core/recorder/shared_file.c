@@ -1,10 +1,7 @@
 #include "core/recorder/shared_file.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 static int fail(int fd, const char *name, size_t n_bytes, struct err *err)
 {

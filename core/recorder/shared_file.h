@@ -5,9 +5,8 @@
 #ifndef CORE_RECORDER_SHARED_FILE_H
 #define CORE_RECORDER_SHARED_FILE_H
 
+#include "core/base/std.h"
 #include "core/base/err.h"
-
-#include <stddef.h>
 
 /* Each returns a descriptor, close-on-exec, or -1 with *err set. */
 

@@ -1,12 +1,5 @@
 #include "core/recorder/simulation.h"
 
-#include "core/recorder/launch.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #if defined(__x86_64__)
 #define EMULATOR "qemu-x86_64"
 #else

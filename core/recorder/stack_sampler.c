@@ -2,9 +2,7 @@
 
 #include "core/base/xalloc.h"
 #include "core/base/text.h"
-#include "core/hotspot/known_methods.h"
 #include "core/hotspot/vm_check.h"
-#include "core/hotspot/vm_methods.h"
 #include "core/hotspot/vm.h"
 #include "core/hotspot/vm_threads.h"
 #include "core/jvm/process.h"
@@ -12,10 +10,6 @@
 #include "core/recorder/stack_sampler_state.h"
 
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 /* What is not a sample: a thread was found, has a new name, or has ended. */
 static int take_event(const struct kernel_event *event, void *context)

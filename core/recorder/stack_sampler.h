@@ -14,10 +14,6 @@
 #include "core/recorder/last_stacks.h"
 #include "core/recorder/wait_sampler.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
-
 struct stack_sampler;
 
 struct stack_sampler_options {

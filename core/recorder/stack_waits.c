@@ -5,8 +5,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 
 /* The walked stack of a thread, for as long as it waits, and what it waits for. */

@@ -3,10 +3,6 @@
 #include "core/base/xalloc.h"
 #include "core/jvm/process.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 void thread_names_init(struct thread_names *names)
 {
     memset(names, 0, sizeof *names);

@@ -8,8 +8,6 @@
 #include "core/base/hash.h"
 #include "core/perf/perf_records.h"
 
-#include <sys/types.h>
-
 struct thread_name {
     int32_t tid;
     char name[KERNEL_NAME_BYTES];

@@ -3,9 +3,6 @@
 #include "core/base/text.h"
 #include "core/base/xalloc.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 void threads_init(struct threads *threads)
 {
     memset(threads, 0, sizeof *threads);

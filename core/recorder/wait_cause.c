@@ -1,6 +1,5 @@
 #include "core/recorder/wait_cause.h"
 
-#include <string.h>
 #include <sys/syscall.h>
 
 /* ---- system calls ---- */

@@ -2,9 +2,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define ENTRY_NS UINT64_C(1000000000)
 
 static int write_wait(struct wait_log *log, struct trace_writer *writer, struct wait_pending *pending, struct err *err)

@@ -1,19 +1,12 @@
 #include "core/recorder/wait_sampler.h"
 
-#include "core/base/arena.h"
 #include "core/base/hash.h"
 #include "core/base/xalloc.h"
 #include "core/perf/perf_rings.h"
 #include "core/hotspot/vm.h"
 #include "core/jvm/process.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #define AT_ONCE     256u
 #define FIRST_BYTES 8192u  /* of a stack: most are whole then */

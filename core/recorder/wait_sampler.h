@@ -18,10 +18,6 @@
 #include "core/hotspot/stack_walk.h"
 #include "core/recorder/wait_cause.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
-
 struct vm;
 struct wait_sampler;
 

@@ -2,11 +2,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #define READ_BYTES         ((size_t)256 * 1024)
 #define BUFFER_FIRST_BYTES ((size_t)16 * 1024) /* enough for a small trace */
 #define BUFFER_BYTES       (CHUNK_HEADER_BYTES + CHUNK_PAYLOAD_MAX + READ_BYTES)

@@ -4,8 +4,7 @@
 #ifndef CORE_TRACE_CLOCK_UNIT_H
 #define CORE_TRACE_CLOCK_UNIT_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "core/base/std.h"
 
 #define CLOCK_UNIT_SAMPLES 64 /* timestamps that it takes */
 

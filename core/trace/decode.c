@@ -6,8 +6,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <stdlib.h>
-
 #define NO_METHOD UINT32_MAX
 
 /* How a chunk's records are coded, and whether most of them are expected to be predicted. */

@@ -2,13 +2,9 @@
 
 #include "core/base/plain_file.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
-#include <sys/types.h>
-#include <time.h>
-#include <unistd.h>
 
 #define STEP_MS 20
 

@@ -4,7 +4,7 @@
 #ifndef CORE_TRACE_OUTPUT_H
 #define CORE_TRACE_OUTPUT_H
 
-#include <stddef.h>
+#include "core/base/std.h"
 
 #define OUTPUT_TIMEOUT_MS 10000
 

@@ -3,7 +3,6 @@
 #include "core/base/xalloc.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 
 #define N_SLOTS 32u
 

@@ -5,12 +5,9 @@
 #include "core/trace/reader_internal.h"
 
 #include "core/base/xalloc.h"
-#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* A smaller trace is read before a thread is there. */
 #define AHEAD_MIN_BYTES (4 << 20)

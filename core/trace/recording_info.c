@@ -4,10 +4,6 @@
 #include "core/base/words.h"
 #include "core/trace/writer_kept.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-
 #define FIELDS_MAX 7
 #define NAME_BYTES 48
 

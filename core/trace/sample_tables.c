@@ -8,8 +8,6 @@
 #include "core/base/xalloc.h"
 #include "core/trace/tables.h"
 
-#include <stdlib.h>
-
 void sample_tables_free(struct sample_tables *samples)
 {
     free(samples->contexts);

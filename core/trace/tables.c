@@ -1,9 +1,6 @@
 #include "core/trace/tables.h"
 
-#include "core/base/text.h"
 #include "core/base/xalloc.h"
-
-#include <stdlib.h>
 
 #define PAGE_BITS 6
 #define PAGE_SIZE (1u << PAGE_BITS)

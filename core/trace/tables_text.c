@@ -3,8 +3,6 @@
 
 #include "core/base/text.h"
 
-#include <string.h>
-
 const char *tables_text(struct tables *tables, struct cursor *c, const char *hint, enum tables_result *result)
 {
     uint64_t n = cursor_number(c);

@@ -19,11 +19,6 @@
 #include "core/trace/misses.h"
 #include "core/trace/locations.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
 #define TRACE_COUNTERS_MAX 128 /* in the table of counters */
 #define TRACE_COLUMNS_MAX  81  /* of them in records: 64 events, the times of 16 groups, and of the thread */
 #define TRACE_UNKNOWN      UINT64_MAX

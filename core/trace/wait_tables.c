@@ -4,8 +4,6 @@
 #include "core/base/xalloc.h"
 #include "core/trace/tables.h"
 
-#include <stdlib.h>
-
 static const struct {
     const char *key, *name;
 } causes[TRACE_CAUSES] = {

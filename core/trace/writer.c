@@ -9,10 +9,6 @@
 #include "core/base/plain_file.h"
 #include "core/trace/writer_kept.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 static void release(struct trace_writer *writer)
 {
     if (writer->fd >= 0)

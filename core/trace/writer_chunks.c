@@ -4,9 +4,6 @@
 #include "core/trace/output.h"
 #include "core/trace/writer_internal.h"
 
-#include <errno.h>
-#include <unistd.h>
-
 static int fail(struct trace_writer *writer, int error, struct err *err)
 {
     err_set(err, "cannot write '%s': %s", writer->path, strerror(error));

@@ -5,8 +5,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <stdlib.h>
-
 void kept_context(struct trace_writer *writer, const struct trace_context *context)
 {
     struct writer_kept *kept = writer->kept;

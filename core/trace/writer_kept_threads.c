@@ -5,8 +5,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <stdlib.h>
-
 struct kept_thread *kept_thread_at(const struct writer_kept *kept, uint32_t index)
 {
     return kept == NULL || index >= kept->n_threads ? NULL : kept->threads[index];

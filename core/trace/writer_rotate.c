@@ -7,9 +7,6 @@
 #include "core/base/xalloc.h"
 #include "core/trace/writer_kept.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 void trace_writer_keep(struct trace_writer *writer)
 {
     writer->kept = xcalloc(1, sizeof *writer->kept);

@@ -5,8 +5,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <stdlib.h>
-
 /* Calls that go on: their entries are in files before. */
 static int resume(struct trace_writer *writer, struct kept_thread *thread, uint32_t index, struct err *err)
 {

@@ -9,7 +9,7 @@
 #ifndef CORE_WIRE_BATCH_H
 #define CORE_WIRE_BATCH_H
 
-#include <stdint.h>
+#include "core/base/std.h"
 
 #define BATCH_FIRST   50u
 #define BATCH_MIN     10u

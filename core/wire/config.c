@@ -3,11 +3,7 @@
 #include "core/base/utf8.h"
 #include "core/base/vec.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define CONFIG_MAX_BYTES ((off_t)16 << 20)
 #define FAR              12 /* characters that differ: no name is nearer than none */

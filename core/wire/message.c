@@ -1,10 +1,6 @@
 #include "core/wire/message.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define FIELDS_MAX   8
 #define NUMBER_BYTES 24   /* of a list: a blank and a number take no more */

@@ -5,9 +5,7 @@
 #ifndef CORE_WIRE_MESSAGE_H
 #define CORE_WIRE_MESSAGE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "core/base/std.h"
 
 #define WIRE_PACKET_BYTES 4096
 #define WIRE_LIST_MAX     400u /* ids or addresses in one message: ids have 7 digits at most */

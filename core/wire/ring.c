@@ -1,7 +1,6 @@
 #include "core/wire/ring.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 bool segment_memory_is_strict(void)
 {

@@ -31,10 +31,9 @@
 #ifndef CORE_WIRE_RING_H
 #define CORE_WIRE_RING_H
 
+#include "core/base/std.h"
+
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #define RING_TICKS_BITS   41
 #define RING_METHOD_BITS  20

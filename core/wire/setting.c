@@ -2,12 +2,6 @@
 
 #include "core/base/words.h"
 
-#include <inttypes.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define FIELDS_MAX   6
 #define NUMBER_BYTES 24 /* with what stands before it */
 #define WORD_BYTES   32 /* of a kind */

@@ -9,8 +9,7 @@
 #ifndef CORE_WIRE_SETTING_H
 #define CORE_WIRE_SETTING_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "core/base/std.h"
 
 enum setting_kind {
     SETTING_MIN_BYTECODES, /* number: methods with no more bytes of code and no loop get no probes */

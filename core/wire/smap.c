@@ -1,9 +1,7 @@
 #include "core/wire/code_log.h"
 
-#include <string.h>
-
 #define RANGES_MAX 1024u
-#define LINE_MAX   65535u /* of a class file */
+#define LINES_MAX  65535u /* of a class file */
 
 /* Lines from 'out' on, n of them for each from 'in' on. */
 struct smap_range {
@@ -20,9 +18,9 @@ struct smap {
 static bool take_number(const char **at, const char *end, uint32_t *number)
 {
     const char *begin = *at;
-    for (*number = 0; *at < end && **at >= '0' && **at <= '9' && *number <= LINE_MAX; (*at)++)
+    for (*number = 0; *at < end && **at >= '0' && **at <= '9' && *number <= LINES_MAX; (*at)++)
         *number = *number * 10 + (uint32_t)(**at - '0');
-    return *at > begin && *number <= LINE_MAX;
+    return *at > begin && *number <= LINES_MAX;
 }
 
 /* The same behind a character; where that is not there, the number stays. */

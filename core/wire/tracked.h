@@ -6,7 +6,7 @@
 #ifndef CORE_WIRE_TRACKED_H
 #define CORE_WIRE_TRACKED_H
 
-#include <stdint.h>
+#include "core/base/std.h"
 
 /* Where the calling thread is paused: a uint64_t * that becomes the address of an _Atomic uint32_t. */
 #define TRACKED_ASK_PAUSE UINT64_C(0x736c6f7400000011)

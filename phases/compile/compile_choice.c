@@ -2,9 +2,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #define LIMIT 1.959964 /* of a standard normal distribution: 97.5 % are below it */
 
 /*

@@ -10,9 +10,7 @@
 #ifndef PHASES_COMPILE_CHOICE_H
 #define PHASES_COMPILE_CHOICE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "core/base/std.h"
 
 #define COMPILE_TIERS 5u /* 0: interpreted; 1, 2, 3: C1 without, with some and with all profiling; 4: C2 */
 

@@ -3,10 +3,6 @@
 #include "core/base/xalloc.h"
 #include "phases/live/live_policy.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct live *live_open(const struct live_options *options)
 {
     struct live *l = xcalloc(1, sizeof *l);

@@ -3,10 +3,6 @@
 #include "core/base/xalloc.h"
 #include "phases/live/live_policy.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 void live_chooser_free(struct live_chooser *c)
 {
     free(c->latest.all);

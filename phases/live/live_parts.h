@@ -9,10 +9,6 @@
 #include "core/base/err.h"
 #include "core/trace/trace.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 /* ---- what the probes say ---- */
 
 /*

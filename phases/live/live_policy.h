@@ -4,7 +4,7 @@
 #ifndef PHASES_LIVE_LIVE_POLICY_H
 #define PHASES_LIVE_LIVE_POLICY_H
 
-#include <stdint.h>
+#include "core/base/std.h"
 
 /* ---- when to choose ---- */
 

@@ -1,12 +1,6 @@
 #include "phases/live/live_session.h"
 
-#include "core/base/text.h"
 #include "core/trace/recording_info.h"
-
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define SAME_SHARE 1e-9
 

@@ -4,9 +4,6 @@
 #include "phases/live/live_policy.h"
 #include "phases/samples/wait_search.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define LOOPS             8
 #define SAMPLES_OF_A_LOOP 3                   /* a loop that only calls others is on top once in a while, too */
 #define PARTS_OF_A_LOOP   64                  /* a loop is hot with one of so many parts of its thread's samples */

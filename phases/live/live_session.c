@@ -4,9 +4,6 @@
 #include "core/pmu/event_roles.h"
 #include "core/trace/recording_info.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 void live_session_free(struct live_session *session)
 {
     live_close(session->live);

@@ -3,8 +3,6 @@
 #include "core/base/xalloc.h"
 #include "phases/live/live_policy.h"
 
-#include <math.h>
-
 static double cpus(uint64_t cpu_ns, uint64_t ns)
 {
     return ns == 0 ? 0 : (double)cpu_ns / (double)ns;

@@ -3,10 +3,6 @@
 #include "core/base/map.h"
 #include "core/base/xalloc.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define Z_95         1.959964
 #define TRUNK_MAX    64  /* frames that are kept of what is outside in all of a thread's samples */
 #define SELF_SHARE   0.9 /* of a method's time: then its callees say nothing about the length of its calls */

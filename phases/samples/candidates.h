@@ -12,9 +12,6 @@
 #include "core/base/err.h"
 #include "core/base/method_name.h"
 
-#include <stdint.h>
-#include <stdbool.h>
-
 enum sample_method_flag {
     SAMPLE_HAS_LOOP = 1,  /* a backward branch */
     SAMPLE_HAS_CALLS = 2, /* its bytecode calls something */

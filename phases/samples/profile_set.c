@@ -2,10 +2,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 void profile_set_open(struct profile_set *set, struct arena *arena)
 {
     *set = (struct profile_set){ .by_name.arena = arena };

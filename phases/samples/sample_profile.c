@@ -3,10 +3,6 @@
 #include "core/base/xalloc.h"
 #include "phases/samples/significance.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define DESIGN 1.2 /* so many times as large is the variance of one clock: programs may be in step with it */
 #define UNSEEN 0.5 /* of a sample's variance: neither clock sees what the program does when periods are drawn */
 

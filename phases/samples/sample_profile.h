@@ -27,8 +27,6 @@
 
 #include "phases/tree/context_tree.h"
 
-#include <stddef.h>
-
 #define SAMPLE_BLOCKS     32u
 #define SAMPLE_BLOCKS_MIN 5u  /* fewer tell no error */
 #define SAMPLES_MIN       10u /* fewer tell no error */

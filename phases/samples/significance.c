@@ -1,8 +1,5 @@
 #include "phases/samples/significance.h"
 
-#include <math.h>
-#include <string.h>
-
 #define TINY         1e-300
 #define EPSILON      1e-15
 #define MAX_STEPS    200000 /* about the square root of the larger parameter is needed */

@@ -5,9 +5,7 @@
 #ifndef PHASES_SAMPLES_SIGNIFICANCE_H
 #define PHASES_SAMPLES_SIGNIFICANCE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "core/base/std.h"
 
 /* ---- distributions ---- */
 

@@ -1,7 +1,5 @@
 #include "phases/samples/wait_search.h"
 
-#include <string.h>
-
 static bool begins(const char *text, const char *with)
 {
     while (*with != '\0' && *text == *with) {

@@ -7,8 +7,6 @@
 
 #include "core/base/method_name.h"
 
-#include <stdbool.h>
-
 /* What a method is, by its names. */
 enum wait_method_kind {
     WAIT_OF_JDK = 1,

@@ -5,11 +5,6 @@
 #include "core/base/plain_file.h"
 
 #include <cjson/cJSON.h>
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define FORMAT "mmprof phases"
 

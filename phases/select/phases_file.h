@@ -9,11 +9,6 @@
 #include "core/base/err.h"
 #include "core/base/method_name.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
 #define PHASES_FILE_VERSION   1
 #define PHASES_FILE_MAX_BYTES ((size_t)32 << 20)
 

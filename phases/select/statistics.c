@@ -2,10 +2,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* A call's metrics are unknown if the counters were not read in more than this share of its time. */
 #define UNCOUNTED_MAX 0.001
 

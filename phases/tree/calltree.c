@@ -4,9 +4,6 @@
 #include "core/wire/ring.h"
 #include "core/trace/recording_info.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define NODES_MAX (UINT32_C(1) << 28)
 
 /* The counters stand before the first record and the first reading. */

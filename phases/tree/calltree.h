@@ -37,10 +37,6 @@
 #include "phases/tree/estimate.h"
 #include "symbolize/vm_parts.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #define CALLTREE_NONE      UINT32_MAX
 #define CALLTREE_ROOT      UINT32_MAX       /* the method of a root */
 #define CALLTREE_FOLDED    (UINT32_MAX - 1) /* the method of the node that takes what found no room */

@@ -9,9 +9,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 void calltree_batches_free(struct estimate_batches *batches, uint32_t n_groups)
 {
     for (uint32_t g = 0; batches != NULL && g < n_groups; g++)

@@ -2,8 +2,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <stdlib.h>
-
 void clock_push(struct thread_clock *clock, const struct clock_event *event)
 {
     if (clock->n_pending == clock->n_room) {

@@ -7,9 +7,6 @@
 #include "core/wire/ring.h"
 #include "core/trace/recording_info.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define FAULT_PERIOD_LIMIT 1000000
 
 static void add_flag(struct builder *b, const struct calltree_flag *flag)

@@ -6,10 +6,6 @@
 #include "core/base/xalloc.h"
 #include "core/trace/recording_info.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define TICKS_LIMIT  1e6
 #define EVENTS_LIMIT 1e9
 

@@ -2,8 +2,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #define FIRST_NODES (UINT32_C(16) << 10)

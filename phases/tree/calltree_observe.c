@@ -5,9 +5,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 void observe_before(struct builder *b, const struct thread *t)
 {
     if (b->before != NULL)

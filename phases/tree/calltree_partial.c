@@ -5,9 +5,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 void entries_begin(struct thread *t, enum trace_kind kind)
 {
     struct call_entries *entries = &t->entries;

@@ -4,7 +4,6 @@
 #include "phases/tree/calltree_internal.h"
 
 #include "core/base/xalloc.h"
-#include "core/wire/ring.h"
 
 /*
  * ---- what is rare on a stack: calls without a node of their own, exits of other calls than the innermost one ----

@@ -5,9 +5,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* Inclusive and exclusive metrics take no more each; beyond it, calls are folded. */
 #define METRICS_MAX_BYTES ((size_t)1 << 30)
 

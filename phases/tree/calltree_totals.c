@@ -1,12 +1,9 @@
 /*
  * What is computed after the trace has been read: inclusive values, walks, totals by method.
  */
+
 #include "phases/tree/calltree_internal.h"
-
 #include "core/base/xalloc.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 void calltree_add_up(struct calltree *tree)
 {

@@ -9,9 +9,6 @@
 #include "core/wire/ring.h"
 #include "phases/tree/calltree_internal.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define TICKETS (RING_METHOD_MAX + UINT32_C(1))
 
 /* What is known of a node's method; NULL: it is none. */

@@ -2,9 +2,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #define PATHS_PART   16u /* of the tree's memory is for paths: one */

@@ -26,10 +26,6 @@
 #include "core/base/err.h"
 #include "core/base/hash.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #define CONTEXT_NONE           UINT32_MAX
 #define CONTEXT_TREE_MIN_BYTES (UINT64_C(64) << 10)
 

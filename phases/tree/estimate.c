@@ -2,10 +2,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* A group that misses less of an interval counted all of it: its times are read one after the other. */
 #define MISSED_MAX (1.0 / 64)
 

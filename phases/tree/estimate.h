@@ -44,9 +44,7 @@
 #ifndef PHASES_TREE_ESTIMATE_H
 #define PHASES_TREE_ESTIMATE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "core/base/std.h"
 
 #define ESTIMATE_BATCHES_ROOM 32
 #define ESTIMATE_BATCHES_MIN  5

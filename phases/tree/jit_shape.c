@@ -1,12 +1,8 @@
 #include "phases/tree/jit_shape.h"
 
-#include "core/base/arena.h"
 #include "core/base/map.h"
 #include "core/base/text.h"
 #include "core/base/xalloc.h"
-
-#include <stdio.h>
-#include <stdlib.h>
 
 /* What mmprof's own classes begin with. */
 #define PROBES     "java/lang/Mmprof"

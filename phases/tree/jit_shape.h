@@ -14,8 +14,6 @@
 #include "core/base/method_name.h"
 #include "core/wire/jit_events.h"
 
-#include <stdbool.h>
-
 /*
  * Pieces of code that a method usually gets: by both compilers, and where it has a loop twice by each, to be entered in
  * the middle of the loop, too.  What there was before counts instead, if it is more.

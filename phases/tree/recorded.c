@@ -5,8 +5,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <stdlib.h>
-
 #define ROOM (ACTIVITY_BINS + 1) /* of a kind: the last one is the sum of all, in the end */
 
 void activity_open(struct activity *activity, uint64_t start_ticks)

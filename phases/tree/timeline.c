@@ -2,10 +2,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define STEP_NS_MIN   1e6 /* of a chosen one */
 #define STEPS_CHOSEN  100
 #define GIVEN_LEAST   ((size_t)1 << 16)

@@ -5,10 +5,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define DISTANCE     0.3
 #define IDLE_SHARE   0.01 /* of one CPU */
 #define SERIAL_SHARE 0.1  /* less of it is not the VM thread's collecting, but what else it does */

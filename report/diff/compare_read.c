@@ -8,11 +8,6 @@
 #include "symbolize/java_names.h"
 #include "symbolize/vm_parts.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Samples in a calling context of the JVM's own threads. */
 struct jvm_samples {
     uint64_t n, ns;

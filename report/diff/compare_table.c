@@ -5,10 +5,6 @@
 #include "core/base/text.h"
 #include "report/diff/compare.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-
 struct vectors {
     double *of[COMPARE_MAX]; /* owned */
     uint32_t n;

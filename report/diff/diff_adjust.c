@@ -4,10 +4,6 @@
 #include "core/base/xalloc.h"
 #include "report/diff/diff_internal.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define ROWS_MIN 5 /* the median of fewer is one of those that may have changed */
 #define RUNS_MIN 5 /* on both sides: a slope takes one of their degrees of freedom */
 

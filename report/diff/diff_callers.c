@@ -4,9 +4,6 @@
 #include "core/base/xalloc.h"
 #include "report/diff/diff_internal.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define FIRST_PAIRS 256
 
 /* Methods whose time is small, and what is in no row, are left out. */

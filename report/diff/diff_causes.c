@@ -4,10 +4,6 @@
 #include "core/base/xalloc.h"
 #include "report/diff/diff_internal.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* So much of a caller's change must come from changes of what it calls. */
 #define FOLLOWS_MIN 0.5
 

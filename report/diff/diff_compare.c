@@ -5,10 +5,6 @@
 #include "report/diff/diff_internal.h"
 #include "symbolize/java_names.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define WEIGHT_LEAST 0.01 /* of the process' time */
 #define NEARLY_WHOLE 0.8
 

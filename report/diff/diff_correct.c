@@ -4,9 +4,6 @@
 #include "core/base/xalloc.h"
 #include "report/diff/diff_internal.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 struct ranked {
     double weighted; /* p over the test's part */
     size_t i;

@@ -2,10 +2,7 @@
  * What a row's values before and after say: means, change, how certain that is, and what could have been seen.
  */
 #include "phases/samples/significance.h"
-#include "phases/select/statistics.h"
 #include "report/diff/diff_internal.h"
-
-#include <math.h>
 
 /* Where all values on both sides are positive, of their logarithms. */
 static bool are_positive(const struct diff *d, const struct diff_row *row, size_t metric)

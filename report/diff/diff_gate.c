@@ -3,9 +3,6 @@
  */
 #include "report/diff/diff.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 int diff_limit_refuse(const struct diff_limit *limit, const char *list, struct err *err)

@@ -4,8 +4,6 @@
 #include "phases/select/statistics.h"
 #include "report/diff/diff_internal.h"
 
-#include <math.h>
-
 /* Changes of load that matter: of the time in which threads could run; of one CPU. */
 #define WAIT_MIN   0.05
 #define STOLEN_MIN 0.02

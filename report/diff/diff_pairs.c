@@ -3,8 +3,6 @@
  */
 #include "report/diff/diff_internal.h"
 
-#include <math.h>
-
 #define PAIRS_MIN 4   /* fewer leave too few degrees of freedom */
 #define ALIKE_MIN 0.7 /* correlation within pairs: with less, that they are half as many costs more than they give */
 

@@ -2,10 +2,7 @@
  * What variances are usual among the rows of a comparison, and what five runs say in the light of that.
  */
 #include "phases/samples/significance.h"
-#include "phases/select/statistics.h"
 #include "report/diff/diff_internal.h"
-
-#include <math.h>
 
 #define ROWS_MIN 5    /* fewer tell nothing of what is usual */
 #define UNUSUAL  0.05 /* less likely variances are a row's own: moved, they would find what is not there */

@@ -6,8 +6,6 @@
 #include "core/trace/recording_info.h"
 #include "report/view/phase_report.h"
 
-#include <string.h>
-
 /* A table of all methods has that many rows at most; the time of those beyond is next to nothing. */
 #define METHODS_MAX 1024
 

@@ -5,11 +5,6 @@
 
 #include "core/trace/recording_info.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #define FIRST_ROWS 64
 
 /* A row that was recorded for less of what ran than this is not compared as if it were all. */

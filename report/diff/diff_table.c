@@ -3,9 +3,6 @@
  */
 #include "report/diff/diff_internal.h"
 
-#include <math.h>
-#include <string.h>
-
 #define NEARLY_ALL   0.95
 #define FRACTION_MAX 10.0 /* more is not printed as per cent */
 

@@ -4,10 +4,6 @@
 #include "core/base/xalloc.h"
 #include "report/diff/diff_internal.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* What a series says. */
 struct versions_row {
     struct moments groups[VERSIONS_MAX]; /* of logarithms, if is_log */

@@ -1,7 +1,5 @@
 #include "report/diff/versions_gate.h"
 
-#include <math.h>
-#include <string.h>
 #include <strings.h>
 
 int versions_check_gate(const struct versions *v, struct err *err)

@@ -6,9 +6,6 @@
 #include "core/base/text.h"
 #include "report/diff/versions.h"
 
-#include <math.h>
-#include <string.h>
-
 static int check(const size_t *n_traces, const struct versions *v, struct err *err)
 {
     size_t n = 0;

@@ -7,8 +7,6 @@
 
 #include "report/source.h"
 
-#include <stdio.h>
-
 #define EXPORT_DEPTH_MAX 4096u /* calls of a stack: of deeper ones the values are the caller's at that depth */
 
 struct export_tree_options {

@@ -9,10 +9,6 @@
 #include "report/export/export_profile.h"
 #include "report/export/export_slices.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Durations are counted in eight classes for each power of two. */
 #define CLASS_BITS 3
 #define N_CLASSES  ((64 - CLASS_BITS + 1) << CLASS_BITS)

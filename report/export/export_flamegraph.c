@@ -6,10 +6,6 @@
 #include "core/base/text.h"
 #include "core/base/xalloc.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* The page up to its data, and behind them. */
 static const char head[] =
     "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"

@@ -1,8 +1,5 @@
 #include "report/export/export_tree.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
 /* A frame's name may not part frames. */
 static void print_frame(const char *name, FILE *out)
 {

@@ -11,9 +11,6 @@
 #include "report/export/export_jfr_pools.h"
 #include "report/export/export_jfr_types.h"
 
-#include <string.h>
-#include <time.h>
-
 #define MAGIC        UINT64_C(0x464c5200) /* "FLR", 0 */
 #define VERSION      UINT64_C(0x00020001) /* 2.1 */
 #define HEADER_BYTES 68

@@ -1,8 +1,5 @@
 #include "report/export/export_jfr_bytes.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define TEXT_NONE    0
 #define TEXT_UTF8    3
 #define NUMBER_BYTES 9

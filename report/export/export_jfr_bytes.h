@@ -6,9 +6,7 @@
 #ifndef REPORT_EXPORT_EXPORT_JFR_BYTES_H
 #define REPORT_EXPORT_EXPORT_JFR_BYTES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "core/base/std.h"
 
 /* Bytes that grow; all zero are none. */
 struct jfr_bytes {

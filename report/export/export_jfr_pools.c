@@ -3,8 +3,6 @@
 #include "core/base/xalloc.h"
 #include "report/export/export_jfr_types.h"
 
-#include <string.h>
-
 #define JVM_CLASS    "JVM"           /* whose methods are the parts of the JVM, */
 #define FIRST_METHOD (VM_PARTS + 1u) /* from 1 on; then come the methods that were sampled */
 #define SITE_BITS    17              /* of a bytecode's index, from 0 on */

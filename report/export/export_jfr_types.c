@@ -6,9 +6,6 @@
 
 #include "core/base/map.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define FIELDS_MAX 9
 
 enum { CONSTANT = 1, ARRAY = 2 }; /* a field is a number in a pool of constants; there are several */

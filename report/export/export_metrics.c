@@ -1,9 +1,5 @@
 #include "report/export/export_metrics.h"
 
-#include <errno.h>
-#include <math.h>
-#include <string.h>
-
 #define NS_PER_SECOND 1e9
 
 struct metric {

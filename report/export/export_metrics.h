@@ -12,8 +12,6 @@
 #include "report/format/table.h"
 #include "report/source.h"
 
-#include <stdio.h>
-
 #define METRICS_PARTS_MAX  32 /* kinds of rows of the phase table, without methods */
 #define METRICS_TOTALS     3  /* calls, cycles, instructions */
 #define METRICS_PART_BYTES 32

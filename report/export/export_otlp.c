@@ -8,10 +8,6 @@
 #include "report/export/export_protobuf.h"
 #include "report/export/export_tree.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Fields of the messages, as the .proto files number them. */
 enum {
     DATA_RESOURCE_PROFILES = 1,

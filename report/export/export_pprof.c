@@ -6,10 +6,6 @@
 #include "report/export/export_protobuf.h"
 #include "report/export/export_tree.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Fields of the messages, as profile.proto numbers them. */
 enum {
     PROFILE_SAMPLE_TYPE = 1,

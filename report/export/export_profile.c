@@ -6,12 +6,7 @@
 
 #include "core/base/text.h"
 #include "core/trace/recording_info.h"
-#include "symbolize/java_names.h"
 #include "symbolize/vm_parts.h"
-
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define CATEGORY      "disabled-by-default-v8.cpu_profiler"
 #define OWN_CLASSES   "java/lang/Mmprof" /* the probes' own frames are no one's calls */

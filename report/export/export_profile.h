@@ -8,8 +8,6 @@
 #include "core/base/arena.h"
 #include "report/trace_samples.h"
 
-#include <stdio.h>
-
 /* All borrowed. */
 struct export_profile {
     const struct trace_samples *samples; /* of a trace that was read to its end */

@@ -2,12 +2,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <limits.h>
-#include <stdlib.h>
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
-
 #define WIRE_VARINT 0
 #define WIRE_64_BIT 1
 #define WIRE_BYTES  2

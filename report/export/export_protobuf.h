@@ -6,12 +6,9 @@
 #ifndef REPORT_EXPORT_EXPORT_PROTOBUF_H
 #define REPORT_EXPORT_EXPORT_PROTOBUF_H
 
+#include "core/base/std.h"
 #include "core/base/err.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <zlib.h>
 
 /* A message that grows; all zero is an empty one. */

@@ -2,9 +2,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct call {
     uint32_t method;
     bool is_found;

@@ -5,10 +5,6 @@
 #include "core/base/xalloc.h"
 #include "report/export/export_tree.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct speedscope {
     const struct export_tree *tree;
     uint64_t *total;   /* by node: of what is written */

@@ -5,8 +5,6 @@
 #include "core/pmu/event_roles.h"
 #include "report/sampled_tree.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 /* ---- which contexts ---- */

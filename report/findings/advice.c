@@ -2,9 +2,6 @@
 
 #include "core/base/text.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- hints ---- */
 
 /* With the subject in the place of "%s", if there is one. */

@@ -8,13 +8,8 @@
  */
 #include "report/findings/advice_internal.h"
 
-#include "core/base/text.h"
-#include "core/trace/recording_info.h"
 #include "report/view/last_uses.h"
 #include "report/view/live_bytes.h"
-
-#include <math.h>
-#include <string.h>
 
 #define BYTES_LEAST       0.1 /* of all that is allocated: less is not worth a change */
 #define CLUSTERS_MOST     8u

@@ -6,10 +6,6 @@
 
 #include "core/trace/recording_info.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define MB           1048576.0
 #define PAGE_BYTES   4096.0
 #define YOUNG_PART   0.33 /* of the heap, unless it is asked for (NewRatio=2) */

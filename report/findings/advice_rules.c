@@ -9,9 +9,6 @@
 #include "core/trace/recording_info.h"
 #include "report/full_code_cache.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define SMALL 0.02 /* less is within what runs differ by */
 
 /* ---- when a rule applies ---- */

@@ -8,8 +8,6 @@
 #include "core/base/words.h"
 #include "core/trace/recording_info.h"
 
-#include <string.h>
-
 #define QUOTES_GROWTH 4 /* bytes become so many at most where they stand in quotes */
 
 /* Does it end with what words_append_quoted puts where it cuts? */

@@ -4,9 +4,6 @@
 #include "core/trace/recording_info.h"
 #include "report/tree_view.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- all of them ---- */
 
 /* What costs most comes first; what costs the same, by its text, so that equal runs print equally. */

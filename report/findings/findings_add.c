@@ -3,8 +3,6 @@
  */
 #include "report/findings/findings_internal.h"
 
-#include <string.h>
-
 static const char *size_of(const struct findings_making *making, const struct finding_rule *rule,
                            const struct finding *f)
 {

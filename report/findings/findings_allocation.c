@@ -5,9 +5,6 @@
 
 #include "report/view/allocations.h"
 
-#include <math.h>
-#include <string.h>
-
 #define METHODS_MOST 2u /* that have a line */
 
 /* "; all collections stopped the program 12 times for 1.20 s", or "". */

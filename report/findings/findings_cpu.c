@@ -11,10 +11,6 @@
 #include "report/view/pauses_table.h"
 #include "report/view/quota.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Of the time that threads waited for a CPU: what a quota took is most of it, or a part worth a word. */
 #define QUOTA_MOST 0.5
 #define QUOTA_SOME 0.05

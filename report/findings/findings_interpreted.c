@@ -7,9 +7,6 @@
 
 #include "report/sampled_tree.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #define HUGE_BYTES   8000u /* -XX:HugeMethodLimit, with -XX:+DontCompileHugeMethods: both defaults */
 #define METHODS_MOST 2u
 #define ALL_MOST     0.5 /* of all samples: with more the JVM runs with -Xint, or has just begun */

@@ -8,8 +8,6 @@
 
 #include "core/base/pattern.h"
 
-#include <string.h>
-
 #define METHODS_MOST 2u /* that have a line, of each rule */
 
 /* What is said of it: "Parser.parse spends 20 % of the CPU time, 1.20 s, in CALLEE: WHY". */

@@ -10,9 +10,6 @@
 
 #include "report/view/live_objects.h"
 
-#include <inttypes.h>
-#include <math.h>
-
 #define METHODS_MOST      2u
 #define SAMPLES_LEAST     3u
 #define COLLECTIONS_LEAST 6u

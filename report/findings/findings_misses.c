@@ -6,10 +6,6 @@
 
 #include "report/estimates.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define LEAST_RATE 0.002 /* misses per instruction; fewer cost little, whatever the rest has */
 
 /* What counters say of methods. */

@@ -7,9 +7,6 @@
 
 #include "report/sampled_tree.h"
 
-#include <math.h>
-#include <string.h>
-
 #define PERIODS      3u
 #define PERIOD_LEAST 0.2  /* of a method's samples, in each third of the recording */
 #define FROM_SAMPLES 0.01 /* of a method's time: with less from samples it was measured */

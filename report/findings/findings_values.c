@@ -9,9 +9,6 @@
 
 #include "report/view/values.h"
 
-#include <math.h>
-#include <string.h>
-
 #define LINES_MOST  2u /* of each rule */
 #define CALLS_LEAST 5u /* fewer tell no interval */
 #define TEXT_MOST   60 /* bytes of a value */

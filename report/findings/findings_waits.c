@@ -4,11 +4,6 @@
  */
 #include "report/findings/findings_internal.h"
 
-#include "report/wait_sites.h"
-
-#include <math.h>
-#include <string.h>
-
 #define HELD_BY      0.3 /* of the time waited: the holder was seen there */
 #define ALWAYS       0.9 /* of the time of its threads: a thread that only takes work */
 #define METHODS_MOST 3u  /* that have a line, of each rule */

@@ -2,8 +2,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <math.h>
-
 #define NS_PER_US 1000
 
 /* Time of a thread that no node was given yet. */

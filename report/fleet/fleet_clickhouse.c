@@ -7,13 +7,6 @@
 #include "core/base/xalloc.h"
 #include "report/fleet/fleet_rows.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define SCHEME      "clickhouse://"
 #define FORMAT      " FORMAT TabSeparatedWithNamesAndTypes"
 #define HTTP_OK     200

@@ -4,18 +4,11 @@
 #include "core/base/hash.h"
 #include "report/fleet/fleet_rows.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <fts.h>
-#include <inttypes.h>
 #include <dirent.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #define DAY_S      86400
 #define BESIDE     ".compacting"

@@ -7,14 +7,7 @@
 #include "core/base/xalloc.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <limits.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #define LIBRARY      "libduckdb.so"
 #define IS_SELECT    1 /* DUCKDB_STATEMENT_TYPE_SELECT */

@@ -7,9 +7,6 @@
 #include "core/base/arena.h"
 #include "core/base/err.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #define FLEET_ENGINE_VARIABLE "MMPROF_DUCKDB"
 
 enum fleet_type { FLEET_TEXT, FLEET_WHOLE, FLEET_REAL };

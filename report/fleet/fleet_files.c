@@ -1,11 +1,6 @@
 #include "report/fleet/fleet_files.h"
 
 #include "core/base/text.h"
-#include "report/fleet/fleet_rows.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define RAW_COLUMNS  "*"
 #define USER_COLUMNS "* EXCLUDE (filename) REPLACE (ts AT TIME ZONE 'UTC' AS ts)"

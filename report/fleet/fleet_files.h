@@ -6,9 +6,6 @@
 
 #include "report/fleet/fleet_engine.h"
 
-#include <stdint.h>
-#include <stdio.h>
-
 /* ---- The files *.parquet of a directory and those below it, and what their footers say ---- */
 
 #define FLEET_SUFFIX       ".parquet"

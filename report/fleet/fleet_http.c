@@ -7,10 +7,6 @@
 #include "core/base/xalloc.h"
 
 #include <dlfcn.h>
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define LIBRARY           "libcurl.so.4"

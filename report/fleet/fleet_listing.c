@@ -5,12 +5,7 @@
 #include "report/fleet/fleet_rows.h"
 #include "report/fleet/parquet_pages.h"
 
-#include <errno.h>
 #include <fts.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define PATTERN_CHARACTERS "*?[\\\n" /* DuckDB takes such a name for those of several files */
 

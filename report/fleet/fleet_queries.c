@@ -3,10 +3,6 @@
 #include "core/base/text.h"
 #include "phases/samples/significance.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- select ---- */
 
 /*

@@ -6,10 +6,6 @@
 #include "report/view/phase_report.h"
 #include "report/view/view_pass.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
-
 enum fleet_column {
     AT_RUN,
     AT_FILE,

@@ -2,10 +2,6 @@
 
 #include "core/trace/recording_info.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* A collector by its option, by what the JVM calls its collections, and by its threads' names (15 bytes). */
 static const struct {
     const char *name, *option, *collection, *thread;

@@ -2,12 +2,7 @@
 
 #include "core/base/xalloc.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #define NS_PER_S  1000000000L
 #define LONGEST_S 1000000000L

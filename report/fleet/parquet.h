@@ -11,12 +11,8 @@
 #ifndef REPORT_FLEET_PARQUET_H
 #define REPORT_FLEET_PARQUET_H
 
+#include "core/base/std.h"
 #include "core/base/err.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 
 #define PARQUET_COLUMNS_MAX 64
 #define PARQUET_GROUP_ROWS  122880 /* DuckDB's own: a thread reads a group */

@@ -1,6 +1,5 @@
 #include "report/fleet/parquet_pages.h"
 
-#include <stdio.h>
 #include <zlib.h>
 
 #define MAGIC_BYTES 4

@@ -7,10 +7,6 @@
 #include "core/base/map.h"
 #include "report/fleet/parquet.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 /*
  * Bytes of a Parquet file on their way: they grow, and Thrift's compact protocol writes headers and the footer.
  *

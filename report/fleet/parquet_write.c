@@ -6,8 +6,6 @@
 #include "core/base/xalloc.h"
 #include "report/fleet/parquet_pages.h"
 
-#include <errno.h>
-
 #define MAGIC       "PAR1"
 #define MAGIC_BYTES 4
 #define CREATED_BY  "mmprof version " MMPROF_VERSION " (build 0)" /* the form that readers parse */

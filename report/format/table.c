@@ -1,9 +1,5 @@
 #include "report/format/table.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 #define FIRST_ROWS 32
 
 void table_begin(struct table *table, struct arena *arena)

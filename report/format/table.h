@@ -11,12 +11,6 @@
 #include "core/base/arena.h"
 #include "core/base/err.h"
 
-#include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
 enum table_unit {
     TABLE_TEXT,
     TABLE_COUNT, /* a whole number: 1,234 */

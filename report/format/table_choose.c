@@ -5,9 +5,6 @@
 
 #include "core/base/near.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 size_t table_find_column(const struct table *table, const char *key, struct err *err)
 {
     const char *all = "";

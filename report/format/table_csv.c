@@ -2,8 +2,6 @@
 
 #include "core/base/text.h"
 
-#include <string.h>
-
 /* A field is quoted where RFC 4180 asks for it; what would steer a terminal, line breaks too, is '?'. */
 static void print_field(FILE *out, const char *text)
 {

@@ -3,7 +3,6 @@
 #include "core/base/text.h"
 
 #include <cjson/cJSON.h>
-#include <stdlib.h>
 
 static bool add_cell(cJSON *to, const char *key, const struct table_cell *cell)
 {

@@ -6,10 +6,6 @@
 
 #include "core/base/text.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define CELL_BYTES      64
 #define CUT_COLUMNS     512 /* a column whose cells are cut is at most so wide */
 #define NAME_LEAST      16  /* to so many columns names are cut before other columns go to a further table */

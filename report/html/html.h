@@ -8,8 +8,6 @@
 #include "report/view/phase_report.h"
 #include "report/view/timeline_table.h"
 
-#include <stdio.h>
-
 #define HTML_STEPS_MAX       600  /* of a time line, when nobody asked for a step */
 #define HTML_STEPS_ASKED_MAX 5000 /* a page of more opens slowly */
 

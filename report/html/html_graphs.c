@@ -11,9 +11,6 @@
 #include "report/wait_sites.h"
 #include "symbolize/java_names.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define FRAMES_MAX 4096
 
 /* of: the graph whose tree it has; NULL: the page's call tree.  minus: a value that is taken away; or NULL. */

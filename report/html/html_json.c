@@ -2,10 +2,6 @@
 
 #include "core/base/text.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* report/html/, made into one text by the build; the data go to the mark. */
 extern const unsigned char html_template[];
 

@@ -5,9 +5,6 @@
 #include "report/html/html_parts.h"
 #include "symbolize/java_names.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define FIRST_SHARE 0.0001
 #define NODES_MAX   2000000 /* deeper calls are their callers' from then on: far more than are drawn */
 #define ENTRIES_MAX 20000   /* by step; more are merged into longer steps */

@@ -9,8 +9,6 @@
 #include "report/html/html_parts.h"
 #include "report/view/timeline_divide.h"
 
-#include <stdlib.h>
-
 /* A sample: the measured context that it is in, and the context of the page's tree. */
 struct steps_sample {
     uint32_t anchor, step, leaf;

@@ -5,9 +5,6 @@
 #include "report/sampled_tree.h"
 #include "report/view/timeline_table.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #define ROWS_MAX        14 /* phases that are drawn */
 #define REGION_ROWS_MAX 4  /* phases that a region names */
 #define REGION_ROW_MIN  0.02

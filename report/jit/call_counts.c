@@ -4,10 +4,6 @@
 #include "core/base/words.h"
 #include "core/base/xalloc.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define FIRST_LINE "mmprof-calls 1"
 
 void call_counts_init(struct call_counts *counts, struct arena *arena, uint32_t interval)

@@ -14,10 +14,6 @@
 #include "core/hotspot/jit_code.h"
 #include "report/format/table.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 /*
  * The text that an agent wrote what it had counted to (core/agent/lab/lab.h): a first line
  * that says what it is, lines of words with blanks between them, and one that begins with

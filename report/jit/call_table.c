@@ -3,10 +3,6 @@
 #include "report/jit/call_counts.h"
 #include "symbolize/java_names.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-
 #define EARLY_MOST 0.1 /* of the calls in code of tiers 2 and 3 */
 
 /* A row; what it has not is NULL, or NAN. */

@@ -2,10 +2,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define WORDS_MAX 16
 
 /* The words of a line, and where they are taken from; blanks in parentheses are part of a word. */

@@ -3,10 +3,6 @@
 #include "core/base/xalloc.h"
 #include "symbolize/java_names.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* What is known of methods by their numbers: 0: not yet. */
 enum { MATCHES_NOT = 1, MATCHES = 2 };
 

@@ -12,11 +12,6 @@
 #include "core/hotspot/jit_code.h"
 #include "report/format/table.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
 /*
  * What somebody expects of the JIT compilers, as a text file says it, a sentence a line:
  *

@@ -4,10 +4,6 @@
 #include "core/base/xalloc.h"
 #include "symbolize/java_names.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define FIRST_LINE "mmprof-objects 1"
 #define WORDS      8 /* of a site's line */
 

@@ -4,11 +4,6 @@
 #include "core/base/xalloc.h"
 #include "symbolize/java_names.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define FIRST_LINE "mmprof-receivers 1"
 #define WORDS      12 /* of a line */
 #define FEW        3  /* calls of a sample, in a context */

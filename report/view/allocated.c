@@ -1,11 +1,8 @@
 #include "report/view/allocated.h"
 
-#include "core/base/hash.h"
 #include "core/trace/recording_info.h"
 #include "report/some_threads.h"
 #include "report/view/view_pass.h"
-
-#include <stdlib.h>
 
 struct allocated_method {
     uint64_t key; /* of its name */

@@ -2,10 +2,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define INTERVAL_95 1.96 /* standard deviations */
 #define NO_JAVA     "stack not known"
 

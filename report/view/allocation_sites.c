@@ -4,8 +4,6 @@
 #include "core/base/xalloc.h"
 #include "report/view/view_pass.h"
 
-#include <string.h>
-
 /* The JDK's compiler is a program of its own. */
 static bool is_of_jdk(const char *class_name)
 {

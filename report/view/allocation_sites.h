@@ -7,9 +7,6 @@
 #include "core/base/err.h"
 #include "core/base/method_name.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #define ALLOCATION_NO_METHOD UINT32_MAX
 
 struct trace_reader;

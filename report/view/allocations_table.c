@@ -1,8 +1,5 @@
 #include "report/view/allocations.h"
 
-#include <inttypes.h>
-#include <math.h>
-
 /* ---- rows ---- */
 
 #define BY_METHOD (1u << ALLOCATIONS_BY_METHOD)

@@ -1,13 +1,8 @@
 #include "report/view/annotation.h"
 
-#include "core/base/bytes.h"
 #include "core/hotspot/bytecodes.h"
 #include "report/sample_cells.h"
 #include "report/source_file.h"
-
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
 enum { CODE_BIPUSH = 0x10, CODE_SIPUSH = 0x11, CODE_NEWARRAY = 0xbc };
 

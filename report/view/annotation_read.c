@@ -4,14 +4,10 @@
 #include "report/view/annotation.h"
 #include "report/some_threads.h"
 
-#include "core/base/text.h"
 #include "core/base/xalloc.h"
 #include "core/hotspot/bytecodes.h"
 #include "core/trace/recording_info.h"
 #include "symbolize/java_names.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #define BLOCK_NS   UINT64_C(100000000)
 #define TREE_BYTES CONTEXT_TREE_MIN_BYTES

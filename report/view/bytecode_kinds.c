@@ -1,11 +1,6 @@
 #include "report/view/bytecode_kinds.h"
 
-#include "core/hotspot/bytecodes.h"
 #include "report/sample_cells.h"
-
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define TREE_BYTES CONTEXT_TREE_MIN_BYTES
 #define TOLD_SHARE 0.99

@@ -5,9 +5,6 @@
 #include "core/hotspot/vm.h"
 #include "report/view/misses_report.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 void bytecode_names_open(struct bytecode_names *names, bool by_class, struct arena *arena)
 {
     memset(names, 0, sizeof *names);

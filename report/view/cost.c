@@ -4,10 +4,6 @@
 #include "core/trace/recording_info.h"
 #include "report/shares.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Values and shares that are not numbers. */
 #define NOT_KNOWN (-1.0)
 #define NO_SENSE  (-2.0)

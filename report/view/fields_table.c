@@ -2,9 +2,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum way { BY_OBJECT, BY_BYTECODE, WAYS };
 
 /* Rows of no field; in the order in which they stand. */

@@ -8,8 +8,6 @@
 
 #include "report/sample_rows.h"
 
-#include <math.h>
-
 /* The row of a method that calls that of a row; without a name it has no Java caller. */
 static uint32_t caller_row(struct groups_making *making, uint32_t row, const struct method_name *name)
 {

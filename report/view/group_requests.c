@@ -6,10 +6,6 @@
  */
 #include "report/view/groups_internal.h"
 
-#include "report/sample_rows.h"
-
-#include <string.h>
-
 #define NONE GROUPS_NONE
 #define MAIN (NONE - 1) /* below main: no request, whatever is called */
 

@@ -5,8 +5,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <math.h>
-
 uint32_t groups_row_of_key(struct groups_making *making, const char *key, const char *label,
                            const struct method_name *name)
 {

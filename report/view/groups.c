@@ -6,10 +6,6 @@
 #include "report/view/allocations.h"
 #include "report/wait_sites.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define NONE         GROUPS_NONE
 #define SEVERAL      (NONE - 1)
 #define FROM_SAMPLES 0.01 /* of a row's time: with less from samples it was measured */

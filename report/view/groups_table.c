@@ -5,10 +5,6 @@
 #include "report/view/wait_causes.h"
 #include "report/view/report_internal.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
-
 #define SCREEN_ROWS  5u
 #define SCREEN_KINDS 2u
 #define SCREEN_LEAST 0.02 /* of the time, or of the waiting: a kind of request; and */

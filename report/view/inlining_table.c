@@ -3,11 +3,6 @@
 #include "core/base/text.h"
 #include "core/base/xalloc.h"
 #include "report/some_threads.h"
-#include "symbolize/java_names.h"
-
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
 
 #define FRAMES (TRACE_FRAME_NATIVE + 1)
 

@@ -5,8 +5,6 @@
 #include "core/trace/recording_info.h"
 #include "report/view/report_internal.h"
 
-#include <string.h>
-
 /* ---- is it the same program? ---- */
 
 static bool is_same(const struct report_source *a, const struct report_source *b, enum info_key info, const char **of_a,

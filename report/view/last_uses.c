@@ -4,8 +4,6 @@
 #include "core/base/sampled_objects.h"
 #include "core/base/xalloc.h"
 
-#include <inttypes.h>
-
 #define WARM 0.8 /* of the time: what C2 has compiled later says nothing of what it removes */
 
 /* ---- reading ---- */

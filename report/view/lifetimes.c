@@ -7,9 +7,6 @@
 #include "core/base/xalloc.h"
 #include "report/view/memtrace_names.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-
 #define BUCKETS 65 /* 0: not used at all; i: lifetimes of i bits */
 
 struct lifetimes_group {

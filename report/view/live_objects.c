@@ -3,10 +3,6 @@
 #include "core/trace/recording_info.h"
 #include "report/some_threads.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define INTERVAL_95 1.96 /* standard deviations */
 #define SHIFT_MAX   62u
 #define STEADY_PART 0.2 /* of the heap's growth, from one quarter of the collections to the next */

@@ -1,8 +1,5 @@
 #include "report/view/live_objects.h"
 
-#include <inttypes.h>
-#include <math.h>
-
 /* ---- rows ---- */
 
 #define BY_SITE        (1u << LIVE_OBJECTS_BY_SITE)

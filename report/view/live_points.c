@@ -13,9 +13,6 @@
 #include "core/base/xalloc.h"
 #include "report/view/live_bytes.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #define LOOKS        16u /* at the live bytes, from one end to the next */
 #define NEAR_MINIMUM 0.1 /* of the way from the least to the most live bytes between the ends before and behind */
 

@@ -1,8 +1,6 @@
 /* Live bytes as tables: the curve with its collections, and favourable points. */
 #include "report/view/live_bytes.h"
 
-#include <inttypes.h>
-
 #define POINTS 20
 
 static void begin_table(const struct live_bytes *live, const char *path, struct arena *arena, struct table *table)

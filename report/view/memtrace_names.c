@@ -3,8 +3,6 @@
 #include "core/base/text.h"
 #include "core/base/xalloc.h"
 
-#include <inttypes.h>
-
 #define NUMBERS_MAX (UINT32_C(1) << 24)
 
 void *memtrace_list_item(struct memtrace_list *list, uint32_t number, size_t n_bytes)

@@ -3,8 +3,6 @@
 #include "core/trace/recording_info.h"
 #include "report/event_columns.h"
 
-#include <string.h>
-
 #define WHYS 8
 
 /* L1D's misses, without our own. */

@@ -3,9 +3,6 @@
 #include "core/hotspot/bytecodes.h"
 #include "symbolize/java_names.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 enum { CODE_IALOAD = 0x2e, CODE_SALOAD = 0x35, CODE_IASTORE = 0x4f, CODE_SASTORE = 0x56 };
 
 /* ---- memory ---- */

@@ -3,9 +3,6 @@
 #include "core/base/text.h"
 #include "core/base/xalloc.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define STEP_LEAST_NS 4e8 /* twice as long as the plugin adds misses up */
 
 static const char *const ways[MISSES_WAYS] = {

@@ -12,8 +12,6 @@
 #include "report/source.h"
 #include "symbolize/code_locations.h"
 
-#include <stdint.h>
-
 /* What a row of the table is for. */
 enum misses_by {
     MISSES_BY_CLASS,      /* and other owners of memory */

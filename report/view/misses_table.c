@@ -3,11 +3,6 @@
 #include "report/view/misses_report.h"
 #include "symbolize/java_names.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #define DRAWN_LEAST 25 /* accesses, or misses, of a row whose rates are told */
 #define LINE_CHARS  60
 

@@ -2,8 +2,6 @@
 
 #include "report/view/report_internal.h"
 
-#include <math.h>
-
 /* The columns: the VM's parts in their order, then what no thread had. */
 #define KERNEL VM_PARTS
 #define PARTS  (VM_PARTS + 1)

@@ -2,11 +2,6 @@
 
 #include "core/trace/recording_info.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define COLLECTORS 4
 #define BEFORE_NS  65e6 /* a start may be off by half the time between two looks at the JVM's counters */
 

@@ -4,9 +4,6 @@
 #include "report/sampled_shapes.h"
 #include "report/view/report_internal.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static bool is_phase_recording(const struct report_source *source)
 {
     const char *mode = info_text(source->reader, INFO_RECORDING_MODE);

@@ -1,9 +1,5 @@
 #include "report/view/phases_table.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* The order of a table: largest share first, then by name of the trace, so that equal runs print equally. */
 struct phases_order {
     double share;

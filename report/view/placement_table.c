@@ -9,10 +9,6 @@
 #include "phases/tree/estimate.h"
 #include "symbolize/java_names.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-
 /* A row's misses. */
 struct owner_row {
     const char *name;      /* of a class; NULL: what is no class */

@@ -8,9 +8,6 @@
 #include "report/folding.h"
 #include "symbolize/java_names.h"
 
-#include <math.h>
-#include <string.h>
-
 #define PASSES_ON 0.05 /* with less of its time as its own a method only calls others */
 #define OVERHEAD  0.15 /* the same of a framework's */
 #define SMALL     0.01 /* of all time */

@@ -9,11 +9,6 @@
 #include "report/view/cost.h"
 #include "report/view/quota.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- metadata and notes ---- */
 
 /* Events that were not measured for the same reason share a note. */

@@ -5,9 +5,6 @@
 
 #include "core/base/text.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 /* ---- rows of phases ---- */

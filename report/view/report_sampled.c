@@ -8,11 +8,6 @@
 #include "report/sample_rows.h"
 #include "report/view/sampled.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define SAMPLES_LEAST 2
 #define PASSES_ON     0.05 /* with less of its time as its own a method only calls another one */
 #define FROM_SAMPLES  0.01 /* of a row's time: with less from samples it was measured */

@@ -5,8 +5,6 @@
 
 #include "core/trace/recording_info.h"
 
-#include <string.h>
-
 static double counted_of(const uint64_t *metrics, uint64_t cpu_ticks)
 {
     uint64_t uncounted = metrics[CALLTREE_UNCOUNTED];

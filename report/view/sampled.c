@@ -2,8 +2,6 @@
 
 #include "core/trace/recording_info.h"
 
-#include <string.h>
-
 const char *sampled_why_text(const char *word, double compiling_ns, struct arena *arena)
 {
     char ns[64];

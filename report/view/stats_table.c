@@ -1,10 +1,5 @@
 #include "report/view/stats_table.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct stats_making {
     const struct report_source *source;
     const struct call_metrics *metrics;

@@ -1,9 +1,5 @@
 #include "report/view/timeline_divide.h"
 
-#include "report/sampled_tree.h"
-
-#include <stdlib.h>
-
 /* A sample in a step: the row that was measured then, and the row that it was in. */
 struct line_sample {
     uint32_t step, measured, row;

@@ -1,12 +1,7 @@
 /*
  * The time line of a trace, from the pass over it.
  */
-#include "report/sampled_tree.h"
 #include "report/view/timeline_divide.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 int timeline_begin(const struct trace_reader *outline, struct arena *arena, double step_ns, uint32_t steps_max,
                    struct timeline_read *read, struct observers *observers, struct err *err)

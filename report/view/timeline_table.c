@@ -4,9 +4,6 @@
 #include "report/sampled_tree.h"
 #include "report/view/quota.h"
 
-#include <math.h>
-#include <string.h>
-
 #define REGIONS_IN_TEXT 12
 #define ROWS_OF_REGION  3    /* phases that a region is told by */
 #define ROW_OF_REGION   0.05 /* of its time that such a phase has */

@@ -4,11 +4,6 @@
 #include "core/base/xalloc.h"
 #include "core/trace/recording_info.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* Deeper contexts are indented no further, so that recursion stays on the screen. */
 #define INDENT_MAX 60
 

@@ -2,8 +2,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <stdlib.h>
-
 struct value_calls_thread {
     struct value_call *calls; /* owned; in the order of their starts */
     uint32_t n, room;

@@ -4,10 +4,6 @@
 #include "report/some_threads.h"
 #include "report/view/allocations.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define NONE        UINT32_MAX
 #define INTERVAL_95 1.96 /* standard deviations */
 

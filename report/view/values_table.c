@@ -2,9 +2,6 @@
 
 #include "report/view/wait_causes.h"
 
-#include <inttypes.h>
-#include <math.h>
-
 #define SEVERAL_METHODS 2u /* conditions of columns in text */
 #define ANY_UNWINDS     4u
 

@@ -6,9 +6,6 @@
 #include "report/waiting_samples.h"
 #include "report/view/allocated.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- who listens ---- */
 
 static bool wants(const struct view_pass *pass, unsigned part)

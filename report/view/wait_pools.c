@@ -2,9 +2,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define POOLS_MOST    256u /* what a trace has beyond is of none */
 #define WAITING_LEAST 0.5  /* of the pool's time */
 #define IDLE_MOST     0.05 /* the same */

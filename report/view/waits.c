@@ -6,11 +6,6 @@
 #include "report/some_threads.h"
 #include "report/view/wait_pools.h"
 #include "report/wait_sites.h"
-#include "symbolize/vm_parts.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define BLOCK      UINT64_C(1000000) /* ticks */
 #define TREE_BYTES (UINT64_C(1) << 20)

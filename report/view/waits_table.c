@@ -5,10 +5,6 @@
 #include "core/trace/recording_info.h"
 #include "report/view/quota.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
-
 /* Labels of all methods in the rows, each of one method. */
 struct method_labels {
     struct hash_set by_method; /* the number of a label, from 1 on */

@@ -5,10 +5,6 @@
 #include "core/base/xalloc.h"
 #include "core/trace/recording_info.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* IP samples of one kind: where, in the kernel or not, and whose: a thread's, and once these are known a part's. */
 struct where_key {
     uint32_t location, of, in_kernel;

@@ -6,10 +6,6 @@
 #include "report/some_threads.h"
 #include "report/view/where.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define SURE 1.96 /* standard deviations of 95 % */
 
 struct tally_key {

@@ -3,10 +3,6 @@
 #include "core/trace/recording_info.h"
 #include "report/sample_ratios.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define OUTER_CHARS 60
 #define SURE        1.96 /* standard deviations of 95 % */
 

@@ -48,7 +48,7 @@ static void as_cachegrind(struct rule *rule, struct sim_cache *first, struct lev
     counts->last += refer(&rule->l2, address, n_bytes) > 0;
 }
 
-static void access(struct rule *cg, struct sim_machine *own, char kind, uint64_t address, uint32_t n_bytes)
+static void touch(struct rule *cg, struct sim_machine *own, char kind, uint64_t address, uint32_t n_bytes)
 {
     switch (kind) {
     case 'I':
@@ -115,7 +115,7 @@ int main(int argc, char **argv)
         uint32_t n_bytes;
         if (sscanf(line, " %c %" SCNx64 ",%" SCNu32, &kind, &address, &n_bytes) == 3 && strchr("ISLM", kind) != NULL &&
             n_bytes > 0)
-            access(&cg, &own, kind, address, n_bytes);
+            touch(&cg, &own, kind, address, n_bytes);
     }
     print(&cg, own_counts);
     free(cg.l1i.entries);

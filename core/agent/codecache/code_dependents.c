@@ -8,8 +8,6 @@
 #include "core/hotspot/vm_methods.h"
 
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define CLASSES_AT_ONCE 128u
 #define LISTS_MAX       ((size_t)1024 * 1024) /* bytes of a group's lists; the code of a longer one is left out */

@@ -23,11 +23,6 @@
 
 #include <jvmticmlr.h>
 
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
 #define NO_NUMBER UINT32_MAX
 
 static struct code_events_state *const state = &codecache.events;

@@ -1,9 +1,6 @@
 #include "core/agent/codecache/code_out.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 struct codecache codecache = { .out.lock = PTHREAD_MUTEX_INITIALIZER,
                                .asked.lock = PTHREAD_MUTEX_INITIALIZER,

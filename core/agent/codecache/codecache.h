@@ -7,9 +7,6 @@
 #include "core/wire/config.h"
 
 #include <jvmti.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* ---- code_asked ---- */
 

@@ -7,10 +7,6 @@
 
 #include "core/base/utf8.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define WHITEBOX_CLASS "jdk/test/whitebox/WhiteBox"
 #define AT_ITS_START   (-1)   /* the bytecode that code begins at: not in a loop */
 #define ACC_STATIC     0x0008 /* JVMS table 4.6-A */

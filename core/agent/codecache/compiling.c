@@ -6,11 +6,6 @@
 
 #include <dirent.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #define THREADS_MAX   16u
 #define POLL_MS       1.0

@@ -12,10 +12,7 @@
 #ifndef CORE_AGENT_COMPILING_H
 #define CORE_AGENT_COMPILING_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <sys/types.h>
+#include "core/base/std.h"
 
 #define COMPILING_OPTIMIZED 4u /* C2's tier */
 

@@ -18,9 +18,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define NO_NUMBER UINT32_MAX
 

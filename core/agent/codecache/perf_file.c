@@ -2,15 +2,8 @@
 
 #include "core/base/utf8.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* Is there something that may be replaced?  Returns -1 with *err set when there is something that may not. */
 static int check(const char *path, bool *is_there, struct err *err)

@@ -9,10 +9,8 @@
 #ifndef CORE_AGENT_PERF_FILE_H
 #define CORE_AGENT_PERF_FILE_H
 
+#include "core/base/std.h"
 #include "core/base/err.h"
-
-#include <stddef.h>
-#include <stdint.h>
 
 #define PERF_FILE_LINE_BYTES    1024                /* of longer names, the end is left out */
 #define PERF_FILE_PENDING_BYTES ((size_t)65536)     /* lines wait for a flush, at most so many */

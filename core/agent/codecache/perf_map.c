@@ -15,10 +15,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 static struct perf_map_state *const state = &codecache.perf;
 

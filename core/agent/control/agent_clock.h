@@ -2,8 +2,7 @@
 #ifndef CORE_AGENT_CLOCK_H
 #define CORE_AGENT_CLOCK_H
 
-#include <stdint.h>
-#include <time.h>
+#include "core/base/std.h"
 
 static inline uint64_t clock_ns(clockid_t clock)
 {

@@ -9,7 +9,6 @@
 #include "core/wire/setting.h"
 
 #include <jvmti.h>
-#include <stdbool.h>
 
 struct agent_lab {
     /*

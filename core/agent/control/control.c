@@ -2,13 +2,10 @@
 
 #include "core/wire/protocol.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #define HANDSHAKE_TIMEOUT_MS 10000
 

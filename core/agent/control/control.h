@@ -5,8 +5,6 @@
 #include "core/base/err.h"
 #include "core/wire/message.h"
 
-#include <stdbool.h>
-
 struct control {
     int socket; /* -1 when not connected */
     int segment_fd, methods_fd, config_fd, code_fd;

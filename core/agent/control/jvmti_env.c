@@ -1,8 +1,5 @@
 #include "core/agent/control/jvmti_env.h"
 
-#include <errno.h>
-#include <unistd.h>
-
 static jvmtiEnv *agent_env;
 
 jvmtiEnv *jvmti_env(void)

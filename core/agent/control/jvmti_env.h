@@ -2,13 +2,11 @@
 #ifndef CORE_AGENT_JVMTI_ENV_H
 #define CORE_AGENT_JVMTI_ENV_H
 
+#include "core/base/std.h"
 #include "core/base/err.h"
 
 #include <jvmti.h>
 #include <pthread.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* ---- jvmti_env ---- */
 

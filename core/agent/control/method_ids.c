@@ -1,8 +1,6 @@
 #include "core/agent/control/method_ids.h"
 
 #include <stdatomic.h>
-#include <stdint.h>
-#include <time.h>
 
 #define REPAIRED_IN 22     /* JDK */
 #define AT_ONCE     64     /* threads: the JVM takes 16 bytes for each frame that there may be, of all of them */

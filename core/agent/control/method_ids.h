@@ -15,8 +15,9 @@
 #ifndef CORE_AGENT_METHOD_IDS_H
 #define CORE_AGENT_METHOD_IDS_H
 
+#include "core/base/std.h"
+
 #include <jvmti.h>
-#include <stdbool.h>
 
 #define METHOD_IDS_FRAMES 1024 /* nobody may ask for more of a stack */
 

@@ -1,9 +1,6 @@
 #include "core/agent/control/method_names.h"
 
 #include "core/agent/control/jvmti_env.h"
-#include "core/wire/code_log.h"
-
-#include <string.h>
 
 /* The name in a signature: "java/lang/String" of "Ljava/lang/String;"; else "". */
 static struct wire_text class_of(const char *signature)

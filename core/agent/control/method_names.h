@@ -7,7 +7,6 @@
 #include "core/wire/wire_text.h"
 
 #include <jvmti.h>
-#include <stdbool.h>
 
 struct method_names {
     char *name, *descriptor, *signature; /* the JVM's */

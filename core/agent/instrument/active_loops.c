@@ -3,9 +3,6 @@
 #include "core/agent/control/method_names.h"
 #include "core/agent/instrument/methods.h"
 
-#include <string.h>
-#include <time.h>
-
 #define FRAMES_MAX 512
 #define REST_MS    10  /* then twice as long each time, */
 #define MAX_MS     300 /* at most: a loop that is entered every second is seen to have ended in one of the tries */

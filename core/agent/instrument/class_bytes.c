@@ -29,10 +29,6 @@
 
 #include "core/base/bytes.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define ACC_PUBLIC 0x0001
 #define ACC_STATIC 0x0008
 #define ACC_FINAL  0x0010

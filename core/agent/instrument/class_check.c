@@ -6,9 +6,6 @@
 
 #include <link.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static struct class_checks *const checks = &instrumenting.checks;
 

@@ -6,9 +6,6 @@
 #include "core/wire/wire_text.h"
 
 #include <jvmti.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* ---- class_archive ---- */
 

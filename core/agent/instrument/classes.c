@@ -7,12 +7,6 @@
  */
 #include "core/agent/instrument/instrument_state.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- defining them ---- */
 
 struct instrumenting instrumenting = { .flags.lock = PTHREAD_MUTEX_INITIALIZER,

@@ -12,15 +12,9 @@
 #include "core/base/hash.h"
 #include "core/base/ticks.h"
 
-#include <errno.h>
 #include <pthread.h>
-#include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 /* ---- priority ---- */
 

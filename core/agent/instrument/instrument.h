@@ -6,9 +6,6 @@
 #include "core/wire/wire_text.h"
 
 #include <jvmti.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
 
 /* ---- instrument ---- */
 

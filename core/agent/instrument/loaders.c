@@ -6,10 +6,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #define WAIT_MS      250
 #define MOST_WAITING 4 /* threads that wait for locks of loaders */

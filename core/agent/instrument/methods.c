@@ -10,14 +10,6 @@
 #include "core/agent/instrument/classes.h"
 #include "core/agent/probe/argument_ids.h"
 #include "core/base/vec.h"
-#include "core/wire/protocol.h"
-#include "core/wire/ring.h"
-
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 /* Flags of a method: what commands said of it last, in this session. */
 enum { ADDED = 1, REMOVED = 2 };

@@ -17,11 +17,7 @@
 #include "core/agent/rewrite/classfile.h"
 #include "core/base/ticks.h"
 
-#include <inttypes.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <time.h>
-#include <unistd.h>
 
 enum purpose { FIRST, CHANGED, LAST };
 

@@ -8,7 +8,6 @@
 
 #include <jvmti.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 
 /* ---- retransform ---- */
 

@@ -7,9 +7,6 @@
 #include "core/base/words.h"
 #include "core/hotspot/bytecodes.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 struct counted_stack {
     uint32_t numbers[1 + COUNT_CALLS_DEPTH]; /* of the method that is called, and of call sites */
     uint64_t n;

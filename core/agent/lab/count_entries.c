@@ -8,10 +8,8 @@
 #include "core/base/words.h"
 #include "core/hotspot/bytecodes.h"
 
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 
 static struct count_entries_state {
     const struct count_entries_kind *kind;

@@ -2,10 +2,9 @@
 #ifndef CORE_AGENT_LAB_COUNT_ENTRIES_H
 #define CORE_AGENT_LAB_COUNT_ENTRIES_H
 
+#include "core/base/std.h"
+
 #include <jvmti.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 
 /* ---- count_entries ---- */
 

@@ -8,10 +8,7 @@
 #include "core/base/vec.h"
 #include "core/base/words.h"
 
-#include <inttypes.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 
 #define FRAMES_MAX   8            /* of intrinsics, and one */
 #define NOBODY_LOOKS (512 * 1024) /* the JVM's own interval */

@@ -7,9 +7,6 @@
 #include "core/base/words.h"
 #include "core/hotspot/bytecodes.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #define LEVELS 3
 
 struct counted_receiver {

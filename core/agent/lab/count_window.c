@@ -4,7 +4,6 @@
 #include "core/base/pattern.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 static struct {
     struct pattern method;

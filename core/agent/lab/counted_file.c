@@ -3,10 +3,8 @@
 #include "core/base/words.h"
 
 #include <fcntl.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 int counted_file_take(const char *path, const char *first_line)
 {

@@ -5,11 +5,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/personality.h>
-#include <unistd.h>
 
 #define OWN_WORDS 4 /* in front of the JVM's arguments */
 

@@ -6,7 +6,6 @@
 #include <link.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stddef.h>
 
 /*
  * QEMU 7.2 begins a signal handler with a stack that is not aligned to 16 bytes (x86-64), and does enforce the

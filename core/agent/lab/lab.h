@@ -2,9 +2,9 @@
 #ifndef CORE_AGENT_LAB_LAB_H
 #define CORE_AGENT_LAB_LAB_H
 
+#include "core/base/std.h"
+
 #include <jvmti.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 /* ---- emulate ---- */
 

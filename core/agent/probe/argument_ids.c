@@ -5,10 +5,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define SLOTS          4096u /* of a method's table, a power of two */
 #define ENTRY_BYTES    (VALUE_BYTES + 64)

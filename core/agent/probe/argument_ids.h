@@ -15,8 +15,6 @@
 #include "core/wire/protocol.h"
 
 #include <jvmti.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 /* ---- argument_ids ---- */
 

@@ -4,14 +4,10 @@
 
 #include "core/wire/message.h"
 
-#include <errno.h>
 #include <sched.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 /* What reads by system call need; too large for thread-local memory, of which a library loaded late has little. */
 struct counting_calls {

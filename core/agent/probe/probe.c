@@ -11,11 +11,7 @@
 
 #include "core/agent/probe/probe.h"
 
-#include <stdatomic.h>
-#include <stddef.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 static uint32_t token_epoch(jint token)
 {

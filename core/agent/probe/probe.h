@@ -13,8 +13,6 @@
 
 #include <jvmti.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 /* ---- counting ---- */
 

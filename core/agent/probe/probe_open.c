@@ -5,7 +5,6 @@
 #include "core/agent/probe/argument_ids.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 
 /*
  * How often: 1/128 of the time at most, and the longer such calls are open, the less, so that the end of each is known

@@ -13,7 +13,6 @@
 #include "core/base/ticks.h"
 
 #include <stdatomic.h>
-#include <stdint.h>
 
 struct probe_thread {
     uint32_t token_epoch; /* what tokens have of the epoch */

@@ -3,9 +3,7 @@
  */
 #include "core/agent/probe/probe_parts.h"
 
-#include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #define WAKE_PART 8 /* a small ring that holds one part of so many wakes the recorder */
 #define FEW_RINGS 8 /* are left: the recorder prepares more */

@@ -3,9 +3,6 @@
  */
 #include "core/agent/probe/probe_parts.h"
 
-#include <stdarg.h>
-#include <string.h>
-
 static void mount(struct ring *ring, uint32_t handle, uint32_t n)
 {
     uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);

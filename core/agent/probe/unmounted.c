@@ -1,6 +1,5 @@
 #include "core/agent/probe/probe_parts.h"
 
-#include <string.h>
 #include <sys/mman.h>
 
 #define METHODS_PER_BLOCK 29u

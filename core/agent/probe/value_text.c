@@ -3,11 +3,8 @@
 #include "core/agent/control/method_ids.h"
 #include "core/base/hash.h"
 
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 
 #define ACCESSORS_MAX 64 /* a class' method is found once; with more it is looked for in each call */
 #define SUPERS_MAX    32

@@ -1,7 +1,5 @@
 #include "core/agent/probe/probe_parts.h"
 
-#include <string.h>
-
 /* jvmtiCapabilities.can_support_virtual_threads: the headers of earlier JDKs have no name for it. */
 #define CAPABILITY_BYTE 5
 #define CAPABILITY_BIT  0x10

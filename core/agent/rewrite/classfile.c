@@ -1,8 +1,5 @@
 #include "core/agent/rewrite/classfile.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define MAGIC          0xcafebabe
 #define MAX_BYTES      (1u << 30)
 #define MAX_CODE_BYTES 65535

@@ -12,10 +12,6 @@
 #include "core/base/bytes.h"
 #include "core/base/err.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 /* ---- classfile ---- */
 
 /* Class files with StackMapTable frames begin here (Java 6). */

@@ -2,9 +2,6 @@
 
 #include "core/base/vec.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct class_job {
     struct classfile file;
     const struct rewrite_policy *policy; /* borrowed */

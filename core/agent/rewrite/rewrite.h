@@ -30,10 +30,6 @@
 #include "core/base/err.h"
 #include "core/wire/protocol.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #define REWRITE_NAME_BYTES 64
 
 #define REWRITE_FLAG_FIELD  (-1)

@@ -1,8 +1,5 @@
 #include "core/agent/rewrite/rewrite_parts.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static uint8_t *grow(struct rewrite_buffer *b, size_t n)
 {
     if (!b->failed && n > b->room - b->n) {

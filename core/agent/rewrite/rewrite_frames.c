@@ -9,8 +9,6 @@
 #include "core/agent/rewrite/rewrite_parts.h"
 #include "core/base/vec.h"
 
-#include <stdlib.h>
-
 enum {
     FRAME_SAME_MAX = 63,
     FRAME_STACK_1 = 64,

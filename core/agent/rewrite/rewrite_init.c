@@ -14,9 +14,6 @@
  */
 #include "core/agent/rewrite/rewrite_parts.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* Limits on time and memory; what javac makes is below a hundredth of them. */
 #define MAX_WORK        (1u << 22)
 #define MAX_STATE_BYTES (1u << 22)

@@ -1,8 +1,5 @@
 #include "core/agent/rewrite/rewrite_parts.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define MAX_CONSTANTS 65535
 
 static struct span constant_at(const struct rewrite_pool *pool, uint32_t at)

@@ -2,9 +2,6 @@
 
 #include "core/agent/rewrite/verify_parts.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static bool same(struct span a, struct span b)
 {
     return a.n == b.n && (a.n == 0 || memcmp(a.at, b.at, a.n) == 0);

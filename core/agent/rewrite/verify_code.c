@@ -6,9 +6,6 @@
 #include "core/agent/rewrite/verify_parts.h"
 #include "core/base/vec.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- what was added ---- */
 
 static struct cursor constant(const struct classfile *file, uint16_t index, uint8_t tag)

@@ -6,9 +6,6 @@
 #include "core/agent/rewrite/verify_parts.h"
 #include "core/base/vec.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { SAME_END = 64, STACK_1_END = 128, STACK_1_FAR = 247, CHOP_FIRST = 248, SAME_FAR = 251, FULL = 255 };
 
 #define TYPE_ARGUMENT 9 /* an object as the descriptor has it; data: its offset in there */

@@ -7,10 +7,6 @@
 #include "core/hotspot/vm_threads.h"
 
 #include <semaphore.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #define JVM_INTERVAL   (512 * 1024) /* the JVM's own, which it has before and after */
 #define INTERVAL_MIN   (64 * 1024)

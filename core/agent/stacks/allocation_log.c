@@ -7,12 +7,6 @@
 #include "core/agent/codecache/own_vm.h"
 #include "core/hotspot/vm_threads.h"
 
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
-
 #define ROUND_MS     1000u
 #define SECOND_NS    UINT64_C(1000000000)
 #define MANY_NS      (5 * SECOND_NS)

@@ -8,11 +8,6 @@
 #include "core/base/hash.h"
 
 #include <sched.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #define REFRESH_NS       UINT64_C(100000000) /* how often the JVM is asked for its threads */
 #define STACKS_MAX       16                  /* per round; the other threads' turn comes in the next ones */

@@ -5,10 +5,6 @@
 #include "core/agent/control/method_names.h"
 #include "core/base/vec.h"
 
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
 struct polled_method {
     jmethodID method;
     uint32_t code_bytes;

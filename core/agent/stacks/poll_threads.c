@@ -4,9 +4,6 @@
 #include "core/hotspot/vm_threads.h"
 #include "core/base/vec.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define PATIENCE_NS 4000000 /* of CPU time that a thread used without being sampled */
 
 /* 0 when the thread has ended, or the JVM does not tell. */

@@ -6,13 +6,8 @@
 #include "core/agent/stacks/stacks.h"
 #include "core/hotspot/vm_heap.h"
 
-#include <errno.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 void sample_out_begin(struct sample_out *out, int fd)
 {

@@ -15,8 +15,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define FRAMES_MAX      METHOD_IDS_FRAMES
 #define GENERATION_BITS 12      /* of a word: its high half is the method's hash, then the generation, then the id */

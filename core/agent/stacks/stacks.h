@@ -13,9 +13,6 @@
 #include <jvmti.h>
 #include <semaphore.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* ---- stack ---- */
 

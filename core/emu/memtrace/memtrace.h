@@ -10,8 +10,6 @@
 #include "core/base/err.h"
 #include "core/wire/wire_text.h"
 
-#include <stdio.h>
-
 #define MEMTRACE_MAGIC        "mmprofmt"
 #define MEMTRACE_VERSION      3 /* 1 has no LAST_USE and what comes behind it, 2 no INTERVAL */
 #define MEMTRACE_HEADER_BYTES 16

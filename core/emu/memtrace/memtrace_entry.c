@@ -1,6 +1,5 @@
 #include "core/emu/memtrace/memtrace.h"
 
-#include <stdlib.h>
 #include <zlib.h>
 
 /* NUMBER, MAYBE, TID: 32 bits.  MAYBE: one more than the number, 0: it is not known. */

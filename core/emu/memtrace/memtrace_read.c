@@ -2,9 +2,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
 #include <zlib.h>
 
 struct memtrace_reader {

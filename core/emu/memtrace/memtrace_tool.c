@@ -9,9 +9,6 @@
 #include "core/emu/memtrace/memtrace.h"
 #include "core/emu/tool/mmprof_tool.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define ENTRIES_BYTES ((size_t)64 * 1024)
 #define VALUES_BYTES  ((size_t)1 << 20)
 #define FRONT_BYTES   32 /* of a chunk of accesses, at most */

@@ -1,7 +1,5 @@
 #include "core/emu/model/sim_foreseen.h"
 
-#include <string.h>
-
 /* ---- x86-64 ---- */
 
 static bool is_prefix(uint8_t byte)

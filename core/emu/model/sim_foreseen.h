@@ -10,10 +10,6 @@
 
 #include "core/emu/model/sim_machine.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 /*
  * What an instruction of x86-64 loads and stores, by which registers, and which general registers it writes.
  *

@@ -1,7 +1,5 @@
 #include "core/emu/model/sim_lru.h"
 
-#include <string.h>
-
 /* From so many ways on, an index is quicker than a search. */
 #define INDEXED_WAYS 12
 

@@ -15,9 +15,7 @@
 #ifndef CORE_EMU_MODEL_SIM_LRU_H
 #define CORE_EMU_MODEL_SIM_LRU_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "core/base/std.h"
 
 /*
  * A set-associative table of lines (or pages) with least-recently-used replacement: the caches and TLBs.

@@ -4,7 +4,6 @@
 
 #include <sched.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #define LINE_BYTES 64

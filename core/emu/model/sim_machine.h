@@ -34,10 +34,6 @@
 #include "core/emu/model/sim_lru.h"
 #include "core/wire/sim_counts.h"
 
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
 /*
  * A model of a processor: the sizes and costs of what sim_machine.h simulates.  Presets, and a text file for one's own.
  *

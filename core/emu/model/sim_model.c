@@ -1,11 +1,5 @@
 #include "core/emu/model/sim_machine.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum key_kind { KEY_NUMBER, KEY_SIZE, KEY_CYCLES, KEY_WORD };
 
 /* What a file may say: one row for reading, printing and errors. */

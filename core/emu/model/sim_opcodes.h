@@ -4,7 +4,7 @@
 #ifndef CORE_EMU_MODEL_SIM_OPCODES_H
 #define CORE_EMU_MODEL_SIM_OPCODES_H
 
-#include <stdint.h>
+#include "core/base/std.h"
 
 /* What an instruction does. */
 enum {

@@ -2,8 +2,6 @@
 
 #include "core/emu/model/sim_opcodes.h"
 
-#include <string.h>
-
 /* ---- reading an instruction ---- */
 
 struct reader {

@@ -5,8 +5,6 @@
  */
 #include "core/emu/model/sim_machine.h"
 
-#include <string.h>
-
 #define K 1024u
 #define M (1024u * K)
 

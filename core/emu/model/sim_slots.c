@@ -1,9 +1,5 @@
 #include "core/emu/model/sim_slots.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 static bool is_share(uint32_t n)
 {
     return n > 0 && n <= SIM_SETS_MAX && (n & (n - 1)) == 0;

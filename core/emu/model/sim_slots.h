@@ -13,8 +13,6 @@
 #include "core/emu/model/sim_machine.h"
 
 #include <stdatomic.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /*
  * Set sampling: of the caches' sets, one of n is simulated, and counts are multiplied by n.

@@ -2,8 +2,6 @@
 
 #include "core/emu/model/sim_machine.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #define CLASSES_BYTES (PLACEMENT_CLASSES_MAX * sizeof(struct placement_class))

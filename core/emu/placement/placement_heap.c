@@ -3,8 +3,6 @@
 #include "core/base/xalloc.h"
 #include "core/hotspot/vm.h"
 
-#include <stdio.h>
-
 #define NUMBERS      (1u << 16)
 #define OLD_MAX      65536u
 #define LEVELS_MAX   64

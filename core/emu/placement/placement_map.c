@@ -2,7 +2,6 @@
 
 #include "core/emu/model/sim_machine.h"
 
-#include <string.h>
 #include <sys/mman.h>
 
 #define PAGE_BYTES 4096u

@@ -17,8 +17,6 @@
 #include "core/wire/tracked.h"
 #include "core/emu/model/sim_slots.h"
 
-#include <stdlib.h>
-
 #define PERIOD_DEFAULT 100
 
 /* A thread of the program, by QEMU's number. */

@@ -13,9 +13,7 @@
 #ifndef CORE_EMU_PLACEMENT_PLACEMENT_POLICY_H
 #define CORE_EMU_PLACEMENT_PLACEMENT_POLICY_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "core/base/std.h"
 
 /*
  * Which object of the old generation an address is in, and where that object would be under each policy: the what-if

@@ -2,8 +2,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <inttypes.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define FIRST_LINE     "mmprof-placement 1"

@@ -21,7 +21,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 
 /*
  * A thread's loads and stores, in a machine for the program as it is, and one for each policy's address space.  Each

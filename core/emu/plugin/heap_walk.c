@@ -2,7 +2,6 @@
 
 #include "core/emu/model/sim_machine.h"
 
-#include <stdlib.h>
 #include <sys/mman.h>
 
 #define CHUNK_BITS   15

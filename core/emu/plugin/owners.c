@@ -2,10 +2,6 @@
 
 #include "core/hotspot/vm_methods.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <unistd.h>
-
 #define NAMES     (1u << 21)
 #define LOG_BYTES ((size_t)256 * 1024)
 #define LOG_MAX   (UINT64_C(4) << 30)

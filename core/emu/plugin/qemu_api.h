@@ -6,13 +6,10 @@
 #ifndef CORE_EMU_PLUGIN_QEMU_API_H
 #define CORE_EMU_PLUGIN_QEMU_API_H
 
+#include "core/base/std.h"
+
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #define QEMU_PLUGIN_VERSION 1
 

@@ -3,10 +3,6 @@
  */
 #include "core/emu/plugin/qemu_api.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* QEMU finds it by this name and asks what the plugin was made for. */
 __attribute__((visibility("default"))) int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 void *qemu_states[QEMU_VCPUS_MAX];

@@ -1,8 +1,5 @@
 #include "core/emu/plugin/qemu_api.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 #define LOOK_BEHIND 512   /* bytes below the state */
 #define LOOKS_MAX   10000 /* then it is another QEMU */
 #define LIST_MAX    16    /* callbacks for an instruction: this plugin has one */

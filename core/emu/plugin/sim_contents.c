@@ -2,9 +2,6 @@
 
 #include "core/emu/plugin/vm_memory.h"
 
-#include <stdlib.h>
-#include <unistd.h>
-
 #define SHARE     50                  /* so many times as long as a look took, there is none */
 #define LEAST_NS  UINT64_C(100000000) /* and no less than this: CPU time */
 #define HELD      (1u << 16)

@@ -1,11 +1,7 @@
 #include "core/emu/plugin/sim_core.h"
 
-#include "core/emu/plugin/qemu_api.h"
-
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 /* ---- blocks ---- */
 

@@ -10,7 +10,6 @@
 #include "core/emu/plugin/sim_misses.h"
 
 #include <pthread.h>
-#include <stdio.h>
 
 /*
  * What the plugin keeps of each block of instructions that QEMU has translated.

@@ -1,11 +1,9 @@
 #include "core/emu/plugin/sim_misses.h"
 
 #include "core/base/ticks.h"
-#include "core/emu/plugin/vm_memory.h"
 
 #include <pthread.h>
 #include <sched.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 
 #define SHARE        8     /* so many times as long as it took, nothing is looked up again */

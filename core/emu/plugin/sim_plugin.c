@@ -15,11 +15,8 @@
 #include "core/emu/plugin/vm_memory.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define PAGE_BITS 12 /* of QEMU's pages */
 #define COUNT_BITS \

@@ -2,7 +2,6 @@
 
 #include "core/emu/model/sim_machine.h"
 
-#include <stdio.h>
 #include <sys/mman.h>
 
 #define ROOM       (1u << 17)

@@ -10,12 +10,6 @@
 #include "core/hotspot/vm_tables.h"
 #include "core/trace/misses.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <time.h>
-
 #define VM_TEXT_BYTES 256
 
 struct vm;

@@ -2,8 +2,6 @@
 
 #include "core/emu/model/sim_machine.h"
 
-#include <stdlib.h>
-
 #define BLOCK_BITS   22
 #define ADDRESS_BITS 48
 #define BLOCKS       ((size_t)1 << (ADDRESS_BITS - BLOCK_BITS))

@@ -4,11 +4,7 @@
 #include "core/hotspot/nmethod.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #define MAPS_MAX    65536u
 #define PATHS_BYTES ((size_t)1 << 20)

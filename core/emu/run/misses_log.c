@@ -3,9 +3,7 @@
 #include "core/base/xalloc.h"
 #include "core/recorder/read_log.h"
 
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define PIECE_BYTES    ((size_t)1 << 20)
 #define MAPS_PERIOD_NS UINT64_C(200000000)

@@ -1,10 +1,6 @@
 #include "core/emu/run/simulated_read.h"
 
-#include <errno.h>
-#include <stddef.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 /*
  * The simulator counts a block of instructions when it is entered.  A read at the beginning of a block has all of those

@@ -4,13 +4,7 @@
 #include "core/recorder/shared_file.h"
 #include "core/trace/recording_info.h"
 
-#include <errno.h>
-#include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #define PLUGIN_LIBRARY "libmmprof-sim.so"
 

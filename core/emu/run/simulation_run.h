@@ -11,9 +11,6 @@
 #include "core/recorder/threads.h"
 #include "core/trace/misses.h"
 
-#include <limits.h>
-#include <stdint.h>
-
 /*
  * From the plugin's log of misses into the trace: addresses of instructions become code locations, thread ids become
  * threads.  Which bytecode an instruction is from the plugin says by the code that was at its address some time later:

@@ -4,13 +4,6 @@
 #include "core/recorder/launch.h"
 #include "core/wire/setting.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #define PLUGIN_LIBRARY "libmmprof-tool.so"
 #define WRITER_LIBRARY "libmmprof-memtrace.so"
 #define OPTION_BYTES   ((size_t)8 * PATH_MAX)

@@ -2,8 +2,6 @@
 
 #include "core/base/xalloc.h"
 
-#include <stdlib.h>
-
 void tool_call_release(struct tool_call *call)
 {
     while (call != NULL && --call->n_users == 0) {

@@ -7,15 +7,10 @@
 #include "core/wire/tracked.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #define NAME_BYTES 16
 #define PATH_BYTES 1024

@@ -3,10 +3,6 @@
 #include "core/base/ticks.h"
 #include "core/base/xalloc.h"
 #include "core/emu/model/sim_machine.h"
-#include "core/hotspot/nmethod.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #define KEPT    (1u << 16)
 #define TIER_C2 4

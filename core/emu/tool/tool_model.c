@@ -3,9 +3,6 @@
 #include "core/base/xalloc.h"
 #include "core/emu/model/sim_machine.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 struct mmprof_caches {
     uint64_t counts[SIM_N_COUNTS];
     struct sim_machine machine; /* its memory is behind it */

@@ -5,9 +5,6 @@
 #include "core/emu/model/sim_machine.h"
 #include "core/emu/plugin/vm_memory.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define OBJECTS_MAX    (1u << 26)
 #define REFERENCE_TAGS UINT64_C(7) /* what JNI marks handles with */
 

@@ -12,8 +12,6 @@
 #include "core/emu/tool/tool_host.h"
 
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 static struct {

@@ -4,8 +4,6 @@
 #include "core/base/xalloc.h"
 #include "core/emu/plugin/qemu_api.h"
 
-#include <stdlib.h>
-
 #define PAGE_BYTES      4096u
 #define STACK_BYTES_MAX ((uint64_t)64 << 20)
 
