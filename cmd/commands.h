@@ -1,6 +1,4 @@
-/*
- * The subcommands: one file each; main.c holds the table, and nothing else knows the list.
- */
+/* The subcommands: one file each; main.c holds the table, and nothing else knows the list. */
 #ifndef CMD_COMMANDS_H
 #define CMD_COMMANDS_H
 

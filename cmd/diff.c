@@ -1,9 +1,5 @@
-/*
- * mmprof diff: what differs between two versions of a program, where it is more than chance.
- */
-#include "cmd/diff_page.h"
-#include "cmd/diff_profiles.h"
-#include "cmd/diff_versions.h"
+/* mmprof diff: what differs between two versions of a program, where it is more than chance. */
+#include "cmd/diff_parts.h"
 #include "cmd/tables_page.h"
 #include "cmd/trace_argument.h"
 #include "core/base/text.h"

@@ -1,4 +1,4 @@
-#include "cmd/diff_page.h"
+#include "cmd/diff_parts.h"
 
 #include "cmd/output_file.h"
 #include "core/base/xalloc.h"

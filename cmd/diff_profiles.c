@@ -9,7 +9,7 @@
  *     ------------------------------------------------------------------------
  *     a.dat  b.dat         93.10               98.78        71.20        0.995
  */
-#include "cmd/diff_profiles.h"
+#include "cmd/diff_parts.h"
 
 #include "cmd/trace_argument.h"
 

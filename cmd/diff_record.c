@@ -1,4 +1,4 @@
-#include "cmd/diff_record.h"
+#include "cmd/diff_parts.h"
 
 #include "core/base/text.h"
 

@@ -1,7 +1,5 @@
-#include "cmd/diff_until.h"
+#include "cmd/diff_parts.h"
 
-#include "cmd/diff_record.h"
-#include "cmd/measured_run.h"
 #include "phases/samples/significance.h"
 
 #define RUNS_MAX 1000

@@ -1,6 +1,4 @@
-#include "cmd/diff_versions.h"
-
-#include "cmd/diff_record.h"
+#include "cmd/diff_parts.h"
 
 struct diff_sides diff_sides_begin(void)
 {

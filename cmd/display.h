@@ -1,6 +1,4 @@
-/*
- * Where a command prints its text: on a terminal, with its width, colours and a pager; or anywhere else, as it is.
- */
+/* Where a command prints its text: on a terminal, with its width, colours and a pager; or anywhere else, as it is. */
 #ifndef CMD_DISPLAY_H
 #define CMD_DISPLAY_H
 

@@ -1,7 +1,7 @@
 #include "cmd/doctor.h"
 
 #include "core/jvm/compilers.h"
-#include "core/jvm/cpu_quota.h"
+#include "core/jvm/cgroup.h"
 #include "core/jvm/maps.h"
 #include "core/jvm/obstacle.h"
 #include "core/recorder/recorder.h"

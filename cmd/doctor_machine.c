@@ -1,6 +1,6 @@
 #include "cmd/doctor.h"
 
-#include "core/jvm/memory_room.h"
+#include "core/jvm/cgroup.h"
 #include "core/recorder/recorder.h"
 
 #define KB_PER_THREAD   (9 * 1024) /* a ring of 8 MB and its stack, when it was full once */

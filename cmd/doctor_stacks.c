@@ -1,13 +1,10 @@
-/*
- * Can stacks be sampled from outside?  mmprof reads the JVM's memory for that, as a debugger does.
- */
+/* Can stacks be sampled from outside?  mmprof reads the JVM's memory for that, as a debugger does. */
 #include "cmd/doctor.h"
 
 #include "core/hotspot/known_methods.h"
 #include "core/hotspot/stack_walk.h"
-#include "core/hotspot/vm_check.h"
-#include "core/hotspot/vm_methods.h"
 #include "core/hotspot/vm.h"
+#include "core/hotspot/vm_methods.h"
 
 #include "core/perf/perf_rings.h"
 

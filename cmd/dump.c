@@ -12,9 +12,6 @@
 #include "cmd/dump.h"
 
 #include "cmd/commands.h"
-#include "cmd/dump_locations.h"
-#include "cmd/dump_misses.h"
-#include "cmd/dump_samples.h"
 #include "cmd/terminal.h"
 #include "cmd/trace_argument.h"
 

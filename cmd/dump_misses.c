@@ -1,4 +1,4 @@
-#include "cmd/dump_misses.h"
+#include "cmd/dump.h"
 
 #include "cmd/terminal.h"
 #include "core/hotspot/bytecodes.h"

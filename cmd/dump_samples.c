@@ -1,4 +1,4 @@
-#include "cmd/dump_samples.h"
+#include "cmd/dump.h"
 
 #include "cmd/terminal.h"
 

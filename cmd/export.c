@@ -1,6 +1,4 @@
-/*
- * mmprof export: a trace in the formats of other tools.
- */
+/* mmprof export: a trace in the formats of other tools. */
 #include "cmd/metrics_file.h"
 #include "cmd/output_file.h"
 #include "cmd/parts.h"

@@ -1,6 +1,4 @@
-/*
- * mmprof: a profiler that finds the method-level phases of a running Java program and says why they are slow.
- */
+/* mmprof: a profiler that finds the method-level phases of a running Java program and says why they are slow. */
 #include "cmd/program.h"
 
 /* In the order of use. */

@@ -1,4 +1,5 @@
-#include "cmd/measured_run.h"
+#include "cmd/diff_parts.h"
+#include "core/base/ticks.h"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -6,13 +7,6 @@
 #include <sys/wait.h>
 
 extern char **environ;
-
-static double now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
 
 static double ns_of(struct timeval t)
 {
@@ -97,7 +91,7 @@ int measured_run(const char *command, const regex_t *iterations, struct measured
     if (out == NULL)
         return err_set(err, "cannot keep the output of '%s': %s", command, strerror(errno));
     fcntl(fileno(out), F_SETFD, FD_CLOEXEC);
-    double start_ns = now_ns();
+    double start_ns = (double)clock_ns(CLOCK_MONOTONIC);
     if (start(command, fileno(out), &pid, err) < 0)
         goto out;
     while (wait4(pid, &status, 0, &usage) < 0)
@@ -105,7 +99,7 @@ int measured_run(const char *command, const regex_t *iterations, struct measured
             err_set(err, "cannot wait for '%s': %s", command, strerror(errno));
             goto out;
         }
-    run->wall_ns = now_ns() - start_ns;
+    run->wall_ns = (double)clock_ns(CLOCK_MONOTONIC) - start_ns;
     run->cpu_ns = ns_of(usage.ru_utime) + ns_of(usage.ru_stime);
     if (read_output(out, iterations, run, &last, err) == 0)
         rc = check_status(command, status, last, err);

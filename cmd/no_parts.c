@@ -1,6 +1,4 @@
-/*
- * mmprof's own: it has none.
- */
+/* mmprof's own: it has none. */
 #include "cmd/parts.h"
 
 const struct program_parts parts = { .export_parquet = NULL };

@@ -1,6 +1,4 @@
-/*
- * A file that a command writes for its user, or the standard output.
- */
+/* A file that a command writes for its user, or the standard output. */
 #ifndef CMD_OUTPUT_FILE_H
 #define CMD_OUTPUT_FILE_H
 

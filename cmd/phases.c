@@ -14,8 +14,7 @@
  */
 #include "cmd/phases_run.h"
 #include "cmd/trace_argument.h"
-#include "report/view/phases_table.h"
-#include "report/view/tree_table.h"
+#include "report/view/tables.h"
 #include "report/view/view_pass.h"
 
 /* Everything that one run holds. */

@@ -1,6 +1,4 @@
-/*
- * What 'mmprof phases' does once its words are read; 'mmprof profile' has the phases selected by it.
- */
+/* What 'mmprof phases' does once its words are read; 'mmprof profile' has the phases selected by it. */
 #ifndef CMD_PHASES_RUN_H
 #define CMD_PHASES_RUN_H
 

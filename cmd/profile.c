@@ -1,13 +1,9 @@
-/*
- * mmprof profile: one live recording, and the report; or record, select the phases, record these again, report.
- */
+/* mmprof profile: one live recording, and the report; or record, select the phases, record these again, report. */
 #include "cmd/output_file.h"
 #include "cmd/phases_run.h"
 #include "cmd/program.h"
 #include "cmd/recording.h"
 #include "cmd/profile_progress.h"
-#include "cmd/recording_counters.h"
-#include "cmd/recording_summary.h"
 #include "core/base/call_argument.h"
 
 #include <sys/stat.h>

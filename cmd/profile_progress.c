@@ -1,6 +1,6 @@
 #include "cmd/profile_progress.h"
 
-#include "cmd/report_findings.h"
+#include "cmd/report_run.h"
 #include "cmd/terminal.h"
 #include "core/recorder/clock.h"
 

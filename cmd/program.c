@@ -2,7 +2,7 @@
 
 #include "cmd/output_file.h"
 #include "core/base/near.h"
-#include "core/base/own_files.h"
+#include "core/base/plain_file.h"
 #include "core/base/privileges.h"
 #include "core/base/text.h"
 

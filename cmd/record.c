@@ -1,7 +1,6 @@
 #include "cmd/output_file.h"
 #include "cmd/program.h"
-#include "cmd/record_files.h"
-#include "cmd/record_follow.h"
+#include "cmd/record_parts.h"
 
 struct record_choice {
     bool all_methods, live; /* as the user said */

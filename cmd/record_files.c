@@ -1,4 +1,4 @@
-#include "cmd/record_files.h"
+#include "cmd/record_parts.h"
 
 #include "cmd/output_file.h"
 #include "core/base/xalloc.h"

@@ -1,6 +1,6 @@
-#include "cmd/record_finish.h"
+#include "cmd/record_parts.h"
 
-#include "core/base/file_sync.h"
+#include "core/base/plain_file.h"
 #include "core/base/text.h"
 
 #include <signal.h>

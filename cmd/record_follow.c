@@ -1,4 +1,4 @@
-#include "cmd/record_follow.h"
+#include "cmd/record_parts.h"
 
 #include "core/base/stop_signals.h"
 #include "core/jvm/target.h"

@@ -1,8 +1,6 @@
 #include "cmd/recording.h"
 
 #include "cmd/parts.h"
-#include "cmd/recording_counters.h"
-#include "cmd/recording_summary.h"
 #include "core/base/call_argument.h"
 #include "phases/live/live_policy.h"
 #include "phases/select/phases_file.h"

@@ -1,12 +1,11 @@
-/*
- * What 'record' and 'profile' share: a recording's options, and running it.
- */
+/* What 'record' and 'profile' share: a recording's options, and running it. */
 #ifndef CMD_RECORDING_H
 #define CMD_RECORDING_H
 
 #include "cmd/target_argument.h"
-#include "phases/live/live_session.h"
+#include "core/pmu/selftest.h"
 #include "core/recorder/recorder.h"
+#include "phases/live/live_session.h"
 
 struct recording {
     struct target_argument target;
@@ -84,5 +83,51 @@ int recording_wait(const struct recording *recording, struct recorder_summary *s
 
 /* The trace of a group by its number (from 1), or with 0 the one of all. */
 void recording_trace_name(const char *output, uint32_t number, char *name, size_t n);
+
+/* What a recording counts: the events, how they share the counters, and how these are read. */
+
+struct recording_counters {
+    struct counter_set events;
+    struct counter_layout layout;
+    enum recorder_read read;
+    char read_reason[512]; /* why it is not as usual, or "" */
+    char notes[2048];      /* lines to tell when the recording has ended: what is not as the user may expect */
+};
+
+/*
+ * Choose them.  The first pass counts nothing unless told to: time selects the phases.  A live one counts from the
+ * start: few methods are enabled.
+ *
+ * list       -e, or NULL: the default set if it counts, else nothing.
+ * how        --read: auto, user, syscall, none.
+ * tells      print what counting will cost, on stderr.
+ *
+ * Returns 0, or -1 with *err set.
+ */
+int recording_choose(const char *list, bool counts, const char *how, pid_t pid, bool tells, struct arena *arena,
+                     struct recording_counters *counters, struct err *err);
+
+/* What reading them at a call's entry and exit costs, measured in this process, in ns; 0: not read, or not known. */
+double recording_read_cost(const struct recording_counters *counters);
+
+/* The g-th group alone, and with the first one what is not counted by hardware. */
+void recording_one_group(const struct recording_counters *all, uint32_t g, struct recording_counters *one);
+
+/* What a recording says on stderr when it has ended. */
+
+/* What was recorded, and what could not be.  attached: the JVM ran before. */
+void recording_tell_summary(const struct recorder_summary *summary, const struct recorder_plan *plan, bool attached);
+
+/* What the recording in this trace cost the program; nothing where that is not known. */
+void recording_tell_cost(const char *path);
+
+/* What a live recording did, and could not. */
+void recording_tell_live(const struct live_session *session);
+
+/* At once: no class is changed, since the JVM would discard all its compiled code. */
+void recording_tell_spared(const struct live_session *session);
+
+/* What a live recording could not measure, why, and what to do. */
+void recording_tell_limits(const struct live_session *session);
 
 #endif

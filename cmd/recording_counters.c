@@ -1,4 +1,4 @@
-#include "cmd/recording_counters.h"
+#include "cmd/recording.h"
 
 #include "core/base/text.h"
 #include "core/pmu/layout.h"

@@ -1,6 +1,4 @@
-/*
- * The options that 'record' and 'profile' share, in the groups of their help.
- */
+/* The options that 'record' and 'profile' share, in the groups of their help. */
 #include "cmd/recording.h"
 
 #define PUT(to, ...) memcpy(to, ((const struct options_row[]){ __VA_ARGS__, { 0 } }), sizeof(to))

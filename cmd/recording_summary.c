@@ -1,4 +1,4 @@
-#include "cmd/recording_summary.h"
+#include "cmd/recording.h"
 
 #include "core/base/text.h"
 #include "core/recorder/simulation.h"

@@ -1,4 +1,4 @@
-#include "cmd/report_findings.h"
+#include "cmd/report_run.h"
 
 #define FINDING_INDENT 2
 

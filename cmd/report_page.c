@@ -1,6 +1,4 @@
-/*
- * The page of 'mmprof report --html': all tables of a trace in one file.
- */
+/* The page of 'mmprof report --html': all tables of a trace in one file. */
 #include "cmd/output_file.h"
 #include "cmd/parts.h"
 #include "cmd/program.h"
@@ -8,8 +6,7 @@
 #include "core/trace/recording_info.h"
 #include "report/view/cost.h"
 #include "report/view/live_objects.h"
-#include "report/view/pauses_table.h"
-#include "report/view/stats_table.h"
+#include "report/view/tables.h"
 #include "report/view/values.h"
 
 static int write_page(const struct html_page *page, const char *pattern, struct err *err)

@@ -1,14 +1,15 @@
-/*
- * What the parts of 'mmprof report' share: its options, what one run holds, and its views.
- */
+/* What the parts of 'mmprof report' share: its options, what one run holds, and its views. */
 #ifndef CMD_REPORT_RUN_H
 #define CMD_REPORT_RUN_H
 
 #include "cmd/trace_argument.h"
 #include "report/findings/findings.h"
+#include "report/format/table.h"
 #include "report/html/html.h"
 #include "report/view/phase_report.h"
 #include "report/view/view_pass.h"
+
+struct report_run;
 
 #define REPORT_TRACES_MAX ESTIMATE_GROUPS_MAX /* one for each group of events */
 #define REPORT_VIEWS_MAX  24
@@ -17,8 +18,6 @@
 #define REPORT_PAGE_PARTS                                                                                \
     (VIEW_PASS_STATISTICS | VIEW_PASS_RECOVERY | VIEW_PASS_WHERE | VIEW_PASS_TIMELINE | VIEW_PASS_LIVE | \
      VIEW_PASS_WAIT_STACKS | VIEW_PASS_FINDINGS)
-
-struct report_run;
 
 #define REPORT_VIEW_METHOD  1u /* it needs its argument, a method */
 #define REPORT_VIEW_THREADS 2u /* it can be of some threads only */
@@ -84,5 +83,18 @@ int report_make_table(struct report_run *run, struct table *table, struct err *e
 
 /* Write the page of --html.  Returns 0, or -1 with *err set. */
 int report_page_print(struct report_run *run, struct err *err);
+
+/* What costs most, in plain English: above a report's table, and while a recording still runs. */
+
+/* Print them as they stand above a report, most of them at most (0: all), on lines that the look has room for.  Returns
+ * 0, or -1 with *err set: no memory. */
+int report_findings_print(const struct findings_input *input, size_t most, const struct table_look *look, FILE *out,
+                          struct err *err);
+
+/*
+ * The same of what a trace that may still be written has by now.  Returns the text, for free(), "" where nothing costs
+ * much; or NULL with *err set: the trace cannot be read yet, or no memory.
+ */
+char *report_findings_of(const char *path, const struct table_look *look, struct err *err);
 
 #endif

@@ -1,21 +1,14 @@
-/*
- * The views of 'mmprof report', each a table: one row here says its name, what it shows, and who makes it.
- */
+/* The views of 'mmprof report', each a table: one row here says its name, what it shows, and who makes it. */
 #include "cmd/parts.h"
-#include "cmd/report_findings.h"
 #include "cmd/report_run.h"
 #include "core/base/call_argument.h"
 #include "core/base/near.h"
 #include "report/view/allocations.h"
 #include "report/view/cost.h"
 #include "report/view/groups.h"
-#include "report/view/inlining_table.h"
+#include "report/view/tables.h"
 #include "report/view/live_objects.h"
-#include "report/view/pauses_table.h"
-#include "report/view/stats_table.h"
-#include "report/view/tree_table.h"
 #include "report/view/values.h"
-#include "report/view/waits_table.h"
 
 #define NOTES_MOST 3 /* in text, without --notes */
 

@@ -1,4 +1,4 @@
-#include "cmd/sample_budget.h"
+#include "cmd/sample_run.h"
 
 #include "core/jvm/process.h"
 
@@ -7,13 +7,6 @@
 #define TOLERANCE   1.1                 /* the cost may be so much more than the limit */
 #define SLACK       0.7                 /* where it is less than this part of it, samples are taken more often */
 #define STRETCH_MAX 1000.0
-
-static uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 /* How many times as long periods are to be for a cost, from what they are now. */
 static double times_for(const struct sample_budget *budget, double cost)

@@ -1,4 +1,4 @@
-#include "cmd/sample_options.h"
+#include "cmd/sample_run.h"
 
 #include "cmd/output_file.h"
 #include "core/perf/perf_rings.h"

@@ -3,7 +3,8 @@
  */
 #include "cmd/sample_run.h"
 #include "core/base/stop_signals.h"
-#include "core/jvm/memory_room.h"
+#include "core/base/ticks.h"
+#include "core/jvm/cgroup.h"
 
 #include <poll.h>
 #include <sys/signalfd.h>
@@ -19,13 +20,6 @@ static int on_visit(const struct stack_wait *wait, void *context, struct err *er
     if (wait->sample.is_waiting && sample_run_add(run, &wait->sample, err) < 0)
         return -1;
     return sample_trace_add_wait(&run->trace, wait, err);
-}
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
 /* The JVM has been found: what the table is headed with, and whose end counts. */
@@ -67,7 +61,7 @@ static void plan_visit(struct sample_run *run, struct due *due, uint64_t now)
 
 static void sleep_until(struct sample_run *run, const struct due *due, struct pollfd wakes[3])
 {
-    uint64_t until = due->drain_ns < due->visit_ns ? due->drain_ns : due->visit_ns, now = now_ns();
+    uint64_t until = due->drain_ns < due->visit_ns ? due->drain_ns : due->visit_ns, now = clock_ns(CLOCK_MONOTONIC);
     until = until < due->end_ns ? until : due->end_ns;
     uint64_t left = until > now ? until - now : 0;
     const struct timespec timeout = { (time_t)(left / 1000000000), (long)(left % 1000000000) };
@@ -162,15 +156,15 @@ static int launch(struct sample_run *run, struct err *err)
 static int sample(struct sample_run *run, struct err *err)
 {
     double seconds = run->options->seconds;
-    uint64_t start = now_ns();
+    uint64_t start = clock_ns(CLOCK_MONOTONIC);
     struct due due = { .start_ns = start, .end_ns = seconds > 0 ? start + (uint64_t)(seconds * 1e9) : UINT64_MAX };
     struct pollfd wakes[3] = { { .fd = run->signals, .events = POLLIN },
                                { .fd = stack_sampler_fd(run->sampler), .events = POLLIN },
                                { .fd = run->end, .events = POLLIN } };
-    srand48_r((long)now_ns(), &due.random);
+    srand48_r((long)clock_ns(CLOCK_MONOTONIC), &due.random);
     due.visit_ns = run->engine == &sample_wall ? 0 : UINT64_MAX;
     for (;;) {
-        uint64_t now = now_ns();
+        uint64_t now = clock_ns(CLOCK_MONOTONIC);
         bool is_over = now >= due.end_ns || wakes[2].revents != 0;
         is_over |= wakes[0].revents != 0 && take_signals(run);
         is_over |= run->end < 0 && !launch_look(&run->launch);

@@ -1,6 +1,4 @@
-/*
- * What mmprof sample prints.
- */
+/* What mmprof sample prints. */
 #include "cmd/sample_run.h"
 
 #include "cmd/output_file.h"

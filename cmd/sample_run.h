@@ -5,15 +5,16 @@
 #ifndef CMD_SAMPLE_RUN_H
 #define CMD_SAMPLE_RUN_H
 
-#include "cmd/sample_budget.h"
-#include "cmd/sample_options.h"
+#include "cmd/display.h"
+#include "cmd/target_argument.h"
 #include "core/base/arena.h"
-#include "core/pmu/events.h"
 #include "core/jvm/process.h"
 #include "core/jvm/started.h"
+#include "core/pmu/events.h"
 #include "core/recorder/launch.h"
-#include "core/recorder/sample_trace.h"
+#include "core/recorder/sample_log.h"
 #include "core/recorder/stack_sampler.h"
+#include "report/format/table.h"
 #include "report/samples_table.h"
 #include "report/view/bytecode_kinds.h"
 #include "symbolize/java_names.h"
@@ -22,6 +23,39 @@
 #include <signal.h>
 
 struct sample_run;
+
+/*
+ * What steers a run of mmprof sample from without: a limit on its cost, for which it samples more seldom, and a signal
+ * that lets it rest (PEBSI §5.1.3, §5.1.4).
+ */
+
+struct sample_budget {
+    double share;            /* limit: what samples cost, by the JVM's CPU time, 0..1; 0: none */
+    double stretch, most;    /* periods are now so many times as long as those asked for; and were at most */
+    uint64_t own_ns, jvm_ns; /* CPU times when the cost was looked at last; 0: not since the beginning, or a pause */
+    uint64_t n_samples;      /* then */
+    uint64_t own_sum_ns, kernel_sum_ns, jvm_sum_ns; /* between looks, without pauses */
+    uint64_t sample_ns;                             /* that a sample costs the thread that it is of, in the kernel */
+    bool is_measured;                               /* this, and not what it is usually */
+    bool is_paused;
+    uint64_t paused_ns, since_ns; /* in all, but for the pause since since_ns (CLOCK_MONOTONIC) */
+    uint32_t n_pauses;
+};
+
+/*
+ * If there is a limit, before the sampler is opened: measure what a sample costs in the kernel, and begin with no more
+ * of the clock's than half of the limit allows for that.
+ */
+void sample_budget_begin(struct sample_budget *budget, struct stack_sampler_options *how);
+
+/* After a drain: look at the cost from time to time, and take samples more seldom, or as often as asked again. */
+void sample_budget_round(struct sample_budget *budget, struct stack_sampler *sampler);
+
+/* Rest, or go on, and say so. */
+void sample_budget_pause(struct sample_budget *budget, struct stack_sampler *sampler);
+
+/* What is to be known of both. */
+void sample_budget_tell(const struct sample_budget *budget, struct table *table);
 
 /* A way to sample stacks. */
 struct sample_engine {
@@ -77,5 +111,29 @@ void sample_run_count_jvms(struct sample_run *run, bool is_due);
 
 /* Print what was sampled as the options say.  Returns 0, or -1 with *err set: there is nothing, or no memory. */
 int sample_print(struct sample_run *run, struct err *err);
+
+/* The options of mmprof sample. */
+
+struct sample_options {
+    struct target_argument target;
+    struct display display;
+    uint64_t pid, frequency, period, stack_bytes, tree_bytes, top;
+    double seconds, min_share;            /* 0 s: until the end */
+    double budget;                        /* of our CPU time, as a share of the JVM's; 0: none */
+    char *const *command;                 /* or NULL */
+    const char *events, *output, *folded; /* output, folded: patterns until they are checked, then the names below */
+    char output_name[PATH_MAX], folded_name[PATH_MAX];
+    const char *mechanism; /* "perf" or "polling"; NULL: perf, or else polling */
+    const char *html;      /* NULL: no page */
+    const char *fields;    /* "field", "" (the same) or "class"; NULL: no table of them */
+    double decay_s;        /* half-life of heat; 0: none */
+    bool csv, json, tree, call_sites, by_self, by_bytecode, by_class, is_wall, is_polled;
+};
+
+/* Parse and check them; *done: help was printed.  Words are borrowed from argv.  Returns 0, or -1 with *err set. */
+int sample_options_parse(struct sample_options *o, int argc, char **argv, bool *done, struct err *err);
+
+/* May samples that are taken at safepoints replace those that are asked for? */
+bool sample_options_may_poll(const struct sample_options *o);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * --html of commands whose result is tables.
- */
+/* --html of commands whose result is tables. */
 #ifndef CMD_TABLES_PAGE_H
 #define CMD_TABLES_PAGE_H
 

@@ -1,6 +1,4 @@
-/*
- * What the commands that measure a program have in common: its JVM, which runs, or the command that starts one.
- */
+/* What the commands that measure a program have in common: its JVM, which runs, or the command that starts one. */
 #ifndef CMD_TARGET_ARGUMENT_H
 #define CMD_TARGET_ARGUMENT_H
 

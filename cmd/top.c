@@ -18,7 +18,6 @@
 #include "cmd/output_file.h"
 #include "cmd/recording.h"
 #include "cmd/terminal.h"
-#include "cmd/top_sampled.h"
 #include "cmd/top_table.h"
 
 #define SETTLE_NS UINT64_C(20000000000) /* what has no phases by then is shown without */

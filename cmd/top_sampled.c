@@ -1,4 +1,4 @@
-#include "cmd/top_sampled.h"
+#include "cmd/top_table.h"
 
 #include "report/view/sampled.h"
 #include "report/format/table.h"

@@ -1,6 +1,4 @@
-/*
- * What 'mmprof top' shows: the phases of the last interval.
- */
+/* What 'mmprof top' shows: the phases of the last interval. */
 #ifndef CMD_TOP_TABLE_H
 #define CMD_TOP_TABLE_H
 
@@ -25,9 +23,21 @@ void top_table_free(struct top_table *top);
 /* An interval begins now. */
 void top_table_begin(struct top_table *top, const struct live_session *session);
 
-/*
- * Text of the table for the interval, which ends.  Returns it, for free(), or NULL with *err set.
- */
+/* Text of the table for the interval, which ends.  Returns it, for free(), or NULL with *err set. */
 char *top_table_text(struct top_table *top, struct live_session *session, struct err *err);
+
+/* Below the phases of 'mmprof top': methods that samples found, and that have no probes. */
+
+/* What samples found; all 0: there are none yet. */
+struct top_sampled {
+    char *text;             /* owned: the table; NULL: there is nothing to show */
+    uint64_t n_samples, ns; /* ns: in which they were taken */
+};
+
+/*
+ * Both tables, of the interval that ends now, and of what samples know.  Returns the text, for free(), or NULL with
+ * *err set.
+ */
+char *top_text(struct top_table *table, struct top_sampled *sampled, struct live_session *session, struct err *err);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * What the commands that read a trace have in common.
- */
+/* What the commands that read a trace have in common. */
 #ifndef CMD_TRACE_ARGUMENT_H
 #define CMD_TRACE_ARGUMENT_H
 
@@ -19,9 +17,7 @@
 int command_parse_trace(const char *usage, const char *purpose, const struct options_row *rows, int argc, char **argv,
                         const char **path, bool *done, struct err *err);
 
-/*
- * The same of up to max traces, in their order; *n is 1 when there is none.
- */
+/* The same of up to max traces, in their order; *n is 1 when there is none. */
 int command_parse_traces(const char *usage, const char *purpose, const struct options_row *rows, int argc, char **argv,
                          const char **paths, size_t max, size_t *n, bool *done, struct err *err);
 

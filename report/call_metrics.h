@@ -1,6 +1,4 @@
-/*
- * What is measured of single calls: time, CPI and misses per 1,000 instructions.
- */
+/* What is measured of single calls: time, CPI and misses per 1,000 instructions. */
 #ifndef REPORT_CALL_METRICS_H
 #define REPORT_CALL_METRICS_H
 

@@ -1,6 +1,4 @@
-/*
- * What the events of a trace become in a report: CPI, misses per 1,000 instructions under the thesis' headings.
- */
+/* What the events of a trace become in a report: CPI, misses per 1,000 instructions under the thesis' headings. */
 #ifndef REPORT_EVENT_COLUMNS_H
 #define REPORT_EVENT_COLUMNS_H
 

@@ -1,6 +1,4 @@
-/*
- * Which classes are the program's own, and which are the JDK's, a server's or a framework's: by a list of patterns.
- */
+/* Which classes are the program's own, and which are the JDK's, a server's or a framework's: by a list of patterns. */
 #ifndef REPORT_FOLDING_H
 #define REPORT_FOLDING_H
 

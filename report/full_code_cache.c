@@ -1,4 +1,4 @@
-#include "report/full_code_cache.h"
+#include "report/recompilation.h"
 
 #include "core/trace/recording_info.h"
 

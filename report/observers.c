@@ -1,4 +1,4 @@
-#include "report/observers.h"
+#include "report/some_threads.h"
 
 static void tell_step(void *context, const struct calltree_step *step)
 {

@@ -8,8 +8,10 @@
 #ifndef REPORT_RECOMPILATION_H
 #define REPORT_RECOMPILATION_H
 
-#include "report/observers.h"
+#include "report/some_threads.h"
 #include "report/source.h"
+
+struct recompilation_reading;
 
 #define RECOMPILED_CALLS_MIN 20 /* of either kind: fewer say nothing */
 
@@ -30,7 +32,6 @@ struct recompilation {
  * *reading  for recompilation_end, whatever is returned; the arena's.
  * observers  one more, if there is anything to compare.
  */
-struct recompilation_reading;
 void recompilation_begin(const struct trace_reader *outline, struct arena *arena,
                          struct recompilation_reading **reading, struct observers *observers);
 
@@ -40,5 +41,13 @@ void recompilation_end(struct recompilation_reading *reading, const struct repor
 
 /* What it needed; NULL is fine. */
 void recompilation_close(struct recompilation_reading *reading);
+
+/* Whether the JVM's code cache was full at the end of a recording. */
+
+/*
+ * "the code cache is full (2.6 of 3.0 MB): ...", in the source's arena.  NULL: it had room, or that is not known
+ * (*is_known says which), or there is no memory.
+ */
+const char *report_full_code_cache(const struct report_source *source, bool *is_known);
 
 #endif

@@ -1,13 +1,35 @@
-/*
- * Columns of tables of stack samples: shares and ratios with their 95 % intervals.
- */
+/* Columns of tables of stack samples: shares and ratios with their 95 % intervals. */
 #ifndef REPORT_SAMPLE_CELLS_H
 #define REPORT_SAMPLE_CELLS_H
 
+#include "core/base/arena.h"
 #include "core/trace/trace.h"
 #include "phases/samples/sample_profile.h"
-#include "report/sample_ratios.h"
 #include "report/format/table.h"
+
+/*
+ * What events that are read with stack samples say of a method, as ratios: cycles per instruction, misses per 1,000
+ * instructions, page faults per second.
+ */
+
+/* numerator / denominator * scale; they are events' numbers. */
+struct sample_ratio_kind {
+    const char *heading, *key;
+    uint32_t numerator, denominator;
+    double scale;
+};
+
+/*
+ * The ratios of some events: cycles per instruction, other hardware events per 1,000 instructions; page faults and
+ * switches per second, if there is a clock; without instructions or a clock, per event that takes the samples, which is
+ * the first one.
+ *
+ * events  names, n of them
+ * kinds   room for n; their texts are the arena's
+ *
+ * Returns how many there are.
+ */
+int sample_ratio_kinds(const char *const *events, uint32_t n, struct arena *arena, struct sample_ratio_kind *kinds);
 
 #define SAMPLE_RATIOS_MAX (TRACE_SAMPLE_COUNTERS_MAX + 1)
 

@@ -1,4 +1,4 @@
-#include "report/sample_ratios.h"
+#include "report/sample_cells.h"
 
 #include "core/pmu/event_roles.h"
 

@@ -1,6 +1,4 @@
-/*
- * How far the times of a table's rows may be off where stack samples divide the time.
- */
+/* How far the times of a table's rows may be off where stack samples divide the time. */
 #ifndef REPORT_SAMPLE_ROWS_H
 #define REPORT_SAMPLE_ROWS_H
 

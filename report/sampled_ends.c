@@ -1,4 +1,4 @@
-#include "report/sampled_ends.h"
+#include "report/sampled_parts.h"
 
 #define DEVIATIONS 3.0 /* more samples than that above what its time lets expect are no chance */
 #define SPARE      2.0

@@ -1,4 +1,4 @@
-#include "report/sampled_roots.h"
+#include "report/sampled_parts.h"
 
 #include "report/some_threads.h"
 

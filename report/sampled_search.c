@@ -1,4 +1,4 @@
-#include "report/sampled_search.h"
+#include "report/sampled_parts.h"
 
 void sampled_seen_count(const struct calltree *tree, const struct calltree *measured,
                         const struct trace_samples *samples, const uint32_t *leaf, struct arena *arena,

@@ -1,4 +1,4 @@
-#include "report/sampled_shapes.h"
+#include "report/sampled_parts.h"
 
 #include "core/base/hash.h"
 #include "core/base/xalloc.h"

@@ -2,11 +2,7 @@
 
 #include "core/base/map.h"
 #include "core/base/xalloc.h"
-#include "report/division.h"
-#include "report/sampled_ends.h"
-#include "report/sampled_roots.h"
-#include "report/sampled_search.h"
-#include "report/sampled_wall.h"
+#include "report/sampled_parts.h"
 
 #define OWN_CLASSES "java/lang/Mmprof" /* the probes' own frames are no one's calls */
 
@@ -30,7 +26,7 @@ struct planting {
     uint32_t *number_of;   /* by the new tree's method: the samples' */
     struct method_name *names; /* of methods that only samples know */
     bool *is_own;              /* by context: it is in the probes' own calls */
-    bool *is_ended;            /* by the new tree's method: sampled_ends.h */
+    bool *is_ended;            /* by the new tree's method: sampled_ends.c */
     uint32_t *stack, *stack_nodes;
     uint64_t least;                     /* samples that divide a context's time */
     uint32_t *root_of;                  /* by recorded context: the new root, for roots */

@@ -1,6 +1,4 @@
-/*
- * The one call tree: contexts that probes recorded, and those that stack samples saw, below them and around them.
- */
+/* The one call tree: contexts that probes recorded, and those that stack samples saw, below them and around them. */
 #ifndef REPORT_SAMPLED_TREE_H
 #define REPORT_SAMPLED_TREE_H
 
@@ -13,7 +11,7 @@
 /* What is known of a tree that has samples in it.  All borrowed; the arena's. */
 struct sampled_tree {
     const struct calltree *measured; /* what probes alone know */
-    const struct calltree *ended;    /* the same, but for the ends of calls that no probe saw (report/sampled_ends.h) */
+    const struct calltree *ended;    /* the same, but for the ends of calls that no probe saw (report/sampled_ends.c) */
     const struct trace_samples *samples;
     const struct method_name *names; /* of methods that only samples know: n of them, the tree's from number first on */
     uint32_t first, n;

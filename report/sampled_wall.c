@@ -1,4 +1,4 @@
-#include "report/sampled_wall.h"
+#include "report/sampled_parts.h"
 
 /* ---- threads ---- */
 

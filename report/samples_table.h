@@ -6,7 +6,7 @@
 #define REPORT_SAMPLES_TABLE_H
 
 #include "phases/samples/sample_profile.h"
-#include "report/sample_ratios.h"
+#include "report/sample_cells.h"
 #include "report/format/table.h"
 #include "symbolize/java_names.h"
 

@@ -1,6 +1,4 @@
-/*
- * Who has the process' time: each tick of every thread belongs to exactly one row.
- */
+/* Who has the process' time: each tick of every thread belongs to exactly one row. */
 #ifndef REPORT_SHARES_H
 #define REPORT_SHARES_H
 

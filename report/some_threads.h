@@ -1,6 +1,4 @@
-/*
- * A report of some threads only: those whose names match a pattern.
- */
+/* A report of some threads only: those whose names match a pattern. */
 #ifndef REPORT_SOME_THREADS_H
 #define REPORT_SOME_THREADS_H
 
@@ -34,5 +32,17 @@ bool threads_count_wait(const struct trace_reader *reader, const struct trace_wa
  * Returns 0, or -1 with *err set: no thread of the trace matches.
  */
 int threads_keep(const struct trace_reader *reader, const char *pattern, struct calltree *tree, struct err *err);
+
+/* All who look at the calls of a trace while its call tree is built: they share one pass over it. */
+
+#define OBSERVERS_MAX 5
+
+struct observers {
+    struct calltree_observer all[OBSERVERS_MAX]; /* in any order */
+    size_t n;
+};
+
+/* The observer that tells all of them; it lives as long as they do. */
+struct calltree_observer observers_join(struct observers *observers);
 
 #endif

@@ -1,6 +1,6 @@
 #include "report/source.h"
 
-#include "core/pmu/simulated_events.h"
+#include "core/pmu/simulated.h"
 #include "core/trace/recording_info.h"
 
 #include "report/sampled_tree.h"

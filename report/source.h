@@ -1,6 +1,4 @@
-/*
- * What all tables are made from, and what they all say: names, losses, warnings.
- */
+/* What all tables are made from, and what they all say: names, losses, warnings. */
 #ifndef REPORT_SOURCE_H
 #define REPORT_SOURCE_H
 
@@ -21,7 +19,7 @@ struct report_source {
     struct arena *arena;                /* borrowed */
     const struct jit_shapes *shapes;    /* of the trace's JIT events; borrowed; NULL: it has none */
     bool only_threads;                  /* the tree is of some of the application's threads: report/some_threads.h */
-    const struct allocated *allocated;  /* bytes per second (report/view/allocated.h); borrowed, or NULL */
+    const struct allocated *allocated;  /* bytes per second (report/view/allocation_rows.h); borrowed, or NULL */
     const struct sampled_tree *sampled; /* what the tree has from samples (report/sampled_tree.h); borrowed, or NULL */
 };
 

@@ -1,6 +1,4 @@
-/*
- * The stack samples of a trace as a profile: added up while the trace is read.
- */
+/* The stack samples of a trace as a profile: added up while the trace is read. */
 #ifndef REPORT_TRACE_SAMPLES_H
 #define REPORT_TRACE_SAMPLES_H
 
@@ -17,7 +15,7 @@ struct trace_kept_sample {
     uint32_t thread, context; /* TRACE_NO_THREAD: of several; 0: in no Java method */
     uint8_t frame;            /* enum trace_frame, of the innermost call */
     bool is_waiting;          /* the thread had no CPU */
-    bool is_idle;             /* nor work: report/wait_sites.h */
+    bool is_idle;             /* nor work: report/waiting_samples.h */
 };
 
 /* What is known of a thread's time on the wall clock. */

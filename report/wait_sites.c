@@ -1,4 +1,4 @@
-#include "report/wait_sites.h"
+#include "report/waiting_samples.h"
 
 struct wait_site wait_site_of(const struct trace_reader *reader, const struct folding_list *libraries, uint32_t context)
 {

@@ -1,6 +1,5 @@
 #include "report/waiting_samples.h"
 
-#include "report/wait_sites.h"
 #include "report/some_threads.h"
 
 #define PIECES_OF_ALL 64.0 /* of the recording: the blocks of time that intervals come from are longer */

@@ -7,6 +7,8 @@
 #ifndef REPORT_WAITING_SAMPLES_H
 #define REPORT_WAITING_SAMPLES_H
 
+#include "core/trace/trace.h"
+#include "phases/samples/wait_search.h"
 #include "report/folding.h"
 #include "report/trace_samples.h"
 
@@ -19,5 +21,16 @@
  */
 struct trace_samples *waiting_samples(const struct trace_samples *samples, const struct trace_wait *waits, size_t n,
                                       const struct folding_list *libraries, struct arena *arena);
+
+/* Where in the program a thread waits, by the calling contexts of a trace: phases/samples/wait_search.h. */
+
+/*
+ * libraries  classes that are not the program's own (report/folding.h); NULL: only the JDK's are not
+ * context    number of a calling context, the innermost call; 0: none
+ *
+ * The names are the reader's.
+ */
+struct wait_site wait_site_of(const struct trace_reader *reader, const struct folding_list *libraries,
+                              uint32_t context);
 
 #endif

@@ -53,9 +53,7 @@ void code_locations_hear(void *context, const struct location_entry *entry);
 /* What is in the rest of the trace: a recording of this machine may get names of functions from files here. */
 void code_locations_recorded(struct code_locations *locations, const struct trace_reader *reader);
 
-/*
- * After the whole trace was heard: what a code location is; one that the trace does not describe is unknown.
- */
+/* After the whole trace was heard: what a code location is; one that the trace does not describe is unknown. */
 void code_locations_find(struct code_locations *locations, uint32_t number, struct code_location *location);
 
 const struct code_function *code_locations_function(const struct code_locations *locations, uint32_t number);

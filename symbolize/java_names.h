@@ -1,6 +1,4 @@
-/*
- * Names of Java methods as people read them.
- */
+/* Names of Java methods as people read them. */
 #ifndef SYMBOLIZE_JAVA_NAMES_H
 #define SYMBOLIZE_JAVA_NAMES_H
 

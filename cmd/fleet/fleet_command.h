@@ -1,6 +1,4 @@
-/*
- * The actions of 'mmprof fleet', and what they have in common.
- */
+/* The actions of 'mmprof fleet', and what they have in common. */
 #ifndef CMD_FLEET_FLEET_COMMAND_H
 #define CMD_FLEET_FLEET_COMMAND_H
 

@@ -1,6 +1,4 @@
-/*
- * mmprof-fleet: many JVMs' recordings as rows, which 'mmprof fleet' starts.
- */
+/* mmprof-fleet: many JVMs' recordings as rows, which 'mmprof fleet' starts. */
 #include "cmd/metrics_file.h"
 #include "cmd/parts.h"
 #include "cmd/program.h"

@@ -1,6 +1,4 @@
-/*
- * What 'mmprof fleet' answers: tables.
- */
+/* What 'mmprof fleet' answers: tables. */
 #include "cmd/fleet/fleet_command.h"
 #include "cmd/output_file.h"
 #include "core/base/text.h"

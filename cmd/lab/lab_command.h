@@ -1,6 +1,4 @@
-/*
- * What the laboratory's commands share.
- */
+/* What the laboratory's commands share. */
 #ifndef CMD_LAB_LAB_COMMAND_H
 #define CMD_LAB_LAB_COMMAND_H
 

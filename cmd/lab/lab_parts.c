@@ -1,12 +1,9 @@
-/*
- * What the laboratory adds to mmprof's own commands.
- */
+/* What the laboratory adds to mmprof's own commands. */
 #include "cmd/parts.h"
 #include "cmd/recording.h"
-#include "cmd/recording_counters.h"
 #include "cmd/report_run.h"
 #include "core/emu/run/simulation_run.h"
-#include "core/pmu/simulated_events.h"
+#include "core/pmu/simulated.h"
 #include "report/findings/advice.h"
 #include "report/view/bytecode_names.h"
 #include "report/view/last_uses.h"

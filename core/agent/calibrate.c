@@ -7,7 +7,7 @@
  */
 #include "core/agent/agent.h"
 
-#include "core/agent/control/agent_clock.h"
+#include "core/base/ticks.h"
 #include "core/agent/instrument/classes.h"
 #include "core/agent/probe/probe.h"
 
@@ -40,9 +40,7 @@ static double sum_between(const uint32_t *counts, size_t first, size_t end, size
     return sum;
 }
 
-/*
- * The middle half's mean: a median of whole ticks would be too coarse, an outlier (an interrupt) does not count.
- */
+/* The middle half's mean: a median of whole ticks would be too coarse, an outlier (an interrupt) does not count. */
 static double middle(const uint64_t *values, size_t n, uint32_t *counts)
 {
     size_t first = n / 4, end = n - n / 4, last, n_coarse = 0;

@@ -5,7 +5,6 @@
  */
 #include "core/agent/agent.h"
 
-#include "core/agent/control/agent_clock.h"
 #include "core/agent/codecache/codecache.h"
 #include "core/wire/config.h"
 #include "core/agent/control/control.h"

@@ -1,4 +1,4 @@
-#include "core/base/file_sync.h"
+#include "core/base/plain_file.h"
 
 #include "core/base/std.h"
 

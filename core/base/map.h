@@ -1,6 +1,4 @@
-/*
- * The hash table (hash.h) from byte strings to 32-bit numbers; keys are copied into the caller's arena.
- */
+/* The hash table (hash.h) from byte strings to 32-bit numbers; keys are copied into the caller's arena. */
 #ifndef CORE_BASE_MAP_H
 #define CORE_BASE_MAP_H
 

@@ -1,6 +1,4 @@
-/*
- * What a Java method is called: the name that tells it from all others, whichever class loader it is of.
- */
+/* What a Java method is called: the name that tells it from all others, whichever class loader it is of. */
 #ifndef CORE_BASE_METHOD_NAME_H
 #define CORE_BASE_METHOD_NAME_H
 

@@ -1,4 +1,4 @@
-#include "core/base/own_files.h"
+#include "core/base/plain_file.h"
 
 #define OTHERS       "/libexec/mmprof/"
 #define PLACES_BYTES 1024 /* of a message */

@@ -8,6 +8,7 @@
 #ifndef CORE_BASE_PLAIN_FILE_H
 #define CORE_BASE_PLAIN_FILE_H
 
+#include "core/base/err.h"
 #include "core/base/std.h"
 
 #define PLAIN_FILE_BYTES_MAX ((uint64_t)4 << 30) /* files with debug information have up to 1 GiB */
@@ -52,5 +53,26 @@ int plain_file_create(const char *path, int flags);
 
 /* strerror, with words for what the functions above set. */
 const char *plain_file_why(int error);
+
+/* What must be on the disk before something else is. */
+
+/* Bring a file's or a directory's content to the disk.  Returns 0, or -1 with errno set. */
+int file_sync(const char *path);
+
+/*
+ * Files that mmprof brings along: beside its program in the build, or where 'make install' puts them.  The programs
+ * that it starts, in libexec/mmprof, find the same ones.
+ */
+
+/* Folders, relative to that of mmprof, and to that of a program in libexec/mmprof, each with a slash; up to NULL. */
+struct own_places {
+    const char *const *from_mmprof, *const *from_others;
+};
+
+/*
+ * The first of the places that has the file, in path[n]; mode: of access(2).  Returns 0, or -1 with *err set (reason
+ * and next step).
+ */
+int own_file_find(const struct own_places *places, const char *name, int mode, char *path, size_t n, struct err *err);
 
 #endif

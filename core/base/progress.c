@@ -1,27 +1,22 @@
 #include "core/base/progress.h"
 
+#include "core/base/ticks.h"
+
 #include <stdarg.h>
 
 #define TERMINAL_NS UINT64_C(500000000)
 #define ELSE_NS     UINT64_C(10000000000)
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 void progress_begin(struct progress *progress, FILE *out)
 {
     *progress = (struct progress){ .out = out, .is_terminal = out != NULL && isatty(fileno(out)) };
-    progress->begin_ns = now_ns();
+    progress->begin_ns = clock_ns(CLOCK_MONOTONIC);
     progress->next_ns = progress->begin_ns + (progress->is_terminal ? TERMINAL_NS : ELSE_NS);
 }
 
 bool progress_is_due(const struct progress *progress)
 {
-    return progress->out != NULL && now_ns() >= progress->next_ns;
+    return progress->out != NULL && clock_ns(CLOCK_MONOTONIC) >= progress->next_ns;
 }
 
 void progress_line(struct progress *progress, const char *format, ...)
@@ -36,14 +31,14 @@ void progress_line(struct progress *progress, const char *format, ...)
     fputs(progress->is_terminal ? "\033[K" : "\n", progress->out);
     fflush(progress->out);
     progress->is_shown = progress->is_terminal;
-    progress->next_ns = now_ns() + (progress->is_terminal ? TERMINAL_NS : ELSE_NS);
+    progress->next_ns = clock_ns(CLOCK_MONOTONIC) + (progress->is_terminal ? TERMINAL_NS : ELSE_NS);
 }
 
 void progress_part(struct progress *progress, const char *what, double part)
 {
     if (part <= 0 || !progress_is_due(progress))
         return;
-    double passed_s = (double)(now_ns() - progress->begin_ns) / 1e9;
+    double passed_s = (double)(clock_ns(CLOCK_MONOTONIC) - progress->begin_ns) / 1e9;
     progress_line(progress, "%s: %.0f %%, some %.0f s left", what, part * 100, passed_s / part * (1 - part));
 }
 

@@ -1,6 +1,4 @@
-/*
- * What goes on, for who waits: on a terminal one line that is written over, elsewhere a line now and then.
- */
+/* What goes on, for who waits: on a terminal one line that is written over, elsewhere a line now and then. */
 #ifndef CORE_BASE_PROGRESS_H
 #define CORE_BASE_PROGRESS_H
 

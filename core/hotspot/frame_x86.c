@@ -1,6 +1,4 @@
-/*
- * Frames of Java code on x86-64: a call pushes the return address, and 'push rbp' the frame pointer above it.
- */
+/* Frames of Java code on x86-64: a call pushes the return address, and 'push rbp' the frame pointer above it. */
 #include "core/hotspot/known_methods.h"
 
 #define WAIT_BYTES 11u /* of a jump over a call, at most */

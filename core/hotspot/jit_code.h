@@ -15,9 +15,7 @@ struct vm;
 
 /* ---- call_targets.c ---- */
 
-/*
- * What compiled code calls: Java methods, or the JVM's routines, which are told by the names of their blobs.
- */
+/* What compiled code calls: Java methods, or the JVM's routines, which are told by the names of their blobs. */
 
 enum call_target {
     CALL_OF_NONE,       /* no call is there */

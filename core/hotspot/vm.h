@@ -16,6 +16,7 @@
 #include "core/base/err.h"
 
 struct vm;
+struct stack_walker;
 
 /* ---- opening ---- */
 
@@ -120,5 +121,17 @@ bool vm_flag_is_asked_for(struct vm *vm, const char *flag);
 
 /* The value of a flag that is a text, cut at n - 1 bytes; false: it has none, or it is not known. */
 bool vm_flag_text(struct vm *vm, const char *flag, char *text, size_t n);
+
+/*
+ * Is what a JVM exports of its layout true of it?  Some of its compiled code and the stacks of its waiting threads are
+ * read, as samples need it, and have to agree with each other; a release that nobody has seen, or a build with a field
+ * elsewhere, is refused instead of read wrongly.
+ */
+
+/*
+ * Of the JVM that the walker is of.  Returns 0: what was read agrees, as far as there is code already; or -1 with *err
+ * set (which check failed, and the next step).
+ */
+int vm_check_stacks(struct stack_walker *walker, struct err *err);
 
 #endif

@@ -2,12 +2,11 @@
  * Claims are asked of some compilations, of the interpreter and of threads that wait.  One that is false more often
  * than true ends it: the JVM goes on while it is read, so that a few may be.
  */
-#include "core/hotspot/vm_check.h"
+#include "core/hotspot/vm.h"
 
 #include "core/hotspot/bytecodes.h"
 #include "core/hotspot/nmethod.h"
 #include "core/hotspot/stack_walk_internal.h"
-#include "core/hotspot/vm.h"
 #include "core/hotspot/vm_methods.h"
 #include "core/hotspot/vm_threads.h"
 

@@ -8,9 +8,7 @@ struct vm;
 
 /* ---- vm_heap.c ---- */
 
-/*
- * How many bytes of the heap are in use, from the JVM's own structures: exact while all threads stand still.
- */
+/* How many bytes of the heap are in use, from the JVM's own structures: exact while all threads stand still. */
 
 #define VM_HEAP_WORDS 10u
 
@@ -31,9 +29,7 @@ bool vm_heap_used(struct vm *vm, const struct vm_heap *heap, uint64_t *bytes);
 
 /* ---- vm_collections.c ---- */
 
-/*
- * Whether the garbage collector has worked between two moments: it changes references in the frames of stacks.
- */
+/* Whether the garbage collector has worked between two moments: it changes references in the frames of stacks. */
 
 #define VM_COLLECTIONS_UNKNOWN UINT64_MAX
 

@@ -1,4 +1,4 @@
-#include "core/hotspot/vm_monitors.h"
+#include "core/hotspot/vm_objects.h"
 
 #include "core/hotspot/vm_state.h"
 

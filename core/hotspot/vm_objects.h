@@ -3,14 +3,14 @@
 #define CORE_HOTSPOT_VM_OBJECTS_H
 
 #include "core/base/std.h"
+#include "core/hotspot/vm.h"
+#include "core/hotspot/vm_threads.h"
 
 struct vm;
 
 /* ---- class_layout.c ---- */
 
-/*
- * Where a class of the JVM that is read has its name and its fields: JDK 8 to 28.
- */
+/* Where a class of the JVM that is read has its name and its fields: JDK 8 to 28. */
 
 /* Offsets in a Klass, in a Symbol; addresses of what narrow pointers to classes are made of; VM_NONE: not known. */
 struct class_layout {
@@ -88,5 +88,76 @@ uint64_t vm_object_reference(struct vm *vm, uint64_t object, struct vm_object_fi
 /* A field of 8 bytes; or of one. */
 bool vm_object_byte(struct vm *vm, uint64_t object, struct vm_object_field *field, uint8_t *value);
 bool vm_object_long(struct vm *vm, uint64_t object, struct vm_object_field *field, uint64_t *value);
+
+/*
+ * Where the heap's spaces, objects, classes and other memory of a JVM are, for those who walk through them: JDK 17 to
+ * 25, Serial, Parallel and G1.
+ */
+
+enum vm_collector { VM_SERIAL, VM_PARALLEL, VM_G1, VM_OTHER_COLLECTOR };
+
+/* Offsets of fields in their structures; addresses of static ones; sizes; VM_NONE: this JVM has no such field. */
+struct vm_tables {
+    /* the heap */
+    uint64_t heap, heap_reserved, region_start, region_words, collections;
+    uint64_t young, old; /* of Serial in the heap, of Parallel static */
+    uint64_t eden, from, to, tenured, space_bottom, space_end, space_top;
+    uint64_t g1_manager, g1_regions, g1_base, g1_length, g1_bottom, g1_end, g1_top, g1_type, g1_tag;
+    uint64_t humongous_mask; /* in a region's tag */
+    /* threads */
+    uint64_t threads, n_threads, threads_data, tlab, tlab_start, tlab_top, tlab_end, tlab_desired, tlab_reserve;
+    /* objects and classes */
+    struct class_layout classes;
+    uint64_t layout_helper, next_klass, methods, mirror_bytes, mirror_klass;
+    uint64_t counters, method_data; /* in a Method */
+    uint64_t loaders, next_loader, loader_klasses;
+    /* other memory */
+    uint64_t barriers, card_table, cards, cards_bytes, archive_base, archive_top;
+    enum vm_collector collector;
+    bool has_narrow_klass;
+};
+
+/*
+ * Returns 0; or -1 and in why what is missing, in words for the user: its
+ * heap cannot be walked through.
+ */
+int vm_tables_read(struct vm *vm, struct vm_tables *tables, const char **why);
+
+/*
+ * What a Java thread that waits, waits for, and who has it: the monitor that it wants to enter or that it is notified
+ * by, or the object that it is parked for.  Read from outside, of JDK 17 to 25.
+ */
+
+struct vm_monitors {
+    struct vm *vm; /* borrowed */
+    struct vm_threads threads;
+    bool is_known; /* the layout of monitors is */
+};
+
+struct vm_lock {
+    uint64_t monitor;                     /* the address of an ObjectMonitor; 0: of a park */
+    char class_name[VM_CLASS_NAME_BYTES]; /* of the object: "java/util/HashMap"; "": not known */
+};
+
+void vm_monitors_open(struct vm *vm, struct vm_monitors *monitors);
+
+/* Before some threads are asked about: which there are. */
+void vm_monitors_round(struct vm_monitors *monitors);
+
+/* Is a thread about to enter a monitor? */
+bool vm_monitors_entering(const struct vm_monitors *monitors, int32_t tid, struct vm_lock *lock);
+
+/* Is it in Object.wait? */
+bool vm_monitors_waiting(const struct vm_monitors *monitors, int32_t tid, struct vm_lock *lock);
+
+/* What it is parked for, as LockSupport.park was told. */
+bool vm_monitors_parked(const struct vm_monitors *monitors, int32_t tid, struct vm_lock *lock);
+
+/*
+ * Who has what a thread waits for now, by its id in our PID namespace; of a park, for a lock that one thread has.
+ * 0: nobody, or not known.
+ */
+int32_t vm_monitors_owner(const struct vm_monitors *monitors, int32_t tid, const struct vm_lock *lock);
+void vm_monitors_close(struct vm_monitors *monitors);
 
 #endif

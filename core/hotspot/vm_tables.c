@@ -1,4 +1,4 @@
-#include "core/hotspot/vm_tables.h"
+#include "core/hotspot/vm_objects.h"
 
 /* A field that was called otherwise, or was elsewhere, in another JDK has a row for each: a JVM has one of them. */
 

@@ -8,9 +8,7 @@ struct vm;
 
 /* ---- vm_thread_list.c ---- */
 
-/*
- * Where the JVM that is read has its list of threads, and in a thread what the system calls it.
- */
+/* Where the JVM that is read has its list of threads, and in a thread what the system calls it. */
 
 /* VM_NONE: not known. */
 struct vm_thread_list {
@@ -31,9 +29,7 @@ int64_t vm_thread_list_read(struct vm *vm, const struct vm_thread_list *list, ui
 
 /* ---- vm_threads.c ---- */
 
-/*
- * The JVM's Java threads and their ids in the kernel, read from outside.
- */
+/* The JVM's Java threads and their ids in the kernel, read from outside. */
 
 struct vm_thread {
     uint64_t address;  /* of the JavaThread */

@@ -1,4 +1,4 @@
-#include "core/jvm/code_cache.h"
+#include "core/jvm/jvm_memory.h"
 
 #include "core/jvm/attach.h"
 

@@ -1,6 +1,4 @@
-/*
- * How busy a JVM's JIT compilers are: the CPU time of their threads, from /proc.
- */
+/* How busy a JVM's JIT compilers are: the CPU time of their threads, from /proc. */
 #ifndef CORE_JVM_COMPILERS_H
 #define CORE_JVM_COMPILERS_H
 

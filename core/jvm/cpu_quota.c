@@ -1,4 +1,4 @@
-#include "core/jvm/cpu_quota.h"
+#include "core/jvm/cgroup.h"
 
 static double read_cpus(const struct cgroup *group)
 {

@@ -1,6 +1,4 @@
-/*
- * Options of a JVM as words.  It needs nothing but libc: what is preloaded (start_java.c) has it, too.
- */
+/* Options of a JVM as words.  It needs nothing but libc: what is preloaded (start_java.c) has it, too. */
 #include "core/jvm/flag_words.h"
 
 static bool begins(const char *word, const char *start)

@@ -1,6 +1,4 @@
-/*
- * One word of a JVM's options, for flags.h.
- */
+/* One word of a JVM's options, for flags.h. */
 #ifndef CORE_JVM_FLAG_WORDS_H
 #define CORE_JVM_FLAG_WORDS_H
 

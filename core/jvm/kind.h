@@ -1,6 +1,4 @@
-/*
- * Which virtual machine a process is, by the files that it has mapped.
- */
+/* Which virtual machine a process is, by the files that it has mapped. */
 #ifndef CORE_JVM_KIND_H
 #define CORE_JVM_KIND_H
 

@@ -1,6 +1,4 @@
-/*
- * The code of a process: the executable pieces of its address space (/proc/PID/maps).
- */
+/* The code of a process: the executable pieces of its address space (/proc/PID/maps). */
 #ifndef CORE_JVM_MAPS_H
 #define CORE_JVM_MAPS_H
 

@@ -1,4 +1,4 @@
-#include "core/jvm/memory_room.h"
+#include "core/jvm/cgroup.h"
 
 #include "core/jvm/process.h"
 

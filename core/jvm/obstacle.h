@@ -1,6 +1,4 @@
-/*
- * Why no agent can be loaded into a running JVM, as far as files tell: nothing is sent to it.
- */
+/* Why no agent can be loaded into a running JVM, as far as files tell: nothing is sent to it. */
 #ifndef CORE_JVM_OBSTACLE_H
 #define CORE_JVM_OBSTACLE_H
 
@@ -22,9 +20,7 @@ enum jvm_obstacle {
     JVM_OBSTACLE_SIGNAL    /* it handles no SIGQUIT: it is just starting, or its socket was removed (-Xrs) */
 };
 
-/*
- * The first of them; release is NULL where it is not known.  Of another user's process nothing else has to be known.
- */
+/* The first of them; release is NULL where it is not known.  Of another user's process nothing else has to be known. */
 enum jvm_obstacle jvm_obstacle_find(const struct jvm_process *process, const struct jvm_flags *flags,
                                     const struct jvm_release *release);
 

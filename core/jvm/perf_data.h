@@ -7,8 +7,8 @@
 #ifndef CORE_JVM_PERF_DATA_H
 #define CORE_JVM_PERF_DATA_H
 
-#include "core/base/std.h"
 #include "core/base/err.h"
+#include "core/base/std.h"
 
 #define PERF_DATA_BYTES_MAX ((size_t)1 << 20)
 

@@ -1,6 +1,4 @@
-/*
- * What /proc tells about a process that may be a HotSpot JVM.
- */
+/* What /proc tells about a process that may be a HotSpot JVM. */
 #ifndef CORE_JVM_PROCESS_H
 #define CORE_JVM_PROCESS_H
 

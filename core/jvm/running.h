@@ -1,6 +1,4 @@
-/*
- * The JVMs that run on this machine, in containers, too, as far as this user may see them.
- */
+/* The JVMs that run on this machine, in containers, too, as far as this user may see them. */
 #ifndef CORE_JVM_RUNNING_H
 #define CORE_JVM_RUNNING_H
 

@@ -6,7 +6,7 @@
  * none for options on its command line.  A launcher is a program that is linked with libjli; in all others this does
  * nothing.  A JVM that runs no program (java -version) stays as it is.
  */
-#include "core/jvm/start_java.h"
+#include "core/jvm/started.h"
 
 #include "core/jvm/flags.h"
 

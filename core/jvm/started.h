@@ -1,6 +1,4 @@
-/*
- * The JVMs that come of a command.
- */
+/* The JVMs that come of a command. */
 #ifndef CORE_JVM_STARTED_H
 #define CORE_JVM_STARTED_H
 
@@ -28,5 +26,18 @@ struct jvm_started_all {
 /* Add one that is known; or those that are there now.  What a JVM starts itself is not looked at. */
 void jvm_started_put(struct jvm_started_all *all, pid_t pid);
 void jvm_started_add(struct jvm_started_all *all, pid_t pid);
+
+/* What a command's processes are told in the environment, for start_java.c. */
+
+#define START_JAVA_LIBRARY "libmmprof-start.so"
+
+/* In LD_PRELOAD: the library, as the last of those that are there. */
+#define START_JAVA_PRELOAD "LD_PRELOAD"
+
+/* Options of the JVM, a line each. */
+#define START_JAVA_OPTIONS "MMPROF_START_OPTIONS"
+
+/* A part of the command line of the JVM that gets them; not set: of any. */
+#define START_JAVA_NAME "MMPROF_START_NAME"
 
 #endif

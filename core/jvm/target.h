@@ -1,6 +1,4 @@
-/*
- * Which running JVM somebody means: by its PID, its main class or jar, or a part of its command line.
- */
+/* Which running JVM somebody means: by its PID, its main class or jar, or a part of its command line. */
 #ifndef CORE_JVM_TARGET_H
 #define CORE_JVM_TARGET_H
 

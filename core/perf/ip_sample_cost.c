@@ -1,3 +1,4 @@
+#include "core/base/ticks.h"
 #include "core/perf/perf_rings.h"
 
 #include "core/perf/perf_records.h"
@@ -14,21 +15,14 @@
 #define STACK_MAX  32768u           /* more of a stack is not tried: */
 #define RING_STACK (16 * STACK_MAX) /* for ten samples; users may have this much */
 
-static uint64_t thread_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 /* Returns the thread's time that it took. */
 static uint64_t work(uint64_t n)
 {
     volatile uint64_t sum = 0;
-    uint64_t start_ns = thread_ns();
+    uint64_t start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     for (uint64_t i = 0; i < n; i++)
         sum = sum + i;
-    return thread_ns() - start_ns;
+    return clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;
 }
 
 static int open_clock(uint32_t stack_bytes)

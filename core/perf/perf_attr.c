@@ -1,6 +1,4 @@
-/*
- * How each kind of event is opened: perf_event_attr.
- */
+/* How each kind of event is opened: perf_event_attr. */
 #include "core/perf/perf_rings_internal.h"
 
 #define PERIOD_LEAST 0.541 /* ln 4 * 4 / 3 / 4: up to four times as long, there are on average as many samples */

@@ -1,6 +1,4 @@
-/*
- * What the kernel writes into a perf ring, decoded: context switches, page faults, threads' starts, ends and names.
- */
+/* What the kernel writes into a perf ring, decoded: context switches, page faults, threads' starts, ends and names. */
 #ifndef CORE_PERF_PERF_RECORDS_H
 #define CORE_PERF_PERF_RECORDS_H
 

@@ -1,6 +1,5 @@
-/*
- * The files of events, the rings that they write into, and the events that wait to be handed out.
- */
+/* The files of events, the rings that they write into, and the events that wait to be handed out. */
+#include "core/base/ticks.h"
 #include "core/perf/perf_rings_internal.h"
 
 #include "core/base/xalloc.h"
@@ -14,9 +13,7 @@
 
 uint64_t kernel_now_ns(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+    return clock_ns(CLOCK_MONOTONIC_RAW);
 }
 
 int kernel_thread_cpu_ns(pid_t pid, pid_t tid, uint64_t *ns)

@@ -1,6 +1,4 @@
-/*
- * Shared by perf_rings*.c and perf_attr.c; nobody else includes it.
- */
+/* Shared by perf_rings*.c and perf_attr.c; nobody else includes it. */
 #ifndef CORE_PERF_PERF_RINGS_INTERNAL_H
 #define CORE_PERF_PERF_RINGS_INTERNAL_H
 

@@ -1,11 +1,8 @@
-/*
- * Opening the events: one of each kind per thread and CPU, all of a CPU's writing into one ring.
- */
+/* Opening the events: one of each kind per thread and CPU, all of a CPU's writing into one ring. */
 #include "core/perf/perf_rings_internal.h"
 
 #include "core/base/xalloc.h"
 #include "core/pmu/perf_open.h"
-#include "core/pmu/perf_why.h"
 
 #include <dirent.h>
 #include <sys/epoll.h>

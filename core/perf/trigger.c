@@ -2,7 +2,7 @@
 
 #include "core/pmu/events.h"
 #include "core/pmu/layout.h"
-#include "core/pmu/perf_why.h"
+#include "core/pmu/perf_open.h"
 
 #define SELDOM (UINT64_C(1) << 30)
 

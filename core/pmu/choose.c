@@ -1,6 +1,4 @@
-/*
- * Which events a session measures: those asked for or a default set, as far as they work here.
- */
+/* Which events a session measures: those asked for or a default set, as far as they work here. */
 #include "core/pmu/default_sets.h"
 #include "core/pmu/selftest.h"
 
@@ -31,9 +29,7 @@ static void test_all(struct counter_set *set, pid_t pid, bool keep_silent, struc
     }
 }
 
-/*
- * Add the first of an event's alternatives that is usable, if one is.  *why is then "", else the first one's reason.
- */
+/* Add the first of an event's alternatives that is usable, if one is.  *why is then "", else the first one's reason. */
 static void add_usable(const char *alternatives, pid_t pid, struct arena *arena, struct counter_set *set,
                        struct err *why)
 {

@@ -1,7 +1,7 @@
 #include "core/pmu/layout.h"
 
 #include "core/pmu/event_roles.h"
-#include "core/pmu/perf_why.h"
+#include "core/pmu/perf_open.h"
 
 #define N_ANCHORS 2 /* cycles and instructions */
 

@@ -36,9 +36,7 @@ void counters_outside_adopt(struct counters_outside *outside, const struct count
  */
 bool counters_outside_read(struct counters_outside *outside, const struct counter_layout *layout, uint64_t *columns);
 
-/*
- * The same of simulated events.  since_base: the series that the thread's probes read, else since the thread began.
- */
+/* The same of simulated events.  since_base: the series that the thread's probes read, else since the thread began. */
 void counters_outside_simulated(struct counters_outside *outside, const struct counter_layout *layout,
                                 const struct simulated_thread *thread, bool since_base);
 

@@ -1,9 +1,8 @@
-/*
- * The one door to perf_event_open(2), for the CLI and the agent alike: libc only, no malloc, no stdio.
- */
+/* The one door to perf_event_open(2), for the CLI and the agent alike: libc only, no malloc, no stdio. */
 #ifndef CORE_PMU_PERF_OPEN_H
 #define CORE_PMU_PERF_OPEN_H
 
+#include "core/base/err.h"
 #include "core/base/std.h"
 
 #include <linux/perf_event.h>
@@ -87,5 +86,21 @@ bool counters_read_group(int leader_fd, uint32_t n, struct counters_reading *rea
 /* As counters_perf_open_replace, for read(2); fn returns whether it filled in *reading. */
 typedef bool counters_perf_read_fn(int leader_fd, struct counters_reading *reading);
 void counters_perf_read_replace(counters_perf_read_fn *fn);
+
+/* Why perf_event_open refused: the errno in words, with the knob and its present value, and what to do about it. */
+
+/*
+ * Append ": REASON" and the next step to err's text.
+ *
+ * error   the errno
+ * code    the event that was refused
+ * pid     the process or thread it was for, 0 for the caller
+ *
+ * Tells by further openings whether it is the event or the machine, the process or the user.  Returns -1.
+ */
+int perf_why(int error, const struct counter_code *code, pid_t pid, struct err *err);
+
+/* The value of kernel.perf_event_paranoid, or -100 when it cannot be read. */
+int perf_paranoid(void);
 
 #endif

@@ -1,4 +1,4 @@
-#include "core/pmu/perf_why.h"
+#include "core/pmu/perf_open.h"
 
 #include <sys/resource.h>
 

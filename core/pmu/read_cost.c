@@ -1,19 +1,10 @@
-/*
- * What reading a thread's counters costs here, measured on this thread.
- */
+/* What reading a thread's counters costs here, measured on this thread. */
 #include "core/base/ticks.h"
 #include "core/pmu/outside.h"
 #include "core/pmu/selftest.h"
 
 #define N_BATCHES       8
 #define READS_PER_BATCH 64
-
-static double now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
 
 struct subject {
     struct counters_thread thread;
@@ -37,10 +28,10 @@ static double cheapest_ns(struct subject *s, void (*read_once)(struct subject *,
     uint64_t columns[COUNTERS_COLUMNS_MAX];
     double best = 0;
     for (int batch = 0; batch < N_BATCHES; batch++) {
-        double start = now_ns();
+        double start = (double)clock_ns(CLOCK_MONOTONIC);
         for (int i = 0; i < READS_PER_BATCH; i++)
             read_once(s, columns);
-        double each = (now_ns() - start) / READS_PER_BATCH;
+        double each = ((double)clock_ns(CLOCK_MONOTONIC) - start) / READS_PER_BATCH;
         best = batch == 0 || each < best ? each : best;
     }
     return best;

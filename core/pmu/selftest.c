@@ -1,6 +1,6 @@
 #include "core/pmu/selftest.h"
 
-#include "core/pmu/perf_why.h"
+#include "core/pmu/perf_open.h"
 #include "core/pmu/read.h"
 
 #include <sys/mman.h>

@@ -26,9 +26,7 @@ static inline bool selftest_counts(enum selftest_result result)
  */
 enum selftest_result selftest_event(const struct counter_spec *spec, pid_t pid, struct err *err);
 
-/*
- * Can probes read such groups, in user space?  If not, append ": REASON" and the next step to err's text.
- */
+/* Can probes read such groups, in user space?  If not, append ": REASON" and the next step to err's text. */
 bool selftest_user_reads(const struct counter_layout *layout, struct err *err);
 
 /* The loop: some milliseconds of arithmetic, cache, TLB and branch misses, in data and code.  Returns a sum. */

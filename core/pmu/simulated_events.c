@@ -1,6 +1,5 @@
-#include "core/pmu/simulated_events.h"
-
 #include "core/pmu/simulated.h"
+
 #include "core/wire/sim_counts.h"
 
 #define BIT(count) (UINT64_C(1) << (count))

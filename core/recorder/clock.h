@@ -1,6 +1,4 @@
-/*
- * Moments in ticks and in CLOCK_MONOTONIC_RAW, and the way from one to the other.  Both run at constant rates.
- */
+/* Moments in ticks and in CLOCK_MONOTONIC_RAW, and the way from one to the other.  Both run at constant rates. */
 #ifndef CORE_RECORDER_CLOCK_H
 #define CORE_RECORDER_CLOCK_H
 
@@ -9,13 +7,6 @@
 struct clock_point {
     uint64_t ticks, monotonic_ns, realtime_ns;
 };
-
-static inline uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* Read the clocks between two timestamps, and take the closest pair of several. */
 static inline struct clock_point clock_point_now(void)

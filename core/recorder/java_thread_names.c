@@ -1,4 +1,4 @@
-#include "core/recorder/java_thread_names.h"
+#include "core/recorder/thread_names.h"
 
 #include "core/base/xalloc.h"
 #include "core/jvm/process.h"

@@ -1,6 +1,4 @@
-/*
- * From the kernel's rings into the trace: when threads start, end, get a CPU, leave it, and fault.
- */
+/* From the kernel's rings into the trace: when threads start, end, get a CPU, leave it, and fault. */
 #ifndef CORE_RECORDER_KERNEL_H
 #define CORE_RECORDER_KERNEL_H
 

@@ -3,9 +3,8 @@
 #include "core/base/privileges.h"
 #include "core/wire/protocol.h"
 #include "core/jvm/flags.h"
-#include "core/jvm/memory_room.h"
+#include "core/jvm/cgroup.h"
 #include "core/jvm/process.h"
-#include "core/jvm/start_java.h"
 #include "core/jvm/started.h"
 
 #include <fcntl.h>

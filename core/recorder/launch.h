@@ -1,6 +1,4 @@
-/*
- * Starting a command, if wanted so that a JVM that comes of it loads the agent; and the processes that it leaves.
- */
+/* Starting a command, if wanted so that a JVM that comes of it loads the agent; and the processes that it leaves. */
 #ifndef CORE_RECORDER_LAUNCH_H
 #define CORE_RECORDER_LAUNCH_H
 

@@ -2,7 +2,7 @@
 
 #include "core/base/xalloc.h"
 #include "core/recorder/read_log.h"
-#include "core/recorder/setting_lines.h"
+#include "core/recorder/metadata.h"
 #include "core/recorder/shared_file.h"
 
 #include <fcntl.h>

@@ -1,6 +1,4 @@
-/*
- * The recorder's side of a link; only the recorder's own files include it.
- */
+/* The recorder's side of a link; only the recorder's own files include it. */
 #ifndef CORE_RECORDER_LINK_STATE_H
 #define CORE_RECORDER_LINK_STATE_H
 

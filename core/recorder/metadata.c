@@ -4,9 +4,8 @@
 #include "core/base/text.h"
 #include "core/base/ticks.h"
 #include "core/base/words.h"
-#include "core/pmu/perf_why.h"
+#include "core/pmu/perf_open.h"
 #include "core/recorder/link_state.h"
-#include "core/recorder/setting_lines.h"
 #include "core/recorder/simulation.h"
 #include "core/trace/recording_info.h"
 

@@ -1,15 +1,15 @@
-/*
- * What a trace says of its recording (INFO), and the agent's configuration.
- */
+/* What a trace says of its recording (INFO), and the agent's configuration. */
 #ifndef CORE_RECORDER_METADATA_H
 #define CORE_RECORDER_METADATA_H
 
-#include "core/jvm/cpu_quota.h"
+#include "core/jvm/cgroup.h"
 #include "core/perf/perf_rings.h"
+#include "core/recorder/link.h"
 #include "core/recorder/readings.h"
 #include "core/recorder/recorder.h"
 #include "core/recorder/session.h"
 #include "core/wire/ring.h"
+#include "core/wire/setting.h"
 
 /*
  * Is the agent to tell what code there is?  To name where the kernel, or a simulation, saw the program; a live
@@ -93,5 +93,19 @@ int metadata_write_ip_samples(struct trace_writer *writer, const struct ip_sampl
  */
 bool recorder_includes_nothing(const struct recorder_plan *plan, const struct segment *segment, bool *all,
                                struct err *err);
+
+/* Settings for the agent (core/wire/setting.h), line by line. */
+
+/* Zero at first. */
+struct setting_lines {
+    char *text; /* owned; ends with a NUL; NULL: nothing was added */
+    size_t n, room;
+};
+
+void setting_lines_add(struct setting_lines *lines, const struct setting *setting);
+
+/* Of n methods each: SETTING_PHASE or SETTING_LOOP. */
+void setting_lines_add_methods(struct setting_lines *lines, enum setting_kind kind,
+                               const struct recorder_phase *methods, size_t n);
 
 #endif

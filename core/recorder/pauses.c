@@ -1,4 +1,4 @@
-#include "core/recorder/pauses.h"
+#include "core/recorder/collections.h"
 #include "core/trace/recording_info.h"
 
 #define FREQUENCY "sun.os.hrt.frequency"

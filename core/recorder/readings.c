@@ -1,5 +1,4 @@
-#include "core/recorder/readings_own.h"
-#include "core/recorder/readings_pending.h"
+#include "core/recorder/readings_parts.h"
 
 #include "core/base/ticks.h"
 #include "core/base/xalloc.h"
@@ -34,13 +33,6 @@ struct reading_thread {
     struct counters_outside own;
     uint64_t last[]; /* n_columns: the values of the latest reading of the series */
 };
-
-static uint64_t cpu_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* Own events leave some descriptors for all else that the recorder opens. */
 static int highest_fd(void)
@@ -204,7 +196,7 @@ static void earn(struct readings *readings, uint64_t now_ns)
 /* What was used since *start_ns, which becomes now. */
 static void spend(struct readings *readings, uint64_t *start_ns)
 {
-    uint64_t now_ns = cpu_ns();
+    uint64_t now_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     readings->spent_ns += now_ns - *start_ns;
     readings->credit_ns -= (int64_t)(now_ns - *start_ns);
     *start_ns = now_ns;
@@ -234,7 +226,7 @@ void readings_take(struct readings *readings, uint64_t now_ns)
         struct counters_outside *outside = due_events(readings, i, now_ns);
         if (outside == NULL)
             continue;
-        start_ns = start_ns == 0 ? cpu_ns() : start_ns;
+        start_ns = start_ns == 0 ? clock_ns(CLOCK_THREAD_CPUTIME_ID) : start_ns;
         read_thread(readings, readings->threads->all[i], readings->all[i], outside);
         readings->all[i]->read_ns = now_ns;
         readings->credit_x1000 -= 1000;

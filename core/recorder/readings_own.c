@@ -1,7 +1,5 @@
-/*
- * The counters that the recorder reads of a thread: events that it opens, or the simulator's.
- */
-#include "core/recorder/readings_own.h"
+/* The counters that the recorder reads of a thread: events that it opens, or the simulator's. */
+#include "core/recorder/readings_parts.h"
 
 #include "core/recorder/simulation.h"
 

@@ -1,4 +1,4 @@
-#include "core/recorder/readings_pending.h"
+#include "core/recorder/readings_parts.h"
 
 #include "core/base/xalloc.h"
 

@@ -1,7 +1,7 @@
 #include "core/recorder/recorder_state.h"
 
 #include "core/base/xalloc.h"
-#include "core/jvm/code_cache.h"
+#include "core/jvm/jvm_memory.h"
 #include "core/recorder/metadata.h"
 #include "core/trace/recording_info.h"
 

@@ -133,9 +133,7 @@ int recorder_run(const struct recorder_plan *plan, struct recorder_summary *summ
  */
 bool recorder_wait(struct recorder_summary *summary, int timeout_ms);
 
-/*
- * The agent's library beside this program or below its prefix (PREFIX/lib/mmprof).  Returns 0, or -1 with *err set.
- */
+/* The agent's library beside this program or below its prefix (PREFIX/lib/mmprof).  Returns 0, or -1 with *err set. */
 int recorder_find_agent(char *path, size_t n, struct err *err);
 
 /* The laboratory's, which also counts objects and calls, and knows of emulators; likewise. */

@@ -3,7 +3,7 @@
  *
  * Where the JVM samples none, the recording goes on, and the trace says why.
  */
-#include "core/recorder/recorder_allocations.h"
+#include "core/recorder/recorder_parts.h"
 
 #include "core/recorder/link_state.h"
 #include "core/trace/recording_info.h"

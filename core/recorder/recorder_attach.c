@@ -2,12 +2,12 @@
  * The agent's library: where it is, how a JVM that runs gets it, in a container, too, and loading it into the JVM that
  * is named, or into one that a command has started without the agent.
  */
-#include "core/recorder/recorder_attach.h"
+#include "core/recorder/recorder_parts.h"
 
-#include "core/base/own_files.h"
+#include "core/base/plain_file.h"
 #include "core/jvm/attach.h"
 #include "core/jvm/flags.h"
-#include "core/jvm/metaspace.h"
+#include "core/jvm/jvm_memory.h"
 #include "core/recorder/clock.h"
 
 #define ENDING_TIMEOUT_NS 30000000000u
@@ -233,7 +233,7 @@ int recorder_attach(struct recorder_attaching *a, struct err *err)
 }
 
 /*
- * ---- without the agent, since its launcher was not told of it (core/jvm/start_java.h): a program that contains a JVM,
+ * ---- without the agent, since its launcher was not told of it (core/jvm/started.h): a program that contains a JVM,
  * or one whose environment was made anew ----
  */
 

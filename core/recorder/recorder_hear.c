@@ -1,6 +1,4 @@
-/*
- * What comes from outside of the recorder: the agent's packets, signals, the target's end.
- */
+/* What comes from outside of the recorder: the agent's packets, signals, the target's end. */
 #include "core/recorder/recorder_state.h"
 
 #include "core/recorder/metadata.h"

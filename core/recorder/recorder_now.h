@@ -1,6 +1,4 @@
-/*
- * What the parts of a recorder share: what is recorded, where it goes, and how far it is.  The recorder writes it.
- */
+/* What the parts of a recorder share: what is recorded, where it goes, and how far it is.  The recorder writes it. */
 #ifndef CORE_RECORDER_RECORDER_NOW_H
 #define CORE_RECORDER_RECORDER_NOW_H
 

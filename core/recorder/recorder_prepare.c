@@ -3,7 +3,7 @@
 #include "core/base/stop_signals.h"
 #include "core/perf/perf_rings.h"
 #include "core/jvm/flags.h"
-#include "core/jvm/memory_room.h"
+#include "core/jvm/cgroup.h"
 #include "core/jvm/obstacle.h"
 #include "core/recorder/metadata.h"
 #include "core/wire/setting.h"

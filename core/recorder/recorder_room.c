@@ -4,10 +4,10 @@
  * Near a limit the kernel kills the largest process, which is the JVM.  So a recording does not begin there; it ends
  * when one comes near; and where memory runs out all the same, the kernel is to kill this process.
  */
-#include "core/recorder/recorder_room.h"
+#include "core/recorder/recorder_parts.h"
 
 #include "core/base/xalloc.h"
-#include "core/jvm/memory_room.h"
+#include "core/jvm/cgroup.h"
 #include "core/recorder/clock.h"
 
 #define LOOK_NS      500000000u

@@ -1,7 +1,5 @@
-/*
- * A recording in several files: their names, and when the next one begins.
- */
-#include "core/recorder/recorder_rotation.h"
+/* A recording in several files: their names, and when the next one begins. */
+#include "core/recorder/recorder_parts.h"
 
 #include "core/recorder/metadata.h"
 #include "core/trace/recording_info.h"

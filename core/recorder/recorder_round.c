@@ -1,6 +1,4 @@
-/*
- * One round of a recording: what has come since the one before, into the trace; and where the recording is then.
- */
+/* One round of a recording: what has come since the one before, into the trace; and where the recording is then. */
 #include "core/recorder/recorder_state.h"
 
 #include "core/recorder/metadata.h"

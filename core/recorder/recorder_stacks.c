@@ -4,7 +4,7 @@
  * They are taken from outside; where that cannot be, or is not wanted, the agent polls.  Where neither can be, the
  * recording goes on, and the trace says why.
  */
-#include "core/recorder/recorder_stacks.h"
+#include "core/recorder/recorder_parts.h"
 
 #include "core/recorder/link_state.h"
 #include "core/trace/recording_info.h"

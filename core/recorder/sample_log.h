@@ -10,7 +10,11 @@
 #define CORE_RECORDER_SAMPLE_LOG_H
 
 #include "core/base/hash.h"
+#include "core/hotspot/vm_objects.h"
+#include "core/recorder/clock.h"
 #include "core/recorder/poll_sampler.h"
+#include "core/recorder/threads.h"
+#include "core/trace/recording_info.h"
 #include "core/trace/trace.h"
 
 #define SAMPLE_LOG_CONTEXTS (UINT32_C(1) << 19) /* 24 MB here */
@@ -53,5 +57,85 @@ int sample_log_write_allocation(struct sample_log *log, struct trace_writer *wri
                                 const struct allocation_sample *sample, uint32_t thread, uint64_t ticks,
                                 struct err *err);
 void sample_log_free(struct sample_log *log);
+
+/* What threads waited for, on its way into a trace: what goes on from visit to visit is one entry for each second. */
+
+/* Of one thread. */
+struct wait_pending {
+    struct trace_wait wait; /* n 0: none; its class is 'class_name' */
+    char class_name[VM_CLASS_NAME_BYTES];
+    bool has_site; /* of the wait that goes on, whether it is pending or not: */
+    uint32_t context, owner_context;
+    int32_t index;
+    uint8_t end;
+    uint64_t run_since_ns;      /* when what follows began; 0: there is nothing */
+    uint64_t run_ticks, n_run;  /* the latest visit that found it running, and how many did */
+    int64_t run_ns;             /* the time these stand for, less ready_ns */
+    uint64_t ready_ns, n_ready; /* that it could run, but had no CPU */
+};
+
+struct wait_log {
+    struct wait_pending *all; /* owned; by the trace's index of a thread */
+    uint32_t n;
+    uint64_t n_written; /* waits */
+};
+
+/*
+ * Add what a visit found of a thread (the trace's index), at a moment in ticks.
+ *
+ * contexts  where stacks go
+ * owner     the trace's index of the thread that has what this one waits for; TRACE_NO_THREAD
+ *
+ * Returns 0, or -1 with *err set: no memory, or the trace cannot be written.
+ */
+int wait_log_add(struct wait_log *log, struct sample_log *contexts, struct trace_writer *writer,
+                 const struct stack_wait *wait, uint32_t thread, uint32_t owner, uint64_t ticks, struct err *err);
+
+/* Write all that is pending: at the end.  As above. */
+int wait_log_flush(struct wait_log *log, struct trace_writer *writer, struct err *err);
+
+/* A thread has ended, and its index is another's from now on; all that was pending is written. */
+void wait_log_forget(struct wait_log *log, uint32_t thread);
+void wait_log_free(struct wait_log *log);
+
+/* A trace of stack samples alone, as 'mmprof sample' writes it: threads, clock, contexts, samples. */
+
+struct sample_trace {
+    struct trace_writer *writer; /* NULL: no trace is wanted, or it is closed */
+    struct sample_log log;
+    struct wait_log waits;
+    struct threads threads;
+    struct hash_set by_name; /* a thread's number by its id and each name */
+    struct clock_point first, latest;
+};
+
+/* All zero is a trace that is not written: the other functions do nothing then. */
+
+/*
+ * Create a trace.
+ *
+ * events     what takes the samples, then what is read with each, with spaces between them
+ * period_ns  of the first one; 0: it is no clock
+ *
+ * Returns 0, or -1 with *err set; sample_trace_close in both cases.
+ */
+int sample_trace_open(struct sample_trace *trace, const char *path, const char *events, uint64_t period_ns,
+                      struct err *err);
+
+/* Which JVM it is, once that is known.  Each returns 0, or -1 with *err set. */
+int sample_trace_target(struct sample_trace *trace, pid_t pid, char *const *argv, struct err *err);
+
+/* Before the samples of a round; then each of them. */
+int sample_trace_round(struct sample_trace *trace, struct err *err);
+int sample_trace_add(struct sample_trace *trace, const struct stack_sample *sample, struct err *err);
+
+/* And what visits to its threads found; of one that waits, that it does is a sample, too. */
+int sample_trace_add_wait(struct sample_trace *trace, const struct stack_wait *wait, struct err *err);
+
+int sample_trace_words(struct sample_trace *trace, enum info_key key, const char *words, struct err *err);
+
+/* Metadata of the end: mmprof.trace(5) has the keys. */
+int sample_trace_metadata(struct sample_trace *trace, enum info_key key, uint64_t value, struct err *err);
+int sample_trace_close(struct sample_trace *trace, struct err *err);
 
 #endif

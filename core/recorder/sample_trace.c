@@ -1,4 +1,4 @@
-#include "core/recorder/sample_trace.h"
+#include "core/recorder/sample_log.h"
 
 #include "core/base/xalloc.h"
 

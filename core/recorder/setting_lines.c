@@ -1,4 +1,4 @@
-#include "core/recorder/setting_lines.h"
+#include "core/recorder/metadata.h"
 
 #include "core/base/xalloc.h"
 

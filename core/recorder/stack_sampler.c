@@ -2,7 +2,6 @@
 
 #include "core/base/xalloc.h"
 #include "core/base/text.h"
-#include "core/hotspot/vm_check.h"
 #include "core/hotspot/vm.h"
 #include "core/hotspot/vm_threads.h"
 #include "core/jvm/process.h"

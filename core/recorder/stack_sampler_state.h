@@ -1,16 +1,13 @@
-/*
- * A stack sampler, shared by stack_sampler.c and stack_waits.c; nobody else includes it.
- */
+/* A stack sampler, shared by stack_sampler.c and stack_waits.c; nobody else includes it. */
 #ifndef CORE_RECORDER_STACK_SAMPLER_STATE_H
 #define CORE_RECORDER_STACK_SAMPLER_STATE_H
 
 #include "core/base/arena.h"
 #include "core/base/hash.h"
-#include "core/hotspot/vm_monitors.h"
-#include "core/recorder/java_thread_names.h"
+#include "core/hotspot/vm_objects.h"
+#include "core/recorder/thread_names.h"
 #include "core/recorder/sample_periods.h"
 #include "core/recorder/stack_sampler.h"
-#include "core/recorder/thread_names.h"
 
 struct kept_stack;
 

@@ -1,6 +1,4 @@
-/*
- * Threads that wait, of a stack sampler: where, why, and who has what they wait for.
- */
+/* Threads that wait, of a stack sampler: where, why, and who has what they wait for. */
 #include "core/recorder/stack_sampler_state.h"
 
 #include "core/base/xalloc.h"

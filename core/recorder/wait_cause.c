@@ -1,4 +1,4 @@
-#include "core/recorder/wait_cause.h"
+#include "core/recorder/wait_sampler.h"
 
 #include <sys/syscall.h>
 

@@ -1,4 +1,4 @@
-#include "core/recorder/wait_log.h"
+#include "core/recorder/sample_log.h"
 
 #include "core/base/xalloc.h"
 

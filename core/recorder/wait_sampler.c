@@ -1,6 +1,7 @@
 #include "core/recorder/wait_sampler.h"
 
 #include "core/base/hash.h"
+#include "core/base/ticks.h"
 #include "core/base/xalloc.h"
 #include "core/perf/perf_rings.h"
 #include "core/hotspot/vm.h"
@@ -41,13 +42,6 @@ struct wait_sampler {
     uint32_t stack_bytes;
     uint8_t *stack; /* owned */
 };
-
-static uint64_t own_cpu_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
 
 /* ---- one thread ---- */
 
@@ -223,7 +217,7 @@ static int visit(struct wait_sampler *waits, struct waiting_thread *thread, thre
 
 int wait_sampler_visit(struct wait_sampler *waits, thread_wait_fn *fn, void *context)
 {
-    uint64_t before_ns = own_cpu_ns();
+    uint64_t before_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
     int rc = 0;
     waits->now_ns = kernel_now_ns();
     waits->state.n_visits++;
@@ -236,7 +230,7 @@ int wait_sampler_visit(struct wait_sampler *waits, thread_wait_fn *fn, void *con
         rc = visit(waits, thread, fn, context);
         seen++;
     }
-    waits->state.cpu_ns += own_cpu_ns() - before_ns;
+    waits->state.cpu_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
     return rc;
 }
 

@@ -15,11 +15,37 @@
 #define CORE_RECORDER_WAIT_SAMPLER_H
 
 #include "core/base/err.h"
+#include "core/base/method_name.h"
 #include "core/hotspot/stack_walk.h"
-#include "core/recorder/wait_cause.h"
+#include "core/trace/trace.h"
 
 struct vm;
 struct wait_sampler;
+
+/*
+ * Why a thread waits, from what is seen of it from outside: the system call that it is in, what the JVM says of the
+ * monitor that it wants, and the innermost methods of its stack.
+ */
+
+#define WAIT_NO_CALL (-1L) /* it is in no system call: a page of memory is missing */
+
+/* What the descriptor of a system call is. */
+enum wait_descriptor { WAIT_NO_DESCRIPTOR, WAIT_SOCKET, WAIT_FILE };
+
+struct wait_evidence {
+    long call; /* number of the system call, or WAIT_NO_CALL */
+    enum wait_descriptor descriptor;
+    bool is_entering;                 /* a monitor, as the JVM says */
+    const struct method_name *frames; /* of its Java methods the innermost ones, that first; borrowed */
+    uint32_t n;                       /* more than WAIT_FRAMES tell nothing */
+};
+
+#define WAIT_FRAMES 12u
+
+enum trace_cause wait_cause_find(const struct wait_evidence *evidence);
+
+/* Does a system call name a descriptor by its first argument, so that it matters what that is? */
+bool wait_cause_has_descriptor(long call);
 
 /* A thread at a visit; all of it is the sampler's, until the function that gets it returns. */
 struct thread_wait {
@@ -30,7 +56,7 @@ struct thread_wait {
     bool is_waiting;    /* or it runs, or is about to: nothing that follows is known */
     bool is_same;       /* it has waited since its visit before: 'state' and what follows is not read again */
     struct thread_state state; /* the frame pointer is not known: 0 */
-    long call;                 /* the system call that it is in, or WAIT_NO_CALL (wait_cause.h) */
+    long call;                 /* the system call that it is in, or WAIT_NO_CALL */
     enum wait_descriptor descriptor;
     void **kept; /* of the thread, for what is made of its state; the sampler frees it; NULL at first */
 };

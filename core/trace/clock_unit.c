@@ -1,4 +1,4 @@
-#include "core/trace/clock_unit.h"
+#include "core/trace/encode.h"
 
 #include "core/trace/predict.h"
 

@@ -1,6 +1,4 @@
-/*
- * From the payload of a RECORDS chunk to records.
- */
+/* From the payload of a RECORDS chunk to records. */
 #ifndef CORE_TRACE_DECODE_H
 #define CORE_TRACE_DECODE_H
 

@@ -1,7 +1,5 @@
 #include "core/trace/encode.h"
 
-#include "core/trace/clock_unit.h"
-
 #define NO_METHOD UINT32_MAX
 
 static uint8_t *put_changed(uint8_t *at, uint64_t *before, const uint64_t *values, size_t n)

@@ -1,9 +1,8 @@
-/*
- * From a ring's words to the payload of a RECORDS chunk.
- */
+/* From a ring's words to the payload of a RECORDS chunk. */
 #ifndef CORE_TRACE_ENCODE_H
 #define CORE_TRACE_ENCODE_H
 
+#include "core/base/std.h"
 #include "core/trace/predict.h"
 
 /* Large enough that a chunk's frame and the learning of what comes next cost nothing, small enough for a core's cache.
@@ -55,5 +54,18 @@ void encode_header(uint8_t *at, enum chunk_type type, unsigned flags, uint32_t t
  * operand it is at most RECORD_MAX_BYTES away.
  */
 uint8_t *encode_counters(uint8_t *at, uint64_t *before, const uint64_t *values, size_t n);
+
+/* In what steps a timestamp counter goes on: found from timestamps. */
+
+#define CLOCK_UNIT_SAMPLES 64 /* timestamps that it takes */
+
+/*
+ * Quarters of a tick, 0..3, to be added to the first of n timestamps, so that as many as possible of the next ones are
+ * whole units after it; *n_fit of them are, itself included.
+ */
+uint32_t clock_unit_phase(const uint64_t *ticks, size_t n, uint32_t unit, size_t *n_fit);
+
+/* The largest unit, in quarters of a tick, that fits all n timestamps, which do not go back; UNIT_TICK: no other. */
+uint32_t clock_unit_find(const uint64_t *ticks, size_t n);
 
 #endif

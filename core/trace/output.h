@@ -1,6 +1,4 @@
-/*
- * The file that a trace is written to.  It may be a pipe: nobody waits for ever for one who does not read it.
- */
+/* The file that a trace is written to.  It may be a pipe: nobody waits for ever for one who does not read it. */
 #ifndef CORE_TRACE_OUTPUT_H
 #define CORE_TRACE_OUTPUT_H
 

@@ -1,4 +1,4 @@
-#include "core/trace/read_ahead.h"
+#include "core/trace/reader_internal.h"
 
 #include "core/base/xalloc.h"
 

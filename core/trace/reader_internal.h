@@ -1,14 +1,14 @@
-/*
- * Shared by reader*.c; nobody else includes it.
- */
+/* Shared by reader*.c; nobody else includes it. */
 #ifndef CORE_TRACE_READER_INTERNAL_H
 #define CORE_TRACE_READER_INTERNAL_H
 
 #include "core/base/progress.h"
+#include "core/trace/chunks.h"
 #include "core/trace/decode.h"
-#include "core/trace/read_ahead.h"
-#include "core/trace/reader.h"
 #include "core/trace/tables.h"
+#include "core/trace/trace.h"
+
+struct read_ahead;
 
 struct trace_reader {
     /* Records that are decoded and not given yet: all of one thread, and where they have counters one at a time. */
@@ -48,5 +48,43 @@ static inline uint64_t reader_latest(const struct trace_reader *reader)
 {
     return reader->ticks > reader->latest_ticks ? reader->ticks : reader->latest_ticks;
 }
+
+/*
+ * A thread of its own that reads a trace's chunks, verifies their checksums and decodes records, while its owner makes
+ * sense of what came before.  Everything comes in the order of the file: who reads ahead gets what he else would.
+ */
+
+#define RECORDS_BATCH ((size_t)4096) /* decoded at once: a core's cache holds them */
+
+/* A chunk, or the next records of one. */
+struct read_ahead_item {
+    int rc; /* of chunks_next, with the error; 1: there is one */
+    struct err err;
+    struct chunk chunk;
+    bool is_decoded;           /* into the records, of which the chunk may have more; else its payload is here */
+    bool is_last;              /* it has no more */
+    enum decode_result result; /* what follows the records */
+    const struct trace_record *records;
+    size_t n_records;
+    uint32_t n_methods; /* those of the records are below it */
+    uint64_t n_damaged; /* chunks that were skipped so far */
+};
+
+/* Start.  The source is the thread's until read_ahead_stop.  Returns NULL where there is no memory or no thread. */
+struct read_ahead *read_ahead_start(struct chunk_source *source);
+void read_ahead_stop(struct read_ahead *ahead);
+
+/* The next item, until the next call.  The one whose rc is not 1 is the last. */
+const struct read_ahead_item *read_ahead_next(struct read_ahead *ahead);
+
+/* Other ways into a trace than by its path: for the tests and the fuzzer. */
+
+/* As trace_open, from bytes in memory, borrowed until trace_close; name is for messages. */
+int trace_open_bytes(struct trace_reader **reader, const void *bytes, size_t n, const char *name, bool salvage,
+                     struct err *err);
+
+/* Before the first event: files of at least so many bytes are read ahead, where there is a second CPU; else not at all.
+ */
+void trace_read_ahead_from(struct trace_reader *reader, int64_t min_bytes);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * What a reader knows so far.
- */
+/* What a reader knows so far. */
 #include "core/trace/reader_internal.h"
 
 bool trace_is_cut(const struct trace_reader *reader)

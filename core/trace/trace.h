@@ -297,9 +297,7 @@ struct trace_writer;
 /* Create or truncate a file.  Returns 0, or -1 with *err set. */
 int trace_writer_open(struct trace_writer **writer, const char *path, struct err *err);
 
-/*
- * Metadata of the session, UTF-8: see mmprof.trace(5) for the keys.  The last value of a key counts.
- */
+/* Metadata of the session, UTF-8: see mmprof.trace(5) for the keys.  The last value of a key counts. */
 int trace_write_info(struct trace_writer *writer, const char *key, const char *value, struct err *err);
 
 /* ticks and CLOCK_MONOTONIC_RAW and CLOCK_REALTIME in ns at one moment. */

@@ -1,6 +1,4 @@
-/*
- * What a trace has of threads off the CPU: each wait, and the classes of the locks.
- */
+/* What a trace has of threads off the CPU: each wait, and the classes of the locks. */
 #include "core/base/xalloc.h"
 #include "core/trace/tables.h"
 

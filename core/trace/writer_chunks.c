@@ -1,6 +1,4 @@
-/*
- * Chunks on their way into the file: what is pending of each type, and what is written of it.
- */
+/* Chunks on their way into the file: what is pending of each type, and what is written of it. */
 #include "core/trace/output.h"
 #include "core/trace/writer_internal.h"
 

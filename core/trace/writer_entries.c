@@ -1,6 +1,4 @@
-/*
- * Entries that stand in more than one file, and the texts in all.
- */
+/* Entries that stand in more than one file, and the texts in all. */
 #include "core/trace/writer_internal.h"
 
 void writer_text(struct sink *s, const char *text)

@@ -1,6 +1,4 @@
-/*
- * Shared by writer.c and writer_*.c; nobody else includes it.
- */
+/* Shared by writer.c and writer_*.c; nobody else includes it. */
 #ifndef CORE_TRACE_WRITER_INTERNAL_H
 #define CORE_TRACE_WRITER_INTERNAL_H
 

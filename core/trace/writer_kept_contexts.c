@@ -1,6 +1,4 @@
-/*
- * Calling contexts and classes in a recording of several files: each file numbers those that it names.
- */
+/* Calling contexts and classes in a recording of several files: each file numbers those that it names. */
 #include "core/trace/writer_kept.h"
 
 #include "core/base/xalloc.h"

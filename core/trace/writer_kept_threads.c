@@ -1,6 +1,4 @@
-/*
- * Threads in a recording of several files: what goes on over a file's end.
- */
+/* Threads in a recording of several files: what goes on over a file's end. */
 #include "core/trace/writer_kept.h"
 
 #include "core/base/xalloc.h"

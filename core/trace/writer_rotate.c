@@ -1,6 +1,4 @@
-/*
- * From one file of a recording to the next: each is whole, and is read alone.
- */
+/* From one file of a recording to the next: each is whole, and is read alone. */
 #include "core/trace/output.h"
 
 #include "core/base/plain_file.h"

@@ -1,6 +1,4 @@
-/*
- * Threads at a file's beginning: whether they have a CPU, what their counters were, and the calls that they are in.
- */
+/* Threads at a file's beginning: whether they have a CPU, what their counters were, and the calls that they are in. */
 #include "core/trace/writer_kept.h"
 
 #include "core/base/xalloc.h"

@@ -1,6 +1,4 @@
-/*
- * Writing why threads were off the CPU.
- */
+/* Writing why threads were off the CPU. */
 #include "core/trace/writer_kept.h"
 
 /* The number of a class' name, 0: none.  *is_new: it is to be told. */

@@ -1,6 +1,4 @@
-/*
- * What a simulated processor counts of each thread: core/emu/model counts, events are sums of these (core/pmu).
- */
+/* What a simulated processor counts of each thread: core/emu/model counts, events are sums of these (core/pmu). */
 #ifndef CORE_WIRE_SIM_COUNTS_H
 #define CORE_WIRE_SIM_COUNTS_H
 

@@ -201,9 +201,7 @@ bool live_budget_allows_batch(const struct live_budget *b);
 
 /* ---- methods ---- */
 
-/*
- * The methods that have got probes, or were to get some, and their figures.
- */
+/* The methods that have got probes, or were to get some, and their figures. */
 
 enum live_state { LIVE_ENABLED, LIVE_DISABLED, LIVE_ON_TRIAL, LIVE_REMOVED }; /* on trial: enabled for a moment */
 
@@ -243,9 +241,7 @@ struct live_methods {
 void live_methods_open(struct live_methods *methods, const struct live_tree_options *options);
 void live_methods_free(struct live_methods *methods);
 
-/*
- * A method has probes from now on, enabled ones; without code (code_bytes 0) it has none yet.
- */
+/* A method has probes from now on, enabled ones; without code (code_bytes 0) it has none yet. */
 void live_methods_add(struct live_methods *methods, const struct trace_method *method, uint64_t now_ns);
 
 /* By id, or by name; NULL: there is none. */
@@ -374,9 +370,7 @@ struct live_pruner {
 
 void live_pruner_free(struct live_pruner *p);
 
-/*
- * A round begins: charge what it cost, and switch methods off when the credit is used up.
- */
+/* A round begins: charge what it cost, and switch methods off when the credit is used up. */
 void live_pruner_charge(struct live_pruner *p);
 
 /* Judge the methods by their calls, and try those that were switched off. */

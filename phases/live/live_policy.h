@@ -1,6 +1,4 @@
-/*
- * The constants of the controller's policy, with units and reasons; POLICY.md says what they are for.
- */
+/* The constants of the controller's policy, with units and reasons; POLICY.md says what they are for. */
 #ifndef PHASES_LIVE_LIVE_POLICY_H
 #define PHASES_LIVE_LIVE_POLICY_H
 

@@ -103,9 +103,7 @@ struct live_session {
     void *view_context;
 };
 
-/*
- * Prepare; plan->observer is to be &session->observer, and plan->is_live set.  options->tree is filled in later.
- */
+/* Prepare; plan->observer is to be &session->observer, and plan->is_live set.  options->tree is filled in later. */
 void live_session_init(struct live_session *session, const struct live_options *options);
 
 /*

@@ -1,6 +1,4 @@
-/*
- * What the probes cost, and what passed between two records on a thread's counters.
- */
+/* What the probes cost, and what passed between two records on a thread's counters. */
 #include "phases/tree/calltree_internal.h"
 
 #include "core/base/xalloc.h"

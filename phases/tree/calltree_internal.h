@@ -1,6 +1,4 @@
-/*
- * Shared by the files that build the call tree: the node store and the clock of a thread.
- */
+/* Shared by the files that build the call tree: the node store and the clock of a thread. */
 #ifndef PHASES_TREE_CALLTREE_INTERNAL_H
 #define PHASES_TREE_CALLTREE_INTERNAL_H
 
@@ -429,9 +427,7 @@ void flow_placed(struct builder *b, const struct thread *t, bool is_dropped);
 
 /* ---- virtual threads ---- */
 
-/*
- * One comes: the thread stands at its root; or it goes, and the thread stands where its carrier did.
- */
+/* One comes: the thread stands at its root; or it goes, and the thread stands where its carrier did. */
 void virtual_mount(struct builder *b, struct thread *t, uint64_t ticket);
 void virtual_unmount(struct builder *b, struct thread *t, uint64_t ticket);
 

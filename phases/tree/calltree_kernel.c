@@ -1,6 +1,4 @@
-/*
- * What the kernel said of threads, and the counters that were read from outside: joined with the records.
- */
+/* What the kernel said of threads, and the counters that were read from outside: joined with the records. */
 #include "phases/tree/calltree_internal.h"
 
 /* Kernel events that a thread may be ahead of its records; beyond it the oldest are applied early. */

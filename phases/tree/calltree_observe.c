@@ -1,6 +1,4 @@
-/*
- * Tells an observer of each record what passed since the one before, and when what is given to the nodes has passed.
- */
+/* Tells an observer of each record what passed since the one before, and when what is given to the nodes has passed. */
 #include "phases/tree/calltree_internal.h"
 
 #include "core/base/xalloc.h"

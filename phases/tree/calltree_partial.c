@@ -1,6 +1,4 @@
-/*
- * Calls that no probe saw from their beginning to their end.
- */
+/* Calls that no probe saw from their beginning to their end. */
 #include "phases/tree/calltree_internal.h"
 
 #include "core/base/xalloc.h"

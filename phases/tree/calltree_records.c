@@ -1,13 +1,9 @@
-/*
- * Entries, exits and what else stands in a thread's records.
- */
+/* Entries, exits and what else stands in a thread's records. */
 #include "phases/tree/calltree_internal.h"
 
 #include "core/base/xalloc.h"
 
-/*
- * ---- what is rare on a stack: calls without a node of their own, exits of other calls than the innermost one ----
- */
+/* ---- what is rare on a stack: calls without a node of their own, exits of other calls than the innermost one ---- */
 
 /* A call that finds no room: its nearest caller of the same method takes it, or the root's folded node. */
 static void stack_fold(struct builder *b, struct thread *t, uint32_t method)

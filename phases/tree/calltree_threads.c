@@ -1,6 +1,4 @@
-/*
- * The threads of the trace and their roots.
- */
+/* The threads of the trace and their roots. */
 #include "phases/tree/calltree_internal.h"
 
 #include "core/base/xalloc.h"

@@ -1,6 +1,4 @@
-/*
- * What is computed after the trace has been read: inclusive values, walks, totals by method.
- */
+/* What is computed after the trace has been read: inclusive values, walks, totals by method. */
 
 #include "phases/tree/calltree_internal.h"
 #include "core/base/xalloc.h"

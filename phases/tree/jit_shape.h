@@ -46,9 +46,7 @@ void jit_shapes_close(struct jit_shapes *shapes);
 /* The next event of a trace.  Returns 0, or -1 with *err set: a method that was not described. */
 int jit_shapes_add(struct jit_shapes *shapes, const struct jit_event *event, struct err *err);
 
-/*
- * What is known of a method (internal form) by now.  Returns false when it was not watched: nothing is.
- */
+/* What is known of a method (internal form) by now.  Returns false when it was not watched: nothing is. */
 bool jit_shapes_find(const struct jit_shapes *shapes, const char *class_name, const char *name, const char *descriptor,
                      struct jit_shape *shape);
 

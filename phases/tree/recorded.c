@@ -1,6 +1,4 @@
-/*
- * When the probes of a method recorded, and how much of the process ran meanwhile.
- */
+/* When the probes of a method recorded, and how much of the process ran meanwhile. */
 #include "phases/tree/calltree_internal.h"
 
 #include "core/base/xalloc.h"

@@ -1,6 +1,4 @@
-/*
- * Steps in which the program behaves alike.
- */
+/* Steps in which the program behaves alike. */
 #include "phases/tree/timeline.h"
 
 #include "core/base/xalloc.h"

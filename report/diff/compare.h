@@ -1,6 +1,4 @@
-/*
- * How alike the profiles of several recordings are: exact call trees, stack samples, folded stacks of any profiler.
- */
+/* How alike the profiles of several recordings are: exact call trees, stack samples, folded stacks of any profiler. */
 #ifndef REPORT_DIFF_COMPARE_H
 #define REPORT_DIFF_COMPARE_H
 

@@ -1,6 +1,4 @@
-/*
- * From files to profiles.
- */
+/* From files to profiles. */
 #include "core/base/xalloc.h"
 #include "core/trace/format.h"
 #include "phases/tree/calltree.h"

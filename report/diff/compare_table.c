@@ -1,6 +1,4 @@
-/*
- * The table of 'mmprof diff --profiles'.
- */
+/* The table of 'mmprof diff --profiles'. */
 #include "phases/samples/profile_set.h"
 #include "core/base/text.h"
 #include "report/diff/compare.h"

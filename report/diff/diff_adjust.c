@@ -1,6 +1,4 @@
-/*
- * Own times, adjusted for what all of them have in common in a run: how fast the machine was.
- */
+/* Own times, adjusted for what all of them have in common in a run: how fast the machine was. */
 #include "core/base/xalloc.h"
 #include "report/diff/diff_internal.h"
 

@@ -1,6 +1,4 @@
-/*
- * How much of a method's time is on behalf of which others: what changes follow from.
- */
+/* How much of a method's time is on behalf of which others: what changes follow from. */
 #include "core/base/xalloc.h"
 #include "report/diff/diff_internal.h"
 

@@ -1,6 +1,4 @@
-/*
- * Which row's change is the cause of another's: time on behalf of callers.
- */
+/* Which row's change is the cause of another's: time on behalf of callers. */
 #include "core/base/xalloc.h"
 #include "report/diff/diff_internal.h"
 

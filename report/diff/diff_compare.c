@@ -1,6 +1,4 @@
-/*
- * The comparison: which rows are kept, what is tested, verdicts.
- */
+/* The comparison: which rows are kept, what is tested, verdicts. */
 #include "core/base/xalloc.h"
 #include "report/diff/diff_internal.h"
 #include "symbolize/java_names.h"

@@ -1,6 +1,4 @@
-/*
- * What many tests at once are worth: weighted false discovery rate.
- */
+/* What many tests at once are worth: weighted false discovery rate. */
 #include "core/base/xalloc.h"
 #include "report/diff/diff_internal.h"
 

@@ -1,6 +1,4 @@
-/*
- * What a row's values before and after say: means, change, how certain that is, and what could have been seen.
- */
+/* What a row's values before and after say: means, change, how certain that is, and what could have been seen. */
 #include "phases/samples/significance.h"
 #include "report/diff/diff_internal.h"
 

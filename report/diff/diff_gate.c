@@ -1,6 +1,4 @@
-/*
- * Limits that make a comparison a gate: reading them, which rows break them, and which could have unseen.
- */
+/* Limits that make a comparison a gate: reading them, which rows break them, and which could have unseen. */
 #include "report/diff/diff.h"
 
 #include <strings.h>

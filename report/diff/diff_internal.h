@@ -1,12 +1,11 @@
-/*
- * What the steps of a comparison share: variances, correction, adjustment, causes, load.
- */
+/* What the steps of a comparison share: variances, correction, adjustment, causes, load. */
 #ifndef REPORT_DIFF_DIFF_INTERNAL_H
 #define REPORT_DIFF_DIFF_INTERNAL_H
 
 #include "core/base/map.h"
 #include "report/diff/diff.h"
 #include "report/source.h"
+#include "report/view/view_pass.h"
 
 /* What one trace says of a row and metric. */
 static inline struct diff_value *diff_value_of(const struct diff_row *row, enum diff_side side, size_t trace,
@@ -140,5 +139,40 @@ struct diff_load diff_load_of(const struct report_source *source);
 
 /* A note if the sides were not recorded in turns and the machine's load changed between them; else NULL. */
 const char *diff_load_note(const struct diff *diff);
+
+/* The state of reading traces into rows of values (diff_read.c, diff_rows.c). */
+
+/* The traces in which a method had probes, a bit each. */
+struct diff_measured {
+    uint64_t traces[DIFF_SIDES];
+};
+
+struct diff_reading {
+    struct diff *diff;
+    struct map rows, metrics;    /* by text, to indexes */
+    struct map pairs;            /* of rows, to indexes */
+    struct map measured;         /* of methods that had probes in some trace, to indexes of where */
+    struct diff_measured *where; /* the arena's */
+    size_t n_where, where_room;
+    enum diff_side side;
+    size_t trace; /* of the side's */
+    bool with_statistics;
+    /* of the trace being read; local: until the next one */
+    struct arena local;
+    struct view_pass pass;
+    struct report_source source; /* the pass', with what samples saw in its tree */
+    struct calltree_total *totals;
+    size_t n_totals;
+    struct table table;
+};
+
+/* Take the metrics and rows of the trace being read: r->table, r->source and r->pass. */
+void diff_rows_take(struct diff_reading *r);
+
+/* The row of a method of the trace being read; SIZE_MAX: none. */
+size_t diff_rows_find(struct diff_reading *r, uint32_t method);
+
+/* After all traces: what was measured but not called took no time. */
+void diff_rows_finish(struct diff_reading *r);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * When the two sides were recorded, and what else the machine did then.
- */
+/* When the two sides were recorded, and what else the machine did then. */
 #include "phases/select/statistics.h"
 #include "report/diff/diff_internal.h"
 

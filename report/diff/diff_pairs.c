@@ -1,6 +1,4 @@
-/*
- * Runs that were recorded in turns (A B A B, or A B B A): the two of a pair share what the machine did then.
- */
+/* Runs that were recorded in turns (A B A B, or A B B A): the two of a pair share what the machine did then. */
 #include "report/diff/diff_internal.h"
 
 #define PAIRS_MIN 4   /* fewer leave too few degrees of freedom */

@@ -1,6 +1,4 @@
-/*
- * What variances are usual among the rows of a comparison, and what five runs say in the light of that.
- */
+/* What variances are usual among the rows of a comparison, and what five runs say in the light of that. */
 #include "phases/samples/significance.h"
 #include "report/diff/diff_internal.h"
 

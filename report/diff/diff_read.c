@@ -1,7 +1,5 @@
-/*
- * From traces to rows of values.
- */
-#include "report/diff/diff_reading.h"
+/* From traces to rows of values. */
+#include "report/diff/diff_internal.h"
 
 #include "core/trace/recording_info.h"
 #include "report/view/phase_report.h"

@@ -1,7 +1,5 @@
-/*
- * Rows of values, from what the report says of a trace, and how calls vary.
- */
-#include "report/diff/diff_reading.h"
+/* Rows of values, from what the report says of a trace, and how calls vary. */
+#include "report/diff/diff_internal.h"
 
 #include "core/trace/recording_info.h"
 

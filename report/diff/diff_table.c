@@ -1,6 +1,4 @@
-/*
- * The comparison as a table.
- */
+/* The comparison as a table. */
 #include "report/diff/diff_internal.h"
 
 #define NEARLY_ALL   0.95

@@ -1,6 +1,4 @@
-/*
- * Limits on how versions of a program differ from the first one (mmprof diff --fail-on).
- */
+/* Limits on how versions of a program differ from the first one (mmprof diff --fail-on). */
 #ifndef REPORT_DIFF_VERSIONS_GATE_H
 #define REPORT_DIFF_VERSIONS_GATE_H
 

@@ -80,7 +80,7 @@ struct export_chrome_options {
 /*
  * Chrome's trace events as JSON, for Perfetto and chrome://tracing: a track for each thread, a slice for each call of a
  * recorded method, and for the time on a CPU of the VM's own threads; and the stack samples of each thread
- * (export_profile.h).  The trace is read twice; memory does not depend on its length, but for the samples.
+ * (export_tree.h).  The trace is read twice; memory does not depend on its length, but for the samples.
  */
 int export_chrome(const struct export_chrome_options *options, FILE *out, struct export_slices *slices,
                   struct err *err);

@@ -6,8 +6,7 @@
 #include "core/base/xalloc.h"
 #include "core/trace/recording_info.h"
 #include "report/export/export.h"
-#include "report/export/export_profile.h"
-#include "report/export/export_slices.h"
+#include "report/export/export_tree.h"
 
 /* Durations are counted in eight classes for each power of two. */
 #define CLASS_BITS 3

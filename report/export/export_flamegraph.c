@@ -1,6 +1,4 @@
-/*
- * A flame graph as a page that needs no other file: callers below, callees above them, as wide as their value.
- */
+/* A flame graph as a page that needs no other file: callers below, callees above them, as wide as their value. */
 #include "report/export/export_tree.h"
 
 #include "core/base/text.h"

@@ -8,8 +8,7 @@
 #include "core/trace/recording_info.h"
 #include "report/some_threads.h"
 #include "report/export/export.h"
-#include "report/export/export_jfr_pools.h"
-#include "report/export/export_jfr_types.h"
+#include "report/export/export_jfr_parts.h"
 
 #define MAGIC        UINT64_C(0x464c5200) /* "FLR", 0 */
 #define VERSION      UINT64_C(0x00020001) /* 2.1 */

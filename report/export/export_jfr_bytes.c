@@ -1,4 +1,4 @@
-#include "report/export/export_jfr_bytes.h"
+#include "report/export/export_jfr_parts.h"
 
 #define TEXT_NONE    0
 #define TEXT_UTF8    3

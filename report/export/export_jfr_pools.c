@@ -1,7 +1,6 @@
-#include "report/export/export_jfr_pools.h"
+#include "report/export/export_jfr_parts.h"
 
 #include "core/base/xalloc.h"
-#include "report/export/export_jfr_types.h"
 
 #define JVM_CLASS    "JVM"           /* whose methods are the parts of the JVM, */
 #define FIRST_METHOD (VM_PARTS + 1u) /* from 1 on; then come the methods that were sampled */

@@ -2,7 +2,7 @@
  * Source: the names, fields and units are those of metadata.xml in JDK 17's HotSpot, with only the fields that a trace
  * can tell, or that readers ask for; the tree of elements is what jdk.jfr.internal.MetadataReader reads.
  */
-#include "report/export/export_jfr_types.h"
+#include "report/export/export_jfr_parts.h"
 
 #include "core/base/map.h"
 

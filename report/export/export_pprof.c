@@ -1,6 +1,4 @@
-/*
- * Source: https://github.com/google/pprof/blob/main/proto/profile.proto
- */
+/* Source: https://github.com/google/pprof/blob/main/proto/profile.proto */
 #include "core/base/xalloc.h"
 #include "core/trace/recording_info.h"
 #include "report/export/export_protobuf.h"

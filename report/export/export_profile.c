@@ -2,7 +2,7 @@
  * Source: "Trace Event Format", the Chrome project, 2016; the nodes are those of the DevTools protocol's Profiler
  * domain, each with its parent, as V8 streams them.
  */
-#include "report/export/export_profile.h"
+#include "report/export/export_tree.h"
 
 #include "core/base/text.h"
 #include "core/trace/recording_info.h"

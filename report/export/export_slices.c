@@ -1,4 +1,4 @@
-#include "report/export/export_slices.h"
+#include "report/export/export_tree.h"
 
 #include "core/base/xalloc.h"
 

@@ -1,6 +1,4 @@
-/*
- * Source: https://www.speedscope.app/file-format-schema.json
- */
+/* Source: https://www.speedscope.app/file-format-schema.json */
 #include "core/base/text.h"
 #include "core/base/xalloc.h"
 #include "report/export/export_tree.h"

@@ -1,11 +1,14 @@
-/*
- * The call tree as other tools get it: which contexts are written, their names, their values.
- */
+/* The call tree as other tools get it: which contexts are written, their names, their values. */
 #ifndef REPORT_EXPORT_EXPORT_TREE_H
 #define REPORT_EXPORT_EXPORT_TREE_H
 
+#include "core/base/arena.h"
+#include "core/base/err.h"
 #include "core/base/map.h"
+#include "core/trace/trace.h"
 #include "report/export/export.h"
+#include "report/trace_samples.h"
+#include "symbolize/vm_parts.h"
 
 #define EXPORT_GROUPS_MAX 16
 #define EXPORT_VALUES_MAX (TRACE_COUNTERS_MAX + 4)
@@ -73,5 +76,59 @@ double export_inclusive(const struct export_tree *tree, uint32_t node, const str
 
 /* A value of each node, by node: exclusive, with that of the callees that are not written.  free() it. */
 uint64_t *export_self(const struct export_tree *tree, const struct export_value *value);
+
+/*
+ * The stack samples of a trace as CPU profiles, one for each thread, in the events that V8 writes: "Profile" and
+ * "ProfileChunk", both of phase "P".  Perfetto, Chrome's DevTools and speedscope read them.
+ */
+
+/* All borrowed. */
+struct export_profile {
+    const struct trace_samples *samples; /* of a trace that was read to its end */
+    const uint32_t *tids;                /* by thread: its track */
+    const bool *has_slices;              /* by thread: there are other events on it */
+    uint64_t start_ticks;                /* which is 0 us */
+    double ns_per_tick;
+    struct arena *arena;
+    FILE *out;
+};
+
+/*
+ * Print the events, each after a comma.  Stacks are whole: methods with probes stand in them as all others do.
+ * Between samples that are further apart than the time that they stand for, the thread is "(idle)".
+ *
+ * Chrome's DevTools show no thread that has nothing but a profile, and no time outside of all slices: a thread without
+ * other events gets a slice for each stretch of time between two such gaps.
+ *
+ * n  receives the number of samples; those of traces before minor version 7, which have no moment, are not among them.
+ *
+ * Returns 0, or -1 with *err set: no memory.
+ */
+int export_profile_print(const struct export_profile *profile, uint64_t *n, struct err *err);
+
+/* A trace as slices of time: the calls of recorded methods, and the time of the VM's own threads on a CPU. */
+
+struct slice {
+    uint32_t thread;
+    uint32_t method; /* or SLICE_ON_CPU */
+    enum vm_part part;
+    bool is_found; /* a call that was under way before it got probes: it may have ended long before its end here */
+    uint64_t start_ticks, end_ticks;
+};
+
+#define SLICE_ON_CPU UINT32_MAX
+
+/*
+ * Read all of a trace (opened, nothing read yet) and hand over its slices in the order of their ends; calls that never
+ * return end with the trace.
+ *
+ * named      a reader of the same trace that has read all of it, for a thread gets its last name late; or NULL: any
+ * thread that has run no probes may be the VM's then. gap_ticks  pauses of a VM's thread that are shorter do not part
+ * its slices.
+ *
+ * Returns 0, or -1 with *err set: damaged, no memory.
+ */
+int slices_read(struct trace_reader *reader, const struct trace_reader *named, uint64_t gap_ticks,
+                void (*take)(void *context, const struct slice *slice), void *context, struct err *err);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * Shared by the rules of advice.
- */
+/* Shared by the rules of advice. */
 #ifndef REPORT_FINDINGS_ADVICE_INTERNAL_H
 #define REPORT_FINDINGS_ADVICE_INTERNAL_H
 

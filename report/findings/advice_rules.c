@@ -7,7 +7,7 @@
 #include "report/findings/advice_internal.h"
 
 #include "core/trace/recording_info.h"
-#include "report/full_code_cache.h"
+#include "report/recompilation.h"
 
 #define SMALL 0.02 /* less is within what runs differ by */
 

@@ -1,6 +1,4 @@
-/*
- * What rules share: whether something is a finding, and whose code a context's time is.
- */
+/* What rules share: whether something is a finding, and whose code a context's time is. */
 #include "report/findings/findings_internal.h"
 
 static const char *size_of(const struct findings_making *making, const struct finding_rule *rule,

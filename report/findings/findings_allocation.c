@@ -1,6 +1,4 @@
-/*
- * Findings on allocation: methods whose objects are much of all bytes, and what the collections did that follow.
- */
+/* Findings on allocation: methods whose objects are much of all bytes, and what the collections did that follow. */
 #include "report/findings/findings_internal.h"
 
 #include "report/view/allocations.h"

@@ -7,9 +7,9 @@
 #include "report/findings/findings_internal.h"
 
 #include "core/trace/recording_info.h"
-#include "report/full_code_cache.h"
-#include "report/view/pauses_table.h"
-#include "report/view/quota.h"
+#include "report/recompilation.h"
+#include "report/view/tables.h"
+#include "report/view/waits.h"
 
 /* Of the time that threads waited for a CPU: what a quota took is most of it, or a part worth a word. */
 #define QUOTA_MOST 0.5

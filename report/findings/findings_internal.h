@@ -1,6 +1,4 @@
-/*
- * Shared by the rules of findings.
- */
+/* Shared by the rules of findings. */
 #ifndef REPORT_FINDINGS_FINDINGS_INTERNAL_H
 #define REPORT_FINDINGS_FINDINGS_INTERNAL_H
 

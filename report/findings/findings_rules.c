@@ -1,6 +1,4 @@
-/*
- * The rules: what is looked for, and from where on it is worth a line.
- */
+/* The rules: what is looked for, and from where on it is worth a line. */
 #include "report/findings/findings_internal.h"
 
 /* What a finding costs at least, of the recording's time: of the program's own methods, and of all else. */

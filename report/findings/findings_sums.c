@@ -1,6 +1,4 @@
-/*
- * CPU time by whose it is, with the interval that samples leave.
- */
+/* CPU time by whose it is, with the interval that samples leave. */
 #include "report/findings/findings_internal.h"
 
 #include "report/sample_rows.h"

@@ -1,6 +1,4 @@
-/*
- * Source: https://clickhouse.com/docs/interfaces/http
- */
+/* Source: https://clickhouse.com/docs/interfaces/http */
 #include "report/fleet/fleet_engine.h"
 
 #include "core/base/hash.h"

@@ -1,6 +1,6 @@
 #include "report/fleet/fleet_files.h"
 
-#include "core/base/file_sync.h"
+#include "core/base/plain_file.h"
 #include "core/base/hash.h"
 #include "report/fleet/fleet_rows.h"
 

@@ -1,6 +1,4 @@
-/*
- * Source: duckdb.h, DuckDB 1.5 (its C interface is stable since 1.0).
- */
+/* Source: duckdb.h, DuckDB 1.5 (its C interface is stable since 1.0). */
 #include "report/fleet/fleet_engine.h"
 
 #include "core/base/privileges.h"

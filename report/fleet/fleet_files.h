@@ -1,6 +1,4 @@
-/*
- * A directory of Parquet files as one table.
- */
+/* A directory of Parquet files as one table. */
 #ifndef REPORT_FLEET_FLEET_FILES_H
 #define REPORT_FLEET_FLEET_FILES_H
 

@@ -1,6 +1,4 @@
-/*
- * Source: curl/curl.h of libcurl 7 and 8, whose numbers of options never change.
- */
+/* Source: curl/curl.h of libcurl 7 and 8, whose numbers of options never change. */
 #include "report/fleet/fleet_engine.h"
 
 #include "core/base/privileges.h"

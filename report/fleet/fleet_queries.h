@@ -1,6 +1,4 @@
-/*
- * Questions to the rows of a fleet (the view 'phases' of fleet_files.h), in the SQL of the engine.
- */
+/* Questions to the rows of a fleet (the view 'phases' of fleet_files.h), in the SQL of the engine. */
 #ifndef REPORT_FLEET_FLEET_QUERIES_H
 #define REPORT_FLEET_FLEET_QUERIES_H
 

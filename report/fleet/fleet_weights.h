@@ -1,6 +1,4 @@
-/*
- * How a row's time, calls and events spread over the buckets.
- */
+/* How a row's time, calls and events spread over the buckets. */
 #ifndef REPORT_FLEET_FLEET_WEIGHTS_H
 #define REPORT_FLEET_FLEET_WEIGHTS_H
 

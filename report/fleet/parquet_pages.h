@@ -1,6 +1,4 @@
-/*
- * A column of a row group: its values, each different one kept once, and the pages that they become.
- */
+/* A column of a row group: its values, each different one kept once, and the pages that they become. */
 #ifndef REPORT_FLEET_PARQUET_PAGES_H
 #define REPORT_FLEET_PARQUET_PAGES_H
 

@@ -1,6 +1,4 @@
-/*
- * Row groups and the footer of a Parquet file.
- */
+/* Row groups and the footer of a Parquet file. */
 #include "report/fleet/parquet.h"
 
 #include "core/base/xalloc.h"

@@ -1,6 +1,4 @@
-/*
- * --columns and --sort, for any table.
- */
+/* --columns and --sort, for any table. */
 #include "report/format/table.h"
 
 #include "core/base/near.h"

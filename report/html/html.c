@@ -4,7 +4,7 @@
 #include "report/event_columns.h"
 #include "report/html/html_parts.h"
 #include "report/html/html_stacks.h"
-#include "report/view/parts_table.h"
+#include "report/view/tables.h"
 
 /* ---- what was measured, and how ---- */
 

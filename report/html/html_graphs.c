@@ -8,7 +8,7 @@
 #include "report/html/html_parts.h"
 #include "report/html/html_stacks.h"
 #include "report/sampled_tree.h"
-#include "report/wait_sites.h"
+#include "report/waiting_samples.h"
 #include "symbolize/java_names.h"
 
 #define FRAMES_MAX 4096

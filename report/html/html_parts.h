@@ -1,6 +1,4 @@
-/*
- * The parts of a report's page, one function each, which puts its item into the page's data.
- */
+/* The parts of a report's page, one function each, which puts its item into the page's data. */
 #ifndef REPORT_HTML_HTML_PARTS_H
 #define REPORT_HTML_HTML_PARTS_H
 

@@ -1,6 +1,4 @@
-/*
- * A tree for the page's flame graph, from stacks and what each stands for: waiting, bytes, samples.
- */
+/* A tree for the page's flame graph, from stacks and what each stands for: waiting, bytes, samples. */
 #ifndef REPORT_HTML_HTML_STACKS_H
 #define REPORT_HTML_HTML_STACKS_H
 

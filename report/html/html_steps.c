@@ -7,7 +7,7 @@
  */
 #include "core/base/xalloc.h"
 #include "report/html/html_parts.h"
-#include "report/view/timeline_divide.h"
+#include "report/view/timeline_table.h"
 
 /* A sample: the measured context that it is in, and the context of the page's tree. */
 struct steps_sample {

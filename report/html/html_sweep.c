@@ -1,6 +1,4 @@
-/*
- * The page's plots of the selection (thesis Figures 3.4 and 3.5).
- */
+/* The page's plots of the selection (thesis Figures 3.4 and 3.5). */
 #include "phases/select/select.h"
 #include "report/html/html_parts.h"
 

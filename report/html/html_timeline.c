@@ -1,6 +1,4 @@
-/*
- * The page's time line.
- */
+/* The page's time line. */
 #include "report/html/html_parts.h"
 #include "report/sampled_tree.h"
 #include "report/view/timeline_table.h"

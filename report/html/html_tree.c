@@ -1,6 +1,4 @@
-/*
- * The page's call tree.
- */
+/* The page's call tree. */
 #include "report/export/export_tree.h"
 #include "report/html/html_parts.h"
 #include "report/html/html_stacks.h"

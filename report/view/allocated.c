@@ -1,4 +1,4 @@
-#include "report/view/allocated.h"
+#include "report/view/allocation_rows.h"
 
 #include "core/trace/recording_info.h"
 #include "report/some_threads.h"

@@ -1,13 +1,44 @@
-/*
- * Rows of sampled objects, by whatever they have in common: for the views of allocations and of live objects.
- */
+/* Rows of sampled objects, by whatever they have in common: for the views of allocations and of live objects. */
 #ifndef REPORT_VIEW_ALLOCATION_ROWS_H
 #define REPORT_VIEW_ALLOCATION_ROWS_H
 
+#include "core/base/err.h"
 #include "core/base/hash.h"
-#include "report/view/allocation_sites.h"
+#include "core/base/method_name.h"
 #include "report/view/phase_report.h"
 #include "report/view/view_pass.h"
+
+struct trace_reader;
+struct view_pass;
+
+/*
+ * Whose an allocation is: the method of the program that has it made, the one that makes it, and the phase around both.
+ */
+
+#define ALLOCATION_NO_METHOD UINT32_MAX
+
+/* What is known of methods, by number in the trace; the pass' arena's. */
+struct allocation_methods {
+    uint32_t *first;                  /* of the same name */
+    bool *is_jdk, *is_own, *is_phase; /* own: of the program, not of a framework */
+    uint32_t n;
+};
+
+/* Methods by number in the trace, the first one of the same name; ALLOCATION_NO_METHOD: there is none. */
+struct allocation_site {
+    uint32_t method;    /* the innermost one of the program's own, or else of a framework */
+    uint32_t allocator; /* the innermost one */
+    uint32_t phase;     /* the innermost one that has probes */
+};
+
+void allocation_methods_know(const struct view_pass *pass, struct allocation_methods *methods);
+
+/* Of a calling context; 0: none is known. */
+struct allocation_site allocation_site_of(const struct allocation_methods *methods, const struct trace_reader *reader,
+                                          uint32_t context);
+
+/* Its names are NULL: there is none. */
+struct method_name allocation_method_name(const struct trace_reader *reader, uint32_t method);
 
 /* A sampled object: methods by number in the trace, the first one of the same name. */
 struct allocation_item {
@@ -80,5 +111,16 @@ struct table_cell allocation_cell_allocator(const void *row, struct arena *arena
 struct table_cell allocation_cell_phase(const void *row, struct arena *arena);
 struct table_cell allocation_cell_class(const void *row, struct arena *arena);
 struct table_cell allocation_cell_objects(const void *row, struct arena *arena);
+
+/* How much methods allocate with all that they call: bytes per second, for the table of phases. */
+
+struct allocated; /* the arena's */
+
+/* From the allocations of a pass (VIEW_PASS_ALLOCATIONS).  NULL: there are none, or no memory. */
+const struct allocated *allocated_find(const struct view_pass *pass);
+
+/* Of a method by its name; 0: no sample was in it.  And of all. */
+double allocated_per_s(const struct allocated *allocated, const struct method_name *name);
+double allocated_all_per_s(const struct allocated *allocated);
 
 #endif

@@ -1,4 +1,4 @@
-#include "report/view/allocation_sites.h"
+#include "report/view/allocation_rows.h"
 
 #include "core/base/hash.h"
 #include "core/base/xalloc.h"

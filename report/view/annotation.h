@@ -8,7 +8,7 @@
 #include "core/base/options.h"
 #include "core/trace/trace.h"
 #include "phases/samples/sample_profile.h"
-#include "report/sample_ratios.h"
+#include "report/sample_cells.h"
 #include "report/format/table.h"
 
 /* A line of the method, or an instruction; samples of none that is known are of the last one, whose index is -1. */

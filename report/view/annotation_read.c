@@ -1,6 +1,4 @@
-/*
- * From a trace to a method's locations: the first pass finds the method, the second one counts its samples.
- */
+/* From a trace to a method's locations: the first pass finds the method, the second one counts its samples. */
 #include "report/view/annotation.h"
 #include "report/some_threads.h"
 

@@ -1,6 +1,4 @@
-/*
- * What the recording cost the program: what was measured, what is estimated, and why the rest is not known.
- */
+/* What the recording cost the program: what was measured, what is estimated, and why the rest is not known. */
 #ifndef REPORT_VIEW_COST_H
 #define REPORT_VIEW_COST_H
 

@@ -1,6 +1,4 @@
-/*
- * The rows of groups while they are made.
- */
+/* The rows of groups while they are made. */
 #include "report/view/groups_internal.h"
 
 #include "core/base/xalloc.h"

@@ -4,7 +4,7 @@
 #include "report/some_threads.h"
 #include "report/tree_view.h"
 #include "report/view/allocations.h"
-#include "report/wait_sites.h"
+#include "report/waiting_samples.h"
 
 #define NONE         GROUPS_NONE
 #define SEVERAL      (NONE - 1)

@@ -18,7 +18,7 @@ enum groups_by { GROUPS_BY_PACKAGE, GROUPS_BY_THREAD, GROUPS_BY_METHOD, GROUPS_B
 
 /* With what is called; and own: with the group's method innermost, or for time the innermost one of a group. */
 struct group_sums {
-    double ticks, waited_ns, idle_ns, bytes; /* waited: for other things than work (wait_sites.h) */
+    double ticks, waited_ns, idle_ns, bytes; /* waited: for other things than work (waiting_samples.h) */
 };
 
 struct groups_row {

@@ -1,6 +1,4 @@
-/*
- * What makes groups: shared by the files that do.
- */
+/* What makes groups: shared by the files that do. */
 #ifndef REPORT_VIEW_GROUPS_INTERNAL_H
 #define REPORT_VIEW_GROUPS_INTERNAL_H
 

@@ -2,7 +2,7 @@
 
 #include "core/base/text.h"
 #include "core/trace/recording_info.h"
-#include "report/view/wait_causes.h"
+#include "report/view/waits.h"
 #include "report/view/report_internal.h"
 
 #define SCREEN_ROWS  5u

@@ -1,4 +1,4 @@
-#include "report/view/inlining_table.h"
+#include "report/view/tables.h"
 
 #include "core/base/text.h"
 #include "core/base/xalloc.h"

@@ -1,6 +1,4 @@
-/*
- * Several recordings of one program, each with events of its own, in one report.
- */
+/* Several recordings of one program, each with events of its own, in one report. */
 #include "core/base/map.h"
 #include "core/trace/recording_info.h"
 #include "report/view/report_internal.h"

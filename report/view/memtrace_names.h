@@ -1,6 +1,4 @@
-/*
- * What the numbers of an address trace stand for: classes, methods, lines of them.
- */
+/* What the numbers of an address trace stand for: classes, methods, lines of them. */
 #ifndef REPORT_VIEW_MEMTRACE_NAMES_H
 #define REPORT_VIEW_MEMTRACE_NAMES_H
 

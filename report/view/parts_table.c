@@ -1,4 +1,4 @@
-#include "report/view/parts_table.h"
+#include "report/view/tables.h"
 
 #include "report/view/report_internal.h"
 

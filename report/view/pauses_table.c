@@ -1,4 +1,4 @@
-#include "report/view/pauses_table.h"
+#include "report/view/tables.h"
 
 #include "core/trace/recording_info.h"
 

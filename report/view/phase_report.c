@@ -1,7 +1,7 @@
 
 #include "core/base/text.h"
 #include "core/trace/recording_info.h"
-#include "report/sampled_shapes.h"
+#include "report/sampled_parts.h"
 #include "report/view/report_internal.h"
 
 static bool is_phase_recording(const struct report_source *source)

@@ -1,4 +1,4 @@
-#include "report/view/phases_table.h"
+#include "report/view/tables.h"
 
 /* The order of a table: largest share first, then by name of the trace, so that equal runs print equally. */
 struct phases_order {

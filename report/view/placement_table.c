@@ -1,6 +1,4 @@
-/*
- * The runs' classes are matched by name: those of several class loaders under one name are one row.
- */
+/* The runs' classes are matched by name: those of several class loaders under one name are one row. */
 #include "report/view/placement_table.h"
 
 #include "core/base/map.h"

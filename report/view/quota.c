@@ -1,4 +1,4 @@
-#include "report/view/quota.h"
+#include "report/view/waits.h"
 
 #include "core/trace/recording_info.h"
 

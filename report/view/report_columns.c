@@ -1,11 +1,9 @@
-/*
- * The report's columns, and what stands in them: the only place that divides.
- */
+/* The report's columns, and what stands in them: the only place that divides. */
 #include "phases/tree/timeline.h"
-#include "report/sampled_shapes.h"
+#include "report/sampled_parts.h"
 #include "report/view/report_internal.h"
 
-#include "report/view/allocated.h"
+#include "report/view/allocation_rows.h"
 
 bool report_is_tiny(const struct making *making, const struct values *v)
 {

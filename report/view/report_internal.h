@@ -1,6 +1,4 @@
-/*
- * Shared by the files that make the report.
- */
+/* Shared by the files that make the report. */
 #ifndef REPORT_VIEW_REPORT_INTERNAL_H
 #define REPORT_VIEW_REPORT_INTERNAL_H
 

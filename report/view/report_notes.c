@@ -1,13 +1,11 @@
-/*
- * What stands above and below the report's table: whether all CPU time is accounted for, and the notes.
- */
+/* What stands above and below the report's table: whether all CPU time is accounted for, and the notes. */
 #include "report/view/report_internal.h"
 
 #include "core/base/text.h"
 #include "core/trace/recording_info.h"
-#include "report/full_code_cache.h"
+#include "report/recompilation.h"
 #include "report/view/cost.h"
-#include "report/view/quota.h"
+#include "report/view/waits.h"
 
 /* ---- metadata and notes ---- */
 

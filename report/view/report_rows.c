@@ -1,6 +1,4 @@
-/*
- * The report's rows and their order.
- */
+/* The report's rows and their order. */
 #include "report/view/report_internal.h"
 
 #include "core/base/text.h"

@@ -1,6 +1,4 @@
-/*
- * What one trace says of the events in a row.
- */
+/* What one trace says of the events in a row. */
 #include "report/view/report_internal.h"
 
 #include "core/trace/recording_info.h"

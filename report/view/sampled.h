@@ -1,6 +1,4 @@
-/*
- * Why methods have no probes, or none any more, as a live recording's trace says it.
- */
+/* Why methods have no probes, or none any more, as a live recording's trace says it. */
 #ifndef REPORT_VIEW_SAMPLED_H
 #define REPORT_VIEW_SAMPLED_H
 

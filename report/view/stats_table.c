@@ -1,4 +1,4 @@
-#include "report/view/stats_table.h"
+#include "report/view/tables.h"
 
 struct stats_making {
     const struct report_source *source;

@@ -1,4 +1,4 @@
-#include "report/view/timeline_divide.h"
+#include "report/view/timeline_table.h"
 
 /* A sample in a step: the row that was measured then, and the row that it was in. */
 struct line_sample {

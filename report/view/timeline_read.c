@@ -1,7 +1,5 @@
-/*
- * The time line of a trace, from the pass over it.
- */
-#include "report/view/timeline_divide.h"
+/* The time line of a trace, from the pass over it. */
+#include "report/view/timeline_table.h"
 
 int timeline_begin(const struct trace_reader *outline, struct arena *arena, double step_ns, uint32_t steps_max,
                    struct timeline_read *read, struct observers *observers, struct err *err)

@@ -2,7 +2,7 @@
 
 #include "report/event_columns.h"
 #include "report/sampled_tree.h"
-#include "report/view/quota.h"
+#include "report/view/waits.h"
 
 #define REGIONS_IN_TEXT 12
 #define ROWS_OF_REGION  3    /* phases that a region is told by */

@@ -1,12 +1,11 @@
-/*
- * The time line of a trace as a table: counters in fixed steps by part of the VM, and the application's regions.
- */
+/* The time line of a trace as a table: counters in fixed steps by part of the VM, and the application's regions. */
 #ifndef REPORT_VIEW_TIMELINE_TABLE_H
 #define REPORT_VIEW_TIMELINE_TABLE_H
 
 #include "phases/tree/timeline.h"
 #include "report/call_metrics.h"
-#include "report/observers.h"
+#include "report/some_threads.h"
+#include "report/sampled_tree.h"
 #include "report/view/phase_report.h"
 
 struct timeline_read {
@@ -56,5 +55,23 @@ double timeline_rate_of(const struct timeline_read *read, size_t rate, const uin
  */
 void timeline_table(const struct report_source *source, const struct timeline_read *read, bool is_text,
                     struct table *table);
+
+/* Stack samples in the time line. */
+
+/*
+ * Divide the rows' ticks of each step as its samples are; of a step without, as those of the nearest one are.  Rows
+ * that have calls whose end no probe saw, and what ran behind it, are divided together: which of them a sample is in is
+ * known, but not when the call ended.
+ *
+ * On the wall clock samples alone tell what rows have: each what it was given in the tree, a wait in the steps that it
+ * lasted; the sum over all rows is not the CPU time of the step then, but that of all threads that ran or waited.
+ *
+ * source  with samples in its tree
+ * row_of  by method of that tree; borrowed
+ */
+void timeline_divide(const struct report_source *source, const uint32_t *row_of, struct timeline_read *read);
+
+/* When what a sample stands for began, in ticks: a wait before its end, a wait for a CPU before it was had. */
+uint64_t timeline_since(const struct report_source *source, const struct trace_kept_sample *sample);
 
 #endif

@@ -1,6 +1,6 @@
 #include "report/view/values.h"
 
-#include "report/view/wait_causes.h"
+#include "report/view/waits.h"
 
 #define SEVERAL_METHODS 2u /* conditions of columns in text */
 #define ANY_UNWINDS     4u

@@ -4,7 +4,7 @@
 #include "core/trace/recording_info.h"
 #include "report/some_threads.h"
 #include "report/waiting_samples.h"
-#include "report/view/allocated.h"
+#include "report/view/allocation_rows.h"
 
 /* ---- who listens ---- */
 

@@ -1,4 +1,4 @@
-#include "report/view/wait_causes.h"
+#include "report/view/waits.h"
 
 void wait_causes_columns(size_t offset, struct table *table)
 {

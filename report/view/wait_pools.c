@@ -1,4 +1,4 @@
-#include "report/view/wait_pools.h"
+#include "report/view/waits.h"
 
 #include "core/base/xalloc.h"
 

@@ -4,8 +4,7 @@
 #include "core/base/xalloc.h"
 #include "phases/samples/sample_profile.h"
 #include "report/some_threads.h"
-#include "report/view/wait_pools.h"
-#include "report/wait_sites.h"
+#include "report/waiting_samples.h"
 
 #define BLOCK      UINT64_C(1000000) /* ticks */
 #define TREE_BYTES (UINT64_C(1) << 20)
@@ -35,7 +34,7 @@ struct wait_run {
 /* What a row is while the trace is read; more of it is in the profile, under the row's number as a method's. */
 struct wait_sum {
     struct wait_row row;
-    uint32_t pool;         /* that the thread was of which met it last: wait_pools.h */
+    uint32_t pool;         /* that the thread was of which met it last: wait_pools.c */
     uint64_t latest_ticks; /* of the visit that met it last, */
     uint32_t n_then;       /* and threads that it met */
 };

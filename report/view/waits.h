@@ -9,13 +9,19 @@
 #ifndef REPORT_VIEW_WAITS_H
 #define REPORT_VIEW_WAITS_H
 
+#include "core/base/hash.h"
+#include "core/trace/trace.h"
+#include "phases/samples/wait_search.h"
 #include "report/folding.h"
+#include "report/format/table.h"
 #include "report/source.h"
+
+struct waits_reading;
 
 /* A cause and a method that waited; of monitors and locks, of one class. */
 struct wait_row {
     enum trace_cause cause;    /* ON_CPU: it did not wait; READY: it was ready to run; of neither is it known where */
-    bool is_idle;              /* for work: wait_sites.h */
+    bool is_idle;              /* for work: waiting_samples.h */
     struct method_name where;  /* the innermost method of the program's own; its class is NULL: none, or not known */
     struct method_name called; /* what that called, or where it is none, the thread was in; the same */
     const char *lock_class;    /* of the monitor or lock, "java.util.HashMap"; NULL: not known, or another cause */
@@ -26,7 +32,7 @@ struct wait_row {
     uint32_t n_threads;        /* that waited so at some time */
     double mean_waiting;       /* threads at a time: ns by the time of the recording */
     uint32_t max_waiting;      /* at one visit; each thread with a wait of its own */
-    bool is_starved;           /* for results of tasks, as all threads of its pool do: wait_pools.h */
+    bool is_starved;           /* for results of tasks, as all threads of its pool do: wait_pools.c */
     /* of monitors and locks */
     struct method_name holder; /* where the owner was for most of ns; its class is NULL: not known */
     struct method_name taker;  /* what took the lock, as far as the owner's stack tells; the same */
@@ -49,8 +55,6 @@ static inline bool wait_row_is_lock(const struct wait_row *row)
     return row->cause == TRACE_CAUSE_MONITOR || row->cause == TRACE_CAUSE_LOCK;
 }
 
-struct waits_reading;
-
 /*
  * What hears the waits of a trace.
  *
@@ -68,5 +72,67 @@ void waits_hear_sample(struct waits_reading *reading, const struct trace_sample 
 /* After the pass.  Returns 0, or -1 with *err set: no memory. */
 int waits_end(struct waits_reading *reading, const struct report_source *source, struct waits *waits, struct err *err);
 void waits_close(struct waits_reading *reading); /* NULL is fine */
+
+/* Pools of threads whose tasks wait for results of other tasks, so that none of their threads is left to run these. */
+
+/* Threads with names that differ in their numbers only: "pool-1-thread-". */
+struct wait_pool {
+    const char *name; /* of its first thread; the trace's */
+    size_t n_name;    /* up to the number */
+    uint32_t n_threads;
+    double result_ns, idle_ns, other_ns; /* waited for a result; without work; else */
+};
+
+/* All zero at first. */
+struct wait_pools {
+    struct wait_pool *all; /* owned */
+    uint32_t n, room;
+    struct hash_set of_thread; /* 1 + its number */
+};
+
+/* A thread did so; site: NULL: it was not looked at.  Returns 1 + the number of its pool; 0: it is of none. */
+uint32_t wait_pools_hear(struct wait_pools *pools, const struct trace_wait *wait, const struct trace_thread *thread,
+                         const struct wait_site *site);
+
+/* Does a site wait for the result of a task? */
+bool wait_pools_is_result(const struct wait_site *site);
+
+/*
+ * Do most of a pool's threads wait for results, while none is idle and no other pool works on them?
+ *
+ * number  as wait_pools_hear returned it
+ */
+bool wait_pools_is_starved(const struct wait_pools *pools, uint32_t number);
+
+void wait_pools_free(struct wait_pools *pools);
+
+/* What a row waited, by cause, for the tables of groups and of values. */
+
+/* A member of a row's struct. */
+struct wait_causes {
+    const char *most;        /* "monitor 12.3 s": the cause of most of it; NULL: nothing was waited */
+    double ns[TRACE_CAUSES]; /* NAN: not known */
+};
+
+struct wait_causes wait_causes_unknown(void);
+struct wait_causes wait_causes_of(const double *ns, bool is_known, struct arena *arena);
+
+/* A column for each cause but ON_CPU, as "monitor_ns", not in text; offset: of the member in the row's struct. */
+void wait_causes_columns(size_t offset, struct table *table);
+
+/* The CPU quota of the program's container, and for how long it stopped the program. */
+
+struct quota {
+    double cpus; /* that it allows; 0: there is none, or the trace does not say */
+    double n_throttled, throttled_ns;
+};
+
+struct quota quota_read(const struct report_source *source);
+
+/* "the container's CPU quota (0.20 CPUs) stopped the program 104 times for 7.10 s"; NULL: no memory. */
+const char *quota_words(const struct report_source *source, const struct quota *quota);
+
+/* For times off the CPU: a note where the quota stopped the program for more than 1 % of its CPU time. */
+void quota_note(const struct report_source *source, struct table *table);
 
 #endif

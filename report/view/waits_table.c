@@ -1,9 +1,9 @@
-#include "report/view/waits_table.h"
+#include "report/view/tables.h"
 
 #include "core/base/xalloc.h"
 #include "core/base/text.h"
 #include "core/trace/recording_info.h"
-#include "report/view/quota.h"
+#include "report/view/waits.h"
 
 /* Labels of all methods in the rows, each of one method. */
 struct method_labels {

@@ -1,10 +1,9 @@
-#include "report/view/where_events.h"
+#include "report/view/where.h"
 
 #include "core/base/map.h"
 #include "core/base/xalloc.h"
 #include "core/trace/recording_info.h"
 #include "report/some_threads.h"
-#include "report/view/where.h"
 
 #define SURE 1.96 /* standard deviations of 95 % */
 

@@ -1,7 +1,7 @@
 #include "report/view/where.h"
 
 #include "core/trace/recording_info.h"
-#include "report/sample_ratios.h"
+#include "report/sample_cells.h"
 
 #define OUTER_CHARS 60
 #define SURE        1.96 /* standard deviations of 95 % */

@@ -2,12 +2,12 @@
  * Any bytes as a trace, with checksums put right, for what the report makes of it besides phases: where threads were,
  * pauses, what the recording cost, what samples saw, and the page.
  */
-#include "core/trace/reader.h"
+#include "core/trace/reader_internal.h"
 #include "report/view/allocations.h"
 #include "report/view/cost.h"
 #include "report/view/live_objects.h"
 #include "report/html/html.h"
-#include "report/view/pauses_table.h"
+#include "report/view/tables.h"
 #include "report/view/view_pass.h"
 #include "test/fuzz/repair.h"
 

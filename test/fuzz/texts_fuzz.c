@@ -8,7 +8,7 @@
 #include "core/base/words.h"
 #include "core/jvm/flags.h"
 #include "core/jvm/maps.h"
-#include "core/jvm/metaspace.h"
+#include "core/jvm/jvm_memory.h"
 #include "report/jit/jit_verdicts.h"
 #include "symbolize/native_symbols.h"
 

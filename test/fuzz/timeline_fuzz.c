@@ -1,7 +1,7 @@
 /*
  * Any bytes as a trace, for the call tree and the time line: whatever the trace is, sums over steps are the tree's.
  */
-#include "core/trace/reader.h"
+#include "core/trace/reader_internal.h"
 #include "phases/tree/timeline.h"
 #include "test/fuzz/repair.h"
 

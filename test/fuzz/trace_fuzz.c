@@ -2,7 +2,7 @@
  * Any bytes as a trace: as they are, with --salvage, and with their checksums put right, which is what gets a fuzzer
  * past them.
  */
-#include "core/trace/reader.h"
+#include "core/trace/reader_internal.h"
 #include "phases/tree/jit_shape.h"
 #include "symbolize/code_locations.h"
 #include "test/fuzz/repair.h"

@@ -6,7 +6,6 @@
 #include "core/hotspot/known_methods.h"
 #include "core/hotspot/stack_walk.h"
 #include "core/hotspot/vm.h"
-#include "core/hotspot/vm_check.h"
 #include "core/hotspot/vm_methods.h"
 
 #include <stdio.h>

@@ -10,9 +10,8 @@
 #include "core/base/err.h"
 #include "core/hotspot/known_methods.h"
 #include "core/hotspot/stack_walk.h"
-#include "core/hotspot/vm_check.h"
-#include "core/hotspot/vm_methods.h"
 #include "core/hotspot/vm.h"
+#include "core/hotspot/vm_methods.h"
 #include "core/perf/perf_rings.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Allocations: what a sample stands for, how it goes through a trace, and the tables that are made of samples. */
 #include "core/recorder/sample_log.h"
-#include "report/view/allocated.h"
+#include "report/view/allocation_rows.h"
 #include "report/view/allocations.h"
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"

@@ -2,7 +2,7 @@
 #include "phases/tree/calltree.h"
 
 #include "phases/select/statistics.h"
-#include "report/export/export_slices.h"
+#include "report/export/export_tree.h"
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"
 

@@ -1,8 +1,7 @@
 /*
  * Groups of made-up machines: a folder plays /proc and /sys.
  */
-#include "core/jvm/cpu_quota.h"
-#include "core/jvm/memory_room.h"
+#include "core/jvm/cgroup.h"
 
 #include "test/unit/tap.h"
 

@@ -1,5 +1,5 @@
 /* How full a JVM's code cache is, as the JVM tells it. */
-#include "core/jvm/code_cache.h"
+#include "core/jvm/jvm_memory.h"
 
 #include "test/unit/tap.h"
 

@@ -1,6 +1,5 @@
 #include "report/export/export.h"
-#include "report/export/export_jfr_bytes.h"
-#include "report/export/export_jfr_types.h"
+#include "report/export/export_jfr_parts.h"
 
 #include "core/base/bytes.h"
 #include "test/unit/tap.h"

@@ -1,7 +1,6 @@
 #include "report/export/export.h"
 
 #include "report/export/export_protobuf.h"
-#include "report/export/export_slices.h"
 #include "report/export/export_tree.h"
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"

@@ -2,7 +2,7 @@
 
 #include "report/html/html_parts.h"
 #include "report/html/html_stacks.h"
-#include "report/view/parts_table.h"
+#include "report/view/tables.h"
 #include "report/view/view_pass.h"
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"

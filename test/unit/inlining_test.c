@@ -1,5 +1,5 @@
 /* The view 'inlining' of made traces: which calls are inlined by what frames samples had. */
-#include "report/view/inlining_table.h"
+#include "report/view/tables.h"
 
 #include "test/unit/table_printed.h"
 #include "test/unit/tap.h"

@@ -1,6 +1,6 @@
 /* Objects that still live: what became of each goes through a trace, and the tables that are made of them. */
 #include "report/view/live_objects.h"
-#include "report/view/pauses_table.h"
+#include "report/view/tables.h"
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"
 

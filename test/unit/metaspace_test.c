@@ -1,4 +1,4 @@
-#include "core/jvm/metaspace.h"
+#include "core/jvm/jvm_memory.h"
 
 #include "test/unit/tap.h"
 

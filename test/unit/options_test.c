@@ -1,4 +1,4 @@
-#include "cmd/sample_options.h"
+#include "cmd/sample_run.h"
 #include "core/base/options.h"
 
 #include "test/unit/tap.h"

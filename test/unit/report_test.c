@@ -1,8 +1,7 @@
 #include "report/view/phase_report.h"
 
 #include "report/event_columns.h"
-#include "report/view/phases_table.h"
-#include "report/view/tree_table.h"
+#include "report/view/tables.h"
 #include "test/unit/table_printed.h"
 #include "test/unit/tap.h"
 #include "test/unit/trace_made.h"

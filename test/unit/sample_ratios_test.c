@@ -1,5 +1,5 @@
 /* Which ratios events make that are read with samples. */
-#include "report/sample_ratios.h"
+#include "report/sample_cells.h"
 
 #include "test/unit/tap.h"
 

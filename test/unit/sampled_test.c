@@ -3,7 +3,7 @@
 
 #include "report/export/export.h"
 #include "report/view/phase_report.h"
-#include "report/sampled_ends.h"
+#include "report/sampled_parts.h"
 #include "report/sampled_tree.h"
 #include "test/unit/table_printed.h"
 #include "test/unit/tap.h"

@@ -4,7 +4,7 @@
 #include "core/pmu/default_sets.h"
 #include "core/pmu/selftest.h"
 
-#include "core/pmu/perf_why.h"
+#include "core/pmu/perf_open.h"
 #include "test/unit/tap.h"
 
 #include <errno.h>

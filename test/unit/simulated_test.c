@@ -2,7 +2,7 @@
 
 #include "core/pmu/event_roles.h"
 #include "core/pmu/outside.h"
-#include "core/pmu/simulated_events.h"
+#include "core/pmu/simulated.h"
 #include "test/unit/tap.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-#include "report/view/stats_table.h"
+#include "report/view/tables.h"
 
 #include "report/view/view_pass.h"
 #include "test/unit/tap.h"

@@ -1,6 +1,6 @@
 #include "phases/select/select.h"
 
-#include "report/view/phases_table.h"
+#include "report/view/tables.h"
 #include "test/unit/tap.h"
 #include "test/unit/trace_maker.h"
 

@@ -4,7 +4,7 @@
  * bytes, for a change of the page.
  */
 #include "cmd/dump.h"
-#include "core/trace/reader.h"
+#include "core/trace/reader_internal.h"
 #include "core/wire/ring.h"
 
 #include "test/unit/tap.h"

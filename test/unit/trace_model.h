@@ -5,7 +5,7 @@
 #define TEST_UNIT_TRACE_MODEL_H
 
 #include "core/trace/format.h"
-#include "core/trace/reader.h"
+#include "core/trace/reader_internal.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -48,7 +48,7 @@ static inline void hash_number(struct seen *seen, uint64_t number)
     seen->definitions = (seen->definitions ^ number) * UINT64_C(1099511628211);
 }
 
-static inline void hash_text(struct seen *seen, const char *text)
+static inline void hash_words(struct seen *seen, const char *text)
 {
     for (; *text != '\0'; text++)
         hash_number(seen, (unsigned char)*text);
@@ -57,8 +57,8 @@ static inline void hash_text(struct seen *seen, const char *text)
 
 static inline void seen_info(void *context, const char *key, const char *value)
 {
-    hash_text(context, key);
-    hash_text(context, value);
+    hash_words(context, key);
+    hash_words(context, value);
 }
 
 static inline void seen_clock(void *context, uint64_t ticks, uint64_t monotonic_ns, uint64_t realtime_ns)
@@ -70,8 +70,8 @@ static inline void seen_clock(void *context, uint64_t ticks, uint64_t monotonic_
 
 static inline void seen_counter(void *context, const struct trace_counter *counter)
 {
-    hash_text(context, counter->name);
-    hash_text(context, counter->why);
+    hash_words(context, counter->name);
+    hash_words(context, counter->why);
     hash_number(context, counter->in_records);
     hash_number(context, counter->kind);
     hash_number(context, counter->group);
@@ -82,8 +82,8 @@ static inline void seen_thread(void *context, const struct trace_thread *thread)
     hash_number(context, thread->index);
     hash_number(context, (uint64_t)thread->tid);
     hash_number(context, thread->has_ring);
-    hash_text(context, thread->name);
-    hash_text(context, thread->comm);
+    hash_words(context, thread->name);
+    hash_words(context, thread->comm);
     hash_number(context, thread->start_ticks);
     hash_number(context, thread->end_ticks);
     hash_number(context, thread->n_lost);
@@ -100,10 +100,10 @@ static inline void seen_cpu_time(void *context, const struct trace_thread *threa
 static inline void seen_method(void *context, const struct trace_method *method)
 {
     hash_number(context, method->id);
-    hash_text(context, method->names.class_name);
-    hash_text(context, method->names.method);
-    hash_text(context, method->names.descriptor);
-    hash_text(context, method->source);
+    hash_words(context, method->names.class_name);
+    hash_words(context, method->names.method);
+    hash_words(context, method->names.descriptor);
+    hash_words(context, method->source);
     hash_number(context, method->first_line);
     hash_number(context, method->code_bytes);
     hash_number(context, method->has_loop);

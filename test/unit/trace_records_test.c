@@ -2,7 +2,7 @@
  * The code of records: what the writer makes is decoded by a second decoder, as slow and plain as mmprof.trace(5) has
  * it; the same records in the code of version 2 are read as the same; and who reads ahead gets what he else would.
  */
-#include "core/trace/clock_unit.h"
+#include "core/trace/encode.h"
 #include "core/trace/predict.h"
 
 #include "test/unit/tap.h"

@@ -1,5 +1,5 @@
 /* Why a thread waits: the system call, the monitor that it wants, and the innermost methods of its stack. */
-#include "core/recorder/wait_cause.h"
+#include "core/recorder/wait_sampler.h"
 
 #include "test/unit/tap.h"
 

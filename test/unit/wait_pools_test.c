@@ -1,5 +1,5 @@
 /* Pools whose threads wait for tasks of their own: by what the threads of two pools do, in tenths of the time. */
-#include "report/view/wait_pools.h"
+#include "report/view/waits.h"
 
 #include "test/unit/tap.h"
 

@@ -1,5 +1,5 @@
 /* The views 'waits' and 'locks' of a trace: what visits found, added up by cause and method. */
-#include "report/view/waits_table.h"
+#include "report/view/tables.h"
 
 #include "report/view/view_pass.h"
 #include "test/unit/table_printed.h"

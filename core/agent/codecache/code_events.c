@@ -8,7 +8,6 @@
  */
 #include "core/agent/codecache/code_out.h"
 
-#include "core/agent/control/agent_clock.h"
 #include "core/agent/codecache/code_check.h"
 #include "core/agent/codecache/compiling.h"
 #include "core/agent/control/jvmti_env.h"

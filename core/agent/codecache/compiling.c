@@ -1,6 +1,6 @@
 #include "core/agent/codecache/compiling.h"
 
-#include "core/agent/control/agent_clock.h"
+#include "core/base/ticks.h"
 #include "core/agent/codecache/own_vm.h"
 #include "core/hotspot/vm_threads.h"
 

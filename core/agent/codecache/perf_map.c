@@ -8,7 +8,7 @@
  */
 #include "core/agent/codecache/code_out.h"
 
-#include "core/agent/control/agent_clock.h"
+#include "core/base/ticks.h"
 #include "core/agent/codecache/perf_file.h"
 #include "core/agent/control/jvmti_env.h"
 #include "core/agent/control/method_names.h"

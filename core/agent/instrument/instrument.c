@@ -1,10 +1,7 @@
-/*
- * The class file hook: what it is shown gets probes, whether it is being loaded or retransform.c shows it again.
- */
+/* The class file hook: what it is shown gets probes, whether it is being loaded or retransform.c shows it again. */
 #include "core/agent/instrument/instrument_state.h"
 
 #include "core/agent/codecache/compiling.h"
-#include "core/agent/control/agent_clock.h"
 #include "core/agent/instrument/class_check.h"
 #include "core/agent/instrument/classes.h"
 #include "core/agent/instrument/methods.h"

@@ -7,7 +7,6 @@
  */
 #include "core/agent/instrument/retransform.h"
 
-#include "core/agent/control/agent_clock.h"
 #include "core/agent/control/method_ids.h"
 #include "core/wire/batch.h"
 #include "core/agent/instrument/class_check.h"

@@ -1,6 +1,4 @@
-/*
- * The parts that the laboratory's agent has besides.
- */
+/* The parts that the laboratory's agent has besides. */
 #include "core/agent/control/agent_lab.h"
 #include "core/agent/lab/lab.h"
 #include "core/emu/run/simulated_read.h"

@@ -1,6 +1,4 @@
-/*
- * Calls under way in the probes: a thread walks its own stack, and makes what it has recorded agree with it.
- */
+/* Calls under way in the probes: a thread walks its own stack, and makes what it has recorded agree with it. */
 #include "core/agent/probe/probe_parts.h"
 #include "core/agent/probe/argument_ids.h"
 

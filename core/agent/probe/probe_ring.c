@@ -1,6 +1,4 @@
-/*
- * The ring of a thread's probes: it is taken once in the thread's life, and filled; and the session's begin and end.
- */
+/* The ring of a thread's probes: it is taken once in the thread's life, and filled; and the session's begin and end. */
 #include "core/agent/probe/probe_parts.h"
 
 #include <sys/syscall.h>

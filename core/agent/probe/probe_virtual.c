@@ -1,6 +1,4 @@
-/*
- * Virtual threads in the probes: they come to the current thread, and go.
- */
+/* Virtual threads in the probes: they come to the current thread, and go. */
 #include "core/agent/probe/probe_parts.h"
 
 static void mount(struct ring *ring, uint32_t handle, uint32_t n)

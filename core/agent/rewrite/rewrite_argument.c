@@ -1,6 +1,4 @@
-/*
- * The argument that an entry's probe is given: where it is when the method begins, and how it is loaded.
- */
+/* The argument that an entry's probe is given: where it is when the method begins, and how it is loaded. */
 #include "core/agent/rewrite/rewrite_parts.h"
 
 /* By the letter that a descriptor begins with: what loads it, what makes a long or a double of it, and the probe. */

@@ -1,6 +1,4 @@
-/*
- * The new Code attribute.
- */
+/* The new Code attribute. */
 #include "core/agent/rewrite/rewrite_parts.h"
 
 #define MAX_CODE_BYTES 65535

@@ -1,6 +1,4 @@
-/*
- * The attributes of a Code attribute that hold code offsets: copied, then each offset is overwritten in the copy.
- */
+/* The attributes of a Code attribute that hold code offsets: copied, then each offset is overwritten in the copy. */
 #include "core/agent/rewrite/rewrite_parts.h"
 
 #define MAX_NESTING 64 /* of annotations within annotations */

@@ -1,6 +1,6 @@
 #include "core/agent/stacks/stacks.h"
 
-#include "core/agent/control/agent_clock.h"
+#include "core/base/ticks.h"
 #include "core/agent/control/jvmti_env.h"
 #include "core/agent/stacks/sample_out.h"
 #include "core/base/hash.h"

@@ -1,6 +1,6 @@
 #include "core/agent/stacks/stacks.h"
 
-#include "core/agent/control/agent_clock.h"
+#include "core/base/ticks.h"
 #include "core/agent/control/jvmti_env.h"
 #include "core/agent/control/method_ids.h"
 #include "core/agent/probe/probe.h"

@@ -1,6 +1,4 @@
-/*
- * The opcodes of x86-64 that sim_operands.c knows, and what they do.
- */
+/* The opcodes of x86-64 that sim_operands.c knows, and what they do. */
 #ifndef CORE_EMU_MODEL_SIM_OPCODES_H
 #define CORE_EMU_MODEL_SIM_OPCODES_H
 

@@ -1,6 +1,4 @@
-/*
- * What mmprof's three plugins have in common: how QEMU loads one and calls it, and its arguments.
- */
+/* What mmprof's three plugins have in common: how QEMU loads one and calls it, and its arguments. */
 #include "core/emu/plugin/qemu_api.h"
 
 /* QEMU finds it by this name and asks what the plugin was made for. */

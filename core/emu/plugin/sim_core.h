@@ -1,6 +1,4 @@
-/*
- * What libmmprof-sim.so keeps: of each thread its core, and what all of them share.
- */
+/* What libmmprof-sim.so keeps: of each thread its core, and what all of them share. */
 #ifndef CORE_EMU_PLUGIN_SIM_CORE_H
 #define CORE_EMU_PLUGIN_SIM_CORE_H
 

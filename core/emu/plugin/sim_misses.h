@@ -79,9 +79,7 @@ struct sim_bytecodes {
     uint64_t look;
 };
 
-/*
- * What was found of misses, added up by thread, location and cell, and written to the log (core/trace/misses.h).
- */
+/* What was found of misses, added up by thread, location and cell, and written to the log (core/trace/misses.h). */
 
 /* Whose misses: of one thread, location and cell. */
 struct sim_sum_key {

@@ -6,8 +6,9 @@
 #ifndef CORE_EMU_PLUGIN_VM_MEMORY_H
 #define CORE_EMU_PLUGIN_VM_MEMORY_H
 
+#include "core/base/ticks.h"
 #include "core/hotspot/vm_methods.h"
-#include "core/hotspot/vm_tables.h"
+#include "core/hotspot/vm_objects.h"
 #include "core/trace/misses.h"
 
 #define VM_TEXT_BYTES 256
@@ -112,27 +113,20 @@ static inline uint64_t vm_hash(uint64_t number)
 
 /* ---- Clocks of the plugin, in ns ---- */
 
-static inline uint64_t sim_clock_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 static inline uint64_t sim_clock_now_ns(void)
 {
-    return sim_clock_ns(CLOCK_MONOTONIC);
+    return clock_ns(CLOCK_MONOTONIC);
 }
 
 /* What looking up takes is this thread's CPU time, a share of all threads': on a busy machine they wait, too. */
 static inline uint64_t sim_clock_own_ns(void)
 {
-    return sim_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static inline uint64_t sim_clock_cpu_ns(void)
 {
-    return sim_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    return clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 /* The classes of the emulated JVM's objects: how long an object is, what its class and fields are called. */

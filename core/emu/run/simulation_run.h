@@ -1,6 +1,4 @@
-/*
- * A recording's command in an emulator, whose plugin simulates the processor (core/recorder/simulation.h).
- */
+/* A recording's command in an emulator, whose plugin simulates the processor (core/recorder/simulation.h). */
 #ifndef CORE_EMU_RUN_SIMULATION_RUN_H
 #define CORE_EMU_RUN_SIMULATION_RUN_H
 

@@ -178,9 +178,7 @@ static inline bool tool_host_keep(struct tool_thread *thread, const struct tool_
     return is_full;
 }
 
-/*
- * Who uses an object last, and what the creator and he have in common (thesis §A.4): for tools that want_callers.
- */
+/* Who uses an object last, and what the creator and he have in common (thesis §A.4): for tools that want_callers. */
 
 /* A thread has created it: the call is the innermost one of thread->calls from now on. */
 void tool_uses_begin(struct tool_stack *stack, struct tool_thread *thread, struct tool_object *object,

@@ -112,9 +112,7 @@ const struct tool_call *tool_call_inlined(const struct tool_call *call, const st
 /* All of a thread are over. */
 void tool_calls_free(struct tool_calls *calls, uint64_t time, const struct tool_calls_listener *listener);
 
-/*
- * The Java frames of a thread of the emulated JVM that is in the JVM or in native code: from where it left Java on.
- */
+/* The Java frames of a thread of the emulated JVM that is in the JVM or in native code: from where it left Java on. */
 
 struct tool_stack {
     struct stack_walker *walker; /* owned; NULL: none is known */
