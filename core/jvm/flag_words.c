@@ -160,6 +160,13 @@ bool jvm_flags_runs(const char *words, size_t n)
     return has_file;
 }
 
+const char *jvm_flags_prefix(const char *path)
+{
+    static const char *const tools[] = { "javac", "javadoc", "jlink", "jpackage", "jshell", NULL };
+    const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
+    return strcmp(name, "java") == 0 ? "" : is_among(name, tools) ? "-J" : NULL;
+}
+
 void jvm_flags_told(struct jvm_flags *flags, const char *text)
 {
     char word[1024];

@@ -37,6 +37,12 @@ const char *jvm_flags_main(const char *words, size_t n);
  */
 bool jvm_flags_runs(const char *words, size_t n);
 
+/*
+ * What a JDK's program wants in front of each option of the JVM: "" of java, "-J" of a tool that works for long, such
+ * as javac.  NULL: another one, which mmprof leaves alone.
+ */
+const char *jvm_flags_prefix(const char *path);
+
 /* The same for the variables JAVA_TOOL_OPTIONS, JDK_JAVA_OPTIONS and _JAVA_OPTIONS of an environment. */
 void jvm_flags_environment(struct jvm_flags *flags, const char *variables, size_t n);
 

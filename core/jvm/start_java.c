@@ -20,20 +20,6 @@ extern const char *gnu_get_libc_version(void) __attribute__((weak)); /* others g
 
 /* ---- what is started ---- */
 
-/* "": options as they are; "-J": in front of each; NULL: it is left alone. */
-static const char *prefix_of(const char *path)
-{
-    static const char *const tools[] = { "javac", "javadoc", "jlink", "jpackage", "jshell" };
-    const char *name = strrchr(path, '/');
-    name = name == NULL ? path : name + 1;
-    if (strcmp(name, "java") == 0)
-        return "";
-    for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
-        if (strcmp(name, tools[i]) == 0)
-            return "-J";
-    return NULL;
-}
-
 /* All words, each with its NUL: n bytes.  NULL: no memory. */
 static char *join_words(int argc, char **argv, size_t *n)
 {
@@ -141,7 +127,7 @@ __attribute__((constructor)) static void start_again(int argc, char **argv, char
     if (options == NULL || preload == NULL || !is_last(preload) || n <= 0)
         return;
     program[n] = '\0';
-    const char *prefix = prefix_of(program);
+    const char *prefix = jvm_flags_prefix(program);
     if (prefix == NULL || !is_wanted(argc, argv))
         return;
     char **words = with_options(argc, argv, options, prefix), **before = environment_before(environment);

@@ -1,7 +1,10 @@
 #include "core/jvm/started.h"
 
 #include "core/jvm/flags.h"
+#include "core/jvm/maps.h"
 #include "core/jvm/process.h"
+
+#include <sys/stat.h>
 
 #define DEPTH_MAX    8    /* of processes: a shell's script that runs a script that runs java */
 #define THREADS_MAX  1024 /* in front of it there may be a collector's, as many as CPUs */
@@ -28,13 +31,34 @@ static bool is_launcher(const char *words)
     return strcmp(slash == NULL ? words : slash + 1, "java") == 0;
 }
 
+/*
+ * A tool of the JDK that looks at other JVMs (jcmd) or at files (keytool), as start scripts do: it is beside java,
+ * which other programs with a launcher in them are not.
+ */
+static bool is_tool(pid_t pid)
+{
+    char link[64], program[PATH_MAX + 8];
+    struct stat java;
+    struct jvm_mapped library;
+    snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
+    ssize_t n = readlink(link, program, PATH_MAX - 1);
+    if (n <= 0)
+        return false;
+    program[n] = '\0';
+    char *slash = strrchr(program, '/');
+    if (slash == NULL || jvm_flags_prefix(program) != NULL)
+        return false;
+    memcpy(slash + 1, "java", sizeof "java");
+    return lstat(program, &java) == 0 && S_ISREG(java.st_mode) && jvm_mapped_find(pid, "/libjli.so", &library) == 1;
+}
+
 /* A program that contains a JVM, and one in an emulator, run something by themselves. */
 static bool runs_program(pid_t pid, const char *name)
 {
     char path[64], words[WORDS_BYTES];
     snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
     ssize_t n = jvm_read_file(path, words, sizeof words - 1);
-    if (n <= 0 || (is_launcher(words) && !jvm_flags_runs(words, (size_t)n + 1)))
+    if (n <= 0 || is_tool(pid) || (is_launcher(words) && !jvm_flags_runs(words, (size_t)n + 1)))
         return false;
     for (ssize_t i = 0; i + 1 < n; i++)
         words[i] = words[i] == '\0' ? ' ' : words[i];

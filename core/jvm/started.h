@@ -8,8 +8,8 @@
 bool jvm_has_started(pid_t pid);
 
 /*
- * The first such JVM among a process and those that it started, if it runs a program (jvm_flags_runs) and its command
- * line has this name (NULL: any).  Cheap enough to be asked every few milliseconds.
+ * The first such JVM among a process and those that it started, if it runs a program (jvm_flags_runs, and no tool such
+ * as jcmd) and its command line has this name (NULL: any).  Cheap enough to be asked every few milliseconds.
  *
  * Returns its process id, or 0: there is none yet.
  */

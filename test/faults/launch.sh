@@ -25,6 +25,7 @@ exit 7
 E
 script_of version.sh <<E
 java -version 2>&1 | grep -q version
+sleep 2 | jdb > $dir/jdb.out
 exec $busy $dir/none 1
 E
 script_of two.sh <<E
@@ -63,7 +64,7 @@ tries() {
         "$("$mmprof" record -q --include target/Started.main -o "$SCRATCH/seen.dat" -- "$dir/seen.sh" 2>&1; echo $?)" \
         "$expected"
     record version version.sh > "$SCRATCH/said"
-    is "$v: the JVM that prints its version is passed by, and is not counted" \
+    is "$v: JVMs that print a version, or of a JDK's tool, are passed by, and not counted" \
         "$(calls version) $(grep -c 'JVMs or more' "$SCRATCH/said")" "1 0"
     record left left.sh > "$SCRATCH/said"
     is "$v: a JVM that the command leaves behind is recorded until it ends" \
