@@ -96,11 +96,11 @@ static int run(struct advise_arguments *a, struct arena *arena, struct err *err)
     if (options.libraries == NULL)
         return -1;
     int rc = view_pass_read(&options, arena, &pass, err);
-    if (rc == 0)
-        rc = sampled_tree(&pass.source, view_pass_samples(&pass, &pass.source), false, &whole, err);
-    const struct findings_input input = { .source = &whole, .libraries = options.libraries, .pass = &pass };
-    if (rc == 0)
+    if (rc == 0) {
+        sampled_tree(&pass.source, view_pass_samples(&pass, &pass.source), false, &whole);
+        const struct findings_input input = { .source = &whole, .libraries = options.libraries, .pass = &pass };
         rc = display_close(&a->display, print_with_memory(a, &input, &a->display, err), err);
+    }
     view_pass_close(&pass);
     return rc;
 }

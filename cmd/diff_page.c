@@ -93,10 +93,10 @@ static int add_trace(struct diff_page *page, enum diff_side side, size_t number,
     if (options.libraries == NULL)
         return -1;
     int rc = view_pass_read(&options, &local, &pass, err);
-    if (rc == 0)
-        rc = sampled_tree(&pass.source, view_pass_samples(&pass, &pass.source), false, &whole, err);
-    if (rc == 0)
+    if (rc == 0) {
+        sampled_tree(&pass.source, view_pass_samples(&pass, &pass.source), false, &whole);
         add_tree(page, &whole, side);
+    }
     view_pass_close(&pass);
     arena_free(&local);
     return rc;

@@ -40,10 +40,10 @@ void measured_run_free(struct measured_run *run);
  */
 int diff_record_begin(const char *directory, struct err *err);
 
-/* The trace of a version's run, from 1 on: "DIRECTORY/before-1.dat".  NULL: no memory. */
+/* The trace of a version's run, from 1 on: "DIRECTORY/before-1.dat". */
 const char *diff_record_path(struct arena *arena, const char *directory, const char *version, size_t run);
 
-/* A shell's command that runs a version's command and records it to path.  NULL: no memory. */
+/* A shell's command that runs a version's command and records it to path. */
 const char *diff_record_command(struct arena *arena, const char *path, const char *command);
 
 /* mmprof diff --until: runs the versions in turns until the intervals of their differences are narrow enough. */
@@ -140,7 +140,7 @@ int diff_profiles_print(struct diff_profiles *profiles, bool salvage, bool as_cs
  * table  as text has it
  * runs   likewise, of the runs that were made for it; or NULL
  *
- * Returns 0, or -1 with *err set: a trace or the page cannot be had, no memory.
+ * Returns 0, or -1 with *err set: a trace or the page cannot be had.
  */
 int diff_page_print(const struct diff *diff, const struct table *table, const struct table *runs, const char *path,
                     struct err *err);

@@ -227,5 +227,5 @@ int diff_until_run(const struct diff_until *options, struct versions *v, struct 
                                     .steady = options->iterations != NULL ? steady_words(r) : NULL,
                                     .is_narrow = r->rerun.half <= r->rerun.until,
                                     .is_steady = r->n_cold == 0 };
-    return end->intervals == NULL ? err_set(err, "out of memory for results") : 0;
+    return 0;
 }

@@ -48,7 +48,7 @@ static int begin(const struct diff_sides *sides, struct arena *arena, struct ver
     return err_next(err, "name two versions at least: --before, --after, --side NAME=...");
 }
 
-/* "a.dat, b.dat"; NULL: no memory. */
+/* "a.dat, b.dat". */
 static const char *list_of(struct arena *arena, const struct options_list *words)
 {
     const char *list = "";

@@ -1,5 +1,6 @@
 #include "cmd/diff_parts.h"
 #include "core/base/ticks.h"
+#include "core/base/xalloc.h"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -15,12 +16,10 @@ static double ns_of(struct timeval t)
 
 static int start(const char *command, int out, pid_t *pid, struct err *err)
 {
-    char *copy = strdup(command);
+    char *copy = xstrdup(command);
     posix_spawn_file_actions_t actions;
-    if (copy == NULL || posix_spawn_file_actions_init(&actions) != 0) {
-        free(copy);
-        return err_set(err, "out of memory to run '%s'", command);
-    }
+    if (posix_spawn_file_actions_init(&actions) != 0)
+        out_of_memory();
     char *const argv[] = { (char[]){ "sh" }, (char[]){ "-c" }, copy, NULL };
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
@@ -33,41 +32,33 @@ static int start(const char *command, int out, pid_t *pid, struct err *err)
 
 /* ---- what it printed ---- */
 
-static int add_iteration(struct measured_run *run, const char *line, const regmatch_t *match)
+static void add_iteration(struct measured_run *run, const char *line, const regmatch_t *match)
 {
     char *end;
     double value = strtod(line + match->rm_so, &end);
     if (match->rm_so < 0 || end == line + match->rm_so || !isfinite(value))
-        return 0;
-    double *more = realloc(run->iterations, (run->n_iterations + 1) * sizeof *more);
-    if (more == NULL)
-        return -1;
-    run->iterations = more;
+        return;
+    run->iterations = xreallocarray(run->iterations, run->n_iterations + 1, sizeof *run->iterations);
     run->iterations[run->n_iterations++] = value;
-    return 0;
 }
 
 /* Read it all; *last is its last line that is not empty, or NULL; owned. */
-static int read_output(FILE *out, const regex_t *iterations, struct measured_run *run, char **last, struct err *err)
+static void read_output(FILE *out, const regex_t *iterations, struct measured_run *run, char **last)
 {
     char *line = NULL;
     size_t room = 0;
-    int rc = 0;
     rewind(out);
-    while (rc == 0 && getline(&line, &room, out) > 0) {
+    while (getline(&line, &room, out) > 0) {
         regmatch_t matches[2] = { { -1, -1 }, { -1, -1 } };
         line[strcspn(line, "\n")] = '\0';
         if (line[0] == '\0')
             continue;
         free(*last);
-        *last = strdup(line);
+        *last = xstrdup(line);
         if (iterations != NULL && regexec(iterations, line, 2, matches, 0) == 0)
-            rc = add_iteration(run, line, &matches[1]);
-        if (*last == NULL)
-            rc = -1;
+            add_iteration(run, line, &matches[1]);
     }
     free(line);
-    return rc < 0 ? err_set(err, "out of memory for a command's output") : 0;
 }
 
 static int check_status(const char *command, int status, const char *last, struct err *err)
@@ -101,8 +92,8 @@ int measured_run(const char *command, const regex_t *iterations, struct measured
         }
     run->wall_ns = (double)clock_ns(CLOCK_MONOTONIC) - start_ns;
     run->cpu_ns = ns_of(usage.ru_utime) + ns_of(usage.ru_stime);
-    if (read_output(out, iterations, run, &last, err) == 0)
-        rc = check_status(command, status, last, err);
+    read_output(out, iterations, run, &last);
+    rc = check_status(command, status, last, err);
 out:
     free(last);
     fclose(out);

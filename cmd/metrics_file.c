@@ -66,8 +66,8 @@ static int add_pass(struct metrics_file *file, struct view_pass *pass, struct er
     static const struct report_row_options options = { .sort = "time" };
     struct report_source source;
     struct table table;
-    if (sampled_tree(&pass->source, view_pass_samples(pass, &pass->source), false, &source, err) < 0 ||
-        report_make(&source, pass->totals, pass->n_totals, &options, &table, err) < 0)
+    sampled_tree(&pass->source, view_pass_samples(pass, &pass->source), false, &source);
+    if (report_make(&source, pass->totals, pass->n_totals, &options, &table, err) < 0)
         return -1;
     const char *host = file->options.host != NULL ? file->options.host : info_text(source.reader, INFO_HOST);
     snprintf(file->host, sizeof file->host, "%s", host == NULL ? "" : host);

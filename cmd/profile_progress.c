@@ -2,6 +2,7 @@
 
 #include "cmd/report_run.h"
 #include "cmd/terminal.h"
+#include "core/base/xalloc.h"
 #include "core/recorder/clock.h"
 
 #define FIRST_NS   UINT64_C(5000000000)
@@ -68,30 +69,27 @@ static uint64_t next_ns(const struct profile_progress *progress, const struct li
     return now_ns + (uint64_t)(wait_ns < AGAIN_NS ? AGAIN_NS : wait_ns);
 }
 
-static int draw(struct profile_progress *progress, const char *found, double elapsed_s, struct err *err)
+static void draw(struct profile_progress *progress, const char *found, double elapsed_s)
 {
     char *text = NULL;
     size_t n = 0;
     const struct table_look look = { progress->columns, false };
-    FILE *out = open_memstream(&text, &n);
-    if (out == NULL)
-        return err_set(err, "out of memory for what was found");
+    FILE *out = xopen_memstream(&text, &n);
     char head[128];
     snprintf(head, sizeof head, "%s in the first %.0f s (Ctrl-C: end, and print the report)",
              found == NULL || found[0] == '\0' ? "Nothing that costs much was found" : "Found", elapsed_s);
     table_print_words("", head, 0, &look, out);
     fprintf(out, "\n%s", found == NULL ? "" : found);
-    int rc = fclose(out) == 0 ? 0 : err_set(err, "out of memory for what was found");
-    if (rc == 0)
-        terminal_draw_over(progress->out, text, &progress->n_lines);
+    xclose_memstream(out);
+    terminal_draw_over(progress->out, text, &progress->n_lines);
     free(text);
-    return rc;
 }
 
 int profile_progress_round(void *context, struct live_session *session, struct recorder_link *link, struct err *err)
 {
     struct profile_progress *progress = context;
     uint64_t now = session->status.monotonic_ns;
+    (void)err;
     if (progress->out == NULL)
         return 0;
     if (link == NULL) {
@@ -108,7 +106,7 @@ int profile_progress_round(void *context, struct live_session *session, struct r
         return 0;
     char *found = join(progress);
     progress->next_ns = next_ns(progress, session);
-    int rc = draw(progress, found, (double)(now - progress->begin_ns) / 1e9, err);
+    draw(progress, found, (double)(now - progress->begin_ns) / 1e9);
     free(found);
-    return rc;
+    return 0;
 }

@@ -5,12 +5,13 @@
 #include "core/base/plain_file.h"
 #include "core/base/privileges.h"
 #include "core/base/text.h"
+#include "core/base/xalloc.h"
 
 #define NAME_START "mmprof-" /* of the programs in libexec/mmprof */
 
 /* ---- help ---- */
 
-static int print_help(const struct program *program, FILE *out)
+static void print_help(const struct program *program, FILE *out)
 {
     fprintf(out, "usage: mmprof COMMAND [OPTIONS]\n\n%s", program->purpose);
     for (const struct command *c = program->commands; c->name != NULL; c++)
@@ -22,7 +23,6 @@ static int print_help(const struct program *program, FILE *out)
         out,
         "\n'mmprof COMMAND --help' lists a command's options (--help-all: all); 'man mmprof-COMMAND' explains them.\n"
         "'source <(mmprof completion bash)' (or zsh) completes them in the shell.\n");
-    return 0;
 }
 
 static bool is_one_of(const char *word, const char *const *words)
@@ -36,8 +36,10 @@ static int run_none(const struct program *program, const char *name, const char 
 {
     static const char *const help[] = { "help", "--help", "-h", NULL };
     static const char *const version[] = { "version", "--version", NULL };
-    if (is_one_of(name, help))
-        return print_help(program, stdout);
+    if (is_one_of(name, help)) {
+        print_help(program, stdout);
+        return 0;
+    }
     if (is_one_of(name, version))
         return puts("mmprof " MMPROF_VERSION) < 0 ? 1 : 0;
     if (strcmp(name, "completion") == 0)
@@ -120,9 +122,7 @@ int program_become(const char *name, int argc, char **argv, struct err *err)
     char path[4096];
     if (find_program(name, path, sizeof path, err) < 0)
         return -1;
-    char **words = calloc((size_t)argc + 2, sizeof *words);
-    if (words == NULL)
-        return err_set(err, "out of memory");
+    char **words = xcalloc((size_t)argc + 2, sizeof *words);
     words[0] = self;
     memcpy(words + 1, argv, (size_t)argc * sizeof *words);
     fflush(NULL);

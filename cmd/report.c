@@ -282,8 +282,7 @@ static int run_report(struct report_run *run, struct err *err)
         read_traces(run, clock, err) < 0)
         return -1;
     const struct report_source *first = run->traces[0].source;
-    if (sampled_tree(first, view_pass_samples(&run->passes[0], first), o->threads != NULL, &run->first_whole, err) < 0)
-        return -1;
+    sampled_tree(first, view_pass_samples(&run->passes[0], first), o->threads != NULL, &run->first_whole);
     memcpy(run->whole, run->traces, sizeof run->whole);
     run->whole[0].source = &run->first_whole;
     return o->html != NULL ? report_page_print(run, err) : report_view_print(run, err);

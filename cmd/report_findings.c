@@ -1,5 +1,7 @@
 #include "cmd/report_run.h"
 
+#include "core/base/xalloc.h"
+
 #define FINDING_INDENT 2
 
 /* Lines of a text as the look has room for them. */
@@ -14,21 +16,16 @@ static void print_lines(const char *text, const struct table_look *look, FILE *o
     }
 }
 
-int report_findings_print(const struct findings_input *input, size_t most, const struct table_look *look, FILE *out,
-                          struct err *err)
+void report_findings_print(const struct findings_input *input, size_t most, const struct table_look *look, FILE *out)
 {
     char *text = NULL;
     size_t n = 0;
     const struct findings findings = findings_find(input);
-    FILE *lines = open_memstream(&text, &n);
-    if (lines == NULL)
-        return err_set(err, "out of memory for the findings");
+    FILE *lines = xopen_memstream(&text, &n);
     findings_print(&findings, most, lines);
-    int rc = fclose(lines) == 0 ? 0 : err_set(err, "out of memory for the findings");
-    if (rc == 0)
-        print_lines(text, look, out);
+    xclose_memstream(lines);
+    print_lines(text, look, out);
     free(text);
-    return rc;
 }
 
 /* Returns 0, or -1 with *err set. */
@@ -40,26 +37,24 @@ static int print_of(const char *path, const struct table_look *look, struct aren
                                          .parts = VIEW_PASS_SAMPLES | VIEW_PASS_JIT | VIEW_PASS_FINDINGS };
     struct report_source whole;
     options.libraries = folding_read(NULL, arena, err);
-    if (options.libraries == NULL || view_pass_read(&options, arena, pass, err) < 0 ||
-        sampled_tree(&pass->source, view_pass_samples(pass, &pass->source), false, &whole, err) < 0)
+    if (options.libraries == NULL || view_pass_read(&options, arena, pass, err) < 0)
         return -1;
+    sampled_tree(&pass->source, view_pass_samples(pass, &pass->source), false, &whole);
     const struct findings_input input = { .source = &whole, .libraries = options.libraries, .pass = pass };
-    return report_findings_print(&input, FINDINGS_ON_SCREEN, look, out, err);
+    report_findings_print(&input, FINDINGS_ON_SCREEN, look, out);
+    return 0;
 }
 
 char *report_findings_of(const char *path, const struct table_look *look, struct err *err)
 {
     struct arena arena = { NULL, 0 };
-    struct view_pass *pass = calloc(1, sizeof *pass);
+    struct view_pass *pass = xcalloc(1, sizeof *pass);
     char *text = NULL;
     size_t n = 0;
-    FILE *out = pass == NULL ? NULL : open_memstream(&text, &n);
-    int rc =
-        out == NULL ? err_set(err, "out of memory for the findings") : print_of(path, look, &arena, pass, out, err);
-    if (out != NULL && fclose(out) != 0 && rc == 0)
-        rc = err_set(err, "out of memory for the findings");
-    if (pass != NULL)
-        view_pass_close(pass);
+    FILE *out = xopen_memstream(&text, &n);
+    int rc = print_of(path, look, &arena, pass, out, err);
+    xclose_memstream(out);
+    view_pass_close(pass);
     free(pass);
     arena_free(&arena);
     if (rc == 0)

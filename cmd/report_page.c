@@ -100,14 +100,14 @@ static int make_fields(struct report_run *run, struct page_parts *made, struct h
     return 0;
 }
 
-static int make_other_clock(struct report_run *run, struct html_page *page, struct err *err)
+static void make_other_clock(struct report_run *run, struct html_page *page)
 {
     struct report_source other = *run->traces[0].source;
     if (trace_samples_are_all(other.reader))
-        return 0;
+        return;
     other.clock = other.clock == PHASES_CPU || other.tree->cpu_is_wall ? PHASES_WALL : PHASES_CPU;
     page->other = &run->first_other;
-    return sampled_tree(&other, view_pass_samples(&run->passes[0], &other), false, &run->first_other, err);
+    sampled_tree(&other, view_pass_samples(&run->passes[0], &other), false, &run->first_other);
 }
 
 static void make_findings(struct report_run *run, struct html_page *page)
@@ -140,7 +140,8 @@ int report_page_print(struct report_run *run, struct err *err)
                               .waits = pass->kept_waits,
                               .n_waits = pass->n_kept_waits,
                               .libraries = run->libraries };
-    if (make_other_clock(run, &page, err) < 0 || report_make_table(run, &made->phases, err) < 0 ||
+    make_other_clock(run, &page);
+    if (report_make_table(run, &made->phases, err) < 0 ||
         stats_table(whole->source, whole->totals, whole->n_totals, &o->rows, &pass->metrics, pass->statistics,
                     &made->stats, err) < 0 ||
         make_line(run, &page, err) < 0 || make_fields(run, made, &page, err) < 0)

@@ -86,14 +86,12 @@ int report_page_print(struct report_run *run, struct err *err);
 
 /* What costs most, in plain English: above a report's table, and while a recording still runs. */
 
-/* Print them as they stand above a report, most of them at most (0: all), on lines that the look has room for.  Returns
- * 0, or -1 with *err set: no memory. */
-int report_findings_print(const struct findings_input *input, size_t most, const struct table_look *look, FILE *out,
-                          struct err *err);
+/* Print them as they stand above a report, most of them at most (0: all), on lines that the look has room for. */
+void report_findings_print(const struct findings_input *input, size_t most, const struct table_look *look, FILE *out);
 
 /*
  * The same of what a trace that may still be written has by now.  Returns the text, for free(), "" where nothing costs
- * much; or NULL with *err set: the trace cannot be read yet, or no memory.
+ * much; or NULL with *err set: the trace cannot be read yet.
  */
 char *report_findings_of(const char *path, const struct table_look *look, struct err *err);
 

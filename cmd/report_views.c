@@ -108,8 +108,8 @@ static int make_live_objects(struct report_run *run, struct table *table, struct
                : live_objects_table(&run->passes[0], by, &run->options->rows, table, err);
 }
 
-/* The method's name, of words that 'record --by' takes, "doGet(1).getRequestURI()"; the arena's.  NULL: they are none,
- * or there is no memory. */
+/* The method's name, of words that 'record --by' takes, "doGet(1).getRequestURI()"; the arena's.  NULL: they are none.
+ */
 static const char *told_apart(struct arena *arena, const char *words)
 {
     struct call_argument argument;
@@ -161,8 +161,7 @@ static int make_stats(struct report_run *run, struct table *table, struct err *e
                        pass->statistics, table, err);
 }
 
-/* The regions of rows: those of the time line with most of their own time.  Returns 0, or -1 with *err set: no memory.
- */
+/* The regions of rows: those of the time line with most of their own time.  Returns 0, or -1 with *err set. */
 static int find_regions(struct report_run *run, struct report_row_options *rows, struct err *err)
 {
     struct view_pass *pass = &run->passes[0];
@@ -277,13 +276,13 @@ const struct report_view report_views[] = {
 };
 
 /* Above the phases, or all of them above their table, in text; of a part of the threads nothing is found. */
-static int print_findings(const struct report_run *run, struct err *err)
+static void print_findings(const struct report_run *run)
 {
     const struct findings_input input = findings_input_of(run);
     bool is_all = report_view_is(run->options->view, "findings");
     if (!is_text(run) || (!is_all && !report_view_is(run->options->view, "phases")) || run->options->threads != NULL)
-        return 0;
-    return report_findings_print(&input, is_all ? 0 : FINDINGS_ON_SCREEN, &run->display->look, stdout, err);
+        return;
+    report_findings_print(&input, is_all ? 0 : FINDINGS_ON_SCREEN, &run->display->look, stdout);
 }
 
 /* Kinds of requests, above the phases. */
@@ -324,8 +323,11 @@ static int print_table(struct report_run *run, int (*make)(struct report_run *, 
         return -1;
     if (!is_first)
         putchar('\n');
-    else if (print_findings(run, err) < 0 || print_requests(run, err) < 0)
-        return -1;
+    else {
+        print_findings(run);
+        if (print_requests(run, err) < 0)
+            return -1;
+    }
     table.notes_most = run->options->notes ? 0 : NOTES_MOST;
     table.is_wide = run->options->wide;
     table.details_wide = run->options->wide || !report_view_is(run->options->view, "phases") ? 0 : REPORT_DETAILS_WIDE;

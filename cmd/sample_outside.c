@@ -17,8 +17,8 @@
 static int on_visit(const struct stack_wait *wait, void *context, struct err *err)
 {
     struct sample_run *run = context;
-    if (wait->sample.is_waiting && sample_run_add(run, &wait->sample, err) < 0)
-        return -1;
+    if (wait->sample.is_waiting)
+        sample_run_add(run, &wait->sample);
     return sample_trace_add_wait(&run->trace, wait, err);
 }
 

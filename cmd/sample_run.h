@@ -103,13 +103,13 @@ uint64_t sample_run_period_ns(const struct sample_run *run);
 /* Take a sample for the table, and for the trace.  A stack_sample_fn; context: the run. */
 int sample_run_take(const struct stack_sample *sample, void *context, struct err *err);
 
-/* For the table alone.  Returns 0, or -1 with *err set: no memory. */
-int sample_run_add(struct sample_run *run, const struct stack_sample *sample, struct err *err);
+/* For the table alone. */
+void sample_run_add(struct sample_run *run, const struct stack_sample *sample);
 
 /* Count the JVMs that a command starts, which is not java itself, where that is due. */
 void sample_run_count_jvms(struct sample_run *run, bool is_due);
 
-/* Print what was sampled as the options say.  Returns 0, or -1 with *err set: there is nothing, or no memory. */
+/* Print what was sampled as the options say.  Returns 0, or -1 with *err set: there is nothing. */
 int sample_print(struct sample_run *run, struct err *err);
 
 /* The options of mmprof sample. */

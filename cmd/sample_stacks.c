@@ -110,9 +110,12 @@ static int prepare(struct sample_run *run, struct err *err)
     how->is_wall = o->is_wall;
     how->stack_bytes = (uint32_t)o->stack_bytes;
     run->budget.share = o->budget;
-    if (sample_profile_open(&run->profile, BLOCK_NS, o->tree_bytes, err) < 0 ||
-        bytecode_kinds_open(&run->kinds, table_of(o), BLOCK_NS, &run->arena, err) < 0)
-        return -1;
+    if (o->tree_bytes < CONTEXT_TREE_MIN_BYTES) {
+        err_set(err, "a calling context tree of %" PRIu64 " bytes is too small", o->tree_bytes);
+        return err_next(err, "give 64K or more, such as 64M");
+    }
+    sample_profile_open(&run->profile, BLOCK_NS, o->tree_bytes);
+    bytecode_kinds_open(&run->kinds, table_of(o), BLOCK_NS, &run->arena);
     run->profile.is_of_blocks = run->kinds.profile.is_of_blocks = o->is_polled || o->is_wall;
     run->profile.half_life_ns = run->kinds.profile.half_life_ns = (uint64_t)(o->decay_s * 1e9);
     if (o->events != NULL && trigger_choose(o->events, o->period, &run->arena, &run->events, &how->trigger, err) < 0)

@@ -28,7 +28,7 @@ static void keep_names(struct sample_run *run, const struct stack_sample *sample
     }
 }
 
-int sample_run_add(struct sample_run *run, const struct stack_sample *sample, struct err *err)
+void sample_run_add(struct sample_run *run, const struct stack_sample *sample)
 {
     enum vm_part part = part_of(run, sample);
     for (uint32_t i = 0; i < sample->n; i++)
@@ -49,15 +49,14 @@ int sample_run_add(struct sample_run *run, const struct stack_sample *sample, st
     keep_names(run, sample);
     run->profile.is_halved = run->kinds.profile.is_halved = sample->is_halved;
     sample_profile_add(&run->profile, &add);
-    if (bytecode_kinds_add(&run->kinds, sample->known, sample, &add) < 0)
-        return err_set(err, "out of memory for the kinds of bytecode");
-    return 0;
+    bytecode_kinds_add(&run->kinds, sample->known, sample, &add);
 }
 
 int sample_run_take(const struct stack_sample *sample, void *context, struct err *err)
 {
     struct sample_run *run = context;
-    return sample_run_add(run, sample, err) < 0 ? -1 : sample_trace_add(&run->trace, sample, err);
+    sample_run_add(run, sample);
+    return sample_trace_add(&run->trace, sample, err);
 }
 
 /* Not while one is waited for, which is looked for more often. */

@@ -1,5 +1,6 @@
 #include "cmd/top_table.h"
 
+#include "core/base/xalloc.h"
 #include "report/view/sampled.h"
 #include "report/format/table.h"
 #include "symbolize/java_names.h"
@@ -78,11 +79,9 @@ char *top_text(struct top_table *table, struct top_sampled *sampled, struct live
 {
     struct arena arena = { NULL, 0 };
     char *phases = sample_anew(sampled, session, err) < 0 ? NULL : top_table_text(table, session, err), *text = NULL;
-    const char *below = phases == NULL ? NULL : below_text(sampled, &arena);
-    if (phases != NULL &&
-        (below == NULL || asprintf(&text, "%s%s%s", phases, below[0] == '\0' ? "" : "\n", below) < 0)) {
-        err_set(err, "out of memory");
-        text = NULL;
+    if (phases != NULL) {
+        const char *below = below_text(sampled, &arena);
+        text = xasprintf("%s%s%s", phases, below[0] == '\0' ? "" : "\n", below);
     }
     free(phases);
     arena_free(&arena);

@@ -30,16 +30,8 @@ static const char *copy(struct arena *arena, const char *text)
     return arena_text(arena, text, strlen(text));
 }
 
-static bool has_texts(const struct call_metrics *metrics)
-{
-    for (size_t i = 0; i < metrics->options.n_metrics; i++)
-        if (metrics->of[i].name == NULL || metrics->of[i].key == NULL)
-            return false;
-    return true;
-}
-
-int call_metrics_find(const struct trace_reader *outline, enum phases_clock clock, struct arena *arena,
-                      struct call_metrics *metrics, struct err *err)
+void call_metrics_find(const struct trace_reader *outline, enum phases_clock clock, struct arena *arena,
+                       struct call_metrics *metrics)
 {
     memset(metrics, 0, sizeof *metrics);
     metrics->options.clock = clock;
@@ -55,7 +47,6 @@ int call_metrics_find(const struct trace_reader *outline, enum phases_clock cloc
                          (struct call_metric){ copy(arena, events[i].heading),
                                                arena_printf(arena, "%s_per_1000_instructions", events[i].name),
                                                "per_1000_instructions", TABLE_RATE, NULL });
-    return has_texts(metrics) ? 0 : err_set(err, "out of memory for the names of %zu events", n);
 }
 
 static bool is_of(const struct statistics_metric *metric, const struct event_column *event)

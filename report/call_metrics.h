@@ -22,11 +22,9 @@ struct call_metrics {
  * What its counters can tell of calls.
  *
  * outline  the trace's (trace_outline).
- *
- * Returns 0, or -1 with *err set: no memory.
  */
-int call_metrics_find(const struct trace_reader *outline, enum phases_clock clock, struct arena *arena,
-                      struct call_metrics *metrics, struct err *err);
+void call_metrics_find(const struct trace_reader *outline, enum phases_clock clock, struct arena *arena,
+                       struct call_metrics *metrics);
 
 /* Now that all records are read: set why of those whose events never counted. */
 void call_metrics_judge(struct call_metrics *metrics, const struct trace_reader *reader, const struct calltree *tree);

@@ -2,6 +2,7 @@
 
 #include "core/base/hash.h"
 #include "core/base/pattern.h"
+#include "core/base/xalloc.h"
 
 /* report/frameworks.txt, which the build makes an array of; it ends with a 0. */
 extern const unsigned char frameworks_text[];
@@ -26,16 +27,17 @@ static const char *text_of(const char *path, struct arena *arena, struct err *er
 {
     char *text = NULL, line[LINE_MOST];
     size_t n = 0;
-    FILE *out, *in = fopen(path, "re");
+    FILE *in = fopen(path, "re");
     if (in == NULL) {
         err_set(err, "cannot open '%s': %s", path, strerror(errno));
         err_next(err, "name a file with one pattern of classes per line, such as 'org.apache.catalina.*'");
         return NULL;
     }
-    out = open_memstream(&text, &n);
-    while (out != NULL && fgets(line, sizeof line, in) != NULL)
+    FILE *out = xopen_memstream(&text, &n);
+    while (fgets(line, sizeof line, in) != NULL)
         fputs(line, out);
-    bool is_read = !ferror(in) && out != NULL && fclose(out) == 0;
+    bool is_read = !ferror(in);
+    xclose_memstream(out);
     fclose(in);
     const char *copy = is_read ? arena_text(arena, text, n) : NULL;
     free(text);

@@ -13,7 +13,7 @@ struct folding_list; /* the arena's */
  *
  * path   NULL: the list that comes with mmprof (report/frameworks.txt).
  *
- * Returns the list, or NULL with *err set: the file cannot be read, a line is no pattern, no memory.
+ * Returns the list, or NULL with *err set: the file cannot be read, a line is no pattern.
  */
 const struct folding_list *folding_read(const char *path, struct arena *arena, struct err *err);
 

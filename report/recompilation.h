@@ -46,7 +46,7 @@ void recompilation_close(struct recompilation_reading *reading);
 
 /*
  * "the code cache is full (2.6 of 3.0 MB): ...", in the source's arena.  NULL: it had room, or that is not known
- * (*is_known says which), or there is no memory.
+ * (*is_known says which).
  */
 const char *report_full_code_cache(const struct report_source *source, bool *is_known);
 

@@ -6,14 +6,12 @@
 #define TREE_BYTES (UINT64_C(1) << 20)
 #define DEPTH_MOST 4096u
 
-int sample_rows_open(const struct report_source *source, struct sample_profile *profile, struct err *err)
+void sample_rows_open(const struct report_source *source, struct sample_profile *profile)
 {
-    if (sample_profile_open(profile, BLOCK, TREE_BYTES, err) < 0)
-        return -1;
+    sample_profile_open(profile, BLOCK, TREE_BYTES);
     profile->is_halved = info_text(source->reader, INFO_SAMPLE_HALVES) != NULL;
     profile->is_of_blocks =
         source->sampled->samples->has_waiting || info_text(source->reader, INFO_SAMPLE_MECHANISM) != NULL; /* polling */
-    return 0;
 }
 
 void sample_rows_add(const struct report_source *source, size_t i, const uint32_t *rows, uint32_t n,
@@ -39,15 +37,12 @@ static void add_sample(const struct report_source *source, const uint32_t *row_o
     sample_rows_add(source, i, rows, n, profile);
 }
 
-int sample_rows_profile(const struct report_source *source, const uint32_t *row_of, struct sample_profile *profile,
-                        struct err *err)
+void sample_rows_profile(const struct report_source *source, const uint32_t *row_of, struct sample_profile *profile)
 {
-    if (sample_rows_open(source, profile, err) < 0)
-        return -1;
+    sample_rows_open(source, profile);
     for (size_t i = 0; i < source->sampled->samples->n_kept; i++)
         if (!source->sampled->samples->kept[i].is_idle)
             add_sample(source, row_of, i, profile);
-    return 0;
 }
 
 double sample_rows_error(const struct sample_share *share, double ticks, double all_ticks)

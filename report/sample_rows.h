@@ -9,15 +9,12 @@
  * stack, and the own time of that of the innermost one.
  *
  * row_of   by method: its row, or CALLTREE_NONE; several methods may have one
- * profile  for sample_profile_free, whatever is returned
- *
- * Returns 0, or -1 with *err set: no memory.
+ * profile  for sample_profile_free
  */
-int sample_rows_profile(const struct report_source *source, const uint32_t *row_of, struct sample_profile *profile,
-                        struct err *err);
+void sample_rows_profile(const struct report_source *source, const uint32_t *row_of, struct sample_profile *profile);
 
 /* The same a sample at a time, of rows that are no method's: the i-th kept one in n of them, the innermost first. */
-int sample_rows_open(const struct report_source *source, struct sample_profile *profile, struct err *err);
+void sample_rows_open(const struct report_source *source, struct sample_profile *profile);
 void sample_rows_add(const struct report_source *source, size_t i, const uint32_t *rows, uint32_t n,
                      struct sample_profile *profile);
 

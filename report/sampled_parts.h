@@ -69,7 +69,7 @@ enum vm_part sampled_part(const struct trace_reader *reader, const struct trace_
  *
  * per_thread  a root for each thread; else one for each part of the JVM.
  *
- * Returns NULL: no memory.  The arena's.
+ * The arena's.
  */
 struct calltree *sampled_roots(const struct report_source *source, const struct trace_samples *samples,
                                bool per_thread);
@@ -88,7 +88,7 @@ struct calltree *sampled_roots(const struct report_source *source, const struct 
  * leaf        by kept sample: its node in tree, or CALLTREE_NONE
  * idle_ticks  waiting for work, which is no node's
  *
- * Returns by kept sample what its node was given, or what is idle of it, in the arena; NULL: no memory.
+ * Returns by kept sample what its node was given, or what is idle of it, in the arena.
  */
 uint64_t *sampled_wall_divide(const struct report_source *source, const struct trace_samples *samples,
                               const uint32_t *leaf, struct calltree *tree, uint64_t *idle_ticks);
@@ -118,7 +118,7 @@ struct own_time {
  *           tell, and of their waiting, switches, faults and counts it is not known what was before it.  None of them
  *           is open.
  *
- * Returns a copy of the tree, or the tree itself where no sample contradicts it; NULL: no memory.  The arena's.
+ * Returns a copy of the tree, or the tree itself where no sample contradicts it.  The arena's.
  */
 const struct calltree *sampled_ends(const struct calltree *tree, const struct own_time *own, bool *is_ended,
                                     struct arena *arena);

@@ -436,8 +436,8 @@ static void keep(struct planting *p, struct report_source *with)
         sampled_wall_threads(p->source, tree, p->samples, sampled);
 }
 
-int sampled_tree(const struct report_source *source, const struct trace_samples *samples, bool per_thread,
-                 struct report_source *with, struct err *err)
+void sampled_tree(const struct report_source *source, const struct trace_samples *samples, bool per_thread,
+                  struct report_source *with)
 {
     struct planting p = { .source = source,
                           .from = source->tree,
@@ -447,10 +447,8 @@ int sampled_tree(const struct report_source *source, const struct trace_samples 
     bool are_all = trace_samples_are_all(source->reader), is_wall = !are_all && source->clock == PHASES_WALL;
     p.least = are_all ? 1 : SAMPLED_LEAST;
     *with = *source;
-    if (trace_samples_check(samples, err) < 0)
-        return -1;
     if (samples->n_kept == 0 || is_wall != (samples->waits != NULL))
-        return 0;
+        return;
     if (are_all)
         p.from = sampled_roots(source, samples, per_thread);
     plant(&p);
@@ -461,5 +459,4 @@ int sampled_tree(const struct report_source *source, const struct trace_samples 
     hash_free(&p.paths);
     if (are_all)
         with->clock = PHASES_CPU;
-    return 0;
 }

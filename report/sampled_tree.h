@@ -44,10 +44,10 @@ struct sampled_tree {
  *
  * A trace that has nothing but samples gets a root for each part of the JVM, or with per_thread for each thread.
  *
- * Returns 0 and *with, whose tree lives in the arena, or -1 with *err set: no memory.
+ * The copy's tree lives in the arena.
  */
-int sampled_tree(const struct report_source *source, const struct trace_samples *samples, bool per_thread,
-                 struct report_source *with, struct err *err);
+void sampled_tree(const struct report_source *source, const struct trace_samples *samples, bool per_thread,
+                  struct report_source *with);
 
 /* Of a time on the source's clock, what probes measured and no sample. */
 static inline double sampled_measured(const struct report_source *source, double probe_ticks)

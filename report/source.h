@@ -53,7 +53,7 @@ const char *report_recorded_text(const struct report_source *source, const struc
 /* The method's names; "(method 17)" where the trace does not describe it.  Never NULL texts but without memory. */
 struct method_name report_name(const struct report_source *source, uint32_t method);
 
-/* Labels of n methods, each the only one of its kind.  Returns n texts in the arena, or NULL: no memory. */
+/* Labels of n methods, each the only one of its kind.  Returns n texts in the arena. */
 const char **report_labels(const struct report_source *source, const uint32_t *methods, size_t n);
 
 /* The process' CPU time within the recording, as the kernel accounts it; 0 when the trace does not say. */

@@ -17,7 +17,7 @@ struct source_file {
  * class_name  in internal form: a/b/Outer$Inner
  * name        of the file, as the class file has it
  *
- * Returns false when there is none, or no memory.  Everything lives in the arena.
+ * Returns false when there is none.  Everything lives in the arena.
  */
 bool source_file_find(struct source_file *file, const struct options_list *folders, const char *class_name,
                       const char *name, struct arena *arena);

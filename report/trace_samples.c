@@ -10,15 +10,13 @@
 #define BLOCK      UINT64_C(1000000) /* ticks */
 #define TREE_BYTES (UINT64_C(256) << 20)
 
-int trace_samples_open(struct trace_samples *samples, struct trace_reader *reader, struct err *err)
+void trace_samples_open(struct trace_samples *samples, struct trace_reader *reader)
 {
     memset(samples, 0, sizeof *samples);
     samples->reader = reader;
     samples->is_open = true;
-    if (sample_profile_open(&samples->profile, BLOCK, TREE_BYTES, err) < 0)
-        return -1;
+    sample_profile_open(&samples->profile, BLOCK, TREE_BYTES);
     samples->profile.rest = TRACE_SAMPLES_OTHER;
-    return 0;
 }
 
 void trace_samples_close(struct trace_samples *samples)
@@ -113,7 +111,7 @@ static void take_sample(struct trace_samples *samples, const struct trace_sample
     samples->n_by_end[sample->end] += sample->n;
     samples->has_waiting = samples->has_waiting || sample->is_waiting;
     add.n_alike = sample->n - 1;
-    if (sample->n > 0 && samples->err.text[0] == '\0')
+    if (sample->n > 0)
         sample_profile_add(&samples->profile, &add);
 }
 
@@ -143,14 +141,6 @@ void trace_samples_end(struct trace_samples *samples)
         take_sample(samples, &samples->held[i]);
     }
     samples->n_held = 0;
-}
-
-int trace_samples_check(const struct trace_samples *samples, struct err *err)
-{
-    if (samples->err.text[0] == '\0')
-        return 0;
-    *err = samples->err;
-    return -1;
 }
 
 struct method_name *trace_samples_names(const struct trace_reader *reader, struct arena *arena)
@@ -197,8 +187,6 @@ static int make_source(struct trace_samples *samples, struct arena *arena, struc
     uint32_t n_events = events_of(samples, arena, events);
     int n_kinds = n_events > 1 ? sample_ratio_kinds(events, n_events, arena, kinds) : 0;
     struct method_name *names = trace_samples_names(samples->reader, arena);
-    if (n_kinds < 0)
-        return err_set(err, "out of memory for the names of methods");
     *source =
         (struct samples_source){ .profile = &samples->profile,
                                  .names = names,
@@ -213,7 +201,7 @@ static int make_source(struct trace_samples *samples, struct arena *arena, struc
                                  .n_ratios = (uint32_t)n_kinds };
     samples->profile.is_of_blocks = source->is_wall || source->is_polled;
     if (samples->profile.n_samples > 0)
-        return trace_samples_check(samples, err);
+        return 0;
     err_set(err, "the trace has no stack samples");
     return err_next(err, "record the program while it is busy; 'mmprof dump' prints the trace");
 }

@@ -31,7 +31,6 @@ struct trace_samples {
     struct trace_reader *reader;   /* borrowed */
     const char *only_threads;      /* the profile is of those (report/some_threads.h); NULL: all; borrowed */
     bool is_open, has_waiting;
-    struct err err; /* what went wrong in a listener, or "" */
     uint64_t n_by_end[16];
     /* A method whose class was changed has another number, and the same name: the first one counts. */
     struct hash_set by_name;
@@ -48,8 +47,8 @@ struct trace_samples {
     int32_t bytecodes[TRACE_DEPTH_MAX];
 };
 
-/* Before the reading; trace_samples_close in any case.  Returns 0, or -1 with *err set: no memory. */
-int trace_samples_open(struct trace_samples *samples, struct trace_reader *reader, struct err *err);
+/* Before the reading; trace_samples_close in any case. */
+void trace_samples_open(struct trace_samples *samples, struct trace_reader *reader);
 void trace_samples_close(struct trace_samples *samples);
 
 /* For each sample that the listener is told of. */
@@ -61,16 +60,13 @@ void trace_samples_end(struct trace_samples *samples);
 /* The number by which the profile has a sampled method of the trace. */
 uint32_t trace_samples_method(const struct trace_samples *samples, uint32_t method);
 
-/* Did all go well?  Returns 0, or -1 with *err set. */
-int trace_samples_check(const struct trace_samples *samples, struct err *err);
-
-/* By name; NULL: no memory.  In the arena, trace_n_sampled_methods of them. */
+/* By name.  In the arena, trace_n_sampled_methods of them. */
 struct method_name *trace_samples_names(const struct trace_reader *reader, struct arena *arena);
 
 /* Is there nothing but samples in the trace? */
 bool trace_samples_are_all(const struct trace_reader *reader);
 
-/* The table of its methods.  Returns 0, or -1 with *err set: no samples, no memory. */
+/* The table of its methods.  Returns 0, or -1 with *err set: no samples. */
 int trace_samples_table(struct trace_samples *samples, const struct samples_options *options, struct arena *arena,
                         struct table *table, struct err *err);
 

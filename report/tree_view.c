@@ -11,11 +11,6 @@
 #define DEPTH_MOST   4096u
 #define FROM_SAMPLES 0.01 /* of a line's time: with less from samples it was measured */
 
-static int no_memory(struct err *err)
-{
-    return err_set(err, "out of memory for the call tree");
-}
-
 /* ---- which methods ---- */
 
 static double ticks_of(const struct report_source *source, uint32_t node)
@@ -161,13 +156,11 @@ static void add_tree_row(struct tree_view *view, uint32_t line, uint32_t node, b
     to->probe_ticks += has_samples ? (double)source->sampled->probe_ticks[node] : ticks_of(source, node);
 }
 
-static int add_all(struct tree_view *view, double least)
+static void add_all(struct tree_view *view, double least)
 {
     const struct calltree *tree = view->source->tree;
     for (uint32_t i = 0; i < tree->n_roots; i++) {
         uint32_t node = tree->roots[i].node, line = line_of(view, 0, CALLTREE_ROOT);
-        if (line == 0)
-            return -1;
         view->lines[line].root = i;
         view->line_of[node] = line;
         add_tree_row(view, line, node, true);
@@ -181,15 +174,12 @@ static int add_all(struct tree_view *view, double least)
         if (view->is_small[i])
             continue;
         view->line_of[i] = line_of(view, view->line_of[parent], tree->nodes[i].method);
-        if (view->line_of[i] == 0)
-            return -1;
         add_tree_row(view, view->line_of[i], i, true);
     }
-    return 0;
 }
 
 /* Contexts of the asked method, and what they call. */
-static int add_callees(struct tree_view *view)
+static void add_callees(struct tree_view *view)
 {
     const struct calltree *tree = view->source->tree;
     for (uint32_t i = 1; i < tree->n_nodes; i++) {
@@ -198,11 +188,8 @@ static int add_callees(struct tree_view *view)
         if (node->method >= tree->n_methods || (above == 0 && node->method != view->method))
             continue;
         view->line_of[i] = line_of(view, above, node->method);
-        if (view->line_of[i] == 0)
-            return -1;
         add_tree_row(view, view->line_of[i], i, true);
     }
-    return 0;
 }
 
 /* Is a context in another one of the same method? */
@@ -217,36 +204,31 @@ static bool is_recursive(const struct calltree *tree, uint32_t node)
     return false;
 }
 
-static int add_path(struct tree_view *view, uint32_t node)
+static void add_path(struct tree_view *view, uint32_t node)
 {
     const struct calltree *tree = view->source->tree;
     bool has_time = !is_recursive(tree, node);
     uint32_t at = node, line = 0;
     do {
         line = line_of(view, line, tree->nodes[at].method);
-        if (line == 0)
-            return -1;
         add_tree_row(view, line, node, has_time);
         at = tree->nodes[at].parent;
     } while (tree->nodes[at].method < tree->n_methods && (has_time || view->lines[line].depth == 0));
     view->line_of[node] = line;
-    return 0;
 }
 
-static int add_callers(struct tree_view *view)
+static void add_callers(struct tree_view *view)
 {
     const struct calltree *tree = view->source->tree;
     for (uint32_t i = 1; i < tree->n_nodes; i++) {
         uint32_t method = tree->nodes[i].method, parent = tree->nodes[i].parent;
         if (method == view->method) {
-            if (add_path(view, i) < 0)
-                return -1;
+            add_path(view, i);
             if (!is_recursive(tree, i))
                 continue;
         }
         view->line_of[i] = parent == i ? 0 : view->line_of[parent];
     }
-    return 0;
 }
 
 /* ---- intervals ---- */
@@ -268,12 +250,11 @@ static void add_sample(const struct tree_view *view, size_t i, struct sample_pro
                                                           .methods = path });
 }
 
-static int find_errors(struct tree_view *view, struct err *err)
+static void find_errors(struct tree_view *view)
 {
     const struct sampled_tree *sampled = view->source->sampled;
     struct sample_profile profile;
-    if (sample_rows_open(view->source, &profile, err) < 0)
-        return -1;
+    sample_rows_open(view->source, &profile);
     for (size_t i = 0; i < sampled->samples->n_kept; i++)
         if (!sampled->samples->kept[i].is_idle)
             add_sample(view, i, &profile);
@@ -287,7 +268,6 @@ static int find_errors(struct tree_view *view, struct err *err)
             line->self_error = sample_rows_error(&self, line->self_ticks, view->all_ticks);
     }
     sample_profile_free(&profile);
-    return 0;
 }
 
 /* ---- how a line is known ---- */
@@ -327,18 +307,8 @@ void tree_view_free(struct tree_view *view)
     view->line_of = NULL;
 }
 
-static int fill(struct tree_view *view, double least, struct err *err)
-{
-    int rc = view->kind == TREE_VIEW_ALL       ? add_all(view, least)
-             : view->kind == TREE_VIEW_CALLEES ? add_callees(view)
-                                               : add_callers(view);
-    if (rc < 0)
-        return no_memory(err);
-    return view->source->sampled == NULL ? 0 : find_errors(view, err);
-}
-
-int tree_view_make(const struct report_source *source, enum tree_view_kind kind, uint32_t method, double min_share,
-                   double all_ticks, struct tree_view *view, struct err *err)
+void tree_view_make(const struct report_source *source, enum tree_view_kind kind, uint32_t method, double min_share,
+                    double all_ticks, struct tree_view *view)
 {
     *view = (struct tree_view){
         .source = source, .kind = kind, .method = method, .n_lines = 1, .room = 1024, .all_ticks = all_ticks
@@ -346,9 +316,12 @@ int tree_view_make(const struct report_source *source, enum tree_view_kind kind,
     view->lines = xcalloc(view->room, sizeof *view->lines);
     view->line_of = xcalloc((size_t)source->tree->n_nodes + 1, sizeof *view->line_of);
     view->is_small = xcalloc((size_t)source->tree->n_nodes + 1, sizeof *view->is_small);
-    bool has_room = view->lines != NULL;
-    int rc = has_room ? fill(view, min_share * all_ticks, err) : no_memory(err);
-    if (rc < 0)
-        tree_view_free(view);
-    return rc;
+    if (kind == TREE_VIEW_ALL)
+        add_all(view, min_share * all_ticks);
+    else if (kind == TREE_VIEW_CALLEES)
+        add_callees(view);
+    else
+        add_callers(view);
+    if (source->sampled != NULL)
+        find_errors(view);
 }

@@ -42,7 +42,7 @@ struct tree_view {
 /*
  * The methods that are called so, those with most time first; the arena's.  names: as 'mmprof annotate' takes it.
  *
- * Returns 0, or -1 with *err set: there is none (with what is named alike), no memory.
+ * Returns 0, or -1 with *err set: there is none (with what is named alike).
  */
 int tree_view_find(const struct report_source *source, const char *names, uint32_t **methods, size_t *n,
                    struct err *err);
@@ -54,15 +54,14 @@ void tree_view_all(const struct report_source *source, double *all_ticks);
  * method     the asked one; of a view of all: any
  * min_share  of a view of all: contexts with less of the time are left out
  * all_ticks  100 %
- *
- * Returns 0 and *view for tree_view_free, or -1 with *err set: no memory.
+ * view       for tree_view_free
  */
-int tree_view_make(const struct report_source *source, enum tree_view_kind kind, uint32_t method, double min_share,
-                   double all_ticks, struct tree_view *view, struct err *err);
+void tree_view_make(const struct report_source *source, enum tree_view_kind kind, uint32_t method, double min_share,
+                    double all_ticks, struct tree_view *view);
 void tree_view_free(struct tree_view *view);
 
 /* "probes", "17 samples", "probes, 17 samples", "probes, end by samples"; of a root "kernel", or "samples".  The
- * arena's, or a literal; NULL: no memory. */
+ * arena's, or a literal. */
 const char *tree_view_known_by(const struct tree_view *view, const struct tree_line *line);
 
 #endif

@@ -17,7 +17,7 @@
  * waits      n of them, of the same trace
  * libraries  classes that are not the program's own (report/folding.h); NULL: only the JDK's are not
  *
- * Returns them with 'kept' and 'waits' of the wall clock, in the arena, not to be closed; NULL: no memory.
+ * Returns them with 'kept' and 'waits' of the wall clock, in the arena, not to be closed.
  */
 struct trace_samples *waiting_samples(const struct trace_samples *samples, const struct trace_wait *waits, size_t n,
                                       const struct folding_list *libraries, struct arena *arena);

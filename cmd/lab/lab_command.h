@@ -119,7 +119,7 @@ int memtrace_summarize(FILE *out, struct memtrace_reader *reader, const char *pa
  * Write the page of a trace to a file that is named by --html: objects that could be replaced and points for
  * collections, where it has last uses; live bytes; lifetimes.  top: rows of each table; 0: all.
  *
- * Returns 0, or -1 with *err set: the trace is damaged, the page cannot be written, no memory.
+ * Returns 0, or -1 with *err set: the trace is damaged, the page cannot be written.
  */
 int memtrace_page_write(const char *path, const char *html, uint64_t top, struct err *err);
 

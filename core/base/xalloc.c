@@ -72,6 +72,17 @@ char *xasprintf(const char *format, ...)
     return text;
 }
 
+FILE *xopen_memstream(char **text, size_t *n)
+{
+    return must(open_memstream(text, n));
+}
+
+void xclose_memstream(FILE *out)
+{
+    if (fclose(out) != 0)
+        out_of_memory();
+}
+
 void xgrow_room(void *array, size_t element_bytes, void *room, size_t room_bytes, size_t n, bool is_zeroed)
 {
     if (vec_make_room(array, element_bytes, room, room_bytes, n, is_zeroed) < 0)

@@ -20,6 +20,10 @@ char *xstrdup(const char *text) __attribute__((malloc, returns_nonnull));
 char *xstrndup(const char *text, size_t n) __attribute__((malloc, returns_nonnull));
 char *xasprintf(const char *format, ...) __attribute__((format(printf, 1, 2), returns_nonnull));
 
+/* As open_memstream; and its fclose, after which *text is there.  The caller frees it. */
+FILE *xopen_memstream(char **text, size_t *n) __attribute__((returns_nonnull));
+void xclose_memstream(FILE *out);
+
 /*
  * Growing arrays, as in vec.h: a pointer to the elements, which its owner frees, and how many there is room for
  * (uint32_t or size_t); both are zero at first.

@@ -169,7 +169,7 @@ struct code_at {
     uint32_t life;
 };
 
-/* methods: borrowed.  NULL with *err set: this JVM's layout is not known, or no memory.  One at a time. */
+/* methods: borrowed.  NULL with *err set: this JVM's layout is not known.  One at a time. */
 struct code_blobs *code_blobs_open(struct vm *vm, const struct frame_rules *rules, struct known_methods *methods,
                                    struct err *err);
 void code_blobs_close(struct code_blobs *blobs); /* NULL is fine */

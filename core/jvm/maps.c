@@ -22,7 +22,7 @@ void jvm_maps_free(struct jvm_maps *maps)
     jvm_maps_init(maps);
 }
 
-/* The same text for the same path, for as long as the maps live; NULL: no memory. */
+/* The same text for the same path, for as long as the maps live. */
 static const char *keep_path(struct jvm_maps *maps, const char *path, size_t n)
 {
     const uint32_t *known = map_get(&maps->paths, path, n);
@@ -32,12 +32,6 @@ static const char *keep_path(struct jvm_maps *maps, const char *path, size_t n)
     const char *name = arena_text(&maps->arena, path, n);
     map_put(&maps->paths, path, n, maps->n_names);
     return maps->names[maps->n_names++] = name;
-}
-
-static struct jvm_mapping *add_mapping(struct jvm_maps *maps)
-{
-    xgrow(maps->all, maps->room, maps->n + 1);
-    return &maps->all[maps->n++];
 }
 
 #define DELETED " (deleted)" /* what the kernel appends to a path */
@@ -64,40 +58,34 @@ static bool read_line(const char *line, size_t n, struct jvm_mapping *mapping, c
     return true;
 }
 
-/* Returns 0, or -1: no memory.  Lines that are no mapping are passed over. */
-static int parse_line(struct jvm_maps *maps, const char *line, size_t n)
+/* Lines that are no mapping are passed over. */
+static void parse_line(struct jvm_maps *maps, const char *line, size_t n)
 {
     struct jvm_mapping read;
     char flags[5];
     size_t n_path;
     if (!read_line(line, n, &read, flags, &n_path))
-        return 0;
+        return;
     struct jvm_mapping *last = maps->n == 0 ? NULL : &maps->all[maps->n - 1];
     if (last != NULL && last->path == NULL && last->end == read.start && n_path == 0 && flags[0] == '-') {
         last->end = read.end; /* reserved behind code */
-        return 0;
+        return;
     }
     if ((flags[2] != 'x' && !maps->is_emulated) || (last != NULL && read.start < last->end))
-        return 0;
+        return;
     bool is_named = n_path > 0 && (*read.path == '/' || *read.path == '[');
     read.path = is_named ? keep_path(maps, read.path, n_path) : NULL;
-    struct jvm_mapping *mapping = is_named && read.path == NULL ? NULL : add_mapping(maps);
-    if (mapping == NULL)
-        return -1;
-    *mapping = read;
-    return 0;
+    *xpush(maps->all, maps->room, maps->n) = read;
 }
 
-int jvm_maps_parse(struct jvm_maps *maps, const char *text)
+void jvm_maps_parse(struct jvm_maps *maps, const char *text)
 {
     maps->n = 0;
     for (const char *line = text; *line != '\0';) {
         size_t n = strcspn(line, "\n");
-        if (parse_line(maps, line, n) < 0)
-            return -1;
+        parse_line(maps, line, n);
         line += n + (line[n] == '\n');
     }
-    return 0;
 }
 
 /* All of it, with a NUL; owned by the caller.  NULL: gone, too long, or empty as that of a process that is ending. */
@@ -109,11 +97,8 @@ static char *slurp(const char *path)
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     while (fd >= 0 && got > 0 && room < MAPS_BYTES_MAX) {
         if (room - n < 65536) {
-            char *more = realloc(text, room + 256 * 1024);
-            if (more == NULL)
-                break;
-            text = more;
             room += (size_t)256 * 1024;
+            text = xrealloc(text, room);
         }
         got = read(fd, text + n, room - n - 1);
         n += got > 0 ? (size_t)got : 0;
@@ -133,9 +118,11 @@ int jvm_maps_read(struct jvm_maps *maps, pid_t pid)
     char path[32];
     snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
     char *text = slurp(path);
-    int rc = text == NULL ? -1 : jvm_maps_parse(maps, text);
+    if (text == NULL)
+        return -1;
+    jvm_maps_parse(maps, text);
     free(text);
-    return rc;
+    return 0;
 }
 
 const struct jvm_mapping *jvm_maps_find(const struct jvm_maps *maps, uint64_t address)

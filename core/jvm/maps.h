@@ -28,13 +28,13 @@ void jvm_maps_free(struct jvm_maps *maps);
 
 /*
  * Read them anew.  Memory of no file that can be executed reaches as far as what is reserved behind it: a JVM makes
- * more of its code cache usable as it needs it.  Returns 0, or -1: the process is gone, it may not be looked at, or
- * there is no memory; then what was read before is still there.
+ * more of its code cache usable as it needs it.  Returns 0, or -1: the process is gone, or it may not be looked at;
+ * then what was read before is still there.
  */
 int jvm_maps_read(struct jvm_maps *maps, pid_t pid);
 
 /* The same from the text of such a file. */
-int jvm_maps_parse(struct jvm_maps *maps, const char *text);
+void jvm_maps_parse(struct jvm_maps *maps, const char *text);
 
 /* The mapping with an address, or NULL. */
 const struct jvm_mapping *jvm_maps_find(const struct jvm_maps *maps, uint64_t address);

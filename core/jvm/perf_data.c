@@ -1,6 +1,7 @@
 #include "core/jvm/perf_data.h"
 
 #include "core/base/bytes.h"
+#include "core/base/xalloc.h"
 #include "core/jvm/jvm_root.h"
 
 #include <dirent.h>
@@ -87,11 +88,8 @@ int perf_data_read(struct perf_data *data, struct err *err)
     if (data->fd < 0 || fstat(data->fd, &about) < 0)
         return err_set(err, "the JVM's counters are not open");
     size_t n = (size_t)about.st_size < PERF_DATA_BYTES_MAX ? (size_t)about.st_size : PERF_DATA_BYTES_MAX;
-    uint8_t *bytes = realloc(data->bytes, n + 1);
-    if (bytes == NULL)
-        return err_set(err, "out of memory for the JVM's counters");
-    data->bytes = bytes;
-    ssize_t got = pread(data->fd, bytes, n, 0);
+    data->bytes = xrealloc(data->bytes, n + 1);
+    ssize_t got = pread(data->fd, data->bytes, n, 0);
     data->n = got < 0 ? 0 : (size_t)got;
     return got < 0 ? err_set(err, "cannot read the JVM's counters: %s", strerror(errno)) : 0;
 }

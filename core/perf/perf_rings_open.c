@@ -113,13 +113,12 @@ static const struct counter_code switches = { .type = PERF_TYPE_SOFTWARE,
                                               .config = PERF_COUNT_SW_DUMMY };
 
 /* Why there are no IP samples, or no values with them. */
-static int refuse_ip_samples(struct perf_rings *rings, int error, int32_t tid, const struct counter_code *code)
+static void refuse_ip_samples(struct perf_rings *rings, int error, int32_t tid, const struct counter_code *code)
 {
     if (error == ESRCH || error == ENODEV)
-        return 0;
+        return;
     err_set(&rings->no_ip_samples, "cannot sample where thread %d is", tid);
     perf_why(error, code, tid, &rings->no_ip_samples);
-    return 0;
 }
 
 static void open_members(struct perf_rings *rings, const struct perf_ring *ring, int leader, uint32_t owner)
@@ -149,8 +148,10 @@ static int open_ip_samples_on_cpu(struct perf_rings *rings, struct perf_ring *ri
         return 0;
     uint64_t period;
     int fd = open_ip_samples(rings, tid, ring->cpu, &period);
-    if (fd < 0)
-        return refuse_ip_samples(rings, errno, tid, perf_attr_trigger(rings));
+    if (fd < 0) {
+        refuse_ip_samples(rings, errno, tid, perf_attr_trigger(rings));
+        return 0;
+    }
     if (perf_rings_take(rings, ring, fd, owner, err) < 0)
         return -1;
     rings->files[rings->n_files - 1].period = period;

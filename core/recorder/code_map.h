@@ -68,7 +68,7 @@ struct code_map {
 void code_map_init(struct code_map *map, int fd);
 void code_map_free(struct code_map *map);
 
-/* Read what the agent has told by now.  Returns 0, or -1 with *err set: no memory.  A damaged log is read no further.
+/* Read what the agent has told by now.  A damaged log is read no further.
  */
 void code_map_read(struct code_map *map);
 

@@ -23,7 +23,7 @@ struct recorder_phase {
 
 /*
  * Switch methods' probes on or off: within a millisecond.  A loop that was compiled while a method in it was off may
- * see it on only when it ends.  Returns 0, or -1 with *err set (no memory).
+ * see it on only when it ends.
  */
 void recorder_enable(struct recorder_link *link, const uint32_t *ids, size_t n);
 void recorder_disable(struct recorder_link *link, const uint32_t *ids, size_t n);

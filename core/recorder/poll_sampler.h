@@ -17,7 +17,7 @@ void poll_sampler_close(struct poll_sampler *sampler); /* NULL is fine */
 /* The memory file to which the agent is to append them; the sampler's. */
 int poll_sampler_fd(const struct poll_sampler *sampler);
 
-/* Hand out what was sampled by now.  Returns 0, or -1 with *err set: the log is damaged, no memory, or fn has failed.
+/* Hand out what was sampled by now.  Returns 0, or -1 with *err set: the log is damaged, or fn has failed.
  */
 int poll_sampler_drain(struct poll_sampler *sampler, stack_sample_fn *fn, void *context, struct err *err);
 

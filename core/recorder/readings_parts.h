@@ -27,7 +27,7 @@ struct pending_reading {
     size_t values; /* index of the first one */
 };
 
-/* One more, with room for its values; NULL: no memory. */
+/* One more, with room for its values. */
 struct pending_reading *readings_pending_new(struct readings *readings);
 
 /* The first one of a thread after these ticks, or NULL. */

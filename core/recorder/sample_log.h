@@ -37,7 +37,7 @@ struct sample_log {
 /*
  * Write a sample of a thread (the trace's index), at a moment in ticks.
  *
- * Returns 0, or -1 with *err set: no memory, or the trace cannot be written.
+ * Returns 0, or -1 with *err set: the trace cannot be written.
  */
 int sample_log_write(struct sample_log *log, struct trace_writer *writer, const struct stack_sample *sample,
                      uint32_t thread, uint64_t ticks, struct err *err);
@@ -86,7 +86,7 @@ struct wait_log {
  * contexts  where stacks go
  * owner     the trace's index of the thread that has what this one waits for; TRACE_NO_THREAD
  *
- * Returns 0, or -1 with *err set: no memory, or the trace cannot be written.
+ * Returns 0, or -1 with *err set: the trace cannot be written.
  */
 int wait_log_add(struct wait_log *log, struct sample_log *contexts, struct trace_writer *writer,
                  const struct stack_wait *wait, uint32_t thread, uint32_t owner, uint64_t ticks, struct err *err);

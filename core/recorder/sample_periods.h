@@ -57,7 +57,7 @@ uint64_t sample_periods_weight(struct sample_periods *periods, const struct kern
 
 /*
  * What the trigger and the events read with it counted since this thread's sample before on this CPU.  Returns how many
- * events there are; 0: none, or no memory.
+ * events there are; 0: none.
  */
 uint32_t sample_periods_counters(struct sample_periods *periods, const struct kernel_event *sample,
                                  uint64_t counters[KERNEL_VALUES_MAX]);

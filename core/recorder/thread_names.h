@@ -30,12 +30,11 @@ struct thread_names {
 void thread_names_init(struct thread_names *names);
 void thread_names_free(struct thread_names *names);
 
-/* A thread was found with this name, or has a new one.  Returns 0, or -1: no memory. */
+/* A thread was found with this name, or has a new one. */
 void thread_names_set(struct thread_names *names, int32_t tid, const char *name);
 
 /*
- * Before what it is called is asked for in a drain: it is called so from this moment on; and after the drain.  Returns
- * 0, or -1: no memory.
+ * Before what it is called is asked for in a drain: it is called so from this moment on; and after the drain.
  */
 void thread_names_change(struct thread_names *names, int32_t tid, uint64_t time_ns, const char *name);
 void thread_names_settle(struct thread_names *names);

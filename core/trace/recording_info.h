@@ -237,7 +237,7 @@ double info_number(const struct trace_reader *reader, enum info_key key);
 
 /*
  * Read an entry into its struct; words live in the arena.  Returns how many fields there are, from the first on; the
- * others are 0, and texts "".  0: there is no such entry, it is damaged, or there is no memory.
+ * others are 0, and texts "".  0: there is no such entry, it is damaged.
  */
 size_t info_read(const struct trace_reader *reader, enum info_key key, uint32_t number, struct arena *arena,
                  void *record);

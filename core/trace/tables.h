@@ -54,7 +54,6 @@ struct tables {
     struct trace_listener listener;
 };
 
-/* Returns 0, or -1 when there is no memory; tables_free is needed in both cases. */
 void tables_init(struct tables *tables);
 void tables_free(struct tables *tables);
 

@@ -6,11 +6,11 @@
 #define DESIGN 1.2 /* so many times as large is the variance of one clock: programs may be in step with it */
 #define UNSEEN 0.5 /* of a sample's variance: neither clock sees what the program does when periods are drawn */
 
-int sample_profile_open(struct sample_profile *profile, uint64_t block_ns, uint64_t tree_bytes, struct err *err)
+void sample_profile_open(struct sample_profile *profile, uint64_t block_ns, uint64_t tree_bytes)
 {
     memset(profile, 0, sizeof *profile);
     profile->block_ns = block_ns;
-    return context_tree_open(&profile->tree, tree_bytes, err);
+    context_tree_open(&profile->tree, tree_bytes);
 }
 
 static void free_row(struct sample_row *row)
@@ -175,13 +175,13 @@ static void count_methods(struct sample_profile *profile, uint32_t block, const 
         add_total(profile, &profile->no_method, block, sample);
 }
 
-int sample_profile_add(struct sample_profile *profile, const struct profile_sample *sample)
+void sample_profile_add(struct sample_profile *profile, const struct profile_sample *sample)
 {
     uint32_t block = block_of(profile, sample->time_ns);
     if (sample->group != 0 && sample->group != profile->rest && sample->is_waiting) {
         profile->idle_ns[sample->group] += sample->ns;
         profile->n_idle += 1 + sample->n_alike;
-        return 0;
+        return;
     }
     profile->n_samples += 1 + sample->n_alike;
     profile->n_counters = sample->n_counters > 0 ? sample->n_counters : profile->n_counters;
@@ -190,12 +190,11 @@ int sample_profile_add(struct sample_profile *profile, const struct profile_samp
     add_total(profile, &profile->groups[sample->group], block, sample);
     add_to(profile, &profile->all, block, sample);
     if (sample->group != 0)
-        return 0;
+        return;
     uint32_t node = context_tree_add(&profile->tree, sample->tid, sample->n_same, sample->methods, sample->bytecodes,
                                      sample->n, sample->ns);
     profile->tree.nodes[node].own.n_samples += sample->n_alike;
     count_methods(profile, block, sample);
-    return 0;
 }
 
 /* ---- shares ---- */

@@ -125,14 +125,12 @@ struct profile_sample {
 /*
  * block_ns    the first length of a block; it doubles with the time
  * tree_bytes  of memory for calling contexts: phases/tree/context_tree.h
- *
- * Returns 0, or -1 with *err set; to be freed by sample_profile_free in any case.
  */
-int sample_profile_open(struct sample_profile *profile, uint64_t block_ns, uint64_t tree_bytes, struct err *err);
+void sample_profile_open(struct sample_profile *profile, uint64_t block_ns, uint64_t tree_bytes);
 void sample_profile_free(struct sample_profile *profile);
 
 /* Add one sample.  Returns 0. */
-int sample_profile_add(struct sample_profile *profile, const struct profile_sample *sample);
+void sample_profile_add(struct sample_profile *profile, const struct profile_sample *sample);
 
 /* Of all time.  Waiting is the part of total's in which the thread had no CPU. */
 uint64_t sample_profile_weight(const struct sample_profile *profile); /* of all */

@@ -72,13 +72,12 @@ char *phases_file_text(const struct phases_file *phases)
     char *text = NULL, *printed;
     size_t n = 0;
     cJSON *json = file_json(phases);
-    FILE *out = open_memstream(&text, &n);
-    if (out == NULL || (printed = cJSON_Print(json)) == NULL)
+    FILE *out = xopen_memstream(&text, &n);
+    if ((printed = cJSON_Print(json)) == NULL)
         out_of_memory();
     text_print_json(out, printed);
     fputc('\n', out);
-    if (fclose(out) != 0)
-        out_of_memory();
+    xclose_memstream(out);
     free(printed);
     cJSON_Delete(json);
     return text;

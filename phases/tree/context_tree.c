@@ -13,27 +13,20 @@
 
 /* ---- opening ---- */
 
-int context_tree_open(struct context_tree *tree, uint64_t bytes, struct err *err)
+void context_tree_open(struct context_tree *tree, uint64_t bytes)
 {
     memset(tree, 0, sizeof *tree);
-    if (bytes < CONTEXT_TREE_MIN_BYTES) {
-        err_set(err, "a calling context tree of %" PRIu64 " bytes is too small", bytes);
-        return err_next(err, "give 64K or more, such as 64M");
-    }
     uint64_t n = (bytes - bytes / PATHS_PART) / sizeof *tree->nodes;
     tree->n_max = n > UINT32_MAX / 2 ? UINT32_MAX / 2 : (uint32_t)n;
     tree->path_max_bytes = (size_t)(bytes / PATHS_PART);
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     /* cppcheck-suppress invalidFunctionArg; -1 is what MAP_ANONYMOUS wants */
     void *nodes = mmap(NULL, tree->n_max * sizeof *tree->nodes, PROT_READ | PROT_WRITE, flags, -1, 0);
-    if (nodes == MAP_FAILED) {
-        err_set(err, "out of memory for a calling context tree of %" PRIu64 " bytes", bytes);
-        return err_next(err, "give a smaller one, such as 16M");
-    }
+    if (nodes == MAP_FAILED)
+        out_of_memory();
     tree->nodes = nodes;
     tree->nodes[0] = (struct context_node){ .method = CONTEXT_NONE, .site = -1, .is_held = true };
     tree->n = tree->n_nodes = 1;
-    return 0;
 }
 
 static void forget_threads(struct context_tree *tree)
@@ -376,9 +369,7 @@ void context_tree_merge_sites(const struct context_tree *tree, struct context_tr
 {
     uint32_t *at = xcalloc(tree->n, sizeof *at), node = 0;
     uint64_t bytes = tree->n_max * (uint64_t)sizeof *tree->nodes * PATHS_PART / (PATHS_PART - 1);
-    struct err ignored;
-    if (context_tree_open(merged, bytes + CONTEXT_TREE_MIN_BYTES, &ignored) < 0)
-        out_of_memory();
+    context_tree_open(merged, bytes + CONTEXT_TREE_MIN_BYTES);
     do {
         const struct context_node *from = &tree->nodes[node];
         if (node != 0)

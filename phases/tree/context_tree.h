@@ -66,10 +66,8 @@ struct context_tree {
 /*
  * An empty tree of at most 'bytes' bytes (CONTEXT_TREE_MIN_BYTES at least): nodes, and a sixteenth of it for the
  * threads' paths.  Memory is taken as it is used.
- *
- * Returns 0 and *tree for context_tree_free, or -1 with *err set: too small, or more than there is.
  */
-int context_tree_open(struct context_tree *tree, uint64_t bytes, struct err *err);
+void context_tree_open(struct context_tree *tree, uint64_t bytes);
 void context_tree_free(struct context_tree *tree);
 
 /*

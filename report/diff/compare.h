@@ -36,7 +36,7 @@ bool compare_is_trace(const char *path);
 /*
  * Read a trace, or folded stacks ("A.main;A.run 17" a line), as a profile of the set.  The application's methods only.
  *
- * Returns 0, or -1 with *err set: it cannot be read, has none of what is asked for, or no memory.
+ * Returns 0, or -1 with *err set: it cannot be read, has none of what is asked for.
  */
 int compare_read(const char *path, const struct compare_options *options, struct profile_set *set, uint32_t profile,
                  struct compare_profile *result, struct err *err);

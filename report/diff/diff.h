@@ -145,7 +145,7 @@ struct diff {
     double common; /* by how much all own times together changed, a fraction; NAN: too few of them */
 };
 
-/* Read all traces.  Returns 0, or -1 with *err set: one against several, cannot be read, no memory. */
+/* Read all traces.  Returns 0, or -1 with *err set: one against several, cannot be read. */
 int diff_read(struct diff *diff, const struct diff_row_options *options, struct arena *arena, struct err *err);
 
 /* Compare what was read. */

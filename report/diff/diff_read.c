@@ -62,20 +62,19 @@ static void note_mode(struct diff_reading *r)
 }
 
 /* Of all methods, those that only samples know, too: the time is divided as the report does it. */
-static int find_totals(struct diff_reading *r, struct err *err)
+static void find_totals(struct diff_reading *r)
 {
-    if (sampled_tree(&r->pass.source, view_pass_samples(&r->pass, &r->pass.source), false, &r->source, err) < 0)
-        return -1;
+    sampled_tree(&r->pass.source, view_pass_samples(&r->pass, &r->pass.source), false, &r->source);
     if (r->source.sampled != NULL)
         r->diff->sampled[r->side] |= UINT64_C(1) << r->trace;
     calltree_totals(r->source.tree, VM_PART_APPLICATION, &r->local, &r->totals, &r->n_totals);
-    return 0;
 }
 
 static int take_trace(struct diff_reading *r, struct err *err)
 {
     struct report_row_options options = { .sort = "time", .all = true, .top = METHODS_MAX };
-    if (find_totals(r, err) < 0 || report_make(&r->source, r->totals, r->n_totals, &options, &r->table, err) < 0)
+    find_totals(r);
+    if (report_make(&r->source, r->totals, r->n_totals, &options, &r->table, err) < 0)
         return -1;
     r->diff->loads[r->side][r->trace] = diff_load_of(&r->source);
     note_mode(r);

@@ -60,7 +60,7 @@ int export_stacks(const struct report_source *source, const struct export_tree_o
  * jdk.ObjectAllocationSample, waits as jdk.JavaMonitorEnter, jdk.ThreadPark and so on (a wait lasts as long as the
  * visits that met it stand for), collections.  It is made in memory.
  *
- * Returns 0, or -1 with *err set: the trace cannot be read, no memory, or out cannot be written.
+ * Returns 0, or -1 with *err set: the trace cannot be read, or out cannot be written.
  */
 int export_jfr(const char *path, bool salvage, FILE *out, struct err *err);
 

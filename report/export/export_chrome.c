@@ -184,11 +184,11 @@ static void print_end(struct chrome *c, const char *path)
             c->slices.n_written, c->slices.n_left_out, c->slices.limit_ns / 1000, c->slices.n_samples);
 }
 
-static int print_samples(struct chrome *c, struct err *err)
+static void print_samples(struct chrome *c)
 {
     const struct export_profile profile = { &c->samples,    c->tids,   c->has_slices, c->start_ticks,
                                             c->ns_per_tick, &c->arena, c->out };
-    return export_profile_print(&profile, &c->slices.n_samples, err);
+    c->slices.n_samples = export_profile_print(&profile);
 }
 
 /* ---- the whole ---- */
@@ -231,14 +231,15 @@ int export_chrome(const struct export_chrome_options *options, FILE *out, struct
         goto out;
     c->reader = reader;
     trace_listen(reader, &(struct trace_listener){ .context = c, .sample = hear_sample });
-    if (trace_samples_open(&c->samples, reader, err) < 0 || read_slices(c, options, reader, count_slice, err) < 0 ||
-        prepare(c, options, err) < 0)
+    trace_samples_open(&c->samples, reader);
+    if (read_slices(c, options, reader, count_slice, err) < 0 || prepare(c, options, err) < 0)
         goto out;
     trace_samples_end(&c->samples);
     fputs("{\"traceEvents\":[\n", out);
     print_names(c);
-    if (read_slices(c, options, NULL, print_slice, err) < 0 || print_samples(c, err) < 0)
+    if (read_slices(c, options, NULL, print_slice, err) < 0)
         goto out;
+    print_samples(c);
     print_end(c, options->path);
     *slices = c->slices;
     rc = ferror(out) ? err_set(err, "cannot write the time line") : 0;

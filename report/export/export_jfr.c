@@ -232,9 +232,7 @@ static int read_events(struct jfr *j, struct err *err)
     struct trace_event event;
     int rc;
     j->n_waits = trace_n_threads(j->outline);
-    j->waits = calloc((size_t)j->n_waits + 1, sizeof *j->waits);
-    if (j->waits == NULL)
-        return err_set(err, "out of memory for %u threads", j->n_waits);
+    j->waits = xcalloc((size_t)j->n_waits + 1, sizeof *j->waits);
     trace_listen(j->reader, &listener);
     put_jvm(j);
     while ((rc = trace_next(j->reader, &event, err)) > 0)
@@ -280,10 +278,7 @@ static int write_file(struct jfr *j, FILE *out, struct err *err)
     ends[2] = j->events.n;
     put_header(&header, j, ends);
     int rc = -1;
-    if (header.is_broken || j->events.is_broken)
-        err_set(err, "out of memory for a recording of %zu bytes", j->events.n);
-    else if (fwrite(header.bytes, 1, header.n, out) < header.n ||
-             fwrite(j->events.bytes, 1, j->events.n, out) < j->events.n)
+    if (fwrite(header.bytes, 1, header.n, out) < header.n || fwrite(j->events.bytes, 1, j->events.n, out) < j->events.n)
         err_set(err, "cannot write the recording");
     else
         rc = 0;

@@ -1,5 +1,7 @@
 #include "report/export/export_jfr_parts.h"
 
+#include "core/base/xalloc.h"
+
 #define TEXT_NONE    0
 #define TEXT_UTF8    3
 #define NUMBER_BYTES 9
@@ -11,34 +13,16 @@ void jfr_bytes_free(struct jfr_bytes *to)
     memset(to, 0, sizeof *to);
 }
 
-static bool make_room(struct jfr_bytes *to, size_t n)
-{
-    if (to->is_broken)
-        return false;
-    if (to->room - to->n >= n)
-        return true;
-    size_t room = (to->n + n) * 2;
-    uint8_t *bytes = realloc(to->bytes, room);
-    to->is_broken = bytes == NULL;
-    if (bytes == NULL)
-        return false;
-    to->bytes = bytes;
-    to->room = room;
-    return true;
-}
-
 void jfr_put_fixed(struct jfr_bytes *to, uint64_t value, size_t n)
 {
-    if (!make_room(to, n))
-        return;
+    xgrow(to->bytes, to->room, to->n + n);
     for (size_t i = n; i > 0; i--)
         to->bytes[to->n++] = (uint8_t)(value >> 8 * (i - 1));
 }
 
 void jfr_put_number(struct jfr_bytes *to, uint64_t value)
 {
-    if (!make_room(to, NUMBER_BYTES))
-        return;
+    xgrow(to->bytes, to->room, to->n + NUMBER_BYTES);
     for (size_t i = 1; i < NUMBER_BYTES && value >= 0x80; i++, value >>= 7)
         to->bytes[to->n++] = (uint8_t)(value | 0x80);
     to->bytes[to->n++] = (uint8_t)value;
@@ -46,8 +30,9 @@ void jfr_put_number(struct jfr_bytes *to, uint64_t value)
 
 static void put_raw(struct jfr_bytes *to, const void *bytes, size_t n)
 {
-    if (n == 0 || !make_room(to, n))
+    if (n == 0)
         return;
+    xgrow(to->bytes, to->room, to->n + n);
     memcpy(to->bytes + to->n, bytes, n);
     to->n += n;
 }
@@ -64,7 +49,6 @@ void jfr_put_text(struct jfr_bytes *to, const char *text)
 void jfr_put_bytes(struct jfr_bytes *to, const struct jfr_bytes *from)
 {
     put_raw(to, from->bytes, from->n);
-    to->is_broken = to->is_broken || from->is_broken;
 }
 
 size_t jfr_begin(struct jfr_bytes *to)
@@ -77,8 +61,6 @@ size_t jfr_begin(struct jfr_bytes *to)
 void jfr_end(struct jfr_bytes *to, size_t start)
 {
     size_t length = to->n - start;
-    if (to->is_broken)
-        return;
     for (size_t i = 0; i < LENGTH_BYTES; i++, length >>= 7)
         to->bytes[start + i] = (uint8_t)((length & 0x7f) | (i + 1 < LENGTH_BYTES ? 0x80 : 0));
 }

@@ -18,7 +18,6 @@
 struct jfr_bytes {
     uint8_t *bytes; /* owned */
     size_t n, room;
-    bool is_broken; /* no memory: nothing was added since */
 };
 
 void jfr_bytes_free(struct jfr_bytes *to);
@@ -104,7 +103,6 @@ struct jfr_pools {
     struct hash_set stack_numbers;
     struct jfr_pool symbols, classes, stacks;
     bool has_sleeping; /* threads that wait are sampled, too */
-    bool is_broken;    /* no memory */
 };
 
 /* arena and reader are borrowed until jfr_pools_close. */

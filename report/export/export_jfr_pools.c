@@ -215,7 +215,6 @@ void jfr_put_pools(struct jfr_bytes *to, struct jfr_pools *pools)
     jfr_put_number(to, n);
     jfr_put_bytes(to, &all);
     jfr_end(to, start);
-    to->is_broken = to->is_broken || pools->is_broken;
     jfr_bytes_free(&all);
     jfr_bytes_free(&threads.bytes);
     jfr_bytes_free(&methods.bytes);

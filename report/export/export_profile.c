@@ -200,14 +200,12 @@ static void print_thread(struct printing *p, const struct trace_kept_sample *con
         print_stretches(p, samples, n);
 }
 
-int export_profile_print(const struct export_profile *profile, uint64_t *n, struct err *err)
+uint64_t export_profile_print(const struct export_profile *profile)
 {
     struct printing p = { .profile = profile, .reader = profile->samples->reader };
     const char *period = info_text(p.reader, INFO_SAMPLE_PERIOD_NS);
     p.is_time = !trace_samples_are_all(p.reader) || (period != NULL && strtod(period, NULL) > 0);
     p.seen = arena_alloc(profile->arena, ((size_t)trace_n_contexts(p.reader) + 1) * sizeof *p.seen);
-    if (trace_samples_check(profile->samples, err) < 0)
-        return -1;
     choose(&p);
     make_labels(&p);
     for (size_t i = 0, end; i < p.n; i = end) {
@@ -215,6 +213,5 @@ int export_profile_print(const struct export_profile *profile, uint64_t *n, stru
             end++;
         print_thread(&p, p.order + i, end - i);
     }
-    *n = p.n;
-    return 0;
+    return p.n;
 }

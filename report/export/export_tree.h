@@ -100,11 +100,9 @@ struct export_profile {
  * Chrome's DevTools show no thread that has nothing but a profile, and no time outside of all slices: a thread without
  * other events gets a slice for each stretch of time between two such gaps.
  *
- * n  receives the number of samples; those of traces before minor version 7, which have no moment, are not among them.
- *
- * Returns 0, or -1 with *err set: no memory.
+ * Returns the number of samples; those of traces before minor version 7, which have no moment, are not among them.
  */
-int export_profile_print(const struct export_profile *profile, uint64_t *n, struct err *err);
+uint64_t export_profile_print(const struct export_profile *profile);
 
 /* A trace as slices of time: the calls of recorded methods, and the time of the VM's own threads on a CPU. */
 
@@ -126,7 +124,7 @@ struct slice {
  * thread that has run no probes may be the VM's then. gap_ticks  pauses of a VM's thread that are shorter do not part
  * its slices.
  *
- * Returns 0, or -1 with *err set: damaged, no memory.
+ * Returns 0, or -1 with *err set: damaged.
  */
 int slices_read(struct trace_reader *reader, const struct trace_reader *named, uint64_t gap_ticks,
                 void (*take)(void *context, const struct slice *slice), void *context, struct err *err);

@@ -230,7 +230,7 @@ void table_print_words(const char *prefix, const char *text, size_t indent, cons
 
 int table_print_look(const struct table *table, const struct table_look *look, FILE *out, struct err *err);
 
-/* The same text, for free(); NULL with *err set: it is broken, or no memory. */
+/* The same text, for free(); NULL with *err set: it is broken. */
 char *table_text(const struct table *table, struct err *err);
 
 /* RFC 4180: a header of the columns' keys, full precision, an empty field for what is not there, CRLF.  With a schema:

@@ -5,6 +5,7 @@
 #include "report/format/table.h"
 
 #include "core/base/text.h"
+#include "core/base/xalloc.h"
 
 #define CELL_BYTES      64
 #define CUT_COLUMNS     512 /* a column whose cells are cut is at most so wide */
@@ -485,10 +486,9 @@ char *table_text(const struct table *table, struct err *err)
 {
     char *text = NULL;
     size_t n_bytes = 0;
-    FILE *out = open_memstream(&text, &n_bytes);
-    int rc = out == NULL ? err_set(err, "out of memory") : table_print_text(table, out, err);
-    if (out != NULL && fclose(out) != 0 && rc == 0)
-        rc = err_set(err, "out of memory");
+    FILE *out = xopen_memstream(&text, &n_bytes);
+    int rc = table_print_text(table, out, err);
+    xclose_memstream(out);
     if (rc == 0)
         return text;
     free(text);

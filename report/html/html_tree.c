@@ -212,14 +212,13 @@ static void put_known_by(struct html_json *json, const struct drawn *drawn, cons
 /* Of contexts, what probes measured, in ns, how each is known, and half of the share's interval. */
 static void put_known(struct html_json *json, const struct drawn *drawn)
 {
-    struct tree_view view = { .lines = NULL };
+    struct tree_view view;
     double all_ticks;
-    struct err err;
     if (drawn->source->sampled == NULL)
         return;
     tree_view_all(drawn->source, &all_ticks);
-    if (tree_view_make(drawn->source, TREE_VIEW_ALL, 0, 0, all_ticks, &view, &err) == 0)
-        put_known_by(json, drawn, &view);
+    tree_view_make(drawn->source, TREE_VIEW_ALL, 0, 0, all_ticks, &view);
+    put_known_by(json, drawn, &view);
     tree_view_free(&view);
 }
 

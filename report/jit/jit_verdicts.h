@@ -54,7 +54,7 @@ struct jit_rules {
 /*
  * Read all sentences of a file; name: of it, for messages.  rules are for jit_rules_free, whatever is returned.
  *
- * Returns 0, or -1 with *err set: a line is no sentence, there is none at all, no memory.
+ * Returns 0, or -1 with *err set: a line is no sentence, there is none at all.
  */
 int jit_rules_read(struct jit_rules *rules, FILE *in, const char *name, struct err *err);
 void jit_rules_free(struct jit_rules *rules);

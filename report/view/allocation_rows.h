@@ -116,7 +116,7 @@ struct table_cell allocation_cell_objects(const void *row, struct arena *arena);
 
 struct allocated; /* the arena's */
 
-/* From the allocations of a pass (VIEW_PASS_ALLOCATIONS).  NULL: there are none, or no memory. */
+/* From the allocations of a pass (VIEW_PASS_ALLOCATIONS).  NULL: there are none. */
 const struct allocated *allocated_find(const struct view_pass *pass);
 
 /* Of a method by its name; 0: no sample was in it.  And of all. */

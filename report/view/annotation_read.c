@@ -11,11 +11,6 @@
 #define TREE_BYTES CONTEXT_TREE_MIN_BYTES
 #define PATH_MAX_N 4096u
 
-static int no_memory(struct err *err)
-{
-    return err_set(err, "out of memory for the samples of a method");
-}
-
 /* ---- which method ---- */
 
 static bool is_named(const char *pattern, const struct trace_sampled_method *method, struct arena *arena)
@@ -23,7 +18,7 @@ static bool is_named(const char *pattern, const struct trace_sampled_method *met
     return java_names_is(arena, &method->names, pattern);
 }
 
-/* By method: the samples with it on the stack; NULL: no memory.  Recursion counts once for each call. */
+/* By method: the samples with it on the stack.  Recursion counts once for each call. */
 static uint64_t *weigh(const struct trace_reader *reader)
 {
     uint64_t *weights = xcalloc((size_t)trace_n_sampled_methods(reader) + 1, sizeof *weights);
@@ -54,7 +49,7 @@ static const char *label_of(struct arena *arena, const struct trace_sampled_meth
     const struct method_name name = method->names;
     const char *full = java_names_display(arena, &name, JAVA_NAMES_FULL);
     const char *parameters = java_names_parameters(arena, method->names.descriptor);
-    return full == NULL || parameters == NULL ? NULL : arena_printf(arena, "%s%s", full, parameters);
+    return arena_printf(arena, "%s%s", full, parameters);
 }
 
 /* A class that was changed, as by a recording's probes, has its methods once more. */
@@ -63,7 +58,7 @@ static bool is_version(const struct trace_sampled_method *a, const struct trace_
     return method_name_equals(&a->names, &b->names);
 }
 
-/* By method: is it a version of this one?  In the arena; NULL: no memory. */
+/* By method: is it a version of this one?  In the arena. */
 static bool *find_versions(struct arena *arena, const struct trace_reader *reader, uint32_t of)
 {
     uint32_t n = trace_n_sampled_methods(reader);
@@ -79,7 +74,7 @@ static int choose(struct annotation *a, const struct trace_reader *reader, const
 {
     uint64_t *weights = weigh(reader);
     uint32_t best = UINT32_MAX, second = UINT32_MAX;
-    for (uint32_t i = 0; weights != NULL && i < trace_n_sampled_methods(reader); i++) {
+    for (uint32_t i = 0; i < trace_n_sampled_methods(reader); i++) {
         if (weights[i] == 0 || !is_named(pattern, trace_sampled_method(reader, i), a->arena))
             continue;
         best = best == UINT32_MAX || weights[i] > weights[best] ? i : best;
@@ -90,17 +85,13 @@ static int choose(struct annotation *a, const struct trace_reader *reader, const
             a->n_others++;
             second = second == UINT32_MAX || weights[i] > weights[second] ? i : second;
         }
-    if (weights == NULL)
-        return no_memory(err);
     free(weights);
     if (best == UINT32_MAX)
         return refuse(reader, path, pattern, err);
-    if (a->versions == NULL)
-        return no_memory(err);
     *chosen = best;
     a->label = label_of(a->arena, trace_sampled_method(reader, best));
     a->other = second == UINT32_MAX ? "" : label_of(a->arena, trace_sampled_method(reader, second));
-    return a->label == NULL || a->other == NULL ? no_memory(err) : 0;
+    return 0;
 }
 
 /* ---- its locations ---- */
@@ -112,7 +103,7 @@ static void *copy(struct arena *arena, const void *bytes, size_t n)
 }
 
 /* What it is, for when the trace is closed. */
-static int keep_method(struct annotation *a, const struct trace_sampled_method *method, struct err *err)
+static void keep_method(struct annotation *a, const struct trace_sampled_method *method)
 {
     a->method =
         (struct trace_sampled_method){ .names.class_name = arena_text(a->arena, method->names.class_name,
@@ -122,7 +113,6 @@ static int keep_method(struct annotation *a, const struct trace_sampled_method *
                                        .lines = copy(a->arena, method->lines, method->n_lines * sizeof *method->lines),
                                        .n_lines = method->n_lines,
                                        .code = copy(a->arena, method->code, method->code_bytes) };
-    return a->method.names.class_name == NULL || a->method.source == NULL ? no_memory(err) : 0;
 }
 
 static int by_line(const void *x, const void *y)
@@ -186,7 +176,6 @@ struct annotation_counting {
     const struct trace_reader *reader;
     uint32_t method;
     double ns_per_tick;
-    bool is_out_of_memory;
     uint32_t rows[PATH_MAX_N]; /* of the profile, the innermost first */
 };
 
@@ -235,8 +224,7 @@ static void take_sample(void *context, const struct trace_sample *sample)
         .counters = sample->counters,
     };
     c->annotation->profile.is_halved = info_text(c->reader, INFO_SAMPLE_HALVES) != NULL;
-    if (sample_profile_add(&c->annotation->profile, &add) < 0)
-        c->is_out_of_memory = true;
+    sample_profile_add(&c->annotation->profile, &add);
 }
 
 static int read_to_end(struct trace_reader *reader, struct err *err)
@@ -251,8 +239,8 @@ static int read_to_end(struct trace_reader *reader, struct err *err)
 static int count(struct annotation_counting *c, const char *path, bool salvage, struct err *err)
 {
     struct trace_reader *reader = NULL;
-    if (sample_profile_open(&c->annotation->profile, BLOCK_NS, TREE_BYTES, err) < 0 ||
-        trace_open(&reader, path, salvage, err) < 0)
+    sample_profile_open(&c->annotation->profile, BLOCK_NS, TREE_BYTES);
+    if (trace_open(&reader, path, salvage, err) < 0)
         return -1;
     c->reader = reader;
     trace_listen(reader, &(struct trace_listener){ .context = c, .sample = take_sample });
@@ -260,12 +248,12 @@ static int count(struct annotation_counting *c, const char *path, bool salvage, 
     c->annotation->profile.is_of_blocks =
         c->annotation->profile.is_of_blocks || info_text(reader, INFO_SAMPLE_MECHANISM) != NULL;
     trace_close(reader);
-    return rc == 0 && c->is_out_of_memory ? no_memory(err) : rc;
+    return rc;
 }
 
 /* ---- all of it ---- */
 
-static int find_ratios(struct annotation *a, const struct trace_reader *reader, struct err *err)
+static void find_ratios(struct annotation *a, const struct trace_reader *reader)
 {
     const char *events = info_text(reader, INFO_SAMPLE_EVENTS), *period = info_text(reader, INFO_SAMPLE_PERIOD_NS);
     char *words = events == NULL ? NULL : arena_text(a->arena, events, strlen(events)), *rest = words;
@@ -274,9 +262,7 @@ static int find_ratios(struct annotation *a, const struct trace_reader *reader, 
     for (const char *word; n < TRACE_SAMPLE_COUNTERS_MAX && (word = strsep(&rest, " ")) != NULL;)
         names[n++] = word;
     a->is_time = period == NULL || strcmp(period, "0") != 0;
-    int n_kinds = n < 2 ? 0 : sample_ratio_kinds(names, n, a->arena, a->ratios);
-    a->n_ratios = n_kinds < 0 ? 0 : (uint32_t)n_kinds;
-    return n_kinds < 0 ? no_memory(err) : 0;
+    a->n_ratios = n < 2 ? 0 : (uint32_t)sample_ratio_kinds(names, n, a->arena, a->ratios);
 }
 
 int annotation_read(struct annotation *a, const char *path, const struct annotation_options *options,
@@ -293,10 +279,10 @@ int annotation_read(struct annotation *a, const char *path, const struct annotat
         rc = read_to_end(reader, err);
     if (rc == 0)
         rc = choose(a, reader, path, options->method, &counting->method, err);
-    if (rc == 0)
-        rc = keep_method(a, trace_sampled_method(reader, counting->method), err);
-    if (rc == 0)
-        rc = find_ratios(a, reader, err);
+    if (rc == 0) {
+        keep_method(a, trace_sampled_method(reader, counting->method));
+        find_ratios(a, reader);
+    }
     counting->ns_per_tick = rc == 0 ? trace_ns_per_tick(reader) : 0;
     trace_close(reader);
     a->by_bytecode = options->by_bytecode || a->method.n_lines == 0;

@@ -11,13 +11,13 @@ enum operand { OPERAND_UNTOLD, OPERAND_REFERENCE, OPERAND_PRIMITIVE, OPERANDS };
 /* By name, those above are followed by one for each number of bytecode_names.h. */
 enum { ROW_NATIVE = OPCODE_KINDS * OPERANDS, ROW_OUTSIDE, ROWS };
 
-int bytecode_kinds_open(struct bytecode_kinds *kinds, enum bytecode_kinds_by by, uint64_t block_ns, struct arena *arena,
-                        struct err *err)
+void bytecode_kinds_open(struct bytecode_kinds *kinds, enum bytecode_kinds_by by, uint64_t block_ns,
+                         struct arena *arena)
 {
     memset(kinds, 0, sizeof *kinds);
     kinds->by = by;
     bytecode_names_open(&kinds->names, by == BYTECODES_BY_CLASS, arena);
-    return sample_profile_open(&kinds->profile, block_ns, TREE_BYTES, err);
+    sample_profile_open(&kinds->profile, block_ns, TREE_BYTES);
 }
 
 void bytecode_kinds_free(struct bytecode_kinds *kinds)
@@ -49,27 +49,25 @@ static uint32_t kind_of(const struct sampled_method *method, const struct java_f
     return opcode == NULL ? 0 : opcode->kind * (uint32_t)OPERANDS + operand_of(opcode);
 }
 
-/* Returns false: no memory. */
-static bool find_row(struct bytecode_kinds *kinds, const struct stack_sample *sample, uint32_t i,
+static void find_row(struct bytecode_kinds *kinds, const struct stack_sample *sample, uint32_t i,
                      const struct sampled_method *method, uint32_t *row)
 {
     const struct java_frame *frame = &sample->frames[i];
     *row = ROW_NATIVE;
     if (frame->kind == FRAME_NATIVE || method->code.is_native)
-        return true;
+        return;
     if (kinds->by == BYTECODES_BY_KIND) {
         *row = kind_of(method, frame);
-        return true;
+        return;
     }
     uint32_t name;
-    bool is_found = bytecode_names_find(&kinds->names, sample->methods[i], method, frame->index, &name) &&
-                    bytecode_names_operand(&kinds->names, sample, i, &name);
+    bytecode_names_find(&kinds->names, sample->methods[i], method, frame->index, &name);
+    bytecode_names_operand(&kinds->names, sample, i, &name);
     *row = ROWS + name;
-    return is_found;
 }
 
-int bytecode_kinds_add(struct bytecode_kinds *kinds, const struct sampled_method *methods,
-                       const struct stack_sample *sample, const struct profile_sample *add)
+void bytecode_kinds_add(struct bytecode_kinds *kinds, const struct sampled_method *methods,
+                        const struct stack_sample *sample, const struct profile_sample *add)
 {
     uint32_t rows[2] = { CONTEXT_NONE, CONTEXT_NONE }, i = 0;
     struct profile_sample row = *add;
@@ -77,8 +75,8 @@ int bytecode_kinds_add(struct bytecode_kinds *kinds, const struct sampled_method
         i++;
     bool is_known = i < sample->n;
     rows[0] = sample->in_native ? ROW_OUTSIDE : CONTEXT_NONE;
-    if (is_known && !find_row(kinds, sample, i, &methods[sample->methods[i]], &rows[1]))
-        return -1;
+    if (is_known)
+        find_row(kinds, sample, i, &methods[sample->methods[i]], &rows[1]);
     if (add->group == 0 && !sample->in_native) {
         kinds->n_in_java++;
         kinds->n_methods += is_known;
@@ -88,7 +86,7 @@ int bytecode_kinds_add(struct bytecode_kinds *kinds, const struct sampled_method
     row.bytecodes = NULL;
     row.n = is_known ? 2 : 0;
     row.n_same = 0;
-    return sample_profile_add(&kinds->profile, &row);
+    sample_profile_add(&kinds->profile, &row);
 }
 
 /* ---- the table ---- */

@@ -24,12 +24,9 @@ struct bytecode_kinds {
     uint64_t n_bytecodes;          /* and its bytecode, or it is native */
 };
 
-/*
- * arena: of names; borrowed.  To be freed by bytecode_kinds_free in any case.  Returns 0, or -1 with *err set: no
- * memory.
- */
-int bytecode_kinds_open(struct bytecode_kinds *kinds, enum bytecode_kinds_by by, uint64_t block_ns, struct arena *arena,
-                        struct err *err);
+/* arena: of names; borrowed. */
+void bytecode_kinds_open(struct bytecode_kinds *kinds, enum bytecode_kinds_by by, uint64_t block_ns,
+                         struct arena *arena);
 void bytecode_kinds_free(struct bytecode_kinds *kinds);
 
 /*
@@ -37,11 +34,9 @@ void bytecode_kinds_free(struct bytecode_kinds *kinds);
  *
  * methods  the sampler's
  * add      the same sample for a profile: its methods are not asked for
- *
- * Returns 0, or -1: no memory.
  */
-int bytecode_kinds_add(struct bytecode_kinds *kinds, const struct sampled_method *methods,
-                       const struct stack_sample *sample, const struct profile_sample *add);
+void bytecode_kinds_add(struct bytecode_kinds *kinds, const struct sampled_method *methods,
+                        const struct stack_sample *sample, const struct profile_sample *add);
 
 /* How many could be told, as metadata, and a note where it is less than 99 %. */
 void bytecode_kinds_tell(const struct bytecode_kinds *kinds, struct table *table);

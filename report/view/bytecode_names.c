@@ -55,7 +55,7 @@ static uint32_t number_of(struct bytecode_names *names, const char *label)
     return BYTECODE_NAMES_FIRST + names->n_labels++;
 }
 
-bool bytecode_names_find(struct bytecode_names *names, uint32_t number, const struct sampled_method *method,
+void bytecode_names_find(struct bytecode_names *names, uint32_t number, const struct sampled_method *method,
                          int32_t index, uint32_t *name)
 {
     uint64_t place = (uint64_t)number << 32 | (uint32_t)index;
@@ -63,11 +63,10 @@ bool bytecode_names_find(struct bytecode_names *names, uint32_t number, const st
     *name = known != NULL ? *known : BYTECODE_NAMES_UNKNOWN;
     if (known != NULL || index < 0 || method->address == 0 || method->bytes == NULL ||
         !read_there(names, method, (uint32_t)index))
-        return true;
+        return;
     const char *label = label_of(names);
     *name = label[0] == '\0' ? BYTECODE_NAMES_NOTHING : number_of(names, label);
     xhash_store(&names->by_place, place, *name);
-    return true;
 }
 
 /* ---- by the machine instruction ---- */
@@ -103,7 +102,8 @@ static bool find_in_method(struct bytecode_names *names, uint32_t number, const 
         n_bytes = bytecodes_length(method->bytes, n, at);
         if (opcode == NULL || !is_candidate(method, &parts, opcode, (uint32_t)at, operand))
             continue;
-        if (!bytecode_names_find(names, number, method, (int32_t)at, &name) || name < BYTECODE_NAMES_FIRST)
+        bytecode_names_find(names, number, method, (int32_t)at, &name);
+        if (name < BYTECODE_NAMES_FIRST)
             continue;
         if (*found != BYTECODE_NAMES_UNKNOWN && *found != name)
             return false;
@@ -126,7 +126,7 @@ static uint32_t find_operand(struct bytecode_names *names, const struct stack_sa
     return found;
 }
 
-bool bytecode_names_operand(struct bytecode_names *names, const struct stack_sample *sample, uint32_t innermost,
+void bytecode_names_operand(struct bytecode_names *names, const struct stack_sample *sample, uint32_t innermost,
                             uint32_t *name)
 {
     const struct java_frame *frame = &sample->frames[innermost];
@@ -134,7 +134,7 @@ bool bytecode_names_operand(struct bytecode_names *names, const struct stack_sam
     uint64_t place = sample->pc ^ (uint64_t)sample->methods[innermost] << 48;
     if (sample->in_native || sample->in_kernel || method->address == 0 ||
         (frame->kind != FRAME_COMPILED && frame->kind != FRAME_INLINED))
-        return true;
+        return;
     const uint32_t *known = hash_find(&names->by_pc, place);
     uint32_t found = known != NULL ? *known : BYTECODE_NAMES_UNKNOWN;
     if (known == NULL) {
@@ -152,7 +152,6 @@ bool bytecode_names_operand(struct bytecode_names *names, const struct stack_sam
     names->n_compiled++;
     names->n_operands += found != OF_HEADER;
     names->n_named += is_named;
-    return true;
 }
 
 const char *bytecode_names_label(const struct bytecode_names *names, uint32_t number)

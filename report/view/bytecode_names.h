@@ -30,10 +30,8 @@ void bytecode_names_free(struct bytecode_names *names);
 /*
  * The number of what the instruction at an index of a method names, while the method is sure to be there: one of the
  * first two above, or a label's.  method: by the sampler's number.
- *
- * Returns false: no memory.
  */
-bool bytecode_names_find(struct bytecode_names *names, uint32_t number, const struct sampled_method *method,
+void bytecode_names_find(struct bytecode_names *names, uint32_t number, const struct sampled_method *method,
                          int32_t index, uint32_t *name);
 
 /*
@@ -41,7 +39,7 @@ bool bytecode_names_find(struct bytecode_names *names, uint32_t number, const st
  * there name with its offset, or an array's elements, where they are of one type.  Where it is none or several, *name
  * stays.  x86-64.
  */
-bool bytecode_names_operand(struct bytecode_names *names, const struct stack_sample *sample, uint32_t innermost,
+void bytecode_names_operand(struct bytecode_names *names, const struct stack_sample *sample, uint32_t innermost,
                             uint32_t *name);
 
 /* "java.util.HashMap.table"; by class "java.util.HashMap"; of a number from BYTECODE_NAMES_FIRST on. */

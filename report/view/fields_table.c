@@ -129,7 +129,7 @@ static void add_known(struct fields *f, const struct misses_tally *tally, bool i
     known->same += (is_array ? cell->name[0] == '[' : strcmp(cell->name, bytecode->name) == 0) ? n : 0;
 }
 
-static int add_up(struct fields *f)
+static void add_up(struct fields *f)
 {
     struct misses *m = f->misses;
     for (uint32_t i = 0; i < m->n_tallies; i++) {
@@ -148,7 +148,6 @@ static int add_up(struct fields *f)
         add_object(f, tally);
         add_bytecode(f, tally, is_java);
     }
-    return 0;
 }
 
 static uint64_t larger(const struct fields_row *row, enum miss_count count)

@@ -15,15 +15,11 @@ static uint32_t caller_row(struct groups_making *making, uint32_t row, const str
     struct arena *arena = making->source->arena;
     const char *label = name == NULL ? "" : java_names_display(arena, name, JAVA_NAMES_SHORT),
                *text = name == NULL ? "" : method_name_text(arena, name);
-    uint32_t number = label == NULL ? GROUPS_NONE
-                                    : groups_row_of_key(making, arena_printf(arena, "%u\n%s", row, text),
-                                                        name == NULL ? "  from no other method"
-                                                                     : arena_printf(arena, "  from %s", label),
-                                                        name == NULL ? &nobody : name);
-    if (number != GROUPS_NONE)
-        making->rows[number].caller_of = row;
-    else
-        making->is_broken = true;
+    uint32_t number =
+        groups_row_of_key(making, arena_printf(arena, "%u\n%s", row, text),
+                          name == NULL ? "  from no other method" : arena_printf(arena, "  from %s", label),
+                          name == NULL ? &nobody : name);
+    making->rows[number].caller_of = row;
     return number;
 }
 
@@ -32,7 +28,7 @@ static void add_times(struct groups_making *making, uint32_t *of_node)
 {
     const struct report_source *source = making->source;
     const struct calltree *tree = source->tree;
-    for (uint32_t i = 1; i < tree->n_nodes && !making->is_broken; i++) {
+    for (uint32_t i = 1; i < tree->n_nodes; i++) {
         uint32_t method = tree->nodes[i].method, parent = tree->nodes[i].parent;
         uint32_t row = method < tree->n_methods ? making->of_method[method] : GROUPS_NONE;
         of_node[i] = GROUPS_NONE;
@@ -42,9 +38,8 @@ static void add_times(struct groups_making *making, uint32_t *of_node)
         struct method_name name =
             is_called ? report_name(source, tree->nodes[parent].method) : (struct method_name){ 0 };
         of_node[i] = caller_row(making, row, is_called ? &name : NULL);
-        if (of_node[i] != GROUPS_NONE)
-            making->rows[of_node[i]].all.ticks +=
-                (double)(source->clock == PHASES_CPU ? tree->total_cpu_ticks[i] : tree->total_wall_ticks[i]);
+        making->rows[of_node[i]].all.ticks +=
+            (double)(source->clock == PHASES_CPU ? tree->total_cpu_ticks[i] : tree->total_wall_ticks[i]);
     }
 }
 
@@ -61,16 +56,16 @@ static void add_sample(const struct groups_making *making, const uint32_t *of_no
     sample_rows_add(making->source, i, rows, n, profile);
 }
 
-int groups_errors_of_nodes(struct groups_making *making, const uint32_t *of_node, struct err *err)
+void groups_errors_of_nodes(struct groups_making *making, const uint32_t *of_node)
 {
     const struct trace_samples *samples = making->source->sampled->samples;
     struct sample_profile profile;
     making->stack = arena_alloc(making->source->arena, ((size_t)making->n + 1) * sizeof *making->stack);
-    int rc = sample_rows_open(making->source, &profile, err);
-    for (size_t i = 0; rc == 0 && i < samples->n_kept; i++)
+    sample_rows_open(making->source, &profile);
+    for (size_t i = 0; i < samples->n_kept; i++)
         if (!samples->kept[i].is_idle)
             add_sample(making, of_node, i, &profile);
-    for (uint32_t i = 0; rc == 0 && i < making->n; i++) {
+    for (uint32_t i = 0; i < making->n; i++) {
         struct groups_row *row = &making->rows[i];
         struct sample_share total = sample_profile_total(&profile, i);
         if (total.n_samples == 0)
@@ -79,14 +74,13 @@ int groups_errors_of_nodes(struct groups_making *making, const uint32_t *of_node
         row->time_error = sample_rows_error(&total, row->all.ticks, making->found->total.ticks);
     }
     sample_profile_free(&profile);
-    return rc;
 }
 
 /* Contexts of the trace, which waits have: the same. */
 static void find_contexts(struct groups_making *making)
 {
     const struct trace_reader *reader = making->source->reader;
-    for (uint32_t i = 1; i <= trace_n_contexts(reader) && !making->is_broken; i++) {
+    for (uint32_t i = 1; i <= trace_n_contexts(reader); i++) {
         const struct trace_context *of = trace_context(reader, i);
         uint32_t row = making->of_sampled[of->method], above = of->parent;
         while (above != 0 && making->of_sampled[trace_context(reader, above)->method] != row)
@@ -100,7 +94,7 @@ static void find_contexts(struct groups_making *making)
     }
 }
 
-int groups_add_callers(struct groups_making *making, struct err *err)
+void groups_add_callers(struct groups_making *making)
 {
     struct arena *arena = making->source->arena;
     uint32_t *of_node = arena_alloc(arena, ((size_t)making->source->tree->n_nodes + 1) * sizeof *of_node);
@@ -108,7 +102,5 @@ int groups_add_callers(struct groups_making *making, struct err *err)
         arena_alloc(arena, ((size_t)trace_n_contexts(making->source->reader) + 1) * sizeof *of_node);
     add_times(making, of_node);
     find_contexts(making);
-    if (making->is_broken)
-        return err_set(err, "out of memory for callers");
-    return groups_errors_of_nodes(making, of_node, err);
+    groups_errors_of_nodes(making, of_node);
 }

@@ -6,13 +6,9 @@
 uint32_t groups_row_of_key(struct groups_making *making, const char *key, const char *label,
                            const struct method_name *name)
 {
-    const uint32_t *row = key == NULL ? NULL : map_get(&making->known, key, strlen(key));
+    const uint32_t *row = map_get(&making->known, key, strlen(key));
     if (row != NULL)
         return *row;
-    if (key == NULL || label == NULL) {
-        making->is_broken = true;
-        return GROUPS_NONE;
-    }
     xgrow(making->rows, making->room, making->n + 1);
     map_put(&making->known, key, strlen(key), making->n);
     making->rows[making->n] = (struct groups_row){ .label = label,

@@ -12,15 +12,15 @@
 
 /* ---- what is one group ---- */
 
-/* "com.shop"; NULL: no memory. */
+/* "com.shop" */
 static const char *package_of(struct arena *arena, const struct method_name *name)
 {
     const char *full = java_names_display(arena, name, JAVA_NAMES_FULL);
-    size_t n = full == NULL ? 0 : strlen(full), n_method = strlen(name->method) + 1;
+    size_t n = strlen(full), n_method = strlen(name->method) + 1;
     n = n > n_method ? n - n_method : 0;
     while (n > 0 && full[n - 1] != '.')
         n--;
-    return full == NULL ? NULL : n == 0 ? "(no package)" : arena_text(arena, full, n - 1);
+    return n == 0 ? "(no package)" : arena_text(arena, full, n - 1);
 }
 
 static uint32_t row_of_method(struct groups_making *making, const struct method_name *name)
@@ -72,7 +72,7 @@ static bool is_counted(const struct groups_making *making, uint32_t index)
            threads_match(thread, making->pass->options.only_threads);
 }
 
-static int know_threads(struct groups_making *making)
+static void know_threads(struct groups_making *making)
 {
     static const struct method_name none;
     struct arena *arena = making->source->arena;
@@ -85,13 +85,10 @@ static int know_threads(struct groups_making *making)
         const char *name = trace_thread(making->source->reader, i)->name;
         const char *pattern = groups_thread_pattern(arena, name);
         uint32_t row = groups_row_of_key(making, pattern, name, &none);
-        if (row == NONE)
-            return -1;
         making->of_thread[i] = row;
         if (++making->rows[row].n_threads > 1)
             making->rows[row].label = pattern;
     }
-    return 0;
 }
 
 /* The row of a thread; NONE: it has none, or rows are not of threads. */
@@ -173,17 +170,19 @@ static void find_times(struct groups_making *making)
 }
 
 /* Of packages and methods. */
-static int find_errors(struct groups_making *making, struct err *err)
+static void find_errors(struct groups_making *making)
 {
     const struct report_source *source = making->source;
     double all_ticks = making->found->total.ticks;
     struct sample_profile profile;
     if (source->sampled == NULL || making->found->by == GROUPS_BY_THREAD)
-        return 0;
-    if (making->found->by == GROUPS_BY_REQUEST)
-        return groups_errors_of_nodes(making, making->request_of_node, err);
-    int rc = sample_rows_profile(source, making->of_method, &profile, err);
-    for (uint32_t i = 0; rc == 0 && i < making->n; i++) {
+        return;
+    if (making->found->by == GROUPS_BY_REQUEST) {
+        groups_errors_of_nodes(making, making->request_of_node);
+        return;
+    }
+    sample_rows_profile(source, making->of_method, &profile);
+    for (uint32_t i = 0; i < making->n; i++) {
         struct groups_row *row = &making->rows[i];
         struct sample_share total = sample_profile_total(&profile, i), self = sample_profile_self(&profile, i);
         double estimated = row->all.ticks - sampled_measured(source, row->probe_ticks);
@@ -194,7 +193,6 @@ static int find_errors(struct groups_making *making, struct err *err)
             row->own.ticks < row->all.ticks ? sample_rows_error(&self, row->own.ticks, all_ticks) : row->time_error;
     }
     sample_profile_free(&profile);
-    return rc;
 }
 
 /* ---- waits and allocations ---- */
@@ -347,14 +345,12 @@ static int make(struct groups_making *making, struct err *err)
     know_methods(making);
     if (making->found->by == GROUPS_BY_REQUEST)
         groups_know_requests(making);
-    if (know_threads(making) < 0 || making->is_broken)
-        return err_set(err, "out of memory for groups");
+    know_threads(making);
     find_times(making);
-    if (find_errors(making, err) < 0)
-        return -1;
+    find_errors(making);
     bool has_callers = making->found->by == GROUPS_BY_METHOD && trace_samples_are_all(making->source->reader);
-    if (has_callers && making->source->sampled != NULL && groups_add_callers(making, err) < 0)
-        return -1;
+    if (has_callers && making->source->sampled != NULL)
+        groups_add_callers(making);
     add_waits(making);
     add_allocations(making);
     keep_rows(making);

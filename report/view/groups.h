@@ -53,7 +53,7 @@ struct groups {
  * source    its tree, with samples in it (report/sampled_tree.h)
  * argument  "package" (or ""), "thread", "request"; else a method, as java_names_is takes it
  *
- * Returns 0, or -1 with *err set: the trace has no such method, no memory.
+ * Returns 0, or -1 with *err set: the trace has no such method.
  */
 int groups_find(const struct view_pass *pass, const struct report_source *source, const char *argument,
                 struct groups *groups, struct err *err);
@@ -62,12 +62,12 @@ int groups_find(const struct view_pass *pass, const struct report_source *source
  * The requests that take most, for a screen: no table where there are fewer than two kinds that have anything, or all
  * of them have little of the time and of the waiting.
  *
- * Returns 1, 0 where there is no table, or -1 with *err set: no memory.
+ * Returns 1, 0 where there is no table, or -1 with *err set.
  */
 int groups_requests(const struct view_pass *pass, const struct report_source *source, struct table *table,
                     struct err *err);
 
-/* A thread's name without the number at its end: "http-exec-*".  The arena's; NULL: no memory. */
+/* A thread's name without the number at its end: "http-exec-*".  The arena's. */
 const char *groups_thread_pattern(struct arena *arena, const char *name);
 
 /* The table; top and min_share of rows count.  Returns 0, or -1 with *err set. */

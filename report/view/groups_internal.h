@@ -18,10 +18,9 @@ struct groups_making {
     uint32_t *caller_of_context; /* the row of who called a method of a row there; NULL: there are no such rows */
     uint32_t *request_of_node, *request_of_context; /* NULL: rows are no requests */
     uint64_t n_counted;                             /* waits and allocations so far */
-    bool is_broken;                                 /* no memory */
 };
 
-/* The number of a row, made if it is new: rows may move then; GROUPS_NONE: no memory. */
+/* The number of a row, made if it is new: rows may move then. */
 uint32_t groups_row_of_key(struct groups_making *making, const char *key, const char *label,
                            const struct method_name *name);
 
@@ -37,16 +36,13 @@ void groups_add_requests(struct groups_making *making);
 /* The row of a context of the trace; GROUPS_NONE: it is in no request, or rows are none. */
 uint32_t groups_request(const struct groups_making *making, uint32_t context);
 
-/*
- * Set the intervals of rows that samples are in by of_node: by node of the tree, a row or GROUPS_NONE or beyond.
- * Returns 0, or -1 with *err set: no memory.
- */
-int groups_errors_of_nodes(struct groups_making *making, const uint32_t *of_node, struct err *err);
+/* Set the intervals of rows that samples are in by of_node: by node of the tree, a row or GROUPS_NONE or beyond. */
+void groups_errors_of_nodes(struct groups_making *making, const uint32_t *of_node);
 
 /*
  * A row for each method that calls a row's method, with the time of these calls; waits are added by caller_of_context.
- * After the times of the rows.  Returns 0, or -1 with *err set: no memory.
+ * After the times of the rows.
  */
-int groups_add_callers(struct groups_making *making, struct err *err);
+void groups_add_callers(struct groups_making *making);
 
 #endif

@@ -92,7 +92,7 @@ static struct event_column *find_joined(struct making *making, const struct even
     return NULL;
 }
 
-/* Take what an earlier trace did not measure.  Returns the headings of what was taken, or "" (NULL: no memory). */
+/* Take what an earlier trace did not measure.  Returns the headings of what was taken, or "". */
 static const char *join_events(struct making *making, const struct making *other, size_t trace)
 {
     const char *taken = "";

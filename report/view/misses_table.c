@@ -181,7 +181,7 @@ static void add_contents(struct misses *m, enum misses_by by, struct misses_rows
     }
 }
 
-static int add_up(struct misses *m, enum misses_by by, struct misses_rows *rows)
+static void add_up(struct misses *m, enum misses_by by, struct misses_rows *rows)
 {
     bool is_memory = by == MISSES_BY_CLASS || by == MISSES_BY_FIELD || by == MISSES_BY_SPACE;
     for (uint32_t i = 0; i < m->n_tallies; i++) {
@@ -196,7 +196,6 @@ static int add_up(struct misses *m, enum misses_by by, struct misses_rows *rows)
         add_tally(row_of(m, rows, &like), &m->tallies[i]);
     }
     add_contents(m, by, rows);
-    return 0;
 }
 
 static int by_misses(const void *a, const void *b)

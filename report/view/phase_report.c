@@ -151,7 +151,9 @@ static int choose_rows(struct making *making, const struct calltree_total *total
     for (size_t i = 0; i < n_ranked; i++)
         row_of[making->rows[i]->method] = (uint32_t)i;
     shares_compute(source, row_of, n_ranked, &making->shares);
-    return source->sampled == NULL ? 0 : report_find_errors(making, row_of, err);
+    if (source->sampled != NULL)
+        report_find_errors(making, row_of);
+    return 0;
 }
 
 int report_make_joined(const struct report_trace *traces, size_t n_traces, const struct report_row_options *options,

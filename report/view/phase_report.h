@@ -31,7 +31,7 @@ struct report_row_options {
  *
  * totals  of the application's methods, as probes measured them (calltree_totals).
  *
- * Returns 0, or -1 with *err set: an unknown key to sort by, no memory.
+ * Returns 0, or -1 with *err set: an unknown key to sort by.
  */
 int report_make(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
                 const struct report_row_options *options, struct table *table, struct err *err);
@@ -64,7 +64,7 @@ struct report_row {
 /*
  * Which methods report_make() makes rows of, those with most time first; the arena's.
  *
- * Returns 0, or -1 with *err set: no memory.
+ * Returns 0, or -1 with *err set.
  */
 int report_rows(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
                 const struct report_row_options *options, struct report_row **rows, size_t *n_rows, struct err *err);

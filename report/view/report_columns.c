@@ -377,7 +377,7 @@ static void add_shaped(struct making *making, const char *label, const char *wor
     struct arena *arena = making->source->arena;
     const char *more = making->shaped == NULL ? arena_printf(arena, "%s (%s)", label, words)
                                               : arena_printf(arena, "%s; %s (%s)", making->shaped, label, words);
-    making->shaped = more == NULL ? making->shaped : more;
+    making->shaped = more;
 }
 
 /* What the probes did to its compiled code, where the trace tells. */

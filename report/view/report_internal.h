@@ -125,7 +125,7 @@ void report_find_readings(struct making *making);
 
 /*
  * Join other traces of the same program: their events, and what they say of the same rows.  The first trace's rows are
- * chosen already.  Returns 0, or -1 with *err set: they are of another program, no memory.
+ * chosen already.  Returns 0, or -1 with *err set: they are of another program.
  */
 int report_join(struct making *making, const struct report_trace *others, size_t n_others, struct err *err);
 
@@ -138,7 +138,7 @@ void report_row(struct making *making, const struct values *v, bool after_rule);
 /* The labels of the rows, each the only one of its kind; the arena's. */
 const char **report_row_labels(const struct making *making);
 
-/* The rows of the phases, sorted.  Returns 0, or -1 with *err set: an unknown key, no memory. */
+/* The rows of the phases, sorted.  Returns 0, or -1 with *err set: an unknown key. */
 int report_phase_rows(struct making *making, struct err *err);
 
 /* Of methods that were folded into rows: those whose compiled code has another shape with probes, into making->shaped.
@@ -156,7 +156,7 @@ struct report_ranked {
 void report_find_times(struct making *making, const struct calltree_total *totals, size_t n_totals);
 
 /* Add methods that only samples know: in the arena, with no calls.  There is room for all methods. */
-int report_add_sampled(struct making *making, struct report_ranked *ranked, size_t *n_ranked);
+void report_add_sampled(struct making *making, struct report_ranked *ranked, size_t *n_ranked);
 
 /* Leave out rows that tell nothing of their own: making->options->fold. */
 void report_fold(struct making *making, struct report_ranked *ranked, size_t *n_ranked);
@@ -164,8 +164,8 @@ void report_fold(struct making *making, struct report_ranked *ranked, size_t *n_
 /* Does a row have calls of which only samples tell the end, and its time on the CPU up to there? */
 bool report_is_ended(const struct making *making, size_t row);
 
-/* How far the rows' own times may be off.  Returns 0, or -1 with *err set: no memory. */
-int report_find_errors(struct making *making, const uint32_t *row_of, struct err *err);
+/* How far the rows' own times may be off. */
+void report_find_errors(struct making *making, const uint32_t *row_of);
 
 /* Find why rows have no probes.  Returns whether any has none. */
 bool report_find_reasons(struct making *making);

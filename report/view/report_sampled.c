@@ -71,7 +71,7 @@ static uint32_t *find_nodes(const struct calltree *tree, struct arena *arena)
     return nodes;
 }
 
-int report_add_sampled(struct making *making, struct report_ranked *ranked, size_t *n_ranked)
+void report_add_sampled(struct making *making, struct report_ranked *ranked, size_t *n_ranked)
 {
     const struct report_source *source = making->source;
     uint32_t n_methods = source->tree->n_methods;
@@ -91,7 +91,6 @@ int report_add_sampled(struct making *making, struct report_ranked *ranked, size
         if (making->options->all || making->options->fold != NULL ||
             !is_beside_another(making, found, n, &found[i], nodes))
             ranked[(*n_ranked)++] = found[i];
-    return 0;
 }
 
 bool report_is_ended(const struct making *making, size_t row)
@@ -127,7 +126,7 @@ static void set_errors(struct making *making, const struct shares *exact, const 
     making->shares.outside_cpu_ticks = exact->outside_cpu_ticks;
 }
 
-int report_find_errors(struct making *making, const uint32_t *row_of, struct err *err)
+void report_find_errors(struct making *making, const uint32_t *row_of)
 {
     const struct report_source *source = making->source;
     size_t n = making->n_rows + making->n_more;
@@ -139,11 +138,9 @@ int report_find_errors(struct making *making, const uint32_t *row_of, struct err
     measured.tree = source->sampled->measured;
     measured.sampled = NULL;
     shares_compute(&measured, row_of, n, &exact);
-    int rc = sample_rows_profile(source, row_of, &profile, err);
-    if (rc == 0)
-        set_errors(making, &exact, &profile);
+    sample_rows_profile(source, row_of, &profile);
+    set_errors(making, &exact, &profile);
     sample_profile_free(&profile);
-    return rc;
 }
 
 /* ---- cells ---- */

@@ -21,7 +21,7 @@ uint32_t sampled_had_probes(const struct report_source *source, const struct met
 
 /*
  * Why a method that samples found has no probes, from the word of mmprof.trace(5), and what its class would take the
- * compilers (0: not known): "over budget: recompilation would take 1.27 s".  NULL: no memory.
+ * compilers (0: not known): "over budget: recompilation would take 1.27 s".
  */
 const char *sampled_why_text(const char *word, double compiling_ns, struct arena *arena);
 

@@ -57,7 +57,7 @@ struct tree_table_options {
  * Shares are as in the report: of all the time; of one method that was recorded for a part of it, and of which no
  * samples tell the rest, of that part.
  *
- * Returns 0, or -1 with *err set: no such method, no memory.
+ * Returns 0, or -1 with *err set: no such method.
  */
 int tree_table(const struct report_source *source, const struct tree_table_options *options, struct table *table,
                struct err *err);
@@ -76,7 +76,7 @@ int tree_table(const struct report_source *source, const struct tree_table_optio
  *
  * statistics   of the calls of source's trace, by metrics->options.
  *
- * Returns 0, or -1 with *err set: no memory.
+ * Returns 0, or -1 with *err set.
  */
 int stats_table(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
                 const struct report_row_options *options, const struct call_metrics *metrics,
@@ -95,7 +95,7 @@ struct waits_table_options {
 /*
  * A row for each cause and method that waited; those that wait for work behind the others, then the time on a CPU.
  *
- * Returns 0, or -1 with *err set: the trace does not say what threads waited for, no memory.
+ * Returns 0, or -1 with *err set: the trace does not say what threads waited for.
  */
 int waits_table(const struct report_source *source, const struct waits *waits,
                 const struct waits_table_options *options, struct table *table, struct err *err);
@@ -113,13 +113,13 @@ const char *pause_kind(const char *name);
 
 /*
  * A row for each kind: how often, how long in all, its share of the recording's time.  Returns 0, or -1 with *err set:
- * the trace does not tell, no memory.
+ * the trace does not tell.
  */
 int pauses_table(const struct report_source *source, struct table *table, struct err *err);
 
 /*
  * A row for each collection that was seen; of a pass with VIEW_PASS_HEAP.  Returns 0, or -1 with *err set: the trace
- * has none, and why; no memory.
+ * has none, and why.
  */
 int collections_table(const struct view_pass *pass, struct table *table, struct err *err);
 
@@ -148,7 +148,7 @@ struct inlining_options {
 /*
  * A row for each method, place that calls it and method that is inlined or called there, by the callee's own time.
  *
- * Returns 0, or -1 with *err set: the trace's samples do not say it, no memory.
+ * Returns 0, or -1 with *err set: the trace's samples do not say it.
  */
 int inlining_table(const struct view_pass *pass, const struct inlining_options *options, struct table *table,
                    struct err *err);

@@ -24,7 +24,7 @@ struct timeline_read {
  * read     for timeline_close(read->timeline), whatever is returned.
  * observers  one more.
  *
- * Returns 0, or -1 with *err set: the step is too short, no memory.
+ * Returns 0, or -1 with *err set: the step is too short.
  */
 int timeline_begin(const struct trace_reader *outline, struct arena *arena, double step_ns, uint32_t steps_max,
                    struct timeline_read *read, struct observers *observers, struct err *err);
@@ -37,7 +37,7 @@ int timeline_begin(const struct trace_reader *outline, struct arena *arena, doub
  * source  of the trace, read to its end, with what samples saw in its tree.
  * totals  of the application's methods.
  *
- * Returns 0, or -1 with *err set: too many steps, no memory.
+ * Returns 0, or -1 with *err set: too many steps.
  */
 int timeline_end(const struct report_source *source, const struct calltree_total *totals, size_t n_totals,
                  const struct report_row_options *options, struct timeline_read *read, struct err *err);

@@ -258,11 +258,9 @@ static void add_notes(const struct tree_making *making)
 }
 
 /* The rows of a view: of all, or of one method. */
-static int put_view(struct tree_making *making, uint32_t method, double all_ticks, struct err *err)
+static void put_view(struct tree_making *making, uint32_t method, double all_ticks)
 {
-    if (tree_view_make(making->source, making->options->kind, method, making->options->min_share, all_ticks,
-                       &making->view, err) < 0)
-        return -1;
+    tree_view_make(making->source, making->options->kind, method, making->options->min_share, all_ticks, &making->view);
     size_t n_before = making->table->n_rows;
     find_labels(making);
     add_below(making, 0);
@@ -271,7 +269,6 @@ static int put_view(struct tree_making *making, uint32_t method, double all_tick
     for (uint32_t i = 1; i < making->view.n_lines; i++)
         making->any_open = making->any_open || making->view.lines[i].n_open > 0;
     tree_view_free(&making->view);
-    return 0;
 }
 
 static int make(struct tree_making *making, struct err *err)
@@ -294,8 +291,7 @@ static int make(struct tree_making *making, struct err *err)
                   (1u << making->options->kind) | (making->knows_time ? HAS_TIME : HAS_NO_TIME) |
                       (source->sampled != NULL ? HAS_SAMPLES : 0));
     for (size_t i = 0; i < n; i++)
-        if (put_view(making, methods[i], all_ticks, err) < 0)
-            return -1;
+        put_view(making, methods[i], all_ticks);
     add_notes(making);
     report_losses(source, making->table);
     return 0;

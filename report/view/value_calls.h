@@ -36,8 +36,7 @@ struct value_calls {
 /*
  * outline  the trace's (trace_outline); it has values
  * metrics  of a call, the time on the clock first (report/call_metrics.h); borrowed
- *
- * Returns 0 and *calls for value_calls_close, or -1 with *err set: no memory.
+ * calls    for value_calls_close
  */
 void value_calls_open(struct value_calls **calls, const struct trace_reader *outline,
                       const struct statistics_options *metrics);

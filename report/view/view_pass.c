@@ -123,9 +123,10 @@ static int begin(struct view_pass *pass, struct err *err)
     const struct view_pass_options *options = &pass->options;
     bool of_calls = wants(pass, VIEW_PASS_STATISTICS | VIEW_PASS_VALUES);
     bool needs_outline = of_calls || wants(pass, VIEW_PASS_RECOVERY | VIEW_PASS_TIMELINE);
-    if ((needs_outline && trace_outline(&pass->outline, options->path, options->salvage, err) < 0) ||
-        (of_calls && call_metrics_find(pass->outline, options->clock, pass->arena, &pass->metrics, err) < 0))
+    if (needs_outline && trace_outline(&pass->outline, options->path, options->salvage, err) < 0)
         return -1;
+    if (of_calls)
+        call_metrics_find(pass->outline, options->clock, pass->arena, &pass->metrics);
     if (wants(pass, VIEW_PASS_RECOVERY))
         recompilation_begin(pass->outline, pass->arena, &pass->recompiling, &pass->observers);
     if (wants(pass, VIEW_PASS_WHERE))
@@ -152,12 +153,12 @@ static int build(struct view_pass *pass, struct err *err)
                                                    .per_thread = options->per_thread,
                                                    .observer = pass->observers.n > 0 ? &observer : NULL };
     const struct trace_listener listener = listener_of(pass);
-    if (trace_open(&pass->reader, options->path, options->salvage, err) < 0 ||
-        (wants(pass, VIEW_PASS_SAMPLES) && trace_samples_open(&pass->samples, pass->reader, err) < 0))
+    if (trace_open(&pass->reader, options->path, options->salvage, err) < 0)
         return -1;
-    if (wants(pass, VIEW_PASS_WAITS) &&
-        waits_begin(&pass->waiting, pass->reader, options->libraries, options->only_threads, err) < 0)
-        return -1;
+    if (wants(pass, VIEW_PASS_SAMPLES))
+        trace_samples_open(&pass->samples, pass->reader);
+    if (wants(pass, VIEW_PASS_WAITS))
+        waits_begin(&pass->waiting, pass->reader, options->libraries, options->only_threads);
     pass->samples.only_threads = options->only_threads;
     trace_listen(pass->reader, &listener);
     if (options->progress != NULL)
@@ -189,14 +190,12 @@ static void add_samples_to_line(struct view_pass *pass)
 }
 
 /* A trace of nothing but samples has its waits among them already. */
-static int find_wall_samples(struct view_pass *pass, struct err *err)
+static void find_wall_samples(struct view_pass *pass)
 {
     bool are_kept = wants(pass, VIEW_PASS_SAMPLES) && wants(pass, VIEW_PASS_WAIT_STACKS) && pass->n_kept_waits > 0;
-    if (!are_kept || pass->tree.cpu_is_wall || trace_samples_are_all(pass->reader))
-        return 0;
-    pass->wall_samples =
-        waiting_samples(&pass->samples, pass->kept_waits, pass->n_kept_waits, pass->options.libraries, pass->arena);
-    return pass->wall_samples != NULL ? 0 : err_set(err, "out of memory for %zu waits", pass->n_kept_waits);
+    if (are_kept && !pass->tree.cpu_is_wall && !trace_samples_are_all(pass->reader))
+        pass->wall_samples =
+            waiting_samples(&pass->samples, pass->kept_waits, pass->n_kept_waits, pass->options.libraries, pass->arena);
 }
 
 const struct trace_samples *view_pass_samples(const struct view_pass *pass, const struct report_source *source)
@@ -220,8 +219,7 @@ int view_pass_read(const struct view_pass_options *options, struct arena *arena,
                                            .arena = arena,
                                            .only_threads = options->only_threads != NULL,
                                            .shapes = pass->shapes };
-    if (find_wall_samples(pass, err) < 0)
-        return -1;
+    find_wall_samples(pass);
     if (wants(pass, VIEW_PASS_ALLOCATIONS))
         pass->source.allocated = allocated_find(pass);
     if (wants(pass, VIEW_PASS_STATISTICS | VIEW_PASS_VALUES))
@@ -231,8 +229,8 @@ int view_pass_read(const struct view_pass_options *options, struct arena *arena,
     recompilation_end(pass->recompiling, &pass->source, &pass->recompilation);
     if (wants(pass, VIEW_PASS_WHERE))
         where_end(pass->finding, &pass->source, &pass->no_where);
-    if (wants(pass, VIEW_PASS_WAITS) && waits_end(pass->waiting, &pass->source, &pass->waits, err) < 0)
-        return -1;
+    if (wants(pass, VIEW_PASS_WAITS))
+        waits_end(pass->waiting, &pass->source, &pass->waits);
     return 0;
 }
 

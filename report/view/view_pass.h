@@ -90,7 +90,7 @@ struct view_pass {
  *
  * pass  for view_pass_close, whatever is returned; stays where it is.
  *
- * Returns 0, or -1 with *err set: it cannot be read, no memory.
+ * Returns 0, or -1 with *err set: it cannot be read.
  */
 int view_pass_read(const struct view_pass_options *options, struct arena *arena, struct view_pass *pass,
                    struct err *err);

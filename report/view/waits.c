@@ -61,18 +61,17 @@ struct waits_reading {
     uint32_t n_threads;
     struct trace_wait *held; /* owned: until their threads' names are known */
     size_t n_held, held_room;
-    struct err err; /* the first one, or "" */
 };
 
-int waits_begin(struct waits_reading **out, const struct trace_reader *reader, const struct folding_list *libraries,
-                const char *only_threads, struct err *err)
+void waits_begin(struct waits_reading **out, const struct trace_reader *reader, const struct folding_list *libraries,
+                 const char *only_threads)
 {
     struct waits_reading *reading = xcalloc(1, sizeof *reading);
     *out = reading;
     reading->reader = reader;
     reading->libraries = libraries;
     reading->only_threads = only_threads;
-    return sample_profile_open(&reading->profile, BLOCK, TREE_BYTES, err);
+    sample_profile_open(&reading->profile, BLOCK, TREE_BYTES);
 }
 
 void waits_close(struct waits_reading *reading)
@@ -98,7 +97,6 @@ void waits_close(struct waits_reading *reading)
 
 /* ---- a wait's row ---- */
 
-/* NULL: no memory. */
 static const struct wait_site *site_of(struct waits_reading *reading, uint32_t context)
 {
     if (context >= reading->n_sites) {
@@ -136,7 +134,7 @@ static bool is_of_object(enum trace_cause cause)
     return cause == TRACE_CAUSE_MONITOR || cause == TRACE_CAUSE_LOCK || cause == TRACE_CAUSE_WAIT;
 }
 
-/* The number of a wait's row, made if it is new; UINT32_MAX: no memory. */
+/* The number of a wait's row, made if it is new. */
 static uint32_t row_of(struct waits_reading *reading, const struct trace_wait *wait)
 {
     const struct wait_site none = { .is_idle = false };
@@ -160,13 +158,13 @@ static uint32_t row_of(struct waits_reading *reading, const struct trace_wait *w
     return slot->value - 1;
 }
 
-/* Is it the first of its kind?  Returns 1 or 0; -1: no memory. */
-static int is_first(struct hash_set *set, uint64_t key)
+/* Is it the first of its kind? */
+static bool is_first(struct hash_set *set, uint64_t key)
 {
     struct hash_slot *slot = xhash_put(set, key);
-    int first = slot->value == 0;
+    bool is_new = slot->value == 0;
     slot->value = 1;
-    return first;
+    return is_new;
 }
 
 /*
@@ -246,30 +244,25 @@ static void add_time(struct waits_reading *reading, uint32_t row, const struct t
     }
 }
 
-static int add_wait(struct waits_reading *reading, const struct trace_wait *wait)
+static void add_wait(struct waits_reading *reading, const struct trace_wait *wait)
 {
     uint32_t number = row_of(reading, wait);
-    if (number == UINT32_MAX)
-        return -1;
     struct wait_sum *sum = &reading->rows[number];
-    int first_visit = is_first(&reading->visits, mix(HASH_START, wait->ticks));
-    int first = is_first(&reading->row_threads, mix(mix(HASH_START, number), wait->thread));
-    int first_of_all = is_first(&reading->threads, mix(HASH_START, wait->thread));
-    if (first < 0 || first_of_all < 0 || first_visit < 0)
-        return -1;
-    reading->n_visits += (uint64_t)first_visit;
+    bool first_visit = is_first(&reading->visits, mix(HASH_START, wait->ticks));
+    bool first = is_first(&reading->row_threads, mix(mix(HASH_START, number), wait->thread));
+    bool first_of_all = is_first(&reading->threads, mix(HASH_START, wait->thread));
+    reading->n_visits += first_visit;
     bool has_site = wait->cause != TRACE_CAUSE_ON_CPU && wait->cause != TRACE_CAUSE_READY;
     sum->pool = wait_pools_hear(&reading->pools, wait, trace_thread(reading->reader, wait->thread),
                                 has_site ? site_of(reading, wait->context) : NULL);
     sum->row.n += wait->n;
-    sum->row.n_threads += (uint32_t)first;
-    reading->n_threads += (uint32_t)first_of_all;
+    sum->row.n_threads += first;
+    reading->n_threads += first_of_all;
     sum->n_then = sum->latest_ticks == wait->ticks ? sum->n_then + 1 : 1;
     sum->latest_ticks = wait->ticks;
     sum->row.max_waiting = sum->n_then > sum->row.max_waiting ? sum->n_then : sum->row.max_waiting;
     add_time(reading, number, wait);
     add_owner(reading, number, wait);
-    return 0;
 }
 
 static void take_wait(struct waits_reading *reading, const struct trace_wait *wait)
@@ -277,8 +270,7 @@ static void take_wait(struct waits_reading *reading, const struct trace_wait *wa
     const struct trace_thread *thread = trace_thread(reading->reader, wait->thread);
     if (thread == NULL || !threads_count_wait(reading->reader, wait) || !threads_match(thread, reading->only_threads))
         return;
-    if (reading->err.text[0] == '\0' && add_wait(reading, wait) < 0)
-        err_set(&reading->err, "out of memory for what threads waited for");
+    add_wait(reading, wait);
 }
 
 void waits_hear(struct waits_reading *reading, const struct trace_wait *wait)
@@ -293,7 +285,7 @@ void waits_hear(struct waits_reading *reading, const struct trace_wait *wait)
 
 void waits_hear_sample(struct waits_reading *reading, const struct trace_sample *sample)
 {
-    if (sample->is_waiting || sample->ticks == TRACE_UNKNOWN || sample->context == 0 || reading->err.text[0] != '\0')
+    if (sample->is_waiting || sample->ticks == TRACE_UNKNOWN || sample->context == 0)
         return;
     xgrow(reading->runs, reading->runs_room, reading->n_runs + 1);
     reading->runs[reading->n_runs++] = (struct wait_run){ sample->ticks, sample->thread, sample->context };
@@ -384,16 +376,12 @@ static const char *class_label(const struct report_source *source, const char *n
     return name == NULL ? NULL : java_names_class(source->arena, name);
 }
 
-int waits_end(struct waits_reading *reading, const struct report_source *source, struct waits *waits, struct err *err)
+void waits_end(struct waits_reading *reading, const struct report_source *source, struct waits *waits)
 {
     double all_ns = report_ns(source, source->tree->end_ticks - source->tree->start_ticks);
     for (size_t i = 0; i < reading->n_held; i++)
         take_wait(reading, &reading->held[i]);
     struct wait_row *rows = arena_alloc(source->arena, (reading->n_rows + 1) * sizeof *rows);
-    if (reading->err.text[0] != '\0') {
-        *err = reading->err;
-        return -1;
-    }
     find_running(reading);
     *waits = (struct waits){
         .rows = rows, .n = reading->n_rows, .n_visits = reading->n_visits, .n_threads = reading->n_threads
@@ -414,5 +402,4 @@ int waits_end(struct waits_reading *reading, const struct report_source *source,
     }
     find_holders(reading, rows);
     qsort(rows, waits->n, sizeof *rows, by_time);
-    return 0;
 }

@@ -61,16 +61,14 @@ static inline bool wait_row_is_lock(const struct wait_row *row)
  * reader        of the trace; borrowed until the end
  * libraries     classes that are not the program's own (report/folding.h); NULL: only the JDK's are not
  * only_threads  the names of those that count (report/some_threads.h); NULL: all; borrowed
- *
- * Returns 0, or -1 with *err set: no memory.
  */
-int waits_begin(struct waits_reading **reading, const struct trace_reader *reader, const struct folding_list *libraries,
-                const char *only_threads, struct err *err);
+void waits_begin(struct waits_reading **reading, const struct trace_reader *reader,
+                 const struct folding_list *libraries, const char *only_threads);
 void waits_hear(struct waits_reading *reading, const struct trace_wait *wait);
 void waits_hear_sample(struct waits_reading *reading, const struct trace_sample *sample); /* tells where owners ran */
 
-/* After the pass.  Returns 0, or -1 with *err set: no memory. */
-int waits_end(struct waits_reading *reading, const struct report_source *source, struct waits *waits, struct err *err);
+/* After the pass. */
+void waits_end(struct waits_reading *reading, const struct report_source *source, struct waits *waits);
 void waits_close(struct waits_reading *reading); /* NULL is fine */
 
 /* Pools of threads whose tasks wait for results of other tasks, so that none of their threads is left to run these. */
@@ -129,7 +127,7 @@ struct quota {
 
 struct quota quota_read(const struct report_source *source);
 
-/* "the container's CPU quota (0.20 CPUs) stopped the program 104 times for 7.10 s"; NULL: no memory. */
+/* "the container's CPU quota (0.20 CPUs) stopped the program 104 times for 7.10 s". */
 const char *quota_words(const struct report_source *source, const struct quota *quota);
 
 /* For times off the CPU: a note where the quota stopped the program for more than 1 % of its CPU time. */

@@ -122,7 +122,7 @@ static int by_time(const void *a, const void *b)
     return x->function < y->function ? -1 : x->function > y->function;
 }
 
-/* Room for a function; returns it, or NULL: no memory. */
+/* Room for a function; returns it. */
 static struct where_function *function_of(struct where *where, uint32_t number)
 {
     xgrow_zeroed(where->functions, where->n_functions, (size_t)number + 1);

@@ -93,7 +93,7 @@ void where_hear_location(struct where_reading *reading, const struct location_en
 void where_hear_ip_sample(struct where_reading *reading, const struct trace_event *event);
 void where_hear_event_sample(struct where_reading *reading, const struct trace_event_sample *sample);
 
-/* After it; source is what came of it.  Returns 0, or -1 with *err set: the trace has no IP samples, or no memory. */
+/* After it; source is what came of it.  Returns 0, or -1 with *err set: the trace has no IP samples. */
 int where_end(struct where_reading *reading, const struct report_source *source, struct err *err);
 void where_close(struct where_reading *reading); /* NULL is fine */
 void where_free(struct where *where);

@@ -203,8 +203,7 @@ static void note_events(const struct where *where, struct table *table)
 void where_table(const struct report_source *source, const struct where *where, struct table *table)
 {
     struct sample_ratio_kind ratios[WHERE_EVENTS_MAX];
-    int n = sample_ratio_kinds(where->events.names, where->events.n, source->arena, ratios);
-    size_t n_ratios = n < 0 ? 0 : (size_t)n;
+    size_t n_ratios = (size_t)sample_ratio_kinds(where->events.names, where->events.n, source->arena, ratios);
     table_begin(table, source->arena);
     report_metadata(source, table);
     add_columns(where, ratios, n_ratios, table);

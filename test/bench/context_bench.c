@@ -49,9 +49,7 @@ static void make_stacks(uint32_t depth)
 static double run(uint32_t depth, uint32_t n_same, uint32_t n_samples)
 {
     struct context_tree tree;
-    struct err err;
-    if (context_tree_open(&tree, UINT64_C(16) << 20, &err) < 0)
-        exit(1);
+    context_tree_open(&tree, UINT64_C(16) << 20);
     for (uint32_t i = 0; i < VARIANTS; i++)
         context_tree_add(&tree, 1, 0, stacks[i], sites, depth, 1);
     double start = now_ns();

@@ -86,8 +86,8 @@ static void report(const char *path, FILE *out)
     options.path = path;
     options.max_nodes = 1000;
     if (view_pass_read(&options, &arena, &pass, &err) == 0 && pass.tree.n_threads <= N_THREADS) {
-        bool is_whole = sampled_tree(&pass.source, &pass.samples, false, &whole, &err) == 0;
-        const struct report_trace trace = { is_whole ? &whole : &pass.source, pass.totals, pass.n_totals };
+        sampled_tree(&pass.source, &pass.samples, false, &whole);
+        const struct report_trace trace = { &whole, pass.totals, pass.n_totals };
         make_page(&trace, &pass, out);
         make_others(&trace, &pass, out);
     }

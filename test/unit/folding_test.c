@@ -82,7 +82,7 @@ static const char *rows_of(const char *const *stacks, bool folds, size_t top, en
     KERNEL(&m, AT(TRACE_CPU_OUT, 0, 1000));
     maker_close(&m, 1000);
     made.reader = maker_read(&m);
-    maker_must(&m, trace_samples_open(&samples, made.reader, &m.err));
+    trace_samples_open(&samples, made.reader);
     trace_listen(made.reader, &(struct trace_listener){ .context = &samples, .sample = hear });
     maker_must(&m, calltree_build(made.reader, &(struct calltree_options){ 0 }, &made.tree, &m.err));
     trace_samples_end(&samples);
@@ -92,7 +92,7 @@ static const char *rows_of(const char *const *stacks, bool folds, size_t top, en
                                           .clock = report_clock(&made.tree, PHASES_CPU),
                                           .arena = &arena };
     calltree_totals(&made.tree, VM_PART_APPLICATION, &arena, &made.totals, &made.n_totals);
-    maker_must(&m, sampled_tree(&made.source, &samples, false, &whole, &m.err));
+    sampled_tree(&made.source, &samples, false, &whole);
     maker_must(&m, report_make(&whole, made.totals, made.n_totals, &options, &table, &m.err));
     static char text[1 << 16];
     snprintf(text, sizeof text, "%s",

@@ -94,11 +94,11 @@ static int find(const struct maker *m, const char *argument, struct view_pass *p
     const struct view_pass_options options = { .path = m->path,
                                                .parts = ALL_PARTS,
                                                .libraries = folding_read(NULL, &arena, &err) };
-    if (view_pass_read(&options, &arena, pass, &err) < 0 ||
-        sampled_tree(&pass->source, &pass->samples, false, whole, &err) < 0) {
+    if (view_pass_read(&options, &arena, pass, &err) < 0) {
         printf("Bail out! %s\n", err.text);
         exit(1);
     }
+    sampled_tree(&pass->source, &pass->samples, false, whole);
     return groups_find(pass, whole, argument, groups, &err);
 }
 

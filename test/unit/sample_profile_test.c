@@ -16,12 +16,9 @@ static bool is_about(double value, double expected)
     return fabs(value - expected) < 1e-9;
 }
 
-static struct err err;
-
 static void begin(struct sample_profile *profile, uint64_t block_ns)
 {
-    if (sample_profile_open(profile, block_ns, UINT64_C(1) << 20, &err) < 0)
-        printf("# %s\n", err.text);
+    sample_profile_open(profile, block_ns, UINT64_C(1) << 20);
 }
 
 static bool add(struct sample_profile *profile, uint64_t time_ns, uint32_t group, const uint32_t *methods, uint32_t n)
@@ -29,7 +26,8 @@ static bool add(struct sample_profile *profile, uint64_t time_ns, uint32_t group
     const struct profile_sample sample = {
         .time_ns = time_ns, .group = group, .tid = 1, .ns = 10, .n = n, .methods = methods
     };
-    return sample_profile_add(profile, &sample) == 0;
+    sample_profile_add(profile, &sample);
+    return true;
 }
 
 static void test_counting(void)

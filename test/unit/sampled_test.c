@@ -72,7 +72,7 @@ static void read_back(struct maker *m, struct made *made)
     struct report_source *source = &made->trace.source;
     maker_close(m, 1000);
     made->trace.reader = maker_read(m);
-    maker_must(m, trace_samples_open(&made->samples, made->trace.reader, &m->err));
+    trace_samples_open(&made->samples, made->trace.reader);
     trace_listen(made->trace.reader, &(struct trace_listener){ .context = &made->samples, .sample = hear });
     maker_must(m, calltree_build(made->trace.reader, &(struct calltree_options){ 0 }, &made->trace.tree, &m->err));
     trace_samples_end(&made->samples);
@@ -82,7 +82,7 @@ static void read_back(struct maker *m, struct made *made)
                                       .clock = report_clock(&made->trace.tree, PHASES_CPU),
                                       .arena = &arena };
     calltree_totals(&made->trace.tree, VM_PART_APPLICATION, &arena, &made->trace.totals, &made->trace.n_totals);
-    maker_must(m, sampled_tree(source, &made->samples, false, &made->whole, &m->err));
+    sampled_tree(source, &made->samples, false, &made->whole);
 }
 
 static void forget(struct made *made)

@@ -51,7 +51,7 @@ static void test_divided(void)
                                              .step_ns = 100e3 };
     const struct report_row_options options = { .sort = "time", .all = true };
     maker_must(&m, view_pass_read(&parts, &arena, &pass, &m.err));
-    maker_must(&m, sampled_tree(&pass.source, &pass.samples, false, &whole, &m.err));
+    sampled_tree(&pass.source, &pass.samples, false, &whole);
     maker_must(&m, timeline_end(&whole, pass.totals, pass.n_totals, &options, &pass.line, &m.err));
     CHECK("methods without probes are rows", pass.line.n_rows == 3);
     CHECK_NUMBER("samples in a phase divide its time", ticks_in(&pass.line, "Parser.read", 0), 25);
@@ -95,7 +95,7 @@ static void test_ended(void)
                                              .step_ns = 100e3 };
     const struct report_row_options options = { .sort = "time", .all = true };
     maker_must(&m, view_pass_read(&parts, &arena, &pass, &m.err));
-    maker_must(&m, sampled_tree(&pass.source, &pass.samples, false, &whole, &m.err));
+    sampled_tree(&pass.source, &pass.samples, false, &whole);
     maker_must(&m, timeline_end(&whole, pass.totals, pass.n_totals, &options, &pass.line, &m.err));
     CHECK_NUMBER("a call whose end no probe saw has the time before it", ticks_in(&pass.line, "Parser.read", 2), 100);
     CHECK_NUMBER("and none behind it", ticks_in(&pass.line, "Parser.read", 9), 0);
